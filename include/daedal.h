@@ -1,0 +1,411 @@
+/* Daedal: differential-algebraic equations, solved as people write them down.
+ *
+ * The only installed header. Read the first half (problem, options, solver) in five minutes; the
+ * second half holds statistics, diagnostics and the rarely used calls.
+ *
+ * Conventions. Handles are opaque, independent of each other, and used by one thread at a time; a
+ * dae_problem is immutable and may be shared by solvers in several threads if the user's callbacks
+ * allow it. Functions return a dae_status: negative is an error. On failure out parameters are NULL
+ * and nothing leaks. The library never prints and never exits. Indices count from 0.
+ *
+ * Copyright (c) 2026 the Daedal authors. MIT licence.
+ */
+#ifndef DAEDAL_H
+#define DAEDAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DAE_VERSION_MAJOR 0
+#define DAE_VERSION_MINOR 1
+#define DAE_VERSION_PATCH 0
+
+#if defined(__GNUC__) && defined(DAE_BUILDING)
+#define DAE_API __attribute__((visibility("default")))
+#else
+#define DAE_API
+#endif
+
+/* ---------------------------------------------------------------------------------------------
+ * Status and diagnostics
+ * ------------------------------------------------------------------------------------------- */
+
+typedef enum dae_status {
+    DAE_OK = 0,      /* done; from dae_solver_step: tend, or a terminal event, was reached */
+    DAE_STEPPED = 1, /* one accepted step; call again */
+    DAE_EVENT = 2,   /* one or more events at dae_solver_time(); call again */
+
+    DAE_ERR_ARGUMENT = -1,    /* an argument, option or problem description is wrong */
+    DAE_ERR_MEMORY = -2,      /* an allocation failed */
+    DAE_ERR_CALLBACK = -3,    /* a user callback returned a negative value */
+    DAE_ERR_EVALUATION = -4,  /* callbacks kept asking for a smaller step, or returned NaN or Inf */
+    DAE_ERR_MAX_STEPS = -5,   /* opt.max_steps steps did not reach tend */
+    DAE_ERR_TOLERANCE = -6,   /* tolerances below what the arithmetic can deliver */
+    DAE_ERR_ERROR_TEST = -7,  /* the error test kept failing as h went to 0 */
+    DAE_ERR_CONVERGENCE = -8, /* the Newton iteration kept failing as h went to 0 */
+    DAE_ERR_SINGULAR = -9,    /* the iteration matrix is singular whatever the step size */
+    DAE_ERR_INITIAL = -10,    /* no consistent initial values could be found */
+    DAE_ERR_BOUND = -11,      /* a bound on a variable cannot be met by any step size */
+    DAE_ERR_EVENT = -12,      /* an event function failed, or could not be located */
+    DAE_ERR_INTERRUPTED = -13, /* opt.interrupt asked to stop; stepping may go on afterwards */
+    DAE_ERR_UNSUPPORTED = -14, /* the problem cannot offer what the method or option needs */
+    DAE_ERR_STATE = -15        /* calls out of order, such as a step before a start */
+} dae_status;
+
+enum { DAE_NAME_SIZE = 64, DAE_TEXT_SIZE = 1024 };
+
+/* What went wrong, in words and numbers. Caller-owned; fill with {0}. Indices are -1 if none. */
+typedef struct dae_diag {
+    dae_status status;
+    int variable, equation;            /* the culprit, if one is known */
+    int line;                          /* line of the model text, 0 if there is none */
+    double t, h;                       /* time and step size of the failure */
+    double value;                      /* the offending number: an error, a residual, a value */
+    char variable_name[DAE_NAME_SIZE]; /* the user's name, or "y[3]" */
+    char equation_name[DAE_NAME_SIZE]; /* the user's name, or "F[3]" */
+    char text[DAE_TEXT_SIZE];          /* full sentences: what happened, where, what to try */
+} dae_diag;
+
+DAE_API const char *dae_status_name(dae_status status);
+DAE_API const char *dae_version(void);
+
+/* ---------------------------------------------------------------------------------------------
+ * A problem from callbacks: the residual form F(t, y, y') = 0
+ *
+ * Callbacks return 0 for success, > 0 to ask for a smaller step, < 0 to stop the integration.
+ * NaN or Inf in a result counts as > 0.
+ * ------------------------------------------------------------------------------------------- */
+
+/* f = F(t, y, y') */
+typedef int (*dae_residual_fn)(double t, const double *y, const double *yp, double *f, void *user);
+
+/* dfdy = dF/dy and dfdyp = dF/dy', apart, both in the problem's matrix structure:
+ *   dense   element (i,j) at [i + j*n]
+ *   banded  element (i,j) at [upper + i - j + j*(lower + upper + 1)]
+ *   sparse  values in the order of rowind, one pattern for both matrices
+ * Both arrays are zero on entry. */
+typedef int (*dae_jacobian_fn)(double t, const double *y, const double *yp, double *dfdy,
+                               double *dfdyp, void *user);
+
+/* g = event functions; an event is a zero crossing of one of them */
+typedef int (*dae_event_fn)(double t, const double *y, const double *yp, double *g, void *user);
+
+/* b = B(t, y, y'), extra conditions at the initial point, solved for B = 0 */
+typedef int (*dae_condition_fn)(double t, const double *y, const double *yp, double *b, void *user);
+
+/* Matrix-free solves. P approximates A = dF/dy + cj dF/dy'. Setup is called when P should be
+ * computed anew; solve overwrites b by P^-1 b. jac_times: v -> av = A v, if differences of F will
+ * not do. */
+typedef int (*dae_precond_setup_fn)(double t, const double *y, const double *yp, double cj,
+                                    void *user);
+typedef int (*dae_precond_solve_fn)(double t, const double *y, const double *yp, double cj,
+                                    double *b, void *user);
+typedef int (*dae_jac_times_fn)(double t, const double *y, const double *yp, double cj,
+                                const double *v, double *av, void *user);
+
+typedef enum dae_structure {
+    DAE_STRUCTURE_AUTO = 0, /* sparse if a pattern is given; else dense, detected when large */
+    DAE_STRUCTURE_DENSE,
+    DAE_STRUCTURE_BANDED,
+    DAE_STRUCTURE_SPARSE
+} dae_structure;
+
+/* How a variable enters the system [BCP96 5.4.2]. */
+typedef enum dae_kind {
+    DAE_KIND_AUTO = 0,     /* differential or index-1, told by dF/dy' */
+    DAE_KIND_DIFFERENTIAL, /* its derivative appears */
+    DAE_KIND_INDEX1,       /* algebraic, fixed by the equations as they stand */
+    DAE_KIND_INDEX2, /* algebraic, fixed after one differentiation: a multiplier at velocity level
+                      */
+    DAE_KIND_INDEX3  /* algebraic, fixed after two: a multiplier at position level */
+} dae_kind;
+
+typedef struct dae_event {
+    const char *name; /* copied; NULL gives "g[i]" */
+    int direction;    /* +1 rising only, -1 falling only, 0 both */
+    bool terminal;    /* end the integration here */
+} dae_event;
+
+/* Everything about a residual problem. Zero means "absent" for every field but n and f. All arrays
+ * and names are copied; the callbacks and user pointer must outlive the problem. */
+typedef struct dae_residual {
+    int n;             /* number of equations and of unknowns */
+    dae_residual_fn f; /* F */
+    void *user;        /* handed to every callback of this problem */
+
+    dae_jacobian_fn jacobian; /* NULL: differences, coloured where the structure allows */
+    dae_structure structure;
+    int lower, upper;           /* bandwidths, for banded structure */
+    const int *colptr, *rowind; /* CSC pattern of dF/dy and dF/dy' together, for sparse */
+
+    const char *const *variable_names; /* n names, or NULL */
+    const char *const *equation_names; /* n names, or NULL */
+    const dae_kind *kinds;             /* n kinds, or NULL for all auto */
+    const double *lower_bounds;        /* y[i] >= lower_bounds[i]; -INFINITY for none; or NULL */
+    const double *upper_bounds;        /* y[i] <= upper_bounds[i]; INFINITY for none; or NULL */
+
+    int n_events;
+    dae_event_fn event_function;
+    const dae_event *events; /* n_events entries, or NULL: both directions, not terminal */
+
+    int n_conditions;
+    dae_condition_fn conditions; /* for DAE_INIT_GENERAL */
+
+    dae_precond_setup_fn precond_setup; /* may be NULL if precond_solve needs no setup */
+    dae_precond_solve_fn precond_solve;
+    dae_jac_times_fn jac_times;
+} dae_residual;
+
+typedef struct dae_problem dae_problem;
+
+/* Library side of dae_problem_from_residual: `size` says how much of the struct the caller knows.
+ */
+DAE_API dae_status dae_problem_from_residual_sized(const dae_residual *residual, size_t size,
+                                                   dae_problem **problem, dae_diag *diag);
+
+/* Check and copy a problem description. diag may be NULL. */
+static inline dae_status dae_problem_from_residual(const dae_residual *residual,
+                                                   dae_problem **problem, dae_diag *diag)
+{
+    return dae_problem_from_residual_sized(residual, sizeof *residual, problem, diag);
+}
+
+DAE_API void dae_problem_free(dae_problem *problem); /* NULL is fine; free solvers first */
+
+/* ---------------------------------------------------------------------------------------------
+ * Options: plain data
+ * ------------------------------------------------------------------------------------------- */
+
+typedef enum dae_linear_solver {
+    DAE_LINEAR_AUTO = 0, /* by structure and size */
+    DAE_LINEAR_DENSE,    /* LU with partial pivoting */
+    DAE_LINEAR_BANDED,   /* band LU */
+    DAE_LINEAR_SPARSE,   /* KLU */
+    DAE_LINEAR_GMRES     /* matrix-free, left preconditioned [BHP94] */
+} dae_linear_solver;
+
+typedef enum dae_preconditioner {
+    DAE_PRECOND_AUTO = 0, /* the user's; else ILU if a pattern is known; else banded */
+    DAE_PRECOND_NONE,
+    DAE_PRECOND_USER,
+    DAE_PRECOND_BANDED, /* band of the matrix, bandwidths opt.precond_lower and _upper */
+    DAE_PRECOND_ILU     /* incomplete LU without fill on the pattern */
+} dae_preconditioner;
+
+/* Which components the local error test sees [BCP96 5.4.2]. */
+typedef enum dae_error_test {
+    DAE_ERROR_AUTO = 0,     /* what measured best; docs/methods/bdf.md says what and why */
+    DAE_ERROR_ALL,          /* every variable, as DASSL does */
+    DAE_ERROR_DIFFERENTIAL, /* algebraic variables left out */
+    DAE_ERROR_FILTERED      /* (dF/dy' + dF/dy/cj)^-1 dF/dy' applied to the estimate */
+} dae_error_test;
+
+/* What dae_solver_start makes consistent. */
+typedef enum dae_init {
+    DAE_INIT_AUTO = 0,     /* NONE if the residual is small already, else DIFFERENTIAL; GENERAL if
+                              there are tags or conditions */
+    DAE_INIT_NONE,         /* trust the user */
+    DAE_INIT_DIFFERENTIAL, /* y of differential variables given: find algebraic y, differential y'
+                            */
+    DAE_INIT_DERIVATIVE,   /* all y' given: find all y (steady state: y' = 0) */
+    DAE_INIT_GENERAL       /* tags and conditions B = 0 [LPG91] */
+} dae_init;
+
+/* What the user knows of one initial value. */
+typedef enum dae_tag {
+    DAE_TAG_GUESS = 0, /* start of the iteration; may move */
+    DAE_TAG_FIXED,     /* must stay */
+    DAE_TAG_FREE       /* unknown; the value given is ignored but for its scale */
+} dae_tag;
+
+typedef enum dae_dense {
+    DAE_DENSE_CONTINUOUS = 0, /* the method's interpolant */
+    DAE_DENSE_SMOOTH          /* continuously differentiable */
+} dae_dense;
+
+struct dae_step_info; /* below */
+
+/* ||v|| in the scale of the tolerances: weights[i] = rtol|y_i| + atol. Must be a norm. */
+typedef double (*dae_norm_fn)(int n, const double *v, const double *weights, void *user);
+/* weights[i] > 0 from y; replaces rtol|y_i| + atol. Returns 0, or < 0 to stop. */
+typedef int (*dae_weights_fn)(int n, double t, const double *y, double *weights, void *user);
+/* Seen after every attempted step. */
+typedef void (*dae_monitor_fn)(const struct dae_step_info *info, void *user);
+/* Asked before every attempted step; nonzero stops with DAE_ERR_INTERRUPTED. */
+typedef int (*dae_interrupt_fn)(void *user);
+
+/* Always start from dae_options_default(). Strings and arrays are copied by dae_solver_new. */
+typedef struct dae_options {
+    size_t size; /* set by dae_options_default; do not touch */
+
+    const char *method;      /* "auto" or a name from dae_method_name() */
+    const char *formulation; /* "auto" or "residual" */
+
+    double rtol, atol;              /* 1e-6, 1e-9 */
+    const double *rtol_by_variable; /* n values, or NULL for rtol */
+    const double *atol_by_variable; /* n values, or NULL for atol */
+    dae_error_test error_test;
+
+    double initial_step;          /* 0: chosen; the sign follows tend */
+    double max_step;              /* 0: no limit */
+    double min_step;              /* 0: round-off decides */
+    double fixed_step;            /* > 0: constant steps, no error control */
+    int min_order, max_order;     /* 0: the method's limits. Equal: fixed order after the start */
+    double stop_time;             /* F is never evaluated beyond it; NAN: none */
+    long max_steps;               /* steps in one dae_solver_run, 100000; 0: no limit */
+    int max_error_failures;       /* per step: 10 */
+    int max_convergence_failures; /* per step: 10 */
+
+    dae_linear_solver linear_solver;
+    dae_preconditioner preconditioner;
+    int precond_lower, precond_upper; /* 1, 1 */
+    int krylov_dimension;             /* 0: min(n, 20) */
+    int krylov_restarts;              /* 5 */
+    double krylov_tolerance;          /* linear against nonlinear tolerance, 0.05 */
+
+    int newton_iterations;   /* at most this many per attempt: 4 */
+    double newton_tolerance; /* iteration error against local error tolerance: 0.33 */
+
+    dae_init init;
+    const dae_tag *y_tags, *yp_tags; /* n tags, or NULL; for DAE_INIT_GENERAL */
+    int init_iterations;             /* 50 */
+    double init_tolerance;           /* against the error tolerances: 0.01 */
+
+    dae_dense dense;
+    bool project_output;    /* one Newton correction of the algebraic variables in dae_solver_at */
+    double event_tolerance; /* location in time, relative to max(|t|, |h|): 0 means 100 ulp */
+
+    dae_norm_fn norm;           /* NULL: weighted root mean square */
+    dae_weights_fn weights;     /* NULL: rtol|y| + atol */
+    dae_monitor_fn monitor;     /* NULL: none */
+    dae_interrupt_fn interrupt; /* NULL: none */
+    void *user;                 /* handed to the four callbacks above */
+} dae_options;
+
+DAE_API void dae_options_fill(dae_options *options, size_t size);
+
+static inline dae_options dae_options_default(void)
+{
+    dae_options options;
+    dae_options_fill(&options, sizeof options);
+    return options;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * A solver
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct dae_solver dae_solver;
+
+/* Options may be NULL for the defaults; they are copied. The problem is borrowed. */
+DAE_API dae_status dae_solver_new(const dae_problem *problem, const dae_options *options,
+                                  dae_solver **solver, dae_diag *diag);
+DAE_API void dae_solver_free(dae_solver *solver); /* NULL is fine */
+
+/* Set the initial point and make it consistent (opt.init). yp0 may be NULL: unknown. */
+DAE_API dae_status dae_solver_start(dae_solver *solver, double t0, const double *y0,
+                                    const double *yp0);
+
+/* Start with known past values y(times[i]) = values[i*n ..], times strictly towards the past,
+ * times[0] = current time. Allows multistep methods to start at order count-1. No initialisation.
+ */
+DAE_API dae_status dae_solver_start_history(dae_solver *solver, int count, const double *times,
+                                            const double *values, const double *yp0);
+
+/* One internal step towards tend: DAE_STEPPED, DAE_EVENT, DAE_OK = tend reached, or < 0. The step
+ * may pass tend (see opt.stop_time); dae_solver_at(tend) is then interpolated. */
+DAE_API dae_status dae_solver_step(dae_solver *solver, double tend);
+
+/* Step until tend, an event, or an error; y and yp (each may be NULL) receive the values there. */
+DAE_API dae_status dae_solver_run(dae_solver *solver, double tend, double *y, double *yp);
+
+/* Value (derivative = 0) or derivative (1) at any t in the last step. */
+DAE_API dae_status dae_solver_at(dae_solver *solver, double t, int derivative, double *y);
+
+/* Go on from the current time with new values (NULL: keep), made consistent; history is dropped. */
+DAE_API dae_status dae_solver_restart(dae_solver *solver, const double *y, const double *yp);
+
+/* Where the solver stands: tend, an event, or the end of the last step. */
+DAE_API double dae_solver_time(const dae_solver *solver);
+/* The last step covers [last_step_start, last_step_end]; dae_solver_at is valid there. */
+DAE_API void dae_solver_last_step(const dae_solver *solver, double *start, double *end);
+/* n_events flags for the last DAE_EVENT: 0, +1 rising, -1 falling. Borrowed until the next call. */
+DAE_API const int *dae_solver_events(const dae_solver *solver);
+
+/* Change the tolerances or the stop time between steps. */
+DAE_API dae_status dae_solver_set_tolerances(dae_solver *solver, double rtol, double atol);
+DAE_API dae_status dae_solver_set_stop_time(dae_solver *solver, double stop_time);
+
+/* ---------------------------------------------------------------------------------------------
+ * Statistics, history and diagnostics
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct dae_stats {
+    long steps;    /* accepted */
+    long attempts; /* accepted and rejected */
+    long rejected_error, rejected_convergence, rejected_evaluation, rejected_bound,
+        rejected_singular;
+    long residuals;          /* F calls for Newton, error estimates and initial values */
+    long jacobian_residuals; /* F calls for difference Jacobians and matrix-free products */
+    long jacobians;          /* evaluations of dF/dy, dF/dy' (or of the preconditioner) */
+    long factorizations;     /* all; of these: */
+    long factor_step_changed, factor_new_jacobian; /* because cj moved; because J is new */
+    long repivots; /* sparse factorisations with a fresh pivot order */
+    long newton_iterations;
+    long linear_iterations; /* GMRES */
+    long solves;            /* linear solves with the factors */
+    long event_evaluations, events;
+    long starts;           /* starts and restarts */
+    int order, last_order; /* next and last */
+    double h, last_h;      /* next and last */
+    double h0;             /* first step tried */
+    double t;              /* end of the last step */
+} dae_stats;
+
+typedef enum dae_step_result {
+    DAE_STEP_ACCEPTED = 0,
+    DAE_STEP_ERROR_TEST,
+    DAE_STEP_CONVERGENCE,
+    DAE_STEP_EVALUATION,
+    DAE_STEP_BOUND,
+    DAE_STEP_SINGULAR
+} dae_step_result;
+
+/* One attempted step, for opt.monitor. */
+typedef struct dae_step_info {
+    dae_step_result result;
+    double t, h; /* from t to t + h */
+    int order;
+    double error; /* weighted error estimate; <= 1 passes */
+    int newton_iterations;
+    double convergence_rate;
+    int variable; /* the one that dominates the error or the Newton correction; -1 if none */
+} dae_step_info;
+
+/* Borrowed; valid and kept current until the solver is freed. */
+DAE_API const dae_stats *dae_solver_stats(const dae_solver *solver);
+/* The last failure of this solver. Borrowed until the next call. */
+DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
+/* Reciprocal condition estimate of the current iteration matrix; < 0 if there is none. */
+DAE_API double dae_solver_condition(dae_solver *solver);
+/* Estimated local errors of the last accepted step, per variable. */
+DAE_API dae_status dae_solver_local_errors(const dae_solver *solver, double *errors);
+
+DAE_API int dae_problem_size(const dae_problem *problem);
+DAE_API const char *dae_problem_variable_name(const dae_problem *problem, int i);
+DAE_API const char *dae_problem_equation_name(const dae_problem *problem, int i);
+
+/* Methods on offer: name, one-line description and citation for i = 0, 1, ..; NULL past the end. */
+DAE_API const char *dae_method_name(int i);
+DAE_API const char *dae_method_summary(int i);
+DAE_API const char *dae_method_citation(int i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAEDAL_H */

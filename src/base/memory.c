@@ -1,0 +1,35 @@
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_LINE = 64 };
+
+void *dae_calloc(size_t count, size_t size)
+{
+    if (size != 0 && count > (SIZE_MAX - CACHE_LINE) / size) return NULL;
+    size_t bytes = count * size;
+    bytes = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    if (bytes == 0) bytes = CACHE_LINE;
+    void *block = aligned_alloc(CACHE_LINE, bytes);
+    if (block) memset(block, 0, bytes);
+    return block;
+}
+
+void dae_free(void *pointer)
+{
+    free(pointer);
+}
+
+void *dae_copy(const void *source, size_t count, size_t size)
+{
+    void *block = dae_calloc(count, size);
+    if (block && count * size > 0) memcpy(block, source, count * size);
+    return block;
+}
+
+char *dae_strdup(const char *text)
+{
+    return dae_copy(text, strlen(text) + 1, 1);
+}

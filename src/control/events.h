@@ -1,0 +1,31 @@
+/* Zero crossings of event functions on the dense output of a step. */
+#ifndef DAE_CONTROL_EVENTS_H
+#define DAE_CONTROL_EVENTS_H
+
+#include "system/residual.h"
+
+/* Dense output of the last step: y(t) and y'(t). Returns 0, or an eval_status. */
+typedef eval_status (*event_interpolant)(void *context, double t, double *y, double *yp);
+
+typedef struct event_finder event_finder;
+
+dae_status event_finder_new(event_finder **finder, evaluator *eval, double tolerance,
+                            dae_diag *diag);
+void event_finder_free(event_finder *finder);
+
+/* Forget everything and evaluate g at the (re)start point. An event that is zero there is not
+ * reported; it is armed once it has moved away from zero (DASRT's and IDA's rule, made strict). */
+eval_status event_finder_start(event_finder *finder, double t, const double *y, const double *yp);
+
+/* Look for the first crossings in (from, to], where `from` is where the last search ended. *found
+ * tells; *when is then the time (to within the tolerance), and finder flags which and how. Call
+ * again for the next ones in the same step until *found is false. */
+eval_status event_finder_search(event_finder *finder, event_interpolant interpolant, void *context,
+                                double to, bool *found, double *when);
+
+/* n_events flags of the last find: 0, +1 rising, -1 falling. */
+const int *event_finder_flags(const event_finder *finder);
+/* Whether one of the flagged events is terminal. */
+bool event_finder_terminal(const event_finder *finder);
+
+#endif

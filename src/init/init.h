@@ -1,0 +1,26 @@
+/* Consistent initial values: start, events and restarts go through this one engine. */
+#ifndef DAE_INIT_INIT_H
+#define DAE_INIT_INIT_H
+
+#include "system/iteration.h"
+
+typedef struct initializer initializer;
+
+/* Allocates all work space; kinds[j] (n, resolved: never AUTO) and weights are borrowed per call.
+ */
+dae_status initializer_new(initializer **init, evaluator *eval, iteration *matrix,
+                           const dae_options *options, dae_diag *diag);
+void initializer_free(initializer *init);
+
+/* Make (y, yp) consistent at t in the way `mode` says (never AUTO or NONE). On success y and yp are
+ * overwritten; on failure they hold the last iterate and diag names the equations that could not be
+ * met, by name and size. h: the scale of the coming step (sign = direction). */
+dae_status initialize(initializer *init, dae_init mode, double t, double h, const dae_kind *kinds,
+                      const double *weights, double *y, double *yp, dae_diag *diag);
+
+/* One correction of the algebraic variables (and y' of differential ones) at fixed differential y:
+ * the projection of dense output. Returns EVAL_RETRY if it did not help (y, yp unchanged). */
+eval_status initializer_project(initializer *init, double t, double h, const dae_kind *kinds,
+                                const double *weights, double *y, double *yp);
+
+#endif

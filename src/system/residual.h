@@ -1,0 +1,54 @@
+/* The residual form F(t, y, y') = 0 and its guarded evaluation. */
+#ifndef DAE_SYSTEM_RESIDUAL_H
+#define DAE_SYSTEM_RESIDUAL_H
+
+#include "daedal.h"
+#include "linalg/matrix.h"
+
+/* A problem's own copy of a dae_residual: pointers in `user_form` refer to owned copies. Immutable
+ * once built, so that solvers in several threads may share it. */
+struct dae_problem {
+    dae_residual form; /* arrays and names owned by the problem */
+    bool has_layout;   /* structure is known; else decided per solver (dense or detected) */
+    matrix_layout layout;
+};
+
+typedef enum eval_status {
+    EVAL_OK = 0,
+    EVAL_RETRY = 1, /* callback asked for a smaller step, or a value is not finite */
+    EVAL_STOP = -1  /* callback asked to stop */
+} eval_status;
+
+/* Which callback failed last, and how: enough to write the diagnostic. */
+typedef struct eval_failure {
+    const char *callback; /* "residual", "jacobian", "event", "conditions", .. */
+    int code;             /* what it returned; 0 if a value was not finite */
+    int component;        /* first non-finite component, -1 */
+    double t;
+} eval_failure;
+
+/* One solver's view of the problem: counts calls and remembers the last failure. */
+typedef struct evaluator {
+    const dae_problem *problem; /* borrowed */
+    dae_stats *stats;           /* borrowed */
+    eval_failure failure;
+} evaluator;
+
+/* f = F(t,y,y'), counted in *counter (stats->residuals or stats->jacobian_residuals) */
+eval_status evaluate_residual(evaluator *e, double t, const double *y, const double *yp, double *f,
+                              long *counter);
+/* dF/dy, dF/dy' by the user's callback, arrays zeroed first */
+eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double t, const double *y,
+                              const double *yp, double *dfdy, double *dfdyp);
+eval_status evaluate_events(evaluator *e, double t, const double *y, const double *yp, double *g);
+eval_status evaluate_conditions(evaluator *e, double t, const double *y, const double *yp,
+                                double *b);
+
+/* Write the last failure into a diagnostic: DAE_ERR_CALLBACK or DAE_ERR_EVALUATION with names. */
+dae_status evaluator_report(const evaluator *e, eval_status status, dae_diag *diag);
+
+/* Names for messages: the user's, or NULL (diag_variable then writes "y[i]"). */
+const char *problem_variable(const dae_problem *p, int i);
+const char *problem_equation(const dae_problem *p, int i);
+
+#endif
