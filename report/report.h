@@ -1,0 +1,116 @@
+/* Reports of a solution: csv, tables, json and plots. Stands on daedal.h alone.
+ *
+ * A report_series collects rows (t, y_1 .. y_n); the writers put it into a stream or a file. Every
+ * function returns a report_status and, on failure, fills the caller's report_error (which may be
+ * NULL). Nothing here prints on its own or exits. */
+#ifndef DAEDAL_REPORT_H
+#define DAEDAL_REPORT_H
+
+#include "daedal.h"
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum report_status {
+    REPORT_OK = 0,
+    REPORT_ERR_ARGUMENT = -1, /* a wrong argument, such as an unknown file extension */
+    REPORT_ERR_MEMORY = -2,   /* an allocation failed; what was collected so far is kept */
+    REPORT_ERR_FILE = -3,     /* a file or stream could not be written */
+    REPORT_ERR_GNUPLOT = -4   /* gnuplot is missing or failed */
+} report_status;
+
+typedef struct report_error {
+    report_status status;
+    char text[1024]; /* a full sentence */
+} report_error;
+
+/* ---------------------------------------------------------------------------------------------
+ * Series: times x variables, growing
+ * ------------------------------------------------------------------------------------------- */
+
+/* Read the fields freely; change them through the functions only. */
+typedef struct report_series {
+    int n;         /* variables */
+    char **names;  /* n names, owned */
+    size_t count;  /* rows */
+    double *times; /* count times, owned */
+    double *rows;  /* count rows of n values, row after row, owned */
+    size_t capacity;
+} report_series;
+
+/* An empty series. Names are copied; NULL gives "y[0]", "y[1]", .. */
+report_status report_series_new(int n, const char *const *names, report_series **series,
+                                report_error *error);
+/* The same with size and names of a problem. */
+report_status report_series_for_problem(const dae_problem *problem, report_series **series,
+                                        report_error *error);
+/* Append (t, y). After REPORT_ERR_MEMORY the series is as it was before the call. */
+report_status report_series_add(report_series *series, double t, const double *y,
+                                report_error *error);
+void report_series_free(report_series *series); /* NULL is fine */
+
+/* ---------------------------------------------------------------------------------------------
+ * Text: csv (RFC 4180), table, json. Streams stay open and are flushed.
+ * ------------------------------------------------------------------------------------------- */
+
+/* Header "t,name,.." and rows with %.17g, which reads back to the same double. For writing while
+ * the integration runs: header once, then row after row. */
+report_status report_csv_header(FILE *stream, int n, const char *const *names, report_error *error);
+report_status report_csv_row(FILE *stream, int n, double t, const double *y, report_error *error);
+/* A whole series. */
+report_status report_csv(FILE *stream, const report_series *series, report_error *error);
+/* A whole series into a file, which appears complete or not at all. */
+report_status report_csv_file(const char *path, const report_series *series, report_error *error);
+
+typedef struct report_table_options {
+    size_t max_rows; /* 0: all; else that many, spread evenly, always with the first and last */
+    int max_columns; /* 0: all; else only the first so many variables, and a line that says so */
+    int digits;      /* significant digits, 0: 6 */
+} report_table_options;
+
+/* Aligned columns for people. options may be NULL. */
+report_status report_table(FILE *stream, const report_series *series,
+                           const report_table_options *options, report_error *error);
+
+/* One json object with the members "series" (names, t, y by variable), "statistics" and
+ * "diagnostic"; whatever is NULL is left out. Numbers that json cannot say (NaN, Inf) are null. */
+report_status report_json(FILE *stream, const report_series *series, const dae_stats *stats,
+                          const dae_diag *diag, report_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Plots through gnuplot
+ * ------------------------------------------------------------------------------------------- */
+
+typedef enum report_layout {
+    REPORT_LAYOUT_AUTO = 0, /* together, or stacked panels where the scales differ much */
+    REPORT_LAYOUT_TOGETHER, /* all curves in one picture */
+    REPORT_LAYOUT_STACKED   /* a panel for each variable */
+} report_layout;
+
+/* Zero everywhere means the defaults. */
+typedef struct report_plot_options {
+    const char *title;      /* NULL: none */
+    const char *time_name;  /* NULL: "t" */
+    const char *value_name; /* of the value axis where curves share one; NULL: none */
+    const int *variables;   /* which ones, variable_count of them; NULL: the first 12 */
+    int variable_count;
+    report_layout layout;
+    bool log_time;       /* logarithmic time axis; rows with t <= 0 are left out */
+    int width, height;   /* pixels; 0: fitting */
+    const char *gnuplot; /* the program; NULL: "gnuplot" from the PATH */
+} report_plot_options;
+
+/* Draw into `path`, .svg or .png by its extension. The file appears complete or not at all: it is
+ * drawn beside `path` and renamed. Names and title are shown as they are, whatever characters they
+ * contain. options may be NULL. */
+report_status report_plot(const char *path, const report_series *series,
+                          const report_plot_options *options, report_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
