@@ -1,0 +1,55 @@
+# A thin door to CMake. Everything is built under build/.
+#   make          set up, configure and build        make install   PREFIX=/usr/local DESTDIR=
+#   make demo     solve a first problem              make format    lay out all sources
+#   make test     both builds and all tests          make bench     compare with other codes
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SOURCE_DIRS = src include cli report models test examples bench
+
+.PHONY: all setup configure build demo test bench install format clean
+# The steps of one target are in order; the tools below run in parallel by themselves.
+.NOTPARALLEL:
+
+all: build
+
+setup:
+	@scripts/setup
+
+configure: setup
+	@echo "== configure (build/release)"
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
+
+build: configure
+	@echo "== build (build/release)"
+	@cmake --build --preset release -j $(JOBS)
+
+demo: build
+	@echo "== demo"
+	@build/release/daedal demo
+
+test: build
+	@echo "== configure and build with sanitizers (build/debug)"
+	@cmake --preset debug
+	@cmake --build --preset debug -j $(JOBS)
+	@echo "== test with sanitizers"
+	@ctest --preset debug -j $(JOBS)
+	@echo "== test the release"
+	@ctest --preset release -j $(JOBS)
+
+bench: setup
+	@scripts/setup bench
+	@echo "== configure and build (build/bench)"
+	@cmake --preset bench
+	@cmake --build --preset bench -j $(JOBS)
+	@echo "== bench"
+	@cmake --build --preset bench --target run_bench
+
+install: build
+	@echo "== install into $(DESTDIR)$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+format: setup
+	@find $(SOURCE_DIRS) -name '*.[ch]' -exec clang-format -i {} +
+
+clean:
+	rm -rf build demo

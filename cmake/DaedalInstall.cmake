@@ -1,0 +1,56 @@
+# What is installed, and how pkg-config and CMake find it there.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS daedal EXPORT daedalTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS daedal_static EXPORT daedalStaticTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/daedal.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET daedal_cli)
+    install(TARGETS daedal_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES ${PROJECT_SOURCE_DIR}/man/daedal.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/man/daedal.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+              ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# CMake package
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/daedal)
+install(EXPORT daedalTargets NAMESPACE daedal:: DESTINATION ${package_dir})
+install(EXPORT daedalStaticTargets NAMESPACE daedal:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/daedalConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/daedalConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/daedalConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/daedalConfig.cmake
+              ${PROJECT_BINARY_DIR}/daedalConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindLAPACKE.cmake ${PROJECT_SOURCE_DIR}/cmake/FindKLU.cmake
+        DESTINATION ${package_dir})
+
+# pkg-config. The prefix is relative to the file, so that the tree may be moved or staged.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+    set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+    set(PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+    set(PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+    file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+    string(REGEX REPLACE "/$" "" up ${up})
+    set(PC_PREFIX "\${pcfiledir}/${up}")
+    set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+    set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+set(PC_LIBS_PRIVATE "-lklu -lbtf -lamd -lcolamd -lsuitesparseconfig -lm")
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+    pkg_check_modules(LAPACKE_PC QUIET lapacke)
+endif()
+if(LAPACKE_PC_FOUND)
+    set(PC_REQUIRES_PRIVATE "lapacke")
+else()
+    set(PC_LIBS_PRIVATE "-llapacke -llapack -lblas ${PC_LIBS_PRIVATE}")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/daedal.pc.in ${PROJECT_BINARY_DIR}/daedal.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/daedal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,84 @@
+#!/bin/sh
+# Install into an empty directory and use what is there as a stranger would: the examples built with
+# pkg-config and with CMake, shared and static; the symbols; the header in C++; the manual.
+#   run.sh <source directory> <build directory>
+set -eu
+source=$1
+build=$2
+
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+prefix=$stage/opt/daedal
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+echo "== install with DESTDIR"
+DESTDIR=$stage cmake --install "$build" --prefix /opt/daedal >"$stage/install.log" ||
+    { cat "$stage/install.log"; fail "cmake --install"; }
+libdir=$(dirname "$(find "$prefix" -name libdaedal.so)")
+for file in include/daedal.h share/man/man3/daedal.3 share/doc/daedal/LICENSE \
+    share/doc/daedal/README.md; do
+    [ -f "$prefix/$file" ] || fail "$file is not installed"
+done
+[ -L "$libdir/libdaedal.so.0" ] || fail "libdaedal.so.0 is not installed"
+objdump -p "$libdir/libdaedal.so" | grep -q 'SONAME *libdaedal\.so\.0$' || fail "wrong SONAME"
+if grep -rlF "$stage" "$prefix" || grep -rlF "$source" "$libdir/pkgconfig" "$libdir/cmake"; then
+    fail "these files know where they were built"
+fi
+
+echo "== symbols"
+# sorted names of the functions that daedal.h promises, and of those that are there
+sed -e 's:/\*.*\*/::g' "$prefix/include/daedal.h" | tr '\n' ' ' |
+    grep -oE 'DAE_API [^;(]*\(' | grep -oE 'dae_[a-z_0-9]+\($' | tr -d '(' | sort >"$stage/promised"
+nm -D --defined-only "$libdir/libdaedal.so" | awk '{print $3}' | sort >"$stage/shared"
+nm -g --defined-only "$libdir/libdaedal.a" | awk 'NF == 3 {print $3}' | sort >"$stage/static"
+[ -s "$stage/promised" ] || fail "no function found in daedal.h"
+diff "$stage/promised" "$stage/shared" || fail "daedal.h (<) and libdaedal.so (>) differ"
+diff "$stage/promised" "$stage/static" || fail "daedal.h (<) and libdaedal.a (>) differ"
+
+echo "== header in C++ and in strict C"
+echo '#include <daedal.h>' >"$stage/header.cpp"
+echo 'int main(void) { dae_options o = dae_options_default(); return o.size == 0; }' >>"$stage/header.cpp"
+cp "$stage/header.cpp" "$stage/header.c"
+flags="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I$prefix/include -fsyntax-only"
+c++ -std=c++11 $flags "$stage/header.cpp" || fail "daedal.h in C++"
+cc -std=c11 $flags "$stage/header.c" || fail "daedal.h in C"
+
+# Do the numbers of an example agree with independent ones?
+check() {
+    "$1" >"$stage/out" || fail "$1 exits with $?"
+    "$source/test/install/check-$2" "$stage/out" || { cat "$stage/out"; fail "$1: wrong output"; }
+}
+
+export PKG_CONFIG_PATH="$libdir/pkgconfig"
+version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
+[ "$(pkg-config --modversion daedal)" = "$version" ] || fail "version in daedal.pc"
+for example in robertson sparse events; do
+    echo "== $example with pkg-config"
+    program=$stage/$example
+    cc -std=c11 -O1 "$source/examples/$example.c" -o "$program" \
+        $(pkg-config --cflags --libs daedal) -lm || fail "$example: pkg-config, shared"
+    LD_LIBRARY_PATH=$libdir check "$program" $example
+    mkdir -p "$stage/only-static"
+    cp "$libdir/libdaedal.a" "$stage/only-static"
+    cc -std=c11 -O1 "$source/examples/$example.c" -o "$program-static" -L"$stage/only-static" \
+        $(pkg-config --static --cflags --libs daedal | sed "s:-L[^ ]*$prefix[^ ]*::") ||
+        fail "$example: pkg-config, static"
+    check "$program-static" $example
+done
+
+echo "== examples with CMake"
+cmake -S "$source/examples" -B "$stage/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$stage/log" 2>&1 &&
+    cmake --build "$stage/cmake" >>"$stage/log" 2>&1 || { cat "$stage/log"; fail "CMake package"; }
+for example in robertson sparse events; do
+    check "$stage/cmake/$example" $example
+    check "$stage/cmake/${example}_static" $example
+done
+
+if [ -x "$prefix/bin/daedal" ]; then
+    echo "== command"
+    "$prefix/bin/daedal" --version || fail "daedal --version"
+fi
+echo "installed library: all checks passed"
