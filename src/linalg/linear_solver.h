@@ -16,7 +16,7 @@ struct linear_solver {
     const struct linear_solver_ops *ops;
     const matrix_layout *layout; /* borrowed */
     int singular_column;         /* column of the failed pivot after LINEAR_SINGULAR, else -1 */
-    long repivots;               /* factorisations that chose a fresh pivot order */
+    long repivots;               /* sparse: factorisations after the first with fresh pivots */
 };
 
 typedef struct linear_solver_ops {
@@ -25,7 +25,7 @@ typedef struct linear_solver_ops {
     linear_solver *(*analyse)(const matrix_layout *layout);
     /* Factor A given by `values` (not kept, not changed). */
     linear_status (*factor)(linear_solver *solver, const double *values);
-    /* b := A^-1 b */
+    /* b := A^-1 b; only after a factorisation that returned LINEAR_OK */
     void (*solve)(linear_solver *solver, double *b);
     /* Estimate of 1/cond_1(A) in [0, 1], from the factors. */
     double (*condition)(linear_solver *solver);

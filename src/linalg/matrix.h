@@ -23,6 +23,22 @@ bool layout_sparse(matrix_layout *layout, int n, const int *colptr, const int *r
 bool layout_copy(matrix_layout *layout, const matrix_layout *source);
 void layout_free(matrix_layout *layout); /* leaves it zeroed */
 
+/* The stored part of column j: row numbers and where its values lie, for any kind of layout. */
+typedef struct matrix_column {
+    int count;       /* stored entries that belong to the matrix */
+    size_t first;    /* position of the first of them among the values; they are contiguous */
+    int top;         /* DENSE, BANDED: rows are top, top+1, .. */
+    const int *rows; /* SPARSE: the rows; else NULL */
+} matrix_column;
+
+matrix_column layout_column(const matrix_layout *layout, int j);
+
+/* Row of the k-th stored entry of a column. */
+static inline int column_row(const matrix_column *column, int k)
+{
+    return column->rows ? column->rows[k] : column->top + k;
+}
+
 /* Check a user's CSC pattern: returns NULL if sound, else a static text of what is wrong, with the
  * column concerned in *column. Rows must be in range, sorted and without duplicates. */
 const char *pattern_check(int n, const int *colptr, const int *rowind, int *column);
@@ -33,11 +49,11 @@ void pattern_bandwidth(const matrix_layout *layout, int *lower, int *upper);
 /* y = A x */
 void matrix_multiply(const matrix_layout *layout, const double *values, const double *x, double *y);
 
-/* C = a A + b B on one layout */
+/* C = a A + b B on one layout; C must not overlap A or B */
 void matrix_combine(const matrix_layout *layout, double a, const double *A, double b,
                     const double *B, double *C);
 
-/* C(:,j) = a[j] A(:,j) + b[j] B(:,j) */
+/* C(:,j) = a[j] A(:,j) + b[j] B(:,j); C must not overlap A or B */
 void matrix_combine_columns(const matrix_layout *layout, const double *a, const double *A,
                             const double *b, const double *B, double *C);
 
