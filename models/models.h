@@ -19,6 +19,14 @@ typedef struct model {
     double *reference;   /* y(tend), form.n values, or NULL */
     double *atol_factor; /* suggested atol[i] = atol * atol_factor[i], or NULL for 1 */
     void *data;          /* parameters, private to the model */
+
+    /* y(t) and y'(t) where they are known: a closed form, or a table of literature values. Returns
+     * 0 if y is filled; 1 if nothing is known at this t. yp may be NULL; a table leaves it alone
+     * (closed_form is then false). NULL: nothing is known but reference. */
+    int (*solution)(const struct model *m, double t, double *y, double *yp);
+    bool closed_form;          /* solution answers for every t, yp included */
+    bool sized;                /* model_new looks at its size argument */
+    double reference_accuracy; /* relative accuracy of reference, such as 1e-13 */
 } model;
 
 int model_count(void);
