@@ -1,4 +1,5 @@
-/* Zero crossings of event functions on the dense output of a step. */
+/* Zero crossings of event functions on the dense output of a step. docs/methods/events.md has the
+ * rules in plain words. */
 #ifndef DAE_CONTROL_EVENTS_H
 #define DAE_CONTROL_EVENTS_H
 
@@ -9,21 +10,27 @@ typedef eval_status (*event_interpolant)(void *context, double t, double *y, dou
 
 typedef struct event_finder event_finder;
 
+/* tolerance: of the location in time, relative to max(|t|, |h|); 0 means 100 ulp. */
 dae_status event_finder_new(event_finder **finder, evaluator *eval, double tolerance,
                             dae_diag *diag);
-void event_finder_free(event_finder *finder);
+void event_finder_free(event_finder *finder); /* NULL is fine */
 
 /* Forget everything and evaluate g at the (re)start point. An event that is zero there is not
- * reported; it is armed once it has moved away from zero (DASRT's and IDA's rule, made strict). */
+ * reported; it is armed once it has moved away from zero (DASRT's and IDA's rule, made strict). At
+ * a restart where an event was just found, its overshoot there still counts as zero. */
 eval_status event_finder_start(event_finder *finder, double t, const double *y, const double *yp);
 
 /* Look for the first crossings in (from, to], where `from` is where the last search ended. *found
- * tells; *when is then the time (to within the tolerance), and finder flags which and how. Call
- * again for the next ones in the same step until *found is false. */
+ * tells; *when is then the time (to within the tolerance, and not before the crossing), and finder
+ * flags which and how. Call again for the next ones in the same step until *found is false. When
+ * the result is not EVAL_OK the finder stands where it stood, and may search again on another
+ * (shorter) step. Counts every
+ * flagged component in stats->events. */
 eval_status event_finder_search(event_finder *finder, event_interpolant interpolant, void *context,
                                 double to, bool *found, double *when);
 
-/* n_events flags of the last find: 0, +1 rising, -1 falling. */
+/* n_events flags of the last find: 0, +1 rising, -1 falling, seen in the direction of
+ * integration. */
 const int *event_finder_flags(const event_finder *finder);
 /* Whether one of the flagged events is terminal. */
 bool event_finder_terminal(const event_finder *finder);

@@ -1,0 +1,676 @@
+/* Locating zero crossings of g(t, y(t), y'(t)) on the dense output of a step.
+ *
+ * Detection: g is sampled at the six Chebyshev-Lobatto points of the interval, and the quintic
+ * through the samples tells where else to look: at those of its extrema that dip towards or through
+ * zero between samples of one sign. BDF's dense output has degree at most five, so that the quintic
+ * is g itself whenever g is affine in (t, y, y'): no crossing is then missed, however close it is
+ * to the next (down to round-off). Only values of g itself, never of the quintic, become events.
+ *
+ * Location: all components at once on one bracket, as in DASRT [BCP96 5.3.3], [HS80], by the ITP
+ * method [OT20], which converges superlinearly and never needs more than one evaluation above
+ * bisection. ITP carries no memory from point to point, so that the component which leads may
+ * change from one iteration to the next. */
+#include "control/events.h"
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+
+#include <float.h>
+
+enum {
+    NODES = 6,                /* Chebyshev-Lobatto points of a search interval */
+    DEGREE = NODES - 1,       /* of the polynomial through them */
+    EXTRA = 26,               /* room for samples at dips; beyond it dips go unchecked */
+    CAPACITY = NODES + EXTRA, /* samples in one search */
+    REFINEMENTS = 6           /* evaluations on one dip that the quintic does not describe */
+};
+
+/* Values below this fraction of the largest sample are zero at a dip: two crossings closer than
+ * about its square root, in units of the step, are a touch. Well above the rounding of g. */
+static const double TOUCH = 1e-12;
+/* g at a start is zero if it is below this fraction of its change in the first search. */
+static const double START_ZERO = 100.0 * DBL_EPSILON;
+/* Dips of the quintic above zero are checked if they come closer than this fraction of the range of
+ * the samples: a kink such as |t - c| is off by up to 8 percent in the quintic. */
+static const double DIP = 0.1;
+
+typedef struct sample {
+    double t;
+    double *g; /* one vector of the finder's store; pointers are swapped, not copied */
+    bool node; /* a Chebyshev-Lobatto point */
+} sample;
+
+struct event_finder {
+    evaluator *eval;  /* borrowed */
+    int count;        /* components of g */
+    double tolerance; /* relative */
+
+    double t;          /* where the last search ended */
+    double *g;         /* g there */
+    int *sign;         /* last sign off zero; 0: not armed */
+    double *band;      /* |g_i| up to this is zero while not armed */
+    bool fresh;        /* no search since the start */
+    double start_time; /* of the last start */
+
+    int *flags;        /* of the last find */
+    double found_at;   /* its time; NAN if none */
+    double *overshoot; /* |g_i| there where flagged, else 0 */
+
+    sample samples[CAPACITY]; /* sorted in the direction of integration */
+    int sample_count;
+    double *trial;      /* g at the point tried last */
+    int *state;         /* sign during a search */
+    int *changed;       /* new sign of the components that cross in the bracket, else 0 */
+    double *y, *yp;     /* work, n each */
+    double *real_store; /* owns all double arrays */
+    int *int_store;     /* owns all int arrays */
+};
+
+/* What the interpolant callback needs to be called. */
+typedef struct trajectory {
+    event_interpolant at;
+    void *context;
+} trajectory;
+
+static int sign_of(double x)
+{
+    return (x > 0.0) - (x < 0.0);
+}
+
+static void swap_vectors(double **a, double **b)
+{
+    double *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Life
+ * ------------------------------------------------------------------------------------------- */
+
+/* Deal out the two stores. */
+static void partition(event_finder *f, size_t n)
+{
+    size_t count = (size_t)f->count;
+    double *next = f->real_store;
+    f->y = next;
+    f->yp = next + n;
+    next += 2 * n;
+    double **vectors[] = {&f->g, &f->band, &f->overshoot, &f->trial};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++, next += count) *vectors[k] = next;
+    for (int k = 0; k < CAPACITY; k++, next += count) f->samples[k].g = next;
+    f->sign = f->int_store;
+    f->flags = f->sign + count;
+    f->state = f->flags + count;
+    f->changed = f->state + count;
+}
+
+dae_status event_finder_new(event_finder **finder, evaluator *eval, double tolerance,
+                            dae_diag *diag)
+{
+    *finder = NULL;
+    if (!(tolerance >= 0.0 && tolerance < 1.0))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "event_tolerance is %g; it must be at least 0 and less than 1.", tolerance);
+    const dae_residual *form = &eval->problem->form;
+    size_t n = (size_t)form->n, count = (size_t)form->n_events;
+    event_finder *f = DAE_NEW(event_finder);
+    if (f) {
+        f->real_store = DAE_ARRAY(double, 2 * n + (4 + CAPACITY) * count);
+        f->int_store = DAE_ARRAY(int, 4 * count);
+    }
+    if (!f || !f->real_store || !f->int_store) {
+        event_finder_free(f);
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d event functions.",
+                        form->n_events);
+    }
+    f->eval = eval;
+    f->count = form->n_events;
+    f->tolerance = tolerance > 0.0 ? fmax(tolerance, 8.0 * DBL_EPSILON) : 100.0 * DBL_EPSILON;
+    f->found_at = NAN;
+    partition(f, n);
+    *finder = f;
+    return DAE_OK;
+}
+
+void event_finder_free(event_finder *finder)
+{
+    if (!finder) return;
+    dae_free(finder->real_store);
+    dae_free(finder->int_store);
+    dae_free(finder);
+}
+
+const int *event_finder_flags(const event_finder *finder)
+{
+    return finder->flags;
+}
+
+bool event_finder_terminal(const event_finder *finder)
+{
+    const dae_event *events = finder->eval->problem->form.events;
+    if (!events) return false;
+    for (int i = 0; i < finder->count; i++)
+        if (finder->flags[i] != 0 && events[i].terminal) return true;
+    return false;
+}
+
+eval_status event_finder_start(event_finder *f, double t, const double *y, const double *yp)
+{
+    if (f->count > 0) {
+        eval_status status = evaluate_events(f->eval, t, y, yp, f->trial);
+        if (status != EVAL_OK) return status;
+        swap_vectors(&f->g, &f->trial);
+    }
+    bool at_find = t == f->found_at;
+    for (int i = 0; i < f->count; i++) {
+        /* Restitution, say, turns a component around just beyond its zero: the overshoot of the
+         * location is then no side of its own. */
+        f->band[i] = at_find ? 4.0 * f->overshoot[i] : 0.0;
+        f->sign[i] = fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : 0;
+    }
+    f->t = f->start_time = t;
+    f->fresh = true;
+    return EVAL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Sampling
+ * ------------------------------------------------------------------------------------------- */
+
+/* trial = g(t, y(t), y'(t)) */
+static eval_status evaluate_trial(event_finder *f, const trajectory *path, double t)
+{
+    eval_status status = path->at(path->context, t, f->y, f->yp);
+    return status == EVAL_OK ? evaluate_events(f->eval, t, f->y, f->yp, f->trial) : status;
+}
+
+/* The trial as sample number `index`; later ones move up. */
+static void insert_trial(event_finder *f, int index, double t, bool node)
+{
+    double *spare = f->samples[f->sample_count].g;
+    for (int k = f->sample_count; k > index; k--) f->samples[k] = f->samples[k - 1];
+    f->samples[index] = (sample){.t = t, .g = f->trial, .node = node};
+    f->trial = spare;
+    f->sample_count++;
+}
+
+/* Samples at the Chebyshev-Lobatto points of [t, to]; the first is known. */
+static eval_status sample_nodes(event_finder *f, const trajectory *path, double to)
+{
+    /* (1 - cos(k pi / 5)) / 2 */
+    static const double node[NODES] = {
+        0.0, 0.095491502812526288, 0.34549150281252629, 0.65450849718747371, 0.90450849718747371,
+        1.0};
+    f->sample_count = 0;
+    vector_copy(f->count, f->g, f->trial);
+    insert_trial(f, 0, f->t, true);
+    for (int k = 1; k < NODES; k++) {
+        double t = k == DEGREE ? to : f->t + node[k] * (to - f->t);
+        eval_status status = evaluate_trial(f, path, t);
+        if (status != EVAL_OK) return status;
+        insert_trial(f, k, t, true);
+    }
+    return EVAL_OK;
+}
+
+/* A component that starts within rounding of zero, against its change, starts at zero. */
+static void disarm_rounding(event_finder *f)
+{
+    for (int i = 0; i < f->count; i++) {
+        double change = 0.0;
+        for (int k = 1; k < f->sample_count; k++)
+            change = fmax(change, fabs(f->samples[k].g[i] - f->g[i]));
+        if (fabs(f->g[i]) <= START_ZERO * change) {
+            f->sign[i] = 0;
+            f->band[i] = fmax(f->band[i], fabs(f->g[i]));
+        }
+    }
+}
+
+/* The sign of g_i that counts at sample k, given its sign s before: a zero takes the sign that
+ * follows, so that a touch is no crossing; zero up to the end is a crossing (-s). */
+static int sign_at(const event_finder *f, int k, int i, int s)
+{
+    for (; k < f->sample_count; k++) {
+        double g = f->samples[k].g[i];
+        if (g != 0.0 && (s != 0 || fabs(g) > f->band[i])) return sign_of(g);
+    }
+    return -s;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The quintic through the nodes, and its extrema
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct polynomial {
+    int degree;
+    double a[NODES]; /* sum a_k u^k, -1 <= u <= 1 */
+} polynomial;
+
+static double polynomial_at(const polynomial *p, double u)
+{
+    double sum = 0.0;
+    for (int k = p->degree; k >= 0; k--) sum = sum * u + p->a[k];
+    return sum;
+}
+
+static polynomial polynomial_derivative(const polynomial *p)
+{
+    polynomial d = {.degree = p->degree - 1};
+    for (int k = 0; k <= d.degree; k++) d.a[k] = (k + 1) * p->a[k + 1];
+    return d;
+}
+
+/* c_k = (2/5) sum''_j v_j cos(pi j k / 5): Chebyshev coefficients of the quintic through v, u
+ * growing with j */
+static void chebyshev_coefficients(const double *v, double *c)
+{
+    /* cos(m pi / 5), m = 0 .. 9 */
+    static const double cosine[10] = {1.0,
+                                      0.80901699437494742,
+                                      0.30901699437494742,
+                                      -0.30901699437494742,
+                                      -0.80901699437494742,
+                                      -1.0,
+                                      -0.80901699437494742,
+                                      -0.30901699437494742,
+                                      0.30901699437494742,
+                                      0.80901699437494742};
+    for (int k = 0; k < NODES; k++) {
+        double sum = 0.5 * (v[DEGREE] + v[0] * cosine[(DEGREE * k) % 10]);
+        for (int j = 1; j < DEGREE; j++) sum += v[DEGREE - j] * cosine[(j * k) % 10];
+        c[k] = 0.4 * sum;
+    }
+    c[0] *= 0.5;
+    c[DEGREE] *= 0.5;
+}
+
+static polynomial chebyshev_to_powers(const double *c)
+{
+    return (polynomial){.degree = DEGREE,
+                        .a = {c[0] - c[2] + c[4], c[1] - 3.0 * c[3] + 5.0 * c[5],
+                              2.0 * c[2] - 8.0 * c[4], 4.0 * c[3] - 20.0 * c[5], 8.0 * c[4],
+                              16.0 * c[5]}};
+}
+
+/* The zero of a polynomial between a and b, where its signs differ. Bisection: it is cheap beside
+ * a call of g, and sixty steps exhaust the digits. */
+static double polynomial_zero(const polynomial *p, double a, double b)
+{
+    double pa = polynomial_at(p, a);
+    for (int k = 0; k < 60; k++) {
+        double m = 0.5 * (a + b), pm = polynomial_at(p, m);
+        if ((pm < 0.0) == (pa < 0.0))
+            a = m;
+        else
+            b = m;
+    }
+    return 0.5 * (a + b);
+}
+
+/* The zeros in (-1, 1) at which p changes sign, ascending. Between zeros of p' the polynomial is
+ * monotone; so climb up from the linear derivative. */
+static int polynomial_zeros(const polynomial *p, double *zeros)
+{
+    polynomial chain[NODES];
+    int depth = 0, count = 0;
+    for (chain[0] = *p; chain[depth].degree > 1; depth++)
+        chain[depth + 1] = polynomial_derivative(&chain[depth]);
+    for (; depth >= 0; depth--) {
+        double bound[NODES + 1] = {-1.0};
+        for (int k = 0; k < count; k++) bound[k + 1] = zeros[k];
+        bound[count + 1] = 1.0;
+        int pieces = count + 1;
+        count = 0;
+        for (int k = 0; k < pieces; k++) {
+            double left = polynomial_at(&chain[depth], bound[k]);
+            double right = polynomial_at(&chain[depth], bound[k + 1]);
+            if ((left < 0.0) != (right < 0.0))
+                zeros[count++] = polynomial_zero(&chain[depth], bound[k], bound[k + 1]);
+        }
+    }
+    return count;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Dips: where else to look for crossings
+ * ------------------------------------------------------------------------------------------- */
+
+/* First sample beyond t in the direction of integration. */
+static int sample_after(const event_finder *f, double t)
+{
+    double towards = f->samples[f->sample_count - 1].t - f->samples[0].t;
+    int k = 1;
+    while (k < f->sample_count - 1 && (f->samples[k].t - t) * towards <= 0.0) k++;
+    return k;
+}
+
+/* Size of component i: the largest |g_i| among the samples. */
+static double component_size(const event_finder *f, int i)
+{
+    double size = 0.0;
+    for (int k = 0; k < f->sample_count; k++) size = fmax(size, fabs(f->samples[k].g[i]));
+    return size;
+}
+
+/* Sample g at t, before sample k; values within rounding of zero become zero, so that a touch
+ * stays one. */
+static eval_status sample_dip(event_finder *f, const trajectory *path, int k, double t)
+{
+    eval_status status = evaluate_trial(f, path, t);
+    if (status != EVAL_OK) return status;
+    insert_trial(f, k, t, false);
+    double *g = f->samples[k].g;
+    for (int i = 0; i < f->count; i++)
+        if (fabs(g[i]) <= TOUCH * component_size(f, i)) g[i] = 0.0;
+    return EVAL_OK;
+}
+
+/* Minimiser of the parabola through three points, or the golden section of the longer half where
+ * that is no use [Bre73 5]. */
+static double dip_guess(const double t[3], const double g[3])
+{
+    double p = (t[1] - t[0]) * (g[1] - g[2]), q = (t[1] - t[2]) * (g[1] - g[0]);
+    double denominator = 2.0 * (p - q);
+    double shift = denominator != 0.0 ? ((t[1] - t[0]) * p - (t[1] - t[2]) * q) / denominator : 0.0;
+    double width = fabs(t[2] - t[0]), guess = t[1] - shift;
+    bool inside = (guess - t[0]) * (guess - t[2]) < 0.0;
+    if (inside && fabs(shift) > 1e-3 * width) return guess;
+    double longer = fabs(t[0] - t[1]) > fabs(t[2] - t[1]) ? t[0] : t[2];
+    return t[1] + 0.381966 * (longer - t[1]);
+}
+
+/* Follow |g_i| down from the dip at sample k until it crosses, for a few evaluations. */
+static eval_status follow_dip(event_finder *f, const trajectory *path, int i, int k)
+{
+    double floor = TOUCH * component_size(f, i);
+    int s = sign_of(f->samples[k].g[i]);
+    for (int pass = 0; pass < REFINEMENTS && f->sample_count < CAPACITY; pass++) {
+        const sample *at = &f->samples[k];
+        double t[3] = {at[-1].t, at[0].t, at[1].t};
+        double g[3] = {s * at[-1].g[i], s * at[0].g[i], s * at[1].g[i]};
+        if (g[1] <= floor || g[1] > g[0] || g[1] > g[2]) break;
+        double guess = dip_guess(t, g);
+        int place = sample_after(f, guess);
+        eval_status status = sample_dip(f, path, place, guess);
+        if (status != EVAL_OK) return status;
+        double new_g = s * f->samples[place].g[i];
+        if (place == k)
+            k = new_g < g[1] ? k : k + 1; /* the new one is before the old middle */
+        else
+            k = new_g < g[1] ? place : k;
+    }
+    return EVAL_OK;
+}
+
+/* Whether an extremum p of component i's quintic, between samples k-1 and k, could show a crossing
+ * that these two do not. */
+static bool worth_checking(const event_finder *f, int i, int k, double p, double range)
+{
+    double left = f->samples[k - 1].g[i], right = f->samples[k].g[i];
+    int s = k == 1 ? f->sign[i] : sign_of(left), next = sign_of(right);
+    if (s == next) return s * p < DIP * range && s * p < fmin(s * left, s * right);
+    if (fabs(p) <= TOUCH * component_size(f, i)) return false;
+    return s != 0 || sign_of(p) != next;
+}
+
+/* The quintic through the nodes' g_i; false if it is far enough from zero to need no look. */
+static bool fit_component(const event_finder *f, int i, polynomial *p, double *range)
+{
+    double v[NODES], c[NODES], low = INFINITY, high = -INFINITY, sum = 0.0;
+    for (int k = 0, node = 0; k < f->sample_count; k++) {
+        if (!f->samples[k].node) continue;
+        v[node] = f->samples[k].g[i];
+        low = fmin(low, v[node]);
+        high = fmax(high, v[node]);
+        node++;
+    }
+    *range = high - low;
+    if (*range == 0.0) return false;
+    chebyshev_coefficients(v, c);
+    for (int k = 1; k < NODES; k++) sum += fabs(c[k]);
+    *p = chebyshev_to_powers(c);
+    return fabs(c[0]) - sum < DIP * *range;
+}
+
+/* Sample g at those extrema of component i's quintic that may reveal crossings between samples. */
+static eval_status sample_dips(event_finder *f, const trajectory *path, int i, double to)
+{
+    polynomial p;
+    double range, extrema[NODES];
+    if (!fit_component(f, i, &p, &range)) return EVAL_OK;
+    polynomial slope = polynomial_derivative(&p);
+    int count = polynomial_zeros(&slope, extrema);
+    for (int e = 0; e < count && f->sample_count < CAPACITY; e++) {
+        double t = f->t + 0.5 * (1.0 + extrema[e]) * (to - f->t);
+        double predicted = polynomial_at(&p, extrema[e]);
+        int k = sample_after(f, t);
+        if (!worth_checking(f, i, k, predicted, range)) continue;
+        int s = sign_of(f->samples[k].g[i]);
+        eval_status status = sample_dip(f, path, k, t);
+        if (status != EVAL_OK) return status;
+        /* Above zero, and not what was predicted: the quintic is no guide here. */
+        double g = f->samples[k].g[i];
+        if (s * g > 0.0 && fabs(g - predicted) > 0.1 * fabs(g)) status = follow_dip(f, path, i, k);
+        if (status != EVAL_OK) return status;
+    }
+    return EVAL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Bracketing and location
+ * ------------------------------------------------------------------------------------------- */
+
+/* Whether a crossing from sign s is one the user asked for. */
+static bool wanted(const event_finder *f, int i, int s)
+{
+    const dae_event *events = f->eval->problem->form.events;
+    return !events || events[i].direction == 0 || events[i].direction == -s;
+}
+
+/* changed = new signs of the wanted components that cross between samples k-1 and k */
+static bool crossings_before(event_finder *f, int k)
+{
+    bool any = false;
+    for (int i = 0; i < f->count; i++) {
+        int s = f->state[i];
+        bool crosses = s != 0 && sign_at(f, k, i, s) == -s && wanted(f, i, s);
+        f->changed[i] = crosses ? -s : 0;
+        any = any || crosses;
+    }
+    return any;
+}
+
+/* The first sample before which a wanted component crosses, or 0; state = signs at the one before
+ * it. */
+static int first_bracket(event_finder *f)
+{
+    memcpy(f->state, f->sign, (size_t)f->count * sizeof *f->state);
+    for (int k = 1; k < f->sample_count; k++) {
+        if (crossings_before(f, k)) return k;
+        for (int i = 0; i < f->count; i++) f->state[i] = sign_at(f, k, i, f->state[i]);
+    }
+    return 0;
+}
+
+/* The earliest zero that the chords of the crossing components predict in the bracket. */
+static double earliest_chord_zero(const event_finder *f, const sample *lo, const sample *hi)
+{
+    double fraction = 1.0;
+    for (int i = 0; i < f->count; i++) {
+        double a = fabs(lo->g[i]), b = fabs(hi->g[i]);
+        if (f->changed[i] != 0 && a + b > 0.0) fraction = fmin(fraction, a / (a + b));
+    }
+    return lo->t + fraction * (hi->t - lo->t);
+}
+
+/* One point of the ITP method [OT20 sec. 2.2]: interpolate (chord), truncate (move towards the
+ * midpoint, so that the bracket closes from both sides), project (stay where bisection would still
+ * be in time). `radius` is that of the projection, `truncation` the least shift worth making. */
+static double itp_point(double lo, double hi, double chord, double radius, double truncation)
+{
+    double middle = lo + 0.5 * (hi - lo), towards = middle >= chord ? 1.0 : -1.0;
+    double point = fabs(middle - chord) >= truncation ? chord + towards * truncation : middle;
+    return fabs(point - middle) <= radius ? point : middle - towards * radius;
+}
+
+/* Whether the trial is on the far side for component i: beyond zero, or at a zero that it goes
+ * through. */
+static bool trial_crosses(const event_finder *f, int i)
+{
+    int s = f->state[i];
+    double g = f->trial[i];
+    return s != 0 && wanted(f, i, s) && (s * g < 0.0 || (g == 0.0 && f->changed[i] != 0));
+}
+
+/* The trial at t becomes the far end of the bracket (samples k-1 and k). */
+static void take_far_end(event_finder *f, int k, double t)
+{
+    for (int i = 0; i < f->count; i++) f->changed[i] = trial_crosses(f, i) ? -f->state[i] : 0;
+    f->samples[k].t = t;
+    swap_vectors(&f->samples[k].g, &f->trial);
+}
+
+/* The trial at t becomes the near end of the bracket; it may arm components, which then cross if
+ * they have the other sign at the far end. */
+static void take_near_end(event_finder *f, int k, double t)
+{
+    for (int i = 0; i < f->count; i++) {
+        if (f->state[i] != 0 || fabs(f->trial[i]) <= f->band[i]) continue;
+        int s = f->state[i] = sign_of(f->trial[i]);
+        if (sign_at(f, k, i, s) == -s && wanted(f, i, s)) f->changed[i] = -s;
+    }
+    f->samples[k - 1].t = t;
+    swap_vectors(&f->samples[k - 1].g, &f->trial);
+}
+
+/* Shrink the bracket to the part with the first crossing; the trial at t becomes one of its ends.
+ */
+static void shrink_bracket(event_finder *f, int k, double t)
+{
+    bool any = false;
+    for (int i = 0; i < f->count; i++) any = any || trial_crosses(f, i);
+    if (any)
+        take_far_end(f, k, t);
+    else
+        take_near_end(f, k, t);
+}
+
+/* Narrow the bracket (samples k-1 and k) around the first crossing down to the tolerance. */
+static eval_status locate(event_finder *f, const trajectory *path, int k, double tolerance)
+{
+    sample *lo = &f->samples[k - 1], *hi = &f->samples[k];
+    double initial = fabs(hi->t - lo->t);
+    int bisections = initial > tolerance ? (int)ceil(log2(initial / tolerance)) : 0;
+    for (int j = 0; fabs(hi->t - lo->t) > tolerance; j++) {
+        double width = fabs(hi->t - lo->t);
+        /* kappa1 = 0.2 / initial, kappa2 = 2, n0 = 1: the authors' choice. A shift below the
+         * tolerance would only close the bracket from one side. */
+        double truncation = fmax(0.2 * width * width / initial, 0.4 * tolerance);
+        double radius = fmax(0.5 * (ldexp(tolerance, bisections + 1 - j) - width), 0.0);
+        double chord = earliest_chord_zero(f, lo, hi);
+        double t = itp_point(lo->t, hi->t, chord, radius, truncation);
+        if ((t - lo->t) * (t - hi->t) >= 0.0) break; /* no number between them */
+        eval_status status = evaluate_trial(f, path, t);
+        if (status != EVAL_OK) return status;
+        shrink_bracket(f, k, t);
+    }
+    return EVAL_OK;
+}
+
+/* Let the far end of the located bracket take in crossings of other components within the
+ * tolerance, so that simultaneous events stay together in spite of rounding. */
+static eval_status gather_simultaneous(event_finder *f, const trajectory *path, int k,
+                                       double tolerance)
+{
+    sample *lo = &f->samples[k - 1], *hi = &f->samples[k];
+    double last = f->samples[f->sample_count - 1].t;
+    double t = lo->t + copysign(2.0 * tolerance, last - lo->t);
+    if ((t - last) * (last - lo->t) > 0.0) t = last;
+    if (f->count < 2 || fabs(t - lo->t) <= fabs(hi->t - lo->t)) return EVAL_OK;
+    eval_status status = evaluate_trial(f, path, t);
+    if (status != EVAL_OK) return status;
+    for (int i = 0; i < f->count; i++)
+        if (f->changed[i] != 0 && f->changed[i] * f->trial[i] <= 0.0) return EVAL_OK;
+    for (int i = 0; i < f->count; i++)
+        if (trial_crosses(f, i)) f->changed[i] = -f->state[i];
+    hi->t = t;
+    swap_vectors(&hi->g, &f->trial);
+    return EVAL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The search
+ * ------------------------------------------------------------------------------------------- */
+
+/* Stand at sample k: its time, values and signs. Zero at the end of a find or a step disarms. */
+static void move_to(event_finder *f, int k, bool found)
+{
+    f->t = f->samples[k].t;
+    swap_vectors(&f->g, &f->samples[k].g);
+    for (int i = 0; i < f->count; i++) {
+        int s = f->state[i];
+        if (f->g[i] == 0.0)
+            f->sign[i] = found && f->changed[i] == 0 ? s : 0;
+        else
+            f->sign[i] = s != 0 || fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : 0;
+        if (f->sign[i] != 0) f->band[i] = 0.0;
+    }
+    f->fresh = false;
+}
+
+/* Hand out the crossings at the place just moved to. */
+static void record_find(event_finder *f)
+{
+    for (int i = 0; i < f->count; i++) {
+        f->flags[i] = f->changed[i];
+        f->overshoot[i] = f->flags[i] != 0 ? fabs(f->g[i]) : 0.0;
+        f->eval->stats->events += f->flags[i] != 0;
+    }
+    f->found_at = f->t;
+}
+
+/* Stand at the first wanted crossing in (t, to], or at `to`. */
+static eval_status search_once(event_finder *f, const trajectory *path, double to, double tolerance,
+                               bool *found)
+{
+    eval_status status = sample_nodes(f, path, to);
+    if (status != EVAL_OK) return status;
+    if (f->fresh) disarm_rounding(f);
+    for (int i = 0; i < f->count && status == EVAL_OK; i++) status = sample_dips(f, path, i, to);
+    if (status != EVAL_OK) return status;
+    int k = first_bracket(f);
+    *found = k != 0;
+    if (*found) {
+        /* Half of the tolerance here, so that what gather_simultaneous adds stays within it. */
+        status = locate(f, path, k, 0.5 * tolerance);
+        if (status == EVAL_OK) status = gather_simultaneous(f, path, k, 0.5 * tolerance);
+        if (status != EVAL_OK) return status;
+    }
+    move_to(f, *found ? k : f->sample_count - 1, *found);
+    return EVAL_OK;
+}
+
+eval_status event_finder_search(event_finder *f, event_interpolant interpolant, void *context,
+                                double to, bool *found, double *when)
+{
+    trajectory path = {interpolant, context};
+    *found = false;
+    while (!*found && f->count > 0 && f->t != to) {
+        double size = fmax(fmax(fabs(f->t), fabs(to)), fabs(to - f->t));
+        double tolerance = f->tolerance * size;
+        eval_status status = search_once(f, &path, to, tolerance, found);
+        if (status != EVAL_OK) return status;
+        /* A crossing that cannot be told from the start was a zero at the start. */
+        if (*found && fabs(f->t - f->start_time) <= 2.0 * tolerance) *found = false;
+    }
+    if (*found) {
+        record_find(f);
+        *when = f->t;
+    } else {
+        f->t = to;
+    }
+    return EVAL_OK;
+}
