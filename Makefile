@@ -42,7 +42,7 @@ bench: setup
 	@cmake --preset bench
 	@cmake --build --preset bench -j $(JOBS)
 	@echo "== bench"
-	@cmake --build --preset bench --target run_bench
+	@build/bench/bench/bench_peers $(BENCH_ARGS)
 
 install: build
 	@echo "== install into $(DESTDIR)$(PREFIX)"
