@@ -16,8 +16,11 @@ static const struct {
     {"pendulum2", new_pendulum2},
     {"pendulum3", new_pendulum3},
     {"pendulum_rest", new_pendulum_rest},
+    {"trajectory1", new_trajectory1},
+    {"trajectory2", new_trajectory2},
     {"heat2d", new_heat2d},
     {"ladder", new_ladder},
+    {"brusselator", new_brusselator},
 };
 
 int model_count(void)
