@@ -1,0 +1,237 @@
+#include "control/newton.h"
+
+#include <float.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+/* Constants of DASSL [BCP96 5.2.2]. */
+static const double MAX_DRIFT = 0.25;            /* of cj before the matrix is formed anew */
+static const double SLOWEST_RATE = 0.9;          /* beyond it the iteration has failed */
+static const double UNKNOWN_RATE_FACTOR = 100.0; /* S before a rate is known */
+static const double ROUND_OFF = 100.0 * DBL_EPSILON;
+
+bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm,
+                const dae_options *options)
+{
+    *nw = (newton){.eval = eval,
+                   .matrix = matrix,
+                   .norm = norm,
+                   .max_iterations = options->newton_iterations,
+                   .tolerance = options->newton_tolerance,
+                   .krylov_tolerance = options->krylov_tolerance};
+    nw->first = DAE_ARRAY(double, norm->n);
+    nw->delta = DAE_ARRAY(double, norm->n);
+    newton_reset(nw);
+    return nw->first && nw->delta;
+}
+
+void newton_free(newton *nw)
+{
+    dae_free(nw->first);
+    dae_free(nw->delta);
+    *nw = (newton){0};
+}
+
+void newton_reset(newton *nw)
+{
+    nw->stale = true;
+    nw->rate_factor = UNKNOWN_RATE_FACTOR;
+    nw->last_cj = 0.0;
+}
+
+static newton_status from_evaluation(eval_status status)
+{
+    return status == EVAL_STOP ? NEWTON_STOP : NEWTON_EVALUATION;
+}
+
+static newton_status from_iteration(iteration_status status)
+{
+    switch (status) {
+    case ITERATION_OK: return NEWTON_OK;
+    case ITERATION_RETRY: return NEWTON_EVALUATION;
+    case ITERATION_SINGULAR: return NEWTON_SINGULAR;
+    case ITERATION_STOP: return NEWTON_STOP;
+    case ITERATION_MEMORY: return NEWTON_MEMORY;
+    }
+    return NEWTON_MEMORY;
+}
+
+/* Where a linear system is solved, for matrix-free products. */
+static linear_point point_at(const newton *nw, const corrector *c, const double *f)
+{
+    return (linear_point){.t = c->t,
+                          .cj = c->cj,
+                          .y = c->y,
+                          .yp = c->yp,
+                          .f = f,
+                          .scale = nw->norm->newton,
+                          .tolerance = nw->krylov_tolerance * nw->tolerance};
+}
+
+/* |cj_hat - cj| / |cj_hat + cj|: the convergence rate to expect from an old matrix (5.2.14) */
+static double drift(const newton *nw, double cj)
+{
+    return fabs((nw->matrix->cj - cj) / (nw->matrix->cj + cj));
+}
+
+static bool matrix_outdated(const newton *nw, double cj)
+{
+    return nw->stale || !nw->matrix->factored || drift(nw, cj) > MAX_DRIFT;
+}
+
+/* Evaluate dF/dy and dF/dy' at the prediction and factor G for cj. */
+static newton_status renew_matrix(newton *nw, const corrector *c)
+{
+    linear_point at = point_at(nw, c, nw->first);
+    iteration_status status = iteration_evaluate(nw->matrix, c->t, c->y0, c->yp0, c->cj, c->h,
+                                                 nw->norm->weights, nw->first);
+    if (status == ITERATION_OK) status = iteration_factor(nw->matrix, c->cj, &at);
+    nw->rate_factor = UNKNOWN_RATE_FACTOR;
+    nw->stale = status != ITERATION_OK;
+    nw->jacobian_age = 0;
+    return from_iteration(status);
+}
+
+/* Back to the prediction. */
+static void restore_prediction(const newton *nw, const corrector *c)
+{
+    vector_copy(nw->norm->n, c->y0, c->y);
+    vector_copy(nw->norm->n, c->yp0, c->yp);
+    vector_zero(nw->norm->n, c->e);
+}
+
+/* y += d, y' += cj d, e += d; returns ||d|| */
+static double correct(const newton *nw, const corrector *c)
+{
+    int n = nw->norm->n;
+    const double *restrict d = nw->delta, *restrict scale = nw->norm->newton;
+    double *restrict y = c->y, *restrict yp = c->yp, *restrict e = c->e;
+    double sum = 0.0, cj = c->cj;
+    for (int i = 0; i < n; i++) {
+        y[i] += d[i];
+        yp[i] += cj * d[i];
+        e[i] += d[i];
+        sum += (d[i] * scale[i]) * (d[i] * scale[i]);
+    }
+    return nw->norm->user_norm ? norm_of(nw->norm, d, scale) : sqrt(sum / n);
+}
+
+/* (a / b)^(1/m) without pow for the few m that occur */
+static double mean_rate(double a, double b, int m)
+{
+    double quotient = a / b;
+    if (m == 1) return quotient;
+    if (m == 2) return sqrt(quotient);
+    return pow(quotient, 1.0 / m);
+}
+
+/* The part of the step [y_old, y] inside the bounds; 1 if all of it. Names the worst variable. */
+static double part_within_bounds(newton *nw, const corrector *c)
+{
+    const dae_residual *form = &nw->eval->problem->form;
+    double part = 1.0;
+    for (int i = 0; i < form->n; i++) {
+        double bound = c->y[i];
+        if (form->lower_bounds && c->y[i] < form->lower_bounds[i]) bound = form->lower_bounds[i];
+        if (form->upper_bounds && c->y[i] > form->upper_bounds[i]) bound = form->upper_bounds[i];
+        if (bound == c->y[i]) continue;
+        double way = fabs(c->y[i] - c->y_old[i]);
+        double inside = way > 0.0 ? fmax(0.0, 1.0 - fabs(c->y[i] - bound) / way) : 0.0;
+        if (inside < part) {
+            part = inside;
+            nw->bound_variable = i;
+        }
+    }
+    return part;
+}
+
+static bool has_bounds(const newton *nw)
+{
+    const dae_residual *form = &nw->eval->problem->form;
+    return form->lower_bounds || form->upper_bounds;
+}
+
+/* Whether the correction is lost in the rounding of y: no rate can be told from it. */
+static bool is_round_off(const newton *nw, const corrector *c, double size)
+{
+    return size <= ROUND_OFF * norm_of(nw->norm, c->y0, nw->norm->newton);
+}
+
+/* delta = -c G^-1 F at the current iterate (5.2.11) */
+static newton_status newton_direction(newton *nw, const corrector *c, bool at_prediction)
+{
+    const iteration *matrix = nw->matrix;
+    int n = nw->norm->n;
+    if (!at_prediction) {
+        eval_status eval =
+            evaluate_residual(nw->eval, c->t, c->y, c->yp, nw->delta, &nw->eval->stats->residuals);
+        if (eval != EVAL_OK) return from_evaluation(eval);
+    }
+    const double *f = at_prediction ? nw->first : nw->delta;
+    linear_point at = point_at(nw, c, f);
+    if (matrix->matrix_free && !at_prediction) { /* delta is overwritten, F is needed beside it */
+        vector_copy(n, nw->delta, nw->first);
+        at.f = nw->first;
+    }
+    double factor = matrix->matrix_free ? -1.0 : -2.0 / (1.0 + c->cj / matrix->cj);
+    for (int i = 0; i < n; i++) nw->delta[i] = factor * f[i];
+    return from_iteration(iteration_solve(nw->matrix, &at, nw->delta));
+}
+
+/* Iterate from the prediction until the iteration error is below the tolerance (5.2.15). */
+static newton_status iterate(newton *nw, const corrector *c)
+{
+    double first_size = 0.0, part = 1.0;
+    nw->rate = 0.0;
+    for (int m = 0; m < nw->max_iterations; m++) {
+        newton_status status = newton_direction(nw, c, m == 0);
+        if (status != NEWTON_OK) return status;
+        double size = correct(nw, c);
+        nw->iterations++;
+        nw->eval->stats->newton_iterations++;
+        nw->last_size = size;
+        if (m == 0) {
+            first_size = size;
+        } else {
+            nw->rate = mean_rate(size, first_size, m);
+            if (!(nw->rate <= SLOWEST_RATE)) return NEWTON_DIVERGED;
+            nw->rate_factor = nw->rate / (1.0 - nw->rate);
+        }
+        if (nw->rate_factor * size <= nw->tolerance || is_round_off(nw, c, size)) {
+            if (!has_bounds(nw)) return NEWTON_OK;
+            part = part_within_bounds(nw, c);
+            if (part >= 1.0) return NEWTON_OK;
+        }
+    }
+    nw->bound_ratio = part;
+    return part < 1.0 ? NEWTON_BOUND : NEWTON_DIVERGED;
+}
+
+newton_status newton_solve(newton *nw, const corrector *c)
+{
+    nw->iterations = 0;
+    norm_set_step(nw->norm, c->h);
+    eval_status eval =
+        evaluate_residual(nw->eval, c->t, c->y0, c->yp0, nw->first, &nw->eval->stats->residuals);
+    if (eval != EVAL_OK) return from_evaluation(eval);
+    bool current = matrix_outdated(nw, c->cj);
+    newton_status status = current ? renew_matrix(nw, c) : NEWTON_OK;
+    if (status != NEWTON_OK) return status;
+    if (c->cj != nw->last_cj) nw->rate_factor = UNKNOWN_RATE_FACTOR;
+    nw->last_cj = c->cj;
+    restore_prediction(nw, c);
+    status = iterate(nw, c);
+    if ((status == NEWTON_DIVERGED || status == NEWTON_EVALUATION) && !current) {
+        restore_prediction(nw, c);
+        if (nw->matrix->matrix_free) {
+            eval = evaluate_residual(nw->eval, c->t, c->y0, c->yp0, nw->first,
+                                     &nw->eval->stats->residuals);
+            if (eval != EVAL_OK) return from_evaluation(eval);
+        }
+        status = renew_matrix(nw, c);
+        if (status == NEWTON_OK) status = iterate(nw, c);
+    }
+    nw->jacobian_age++;
+    return status;
+}

@@ -1,0 +1,57 @@
+/* Modified Newton for G(y) = F(t, y, y'_0 + cj (y - y_0)) = 0 [BCP96 5.2.2]. */
+#ifndef DAE_CONTROL_NEWTON_H
+#define DAE_CONTROL_NEWTON_H
+
+#include "control/norm.h"
+#include "system/iteration.h"
+
+typedef enum newton_status {
+    NEWTON_OK = 0,
+    NEWTON_DIVERGED,   /* too slow with a current matrix */
+    NEWTON_EVALUATION, /* a callback asked for a smaller step */
+    NEWTON_BOUND,      /* converged to a point outside the bounds */
+    NEWTON_SINGULAR,
+    NEWTON_STOP,
+    NEWTON_MEMORY
+} newton_status;
+
+/* Newton's part of the matrix cache: how good the matrix is. None of it is method state. */
+typedef struct newton {
+    evaluator *eval; /* borrowed, as are the next two */
+    iteration *matrix;
+    error_norm *norm;
+    int max_iterations;
+    double tolerance; /* kappa of (5.2.15): 0.33 */
+    double krylov_tolerance;
+    double rate_factor; /* S = rho / (1 - rho) of the last estimate */
+    double last_cj;
+    bool stale;         /* ask for a new Jacobian at the next solve */
+    long jacobian_age;  /* solves since the Jacobian was evaluated */
+    double *first;      /* F at the predicted point */
+    double *delta;      /* current correction */
+    int iterations;     /* of the last solve */
+    double rate;        /* rho of the last solve; 0 if one iteration did */
+    double last_size;   /* norm of the last correction */
+    int bound_variable; /* after NEWTON_BOUND */
+    double bound_ratio; /* the part of the step that stays within the bounds */
+} newton;
+
+/* One corrector equation. y and yp hold the predicted values on entry and the solution on return;
+ * e = y - y_0 on return. y0 and yp0 keep the prediction. */
+typedef struct corrector {
+    double t, h, cj;
+    const double *y0, *yp0;
+    const double *y_old; /* y at the step's start, for bounds */
+    double *y, *yp, *e;
+} corrector;
+
+bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm,
+                const dae_options *options);
+void newton_free(newton *nw);
+
+/* Forget what is known of the matrix: the system or its mode has changed. */
+void newton_reset(newton *nw);
+
+newton_status newton_solve(newton *nw, const corrector *c);
+
+#endif

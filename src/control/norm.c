@@ -1,0 +1,113 @@
+#include "control/norm.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+bool norm_new(error_norm *norm, int n, const dae_options *options)
+{
+    *norm = (error_norm){.n = n,
+                         .rtol = options->rtol,
+                         .atol = options->atol,
+                         .rtol_by_variable = options->rtol_by_variable,
+                         .atol_by_variable = options->atol_by_variable,
+                         .user_norm = options->norm,
+                         .user_weights = options->weights,
+                         .user = options->user};
+    norm->weights = DAE_ARRAY(double, n);
+    norm->scale = DAE_ARRAY(double, n);
+    norm->tested_own = DAE_ARRAY(double, n);
+    norm->newton_own = DAE_ARRAY(double, n);
+    norm->work = DAE_ARRAY(double, n);
+    norm->tested = norm->newton = norm->scale;
+    return norm->weights && norm->scale && norm->tested_own && norm->newton_own && norm->work;
+}
+
+void norm_free(error_norm *norm)
+{
+    dae_free(norm->weights);
+    dae_free(norm->scale);
+    dae_free(norm->tested_own);
+    dae_free(norm->newton_own);
+    dae_free(norm->work);
+    *norm = (error_norm){0};
+}
+
+/* Whether the error test ignores variable i: index-2 and index-3 variables always, since their
+ * errors do not go to zero with h [BCP96 5.4.2]. */
+static bool left_out(const error_norm *norm, int i)
+{
+    return norm->kinds[i] >= DAE_KIND_INDEX2 ||
+           (norm->leave_out_algebraic && norm->kinds[i] == DAE_KIND_INDEX1);
+}
+
+void norm_classify(error_norm *norm, const dae_kind *kinds, dae_error_test test)
+{
+    norm->kinds = kinds;
+    norm->leave_out_algebraic = test == DAE_ERROR_DIFFERENTIAL;
+    int tested = 0, higher = 0;
+    for (int i = 0; i < norm->n; i++) {
+        tested += !left_out(norm, i);
+        higher += kinds[i] >= DAE_KIND_INDEX2;
+    }
+    norm->stretch = tested > 0 ? sqrt((double)norm->n / tested) : 0.0;
+    norm->tested = tested < norm->n ? norm->tested_own : norm->scale;
+    norm->newton = higher > 0 ? norm->newton_own : norm->scale;
+}
+
+/* w_i = rtol_i |y_i| + atol_i */
+static void tolerance_weights(error_norm *norm, const double *y)
+{
+    const double *rtol = norm->rtol_by_variable, *atol = norm->atol_by_variable;
+    double *restrict w = norm->weights;
+    if (!rtol && !atol)
+        for (int i = 0; i < norm->n; i++) w[i] = norm->rtol * fabs(y[i]) + norm->atol;
+    else
+        for (int i = 0; i < norm->n; i++)
+            w[i] = (rtol ? rtol[i] : norm->rtol) * fabs(y[i]) + (atol ? atol[i] : norm->atol);
+}
+
+/* Zero the tested scale of variables left out; the mean is taken over the others. */
+static void set_tested_scale(error_norm *norm)
+{
+    for (int i = 0; i < norm->n; i++)
+        norm->tested_own[i] = left_out(norm, i) ? 0.0 : norm->scale[i] * norm->stretch;
+}
+
+int norm_update(error_norm *norm, double t, const double *y)
+{
+    if (norm->user_weights) {
+        if (norm->user_weights(norm->n, t, y, norm->weights, norm->user) != 0) return norm->n;
+    } else {
+        tolerance_weights(norm, y);
+    }
+    double least = INFINITY, sum = 0.0;
+    for (int i = 0; i < norm->n; i++) {
+        least = norm->weights[i] < least ? norm->weights[i] : least;
+        sum += norm->weights[i];
+        norm->scale[i] = 1.0 / norm->weights[i];
+    }
+    if (!(least > 0.0) || !isfinite(sum))
+        for (int i = 0; i < norm->n; i++)
+            if (!(norm->weights[i] > 0.0) || !isfinite(norm->weights[i])) return i;
+    if (norm->tested == norm->tested_own) set_tested_scale(norm);
+    return -1;
+}
+
+void norm_set_step(error_norm *norm, double h)
+{
+    if (norm->newton != norm->newton_own) return;
+    double shrink = fmin(1.0, fabs(h));
+    for (int i = 0; i < norm->n; i++) {
+        double factor = 1.0;
+        if (norm->kinds[i] == DAE_KIND_INDEX2) factor = shrink;
+        if (norm->kinds[i] == DAE_KIND_INDEX3) factor = shrink * shrink;
+        norm->newton_own[i] = norm->scale[i] * factor;
+    }
+}
+
+double norm_of(const error_norm *norm, const double *v, const double *scale)
+{
+    if (!norm->user_norm) return vector_wrms(norm->n, v, scale);
+    for (int i = 0; i < norm->n; i++) norm->work[i] = v[i] * scale[i] * norm->weights[i];
+    return norm->user_norm(norm->n, norm->work, norm->weights, norm->user);
+}

@@ -1,0 +1,45 @@
+/* Error weights w_i = rtol_i |y_i| + atol_i and the norms built on them. */
+#ifndef DAE_CONTROL_NORM_H
+#define DAE_CONTROL_NORM_H
+
+#include "daedal.h"
+
+/* Three scales, each the reciprocal of a weight per variable:
+ *   scale   all variables
+ *   tested  variables of the local error test; 0 for those left out
+ *   newton  as `scale`, but |h| z counts for index-2 and h^2 z for index-3 variables [PL86]
+ * tested and newton are the same array as scale when nothing sets them apart. */
+typedef struct error_norm {
+    int n;
+    double *weights;
+    double *scale;
+    const double *tested, *newton;
+    double *tested_own, *newton_own; /* storage when they differ from scale */
+    const dae_kind *kinds;           /* resolved kinds, borrowed */
+    bool leave_out_algebraic;        /* algebraic variables of every index leave the error test */
+    double stretch;                  /* sqrt(n / number of tested variables) */
+    double rtol, atol;
+    const double *rtol_by_variable, *atol_by_variable; /* borrowed or NULL */
+    dae_norm_fn user_norm;
+    dae_weights_fn user_weights;
+    void *user;
+    double *work; /* for user_norm */
+} error_norm;
+
+bool norm_new(error_norm *norm, int n, const dae_options *options);
+void norm_free(error_norm *norm);
+
+/* Decide which variables leave the error test, once the kinds are resolved. */
+void norm_classify(error_norm *norm, const dae_kind *kinds, dae_error_test test);
+
+/* Weights from y for a step of size h. Returns -1, or the first variable whose weight is not
+ * positive and finite; n if the user's callback failed. */
+int norm_update(error_norm *norm, double t, const double *y);
+
+/* Set the Newton scale for a step of size h. */
+void norm_set_step(error_norm *norm, double h);
+
+/* ||v|| with one of the scales above */
+double norm_of(const error_norm *norm, const double *v, const double *scale);
+
+#endif

@@ -1,0 +1,112 @@
+#include "control/step_control.h"
+
+#include <math.h>
+
+/* Aim at half the tolerance; the second number keeps the power finite [BCP96 (5.2.23)]. */
+static const double SAFETY = 2.0, SMALLEST_ESTIMATE = 1e-4;
+
+void control_start(step_control *c, double h, int order, const dae_options *options,
+                   int method_max_order)
+{
+    int max_order = options->max_order > 0 ? options->max_order : method_max_order;
+    *c = (step_control){.order = order,
+                        .last_order = order,
+                        .h = h,
+                        .min_order = options->min_order > 0 ? options->min_order : 1,
+                        .max_order = max_order,
+                        .starting = order == 1,
+                        .fixed = options->fixed_step > 0.0,
+                        .max_step = options->max_step};
+}
+
+/* The error estimate ERK = TERK / (k + 1) that order k would have made. */
+static double estimate_at(const attempt *a, int order)
+{
+    return a->terms[order - a->order + 2] / (order + 1);
+}
+
+/* Whether the terms of the Taylor series ask for a lower order (tested before acceptance). */
+static bool wants_lower(const attempt *a)
+{
+    int k = a->order;
+    if (k == 2) return a->terms[1] <= 0.5 * a->terms[2];
+    return k > 2 && fmax(a->terms[0], a->terms[1]) <= a->terms[2];
+}
+
+/* Order after an accepted step, when the starting phase is over. */
+static int choose_order(const step_control *c, const attempt *a, bool lower)
+{
+    int k = a->order;
+    double down = a->terms[1], here = a->terms[2], up = a->terms[3];
+    if (lower) return k - 1;
+    if (isnan(up) || k >= c->max_order || k == c->last_order + 1) return k;
+    if (k == 1) return up < 0.5 * here ? k + 1 : k;
+    if (down <= fmin(here, up)) return k - 1;
+    return up < here ? k + 1 : k;
+}
+
+static double growth(double estimate, int order)
+{
+    return pow(SAFETY * estimate + SMALLEST_ESTIMATE, -1.0 / (order + 1));
+}
+
+static void limit_step(step_control *c)
+{
+    if (c->max_step > 0.0 && fabs(c->h) > c->max_step) c->h = copysign(c->max_step, c->h);
+}
+
+void control_accept(step_control *c, const attempt *a)
+{
+    bool lower = wants_lower(a) && a->order > c->min_order;
+    if (lower || a->order >= c->max_order) c->starting = false;
+    bool rising = c->starting || a->order < c->min_order;
+    double h = a->h;
+    int order = a->order;
+    if (c->fixed || rising) {
+        if (rising && order < c->max_order) order++;
+        if (c->starting && !c->fixed) h *= 2.0;
+    } else {
+        order = choose_order(c, a, lower);
+        double r = growth(estimate_at(a, order), order);
+        if (r >= 2.0)
+            h *= 2.0;
+        else if (r <= 1.0)
+            h *= fmax(0.5, fmin(0.9, r));
+    }
+    c->last_order = a->order;
+    c->order = order;
+    c->h = h;
+    c->error_failures = c->other_failures = 0;
+    limit_step(c);
+}
+
+/* First failure: what the estimate says; second: a quarter; then order 1 and a quarter each. */
+static void reject_error(step_control *c, const attempt *a)
+{
+    c->error_failures++;
+    if (c->error_failures == 1) {
+        c->first_error = a->error;
+        c->first_h = a->h;
+    }
+    bool lower = wants_lower(a) && a->order > c->min_order;
+    c->order = c->error_failures >= 3 ? 1 : a->order - lower;
+    double factor = 0.25;
+    if (c->error_failures == 1)
+        factor = fmax(0.25, fmin(0.9, 0.9 * growth(estimate_at(a, c->order), c->order)));
+    c->h = a->h * factor;
+}
+
+void control_reject(step_control *c, const attempt *a)
+{
+    c->starting = false;
+    if (a->status == ATTEMPT_OK) {
+        reject_error(c, a);
+        return;
+    }
+    c->other_failures++;
+    c->h = 0.25 * a->h;
+    if (a->status == ATTEMPT_BOUND) {
+        c->h = a->h * fmax(0.1, fmin(0.9, 0.9 * a->bound_ratio));
+        if (c->other_failures >= 3) c->order = 1;
+    }
+}

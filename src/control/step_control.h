@@ -1,0 +1,28 @@
+/* Order and step size of multistep methods: methods propose, this decides [BCP96 5.2.3]. */
+#ifndef DAE_CONTROL_STEP_CONTROL_H
+#define DAE_CONTROL_STEP_CONTROL_H
+
+#include "method/method.h"
+
+typedef struct step_control {
+    int order, min_order, max_order;
+    double h;      /* next step, signed */
+    bool starting; /* order and step still rise with every step */
+    bool fixed;    /* constant steps: no error control */
+    int last_order;
+    int error_failures, other_failures; /* since the last accepted step */
+    double first_error, first_h;        /* of the first error failure of this step */
+    double max_step;
+} step_control;
+
+/* Begin with a step h at the given order (1, or more with a history). */
+void control_start(step_control *c, double h, int order, const dae_options *options,
+                   int method_max_order);
+
+/* An attempt passed (error <= 1): choose order and step of the next one. */
+void control_accept(step_control *c, const attempt *a);
+
+/* An attempt failed: choose order and step of the next try. */
+void control_reject(step_control *c, const attempt *a);
+
+#endif

@@ -1,0 +1,71 @@
+/* What a method is: one const struct, found by name in the registry. */
+#ifndef DAE_METHOD_METHOD_H
+#define DAE_METHOD_METHOD_H
+
+#include "control/newton.h"
+
+/* What a method may use; owned by the driver. */
+typedef struct method_context {
+    int n;
+    evaluator *eval;
+    newton *newton;
+    error_norm *norm;
+    dae_error_test error_test; /* resolved: ALL, DIFFERENTIAL or FILTERED */
+    bool smooth;               /* keep what a continuously differentiable interpolant needs */
+} method_context;
+
+/* Where to start. history = 0: from (t, y, yp) alone. history = m > 0: past[i*n ..] = y(past_t[i]),
+ * i = 0 .. m-1, newest first, past_t[0] = t. */
+typedef struct start_point {
+    double t, h; /* h: the first step that will be tried */
+    const double *y, *yp;
+    int history;
+    const double *past_t, *past_y;
+} start_point;
+
+typedef enum attempt_status {
+    ATTEMPT_OK = 0,
+    ATTEMPT_CONVERGENCE,
+    ATTEMPT_EVALUATION,
+    ATTEMPT_BOUND,
+    ATTEMPT_SINGULAR,
+    ATTEMPT_STOP,
+    ATTEMPT_MEMORY
+} attempt_status;
+
+/* What a method proposes; control/ decides. The vectors live in scratch until the next attempt. */
+typedef struct attempt {
+    attempt_status status;
+    double t, h; /* from t to t + h */
+    int order;
+    double error;    /* weighted local error; <= 1 passes */
+    double terms[4]; /* ||h^q y^(q)|| for q = order-1, order, order+1, order+2; NAN: not known */
+    const double *y, *yp;   /* the candidate */
+    const double *estimate; /* local error per variable is error_constant * estimate[i] */
+    double error_constant;
+    double bound_ratio; /* after ATTEMPT_BOUND: part of the step within bounds */
+} attempt;
+
+/* State is what a rejected attempt must leave as it was, byte for byte; scratch is free to use. */
+typedef struct method {
+    const char *name, *summary, *citation;
+    int max_order;
+    /* Bytes of state and of scratch for n variables. */
+    void (*size)(int n, size_t *state, size_t *scratch);
+    /* Begin at a point; all history is dropped. */
+    void (*start)(void *state, void *scratch, const method_context *ctx, const start_point *at);
+    /* Try a step of size h at the given order: writes scratch and *result only. */
+    void (*attempt)(const void *state, void *scratch, const method_context *ctx, double h,
+                    int order, attempt *result);
+    /* Commit the last attempt. */
+    void (*accept)(void *state, void *scratch, const method_context *ctx);
+    /* y(t) or y'(t) (derivative = 1) in the last step. */
+    void (*interpolate)(const void *state, const method_context *ctx, double t, int derivative,
+                        double *y);
+} method;
+
+extern const method method_bdf;
+
+const method *method_find(const char *name); /* NULL if unknown; "auto" gives the default */
+
+#endif

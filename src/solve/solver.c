@@ -1,0 +1,187 @@
+/* Making and freeing a solver, and the questions one can ask it. */
+#include "solve/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+
+/* The user's options with every field the library knows: older callers know fewer. */
+static dae_status complete_options(const dae_options *options, dae_options *full, dae_diag *diag)
+{
+    *full = dae_options_default();
+    if (!options) return DAE_OK;
+    if (options->size == 0 || options->size > sizeof *full)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "The options were not made by dae_options_default(), or by a newer "
+                        "header: their size is %zu, this library knows %zu.",
+                        options->size, sizeof *full);
+    memcpy(full, options, options->size);
+    full->size = sizeof *full;
+    return DAE_OK;
+}
+
+/* The smallest relative tolerance of any variable; 0 if the user makes the weights. */
+static double finest_rtol(const dae_options *o, int n)
+{
+    if (o->weights) return 0.0;
+    double least = o->rtol_by_variable ? INFINITY : o->rtol;
+    for (int i = 0; o->rtol_by_variable && i < n; i++) least = fmin(least, o->rtol_by_variable[i]);
+    return least;
+}
+
+static bool allocate_work(dae_solver *s)
+{
+    size_t state, scratch;
+    s->method->size(s->n, &state, &scratch);
+    s->state = dae_calloc(1, state);
+    s->scratch = dae_calloc(1, scratch);
+    s->kinds = DAE_ARRAY(dae_kind, s->n);
+    s->y = DAE_ARRAY(double, s->n);
+    s->yp = DAE_ARRAY(double, s->n);
+    s->work = DAE_ARRAY(double, s->n);
+    return s->state && s->scratch && s->kinds && s->y && s->yp && s->work;
+}
+
+/* Build the rooms a solver consists of, lowest first. */
+static dae_status assemble(dae_solver *s, dae_diag *diag)
+{
+    s->eval = (evaluator){.problem = s->problem, .stats = &s->stats};
+    s->method = method_find(s->options.method);
+    bool fits = allocate_work(s) && norm_new(&s->norm, s->n, &s->options);
+    if (!fits) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
+    dae_status status = iteration_new(&s->matrix, &s->eval, &s->options, diag);
+    if (status != DAE_OK) return status;
+    if (!newton_new(&s->newton, &s->eval, &s->matrix, &s->norm, &s->options))
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
+    status = initializer_new(&s->init, &s->eval, &s->matrix, &s->options, diag);
+    if (status != DAE_OK) return status;
+    if (s->problem->form.n_events > 0)
+        status = event_finder_new(&s->events, &s->eval, s->options.event_tolerance, diag);
+    s->finest_rtol = finest_rtol(&s->options, s->n);
+    s->context = (method_context){.n = s->n,
+                                  .eval = &s->eval,
+                                  .newton = &s->newton,
+                                  .norm = &s->norm,
+                                  .smooth = s->options.dense == DAE_DENSE_SMOOTH};
+    return status;
+}
+
+dae_status dae_solver_new(const dae_problem *problem, const dae_options *options,
+                          dae_solver **solver, dae_diag *diag)
+{
+    diag_clear(diag);
+    if (!solver) return diag_set(diag, DAE_ERR_ARGUMENT, "dae_solver_new: solver is NULL.");
+    *solver = NULL;
+    if (!problem) return diag_set(diag, DAE_ERR_ARGUMENT, "dae_solver_new: problem is NULL.");
+    dae_options full;
+    dae_status status = complete_options(options, &full, diag);
+    if (status == DAE_OK) status = options_check(&full, problem, diag);
+    if (status != DAE_OK) return status;
+    dae_solver *s = DAE_NEW(dae_solver);
+    if (!s) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a solver.");
+    s->problem = problem;
+    s->n = problem->form.n;
+    diag_clear(&s->diag);
+    status = options_copy(&s->options, &full, s->n, diag);
+    if (status == DAE_OK) status = assemble(s, diag);
+    if (status != DAE_OK) {
+        dae_solver_free(s);
+        return status;
+    }
+    *solver = s;
+    return DAE_OK;
+}
+
+void dae_solver_free(dae_solver *s)
+{
+    if (!s) return;
+    event_finder_free(s->events);
+    initializer_free(s->init);
+    newton_free(&s->newton);
+    iteration_free(&s->matrix);
+    norm_free(&s->norm);
+    options_free(&s->options);
+    dae_free(s->state);
+    dae_free(s->scratch);
+    dae_free(s->kinds);
+    dae_free(s->y);
+    dae_free(s->yp);
+    dae_free(s->work);
+    dae_free(s->past_t);
+    dae_free(s->past_y);
+    dae_free(s);
+}
+
+double dae_solver_time(const dae_solver *s)
+{
+    return s ? s->t : NAN;
+}
+
+void dae_solver_last_step(const dae_solver *s, double *start, double *end)
+{
+    if (start) *start = s ? s->t_old : NAN;
+    if (end) *end = s ? s->t_new : NAN;
+}
+
+const int *dae_solver_events(const dae_solver *s)
+{
+    return s && s->events ? event_finder_flags(s->events) : NULL;
+}
+
+const dae_stats *dae_solver_stats(const dae_solver *s)
+{
+    return s ? &s->stats : NULL;
+}
+
+const dae_diag *dae_solver_diag(const dae_solver *s)
+{
+    return s ? &s->diag : NULL;
+}
+
+double dae_solver_condition(dae_solver *s)
+{
+    return s ? iteration_condition(&s->matrix) : -1.0;
+}
+
+dae_status dae_solver_local_errors(const dae_solver *s, double *errors)
+{
+    if (!s || !errors) return DAE_ERR_ARGUMENT;
+    if (s->phase < PHASE_RUNNING || !s->last.estimate) return DAE_ERR_STATE;
+    for (int i = 0; i < s->n; i++) errors[i] = s->last.error_constant * s->last.estimate[i];
+    return DAE_OK;
+}
+
+dae_status dae_solver_set_tolerances(dae_solver *s, double rtol, double atol)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    diag_clear(&s->diag);
+    bool sound = isfinite(rtol) && isfinite(atol) && rtol >= 0.0 && atol >= 0.0;
+    if (!sound || rtol + atol <= 0.0)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "Tolerances rtol = %g, atol = %g: both must be finite and not negative, "
+                        "and one of them positive.",
+                        rtol, atol);
+    dae_free((void *)s->options.rtol_by_variable);
+    dae_free((void *)s->options.atol_by_variable);
+    s->options.rtol_by_variable = s->options.atol_by_variable = NULL;
+    s->norm.rtol_by_variable = s->norm.atol_by_variable = NULL;
+    s->options.rtol = s->norm.rtol = rtol;
+    s->options.atol = s->norm.atol = atol;
+    if (!s->options.weights) s->finest_rtol = rtol;
+    if (s->phase == PHASE_NEW) return DAE_OK;
+    solver_interpolate(s, s->t_new, 0, s->work);
+    return solver_update_weights(s, s->t_new, s->work);
+}
+
+dae_status dae_solver_set_stop_time(dae_solver *s, double stop_time)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    diag_clear(&s->diag);
+    if (isinf(stop_time))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "The stop time is infinite; use NAN for no stop time.");
+    s->options.stop_time = stop_time;
+    return DAE_OK;
+}

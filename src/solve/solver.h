@@ -1,0 +1,74 @@
+/* The solver handle: the rooms below it, wired together. */
+#ifndef DAE_SOLVE_SOLVER_H
+#define DAE_SOLVE_SOLVER_H
+
+#include "control/events.h"
+#include "control/step_control.h"
+#include "init/init.h"
+#include "method/method.h"
+
+typedef enum solver_phase {
+    PHASE_NEW = 0, /* not started */
+    PHASE_POISED,  /* at a consistent point, no step taken: the method starts with the first step */
+    PHASE_RUNNING,
+    PHASE_ENDED /* a terminal event was returned */
+} solver_phase;
+
+struct dae_solver {
+    const dae_problem *problem; /* borrowed */
+    dae_options options;        /* arrays owned, strings static */
+    int n;
+    dae_stats stats;
+    dae_diag diag;
+
+    evaluator eval;
+    iteration matrix;
+    error_norm norm;
+    newton newton;
+    initializer *init;
+    event_finder *events; /* NULL if the problem has none */
+
+    const method *method;
+    void *state, *scratch;
+    method_context context;
+    step_control control;
+    attempt last;
+
+    dae_kind *kinds; /* resolved: never AUTO */
+    double *y, *yp;  /* values at the start, and work space afterwards */
+    double *work;
+
+    solver_phase phase;
+    double t;            /* where the solver stands */
+    double t_old, t_new; /* the last step */
+    double direction;    /* +1, -1, or 0 while unknown */
+    double finest_rtol;  /* smallest relative tolerance; 0 with user weights */
+
+    /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
+    int history;
+    double *past_t, *past_y;
+};
+
+/* solve/options.c: check and copy what the user asked for. */
+dae_status options_check(const dae_options *options, const dae_problem *problem, dae_diag *diag);
+dae_status options_copy(dae_options *copy, const dae_options *options, int n, dae_diag *diag);
+void options_free(dae_options *copy);
+
+/* solve/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
+dae_status solver_begin(dae_solver *s, double t, dae_init init);
+/* First step size towards tend, signed. */
+double solver_first_step(const dae_solver *s, double tend);
+/* Error weights at y, with the checks that belong to them. */
+dae_status solver_update_weights(dae_solver *s, double t, const double *y);
+
+/* solve/step.c: values on the last step, without checks. */
+void solver_interpolate(const dae_solver *s, double t, int derivative, double *y);
+
+/* solve/explain.c: failures in words. Each returns the status it puts into the diagnostic. */
+dae_status explain_evaluation(dae_solver *s, eval_status status);
+dae_status explain_weights(dae_solver *s, int variable);
+dae_status explain_accuracy(dae_solver *s, double factor);
+dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit);
+dae_status explain_fatal(dae_solver *s, const attempt *a);
+
+#endif

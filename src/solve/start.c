@@ -1,0 +1,228 @@
+/* Starts and restarts: weights, kinds of variables, consistent values, first step size. */
+#include <float.h>
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/solver.h"
+
+/* DASSL refuses tolerances whose weights are within 100 roundings of y. */
+static const double ROUNDINGS = 100.0 * DBL_EPSILON;
+
+dae_status solver_update_weights(dae_solver *s, double t, const double *y)
+{
+    int bad = norm_update(&s->norm, t, y);
+    if (bad >= 0) return explain_weights(s, bad);
+    if (s->finest_rtol > ROUNDINGS) return DAE_OK; /* ||y|| <= 1 / rtol: no need to look */
+    double excess = ROUNDINGS * norm_of(&s->norm, y, s->norm.scale);
+    return excess > 1.0 ? explain_accuracy(s, excess) : DAE_OK;
+}
+
+static bool any_auto_kind(const dae_solver *s)
+{
+    const dae_kind *kinds = s->problem->form.kinds;
+    if (!kinds) return true;
+    for (int i = 0; i < s->n; i++)
+        if (kinds[i] == DAE_KIND_AUTO) return true;
+    return false;
+}
+
+/* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Matrix-free
+ * there are no columns to look at, and all variables count as differential, as in DASPK. */
+static dae_status resolve_kinds(dae_solver *s, double t, double h)
+{
+    const dae_kind *given = s->problem->form.kinds;
+    bool look = any_auto_kind(s) && !s->matrix.matrix_free;
+    if (look) {
+        iteration_status status =
+            iteration_evaluate(&s->matrix, t, s->y, s->yp, 1.0 / h, h, s->norm.weights, NULL);
+        if (status == ITERATION_MEMORY)
+            return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
+        if (status != ITERATION_OK)
+            return explain_evaluation(s, status == ITERATION_STOP ? EVAL_STOP : EVAL_RETRY);
+    }
+    for (int i = 0; i < s->n; i++) {
+        s->kinds[i] = given ? given[i] : DAE_KIND_AUTO;
+        if (s->kinds[i] != DAE_KIND_AUTO) continue;
+        bool algebraic = look && s->matrix.jac.algebraic_column[i];
+        s->kinds[i] = algebraic ? DAE_KIND_INDEX1 : DAE_KIND_DIFFERENTIAL;
+    }
+    return DAE_OK;
+}
+
+/* What DAE_ERROR_AUTO stands for; docs/methods/bdf.md has the measurements. */
+static dae_error_test resolve_error_test(const dae_solver *s)
+{
+    if (s->options.error_test != DAE_ERROR_AUTO) return s->options.error_test;
+    return DAE_ERROR_ALL;
+}
+
+/* The length over which y moves by half a tolerance; a guess where y' is zero or unknown. */
+static double start_scale(const dae_solver *s, double t)
+{
+    double sign = isnan(s->options.stop_time) || s->options.stop_time >= t ? 1.0 : -1.0;
+    if (s->options.fixed_step > 0.0) return sign * s->options.fixed_step;
+    if (s->options.initial_step != 0.0) return sign * fabs(s->options.initial_step);
+    double speed = norm_of(&s->norm, s->yp, s->norm.scale);
+    double h = speed > 0.0 && isfinite(speed) ? 0.5 / speed : 1e-6 * fmax(1.0, fabs(t));
+    return sign * fmin(fmax(h, 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON)), 1e6);
+}
+
+static dae_init resolve_init(const dae_solver *s, dae_init mode)
+{
+    if (mode != DAE_INIT_AUTO) return mode;
+    bool general = s->options.y_tags || s->options.yp_tags || s->problem->form.n_conditions > 0;
+    return general ? DAE_INIT_GENERAL : DAE_INIT_DIFFERENTIAL;
+}
+
+dae_status solver_begin(dae_solver *s, double t, dae_init mode)
+{
+    s->phase = PHASE_NEW;
+    s->t = s->t_old = s->t_new = t;
+    s->direction = 0.0;
+    s->last = (attempt){0};
+    newton_reset(&s->newton);
+    dae_status status = solver_update_weights(s, t, s->y);
+    if (status != DAE_OK) return status;
+    double h = start_scale(s, t);
+    status = resolve_kinds(s, t, h);
+    if (status != DAE_OK) return status;
+    s->context.error_test = resolve_error_test(s);
+    norm_classify(&s->norm, s->kinds, s->context.error_test);
+    mode = resolve_init(s, mode);
+    if (mode != DAE_INIT_NONE) {
+        norm_update(&s->norm, t, s->y);
+        status = initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
+        if (status != DAE_OK) return status;
+    }
+    status = solver_update_weights(s, t, s->y);
+    if (status != DAE_OK) return status;
+    if (s->events) {
+        eval_status eval = event_finder_start(s->events, t, s->y, s->yp);
+        if (eval != EVAL_OK) return explain_evaluation(s, eval);
+    }
+    s->stats.starts++;
+    s->stats.t = t;
+    s->phase = PHASE_POISED;
+    return DAE_OK;
+}
+
+/* h0 = min(1e-3 |tend - t|, 1/2 / ||y'||) [BCP96 5.2.3], within the user's limits */
+double solver_first_step(const dae_solver *s, double tend)
+{
+    double direction = tend >= s->t ? 1.0 : -1.0;
+    if (s->options.fixed_step > 0.0) return direction * s->options.fixed_step;
+    if (s->options.initial_step != 0.0) return direction * fabs(s->options.initial_step);
+    double h = 1e-3 * fabs(tend - s->t);
+    double speed = norm_of(&s->norm, s->yp, s->norm.tested);
+    if (speed > 0.5 / h) h = 0.5 / speed;
+    if (s->options.max_step > 0.0) h = fmin(h, s->options.max_step);
+    h = fmax(h, fmax(s->options.min_step, 8.0 * DBL_EPSILON * fabs(s->t)));
+    return direction * h;
+}
+
+static bool finite_input(dae_solver *s, double t, const double *y, const double *yp)
+{
+    int bad = y ? vector_first_nonfinite(s->n, y) : -1;
+    const char *what = "y";
+    if (bad < 0 && yp) {
+        bad = vector_first_nonfinite(s->n, yp);
+        what = "y'";
+    }
+    if (!isfinite(t)) {
+        diag_set(&s->diag, DAE_ERR_ARGUMENT, "The initial time is %g.", t);
+        return false;
+    }
+    if (bad < 0) return true;
+    double value = what[1] ? yp[bad] : y[bad];
+    diag_variable(&s->diag, bad, problem_variable(s->problem, bad));
+    s->diag.value = value;
+    diag_set(&s->diag, DAE_ERR_ARGUMENT, "The initial value of %s for variable %s is %g.", what,
+             s->diag.variable_name, value);
+    return false;
+}
+
+static void take_values(dae_solver *s, const double *y, const double *yp)
+{
+    if (y) vector_copy(s->n, y, s->y);
+    if (yp) vector_copy(s->n, yp, s->yp);
+}
+
+static void drop_history(dae_solver *s)
+{
+    dae_free(s->past_t);
+    dae_free(s->past_y);
+    s->past_t = s->past_y = NULL;
+    s->history = 0;
+}
+
+dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    diag_clear(&s->diag);
+    s->phase = PHASE_NEW;
+    drop_history(s);
+    if (!y0) return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
+    if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
+    if (!yp0) vector_zero(s->n, s->yp);
+    take_values(s, y0, yp0);
+    return solver_begin(s, t0, s->options.init);
+}
+
+/* Times must move strictly in one direction, away from times[0]. */
+static bool ordered_times(int count, const double *times)
+{
+    for (int i = 1; i < count; i++) {
+        double step = times[i] - times[i - 1];
+        if (!isfinite(step) || step == 0.0 || (step > 0.0) != (times[1] > times[0])) return false;
+    }
+    return isfinite(times[0]);
+}
+
+dae_status dae_solver_start_history(dae_solver *s, int count, const double *times,
+                                    const double *values, const double *yp0)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    diag_clear(&s->diag);
+    s->phase = PHASE_NEW;
+    drop_history(s);
+    if (count < 1 || count > s->method->max_order + 1)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "dae_solver_start_history: %d past values; method %s takes 1 to %d.", count,
+                        s->method->name, s->method->max_order + 1);
+    if (!times || !values || !ordered_times(count, times))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "dae_solver_start_history: times and values must be given, and times move "
+                        "strictly from the newest to the oldest.");
+    for (int i = 0; i < count; i++)
+        if (!finite_input(s, times[i], values + (size_t)i * (size_t)s->n, yp0))
+            return s->diag.status;
+    if (!yp0) vector_zero(s->n, s->yp);
+    take_values(s, values, yp0);
+    s->past_t = dae_copy(times, (size_t)count, sizeof(double));
+    s->past_y = dae_copy(values, (size_t)count * (size_t)s->n, sizeof(double));
+    if (!s->past_t || !s->past_y) {
+        drop_history(s);
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the history.");
+    }
+    s->history = count;
+    return solver_begin(s, times[0], DAE_INIT_NONE);
+}
+
+dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    diag_clear(&s->diag);
+    if (s->phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE,
+                        "dae_solver_restart was called before a successful dae_solver_start.");
+    if (!finite_input(s, s->t, y, yp)) return s->diag.status;
+    if (s->phase != PHASE_POISED) {
+        if (!y) solver_interpolate(s, s->t, 0, s->y);
+        if (!yp) solver_interpolate(s, s->t, 1, s->yp);
+    }
+    drop_history(s);
+    take_values(s, y, yp);
+    return solver_begin(s, s->t, s->options.init);
+}

@@ -1,0 +1,286 @@
+/* The driver loop: attempt, decide, accept, look for events, report. */
+#include <float.h>
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/vector.h"
+#include "solve/solver.h"
+
+/* ---- dense output ------------------------------------------------------------------------- */
+
+void solver_interpolate(const dae_solver *s, double t, int derivative, double *y)
+{
+    if (s->phase == PHASE_POISED)
+        vector_copy(s->n, derivative ? s->yp : s->y, y);
+    else
+        s->method->interpolate(s->state, &s->context, t, derivative, y);
+}
+
+/* Rounding in a time of this size. */
+static double time_slack(const dae_solver *s)
+{
+    return 100.0 * DBL_EPSILON * fmax(fabs(s->t_new), fabs(s->t_old));
+}
+
+static bool in_last_step(const dae_solver *s, double t)
+{
+    double slack = time_slack(s);
+    return t >= fmin(s->t_old, s->t_new) - slack && t <= fmax(s->t_old, s->t_new) + slack;
+}
+
+dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    if (s->phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_at was called before a start.");
+    if (!y || derivative < 0 || derivative > 1)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
+                        derivative);
+    if (!in_last_step(s, t))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "dae_solver_at: t = %.17g is outside the last step [%.17g, %.17g].", t,
+                        s->t_old, s->t_new);
+    solver_interpolate(s, t, derivative, y);
+    if (!s->options.project_output || s->phase == PHASE_POISED) return DAE_OK;
+    double *other = s->work;
+    solver_interpolate(s, t, !derivative, other);
+    eval_status status =
+        initializer_project(s->init, t, s->t_new - s->t_old, s->kinds, s->norm.weights,
+                            derivative ? other : y, derivative ? y : other);
+    return status == EVAL_STOP ? explain_evaluation(s, status) : DAE_OK;
+}
+
+static eval_status interpolate_for_events(void *context, double t, double *y, double *yp)
+{
+    const dae_solver *s = context;
+    solver_interpolate(s, t, 0, y);
+    solver_interpolate(s, t, 1, yp);
+    return EVAL_OK;
+}
+
+/* ---- one accepted step --------------------------------------------------------------------- */
+
+static dae_step_result result_of(const attempt *a, bool accepted)
+{
+    switch (a->status) {
+    case ATTEMPT_OK: return accepted ? DAE_STEP_ACCEPTED : DAE_STEP_ERROR_TEST;
+    case ATTEMPT_EVALUATION: return DAE_STEP_EVALUATION;
+    case ATTEMPT_BOUND: return DAE_STEP_BOUND;
+    case ATTEMPT_SINGULAR: return DAE_STEP_SINGULAR;
+    default: return DAE_STEP_CONVERGENCE;
+    }
+}
+
+/* The variable that dominated the error estimate, or the last Newton correction; -1 if none. */
+static int dominant_variable(const dae_solver *s, const attempt *a)
+{
+    if (a->status == ATTEMPT_OK) return vector_argmax(s->n, a->estimate, s->norm.tested);
+    if (a->status == ATTEMPT_BOUND) return s->newton.bound_variable;
+    if (a->status == ATTEMPT_SINGULAR) return s->matrix.singular_column;
+    if (s->newton.iterations == 0) return -1;
+    return vector_argmax(s->n, s->newton.delta, s->norm.newton);
+}
+
+static void tell_monitor(const dae_solver *s, const attempt *a, bool accepted)
+{
+    if (!s->options.monitor) return;
+    dae_step_info info = {.result = result_of(a, accepted),
+                          .t = a->t,
+                          .h = a->h,
+                          .order = a->order,
+                          .error = a->status == ATTEMPT_OK ? a->error : NAN,
+                          .newton_iterations = s->newton.iterations,
+                          .convergence_rate = s->newton.rate,
+                          .variable = dominant_variable(s, a)};
+    s->options.monitor(&info, s->options.user);
+}
+
+static void count_rejection(dae_stats *stats, const attempt *a)
+{
+    switch (a->status) {
+    case ATTEMPT_OK: stats->rejected_error++; break;
+    case ATTEMPT_EVALUATION: stats->rejected_evaluation++; break;
+    case ATTEMPT_BOUND: stats->rejected_bound++; break;
+    case ATTEMPT_SINGULAR: stats->rejected_singular++; break;
+    default: stats->rejected_convergence++; break;
+    }
+}
+
+/* Start the method where the solver is poised, towards tend. */
+static void start_method(dae_solver *s, double tend)
+{
+    double h = solver_first_step(s, tend);
+    start_point at = {.t = s->t,
+                      .h = h,
+                      .y = s->y,
+                      .yp = s->yp,
+                      .history = s->history,
+                      .past_t = s->past_t,
+                      .past_y = s->past_y};
+    int order = s->history > 1 ? s->history - 1 : 1;
+    if (s->options.max_order > 0 && order > s->options.max_order) order = s->options.max_order;
+    s->method->start(s->state, s->scratch, &s->context, &at);
+    control_start(&s->control, h, order, &s->options, s->method->max_order);
+    s->stats.h0 = h;
+    s->direction = h > 0.0 ? 1.0 : -1.0;
+    s->phase = PHASE_RUNNING;
+}
+
+/* Never beyond the stop time; a step that nearly reaches it is stretched or halved to meet it. */
+static double limit_to_stop_time(const dae_solver *s, double h)
+{
+    double rest = s->options.stop_time - s->t_new;
+    if (isnan(rest) || s->control.fixed) return h;
+    if (fabs(h) >= fabs(rest) * (1.0 - 1e-9)) return rest;
+    if (fabs(h) > 0.5 * fabs(rest)) return 0.5 * rest;
+    return h;
+}
+
+/* Too small to move t, or below the user's limit. */
+static bool step_too_small(const dae_solver *s, double h)
+{
+    double least = fmax(4.0 * DBL_EPSILON * fabs(s->t_new), s->options.min_step);
+    return fabs(h) < least || s->t_new + h == s->t_new;
+}
+
+static bool too_many_failures(const dae_solver *s)
+{
+    return s->control.error_failures >= s->options.max_error_failures ||
+           s->control.other_failures >= s->options.max_convergence_failures;
+}
+
+/* Try until an attempt passes; on DAE_OK s->last holds it. */
+static dae_status attempt_until_accepted(dae_solver *s)
+{
+    attempt *a = &s->last;
+    for (;;) {
+        if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
+            return diag_set(&s->diag, DAE_ERR_INTERRUPTED,
+                            "The interrupt callback stopped the integration at t = %g.", s->t_new);
+        double h = limit_to_stop_time(s, s->control.h);
+        s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
+        s->stats.attempts++;
+        bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
+        tell_monitor(s, a, accepted);
+        if (accepted) return DAE_OK;
+        if (a->status == ATTEMPT_STOP || a->status == ATTEMPT_MEMORY) return explain_fatal(s, a);
+        count_rejection(&s->stats, a);
+        if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
+        control_reject(&s->control, a);
+        if (too_many_failures(s)) return explain_rejections(s, a, "too many failures in one step");
+        if (step_too_small(s, s->control.h))
+            return explain_rejections(s, a, "the step size would become too small");
+    }
+}
+
+/* Commit the attempt and choose what comes next. */
+static dae_status accept_step(dae_solver *s)
+{
+    const attempt *a = &s->last;
+    s->method->accept(s->state, s->scratch, &s->context);
+    s->t_old = s->t_new;
+    s->t_new = a->t + a->h;
+    control_accept(&s->control, a);
+    s->stats.steps++;
+    s->stats.t = s->t_new;
+    s->stats.last_order = a->order;
+    s->stats.last_h = a->h;
+    s->stats.order = s->control.order;
+    s->stats.h = s->control.h;
+    return solver_update_weights(s, s->t_new, a->y);
+}
+
+/* ---- where the solver stands ---------------------------------------------------------------- */
+
+static bool reached(const dae_solver *s, double t, double goal)
+{
+    return (t - goal) * s->direction >= 0.0;
+}
+
+/* tend, or the stop time if that comes first */
+static double effective_end(const dae_solver *s, double tend)
+{
+    double stop = s->options.stop_time;
+    if (isnan(stop)) return tend;
+    double direction = s->direction != 0.0 ? s->direction : (tend >= s->t ? 1.0 : -1.0);
+    return (tend - stop) * direction > 0.0 ? stop : tend;
+}
+
+/* Move to the next event in the unreported part of the last step, to tend, or to its end. */
+static dae_status advance_within_step(dae_solver *s, double tend)
+{
+    bool ends = reached(s, s->t_new, tend);
+    double to = ends ? tend : s->t_new;
+    if (s->events) {
+        bool found = false;
+        double when = to;
+        eval_status status =
+            event_finder_search(s->events, interpolate_for_events, s, to, &found, &when);
+        if (status != EVAL_OK) return explain_evaluation(s, status);
+        if (found) {
+            s->t = when;
+            if (event_finder_terminal(s->events)) s->phase = PHASE_ENDED;
+            return DAE_EVENT;
+        }
+    }
+    s->t = to;
+    return ends ? DAE_OK : DAE_STEPPED;
+}
+
+/* Calls out of order and impossible goals. */
+static dae_status check_goal(dae_solver *s, double tend)
+{
+    if (s->phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE,
+                        "A step was asked for before a successful dae_solver_start.");
+    if (!isfinite(tend))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT, "The end time is %g; it must be finite.", tend);
+    if (s->direction != 0.0 && (tend - s->t) * s->direction < 0.0 && !in_last_step(s, tend))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "The end time %g lies behind the last step [%g, %g]; start again to "
+                        "integrate in the other direction.",
+                        tend, s->t_old, s->t_new);
+    return DAE_OK;
+}
+
+dae_status dae_solver_step(dae_solver *s, double tend)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    dae_status status = check_goal(s, tend);
+    if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
+    tend = effective_end(s, tend);
+    if (tend == s->t || (s->direction != 0.0 && reached(s, s->t, tend))) {
+        s->t = tend;
+        return DAE_OK;
+    }
+    if (s->phase == PHASE_POISED) start_method(s, tend);
+    if (s->t == s->t_new) {
+        status = attempt_until_accepted(s);
+        if (status == DAE_OK) status = accept_step(s);
+        if (status != DAE_OK) return status;
+    }
+    return advance_within_step(s, tend);
+}
+
+dae_status dae_solver_run(dae_solver *s, double tend, double *y, double *yp)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    dae_status status = DAE_STEPPED;
+    long limit = s->options.max_steps;
+    for (long steps = 0; status == DAE_STEPPED; steps++) {
+        if (limit > 0 && steps >= limit)
+            return diag_set(&s->diag, DAE_ERR_MAX_STEPS,
+                            "%ld steps took the integration to t = %g, not to %g; the last step "
+                            "was h = %.3g. Call again to go on, raise max_steps, or look for what "
+                            "makes the steps small (opt.monitor).",
+                            limit, s->t, tend, s->stats.last_h);
+        status = dae_solver_step(s, tend);
+    }
+    if (status < 0) return status;
+    dae_status at = DAE_OK;
+    if (y) at = dae_solver_at(s, s->t, 0, y);
+    if (yp && at == DAE_OK) at = dae_solver_at(s, s->t, 1, yp);
+    return at < 0 ? at : status;
+}
