@@ -1,0 +1,52 @@
+#include "linalg/least_squares.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+#include <lapacke.h>
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+bool least_squares_new(least_squares *ls, int max_rows, int max_columns)
+{
+    const int m = larger(max_rows, 1), n = larger(max_columns, 1), ldb = larger(m, n);
+    double best = 0.0, none = 0.0;
+    int pivot = 0, rank = 0;
+    *ls = (least_squares){.rows = max_rows, .columns = max_columns};
+    ls->pivots = DAE_ARRAY(int, n);
+    /* a query: nothing but `best` is written */
+    LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, m, n, 1, &none, m, &none, ldb, &pivot, 0.0, &rank, &best,
+                        -1);
+    /* what smaller problems must have grows with their sizes, so this covers all of them */
+    int least = (m < n ? m : n) + 3 * n + 1 + 2 * ldb;
+    ls->work_size = larger((int)best, least);
+    ls->work = DAE_ARRAY(double, ls->work_size);
+    if (ls->pivots && ls->work) return true;
+    least_squares_free(ls);
+    return false;
+}
+
+void least_squares_free(least_squares *ls)
+{
+    dae_free(ls->work);
+    dae_free(ls->pivots);
+    *ls = (least_squares){0};
+}
+
+bool least_squares_solve(least_squares *ls, int rows, int columns, double *A, double *b,
+                         double rcond)
+{
+    ls->rank = 0;
+    if (rows == 0 || columns == 0) {
+        vector_zero(larger(rows, columns), b);
+        return true;
+    }
+    memset(ls->pivots, 0, (size_t)columns * sizeof *ls->pivots);
+    int info =
+        LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, rows, columns, 1, A, rows, b, larger(rows, columns),
+                            ls->pivots, rcond, &ls->rank, ls->work, ls->work_size);
+    return info == 0;
+}
