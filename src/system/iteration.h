@@ -27,37 +27,60 @@ typedef enum iteration_status {
     ITERATION_MEMORY
 } iteration_status;
 
+/* In matrix-free mode `jac`, `values`, `solver` and `incomplete` are those of the preconditioner;
+ * with the user's or none there are none of them, and constraint_row and algebraic columns are not
+ * known (all false). */
 typedef struct iteration {
     evaluator *eval; /* borrowed */
     jacobian jac;
     bool matrix_free;
-    double *values;        /* combined and row-scaled matrix */
-    double *row_scale;     /* per row; see iteration_factor */
-    bool *constraint_row;  /* rows of dF/dy' that are zero */
-    linear_solver *solver; /* direct; or the banded preconditioner */
+    const bool *constraint_row;   /* n: rows of dF/dy' that are zero; jac's */
+    const bool *algebraic_column; /* n: columns of dF/dy' that are zero; jac's */
+    linear_solver *solver;        /* direct; or the banded preconditioner */
     gmres krylov;
     ilu *incomplete;
-    dae_preconditioner preconditioner;
-    double *work;              /* a few n-vectors for matrix-free products */
-    const linear_point *point; /* during a matrix-free solve */
-    double cj;                 /* of the factors; 0 when there are none */
+    dae_preconditioner preconditioner; /* never AUTO in matrix-free mode */
+    double cj;                         /* of the factors; 0 when there are none */
     bool factored;
     int singular_column; /* after ITERATION_SINGULAR */
+
+    /* Private. */
+    double *values;    /* combined and row-scaled matrix */
+    double *row_scale; /* n: factors of the rows of `values` */
+    int *scaled_rows;  /* rows with a factor other than 1 */
+    int scaled_count;
+    bool by_columns;       /* the factors are those of iteration_factor_columns */
+    long factored_version; /* of jac, or of the evaluation point */
+    long counted_repivots; /* of solver, already in the statistics */
+    double *work;          /* the vectors below, owned; matrix-free only */
+    double *y, *yp;        /* perturbed point of a product */
+    double *rhs;           /* right-hand side of the current solve */
+    double *at_y, *at_yp;  /* where iteration_evaluate was called */
+    double *cy, *cyp;      /* column factors */
+    double at_t, at_cj, at_h;
+    long evaluations;          /* of iteration_evaluate */
+    double precond_cj;         /* cj of the user's P */
+    const linear_point *point; /* during a matrix-free solve */
 } iteration;
 
 dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *options,
                          dae_diag *diag);
 void iteration_free(iteration *it);
 
-/* New partial derivatives (or, for GMRES with a user's P, nothing) at (t, y, y'). Drops factors. */
+/* New partial derivatives (or, for GMRES with a user's P, nothing) at (t, y, y'). Drops factors. An
+ * unknown pattern is detected, and the solver set up for it, at the first call: that allocates. */
 iteration_status iteration_evaluate(iteration *it, double t, const double *y, const double *yp,
                                     double cj, double h, const double *weights, const double *f0);
 
 /* Combine for shift cj and factor. Constraint rows (no y') are scaled by cj so that all rows are
- * O(cj) as h -> 0 [BCP96 5.4.2]. For GMRES: factor the preconditioner, calling the user's setup. */
+ * O(cj) as h -> 0 [BCP96 5.4.2]. For GMRES: factor the preconditioner, calling the user's setup at
+ * `at` (NULL: where iteration_evaluate was called last). */
 iteration_status iteration_factor(iteration *it, double cj, const linear_point *at);
 
-/* Factor the matrix with columns cy[j] dF/dy_j + cyp[j] dF/dy'_j, for initial values. */
+/* Factor the matrix with columns cy[j] dF/dy_j + cyp[j] dF/dy'_j, for initial values; rows are
+ * scaled to size 1. For GMRES the solves that follow are with this matrix; a user's P of shift cj
+ * (the one given to iteration_evaluate) then has its columns scaled as DASPK does [BCP96
+ * (7.5.34)]. */
 iteration_status iteration_factor_columns(iteration *it, const double *cy, const double *cyp);
 
 /* b := G^-1 b with the current factors (direct), or by GMRES at `point` (its cj, not the factors').

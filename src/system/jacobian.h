@@ -5,25 +5,56 @@
 #include "linalg/coloring.h"
 #include "system/residual.h"
 
+/* Two layouts meet here. The SOURCE is the structure in which partial derivatives are obtained: the
+ * problem's (the user's callback always fills that one, and its pattern gives the colouring), or a
+ * detected pattern. The TARGET, `layout`, is what the linear solver works on. Where they differ,
+ * one precomputed map carries values over; entries outside the target are dropped (band
+ * preconditioners). */
 typedef struct jacobian {
-    evaluator *eval;      /* borrowed */
-    matrix_layout layout; /* owned: the problem's, or detected */
-    double *dfdy, *dfdyp; /* layout.count values each, owned */
-    coloring groups;      /* for differences */
-    bool *yp_present;     /* n: whether column j of dF/dy' was ever nonzero (skips differences) */
-    double *y, *yp, *f0, *f1; /* work, n each */
-    long version;             /* counts successful evaluations */
+    evaluator *eval;        /* borrowed */
+    matrix_layout layout;   /* owned; meaningless while `undetected` */
+    double *dfdy, *dfdyp;   /* layout.count values each, owned */
+    bool *constraint_row;   /* n: row of dF/dy' was zero at the last evaluation */
+    bool *algebraic_column; /* n: column of dF/dy' was zero at the last evaluation */
+    bool undetected;        /* no layout yet: jacobian_detect will find it */
+    bool valid;             /* dfdy and dfdyp are those of one point */
+    bool recheck;           /* set it to have dF/dy' differenced in full at the next evaluation */
+    long version;           /* counts successful evaluations */
+
+    /* Private. */
+    dae_linear_solver solver;
+    matrix_layout detected;             /* source, if it was detected; owned */
+    size_t *map;                        /* source entry -> layout entry, or NULL: same layout */
+    double *source_dfdy, *source_dfdyp; /* values on the source if there is a map, owned */
+    coloring groups;                    /* of the source, for differences */
+    double *work;                       /* the vectors below, owned */
+    double *y, *yp, *f0, *f1, *predicted, *magnitude;
+    int *missed; /* n: columns whose difference vanished */
+    bool yp_known;
+    long differences; /* evaluations by differences so far */
 } jacobian;
 
-/* Decide the layout (see dae_structure): the user's structure; for AUTO without pattern, dense for
- * small n, and for large n detected by differences at (t, y, y') with random perturbations on the
- * first evaluation. `solver` is the requested linear solver and may force a structure. */
+/* Decide the layout. Known structure: the problem's, unless `solver` forces another one or the
+ * matrix is so small or full that dense wins. Unknown structure: dense if n is small, else detected
+ * by jacobian_detect (until then `undetected`). DAE_LINEAR_GMRES counts as AUTO. */
 dae_status jacobian_new(jacobian *j, evaluator *eval, dae_linear_solver solver, dae_diag *diag);
+
+/* The band of the matrix only, for preconditioners. If the structure is unknown it is found as if
+ * the matrix were banded, which lumps what lies outside the band into it, as DASPK does. */
+dae_status jacobian_new_band(jacobian *j, evaluator *eval, int lower, int upper, dae_diag *diag);
+
 void jacobian_free(jacobian *j);
 
-/* Evaluate both matrices at (t, y, y'). h and weights give the difference increments [BCP96
- * (5.2.17)]: sign(h y'_j) max(|y_j|, |h y'_j|, weight_j) sqrt(u) for y_j, and that increment over
- * |h| (kept away from zero) for y'_j. f0 = F(t,y,y') if known, else NULL. */
+/* Find the union of the patterns of dF/dy and dF/dy' by differences at two random points around
+ * (y, y'), and build the layout. 2n + 2 evaluations of F, no n x n storage. An entry that vanishes
+ * in a whole neighbourhood of the point (a switched-off branch) is missed: give the pattern if
+ * there are such. Allocates. Does nothing if the layout is known. */
+eval_status jacobian_detect(jacobian *j, double t, const double *y, const double *yp,
+                            const double *weights);
+
+/* Evaluate both matrices at (t, y, y'), detecting the layout first if need be. h and weights give
+ * the difference increments [BCP96 (5.2.17)]: sign(h y'_j) max(|y_j|, |h y'_j|, weight_j) sqrt(u)
+ * for y_j, and that increment over |h| for y'_j. f0 = F(t,y,y') if known, else NULL. */
 eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const double *yp, double h,
                               const double *weights, const double *f0);
 
