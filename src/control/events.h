@@ -23,9 +23,8 @@ eval_status event_finder_start(event_finder *finder, double t, const double *y, 
 /* Look for the first crossings in (from, to], where `from` is where the last search ended. *found
  * tells; *when is then the time (to within the tolerance, and not before the crossing), and finder
  * flags which and how. Call again for the next ones in the same step until *found is false. When
- * the result is not EVAL_OK the finder stands where it stood, and may search again on another
- * (shorter) step. Counts every
- * flagged component in stats->events. */
+ * the result is not EVAL_OK nothing has changed, and the finder may search again on another
+ * (shorter) step. Counts every flagged component in stats->events. */
 eval_status event_finder_search(event_finder *finder, event_interpolant interpolant, void *context,
                                 double to, bool *found, double *when);
 
