@@ -46,13 +46,14 @@ flags="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I$prefix/include 
 c++ -std=c++11 $flags "$stage/header.cpp" || fail "daedal.h in C++"
 cc -std=c11 $flags "$stage/header.c" || fail "daedal.h in C"
 
-# Do the numbers of an example agree with independent ones?
+# check <program> <example>: do its numbers agree with independent ones?
 check() {
-    "$1" >"$stage/out" || fail "$1 exits with $?"
+    LD_LIBRARY_PATH=$runtime_path "$1" >"$stage/out" || fail "$1 exits with $?"
     "$source/test/install/check-$2" "$stage/out" || { cat "$stage/out"; fail "$1: wrong output"; }
 }
 
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
+runtime_path=$libdir
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 [ "$(pkg-config --modversion daedal)" = "$version" ] || fail "version in daedal.pc"
 for example in robertson sparse events; do
@@ -60,7 +61,7 @@ for example in robertson sparse events; do
     program=$stage/$example
     cc -std=c11 -O1 "$source/examples/$example.c" -o "$program" \
         $(pkg-config --cflags --libs daedal) -lm || fail "$example: pkg-config, shared"
-    LD_LIBRARY_PATH=$libdir check "$program" $example
+    check "$program" $example
     mkdir -p "$stage/only-static"
     cp "$libdir/libdaedal.a" "$stage/only-static"
     cc -std=c11 -O1 "$source/examples/$example.c" -o "$program-static" -L"$stage/only-static" \
@@ -69,7 +70,18 @@ for example in robertson sparse events; do
     check "$program-static" $example
 done
 
+echo "== programs in the readme and in the manual"
+sed -n '/^```c$/,/^```$/p' "$source/README.md" | grep -v '^```' >"$stage/readme.c"
+sed -n '/^\.SH EXAMPLE/,/^\.SH SEE/p' "$prefix/share/man/man3/daedal.3" |
+    sed -e '/^\./d' -e 's/\\-/-/g' -e 's/\\e/\\/g' >"$stage/manual.c"
+for program in readme manual; do
+    cc -std=c11 "$stage/$program.c" -o "$stage/$program" $(pkg-config --cflags --libs daedal) ||
+        fail "the program in the $program"
+    check "$stage/$program" decay
+done
+
 echo "== examples with CMake"
+runtime_path= # CMake leaves the path in the program
 cmake -S "$source/examples" -B "$stage/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$stage/log" 2>&1 &&
     cmake --build "$stage/cmake" >>"$stage/log" 2>&1 || { cat "$stage/log"; fail "CMake package"; }
 for example in robertson sparse events; do
