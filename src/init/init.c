@@ -1,0 +1,357 @@
+/* Consistent initial values: which problem is solved, and what is tried when it has no solution. */
+#include "init/init.h"
+
+#include <float.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "init/workspace.h"
+
+/* ---- life ---- */
+
+static bool allocate(initializer *init)
+{
+    enum { VECTORS = 15 };
+    size_t n = (size_t)init->n;
+    init->reals = DAE_ARRAY(double, VECTORS *n);
+    init->derivative = DAE_ARRAY(bool, n);
+    init->y_tags = DAE_ARRAY(dae_tag, n);
+    init->yp_tags = DAE_ARRAY(dae_tag, n);
+    init->rows.variable = DAE_ARRAY(int, n);
+    if (!init->reals || !init->derivative || !init->y_tags || !init->yp_tags ||
+        !init->rows.variable)
+        return false;
+    double **vectors[VECTORS] = {
+        &init->weights, &init->y,     &init->yp,   &init->f,         &init->ynew,
+        &init->ypnew,   &init->fnew,  &init->unit, &init->cy,        &init->cyp,
+        &init->dx,      &init->dxbar, &init->ones, &init->rows.unit, &init->rows.roundoff};
+    for (size_t k = 0; k < VECTORS; k++) *vectors[k] = init->reals + k * n;
+    for (size_t j = 0; j < n; j++) init->ones[j] = 1.0;
+    if (n > RANK_TEST_LIMIT || init->matrix->matrix_free) return true;
+    init->rank_matrix = DAE_ARRAY(double, n *n);
+    return init->rank_matrix && least_squares_new(&init->rank, init->n, init->n);
+}
+
+/* Whether general solves are to be expected, so that their memory is taken at once. */
+static bool wants_general(const initializer *init)
+{
+    const dae_residual *form = &init->eval->problem->form;
+    const dae_options *options = init->options;
+    if (options->init == DAE_INIT_GENERAL) return true;
+    if (options->init != DAE_INIT_AUTO) return false;
+    return options->y_tags || options->yp_tags || form->n_conditions > 0;
+}
+
+dae_status initializer_new(initializer **init, evaluator *eval, iteration *matrix,
+                           const dae_options *options, dae_diag *diag)
+{
+    *init = NULL;
+    initializer *new = DAE_NEW(initializer);
+    if (!new) return report_memory(diag);
+    new->eval = eval;
+    new->matrix = matrix;
+    new->options = options;
+    new->n = eval->problem->form.n;
+    dae_status status = allocate(new) ? DAE_OK : report_memory(diag);
+    if (status == DAE_OK && wants_general(new)) status = general_new(new, diag);
+    if (status != DAE_OK) {
+        initializer_free(new);
+        return status;
+    }
+    *init = new;
+    return DAE_OK;
+}
+
+void initializer_free(initializer *init)
+{
+    if (!init) return;
+    general_free(init->general);
+    least_squares_free(&init->rank);
+    dae_free(init->rank_matrix);
+    dae_free(init->reals);
+    dae_free(init->derivative);
+    dae_free(init->y_tags);
+    dae_free(init->yp_tags);
+    dae_free(init->rows.variable);
+    dae_free(init);
+}
+
+/* ---- one call ---- */
+
+/* What every way of solving needs to know. */
+typedef struct start {
+    double t, h;
+    const dae_kind *kinds;
+    const double *weights;
+    double *y, *yp; /* the user's; receive the result */
+} start;
+
+static void load(initializer *init, const start *s)
+{
+    vector_copy(init->n, s->y, init->y);
+    vector_copy(init->n, s->yp, init->yp);
+    scales_weights(init, s->weights, s->y, init->weights);
+    init->T = scales_time(init, s->h, 0.0, s->y, s->yp);
+}
+
+static bool has_kind(const initializer *init, const start *s, dae_kind kind)
+{
+    for (int j = 0; j < init->n; j++)
+        if (s->kinds[j] == kind) return true;
+    return false;
+}
+
+static newton_status run_newton(initializer *init, const start *s, bool test_rank)
+{
+    load(init, s);
+    init->test_rank = test_rank;
+    return damped_newton(init, s->t, s->h, s->weights);
+}
+
+static dae_status finish_newton(initializer *init, const start *s, newton_status status,
+                                dae_diag *diag)
+{
+    vector_copy(init->n, init->y, s->y);
+    vector_copy(init->n, init->yp, s->yp);
+    return status == NEWTON_OK ? DAE_OK : report_newton(init, status, s->t, s->h, diag);
+}
+
+/* Solve by the general engine, leaving the user's values alone on failure. */
+static dae_status try_general(initializer *init, const start *s, bool differentiate, dae_diag *diag)
+{
+    load(init, s);
+    general_task task = {init->y_tags, init->yp_tags, differentiate, false};
+    dae_status status = general_solve(init, &task, s->t, s->h, s->weights, init->y, init->yp, diag);
+    if (status != DAE_OK) return status;
+    vector_copy(init->n, init->y, s->y);
+    vector_copy(init->n, init->yp, s->yp);
+    return DAE_OK;
+}
+
+static void tag_by_kind(initializer *init, const start *s, dae_tag differential, dae_tag algebraic)
+{
+    for (int j = 0; j < init->n; j++) {
+        bool is_differential = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
+        init->y_tags[j] = is_differential ? differential : algebraic;
+        init->yp_tags[j] = DAE_TAG_FREE;
+    }
+}
+
+/* Put back and fix the components that hardly moved from `before`: what the equations do not force
+ * stays as it was given. Returns whether there are any. */
+static bool restore_still(initializer *init, const start *s, const double *before)
+{
+    double most = 0.0;
+    bool any = false;
+    for (int j = 0; j < init->n; j++)
+        if (init->y_tags[j] == DAE_TAG_GUESS)
+            most = fmax(most, fabs(s->y[j] - before[j]) / init->weights[j]);
+    for (int j = 0; j < init->n; j++) {
+        if (init->y_tags[j] != DAE_TAG_GUESS) continue;
+        if (fabs(s->y[j] - before[j]) > 1e-3 * most * init->weights[j]) continue;
+        init->y_tags[j] = DAE_TAG_FIXED;
+        s->y[j] = before[j];
+        any = true;
+    }
+    return any;
+}
+
+/* Differential y cannot all stay: move as few of them as little as possible. */
+static dae_status move_differential(initializer *init, const start *s, dae_diag *diag)
+{
+    int n = init->n;
+    double *before = init->dx; /* unused by general solves */
+    vector_copy(n, s->y, before);
+    tag_by_kind(init, s, DAE_TAG_GUESS, DAE_TAG_FREE);
+    dae_status status = try_general(init, s, true, diag);
+    if (status != DAE_OK) return status;
+    vector_copy(n, s->y, init->ynew); /* nor are these */
+    vector_copy(n, s->yp, init->ypnew);
+    if (!restore_still(init, s, before)) return DAE_OK;
+    if (try_general(init, s, true, diag) != DAE_OK) {
+        vector_copy(n, init->ynew, s->y);
+        vector_copy(n, init->ypnew, s->yp);
+    }
+    return DAE_OK;
+}
+
+/* Hidden constraints take part: fixed differential y first, moved ones if they conflict. */
+static dae_status start_hidden(initializer *init, const start *s, dae_diag *diag)
+{
+    tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_FREE);
+    dae_status status = try_general(init, s, true, diag);
+    if (status != DAE_ERR_INITIAL) return status;
+    return move_differential(init, s, diag);
+}
+
+static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
+{
+    for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
+    newton_status newton = run_newton(init, s, true);
+    bool stop = newton == NEWTON_OK || newton == NEWTON_STOP || newton == NEWTON_MEMORY ||
+                newton == NEWTON_EVALUATION;
+    if (stop || init->n > FALLBACK_LIMIT) return finish_newton(init, s, newton, diag);
+    bool singular = newton == NEWTON_SINGULAR;
+    dae_status status = start_hidden(init, s, diag);
+    if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) {
+        if (status == DAE_OK) diag_clear(diag);
+        return status;
+    }
+    /* singular but for round-off, perhaps; else repeat the failure to describe it */
+    newton = run_newton(init, s, false);
+    if (newton == NEWTON_OK || !singular) return finish_newton(init, s, newton, diag);
+    return newton == NEWTON_SINGULAR && status == DAE_ERR_INITIAL
+               ? status
+               : finish_newton(init, s, newton, diag);
+}
+
+/* Whether all |F_i| are below the tolerance in units of their rows. */
+static newton_status residual_small(initializer *init, const start *s, bool *small)
+{
+    load(init, s);
+    *small = false;
+    init->rows.known = false;
+    init->iterations = 0;
+    init->blocking = -1;
+    for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
+    eval_status status = evaluate_residual(init->eval, s->t, init->y, init->yp, init->f,
+                                           &init->eval->stats->residuals);
+    if (status != EVAL_OK) return status == EVAL_STOP ? NEWTON_STOP : NEWTON_EVALUATION;
+    newton_status newton = newton_matrix(init, s->t, s->h, false);
+    if (newton != NEWTON_OK && newton != NEWTON_SINGULAR) return newton;
+    *small = init->rows.known;
+    for (int i = 0; i < init->n && *small; i++) {
+        double noise = 100.0 * DBL_EPSILON * init->rows.roundoff[i];
+        *small = fabs(init->f[i]) <= init->options->init_tolerance * init->rows.unit[i] + noise;
+    }
+    return NEWTON_OK;
+}
+
+/* Index 2: one differentiation suffices. For large n the user's values are trusted if F is met. */
+static dae_status start_index2(initializer *init, const start *s, dae_diag *diag)
+{
+    bool small = false;
+    newton_status newton = residual_small(init, s, &small);
+    if (newton == NEWTON_STOP || newton == NEWTON_MEMORY || newton == NEWTON_EVALUATION)
+        return report_newton(init, newton, s->t, s->h, diag);
+    if (small && init->n > FALLBACK_LIMIT) return DAE_OK;
+    dae_status status = start_hidden(init, s, diag);
+    if (status == DAE_OK || !small || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY)
+        return status;
+    diag_clear(diag); /* F is met; its derivative could not be, or could not be had */
+    return DAE_OK;
+}
+
+/* Index 3: y is taken as given; only y' can be found without a second differentiation. */
+static dae_status start_index3(initializer *init, const start *s, dae_diag *diag)
+{
+    bool small = false;
+    newton_status newton = residual_small(init, s, &small);
+    if (newton == NEWTON_STOP || newton == NEWTON_MEMORY || newton == NEWTON_EVALUATION)
+        return report_newton(init, newton, s->t, s->h, diag);
+    if (small) return DAE_OK;
+    tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_FIXED);
+    dae_status status = try_general(init, s, false, diag);
+    if (status == DAE_ERR_INITIAL)
+        diag_append(diag, " With index-3 variables all of y must be given consistently, hidden "
+                          "constraints and multipliers included; only y' is computed.");
+    return status;
+}
+
+static dae_status start_differential(initializer *init, const start *s, dae_diag *diag)
+{
+    if (has_kind(init, s, DAE_KIND_INDEX3)) return start_index3(init, s, diag);
+    if (has_kind(init, s, DAE_KIND_INDEX2)) return start_index2(init, s, diag);
+    return start_index1(init, s, diag);
+}
+
+/* y' given: Newton on y; if dF/dy is singular (a conserved quantity), the nearest solution. */
+static dae_status start_derivative(initializer *init, const start *s, dae_diag *diag)
+{
+    for (int j = 0; j < init->n; j++) init->derivative[j] = false;
+    newton_status newton = run_newton(init, s, true);
+    if (newton != NEWTON_SINGULAR || init->n > FALLBACK_LIMIT)
+        return finish_newton(init, s, newton, diag);
+    for (int j = 0; j < init->n; j++) {
+        init->y_tags[j] = DAE_TAG_GUESS;
+        init->yp_tags[j] = DAE_TAG_FIXED;
+    }
+    return try_general(init, s, false, diag);
+}
+
+/* The user's tags; without tags y is a guess and y' is free. */
+static dae_status start_general(initializer *init, const start *s, dae_diag *diag)
+{
+    const dae_options *options = init->options;
+    for (int j = 0; j < init->n; j++) {
+        init->y_tags[j] = options->y_tags ? options->y_tags[j] : DAE_TAG_GUESS;
+        init->yp_tags[j] = options->yp_tags ? options->yp_tags[j] : DAE_TAG_FREE;
+    }
+    load(init, s);
+    general_task task = {init->y_tags, init->yp_tags, true,
+                         init->eval->problem->form.n_conditions > 0};
+    return general_solve(init, &task, s->t, s->h, s->weights, s->y, s->yp, diag);
+}
+
+dae_status initialize(initializer *init, dae_init mode, double t, double h, const dae_kind *kinds,
+                      const double *weights, double *y, double *yp, dae_diag *diag)
+{
+    start s = {t, h, kinds, weights, y, yp};
+    dae_status status;
+    switch (mode) {
+    case DAE_INIT_DIFFERENTIAL: status = start_differential(init, &s, diag); break;
+    case DAE_INIT_DERIVATIVE: status = start_derivative(init, &s, diag); break;
+    case DAE_INIT_GENERAL: status = start_general(init, &s, diag); break;
+    default: return diag_set(diag, DAE_ERR_ARGUMENT, "No initialisation of kind %d.", (int)mode);
+    }
+    if (status != DAE_OK) return status;
+    int outside = scales_outside(init, y);
+    return outside >= 0 ? report_outside(init, outside, y, t, diag) : DAE_OK;
+}
+
+/* ---- projection of dense output ---- */
+
+static eval_status to_eval(newton_status status)
+{
+    return status == NEWTON_OK ? EVAL_OK : (status == NEWTON_STOP ? EVAL_STOP : EVAL_RETRY);
+}
+
+/* dx at the iterate, with the derivatives at hand if there are any. */
+static eval_status first_correction(initializer *init, const start *s)
+{
+    const iteration *it = init->matrix;
+    eval_status status = evaluate_residual(init->eval, s->t, init->y, init->yp, init->f,
+                                           &init->eval->stats->residuals);
+    if (status != EVAL_OK) return status;
+    init->size = 0.0;
+    init->rows.known = false;
+    newton_status newton = newton_matrix(init, s->t, s->h, !it->matrix_free && it->jac.valid);
+    if (newton == NEWTON_OK) newton = newton_correction(init, s->t, init->f, init->dx);
+    return to_eval(newton);
+}
+
+eval_status initializer_project(initializer *init, double t, double h, const dae_kind *kinds,
+                                const double *weights, double *y, double *yp)
+{
+    start s = {t, h, kinds, weights, y, yp};
+    int n = init->n;
+    if (has_kind(init, &s, DAE_KIND_INDEX2) || has_kind(init, &s, DAE_KIND_INDEX3))
+        return EVAL_RETRY;
+    for (int j = 0; j < n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
+    load(init, &s);
+    eval_status status = first_correction(init, &s);
+    if (status != EVAL_OK) return status;
+    double before = newton_norm(n, init->dx);
+    if (before == 0.0) return EVAL_OK;
+    if (newton_room(init, init->dx) < 1.0) return EVAL_RETRY;
+    newton_move(init, 1.0, init->dx);
+    status = evaluate_residual(init->eval, t, init->ynew, init->ypnew, init->fnew,
+                               &init->eval->stats->residuals);
+    if (status == EVAL_OK) status = to_eval(newton_correction(init, t, init->fnew, init->dxbar));
+    if (status != EVAL_OK) return status;
+    if (!(newton_norm(n, init->dxbar) < before)) return EVAL_RETRY;
+    vector_copy(n, init->ynew, y);
+    vector_copy(n, init->ypnew, yp);
+    return EVAL_OK;
+}

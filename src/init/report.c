@@ -1,0 +1,193 @@
+/* Failures in words: which equations are not met, by how much, and what to try. */
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/vector.h"
+#include "init/workspace.h"
+
+typedef char name_text[DAE_NAME_SIZE + 24];
+
+static void variable_text(const initializer *init, int j, name_text text)
+{
+    const char *name = problem_variable(init->eval->problem, j);
+    if (name)
+        snprintf(text, sizeof(name_text), "%s", name);
+    else
+        snprintf(text, sizeof(name_text), "y[%d]", j);
+}
+
+static void equation_text(const initializer *init, int i, name_text text)
+{
+    const char *name = problem_equation(init->eval->problem, i);
+    if (name)
+        snprintf(text, sizeof(name_text), "%s", name);
+    else
+        snprintf(text, sizeof(name_text), "F[%d]", i);
+}
+
+/* Row of a general system: an equation, its derivative, or a condition. */
+static void row_text(const initializer *init, const general_task *task, int i, name_text text)
+{
+    int n = init->n, first = task && task->differentiate ? 2 * n : n;
+    if (i >= first) {
+        snprintf(text, sizeof(name_text), "condition B[%d]", i - first);
+    } else if (i >= n) {
+        name_text name;
+        equation_text(init, i - n, name);
+        snprintf(text, sizeof(name_text), "d/dt %.*s", DAE_NAME_SIZE, name);
+    } else {
+        equation_text(init, i, text);
+    }
+}
+
+/* Index of the largest misfit below `limit` in the order (misfit, index), or -1. */
+static int next_largest(int rows, const double *misfit, int previous)
+{
+    int best = -1;
+    for (int i = 0; i < rows; i++) {
+        bool later = previous < 0 || misfit[i] < misfit[previous] ||
+                     (misfit[i] == misfit[previous] && i > previous);
+        if (later && (best < 0 || misfit[i] > misfit[best])) best = i;
+    }
+    return best;
+}
+
+/* "eq (residual 3e-1, 3e5 tolerance units of x), .." for up to REPORTED rows above `least` */
+static void list_rows(const initializer *init, const general_task *task, int rows,
+                      const double *misfit, const double *residual, const int *variable,
+                      double least, dae_diag *diag)
+{
+    int i = -1;
+    for (int k = 0; k < REPORTED; k++) {
+        i = next_largest(rows, misfit, i);
+        if (i < 0 || (k > 0 && !(misfit[i] > least))) break;
+        name_text row, name;
+        row_text(init, task, i, row);
+        diag_append(diag, "%s%s (residual %.2e", k > 0 ? ", " : " ", row, residual[i]);
+        if (variable && variable[i] >= 0) {
+            variable_text(init, variable[i], name);
+            diag_append(diag, ", %.1e tolerance units of %s)", misfit[i], name);
+        } else {
+            diag_append(diag, ")");
+        }
+    }
+    diag_append(diag, ".");
+}
+
+/* The worst row fills the fields of the diagnostic. */
+static void name_worst(const initializer *init, const general_task *task, int rows,
+                       const double *misfit, const double *residual, const int *variable,
+                       dae_diag *diag)
+{
+    int worst = next_largest(rows, misfit, -1), n = init->n;
+    if (!diag || worst < 0) return;
+    diag->value = residual[worst];
+    bool is_condition = worst >= (task && task->differentiate ? 2 * n : n);
+    if (!is_condition)
+        diag_equation(diag, worst % n, problem_equation(init->eval->problem, worst % n));
+    if (variable && variable[worst] >= 0)
+        diag_variable(diag, variable[worst],
+                      problem_variable(init->eval->problem, variable[worst]));
+}
+
+static void mention_bound(const initializer *init, dae_diag *diag)
+{
+    if (init->blocking < 0) return;
+    name_text name;
+    variable_text(init, init->blocking, name);
+    diag_append(diag, " A bound of %s stood in the way.", name);
+}
+
+dae_status report_memory(dae_diag *diag)
+{
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for consistent initial values.");
+}
+
+dae_status report_outside(const initializer *init, int variable, const double *y, double t,
+                          dae_diag *diag)
+{
+    if (!diag) return DAE_ERR_INITIAL;
+    name_text name;
+    variable_text(init, variable, name);
+    diag->t = t;
+    diag->value = y[variable];
+    diag_variable(diag, variable, problem_variable(init->eval->problem, variable));
+    return diag_set(diag, DAE_ERR_INITIAL,
+                    "The initial value %s = %.6g at t = %.6g violates its bound. Start inside the "
+                    "bounds, or check them.",
+                    name, y[variable], t);
+}
+
+/* |F_i| in tolerance units, or as it is where no matrix is stored; into init->fnew. */
+static void newton_misfits(const initializer *init)
+{
+    for (int i = 0; i < init->n; i++) {
+        double unit = init->rows.known ? init->rows.unit[i] : 1.0;
+        init->fnew[i] = unit > 0.0 ? fabs(init->f[i]) / unit : (init->f[i] != 0.0 ? INFINITY : 0.0);
+    }
+}
+
+dae_status report_newton(const initializer *init, newton_status status, double t, double h,
+                         dae_diag *diag)
+{
+    if (status == NEWTON_MEMORY) return report_memory(diag);
+    if (status == NEWTON_STOP) return evaluator_report(init->eval, EVAL_STOP, diag);
+    if (status == NEWTON_EVALUATION) return evaluator_report(init->eval, EVAL_RETRY, diag);
+    if (!diag) return DAE_ERR_INITIAL;
+    diag->t = t;
+    diag->h = h;
+    newton_misfits(init);
+    const int *variable = init->rows.known ? init->rows.variable : NULL;
+    name_worst(init, NULL, init->n, init->fnew, init->f, variable, diag);
+    diag_set(diag, DAE_ERR_INITIAL,
+             "No consistent initial values at t = %.6g: after %d Newton iterations these equations "
+             "are not met:",
+             t, init->iterations);
+    list_rows(init, NULL, init->n, init->fnew, init->f, variable,
+              init->rows.known ? init->options->init_tolerance : 0.0, diag);
+    mention_bound(init, diag);
+    if (status == NEWTON_SINGULAR) {
+        name_text name = "";
+        if (init->singular_variable >= 0) variable_text(init, init->singular_variable, name);
+        if (init->singular_variable >= 0)
+            diag_variable(diag, init->singular_variable,
+                          problem_variable(init->eval->problem, init->singular_variable));
+        diag_append(diag,
+                    " The matrix is singular%s%s: the equations do not determine it as they stand. "
+                    "Try another guess, check the variables' kinds, tag values for init = general, "
+                    "or reduce an index above 1.",
+                    name[0] ? " at " : "", name);
+    } else if (status == NEWTON_LINEAR) {
+        diag_append(diag, " GMRES made no progress on the linear system. Tell the variables' kinds "
+                          "(algebraic ones cannot be recognised without a matrix), or give a "
+                          "better preconditioner.");
+    } else {
+        diag_append(diag, " Try better guesses for these variables, bounds that keep the iteration "
+                          "where the equations make sense, or init = general with tags.");
+    }
+    return DAE_ERR_INITIAL;
+}
+
+dae_status report_general(const initializer *init, const general_task *task, const double *misfit,
+                          const double *residual, const int *variable, const char *why, double t,
+                          double h, dae_diag *diag)
+{
+    if (!diag) return DAE_ERR_INITIAL;
+    int rows = (task->differentiate ? 2 : 1) * init->n +
+               (task->conditions ? init->eval->problem->form.n_conditions : 0);
+    bool conflict = why[0] == 'c';
+    diag->t = t;
+    diag->h = h;
+    name_worst(init, task, rows, misfit, residual, variable, diag);
+    diag_set(diag, DAE_ERR_INITIAL, "No consistent initial values at t = %.6g: %s", t,
+             conflict ? "the values given contradict the equations; not met:"
+                      : "the iteration came to a halt; not met:");
+    list_rows(init, task, rows, misfit, residual, variable, init->options->init_tolerance, diag);
+    mention_bound(init, diag);
+    diag_append(diag, conflict ? " Fix fewer values or conditions, or correct those that these "
+                                 "equations involve (d/dt marks a hidden constraint, found by "
+                                 "differentiating an equation once; index above 2 is not covered)."
+                               : " Try better guesses, or bounds that keep the iteration where the "
+                                 "equations make sense.");
+    return DAE_ERR_INITIAL;
+}

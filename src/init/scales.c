@@ -1,0 +1,137 @@
+/* Scales: what is large and what is small, whatever the units of equations and variables. */
+#include <float.h>
+
+#include "base/vector.h"
+#include "init/workspace.h"
+
+static double relative_tolerance(const initializer *init, int j)
+{
+    const double *each = init->options->rtol_by_variable;
+    return each ? each[j] : init->options->rtol;
+}
+
+void scales_weights(const initializer *init, const double *given, const double *y, double *weights)
+{
+    for (int j = 0; j < init->n; j++)
+        weights[j] = fmax(given[j], relative_tolerance(init, j) * fabs(y[j]));
+}
+
+double scales_time(const initializer *init, double h, double rate, const double *y,
+                   const double *yp)
+{
+    double least = rate > 0.0 ? rate : (h != 0.0 ? 1.0 / fabs(h) : 1.0);
+    double fastest = 1e-3 * least;
+    for (int j = 0; j < init->n; j++) {
+        /* w_j/rtol_j = |y_j| + atol_j/rtol_j is the size that the tolerances ascribe to y_j */
+        double size = fmax(fabs(y[j]), init->weights[j] / fmax(relative_tolerance(init, j), 1e-8));
+        fastest = fmax(fastest, fabs(yp[j]) / size);
+    }
+    return 1.0 / fastest;
+}
+
+/* Take column j's influence on its rows into account. */
+static void add_column(row_scales *rows, const matrix_layout *layout, int j, const double *values,
+                       double weight, double size)
+{
+    matrix_column column = layout_column(layout, j);
+    for (int k = 0; k < column.count; k++) {
+        int i = column_row(&column, k);
+        double entry = fabs(values[column.first + (size_t)k]);
+        rows->roundoff[i] += entry * fabs(size);
+        if (entry * weight > rows->unit[i]) {
+            rows->unit[i] = entry * weight;
+            rows->variable[i] = j;
+        }
+    }
+}
+
+void scales_rows(row_scales *rows, const matrix_layout *layout, const double *dfdy,
+                 const double *dfdyp, const double *weights, double T, const double *y,
+                 const double *yp)
+{
+    int n = layout->n;
+    vector_zero(n, rows->unit);
+    vector_zero(n, rows->roundoff);
+    for (int i = 0; i < n; i++) rows->variable[i] = -1;
+    for (int j = 0; j < n; j++) {
+        add_column(rows, layout, j, dfdy, weights[j], y[j]);
+        add_column(rows, layout, j, dfdyp, weights[j] / T, yp[j]);
+    }
+    rows->known = true;
+}
+
+static void row_extents(const matrix_layout *layout, const double *values, const double *weights,
+                        double *row)
+{
+    vector_zero(layout->n, row);
+    for (int j = 0; j < layout->n; j++) {
+        matrix_column column = layout_column(layout, j);
+        for (int k = 0; k < column.count; k++) {
+            int i = column_row(&column, k);
+            row[i] = fmax(row[i], fabs(values[column.first + (size_t)k]) * weights[j]);
+        }
+    }
+}
+
+double scales_rate(const matrix_layout *layout, const double *dfdy, const double *dfdyp,
+                   const double *weights, double *row_y, double *row_yp)
+{
+    double sum = 0.0;
+    int count = 0;
+    row_extents(layout, dfdy, weights, row_y);
+    row_extents(layout, dfdyp, weights, row_yp);
+    for (int i = 0; i < layout->n; i++) {
+        if (row_y[i] <= 0.0 || row_yp[i] <= 0.0) continue;
+        sum += log(row_y[i]) - log(row_yp[i]);
+        count++;
+    }
+    return count > 0 ? exp(sum / count) : 0.0;
+}
+
+/* Fraction of a step dy from y to a bound that lies ahead of y; > 1 if it is not reached. */
+static double fraction_to_bound(double y, double dy, double bound)
+{
+    double room = bound - y;
+    if (!isfinite(bound) || fabs(dy) <= fabs(room)) return 2.0;
+    return room / dy;
+}
+
+double scales_bounds(const initializer *init, const double *y, const double *dy, double slack,
+                     int *blocking)
+{
+    const dae_residual *form = &init->eval->problem->form;
+    double fraction = 1.0;
+    *blocking = -1;
+    for (int j = 0; j < init->n; j++) {
+        const double *bounds = dy[j] < 0.0 ? form->lower_bounds : form->upper_bounds;
+        /* who starts outside may come back inside, and is judged at the end */
+        if (!bounds || (y[j] - bounds[j]) * dy[j] > 0.0) continue;
+        double reach = fraction_to_bound(y[j], dy[j], bounds[j]);
+        if (reach > 1.0 || (1.0 - reach) * fabs(dy[j]) <= slack * init->weights[j]) continue;
+        if (0.9 * reach < fraction) {
+            fraction = 0.9 * reach;
+            *blocking = j;
+        }
+    }
+    return fraction;
+}
+
+void scales_settle(const initializer *init, const double *y, double *ynew)
+{
+    const dae_residual *form = &init->eval->problem->form;
+    for (int j = 0; j < init->n; j++) {
+        const double *lower = form->lower_bounds, *upper = form->upper_bounds;
+        if (lower && y[j] >= lower[j] && ynew[j] < lower[j]) ynew[j] = lower[j];
+        if (upper && y[j] <= upper[j] && ynew[j] > upper[j]) ynew[j] = upper[j];
+    }
+}
+
+int scales_outside(const initializer *init, const double *y)
+{
+    const dae_residual *form = &init->eval->problem->form;
+    for (int j = 0; j < init->n; j++) {
+        if (form->lower_bounds && y[j] < form->lower_bounds[j]) return j;
+        if (form->upper_bounds && y[j] > form->upper_bounds[j]) return j;
+    }
+    return -1;
+}

@@ -1,0 +1,132 @@
+/* What the files of this room share: scales, the damped Newton iteration, the general engine.
+ *
+ * Notation: F(t, y, y') the n equations; w_j the error weight of y_j; T a time scale, so that w_j/T
+ * is the weight of y'_j; u the unit round-off. */
+#ifndef DAE_INIT_WORKSPACE_H
+#define DAE_INIT_WORKSPACE_H
+
+#include "init/init.h"
+#include "linalg/least_squares.h"
+
+enum {
+    GENERAL_LIMIT = 2000,  /* largest n of the dense general engine when asked for */
+    FALLBACK_LIMIT = 300,  /* largest n for which it is tried unasked */
+    RANK_TEST_LIMIT = 100, /* largest n for which Newton's matrix is tested for its rank */
+    REPORTED = 5           /* equations named in a message */
+};
+
+/* How the rows of F are measured, from the partial derivatives at one point. */
+typedef struct row_scales {
+    double *unit;     /* change of F_i by one tolerance unit of its most influential variable */
+    double *roundoff; /* sum_j |dF_i/dy_j y_j| + |dF_i/dy'_j y'_j|: u times it is noise in F_i */
+    int *variable;    /* the most influential variable */
+    bool known;
+} row_scales;
+
+typedef struct general_work general_work;
+
+struct initializer {
+    evaluator *eval;            /* borrowed */
+    iteration *matrix;          /* borrowed */
+    const dae_options *options; /* borrowed */
+    int n;
+    double T;                    /* time scale of this call */
+    double *weights;             /* max(w_j, rtol_j |y_j|) at the current iterate */
+    double *y, *yp, *f;          /* current iterate */
+    double *ynew, *ypnew, *fnew; /* trial point */
+    double *unit;                /* of Newton's unknown x_j: w_j, or w_j/T for a derivative */
+    double *cy, *cyp;            /* columns of Newton's matrix, in these units */
+    double *dx, *dxbar;          /* corrections, in these units */
+    double *ones;                /* reciprocal weights of dx: it is in units already */
+    bool *derivative;            /* n: x_j is y'_j, else y_j */
+    dae_tag *y_tags, *yp_tags;   /* n each, for general solves */
+    row_scales rows;             /* of F at the last matrix */
+    double size;                 /* of the last correction: what GMRES need not exceed */
+    bool test_rank;              /* at the first matrix */
+    int iterations;              /* of the last solve */
+    int singular_variable;       /* -1: none */
+    int blocking;                /* variable whose bound stopped the iteration, -1: none */
+    double *reals, *rank_matrix; /* owned storage */
+    least_squares rank;          /* for n <= RANK_TEST_LIMIT */
+    general_work *general;       /* NULL until needed */
+};
+
+/* ---- scales.c ---- */
+
+/* weights_j = max(given_j, rtol_j |y_j|): a guess near 0 must not set the scale of the solution. */
+void scales_weights(const initializer *init, const double *given, const double *y, double *weights);
+/* T: time in which the fastest component changes by its own size; at most 1000/rate, where rate is
+ * that of the equations (scales_rate), or 1000 |h| if rate = 0 says nothing. */
+double scales_time(const initializer *init, double h, double rate, const double *y,
+                   const double *yp);
+/* Row scales of F at (y, yp) from stored partial derivatives. */
+void scales_rows(row_scales *rows, const matrix_layout *layout, const double *dfdy,
+                 const double *dfdyp, const double *weights, double T, const double *y,
+                 const double *yp);
+/* 1/T as the geometric mean over the rows of ||dF_i/dy||/||dF_i/dy'||; 0 if no row has both. */
+double scales_rate(const matrix_layout *layout, const double *dfdy, const double *dfdyp,
+                   const double *weights, double *row_y, double *row_yp);
+/* Largest fraction in [0, 1] of the step dy from y that stays within the bounds; *blocking is the
+ * variable that cuts it, or -1. Components below `slack` tolerance units never cut. */
+double scales_bounds(const initializer *init, const double *y, const double *dy, double slack,
+                     int *blocking);
+/* A component that was inside and overshot by no more than the slack is put on its bound. */
+void scales_settle(const initializer *init, const double *y, double *ynew);
+/* First variable outside its bounds, or -1. */
+int scales_outside(const initializer *init, const double *y);
+
+/* ---- damped_newton.c ---- */
+
+typedef enum newton_status {
+    NEWTON_OK = 0,
+    NEWTON_STALLED,    /* no damping factor helped, or too many iterations */
+    NEWTON_SINGULAR,   /* init->singular_variable */
+    NEWTON_LINEAR,     /* GMRES made no progress */
+    NEWTON_EVALUATION, /* F or its matrix cannot be evaluated where we stand */
+    NEWTON_STOP,
+    NEWTON_MEMORY
+} newton_status;
+
+/* Solve F = 0 for x_j = y'_j where init->derivative[j], y_j elsewhere, from init->y, init->yp. */
+newton_status damped_newton(initializer *init, double t, double h, const double *given_weights);
+/* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
+newton_status newton_matrix(initializer *init, double t, double h, bool reuse_derivatives);
+/* dx = -G^-1 f in units. The iterate is where matrix-free products are taken. */
+newton_status newton_correction(initializer *init, double t, const double *f, double *dx);
+/* Root mean square of a correction in units. */
+double newton_norm(int n, const double *dx);
+/* (ynew, ypnew) = (y, yp) + lambda dx */
+void newton_move(const initializer *init, double lambda, const double *dx);
+/* Longest damping factor that the bounds allow for dx. */
+double newton_room(initializer *init, const double *dx);
+/* Whether the matrix of the unknowns has full rank, rows and columns equilibrated. */
+bool newton_full_rank(initializer *init);
+
+/* ---- general.c ---- */
+
+typedef struct general_task {
+    const dae_tag *y_tags, *yp_tags; /* n each */
+    bool differentiate;              /* D_h F = 0 too */
+    bool conditions;                 /* B = 0 too */
+} general_task;
+
+dae_status general_new(initializer *init, dae_diag *diag);
+void general_free(general_work *g);
+/* Solve from (y, yp), which receive the last iterate in every case. */
+dae_status general_solve(initializer *init, const general_task *task, double t, double h,
+                         const double *given_weights, double *y, double *yp, dae_diag *diag);
+
+/* ---- report.c ---- */
+
+/* Why Newton failed, with the equations that are not met. */
+dae_status report_newton(const initializer *init, newton_status status, double t, double h,
+                         dae_diag *diag);
+/* Rows of the general system: misfit in tolerance units, sorted by the report itself. */
+dae_status report_general(const initializer *init, const general_task *task, const double *misfit,
+                          const double *residual, const int *variable, const char *why, double t,
+                          double h, dae_diag *diag);
+dae_status report_outside(const initializer *init, int variable, const double *y, double t,
+                          dae_diag *diag);
+dae_status report_memory(dae_diag *diag);
+
+#endif
