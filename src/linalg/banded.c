@@ -76,9 +76,9 @@ static void load_band(banded_solver *s, const double *restrict values)
     }
 }
 
-/* P A = L U right-looking on the band; returns the column without a usable pivot, or n. As in the
- * dense case a NaN or Inf ends in some pivot. `diagonal` points at U(k,k); the element a row below
- * and a column to the right is ld further, so a row runs with step ld - 1. */
+/* P A = L U right-looking on the band; returns the column without a usable pivot, or n. `diagonal`
+ * points at U(k,k); the element below and to the right is ld further, so rows run in steps of ld-1.
+ */
 static inline int factor_kernel(int n, int kl, int ku, double *restrict lu,
                                 double *restrict reciprocal, int *restrict swap)
 {
@@ -116,6 +116,20 @@ static inline int factor_kernel(int n, int kl, int ku, double *restrict lu,
     return n;
 }
 
+/* P A = L U by LAPACK; returns the column without a usable pivot, or n */
+static int factor_lapack(banded_solver *s, int n)
+{
+    int info =
+        LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, n, n, s->lower, s->upper, s->lu, s->stride, s->swap);
+    if (info > 0) return info - 1;
+    const double *diagonal = s->lu + s->lower + s->upper;
+    for (int k = 0; k < n; k++, diagonal += s->stride) {
+        if (!(fabs(*diagonal) >= DBL_MIN && fabs(*diagonal) <= DBL_MAX)) return k;
+        s->reciprocal[k] = 1.0 / *diagonal;
+    }
+    return n;
+}
+
 static int factor_narrow(banded_solver *s, int n)
 {
     if (s->lower == 1 && s->upper == 1)
@@ -125,28 +139,15 @@ static int factor_narrow(banded_solver *s, int n)
     return factor_kernel(n, s->lower, s->upper, s->lu, s->reciprocal, s->swap);
 }
 
-/* P A = L U by LAPACK; returns the column without a usable pivot, or n */
-static int factor_lapack(banded_solver *s, int n)
-{
-    int info =
-        LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, n, n, s->lower, s->upper, s->lu, s->stride, s->swap);
-    if (info > 0) return info - 1;
-    const double *diagonal = s->lu + s->lower + s->upper;
-    for (int k = 0; k < n; k++, diagonal += s->stride) {
-        const int above = smaller(k, s->lower + s->upper), below = smaller(n - 1 - k, s->lower);
-        if (!vector_finite(above + below + 1, diagonal - above) || fabs(*diagonal) < DBL_MIN)
-            return k;
-        s->reciprocal[k] = 1.0 / *diagonal;
-    }
-    return n;
-}
-
 static linear_status banded_factor(linear_solver *solver, const double *values)
 {
     banded_solver *s = (banded_solver *)solver;
     const int n = solver->layout->n;
-    load_band(s, values);
-    int failed = s->lower <= NARROW_FACTOR ? factor_narrow(s, n) : factor_lapack(s, n);
+    int failed = matrix_nonfinite_column(solver->layout, values);
+    if (failed < 0) {
+        load_band(s, values);
+        failed = s->lower <= NARROW_FACTOR ? factor_narrow(s, n) : factor_lapack(s, n);
+    }
     solver->singular_column = failed < n ? failed : -1;
     return failed < n ? LINEAR_SINGULAR : LINEAR_OK;
 }

@@ -9,7 +9,7 @@ typedef struct painter {
     const matrix_layout *layout; /* borrowed */
     int *rowptr, *colind;        /* the pattern by rows */
     int *order;                  /* columns in the order of painting */
-    int *color, *best_color;     /* per column */
+    int *color;                  /* per column */
     int *seen;                   /* per colour: the last column that may not have it */
     int *bucket;                 /* n+2: counting sort */
 } painter;
@@ -20,7 +20,6 @@ static void painter_free(painter *p)
     dae_free(p->colind);
     dae_free(p->order);
     dae_free(p->color);
-    dae_free(p->best_color);
     dae_free(p->seen);
     dae_free(p->bucket);
 }
@@ -33,11 +32,9 @@ static bool painter_new(painter *p, const matrix_layout *layout)
     p->colind = DAE_ARRAY(int, layout->count);
     p->order = DAE_ARRAY(int, n);
     p->color = DAE_ARRAY(int, n);
-    p->best_color = DAE_ARRAY(int, n);
     p->seen = DAE_ARRAY(int, n + 1);
     p->bucket = DAE_ARRAY(int, n + 2);
-    if (p->rowptr && p->colind && p->order && p->color && p->best_color && p->seen && p->bucket)
-        return true;
+    if (p->rowptr && p->colind && p->order && p->color && p->seen && p->bucket) return true;
     painter_free(p);
     return false;
 }
@@ -80,11 +77,6 @@ static void order_largest_first(painter *p)
     for (int j = 0; j < n; j++) p->order[p->bucket[n - column_degree(p, j)]++] = j;
 }
 
-static void order_natural(painter *p)
-{
-    for (int j = 0; j < p->layout->n; j++) p->order[j] = j;
-}
-
 /* Give each column, in order, the first colour that none of its neighbours has. Costs the sum of
  * squared row lengths, which no difference Jacobian undercuts: it needs as many residuals as the
  * longest row has entries. Returns the number of colours. */
@@ -109,23 +101,31 @@ static int paint_greedily(painter *p)
     return colors;
 }
 
-/* Keep the fewest colours of two orders: largest first is better on irregular patterns, the natural
- * order on bands and grids. No order gets below the longest row. */
+/* Whether columns that are equal modulo `period` share no row; one look at each entry at most. */
+static bool period_fits(const painter *p, int period, int *owner)
+{
+    for (int c = 0; c < period; c++) owner[c] = -1;
+    for (int i = 0; i < p->layout->n; i++)
+        for (int q = p->rowptr[i]; q < p->rowptr[i + 1]; q++) {
+            int c = p->colind[q] % period;
+            if (owner[c] == i) return false;
+            owner[c] = i;
+        }
+    return true;
+}
+
+/* Greedy, then any smaller period that fits: bands and regular grids have one that greedy misses
+ * (five-point operator: 5 or 6 against 7). No colouring gets below the longest row. */
 static int paint_best(painter *p, int longest)
 {
     order_largest_first(p);
-    int best = paint_greedily(p);
-    int *swap = p->best_color;
-    p->best_color = p->color;
-    p->color = swap;
-    if (best <= longest) return best;
-
-    order_natural(p);
-    int other = paint_greedily(p);
-    if (other >= best) return best;
-    p->color = p->best_color;
-    p->best_color = swap;
-    return other;
+    const int greedy = paint_greedily(p);
+    for (int period = longest > 0 ? longest : 1; period < greedy; period++)
+        if (period_fits(p, period, p->seen)) {
+            for (int j = 0; j < p->layout->n; j++) p->color[j] = j % period;
+            return period;
+        }
+    return greedy;
 }
 
 /* Groups from colours: columns of one colour side by side */
@@ -153,10 +153,10 @@ static bool color_sparse(coloring *c, const matrix_layout *layout)
     if (!painter_new(&p, layout)) return false;
     int longest = transpose_pattern(&p), groups = layout->n;
     if (longest == layout->n) /* a full row keeps all columns apart */
-        for (int j = 0; j < layout->n; j++) p.best_color[j] = j;
+        for (int j = 0; j < layout->n; j++) p.color[j] = j;
     else
         groups = paint_best(&p, longest);
-    bool done = collect_groups(c, layout->n, groups, p.best_color);
+    bool done = collect_groups(c, layout->n, groups, p.color);
     painter_free(&p);
     return done;
 }

@@ -11,7 +11,8 @@ typedef struct coloring {
 } coloring;
 
 /* Dense: one column a group. Banded: every (lower+upper+1)-th column. Sparse: greedy on the column
- * intersection graph, largest first, with cost near-linear in the number of nonzeros. */
+ * intersection graph, largest first, or a smaller period if one fits; cost at most the sum of
+ * squared row lengths. */
 bool coloring_build(coloring *c, const matrix_layout *layout);
 void coloring_free(coloring *c);
 

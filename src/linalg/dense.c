@@ -155,10 +155,12 @@ static int factor_lapack(dense_solver *s, int n)
     s->norm = one_norm(n, s->lu);
     int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, s->lu, n, s->swap);
     if (info > 0) return info - 1;
+    int bad = matrix_nonfinite_column(s->base.layout, s->lu);
+    if (bad >= 0) return bad;
     for (int k = 0; k < n; k++) {
-        const double *column = s->lu + (size_t)k * (size_t)n;
-        if (!vector_finite(n, column) || fabs(column[k]) < DBL_MIN) return k;
-        s->reciprocal[k] = 1.0 / column[k];
+        const double pivot = s->lu[(size_t)k * (size_t)n + (size_t)k];
+        if (fabs(pivot) < DBL_MIN) return k;
+        s->reciprocal[k] = 1.0 / pivot;
     }
     permutation_from_swaps(n, s->swap, s->permutation);
     return n;

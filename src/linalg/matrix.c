@@ -70,9 +70,10 @@ const char *pattern_check(int n, const int *colptr, const int *rowind, int *colu
 {
     *column = 0;
     if (colptr[0] != 0) return "colptr[0] is not 0";
+    for (*column = 0; *column < n; ++*column)
+        if (colptr[*column + 1] < colptr[*column]) return "colptr decreases";
     for (int j = 0; j < n; j++) {
         *column = j;
-        if (colptr[j + 1] < colptr[j]) return "colptr decreases";
         for (int k = colptr[j]; k < colptr[j + 1]; k++) {
             if (rowind[k] < 0 || rowind[k] >= n) return "a row index is out of range";
             if (k > colptr[j] && rowind[k] == rowind[k - 1]) return "a row index appears twice";
@@ -93,6 +94,28 @@ void pattern_bandwidth(const matrix_layout *layout, int *lower, int *upper)
         if (j - top > *upper) *upper = j - top;
         if (bottom - j > *lower) *lower = bottom - j;
     }
+}
+
+/* Whether all of x is finite, in independent chains that overlap: 0 x is NaN exactly if x is not */
+static bool all_finite(size_t count, const double *x)
+{
+    double sum[8] = {0.0};
+    size_t k = 0;
+    for (; k + 8 <= count; k += 8)
+        for (int c = 0; c < 8; c++) sum[c] += 0.0 * x[k + (size_t)c];
+    for (; k < count; k++) sum[0] += 0.0 * x[k];
+    for (int c = 1; c < 8; c++) sum[0] += sum[c];
+    return sum[0] == 0.0;
+}
+
+int matrix_nonfinite_column(const matrix_layout *layout, const double *values)
+{
+    if (all_finite(layout->count, values)) return -1;
+    for (int j = 0; j < layout->n; j++) { /* the corners of a band may hold anything */
+        matrix_column c = layout_column(layout, j);
+        if (!all_finite((size_t)c.count, values + c.first)) return j;
+    }
+    return -1;
 }
 
 /* y = A x, dense: two columns a sweep, so that y travels half as often */

@@ -11,9 +11,9 @@
 #include <math.h>
 
 /* Old pivots are given up when the reciprocal pivot growth min_j max|A(:,j)| / max|U(:,j)| falls
- * below this part of what it was when they were chosen: at most 5 more digits are lost, which
- * leaves a Newton iteration its convergence. */
-static const double GROWTH_LIMIT = 1e-5;
+ * below this part of what it was when they were chosen: at most 3 more digits are lost, as many as
+ * KLU's own threshold pivoting (common.tol = 0.001) risks. */
+static const double GROWTH_LIMIT = 1e-3;
 
 typedef struct sparse_solver {
     linear_solver base;
