@@ -195,8 +195,8 @@ static newton_status iterate(newton *nw, const corrector *c)
             first_size = size;
         } else {
             nw->rate = mean_rate(size, first_size, m);
-            if (!(nw->rate <= SLOWEST_RATE)) return NEWTON_DIVERGED;
-            nw->rate_factor = nw->rate / (1.0 - nw->rate);
+            if (!(nw->rate <= SLOWEST_RATE) && !is_round_off(nw, c, size)) return NEWTON_DIVERGED;
+            if (nw->rate < 1.0) nw->rate_factor = nw->rate / (1.0 - nw->rate);
         }
         if (nw->rate_factor * size <= nw->tolerance || is_round_off(nw, c, size)) {
             if (!has_bounds(nw)) return NEWTON_OK;
