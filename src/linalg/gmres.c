@@ -128,16 +128,18 @@ static double orthogonalise(const krylov *k, int l, double *w, double *h)
     return after;
 }
 
-/* Rotate column l of H into R and the right-hand side with it. False if R(l,l) = 0. */
+/* Rotate column l of H into R and the right-hand side with it. False, and the column is of no use,
+ * if R(l,l) is zero to round-off: then A is singular on the Krylov space. */
 static bool rotate_column(krylov *k, int l, double *h)
 {
+    const double column = norm(l + 2, h);
     for (int i = 0; i < l; i++) {
         double t = k->cosine[i] * h[i] + k->sine[i] * h[i + 1];
         h[i + 1] = k->cosine[i] * h[i + 1] - k->sine[i] * h[i];
         h[i] = t;
     }
     double length = hypot(h[l], h[l + 1]);
-    if (!(length > 0.0 && length <= DBL_MAX)) return false;
+    if (!(length > 16 * DBL_EPSILON * column && length <= DBL_MAX)) return false;
     k->cosine[l] = h[l] / length;
     k->sine[l] = h[l + 1] / length;
     h[l] = length;
