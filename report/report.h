@@ -53,11 +53,12 @@ report_status report_series_add(report_series *series, double t, const double *y
 void report_series_free(report_series *series); /* NULL is fine */
 
 /* ---------------------------------------------------------------------------------------------
- * Text: csv (RFC 4180), table, json. Streams stay open and are flushed.
+ * Text: csv (RFC 4180), table, json. Streams stay open and are flushed (but by report_csv_row).
  * ------------------------------------------------------------------------------------------- */
 
 /* Header "t,name,.." and rows with %.17g, which reads back to the same double. For writing while
- * the integration runs: header once, then row after row. */
+ * the integration runs: header once, then row after row. Values that are not finite read nan or
+ * inf. */
 report_status report_csv_header(FILE *stream, int n, const char *const *names, report_error *error);
 report_status report_csv_row(FILE *stream, int n, double t, const double *y, report_error *error);
 /* A whole series. */

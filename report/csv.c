@@ -1,0 +1,82 @@
+/* Comma-separated values [RFC 4180], with lines that end in a plain newline. */
+#include "internal.h"
+
+#include <string.h>
+
+/* A field, in quotes where commas, quotes, line ends or outer blanks ask for them. */
+static void write_field(FILE *stream, const char *text)
+{
+    size_t length = strlen(text);
+    bool blanks = length > 0 && (text[0] == ' ' || text[length - 1] == ' ');
+    if (!blanks && !strpbrk(text, ",\"\r\n")) {
+        fputs(text, stream);
+        return;
+    }
+    putc('"', stream);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"') putc('"', stream);
+        putc(*c, stream);
+    }
+    putc('"', stream);
+}
+
+static void write_header(FILE *stream, int n, const char *const *names)
+{
+    putc('t', stream);
+    for (int i = 0; i < n; i++) {
+        putc(',', stream);
+        if (names && names[i])
+            write_field(stream, names[i]);
+        else
+            fprintf(stream, "y[%d]", i);
+    }
+    putc('\n', stream);
+}
+
+static void write_row(FILE *stream, int n, double t, const double *y)
+{
+    char text[NUMBER_SIZE];
+    report_number(t, 17, text);
+    fputs(text, stream);
+    for (int i = 0; i < n; i++) {
+        report_number(y[i], 17, text);
+        putc(',', stream);
+        fputs(text, stream);
+    }
+    putc('\n', stream);
+}
+
+static void write_series(FILE *stream, const report_series *series)
+{
+    write_header(stream, series->n, (const char *const *)series->names);
+    for (size_t r = 0; r < series->count; r++)
+        write_row(stream, series->n, series->times[r], series->rows + r * (size_t)series->n);
+}
+
+report_status report_csv_header(FILE *stream, int n, const char *const *names, report_error *error)
+{
+    write_header(stream, n, names);
+    return report_check_stream(stream, error);
+}
+
+report_status report_csv_row(FILE *stream, int n, double t, const double *y, report_error *error)
+{
+    write_row(stream, n, t, y);
+    if (!ferror(stream)) return REPORT_OK; /* no flush: rows may be many */
+    return report_check_stream(stream, error);
+}
+
+report_status report_csv(FILE *stream, const report_series *series, report_error *error)
+{
+    write_series(stream, series);
+    return report_check_stream(stream, error);
+}
+
+report_status report_csv_file(const char *path, const report_series *series, report_error *error)
+{
+    whole_file file;
+    report_status status = whole_file_open(&file, path, error);
+    if (status != REPORT_OK) return status;
+    write_series(file.stream, series);
+    return whole_file_commit(&file, error);
+}

@@ -1,0 +1,30 @@
+/* What the writers of this room share. */
+#ifndef DAEDAL_REPORT_INTERNAL_H
+#define DAEDAL_REPORT_INTERNAL_H
+
+#include "report.h"
+
+/* Fill error (NULL is fine) and return status. */
+report_status report_fail(report_error *error, report_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* REPORT_OK if everything written to the stream so far has reached it. */
+report_status report_check_stream(FILE *stream, report_error *error);
+
+enum { NUMBER_SIZE = 40 };
+/* x with so many significant digits and a decimal point, whatever the locale says. */
+void report_number(double x, int digits, char text[NUMBER_SIZE]);
+
+/* A file that appears under its name only when it is complete. */
+typedef struct whole_file {
+    FILE *stream;
+    char *target;    /* where it goes, links resolved */
+    char *temporary; /* where it is written, beside it; NULL: straight to the target (a device) */
+} whole_file;
+
+report_status whole_file_open(whole_file *file, const char *path, report_error *error);
+/* Close and rename; on failure the temporary file is removed. */
+report_status whole_file_commit(whole_file *file, report_error *error);
+void whole_file_discard(whole_file *file); /* remove what was written */
+
+#endif

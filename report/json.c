@@ -1,0 +1,207 @@
+/* Series, statistics and diagnostics as json [RFC 8259].
+ *
+ * Written straight into the stream: a tree of the whole series in memory, as a json library wants
+ * it, would cost some sixty bytes a number, and the objects here are few and flat. */
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Length of the well-formed UTF-8 sequence at text, or 0. */
+static int utf8_length(const unsigned char *text)
+{
+    if (text[0] < 0x80) return 1;
+    int length = text[0] >= 0xC2 && text[0] < 0xE0   ? 2
+                 : text[0] >= 0xE0 && text[0] < 0xF0 ? 3
+                 : text[0] >= 0xF0 && text[0] < 0xF5 ? 4
+                                                     : 0;
+    for (int k = 1; k < length; k++)
+        if ((text[k] & 0xC0) != 0x80) return 0;
+    bool overlong = (text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xF0 && text[1] < 0x90);
+    bool outside = (text[0] == 0xED && text[1] >= 0xA0) || (text[0] == 0xF4 && text[1] >= 0x90);
+    return overlong || outside ? 0 : length;
+}
+
+/* "text"; bytes that are no UTF-8 become the replacement character. */
+static void write_string(FILE *stream, const char *text)
+{
+    putc('"', stream);
+    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+        int length = utf8_length(c);
+        if (*c == '"' || *c == '\\')
+            fprintf(stream, "\\%c", *c);
+        else if (*c < 0x20 || *c == 0x7F)
+            fprintf(stream, "\\u%04x", *c);
+        else if (length == 0)
+            fputs("\\ufffd", stream);
+        else
+            fwrite(c, 1, (size_t)length, stream);
+        c += length > 0 ? length : 1;
+    }
+    putc('"', stream);
+}
+
+/* The shorter of 15 and 17 digits that reads back the same; null for what json cannot say. */
+static void write_number(FILE *stream, double x)
+{
+    char text[NUMBER_SIZE] = "null";
+    if (isfinite(x)) {
+        snprintf(text, sizeof text, "%.15g", x);
+        bool same = strtod(text, NULL) == x;
+        report_number(x, same ? 15 : 17, text);
+    }
+    fputs(text, stream);
+}
+
+/* An object that is being written: knows whether a comma is due. */
+typedef struct object {
+    FILE *stream;
+    int depth, members;
+} object;
+
+static void member(object *o, const char *name)
+{
+    fputs(o->members++ > 0 ? ",\n" : "\n", o->stream);
+    fprintf(o->stream, "%*s", 2 * o->depth, "");
+    write_string(o->stream, name);
+    fputs(": ", o->stream);
+}
+
+static void number_member(object *o, const char *name, double x)
+{
+    member(o, name);
+    write_number(o->stream, x);
+}
+
+static void integer_member(object *o, const char *name, long k)
+{
+    member(o, name);
+    fprintf(o->stream, "%ld", k);
+}
+
+static void string_member(object *o, const char *name, const char *text)
+{
+    member(o, name);
+    write_string(o->stream, text);
+}
+
+static object open_object(FILE *stream, int depth)
+{
+    putc('{', stream);
+    return (object){.stream = stream, .depth = depth};
+}
+
+static void close_object(object *o)
+{
+    fprintf(o->stream, "\n%*s}", 2 * (o->depth - 1), "");
+}
+
+/* [x_0, x_stride, ..] */
+static void write_array(FILE *stream, size_t count, const double *x, size_t stride)
+{
+    putc('[', stream);
+    for (size_t k = 0; k < count; k++) {
+        if (k > 0) putc(',', stream);
+        write_number(stream, x[k * stride]);
+    }
+    putc(']', stream);
+}
+
+static void write_series(FILE *stream, const report_series *series)
+{
+    size_t n = (size_t)series->n;
+    object o = open_object(stream, 2);
+    member(&o, "names");
+    for (size_t i = 0; i < n; i++) {
+        putc(i == 0 ? '[' : ',', stream);
+        write_string(stream, series->names[i]);
+    }
+    putc(']', stream);
+    member(&o, "t");
+    write_array(stream, series->count, series->times, 1);
+    member(&o, "y");
+    for (size_t i = 0; i < n; i++) {
+        fputs(i == 0 ? "[\n      " : ",\n      ", stream);
+        write_array(stream, series->count, series->rows ? series->rows + i : NULL, n);
+    }
+    putc(']', stream);
+    close_object(&o);
+}
+
+static void write_statistics(FILE *stream, const dae_stats *s)
+{
+    const struct {
+        const char *name;
+        long value;
+    } counts[] = {
+        {"steps", s->steps},
+        {"attempts", s->attempts},
+        {"rejected_error", s->rejected_error},
+        {"rejected_convergence", s->rejected_convergence},
+        {"rejected_evaluation", s->rejected_evaluation},
+        {"rejected_bound", s->rejected_bound},
+        {"rejected_singular", s->rejected_singular},
+        {"residuals", s->residuals},
+        {"jacobian_residuals", s->jacobian_residuals},
+        {"jacobians", s->jacobians},
+        {"factorizations", s->factorizations},
+        {"factor_step_changed", s->factor_step_changed},
+        {"factor_new_jacobian", s->factor_new_jacobian},
+        {"repivots", s->repivots},
+        {"newton_iterations", s->newton_iterations},
+        {"linear_iterations", s->linear_iterations},
+        {"solves", s->solves},
+        {"event_evaluations", s->event_evaluations},
+        {"events", s->events},
+        {"starts", s->starts},
+        {"order", s->order},
+        {"last_order", s->last_order},
+    };
+    object o = open_object(stream, 2);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        integer_member(&o, counts[k].name, counts[k].value);
+    number_member(&o, "h", s->h);
+    number_member(&o, "last_h", s->last_h);
+    number_member(&o, "h0", s->h0);
+    number_member(&o, "t", s->t);
+    close_object(&o);
+}
+
+static void write_diagnostic(FILE *stream, const dae_diag *d)
+{
+    object o = open_object(stream, 2);
+    string_member(&o, "status", dae_status_name(d->status));
+    integer_member(&o, "code", d->status);
+    integer_member(&o, "variable", d->variable);
+    string_member(&o, "variable_name", d->variable_name);
+    integer_member(&o, "equation", d->equation);
+    string_member(&o, "equation_name", d->equation_name);
+    integer_member(&o, "line", d->line);
+    number_member(&o, "t", d->t);
+    number_member(&o, "h", d->h);
+    number_member(&o, "value", d->value);
+    string_member(&o, "text", d->text);
+    close_object(&o);
+}
+
+report_status report_json(FILE *stream, const report_series *series, const dae_stats *stats,
+                          const dae_diag *diag, report_error *error)
+{
+    object o = open_object(stream, 1);
+    if (series) {
+        member(&o, "series");
+        write_series(stream, series);
+    }
+    if (stats) {
+        member(&o, "statistics");
+        write_statistics(stream, stats);
+    }
+    if (diag) {
+        member(&o, "diagnostic");
+        write_diagnostic(stream, diag);
+    }
+    close_object(&o);
+    putc('\n', stream);
+    return report_check_stream(stream, error);
+}
