@@ -30,7 +30,7 @@ static dae_status print_table(dae_solver *solver)
 int main(void)
 {
     static const char *const names[] = {"A", "B", "C"};
-    const double y0[] = {1.0, 0.0, 0.0}, atol[] = {1e-12, 1e-16, 1e-10};
+    const double y0[] = {1.0, 0.0, 0.0}, atol[] = {1e-12, 1e-16, 1e-6};
     dae_diag diag = {0};
     dae_problem *problem = NULL;
     dae_solver *solver = NULL;
