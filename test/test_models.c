@@ -341,6 +341,28 @@ static void literature_values(void **state)
     model_free(p), model_free(q);
 }
 
+/* Values printed in the literature for Robertson's problem, to their digits: the test set's at
+ * t = 1e11, and those of the LSODE documentation at 40. */
+static void robertson_values(void **state)
+{
+    (void)state;
+    static const double published[] = {0.2083340149701255e-7, 0.8333360770334713e-13,
+                                       0.9999999791665050};
+    static const double lsode[] = {7.158e-1, 9.1851e-6, 2.842e-1};
+    double y[3];
+    model *m = model_new("robertson", 0);
+    assert_non_null(m);
+    for (int i = 0; i < 3; i++) assert_true(fabs(m->reference[i] / published[i] - 1.0) < 1e-12);
+    assert_int_equal(m->solution(m, 40.0, y, NULL), 0);
+    for (int i = 0; i < 3; i++) assert_true(fabs(y[i] / lsode[i] - 1.0) < 2e-4);
+    for (double t = 0.4; t < 1e11; t *= 10.0) {
+        assert_int_equal(m->solution(m, t, y, NULL), 0);
+        assert_true(fabs(y[0] + y[1] + y[2] - 1.0) < 3e-16);
+    }
+    assert_int_equal(m->solution(m, 41.0, y, NULL), 1);
+    model_free(m);
+}
+
 static void bad_requests(void **state)
 {
     (void)state;
@@ -366,6 +388,7 @@ int main(void)
         cmocka_unit_test(closed_forms_solve_the_equations),
         cmocka_unit_test(closed_form_derivatives),
         cmocka_unit_test(literature_values),
+        cmocka_unit_test(robertson_values),
         cmocka_unit_test(bad_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
