@@ -210,6 +210,7 @@ static double growth(const study *studies, int tolerance, int c)
 
 static void print_growth(const study *studies)
 {
+    if (isnan(growth(studies, 0, 0)) && isnan(growth(studies, 0, 1))) return;
     printf("growth of time with n on the ladder, exponent at rtol 1e-3, 1e-4, ..:\n");
     for (int c = 0; c < PEERS; c++) {
         if (!studies[PROBLEMS - 1].joined[c] && !studies[PROBLEMS - 2].joined[c]) continue;
@@ -275,6 +276,18 @@ static void find_codes(bool *available, const settings *set)
     printf("\n");
 }
 
+static FILE *open_csv(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    fprintf(file, "problem,n,code,rtol,error,digits,steps,residuals,jacobians,factors,"
+                  "rejected_error,rejected_newton,seconds,status\n");
+    return file;
+}
+
 static void read_arguments(int argc, char **argv, settings *set)
 {
     static const struct option known[] = {
@@ -287,7 +300,7 @@ static void read_arguments(int argc, char **argv, settings *set)
         switch (option) {
         case 'p': set->problem = optarg; break;
         case 'c': set->codes = optarg; break;
-        case 'o': set->csv = fopen(optarg, "w"); break;
+        case 'o': set->csv = open_csv(optarg); break;
         case 'r': set->repeat = atoi(optarg); break;
         case 'q': set->quick = true, set->repeat = 3; break;
         default:
@@ -306,17 +319,18 @@ int main(int argc, char **argv)
     settings set = {0};
     bool available[PEERS] = {0};
     read_arguments(argc, argv, &set);
-    if (set.csv)
-        fprintf(set.csv, "problem,n,code,rtol,error,digits,steps,residuals,jacobians,factors,"
-                         "rejected_error,rejected_newton,seconds,status\n");
     find_codes(available, &set);
+    bool any = false;
     for (int p = 0; p < PROBLEMS; p++) {
         studies[p].problem = &problems[p];
-        if (wanted(&problems[p], &set)) run_study(&studies[p], available, &set);
+        if (!wanted(&problems[p], &set)) continue;
+        run_study(&studies[p], available, &set);
+        any = true;
     }
+    if (!any) fprintf(stderr, "no problem of this name\n");
     print_group(studies, false);
     print_group(studies, true);
     print_growth(studies);
     if (set.csv) fclose(set.csv);
-    return 0;
+    return any ? 0 : 2;
 }
