@@ -2,6 +2,7 @@
 #   make          set up, configure and build        make install   PREFIX=/usr/local DESTDIR=
 #   make demo     solve a first problem              make format    lay out all sources
 #   make test     both builds and all tests          make bench     compare with other codes
+#                                                                  (BENCH_ARGS=--quick)
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SOURCE_DIRS = src include cli report models test examples bench
@@ -31,10 +32,9 @@ test: build
 	@echo "== configure and build with sanitizers (build/debug)"
 	@cmake --preset debug
 	@cmake --build --preset debug -j $(JOBS)
-	@echo "== test with sanitizers"
-	@ctest --preset debug -j $(JOBS)
-	@echo "== test the release"
-	@ctest --preset release -j $(JOBS)
+	@echo "== test with sanitizers, then the release"
+	@ctest --preset debug -j $(JOBS); debug=$$?; \
+	ctest --preset release -j $(JOBS) && exit $$debug
 
 bench: setup
 	@scripts/setup bench
