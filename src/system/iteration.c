@@ -33,14 +33,14 @@ static bool has_matrix(const iteration *it)
 static bool analyse(iteration *it)
 {
     const matrix_layout *layout = &it->jac.layout;
-    it->values = DAE_ARRAY(double, layout->count);
+    if (it->solver || it->incomplete) return true;
+    if (!it->values) it->values = DAE_ARRAY(double, layout->count);
     if (!it->values) return false;
-    if (it->matrix_free && it->preconditioner == DAE_PRECOND_ILU) {
+    if (it->matrix_free && it->preconditioner == DAE_PRECOND_ILU)
         it->incomplete = ilu_analyse(layout);
-        return it->incomplete;
-    }
-    it->solver = linear_solver_for(layout)->analyse(layout);
-    return it->solver;
+    else
+        it->solver = linear_solver_for(layout)->analyse(layout);
+    return it->solver || it->incomplete;
 }
 
 /* The user's; else ILU if a pattern is known; else banded. */
@@ -173,7 +173,7 @@ iteration_status iteration_evaluate(iteration *it, double t, const double *y, co
     if (!has_matrix(it)) return ITERATION_OK;
     eval_status status = jacobian_detect(&it->jac, t, y, yp, weights);
     if (status) return from_eval(status);
-    if (!it->values && !analyse(it)) return ITERATION_MEMORY;
+    if (!analyse(it)) return ITERATION_MEMORY;
     return from_eval(jacobian_evaluate(&it->jac, t, y, yp, h, weights, f0));
 }
 
