@@ -1,0 +1,267 @@
+/* Nanoseconds per factorisation and solve: own dense and band kernels, LAPACK, KLU.
+ *
+ * The crossover sizes in src/linalg/dense.c and banded.c come from this program. It includes both
+ * files to reach the two kernels behind each solver. Compile by hand, for instance
+ *
+ *   cc -std=c11 -O3 -Iinclude -Isrc -I/usr/include/suitesparse bench/linalg_kernels.c
+ *      src/linalg/{sparse,matrix,linear_solver,coloring}.c src/base/memory.c
+ *      -lklu -llapacke -llapack -lblas -lm */
+#define _POSIX_C_SOURCE 199309L
+
+#define factor_kernel dense_factor_kernel
+#define solve_kernel dense_solve_kernel
+#define factor_lapack dense_factor_lapack
+#define one_norm dense_one_norm
+#include "../src/linalg/dense.c"
+#undef factor_kernel
+#undef solve_kernel
+#undef factor_lapack
+#undef one_norm
+#include "../src/linalg/banded.c"
+
+#include "linalg/coloring.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double random_number(void)
+{
+    static uint64_t seed = 88172645463325252u;
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (double)(seed >> 11) * 0x1p-52 - 1.0;
+}
+
+/* One measured operation on a solver. */
+typedef struct job {
+    linear_solver *solver;
+    const double *values, *right;
+    double *b;
+} job;
+
+/* Least time of `body` over 7 batches of about 2 ms, in ns per call */
+static double measure(void (*body)(job *), job *j)
+{
+    double best = 1e300;
+    long batch = 1;
+    for (int round = 0; round < 7; round++) {
+        double start = now();
+        for (long k = 0; k < batch; k++) body(j);
+        double spent = now() - start;
+        if (spent / (double)batch < best) best = spent / (double)batch;
+        if (round == 0) batch = spent < 2e6 ? (long)(2e6 / (spent + 1.0)) + 1 : 1;
+    }
+    return best;
+}
+
+static void run_factor(job *j)
+{
+    linear_factor(j->solver, j->values);
+}
+
+static void run_solve(job *j)
+{
+    memcpy(j->b, j->right, (size_t)j->solver->layout->n * sizeof *j->b);
+    linear_solve(j->solver, j->b);
+}
+
+static void dense_own_factor(job *j)
+{
+    dense_solver *s = (dense_solver *)j->solver;
+    const int n = j->solver->layout->n;
+    memcpy(s->lu, j->values, (size_t)n * (size_t)n * sizeof *s->lu);
+    factor_small(n, s->lu, s->reciprocal, s->permutation);
+}
+
+static void dense_lapack_factor(job *j)
+{
+    dense_solver *s = (dense_solver *)j->solver;
+    const int n = j->solver->layout->n;
+    memcpy(s->lu, j->values, (size_t)n * (size_t)n * sizeof *s->lu);
+    dense_factor_lapack(s, n);
+}
+
+static void dense_own_solve(job *j)
+{
+    dense_solver *s = (dense_solver *)j->solver;
+    const int n = j->solver->layout->n;
+    memcpy(j->b, j->right, (size_t)n * sizeof *j->b);
+    solve_small(n, s->lu, s->reciprocal, s->permutation, j->b);
+}
+
+static void dense_lapack_solve(job *j)
+{
+    dense_solver *s = (dense_solver *)j->solver;
+    const int n = j->solver->layout->n;
+    memcpy(j->b, j->right, (size_t)n * sizeof *j->b);
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, s->lu, n, s->swap, j->b, n);
+}
+
+static void banded_own_factor(job *j)
+{
+    load_band((banded_solver *)j->solver, j->values);
+    factor_narrow((banded_solver *)j->solver, j->solver->layout->n);
+}
+
+static void banded_lapack_factor(job *j)
+{
+    load_band((banded_solver *)j->solver, j->values);
+    factor_lapack((banded_solver *)j->solver, j->solver->layout->n);
+}
+
+static void banded_own_solve(job *j)
+{
+    banded_solver *s = (banded_solver *)j->solver;
+    const int n = j->solver->layout->n;
+    memcpy(j->b, j->right, (size_t)n * sizeof *j->b);
+    solve_kernel(n, s->lower, s->upper, s->lu, s->reciprocal, s->swap, j->b);
+}
+
+static void banded_lapack_solve(job *j)
+{
+    banded_solver *s = (banded_solver *)j->solver;
+    const int n = j->solver->layout->n;
+    memcpy(j->b, j->right, (size_t)n * sizeof *j->b);
+    LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, 'N', n, s->lower, s->upper, 1, s->lu, s->stride, s->swap,
+                        j->b, n);
+}
+
+/* A solver with random values, diagonally heavy so that pivots stay put */
+static job new_job(const matrix_layout *layout)
+{
+    const int n = layout->n;
+    job j = {.solver = linear_solver_for(layout)->analyse(layout)};
+    double *values = calloc(layout->count, sizeof *values), *right = calloc((size_t)n, 8);
+    j.b = calloc((size_t)n, sizeof *j.b);
+    if (!j.solver || !values || !right || !j.b) exit(1);
+    for (size_t k = 0; k < layout->count; k++) values[k] = random_number();
+    for (int c = 0; c < n; c++) {
+        matrix_column column = layout_column(layout, c);
+        for (int k = 0; k < column.count; k++)
+            if (column_row(&column, k) == c) values[column.first + (size_t)k] += 4.0;
+        right[c] = random_number();
+    }
+    j.values = values;
+    j.right = right;
+    return j;
+}
+
+static void free_job(job *j)
+{
+    linear_free(j->solver);
+    free((void *)j->values);
+    free((void *)j->right);
+    free(j->b);
+}
+
+static void dense_table(void)
+{
+    puts("dense, ns        factor own     LAPACK   solve own     LAPACK");
+    for (int n = 2; n <= 128; n += n < 12 ? 1 : n < 64 ? 4 : 16) {
+        matrix_layout layout;
+        layout_dense(&layout, n);
+        job j = new_job(&layout);
+        double own = measure(dense_own_factor, &j), lapack = measure(dense_lapack_factor, &j);
+        double lapack_solve = measure(dense_lapack_solve, &j), own_solve = 0.0;
+        if (n <= CROSSOVER) own_solve = measure(dense_own_solve, &j);
+        printf("n = %3d        %10.0f %10.0f  %10.0f %10.0f\n", n, own, lapack, own_solve,
+               lapack_solve);
+        free_job(&j);
+    }
+}
+
+static void band_table(void)
+{
+    const int widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}, n = 2000;
+    puts("band n = 2000, ns per row   factor own  LAPACK   solve own  LAPACK");
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        matrix_layout layout;
+        layout_banded(&layout, n, widths[w], widths[w]);
+        job j = new_job(&layout);
+        double own = measure(banded_own_factor, &j), lapack = measure(banded_lapack_factor, &j);
+        double own_solve = measure(banded_own_solve, &j);
+        double lapack_solve = measure(banded_lapack_solve, &j);
+        printf("lower = upper = %2d         %9.1f %9.1f   %9.1f %9.1f\n", widths[w], own / n,
+               lapack / n, own_solve / n, lapack_solve / n);
+        free_job(&j);
+    }
+}
+
+/* CSC pattern with entries at the given distances from the diagonal, as on a grid of `columns` */
+static void stencil(matrix_layout *layout, int n, int columns, const int *offsets, int count)
+{
+    int *colptr = calloc((size_t)n + 1, sizeof *colptr), *rowind = calloc((size_t)(n * count), 4);
+    int used = 0;
+    if (!colptr || !rowind) exit(1);
+    for (int j = 0; j < n; j++) {
+        for (int k = 0; k < count; k++) {
+            int i = j + offsets[k];
+            bool wraps = columns > 0 && abs(offsets[k]) == 1 && i / columns != j / columns;
+            if (i >= 0 && i < n && !wraps) rowind[used++] = i;
+        }
+        colptr[j + 1] = used;
+    }
+    layout_sparse(layout, n, colptr, rowind);
+    free(colptr);
+    free(rowind);
+}
+
+static void report_sparse(const char *name, const matrix_layout *layout)
+{
+    coloring c;
+    double start = now();
+    if (!coloring_build(&c, layout)) exit(1);
+    double painting = now() - start;
+    start = now();
+    job j = new_job(layout);
+    double analysis = now() - start;
+    start = now();
+    run_factor(&j);
+    double first = now() - start, again = measure(run_factor, &j), solve = measure(run_solve, &j);
+    printf("%-24s %8.0f %8.0f %8.0f %8.0f %8.0f   %d\n", name, analysis / 1e3, first / 1e3,
+           again / 1e3, solve / 1e3, painting / 1e3, c.groups);
+    coloring_free(&c);
+    free_job(&j);
+}
+
+static void sparse_table(void)
+{
+    puts("us                        analyse    first refactor    solve   colour   groups");
+    for (int n = 1000; n <= 100000; n *= 10) {
+        const int offsets[] = {-1, 0, 1};
+        char name[32];
+        matrix_layout layout;
+        stencil(&layout, n, 0, offsets, 3);
+        snprintf(name, sizeof name, "KLU tridiagonal %d", n);
+        report_sparse(name, &layout);
+        layout_free(&layout);
+        layout_banded(&layout, n, 1, 1);
+        snprintf(name, sizeof name, "band tridiagonal %d", n);
+        report_sparse(name, &layout);
+    }
+    const int offsets[] = {-100, -1, 0, 1, 100};
+    matrix_layout layout;
+    stencil(&layout, 10000, 100, offsets, 5);
+    report_sparse("KLU five-point 100x100", &layout);
+    layout_free(&layout);
+    layout_banded(&layout, 10000, 100, 100);
+    report_sparse("band five-point 100x100", &layout);
+}
+
+int main(void)
+{
+    dense_table();
+    band_table();
+    sparse_table();
+    return 0;
+}
