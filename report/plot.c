@@ -143,14 +143,18 @@ static report_status choose_format(plot *p, const char *path, report_error *erro
  * The script
  * ------------------------------------------------------------------------------------------- */
 
-/* 'text' as gnuplot takes it literally: quotes doubled, control characters blank. Within single
- * quotes gnuplot substitutes nothing. */
+/* text as a string expression that gnuplot takes literally, control characters blank. Within single
+ * quotes gnuplot substitutes nothing. An apostrophe goes between them as a constant of its own, not
+ * doubled: gnuplot 5.4 takes a doubled one at the start of a string for its end, and would run what
+ * follows. */
 static void write_quoted(FILE *script, const char *text)
 {
     putc('\'', script);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '\'') putc('\'', script);
-        putc(*c < 0x20 || *c == 0x7F ? ' ' : *c, script);
+        if (*c == '\'')
+            fputs("'.\"\\047\".'", script);
+        else
+            putc(*c < 0x20 || *c == 0x7F ? ' ' : *c, script);
     }
     putc('\'', script);
 }
@@ -181,12 +185,20 @@ static void write_data(FILE *script, const plot *p)
     fputs("END_OF_DATA\n", script);
 }
 
+static int picture_width(const plot *p)
+{
+    return p->options.width > 0 ? p->options.width : WIDTH;
+}
+
+static int picture_height(const plot *p)
+{
+    if (p->options.height > 0) return p->options.height;
+    return p->panels > 1 ? 100 + PANEL_HEIGHT * p->panels : SINGLE_HEIGHT;
+}
+
 static void write_terminal(FILE *script, const plot *p)
 {
-    int width = p->options.width > 0 ? p->options.width : WIDTH;
-    int height = p->options.height > 0 ? p->options.height
-                 : p->panels > 1       ? 90 + PANEL_HEIGHT * p->panels
-                                       : SINGLE_HEIGHT;
+    int width = picture_width(p), height = picture_height(p);
     if (p->format == PICTURE_SVG)
         fprintf(script,
                 "set terminal svg noenhanced size %d,%d font 'sans,13' background 'white'\n", width,
@@ -197,6 +209,19 @@ static void write_terminal(FILE *script, const plot *p)
                 "set terminal pngcairo noenhanced size %d,%d font 'sans,11'\n"
                 "} else {\nset terminal png noenhanced size %d,%d\n}\n",
                 width, height, width, height);
+}
+
+/* Decades from one labelled tic of a logarithmic axis to the next, for at most eight labels. */
+static int decades_per_tic(const plot *p)
+{
+    double low = INFINITY, high = 0.0;
+    for (size_t r = 0; r < p->series->count; r++) {
+        if (!drawn(p, r)) continue;
+        low = fmin(low, p->series->times[r]);
+        high = fmax(high, p->series->times[r]);
+    }
+    double decades = log10(high) - log10(low);
+    return decades > 8.0 ? (int)ceil(decades / 8.0) : 1;
 }
 
 static void write_style(FILE *script, const plot *p)
@@ -213,10 +238,11 @@ static void write_style(FILE *script, const plot *p)
           "set tics nomirror out\n"
           "set grid linecolor rgb '#d8d8d8' linetype 1 linewidth 0.6 dashtype 1\n"
           "set format y '%.4g'\n"
-          "set lmargin 13\n"
-          "set key noenhanced\n",
+          "set autoscale fix\n"
+          "set offsets graph 0, graph 0, graph 0.04, graph 0.04\n",
           script);
-    if (p->options.log_time) fputs("set logscale x\nset format x '%g'\n", script);
+    if (p->options.log_time)
+        fprintf(script, "set logscale x\nset xtics 1e%d\n", decades_per_tic(p));
 }
 
 /* How many curves a panel has, and the first of them. */
@@ -231,15 +257,46 @@ static int panel_size(const plot *p, int panel, int *first)
     return size;
 }
 
+/* Pixels right of the panels: for the keys, if there are any. */
+static int key_width(const plot *p)
+{
+    size_t longest = 0;
+    for (int k = 0; k < p->count; k++) {
+        int first;
+        size_t length = strlen(p->series->names[p->curves[k].variable]);
+        if (panel_size(p, p->curves[k].panel, &first) > 1 && length > longest) longest = length;
+    }
+    int width = longest > 0 ? 75 + 8 * (int)(longest < 64 ? longest : 64) : 40;
+    return width < picture_width(p) / 2 ? width : picture_width(p) / 2;
+}
+
+/* Panels of one size above each other, whatever their tics and keys need. */
+static void write_layout(FILE *script, const plot *p)
+{
+    double width = picture_width(p), height = picture_height(p);
+    bool titled = p->options.title && *p->options.title;
+    fprintf(script, "set multiplot layout %d,1 margins screen %.4f,%.4f,%.4f,%.4f spacing %.4f",
+            p->panels, fmin(115.0 / width, 0.3), 1.0 - key_width(p) / width,
+            fmin(62.0 / height, 0.3), 1.0 - (titled ? 42.0 : 16.0) / height, 18.0 / height);
+    if (titled) {
+        fputs(" title ", script);
+        write_quoted(script, p->options.title);
+    }
+    putc('\n', script);
+}
+
 static void write_panel(FILE *script, const plot *p, int panel)
 {
     int first = 0, size = panel_size(p, panel, &first);
     const char *alone = size == 1 ? p->series->names[p->curves[first].variable] : NULL;
     const char *shared = p->options.value_name ? p->options.value_name : "";
+    bool last = panel == p->panels - 1;
     write_setting(script, "ylabel", alone ? alone : shared);
-    fputs(alone ? "set key off\n" : "set key on outside right top vertical\n", script);
-    if (panel == p->panels - 1)
-        write_setting(script, "xlabel", p->options.time_name ? p->options.time_name : "t");
+    fputs(alone ? "set key off\n"
+                : "set key on at graph 1.02, graph 1 left top vertical Left reverse\n",
+          script);
+    fprintf(script, "set format x '%s'\n", last ? "%g" : "");
+    if (last) write_setting(script, "xlabel", p->options.time_name ? p->options.time_name : "t");
     const char *separator = "plot ";
     for (int k = 0; k < p->count; k++) {
         if (p->curves[k].panel != panel) continue;
@@ -256,21 +313,9 @@ static void write_script(FILE *script, const plot *p)
     write_terminal(script, p);
     write_style(script, p);
     write_data(script, p);
-    const char *title = p->options.title ? p->options.title : "";
-    if (p->panels == 1) {
-        if (*title) write_setting(script, "title", title);
-        write_panel(script, p, 0);
-    } else {
-        fprintf(script, "set multiplot layout %d,1", p->panels);
-        if (*title) {
-            fputs(" title ", script);
-            write_quoted(script, title);
-        }
-        putc('\n', script);
-        for (int panel = 0; panel < p->panels; panel++) write_panel(script, p, panel);
-        fputs("unset multiplot\n", script);
-    }
-    fputs("unset output\n", script);
+    write_layout(script, p);
+    for (int panel = 0; panel < p->panels; panel++) write_panel(script, p, panel);
+    fputs("unset multiplot\nunset output\n", script);
 }
 
 /* ---------------------------------------------------------------------------------------------
