@@ -1,0 +1,66 @@
+/* A model being solved: problem, solver, what is recorded, progress on the terminal. */
+#ifndef DAEDAL_CLI_SESSION_H
+#define DAEDAL_CLI_SESSION_H
+
+#include "cli.h"
+#include "report.h"
+
+/* Where rows are recorded. */
+typedef enum grid_kind {
+    GRID_STEPS = 0, /* at every accepted step */
+    GRID_LINEAR,    /* count points from t0 to tend, both included */
+    GRID_INTERVAL,  /* t0, t0 + interval, .., tend */
+    GRID_LOG        /* t0 and count points from t0 + first to tend, in equal ratios */
+} grid_kind;
+
+typedef struct grid {
+    grid_kind kind;
+    double t0, tend;
+    long count;
+    double interval; /* > 0 */
+    double first;    /* > 0, as a distance from t0 */
+} grid;
+
+/* Time k = 0, 1, .. of a grid; false past its end, and always for GRID_STEPS. */
+bool grid_time(const grid *g, long k, double *t);
+
+typedef struct session {
+    model *m; /* owned */
+    dae_problem *problem;
+    dae_solver *solver;
+    double *y;         /* form.n values: scratch, then y where the integration ended */
+    double *row;       /* the recorded part of y */
+    int *recorded;     /* indices of the recorded variables */
+    int n_recorded;    /* their number */
+    FILE *history;     /* attempted steps as csv, or NULL; owned */
+    double tend;       /* for the progress */
+    double wall_start; /* seconds */
+    double wall_shown; /* when progress was last shown */
+    bool progress;     /* stderr is a terminal */
+    bool progress_on_screen;
+    double seconds; /* of wall time that the integration took */
+} session;
+
+/* Record these variables: a list "a,b,c", "all", or NULL for all of a small model and an even
+ * choice from a large one. Needs s->m. Exit code. */
+int session_record(session *s, const char *list);
+
+/* Problem and solver for s->m; monitor and interrupt of options are filled in. Exit code. */
+int session_open(session *s, dae_options *options);
+
+/* Integrate from the model's start to g->tend and add rows to the series, which has s->n_recorded
+ * variables. Exit code; what was reached stays in the series. */
+int session_integrate(session *s, const grid *g, report_series *series);
+
+/* An empty series of the recorded variables; NULL after a message. */
+report_series *session_series(const session *s);
+
+/* Print the error of s->y at time t against what is known of the model, if anything is. */
+void session_print_error(session *s, double t);
+
+/* Print all counters. */
+void session_print_statistics(const session *s);
+
+void session_close(session *s);
+
+#endif
