@@ -77,10 +77,11 @@ newton_status newton_matrix(initializer *init, double t, double h, bool reuse_de
     init->singular_variable = -1;
     init->eval->failure.callback = NULL;
     if (!reuse_derivatives) {
+        scales_spread(init, 30.0, init->y, init->yp);
         it->jac.recheck = true; /* dF/dy' in full: it is a part of the matrix in its own right */
         iteration_status status =
             iteration_evaluate(it, t, init->y, init->yp, precondition_shift(init),
-                               copysign(init->T, h), init->weights, init->f);
+                               copysign(init->T, h), init->spread, init->f);
         if (status != ITERATION_OK) return from_iteration(init, status);
     }
     set_scales(init, h);
@@ -91,20 +92,18 @@ newton_status newton_matrix(initializer *init, double t, double h, bool reuse_de
 
 newton_status newton_correction(initializer *init, double t, const double *f, double *dx)
 {
-    double least = init->options->krylov_tolerance * init->options->init_tolerance;
     linear_point here = {.t = t,
                          .y = init->y,
                          .yp = init->yp,
                          .f = init->f,
                          .scale = init->ones,
-                         .tolerance = fmax(least, 1e-2 * init->size)};
+                         .tolerance =
+                             init->options->krylov_tolerance * init->options->init_tolerance};
     init->eval->failure.callback = NULL;
     for (int j = 0; j < init->n; j++) dx[j] = -f[j];
     iteration_status status = iteration_solve(init->matrix, &here, dx);
     if (status != ITERATION_OK) return from_iteration(init, status);
-    if (!vector_finite(init->n, dx)) return NEWTON_SINGULAR;
-    init->size = newton_norm(init->n, dx);
-    return NEWTON_OK;
+    return vector_finite(init->n, dx) ? NEWTON_OK : NEWTON_SINGULAR;
 }
 
 void newton_move(const initializer *init, double lambda, const double *dx)
@@ -217,7 +216,7 @@ static newton_status search(initializer *init, double t, double norm, double lam
                             search_result *found)
 {
     newton_status last = NEWTON_STALLED;
-    for (; lambda >= least_damping; lambda = fmin(lambda, 1.0)) {
+    for (; lambda >= least_damping;) {
         newton_move(init, lambda, init->dx);
         newton_status status = evaluate_new(init, t);
         if (status == NEWTON_OK) status = newton_correction(init, t, init->fnew, init->dxbar);
@@ -234,7 +233,7 @@ static newton_status search(initializer *init, double t, double norm, double lam
             *found = (search_result){lambda, rate, fmin(1.0, fmax(next, lambda))};
             return NEWTON_OK;
         }
-        lambda = fmin(next, 0.5 * lambda);
+        lambda = fmin(fmax(next, 0.1 * lambda), 0.5 * lambda);
     }
     return last;
 }
@@ -282,7 +281,6 @@ newton_status damped_newton(initializer *init, double t, double h, const double 
     double lambda = 1.0;
     init->iterations = 0;
     init->blocking = -1;
-    init->size = 0.0;
     init->rows.known = false;
     newton_status status = from_evaluation(evaluate_residual(
         init->eval, t, init->y, init->yp, init->f, &init->eval->stats->residuals));

@@ -3,7 +3,7 @@
  * Unknowns (y, y', y''), equations F = 0, D_h F = 0, B = 0, where D_h F is the derivative of
  * phi(s) = F(t + s, y + s y', y' + s y'') at s = 0 by one-sided differences (5.3.8). The system is
  * over-determined and rank deficient (y'' is never determined), so each Gauss-Newton correction is
- * the shortest one among those that fit best, lengths being counted in tolerance units. Values that
+ * the shortest one among those that fit best (two_stage.c), counted in tolerance units. Values that
  * the user fixed are no unknowns at all. */
 #include <float.h>
 
@@ -14,14 +14,15 @@
 
 enum { PATH_POINTS = 4 }; /* c_i = 1, .., 4 in (5.3.8) */
 
-static const double free_length = 1e-3; /* moving an unknown value costs this much of a guess */
-static const double armijo = 1e-2;      /* share of the predicted decrease that must be met */
+static const double armijo = 1e-2; /* share of the predicted decrease that must be met */
 static const double least_damping = 1e-10;
 
 struct general_work {
     int n, conditions, rows, columns; /* of the present task; leading dimension = rows */
     jacobian jac;
-    least_squares solver;
+    two_stage *solver;
+    double *near_y, *near_yp;      /* derivatives with the smaller increments */
+    int free, guesses;             /* active unknowns, free ones first */
     double *A, *copy;              /* rows x columns; copy: scaled, active columns only */
     double *x, *xnew, *dx;         /* (y, y', y''), 3n */
     double *b, *bnew, *rhs;        /* residuals: F, D_h F, B; right-hand side */
@@ -78,14 +79,17 @@ static bool general_allocate(general_work *g, size_t n, size_t m)
     g->active = g->integers;
     g->row_variable = g->integers + columns;
     g->f_rows.variable = g->row_variable + rows;
-    return least_squares_new(&g->solver, (int)rows, (int)columns);
+    g->solver = two_stage_new((int)rows, (int)columns);
+    return g->solver;
 }
 
 void general_free(general_work *g)
 {
     if (!g) return;
     jacobian_free(&g->jac);
-    least_squares_free(&g->solver);
+    two_stage_free(g->solver);
+    dae_free(g->near_y);
+    dae_free(g->near_yp);
     dae_free(g->reals);
     dae_free(g->integers);
     dae_free(g);
@@ -300,12 +304,43 @@ static void set_units(initializer *init, const double *given_weights)
     }
 }
 
+static eval_status difference(initializer *init, double t, double h, double factor, const double *x,
+                              const double *f)
+{
+    general_work *g = init->general;
+    g->jac.recheck = true; /* dF/dy' in full: it is a part of the matrix in its own right */
+    scales_spread(init, factor, x, x + g->n);
+    return jacobian_evaluate(&g->jac, t, x, x + g->n, copysign(init->T, h), init->spread, f);
+}
+
+/* Room for a second set of values, once the layout is known. */
+static bool make_room(general_work *g)
+{
+    if (!g->near_y) g->near_y = DAE_ARRAY(double, g->jac.layout.count);
+    if (!g->near_yp) g->near_yp = DAE_ARRAY(double, g->jac.layout.count);
+    return g->near_y && g->near_yp;
+}
+
+/* dF/dy and dF/dy' at x: the user's, or J = 2 J(d) - J(2d) by differences with increments d of 1e-5
+ * of the variables. That is of second order, with errors near 1e-10 and not 1e-8, since ranks and
+ * d/dt of the derivatives hang on them. */
 static eval_status differentiate(initializer *init, double t, double h, const double *x,
                                  const double *f)
 {
     general_work *g = init->general;
-    g->jac.recheck = true; /* dF/dy' in full: it is a part of the matrix in its own right */
-    return jacobian_evaluate(&g->jac, t, x, x + g->n, copysign(init->T, h), init->weights, f);
+    const double factor = 700.0; /* 1e-5/sqrt(u) */
+    eval_status status = difference(init, t, h, factor, x, f);
+    if (status != EVAL_OK || init->eval->problem->form.jacobian) return status;
+    if (!make_room(g)) return EVAL_MEMORY;
+    size_t count = g->jac.layout.count;
+    memcpy(g->near_y, g->jac.dfdy, count * sizeof(double));
+    memcpy(g->near_yp, g->jac.dfdyp, count * sizeof(double));
+    status = difference(init, t, h, 2.0 * factor, x, f);
+    for (size_t k = 0; k < count && status == EVAL_OK; k++) {
+        g->jac.dfdy[k] = 2.0 * g->near_y[k] - g->jac.dfdy[k];
+        g->jac.dfdyp[k] = 2.0 * g->near_yp[k] - g->jac.dfdyp[k];
+    }
+    return status;
 }
 
 /* Derivatives of F at x, units, the path's step if it is not chosen yet. */
@@ -367,19 +402,11 @@ static eval_status linearise(initializer *init, const general_task *task, double
 
 /* ---- one correction ---- */
 
-static double column_length(const general_work *g, const general_task *task, int j)
+static dae_tag tag_of(const general_work *g, const general_task *task, int j)
 {
     int n = g->n;
-    if (j >= 2 * n) return g->unit[j] / free_length;
-    dae_tag tag = j < n ? task->y_tags[j] : task->yp_tags[j - n];
-    return tag == DAE_TAG_FREE ? g->unit[j] / free_length : g->unit[j];
-}
-
-static bool is_fixed(const general_work *g, const general_task *task, int j)
-{
-    int n = g->n;
-    if (j >= 2 * n) return false;
-    return (j < n ? task->y_tags[j] : task->yp_tags[j - n]) == DAE_TAG_FIXED;
+    if (j >= 2 * n) return DAE_TAG_FREE;
+    return j < n ? task->y_tags[j] : task->yp_tags[j - n];
 }
 
 /* Units of the rows: what one tolerance unit of the most influential unknown, fixed or not, makes
@@ -397,31 +424,35 @@ static void measure_rows(general_work *g)
         }
 }
 
-/* copy = R A S on the unknowns that may move and appear, R making every row's largest entry 1;
- * returns their number. */
-static int scale_matrix(general_work *g, const general_task *task)
+/* Append the columns with one tag that appear at all, in units, to the active ones. */
+static int gather(general_work *g, const general_task *task, dae_tag tag, int used)
 {
-    int used = 0;
-    vector_zero(g->rows, g->row_scale);
     for (int j = 0; j < g->columns; j++) {
-        if (is_fixed(g, task, j)) continue;
-        double length = column_length(g, task, j), most = 0.0;
-        double *column = g->copy + (size_t)used * (size_t)g->rows;
+        if (tag_of(g, task, j) != tag) continue;
+        double *column = g->copy + (size_t)used * (size_t)g->rows, most = 0.0;
         for (int i = 0; i < g->rows; i++) {
-            column[i] = *entry(g, i, j) * length;
+            column[i] = *entry(g, i, j) * g->unit[j];
             g->row_scale[i] = fmax(g->row_scale[i], fabs(column[i]));
             most = fmax(most, fabs(column[i]));
         }
         if (most > 0.0) g->active[used++] = j;
     }
+    return used;
+}
+
+/* copy = R A S on the unknowns that may move, S their units, R making each row's largest entry 1 */
+static void scale_matrix(general_work *g, const general_task *task)
+{
+    vector_zero(g->rows, g->row_scale);
+    g->free = gather(g, task, DAE_TAG_FREE, 0);
+    g->guesses = gather(g, task, DAE_TAG_GUESS, g->free) - g->free;
     for (int i = 0; i < g->rows; i++) {
         double unit = g->row_scale[i] > 0.0 ? g->row_scale[i] : g->row_unit[i];
         g->row_scale[i] = unit > 0.0 ? 1.0 / unit : 0.0;
     }
-    for (int k = 0; k < used; k++)
+    for (int k = 0; k < g->free + g->guesses; k++)
         for (int i = 0; i < g->rows; i++)
             g->copy[(size_t)i + (size_t)k * (size_t)g->rows] *= g->row_scale[i];
-    return used;
 }
 
 static double scaled_square(const general_work *g, const double *b)
@@ -441,19 +472,19 @@ static double predicted_square(general_work *g)
     return scaled_square(g, g->bnew);
 }
 
-/* dx = -S (R A S)^+ R b; false when memory is exhausted */
+/* dx = -S (R A S)^+ R b, where guesses move only if free values cannot do the work; false when
+ * memory is exhausted */
 static bool correct(general_work *g, const general_task *task, double rcond)
 {
     measure_rows(g);
-    int used = scale_matrix(g, task);
+    scale_matrix(g, task);
     vector_zero(g->columns, g->dx);
-    if (used == 0) return true;
-    for (int i = 0; i < g->rows; i++) g->rhs[i] = -g->row_scale[i] * g->b[i];
-    for (int i = g->rows; i < used; i++) g->rhs[i] = 0.0;
-    if (!least_squares_solve(&g->solver, g->rows, used, g->copy, g->rhs, rcond)) return false;
-    for (int k = 0; k < used; k++) {
+    for (int i = 0; i < g->rows; i++) g->bnew[i] = -g->row_scale[i] * g->b[i];
+    if (!two_stage_solve(g->solver, g->rows, g->free, g->guesses, g->copy, g->bnew, rcond, g->rhs))
+        return false;
+    for (int k = 0; k < g->free + g->guesses; k++) {
         int j = g->active[k];
-        g->dx[j] = g->rhs[k] * column_length(g, task, j);
+        g->dx[j] = g->rhs[k] * g->unit[j];
     }
     return true;
 }
@@ -595,7 +626,8 @@ static dae_status attempt(initializer *init, const general_task *task, double t,
     if (end == END_EVALUATION) return evaluator_report(init->eval, failure, diag);
     bool met = judge(init, task);
     if (met && end == END_CONVERGED) return DAE_OK;
-    const char *why = end == END_CONVERGED ? "conflict" : "stall";
+    init->conflict = end == END_CONVERGED;
+    const char *why = init->conflict ? "conflict" : "stall";
     return report_general(init, task, g->misfit, g->b, g->row_variable, why, t, h, diag);
 }
 
@@ -612,6 +644,7 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
     for (int k = 0; k < 2; k++, rcond *= 1e-4) {
         init->iterations = 0;
         init->blocking = -1;
+        init->conflict = false;
         init->T = scales_time(init, h, 0.0, y, yp);
         load(g, task, y, yp);
         status = attempt(init, task, t, h, given_weights, rcond, diag);

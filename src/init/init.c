@@ -12,7 +12,7 @@
 
 static bool allocate(initializer *init)
 {
-    enum { VECTORS = 15 };
+    enum { VECTORS = 16 };
     size_t n = (size_t)init->n;
     init->reals = DAE_ARRAY(double, VECTORS *n);
     init->derivative = DAE_ARRAY(bool, n);
@@ -23,9 +23,10 @@ static bool allocate(initializer *init)
         !init->rows.variable)
         return false;
     double **vectors[VECTORS] = {
-        &init->weights, &init->y,     &init->yp,   &init->f,         &init->ynew,
-        &init->ypnew,   &init->fnew,  &init->unit, &init->cy,        &init->cyp,
-        &init->dx,      &init->dxbar, &init->ones, &init->rows.unit, &init->rows.roundoff};
+        &init->weights, &init->y,      &init->yp,        &init->f,
+        &init->ynew,    &init->ypnew,  &init->fnew,      &init->unit,
+        &init->cy,      &init->cyp,    &init->dx,        &init->dxbar,
+        &init->ones,    &init->spread, &init->rows.unit, &init->rows.roundoff};
     for (size_t k = 0; k < VECTORS; k++) *vectors[k] = init->reals + k * n;
     for (size_t j = 0; j < n; j++) init->ones[j] = 1.0;
     if (n > RANK_TEST_LIMIT || init->matrix->matrix_free) return true;
@@ -181,7 +182,7 @@ static dae_status start_hidden(initializer *init, const start *s, dae_diag *diag
 {
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_FREE);
     dae_status status = try_general(init, s, true, diag);
-    if (status != DAE_ERR_INITIAL) return status;
+    if (status != DAE_ERR_INITIAL || !init->conflict) return status;
     return move_differential(init, s, diag);
 }
 
@@ -193,17 +194,15 @@ static dae_status start_index1(initializer *init, const start *s, dae_diag *diag
                 newton == NEWTON_EVALUATION;
     if (stop || init->n > FALLBACK_LIMIT) return finish_newton(init, s, newton, diag);
     bool singular = newton == NEWTON_SINGULAR;
-    dae_status status = start_hidden(init, s, diag);
-    if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) {
-        if (status == DAE_OK) diag_clear(diag);
-        return status;
-    }
+    tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
+    dae_status status = singular ? start_hidden(init, s, diag) : try_general(init, s, true, diag);
+    if (status == DAE_OK) diag_clear(diag);
+    if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) return status;
+    bool conflict = singular && init->conflict;
     /* singular but for round-off, perhaps; else repeat the failure to describe it */
     newton = run_newton(init, s, false);
-    if (newton == NEWTON_OK || !singular) return finish_newton(init, s, newton, diag);
-    return newton == NEWTON_SINGULAR && status == DAE_ERR_INITIAL
-               ? status
-               : finish_newton(init, s, newton, diag);
+    if (newton == NEWTON_SINGULAR && conflict) return status;
+    return finish_newton(init, s, newton, diag);
 }
 
 /* Whether all |F_i| are below the tolerance in units of their rows. */
@@ -324,7 +323,6 @@ static eval_status first_correction(initializer *init, const start *s)
     eval_status status = evaluate_residual(init->eval, s->t, init->y, init->yp, init->f,
                                            &init->eval->stats->residuals);
     if (status != EVAL_OK) return status;
-    init->size = 0.0;
     init->rows.known = false;
     newton_status newton = newton_matrix(init, s->t, s->h, !it->matrix_free && it->jac.valid);
     if (newton == NEWTON_OK) newton = newton_correction(init, s->t, init->f, init->dx);

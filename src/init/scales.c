@@ -16,16 +16,25 @@ void scales_weights(const initializer *init, const double *given, const double *
         weights[j] = fmax(given[j], relative_tolerance(init, j) * fabs(y[j]));
 }
 
+/* The size that the tolerances ascribe to y_j: |y_j| + atol_j/rtol_j = w_j/rtol_j */
+static double ascribed_size(const initializer *init, int j, double y)
+{
+    return fmax(fabs(y), init->weights[j] / fmax(relative_tolerance(init, j), 1e-8));
+}
+
+void scales_spread(const initializer *init, double factor, const double *y, const double *yp)
+{
+    for (int j = 0; j < init->n; j++)
+        init->spread[j] = factor * fmax(ascribed_size(init, j, y[j]), fabs(init->T * yp[j]));
+}
+
 double scales_time(const initializer *init, double h, double rate, const double *y,
                    const double *yp)
 {
     double least = rate > 0.0 ? rate : (h != 0.0 ? 1.0 / fabs(h) : 1.0);
     double fastest = 1e-3 * least;
-    for (int j = 0; j < init->n; j++) {
-        /* w_j/rtol_j = |y_j| + atol_j/rtol_j is the size that the tolerances ascribe to y_j */
-        double size = fmax(fabs(y[j]), init->weights[j] / fmax(relative_tolerance(init, j), 1e-8));
-        fastest = fmax(fastest, fabs(yp[j]) / size);
-    }
+    for (int j = 0; j < init->n; j++)
+        fastest = fmax(fastest, fabs(yp[j]) / ascribed_size(init, j, y[j]));
     return 1.0 / fastest;
 }
 

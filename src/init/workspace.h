@@ -37,14 +37,15 @@ struct initializer {
     double *unit;                /* of Newton's unknown x_j: w_j, or w_j/T for a derivative */
     double *cy, *cyp;            /* columns of Newton's matrix, in these units */
     double *dx, *dxbar;          /* corrections, in these units */
+    double *spread;              /* sizes for difference increments */
     double *ones;                /* reciprocal weights of dx: it is in units already */
     bool *derivative;            /* n: x_j is y'_j, else y_j */
     dae_tag *y_tags, *yp_tags;   /* n each, for general solves */
     row_scales rows;             /* of F at the last matrix */
-    double size;                 /* of the last correction: what GMRES need not exceed */
     bool test_rank;              /* at the first matrix */
     int iterations;              /* of the last solve */
     int singular_variable;       /* -1: none */
+    bool conflict;               /* a general solve ended at values that cannot be met */
     int blocking;                /* variable whose bound stopped the iteration, -1: none */
     double *reals, *rank_matrix; /* owned storage */
     least_squares rank;          /* for n <= RANK_TEST_LIMIT */
@@ -59,6 +60,9 @@ void scales_weights(const initializer *init, const double *given, const double *
  * that of the equations (scales_rate), or 1000 |h| if rate = 0 says nothing. */
 double scales_time(const initializer *init, double h, double rate, const double *y,
                    const double *yp);
+/* spread_j = factor max(|y_j|, |T y'_j|, w_j/rtol_j): DASSL's increments, sqrt(u) max(|y_j|, w_j),
+ * drown in the rounding errors of F where y_j starts at 0. */
+void scales_spread(const initializer *init, double factor, const double *y, const double *yp);
 /* Row scales of F at (y, yp) from stored partial derivatives. */
 void scales_rows(row_scales *rows, const matrix_layout *layout, const double *dfdy,
                  const double *dfdyp, const double *weights, double T, const double *y,
@@ -101,6 +105,17 @@ void newton_move(const initializer *init, double lambda, const double *dx);
 double newton_room(initializer *init, const double *dx);
 /* Whether the matrix of the unknowns has full rank, rows and columns equilibrated. */
 bool newton_full_rank(initializer *init);
+
+/* ---- two_stage.c ---- */
+
+typedef struct two_stage two_stage;
+
+two_stage *two_stage_new(int rows, int columns); /* largest sizes; NULL: out of memory */
+void two_stage_free(two_stage *s);
+/* Least squares solution of A x = r (A is overwritten) with the shortest part x[free ..] of
+ * guesses, then the shortest part x[0 .. free-1]. False on memory exhaustion inside LAPACK. */
+bool two_stage_solve(two_stage *s, int rows, int free, int guesses, double *A, const double *r,
+                     double rcond, double *x);
 
 /* ---- general.c ---- */
 
