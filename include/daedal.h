@@ -268,7 +268,7 @@ typedef struct dae_options {
     double krylov_tolerance;          /* linear against nonlinear tolerance, 0.05 */
 
     int newton_iterations;   /* at most this many per attempt: 4 */
-    double newton_tolerance; /* iteration error against local error tolerance: 0.33 */
+    double newton_tolerance; /* iteration error against local error tolerance: 0.1 */
 
     dae_init init;
     const dae_tag *y_tags, *yp_tags; /* n tags, or NULL; for DAE_INIT_GENERAL */

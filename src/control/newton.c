@@ -6,10 +6,17 @@
 #include "base/vector.h"
 
 /* Constants of DASSL [BCP96 5.2.2]. */
-static const double MAX_DRIFT = 0.25;            /* of cj before the matrix is formed anew */
 static const double SLOWEST_RATE = 0.9;          /* beyond it the iteration has failed */
 static const double UNKNOWN_RATE_FACTOR = 100.0; /* S before a rate is known */
 static const double ROUND_OFF = 100.0 * DBL_EPSILON;
+
+/* How far cj may drift from the matrix, |cj_hat - cj| / (cj_hat + cj), and how many solves a
+ * Jacobian may serve before a new factorisation takes a new one as well. DASSL has 0.25 and 0.
+ * Tuned on ten models (docs/methods/bdf.md, "Constants"): small dense matrices are renewed early,
+ * which saves iterations, and the others, and Jacobians by differences, are kept longer. */
+static const double MAX_DRIFT = 0.25, MAX_DRIFT_CHEAP = 0.15;
+static const long MAX_AGE = 20, MAX_AGE_CHEAP = 5;
+enum { CHEAP_SIZE = 24 };
 
 bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm,
                 const dae_options *options)
@@ -20,6 +27,7 @@ bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm
                    .max_iterations = options->newton_iterations,
                    .tolerance = options->newton_tolerance,
                    .krylov_tolerance = options->krylov_tolerance};
+    nw->cheap_jacobian = eval->problem->form.jacobian != NULL;
     nw->first = DAE_ARRAY(double, norm->n);
     nw->delta = DAE_ARRAY(double, norm->n);
     newton_reset(nw);
@@ -31,6 +39,13 @@ void newton_free(newton *nw)
     dae_free(nw->first);
     dae_free(nw->delta);
     *nw = (newton){0};
+}
+
+bool newton_matrix_is_cheap(const newton *nw)
+{
+    const matrix_layout *layout = &nw->matrix->jac.layout;
+    return !nw->matrix->matrix_free && layout->kind == DAE_STRUCTURE_DENSE &&
+           layout->n <= CHEAP_SIZE;
 }
 
 void newton_reset(newton *nw)
@@ -77,19 +92,29 @@ static double drift(const newton *nw, double cj)
 
 static bool matrix_outdated(const newton *nw, double cj)
 {
-    return nw->stale || !nw->matrix->factored || drift(nw, cj) > MAX_DRIFT;
+    double limit = newton_matrix_is_cheap(nw) ? MAX_DRIFT_CHEAP : MAX_DRIFT;
+    return nw->stale || !nw->matrix->factored || drift(nw, cj) > limit;
 }
 
-/* Evaluate dF/dy and dF/dy' at the prediction and factor G for cj. */
-static newton_status renew_matrix(newton *nw, const corrector *c)
+static bool jacobian_outdated(const newton *nw)
+{
+    bool cheap = nw->cheap_jacobian && newton_matrix_is_cheap(nw);
+    return nw->stale || nw->jacobian_age >= (cheap ? MAX_AGE_CHEAP : MAX_AGE);
+}
+
+/* Factor G for cj, after evaluating dF/dy and dF/dy' at the prediction if asked to. */
+static newton_status renew_matrix(newton *nw, const corrector *c, bool evaluate)
 {
     linear_point at = point_at(nw, c, nw->first);
-    iteration_status status = iteration_evaluate(nw->matrix, c->t, c->y0, c->yp0, c->cj, c->h,
-                                                 nw->norm->weights, nw->first);
+    iteration_status status = ITERATION_OK;
+    if (evaluate) {
+        status = iteration_evaluate(nw->matrix, c->t, c->y0, c->yp0, c->cj, c->h, nw->norm->weights,
+                                    nw->first);
+        nw->jacobian_age = 0;
+    }
     if (status == ITERATION_OK) status = iteration_factor(nw->matrix, c->cj, &at);
     nw->rate_factor = UNKNOWN_RATE_FACTOR;
     nw->stale = status != ITERATION_OK;
-    nw->jacobian_age = 0;
     return from_iteration(status);
 }
 
@@ -208,30 +233,44 @@ static newton_status iterate(newton *nw, const corrector *c)
     return part < 1.0 ? NEWTON_BOUND : NEWTON_DIVERGED;
 }
 
+/* F at the prediction, in nw->first. */
+static newton_status evaluate_prediction(newton *nw, const corrector *c)
+{
+    eval_status status =
+        evaluate_residual(nw->eval, c->t, c->y0, c->yp0, nw->first, &nw->eval->stats->residuals);
+    return status == EVAL_OK ? NEWTON_OK : from_evaluation(status);
+}
+
+/* Once more from the prediction, with a matrix of this very point. */
+static newton_status iterate_anew(newton *nw, const corrector *c)
+{
+    newton_status status = NEWTON_OK;
+    restore_prediction(nw, c);
+    if (nw->matrix->matrix_free) status = evaluate_prediction(nw, c); /* F was overwritten */
+    if (status == NEWTON_OK) status = renew_matrix(nw, c, true);
+    return status == NEWTON_OK ? iterate(nw, c) : status;
+}
+
 newton_status newton_solve(newton *nw, const corrector *c)
 {
     nw->iterations = 0;
+    nw->rate = 0.0;
     norm_set_step(nw->norm, c->h);
-    eval_status eval =
-        evaluate_residual(nw->eval, c->t, c->y0, c->yp0, nw->first, &nw->eval->stats->residuals);
-    if (eval != EVAL_OK) return from_evaluation(eval);
-    bool current = matrix_outdated(nw, c->cj);
-    newton_status status = current ? renew_matrix(nw, c) : NEWTON_OK;
+    newton_status status = evaluate_prediction(nw, c);
     if (status != NEWTON_OK) return status;
+    restore_prediction(nw, c);
+    bool new_jacobian = false;
+    if (matrix_outdated(nw, c->cj)) {
+        new_jacobian = jacobian_outdated(nw);
+        status = renew_matrix(nw, c, new_jacobian);
+        if (status == NEWTON_SINGULAR && !new_jacobian) status = renew_matrix(nw, c, true);
+        if (status != NEWTON_OK) return status;
+    }
     if (c->cj != nw->last_cj) nw->rate_factor = UNKNOWN_RATE_FACTOR;
     nw->last_cj = c->cj;
-    restore_prediction(nw, c);
     status = iterate(nw, c);
-    if ((status == NEWTON_DIVERGED || status == NEWTON_EVALUATION) && !current) {
-        restore_prediction(nw, c);
-        if (nw->matrix->matrix_free) {
-            eval = evaluate_residual(nw->eval, c->t, c->y0, c->yp0, nw->first,
-                                     &nw->eval->stats->residuals);
-            if (eval != EVAL_OK) return from_evaluation(eval);
-        }
-        status = renew_matrix(nw, c);
-        if (status == NEWTON_OK) status = iterate(nw, c);
-    }
+    bool retry = status == NEWTON_DIVERGED || status == NEWTON_EVALUATION;
+    if (retry && !new_jacobian) status = iterate_anew(nw, c);
     nw->jacobian_age++;
     return status;
 }

@@ -21,7 +21,8 @@ typedef struct newton {
     iteration *matrix;
     error_norm *norm;
     int max_iterations;
-    double tolerance; /* kappa of (5.2.15): 0.33 */
+    bool cheap_jacobian; /* the user's callback, not differences */
+    double tolerance;    /* kappa of (5.2.15) */
     double krylov_tolerance;
     double rate_factor; /* S = rho / (1 - rho) of the last estimate */
     double last_cj;
@@ -48,6 +49,9 @@ typedef struct corrector {
 bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm,
                 const dae_options *options);
 void newton_free(newton *nw);
+
+/* Whether a new factorisation is so cheap that steps and matrices may change often. */
+bool newton_matrix_is_cheap(const newton *nw);
 
 /* Forget what is known of the matrix: the system or its mode has changed. */
 void newton_reset(newton *nw);

@@ -13,6 +13,9 @@ typedef struct step_control {
     int error_failures, other_failures; /* since the last accepted step */
     double first_error, first_h;        /* of the first error failure of this step */
     double max_step;
+    double least_growth; /* h grows by at least this factor, or not at all */
+    int since_change;    /* accepted steps since h or the order changed */
+    int hold;            /* accepted steps until h may grow again after a failure */
 } step_control;
 
 /* Begin with a step h at the given order (1, or more with a history). */

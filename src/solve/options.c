@@ -21,7 +21,7 @@ static const dae_options defaults = {
     .krylov_restarts = 5,
     .krylov_tolerance = 0.05,
     .newton_iterations = 4,
-    .newton_tolerance = 0.33,
+    .newton_tolerance = 0.1,
     .init_iterations = 50,
     .init_tolerance = 0.01,
 };

@@ -122,6 +122,7 @@ static void start_method(dae_solver *s, double tend)
     if (s->options.max_order > 0 && order > s->options.max_order) order = s->options.max_order;
     s->method->start(s->state, s->scratch, &s->context, &at);
     control_start(&s->control, h, order, &s->options, s->method->max_order);
+    if (newton_matrix_is_cheap(&s->newton)) s->control.least_growth = 1.3;
     s->stats.h0 = h;
     s->direction = h > 0.0 ? 1.0 : -1.0;
     s->phase = PHASE_RUNNING;
