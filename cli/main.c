@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     const command *chosen = command_find(without_dashes(argv[1]));
     if (!chosen)
         return complain_unknown("command", argv[1], command_name, NULL, "see 'daedal help'");
-    if (chosen != &help_command && asks_for_help(argc - 1, argv + 1)) {
+    if (asks_for_help(argc - 1, argv + 1)) {
         fputs(chosen->help, stdout);
         return CLI_OK;
     }

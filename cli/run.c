@@ -13,7 +13,7 @@
 /* What the words of the command line ask for. Strings are borrowed from argv. */
 typedef struct request {
     const char *model_name;
-    long size;
+    long size, max_steps;
     dae_options options;
     double tend; /* NAN: the model's */
     grid output;
@@ -40,6 +40,7 @@ enum option_id {
     OPT_MAX_STEPS,
     OPT_MAX_STEP,
     OPT_ERROR_TEST,
+    OPT_INIT,
     OPT_STATS,
     OPT_HISTORY,
     OPT_QUIET
@@ -64,6 +65,7 @@ static const struct option long_options[] = {
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
     {"error-test", required_argument, NULL, OPT_ERROR_TEST},
+    {"init", required_argument, NULL, OPT_INIT},
     {"stats", no_argument, NULL, OPT_STATS},
     {"history", required_argument, NULL, OPT_HISTORY},
     {"quiet", no_argument, NULL, OPT_QUIET},
@@ -77,6 +79,8 @@ static const struct option long_options[] = {
 static const char *const linear_solver_names[] = {"auto",   "dense", "banded",
                                                   "sparse", "gmres", NULL};
 static const char *const error_test_names[] = {"auto", "all", "differential", "filtered", NULL};
+
+static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
 
 static const char *word_of(int i, const void *user)
 {
@@ -176,7 +180,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_ATOL: return read_number(id, text, 0.0, true, &r->options.atol);
     case OPT_TEND: return read_number(id, text, -HUGE_VAL, false, &r->tend);
     case OPT_MAX_STEP: return read_number(id, text, 0.0, false, &r->options.max_step);
-    case OPT_MAX_STEPS: return read_whole(id, text, 0, LONG_MAX, &r->options.max_steps);
+    case OPT_MAX_STEPS: return read_whole(id, text, 0, LONG_MAX, &r->max_steps);
     case OPT_MAX_ORDER:
         status = read_whole(id, text, 1, 100, &whole);
         r->options.max_order = (int)whole;
@@ -188,6 +192,10 @@ static int read_option(request *r, int id, const char *text)
     case OPT_ERROR_TEST:
         status = choose("error test", text, error_test_names, &choice);
         r->options.error_test = (dae_error_test)choice;
+        return status;
+    case OPT_INIT:
+        status = choose("initialisation", text, init_names, &choice);
+        r->options.init = (dae_init)choice;
         return status;
     default: return read_output_option(r, id, text);
     }
@@ -296,14 +304,13 @@ static int write_csv(const char *path, const report_series *series, report_error
 static int write_json(const char *path, const session *s, const report_series *series,
                       report_error *error)
 {
-    const dae_diag *diag = dae_solver_diag(s->solver);
+    const dae_diag *diag = s->diag.status < 0 ? &s->diag : NULL;
     FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     if (!file) {
         snprintf(error->text, sizeof error->text, "'%s' cannot be written: %s", path,
                  strerror(errno));
         return REPORT_ERR_FILE;
     }
-    if (diag && diag->status >= 0) diag = NULL;
     int status = report_json(file, series, dae_solver_stats(s->solver), diag, error);
     if (file != stdout && fclose(file) != 0 && status == REPORT_OK) {
         snprintf(error->text, sizeof error->text, "'%s' cannot be written: %s", path,
@@ -313,12 +320,20 @@ static int write_json(const char *path, const session *s, const report_series *s
     return status;
 }
 
+/* At most so many curves in a picture and columns on the screen, unless the user lists them. */
+enum { MAX_CURVES = 12, MAX_COLUMNS = 6 };
+
 /* Every file that was asked for; one failure does not keep the others from being written. */
 static int write_files(const request *r, const session *s, const report_series *series)
 {
     report_error error = {0};
+    int curves[MAX_CURVES], code = CLI_OK;
     report_plot_options plot = {.title = s->m->title, .log_time = r->log_time};
-    int code = CLI_OK;
+    if (!r->variables && s->n_recorded > MAX_CURVES) {
+        session_spread(s, MAX_CURVES, curves);
+        plot.variables = curves;
+        plot.variable_count = MAX_CURVES;
+    }
     if (r->csv && write_csv(r->csv, series, &error) != REPORT_OK)
         code = complain(CLI_FAILED, "%s", error.text);
     if (r->json && write_json(r->json, s, series, &error) != REPORT_OK)
@@ -328,15 +343,38 @@ static int write_files(const request *r, const session *s, const report_series *
     return code;
 }
 
+/* The table on the screen: columns spread over the variables where there are too many. */
+static void print_table(const request *r, const session *s, const report_series *series)
+{
+    int columns[MAX_COLUMNS], count = r->variables ? series->n : MAX_COLUMNS;
+    const report_table_options table = {.max_rows = 12};
+    const char *names[MAX_COLUMNS];
+    double row[MAX_COLUMNS];
+    report_series *part = NULL;
+    if (series->n <= count || !s->m->sized) {
+        report_table(stdout, series, &table, NULL);
+        return;
+    }
+    session_spread(s, count, columns);
+    for (int k = 0; k < count; k++) names[k] = series->names[columns[k]];
+    if (report_series_new(count, names, &part, NULL) != REPORT_OK) return;
+    for (size_t i = 0; i < series->count; i++) {
+        for (int k = 0; k < count; k++)
+            row[k] = series->rows[i * (size_t)series->n + (size_t)columns[k]];
+        if (report_series_add(part, series->times[i], row, NULL) != REPORT_OK) break;
+    }
+    report_table(stdout, part, &table, NULL);
+    report_series_free(part);
+}
+
 static void print_result(const request *r, session *s, const report_series *series, int code)
 {
-    const report_table_options table = {.max_rows = 12, .max_columns = 6};
     const dae_stats *c = dae_solver_stats(s->solver);
     printf("%s: %s\n", s->m->name, s->m->title);
     if (s->n_recorded < s->m->form.n && !r->variables)
         printf("%d of %d variables are recorded; choose with --variables\n", s->n_recorded,
                s->m->form.n);
-    report_table(stdout, series, &table, NULL);
+    print_table(r, s, series);
     if (code == CLI_OK) session_print_error(s, r->output.tend);
     printf("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
            c->residuals + c->jacobian_residuals, c->jacobians, c->factorizations, s->seconds);
@@ -368,6 +406,7 @@ static int solve(const request *r, session *s)
 static int run(int argc, char **argv)
 {
     request r = {.options = dae_options_default(), .tend = NAN};
+    r.options.init = DAE_INIT_NONE; /* the models' start values are consistent */
     session s = {0};
     double *atol = NULL;
     int code = read_words(argc, argv, &r);
@@ -378,6 +417,7 @@ static int run(int argc, char **argv)
     if (code == CLI_OK) code = finish_grid(&r, s.m);
     if (code == CLI_OK) code = session_record(&s, r.variables);
     if (code == CLI_OK) code = model_tolerances(&r.options, s.m, &atol);
+    s.max_steps = r.max_steps;
     if (code == CLI_OK) code = session_open(&s, &r.options);
     if (code == CLI_OK) code = open_history(&s, r.history);
     if (code == CLI_OK) code = solve(&r, &s);
@@ -406,7 +446,9 @@ const command run_command = {
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
         "  --max-order K        highest order\n"
         "  --max-step H         longest step\n"
-        "  --max-steps N        give up after N steps; 0 for no limit\n"
+        "  --max-steps N        give up after N steps; 0, the default, for no limit\n"
+        "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
+        "                       consistent (default: none, the models' are)\n"
         "Output\n"
         "  --points N           N times from start to end, both included (default: every step)\n"
         "  --interval DT        every DT\n"

@@ -121,13 +121,15 @@ static int find_variable(const model *m, const char *name, size_t length)
 
 enum { MANY_VARIABLES = 200, CHOSEN_VARIABLES = 12 };
 
-/* All variables, or count of them spread evenly. */
-static void record_evenly(session *s, int count)
+/* place[0 .. count-1] = count of the numbers 0 .. n-1, spread evenly; all of them if count = n */
+static void spread(int n, int count, int *place)
 {
-    int n = s->m->form.n;
-    s->n_recorded = count;
-    for (int k = 0; k < count; k++)
-        s->recorded[k] = count == n ? k : (int)((2L * k + 1) * n / (2L * count));
+    for (int k = 0; k < count; k++) place[k] = (int)((2L * k + 1) * n / (2L * count));
+}
+
+void session_spread(const session *s, int count, int *columns)
+{
+    spread(s->n_recorded, count, columns);
 }
 
 /* Length of the first name in a list: up to a comma that is not inside brackets. */
@@ -167,13 +169,15 @@ int session_record(session *s, const char *list)
     s->recorded = calloc((size_t)n, sizeof *s->recorded);
     if (!s->y || !s->row || !s->recorded) return complain(CLI_FAILED, "out of memory");
     if (list && strcmp(list, "all") != 0) return record_list(s, list);
-    record_evenly(s, !list && n > MANY_VARIABLES ? CHOSEN_VARIABLES : n);
+    s->n_recorded = !list && n > MANY_VARIABLES ? CHOSEN_VARIABLES : n;
+    spread(n, s->n_recorded, s->recorded);
     return CLI_OK;
 }
 
 /* Wrong arguments are the caller's; everything else is a failure. */
-static int complain_diagnostic(const dae_diag *diag)
+static int complain_diagnostic(session *s, const dae_diag *diag)
 {
+    s->diag = *diag;
     bool usage = diag->status == DAE_ERR_ARGUMENT || diag->status == DAE_ERR_UNSUPPORTED;
     const char *text = diag->text[0] ? diag->text : dae_status_name(diag->status);
     return complain(usage ? CLI_USAGE : CLI_FAILED, "%s", text);
@@ -188,7 +192,7 @@ int session_open(session *s, dae_options *options)
     s->progress = isatty(STDERR_FILENO) != 0;
     if (dae_problem_from_residual(&s->m->form, &s->problem, &diag) < 0 ||
         dae_solver_new(s->problem, options, &s->solver, &diag) < 0)
-        return complain_diagnostic(&diag);
+        return complain_diagnostic(s, &diag);
     return CLI_OK;
 }
 
@@ -223,7 +227,7 @@ static int add_row(session *s, report_series *series, double t)
 static int add_row_at(session *s, report_series *series, double t)
 {
     if (dae_solver_at(s->solver, t, 0, s->y) < 0)
-        return complain_diagnostic(dae_solver_diag(s->solver));
+        return complain_diagnostic(s, dae_solver_diag(s->solver));
     return add_row(s, series, t);
 }
 
@@ -231,7 +235,8 @@ static int add_row_at(session *s, report_series *series, double t)
 static int add_rows(session *s, const grid *g, report_series *series, long *next)
 {
     double now = dae_solver_time(s->solver), t, sign = g->tend < g->t0 ? -1.0 : 1.0;
-    if (g->kind == GRID_STEPS) return add_row_at(s, series, now);
+    if (g->kind == GRID_STEPS)
+        return now == series->times[series->count - 1] ? CLI_OK : add_row_at(s, series, now);
     for (; grid_time(g, *next, &t) && (t - now) * sign <= 0.0; (*next)++) {
         int status = add_row_at(s, series, t);
         if (status != CLI_OK) return status;
@@ -239,26 +244,44 @@ static int add_rows(session *s, const grid *g, report_series *series, long *next
     return CLI_OK;
 }
 
-/* The loop of steps; long steps serve several rows, and s->y ends at g->tend. */
+/* The library counts the steps of a dae_solver_run; here single steps are taken. */
+static int give_up(session *s, double t)
+{
+    dae_diag diag = {.status = DAE_ERR_MAX_STEPS, .variable = -1, .equation = -1, .t = t};
+    snprintf(diag.text, sizeof diag.text,
+             "%ld steps have reached t = %g only. Allow more with --max-steps, or loosen the "
+             "tolerances.",
+             s->max_steps, t);
+    return complain_diagnostic(s, &diag);
+}
+
+/* Start, and the row at the start. */
+static int begin(session *s, const grid *g, report_series *series)
+{
+    if (dae_solver_start(s->solver, s->m->t0, s->m->y0, s->m->yp0) < 0 ||
+        dae_solver_at(s->solver, g->t0, 0, s->y) < 0)
+        return complain_diagnostic(s, dae_solver_diag(s->solver));
+    return add_row(s, series, g->t0);
+}
+
+/* The loop of steps; a long step serves several rows, and s->y ends at g->tend. */
 static int integrate(session *s, const grid *g, report_series *series)
 {
     long next = 1;
-    dae_status status;
-    int code = CLI_OK;
-    status = dae_solver_start(s->solver, s->m->t0, s->m->y0, s->m->yp0);
-    if (status < 0) return complain_diagnostic(dae_solver_diag(s->solver));
-    if (dae_solver_at(s->solver, g->t0, 0, s->y) < 0)
-        memcpy(s->y, s->m->y0, (size_t)s->m->form.n * sizeof *s->y);
-    code = add_row(s, series, g->t0);
-    while (code == CLI_OK && (status = dae_solver_step(s->solver, g->tend)) > 0)
-        code = add_rows(s, g, series, &next);
+    const dae_stats *counters = dae_solver_stats(s->solver);
+    dae_status status = DAE_STEPPED;
+    int code = begin(s, g, series);
+    while (code == CLI_OK && status > 0) {
+        status = dae_solver_step(s->solver, g->tend);
+        if (status >= 0) code = add_rows(s, g, series, &next);
+        if (status > 0 && code == CLI_OK && s->max_steps > 0 && counters->steps >= s->max_steps)
+            code = give_up(s, dae_solver_time(s->solver));
+    }
     clear_progress(s);
     if (code != CLI_OK) return code;
-    if (status < 0) return complain_diagnostic(dae_solver_diag(s->solver));
-    code = add_rows(s, g, series, &next);
-    return code == CLI_OK && dae_solver_at(s->solver, g->tend, 0, s->y) < 0
-               ? complain_diagnostic(dae_solver_diag(s->solver))
-               : code;
+    if (status < 0 || dae_solver_at(s->solver, g->tend, 0, s->y) < 0)
+        return complain_diagnostic(s, dae_solver_diag(s->solver));
+    return CLI_OK;
 }
 
 int session_integrate(session *s, const grid *g, report_series *series)

@@ -39,6 +39,8 @@ typedef struct session {
     bool progress;     /* stderr is a terminal */
     bool progress_on_screen;
     double seconds; /* of wall time that the integration took */
+    long max_steps; /* accepted steps before the session gives up; 0: no limit */
+    dae_diag diag;  /* of the last failure; status DAE_OK if there was none */
 } session;
 
 /* Record these variables: a list "a,b,c", "all", or NULL for all of a small model and an even
@@ -51,6 +53,9 @@ int session_open(session *s, dae_options *options);
 /* Integrate from the model's start to g->tend and add rows to the series, which has s->n_recorded
  * variables. Exit code; what was reached stays in the series. */
 int session_integrate(session *s, const grid *g, report_series *series);
+
+/* columns[0 .. count-1] = count of the recorded variables, spread evenly */
+void session_spread(const session *s, int count, int *columns);
 
 /* An empty series of the recorded variables; NULL after a message. */
 report_series *session_series(const session *s);

@@ -1,0 +1,181 @@
+#!/bin/sh
+# Test of the command: run.sh <path of daedal>. Prints what failed; exit 0 if nothing did.
+set -u
+daedal=${1:?usage: run.sh path-of-daedal}
+case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    sed 's/^/    /' out err
+    failures=$((failures + 1))
+}
+
+# expect CODE WORDS..: run and compare the exit code; output in out and err
+expect() {
+    code=$1
+    shift
+    "$daedal" "$@" >out 2>err </dev/null
+    got=$?
+    [ "$got" -eq "$code" ] || fail "daedal $* exits with $got, not $code"
+    # success is silent on stderr; a usage error is one line that begins with the name
+    if [ "$code" -eq 0 ] && [ -s err ]; then fail "daedal $* writes to stderr"; fi
+    if [ "$code" -ne 0 ] && [ $# -gt 0 ]; then
+        [ "$(wc -l <err)" -eq 1 ] && grep -q '^daedal: ' err || fail "daedal $*: not one clear line"
+    fi
+}
+
+says() { grep -q -- "$1" out err || fail "no '$1' in the output"; }
+
+# at_most FILE LIMIT: the number in a file is there and not above the limit
+at_most() {
+    awk -v limit="$2" 'NF && $1 == $1 + 0 { ok = ($1 <= limit) } END { exit !ok }' "$1" ||
+        fail "$(cat "$1") is above $2"
+}
+
+# accurate LIMIT WORDS..: run a model; its error relative to the largest value stays below
+accurate() {
+    limit=$1
+    shift
+    expect 0 run "$@"
+    sed -n 's/^error .*of the largest value \([^,;]*\).*/\1/p' out >number
+    at_most number "$limit"
+}
+
+# ---- help, lists ------------------------------------------------------------------------------
+expect 2
+expect 0 help
+for command in run demo models methods help version; do
+    says "^  $command "
+done
+for command in run demo models methods help version; do
+    expect 0 help $command
+    says "^usage: daedal $command"
+    expect 0 $command --help
+    says "^usage: daedal $command"
+    expect 0 help
+done
+expect 0 version
+says '^daedal [0-9][0-9]*\.[0-9]'
+expect 0 --version
+expect 0 methods
+says '^bdf '
+expect 0 models
+[ "$(wc -l <out)" -ge 15 ] || fail "models are missing from the list"
+for model in $(awk 'NR > 1 { print $1 }' out); do
+    expect 0 models "$model"
+    says "^$model: "
+done
+
+# ---- misspelt words are answered with the nearest ----------------------------------------------
+expect 2 rnu && says "did you mean 'run'"
+expect 2 run robertsn && says "did you mean 'robertson'"
+expect 2 run akzo --rtl 1e-3 && says "did you mean '--rtol'"
+expect 2 run akzo --variables FLB,ZHX && says "did you mean 'ZHU'"
+expect 2 run akzo --method bfd && says "did you mean 'bdf'"
+expect 2 run akzo --linear-solver spars && says "did you mean 'sparse'"
+expect 2 run akzo --error-test al && says "did you mean 'all'"
+expect 2 run akzo --init nome && says "did you mean 'none'"
+expect 2 help nun && says "did you mean 'run'"
+
+# ---- wrong use ---------------------------------------------------------------------------------
+expect 2 run
+expect 2 run akzo robertson
+expect 2 run pendulum.mo && says 'not supported yet'
+expect 2 run akzo --rtol && says 'needs a value'
+expect 2 run akzo --rtol x && says "not 'x'"
+expect 2 run akzo --rtol -1
+expect 2 run akzo --rtol 1e-3x
+expect 2 run akzo --rtol nan
+expect 2 run akzo --rtol 0 --atol 0 && says 'FLB'
+expect 2 run akzo --points 1
+expect 2 run akzo --points 5 --interval 1 && says 'exclude'
+expect 2 run akzo --log-time --interval 1 && says 'exclude'
+expect 2 run akzo --first 1 && says 'log-time'
+expect 2 run akzo --max 3 && says 'ambiguous'
+expect 2 run akzo --quiet=3 && says 'takes no value'
+expect 2 run akzo -x && says "'-x'"
+expect 2 run akzo --size 5 && says 'no size'
+expect 2 run heat2d --size 2 && says 'size 2'
+expect 2 run akzo --variables ''
+expect 2 run akzo --plot a.pdf && says '.svg or .png'
+expect 2 version x
+expect 1 run akzo --csv no-such-directory/a.csv && says 'no-such-directory/a.csv'
+
+# ---- solutions against the references ----------------------------------------------------------
+# the error of a run is a few dozen tolerances at most; ringmod is left to the benchmarks
+accurate 1e-4 robertson
+accurate 1e-4 akzo
+accurate 1e-4 transamp
+accurate 1e-3 hires
+accurate 3e-4 pendulum1
+accurate 3e-4 pendulum2
+accurate 3e-4 pendulum_rest
+accurate 1e-4 trajectory1
+accurate 1e-4 trajectory2
+accurate 1e-4 heat2d --size 12
+accurate 1e-4 ladder --size 300
+accurate 1e-4 ladder --size 300 --linear-solver banded
+accurate 1e-4 heat2d --size 12 --linear-solver dense
+accurate 1e-4 heat2d --size 12 --linear-solver gmres
+accurate 1e-2 akzo --rtol 1e-3 --atol 1e-5
+accurate 1e-3 akzo --max-order 2
+accurate 1e-4 robertson --tend 4e5
+accurate 1e-4 pendulum1 --error-test all
+expect 0 run brusselator --size 30 --tend 1
+
+# ---- output -------------------------------------------------------------------------------------
+expect 0 run robertson --points 5 --tend 40 --csv -
+[ "$(head -n 1 out)" = "t,y1,y2,y3" ] || fail "csv header"
+[ "$(wc -l <out)" -eq 6 ] || fail "csv rows"
+[ "$(cut -d, -f1 out | tr '\n' ' ')" = "t 0 10 20 30 40 " ] || fail "csv times"
+# the solution at t = 40, to more digits than are asked for
+awk -F, 'END { e = $2 / 0.715827068719405 - 1; exit !(e * e < 1e-9) }' out || fail "y1(40)"
+
+expect 0 run robertson --interval 15 --tend 40 --csv - --variables y3,y1
+[ "$(cut -d, -f1 out | tr '\n' ' ')" = "t 0 15 30 40 " ] || fail "times of --interval"
+[ "$(head -n 1 out)" = "t,y3,y1" ] || fail "order of --variables"
+
+expect 0 run robertson --log-time --first 0.4 --points 6 --tend 4e4 --csv -
+awk -F, 'NR > 2 { want = 0.4 * 10 ^ (NR - 3); if ($1 / want < 0.999999 || $1 / want > 1.000001) bad = 1 }
+         END { exit bad || NR != 8 }' out || fail "logarithmic times"
+
+expect 0 run heat2d --size 8 --variables 'u[3,4],u[1,2]' --points 2 --csv -
+head -n 1 out | grep -q 'u\[3,4\].*u\[1,2\]' || fail "names with commas"
+
+expect 0 run akzo --csv a.csv --json a.json --history a.hist --plot a.svg --stats
+for file in a.csv a.json a.hist a.svg; do
+    [ -s $file ] || fail "$file is missing"
+    says "wrote $file"
+done
+grep -q '<svg' a.svg || fail "no svg"
+steps=$(sed -n 's/^steps  *//p' out)
+[ "$(grep -c ',accepted,' a.hist)" -eq "$steps" ] || fail "history against $steps steps"
+[ "$(wc -l <a.csv)" -eq $((steps + 2)) ] || fail "a row for each step"
+grep -q '"statistics"' a.json || fail "json without statistics"
+
+expect 0 run akzo --quiet
+[ ! -s out ] || fail "--quiet prints"
+
+# backwards in time, and nowhere
+expect 0 run hires --tend -0.1 --points 3
+expect 0 run akzo --tend 0
+
+# ---- failures: exit 1, a diagnostic, and what was reached is written ------------------------------
+expect 1 run akzo --max-steps 10 --csv part.csv --json part.json && says '10 steps'
+[ "$(wc -l <part.csv)" -eq 12 ] || fail "rows of a failed run"
+grep -q 'DAE_ERR_MAX_STEPS' part.json || fail "json without diagnostic"
+expect 1 run akzo --tend -1 --quiet && says 't = -0.6'
+
+# ---- demo -----------------------------------------------------------------------------------------
+expect 0 demo
+says 'daedal-demo.svg'
+grep -q '<svg' daedal-demo.svg || fail "no picture"
+awk '$1 == "40" { print $5 }' out >number
+at_most number 1e-4
+
+[ $failures -eq 0 ] && echo "all passed"
+exit $((failures > 0))
