@@ -26,7 +26,8 @@ build: configure
 
 demo: build
 	@echo "== demo"
-	@build/release/daedal demo
+	@mkdir -p demo && cd demo && ../build/release/daedal demo
+	@echo "The picture is demo/daedal-demo.svg."
 
 test: build
 	@echo "== configure and build with sanitizers (build/debug)"
