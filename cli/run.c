@@ -347,7 +347,7 @@ static int write_files(const request *r, const session *s, const report_series *
 static void print_table(const request *r, const session *s, const report_series *series)
 {
     int columns[MAX_COLUMNS], count = r->variables ? series->n : MAX_COLUMNS;
-    const report_table_options table = {.max_rows = 12};
+    const report_table_options table = {.max_rows = 12, .max_columns = r->variables ? 0 : 8};
     const char *names[MAX_COLUMNS];
     double row[MAX_COLUMNS];
     report_series *part = NULL;

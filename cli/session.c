@@ -179,6 +179,8 @@ static int complain_diagnostic(session *s, const dae_diag *diag)
 {
     s->diag = *diag;
     bool usage = diag->status == DAE_ERR_ARGUMENT || diag->status == DAE_ERR_UNSUPPORTED;
+    if (diag->status == DAE_ERR_INTERRUPTED)
+        return complain(CLI_FAILED, "interrupted at t = %g", diag->t);
     const char *text = diag->text[0] ? diag->text : dae_status_name(diag->status);
     return complain(usage ? CLI_USAGE : CLI_FAILED, "%s", text);
 }

@@ -2,6 +2,7 @@
 # Test of the command: run.sh <path of daedal>. Prints what failed; exit 0 if nothing did.
 set -u
 daedal=${1:?usage: run.sh path-of-daedal}
+manual=$(cd "$(dirname "$0")/../../man" && pwd)/daedal.1
 case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -68,6 +69,12 @@ expect 0 models
 for model in $(awk 'NR > 1 { print $1 }' out); do
     expect 0 models "$model"
     says "^$model: "
+done
+
+# every option of the help is in the manual page
+expect 0 help run
+for option in $(grep -oE -- '--[a-z][a-z-]*' out | sort -u); do
+    sed 's/\\-/-/g' "$manual" | grep -q -- "$option" || fail "$option is not in daedal.1"
 done
 
 # ---- misspelt words are answered with the nearest ----------------------------------------------
