@@ -4,7 +4,7 @@
  * files to reach the two kernels behind each solver. Compile by hand, for instance
  *
  *   cc -std=c11 -O3 -Iinclude -Isrc -I/usr/include/suitesparse bench/linalg_kernels.c
- *      src/linalg/{sparse,matrix,linear_solver,coloring}.c src/base/memory.c
+ *      src/linalg/{sparse,frozen_lu,matrix,linear_solver,coloring}.c src/base/memory.c
  *      -lklu -llapacke -llapack -lblas -lm */
 #define _POSIX_C_SOURCE 199309L
 

@@ -1,7 +1,9 @@
-/* Sparse LU by KLU [DPN10]: block triangular form and AMD once, then refactorisations with the
- * pivots of the last full factorisation for as long as they stay stable. */
+/* Sparse LU: KLU [DPN10] chooses a block triangular form and an order (AMD) once, and pivots when
+ * needed; with these frozen, new values are factored and solved by dense panels (frozen_lu.h) for
+ * as long as the pivots stay stable. */
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/frozen_lu.h"
 #include "linalg/linear_solver.h"
 
 #include <float.h>
@@ -19,18 +21,19 @@ typedef struct sparse_solver {
     linear_solver base;
     klu_common common;
     klu_symbolic *symbolic; /* owned */
-    klu_numeric *numeric;   /* owned; NULL while there are no factors */
+    frozen_lu *factors;     /* owned; NULL before the first pivoting */
+    bool valid;             /* the factors belong to the last matrix */
     double growth;          /* reciprocal pivot growth when the pivots were chosen */
     double norm;            /* ||A||_1 */
     double *work;           /* 2n: for the condition estimate */
     int *iwork;             /* n */
-    bool pivoted;           /* a full factorisation has succeeded before */
+    bool pivoted;           /* pivots have been chosen before */
 } sparse_solver;
 
 static void sparse_free(linear_solver *solver)
 {
     sparse_solver *s = (sparse_solver *)solver;
-    if (s->numeric) klu_free_numeric(&s->numeric, &s->common);
+    frozen_free(s->factors);
     if (s->symbolic) klu_free_symbolic(&s->symbolic, &s->common);
     dae_free(s->work);
     dae_free(s->iwork);
@@ -71,60 +74,87 @@ static double one_norm(const matrix_layout *layout, const double *values, int *b
     return most;
 }
 
-/* Column of the first pivot that is zero or not finite, or -1. KLU itself does not look at the
- * pivots of 1 x 1 blocks in a refactorisation. */
-static int unusable_pivot(const sparse_solver *s)
-{
-    const double *pivot = s->numeric->Udiag;
-    for (int k = 0; k < s->base.layout->n; k++)
-        if (!(fabs(pivot[k]) >= DBL_MIN && fabs(pivot[k]) <= DBL_MAX)) return s->symbolic->Q[k];
-    return -1;
-}
-
 static linear_status report_singular(sparse_solver *s, int column)
 {
     const int n = s->base.layout->n;
-    if (s->numeric) klu_free_numeric(&s->numeric, &s->common);
     s->base.singular_column = column < 0 ? 0 : column < n ? column : n - 1;
     return LINEAR_SINGULAR;
 }
 
-/* Reciprocal pivot growth of the current factors */
-static double pivot_growth(sparse_solver *s, const double *values)
+/* What klu_extract delivers. */
+typedef struct extract {
+    int *Lp, *Li, *Up, *Ui, *P, *Q, *R;
+    double *Lx, *Ux;
+} extract;
+
+static void extract_free(extract *e)
 {
-    const matrix_layout *layout = s->base.layout;
-    klu_rgrowth(layout->colptr, layout->rowind, (double *)values, s->symbolic, s->numeric,
-                &s->common);
-    return s->common.rgrowth;
+    void *const blocks[] = {e->Lp, e->Li, e->Up, e->Ui, e->P, e->Q, e->R, e->Lx, e->Ux};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
 }
 
-/* Refactor with the old pivots; false if they will not do any more. */
-static bool refactor(sparse_solver *s, const double *values)
+static bool extract_new(extract *e, int n, const klu_numeric *numeric)
 {
-    const matrix_layout *layout = s->base.layout;
-    if (!klu_refactor(layout->colptr, layout->rowind, (double *)values, s->symbolic, s->numeric,
-                      &s->common) ||
-        s->common.status != KLU_OK)
-        return false;
-    if (unusable_pivot(s) >= 0) return false;
-    return pivot_growth(s, values) >= GROWTH_LIMIT * s->growth;
+    e->Lp = DAE_ARRAY(int, n + 1);
+    e->Li = DAE_ARRAY(int, numeric->lnz);
+    e->Lx = DAE_ARRAY(double, numeric->lnz);
+    e->Up = DAE_ARRAY(int, n + 1);
+    e->Ui = DAE_ARRAY(int, numeric->unz);
+    e->Ux = DAE_ARRAY(double, numeric->unz);
+    e->P = DAE_ARRAY(int, n);
+    e->Q = DAE_ARRAY(int, n);
+    e->R = DAE_ARRAY(int, n + 1);
+    return e->Lp && e->Li && e->Lx && e->Up && e->Ui && e->Ux && e->P && e->Q && e->R;
+}
+
+/* Freeze the pivots of a KLU factorisation; false if memory is exhausted. */
+static bool freeze(sparse_solver *s, klu_numeric *numeric)
+{
+    extract e = {0};
+    frozen_free(s->factors);
+    s->factors = NULL;
+    if (extract_new(&e, s->base.layout->n, numeric) &&
+        klu_extract(numeric, s->symbolic, e.Lp, e.Li, e.Lx, e.Up, e.Ui, e.Ux, NULL, NULL, NULL, e.P,
+                    e.Q, NULL, e.R, &s->common)) {
+        lu_pattern pattern = {.Lp = e.Lp,
+                              .Li = e.Li,
+                              .Up = e.Up,
+                              .Ui = e.Ui,
+                              .P = e.P,
+                              .Q = e.Q,
+                              .block = e.R,
+                              .blocks = s->symbolic->nblocks};
+        s->factors = frozen_new(s->base.layout, &pattern);
+    }
+    extract_free(&e);
+    return s->factors != NULL;
 }
 
 /* Factor with fresh pivots. */
 static linear_status factor_fully(sparse_solver *s, const double *values)
 {
     const matrix_layout *layout = s->base.layout;
-    if (s->numeric) klu_free_numeric(&s->numeric, &s->common);
     if (s->pivoted) s->base.repivots++;
-    s->numeric =
+    klu_numeric *numeric =
         klu_factor(layout->colptr, layout->rowind, (double *)values, s->symbolic, &s->common);
-    if (s->common.status == KLU_SINGULAR) return report_singular(s, s->common.singular_col);
-    if (!s->numeric) return LINEAR_MEMORY;
-    int bad = unusable_pivot(s);
-    if (bad >= 0) return report_singular(s, bad);
-    s->growth = pivot_growth(s, values);
+    bool singular = s->common.status == KLU_SINGULAR;
+    bool frozen = numeric && !singular && freeze(s, numeric);
+    if (numeric) klu_free_numeric(&numeric, &s->common);
+    if (singular) return report_singular(s, s->common.singular_col);
+    if (!frozen) return LINEAR_MEMORY;
     s->pivoted = true;
+    int bad = frozen_factor(s->factors, values, &s->growth);
+    if (bad >= 0) return report_singular(s, bad);
+    s->valid = true;
     return LINEAR_OK;
+}
+
+/* Factor with the old pivots; false if they will not do any more. */
+static bool refactor(sparse_solver *s, const double *values)
+{
+    double growth;
+    if (frozen_factor(s->factors, values, &growth) >= 0) return false;
+    return s->valid = growth >= GROWTH_LIMIT * s->growth;
 }
 
 static linear_status sparse_factor(linear_solver *solver, const double *values)
@@ -132,16 +162,17 @@ static linear_status sparse_factor(linear_solver *solver, const double *values)
     sparse_solver *s = (sparse_solver *)solver;
     int bad;
     s->norm = one_norm(solver->layout, values, &bad);
-    if (bad >= 0) return report_singular(s, bad);
+    s->valid = false;
     solver->singular_column = -1;
-    if (s->numeric && refactor(s, values)) return LINEAR_OK;
+    if (bad >= 0) return report_singular(s, bad);
+    if (s->factors && refactor(s, values)) return LINEAR_OK;
     return factor_fully(s, values);
 }
 
 static void sparse_solve(linear_solver *solver, double *b)
 {
     sparse_solver *s = (sparse_solver *)solver;
-    if (s->numeric) klu_solve(s->symbolic, s->numeric, solver->layout->n, 1, b, &s->common);
+    if (s->valid) frozen_solve(s->factors, b);
 }
 
 /* 1 / (||A||_1 est(||A^-1||_1)) with Higham's estimator [Hig88] */
@@ -149,16 +180,16 @@ static double sparse_condition(linear_solver *solver)
 {
     sparse_solver *s = (sparse_solver *)solver;
     const int n = solver->layout->n;
-    if (!s->numeric || !(s->norm > 0.0)) return 0.0;
+    if (!s->valid || !(s->norm > 0.0)) return 0.0;
     double inverse = 0.0, *x = s->work, *v = s->work + n;
     int kase = 0, save[3] = {0};
     for (;;) {
         LAPACKE_dlacn2_work(n, v, x, s->iwork, &inverse, &kase, save);
         if (kase == 0) break;
         if (kase == 1)
-            klu_solve(s->symbolic, s->numeric, n, 1, x, &s->common);
+            frozen_solve(s->factors, x);
         else
-            klu_tsolve(s->symbolic, s->numeric, n, 1, x, &s->common);
+            frozen_solve_transpose(s->factors, x);
     }
     double rcond = 1.0 / s->norm / inverse;
     return rcond <= 1.0 ? rcond : 1.0;
