@@ -148,8 +148,10 @@ static bool allocate_vectors(jacobian *j)
     j->constraint_row = DAE_ARRAY(bool, n);
     j->algebraic_column = DAE_ARRAY(bool, n);
     j->missed = DAE_ARRAY(int, n);
+    j->rescued = DAE_ARRAY(bool, 2 * (size_t)n);
     j->work = DAE_ARRAY(double, (size_t)VECTORS *(size_t)n);
-    if (!j->constraint_row || !j->algebraic_column || !j->missed || !j->work) return false;
+    if (!j->constraint_row || !j->algebraic_column || !j->missed || !j->rescued || !j->work)
+        return false;
     double **vectors[VECTORS] = {&j->y, &j->yp, &j->f0, &j->f1, &j->predicted, &j->magnitude};
     for (int k = 0; k < VECTORS; k++) *vectors[k] = j->work + (size_t)k * (size_t)n;
     return true;
@@ -233,6 +235,7 @@ void jacobian_free(jacobian *j)
     dae_free(j->constraint_row);
     dae_free(j->algebraic_column);
     dae_free(j->missed);
+    dae_free(j->rescued);
     dae_free(j->work);
     *j = (jacobian){0};
 }
@@ -245,9 +248,10 @@ void jacobian_free(jacobian *j)
 typedef struct difference_point {
     double t;
     const double *y, *yp, *weights, *f0;
-    double h;        /* nonzero */
-    double floor;    /* scale for variables that are far smaller than the others; see widened() */
-    bool derivative; /* differences for y', else for y */
+    double h;            /* nonzero */
+    double largest;      /* max |y_j|, or 1 */
+    double inverse_rtol; /* max |y_j|/weight_j, within [1, 1/sqrt(u)] */
+    bool derivative;     /* differences for y', else for y */
 } difference_point;
 
 /* x + d as a number, so that the increment divided by is the one that was made. */
@@ -263,27 +267,37 @@ static bool within_bounds(const dae_residual *form, int c, double value)
            !(form->upper_bounds && value > form->upper_bounds[c]);
 }
 
-/* max(|y_c|, |h y'_c|, weight_c), the size of y_c as the step sees it [BCP96 (5.2.17)] */
-static double variable_scale(const difference_point *p, int c)
+/* Increment of y_c: sqrt(u) max(|y_c|, |h y'_c|, weight_c) [BCP96 (5.2.17)], but for a variable
+ * near zero that drowns in the rounding errors of its neighbours. The weights tell how large it is
+ * meant to be: weight_c/rtol, with 1/rtol = max_i |y_i|/weight_i. That never exceeds the weight,
+ * follows any scaling of variables, and changes nothing where weights are sizes already. */
+static double plain_increment(const difference_point *p, int c)
 {
-    double scale = fmax(fabs(p->y[c]), fmax(fabs(p->h * p->yp[c]), p->weights[c]));
-    return scale > 0.0 ? scale : 1.0;
+    double size = fmax(fabs(p->y[c]), fabs(p->h * p->yp[c]));
+    size = fmax(size, p->weights[c] * p->inverse_rtol);
+    return sqrt(DBL_EPSILON) * (size > 0.0 ? size : p->largest);
 }
 
-/* Whether a larger increment could show what rounding hid: y_c is far below the other variables. */
+/* An increment that shows what rounding hid in spite of that: visible beside the largest variable,
+ * or as large as the weight if that is small too. And whether it is worth trying. */
+static double wide_increment(const difference_point *p, int c)
+{
+    double visible = 1e-3 * sqrt(DBL_EPSILON) * p->largest;
+    return fmax(visible, fmin(p->weights[c], 1e-6 * p->largest));
+}
+
 static bool can_widen(const difference_point *p, int c)
 {
-    return variable_scale(p, c) < 0.1 * p->floor;
+    return plain_increment(p, c) < 0.1 * wide_increment(p, c);
 }
 
-/* Increment of y_c, or of y'_c: the same one over |h|, so that rounding errors of F hurt dF/dy and
- * cj dF/dy' alike. */
+/* Signed increment of y_c, or of y'_c: the same one over |h|, so that rounding errors of F hurt
+ * dF/dy and cj dF/dy' alike. */
 static double increment(const difference_point *p, int c, bool wide)
 {
-    double size = wide ? p->floor : variable_scale(p, c);
-    double sign = p->h * p->yp[c] < 0.0 ? -1.0 : 1.0;
-    double scale = p->derivative ? 1.0 / fabs(p->h) : 1.0;
-    return sign * size * scale * sqrt(DBL_EPSILON);
+    double size = wide ? wide_increment(p, c) : plain_increment(p, c);
+    if (p->derivative) size /= fabs(p->h);
+    return p->h * p->yp[c] < 0.0 ? -size : size;
 }
 
 /* x[c] += factor * increment for the columns given, away from bounds. */
@@ -318,53 +332,114 @@ static eval_status evaluate_perturbed(jacobian *j, const difference_point *p, co
     return status;
 }
 
-/* Column c of the matrix from f1 - f0; whether it has a nonzero. Restores x[c]. */
-static bool store_column(const jacobian *j, const difference_point *p, int c, double *values)
+/* Column c of the matrix from f1 - f0. Restores x[c]. */
+static void store_column(const jacobian *j, const difference_point *p, int c)
 {
     const double *base = p->derivative ? p->yp : p->y;
-    double *x = p->derivative ? j->yp : j->y;
+    double *x = p->derivative ? j->yp : j->y, *values = source_values(j, p->derivative);
     double inverse = 1.0 / (x[c] - base[c]);
     matrix_column column = layout_column(source_layout(j), c);
-    bool present = false;
     for (int k = 0; k < column.count; k++) {
         int row = column_row(&column, k);
-        double difference = j->f1[row] - p->f0[row];
-        values[column.first + (size_t)k] = difference * inverse;
-        present = present || difference != 0.0;
+        values[column.first + (size_t)k] = (j->f1[row] - p->f0[row]) * inverse;
     }
     x[c] = base[c];
-    return present;
 }
 
-/* The columns of one group. A column that shows nothing although its variable is tiny beside the
- * others may have drowned in rounding errors: it gets a second chance with a wider increment. */
-static eval_status difference_group(jacobian *j, const difference_point *p, const int *columns,
-                                    int count, bool second_chance)
+/* magnitude_i = |F_i| + sum_j |dF_i/dy_j y_j| (+ sum_j |dF_i/dy'_j y'_j|): the terms whose rounding
+ * errors are in F_i */
+static void row_magnitudes(const jacobian *j, const difference_point *p)
 {
-    double *values = source_values(j, p->derivative);
-    eval_status status = evaluate_perturbed(j, p, columns, count, false);
-    if (status) return status;
-    int missed = 0;
-    for (int k = 0; k < count; k++)
-        if (!store_column(j, p, columns[k], values) && can_widen(p, columns[k]))
-            j->missed[missed++] = columns[k];
-    if (missed == 0 || !second_chance) return EVAL_OK;
-    status = evaluate_perturbed(j, p, j->missed, missed, true);
-    for (int k = 0; k < missed && status == EVAL_OK; k++) store_column(j, p, j->missed[k], values);
-    return status;
+    const matrix_layout *source = source_layout(j);
+    const double *dfdy = source_values(j, false), *dfdyp = source_values(j, true);
+    bool with_yp = p->derivative || j->yp_known;
+    for (int i = 0; i < source->n; i++) j->magnitude[i] = fabs(p->f0[i]);
+    for (int c = 0; c < source->n; c++) {
+        matrix_column column = layout_column(source, c);
+        for (int k = 0; k < column.count; k++) {
+            size_t at = column.first + (size_t)k;
+            double term = fabs(dfdy[at] * p->y[c]) + (with_yp ? fabs(dfdyp[at] * p->yp[c]) : 0.0);
+            j->magnitude[column_row(&column, k)] += term;
+        }
+    }
 }
 
-static eval_status difference_all(jacobian *j, difference_point *p, bool derivative,
-                                  bool second_chance)
+/* Whether a difference of F_row, made with the plain increment of column c, is below two digits
+ * above rounding. */
+static bool drowned(const jacobian *j, const difference_point *p, int row, int c, double value)
+{
+    double difference = fabs(value * increment(p, c, false));
+    return difference <= 100.0 * DBL_EPSILON * j->magnitude[row];
+}
+
+/* Whether column c was rescued when it was last looked at carefully. */
+static bool *rescue_flag(const jacobian *j, const difference_point *p, int c)
+{
+    return &j->rescued[p->derivative ? j->eval->problem->form.n + c : c];
+}
+
+/* The same as store_column from a wide increment, but only where the plain one told nothing. */
+static void rescue_column(const jacobian *j, const difference_point *p, int c)
+{
+    bool *rescued = rescue_flag(j, p, c);
+    const double *base = p->derivative ? p->yp : p->y;
+    double *x = p->derivative ? j->yp : j->y, *values = source_values(j, p->derivative);
+    double inverse = 1.0 / (x[c] - base[c]);
+    matrix_column column = layout_column(source_layout(j), c);
+    for (int k = 0; k < column.count; k++) {
+        int row = column_row(&column, k);
+        double *value = &values[column.first + (size_t)k];
+        if (!drowned(j, p, row, c, *value)) continue;
+        *value = (j->f1[row] - p->f0[row]) * inverse;
+        *rescued = *rescued || *value != 0.0;
+    }
+    x[c] = base[c];
+}
+
+/* Whether a column of a tiny variable has drowned entries; a zero may be one. Between careful looks
+ * only those columns count where something was found below. */
+static bool needs_rescue(const jacobian *j, const difference_point *p, int c, bool careful)
+{
+    bool *rescued = rescue_flag(j, p, c);
+    if (!can_widen(p, c) || !(careful || *rescued)) return false;
+    if (careful) *rescued = false;
+    const double *values = source_values(j, p->derivative);
+    matrix_column column = layout_column(source_layout(j), c);
+    for (int k = 0; k < column.count; k++)
+        if (drowned(j, p, column_row(&column, k), c, values[column.first + (size_t)k])) return true;
+    return false;
+}
+
+/* Difference columns of tiny variables again where they drowned. */
+static eval_status rescue_columns(jacobian *j, const difference_point *p, bool careful)
+{
+    row_magnitudes(j, p);
+    for (int g = 0; g < j->groups.groups; g++) {
+        int count = 0;
+        for (int k = j->groups.start[g]; k < j->groups.start[g + 1]; k++) {
+            int c = j->groups.column[k];
+            if (needs_rescue(j, p, c, careful)) j->missed[count++] = c;
+        }
+        if (count == 0) continue;
+        eval_status status = evaluate_perturbed(j, p, j->missed, count, true);
+        if (status) return status;
+        for (int k = 0; k < count; k++) rescue_column(j, p, j->missed[k]);
+    }
+    return EVAL_OK;
+}
+
+/* All columns, group by group: columns of a group share no row and one evaluation. */
+static eval_status difference_all(jacobian *j, difference_point *p, bool derivative, bool careful)
 {
     p->derivative = derivative;
     eval_status status = EVAL_OK;
     for (int g = 0; g < j->groups.groups && status == EVAL_OK; g++) {
         const int *columns = j->groups.column + j->groups.start[g];
         int count = j->groups.start[g + 1] - j->groups.start[g];
-        status = difference_group(j, p, columns, count, second_chance);
+        status = evaluate_perturbed(j, p, columns, count, false);
+        for (int k = 0; k < count && status == EVAL_OK; k++) store_column(j, p, columns[k]);
     }
-    return status;
+    return status == EVAL_OK ? rescue_columns(j, p, careful) : status;
 }
 
 /* predicted = dF/dy' d and magnitude = (|dF/dy'| + |h| |dF/dy|) |d| for d = j->yp - y' */
@@ -427,7 +502,7 @@ static eval_status difference_matrices(jacobian *j, difference_point *p)
     if (status) return status;
     if (!holds) {
         j->yp_known = false;
-        status = difference_all(j, p, true, true);
+        status = difference_all(j, p, true, careful);
     }
     if (status) return status;
     j->yp_known = true;
@@ -436,11 +511,18 @@ static eval_status difference_matrices(jacobian *j, difference_point *p)
     return EVAL_OK;
 }
 
-static double largest(int n, const double *x)
+/* What the point as a whole says about sizes. */
+static void measure_point(difference_point *p, int n)
 {
-    double most = 0.0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    return most;
+    double ratio = 1.0;
+    p->largest = 0.0;
+    for (int i = 0; i < n; i++) {
+        double size = fabs(p->y[i]);
+        p->largest = fmax(p->largest, size);
+        if (size > ratio * p->weights[i] && p->weights[i] > 0.0) ratio = size / p->weights[i];
+    }
+    p->inverse_rtol = fmin(ratio, 1.0 / sqrt(DBL_EPSILON));
+    if (p->largest == 0.0) p->largest = 1.0;
 }
 
 /* Which rows and columns of dF/dy' are zero. */
@@ -484,8 +566,7 @@ eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const doub
         if (status) return status;
         difference_point p = {.t = t, .y = y, .yp = yp, .weights = weights, .f0 = f0};
         p.h = h != 0.0 ? h : 1.0;
-        double size = largest(j->eval->problem->form.n, y);
-        p.floor = size > 0.0 ? 1e-3 * size : 1e-3;
+        measure_point(&p, j->eval->problem->form.n);
         status = difference_matrices(j, &p);
     }
     if (status) return status;

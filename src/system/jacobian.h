@@ -29,7 +29,8 @@ typedef struct jacobian {
     coloring groups;                    /* of the source, for differences */
     double *work;                       /* the vectors below, owned */
     double *y, *yp, *f0, *f1, *predicted, *magnitude;
-    int *missed; /* n: columns whose difference vanished */
+    int *missed;   /* n: columns to be differenced again */
+    bool *rescued; /* 2n: for y and y', columns that need wide increments */
     bool yp_known;
     long differences; /* evaluations by differences so far */
 } jacobian;
@@ -54,7 +55,8 @@ eval_status jacobian_detect(jacobian *j, double t, const double *y, const double
 
 /* Evaluate both matrices at (t, y, y'), detecting the layout first if need be. h and weights give
  * the difference increments [BCP96 (5.2.17)]: sign(h y'_j) max(|y_j|, |h y'_j|, weight_j) sqrt(u)
- * for y_j, and that increment over |h| for y'_j. f0 = F(t,y,y') if known, else NULL. */
+ * for y_j, larger (up to weight_j) for variables near zero, and that increment over |h| for y'_j.
+ * f0 = F(t,y,y') if known, else NULL. */
 eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const double *yp, double h,
                               const double *weights, const double *f0);
 
