@@ -36,14 +36,18 @@ double newton_norm(int n, const double *dx)
     return n > 0 ? sqrt(sum / n) : 0.0;
 }
 
-/* Units of the unknowns and the column factors that make the matrix act on units. */
+/* Units of the unknowns and column factors: a direct solve works on units; GMRES works on y and
+ * T y', with the weights in its norm, so that it makes sense without a preconditioner too. */
 static void set_units(initializer *init)
 {
+    bool matrix_free = init->matrix->matrix_free;
     for (int j = 0; j < init->n; j++) {
         bool derivative = init->derivative[j];
         init->unit[j] = derivative ? init->weights[j] / init->T : init->weights[j];
-        init->cy[j] = derivative ? 0.0 : init->unit[j];
-        init->cyp[j] = derivative ? init->unit[j] : 0.0;
+        init->scale[j] = matrix_free ? 1.0 / init->weights[j] : 1.0;
+        double factor = init->unit[j] * init->scale[j];
+        init->cy[j] = derivative ? 0.0 : factor;
+        init->cyp[j] = derivative ? factor : 0.0;
     }
 }
 
@@ -53,7 +57,7 @@ static void set_scales(initializer *init, double h)
     const iteration *it = init->matrix;
     bool stored = !it->matrix_free && it->jac.valid;
     double rate = stored ? scales_rate(&it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->weights,
-                                       init->dx, init->dxbar)
+                                       init->ynew, init->ypnew)
                          : 0.0;
     init->T = scales_time(init, h, rate, init->y, init->yp);
     set_units(init);
@@ -77,11 +81,10 @@ newton_status newton_matrix(initializer *init, double t, double h, bool reuse_de
     init->singular_variable = -1;
     init->eval->failure.callback = NULL;
     if (!reuse_derivatives) {
-        scales_spread(init, 30.0, init->y, init->yp);
         it->jac.recheck = true; /* dF/dy' in full: it is a part of the matrix in its own right */
         iteration_status status =
             iteration_evaluate(it, t, init->y, init->yp, precondition_shift(init),
-                               copysign(init->T, h), init->spread, init->f);
+                               scales_difference_time(init, h), init->weights, init->f);
         if (status != ITERATION_OK) return from_iteration(init, status);
     }
     set_scales(init, h);
@@ -96,13 +99,14 @@ newton_status newton_correction(initializer *init, double t, const double *f, do
                          .y = init->y,
                          .yp = init->yp,
                          .f = init->f,
-                         .scale = init->ones,
+                         .scale = init->scale,
                          .tolerance =
                              init->options->krylov_tolerance * init->options->init_tolerance};
     init->eval->failure.callback = NULL;
     for (int j = 0; j < init->n; j++) dx[j] = -f[j];
     iteration_status status = iteration_solve(init->matrix, &here, dx);
     if (status != ITERATION_OK) return from_iteration(init, status);
+    for (int j = 0; j < init->n; j++) dx[j] *= init->scale[j];
     return vector_finite(init->n, dx) ? NEWTON_OK : NEWTON_SINGULAR;
 }
 
@@ -230,7 +234,7 @@ static newton_status search(initializer *init, double t, double norm, double lam
         double rate = newton_norm(init->n, init->dxbar) / norm;
         double next = damping_from_curvature(init, lambda, norm);
         if (rate <= 1.0 - lambda / 4.0) {
-            *found = (search_result){lambda, rate, fmin(1.0, fmax(next, lambda))};
+            *found = (search_result){lambda, rate, fmin(1.0, fmax(next, 4.0 * lambda))};
             return NEWTON_OK;
         }
         lambda = fmin(fmax(next, 0.1 * lambda), 0.5 * lambda);

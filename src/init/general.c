@@ -19,9 +19,9 @@ static const double least_damping = 1e-10;
 
 struct general_work {
     int n, conditions, rows, columns; /* of the present task; leading dimension = rows */
-    jacobian jac;
+    jacobian jac;                     /* dense; only for the user's derivatives */
+    const double *dfdy, *dfdyp;       /* n x n each: jac's, or by differences in `copy` */
     two_stage *solver;
-    double *near_y, *near_yp;      /* derivatives with the smaller increments */
     int free, guesses;             /* active unknowns, free ones first */
     double *A, *copy;              /* rows x columns; copy: scaled, active columns only */
     double *x, *xnew, *dx;         /* (y, y', y''), 3n */
@@ -88,8 +88,6 @@ void general_free(general_work *g)
     if (!g) return;
     jacobian_free(&g->jac);
     two_stage_free(g->solver);
-    dae_free(g->near_y);
-    dae_free(g->near_yp);
     dae_free(g->reals);
     dae_free(g->integers);
     dae_free(g);
@@ -109,7 +107,9 @@ dae_status general_new(initializer *init, dae_diag *diag)
     if (!g) return report_memory(diag);
     g->n = n;
     g->conditions = init->eval->problem->form.n_conditions;
-    dae_status status = jacobian_new(&g->jac, init->eval, DAE_LINEAR_AUTO, diag);
+    dae_status status = DAE_OK;
+    if (init->eval->problem->form.jacobian)
+        status = jacobian_new(&g->jac, init->eval, DAE_LINEAR_DENSE, diag);
     if (status == DAE_OK && !general_allocate(g, (size_t)n, (size_t)g->conditions))
         status = report_memory(diag);
     if (status != DAE_OK) {
@@ -234,14 +234,10 @@ static double *entry(general_work *g, int i, int j)
 /* Rows of F: A = [dF/dy, dF/dy', 0] */
 static void place_derivatives(general_work *g)
 {
-    const matrix_layout *layout = &g->jac.layout;
+    size_t n = (size_t)g->n;
     for (int j = 0; j < g->n; j++) {
-        matrix_column column = layout_column(layout, j);
-        for (int k = 0; k < column.count; k++) {
-            int i = column_row(&column, k);
-            *entry(g, i, j) = g->jac.dfdy[column.first + (size_t)k];
-            *entry(g, i, g->n + j) = g->jac.dfdyp[column.first + (size_t)k];
-        }
+        vector_copy(g->n, g->dfdy + (size_t)j * n, entry(g, 0, j));
+        vector_copy(g->n, g->dfdyp + (size_t)j * n, entry(g, 0, g->n + j));
     }
 }
 
@@ -256,19 +252,15 @@ static double drift(double before, double after, double s, double noise)
  * anew at the far end of the path. */
 static void place_rates(general_work *g, double s, double noise)
 {
-    const matrix_layout *layout = &g->jac.layout;
     int n = g->n;
-    for (int j = 0; j < n; j++) {
-        matrix_column column = layout_column(layout, j);
-        for (int k = 0; k < column.count; k++) {
-            int i = column_row(&column, k);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            size_t at = (size_t)i + (size_t)j * (size_t)n;
             double fy = *entry(g, i, j), fyp = *entry(g, i, n + j);
-            *entry(g, n + i, j) = drift(fy, g->jac.dfdy[column.first + (size_t)k], s, noise);
-            *entry(g, n + i, n + j) =
-                fy + drift(fyp, g->jac.dfdyp[column.first + (size_t)k], s, noise);
+            *entry(g, n + i, j) = drift(fy, g->dfdy[at], s, noise);
+            *entry(g, n + i, n + j) = fy + drift(fyp, g->dfdyp[at], s, noise);
             *entry(g, n + i, 2 * n + j) = fyp;
         }
-    }
 }
 
 /* One column of dB by a forward difference in x_j */
@@ -288,14 +280,19 @@ static eval_status place_condition_column(initializer *init, double t, int first
     return EVAL_OK;
 }
 
+static matrix_layout dense_layout(int n)
+{
+    return (matrix_layout){.kind = DAE_STRUCTURE_DENSE, .n = n, .count = (size_t)n * (size_t)n};
+}
+
 /* Weights, and T from the equations themselves where they tell. */
 static void set_units(initializer *init, const double *given_weights)
 {
     general_work *g = init->general;
     int n = g->n;
+    matrix_layout dense = dense_layout(n);
     scales_weights(init, given_weights, g->x, init->weights);
-    double rate =
-        scales_rate(&g->jac.layout, g->jac.dfdy, g->jac.dfdyp, init->weights, g->ypath, g->yppath);
+    double rate = scales_rate(&dense, g->dfdy, g->dfdyp, init->weights, g->ypath, g->yppath);
     if (rate > 0.0 && isfinite(1.0 / rate)) init->T = 1.0 / rate;
     for (int j = 0; j < n; j++) {
         g->unit[j] = init->weights[j];
@@ -304,56 +301,75 @@ static void set_units(initializer *init, const double *given_weights)
     }
 }
 
-static eval_status difference(initializer *init, double t, double h, double factor, const double *x,
-                              const double *f)
+/* f = F with component c of z = (y, y') moved by d, unless bounds or callbacks refuse it. */
+static eval_status evaluate_moved(initializer *init, double t, double *z, int c, double d,
+                                  double *f)
 {
-    general_work *g = init->general;
-    g->jac.recheck = true; /* dF/dy' in full: it is a part of the matrix in its own right */
-    scales_spread(init, factor, x, x + g->n);
-    return jacobian_evaluate(&g->jac, t, x, x + g->n, copysign(init->T, h), init->spread, f);
-}
-
-/* Room for a second set of values, once the layout is known. */
-static bool make_room(general_work *g)
-{
-    if (!g->near_y) g->near_y = DAE_ARRAY(double, g->jac.layout.count);
-    if (!g->near_yp) g->near_yp = DAE_ARRAY(double, g->jac.layout.count);
-    return g->near_y && g->near_yp;
-}
-
-/* dF/dy and dF/dy' at x: the user's, or J = 2 J(d) - J(2d) by differences with increments d of 1e-5
- * of the variables. That is of second order, with errors near 1e-10 and not 1e-8, since ranks and
- * d/dt of the derivatives hang on them. */
-static eval_status differentiate(initializer *init, double t, double h, const double *x,
-                                 const double *f)
-{
-    general_work *g = init->general;
-    const double factor = 700.0; /* 1e-5/sqrt(u) */
-    eval_status status = difference(init, t, h, factor, x, f);
-    if (status != EVAL_OK || init->eval->problem->form.jacobian) return status;
-    if (!make_room(g)) return EVAL_MEMORY;
-    size_t count = g->jac.layout.count;
-    memcpy(g->near_y, g->jac.dfdy, count * sizeof(double));
-    memcpy(g->near_yp, g->jac.dfdyp, count * sizeof(double));
-    status = difference(init, t, h, 2.0 * factor, x, f);
-    for (size_t k = 0; k < count && status == EVAL_OK; k++) {
-        g->jac.dfdy[k] = 2.0 * g->near_y[k] - g->jac.dfdy[k];
-        g->jac.dfdyp[k] = 2.0 * g->near_yp[k] - g->jac.dfdyp[k];
-    }
+    int n = init->n;
+    double keep = z[c];
+    z[c] = keep + d;
+    eval_status status = EVAL_RETRY;
+    if (c >= n || scales_inside(init, c, z[c]))
+        status =
+            evaluate_residual(init->eval, t, z, z + n, f, &init->eval->stats->jacobian_residuals);
+    z[c] = keep;
     return status;
 }
 
-/* Derivatives of F at x, units, the path's step if it is not chosen yet. */
+/* dF/dz_c by central differences, or one-sided ones where only one side exists */
+static eval_status difference_column(initializer *init, double t, double *z, const double *f, int c,
+                                     double d, double *column)
+{
+    general_work *g = init->general;
+    volatile double up = z[c] + d, down = z[c] - d;
+    double plus = up - z[c], minus = down - z[c];
+    eval_status above = evaluate_moved(init, t, z, c, plus, column);
+    if (above == EVAL_STOP) return above;
+    eval_status below = evaluate_moved(init, t, z, c, minus, g->rate);
+    if (below == EVAL_STOP || (above != EVAL_OK && below != EVAL_OK)) return below;
+    const double *high = above == EVAL_OK ? column : f, *low = below == EVAL_OK ? g->rate : f;
+    double width = (above == EVAL_OK ? plus : 0.0) - (below == EVAL_OK ? minus : 0.0);
+    for (int i = 0; i < g->n; i++) column[i] = (high[i] - low[i]) / width;
+    return EVAL_OK;
+}
+
+/* dF/dy and dF/dy' at z = (y, y'): the user's, or central differences. Ranks and d/dt of the
+ * derivatives hang on them, so that an error of sqrt(u) would be too much. */
+static eval_status differentiate(initializer *init, double t, double h, double *z, const double *f)
+{
+    general_work *g = init->general;
+    int n = g->n;
+    const double cube_root = 6e-6; /* u^(1/3) */
+    if (init->eval->problem->form.jacobian) {
+        g->dfdy = g->jac.dfdy;
+        g->dfdyp = g->jac.dfdyp;
+        return jacobian_evaluate(&g->jac, t, z, z + n, scales_difference_time(init, h),
+                                 init->weights, f);
+    }
+    g->dfdy = g->copy;
+    g->dfdyp = g->copy + (size_t)n * (size_t)n;
+    scales_spread(init, cube_root, z, z + n);
+    eval_status status = EVAL_OK;
+    for (int c = 0; c < 2 * n && status == EVAL_OK; c++) {
+        double d =
+            c < n ? init->spread[c] : init->spread[c - n] / fabs(scales_difference_time(init, h));
+        status = difference_column(init, t, z, f, c, d, g->copy + (size_t)c * (size_t)n);
+    }
+    init->eval->stats->jacobians++;
+    return status;
+}
+
+/* Derivatives of F at x, placed and measured. */
 static eval_status linearise_f(initializer *init, double t, double h, const double *given_weights)
 {
     general_work *g = init->general;
     eval_status status = differentiate(init, t, h, g->x, g->b);
     if (status != EVAL_OK) return status;
-    vector_zero(g->rows * g->columns, g->A);
+    matrix_layout dense = dense_layout(g->n);
+    memset(g->A, 0, (size_t)g->rows * (size_t)g->columns * sizeof *g->A);
     set_units(init, given_weights);
     place_derivatives(g);
-    scales_rows(&g->f_rows, &g->jac.layout, g->jac.dfdy, g->jac.dfdyp, init->weights, init->T, g->x,
-                g->x + g->n);
+    scales_rows(&g->f_rows, &dense, g->dfdy, g->dfdyp, init->weights, init->T, g->x, g->x + g->n);
     return EVAL_OK;
 }
 
@@ -380,7 +396,7 @@ static eval_status linearise_path(initializer *init, double t, double h)
     vector_copy(n, g->yppath, g->xnew + n);
     status = differentiate(init, t + s, h, g->xnew, g->path + (PATH_POINTS - 1) * n);
     if (status != EVAL_OK) return status;
-    place_rates(g, s, init->eval->problem->form.jacobian ? 1e-12 : 1e-6);
+    place_rates(g, s, init->eval->problem->form.jacobian ? 1e-12 : 1e-7);
     return EVAL_OK;
 }
 
@@ -638,9 +654,9 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
     if (status != DAE_OK) return status;
     general_work *g = init->general;
     int n = g->n;
-    /* differences carry errors of sqrt(u), amplified in d/dt of the derivatives; should directions
-     * that matter lie below that, a second attempt keeps more of them */
-    double rcond = init->eval->problem->form.jacobian ? 1e-8 : 1e-5;
+    /* differences carry errors, amplified in d/dt of the derivatives; should directions that matter
+     * lie below that, a second attempt keeps more of them */
+    double rcond = init->eval->problem->form.jacobian ? 1e-8 : 1e-6;
     for (int k = 0; k < 2; k++, rcond *= 1e-4) {
         init->iterations = 0;
         init->blocking = -1;

@@ -26,9 +26,8 @@ static bool allocate(initializer *init)
         &init->weights, &init->y,      &init->yp,        &init->f,
         &init->ynew,    &init->ypnew,  &init->fnew,      &init->unit,
         &init->cy,      &init->cyp,    &init->dx,        &init->dxbar,
-        &init->ones,    &init->spread, &init->rows.unit, &init->rows.roundoff};
+        &init->scale,   &init->spread, &init->rows.unit, &init->rows.roundoff};
     for (size_t k = 0; k < VECTORS; k++) *vectors[k] = init->reals + k * n;
-    for (size_t j = 0; j < n; j++) init->ones[j] = 1.0;
     if (n > RANK_TEST_LIMIT || init->matrix->matrix_free) return true;
     init->rank_matrix = DAE_ARRAY(double, n *n);
     return init->rank_matrix && least_squares_new(&init->rank, init->n, init->n);

@@ -38,6 +38,12 @@ double scales_time(const initializer *init, double h, double rate, const double 
     return 1.0 / fastest;
 }
 
+double scales_difference_time(const initializer *init, double h)
+{
+    double least = h != 0.0 ? fmin(fabs(h), init->T) : init->T;
+    return copysign(least, h);
+}
+
 /* Take column j's influence on its rows into account. */
 static void add_column(row_scales *rows, const matrix_layout *layout, int j, const double *values,
                        double weight, double size)
@@ -135,12 +141,16 @@ void scales_settle(const initializer *init, const double *y, double *ynew)
     }
 }
 
-int scales_outside(const initializer *init, const double *y)
+bool scales_inside(const initializer *init, int j, double y)
 {
     const dae_residual *form = &init->eval->problem->form;
-    for (int j = 0; j < init->n; j++) {
-        if (form->lower_bounds && y[j] < form->lower_bounds[j]) return j;
-        if (form->upper_bounds && y[j] > form->upper_bounds[j]) return j;
-    }
+    return !(form->lower_bounds && y < form->lower_bounds[j]) &&
+           !(form->upper_bounds && y > form->upper_bounds[j]);
+}
+
+int scales_outside(const initializer *init, const double *y)
+{
+    for (int j = 0; j < init->n; j++)
+        if (!scales_inside(init, j, y[j])) return j;
     return -1;
 }

@@ -35,10 +35,10 @@ struct initializer {
     double *y, *yp, *f;          /* current iterate */
     double *ynew, *ypnew, *fnew; /* trial point */
     double *unit;                /* of Newton's unknown x_j: w_j, or w_j/T for a derivative */
-    double *cy, *cyp;            /* columns of Newton's matrix, in these units */
+    double *cy, *cyp;            /* column factors of Newton's matrix */
     double *dx, *dxbar;          /* corrections, in these units */
     double *spread;              /* sizes for difference increments */
-    double *ones;                /* reciprocal weights of dx: it is in units already */
+    double *scale;               /* dx in units = scale times the solution of the linear system */
     bool *derivative;            /* n: x_j is y'_j, else y_j */
     dae_tag *y_tags, *yp_tags;   /* n each, for general solves */
     row_scales rows;             /* of F at the last matrix */
@@ -60,8 +60,11 @@ void scales_weights(const initializer *init, const double *given, const double *
  * that of the equations (scales_rate), or 1000 |h| if rate = 0 says nothing. */
 double scales_time(const initializer *init, double h, double rate, const double *y,
                    const double *yp);
-/* spread_j = factor max(|y_j|, |T y'_j|, w_j/rtol_j): DASSL's increments, sqrt(u) max(|y_j|, w_j),
- * drown in the rounding errors of F where y_j starts at 0. */
+/* What increments of y are divided by to give those of y': min(|h|, T) with the sign of h. Too
+ * small a time costs nothing, since most F are linear in y'; too large a one lets increments drown.
+ */
+double scales_difference_time(const initializer *init, double h);
+/* spread_j = factor max(|y_j|, |T y'_j|, w_j/rtol_j): what to move y_j by in differences */
 void scales_spread(const initializer *init, double factor, const double *y, const double *yp);
 /* Row scales of F at (y, yp) from stored partial derivatives. */
 void scales_rows(row_scales *rows, const matrix_layout *layout, const double *dfdy,
@@ -76,7 +79,8 @@ double scales_bounds(const initializer *init, const double *y, const double *dy,
                      int *blocking);
 /* A component that was inside and overshot by no more than the slack is put on its bound. */
 void scales_settle(const initializer *init, const double *y, double *ynew);
-/* First variable outside its bounds, or -1. */
+/* Whether y is within the bounds of variable j; the first variable outside its bounds, or -1. */
+bool scales_inside(const initializer *init, int j, double y);
 int scales_outside(const initializer *init, const double *y);
 
 /* ---- damped_newton.c ---- */
