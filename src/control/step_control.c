@@ -56,6 +56,7 @@ static int choose_order(const step_control *c, const attempt *a, bool lower)
     return up < here ? k + 1 : k;
 }
 
+/* r of (5.2.23) */
 static double growth(double estimate, int order)
 {
     return pow(SAFETY * estimate + SMALLEST_ESTIMATE, -1.0 / (order + 1));

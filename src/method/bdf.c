@@ -101,11 +101,19 @@ static void bdf_start(void *state, void *scratch, const method_context *ctx, con
     vector_copy(n, at->yp, s->yp_new);
 }
 
+/* Whether the grid behind is uniform as far as order k sees it, and the coefficients in scratch are
+ * those of the step before: then they are right for this step, too. */
+static bool coefficients_stand(const bdf_state *s, const bdf_scratch *w, double h, int k)
+{
+    return s->steady > k + 1 && h == s->h && k == s->order && h == w->h && k == w->order;
+}
+
 /* The coefficients of (5.2.4) for a step h at order k. */
 static void set_coefficients(const bdf_state *s, bdf_scratch *w, double h, int k)
 {
-    w->order = k;
     w->t = s->t + h;
+    if (coefficients_stand(s, w, h, k)) return;
+    w->order = k;
     w->h = h;
     w->psi[1] = h;
     w->alpha[1] = w->beta[1] = w->sigma[1] = 1.0;
