@@ -14,9 +14,9 @@
 
 /* Up to this many subdiagonals the own kernels beat OpenBLAS's dgbtrf and dgbtrs, which pay several
  * calls a column: bench/linalg_kernels.c, n = 2000, least of 7 runs on an AMD EPYC with -O3. Factor
- * 20 against 44 ns a row at 1, 178 against 263 at 12, 295 against 239 at 16; solve 13 against 30 ns
- * at 1, 53 against 59 at 24, 75 against 73 at 32. */
-enum { NARROW_FACTOR = 12, NARROW_SOLVE = 24 };
+ * 19 against 44 ns a row at 1, 80 against 150 at 12, 277 against 300 at 24, 505 against 384 at 32;
+ * solve 13 against 33 ns at 1, 38 against 63 at 32, 64 against 82 at 48, 116 against 91 at 64. */
+enum { NARROW_FACTOR = 24, NARROW_SOLVE = 48 };
 
 typedef struct banded_solver {
     linear_solver base;

@@ -313,16 +313,25 @@ static inline void scatter_product(int rows, int m, int ld, const double *restri
 
 /* ---- factorisation ---- */
 
+/* Move m values from x to u and clear x; most often there is one, which needs no library calls. */
+static inline void take(int m, double *restrict x, double *restrict u)
+{
+    if (m == 1) {
+        u[0] = x[0];
+        x[0] = 0.0;
+        return;
+    }
+    vector_copy(m, x, u);
+    vector_zero(m, x);
+}
+
 /* Subtract what supernode s contributes to the column in x, from row `start` on; the finished piece
  * of U goes to `u` and its place in x is cleared. */
 static void apply_supernode(frozen_lu *f, int s, int start, double *restrict u)
 {
     const int m = f->first[s + 1] - start, ld = stride_of(f, s), skip = start - f->first[s];
     const double *l = f->lower + f->panel[s] + (ptrdiff_t)skip * (ld + 1);
-    for (int i = 0; i < m; i++) {
-        u[i] = f->x[start + i];
-        f->x[start + i] = 0.0;
-    }
+    take(m, f->x + start, u);
     lower_solve(m, ld, l, u);
     scatter_product(f->below[s + 1] - f->below[s], m, ld, l + m, u, f->row + f->below[s], f->work,
                     f->x);
@@ -354,10 +363,7 @@ static void store_column(frozen_lu *f, int s, double *restrict column)
 {
     const int width = width_of(f, s), rows = f->below[s + 1] - f->below[s];
     const int *row = f->row + f->below[s];
-    for (int i = 0; i < width; i++) {
-        column[i] = f->x[f->first[s] + i];
-        f->x[f->first[s] + i] = 0.0;
-    }
+    take(width, f->x + f->first[s], column);
     for (int i = 0; i < rows; i++) {
         column[width + i] = f->x[row[i]];
         f->x[row[i]] = 0.0;
