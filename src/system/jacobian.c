@@ -254,6 +254,17 @@ typedef struct difference_point {
     bool derivative;     /* differences for y', else for y */
 } difference_point;
 
+/* Maximum and minimum without fmax's care for NaN, which costs a call. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /* x + d as a number, so that the increment divided by is the one that was made. */
 static double shifted(double x, double d)
 {
@@ -273,8 +284,8 @@ static bool within_bounds(const dae_residual *form, int c, double value)
  * follows any scaling of variables, and changes nothing where weights are sizes already. */
 static double plain_increment(const difference_point *p, int c)
 {
-    double size = fmax(fabs(p->y[c]), fabs(p->h * p->yp[c]));
-    size = fmax(size, p->weights[c] * p->inverse_rtol);
+    double size = larger(fabs(p->y[c]), fabs(p->h * p->yp[c]));
+    size = larger(size, p->weights[c] * p->inverse_rtol);
     return sqrt(DBL_EPSILON) * (size > 0.0 ? size : p->largest);
 }
 
@@ -283,7 +294,7 @@ static double plain_increment(const difference_point *p, int c)
 static double wide_increment(const difference_point *p, int c)
 {
     double visible = 1e-3 * sqrt(DBL_EPSILON) * p->largest;
-    return fmax(visible, fmin(p->weights[c], 1e-6 * p->largest));
+    return larger(visible, smaller(p->weights[c], 1e-6 * p->largest));
 }
 
 static bool can_widen(const difference_point *p, int c)
@@ -396,13 +407,18 @@ static void rescue_column(const jacobian *j, const difference_point *p, int c)
     x[c] = base[c];
 }
 
-/* Whether a column of a tiny variable has drowned entries; a zero may be one. Between careful looks
- * only those columns count where something was found below. */
+/* Whether column c may need a wider increment: its variable is tiny and, between careful looks,
+ * something was found there before. */
+static bool may_need_rescue(const jacobian *j, const difference_point *p, int c, bool careful)
+{
+    return (careful || *rescue_flag(j, p, c)) && can_widen(p, c);
+}
+
+/* Whether it has drowned entries; a zero may be one. */
 static bool needs_rescue(const jacobian *j, const difference_point *p, int c, bool careful)
 {
-    bool *rescued = rescue_flag(j, p, c);
-    if (!can_widen(p, c) || !(careful || *rescued)) return false;
-    if (careful) *rescued = false;
+    if (!may_need_rescue(j, p, c, careful)) return false;
+    if (careful) *rescue_flag(j, p, c) = false;
     const double *values = source_values(j, p->derivative);
     matrix_column column = layout_column(source_layout(j), c);
     for (int k = 0; k < column.count; k++)
@@ -413,6 +429,9 @@ static bool needs_rescue(const jacobian *j, const difference_point *p, int c, bo
 /* Difference columns of tiny variables again where they drowned. */
 static eval_status rescue_columns(jacobian *j, const difference_point *p, bool careful)
 {
+    int n = j->eval->problem->form.n, first = 0;
+    while (first < n && !may_need_rescue(j, p, first, careful)) first++;
+    if (first == n) return EVAL_OK;
     row_magnitudes(j, p);
     for (int g = 0; g < j->groups.groups; g++) {
         int count = 0;
@@ -488,43 +507,6 @@ static eval_status probe_derivative(jacobian *j, difference_point *p, bool *hold
     return EVAL_OK;
 }
 
-/* Both matrices by differences. */
-static eval_status difference_matrices(jacobian *j, difference_point *p)
-{
-    int n = j->eval->problem->form.n;
-    vector_copy(n, p->y, j->y);
-    vector_copy(n, p->yp, j->yp);
-    bool careful = j->recheck || j->differences % FULL_REFRESH < 2;
-    eval_status status = difference_all(j, p, false, careful);
-    if (status) return status;
-    bool holds;
-    status = probe_derivative(j, p, &holds);
-    if (status) return status;
-    if (!holds) {
-        j->yp_known = false;
-        status = difference_all(j, p, true, careful);
-    }
-    if (status) return status;
-    j->yp_known = true;
-    j->recheck = false;
-    j->differences++;
-    return EVAL_OK;
-}
-
-/* What the point as a whole says about sizes. */
-static void measure_point(difference_point *p, int n)
-{
-    double ratio = 1.0;
-    p->largest = 0.0;
-    for (int i = 0; i < n; i++) {
-        double size = fabs(p->y[i]);
-        p->largest = fmax(p->largest, size);
-        if (size > ratio * p->weights[i] && p->weights[i] > 0.0) ratio = size / p->weights[i];
-    }
-    p->inverse_rtol = fmin(ratio, 1.0 / sqrt(DBL_EPSILON));
-    if (p->largest == 0.0) p->largest = 1.0;
-}
-
 /* Which rows and columns of dF/dy' are zero. */
 static void classify(jacobian *j)
 {
@@ -541,6 +523,44 @@ static void classify(jacobian *j)
             }
         j->algebraic_column[c] = empty;
     }
+}
+
+/* Both matrices by differences. */
+static eval_status difference_matrices(jacobian *j, difference_point *p)
+{
+    int n = j->eval->problem->form.n;
+    vector_copy(n, p->y, j->y);
+    vector_copy(n, p->yp, j->yp);
+    bool careful = j->recheck || j->differences % FULL_REFRESH < 2;
+    eval_status status = difference_all(j, p, false, careful);
+    if (status) return status;
+    bool holds;
+    status = probe_derivative(j, p, &holds);
+    if (status) return status;
+    if (!holds) {
+        j->yp_known = false;
+        status = difference_all(j, p, true, careful);
+        if (status) return status;
+        classify(j);
+        j->yp_known = true;
+    }
+    j->recheck = false;
+    j->differences++;
+    return EVAL_OK;
+}
+
+/* What the point as a whole says about sizes. */
+static void measure_point(difference_point *p, int n)
+{
+    double ratio = 1.0;
+    p->largest = 0.0;
+    for (int i = 0; i < n; i++) {
+        double size = fabs(p->y[i]);
+        p->largest = larger(p->largest, size);
+        if (size > ratio * p->weights[i] && p->weights[i] > 0.0) ratio = size / p->weights[i];
+    }
+    p->inverse_rtol = smaller(ratio, 1.0 / sqrt(DBL_EPSILON));
+    if (p->largest == 0.0) p->largest = 1.0;
 }
 
 /* f0 of the caller, or evaluated here. */
@@ -561,6 +581,7 @@ eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const doub
     if (j->eval->problem->form.jacobian) {
         status = evaluate_jacobian(j->eval, source_layout(j), t, y, yp, source_values(j, false),
                                    source_values(j, true));
+        if (status == EVAL_OK) classify(j);
     } else {
         status = base_residual(j, t, y, yp, &f0);
         if (status) return status;
@@ -570,7 +591,6 @@ eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const doub
         status = difference_matrices(j, &p);
     }
     if (status) return status;
-    classify(j);
     if (j->map) {
         scatter(j, j->source_dfdy, j->dfdy);
         scatter(j, j->source_dfdyp, j->dfdyp);
