@@ -43,7 +43,8 @@ static void set_units(initializer *init)
     bool matrix_free = init->matrix->matrix_free;
     for (int j = 0; j < init->n; j++) {
         bool derivative = init->derivative[j];
-        init->unit[j] = derivative ? init->weights[j] / init->T : init->weights[j];
+        init->unit[j] =
+            derivative ? scales_derivative_unit(init, j, init->yp[j]) : init->weights[j];
         init->scale[j] = matrix_free ? 1.0 / init->weights[j] : 1.0;
         double factor = init->unit[j] * init->scale[j];
         init->cy[j] = derivative ? 0.0 : factor;
@@ -62,8 +63,8 @@ static void set_scales(initializer *init, double h)
     init->T = scales_time(init, h, rate, init->y, init->yp);
     set_units(init);
     if (stored)
-        scales_rows(&init->rows, &it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->weights,
-                    init->T, init->y, init->yp);
+        scales_rows(init, &init->rows, &it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->y,
+                    init->yp);
 }
 
 /* Shift of a user's P: large, since dF/dy + cj dF/dy' tends to Newton's matrix with its derivative

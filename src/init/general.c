@@ -296,7 +296,7 @@ static void set_units(initializer *init, const double *given_weights)
     if (rate > 0.0 && isfinite(1.0 / rate)) init->T = 1.0 / rate;
     for (int j = 0; j < n; j++) {
         g->unit[j] = init->weights[j];
-        g->unit[n + j] = init->weights[j] / init->T;
+        g->unit[n + j] = scales_derivative_unit(init, j, g->x[n + j]);
         g->unit[2 * n + j] = g->unit[n + j] / init->T;
     }
 }
@@ -369,7 +369,7 @@ static eval_status linearise_f(initializer *init, double t, double h, const doub
     memset(g->A, 0, (size_t)g->rows * (size_t)g->columns * sizeof *g->A);
     set_units(init, given_weights);
     place_derivatives(g);
-    scales_rows(&g->f_rows, &dense, g->dfdy, g->dfdyp, init->weights, init->T, g->x, g->x + g->n);
+    scales_rows(init, &g->f_rows, &dense, g->dfdy, g->dfdyp, g->x, g->x + g->n);
     return EVAL_OK;
 }
 
@@ -641,7 +641,7 @@ static dae_status attempt(initializer *init, const general_task *task, double t,
     if (end == END_MEMORY) return report_memory(diag);
     if (end == END_EVALUATION) return evaluator_report(init->eval, failure, diag);
     bool met = judge(init, task);
-    if (met && end == END_CONVERGED) return DAE_OK;
+    if (met) return DAE_OK; /* a halt on values that meet everything is one at round-off */
     init->conflict = end == END_CONVERGED;
     const char *why = init->conflict ? "conflict" : "stall";
     return report_general(init, task, g->misfit, g->b, g->row_variable, why, t, h, diag);

@@ -134,7 +134,8 @@ static void tag_by_kind(initializer *init, const start *s, dae_tag differential,
     for (int j = 0; j < init->n; j++) {
         bool is_differential = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
         init->y_tags[j] = is_differential ? differential : algebraic;
-        init->yp_tags[j] = DAE_TAG_FREE;
+        /* y' of algebraic variables is vague as y'' is: it moves only if it must */
+        init->yp_tags[j] = is_differential ? DAE_TAG_FREE : DAE_TAG_GUESS;
     }
 }
 
@@ -185,26 +186,19 @@ static dae_status start_hidden(initializer *init, const start *s, dae_diag *diag
     return move_differential(init, s, diag);
 }
 
-static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
+/* Whether all |F_i| at the given values are below the tolerance in units of their rows. */
+static bool residual_met(const initializer *init)
 {
-    for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
-    newton_status newton = run_newton(init, s, true);
-    bool stop = newton == NEWTON_OK || newton == NEWTON_STOP || newton == NEWTON_MEMORY ||
-                newton == NEWTON_EVALUATION;
-    if (stop || init->n > FALLBACK_LIMIT) return finish_newton(init, s, newton, diag);
-    bool singular = newton == NEWTON_SINGULAR;
-    tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
-    dae_status status = singular ? start_hidden(init, s, diag) : try_general(init, s, true, diag);
-    if (status == DAE_OK) diag_clear(diag);
-    if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) return status;
-    bool conflict = singular && init->conflict;
-    /* singular but for round-off, perhaps; else repeat the failure to describe it */
-    newton = run_newton(init, s, false);
-    if (newton == NEWTON_SINGULAR && conflict) return status;
-    return finish_newton(init, s, newton, diag);
+    if (!init->rows.known || init->iterations > 0) return false;
+    for (int i = 0; i < init->n; i++) {
+        double noise = 100.0 * DBL_EPSILON * init->rows.roundoff[i];
+        if (!(fabs(init->f[i]) <= init->options->init_tolerance * init->rows.unit[i] + noise))
+            return false;
+    }
+    return true;
 }
 
-/* Whether all |F_i| are below the tolerance in units of their rows. */
+/* The same, computing what it needs. */
 static newton_status residual_small(initializer *init, const start *s, bool *small)
 {
     load(init, s);
@@ -218,12 +212,32 @@ static newton_status residual_small(initializer *init, const start *s, bool *sma
     if (status != EVAL_OK) return status == EVAL_STOP ? NEWTON_STOP : NEWTON_EVALUATION;
     newton_status newton = newton_matrix(init, s->t, s->h, false);
     if (newton != NEWTON_OK && newton != NEWTON_SINGULAR) return newton;
-    *small = init->rows.known;
-    for (int i = 0; i < init->n && *small; i++) {
-        double noise = 100.0 * DBL_EPSILON * init->rows.roundoff[i];
-        *small = fabs(init->f[i]) <= init->options->init_tolerance * init->rows.unit[i] + noise;
-    }
+    *small = residual_met(init);
     return NEWTON_OK;
+}
+
+static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
+{
+    for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
+    newton_status newton = run_newton(init, s, true);
+    bool stop = newton == NEWTON_OK || newton == NEWTON_STOP || newton == NEWTON_MEMORY ||
+                newton == NEWTON_EVALUATION;
+    bool singular = newton == NEWTON_SINGULAR, met = singular && residual_met(init);
+    if (met && init->n > FALLBACK_LIMIT) return DAE_OK;
+    if (stop || init->n > FALLBACK_LIMIT) return finish_newton(init, s, newton, diag);
+    tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
+    dae_status status = singular ? start_hidden(init, s, diag) : try_general(init, s, true, diag);
+    if (status == DAE_OK) diag_clear(diag);
+    if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) return status;
+    if (met) { /* F is met; its derivative could not be, or could not be had */
+        diag_clear(diag);
+        return DAE_OK;
+    }
+    bool conflict = singular && init->conflict;
+    /* singular but for round-off, perhaps; else repeat the failure to describe it */
+    newton = run_newton(init, s, false);
+    if (newton == NEWTON_SINGULAR && conflict) return status;
+    return finish_newton(init, s, newton, diag);
 }
 
 /* Index 2: one differentiation suffices. For large n the user's values are trusted if F is met. */

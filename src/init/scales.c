@@ -12,8 +12,15 @@ static double relative_tolerance(const initializer *init, int j)
 
 void scales_weights(const initializer *init, const double *given, const double *y, double *weights)
 {
-    for (int j = 0; j < init->n; j++)
-        weights[j] = fmax(given[j], relative_tolerance(init, j) * fabs(y[j]));
+    const dae_options *o = init->options;
+    for (int j = 0; j < init->n; j++) {
+        double relative = relative_tolerance(init, j) * fabs(y[j]);
+        double absolute = o->atol_by_variable ? o->atol_by_variable[j] : o->atol;
+        if (o->weights)
+            weights[j] = fmax(given[j], relative);
+        else
+            weights[j] = fmax(relative + absolute, 1e-6 * given[j]); /* > 0 even if atol is 0 */
+    }
 }
 
 /* The size that the tolerances ascribe to y_j: |y_j| + atol_j/rtol_j = w_j/rtol_j */
@@ -38,6 +45,11 @@ double scales_time(const initializer *init, double h, double rate, const double 
     return 1.0 / fastest;
 }
 
+double scales_derivative_unit(const initializer *init, int j, double yp)
+{
+    return fmax(init->weights[j] / init->T, relative_tolerance(init, j) * fabs(yp));
+}
+
 double scales_difference_time(const initializer *init, double h)
 {
     double least = h != 0.0 ? fmin(fabs(h), init->T) : init->T;
@@ -60,17 +72,16 @@ static void add_column(row_scales *rows, const matrix_layout *layout, int j, con
     }
 }
 
-void scales_rows(row_scales *rows, const matrix_layout *layout, const double *dfdy,
-                 const double *dfdyp, const double *weights, double T, const double *y,
-                 const double *yp)
+void scales_rows(const initializer *init, row_scales *rows, const matrix_layout *layout,
+                 const double *dfdy, const double *dfdyp, const double *y, const double *yp)
 {
     int n = layout->n;
     vector_zero(n, rows->unit);
     vector_zero(n, rows->roundoff);
     for (int i = 0; i < n; i++) rows->variable[i] = -1;
     for (int j = 0; j < n; j++) {
-        add_column(rows, layout, j, dfdy, weights[j], y[j]);
-        add_column(rows, layout, j, dfdyp, weights[j] / T, yp[j]);
+        add_column(rows, layout, j, dfdy, init->weights[j], y[j]);
+        add_column(rows, layout, j, dfdyp, scales_derivative_unit(init, j, yp[j]), yp[j]);
     }
     rows->known = true;
 }

@@ -1,7 +1,7 @@
 /* What the files of this room share: scales, the damped Newton iteration, the general engine.
  *
  * Notation: F(t, y, y') the n equations; w_j the error weight of y_j; T a time scale, so that w_j/T
- * is the weight of y'_j; u the unit round-off. */
+ * is a weight for y'_j; u the unit round-off. */
 #ifndef DAE_INIT_WORKSPACE_H
 #define DAE_INIT_WORKSPACE_H
 
@@ -31,10 +31,10 @@ struct initializer {
     const dae_options *options; /* borrowed */
     int n;
     double T;                    /* time scale of this call */
-    double *weights;             /* max(w_j, rtol_j |y_j|) at the current iterate */
+    double *weights;             /* at the current iterate */
     double *y, *yp, *f;          /* current iterate */
     double *ynew, *ypnew, *fnew; /* trial point */
-    double *unit;                /* of Newton's unknown x_j: w_j, or w_j/T for a derivative */
+    double *unit;                /* tolerance unit of Newton's unknown x_j = y_j or y'_j */
     double *cy, *cyp;            /* column factors of Newton's matrix */
     double *dx, *dxbar;          /* corrections, in these units */
     double *spread;              /* sizes for difference increments */
@@ -54,7 +54,8 @@ struct initializer {
 
 /* ---- scales.c ---- */
 
-/* weights_j = max(given_j, rtol_j |y_j|): a guess near 0 must not set the scale of the solution. */
+/* weights_j = rtol_j |y_j| + atol_j at this y: the size of a guess must not set the scale of the
+ * solution. A user's own weights, given for the guess, are only raised. */
 void scales_weights(const initializer *init, const double *given, const double *y, double *weights);
 /* T: time in which the fastest component changes by its own size; at most 1000/rate, where rate is
  * that of the equations (scales_rate), or 1000 |h| if rate = 0 says nothing. */
@@ -66,10 +67,11 @@ double scales_time(const initializer *init, double h, double rate, const double 
 double scales_difference_time(const initializer *init, double h);
 /* spread_j = factor max(|y_j|, |T y'_j|, w_j/rtol_j): what to move y_j by in differences */
 void scales_spread(const initializer *init, double factor, const double *y, const double *yp);
+/* Tolerance unit of y'_j: max(w_j/T, rtol_j |y'_j|) */
+double scales_derivative_unit(const initializer *init, int j, double yp);
 /* Row scales of F at (y, yp) from stored partial derivatives. */
-void scales_rows(row_scales *rows, const matrix_layout *layout, const double *dfdy,
-                 const double *dfdyp, const double *weights, double T, const double *y,
-                 const double *yp);
+void scales_rows(const initializer *init, row_scales *rows, const matrix_layout *layout,
+                 const double *dfdy, const double *dfdyp, const double *y, const double *yp);
 /* 1/T as the geometric mean over the rows of ||dF_i/dy||/||dF_i/dy'||; 0 if no row has both. */
 double scales_rate(const matrix_layout *layout, const double *dfdy, const double *dfdyp,
                    const double *weights, double *row_y, double *row_yp);
