@@ -108,11 +108,14 @@ static bool coefficients_stand(const bdf_state *s, const bdf_scratch *w, double 
     return s->steady > k + 1 && h == s->h && k == s->order && h == w->h && k == w->order;
 }
 
-/* The coefficients of (5.2.4) for a step h at order k. */
+/* The coefficients of (5.2.4) for a step h at order k. Behind a start there is only the tangent: it
+ * counts as a step of size h, whatever size was tried before, lest the error constant vanish with h
+ * and the error test with it. */
 static void set_coefficients(const bdf_state *s, bdf_scratch *w, double h, int k)
 {
     w->t = s->t + h;
     if (coefficients_stand(s, w, h, k)) return;
+    bool first = s->t_old == s->t;
     w->order = k;
     w->h = h;
     w->psi[1] = h;
@@ -120,7 +123,7 @@ static void set_coefficients(const bdf_state *s, bdf_scratch *w, double h, int k
     w->gamma[1] = 0.0;
     double alpha_0 = -1.0, alpha_s = -1.0;
     for (int i = 2; i <= k + 1; i++) {
-        w->psi[i] = s->psi[i - 1] + h;
+        w->psi[i] = (first ? h : s->psi[i - 1]) + h;
         w->alpha[i] = h / w->psi[i];
         w->beta[i] = w->beta[i - 1] * w->psi[i - 1] / s->psi[i - 1];
         w->sigma[i] = (i - 1) * w->sigma[i - 1] * w->alpha[i];
