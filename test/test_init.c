@@ -250,6 +250,33 @@ static void dependent_derivatives(void **state)
     assert_near(yp[0], -y1 - 3.0 * expected2, 1e-8);
 }
 
+/* A capacitor between two nodes and no other y': F = 0 holds for a line of y', D_h F = 0 for one
+ * point. Values with F = 0 are trusted, others are made to meet both. */
+static int capacitor_residual(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    double current = 1e-6 * (yp[0] - yp[1]);
+    f[0] = (y[0] - sin(100.0 * t)) / 1e3 + current;
+    f[1] = y[1] / 2e3 - current;
+    return 0;
+}
+
+static void capacitor_between_nodes(void **state)
+{
+    (void)state;
+    /* sum: (y1 - sin(100t))/1e3 + y2/2e3 = 0, so y1' + y2'/2 = 100 cos(100t); 1e-6 (y1' - y2') =
+     * y2/2e3 */
+    double t = 0.002, y2 = 0.3, y1 = sin(0.2) - 0.5 * y2;
+    double difference = 500.0 * y2, rate2 = (100.0 * cos(0.2) - difference) / 1.5;
+    dae_residual form = {.n = 2, .f = capacitor_residual};
+    double y[2] = {y1, y2}, yp[2] = {0.0, 0.0};
+    assert_int_equal(solve_once(&form, NULL, DAE_INIT_DIFFERENTIAL, t, 1e-6, y, yp, NULL, NULL),
+                     DAE_OK);
+    assert_true(y[0] == y1 && y[1] == y2);
+    assert_near(yp[1], rate2, 1e-8);
+    assert_near(yp[0], rate2 + difference, 1e-8);
+}
+
 /* ---- index 1 that needs damping ---- */
 
 static int atan_residual(double t, const double *y, const double *yp, double *f, void *user)
@@ -640,6 +667,17 @@ static void pendulum_index2(void **state)
         for (int i = 0; i < 4; i++) assert_true(z[i] == start[i]);
         check_pendulum(z, zp);
         if (k == 0) assert_near(z[4], 1.0, 1e-8);
+
+        /* what is consistent stays, and costs next to nothing */
+        double same[6], same_p[6];
+        memcpy(same, z, sizeof z);
+        memcpy(same_p, zp, sizeof zp);
+        rig *r = rig_new(&form, NULL);
+        assert_int_equal(rig_solve(r, DAE_INIT_DIFFERENTIAL, 0.0, 1e-6, z, zp), DAE_OK);
+        assert_memory_equal(z, same, sizeof z);
+        assert_memory_equal(zp, same_p, sizeof zp);
+        assert_int_equal(r->stats.residuals, 1);
+        rig_free(r);
     }
 }
 
@@ -868,6 +906,7 @@ int main(void)
         cmocka_unit_test(book_condition_instead_of_tag),
         cmocka_unit_test(conflicting_tags_name_the_equation),
         cmocka_unit_test(dependent_derivatives),
+        cmocka_unit_test(capacitor_between_nodes),
         cmocka_unit_test(arctangent_from_afar),
         cmocka_unit_test(diode_from_zero),
         cmocka_unit_test(robertson_inconsistent),

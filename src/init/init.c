@@ -223,16 +223,12 @@ static dae_status start_index1(initializer *init, const start *s, dae_diag *diag
     bool stop = newton == NEWTON_OK || newton == NEWTON_STOP || newton == NEWTON_MEMORY ||
                 newton == NEWTON_EVALUATION;
     bool singular = newton == NEWTON_SINGULAR, met = singular && residual_met(init);
-    if (met && init->n > FALLBACK_LIMIT) return DAE_OK;
+    if (met) return DAE_OK; /* nothing to find: the given values are trusted */
     if (stop || init->n > FALLBACK_LIMIT) return finish_newton(init, s, newton, diag);
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
     dae_status status = singular ? start_hidden(init, s, diag) : try_general(init, s, true, diag);
     if (status == DAE_OK) diag_clear(diag);
     if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) return status;
-    if (met) { /* F is met; its derivative could not be, or could not be had */
-        diag_clear(diag);
-        return DAE_OK;
-    }
     bool conflict = singular && init->conflict;
     /* singular but for round-off, perhaps; else repeat the failure to describe it */
     newton = run_newton(init, s, false);
@@ -240,19 +236,15 @@ static dae_status start_index1(initializer *init, const start *s, dae_diag *diag
     return finish_newton(init, s, newton, diag);
 }
 
-/* Index 2: one differentiation suffices. For large n the user's values are trusted if F is met. */
+/* Index 2: values that meet F are trusted; else one differentiation finds the hidden constraints.
+ */
 static dae_status start_index2(initializer *init, const start *s, dae_diag *diag)
 {
     bool small = false;
     newton_status newton = residual_small(init, s, &small);
     if (newton == NEWTON_STOP || newton == NEWTON_MEMORY || newton == NEWTON_EVALUATION)
         return report_newton(init, newton, s->t, s->h, diag);
-    if (small && init->n > FALLBACK_LIMIT) return DAE_OK;
-    dae_status status = start_hidden(init, s, diag);
-    if (status == DAE_OK || !small || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY)
-        return status;
-    diag_clear(diag); /* F is met; its derivative could not be, or could not be had */
-    return DAE_OK;
+    return small ? DAE_OK : start_hidden(init, s, diag);
 }
 
 /* Index 3: y is taken as given; only y' can be found without a second differentiation. */

@@ -6,15 +6,17 @@
 
 typedef struct initializer initializer;
 
-/* Allocates all work space; kinds[j] (n, resolved: never AUTO) and weights are borrowed per call.
- */
+/* Allocates all work space, but for the dense arrays of the general engine when nothing says yet
+ * that it is needed. eval, matrix and options are borrowed and must outlive the initializer;
+ * kinds[j] (n, resolved: never AUTO) and weights are borrowed per call. */
 dae_status initializer_new(initializer **init, evaluator *eval, iteration *matrix,
                            const dae_options *options, dae_diag *diag);
 void initializer_free(initializer *init);
 
 /* Make (y, yp) consistent at t in the way `mode` says (never AUTO or NONE). On success y and yp are
- * overwritten; on failure they hold the last iterate and diag names the equations that could not be
- * met, by name and size. h: the scale of the coming step (sign = direction). */
+ * overwritten, unless they were consistent already; on failure they hold the last iterate, or what
+ * was given, and diag names the equations that could not be met, by name and size. h: the scale of
+ * the coming step (sign = direction). The partial derivatives and factors in `matrix` are lost. */
 dae_status initialize(initializer *init, dae_init mode, double t, double h, const dae_kind *kinds,
                       const double *weights, double *y, double *yp, dae_diag *diag);
 
