@@ -7,8 +7,8 @@
 #include "init/workspace.h"
 
 static const double least_damping = 1e-12;  /* exponentials overshoot by many powers of ten */
-static const double keep_matrix_rate = 0.2; /* contraction at which a new matrix does not pay:
-                                               log(0.2)/log(rate of a new one) */
+static const double keep_matrix_rate = 0.2; /* full steps that contract so need no new matrix: three
+                                               more of them reach the tolerance from 1 */
 
 static newton_status from_iteration(const initializer *init, iteration_status status)
 {

@@ -643,8 +643,7 @@ static dae_status attempt(initializer *init, const general_task *task, double t,
     bool met = judge(init, task);
     if (met) return DAE_OK; /* a halt on values that meet everything is one at round-off */
     init->conflict = end == END_CONVERGED;
-    const char *why = init->conflict ? "conflict" : "stall";
-    return report_general(init, task, g->misfit, g->b, g->row_variable, why, t, h, diag);
+    return report_general(init, task, g->misfit, g->b, g->row_variable, t, h, diag);
 }
 
 dae_status general_solve(initializer *init, const general_task *task, double t, double h,

@@ -169,13 +169,13 @@ dae_status report_newton(const initializer *init, newton_status status, double t
 }
 
 dae_status report_general(const initializer *init, const general_task *task, const double *misfit,
-                          const double *residual, const int *variable, const char *why, double t,
-                          double h, dae_diag *diag)
+                          const double *residual, const int *variable, double t, double h,
+                          dae_diag *diag)
 {
     if (!diag) return DAE_ERR_INITIAL;
     int rows = (task->differentiate ? 2 : 1) * init->n +
                (task->conditions ? init->eval->problem->form.n_conditions : 0);
-    bool conflict = why[0] == 'c';
+    bool conflict = init->conflict;
     diag->t = t;
     diag->h = h;
     name_worst(init, task, rows, misfit, residual, variable, diag);

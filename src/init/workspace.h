@@ -142,10 +142,10 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
 /* Why Newton failed, with the equations that are not met. */
 dae_status report_newton(const initializer *init, newton_status status, double t, double h,
                          dae_diag *diag);
-/* Rows of the general system: misfit in tolerance units, sorted by the report itself. */
+/* Rows of the general system that are not met, worst first; misfit is in tolerance units. */
 dae_status report_general(const initializer *init, const general_task *task, const double *misfit,
-                          const double *residual, const int *variable, const char *why, double t,
-                          double h, dae_diag *diag);
+                          const double *residual, const int *variable, double t, double h,
+                          dae_diag *diag);
 dae_status report_outside(const initializer *init, int variable, const double *y, double t,
                           dae_diag *diag);
 dae_status report_memory(dae_diag *diag);
