@@ -5,6 +5,12 @@
 /* Aim at half the tolerance; the second number keeps the power finite [BCP96 (5.2.23)]. */
 static const double SAFETY = 2.0, SMALLEST_ESTIMATE = 1e-4;
 
+/* Steps that only ever double lie somewhere between half of the aim and the aim, with errors well
+ * below it. Steps that may grow by less stay close to it and must aim lower for the same accuracy.
+ * On the models with small matrices the work at equal error is the same within 1 %; errors on the
+ * index-1 pendulum at rtol = 1e-11 are 180 rtol instead of 490. */
+static const double SAFETY_FINE = 4.0;
+
 /* Departures from DASSL, tuned on ten models (docs/methods/bdf.md, "Constants"):
  *   - h may grow by less than 2 once it has been steady for a few steps;
  *   - the order may fall only if it has been steady for two steps: right after a change the
@@ -57,9 +63,10 @@ static int choose_order(const step_control *c, const attempt *a, bool lower)
 }
 
 /* r of (5.2.23) */
-static double growth(double estimate, int order)
+static double growth(const step_control *c, double estimate, int order)
 {
-    return pow(SAFETY * estimate + SMALLEST_ESTIMATE, -1.0 / (order + 1));
+    double safety = c->least_growth < MOST_GROWTH ? SAFETY_FINE : SAFETY;
+    return pow(safety * estimate + SMALLEST_ESTIMATE, -1.0 / (order + 1));
 }
 
 static void limit_step(step_control *c)
@@ -88,7 +95,7 @@ void control_accept(step_control *c, const attempt *a)
         if (c->starting && !c->fixed) h *= 2.0;
     } else {
         order = choose_order(c, a, lower);
-        h *= accepted_factor(c, growth(estimate_at(a, order), order));
+        h *= accepted_factor(c, growth(c, estimate_at(a, order), order));
     }
     c->since_change = order == a->order && h == a->h ? c->since_change + 1 : 0;
     if (c->hold > 0) c->hold--;
@@ -111,7 +118,7 @@ static void reject_error(step_control *c, const attempt *a)
     c->order = c->error_failures >= 3 ? 1 : a->order - lower;
     double factor = 0.25;
     if (c->error_failures == 1)
-        factor = fmax(0.25, fmin(0.9, 0.9 * growth(estimate_at(a, c->order), c->order)));
+        factor = fmax(0.25, fmin(0.9, 0.9 * growth(c, estimate_at(a, c->order), c->order)));
     c->h = a->h * factor;
 }
 
