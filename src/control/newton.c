@@ -64,11 +64,12 @@ static newton_status from_evaluation(eval_status status)
     return status == EVAL_STOP ? NEWTON_STOP : NEWTON_EVALUATION;
 }
 
-static newton_status from_iteration(iteration_status status)
+/* Without a callback to blame it is GMRES that failed. */
+static newton_status from_iteration(const newton *nw, iteration_status status)
 {
     switch (status) {
     case ITERATION_OK: return NEWTON_OK;
-    case ITERATION_RETRY: return NEWTON_EVALUATION;
+    case ITERATION_RETRY: return nw->eval->failure.callback ? NEWTON_EVALUATION : NEWTON_DIVERGED;
     case ITERATION_SINGULAR: return NEWTON_SINGULAR;
     case ITERATION_STOP: return NEWTON_STOP;
     case ITERATION_MEMORY: return NEWTON_MEMORY;
@@ -119,7 +120,7 @@ static newton_status renew_matrix(newton *nw, const corrector *c, bool evaluate)
     if (status == ITERATION_OK) status = iteration_factor(nw->matrix, c->cj, &at);
     nw->rate_factor = UNKNOWN_RATE_FACTOR;
     nw->stale = status != ITERATION_OK;
-    return from_iteration(status);
+    return from_iteration(nw, status);
 }
 
 /* Back to the prediction. */
@@ -212,7 +213,8 @@ static newton_status newton_direction(newton *nw, const corrector *c, bool at_pr
     }
     double factor = matrix->matrix_free ? -1.0 : -2.0 / (1.0 + c->cj / matrix->cj);
     for (int i = 0; i < n; i++) nw->delta[i] = factor * f[i];
-    return from_iteration(iteration_solve(nw->matrix, &at, nw->delta));
+    nw->eval->failure.callback = NULL;
+    return from_iteration(nw, iteration_solve(nw->matrix, &at, nw->delta));
 }
 
 /* Iterate from the prediction until the iteration error is below the tolerance (5.2.15). */

@@ -19,6 +19,7 @@ static const double SAFETY_FINE = 4.0;
  * ever.
  */
 static const double MOST_GROWTH = 2.0;
+static const double LEAST_FIRST_FACTOR = 1e-4; /* h0 = 0.1 meets 1e-13 in ten attempts */
 enum { STEADY_FOR_GROWTH = 3, STEADY_FOR_LOWER = 2 };
 
 void control_start(step_control *c, double h, int order, const dae_options *options,
@@ -31,6 +32,7 @@ void control_start(step_control *c, double h, int order, const dae_options *opti
                         .min_order = options->min_order > 0 ? options->min_order : 1,
                         .max_order = max_order,
                         .starting = order == 1,
+                        .first = true,
                         .fixed = options->fixed_step > 0.0,
                         .max_step = options->max_step,
                         .least_growth = MOST_GROWTH};
@@ -103,10 +105,13 @@ void control_accept(step_control *c, const attempt *a)
     c->order = order;
     c->h = h;
     c->error_failures = c->other_failures = 0;
+    c->first = false;
     limit_step(c);
 }
 
-/* First failure: what the estimate says; second: a quarter; then order 1 and a quarter each. */
+/* First failure: what the estimate says; second: a quarter; then order 1 and a quarter each. The
+ * first step of all may be wrong by many powers of ten, since y' of algebraic variables is unknown;
+ * there the estimate is followed every time. */
 static void reject_error(step_control *c, const attempt *a)
 {
     c->error_failures++;
@@ -116,9 +121,9 @@ static void reject_error(step_control *c, const attempt *a)
     }
     bool lower = wants_lower(a) && a->order > c->min_order;
     c->order = c->error_failures >= 3 ? 1 : a->order - lower;
-    double factor = 0.25;
-    if (c->error_failures == 1)
-        factor = fmax(0.25, fmin(0.9, 0.9 * growth(c, estimate_at(a, c->order), c->order)));
+    double factor = 0.25, least = c->first ? LEAST_FIRST_FACTOR : 0.25;
+    if (c->error_failures == 1 || c->first)
+        factor = fmax(least, fmin(0.9, 0.9 * growth(c, estimate_at(a, c->order), c->order)));
     c->h = a->h * factor;
 }
 

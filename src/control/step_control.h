@@ -8,6 +8,7 @@ typedef struct step_control {
     int order, min_order, max_order;
     double h;      /* next step, signed */
     bool starting; /* order and step still rise with every step */
+    bool first;    /* no step accepted yet: h is a guess */
     bool fixed;    /* constant steps: no error control */
     int last_order;
     int error_failures, other_failures; /* since the last accepted step */

@@ -1,6 +1,7 @@
 /* Failures in words: what happened, to which variable and equation, and what to try. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/diag.h"
 #include "base/vector.h"
@@ -12,14 +13,51 @@ dae_status explain_evaluation(dae_solver *s, eval_status status)
     return evaluator_report(&s->eval, status, &s->diag);
 }
 
+/* A recoverable failure of g that searching in smaller parts did not overcome. */
+dae_status explain_events(dae_solver *s, eval_status status)
+{
+    dae_status result = explain_evaluation(s, status);
+    if (status != EVAL_RETRY) return result;
+    diag_append(&s->diag, " Events up to t = %.10g have been reported.", s->searched);
+    return s->diag.status = DAE_ERR_EVENT;
+}
+
+dae_status explain_interrupt(dae_solver *s)
+{
+    s->diag.t = s->t_new;
+    return diag_set(&s->diag, DAE_ERR_INTERRUPTED,
+                    "The interrupt callback stopped the integration at t = %.10g. Step again to go "
+                    "on.",
+                    s->t_new);
+}
+
+dae_status explain_max_steps(dae_solver *s, double tend)
+{
+    s->diag.t = s->t;
+    s->diag.h = s->stats.last_h;
+    s->diag.value = (double)s->options.max_steps;
+    return diag_set(&s->diag, DAE_ERR_MAX_STEPS,
+                    "%ld steps took the integration to t = %.10g, not to %.10g; the last step was "
+                    "h = %.3g. Call again to go on, raise max_steps, or look for what makes the "
+                    "steps small (opt.monitor).",
+                    s->options.max_steps, s->t, tend, s->stats.last_h);
+}
+
 dae_status explain_weights(dae_solver *s, int variable)
 {
     s->diag.t = s->t_new;
     if (variable >= s->n)
-        return diag_set(&s->diag, DAE_ERR_CALLBACK, "The weights callback failed at t = %g.",
+        return diag_set(&s->diag, DAE_ERR_CALLBACK,
+                        "The weights callback returned a nonzero value at t = %.10g, which stops "
+                        "the integration.",
                         s->t_new);
     diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
     s->diag.value = s->norm.weights[variable];
+    if (s->norm.user_weights)
+        return diag_set(&s->diag, DAE_ERR_EVALUATION,
+                        "The weights callback gave %g for variable %s at t = %.10g; weights must "
+                        "be positive and finite.",
+                        s->diag.value, s->diag.variable_name, s->t_new);
     return diag_set(&s->diag, DAE_ERR_TOLERANCE,
                     "At t = %g the error weight of variable %s is %g: pure relative error control "
                     "cannot measure a value that is zero. Give it a positive atol.",
@@ -82,44 +120,98 @@ static bool error_ignores_step(const dae_solver *s, const attempt *a)
     return fabs(a->h) <= 1e-2 * fabs(c->first_h) && a->error >= 0.05 * c->first_error;
 }
 
+/* No step since the start or restart. */
+static bool at_start(const dae_solver *s)
+{
+    return s->t_old == s->t_new;
+}
+
+/* How often in words; a fixed step fails once and is not counted. */
+static const char *times(int count, char text[32])
+{
+    if (count <= 1) return "once";
+    snprintf(text, 32, "%d times", count);
+    return text;
+}
+
+/* A user's norm that is not a number, though the vector was one: nothing can pass a test. */
+static bool norm_failed(const dae_solver *s, const attempt *a)
+{
+    if (!s->norm.user_norm) return false;
+    if (a->status == ATTEMPT_OK) return !isfinite(a->error);
+    return a->status == ATTEMPT_CONVERGENCE && !isfinite(s->newton.last_size) &&
+           vector_finite(s->n, s->newton.delta);
+}
+
+static dae_status explain_norm(dae_solver *s, const attempt *a, const char *limit)
+{
+    s->diag.value = a->status == ATTEMPT_OK ? a->error : s->newton.last_size;
+    return diag_set(&s->diag, DAE_ERR_EVALUATION,
+                    "The norm callback gave a value that is negative or not finite at t = %.9g, "
+                    "for every step down to h = %.3g (%s). It must be a norm.",
+                    a->t, a->h, limit);
+}
+
+/* What an error that does not go away with h means. */
+static void advise_on_stubborn_error(dae_solver *s, const attempt *a)
+{
+    diag_append(&s->diag,
+                " The error does not go to 0 with h (%.3g at h = %.3g, %.3g at h = %.3g): ",
+                s->control.first_error, s->control.first_h, a->error, a->h);
+    if (at_start(s))
+        diag_append(&s->diag, "the initial values are inconsistent, or the index is above 1. Try "
+                              "opt.init = DAE_INIT_DIFFERENTIAL, or kinds DAE_KIND_INDEX2");
+    else
+        diag_append(&s->diag, "there is a discontinuity here, or the index is above 1. Try an "
+                              "event at the discontinuity, or kinds DAE_KIND_INDEX2");
+    diag_append(&s->diag, " for variables that no equation determines directly.");
+}
+
 static dae_status explain_error_test(dae_solver *s, const attempt *a, const char *limit)
 {
+    char text[32];
     int variable = vector_argmax(s->n, a->estimate, s->norm.tested);
     double size = fabs(a->estimate[variable] * s->norm.scale[variable]) * a->error_constant;
     blame_variable(s, variable, size);
     diag_set(&s->diag, DAE_ERR_ERROR_TEST,
-             "The error test failed %d times at t = %.9g, with h down to %.3g (%s). Variable %s "
-             "(%s) dominates: its estimated error is %.3g times its tolerance.",
-             s->control.error_failures, a->t, a->h, limit, s->diag.variable_name,
+             "The error test failed %s at t = %.9g, with h down to %.3g (%s). Variable %s (%s) "
+             "dominates: its estimated error is %.3g times its tolerance.",
+             times(s->control.error_failures, text), a->t, a->h, limit, s->diag.variable_name,
              kind_text(s->kinds[variable]), size);
-    if (error_ignores_step(s, a)) {
-        diag_append(&s->diag,
-                    " The error does not go to 0 with h (%.3g at h = %.3g, %.3g at h = %.3g): ",
-                    s->control.first_error, s->control.first_h, a->error, a->h);
-        diag_append(&s->diag, s->stats.steps == 0
-                                  ? "the initial values are inconsistent, or the index is above 1."
-                                  : "there is a discontinuity here, or the index is above 1.");
-        diag_append(&s->diag,
-                    " Try opt.init, an event at the discontinuity, or kinds "
-                    "DAE_KIND_INDEX2 for variables that no equation determines directly.");
-    } else {
-        diag_append(&s->diag, " The solution may have a singularity here; or try a larger atol for "
-                              "this variable.");
-    }
+    if (error_ignores_step(s, a))
+        advise_on_stubborn_error(s, a);
+    else if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL)
+        diag_append(&s->diag, " An algebraic variable that asks for such small steps points to an "
+                              "index above 1: give it kind DAE_KIND_INDEX2, or differentiate the "
+                              "constraint that fixes it. Otherwise try a larger atol for it.");
+    else
+        diag_append(&s->diag, " The solution may have a singularity here, or grow without bound; "
+                              "or try a larger atol for this variable.");
     return DAE_ERR_ERROR_TEST;
+}
+
+/* An index above 1 shows in algebraic variables, in rising errors, or in what the user said. */
+static bool index_suspected(const dae_solver *s, int variable)
+{
+    if (s->control.error_failures > 0 || at_start(s)) return true;
+    if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL) return true;
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] >= DAE_KIND_INDEX2) return true;
+    return false;
 }
 
 static dae_status explain_convergence(dae_solver *s, const attempt *a, const char *limit)
 {
+    char text[32];
     int variable = vector_argmax(s->n, s->newton.delta, s->norm.newton);
     blame_variable(s, variable, s->newton.last_size);
     double condition = iteration_condition(&s->matrix);
     double residual = blame_equation(s, a->y, a->yp, a->t + a->h);
     diag_set(&s->diag, DAE_ERR_CONVERGENCE,
-             "Newton's iteration failed %d times at t = %.9g, with h down to %.3g (%s). The "
-             "correction of variable %s dominates (norm %.3g, rate %.2g).",
-             s->control.other_failures, a->t, a->h, limit, s->diag.variable_name,
-             s->newton.last_size, s->newton.rate);
+             "Newton's iteration failed %s at t = %.9g, with h down to %.3g (%s). The correction "
+             "of variable %s (%s) dominates (norm %.3g, rate %.2g).",
+             times(s->control.other_failures, text), a->t, a->h, limit, s->diag.variable_name,
+             kind_text(s->kinds[variable]), s->newton.last_size, s->newton.rate);
     if (residual >= 0.0)
         diag_append(&s->diag,
                     " Equation %s has the largest residual, %.3g in units of the "
@@ -127,9 +219,10 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
                     s->diag.equation_name, residual);
     if (condition >= 0.0)
         diag_append(&s->diag, " The iteration matrix has reciprocal condition %.2g.", condition);
-    if (s->control.error_failures > 0 || s->stats.steps == 0)
+    if (index_suspected(s, variable))
         diag_append(&s->diag, " Inconsistent initial values or an index above 1 look like this: "
-                              "try opt.init, and kinds for index-2 variables.");
+                              "try opt.init, and kinds for index-2 variables; differentiate "
+                              "constraints of index 3.");
     diag_append(&s->diag, " Check the Jacobian callback if there is one, and whether F is smooth.");
     return DAE_ERR_CONVERGENCE;
 }
@@ -170,6 +263,7 @@ dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit
 {
     s->diag.t = a->t;
     s->diag.h = a->h;
+    if (norm_failed(s, a)) return explain_norm(s, a, limit);
     switch (a->status) {
     case ATTEMPT_OK: return explain_error_test(s, a, limit);
     case ATTEMPT_SINGULAR: return explain_singular(s, a, limit);

@@ -42,7 +42,9 @@ struct dae_solver {
     double t;            /* where the solver stands */
     double t_old, t_new; /* the last step */
     double direction;    /* +1, -1, or 0 while unknown */
+    double searched;     /* events up to here have been reported */
     double finest_rtol;  /* smallest relative tolerance; 0 with user weights */
+    bool weights_sound;  /* the error weights at t_new are fit for use */
 
     /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
     int history;
@@ -66,6 +68,9 @@ void solver_interpolate(const dae_solver *s, double t, int derivative, double *y
 
 /* solve/explain.c: failures in words. Each returns the status it puts into the diagnostic. */
 dae_status explain_evaluation(dae_solver *s, eval_status status);
+dae_status explain_events(dae_solver *s, eval_status status);
+dae_status explain_interrupt(dae_solver *s);
+dae_status explain_max_steps(dae_solver *s, double tend);
 dae_status explain_weights(dae_solver *s, int variable);
 dae_status explain_accuracy(dae_solver *s, double factor);
 dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit);

@@ -12,11 +12,15 @@ static const double ROUNDINGS = 100.0 * DBL_EPSILON;
 
 dae_status solver_update_weights(dae_solver *s, double t, const double *y)
 {
+    s->weights_sound = false;
     int bad = norm_update(&s->norm, t, y);
     if (bad >= 0) return explain_weights(s, bad);
-    if (s->finest_rtol > ROUNDINGS) return DAE_OK; /* ||y|| <= 1 / rtol: no need to look */
-    double excess = ROUNDINGS * norm_of(&s->norm, y, s->norm.scale);
-    return excess > 1.0 ? explain_accuracy(s, excess) : DAE_OK;
+    if (s->finest_rtol <= ROUNDINGS) { /* else ||y|| <= 1 / rtol: no need to look */
+        double excess = ROUNDINGS * norm_of(&s->norm, y, s->norm.scale);
+        if (excess > 1.0) return explain_accuracy(s, excess);
+    }
+    s->weights_sound = true;
+    return DAE_OK;
 }
 
 static bool any_auto_kind(const dae_solver *s)
@@ -34,7 +38,7 @@ static dae_status resolve_kinds(dae_solver *s, double t, double h)
 {
     const dae_kind *given = s->problem->form.kinds;
     bool look = any_auto_kind(s) && !s->matrix.matrix_free;
-    if (look) {
+    if (look || s->matrix.jac.undetected) { /* finding a pattern allocates: not while stepping */
         iteration_status status =
             iteration_evaluate(&s->matrix, t, s->y, s->yp, 1.0 / h, h, s->norm.weights, NULL);
         if (status == ITERATION_MEMORY)
@@ -100,8 +104,9 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (status != DAE_OK) return status;
     if (s->events) {
         eval_status eval = event_finder_start(s->events, t, s->y, s->yp);
-        if (eval != EVAL_OK) return explain_evaluation(s, eval);
+        if (eval != EVAL_OK) return explain_events(s, eval);
     }
+    s->searched = t;
     s->stats.starts++;
     s->stats.t = t;
     s->phase = PHASE_POISED;

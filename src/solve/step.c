@@ -31,6 +31,7 @@ static bool in_last_step(const dae_solver *s, double t)
 dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
 {
     if (!s) return DAE_ERR_ARGUMENT;
+    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     if (s->phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_at was called before a start.");
     if (!y || derivative < 0 || derivative > 1)
@@ -138,11 +139,30 @@ static double limit_to_stop_time(const dae_solver *s, double h)
     return h;
 }
 
-/* Too small to move t, or below the user's limit. */
+/* Smaller steps do not move t for sure, or are below the user's limit. */
+static double least_step(const dae_solver *s)
+{
+    return fmax(4.0 * DBL_EPSILON * fabs(s->t_new), s->options.min_step);
+}
+
+/* What control asks for, made large enough to move t. */
+static double next_step(const dae_solver *s)
+{
+    double h = s->control.h, least = least_step(s);
+    if (fabs(h) < least && !s->control.fixed) h = copysign(least, h);
+    return limit_to_stop_time(s, h);
+}
+
 static bool step_too_small(const dae_solver *s, double h)
 {
-    double least = fmax(4.0 * DBL_EPSILON * fabs(s->t_new), s->options.min_step);
-    return fabs(h) < least || s->t_new + h == s->t_new;
+    return fabs(h) < least_step(s) || s->t_new + h == s->t_new;
+}
+
+static const char *smallness_text(const dae_solver *s)
+{
+    bool by_user = s->options.min_step > 0.0 && least_step(s) == s->options.min_step;
+    return by_user ? "the next one would be below min_step"
+                   : "the step size would become too small";
 }
 
 static bool too_many_failures(const dae_solver *s)
@@ -157,9 +177,8 @@ static dae_status attempt_until_accepted(dae_solver *s)
     attempt *a = &s->last;
     for (;;) {
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
-            return diag_set(&s->diag, DAE_ERR_INTERRUPTED,
-                            "The interrupt callback stopped the integration at t = %g.", s->t_new);
-        double h = limit_to_stop_time(s, s->control.h);
+            return explain_interrupt(s);
+        double h = next_step(s);
         s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
@@ -170,8 +189,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
         control_reject(&s->control, a);
         if (too_many_failures(s)) return explain_rejections(s, a, "too many failures in one step");
-        if (step_too_small(s, s->control.h))
-            return explain_rejections(s, a, "the step size would become too small");
+        if (step_too_small(s, s->control.h)) return explain_rejections(s, a, smallness_text(s));
     }
 }
 
@@ -208,24 +226,39 @@ static double effective_end(const dae_solver *s, double tend)
     return (tend - stop) * direction > 0.0 ? stop : tend;
 }
 
+/* Look for the next event up to `to`. Where g cannot be evaluated look less far ahead: what lies
+ * beyond an event may be out of the model's reach. */
+static eval_status search_events(dae_solver *s, double to, bool *found)
+{
+    enum { MOST_CUTS = 20 };
+    double reach = to;
+    int cuts = 0;
+    *found = false;
+    while (!*found && (to - s->searched) * s->direction > 0.0) {
+        double when = reach;
+        eval_status status =
+            event_finder_search(s->events, interpolate_for_events, s, reach, found, &when);
+        bool cut = status == EVAL_RETRY || reach == s->searched;
+        if (status == EVAL_STOP || (cut && ++cuts > MOST_CUTS)) return status ? status : EVAL_RETRY;
+        if (status == EVAL_OK) s->searched = *found ? when : reach;
+        reach = cut ? s->searched + 0.5 * (reach - s->searched) : to;
+    }
+    return EVAL_OK;
+}
+
 /* Move to the next event in the unreported part of the last step, to tend, or to its end. */
 static dae_status advance_within_step(dae_solver *s, double tend)
 {
-    bool ends = reached(s, s->t_new, tend);
+    bool ends = reached(s, s->t_new, tend), found = false;
     double to = ends ? tend : s->t_new;
-    if (s->events) {
-        bool found = false;
-        double when = to;
-        eval_status status =
-            event_finder_search(s->events, interpolate_for_events, s, to, &found, &when);
-        if (status != EVAL_OK) return explain_evaluation(s, status);
-        if (found) {
-            s->t = when;
-            if (event_finder_terminal(s->events)) s->phase = PHASE_ENDED;
-            return DAE_EVENT;
-        }
+    eval_status status = s->events ? search_events(s, to, &found) : EVAL_OK;
+    if (status != EVAL_OK) {
+        s->t = s->searched;
+        return explain_events(s, status);
     }
-    s->t = to;
+    if (found && event_finder_terminal(s->events)) s->phase = PHASE_ENDED;
+    s->t = found ? s->searched : to;
+    if (found) return DAE_EVENT;
     return ends ? DAE_OK : DAE_STEPPED;
 }
 
@@ -245,6 +278,13 @@ static dae_status check_goal(dae_solver *s, double tend)
     return DAE_OK;
 }
 
+/* Try again what failed at the end of the last step; the user may have loosened the tolerances. */
+static dae_status renew_weights(dae_solver *s)
+{
+    solver_interpolate(s, s->t_new, 0, s->work);
+    return solver_update_weights(s, s->t_new, s->work);
+}
+
 dae_status dae_solver_step(dae_solver *s, double tend)
 {
     if (!s) return DAE_ERR_ARGUMENT;
@@ -258,7 +298,8 @@ dae_status dae_solver_step(dae_solver *s, double tend)
     }
     if (s->phase == PHASE_POISED) start_method(s, tend);
     if (s->t == s->t_new) {
-        status = attempt_until_accepted(s);
+        if (!s->weights_sound) status = renew_weights(s);
+        if (status == DAE_OK) status = attempt_until_accepted(s);
         if (status == DAE_OK) status = accept_step(s);
         if (status != DAE_OK) return status;
     }
@@ -271,12 +312,7 @@ dae_status dae_solver_run(dae_solver *s, double tend, double *y, double *yp)
     dae_status status = DAE_STEPPED;
     long limit = s->options.max_steps;
     for (long steps = 0; status == DAE_STEPPED; steps++) {
-        if (limit > 0 && steps >= limit)
-            return diag_set(&s->diag, DAE_ERR_MAX_STEPS,
-                            "%ld steps took the integration to t = %g, not to %g; the last step "
-                            "was h = %.3g. Call again to go on, raise max_steps, or look for what "
-                            "makes the steps small (opt.monitor).",
-                            limit, s->t, tend, s->stats.last_h);
+        if (limit > 0 && steps >= limit) return explain_max_steps(s, tend);
         status = dae_solver_step(s, tend);
     }
     if (status < 0) return status;

@@ -398,6 +398,7 @@ static eval_status record_nonfinite(evaluator *e, const char *callback, double t
 {
     e->failure = (eval_failure){
         .callback = callback, .component = component, .variable = -1, .t = t, .value = value};
+    if (isnan(value)) e->failure.value = NAN; /* without the sign, which would be printed */
     return EVAL_RETRY;
 }
 
