@@ -1,0 +1,29 @@
+/* Compiled expressions: the same outputs by the tape or by native code, behind one call.
+ *
+ * Both give the same bits: every node is one operation in double precision, computed by the same
+ * operation or libm function, without contraction or reassociation. */
+#ifndef DAE_EXPR_CODE_H
+#define DAE_EXPR_CODE_H
+
+#include "expr/tape.h"
+
+/* One function of a native module; arguments as in tape_inputs. */
+typedef void (*native_function)(double time, const double *y, const double *yp, const double *ypp,
+                                const double *parameters, const double *memory, double *out);
+
+typedef struct code {
+    tape *tape;             /* always there; owned */
+    native_function native; /* NULL: run the tape; belongs to a native_module */
+    double *work;           /* of the tape; owned */
+    size_t outputs;
+} code;
+
+bool code_new(code *c, const graph *g, const expr *e, size_t count);
+void code_free(code *c);
+
+/* Parameters or memory have changed. */
+void code_prepare(code *c, const tape_inputs *in);
+/* out[i] = e[i] */
+void code_run(code *c, const tape_inputs *in, double *out);
+
+#endif

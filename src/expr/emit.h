@@ -1,0 +1,33 @@
+/* C text for expressions: readable, self-contained functions. */
+#ifndef DAE_EXPR_EMIT_H
+#define DAE_EXPR_EMIT_H
+
+#include "expr/print.h"
+
+/* One function to emit: void name(double time, const double *y, const double *yp, const double
+ * *ypp, const double *p, const double *m, double *out) with out[i] = e[i]. */
+typedef struct emit_function {
+    const char *name;
+    const char *comment; /* above the function; may be NULL */
+    const expr *e;
+    size_t count;
+    const char *const *labels; /* comment per output, or NULL */
+} emit_function;
+
+/* Growable text; `failed` is set when memory runs out. */
+typedef struct emit_text {
+    char *text;
+    size_t length, capacity;
+    bool failed;
+} emit_text;
+
+void emit_append(emit_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void emit_free(emit_text *t);
+
+/* A translation unit with the helpers the functions need (static inline), then the functions. Names
+ * of leaves (may be NULL) appear as comments. Large functions are split so that compilers stay
+ * fast: cost of compiling grows linearly. */
+void emit_unit(emit_text *t, const graph *g, const emit_function *functions, size_t count,
+               print_name name, void *context);
+
+#endif

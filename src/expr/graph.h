@@ -1,0 +1,113 @@
+/* The expression graph: hash-consed, folded, shared.
+ *
+ * An expression is an index into the graph's node table; equal expressions have equal indices, and
+ * an operand's index is smaller than its parent's, so that a table scan is a topological order.
+ * Building never fails loudly: when memory runs out the graph remembers it (graph_failed) and every
+ * later builder returns EXPR_NONE. Booleans are the numbers 0 and 1.
+ *
+ * Folding never changes a value's domain: 0*x stays unless x is known finite, x/x stays, sqrt(x)^2
+ * stays, x - x stays unless x is a leaf (a leaf's value is finite by contract). */
+#ifndef DAE_EXPR_GRAPH_H
+#define DAE_EXPR_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t expr;
+enum { EXPR_NONE = 0 };
+
+typedef enum expr_op {
+    /* leaves */
+    EXPR_CONSTANT,  /* value */
+    EXPR_TIME,      /* the independent variable */
+    EXPR_VARIABLE,  /* index, order: the order-th time derivative of variable `index` */
+    EXPR_PARAMETER, /* index: fixed during a run */
+    EXPR_MEMORY,    /* index: fixed between events: discrete variables, pre values, relations */
+    /* one operand */
+    EXPR_NEG,
+    EXPR_NOT,
+    EXPR_ABS,
+    EXPR_SIGN,
+    EXPR_SQRT,
+    EXPR_EXP,
+    EXPR_LOG,
+    EXPR_LOG10,
+    EXPR_SIN,
+    EXPR_COS,
+    EXPR_TAN,
+    EXPR_ASIN,
+    EXPR_ACOS,
+    EXPR_ATAN,
+    EXPR_SINH,
+    EXPR_COSH,
+    EXPR_TANH,
+    EXPR_FLOOR,
+    EXPR_CEIL,
+    /* two operands */
+    EXPR_ADD,
+    EXPR_SUB,
+    EXPR_MUL,
+    EXPR_DIV,
+    EXPR_POW,
+    EXPR_ATAN2,
+    EXPR_MIN,
+    EXPR_MAX,
+    EXPR_LT,
+    EXPR_LE,
+    EXPR_EQ,
+    EXPR_NE,
+    EXPR_AND,
+    EXPR_OR, /* a > b is b < a, a >= b is b <= a */
+    /* three operands */
+    EXPR_SELECT, /* a if condition is not 0, else b: the other branch's value never matters */
+    EXPR_OP_COUNT
+} expr_op;
+
+typedef struct expr_node {
+    uint8_t op;    /* expr_op */
+    uint8_t order; /* of a VARIABLE */
+    int32_t index; /* of a VARIABLE, PARAMETER or MEMORY */
+    expr a, b, c;  /* operands; EXPR_NONE where absent */
+    double value;  /* of a CONSTANT */
+} expr_node;
+
+typedef struct graph graph;
+
+graph *graph_new(void); /* NULL: out of memory */
+void graph_free(graph *g);
+bool graph_failed(const graph *g); /* memory ran out since graph_new */
+size_t graph_size(const graph *g); /* number of nodes; valid expressions are 1 .. size-1 */
+const expr_node *graph_node(const graph *g, expr e);
+int graph_arity(expr_op op);           /* number of operands */
+const char *graph_op_name(expr_op op); /* "sin", "+", .. */
+
+expr graph_constant(graph *g, double value);
+expr graph_time(graph *g);
+expr graph_variable(graph *g, int index, int order);
+expr graph_parameter(graph *g, int index);
+expr graph_memory(graph *g, int index);
+/* Simplifying constructors for any operator of that arity. */
+expr graph_unary(graph *g, expr_op op, expr a);
+expr graph_binary(graph *g, expr_op op, expr a, expr b);
+expr graph_select(graph *g, expr condition, expr a, expr b);
+
+bool graph_is_constant(const graph *g, expr e, double *value); /* value may be NULL */
+
+/* e with leaves replaced: `leaf` maps a leaf node to its replacement (itself to keep it). Shared
+ * nodes are mapped once; cost is the number of distinct nodes reached. */
+typedef expr (*graph_leaf_map)(void *context, graph *g, expr leaf);
+expr graph_substitute(graph *g, expr e, graph_leaf_map leaf, void *context);
+
+/* Visit the distinct leaves of `count` expressions in increasing node order. Returns false if out
+ * of memory. */
+typedef void (*graph_leaf_visit)(void *context, expr leaf);
+bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit visit,
+                  void *context);
+
+/* Value of e given leaf values; NAN if a leaf is unknown (reader returned NAN). For compile-time
+ * evaluation and diagnostics, not for the step loop. */
+typedef double (*graph_leaf_value)(void *context, const expr_node *leaf);
+double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context);
+
+#endif

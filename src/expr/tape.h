@@ -1,0 +1,44 @@
+/* A tape: straight-line code for many expressions at once, run by a small interpreter. */
+#ifndef DAE_EXPR_TAPE_H
+#define DAE_EXPR_TAPE_H
+
+#include "expr/graph.h"
+
+typedef struct tape tape;
+
+/* Inputs of a run, in doubles: variables by (index, order), parameters, memory, time. A VARIABLE
+ * leaf (index, order) reads values[order][index]. */
+typedef struct tape_inputs {
+    double time;
+    const double *values[4]; /* values[0] = y, values[1] = y', ..; NULL where no leaf needs it */
+    const double *parameters;
+    const double *memory;
+} tape_inputs;
+
+/* Code for outputs[i] = e[i], i < count; common subexpressions once; registers reused so that work
+ * space stays small; select is lazy only in the sense that the other branch's NaN does not matter.
+ * Parts that depend on parameters and memory alone are hoisted: tape_prepare computes them. */
+tape *tape_new(const graph *g, const expr *e, size_t count); /* NULL: memory */
+void tape_free(tape *t);
+size_t tape_length(const tape *t); /* instructions per run */
+
+/* Work space of a run is caller-owned so that a tape can be shared by threads. */
+size_t tape_work_size(const tape *t); /* doubles */
+void tape_prepare(const tape *t, const tape_inputs *in, double *work);
+void tape_run(const tape *t, const tape_inputs *in, double *work, double *out);
+
+/* The same in other arithmetic. work and out are arrays of that type. */
+typedef double _Complex tape_complex;
+typedef long double tape_long;
+typedef __float128 tape_quad;
+/* (declared by tape_scalar.h, generated per type: tape_run_complex, tape_run_long, tape_run_quad)
+ */
+
+/* Truncated Taylor series: variables are given as coefficient arrays c[0..degree] per (index), and
+ * each output receives degree+1 coefficients. A VARIABLE of order m is the m-th derivative of its
+ * series. Recurrences per operator [e.g. Griewank, Walther 2008, ch. 13]. */
+size_t tape_series_work_size(const tape *t, int degree);
+void tape_run_series(const tape *t, int degree, double time, const double *const *coefficients,
+                     const double *parameters, const double *memory, double *work, double *out);
+
+#endif

@@ -1,0 +1,14 @@
+/* Text to syntax tree. */
+#ifndef DAE_MODELICA_PARSER_H
+#define DAE_MODELICA_PARSER_H
+
+#include "base/arena.h"
+#include "modelica/ast.h"
+#include "modelica/message.h"
+
+/* Parse a whole file. Returns NULL only when memory is exhausted; with errors in `messages` the
+ * tree is incomplete but sound, so that the checker can go on and find more. Nesting is limited
+ * (256 levels), so that no input exhausts the stack. */
+ast_file *parse_file(arena *a, const char *text, size_t length, message_list *messages);
+
+#endif
