@@ -180,11 +180,11 @@ static dae_status attempt_until_accepted(dae_solver *s)
             return explain_interrupt(s);
         double h = next_step(s);
         s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
+        if (a->status == ATTEMPT_STOP || a->status == ATTEMPT_MEMORY) return explain_fatal(s, a);
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
         tell_monitor(s, a, accepted);
         if (accepted) return DAE_OK;
-        if (a->status == ATTEMPT_STOP || a->status == ATTEMPT_MEMORY) return explain_fatal(s, a);
         count_rejection(&s->stats, a);
         if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
         control_reject(&s->control, a);
