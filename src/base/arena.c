@@ -1,0 +1,103 @@
+#include "base/arena.h"
+
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { ALIGNMENT = 16, FIRST_CHUNK = 1 << 12, LARGEST_CHUNK = 1 << 20 };
+
+/* Chunks form a list, newest first; blocks are cut from the front of the newest one. */
+typedef struct chunk {
+    struct chunk *older;
+    size_t capacity, used; /* bytes of `data` */
+    _Alignas(ALIGNMENT) unsigned char data[];
+} chunk;
+
+struct arena {
+    chunk *newest;
+    size_t limit; /* bytes, 0: none */
+    size_t held;  /* bytes of all chunks, headers included */
+    size_t next;  /* capacity of the next ordinary chunk */
+    int failed;
+};
+
+arena *arena_new(size_t limit)
+{
+    arena *a = DAE_NEW(arena);
+    if (!a) return NULL;
+    a->limit = limit;
+    a->next = FIRST_CHUNK;
+    return a;
+}
+
+void arena_free(arena *a)
+{
+    if (!a) return;
+    for (chunk *c = a->newest, *older; c; c = older) {
+        older = c->older;
+        dae_free(c);
+    }
+    dae_free(a);
+}
+
+/* Bytes that the limit still allows for a chunk's data. */
+static size_t allowance(const arena *a)
+{
+    if (a->limit == 0) return SIZE_MAX - sizeof(chunk) - a->held;
+    size_t taken = a->held + sizeof(chunk);
+    return a->limit > taken ? a->limit - taken : 0;
+}
+
+/* A chunk with room for `bytes` becomes the newest; chunks double up to 1 MiB so that their number
+ * stays logarithmic for small arenas and waste stays bounded for large ones. */
+static chunk *add_chunk(arena *a, size_t bytes)
+{
+    size_t allowed = allowance(a);
+    if (bytes > allowed) return NULL;
+    size_t capacity = bytes > a->next ? bytes : a->next;
+    if (capacity > allowed) capacity = allowed / ALIGNMENT * ALIGNMENT;
+    chunk *c = dae_calloc(1, sizeof(chunk) + capacity);
+    if (!c) return NULL;
+    c->capacity = capacity;
+    c->older = a->newest;
+    a->newest = c;
+    a->held += sizeof(chunk) + capacity;
+    if (a->next < LARGEST_CHUNK) a->next *= 2;
+    return c;
+}
+
+void *arena_alloc(arena *a, size_t bytes)
+{
+    if (bytes == 0) bytes = 1;
+    if (a->failed || bytes > SIZE_MAX - ALIGNMENT) {
+        a->failed = 1;
+        return NULL;
+    }
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    chunk *c = a->newest;
+    if (!c || c->capacity - c->used < bytes) c = add_chunk(a, bytes);
+    if (!c) {
+        a->failed = 1;
+        return NULL;
+    }
+    void *block = c->data + c->used; /* still zero from dae_calloc */
+    c->used += bytes;
+    return block;
+}
+
+char *arena_text(arena *a, const char *text, size_t length)
+{
+    if (length == SIZE_MAX) {
+        a->failed = 1;
+        return NULL;
+    }
+    char *copy = arena_alloc(a, length + 1);
+    if (copy && length > 0) memcpy(copy, text, length);
+    return copy;
+}
+
+int arena_failed(const arena *a)
+{
+    return a->failed;
+}
