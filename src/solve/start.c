@@ -32,12 +32,20 @@ static bool any_auto_kind(const dae_solver *s)
     return false;
 }
 
-/* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Matrix-free
- * there are no columns to look at, and all variables count as differential, as in DASPK. */
+/* Whether there is a matrix whose columns can be looked at: not so for GMRES with the user's P or
+ * none. */
+static bool has_columns(const iteration *it)
+{
+    return !it->matrix_free || it->preconditioner == DAE_PRECOND_ILU ||
+           it->preconditioner == DAE_PRECOND_BANDED;
+}
+
+/* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
+ * columns all variables count as differential, as in DASPK. */
 static dae_status resolve_kinds(dae_solver *s, double t, double h)
 {
     const dae_kind *given = s->problem->form.kinds;
-    bool look = any_auto_kind(s) && !s->matrix.matrix_free;
+    bool look = any_auto_kind(s) && has_columns(&s->matrix);
     if (look || s->matrix.jac.undetected) { /* finding a pattern allocates: not while stepping */
         iteration_status status =
             iteration_evaluate(&s->matrix, t, s->y, s->yp, 1.0 / h, h, s->norm.weights, NULL);
