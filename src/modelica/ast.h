@@ -1,4 +1,12 @@
-/* The syntax tree of a Base Modelica file. Everything lives in one arena and is freed with it. */
+/* The syntax tree of a Base Modelica file. Everything lives in one arena and is freed with it.
+ *
+ * Depth. A chain of left-associative operators (a + b - c + .., a*b/c.., a and b.., a or b..) is a
+ * left-deep tree of AST_BINARY, and it may be as long as the file: a sum of a million terms has a
+ * left spine of a million nodes. Whoever walks an expression must therefore follow args[0] of
+ * AST_BINARY in a loop (down to the first node that is not AST_BINARY, then back up), and may
+ * recurse into everything else: apart from left spines a tree is at most a few hundred levels deep
+ * (PARSER_DEPTH levels of nesting, each at most as many nodes as there are precedences). Long
+ * else-if chains are flat in AST_IF and ITEM_IF, too. */
 #ifndef DAE_MODELICA_AST_H
 #define DAE_MODELICA_AST_H
 
@@ -27,7 +35,8 @@ typedef enum ast_kind {
     AST_COMPREHENSION, /* f(x for i in r, ..) or {x for i in r}: args[0] = x, iterators */
     AST_TUPLE,         /* (a, , b): args may be NULL */
     AST_COLON,         /* ":" as a subscript */
-    AST_END            /* "end" in a subscript */
+    AST_END,           /* "end" in a subscript */
+    AST_SUBSCRIPT      /* (a)[i, j]: args[0] = a, then the subscripts */
 } ast_kind;
 
 typedef enum ast_op {
@@ -152,7 +161,8 @@ typedef struct ast_component {
     ast_variability variability;
     bool input, output, final_, protected_, flow, stream;
     const char *name;
-    ast_expr **sizes; /* of the type, then of the name; AST_COLON for ":" */
+    ast_expr **sizes; /* in order of dimension: of the name, then of the type: Real[3] x[2] is
+                       * x[2, 3]; AST_COLON for ":" */
     size_t size_count;
     ast_modification *modifications;
     size_t modification_count;
@@ -172,6 +182,7 @@ typedef enum ast_class_kind {
 
 typedef struct ast_section {
     bool initial, algorithm;
+    bool parameter; /* parameter equation guess(x) = e: one item, left = AST_CALL guess(x) */
     ast_item **items;
     size_t item_count;
     source_place place;
@@ -196,16 +207,16 @@ struct ast_class {
     size_t modification_count;
     const char **literals;
     size_t literal_count;
-    ast_modification *annotation; /* arguments of the class's annotation */
+    ast_modification *annotation; /* of the class's annotation: experiment(..), if given */
     size_t annotation_count;
-    ast_class **classes; /* nested, in a package */
+    ast_class **classes; /* nested, in a package: all; in a model: types, records, functions */
     size_t class_count;
 };
 
 typedef struct ast_file {
     ast_class **classes; /* top level: types, records, functions, the package wrapper, .. */
     size_t class_count;
-    ast_component *constants; /* global constants */
+    ast_component *constants; /* global: of the top level and of the package, in their order */
     size_t constant_count;
     ast_class *model;    /* the model to run; NULL if there is none */
     const char *version; /* of the header, or NULL */
