@@ -3,10 +3,13 @@
  * An expression is an index into the graph's node table; equal expressions have equal indices, and
  * an operand's index is smaller than its parent's, so that a table scan is a topological order.
  * Building never fails loudly: when memory runs out the graph remembers it (graph_failed) and every
- * later builder returns EXPR_NONE. Booleans are the numbers 0 and 1.
+ * later builder returns EXPR_NONE. Booleans are the numbers 0 and 1; operands of NOT, AND and OR
+ * are booleans.
  *
  * Folding never changes a value's domain: 0*x stays unless x is known finite, x/x stays, sqrt(x)^2
- * stays, x - x stays unless x is a leaf (a leaf's value is finite by contract). */
+ * stays, x - x stays unless x is known finite (a leaf's value is finite by contract), and no
+ * constant NaN or Inf is made of finite ones. The sign of zero is not kept. All rules:
+ * docs/expressions.md. */
 #ifndef DAE_EXPR_GRAPH_H
 #define DAE_EXPR_GRAPH_H
 
@@ -65,32 +68,46 @@ typedef enum expr_op {
 } expr_op;
 
 typedef struct expr_node {
-    uint8_t op;    /* expr_op */
-    uint8_t order; /* of a VARIABLE */
-    int32_t index; /* of a VARIABLE, PARAMETER or MEMORY */
-    expr a, b, c;  /* operands; EXPR_NONE where absent */
-    double value;  /* of a CONSTANT */
+    uint8_t op;     /* expr_op */
+    uint8_t order;  /* of a VARIABLE */
+    uint8_t finite; /* 1: the value is finite whatever the leaves are */
+    int32_t index;  /* of a VARIABLE, PARAMETER or MEMORY */
+    expr a, b, c;   /* operands; EXPR_NONE where absent; SELECT: condition, then, else */
+    double value;   /* of a CONSTANT */
 } expr_node;
 
 typedef struct graph graph;
 
 graph *graph_new(void); /* NULL: out of memory */
 void graph_free(graph *g);
-bool graph_failed(const graph *g); /* memory ran out since graph_new */
+bool graph_failed(const graph *g); /* memory or the limit ran out since graph_new */
+/* At most this many nodes from now on (0: as many as indices allow); beyond it building fails. */
+void graph_set_limit(graph *g, size_t nodes);
 size_t graph_size(const graph *g); /* number of nodes; valid expressions are 1 .. size-1 */
+/* The pointer stays valid until graph_free, also while nodes are added. */
 const expr_node *graph_node(const graph *g, expr e);
 int graph_arity(expr_op op);           /* number of operands */
 const char *graph_op_name(expr_op op); /* "sin", "+", .. */
 
 expr graph_constant(graph *g, double value);
 expr graph_time(graph *g);
-expr graph_variable(graph *g, int index, int order);
+expr graph_variable(graph *g, int index, int order); /* order <= 255, else EXPR_NONE */
 expr graph_parameter(graph *g, int index);
 expr graph_memory(graph *g, int index);
 /* Simplifying constructors for any operator of that arity. */
 expr graph_unary(graph *g, expr_op op, expr a);
 expr graph_binary(graph *g, expr_op op, expr a, expr b);
 expr graph_select(graph *g, expr condition, expr a, expr b);
+/* Any operator; operands beyond its arity are not looked at. */
+expr graph_build(graph *g, expr_op op, expr a, expr b, expr c);
+
+/* The value of one operation in double: what folding uses and what every engine must reproduce bit
+ * by bit. One C operation or libm function each, and
+ *   SIGN  (a > 0) - (a < 0)           MIN  a < b || a != a ? a : b   (NaN passes through)
+ *   NOT   a == 0                      MAX  b < a || a != a ? a : b
+ *   AND   a != 0 && b != 0            OR   a != 0 || b != 0
+ *   SELECT a != 0 ? b : c             relations as in C: false for NaN, but NE true */
+double graph_apply(expr_op op, double a, double b, double c);
 
 bool graph_is_constant(const graph *g, expr e, double *value); /* value may be NULL */
 
@@ -105,8 +122,10 @@ typedef void (*graph_leaf_visit)(void *context, expr leaf);
 bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit visit,
                   void *context);
 
-/* Value of e given leaf values; NAN if a leaf is unknown (reader returned NAN). For compile-time
- * evaluation and diagnostics, not for the step loop. */
+/* Value of e given leaf values; NAN if it depends on a leaf that is unknown (reader returned NAN);
+ * the branch not taken, and operands after a deciding one of AND and OR, do not matter. For
+ * compile-time evaluation and diagnostics, not for the step loop; nothing in g changes, so that
+ * threads may share it. */
 typedef double (*graph_leaf_value)(void *context, const expr_node *leaf);
 double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context);
 

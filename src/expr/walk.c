@@ -1,0 +1,132 @@
+#include "expr/walk.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+enum { FIRST_TABLE = 64, FIRST_LIST = 64 };
+
+static size_t hash(expr e)
+{
+    return (size_t)((e * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+}
+
+/* Room for one more entry; the old ones are kept. */
+static bool grow(expr **list, size_t *capacity, size_t count)
+{
+    if (count < *capacity) return true;
+    size_t larger = *capacity ? 2 * *capacity : FIRST_LIST;
+    expr *copy = DAE_ARRAY(expr, larger);
+    if (!copy) return false;
+    if (count > 0) memcpy(copy, *list, count * sizeof **list);
+    dae_free(*list);
+    *list = copy;
+    *capacity = larger;
+    return true;
+}
+
+/* The slot that holds e, or the empty one where it belongs. */
+static walk_slot *find(const walk *w, expr e)
+{
+    size_t mask = w->used - 1, i = hash(e) & mask;
+    while (w->table[i].stamp == w->stamp && w->table[i].node != e) i = (i + 1) & mask;
+    return &w->table[i];
+}
+
+/* Start an empty table of `used` slots; slots of earlier walks are outdated by their stamp. */
+static void clear(walk *w, size_t used)
+{
+    w->used = used;
+    if (++w->stamp != 0) return;
+    memset(w->table, 0, w->table_capacity * sizeof *w->table);
+    w->stamp = 1;
+}
+
+static bool reserve_table(walk *w, size_t used)
+{
+    if (used <= w->table_capacity) return true;
+    walk_slot *table = DAE_ARRAY(walk_slot, used);
+    if (!table) return false;
+    dae_free(w->table);
+    w->table = table;
+    w->table_capacity = used;
+    w->stamp = 0;
+    return true;
+}
+
+/* Twice the slots, with the nodes found so far. */
+static bool double_table(walk *w)
+{
+    size_t used = 2 * w->used;
+    if (!reserve_table(w, used)) return false;
+    clear(w, used);
+    for (size_t i = 0; i < w->count; i++)
+        *find(w, w->order[i]) =
+            (walk_slot){.node = w->order[i], .place = (uint32_t)i, .stamp = w->stamp};
+    return true;
+}
+
+static bool seen(const walk *w, expr e)
+{
+    return find(w, e)->stamp == w->stamp;
+}
+
+/* Append e to the order. */
+static bool place(walk *w, expr e)
+{
+    if (2 * (w->count + 1) > w->used && !double_table(w)) return false;
+    if (!grow(&w->order, &w->order_capacity, w->count)) return false;
+    *find(w, e) = (walk_slot){.node = e, .place = (uint32_t)w->count, .stamp = w->stamp};
+    w->order[w->count++] = e;
+    return true;
+}
+
+static bool push(walk *w, expr e)
+{
+    if (e == EXPR_NONE || seen(w, e)) return true;
+    if (!grow(&w->stack, &w->stack_capacity, w->depth)) return false;
+    w->stack[w->depth++] = e;
+    return true;
+}
+
+/* Depth first: a node is placed when the operands pushed above it have been. */
+static bool visit(walk *w, const graph *g, expr root)
+{
+    w->depth = 0;
+    if (!push(w, root)) return false;
+    while (w->depth > 0) {
+        expr e = w->stack[w->depth - 1];
+        size_t before = w->depth;
+        if (!seen(w, e)) {
+            const expr_node *n = graph_node(g, e);
+            if (!push(w, n->c) || !push(w, n->b) || !push(w, n->a)) return false;
+            if (w->depth > before) continue;
+            if (!place(w, e)) return false;
+        }
+        w->depth--;
+    }
+    return true;
+}
+
+bool walk_from(walk *w, const graph *g, const expr *roots, size_t count)
+{
+    w->count = 0;
+    if (!reserve_table(w, FIRST_TABLE)) return false;
+    clear(w, FIRST_TABLE);
+    for (size_t i = 0; i < count; i++)
+        if (!visit(w, g, roots[i])) return false;
+    return true;
+}
+
+size_t walk_place(const walk *w, expr e)
+{
+    return find(w, e)->place;
+}
+
+void walk_free(walk *w)
+{
+    dae_free(w->order);
+    dae_free(w->stack);
+    dae_free(w->table);
+    *w = (walk){0};
+}
