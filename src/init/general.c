@@ -554,15 +554,17 @@ static general_end backtrack(initializer *init, const general_task *task, double
 }
 
 /* A last correction below the tolerance; skipped where the bounds or the callbacks object. */
-static void finish(initializer *init, const general_task *task, double t)
+static eval_status finish(initializer *init, const general_task *task, double t)
 {
     general_work *g = init->general;
     double slack = init->options->init_tolerance;
-    if (scales_bounds(init, g->x, g->dx, slack, &init->blocking) < 1.0) return;
+    if (scales_bounds(init, g->x, g->dx, slack, &init->blocking) < 1.0) return EVAL_OK;
     move(init, 1.0);
-    if (evaluate_system(init, task, t, g->xnew, g->bnew) != EVAL_OK) return;
+    eval_status status = evaluate_system(init, task, t, g->xnew, g->bnew);
+    if (status != EVAL_OK) return status == EVAL_STOP ? status : EVAL_OK;
     vector_copy(g->columns, g->xnew, g->x);
     vector_copy(g->rows, g->bnew, g->b);
+    return EVAL_OK;
 }
 
 static general_end iterate(initializer *init, const general_task *task, double t, double h,
@@ -573,8 +575,11 @@ static general_end iterate(initializer *init, const general_task *task, double t
     if (*failure != EVAL_OK) return END_EVALUATION;
     if (!correct(g, task, rcond)) return END_MEMORY;
     if (correction_norm(g) <= init->options->init_tolerance) {
-        if (init->iterations > 0) finish(init, task, t);
-        return END_CONVERGED;
+        /* values that were consistent when they came stay as they were, but y'' is unknown even
+         * then, and without it D_h F = 0 cannot hold */
+        if (init->iterations == 0) vector_zero(2 * g->n, g->dx);
+        *failure = finish(init, task, t);
+        return *failure == EVAL_OK ? END_CONVERGED : END_EVALUATION;
     }
     init->iterations++;
     init->eval->stats->newton_iterations++;

@@ -194,9 +194,8 @@ static attempt_status solve_corrector(const bdf_state *s, bdf_scratch *w, const 
     return from_newton(newton_solve(ctx->newton, &c));
 }
 
-/* The filtered estimate (dF/dy' + dF/dy / cj)^-1 dF/dy' e [BCP96 (5.4.9)]; NULL if it cannot be had
- */
-static const double *filter_estimate(bdf_scratch *w, const method_context *ctx)
+/* The filtered estimate (dF/dy' + dF/dy / cj)^-1 dF/dy' e [BCP96 (5.4.9)], in scratch */
+static iteration_status filter_estimate(bdf_scratch *w, const method_context *ctx)
 {
     newton *nw = ctx->newton;
     linear_point at = {.t = w->t,
@@ -206,11 +205,11 @@ static const double *filter_estimate(bdf_scratch *w, const method_context *ctx)
                        .f = nw->first,
                        .scale = ctx->norm->newton,
                        .tolerance = nw->krylov_tolerance * nw->tolerance};
-    if (iteration_apply_yp(nw->matrix, &at, w->e, w->filtered) != ITERATION_OK) return NULL;
+    iteration_status status = iteration_apply_yp(nw->matrix, &at, w->e, w->filtered);
+    if (status != ITERATION_OK) return status;
     double cj = nw->matrix->matrix_free ? w->cj : nw->matrix->cj;
     for (int j = 0; j < ctx->n; j++) w->filtered[j] *= cj;
-    if (iteration_solve(nw->matrix, &at, w->filtered) != ITERATION_OK) return NULL;
-    return w->filtered;
+    return iteration_solve(nw->matrix, &at, w->filtered);
 }
 
 /* ||e||, ||e + phi*_{k+1}||, ||e + phi*_{k+1} + phi*_k||, ||e - phi_{k+2}|| in one pass */
@@ -275,10 +274,11 @@ static void estimate_errors(const bdf_state *s, bdf_scratch *w, const method_con
     result->estimate = w->e;
     result->error_constant = w->error_constant;
     if (ctx->error_test != DAE_ERROR_FILTERED) return;
-    const double *filtered = filter_estimate(w, ctx);
-    if (!filtered) return;
-    result->estimate = filtered;
-    result->error = w->error_constant * norm_of(ctx->norm, filtered, ctx->norm->tested);
+    iteration_status status = filter_estimate(w, ctx);
+    if (status == ITERATION_STOP) result->status = ATTEMPT_STOP;
+    if (status != ITERATION_OK) return; /* the estimate as it is will do */
+    result->estimate = w->filtered;
+    result->error = w->error_constant * norm_of(ctx->norm, w->filtered, ctx->norm->tested);
 }
 
 static void bdf_attempt(const void *state, void *scratch, const method_context *ctx, double h,
