@@ -104,7 +104,8 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     norm_classify(&s->norm, s->kinds, s->context.error_test);
     mode = resolve_init(s, mode);
     if (mode != DAE_INIT_NONE) {
-        norm_update(&s->norm, t, s->y);
+        status = solver_update_weights(s, t, s->y); /* anew, since the kinds are known now */
+        if (status != DAE_OK) return status;
         status = initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
         if (status != DAE_OK) return status;
     }
