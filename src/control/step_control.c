@@ -60,7 +60,7 @@ static int choose_order(const step_control *c, const attempt *a, bool lower)
     if (lower) return k - 1;
     if (isnan(up) || k >= c->max_order || k == c->last_order + 1) return k;
     if (k == 1) return up < 0.5 * here ? k + 1 : k;
-    if (down <= fmin(here, up)) return k - 1;
+    if (down <= fmin(here, up)) return k > c->min_order ? k - 1 : k;
     return up < here ? k + 1 : k;
 }
 
@@ -90,7 +90,7 @@ void control_accept(step_control *c, const attempt *a)
     bool lower = steady && wants_lower(a) && a->order > c->min_order;
     if (lower || a->order >= c->max_order) c->starting = false;
     bool rising = c->starting || a->order < c->min_order;
-    double h = a->h;
+    double h = c->fixed ? c->h : a->h; /* the stop time may have cut a fixed step */
     int order = a->order;
     if (c->fixed || rising) {
         if (rising && order < c->max_order) order++;

@@ -122,15 +122,21 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     return DAE_OK;
 }
 
-/* h0 = min(1e-3 |tend - t|, 1/2 / ||y'||) [BCP96 5.2.3], within the user's limits */
-double solver_first_step(const dae_solver *s, double tend)
+/* h0 = min(1e-3 |tend - t|, 1/2 / ||y'||) [BCP96 5.2.3]; with a history its last step */
+static double guess_first_step(const dae_solver *s, double tend)
 {
-    double direction = tend >= s->t ? 1.0 : -1.0;
-    if (s->options.fixed_step > 0.0) return direction * s->options.fixed_step;
-    if (s->options.initial_step != 0.0) return direction * fabs(s->options.initial_step);
+    if (s->history > 1) return fmin(fabs(s->past_t[0] - s->past_t[1]), fabs(tend - s->t));
     double h = 1e-3 * fabs(tend - s->t);
     double speed = norm_of(&s->norm, s->yp, s->norm.tested);
-    if (speed > 0.5 / h) h = 0.5 / speed;
+    return speed > 0.5 / h ? 0.5 / speed : h;
+}
+
+/* The user's first step or ours, within the user's limits */
+double solver_first_step(const dae_solver *s, double tend)
+{
+    double direction = tend >= s->t ? 1.0 : -1.0, h = fabs(s->options.initial_step);
+    if (s->options.fixed_step > 0.0) return direction * s->options.fixed_step;
+    if (h == 0.0) h = guess_first_step(s, tend);
     if (s->options.max_step > 0.0) h = fmin(h, s->options.max_step);
     h = fmax(h, fmax(s->options.min_step, 8.0 * DBL_EPSILON * fabs(s->t)));
     return direction * h;
@@ -194,6 +200,21 @@ static bool ordered_times(int count, const double *times)
     return isfinite(times[0]);
 }
 
+/* yp = derivative at times[0] of the polynomial through the past values (Lagrange's form) */
+static void history_slope(int n, int count, const double *times, const double *values, double *yp)
+{
+    double first = 0.0;
+    vector_zero(n, yp);
+    for (int i = 1; i < count; i++) {
+        double weight = 1.0 / (times[i] - times[0]);
+        first -= weight;
+        for (int j = 1; j < count; j++)
+            if (j != i) weight *= (times[0] - times[j]) / (times[i] - times[j]);
+        vector_axpy(n, weight, values + (size_t)i * (size_t)n, yp);
+    }
+    vector_axpy(n, first, values, yp);
+}
+
 dae_status dae_solver_start_history(dae_solver *s, int count, const double *times,
                                     const double *values, const double *yp0)
 {
@@ -212,7 +233,7 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
     for (int i = 0; i < count; i++)
         if (!finite_input(s, times[i], values + (size_t)i * (size_t)s->n, yp0))
             return s->diag.status;
-    if (!yp0) vector_zero(s->n, s->yp);
+    if (!yp0) history_slope(s->n, count, times, values, s->yp);
     take_values(s, values, yp0);
     s->past_t = dae_copy(times, (size_t)count, sizeof(double));
     s->past_y = dae_copy(values, (size_t)count * (size_t)s->n, sizeof(double));
@@ -221,7 +242,9 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the history.");
     }
     s->history = count;
-    return solver_begin(s, times[0], DAE_INIT_NONE);
+    dae_status status = solver_begin(s, times[0], DAE_INIT_NONE);
+    if (count > 1) s->direction = times[0] > times[1] ? 1.0 : -1.0;
+    return status;
 }
 
 dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)

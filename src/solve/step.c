@@ -132,11 +132,13 @@ static void start_method(dae_solver *s, double tend)
 /* Never beyond the stop time; a step that nearly reaches it is stretched or halved to meet it. */
 static double limit_to_stop_time(const dae_solver *s, double h)
 {
-    double rest = s->options.stop_time - s->t_new;
-    if (isnan(rest) || s->control.fixed) return h;
-    if (fabs(h) >= fabs(rest) * (1.0 - 1e-9)) return rest;
-    if (fabs(h) > 0.5 * fabs(rest)) return 0.5 * rest;
-    return h;
+    double stop = s->options.stop_time, rest = stop - s->t_new;
+    if (isnan(rest)) return h;
+    if (fabs(h) >= fabs(rest) * (1.0 - 1e-9)) {
+        bool rounds_beyond = (s->t_new + rest - stop) * rest > 0.0;
+        return rounds_beyond ? nextafter(rest, 0.0) : rest;
+    }
+    return fabs(h) > 0.5 * fabs(rest) && !s->control.fixed ? 0.5 * rest : h;
 }
 
 /* Smaller steps do not move t for sure, or are below the user's limit. */
@@ -212,18 +214,23 @@ static dae_status accept_step(dae_solver *s)
 
 /* ---- where the solver stands ---------------------------------------------------------------- */
 
+/* The stop time counts as reached when all but rounding errors are behind. */
 static bool reached(const dae_solver *s, double t, double goal)
 {
-    return (t - goal) * s->direction >= 0.0;
+    bool at_stop = goal == s->options.stop_time && fabs(t - goal) <= time_slack(s);
+    return at_stop || (t - goal) * s->direction >= 0.0;
+}
+
+static double direction_to(const dae_solver *s, double tend)
+{
+    return s->direction != 0.0 ? s->direction : (tend >= s->t ? 1.0 : -1.0);
 }
 
 /* tend, or the stop time if that comes first */
 static double effective_end(const dae_solver *s, double tend)
 {
-    double stop = s->options.stop_time;
-    if (isnan(stop)) return tend;
-    double direction = s->direction != 0.0 ? s->direction : (tend >= s->t ? 1.0 : -1.0);
-    return (tend - stop) * direction > 0.0 ? stop : tend;
+    double stop = s->options.stop_time; /* NAN: no comparison holds */
+    return (tend - stop) * direction_to(s, tend) > 0.0 ? stop : tend;
 }
 
 /* Look for the next event up to `to`. Where g cannot be evaluated look less far ahead: what lies
@@ -275,6 +282,12 @@ static dae_status check_goal(dae_solver *s, double tend)
                         "The end time %g lies behind the last step [%g, %g]; start again to "
                         "integrate in the other direction.",
                         tend, s->t_old, s->t_new);
+    double stop = s->options.stop_time;
+    if ((stop - s->t) * direction_to(s, tend) < 0.0 && tend != s->t)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "The stop time %g lies behind t = %g on the way to %g; move it with "
+                        "dae_solver_set_stop_time.",
+                        stop, s->t, tend);
     return DAE_OK;
 }
 
