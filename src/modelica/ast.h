@@ -32,8 +32,8 @@ typedef enum ast_kind {
     AST_ARRAY,     /* {a, b, ..}: args */
     AST_MATRIX,    /* [a, b; c, d]: args are AST_ROW */
     AST_ROW,
-    AST_COMPREHENSION, /* f(x for i in r, ..) or {x for i in r}: args[0] = x, iterators */
-    AST_TUPLE,         /* (a, , b): args may be NULL */
+    AST_COMPREHENSION, /* f(x for i in r, ..): parts = f; {x for i in r}: no parts; args[0] = x */
+    AST_TUPLE,         /* (a, , b): args may be NULL; (a) is just a */
     AST_COLON,         /* ":" as a subscript */
     AST_END,           /* "end" in a subscript */
     AST_SUBSCRIPT      /* (a)[i, j]: args[0] = a, then the subscripts */
@@ -92,7 +92,7 @@ struct ast_expr {
     bool integer;
     const char *text;
     ast_op op;
-    ast_part *parts; /* REFERENCE, CALL (function name) */
+    ast_part *parts; /* REFERENCE, CALL (function name), COMPREHENSION (sum, min, .., or none) */
     size_t part_count;
     ast_expr **args;
     size_t arg_count;
