@@ -127,7 +127,7 @@ static double guess_first_step(const dae_solver *s, double tend)
 {
     if (s->history > 1) return fmin(fabs(s->past_t[0] - s->past_t[1]), fabs(tend - s->t));
     double h = 1e-3 * fabs(tend - s->t);
-    double speed = norm_of(&s->norm, s->yp, s->norm.tested);
+    double speed = fmin(norm_of(&s->norm, s->yp, s->norm.tested), 1e150); /* h0 = 0 is none */
     return speed > 0.5 / h ? 0.5 / speed : h;
 }
 
