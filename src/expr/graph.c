@@ -1,0 +1,450 @@
+#include "expr/graph.h"
+
+#include "base/memory.h"
+#include "expr/intern.h"
+#include "expr/walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes live in blocks that never move, so that pointers to them stay valid. */
+enum { BLOCK_BITS = 12, BLOCK = 1 << BLOCK_BITS, FIRST_DIRECTORY = 16, FIRST_TABLE = 1 << 12 };
+
+struct graph {
+    expr_node **blocks; /* owned, each of BLOCK nodes */
+    size_t block_count, directory;
+    size_t size;  /* nodes, the unused number 0 included */
+    size_t limit; /* of size */
+    expr *table;  /* open addressing: EXPR_NONE or a node; at most half full; owned */
+    size_t slots; /* a power of two */
+    bool failed;
+};
+
+static const struct {
+    const char *name;
+    int arity;
+} operators[EXPR_OP_COUNT] = {
+    [EXPR_CONSTANT] = {"constant", 0},
+    [EXPR_TIME] = {"time", 0},
+    [EXPR_VARIABLE] = {"variable", 0},
+    [EXPR_PARAMETER] = {"parameter", 0},
+    [EXPR_MEMORY] = {"memory", 0},
+    [EXPR_NEG] = {"-", 1},
+    [EXPR_NOT] = {"not", 1},
+    [EXPR_ABS] = {"abs", 1},
+    [EXPR_SIGN] = {"sign", 1},
+    [EXPR_SQRT] = {"sqrt", 1},
+    [EXPR_EXP] = {"exp", 1},
+    [EXPR_LOG] = {"log", 1},
+    [EXPR_LOG10] = {"log10", 1},
+    [EXPR_SIN] = {"sin", 1},
+    [EXPR_COS] = {"cos", 1},
+    [EXPR_TAN] = {"tan", 1},
+    [EXPR_ASIN] = {"asin", 1},
+    [EXPR_ACOS] = {"acos", 1},
+    [EXPR_ATAN] = {"atan", 1},
+    [EXPR_SINH] = {"sinh", 1},
+    [EXPR_COSH] = {"cosh", 1},
+    [EXPR_TANH] = {"tanh", 1},
+    [EXPR_FLOOR] = {"floor", 1},
+    [EXPR_CEIL] = {"ceil", 1},
+    [EXPR_ADD] = {"+", 2},
+    [EXPR_SUB] = {"-", 2},
+    [EXPR_MUL] = {"*", 2},
+    [EXPR_DIV] = {"/", 2},
+    [EXPR_POW] = {"^", 2},
+    [EXPR_ATAN2] = {"atan2", 2},
+    [EXPR_MIN] = {"min", 2},
+    [EXPR_MAX] = {"max", 2},
+    [EXPR_LT] = {"<", 2},
+    [EXPR_LE] = {"<=", 2},
+    [EXPR_EQ] = {"==", 2},
+    [EXPR_NE] = {"<>", 2},
+    [EXPR_AND] = {"and", 2},
+    [EXPR_OR] = {"or", 2},
+    [EXPR_SELECT] = {"if", 3},
+};
+
+int graph_arity(expr_op op)
+{
+    return operators[op].arity;
+}
+
+const char *graph_op_name(expr_op op)
+{
+    return operators[op].name;
+}
+
+/* ---- storage -------------------------------------------------------------------------------- */
+
+static bool add_block(graph *g)
+{
+    if (g->block_count == g->directory) {
+        size_t larger = g->directory ? 2 * g->directory : FIRST_DIRECTORY;
+        expr_node **blocks = DAE_ARRAY(expr_node *, larger);
+        if (!blocks) return false;
+        if (g->block_count > 0) memcpy(blocks, g->blocks, g->block_count * sizeof *blocks);
+        dae_free(g->blocks);
+        g->blocks = blocks;
+        g->directory = larger;
+    }
+    expr_node *block = DAE_ARRAY(expr_node, BLOCK);
+    if (!block) return false;
+    g->blocks[g->block_count++] = block;
+    return true;
+}
+
+graph *graph_new(void)
+{
+    graph *g = DAE_NEW(graph);
+    if (!g) return NULL;
+    g->size = 1; /* number 0 is EXPR_NONE */
+    g->slots = FIRST_TABLE;
+    g->table = DAE_ARRAY(expr, g->slots);
+    graph_set_limit(g, 0);
+    if (g->table && add_block(g)) return g;
+    graph_free(g);
+    return NULL;
+}
+
+void graph_free(graph *g)
+{
+    if (!g) return;
+    for (size_t i = 0; i < g->block_count; i++) dae_free(g->blocks[i]);
+    dae_free(g->blocks);
+    dae_free(g->table);
+    dae_free(g);
+}
+
+bool graph_failed(const graph *g)
+{
+    return g->failed;
+}
+
+void graph_set_limit(graph *g, size_t nodes)
+{
+    g->limit = nodes > 0 && nodes < UINT32_MAX ? nodes + 1 : UINT32_MAX;
+}
+
+size_t graph_size(const graph *g)
+{
+    return g->size;
+}
+
+static expr_node *node_at(const graph *g, size_t e)
+{
+    return &g->blocks[e >> BLOCK_BITS][e & (BLOCK - 1)];
+}
+
+const expr_node *graph_node(const graph *g, expr e)
+{
+    return node_at(g, e);
+}
+
+/* ---- hash-consing --------------------------------------------------------------------------- */
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Multiply and fold, once per word: cheap, and good to the last bit for tables of powers of two. */
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ (h >> 32);
+}
+
+static uint64_t hash_node(const expr_node *n)
+{
+    uint64_t h = mix(n->op, (uint64_t)n->order << 32 | (uint32_t)n->index);
+    h = mix(h, (uint64_t)n->a << 32 | n->b);
+    return mix(h, bits_of(n->value) ^ n->c);
+}
+
+static bool same_node(const expr_node *m, const expr_node *n)
+{
+    return m->op == n->op && m->a == n->a && m->b == n->b && m->c == n->c && m->index == n->index &&
+           m->order == n->order && bits_of(m->value) == bits_of(n->value);
+}
+
+static bool double_table(graph *g)
+{
+    size_t slots = 2 * g->slots, mask = slots - 1;
+    expr *table = DAE_ARRAY(expr, slots);
+    if (!table) return false;
+    for (size_t e = 1; e < g->size; e++) {
+        size_t i = hash_node(node_at(g, e)) & mask;
+        while (table[i] != EXPR_NONE) i = (i + 1) & mask;
+        table[i] = (expr)e;
+    }
+    dae_free(g->table);
+    g->table = table;
+    g->slots = slots;
+    return true;
+}
+
+static bool finite_at(const graph *g, expr e)
+{
+    return node_at(g, e)->finite;
+}
+
+/* Whether the value is finite for all finite leaves: leaves are finite by contract, and some
+ * functions map finite numbers to finite ones without overflow. */
+static bool is_finite(const graph *g, const expr_node *n)
+{
+    switch ((expr_op)n->op) {
+    case EXPR_CONSTANT: return isfinite(n->value);
+    case EXPR_TIME:
+    case EXPR_VARIABLE:
+    case EXPR_PARAMETER:
+    case EXPR_MEMORY:
+    case EXPR_NOT:
+    case EXPR_SIGN: /* 0 for NaN */
+    case EXPR_LT:
+    case EXPR_LE:
+    case EXPR_EQ:
+    case EXPR_NE:
+    case EXPR_AND:
+    case EXPR_OR: return true;
+    case EXPR_NEG:
+    case EXPR_ABS:
+    case EXPR_SIN:
+    case EXPR_COS:
+    case EXPR_ATAN:
+    case EXPR_TANH:
+    case EXPR_FLOOR:
+    case EXPR_CEIL: return finite_at(g, n->a);
+    case EXPR_ATAN2:
+    case EXPR_MIN:
+    case EXPR_MAX: return finite_at(g, n->a) && finite_at(g, n->b);
+    case EXPR_SELECT: return finite_at(g, n->b) && finite_at(g, n->c);
+    default: return false;
+    }
+}
+
+static expr fail(graph *g)
+{
+    g->failed = true;
+    return EXPR_NONE;
+}
+
+/* Append *n as a new node and note it in the free slot found for it. */
+static expr append(graph *g, const expr_node *n, size_t slot)
+{
+    if (g->size >= g->limit) return fail(g);
+    if (g->size >> BLOCK_BITS == g->block_count && !add_block(g)) return fail(g);
+    expr e = (expr)g->size;
+    expr_node *stored = node_at(g, e);
+    *stored = *n;
+    stored->finite = is_finite(g, n);
+    g->table[slot] = e;
+    g->size++;
+    return e;
+}
+
+expr graph_intern(graph *g, const expr_node *n)
+{
+    if (g->failed) return EXPR_NONE;
+    if (2 * g->size >= g->slots && !double_table(g)) return fail(g);
+    size_t mask = g->slots - 1, i = hash_node(n) & mask;
+    for (; g->table[i] != EXPR_NONE; i = (i + 1) & mask)
+        if (same_node(node_at(g, g->table[i]), n)) return g->table[i];
+    return append(g, n, i);
+}
+
+/* ---- leaves --------------------------------------------------------------------------------- */
+
+expr graph_constant(graph *g, double value)
+{
+    if (value == 0.0) value = 0.0; /* one zero, */
+    if (isnan(value)) value = NAN; /* one NaN */
+    return graph_intern(g, &(expr_node){.op = EXPR_CONSTANT, .value = value});
+}
+
+expr graph_time(graph *g)
+{
+    return graph_intern(g, &(expr_node){.op = EXPR_TIME});
+}
+
+expr graph_variable(graph *g, int index, int order)
+{
+    if (order < 0 || order > UINT8_MAX) return EXPR_NONE;
+    return graph_intern(g,
+                        &(expr_node){.op = EXPR_VARIABLE, .index = index, .order = (uint8_t)order});
+}
+
+expr graph_parameter(graph *g, int index)
+{
+    return graph_intern(g, &(expr_node){.op = EXPR_PARAMETER, .index = index});
+}
+
+expr graph_memory(graph *g, int index)
+{
+    return graph_intern(g, &(expr_node){.op = EXPR_MEMORY, .index = index});
+}
+
+bool graph_is_constant(const graph *g, expr e, double *value)
+{
+    if (e == EXPR_NONE || node_at(g, e)->op != EXPR_CONSTANT) return false;
+    if (value) *value = node_at(g, e)->value;
+    return true;
+}
+
+/* ---- walks over what expressions reach ------------------------------------------------------ */
+
+/* The operands' images; EXPR_NONE where there is no operand. */
+static expr image_of(const walk *w, const expr *image, expr operand)
+{
+    return operand == EXPR_NONE ? EXPR_NONE : image[walk_place(w, operand)];
+}
+
+/* image[i] = order[i] with leaves replaced; a node whose operands are kept is kept as it is. */
+static bool map_nodes(graph *g, const walk *w, graph_leaf_map leaf, void *context, expr *image)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        const expr_node *n = graph_node(g, w->order[i]);
+        if (graph_arity(n->op) == 0) {
+            image[i] = leaf(context, g, w->order[i]);
+        } else {
+            expr a = image_of(w, image, n->a), b = image_of(w, image, n->b);
+            expr c = image_of(w, image, n->c);
+            bool kept = a == n->a && b == n->b && c == n->c;
+            image[i] = kept ? w->order[i] : graph_build(g, n->op, a, b, c);
+        }
+        if (image[i] == EXPR_NONE) return false;
+    }
+    return true;
+}
+
+expr graph_substitute(graph *g, expr e, graph_leaf_map leaf, void *context)
+{
+    walk w = {0};
+    expr result = EXPR_NONE;
+    if (e == EXPR_NONE || g->failed) return EXPR_NONE;
+    bool reached = walk_from(&w, g, &e, 1);
+    expr *image = reached ? DAE_ARRAY(expr, w.count) : NULL;
+    if (!image) g->failed = true;
+    if (image && map_nodes(g, &w, leaf, context, image)) result = image[w.count - 1];
+    dae_free(image);
+    walk_free(&w);
+    return result;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    expr a = *(const expr *)x, b = *(const expr *)y;
+    return (a > b) - (a < b);
+}
+
+bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit visit,
+                  void *context)
+{
+    walk w = {0};
+    bool reached = walk_from(&w, g, e, count);
+    size_t leaves = 0;
+    for (size_t i = 0; reached && i < w.count; i++)
+        if (graph_arity(graph_node(g, w.order[i])->op) == 0) w.order[leaves++] = w.order[i];
+    if (leaves > 1) qsort(w.order, leaves, sizeof *w.order, by_number);
+    for (size_t i = 0; i < leaves; i++) visit(context, w.order[i]);
+    walk_free(&w);
+    return reached;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static double apply_unary(expr_op op, double a)
+{
+    switch (op) {
+    case EXPR_NEG: return -a;
+    case EXPR_NOT: return a == 0.0;
+    case EXPR_ABS: return fabs(a);
+    case EXPR_SIGN: return (double)((a > 0.0) - (a < 0.0));
+    case EXPR_SQRT: return sqrt(a);
+    case EXPR_EXP: return exp(a);
+    case EXPR_LOG: return log(a);
+    case EXPR_LOG10: return log10(a);
+    case EXPR_SIN: return sin(a);
+    case EXPR_COS: return cos(a);
+    case EXPR_TAN: return tan(a);
+    case EXPR_ASIN: return asin(a);
+    case EXPR_ACOS: return acos(a);
+    case EXPR_ATAN: return atan(a);
+    case EXPR_SINH: return sinh(a);
+    case EXPR_COSH: return cosh(a);
+    case EXPR_TANH: return tanh(a);
+    case EXPR_FLOOR: return floor(a);
+    case EXPR_CEIL: return ceil(a);
+    default: return NAN;
+    }
+}
+
+double graph_apply(expr_op op, double a, double b, double c)
+{
+    switch (op) {
+    case EXPR_ADD: return a + b;
+    case EXPR_SUB: return a - b;
+    case EXPR_MUL: return a * b;
+    case EXPR_DIV: return a / b;
+    case EXPR_POW: return pow(a, b);
+    case EXPR_ATAN2: return atan2(a, b);
+    case EXPR_MIN: return a < b || isnan(a) ? a : b;
+    case EXPR_MAX: return b < a || isnan(a) ? a : b;
+    case EXPR_LT: return a < b;
+    case EXPR_LE: return a <= b;
+    case EXPR_EQ: return a == b;
+    case EXPR_NE: return a != b;
+    case EXPR_AND: return a != 0.0 && b != 0.0;
+    case EXPR_OR: return a != 0.0 || b != 0.0;
+    case EXPR_SELECT: return a != 0.0 ? b : c;
+    default: return apply_unary(op, a);
+    }
+}
+
+/* A value, or that a leaf it needs is unknown. */
+typedef struct known {
+    double value;
+    bool unknown;
+} known;
+
+static known apply_known(expr_op op, known a, known b, known c)
+{
+    known r = {graph_apply(op, a.value, b.value, c.value), a.unknown || b.unknown || c.unknown};
+    if (op == EXPR_SELECT && !a.unknown) return a.value != 0.0 ? b : c;
+    if (op != EXPR_AND && op != EXPR_OR) return r;
+    bool decides = op == EXPR_OR; /* the operand that settles it alone */
+    if (!a.unknown && (a.value != 0.0) == decides) return (known){decides, false};
+    if (!b.unknown && (b.value != 0.0) == decides) return (known){decides, false};
+    return r;
+}
+
+static known known_at(const walk *w, const known *values, expr operand)
+{
+    return operand == EXPR_NONE ? (known){0} : values[walk_place(w, operand)];
+}
+
+double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
+{
+    walk w = {0};
+    known *values = NULL, result = {NAN, true};
+    if (e != EXPR_NONE && walk_from(&w, g, &e, 1)) values = DAE_ARRAY(known, w.count);
+    for (size_t i = 0; values && i < w.count; i++) {
+        const expr_node *n = graph_node(g, w.order[i]);
+        if (n->op == EXPR_CONSTANT) {
+            values[i].value = n->value;
+        } else if (graph_arity(n->op) == 0) {
+            values[i].value = leaf ? leaf(context, n) : NAN;
+            values[i].unknown = isnan(values[i].value);
+        } else {
+            values[i] = apply_known(n->op, known_at(&w, values, n->a), known_at(&w, values, n->b),
+                                    known_at(&w, values, n->c));
+        }
+    }
+    if (values) result = values[w.count - 1];
+    dae_free(values);
+    walk_free(&w);
+    return result.unknown ? NAN : result.value;
+}
