@@ -376,34 +376,28 @@ static void check_orders(const trial *tr, int least, int most)
     assert_true(arrived);
 }
 
-/* y' = -50 (y - cos t): BDF prefers low orders here at a loose tolerance. */
-static int relaxation(double t, const double *y, const double *yp, double *f, void *user)
-{
-    (void)user;
-    f[0] = yp[0] + 50.0 * (y[0] - cos(t));
-    return 0;
-}
-
+/* Robertson's kinetics at a loose tolerance, where low orders are tempting. */
 static void test_min_order(void **state)
 {
     (void)state;
+    model *m = model_new("robertson", 0);
+    assert_non_null(m);
     for (int least = 2; least <= 5; least++)
         for (int most = least; most <= 5; most++) {
             trial tr;
-            const double y0 = 2500.0 / 2501.0, yp0 = 50.0 / 2501.0;
             trial_init(&tr);
             dae_options options = options_for(&tr);
-            options.rtol = options.atol = 1e-4;
+            options.rtol = 1e-4;
+            options.atol = 1e-6;
             options.min_order = least;
             options.max_order = most;
-            options.max_step = 0.02;
-            dae_residual form = {.n = 1, .f = relaxation};
-            trial_open(&tr, &form, &options);
-            assert_int_equal(dae_solver_start(tr.solver, 0.0, &y0, &yp0), DAE_OK);
-            run_to(&tr, 3.0, NULL);
+            trial_open(&tr, &m->form, &options);
+            assert_int_equal(dae_solver_start(tr.solver, m->t0, m->y0, m->yp0), DAE_OK);
+            run_to(&tr, m->tend, NULL);
             check_orders(&tr, least, most);
             trial_close(&tr);
         }
+    model_free(m);
 }
 
 /* ---- stop time --------------------------------------------------------------------------------
@@ -429,8 +423,11 @@ static void check_stop(double t0, double stop, double tend, double fixed)
     assert_true(dae_solver_time(tr.solver) == stop);
     assert_int_equal(tr.residuals, residuals);
     assert_int_equal(dae_solver_set_stop_time(tr.solver, NAN), DAE_OK);
+    int cut = tr.count - 1; /* the step that met the stop time, shorter than the others */
     run_to(&tr, tend, y);
     check_below(error_at(tend, y), fixed > 0.0 ? 1e-2 : 1e-4);
+    for (int j = 0; fixed > 0.0 && j < tr.count; j++)
+        if (j != cut) assert_true(fabs(tr.attempts[j].h) == fixed);
     trial_close(&tr);
 }
 
@@ -1121,7 +1118,27 @@ static void test_history_is_checked(void **state)
     trial_close(&tr);
 }
 
-/* Without y' the first step size is found all the same. */
+/* A restart knows nothing of the history. */
+static void test_restart_drops_history(void **state)
+{
+    (void)state;
+    trial tr;
+    double y[N];
+    trial_init(&tr);
+    dae_options options = options_for(&tr);
+    dae_residual form = form_for(&tr);
+    trial_open(&tr, &form, &options);
+    assert_int_equal(start_with_history(&tr, 0.0, 0.02, 5), DAE_OK);
+    run_to(&tr, 1.0, y);
+    int before = tr.count;
+    assert_int_equal(dae_solver_restart(tr.solver, NULL, NULL), DAE_OK);
+    run_to(&tr, 0.0, y); /* and in any direction */
+    assert_int_equal(tr.attempts[before].order, 1);
+    check_below(error_at(0.0, y), 1e-5);
+    trial_close(&tr);
+}
+
+/* Without y' it is found from the history, and so is the first step size. */
 static void test_history_without_derivative(void **state)
 {
     (void)state;
@@ -1437,6 +1454,7 @@ int main(void)
         cmocka_unit_test(test_history_starts_at_order),
         cmocka_unit_test(test_history_saves_the_start),
         cmocka_unit_test(test_history_is_checked),
+        cmocka_unit_test(test_restart_drops_history),
         cmocka_unit_test(test_history_without_derivative),
         cmocka_unit_test(test_linear_solvers_agree),
         cmocka_unit_test(test_difference_cost),

@@ -367,6 +367,28 @@ static void test_local_errors(void **state)
     witness_close(&w);
 }
 
+static int interrupt_between_attempts(void *user)
+{
+    const witness *w = user;
+    return w->attempts[DAE_STEP_ERROR_TEST] == 1;
+}
+
+/* Between a rejected attempt and the next one there is no estimate of an accepted step. */
+static void test_local_errors_of_accepted_steps(void **state)
+{
+    (void)state;
+    witness w;
+    double errors[8];
+    witness_open(&w, "akzo", 0, true);
+    dae_options options = witness_options(&w);
+    options.interrupt = interrupt_between_attempts;
+    witness_start(&w, &options);
+    assert_int_equal(dae_solver_run(w.solver, w.source->tend, NULL, NULL), DAE_ERR_INTERRUPTED);
+    assert_true(w.attempts[DAE_STEP_ACCEPTED] > 0);
+    assert_int_equal(dae_solver_local_errors(w.solver, errors), DAE_ERR_STATE);
+    witness_close(&w);
+}
+
 /* y' = -y: the first step is implicit Euler from y = 1, whose error is h^2/2 + O(h^3). */
 static void test_local_error_is_the_error(void **state)
 {
@@ -547,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_rejected_by_bound),
         cmocka_unit_test(test_stopped_attempt),
         cmocka_unit_test(test_local_errors),
+        cmocka_unit_test(test_local_errors_of_accepted_steps),
         cmocka_unit_test(test_local_error_is_the_error),
         cmocka_unit_test(test_condition),
         cmocka_unit_test(test_condition_is_a_fraction),

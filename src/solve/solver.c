@@ -148,7 +148,8 @@ double dae_solver_condition(dae_solver *s)
 dae_status dae_solver_local_errors(const dae_solver *s, double *errors)
 {
     if (!s || !errors) return DAE_ERR_ARGUMENT;
-    if (s->phase < PHASE_RUNNING || !s->last.estimate) return DAE_ERR_STATE;
+    bool accepted = s->last.t + s->last.h == s->t_new; /* not so after a rejected attempt */
+    if (s->phase < PHASE_RUNNING || !s->last.estimate || !accepted) return DAE_ERR_STATE;
     for (int i = 0; i < s->n; i++) errors[i] = s->last.error_constant * s->last.estimate[i];
     return DAE_OK;
 }
