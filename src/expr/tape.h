@@ -7,7 +7,7 @@
 typedef struct tape tape;
 
 /* Inputs of a run, in doubles: variables by (index, order), parameters, memory, time. A VARIABLE
- * leaf (index, order) reads values[order][index]. */
+ * leaf (index, order) reads values[order][index]; orders above 3 read NaN. */
 typedef struct tape_inputs {
     double time;
     const double *values[4]; /* values[0] = y, values[1] = y', ..; NULL where no leaf needs it */
@@ -22,21 +22,19 @@ tape *tape_new(const graph *g, const expr *e, size_t count); /* NULL: memory */
 void tape_free(tape *t);
 size_t tape_length(const tape *t); /* instructions per run */
 
-/* Work space of a run is caller-owned so that a tape can be shared by threads. */
+/* Work space of a run is caller-owned so that a tape can be shared by threads. tape_prepare must
+ * have filled it since parameters or memory last changed. Outputs must not overlap inputs. */
 size_t tape_work_size(const tape *t); /* doubles */
 void tape_prepare(const tape *t, const tape_inputs *in, double *work);
 void tape_run(const tape *t, const tape_inputs *in, double *work, double *out);
 
-/* The same in other arithmetic. work and out are arrays of that type. */
-typedef double _Complex tape_complex;
-typedef long double tape_long;
-typedef __float128 tape_quad;
-/* (declared by tape_scalar.h, generated per type: tape_run_complex, tape_run_long, tape_run_quad)
- */
+/* The same in complex numbers, long doubles and quadruple precision: expr/tape_scalar.h. */
 
 /* Truncated Taylor series: variables are given as coefficient arrays c[0..degree] per (index), and
- * each output receives degree+1 coefficients. A VARIABLE of order m is the m-th derivative of its
- * series. Recurrences per operator [e.g. Griewank, Walther 2008, ch. 13]. */
+ * each output receives degree+1 coefficients, out[i*(degree+1) + k] that of (t - time)^k. A
+ * VARIABLE of order m is the m-th derivative of its series; coefficients above `degree` count as
+ * 0, so that with derivatives up to order m the outputs are exact up to (t - time)^(degree-m).
+ * Recurrences per operator [GW08 13.2]. */
 size_t tape_series_work_size(const tape *t, int degree);
 void tape_run_series(const tape *t, int degree, double time, const double *const *coefficients,
                      const double *parameters, const double *memory, double *work, double *out);

@@ -1,0 +1,389 @@
+/* Compiling a plan into a tape: fuse, select instructions, give registers. */
+#include "expr/tape.h"
+
+#include "base/memory.h"
+#include "expr/tape_code.h"
+#include "expr/tape_plan.h"
+
+#include <string.h>
+
+/* What tape_new works with; arrays are indexed by the nodes of the plan. */
+typedef struct compiler {
+    plan plan;
+    tape *tape;
+    uint8_t *absorbs;   /* 1 + the operand computed in the same instruction, or 0 */
+    bool *absorbed;     /* computed in its user's instruction */
+    bool *kept;         /* made by the prologue for the body */
+    uint32_t *place;    /* register */
+    uint32_t *last;     /* the instruction that uses it last */
+    uint32_t *output;   /* first output it is, PLAN_NONE if it is none, */
+    uint32_t *sibling;  /* by output: the next output that is the same node */
+    uint32_t *released; /* stack of temporaries to be used again */
+    size_t releases;
+} compiler;
+
+static const uint8_t operands_of[] = {
+#define TAPE_COUNT_OPERANDS(name, operands) operands, operands,
+    TAPE_OPERATIONS(TAPE_COUNT_OPERANDS)
+#undef TAPE_COUNT_OPERANDS
+        1, /* SINCOS */
+    0      /* END */
+};
+
+/* The instruction for one operation of a plan. */
+static const uint8_t op_of[EXPR_OP_COUNT] = {
+    [EXPR_NEG] = TAPE_NEG,      [EXPR_NOT] = TAPE_NOT,     [EXPR_ABS] = TAPE_ABS,
+    [EXPR_SIGN] = TAPE_SIGN,    [EXPR_SQRT] = TAPE_SQRT,   [EXPR_EXP] = TAPE_EXP,
+    [EXPR_LOG] = TAPE_LOG,      [EXPR_LOG10] = TAPE_LOG10, [EXPR_SIN] = TAPE_SIN,
+    [EXPR_COS] = TAPE_COS,      [EXPR_TAN] = TAPE_TAN,     [EXPR_ASIN] = TAPE_ASIN,
+    [EXPR_ACOS] = TAPE_ACOS,    [EXPR_ATAN] = TAPE_ATAN,   [EXPR_SINH] = TAPE_SINH,
+    [EXPR_COSH] = TAPE_COSH,    [EXPR_TANH] = TAPE_TANH,   [EXPR_FLOOR] = TAPE_FLOOR,
+    [EXPR_CEIL] = TAPE_CEIL,    [EXPR_ADD] = TAPE_ADD,     [EXPR_SUB] = TAPE_SUB,
+    [EXPR_MUL] = TAPE_MUL,      [EXPR_DIV] = TAPE_DIV,     [EXPR_POW] = TAPE_POW,
+    [EXPR_ATAN2] = TAPE_ATAN2,  [EXPR_MIN] = TAPE_MIN,     [EXPR_MAX] = TAPE_MAX,
+    [EXPR_LT] = TAPE_LT,        [EXPR_LE] = TAPE_LE,       [EXPR_EQ] = TAPE_EQ,
+    [EXPR_NE] = TAPE_NE,        [EXPR_AND] = TAPE_AND,     [EXPR_OR] = TAPE_OR,
+    [EXPR_SELECT] = TAPE_SELECT};
+
+/* ---- fusing ---------------------------------------------------------------------------------- */
+
+/* The instruction for outer(.., inner(..), ..) with inner as operand `slot`; TAPE_END: none. */
+static tape_op fused_op(int outer, int inner, int slot)
+{
+    if (outer == EXPR_ADD) {
+        if (inner == EXPR_MUL) return TAPE_MUL_ADD;
+        if (inner == EXPR_ADD) return TAPE_ADD_ADD;
+        if (inner == EXPR_SUB) return TAPE_SUB_ADD;
+    } else if (outer == EXPR_SUB && slot == 0) {
+        if (inner == EXPR_MUL) return TAPE_MUL_SUB;
+        if (inner == EXPR_ADD) return TAPE_ADD_SUB;
+        if (inner == EXPR_SUB) return TAPE_SUB_SUB;
+    } else if (outer == EXPR_SUB) {
+        if (inner == EXPR_MUL) return TAPE_SUB_MUL;
+    } else if (outer == EXPR_MUL) {
+        if (inner == EXPR_MUL) return TAPE_MUL_MUL;
+        if (inner == EXPR_ADD) return TAPE_ADD_MUL;
+        if (inner == EXPR_SUB) return TAPE_DIF_MUL;
+    }
+    return TAPE_END;
+}
+
+/* Let sums, differences and products compute one operand that nobody else uses. */
+static void fuse(compiler *c)
+{
+    for (size_t i = 0; i < c->plan.count; i++) {
+        const plan_node *node = &c->plan.nodes[i];
+        if (node->op != EXPR_ADD && node->op != EXPR_SUB && node->op != EXPR_MUL) continue;
+        for (int slot = 0; slot < 2; slot++) {
+            uint32_t at = node->operand[slot];
+            const plan_node *inner = &c->plan.nodes[at];
+            if (inner->uses != 1 || inner->fixed != node->fixed || c->absorbs[at]) continue;
+            if (fused_op(node->op, inner->op, slot) == TAPE_END) continue;
+            c->absorbs[i] = (uint8_t)(slot + 1);
+            c->absorbed[at] = true;
+            break;
+        }
+    }
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+/* Which group of variables an order belongs to. */
+static size_t group_of(const plan_node *node)
+{
+    return node->order < TAPE_ORDERS ? node->order : TAPE_ORDERS;
+}
+
+/* Which fixed results the body needs: operands of what is not fixed, and outputs. */
+static void mark_kept(compiler *c)
+{
+    const plan *p = &c->plan;
+    for (size_t i = 0; i < p->count; i++)
+        for (int k = 0; k < p->nodes[i].operands && !p->nodes[i].fixed; k++)
+            c->kept[p->nodes[i].operand[k]] = true;
+    for (size_t i = 0; i < p->outputs; i++) c->kept[p->output[i]] = true;
+    for (size_t i = 0; i < p->count; i++)
+        if (plan_is_leaf(&p->nodes[i]) || !p->nodes[i].fixed) c->kept[i] = false;
+}
+
+static void count_registers(compiler *c)
+{
+    tape *t = c->tape;
+    for (size_t i = 0; i < c->plan.count; i++) {
+        const plan_node *node = &c->plan.nodes[i];
+        switch (node->op) {
+        case EXPR_CONSTANT: t->constants++; break;
+        case EXPR_PARAMETER: t->parameters++; break;
+        case EXPR_MEMORY: t->memories++; break;
+        case EXPR_TIME: t->timed = true; break;
+        case EXPR_VARIABLE:
+            t->variables++;
+            t->group[group_of(node) + 1]++;
+            break;
+        default: t->kept += c->kept[i]; break;
+        }
+    }
+    for (int m = 0; m <= TAPE_ORDERS; m++) t->group[m + 1] += t->group[m];
+}
+
+static bool allocate_leaves(tape *t)
+{
+    t->constant = DAE_ARRAY(double, t->constants);
+    t->parameter = DAE_ARRAY(int32_t, t->parameters);
+    t->memory = DAE_ARRAY(int32_t, t->memories);
+    t->variable = DAE_ARRAY(int32_t, t->variables);
+    t->order = DAE_ARRAY(uint8_t, t->variables);
+    return t->constant && t->parameter && t->memory && t->variable && t->order;
+}
+
+/* Give registers to leaves and to what the prologue keeps, in the order of struct tape. */
+static void place_lasting(compiler *c)
+{
+    tape *t = c->tape;
+    size_t constant = 0, parameter = 0, memory = 0, kept = 0, next[TAPE_ORDERS + 1];
+    memcpy(next, t->group, sizeof next);
+    size_t first_memory = t->constants + t->parameters, first_kept = first_memory + t->memories;
+    size_t time = tape_first_copied(t), first_variable = time + t->timed;
+    for (size_t i = 0; i < c->plan.count; i++) {
+        const plan_node *node = &c->plan.nodes[i];
+        size_t place = PLAN_NONE;
+        if (node->op == EXPR_CONSTANT) {
+            t->constant[constant] = node->value;
+            place = constant++;
+        } else if (node->op == EXPR_PARAMETER) {
+            t->parameter[parameter] = node->index;
+            place = t->constants + parameter++;
+        } else if (node->op == EXPR_MEMORY) {
+            t->memory[memory] = node->index;
+            place = first_memory + memory++;
+        } else if (node->op == EXPR_TIME) {
+            place = time;
+        } else if (node->op == EXPR_VARIABLE) {
+            size_t k = next[group_of(node)]++;
+            t->variable[k] = node->index;
+            t->order[k] = node->order;
+            place = first_variable + k;
+        } else if (c->kept[i]) {
+            place = first_kept + kept++;
+        }
+        c->place[i] = (uint32_t)place;
+    }
+}
+
+/* ---- instructions, with nodes for registers -------------------------------------------------- */
+
+static void link_outputs(compiler *c)
+{
+    for (size_t i = 0; i < c->plan.count; i++) c->output[i] = PLAN_NONE;
+    for (size_t k = c->plan.outputs; k-- > 0;) {
+        uint32_t *head = &c->output[c->plan.output[k]];
+        c->sibling[k] = *head;
+        *head = (uint32_t)k;
+    }
+}
+
+/* The instruction for node i and the operand it absorbs, if any. */
+static tape_instruction select_instruction(const compiler *c, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    if (!c->absorbs[i])
+        return (tape_instruction){op_of[node->op], i, node->operand[0], node->operand[1],
+                                  node->operand[2]};
+    int slot = c->absorbs[i] - 1;
+    const plan_node *inner = &c->plan.nodes[node->operand[slot]];
+    return (tape_instruction){fused_op(node->op, inner->op, slot), i, inner->operand[0],
+                              inner->operand[1], node->operand[1 - slot]};
+}
+
+/* Copies of node i to the outputs it is. */
+static size_t store_outputs(const compiler *c, tape_instruction *code, uint32_t i)
+{
+    size_t n = 0;
+    for (uint32_t k = c->output[i]; k != PLAN_NONE; k = c->sibling[k])
+        code[n++] = (tape_instruction){TAPE_COPY_OUT, k, i, 0, 0};
+    return n;
+}
+
+/* Instructions for node i into `code`; returns how many. */
+static size_t select_node(const compiler *c, tape_instruction *code, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    bool stores = !node->fixed;
+    if (node->pair != PLAN_NONE) {
+        size_t n = 0;
+        uint32_t sine = node->op == EXPR_SIN ? i : node->pair;
+        uint32_t cosine = node->op == EXPR_SIN ? node->pair : i;
+        if (i < node->pair)
+            code[n++] = (tape_instruction){TAPE_SINCOS, sine, node->operand[0], cosine, 0};
+        return n + (stores ? store_outputs(c, code + n, i) : 0);
+    }
+    code[0] = select_instruction(c, i);
+    if (stores && node->uses == 1 && c->output[i] != PLAN_NONE) {
+        code[0].op++; /* the _OUT */
+        code[0].dst = c->output[i];
+        return 1;
+    }
+    return 1 + (stores ? store_outputs(c, code + 1, i) : 0);
+}
+
+/* Fill prologue and body; outputs that are leaves or fixed are copied last. */
+static void select_all(compiler *c)
+{
+    tape *t = c->tape;
+    for (uint32_t i = 0; i < c->plan.count; i++) {
+        const plan_node *node = &c->plan.nodes[i];
+        if (plan_is_leaf(node) || c->absorbed[i]) continue;
+        if (node->fixed)
+            t->prologue_length += select_node(c, t->prologue + t->prologue_length, i);
+        else
+            t->length += select_node(c, t->body + t->length, i);
+    }
+    for (uint32_t i = 0; i < c->plan.count; i++)
+        if (plan_is_leaf(&c->plan.nodes[i]) || c->plan.nodes[i].fixed)
+            t->length += store_outputs(c, t->body + t->length, i);
+    t->prologue[t->prologue_length].op = TAPE_END;
+    t->body[t->length].op = TAPE_END;
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+/* Whether node i lives in a temporary. */
+static bool is_temporary(const compiler *c, uint32_t i)
+{
+    return !plan_is_leaf(&c->plan.nodes[i]) && !c->kept[i];
+}
+
+static void find_last_uses(compiler *c, const tape_instruction *code, size_t length)
+{
+    for (uint32_t at = 0; at < length; at++) {
+        const uint32_t operand[3] = {code[at].a, code[at].b, code[at].c};
+        for (int k = 0; k < operands_of[code[at].op]; k++) c->last[operand[k]] = at;
+    }
+}
+
+/* Register of operand i of instruction `at`, given back if this is its last use. */
+static uint32_t use_register(compiler *c, uint32_t i, uint32_t at)
+{
+    if (is_temporary(c, i) && c->last[i] == at) {
+        c->released[c->releases++] = c->place[i];
+        c->last[i] = PLAN_NONE; /* an instruction may name it twice */
+    }
+    return c->place[i];
+}
+
+/* Register for the result i: its own, or the temporary given back most recently. */
+static uint32_t make_register(compiler *c, uint32_t i, size_t *next)
+{
+    if (is_temporary(c, i))
+        c->place[i] = c->releases > 0 ? c->released[--c->releases] : (uint32_t)(*next)++;
+    return c->place[i];
+}
+
+/* Replace nodes by registers in one linear scan; temporaries die at their last use. */
+static void give_registers(compiler *c, tape_instruction *code, size_t length)
+{
+    size_t next = tape_first_copied(c->tape) + c->tape->timed + c->tape->variables;
+    c->releases = 0;
+    find_last_uses(c, code, length);
+    for (uint32_t at = 0; at < length; at++) {
+        tape_instruction *i = &code[at];
+        uint32_t *operand[3] = {&i->a, &i->b, &i->c};
+        int operands = operands_of[i->op];
+        for (int k = 0; k < operands; k++) *operand[k] = use_register(c, *operand[k], at);
+        if (i->op == TAPE_SINCOS) i->b = make_register(c, i->b, &next);
+        if (i->op == TAPE_SINCOS || i->op % 2 == 0) i->dst = make_register(c, i->dst, &next);
+    }
+    if (next > c->tape->registers) c->tape->registers = next;
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static bool allocate_compiler(compiler *c)
+{
+    size_t n = c->plan.count;
+    c->absorbs = DAE_ARRAY(uint8_t, n);
+    c->absorbed = DAE_ARRAY(bool, n);
+    c->kept = DAE_ARRAY(bool, n);
+    c->place = DAE_ARRAY(uint32_t, n);
+    c->last = DAE_ARRAY(uint32_t, n);
+    c->output = DAE_ARRAY(uint32_t, n);
+    c->sibling = DAE_ARRAY(uint32_t, c->plan.outputs);
+    c->released = DAE_ARRAY(uint32_t, n);
+    return c->absorbs && c->absorbed && c->kept && c->place && c->last && c->output && c->sibling &&
+           c->released;
+}
+
+static void release_compiler(compiler *c)
+{
+    dae_free(c->absorbs);
+    dae_free(c->absorbed);
+    dae_free(c->kept);
+    dae_free(c->place);
+    dae_free(c->last);
+    dae_free(c->output);
+    dae_free(c->sibling);
+    dae_free(c->released);
+    plan_free(&c->plan);
+}
+
+/* Room for the instructions: at most one a node, one an output, and the end. */
+static bool allocate_code(compiler *c)
+{
+    size_t fixed = 0, moving = 0;
+    for (size_t i = 0; i < c->plan.count; i++) {
+        const plan_node *node = &c->plan.nodes[i];
+        if (plan_is_leaf(node) || c->absorbed[i]) continue;
+        *(node->fixed ? &fixed : &moving) += 1;
+    }
+    c->tape->prologue = DAE_ARRAY(tape_instruction, fixed + 1);
+    c->tape->body = DAE_ARRAY(tape_instruction, moving + c->plan.outputs + 1);
+    return c->tape->prologue && c->tape->body;
+}
+
+static bool compile(compiler *c)
+{
+    fuse(c);
+    mark_kept(c);
+    count_registers(c);
+    if (!allocate_leaves(c->tape) || !allocate_code(c)) return false;
+    place_lasting(c);
+    link_outputs(c);
+    select_all(c);
+    give_registers(c, c->tape->prologue, c->tape->prologue_length);
+    give_registers(c, c->tape->body, c->tape->length);
+    return true;
+}
+
+tape *tape_new(const graph *g, const expr *e, size_t count)
+{
+    compiler c = {.tape = DAE_NEW(tape)};
+    bool ok = c.tape && plan_new(&c.plan, g, e, count) && allocate_compiler(&c) && compile(&c);
+    if (ok) c.tape->outputs = count;
+    release_compiler(&c);
+    if (ok) return c.tape;
+    tape_free(c.tape);
+    return NULL;
+}
+
+void tape_free(tape *t)
+{
+    if (!t) return;
+    dae_free(t->constant);
+    dae_free(t->parameter);
+    dae_free(t->memory);
+    dae_free(t->variable);
+    dae_free(t->order);
+    dae_free(t->prologue);
+    dae_free(t->body);
+    dae_free(t);
+}
+
+size_t tape_length(const tape *t)
+{
+    return t->length;
+}
+
+size_t tape_work_size(const tape *t)
+{
+    return t->registers;
+}

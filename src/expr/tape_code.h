@@ -1,0 +1,101 @@
+/* The instructions of a tape, shared by its compiler and its interpreters. */
+#ifndef DAE_EXPR_TAPE_CODE_H
+#define DAE_EXPR_TAPE_CODE_H
+
+#include "expr/tape.h"
+
+/* Name and number of operands. Each operation comes twice: with its result in a register, and (the
+ * name with _OUT) with its result in an output. The last group does two operations of the graph in
+ * one instruction, each rounded by itself: a tape is never contracted. */
+#define TAPE_OPERATIONS(X)                                                                         \
+    X(COPY, 1)                                                                                     \
+    X(NEG, 1)                                                                                      \
+    X(NOT, 1)                                                                                      \
+    X(ABS, 1)                                                                                      \
+    X(SIGN, 1)                                                                                     \
+    X(SQRT, 1)                                                                                     \
+    X(EXP, 1)                                                                                      \
+    X(LOG, 1)                                                                                      \
+    X(LOG10, 1)                                                                                    \
+    X(SIN, 1)                                                                                      \
+    X(COS, 1)                                                                                      \
+    X(TAN, 1)                                                                                      \
+    X(ASIN, 1)                                                                                     \
+    X(ACOS, 1)                                                                                     \
+    X(ATAN, 1)                                                                                     \
+    X(SINH, 1)                                                                                     \
+    X(COSH, 1)                                                                                     \
+    X(TANH, 1)                                                                                     \
+    X(FLOOR, 1)                                                                                    \
+    X(CEIL, 1)                                                                                     \
+    X(ADD, 2)                                                                                      \
+    X(SUB, 2)                                                                                      \
+    X(MUL, 2)                                                                                      \
+    X(DIV, 2)                                                                                      \
+    X(POW, 2)                                                                                      \
+    X(ATAN2, 2)                                                                                    \
+    X(MIN, 2)                                                                                      \
+    X(MAX, 2)                                                                                      \
+    X(LT, 2)                                                                                       \
+    X(LE, 2)                                                                                       \
+    X(EQ, 2)                                                                                       \
+    X(NE, 2)                                                                                       \
+    X(AND, 2)                                                                                      \
+    X(OR, 2)                                                                                       \
+    X(SELECT, 3)                                                                                   \
+    X(MUL_ADD, 3) /* a b + c */                                                                    \
+    X(MUL_SUB, 3) /* a b - c */                                                                    \
+    X(SUB_MUL, 3) /* c - a b */                                                                    \
+    X(MUL_MUL, 3) /* (a b) c */                                                                    \
+    X(ADD_ADD, 3) /* (a + b) + c */                                                                \
+    X(SUB_ADD, 3) /* (a - b) + c */                                                                \
+    X(ADD_SUB, 3) /* (a + b) - c */                                                                \
+    X(SUB_SUB, 3) /* (a - b) - c */                                                                \
+    X(ADD_MUL, 3) /* (a + b) c */                                                                  \
+    X(DIF_MUL, 3) /* (a - b) c */
+
+typedef enum tape_op {
+#define TAPE_ENUMERATE(name, operands) TAPE_##name, TAPE_##name##_OUT,
+    TAPE_OPERATIONS(TAPE_ENUMERATE)
+#undef TAPE_ENUMERATE
+    /* registers dst = sin a, b = cos a */
+    TAPE_SINCOS,
+    TAPE_END,
+    TAPE_OP_COUNT
+} tape_op;
+
+typedef struct tape_instruction {
+    uint32_t op;
+    uint32_t dst;     /* register, or output of an _OUT */
+    uint32_t a, b, c; /* registers */
+} tape_instruction;
+
+enum { TAPE_ORDERS = 4 }; /* derivatives that tape_inputs can give */
+
+/* Registers stand in this order:
+ *   constants | parameters | memory | values made by `prologue`     set by tape_prepare, then kept
+ *   time | variables by order                                       copied at the start of a run
+ *   temporaries                                                     reused within a run
+ * Leaves are copied because one base register for all operands makes a short instruction, and
+ * because a copy costs less than the dispatch of a load. */
+struct tape {
+    size_t constants, parameters, memories, kept; /* numbers of registers, */
+    bool timed;                                   /* whether time has one, */
+    size_t variables, registers;                  /* and all together */
+    double *constant;                             /* owned, as all below */
+    int32_t *parameter, *memory;                  /* their indices */
+    int32_t *variable;                            /* indices, grouped by order, */
+    uint8_t *order;                               /* with the order of each, */
+    size_t group[TAPE_ORDERS + 2]; /* order m: variable[group[m] .. group[m+1]); the last group
+                                      holds all orders that tape_inputs cannot give */
+    tape_instruction *prologue, *body;
+    size_t prologue_length, length, outputs;
+};
+
+/* First register of the copied leaves: time if there is one, then variables. */
+static inline size_t tape_first_copied(const tape *t)
+{
+    return t->constants + t->parameters + t->memories + t->kept;
+}
+
+#endif
