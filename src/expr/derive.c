@@ -1,0 +1,125 @@
+/* Forward differentiation: tangents of all nodes, operands first. */
+#include "expr/derive.h"
+
+#include "base/memory.h"
+#include "expr/partial.h"
+#include "expr/walk.h"
+
+/* Tangents by place in the walk; EXPR_NONE is zero. */
+typedef struct forward {
+    graph *g;
+    walk nodes;
+    expr *tangent;
+} forward;
+
+static expr tangent_of(const forward *f, expr operand)
+{
+    return f->tangent[walk_place(&f->nodes, operand)];
+}
+
+static expr or_zero(graph *g, expr e)
+{
+    return e == EXPR_NONE ? graph_constant(g, 0.0) : e;
+}
+
+static expr sum(graph *g, expr a, expr b)
+{
+    if (a == EXPR_NONE) return b;
+    return b == EXPR_NONE ? a : graph_binary(g, EXPR_ADD, a, b);
+}
+
+/* d(a/b) = (da - (a/b) db)/b */
+static expr tangent_of_quotient(graph *g, expr e, expr b, expr da, expr db)
+{
+    expr numerator = graph_binary(g, EXPR_SUB, da, graph_binary(g, EXPR_MUL, e, db));
+    return graph_binary(g, EXPR_DIV, numerator, b);
+}
+
+/* Of the branch taken; branches come one by one, so that the other's derivative never matters. */
+static expr tangent_of_branches(const forward *f, expr condition, expr a, expr b)
+{
+    expr da = tangent_of(f, a), db = tangent_of(f, b);
+    if (da == EXPR_NONE && db == EXPR_NONE) return EXPR_NONE;
+    return graph_select(f->g, condition, or_zero(f->g, da), or_zero(f->g, db));
+}
+
+/* de = sum over operands of (d e / d operand) d operand */
+static expr tangent_of_operation(const forward *f, expr e)
+{
+    graph *g = f->g;
+    const expr_node *n = graph_node(g, e);
+    expr condition, a, b, result = EXPR_NONE;
+    if (partial_branches(g, e, &condition, &a, &b)) return tangent_of_branches(f, condition, a, b);
+    expr operand[2] = {n->a, n->b}, d[2] = {EXPR_NONE, EXPR_NONE};
+    for (int i = 0; i < 2; i++)
+        if (partial_exists(n->op, i)) d[i] = tangent_of(f, operand[i]);
+    if (n->op == EXPR_DIV && d[0] != EXPR_NONE && d[1] != EXPR_NONE)
+        return tangent_of_quotient(g, e, n->b, d[0], d[1]);
+    for (int i = 0; i < 2; i++)
+        if (d[i] != EXPR_NONE) result = sum(g, result, partial_times(g, e, i, d[i]));
+    return result;
+}
+
+static bool is_zero(const graph *g, expr e)
+{
+    double value;
+    return graph_is_constant(g, e, &value) && value == 0.0;
+}
+
+/* Tangents of all nodes; the last one is that of the root. */
+static expr run_forward(forward *f, derive_seed seed, void *context)
+{
+    graph *g = f->g;
+    for (size_t i = 0; i < f->nodes.count && !graph_failed(g); i++) {
+        expr e = f->nodes.order[i];
+        const expr_node *n = graph_node(g, e);
+        expr tangent = EXPR_NONE;
+        if (graph_arity(n->op) > 0) {
+            tangent = tangent_of_operation(f, e);
+        } else if (n->op != EXPR_CONSTANT) {
+            tangent = seed(context, g, e);
+        }
+        f->tangent[i] = is_zero(g, tangent) ? EXPR_NONE : tangent;
+    }
+    return or_zero(g, f->tangent[f->nodes.count - 1]);
+}
+
+expr derive_direction(graph *g, expr e, derive_seed seed, void *context)
+{
+    forward f = {.g = g};
+    expr result = EXPR_NONE;
+    if (e == EXPR_NONE || graph_failed(g)) return EXPR_NONE;
+    if (walk_from(&f.nodes, g, &e, 1)) f.tangent = DAE_ARRAY(expr, f.nodes.count);
+    if (f.tangent) result = run_forward(&f, seed, context);
+    dae_free(f.tangent);
+    walk_free(&f.nodes);
+    return result;
+}
+
+static expr seed_one_leaf(void *context, graph *g, expr leaf)
+{
+    return leaf == *(const expr *)context ? graph_constant(g, 1.0) : EXPR_NONE;
+}
+
+expr derive_partial(graph *g, expr e, expr leaf)
+{
+    return derive_direction(g, e, seed_one_leaf, &leaf);
+}
+
+/* d leaf / dt; the context is a flag for orders beyond what a node can hold. */
+static expr seed_time(void *context, graph *g, expr leaf)
+{
+    const expr_node *n = graph_node(g, leaf);
+    if (n->op == EXPR_TIME) return graph_constant(g, 1.0);
+    if (n->op != EXPR_VARIABLE) return EXPR_NONE;
+    expr derivative = graph_variable(g, n->index, n->order + 1);
+    if (derivative == EXPR_NONE) *(bool *)context = true;
+    return derivative;
+}
+
+expr derive_time(graph *g, expr e)
+{
+    bool failed = false;
+    expr result = derive_direction(g, e, seed_time, &failed);
+    return failed ? EXPR_NONE : result;
+}

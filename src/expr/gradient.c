@@ -1,0 +1,437 @@
+/* Reverse differentiation: adjoints of all nodes, parents first [GW08 ch. 3].
+ *
+ * Branches need care: for e = if x > 0 then sqrt(x) else 0 the adjoint of the square root is 1 or
+ * 0, and 0 * 1/(2 sqrt(x)) would be NaN at x = 0. So an adjoint comes with a guard, the conditions
+ * under which its node is used at all; products are formed without looking at it, and the guard
+ * becomes an if around the final derivative. Adjoints under different guards meet like the
+ * branches they came from: if c then .. else .. */
+#include "expr/derive.h"
+
+#include "base/memory.h"
+#include "expr/partial.h"
+#include "expr/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* `parent` and condition (or its opposite). Number 0 is "always". A parent has a smaller number. */
+typedef struct guard {
+    expr condition;
+    uint32_t parent;
+    bool holds;
+} guard;
+
+/* One summand of a node's adjoint. Inside its guard the value is right where `valid` is true and 0
+ * elsewhere. One that was lifted out of a guard's condition remembers how it was inside. */
+typedef struct adjoint {
+    uint32_t guard;
+    uint32_t next;      /* summand of the same node; 0 ends the list */
+    expr value, valid;  /* valid: boolean, the constant 1 if always */
+    expr lifted;        /* condition it was lifted out of, or EXPR_NONE */
+    bool holds;         /* of that condition */
+    expr inner, inside; /* value and valid under that condition */
+} adjoint;
+
+typedef struct list {
+    void *items; /* owned */
+    size_t count, capacity;
+} list;
+
+struct derive_scratch {
+    walk nodes;
+    list first;    /* uint32_t by place: first summand, 0 for none */
+    list active;   /* bool by place: depends on a variable */
+    list adjoints; /* number 0 is unused */
+    list guards;
+    list slots; /* uint32_t: hash table of guards, 0 is empty */
+    list heap;  /* adjoint: being merged */
+};
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+/* Room for `count` items; those there are kept. */
+static bool reserve(list *l, size_t count, size_t size)
+{
+    if (count <= l->capacity) return true;
+    size_t larger = 2 * l->capacity > count ? 2 * l->capacity : count + 32;
+    void *items = dae_calloc(larger, size);
+    if (!items) return false;
+    if (l->count > 0) memcpy(items, l->items, l->count * size);
+    dae_free(l->items);
+    l->items = items;
+    l->capacity = larger;
+    return true;
+}
+
+/* `count` zeroed items */
+static bool renew(list *l, size_t count, size_t size)
+{
+    l->count = 0;
+    if (!reserve(l, count, size)) return false;
+    memset(l->items, 0, count * size);
+    l->count = count;
+    return true;
+}
+
+derive_scratch *derive_scratch_new(void)
+{
+    return DAE_NEW(derive_scratch);
+}
+
+void derive_scratch_free(derive_scratch *s)
+{
+    if (!s) return;
+    walk_free(&s->nodes);
+    dae_free(s->first.items);
+    dae_free(s->active.items);
+    dae_free(s->adjoints.items);
+    dae_free(s->guards.items);
+    dae_free(s->slots.items);
+    dae_free(s->heap.items);
+    dae_free(s);
+}
+
+static uint32_t *first_of(const derive_scratch *s, size_t place)
+{
+    return (uint32_t *)s->first.items + place;
+}
+
+static bool *active_at(const derive_scratch *s, size_t place)
+{
+    return (bool *)s->active.items + place;
+}
+
+static adjoint *adjoint_at(const derive_scratch *s, uint32_t i)
+{
+    return (adjoint *)s->adjoints.items + i;
+}
+
+static const guard *guard_at(const derive_scratch *s, uint32_t i)
+{
+    return (const guard *)s->guards.items + i;
+}
+
+/* ---- guards --------------------------------------------------------------------------------- */
+
+static size_t hash_guard(const guard *x)
+{
+    uint64_t key = (uint64_t)x->parent << 32 | x->condition;
+    key = (key ^ (x->holds ? UINT64_C(0x5851F42D4C957F2D) : 0)) * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(key >> 29);
+}
+
+static bool same_guard(const guard *x, const guard *y)
+{
+    return x->condition == y->condition && x->parent == y->parent && x->holds == y->holds;
+}
+
+/* Slot of the guard equal to *x, or the empty one for it. */
+static uint32_t *guard_slot(const derive_scratch *s, const guard *x)
+{
+    uint32_t *slots = s->slots.items;
+    size_t mask = s->slots.count - 1, i = hash_guard(x) & mask;
+    while (slots[i] != 0 && !same_guard(guard_at(s, slots[i]), x)) i = (i + 1) & mask;
+    return &slots[i];
+}
+
+/* A table of twice the guards or more. */
+static bool rehash_guards(derive_scratch *s)
+{
+    size_t slots = 16;
+    while (slots < 4 * s->guards.count) slots *= 2;
+    if (!renew(&s->slots, slots, sizeof(uint32_t))) return false;
+    for (uint32_t i = 1; i < s->guards.count; i++) *guard_slot(s, guard_at(s, i)) = i;
+    return true;
+}
+
+/* *number = the guard `parent` and condition, new or old. false: memory. */
+static bool guard_within(derive_scratch *s, uint32_t parent, expr condition, bool holds,
+                         uint32_t *number)
+{
+    guard x = {.condition = condition, .parent = parent, .holds = holds};
+    if (2 * s->guards.count >= s->slots.count && !rehash_guards(s)) return false;
+    uint32_t *slot = guard_slot(s, &x);
+    if (*slot == 0) {
+        if (!reserve(&s->guards, s->guards.count + 1, sizeof(guard))) return false;
+        *slot = (uint32_t)s->guards.count;
+        ((guard *)s->guards.items)[s->guards.count++] = x;
+    }
+    *number = *slot;
+    return true;
+}
+
+/* value where the guard's own condition allows it, else 0 */
+static expr behind(graph *g, const guard *x, expr value)
+{
+    expr zero = graph_constant(g, 0.0);
+    return x->holds ? graph_select(g, x->condition, value, zero)
+                    : graph_select(g, x->condition, zero, value);
+}
+
+/* value where the guard with all its parents allows it, else 0 */
+static expr behind_all(graph *g, const derive_scratch *s, uint32_t number, expr value)
+{
+    for (; number != 0; number = guard_at(s, number)->parent)
+        value = behind(g, guard_at(s, number), value);
+    return value;
+}
+
+/* ---- merging summands under different guards ------------------------------------------------ */
+
+/* Later guards first, so that children come before parents; then what was lifted out of one
+ * condition side by side. */
+static bool comes_before(const adjoint *x, const adjoint *y)
+{
+    return x->guard != y->guard ? x->guard > y->guard : x->lifted > y->lifted;
+}
+
+static void heap_swap(adjoint *x, adjoint *y)
+{
+    adjoint t = *x;
+    *x = *y;
+    *y = t;
+}
+
+static bool heap_push(list *heap, const adjoint *x)
+{
+    if (!reserve(heap, heap->count + 1, sizeof *x)) return false;
+    adjoint *h = heap->items;
+    size_t i = heap->count++;
+    h[i] = *x;
+    for (; i > 0 && comes_before(&h[i], &h[(i - 1) / 2]); i = (i - 1) / 2)
+        heap_swap(&h[i], &h[(i - 1) / 2]);
+    return true;
+}
+
+static adjoint heap_pop(list *heap)
+{
+    adjoint *h = heap->items, top = h[0];
+    h[0] = h[--heap->count];
+    for (size_t i = 0, child; (child = 2 * i + 1) < heap->count; i = child) {
+        if (child + 1 < heap->count && comes_before(&h[child + 1], &h[child])) child++;
+        if (!comes_before(&h[child], &h[i])) break;
+        heap_swap(&h[child], &h[i]);
+    }
+    return top;
+}
+
+/* The sum of two summands under the same guard. */
+static adjoint add_adjoints(graph *g, const adjoint *x, const adjoint *y)
+{
+    adjoint r = {.guard = x->guard};
+    if (x->lifted != EXPR_NONE && x->lifted == y->lifted && x->holds != y->holds) {
+        const adjoint *yes = x->holds ? x : y, *no = x->holds ? y : x;
+        r.value = graph_select(g, x->lifted, yes->inner, no->inner);
+        r.valid = graph_select(g, x->lifted, yes->inside, no->inside);
+    } else {
+        r.value = graph_binary(g, EXPR_ADD, x->value, y->value);
+        r.valid = graph_binary(g, EXPR_OR, x->valid, y->valid);
+    }
+    return r;
+}
+
+/* The same summand seen from the guard's parent. */
+static adjoint lift(graph *g, const derive_scratch *s, const adjoint *x)
+{
+    const guard *own = guard_at(s, x->guard);
+    return (adjoint){.guard = own->parent,
+                     .value = behind(g, own, x->value),
+                     .valid = behind(g, own, x->valid),
+                     .lifted = own->condition,
+                     .holds = own->holds,
+                     .inner = x->value,
+                     .inside = x->valid};
+}
+
+/* All summands of a list as one, under their nearest common guard. */
+static bool merge(graph *g, derive_scratch *s, uint32_t first, adjoint *result)
+{
+    s->heap.count = 0;
+    for (uint32_t i = first; i != 0; i = adjoint_at(s, i)->next)
+        if (!heap_push(&s->heap, adjoint_at(s, i))) return false;
+    for (*result = heap_pop(&s->heap); s->heap.count > 0; *result = heap_pop(&s->heap)) {
+        adjoint outcome;
+        if (((const adjoint *)s->heap.items)->guard == result->guard) {
+            adjoint other = heap_pop(&s->heap);
+            outcome = add_adjoints(g, result, &other);
+        } else {
+            outcome = lift(g, s, result);
+        }
+        if (!heap_push(&s->heap, &outcome)) return false;
+    }
+    return !graph_failed(g);
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------ */
+
+static bool is_number(const graph *g, expr e, double value)
+{
+    double x;
+    return graph_is_constant(g, e, &x) && x == value;
+}
+
+/* Whether the value depends on variables in a way that can be differentiated. */
+static bool is_active(const derive_scratch *s, const expr_node *n)
+{
+    expr operand[3] = {n->a, n->b, n->c};
+    if (n->op == EXPR_VARIABLE) return true;
+    for (int i = 0; i < graph_arity(n->op); i++)
+        if (partial_exists(n->op, i) && *active_at(s, walk_place(&s->nodes, operand[i])))
+            return true;
+    return false;
+}
+
+/* Walk the nodes of e, mark the active ones, forget all adjoints and guards. */
+static bool prepare(const graph *g, derive_scratch *s, expr e)
+{
+    if (!walk_from(&s->nodes, g, &e, 1)) return false;
+    size_t count = s->nodes.count;
+    if (!renew(&s->first, count, sizeof(uint32_t)) || !renew(&s->active, count, sizeof(bool)) ||
+        !renew(&s->adjoints, 1, sizeof(adjoint)) || !renew(&s->guards, 1, sizeof(guard)))
+        return false;
+    s->slots.count = 0;
+    for (size_t i = 0; i < count; i++)
+        *active_at(s, i) = is_active(s, graph_node(g, s->nodes.order[i]));
+    return true;
+}
+
+/* Add `value` under `number` to the adjoint of a node. */
+static bool contribute(graph *g, derive_scratch *s, size_t place, uint32_t number, expr value)
+{
+    uint32_t *first = first_of(s, place);
+    if (value == EXPR_NONE) return false;
+    if (is_number(g, value, 0.0)) return true;
+    if (*first != 0 && adjoint_at(s, *first)->guard == number) {
+        adjoint *same = adjoint_at(s, *first);
+        same->value = graph_binary(g, EXPR_ADD, same->value, value);
+        return same->value != EXPR_NONE;
+    }
+    if (!reserve(&s->adjoints, s->adjoints.count + 1, sizeof(adjoint))) return false;
+    expr always = graph_constant(g, 1.0);
+    *adjoint_at(s, (uint32_t)s->adjoints.count) =
+        (adjoint){.guard = number, .next = *first, .value = value, .valid = always};
+    *first = (uint32_t)s->adjoints.count++;
+    return true;
+}
+
+/* Hand the adjoint of SELECT, MIN or MAX to both branches, each under its condition. */
+static bool spread_to_branches(graph *g, derive_scratch *s, const adjoint *own, expr condition,
+                               const expr branch[2])
+{
+    if (condition == EXPR_NONE) return false;
+    for (int i = 0; i < 2; i++) {
+        size_t place = walk_place(&s->nodes, branch[i]);
+        uint32_t within;
+        if (!*active_at(s, place)) continue;
+        if (!guard_within(s, own->guard, condition, i == 0, &within)) return false;
+        if (!contribute(g, s, place, within, own->value)) return false;
+    }
+    return true;
+}
+
+/* Hand the adjoint of e to its operands: operand += adjoint * d e / d operand. */
+static bool spread(graph *g, derive_scratch *s, expr e, const adjoint *own)
+{
+    const expr_node *n = graph_node(g, e);
+    expr condition, branch[2], operand[2] = {n->a, n->b};
+    if (partial_branches(g, e, &condition, &branch[0], &branch[1]))
+        return spread_to_branches(g, s, own, condition, branch);
+    for (int i = 0; i < 2 && i < graph_arity(n->op); i++) {
+        if (!partial_exists(n->op, i)) continue;
+        size_t place = walk_place(&s->nodes, operand[i]);
+        if (!*active_at(s, place)) continue;
+        if (!contribute(g, s, place, own->guard, partial_times(g, e, i, own->value))) return false;
+    }
+    return true;
+}
+
+/* Merge the adjoint of the i-th node and hand it on; a leaf keeps it in its list. */
+static bool process(graph *g, derive_scratch *s, size_t i)
+{
+    uint32_t *first = first_of(s, i);
+    expr e = s->nodes.order[i];
+    if (*first == 0 || !*active_at(s, i)) return true;
+    adjoint own = *adjoint_at(s, *first);
+    if (own.next != 0 && !merge(g, s, *first, &own)) return false;
+    if (graph_node(g, e)->op == EXPR_VARIABLE) {
+        own.next = 0;
+        *adjoint_at(s, *first) = own;
+        return true;
+    }
+    if (is_number(g, own.value, 0.0)) return true;
+    if (!is_number(g, own.valid, 1.0) && !guard_within(s, own.guard, own.valid, true, &own.guard))
+        return false;
+    return spread(g, s, e, &own);
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static bool reserve_gradient(gradient *out, size_t count)
+{
+    if (count <= out->capacity) return true;
+    expr *leaf = DAE_ARRAY(expr, count), *derivative = DAE_ARRAY(expr, count);
+    if (!leaf || !derivative) {
+        dae_free(leaf);
+        dae_free(derivative);
+        return false;
+    }
+    gradient_free(out);
+    *out = (gradient){.capacity = count, .leaf = leaf, .derivative = derivative};
+    return true;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    expr a = *(const expr *)x, b = *(const expr *)y;
+    return (a > b) - (a < b);
+}
+
+/* Variables with an adjoint, in increasing order. */
+static bool collect_leaves(const graph *g, const derive_scratch *s, gradient *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->nodes.count; i++)
+        count += graph_node(g, s->nodes.order[i])->op == EXPR_VARIABLE && *first_of(s, i) != 0;
+    out->count = 0;
+    if (!reserve_gradient(out, count)) return false;
+    for (size_t i = 0; i < s->nodes.count; i++)
+        if (graph_node(g, s->nodes.order[i])->op == EXPR_VARIABLE && *first_of(s, i) != 0)
+            out->leaf[out->count++] = s->nodes.order[i];
+    if (count > 1) qsort(out->leaf, count, sizeof *out->leaf, by_number);
+    return true;
+}
+
+/* Adjoints of the leaves, their guards as ifs, zeros left out. */
+static bool collect(graph *g, const derive_scratch *s, gradient *out)
+{
+    if (!collect_leaves(g, s, out)) return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        const adjoint *own = adjoint_at(s, *first_of(s, walk_place(&s->nodes, out->leaf[i])));
+        expr derivative = behind_all(g, s, own->guard, own->value);
+        if (derivative == EXPR_NONE) return false;
+        if (is_number(g, derivative, 0.0)) continue;
+        out->leaf[kept] = out->leaf[i];
+        out->derivative[kept++] = derivative;
+    }
+    out->count = kept;
+    return true;
+}
+
+bool derive_gradient(graph *g, derive_scratch *s, expr e, gradient *out)
+{
+    out->count = 0;
+    if (e == EXPR_NONE || graph_failed(g) || !prepare(g, s, e)) return false;
+    bool done = contribute(g, s, s->nodes.count - 1, 0, graph_constant(g, 1.0));
+    for (size_t i = s->nodes.count; done && i-- > 0;) done = process(g, s, i);
+    done = done && collect(g, s, out) && !graph_failed(g);
+    if (!done) out->count = 0;
+    return done;
+}
+
+void gradient_free(gradient *out)
+{
+    dae_free(out->leaf);
+    dae_free(out->derivative);
+    *out = (gradient){0};
+}

@@ -1,0 +1,293 @@
+#include "expr/print.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How tightly an expression binds [Modelica 3.6, 3.2]. */
+enum level {
+    LEVEL_IF,
+    LEVEL_OR,
+    LEVEL_AND,
+    LEVEL_NOT,
+    LEVEL_RELATION,
+    LEVEL_SUM,
+    LEVEL_TERM,
+    LEVEL_POWER,
+    LEVEL_PRIMARY
+};
+
+/* What is still to be printed: a text, or an expression where one binding at least as tightly as
+ * `level` is allowed, with a leading minus or not. */
+typedef struct item {
+    const char *text; /* NULL: an expression */
+    expr e;
+    enum level level;
+    bool sign;
+} item;
+
+typedef struct printer {
+    const graph *g;
+    print_name name;
+    void *context;
+    char *buffer;
+    size_t size, length;
+    bool cut;
+    item *stack; /* owned; the top is printed next */
+    size_t depth, capacity;
+} printer;
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+static void append(printer *p, const char *text)
+{
+    size_t length = strlen(text), room = p->size - 1 - p->length;
+    if (length > room) {
+        length = room;
+        p->cut = true;
+    }
+    memcpy(p->buffer + p->length, text, length);
+    p->length += length;
+    p->buffer[p->length] = '\0';
+}
+
+/* End with ".." in place of what does not fit, not inside a UTF-8 character. */
+static void mark_cut(printer *p)
+{
+    if (p->size < 3) return;
+    size_t end = p->length < p->size - 3 ? p->length : p->size - 3;
+    while (end > 0 && ((unsigned char)p->buffer[end] & 0xC0) == 0x80) end--;
+    memcpy(p->buffer + end, "..", 3);
+}
+
+/* ---- the stack ------------------------------------------------------------------------------ */
+
+static void push(printer *p, item it)
+{
+    if (p->depth == p->capacity) {
+        size_t larger = p->capacity ? 2 * p->capacity : 64;
+        item *stack = DAE_ARRAY(item, larger);
+        if (!stack) {
+            p->cut = true;
+            return;
+        }
+        if (p->depth > 0) memcpy(stack, p->stack, p->depth * sizeof *stack);
+        dae_free(p->stack);
+        p->stack = stack;
+        p->capacity = larger;
+    }
+    p->stack[p->depth++] = it;
+}
+
+static void push_text(printer *p, const char *text)
+{
+    push(p, (item){.text = text});
+}
+
+static void push_expr(printer *p, expr e, enum level level, bool sign)
+{
+    push(p, (item){.e = e, .level = level, .sign = sign});
+}
+
+/* ---- leaves --------------------------------------------------------------------------------- */
+
+/* One decimal point and the shortest exponent, whatever the locale: 1e+05 becomes 1e5. */
+static void tidy_number(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (*from == '+') continue;
+        if (*from == '0' && to > text && (to[-1] == 'e' || (to[-1] == '-' && to - 1 > text)))
+            continue;
+        if (strchr("0123456789-e.", *from)) {
+            *to++ = *from;
+        } else if (to > text && to[-1] != '.') {
+            *to++ = '.';
+        }
+    }
+    *to = '\0';
+}
+
+/* The fewest digits that read back as the same number. 15 digits survive a conversion to double and
+ * back, so that trailing zeros of %.15g show the shortest form if there is one that short. */
+static void format_number(double value, char text[32])
+{
+    if (!isfinite(value)) {
+        snprintf(text, 32, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 32, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    tidy_number(text);
+}
+
+static void print_leaf(printer *p, const expr_node *n)
+{
+    char text[32];
+    const char *name = NULL;
+    static const char letter[] = {
+        [EXPR_VARIABLE] = 'x', [EXPR_PARAMETER] = 'p', [EXPR_MEMORY] = 'm'};
+    if (n->op == EXPR_CONSTANT) {
+        format_number(n->value, text);
+        append(p, text);
+        return;
+    }
+    if (p->name) name = p->name(p->context, n);
+    if (!name && n->op == EXPR_TIME) name = "time";
+    if (!name) snprintf(text, sizeof text, "%c[%d]", letter[n->op], (int)n->index);
+    for (int i = 0; i < n->order; i++) append(p, "der(");
+    append(p, name ? name : text);
+    for (int i = 0; i < n->order; i++) append(p, ")");
+}
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+static enum level level_of(const expr_node *n)
+{
+    switch ((expr_op)n->op) {
+    case EXPR_SELECT: return LEVEL_IF;
+    case EXPR_OR: return LEVEL_OR;
+    case EXPR_AND: return LEVEL_AND;
+    case EXPR_NOT: return LEVEL_NOT;
+    case EXPR_LT:
+    case EXPR_LE:
+    case EXPR_EQ:
+    case EXPR_NE: return LEVEL_RELATION;
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_NEG: return LEVEL_SUM;
+    case EXPR_MUL:
+    case EXPR_DIV: return LEVEL_TERM;
+    case EXPR_POW: return LEVEL_POWER;
+    case EXPR_CONSTANT: return n->value < 0.0 ? LEVEL_TERM : LEVEL_PRIMARY;
+    default: return LEVEL_PRIMARY;
+    }
+}
+
+/* Whether the text of e starts with a minus. */
+static bool starts_with_minus(const graph *g, expr e)
+{
+    for (;;) {
+        const expr_node *n = graph_node(g, e);
+        switch ((expr_op)n->op) {
+        case EXPR_NEG: return true;
+        case EXPR_CONSTANT: return n->value < 0.0;
+        case EXPR_ADD:
+        case EXPR_SUB:
+        case EXPR_MUL:
+        case EXPR_DIV: e = n->a; break;
+        default: return false;
+        }
+    }
+}
+
+/* a op b; the right operand's level tells where parentheses are needed: a - (b + c), a/(b*c), but
+ * a + b + c and a*b*c, which mean the same in whatever order. The left operand may start with a
+ * minus where the whole may; the right one only after a relation or a logical operator. */
+static void push_infix(printer *p, expr a, const char *op, expr b, enum level left,
+                       enum level right)
+{
+    bool arithmetic = strpbrk(op, "+-*/^") != NULL;
+    push_expr(p, b, right, !arithmetic);
+    push_text(p, op);
+    push_expr(p, a, left, true);
+}
+
+/* c < x reads better as x > c */
+static void push_relation(printer *p, const expr_node *n)
+{
+    bool turn = graph_is_constant(p->g, n->a, NULL);
+    const char *op = " == ";
+    if (n->op == EXPR_NE) op = " <> ";
+    if (n->op == EXPR_LT) op = turn ? " > " : " < ";
+    if (n->op == EXPR_LE) op = turn ? " >= " : " <= ";
+    push_infix(p, turn ? n->b : n->a, op, turn ? n->a : n->b, LEVEL_SUM, LEVEL_SUM);
+}
+
+/* if condition then a else b */
+static void push_if(printer *p, const expr_node *n)
+{
+    push_expr(p, n->c, LEVEL_IF, true);
+    push_text(p, " else ");
+    push_expr(p, n->b, LEVEL_OR, true);
+    push_text(p, " then ");
+    push_expr(p, n->a, LEVEL_OR, true);
+    push_text(p, "if ");
+}
+
+/* name(a) or name(a, b) */
+static void push_call(printer *p, const expr_node *n)
+{
+    push_text(p, ")");
+    if (n->b != EXPR_NONE) {
+        push_expr(p, n->b, LEVEL_IF, true);
+        push_text(p, ", ");
+    }
+    push_expr(p, n->a, LEVEL_IF, true);
+    push_text(p, "(");
+    push_text(p, graph_op_name(n->op));
+}
+
+static void push_operation(printer *p, const expr_node *n)
+{
+    switch ((expr_op)n->op) {
+    case EXPR_SELECT: push_if(p, n); break;
+    case EXPR_OR: push_infix(p, n->a, " or ", n->b, LEVEL_OR, LEVEL_OR); break;
+    case EXPR_AND: push_infix(p, n->a, " and ", n->b, LEVEL_AND, LEVEL_AND); break;
+    case EXPR_LT:
+    case EXPR_LE:
+    case EXPR_EQ:
+    case EXPR_NE: push_relation(p, n); break;
+    case EXPR_ADD: push_infix(p, n->a, " + ", n->b, LEVEL_SUM, LEVEL_SUM); break;
+    case EXPR_SUB: push_infix(p, n->a, " - ", n->b, LEVEL_SUM, LEVEL_TERM); break;
+    case EXPR_MUL: push_infix(p, n->a, "*", n->b, LEVEL_TERM, LEVEL_TERM); break;
+    case EXPR_DIV: push_infix(p, n->a, "/", n->b, LEVEL_TERM, LEVEL_POWER); break;
+    case EXPR_POW: push_infix(p, n->a, "^", n->b, LEVEL_PRIMARY, LEVEL_PRIMARY); break;
+    case EXPR_NOT:
+    case EXPR_NEG:
+        push_expr(p, n->a, n->op == EXPR_NOT ? LEVEL_RELATION : LEVEL_TERM, n->op == EXPR_NOT);
+        push_text(p, n->op == EXPR_NOT ? "not " : "-");
+        break;
+    default: push_call(p, n); break;
+    }
+}
+
+static void print_item(printer *p, const item *it)
+{
+    if (it->text) {
+        append(p, it->text);
+        return;
+    }
+    const expr_node *n = graph_node(p->g, it->e);
+    bool loose = level_of(n) < it->level;
+    bool signed_here = !it->sign && level_of(n) >= LEVEL_SUM && starts_with_minus(p->g, it->e);
+    if (loose || signed_here) {
+        push_text(p, ")");
+        push_expr(p, it->e, LEVEL_IF, true);
+        push_text(p, "(");
+    } else if (graph_arity(n->op) == 0) {
+        print_leaf(p, n);
+    } else {
+        push_operation(p, n);
+    }
+}
+
+size_t expr_print(const graph *g, expr e, print_name name, void *context, char *buffer, size_t size)
+{
+    printer p = {.g = g, .name = name, .context = context, .buffer = buffer, .size = size};
+    if (size == 0) return 0;
+    buffer[0] = '\0';
+    if (e != EXPR_NONE) push_expr(&p, e, LEVEL_IF, true);
+    while (p.depth > 0 && !p.cut) {
+        item next = p.stack[--p.depth];
+        print_item(&p, &next);
+    }
+    if (p.cut) mark_cut(&p);
+    dae_free(p.stack);
+    return p.cut ? size : p.length;
+}
