@@ -1,92 +1,27 @@
 #include "expr/tape_plan.h"
 
 #include "base/memory.h"
+#include "expr/walk.h"
 
-#include <string.h>
-
-/* One node on the way down, and how many of its operands have been visited. */
-typedef struct visit {
-    expr e;
-    int next;
-} visit;
-
-/* What plan_new works with. */
-typedef struct builder {
-    const graph *graph;
-    plan *plan;
-    size_t capacity;    /* of plan->nodes */
-    uint32_t *position; /* by graph node: 1 + its place in the plan, 0 while it has none */
-    visit *stack;
-    size_t depth, stack_capacity;
-} builder;
-
-bool plan_reserve(void **block, size_t *capacity, size_t used, size_t size)
+/* Set node i from the i-th of the walk, whose operands are set. */
+static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
 {
-    if (used < *capacity) return true;
-    size_t more = *capacity ? 2 * *capacity : 64;
-    void *grown = dae_calloc(more, size);
-    if (!grown) return false;
-    if (used > 0) memcpy(grown, *block, used * size);
-    dae_free(*block);
-    *block = grown;
-    *capacity = more;
-    return true;
-}
-
-static expr operand_of(const expr_node *node, int k)
-{
-    return k == 0 ? node->a : k == 1 ? node->b : node->c;
-}
-
-/* Append graph node e, whose operands all have their places. */
-static bool append(builder *b, expr e)
-{
-    plan *p = b->plan;
-    const expr_node *from = graph_node(b->graph, e);
-    if (!plan_reserve((void **)&p->nodes, &b->capacity, p->count, sizeof *p->nodes)) return false;
-    plan_node *node = &p->nodes[p->count];
+    const expr_node *from = graph_node(g, w->order[i]);
+    const expr operand[3] = {from->a, from->b, from->c};
+    plan_node *node = &p->nodes[i];
     *node = (plan_node){.op = from->op,
                         .order = from->order,
                         .operands = (uint8_t)graph_arity((expr_op)from->op),
+                        .fixed = from->op != EXPR_TIME && from->op != EXPR_VARIABLE,
                         .index = from->index,
                         .pair = PLAN_NONE,
                         .value = from->value};
-    node->fixed = from->op != EXPR_TIME && from->op != EXPR_VARIABLE;
     for (int k = 0; k < node->operands; k++) {
-        uint32_t at = b->position[operand_of(from, k)] - 1;
-        node->operand[k] = at;
-        node->fixed = node->fixed && p->nodes[at].fixed;
-        p->nodes[at].uses++;
+        node->operand[k] = (uint32_t)walk_place(w, operand[k]);
+        plan_node *used = &p->nodes[node->operand[k]];
+        node->fixed = node->fixed && used->fixed;
+        used->uses++;
     }
-    b->position[e] = (uint32_t)++p->count;
-    return true;
-}
-
-static bool push(builder *b, expr e)
-{
-    if (!plan_reserve((void **)&b->stack, &b->stack_capacity, b->depth, sizeof *b->stack))
-        return false;
-    b->stack[b->depth++] = (visit){e, 0};
-    return true;
-}
-
-/* Give places to e and all it needs, operands first. */
-static bool descend(builder *b, expr e)
-{
-    if (b->position[e]) return true;
-    if (!push(b, e)) return false;
-    while (b->depth > 0) {
-        visit *top = &b->stack[b->depth - 1];
-        const expr_node *node = graph_node(b->graph, top->e);
-        if (top->next < graph_arity((expr_op)node->op)) {
-            expr operand = operand_of(node, top->next++);
-            if (!b->position[operand] && !push(b, operand)) return false;
-        } else {
-            if (!append(b, top->e)) return false;
-            b->depth--;
-        }
-    }
-    return true;
 }
 
 /* Let sin x and cos x of one x know each other: both come from one call. */
@@ -109,12 +44,15 @@ static bool find_pairs(plan *p)
     return true;
 }
 
-static bool visit_outputs(builder *b, const expr *e, size_t count)
+static bool copy_walk(plan *p, const graph *g, const walk *w, const expr *e)
 {
-    plan *p = b->plan;
-    for (size_t i = 0; i < count; i++) {
-        if (e[i] == EXPR_NONE || !descend(b, e[i])) return false;
-        p->output[i] = b->position[e[i]] - 1;
+    p->count = w->count;
+    p->nodes = DAE_ARRAY(plan_node, w->count);
+    p->output = DAE_ARRAY(uint32_t, p->outputs);
+    if (!p->nodes || !p->output) return false;
+    for (size_t i = 0; i < w->count; i++) copy_node(p, g, w, i);
+    for (size_t i = 0; i < p->outputs; i++) {
+        p->output[i] = (uint32_t)walk_place(w, e[i]);
         p->nodes[p->output[i]].uses++;
     }
     return find_pairs(p);
@@ -122,13 +60,12 @@ static bool visit_outputs(builder *b, const expr *e, size_t count)
 
 bool plan_new(plan *p, const graph *g, const expr *e, size_t count)
 {
+    walk w = {0};
     *p = (plan){.outputs = count};
-    builder b = {.graph = g, .plan = p};
-    p->output = DAE_ARRAY(uint32_t, count);
-    b.position = DAE_ARRAY(uint32_t, graph_size(g));
-    bool ok = p->output && b.position && !graph_failed(g) && visit_outputs(&b, e, count);
-    dae_free(b.position);
-    dae_free(b.stack);
+    bool ok = !graph_failed(g);
+    for (size_t i = 0; i < count; i++) ok = ok && e[i] != EXPR_NONE;
+    ok = ok && walk_from(&w, g, e, count) && copy_walk(p, g, &w, e);
+    walk_free(&w);
     if (!ok) plan_free(p);
     return ok;
 }

@@ -36,7 +36,4 @@ static inline bool plan_is_leaf(const plan_node *node)
     return node->operands == 0;
 }
 
-/* A growable block of `size`-byte elements: room for one more. false: out of memory. */
-bool plan_reserve(void **block, size_t *capacity, size_t used, size_t size);
-
 #endif
