@@ -487,7 +487,7 @@ static void test_border_in_time(void **state)
         assert_non_null(strstr(diag->text, code ? "residual callback returned 1" : "amount"));
         b.time = INFINITY; /* and when it may pass it goes on */
         assert_int_equal(dae_solver_run(solver, 0.9, y, NULL), DAE_OK);
-        assert_float_equal(y[1], log(0.1), 1e-4);
+        assert_true(fabs(y[1] - log(0.1)) < 1e-4);
         dae_solver_free(solver);
         dae_problem_free(problem);
     }

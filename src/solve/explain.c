@@ -227,6 +227,32 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
     return DAE_ERR_CONVERGENCE;
 }
 
+static int first_zero(int n, const double *x)
+{
+    for (int i = 0; i < n; i++)
+        if (x[i] == 0.0) return i;
+    return -1;
+}
+
+/* An equation without variables, or a variable without equations, explains more than where the
+ * elimination happened to stop. Whether there is one. */
+static bool explain_empty_line(dae_solver *s)
+{
+    double *rows = s->y, *columns = s->yp; /* free once the method runs */
+    if (s->matrix.matrix_free || !s->matrix.values) return false;
+    matrix_extents(&s->matrix.jac.layout, s->matrix.values, rows, columns);
+    int row = first_zero(s->n, rows), column = first_zero(s->n, columns);
+    if (column >= 0) {
+        blame_variable(s, column, 0.0);
+        diag_append(&s->diag, " Variable %s appears in no equation.", s->diag.variable_name);
+    }
+    if (row >= 0) {
+        diag_equation(&s->diag, row, problem_equation(s->problem, row));
+        diag_append(&s->diag, " Equation %s contains no variable.", s->diag.equation_name);
+    }
+    return row >= 0 || column >= 0;
+}
+
 static dae_status explain_singular(dae_solver *s, const attempt *a, const char *limit)
 {
     int column = s->matrix.singular_column;
@@ -235,7 +261,7 @@ static dae_status explain_singular(dae_solver *s, const attempt *a, const char *
              "The matrix dF/dy + cj dF/dy' is singular at t = %.9g for every step size down to "
              "h = %.3g (%s).",
              a->t, a->h, limit);
-    if (column >= 0)
+    if (!explain_empty_line(s) && column >= 0)
         diag_append(&s->diag,
                     " Elimination stopped at variable %s: no equation is left to "
                     "determine it.",
