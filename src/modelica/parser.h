@@ -6,9 +6,11 @@
 #include "modelica/ast.h"
 #include "modelica/message.h"
 
+enum { PARSER_DEPTH = 256 };
+
 /* Parse a whole file. Returns NULL only when memory is exhausted; with errors in `messages` the
  * tree is incomplete but sound, so that the checker can go on and find more. Nesting is limited
- * (256 levels), so that no input exhausts the stack. */
+ * (PARSER_DEPTH levels), so that no input exhausts the stack. The text may hold any bytes. */
 ast_file *parse_file(arena *a, const char *text, size_t length, message_list *messages);
 
 #endif
