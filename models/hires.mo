@@ -1,0 +1,30 @@
+model HIRES "High irradiance responses of photomorphogenesis: phytochrome under light, a stiff ODE"
+  parameter Real k1 = 1.71 "Pr -> Pfr under light, in every surrounding";
+  parameter Real k2 = 0.43 "Pfr -> Pr";
+  parameter Real k3 = 8.32 "binding and release of the X forms";
+  parameter Real k4 = 0.69 "PfrX -> PfrXp, and what PfrXpE leaves behind";
+  parameter Real k5 = 0.035 "PrXp -> PrX";
+  parameter Real k6 = 8.32 "Pfr -> PfrX";
+  parameter Real kPlus = 280 "PfrXp + E -> PfrXpE";
+  parameter Real kMinus = 0.69 "PfrXpE -> PfrXp + E";
+  parameter Real kStar = 0.69 "decay of PfrXpE";
+  parameter Real oks = 0.0007 "supply of Pr";
+  Real Pr(start = 1, fixed = true, nominal = 1e-3) "red absorbing phytochrome";
+  Real Pfr(start = 0, fixed = true, nominal = 1e-3) "far-red absorbing phytochrome";
+  Real PrX(start = 0, fixed = true, nominal = 1e-3) "Pr bound to the receptor X";
+  Real PfrX(start = 0, fixed = true, nominal = 1e-3) "Pfr bound to the receptor X";
+  Real PrXp(start = 0, fixed = true, nominal = 1e-3) "Pr bound to the receptor X'";
+  Real PfrXp(start = 0, fixed = true, nominal = 1e-3) "Pfr bound to the receptor X'";
+  Real PfrXpE(start = 0, fixed = true, nominal = 1e-3) "PfrXp bound to the enzyme E";
+  Real E(start = 0.0057, fixed = true, nominal = 1e-3) "free enzyme";
+equation
+  der(Pr) = -k1*Pr + k2*Pfr + k3*PrX + oks;
+  der(Pfr) = k1*Pr - (k2 + k6)*Pfr;
+  der(PrX) = -(k1 + k3)*PrX + k2*PfrX + k5*PrXp;
+  der(PfrX) = k6*Pfr + k1*PrX - (k2 + k4)*PfrX;
+  der(PrXp) = -(k1 + k5)*PrXp + k2*(PfrXp + PfrXpE);
+  der(PfrXp) = -kPlus*PfrXp*E + k4*PfrX + k1*PrXp - k2*PfrXp + kMinus*PfrXpE;
+  der(PfrXpE) = kPlus*PfrXp*E - (k2 + kMinus + kStar)*PfrXpE;
+  der(E) = -kPlus*PfrXp*E + (k2 + kMinus + kStar)*PfrXpE;
+  annotation(experiment(StartTime = 0, StopTime = 321.8122, Tolerance = 1e-7));
+end HIRES;
