@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,14 +113,15 @@ static void tidy_number(char *text)
 }
 
 /* The fewest digits that read back as the same number. 15 digits survive a conversion to double and
- * back, so that trailing zeros of %.15g show the shortest form if there is one that short. */
+ * back, so that %.15g without trailing zeros is the shortest form if it is one at all; numbers
+ * below the normal range have fewer digits. */
 static void format_number(double value, char text[32])
 {
     if (!isfinite(value)) {
         snprintf(text, 32, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
@@ -169,6 +171,15 @@ static enum level level_of(const expr_node *n)
     }
 }
 
+/* Whether a commutative operation is printed as b op a, which saves parentheses: the graph's order
+ * of operands is that of their numbers. A constant factor stays in front. */
+static bool is_turned(const graph *g, const expr_node *n)
+{
+    if (n->op != EXPR_ADD && n->op != EXPR_MUL) return false;
+    enum level own = level_of(n), left = level_of(graph_node(g, n->a));
+    return left > own && level_of(graph_node(g, n->b)) == own && !graph_is_constant(g, n->a, NULL);
+}
+
 /* Whether the text of e starts with a minus. */
 static bool starts_with_minus(const graph *g, expr e)
 {
@@ -180,7 +191,7 @@ static bool starts_with_minus(const graph *g, expr e)
         case EXPR_ADD:
         case EXPR_SUB:
         case EXPR_MUL:
-        case EXPR_DIV: e = n->a; break;
+        case EXPR_DIV: e = is_turned(g, n) ? n->b : n->a; break;
         default: return false;
         }
     }
@@ -235,19 +246,21 @@ static void push_call(printer *p, const expr_node *n)
 
 static void push_operation(printer *p, const expr_node *n)
 {
+    bool turned = is_turned(p->g, n);
+    expr a = turned ? n->b : n->a, b = turned ? n->a : n->b;
     switch ((expr_op)n->op) {
     case EXPR_SELECT: push_if(p, n); break;
-    case EXPR_OR: push_infix(p, n->a, " or ", n->b, LEVEL_OR, LEVEL_OR); break;
-    case EXPR_AND: push_infix(p, n->a, " and ", n->b, LEVEL_AND, LEVEL_AND); break;
+    case EXPR_OR: push_infix(p, a, " or ", b, LEVEL_OR, LEVEL_OR); break;
+    case EXPR_AND: push_infix(p, a, " and ", b, LEVEL_AND, LEVEL_AND); break;
     case EXPR_LT:
     case EXPR_LE:
     case EXPR_EQ:
     case EXPR_NE: push_relation(p, n); break;
-    case EXPR_ADD: push_infix(p, n->a, " + ", n->b, LEVEL_SUM, LEVEL_SUM); break;
-    case EXPR_SUB: push_infix(p, n->a, " - ", n->b, LEVEL_SUM, LEVEL_TERM); break;
-    case EXPR_MUL: push_infix(p, n->a, "*", n->b, LEVEL_TERM, LEVEL_TERM); break;
-    case EXPR_DIV: push_infix(p, n->a, "/", n->b, LEVEL_TERM, LEVEL_POWER); break;
-    case EXPR_POW: push_infix(p, n->a, "^", n->b, LEVEL_PRIMARY, LEVEL_PRIMARY); break;
+    case EXPR_ADD: push_infix(p, a, " + ", b, LEVEL_SUM, LEVEL_SUM); break;
+    case EXPR_SUB: push_infix(p, a, " - ", b, LEVEL_SUM, LEVEL_TERM); break;
+    case EXPR_MUL: push_infix(p, a, "*", b, LEVEL_TERM, LEVEL_TERM); break;
+    case EXPR_DIV: push_infix(p, a, "/", b, LEVEL_TERM, LEVEL_POWER); break;
+    case EXPR_POW: push_infix(p, a, "^", b, LEVEL_PRIMARY, LEVEL_PRIMARY); break;
     case EXPR_NOT:
     case EXPR_NEG:
         push_expr(p, n->a, n->op == EXPR_NOT ? LEVEL_RELATION : LEVEL_TERM, n->op == EXPR_NOT);
