@@ -580,8 +580,8 @@ static const sign signs[] = {{"==", TOK_EQ},
 /* Signs of other languages, what is meant, and what it is taken for. */
 typedef struct foreign_sign {
     char text[4];
-    const char *advice;
-    token_kind kind; /* TOK_END_OF_FILE: skipped */
+    const char *advice; /* NULL: no sign, but the end of a comment */
+    token_kind kind;    /* TOK_END_OF_FILE: skipped */
 } foreign_sign;
 
 static const foreign_sign foreign_signs[] = {
@@ -599,7 +599,7 @@ static const foreign_sign foreign_signs[] = {
     {"=>", "write '>=' to compare", TOK_GE},
     {"=<", "write '<=' to compare", TOK_LE},
     {"->", "write '.' to select a member", TOK_DOT},
-    {"*/", "there is no comment to close here; comments do not nest", TOK_END_OF_FILE},
+    {"*/", NULL, TOK_END_OF_FILE},
     {"&", "write 'and'", TOK_AND},
     {"|", "write 'or'", TOK_OR},
     {"!", "write 'not'", TOK_NOT},
@@ -616,7 +616,10 @@ static bool read_foreign_sign(lexer *lx, token *t)
     for (size_t i = 0; i < sizeof foreign_signs / sizeof *foreign_signs; i++) {
         const foreign_sign *f = &foreign_signs[i];
         if (!begins_with(lx, f->text)) continue;
-        LEX_ERROR(lx, t->place, "Modelica has no '%s'; %s", f->text, f->advice);
+        if (f->advice)
+            LEX_ERROR(lx, t->place, "Modelica has no '%s'; %s", f->text, f->advice);
+        else
+            LEX_ERROR(lx, t->place, "there is no comment that '*/' closes; comments do not nest");
         t->kind = f->kind;
         advance_by(lx, strlen(f->text));
         return true;
@@ -635,6 +638,16 @@ static bool read_sign(lexer *lx, token *t)
     return false;
 }
 
+/* Up to the second of a pair of curly quotes, if it is in this line. */
+static void skip_curly_string(lexer *lx)
+{
+    for (const char *p = lx->at; p < lx->stop && *p != '\n' && *p != '\r'; p++)
+        if (lx->stop - p >= 3 && memcmp(p, "\xE2\x80\x9D", 3) == 0) {
+            advance_by(lx, (size_t)(p - lx->at) + 3);
+            return;
+        }
+}
+
 static bool read_lookalike(lexer *lx, token *t)
 {
     const lookalike *l = find_lookalike(lx);
@@ -647,6 +660,10 @@ static bool read_lookalike(lexer *lx, token *t)
                   l->meant, quote);
     t->kind = l->kind;
     advance_by(lx, strlen(l->text));
+    if (*l->meant != '"') return true;
+    skip_curly_string(lx);
+    t->kind = TOK_STRING;
+    t->text = "";
     return true;
 }
 

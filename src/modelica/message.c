@@ -276,8 +276,8 @@ static const char *quoted_end(const char *p, const char *end)
 static const char *token_end(const char *p, const char *end)
 {
     static const char *const pairs[] = {
-        "==", "<>", "<=", ">=", ":=", ".+", ".-", ".*", "./", ".^", "&&", "||",
-        "!=", "++", "+=", "-=", "*=", "/=", "**", "//", "/*", "*/", "--"};
+        "==", "<>", "<=", ">=", ":=", ".+", ".-", ".*", "./", ".^", "&&", "||", "!=", "++",
+        "+=", "-=", "*=", "/=", "**", "//", "/*", "*/", "--", "=>", "=<", "->", "~="};
     if (p >= end) return p;
     if (*p == '\'' || *p == '"') return quoted_end(p, end);
     if (is_word(*p)) {

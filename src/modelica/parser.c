@@ -23,10 +23,7 @@ static void parse_top_level(parser *p, list *classes, bool *reported)
     } else if (begins_class(p)) {
         *reported = false;
         ast_class *c = parse_class(p);
-        if (!c) return;
-        begin_statement(p);
-        expect_semicolon(p, "the end of the class");
-        list_add_pointer(p, classes, c);
+        if (c) list_add_pointer(p, classes, c);
     } else if (at(p, TOK_CONSTANT) || (at(p, TOK_FINAL) && p->next.kind == TOK_CONSTANT)) {
         parse_components(p, false, &p->constants);
     } else if (at(p, TOK_ANNOTATION)) {
@@ -41,10 +38,12 @@ static void parse_top_level(parser *p, list *classes, bool *reported)
 static void reject_calls(parser *p)
 {
     const ast_named *calls = p->calls.data;
-    for (size_t i = 0; i < p->calls.count && !message_full(p->messages); i++)
-        if (!(p->defined >> unsupported_function(calls[i].name) & 1ul))
-            message_error(p->messages, calls[i].place, "the function '%s' is not supported",
-                          calls[i].name);
+    for (size_t i = 0; i < p->calls.count && !message_full(p->messages); i++) {
+        int which = unsupported_function(calls[i].name);
+        if (p->defined >> which & 1ul) continue;
+        message_error(p->messages, calls[i].place, "the function '%s' is not supported; %s",
+                      calls[i].name, unsupported_advice(which));
+    }
 }
 
 /* base-modelica = { top-level } */

@@ -207,7 +207,7 @@ static void parse_external(parser *p, ast_class *c)
     p->panic = true;
 }
 
-static bool begins_partition(const parser *p)
+bool begins_partition(const parser *p)
 {
     if (!at_word(p, "partition") && !at_word(p, "subpartition")) return false;
     token_kind k = p->next.kind;
@@ -307,10 +307,10 @@ static bool parse_class_kind(parser *p, ast_class *c)
     return true;
 }
 
-static const char *kind_word(const ast_class *c)
+static const char *kind_word(ast_class_kind kind)
 {
     static const char *const words[] = {"model", "function", "record", "type", "package"};
-    return words[c->kind];
+    return words[kind];
 }
 
 /* enum-list = NAME comment { "," NAME comment } */
@@ -364,32 +364,20 @@ static bool parse_short_class(parser *p, ast_class *c)
 
 /* A class of the right kind for its place: types, records and functions anywhere, models in
  * packages only. */
-static void check_nested(parser *p, const ast_class *outer, const ast_class *inner)
+static void check_nested(parser *p, const ast_class *inner)
 {
-    bool package = inner->kind == CLASS_PACKAGE;
-    if ((!package && inner->kind != CLASS_MODEL) || (!package && outer->kind == CLASS_PACKAGE))
-        return;
+    if (!p->enclosing || (inner->kind != CLASS_MODEL && inner->kind != CLASS_PACKAGE)) return;
+    if (inner->kind == CLASS_MODEL && p->enclosing->kind == CLASS_PACKAGE) return;
     COMPLAIN(p, inner->place,
-             "a %s inside of a %s is not part of Base Modelica; export the model as "
-             "Base Modelica with your Modelica tool first",
-             kind_word(inner), kind_word(outer));
+             "a %s inside of a %s is not part of Base Modelica; export the model as Base Modelica "
+             "with your Modelica tool first",
+             kind_word(inner->kind), kind_word(p->enclosing->kind));
 }
 
 typedef struct composition { /* what a class is made of, while it is read */
     list components, sections, classes, annotation;
     bool is_protected;
 } composition;
-
-static void parse_nested_class(parser *p, ast_class *c, composition *x)
-{
-    ast_class *inner = parse_class(p);
-    if (!inner) return;
-    begin_statement(p);
-    check_nested(p, c, inner);
-    begin_statement(p);
-    expect_semicolon(p, "the end of the class");
-    list_add_pointer(p, &x->classes, inner);
-}
 
 /* Takes the stray word of a block outside of all sections. */
 static void report_stray(parser *p)
@@ -409,11 +397,13 @@ static void parse_element(parser *p, ast_class *c, composition *x)
     }
     if (reject_element(p)) return;
     prefixes found_prefixes = begins_class(p) ? (prefixes){0} : parse_prefixes(p);
-    if (begins_class(p))
-        parse_nested_class(p, c, x);
-    else
+    if (begins_class(p)) {
+        ast_class *inner = parse_class(p);
+        if (inner) list_add_pointer(p, &x->classes, inner);
+    } else {
         parse_component_clause(p, &found_prefixes, x->is_protected,
                                c->kind == CLASS_PACKAGE ? &p->constants : &x->components);
+    }
 }
 
 /* composition = { element | "public" | "protected" | section | external | annotation ";" } */
@@ -494,35 +484,38 @@ static const char *quote_of(const char *name)
 static void report_wrong_end(parser *p, const ast_class *c, const char *got)
 {
     const char *q = quote_of(c->name);
-    if (got)
-        PARSE_ERROR(p, p->next.place, "the %s %s%s%s is closed with 'end %s'", kind_word(c), q,
-                    c->name, q, got);
-    else
+    if (!got)
         PARSE_ERROR(p, p->current.place, "expected 'end %s;' before the end of the file", c->name);
+    else if (is_enclosing(p, got))
+        PARSE_ERROR(p, p->current.place, "expected 'end %s;' before 'end %s'", c->name, got);
+    else
+        PARSE_ERROR(p, p->next.place, "the %s %s%s%s is closed with 'end %s'", kind_word(c->kind),
+                    q, c->name, q, got);
     PARSE_NOTE(p, c->place, "%s%s%s begins here", q, c->name, q);
+    p->panic = p->stopped;
 }
 
-/* "end" NAME */
+/* "end" NAME ";" */
 static void expect_class_end(parser *p, const ast_class *c)
 {
+    char what[96];
     const char *got = at(p, TOK_END) && p->next.kind == TOK_NAME ? p->next.text : NULL;
-    if (at(p, TOK_END) && !got) {
+    if (at(p, TOK_END) && !got)
         COMPLAIN(p, p->current.place, "the name is missing: write 'end %s;'", c->name);
-        step(p);
-        return;
+    else if (!got || strcmp(got, c->name) != 0) {
+        report_wrong_end(p, c, got);
+        if (!got || is_enclosing(p, got)) return; /* it closes a class around this one */
     }
-    bool same = got && strcmp(got, c->name) == 0;
-    if (!same) report_wrong_end(p, c, got);
-    p->panic = p->stopped;
-    if (!got || (!same && is_enclosing(p, got))) return; /* it closes a class around this one */
     step(p);
-    step(p);
+    if (got) step(p);
+    snprintf(what, sizeof what, "'end %.60s'", c->name);
+    expect_semicolon(p, what);
 }
 
 /* long-class = NAME string-comment composition "end" NAME */
 static void parse_long_class(parser *p, ast_class *c)
 {
-    open_class here = {.name = c->name, .outer = p->enclosing};
+    open_class here = {.name = c->name, .kind = c->kind, .outer = p->enclosing};
     c->comment = parse_string_comment(p);
     p->enclosing = &here;
     parse_composition(p, c);
@@ -534,6 +527,7 @@ static void parse_long_class(parser *p, ast_class *c)
 static void remember_model(parser *p, ast_class *c)
 {
     if (c->kind != CLASS_MODEL) return;
+    if (p->enclosing && p->enclosing->kind != CLASS_PACKAGE) return;
     if (!p->model) {
         p->model = c;
         return;
@@ -553,18 +547,23 @@ static bool parse_class_body(parser *p, ast_class *c)
         step(p);
     }
     c->place = p->current.place;
-    snprintf(what, sizeof what, "the name of the %s", kind_word(c));
+    snprintf(what, sizeof what, "the name of the %s", kind_word(c->kind));
     c->name = expect_name(p, what);
     if (!c->name) return false;
     int known = unsupported_function(c->name);
     if (known >= 0) p->defined |= 1ul << known;
-    if (at(p, TOK_EQUALS)) return parse_short_class(p, c);
+    check_nested(p, c);
+    if (at(p, TOK_EQUALS)) {
+        bool sound = parse_short_class(p, c);
+        expect_semicolon(p, "the definition");
+        return sound;
+    }
     remember_model(p, c);
     parse_long_class(p, c);
     return true;
 }
 
-/* class-definition = class-prefixes kind ( long-class | short-class ) */
+/* class-definition = class-prefixes kind ( long-class | short-class ) ";" */
 ast_class *parse_class(parser *p)
 {
     ast_class *c = MAKE(p, ast_class);

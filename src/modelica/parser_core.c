@@ -160,7 +160,8 @@ bool expect(parser *p, token_kind kind, const char *where)
 {
     char buffer[FOUND_SIZE];
     if (accept(p, kind)) return true;
-    PARSE_ERROR(p, p->current.place, "expected '%s' %s, found %s", token_spelling(kind), where,
+    PARSE_ERROR(p, on_new_line(p) ? p->previous.end : p->current.place,
+                "expected '%s' %s, found %s", token_spelling(kind), where,
                 found(p, buffer, sizeof buffer));
     return false;
 }
@@ -220,13 +221,15 @@ const char *expect_name(parser *p, const char *what)
     }
     const char *keyword =
         token_is_keyword(p->current.kind) ? token_spelling(p->current.kind) : NULL;
-    if (keyword && !ends_block(p))
+    if (keyword && !on_new_line(p)) {
         PARSE_ERROR(p, p->current.place,
                     "'%s' is a word of the language and cannot be %s; rename it or quote it: '%s'",
                     keyword, what, keyword);
-    else
+        step(p);
+    } else {
         PARSE_ERROR(p, p->current.place, "expected %s, found %s", what,
                     found(p, buffer, sizeof buffer));
+    }
     return NULL;
 }
 

@@ -17,6 +17,7 @@ typedef struct list { /* grows by doubling; old blocks stay in the arena */
 
 typedef struct open_class { /* the classes around, from the inside out */
     const char *name;
+    ast_class_kind kind;
     const struct open_class *outer;
 } open_class;
 
@@ -108,8 +109,9 @@ ast_expr *parse_expression(parser *p);                  /* with ranges and if-ex
 ast_expr *parse_simple_expression(parser *p);           /* without if-expressions at the top */
 ast_expr *parse_condition(parser *p, const char *what); /* knows '=' for '==' */
 ast_expr *parse_reference_or_call(parser *p);
-/* Which of the functions that are not supported a name is, or -1. */
+/* Which of the functions that are not supported a name is, or -1; and what to do instead. */
 int unsupported_function(const char *name);
+const char *unsupported_advice(int which);
 bool parse_iterators(parser *p, ast_iterator **iterators, size_t *count);
 bool parse_subscripts(parser *p, list *into);
 bool parse_modification(parser *p, list *all, bool in_annotation);
@@ -130,7 +132,8 @@ ast_item *parse_item(parser *p, bool algorithm);
 /* ---- classes: parser_class.c ---- */
 
 bool begins_class(const parser *p);
-/* Up to its ';', which is left. NULL: dropped. */
+bool begins_partition(const parser *p); /* of clocked equations */
+/* With its ';'. NULL: dropped. */
 ast_class *parse_class(parser *p);
 /* Declarations up to their ';', which is taken. */
 void parse_components(parser *p, bool is_protected, list *into);

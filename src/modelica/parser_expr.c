@@ -143,21 +143,42 @@ const char *parse_dotted_name(parser *p, const char *what)
 
 /* Functions of Modelica that have no meaning here. They are looked at when the file is read: a
  * function of the file's own may have such a name. */
-static const char *const unsupported[] = {"delay",        "spatialDistribution",
-                                          "cardinality",  "inStream",
-                                          "actualStream", "Clock",
-                                          "previous",     "hold",
-                                          "subSample",    "superSample",
-                                          "shiftSample",  "backSample",
-                                          "noClock",      "firstTick",
-                                          "transition",   "initialState",
-                                          "activeState",  "ticksInState"};
+typedef struct unsupported {
+    const char *name, *advice;
+} unsupported;
+
+#define FLATTEN "export the model as Base Modelica with your Modelica tool first"
+#define CLOCKS "use 'when' and 'sample(start, interval)'"
+#define LAG "a chain of first-order lags may take its place"
+static const unsupported unsupported_functions[] = {{"delay", LAG},
+                                                    {"spatialDistribution", LAG},
+                                                    {"cardinality", FLATTEN},
+                                                    {"inStream", FLATTEN},
+                                                    {"actualStream", FLATTEN},
+                                                    {"Clock", CLOCKS},
+                                                    {"previous", CLOCKS},
+                                                    {"hold", CLOCKS},
+                                                    {"subSample", CLOCKS},
+                                                    {"superSample", CLOCKS},
+                                                    {"shiftSample", CLOCKS},
+                                                    {"backSample", CLOCKS},
+                                                    {"noClock", CLOCKS},
+                                                    {"firstTick", CLOCKS},
+                                                    {"transition", CLOCKS},
+                                                    {"initialState", CLOCKS},
+                                                    {"activeState", CLOCKS},
+                                                    {"ticksInState", CLOCKS}};
 
 int unsupported_function(const char *name)
 {
-    for (int i = 0; i < (int)(sizeof unsupported / sizeof *unsupported); i++)
-        if (strcmp(unsupported[i], name) == 0) return i;
+    for (int i = 0; i < (int)(sizeof unsupported_functions / sizeof *unsupported_functions); i++)
+        if (strcmp(unsupported_functions[i].name, name) == 0) return i;
     return -1;
+}
+
+const char *unsupported_advice(int which)
+{
+    return unsupported_functions[which].advice;
 }
 
 static void remember_call(parser *p, const ast_expr *call)

@@ -43,7 +43,7 @@ static bool at_items_end(const parser *p)
     case TOK_PROTECTED:
     case TOK_ANNOTATION:
     case TOK_EXTERNAL: return true;
-    default: return begins_class(p);
+    default: return begins_class(p) || begins_partition(p);
     }
 }
 
@@ -86,8 +86,8 @@ static void expect_block_end(parser *p, token_kind kind, source_place opened)
         step(p);
         return;
     }
-    const char *second = at(p, TOK_END) ? token_spelling(p->next.kind) : NULL;
-    if (second && token_is_keyword(p->next.kind))
+    const char *second = p->next.kind == TOK_NAME ? p->next.text : token_spelling(p->next.kind);
+    if (at(p, TOK_END) && second && p->next.kind != TOK_SEMICOLON)
         PARSE_ERROR(p, p->current.place, "expected 'end %s', found 'end %s'", word, second);
     else
         PARSE_ERROR(p, p->current.place, "expected 'end %s', found %s", word,
@@ -115,16 +115,23 @@ static void recover_head(parser *p, token_kind last)
     while (!at(p, last) && !at(p, TOK_SEMICOLON) && !at(p, TOK_END_OF_FILE) && !ends_block(p) &&
            !on_new_line(p))
         step(p);
-    accept(p, last);
+    if (!accept(p, last)) accept(p, TOK_SEMICOLON);
     p->brackets = p->subscripts = 0;
     p->panic = p->stopped;
+}
+
+/* Whether the body of a block may begin here, so that only its "then" or "loop" is missing. */
+static bool may_begin_item(const parser *p)
+{
+    return on_new_line(p) || at(p, TOK_NAME) || at(p, TOK_DER) || at(p, TOK_IF);
 }
 
 /* "then" or "loop" behind a head. */
 static void expect_head_end(parser *p, token_kind last, const char *where)
 {
-    if (!p->panic) expect(p, last, where);
-    if (p->panic && !on_new_line(p)) recover_head(p, last);
+    bool sound = !p->panic;
+    if (sound) expect(p, last, where);
+    if (p->panic && !(sound && may_begin_item(p))) recover_head(p, last);
     p->panic = p->stopped;
 }
 
@@ -328,11 +335,19 @@ static void report_misplaced(parser *p)
     } else if (begins_branch(p)) {
         PARSE_ERROR(p, p->current.place, "there is no '%s' that this %s belongs to",
                     at(p, TOK_ELSEWHEN) ? "when" : "if", what);
+        p->panic = p->stopped; /* what follows may well be an equation */
     } else {
         PARSE_ERROR(p, p->current.place,
                     "declarations belong before the 'equation' and 'algorithm' sections");
     }
     step(p);
+}
+
+/* Real x .. */
+static bool begins_declaration(const parser *p)
+{
+    return p->next.kind == TOK_NAME && (at_word(p, "Real") || at_word(p, "Integer") ||
+                                        at_word(p, "Boolean") || at_word(p, "String"));
 }
 
 static bool is_misplaced(const parser *p)
@@ -354,7 +369,7 @@ static bool is_misplaced(const parser *p)
     case TOK_INNER:
     case TOK_OUTER: return true;
     case TOK_NAME:
-        return glued_end(p) != TOK_END_OF_FILE || begins_branch(p) || p->next.kind == TOK_NAME;
+        return glued_end(p) != TOK_END_OF_FILE || begins_branch(p) || begins_declaration(p);
     default: return false;
     }
 }
