@@ -239,7 +239,8 @@ static newton_status iterate(newton *nw, const corrector *c)
         bool slow = !(nw->rate <= SLOWEST_RATE);
         if (slow && !is_noise(nw, c, size)) return NEWTON_DIVERGED;
         if (m > 0 && !slow) nw->rate_factor = nw->rate / (1.0 - nw->rate);
-        if (slow || nw->rate_factor * size <= nw->tolerance || is_round_off(nw, c, size)) {
+        bool small = nw->rate_factor * size * c->tightness <= nw->tolerance;
+        if (slow || small || is_round_off(nw, c, size)) {
             if (m == 0) nw->rate_factor = fmin(RATE_FADES * nw->rate_factor, UNKNOWN_RATE_FACTOR);
             if (!has_bounds(nw)) return NEWTON_OK;
             part = part_within_bounds(nw, c);

@@ -41,6 +41,7 @@ typedef struct newton {
  * e = y - y_0 on return. y0 and yp0 keep the prediction. */
 typedef struct corrector {
     double t, h, cj;
+    double tightness; /* the iteration error must be this much below newton.tolerance */
     const double *y0, *yp0;
     const double *y_old; /* y at the step's start, for bounds */
     double *y, *yp, *e;
