@@ -44,6 +44,6 @@ else()
 endif()
 # Listed one by one rather than as "Requires.private: lapacke": Debian's lapack.pc asks for the
 # development files of gfortran even where libdaedal.a is the only static library.
-set(PC_LIBS_PRIVATE "-llapacke -llapack -lblas -lklu -lbtf -lamd -lcolamd -lsuitesparseconfig -lm")
+set(PC_LIBS_PRIVATE "-llapacke -llapack -lblas -lklu -lbtf -lamd -lcolamd -lsuitesparseconfig -lm -ldl")
 configure_file(${PROJECT_SOURCE_DIR}/daedal.pc.in ${PROJECT_BINARY_DIR}/daedal.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/daedal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -14,15 +14,22 @@ typedef struct emit_function {
     const char *const *labels; /* comment per output, or NULL */
 } emit_function;
 
-/* Growable text; `failed` is set when memory runs out. */
+/* Growable text; zero-initialise. */
 typedef struct emit_text {
-    char *text;
+    char *text; /* terminated; owned */
     size_t length, capacity;
-    bool failed;
+    size_t line;      /* where the last line begins */
+    bool failed;      /* memory ran out */
+    bool unsupported; /* a variable of order 3 or more was met: functions have no argument for it */
 } emit_text;
 
 void emit_append(emit_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void emit_put(emit_text *t, const char *text);     /* the same without a format */
+void emit_comment(emit_text *t, const char *text); /* the same, safe inside a comment */
 void emit_free(emit_text *t);
+
+/* The shortest decimal text that reads back as `value`, whatever the locale: a C literal. */
+void emit_number(double value, char text[32]);
 
 /* A translation unit with the helpers the functions need (static inline), then the functions. Names
  * of leaves (may be NULL) appear as comments. Large functions are split so that compilers stay

@@ -1,0 +1,608 @@
+#include "expr/emit.h"
+
+#include "base/memory.h"
+#include "expr/tape_plan.h"
+
+#include <string.h>
+
+/* Expressions up to this many operations are written in place; larger ones are cut by temporaries,
+ * which bounds the recursion of this file and of every compiler that reads its text. */
+enum { IN_PLACE = 24 };
+/* Operations of a part of a split function. gcc -O2 needs about the same time per operation up to
+ * here and more beyond (bench_tape_speed). */
+enum { PART = 1000 };
+/* Temporaries between parts that may live on the stack. */
+enum { ON_STACK = 4096 };
+enum { MARGIN = 92 }; /* column after which the next operator begins a line */
+
+/* Binding strength of C's operators, from the loosest. */
+enum { STATEMENT, CONDITIONAL, OR, AND, EQUALITY, RELATION, SUM, PRODUCT, UNARY, PRIMARY };
+
+/* One assignment: of node `node` to its temporary (output PLAN_NONE) or to an output. */
+typedef struct statement {
+    uint32_t node, output, part;
+} statement;
+
+/* What emit_unit works with for one function; arrays are indexed by the nodes of the plan. */
+typedef struct emitter {
+    emit_text *text;
+    const emit_function *function;
+    plan plan;
+    bool *named;      /* has a temporary */
+    uint32_t *weight; /* operations written in place under it, itself included */
+    uint32_t *number; /* of the temporary: local t<number>, or t[number] between parts */
+    uint32_t *part;   /* where it is written */
+    uint32_t *last;   /* the last part that reads it */
+    statement *statements;
+    size_t count;
+    uint32_t parts, slots;
+} emitter;
+
+/* ---- what is written where ------------------------------------------------------------------- */
+
+/* Temporaries: what is used twice, one of a pair, or too large to be written in place. */
+static void choose_temporaries(emitter *e, const bool *is_output)
+{
+    for (size_t i = 0; i < e->plan.count; i++) {
+        const plan_node *node = &e->plan.nodes[i];
+        if (plan_is_leaf(node)) continue;
+        e->weight[i] = 1;
+        for (int k = 0; k < node->operands; k++) {
+            uint32_t operand = node->operand[k];
+            e->weight[i] += e->named[operand] ? 0 : e->weight[operand];
+        }
+        bool large = e->weight[i] > IN_PLACE && !is_output[i];
+        e->named[i] = node->uses > 1 || node->pair != PLAN_NONE || large;
+    }
+}
+
+/* Whether node i is the second of a pair: the first one's statement sets both. */
+static bool follows_pair(const plan_node *node, size_t i)
+{
+    return node->pair != PLAN_NONE && node->pair < i;
+}
+
+/* Temporaries in the order of the plan, each output as soon as it can be written. */
+static void list_statements(emitter *e)
+{
+    const plan *p = &e->plan;
+    size_t next = 0, n = 0;
+    for (uint32_t k = 0; k < p->outputs; k++) {
+        for (; next <= p->output[k]; next++)
+            if (e->named[next] && !follows_pair(&p->nodes[next], next))
+                e->statements[n++] = (statement){.node = (uint32_t)next, .output = PLAN_NONE};
+        e->statements[n++] = (statement){.node = p->output[k], .output = k};
+    }
+    e->count = n;
+}
+
+/* Cut the statements into parts of bounded weight. */
+static void divide_into_parts(emitter *e)
+{
+    size_t total = 0, filled = 0;
+    for (size_t s = 0; s < e->count; s++) total += e->weight[e->statements[s].node] + 1;
+    bool split = total > PART + PART / 2;
+    for (size_t s = 0; s < e->count; s++) {
+        statement *at = &e->statements[s];
+        if (split && filled >= PART) {
+            filled = 0;
+            e->parts++;
+        }
+        filled += e->weight[at->node] + 1;
+        at->part = e->parts;
+        uint32_t pair = e->plan.nodes[at->node].pair;
+        if (at->output == PLAN_NONE || !e->named[at->node]) e->part[at->node] = at->part;
+        if (at->output == PLAN_NONE && pair != PLAN_NONE) e->part[pair] = at->part;
+    }
+    e->parts++;
+}
+
+/* The part that writes each node, users first, and the last one that reads it. */
+static void find_readers(emitter *e)
+{
+    for (size_t s = 0; s < e->count; s++) {
+        const statement *at = &e->statements[s];
+        if (at->output != PLAN_NONE && e->last[at->node] < at->part) e->last[at->node] = at->part;
+    }
+    for (size_t i = e->plan.count; i-- > 0;) {
+        const plan_node *node = &e->plan.nodes[i];
+        for (int k = 0; k < node->operands; k++) {
+            uint32_t operand = node->operand[k];
+            if (!e->named[operand]) e->part[operand] = e->part[i];
+            if (e->last[operand] < e->part[i]) e->last[operand] = e->part[i];
+        }
+    }
+}
+
+static bool is_shared(const emitter *e, uint32_t i)
+{
+    return e->named[i] && e->last[i] > e->part[i];
+}
+
+/* Slots of t[], numbered from 1, in lists: those to be used again, and by the last part that reads
+ * them. */
+typedef struct slot_lists {
+    uint32_t *next;   /* by slot */
+    uint32_t *reader; /* by part: its first slot */
+    uint32_t released, local;
+} slot_lists;
+
+/* Slots read in `part` for the last time can be used again. */
+static void release_slots(slot_lists *l, uint32_t part)
+{
+    while (l->reader[part]) {
+        uint32_t slot = l->reader[part];
+        l->reader[part] = l->next[slot];
+        l->next[slot] = l->released;
+        l->released = slot;
+    }
+}
+
+/* The number of temporary i: the next local, or a slot if other parts read it. */
+static void number_temporary(emitter *e, slot_lists *l, uint32_t i)
+{
+    if (!is_shared(e, i)) {
+        e->number[i] = ++l->local;
+        return;
+    }
+    uint32_t slot = l->released ? l->released : ++e->slots;
+    if (l->released) l->released = l->next[slot];
+    e->number[i] = slot - 1;
+    l->next[slot] = l->reader[e->last[i]];
+    l->reader[e->last[i]] = slot;
+}
+
+/* false: out of memory */
+static bool number_temporaries(emitter *e)
+{
+    slot_lists l = {.next = DAE_ARRAY(uint32_t, e->plan.count + 1),
+                    .reader = DAE_ARRAY(uint32_t, e->parts)};
+    bool ok = l.next && l.reader;
+    uint32_t part = 0;
+    for (size_t s = 0; ok && s < e->count; s++) {
+        const statement *at = &e->statements[s];
+        while (part < at->part) release_slots(&l, part++);
+        if (at->output != PLAN_NONE) continue;
+        number_temporary(e, &l, at->node);
+        if (e->plan.nodes[at->node].pair != PLAN_NONE)
+            number_temporary(e, &l, e->plan.nodes[at->node].pair);
+    }
+    dae_free(l.next);
+    dae_free(l.reader);
+    return ok;
+}
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static void number_text(emitter *e, uint32_t i, int strength);
+
+static void leaf_text(emitter *e, const plan_node *leaf, int strength)
+{
+    static const char *const array[] = {"y", "yp", "ypp"};
+    char text[32];
+    switch (leaf->op) {
+    case EXPR_CONSTANT:
+        emit_number(leaf->value, text);
+        emit_append(e->text, text[0] == '-' && strength > UNARY ? "(%s)" : "%s", text);
+        break;
+    case EXPR_TIME: emit_put(e->text, "time"); break;
+    case EXPR_PARAMETER: emit_append(e->text, "p[%d]", leaf->index); break;
+    case EXPR_MEMORY: emit_append(e->text, "m[%d]", leaf->index); break;
+    default:
+        if (leaf->order > 2) e->text->unsupported = true;
+        emit_append(e->text, "%s[%d]", array[leaf->order > 2 ? 2 : leaf->order], leaf->index);
+        break;
+    }
+}
+
+/* The name of a temporary. */
+static void temporary_text(emitter *e, uint32_t i)
+{
+    emit_append(e->text, is_shared(e, i) ? "t[%u]" : "t%u", (unsigned)e->number[i]);
+}
+
+/* An operator between two operands, on a new line if this one is full. */
+static void operator_text(emitter *e, const char *sign)
+{
+    emit_put(e->text, e->text->length - e->text->line > MARGIN ? "\n        " : " ");
+    emit_put(e->text, sign);
+    emit_put(e->text, " ");
+}
+
+static bool is_truth(int op)
+{
+    return op == EXPR_NOT || (op >= EXPR_LT && op <= EXPR_OR);
+}
+
+/* Node i as something C tests: a relation as it is, any other number by "!= 0". */
+static void condition_text(emitter *e, uint32_t i, int strength)
+{
+    static const struct {
+        const char *sign;
+        int strength;
+    } table[EXPR_OP_COUNT] = {
+        [EXPR_NOT] = {"!", UNARY},    [EXPR_LT] = {"<", RELATION},  [EXPR_LE] = {"<=", RELATION},
+        [EXPR_EQ] = {"==", EQUALITY}, [EXPR_NE] = {"!=", EQUALITY}, [EXPR_AND] = {"&&", AND},
+        [EXPR_OR] = {"||", OR}};
+    const plan_node *node = &e->plan.nodes[i];
+    bool test = e->named[i] || !is_truth(node->op);
+    int own = test ? EQUALITY : table[node->op].strength;
+    if (own < strength) emit_put(e->text, "(");
+    if (test) {
+        number_text(e, i, EQUALITY + 1);
+        emit_put(e->text, " != 0.0");
+    } else if (node->op == EXPR_NOT) {
+        emit_put(e->text, "!");
+        condition_text(e, node->operand[0], PRIMARY);
+    } else if (node->op == EXPR_AND || node->op == EXPR_OR) {
+        condition_text(e, node->operand[0], EQUALITY);
+        operator_text(e, table[node->op].sign);
+        condition_text(e, node->operand[1], EQUALITY);
+    } else {
+        number_text(e, node->operand[0], SUM);
+        operator_text(e, table[node->op].sign);
+        number_text(e, node->operand[1], SUM);
+    }
+    if (own < strength) emit_put(e->text, ")");
+}
+
+/* The C function for a node that is neither an operator nor a leaf. */
+static const char *function_name(int op)
+{
+    switch (op) {
+    case EXPR_ABS: return "fabs";
+    case EXPR_SIGN: return "sign";
+    case EXPR_POW: return "pow";
+    case EXPR_MIN: return "minimum";
+    case EXPR_MAX: return "maximum";
+    default: return graph_op_name((expr_op)op); /* sin, sqrt, floor, atan2, .. are C's names */
+    }
+}
+
+static void call_text(emitter *e, const plan_node *node)
+{
+    emit_put(e->text, function_name(node->op));
+    for (int k = 0; k < node->operands; k++) {
+        emit_put(e->text, k == 0 ? "(" : ", ");
+        number_text(e, node->operand[k], CONDITIONAL);
+    }
+    emit_put(e->text, ")");
+}
+
+/* a op b: sums and products are grouped as the graph has them, for rounding is not associative. */
+static void binary_text(emitter *e, const plan_node *node, int own)
+{
+    const char *sign = node->op == EXPR_ADD   ? "+"
+                       : node->op == EXPR_SUB ? "-"
+                       : node->op == EXPR_MUL ? "*"
+                                              : "/";
+    number_text(e, node->operand[0], own);
+    operator_text(e, sign);
+    number_text(e, node->operand[1], own + 1);
+}
+
+static int strength_of(int op)
+{
+    switch (op) {
+    case EXPR_ADD:
+    case EXPR_SUB: return SUM;
+    case EXPR_MUL:
+    case EXPR_DIV: return PRODUCT;
+    case EXPR_NEG: return UNARY;
+    case EXPR_SELECT: return CONDITIONAL;
+    default: return is_truth(op) ? UNARY : PRIMARY;
+    }
+}
+
+/* The operation of node i itself, whether or not it has a temporary. */
+static void operation_text(emitter *e, uint32_t i, int strength)
+{
+    const plan_node *node = &e->plan.nodes[i];
+    int own = strength_of(node->op);
+    if (own < strength) emit_put(e->text, "(");
+    if (is_truth(node->op)) { /* an int in C, which divides and negates differently */
+        bool named = e->named[i];
+        e->named[i] = false;
+        emit_put(e->text, "(double)");
+        condition_text(e, i, PRIMARY);
+        e->named[i] = named;
+    } else if (own == SUM || own == PRODUCT) {
+        binary_text(e, node, own);
+    } else if (node->op == EXPR_NEG) {
+        emit_put(e->text, "-");
+        number_text(e, node->operand[0], PRIMARY);
+    } else if (node->op == EXPR_SELECT) {
+        condition_text(e, node->operand[0], CONDITIONAL + 1);
+        operator_text(e, "?");
+        number_text(e, node->operand[1], CONDITIONAL + 1);
+        operator_text(e, ":");
+        number_text(e, node->operand[2], CONDITIONAL);
+    } else {
+        call_text(e, node);
+    }
+    if (own < strength) emit_put(e->text, ")");
+}
+
+/* Node i as a double, in parentheses if it binds less than `strength`. */
+static void number_text(emitter *e, uint32_t i, int strength)
+{
+    if (plan_is_leaf(&e->plan.nodes[i]))
+        leaf_text(e, &e->plan.nodes[i], strength);
+    else if (e->named[i])
+        temporary_text(e, i);
+    else
+        operation_text(e, i, strength);
+}
+
+/* ---- statements and functions ---------------------------------------------------------------- */
+
+/* Both temporaries of a pair. */
+static void pair_statement(emitter *e, uint32_t i)
+{
+    const plan_node *node = &e->plan.nodes[i];
+    uint32_t sine = node->op == EXPR_SIN ? i : node->pair;
+    uint32_t cosine = node->op == EXPR_SIN ? node->pair : i;
+    const uint32_t both[2] = {sine, cosine};
+    for (int k = 0; k < 2; k++) {
+        if (is_shared(e, both[k])) continue;
+        emit_put(e->text, "    double ");
+        temporary_text(e, both[k]);
+        emit_put(e->text, ";\n");
+    }
+    emit_put(e->text, "    sincos(");
+    number_text(e, node->operand[0], CONDITIONAL);
+    emit_put(e->text, ", &");
+    temporary_text(e, sine);
+    emit_put(e->text, ", &");
+    temporary_text(e, cosine);
+    emit_put(e->text, ");\n");
+}
+
+static void temporary_statement(emitter *e, uint32_t i)
+{
+    if (e->plan.nodes[i].pair != PLAN_NONE) {
+        pair_statement(e, i);
+        return;
+    }
+    emit_put(e->text, is_shared(e, i) ? "    " : "    const double ");
+    temporary_text(e, i);
+    emit_put(e->text, " = ");
+    operation_text(e, i, STATEMENT);
+    emit_put(e->text, ";\n");
+}
+
+static void output_statement(emitter *e, uint32_t i, uint32_t output)
+{
+    const char *const *labels = e->function->labels;
+    if (labels && labels[output]) {
+        emit_put(e->text, "    /* ");
+        emit_comment(e->text, labels[output]);
+        emit_put(e->text, " */\n");
+    }
+    emit_append(e->text, "    out[%u] = ", (unsigned)output);
+    number_text(e, i, STATEMENT);
+    emit_put(e->text, ";\n");
+}
+
+static void arguments_text(emitter *e, bool part)
+{
+    emit_put(e->text, "(double time, const double *y, const double *yp, const double *ypp,\n"
+                      "        const double *p, const double *m");
+    if (part) emit_put(e->text, ", double *restrict t");
+    emit_put(e->text, ", double *restrict out)\n{\n"
+                      "    (void)time, (void)y, (void)yp, (void)ypp, (void)p, (void)m;\n");
+    if (part) emit_put(e->text, "    (void)t;\n");
+}
+
+/* Statements from *s as long as they belong to `part`. */
+static void part_text(emitter *e, uint32_t part, size_t *s)
+{
+    for (; *s < e->count && e->statements[*s].part == part; (*s)++) {
+        const statement *at = &e->statements[*s];
+        if (at->output == PLAN_NONE)
+            temporary_statement(e, at->node);
+        else
+            output_statement(e, at->node, at->output);
+    }
+}
+
+/* The parts as functions of their own, then the function that calls them in turn. */
+static void split_text(emitter *e)
+{
+    const char *name = e->function->name;
+    size_t s = 0;
+    for (uint32_t part = 0; part < e->parts; part++) {
+        emit_append(e->text, "PART void %s_%u", name, (unsigned)part + 1);
+        arguments_text(e, true);
+        part_text(e, part, &s);
+        emit_put(e->text, "}\n\n");
+    }
+    emit_append(e->text, "void %s", name);
+    arguments_text(e, false);
+    emit_append(e->text, "    %sdouble t[%u]; /* what one part computes for others */\n",
+                e->slots > ON_STACK ? "static _Thread_local " : "", (unsigned)e->slots + 1);
+    for (uint32_t part = 1; part <= e->parts; part++)
+        emit_append(e->text, "    %s_%u(time, y, yp, ypp, p, m, t, out);\n", name, (unsigned)part);
+    emit_put(e->text, "}\n");
+}
+
+static void function_text(emitter *e)
+{
+    emit_put(e->text, "\n");
+    if (e->function->comment) {
+        emit_put(e->text, "/* ");
+        emit_comment(e->text, e->function->comment);
+        emit_put(e->text, " */\n");
+    }
+    if (e->parts > 1) {
+        split_text(e);
+        return;
+    }
+    size_t s = 0;
+    emit_append(e->text, "void %s", e->function->name);
+    arguments_text(e, false);
+    if (e->count == 0) emit_put(e->text, "    (void)out;\n");
+    part_text(e, 0, &s);
+    emit_put(e->text, "}\n");
+}
+
+static bool allocate(emitter *e, bool **is_output)
+{
+    size_t n = e->plan.count;
+    *is_output = DAE_ARRAY(bool, n);
+    e->named = DAE_ARRAY(bool, n);
+    e->weight = DAE_ARRAY(uint32_t, n);
+    e->number = DAE_ARRAY(uint32_t, n);
+    e->part = DAE_ARRAY(uint32_t, n);
+    e->last = DAE_ARRAY(uint32_t, n);
+    e->statements = DAE_ARRAY(statement, n + e->plan.outputs);
+    return *is_output && e->named && e->weight && e->number && e->part && e->last && e->statements;
+}
+
+static void release(emitter *e)
+{
+    dae_free(e->named);
+    dae_free(e->weight);
+    dae_free(e->number);
+    dae_free(e->part);
+    dae_free(e->last);
+    dae_free(e->statements);
+    plan_free(&e->plan);
+}
+
+static bool emit_one(emitter *e, const graph *g)
+{
+    bool *is_output = NULL;
+    bool ok = plan_new(&e->plan, g, e->function->e, e->function->count) && allocate(e, &is_output);
+    if (ok) {
+        for (size_t k = 0; k < e->plan.outputs; k++) is_output[e->plan.output[k]] = true;
+        choose_temporaries(e, is_output);
+        list_statements(e);
+        divide_into_parts(e);
+        find_readers(e);
+        ok = number_temporaries(e);
+    }
+    if (ok) function_text(e);
+    dae_free(is_output);
+    release(e);
+    return ok;
+}
+
+/* ---- the unit -------------------------------------------------------------------------------- */
+
+static const char head[] =
+    "/* C11. Compile with -ffp-contract=off for the same roundings everywhere. Arguments: the "
+    "time,\n"
+    " * variables y with their first and second derivatives yp and ypp, parameters p, memory m. "
+    "*/\n"
+    "#include <math.h>\n\n"
+    "#ifdef __clang__\n"
+    "#pragma STDC FP_CONTRACT OFF\n"
+    "#endif\n"
+    "#ifdef __GNUC__\n"
+    "#define PART static __attribute__((noinline)) /* inlined, parts would not be parts */\n"
+    "#else\n"
+    "#define PART static\n"
+    "#endif\n";
+
+static const struct {
+    expr_op op;
+    const char *text;
+} helpers[] = {
+    {EXPR_SIGN, "\nstatic inline double sign(double a)\n{\n"
+                "    return (a > 0.0) - (a < 0.0);\n}\n"},
+    {EXPR_MIN, "\nstatic inline double minimum(double a, double b)\n{\n"
+               "    return a < b || a != a ? a : b;\n}\n"},
+    {EXPR_MAX, "\nstatic inline double maximum(double a, double b)\n{\n"
+               "    return b < a || a != a ? a : b;\n}\n"},
+    {EXPR_SIN, "\n/* sin a and cos a in one call */\n"
+               "#ifdef __GLIBC__\n"
+               "void sincos(double a, double *s, double *c);\n"
+               "#else\n"
+               "static inline void sincos(double a, double *s, double *c)\n{\n"
+               "    *s = sin(a);\n    *c = cos(a);\n}\n"
+               "#endif\n"},
+};
+
+typedef struct legend {
+    emit_text *text;
+    const graph *graph;
+    print_name name;
+    void *context;
+} legend;
+
+/* "yp[3]  der(x)" for one leaf, if it has a name */
+static void legend_line(void *context, expr leaf)
+{
+    const legend *l = context;
+    const expr_node *node = graph_node(l->graph, leaf);
+    static const char *const array[] = {"y", "yp", "ypp"};
+    if (node->op == EXPR_CONSTANT || node->op == EXPR_TIME) return;
+    const char *name = l->name(l->context, node);
+    if (!name) return;
+    const char *from = node->op == EXPR_PARAMETER ? "p"
+                       : node->op == EXPR_MEMORY  ? "m"
+                                                  : array[node->order > 2 ? 2 : node->order];
+    int order = node->op == EXPR_VARIABLE ? node->order : 0;
+    emit_append(l->text, " *   %s[%d]  ", from, node->index);
+    for (int k = 0; k < order; k++) emit_put(l->text, "der(");
+    emit_comment(l->text, name);
+    for (int k = 0; k < order; k++) emit_put(l->text, ")");
+    emit_put(l->text, "\n");
+}
+
+/* All expressions of all functions in one list. */
+static expr *gather(const emit_function *functions, size_t count, size_t *total)
+{
+    *total = 0;
+    for (size_t i = 0; i < count; i++) *total += functions[i].count;
+    expr *all = DAE_ARRAY(expr, *total), *to = all;
+    for (size_t i = 0; all && i < count; i++)
+        for (size_t k = 0; k < functions[i].count; k++) *to++ = functions[i].e[k];
+    return all;
+}
+
+/* Helpers that some node of the plan needs. */
+static void helper_text(emit_text *t, const plan *p)
+{
+    bool needed[EXPR_OP_COUNT] = {false};
+    for (size_t i = 0; i < p->count; i++) {
+        int op = p->nodes[i].op;
+        if ((op != EXPR_SIN && op != EXPR_COS) || p->nodes[i].pair != PLAN_NONE) needed[op] = true;
+    }
+    for (size_t k = 0; k < sizeof helpers / sizeof *helpers; k++)
+        if (needed[helpers[k].op]) emit_put(t, helpers[k].text);
+}
+
+static bool head_text(emit_text *t, const graph *g, const emit_function *functions, size_t count,
+                      print_name name, void *context)
+{
+    size_t total;
+    plan p = {0};
+    expr *all = gather(functions, count, &total);
+    bool ok = all && plan_new(&p, g, all, total);
+    if (ok) {
+        emit_put(t, head);
+        if (name) {
+            emit_put(t, "\n/* Names:\n");
+            legend l = {t, g, name, context};
+            ok = graph_leaves(g, all, total, legend_line, &l);
+            emit_put(t, " */\n");
+        }
+        helper_text(t, &p);
+    }
+    plan_free(&p);
+    dae_free(all);
+    return ok;
+}
+
+void emit_unit(emit_text *t, const graph *g, const emit_function *functions, size_t count,
+               print_name name, void *context)
+{
+    bool ok = head_text(t, g, functions, count, name, context);
+    for (size_t i = 0; ok && i < count; i++) {
+        emitter e = {.text = t, .function = &functions[i]};
+        ok = emit_one(&e, g);
+    }
+    if (!ok) t->failed = true;
+}
