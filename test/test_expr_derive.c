@@ -76,7 +76,7 @@ static long double draw_real(void)
 
 /* Values of leaves, and the branches taken so far: two points with different marks lie on
  * different smooth pieces of the function. `singular`: an operation that was needed has no finite
- * value or derivative. */
+ * value or derivative, or a value so large that differences drown in round-off. */
 typedef struct point {
     long double x[VARIABLES], parameter, time;
     uint64_t marks;
@@ -88,6 +88,11 @@ static long double eval(point *p, expr e);
 static void mark(point *p, int outcome)
 {
     p->marks = (p->marks ^ (uint64_t)(outcome + 7)) * UINT64_C(0x100000001B3);
+}
+
+static void mark_number(point *p, long double a)
+{
+    if (fabsl(a) < 1e6L) mark(p, (int)a);
 }
 
 static long double eval_unary(point *p, expr_op op, long double a)
@@ -111,8 +116,8 @@ static long double eval_unary(point *p, expr_op op, long double a)
     case EXPR_SINH: return sinhl(a);
     case EXPR_COSH: return coshl(a);
     case EXPR_TANH: return tanhl(a);
-    case EXPR_FLOOR: mark(p, (int)floorl(a)); return floorl(a);
-    case EXPR_CEIL: mark(p, (int)ceill(a)); return ceill(a);
+    case EXPR_FLOOR: mark_number(p, floorl(a)); return floorl(a);
+    case EXPR_CEIL: mark_number(p, ceill(a)); return ceill(a);
     default: fail(); return 0.0L;
     }
 }
@@ -153,7 +158,7 @@ static long double eval_operation(point *p, const expr_node *n)
 {
     long double a = eval(p, n->a), b = n->b ? eval(p, n->b) : 0.0L;
     long double r = n->b ? eval_binary(p, n->op, a, b) : eval_unary(p, n->op, a);
-    if (!isfinite(r) || is_singular(n, a, b)) p->singular = true;
+    if (!(fabsl(r) <= 1e4L) || is_singular(n, a, b)) p->singular = true;
     return r;
 }
 
