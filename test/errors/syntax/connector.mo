@@ -1,0 +1,7 @@
+connector Pin
+  Real v;
+  flow Real i;
+end Pin;
+block B
+  Real y = 1;
+end B;

@@ -1,0 +1,5 @@
+model M
+  Real x, y;
+equation
+  x = f(1).re;
+end M;

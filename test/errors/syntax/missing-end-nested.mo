@@ -1,0 +1,6 @@
+package P
+  model M
+    Real x;
+  equation
+    x = 1;
+end P;

@@ -1,0 +1,7 @@
+model M
+  Real ;
+  Real x;
+  parameter = 3;
+equation
+  x = 1;
+end M;

@@ -1,0 +1,6 @@
+model M
+  Real x;
+  /* never closed
+equation
+  x = 1;
+end M;

@@ -1,0 +1,6 @@
+model M
+  parameter String s = "abc;
+  Real x;
+equation
+  x = 1;
+end M;

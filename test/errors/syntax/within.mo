@@ -1,0 +1,4 @@
+within Lib;
+model M
+  Real x = 1;
+end M;
