@@ -3,6 +3,7 @@
 #ifndef DAE_MODELICA_FLAT_H
 #define DAE_MODELICA_FLAT_H
 
+#include "base/arena.h"
 #include "expr/graph.h"
 #include "modelica/ast.h"
 
@@ -81,6 +82,14 @@ typedef enum flat_action_kind {
     ACTION_TERMINATE
 } flat_action_kind;
 
+/* A value of the run inside a message: message[offset .. offset+length) is a readable stand-in,
+ * "{x}", to be replaced by the value of x. Holes do not overlap and come in order of offset. */
+typedef struct flat_hole {
+    size_t offset, length;
+    expr value;
+    flat_type type;
+} flat_hole;
+
 typedef struct flat_action {
     flat_action_kind kind;
     int variable;  /* ASSIGN: discrete variable; REINIT: continuous variable; else -1 */
@@ -88,6 +97,9 @@ typedef struct flat_action {
     char *message; /* ASSERT, TERMINATE */
     bool warning;  /* ASSERT at level warning */
     source_place place;
+    expr guard; /* TERMINATE: only if this is not 0; EXPR_NONE: always */
+    flat_hole *holes;
+    size_t hole_count;
 } flat_action;
 
 /* when condition then actions; elsewhen ..: the first branch whose condition just became true. */
@@ -111,6 +123,12 @@ typedef struct flat_discrete {
     expr value;
     source_place place;
 } flat_discrete;
+
+/* One step of evaluating an event: a discrete equation or a when-clause. */
+typedef struct flat_event_step {
+    bool is_when;
+    size_t index; /* in discretes or whens */
+} flat_event_step;
 
 typedef struct flat_experiment {
     bool has_start, has_stop, has_tolerance, has_interval;
@@ -142,6 +160,10 @@ typedef struct flat_model {
     int memory_initial;  /* slot: 1 during initialisation (initial()) */
     int memory_terminal; /* slot: 1 at the end of the run (terminal()) */
     flat_experiment experiment;
+    /* discretes and whens in one order in which every value is computed before it is read */
+    flat_event_step *event_order;
+    size_t event_count;
+    arena *texts; /* all names and messages live here; owned */
 } flat_model;
 
 void flat_model_free(flat_model *m); /* NULL is fine */

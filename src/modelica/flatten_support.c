@@ -1,0 +1,256 @@
+/* Memory, growing arrays, and questions about nodes of the graph. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelica/flatten_internal.h"
+
+void *flatten_take(flattener *f, size_t bytes)
+{
+    void *block = f->failed ? NULL : arena_alloc(f->active, bytes ? bytes : 1);
+    if (!block) f->failed = true;
+    if (f->active == f->scratch) f->scratch_bytes += bytes;
+    return block;
+}
+
+char *flatten_text(flattener *f, const char *format, ...)
+{
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    int length = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    char *text = length < 0 ? NULL : flatten_take(f, (size_t)length + 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+char *model_text(flattener *f, const char *text)
+{
+    if (!text) return NULL;
+    char *copy = f->failed ? NULL : arena_text(f->m->texts, text, strlen(text));
+    if (!copy) f->failed = true;
+    return copy;
+}
+
+/* *items is enlarged to hold at least `needed`; false and failed if memory runs out. */
+bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size)
+{
+    if (needed <= *capacity) return true;
+    size_t wanted = *capacity ? 2 * *capacity : 16;
+    if (wanted < needed) wanted = needed;
+    void *old;
+    memcpy(&old, items, sizeof old);
+    void *fresh = f->failed ? NULL : dae_calloc(wanted, item_size);
+    if (!fresh) {
+        f->failed = true;
+        return false;
+    }
+    if (old) memcpy(fresh, old, *capacity * item_size);
+    dae_free(old);
+    memcpy(items, &fresh, sizeof fresh);
+    *capacity = wanted;
+    return true;
+}
+
+bool flatten_pass(flattener *f, source_place place)
+{
+    if (f->failed || f->stop) return false;
+    if (graph_failed(f->g)) {
+        f->failed = true;
+        return false;
+    }
+    bool nodes = graph_size(f->g) > FLATTEN_MAX_NODES;
+    if (!nodes && ++f->passes <= FLATTEN_MAX_PASSES) return true;
+    f->stop = true;
+    message_error(f->messages, place,
+                  nodes ? "the model grows beyond %d expression nodes here: too large to unroll"
+                        : "more than %d passes through loops and functions: does this loop end?",
+                  nodes ? FLATTEN_MAX_NODES : FLATTEN_MAX_PASSES);
+    return false;
+}
+
+/* ---- dependence of nodes on leaves ---- */
+
+static uint8_t leaf_depends(const expr_node *n)
+{
+    switch (n->op) {
+    case EXPR_TIME:
+    case EXPR_VARIABLE: return DEPENDS_CONTINUOUS;
+    case EXPR_MEMORY: return DEPENDS_MEMORY;
+    case EXPR_PARAMETER: return DEPENDS_PARAMETER;
+    default: return 0;
+    }
+}
+
+/* Which kinds of leaves e contains. The table grows with the graph: operands come before their
+ * parents, so one scan fills it. */
+uint8_t node_depends(flattener *f, expr e)
+{
+    size_t size = graph_size(f->g);
+    if (e == EXPR_NONE || e >= size) return 0;
+    if (!flatten_grow(f, &f->depends, &f->depends_capacity, size, sizeof *f->depends)) return 0;
+    for (size_t k = f->depends_count ? f->depends_count : 1; k < size; k++) {
+        const expr_node *n = graph_node(f->g, (expr)k);
+        int arity = graph_arity((expr_op)n->op);
+        uint8_t flags = leaf_depends(n);
+        if (arity > 0) flags |= f->depends[n->a];
+        if (arity > 1) flags |= f->depends[n->b];
+        if (arity > 2) flags |= f->depends[n->c];
+        f->depends[k] = flags;
+    }
+    f->depends_count = size;
+    return f->depends[e];
+}
+
+void visit_begin(flattener *f)
+{
+    f->stamp_now++;
+}
+
+static bool visit_push(flattener *f, size_t *count, expr e)
+{
+    if (e == EXPR_NONE || f->stamp[e] == f->stamp_now) return true;
+    f->stamp[e] = f->stamp_now;
+    if (!flatten_grow(f, &f->stack, &f->stack_capacity, *count + 1, sizeof *f->stack)) return false;
+    f->stack[(*count)++] = e;
+    return true;
+}
+
+/* Call `visit` for every leaf of e not seen since visit_begin; cost is the number of new nodes. */
+void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context)
+{
+    size_t size = graph_size(f->g), count = 0;
+    if (e == EXPR_NONE || !flatten_grow(f, &f->stamp, &f->stamp_capacity, size, sizeof *f->stamp) ||
+        !visit_push(f, &count, e))
+        return;
+    while (count > 0) {
+        expr top = f->stack[--count];
+        const expr_node *n = graph_node(f->g, top);
+        int arity = graph_arity((expr_op)n->op);
+        if (arity == 0) visit(f, context, top);
+        if (arity > 0 && !visit_push(f, &count, n->a)) return;
+        if (arity > 1 && !visit_push(f, &count, n->b)) return;
+        if (arity > 2 && !visit_push(f, &count, n->c)) return;
+    }
+}
+
+/* ---- values at compile time ---- */
+
+static double parameter_leaf_value(void *context, const expr_node *leaf)
+{
+    const flattener *f = context;
+    if (leaf->op == EXPR_CONSTANT) return leaf->value;
+    if (leaf->op != EXPR_PARAMETER) return NAN;
+    size_t k = (size_t)leaf->index;
+    return k < f->m->parameter_count ? f->parameter_value[k] : NAN;
+}
+
+static void mark_structural(flattener *f, void *context, expr leaf)
+{
+    const expr_node *n = graph_node(f->g, leaf);
+    (void)context;
+    if (n->op != EXPR_PARAMETER) return;
+    flat_parameter *p = &f->m->parameters[n->index];
+    p->structural = true;
+}
+
+/* All parameters that the structural ones are computed from are structural, too. Values only use
+ * earlier parameters, so one sweep from the last to the first is enough; it is done at the end. */
+static void note_structural(flattener *f, expr e)
+{
+    visit_begin(f);
+    visit_leaves(f, e, mark_structural, NULL);
+}
+
+bool compile_time_value(flattener *f, expr e, double *out)
+{
+    if (graph_is_constant(f->g, e, out)) return true;
+    if (e == EXPR_NONE || node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)) return false;
+    *out = graph_node(f->g, e)->op == EXPR_PARAMETER
+               ? parameter_leaf_value(f, graph_node(f->g, e))
+               : graph_value(f->g, e, parameter_leaf_value, f);
+    if (isnan(*out)) return false;
+    note_structural(f, e);
+    return true;
+}
+
+static void find_free_parameter(flattener *f, void *context, expr leaf)
+{
+    const expr_node *n = graph_node(f->g, leaf);
+    if (n->op == EXPR_PARAMETER && !f->m->parameters[n->index].structural) *(bool *)context = true;
+}
+
+bool is_structural(flattener *f, expr e)
+{
+    if (graph_is_constant(f->g, e, NULL)) return true;
+    if (e == EXPR_NONE || node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)) return false;
+    bool free_parameter = false;
+    visit_begin(f);
+    visit_leaves(f, e, find_free_parameter, &free_parameter);
+    return !free_parameter;
+}
+
+/* ---- values ---- */
+
+expr constant(flattener *f, double x)
+{
+    return graph_constant(f->g, x);
+}
+
+value value_constant(flattener *f, value_type type, double x)
+{
+    return value_scalar(type, graph_constant(f->g, x));
+}
+
+value value_boolean(flattener *f, bool x)
+{
+    return value_constant(f, VALUE_BOOLEAN, x ? 1.0 : 0.0);
+}
+
+/* An array with room for its elements (EXPR_NONE); an error value if it is too large. */
+value value_new(flattener *f, value_type type, int rank, const size_t *dims)
+{
+    value v = {.type = type, .rank = rank, .count = 1};
+    for (int k = 0; k < rank; k++) {
+        if (dims[k] && v.count > FLATTEN_MAX_ELEMENTS / dims[k]) return value_error();
+        v.count *= dims[k];
+    }
+    size_t *copy = flatten_take(f, (size_t)rank * sizeof *copy);
+    v.e = flatten_take(f, v.count * sizeof *v.e);
+    if (!copy || !v.e) return value_error();
+    if (rank) memcpy(copy, dims, (size_t)rank * sizeof *copy);
+    v.dims = copy;
+    return v;
+}
+
+value value_array_of(flattener *f, value_type type, size_t n)
+{
+    return value_new(f, type, 1, &n);
+}
+
+int new_memory(flattener *f)
+{
+    size_t slot = (size_t)f->m->memory_count;
+    size_t capacity = f->slot_capacity;
+    if (!flatten_grow(f, &f->slot_variable, &f->slot_capacity, slot + 1, sizeof(int))) return 0;
+    if (!flatten_grow(f, &f->slot_pre, &capacity, slot + 1, sizeof(int))) return 0;
+    f->slot_variable[slot] = -1;
+    f->slot_pre[slot] = -1;
+    return f->m->memory_count++;
+}
+
+void push_pair(flattener *f, pair_list *list, equation_pair p)
+{
+    if (flatten_grow(f, &list->items, &list->capacity, list->count + 1, sizeof p))
+        list->items[list->count++] = p;
+}
+
+void push_action(flattener *f, action_list *list, flat_action a)
+{
+    if (flatten_grow(f, &list->items, &list->capacity, list->count + 1, sizeof a))
+        list->items[list->count++] = a;
+}
