@@ -30,6 +30,60 @@ static value declare_instance(flattener *f, instance *in);
 
 /* ---- evaluating in the right scope ---- */
 
+/* Element k of a value whose first `rank` dimensions are those of an array of records. */
+static value record_element(flattener *f, const value *v, int rank, size_t k)
+{
+    value out = *v;
+    out.rank = v->rank - rank;
+    out.dims = v->dims ? v->dims + rank : NULL;
+    out.count = 1;
+    for (int d = 0; d < out.rank; d++) out.count *= out.dims[d];
+    if (v->e) out.e = v->e + k * out.count;
+    if (!v->fields) return out;
+    out.fields = flatten_take(f, v->field_count * sizeof *out.fields);
+    if (!out.fields) return value_error();
+    for (size_t i = 0; i < v->field_count; i++)
+        out.fields[i] = record_element(f, &v->fields[i], rank, k);
+    return out;
+}
+
+/* Value of an expression of a record's definition for element k of an array of such records: it
+ * sees the fields before it and global constants. */
+static value evaluate_among(flattener *f, const ast_expr *e, const value *siblings, size_t k)
+{
+    size_t count = f->local_count;
+    for (size_t i = 0; i < siblings->field_count; i++) {
+        if (value_is_error(&siblings->fields[i])) continue;
+        local *l = push_local(f, siblings->class_->components[i].name);
+        value v = record_element(f, &siblings->fields[i], siblings->rank, k);
+        if (l) l->value = v;
+    }
+    value v = evaluate(f, e);
+    f->local_count = count;
+    return v;
+}
+
+static value evaluate_among_all(flattener *f, const ast_expr *e, const value *siblings)
+{
+    if (siblings->rank == 0) return evaluate_among(f, e, siblings, 0);
+    value *parts = flatten_take(f, (siblings->count + 1) * sizeof *parts);
+    size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
+    if (!parts || !dims) return value_error();
+    for (size_t k = 0; k < siblings->count; k++) {
+        parts[k] = evaluate_among(f, e, siblings, k);
+        if (value_is_error(&parts[k])) return parts[k];
+    }
+    value all = stack_values(f, parts, siblings->count, e->place);
+    if (value_is_error(&all) || siblings->count == 0) return all;
+    int own = all.rank - 1;
+    if (siblings->rank + own > VALUE_MAX_RANK) return value_error();
+    memcpy(dims, siblings->dims, (size_t)siblings->rank * sizeof *dims);
+    for (int d = 0; d < own; d++) dims[siblings->rank + d] = all.dims[d + 1];
+    all.rank = siblings->rank + own;
+    all.dims = dims;
+    return all;
+}
+
 /* Value of an expression in a declaration. Expressions of a type's definition see its own fields
  * and global constants; others see the model. */
 static value evaluate_in(flattener *f, const ast_expr *e, bool in_class, const value *siblings)
@@ -38,12 +92,7 @@ static value evaluate_in(flattener *f, const ast_expr *e, bool in_class, const v
     bool function = f->in_function;
     if (!f->function || in_class) f->local_base = f->local_count;
     if (in_class) f->in_function = true;
-    for (size_t k = 0; in_class && siblings && k < siblings->class_->component_count; k++) {
-        if (siblings->rank || value_is_error(&siblings->fields[k])) continue;
-        local *l = push_local(f, siblings->class_->components[k].name);
-        if (l) l->value = siblings->fields[k];
-    }
-    value v = evaluate(f, e);
+    value v = in_class && siblings ? evaluate_among_all(f, e, siblings) : evaluate(f, e);
     f->local_base = base;
     f->local_count = count;
     f->in_function = function;

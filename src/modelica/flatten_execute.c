@@ -467,14 +467,14 @@ static bool execute_call(flattener *f, const ast_item *item)
     const ast_expr *call = item->left;
     if (!call || call->kind != AST_CALL || !call->part_count || !call->parts[0].name) return false;
     const char *name = call->parts[0].name;
-    if (strcmp(name, "assert") == 0) {
-        if (!assert_action(f, call, &a)) return false;
-        if (!is_true(f, a.value)) push_action(f, &f->asserts, a);
-        return true;
-    }
-    if (strcmp(name, "terminate") == 0) {
-        if (!terminate_action(f, call, &a)) return false;
-        push_action(f, &f->asserts, a);
+    bool assertion = strcmp(name, "assert") == 0;
+    if (assertion || strcmp(name, "terminate") == 0) {
+        if (!(assertion ? assert_action(f, call, &a) : terminate_action(f, call, &a))) return false;
+        if (assertion && is_true(f, a.value)) return true;
+        if (f->in_when)
+            push_single_when(f, &a);
+        else
+            push_action(f, &f->asserts, a);
         return true;
     }
     if (strcmp(name, "reinit") == 0) {

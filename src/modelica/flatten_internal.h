@@ -314,6 +314,7 @@ bool assert_action(flattener *f, const ast_expr *call, flat_action *out);
 bool terminate_action(flattener *f, const ast_expr *call, flat_action *out);
 expr edge_of(flattener *f, expr condition, source_place place);
 bool reinit_actions(flattener *f, const ast_expr *call);
+void push_single_when(flattener *f, const flat_action *action);
 void when_assign(flattener *f, const ast_item *item);
 void when_if(flattener *f, const ast_item *item);
 

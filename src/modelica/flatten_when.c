@@ -334,3 +334,22 @@ void when_equation(flattener *f, const ast_item *item)
     }
     m->whens[m->when_count++] = w;
 }
+
+/* An action inside a when of an algorithm: it happens when its guard, which says that the clause
+ * has just become active, becomes true. */
+void push_single_when(flattener *f, const flat_action *action)
+{
+    flat_model *m = f->m;
+    flat_when w = {0};
+    size_t capacity = 0;
+    flat_action a = *action;
+    action_list one = {&a, 1, 1};
+    a.guard = EXPR_NONE;
+    push_branch(f, &w, &capacity, (flat_branch){.condition = f->guard, .place = a.place}, &one);
+    if (flatten_grow(f, &m->whens, &f->when_capacity, m->when_count + 1, sizeof *m->whens)) {
+        m->whens[m->when_count++] = w;
+        return;
+    }
+    for (size_t k = 0; k < w.branch_count; k++) dae_free(w.branches[k].actions);
+    dae_free(w.branches);
+}

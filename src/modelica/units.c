@@ -217,11 +217,27 @@ static void spell_powers(const unit *u, double sign, char *text, size_t size, in
     }
 }
 
-static void spell(unit *u)
+static bool is_plain(const char *text, const char *without)
+{
+    return text[0] && text[strcspn(text, without)] == '\0' && strchr(text, ' ') == NULL;
+}
+
+/* Text of a product or quotient from those of its factors, as a person would write it. */
+static bool spell_pair(const unit *a, const unit *b, double exponent, char *text, size_t size)
+{
+    if (exponent == 1.0 && is_plain(a->text, "/1") && is_plain(b->text, "/1"))
+        return snprintf(text, size, "%s.%s", a->text, b->text) < (int)size;
+    if (exponent == -1.0 && is_plain(a->text, "/") && is_plain(b->text, "./1"))
+        return snprintf(text, size, "%s/%s", a->text, b->text) < (int)size;
+    return false;
+}
+
+static void spell(unit *u, const unit *a, const unit *b, double exponent)
 {
     char above[UNIT_TEXT], below[UNIT_TEXT], text[3 * UNIT_TEXT];
     int up, down;
     const char *name = coherent_name(u);
+    if (!name && spell_pair(a, b, exponent, u->text, sizeof u->text)) return;
     spell_powers(u, 1.0, above, sizeof above, &up);
     spell_powers(u, -1.0, below, sizeof below, &down);
     if (name)
@@ -230,12 +246,10 @@ static void spell(unit *u)
         snprintf(text, sizeof text, "%s", up ? above : "1");
     else
         snprintf(text, sizeof text, down > 1 ? "%s/(%s)" : "%s/%s", up ? above : "1", below);
-    if (u->factor != 0.0 && fabs(u->factor - 1.0) > 1e-12) {
-        char scaled[4 * UNIT_TEXT];
-        snprintf(scaled, sizeof scaled, "%g %s", u->factor, text);
-        snprintf(text, sizeof text, "%.*s", (int)sizeof text - 1, scaled);
-    }
-    snprintf(u->text, sizeof u->text, "%.*s", UNIT_TEXT - 1, text);
+    if (u->factor != 0.0 && fabs(u->factor - 1.0) > 1e-12)
+        snprintf(u->text, sizeof u->text, "%g %.*s", u->factor, UNIT_TEXT - 20, text);
+    else
+        snprintf(u->text, sizeof u->text, "%.*s", UNIT_TEXT - 1, text);
 }
 
 /* ---- the table ---- */
@@ -287,21 +301,21 @@ int unit_number(unit_table *t, const char *text)
     return table_add(t, &u);
 }
 
-static int table_find(unit_table *t, unit *u)
+static int table_find(unit_table *t, unit *u, const unit *a, const unit *b, double exponent)
 {
     for (size_t k = 0; k < t->count; k++)
         if (same_unit(&t->units[k], u) && t->units[k].factor == u->factor) return (int)k + 1;
-    spell(u);
+    spell(u, a, b, exponent);
     return table_add(t, u);
 }
 
 static int combine(unit_table *t, int a, int b, double exponent)
 {
     if (!table_begin(t) || a <= 0 || b <= 0) return UNIT_UNKNOWN;
-    unit u = t->units[a - 1];
-    multiply_into(&u, &t->units[b - 1], exponent);
+    unit u = t->units[a - 1], left = u, right = t->units[b - 1];
+    multiply_into(&u, &right, exponent);
     if (u.factor == 0.0) return UNIT_UNKNOWN; /* products of temperatures with an offset */
-    return table_find(t, &u);
+    return table_find(t, &u, &left, &right, exponent);
 }
 
 int unit_multiply(unit_table *t, int a, int b)
