@@ -214,6 +214,21 @@ static void strings(void **state)
     finish(&s, 0);
 }
 
+/* Strings are UTF-8 or become it: other encodings, overlong forms, surrogates. */
+static void strings_are_utf8(void **state)
+{
+    (void)state;
+    scan s = begin(
+        "\"M\xFCller\" \"\xC0\x80\" \"\xED\xA0\x80\" \"\xF0\x9F\x98\x80\xC3\" \"\xE2\x82\xAC\"");
+    assert_string_equal(next_of(&s, TOK_STRING).text, "M?ller");
+    assert_string_equal(next_of(&s, TOK_STRING).text, "??");
+    assert_string_equal(next_of(&s, TOK_STRING).text, "???");
+    assert_string_equal(next_of(&s, TOK_STRING).text, "\xF0\x9F\x98\x80?");
+    assert_string_equal(next_of(&s, TOK_STRING).text, "\xE2\x82\xAC");
+    assert_int_equal(message_warnings(s.messages), 4);
+    finish(&s, 0);
+}
+
 /* What is taken for something else is reported once and replaced by it. */
 static void replaced(void **state)
 {
@@ -284,6 +299,7 @@ int main(void)
                                        cmocka_unit_test(number_values),
                                        cmocka_unit_test(numbers_and_dots),
                                        cmocka_unit_test(strings),
+                                       cmocka_unit_test(strings_are_utf8),
                                        cmocka_unit_test(replaced),
                                        cmocka_unit_test(any_bytes),
                                        cmocka_unit_test(version_header),
