@@ -260,6 +260,45 @@ static void test_chosen_first_step(void **state)
     trial_close(&tr);
 }
 
+/* The oscillator and its power: 0 = p - x v */
+static int powered(double t, const double *y, const double *yp, double *f, void *user)
+{
+    oscillator(t, y, yp, f, user);
+    f[N] = y[N] - y[0] * y[1];
+    return 0;
+}
+
+/* Attempts for a unit of time from t0, with a sparse solver, whose matrices are kept for long. */
+static int attempts_from(double t0, double initial_step)
+{
+    trial tr;
+    double y[N + 1], yp[N + 1];
+    trial_init(&tr);
+    dae_options options = options_for(&tr);
+    options.rtol = options.atol = 1e-9;
+    options.linear_solver = DAE_LINEAR_SPARSE;
+    options.initial_step = initial_step;
+    dae_residual form = {.n = N + 1, .f = powered, .user = &tr};
+    trial_open(&tr, &form, &options);
+    exact(t0, y, yp);
+    y[N] = y[0] * y[1];
+    yp[N] = y[1] * y[1] - y[0] * y[0];
+    assert_int_equal(dae_solver_start(tr.solver, t0, y, yp), DAE_OK);
+    run_to(&tr, t0 + 1.0, NULL);
+    trial_close(&tr);
+    return tr.count;
+}
+
+/* A first step far too long costs some attempts, and the orders rise from there all the same. */
+static void test_initial_step_too_long(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 200; k++) {
+        int chosen = attempts_from(0.05 * k, 0.0), too_long = attempts_from(0.05 * k, 0.7);
+        assert_in_range(too_long, 1, 10 * chosen);
+    }
+}
+
 /* Never exceeded, not even by a larger initial_step or on the way to a stop time. */
 static void test_max_step(void **state)
 {
@@ -1423,6 +1462,7 @@ int main(void)
         cmocka_unit_test(test_goal_behind),
         cmocka_unit_test(test_initial_step),
         cmocka_unit_test(test_chosen_first_step),
+        cmocka_unit_test(test_initial_step_too_long),
         cmocka_unit_test(test_max_step),
         cmocka_unit_test(test_min_step),
         cmocka_unit_test(test_fixed_step),
