@@ -189,7 +189,7 @@ static void test_compiler_is_part_of_the_key(void **state)
 static void damage(const char *path, off_t at)
 {
     int file = open(path, O_RDWR);
-    char byte;
+    char byte = 0;
     assert_true(file >= 0 && pread(file, &byte, 1, at) == 1);
     byte = (char)(byte ^ 1);
     assert_int_equal(pwrite(file, &byte, 1, at), 1);

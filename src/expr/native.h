@@ -16,7 +16,7 @@ typedef enum native_status {
 /* Compile `source` (or take it from the cache by content hash) and load it. The cache is
  * $DAEDAL_CACHE_DIR, else $XDG_CACHE_HOME/daedal, else $HOME/.cache/daedal, created with mode 0700;
  * files of other owners or with looser modes are not trusted. The compiler is started without a
- * shell, -O2 (-O1 for large sources) -ffp-contract=off -fPIC -shared, with a time limit. reason:
+ * shell, -O2 (-Og for large sources) -ffp-contract=off -fPIC -shared, with a time limit. reason:
  * 256 bytes for a sentence, or NULL. */
 native_status native_load(const char *source, size_t length, native_module **module, char *reason);
 /* The same with the time limit in seconds. */
