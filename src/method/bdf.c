@@ -230,14 +230,15 @@ static void difference_norms(const bdf_state *s, const bdf_scratch *w, const err
     double b1 = w->beta[k + 1], b2 = w->beta[k];
     double sum0 = 0.0, sum1 = 0.0, sum2 = 0.0, sum3 = 0.0;
     for (int j = 0; j < n; j++) {
-        double x = e[j], weight = scale[j] * scale[j];
-        double up = x - next[j];
-        sum0 += x * x * weight;
-        sum3 += up * up * weight;
-        x += b1 * first[j];
-        sum1 += x * x * weight;
-        x += b2 * second[j];
-        sum2 += x * x * weight;
+        /* Scaled before they are squared: neither y nor its weight may over- or underflow here. */
+        double weight = scale[j], x = e[j] * weight;
+        double up = x - next[j] * weight;
+        sum0 += x * x;
+        sum3 += up * up;
+        x += b1 * first[j] * weight;
+        sum1 += x * x;
+        x += b2 * second[j] * weight;
+        sum2 += x * x;
     }
     size[0] = sqrt(sum0 / n);
     size[1] = sqrt(sum1 / n);

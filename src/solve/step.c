@@ -319,18 +319,27 @@ dae_status dae_solver_step(dae_solver *s, double tend)
     return advance_within_step(s, tend);
 }
 
+/* The values where the solver stands; after an error without projection, which might fail again. */
+static dae_status deliver(dae_solver *s, dae_status status, double *y, double *yp)
+{
+    if (s->phase == PHASE_NEW) return status;
+    if (status < 0) {
+        if (y) solver_interpolate(s, s->t, 0, y);
+        if (yp) solver_interpolate(s, s->t, 1, yp);
+        return status;
+    }
+    dae_status at = y ? dae_solver_at(s, s->t, 0, y) : DAE_OK;
+    if (yp && at == DAE_OK) at = dae_solver_at(s, s->t, 1, yp);
+    return at < 0 ? at : status;
+}
+
 dae_status dae_solver_run(dae_solver *s, double tend, double *y, double *yp)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     dae_status status = DAE_STEPPED;
     long limit = s->options.max_steps;
-    for (long steps = 0; status == DAE_STEPPED; steps++) {
-        if (limit > 0 && steps >= limit) return explain_max_steps(s, tend);
-        status = dae_solver_step(s, tend);
-    }
-    if (status < 0) return status;
-    dae_status at = DAE_OK;
-    if (y) at = dae_solver_at(s, s->t, 0, y);
-    if (yp && at == DAE_OK) at = dae_solver_at(s, s->t, 1, yp);
-    return at < 0 ? at : status;
+    for (long steps = 0; status == DAE_STEPPED; steps++)
+        status =
+            limit > 0 && steps >= limit ? explain_max_steps(s, tend) : dae_solver_step(s, tend);
+    return deliver(s, status, y, yp);
 }
