@@ -490,6 +490,30 @@ static void chains_of_branches_stay_chains(void **state)
     assert_true(fabs(derivative_at(e, 6.5) - 7.5 * cos(6.5)) < 1e-14);
 }
 
+/* Branches in branches, each with a variable of its own: conditions are shared, not repeated. */
+static void nested_branches_share_conditions(void **state)
+{
+    (void)state;
+    enum { LEVELS = 1000 };
+    gradient d = {0};
+    expr x = var(0), e = x;
+    for (int i = 1; i < LEVELS; i++) {
+        expr y = var(i), product = bin(EXPR_MUL, e, un(EXPR_SIN, y));
+        e = choose(bin(EXPR_LT, y, num(i)), product, bin(EXPR_MAX, e, y));
+    }
+    size_t before = graph_size(g);
+    assert_true(derive_gradient(g, scratch, e, &d));
+    assert_int_equal(d.count, LEVELS);
+    assert_true(graph_size(g) - before < 40 * LEVELS);
+    /* all y = 0.75: the product of the sines times x, as all conditions hold */
+    leaf_value = 2.0;
+    double innermost = graph_value(g, entry(&d, 0), read_x, NULL);
+    double last = graph_value(g, entry(&d, LEVELS - 1), read_x, NULL);
+    assert_true(fabs(innermost / pow(sin(0.75), LEVELS - 1) - 1.0) < 1e-10);
+    assert_true(fabs(last / (2 * pow(sin(0.75), LEVELS - 2) * cos(0.75)) - 1.0) < 1e-10);
+    gradient_free(&d);
+}
+
 /* The same with forward and backward at random points, values included where branches share. */
 static void both_ways_agree_at_kinks(void **state)
 {
@@ -693,6 +717,7 @@ int main(void)
         TEST(derivatives_at_awkward_points),
         TEST(branches_not_taken_do_not_matter),
         TEST(chains_of_branches_stay_chains),
+        TEST(nested_branches_share_conditions),
         TEST(both_ways_agree_at_kinks),
         TEST(directional_derivative),
         TEST(time_derivatives_of_known_functions),

@@ -19,7 +19,14 @@ typedef struct guard {
     expr condition;
     uint32_t parent;
     bool holds;
+    uint32_t depth; /* number of conditions */
+    expr whole;     /* all of them as one boolean expression */
 } guard;
+
+/* Up to this many conditions a derivative stands behind them one by one, as in the model; more
+ * become one condition, shared by all derivatives behind it, so that n leaves under n nested ifs
+ * cost O(n) nodes. */
+enum { NESTED_CONDITIONS = 3 };
 
 /* One summand of a node's adjoint. Inside its guard the value is right where `valid` is true and 0
  * elsewhere. One that was lifted out of a guard's condition remembers how it was inside. */
@@ -144,17 +151,29 @@ static bool rehash_guards(derive_scratch *s)
     return true;
 }
 
+/* Append the guard *x, whose whole condition is its parent's and its own. */
+static bool add_guard(graph *g, derive_scratch *s, guard x)
+{
+    const guard *parent = guard_at(s, x.parent);
+    expr own = x.holds ? x.condition : graph_unary(g, EXPR_NOT, x.condition);
+    x.whole = x.parent == 0 ? own : graph_binary(g, EXPR_AND, parent->whole, own);
+    x.depth = parent->depth + 1;
+    if (x.whole == EXPR_NONE) return false;
+    if (!reserve(&s->guards, s->guards.count + 1, sizeof(guard))) return false;
+    ((guard *)s->guards.items)[s->guards.count++] = x;
+    return true;
+}
+
 /* *number = the guard `parent` and condition, new or old. false: memory. */
-static bool guard_within(derive_scratch *s, uint32_t parent, expr condition, bool holds,
+static bool guard_within(graph *g, derive_scratch *s, uint32_t parent, expr condition, bool holds,
                          uint32_t *number)
 {
     guard x = {.condition = condition, .parent = parent, .holds = holds};
     if (2 * s->guards.count >= s->slots.count && !rehash_guards(s)) return false;
     uint32_t *slot = guard_slot(s, &x);
     if (*slot == 0) {
-        if (!reserve(&s->guards, s->guards.count + 1, sizeof(guard))) return false;
-        *slot = (uint32_t)s->guards.count;
-        ((guard *)s->guards.items)[s->guards.count++] = x;
+        if (!add_guard(g, s, x)) return false;
+        *slot = (uint32_t)(s->guards.count - 1);
     }
     *number = *slot;
     return true;
@@ -171,6 +190,9 @@ static expr behind(graph *g, const guard *x, expr value)
 /* value where the guard with all its parents allows it, else 0 */
 static expr behind_all(graph *g, const derive_scratch *s, uint32_t number, expr value)
 {
+    const guard *last = guard_at(s, number);
+    if (last->depth > NESTED_CONDITIONS)
+        return graph_select(g, last->whole, value, graph_constant(g, 0.0));
     for (; number != 0; number = guard_at(s, number)->parent)
         value = behind(g, guard_at(s, number), value);
     return value;
@@ -323,7 +345,7 @@ static bool spread_to_branches(graph *g, derive_scratch *s, const adjoint *own, 
         size_t place = walk_place(&s->nodes, branch[i]);
         uint32_t within;
         if (!*active_at(s, place)) continue;
-        if (!guard_within(s, own->guard, condition, i == 0, &within)) return false;
+        if (!guard_within(g, s, own->guard, condition, i == 0, &within)) return false;
         if (!contribute(g, s, place, within, own->value)) return false;
     }
     return true;
@@ -359,7 +381,8 @@ static bool process(graph *g, derive_scratch *s, size_t i)
         return true;
     }
     if (is_number(g, own.value, 0.0)) return true;
-    if (!is_number(g, own.valid, 1.0) && !guard_within(s, own.guard, own.valid, true, &own.guard))
+    if (!is_number(g, own.valid, 1.0) &&
+        !guard_within(g, s, own.guard, own.valid, true, &own.guard))
         return false;
     return spread(g, s, e, &own);
 }
