@@ -367,7 +367,7 @@ static void projected_residual(void **state)
             largest_residuals(p, modes[j], tolerance, false, plain);
             largest_residuals(p, modes[j], tolerance, true, most);
             expect_at_most(most[2], 0.2 * 7.0, "constraint", p, modes[j], tolerance);
-            expect_at_most(most[2], plain[2] / 3.0, "constraint", p, modes[j], tolerance);
+            expect_at_most(most[2], plain[2] / 2.0, "constraint", p, modes[j], tolerance);
             for (int i = 0; i < DIFFERENTIAL; i++)
                 expect_at_most(most[i], plain[i] / 100.0, "F of y'", p, modes[j], tolerance);
         }
