@@ -4,11 +4,11 @@
  * the shortest xf: with the QR factorisation Af = Q R, of rank k, the last rows of Q'(r - Ag xg) do
  * not involve xf and determine xg; xf follows. One weighted norm for both would need weights so far
  * apart that the rank could not be decided any more. */
-#include <lapacke.h>
 
 #include "base/memory.h"
 #include "base/vector.h"
 #include "init/workspace.h"
+#include "linalg/lapack.h"
 
 struct two_stage {
     double *factor, *tau, *work; /* QR of Af */
@@ -87,8 +87,10 @@ static int factor_free(two_stage *s, int rows, int count, const double *A, doubl
         for (int i = 0; i < rows; i++) to[i] = norm > 0.0 ? from[i] / norm : 0.0;
         s->pivots[j] = 0;
     }
+    lapack_enter();
     LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, count, s->factor, rows, s->pivots, s->tau, s->work,
                         s->work_size);
+    lapack_leave();
     int rank = 0, most = smaller(rows, count);
     double first = fabs(s->factor[0]);
     while (rank < most &&
@@ -100,8 +102,10 @@ static int factor_free(two_stage *s, int rows, int count, const double *A, doubl
 /* b := Q' b for `count` columns, Q from the first `rank` reflections */
 static void apply_q(two_stage *s, int rows, int rank, int count, double *b)
 {
+    lapack_enter();
     LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', rows, count, rank, s->factor, rows, s->tau, b,
                         rows, s->work, s->work_size);
+    lapack_leave();
 }
 
 /* Keep the rows below the rank. Columns that are but rounding errors there become 0. Returns the

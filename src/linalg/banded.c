@@ -6,10 +6,10 @@
  */
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/lapack.h"
 #include "linalg/linear_solver.h"
 
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 
 /* Up to this many subdiagonals the own kernels beat OpenBLAS's dgbtrf and dgbtrs, which pay several
@@ -121,8 +121,10 @@ static inline int factor_kernel(int n, int kl, int ku, double *restrict lu,
 /* P A = L U by LAPACK; returns the column without a usable pivot, or n */
 static int factor_lapack(banded_solver *s, int n)
 {
+    lapack_enter();
     int info =
         LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, n, n, s->lower, s->upper, s->lu, s->stride, s->swap);
+    lapack_leave();
     if (info > 0) return info - 1;
     const double *diagonal = s->lu + s->lower + s->upper;
     for (int k = 0; k < n; k++, diagonal += s->stride) {
@@ -178,6 +180,14 @@ static inline void solve_kernel(int n, int kl, int ku, const double *restrict lu
     }
 }
 
+static void solve_lapack(const banded_solver *s, int n, double *b)
+{
+    lapack_enter();
+    LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, 'N', n, s->lower, s->upper, 1, s->lu, s->stride, s->swap,
+                        b, n);
+    lapack_leave();
+}
+
 static void banded_solve(linear_solver *solver, double *b)
 {
     banded_solver *s = (banded_solver *)solver;
@@ -189,7 +199,7 @@ static void banded_solve(linear_solver *solver, double *b)
     else if (kl <= NARROW_SOLVE)
         solve_kernel(n, kl, ku, s->lu, s->reciprocal, s->swap, b);
     else
-        LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, 'N', n, kl, ku, 1, s->lu, s->stride, s->swap, b, n);
+        solve_lapack(s, n, b);
 }
 
 /* ||A e_j||_1 from the factors: undo, last first, the eliminations and interchanges of the columns
@@ -224,8 +234,10 @@ static double banded_condition(linear_solver *solver)
         double sum = column_sum(s, j, s->work);
         if (sum > norm) norm = sum;
     }
+    lapack_enter();
     LAPACKE_dgbcon_work(LAPACK_COL_MAJOR, '1', n, s->lower, s->upper, s->lu, s->stride, s->swap,
                         norm, &rcond, s->work, s->iwork);
+    lapack_leave();
     return rcond;
 }
 

@@ -5,10 +5,10 @@
  * solve divides nowhere. */
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/lapack.h"
 #include "linalg/linear_solver.h"
 
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 
 /* Up to this size the own kernels beat OpenBLAS's dgetrf and dgetrs: bench/linalg_kernels.c, least
@@ -155,7 +155,9 @@ static void permutation_from_swaps(int n, const int *swap, int *permutation)
 static int factor_lapack(dense_solver *s, int n)
 {
     s->norm = one_norm(n, s->lu);
+    lapack_enter();
     int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, s->lu, n, s->swap);
+    lapack_leave();
     if (info > 0) return info - 1;
     int bad = matrix_nonfinite_column(s->base.layout, s->lu);
     if (bad >= 0) return bad;
@@ -219,10 +221,13 @@ static void dense_solve(linear_solver *solver, double *b)
 {
     dense_solver *s = (dense_solver *)solver;
     const int n = solver->layout->n;
-    if (n <= CROSSOVER)
+    if (n <= CROSSOVER) {
         solve_small(n, s->lu, s->reciprocal, s->permutation, b);
-    else
-        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, s->lu, n, s->swap, b, n);
+        return;
+    }
+    lapack_enter();
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, s->lu, n, s->swap, b, n);
+    lapack_leave();
 }
 
 /* ||L U||_1 = ||A||_1 up to round-off, since permuted rows keep column sums */
@@ -251,7 +256,9 @@ static double dense_condition(linear_solver *solver)
     if (solver->singular_column >= 0) return 0.0;
     if (s->norm < 0.0) s->norm = norm_from_factors(n, s->lu, s->work);
     double rcond = 0.0;
+    lapack_enter();
     LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, s->lu, n, s->norm, &rcond, s->work, s->iwork);
+    lapack_leave();
     return rcond;
 }
 

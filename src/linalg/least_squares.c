@@ -2,8 +2,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-
-#include <lapacke.h>
+#include "linalg/lapack.h"
 
 static int larger(int a, int b)
 {
@@ -45,8 +44,10 @@ bool least_squares_solve(least_squares *ls, int rows, int columns, double *A, do
         return true;
     }
     memset(ls->pivots, 0, (size_t)columns * sizeof *ls->pivots);
+    lapack_enter();
     int info =
         LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, rows, columns, 1, A, rows, b, larger(rows, columns),
                             ls->pivots, rcond, &ls->rank, ls->work, ls->work_size);
+    lapack_leave();
     return info == 0;
 }
