@@ -204,10 +204,11 @@ static void test_select(void **state)
 
 /* ---- size ------------------------------------------------------------------------------------ */
 
+/* Of the processor, not of the clock: others may be at work. */
 static double seconds(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -243,7 +244,7 @@ static void test_large(void **state)
                     *out = DAE_ARRAY(double, N), parameter = 2.0;
     tape *t = ladder(N, &elapsed);
     assert_non_null(t);
-    assert_true(elapsed < 2.0); /* 0.05 s measured; sanitizers and valgrind are slower */
+    assert_true(elapsed < 3.0); /* 0.05 s measured; a quadratic algorithm takes minutes */
     assert_in_range(tape_work_size(t), 2 * N, 2 * N + 20);
     for (int i = 0; i < N; i++) {
         y[i] = sin(i);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "expr/tape_code.h"
 #include "expr/tape_plan.h"
+#include "expr/tape_schedule.h"
 
 #include <string.h>
 
@@ -21,14 +22,6 @@ typedef struct compiler {
     uint32_t *released; /* stack of temporaries to be used again */
     size_t releases;
 } compiler;
-
-static const uint8_t operands_of[] = {
-#define TAPE_COUNT_OPERANDS(name, operands) operands, operands,
-    TAPE_OPERATIONS(TAPE_COUNT_OPERANDS)
-#undef TAPE_COUNT_OPERANDS
-        1, /* SINCOS */
-    0      /* END */
-};
 
 /* The instruction for one operation of a plan. */
 static const uint8_t op_of[EXPR_OP_COUNT] = {
@@ -257,7 +250,7 @@ static void find_last_uses(compiler *c, const tape_instruction *code, size_t len
 {
     for (uint32_t at = 0; at < length; at++) {
         const uint32_t operand[3] = {code[at].a, code[at].b, code[at].c};
-        for (int k = 0; k < operands_of[code[at].op]; k++) c->last[operand[k]] = at;
+        for (int k = 0; k < tape_operands(code[at].op); k++) c->last[operand[k]] = at;
     }
 }
 
@@ -288,10 +281,10 @@ static void give_registers(compiler *c, tape_instruction *code, size_t length)
     for (uint32_t at = 0; at < length; at++) {
         tape_instruction *i = &code[at];
         uint32_t *operand[3] = {&i->a, &i->b, &i->c};
-        int operands = operands_of[i->op];
+        int operands = tape_operands(i->op);
         for (int k = 0; k < operands; k++) *operand[k] = use_register(c, *operand[k], at);
         if (i->op == TAPE_SINCOS) i->b = make_register(c, i->b, &next);
-        if (i->op == TAPE_SINCOS || i->op % 2 == 0) i->dst = make_register(c, i->dst, &next);
+        if (tape_makes_register(i->op)) i->dst = make_register(c, i->dst, &next);
     }
     if (next > c->tape->registers) c->tape->registers = next;
 }
@@ -349,6 +342,7 @@ static bool compile(compiler *c)
     place_lasting(c);
     link_outputs(c);
     select_all(c);
+    if (!tape_schedule(c->tape->body, c->tape->length, c->plan.count)) return false;
     give_registers(c, c->tape->prologue, c->tape->prologue_length);
     give_registers(c, c->tape->body, c->tape->length);
     return true;

@@ -70,6 +70,23 @@ typedef struct tape_instruction {
     uint32_t a, b, c; /* registers */
 } tape_instruction;
 
+/* Number of operands of an instruction. */
+static inline int tape_operands(uint32_t op)
+{
+    static const uint8_t table[TAPE_OP_COUNT] = {
+#define TAPE_COUNT_OPERANDS(name, operands) operands, operands,
+        TAPE_OPERATIONS(TAPE_COUNT_OPERANDS)
+#undef TAPE_COUNT_OPERANDS
+            [TAPE_SINCOS] = 1};
+    return table[op];
+}
+
+/* Whether dst is a register, not an output: the _OUT are odd. */
+static inline bool tape_makes_register(uint32_t op)
+{
+    return op % 2 == 0;
+}
+
 enum { TAPE_ORDERS = 4 }; /* derivatives that tape_inputs can give */
 
 /* Registers stand in this order:
