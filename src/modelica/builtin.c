@@ -374,7 +374,8 @@ static value rejected_call(flattener *f, const char *name, const ast_expr *e)
                                            "getInstanceName"};
     for (size_t k = 0; k < sizeof rejected / sizeof *rejected; k++)
         if (strcmp(rejected[k], name) == 0) {
-            message_error(f->messages, e->place, "'%s' is not supported", name);
+            if (message_errors(f->messages) == 0) /* the parser has said so */
+                message_error(f->messages, e->place, "'%s' is not supported", name);
             return value_error();
         }
     const char *names[ELEMENTARY_COUNT + OTHER_COUNT];

@@ -742,6 +742,7 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
 {
     attributes a = read_attributes(f, in, t->type, t->class_);
     double fixed = 1.0;
+    int own_unit = t->type == VALUE_REAL && a.unit ? unit_number(&f->units, a.unit) : UNIT_UNKNOWN;
     value v;
     bool resting = in->role == ROLE_PARAMETER && t->type == VALUE_REAL && a.fixed_given &&
                    a.fixed.count > 0 && compile_time_value(f, value_element(&a.fixed, 0), &fixed) &&
@@ -756,13 +757,15 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
     if (in->role == ROLE_VARIABLE || resting) {
         in->discrete = !resting && (in->discrete || t->type != VALUE_REAL);
         v = declare_variables(f, in, &a, t);
+        v.class_ = t->class_;
+        v.unit = own_unit;
         if (resting) add_resting_equation(f, in, &v);
         if (!resting && !value_is_error(&v)) remember_binding(f, in, &v);
     } else {
         v = declare_parameters(f, in, &a, t);
     }
     v.class_ = t->class_;
-    v.unit = t->type == VALUE_REAL && a.unit ? unit_number(&f->units, a.unit) : UNIT_UNKNOWN;
+    v.unit = own_unit;
     return v;
 }
 
@@ -939,6 +942,11 @@ static void bind_variable(flattener *f, const late_binding *b)
 {
     value right = b->known;
     if (b->right) right = evaluate_in(f, b->right, b->siblings != NULL, b->siblings);
+    if (value_is_error(&right)) return;
+    if (b->target.type == VALUE_INTEGER && right.type == VALUE_REAL) {
+        type_error(f, b->place, "value of an Integer", &right, "Integer");
+        return;
+    }
     equate(f, &b->target, &right, b->place, b->comment);
 }
 

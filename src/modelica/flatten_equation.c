@@ -40,6 +40,22 @@ static void equate_tuples(flattener *f, const value *a, const value *b, source_p
     }
 }
 
+/* An Integer variable cannot equal a Real expression. */
+static bool is_integer_variable(flattener *f, const value *v)
+{
+    if (v->type != VALUE_INTEGER || v->count == 0 || graph_failed(f->g)) return false;
+    const expr_node *n = graph_node(f->g, value_element(v, 0));
+    return n->op == EXPR_MEMORY && f->slot_variable[n->index] >= 0;
+}
+
+static bool equation_types_fit(flattener *f, const value *a, const value *b)
+{
+    if (a->type == VALUE_STRING) return false;
+    if (b->type == VALUE_REAL && is_integer_variable(f, a)) return false;
+    return (value_is_numeric(a) && value_is_numeric(b)) ||
+           (a->type == b->type && a->class_ == b->class_);
+}
+
 /* Scalar equations left = right, element by element and field by field. */
 void equate(flattener *f, const value *left, const value *right, source_place place,
             const char *comment)
@@ -49,9 +65,7 @@ void equate(flattener *f, const value *left, const value *right, source_place pl
         equate_tuples(f, left, right, place, comment);
         return;
     }
-    bool numeric = value_is_numeric(left) && value_is_numeric(right);
-    if ((!numeric && (left->type != right->type || left->class_ != right->class_)) ||
-        left->type == VALUE_STRING) {
+    if (!equation_types_fit(f, left, right)) {
         types_differ(f, left, right, place);
         return;
     }

@@ -379,11 +379,18 @@ static bool loop_nest(flattener *f, const ast_item *item, size_t depth)
     return ok;
 }
 
+enum { MOST_WHILE_PASSES = 100000 };
+
 static bool execute_while_body(flattener *f, const ast_item *item)
 {
     const ast_branch *b = &item->branches[0];
     double x = 0.0;
-    while (!is_true(f, *f->broken) && !is_true(f, *f->returned)) {
+    for (int pass = 0; !is_true(f, *f->broken) && !is_true(f, *f->returned); pass++) {
+        if (pass == MOST_WHILE_PASSES) {
+            message_error(f->messages, item->place, "this while has not ended after %d passes",
+                          MOST_WHILE_PASSES);
+            return false;
+        }
         expr c = scalar_condition(f, b->condition);
         if (c == EXPR_NONE || !flatten_pass(f, item->place)) return false;
         if (!compile_time_value(f, c, &x)) {
@@ -675,7 +682,9 @@ void algorithm_section(flattener *f, const ast_section *section, bool initial)
     f->broken = NULL;
     find_overlays(f, section->items, section->item_count);
     f->journal_depth = 1;
-    bool ok = execute_items(f, section->items, section->item_count);
+    bool ok = true;
+    for (size_t k = 0; k < section->item_count; k++)
+        if (!execute_items(f, section->items + k, 1)) ok = false;
     f->journal_depth = 0;
     if (take_back(f, mark, &changed) && ok && cell_index_new(f, &x, changed.count)) {
         change_list again = {changed.cells, NULL, 0};

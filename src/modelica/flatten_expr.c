@@ -244,8 +244,10 @@ static value shape_error(flattener *f, ast_op op, const value *a, const value *b
     char left[128], right[128];
     value_shape_text(a->rank, a->dims, left, sizeof left);
     value_shape_text(b->rank, b->dims, right, sizeof right);
-    message_error(f->messages, place, "'%s' wants equal sizes, found %s and %s", op_text(op), left,
-                  right);
+    bool dotted = (op == OP_ADD || op == OP_SUB) && (!a->rank || !b->rank);
+    message_error(f->messages, place, "'%s' wants equal sizes, found %s and %s%s%s%s", op_text(op),
+                  a->rank ? left : "a scalar", b->rank ? right : "a scalar", dotted ? "; '." : "",
+                  dotted ? op_text(op) : "", dotted ? "' works on every element" : "");
     return value_error();
 }
 

@@ -59,17 +59,6 @@ static int bare_variable(flattener *f, expr side, expr other, expr *solved)
     return n && n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
 }
 
-/* A Real equation is discrete if no continuous variable is in it, or if it gives a value to a
- * discrete variable. */
-static bool is_discrete_pair(flattener *f, const equation_pair *p)
-{
-    expr solved;
-    if (p->type != VALUE_REAL) return true;
-    int left = bare_variable(f, p->left, p->right, &solved);
-    int right = bare_variable(f, p->right, p->left, &solved);
-    return left >= 0 || right >= 0;
-}
-
 typedef struct definitions {
     int *definer; /* per variable: -1 none, else what defines it */
     source_place *place;
@@ -77,6 +66,22 @@ typedef struct definitions {
     size_t count;
     uint32_t *use_start, *use; /* equations in which a variable is a candidate */
 } definitions;
+
+/* A Real equation is discrete if nothing continuous is in it, or if it gives a value to a discrete
+ * Real that no when-clause defines. */
+static bool is_discrete_pair(flattener *f, const definitions *d, const equation_pair *p)
+{
+    expr solved;
+    if (p->type != VALUE_REAL) return true;
+    int side[2] = {bare_variable(f, p->left, p->right, &solved),
+                   bare_variable(f, p->right, p->left, &solved)};
+    if (side[0] < 0 && side[1] < 0) return false;
+    if (!((node_depends(f, p->left) | node_depends(f, p->right)) & DEPENDS_CONTINUOUS)) return true;
+    for (int k = 0; k < 2; k++)
+        if (side[k] >= 0 && f->m->variables[side[k]].type == FLAT_REAL && d->definer[side[k]] < 0)
+            return true;
+    return false;
+}
 
 static void defined_twice(flattener *f, const definitions *d, int variable, source_place place)
 {
@@ -197,17 +202,16 @@ static bool match_discretes(flattener *f, definitions *d)
 /* Discrete equations leave the list of continuous ones. */
 static void split_pairs(flattener *f, definitions *d)
 {
-    size_t kept = 0, all = f->equations.count;
+    size_t all = f->equations.count;
     equation_pair *items = f->equations.items;
     for (size_t k = 0; k < all; k++) {
-        if (!is_discrete_pair(f, &items[k])) continue;
+        if (!is_discrete_pair(f, d, &items[k])) continue;
         candidate *c = &d->candidates[d->count++];
         c->pair = k;
         c->chosen = -1;
         c->variable[0] = bare_variable(f, items[k].left, items[k].right, &c->value[0]);
         c->variable[1] = bare_variable(f, items[k].right, items[k].left, &c->value[1]);
     }
-    (void)kept;
 }
 
 static void store_discretes(flattener *f, const definitions *d)
@@ -498,8 +502,9 @@ static size_t list_missing(flattener *f, const bool *seen, char *names, size_t s
         if (f->m->variables[v].discrete || seen[v]) continue;
         if (missing++ == 0) *place = f->m->variables[v].place;
         if (missing > 8) continue;
-        int n = snprintf(names + at, size - at, "%s%s", at ? ", " : "",
-                         missing == 8 ? ".." : f->m->variables[v].name);
+        const char *name = f->m->variables[v].name;
+        int n = missing == 8 ? snprintf(names + at, size - at, ", ..")
+                             : snprintf(names + at, size - at, "%s'%s'", at ? ", " : "", name);
         if (n > 0 && at + (size_t)n < size) at += (size_t)n;
     }
     return missing;
@@ -537,10 +542,10 @@ static void check_balance(flattener *f)
         message_error(f->messages, place, "the model has %zu equation%s for %zu unknown%s",
                       m->equation_count, m->equation_count == 1 ? "" : "s", unknowns,
                       unknowns == 1 ? "" : "s");
-        if (missing) message_note(f->messages, place, "in no equation: %s", names);
+        if (missing) message_note(f->messages, place, "no equation contains %s", names);
         report_empty_equations(f);
     } else if (missing) {
-        message_error(f->messages, place, "in no equation: %s", names);
+        message_error(f->messages, place, "no equation contains %s", names);
         report_empty_equations(f);
     }
     dae_free(seen);

@@ -101,9 +101,12 @@ static bool argument_shape(flattener *f, const ast_class *fn, const ast_componen
     char have[128], want[128];
     value_shape_text(v->rank, v->dims, have, sizeof have);
     value_shape_text(rank, dims, want, sizeof want);
-    message_error(f->messages, place, "argument '%s' of %s has %d dimension%s%s%s, not %d%s%s",
-                  c->name, fn->name, rank, rank == 1 ? "" : "s", rank ? " " : "", rank ? want : "",
-                  v->rank, v->rank ? " " : "", v->rank ? have : "");
+    if (v->rank != rank)
+        message_error(f->messages, place, "argument '%s' of %s must have %d dimension%s, not %d",
+                      c->name, fn->name, rank, rank == 1 ? "" : "s", v->rank);
+    else
+        message_error(f->messages, place, "argument '%s' of %s must have sizes %s, not %s", c->name,
+                      fn->name, want, have);
     return false;
 }
 
@@ -283,9 +286,8 @@ static value collect_outputs(flattener *f, const ast_class *fn, source_place pla
 static bool function_allowed(flattener *f, const ast_class *fn, source_place place)
 {
     if (fn->external) {
-        message_error(f->messages, place, "%s is an external function: these are not supported",
-                      fn->name);
-        message_note(f->messages, fn->external_place, "declared external here");
+        if (message_errors(f->messages) == 0) /* the parser has said so */
+            message_error(f->messages, fn->external_place, "external functions are not supported");
         return false;
     }
     if (f->call_depth < FLATTEN_MAX_CALLS && f->depth < FLATTEN_MAX_DEPTH - 40) return true;
@@ -313,9 +315,9 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
     f->end_size = SIZE_MAX;
     f->call_depth++;
     value out = value_error();
+    bool open = open_frame(f, fn, values, given, place);
     int errors = message_errors(f->messages);
-    if (open_frame(f, fn, values, given, place) && execute_function(f, fn))
-        out = collect_outputs(f, fn, place);
+    if (open && execute_function(f, fn)) out = collect_outputs(f, fn, place);
     if (message_errors(f->messages) > errors && f->call_depth == 1)
         message_note(f->messages, place, "in this call of %s", fn->name);
     f->call_depth--;

@@ -70,7 +70,8 @@ static bool subscript_of_value(flattener *f, value *v, size_t size, const char *
     double x = 0.0;
     if (value_is_error(v)) return false;
     bool integral = v->type == VALUE_INTEGER || v->type == VALUE_ENUMERATION;
-    if ((!integral && v->type != VALUE_BOOLEAN) || v->rank > 1) {
+    bool boolean = v->type == VALUE_BOOLEAN && size == 2; /* dimension [Boolean] */
+    if ((!integral && !boolean) || v->rank > 1) {
         char text[128];
         value_describe(v, text, sizeof text);
         message_error(f->messages, place,
@@ -79,7 +80,7 @@ static bool subscript_of_value(flattener *f, value *v, size_t size, const char *
     }
     if (v->rank == 1) return subscript_list(f, v, size, name, place, out);
     expr e = value_element(v, 0);
-    if (v->type == VALUE_BOOLEAN) e = graph_binary(f->g, EXPR_ADD, e, constant(f, 1.0));
+    if (boolean) e = graph_binary(f->g, EXPR_ADD, e, constant(f, 1.0));
     *out = (subscript){.single = true, .count = 1};
     if (compile_time_value(f, e, &x)) {
         if (!check_index(f, x, size, name, place)) return false;

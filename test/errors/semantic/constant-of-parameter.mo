@@ -1,0 +1,5 @@
+model M
+  parameter Real p = 2;
+  constant Real c = p;
+  Real x = c;
+end M;

@@ -1,0 +1,4 @@
+model M
+  Integer k = 1;
+  Real x = der(k);
+end M;

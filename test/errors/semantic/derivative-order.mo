@@ -1,0 +1,5 @@
+model M
+  Real x;
+equation
+  der(der(der(der(x)))) = 1;
+end M;

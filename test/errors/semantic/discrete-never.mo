@@ -1,0 +1,6 @@
+model M
+  Integer k;
+  Real x;
+equation
+  der(x) = k;
+end M;

@@ -1,0 +1,7 @@
+model M
+  Real x;
+  Boolean b;
+equation
+  x = true;
+  b = 3;
+end M;

@@ -1,0 +1,4 @@
+model M
+  Integer k = integer(time);
+  Real x[k];
+end M;

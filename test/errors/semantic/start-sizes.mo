@@ -1,0 +1,5 @@
+model M
+  Real x[3](start = {1, 2});
+equation
+  der(x) = zeros(3);
+end M;

@@ -1,0 +1,3 @@
+model M
+  String s = "a";
+end M;

@@ -1,0 +1,7 @@
+model M
+  Real x;
+  Real y;
+  Real z;
+equation
+  der(x) = y;
+end M;

@@ -1,0 +1,7 @@
+model M
+  type T = U;
+  type U = T;
+  T x;
+equation
+  x = 1;
+end M;

@@ -1,0 +1,5 @@
+model M
+  Real x;
+equation
+  der(x) = -friction;
+end M;

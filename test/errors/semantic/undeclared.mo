@@ -1,0 +1,5 @@
+model M
+  Real velocity;
+equation
+  der(velocity) = -velocty;
+end M;

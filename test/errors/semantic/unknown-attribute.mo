@@ -1,0 +1,5 @@
+model M
+  Real x(strat = 1);
+equation
+  der(x) = 1;
+end M;

@@ -1,0 +1,7 @@
+model M
+  Real x;
+  Real y;
+equation
+  der(x) = 1;
+  x = time;
+end M;

@@ -1,0 +1,5 @@
+model M
+  Reel x;
+equation
+  x = 1;
+end M;

@@ -1,0 +1,7 @@
+model M
+  Real x;
+  Real y;
+equation
+  x = sin(1, 2);
+  y = atan2(1);
+end M;
