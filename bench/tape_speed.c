@@ -36,7 +36,7 @@ typedef struct workload {
 } workload;
 
 /* Seconds of one evaluation: the least of 15 series of about 2 ms or at least one evaluation. */
-static double time_of(code *c, const tape_inputs *in, double *out)
+static double time_of(expr_code *c, const tape_inputs *in, double *out)
 {
     double best = HUGE_VAL;
     long n = 1;
@@ -82,7 +82,7 @@ static native_module *compile(const workload *w, double *seconds)
 
 static void measure(const workload *w)
 {
-    code c;
+    expr_code c;
     double *taped = DAE_ARRAY(double, w->count), *other = DAE_ARRAY(double, w->count);
     double start = now(), build, hand = NAN, native = NAN;
     if (!taped || !other || !code_new(&c, w->graph, w->e, w->count)) exit(1);

@@ -53,7 +53,10 @@ typedef enum dae_status {
     DAE_ERR_EVENT = -12,      /* an event function failed, or could not be located */
     DAE_ERR_INTERRUPTED = -13, /* opt.interrupt asked to stop; stepping may go on afterwards */
     DAE_ERR_UNSUPPORTED = -14, /* the problem cannot offer what the method or option needs */
-    DAE_ERR_STATE = -15        /* calls out of order, such as a step before a start */
+    DAE_ERR_STATE = -15,       /* calls out of order, such as a step before a start */
+    DAE_ERR_MODEL = -16,       /* a model text has errors */
+    DAE_ERR_ASSERT = -17,      /* an assertion of the model failed */
+    DAE_ERR_FILE = -18         /* a file could not be read */
 } dae_status;
 
 enum { DAE_NAME_SIZE = 64, DAE_TEXT_SIZE = 1024 };
@@ -177,6 +180,80 @@ static inline dae_status dae_problem_from_residual(const dae_residual *residual,
 DAE_API void dae_problem_free(dae_problem *problem); /* NULL is fine; free solvers first */
 
 /* ---------------------------------------------------------------------------------------------
+ * A problem from a model text: Base Modelica
+ * ------------------------------------------------------------------------------------------- */
+
+typedef enum dae_engine {
+    DAE_ENGINE_AUTO = 0, /* the tape at first, native code once that pays */
+    DAE_ENGINE_TAPE,     /* no compiler needed */
+    DAE_ENGINE_NATIVE    /* compiled by the machine's C compiler; the tape if that fails */
+} dae_engine;
+
+/* A value for a parameter or a start value, by the variable's name. */
+typedef struct dae_setting {
+    const char *name;
+    double value;
+} dae_setting;
+
+/* Errors, warnings and notes, whole lines with their places in the text. */
+typedef void (*dae_message_fn)(const char *text, void *user);
+
+/* A model text and how to read it. Nothing is kept but copies. */
+typedef struct dae_model {
+    const char *text;            /* the model; NULL: read it from `file` */
+    size_t length;               /* of text; 0: up to its terminating zero */
+    const char *file;            /* path, or the name for messages */
+    const dae_setting *settings; /* parameters, structural ones too */
+    int n_settings;
+    dae_engine engine;
+    dae_message_fn message; /* NULL: only the first error, in the diagnostic */
+    void *user;
+} dae_model;
+
+DAE_API dae_status dae_problem_from_model_sized(const dae_model *model, size_t size,
+                                                dae_problem **problem, dae_diag *diag);
+
+/* Translate a model: parse, check, flatten, differentiate. */
+static inline dae_status dae_problem_from_model(const dae_model *model, dae_problem **problem,
+                                                dae_diag *diag)
+{
+    return dae_problem_from_model_sized(model, sizeof *model, problem, diag);
+}
+
+DAE_API dae_status dae_problem_from_file(const char *path, dae_problem **problem, dae_diag *diag);
+
+/* What annotation(experiment(..)) says; NAN where it says nothing. */
+typedef struct dae_experiment {
+    double start, stop, tolerance, interval;
+} dae_experiment;
+
+/* All variables of a problem: for a model every declared scalar, eliminated and discrete ones too;
+ * for callbacks the n unknowns. */
+DAE_API int dae_problem_variable_count(const dae_problem *problem);
+DAE_API const char *dae_problem_variable(const dae_problem *problem, int i);
+DAE_API const char *dae_problem_unit(const dae_problem *problem, int i);        /* "" if none */
+DAE_API const char *dae_problem_description(const dae_problem *problem, int i); /* "" if none */
+DAE_API int dae_problem_find_variable(const dae_problem *problem, const char *name); /* -1: none */
+
+DAE_API int dae_problem_parameter_count(const dae_problem *problem);
+DAE_API const char *dae_problem_parameter(const dae_problem *problem, int i);
+DAE_API const char *dae_problem_parameter_unit(const dae_problem *problem, int i);
+DAE_API double dae_problem_parameter_value(const dae_problem *problem, int i);
+
+/* Set a parameter or a start value by name; solvers see it at their next start. Not while a solver
+ * of this problem is at work in another thread. */
+DAE_API dae_status dae_problem_set_parameter(dae_problem *problem, const char *name, double value,
+                                             dae_diag *diag);
+DAE_API dae_status dae_problem_set_start(dae_problem *problem, const char *name, double value,
+                                         dae_diag *diag);
+DAE_API dae_experiment dae_problem_experiment(const dae_problem *problem);
+DAE_API const char *dae_problem_name(const dae_problem *problem); /* of the model; "" if none */
+
+/* C text of the model, self-contained; free it with dae_text_free. NULL: memory, or no model. */
+DAE_API char *dae_problem_emit(const dae_problem *problem);
+DAE_API void dae_text_free(char *text);
+
+/* ---------------------------------------------------------------------------------------------
  * Options: plain data
  * ------------------------------------------------------------------------------------------- */
 
@@ -283,7 +360,9 @@ typedef struct dae_options {
     dae_weights_fn weights;     /* NULL: rtol|y| + atol */
     dae_monitor_fn monitor;     /* NULL: none */
     dae_interrupt_fn interrupt; /* NULL: none */
-    void *user;                 /* handed to the four callbacks above */
+    void *user;                 /* handed to the callbacks of the options */
+
+    dae_message_fn message; /* warnings of a model while it runs; NULL: dropped */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
@@ -306,7 +385,8 @@ DAE_API dae_status dae_solver_new(const dae_problem *problem, const dae_options 
                                   dae_solver **solver, dae_diag *diag);
 DAE_API void dae_solver_free(dae_solver *solver); /* NULL is fine */
 
-/* Set the initial point and make it consistent (opt.init). yp0 may be NULL: unknown. */
+/* Set the initial point and make it consistent (opt.init). yp0 may be NULL: unknown. For a model
+ * y0 may be NULL, too: its own start values. */
 DAE_API dae_status dae_solver_start(dae_solver *solver, double t0, const double *y0,
                                     const double *yp0);
 
@@ -328,6 +408,9 @@ DAE_API dae_status dae_solver_at(dae_solver *solver, double t, int derivative, d
 
 /* Go on from the current time with new values (NULL: keep), made consistent; history is dropped. */
 DAE_API dae_status dae_solver_restart(dae_solver *solver, const double *y, const double *yp);
+
+/* All variables of the problem (dae_problem_variable_count values) at any t in the last step. */
+DAE_API dae_status dae_solver_variables(dae_solver *solver, double t, double *values);
 
 /* Where the solver stands: tend, an event, or the end of the last step. */
 DAE_API double dae_solver_time(const dae_solver *solver);

@@ -369,7 +369,7 @@ static native_module *load_functions(const graph *g, const emit_function *f, siz
 static void compare_engines(const graph *g, const expr *e, size_t count, native_function f,
                             random_source *s)
 {
-    code c;
+    expr_code c;
     double *taped = DAE_ARRAY(double, count), *native = DAE_ARRAY(double, count);
     assert_true(code_new(&c, g, e, count));
     for (int k = 0; k < 40; k++) {

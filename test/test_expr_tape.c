@@ -62,7 +62,7 @@ static bool same_bits(double a, double b)
 
 static void run_once(const graph *g, const expr *e, size_t count, const point *p, double *out)
 {
-    code c;
+    expr_code c;
     tape_inputs in = inputs_of(p);
     assert_true(code_new(&c, g, e, count));
     code_prepare(&c, &in);

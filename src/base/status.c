@@ -29,6 +29,9 @@ const char *dae_status_name(dae_status status)
     case DAE_ERR_INTERRUPTED: return "DAE_ERR_INTERRUPTED";
     case DAE_ERR_UNSUPPORTED: return "DAE_ERR_UNSUPPORTED";
     case DAE_ERR_STATE: return "DAE_ERR_STATE";
+    case DAE_ERR_MODEL: return "DAE_ERR_MODEL";
+    case DAE_ERR_ASSERT: return "DAE_ERR_ASSERT";
+    case DAE_ERR_FILE: return "DAE_ERR_FILE";
     }
     return "unknown status";
 }

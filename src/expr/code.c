@@ -2,29 +2,29 @@
 
 #include "base/memory.h"
 
-bool code_new(code *c, const graph *g, const expr *e, size_t count)
+bool code_new(expr_code *c, const graph *g, const expr *e, size_t count)
 {
-    *c = (code){.outputs = count};
+    *c = (expr_code){.outputs = count};
     c->tape = tape_new(g, e, count);
     if (c->tape) c->work = DAE_ARRAY(double, tape_work_size(c->tape));
     if (!c->work) code_free(c);
     return c->work != NULL;
 }
 
-void code_free(code *c)
+void code_free(expr_code *c)
 {
     tape_free(c->tape);
     dae_free(c->work);
-    *c = (code){0};
+    *c = (expr_code){0};
 }
 
 /* The tape is prepared in any case, so that engines can change between two runs. */
-void code_prepare(code *c, const tape_inputs *in)
+void code_prepare(expr_code *c, const tape_inputs *in)
 {
     tape_prepare(c->tape, in, c->work);
 }
 
-void code_run(code *c, const tape_inputs *in, double *out)
+void code_run(expr_code *c, const tape_inputs *in, double *out)
 {
     if (!c->native) {
         tape_run(c->tape, in, c->work, out);

@@ -11,19 +11,19 @@
 typedef void (*native_function)(double time, const double *y, const double *yp, const double *ypp,
                                 const double *parameters, const double *memory, double *out);
 
-typedef struct code {
+typedef struct expr_code {
     tape *tape;             /* always there; owned */
     native_function native; /* NULL: run the tape; belongs to a native_module */
     double *work;           /* of the tape; owned */
     size_t outputs;
-} code;
+} expr_code;
 
-bool code_new(code *c, const graph *g, const expr *e, size_t count);
-void code_free(code *c);
+bool code_new(expr_code *c, const graph *g, const expr *e, size_t count);
+void code_free(expr_code *c);
 
 /* Parameters or memory have changed. */
-void code_prepare(code *c, const tape_inputs *in);
+void code_prepare(expr_code *c, const tape_inputs *in);
 /* out[i] = e[i] */
-void code_run(code *c, const tape_inputs *in, double *out);
+void code_run(expr_code *c, const tape_inputs *in, double *out);
 
 #endif

@@ -41,7 +41,9 @@ static bool allocate_work(dae_solver *s)
     s->y = DAE_ARRAY(double, s->n);
     s->yp = DAE_ARRAY(double, s->n);
     s->work = DAE_ARRAY(double, s->n);
-    return s->state && s->scratch && s->kinds && s->y && s->yp && s->work;
+    s->at_y = DAE_ARRAY(double, s->n);
+    s->at_yp = DAE_ARRAY(double, s->n);
+    return s->state && s->scratch && s->kinds && s->y && s->yp && s->work && s->at_y && s->at_yp;
 }
 
 /* Build the rooms a solver consists of, lowest first. */
@@ -49,6 +51,12 @@ static dae_status assemble(dae_solver *s, dae_diag *diag)
 {
     s->eval = (evaluator){.problem = s->problem, .stats = &s->stats};
     s->method = method_find(s->options.method);
+    if (s->problem->model) {
+        s->hybrid = hybrid_new(s->problem->model);
+        if (!s->hybrid || !hybrid_options(s->problem->model, &s->options))
+            return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the model.");
+        s->eval.instance = s->hybrid->instance;
+    }
     bool fits = allocate_work(s) && norm_new(&s->norm, s->n, &s->options);
     if (!fits) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     dae_status status = iteration_new(&s->matrix, &s->eval, &s->options, diag);
@@ -109,6 +117,9 @@ void dae_solver_free(dae_solver *s)
     dae_free(s->y);
     dae_free(s->yp);
     dae_free(s->work);
+    dae_free(s->at_y);
+    dae_free(s->at_yp);
+    hybrid_free(s->hybrid);
     dae_free(s->past_t);
     dae_free(s->past_y);
     dae_free(s);

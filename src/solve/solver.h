@@ -6,6 +6,7 @@
 #include "control/step_control.h"
 #include "init/init.h"
 #include "method/method.h"
+#include "solve/hybrid.h"
 
 typedef enum solver_phase {
     PHASE_NEW = 0, /* not started */
@@ -27,6 +28,9 @@ struct dae_solver {
     newton newton;
     initializer *init;
     event_finder *events; /* NULL if the problem has none */
+    hybrid *hybrid;       /* discrete side of a model; NULL for callbacks */
+    bool terminated;      /* by the model */
+    bool compile_tried;   /* native code has been asked for */
 
     const method *method;
     void *state, *scratch;
@@ -37,6 +41,7 @@ struct dae_solver {
     dae_kind *kinds; /* resolved: never AUTO */
     double *y, *yp;  /* values at the start, and work space afterwards */
     double *work;
+    double *at_y, *at_yp; /* values asked for by dae_solver_variables */
 
     solver_phase phase;
     double t;            /* where the solver stands */

@@ -40,19 +40,48 @@ static bool has_columns(const iteration *it)
            it->preconditioner == DAE_PRECOND_BANDED;
 }
 
+/* Partial derivatives at the start; *zeros = number of empty columns of dF/dy'. */
+static dae_status look_at_columns(dae_solver *s, double t, double h, int *zeros)
+{
+    *zeros = 0;
+    iteration_status status =
+        iteration_evaluate(&s->matrix, t, s->y, s->yp, 1.0 / h, h, s->norm.weights, NULL);
+    if (status == ITERATION_MEMORY)
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
+    if (status != ITERATION_OK)
+        return explain_evaluation(s, status == ITERATION_STOP ? EVAL_STOP : EVAL_RETRY);
+    for (int i = 0; i < s->n; i++) *zeros += s->matrix.jac.algebraic_column[i];
+    return DAE_OK;
+}
+
+/* Increments of y' shrink as h grows, and a column of dF/dy' may drown in rounding errors: a longer
+ * h than usual is shortened if that brings columns to light. */
+static dae_status look_again(dae_solver *s, double t, double *h, int zeros)
+{
+    double shorter = 1e-6 * *h;
+    bool usual = fabs(*h) <= 1e-5 * fmax(1.0, fabs(t));
+    if (zeros == 0 || usual || s->problem->form.jacobian) return DAE_OK;
+    int now;
+    dae_status status = look_at_columns(s, t, shorter, &now);
+    if (status == DAE_ERR_EVALUATION) { /* too far away for the callback */
+        diag_clear(&s->diag);
+        return look_at_columns(s, t, *h, &now);
+    }
+    if (now < zeros) *h = shorter;
+    return status;
+}
+
 /* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
  * columns all variables count as differential, as in DASPK. */
-static dae_status resolve_kinds(dae_solver *s, double t, double h)
+static dae_status resolve_kinds(dae_solver *s, double t, double *h)
 {
     const dae_kind *given = s->problem->form.kinds;
     bool look = any_auto_kind(s) && has_columns(&s->matrix);
     if (look || s->matrix.jac.undetected) { /* finding a pattern allocates: not while stepping */
-        iteration_status status =
-            iteration_evaluate(&s->matrix, t, s->y, s->yp, 1.0 / h, h, s->norm.weights, NULL);
-        if (status == ITERATION_MEMORY)
-            return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
-        if (status != ITERATION_OK)
-            return explain_evaluation(s, status == ITERATION_STOP ? EVAL_STOP : EVAL_RETRY);
+        int zeros;
+        dae_status status = look_at_columns(s, t, *h, &zeros);
+        if (status == DAE_OK) status = look_again(s, t, h, zeros);
+        if (status != DAE_OK) return status;
     }
     for (int i = 0; i < s->n; i++) {
         s->kinds[i] = given ? given[i] : DAE_KIND_AUTO;
@@ -70,15 +99,16 @@ static dae_error_test resolve_error_test(const dae_solver *s)
     return DAE_ERROR_ALL;
 }
 
-/* The length over which y moves by half a tolerance; a guess where y' is zero or unknown. */
+/* The length over which y moves by half a tolerance; a guess where y' is zero or unknown; and not
+ * above what the user wants, who may ask for more than is good for differences. */
 static double start_scale(const dae_solver *s, double t)
 {
     double sign = isnan(s->options.stop_time) || s->options.stop_time >= t ? 1.0 : -1.0;
-    if (s->options.fixed_step > 0.0) return sign * s->options.fixed_step;
-    if (s->options.initial_step != 0.0) return sign * fabs(s->options.initial_step);
+    double wanted = s->options.fixed_step > 0.0 ? s->options.fixed_step : s->options.initial_step;
     double speed = norm_of(&s->norm, s->yp, s->norm.scale);
     double h = speed > 0.0 && isfinite(speed) ? 0.5 / speed : 1e-6 * fmax(1.0, fabs(t));
-    return sign * fmin(fmax(h, 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON)), 1e6);
+    h = fmin(fmax(h, 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON)), 1e6);
+    return sign * (wanted != 0.0 ? fmin(h, fabs(wanted)) : h);
 }
 
 static dae_init resolve_init(const dae_solver *s, dae_init mode)
@@ -98,7 +128,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     dae_status status = solver_update_weights(s, t, s->y);
     if (status != DAE_OK) return status;
     double h = start_scale(s, t);
-    status = resolve_kinds(s, t, h);
+    status = resolve_kinds(s, t, &h);
     if (status != DAE_OK) return status;
     s->context.error_test = resolve_error_test(s);
     norm_classify(&s->norm, s->kinds, s->context.error_test);
@@ -138,6 +168,7 @@ double solver_first_step(const dae_solver *s, double tend)
     if (s->options.fixed_step > 0.0) return direction * s->options.fixed_step;
     if (h == 0.0) h = guess_first_step(s, tend);
     if (s->options.max_step > 0.0) h = fmin(h, s->options.max_step);
+    h = fmax(h, DBL_MIN / DBL_EPSILON); /* 1/h must not overflow */
     h = fmax(h, fmax(s->options.min_step, 8.0 * DBL_EPSILON * fabs(s->t)));
     return direction * h;
 }
@@ -183,11 +214,15 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     diag_clear(&s->diag);
     s->phase = PHASE_NEW;
     drop_history(s);
-    if (!y0) return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
+    if (!y0 && !s->hybrid)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
-    if (!yp0) vector_zero(s->n, s->yp);
+    if (s->hybrid)
+        hybrid_start_values(s);
+    else if (!yp0)
+        vector_zero(s->n, s->yp);
     take_values(s, y0, yp0);
-    return solver_begin(s, t0, s->options.init);
+    return s->hybrid ? hybrid_start(s, t0) : solver_begin(s, t0, s->options.init);
 }
 
 /* Times must move strictly in one direction, away from times[0]. */

@@ -129,10 +129,18 @@ static void start_method(dae_solver *s, double tend)
     s->phase = PHASE_RUNNING;
 }
 
+/* The stop time, or the next time event of a model if that comes first; NAN: none. */
+static double stop_limit(const dae_solver *s)
+{
+    double stop = s->options.stop_time;
+    double next = s->hybrid && s->direction > 0.0 ? hybrid_next_time(s->hybrid) : INFINITY;
+    return next < (isnan(stop) ? INFINITY : stop) ? next : stop;
+}
+
 /* Never beyond the stop time; a step that nearly reaches it is stretched or halved to meet it. */
 static double limit_to_stop_time(const dae_solver *s, double h)
 {
-    double stop = s->options.stop_time, rest = stop - s->t_new;
+    double stop = stop_limit(s), rest = stop - s->t_new;
     if (isnan(rest)) return h;
     if (fabs(h) >= fabs(rest) * (1.0 - 1e-9)) {
         bool rounds_beyond = (s->t_new + rest - stop) * rest > 0.0;
@@ -253,6 +261,21 @@ static eval_status search_events(dae_solver *s, double to, bool *found)
     return EVAL_OK;
 }
 
+/* A model's events are reported where they are found, and their update comes with the next call. */
+static dae_status advance_model(dae_solver *s, bool found, bool ends)
+{
+    hybrid *h = s->hybrid;
+    double next = s->direction > 0.0 ? hybrid_next_time(h) : INFINITY;
+    h->time_event = !found && s->t >= next - time_slack(s);
+    h->pending = found || h->time_event;
+    if (h->pending) return DAE_EVENT;
+    if (s->t == s->t_new) {
+        dae_status status = hybrid_check(s, s->t, s->last.y, s->last.yp);
+        if (status != DAE_OK) return status;
+    }
+    return ends ? DAE_OK : DAE_STEPPED;
+}
+
 /* Move to the next event in the unreported part of the last step, to tend, or to its end. */
 static dae_status advance_within_step(dae_solver *s, double tend)
 {
@@ -263,8 +286,9 @@ static dae_status advance_within_step(dae_solver *s, double tend)
         s->t = s->searched;
         return explain_events(s, status);
     }
-    if (found && event_finder_terminal(s->events)) s->phase = PHASE_ENDED;
     s->t = found ? s->searched : to;
+    if (s->hybrid) return advance_model(s, found, ends);
+    if (found && event_finder_terminal(s->events)) s->phase = PHASE_ENDED;
     if (found) return DAE_EVENT;
     return ends ? DAE_OK : DAE_STEPPED;
 }
@@ -304,6 +328,13 @@ dae_status dae_solver_step(dae_solver *s, double tend)
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     dae_status status = check_goal(s, tend);
     if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
+    if (s->hybrid) {
+        hybrid_consider_compiling(s);
+        if (s->hybrid->pending) {
+            status = hybrid_update(s);
+            return status == DAE_OK ? DAE_EVENT : status;
+        }
+    }
     tend = effective_end(s, tend);
     if (tend == s->t || (s->direction != 0.0 && reached(s, s->t, tend))) {
         s->t = tend;
@@ -338,8 +369,10 @@ dae_status dae_solver_run(dae_solver *s, double tend, double *y, double *yp)
     if (!s) return DAE_ERR_ARGUMENT;
     dae_status status = DAE_STEPPED;
     long limit = s->options.max_steps;
-    for (long steps = 0; status == DAE_STEPPED; steps++)
+    for (long steps = 0; status == DAE_STEPPED; steps++) {
         status =
             limit > 0 && steps >= limit ? explain_max_steps(s, tend) : dae_solver_step(s, tend);
+        if (status == DAE_EVENT && s->hybrid && s->phase != PHASE_ENDED) status = DAE_STEPPED;
+    }
     return deliver(s, status, y, yp);
 }

@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "system/model.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -340,6 +341,7 @@ dae_status dae_problem_from_residual_sized(const dae_residual *residual, size_t 
 void dae_problem_free(dae_problem *problem)
 {
     if (!problem) return;
+    model_form_free(problem->model);
     dae_residual *form = &problem->form;
     dae_free((void *)(uintptr_t)form->events);
     dae_free((void *)(uintptr_t)problem->event_names);
@@ -424,12 +426,18 @@ static inline eval_status guard(evaluator *e, const char *callback, double t, in
     return record_nonfinite(e, callback, t, component, result[component]);
 }
 
+/* What the callbacks receive: a model's instance belongs to one solver. */
+static void *user_of(const evaluator *e)
+{
+    return e->instance ? e->instance : e->problem->form.user;
+}
+
 eval_status evaluate_residual(evaluator *e, double t, const double *y, const double *yp, double *f,
                               long *counter)
 {
     const dae_residual *form = &e->problem->form;
     ++*counter;
-    return guard(e, "residual", t, form->f(t, y, yp, f, form->user), form->n, f);
+    return guard(e, "residual", t, form->f(t, y, yp, f, user_of(e)), form->n, f);
 }
 
 /* Row and column of entry k of a layout. */
@@ -470,7 +478,7 @@ eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double 
     const dae_residual *form = &e->problem->form;
     memset(dfdy, 0, layout->count * sizeof *dfdy);
     memset(dfdyp, 0, layout->count * sizeof *dfdyp);
-    int code = form->jacobian(t, y, yp, dfdy, dfdyp, form->user);
+    int code = form->jacobian(t, y, yp, dfdy, dfdyp, user_of(e));
     if (code != 0) return record_code(e, "jacobian", t, code);
     eval_status status = guard_matrix(e, "jacobian (dF/dy)", layout, t, dfdy);
     return status ? status : guard_matrix(e, "jacobian (dF/dy')", layout, t, dfdyp);
@@ -480,7 +488,7 @@ eval_status evaluate_events(evaluator *e, double t, const double *y, const doubl
 {
     const dae_residual *form = &e->problem->form;
     e->stats->event_evaluations++;
-    int code = form->event_function(t, y, yp, g, form->user);
+    int code = form->event_function(t, y, yp, g, user_of(e));
     return guard(e, "event", t, code, form->n_events, g);
 }
 
@@ -488,7 +496,7 @@ eval_status evaluate_conditions(evaluator *e, double t, const double *y, const d
                                 double *b)
 {
     const dae_residual *form = &e->problem->form;
-    int code = form->conditions(t, y, yp, b, form->user);
+    int code = form->conditions(t, y, yp, b, user_of(e));
     return guard(e, "conditions", t, code, form->n_conditions, b);
 }
 
@@ -497,7 +505,7 @@ eval_status evaluate_precond_setup(evaluator *e, double t, const double *y, cons
 {
     const dae_residual *form = &e->problem->form;
     if (!form->precond_setup) return EVAL_OK;
-    int code = form->precond_setup(t, y, yp, cj, form->user);
+    int code = form->precond_setup(t, y, yp, cj, user_of(e));
     return code ? record_code(e, "preconditioner setup", t, code) : EVAL_OK;
 }
 
@@ -505,7 +513,7 @@ eval_status evaluate_precond_solve(evaluator *e, double t, const double *y, cons
                                    double cj, double *b)
 {
     const dae_residual *form = &e->problem->form;
-    int code = form->precond_solve(t, y, yp, cj, b, form->user);
+    int code = form->precond_solve(t, y, yp, cj, b, user_of(e));
     return guard(e, "preconditioner solve", t, code, form->n, b);
 }
 
@@ -513,7 +521,7 @@ eval_status evaluate_jac_times(evaluator *e, double t, const double *y, const do
                                const double *v, double *av)
 {
     const dae_residual *form = &e->problem->form;
-    int code = form->jac_times(t, y, yp, cj, v, av, form->user);
+    int code = form->jac_times(t, y, yp, cj, v, av, user_of(e));
     return guard(e, "jacobian times vector", t, code, form->n, av);
 }
 

@@ -13,6 +13,8 @@ struct dae_problem {
     bool has_layout;   /* structure is known; else decided per solver (dense or detected) */
     matrix_layout layout;
     const char *const *event_names; /* table behind form.events[].name, owned */
+    struct model_form *model;       /* behind it, or NULL for callbacks; owned */
+    dae_engine engine;              /* how a model runs */
 };
 
 typedef enum eval_status {
@@ -36,6 +38,7 @@ typedef struct eval_failure {
 typedef struct evaluator {
     const dae_problem *problem; /* borrowed */
     dae_stats *stats;           /* borrowed */
+    void *instance;             /* handed to a model's callbacks in place of form.user, or NULL */
     eval_failure failure;
 } evaluator;
 

@@ -1,0 +1,43 @@
+/* Events of models: relations, when, sample, reinit, assert and terminate. */
+#ifndef DAE_SOLVE_HYBRID_H
+#define DAE_SOLVE_HYBRID_H
+
+#include "system/model.h"
+
+struct dae_solver;
+
+/* What a solver keeps for a model beside its instance. */
+typedef struct hybrid {
+    model_instance *instance;
+    double *next_sample; /* per sample: its next time */
+    double *crossing;    /* work: values of the crossing functions */
+    double *assertion;   /* work: values of the assertions */
+    double *ahead;       /* work: y a moment later */
+    double *before;      /* work: memory before a pass */
+    bool *warned;        /* per assertion at level warning: told once */
+    bool pending;        /* an event was located and reported, its update is due */
+    bool time_event;     /* it comes from sample */
+} hybrid;
+
+/* NULL: out of memory. */
+hybrid *hybrid_new(const model_form *form);
+void hybrid_free(hybrid *h);
+
+/* Tags from `fixed` where there are initial equations, atol from `nominal`; false: memory. */
+bool hybrid_options(const model_form *form, dae_options *options);
+
+/* Switch to native code once it is asked for, or pays. */
+void hybrid_consider_compiling(struct dae_solver *s);
+
+/* Start values of the unknowns into s->y and s->yp. */
+void hybrid_start_values(struct dae_solver *s);
+/* Initialise at t: discrete values, relations and continuous values agree afterwards. */
+dae_status hybrid_start(struct dae_solver *s, double t);
+/* Update at the event at s->t; the solver is poised to go on, or has ended. */
+dae_status hybrid_update(struct dae_solver *s);
+/* The next sample time after the solver's, in its direction; INFINITY if there is none. */
+double hybrid_next_time(const hybrid *h);
+/* Check the assertions at an accepted point. */
+dae_status hybrid_check(struct dae_solver *s, double t, const double *y, const double *yp);
+
+#endif

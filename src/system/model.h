@@ -1,0 +1,101 @@
+/* A flat model made ready to integrate: aliases eliminated, reduced to first order, with exact
+ * sparse derivatives, as a problem in residual form.
+ *
+ * A model_form is immutable and shared by solvers; a model_instance holds what one solver changes:
+ * parameter values, memory (discrete values and relations) and work space. */
+#ifndef DAE_SYSTEM_MODEL_H
+#define DAE_SYSTEM_MODEL_H
+
+#include "daedal.h"
+#include "expr/code.h"
+#include "expr/emit.h"
+#include "expr/native.h"
+#include "modelica/flat.h"
+
+/* What became of a flat variable: sign * the order-th derivative of unknown `root`, or a value over
+ * parameters (x = 3 R). */
+typedef struct model_alias {
+    int root;   /* flat variable that stands for it (itself if none) */
+    int sign;   /* +1 or -1 */
+    expr value; /* not EXPR_NONE: eliminated as a constant */
+} model_alias;
+
+/* One set of compiled outputs. */
+typedef struct model_program {
+    expr_code code;
+    expr *e; /* over unknowns, owned; kept for emitted code */
+    size_t outputs;
+} model_program;
+
+typedef struct model_form {
+    flat_model *flat;      /* owned */
+    model_alias *alias;    /* per flat variable, owned */
+    int n;                 /* unknowns of the residual form */
+    int *unknown_variable; /* n: flat variable, owned */
+    int *unknown_order;    /* n: which derivative of it, owned */
+    int *
+        first_unknown; /* per flat variable: its unknown of order 0; -1 if eliminated or discrete */
+    bool *differential;   /* n: whether y' of it appears */
+    int *colptr, *rowind; /* pattern of dF/dy and dF/dy', owned */
+    int *scatter;         /* per Jacobian output: place in dfdy (>= 0) or -1 - place in dfdyp */
+    size_t jacobian_outputs;
+    model_program residual, jacobian, crossing, condition, output, assertion;
+    double *parameters;                     /* values set so far, owned */
+    bool *parameter_set;                    /* which were set from outside */
+    double *start;                          /* per flat variable: value set from outside, or NAN */
+    int eliminated;                         /* number of alias variables */
+    char **unknown_names, **equation_names; /* owned */
+} model_form;
+
+/* Take over a flat model (freed with the form, also on failure). */
+dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag);
+void model_form_free(model_form *form); /* NULL is fine */
+
+/* C text of all programs: functions model_residual, model_jacobian, .. with the names of unknowns.
+ */
+void model_form_emit(const model_form *form, emit_text *text);
+
+/* The residual description of a form, for dae_problem_from_residual; arrays borrowed from it. */
+void model_form_describe(model_form *form, dae_residual *r);
+
+/* Parameter values from their expressions and what was set; DAE_ERR_ARGUMENT names a bad one. */
+dae_status model_form_evaluate_parameters(model_form *form, dae_diag *diag);
+
+/* Value of e at compile-time knowledge: parameters only; NAN if it needs more. */
+double model_form_constant(const model_form *form, expr e);
+
+typedef struct model_instance {
+    const model_form *form;
+    double *parameters, *memory; /* owned */
+    double *work;                /* of all programs, owned */
+    double *work_of[6];          /* per program: residual, jacobian, crossing, .. */
+    double *jacobian_values;     /* owned */
+    native_module *native;       /* owned; NULL: the tape runs */
+    native_function function[6]; /* its programs */
+    double tape_work;            /* instructions run on the tape so far */
+} model_instance;
+
+model_instance *model_instance_new(const model_form *form); /* NULL: memory */
+void model_instance_free(model_instance *instance);
+/* Take the form's parameters anew. */
+void model_instance_load(model_instance *instance);
+/* Parameters or memory have changed: recompute what is hoisted. */
+void model_instance_prepare(model_instance *instance);
+
+/* Compile to native code; on failure the tape stays and reason (256 bytes) says why. */
+native_status model_instance_compile(model_instance *instance, char *reason);
+/* Whether the tape has run for as long as compiling would take: then the rest is worth compiling,
+ * as it is best not to bet on how much is left (ski rental). */
+bool model_instance_worth_compiling(const model_instance *instance);
+
+/* out = all flat variables, discrete ones included, at a point */
+void model_instance_outputs(model_instance *instance, double t, const double *y, const double *yp,
+                            double *out);
+/* out = assertion conditions (flat->assert_count) */
+void model_instance_assertions(model_instance *instance, double t, const double *y,
+                               const double *yp, double *out);
+/* Value of any expression at a point (not for the step loop). Leaves are flat variables. */
+double model_instance_value(const model_instance *instance, double t, const double *y,
+                            const double *yp, expr e);
+
+#endif
