@@ -1,0 +1,136 @@
+/* Tapes, emitted text and native code when memory runs out at any allocation: a clean answer and
+ * nothing lost. This program has an allocator of its own in the place of base/memory.c. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/memory.h"
+#include "expr/code.h"
+#include "expr/emit.h"
+#include "expr/native.h"
+#include "expr_random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- base/memory.h, watched ------------------------------------------------------------------ */
+
+static long until_failure = -1; /* allocations that still succeed; negative: all do */
+static long live;               /* blocks */
+
+void *dae_calloc(size_t count, size_t size)
+{
+    if (until_failure == 0) return NULL;
+    if (until_failure > 0) until_failure--;
+    live++;
+    return calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+}
+
+void dae_free(void *pointer)
+{
+    if (pointer) live--;
+    free(pointer);
+}
+
+void *dae_copy(const void *source, size_t count, size_t size)
+{
+    void *block = dae_calloc(count, size);
+    if (block && count * size > 0) memcpy(block, source, count * size);
+    return block;
+}
+
+char *dae_strdup(const char *text)
+{
+    return dae_copy(text, strlen(text) + 1, 1);
+}
+
+/* ---- every allocation fails once ------------------------------------------------------------- */
+
+enum { COUNT = 120 };
+
+/* Whether it came about; whatever was made is freed again. */
+typedef bool (*attempt)(graph *g, const expr *e);
+
+static bool make_code(graph *g, const expr *e)
+{
+    expr_code c;
+    bool made = code_new(&c, g, e, COUNT);
+    code_free(&c);
+    return made;
+}
+
+static bool make_text(graph *g, const expr *e)
+{
+    emit_text text = {0};
+    emit_function f = {.name = "f", .e = e, .count = COUNT};
+    emit_unit(&text, g, &f, 1, NULL, NULL);
+    bool made = !text.failed;
+    emit_free(&text);
+    return made;
+}
+
+/* Without a compiler only the module itself is allocated; `true` makes nothing. */
+static bool load_module(graph *g, const expr *e)
+{
+    (void)g, (void)e;
+    native_module *module;
+    char reason[256];
+    native_status status = native_load("x", 1, &module, reason);
+    assert_null(module);
+    return status != NATIVE_MEMORY && !strstr(reason, "started");
+}
+
+static void fail_everywhere(attempt try)
+{
+    random_source s = {21};
+    graph *g = graph_new();
+    expr e[COUNT];
+    for (int k = 0; k < COUNT; k++) e[k] = k % 2 ? random_wild(g, &s, 7) : random_smooth(g, &s, 6);
+    long before = live, k = 0;
+    for (bool made = false; !made; k++) {
+        until_failure = k;
+        made = try(g, e);
+        assert_true(made || until_failure == 0);
+        until_failure = -1;
+        assert_int_equal(live, before);
+        assert_in_range(k, 0, 10000);
+    }
+    assert_in_range(k, 2, 10000); /* something failed at all */
+    graph_free(g);
+    assert_int_equal(live, 0);
+}
+
+static void test_tape(void **state)
+{
+    (void)state;
+    fail_everywhere(make_code);
+}
+
+static void test_emit(void **state)
+{
+    (void)state;
+    fail_everywhere(make_text);
+}
+
+static void test_native(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/daedal-memory-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    setenv("DAEDAL_CACHE_DIR", directory, 1);
+    setenv("DAEDAL_CC", "true", 1);
+    fail_everywhere(load_module);
+    remove(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tape),
+        cmocka_unit_test(test_emit),
+        cmocka_unit_test(test_native),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
