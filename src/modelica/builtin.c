@@ -22,11 +22,11 @@ static bool check_count(flattener *f, const char *name, const ast_expr *e, size_
     size_t given = e->arg_count + e->named_count;
     if (given >= least && given <= most) return true;
     if (least == most)
-        message_error(f->messages, e->place, "%s wants %zu argument%s, found %zu", name, least,
-                      least == 1 ? "" : "s", given);
+        report_error(f, e->place, "%s wants %zu argument%s, found %zu", name, least,
+                     least == 1 ? "" : "s", given);
     else
-        message_error(f->messages, e->place, "%s wants %zu to %zu arguments, found %zu", name,
-                      least, most, given);
+        report_error(f, e->place, "%s wants %zu to %zu arguments, found %zu", name, least, most,
+                     given);
     return false;
 }
 
@@ -136,7 +136,7 @@ static value call_quotient(flattener *f, const char *name, const ast_expr *e)
     }
     double zero = 1.0;
     if (graph_is_constant(f->g, value_element(&b, 0), &zero) && zero == 0.0) {
-        message_error(f->messages, e->args[1]->place, "division by zero");
+        report_error(f, e->args[1]->place, "division by zero");
         return value_error();
     }
     bool real = a.type == VALUE_REAL || b.type == VALUE_REAL;
@@ -155,7 +155,6 @@ static value call_rounding(flattener *f, const char *name, const ast_expr *e)
     for (size_t k = 0; !value_is_error(&out) && k < a.count; k++)
         out.e[k] = up ? ceil_of(f, value_element(&a, k), e->place)
                       : floor_of(f, value_element(&a, k), e->place);
-    if (!value_is_error(&out)) out.unit = a.unit;
     return out;
 }
 
@@ -221,8 +220,7 @@ static expr scalar_derivative(flattener *f, expr a, source_place place)
     visit_begin(f);
     visit_leaves(f, a, find_high_order, &order);
     if (order >= HIGHEST_DERIVATIVE) {
-        message_error(f->messages, place, "derivatives above order %d are not supported",
-                      HIGHEST_DERIVATIVE);
+        report_error(f, place, "derivatives above order %d are not supported", HIGHEST_DERIVATIVE);
         return EXPR_NONE;
     }
     const expr_node *n = graph_node(f->g, a);
@@ -245,8 +243,8 @@ static bool derivative_exists(flattener *f, expr a, source_place place)
     visit_begin(f);
     visit_leaves(f, a, find_discrete, &slot);
     if (slot < 0) return true;
-    message_error(f->messages, place, "der of '%s', which is discrete: it has no derivative",
-                  f->m->variables[f->slot_variable[slot]].name);
+    report_error(f, place, "der of '%s', which is discrete: it has no derivative",
+                 f->m->variables[f->slot_variable[slot]].name);
     return false;
 }
 
@@ -254,7 +252,7 @@ static value call_der(flattener *f, const ast_expr *e)
 {
     if (!check_count(f, "der", e, 1, 1)) return value_error();
     if (f->in_function) {
-        message_error(f->messages, e->place, "der cannot be used in a function");
+        report_error(f, e->place, "der cannot be used in a function");
         return value_error();
     }
     bool skip = f->skip_overlay;
@@ -334,8 +332,8 @@ static value call_enumeration(flattener *f, const ast_class *c, const ast_expr *
     for (size_t k = 0; k < v.count; k++)
         if (graph_is_constant(f->g, value_element(&v, k), &x) &&
             !(x >= 1.0 && x <= (double)c->literal_count)) {
-            message_error(f->messages, e->args[0]->place, "enumeration %s has no literal number %g",
-                          c->name, x);
+            report_error(f, e->args[0]->place, "enumeration %s has no literal number %g", c->name,
+                         x);
             return value_error();
         }
     v.type = VALUE_ENUMERATION;
@@ -375,7 +373,7 @@ static value rejected_call(flattener *f, const char *name, const ast_expr *e)
     for (size_t k = 0; k < sizeof rejected / sizeof *rejected; k++)
         if (strcmp(rejected[k], name) == 0) {
             if (message_errors(f->messages) == 0) /* the parser has said so */
-                message_error(f->messages, e->place, "'%s' is not supported", name);
+                report_error(f, e->place, "'%s' is not supported", name);
             return value_error();
         }
     const char *names[ELEMENTARY_COUNT + OTHER_COUNT];
@@ -385,10 +383,9 @@ static value rejected_call(flattener *f, const char *name, const ast_expr *e)
     const char *near = nearest_class(f, name, CLASS_FUNCTION);
     if (!near) near = nearest_name(name, names, count);
     if (near)
-        message_error(f->messages, e->place, "unknown function '%s'; did you mean '%s'?", name,
-                      near);
+        report_error(f, e->place, "unknown function '%s'; did you mean '%s'?", name, near);
     else
-        message_error(f->messages, e->place, "unknown function '%s'", name);
+        report_error(f, e->place, "unknown function '%s'", name);
     return value_error();
 }
 
@@ -397,7 +394,7 @@ static value call_class(flattener *f, const ast_class *c, const char *name, cons
     if (c->kind == CLASS_FUNCTION) return call_function(f, c, e);
     if (c->kind == CLASS_RECORD) return record_constructor(f, c, e);
     if (class_is_enumeration(c)) return call_enumeration(f, c, e);
-    message_error(f->messages, e->place, "'%s' is not a function", name);
+    report_error(f, e->place, "'%s' is not a function", name);
     return value_error();
 }
 

@@ -33,7 +33,7 @@ static value mixed_parts(flattener *f, const value *a, const value *b, source_pl
     char left[128], right[128];
     value_describe(a, left, sizeof left);
     value_describe(b, right, sizeof right);
-    message_error(f->messages, place, "elements of an array differ: %s and %s", left, right);
+    report_error(f, place, "elements of an array differ: %s and %s", left, right);
     return value_error();
 }
 
@@ -75,7 +75,7 @@ value stack_values(flattener *f, const value *parts, size_t count, source_place 
                 return mixed_parts(f, &parts[0], &parts[k], place);
     if (type == VALUE_RECORD) return stack_records(f, parts, count, place);
     if (parts[0].rank >= VALUE_MAX_RANK || type == VALUE_TUPLE) {
-        message_error(f->messages, place, "this array has too many dimensions");
+        report_error(f, place, "this array has too many dimensions");
         return value_error();
     }
     for (int k = 0; k < parts[0].rank; k++) dims[k + 1] = parts[0].dims[k];
@@ -249,8 +249,8 @@ static value call_reduction(flattener *f, const char *name, const ast_expr *e)
     bool ordered = strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
     if (e->arg_count == 2 && ordered && !e->named_count) return two_extremes(f, name, e);
     if (e->arg_count != 1 || e->named_count) {
-        message_error(f->messages, e->place, "%s wants %s", name,
-                      ordered ? "an array or two scalars" : "an array");
+        report_error(f, e->place, "%s wants %s", name,
+                     ordered ? "an array or two scalars" : "an array");
         return value_error();
     }
     value v = evaluate(f, e->args[0]);
@@ -284,9 +284,9 @@ value evaluate_comprehension(flattener *f, const ast_expr *e)
     if (e->arg_count < 1) return value_error();
     const char *name = e->part_count ? joined_name(f, e->parts, e->part_count) : "array";
     if (strcmp(name, "array") != 0 && !find_reduction(name)) {
-        message_error(f->messages, e->place,
-                      "'%s' cannot reduce an iterator: only sum, product, min, max and array can",
-                      name);
+        report_error(f, e->place,
+                     "'%s' cannot reduce an iterator: only sum, product, min, max and array can",
+                     name);
         return value_error();
     }
     value v = comprehend(f, e, e->iterator_count);
@@ -313,8 +313,7 @@ static value call_size(flattener *f, const ast_expr *e, const value *v)
     }
     if (!integer_value(f, e->args[1], "dimension", &d)) return value_error();
     if (d < 1.0 || d > (double)v->rank) {
-        message_error(f->messages, e->args[1]->place, "dimension %g of an array with %d", d,
-                      v->rank);
+        report_error(f, e->args[1]->place, "dimension %g of an array with %d", d, v->rank);
         return value_error();
     }
     value out = value_constant(f, VALUE_INTEGER, (double)v->dims[(int)d - 1]);
@@ -434,7 +433,7 @@ static value call_identity(flattener *f, const ast_expr *e, const value *v)
 static bool two_vectors(flattener *f, const char *name, const ast_expr *e, value *a, value *b)
 {
     if (e->arg_count != 2) {
-        message_error(f->messages, e->place, "%s wants 2 arguments, found %zu", name, e->arg_count);
+        report_error(f, e->place, "%s wants 2 arguments, found %zu", name, e->arg_count);
         return false;
     }
     *a = evaluate(f, e->args[0]);
@@ -492,22 +491,21 @@ static bool read_sizes(flattener *f, const ast_expr *e, size_t from, int *rank, 
         double n = 0.0;
         if (!integer_value(f, e->args[k], "array size", &n)) return false;
         if (n < 0.0 || n > FLATTEN_MAX_ELEMENTS || *rank == VALUE_MAX_RANK) {
-            message_error(f->messages, e->args[k]->place, "array size %.0f is not possible here",
-                          n);
+            report_error(f, e->args[k]->place, "array size %.0f is not possible here", n);
             return false;
         }
         dims[(*rank)++] = (size_t)n;
     }
     if (*rank > 0) return true;
-    message_error(f->messages, e->place, "%s wants sizes", e->parts[0].name);
+    report_error(f, e->place, "%s wants sizes", e->parts[0].name);
     return false;
 }
 
 static value too_large(flattener *f, source_place place)
 {
     if (!f->failed)
-        message_error(f->messages, place, "this array is too large: at most %d elements",
-                      FLATTEN_MAX_ELEMENTS);
+        report_error(f, place, "this array is too large: at most %d elements",
+                     FLATTEN_MAX_ELEMENTS);
     return value_error();
 }
 
@@ -532,7 +530,7 @@ static value call_linspace(flattener *f, const ast_expr *e)
 {
     double n = 0.0;
     if (e->arg_count != 3) {
-        message_error(f->messages, e->place, "linspace wants 3 arguments, found %zu", e->arg_count);
+        report_error(f, e->place, "linspace wants 3 arguments, found %zu", e->arg_count);
         return value_error();
     }
     value a = evaluate(f, e->args[0]), b = evaluate(f, e->args[1]);
@@ -541,7 +539,7 @@ static value call_linspace(flattener *f, const ast_expr *e)
         return value_error();
     if (n < 2.0 || n > FLATTEN_MAX_ELEMENTS || a.rank || b.rank || !value_is_numeric(&a) ||
         !value_is_numeric(&b)) {
-        message_error(f->messages, e->place, "linspace wants two numbers and at least 2 points");
+        report_error(f, e->place, "linspace wants two numbers and at least 2 points");
         return value_error();
     }
     value out = value_array_of(f, VALUE_REAL, (size_t)n);
@@ -560,7 +558,7 @@ static value call_cat(flattener *f, const ast_expr *e)
 {
     double d = 0.0;
     if (e->arg_count < 2) {
-        message_error(f->messages, e->place, "cat wants a dimension and arrays");
+        report_error(f, e->place, "cat wants a dimension and arrays");
         return value_error();
     }
     if (!integer_value(f, e->args[0], "dimension", &d)) return value_error();
@@ -570,8 +568,7 @@ static value call_cat(flattener *f, const ast_expr *e)
     for (size_t k = 1; k < e->arg_count; k++)
         if (value_is_error(&parts[k - 1])) return value_error();
     if (d < 1.0 || d > (double)parts[0].rank) {
-        message_error(f->messages, e->args[0]->place, "dimension %g of an array with %d", d,
-                      parts[0].rank);
+        report_error(f, e->args[0]->place, "dimension %g of an array with %d", d, parts[0].rank);
         return value_error();
     }
     return concatenate(f, (size_t)d, parts, e->arg_count - 1, e->place);
@@ -600,9 +597,8 @@ static const struct {
 static value call_one_array(flattener *f, size_t k, const ast_expr *e)
 {
     if (e->arg_count < one_array[k].least || e->arg_count > one_array[k].most) {
-        message_error(f->messages, e->place, "%s wants %zu argument%s, found %zu",
-                      one_array[k].name, one_array[k].least, one_array[k].least == 1 ? "" : "s",
-                      e->arg_count);
+        report_error(f, e->place, "%s wants %zu argument%s, found %zu", one_array[k].name,
+                     one_array[k].least, one_array[k].least == 1 ? "" : "s", e->arg_count);
         return value_error();
     }
     bool shape_only = f->shape_only;

@@ -47,6 +47,7 @@ static void flattener_close(flattener *f)
     dae_free(f->relation_table);
     dae_free(f->depends);
     dae_free(f->stamp);
+    dae_free(f->number);
     dae_free(f->stack);
     dae_free(f->texts);
     dae_free(f->unit_reports);
@@ -62,8 +63,7 @@ static void experiment_value(flattener *f, const ast_modification *m, bool *has,
     value v = evaluate(f, m->value);
     if (value_is_error(&v)) return;
     *has = value_is_numeric(&v) && v.rank == 0 && compile_time_value(f, value_element(&v, 0), out);
-    if (!*has)
-        message_error(f->messages, m->place, "%s of the experiment must be a number", m->name);
+    if (!*has) report_error(f, m->place, "%s of the experiment must be a number", m->name);
 }
 
 static void read_experiment(flattener *f, const ast_modification *m)

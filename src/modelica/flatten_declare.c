@@ -158,9 +158,9 @@ static void check_attributes(flattener *f, const instance *in, value_type type)
                 known = strcmp(attribute_names[a], name) == 0;
             if (known) continue;
             const char *near = nearest_name(name, attribute_names, ATTRIBUTE_COUNT);
-            message_error(f->messages, m->items[k].place, "%s has no attribute '%s'%s%s%s",
-                          value_type_name(type), name, near ? "; did you mean '" : "",
-                          near ? near : "", near ? "'?" : "");
+            report_error(f, m->items[k].place, "%s has no attribute '%s'%s%s%s",
+                         value_type_name(type), name, near ? "; did you mean '" : "",
+                         near ? near : "", near ? "'?" : "");
         }
 }
 
@@ -185,8 +185,8 @@ static value attribute_value(flattener *f, const instance *in, const char *name,
     char have[128], want[128];
     value_shape_text(v.rank, v.dims, have, sizeof have);
     value_shape_text(in->rank, in->dims, want, sizeof want);
-    message_error(f->messages, m->value->place, "%s of '%s' has sizes %s, but '%s' has sizes %s",
-                  name, in->part[in->part_count - 1], have, in->part[in->part_count - 1], want);
+    report_error(f, m->value->place, "%s of '%s' has sizes %s, but '%s' has sizes %s", name,
+                 in->part[in->part_count - 1], have, in->part[in->part_count - 1], want);
     return value_error();
 }
 
@@ -200,9 +200,9 @@ static value constant_attribute(flattener *f, const instance *in, const char *na
             continue;
         bool in_class;
         const ast_modification *m = find_modification(in->modifiers, name, &in_class);
-        message_error(f->messages, m->value->place,
-                      "%s of '%s' must not depend on variables: only parameters and constants",
-                      name, in->part[in->part_count - 1]);
+        report_error(f, m->value->place,
+                     "%s of '%s' must not depend on variables: only parameters and constants", name,
+                     in->part[in->part_count - 1]);
         return value_error();
     }
     return v;
@@ -228,9 +228,9 @@ static flat_state_select state_select_of(flattener *f, const instance *in)
             if (e->parts[e->part_count - 1].name &&
                 strcmp(e->parts[e->part_count - 1].name, names[k]) == 0)
                 return (flat_state_select)k;
-    message_error(f->messages, e->place,
-                  "stateSelect must be StateSelect.never, avoid, default, "
-                  "prefer or always");
+    report_error(f, e->place,
+                 "stateSelect must be StateSelect.never, avoid, default, "
+                 "prefer or always");
     return SELECT_DEFAULT;
 }
 
@@ -361,19 +361,11 @@ static expr setting_for(flattener *f, const char *name, bool locked, source_plac
         if (!same_name(f->settings[k].name, name)) continue;
         f->setting_used[k] = true;
         if (locked)
-            message_error(f->messages, place, "'%s' is final or a constant and cannot be set",
-                          name);
+            report_error(f, place, "'%s' is final or a constant and cannot be set", name);
         else
             found = constant(f, f->settings[k].value);
     }
     return found;
-}
-
-static double leaf_number(void *context, const expr_node *leaf)
-{
-    const flattener *f = context;
-    if (leaf->op == EXPR_CONSTANT) return leaf->value;
-    return leaf->op == EXPR_PARAMETER ? f->parameter_value[leaf->index] : NAN;
 }
 
 /* The leaf of one scalar parameter whose value is `given`. */
@@ -412,7 +404,7 @@ static expr declare_parameter(flattener *f, const instance *in, const attributes
     };
     f->parameter_value[index] = NAN;
     if (type != VALUE_STRING && given != EXPR_NONE)
-        f->parameter_value[index] = graph_value(f->g, given, leaf_number, f);
+        f->parameter_value[index] = fixed_value(f, given);
     m->parameter_count = index + 1;
     if (type == VALUE_STRING || is_constant) return given;
     return graph_parameter(f->g, (int)index);
@@ -426,12 +418,12 @@ static bool check_variability(flattener *f, const instance *in, const value *v, 
     for (size_t k = 0; k < v->count; k++) flags |= node_depends(f, value_element(v, k));
     const char *name = in->part[in->part_count - 1];
     if (flags & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)) {
-        message_error(f->messages, place, "%s '%s' must not depend on variables",
-                      in->role == ROLE_CONSTANT ? "constant" : "parameter", name);
+        report_error(f, place, "%s '%s' must not depend on variables",
+                     in->role == ROLE_CONSTANT ? "constant" : "parameter", name);
         return false;
     }
     if (in->role != ROLE_CONSTANT || !(flags & DEPENDS_PARAMETER)) return true;
-    message_error(f->messages, place, "constant '%s' must not depend on parameters", name);
+    report_error(f, place, "constant '%s' must not depend on parameters", name);
     return false;
 }
 
@@ -441,8 +433,8 @@ static void complain_shape(flattener *f, const instance *in, const value *v, sou
     if (f->failed) return;
     value_shape_text(v->rank, v->dims, have, sizeof have);
     value_shape_text(in->rank, in->dims, want, sizeof want);
-    message_error(f->messages, place, "'%s' has sizes %s, but its value has sizes %s",
-                  in->part[in->part_count - 1], want, have);
+    report_error(f, place, "'%s' has sizes %s, but its value has sizes %s",
+                 in->part[in->part_count - 1], want, have);
 }
 
 /* The value of a declaration's right side, or an error value. */
@@ -477,19 +469,18 @@ static value missing_value(flattener *f, const instance *in, const attributes *a
 {
     const char *name = in->part[in->part_count - 1];
     if (in->role == ROLE_CONSTANT)
-        message_error(f->messages, in->component->place, "constant '%s' has no value", name);
+        report_error(f, in->component->place, "constant '%s' has no value", name);
     if (!value_is_error(&a->start)) {
         if (in->role == ROLE_PARAMETER)
-            message_warning(f->messages, in->component->place,
-                            "parameter '%s' has no value: its start value is used", name);
+            report_warning(f, in->component->place,
+                           "parameter '%s' has no value: its start value is used", name);
         return a->start;
     }
     if (in->role == ROLE_PARAMETER)
-        message_warning(f->messages, in->component->place,
-                        "parameter '%s' has no value: %s is used", name,
-                        type == VALUE_STRING    ? "\"\""
-                        : type == VALUE_BOOLEAN ? "false"
-                                                : "0");
+        report_warning(f, in->component->place, "parameter '%s' has no value: %s is used", name,
+                       type == VALUE_STRING    ? "\"\""
+                       : type == VALUE_BOOLEAN ? "false"
+                                               : "0");
     value zero = type == VALUE_STRING
                      ? value_scalar(VALUE_STRING, string_new(f, "", NULL, 0))
                      : value_constant(f, type, type == VALUE_ENUMERATION ? 1.0 : 0.0);
@@ -547,10 +538,10 @@ static bool size_of_dimension(flattener *f, const instance *in, const ast_expr *
         return true;
     }
     if (n < 0.0)
-        message_error(f->messages, e->place, "size %.0f of '%s' is negative", n, name);
+        report_error(f, e->place, "size %.0f of '%s' is negative", n, name);
     else
-        message_error(f->messages, e->place, "size %.0f of '%s' is too large: at most %d elements",
-                      n, name, FLATTEN_MAX_ELEMENTS);
+        report_error(f, e->place, "size %.0f of '%s' is too large: at most %d elements", n, name,
+                     FLATTEN_MAX_ELEMENTS);
     return false;
 }
 
@@ -559,17 +550,16 @@ static bool deduce_size(flattener *f, const instance *in, int own, const ast_exp
 {
     const char *name = in->part[in->part_count - 1];
     if (!in->binding && !in->has_given) {
-        message_error(f->messages, e->place, "size ':' of '%s' needs a value to be taken from",
-                      name);
+        report_error(f, e->place, "size ':' of '%s' needs a value to be taken from", name);
         return false;
     }
     value v = binding_value(f, in);
     if (value_is_error(&v)) return false;
     int at = in->has_given ? in->rank : own;
     if (at >= v.rank) {
-        message_error(f->messages, e->place,
-                      "size ':' of '%s' cannot be taken from its value, which has %d dimensions",
-                      name, v.rank);
+        report_error(f, e->place,
+                     "size ':' of '%s' cannot be taken from its value, which has %d dimensions",
+                     name, v.rank);
         return false;
     }
     *out = v.dims[at];
@@ -581,8 +571,8 @@ static bool add_sizes(flattener *f, instance *in, ast_expr *const *sizes, size_t
     for (size_t k = 0; k < count; k++) {
         size_t n = 0;
         if (in->rank == VALUE_MAX_RANK) {
-            message_error(f->messages, in->component->place, "'%s' has more than %d dimensions",
-                          in->part[in->part_count - 1], VALUE_MAX_RANK);
+            report_error(f, in->component->place, "'%s' has more than %d dimensions",
+                         in->part[in->part_count - 1], VALUE_MAX_RANK);
             return false;
         }
         if (!sizes[k]) return false;
@@ -602,8 +592,8 @@ static bool check_total(flattener *f, const instance *in)
     double total = 1.0;
     for (int k = 0; k < in->rank; k++) total *= (double)in->dims[k];
     if (total <= FLATTEN_MAX_ELEMENTS) return true;
-    message_error(f->messages, in->component->place, "'%s' has %.0f elements: at most %d",
-                  in->part[in->part_count - 1], total, FLATTEN_MAX_ELEMENTS);
+    report_error(f, in->component->place, "'%s' has %.0f elements: at most %d",
+                 in->part[in->part_count - 1], total, FLATTEN_MAX_ELEMENTS);
     return false;
 }
 
@@ -661,8 +651,7 @@ static void check_field_names(flattener *f, const instance *in, const ast_class 
         for (size_t k = 0; k < m->count; k++) {
             const char *name = m->items[k].name;
             if (!name || field_index(record, name) != SIZE_MAX) continue;
-            message_error(f->messages, m->items[k].place, "record %s has no field '%s'",
-                          record->name, name);
+            report_error(f, m->items[k].place, "record %s has no field '%s'", record->name, name);
         }
 }
 
@@ -672,8 +661,7 @@ static value declare_record(flattener *f, instance *in, const ast_class *record)
     size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
     value *fields = flatten_take(f, record->component_count * sizeof *fields);
     if (!v || !dims || !fields || in->part_count == PATH_MAX_PARTS) {
-        if (!f->failed)
-            message_error(f->messages, in->component->place, "records are nested too deeply");
+        if (!f->failed) report_error(f, in->component->place, "records are nested too deeply");
         return value_error();
     }
     memcpy(dims, in->dims, sizeof in->dims);
@@ -748,10 +736,10 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
                    a.fixed.count > 0 && compile_time_value(f, value_element(&a.fixed, 0), &fixed) &&
                    fixed == 0.0;
     if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING) {
-        message_error(f->messages, in->component->place,
-                      "'%s' is a String variable: only String parameters and constants are "
-                      "supported",
-                      in->part[in->part_count - 1]);
+        report_error(f, in->component->place,
+                     "'%s' is a String variable: only String parameters and constants are "
+                     "supported",
+                     in->part[in->part_count - 1]);
         return value_error();
     }
     if (in->role == ROLE_VARIABLE || resting) {
@@ -823,10 +811,10 @@ static bool component_present(flattener *f, symbol *s)
     double x = 1.0;
     if (e == EXPR_NONE) return true;
     if (!compile_time_value(f, e, &x))
-        message_error(f->messages, condition->place,
-                      "the condition of '%s' must be known before the run: it may only depend on "
-                      "parameters",
-                      s->declaration->name);
+        report_error(f, condition->place,
+                     "the condition of '%s' must be known before the run: it may only depend on "
+                     "parameters",
+                     s->declaration->name);
     s->absent = x == 0.0;
     return !s->absent;
 }
@@ -849,8 +837,7 @@ static void declare_symbol(flattener *f, symbol *s)
     in->modifiers = m;
     in->binding = c->value;
     if (c->flow || c->stream)
-        message_error(f->messages, c->place, "'%s': flow and stream variables are not supported",
-                      c->name);
+        report_error(f, c->place, "'%s': flow and stream variables are not supported", c->name);
     s->first_variable = (int)f->m->variable_count;
     s->value = declare_instance(f, in);
 }
@@ -861,8 +848,8 @@ static void report_cycle(flattener *f, const symbol *s, source_place place)
     const char *names = s->declaration->name;
     for (const symbol *t = f->busy; t && t != s; t = t->busy_outer)
         names = flatten_text(f, "%s -> %s", t->declaration->name, names ? names : "");
-    message_error(f->messages, place, "'%s' depends on itself: %s -> %s", s->declaration->name,
-                  s->declaration->name, names ? names : "");
+    report_error(f, place, "'%s' depends on itself: %s -> %s", s->declaration->name,
+                 s->declaration->name, names ? names : "");
 }
 
 /* What is put aside while a symbol is resolved in the middle of something else. */
@@ -911,7 +898,7 @@ bool resolve_symbol(flattener *f, symbol *s, source_place place)
         return false;
     }
     if (f->depth >= FLATTEN_MAX_DEPTH) {
-        message_error(f->messages, place, "declarations depend on each other too deeply");
+        report_error(f, place, "declarations depend on each other too deeply");
         s->state = SYMBOL_BROKEN;
         return false;
     }
@@ -959,8 +946,8 @@ static bool is_bound_input(const symbol *s)
 static void rest_inputs(flattener *f, const symbol *s, size_t end)
 {
     const char *name = s->declaration->name;
-    message_warning(f->messages, s->declaration->place,
-                    "input '%s' is not connected: it keeps its start value", name);
+    report_warning(f, s->declaration->place,
+                   "input '%s' is not connected: it keeps its start value", name);
     for (size_t k = (size_t)s->first_variable; k < end; k++) {
         const flat_variable *v = &f->m->variables[k];
         expr left = v->discrete ? graph_memory(f->g, v->memory) : graph_variable(f->g, (int)k, 0);
@@ -1011,7 +998,7 @@ void read_guess(flattener *f, const ast_item *item)
                     : n->op == EXPR_MEMORY ? f->slot_variable[n->index]
                                            : -1;
         if (index < 0) {
-            message_error(f->messages, call->args[0]->place, "guess wants a variable");
+            report_error(f, call->args[0]->place, "guess wants a variable");
             return;
         }
         f->m->variables[index].start = value_element(&all, k);
@@ -1034,8 +1021,8 @@ void check_settings(flattener *f)
     for (size_t k = 0; k < f->setting_count; k++) {
         if (f->setting_used[k]) continue;
         const char *near = parameter_near(f, f->settings[k].name);
-        message_error(f->messages, (source_place){0, 0},
-                      "the model has no parameter '%s' to set%s%s%s", f->settings[k].name,
-                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        report_error(f, (source_place){0, 0}, "the model has no parameter '%s' to set%s%s%s",
+                     f->settings[k].name, near ? "; did you mean '" : "", near ? near : "",
+                     near ? "'?" : "");
     }
 }

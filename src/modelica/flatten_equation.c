@@ -11,8 +11,8 @@ static void shapes_differ(flattener *f, const value *a, const value *b, source_p
     char left[128], right[128];
     value_shape_text(a->rank, a->dims, left, sizeof left);
     value_shape_text(b->rank, b->dims, right, sizeof right);
-    message_error(f->messages, place, "sides of this equation have different sizes: %s and %s",
-                  a->rank ? left : "a scalar", b->rank ? right : "a scalar");
+    report_error(f, place, "sides of this equation have different sizes: %s and %s",
+                 a->rank ? left : "a scalar", b->rank ? right : "a scalar");
 }
 
 static void types_differ(flattener *f, const value *a, const value *b, source_place place)
@@ -20,8 +20,7 @@ static void types_differ(flattener *f, const value *a, const value *b, source_pl
     char left[128], right[128];
     value_describe(a, left, sizeof left);
     value_describe(b, right, sizeof right);
-    message_error(f->messages, place, "sides of this equation have different types: %s and %s",
-                  left, right);
+    report_error(f, place, "sides of this equation have different types: %s and %s", left, right);
 }
 
 static void equate_tuples(flattener *f, const value *a, const value *b, source_place place,
@@ -30,7 +29,7 @@ static void equate_tuples(flattener *f, const value *a, const value *b, source_p
     size_t n = a->type == VALUE_TUPLE ? a->field_count : 1;
     size_t have = b->type == VALUE_TUPLE ? b->field_count : 1;
     if (a->type == VALUE_TUPLE && have < n) {
-        message_error(f->messages, place, "%zu results are wanted, but there are %zu", n, have);
+        report_error(f, place, "%zu results are wanted, but there are %zu", n, have);
         return;
     }
     for (size_t k = 0; k < n; k++) {
@@ -129,8 +128,8 @@ static void call_item(flattener *f, const ast_item *item)
     } else if (strcmp(name, "reinit") == 0) {
         reinit_actions(f, call);
     } else if (strcmp(name, "connect") == 0) {
-        message_error(f->messages, call->place,
-                      "'connect' is not supported: flatten the model to Base Modelica first");
+        report_error(f, call->place,
+                     "'connect' is not supported: flatten the model to Base Modelica first");
     } else {
         evaluate(f, call); /* for the asserts of the function */
     }
@@ -282,10 +281,10 @@ static void merge_branches(flattener *f, const ast_item *item, if_branch *b, siz
         return;
     }
     for (chosen = 1; b[chosen].pairs.count == b[0].pairs.count;) chosen++;
-    message_error(f->messages, item->place,
-                  "branches of this if have %zu and %zu equations: a condition that changes during "
-                  "the run needs the same number in each%s",
-                  b[0].pairs.count, b[chosen].pairs.count, none ? "" : ", and an else");
+    report_error(f, item->place,
+                 "branches of this if have %zu and %zu equations: a condition that changes during "
+                 "the run needs the same number in each%s",
+                 b[0].pairs.count, b[chosen].pairs.count, none ? "" : ", and an else");
 }
 
 /* Branches whose condition is known choose at once; the others are collected and merged. */
@@ -356,8 +355,8 @@ static void equation_item(flattener *f, const ast_item *item)
     case ITEM_FOR: for_equation(f, item); break;
     case ITEM_WHEN: when_equation(f, item); break;
     default:
-        message_error(f->messages, item->place,
-                      "this statement stands only in algorithms; an equation is written with '='");
+        report_error(f, item->place,
+                     "this statement stands only in algorithms; an equation is written with '='");
         break;
     }
 }

@@ -178,18 +178,17 @@ static expr pre_element(flattener *f, expr e, const char *what, source_place pla
     if (!(node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY))) return e;
     if (n->op == EXPR_VARIABLE && n->order == 0 && f->in_when) return e;
     if (n->op == EXPR_VARIABLE)
-        message_error(f->messages, place,
-                      "%s of '%s', which is continuous: only inside a when-clause", what,
-                      f->m->variables[n->index].name);
+        report_error(f, place, "%s of '%s', which is continuous: only inside a when-clause", what,
+                     f->m->variables[n->index].name);
     else
-        message_error(f->messages, place, "%s wants a variable", what);
+        report_error(f, place, "%s wants a variable", what);
     return EXPR_NONE;
 }
 
 static value pre_value(flattener *f, const ast_expr *e, const char *what, value *now)
 {
     if (e->arg_count != 1 || !e->args[0]) {
-        message_error(f->messages, e->place, "%s wants 1 argument, found %zu", what, e->arg_count);
+        report_error(f, e->place, "%s wants 1 argument, found %zu", what, e->arg_count);
         return value_error();
     }
     bool skip = f->skip_overlay;
@@ -242,8 +241,7 @@ static bool sample_argument(flattener *f, const ast_expr *e, size_t k, expr *out
     }
     *out = value_element(&v, 0);
     if (!(node_depends(f, *out) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY))) return true;
-    message_error(f->messages, e->args[k]->place,
-                  "arguments of sample must be parameters or constants");
+    report_error(f, e->args[k]->place, "arguments of sample must be parameters or constants");
     return false;
 }
 
@@ -253,13 +251,13 @@ static value sample_value(flattener *f, const ast_expr *e)
     expr start, interval;
     double width = 1.0;
     if (e->arg_count != 2) {
-        message_error(f->messages, e->place, "sample wants 2 arguments, found %zu", e->arg_count);
+        report_error(f, e->place, "sample wants 2 arguments, found %zu", e->arg_count);
         return value_error();
     }
     if (!sample_argument(f, e, 0, &start) || !sample_argument(f, e, 1, &interval))
         return value_error();
     if (graph_is_constant(f->g, interval, &width) && width <= 0.0) {
-        message_error(f->messages, e->args[1]->place, "the interval of sample must be positive");
+        report_error(f, e->args[1]->place, "the interval of sample must be positive");
         return value_error();
     }
     for (size_t k = 0; k < m->sample_count; k++)
@@ -284,11 +282,11 @@ value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, 
     *known = which >= 0;
     if (which < 0) return value_error();
     if (which >= 6) {
-        message_error(f->messages, e->place, "%s has no value: it is a statement", name);
+        report_error(f, e->place, "%s has no value: it is a statement", name);
         return value_error();
     }
     if (f->in_function) {
-        message_error(f->messages, e->place, "%s cannot be used in a function", name);
+        report_error(f, e->place, "%s cannot be used in a function", name);
         return value_error();
     }
     switch (which) {
@@ -365,7 +363,7 @@ value string_call(flattener *f, const ast_expr *e)
                                       FLAT_BOOLEAN, FLAT_STRING, FLAT_ENUMERATION};
     double x = 0.0, digits = 6.0;
     if (e->arg_count < 1) {
-        message_error(f->messages, e->place, "String wants a value");
+        report_error(f, e->place, "String wants a value");
         return value_error();
     }
     value v = evaluate(f, e->args[0]);

@@ -29,7 +29,7 @@ static expr merge_cells(flattener *f, expr c, expr a, expr b, source_place place
     if (a == b || b == EXPR_NONE) return a;
     if (a == EXPR_NONE) return b;
     if ((a | b) & STRING_BIT) {
-        message_error(f->messages, place, "a String cannot depend on a condition of the run");
+        report_error(f, place, "a String cannot depend on a condition of the run");
         return a;
     }
     if (graph_is_constant(f->g, a, &x) && graph_is_constant(f->g, b, &y)) {
@@ -133,8 +133,7 @@ static bool assign_target(flattener *f, const char *name, const value *target, c
         char have[128], want[128];
         value_shape_text(shape.rank, dims, want, sizeof want);
         value_shape_text(v->rank, v->dims, have, sizeof have);
-        message_error(f->messages, place, "'%s' has sizes %s, but its value has sizes %s", name,
-                      want, have);
+        report_error(f, place, "'%s' has sizes %s, but its value has sizes %s", name, want, have);
         return false;
     }
     assignment a = {f, s, count, place};
@@ -157,17 +156,17 @@ static bool assign_reference(flattener *f, const ast_expr *left, const value *v)
     located l;
     if (value_is_error(v)) return false;
     if (left->kind != AST_REFERENCE) {
-        message_error(f->messages, left->place, "only a variable can be assigned to");
+        report_error(f, left->place, "only a variable can be assigned to");
         return false;
     }
     if (!locate_reference(f, left, &l)) return false;
     if (l.local_index < 0 || !f->locals[l.local_index].assignable) {
         const char *name = left->parts[0].name;
-        message_error(f->messages, left->place,
-                      l.local_index >= 0 ? "'%s' is an input or a loop variable and cannot be "
-                                           "assigned to"
-                                         : "'%s' cannot be assigned to",
-                      name);
+        report_error(f, left->place,
+                     l.local_index >= 0 ? "'%s' is an input or a loop variable and cannot be "
+                                          "assigned to"
+                                        : "'%s' cannot be assigned to",
+                     name);
         return false;
     }
     if (left->part_count == 1 && l.subscript_count == 0)
@@ -187,8 +186,8 @@ static bool execute_assign(flattener *f, const ast_item *item)
     }
     size_t have = v.type == VALUE_TUPLE ? v.field_count : 1;
     if (have < item->left->arg_count) {
-        message_error(f->messages, item->place, "%zu results are wanted, but there are %zu",
-                      item->left->arg_count, have);
+        report_error(f, item->place, "%zu results are wanted, but there are %zu",
+                     item->left->arg_count, have);
         return false;
     }
     bool ok = true;
@@ -387,17 +386,17 @@ static bool execute_while_body(flattener *f, const ast_item *item)
     double x = 0.0;
     for (int pass = 0; !is_true(f, *f->broken) && !is_true(f, *f->returned); pass++) {
         if (pass == MOST_WHILE_PASSES) {
-            message_error(f->messages, item->place, "this while has not ended after %d passes",
-                          MOST_WHILE_PASSES);
+            report_error(f, item->place, "this while has not ended after %d passes",
+                         MOST_WHILE_PASSES);
             return false;
         }
         expr c = scalar_condition(f, b->condition);
         if (c == EXPR_NONE || !flatten_pass(f, item->place)) return false;
         if (!compile_time_value(f, c, &x)) {
-            message_error(f->messages, item->place,
-                          "the number of passes of this while in %s depends on variables: only "
-                          "conditions known before the run are supported",
-                          f->function ? f->function->name : "the algorithm");
+            report_error(f, item->place,
+                         "the number of passes of this while in %s depends on variables: only "
+                         "conditions known before the run are supported",
+                         f->function ? f->function->name : "the algorithm");
             return false;
         }
         if (x == 0.0) return true;
@@ -444,9 +443,9 @@ static expr when_guard(flattener *f, const ast_expr *condition)
 static bool execute_when(flattener *f, const ast_item *item)
 {
     if (f->in_function || f->in_when) {
-        message_error(f->messages, item->place,
-                      f->in_function ? "a function cannot contain when"
-                                     : "when-clauses cannot be nested");
+        report_error(f, item->place,
+                     f->in_function ? "a function cannot contain when"
+                                    : "when-clauses cannot be nested");
         return false;
     }
     const ast_branch **ways = flatten_take(f, (item->branch_count + 1) * sizeof *ways);
@@ -485,8 +484,7 @@ static bool execute_call(flattener *f, const ast_item *item)
         return true;
     }
     if (strcmp(name, "reinit") == 0) {
-        message_error(f->messages, call->place,
-                      "reinit cannot stand in an algorithm: use a when-equation");
+        report_error(f, call->place, "reinit cannot stand in an algorithm: use a when-equation");
         return false;
     }
     value v = evaluate(f, call);
@@ -504,16 +502,14 @@ static bool execute_item(flattener *f, const ast_item *item)
     case ITEM_WHEN: return execute_when(f, item);
     case ITEM_BREAK:
         if (f->broken) set_cell(f, f->broken, constant(f, 1.0));
-        if (!f->broken) message_error(f->messages, item->place, "break stands only in loops");
+        if (!f->broken) report_error(f, item->place, "break stands only in loops");
         return f->broken != NULL;
     case ITEM_RETURN:
         if (f->in_function) set_cell(f, f->returned, constant(f, 1.0));
-        if (!f->in_function)
-            message_error(f->messages, item->place, "return stands only in functions");
+        if (!f->in_function) report_error(f, item->place, "return stands only in functions");
         return f->in_function;
     default:
-        message_error(f->messages, item->place,
-                      "an equation cannot stand in an algorithm: assign with ':='");
+        report_error(f, item->place, "an equation cannot stand in an algorithm: assign with ':='");
         return false;
     }
 }

@@ -13,7 +13,7 @@ void type_error(flattener *f, source_place place, const char *what, const value 
 {
     char text[128];
     value_describe(v, text, sizeof text);
-    message_error(f->messages, place, "%s: expected %s, found %s", what, expected, text);
+    report_error(f, place, "%s: expected %s, found %s", what, expected, text);
 }
 
 static bool unit_reported(flattener *f, source_place place)
@@ -31,8 +31,8 @@ static bool unit_reported(flattener *f, source_place place)
 void check_units(flattener *f, source_place place, int a, int b, const char *what)
 {
     if (f->in_function || unit_agree(&f->units, a, b) || unit_reported(f, place)) return;
-    message_warning(f->messages, place, "units differ in this %s: \"%s\" and \"%s\"", what,
-                    unit_text(&f->units, a), unit_text(&f->units, b));
+    report_warning(f, place, "units differ in this %s: \"%s\" and \"%s\"", what,
+                   unit_text(&f->units, a), unit_text(&f->units, b));
 }
 
 /* ---- conversion ---- */
@@ -171,7 +171,7 @@ value product_of(flattener *f, const value *a, const value *b, source_place plac
         char left[128], right[128];
         value_shape_text(a->rank, a->dims, left, sizeof left);
         value_shape_text(b->rank, b->dims, right, sizeof right);
-        message_error(f->messages, place, "sizes %s and %s cannot be multiplied", left, right);
+        report_error(f, place, "sizes %s and %s cannot be multiplied", left, right);
         return value_error();
     }
     size_t rows = a->rank == 2 ? a->dims[0] : 1, columns = b->rank == 2 ? b->dims[1] : 1;
@@ -204,9 +204,9 @@ static value matrix_power(flattener *f, const value *a, const value *b, source_p
     bool known =
         b->rank == 0 && b->type == VALUE_INTEGER && compile_time_value(f, value_element(b, 0), &n);
     if (!square || !known || n < 0.0 || n > 1000.0) {
-        message_error(f->messages, place,
-                      "'^' wants scalars, or a square matrix and a known Integer exponent from 0 "
-                      "to 1000; '.^' works on elements");
+        report_error(f, place,
+                     "'^' wants scalars, or a square matrix and a known Integer exponent from 0 "
+                     "to 1000; '.^' works on elements");
         return value_error();
     }
     value out = identity_like(f, a), power = *a;
@@ -234,7 +234,7 @@ static value operand_error(flattener *f, ast_op op, const value *a, const value 
     char left[128], right[128];
     value_describe(a, left, sizeof left);
     value_describe(b, right, sizeof right);
-    message_error(f->messages, place, "'%s' does not work on %s and %s", op_text(op), left, right);
+    report_error(f, place, "'%s' does not work on %s and %s", op_text(op), left, right);
     return value_error();
 }
 
@@ -245,9 +245,9 @@ static value shape_error(flattener *f, ast_op op, const value *a, const value *b
     value_shape_text(a->rank, a->dims, left, sizeof left);
     value_shape_text(b->rank, b->dims, right, sizeof right);
     bool dotted = (op == OP_ADD || op == OP_SUB) && (!a->rank || !b->rank);
-    message_error(f->messages, place, "'%s' wants equal sizes, found %s and %s%s%s%s", op_text(op),
-                  a->rank ? left : "a scalar", b->rank ? right : "a scalar", dotted ? "; '." : "",
-                  dotted ? op_text(op) : "", dotted ? "' works on every element" : "");
+    report_error(f, place, "'%s' wants equal sizes, found %s and %s%s%s%s", op_text(op),
+                 a->rank ? left : "a scalar", b->rank ? right : "a scalar", dotted ? "; '." : "",
+                 dotted ? op_text(op) : "", dotted ? "' works on every element" : "");
     return value_error();
 }
 
@@ -313,13 +313,13 @@ static value divide_values(flattener *f, ast_op op, const value *a, const value 
 {
     double zero = 1.0;
     if (op == OP_DIV && b->rank) {
-        message_error(f->messages, place, "'/' wants a scalar on its right; './' divides elements");
+        report_error(f, place, "'/' wants a scalar on its right; './' divides elements");
         return value_error();
     }
     if (a->rank && b->rank && !value_same_shape(a, b)) return shape_error(f, op, a, b, place);
     if (b->rank == 0 && b->unit == UNIT_LITERAL &&
         graph_is_constant(f->g, value_element(b, 0), &zero) && zero == 0.0) {
-        message_error(f->messages, place, "division by zero");
+        report_error(f, place, "division by zero");
         return value_error();
     }
     value out = elementwise(f, op, a, b, VALUE_REAL);
@@ -381,10 +381,10 @@ static value compare(flattener *f, ast_op op, const value *a, const value *b, so
     bool real = a->type == VALUE_REAL || b->type == VALUE_REAL;
     if ((op == OP_EQ || op == OP_NE) && real && !f->in_function && !f->no_event &&
         (node_depends(f, x) | node_depends(f, y)) & DEPENDS_CONTINUOUS) {
-        message_error(f->messages, place,
-                      "'%s' on Real values that change during the run cannot be decided exactly: "
-                      "compare with '<' or '>'",
-                      op_text(op));
+        report_error(f, place,
+                     "'%s' on Real values that change during the run cannot be decided exactly: "
+                     "compare with '<' or '>'",
+                     op_text(op));
         return value_error();
     }
     return value_scalar(VALUE_BOOLEAN, relation_value(f, op, x, y, place));
@@ -413,7 +413,7 @@ value evaluate_unary(flattener *f, ast_op op, const value *a, source_place place
     if (!good) {
         char text[128];
         value_describe(a, text, sizeof text);
-        message_error(f->messages, place, "'%s' does not work on %s", op_text(op), text);
+        report_error(f, place, "'%s' does not work on %s", op_text(op), text);
         return value_error();
     }
     if (op == OP_NOT) return map_unary(f, EXPR_NOT, a);
@@ -467,8 +467,7 @@ static bool branches_agree(flattener *f, const value *a, const value *b, source_
         return true;
     value_describe(a, left, sizeof left);
     value_describe(b, right, sizeof right);
-    message_error(f->messages, place, "branches of this if have different types: %s and %s", left,
-                  right);
+    report_error(f, place, "branches of this if have different types: %s and %s", left, right);
     return false;
 }
 
@@ -486,8 +485,7 @@ static value join_branches(flattener *f, expr c, const value *v, const value *re
     if (value_is_error(v) || value_is_error(rest)) return value_error();
     if (!same_kind(v, rest) && compile_time_value(f, c, &x)) return x != 0.0 ? *v : *rest;
     if (v->type == VALUE_STRING && rest->type == VALUE_STRING) {
-        message_error(f->messages, condition->place,
-                      "a String cannot depend on a condition of the run");
+        report_error(f, condition->place, "a String cannot depend on a condition of the run");
         return value_error();
     }
     if (!branches_agree(f, v, rest, condition->place)) return value_error();
@@ -540,10 +538,10 @@ bool integer_value(flattener *f, const ast_expr *e, const char *what, double *ou
         return false;
     }
     if (compile_time_value(f, value_element(&v, 0), out)) return true;
-    message_error(f->messages, e->place,
-                  "%s must be known before the run: it may only depend on "
-                  "parameters and constants",
-                  what);
+    report_error(f, e->place,
+                 "%s must be known before the run: it may only depend on "
+                 "parameters and constants",
+                 what);
     return false;
 }
 
@@ -556,9 +554,9 @@ static bool range_bound(flattener *f, const ast_expr *e, double *out, value *v)
         return false;
     }
     if (compile_time_value(f, value_element(v, 0), out)) return true;
-    message_error(f->messages, e->place,
-                  "a range must be known before the run: it may only depend on parameters and "
-                  "constants");
+    report_error(f, e->place,
+                 "a range must be known before the run: it may only depend on parameters and "
+                 "constants");
     return false;
 }
 
@@ -576,12 +574,12 @@ static bool plain_range(flattener *f, const ast_expr *e, loop_range *out)
     out->type = a.type == VALUE_ENUMERATION ? a.type : real ? VALUE_REAL : VALUE_INTEGER;
     out->class_ = a.class_;
     if (out->step == 0.0) {
-        message_error(f->messages, e->args[1]->place, "the step of a range must not be 0");
+        report_error(f, e->args[1]->place, "the step of a range must not be 0");
         return false;
     }
     double n = floor((stop - out->start) / out->step * (1.0 + 1e-15)) + 1.0;
     if (n > FLATTEN_MAX_ELEMENTS) {
-        message_error(f->messages, e->place, "a range of %.0f elements is too long", n);
+        report_error(f, e->place, "a range of %.0f elements is too long", n);
         return false;
     }
     out->count = n > 0.0 ? (size_t)n : 0;
@@ -603,7 +601,7 @@ bool evaluate_range(flattener *f, const ast_iterator *it, loop_range *out)
 {
     *out = (loop_range){0};
     if (!it->range) {
-        message_error(f->messages, it->place, "the range of '%s' must be given", it->name);
+        report_error(f, it->place, "the range of '%s' must be given", it->name);
         return false;
     }
     if (it->range->kind == AST_RANGE) return plain_range(f, it->range, out);
@@ -664,7 +662,7 @@ static value evaluate_array(flattener *f, const ast_expr *e)
 static value evaluate_end(flattener *f, const ast_expr *e)
 {
     if (f->end_size == SIZE_MAX) {
-        message_error(f->messages, e->place, "'end' stands only in subscripts");
+        report_error(f, e->place, "'end' stands only in subscripts");
         return value_error();
     }
     value v = value_constant(f, VALUE_INTEGER, (double)f->end_size);
@@ -685,8 +683,8 @@ static value evaluate_simple(flattener *f, const ast_expr *e)
         v = value_scalar(VALUE_STRING, string_new(f, e->text ? e->text : "", NULL, 0));
         break;
     case AST_END: v = evaluate_end(f, e); break;
-    case AST_COLON: message_error(f->messages, e->place, "':' stands only in subscripts"); break;
-    default: message_error(f->messages, e->place, "this is not a value"); break;
+    case AST_COLON: report_error(f, e->place, "':' stands only in subscripts"); break;
+    default: report_error(f, e->place, "this is not a value"); break;
     }
     return v;
 }
@@ -719,7 +717,7 @@ value evaluate(flattener *f, const ast_expr *e)
 {
     if (!e || f->failed || f->stop) return value_error();
     if (f->depth >= FLATTEN_MAX_DEPTH) {
-        message_error(f->messages, e->place, "expressions are nested too deeply");
+        report_error(f, e->place, "expressions are nested too deeply");
         f->stop = true;
         return value_error();
     }

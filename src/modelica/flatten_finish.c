@@ -85,9 +85,9 @@ static bool is_discrete_pair(flattener *f, const definitions *d, const equation_
 
 static void defined_twice(flattener *f, const definitions *d, int variable, source_place place)
 {
-    message_error(f->messages, place, "discrete variable '%s' is defined twice",
-                  f->m->variables[variable].name);
-    message_note(f->messages, d->place[variable], "also defined here");
+    report_error(f, place, "discrete variable '%s' is defined twice",
+                 f->m->variables[variable].name);
+    report_note(f, d->place[variable], "also defined here");
 }
 
 static void define_by_whens(flattener *f, definitions *d)
@@ -167,9 +167,9 @@ static void unsolvable(flattener *f, const definitions *d, const candidate *c)
     if (v >= 0)
         defined_twice(f, d, v, p->place);
     else
-        message_error(f->messages, p->place,
-                      "this discrete equation cannot be solved: it needs a variable alone on one "
-                      "side");
+        report_error(f, p->place,
+                     "this discrete equation cannot be solved: it needs a variable alone on one "
+                     "side");
 }
 
 /* A matching of discrete equations with variables. Each equation has at most two candidates, so
@@ -232,8 +232,8 @@ static void missing_definitions(flattener *f, const definitions *d)
 {
     for (size_t v = 0; v < f->m->variable_count; v++)
         if (f->m->variables[v].discrete && d->definer[v] < 0)
-            message_error(f->messages, f->m->variables[v].place,
-                          "discrete variable '%s' is never given a value", f->m->variables[v].name);
+            report_error(f, f->m->variables[v].place,
+                         "discrete variable '%s' is never given a value", f->m->variables[v].name);
 }
 
 static void find_discretes(flattener *f)
@@ -353,9 +353,9 @@ static void report_event_cycle(flattener *f, const event_graph *g)
     for (size_t w = 0; w < f->m->when_count && !place.line; w++)
         if (g->waits[f->m->discrete_count + w] && f->m->whens[w].branch_count)
             place = f->m->whens[w].branches[0].place;
-    message_error(f->messages, place,
-                  "discrete equations depend on each other%s%s: break the circle with pre(..)",
-                  at ? ": " : " through when-clauses", names);
+    report_error(f, place,
+                 "discrete equations depend on each other%s%s: break the circle with pre(..)",
+                 at ? ": " : " through when-clauses", names);
 }
 
 /* Kahn's algorithm; ties keep the order of the text. */
@@ -440,9 +440,9 @@ static void sort_actions(flattener *f, flat_branch *b)
     if (out == n)
         memcpy(b->actions, sorted, n * sizeof *sorted);
     else if (!f->failed)
-        message_error(f->messages, b->place,
-                      "equations of this when-clause depend on each other: break the circle with "
-                      "pre(..)");
+        report_error(f, b->place,
+                     "equations of this when-clause depend on each other: break the circle with "
+                     "pre(..)");
     dae_free(owner);
     dae_free(placed);
     dae_free(sorted);
@@ -516,7 +516,7 @@ static void report_empty_equations(flattener *f)
     for (size_t k = 0; k < f->m->equation_count && reported < 8; k++) {
         const flat_equation *e = &f->m->equations[k];
         if (node_depends(f, e->residual) & DEPENDS_CONTINUOUS) continue;
-        message_note(f->messages, e->place, "this equation contains no unknown");
+        report_note(f, e->place, "this equation contains no unknown");
         reported++;
     }
 }
@@ -539,13 +539,12 @@ static void check_balance(flattener *f)
     for (size_t v = 0; v < m->variable_count; v++) unknowns += !m->variables[v].discrete;
     size_t missing = list_missing(f, seen, names, sizeof names, &place);
     if (unknowns != m->equation_count) {
-        message_error(f->messages, place, "the model has %zu equation%s for %zu unknown%s",
-                      m->equation_count, m->equation_count == 1 ? "" : "s", unknowns,
-                      unknowns == 1 ? "" : "s");
-        if (missing) message_note(f->messages, place, "no equation contains %s", names);
+        report_error(f, place, "the model has %zu equation%s for %zu unknown%s", m->equation_count,
+                     m->equation_count == 1 ? "" : "s", unknowns, unknowns == 1 ? "" : "s");
+        if (missing) report_note(f, place, "no equation contains %s", names);
         report_empty_equations(f);
     } else if (missing) {
-        message_error(f->messages, place, "no equation contains %s", names);
+        report_error(f, place, "no equation contains %s", names);
         report_empty_equations(f);
     }
     dae_free(seen);

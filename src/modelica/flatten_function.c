@@ -26,8 +26,7 @@ static bool component_sizes(flattener *f, const ast_component *c, const type_inf
                 return false;
             }
             if (n < 0.0 || n > FLATTEN_MAX_ELEMENTS) {
-                message_error(f->messages, sizes[k]->place, "size %.0f of '%s' is not possible", n,
-                              c->name);
+                report_error(f, sizes[k]->place, "size %.0f of '%s' is not possible", n, c->name);
                 return false;
             }
             dims[(*rank)++] = (size_t)n;
@@ -102,11 +101,11 @@ static bool argument_shape(flattener *f, const ast_class *fn, const ast_componen
     value_shape_text(v->rank, v->dims, have, sizeof have);
     value_shape_text(rank, dims, want, sizeof want);
     if (v->rank != rank)
-        message_error(f->messages, place, "argument '%s' of %s must have %d dimension%s, not %d",
-                      c->name, fn->name, rank, rank == 1 ? "" : "s", v->rank);
+        report_error(f, place, "argument '%s' of %s must have %d dimension%s, not %d", c->name,
+                     fn->name, rank, rank == 1 ? "" : "s", v->rank);
     else
-        message_error(f->messages, place, "argument '%s' of %s must have sizes %s, not %s", c->name,
-                      fn->name, want, have);
+        report_error(f, place, "argument '%s' of %s must have sizes %s, not %s", c->name, fn->name,
+                     want, have);
     return false;
 }
 
@@ -126,8 +125,8 @@ static bool bind_input(flattener *f, const ast_class *fn, const ast_component *c
         value_describe(v, text, sizeof text);
         value wanted = {.type = t.type, .class_ = t.class_};
         value_describe(&wanted, name, sizeof name);
-        message_error(f->messages, place, "argument '%s' of %s: expected %s, found %s", c->name,
-                      fn->name, name, text);
+        report_error(f, place, "argument '%s' of %s: expected %s, found %s", c->name, fn->name,
+                     name, text);
         return false;
     }
     if (!argument_shape(f, fn, c, v, rank, dims, &t, place)) return false;
@@ -155,7 +154,7 @@ static bool declare_local(flattener *f, const ast_component *c)
         memcpy(dims, given.dims, (size_t)rank * sizeof *dims);
     value cells = new_cells(f, &t, rank, dims, 0);
     if (value_is_error(&cells)) {
-        if (!f->failed) message_error(f->messages, c->place, "'%s' is too large", c->name);
+        if (!f->failed) report_error(f, c->place, "'%s' is too large", c->name);
         return false;
     }
     cells.unit = t.type == VALUE_REAL ? declared_unit(f, c, &t) : UNIT_UNKNOWN;
@@ -190,8 +189,8 @@ static bool collect_arguments(flattener *f, const ast_class *fn, const ast_expr 
 {
     bool ok = true;
     if (call->arg_count > inputs) {
-        message_error(f->messages, call->place, "%s wants %zu argument%s, found %zu", fn->name,
-                      inputs, inputs == 1 ? "" : "s", call->arg_count);
+        report_error(f, call->place, "%s wants %zu argument%s, found %zu", fn->name, inputs,
+                     inputs == 1 ? "" : "s", call->arg_count);
         return false;
     }
     for (size_t k = 0; k < call->arg_count; k++) {
@@ -205,9 +204,9 @@ static bool collect_arguments(flattener *f, const ast_class *fn, const ast_expr 
         size_t at = 0;
         while (at < inputs && n->name && strcmp(input_component(fn, at)->name, n->name) != 0) at++;
         if (at == inputs || given[at]) {
-            message_error(f->messages, n->place,
-                          at == inputs ? "%s has no input '%s'" : "%s gets input '%s' twice",
-                          fn->name, n->name ? n->name : "");
+            report_error(f, n->place,
+                         at == inputs ? "%s has no input '%s'" : "%s gets input '%s' twice",
+                         fn->name, n->name ? n->name : "");
             return false;
         }
         values[at] = evaluate(f, n->value);
@@ -228,7 +227,7 @@ static bool open_frame(flattener *f, const ast_class *fn, const value *values, c
         if (!c->input) continue;
         value v = given[input] ? values[input] : value_error();
         if (!given[input] && !c->value) {
-            message_error(f->messages, place, "%s lacks its argument '%s'", fn->name, c->name);
+            report_error(f, place, "%s lacks its argument '%s'", fn->name, c->name);
             return false;
         }
         if (!given[input]) v = evaluate(f, c->value);
@@ -257,7 +256,7 @@ static value output_value(flattener *f, const ast_class *fn, const ast_component
     const local *l = find_local(f, c->name);
     if (!l) return value_error();
     if (!graph_failed(f->g) && !f->failed && has_gap(&l->value)) {
-        message_error(f->messages, c->place, "output '%s' of %s gets no value", c->name, fn->name);
+        report_error(f, c->place, "output '%s' of %s gets no value", c->name, fn->name);
         return value_error();
     }
     value v = l->value;
@@ -287,14 +286,14 @@ static bool function_allowed(flattener *f, const ast_class *fn, source_place pla
 {
     if (fn->external) {
         if (message_errors(f->messages) == 0) /* the parser has said so */
-            message_error(f->messages, fn->external_place, "external functions are not supported");
+            report_error(f, fn->external_place, "external functions are not supported");
         return false;
     }
     if (f->call_depth < FLATTEN_MAX_CALLS && f->depth < FLATTEN_MAX_DEPTH - 40) return true;
-    message_error(f->messages, place,
-                  "calls of %s are nested more than %d deep: a recursion must end by conditions "
-                  "that are known before the run",
-                  fn->name, f->call_depth);
+    report_error(f, place,
+                 "calls of %s are nested more than %d deep: a recursion must end by conditions "
+                 "that are known before the run",
+                 fn->name, f->call_depth);
     f->stop = true;
     return false;
 }
@@ -319,7 +318,7 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
     int errors = message_errors(f->messages);
     if (open && execute_function(f, fn)) out = collect_outputs(f, fn, place);
     if (message_errors(f->messages) > errors && f->call_depth == 1)
-        message_note(f->messages, place, "in this call of %s", fn->name);
+        report_note(f, place, "in this call of %s", fn->name);
     f->call_depth--;
     f->local_base = base;
     f->local_count = count;
@@ -389,8 +388,7 @@ static value invoke_elements(flattener *f, const ast_class *fn, const value *val
             bool spread = given[i] && values[i].rank > declared_rank(f, input_component(fn, i));
             if (spread && (values[i].rank < extra ||
                            memcmp(values[i].dims, shape->dims, (size_t)extra * sizeof(size_t)))) {
-                message_error(f->messages, place, "array arguments of %s differ in their sizes",
-                              fn->name);
+                report_error(f, place, "array arguments of %s differ in their sizes", fn->name);
                 return value_error();
             }
             one[i] = spread ? element_argument(f, &values[i], extra, k) : values[i];
@@ -434,8 +432,7 @@ static bool field_argument(flattener *f, const ast_class *record, const ast_expr
             given = call->named[i].value;
     if (!given) given = c->value;
     if (!given) {
-        message_error(f->messages, call->place, "record %s lacks its field '%s'", record->name,
-                      c->name);
+        report_error(f, call->place, "record %s lacks its field '%s'", record->name, c->name);
         return false;
     }
     *out = evaluate(f, given);
@@ -456,8 +453,8 @@ static bool field_argument(flattener *f, const ast_class *record, const ast_expr
         char have[128], want[128];
         value_shape_text(out->rank, out->dims, have, sizeof have);
         value_shape_text(rank, dims, want, sizeof want);
-        message_error(f->messages, given->place, "field '%s' of record %s has sizes %s, not %s",
-                      c->name, record->name, want, have);
+        report_error(f, given->place, "field '%s' of record %s has sizes %s, not %s", c->name,
+                     record->name, want, have);
         return false;
     }
     out->type = t.type;
@@ -472,14 +469,14 @@ value record_constructor(flattener *f, const ast_class *record, const ast_expr *
     v.fields = flatten_take(f, v.field_count * sizeof *v.fields);
     if (!v.fields) return value_error();
     if (call->arg_count > v.field_count) {
-        message_error(f->messages, call->place, "record %s has %zu fields, found %zu values",
-                      record->name, v.field_count, call->arg_count);
+        report_error(f, call->place, "record %s has %zu fields, found %zu values", record->name,
+                     v.field_count, call->arg_count);
         return value_error();
     }
     for (size_t k = 0; k < call->named_count; k++)
         if (call->named[k].name && field_index(record, call->named[k].name) == SIZE_MAX) {
-            message_error(f->messages, call->named[k].place, "record %s has no field '%s'",
-                          record->name, call->named[k].name);
+            report_error(f, call->named[k].place, "record %s has no field '%s'", record->name,
+                         call->named[k].name);
             ok = false;
         }
     for (size_t k = 0; k < v.field_count; k++)

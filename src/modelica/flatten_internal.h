@@ -156,7 +156,7 @@ typedef struct flattener {
 
     int *slot_variable; /* per memory slot: variable whose current value it is, or -1 */
     int *slot_pre;      /* per memory slot: variable whose pre value it is, or -1 */
-    size_t slot_capacity;
+    size_t slot_capacity, slot_pre_capacity;
     size_t variable_capacity, parameter_capacity, relation_capacity, sample_capacity, when_capacity,
         discrete_capacity;
     double *parameter_value; /* per parameter, NAN if not known */
@@ -170,6 +170,8 @@ typedef struct flattener {
 
     uint8_t *depends; /* per node: DEPENDS_ flags, computed up to depends_count */
     size_t depends_count, depends_capacity;
+    double *number; /* per node: its value if it has no other leaves than parameters, else NAN */
+    size_t number_capacity;
     uint32_t *stamp; /* per node: last visit */
     size_t stamp_capacity;
     uint32_t stamp_now;
@@ -189,12 +191,20 @@ typedef struct flattener {
 enum { DEPENDS_CONTINUOUS = 1, DEPENDS_MEMORY = 2, DEPENDS_PARAMETER = 4 };
 
 /* flatten_support.c */
+/* Messages, except while memory fails: what is said then is not the model's fault. */
+void report_error(flattener *f, source_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void report_warning(flattener *f, source_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void report_note(flattener *f, source_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void *flatten_take(flattener *f, size_t bytes); /* zeroed, in the active arena; NULL: failed */
 char *flatten_text(flattener *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *model_text(flattener *f, const char *text); /* copy in the flat model; NULL stays NULL */
 bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size);
 bool flatten_pass(flattener *f, source_place place); /* count work; false: stop */
 uint8_t node_depends(flattener *f, expr e);
+double fixed_value(flattener *f, expr e); /* NAN if it depends on the run */
 typedef void (*leaf_visit)(flattener *f, void *context, expr leaf);
 void visit_begin(flattener *f); /* forget visited nodes */
 void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context);

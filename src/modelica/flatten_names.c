@@ -128,8 +128,8 @@ static void register_class(flattener *f, const ast_class *c, const char *prefix,
     if (!path) return;
     const ast_class *known = name_find(&f->classes, path);
     if (known && known != c) {
-        message_error(f->messages, c->place, "'%s' is declared twice", c->name);
-        message_note(f->messages, known->place, "first declared here");
+        report_error(f, c->place, "'%s' is declared twice", c->name);
+        report_note(f, known->place, "first declared here");
     }
     put_all_suffixes(f, &f->classes, path, (void *)(uintptr_t)c);
     register_members(f, c, path, depth);
@@ -142,8 +142,8 @@ static void register_constants(flattener *f)
         symbol *s = global_symbol(f, c);
         if (!s || !c->name || name_put(f, &f->globals, c->name, s)) continue;
         const symbol *known = name_find(&f->globals, c->name);
-        message_error(f->messages, c->place, "'%s' is declared twice", c->name);
-        message_note(f->messages, known->declaration->place, "first declared here");
+        report_error(f, c->place, "'%s' is declared twice", c->name);
+        report_note(f, known->declaration->place, "first declared here");
     }
 }
 
@@ -161,8 +161,8 @@ static void register_components(flattener *f, const ast_class *model)
         s->parameter = c->variability == VAR_PARAMETER;
         if (!c->name || name_put(f, &f->symbols, c->name, s)) continue;
         const symbol *known = name_find(&f->symbols, c->name);
-        message_error(f->messages, c->place, "'%s' is declared twice", c->name);
-        message_note(f->messages, known->declaration->place, "first declared here");
+        report_error(f, c->place, "'%s' is declared twice", c->name);
+        report_note(f, known->declaration->place, "first declared here");
         s->state = SYMBOL_BROKEN;
     }
 }

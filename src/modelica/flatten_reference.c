@@ -17,7 +17,7 @@ value value_field(flattener *f, const value *v, const char *name, source_place p
     if (v->type != VALUE_RECORD) {
         char text[128];
         value_describe(v, text, sizeof text);
-        message_error(f->messages, place, "%s has no field '%s'", text, name);
+        report_error(f, place, "%s has no field '%s'", text, name);
         return value_error();
     }
     size_t k = field_index(v->class_, name);
@@ -27,8 +27,8 @@ value value_field(flattener *f, const value *v, const char *name, source_place p
     for (size_t i = 0; i < v->class_->component_count && count < 64; i++)
         if (v->class_->components[i].name) names[count++] = v->class_->components[i].name;
     const char *near = nearest_name(name, names, count);
-    message_error(f->messages, place, "record %s has no field '%s'%s%s%s", v->class_->name, name,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    report_error(f, place, "record %s has no field '%s'%s%s%s", v->class_->name, name,
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return value_error();
 }
 
@@ -38,10 +38,9 @@ static bool check_index(flattener *f, double x, size_t size, const char *name, s
 {
     if (x >= 1.0 && x <= (double)size && x == floor(x)) return true;
     if (x != floor(x) || isnan(x))
-        message_error(f->messages, place, "subscript %g of '%s' is not an integer", x, name);
+        report_error(f, place, "subscript %g of '%s' is not an integer", x, name);
     else
-        message_error(f->messages, place, "subscript %.0f of '%s' is outside 1..%zu", x, name,
-                      size);
+        report_error(f, place, "subscript %.0f of '%s' is outside 1..%zu", x, name, size);
     return false;
 }
 
@@ -53,8 +52,7 @@ static bool subscript_list(flattener *f, const value *v, size_t size, const char
     for (size_t k = 0; k < v->count; k++) {
         double x = 0.0;
         if (!compile_time_value(f, value_element(v, k), &x)) {
-            message_error(f->messages, place,
-                          "a vector of subscripts must be known before the run");
+            report_error(f, place, "a vector of subscripts must be known before the run");
             return false;
         }
         if (!check_index(f, x, size, name, place)) return false;
@@ -74,8 +72,8 @@ static bool subscript_of_value(flattener *f, value *v, size_t size, const char *
     if ((!integral && !boolean) || v->rank > 1) {
         char text[128];
         value_describe(v, text, sizeof text);
-        message_error(f->messages, place,
-                      "a subscript must be an Integer, a vector of Integers or ':', not %s", text);
+        report_error(f, place,
+                     "a subscript must be an Integer, a vector of Integers or ':', not %s", text);
         return false;
     }
     if (v->rank == 1) return subscript_list(f, v, size, name, place, out);
@@ -167,10 +165,10 @@ static value pick_dynamic(flattener *f, const value *v, const subscript *s, size
 {
     size_t n = v->dims[which];
     if (n == 0 || n > DYNAMIC_MAX) {
-        message_error(f->messages, place,
-                      "a subscript that changes during the run may choose from 1 to %d elements, "
-                      "not %zu",
-                      DYNAMIC_MAX, n);
+        report_error(f, place,
+                     "a subscript that changes during the run may choose from 1 to %d elements, "
+                     "not %zu",
+                     DYNAMIC_MAX, n);
         return value_error();
     }
     subscript *known = flatten_take(f, count * sizeof *known);
@@ -219,7 +217,7 @@ value subscript_value(flattener *f, const value *v, ast_expr *const *subscripts,
     subscript s[VALUE_MAX_RANK];
     if (value_is_error(v)) return *v;
     if (count > (size_t)v->rank) {
-        message_error(f->messages, place, "%zu subscripts for %d dimensions", count, v->rank);
+        report_error(f, place, "%zu subscripts for %d dimensions", count, v->rank);
         return value_error();
     }
     for (size_t k = 0; k < count; k++)
@@ -235,10 +233,9 @@ static bool undeclared(flattener *f, const ast_expr *e)
     const char *name = joined_name(f, e->parts, e->part_count);
     const char *near = nearest_symbol(f, e->parts[0].name);
     if (near && e->part_count == 1)
-        message_error(f->messages, e->place, "'%s' is not declared; did you mean '%s'?", name,
-                      near);
+        report_error(f, e->place, "'%s' is not declared; did you mean '%s'?", name, near);
     else
-        message_error(f->messages, e->place, "'%s' is not declared", name);
+        report_error(f, e->place, "'%s' is not declared", name);
     return false;
 }
 
@@ -248,8 +245,7 @@ static bool use_symbol(flattener *f, symbol *s, source_place place, located *out
     out->symbol = s;
     if (!resolve_symbol(f, s, place)) {
         if (s->absent)
-            message_error(f->messages, place, "'%s' is absent: its condition is false",
-                          s->declaration->name);
+            report_error(f, place, "'%s' is absent: its condition is false", s->declaration->name);
         return false;
     }
     out->base = s->value;
@@ -281,10 +277,10 @@ static size_t find_first(flattener *f, const ast_expr *e, located *out)
     if (!s) used = find_global(f, e, &s);
     if (!s) {
         if (f->in_function && name_find(&f->symbols, e->parts[0].name))
-            message_error(f->messages, e->place,
-                          "'%s' is a variable of the model: a function sees only its inputs, its "
-                          "own variables and global constants",
-                          e->parts[0].name);
+            report_error(f, e->place,
+                         "'%s' is a variable of the model: a function sees only its inputs, its "
+                         "own variables and global constants",
+                         e->parts[0].name);
         else
             undeclared(f, e);
         return 0;
@@ -298,8 +294,8 @@ static bool add_subscripts(flattener *f, const ast_part *part, const value *v, b
 {
     size_t open = (size_t)v->rank - out->subscript_count;
     if (part->subscript_count > open) {
-        message_error(f->messages, part->place, "'%s' has %zu dimension%s, not %zu", part->name,
-                      open, open == 1 ? "" : "s", part->subscript_count);
+        report_error(f, part->place, "'%s' has %zu dimension%s, not %zu", part->name, open,
+                     open == 1 ? "" : "s", part->subscript_count);
         return false;
     }
     for (size_t k = 0; k < part->subscript_count; k++) {
@@ -374,7 +370,7 @@ value located_value(flattener *f, const located *l, source_place place)
     const local *from = &f->locals[l->local_index];
     if (!from->assignable) return v;
     if (!f->shape_only && !f->failed && !graph_failed(f->g) && has_gap(&v)) {
-        message_error(f->messages, place, "'%s' is used before it has a value", from->name);
+        report_error(f, place, "'%s' is used before it has a value", from->name);
         return value_error();
     }
     return detach(f, &v);
@@ -397,8 +393,8 @@ static bool literal_of(flattener *f, const ast_expr *e, value *out)
             return true;
         }
     const char *near = nearest_name(name ? name : "", c->literals, c->literal_count);
-    message_error(f->messages, e->place, "enumeration %s has no literal '%s'%s%s%s", c->name, name,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    report_error(f, e->place, "enumeration %s has no literal '%s'%s%s%s", c->name, name,
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     *out = value_error();
     return true;
 }
@@ -412,8 +408,7 @@ value evaluate_reference(flattener *f, const ast_expr *e)
     if (e->part_count == 1 && strcmp(e->parts[0].name, "time") == 0 && !find_local(f, "time") &&
         !name_find(&f->symbols, "time")) {
         if (f->in_function) {
-            message_error(f->messages, e->place,
-                          "a function does not see time: give it as an argument");
+            report_error(f, e->place, "a function does not see time: give it as an argument");
             return value_error();
         }
         v = value_scalar(VALUE_REAL, graph_time(f->g));

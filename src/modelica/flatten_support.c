@@ -7,6 +7,47 @@
 #include "base/memory.h"
 #include "modelica/flatten_internal.h"
 
+static bool is_out_of_memory(flattener *f)
+{
+    if (graph_failed(f->g)) f->failed = true;
+    return f->failed;
+}
+
+enum { MESSAGE_MOST = 2000 };
+
+void report_error(flattener *f, source_place place, const char *format, ...)
+{
+    char text[MESSAGE_MOST];
+    va_list list;
+    if (is_out_of_memory(f)) return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    message_error(f->messages, place, "%s", text);
+}
+
+void report_warning(flattener *f, source_place place, const char *format, ...)
+{
+    char text[MESSAGE_MOST];
+    va_list list;
+    if (is_out_of_memory(f)) return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    message_warning(f->messages, place, "%s", text);
+}
+
+void report_note(flattener *f, source_place place, const char *format, ...)
+{
+    char text[MESSAGE_MOST];
+    va_list list;
+    if (is_out_of_memory(f)) return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    message_note(f->messages, place, "%s", text);
+}
+
 void *flatten_take(flattener *f, size_t bytes)
 {
     void *block = f->failed ? NULL : arena_alloc(f->active, bytes ? bytes : 1);
@@ -66,10 +107,10 @@ bool flatten_pass(flattener *f, source_place place)
     bool nodes = graph_size(f->g) > FLATTEN_MAX_NODES;
     if (!nodes && ++f->passes <= FLATTEN_MAX_PASSES) return true;
     f->stop = true;
-    message_error(f->messages, place,
-                  nodes ? "the model grows beyond %d expression nodes here: too large to unroll"
-                        : "more than %d passes through loops and functions: does this loop end?",
-                  nodes ? FLATTEN_MAX_NODES : FLATTEN_MAX_PASSES);
+    report_error(f, place,
+                 nodes ? "the model grows beyond %d expression nodes here: too large to unroll"
+                       : "more than %d passes through loops and functions: does this loop end?",
+                 nodes ? FLATTEN_MAX_NODES : FLATTEN_MAX_PASSES);
     return false;
 }
 
@@ -86,13 +127,24 @@ static uint8_t leaf_depends(const expr_node *n)
     }
 }
 
-/* Which kinds of leaves e contains. The table grows with the graph: operands come before their
- * parents, so one scan fills it. */
-uint8_t node_depends(flattener *f, expr e)
+/* Value of a node made of constants and parameters alone, given those of its operands. */
+static double node_number(const flattener *f, const expr_node *n)
+{
+    int arity = graph_arity((expr_op)n->op);
+    if (n->op == EXPR_CONSTANT) return n->value;
+    if (n->op == EXPR_PARAMETER) return f->parameter_value[n->index];
+    return graph_apply((expr_op)n->op, f->number[n->a], arity > 1 ? f->number[n->b] : 0.0,
+                       arity > 2 ? f->number[n->c] : 0.0);
+}
+
+/* Fill the tables of dependence and values up to the last node. Operands come before their parents
+ * and a parameter's value is known before its leaf is made, so one scan does it. */
+static bool scan_nodes(flattener *f)
 {
     size_t size = graph_size(f->g);
-    if (e == EXPR_NONE || e >= size) return 0;
-    if (!flatten_grow(f, &f->depends, &f->depends_capacity, size, sizeof *f->depends)) return 0;
+    if (!flatten_grow(f, &f->depends, &f->depends_capacity, size, sizeof *f->depends) ||
+        !flatten_grow(f, &f->number, &f->number_capacity, size, sizeof *f->number))
+        return false;
     for (size_t k = f->depends_count ? f->depends_count : 1; k < size; k++) {
         const expr_node *n = graph_node(f->g, (expr)k);
         int arity = graph_arity((expr_op)n->op);
@@ -101,9 +153,24 @@ uint8_t node_depends(flattener *f, expr e)
         if (arity > 1) flags |= f->depends[n->b];
         if (arity > 2) flags |= f->depends[n->c];
         f->depends[k] = flags;
+        bool fixed = !(flags & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY));
+        f->number[k] = fixed ? node_number(f, n) : NAN;
     }
     f->depends_count = size;
+    return true;
+}
+
+/* Which kinds of leaves e contains. */
+uint8_t node_depends(flattener *f, expr e)
+{
+    if (e == EXPR_NONE || e >= graph_size(f->g) || !scan_nodes(f)) return 0;
     return f->depends[e];
+}
+
+double fixed_value(flattener *f, expr e)
+{
+    if (e == EXPR_NONE || e >= graph_size(f->g) || !scan_nodes(f)) return NAN;
+    return f->number[e];
 }
 
 void visit_begin(flattener *f)
@@ -140,15 +207,6 @@ void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context)
 
 /* ---- values at compile time ---- */
 
-static double parameter_leaf_value(void *context, const expr_node *leaf)
-{
-    const flattener *f = context;
-    if (leaf->op == EXPR_CONSTANT) return leaf->value;
-    if (leaf->op != EXPR_PARAMETER) return NAN;
-    size_t k = (size_t)leaf->index;
-    return k < f->m->parameter_count ? f->parameter_value[k] : NAN;
-}
-
 static void mark_structural(flattener *f, void *context, expr leaf)
 {
     const expr_node *n = graph_node(f->g, leaf);
@@ -170,9 +228,7 @@ bool compile_time_value(flattener *f, expr e, double *out)
 {
     if (graph_is_constant(f->g, e, out)) return true;
     if (e == EXPR_NONE || node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)) return false;
-    *out = graph_node(f->g, e)->op == EXPR_PARAMETER
-               ? parameter_leaf_value(f, graph_node(f->g, e))
-               : graph_value(f->g, e, parameter_leaf_value, f);
+    *out = fixed_value(f, e);
     if (isnan(*out)) return false;
     note_structural(f, e);
     return true;
@@ -235,9 +291,8 @@ value value_array_of(flattener *f, value_type type, size_t n)
 int new_memory(flattener *f)
 {
     size_t slot = (size_t)f->m->memory_count;
-    size_t capacity = f->slot_capacity;
     if (!flatten_grow(f, &f->slot_variable, &f->slot_capacity, slot + 1, sizeof(int))) return 0;
-    if (!flatten_grow(f, &f->slot_pre, &capacity, slot + 1, sizeof(int))) return 0;
+    if (!flatten_grow(f, &f->slot_pre, &f->slot_pre_capacity, slot + 1, sizeof(int))) return 0;
     f->slot_variable[slot] = -1;
     f->slot_pre[slot] = -1;
     return f->m->memory_count++;

@@ -21,9 +21,9 @@ static bool type_unknown(flattener *f, const char *name, source_place place)
 {
     const char *near = nearest_class(f, name, CLASS_TYPE);
     if (near)
-        message_error(f->messages, place, "unknown type '%s'; did you mean '%s'?", name, near);
+        report_error(f, place, "unknown type '%s'; did you mean '%s'?", name, near);
     else
-        message_error(f->messages, place, "unknown type '%s'", name);
+        report_error(f, place, "unknown type '%s'", name);
     return false;
 }
 
@@ -42,11 +42,11 @@ bool resolve_type(flattener *f, const char *name, source_place place, type_info 
             return true;
         }
         if (c->kind != CLASS_TYPE) {
-            message_error(f->messages, place, "'%s' is not a type", current);
+            report_error(f, place, "'%s' is not a type", current);
             return false;
         }
         if (out->chain_count == TYPE_MAX_CHAIN) {
-            message_error(f->messages, place, "type '%s' is defined by itself", name);
+            report_error(f, place, "type '%s' is defined by itself", name);
             return false;
         }
         out->chain[out->chain_count++] = c;

@@ -44,8 +44,8 @@ static bool read_level(flattener *f, const ast_expr *level, bool *warning)
                            : NULL;
     *warning = name && strcmp(name, "warning") == 0;
     if (!level || (name && (*warning || strcmp(name, "error") == 0))) return true;
-    message_error(f->messages, level->place,
-                  "the level of an assert is AssertionLevel.error or AssertionLevel.warning");
+    report_error(f, level->place,
+                 "the level of an assert is AssertionLevel.error or AssertionLevel.warning");
     return false;
 }
 
@@ -56,7 +56,7 @@ bool assert_action(flattener *f, const ast_expr *call, flat_action *out)
     const ast_expr *message = assert_argument(call, 1, "message");
     *out = (flat_action){.kind = ACTION_ASSERT, .variable = -1, .place = call->place};
     if (!condition || !message) {
-        message_error(f->messages, call->place, "assert wants a condition and a message");
+        report_error(f, call->place, "assert wants a condition and a message");
         return false;
     }
     bool before = f->no_event;
@@ -74,7 +74,7 @@ bool terminate_action(flattener *f, const ast_expr *call, flat_action *out)
     *out = (flat_action){.kind = ACTION_TERMINATE, .variable = -1, .place = call->place};
     out->guard = f->guard;
     if (call->arg_count == 1) return read_message(f, call->args[0], out);
-    message_error(f->messages, call->place, "terminate wants a message");
+    report_error(f, call->place, "terminate wants a message");
     return false;
 }
 
@@ -82,9 +82,9 @@ bool terminate_action(flattener *f, const ast_expr *call, flat_action *out)
 bool reinit_actions(flattener *f, const ast_expr *call)
 {
     if (!f->actions || call->arg_count != 2) {
-        message_error(f->messages, call->place,
-                      f->actions ? "reinit wants a variable and a value"
-                                 : "reinit stands only in when-clauses");
+        report_error(f, call->place,
+                     f->actions ? "reinit wants a variable and a value"
+                                : "reinit stands only in when-clauses");
         return false;
     }
     value x = evaluate(f, call->args[0]), v = evaluate(f, call->args[1]);
@@ -97,8 +97,8 @@ bool reinit_actions(flattener *f, const ast_expr *call)
     for (size_t k = 0; k < x.count && !graph_failed(f->g); k++) {
         const expr_node *n = graph_node(f->g, value_element(&x, k));
         if (n->op != EXPR_VARIABLE || n->order != 0) {
-            message_error(f->messages, call->args[0]->place,
-                          "reinit wants a continuous variable whose derivative appears");
+            report_error(f, call->args[0]->place,
+                         "reinit wants a continuous variable whose derivative appears");
             return false;
         }
         push_action(f, f->actions,
@@ -118,12 +118,12 @@ static void assign_discrete(flattener *f, const ast_expr *left, const value *v, 
     value target = evaluate(f, left);
     if (value_is_error(&target) || value_is_error(v)) return;
     if (left->kind != AST_REFERENCE) {
-        message_error(f->messages, left->place,
-                      "an equation in a when-clause must have a variable on its left");
+        report_error(f, left->place,
+                     "an equation in a when-clause must have a variable on its left");
         return;
     }
     if (target.type == VALUE_RECORD && v->type == VALUE_RECORD && v->class_ == target.class_) {
-        message_error(f->messages, left->place, "records in when-clauses: assign their fields");
+        report_error(f, left->place, "records in when-clauses: assign their fields");
         return;
     }
     if (!fits_type(v, target.type, target.class_) || !value_same_shape(&target, v)) {
@@ -137,8 +137,7 @@ static void assign_discrete(flattener *f, const ast_expr *left, const value *v, 
         const expr_node *n = graph_node(f->g, value_element(&target, k));
         int variable = n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
         if (variable < 0) {
-            message_error(f->messages, left->place,
-                          "a when-clause can only define discrete variables");
+            report_error(f, left->place, "a when-clause can only define discrete variables");
             return;
         }
         push_action(f, f->actions,
@@ -160,8 +159,8 @@ void when_assign(flattener *f, const ast_item *item)
     }
     if (value_is_error(&v)) return;
     if (v.type != VALUE_TUPLE || v.field_count < item->left->arg_count) {
-        message_error(f->messages, item->place, "%zu results are wanted, but there are %zu",
-                      item->left->arg_count, v.type == VALUE_TUPLE ? v.field_count : 1);
+        report_error(f, item->place, "%zu results are wanted, but there are %zu",
+                     item->left->arg_count, v.type == VALUE_TUPLE ? v.field_count : 1);
         return;
     }
     for (size_t k = 0; k < item->left->arg_count; k++)
@@ -318,11 +317,11 @@ void when_equation(flattener *f, const ast_item *item)
     flat_when w = {0};
     size_t capacity = 0;
     if (f->in_when || f->in_initial || f->target != &f->equations) {
-        message_error(f->messages, item->place,
-                      f->in_when      ? "when-clauses cannot be nested"
-                      : f->in_initial ? "when-clauses cannot stand in initial equations"
-                                      : "a when-clause cannot stand in an if-equation whose "
-                                        "condition changes during the run");
+        report_error(f, item->place,
+                     f->in_when      ? "when-clauses cannot be nested"
+                     : f->in_initial ? "when-clauses cannot stand in initial equations"
+                                     : "a when-clause cannot stand in an if-equation whose "
+                                       "condition changes during the run");
         return;
     }
     for (size_t k = 0; k < item->branch_count; k++)
