@@ -27,8 +27,9 @@ hybrid *hybrid_new(const model_form *form)
     h->warned = DAE_ARRAY(bool, m->assert_count);
     h->ahead = DAE_ARRAY(double, form->n);
     h->before = DAE_ARRAY(double, m->memory_count);
-    if (h->instance && h->next_sample && h->crossing && h->assertion && h->warned && h->ahead &&
-        h->before)
+    h->start = DAE_ARRAY(double, form->n);
+    if (h->start && h->instance && h->next_sample && h->crossing && h->assertion && h->warned &&
+        h->ahead && h->before)
         return h;
     hybrid_free(h);
     return NULL;
@@ -44,7 +45,65 @@ void hybrid_free(hybrid *h)
     dae_free(h->warned);
     dae_free(h->ahead);
     dae_free(h->before);
+    dae_free(h->start);
+    dae_solver_free(h->initial_solver);
+    dae_problem_free(h->initial_problem);
+    model_instance_free(h->initial);
+    dae_free(h->initial_y);
+    dae_free(h->initial_yp);
     dae_free(h);
+}
+
+/* A problem and a solver for the initial system. */
+static dae_status new_initial(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    model_form *form = h->instance->form->initial;
+    dae_residual r;
+    dae_options options = dae_options_default();
+    options.rtol = s->options.rtol;
+    options.atol = s->options.atol;
+    options.init = DAE_INIT_DERIVATIVE;
+    options.init_iterations = s->options.init_iterations;
+    options.init_tolerance = s->options.init_tolerance;
+    h->initial = model_instance_new(form);
+    h->initial_y = DAE_ARRAY(double, form->n);
+    h->initial_yp = DAE_ARRAY(double, form->n);
+    if (!h->initial || !h->initial_y || !h->initial_yp)
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the initial equations.");
+    model_form_describe(form, &r);
+    r.user = h->initial;
+    dae_status status = dae_problem_from_residual(&r, &h->initial_problem, &s->diag);
+    if (status != DAE_OK) return status;
+    return dae_solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
+}
+
+/* Solve F = 0, initial equations and kept start values for y and y' at once. */
+static dae_status solve_initial(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const model_form *form = h->instance->form, *initial = form->initial;
+    size_t parameters = form->flat->parameter_count;
+    dae_status status = h->initial_solver ? DAE_OK : new_initial(s);
+    if (status != DAE_OK) return status;
+    memcpy(h->initial->parameters, h->instance->parameters, parameters * sizeof(double));
+    memcpy(h->initial->memory, h->instance->memory,
+           (size_t)form->flat->memory_count * sizeof(double));
+    for (int k = 0; k < initial->pinned_count; k++)
+        h->initial->parameters[parameters + (size_t)k] = h->start[initial->pinned[k]];
+    model_instance_prepare(h->initial);
+    vector_copy(s->n, s->y, h->initial_y);
+    for (int i = s->n; i < initial->n; i++) h->initial_y[i] = s->yp[initial->slope_of[i]];
+    vector_zero(initial->n, h->initial_yp);
+    status = dae_solver_start(h->initial_solver, t, h->initial_y, h->initial_yp);
+    if (status != DAE_OK) {
+        s->diag = *dae_solver_diag(h->initial_solver);
+        return status;
+    }
+    dae_solver_at(h->initial_solver, t, 0, h->initial_y);
+    vector_copy(s->n, h->initial_y, s->y);
+    for (int i = s->n; i < initial->n; i++) s->yp[initial->slope_of[i]] = h->initial_y[i];
+    return DAE_OK;
 }
 
 static const flat_model *flat_of(const dae_solver *s)
@@ -107,7 +166,7 @@ static bool any_nominal(const model_form *f)
 
 bool hybrid_options(const model_form *f, dae_options *options)
 {
-    bool tags = f->flat->initial_count > 0 && !options->y_tags;
+    bool tags = f->flat->initial_count > 0 && !f->initial && !options->y_tags;
     bool nominal = any_nominal(f) && !options->atol_by_variable;
     return (!tags || tag_fixed(f, options)) && (!nominal || scale_by_nominal(f, options));
 }
@@ -332,6 +391,11 @@ static dae_status pass(dae_solver *s, double t, bool initial, dae_init mode)
         status = fire_when(s, t, &m->whens[w], initial);
     if (status != DAE_OK) return status;
     model_instance_prepare(s->hybrid->instance);
+    if (initial && s->hybrid->instance->form->initial) {
+        status = solve_initial(s, t);
+        if (status != DAE_OK) return status;
+        mode = DAE_INIT_DIFFERENTIAL;
+    }
     status = solver_begin(s, t, mode);
     if (status == DAE_OK) update_relations(s, t);
     return status;
@@ -424,6 +488,7 @@ dae_status hybrid_start(dae_solver *s, double t)
     hybrid *h = s->hybrid;
     h->pending = false;
     s->terminated = false;
+    vector_copy(s->n, s->y, h->start);
     model_instance_load(h->instance);
     start_memory(s);
     dae_status status = start_samples(s, t);

@@ -17,6 +17,13 @@ typedef struct hybrid {
     bool *warned;        /* per assertion at level warning: told once */
     bool pending;        /* an event was located and reported, its update is due */
     bool time_event;     /* it comes from sample */
+
+    /* The initial system of the model, if it has one: a problem and a solver of its own. */
+    model_instance *initial;
+    dae_problem *initial_problem;
+    struct dae_solver *initial_solver;
+    double *initial_y, *initial_yp; /* its unknowns */
+    double *start;                  /* n: the start values given */
 } hybrid;
 
 /* NULL: out of memory. */

@@ -456,6 +456,161 @@ static dae_status check_square(const build *b, dae_diag *diag)
                     b->f->flat->name, b->equations, n, b->f->eliminated);
 }
 
+/* ---------------------------------------------------------------------------------------------
+ * The initial system
+ * ------------------------------------------------------------------------------------------- */
+
+/* fixed[i] for all unknowns at once. */
+static void mark_fixed(const model_form *f, bool *fixed)
+{
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int sign, first = q->discrete ? -1 : f->first_unknown[alias_root(f, (int)v, &sign)];
+        if (first >= 0 && q->fixed) fixed[first] = true;
+    }
+}
+
+typedef struct slope_map {
+    int n;
+    const int *place; /* per unknown: index of its slope in the initial system */
+} slope_map;
+
+/* y'_i becomes an unknown of its own. */
+static expr map_slope(void *context, graph *g, expr leaf)
+{
+    const slope_map *map = context;
+    const expr_node *node = graph_node(g, leaf);
+    if (node->op != EXPR_VARIABLE || node->order == 0) return leaf;
+    return graph_variable(g, map->place[node->index], 0);
+}
+
+static void note_unknown(void *context, expr leaf)
+{
+    struct {
+        const graph *g;
+        bool *seen;
+    } *scan = context;
+    const expr_node *node = graph_node(scan->g, leaf);
+    if (node->op == EXPR_VARIABLE) scan->seen[node->index] = true;
+}
+
+/* Choose what start values to keep beside the initial equations: the fixed ones, then states that
+ * no initial equation mentions, then other states, until there is one for each state. */
+static bool choose_pinned(const model_form *f, int states, model_form *initial, bool *consistent)
+{
+    int n = f->n, wanted = states - (int)f->condition.outputs;
+    bool *fixed = DAE_ARRAY(bool, n), *mentioned = DAE_ARRAY(bool, n);
+    initial->pinned = DAE_ARRAY(int, n);
+    struct {
+        const graph *g;
+        bool *seen;
+    } scan = {f->flat->graph, mentioned};
+    bool ok =
+        fixed && mentioned && initial->pinned &&
+        graph_leaves(f->flat->graph, f->condition.e, f->condition.outputs, note_unknown, &scan);
+    if (ok) {
+        mark_fixed(f, fixed);
+        int count = 0;
+        for (int i = 0; i < n; i++)
+            if (fixed[i]) initial->pinned[count++] = i;
+        *consistent = count <= wanted;
+        for (int pass = 0; pass < 2 && *consistent; pass++)
+            for (int i = 0; i < n && count < wanted; i++)
+                if (f->differential[i] && !fixed[i] && mentioned[i] == (pass == 1)) {
+                    initial->pinned[count++] = i;
+                    fixed[i] = true;
+                }
+        *consistent = *consistent && count == wanted;
+        initial->pinned_count = count;
+    }
+    dae_free(fixed);
+    dae_free(mentioned);
+    return ok;
+}
+
+/* Residuals and names of the initial system. */
+static bool collect_initial(build *b, const model_form *f, const int *place)
+{
+    model_form *initial = b->f;
+    graph *g = f->flat->graph;
+    slope_map map = {f->n, place};
+    size_t total = (size_t)initial->n, count = 0;
+    b->residuals = DAE_ARRAY(expr, total);
+    initial->equation_names = DAE_ARRAY(char *, total);
+    if (!b->residuals || !initial->equation_names) return false;
+    for (int i = 0; i < f->n; i++) {
+        const char *name = f->equation_names[i];
+        initial->equation_names[count] = name ? dae_strdup(name) : NULL;
+        b->residuals[count++] = graph_substitute(g, f->residual.e[i], map_slope, &map);
+    }
+    for (size_t k = 0; k < f->condition.outputs; k++) {
+        const char *name = f->flat->initial_equations[k].name;
+        initial->equation_names[count] = name ? dae_strdup(name) : NULL;
+        b->residuals[count++] = graph_substitute(g, f->condition.e[k], map_slope, &map);
+    }
+    for (int k = 0; k < initial->pinned_count; k++) {
+        char name[256];
+        snprintf(name, sizeof name, "start value of %.200s", f->unknown_names[initial->pinned[k]]);
+        initial->equation_names[count] = dae_strdup(name);
+        expr start = graph_parameter(g, (int)f->flat->parameter_count + k);
+        b->residuals[count++] =
+            graph_binary(g, EXPR_SUB, graph_variable(g, initial->pinned[k], 0), start);
+    }
+    b->equations = count;
+    return !graph_failed(g);
+}
+
+static bool name_initial(model_form *initial, const model_form *f)
+{
+    initial->unknown_names = DAE_ARRAY(char *, initial->n);
+    if (!initial->unknown_names) return false;
+    for (int i = 0; i < initial->n; i++) {
+        const char *name = f->unknown_names[i < f->n ? i : initial->slope_of[i]];
+        char *text = dae_calloc(strlen(name) + 6, 1);
+        if (!text) return false;
+        sprintf(text, i < f->n ? "%s" : "der(%s)", name);
+        initial->unknown_names[i] = text;
+    }
+    return true;
+}
+
+/* Build f->initial where it is needed and square; otherwise f->initial stays NULL. */
+static bool build_initial(model_form *f)
+{
+    int states = 0, n = f->n;
+    bool needed = f->condition.outputs > 0, square = false;
+    for (int i = 0; i < n; i++) states += f->differential[i];
+    if (!needed) return true;
+    build b = {.f = DAE_NEW(model_form)};
+    int *place = DAE_ARRAY(int, n);
+    bool ok = b.f && place && choose_pinned(f, states, b.f, &square);
+    if (ok && square) {
+        b.f->flat = f->flat;
+        b.f->borrowed = true;
+        b.f->n = n + states;
+        b.f->slope_of = DAE_ARRAY(int, b.f->n);
+        b.f->differential = DAE_ARRAY(bool, b.f->n);
+        ok = b.f->slope_of && b.f->differential;
+        for (int i = 0, at = n; ok && i < n; i++)
+            if (f->differential[i]) {
+                b.f->slope_of[at] = i;
+                place[i] = at++;
+            }
+        ok = ok && collect_initial(&b, f, place) && differentiate(&b) && make_pattern(&b) &&
+             make_program(b.f, &b.f->residual, b.residuals, b.equations) &&
+             make_program(b.f, &b.f->jacobian, b.entries, b.entry_count) && name_initial(b.f, f);
+        for (int k = 2; ok && k < PROGRAMS; k++)
+            ok = make_program(b.f, program_at(b.f, k), b.residuals, 0);
+    }
+    build_free(&b);
+    dae_free(place);
+    if (ok && square)
+        f->initial = b.f;
+    else
+        model_form_free(b.f);
+    return ok;
+}
+
 static dae_status build_form(build *b, dae_diag *diag)
 {
     model_form *f = b->f;
@@ -468,7 +623,8 @@ static dae_status build_form(build *b, dae_diag *diag)
     if (!reduce(b) || !collect_equations(b)) return out_of_memory(diag);
     dae_status status = check_square(b, diag);
     if (status != DAE_OK) return status;
-    if (!differentiate(b) || !make_pattern(b) || !make_programs(b) || !name_unknowns(f))
+    if (!differentiate(b) || !make_pattern(b) || !make_programs(b) || !name_unknowns(f) ||
+        !build_initial(f))
         return out_of_memory(diag);
     return model_form_evaluate_parameters(f, diag);
 }
@@ -500,8 +656,12 @@ static void free_texts(char **texts, size_t count)
 void model_form_free(model_form *f)
 {
     if (!f) return;
+    size_t equations = f->borrowed ? 0 : f->flat ? f->flat->equation_count : 0;
     free_texts(f->unknown_names, (size_t)f->n);
-    free_texts(f->equation_names, f->flat->equation_count + (size_t)f->n);
+    free_texts(f->equation_names, equations + (size_t)f->n);
+    model_form_free(f->initial);
+    dae_free(f->slope_of);
+    dae_free(f->pinned);
     for (int k = 0; k < PROGRAMS; k++) {
         code_free(&program_at(f, k)->code);
         dae_free(program_at(f, k)->e);
@@ -517,7 +677,7 @@ void model_form_free(model_form *f)
     dae_free(f->parameters);
     dae_free(f->parameter_set);
     dae_free(f->start);
-    flat_model_free(f->flat);
+    if (!f->borrowed) flat_model_free(f->flat);
     dae_free(f);
 }
 
@@ -618,7 +778,7 @@ model_instance *model_instance_new(const model_form *f)
         size[k] = c->tape ? tape_work_size(c->tape) : 0;
         total += size[k];
     }
-    m->parameters = DAE_ARRAY(double, f->flat->parameter_count);
+    m->parameters = DAE_ARRAY(double, f->flat->parameter_count + (size_t)f->pinned_count);
     m->memory = DAE_ARRAY(double, f->flat->memory_count);
     m->jacobian_values = DAE_ARRAY(double, f->jacobian_outputs);
     m->work = DAE_ARRAY(double, total);
@@ -645,8 +805,9 @@ void model_instance_free(model_instance *m)
 
 void model_instance_load(model_instance *m)
 {
-    memcpy(m->parameters, m->form->parameters,
-           m->form->flat->parameter_count * sizeof *m->parameters);
+    if (m->form->parameters)
+        memcpy(m->parameters, m->form->parameters,
+               m->form->flat->parameter_count * sizeof *m->parameters);
     model_instance_prepare(m);
 }
 
@@ -769,11 +930,12 @@ void model_form_describe(model_form *f, dae_residual *r)
                         .rowind = f->rowind,
                         .variable_names = (const char *const *)f->unknown_names,
                         .equation_names = (const char *const *)f->equation_names};
+    if (f->borrowed) return;
     if (m->relation_count > 0) {
         r->n_events = (int)m->relation_count;
         r->event_function = model_events;
     }
-    if (m->initial_count > 0) {
+    if (m->initial_count > 0 && !f->initial) { /* too many for a square initial system */
         r->n_conditions = (int)m->initial_count;
         r->conditions = model_conditions;
     }

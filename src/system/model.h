@@ -45,6 +45,15 @@ typedef struct model_form {
     double *start;                          /* per flat variable: value set from outside, or NAN */
     int eliminated;                         /* number of alias variables */
     char **unknown_names, **equation_names; /* owned */
+
+    /* The initial system, if there are initial equations or fixed values that are no states:
+     * unknowns y, then y' of the differential ones; equations F = 0, the initial equations, and
+     * y_j = start_j for `pinned` ones, whose start values are parameters behind the model's own. */
+    struct model_form *initial; /* owned; NULL: start values of differential variables are kept */
+    int *slope_of; /* of an initial system: for i >= first, y_i is y' of unknown slope_of */
+    int *pinned;   /* unknowns whose start value is an equation */
+    int pinned_count;
+    bool borrowed; /* an initial system: flat belongs to the form it starts */
 } model_form;
 
 /* Take over a flat model (freed with the form, also on failure). */
