@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* ---- the heap, watched ----------------------------------------------------------------------- */
+/* ---- the heap, watched ---- */
 
 static struct {
     void *(*malloc)(size_t);
@@ -222,7 +222,7 @@ static int rod_solve(double t, const double *y, const double *yp, double cj, dou
     return 0;
 }
 
-/* ---- one life of a problem and a solver ------------------------------------------------------ */
+/* ---- one life of a problem and a solver ---- */
 
 typedef struct setting {
     const char *name;
@@ -482,7 +482,7 @@ static outcome live_once(const setting *s)
     return o;
 }
 
-/* ---- the tests ------------------------------------------------------------------------------- */
+/* ---- the tests ---- */
 
 #define CHECK(condition, s, k, o)                                                                  \
     do {                                                                                           \

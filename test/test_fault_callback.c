@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-/* ---- callbacks to order -----------------------------------------------------------------------
- */
+/* ---- callbacks to order ---- */
 
 typedef enum role {
     RESIDUAL,
@@ -149,8 +148,7 @@ static double norm(int n, const double *v, const double *w, void *user)
     return most;
 }
 
-/* ---- a run
- * -------------------------------------------------------------------------------------*/
+/* ---- a run ---- */
 
 typedef struct scene {
     const char *name;
@@ -267,8 +265,7 @@ static result perform(const scene *s, cast *c)
     return r;
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------
- */
+/* ---- what must hold ---- */
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -426,8 +423,7 @@ static void test_matrix_free(void **state)
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) fail_every_call(&scenes[i]);
 }
 
-/* ---- a callback with a border ------------------------------------------------------------------
- */
+/* ---- a callback with a border ---- */
 
 typedef struct border {
     double time; /* F cannot be evaluated beyond this time */

@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-/* ---- helpers ----------------------------------------------------------------------------------
- */
+/* ---- helpers ---- */
 
 /* The diagnostic must have this status, and all the words, separated by |. */
 static void check_diag(const dae_diag *diag, dae_status status, const char *words)
@@ -88,8 +87,7 @@ static int decay(double t, const double *y, const double *yp, double *f, void *u
 
 static const double ones[3] = {1.0, 1.0, 1.0};
 
-/* ---- NULL and the order of calls ---------------------------------------------------------------
- */
+/* ---- NULL and the order of calls ---- */
 
 static void test_null_at_creation(void **state)
 {
@@ -197,8 +195,7 @@ static void test_calls_out_of_order(void **state)
     close_pair(&p);
 }
 
-/* ---- numbers and choices ------------------------------------------------------------------------
- */
+/* ---- numbers and choices ---- */
 
 static void refuse_options(const dae_options *options, dae_status status, const char *words)
 {
@@ -460,9 +457,7 @@ static void test_names_of_everything(void **state)
     assert_null(dae_method_citation(1000));
 }
 
-/* ---- times
- * ----------------------------------------------------------------------------------------
- */
+/* ---- times ---- */
 
 static void test_end_times(void **state)
 {
@@ -545,8 +540,7 @@ static void test_output_outside_the_step(void **state)
     close_pair(&p);
 }
 
-/* ---- singular matrices --------------------------------------------------------------------------
- */
+/* ---- singular matrices ---- */
 
 /* heat' = -heat, 0 = 0 */
 static int empty_equation(double t, const double *y, const double *yp, double *f, void *user)
@@ -637,9 +631,7 @@ static void test_singular_by_all_solvers(void **state)
     }
 }
 
-/* ---- inconsistent values, higher index
- * ------------------------------------------------------------
- */
+/* ---- inconsistent values, higher index ---- */
 
 /* heat' = -flow, flow = heat */
 static int index1(double t, const double *y, const double *yp, double *f, void *user)
@@ -758,9 +750,7 @@ static void test_higher_index_models(void **state)
     expect_index_message("pendulum3", 1e-8, 4);
 }
 
-/* ---- solutions that are not smooth
- * ------------------------------------------------------------------
- */
+/* ---- solutions that are not smooth ---- */
 
 /* heat' = 1 before t = 1 and -100 after it */
 static int jump(double t, const double *y, const double *yp, double *f, void *user)
@@ -816,9 +806,7 @@ static void test_explosion(void **state)
     }
 }
 
-/* ---- tolerances and the arithmetic
- * --------------------------------------------------------------------
- */
+/* ---- tolerances and the arithmetic ---- */
 
 static void test_relative_tolerance_of_zero(void **state)
 {
@@ -888,9 +876,7 @@ static void test_tolerances_become_too_tight(void **state)
     close_pair(&p);
 }
 
-/* ---- bounds
- * -------------------------------------------------------------------------------------------
- */
+/* ---- bounds ---- */
 
 static int fall(double t, const double *y, const double *yp, double *f, void *user)
 {
@@ -962,9 +948,44 @@ static void test_bounds_that_can_be_met(void **state)
     }
 }
 
-/* ---- limits
- * ---------------------------------------------------------------------------------------------
- */
+enum { RATES = 12 };
+
+/* y_i' = -2^i y_i: positive, and soon far below any tolerance, where BDF of higher order swings
+ * around zero by next to nothing */
+static int rates(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    for (int i = 0; i < RATES; i++) f[i] = yp[i] + ldexp(y[i], i);
+    return 0;
+}
+
+static void test_decay_to_a_bound(void **state)
+{
+    (void)state;
+    const double low[RATES] = {0.0};
+    double y[RATES];
+    for (int k = 2; k <= 4; k++) {
+        dae_residual form = {.n = RATES, .f = rates, .lower_bounds = low};
+        dae_options options = dae_options_default();
+        options.rtol = options.atol = pow(10.0, -k);
+        pair p = open_pair(&form, &options);
+        for (int i = 0; i < RATES; i++) y[i] = 1.0;
+        assert_int_equal(dae_solver_start(p.solver, 0.0, y, NULL), DAE_OK);
+        dae_status status;
+        double start, stop;
+        while ((status = dae_solver_step(p.solver, 2.0)) > 0) {
+            dae_solver_last_step(p.solver, &start, &stop);
+            dae_solver_at(p.solver, stop, 0, y);
+            for (int i = 0; i < RATES; i++) assert_true(y[i] >= 0.0);
+        }
+        if (status < 0) fail_msg("%s", dae_solver_diag(p.solver)->text);
+        assert_int_equal(dae_solver_at(p.solver, 2.0, 0, y), DAE_OK);
+        check_near(y[0], exp(-2.0), 20.0 * options.rtol);
+        close_pair(&p);
+    }
+}
+
+/* ---- limits ---- */
 
 static void test_max_steps(void **state)
 {
@@ -1009,6 +1030,47 @@ static void test_fixed_step(void **state)
                "heat|once|step size is fixed|balance");
 }
 
+/* A first step that is out of all proportion must not reach the initial values. */
+static void test_long_first_step(void **state)
+{
+    (void)state;
+    const dae_kind kinds[2] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL};
+    const double steps[] = {1e3, 1e10, 1e16, 1e24};
+    for (int k = 0; k < 8; k++) {
+        dae_residual form = named(2, decay);
+        if (k % 2) form.kinds = kinds;
+        dae_options options = dae_options_default();
+        options.initial_step = steps[k / 2];
+        pair p = open_pair(&form, &options);
+        double y[2], yp[2];
+        assert_int_equal(dae_solver_start(p.solver, 0.0, ones, NULL), DAE_OK);
+        assert_int_equal(dae_solver_run(p.solver, 0.0, y, yp), DAE_OK);
+        check_near(y[0], 1.0, 0.0);
+        check_near(yp[0], -1.0, 1e-5);
+        dae_status status = dae_solver_run(p.solver, 1.0, y, NULL);
+        if (status < 0) fail_msg("h0 = %g: %s", steps[k / 2], dae_solver_diag(p.solver)->text);
+        check_near(y[1], exp(-1.0), 1e-5);
+        close_pair(&p);
+    }
+}
+
+/* Ends so close that a thousandth of the way has no reciprocal. */
+static void test_short_ways(void **state)
+{
+    (void)state;
+    const double ends[] = {5e-324, 1e-310, 1e-300, -1e-310};
+    for (int k = 0; k < 4; k++) {
+        dae_residual form = named(2, decay);
+        pair p = open_pair(&form, NULL);
+        double y[2];
+        assert_int_equal(dae_solver_start(p.solver, 0.0, ones, NULL), DAE_OK);
+        assert_int_equal(dae_solver_run(p.solver, ends[k], y, NULL), DAE_OK);
+        assert_true(dae_solver_time(p.solver) == ends[k]);
+        check_near(y[0], 1.0, 1e-12);
+        close_pair(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1041,6 +1103,9 @@ int main(void)
         cmocka_unit_test(test_tolerances_become_too_tight),
         cmocka_unit_test(test_bounds_that_cannot_be_met),
         cmocka_unit_test(test_bounds_that_can_be_met),
+        cmocka_unit_test(test_decay_to_a_bound),
+        cmocka_unit_test(test_long_first_step),
+        cmocka_unit_test(test_short_ways),
         cmocka_unit_test(test_max_steps),
         cmocka_unit_test(test_min_step),
         cmocka_unit_test(test_fixed_step),

@@ -12,8 +12,7 @@
 
 #include <cmocka.h>
 
-/* ---- a method that watches another one ---------------------------------------------------------
- */
+/* ---- a method that watches another one ---- */
 
 enum { RESULTS = DAE_STEP_SINGULAR + 1 };
 
@@ -125,8 +124,7 @@ static void run_watched(stage *st, double t0, const double *y0, const double *yp
     close_stage(st);
 }
 
-/* ---- rejections of every kind -------------------------------------------------------------------
- */
+/* ---- rejections of every kind ---- */
 
 static void run_model(const char *name, const dae_options *options, const double *low, double tend,
                       dae_step_result expected)
@@ -239,8 +237,7 @@ static void test_convergence(void **state)
     run_watched(&st, 0.0, y0, yp0, 3.0, DAE_STEP_CONVERGENCE, DAE_OK);
 }
 
-/* ---- and the step that follows
- * ------------------------------------------------------------------- */
+/* ---- and the step that follows ---- */
 
 typedef struct snapshot {
     unsigned char *state;

@@ -17,8 +17,7 @@
 
 enum { THREADS = 2, REPETITIONS = 6, MOST = 128 };
 
-/* ---- what is solved ----------------------------------------------------------------------------
- */
+/* ---- what is solved ---- */
 
 typedef struct task {
     const char *model;
@@ -90,8 +89,7 @@ static void solve_alone(const task *t, trace *r)
     model_free(m);
 }
 
-/* ---- threads
- * -------------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
 typedef struct actor {
     pthread_t thread;
@@ -136,8 +134,7 @@ static void run_actors(actor actors[THREADS])
                      actors[i].differences, (int)REPETITIONS);
 }
 
-/* ---- the tests
- * ------------------------------------------------------------------------------------- */
+/* ---- the tests ---- */
 
 static trace expected[TASKS];
 
@@ -192,9 +189,7 @@ static void test_own_problems(void **state)
     }
 }
 
-/* ---- LAPACK
- * ----------------------------------------------------------------------------------------
- */
+/* ---- LAPACK ---- */
 
 enum { ORDER = 90, FACTORISATIONS = 3000 };
 

@@ -140,8 +140,8 @@ void control_reject(step_control *c, const attempt *a)
     }
     c->other_failures++;
     c->h = 0.25 * a->h;
-    if (a->status == ATTEMPT_BOUND) {
-        c->h = a->h * fmax(0.1, fmin(0.9, 0.9 * a->bound_ratio));
-        if (c->other_failures >= 3) c->order = 1;
+    if (a->status == ATTEMPT_BOUND) { /* backward Euler keeps signs where higher orders do not */
+        c->order = 1;
+        c->h = a->order > 1 ? a->h : a->h * fmax(0.1, fmin(0.9, 0.9 * a->bound_ratio));
     }
 }

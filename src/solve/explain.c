@@ -117,7 +117,8 @@ static void blame_variable(dae_solver *s, int variable, double size)
 static bool error_ignores_step(const dae_solver *s, const attempt *a)
 {
     const step_control *c = &s->control;
-    return fabs(a->h) <= 1e-2 * fabs(c->first_h) && a->error >= 0.05 * c->first_error;
+    return fabs(a->h) <= 1e-2 * fabs(c->first_h) && isfinite(a->error) &&
+           a->error >= 0.05 * c->first_error;
 }
 
 /* No step since the start or restart. */

@@ -54,13 +54,12 @@ static dae_status look_at_columns(dae_solver *s, double t, double h, int *zeros)
     return DAE_OK;
 }
 
-/* Increments of y' shrink as h grows, and a column of dF/dy' may drown in rounding errors: a longer
- * h than usual is shortened if that brings columns to light. */
+/* Increments of y' shrink as h grows, and a column of dF/dy' may drown in rounding errors: an
+ * unusually long h is shortened if that brings columns to light. */
 static dae_status look_again(dae_solver *s, double t, double *h, int zeros)
 {
-    double shorter = 1e-6 * *h;
-    bool usual = fabs(*h) <= 1e-5 * fmax(1.0, fabs(t));
-    if (zeros == 0 || usual || s->problem->form.jacobian) return DAE_OK;
+    double shorter = copysign(1e-6 * fmax(1.0, fabs(t)), *h);
+    if (zeros == 0 || fabs(*h) <= 10.0 * fabs(shorter) || s->problem->form.jacobian) return DAE_OK;
     int now;
     dae_status status = look_at_columns(s, t, shorter, &now);
     if (status == DAE_ERR_EVALUATION) { /* too far away for the callback */
@@ -77,7 +76,8 @@ static dae_status resolve_kinds(dae_solver *s, double t, double *h)
 {
     const dae_kind *given = s->problem->form.kinds;
     bool look = any_auto_kind(s) && has_columns(&s->matrix);
-    if (look || s->matrix.jac.undetected) { /* finding a pattern allocates: not while stepping */
+    bool unsure = s->options.initial_step != 0.0 && has_columns(&s->matrix); /* see look_again */
+    if (look || unsure || s->matrix.jac.undetected) { /* detection allocates: not while stepping */
         int zeros;
         dae_status status = look_at_columns(s, t, *h, &zeros);
         if (status == DAE_OK) status = look_again(s, t, h, zeros);
@@ -99,16 +99,15 @@ static dae_error_test resolve_error_test(const dae_solver *s)
     return DAE_ERROR_ALL;
 }
 
-/* The length over which y moves by half a tolerance; a guess where y' is zero or unknown; and not
- * above what the user wants, who may ask for more than is good for differences. */
+/* The length over which y moves by half a tolerance; a guess where y' is zero or unknown. */
 static double start_scale(const dae_solver *s, double t)
 {
     double sign = isnan(s->options.stop_time) || s->options.stop_time >= t ? 1.0 : -1.0;
-    double wanted = s->options.fixed_step > 0.0 ? s->options.fixed_step : s->options.initial_step;
+    if (s->options.fixed_step > 0.0) return sign * s->options.fixed_step;
+    if (s->options.initial_step != 0.0) return sign * fabs(s->options.initial_step);
     double speed = norm_of(&s->norm, s->yp, s->norm.scale);
     double h = speed > 0.0 && isfinite(speed) ? 0.5 / speed : 1e-6 * fmax(1.0, fabs(t));
-    h = fmin(fmax(h, 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON)), 1e6);
-    return sign * (wanted != 0.0 ? fmin(h, fabs(wanted)) : h);
+    return sign * fmin(fmax(h, 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON)), 1e6);
 }
 
 static dae_init resolve_init(const dae_solver *s, dae_init mode)
