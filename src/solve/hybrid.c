@@ -13,6 +13,10 @@
 /* Passes of an event iteration before it is given up as chattering. */
 enum { MOST_PASSES = 100 };
 
+/* Part of atol below which a crossing function counts as zero: well above the rounding of values
+ * that the equations hold at zero, and well below what any tolerance can resolve. */
+static const double NOISE_OF_ATOL = 1e-4;
+
 /* ---- life ---- */
 
 hybrid *hybrid_new(const model_form *form)
@@ -26,6 +30,7 @@ hybrid *hybrid_new(const model_form *form)
     h->assertion = DAE_ARRAY(double, m->assert_count);
     h->warned = DAE_ARRAY(bool, m->assert_count);
     h->ahead = DAE_ARRAY(double, form->n);
+    h->ahead_yp = DAE_ARRAY(double, form->n);
     h->before = DAE_ARRAY(double, m->memory_count);
     h->start = DAE_ARRAY(double, form->n);
     if (h->start && h->instance && h->next_sample && h->crossing && h->assertion && h->warned &&
@@ -44,6 +49,7 @@ void hybrid_free(hybrid *h)
     dae_free(h->assertion);
     dae_free(h->warned);
     dae_free(h->ahead);
+    dae_free(h->ahead_yp);
     dae_free(h->before);
     dae_free(h->start);
     dae_solver_free(h->initial_solver);
@@ -249,26 +255,49 @@ static void take_pre(dae_solver *s)
         }
 }
 
-/* Where the relations are heading: their values at t + delta on the tangent, so that a solution
- * that leaves zero after an event is already on its new side. */
+/* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations. */
+static double look_ahead(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    double span = fmax(fabs(s->stats.last_h), fabs(t));
+    double delta = 1e-9 * (span > 0.0 ? span : 1.0);
+    if (s->stats.last_h < 0.0) delta = -delta;
+    for (int i = 0; i < s->n; i++) {
+        bool moves = s->kinds[i] == DAE_KIND_DIFFERENTIAL;
+        h->ahead[i] = s->y[i] + (moves ? delta * s->yp[i] : 0.0);
+        h->ahead_yp[i] = s->yp[i];
+    }
+    initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights, h->ahead,
+                        h->ahead_yp);
+    return t + delta;
+}
+
+/* Where the relations are heading: their values a moment later, so that a solution that leaves zero
+ * after an event is already on its new side. One that stays at zero keeps its value. */
 static void update_relations(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     const flat_model *m = flat_of(s);
-    double span = fmax(fabs(s->stats.last_h), fabs(t));
-    double delta = 1e-9 * (span > 0.0 ? span : 1.0);
-    if (s->stats.last_h < 0.0) delta = -delta;
-    for (int i = 0; i < s->n; i++) h->ahead[i] = s->y[i] + delta * s->yp[i];
+    if (m->relation_count == 0) return;
+    double soon = look_ahead(s, t);
     for (size_t r = 0; r < m->relation_count; r++) {
         const flat_relation *q = &m->relations[r];
         double now = model_instance_value(h->instance, t, s->y, s->yp, q->crossing);
-        double later = model_instance_value(h->instance, t + delta, h->ahead, s->yp, q->crossing);
+        double later = model_instance_value(h->instance, soon, h->ahead, h->ahead_yp, q->crossing);
         /* Far from zero the present counts; at zero, the future. */
         double c = fabs(now) > fabs(later - now) ? now : later;
-        if (c != 0.0)
-            h->instance->memory[q->memory] = c < 0.0;
-        else if (now == 0.0 && later == 0.0)
-            h->instance->memory[q->memory] = !q->strict;
+        if (fabs(c) > h->instance->noise) h->instance->memory[q->memory] = c < 0.0;
+    }
+}
+
+/* First guess of the relations, from the start values alone. */
+static void start_relations(dae_solver *s, double t)
+{
+    const flat_model *m = flat_of(s);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        const flat_relation *q = &m->relations[r];
+        double c = value_at(s, t, q->crossing);
+        s->hybrid->instance->memory[q->memory] = q->strict ? c < 0.0 : c <= 0.0;
     }
 }
 
@@ -480,6 +509,75 @@ static dae_status start_samples(dae_solver *s, double t)
     return DAE_OK;
 }
 
+/* ---- where an event happens ---- */
+
+/* The crossing function of relation r at t, with variables that meet the equations. */
+static double crossing_at(dae_solver *s, double t, size_t r)
+{
+    hybrid *h = s->hybrid;
+    solver_interpolate(s, t, 0, h->ahead);
+    solver_interpolate(s, t, 1, h->ahead_yp);
+    initializer_project(s->init, t, s->t_new - s->t_old, s->kinds, s->norm.weights, h->ahead,
+                        h->ahead_yp);
+    return model_instance_value(h->instance, t, h->ahead, h->ahead_yp,
+                                flat_of(s)->relations[r].crossing);
+}
+
+static bool has_algebraic(const dae_solver *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
+    return false;
+}
+
+/* The first time from s->t on at which relation r has crossed in direction `flag`, by doubling and
+ * bisection; s->t if it is not found within the step. */
+static double crossing_time(dae_solver *s, size_t r, int flag)
+{
+    double near = s->t, reach = 1e-12 * (s->t_new - s->t_old), far = near;
+    if (crossing_at(s, near, r) * flag > 0.0) return near;
+    do {
+        near = far;
+        far = s->t + reach;
+        if ((far - s->t_new) * s->direction >= 0.0) return s->t;
+        reach *= 4.0;
+    } while (crossing_at(s, far, r) * flag <= 0.0);
+    for (int k = 0; k < 60 && far != near; k++) {
+        double middle = 0.5 * (near + far);
+        if (middle == near || middle == far) break;
+        if (crossing_at(s, middle, r) * flag > 0.0)
+            far = middle;
+        else
+            near = middle;
+    }
+    return far;
+}
+
+bool hybrid_relation_changes(const dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    const int *flags = event_finder_flags(s->events);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
+        if (flags[r] != 0 && held != (flags[r] < 0)) return true;
+    }
+    return false;
+}
+
+void hybrid_polish(dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    const int *flags = event_finder_flags(s->events);
+    if (!has_algebraic(s)) return;
+    double latest = s->t;
+    for (size_t r = 0; r < m->relation_count; r++)
+        if (flags[r] != 0) {
+            double when = crossing_time(s, r, flags[r]);
+            if ((when - latest) * s->direction > 0.0) latest = when;
+        }
+    s->t = latest;
+}
+
 /* ---- the three entries ---- */
 
 dae_status hybrid_start(dae_solver *s, double t)
@@ -496,7 +594,8 @@ dae_status hybrid_start(dae_solver *s, double t)
     for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
     h->instance->memory[m->memory_initial] = 1.0;
     raise_samples(s, t);
-    update_relations(s, t);
+    h->instance->noise = NOISE_OF_ATOL * s->options.atol;
+    start_relations(s, t);
     model_instance_prepare(h->instance);
     status = iterate_events(s, t, true, s->options.init);
     if (status != DAE_OK) return status;

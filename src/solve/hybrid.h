@@ -9,14 +9,14 @@ struct dae_solver;
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
     model_instance *instance;
-    double *next_sample; /* per sample: its next time */
-    double *crossing;    /* work: values of the crossing functions */
-    double *assertion;   /* work: values of the assertions */
-    double *ahead;       /* work: y a moment later */
-    double *before;      /* work: memory before a pass */
-    bool *warned;        /* per assertion at level warning: told once */
-    bool pending;        /* an event was located and reported, its update is due */
-    bool time_event;     /* it comes from sample */
+    double *next_sample;      /* per sample: its next time */
+    double *crossing;         /* work: values of the crossing functions */
+    double *assertion;        /* work: values of the assertions */
+    double *ahead, *ahead_yp; /* work: y and y' a moment later */
+    double *before;           /* work: memory before a pass */
+    bool *warned;             /* per assertion at level warning: told once */
+    bool pending;             /* an event was located and reported, its update is due */
+    bool time_event;          /* it comes from sample */
 
     /* The initial system of the model, if it has one: a problem and a solver of its own. */
     model_instance *initial;
@@ -42,6 +42,14 @@ void hybrid_start_values(struct dae_solver *s);
 dae_status hybrid_start(struct dae_solver *s, double t);
 /* Update at the event at s->t; the solver is poised to go on, or has ended. */
 dae_status hybrid_update(struct dae_solver *s);
+/* Whether the crossings just found change a relation. One that comes back to the side where it is
+ * already held to be does not: the interpolant wiggles where a solution leaves zero. */
+bool hybrid_relation_changes(const struct dae_solver *s);
+
+/* The interpolant finds an event at s->t; its algebraic variables carry the interpolation error.
+ * Move s->t to where the crossing happens with variables that meet the equations. */
+void hybrid_polish(struct dae_solver *s);
+
 /* The next sample time after the solver's, in its direction; INFINITY if there is none. */
 double hybrid_next_time(const hybrid *h);
 /* Check the assertions at an accepted point. */

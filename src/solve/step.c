@@ -266,6 +266,8 @@ static dae_status advance_model(dae_solver *s, bool found, bool ends)
 {
     hybrid *h = s->hybrid;
     double next = s->direction > 0.0 ? hybrid_next_time(h) : INFINITY;
+    if (found && !hybrid_relation_changes(s)) return DAE_STEPPED;
+    if (found) hybrid_polish(s);
     h->time_event = !found && s->t >= next - time_slack(s);
     h->pending = found || h->time_event;
     if (h->pending) return DAE_EVENT;

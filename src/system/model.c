@@ -862,9 +862,14 @@ static int model_jacobian(double t, const double *y, const double *yp, double *d
     return 0;
 }
 
+/* A crossing function that the equations hold at zero (the current of an open switch) shows the
+ * rounding of the solver, which is no event. */
 static int model_events(double t, const double *y, const double *yp, double *g, void *user)
 {
+    const model_instance *m = user;
     run_program(user, 2, t, y, yp, g);
+    for (size_t r = 0; r < m->form->flat->relation_count; r++)
+        if (fabs(g[r]) <= m->noise) g[r] = 0.0;
     return 0;
 }
 

@@ -82,6 +82,7 @@ typedef struct model_instance {
     native_module *native;       /* owned; NULL: the tape runs */
     native_function function[6]; /* its programs */
     double tape_work;            /* instructions run on the tape so far */
+    double noise;                /* crossing functions below it count as zero */
 } model_instance;
 
 model_instance *model_instance_new(const model_form *form); /* NULL: memory */
