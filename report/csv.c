@@ -46,9 +46,22 @@ static void write_row(FILE *stream, int n, double t, const double *y)
     putc('\n', stream);
 }
 
+/* "name [unit]" of every column. Names too long for a label are written without their unit. */
+static void write_labels(FILE *stream, const report_series *series)
+{
+    char text[LABEL_SIZE];
+    for (int i = -1; i < series->n; i++) {
+        if (i >= 0) putc(',', stream);
+        report_series_label_of(series, i, text);
+        bool whole = i < 0 || strncmp(text, series->names[i], strlen(series->names[i])) == 0;
+        write_field(stream, whole ? text : series->names[i]);
+    }
+    putc('\n', stream);
+}
+
 static void write_series(FILE *stream, const report_series *series)
 {
-    write_header(stream, series->n, (const char *const *)series->names);
+    write_labels(stream, series);
     for (size_t r = 0; r < series->count; r++)
         write_row(stream, series->n, series->times[r], series->rows + r * (size_t)series->n);
 }

@@ -15,6 +15,12 @@ enum { NUMBER_SIZE = 40 };
 /* x with so many significant digits and a decimal point, whatever the locale says. */
 void report_number(double x, int digits, char text[NUMBER_SIZE]);
 
+enum { LABEL_SIZE = 400 };
+/* "name [unit]", or the name where there is no unit; long names are cut. */
+void report_label(const char *name, const char *unit, char text[LABEL_SIZE]);
+/* The label of variable i, or of the time for i = -1. */
+void report_series_label_of(const report_series *series, int i, char text[LABEL_SIZE]);
+
 /* A file that appears under its name only when it is complete. */
 typedef struct whole_file {
     FILE *stream;

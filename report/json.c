@@ -118,6 +118,14 @@ static void write_series(FILE *stream, const report_series *series)
         write_string(stream, series->names[i]);
     }
     putc(']', stream);
+    if (series->units) {
+        member(&o, "units");
+        for (size_t i = 0; i < n; i++) {
+            putc(i == 0 ? '[' : ',', stream);
+            write_string(stream, series->units[i]);
+        }
+        putc(']', stream);
+    }
     member(&o, "t");
     write_array(stream, series->count, series->times, 1);
     member(&o, "y");
@@ -126,6 +134,14 @@ static void write_series(FILE *stream, const report_series *series)
         write_array(stream, series->count, series->rows ? series->rows + i : NULL, n);
     }
     putc(']', stream);
+    close_object(&o);
+}
+
+static void write_parameters(FILE *stream, const report_series *series)
+{
+    object o = open_object(stream, 2);
+    for (int i = 0; i < series->parameter_count; i++)
+        number_member(&o, series->parameters[i].name, series->parameters[i].value);
     close_object(&o);
 }
 
@@ -185,13 +201,17 @@ static void write_diagnostic(FILE *stream, const dae_diag *d)
     close_object(&o);
 }
 
-report_status report_json(FILE *stream, const report_series *series, const dae_stats *stats,
-                          const dae_diag *diag, report_error *error)
+static void write_all(FILE *stream, const report_series *series, const dae_stats *stats,
+                      const dae_diag *diag)
 {
     object o = open_object(stream, 1);
     if (series) {
         member(&o, "series");
         write_series(stream, series);
+    }
+    if (series && series->parameter_count > 0) {
+        member(&o, "parameters");
+        write_parameters(stream, series);
     }
     if (stats) {
         member(&o, "statistics");
@@ -203,5 +223,21 @@ report_status report_json(FILE *stream, const report_series *series, const dae_s
     }
     close_object(&o);
     putc('\n', stream);
+}
+
+report_status report_json(FILE *stream, const report_series *series, const dae_stats *stats,
+                          const dae_diag *diag, report_error *error)
+{
+    write_all(stream, series, stats, diag);
     return report_check_stream(stream, error);
+}
+
+report_status report_json_file(const char *path, const report_series *series,
+                               const dae_stats *stats, const dae_diag *diag, report_error *error)
+{
+    whole_file file;
+    report_status status = whole_file_open(&file, path, error);
+    if (status != REPORT_OK) return status;
+    write_all(file.stream, series, stats, diag);
+    return whole_file_commit(&file, error);
 }

@@ -28,7 +28,7 @@ enum {
 /* A curve spanning less than this fraction of its panel's range cannot be read there. */
 static const double READABLE = 0.04;
 
-typedef enum picture { PICTURE_SVG, PICTURE_PNG } picture;
+typedef enum picture { PICTURE_SVG, PICTURE_PNG, PICTURE_PDF } picture;
 
 /* One curve: which variable, in which panel, and the range of its finite values. */
 typedef struct curve {
@@ -131,10 +131,12 @@ static report_status choose_format(plot *p, const char *path, report_error *erro
         p->format = PICTURE_SVG;
     else if (dot && strcasecmp(dot, ".png") == 0)
         p->format = PICTURE_PNG;
+    else if (dot && strcasecmp(dot, ".pdf") == 0)
+        p->format = PICTURE_PDF;
     else
         return report_fail(error, REPORT_ERR_ARGUMENT,
-                           "Cannot tell the format of the plot '%s': the name must end in .svg or "
-                           ".png.",
+                           "Cannot tell the format of the plot '%s': the name must end in .svg, "
+                           ".png or .pdf.",
                            path ? path : "");
     return REPORT_OK;
 }
@@ -203,6 +205,13 @@ static void write_terminal(FILE *script, const plot *p)
         fprintf(script,
                 "set terminal svg noenhanced size %d,%d font 'sans,13' background 'white'\n", width,
                 height);
+    else if (p->format == PICTURE_PDF)
+        fprintf(script,
+                "if (strstrt(GPVAL_TERMINALS, 'pdfcairo') == 0) {\n"
+                "print 'this gnuplot draws no pdf (it has no terminal pdfcairo); "
+                "choose .svg or .png'\nexit status 3\n}\n"
+                "set terminal pdfcairo noenhanced size %.2fin,%.2fin font 'sans,11'\n",
+                width / 90.0, height / 90.0);
     else
         fprintf(script,
                 "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) {\n"
@@ -263,7 +272,9 @@ static int key_width(const plot *p)
     size_t longest = 0;
     for (int k = 0; k < p->count; k++) {
         int first;
-        size_t length = strlen(p->series->names[p->curves[k].variable]);
+        char label[LABEL_SIZE];
+        report_series_label_of(p->series, p->curves[k].variable, label);
+        size_t length = strlen(label);
         if (panel_size(p, p->curves[k].panel, &first) > 1 && length > longest) longest = length;
     }
     int width = longest > 0 ? 75 + 8 * (int)(longest < 64 ? longest : 64) : 40;
@@ -288,7 +299,10 @@ static void write_layout(FILE *script, const plot *p)
 static void write_panel(FILE *script, const plot *p, int panel)
 {
     int first = 0, size = panel_size(p, panel, &first);
-    const char *alone = size == 1 ? p->series->names[p->curves[first].variable] : NULL;
+    char label[LABEL_SIZE], time[LABEL_SIZE];
+    report_series_label_of(p->series, p->curves[first].variable, label);
+    report_series_label_of(p->series, -1, time);
+    const char *alone = size == 1 ? label : NULL;
     const char *shared = p->options.value_name ? p->options.value_name : "";
     bool last = panel == p->panels - 1;
     write_setting(script, "ylabel", alone ? alone : shared);
@@ -296,13 +310,14 @@ static void write_panel(FILE *script, const plot *p, int panel)
                 : "set key on at graph 1.02, graph 1 left top vertical Left reverse\n",
           script);
     fprintf(script, "set format x '%s'\n", last ? "%g" : "");
-    if (last) write_setting(script, "xlabel", p->options.time_name ? p->options.time_name : "t");
+    if (last) write_setting(script, "xlabel", p->options.time_name ? p->options.time_name : time);
     const char *separator = "plot ";
     for (int k = 0; k < p->count; k++) {
         if (p->curves[k].panel != panel) continue;
         fprintf(script, "%s$data using 1:%d with lines linetype %d title ", separator, k + 2,
                 k + 1);
-        write_quoted(script, p->series->names[p->curves[k].variable]);
+        report_series_label_of(p->series, p->curves[k].variable, label);
+        write_quoted(script, label);
         separator = ", \\\n    ";
     }
     putc('\n', script);

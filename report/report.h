@@ -1,4 +1,4 @@
-/* Reports of a solution: csv, tables, json and plots. Stands on daedal.h alone.
+/* Reports of a solution: csv, tables, json, mat and plots. Stands on daedal.h alone.
  *
  * A report_series collects rows (t, y_1 .. y_n); the writers put it into a stream or a file. Every
  * function returns a report_status and, on failure, fills the caller's report_error (which may be
@@ -31,10 +31,22 @@ typedef struct report_error {
  * Series: times x variables, growing
  * ------------------------------------------------------------------------------------------- */
 
+/* A value that does not change with time. Strings are owned by the series. */
+typedef struct report_parameter {
+    char *name, *unit, *description;
+    double value;
+} report_parameter;
+
 /* Read the fields freely; change them through the functions only. */
 typedef struct report_series {
-    int n;         /* variables */
-    char **names;  /* n names, owned */
+    int n;               /* variables */
+    char **names;        /* n names, owned */
+    char **units;        /* n units, "" for none, owned; NULL: no units */
+    char **descriptions; /* n texts, owned; NULL: none */
+    char *time_name;     /* owned; NULL: "t" */
+    char *time_unit;     /* owned; NULL: none */
+    report_parameter *parameters;
+    int parameter_count;
     size_t count;  /* rows */
     double *times; /* count times, owned */
     double *rows;  /* count rows of n values, row after row, owned */
@@ -50,15 +62,26 @@ report_status report_series_for_problem(const dae_problem *problem, report_serie
 /* Append (t, y). After REPORT_ERR_MEMORY the series is as it was before the call. */
 report_status report_series_add(report_series *series, double t, const double *y,
                                 report_error *error);
+/* Units and descriptions of the variables (n texts each, or NULL) and of the time, copied. After
+ * REPORT_ERR_MEMORY the series has none. */
+report_status report_series_label(report_series *series, const char *time_name,
+                                  const char *time_unit, const char *const *units,
+                                  const char *const *descriptions, report_error *error);
+/* Room for count parameters, to be filled by report_series_set_parameter. */
+report_status report_series_parameters(report_series *series, int count, report_error *error);
+/* Parameter i; texts are copied, NULL is "". */
+report_status report_series_set_parameter(report_series *series, int i, const char *name,
+                                          const char *unit, const char *description, double value,
+                                          report_error *error);
 void report_series_free(report_series *series); /* NULL is fine */
 
 /* ---------------------------------------------------------------------------------------------
  * Text: csv (RFC 4180), table, json. Streams stay open and are flushed (but by report_csv_row).
  * ------------------------------------------------------------------------------------------- */
 
-/* Header "t,name,.." and rows with %.17g, which reads back to the same double. For writing while
- * the integration runs: header once, then row after row. Values that are not finite read nan or
- * inf. */
+/* Header "t,name,.." (with units "t [s],name [m],..") and rows with %.17g, which reads back to the
+ * same double. For writing while the integration runs: header once, then row after row. Values that
+ * are not finite read nan or inf. */
 report_status report_csv_header(FILE *stream, int n, const char *const *names, report_error *error);
 report_status report_csv_row(FILE *stream, int n, double t, const double *y, report_error *error);
 /* A whole series. */
@@ -76,10 +99,22 @@ typedef struct report_table_options {
 report_status report_table(FILE *stream, const report_series *series,
                            const report_table_options *options, report_error *error);
 
-/* One json object with the members "series" (names, t, y by variable), "statistics" and
- * "diagnostic"; whatever is NULL is left out. Numbers that json cannot say (NaN, Inf) are null. */
+/* One json object with the members "series" (names, units, t, y by variable), "parameters",
+ * "statistics" and "diagnostic"; whatever is NULL or absent is left out. Numbers that json cannot
+ * say (NaN, Inf) are null. */
 report_status report_json(FILE *stream, const report_series *series, const dae_stats *stats,
                           const dae_diag *diag, report_error *error);
+/* Into a file, which appears complete or not at all. */
+report_status report_json_file(const char *path, const report_series *series,
+                               const dae_stats *stats, const dae_diag *diag, report_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Trajectories for Modelica tools
+ * ------------------------------------------------------------------------------------------- */
+
+/* A MAT-file (level 4) in the layout of OpenModelica and Dymola, "binTrans": parameters in data_1,
+ * time and variables in data_2. The file appears complete or not at all. */
+report_status report_mat_file(const char *path, const report_series *series, report_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * Plots through gnuplot
@@ -94,7 +129,7 @@ typedef enum report_layout {
 /* Zero everywhere means the defaults. */
 typedef struct report_plot_options {
     const char *title;      /* NULL: none */
-    const char *time_name;  /* NULL: "t" */
+    const char *time_name;  /* NULL: the series' */
     const char *value_name; /* of the value axis where curves share one; NULL: none */
     const int *variables;   /* which ones, variable_count of them; NULL: the first 12 */
     int variable_count;
@@ -104,9 +139,9 @@ typedef struct report_plot_options {
     const char *gnuplot; /* the program; NULL: "gnuplot" from the PATH */
 } report_plot_options;
 
-/* Draw into `path`, .svg or .png by its extension. The file appears complete or not at all: it is
- * drawn beside `path` and renamed. Names and title are shown as they are, whatever characters they
- * contain. options may be NULL. */
+/* Draw into `path`, .svg, .png or .pdf by its extension. The file appears complete or not at all:
+ * it is drawn beside `path` and renamed. Names and title are shown as they are, whatever characters
+ * they contain. options may be NULL. */
 report_status report_plot(const char *path, const report_series *series,
                           const report_plot_options *options, report_error *error);
 

@@ -86,12 +86,137 @@ report_status report_series_add(report_series *series, double t, const double *y
     return REPORT_OK;
 }
 
+/* ---- labels and parameters ---- */
+
+static void free_texts(char **texts, int n)
+{
+    for (int i = 0; texts && i < n; i++) free(texts[i]);
+    free(texts);
+}
+
+/* Copies of n texts, NULL as ""; NULL if memory fails. */
+static char **copy_texts(const char *const *texts, int n)
+{
+    char **copies = calloc((size_t)n, sizeof *copies);
+    for (int i = 0; copies && i < n; i++) {
+        copies[i] = copy_text(texts[i] ? texts[i] : "");
+        if (copies[i]) continue;
+        free_texts(copies, n);
+        return NULL;
+    }
+    return copies;
+}
+
+static void drop_labels(report_series *s)
+{
+    free_texts(s->units, s->n);
+    free_texts(s->descriptions, s->n);
+    free(s->time_name);
+    free(s->time_unit);
+    s->units = s->descriptions = NULL;
+    s->time_name = s->time_unit = NULL;
+}
+
+report_status report_series_label(report_series *s, const char *time_name, const char *time_unit,
+                                  const char *const *units, const char *const *descriptions,
+                                  report_error *error)
+{
+    drop_labels(s);
+    bool failed = (time_name && !(s->time_name = copy_text(time_name))) ||
+                  (time_unit && !(s->time_unit = copy_text(time_unit))) ||
+                  (units && !(s->units = copy_texts(units, s->n))) ||
+                  (descriptions && !(s->descriptions = copy_texts(descriptions, s->n)));
+    if (!failed) return REPORT_OK;
+    drop_labels(s);
+    return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for labels of %d variables.", s->n);
+}
+
+static void drop_parameters(report_series *s)
+{
+    for (int i = 0; i < s->parameter_count; i++) {
+        free(s->parameters[i].name);
+        free(s->parameters[i].unit);
+        free(s->parameters[i].description);
+    }
+    free(s->parameters);
+    s->parameters = NULL;
+    s->parameter_count = 0;
+}
+
+report_status report_series_parameters(report_series *s, int count, report_error *error)
+{
+    drop_parameters(s);
+    if (count <= 0) return REPORT_OK;
+    s->parameters = calloc((size_t)count, sizeof *s->parameters);
+    if (!s->parameters)
+        return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for %d parameters.", count);
+    s->parameter_count = count;
+    for (int i = 0; i < count; i++)
+        if (report_series_set_parameter(s, i, "", "", "", 0.0, error) != REPORT_OK) {
+            drop_parameters(s);
+            return REPORT_ERR_MEMORY;
+        }
+    return REPORT_OK;
+}
+
+report_status report_series_set_parameter(report_series *s, int i, const char *name,
+                                          const char *unit, const char *description, double value,
+                                          report_error *error)
+{
+    if (i < 0 || i >= s->parameter_count)
+        return report_fail(error, REPORT_ERR_ARGUMENT, "Parameter %d of %d.", i,
+                           s->parameter_count);
+    report_parameter *p = &s->parameters[i];
+    report_parameter made = {copy_text(name ? name : ""), copy_text(unit ? unit : ""),
+                             copy_text(description ? description : ""), value};
+    bool failed = !made.name || !made.unit || !made.description;
+    report_parameter dropped = failed ? made : *p;
+    if (!failed) *p = made;
+    free(dropped.name);
+    free(dropped.unit);
+    free(dropped.description);
+    if (!failed) return REPORT_OK;
+    return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a parameter.");
+}
+
+/* Up to LABEL_SIZE - 1 bytes of a text, and no part of a UTF-8 sequence at its end. */
+static size_t copy_start(const char *from, char text[LABEL_SIZE])
+{
+    size_t length = strlen(from);
+    if (length > LABEL_SIZE - 1) {
+        length = LABEL_SIZE - 1;
+        while (length > 0 && ((unsigned char)from[length] & 0xC0) == 0x80) length--;
+    }
+    memcpy(text, from, length);
+    text[length] = '\0';
+    return length;
+}
+
+void report_label(const char *name, const char *unit, char text[LABEL_SIZE])
+{
+    size_t length = copy_start(name, text), more = unit ? strlen(unit) : 0;
+    if (more == 0 || length + more + 4 > LABEL_SIZE) return;
+    char *end = text + length;
+    if (length > 0) *end++ = ' ';
+    *end++ = '[';
+    memcpy(end, unit, more);
+    memcpy(end + more, "]", 2);
+}
+
+void report_series_label_of(const report_series *s, int i, char text[LABEL_SIZE])
+{
+    if (i < 0)
+        report_label(s->time_name ? s->time_name : "t", s->time_unit, text);
+    else
+        report_label(s->names[i], s->units ? s->units[i] : NULL, text);
+}
+
 void report_series_free(report_series *series)
 {
     if (!series) return;
-    if (series->names)
-        for (int i = 0; i < series->n; i++) free(series->names[i]);
-    free(series->names);
+    drop_labels(series);
+    drop_parameters(series);
+    free_texts(series->names, series->n);
     free(series->times);
     free(series->rows);
     free(series);

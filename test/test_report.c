@@ -389,8 +389,8 @@ static void plot_failures(void **unused)
     expect_failure("old.png", s, &broken, REPORT_ERR_GNUPLOT, "failed");
     expect_failure("old.png", s, &silent, REPORT_ERR_GNUPLOT,
                    "failed"); /* ends well, draws nothing */
-    expect_failure("old.jpg", s, NULL, REPORT_ERR_ARGUMENT, ".svg or .png");
-    expect_failure("old", s, NULL, REPORT_ERR_ARGUMENT, ".svg or .png");
+    expect_failure("old.jpg", s, NULL, REPORT_ERR_ARGUMENT, ".svg, .png or .pdf");
+    expect_failure("old", s, NULL, REPORT_ERR_ARGUMENT, ".svg, .png or .pdf");
     expect_failure("old.png", s, &wrong, REPORT_ERR_ARGUMENT, "variable 3");
     expect_failure("old.png", empty, NULL, REPORT_ERR_ARGUMENT, "y[0]");
     expect_failure("old.png", start, &(report_plot_options){.log_time = true}, REPORT_ERR_ARGUMENT,

@@ -1,0 +1,158 @@
+/* Trajectories as a MAT-file of level 4, in the layout that OpenModelica and Dymola write.
+ *
+ * Six matrices, "binTrans", which is transposed: a column for each variable or time. Aclass says
+ * what the file is; name and description are text; dataInfo tells for each name the matrix that
+ * holds it (1 or 2, 0 for the time), the row, and how to go on between and outside the points;
+ * data_1 has what is constant at the first and last time; data_2 has the trajectories.
+ *
+ * Level 4 is twenty bytes before each matrix. Written straight into the stream, since a library
+ * would want the whole transposed matrix in memory. */
+#include "internal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Decimal digits of a header's type: byte order, 0, precision, text or not. */
+enum { MAT_DOUBLE = 0, MAT_INTEGER = 20, MAT_TEXT = 51, MAT_BIG_ENDIAN = 1000 };
+
+static bool big_endian(void)
+{
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 0;
+}
+
+static void write_matrix(FILE *stream, const char *name, int type, size_t rows, size_t columns)
+{
+    uint32_t length = (uint32_t)strlen(name) + 1;
+    const uint32_t header[5] = {(uint32_t)(type + (big_endian() ? MAT_BIG_ENDIAN : 0)),
+                                (uint32_t)rows, (uint32_t)columns, 0, length};
+    fwrite(header, sizeof header, 1, stream);
+    fwrite(name, 1, length, stream);
+}
+
+/* Four rows of eleven characters, column by column. */
+static void write_class(FILE *stream)
+{
+    static const char rows[4][12] = {"Atrajectory", "1.1        ", "           ", "binTrans   "};
+    write_matrix(stream, "Aclass", MAT_TEXT, 4, 11);
+    for (int j = 0; j < 11; j++)
+        for (int i = 0; i < 4; i++) putc(rows[i][j], stream);
+}
+
+/* ---- the columns of name and description: time, variables, parameters ---- */
+
+static int column_count(const report_series *s)
+{
+    return 1 + s->n + s->parameter_count;
+}
+
+static const char *column_name(const report_series *s, int k)
+{
+    if (k == 0) return s->time_name ? s->time_name : "time";
+    return k <= s->n ? s->names[k - 1] : s->parameters[k - 1 - s->n].name;
+}
+
+/* "description [unit]", as those tools read it. */
+static void column_description(const report_series *s, int k, char text[LABEL_SIZE])
+{
+    const char *what = "", *unit = "";
+    if (k == 0)
+        what = "time", unit = s->time_unit;
+    else if (k <= s->n)
+        what = s->descriptions ? s->descriptions[k - 1] : "",
+        unit = s->units ? s->units[k - 1] : "";
+    else
+        what = s->parameters[k - 1 - s->n].description, unit = s->parameters[k - 1 - s->n].unit;
+    report_label(what, unit, text);
+}
+
+/* Text and zeros up to the length of the column. */
+static void write_column(FILE *stream, const char *text, size_t rows)
+{
+    size_t length = strlen(text);
+    fwrite(text, 1, length, stream);
+    for (; length < rows; length++) putc(0, stream);
+}
+
+static void write_names(FILE *stream, const report_series *s)
+{
+    size_t rows = 1;
+    for (int k = 0; k < column_count(s); k++) {
+        size_t length = strlen(column_name(s, k));
+        if (length > rows) rows = length;
+    }
+    write_matrix(stream, "name", MAT_TEXT, rows, (size_t)column_count(s));
+    for (int k = 0; k < column_count(s); k++) write_column(stream, column_name(s, k), rows);
+}
+
+static void write_descriptions(FILE *stream, const report_series *s)
+{
+    char text[LABEL_SIZE];
+    size_t rows = 1;
+    for (int k = 0; k < column_count(s); k++) {
+        column_description(s, k, text);
+        if (strlen(text) > rows) rows = strlen(text);
+    }
+    write_matrix(stream, "description", MAT_TEXT, rows, (size_t)column_count(s));
+    for (int k = 0; k < column_count(s); k++) {
+        column_description(s, k, text);
+        write_column(stream, text, rows);
+    }
+}
+
+/* ---- numbers ---- */
+
+/* Matrix, row from 1, linear between the points (0), undefined (-1) or constant (0) outside. */
+static void write_info(FILE *stream, const report_series *s)
+{
+    write_matrix(stream, "dataInfo", MAT_INTEGER, 4, (size_t)column_count(s));
+    for (int k = 0; k < column_count(s); k++) {
+        bool parameter = k > s->n;
+        const int32_t info[4] = {k == 0      ? 0
+                                 : parameter ? 1
+                                             : 2,
+                                 parameter ? k - s->n + 1 : k + 1, 0, parameter ? 0 : -1};
+        fwrite(info, sizeof info, 1, stream);
+    }
+}
+
+/* The parameters, twice: at the first and at the last time. */
+static void write_constants(FILE *stream, const report_series *s)
+{
+    write_matrix(stream, "data_1", MAT_DOUBLE, (size_t)s->parameter_count + 1, 2);
+    for (int end = 0; end < 2; end++) {
+        double t = s->count > 0 ? s->times[end ? s->count - 1 : 0] : 0.0;
+        fwrite(&t, sizeof t, 1, stream);
+        for (int i = 0; i < s->parameter_count; i++)
+            fwrite(&s->parameters[i].value, sizeof(double), 1, stream);
+    }
+}
+
+static void write_trajectories(FILE *stream, const report_series *s)
+{
+    size_t n = (size_t)s->n;
+    write_matrix(stream, "data_2", MAT_DOUBLE, n + 1, s->count);
+    for (size_t r = 0; r < s->count; r++) {
+        fwrite(&s->times[r], sizeof(double), 1, stream);
+        fwrite(s->rows + r * n, sizeof(double), n, stream);
+    }
+}
+
+report_status report_mat_file(const char *path, const report_series *series, report_error *error)
+{
+    whole_file file;
+    if (series->count > INT32_MAX)
+        return report_fail(error, REPORT_ERR_ARGUMENT,
+                           "%zu rows are more than a MAT-file of level 4 can count.",
+                           series->count);
+    report_status status = whole_file_open(&file, path, error);
+    if (status != REPORT_OK) return status;
+    write_class(file.stream);
+    write_names(file.stream, series);
+    write_descriptions(file.stream, series);
+    write_info(file.stream, series);
+    write_constants(file.stream, series);
+    write_trajectories(file.stream, series);
+    return whole_file_commit(&file, error);
+}
