@@ -998,14 +998,16 @@ native_status model_instance_compile(model_instance *m, char *reason)
     return status;
 }
 
-/* In units of one tape instruction, about 2 ns: a compiler needs about 0.1 s to start and 20 us for
- * each instruction of the tape (bench/tape_speed.c). */
-static const double COMPILER_START = 5e7, COMPILER_INSTRUCTION = 1e4;
+/* In units of one tape instruction, about 2 ns: a compiler needs about 0.2 s to start and 50 us for
+ * each instruction of the tape (bench/tape_speed.c). A long silence in the middle of a run is
+ * unkind however much it pays, so large models are compiled only when asked. */
+static const double COMPILER_START = 1e8, COMPILER_INSTRUCTION = 2.5e4, MOST_INSTRUCTIONS = 4e4;
 
 bool model_instance_worth_compiling(const model_instance *m)
 {
     double length = 0.0;
     for (int k = 0; k < PROGRAMS; k++)
         length += (double)tape_length(program_at((model_form *)m->form, k)->code.tape);
-    return m->tape_work > COMPILER_START + COMPILER_INSTRUCTION * length;
+    return length <= MOST_INSTRUCTIONS &&
+           m->tape_work > COMPILER_START + COMPILER_INSTRUCTION * length;
 }
