@@ -16,6 +16,7 @@ typedef struct step_control {
     double max_step;
     double least_growth; /* h grows by at least this factor, or not at all */
     int since_change;    /* accepted steps since h or the order changed */
+    int near_bound;      /* accepted steps until the order may rise after a bound was met */
     int hold;            /* accepted steps until h may grow again after a failure */
 } step_control;
 
