@@ -77,7 +77,7 @@ static dae_status resolve_kinds(dae_solver *s, double t, double *h)
     const dae_kind *given = s->problem->form.kinds;
     bool look = any_auto_kind(s) && has_columns(&s->matrix);
     bool unsure = s->options.initial_step != 0.0 && !s->problem->form.jacobian &&
-                  has_columns(&s->matrix); /* see look_again */
+                  has_columns(&s->matrix);            /* see look_again */
     if (look || unsure || s->matrix.jac.undetected) { /* detection allocates: not while stepping */
         int zeros;
         dae_status status = look_at_columns(s, t, *h, &zeros);
