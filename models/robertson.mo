@@ -2,8 +2,8 @@ model Robertson "Robertson's autocatalytic reaction: rates over nine decades, ma
   parameter Real k1(unit = "1/s") = 0.04 "rate of A -> B";
   parameter Real k2(unit = "1/s") = 1e4 "rate of B + C -> A + C";
   parameter Real k3(unit = "1/s") = 3e7 "rate of B + B -> B + C";
-  Real y1(unit = "1", start = 1, fixed = true, nominal = 1e-2) "fraction of A";
-  Real y2(unit = "1", start = 0, fixed = true, nominal = 1e-8) "fraction of B, never above 4e-5";
+  Real y1(unit = "1", start = 1, fixed = true, nominal = 1e-5) "fraction of A, down to 2e-8";
+  Real y2(unit = "1", start = 0, fixed = true, nominal = 1e-9) "fraction of B, from 4e-5 to 8e-14";
   Real y3(unit = "1", start = 0) "fraction of C";
 equation
   der(y1) = -k1*y1 + k2*y2*y3 "A";
