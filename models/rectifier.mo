@@ -1,7 +1,5 @@
 model Rectifier "Half-wave rectifier: an ideal diode between a source and a resistive load"
   constant Real pi = 2*asin(1.0);
-  constant Real unitVoltage(unit = "V") = 1;
-  constant Real unitCurrent(unit = "A") = 1;
   parameter Real amplitude(unit = "V") = 10 "of the source";
   parameter Real frequency(unit = "Hz") = 50 "of the source";
   parameter Real phase(unit = "rad") = pi/6 "of the source at time 0";
@@ -10,19 +8,16 @@ model Rectifier "Half-wave rectifier: an ideal diode between a source and a resi
   Real e(unit = "V") "voltage of the source";
   Real u(unit = "V") "across the diode";
   Real i(unit = "A") "through diode and load";
-  Real s(start = 1) "where on its characteristic the diode is: a current if > 0, else a voltage";
   Real Q(unit = "C", start = 0, fixed = true) "charge delivered";
   Real W(unit = "J", start = 0, fixed = true) "heat in the load";
-  Boolean conducting "state of the diode";
+  Boolean conducting(start = true, fixed = true) "state of the diode";
 equation
   e = amplitude*sin(2*pi*frequency*time + phase);
   e = u + (Rs + RL)*i "mesh";
-  conducting = s > 0;
+  conducting = if pre(conducting) then i >= 0 else u > 0;
   if conducting then
     u = 0;
-    i = s*unitCurrent;
   else
-    u = s*unitVoltage;
     i = 0;
   end if;
   der(Q) = i;
