@@ -161,7 +161,7 @@ static void limits(void **state)
             "    while true loop\n      r := r + 1;\n    end while;\n  end f;\n"
             "  Real x = f(1);\nend M;\n",
             "has not ended");
-    refuses("model M\n  R r;\n  record R\n    R again;\n  end R;\nend M;\n", "deep");
+    refuses("model M\n  R r;\n  record R\n    R again;\n  end R;\nend M;\n", "contains itself");
 }
 
 /* ---- units ---- */

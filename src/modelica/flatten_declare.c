@@ -6,7 +6,7 @@
 
 typedef enum role { ROLE_VARIABLE, ROLE_PARAMETER, ROLE_CONSTANT } role;
 
-enum { PATH_MAX_PARTS = 32 };
+enum { PATH_MAX_PARTS = TYPE_MAX_CHAIN + 4 };
 
 /* One component, or one field of a record, on its way into the model. */
 typedef struct instance {
@@ -24,6 +24,7 @@ typedef struct instance {
     value given;             /* value that a record's binding gives; VALUE_ERROR: none */
     bool has_given, binding_in_class;
     const value *siblings;
+    const record_level *levels;
 } instance;
 
 static value declare_instance(flattener *f, instance *in);
@@ -591,6 +592,13 @@ static bool check_total(flattener *f, const instance *in)
 {
     double total = 1.0;
     for (int k = 0; k < in->rank; k++) total *= (double)in->dims[k];
+    double all = total + (double)(f->m->variable_count + f->m->parameter_count);
+    if (total <= FLATTEN_MAX_ELEMENTS && all > FLATTEN_MAX_ELEMENTS) {
+        report_error(f, in->component->place, "the model has more than %d variables here",
+                     FLATTEN_MAX_ELEMENTS);
+        f->stop = true;
+        return false;
+    }
     if (total <= FLATTEN_MAX_ELEMENTS) return true;
     report_error(f, in->component->place, "'%s' has %.0f elements: at most %d",
                  in->part[in->part_count - 1], total, FLATTEN_MAX_ELEMENTS);
@@ -657,13 +665,12 @@ static void check_field_names(flattener *f, const instance *in, const ast_class 
 
 static value declare_record(flattener *f, instance *in, const ast_class *record)
 {
+    record_level level = {record, in->levels};
+    if (!record_allowed(f, record, in->levels, in->component->place)) return value_error();
     value *v = flatten_take(f, sizeof *v);
     size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
     value *fields = flatten_take(f, record->component_count * sizeof *fields);
-    if (!v || !dims || !fields || in->part_count == PATH_MAX_PARTS) {
-        if (!f->failed) report_error(f, in->component->place, "records are nested too deeply");
-        return value_error();
-    }
+    if (!v || !dims || !fields || in->part_count == PATH_MAX_PARTS) return value_error();
     memcpy(dims, in->dims, sizeof in->dims);
     *v = (value){.type = VALUE_RECORD,
                  .class_ = record,
@@ -681,6 +688,7 @@ static value declare_record(flattener *f, instance *in, const ast_class *record)
     }
     for (size_t k = 0; k < record->component_count; k++) {
         instance child = field_instance(f, in, &record->components[k], v, k);
+        child.levels = &level;
         fields[k] = declare_instance(f, &child);
     }
     return *v;
@@ -792,7 +800,8 @@ static value declare_instance(flattener *f, instance *in)
     const ast_component *c = in->component;
     type_info t;
     int own = 0;
-    if (!c->name || !resolve_type(f, c->type, c->type_place, &t)) return value_error();
+    if (!c->name || !flatten_pass(f, c->place) || !resolve_type(f, c->type, c->type_place, &t))
+        return value_error();
     if (!add_sizes(f, in, c->sizes, c->size_count, &own)) return value_error();
     for (size_t k = 0; k < t.chain_count; k++)
         if (!add_sizes(f, in, t.chain[k]->sizes, t.chain[k]->size_count, &own))

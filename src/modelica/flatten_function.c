@@ -8,7 +8,8 @@
 /* ---- variables of a function ---- */
 
 /* A value whose elements can be assigned; all EXPR_NONE. */
-static value new_cells(flattener *f, const type_info *t, int rank, const size_t *dims, int depth);
+static value new_cells(flattener *f, const type_info *t, int rank, const size_t *dims,
+                       const record_level *outer, source_place place);
 
 /* Sizes of a component: its own, then those of its type. */
 static bool component_sizes(flattener *f, const ast_component *c, const type_info *t, int *rank,
@@ -36,13 +37,14 @@ static bool component_sizes(flattener *f, const ast_component *c, const type_inf
 }
 
 static value new_record_cells(flattener *f, const ast_class *record, int rank, const size_t *dims,
-                              int depth)
+                              const record_level *outer, source_place place)
 {
+    record_level level = {record, outer};
     value v = {.type = VALUE_RECORD, .class_ = record, .rank = rank, .count = 1};
     size_t *copy = flatten_take(f, VALUE_MAX_RANK * sizeof *copy);
     v.fields = flatten_take(f, record->component_count * sizeof *v.fields);
     v.field_count = record->component_count;
-    if (!copy || !v.fields) return value_error();
+    if (!copy || !v.fields || !record_allowed(f, record, outer, place)) return value_error();
     for (int k = 0; k < rank; k++) v.count *= copy[k] = dims[k];
     v.dims = copy;
     for (size_t k = 0; k < record->component_count; k++) {
@@ -55,16 +57,17 @@ static value new_record_cells(flattener *f, const ast_class *record, int rank, c
         if (!resolve_type(f, c->type, c->type_place, &t) ||
             !component_sizes(f, c, &t, &n, all, &open))
             return value_error();
-        v.fields[k] = new_cells(f, &t, n, all, depth + 1);
+        v.fields[k] = new_cells(f, &t, n, all, &level, c->place);
         if (value_is_error(&v.fields[k])) return value_error();
     }
     return v;
 }
 
-static value new_cells(flattener *f, const type_info *t, int rank, const size_t *dims, int depth)
+static value new_cells(flattener *f, const type_info *t, int rank, const size_t *dims,
+                       const record_level *outer, source_place place)
 {
-    if (depth > TYPE_MAX_CHAIN) return value_error();
-    if (t->type == VALUE_RECORD) return new_record_cells(f, t->class_, rank, dims, depth);
+    if (!flatten_pass(f, place)) return value_error();
+    if (t->type == VALUE_RECORD) return new_record_cells(f, t->class_, rank, dims, outer, place);
     value v = value_new(f, t->type, rank, dims);
     v.class_ = t->class_;
     return v;
@@ -152,9 +155,9 @@ static bool declare_local(flattener *f, const ast_component *c)
     if (c->value && value_is_error(&given)) return false;
     if (open && c->value && given.rank == rank)
         memcpy(dims, given.dims, (size_t)rank * sizeof *dims);
-    value cells = new_cells(f, &t, rank, dims, 0);
+    value cells = new_cells(f, &t, rank, dims, NULL, c->place);
     if (value_is_error(&cells)) {
-        if (!f->failed) report_error(f, c->place, "'%s' is too large", c->name);
+        if (!f->failed && !f->stop) report_error(f, c->place, "'%s' is too large", c->name);
         return false;
     }
     cells.unit = t.type == VALUE_REAL ? declared_unit(f, c, &t) : UNIT_UNKNOWN;

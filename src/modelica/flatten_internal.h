@@ -10,7 +10,7 @@
 enum {
     FLATTEN_MAX_ELEMENTS = 10000000, /* of one array */
     FLATTEN_MAX_NODES = 40000000,    /* of the graph */
-    FLATTEN_MAX_DEPTH = 3000,        /* of evaluation, through functions and parameters */
+    FLATTEN_MAX_DEPTH = 2000,        /* of evaluation, through functions and parameters */
     FLATTEN_MAX_CALLS = 200,         /* of functions within each other */
     FLATTEN_MAX_PASSES = 100000000   /* items and statements done in all */
 };
@@ -234,6 +234,14 @@ local *push_local(flattener *f, const char *name);
 /* flatten_type.c */
 bool resolve_type(flattener *f, const char *name, source_place place, type_info *out);
 bool class_is_enumeration(const ast_class *c);
+/* Records around a field, innermost first. */
+typedef struct record_level {
+    const ast_class *record;
+    const struct record_level *outer;
+} record_level;
+/* Whether a record may stand here: not inside itself. Reports if not. */
+bool record_allowed(flattener *f, const ast_class *record, const record_level *outer,
+                    source_place place);
 
 /* flatten_declare.c */
 bool resolve_symbol(flattener *f, symbol *s, source_place place);

@@ -54,3 +54,20 @@ bool resolve_type(flattener *f, const char *name, source_place place, type_info 
     }
     return true;
 }
+
+bool record_allowed(flattener *f, const ast_class *record, const record_level *outer,
+                    source_place place)
+{
+    int depth = 0;
+    for (; outer; outer = outer->outer, depth++) {
+        if (outer->record == record)
+            report_error(f, place, "record %s contains itself", record->name);
+        else if (depth == TYPE_MAX_CHAIN)
+            report_error(f, place, "records are nested too deeply");
+        else
+            continue;
+        f->stop = true; /* each field of each level would say the same */
+        return false;
+    }
+    return true;
+}
