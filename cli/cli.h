@@ -11,8 +11,10 @@
 /* Exit codes, documented in daedal(1). */
 enum {
     CLI_OK = 0,
-    CLI_FAILED = 1, /* the solver failed, or a result could not be written */
-    CLI_USAGE = 2   /* a wrong command, option, name or number */
+    CLI_FAILED = 1,  /* the run failed, or a result could not be written */
+    CLI_USAGE = 2,   /* a wrong command, option, name or number, or a file that cannot be read */
+    CLI_MODEL = 3,   /* the model text has errors */
+    CLI_SIGNAL = 128 /* and more: interrupted by a signal, 130 by Control-C */
 };
 
 typedef struct command {
@@ -22,8 +24,8 @@ typedef struct command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 } command;
 
-extern const command run_command, demo_command, models_command, methods_command, version_command,
-    help_command;
+extern const command run_command, check_command, emit_command, demo_command, models_command,
+    methods_command, version_command, help_command;
 
 /* The commands in the order of the help; NULL past the end. */
 const command *command_at(int i);
@@ -59,7 +61,33 @@ int no_arguments(const command *which, int argc, char **argv);
 bool parse_double(const char *text, double *value);
 bool parse_long(const char *text, long *value);
 
-/* A model by its command line name; on failure NULL and a message. size 0: the default. */
+/* A built-in model by its command line name; on failure NULL and a message. size 0: the default. */
 model *open_model(const char *name, long size);
+
+/* ---- model texts ------------------------------------------------------------------------------
+ */
+
+/* Values by name, from options "--set p=3". */
+typedef struct settings {
+    dae_setting *list; /* owned, as are the names */
+    int count;
+} settings;
+
+/* Add "name=value"; true and false are 1 and 0. Exit code. */
+int settings_add(settings *all, const char *option, const char *text);
+void settings_free(settings *all);
+
+/* Whether a word of the command line means a file: by its ending, a slash, or being one. */
+bool names_text(const char *word);
+
+/* Translate a model text; its messages go to stderr. Exit code, with a message unless CLI_OK. */
+int open_text(const char *file, const settings *parameters, dae_engine engine,
+              dae_problem **problem);
+
+/* Whether a path ends in `ending` (".csv"), in upper or lower case. */
+bool same_ending(const char *path, const char *ending);
+
+/* The file argument of a command that takes one model text and no more. Exit code. */
+int one_text(const command *which, int argc, char **argv, const char **file);
 
 #endif

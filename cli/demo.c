@@ -48,8 +48,9 @@ static int demo(session *s)
     options.rtol = demo_rtol;
     options.init = DAE_INIT_NONE; /* the model's start values are consistent */
     options.atol_by_variable = tolerances;
-    int code = session_record(s, "all");
-    if (code == CLI_OK) code = session_open(s, &options);
+    int code = session_open_builtin(s);
+    if (code == CLI_OK) code = session_record(s, "all");
+    if (code == CLI_OK) code = session_prepare(s, &options);
     if (code != CLI_OK) return code;
     printf("%s: y1' = -0.04 y1 + 1e4 y2 y3, y2' = 0.04 y1 - 1e4 y2 y3 - 3e7 y2^2,\n"
            "0 = y1 + y2 + y3 - 1, from (1, 0, 0), at relative tolerance %g\n\n",

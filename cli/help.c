@@ -9,16 +9,21 @@ static const char *command_name(int i, const void *user)
 
 static void overview(void)
 {
-    fputs("usage: daedal COMMAND [ARGUMENT ...]\n"
-          "\n"
-          "Solves differential-algebraic equations F(t, y, y') = 0.\n"
-          "\n",
-          stdout);
+    fputs(
+        "usage: daedal COMMAND [ARGUMENT ...]\n"
+        "\n"
+        "Solves differential-algebraic equations: your model in Base Modelica, or a built-in one.\n"
+        "\n"
+        "  daedal run pendulum.mo --plot pendulum.svg   solve a model and draw it\n"
+        "  daedal check pendulum.mo                     translate it only\n"
+        "\n",
+        stdout);
     for (int i = 0; command_at(i); i++)
         printf("  %-8s  %s\n", command_at(i)->name, command_at(i)->summary);
     fputs("\n"
           "'daedal help COMMAND' tells more. Start with 'daedal demo'.\n"
-          "Exit codes: 0 success, 1 the solver failed or a file could not be written, 2 usage.\n",
+          "Exit codes: 0 success, 1 the run failed or a file could not be written, 2 usage or a\n"
+          "wrong name, 3 the model text has errors, 130 interrupted.\n",
           stdout);
 }
 

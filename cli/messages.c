@@ -94,6 +94,8 @@ int complain_option(const command *which, char **argv, int result, const struct 
     char see[MAX_WORD], word[MAX_WORD];
     const char *given = argv[optind - 1];
     snprintf(see, sizeof see, "see 'daedal help %s'", which->name);
+    if (strncmp(given, "--", 2) != 0 && result == ':')
+        return complain(CLI_USAGE, "option '%s' needs a value (%s)", given, see);
     if (strncmp(given, "--", 2) != 0)
         return complain(CLI_USAGE, "unknown option '%s' (%s)", given, see);
     snprintf(word, sizeof word, "%.*s", (int)strcspn(given + 2, "="), given + 2);
@@ -136,25 +138,13 @@ static const char *model_list(int i, const void *user)
     return model_name(i);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
-}
-
 model *open_model(const char *name, long size)
 {
     bool known = false;
-    if (ends_with(name, ".mo")) {
-        complain(CLI_USAGE,
-                 "model texts are not supported yet, so '%s' cannot be read; 'daedal models' lists "
-                 "the models that are built in",
-                 name);
-        return NULL;
-    }
     for (int i = 0; model_name(i) && !known; i++) known = strcmp(model_name(i), name) == 0;
     if (!known) {
-        complain_unknown("model", name, model_list, NULL, "see 'daedal models'");
+        complain_unknown("model", name, model_list, NULL,
+                         "there is no such file; 'daedal models' lists the built-in ones");
         return NULL;
     }
     model *m = size <= INT_MAX ? model_new(name, (int)size) : NULL;

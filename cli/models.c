@@ -57,6 +57,8 @@ static int list_models(void)
 
 static int run(int argc, char **argv)
 {
+    if (argc == 2 && names_text(argv[1]))
+        return complain(CLI_USAGE, "'%s' is a file; 'daedal check --list' describes it", argv[1]);
     if (argc > 2) return no_arguments(&models_command, argc - 1, argv + 1);
     return argc == 2 ? describe(argv[1]) : list_models();
 }

@@ -1,224 +1,15 @@
-/* daedal run MODEL: solve a model, show a table, write files. */
+/* daedal run MODEL: solve a model, tell about it, write files. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "session.h"
+#include "run.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
-
-/* What the words of the command line ask for. Strings are borrowed from argv. */
-typedef struct request {
-    const char *model_name;
-    long size, max_steps;
-    dae_options options;
-    double tend; /* NAN: the model's */
-    grid output;
-    bool log_time, stats, quiet;
-    const char *csv, *json, *plot, *history, *variables;
-} request;
-
-enum option_id {
-    OPT_SIZE = 1,
-    OPT_METHOD,
-    OPT_RTOL,
-    OPT_ATOL,
-    OPT_TEND,
-    OPT_POINTS,
-    OPT_INTERVAL,
-    OPT_LOG_TIME,
-    OPT_FIRST,
-    OPT_CSV,
-    OPT_JSON,
-    OPT_PLOT,
-    OPT_VARIABLES,
-    OPT_LINEAR_SOLVER,
-    OPT_MAX_ORDER,
-    OPT_MAX_STEPS,
-    OPT_MAX_STEP,
-    OPT_ERROR_TEST,
-    OPT_INIT,
-    OPT_STATS,
-    OPT_HISTORY,
-    OPT_QUIET
-};
-
-static const struct option long_options[] = {
-    {"size", required_argument, NULL, OPT_SIZE},
-    {"method", required_argument, NULL, OPT_METHOD},
-    {"rtol", required_argument, NULL, OPT_RTOL},
-    {"atol", required_argument, NULL, OPT_ATOL},
-    {"tend", required_argument, NULL, OPT_TEND},
-    {"points", required_argument, NULL, OPT_POINTS},
-    {"interval", required_argument, NULL, OPT_INTERVAL},
-    {"log-time", no_argument, NULL, OPT_LOG_TIME},
-    {"first", required_argument, NULL, OPT_FIRST},
-    {"csv", required_argument, NULL, OPT_CSV},
-    {"json", required_argument, NULL, OPT_JSON},
-    {"plot", required_argument, NULL, OPT_PLOT},
-    {"variables", required_argument, NULL, OPT_VARIABLES},
-    {"linear-solver", required_argument, NULL, OPT_LINEAR_SOLVER},
-    {"max-order", required_argument, NULL, OPT_MAX_ORDER},
-    {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
-    {"max-step", required_argument, NULL, OPT_MAX_STEP},
-    {"error-test", required_argument, NULL, OPT_ERROR_TEST},
-    {"init", required_argument, NULL, OPT_INIT},
-    {"stats", no_argument, NULL, OPT_STATS},
-    {"history", required_argument, NULL, OPT_HISTORY},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {NULL, 0, NULL, 0},
-};
-
-/* ---- options ----------------------------------------------------------------------------------
- */
-
-/* Names in the order of the enum they stand for. */
-static const char *const linear_solver_names[] = {"auto",   "dense", "banded",
-                                                  "sparse", "gmres", NULL};
-static const char *const error_test_names[] = {"auto", "all", "differential", "filtered", NULL};
-
-static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
-
-static const char *word_of(int i, const void *user)
-{
-    return ((const char *const *)user)[i];
-}
-
-/* *value = the place of word in names */
-static int choose(const char *option, const char *word, const char *const *names, int *value)
-{
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], word) == 0) {
-            *value = i;
-            return CLI_OK;
-        }
-    return complain_unknown(option, word, word_of, names, "see 'daedal help run'");
-}
-
-static const char *method_name(int i, const void *user)
-{
-    (void)user;
-    return i == 0 ? "auto" : dae_method_name(i - 1);
-}
-
-static int choose_method(const char *word, dae_options *options)
-{
-    for (int i = 0; method_name(i, NULL); i++)
-        if (strcmp(method_name(i, NULL), word) == 0) {
-            options->method = word;
-            return CLI_OK;
-        }
-    return complain_unknown("method", word, method_name, NULL, "see 'daedal methods'");
-}
-
-static const char *option_text(int id)
-{
-    for (int i = 0; long_options[i].name; i++)
-        if (long_options[i].val == id) return long_options[i].name;
-    return "?";
-}
-
-/* A number above a limit (or equal, if allowed). */
-static int read_number(int id, const char *text, double limit, bool equal_too, double *value)
-{
-    if (parse_double(text, value) && (*value > limit || (equal_too && *value == limit)))
-        return CLI_OK;
-    return complain(CLI_USAGE, "option '--%s' needs a number %s %g, not '%s'", option_text(id),
-                    equal_too ? "of at least" : "above", limit, text);
-}
-
-static int read_whole(int id, const char *text, long low, long high, long *value)
-{
-    if (parse_long(text, value) && *value >= low && *value <= high) return CLI_OK;
-    if (high == LONG_MAX)
-        return complain(CLI_USAGE, "option '--%s' needs a whole number of at least %ld, not '%s'",
-                        option_text(id), low, text);
-    return complain(CLI_USAGE, "option '--%s' needs a whole number from %ld to %ld, not '%s'",
-                    option_text(id), low, high, text);
-}
-
-static int set_grid(request *r, grid_kind kind)
-{
-    if (r->output.kind != GRID_STEPS && r->output.kind != kind)
-        return complain(CLI_USAGE, "options '--points' and '--interval' exclude each other");
-    r->output.kind = kind;
-    return CLI_OK;
-}
-
-static int read_output_option(request *r, int id, const char *text)
-{
-    switch (id) {
-    case OPT_POINTS:
-        if (set_grid(r, GRID_LINEAR) != CLI_OK) return CLI_USAGE;
-        return read_whole(id, text, 2, 100000000, &r->output.count);
-    case OPT_INTERVAL:
-        if (set_grid(r, GRID_INTERVAL) != CLI_OK) return CLI_USAGE;
-        return read_number(id, text, 0.0, false, &r->output.interval);
-    case OPT_LOG_TIME: r->log_time = true; return CLI_OK;
-    case OPT_FIRST: return read_number(id, text, 0.0, false, &r->output.first);
-    case OPT_CSV: r->csv = text; return CLI_OK;
-    case OPT_JSON: r->json = text; return CLI_OK;
-    case OPT_PLOT: r->plot = text; return CLI_OK;
-    case OPT_VARIABLES: r->variables = text; return CLI_OK;
-    case OPT_HISTORY: r->history = text; return CLI_OK;
-    case OPT_STATS: r->stats = true; return CLI_OK;
-    default: r->quiet = true; return CLI_OK;
-    }
-}
-
-static int read_option(request *r, int id, const char *text)
-{
-    int choice = 0, status;
-    long whole = 0;
-    switch (id) {
-    case OPT_SIZE: return read_whole(id, text, 1, INT_MAX, &r->size);
-    case OPT_METHOD: return choose_method(text, &r->options);
-    case OPT_RTOL: return read_number(id, text, 0.0, true, &r->options.rtol);
-    case OPT_ATOL: return read_number(id, text, 0.0, true, &r->options.atol);
-    case OPT_TEND: return read_number(id, text, -HUGE_VAL, false, &r->tend);
-    case OPT_MAX_STEP: return read_number(id, text, 0.0, false, &r->options.max_step);
-    case OPT_MAX_STEPS: return read_whole(id, text, 0, LONG_MAX, &r->max_steps);
-    case OPT_MAX_ORDER:
-        status = read_whole(id, text, 1, 100, &whole);
-        r->options.max_order = (int)whole;
-        return status;
-    case OPT_LINEAR_SOLVER:
-        status = choose("linear solver", text, linear_solver_names, &choice);
-        r->options.linear_solver = (dae_linear_solver)choice;
-        return status;
-    case OPT_ERROR_TEST:
-        status = choose("error test", text, error_test_names, &choice);
-        r->options.error_test = (dae_error_test)choice;
-        return status;
-    case OPT_INIT:
-        status = choose("initialisation", text, init_names, &choice);
-        r->options.init = (dae_init)choice;
-        return status;
-    default: return read_output_option(r, id, text);
-    }
-}
-
-static int read_words(int argc, char **argv, request *r)
-{
-    int id;
-    opterr = 0;
-    optind = 1;
-    while ((id = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        int status = id == '?' || id == ':' ? complain_option(&run_command, argv, id, long_options)
-                                            : read_option(r, id, optarg);
-        if (status != CLI_OK) return status;
-    }
-    if (optind == argc)
-        return complain(CLI_USAGE, "which model? ('daedal models' lists them, 'daedal help run' "
-                                   "explains)");
-    if (optind + 1 < argc)
-        return complain(CLI_USAGE, "one model at a time; '%s' is one too many", argv[optind + 1]);
-    r->model_name = argv[optind];
-    return CLI_OK;
-}
 
 /* ---- checks before the work -------------------------------------------------------------------
  */
@@ -238,45 +29,92 @@ static int check_writable(const char *path)
 
 static int check_plot_name(const char *path)
 {
+    static const char *const endings[] = {".svg", ".png", ".pdf"};
     const char *dot = path ? strrchr(path, '.') : NULL;
-    if (!path || (dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0))) return CLI_OK;
-    return complain(CLI_USAGE, "'%s' is no picture I can draw: its name must end in .svg or .png",
-                    path);
+    for (int i = 0; dot && i < 3; i++)
+        if (strcasecmp(dot, endings[i]) == 0) return CLI_OK;
+    if (!path) return CLI_OK;
+    return complain(CLI_USAGE,
+                    "'%s' is no picture I can draw: its name must end in .svg, .png or .pdf", path);
 }
 
 static int check_files(const request *r)
 {
-    const char *paths[] = {r->csv, r->json, r->plot, r->history};
+    const char *paths[] = {r->csv, r->json, r->mat, r->plot, r->history};
     int status = check_plot_name(r->plot);
-    for (int i = 0; i < 4 && status == CLI_OK; i++) status = check_writable(paths[i]);
+    for (int i = 0; i < 5 && status == CLI_OK; i++) status = check_writable(paths[i]);
     return status;
 }
 
-/* The output times; logarithmic ones start at --first, or at 1e-12 of the interval. */
-static int finish_grid(request *r, const model *m)
+/* Start and stop: from the words, else from the model. */
+static int finish_interval(request *r, const session *s)
 {
     grid *g = &r->output;
-    g->t0 = m->t0;
-    g->tend = isnan(r->tend) ? m->tend : r->tend;
+    if (s->m) {
+        g->t0 = s->m->t0;
+        g->tend = isnan(r->stop) ? s->m->tend : r->stop;
+        return CLI_OK; /* backwards, too */
+    }
+    dae_experiment e = dae_problem_experiment(s->problem);
+    g->t0 = !isnan(r->start) ? r->start : isnan(e.start) ? 0.0 : e.start;
+    g->tend = !isnan(r->stop) ? r->stop : isnan(e.stop) ? g->t0 + 1.0 : e.stop;
+    if (g->tend >= g->t0) return CLI_OK;
+    return complain(CLI_USAGE, "the stop time %g lies before the start time %g", g->tend, g->t0);
+}
+
+enum { DEFAULT_POINTS = 501 };
+static const double most_rows = 1e8;
+
+/* Output points of a text that the words do not choose: the model's interval, or 500 of them. */
+static void default_points(request *r, const session *s)
+{
+    grid *g = &r->output;
+    double interval = dae_problem_experiment(s->problem).interval;
+    if (s->m || r->every_step || g->kind != GRID_STEPS) return;
+    g->kind = interval > 0.0 && !r->log_time ? GRID_INTERVAL : GRID_LINEAR;
+    g->interval = interval;
+    g->count = DEFAULT_POINTS;
+}
+
+/* The output times; logarithmic ones start at --first, or at 1e-12 of the interval. */
+static int finish_grid(request *r, const session *s)
+{
+    grid *g = &r->output;
+    int code = finish_interval(r, s);
+    if (code != CLI_OK) return code;
     double span = fabs(g->tend - g->t0);
-    if (!r->log_time)
-        return g->first > 0.0 ? complain(CLI_USAGE, "option '--first' goes with '--log-time'")
-                              : CLI_OK;
-    if (g->kind == GRID_INTERVAL)
+    default_points(r, s);
+    if (g->kind == GRID_INTERVAL && span / g->interval > most_rows)
+        return complain(CLI_USAGE, "an interval of %g makes more than %g rows", g->interval,
+                        most_rows);
+    if (!r->log_time && g->first > 0.0)
+        return complain(CLI_USAGE, "option '--first' goes with '--log-time'");
+    if (r->log_time && g->kind == GRID_INTERVAL)
         return complain(CLI_USAGE, "options '--interval' and '--log-time' exclude each other");
-    if (g->kind == GRID_LINEAR) g->kind = GRID_LOG;
+    if (r->log_time && g->kind == GRID_LINEAR) g->kind = GRID_LOG;
     if (g->first == 0.0) g->first = 1e-12 * span;
-    if (g->first >= span && span > 0.0)
+    if (r->log_time && g->first >= span && span > 0.0)
         return complain(CLI_USAGE, "option '--first' must lie inside the interval of length %g",
                         span);
+    if (span == 0.0) g->kind = GRID_STEPS; /* one row */
     return CLI_OK;
 }
 
-/* atol by variable where the model suggests factors; the array is handed to the caller. */
+/* Tolerances from the words, else from the model; atol follows rtol unless it is given. */
+static void finish_tolerances(request *r, const session *s)
+{
+    double wanted = dae_problem_experiment(s->problem).tolerance;
+    if (wanted > 0.0) r->options.rtol = wanted;
+    if (!isnan(r->rtol)) r->options.rtol = r->rtol;
+    if (!s->m) r->options.atol = 1e-3 * r->options.rtol;
+    if (!isnan(r->atol)) r->options.atol = r->atol;
+}
+
+/* atol by variable where a built-in model suggests factors; the array is handed to the caller. */
 static int model_tolerances(dae_options *options, const model *m, double **by_variable)
 {
     *by_variable = NULL;
-    if (!m->atol_factor) return CLI_OK;
+    if (!m || !m->atol_factor) return CLI_OK;
     *by_variable = calloc((size_t)m->form.n, sizeof(double));
     if (!*by_variable) return complain(CLI_FAILED, "out of memory");
     for (int i = 0; i < m->form.n; i++) (*by_variable)[i] = options->atol * m->atol_factor[i];
@@ -292,178 +130,158 @@ static int open_history(session *s, const char *path)
                       : complain(CLI_FAILED, "'%s' cannot be written: %s", path, strerror(errno));
 }
 
-/* ---- results ----------------------------------------------------------------------------------
+/* ---- the work ---------------------------------------------------------------------------------
  */
 
-static int write_csv(const char *path, const report_series *series, report_error *error)
+/* Options that only one of texts and built-in models has. */
+static int check_kind(const request *r)
 {
-    return strcmp(path, "-") == 0 ? report_csv(stdout, series, error)
-                                  : report_csv_file(path, series, error);
+    bool texts_only = r->parameters.count > 0 || r->starts.count > 0 || !isnan(r->start) ||
+                      r->engine_given || r->mat;
+    if (r->text && r->size > 0)
+        return complain(CLI_USAGE, "option '--size' is for built-in models; try '--set n=%ld'",
+                        r->size);
+    if (r->text || !texts_only) return CLI_OK;
+    const char *option = r->parameters.count > 0 ? "--set"
+                         : r->starts.count > 0   ? "--start"
+                         : !isnan(r->start)      ? "--start-time"
+                         : r->engine_given       ? "--engine"
+                                                 : "-o FILE.mat";
+    return complain(CLI_USAGE, "option '%s' needs a model text, and '%s' is built in", option,
+                    r->model_name);
 }
 
-static int write_json(const char *path, const session *s, const report_series *series,
-                      report_error *error)
+static int open_builtin(const request *r, session *s)
 {
-    const dae_diag *diag = s->diag.status < 0 ? &s->diag : NULL;
-    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    if (!file) {
-        snprintf(error->text, sizeof error->text, "'%s' cannot be written: %s", path,
-                 strerror(errno));
-        return REPORT_ERR_FILE;
-    }
-    int status = report_json(file, series, dae_solver_stats(s->solver), diag, error);
-    if (file != stdout && fclose(file) != 0 && status == REPORT_OK) {
-        snprintf(error->text, sizeof error->text, "'%s' cannot be written: %s", path,
-                 strerror(errno));
-        status = REPORT_ERR_FILE;
-    }
-    return status;
+    s->m = open_model(r->model_name, r->size);
+    if (!s->m) return CLI_USAGE;
+    if (r->size > 0 && !s->m->sized)
+        return complain(CLI_USAGE, "model '%s' has no size to choose", s->m->name);
+    return session_open_builtin(s);
 }
 
-/* At most so many curves in a picture and columns on the screen, unless the user lists them. */
-enum { MAX_CURVES = 12, MAX_COLUMNS = 6 };
-
-/* Every file that was asked for; one failure does not keep the others from being written. */
-static int write_files(const request *r, const session *s, const report_series *series)
+/* A model text with its start values. */
+static int open_file(const request *r, session *s)
 {
-    report_error error = {0};
-    int curves[MAX_CURVES], code = CLI_OK;
-    report_plot_options plot = {.title = s->m->title, .log_time = r->log_time};
-    if (!r->variables && s->n_recorded > MAX_CURVES) {
-        session_spread(s, MAX_CURVES, curves);
-        plot.variables = curves;
-        plot.variable_count = MAX_CURVES;
-    }
-    if (r->csv && write_csv(r->csv, series, &error) != REPORT_OK)
-        code = complain(CLI_FAILED, "%s", error.text);
-    if (r->json && write_json(r->json, s, series, &error) != REPORT_OK)
-        code = complain(CLI_FAILED, "%s", error.text);
-    if (r->plot && report_plot(r->plot, series, &plot, &error) != REPORT_OK)
-        code = complain(CLI_FAILED, "%s", error.text);
+    dae_diag diag = {0};
+    int code = session_open_text(s, r->model_name, &r->parameters, r->engine);
+    for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
+        if (dae_problem_set_start(s->problem, r->starts.list[i].name, r->starts.list[i].value,
+                                  &diag) < 0)
+            code = complain(CLI_USAGE, "%s", diag.text);
     return code;
 }
 
-/* The table on the screen: columns spread over the variables where there are too many. */
-static void print_table(const request *r, const session *s, const report_series *series)
+/* Files with data have all variables of a text; else a large model records a few. */
+static const char *recorded_variables(const request *r)
 {
-    int columns[MAX_COLUMNS], count = r->variables ? series->n : MAX_COLUMNS;
-    const report_table_options table = {.max_rows = 12, .max_columns = r->variables ? 0 : 8};
-    const char *names[MAX_COLUMNS];
-    double row[MAX_COLUMNS];
-    report_series *part = NULL;
-    if (series->n <= count || !s->m->sized) {
-        report_table(stdout, series, &table, NULL);
-        return;
-    }
-    session_spread(s, count, columns);
-    for (int k = 0; k < count; k++) names[k] = series->names[columns[k]];
-    if (report_series_new(count, names, &part, NULL) != REPORT_OK) return;
-    for (size_t i = 0; i < series->count; i++) {
-        for (int k = 0; k < count; k++)
-            row[k] = series->rows[i * (size_t)series->n + (size_t)columns[k]];
-        if (report_series_add(part, series->times[i], row, NULL) != REPORT_OK) break;
-    }
-    report_table(stdout, part, &table, NULL);
-    report_series_free(part);
-}
-
-static void print_result(const request *r, session *s, const report_series *series, int code)
-{
-    const dae_stats *c = dae_solver_stats(s->solver);
-    printf("%s: %s\n", s->m->name, s->m->title);
-    if (s->n_recorded < s->m->form.n && !r->variables)
-        printf("%d of %d variables are recorded; choose with --variables\n", s->n_recorded,
-               s->m->form.n);
-    print_table(r, s, series);
-    if (code == CLI_OK) session_print_error(s, r->output.tend);
-    printf("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
-           c->residuals + c->jacobian_residuals, c->jacobians, c->factorizations, s->seconds);
-}
-
-static void print_files(const request *r)
-{
-    const char *paths[] = {r->csv, r->json, r->plot, r->history};
-    for (int i = 0; i < 4; i++)
-        if (paths[i]) printf("wrote %s\n", paths[i]);
+    bool data = r->csv || r->json || r->mat;
+    return !r->variables && r->text && data ? "all" : r->variables;
 }
 
 /* Integrate and report. A failed run still shows and writes what it reached. */
 static int solve(const request *r, session *s)
 {
     report_series *series = session_series(s);
-    bool quiet =
-        r->quiet || (r->csv && strcmp(r->csv, "-") == 0) || (r->json && strcmp(r->json, "-") == 0);
+    bool quiet = r->quiet || request_streams(r);
     if (!series) return CLI_FAILED;
     int code = session_integrate(s, &r->output, series);
-    if (!quiet && series->count > 0) print_result(r, s, series, code);
-    if (!quiet && r->stats) session_print_statistics(s);
-    int written = series->count > 0 ? write_files(r, s, series) : CLI_OK;
-    if (!quiet && written == CLI_OK) print_files(r);
+    if (!quiet && series->count > 0) results_print(r, s, series, code);
+    int written = series->count > 0 ? results_write(r, s, series) : CLI_OK;
+    if (!quiet && written == CLI_OK && series->count > 0) results_print_files(r, series);
     report_series_free(series);
     return code != CLI_OK ? code : written;
 }
 
+/* Everything after the words. */
+static int run_request(request *r, session *s)
+{
+    double *atol = NULL;
+    int code = check_kind(r);
+    if (code == CLI_OK) code = check_files(r);
+    if (code == CLI_OK) code = r->text ? open_file(r, s) : open_builtin(r, s);
+    if (code == CLI_OK) code = finish_grid(r, s);
+    if (code == CLI_OK) code = session_record(s, recorded_variables(r));
+    if (code != CLI_OK) return code;
+    finish_tolerances(r, s);
+    /* built-in start values are consistent; a text is not evaluated beyond its end */
+    if (s->m && !r->init_given) r->options.init = DAE_INIT_NONE;
+    if (!s->m) r->options.stop_time = r->output.tend;
+    s->max_steps = r->max_steps;
+    session_catch_signals();
+    code = model_tolerances(&r->options, s->m, &atol);
+    if (code == CLI_OK) code = session_prepare(s, &r->options);
+    if (code == CLI_OK) code = open_history(s, r->history);
+    if (code == CLI_OK) code = solve(r, s);
+    free(atol);
+    return code;
+}
+
 static int run(int argc, char **argv)
 {
-    request r = {.options = dae_options_default(), .tend = NAN};
-    r.options.init = DAE_INIT_NONE; /* the models' start values are consistent */
+    request r = {.options = dae_options_default(), .start = NAN, .stop = NAN};
+    r.rtol = r.atol = NAN;
     session s = {0};
-    double *atol = NULL;
-    int code = read_words(argc, argv, &r);
-    if (code == CLI_OK) code = check_files(&r);
-    if (code == CLI_OK && !(s.m = open_model(r.model_name, r.size))) code = CLI_USAGE;
-    if (code == CLI_OK && r.size > 0 && !s.m->sized)
-        code = complain(CLI_USAGE, "model '%s' has no size to choose", s.m->name);
-    if (code == CLI_OK) code = finish_grid(&r, s.m);
-    if (code == CLI_OK) code = session_record(&s, r.variables);
-    if (code == CLI_OK) code = model_tolerances(&r.options, s.m, &atol);
-    s.max_steps = r.max_steps;
-    if (code == CLI_OK) code = session_open(&s, &r.options);
-    if (code == CLI_OK) code = open_history(&s, r.history);
-    if (code == CLI_OK) code = solve(&r, &s);
+    int code = request_read(argc, argv, &r);
+    if (code == CLI_OK) code = run_request(&r, &s);
     session_close(&s);
-    free(atol);
+    request_free(&r);
     return code;
 }
 
 const command run_command = {
     .name = "run",
-    .summary = "solve a model",
+    .summary = "solve a model: results, plots, a summary",
     .help =
         "usage: daedal run MODEL [OPTION ...]\n"
         "\n"
-        "Solves a built-in model, shows a table of the solution and, where the exact solution is\n"
-        "known, the error at the end. 'daedal models' lists the models.\n"
+        "  daedal run pendulum.mo                       solve it, print a summary\n"
+        "  daedal run pendulum.mo -o pendulum.csv       all variables into a table\n"
+        "  daedal run pendulum.mo --plot p.svg --vars x,y\n"
+        "  daedal run pendulum.mo --set L=2 --start x=2 --stop 20 --rtol 1e-8\n"
+        "  daedal run ladder.mo --set n=1000 -o - --vars i | head\n"
+        "\n"
+        "MODEL is a file in Base Modelica (.mo, .bmo), or the name of a built-in model ('daedal\n"
+        "models' lists them). Start, stop, tolerance and interval come from the model's\n"
+        "annotation(experiment(..)) unless they are given here.\n"
         "\n"
         "Problem\n"
-        "  --size N             size of models that have one (grid points a side, nodes)\n"
-        "  --tend T             end of the integration (default: the model's)\n"
+        "  --set NAME=VALUE     value of a parameter (true and false, too); repeat for more\n"
+        "  --start NAME=VALUE   start value of a variable; repeat for more\n"
+        "  --start-time T       start of the integration (0)\n"
+        "  --stop T             end of the integration (1 after the start)\n"
+        "  --size N             size of a built-in model that has one\n"
         "Method\n"
+        "  --rtol X, --atol X   relative and absolute tolerance (1e-6; a thousandth of rtol).\n"
+        "                       atol is multiplied by the nominal value of each variable\n"
         "  --method NAME        a name from 'daedal methods', or auto\n"
-        "  --rtol X, --atol X   relative and absolute tolerance (1e-6, 1e-9); where a model\n"
-        "                       suggests factors, atol is multiplied by them\n"
-        "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"
-        "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
-        "  --max-order K        highest order\n"
+        "  --engine WHAT        auto, tape, native: interpret the equations or compile them\n"
         "  --max-step H         longest step\n"
         "  --max-steps N        give up after N steps; 0, the default, for no limit\n"
+        "  --max-order K        highest order\n"
+        "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"
+        "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
         "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
-        "                       consistent (default: none, the models' are)\n"
+        "                       consistent (a built-in model: none, its values are)\n"
         "Output\n"
-        "  --points N           N times from start to end, both included (default: every step)\n"
-        "  --interval DT        every DT\n"
-        "  --log-time           logarithmic times (with --points) and logarithmic time axis\n"
+        "  -o, --output FILE    all variables into a .csv, .json or .mat file (that OpenModelica\n"
+        "                       and Dymola read); - is csv on standard output\n"
+        "  --interval DT        a row every DT; 0: at every step (default: 500 intervals; a\n"
+        "                       built-in model: every step). Events have two rows of their own\n"
+        "  --points N           N times from start to stop, both included\n"
+        "  --vars A,B,..        only these variables, in files, plots and the summary\n"
+        "  --plot FILE          draw the solution into a .svg, .png or .pdf file\n"
+        "  --log-time           logarithmic times and logarithmic time axis\n"
         "  --first T            first of the logarithmic times (1e-12 of the interval)\n"
-        "  --variables A,B,..   record these variables, or 'all' (default: all up to 200, else a\n"
-        "                       dozen)\n"
-        "  --csv FILE           write the rows as csv; - for standard output\n"
-        "  --json FILE          write rows, statistics and diagnostic as json; - likewise\n"
-        "  --plot FILE          draw the solution into a .svg or .png file\n"
+        "  --csv FILE           as -o, in csv whatever the name; - for standard output\n"
+        "  --json FILE          likewise in json, with statistics and diagnostic\n"
         "  --history FILE       write every attempted step as csv\n"
         "  --stats              print all counters\n"
         "  --quiet              print nothing on success\n"
         "\n"
-        "Exit codes: 0 success, 1 the solver failed or a file could not be written, 2 usage.\n"
-        "A failed run still writes what it reached.\n",
+        "Control-C ends the run and still writes what it reached, as does a failure.\n"
+        "Exit codes: 0 success, 1 the run failed or a file could not be written, 2 usage or a\n"
+        "wrong name, 3 the model text has errors, 130 interrupted.\n"
+        "Older names: --tend for --stop, --variables for --vars.\n",
     .run = run,
 };

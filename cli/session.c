@@ -41,18 +41,24 @@ bool grid_time(const grid *g, long k, double *t)
 /* ---- progress, history, interruption ----------------------------------------------------------
  */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t caught_signal;
 
-static void on_interrupt(int number)
+static void on_signal(int number)
 {
-    (void)number;
-    interrupted = 1;
+    caught_signal = number;
+}
+
+void session_catch_signals(void)
+{
+    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &ours, NULL);
+    sigaction(SIGTERM, &ours, NULL);
 }
 
 static int ask_interrupted(void *user)
 {
     (void)user;
-    return interrupted;
+    return caught_signal != 0;
 }
 
 static double wall_time(void)
@@ -62,15 +68,19 @@ static double wall_time(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+enum { BAR_WIDTH = 30 };
+
 /* How much of the interval is done, at most five times a second, once a run has taken a second. */
 static void show_progress(session *s, double t)
 {
-    double now = wall_time(), t0 = s->m->t0;
+    double now = wall_time(), done = (t - s->t0) / (s->tend - s->t0);
     if (!s->progress || now - s->wall_start < 1.0 || now - s->wall_shown < 0.2) return;
     s->wall_shown = now;
     s->progress_on_screen = true;
-    fprintf(stderr, "\r\033[Kdaedal: t = %.6g, %.0f %% of the interval, %.0f s", t,
-            100.0 * (t - t0) / (s->tend - t0), now - s->wall_start);
+    int filled = (int)(fmin(fmax(done, 0.0), 1.0) * BAR_WIDTH);
+    fprintf(stderr, "\r\033[K[%.*s%*s] %3.0f %%  t = %.6g  %.0f s", filled,
+            "##############################", BAR_WIDTH - filled, "", 100.0 * done, t,
+            now - s->wall_start);
     fflush(stderr);
 }
 
@@ -78,6 +88,14 @@ static void clear_progress(session *s)
 {
     if (s->progress_on_screen) fputs("\r\033[K", stderr);
     s->progress_on_screen = false;
+}
+
+/* What the model says while it runs. */
+static void show_message(const char *text, void *user)
+{
+    clear_progress(user);
+    bool labelled = strncmp(text, "note:", 5) == 0 || strstr(text, "warning:");
+    fprintf(stderr, "daedal: %s%s\n", labelled ? "" : "warning: ", text);
 }
 
 static const char *result_name(dae_step_result result)
@@ -105,18 +123,8 @@ static void watch_step(const dae_step_info *info, void *user)
 
 static const char *variable_name(int i, const void *user)
 {
-    const model *m = user;
-    return i < m->form.n ? m->form.variable_names[i] : NULL;
-}
-
-/* Index of a variable by name, or -1. */
-static int find_variable(const model *m, const char *name, size_t length)
-{
-    for (int i = 0; i < m->form.n; i++)
-        if (strlen(m->form.variable_names[i]) == length &&
-            memcmp(m->form.variable_names[i], name, length) == 0)
-            return i;
-    return -1;
+    const session *s = user;
+    return i < s->n ? dae_problem_variable(s->problem, i) : NULL;
 }
 
 enum { MANY_VARIABLES = 200, CHOSEN_VARIABLES = 12 };
@@ -142,28 +150,37 @@ static size_t name_length(const char *list)
     return k;
 }
 
+/* Record the variable whose name begins at `at`. */
+static int record_name(session *s, const char *at, size_t length)
+{
+    char *word = strndup(at, length), see[80] = "'daedal check --list' shows all of a model";
+    if (!word) return complain(CLI_FAILED, "out of memory");
+    int i = dae_problem_find_variable(s->problem, word), code = CLI_OK;
+    if (s->m) snprintf(see, sizeof see, "see 'daedal models %s'", s->m->name);
+    if (i < 0)
+        code = complain_unknown("variable", word, variable_name, s, see);
+    else if (s->n_recorded == s->n)
+        code = complain(CLI_USAGE, "variable '%s' is listed more than once", word);
+    else
+        s->recorded[s->n_recorded++] = i;
+    free(word);
+    return code;
+}
+
 static int record_list(session *s, const char *list)
 {
-    for (const char *at = list; *at || at == list;) {
+    int code = CLI_OK;
+    for (const char *at = list; code == CLI_OK && (*at || at == list);) {
         size_t length = name_length(at);
-        int i = find_variable(s->m, at, length);
-        if (i < 0) {
-            char word[64], see[64];
-            snprintf(word, sizeof word, "%.*s", (int)length, at);
-            snprintf(see, sizeof see, "see 'daedal models %s'", s->m->name);
-            return complain_unknown("variable", word, variable_name, s->m, see);
-        }
-        if (s->n_recorded == s->m->form.n)
-            return complain(CLI_USAGE, "a variable is listed more than once in '%s'", list);
-        s->recorded[s->n_recorded++] = i;
+        code = record_name(s, at, length);
         at += length + (at[length] == ',');
     }
-    return CLI_OK;
+    return code;
 }
 
 int session_record(session *s, const char *list)
 {
-    int n = s->m->form.n;
+    int n = s->n;
     s->y = calloc((size_t)n, sizeof *s->y);
     s->row = calloc((size_t)n, sizeof *s->row);
     s->recorded = calloc((size_t)n, sizeof *s->recorded);
@@ -179,23 +196,67 @@ static int complain_diagnostic(session *s, const dae_diag *diag)
 {
     s->diag = *diag;
     bool usage = diag->status == DAE_ERR_ARGUMENT || diag->status == DAE_ERR_UNSUPPORTED;
+    clear_progress(s);
     if (diag->status == DAE_ERR_INTERRUPTED)
-        return complain(CLI_FAILED, "interrupted at t = %g", diag->t);
+        return complain(CLI_SIGNAL + (int)caught_signal, "interrupted at t = %g", diag->t);
     const char *text = diag->text[0] ? diag->text : dae_status_name(diag->status);
     return complain(usage ? CLI_USAGE : CLI_FAILED, "%s", text);
 }
 
-int session_open(session *s, dae_options *options)
+int session_open_builtin(session *s)
+{
+    dae_diag diag = {0};
+    if (dae_problem_from_residual(&s->m->form, &s->problem, &diag) < 0)
+        return complain_diagnostic(s, &diag);
+    s->name = s->m->name;
+    s->t0 = s->m->t0;
+    s->n = dae_problem_variable_count(s->problem);
+    return CLI_OK;
+}
+
+int session_open_text(session *s, const char *file, const settings *parameters, dae_engine engine)
+{
+    double begin = wall_time();
+    int code = open_text(file, parameters, engine, &s->problem);
+    if (code != CLI_OK) return code;
+    s->name = dae_problem_name(s->problem);
+    s->n = dae_problem_variable_count(s->problem);
+    s->translation = wall_time() - begin;
+    return CLI_OK;
+}
+
+int session_prepare(session *s, dae_options *options)
 {
     dae_diag diag = {0};
     options->monitor = watch_step;
     options->interrupt = ask_interrupted;
+    options->message = show_message;
     options->user = s;
     s->progress = isatty(STDERR_FILENO) != 0;
-    if (dae_problem_from_residual(&s->m->form, &s->problem, &diag) < 0 ||
-        dae_solver_new(s->problem, options, &s->solver, &diag) < 0)
+    if (dae_solver_new(s->problem, options, &s->solver, &diag) < 0)
         return complain_diagnostic(s, &diag);
     return CLI_OK;
+}
+
+/* Units and descriptions of a model text, and its parameters. */
+static report_status label_series(const session *s, report_series *series, report_error *error)
+{
+    size_t count = (size_t)s->n_recorded;
+    const char **units = calloc(2 * count, sizeof *units), **texts = units ? units + count : NULL;
+    if (!units) return REPORT_ERR_MEMORY;
+    for (int k = 0; k < s->n_recorded; k++) {
+        units[k] = dae_problem_unit(s->problem, s->recorded[k]);
+        texts[k] = dae_problem_description(s->problem, s->recorded[k]);
+    }
+    report_status status = report_series_label(series, "time", "s", units, texts, error);
+    free(units);
+    int parameters = dae_problem_parameter_count(s->problem);
+    if (status == REPORT_OK) status = report_series_parameters(series, parameters, error);
+    for (int i = 0; i < parameters && status == REPORT_OK; i++)
+        status = report_series_set_parameter(series, i, dae_problem_parameter(s->problem, i),
+                                             dae_problem_parameter_unit(s->problem, i), "",
+                                             dae_problem_parameter_value(s->problem, i), error);
+    return status;
 }
 
 report_series *session_series(const session *s)
@@ -207,11 +268,15 @@ report_series *session_series(const session *s)
         complain(CLI_FAILED, "out of memory");
         return NULL;
     }
-    for (int k = 0; k < s->n_recorded; k++) names[k] = s->m->form.variable_names[s->recorded[k]];
-    if (report_series_new(s->n_recorded, names, &series, &error) != REPORT_OK)
-        complain(CLI_FAILED, "%s", error.text);
+    for (int k = 0; k < s->n_recorded; k++)
+        names[k] = dae_problem_variable(s->problem, s->recorded[k]);
+    report_status status = report_series_new(s->n_recorded, names, &series, &error);
     free(names);
-    return series;
+    if (status == REPORT_OK && !s->m) status = label_series(s, series, &error);
+    if (status == REPORT_OK) return series;
+    complain(CLI_FAILED, "%s", error.text[0] ? error.text : "out of memory");
+    report_series_free(series);
+    return NULL;
 }
 
 /* ---- integrating ------------------------------------------------------------------------------
@@ -228,22 +293,22 @@ static int add_row(session *s, report_series *series, double t)
 /* Row at time t inside the last step. */
 static int add_row_at(session *s, report_series *series, double t)
 {
-    if (dae_solver_at(s->solver, t, 0, s->y) < 0)
+    if (dae_solver_variables(s->solver, t, s->y) < 0)
         return complain_diagnostic(s, dae_solver_diag(s->solver));
     return add_row(s, series, t);
 }
 
-/* All rows of the grid up to where the solver stands. */
-static int add_rows(session *s, const grid *g, report_series *series, long *next)
+/* All rows of the grid up to where the solver stands. An event gets a row of its own, in place of
+ * one of the grid at the same time: a model's event is reported before and after its update. */
+static int add_rows(session *s, const grid *g, report_series *series, bool event, long *next)
 {
     double now = dae_solver_time(s->solver), t, sign = g->tend < g->t0 ? -1.0 : 1.0;
-    if (g->kind == GRID_STEPS)
-        return now == series->times[series->count - 1] ? CLI_OK : add_row_at(s, series, now);
     for (; grid_time(g, *next, &t) && (t - now) * sign <= 0.0; (*next)++) {
-        int status = add_row_at(s, series, t);
+        int status = event && t == now ? CLI_OK : add_row_at(s, series, t);
         if (status != CLI_OK) return status;
     }
-    return CLI_OK;
+    bool due = event || (g->kind == GRID_STEPS && now != series->times[series->count - 1]);
+    return due ? add_row_at(s, series, now) : CLI_OK;
 }
 
 /* The library counts the steps of a dae_solver_run; here single steps are taken. */
@@ -257,46 +322,56 @@ static int give_up(session *s, double t)
     return complain_diagnostic(s, &diag);
 }
 
-/* Start, and the row at the start. */
+/* Start, and the row at the start. A model text starts from its own values. */
 static int begin(session *s, const grid *g, report_series *series)
 {
-    if (dae_solver_start(s->solver, s->m->t0, s->m->y0, s->m->yp0) < 0 ||
-        dae_solver_at(s->solver, g->t0, 0, s->y) < 0)
+    const double *y0 = s->m ? s->m->y0 : NULL, *yp0 = s->m ? s->m->yp0 : NULL;
+    if (dae_solver_start(s->solver, g->t0, y0, yp0) < 0)
         return complain_diagnostic(s, dae_solver_diag(s->solver));
-    return add_row(s, series, g->t0);
+    return add_row_at(s, series, g->t0);
 }
 
-/* The loop of steps; a long step serves several rows, and s->y ends at g->tend. */
+/* After a failure: the last point that was reached, if the rows end before it. */
+static void add_last_row(session *s, const grid *g, report_series *series)
+{
+    double now = dae_solver_time(s->solver), last = series->times[series->count - 1];
+    if ((now - last) * (g->tend - g->t0) > 0.0 && dae_solver_variables(s->solver, now, s->y) >= 0)
+        (void)add_row(s, series, now);
+}
+
+/* The loop of steps; a long step serves several rows, and s->y ends at s->t. */
 static int integrate(session *s, const grid *g, report_series *series)
 {
     long next = 1;
     const dae_stats *counters = dae_solver_stats(s->solver);
     dae_status status = DAE_STEPPED;
     int code = begin(s, g, series);
+    if (code != CLI_OK) return code;
     while (code == CLI_OK && status > 0) {
         status = dae_solver_step(s->solver, g->tend);
-        if (status >= 0) code = add_rows(s, g, series, &next);
+        if (status >= 0) code = add_rows(s, g, series, status == DAE_EVENT, &next);
         if (status > 0 && code == CLI_OK && s->max_steps > 0 && counters->steps >= s->max_steps)
             code = give_up(s, dae_solver_time(s->solver));
     }
     clear_progress(s);
-    if (code != CLI_OK) return code;
-    if (status < 0 || dae_solver_at(s->solver, g->tend, 0, s->y) < 0)
-        return complain_diagnostic(s, dae_solver_diag(s->solver));
-    return CLI_OK;
+    s->t = dae_solver_time(s->solver);
+    if (status < 0 && code == CLI_OK) code = complain_diagnostic(s, dae_solver_diag(s->solver));
+    if (code != CLI_OK)
+        add_last_row(s, g, series);
+    else if (dae_solver_variables(s->solver, s->t, s->y) < 0)
+        code = complain_diagnostic(s, dae_solver_diag(s->solver));
+    return code;
 }
 
 int session_integrate(session *s, const grid *g, report_series *series)
 {
-    struct sigaction ours = {.sa_handler = on_interrupt}, before;
-    sigaction(SIGINT, &ours, &before);
     if (s->history)
         fputs("t,h,order,result,error,newton_iterations,convergence_rate,variable\n", s->history);
+    s->t0 = g->t0;
     s->tend = g->tend;
     s->wall_start = s->wall_shown = wall_time();
     int code = integrate(s, g, series);
     s->seconds = wall_time() - s->wall_start;
-    sigaction(SIGINT, &before, NULL);
     if (s->history && (fflush(s->history) != 0 || ferror(s->history)))
         return complain(CLI_FAILED, "the history could not be written: %s", strerror(errno));
     return code;
@@ -309,6 +384,7 @@ int session_integrate(session *s, const grid *g, report_series *series)
 static bool known_values(const session *s, double t, double *reference)
 {
     const model *m = s->m;
+    if (!m) return false;
     if (m->solution && m->solution(m, t, reference, NULL) == 0) return true;
     if (!m->reference || t != m->tend) return false;
     memcpy(reference, m->reference, (size_t)m->form.n * sizeof *reference);
@@ -317,7 +393,7 @@ static bool known_values(const session *s, double t, double *reference)
 
 void session_print_error(session *s, double t)
 {
-    int n = s->m->form.n, worst = 0, worst_relative = -1;
+    int n = s->n, worst = 0, worst_relative = -1;
     double *reference = calloc((size_t)n, sizeof *reference), size = 0.0, relative = 0.0;
     if (!reference || !known_values(s, t, reference)) {
         free(reference);

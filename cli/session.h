@@ -25,30 +25,42 @@ typedef struct grid {
 bool grid_time(const grid *g, long k, double *t);
 
 typedef struct session {
-    model *m; /* owned */
+    model *m;         /* a built-in model, owned; NULL for a model text */
+    const char *name; /* of the model, borrowed */
     dae_problem *problem;
     dae_solver *solver;
-    double *y;         /* form.n values: scratch, then y where the integration ended */
+    int n;             /* variables of the problem, eliminated and discrete ones too */
+    double *y;         /* n values: scratch, then all variables where the integration ended */
     double *row;       /* the recorded part of y */
     int *recorded;     /* indices of the recorded variables */
     int n_recorded;    /* their number */
     FILE *history;     /* attempted steps as csv, or NULL; owned */
-    double tend;       /* for the progress */
+    double t0, tend;   /* for the progress */
+    double t;          /* where the integration ended */
     double wall_start; /* seconds */
     double wall_shown; /* when progress was last shown */
     bool progress;     /* stderr is a terminal */
     bool progress_on_screen;
-    double seconds; /* of wall time that the integration took */
-    long max_steps; /* accepted steps before the session gives up; 0: no limit */
-    dae_diag diag;  /* of the last failure; status DAE_OK if there was none */
+    double translation; /* seconds of wall time that a text took */
+    double seconds;     /* .. and the integration */
+    long max_steps;     /* accepted steps before the session gives up; 0: no limit */
+    dae_diag diag;      /* of the last failure; status DAE_OK if there was none */
 } session;
 
+/* Problem of the built-in model s->m, which it takes over. Exit code. */
+int session_open_builtin(session *s);
+/* Problem of a model text. Exit code. */
+int session_open_text(session *s, const char *file, const settings *parameters, dae_engine engine);
+
 /* Record these variables: a list "a,b,c", "all", or NULL for all of a small model and an even
- * choice from a large one. Needs s->m. Exit code. */
+ * choice from a large one. Needs the problem. Exit code. */
 int session_record(session *s, const char *list);
 
-/* Problem and solver for s->m; monitor and interrupt of options are filled in. Exit code. */
-int session_open(session *s, dae_options *options);
+/* Solver for the problem; monitor, interrupt and message of options are filled in. Exit code. */
+int session_prepare(session *s, dae_options *options);
+
+/* Let Control-C and SIGTERM end the integration; a second one ends the program. */
+void session_catch_signals(void);
 
 /* Integrate from the model's start to g->tend and add rows to the series, which has s->n_recorded
  * variables. Exit code; what was reached stays in the series. */

@@ -1,0 +1,175 @@
+/* What a run writes and prints. */
+#include "run.h"
+
+#include <string.h>
+
+/* ---- files ---- */
+
+static int write_csv(const char *path, const report_series *series, report_error *error)
+{
+    return strcmp(path, "-") == 0 ? report_csv(stdout, series, error)
+                                  : report_csv_file(path, series, error);
+}
+
+static int write_json(const char *path, const session *s, const report_series *series,
+                      report_error *error)
+{
+    const dae_diag *diag = s->diag.status < 0 ? &s->diag : NULL;
+    const dae_stats *stats = dae_solver_stats(s->solver);
+    return strcmp(path, "-") == 0 ? report_json(stdout, series, stats, diag, error)
+                                  : report_json_file(path, series, stats, diag, error);
+}
+
+/* At most so many curves in a picture and columns on the screen, unless the user lists them. */
+enum { MAX_CURVES = 12, MAX_COLUMNS = 6 };
+
+/* One failure does not keep the others from being written. */
+int results_write(const request *r, const session *s, const report_series *series)
+{
+    report_error error = {0};
+    int curves[MAX_CURVES], code = CLI_OK;
+    report_plot_options plot = {.title = s->m ? s->m->title : s->name, .log_time = r->log_time};
+    if (!r->variables && s->n_recorded > MAX_CURVES) {
+        session_spread(s, MAX_CURVES, curves);
+        plot.variables = curves;
+        plot.variable_count = MAX_CURVES;
+    }
+    if (r->csv && write_csv(r->csv, series, &error) != REPORT_OK)
+        code = complain(CLI_FAILED, "%s", error.text);
+    if (r->json && write_json(r->json, s, series, &error) != REPORT_OK)
+        code = complain(CLI_FAILED, "%s", error.text);
+    if (r->mat && report_mat_file(r->mat, series, &error) != REPORT_OK)
+        code = complain(CLI_FAILED, "%s", error.text);
+    if (r->plot && report_plot(r->plot, series, &plot, &error) != REPORT_OK)
+        code = complain(CLI_FAILED, "%s", error.text);
+    return code;
+}
+
+/* The table on the screen: columns spread over the variables where there are too many. */
+static void print_table(const request *r, const session *s, const report_series *series)
+{
+    int columns[MAX_COLUMNS], count = r->variables ? series->n : MAX_COLUMNS;
+    const report_table_options table = {.max_rows = 12, .max_columns = r->variables ? 0 : 8};
+    const char *names[MAX_COLUMNS];
+    double row[MAX_COLUMNS];
+    report_series *part = NULL;
+    if (series->n <= count || !s->m->sized) {
+        report_table(stdout, series, &table, NULL);
+        return;
+    }
+    session_spread(s, count, columns);
+    for (int k = 0; k < count; k++) names[k] = series->names[columns[k]];
+    if (report_series_new(count, names, &part, NULL) != REPORT_OK) return;
+    for (size_t i = 0; i < series->count; i++) {
+        for (int k = 0; k < count; k++)
+            row[k] = series->rows[i * (size_t)series->n + (size_t)columns[k]];
+        if (report_series_add(part, series->times[i], row, NULL) != REPORT_OK) break;
+    }
+    report_table(stdout, part, &table, NULL);
+    report_series_free(part);
+}
+
+/* A built-in model: table and, where something is known, the error. */
+static void print_builtin(const request *r, session *s, const report_series *series, int code)
+{
+    const dae_stats *c = dae_solver_stats(s->solver);
+    printf("%s: %s\n", s->m->name, s->m->title);
+    if (s->n_recorded < s->n && !r->variables)
+        printf("%d of %d variables are recorded; choose with --vars\n", s->n_recorded, s->n);
+    print_table(r, s, series);
+    if (code == CLI_OK) session_print_error(s, r->output.tend);
+    printf("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
+           c->residuals + c->jacobian_residuals, c->jacobians, c->factorizations, s->seconds);
+}
+
+/* ---- the summary of a model text ---- */
+
+static const char *plural(long count, const char *word)
+{
+    static char text[80];
+    snprintf(text, sizeof text, "%ld %s%s", count, word, count == 1 ? "" : "s");
+    return text;
+}
+
+/* The method's name; the only one there is if the choice is left to the library. */
+static const char *method_used(const request *r)
+{
+    bool automatic = strcmp(r->options.method, "auto") == 0;
+    return automatic && !dae_method_name(1) ? dae_method_name(0) : r->options.method;
+}
+
+static void print_size(const session *s)
+{
+    int n = dae_problem_size(s->problem);
+    printf("  size      %s, ", plural(n, "equation"));
+    printf("%s", plural(s->n, "variable"));
+    if (s->n > n) printf(" (%d eliminated or discrete)", s->n - n);
+    printf(", %s\n", plural(dae_problem_parameter_count(s->problem), "parameter"));
+}
+
+static void print_work(const session *s)
+{
+    const dae_stats *c = dae_solver_stats(s->solver);
+    printf("  work      %s, ", plural(c->steps, "step"));
+    printf("%ld rejected, ", c->attempts - c->steps);
+    printf("%s, %.3g s, and %.3g s to translate\n", plural(c->events, "event"), s->seconds,
+           s->translation);
+}
+
+enum { MOST_END_VALUES = 10 };
+
+/* Name, value, unit and description of the recorded variables, or of the first few of them. */
+static void print_end_values(const request *r, const session *s)
+{
+    int count = r->variables || s->n_recorded <= MOST_END_VALUES ? s->n_recorded : MOST_END_VALUES;
+    int width = 0;
+    for (int k = 0; k < count; k++) {
+        int length = (int)strlen(dae_problem_variable(s->problem, s->recorded[k]));
+        if (length > width) width = length;
+    }
+    if (width > 40) width = 40;
+    printf("at time %.10g\n", s->t);
+    for (int k = 0; k < count; k++) {
+        int i = s->recorded[k];
+        const char *unit = dae_problem_unit(s->problem, i);
+        const char *text = dae_problem_description(s->problem, i);
+        printf("  %-*s  %-16.9g", width, dae_problem_variable(s->problem, i), s->y[i]);
+        if (*unit || *text) printf(" %-8s", unit);
+        printf("%s%s\n", *text ? " " : "", text);
+    }
+    if (count < s->n) printf("  .. and %d more; choose with --vars\n", s->n - count);
+}
+
+static void print_text(const request *r, const session *s)
+{
+    static const char *const engines[] = {"auto", "tape", "native"};
+    printf("%s (%s)\n", s->name, r->model_name);
+    print_size(s);
+    printf("  interval  %g to %g s\n", r->output.t0, r->output.tend);
+    printf("  method    %s, rtol %g, atol %g, engine %s\n", method_used(r), r->options.rtol,
+           r->options.atol, engines[r->engine]);
+    print_work(s);
+    if (dae_solver_diag(s->solver)->status == DAE_OK && dae_solver_diag(s->solver)->text[0])
+        printf("  note      %s\n", dae_solver_diag(s->solver)->text);
+    print_end_values(r, s);
+}
+
+void results_print(const request *r, session *s, const report_series *series, int code)
+{
+    if (s->m)
+        print_builtin(r, s, series, code);
+    else
+        print_text(r, s);
+    if (r->stats) session_print_statistics(s);
+}
+
+void results_print_files(const request *r, const report_series *series)
+{
+    const char *data[] = {r->csv, r->json, r->mat}, *others[] = {r->plot, r->history};
+    for (int i = 0; i < 3; i++)
+        if (data[i])
+            printf("wrote %s (%zu rows, %s)\n", data[i], series->count,
+                   plural(series->n, "variable"));
+    for (int i = 0; i < 2; i++)
+        if (others[i]) printf("wrote %s\n", others[i]);
+}

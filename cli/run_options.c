@@ -1,0 +1,278 @@
+/* The words after `daedal run`. */
+#include "run.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+enum option_id {
+    OPT_OUTPUT = 'o',
+    OPT_SIZE = 256,
+    OPT_SET,
+    OPT_START,
+    OPT_START_TIME,
+    OPT_ENGINE,
+    OPT_METHOD,
+    OPT_RTOL,
+    OPT_ATOL,
+    OPT_STOP,
+    OPT_POINTS,
+    OPT_INTERVAL,
+    OPT_LOG_TIME,
+    OPT_FIRST,
+    OPT_CSV,
+    OPT_JSON,
+    OPT_PLOT,
+    OPT_VARIABLES,
+    OPT_LINEAR_SOLVER,
+    OPT_MAX_ORDER,
+    OPT_MAX_STEPS,
+    OPT_MAX_STEP,
+    OPT_ERROR_TEST,
+    OPT_INIT,
+    OPT_STATS,
+    OPT_HISTORY,
+    OPT_QUIET
+};
+
+static const struct option long_options[] = {
+    {"set", required_argument, NULL, OPT_SET},
+    {"start", required_argument, NULL, OPT_START},
+    {"start-time", required_argument, NULL, OPT_START_TIME},
+    {"stop", required_argument, NULL, OPT_STOP},
+    {"tend", required_argument, NULL, OPT_STOP}, /* the old name */
+    {"engine", required_argument, NULL, OPT_ENGINE},
+    {"output", required_argument, NULL, OPT_OUTPUT},
+    {"size", required_argument, NULL, OPT_SIZE},
+    {"method", required_argument, NULL, OPT_METHOD},
+    {"rtol", required_argument, NULL, OPT_RTOL},
+    {"atol", required_argument, NULL, OPT_ATOL},
+    {"points", required_argument, NULL, OPT_POINTS},
+    {"interval", required_argument, NULL, OPT_INTERVAL},
+    {"log-time", no_argument, NULL, OPT_LOG_TIME},
+    {"first", required_argument, NULL, OPT_FIRST},
+    {"csv", required_argument, NULL, OPT_CSV},
+    {"json", required_argument, NULL, OPT_JSON},
+    {"plot", required_argument, NULL, OPT_PLOT},
+    {"vars", required_argument, NULL, OPT_VARIABLES},
+    {"variables", required_argument, NULL, OPT_VARIABLES}, /* the old name */
+    {"linear-solver", required_argument, NULL, OPT_LINEAR_SOLVER},
+    {"max-order", required_argument, NULL, OPT_MAX_ORDER},
+    {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
+    {"max-step", required_argument, NULL, OPT_MAX_STEP},
+    {"error-test", required_argument, NULL, OPT_ERROR_TEST},
+    {"init", required_argument, NULL, OPT_INIT},
+    {"stats", no_argument, NULL, OPT_STATS},
+    {"history", required_argument, NULL, OPT_HISTORY},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {NULL, 0, NULL, 0},
+};
+
+/* ---- options ----------------------------------------------------------------------------------
+ */
+
+/* Names in the order of the enum they stand for. */
+static const char *const linear_solver_names[] = {"auto",   "dense", "banded",
+                                                  "sparse", "gmres", NULL};
+static const char *const error_test_names[] = {"auto", "all", "differential", "filtered", NULL};
+
+static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
+
+static const char *const engine_names[] = {"auto", "tape", "native", NULL};
+
+static const char *word_of(int i, const void *user)
+{
+    return ((const char *const *)user)[i];
+}
+
+/* *value = the place of word in names */
+static int choose(const char *option, const char *word, const char *const *names, int *value)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], word) == 0) {
+            *value = i;
+            return CLI_OK;
+        }
+    return complain_unknown(option, word, word_of, names, "see 'daedal help run'");
+}
+
+static const char *method_name(int i, const void *user)
+{
+    (void)user;
+    return i == 0 ? "auto" : dae_method_name(i - 1);
+}
+
+static int choose_method(const char *word, dae_options *options)
+{
+    for (int i = 0; method_name(i, NULL); i++)
+        if (strcmp(method_name(i, NULL), word) == 0) {
+            options->method = word;
+            return CLI_OK;
+        }
+    return complain_unknown("method", word, method_name, NULL, "see 'daedal methods'");
+}
+
+static const char *option_text(int id)
+{
+    for (int i = 0; long_options[i].name; i++)
+        if (long_options[i].val == id) return long_options[i].name;
+    return "?";
+}
+
+/* A number above a limit (or equal, if allowed). */
+static int read_number(int id, const char *text, double limit, bool equal_too, double *value)
+{
+    if (parse_double(text, value) && (*value > limit || (equal_too && *value == limit)))
+        return CLI_OK;
+    return complain(CLI_USAGE, "option '--%s' needs a number %s %g, not '%s'", option_text(id),
+                    equal_too ? "of at least" : "above", limit, text);
+}
+
+static int read_whole(int id, const char *text, long low, long high, long *value)
+{
+    if (parse_long(text, value) && *value >= low && *value <= high) return CLI_OK;
+    if (high == LONG_MAX)
+        return complain(CLI_USAGE, "option '--%s' needs a whole number of at least %ld, not '%s'",
+                        option_text(id), low, text);
+    return complain(CLI_USAGE, "option '--%s' needs a whole number from %ld to %ld, not '%s'",
+                    option_text(id), low, high, text);
+}
+
+static int set_grid(request *r, grid_kind kind)
+{
+    if (r->every_step || (r->output.kind != GRID_STEPS && r->output.kind != kind))
+        return complain(CLI_USAGE, "options '--points' and '--interval' exclude each other");
+    r->output.kind = kind;
+    return CLI_OK;
+}
+
+/* -o: the format follows from the name */
+static int read_output(request *r, const char *path)
+{
+    if (strcmp(path, "-") == 0 || same_ending(path, ".csv"))
+        r->csv = path;
+    else if (same_ending(path, ".json"))
+        r->json = path;
+    else if (same_ending(path, ".mat"))
+        r->mat = path;
+    else
+        return complain(CLI_USAGE,
+                        "the format of '%s' is unclear: its name must end in .csv, .json or .mat",
+                        path);
+    return CLI_OK;
+}
+
+static int read_interval(request *r, const char *text)
+{
+    if (set_grid(r, GRID_INTERVAL) != CLI_OK) return CLI_USAGE;
+    int status = read_number(OPT_INTERVAL, text, 0.0, true, &r->output.interval);
+    r->every_step = status == CLI_OK && r->output.interval == 0.0;
+    if (r->every_step) r->output.kind = GRID_STEPS;
+    return status;
+}
+
+static int read_output_option(request *r, int id, const char *text)
+{
+    switch (id) {
+    case OPT_POINTS:
+        if (set_grid(r, GRID_LINEAR) != CLI_OK) return CLI_USAGE;
+        return read_whole(id, text, 2, 100000000, &r->output.count);
+    case OPT_INTERVAL: return read_interval(r, text);
+    case OPT_OUTPUT: return read_output(r, text);
+    case OPT_LOG_TIME: r->log_time = true; return CLI_OK;
+    case OPT_FIRST: return read_number(id, text, 0.0, false, &r->output.first);
+    case OPT_CSV: r->csv = text; return CLI_OK;
+    case OPT_JSON: r->json = text; return CLI_OK;
+    case OPT_PLOT: r->plot = text; return CLI_OK;
+    case OPT_VARIABLES: r->variables = text; return CLI_OK;
+    case OPT_HISTORY: r->history = text; return CLI_OK;
+    case OPT_STATS: r->stats = true; return CLI_OK;
+    default: r->quiet = true; return CLI_OK;
+    }
+}
+
+/* Options with a word from a list. */
+static int read_choice(request *r, int id, const char *text)
+{
+    int choice = 0, status = CLI_OK;
+    switch (id) {
+    case OPT_LINEAR_SOLVER:
+        status = choose("linear solver", text, linear_solver_names, &choice);
+        r->options.linear_solver = (dae_linear_solver)choice;
+        return status;
+    case OPT_ERROR_TEST:
+        status = choose("error test", text, error_test_names, &choice);
+        r->options.error_test = (dae_error_test)choice;
+        return status;
+    case OPT_INIT:
+        status = choose("initialisation", text, init_names, &choice);
+        r->options.init = (dae_init)choice;
+        r->init_given = true;
+        return status;
+    case OPT_ENGINE:
+        status = choose("engine", text, engine_names, &choice);
+        r->engine = (dae_engine)choice;
+        r->engine_given = true;
+        return status;
+    default: return choose_method(text, &r->options);
+    }
+}
+
+static int read_option(request *r, int id, const char *text)
+{
+    int status;
+    long whole = 0;
+    switch (id) {
+    case OPT_SIZE: return read_whole(id, text, 1, INT_MAX, &r->size);
+    case OPT_SET: return settings_add(&r->parameters, "set", text);
+    case OPT_START: return settings_add(&r->starts, "start", text);
+    case OPT_START_TIME: return read_number(id, text, -HUGE_VAL, false, &r->start);
+    case OPT_STOP: return read_number(id, text, -HUGE_VAL, false, &r->stop);
+    case OPT_RTOL: return read_number(id, text, 0.0, true, &r->rtol);
+    case OPT_ATOL: return read_number(id, text, 0.0, true, &r->atol);
+    case OPT_MAX_STEP: return read_number(id, text, 0.0, false, &r->options.max_step);
+    case OPT_MAX_STEPS: return read_whole(id, text, 0, LONG_MAX, &r->max_steps);
+    case OPT_MAX_ORDER:
+        status = read_whole(id, text, 1, 100, &whole);
+        r->options.max_order = (int)whole;
+        return status;
+    case OPT_METHOD:
+    case OPT_LINEAR_SOLVER:
+    case OPT_ERROR_TEST:
+    case OPT_INIT:
+    case OPT_ENGINE: return read_choice(r, id, text);
+    default: return read_output_option(r, id, text);
+    }
+}
+
+int request_read(int argc, char **argv, request *r)
+{
+    int id;
+    opterr = 0;
+    optind = 1;
+    while ((id = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
+        int status = id == '?' || id == ':' ? complain_option(&run_command, argv, id, long_options)
+                                            : read_option(r, id, optarg);
+        if (status != CLI_OK) return status;
+    }
+    if (optind == argc)
+        return complain(CLI_USAGE,
+                        "which model? (a .mo file, or a name that 'daedal models' lists; "
+                        "see 'daedal help run')");
+    if (optind + 1 < argc)
+        return complain(CLI_USAGE, "one model at a time; '%s' is one too many", argv[optind + 1]);
+    r->model_name = argv[optind];
+    r->text = names_text(r->model_name);
+    return CLI_OK;
+}
+
+void request_free(request *r)
+{
+    settings_free(&r->parameters);
+    settings_free(&r->starts);
+}
+
+bool request_streams(const request *r)
+{
+    return (r->csv && strcmp(r->csv, "-") == 0) || (r->json && strcmp(r->json, "-") == 0);
+}
