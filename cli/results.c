@@ -133,11 +133,16 @@ static void print_end_values(const request *r, const session *s)
         int i = s->recorded[k];
         const char *unit = dae_problem_unit(s->problem, i);
         const char *text = dae_problem_description(s->problem, i);
-        printf("  %-*s  %-16.9g", width, dae_problem_variable(s->problem, i), s->y[i]);
-        if (*unit || *text) printf(" %-8s", unit);
-        printf("%s%s\n", *text ? " " : "", text);
+        printf("  %-*s  %*.9g", width, dae_problem_variable(s->problem, i),
+               *unit || *text ? -16 : 0, s->y[i]);
+        if (*text)
+            printf(" %-8s %s", unit, text);
+        else if (*unit)
+            printf(" %s", unit);
+        putchar('\n');
     }
-    if (count < s->n) printf("  .. and %d more; choose with --vars\n", s->n - count);
+    if (count < s->n && !r->variables)
+        printf("  .. and %d more; choose with --vars\n", s->n - count);
 }
 
 static void print_text(const request *r, const session *s)

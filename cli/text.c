@@ -66,39 +66,79 @@ static int check_readable(const char *file)
 
 /* ---- translation ---- */
 
-static void print_message(const char *text, void *user)
+/* Messages wait until it is clear who is at fault. */
+typedef struct message_buffer {
+    char *text; /* owned; NULL: none */
+} message_buffer;
+
+static void keep_message(const char *text, void *user)
 {
-    (void)user;
-    size_t length = strlen(text);
-    fputs(text, stderr);
-    if (length > 0 && text[length - 1] != '\n') fputc('\n', stderr);
+    message_buffer *kept = user;
+    free(kept->text);
+    kept->text = strdup(text);
+    if (!kept->text) fputs(text, stderr);
 }
 
-/* Whether a text that failed with its settings is sound without them: they are at fault. */
-static bool sound_without_settings(const char *file)
+static void print_messages(const message_buffer *kept)
+{
+    size_t length = kept->text ? strlen(kept->text) : 0;
+    if (length > 0) fputs(kept->text, stderr);
+    if (length > 0 && kept->text[length - 1] != '\n') fputc('\n', stderr);
+}
+
+static const char *parameter_name(int i, const void *user)
+{
+    return dae_problem_parameter(user, i);
+}
+
+/* complain about the first setting that names no parameter of the problem; CLI_OK if all do */
+static int complain_settings(const settings *given, const dae_problem *problem)
+{
+    for (int k = 0; k < given->count; k++) {
+        int count = dae_problem_parameter_count(problem), i = 0;
+        while (i < count && strcmp(parameter_name(i, problem), given->list[k].name) != 0) i++;
+        if (i == count)
+            return complain_unknown("parameter", given->list[k].name, parameter_name, problem,
+                                    "'daedal check --list' shows all of a model");
+    }
+    return CLI_OK;
+}
+
+/* A text that failed but is sound without its settings: they are at fault. */
+static int blame_settings(const char *file, const settings *given, const message_buffer *kept)
 {
     dae_problem *problem = NULL;
-    bool sound = dae_problem_from_file(file, &problem, NULL) == DAE_OK;
-    dae_problem_free(problem);
-    return sound;
+    if (given && given->count > 0 && dae_problem_from_file(file, &problem, NULL) == DAE_OK) {
+        if (complain_settings(given, problem) == CLI_OK) print_messages(kept);
+        dae_problem_free(problem);
+        return CLI_USAGE;
+    }
+    print_messages(kept);
+    return CLI_MODEL;
 }
 
 int open_text(const char *file, const settings *parameters, dae_engine engine,
               dae_problem **problem)
 {
     dae_diag diag = {0};
-    dae_model m = {.file = file, .engine = engine, .message = print_message};
+    message_buffer kept = {0};
+    dae_model m = {.file = file, .engine = engine, .message = keep_message, .user = &kept};
     *problem = NULL;
     if (parameters) m.settings = parameters->list, m.n_settings = parameters->count;
     int code = check_readable(file);
     if (code != CLI_OK) return code;
     dae_status status = dae_problem_from_model(&m, problem, &diag);
-    if (status == DAE_OK) return CLI_OK;
-    if (status != DAE_ERR_MODEL) /* else its messages have told all */
-        complain(CLI_FAILED, "%s", diag.text[0] ? diag.text : dae_status_name(status));
-    if (status == DAE_ERR_FILE) return CLI_USAGE;
-    if (status == DAE_ERR_MEMORY) return CLI_FAILED;
-    return m.n_settings > 0 && sound_without_settings(file) ? CLI_USAGE : CLI_MODEL;
+    if (status < 0 && status != DAE_ERR_MODEL) { /* whose messages tell all */
+        code = complain(CLI_FAILED, "%s", diag.text[0] ? diag.text : dae_status_name(status));
+        if (status == DAE_ERR_FILE) code = CLI_USAGE;
+    }
+    bool resources = status == DAE_ERR_FILE || status == DAE_ERR_MEMORY;
+    if (status == DAE_OK)
+        print_messages(&kept);
+    else if (!resources)
+        code = blame_settings(file, parameters, &kept);
+    free(kept.text);
+    return code;
 }
 
 int one_text(const command *which, int argc, char **argv, const char **file)

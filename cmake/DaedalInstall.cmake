@@ -8,6 +8,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/daedal.h DESTINATION ${CMAKE_INSTALL
 if(TARGET daedal_cli)
     install(TARGETS daedal_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(FILES ${PROJECT_SOURCE_DIR}/man/daedal.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${PROJECT_SOURCE_DIR}/completion/daedal.bash
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME daedal)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/man/daedal.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md

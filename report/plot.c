@@ -277,7 +277,7 @@ static int key_width(const plot *p)
         size_t length = strlen(label);
         if (panel_size(p, p->curves[k].panel, &first) > 1 && length > longest) longest = length;
     }
-    int width = longest > 0 ? 75 + 8 * (int)(longest < 64 ? longest : 64) : 40;
+    int width = longest > 0 ? 85 + 9 * (int)(longest < 64 ? longest : 64) : 40;
     return width < picture_width(p) / 2 ? width : picture_width(p) / 2;
 }
 

@@ -1,0 +1,77 @@
+# bash completion of daedal(1)
+
+# The words of the help that look like options, of one command.
+_daedal_options() {
+    "$1" help "$2" 2>/dev/null | sed -n 's/^  *\(-[-a-z]\)/\1/p' | grep -oE -- '--?[a-z][a-z-]*' |
+        sort -u
+}
+
+# Files with one of the endings, and directories on the way to them.
+_daedal_files() {
+    local ending
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -d -- "$cur"))
+    for ending in "$@"; do
+        COMPREPLY+=($(compgen -f -X "!*.$ending" -- "$cur"))
+    done
+}
+
+_daedal() {
+    local cur prev command IFS=$' \t\n'
+    cur=${COMP_WORDS[COMP_CWORD]}
+    prev=${COMP_WORDS[COMP_CWORD - 1]}
+    command=${COMP_WORDS[1]}
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W 'run check emit demo models methods help version' -- "$cur"))
+        return
+    fi
+    IFS=$'\n'
+    case $prev in
+    --method)
+        COMPREPLY=($(compgen -W "auto
+$("$1" methods 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- "$cur"))
+        return
+        ;;
+    --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative' -- "$cur")) && return ;;
+    --linear-solver)
+        COMPREPLY=($(compgen -W $'auto\ndense\nbanded\nsparse\ngmres' -- "$cur"))
+        return
+        ;;
+    --error-test)
+        COMPREPLY=($(compgen -W $'auto\nall\ndifferential\nfiltered' -- "$cur"))
+        return
+        ;;
+    --init)
+        COMPREPLY=($(compgen -W $'auto\nnone\ndifferential\nderivative' -- "$cur"))
+        return
+        ;;
+    -o | --output)
+        if [ "$command" = emit ]; then _daedal_files c; else _daedal_files csv json mat; fi
+        return
+        ;;
+    --plot) _daedal_files svg png pdf && return ;;
+    --csv | --history) _daedal_files csv && return ;;
+    --json) _daedal_files json && return ;;
+    --set | --start | --start-time | --stop | --tend | --rtol | --atol | --interval | --points | \
+        --first | --vars | --variables | --size | --max-step | --max-steps | --max-order) return ;;
+    esac
+    case $command in
+    run | check | emit)
+        case $cur in
+        -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
+        *)
+            _daedal_files mo bmo
+            [ "$command" = run ] && COMPREPLY+=($(compgen -W "$("$1" models 2>/dev/null |
+                sed -n '2,$s/ .*//p')" -- "$cur"))
+            ;;
+        esac
+        ;;
+    models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
+    help)
+        COMPREPLY=($(compgen -W $'run\ncheck\nemit\ndemo\nmodels\nmethods\nhelp\nversion' -- "$cur"))
+        ;;
+    esac
+}
+
+complete -F _daedal daedal
