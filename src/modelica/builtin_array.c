@@ -490,7 +490,7 @@ static bool read_sizes(flattener *f, const ast_expr *e, size_t from, int *rank, 
     for (size_t k = from; k < e->arg_count; k++) {
         double n = 0.0;
         if (!integer_value(f, e->args[k], "array size", &n)) return false;
-        if (n < 0.0 || n > FLATTEN_MAX_ELEMENTS || *rank == VALUE_MAX_RANK) {
+        if (n < 0.0 || n > f->limits.elements || *rank == VALUE_MAX_RANK) {
             report_error(f, e->args[k]->place, "array size %.0f is not possible here", n);
             return false;
         }
@@ -504,8 +504,7 @@ static bool read_sizes(flattener *f, const ast_expr *e, size_t from, int *rank, 
 static value too_large(flattener *f, source_place place)
 {
     if (!f->failed)
-        report_error(f, place, "this array is too large: at most %d elements",
-                     FLATTEN_MAX_ELEMENTS);
+        report_error(f, place, "this array is too large: at most %d elements", f->limits.elements);
     return value_error();
 }
 
@@ -520,8 +519,7 @@ static value call_filled(flattener *f, const char *name, const ast_expr *e)
     if (!read_sizes(f, e, fill ? 1 : 0, &rank, dims) || value_is_error(&x)) return value_error();
     double total = (double)x.count;
     for (int k = 0; k < rank; k++) total *= (double)dims[k];
-    if (total > FLATTEN_MAX_ELEMENTS || rank + x.rank > VALUE_MAX_RANK)
-        return too_large(f, e->place);
+    if (total > f->limits.elements || rank + x.rank > VALUE_MAX_RANK) return too_large(f, e->place);
     for (int k = 0; k < x.rank; k++) dims[rank++] = x.dims[k];
     return broadcast_value(f, &x, rank, dims);
 }
@@ -537,7 +535,7 @@ static value call_linspace(flattener *f, const ast_expr *e)
     if (!integer_value(f, e->args[2], "number of points", &n) || value_is_error(&a) ||
         value_is_error(&b))
         return value_error();
-    if (n < 2.0 || n > FLATTEN_MAX_ELEMENTS || a.rank || b.rank || !value_is_numeric(&a) ||
+    if (n < 2.0 || n > f->limits.elements || a.rank || b.rank || !value_is_numeric(&a) ||
         !value_is_numeric(&b)) {
         report_error(f, e->place, "linspace wants two numbers and at least 2 points");
         return value_error();

@@ -6,20 +6,25 @@
 #include "base/memory.h"
 #include "modelica/flatten_internal.h"
 
-static const size_t ARENA_LIMIT = (size_t)2 << 30; /* bytes */
-
 /* ---- life ---- */
+
+flatten_limits flatten_limits_default(void)
+{
+    return (flatten_limits){
+        .elements = 10000000, .nodes = 40000000, .passes = 100000000, .bytes = (size_t)2 << 30};
+}
 
 static bool flattener_open(flattener *f)
 {
-    f->permanent = arena_new(ARENA_LIMIT);
-    f->scratch = arena_new(ARENA_LIMIT);
+    f->permanent = arena_new(0); /* flatten_take watches the limit */
+    f->scratch = arena_new(0);
     f->m = DAE_NEW(flat_model);
     f->setting_used = DAE_ARRAY(bool, f->setting_count);
     if (!f->permanent || !f->scratch || !f->m || !f->setting_used) return false;
-    f->m->texts = arena_new(ARENA_LIMIT);
+    f->m->texts = arena_new(0);
     f->m->graph = f->g = graph_new();
     if (!f->m->texts || !f->g) return false;
+    graph_set_limit(f->g, (size_t)f->limits.nodes);
     f->active = f->permanent;
     f->end_size = SIZE_MAX;
     f->m->memory_initial = new_memory(f);
@@ -128,13 +133,36 @@ static void flatten_all(flattener *f)
     if (!f->failed && !f->stop && !graph_failed(f->g)) finish_model(f);
 }
 
+/* If a limit ran out and not the machine's memory: an error at the last place that was read. */
+static void explain_limits(flattener *f)
+{
+    if (message_errors(f->messages) > 0) return;
+    if (f->full)
+        message_error(f->messages, f->at,
+                      "the model is too large: more than %zu MiB are needed to read it",
+                      f->limits.bytes >> 20);
+    else if (f->g && graph_failed(f->g) && graph_size(f->g) >= (size_t)f->limits.nodes)
+        message_error(f->messages, f->at,
+                      "the model grows beyond %d expression nodes here: too large to unroll",
+                      f->limits.nodes);
+}
+
 flat_model *flatten(const ast_file *file, const char *file_name, const flatten_setting *settings,
                     size_t setting_count, message_list *messages)
+{
+    return flatten_within(file, file_name, settings, setting_count, flatten_limits_default(),
+                          messages);
+}
+
+flat_model *flatten_within(const ast_file *file, const char *file_name,
+                           const flatten_setting *settings, size_t setting_count,
+                           flatten_limits limits, message_list *messages)
 {
     flattener f = {.file = file,
                    .file_name = file_name,
                    .messages = messages,
                    .settings = settings,
+                   .limits = limits,
                    .setting_count = setting_count};
     if (!file) return NULL;
     if (!file->model) {
@@ -146,6 +174,8 @@ flat_model *flatten(const ast_file *file, const char *file_name, const flatten_s
     if (open) flatten_all(&f);
     bool failed = !open || f.failed || f.units.failed || message_memory_failed(messages) ||
                   graph_failed(f.g) || arena_failed(f.m->texts);
+    if (failed) explain_limits(&f);
+    if (f.g) graph_set_limit(f.g, 0);
     if (failed || message_errors(messages) > 0) {
         flat_model_free(f.m);
         f.m = NULL;

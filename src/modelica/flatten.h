@@ -12,8 +12,23 @@ typedef struct flatten_setting {
     double value;
 } flatten_setting;
 
+/* What a model may cost to flatten; beyond it there is an error that says so. */
+typedef struct flatten_limits {
+    int elements; /* of one array, and variables and parameters in all */
+    int nodes;    /* of the expression graph */
+    int passes; /* items, statements and calls done in all; sixteen elements of arrays count as one
+                 */
+    size_t bytes; /* of declarations, of values at a time and of texts, each */
+} flatten_limits;
+
+flatten_limits flatten_limits_default(void);
+
 /* NULL if there are errors (in messages) or memory is exhausted. */
 flat_model *flatten(const ast_file *file, const char *file_name, const flatten_setting *settings,
                     size_t setting_count, message_list *messages);
+/* The same within other limits than the default ones. */
+flat_model *flatten_within(const ast_file *file, const char *file_name,
+                           const flatten_setting *settings, size_t setting_count,
+                           flatten_limits limits, message_list *messages);
 
 #endif

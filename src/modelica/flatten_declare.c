@@ -534,7 +534,7 @@ static bool size_of_dimension(flattener *f, const instance *in, const ast_expr *
     double n = 0.0;
     const char *name = in->part[in->part_count - 1];
     if (!integer_value(f, e, "array size", &n)) return false;
-    if (n >= 0.0 && n <= FLATTEN_MAX_ELEMENTS) {
+    if (n >= 0.0 && n <= f->limits.elements) {
         *out = (size_t)n;
         return true;
     }
@@ -542,7 +542,7 @@ static bool size_of_dimension(flattener *f, const instance *in, const ast_expr *
         report_error(f, e->place, "size %.0f of '%s' is negative", n, name);
     else
         report_error(f, e->place, "size %.0f of '%s' is too large: at most %d elements", n, name,
-                     FLATTEN_MAX_ELEMENTS);
+                     f->limits.elements);
     return false;
 }
 
@@ -593,15 +593,15 @@ static bool check_total(flattener *f, const instance *in)
     double total = 1.0;
     for (int k = 0; k < in->rank; k++) total *= (double)in->dims[k];
     double all = total + (double)(f->m->variable_count + f->m->parameter_count);
-    if (total <= FLATTEN_MAX_ELEMENTS && all > FLATTEN_MAX_ELEMENTS) {
+    if (total <= f->limits.elements && all > f->limits.elements) {
         report_error(f, in->component->place, "the model has more than %d variables here",
-                     FLATTEN_MAX_ELEMENTS);
+                     f->limits.elements);
         f->stop = true;
         return false;
     }
-    if (total <= FLATTEN_MAX_ELEMENTS) return true;
+    if (total <= f->limits.elements) return true;
     report_error(f, in->component->place, "'%s' has %.0f elements: at most %d",
-                 in->part[in->part_count - 1], total, FLATTEN_MAX_ELEMENTS);
+                 in->part[in->part_count - 1], total, f->limits.elements);
     return false;
 }
 

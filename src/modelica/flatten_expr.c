@@ -180,6 +180,7 @@ value product_of(flattener *f, const value *a, const value *b, source_place plac
     int rank = 0;
     if (a->rank == 2) dims[rank++] = rows;
     if (b->rank == 2) dims[rank++] = columns;
+    if (!flatten_work(f, (double)rows * (double)columns * (double)inner)) return value_error();
     if (rank == 0) return value_scalar(type, dot(f, ae, 1, be, 1, inner));
     value out = value_new(f, type, rank, dims);
     for (size_t i = 0; !value_is_error(&out) && i < rows; i++)
@@ -578,7 +579,7 @@ static bool plain_range(flattener *f, const ast_expr *e, loop_range *out)
         return false;
     }
     double n = floor((stop - out->start) / out->step * (1.0 + 1e-15)) + 1.0;
-    if (n > FLATTEN_MAX_ELEMENTS) {
+    if (n > f->limits.elements) {
         report_error(f, e->place, "a range of %.0f elements is too long", n);
         return false;
     }
@@ -722,6 +723,7 @@ value evaluate(flattener *f, const ast_expr *e)
         return value_error();
     }
     f->depth++;
+    f->at = e->place;
     value v = evaluate_kind(f, e);
     f->depth--;
     return v;

@@ -26,7 +26,7 @@ static bool component_sizes(flattener *f, const ast_component *c, const type_inf
             } else if (!integer_value(f, sizes[k], "array size", &n)) {
                 return false;
             }
-            if (n < 0.0 || n > FLATTEN_MAX_ELEMENTS) {
+            if (n < 0.0 || n > f->limits.elements) {
                 report_error(f, sizes[k]->place, "size %.0f of '%s' is not possible", n, c->name);
                 return false;
             }

@@ -8,11 +8,8 @@
 #include "modelica/value.h"
 
 enum {
-    FLATTEN_MAX_ELEMENTS = 10000000, /* of one array */
-    FLATTEN_MAX_NODES = 40000000,    /* of the graph */
-    FLATTEN_MAX_DEPTH = 2000,        /* of evaluation, through functions and parameters */
-    FLATTEN_MAX_CALLS = 200,         /* of functions within each other */
-    FLATTEN_MAX_PASSES = 100000000   /* items and statements done in all */
+    FLATTEN_MAX_DEPTH = 2000, /* of evaluation, through functions and parameters */
+    FLATTEN_MAX_CALLS = 200   /* of functions within each other */
 };
 
 /* ---- names ---- */
@@ -118,8 +115,12 @@ typedef struct flattener {
     graph *g;
     arena *permanent, *scratch, *active; /* active: where values go now */
     size_t scratch_bytes;
-    bool failed; /* memory */
-    bool stop;   /* a limit was passed: the message is written, be silent */
+    size_t permanent_bytes, text_bytes;
+    flatten_limits limits;
+    source_place at; /* the last expression or item looked at */
+    bool full;       /* limits.bytes was passed: failed is set, too */
+    bool failed;     /* memory, or a limit of it */
+    bool stop;       /* a limit was passed: the message is written, be silent */
 
     const flatten_setting *settings;
     size_t setting_count;
@@ -137,7 +138,7 @@ typedef struct flattener {
     expr *returned, *broken; /* cells of the running function and loop */
     const ast_class *function;
     int call_depth, depth;
-    long passes;
+    double passes;
     size_t end_size; /* meaning of "end"; SIZE_MAX: none */
 
     bool no_event, in_when, in_function, in_algorithm, in_initial;
@@ -203,6 +204,7 @@ char *flatten_text(flattener *f, const char *format, ...) __attribute__((format(
 char *model_text(flattener *f, const char *text); /* copy in the flat model; NULL stays NULL */
 bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size);
 bool flatten_pass(flattener *f, source_place place); /* count work; false: stop */
+bool flatten_work(flattener *f, double elements);    /* the same for work on elements of arrays */
 uint8_t node_depends(flattener *f, expr e);
 double fixed_value(flattener *f, expr e); /* NAN if it depends on the run */
 typedef void (*leaf_visit)(flattener *f, void *context, expr leaf);

@@ -48,11 +48,23 @@ void report_note(flattener *f, source_place place, const char *format, ...)
     message_note(f->messages, place, "%s", text);
 }
 
+/* Count bytes of one kind; beyond the limit there is no more memory. */
+static bool within_limit(flattener *f, size_t *used, size_t bytes)
+{
+    if (f->failed) return false;
+    f->full = bytes > f->limits.bytes - *used;
+    if (f->full)
+        f->failed = true;
+    else
+        *used += bytes;
+    return !f->full;
+}
+
 void *flatten_take(flattener *f, size_t bytes)
 {
-    void *block = f->failed ? NULL : arena_alloc(f->active, bytes ? bytes : 1);
+    size_t *used = f->active == f->scratch ? &f->scratch_bytes : &f->permanent_bytes;
+    void *block = within_limit(f, used, bytes) ? arena_alloc(f->active, bytes ? bytes : 1) : NULL;
     if (!block) f->failed = true;
-    if (f->active == f->scratch) f->scratch_bytes += bytes;
     return block;
 }
 
@@ -72,7 +84,9 @@ char *flatten_text(flattener *f, const char *format, ...)
 char *model_text(flattener *f, const char *text)
 {
     if (!text) return NULL;
-    char *copy = f->failed ? NULL : arena_text(f->m->texts, text, strlen(text));
+    size_t length = strlen(text);
+    bool fits = within_limit(f, &f->text_bytes, length + 1);
+    char *copy = fits ? arena_text(f->m->texts, text, length) : NULL;
     if (!copy) f->failed = true;
     return copy;
 }
@@ -104,13 +118,23 @@ bool flatten_pass(flattener *f, source_place place)
         f->failed = true;
         return false;
     }
-    bool nodes = graph_size(f->g) > FLATTEN_MAX_NODES;
-    if (!nodes && ++f->passes <= FLATTEN_MAX_PASSES) return true;
+    f->at = place;
+    f->passes += 1.0;
+    if (f->passes <= f->limits.passes) return true;
     f->stop = true;
-    report_error(f, place,
-                 nodes ? "the model grows beyond %d expression nodes here: too large to unroll"
-                       : "more than %d passes through loops and functions: does this loop end?",
-                 nodes ? FLATTEN_MAX_NODES : FLATTEN_MAX_PASSES);
+    report_error(f, place, "more than %d passes through loops and functions: does this loop end?",
+                 f->limits.passes);
+    return false;
+}
+
+bool flatten_work(flattener *f, double elements)
+{
+    if (f->failed || f->stop) return false;
+    f->passes += elements / 16.0;
+    if (f->passes <= f->limits.passes) return true;
+    f->stop = true;
+    report_error(f, f->at, "the arrays of the model take more than %.0f operations to unroll here",
+                 16.0 * f->limits.passes);
     return false;
 }
 
@@ -267,14 +291,21 @@ value value_boolean(flattener *f, bool x)
     return value_constant(f, VALUE_BOOLEAN, x ? 1.0 : 0.0);
 }
 
+static value too_many(flattener *f)
+{
+    report_error(f, f->at, "an array of more than %d elements arises here", f->limits.elements);
+    return value_error();
+}
+
 /* An array with room for its elements (EXPR_NONE); an error value if it is too large. */
 value value_new(flattener *f, value_type type, int rank, const size_t *dims)
 {
     value v = {.type = type, .rank = rank, .count = 1};
     for (int k = 0; k < rank; k++) {
-        if (dims[k] && v.count > FLATTEN_MAX_ELEMENTS / dims[k]) return value_error();
+        if (dims[k] && v.count > (size_t)f->limits.elements / dims[k]) return too_many(f);
         v.count *= dims[k];
     }
+    if (!flatten_work(f, (double)v.count)) return value_error();
     size_t *copy = flatten_take(f, (size_t)rank * sizeof *copy);
     v.e = flatten_take(f, v.count * sizeof *v.e);
     if (!copy || !v.e) return value_error();
