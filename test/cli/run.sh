@@ -49,10 +49,10 @@ accurate() {
 # ---- help, lists ------------------------------------------------------------------------------
 expect 2
 expect 0 help
-for command in run demo models methods help version; do
+for command in run check emit demo models methods help version; do
     says "^  $command "
 done
-for command in run demo models methods help version; do
+for command in run check emit demo models methods help version; do
     expect 0 help $command
     says "^usage: daedal $command"
     expect 0 $command --help
@@ -91,7 +91,11 @@ expect 2 help nun && says "did you mean 'run'"
 # ---- wrong use ---------------------------------------------------------------------------------
 expect 2 run
 expect 2 run akzo robertson
-expect 2 run pendulum.mo && says 'not supported yet'
+expect 2 run akzo --set a=1 && says 'built in'
+expect 2 run akzo --engine tape && says 'built in'
+expect 2 run akzo -o a.mat && says 'built in'
+expect 2 run akzo -o && says 'needs a value'
+expect 2 run akzo -o a.xls && says '.csv, .json or .mat'
 expect 2 run akzo --rtol && says 'needs a value'
 expect 2 run akzo --rtol x && says "not 'x'"
 expect 2 run akzo --rtol -1
@@ -108,7 +112,7 @@ expect 2 run akzo -x && says "'-x'"
 expect 2 run akzo --size 5 && says 'no size'
 expect 2 run heat2d --size 2 && says 'size 2'
 expect 2 run akzo --variables ''
-expect 2 run akzo --plot a.pdf && says '.svg or .png'
+expect 2 run akzo --plot a.jpg && says '.svg, .png or .pdf'
 expect 2 version x
 expect 1 run akzo --csv no-such-directory/a.csv && says 'no-such-directory/a.csv'
 
@@ -163,6 +167,12 @@ steps=$(sed -n 's/^steps  *//p' out)
 [ "$(grep -c ',accepted,' a.hist)" -eq "$steps" ] || fail "history against $steps steps"
 [ "$(wc -l <a.csv)" -eq $((steps + 2)) ] || fail "a row for each step"
 grep -q '"statistics"' a.json || fail "json without statistics"
+
+# the older names of options
+expect 0 run robertson --points 3 --stop 40 --vars y1 -o -
+mv out new
+expect 0 run robertson --points 3 --tend 40 --variables y1 --csv -
+cmp -s out new || fail "old and new names of options differ"
 
 expect 0 run akzo --quiet
 [ ! -s out ] || fail "--quiet prints"

@@ -1,0 +1,307 @@
+#!/bin/sh
+# Test of the command on model texts: model.sh <path of daedal>. Exit 0 if nothing failed.
+set -u
+daedal=${1:?usage: model.sh path-of-daedal}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+models=$root/models
+case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+XDG_CACHE_HOME=$work/cache
+export XDG_CACHE_HOME
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    sed 's/^/    /' out err | head -n 40
+    failures=$((failures + 1))
+}
+
+# expect CODE WORDS..: run and compare the exit code; output in out and err
+expect() {
+    code=$1
+    shift
+    "$daedal" "$@" >out 2>err </dev/null
+    got=$?
+    [ "$got" -eq "$code" ] || fail "daedal $* exits with $got, not $code"
+    if [ "$code" -eq 0 ] && [ -s err ]; then fail "daedal $* writes to stderr"; fi
+    if [ "$code" -ne 0 ] && ! [ -s err ]; then fail "daedal $* says nothing"; fi
+}
+
+says() { grep -q -- "$1" out err || fail "no '$1' in the output"; }
+one_line() { [ "$(wc -l <err)" -eq 1 ] || fail "not one line on stderr"; }
+
+# reaches LIMIT NAME: the last row of out.csv against the reference values of a model
+reaches() {
+    awk -F, -v limit="$1" -v reference="$models/$2.ref" '
+        BEGIN {
+            while ((getline line <reference) > 0)
+                if (split(line, word, " ") == 2) known[word[1]] = word[2]
+        }
+        # names may contain commas inside quotes
+        NR == 1 { text = $0; while (match(text, /"[^"]*"|[^,]*/)) {
+                      field = substr(text, 1, RLENGTH); gsub(/"/, "", field); sub(/ \[[^][]*\]$/, "", field)
+                      name[++columns] = field; if (length(text) == RLENGTH) break
+                      text = substr(text, RLENGTH + 2) } }
+        END {
+            for (i = 2; i <= columns; i++) {
+                if (!(name[i] in known)) continue
+                seen++; e = $i - known[name[i]]; if (e < 0) e = -e
+                v = known[name[i]]; if (v < 0) v = -v
+                if (e > worst) worst = e
+                if (v > size) size = v
+            }
+            if (!seen || !(worst <= limit * size)) { print "error " worst " of " size; exit 1 }
+        }' out.csv >awk.txt || fail "$2: $(cat awk.txt)"
+}
+
+# ---- solutions against the references ----------------------------------------------------------
+for model in pendulum ball thermostat robertson akzo hires; do
+    expect 0 run "$models/$model.mo" -o out.csv
+    reaches 1e-5 $model
+done
+expect 0 run "$models/pendulum.mo" -o out.csv --rtol 1e-9
+reaches 1e-7 pendulum
+expect 0 run "$models/pendulum.mo" -o tape.csv --engine tape
+expect 0 run "$models/pendulum.mo" -o native.csv --engine native
+cmp -s tape.csv native.csv || fail "tape and native code differ"
+
+# ---- what is printed ---------------------------------------------------------------------------
+expect 0 run "$models/pendulum.mo"
+says '^Pendulum ('
+says '5 equations, 5 variables, 3 parameters'
+says 'rtol 1e-07'
+says '[0-9] steps, [0-9]* rejected, 0 events'
+says '^at time 10$'
+says '^  x  *-0.8115.* m  *position'
+for file in *pendulum* *Pendulum*; do [ ! -e "$file" ] || fail "a run without -o writes $file"; done
+expect 0 run "$models/pendulum.mo" --quiet
+[ ! -s out ] || fail "--quiet prints"
+expect 0 run "$models/pendulum.mo" --stats --vars lambda
+says '^Newton iterations'
+says '^  lambda '
+if grep -q '^  vx ' out; then fail "--vars does not choose"; fi
+
+# ---- csv: header, rows, defaults of experiment ---------------------------------------------------
+expect 0 run "$models/pendulum.mo" -o - --vars x,lambda
+[ "$(head -n 1 out)" = "time [s],x [m],lambda [N/m]" ] || fail "csv header"
+[ "$(wc -l <out)" -eq 502 ] || fail "500 intervals"
+expect 0 run "$models/pendulum.mo" -o - --start-time 2 --stop 3 --interval 0.25
+[ "$(cut -d, -f1 out | tr '\n' ' ')" = "time [s] 2 2.25 2.5 2.75 3 " ] || fail "csv times"
+expect 0 run "$models/pendulum.mo" -o - --stop 0
+[ "$(wc -l <out)" -eq 2 ] || fail "stop at the start"
+expect 0 run "$models/pendulum.mo" -o - --interval 0 --quiet
+[ "$(wc -l <out)" -gt 100 ] || fail "rows at every step"
+expect 0 run "$models/robertson.mo" -o - --log-time --points 12 --first 1
+awk -F, 'NR == 3 && $1 != 1 || NR == 4 && ($1 < 9.999 || $1 > 10.001) { bad = 1 }
+         END { exit bad || NR != 14 }' out || fail "logarithmic times"
+cat >plain.mo <<'END'
+model Plain
+  Real x(start = 1, fixed = true);
+  Real twice = 2*x;
+equation
+  der(x) = -x;
+end Plain;
+END
+expect 0 run plain.mo -o -
+awk -F, 'END { e = $2 - exp(-1); f = $3 - 2*$2; exit !(NR == 502 && $1 == 1 && e*e < 1e-10 && f*f < 1e-24) }' out ||
+    fail "0 to 1 by default, and eliminated variables"
+sed 's/^end/  annotation(experiment(StartTime = 1, StopTime = 2, Interval = 0.5, Tolerance = 1e-4));\n&/' plain.mo >noted.mo
+expect 0 run noted.mo -o noted.csv && says 'rtol 0.0001' && says 'interval  1 to 2 s'
+[ "$(cut -d, -f1 noted.csv | tr '\n' ' ')" = "time [s] 1 1.5 2 " ] || fail "experiment"
+cp noted.mo file_without_ending
+expect 0 run file_without_ending --quiet
+
+# ---- both sides of events ------------------------------------------------------------------------
+expect 0 run "$models/ball.mo" -o - --vars h,v,bounces --interval 0.5
+awk -F, 'NR > 2 && $1 == t { seen++; if ($3 / v < -0.80001 || $3 / v > -0.79999 || $4 != n + 1) bad = 1 }
+         { t = $1; v = $3; n = $4 } END { exit bad || seen != 6 || NR != 1 + 7 + 12 }' out ||
+    fail "rows at events"
+
+# ---- parameters and start values -----------------------------------------------------------------
+expect 0 run plain.mo --start x=3 -o -
+awk -F, 'NR == 2 { exit !($2 == 3 && $3 == 6) }' out || fail "--start"
+expect 0 run "$models/ball.mo" --set g=1 --set h0=2 --stop 1 -o - --vars h
+awk -F, 'END { e = $2 - 1.5; exit !(e*e < 1e-12) }' out || fail "--set"
+expect 0 run "$models/ladder.mo" --set n=7 --stop 0.1 -o -
+[ "$(head -n 1 out | tr ',' '\n' | grep -c '^v')" -eq 7 ] || fail "structural --set"
+expect 0 run "$models/thermostat.mo" --start heating=false --quiet
+
+# ---- json, mat, plots ----------------------------------------------------------------------------
+expect 0 run "$models/ball.mo" -o ball.json -o ball.mat -o ball.csv --plot ball.svg
+for file in ball.json ball.mat ball.csv ball.svg; do
+    [ -s $file ] || fail "$file is missing"
+    says "wrote $file"
+done
+grep -q '"units": \["m","m/s",""\]' ball.json || fail "units in json"
+grep -q '"h0": 1' ball.json || fail "parameters in json"
+grep -q 'v \[m/s\]' ball.svg || fail "units in the plot"
+expect 0 run plain.mo --plot plain.png --quiet
+[ "$(head -c 4 plain.png | tail -c 3)" = PNG ] || fail "no png"
+expect 0 run plain.mo --plot plain.pdf --quiet
+[ "$(head -c 4 plain.pdf)" = %PDF ] || fail "no pdf"
+if command -v octave-cli >/dev/null 2>&1; then
+    cat >read.m <<'END'
+s = load('ball.mat'); c = dlmread('ball.csv', ',', 1, 0);
+k = find(strcmp(deblank(cellstr(s.name')), 'v')); p = find(strcmp(deblank(cellstr(s.name')), 'e'));
+ok = strcmp(deblank(s.Aclass(4, :)), 'binTrans') && s.dataInfo(1, k) == 2 && s.dataInfo(1, p) == 1;
+ok = ok && isequal(s.data_2(1, :)', c(:, 1)) && isequal(s.data_2(s.dataInfo(2, k), :)', c(:, 3));
+ok = ok && isequal(s.data_1(s.dataInfo(2, p), :), [0.8 0.8]) && any(strfind(s.description(:, k)', '[m/s]'));
+printf('%d\n', ok);
+END
+    [ "$(octave-cli -q --no-init-file read.m 2>octave.err)" = 1 ] || fail "Octave reads another ball.mat"
+fi
+
+# ---- emit ------------------------------------------------------------------------------------------
+expect 0 emit "$models/pendulum.mo" -o pendulum.c
+expect 0 emit "$models/pendulum.mo"
+cmp -s out pendulum.c || fail "emit to a file and to stdout"
+cat >main.c <<'END'
+#include "pendulum.c"
+int main(void)
+{
+    double f[MODEL_EQUATIONS], worst = 0.0;
+    model_residual(0.0, model_y0, model_yp0, 0, model_parameters, 0, f);
+    for (int i = 0; i < MODEL_EQUATIONS; i++) worst = fmax(worst, fabs(f[i]));
+    double moved[MODEL_EQUATIONS] = {2.0, 0.5, 0.0, 0.0, 1.0};
+    model_residual(0.0, moved, model_yp0, 0, model_parameters, 0, f);
+    /* lambda (x^2 + y^2) - m (v^2 - g y), either sign */
+    return !(worst < 1e-9 && fabs(fabs(f[4]) - 4.75) < 1e-12);
+}
+END
+if command -v cc >/dev/null 2>&1; then
+    cc -std=c11 -Wall -Wextra -Werror main.c -o main -lm >out 2>err || fail "emitted C does not compile"
+    ./main || fail "emitted C computes something else"
+fi
+expect 1 emit plain.mo -o no/such/directory.c && one_line
+
+# ---- check -----------------------------------------------------------------------------------------
+expect 0 check "$models/ball.mo" --list
+says '2 equations for 2 unknowns'
+says '^  g  *= 9.81 m/s2'
+says '^  v  *m/s  *velocity'
+expect 0 check "$models/ball.mo" --quiet
+[ ! -s out ] || fail "check --quiet prints"
+expect 2 check akzo && one_line
+expect 2 check && one_line
+expect 2 check "$models/ball.mo" x && one_line
+
+# ---- wrong models: 3, with all messages as the translator writes them ------------------------------
+printf 'model Bad\n  Real x;\nequation\n  der(x) = -y;\n  x = foo(1);\nend Bad;\n' >bad.mo
+for command in run check emit; do
+    expect 3 $command bad.mo
+    says '^bad.mo:4:13: error: '
+    says '^bad.mo:5:7: error: '
+done
+: >empty.mo
+expect 3 run empty.mo && one_line && says 'empty.mo'
+printf 'model M\n  Real x;\n  Real y;\nequation\n  der(x) = 1;\nend M;\n' >short.mo
+expect 3 run short.mo
+head -c 3000 /dev/urandom >noise.mo
+expect 3 run noise.mo
+
+# ---- wrong use: 2, one line -------------------------------------------------------------------------
+wrong() {
+    words=$1
+    shift
+    expect 2 "$@"
+    one_line
+    says "$words"
+}
+wrong "did you mean 'h0'" run "$models/ball.mo" --set ho=2
+wrong "unknown parameter 'weight'" run "$models/ball.mo" --set weight=2
+wrong 'finite' run "$models/ball.mo" --set g=nan
+wrong 'finite' run "$models/ball.mo" --set g=inf
+wrong 'finite' run "$models/ball.mo" --set g=1x
+wrong 'NAME=VALUE' run "$models/ball.mo" --set g
+wrong 'NAME=VALUE' run "$models/ball.mo" --start =3
+wrong "no variable hh" run "$models/ball.mo" --start hh=2
+wrong "did you mean 'bounces'" run "$models/ball.mo" --vars h,bonces
+wrong 'before the start' run "$models/ball.mo" --stop -1
+wrong 'before the start' run "$models/ball.mo" --start-time 4
+wrong 'directory' run "$models/"
+wrong 'No such file' run nowhere.mo
+wrong "'--set n=5'" run "$models/ladder.mo" --size 5
+wrong "did you mean 'native'" run plain.mo --engine nativ
+wrong 'rows' run plain.mo --interval 1e-12
+wrong 'exclude' run plain.mo --interval 0 --points 3
+wrong 'cannot be read\|Permission\|No such' run ./nothing
+expect 2 run "$models/ladder.mo" --set R=1 && says 'cannot be set'
+if [ "$(id -u)" -ne 0 ]; then
+    cp plain.mo secret.mo && chmod 0 secret.mo
+    wrong 'Permission' run secret.mo
+fi
+expect 1 run plain.mo -o no/such/directory.csv && one_line
+
+# ---- failures while running --------------------------------------------------------------------------
+cat >assert.mo <<'END'
+model Asserts
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = -1;
+  assert(x > 0.5, "x is too small");
+end Asserts;
+END
+expect 1 run assert.mo -o part.csv && says 'assert.mo:5' && says 'x is too small'
+awk -F, 'END { exit !($1 > 0.3 && $1 < 0.7) }' part.csv || fail "what was reached is written"
+sed 's/assert.*/when x < 0.25 then terminate("done"); end when;/' assert.mo >terminate.mo
+expect 0 run terminate.mo -o part.csv && says 'terminated at t = 0.75' && says 'done'
+awk -F, 'END { e = $1 - 0.75; exit !(e*e < 1e-12) }' part.csv || fail "rows until terminate"
+sed 's/too small"/&, level = AssertionLevel.warning/' assert.mo >warning.mo
+"$daedal" run warning.mo >out 2>err || fail "a warning ends the run"
+grep -q '^daedal: warning: .*x is too small' err || fail "no warning"
+[ "$(grep -c 'too small' err)" -eq 1 ] || fail "more than one warning"
+printf 'model Log\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = log(x) - 1;\nend Log;\n' >log.mo
+expect 1 run log.mo --stop 10 && one_line && says 'x'
+printf 'model Zero\n  Real x(start = 0, fixed = true);\nequation\n  der(x) = 1/x;\nend Zero;\n' >zero.mo
+expect 1 run zero.mo && one_line
+
+# ---- interruption --------------------------------------------------------------------------------------
+cat >long.mo <<'END'
+model Long
+  Real x(start = 1, fixed = true);
+  Real y(start = 0, fixed = true);
+equation
+  der(x) = -1e3*y;
+  der(y) = 1e3*x;
+  annotation(experiment(StopTime = 1e6));
+end Long;
+END
+# interrupt SIGNAL CODE: what was reached is written, complete, and nothing else
+interrupt() {
+    "$daedal" run long.mo -o long.csv --history long.hist --engine tape --interval 1 >out 2>err &
+    process=$!
+    tries=0
+    until [ -s long.hist ] || [ $tries -ge 50 ]; do sleep 0.1 && tries=$((tries + 1)); done
+    kill -s "$1" $process
+    wait $process
+    got=$?
+    [ $got -eq "$2" ] || fail "SIG$1 exits with $got"
+    grep -q '^daedal: interrupted at t = ' err || fail "no word about SIG$1"
+    awk -F, 'NF != 3 { bad = 1 } END { exit bad || NR < 3 }' long.csv || fail "rows after SIG$1"
+    for file in *partial*; do [ ! -e "$file" ] || fail "$file is left"; done
+    rm -f long.csv long.hist
+}
+interrupt INT 130
+interrupt TERM 143
+
+# ---- completion ------------------------------------------------------------------------------------------
+# offers WORD..: what bash makes of the last word
+offers() {
+    bash -c 'source "$1"; shift; daedal=$1; shift; COMP_WORDS=(daedal "$@"); COMP_CWORD=$#
+             _daedal "$daedal" 2>/dev/null; printf "%s\n" "${COMPREPLY[@]}"' - \
+        "$root/completion/daedal.bash" "$daedal" "$@" >out 2>err
+}
+if command -v bash >/dev/null 2>&1; then
+    offers em && says '^emit$'
+    offers run --eng && says '^--engine$'
+    offers run --sto && says '^--stop$'
+    offers run pla && says '^plain.mo$'
+    offers run rober && says '^robertson$'
+    offers run x.mo --method b && says '^bdf$'
+    offers emit --o && says '^--output$'
+fi
+
+[ $failures -eq 0 ] && echo "all passed"
+exit $((failures > 0))
