@@ -1,6 +1,6 @@
 # A thin door to CMake. Everything is built under build/.
 #   make          set up, configure and build        make install   PREFIX=/usr/local DESTDIR=
-#   make demo     solve a first problem              make format    lay out all sources
+#   make demo     solve the pendulum, draw it        make format    lay out all sources
 #   make test     both builds and all tests          make bench     compare with other codes
 #                                                                  (BENCH_ARGS=--quick)
 PREFIX ?= /usr/local
@@ -26,8 +26,9 @@ build: configure
 
 demo: build
 	@echo "== demo"
-	@mkdir -p demo && cd demo && ../build/release/daedal demo
-	@echo "The picture is demo/daedal-demo.svg."
+	@mkdir -p demo
+	@build/release/daedal run models/pendulum.mo -o demo/pendulum.csv --plot demo/pendulum.svg
+	@echo "The picture is demo/pendulum.svg."
 
 test: build
 	@echo "== configure and build with sanitizers (build/debug)"

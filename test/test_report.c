@@ -1,5 +1,5 @@
 /* Reports: what is written reads back, failures leave nothing behind, names cannot do harm. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* memmem */
 #include "report.h"
 
 #include <dirent.h>
@@ -278,6 +278,121 @@ static void json_text(void **unused)
     fclose(stream);
 }
 
+/* Time, two variables with and without a unit, two parameters. */
+static report_series *labelled_series(void)
+{
+    const char *names[] = {"x", "a,b"}, *units[] = {"m", NULL}, *texts[] = {"place", NULL};
+    report_series *s;
+    assert_int_equal(report_series_new(2, names, &s, NULL), REPORT_OK);
+    assert_int_equal(report_series_label(s, "time", "s", units, texts, NULL), REPORT_OK);
+    assert_int_equal(report_series_parameters(s, 2, NULL), REPORT_OK);
+    report_series_set_parameter(s, 0, "mass", "kg", "of the body", 2.5, NULL);
+    report_series_set_parameter(s, 1, "n", NULL, NULL, 3.0, NULL);
+    assert_int_equal(report_series_set_parameter(s, 2, "p", "", "", 0.0, NULL),
+                     REPORT_ERR_ARGUMENT);
+    for (int k = 0; k < 4; k++) report_series_add(s, 0.5 * k, (double[]){k + 0.1, -k}, NULL);
+    return s;
+}
+
+static void units_in_headers(void **unused)
+{
+    (void)unused;
+    report_series *s = labelled_series();
+    FILE *stream = tmpfile();
+    size_t length;
+    assert_int_equal(report_csv(stream, s, NULL), REPORT_OK);
+    char *text = read_all(stream, &length);
+    *strchr(text, '\n') = '\0';
+    assert_string_equal(text, "time [s],x [m],\"a,b\"");
+    fclose(stream);
+    assert_int_equal(report_json_file(in_directory("units.json"), s, NULL, NULL, NULL), REPORT_OK);
+    text = read_path(in_directory("units.json"), &length);
+    assert_non_null(strstr(text, "\"units\": [\"m\",\"\"]"));
+    assert_non_null(strstr(text, "\"mass\": 2.5"));
+    report_series_free(s);
+}
+
+/* A name longer than any label is written whole, without its unit. */
+static void long_names_stay_whole(void **unused)
+{
+    (void)unused;
+    char name[1000];
+    const char *names[] = {name}, *units[] = {"m"};
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    report_series *s;
+    assert_int_equal(report_series_new(1, names, &s, NULL), REPORT_OK);
+    assert_int_equal(report_series_label(s, NULL, NULL, units, NULL, NULL), REPORT_OK);
+    FILE *stream = tmpfile();
+    size_t length;
+    assert_int_equal(report_csv(stream, s, NULL), REPORT_OK);
+    assert_memory_equal(read_all(stream, &length), "t,xxxx", 6);
+    assert_int_equal(length, 2 + strlen(name) + 1);
+    fclose(stream);
+    report_series_free(s);
+}
+
+/* A matrix of a MAT-file of level 4, as the format's description has it. */
+typedef struct matrix {
+    char name[32];
+    int32_t type, rows, columns;
+    const char *data;
+} matrix;
+
+static const char *read_matrix(const char *at, matrix *m)
+{
+    static const size_t sizes[] = {8, 4, 4, 2, 2, 1};
+    int32_t header[5];
+    memcpy(header, at, sizeof header);
+    assert_int_equal(header[3], 0); /* real */
+    snprintf(m->name, sizeof m->name, "%s", at + 20);
+    assert_int_equal(header[4], strlen(m->name) + 1);
+    m->type = header[0] % 1000, m->rows = header[1], m->columns = header[2];
+    m->data = at + 20 + header[4];
+    return m->data + sizes[m->type / 10] * (size_t)m->rows * (size_t)m->columns;
+}
+
+static double number_at(const matrix *m, int i, int j)
+{
+    double x;
+    memcpy(&x, m->data + sizeof x * ((size_t)i + (size_t)j * (size_t)m->rows), sizeof x);
+    return x;
+}
+
+static void mat_reads_back(void **unused)
+{
+    (void)unused;
+    static const char *const order[] = {"Aclass",   "name",   "description",
+                                        "dataInfo", "data_1", "data_2"};
+    static const int32_t info[] = {0, 1, 0, -1, 2, 2, 0, -1, 2, 3, 0, -1, 1, 2, 0, 0, 1, 3, 0, 0};
+    report_series *s = labelled_series();
+    assert_int_equal(report_mat_file(in_directory("s.mat"), s, NULL), REPORT_OK);
+    size_t length;
+    const char *text = read_path(in_directory("s.mat"), &length), *at = text;
+    matrix m[6];
+    for (int k = 0; k < 6; k++) {
+        at = read_matrix(at, &m[k]);
+        assert_string_equal(m[k].name, order[k]);
+    }
+    assert_int_equal(at - text, length);
+    assert_memory_equal(m[0].data, "A1 bt. ir1 na  Tj  re  ac  nt  so   r   y   ", 44);
+    assert_true(m[1].type == 51 && m[1].rows == 4 && m[1].columns == 5);
+    assert_memory_equal(m[1].data, "timex\0\0\0a,b\0massn\0\0\0", 20);
+    assert_true(m[2].rows == (int)strlen("of the body [kg]") && m[2].columns == 5);
+    assert_string_equal(m[2].data + m[2].rows, "place [m]");
+    assert_true(m[3].type == 20 && m[3].rows == 4 && m[3].columns == 5);
+    assert_memory_equal(m[3].data, info, sizeof info);
+    assert_true(m[4].type == 0 && m[4].rows == 3 && m[4].columns == 2);
+    assert_true(number_at(&m[4], 0, 1) == 1.5 && number_at(&m[4], 1, 0) == 2.5 &&
+                number_at(&m[4], 2, 1) == 3.0);
+    assert_true(m[5].type == 0 && m[5].rows == 3 && m[5].columns == 4);
+    for (int r = 0; r < 4; r++)
+        assert_true(number_at(&m[5], 0, r) == 0.5 * r && number_at(&m[5], 1, r) == r + 0.1 &&
+                    number_at(&m[5], 2, r) == -r);
+    assert_int_equal(report_mat_file("/dev/full", s, NULL), REPORT_ERR_FILE);
+    report_series_free(s);
+}
+
 /* ------------------------------------------------------------------------------------------- */
 
 static void expect_plot(const char *name, const report_series *s, const report_plot_options *o)
@@ -289,6 +404,9 @@ static void expect_plot(const char *name, const report_series *s, const report_p
     if (strstr(name, ".png")) {
         assert_memory_equal(text, "\x89PNG\r\n\x1a\n", 8);
         assert_memory_equal(text + length - 8, "IEND", 4);
+    } else if (strstr(name, ".pdf")) {
+        assert_memory_equal(text, "%PDF-", 5);
+        assert_non_null(memmem(text, length, "%%EOF", 5));
     } else {
         assert_non_null(strstr(text, "<svg"));
         assert_non_null(strstr(text, "</svg>"));
@@ -300,6 +418,7 @@ static void plots_are_complete(void **unused)
     (void)unused;
     report_series *s = decay(200), *one = decay(1);
     expect_plot("auto.png", s, NULL);
+    expect_plot("auto.pdf", s, NULL);
     expect_plot("auto.SVG.svg", s, &(report_plot_options){.title = "Decay", .log_time = true});
     expect_plot("one.svg", s, &(report_plot_options){.layout = REPORT_LAYOUT_TOGETHER});
     expect_plot("each.png", s, &(report_plot_options){.layout = REPORT_LAYOUT_STACKED});
@@ -415,7 +534,12 @@ static void allocations_fail(void **unused)
         report_series *s = NULL;
         report_error error = {0};
         fail_at = k;
+        const char *units[] = {"m", "s", ""};
         report_status status = report_series_new(3, NULL, &s, &error);
+        if (status == REPORT_OK) status = report_series_label(s, "time", "s", units, units, &error);
+        if (status == REPORT_OK) status = report_series_parameters(s, 2, &error);
+        if (status == REPORT_OK)
+            status = report_series_set_parameter(s, 1, "p", "m", "text", 1.0, &error);
         for (int row = 0; row < 300 && status == REPORT_OK; row++) {
             status = report_series_add(s, row, y, &error);
             if (status != REPORT_OK) assert_int_equal(s->count, row);
@@ -436,12 +560,21 @@ static void allocations_fail(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(series_grows),       cmocka_unit_test(series_for_problem),
-        cmocka_unit_test(csv_reads_back),     cmocka_unit_test(csv_in_pieces_is_the_same),
-        cmocka_unit_test(csv_failures),       cmocka_unit_test(table_is_aligned),
-        cmocka_unit_test(json_text),          cmocka_unit_test(plots_are_complete),
-        cmocka_unit_test(plots_many_decades), cmocka_unit_test(panels_follow_scales),
-        cmocka_unit_test(names_are_harmless), cmocka_unit_test(plot_failures),
+        cmocka_unit_test(series_grows),
+        cmocka_unit_test(series_for_problem),
+        cmocka_unit_test(csv_reads_back),
+        cmocka_unit_test(csv_in_pieces_is_the_same),
+        cmocka_unit_test(csv_failures),
+        cmocka_unit_test(table_is_aligned),
+        cmocka_unit_test(json_text),
+        cmocka_unit_test(units_in_headers),
+        cmocka_unit_test(long_names_stay_whole),
+        cmocka_unit_test(mat_reads_back),
+        cmocka_unit_test(plots_are_complete),
+        cmocka_unit_test(plots_many_decades),
+        cmocka_unit_test(panels_follow_scales),
+        cmocka_unit_test(names_are_harmless),
+        cmocka_unit_test(plot_failures),
         cmocka_unit_test(allocations_fail),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
