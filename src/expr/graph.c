@@ -11,13 +11,21 @@
 /* Nodes live in blocks that never move, so that pointers to them stay valid. */
 enum { BLOCK_BITS = 12, BLOCK = 1 << BLOCK_BITS, FIRST_DIRECTORY = 16, FIRST_TABLE = 1 << 12 };
 
+/* A place for a node in the hash table, with the low bits of its hash: a search looks at a node
+ * only if these agree, and the table grows without looking at nodes, which are far apart in memory.
+ */
+typedef struct graph_slot {
+    expr node; /* EXPR_NONE: empty */
+    uint32_t hash;
+} graph_slot;
+
 struct graph {
     expr_node **blocks; /* owned, each of BLOCK nodes */
     size_t block_count, directory;
-    size_t size;  /* nodes, the unused number 0 included */
-    size_t limit; /* of size */
-    expr *table;  /* open addressing: EXPR_NONE or a node; at most half full; owned */
-    size_t slots; /* a power of two */
+    size_t size;       /* nodes, the unused number 0 included */
+    size_t limit;      /* of size */
+    graph_slot *table; /* open addressing, at most half full; owned */
+    size_t slots;      /* a power of two */
     bool failed;
 };
 
@@ -101,7 +109,7 @@ graph *graph_new(void)
     if (!g) return NULL;
     g->size = 1; /* number 0 is EXPR_NONE */
     g->slots = FIRST_TABLE;
-    g->table = DAE_ARRAY(expr, g->slots);
+    g->table = DAE_ARRAY(graph_slot, g->slots);
     graph_set_limit(g, 0);
     if (g->table && add_block(g)) return g;
     graph_free(g);
@@ -158,11 +166,11 @@ static uint64_t mix(uint64_t h, uint64_t word)
     return h ^ (h >> 32);
 }
 
-static uint64_t hash_node(const expr_node *n)
+static uint32_t hash_node(const expr_node *n)
 {
     uint64_t h = mix(n->op, (uint64_t)n->order << 32 | (uint32_t)n->index);
     h = mix(h, (uint64_t)n->a << 32 | n->b);
-    return mix(h, bits_of(n->value) ^ n->c);
+    return (uint32_t)mix(h, bits_of(n->value) ^ n->c);
 }
 
 static bool same_node(const expr_node *m, const expr_node *n)
@@ -174,12 +182,13 @@ static bool same_node(const expr_node *m, const expr_node *n)
 static bool double_table(graph *g)
 {
     size_t slots = 2 * g->slots, mask = slots - 1;
-    expr *table = DAE_ARRAY(expr, slots);
+    graph_slot *table = DAE_ARRAY(graph_slot, slots);
     if (!table) return false;
-    for (size_t e = 1; e < g->size; e++) {
-        size_t i = hash_node(node_at(g, e)) & mask;
-        while (table[i] != EXPR_NONE) i = (i + 1) & mask;
-        table[i] = (expr)e;
+    for (size_t k = 0; k < g->slots; k++) {
+        if (g->table[k].node == EXPR_NONE) continue;
+        size_t i = g->table[k].hash & mask;
+        while (table[i].node != EXPR_NONE) i = (i + 1) & mask;
+        table[i] = g->table[k];
     }
     dae_free(g->table);
     g->table = table;
@@ -233,7 +242,7 @@ static expr fail(graph *g)
 }
 
 /* Append *n as a new node and note it in the free slot found for it. */
-static expr append(graph *g, const expr_node *n, size_t slot)
+static expr append(graph *g, const expr_node *n, uint32_t hash, size_t slot)
 {
     if (g->size >= g->limit) return fail(g);
     if (g->size >> BLOCK_BITS == g->block_count && !add_block(g)) return fail(g);
@@ -241,7 +250,7 @@ static expr append(graph *g, const expr_node *n, size_t slot)
     expr_node *stored = node_at(g, e);
     *stored = *n;
     stored->finite = is_finite(g, n);
-    g->table[slot] = e;
+    g->table[slot] = (graph_slot){e, hash};
     g->size++;
     return e;
 }
@@ -250,10 +259,12 @@ expr graph_intern(graph *g, const expr_node *n)
 {
     if (g->failed) return EXPR_NONE;
     if (2 * g->size >= g->slots && !double_table(g)) return fail(g);
-    size_t mask = g->slots - 1, i = hash_node(n) & mask;
-    for (; g->table[i] != EXPR_NONE; i = (i + 1) & mask)
-        if (same_node(node_at(g, g->table[i]), n)) return g->table[i];
-    return append(g, n, i);
+    uint32_t hash = hash_node(n);
+    size_t mask = g->slots - 1, i = hash & mask;
+    for (; g->table[i].node != EXPR_NONE; i = (i + 1) & mask)
+        if (g->table[i].hash == hash && same_node(node_at(g, g->table[i].node), n))
+            return g->table[i].node;
+    return append(g, n, hash, i);
 }
 
 /* ---- leaves --------------------------------------------------------------------------------- */
@@ -325,6 +336,7 @@ expr graph_substitute(graph *g, expr e, graph_leaf_map leaf, void *context)
     walk w = {0};
     expr result = EXPR_NONE;
     if (e == EXPR_NONE || g->failed) return EXPR_NONE;
+    if (graph_arity(graph_node(g, e)->op) == 0) return leaf(context, g, e);
     bool reached = walk_from(&w, g, &e, 1);
     expr *image = reached ? DAE_ARRAY(expr, w.count) : NULL;
     if (!image) g->failed = true;

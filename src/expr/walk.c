@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-enum { FIRST_TABLE = 64, FIRST_LIST = 64 };
+/* A walk that reaches 1/DIRECT_SHARE of the graph gets a slot for each node: neighbours in the
+ * graph are then neighbours in the table. */
+enum { FIRST_TABLE = 64, FIRST_LIST = 64, DIRECT_SHARE = 8 };
 
 static size_t hash(expr e)
 {
@@ -28,15 +30,17 @@ static bool grow(expr **list, size_t *capacity, size_t count)
 /* The slot that holds e, or the empty one where it belongs. */
 static walk_slot *find(const walk *w, expr e)
 {
+    if (w->direct) return &w->table[e];
     size_t mask = w->used - 1, i = hash(e) & mask;
     while (w->table[i].stamp == w->stamp && w->table[i].node != e) i = (i + 1) & mask;
     return &w->table[i];
 }
 
 /* Start an empty table of `used` slots; slots of earlier walks are outdated by their stamp. */
-static void clear(walk *w, size_t used)
+static void clear(walk *w, size_t used, bool direct)
 {
     w->used = used;
+    w->direct = direct;
     if (++w->stamp != 0) return;
     memset(w->table, 0, w->table_capacity * sizeof *w->table);
     w->stamp = 1;
@@ -54,12 +58,13 @@ static bool reserve_table(walk *w, size_t used)
     return true;
 }
 
-/* Twice the slots, with the nodes found so far. */
-static bool double_table(walk *w)
+/* Twice the slots or one for each node of the graph, with the nodes found so far. */
+static bool enlarge_table(walk *w, const graph *g)
 {
-    size_t used = 2 * w->used;
+    bool direct = w->count >= graph_size(g) / DIRECT_SHARE;
+    size_t used = direct ? graph_size(g) : 2 * w->used;
     if (!reserve_table(w, used)) return false;
-    clear(w, used);
+    clear(w, used, direct);
     for (size_t i = 0; i < w->count; i++)
         *find(w, w->order[i]) =
             (walk_slot){.node = w->order[i], .place = (uint32_t)i, .stamp = w->stamp};
@@ -72,9 +77,9 @@ static bool seen(const walk *w, expr e)
 }
 
 /* Append e to the order. */
-static bool place(walk *w, expr e)
+static bool place(walk *w, const graph *g, expr e)
 {
-    if (2 * (w->count + 1) > w->used && !double_table(w)) return false;
+    if (!w->direct && 2 * (w->count + 1) > w->used && !enlarge_table(w, g)) return false;
     if (!grow(&w->order, &w->order_capacity, w->count)) return false;
     *find(w, e) = (walk_slot){.node = e, .place = (uint32_t)w->count, .stamp = w->stamp};
     w->order[w->count++] = e;
@@ -101,7 +106,7 @@ static bool visit(walk *w, const graph *g, expr root)
             const expr_node *n = graph_node(g, e);
             if (!push(w, n->c) || !push(w, n->b) || !push(w, n->a)) return false;
             if (w->depth > before) continue;
-            if (!place(w, e)) return false;
+            if (!place(w, g, e)) return false;
         }
         w->depth--;
     }
@@ -112,7 +117,7 @@ bool walk_from(walk *w, const graph *g, const expr *roots, size_t count)
 {
     w->count = 0;
     if (!reserve_table(w, FIRST_TABLE)) return false;
-    clear(w, FIRST_TABLE);
+    clear(w, FIRST_TABLE, false);
     for (size_t i = 0; i < count; i++)
         if (!visit(w, g, roots[i])) return false;
     return true;

@@ -17,8 +17,9 @@ typedef struct walk {
     size_t count, order_capacity;
     expr *stack; /* owned */
     size_t depth, stack_capacity;
-    walk_slot *table; /* open addressing; owned */
+    walk_slot *table; /* open addressing, or one slot for each node of the graph; owned */
     size_t used, table_capacity;
+    bool direct; /* slots are numbered by nodes */
     uint32_t stamp;
 } walk;
 
