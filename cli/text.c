@@ -56,11 +56,16 @@ bool names_text(const char *word)
     return stat(word, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+/* The library's limit, found before a gigabyte is read. */
+enum { LARGEST_TEXT = 1 << 30 };
+
 static int check_readable(const char *file)
 {
     struct stat info;
-    if (stat(file, &info) == 0 && S_ISDIR(info.st_mode))
-        return complain(CLI_USAGE, "'%s' is a directory, not a model", file);
+    if (stat(file, &info) != 0) return CLI_OK; /* the library says why */
+    if (S_ISDIR(info.st_mode)) return complain(CLI_USAGE, "'%s' is a directory, not a model", file);
+    if (info.st_size > LARGEST_TEXT)
+        return complain(CLI_USAGE, "'%s' is larger than 1 GiB, which no model is", file);
     return CLI_OK;
 }
 

@@ -227,6 +227,10 @@ wrong "did you mean 'native'" run plain.mo --engine nativ
 wrong 'rows' run plain.mo --interval 1e-12
 wrong 'exclude' run plain.mo --interval 0 --points 3
 wrong 'cannot be read\|Permission\|No such' run ./nothing
+if truncate -s 1100M huge.mo 2>/dev/null; then
+    wrong '1 GiB' run huge.mo
+    rm -f huge.mo
+fi
 expect 2 run "$models/ladder.mo" --set R=1 && says 'cannot be set'
 if [ "$(id -u)" -ne 0 ]; then
     cp plain.mo secret.mo && chmod 0 secret.mo
