@@ -396,7 +396,7 @@ static void check_small_functions(void)
     random_source s = {11};
     graph *g = graph_new();
     expr e[COUNT];
-    char name[COUNT][8];
+    char name[COUNT][16];
     emit_function f[COUNT];
     for (int k = 0; k < COUNT; k++) {
         e[k] = random_wild(g, &s, 1 + k % 7);
