@@ -10,6 +10,12 @@ static const double least_damping = 1e-12;  /* exponentials overshoot by many po
 static const double keep_matrix_rate = 0.2; /* full steps that contract so need no new matrix: three
                                                more of them reach the tolerance from 1 */
 
+/* Full steps whose corrections do not get shorter from one matrix to the next: far out on an
+ * exponential each covers one unit of its argument, however far the solution is. Then steps are
+ * doubled for as long as that goes on. */
+static const double as_long_as_before = 0.6;
+static const double longest_stride = 1e6;
+
 static newton_status from_iteration(const initializer *init, iteration_status status)
 {
     bool of_callback = init->eval->failure.callback;
@@ -215,6 +221,13 @@ typedef struct search_result {
     double next_lambda;  /* suggestion for the next iteration */
 } search_result;
 
+/* Whether the correction has shrunk enough for a step with this damping: 1 - lambda/4, and 1/2 for
+ * steps longer than Newton's. */
+static bool accepts(double lambda, double rate)
+{
+    return rate <= (lambda > 1.0 ? 0.5 : 1.0 - lambda / 4.0);
+}
+
 /* Find lambda with ||dxbar(lambda)|| <= (1 - lambda/4) ||dx||; (ynew, ypnew, fnew), dxbar follow.
  */
 static newton_status search(initializer *init, double t, double norm, double lambda,
@@ -234,7 +247,7 @@ static newton_status search(initializer *init, double t, double norm, double lam
         last = NEWTON_STALLED;
         double rate = newton_norm(init->n, init->dxbar) / norm;
         double next = damping_from_curvature(init, lambda, norm);
-        if (rate <= 1.0 - lambda / 4.0) {
+        if (accepts(lambda, rate)) {
             *found = (search_result){lambda, rate, fmin(1.0, fmax(next, 4.0 * lambda))};
             return NEWTON_OK;
         }
@@ -253,6 +266,24 @@ static newton_status relinearise(initializer *init, double t, double h, const do
     return status == NEWTON_OK ? newton_correction(init, t, init->f, init->dx) : status;
 }
 
+/* lambda, or the part of it that the bounds allow for dx */
+static double allowed_step(initializer *init, double lambda)
+{
+    double stride = fmax(lambda, 1.0);
+    for (int j = 0; j < init->n; j++) init->dxbar[j] = stride * init->dx[j];
+    return fmin(lambda, stride * newton_room(init, init->dxbar));
+}
+
+/* A step longer than Newton's overshoots where the equations are linear: dxbar takes that back. */
+static newton_status settle_stride(initializer *init, double t)
+{
+    if (newton_room(init, init->dxbar) < 1.0) return NEWTON_OK;
+    newton_move(init, 1.0, init->dxbar);
+    newton_status status = evaluate_new(init, t);
+    if (status == NEWTON_OK) adopt(init);
+    return status == NEWTON_EVALUATION ? NEWTON_OK : status;
+}
+
 /* One Newton iteration from dx; tells whether it ended the solve. */
 static newton_status iterate(initializer *init, double t, double *lambda, bool *fresh, bool *done)
 {
@@ -263,27 +294,28 @@ static newton_status iterate(initializer *init, double t, double *lambda, bool *
         if (init->iterations > 0) finish(init, init->dx);
         return NEWTON_OK;
     }
-    double most = newton_room(init, init->dx);
     search_result found;
-    newton_status status = search(init, t, norm, fmin(*lambda, most), &found);
+    newton_status status = search(init, t, norm, allowed_step(init, *lambda), &found);
     if (status != NEWTON_OK) return status;
     adopt(init);
     init->iterations++;
+    init->tried++;
     init->eval->stats->newton_iterations++;
-    *lambda = found.next_lambda;
-    *fresh = found.lambda < 1.0 || found.rate > keep_matrix_rate;
+    if (found.lambda > 1.0) status = settle_stride(init, t);
+    *lambda = found.lambda > 1.0 ? found.lambda : found.next_lambda;
+    *fresh = found.lambda != 1.0 || found.rate > keep_matrix_rate;
     *done = found.lambda == 1.0 && found.rate * norm <= tolerance;
     if (*done)
         finish(init, init->dxbar);
     else if (!*fresh)
         vector_copy(init->n, init->dxbar, init->dx);
-    return NEWTON_OK;
+    return status;
 }
 
 newton_status damped_newton(initializer *init, double t, double h, const double *given_weights)
 {
     bool fresh = true, done = false, retried = false;
-    double lambda = 1.0;
+    double lambda = 1.0, norm = 0.0;
     init->iterations = 0;
     init->blocking = -1;
     init->rows.known = false;
@@ -293,6 +325,12 @@ newton_status damped_newton(initializer *init, double t, double h, const double 
     for (int k = 0; k < init->options->init_iterations; k++) {
         status = fresh ? relinearise(init, t, h, given_weights) : NEWTON_OK;
         if (status != NEWTON_OK) return status;
+        if (fresh) {
+            double before = norm;
+            norm = newton_norm(init->n, init->dx);
+            bool strides = lambda >= 1.0 && norm >= as_long_as_before * before && before > 0.0;
+            lambda = strides ? fmin(2.0 * lambda, longest_stride) : fmin(lambda, 1.0);
+        }
         bool was_fresh = fresh;
         status = iterate(init, t, &lambda, &fresh, &done);
         if (status == NEWTON_STALLED && !was_fresh && !retried) {

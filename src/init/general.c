@@ -582,6 +582,7 @@ static general_end iterate(initializer *init, const general_task *task, double t
         return *failure == EVAL_OK ? END_CONVERGED : END_EVALUATION;
     }
     init->iterations++;
+    init->tried++;
     init->eval->stats->newton_iterations++;
     return backtrack(init, task, t, failure);
 }

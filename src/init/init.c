@@ -303,6 +303,7 @@ dae_status initialize(initializer *init, dae_init mode, double t, double h, cons
 {
     start s = {t, h, kinds, weights, y, yp};
     dae_status status;
+    init->tried = 0;
     switch (mode) {
     case DAE_INIT_DIFFERENTIAL: status = start_differential(init, &s, diag); break;
     case DAE_INIT_DERIVATIVE: status = start_derivative(init, &s, diag); break;

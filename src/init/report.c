@@ -142,7 +142,7 @@ dae_status report_newton(const initializer *init, newton_status status, double t
     diag_set(diag, DAE_ERR_INITIAL,
              "No consistent initial values at t = %.6g: after %d Newton iterations these equations "
              "are not met:",
-             t, init->iterations);
+             t, init->tried);
     list_rows(init, NULL, init->n, init->fnew, init->f, variable,
               init->rows.known ? init->options->init_tolerance : 0.0, diag);
     mention_bound(init, diag);
@@ -179,7 +179,8 @@ dae_status report_general(const initializer *init, const general_task *task, con
     diag->t = t;
     diag->h = h;
     name_worst(init, task, rows, misfit, residual, variable, diag);
-    diag_set(diag, DAE_ERR_INITIAL, "No consistent initial values at t = %.6g: %s", t,
+    diag_set(diag, DAE_ERR_INITIAL,
+             "No consistent initial values at t = %.6g, after %d iterations: %s", t, init->tried,
              conflict ? "the values given contradict the equations; not met:"
                       : "the iteration came to a halt; not met:");
     list_rows(init, task, rows, misfit, residual, variable, init->options->init_tolerance, diag);

@@ -44,6 +44,7 @@ struct initializer {
     row_scales rows;             /* of F at the last matrix */
     bool test_rank;              /* at the first matrix */
     int iterations;              /* of the last solve */
+    int tried;                   /* of all solves for one start */
     int singular_variable;       /* -1: none */
     bool conflict;               /* a general solve ended at values that cannot be met */
     int blocking;                /* variable whose bound stopped the iteration, -1: none */
