@@ -110,6 +110,12 @@ typedef int (*dae_precond_solve_fn)(double t, const double *y, const double *yp,
 typedef int (*dae_jac_times_fn)(double t, const double *y, const double *yp, double cj,
                                 const double *v, double *av, void *user);
 
+/* Without a pattern a matrix is dense up to n = 59; from n = 60 on the pattern is detected by
+ * differences, at 2n + 2 evaluations of F when the solver starts. What is zero around the initial
+ * point just then (a switch that closes later, a contact, a branch) cannot be seen there: each
+ * Jacobian is therefore checked by one more evaluation, and a pattern that lacks something is
+ * looked for again, at 2n evaluations, which costs memory and time in the middle of a run. Give the
+ * pattern, or a Jacobian, if you know it. */
 typedef enum dae_structure {
     DAE_STRUCTURE_AUTO = 0, /* sparse if a pattern is given; else dense, detected when large */
     DAE_STRUCTURE_DENSE,
@@ -148,8 +154,9 @@ typedef struct dae_residual {
     const char *const *variable_names; /* n names, or NULL */
     const char *const *equation_names; /* n names, or NULL */
     const dae_kind *kinds;             /* n kinds, or NULL for all auto */
-    const double *lower_bounds;        /* y[i] >= lower_bounds[i]; -INFINITY for none; or NULL */
-    const double *upper_bounds;        /* y[i] <= upper_bounds[i]; INFINITY for none; or NULL */
+    /* Bounds on y. Within the steps f is asked inside them only, but for products of GMRES. */
+    const double *lower_bounds; /* y[i] >= lower_bounds[i]; -INFINITY for none; or NULL */
+    const double *upper_bounds; /* y[i] <= upper_bounds[i]; INFINITY for none; or NULL */
 
     int n_events;
     dae_event_fn event_function;

@@ -118,7 +118,7 @@ static newton_status renew_matrix(newton *nw, const corrector *c, bool evaluate)
     linear_point at = point_at(nw, c, nw->first);
     iteration_status status = ITERATION_OK;
     if (evaluate) {
-        status = iteration_evaluate(nw->matrix, c->t, c->y0, c->yp0, c->cj, c->h, nw->norm->weights,
+        status = iteration_evaluate(nw->matrix, c->t, c->y, c->yp, c->cj, c->h, nw->norm->weights,
                                     nw->first);
         nw->jacobian_age = 0;
     }
@@ -128,12 +128,43 @@ static newton_status renew_matrix(newton *nw, const corrector *c, bool evaluate)
     return from_iteration(nw, status);
 }
 
-/* Back to the prediction. */
+static bool has_bounds(const newton *nw)
+{
+    const dae_residual *form = &nw->eval->problem->form;
+    return form->lower_bounds || form->upper_bounds;
+}
+
+/* y_i, or the bound that it violates */
+static double bounded(const dae_residual *form, int i, double y)
+{
+    if (form->lower_bounds && y < form->lower_bounds[i]) return form->lower_bounds[i];
+    if (form->upper_bounds && y > form->upper_bounds[i]) return form->upper_bounds[i];
+    return y;
+}
+
+/* Put the components outside their bounds on them, with y' and e to match: it is where the next
+ * iteration starts from that moves, not the equation G(y) = 0, nor its solution. F need not exist
+ * outside, and is not asked there. */
+static void keep_within_bounds(const newton *nw, const corrector *c)
+{
+    const dae_residual *form = &nw->eval->problem->form;
+    if (!has_bounds(nw)) return;
+    for (int i = 0; i < form->n; i++) {
+        double y = bounded(form, i, c->y[i]);
+        if (y == c->y[i]) continue;
+        c->y[i] = y;
+        c->e[i] = y - c->y0[i];
+        c->yp[i] = c->yp0[i] + c->cj * c->e[i];
+    }
+}
+
+/* Back to the prediction, or what the bounds leave of it. */
 static void restore_prediction(const newton *nw, const corrector *c)
 {
     vector_copy(nw->norm->n, c->y0, c->y);
     vector_copy(nw->norm->n, c->yp0, c->yp);
     vector_zero(nw->norm->n, c->e);
+    keep_within_bounds(nw, c);
 }
 
 /* y += d, y' += cj d, e += d; returns ||d|| */
@@ -167,9 +198,7 @@ static double part_within_bounds(newton *nw, const corrector *c)
     const dae_residual *form = &nw->eval->problem->form;
     double part = 1.0;
     for (int i = 0; i < form->n; i++) {
-        double bound = c->y[i];
-        if (form->lower_bounds && c->y[i] < form->lower_bounds[i]) bound = form->lower_bounds[i];
-        if (form->upper_bounds && c->y[i] > form->upper_bounds[i]) bound = form->upper_bounds[i];
+        double bound = bounded(form, i, c->y[i]);
         if (bound == c->y[i]) continue;
         double way = fabs(c->y[i] - c->y_old[i]);
         double inside = way > 0.0 ? fmax(0.0, 1.0 - fabs(c->y[i] - bound) / way) : 0.0;
@@ -179,12 +208,6 @@ static double part_within_bounds(newton *nw, const corrector *c)
         }
     }
     return part;
-}
-
-static bool has_bounds(const newton *nw)
-{
-    const dae_residual *form = &nw->eval->problem->form;
-    return form->lower_bounds || form->upper_bounds;
 }
 
 /* Whether the correction is lost in the rounding of y: no rate can be told from it. */
@@ -222,10 +245,32 @@ static newton_status newton_direction(newton *nw, const corrector *c, bool at_pr
     return from_iteration(nw, iteration_solve(nw->matrix, &at, nw->delta));
 }
 
+/* The end of an iteration that does not converge. With a matrix of this very point and an iterate
+ * outside the bounds it is these that stand in the way. */
+static newton_status diverged(newton *nw, const corrector *c)
+{
+    if (!has_bounds(nw) || nw->jacobian_age > 0) return NEWTON_DIVERGED;
+    nw->bound_ratio = part_within_bounds(nw, c);
+    return nw->bound_ratio < 1.0 ? NEWTON_BOUND : NEWTON_DIVERGED;
+}
+
+/* Whether a small correction ends the iteration: yes, unless it leads out of the bounds. Then once
+ * more from the bound, and if that leads out again, so does the solution. */
+static bool ends_within_bounds(newton *nw, const corrector *c, int *outside, newton_status *status)
+{
+    *status = NEWTON_OK;
+    if (!has_bounds(nw)) return true;
+    nw->bound_ratio = part_within_bounds(nw, c);
+    if (nw->bound_ratio >= 1.0) return true;
+    *status = NEWTON_BOUND;
+    return ++*outside > 1;
+}
+
 /* Iterate from the prediction until the iteration error is below the tolerance (5.2.15). */
 static newton_status iterate(newton *nw, const corrector *c)
 {
-    double first_size = 0.0, part = 1.0;
+    double first_size = 0.0;
+    int outside = 0;
     nw->rate = 0.0;
     for (int m = 0; m < nw->max_iterations; m++) {
         newton_status status = newton_direction(nw, c, m == 0);
@@ -237,25 +282,23 @@ static newton_status iterate(newton *nw, const corrector *c)
         if (m == 0) first_size = size;
         if (m > 0) nw->rate = mean_rate(size, first_size, m);
         bool slow = !(nw->rate <= SLOWEST_RATE);
-        if (slow && !is_noise(nw, c, size)) return NEWTON_DIVERGED;
+        if (slow && !is_noise(nw, c, size)) return diverged(nw, c);
         if (m > 0 && !slow) nw->rate_factor = nw->rate / (1.0 - nw->rate);
         bool small = nw->rate_factor * size * c->tightness <= nw->tolerance;
         if (slow || small || is_round_off(nw, c, size)) {
             if (m == 0) nw->rate_factor = fmin(RATE_FADES * nw->rate_factor, UNKNOWN_RATE_FACTOR);
-            if (!has_bounds(nw)) return NEWTON_OK;
-            part = part_within_bounds(nw, c);
-            if (part >= 1.0) return NEWTON_OK;
+            if (ends_within_bounds(nw, c, &outside, &status)) return status;
         }
+        keep_within_bounds(nw, c);
     }
-    nw->bound_ratio = part;
-    return part < 1.0 ? NEWTON_BOUND : NEWTON_DIVERGED;
+    return outside > 0 ? NEWTON_BOUND : NEWTON_DIVERGED;
 }
 
-/* F at the prediction, in nw->first. */
+/* F where the iteration begins, in nw->first. */
 static newton_status evaluate_prediction(newton *nw, const corrector *c)
 {
     eval_status status =
-        evaluate_residual(nw->eval, c->t, c->y0, c->yp0, nw->first, &nw->eval->stats->residuals);
+        evaluate_residual(nw->eval, c->t, c->y, c->yp, nw->first, &nw->eval->stats->residuals);
     return status == EVAL_OK ? NEWTON_OK : from_evaluation(status);
 }
 
@@ -274,9 +317,9 @@ newton_status newton_solve(newton *nw, const corrector *c)
     nw->iterations = 0;
     nw->rate = 0.0;
     norm_set_step(nw->norm, c->h);
+    restore_prediction(nw, c);
     newton_status status = evaluate_prediction(nw, c);
     if (status != NEWTON_OK) return status;
-    restore_prediction(nw, c);
     bool new_jacobian = false;
     if (matrix_outdated(nw, c->cj)) {
         new_jacobian = jacobian_outdated(nw);
@@ -289,6 +332,8 @@ newton_status newton_solve(newton *nw, const corrector *c)
     status = iterate(nw, c);
     bool retry = status == NEWTON_DIVERGED || status == NEWTON_EVALUATION;
     if (retry && !new_jacobian) status = iterate_anew(nw, c);
+    /* with derivatives of this very point: perhaps some are missing */
+    if (status == NEWTON_DIVERGED && iteration_distrust(nw->matrix)) nw->stale = true;
     nw->jacobian_age++;
     return status;
 }

@@ -40,49 +40,20 @@ static bool has_columns(const iteration *it)
            it->preconditioner == DAE_PRECOND_BANDED;
 }
 
-/* Partial derivatives at the start; *zeros = number of empty columns of dF/dy'. */
-static dae_status look_at_columns(dae_solver *s, double t, double h, int *zeros)
-{
-    *zeros = 0;
-    iteration_status status =
-        iteration_evaluate(&s->matrix, t, s->y, s->yp, 1.0 / h, h, s->norm.weights, NULL);
-    if (status == ITERATION_MEMORY)
-        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
-    if (status != ITERATION_OK)
-        return explain_evaluation(s, status == ITERATION_STOP ? EVAL_STOP : EVAL_RETRY);
-    for (int i = 0; i < s->n; i++) *zeros += s->matrix.jac.algebraic_column[i];
-    return DAE_OK;
-}
-
-/* Increments of y' shrink as h grows, and a column of dF/dy' may drown in rounding errors: an
- * unusually long h is shortened if that brings columns to light. */
-static dae_status look_again(dae_solver *s, double t, double *h, int zeros)
-{
-    double shorter = copysign(1e-6 * fmax(1.0, fabs(t)), *h);
-    if (zeros == 0 || fabs(*h) <= 10.0 * fabs(shorter) || s->problem->form.jacobian) return DAE_OK;
-    int now;
-    dae_status status = look_at_columns(s, t, shorter, &now);
-    if (status == DAE_ERR_EVALUATION) { /* too far away for the callback */
-        diag_clear(&s->diag);
-        return look_at_columns(s, t, *h, &now);
-    }
-    if (now < zeros) *h = shorter;
-    return status;
-}
-
 /* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
  * columns all variables count as differential, as in DASPK. */
-static dae_status resolve_kinds(dae_solver *s, double t, double *h)
+static dae_status resolve_kinds(dae_solver *s, double t, double h)
 {
     const dae_kind *given = s->problem->form.kinds;
     bool look = any_auto_kind(s) && has_columns(&s->matrix);
-    bool unsure = s->options.initial_step != 0.0 && !s->problem->form.jacobian &&
-                  has_columns(&s->matrix);            /* see look_again */
-    if (look || unsure || s->matrix.jac.undetected) { /* detection allocates: not while stepping */
-        int zeros;
-        dae_status status = look_at_columns(s, t, *h, &zeros);
-        if (status == DAE_OK) status = look_again(s, t, h, zeros);
-        if (status != DAE_OK) return status;
+    if (look || s->matrix.jac.undetected) { /* finding a pattern allocates: not while stepping */
+        s->matrix.jac.unmask = look;        /* h is a guess: a zero may be but a small number */
+        iteration_status status =
+            iteration_evaluate(&s->matrix, t, s->y, s->yp, 1.0 / h, h, s->norm.weights, NULL);
+        if (status == ITERATION_MEMORY)
+            return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
+        if (status != ITERATION_OK)
+            return explain_evaluation(s, status == ITERATION_STOP ? EVAL_STOP : EVAL_RETRY);
     }
     for (int i = 0; i < s->n; i++) {
         s->kinds[i] = given ? given[i] : DAE_KIND_AUTO;
@@ -100,15 +71,27 @@ static dae_error_test resolve_error_test(const dae_solver *s)
     return DAE_ERROR_ALL;
 }
 
-/* The length over which y moves by half a tolerance; a guess where y' is zero or unknown. */
+/* No larger than the way to the stop time, beyond which F may not exist. */
+static double within_stop_time(const dae_solver *s, double t, double h)
+{
+    double room = fabs(s->options.stop_time - t);
+    return room > 0.0 && h > room ? room : h; /* NAN: no comparison holds */
+}
+
+/* The length over which y moves by half a tolerance; a guess where y' is zero or unknown. It scales
+ * increments and units at the start, nothing more, so that a user's step counts within reason only.
+ */
 static double start_scale(const dae_solver *s, double t)
 {
     double sign = isnan(s->options.stop_time) || s->options.stop_time >= t ? 1.0 : -1.0;
-    if (s->options.fixed_step > 0.0) return sign * s->options.fixed_step;
-    if (s->options.initial_step != 0.0) return sign * fabs(s->options.initial_step);
-    double speed = norm_of(&s->norm, s->yp, s->norm.scale);
-    double h = speed > 0.0 && isfinite(speed) ? 0.5 / speed : 1e-6 * fmax(1.0, fabs(t));
-    return sign * fmin(fmax(h, 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON)), 1e6);
+    double least = 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON), h = s->options.fixed_step;
+    if (h <= 0.0) h = fabs(s->options.initial_step);
+    if (h > 0.0) least = fmax(least, 1e-30);
+    if (h == 0.0) {
+        double speed = norm_of(&s->norm, s->yp, s->norm.scale);
+        h = speed > 0.0 && isfinite(speed) ? 0.5 / speed : 1e-6 * fmax(1.0, fabs(t));
+    }
+    return sign * within_stop_time(s, t, fmin(fmax(h, least), 1e6));
 }
 
 static dae_init resolve_init(const dae_solver *s, dae_init mode)
@@ -128,7 +111,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     dae_status status = solver_update_weights(s, t, s->y);
     if (status != DAE_OK) return status;
     double h = start_scale(s, t);
-    status = resolve_kinds(s, t, &h);
+    status = resolve_kinds(s, t, h);
     if (status != DAE_OK) return status;
     s->context.error_test = resolve_error_test(s);
     norm_classify(&s->norm, s->kinds, s->context.error_test);
@@ -161,12 +144,13 @@ static double guess_first_step(const dae_solver *s, double tend)
     return speed > 0.5 / h ? 0.5 / speed : h;
 }
 
-/* The user's first step or ours, within the user's limits */
+/* The user's first step or ours, within the user's limits; it may pass the end, but not by far. */
 double solver_first_step(const dae_solver *s, double tend)
 {
     double direction = tend >= s->t ? 1.0 : -1.0, h = fabs(s->options.initial_step);
     if (s->options.fixed_step > 0.0) return direction * s->options.fixed_step;
     if (h == 0.0) h = guess_first_step(s, tend);
+    h = fmin(h, 10.0 * fabs(tend - s->t));
     if (s->options.max_step > 0.0) h = fmin(h, s->options.max_step);
     h = fmax(h, DBL_MIN / DBL_EPSILON); /* 1/h must not overflow */
     h = fmax(h, fmax(s->options.min_step, 8.0 * DBL_EPSILON * fabs(s->t)));
@@ -208,6 +192,14 @@ static void drop_history(dae_solver *s)
     s->history = 0;
 }
 
+/* The same input gives the same bits: nothing of what was done before may show. */
+static dae_status forget_matrices(dae_solver *s)
+{
+    s->eval.failure = (eval_failure){0};
+    if (iteration_reset(&s->matrix) == ITERATION_OK) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the iteration matrix.");
+}
+
 dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
 {
     if (!s) return DAE_ERR_ARGUMENT;
@@ -217,6 +209,8 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
+    dae_status status = forget_matrices(s);
+    if (status != DAE_OK) return status;
     if (s->hybrid)
         hybrid_start_values(s);
     else if (!yp0)
@@ -277,7 +271,8 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the history.");
     }
     s->history = count;
-    dae_status status = solver_begin(s, times[0], DAE_INIT_NONE);
+    dae_status status = forget_matrices(s);
+    if (status == DAE_OK) status = solver_begin(s, times[0], DAE_INIT_NONE);
     if (count > 1) s->direction = times[0] > times[1] ? 1.0 : -1.0;
     return status;
 }

@@ -29,11 +29,27 @@ static bool has_matrix(const iteration *it)
  * Life
  * ------------------------------------------------------------------------------------------- */
 
-/* Storage and symbolic analysis for the layout, once it is known. */
+/* Give up what belongs to the layout. */
+static void drop_analysis(iteration *it)
+{
+    linear_free(it->solver);
+    ilu_free(it->incomplete);
+    dae_free(it->values);
+    it->solver = NULL;
+    it->incomplete = NULL;
+    it->values = NULL;
+    it->counted_repivots = 0;
+    it->factored = false;
+    it->cj = 0.0;
+}
+
+/* Storage and symbolic analysis for the layout, once it is known, and again when it has changed. */
 static bool analyse(iteration *it)
 {
     const matrix_layout *layout = &it->jac.layout;
-    if (it->solver || it->incomplete) return true;
+    if (it->analysed != it->jac.layout_version) drop_analysis(it);
+    it->analysed = it->jac.layout_version;
+    if (it->jac.undetected || it->solver || it->incomplete) return true;
     if (!it->values) it->values = DAE_ARRAY(double, layout->count);
     if (!it->values) return false;
     if (it->matrix_free && it->preconditioner == DAE_PRECOND_ILU)
@@ -99,9 +115,10 @@ static dae_status new_parts(iteration *it, const dae_options *options, dae_diag 
 {
     int n = it->eval->problem->form.n;
     it->row_scale = DAE_ARRAY(double, n);
+    it->column_scale = DAE_ARRAY(double, n);
     it->scaled_rows = DAE_ARRAY(int, n);
     dae_status status = DAE_OK;
-    if (!it->row_scale || !it->scaled_rows)
+    if (!it->row_scale || !it->column_scale || !it->scaled_rows)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d equations.", n);
     if (!status && it->matrix_free) status = new_krylov(it, options, diag);
     if (!status)
@@ -115,7 +132,7 @@ static dae_status new_parts(iteration *it, const dae_options *options, dae_diag 
     it->constraint_row = it->jac.constraint_row;
     it->algebraic_column = it->jac.algebraic_column;
     bool ok = it->constraint_row && it->algebraic_column;
-    if (ok && has_matrix(it) && !it->jac.undetected) ok = analyse(it);
+    if (ok && has_matrix(it)) ok = analyse(it);
     return ok ? DAE_OK
               : diag_set(diag, DAE_ERR_MEMORY,
                          "Out of memory for the iteration matrix of %d equations.", n);
@@ -141,9 +158,22 @@ void iteration_free(iteration *it)
     jacobian_free(&it->jac);
     dae_free(it->values);
     dae_free(it->row_scale);
+    dae_free(it->column_scale);
     dae_free(it->scaled_rows);
     dae_free(it->work);
     *it = (iteration){.singular_column = -1};
+}
+
+iteration_status iteration_reset(iteration *it)
+{
+    it->factored = it->by_columns = false;
+    it->cj = it->at_cj = it->at_h = it->precond_cj = 0.0;
+    it->evaluations = it->factored_version = 0;
+    it->singular_column = -1;
+    if (!has_matrix(it)) return ITERATION_OK;
+    jacobian_reset(&it->jac);
+    drop_analysis(it); /* pivots are chosen once and kept for as long as they are stable */
+    return analyse(it) ? ITERATION_OK : ITERATION_MEMORY;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -171,10 +201,15 @@ iteration_status iteration_evaluate(iteration *it, double t, const double *y, co
     it->cj = 0.0;
     remember_point(it, t, y, yp, cj, h);
     if (!has_matrix(it)) return ITERATION_OK;
-    eval_status status = jacobian_detect(&it->jac, t, y, yp, weights);
-    if (status) return from_eval(status);
+    it->jac.ahead = h;
+    eval_status status = jacobian_evaluate(&it->jac, t, y, yp, h, weights, f0);
     if (!analyse(it)) return ITERATION_MEMORY;
-    return from_eval(jacobian_evaluate(&it->jac, t, y, yp, h, weights, f0));
+    return from_eval(status);
+}
+
+bool iteration_distrust(iteration *it)
+{
+    return has_matrix(it) && jacobian_distrust(&it->jac);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -292,6 +327,24 @@ iteration_status iteration_factor(iteration *it, double cj, const linear_point *
     return status;
 }
 
+/* Column factors 2^-k, so that the largest entry of the column is about 1: pivots are the same with
+ * and without, but none vanishes because another column made its rows large (a diode far beyond its
+ * range does, by 1e20). */
+static void scale_to_unit_columns(iteration *it)
+{
+    const matrix_layout *layout = &it->jac.layout;
+    matrix_extents(layout, it->values, NULL, it->column_scale);
+    for (int c = 0; c < layout->n; c++) {
+        int exponent = 0;
+        double most = it->column_scale[c];
+        if (most > 0.0 && isfinite(most)) frexp(most, &exponent);
+        it->column_scale[c] = ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+        matrix_column column = layout_column(layout, c);
+        for (int k = 0; k < column.count; k++)
+            it->values[column.first + (size_t)k] *= it->column_scale[c];
+    }
+}
+
 /* Row factors 1/max|row|; rows that are zero keep 1 and show as singular. */
 static void scale_to_unit_rows(iteration *it)
 {
@@ -337,6 +390,7 @@ iteration_status iteration_factor_columns(iteration *it, const double *cy, const
         if (!jac->valid) return ITERATION_RETRY;
         matrix_combine_columns(&jac->layout, cy, jac->dfdy, cyp, jac->dfdyp, it->values);
         scale_to_unit_rows(it);
+        scale_to_unit_columns(it);
         status = factor_values(it);
     }
     if (it->preconditioner != DAE_PRECOND_NONE) count_factorization(it);
@@ -348,7 +402,7 @@ iteration_status iteration_factor_columns(iteration *it, const double *cy, const
  * Solution
  * ------------------------------------------------------------------------------------------- */
 
-/* b := A^-1 b, or P^-1 b, with the factors of D A. */
+/* b := A^-1 b, or P^-1 b, with the factors of D A, or D A E. */
 static void solve_factored(iteration *it, double *b)
 {
     for (int s = 0; s < it->scaled_count; s++) {
@@ -359,6 +413,7 @@ static void solve_factored(iteration *it, double *b)
         ilu_solve(it->incomplete, b);
     else
         linear_solve(it->solver, b);
+    for (int c = 0; it->by_columns && c < it->jac.layout.n; c++) b[c] *= it->column_scale[c];
 }
 
 /* b := P^-1 b by the user's callback: P of the last setup, or of the current shift if there is no

@@ -45,9 +45,11 @@ typedef struct iteration {
     int singular_column; /* after ITERATION_SINGULAR */
 
     /* Private. */
-    double *values;    /* combined and row-scaled matrix */
-    double *row_scale; /* n: factors of the rows of `values` */
-    int *scaled_rows;  /* rows with a factor other than 1 */
+    double *values;       /* combined and row-scaled matrix */
+    double *row_scale;    /* n: factors of the rows of `values` */
+    double *column_scale; /* n: and of its columns, by_columns only; powers of 2 */
+    long analysed;        /* layout_version of jac that solver or incomplete belong to */
+    int *scaled_rows;     /* rows with a factor other than 1 */
     int scaled_count;
     bool by_columns;       /* the factors are those of iteration_factor_columns */
     long factored_version; /* of jac, or of the evaluation point */
@@ -67,20 +69,29 @@ dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *opti
                          dae_diag *diag);
 void iteration_free(iteration *it);
 
+/* Forget all derivatives, factors, pivots and findings: what follows depends on nothing that went
+ * before. ITERATION_OK or ITERATION_MEMORY. */
+iteration_status iteration_reset(iteration *it);
+
 /* New partial derivatives (or, for GMRES with a user's P, nothing) at (t, y, y'). Drops factors. An
- * unknown pattern is detected, and the solver set up for it, at the first call: that allocates. */
+ * unknown pattern is detected, and the solver set up for it, at the first call: that allocates, and
+ * so does a detected pattern that turns out to lack something (jacobian_evaluate). */
 iteration_status iteration_evaluate(iteration *it, double t, const double *y, const double *yp,
                                     double cj, double h, const double *weights, const double *f0);
+
+/* Newton's method did not converge with partial derivatives of its very point. True if a detected
+ * pattern may be to blame and new derivatives are worth having: it is looked for again then. */
+bool iteration_distrust(iteration *it);
 
 /* Combine for shift cj and factor. Constraint rows (no y') are scaled by cj so that all rows are
  * O(cj) as h -> 0 [BCP96 5.4.2]. For GMRES: factor the preconditioner, calling the user's setup at
  * `at` (NULL: where iteration_evaluate was called last). */
 iteration_status iteration_factor(iteration *it, double cj, const linear_point *at);
 
-/* Factor the matrix with columns cy[j] dF/dy_j + cyp[j] dF/dy'_j, for initial values; rows are
- * scaled to size 1. For GMRES the solves that follow are with this matrix; a user's P of shift cj
- * (the one given to iteration_evaluate) then has its columns scaled as DASPK does [BCP96
- * (7.5.34)]. */
+/* Factor the matrix with columns cy[j] dF/dy_j + cyp[j] dF/dy'_j, for initial values; rows and
+ * columns are scaled to about 1. For GMRES the solves that follow are with this matrix; a user's P
+ * of shift cj (the one given to iteration_evaluate) then has its columns scaled as DASPK does
+ * [BCP96 (7.5.34)]. */
 iteration_status iteration_factor_columns(iteration *it, const double *cy, const double *cyp);
 
 /* b := G^-1 b with the current factors (direct), or by GMRES at `point` (its cj, not the factors').

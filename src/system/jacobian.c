@@ -3,25 +3,25 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "system/jacobian_parts.h"
 
 #include <float.h>
-#include <stdint.h>
 
 enum {
     DETECT_FROM = 60, /* unknown structure: below this n dense LU costs less than finding it */
     DENSE_BELOW = 20, /* known structure: below this n dense LU beats KLU and band LU */
     FULL_REFRESH = 20 /* dF/dy' is differenced in full at least every so many evaluations */
 };
-static const double DENSE_DENSITY = 0.3;    /* fuller than this: dense */
-static const double PROBE_TOLERANCE = 1e-5; /* change of dF/dy' that Newton does not notice */
-static const size_t OUTSIDE = SIZE_MAX;     /* in the map: entry is not in the target */
+static const double PROBE_TOLERANCE = 1e-5;    /* change of dF/dy' that Newton does not notice */
+static const double PATTERN_TOLERANCE = 1e-2;  /* part of a row that Newton does not miss much */
+static const double SHARP = 1e4 * DBL_EPSILON; /* a change of F by so much of it has four digits */
+static const size_t OUTSIDE = SIZE_MAX;        /* in the map: entry is not in the target */
 
 /* ---------------------------------------------------------------------------------------------
  * Layouts
  * ------------------------------------------------------------------------------------------- */
 
-/* The layout in which derivatives are obtained. */
-static const matrix_layout *source_layout(const jacobian *j)
+const matrix_layout *jacobian_source(const jacobian *j)
 {
     if (!j->map) return &j->layout;
     return j->eval->problem->has_layout ? &j->eval->problem->layout : &j->detected;
@@ -45,7 +45,7 @@ static bool prefers_dense(const matrix_layout *source)
 {
     if (source->n < DENSE_BELOW) return true;
     double full = (double)source->n * source->n;
-    return (double)entry_count(source) > DENSE_DENSITY * full;
+    return (double)entry_count(source) > JACOBIAN_DENSE_DENSITY * full;
 }
 
 static dae_structure target_kind(dae_linear_solver solver, const matrix_layout *source)
@@ -132,7 +132,7 @@ static bool build_map(jacobian *j, const matrix_layout *source)
 
 static void scatter(const jacobian *j, const double *from, double *to)
 {
-    size_t count = source_layout(j)->count;
+    size_t count = jacobian_source(j)->count;
     for (size_t k = 0; k < count; k++)
         if (j->map[k] != OUTSIDE) to[j->map[k]] = from[k];
 }
@@ -143,16 +143,22 @@ static void scatter(const jacobian *j, const double *from, double *to)
 
 static bool allocate_vectors(jacobian *j)
 {
-    enum { VECTORS = 6 };
+    enum { VECTORS = 7 };
     int n = j->eval->problem->form.n;
     j->constraint_row = DAE_ARRAY(bool, n);
     j->algebraic_column = DAE_ARRAY(bool, n);
     j->missed = DAE_ARRAY(int, n);
-    j->rescued = DAE_ARRAY(bool, 2 * (size_t)n);
+    j->flags = DAE_ARRAY(bool, 6 * (size_t)n);
     j->work = DAE_ARRAY(double, (size_t)VECTORS *(size_t)n);
-    if (!j->constraint_row || !j->algebraic_column || !j->missed || !j->rescued || !j->work)
+    if (!j->constraint_row || !j->algebraic_column || !j->missed || !j->flags || !j->work)
         return false;
-    double **vectors[VECTORS] = {&j->y, &j->yp, &j->f0, &j->f1, &j->predicted, &j->magnitude};
+    j->rescued = j->flags;
+    j->zero_row = j->flags + 2 * (size_t)n;
+    j->zero_column = j->flags + 3 * (size_t)n;
+    j->seen_row = j->flags + 4 * (size_t)n;
+    j->seen_column = j->flags + 5 * (size_t)n;
+    double **vectors[VECTORS] = {&j->y,         &j->yp,        &j->f0,   &j->f1,
+                                 &j->predicted, &j->magnitude, &j->noise};
     for (int k = 0; k < VECTORS; k++) *vectors[k] = j->work + (size_t)k * (size_t)n;
     return true;
 }
@@ -164,7 +170,7 @@ static bool allocate_matrices(jacobian *j, const matrix_layout *source)
     j->dfdy = DAE_ARRAY(double, j->layout.count);
     j->dfdyp = DAE_ARRAY(double, j->layout.count);
     if (!j->dfdy || !j->dfdyp) return false;
-    return j->eval->problem->form.jacobian || coloring_build(&j->groups, source_layout(j));
+    return j->eval->problem->form.jacobian || coloring_build(&j->groups, jacobian_source(j));
 }
 
 static bool build_from(jacobian *j, const matrix_layout *source)
@@ -183,7 +189,7 @@ static dae_status out_of_memory(jacobian *j, dae_diag *diag)
 dae_status jacobian_new(jacobian *j, evaluator *eval, dae_linear_solver solver, dae_diag *diag)
 {
     const dae_problem *problem = eval->problem;
-    *j = (jacobian){.eval = eval, .solver = solver};
+    *j = (jacobian){.eval = eval, .solver = solver, .random = 1};
     if (solver == DAE_LINEAR_BANDED && problem->form.structure == DAE_STRUCTURE_DENSE)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "The band solver needs bandwidths, but the problem's Jacobian is dense: "
@@ -204,7 +210,7 @@ dae_status jacobian_new_band(jacobian *j, evaluator *eval, int lower, int upper,
 {
     const dae_problem *problem = eval->problem;
     int widest = problem->form.n - 1;
-    *j = (jacobian){.eval = eval, .solver = DAE_LINEAR_BANDED};
+    *j = (jacobian){.eval = eval, .solver = DAE_LINEAR_BANDED, .random = 1};
     bool use_source = problem->has_layout &&
                       (problem->form.jacobian || problem->layout.kind != DAE_STRUCTURE_DENSE);
     bool ok = allocate_vectors(j);
@@ -227,6 +233,40 @@ static void free_matrices(jacobian *j)
     dae_free(j->map);
     j->dfdy = j->dfdyp = j->source_dfdy = j->source_dfdyp = NULL;
     j->map = NULL;
+    j->valid = j->yp_known = j->may_grow = false;
+}
+
+eval_status jacobian_adopt(jacobian *j, bool dense, const int *colptr, const int *rowind)
+{
+    int n = j->eval->problem->form.n;
+    free_matrices(j);
+    bool ok = dense ? layout_dense(&j->layout, n) && allocate_matrices(j, NULL)
+                    : layout_sparse(&j->detected, n, colptr, rowind) && build_from(j, &j->detected);
+    if (!ok) free_matrices(j);
+    j->undetected = !ok;
+    j->was_detected = ok;
+    j->may_grow = ok && j->layout.kind != DAE_STRUCTURE_DENSE;
+    j->layout_version++;
+    return ok ? EVAL_OK : EVAL_MEMORY;
+}
+
+void jacobian_reset(jacobian *j)
+{
+    size_t n = (size_t)j->eval->problem->form.n;
+    if (j->was_detected) {
+        free_matrices(j);
+        j->undetected = true;
+        j->was_detected = false;
+    }
+    memset(j->flags, 0, 6 * n * sizeof *j->flags);
+    memset(j->constraint_row, 0, n * sizeof *j->constraint_row);
+    memset(j->algebraic_column, 0, n * sizeof *j->algebraic_column);
+    j->valid = j->yp_known = j->recheck = j->unmask = j->distrusted = false;
+    j->differences = 0;
+    j->ahead = 0.0;
+    j->random = 1;
+    j->fruitless = 0;
+    j->patience = 0;
 }
 
 void jacobian_free(jacobian *j)
@@ -235,7 +275,7 @@ void jacobian_free(jacobian *j)
     dae_free(j->constraint_row);
     dae_free(j->algebraic_column);
     dae_free(j->missed);
-    dae_free(j->rescued);
+    dae_free(j->flags);
     dae_free(j->work);
     *j = (jacobian){0};
 }
@@ -252,6 +292,7 @@ typedef struct difference_point {
     double largest;      /* max |y_j|, or 1 */
     double inverse_rtol; /* max |y_j|/weight_j, within [1, 1/sqrt(u)] */
     bool derivative;     /* differences for y', else for y */
+    double amplify;      /* increments of y' are that much larger than usual */
 } difference_point;
 
 /* Maximum and minimum without fmax's care for NaN, which costs a call. */
@@ -270,12 +311,6 @@ static double shifted(double x, double d)
 {
     volatile double sum = x + d;
     return sum;
-}
-
-static bool within_bounds(const dae_residual *form, int c, double value)
-{
-    return !(form->lower_bounds && value < form->lower_bounds[c]) &&
-           !(form->upper_bounds && value > form->upper_bounds[c]);
 }
 
 /* Increment of y_c: sqrt(u) max(|y_c|, |h y'_c|, weight_c) [BCP96 (5.2.17)], but for a variable
@@ -307,7 +342,7 @@ static bool can_widen(const difference_point *p, int c)
 static double increment(const difference_point *p, int c, bool wide)
 {
     double size = wide ? wide_increment(p, c) : plain_increment(p, c);
-    if (p->derivative) size /= fabs(p->h);
+    if (p->derivative) size = size * p->amplify / fabs(p->h);
     return p->h * p->yp[c] < 0.0 ? -size : size;
 }
 
@@ -349,7 +384,7 @@ static void store_column(const jacobian *j, const difference_point *p, int c)
     const double *base = p->derivative ? p->yp : p->y;
     double *x = p->derivative ? j->yp : j->y, *values = source_values(j, p->derivative);
     double inverse = 1.0 / (x[c] - base[c]);
-    matrix_column column = layout_column(source_layout(j), c);
+    matrix_column column = layout_column(jacobian_source(j), c);
     for (int k = 0; k < column.count; k++) {
         int row = column_row(&column, k);
         values[column.first + (size_t)k] = (j->f1[row] - p->f0[row]) * inverse;
@@ -361,7 +396,7 @@ static void store_column(const jacobian *j, const difference_point *p, int c)
  * errors are in F_i */
 static void row_magnitudes(const jacobian *j, const difference_point *p)
 {
-    const matrix_layout *source = source_layout(j);
+    const matrix_layout *source = jacobian_source(j);
     const double *dfdy = source_values(j, false), *dfdyp = source_values(j, true);
     bool with_yp = p->derivative || j->yp_known;
     for (int i = 0; i < source->n; i++) j->magnitude[i] = fabs(p->f0[i]);
@@ -396,7 +431,7 @@ static void rescue_column(const jacobian *j, const difference_point *p, int c)
     const double *base = p->derivative ? p->yp : p->y;
     double *x = p->derivative ? j->yp : j->y, *values = source_values(j, p->derivative);
     double inverse = 1.0 / (x[c] - base[c]);
-    matrix_column column = layout_column(source_layout(j), c);
+    matrix_column column = layout_column(jacobian_source(j), c);
     for (int k = 0; k < column.count; k++) {
         int row = column_row(&column, k);
         double *value = &values[column.first + (size_t)k];
@@ -420,7 +455,7 @@ static bool needs_rescue(const jacobian *j, const difference_point *p, int c, bo
     if (!may_need_rescue(j, p, c, careful)) return false;
     if (careful) *rescue_flag(j, p, c) = false;
     const double *values = source_values(j, p->derivative);
-    matrix_column column = layout_column(source_layout(j), c);
+    matrix_column column = layout_column(jacobian_source(j), c);
     for (int k = 0; k < column.count; k++)
         if (drowned(j, p, column_row(&column, k), c, values[column.first + (size_t)k])) return true;
     return false;
@@ -464,7 +499,7 @@ static eval_status difference_all(jacobian *j, difference_point *p, bool derivat
 /* predicted = dF/dy' d and magnitude = (|dF/dy'| + |h| |dF/dy|) |d| for d = j->yp - y' */
 static void predict_probe(const jacobian *j, const difference_point *p)
 {
-    const matrix_layout *source = source_layout(j);
+    const matrix_layout *source = jacobian_source(j);
     const double *dfdy = source_values(j, false), *dfdyp = source_values(j, true);
     vector_zero(source->n, j->predicted);
     vector_zero(source->n, j->magnitude);
@@ -510,7 +545,7 @@ static eval_status probe_derivative(jacobian *j, difference_point *p, bool *hold
 /* Which rows and columns of dF/dy' are zero. */
 static void classify(jacobian *j)
 {
-    const matrix_layout *source = source_layout(j);
+    const matrix_layout *source = jacobian_source(j);
     const double *dfdyp = source_values(j, true);
     for (int i = 0; i < source->n; i++) j->constraint_row[i] = true;
     for (int c = 0; c < source->n; c++) {
@@ -525,7 +560,165 @@ static void classify(jacobian *j)
     }
 }
 
-/* Both matrices by differences. */
+/* ---------------------------------------------------------------------------------------------
+ * Zeros of dF/dy' that are none
+ *
+ * A coefficient of y' shows in a difference of F only if the increment is as large as the time
+ * scale of the problem asks for, and at a start nobody knows that scale: 1e-19 y' + 1e-3 y is a
+ * femtosecond's circuit, with a state that must not be taken for an algebraic variable. So where a
+ * row or a column of dF/dy' drowns, y' is moved further and further, by up to 64 powers of ten.
+ * ------------------------------------------------------------------------------------------- */
+
+/* Mark the rows and columns of dF/dy' without an entry that stands out of the rounding errors, as
+ * constraint_row and algebraic_column. */
+static void mark_masked(jacobian *j, const difference_point *p)
+{
+    const matrix_layout *source = jacobian_source(j);
+    const double *dfdyp = source_values(j, true);
+    for (int i = 0; i < source->n; i++) j->constraint_row[i] = true;
+    for (int c = 0; c < source->n; c++) {
+        matrix_column column = layout_column(source, c);
+        j->algebraic_column[c] = true;
+        for (int k = 0; k < column.count; k++) {
+            int row = column_row(&column, k);
+            if (drowned(j, p, row, c, dfdyp[column.first + (size_t)k])) continue;
+            j->constraint_row[row] = j->algebraic_column[c] = false;
+        }
+    }
+}
+
+/* Whether one is marked that is not known to be zero. */
+static bool any_unknown(int n, const bool *marked, const bool *zero)
+{
+    for (int i = 0; i < n; i++)
+        if (marked[i] && !zero[i]) return true;
+    return false;
+}
+
+/* f1 = F with y'_c moved, in random proportions, for all c or for those without visible entries. */
+static eval_status evaluate_moved(jacobian *j, const difference_point *p, bool all)
+{
+    int n = j->eval->problem->form.n;
+    for (int c = 0; c < n; c++)
+        if (all || j->algebraic_column[c])
+            j->yp[c] = shifted(p->yp[c], random_size(&j->random) * increment(p, c, false));
+    eval_status status =
+        evaluate_residual(j->eval, p->t, j->y, j->yp, j->f1, &j->eval->stats->jacobian_residuals);
+    vector_copy(n, p->yp, j->yp);
+    return status;
+}
+
+/* Whether F_row moved by enough to tell a derivative from. */
+static bool moved(const jacobian *j, const difference_point *p, int row)
+{
+    return fabs(j->f1[row] - p->f0[row]) > SHARP * j->magnitude[row];
+}
+
+/* Whether rows that look like constraints react to y', or any row to y' that look algebraic. */
+static eval_status find_reaction(jacobian *j, const difference_point *p, bool *found)
+{
+    int n = j->eval->problem->form.n;
+    bool rows = any_unknown(n, j->constraint_row, j->zero_row);
+    bool columns = any_unknown(n, j->algebraic_column, j->zero_column);
+    *found = false;
+    eval_status status = rows ? evaluate_moved(j, p, true) : EVAL_OK;
+    for (int i = 0; rows && i < n && status == EVAL_OK; i++)
+        *found = *found || (j->constraint_row[i] && moved(j, p, i));
+    if (*found || !columns || status) return status;
+    status = evaluate_moved(j, p, false);
+    for (int i = 0; i < n && status == EVAL_OK; i++) *found = *found || moved(j, p, i);
+    return status;
+}
+
+/* Whether column c takes part in the search: nothing of it is seen, or nothing of a row it is in.
+ */
+static bool is_masked(const jacobian *j, int c)
+{
+    if (j->algebraic_column[c]) return true;
+    matrix_column column = layout_column(jacobian_source(j), c);
+    for (int k = 0; k < column.count; k++)
+        if (j->constraint_row[column_row(&column, k)]) return true;
+    return false;
+}
+
+/* Store what f1 shows of column c that the usual increment did not. Restores y'_c. */
+static void unmask_column(const jacobian *j, const difference_point *p, int c)
+{
+    double *values = source_values(j, true), inverse = 1.0 / (j->yp[c] - p->yp[c]);
+    matrix_column column = layout_column(jacobian_source(j), c);
+    for (int k = 0; k < column.count; k++) {
+        int row = column_row(&column, k);
+        double *value = &values[column.first + (size_t)k];
+        bool masked = j->algebraic_column[c] || j->constraint_row[row];
+        difference_point usual = *p;
+        usual.amplify = 1.0;
+        if (!masked || !drowned(j, &usual, row, c, *value) || !moved(j, p, row)) continue;
+        *value = (j->f1[row] - p->f0[row]) * inverse;
+        j->seen_row[row] = j->seen_column[c] = true;
+    }
+    j->yp[c] = p->yp[c];
+}
+
+/* Columns that may hide something, with increments at which something showed. */
+static eval_status unmask_columns(jacobian *j, const difference_point *p)
+{
+    int n = j->eval->problem->form.n;
+    eval_status status = EVAL_OK;
+    for (int g = 0; g < j->groups.groups && status == EVAL_OK; g++) {
+        int count = 0;
+        for (int k = j->groups.start[g]; k < j->groups.start[g + 1]; k++)
+            if (is_masked(j, j->groups.column[k])) j->missed[count++] = j->groups.column[k];
+        if (count == 0) continue;
+        status = evaluate_perturbed(j, p, j->missed, count, false);
+        for (int k = 0; k < count && status == EVAL_OK; k++) unmask_column(j, p, j->missed[k]);
+    }
+    vector_copy(n, p->yp, j->yp);
+    for (int i = 0; i < n; i++) {
+        j->constraint_row[i] = j->constraint_row[i] && !j->seen_row[i];
+        j->algebraic_column[i] = j->algebraic_column[i] && !j->seen_column[i];
+    }
+    return status;
+}
+
+/* One look with y' moved by `power` times its increments. */
+static eval_status look_farther(jacobian *j, difference_point *p, double power)
+{
+    bool found;
+    p->amplify = power;
+    eval_status status = find_reaction(j, p, &found);
+    if (status == EVAL_OK && found) status = unmask_columns(j, p);
+    p->amplify = 1.0;
+    return status;
+}
+
+/* Move y' ever further while rows or columns of dF/dy' drown; where F cannot follow it ends. What
+ * never shows is zero, and need not be asked again. */
+static eval_status unmask_derivative(jacobian *j, difference_point *p)
+{
+    size_t n = (size_t)j->eval->problem->form.n;
+    p->derivative = true;
+    row_magnitudes(j, p);
+    mark_masked(j, p);
+    memset(j->seen_row, 0, 2 * n * sizeof *j->seen_row);
+    for (double power = 1e4; power < 1e65; power *= power) {
+        if (!any_unknown((int)n, j->constraint_row, j->zero_row) &&
+            !any_unknown((int)n, j->algebraic_column, j->zero_column))
+            return EVAL_OK;
+        eval_status status = look_farther(j, p, power);
+        if (status == EVAL_RETRY)
+            j->eval->failure = (eval_failure){0}; /* not of the point itself */
+        if (status != EVAL_OK) return status == EVAL_RETRY ? EVAL_OK : status;
+    }
+    memcpy(j->zero_row, j->constraint_row, n * sizeof *j->zero_row);
+    memcpy(j->zero_column, j->algebraic_column, n * sizeof *j->zero_column);
+    return EVAL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Both matrices by differences
+ * ------------------------------------------------------------------------------------------- */
+
+/* dF/dy, and dF/dy' unless the stored one still holds. */
 static eval_status difference_matrices(jacobian *j, difference_point *p)
 {
     int n = j->eval->problem->form.n;
@@ -540,13 +733,100 @@ static eval_status difference_matrices(jacobian *j, difference_point *p)
     if (!holds) {
         j->yp_known = false;
         status = difference_all(j, p, true, careful);
+        if (status == EVAL_OK && (j->recheck || j->unmask)) status = unmask_derivative(j, p);
         if (status) return status;
         classify(j);
         j->yp_known = true;
     }
-    j->recheck = false;
+    j->recheck = j->unmask = false;
     j->differences++;
     return EVAL_OK;
+}
+
+/* predicted = dF/dy d + dF/dy' d', magnitude = |dF/dy| |d| + |dF/dy'| |d'|, where d and d' lead
+ * from the point to (j->y, j->yp) */
+static void predict_change(const jacobian *j, const difference_point *p)
+{
+    const matrix_layout *source = jacobian_source(j);
+    const double *dfdy = source_values(j, false), *dfdyp = source_values(j, true);
+    vector_zero(source->n, j->predicted);
+    vector_zero(source->n, j->magnitude);
+    for (int c = 0; c < source->n; c++) {
+        matrix_column column = layout_column(source, c);
+        double d = j->y[c] - p->y[c], dp = j->yp[c] - p->yp[c];
+        for (int k = 0; k < column.count; k++) {
+            int row = column_row(&column, k);
+            size_t at = column.first + (size_t)k;
+            j->predicted[row] += dfdy[at] * d + dfdyp[at] * dp;
+            j->magnitude[row] += fabs(dfdy[at] * d) + fabs(dfdyp[at] * dp);
+        }
+    }
+}
+
+/* Move all of (y, y') at once, in random proportions of their increments, within the bounds. */
+static void move_all(jacobian *j, difference_point *p)
+{
+    const dae_residual *form = &j->eval->problem->form;
+    for (int c = 0; c < form->n; c++) {
+        p->derivative = true;
+        j->yp[c] = shifted(p->yp[c], random_size(&j->random) * increment(p, c, false));
+        p->derivative = false;
+        double step = random_size(&j->random) * increment(p, c, false);
+        j->y[c] = shifted(p->y[c], step);
+        if (!within_bounds(form, c, j->y[c])) j->y[c] = shifted(p->y[c], -step);
+    }
+}
+
+/* Whether F moves as the matrices say: what they lack, a coupling that did not exist when the
+ * pattern was detected, shows. One evaluation, all rows at once. */
+static eval_status probe_pattern(jacobian *j, difference_point *p, bool *holds)
+{
+    int n = j->eval->problem->form.n;
+    *holds = true;
+    p->derivative = true;
+    row_magnitudes(j, p);
+    vector_copy(n, j->magnitude, j->noise);
+    move_all(j, p);
+    eval_status status =
+        evaluate_residual(j->eval, p->t, j->y, j->yp, j->f1, &j->eval->stats->jacobian_residuals);
+    predict_change(j, p);
+    vector_copy(n, p->y, j->y);
+    vector_copy(n, p->yp, j->yp);
+    if (status) return status == EVAL_RETRY ? EVAL_OK : status;
+    for (int i = 0; i < n && *holds; i++) {
+        double excess = fabs(j->f1[i] - p->f0[i] - j->predicted[i]);
+        *holds = excess <= PATTERN_TOLERANCE * j->magnitude[i] + 0.1 * SHARP * j->noise[i];
+    }
+    return EVAL_OK;
+}
+
+/* Searches that find nothing make doubts count less: the next 1, 2, 4, .. are ignored. */
+static bool take_doubt(jacobian *j)
+{
+    if (!j->may_grow) return false;
+    if (j->patience == 0) return true;
+    j->patience--;
+    return false;
+}
+
+bool jacobian_distrust(jacobian *j)
+{
+    j->distrusted = j->distrusted || take_doubt(j);
+    return j->distrusted;
+}
+
+/* Both matrices, on a pattern that holds where they are taken. */
+static eval_status difference_on_pattern(jacobian *j, difference_point *p)
+{
+    eval_status status = difference_matrices(j, p);
+    if (status || !j->may_grow) return status;
+    bool holds = true, grown = false;
+    if (!j->distrusted) status = probe_pattern(j, p, &holds);
+    if (status) return status;
+    if (!j->distrusted && (holds || !take_doubt(j))) return EVAL_OK;
+    j->distrusted = false;
+    status = jacobian_grow(j, p->t, p->y, p->yp, p->weights, &grown);
+    return status == EVAL_OK && grown ? difference_matrices(j, p) : status;
 }
 
 /* What the point as a whole says about sizes. */
@@ -579,16 +859,17 @@ eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const doub
     if (status) return status;
     j->valid = false;
     if (j->eval->problem->form.jacobian) {
-        status = evaluate_jacobian(j->eval, source_layout(j), t, y, yp, source_values(j, false),
+        status = evaluate_jacobian(j->eval, jacobian_source(j), t, y, yp, source_values(j, false),
                                    source_values(j, true));
         if (status == EVAL_OK) classify(j);
     } else {
         status = base_residual(j, t, y, yp, &f0);
         if (status) return status;
-        difference_point p = {.t = t, .y = y, .yp = yp, .weights = weights, .f0 = f0};
+        difference_point p = {
+            .t = t, .y = y, .yp = yp, .weights = weights, .f0 = f0, .amplify = 1.0};
         p.h = h != 0.0 ? h : 1.0;
         measure_point(&p, j->eval->problem->form.n);
-        status = difference_matrices(j, &p);
+        status = difference_on_pattern(j, &p);
     }
     if (status) return status;
     if (j->map) {
@@ -599,195 +880,4 @@ eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const doub
     j->version++;
     j->eval->stats->jacobians++;
     return EVAL_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------
- * Detection of an unknown pattern
- * ------------------------------------------------------------------------------------------- */
-
-/* A random point near the start and F there, with what is needed to perturb around it. */
-typedef struct detection_point {
-    double *y, *yp, *f;
-    double spread; /* perturbations are spread * [0.1, 1) * scale */
-    double floor;  /* least scale of a variable */
-} detection_point;
-
-typedef struct detection {
-    jacobian *j;
-    double t;
-    const double *y, *yp, *weights;
-    uint64_t random;
-    detection_point points[2];
-    double *f; /* F at a perturbed point */
-    double *work;
-    bool *hit; /* rows that react to the current column */
-    int *colptr, *rowind;
-    size_t capacity;
-} detection;
-
-/* Uniform in [0.1, 1): splitmix64 [SLF14] */
-static double random_size(uint64_t *state)
-{
-    *state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = *state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-    return 0.1 + 0.9 * ((double)(z >> 11) * 0x1p-53);
-}
-
-/* x moved away from zero by a random part of spread times its scale, so that roots and logarithms
- * stay defined. */
-static double random_shift(detection *d, const detection_point *p, double x, int c, double spread)
-{
-    double scale = fmax(fabs(x), fmax(d->weights[c], p->floor));
-    double shift = spread * random_size(&d->random) * scale;
-    return x < 0.0 ? x - shift : x + shift;
-}
-
-static double into_bounds(const dae_residual *form, int c, double value)
-{
-    if (form->lower_bounds) value = fmax(value, form->lower_bounds[c]);
-    if (form->upper_bounds) value = fmin(value, form->upper_bounds[c]);
-    return value;
-}
-
-static eval_status detection_residual(detection *d, const double *y, const double *yp, double *f)
-{
-    evaluator *eval = d->j->eval;
-    return evaluate_residual(eval, d->t, y, yp, f, &eval->stats->jacobian_residuals);
-}
-
-/* Choose the point as far away as F allows: relative distance 1/2 down to 0. */
-static eval_status choose_point(detection *d, detection_point *p)
-{
-    const dae_residual *form = &d->j->eval->problem->form;
-    eval_status status = EVAL_RETRY;
-    for (p->spread = 0.5; status != EVAL_OK; p->spread *= 0.1) {
-        bool last = p->spread < sqrt(DBL_EPSILON);
-        double spread = last ? 0.0 : p->spread;
-        for (int c = 0; c < form->n; c++) {
-            p->y[c] = into_bounds(form, c, random_shift(d, p, d->y[c], c, spread));
-            p->yp[c] = random_shift(d, p, d->yp[c], c, spread);
-        }
-        status = detection_residual(d, p->y, p->yp, p->f);
-        if (status == EVAL_OK || last) break;
-    }
-    return status;
-}
-
-/* Mark the rows that react when y_c and y'_c move together; they cannot cancel, being random. */
-static eval_status react(detection *d, detection_point *p, int c)
-{
-    const dae_residual *form = &d->j->eval->problem->form;
-    double y = p->y[c], yp = p->yp[c];
-    eval_status status = EVAL_RETRY;
-    for (double spread = p->spread; status != EVAL_OK && spread > 0.1 * sqrt(DBL_EPSILON);
-         spread *= 0.1) {
-        p->y[c] = random_shift(d, p, y, c, spread);
-        p->yp[c] = random_shift(d, p, yp, c, spread);
-        if (!within_bounds(form, c, p->y[c])) p->y[c] = into_bounds(form, c, 2.0 * y - p->y[c]);
-        status = detection_residual(d, p->y, p->yp, d->f);
-    }
-    p->y[c] = y;
-    p->yp[c] = yp;
-    for (int i = 0; i < form->n && status == EVAL_OK; i++)
-        if (d->f[i] != p->f[i]) d->hit[i] = true;
-    return status;
-}
-
-/* Room for `needed` more entries, by doubling. */
-static bool reserve(detection *d, size_t used, size_t needed)
-{
-    if (used + needed <= d->capacity) return true;
-    size_t capacity = 2 * d->capacity > used + needed ? 2 * d->capacity : used + needed;
-    int *larger = capacity <= INT32_MAX ? DAE_ARRAY(int, capacity) : NULL;
-    if (!larger) return false;
-    if (used > 0) memcpy(larger, d->rowind, used * sizeof *larger);
-    dae_free(d->rowind);
-    d->rowind = larger;
-    d->capacity = capacity;
-    return true;
-}
-
-/* Append the rows marked, and the diagonal, as column c; clear the marks. */
-static bool append_column(detection *d, int c)
-{
-    int n = d->j->eval->problem->form.n, count = 0;
-    d->hit[c] = true;
-    for (int i = 0; i < n; i++) count += d->hit[i];
-    size_t next = (size_t)d->colptr[c];
-    if (!reserve(d, next, (size_t)count)) return false;
-    for (int i = 0; i < n; i++) {
-        if (d->hit[i]) d->rowind[next++] = i;
-        d->hit[i] = false;
-    }
-    d->colptr[c + 1] = (int)next;
-    return true;
-}
-
-static bool detection_begin(detection *d)
-{
-    size_t n = (size_t)d->j->eval->problem->form.n;
-    d->work = DAE_ARRAY(double, 7 * n);
-    d->hit = DAE_ARRAY(bool, n);
-    d->colptr = DAE_ARRAY(int, n + 1);
-    if (!d->work || !d->hit || !d->colptr || !reserve(d, 0, 4 * n)) return false;
-    for (size_t k = 0; k < 2; k++) {
-        double *block = d->work + 3 * k * n;
-        d->points[k] = (detection_point){.y = block, .yp = block + n, .f = block + 2 * n};
-    }
-    /* One point in the variables' own scales, one that moves even zeros by order one, so that
-     * products of vanishing variables show. */
-    d->points[1].floor = 1.0;
-    d->f = d->work + 6 * n;
-    return true;
-}
-
-static void detection_end(detection *d)
-{
-    dae_free(d->work);
-    dae_free(d->hit);
-    dae_free(d->colptr);
-    dae_free(d->rowind);
-}
-
-/* Find the columns one by one; *full tells that dense is better and the rest was not looked at. */
-static eval_status detect_columns(detection *d, bool *full)
-{
-    int n = d->j->eval->problem->form.n;
-    bool may_stop = d->j->solver == DAE_LINEAR_AUTO || d->j->solver == DAE_LINEAR_GMRES;
-    eval_status status = choose_point(d, &d->points[0]);
-    if (status == EVAL_OK) status = choose_point(d, &d->points[1]);
-    for (int c = 0; c < n && status == EVAL_OK && !*full; c++) {
-        status = react(d, &d->points[0], c);
-        if (status == EVAL_OK) status = react(d, &d->points[1], c);
-        if (status == EVAL_OK && !append_column(d, c)) return EVAL_MEMORY;
-        *full = may_stop && (double)d->colptr[c + 1] > DENSE_DENSITY * n * (double)n;
-    }
-    return status;
-}
-
-/* The layout from a finished detection. */
-static bool adopt_pattern(jacobian *j, const detection *d, bool full)
-{
-    int n = j->eval->problem->form.n;
-    if (full) return layout_dense(&j->layout, n) && allocate_matrices(j, NULL);
-    return layout_sparse(&j->detected, n, d->colptr, d->rowind) && build_from(j, &j->detected);
-}
-
-eval_status jacobian_detect(jacobian *j, double t, const double *y, const double *yp,
-                            const double *weights)
-{
-    if (!j->undetected) return EVAL_OK;
-    detection d = {.j = j, .t = t, .y = y, .yp = yp, .weights = weights, .random = 1};
-    bool full = false;
-    eval_status status = detection_begin(&d) ? detect_columns(&d, &full) : EVAL_MEMORY;
-    if (status == EVAL_OK && !adopt_pattern(j, &d, full)) {
-        free_matrices(j);
-        status = EVAL_MEMORY;
-    }
-    detection_end(&d);
-    j->undetected = status != EVAL_OK;
-    return status;
 }
