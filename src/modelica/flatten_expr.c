@@ -16,14 +16,32 @@ void type_error(flattener *f, source_place place, const char *what, const value 
     report_error(f, place, "%s: expected %s, found %s", what, expected, text);
 }
 
+static bool comes_before(source_place a, source_place b)
+{
+    return a.line != b.line ? a.line < b.line : a.column < b.column;
+}
+
+/* Whether a warning was given for this place; from now on it was. The places are kept in order:
+ * a text is mostly read in it, so that most new ones go to the end. */
 static bool unit_reported(flattener *f, source_place place)
 {
-    for (size_t k = 0; k < f->unit_report_count; k++)
-        if (f->unit_reports[k].line == place.line && f->unit_reports[k].column == place.column)
-            return true;
-    if (flatten_grow(f, &f->unit_reports, &f->unit_report_capacity, f->unit_report_count + 1,
-                     sizeof *f->unit_reports))
-        f->unit_reports[f->unit_report_count++] = place;
+    size_t low = 0, high = f->unit_report_count;
+    if (high > 0 && comes_before(f->unit_reports[high - 1], place)) low = high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (comes_before(f->unit_reports[middle], place))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < f->unit_report_count && !comes_before(place, f->unit_reports[low])) return true;
+    if (!flatten_grow(f, &f->unit_reports, &f->unit_report_capacity, f->unit_report_count + 1,
+                      sizeof *f->unit_reports))
+        return false;
+    memmove(f->unit_reports + low + 1, f->unit_reports + low,
+            (f->unit_report_count - low) * sizeof *f->unit_reports);
+    f->unit_reports[low] = place;
+    f->unit_report_count++;
     return false;
 }
 

@@ -234,6 +234,7 @@ void lexer_start(lexer *lx, arena *memory, const char *text, size_t length, mess
 
 static bool begins_with(const lexer *lx, const char *text)
 {
+    if (lx->at >= lx->stop || *lx->at != *text) return false;
     size_t n = strlen(text);
     return (size_t)(lx->stop - lx->at) >= n && memcmp(lx->at, text, n) == 0;
 }
