@@ -116,7 +116,7 @@ static double expected_value(size_t k)
 static void give_arrays(flattened *f)
 {
     static const double a[] = {1.5, -2.0, 0.25}, big_b[] = {1.0, -1.0, 0.5, 2.0, 3.0, 0.0};
-    char name[16];
+    char name[32];
     for (int k = 0; k < 6; k++) {
         snprintf(name, sizeof name, "A[%d,%d]", k / 3 + 1, k % 3 + 1);
         give(f, name, k + 1.0);
