@@ -175,7 +175,7 @@ flat_model *flatten_within(const ast_file *file, const char *file_name,
     bool failed = !open || f.failed || f.units.failed || message_memory_failed(messages) ||
                   graph_failed(f.g) || arena_failed(f.m->texts);
     if (failed) explain_limits(&f);
-    if (f.g) graph_set_limit(f.g, 0);
+    if (f.g) graph_set_limit(f.g, 2 * (size_t)limits.nodes); /* derivatives need room, too */
     if (failed || message_errors(messages) > 0) {
         flat_model_free(f.m);
         f.m = NULL;
