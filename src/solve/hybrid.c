@@ -13,6 +13,11 @@
 /* Passes of an event iteration before it is given up as chattering. */
 enum { MOST_PASSES = 100 };
 
+/* So many events within CROWD_SPAN of the time since the start are no progress: at that rate the
+ * same time again would take 10^8 of them. */
+enum { MOST_CROWDED = 1000 };
+static const double CROWD_SPAN = 1e-5;
+
 /* Part of atol below which a crossing function counts as zero: well above the rounding of values
  * that the equations hold at zero, and well below what any tolerance can resolve. */
 static const double NOISE_OF_ATOL = 1e-4;
@@ -25,16 +30,24 @@ hybrid *hybrid_new(const model_form *form)
     hybrid *h = DAE_NEW(hybrid);
     if (!h) return NULL;
     h->instance = model_instance_new(form);
-    h->next_sample = DAE_ARRAY(double, m->sample_count);
+    h->sample = DAE_ARRAY(sample_clock, m->sample_count);
     h->crossing = DAE_ARRAY(double, m->relation_count);
+    h->crossing_ahead = DAE_ARRAY(double, m->relation_count);
+    h->decided = DAE_ARRAY(bool, m->relation_count);
+    h->zero = DAE_ARRAY(double, m->relation_count);
+    h->active = DAE_ARRAY(int, m->when_count);
+    h->reset = DAE_ARRAY(double, form->n);
+    h->is_reset = DAE_ARRAY(bool, form->n);
     h->assertion = DAE_ARRAY(double, m->assert_count);
     h->warned = DAE_ARRAY(bool, m->assert_count);
     h->ahead = DAE_ARRAY(double, form->n);
     h->ahead_yp = DAE_ARRAY(double, form->n);
     h->before = DAE_ARRAY(double, m->memory_count);
     h->start = DAE_ARRAY(double, form->n);
-    if (h->start && h->instance && h->next_sample && h->crossing && h->assertion && h->warned &&
-        h->ahead && h->before)
+    h->next_time = INFINITY;
+    if (h->start && h->instance && h->sample && h->crossing && h->crossing_ahead && h->decided &&
+        h->zero && h->active && h->reset && h->is_reset && h->assertion && h->warned && h->ahead &&
+        h->ahead_yp && h->before)
         return h;
     hybrid_free(h);
     return NULL;
@@ -44,8 +57,14 @@ void hybrid_free(hybrid *h)
 {
     if (!h) return;
     model_instance_free(h->instance);
-    dae_free(h->next_sample);
+    dae_free(h->sample);
     dae_free(h->crossing);
+    dae_free(h->crossing_ahead);
+    dae_free(h->decided);
+    dae_free(h->zero);
+    dae_free(h->active);
+    dae_free(h->reset);
+    dae_free(h->is_reset);
     dae_free(h->assertion);
     dae_free(h->warned);
     dae_free(h->ahead);
@@ -84,6 +103,13 @@ static dae_status new_initial(dae_solver *s)
     return dae_solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
 }
 
+/* The line of the equation that a diagnostic names. */
+static void tell_line(const model_form *f, dae_diag *diag)
+{
+    if (diag->line == 0 && diag->equation >= 0 && diag->equation < f->n)
+        diag->line = f->equation_lines[diag->equation];
+}
+
 /* Solve F = 0, initial equations and kept start values for y and y' at once. */
 static dae_status solve_initial(dae_solver *s, double t)
 {
@@ -104,6 +130,7 @@ static dae_status solve_initial(dae_solver *s, double t)
     status = dae_solver_start(h->initial_solver, t, h->initial_y, h->initial_yp);
     if (status != DAE_OK) {
         s->diag = *dae_solver_diag(h->initial_solver);
+        tell_line(initial, &s->diag);
         return status;
     }
     dae_solver_at(h->initial_solver, t, 0, h->initial_y);
@@ -155,8 +182,8 @@ static bool scale_by_nominal(const model_form *f, dae_options *options)
     double *atol = DAE_ARRAY(double, f->n);
     if (!atol) return false;
     for (int i = 0; i < f->n; i++) {
-        const flat_variable *q = &f->flat->variables[f->unknown_variable[i]];
-        double nominal = fabs(model_form_constant(f, q->nominal));
+        int v = f->unknown_variable[i];
+        double nominal = v < 0 ? 1.0 : fabs(model_form_constant(f, f->flat->variables[v].nominal));
         atol[i] = options->atol * (isfinite(nominal) && nominal > 0.0 ? nominal : 1.0);
     }
     options->atol_by_variable = atol;
@@ -172,7 +199,7 @@ static bool any_nominal(const model_form *f)
 
 bool hybrid_options(const model_form *f, dae_options *options)
 {
-    bool tags = f->flat->initial_count > 0 && !f->initial && !options->y_tags;
+    bool tags = f->condition.outputs > 0 && !f->initial && !options->y_tags;
     bool nominal = any_nominal(f) && !options->atol_by_variable;
     return (!tags || tag_fixed(f, options)) && (!nominal || scale_by_nominal(f, options));
 }
@@ -240,152 +267,299 @@ static void start_memory(dae_solver *s)
     }
 }
 
-/* pre(v) := v, for variables and conditions of when */
-static void take_pre(dae_solver *s)
+/* *slot := value; whether that changes it. */
+static bool store(double *slot, double value)
+{
+    bool changes = *slot != value && !(isnan(*slot) && isnan(value));
+    *slot = value;
+    return changes;
+}
+
+/* pre(v) := v, for variables and conditions of when; whether anything changed. */
+static bool take_pre(dae_solver *s)
 {
     const flat_model *m = flat_of(s);
     double *memory = s->hybrid->instance->memory;
+    bool changed = false;
     for (size_t v = 0; v < m->variable_count; v++)
-        if (m->variables[v].discrete)
-            memory[m->variables[v].memory_pre] = memory[m->variables[v].memory];
+        if (m->variables[v].discrete &&
+            store(&memory[m->variables[v].memory_pre], memory[m->variables[v].memory]))
+            changed = true;
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++) {
             const flat_branch *q = &m->whens[w].branches[b];
-            memory[q->memory_pre] = memory[q->memory];
+            if (store(&memory[q->memory_pre], memory[q->memory])) changed = true;
         }
+    return changed;
 }
 
-/* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations. */
+/* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations. A
+ * correction before makes the tangent as good as rounding allows; a start stops at its tolerance.
+ */
 static double look_ahead(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     double span = fmax(fabs(s->stats.last_h), fabs(t));
     double delta = 1e-9 * (span > 0.0 ? span : 1.0);
     if (s->stats.last_h < 0.0) delta = -delta;
-    for (int i = 0; i < s->n; i++) {
-        bool moves = s->kinds[i] == DAE_KIND_DIFFERENTIAL;
-        h->ahead[i] = s->y[i] + (moves ? delta * s->yp[i] : 0.0);
-        h->ahead_yp[i] = s->yp[i];
-    }
+    vector_copy(s->n, s->y, h->ahead);
+    vector_copy(s->n, s->yp, h->ahead_yp);
+    initializer_project(s->init, t, delta, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
     initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights, h->ahead,
                         h->ahead_yp);
     return t + delta;
 }
 
-/* Where the relations are heading: their values a moment later, so that a solution that leaves zero
- * after an event is already on its new side. One that stays at zero keeps its value. */
-static void update_relations(dae_solver *s, double t)
+/* What counts as zero of the crossing function of relation r. */
+static double noise_of(const hybrid *h, size_t r)
+{
+    return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
+}
+
+/* Relations away from zero take their present values. At zero, closer to it than they move in a
+ * moment, they take the side where they are going, so that a solution that leaves zero is already
+ * on its new side; zero is where the event was located, rounding included. But not if this event
+ * has decided them before: the crossing of T >= Thigh that switches a heater off holds for the
+ * event, though T goes back at once. One that stays at zero keeps its value. Whether any changed.
+ */
+static bool update_relations(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     const flat_model *m = flat_of(s);
-    if (m->relation_count == 0) return;
+    bool changed = false;
+    if (m->relation_count == 0) return false;
     double soon = look_ahead(s, t);
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    model_instance_crossings(h->instance, soon, h->ahead, h->ahead_yp, h->crossing_ahead);
     for (size_t r = 0; r < m->relation_count; r++) {
-        const flat_relation *q = &m->relations[r];
-        double now = model_instance_value(h->instance, t, s->y, s->yp, q->crossing);
-        double later = model_instance_value(h->instance, soon, h->ahead, h->ahead_yp, q->crossing);
-        /* Far from zero the present counts; at zero, the future. */
-        double c = fabs(now) > fabs(later - now) ? now : later;
-        if (fabs(c) > h->instance->noise) h->instance->memory[q->memory] = c < 0.0;
+        double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
+        bool away = fabs(now) > fabs(later - now);
+        double c = away ? now : later;
+        if (!(fabs(c) > noise_of(h, r)) || (h->decided[r] && !away)) continue;
+        if (!store(&h->instance->memory[m->relations[r].memory], c < 0.0)) continue;
+        changed = h->decided[r] = true;
     }
+    return changed;
+}
+
+static void decide_relations(dae_solver *s, bool decided)
+{
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) s->hybrid->decided[r] = decided;
+}
+
+/* Whether relation r is seen on another side than it is held to be: for one that carries rounding
+ * errors, by more than atol; for another, by more than the error of its last location. */
+static bool overdue(const hybrid *h, size_t r, double crossing)
+{
+    bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
+    double least = fmax(noise_of(h, r) / NOISE_OF_ATOL, fabs(h->zero[r]));
+    return fabs(crossing) > least && held != (crossing < 0.0);
+}
+
+/* The relations whose crossing is the event take their new sides; they are decided. Where exactly
+ * their zero was met tells what is a step off it: zero_r = crossing function there. */
+static void cross_relations(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    bool found = s->events && !h->time_event && !h->overdue;
+    const int *flags = found ? event_finder_flags(s->events) : NULL;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        double c = h->crossing[r];
+        bool late = h->overdue && overdue(h, r, c);
+        h->decided[r] = late || (flags && flags[r] != 0);
+        h->zero[r] = h->decided[r] && !h->instance->form->rounded[r] ? c : 0.0;
+        if (h->decided[r])
+            h->instance->memory[m->relations[r].memory] = late ? c < 0.0 : flags[r] < 0;
+    }
+    h->overdue = false;
 }
 
 /* First guess of the relations, from the start values alone. */
 static void start_relations(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
+    hybrid *h = s->hybrid;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++) {
-        const flat_relation *q = &m->relations[r];
-        double c = value_at(s, t, q->crossing);
-        s->hybrid->instance->memory[q->memory] = q->strict ? c < 0.0 : c <= 0.0;
+        double c = h->crossing[r];
+        h->instance->memory[m->relations[r].memory] = m->relations[r].strict ? c < 0.0 : c <= 0.0;
     }
 }
 
-/* Discrete variables defined by equations outside when, in their order. */
-static void update_discretes(dae_solver *s, double t)
+/* ---- messages of the model ---- */
+
+static const char *file_of(const dae_solver *s)
 {
     const flat_model *m = flat_of(s);
-    double *memory = s->hybrid->instance->memory;
-    for (size_t i = 0; i < m->discrete_count; i++) {
-        const flat_discrete *q = &m->discretes[i];
-        memory[m->variables[q->variable].memory] = value_at(s, t, q->value);
+    return m->file ? m->file : m->name;
+}
+
+static void print_value(char *text, size_t size, double value, flat_type type)
+{
+    if (type == FLAT_BOOLEAN)
+        snprintf(text, size, "%s", value != 0.0 ? "true" : "false");
+    else
+        snprintf(text, size, "%.6g", value);
+}
+
+/* The message of an action with its values filled in. */
+static void compose(const dae_solver *s, double t, const flat_action *a, char *text, size_t size)
+{
+    size_t used = 0, from = 0, length = strlen(a->message);
+    text[0] = '\0';
+    for (size_t k = 0; k <= a->hole_count && used + 1 < size; k++) {
+        size_t to = k < a->hole_count ? a->holes[k].offset : length;
+        char value[64] = "";
+        if (k < a->hole_count)
+            print_value(value, sizeof value, value_at(s, t, a->holes[k].value), a->holes[k].type);
+        int wrote = snprintf(text + used, size - used, "%.*s%s", (int)(to - from),
+                             a->message + from, value);
+        if (wrote < 0) return;
+        used += (size_t)wrote;
+        from = k < a->hole_count ? to + a->holes[k].length : to;
     }
 }
 
-/* ---- actions ---- */
+enum { MESSAGE_SIZE = DAE_TEXT_SIZE - 128 };
 
 static dae_status fail_action(dae_solver *s, double t, const flat_action *a)
 {
-    const flat_model *m = flat_of(s);
+    char text[MESSAGE_SIZE];
+    compose(s, t, a, text, sizeof text);
     s->diag.t = t;
     s->diag.line = a->place.line;
-    return diag_set(&s->diag, DAE_ERR_ASSERT, "%s:%d: assertion failed at t = %.9g: %s",
-                    m->file ? m->file : m->name, a->place.line, t, a->message);
+    return diag_set(&s->diag, DAE_ERR_ASSERT, "%s:%d: assertion failed at t = %.9g: %s", file_of(s),
+                    a->place.line, t, text);
 }
 
-/* y of variable v := value */
-static void reinit(dae_solver *s, int v, double value)
+static void warn_action(dae_solver *s, double t, const flat_action *a)
 {
-    const model_form *f = s->hybrid->instance->form;
-    int sign;
-    v = root_of(f, v, &sign);
-    if (f->first_unknown[v] >= 0) s->y[f->first_unknown[v]] = sign * value;
+    char text[MESSAGE_SIZE], whole[DAE_TEXT_SIZE];
+    if (!s->options.message) return;
+    compose(s, t, a, text, sizeof text);
+    snprintf(whole, sizeof whole, "%s:%d: warning: at t = %.9g: %s", file_of(s), a->place.line, t,
+             text);
+    tell(s, whole);
 }
 
-static dae_status perform(dae_solver *s, double t, const flat_action *a)
+static void terminate(dae_solver *s, double t, const flat_action *a)
+{
+    char text[MESSAGE_SIZE];
+    if (a->guard != EXPR_NONE && value_at(s, t, a->guard) == 0.0) return;
+    if (s->terminated) return; /* the first message stands */
+    compose(s, t, a, text, sizeof text);
+    s->terminated = true;
+    s->diag.t = t;
+    s->diag.line = a->place.line;
+    diag_set(&s->diag, DAE_OK, "%s:%d: terminated at t = %.9g: %s", file_of(s), a->place.line, t,
+             text);
+}
+
+/* ---- event iteration ----
+ *
+ * The equations of an event hold for discrete and continuous variables at once, with pre(..) given.
+ * Inner passes solve them: discrete equations and when-clauses in the order of their data flow,
+ * then consistent continuous values and the relations, until nothing changes. Then the clauses act:
+ * reinit, assert, terminate. If pre(v) differs from v, or a state was set anew, or a relation
+ * leaves zero for its other side, pre := v and all of it again [Modelica 8.6]. */
+
+/* Discrete variables that a clause defines keep their values unless a branch is active. */
+static void hold_assigned(dae_solver *s, const flat_when *w)
 {
     const flat_model *m = flat_of(s);
     double *memory = s->hybrid->instance->memory;
-    switch (a->kind) {
-    case ACTION_ASSIGN: memory[m->variables[a->variable].memory] = value_at(s, t, a->value); break;
-    case ACTION_REINIT: reinit(s, a->variable, value_at(s, t, a->value)); break;
-    case ACTION_ASSERT:
-        if (value_at(s, t, a->value) != 0.0) break;
-        if (!a->warning) return fail_action(s, t, a);
-        tell(s, a->message);
-        break;
-    case ACTION_TERMINATE:
-        s->terminated = true;
-        diag_set(&s->diag, DAE_OK, "%s:%d: terminated at t = %.9g: %s", m->file ? m->file : m->name,
-                 a->place.line, t, a->message);
-        break;
-    }
-    return DAE_OK;
+    for (size_t b = 0; b < w->branch_count; b++)
+        for (size_t i = 0; i < w->branches[b].action_count; i++) {
+            const flat_action *a = &w->branches[b].actions[i];
+            if (a->kind != ACTION_ASSIGN) continue;
+            const flat_variable *v = &m->variables[a->variable];
+            memory[v->memory] = memory[v->memory_pre];
+        }
 }
 
-/* The first branch whose condition has just become true acts. */
-static dae_status fire_when(dae_solver *s, double t, const flat_when *w, bool initial)
+/* Which branch is active: the first whose condition has just become true; -1 for none. Conditions
+ * of all branches are noted, so that each has its own edge. */
+static int active_branch(dae_solver *s, double t, const flat_when *w, bool initial)
 {
     double *memory = s->hybrid->instance->memory;
-    const flat_branch *active = NULL;
+    int active = -1;
     for (size_t b = 0; b < w->branch_count; b++) {
         const flat_branch *q = &w->branches[b];
         bool now = value_at(s, t, q->condition) != 0.0;
-        bool edge = initial ? q->at_initial && memory[q->memory_pre] == 0.0 && now
-                            : now && memory[q->memory_pre] == 0.0;
+        bool fires = initial ? q->at_initial : now && memory[q->memory_pre] == 0.0;
         memory[q->memory] = now;
-        if (edge && !active) active = q;
+        if (fires && active < 0) active = (int)b;
     }
-    dae_status status = DAE_OK;
-    for (size_t i = 0; active && i < active->action_count && status == DAE_OK; i++)
-        status = perform(s, t, &active->actions[i]);
-    return status;
+    return active;
 }
 
-/* ---- event iteration ---- */
-
-static bool memory_changed(const dae_solver *s)
+static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
 {
-    const hybrid *h = s->hybrid;
-    return memcmp(h->before, h->instance->memory,
-                  (size_t)flat_of(s)->memory_count * sizeof(double)) != 0;
+    const flat_model *m = flat_of(s);
+    const flat_when *w = &m->whens[index];
+    double *memory = s->hybrid->instance->memory;
+    int active = active_branch(s, t, w, initial);
+    s->hybrid->active[index] = active;
+    hold_assigned(s, w);
+    for (size_t i = 0; active >= 0 && i < w->branches[active].action_count; i++) {
+        const flat_action *a = &w->branches[active].actions[i];
+        if (a->kind == ACTION_ASSIGN)
+            memory[m->variables[a->variable].memory] = value_at(s, t, a->value);
+    }
+}
+
+/* Initial equations of discrete variables: v = value, pre(v) = value. */
+static void take_discrete_initials(dae_solver *s, double t)
+{
+    const model_form *f = s->hybrid->instance->form;
+    double *memory = s->hybrid->instance->memory;
+    for (size_t k = 0; k < f->settings_count; k++) {
+        const flat_variable *v = &f->flat->variables[f->settings[k].variable];
+        memory[v->memory] = memory[v->memory_pre] = value_at(s, t, f->settings[k].value);
+    }
+}
+
+/* Discrete equations and when-clauses, each after what it reads. */
+static void evaluate_discretes(dae_solver *s, double t, bool initial)
+{
+    const flat_model *m = flat_of(s);
+    double *memory = s->hybrid->instance->memory;
+    if (initial) take_discrete_initials(s, t);
+    for (size_t k = 0; k < m->event_count; k++) {
+        size_t index = m->event_order[k].index;
+        if (m->event_order[k].is_when) {
+            evaluate_when(s, t, index, initial);
+        } else {
+            const flat_discrete *q = &m->discretes[index];
+            memory[m->variables[q->variable].memory] = value_at(s, t, q->value);
+        }
+    }
+}
+
+/* Consistent continuous values for the memory as it is. */
+static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
+{
+    model_instance_prepare(s->hybrid->instance);
+    if (initial && s->hybrid->instance->form->initial) {
+        dae_status status = solve_initial(s, t);
+        if (status != DAE_OK) return status;
+        mode = DAE_INIT_DIFFERENTIAL;
+    }
+    return solver_begin(s, t, mode);
 }
 
 /* Name what differs between the last two passes. */
-static dae_status explain_chattering(dae_solver *s, double t)
+static dae_status explain_flipping(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
     const hybrid *h = s->hybrid;
+    const double *memory = h->instance->memory;
     s->diag.t = t;
     diag_set(
         &s->diag, DAE_ERR_EVENT,
@@ -394,55 +568,134 @@ static dae_status explain_chattering(dae_solver *s, double t)
     int named = 0;
     for (size_t v = 0; v < m->variable_count && named < 5; v++) {
         const flat_variable *q = &m->variables[v];
-        if (!q->discrete || h->before[q->memory] == h->instance->memory[q->memory]) continue;
-        diag_append(&s->diag, " %s", q->name);
-        diag_variable(&s->diag, (int)v, q->name);
-        named++;
+        if (!q->discrete || (h->before[q->memory] == memory[q->memory] &&
+                             h->before[q->memory_pre] == memory[q->memory_pre]))
+            continue;
+        diag_append(&s->diag, "%s %s (%s:%d)", named ? "," : "", q->name, file_of(s),
+                    q->place.line);
+        if (named++ == 0) {
+            diag_variable(&s->diag, (int)v, q->name);
+            s->diag.line = q->place.line;
+        }
     }
     for (size_t r = 0; r < m->relation_count && named < 5; r++) {
         const flat_relation *q = &m->relations[r];
-        if (h->before[q->memory] == h->instance->memory[q->memory]) continue;
-        diag_append(&s->diag, " the relation in line %d", q->place.line);
-        s->diag.line = q->place.line;
-        named++;
+        if (h->before[q->memory] == memory[q->memory]) continue;
+        diag_append(&s->diag, "%s the relation at %s:%d", named ? "," : "", file_of(s),
+                    q->place.line);
+        if (named++ == 0) s->diag.line = q->place.line;
     }
-    diag_append(&s->diag, ". Add hysteresis, or noEvent(..) where no event is meant.");
+    diag_append(&s->diag,
+                "%s. Add hysteresis, break the circle with pre(..), or use noEvent(..) "
+                "where no event is meant.",
+                named ? "" : " states that reinit sets");
     return DAE_ERR_EVENT;
 }
 
-/* One pass: discrete equations and when, then consistent continuous values, then relations. */
-static dae_status pass(dae_solver *s, double t, bool initial, dae_init mode)
+static size_t memory_bytes(const dae_solver *s)
 {
-    const flat_model *m = flat_of(s);
-    update_discretes(s, t);
-    dae_status status = DAE_OK;
-    for (size_t w = 0; w < m->when_count && status == DAE_OK; w++)
-        status = fire_when(s, t, &m->whens[w], initial);
-    if (status != DAE_OK) return status;
-    model_instance_prepare(s->hybrid->instance);
-    if (initial && s->hybrid->instance->form->initial) {
-        status = solve_initial(s, t);
+    return (size_t)flat_of(s)->memory_count * sizeof(double);
+}
+
+/* Inner passes: discrete and continuous values that agree, with pre(..) as it is. *passes counts.
+ */
+static dae_status agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes)
+{
+    hybrid *h = s->hybrid;
+    for (;;) {
+        evaluate_discretes(s, t, initial);
+        if (h->solved && memcmp(h->before, h->instance->memory, memory_bytes(s)) == 0)
+            return DAE_OK;
+        if (++*passes > MOST_PASSES) return explain_flipping(s, t);
+        memcpy(h->before, h->instance->memory, memory_bytes(s));
+        dae_status status = solve_continuous(s, t, initial, mode);
         if (status != DAE_OK) return status;
-        mode = DAE_INIT_DIFFERENTIAL;
+        h->solved = true;
+        update_relations(s, t);
     }
-    status = solver_begin(s, t, mode);
-    if (status == DAE_OK) update_relations(s, t);
+}
+
+/* Where reinit of flat variable v goes. */
+static int reinit_place(const model_form *f, int v, int *sign)
+{
+    return f->first_unknown[root_of(f, v, sign)];
+}
+
+/* Note the new values first and set them afterwards: reinit(x, y) and reinit(y, x) exchange. */
+static dae_status act(dae_solver *s, double t, const flat_branch *b, bool *reset)
+{
+    hybrid *h = s->hybrid;
+    const model_form *f = h->instance->form;
+    for (size_t i = 0; i < b->action_count; i++) {
+        const flat_action *a = &b->actions[i];
+        int sign, place;
+        switch (a->kind) {
+        case ACTION_ASSIGN: break;
+        case ACTION_REINIT:
+            place = reinit_place(f, a->variable, &sign);
+            if (place < 0) break;
+            h->reset[place] = sign * value_at(s, t, a->value);
+            h->is_reset[place] = *reset = true;
+            break;
+        case ACTION_ASSERT:
+            if (value_at(s, t, a->value) != 0.0) break;
+            if (!a->warning) return fail_action(s, t, a);
+            warn_action(s, t, a);
+            break;
+        case ACTION_TERMINATE: terminate(s, t, a); break;
+        }
+    }
+    return DAE_OK;
+}
+
+/* A reinit value must be a number. */
+static dae_status check_reset(dae_solver *s, double t, int i)
+{
+    if (isfinite(s->hybrid->reset[i])) return DAE_OK;
+    diag_variable(&s->diag, i, problem_variable(s->problem, i));
+    s->diag.t = t;
+    s->diag.value = s->hybrid->reset[i];
+    return diag_set(&s->diag, DAE_ERR_EVALUATION, "reinit sets %s to %g at t = %.9g.",
+                    s->diag.variable_name, s->hybrid->reset[i], t);
+}
+
+/* What the active clauses do beside assigning; *reset: states have new values. */
+static dae_status act_all(dae_solver *s, double t, bool *reset)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    dae_status status = DAE_OK;
+    *reset = false;
+    for (size_t w = 0; w < m->when_count && status == DAE_OK; w++)
+        if (h->active[w] >= 0) status = act(s, t, &m->whens[w].branches[h->active[w]], reset);
+    for (int i = 0; *reset && i < s->n && status == DAE_OK; i++) {
+        if (!h->is_reset[i]) continue;
+        h->is_reset[i] = false;
+        status = check_reset(s, t, i);
+        s->y[i] = h->reset[i];
+    }
     return status;
 }
 
-/* Passes until nothing changes. */
-static dae_status iterate_events(dae_solver *s, double t, bool initial, dae_init mode)
+/* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
+static dae_status iterate_events(dae_solver *s, double t)
 {
-    hybrid *h = s->hybrid;
-    size_t bytes = (size_t)flat_of(s)->memory_count * sizeof(double);
-    for (int k = 0; k < MOST_PASSES; k++) {
-        memcpy(h->before, h->instance->memory, bytes);
-        dae_status status = pass(s, t, initial, mode);
+    bool again = true, reset;
+    int passes = 0;
+    while (again) {
+        dae_status status = agree(s, t, false, DAE_INIT_DIFFERENTIAL, &passes);
+        if (status == DAE_OK) status = act_all(s, t, &reset);
         if (status != DAE_OK) return status;
-        if (!memory_changed(s)) return DAE_OK;
-        take_pre(s);
+        again = take_pre(s);
+        if (reset) s->hybrid->solved = false;
+        if (!again && !reset) {
+            decide_relations(s, false);
+            again = update_relations(s, t);
+        }
+        again = again || reset;
+        if (++passes > MOST_PASSES) return explain_flipping(s, t);
     }
-    return explain_chattering(s, t);
+    return DAE_OK;
 }
 
 /* After the event: flags down, conditions of when as they are now, without acting. */
@@ -450,43 +703,62 @@ static void settle(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
     double *memory = s->hybrid->instance->memory;
+    bool flags = memory[m->memory_initial] != 0.0;
     memory[m->memory_initial] = 0.0;
-    for (size_t i = 0; i < m->sample_count; i++) memory[m->samples[i].memory] = 0.0;
-    update_discretes(s, t);
+    for (size_t i = 0; i < m->sample_count; i++) {
+        flags = flags || memory[m->samples[i].memory] != 0.0;
+        memory[m->samples[i].memory] = 0.0;
+    }
+    if (!flags) return;
+    for (size_t i = 0; i < m->discrete_count; i++) {
+        const flat_discrete *q = &m->discretes[i];
+        memory[m->variables[q->variable].memory] = value_at(s, t, q->value);
+    }
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++) {
             const flat_branch *q = &m->whens[w].branches[b];
             memory[q->memory] = value_at(s, t, q->condition) != 0.0;
         }
     take_pre(s);
-    model_instance_prepare(s->hybrid->instance);
 }
 
 /* ---- time events ---- */
 
 double hybrid_next_time(const hybrid *h)
 {
-    double next = INFINITY;
-    for (size_t i = 0; i < h->instance->form->flat->sample_count; i++)
-        next = fmin(next, h->next_sample[i]);
-    return next;
+    return h->next_time;
 }
 
-/* Raise the flags of samples due at t, and set their next times. */
-static void raise_samples(dae_solver *s, double t)
+static void find_next_time(hybrid *h)
+{
+    h->next_time = INFINITY;
+    for (size_t i = 0; i < h->instance->form->flat->sample_count; i++)
+        h->next_time = fmin(h->next_time, h->sample[i].next);
+}
+
+/* Times this close are one time. */
+static double sample_slack(double t)
+{
+    return 128.0 * DBL_EPSILON * fabs(t);
+}
+
+/* Raise the flags of samples due at t, and set their next times; whether there are any. */
+static bool raise_samples(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
+    bool any = false;
     for (size_t i = 0; i < m->sample_count; i++) {
-        double start = model_form_constant(h->instance->form, m->samples[i].start);
-        double interval = model_form_constant(h->instance->form, m->samples[i].interval);
-        double slack = 16.0 * DBL_EPSILON * fmax(fabs(t), fabs(start));
-        bool due = h->next_sample[i] <= t + slack;
+        sample_clock *c = &h->sample[i];
+        bool due = c->next <= t + sample_slack(t);
         h->instance->memory[m->samples[i].memory] = due;
         if (!due) continue;
-        double k = floor((t - start + slack) / interval + 1e-9);
-        h->next_sample[i] = start + (k + 1.0) * interval;
+        any = true;
+        c->count += 1.0;
+        c->next = c->start + c->count * c->interval;
     }
+    find_next_time(h);
+    return any;
 }
 
 /* First sample times at or after t. */
@@ -501,12 +773,45 @@ static dae_status start_samples(dae_solver *s, double t)
             s->diag.line = m->samples[i].place.line;
             return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                             "%s:%d: sample(%g, %g) needs a finite start and a positive interval.",
-                            m->file ? m->file : m->name, m->samples[i].place.line, start, interval);
+                            file_of(s), m->samples[i].place.line, start, interval);
         }
-        double k = ceil((t - start) / interval - 1e-9);
-        h->next_sample[i] = k > 0.0 ? start + k * interval : start;
+        double k = fmax(0.0, ceil((t - start) / interval));
+        if (k > 0.0 && start + (k - 1.0) * interval >= t - sample_slack(t)) k -= 1.0;
+        h->sample[i] = (sample_clock){start, interval, k, start + k * interval};
     }
+    find_next_time(h);
     return DAE_OK;
+}
+
+/* ---- events that crowd ---- */
+
+/* Many events in a vanishing interval: a ball that comes to rest, a switch that chatters. */
+static dae_status watch_crowd(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    double near = CROWD_SPAN * fabs(t - h->started);
+    if (h->crowd == 0 || fabs(t - h->crowd_since) > near) {
+        h->crowd = 0;
+        h->crowd_since = t;
+    }
+    if (++h->crowd <= MOST_CROWDED) return DAE_OK;
+    const flat_model *m = flat_of(s);
+    const int *flags = s->events ? event_finder_flags(s->events) : NULL;
+    s->diag.t = t;
+    diag_set(
+        &s->diag, DAE_ERR_EVENT,
+        "%d events without progress: t went from %.17g to %.17g. Events accumulate here, or the "
+        "model chatters.",
+        MOST_CROWDED, h->crowd_since, t);
+    for (size_t r = 0; flags && r < m->relation_count; r++) {
+        if (flags[r] == 0) continue;
+        s->diag.line = m->relations[r].place.line;
+        diag_append(&s->diag, " The last one is of the relation at %s:%d.", file_of(s),
+                    s->diag.line);
+        break;
+    }
+    diag_append(&s->diag, " Give the model a state of rest, or the relation some hysteresis.");
+    return DAE_ERR_EVENT;
 }
 
 /* ---- where an event happens ---- */
@@ -568,39 +873,85 @@ void hybrid_polish(dae_solver *s)
 {
     const flat_model *m = flat_of(s);
     const int *flags = event_finder_flags(s->events);
-    if (!has_algebraic(s)) return;
-    double latest = s->t;
-    for (size_t r = 0; r < m->relation_count; r++)
+    double latest = s->t, sample = s->hybrid->next_time;
+    for (size_t r = 0; has_algebraic(s) && r < m->relation_count; r++)
         if (flags[r] != 0) {
             double when = crossing_time(s, r, flags[r]);
             if ((when - latest) * s->direction > 0.0) latest = when;
         }
-    s->t = latest;
+    bool one = isfinite(sample) && fabs(latest - sample) <= sample_slack(sample) &&
+               fabs(sample - s->t_new) <= sample_slack(sample);
+    s->t = one ? s->t_new : latest; /* a sample at the same time: both are one event */
 }
 
-/* ---- the three entries ---- */
+/* ---- the entries ---- */
+
+/* Over at (t, y): outputs there are the values after the event. */
+static void end_run(dae_solver *s)
+{
+    double h = s->direction < 0.0 ? -1.0 : 1.0;
+    start_point at = {.t = s->t, .h = h, .y = s->y, .yp = s->yp};
+    s->method->start(s->state, s->scratch, &s->context, &at);
+    s->phase = PHASE_ENDED;
+}
+
+/* Solve the event at s->t for its memory as it is. */
+static dae_status run_event(dae_solver *s, double t)
+{
+    s->hybrid->solved = false;
+    dae_status status = iterate_events(s, t);
+    if (status != DAE_OK) return status;
+    settle(s, t);
+    model_instance_prepare(s->hybrid->instance);
+    status = hybrid_check(s, t, s->y, s->yp);
+    if (status == DAE_OK && s->terminated) end_run(s);
+    return status;
+}
+
+/* The initial equations, with initial() true and pre(..) given by the start values. */
+static dae_status initialise(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    bool reset;
+    int passes = 0;
+    h->solved = false;
+    h->instance->memory[flat_of(s)->memory_initial] = 1.0;
+    start_relations(s, t);
+    decide_relations(s, true);
+    dae_status status = agree(s, t, true, s->options.init, &passes);
+    if (status == DAE_OK) status = act_all(s, t, &reset);
+    if (status != DAE_OK) return status;
+    for (size_t w = 0; w < flat_of(s)->when_count; w++) h->active[w] = -1;
+    settle(s, t);
+    decide_relations(s, false);
+    return DAE_OK;
+}
+
+dae_status hybrid_explain(dae_solver *s, dae_status status)
+{
+    if (status < 0 && s->diag.line == 0) tell_line(s->hybrid->instance->form, &s->diag);
+    return status;
+}
 
 dae_status hybrid_start(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
-    h->pending = false;
+    h->pending = h->overdue = h->time_event = false;
+    for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
+    h->crowd = 0;
+    h->started = t;
     s->terminated = false;
     vector_copy(s->n, s->y, h->start);
     model_instance_load(h->instance);
     start_memory(s);
-    dae_status status = start_samples(s, t);
-    if (status != DAE_OK) return status;
     for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
-    h->instance->memory[m->memory_initial] = 1.0;
-    raise_samples(s, t);
     h->instance->noise = NOISE_OF_ATOL * s->options.atol;
-    start_relations(s, t);
-    model_instance_prepare(h->instance);
-    status = iterate_events(s, t, true, s->options.init);
-    if (status != DAE_OK) return status;
-    settle(s, t);
-    return hybrid_check(s, t, s->y, s->yp);
+    dae_status status = start_samples(s, t);
+    if (status == DAE_OK) status = initialise(s, t);
+    if (status != DAE_OK) return hybrid_explain(s, status);
+    raise_samples(s, t);
+    return hybrid_explain(s, run_event(s, t));
 }
 
 dae_status hybrid_update(dae_solver *s)
@@ -609,30 +960,58 @@ dae_status hybrid_update(dae_solver *s)
     double t = s->t;
     solver_interpolate(s, t, 0, s->y);
     solver_interpolate(s, t, 1, s->yp);
-    const flat_model *m = flat_of(s);
-    take_pre(s);
-    if (h->time_event) raise_samples(s, t);
-    const int *flags = s->events && !h->time_event ? event_finder_flags(s->events) : NULL;
-    for (size_t r = 0; flags && r < m->relation_count; r++)
-        if (flags[r] != 0) h->instance->memory[m->relations[r].memory] = flags[r] < 0;
     h->pending = false;
-    dae_status status = iterate_events(s, t, false, DAE_INIT_DIFFERENTIAL);
+    dae_status status = watch_crowd(s, t);
     if (status != DAE_OK) return status;
-    settle(s, t);
-    if (s->terminated) s->phase = PHASE_ENDED;
-    return hybrid_check(s, t, s->y, s->yp);
+    raise_samples(s, t);
+    cross_relations(s, t);
+    return hybrid_explain(s, run_event(s, t));
+}
+
+dae_status hybrid_finish(dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    double *memory = s->hybrid->instance->memory;
+    if (s->phase == PHASE_RUNNING) {
+        solver_interpolate(s, s->t, 0, s->y);
+        solver_interpolate(s, s->t, 1, s->yp);
+    }
+    memory[m->memory_terminal] = 1.0;
+    decide_relations(s, true); /* nothing lies ahead */
+    dae_status status = run_event(s, s->t);
+    memory[m->memory_terminal] = 0.0;
+    if (status == DAE_OK && s->phase != PHASE_ENDED) end_run(s);
+    return hybrid_explain(s, status);
+}
+
+/* A solution may leave zero without a sign change that could be searched for, since the search
+ * begins at zero. An update is then due. */
+static void note_overdue(dae_solver *s, double t, const double *y, const double *yp)
+{
+    const flat_model *m = flat_of(s);
+    hybrid *h = s->hybrid;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, y, yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++)
+        if (overdue(h, r, h->crossing[r])) h->overdue = h->pending = true;
+    if (h->pending) h->time_event = false;
 }
 
 dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *yp)
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
+    if (s->phase == PHASE_RUNNING) note_overdue(s, t, y, yp);
     if (m->assert_count == 0) return DAE_OK;
     model_instance_assertions(h->instance, t, y, yp, h->assertion);
     for (size_t i = 0; i < m->assert_count; i++) {
         if (h->assertion[i] != 0.0) continue;
+        if (y != s->y) { /* values in its message are those of this point */
+            vector_copy(s->n, y, s->y);
+            vector_copy(s->n, yp, s->yp);
+        }
         if (!m->asserts[i].warning) return fail_action(s, t, &m->asserts[i]);
-        if (!h->warned[i]) tell(s, m->asserts[i].message);
+        if (!h->warned[i]) warn_action(s, t, &m->asserts[i]);
         h->warned[i] = true;
     }
     return DAE_OK;

@@ -6,17 +6,34 @@
 
 struct dae_solver;
 
+/* sample(start, interval): event number `count` is at start + count interval. */
+typedef struct sample_clock {
+    double start, interval, count, next;
+} sample_clock;
+
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
     model_instance *instance;
-    double *next_sample;      /* per sample: its next time */
-    double *crossing;         /* work: values of the crossing functions */
+    sample_clock *sample;     /* per sample */
+    double next_time;         /* the earliest of their next times; INFINITY: none */
+    double *crossing;         /* work: values of the crossing functions, */
+    double *crossing_ahead;   /* and a moment later */
+    double *zero;             /* per relation: its crossing function at its last event */
+    bool *decided;            /* per relation: by the event at hand */
+    int *active;              /* per when: its active branch, -1 */
+    double *reset;            /* per unknown: what reinit gives it, */
+    bool *is_reset;           /* if it does */
+    bool solved;              /* continuous values agree with the memory in `before` */
+    double started;           /* initial time */
+    double crowd_since;       /* events close to each other: since when, */
+    int crowd;                /* and how many */
     double *assertion;        /* work: values of the assertions */
     double *ahead, *ahead_yp; /* work: y and y' a moment later */
     double *before;           /* work: memory before a pass */
     bool *warned;             /* per assertion at level warning: told once */
     bool pending;             /* an event was located and reported, its update is due */
     bool time_event;          /* it comes from sample */
+    bool overdue;             /* it was found after the fact */
 
     /* The initial system of the model, if it has one: a problem and a solver of its own. */
     model_instance *initial;
@@ -42,6 +59,10 @@ void hybrid_start_values(struct dae_solver *s);
 dae_status hybrid_start(struct dae_solver *s, double t);
 /* Update at the event at s->t; the solver is poised to go on, or has ended. */
 dae_status hybrid_update(struct dae_solver *s);
+/* The last event of a run, with terminal() true; the solver has ended. */
+dae_status hybrid_finish(struct dae_solver *s);
+/* Complete the diagnostic of a failure by the line of the equation it names; returns status. */
+dae_status hybrid_explain(struct dae_solver *s, dae_status status);
 /* Whether the crossings just found change a relation. One that comes back to the side where it is
  * already held to be does not: the interpolant wiggles where a solution leaves zero. */
 bool hybrid_relation_changes(const struct dae_solver *s);
@@ -50,7 +71,7 @@ bool hybrid_relation_changes(const struct dae_solver *s);
  * Move s->t to where the crossing happens with variables that meet the equations. */
 void hybrid_polish(struct dae_solver *s);
 
-/* The next sample time after the solver's, in its direction; INFINITY if there is none. */
+/* The next sample time; INFINITY if there is none. */
 double hybrid_next_time(const hybrid *h);
 /* Check the assertions at an accepted point. */
 dae_status hybrid_check(struct dae_solver *s, double t, const double *y, const double *yp);

@@ -59,7 +59,7 @@ static void pass_messages(const dae_model *model, message_list *messages)
 }
 
 /* The first error into the diagnostic. */
-static dae_status explain_messages(const dae_model *model, message_list *messages, dae_diag *diag)
+static dae_status explain_messages(const message_list *messages, dae_diag *diag)
 {
     if (message_errors(messages) == 0)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
@@ -67,7 +67,7 @@ static dae_status explain_messages(const dae_model *model, message_list *message
     const char *first = message_first(messages, &line);
     if (diag) diag->line = line;
     int more = message_errors(messages) - 1;
-    diag_set(diag, DAE_ERR_MODEL, "%s:%d: %s", model->file ? model->file : "model", line, first);
+    diag_set(diag, DAE_ERR_MODEL, "%s", first);
     if (more > 0) diag_append(diag, " (and %d more error%s)", more, more > 1 ? "s" : "");
     return DAE_ERR_MODEL;
 }
@@ -151,7 +151,7 @@ dae_status dae_problem_from_model_sized(const dae_model *model, size_t size, dae
     if (status == DAE_OK) {
         flat_model *flat = translate(&m, text, length, messages);
         pass_messages(&m, messages);
-        status = flat ? model_form_new(flat, &form, diag) : explain_messages(&m, messages, diag);
+        status = flat ? model_form_new(flat, &form, diag) : explain_messages(messages, diag);
     }
     if (status == DAE_OK) status = wrap_form(form, m.engine, problem, diag);
     message_list_free(messages);
@@ -337,7 +337,7 @@ void dae_text_free(char *text)
     dae_free(text);
 }
 
-/* ---- variables of a run ---- */
+/* ---- variables and end of a run ---- */
 
 dae_status dae_solver_variables(dae_solver *s, double t, double *values)
 {
@@ -347,4 +347,15 @@ dae_status dae_solver_variables(dae_solver *s, double t, double *values)
     if (status == DAE_OK) status = dae_solver_at(s, t, 1, s->at_yp);
     if (status == DAE_OK) model_instance_outputs(s->hybrid->instance, t, s->at_y, s->at_yp, values);
     return status;
+}
+
+dae_status dae_solver_finish(dae_solver *s)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    if (s->phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_finish was called before a start.");
+    if (!s->hybrid || s->phase == PHASE_ENDED) return DAE_OK;
+    dae_status status = s->hybrid->pending ? hybrid_update(s) : DAE_OK;
+    return status == DAE_OK && s->phase != PHASE_ENDED ? hybrid_finish(s) : status;
 }

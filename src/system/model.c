@@ -69,7 +69,7 @@ static int preference(const flat_variable *v)
 }
 
 /* Join x = sign * y; false if they are joined already. */
-static bool join(model_form *f, int x, int y, int sign)
+static bool join(model_form *f, int x, int y, int sign, int equation)
 {
     int sx, sy;
     int rx = alias_root(f, x, &sx), ry = alias_root(f, y, &sy);
@@ -81,33 +81,36 @@ static bool join(model_form *f, int x, int y, int sign)
     int kept = keep_x ? rx : ry, gone = keep_x ? ry : rx;
     f->alias[gone].root = kept;
     f->alias[gone].sign = sx * sign * sy;
+    f->alias[gone].equation = equation;
     return true;
 }
 
 /* x = value */
-static bool fix(model_form *f, int x, expr value)
+static bool fix(model_form *f, int x, expr value, int equation)
 {
     int sign;
     int root = alias_root(f, x, &sign);
     if (f->alias[root].value != EXPR_NONE) return false;
     f->alias[root].value = sign > 0 ? value : graph_unary(f->flat->graph, EXPR_NEG, value);
+    f->alias[root].equation = equation;
     return true;
 }
 
-/* Whether the equation is an alias; it is then eliminated. */
-static bool eliminate(model_form *f, const flat_equation *q)
+/* Whether equation number `at` is an alias; it is then eliminated. */
+static bool eliminate(model_form *f, int at)
 {
     graph *g = f->flat->graph;
+    const flat_equation *q = &f->flat->equations[at];
     const expr_node *node = graph_node(g, q->residual);
     int alone = plain_variable(f, q->residual);
-    if (alone >= 0) return fix(f, alone, graph_constant(g, 0.0));
+    if (alone >= 0) return fix(f, alone, graph_constant(g, 0.0), at);
     if (node->op != EXPR_SUB && node->op != EXPR_ADD) return false;
     bool sum = node->op == EXPR_ADD;
     expr a = node->a, b = node->b;
     int x = plain_variable(f, a), y = plain_variable(f, b);
-    if (x >= 0 && y >= 0) return join(f, x, y, sum ? -1 : 1);
-    if (x >= 0 && is_fixed_value(f, b)) return fix(f, x, sum ? graph_unary(g, EXPR_NEG, b) : b);
-    if (y >= 0 && is_fixed_value(f, a)) return fix(f, y, sum ? graph_unary(g, EXPR_NEG, a) : a);
+    if (x >= 0 && y >= 0) return join(f, x, y, sum ? -1 : 1, at);
+    if (x >= 0 && is_fixed_value(f, b)) return fix(f, x, sum ? graph_unary(g, EXPR_NEG, b) : b, at);
+    if (y >= 0 && is_fixed_value(f, a)) return fix(f, y, sum ? graph_unary(g, EXPR_NEG, a) : a, at);
     return false;
 }
 
@@ -146,10 +149,13 @@ static bool number_unknowns(model_form *f, const int *order)
         f->first_unknown[v] = lives ? f->n : -1;
         if (lives) f->n += unknown_count(order[v]);
     }
+    f->resting = f->n == 0; /* events need something to integrate */
+    if (f->resting) f->n = 1;
     f->unknown_variable = DAE_ARRAY(int, f->n);
     f->unknown_order = DAE_ARRAY(int, f->n);
     f->differential = DAE_ARRAY(bool, f->n);
     if (!f->unknown_variable || !f->unknown_order || !f->differential) return false;
+    if (f->resting) f->unknown_variable[0] = -1;
     for (size_t v = 0; v < m->variable_count; v++)
         for (int j = 0; f->first_unknown[v] >= 0 && j < unknown_count(order[v]); j++) {
             f->unknown_variable[f->first_unknown[v] + j] = (int)v;
@@ -189,12 +195,13 @@ static expr map_leaf(void *context, graph *g, expr leaf)
 typedef struct build {
     model_form *f;
     int *order;
-    bool *gone;           /* per flat equation: eliminated */
-    expr *residuals;      /* n */
-    source_place *places; /* n */
-    expr *entries;        /* Jacobian outputs */
+    bool *gone;      /* per flat equation: eliminated */
+    expr *residuals; /* n */
+    int *source;     /* n: flat equation, -1 for definitions of derivatives */
+    expr *entries;   /* Jacobian outputs */
     int *row, *column, *is_slope;
     size_t entry_count, entry_capacity;
+    bool dense; /* MOST_ENTRIES are not enough */
     size_t equations;
 } build;
 
@@ -203,7 +210,7 @@ static void build_free(build *b)
     dae_free(b->order);
     dae_free(b->gone);
     dae_free(b->residuals);
-    dae_free(b->places);
+    dae_free(b->source);
     dae_free(b->entries);
     dae_free(b->row);
     dae_free(b->column);
@@ -226,9 +233,9 @@ static bool reduce(build *b)
     b->order = DAE_ARRAY(int, nv);
     b->gone = DAE_ARRAY(bool, m->equation_count);
     if (!f->alias || !f->first_unknown || !b->order || !b->gone) return false;
-    for (size_t v = 0; v < nv; v++) f->alias[v] = (model_alias){(int)v, 1, EXPR_NONE};
+    for (size_t v = 0; v < nv; v++) f->alias[v] = (model_alias){(int)v, 1, EXPR_NONE, -1};
     for (size_t i = 0; i < m->equation_count; i++) {
-        b->gone[i] = eliminate(f, &m->equations[i]);
+        b->gone[i] = eliminate(f, (int)i);
         f->eliminated += b->gone[i];
     }
     order_scan scan = {f, b->order};
@@ -236,8 +243,12 @@ static bool reduce(build *b)
     for (size_t i = 0; i < m->equation_count && ok; i++)
         if (!b->gone[i])
             ok = graph_leaves(m->graph, &m->equations[i].residual, 1, note_order, &scan);
-    for (size_t i = 0; i < m->initial_count && ok; i++)
+    for (size_t i = 0; i < f->condition_count && ok; i++)
         ok = graph_leaves(m->graph, &m->initial_equations[i].residual, 1, note_order, &scan);
+    for (size_t i = 0; i < m->relation_count && ok; i++)
+        ok = graph_leaves(m->graph, &m->relations[i].crossing, 1, note_order, &scan);
+    for (size_t i = 0; i < m->assert_count && ok; i++)
+        ok = graph_leaves(m->graph, &m->asserts[i].value, 1, note_order, &scan);
     return ok && number_unknowns(f, b->order);
 }
 
@@ -247,21 +258,36 @@ static expr mapped(build *b, expr e)
     return graph_substitute(b->f->flat->graph, e, map_leaf, &map);
 }
 
+/* "comment (file:12)": a name that tells the place, too. Names without a comment do already. */
+static char *placed_name(const flat_model *m, const flat_equation *q)
+{
+    char text[512], place[256];
+    const char *name = q->name ? q->name : "equation";
+    snprintf(place, sizeof place, "(%.200s:%d)", m->file ? m->file : m->name, q->place.line);
+    bool there = strncmp(name, "equation ", 9) == 0 && strchr(name, ':');
+    snprintf(text, sizeof text, "%.250s%s%s", name, there ? "" : " ", there ? "" : place);
+    return dae_strdup(text);
+}
+
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
 static bool collect_equations(build *b)
 {
     model_form *f = b->f;
     flat_model *m = f->flat;
-    size_t most = m->equation_count + (size_t)f->n;
+    size_t most = m->equation_count + (size_t)f->n + 1;
     b->residuals = DAE_ARRAY(expr, most);
-    b->places = DAE_ARRAY(source_place, most);
+    b->source = DAE_ARRAY(int, most);
     f->equation_names = DAE_ARRAY(char *, most);
-    if (!b->residuals || !b->places || !f->equation_names) return false;
+    f->equation_room = f->equation_names ? most : 0;
+    f->equation_lines = DAE_ARRAY(int, most);
+    if (!b->residuals || !b->source || !f->equation_names || !f->equation_lines) return false;
     size_t count = 0;
     for (size_t i = 0; i < m->equation_count; i++) {
         if (b->gone[i]) continue;
-        b->places[count] = m->equations[i].place;
-        f->equation_names[count] = m->equations[i].name ? dae_strdup(m->equations[i].name) : NULL;
+        b->source[count] = (int)i;
+        f->equation_lines[count] = m->equations[i].place.line;
+        f->equation_names[count] = placed_name(m, &m->equations[i]);
+        if (!f->equation_names[count]) return false;
         b->residuals[count++] = mapped(b, m->equations[i].residual);
     }
     for (int i = 0; i + 1 < f->n; i++) {
@@ -270,17 +296,29 @@ static bool collect_equations(build *b)
         snprintf(name, sizeof name, "definition of der(%.200s)",
                  m->variables[f->unknown_variable[i]].name);
         f->equation_names[count] = dae_strdup(name);
-        b->places[count] = m->variables[f->unknown_variable[i]].place;
+        if (!f->equation_names[count]) return false;
+        b->source[count] = -1;
+        f->equation_lines[count] = m->variables[f->unknown_variable[i]].place.line;
         b->residuals[count++] = graph_binary(m->graph, EXPR_SUB, graph_variable(m->graph, i, 1),
                                              graph_variable(m->graph, i + 1, 0));
+    }
+    if (f->resting) {
+        f->equation_names[count] = dae_strdup("nothing moves");
+        if (!f->equation_names[count]) return false;
+        b->source[count] = -1;
+        b->residuals[count++] = graph_variable(m->graph, 0, 1);
     }
     b->equations = count;
     return !graph_failed(m->graph);
 }
 
+enum { MOST_ENTRIES = 100000000 }; /* of the Jacobian: a dense one of 10^4 equations */
+
 static bool entry_room(build *b, size_t more)
 {
     if (b->entry_count + more <= b->entry_capacity) return true;
+    b->dense = b->entry_count + more > MOST_ENTRIES;
+    if (b->dense) return false;
     size_t capacity = 2 * b->entry_capacity + more + 64;
     expr *entries = DAE_ARRAY(expr, capacity);
     int *rows[3] = {DAE_ARRAY(int, capacity), DAE_ARRAY(int, capacity), DAE_ARRAY(int, capacity)};
@@ -322,12 +360,14 @@ static bool add_gradient(build *b, derive_scratch *scratch, gradient *partial, i
     return true;
 }
 
-static bool differentiate(build *b)
+/* Gradients of the equations from number `first` on. */
+static bool differentiate(build *b, size_t first)
 {
     derive_scratch *scratch = derive_scratch_new();
     gradient partial = {0};
     bool ok = scratch != NULL;
-    for (size_t i = 0; i < b->equations && ok; i++) ok = add_gradient(b, scratch, &partial, (int)i);
+    for (size_t i = first; i < b->equations && ok; i++)
+        ok = add_gradient(b, scratch, &partial, (int)i);
     gradient_free(&partial);
     derive_scratch_free(scratch);
     return ok;
@@ -407,6 +447,35 @@ static bool output_program(build *b)
     return ok;
 }
 
+static void note_rounded(void *context, expr leaf)
+{
+    struct {
+        const model_form *f;
+        bool found;
+    } *scan = context;
+    const expr_node *node = graph_node(scan->f->flat->graph, leaf);
+    if (node->op == EXPR_VARIABLE && (node->order > 0 || !scan->f->differential[node->index]))
+        scan->found = true;
+}
+
+/* rounded[r]: relation r depends on what Newton's iteration computes, algebraic variables or
+ * derivatives, and not on states and time alone. */
+static bool find_rounded(model_form *f)
+{
+    size_t count = f->flat->relation_count;
+    f->rounded = DAE_ARRAY(bool, count);
+    if (!f->rounded) return false;
+    for (size_t r = 0; r < count; r++) {
+        struct {
+            const model_form *f;
+            bool found;
+        } scan = {f, false};
+        if (!graph_leaves(f->flat->graph, &f->crossing.e[r], 1, note_rounded, &scan)) return false;
+        f->rounded[r] = scan.found;
+    }
+    return true;
+}
+
 static bool make_programs(build *b)
 {
     model_form *f = b->f;
@@ -415,12 +484,12 @@ static bool make_programs(build *b)
            make_program(f, &f->jacobian, b->entries, b->entry_count) &&
            program_from_list(b, &f->crossing, m->relations, m->relation_count,
                              sizeof(flat_relation), offsetof(flat_relation, crossing)) &&
-           program_from_list(b, &f->condition, m->initial_equations, m->initial_count,
+           program_from_list(b, &f->condition, m->initial_equations, f->condition_count,
                              sizeof(flat_equation), offsetof(flat_equation, residual)) &&
            output_program(b) &&
            program_from_list(b, &f->assertion, m->asserts, m->assert_count, sizeof(flat_action),
                              offsetof(flat_action, value)) &&
-           !graph_failed(m->graph);
+           find_rounded(f) && !graph_failed(m->graph);
 }
 
 /* Names of unknowns: x, der(x), der(der(x)), .. */
@@ -429,7 +498,8 @@ static bool name_unknowns(model_form *f)
     f->unknown_names = DAE_ARRAY(char *, f->n);
     if (!f->unknown_names) return false;
     for (int i = 0; i < f->n; i++) {
-        const char *name = f->flat->variables[f->unknown_variable[i]].name;
+        const char *name =
+            f->resting ? "(nothing)" : f->flat->variables[f->unknown_variable[i]].name;
         int order = f->unknown_order[i];
         size_t size = strlen(name) + 5 * (size_t)order + 1;
         char *text = dae_calloc(size, 1);
@@ -443,22 +513,219 @@ static bool name_unknowns(model_form *f)
     return true;
 }
 
-static dae_status check_square(const build *b, dae_diag *diag)
+/* ---------------------------------------------------------------------------------------------
+ * Structure: every equation has an unknown of its own
+ * ------------------------------------------------------------------------------------------- */
+
+/* A matching of rows to columns, grown row by row along augmenting paths [Duf81]. */
+typedef struct matching {
+    const size_t *start; /* row r has column[start[r] .. start[r+1]) */
+    const int *column;
+    int *row_of;   /* per column: its row, -1 */
+    size_t *cheap; /* per row: columns before it are taken, for ever */
+    size_t *next;  /* per row: where its search goes on */
+    int *stamp;    /* per row: last search that saw it */
+    int *path, *via;
+} matching;
+
+static void matching_free(matching *m)
 {
-    int n = b->f->n;
-    if (n > 0 && b->equations == (size_t)n) return DAE_OK;
-    if (n == 0 && b->equations == 0)
-        return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "Model %s has no continuous unknowns left to integrate.", b->f->flat->name);
-    return diag_set(diag, DAE_ERR_ARGUMENT,
-                    "Model %s has %zu equations for %d unknowns after %d alias equations were "
-                    "eliminated.",
-                    b->f->flat->name, b->equations, n, b->f->eliminated);
+    dae_free(m->row_of);
+    dae_free(m->cheap);
+    dae_free(m->next);
+    dae_free(m->stamp);
+    dae_free(m->path);
+    dae_free(m->via);
+}
+
+static bool matching_new(matching *m, const size_t *start, const int *column, int rows, int columns)
+{
+    *m = (matching){.start = start,
+                    .column = column,
+                    .row_of = DAE_ARRAY(int, columns),
+                    .cheap = DAE_ARRAY(size_t, rows),
+                    .next = DAE_ARRAY(size_t, rows),
+                    .stamp = DAE_ARRAY(int, rows),
+                    .path = DAE_ARRAY(int, rows),
+                    .via = DAE_ARRAY(int, rows)};
+    if (!m->row_of || !m->cheap || !m->next || !m->stamp || !m->path || !m->via) return false;
+    for (int j = 0; j < columns; j++) m->row_of[j] = -1;
+    for (int r = 0; r < rows; r++) {
+        m->cheap[r] = start[r];
+        m->stamp[r] = -1;
+    }
+    return true;
+}
+
+/* A free column of row r; -1 if there is none. */
+static int free_column(matching *m, int r)
+{
+    for (; m->cheap[r] < m->start[r + 1]; m->cheap[r]++)
+        if (m->row_of[m->column[m->cheap[r]]] < 0) return m->column[m->cheap[r]];
+    return -1;
+}
+
+/* A row behind r that this search has not seen; -1. *via: the column between them. */
+static int row_behind(matching *m, int r, int search, int *via)
+{
+    while (m->next[r] < m->start[r + 1]) {
+        *via = m->column[m->next[r]++];
+        int behind = m->row_of[*via];
+        if (m->stamp[behind] != search) return behind;
+    }
+    return -1;
+}
+
+/* Give `row` a column, moving others along; false if that is impossible. Rows with stamp == row
+ * were then all in the way. */
+static bool matching_add(matching *m, int row)
+{
+    int depth = 0, search = row;
+    m->path[0] = row;
+    m->stamp[row] = search;
+    m->next[row] = m->start[row];
+    while (depth >= 0) {
+        int r = m->path[depth], found = free_column(m, r);
+        if (found >= 0) {
+            m->row_of[found] = r;
+            while (--depth >= 0) m->row_of[m->via[depth]] = m->path[depth];
+            return true;
+        }
+        int behind = row_behind(m, r, search, &m->via[depth]);
+        if (behind < 0) {
+            depth--;
+            continue;
+        }
+        m->stamp[behind] = search;
+        m->next[behind] = m->start[behind];
+        m->path[++depth] = behind;
+    }
+    return false;
+}
+
+/* start of each row in the entries of a build, which come row by row */
+static size_t *row_starts(const build *b, size_t rows)
+{
+    size_t *start = DAE_ARRAY(size_t, rows + 1);
+    if (!start) return NULL;
+    for (size_t k = 0; k < b->entry_count; k++) start[b->row[k] + 1]++;
+    for (size_t r = 0; r < rows; r++) start[r + 1] += start[r];
+    return start;
+}
+
+/* The equations that made aliases of the variables in equation `at`. */
+static void list_aliases(const model_form *f, int at, dae_diag *diag)
+{
+    const flat_equation *q = &f->flat->equations[at];
+    const expr_node *node = graph_node(f->flat->graph, q->residual);
+    expr sides[2] = {node->a, node->b};
+    int listed = 0;
+    for (int k = 0; k < 2 && (node->op == EXPR_SUB || node->op == EXPR_ADD); k++) {
+        int v = plain_variable(f, sides[k]);
+        while (v >= 0 && f->alias[v].equation >= 0 && listed < 4) {
+            char *name = placed_name(f->flat, &f->flat->equations[f->alias[v].equation]);
+            diag_append(diag, "%s %s", listed++ ? "," : " Compare", name ? name : "?");
+            dae_free(name);
+            v = f->alias[v].root != v ? f->alias[v].root : -1;
+        }
+    }
+    if (listed) diag_append(diag, ".");
+}
+
+/* An equation without unknowns. */
+static dae_status reject_empty(const build *b, int row, dae_diag *diag)
+{
+    const model_form *f = b->f;
+    diag_equation(diag, row, f->equation_names[row]);
+    if (diag) diag->line = f->equation_lines[row];
+    diag_set(
+        diag, DAE_ERR_MODEL,
+        "Model %s: %s determines nothing: other equations have determined all of its variables "
+        "already, so that it repeats or contradicts them.",
+        f->flat->name, f->equation_names[row]);
+    if (b->source[row] >= 0) list_aliases(f, b->source[row], diag);
+    return DAE_ERR_MODEL;
+}
+
+/* `row` found no unknown of its own: it and the rows in its way have too few of them. */
+static dae_status reject_row(const build *b, const matching *m, int row, dae_diag *diag)
+{
+    const model_form *f = b->f;
+    int listed = 0;
+    if (m->start[row] == m->start[row + 1]) return reject_empty(b, row, diag);
+    diag_equation(diag, row, f->equation_names[row]);
+    if (diag) diag->line = f->equation_lines[row];
+    diag_set(diag, DAE_ERR_MODEL, "Model %s is structurally singular: too few unknowns in",
+             f->flat->name);
+    for (int r = 0; r <= row && listed < 6; r++)
+        if (m->stamp[r] == row)
+            diag_append(diag, "%s %s", listed++ ? "," : "", f->equation_names[r]);
+    diag_append(diag, "%s.", listed == 6 ? ", .." : "");
+    for (int j = 0, free = 0; j < f->n && free < 4; j++)
+        if (m->row_of[j] < 0)
+            diag_append(diag, "%s %s",
+                        free++ ? "," : " Without an equation so far:", f->unknown_names[j]);
+    diag_append(diag, ".");
+    return DAE_ERR_MODEL;
+}
+
+/* As many equations as unknowns, and a perfect matching between them. */
+static dae_status check_structure(const build *b, dae_diag *diag)
+{
+    const model_form *f = b->f;
+    int rows = (int)b->equations;
+    size_t *start = row_starts(b, b->equations);
+    matching m = {0};
+    dae_status status = DAE_OK;
+    if (!start || !matching_new(&m, start, b->column, rows, f->n)) status = out_of_memory(diag);
+    for (int r = 0; r < rows && status == DAE_OK; r++)
+        if (!matching_add(&m, r)) status = reject_row(b, &m, r, diag);
+    if (status == DAE_OK && rows != f->n)
+        status = diag_set(diag, DAE_ERR_MODEL,
+                          "Model %s has %d equations for %d unknowns after %d alias equations were "
+                          "eliminated.",
+                          f->flat->name, rows, f->n, f->eliminated);
+    matching_free(&m);
+    dae_free(start);
+    return status;
 }
 
 /* ---------------------------------------------------------------------------------------------
  * The initial system
  * ------------------------------------------------------------------------------------------- */
+
+/* The discrete variable whose current or previous value e is; -1. */
+static int discrete_leaf(const flat_model *m, expr e)
+{
+    const expr_node *node = e == EXPR_NONE ? NULL : graph_node(m->graph, e);
+    if (!node || node->op != EXPR_MEMORY) return -1;
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].discrete &&
+            (m->variables[v].memory == node->index || m->variables[v].memory_pre == node->index))
+            return (int)v;
+    return -1;
+}
+
+/* Take the initial equations of discrete variables, v = value or pre(v) = value, out of the list of
+ * those for the continuous ones, which come first afterwards. */
+static bool split_initials(model_form *f)
+{
+    flat_model *m = f->flat;
+    f->settings = DAE_ARRAY(model_setting, m->initial_count);
+    if (!f->settings) return false;
+    for (size_t i = 0; i < m->initial_count; i++) {
+        flat_equation q = m->initial_equations[i];
+        int left = discrete_leaf(m, q.left), right = discrete_leaf(m, q.right);
+        if (left < 0 && right < 0) {
+            m->initial_equations[i] = m->initial_equations[f->condition_count];
+            m->initial_equations[f->condition_count++] = q;
+        } else if (left != right) { /* else pre(v) = v, which holds anyway */
+            f->settings[f->settings_count++] =
+                left >= 0 ? (model_setting){left, q.right} : (model_setting){right, q.left};
+        }
+    }
+    return true;
+}
 
 /* fixed[i] for all unknowns at once. */
 static void mark_fixed(const model_form *f, bool *fixed)
@@ -467,6 +734,16 @@ static void mark_fixed(const model_form *f, bool *fixed)
         const flat_variable *q = &f->flat->variables[v];
         int sign, first = q->discrete ? -1 : f->first_unknown[alias_root(f, (int)v, &sign)];
         if (first >= 0 && q->fixed) fixed[first] = true;
+    }
+}
+
+/* given[i]: some variable that stands for unknown i has a start value */
+static void mark_given(const model_form *f, bool *given)
+{
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int sign, first = q->discrete ? -1 : f->first_unknown[alias_root(f, (int)v, &sign)];
+        if (first >= 0 && q->has_start) given[first] = true;
     }
 }
 
@@ -494,70 +771,120 @@ static void note_unknown(void *context, expr leaf)
     if (node->op == EXPR_VARIABLE) scan->seen[node->index] = true;
 }
 
-/* Choose what start values to keep beside the initial equations: the fixed ones, then states that
- * no initial equation mentions, then other states, until there is one for each state. */
-static bool choose_pinned(const model_form *f, int states, model_form *initial, bool *consistent)
+/* How willingly the start value of a state is kept: fixed ones first, then states that no initial
+ * equation mentions, then others that have a start value, then the rest; 0: not at all. */
+static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebraic)
 {
-    int n = f->n, wanted = states - (int)f->condition.outputs;
-    bool *fixed = DAE_ARRAY(bool, n), *mentioned = DAE_ARRAY(bool, n);
-    initial->pinned = DAE_ARRAY(int, n);
+    int n = f->n;
+    bool *fixed = DAE_ARRAY(bool, n), *mentioned = DAE_ARRAY(bool, n), *given = DAE_ARRAY(bool, n);
     struct {
         const graph *g;
         bool *seen;
     } scan = {f->flat->graph, mentioned};
     bool ok =
-        fixed && mentioned && initial->pinned &&
+        fixed && mentioned && given &&
         graph_leaves(f->flat->graph, f->condition.e, f->condition.outputs, note_unknown, &scan);
     if (ok) {
         mark_fixed(f, fixed);
-        int count = 0;
-        for (int i = 0; i < n; i++)
-            if (fixed[i]) initial->pinned[count++] = i;
-        *consistent = count <= wanted;
-        for (int pass = 0; pass < 2 && *consistent; pass++)
-            for (int i = 0; i < n && count < wanted; i++)
-                if (f->differential[i] && !fixed[i] && mentioned[i] == (pass == 1)) {
-                    initial->pinned[count++] = i;
-                    fixed[i] = true;
-                }
-        *consistent = *consistent && count == wanted;
-        initial->pinned_count = count;
+        mark_given(f, given);
+    }
+    for (int i = 0; ok && i < n; i++) {
+        rank[i] = fixed[i] ? 4 : !f->differential[i] ? 0 : !mentioned[i] ? 3 : given[i] ? 2 : 1;
+        if (fixed[i] && !f->differential[i]) *any_fixed_algebraic = true;
     }
     dae_free(fixed);
     dae_free(mentioned);
+    dae_free(given);
     return ok;
 }
 
-/* Residuals and names of the initial system. */
-static bool collect_initial(build *b, const model_form *f, const int *place)
+/* Choose what start values to keep beside the equations b has: greedily by rank, each only if the
+ * equations leave it free, which is best [Edm71: the matroid of what a matching covers]. *square:
+ * all equations and fixed values are independent, and there is an unknown for each. */
+static bool choose_pinned(const build *b, const int *rank, int n, bool *square)
+{
+    model_form *initial = b->f;
+    int rows = (int)b->equations, all = rows + n;
+    size_t entries = b->entry_count;
+    size_t *start = row_starts(b, (size_t)all);
+    int *column = DAE_ARRAY(int, entries + (size_t)n);
+    matching m = {0};
+    initial->pinned = DAE_ARRAY(int, n);
+    bool ok = start && column && initial->pinned;
+    for (size_t k = 0; ok && k < entries; k++) column[k] = b->column[k];
+    for (int i = 0; ok && i < n; i++) {
+        column[entries + (size_t)i] = i;
+        start[rows + i + 1] = entries + (size_t)i + 1;
+    }
+    ok = ok && matching_new(&m, start, column, all, initial->n);
+    *square = ok;
+    for (int r = 0; r < rows && *square; r++) *square = matching_add(&m, r);
+    for (int level = 4; level > 0 && *square; level--)
+        for (int i = 0; i < n && *square; i++) {
+            if (rank[i] != level) continue;
+            bool free = rows + initial->pinned_count < initial->n && matching_add(&m, rows + i);
+            if (free) initial->pinned[initial->pinned_count++] = i;
+            if (!free && level == 4) *square = false;
+        }
+    *square = *square && rows + initial->pinned_count == initial->n;
+    matching_free(&m);
+    dae_free(start);
+    dae_free(column);
+    return ok;
+}
+
+static bool name_equation(model_form *initial, size_t at, char *name, int line)
+{
+    initial->equation_names[at] = name;
+    initial->equation_lines[at] = line;
+    return name;
+}
+
+/* F and the initial equations over y and y' as unknowns. */
+static bool collect_conditions(build *b, const model_form *f, const int *place)
 {
     model_form *initial = b->f;
     graph *g = f->flat->graph;
     slope_map map = {f->n, place};
-    size_t total = (size_t)initial->n, count = 0;
+    size_t total = (size_t)initial->n + f->condition_count, count = 0;
     b->residuals = DAE_ARRAY(expr, total);
     initial->equation_names = DAE_ARRAY(char *, total);
-    if (!b->residuals || !initial->equation_names) return false;
-    for (int i = 0; i < f->n; i++) {
-        const char *name = f->equation_names[i];
-        initial->equation_names[count] = name ? dae_strdup(name) : NULL;
+    initial->equation_room = initial->equation_names ? total : 0;
+    initial->equation_lines = DAE_ARRAY(int, total);
+    bool ok = b->residuals && initial->equation_names && initial->equation_lines;
+    for (int i = 0; ok && i < f->n; i++) {
+        ok = name_equation(initial, count, dae_strdup(f->equation_names[i]), f->equation_lines[i]);
         b->residuals[count++] = graph_substitute(g, f->residual.e[i], map_slope, &map);
     }
-    for (size_t k = 0; k < f->condition.outputs; k++) {
-        const char *name = f->flat->initial_equations[k].name;
-        initial->equation_names[count] = name ? dae_strdup(name) : NULL;
+    for (size_t k = 0; ok && k < f->condition_count; k++) {
+        const flat_equation *q = &f->flat->initial_equations[k];
+        char text[300], *name = placed_name(f->flat, q);
+        snprintf(text, sizeof text, "initial %.280s", name ? name : "");
+        ok = name && name_equation(initial, count, dae_strdup(text), q->place.line);
+        dae_free(name);
         b->residuals[count++] = graph_substitute(g, f->condition.e[k], map_slope, &map);
     }
-    for (int k = 0; k < initial->pinned_count; k++) {
-        char name[256];
-        snprintf(name, sizeof name, "start value of %.200s", f->unknown_names[initial->pinned[k]]);
-        initial->equation_names[count] = dae_strdup(name);
-        expr start = graph_parameter(g, (int)f->flat->parameter_count + k);
-        b->residuals[count++] =
-            graph_binary(g, EXPR_SUB, graph_variable(g, initial->pinned[k], 0), start);
-    }
     b->equations = count;
-    return !graph_failed(g);
+    return ok && !graph_failed(g);
+}
+
+/* y_j = start_j for the start values that are kept. */
+static bool collect_pinned(build *b, const model_form *f)
+{
+    model_form *initial = b->f;
+    graph *g = f->flat->graph;
+    bool ok = true;
+    for (int k = 0; ok && k < initial->pinned_count; k++) {
+        int j = initial->pinned[k];
+        char name[256];
+        snprintf(name, sizeof name, "start value of %.200s", f->unknown_names[j]);
+        int v = f->unknown_variable[j];
+        ok = name_equation(initial, b->equations, dae_strdup(name),
+                           v >= 0 ? f->flat->variables[v].place.line : 0);
+        expr start = graph_parameter(g, (int)f->flat->parameter_count + k);
+        b->residuals[b->equations++] = graph_binary(g, EXPR_SUB, graph_variable(g, j, 0), start);
+    }
+    return ok && !graph_failed(g);
 }
 
 static bool name_initial(model_form *initial, const model_form *f)
@@ -574,41 +901,109 @@ static bool name_initial(model_form *initial, const model_form *f)
     return true;
 }
 
+/* Unknowns of the initial system: y, then y' of the differential ones. */
+static bool number_slopes(model_form *initial, const model_form *f, int *place)
+{
+    int at = f->n;
+    for (int i = 0; i < f->n; i++) initial->n += f->differential[i];
+    initial->n += f->n;
+    initial->slope_of = DAE_ARRAY(int, initial->n);
+    initial->differential = DAE_ARRAY(bool, initial->n);
+    if (!initial->slope_of || !initial->differential) return false;
+    for (int i = 0; i < f->n; i++)
+        if (f->differential[i]) {
+            initial->slope_of[at] = i;
+            place[i] = at++;
+        }
+    return true;
+}
+
+/* The initial system into b->f; *square is false if it is none. */
+static bool assemble_initial(build *b, const model_form *f, const int *rank, int *place,
+                             bool *square)
+{
+    model_form *initial = b->f;
+    initial->flat = f->flat;
+    initial->borrowed = true;
+    bool ok =
+        number_slopes(initial, f, place) && collect_conditions(b, f, place) && differentiate(b, 0);
+    ok = ok && choose_pinned(b, rank, f->n, square);
+    if (!ok || !*square) return ok;
+    size_t first = b->equations;
+    ok = collect_pinned(b, f);
+    ok = ok && differentiate(b, first) && make_pattern(b) &&
+         make_program(initial, &initial->residual, b->residuals, b->equations) &&
+         make_program(initial, &initial->jacobian, b->entries, b->entry_count) &&
+         name_initial(initial, f);
+    for (int k = 2; ok && k < PROGRAMS; k++)
+        ok = make_program(initial, program_at(initial, k), b->residuals, 0);
+    return ok;
+}
+
 /* Build f->initial where it is needed and square; otherwise f->initial stays NULL. */
 static bool build_initial(model_form *f)
 {
-    int states = 0, n = f->n;
-    bool needed = f->condition.outputs > 0, square = false;
-    for (int i = 0; i < n; i++) states += f->differential[i];
-    if (!needed) return true;
-    build b = {.f = DAE_NEW(model_form)};
-    int *place = DAE_ARRAY(int, n);
-    bool ok = b.f && place && choose_pinned(f, states, b.f, &square);
-    if (ok && square) {
-        b.f->flat = f->flat;
-        b.f->borrowed = true;
-        b.f->n = n + states;
-        b.f->slope_of = DAE_ARRAY(int, b.f->n);
-        b.f->differential = DAE_ARRAY(bool, b.f->n);
-        ok = b.f->slope_of && b.f->differential;
-        for (int i = 0, at = n; ok && i < n; i++)
-            if (f->differential[i]) {
-                b.f->slope_of[at] = i;
-                place[i] = at++;
-            }
-        ok = ok && collect_initial(&b, f, place) && differentiate(&b) && make_pattern(&b) &&
-             make_program(b.f, &b.f->residual, b.residuals, b.equations) &&
-             make_program(b.f, &b.f->jacobian, b.entries, b.entry_count) && name_initial(b.f, f);
-        for (int k = 2; ok && k < PROGRAMS; k++)
-            ok = make_program(b.f, program_at(b.f, k), b.residuals, 0);
-    }
+    bool needed = f->condition_count > 0, square = false;
+    int *rank = DAE_ARRAY(int, f->n), *place = DAE_ARRAY(int, f->n);
+    bool ok = rank && place && rank_starts(f, rank, &needed);
+    build b = {.f = ok && needed ? DAE_NEW(model_form) : NULL};
+    if (ok && needed) ok = b.f && assemble_initial(&b, f, rank, place, &square);
     build_free(&b);
     dae_free(place);
+    dae_free(rank);
     if (ok && square)
         f->initial = b.f;
     else
         model_form_free(b.f);
     return ok;
+}
+
+static void note_undetermined(void *context, expr leaf)
+{
+    struct {
+        const model_form *f;
+        int found;
+    } *scan = context;
+    const expr_node *node = graph_node(scan->f->flat->graph, leaf);
+    if (node->op == EXPR_VARIABLE && node->order > 0 && !scan->f->differential[node->index])
+        scan->found = node->index;
+}
+
+/* An initial equation may use only derivatives that the equations determine. */
+static dae_status check_conditions(const model_form *f, dae_diag *diag)
+{
+    for (size_t k = 0; k < f->condition_count; k++) {
+        struct {
+            const model_form *f;
+            int found;
+        } scan = {f, -1};
+        if (!graph_leaves(f->flat->graph, &f->condition.e[k], 1, note_undetermined, &scan))
+            return out_of_memory(diag);
+        if (scan.found < 0) continue;
+        const flat_equation *q = &f->flat->initial_equations[k];
+        if (diag) diag->line = q->place.line;
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Model %s: the initial equation in line %d uses der(%s), but no equation "
+                        "of the model does: it is not determined.",
+                        f->flat->name, q->place.line, f->unknown_names[scan.found]);
+    }
+    return DAE_OK;
+}
+
+/* Memory, or the limit of the graph: large models with dense derivatives. */
+static dae_status exhausted(const build *b, dae_diag *diag)
+{
+    const model_form *f = b->f;
+    if (b->dense)
+        return diag_set(diag, DAE_ERR_MEMORY,
+                        "Model %s is too large: its equations have more than %d partial "
+                        "derivatives.",
+                        f->flat->name, MOST_ENTRIES);
+    if (!graph_failed(f->flat->graph)) return out_of_memory(diag);
+    return diag_set(diag, DAE_ERR_MEMORY,
+                    "Model %s is too large: its equations and derivatives take more than %zu "
+                    "expression nodes, or memory is exhausted.",
+                    f->flat->name, graph_size(f->flat->graph) - 1);
 }
 
 static dae_status build_form(build *b, dae_diag *diag)
@@ -620,12 +1015,15 @@ static dae_status build_form(build *b, dae_diag *diag)
     f->start = DAE_ARRAY(double, m->variable_count);
     if (!f->parameters || !f->parameter_set || !f->start) return out_of_memory(diag);
     for (size_t v = 0; v < m->variable_count; v++) f->start[v] = NAN;
-    if (!reduce(b) || !collect_equations(b)) return out_of_memory(diag);
-    dae_status status = check_square(b, diag);
+    if (!split_initials(f) || !reduce(b) || !name_unknowns(f)) return exhausted(b, diag);
+    bool ok = collect_equations(b);
+    if (!ok || !differentiate(b, 0)) return exhausted(b, diag);
+    dae_status status = check_structure(b, diag);
     if (status != DAE_OK) return status;
-    if (!differentiate(b) || !make_pattern(b) || !make_programs(b) || !name_unknowns(f) ||
-        !build_initial(f))
-        return out_of_memory(diag);
+    if (!make_pattern(b) || !make_programs(b)) return exhausted(b, diag);
+    status = check_conditions(f, diag);
+    if (status != DAE_OK) return status;
+    if (!build_initial(f)) return exhausted(b, diag);
     return model_form_evaluate_parameters(f, diag);
 }
 
@@ -656,9 +1054,11 @@ static void free_texts(char **texts, size_t count)
 void model_form_free(model_form *f)
 {
     if (!f) return;
-    size_t equations = f->borrowed ? 0 : f->flat ? f->flat->equation_count : 0;
     free_texts(f->unknown_names, (size_t)f->n);
-    free_texts(f->equation_names, equations + (size_t)f->n);
+    free_texts(f->equation_names, f->equation_room);
+    dae_free(f->equation_lines);
+    dae_free(f->settings);
+    dae_free(f->rounded);
     model_form_free(f->initial);
     dae_free(f->slope_of);
     dae_free(f->pinned);
@@ -869,7 +1269,7 @@ static int model_events(double t, const double *y, const double *yp, double *g, 
     const model_instance *m = user;
     run_program(user, 2, t, y, yp, g);
     for (size_t r = 0; r < m->form->flat->relation_count; r++)
-        if (fabs(g[r]) <= m->noise) g[r] = 0.0;
+        if (m->form->rounded[r] && fabs(g[r]) <= m->noise) g[r] = 0.0;
     return 0;
 }
 
@@ -877,6 +1277,12 @@ static int model_conditions(double t, const double *y, const double *yp, double 
 {
     run_program(user, 3, t, y, yp, b);
     return 0;
+}
+
+void model_instance_crossings(model_instance *m, double t, const double *y, const double *yp,
+                              double *out)
+{
+    run_program(m, 2, t, y, yp, out);
 }
 
 void model_instance_outputs(model_instance *m, double t, const double *y, const double *yp,
@@ -940,8 +1346,8 @@ void model_form_describe(model_form *f, dae_residual *r)
         r->n_events = (int)m->relation_count;
         r->event_function = model_events;
     }
-    if (m->initial_count > 0 && !f->initial) { /* too many for a square initial system */
-        r->n_conditions = (int)m->initial_count;
+    if (f->condition_count > 0 && !f->initial) { /* too many for a square initial system */
+        r->n_conditions = (int)f->condition_count;
         r->conditions = model_conditions;
     }
 }

@@ -15,10 +15,17 @@
 /* What became of a flat variable: sign * the order-th derivative of unknown `root`, or a value over
  * parameters (x = 3 R). */
 typedef struct model_alias {
-    int root;   /* flat variable that stands for it (itself if none) */
-    int sign;   /* +1 or -1 */
-    expr value; /* not EXPR_NONE: eliminated as a constant */
+    int root;     /* flat variable that stands for it (itself if none) */
+    int sign;     /* +1 or -1 */
+    expr value;   /* not EXPR_NONE: eliminated as a constant */
+    int equation; /* flat equation that says so; -1: none */
 } model_alias;
+
+/* An initial equation of a discrete variable: v = pre(v) = value. */
+typedef struct model_setting {
+    int variable;
+    expr value;
+} model_setting;
 
 /* One set of compiled outputs. */
 typedef struct model_program {
@@ -45,6 +52,13 @@ typedef struct model_form {
     double *start;                          /* per flat variable: value set from outside, or NAN */
     int eliminated;                         /* number of alias variables */
     char **unknown_names, **equation_names; /* owned */
+    size_t equation_room;                   /* entries of equation_names, some perhaps NULL */
+    bool *rounded;          /* per relation: its crossing function carries rounding errors; owned */
+    int *equation_lines;    /* per equation: line of the text, 0 if none; owned */
+    bool resting;           /* no continuous unknowns: y' = 0 stands in, so that time can go on */
+    size_t condition_count; /* the first ones of flat->initial_equations: continuous */
+    model_setting *settings; /* the others; owned */
+    size_t settings_count;
 
     /* The initial system, if there are initial equations or fixed values that are no states:
      * unknowns y, then y' of the differential ones; equations F = 0, the initial equations, and
@@ -82,7 +96,7 @@ typedef struct model_instance {
     native_module *native;       /* owned; NULL: the tape runs */
     native_function function[6]; /* its programs */
     double tape_work;            /* instructions run on the tape so far */
-    double noise;                /* crossing functions below it count as zero */
+    double noise;                /* `rounded` crossing functions below it count as zero */
 } model_instance;
 
 model_instance *model_instance_new(const model_form *form); /* NULL: memory */
@@ -98,6 +112,9 @@ native_status model_instance_compile(model_instance *instance, char *reason);
  * as it is best not to bet on how much is left (ski rental). */
 bool model_instance_worth_compiling(const model_instance *instance);
 
+/* out = crossing functions of the relations */
+void model_instance_crossings(model_instance *instance, double t, const double *y, const double *yp,
+                              double *out);
 /* out = all flat variables, discrete ones included, at a point */
 void model_instance_outputs(model_instance *instance, double t, const double *y, const double *yp,
                             double *out);
