@@ -1,0 +1,1 @@
+model M function f input Real x; output Real y; protected String s="aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; algorithm for i in 1:40 loop s:=s+s; end for; y:=x; end f; Real x; equation der(x)=f(x); end M;
