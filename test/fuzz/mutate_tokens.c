@@ -163,8 +163,7 @@ static const char *const SNIPPETS[] = {
     "f(x)",
     "f(f(x))",
     "function f input Real x; output Real y; algorithm y := x; end f;",
-    "function g input Integer n; output Integer y; algorithm y := if n < 1 then 1 else g(n - 1); "
-    "end g;",
+    "function g input Real x; output Real y; algorithm y := if x < 1 then 1 else g(x - 1); end g;",
 };
 
 /* xorshift */
