@@ -154,12 +154,8 @@ static double value_at(const dae_solver *s, double t, expr e)
 /* The flat variable that stands for v, and the sign between them. */
 static int root_of(const model_form *f, int v, int *sign)
 {
-    *sign = 1;
-    while (f->alias[v].root != v) {
-        *sign *= f->alias[v].sign;
-        v = f->alias[v].root;
-    }
-    return v;
+    *sign = f->alias[v].top_sign;
+    return f->alias[v].top;
 }
 
 /* With initial equations, y tags: fixed values stay, others are guesses. */
@@ -234,19 +230,25 @@ static double start_value(const model_form *f, size_t v)
     return q->has_start ? model_form_constant(f, q->start) : NAN;
 }
 
+/* Which start value counts where several variables are one: one set from outside (2), a fixed one
+ * or that of the variable which stands for them (1), another (0). */
+static int start_level(const model_form *f, size_t v)
+{
+    if (!isnan(f->start[v])) return 2;
+    return f->flat->variables[v].fixed || f->alias[v].root == (int)v;
+}
+
 void hybrid_start_values(dae_solver *s)
 {
     const model_form *f = s->hybrid->instance->form;
     vector_zero(s->n, s->y);
     vector_zero(s->n, s->yp);
-    for (int pass = 0; pass < 2; pass++) /* fixed values, and those of the root itself, win */
+    for (int level = 0; level < 3; level++) /* later ones win */
         for (size_t v = 0; v < f->flat->variable_count; v++) {
-            const flat_variable *q = &f->flat->variables[v];
-            if (q->discrete) continue;
+            if (f->flat->variables[v].discrete || start_level(f, v) != level) continue;
             int sign, root = root_of(f, (int)v, &sign);
             double value = start_value(f, v);
-            bool strong = q->fixed || root == (int)v;
-            if (f->first_unknown[root] >= 0 && !isnan(value) && strong == (pass == 1))
+            if (f->first_unknown[root] >= 0 && !isnan(value))
                 s->y[f->first_unknown[root]] = sign * value;
         }
 }

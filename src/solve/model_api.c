@@ -270,6 +270,21 @@ static dae_status need_model(const dae_problem *p, const char *name, double valu
     return diag_set(diag, DAE_ERR_ARGUMENT, "%s = %g is not a finite number.", name, value);
 }
 
+/* Parameter i := value, and all that depend on it; nothing changes if one of them cannot be. */
+static dae_status change_parameter(model_form *f, size_t i, double value, dae_diag *diag)
+{
+    double before = f->parameters[i];
+    bool was_set = f->parameter_set[i];
+    f->parameters[i] = value;
+    f->parameter_set[i] = true;
+    dae_status status = model_form_evaluate_parameters(f, diag);
+    if (status == DAE_OK) return DAE_OK;
+    f->parameters[i] = before;
+    f->parameter_set[i] = was_set;
+    model_form_evaluate_parameters(f, NULL);
+    return status;
+}
+
 dae_status dae_problem_set_parameter(dae_problem *p, const char *name, double value, dae_diag *diag)
 {
     dae_status status = need_model(p, name, value, diag);
@@ -288,9 +303,7 @@ dae_status dae_problem_set_parameter(dae_problem *p, const char *name, double va
                             "%s decides the structure of the model: set it "
                             "before the translation (dae_model.settings).",
                             name);
-        f->parameters[i] = value;
-        f->parameter_set[i] = true;
-        return model_form_evaluate_parameters(f, diag);
+        return change_parameter(f, i, value, diag);
     }
     return reject_parameter_name(f, name, diag);
 }

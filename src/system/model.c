@@ -22,15 +22,32 @@ static model_program *program_at(model_form *f, int k)
  * Aliases: x = y, x = -y and x = value over parameters leave the system
  * ------------------------------------------------------------------------------------------- */
 
-/* Follow the chain to the variable that stands for v; *sign collects the signs on the way. */
+/* The variable that stands for v; v = *sign times it. Once all aliases are settled. */
 static int alias_root(const model_form *f, int v, int *sign)
 {
-    *sign = 1;
-    while (f->alias[v].root != v) {
-        *sign *= f->alias[v].sign;
-        v = f->alias[v].root;
+    *sign = f->alias[v].top_sign;
+    return f->alias[v].top;
+}
+
+/* The same while aliases are being found: follow the way to its end, and shorten it, so that long
+ * chains of x = y take hardly more than linear time. */
+static int settle_root(model_form *f, int v, int *sign)
+{
+    int top = v, product = 1;
+    while (f->alias[top].top != top) {
+        product *= f->alias[top].top_sign;
+        top = f->alias[top].top;
     }
-    return v;
+    *sign = product;
+    while (v != top) {
+        model_alias *a = &f->alias[v];
+        int next = a->top, rest = product * a->top_sign;
+        a->top = top;
+        a->top_sign = product;
+        v = next;
+        product = rest;
+    }
+    return top;
 }
 
 /* A continuous variable of order 0; -1 if e is something else. */
@@ -72,15 +89,15 @@ static int preference(const flat_variable *v)
 static bool join(model_form *f, int x, int y, int sign, int equation)
 {
     int sx, sy;
-    int rx = alias_root(f, x, &sx), ry = alias_root(f, y, &sy);
+    int rx = settle_root(f, x, &sx), ry = settle_root(f, y, &sy);
     if (rx == ry) return false;
     if (f->alias[rx].value != EXPR_NONE && f->alias[ry].value != EXPR_NONE) return false;
     bool keep_x = f->alias[rx].value != EXPR_NONE ||
                   (f->alias[ry].value == EXPR_NONE &&
                    preference(&f->flat->variables[rx]) > preference(&f->flat->variables[ry]));
     int kept = keep_x ? rx : ry, gone = keep_x ? ry : rx;
-    f->alias[gone].root = kept;
-    f->alias[gone].sign = sx * sign * sy;
+    f->alias[gone].root = f->alias[gone].top = kept;
+    f->alias[gone].sign = f->alias[gone].top_sign = sx * sign * sy;
     f->alias[gone].equation = equation;
     return true;
 }
@@ -89,7 +106,7 @@ static bool join(model_form *f, int x, int y, int sign, int equation)
 static bool fix(model_form *f, int x, expr value, int equation)
 {
     int sign;
-    int root = alias_root(f, x, &sign);
+    int root = settle_root(f, x, &sign);
     if (f->alias[root].value != EXPR_NONE) return false;
     f->alias[root].value = sign > 0 ? value : graph_unary(f->flat->graph, EXPR_NEG, value);
     f->alias[root].equation = equation;
@@ -233,11 +250,13 @@ static bool reduce(build *b)
     b->order = DAE_ARRAY(int, nv);
     b->gone = DAE_ARRAY(bool, m->equation_count);
     if (!f->alias || !f->first_unknown || !b->order || !b->gone) return false;
-    for (size_t v = 0; v < nv; v++) f->alias[v] = (model_alias){(int)v, 1, EXPR_NONE, -1};
+    for (size_t v = 0; v < nv; v++)
+        f->alias[v] = (model_alias){(int)v, 1, EXPR_NONE, -1, (int)v, 1};
     for (size_t i = 0; i < m->equation_count; i++) {
         b->gone[i] = eliminate(f, (int)i);
         f->eliminated += b->gone[i];
     }
+    for (int v = 0, sign; v < (int)nv; v++) settle_root(f, v, &sign);
     order_scan scan = {f, b->order};
     bool ok = true;
     for (size_t i = 0; i < m->equation_count && ok; i++)
@@ -771,30 +790,48 @@ static void note_unknown(void *context, expr leaf)
     if (node->op == EXPR_VARIABLE) scan->seen[node->index] = true;
 }
 
+/* Unknowns that only rest, der(p) = 0: parameters with fixed = false among them. */
+static void mark_resting(const model_form *f, bool *resting)
+{
+    for (size_t r = 0; r < f->residual.outputs; r++) {
+        const expr_node *node = graph_node(f->flat->graph, f->residual.e[r]);
+        if (node->op == EXPR_VARIABLE && node->order == 1) resting[node->index] = true;
+    }
+}
+
+enum { RANK_FIXED = 6 };
+
 /* How willingly the start value of a state is kept: fixed ones first, then states that no initial
- * equation mentions, then others that have a start value, then the rest; 0: not at all. */
+ * equation mentions, then others that have a start value, then those without, then those that rest;
+ * 0: not at all. */
 static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebraic)
 {
     int n = f->n;
     bool *fixed = DAE_ARRAY(bool, n), *mentioned = DAE_ARRAY(bool, n), *given = DAE_ARRAY(bool, n);
+    bool *resting = DAE_ARRAY(bool, n);
     struct {
         const graph *g;
         bool *seen;
     } scan = {f->flat->graph, mentioned};
     bool ok =
-        fixed && mentioned && given &&
+        fixed && mentioned && given && resting &&
         graph_leaves(f->flat->graph, f->condition.e, f->condition.outputs, note_unknown, &scan);
     if (ok) {
         mark_fixed(f, fixed);
         mark_given(f, given);
+        mark_resting(f, resting);
     }
     for (int i = 0; ok && i < n; i++) {
-        rank[i] = fixed[i] ? 4 : !f->differential[i] ? 0 : !mentioned[i] ? 3 : given[i] ? 2 : 1;
+        if (fixed[i])
+            rank[i] = RANK_FIXED;
+        else if (f->differential[i])
+            rank[i] = resting[i] ? 1 + given[i] : !mentioned[i] ? 5 : 3 + given[i];
         if (fixed[i] && !f->differential[i]) *any_fixed_algebraic = true;
     }
     dae_free(fixed);
     dae_free(mentioned);
     dae_free(given);
+    dae_free(resting);
     return ok;
 }
 
@@ -819,12 +856,12 @@ static bool choose_pinned(const build *b, const int *rank, int n, bool *square)
     ok = ok && matching_new(&m, start, column, all, initial->n);
     *square = ok;
     for (int r = 0; r < rows && *square; r++) *square = matching_add(&m, r);
-    for (int level = 4; level > 0 && *square; level--)
+    for (int level = RANK_FIXED; level > 0 && *square; level--)
         for (int i = 0; i < n && *square; i++) {
             if (rank[i] != level) continue;
             bool free = rows + initial->pinned_count < initial->n && matching_add(&m, rows + i);
             if (free) initial->pinned[initial->pinned_count++] = i;
-            if (!free && level == 4) *square = false;
+            if (!free && level == RANK_FIXED) *square = false;
         }
     *square = *square && rows + initial->pinned_count == initial->n;
     matching_free(&m);
@@ -892,10 +929,13 @@ static bool name_initial(model_form *initial, const model_form *f)
     initial->unknown_names = DAE_ARRAY(char *, initial->n);
     if (!initial->unknown_names) return false;
     for (int i = 0; i < initial->n; i++) {
-        const char *name = f->unknown_names[i < f->n ? i : initial->slope_of[i]];
-        char *text = dae_calloc(strlen(name) + 6, 1);
+        int of = i < f->n ? i : initial->slope_of[i];
+        bool taken =
+            of + 1 < f->n && f->unknown_order[of + 1] > 0; /* der(x) is an unknown itself */
+        const char *format = i < f->n ? "%s" : taken ? "slope of %s" : "der(%s)";
+        char *text = dae_calloc(strlen(f->unknown_names[of]) + 10, 1);
         if (!text) return false;
-        sprintf(text, i < f->n ? "%s" : "der(%s)", name);
+        sprintf(text, format, f->unknown_names[of]);
         initial->unknown_names[i] = text;
     }
     return true;

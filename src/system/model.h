@@ -19,6 +19,8 @@ typedef struct model_alias {
     int sign;     /* +1 or -1 */
     expr value;   /* not EXPR_NONE: eliminated as a constant */
     int equation; /* flat equation that says so; -1: none */
+    int top;      /* the end of the chain of roots */
+    int top_sign; /* product of the signs on the way there */
 } model_alias;
 
 /* An initial equation of a discrete variable: v = pre(v) = value. */
