@@ -666,6 +666,7 @@ static void check_field_names(flattener *f, const instance *in, const ast_class 
 static value declare_record(flattener *f, instance *in, const ast_class *record)
 {
     record_level level = {record, in->levels};
+    bool broken = false; /* a field is: then there is no whole to work with */
     if (!record_allowed(f, record, in->levels, in->component->place)) return value_error();
     value *v = flatten_take(f, sizeof *v);
     size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
@@ -690,8 +691,9 @@ static value declare_record(flattener *f, instance *in, const ast_class *record)
         instance child = field_instance(f, in, &record->components[k], v, k);
         child.levels = &level;
         fields[k] = declare_instance(f, &child);
+        if (value_is_error(&fields[k])) broken = true;
     }
-    return *v;
+    return broken ? value_error() : *v;
 }
 
 /* ---- components ---- */
@@ -755,7 +757,7 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
         v = declare_variables(f, in, &a, t);
         v.class_ = t->class_;
         v.unit = own_unit;
-        if (resting) add_resting_equation(f, in, &v);
+        if (resting && !value_is_error(&v)) add_resting_equation(f, in, &v);
         if (!resting && !value_is_error(&v)) remember_binding(f, in, &v);
     } else {
         v = declare_parameters(f, in, &a, t);
