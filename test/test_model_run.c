@@ -238,6 +238,27 @@ static void test_discrete_equations_outside_when(void **state)
     end(&r);
 }
 
+/* floor and ceil jump at events, also where they leave an integer at the start. */
+static void test_rounding(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true), up, down, m;\nInteger k;\nequation\n"
+                       "der(x) = 1;\nup = ceil(x);\ndown = floor(-x);\nm = mod(x, 0.75);\n"
+                       "k = integer(2*x);")));
+    OK(step_to(&r, 0.25));
+    NEAR("up", 1.0);
+    NEAR("down", -1.0);
+    OK(step_to(&r, 2.5));
+    NEAR("up", 3.0);
+    NEAR("down", -3.0);
+    NEAR("m", 0.25);
+    OK(step_to(&r, 2.75));
+    EXACTLY("k", 5.0);
+    assert_int_equal(dae_problem_variable_count(r.problem), 5); /* none of the translator's */
+    end(&r);
+}
+
 /* ---- sample ------------------------------------------------------------------------------- */
 
 static void test_sample_times_are_exact(void **state)
@@ -336,6 +357,17 @@ static void test_reinit_in_a_loop(void **state)
     double b = value(&r, "b"), a = value(&r, "a");
     assert_true(fabs(a + b - 10.0) < 1e-8 && fabs(a - b * b * b - 10.0 / 3.0 + 8.0) < 1e-8);
     end(&r);
+}
+
+static void test_reinit_of_what_is_no_state(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(load(&r, MODEL("Real x(start=0), z;\nequation\nder(x) = 1;\nz = x^2;\n"
+                                    "when x > 0.5 then\n  reinit(z, 3);\nend when;")),
+                     DAE_ERR_MODEL);
+    WORDS(r.diag.text, "m.mo:7|z|no state");
+    assert_int_equal(r.diag.line, 7);
 }
 
 /* reinit makes another relation true: its clause acts in the same event. */
@@ -646,6 +678,26 @@ static void test_fixed_start_on_either_side_of_an_alias(void **state)
     end(&r);
 }
 
+static void test_contradicting_fixed_values(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(begin(&r, MODEL("Real x(start=1, fixed=true);\nReal y(start=2, fixed=true);\n"
+                                     "equation\nder(x) = 0;\nx = y;")),
+                     DAE_ERR_INITIAL);
+    WORDS(dae_solver_diag(r.solver)->text, "x (m.mo:2)|y (m.mo:3)|contradicts");
+    end(&r);
+    assert_int_equal(begin(&r, MODEL("Real x(start=1, fixed=true), y(start=2, fixed=true);\n"
+                                     "equation\nder(x) = 0;\ny = 3*x;")),
+                     DAE_ERR_INITIAL);
+    WORDS(dae_solver_diag(r.solver)->text, "m.mo:5|contradict");
+    end(&r);
+    OK(begin(&r, MODEL("Real x(start=1, fixed=true), y(start=3, fixed=true);\n"
+                       "equation\nder(x) = 0;\ny = 3*x;"))); /* too many, but they agree */
+    NEAR("y", 3.0);
+    end(&r);
+}
+
 static void test_derivative_of_an_alias(void **state)
 {
     (void)state;
@@ -788,12 +840,14 @@ int main(void)
         cmocka_unit_test(test_pre_edge_change),
         cmocka_unit_test(test_clauses_see_the_new_algebraic_values),
         cmocka_unit_test(test_discrete_equations_outside_when),
+        cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_sample_times_are_exact),
         cmocka_unit_test(test_sample_at_the_start_and_with_a_state_event),
         cmocka_unit_test(test_many_samples),
         cmocka_unit_test(test_bad_sample),
         cmocka_unit_test(test_reinit_of_alias_and_exchange),
         cmocka_unit_test(test_reinit_in_a_loop),
+        cmocka_unit_test(test_reinit_of_what_is_no_state),
         cmocka_unit_test(test_reinit_triggers_the_next_clause),
         cmocka_unit_test(test_initial_and_terminal),
         cmocka_unit_test(test_finish_without_start),
@@ -812,6 +866,7 @@ int main(void)
         cmocka_unit_test(test_free_parameter),
         cmocka_unit_test(test_aliases_are_reported),
         cmocka_unit_test(test_fixed_start_on_either_side_of_an_alias),
+        cmocka_unit_test(test_contradicting_fixed_values),
         cmocka_unit_test(test_derivative_of_an_alias),
         cmocka_unit_test(test_alias_of_a_discrete_variable),
         cmocka_unit_test(test_conflicting_aliases),

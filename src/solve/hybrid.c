@@ -38,6 +38,7 @@ hybrid *hybrid_new(const model_form *form)
     h->active = DAE_ARRAY(int, m->when_count);
     h->reset = DAE_ARRAY(double, form->n);
     h->is_reset = DAE_ARRAY(bool, form->n);
+    h->fixed_by = DAE_ARRAY(int, form->n);
     h->assertion = DAE_ARRAY(double, m->assert_count);
     h->warned = DAE_ARRAY(bool, m->assert_count);
     h->ahead = DAE_ARRAY(double, form->n);
@@ -46,11 +47,24 @@ hybrid *hybrid_new(const model_form *form)
     h->start = DAE_ARRAY(double, form->n);
     h->next_time = INFINITY;
     if (h->start && h->instance && h->sample && h->crossing && h->crossing_ahead && h->decided &&
-        h->zero && h->active && h->reset && h->is_reset && h->assertion && h->warned && h->ahead &&
-        h->ahead_yp && h->before)
+        h->zero && h->active && h->reset && h->is_reset && h->fixed_by && h->assertion &&
+        h->warned && h->ahead && h->ahead_yp && h->before)
         return h;
     hybrid_free(h);
     return NULL;
+}
+
+static void drop_initial(hybrid *h)
+{
+    dae_solver_free(h->initial_solver);
+    dae_problem_free(h->initial_problem);
+    model_instance_free(h->initial);
+    dae_free(h->initial_y);
+    dae_free(h->initial_yp);
+    h->initial_solver = NULL;
+    h->initial_problem = NULL;
+    h->initial = NULL;
+    h->initial_y = h->initial_yp = NULL;
 }
 
 void hybrid_free(hybrid *h)
@@ -65,17 +79,14 @@ void hybrid_free(hybrid *h)
     dae_free(h->active);
     dae_free(h->reset);
     dae_free(h->is_reset);
+    dae_free(h->fixed_by);
     dae_free(h->assertion);
     dae_free(h->warned);
     dae_free(h->ahead);
     dae_free(h->ahead_yp);
     dae_free(h->before);
     dae_free(h->start);
-    dae_solver_free(h->initial_solver);
-    dae_problem_free(h->initial_problem);
-    model_instance_free(h->initial);
-    dae_free(h->initial_y);
-    dae_free(h->initial_yp);
+    drop_initial(h);
     dae_free(h);
 }
 
@@ -117,7 +128,10 @@ static dae_status solve_initial(dae_solver *s, double t)
     const model_form *form = h->instance->form, *initial = form->initial;
     size_t parameters = form->flat->parameter_count;
     dae_status status = h->initial_solver ? DAE_OK : new_initial(s);
-    if (status != DAE_OK) return status;
+    if (status != DAE_OK) {
+        drop_initial(h);
+        return status;
+    }
     memcpy(h->initial->parameters, h->instance->parameters, parameters * sizeof(double));
     memcpy(h->initial->memory, h->instance->memory,
            (size_t)form->flat->memory_count * sizeof(double));
@@ -195,7 +209,7 @@ static bool any_nominal(const model_form *f)
 
 bool hybrid_options(const model_form *f, dae_options *options)
 {
-    bool tags = f->condition.outputs > 0 && !f->initial && !options->y_tags;
+    bool tags = f->overdetermined && !options->y_tags;
     bool nominal = any_nominal(f) && !options->atol_by_variable;
     return (!tags || tag_fixed(f, options)) && (!nominal || scale_by_nominal(f, options));
 }
@@ -230,27 +244,44 @@ static double start_value(const model_form *f, size_t v)
     return q->has_start ? model_form_constant(f, q->start) : NAN;
 }
 
-/* Which start value counts where several variables are one: one set from outside (2), a fixed one
- * or that of the variable which stands for them (1), another (0). */
+/* Which start value counts where several variables are one: one set from outside (3), a fixed one
+ * (2), that of the variable which stands for them (1), another (0). */
 static int start_level(const model_form *f, size_t v)
 {
-    if (!isnan(f->start[v])) return 2;
-    return f->flat->variables[v].fixed || f->alias[v].root == (int)v;
+    if (!isnan(f->start[v])) return 3;
+    return f->flat->variables[v].fixed ? 2 : f->alias[v].root == (int)v;
+}
+
+/* Give the unknown of flat variable v its start value; two fixed ones that differ are a conflict.
+ */
+static void take_start(dae_solver *s, size_t v)
+{
+    hybrid *h = s->hybrid;
+    const model_form *f = h->instance->form;
+    int sign, first = f->first_unknown[root_of(f, (int)v, &sign)];
+    double value = sign * start_value(f, v);
+    if (first < 0 || isnan(value)) return;
+    if (start_level(f, v) == 2) {
+        double size = fmax(fabs(value), fabs(s->y[first]));
+        if (h->fixed_by[first] < 0)
+            h->fixed_by[first] = (int)v;
+        else if (fabs(value - s->y[first]) > 1e-9 * size)
+            h->conflict = (int)v;
+    }
+    s->y[first] = value;
 }
 
 void hybrid_start_values(dae_solver *s)
 {
-    const model_form *f = s->hybrid->instance->form;
+    hybrid *h = s->hybrid;
+    const model_form *f = h->instance->form;
     vector_zero(s->n, s->y);
     vector_zero(s->n, s->yp);
-    for (int level = 0; level < 3; level++) /* later ones win */
-        for (size_t v = 0; v < f->flat->variable_count; v++) {
-            if (f->flat->variables[v].discrete || start_level(f, v) != level) continue;
-            int sign, root = root_of(f, (int)v, &sign);
-            double value = start_value(f, v);
-            if (f->first_unknown[root] >= 0 && !isnan(value))
-                s->y[f->first_unknown[root]] = sign * value;
-        }
+    for (int i = 0; i < s->n; i++) h->fixed_by[i] = -1;
+    h->conflict = -1;
+    for (int level = 0; level < 4; level++) /* later ones win */
+        for (size_t v = 0; v < f->flat->variable_count; v++)
+            if (!f->flat->variables[v].discrete && start_level(f, v) == level) take_start(s, v);
 }
 
 /* ---- memory ---- */
@@ -332,9 +363,9 @@ static bool update_relations(dae_solver *s, double t)
     const flat_model *m = flat_of(s);
     bool changed = false;
     if (m->relation_count == 0) return false;
-    double soon = look_ahead(s, t);
+    h->soon = look_ahead(s, t);
     model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
-    model_instance_crossings(h->instance, soon, h->ahead, h->ahead_yp, h->crossing_ahead);
+    model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
     for (size_t r = 0; r < m->relation_count; r++) {
         double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
         bool away = fabs(now) > fabs(later - now);
@@ -527,6 +558,19 @@ static void take_discrete_initials(dae_solver *s, double t)
     }
 }
 
+/* The value of a discrete equation. Like relations, floor(a) with a at an integer goes where a
+ * goes. */
+static double discrete_value(const dae_solver *s, double t, expr e)
+{
+    const hybrid *h = s->hybrid;
+    const expr_node *node = graph_node(flat_of(s)->graph, e);
+    if (node->op != EXPR_FLOOR || !h->solved) return value_at(s, t, e);
+    double now = value_at(s, t, node->a);
+    double soon = model_instance_value(h->instance, h->soon, h->ahead, h->ahead_yp, node->a);
+    bool away = fabs(now - nearbyint(now)) > fabs(soon - now);
+    return floor(away ? now : soon);
+}
+
 /* Discrete equations and when-clauses, each after what it reads. */
 static void evaluate_discretes(dae_solver *s, double t, bool initial)
 {
@@ -539,7 +583,7 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
             evaluate_when(s, t, index, initial);
         } else {
             const flat_discrete *q = &m->discretes[index];
-            memory[m->variables[q->variable].memory] = value_at(s, t, q->value);
+            memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);
         }
     }
 }
@@ -714,7 +758,7 @@ static void settle(dae_solver *s, double t)
     if (!flags) return;
     for (size_t i = 0; i < m->discrete_count; i++) {
         const flat_discrete *q = &m->discretes[i];
-        memory[m->variables[q->variable].memory] = value_at(s, t, q->value);
+        memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);
     }
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++) {
@@ -929,6 +973,25 @@ static dae_status initialise(dae_solver *s, double t)
     return DAE_OK;
 }
 
+/* Two fixed start values of one unknown must agree. */
+static dae_status check_fixed(dae_solver *s)
+{
+    const model_form *f = s->hybrid->instance->form;
+    int v = s->hybrid->conflict, sign;
+    if (v < 0) return DAE_OK;
+    const flat_variable *q = &f->flat->variables[v];
+    const flat_variable *p =
+        &f->flat->variables[s->hybrid->fixed_by[f->first_unknown[root_of(f, v, &sign)]]];
+    diag_variable(&s->diag, v, q->name);
+    s->diag.line = q->place.line;
+    s->diag.value = start_value(f, (size_t)v);
+    return diag_set(&s->diag, DAE_ERR_INITIAL,
+                    "The fixed start value %.9g of %s (%s:%d) contradicts that of %s (%s:%d): the "
+                    "equations make them one variable.",
+                    s->diag.value, q->name, file_of(s), q->place.line, p->name, file_of(s),
+                    p->place.line);
+}
+
 dae_status hybrid_explain(dae_solver *s, dae_status status)
 {
     if (status < 0 && s->diag.line == 0) tell_line(s->hybrid->instance->form, &s->diag);
@@ -950,6 +1013,7 @@ dae_status hybrid_start(dae_solver *s, double t)
     for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
     h->instance->noise = NOISE_OF_ATOL * s->options.atol;
     dae_status status = start_samples(s, t);
+    if (status == DAE_OK) status = check_fixed(s);
     if (status == DAE_OK) status = initialise(s, t);
     if (status != DAE_OK) return hybrid_explain(s, status);
     raise_samples(s, t);
@@ -967,7 +1031,10 @@ dae_status hybrid_update(dae_solver *s)
     if (status != DAE_OK) return status;
     raise_samples(s, t);
     cross_relations(s, t);
-    return hybrid_explain(s, run_event(s, t));
+    double direction = s->direction; /* an event may lie beyond tend by its rounding: no way back */
+    status = run_event(s, t);
+    s->direction = direction;
+    return hybrid_explain(s, status);
 }
 
 dae_status hybrid_finish(dae_solver *s)
@@ -1003,6 +1070,7 @@ dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
+    if (!y) return DAE_OK; /* no step since the last event, whose location rounded beyond tend */
     if (s->phase == PHASE_RUNNING) note_overdue(s, t, y, yp);
     if (m->assert_count == 0) return DAE_OK;
     model_instance_assertions(h->instance, t, y, yp, h->assertion);

@@ -29,6 +29,7 @@ typedef struct hybrid {
     int crowd;                /* and how many */
     double *assertion;        /* work: values of the assertions */
     double *ahead, *ahead_yp; /* work: y and y' a moment later */
+    double soon;              /* when that is */
     double *before;           /* work: memory before a pass */
     bool *warned;             /* per assertion at level warning: told once */
     bool pending;             /* an event was located and reported, its update is due */
@@ -40,7 +41,9 @@ typedef struct hybrid {
     dae_problem *initial_problem;
     struct dae_solver *initial_solver;
     double *initial_y, *initial_yp; /* its unknowns */
-    double *start;                  /* n: the start values given */
+    int *fixed_by; /* per unknown: the variable whose fixed start value it has, -1 */
+    int conflict;  /* a variable whose fixed start value contradicts another's, -1 */
+    double *start; /* n: the start values given */
 } hybrid;
 
 /* NULL: out of memory. */

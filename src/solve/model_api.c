@@ -169,13 +169,13 @@ dae_status dae_problem_from_file(const char *path, dae_problem **problem, dae_di
 int dae_problem_variable_count(const dae_problem *p)
 {
     if (!p) return 0;
-    return p->model ? (int)p->model->flat->variable_count : p->form.n;
+    return p->model ? p->model->visible_count : p->form.n;
 }
 
 static const flat_variable *variable_at(const dae_problem *p, int i)
 {
-    bool there = p && p->model && i >= 0 && (size_t)i < p->model->flat->variable_count;
-    return there ? &p->model->flat->variables[i] : NULL;
+    bool there = p && p->model && i >= 0 && i < p->model->visible_count;
+    return there ? &p->model->flat->variables[p->model->visible[i]] : NULL;
 }
 
 const char *dae_problem_variable(const dae_problem *p, int i)
@@ -253,9 +253,9 @@ static dae_status reject_parameter_name(const model_form *f, const char *name, d
 
 static dae_status reject_variable_name(const model_form *f, const char *name, dae_diag *diag)
 {
-    size_t count = f->flat->variable_count;
+    size_t count = (size_t)f->visible_count;
     const char **names = DAE_ARRAY(const char *, count);
-    for (size_t i = 0; names && i < count; i++) names[i] = f->flat->variables[i].name;
+    for (size_t i = 0; names && i < count; i++) names[i] = f->flat->variables[f->visible[i]].name;
     dae_status status = reject_name("variable", name, names, names ? count : 0, diag);
     dae_free(names);
     return status;
@@ -314,7 +314,7 @@ dae_status dae_problem_set_start(dae_problem *p, const char *name, double value,
     if (status != DAE_OK) return status;
     int i = dae_problem_find_variable(p, name);
     if (i < 0) return reject_variable_name(p->model, name, diag);
-    p->model->start[i] = value;
+    p->model->start[p->model->visible[i]] = value;
     return DAE_OK;
 }
 

@@ -70,13 +70,15 @@ static void note_variable_leaf(void *context, expr leaf)
 }
 
 /* Whether e depends on parameters and constants alone. */
-static bool is_fixed_value(const model_form *f, expr e)
+static bool is_fixed_value(model_form *f, expr e)
 {
     struct {
         const graph *g;
         bool found;
     } seen = {f->flat->graph, false};
-    return graph_leaves(f->flat->graph, &e, 1, note_variable_leaf, &seen) && !seen.found;
+    bool ok = graph_leaves(f->flat->graph, &e, 1, note_variable_leaf, &seen);
+    if (!ok) f->failed = true;
+    return ok && !seen.found;
 }
 
 /* How much a variable is wanted as the one that stays. */
@@ -268,7 +270,7 @@ static bool reduce(build *b)
         ok = graph_leaves(m->graph, &m->relations[i].crossing, 1, note_order, &scan);
     for (size_t i = 0; i < m->assert_count && ok; i++)
         ok = graph_leaves(m->graph, &m->asserts[i].value, 1, note_order, &scan);
-    return ok && number_unknowns(f, b->order);
+    return ok && !f->failed && number_unknowns(f, b->order);
 }
 
 static expr mapped(build *b, expr e)
@@ -451,17 +453,30 @@ static bool program_from_list(build *b, model_program *p, const void *list, size
     return ok;
 }
 
-/* Every flat variable in terms of unknowns, memory and parameters. */
+/* Variables of the model; those of the translator ($floor1, $when2) are nobody's business. */
+static bool list_visible(model_form *f)
+{
+    const flat_model *m = f->flat;
+    f->visible = DAE_ARRAY(int, m->variable_count);
+    if (!f->visible) return false;
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].name[0] != '$') f->visible[f->visible_count++] = (int)v;
+    return true;
+}
+
+/* Every visible variable in terms of unknowns, memory and parameters. */
 static bool output_program(build *b)
 {
     model_form *f = b->f;
     flat_model *m = f->flat;
     expr *e = DAE_ARRAY(expr, m->variable_count);
-    if (!e) return false;
-    for (size_t v = 0; v < m->variable_count; v++)
-        e[v] = m->variables[v].discrete ? graph_memory(m->graph, m->variables[v].memory)
-                                        : mapped(b, graph_variable(m->graph, (int)v, 0));
-    bool ok = make_program(f, &f->output, e, m->variable_count);
+    bool ok = e && list_visible(f);
+    for (int k = 0; ok && k < f->visible_count; k++) {
+        int v = f->visible[k];
+        e[k] = m->variables[v].discrete ? graph_memory(m->graph, m->variables[v].memory)
+                                        : mapped(b, graph_variable(m->graph, v, 0));
+    }
+    ok = ok && make_program(f, &f->output, e, (size_t)f->visible_count);
     dae_free(e);
     return ok;
 }
@@ -991,6 +1006,7 @@ static bool build_initial(model_form *f)
     build_free(&b);
     dae_free(place);
     dae_free(rank);
+    f->overdetermined = needed && !square;
     if (ok && square)
         f->initial = b.f;
     else
@@ -1046,6 +1062,36 @@ static dae_status exhausted(const build *b, dae_diag *diag)
                     f->flat->name, graph_size(f->flat->graph) - 1);
 }
 
+/* reinit sets states, and nothing else. */
+static dae_status check_reinit(const model_form *f, const flat_action *a, dae_diag *diag)
+{
+    int sign, unknown = a->kind == ACTION_REINIT
+                            ? f->first_unknown[alias_root(f, a->variable, &sign)]
+                            : -1;
+    if (a->kind != ACTION_REINIT || (unknown >= 0 && f->differential[unknown])) return DAE_OK;
+    const flat_model *m = f->flat;
+    const char *name = m->variables[a->variable].name;
+    diag_variable(diag, a->variable, name);
+    if (diag) diag->line = a->place.line;
+    return diag_set(
+        diag, DAE_ERR_MODEL,
+        "%s:%d: reinit of %s, which is no state: its derivative does not appear. Set the "
+        "states that it depends on.",
+        m->file ? m->file : m->name, a->place.line, name);
+}
+
+static dae_status check_reinits(const model_form *f, dae_diag *diag)
+{
+    dae_status status = DAE_OK;
+    for (size_t w = 0; w < f->flat->when_count; w++)
+        for (size_t b = 0; b < f->flat->whens[w].branch_count; b++) {
+            const flat_branch *q = &f->flat->whens[w].branches[b];
+            for (size_t i = 0; i < q->action_count && status == DAE_OK; i++)
+                status = check_reinit(f, &q->actions[i], diag);
+        }
+    return status;
+}
+
 static dae_status build_form(build *b, dae_diag *diag)
 {
     model_form *f = b->f;
@@ -1059,6 +1105,7 @@ static dae_status build_form(build *b, dae_diag *diag)
     bool ok = collect_equations(b);
     if (!ok || !differentiate(b, 0)) return exhausted(b, diag);
     dae_status status = check_structure(b, diag);
+    if (status == DAE_OK) status = check_reinits(f, diag);
     if (status != DAE_OK) return status;
     if (!make_pattern(b) || !make_programs(b)) return exhausted(b, diag);
     status = check_conditions(f, diag);
@@ -1099,6 +1146,7 @@ void model_form_free(model_form *f)
     dae_free(f->equation_lines);
     dae_free(f->settings);
     dae_free(f->rounded);
+    dae_free(f->visible);
     model_form_free(f->initial);
     dae_free(f->slope_of);
     dae_free(f->pinned);
@@ -1142,10 +1190,22 @@ static double parameter_leaf(void *context, const expr_node *leaf)
     return scan->f->parameters[leaf->index];
 }
 
+/* Value of e; what is not a number is looked at twice, since lack of memory looks the same. */
+static double value_of(const model_form *f, expr e, graph_leaf_value leaf, void *context)
+{
+    double value = graph_value(f->flat->graph, e, leaf, context);
+    return isnan(value) ? graph_value(f->flat->graph, e, leaf, context) : value;
+}
+
+static void ignore_leaf(void *context, expr leaf)
+{
+    (void)context, (void)leaf;
+}
+
 double model_form_constant(const model_form *f, expr e)
 {
     parameter_scan scan = {f, NULL, -1};
-    return e == EXPR_NONE ? NAN : graph_value(f->flat->graph, e, parameter_leaf, &scan);
+    return e == EXPR_NONE ? NAN : value_of(f, e, parameter_leaf, &scan);
 }
 
 static dae_status reject_parameter(const model_form *f, int p, const char *why, dae_diag *diag)
@@ -1169,9 +1229,7 @@ static dae_status evaluate_parameter(model_form *f, int p, signed char *state, i
         parameter_scan scan = {f, state, -1};
         double value = f->parameters[top];
         if (!f->parameter_set[top])
-            value = q->value == EXPR_NONE
-                        ? 0.0
-                        : graph_value(f->flat->graph, q->value, parameter_leaf, &scan);
+            value = q->value == EXPR_NONE ? 0.0 : value_of(f, q->value, parameter_leaf, &scan);
         if (scan.missing >= 0) {
             state[top] = 1;
             if (state[scan.missing] == 1)
@@ -1180,6 +1238,9 @@ static dae_status evaluate_parameter(model_form *f, int p, signed char *state, i
             continue;
         }
         if (!isfinite(value) && q->type != FLAT_STRING) {
+            if (!f->parameter_set[top] &&
+                !graph_leaves(f->flat->graph, &q->value, 1, ignore_leaf, NULL))
+                return out_of_memory(diag);
             if (diag) diag->value = value;
             return reject_parameter(f, top, isnan(value) ? "is not a number" : "is infinite", diag);
         }
@@ -1367,7 +1428,7 @@ double model_instance_value(const model_instance *m, double t, const double *y, 
                             expr e)
 {
     point_scan at = {m, t, y, yp};
-    return graph_value(m->form->flat->graph, e, point_leaf, &at);
+    return value_of(m->form, e, point_leaf, &at);
 }
 
 void model_form_describe(model_form *f, dae_residual *r)

@@ -55,10 +55,13 @@ typedef struct model_form {
     int eliminated;                         /* number of alias variables */
     char **unknown_names, **equation_names; /* owned */
     size_t equation_room;                   /* entries of equation_names, some perhaps NULL */
-    bool *rounded;          /* per relation: its crossing function carries rounding errors; owned */
-    int *equation_lines;    /* per equation: line of the text, 0 if none; owned */
-    bool resting;           /* no continuous unknowns: y' = 0 stands in, so that time can go on */
-    size_t condition_count; /* the first ones of flat->initial_equations: continuous */
+    bool *rounded;       /* per relation: its crossing function carries rounding errors; owned */
+    int *equation_lines; /* per equation: line of the text, 0 if none; owned */
+    bool resting;        /* no continuous unknowns: y' = 0 stands in, so that time can go on */
+    int *visible;        /* flat variables of the user; owned */
+    int visible_count;
+    bool overdetermined;     /* more initial equations and fixed values than states */
+    size_t condition_count;  /* the first ones of flat->initial_equations: continuous */
     model_setting *settings; /* the others; owned */
     size_t settings_count;
 
@@ -69,6 +72,7 @@ typedef struct model_form {
     int *slope_of; /* of an initial system: for i >= first, y_i is y' of unknown slope_of */
     int *pinned;   /* unknowns whose start value is an equation */
     int pinned_count;
+    bool failed;   /* memory ran out while aliases were sought */
     bool borrowed; /* an initial system: flat belongs to the form it starts */
 } model_form;
 
@@ -117,7 +121,7 @@ bool model_instance_worth_compiling(const model_instance *instance);
 /* out = crossing functions of the relations */
 void model_instance_crossings(model_instance *instance, double t, const double *y, const double *yp,
                               double *out);
-/* out = all flat variables, discrete ones included, at a point */
+/* out = all visible variables, discrete ones included, at a point */
 void model_instance_outputs(model_instance *instance, double t, const double *y, const double *yp,
                             double *out);
 /* out = assertion conditions (flat->assert_count) */
