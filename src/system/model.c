@@ -557,18 +557,21 @@ typedef struct matching {
     const int *column;
     int *row_of;   /* per column: its row, -1 */
     size_t *cheap; /* per row: columns before it are taken, for ever */
-    size_t *next;  /* per row: where its search goes on */
     int *stamp;    /* per row: last search that saw it */
-    int *path, *via;
+    bool *closed;  /* per row: no free column can be reached from it, for ever */
+    int *queue;    /* rows seen by a search, in its order */
+    int *parent;   /* per row seen: the row it was seen from, */
+    int *via;      /* and the column between them, which is the row's own */
 } matching;
 
 static void matching_free(matching *m)
 {
     dae_free(m->row_of);
     dae_free(m->cheap);
-    dae_free(m->next);
     dae_free(m->stamp);
-    dae_free(m->path);
+    dae_free(m->closed);
+    dae_free(m->queue);
+    dae_free(m->parent);
     dae_free(m->via);
 }
 
@@ -578,11 +581,13 @@ static bool matching_new(matching *m, const size_t *start, const int *column, in
                     .column = column,
                     .row_of = DAE_ARRAY(int, columns),
                     .cheap = DAE_ARRAY(size_t, rows),
-                    .next = DAE_ARRAY(size_t, rows),
                     .stamp = DAE_ARRAY(int, rows),
-                    .path = DAE_ARRAY(int, rows),
+                    .closed = DAE_ARRAY(bool, rows),
+                    .queue = DAE_ARRAY(int, rows),
+                    .parent = DAE_ARRAY(int, rows),
                     .via = DAE_ARRAY(int, rows)};
-    if (!m->row_of || !m->cheap || !m->next || !m->stamp || !m->path || !m->via) return false;
+    if (!m->row_of || !m->cheap || !m->stamp || !m->closed || !m->queue || !m->parent || !m->via)
+        return false;
     for (int j = 0; j < columns; j++) m->row_of[j] = -1;
     for (int r = 0; r < rows; r++) {
         m->cheap[r] = start[r];
@@ -599,41 +604,40 @@ static int free_column(matching *m, int r)
     return -1;
 }
 
-/* A row behind r that this search has not seen; -1. *via: the column between them. */
-static int row_behind(matching *m, int r, int search, int *via)
+/* Let row r have the free column, the row before it r's old one, and so on back to `row`. */
+static void move_along(matching *m, int row, int r, int free)
 {
-    while (m->next[r] < m->start[r + 1]) {
-        *via = m->column[m->next[r]++];
-        int behind = m->row_of[*via];
-        if (m->stamp[behind] != search) return behind;
+    for (; r != row; r = m->parent[r]) {
+        m->row_of[free] = r;
+        free = m->via[r];
     }
-    return -1;
+    m->row_of[free] = row;
 }
 
 /* Give `row` a column, moving others along; false if that is impossible. Rows with stamp == row
- * were then all in the way. */
+ * were then all in the way. Breadth first: equations of neighbours in a chain or a grid mostly find
+ * a free column a few steps away, where going deep would follow the whole chain. */
 static bool matching_add(matching *m, int row)
 {
-    int depth = 0, search = row;
-    m->path[0] = row;
-    m->stamp[row] = search;
-    m->next[row] = m->start[row];
-    while (depth >= 0) {
-        int r = m->path[depth], found = free_column(m, r);
-        if (found >= 0) {
-            m->row_of[found] = r;
-            while (--depth >= 0) m->row_of[m->via[depth]] = m->path[depth];
+    int seen = 0;
+    m->queue[seen++] = row;
+    m->stamp[row] = row;
+    for (int at = 0; at < seen; at++) {
+        int r = m->queue[at], free = free_column(m, r);
+        if (free >= 0) {
+            move_along(m, row, r, free);
             return true;
         }
-        int behind = row_behind(m, r, search, &m->via[depth]);
-        if (behind < 0) {
-            depth--;
-            continue;
+        for (size_t k = m->start[r]; k < m->start[r + 1]; k++) {
+            int behind = m->row_of[m->column[k]];
+            if (m->stamp[behind] == row || m->closed[behind]) continue;
+            m->stamp[behind] = row;
+            m->parent[behind] = r;
+            m->via[behind] = m->column[k];
+            m->queue[seen++] = behind;
         }
-        m->stamp[behind] = search;
-        m->next[behind] = m->start[behind];
-        m->path[++depth] = behind;
     }
+    for (int at = 0; at < seen; at++) m->closed[m->queue[at]] = true;
     return false;
 }
 
