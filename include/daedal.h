@@ -416,8 +416,9 @@ DAE_API dae_status dae_solver_at(dae_solver *solver, double t, int derivative, d
 /* Go on from the current time with new values (NULL: keep), made consistent; history is dropped. */
 DAE_API dae_status dae_solver_restart(dae_solver *solver, const double *y, const double *yp);
 
-/* The run is over: the last event of a model, with terminal() true, at the solver's time. Its values
- * are read afterwards at that time; further steps do nothing. Nothing happens for callbacks. */
+/* The run is over: the last event of a model, with terminal() true, at the solver's time. Its
+ * values are read afterwards at that time; further steps do nothing. Nothing happens for callbacks.
+ */
 DAE_API dae_status dae_solver_finish(dae_solver *solver);
 
 /* All variables of the problem (dae_problem_variable_count values) at any t in the last step. */

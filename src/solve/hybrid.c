@@ -500,7 +500,7 @@ static void terminate(dae_solver *s, double t, const flat_action *a)
  * Inner passes solve them: discrete equations and when-clauses in the order of their data flow,
  * then consistent continuous values and the relations, until nothing changes. Then the clauses act:
  * reinit, assert, terminate. If pre(v) differs from v, or a state was set anew, or a relation
- * leaves zero for its other side, pre := v and all of it again [Modelica 8.6]. */
+ * leaves zero for its other side, pre := v and all of it again (Modelica 3.6, section 8.6). */
 
 /* Discrete variables that a clause defines keep their values unless a branch is active. */
 static void hold_assigned(dae_solver *s, const flat_when *w)

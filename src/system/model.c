@@ -551,7 +551,8 @@ static bool name_unknowns(model_form *f)
  * Structure: every equation has an unknown of its own
  * ------------------------------------------------------------------------------------------- */
 
-/* A matching of rows to columns, grown row by row along augmenting paths [Duf81]. */
+/* A matching of rows to columns, grown row by row along augmenting paths (Duff 1981, ACM TOMS 7,
+ * 315-330). */
 typedef struct matching {
     const size_t *start; /* row r has column[start[r] .. start[r+1]) */
     const int *column;
@@ -855,8 +856,9 @@ static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebrai
 }
 
 /* Choose what start values to keep beside the equations b has: greedily by rank, each only if the
- * equations leave it free, which is best [Edm71: the matroid of what a matching covers]. *square:
- * all equations and fixed values are independent, and there is an unknown for each. */
+ * equations leave it free, which is best (what a matching can cover is a matroid, Edmonds and
+ * Fulkerson 1965). *square: all equations and fixed values are independent, and there is an unknown
+ * for each. */
 static bool choose_pinned(const build *b, const int *rank, int n, bool *square)
 {
     model_form *initial = b->f;
