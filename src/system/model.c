@@ -282,11 +282,11 @@ static expr mapped(build *b, expr e)
 /* "comment (file:12)": a name that tells the place, too. Names without a comment do already. */
 static char *placed_name(const flat_model *m, const flat_equation *q)
 {
-    char text[512], place[256];
     const char *name = q->name ? q->name : "equation";
-    snprintf(place, sizeof place, "(%.200s:%d)", m->file ? m->file : m->name, q->place.line);
-    bool there = strncmp(name, "equation ", 9) == 0 && strchr(name, ':');
-    snprintf(text, sizeof text, "%.250s%s%s", name, there ? "" : " ", there ? "" : place);
+    if (strncmp(name, "equation ", 9) == 0 && strchr(name, ':')) return dae_strdup(name);
+    char text[512];
+    snprintf(text, sizeof text, "%.250s (%.200s:%d)", name, m->file ? m->file : m->name,
+             q->place.line);
     return dae_strdup(text);
 }
 
