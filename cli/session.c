@@ -232,6 +232,7 @@ int session_prepare(session *s, dae_options *options)
     options->interrupt = ask_interrupted;
     options->message = show_message;
     options->user = s;
+    s->rtol = options->rtol;
     s->progress = isatty(STDERR_FILENO) != 0;
     if (dae_solver_new(s->problem, options, &s->solver, &diag) < 0)
         return complain_diagnostic(s, &diag);
@@ -339,6 +340,28 @@ static void add_last_row(session *s, const grid *g, report_series *series)
         (void)add_row(s, series, now);
 }
 
+/* Whether an event changed a value: more than solving for it once more does. */
+static bool visibly_different(double before, double after, double rtol)
+{
+    return fabs(after - before) > 100.0 * rtol * (fabs(before) + fabs(after));
+}
+
+/* The run is over: a model's last event, with terminal() true, and a row for it if it changed what
+ * is recorded. */
+static int finish(session *s, report_series *series)
+{
+    double t = dae_solver_time(s->solver);
+    if (dae_solver_variables(s->solver, t, s->y) < 0 || dae_solver_finish(s->solver) < 0)
+        return complain_diagnostic(s, dae_solver_diag(s->solver));
+    for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
+    if (dae_solver_variables(s->solver, t, s->y) < 0)
+        return complain_diagnostic(s, dae_solver_diag(s->solver));
+    for (int k = 0; k < s->n_recorded; k++)
+        if (visibly_different(s->row[k], s->y[s->recorded[k]], s->rtol))
+            return add_row(s, series, t);
+    return CLI_OK;
+}
+
 /* The loop of steps; a long step serves several rows, and s->y ends at s->t. */
 static int integrate(session *s, const grid *g, report_series *series)
 {
@@ -353,6 +376,7 @@ static int integrate(session *s, const grid *g, report_series *series)
         if (status > 0 && code == CLI_OK && s->max_steps > 0 && counters->steps >= s->max_steps)
             code = give_up(s, dae_solver_time(s->solver));
     }
+    if (status == DAE_OK && code == CLI_OK) code = finish(s, series);
     clear_progress(s);
     s->t = dae_solver_time(s->solver);
     if (status < 0 && code == CLI_OK) code = complain_diagnostic(s, dae_solver_diag(s->solver));

@@ -43,6 +43,7 @@ typedef struct session {
     bool progress_on_screen;
     double translation; /* seconds of wall time that a text took */
     double seconds;     /* .. and the integration */
+    double rtol;        /* of the run */
     long max_steps;     /* accepted steps before the session gives up; 0: no limit */
     dae_diag diag;      /* of the last failure; status DAE_OK if there was none */
 } session;
