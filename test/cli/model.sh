@@ -290,6 +290,21 @@ interrupt() {
 interrupt INT 130
 interrupt TERM 143
 
+# ---- the end of a run -------------------------------------------------------------------------------------
+cat >ending.mo <<'TEXT'
+model Ending
+  Real x(start = 1, fixed = true);
+  discrete Real e(start = 0, fixed = true);
+equation
+  der(x) = -x;
+  when terminal() then
+    e = x;
+  end when;
+end Ending;
+TEXT
+"$daedal" run ending.mo -o - --points 2 >out 2>err || fail "run ending.mo"
+tail -1 out | awk -F, '{ exit !($1 == 1 && $3 > 0.3678 && $3 < 0.3680) }' || fail "terminal() did not fire"
+
 # ---- completion ------------------------------------------------------------------------------------------
 # offers WORD..: what bash makes of the last word
 offers() {
