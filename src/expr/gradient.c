@@ -28,6 +28,9 @@ typedef struct guard {
  * cost O(n) nodes. */
 enum { NESTED_CONDITIONS = 3 };
 
+/* Summands that meet across more conditions than this are not taken out of them one by one. */
+enum { FAR_OUT = 16 };
+
 /* One summand of a node's adjoint. Inside its guard the value is right where `valid` is true and 0
  * elsewhere. One that was lifted out of a guard's condition remembers how it was inside. */
 typedef struct adjoint {
@@ -265,6 +268,35 @@ static adjoint lift(graph *g, const derive_scratch *s, const adjoint *x)
                      .inside = x->valid};
 }
 
+static uint32_t common_guard(const derive_scratch *s, uint32_t x, uint32_t y)
+{
+    while (x != y) {
+        if (x > y)
+            x = guard_at(s, x)->parent;
+        else
+            y = guard_at(s, y)->parent;
+    }
+    return x;
+}
+
+/* The same seen from `outer`, far outside: all conditions as one, so that n summands under n nested
+ * ifs, as of an array with a computed subscript, do not cost O(n^2) nodes. */
+static adjoint lift_far(graph *g, const derive_scratch *s, const adjoint *x, uint32_t outer)
+{
+    expr whole = guard_at(s, x->guard)->whole, zero = graph_constant(g, 0.0);
+    return (adjoint){.guard = outer,
+                     .value = graph_select(g, whole, x->value, zero),
+                     .valid = graph_select(g, whole, x->valid, zero)};
+}
+
+/* One step of x towards a guard that it shares with y. */
+static adjoint lift_towards(graph *g, const derive_scratch *s, const adjoint *x, const adjoint *y)
+{
+    uint32_t outer = common_guard(s, x->guard, y->guard);
+    bool far = guard_at(s, x->guard)->depth - guard_at(s, outer)->depth > FAR_OUT;
+    return far ? lift_far(g, s, x, outer) : lift(g, s, x);
+}
+
 /* All summands of a list as one, under their nearest common guard. */
 static bool merge(graph *g, derive_scratch *s, uint32_t first, adjoint *result)
 {
@@ -277,7 +309,7 @@ static bool merge(graph *g, derive_scratch *s, uint32_t first, adjoint *result)
             adjoint other = heap_pop(&s->heap);
             outcome = add_adjoints(g, result, &other);
         } else {
-            outcome = lift(g, s, result);
+            outcome = lift_towards(g, s, result, s->heap.items);
         }
         if (!heap_push(&s->heap, &outcome)) return false;
     }

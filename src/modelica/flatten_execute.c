@@ -554,6 +554,20 @@ static bool execute_guarded(flattener *f, ast_item *item, expr running)
     return !f->failed;
 }
 
+/* Statements within statements and, through calls, within other functions' use up the stack. */
+static bool execute_deeper(flattener *f, ast_item *item, bool known, expr running)
+{
+    if (f->depth >= FLATTEN_MAX_DEPTH) {
+        report_error(f, item->place, "statements are nested too deeply");
+        f->stop = true;
+        return false;
+    }
+    f->depth++;
+    bool ok = known ? execute_item(f, item) : execute_guarded(f, item, running);
+    f->depth--;
+    return ok;
+}
+
 static bool execute_items(flattener *f, ast_item *const *items, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
@@ -563,8 +577,7 @@ static bool execute_items(flattener *f, ast_item *const *items, size_t count)
         expr running = still_running(f);
         bool known = graph_is_constant(f->g, running, &x);
         if (known && x == 0.0) return true;
-        if (known ? !execute_item(f, items[k]) : !execute_guarded(f, items[k], running))
-            return false;
+        if (!execute_deeper(f, items[k], known, running)) return false;
     }
     return true;
 }
@@ -600,10 +613,12 @@ static void initial_cells(flattener *f, const value *leaves, value *out)
     if (!value_is_simple(leaves)) return;
     out->e = flatten_take(f, leaves->count * sizeof *out->e);
     for (size_t k = 0; out->e && k < leaves->count; k++) {
-        const expr_node *n = graph_node(f->g, leaves->e[k]);
-        int variable = n->op == EXPR_VARIABLE ? n->index
-                       : n->op == EXPR_MEMORY ? f->slot_variable[n->index]
-                                              : -1;
+        bool string = leaves->type == VALUE_STRING;
+        const expr_node *n = string ? NULL : graph_node(f->g, leaves->e[k]);
+        int variable = string                   ? -1
+                       : n->op == EXPR_VARIABLE ? n->index
+                       : n->op == EXPR_MEMORY   ? f->slot_variable[n->index]
+                                                : -1;
         if (variable < 0) {
             out->e[k] = leaves->e[k];
             continue;
@@ -657,6 +672,11 @@ static void overlay_equations(flattener *f, const value *leaves, const value *ce
         while (x->slots[slot] && changed->cells[x->slots[slot] - 1] != &cells->e[k])
             slot = (slot + 1) & x->mask;
         if (!x->slots[slot]) continue;
+        if (leaves->type == VALUE_STRING) {
+            if (changed->values[x->slots[slot] - 1] != leaves->e[k])
+                report_error(f, place, "a String of the model cannot be assigned to");
+            continue;
+        }
         push_pair(f, f->target,
                   (equation_pair){.left = leaves->e[k],
                                   .right = changed->values[x->slots[slot] - 1],

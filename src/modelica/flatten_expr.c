@@ -142,9 +142,21 @@ value elementwise(flattener *f, ast_op op, const value *a, const value *b, value
     return out;
 }
 
+/* Strings have no nodes in the graph: both must be the same. */
+static value select_strings(flattener *f, const value *a, const value *b)
+{
+    for (size_t k = 0; k < a->count; k++) {
+        if (value_element(a, k) == value_element(b, k)) continue;
+        report_error(f, f->at, "a String cannot depend on a condition of the run");
+        return value_error();
+    }
+    return *a;
+}
+
 value select_values(flattener *f, expr condition, const value *a, const value *b)
 {
     if (value_is_error(a) || value_is_error(b)) return value_error();
+    if (a->type == VALUE_STRING) return select_strings(f, a, b);
     value out = *a;
     if (a->type == VALUE_INTEGER && b->type == VALUE_REAL) out.type = VALUE_REAL;
     out.unit = unit_join(a->unit, b->unit);
@@ -153,6 +165,8 @@ value select_values(flattener *f, expr condition, const value *a, const value *b
         if (!out.fields) return value_error();
         for (size_t k = 0; k < a->field_count; k++)
             out.fields[k] = select_values(f, condition, &a->fields[k], &b->fields[k]);
+        for (size_t k = 0; k < a->field_count; k++)
+            if (value_is_error(&out.fields[k])) return value_error();
         return out;
     }
     if (a->rank == 0) {

@@ -1,0 +1,1 @@
+model M Real x; equation der(der(der(x)))=-x; when der(der(x))>1 then reinit(der(x),1); end when; end M;

@@ -1,0 +1,1 @@
+model M type E=enumeration(a,b); E e,g(start=E.b); Real x[E]; equation e=if time>1 then E.a else E.b; x[e]=1; x[E.b]=Integer(e); g=e+1; when e==E.a then g=pre(e); end when; x=if e<E.b then {1,2} else {e,e}; for i in E loop x[i]=i; end for; for i in E.a:E.b loop end for; end M;

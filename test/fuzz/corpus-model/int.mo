@@ -1,0 +1,1 @@
+model M Real x; Integer i=9223372036854775807; parameter Integer n=99999999999999999999999; Integer k=div(-2147483648,-1); Integer m=mod(5,0); Integer r=rem(1,0); equation x=2^1024+i+n; end M;

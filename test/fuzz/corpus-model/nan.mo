@@ -1,0 +1,1 @@
+model M parameter Real a=0/0; parameter Real b=sqrt(-1); parameter Integer n=integer(0.0*1e308*1e308); Real x[integer(b)]; Real y[integer(log(-1))]; Real z=asin(2); equation for i in sqrt(-1):3 loop z=1; end for; for i in 1:(1e308*1e308-1e308*1e308):2 loop end for; end M;

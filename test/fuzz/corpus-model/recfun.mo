@@ -1,0 +1,1 @@
+model M function f input Real x; input Integer n; output Real y; protected Real a[3]; algorithm a:={x,x,x}; for i in 1:3 loop if n>0 then if n>-1 then if n>-2 then a[i]:=sin(1+2*(3+f(x,n-1)+1)); end if; end if; end if; end for; y:=sum(a); end f; Real x; equation der(x)=f(x,199); end M;

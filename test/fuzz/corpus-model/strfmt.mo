@@ -1,0 +1,1 @@
+model M Real x; equation der(x)=1; assert(x<1, String(x,format="%s%n%999999999d")+String(1.5,significantDigits=-5)+String(true,minimumLength=100000000,leftJustified=false)); end M;

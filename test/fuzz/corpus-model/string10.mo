@@ -1,0 +1,1 @@
+model M function f input Real x; output Real y; protected String s[2]; algorithm s[integer(x)]:="a"; for i in 1:2 loop if x>i then s[i]:="b"; return; end if; end for; y:=1; end f; Real x; equation x=f(time); end M;

@@ -1,0 +1,1 @@
+model M parameter String s="a"; Real x[2]; equation x=cat(1,{s},{s}); x=fill(s,2); [s,s;s,s]=[1,2;3,4]; x={s for i in 1:2}; x=transpose({{s,s},{s,s}}); x=s:s; x=linspace(s,s,2); x=diagonal({s,s}); x=symmetric({{s,s},{s,s}}); x=vector({s,s}); x=if s=="a" then {s,s} else {s,s}; end M;

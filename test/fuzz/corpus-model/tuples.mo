@@ -1,0 +1,1 @@
+model M function f input Real x; output Real a; output Real b; algorithm a:=x; b:=x; end f; Real x,y; equation (x,y)=f(time); (x,,y)=f(1); (x)=f(2); x=f(1)+f(2); {x,y}=f(1); x=if time>1 then f(1) else 2; (x,y)=if time>1 then f(1) else f(2); (x,y)=(y,x); end M;
