@@ -18,6 +18,10 @@ static void shapes_differ(flattener *f, const value *a, const value *b, source_p
 static void types_differ(flattener *f, const value *a, const value *b, source_place place)
 {
     char left[128], right[128];
+    if (a->type == VALUE_STRING && b->type == VALUE_STRING) {
+        report_error(f, place, "Strings have no equations: they are set where they are declared");
+        return;
+    }
     value_describe(a, left, sizeof left);
     value_describe(b, right, sizeof right);
     report_error(f, place, "sides of this equation have different types: %s and %s", left, right);
