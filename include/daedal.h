@@ -407,7 +407,8 @@ DAE_API dae_status dae_solver_start_history(dae_solver *solver, int count, const
  * may pass tend (see opt.stop_time); dae_solver_at(tend) is then interpolated. */
 DAE_API dae_status dae_solver_step(dae_solver *solver, double tend);
 
-/* Step until tend, an event, or an error; y and yp (each may be NULL) receive the values there. */
+/* Step until tend, an event, or an error; y and yp (each may be NULL) receive the values there. The
+ * events of a model do not end it, unless they terminate the run. */
 DAE_API dae_status dae_solver_run(dae_solver *solver, double tend, double *y, double *yp);
 
 /* Value (derivative = 0) or derivative (1) at any t in the last step. */
