@@ -31,16 +31,38 @@ dae_status explain_interrupt(dae_solver *s)
                     s->t_new);
 }
 
+/* What kept the steps small: rejections by cause, and the variable that the error test sees most.
+ */
+static void explain_slow_progress(dae_solver *s)
+{
+    const dae_stats *q = &s->stats;
+    if (10 * q->rejected_convergence > q->attempts)
+        diag_append(&s->diag,
+                    " Newton's iteration failed in %ld of %ld attempts: check the "
+                    "Jacobian callback, or the sparsity pattern.",
+                    q->rejected_convergence, q->attempts);
+    if (10 * q->rejected_error > q->attempts)
+        diag_append(&s->diag, " The error test rejected %ld of %ld attempts.", q->rejected_error,
+                    q->attempts);
+    if (s->last.status != ATTEMPT_OK || !s->last.estimate) return;
+    int variable = vector_argmax(s->n, s->last.estimate, s->norm.tested);
+    diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
+    diag_append(&s->diag, " Variable %s dominates the error of the last step.",
+                s->diag.variable_name);
+}
+
 dae_status explain_max_steps(dae_solver *s, double tend)
 {
     s->diag.t = s->t;
     s->diag.h = s->stats.last_h;
     s->diag.value = (double)s->options.max_steps;
-    return diag_set(&s->diag, DAE_ERR_MAX_STEPS,
-                    "%ld steps took the integration to t = %.10g, not to %.10g; the last step was "
-                    "h = %.3g. Call again to go on, raise max_steps, or look for what makes the "
-                    "steps small (opt.monitor).",
-                    s->options.max_steps, s->t, tend, s->stats.last_h);
+    diag_set(&s->diag, DAE_ERR_MAX_STEPS,
+             "%ld steps took the integration to t = %.10g, not to %.10g; the last step was "
+             "h = %.3g. Call again to go on, raise max_steps, or look for what makes the "
+             "steps small (opt.monitor).",
+             s->options.max_steps, s->t, tend, s->stats.last_h);
+    explain_slow_progress(s);
+    return DAE_ERR_MAX_STEPS;
 }
 
 dae_status explain_weights(dae_solver *s, int variable)
@@ -182,8 +204,9 @@ static dae_status explain_error_test(dae_solver *s, const attempt *a, const char
     if (error_ignores_step(s, a))
         advise_on_stubborn_error(s, a);
     else if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL)
-        diag_append(&s->diag, " An algebraic variable that asks for such small steps points to an "
-                              "index above 1: give it kind DAE_KIND_INDEX2, or differentiate the "
+        diag_append(&s->diag, " An algebraic variable that asks for such small steps jumps here "
+                              "(put an event there), or points to an index above 1: give it kind "
+                              "DAE_KIND_INDEX2, or differentiate the "
                               "constraint that fixes it. Otherwise try a larger atol for it.");
     else
         diag_append(&s->diag, " The solution may have a singularity here, or grow without bound; "
