@@ -15,7 +15,7 @@
 #include "system/model.h"
 
 /* Limits small enough that every text is done within a second and 256 MiB. */
-enum { LONGEST_TEXT = 20000, LARGEST_DENSE = 300 };
+enum { LONGEST_TEXT = 20000, MOST_EQUATIONS = 300, MOST_WORK = 200000 };
 static const flatten_limits LIMITS = {
     .elements = 2000, .nodes = 50000, .passes = 20000, .bytes = (size_t)16 << 20};
 
@@ -212,10 +212,12 @@ static void check_form(model_form *f)
     if (f->initial) check_form(f->initial);
 }
 
-/* Dense derivatives of large arrays are what they are: they cost n^2 in any case. */
+/* Each equation is differentiated on its own: n equations that share N nodes cost n N, however the
+ * text is written. */
 static bool is_small(const flat_model *m)
 {
-    return m->variable_count <= LARGEST_DENSE && m->equation_count <= LARGEST_DENSE;
+    size_t largest = m->variable_count > m->equation_count ? m->variable_count : m->equation_count;
+    return largest <= MOST_EQUATIONS && largest * graph_size(m->graph) <= MOST_WORK;
 }
 
 static void check_translation(flat_model *flat)

@@ -1,1 +1,1 @@
-model M Real x[200]; Integer k(start=1); equation for i in 1:200 loop der(x[i])=x[k]*x[mod(k,200)+1]; end for; when sample(0,1) then k=pre(k)+1; end when; end M;
+model M Real x[80]; Integer k(start=1); equation for i in 1:80 loop der(x[i])=x[k]*x[mod(k,80)+1]; end for; when sample(0,1) then k=pre(k)+1; end when; end M;

@@ -1,1 +1,1 @@
-model M Real x[280]; equation for i in 1:280 loop der(x[i])=sum(x)*x[i]^2*product(x); end for; end M;
+model M Real x[60]; equation for i in 1:60 loop der(x[i])=sum(x)*x[i]^2*product(x); end for; end M;
