@@ -1,0 +1,60 @@
+/* Consistent values over all constraint levels: the point nearest to given values that satisfies
+ * every equation, hidden ones too.
+ *
+ *     minimise  sum_i ((u_i - given_i) / scale_i)^2 weight_i   subject to  R(u) = 0,  u_i = given_i
+ * if fixed
+ *
+ * One engine for the start, for events and for restarts of models; dimension m x n of R arbitrary.
+ */
+#ifndef DAE_INIT_LEVELS_H
+#define DAE_INIT_LEVELS_H
+
+#include "daedal.h"
+#include "system/residual.h"
+
+/* R(u) = 0: m equations in n unknowns with a sparse Jacobian. */
+typedef struct level_system {
+    int n, m;
+    eval_status (*residual)(void *user, const double *u, double *r);
+    eval_status (*jacobian)(void *user, const double *u, double *values); /* in CSC order */
+    const int *colptr, *rowind;                                           /* n columns, m rows */
+    const char *const *variable_names, *const *equation_names;
+    const int *equation_lines; /* or NULL */
+    void *user;
+} level_system;
+
+/* What is known of the unknowns. All arrays borrowed. */
+typedef struct level_request {
+    const dae_tag *tag;  /* n: FIXED stays, GUESS is preferred, FREE may go anywhere near */
+    const double *given; /* n */
+    const double *scale; /* n: > 0, nominal sizes: all tests are relative to them */
+    double tolerance;    /* of unknowns, relative to scale: 1e-12, say */
+    int iterations;      /* at most, in each stage */
+} level_request;
+
+typedef enum level_stage {
+    LEVEL_GIVEN,
+    LEVEL_NEWTON,
+    LEVEL_GAUSS_NEWTON,
+    LEVEL_HOMOTOPY
+} level_stage;
+
+typedef struct level_report {
+    level_stage stage; /* which stage succeeded */
+    int iterations;
+    double residual; /* scaled, largest, at the end */
+    int redundant;   /* equations that follow from the others there */
+    int rank;
+    /* On conflict: an irreducible set of equations and fixed values that cannot hold together. */
+    int *equation, equation_count; /* owned */
+    int *fixed, fixed_count;       /* owned: unknowns */
+} level_report;
+
+/* u: start of the iteration and result. DAE_OK, DAE_ERR_INITIAL with names in diag (the irreducible
+ * conflict, or the equations that remain worst), DAE_ERR_EVALUATION naming the equation that could
+ * not be evaluated, DAE_ERR_MEMORY. */
+dae_status levels_solve(const level_system *system, const level_request *request, double *u,
+                        level_report *report, dae_diag *diag);
+void level_report_free(level_report *report);
+
+#endif
