@@ -1171,6 +1171,7 @@ void model_form_free(model_form *f)
     dae_free(f->parameters);
     dae_free(f->parameter_set);
     dae_free(f->start);
+    arena_free(f->notes);
     if (!f->borrowed) flat_model_free(f->flat);
     dae_free(f);
 }

@@ -74,6 +74,9 @@ typedef struct model_form {
     int pinned_count;
     bool failed;   /* memory ran out while aliases were sought */
     bool borrowed; /* an initial system: flat belongs to the form it starts */
+
+    struct arena *notes;           /* whatever lives as long as the form; owned, NULL: nothing */
+    struct model_listing *listing; /* in notes: names for the public face, solve/model_values.h */
 } model_form;
 
 /* Take over a flat model (freed with the form, also on failure). */
