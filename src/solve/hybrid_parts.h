@@ -1,0 +1,100 @@
+/* What the files behind hybrid.h share. */
+#ifndef DAE_SOLVE_HYBRID_PARTS_H
+#define DAE_SOLVE_HYBRID_PARTS_H
+
+#include <math.h>
+
+#include "solve/solver.h"
+
+static inline const flat_model *flat_of(const dae_solver *s)
+{
+    return s->hybrid->instance->form->flat;
+}
+
+/* The value of an expression over flat variables at (t, s->y, s->yp). */
+static inline double value_at(const dae_solver *s, double t, expr e)
+{
+    return model_instance_value(s->hybrid->instance, t, s->y, s->yp, e);
+}
+
+/* The flat variable that stands for v, and the sign between them. */
+static inline int hybrid_root(const model_form *f, int v, int *sign)
+{
+    *sign = f->alias[v].top_sign;
+    return f->alias[v].top;
+}
+
+/* *slot := value; whether that changes it. */
+static inline bool memory_store(double *slot, double value)
+{
+    bool changes = *slot != value && !(isnan(*slot) && isnan(value));
+    *slot = value;
+    return changes;
+}
+
+/* hybrid.c */
+
+/* The line of the equation that a diagnostic names. */
+void hybrid_tell_line(const model_form *f, dae_diag *diag);
+
+/* hybrid_initial.c */
+
+/* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
+double hybrid_start_value(const model_form *f, size_t v);
+/* Two fixed start values of one unknown must agree. */
+dae_status hybrid_check_fixed(dae_solver *s);
+/* Solve F = 0, initial equations and kept start values for y and y' at once. */
+dae_status hybrid_solve_initial(dae_solver *s, double t);
+void hybrid_drop_initial(hybrid *h);
+
+/* hybrid_relation.c */
+
+/* Part of atol below which a crossing function counts as zero: well above the rounding of values
+ * that the equations hold at zero, and well below what any tolerance can resolve. */
+#define NOISE_OF_ATOL 1e-4
+
+/* First guess of the relations, from the start values alone. */
+void relations_start(dae_solver *s, double t);
+/* The relations whose crossing is the event take their new sides; they are decided. */
+void relations_cross(dae_solver *s, double t);
+/* Relations that are not decided follow the solution; whether any changed. */
+bool relations_update(dae_solver *s, double t);
+void relations_decide(dae_solver *s, bool decided);
+/* An update is due if a relation is seen on another side than it is held to be. */
+void relations_note_overdue(dae_solver *s, double t, const double *y, const double *yp);
+
+/* hybrid_message.c */
+
+/* The file of the model, or its name, for messages. */
+const char *hybrid_file(const dae_solver *s);
+/* A line for the user, through opt.message. */
+void hybrid_tell(dae_solver *s, const char *text);
+dae_status hybrid_fail(dae_solver *s, double t, const flat_action *a);
+void hybrid_warn(dae_solver *s, double t, const flat_action *a);
+void hybrid_terminate(dae_solver *s, double t, const flat_action *a);
+
+/* hybrid_iteration.c */
+
+/* Discrete variables and pre values from their start attributes, flags cleared. */
+void memory_start(dae_solver *s);
+/* Inner passes: discrete and continuous values that agree, with pre(..) as it is. */
+dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes);
+/* What the active clauses do beside assigning; *reset: states have new values. */
+dae_status events_act(dae_solver *s, double t, bool *reset);
+/* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
+dae_status events_iterate(dae_solver *s, double t);
+/* After the event: flags down, conditions of when as they are now, without acting. */
+void events_settle(dae_solver *s, double t);
+
+/* hybrid_time.c */
+
+/* Times this close are one time. */
+double sample_slack(double t);
+/* First sample times at or after t. */
+dae_status samples_start(dae_solver *s, double t);
+/* Raise the flags of samples due at t, and set their next times; whether there are any. */
+bool samples_raise(dae_solver *s, double t);
+/* Many events in a vanishing interval: a ball that comes to rest, a switch that chatters. */
+dae_status hybrid_watch_crowd(dae_solver *s, double t);
+
+#endif

@@ -1,0 +1,189 @@
+/* Relations: what they are held to be, and where they change. */
+#include <math.h>
+
+#include "base/vector.h"
+#include "solve/hybrid_parts.h"
+
+/* ---- the sides of relations ---- */
+
+/* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations. A
+ * correction before makes the tangent as good as rounding allows; a start stops at its tolerance.
+ */
+static double look_ahead(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    double span = fmax(fabs(s->stats.last_h), fabs(t));
+    double delta = 1e-9 * (span > 0.0 ? span : 1.0);
+    if (s->stats.last_h < 0.0) delta = -delta;
+    vector_copy(s->n, s->y, h->ahead);
+    vector_copy(s->n, s->yp, h->ahead_yp);
+    initializer_project(s->init, t, delta, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
+    initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights, h->ahead,
+                        h->ahead_yp);
+    return t + delta;
+}
+
+/* What counts as zero of the crossing function of relation r. */
+static double noise_of(const hybrid *h, size_t r)
+{
+    return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
+}
+
+/* Relations away from zero take their present values. At zero, closer to it than they move in a
+ * moment, they take the side where they are going, so that a solution that leaves zero is already
+ * on its new side; zero is where the event was located, rounding included. But not if this event
+ * has decided them before: the crossing of T >= Thigh that switches a heater off holds for the
+ * event, though T goes back at once. One that stays at zero keeps its value. Whether any changed.
+ */
+bool relations_update(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    bool changed = false;
+    if (m->relation_count == 0) return false;
+    h->soon = look_ahead(s, t);
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
+        bool away = fabs(now) > fabs(later - now);
+        double c = away ? now : later;
+        if (!(fabs(c) > noise_of(h, r)) || (h->decided[r] && !away)) continue;
+        if (!memory_store(&h->instance->memory[m->relations[r].memory], c < 0.0)) continue;
+        changed = h->decided[r] = true;
+    }
+    return changed;
+}
+
+void relations_decide(dae_solver *s, bool decided)
+{
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) s->hybrid->decided[r] = decided;
+}
+
+/* Whether relation r is seen on another side than it is held to be: for one that carries rounding
+ * errors, by more than atol; for another, by more than the error of its last location. */
+static bool overdue(const hybrid *h, size_t r, double crossing)
+{
+    bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
+    double least = fmax(noise_of(h, r) / NOISE_OF_ATOL, fabs(h->zero[r]));
+    return fabs(crossing) > least && held != (crossing < 0.0);
+}
+
+/* The relations whose crossing is the event take their new sides; they are decided. Where exactly
+ * their zero was met tells what is a step off it: zero_r = crossing function there. */
+void relations_cross(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    bool found = s->events && !h->time_event && !h->overdue;
+    const int *flags = found ? event_finder_flags(s->events) : NULL;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        double c = h->crossing[r];
+        bool late = h->overdue && overdue(h, r, c);
+        h->decided[r] = late || (flags && flags[r] != 0);
+        h->zero[r] = h->decided[r] && !h->instance->form->rounded[r] ? c : 0.0;
+        if (h->decided[r])
+            h->instance->memory[m->relations[r].memory] = late ? c < 0.0 : flags[r] < 0;
+    }
+    h->overdue = false;
+}
+
+/* First guess of the relations, from the start values alone. */
+void relations_start(dae_solver *s, double t)
+{
+    const flat_model *m = flat_of(s);
+    hybrid *h = s->hybrid;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        double c = h->crossing[r];
+        h->instance->memory[m->relations[r].memory] = m->relations[r].strict ? c < 0.0 : c <= 0.0;
+    }
+}
+
+/* A solution may leave zero without a sign change that could be searched for, since the search
+ * begins at zero. An update is then due. */
+void relations_note_overdue(dae_solver *s, double t, const double *y, const double *yp)
+{
+    const flat_model *m = flat_of(s);
+    hybrid *h = s->hybrid;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, y, yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++)
+        if (overdue(h, r, h->crossing[r])) h->overdue = h->pending = true;
+    if (h->pending) h->time_event = false;
+}
+
+/* ---- where an event happens ---- */
+
+/* The crossing function of relation r at t, with variables that meet the equations. */
+static double crossing_at(dae_solver *s, double t, size_t r)
+{
+    hybrid *h = s->hybrid;
+    solver_interpolate(s, t, 0, h->ahead);
+    solver_interpolate(s, t, 1, h->ahead_yp);
+    initializer_project(s->init, t, s->t_new - s->t_old, s->kinds, s->norm.weights, h->ahead,
+                        h->ahead_yp);
+    return model_instance_value(h->instance, t, h->ahead, h->ahead_yp,
+                                flat_of(s)->relations[r].crossing);
+}
+
+static bool has_algebraic(const dae_solver *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
+    return false;
+}
+
+/* The first time from s->t on at which relation r has crossed in direction `flag`, by doubling and
+ * bisection; s->t if it is not found within the step. */
+static double crossing_time(dae_solver *s, size_t r, int flag)
+{
+    double near = s->t, reach = 1e-12 * (s->t_new - s->t_old), far = near;
+    if (crossing_at(s, near, r) * flag > 0.0) return near;
+    do {
+        near = far;
+        far = s->t + reach;
+        if ((far - s->t_new) * s->direction >= 0.0) return s->t;
+        reach *= 4.0;
+    } while (crossing_at(s, far, r) * flag <= 0.0);
+    for (int k = 0; k < 60 && far != near; k++) {
+        double middle = 0.5 * (near + far);
+        if (middle == near || middle == far) break;
+        if (crossing_at(s, middle, r) * flag > 0.0)
+            far = middle;
+        else
+            near = middle;
+    }
+    return far;
+}
+
+bool hybrid_relation_changes(const dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    const int *flags = event_finder_flags(s->events);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
+        if (flags[r] != 0 && held != (flags[r] < 0)) return true;
+    }
+    return false;
+}
+
+void hybrid_polish(dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    const int *flags = event_finder_flags(s->events);
+    double latest = s->t, sample = s->hybrid->next_time;
+    for (size_t r = 0; has_algebraic(s) && r < m->relation_count; r++)
+        if (flags[r] != 0) {
+            double when = crossing_time(s, r, flags[r]);
+            if ((when - latest) * s->direction > 0.0) latest = when;
+        }
+    bool one = isfinite(sample) && fabs(latest - sample) <= sample_slack(sample) &&
+               fabs(sample - s->t_new) <= sample_slack(sample);
+    s->t = one ? s->t_new : latest; /* a sample at the same time: both are one event */
+}
