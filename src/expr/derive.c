@@ -2,6 +2,7 @@
 #include "expr/derive.h"
 
 #include "base/memory.h"
+#include "expr/loop.h"
 #include "expr/partial.h"
 #include "expr/walk.h"
 
@@ -10,6 +11,7 @@ typedef struct forward {
     graph *g;
     walk nodes;
     expr *tangent;
+    bool *failed; /* memory ran out */
 } forward;
 
 static expr tangent_of(const forward *f, expr operand)
@@ -43,12 +45,31 @@ static expr tangent_of_branches(const forward *f, expr condition, expr a, expr b
     return graph_select(f->g, condition, or_zero(f->g, da), or_zero(f->g, db));
 }
 
+/* Of a loop's result, by the tangents of what the loop starts with. */
+static expr tangent_of_result(const forward *f, expr e)
+{
+    expr loop = graph_node(f->g, e)->a, result = EXPR_NONE;
+    size_t count = loop_cells(f->g, loop), varying = 0;
+    expr *start = DAE_ARRAY(expr, count);
+    for (size_t k = 0; start && k < count; k++) {
+        if (k == 0) loop_starts(f->g, loop, start);
+        start[k] = tangent_of(f, start[k]);
+        varying += start[k] != EXPR_NONE;
+    }
+    if (varying > 0) result = loop_tangent(f->g, e, start);
+    if (!start || (varying > 0 && result == EXPR_NONE)) *f->failed = true;
+    dae_free(start);
+    return result;
+}
+
 /* de = sum over operands of (d e / d operand) d operand */
 static expr tangent_of_operation(const forward *f, expr e)
 {
     graph *g = f->g;
     const expr_node *n = graph_node(g, e);
     expr condition, a, b, result = EXPR_NONE;
+    if (n->op == EXPR_RESULT) return tangent_of_result(f, e);
+    if (n->op == EXPR_LIST || n->op == EXPR_LOOP) return EXPR_NONE;
     if (partial_branches(g, e, &condition, &a, &b)) return tangent_of_branches(f, condition, a, b);
     expr operand[2] = {n->a, n->b}, d[2] = {EXPR_NONE, EXPR_NONE};
     for (int i = 0; i < 2; i++)
@@ -86,14 +107,15 @@ static expr run_forward(forward *f, derive_seed seed, void *context)
 
 expr derive_direction(graph *g, expr e, derive_seed seed, void *context)
 {
-    forward f = {.g = g};
+    bool failed = false;
+    forward f = {.g = g, .failed = &failed};
     expr result = EXPR_NONE;
     if (e == EXPR_NONE || graph_failed(g)) return EXPR_NONE;
     if (walk_from(&f.nodes, g, &e, 1)) f.tangent = DAE_ARRAY(expr, f.nodes.count);
     if (f.tangent) result = run_forward(&f, seed, context);
     dae_free(f.tangent);
     walk_free(&f.nodes);
-    return result;
+    return failed ? EXPR_NONE : result;
 }
 
 static expr seed_one_leaf(void *context, graph *g, expr leaf)

@@ -1,8 +1,10 @@
 #include "expr/emit.h"
 
 #include "base/memory.h"
+#include "expr/intern.h"
 #include "expr/tape_plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Expressions up to this many operations are written in place; larger ones are cut by temporaries,
@@ -33,9 +35,11 @@ typedef struct emitter {
     uint32_t *number; /* of the temporary: local t<number>, or t[number] between parts */
     uint32_t *part;   /* where it is written */
     uint32_t *last;   /* the last part that reads it */
+    uint32_t *result; /* of a loop: its first result; of a result: the next one */
     statement *statements;
     size_t count;
     uint32_t parts, slots;
+    bool local; /* the function is seen in this unit only */
 } emitter;
 
 /* ---- what is written where ------------------------------------------------------------------- */
@@ -46,20 +50,34 @@ static void choose_temporaries(emitter *e, const bool *is_output)
     for (size_t i = 0; i < e->plan.count; i++) {
         const plan_node *node = &e->plan.nodes[i];
         if (plan_is_leaf(node)) continue;
-        e->weight[i] = 1;
+        e->weight[i] = node->op != EXPR_LIST;
         for (int k = 0; k < node->operands; k++) {
             uint32_t operand = node->operand[k];
             e->weight[i] += e->named[operand] ? 0 : e->weight[operand];
         }
         bool large = e->weight[i] > IN_PLACE && !is_output[i];
-        e->named[i] = node->uses > 1 || node->pair != PLAN_NONE || large;
+        bool loop = node->op == EXPR_LOOP || node->op == EXPR_RESULT;
+        e->named[i] =
+            node->op != EXPR_LIST && (node->uses > 1 || node->pair != PLAN_NONE || large || loop);
     }
 }
 
-/* Whether node i is the second of a pair: the first one's statement sets both. */
-static bool follows_pair(const plan_node *node, size_t i)
+/* Whether another node's statement sets node i: the first of its pair, or its loop. */
+static bool follows_other(const plan_node *node, size_t i)
 {
-    return node->pair != PLAN_NONE && node->pair < i;
+    return node->op == EXPR_RESULT || (node->pair != PLAN_NONE && node->pair < i);
+}
+
+/* Results of a loop are a list: by node, the next one of the same loop; the loop has the first. */
+static void link_results(emitter *e)
+{
+    for (size_t i = 0; i < e->plan.count; i++) e->result[i] = PLAN_NONE;
+    for (size_t i = e->plan.count; i-- > 0;) {
+        const plan_node *node = &e->plan.nodes[i];
+        if (node->op != EXPR_RESULT) continue;
+        e->result[i] = e->result[node->operand[0]];
+        e->result[node->operand[0]] = (uint32_t)i;
+    }
 }
 
 /* Temporaries in the order of the plan, each output as soon as it can be written. */
@@ -69,7 +87,7 @@ static void list_statements(emitter *e)
     size_t next = 0, n = 0;
     for (uint32_t k = 0; k < p->outputs; k++) {
         for (; next <= p->output[k]; next++)
-            if (e->named[next] && !follows_pair(&p->nodes[next], next))
+            if (e->named[next] && !follows_other(&p->nodes[next], next))
                 e->statements[n++] = (statement){.node = (uint32_t)next, .output = PLAN_NONE};
         e->statements[n++] = (statement){.node = p->output[k], .output = k};
     }
@@ -92,7 +110,10 @@ static void divide_into_parts(emitter *e)
         at->part = e->parts;
         uint32_t pair = e->plan.nodes[at->node].pair;
         if (at->output == PLAN_NONE || !e->named[at->node]) e->part[at->node] = at->part;
-        if (at->output == PLAN_NONE && pair != PLAN_NONE) e->part[pair] = at->part;
+        if (at->output != PLAN_NONE) continue;
+        if (pair != PLAN_NONE) e->part[pair] = at->part;
+        for (uint32_t r = e->result[at->node]; r != PLAN_NONE; r = e->result[r])
+            e->part[r] = at->part;
     }
     e->parts++;
 }
@@ -108,7 +129,9 @@ static void find_readers(emitter *e)
         const plan_node *node = &e->plan.nodes[i];
         for (int k = 0; k < node->operands; k++) {
             uint32_t operand = node->operand[k];
-            if (!e->named[operand]) e->part[operand] = e->part[i];
+            bool list = e->plan.nodes[operand].op == EXPR_LIST; /* may be read in several parts */
+            if (list && e->part[operand] < e->part[i]) e->part[operand] = e->part[i];
+            if (!list && !e->named[operand]) e->part[operand] = e->part[i];
             if (e->last[operand] < e->part[i]) e->last[operand] = e->part[i];
         }
     }
@@ -163,6 +186,11 @@ static bool number_temporaries(emitter *e)
         const statement *at = &e->statements[s];
         while (part < at->part) release_slots(&l, part++);
         if (at->output != PLAN_NONE) continue;
+        if (e->plan.nodes[at->node].op == EXPR_LOOP) {
+            for (uint32_t r = e->result[at->node]; r != PLAN_NONE; r = e->result[r])
+                number_temporary(e, &l, r);
+            continue;
+        }
         number_temporary(e, &l, at->node);
         if (e->plan.nodes[at->node].pair != PLAN_NONE)
             number_temporary(e, &l, e->plan.nodes[at->node].pair);
@@ -358,8 +386,30 @@ static void pair_statement(emitter *e, uint32_t i)
     emit_put(e->text, ");\n");
 }
 
+/* s<i> = {what it starts with}; loop_<body>(s<i>); then a temporary for each result */
+static void loop_statement(emitter *e, uint32_t i)
+{
+    const plan_node *list = &e->plan.nodes[e->plan.nodes[i].operand[0]];
+    emit_append(e->text, "    double s%u[] = {", (unsigned)i);
+    for (;; list = &e->plan.nodes[list->operand[1]]) {
+        number_text(e, list->operand[0], CONDITIONAL);
+        if (e->plan.nodes[list->operand[1]].op != EXPR_LIST) break;
+        emit_put(e->text, e->text->length - e->text->line > MARGIN ? ",\n        " : ", ");
+    }
+    emit_append(e->text, "};\n    loop_%d(s%u);\n", (int)e->plan.nodes[i].index + 1, (unsigned)i);
+    for (uint32_t r = e->result[i]; r != PLAN_NONE; r = e->result[r]) {
+        emit_put(e->text, is_shared(e, r) ? "    " : "    const double ");
+        temporary_text(e, r);
+        emit_append(e->text, " = s%u[%d];\n", (unsigned)i, (int)e->plan.nodes[r].index);
+    }
+}
+
 static void temporary_statement(emitter *e, uint32_t i)
 {
+    if (e->plan.nodes[i].op == EXPR_LOOP) {
+        loop_statement(e, i);
+        return;
+    }
     if (e->plan.nodes[i].pair != PLAN_NONE) {
         pair_statement(e, i);
         return;
@@ -417,7 +467,7 @@ static void split_text(emitter *e)
         part_text(e, part, &s);
         emit_put(e->text, "}\n\n");
     }
-    emit_append(e->text, "void %s", name);
+    emit_append(e->text, "%svoid %s", e->local ? "static " : "", name);
     arguments_text(e, false);
     emit_append(e->text, "    %sdouble t[%u]; /* what one part computes for others */\n",
                 e->slots > ON_STACK ? "static _Thread_local " : "", (unsigned)e->slots + 1);
@@ -439,7 +489,7 @@ static void function_text(emitter *e)
         return;
     }
     size_t s = 0;
-    emit_append(e->text, "void %s", e->function->name);
+    emit_append(e->text, "%svoid %s", e->local ? "static " : "", e->function->name);
     arguments_text(e, false);
     if (e->count == 0) emit_put(e->text, "    (void)out;\n");
     part_text(e, 0, &s);
@@ -455,8 +505,10 @@ static bool allocate(emitter *e, bool **is_output)
     e->number = DAE_ARRAY(uint32_t, n);
     e->part = DAE_ARRAY(uint32_t, n);
     e->last = DAE_ARRAY(uint32_t, n);
+    e->result = DAE_ARRAY(uint32_t, n);
     e->statements = DAE_ARRAY(statement, n + e->plan.outputs);
-    return *is_output && e->named && e->weight && e->number && e->part && e->last && e->statements;
+    return *is_output && e->named && e->weight && e->number && e->part && e->last && e->result &&
+           e->statements;
 }
 
 static void release(emitter *e)
@@ -466,6 +518,7 @@ static void release(emitter *e)
     dae_free(e->number);
     dae_free(e->part);
     dae_free(e->last);
+    dae_free(e->result);
     dae_free(e->statements);
     plan_free(&e->plan);
 }
@@ -476,6 +529,7 @@ static bool emit_one(emitter *e, const graph *g)
     bool ok = plan_new(&e->plan, g, e->function->e, e->function->count) && allocate(e, &is_output);
     if (ok) {
         for (size_t k = 0; k < e->plan.outputs; k++) is_output[e->plan.output[k]] = true;
+        link_results(e);
         choose_temporaries(e, is_output);
         list_statements(e);
         divide_into_parts(e);
@@ -562,16 +616,114 @@ static expr *gather(const emit_function *functions, size_t count, size_t *total)
     return all;
 }
 
-/* Helpers that some node of the plan needs. */
-static void helper_text(emit_text *t, const plan *p)
+/* What a unit needs beside its functions: by operation, and by body of a loop. */
+typedef struct needs {
+    bool operation[EXPR_OP_COUNT];
+    bool *loop; /* owned */
+} needs;
+
+static void note_needs(needs *n, const plan *p)
 {
-    bool needed[EXPR_OP_COUNT] = {false};
     for (size_t i = 0; i < p->count; i++) {
         int op = p->nodes[i].op;
-        if ((op != EXPR_SIN && op != EXPR_COS) || p->nodes[i].pair != PLAN_NONE) needed[op] = true;
+        if (op == EXPR_LOOP) n->loop[p->nodes[i].index] = true;
+        if ((op != EXPR_SIN && op != EXPR_COS) || p->nodes[i].pair != PLAN_NONE)
+            n->operation[op] = true;
     }
+}
+
+/* condition, then the new values of cells that change; their numbers into `cell`. */
+static size_t body_outputs(const graph *g, const graph_loop *l, expr *e, int *cell)
+{
+    size_t count = 1;
+    e[0] = l->condition;
+    for (size_t k = 0; k < l->cells; k++) {
+        const expr_node *next = graph_node(g, l->next[k]);
+        if (next->op == EXPR_CELL && (size_t)next->index == k) continue;
+        cell[count] = (int)k;
+        e[count++] = l->next[k];
+    }
+    return count;
+}
+
+/* The function that does one pass and the one that repeats it. */
+static bool loop_function(emit_text *t, const graph *g, int index, const expr *e, const int *cell,
+                          size_t count)
+{
+    char name[48], comment[96];
+    snprintf(name, sizeof name, "pass_%d", index + 1);
+    snprintf(comment, sizeof comment, "One pass of loop %d: its condition, then its new values.",
+             index + 1);
+    emit_function pass = {.name = name, .comment = comment, .e = e, .count = count};
+    emitter one = {.text = t, .function = &pass, .local = true};
+    if (!emit_one(&one, g)) return false;
+    emit_append(t,
+                "\nstatic void loop_%d(double *s)\n{\n    double next[%zu];\n    for (;;) {\n"
+                "        pass_%d(0.0, s, s, s, s, s, next);\n"
+                "        if (next[0] == 0.0) return;\n",
+                index + 1, count, index + 1);
+    for (size_t k = 1; k < count; k++) emit_append(t, "        s[%d] = next[%zu];\n", cell[k], k);
+    emit_put(t, "    }\n}\n");
+    return true;
+}
+
+/* Call `visit` with the outputs of a needed body. */
+typedef bool (*body_visit)(void *context, int index, const expr *e, const int *cell, size_t count);
+static bool visit_body(const graph *g, int index, body_visit visit, void *context)
+{
+    const graph_loop *l = graph_loop_at(g, index);
+    expr *e = DAE_ARRAY(expr, l->cells + 1);
+    int *cell = DAE_ARRAY(int, l->cells + 1);
+    bool ok = e && cell && visit(context, index, e, cell, body_outputs(g, l, e, cell));
+    dae_free(e);
+    dae_free(cell);
+    return ok;
+}
+
+typedef struct unit {
+    emit_text *text;
+    const graph *graph;
+    needs needs;
+} unit;
+
+static bool note_body(void *context, int index, const expr *e, const int *cell, size_t count)
+{
+    unit *u = context;
+    plan p;
+    (void)index, (void)cell;
+    if (!plan_new(&p, u->graph, e, count)) return false;
+    note_needs(&u->needs, &p);
+    plan_free(&p);
+    return true;
+}
+
+static bool write_body(void *context, int index, const expr *e, const int *cell, size_t count)
+{
+    unit *u = context;
+    return loop_function(u->text, u->graph, index, e, cell, count);
+}
+
+/* Helpers that the operations need. */
+static void helper_text(emit_text *t, const bool *needed)
+{
     for (size_t k = 0; k < sizeof helpers / sizeof *helpers; k++)
         if (needed[helpers[k].op]) emit_put(t, helpers[k].text);
+}
+
+/* Helpers and loops that the plan of all functions needs. Bodies use only earlier ones. */
+static bool support_text(emit_text *t, const graph *g, const plan *p)
+{
+    size_t loops = graph_loop_count(g);
+    unit u = {.text = t, .graph = g, .needs = {.loop = DAE_ARRAY(bool, loops)}};
+    bool ok = u.needs.loop != NULL;
+    if (ok) note_needs(&u.needs, p);
+    for (size_t k = loops; ok && k-- > 0;)
+        if (u.needs.loop[k]) ok = visit_body(g, (int)k, note_body, &u);
+    if (ok) helper_text(t, u.needs.operation);
+    for (size_t k = 0; ok && k < loops; k++)
+        if (u.needs.loop[k]) ok = visit_body(g, (int)k, write_body, &u);
+    dae_free(u.needs.loop);
+    return ok;
 }
 
 static bool head_text(emit_text *t, const graph *g, const emit_function *functions, size_t count,
@@ -589,7 +741,7 @@ static bool head_text(emit_text *t, const graph *g, const emit_function *functio
             ok = graph_leaves(g, all, total, legend_line, &l);
             emit_put(t, " */\n");
         }
-        helper_text(t, &p);
+        ok = ok && support_text(t, g, &p);
     }
     plan_free(&p);
     dae_free(all);

@@ -8,6 +8,7 @@
 #include "expr/derive.h"
 
 #include "base/memory.h"
+#include "expr/loop.h"
 #include "expr/partial.h"
 #include "expr/walk.h"
 
@@ -383,11 +384,36 @@ static bool spread_to_branches(graph *g, derive_scratch *s, const adjoint *own, 
     return true;
 }
 
+/* Hand the adjoint of a loop's result to what the loop starts with: for every start value that
+ * varies, the loop with tangents gives the derivative. */
+static bool spread_to_starts(graph *g, derive_scratch *s, expr e, const adjoint *own)
+{
+    expr loop = graph_node(g, e)->a;
+    size_t count = loop_cells(g, loop);
+    expr *start = DAE_ARRAY(expr, count), *tangent = DAE_ARRAY(expr, count);
+    bool ok = start && tangent;
+    if (ok) loop_starts(g, loop, start);
+    for (size_t k = 0; ok && k < count; k++) {
+        size_t place = walk_place(&s->nodes, start[k]);
+        if (!*active_at(s, place)) continue;
+        tangent[k] = graph_constant(g, 1.0);
+        expr slope = loop_tangent(g, e, tangent);
+        tangent[k] = EXPR_NONE;
+        ok = slope != EXPR_NONE &&
+             (is_number(g, slope, 0.0) ||
+              contribute(g, s, place, own->guard, graph_binary(g, EXPR_MUL, own->value, slope)));
+    }
+    dae_free(start);
+    dae_free(tangent);
+    return ok;
+}
+
 /* Hand the adjoint of e to its operands: operand += adjoint * d e / d operand. */
 static bool spread(graph *g, derive_scratch *s, expr e, const adjoint *own)
 {
     const expr_node *n = graph_node(g, e);
     expr condition, branch[2], operand[2] = {n->a, n->b};
+    if (n->op == EXPR_RESULT) return spread_to_starts(g, s, e, own);
     if (partial_branches(g, e, &condition, &branch[0], &branch[1]))
         return spread_to_branches(g, s, own, condition, branch);
     for (int i = 0; i < 2 && i < graph_arity(n->op); i++) {

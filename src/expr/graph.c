@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "expr/intern.h"
+#include "expr/loop.h"
 #include "expr/walk.h"
 
 #include <math.h>
@@ -26,6 +27,9 @@ struct graph {
     size_t limit;      /* of size */
     graph_slot *table; /* open addressing, at most half full; owned */
     size_t slots;      /* a power of two */
+    graph_loop *loops; /* owned, with their arrays */
+    size_t loop_count, loop_capacity;
+    size_t loop_cells; /* of all loops; they count as nodes */
     bool failed;
 };
 
@@ -38,6 +42,7 @@ static const struct {
     [EXPR_VARIABLE] = {"variable", 0},
     [EXPR_PARAMETER] = {"parameter", 0},
     [EXPR_MEMORY] = {"memory", 0},
+    [EXPR_CELL] = {"cell", 0},
     [EXPR_NEG] = {"-", 1},
     [EXPR_NOT] = {"not", 1},
     [EXPR_ABS] = {"abs", 1},
@@ -72,6 +77,9 @@ static const struct {
     [EXPR_AND] = {"and", 2},
     [EXPR_OR] = {"or", 2},
     [EXPR_SELECT] = {"if", 3},
+    [EXPR_LIST] = {"list", 2},
+    [EXPR_LOOP] = {"loop", 1},
+    [EXPR_RESULT] = {"result", 1},
 };
 
 int graph_arity(expr_op op)
@@ -120,6 +128,8 @@ void graph_free(graph *g)
 {
     if (!g) return;
     for (size_t i = 0; i < g->block_count; i++) dae_free(g->blocks[i]);
+    for (size_t i = 0; i < g->loop_count; i++) dae_free((void *)g->loops[i].next);
+    dae_free(g->loops);
     dae_free(g->blocks);
     dae_free(g->table);
     dae_free(g);
@@ -267,6 +277,53 @@ expr graph_intern(graph *g, const expr_node *n)
     return append(g, n, hash, i);
 }
 
+/* ---- bodies of loops ------------------------------------------------------------------------ */
+
+static bool same_loop(const graph_loop *l, const graph_loop *m)
+{
+    return l->condition == m->condition && l->cells == m->cells &&
+           memcmp(l->next, m->next, l->cells * sizeof *l->next) == 0;
+}
+
+static bool grow_loops(graph *g)
+{
+    if (g->loop_count < g->loop_capacity) return true;
+    size_t larger = g->loop_capacity ? 2 * g->loop_capacity : 8;
+    graph_loop *loops = DAE_ARRAY(graph_loop, larger);
+    if (!loops) return false;
+    if (g->loop_count > 0) memcpy(loops, g->loops, g->loop_count * sizeof *loops);
+    dae_free(g->loops);
+    g->loops = loops;
+    g->loop_capacity = larger;
+    return true;
+}
+
+int graph_intern_loop(graph *g, const graph_loop *l)
+{
+    for (size_t i = g->loop_count; i > 0; i--)
+        if (same_loop(&g->loops[i - 1], l)) return (int)(i - 1);
+    expr *next = NULL;
+    bool fits = !g->failed && g->size + g->loop_cells + l->cells < g->limit;
+    if (fits && grow_loops(g)) next = dae_copy(l->next, l->cells, sizeof *next);
+    if (!next) {
+        g->failed = true;
+        return -1;
+    }
+    g->loops[g->loop_count] = (graph_loop){l->condition, l->cells, next};
+    g->loop_cells += l->cells;
+    return (int)g->loop_count++;
+}
+
+const graph_loop *graph_loop_at(const graph *g, int index)
+{
+    return &g->loops[index];
+}
+
+size_t graph_loop_count(const graph *g)
+{
+    return g->loop_count;
+}
+
 /* ---- leaves --------------------------------------------------------------------------------- */
 
 expr graph_constant(graph *g, double value)
@@ -324,7 +381,7 @@ static bool map_nodes(graph *g, const walk *w, graph_leaf_map leaf, void *contex
             expr a = image_of(w, image, n->a), b = image_of(w, image, n->b);
             expr c = image_of(w, image, n->c);
             bool kept = a == n->a && b == n->b && c == n->c;
-            image[i] = kept ? w->order[i] : graph_build(g, n->op, a, b, c);
+            image[i] = kept ? w->order[i] : graph_rebuild(g, n, a, b, c);
         }
         if (image[i] == EXPR_NONE) return false;
     }
@@ -438,6 +495,26 @@ static known known_at(const walk *w, const known *values, expr operand)
     return operand == EXPR_NONE ? (known){0} : values[walk_place(w, operand)];
 }
 
+/* The value of a RESULT: run its loop on values that are all known. */
+static known loop_known(const graph *g, const walk *w, const known *values, const expr_node *n)
+{
+    const expr_node *loop = graph_node(g, n->a);
+    size_t cells = graph_loop_at(g, loop->index)->cells, k = 0;
+    double *cell = DAE_ARRAY(double, cells);
+    bool unknown = !cell;
+    for (expr at = loop->a; !unknown && k < cells; k++) {
+        const expr_node *list = graph_node(g, at);
+        known first = known_at(w, values, list->a);
+        cell[k] = first.value;
+        unknown = first.unknown;
+        at = list->b;
+    }
+    unknown = unknown || !loop_run(g, loop->index, cell);
+    known result = {unknown ? NAN : cell[n->index], unknown};
+    dae_free(cell);
+    return result;
+}
+
 double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
 {
     walk w = {0};
@@ -450,6 +527,8 @@ double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
         } else if (graph_arity(n->op) == 0) {
             values[i].value = leaf ? leaf(context, n) : NAN;
             values[i].unknown = isnan(values[i].value);
+        } else if (n->op == EXPR_RESULT) {
+            values[i] = loop_known(g, &w, values, n);
         } else {
             values[i] = apply_known(n->op, known_at(&w, values, n->a), known_at(&w, values, n->b),
                                     known_at(&w, values, n->c));

@@ -27,6 +27,7 @@ typedef enum expr_op {
     EXPR_VARIABLE,  /* index, order: the order-th time derivative of variable `index` */
     EXPR_PARAMETER, /* index: fixed during a run */
     EXPR_MEMORY,    /* index: fixed between events: discrete variables, pre values, relations */
+    EXPR_CELL,      /* index: a variable of a loop; only inside the loop's body */
     /* one operand */
     EXPR_NEG,
     EXPR_NOT,
@@ -64,6 +65,10 @@ typedef enum expr_op {
     EXPR_OR, /* a > b is b < a, a >= b is b <= a */
     /* three operands */
     EXPR_SELECT, /* a if condition is not 0, else b: the other branch's value never matters */
+    /* loops (expr/loop.h); of these only RESULT is a number */
+    EXPR_LIST,   /* a, then the list b; ended by the constant 0 */
+    EXPR_LOOP,   /* index: the loop's body; a: list of the values its cells start with */
+    EXPR_RESULT, /* index: a cell; its value when loop a has ended */
     EXPR_OP_COUNT
 } expr_op;
 
@@ -71,7 +76,7 @@ typedef struct expr_node {
     uint8_t op;     /* expr_op */
     uint8_t order;  /* of a VARIABLE */
     uint8_t finite; /* 1: the value is finite whatever the leaves are */
-    int32_t index;  /* of a VARIABLE, PARAMETER or MEMORY */
+    int32_t index;  /* of a VARIABLE, PARAMETER, MEMORY, CELL, LOOP or RESULT */
     expr a, b, c;   /* operands; EXPR_NONE where absent; SELECT: condition, then, else */
     double value;   /* of a CONSTANT */
 } expr_node;
@@ -98,7 +103,7 @@ expr graph_memory(graph *g, int index);
 expr graph_unary(graph *g, expr_op op, expr a);
 expr graph_binary(graph *g, expr_op op, expr a, expr b);
 expr graph_select(graph *g, expr condition, expr a, expr b);
-/* Any operator; operands beyond its arity are not looked at. */
+/* Any operator but those of loops; operands beyond its arity are not looked at. */
 expr graph_build(graph *g, expr_op op, expr a, expr b, expr c);
 
 /* The value of one operation in double: what folding uses and what every engine must reproduce bit

@@ -1,4 +1,5 @@
-/* Between graph.c, which stores nodes, and simplify.c, which decides which ones to store. */
+/* Between graph.c, which stores nodes and the bodies of loops, and those who decide which ones to
+ * store: simplify.c and loop.c. */
 #ifndef DAE_EXPR_INTERN_H
 #define DAE_EXPR_INTERN_H
 
@@ -6,5 +7,21 @@
 
 /* The node equal to *n (but for `finite`, which is found here), new or old; no simplification. */
 expr graph_intern(graph *g, const expr_node *n);
+
+/* n's operation with other operands, also for those of loops. */
+expr graph_rebuild(graph *g, const expr_node *n, expr a, expr b, expr c);
+
+/* The body of a loop: while condition do cell[k] := next[k], all at once. Its expressions have no
+ * other leaves than constants and CELLs 0 .. cells-1. */
+typedef struct graph_loop {
+    expr condition;
+    size_t cells;
+    const expr *next; /* owned by the graph */
+} graph_loop;
+
+/* The number of a body equal to *l, new or old; -1: out of memory. l->next is copied. */
+int graph_intern_loop(graph *g, const graph_loop *l);
+const graph_loop *graph_loop_at(const graph *g, int index);
+size_t graph_loop_count(const graph *g);
 
 #endif

@@ -133,7 +133,7 @@ static void print_leaf(printer *p, const expr_node *n)
     char text[32];
     const char *name = NULL;
     static const char letter[] = {
-        [EXPR_VARIABLE] = 'x', [EXPR_PARAMETER] = 'p', [EXPR_MEMORY] = 'm'};
+        [EXPR_VARIABLE] = 'x', [EXPR_PARAMETER] = 'p', [EXPR_MEMORY] = 'm', [EXPR_CELL] = 'c'};
     if (n->op == EXPR_CONSTANT) {
         format_number(n->value, text);
         append(p, text);
@@ -244,12 +244,31 @@ static void push_call(printer *p, const expr_node *n)
     push_text(p, graph_op_name(n->op));
 }
 
+/* loop(a, b, ..): what the loop starts with; its body is not shown */
+static void push_loop(printer *p, const expr_node *n)
+{
+    push_text(p, ")");
+    push_expr(p, graph_node(p->g, n->a)->a, LEVEL_PRIMARY, true);
+    push_text(p, "loop(");
+}
+
+static void push_list(printer *p, const expr_node *n)
+{
+    if (graph_node(p->g, n->b)->op == EXPR_LIST) {
+        push_expr(p, n->b, LEVEL_PRIMARY, true);
+        push_text(p, ", ");
+    }
+    push_expr(p, n->a, LEVEL_IF, true);
+}
+
 static void push_operation(printer *p, const expr_node *n)
 {
     bool turned = is_turned(p->g, n);
     expr a = turned ? n->b : n->a, b = turned ? n->a : n->b;
     switch ((expr_op)n->op) {
     case EXPR_SELECT: push_if(p, n); break;
+    case EXPR_RESULT: push_loop(p, n); break;
+    case EXPR_LIST: push_list(p, n); break;
     case EXPR_OR: push_infix(p, a, " or ", b, LEVEL_OR, LEVEL_OR); break;
     case EXPR_AND: push_infix(p, a, " and ", b, LEVEL_AND, LEVEL_AND); break;
     case EXPR_LT:

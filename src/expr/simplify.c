@@ -2,6 +2,7 @@
  * domain, are listed in docs/expressions.md. */
 #include "expr/graph.h"
 #include "expr/intern.h"
+#include "expr/loop.h"
 
 #include <math.h>
 
@@ -331,4 +332,12 @@ expr graph_build(graph *g, expr_op op, expr a, expr b, expr c)
     case 3: return graph_select(g, a, b, c);
     default: return EXPR_NONE;
     }
+}
+
+expr graph_rebuild(graph *g, const expr_node *n, expr a, expr b, expr c)
+{
+    if (n->op == EXPR_RESULT) return a == EXPR_NONE ? a : loop_result(g, a, n->index);
+    if (n->op != EXPR_LIST && n->op != EXPR_LOOP) return graph_build(g, n->op, a, b, c);
+    if (a == EXPR_NONE || (n->op == EXPR_LIST && b == EXPR_NONE)) return EXPR_NONE;
+    return graph_intern(g, &(expr_node){.op = n->op, .index = n->index, .a = a, .b = b});
 }

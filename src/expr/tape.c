@@ -2,6 +2,7 @@
 #include "expr/tape.h"
 
 #include "base/memory.h"
+#include "expr/intern.h"
 #include "expr/tape_code.h"
 #include "expr/tape_plan.h"
 #include "expr/tape_schedule.h"
@@ -21,6 +22,8 @@ typedef struct compiler {
     uint32_t *sibling;  /* by output: the next output that is the same node */
     uint32_t *released; /* stack of temporaries to be used again */
     size_t releases;
+    const graph *graph;
+    uint32_t *first; /* of a LOOP: where its cells begin */
 } compiler;
 
 /* The instruction for one operation of a plan. */
@@ -156,11 +159,78 @@ static void place_lasting(compiler *c)
             t->variable[k] = node->index;
             t->order[k] = node->order;
             place = first_variable + k;
+        } else if (node->op == EXPR_RESULT) {
+            place = tape_first_cell(t) + c->first[node->operand[0]] + (size_t)node->index;
         } else if (c->kept[i]) {
             place = first_kept + kept++;
         }
         c->place[i] = (uint32_t)place;
     }
+    for (size_t k = 0; k < t->loop_cells; k++)
+        c->place[c->plan.count + k] = (uint32_t)(tape_first_cell(t) + k);
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+/* The loop of the tape with that body, new or old; NULL: out of memory. */
+static tape_loop *find_loop(compiler *c, int32_t index)
+{
+    tape *t = c->tape;
+    for (size_t k = 0; k < t->loop_count; k++)
+        if (t->loops[k].index == index) return &t->loops[k];
+    const graph_loop *from = graph_loop_at(c->graph, index);
+    tape_loop *l = &t->loops[t->loop_count++];
+    expr *e = DAE_ARRAY(expr, from->cells + 1);
+    *l = (tape_loop){.cells = from->cells, .index = index};
+    l->cell = DAE_ARRAY(uint32_t, from->cells);
+    if (e && l->cell) {
+        e[0] = from->condition;
+        for (uint32_t k = 0; k < from->cells; k++) {
+            const expr_node *next = graph_node(c->graph, from->next[k]);
+            if (next->op == EXPR_CELL && next->index == (int32_t)k) continue;
+            l->cell[l->changing++] = k;
+            e[l->changing] = from->next[k];
+        }
+        l->body = tape_new(c->graph, e, l->changing + 1);
+    }
+    dae_free(e);
+    return l->body ? l : NULL;
+}
+
+/* Cells for all loops of the plan: virtual nodes after its own, those of node i from first[i] on.
+ */
+static bool place_loops(compiler *c)
+{
+    tape *t = c->tape;
+    size_t loops = 0;
+    for (size_t i = 0; i < c->plan.count; i++) loops += c->plan.nodes[i].op == EXPR_LOOP;
+    if (loops == 0) return true;
+    t->loops = DAE_ARRAY(tape_loop, loops);
+    if (!t->loops) return false;
+    for (size_t i = 0; i < c->plan.count; i++) {
+        plan_node *node = &c->plan.nodes[i];
+        if (node->op != EXPR_LOOP) continue;
+        const tape_loop *l = find_loop(c, node->index);
+        if (!l) return false;
+        node->index = (int32_t)(l - t->loops);
+        c->first[i] = (uint32_t)t->loop_cells;
+        t->loop_cells += l->cells;
+    }
+    return true;
+}
+
+/* A loop: copy what it starts with into its cells, run it. */
+static size_t select_loop(const compiler *c, tape_instruction *code, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    size_t cells = c->tape->loops[node->index].cells, n = 0;
+    uint32_t first = (uint32_t)c->plan.count + c->first[i], at = node->operand[0];
+    for (uint32_t k = 0; k < cells; k++) {
+        code[n++] = (tape_instruction){TAPE_COPY, first + k, c->plan.nodes[at].operand[0], 0, 0};
+        at = c->plan.nodes[at].operand[1];
+    }
+    code[n++] = (tape_instruction){TAPE_LOOP, first, first, (uint32_t)node->index, 0};
+    return n;
 }
 
 /* ---- instructions, with nodes for registers -------------------------------------------------- */
@@ -202,6 +272,9 @@ static size_t select_node(const compiler *c, tape_instruction *code, uint32_t i)
 {
     const plan_node *node = &c->plan.nodes[i];
     bool stores = !node->fixed;
+    if (node->op == EXPR_LIST) return 0;
+    if (node->op == EXPR_LOOP) return select_loop(c, code, i);
+    if (node->op == EXPR_RESULT) return store_outputs(c, code, i);
     if (node->pair != PLAN_NONE) {
         size_t n = 0;
         uint32_t sine = node->op == EXPR_SIN ? i : node->pair;
@@ -243,6 +316,7 @@ static void select_all(compiler *c)
 /* Whether node i lives in a temporary. */
 static bool is_temporary(const compiler *c, uint32_t i)
 {
+    if (i >= c->plan.count || c->plan.nodes[i].op == EXPR_RESULT) return false; /* cells */
     return !plan_is_leaf(&c->plan.nodes[i]) && !c->kept[i];
 }
 
@@ -275,7 +349,7 @@ static uint32_t make_register(compiler *c, uint32_t i, size_t *next)
 /* Replace nodes by registers in one linear scan; temporaries die at their last use. */
 static void give_registers(compiler *c, tape_instruction *code, size_t length)
 {
-    size_t next = tape_first_copied(c->tape) + c->tape->timed + c->tape->variables;
+    size_t next = tape_first_cell(c->tape) + c->tape->loop_cells;
     c->releases = 0;
     find_last_uses(c, code, length);
     for (uint32_t at = 0; at < length; at++) {
@@ -293,12 +367,12 @@ static void give_registers(compiler *c, tape_instruction *code, size_t length)
 
 static bool allocate_compiler(compiler *c)
 {
-    size_t n = c->plan.count;
+    size_t n = c->plan.count, places = n + c->tape->loop_cells;
     c->absorbs = DAE_ARRAY(uint8_t, n);
     c->absorbed = DAE_ARRAY(bool, n);
     c->kept = DAE_ARRAY(bool, n);
-    c->place = DAE_ARRAY(uint32_t, n);
-    c->last = DAE_ARRAY(uint32_t, n);
+    c->place = DAE_ARRAY(uint32_t, places);
+    c->last = DAE_ARRAY(uint32_t, places);
     c->output = DAE_ARRAY(uint32_t, n);
     c->sibling = DAE_ARRAY(uint32_t, c->plan.outputs);
     c->released = DAE_ARRAY(uint32_t, n);
@@ -316,10 +390,11 @@ static void release_compiler(compiler *c)
     dae_free(c->output);
     dae_free(c->sibling);
     dae_free(c->released);
+    dae_free(c->first);
     plan_free(&c->plan);
 }
 
-/* Room for the instructions: at most one a node, one an output, and the end. */
+/* Room for the instructions: at most one a node, a cell and an output, and the end. */
 static bool allocate_code(compiler *c)
 {
     size_t fixed = 0, moving = 0;
@@ -329,7 +404,7 @@ static bool allocate_code(compiler *c)
         *(node->fixed ? &fixed : &moving) += 1;
     }
     c->tape->prologue = DAE_ARRAY(tape_instruction, fixed + 1);
-    c->tape->body = DAE_ARRAY(tape_instruction, moving + c->plan.outputs + 1);
+    c->tape->body = DAE_ARRAY(tape_instruction, moving + c->tape->loop_cells + c->plan.outputs + 1);
     return c->tape->prologue && c->tape->body;
 }
 
@@ -342,7 +417,9 @@ static bool compile(compiler *c)
     place_lasting(c);
     link_outputs(c);
     select_all(c);
-    if (!tape_schedule(c->tape->body, c->tape->length, c->plan.count)) return false;
+    /* the order of what happens to cells is not told by operands */
+    if (c->tape->loop_count == 0 && !tape_schedule(c->tape->body, c->tape->length, c->plan.count))
+        return false;
     give_registers(c, c->tape->prologue, c->tape->prologue_length);
     give_registers(c, c->tape->body, c->tape->length);
     return true;
@@ -350,8 +427,10 @@ static bool compile(compiler *c)
 
 tape *tape_new(const graph *g, const expr *e, size_t count)
 {
-    compiler c = {.tape = DAE_NEW(tape)};
-    bool ok = c.tape && plan_new(&c.plan, g, e, count) && allocate_compiler(&c) && compile(&c);
+    compiler c = {.tape = DAE_NEW(tape), .graph = g};
+    bool ok = c.tape && plan_new(&c.plan, g, e, count);
+    if (ok) c.first = DAE_ARRAY(uint32_t, c.plan.count);
+    ok = ok && c.first && place_loops(&c) && allocate_compiler(&c) && compile(&c);
     if (ok) c.tape->outputs = count;
     release_compiler(&c);
     if (ok) return c.tape;
@@ -369,6 +448,11 @@ void tape_free(tape *t)
     dae_free(t->order);
     dae_free(t->prologue);
     dae_free(t->body);
+    for (size_t k = 0; k < t->loop_count; k++) {
+        tape_free(t->loops[k].body);
+        dae_free(t->loops[k].cell);
+    }
+    dae_free(t->loops);
     dae_free(t);
 }
 
@@ -379,5 +463,8 @@ size_t tape_length(const tape *t)
 
 size_t tape_work_size(const tape *t)
 {
-    return t->registers;
+    size_t size = t->registers;
+    for (size_t k = 0; k < t->loop_count; k++)
+        size += tape_work_size(t->loops[k].body) + t->loops[k].changing + 1;
+    return size;
 }

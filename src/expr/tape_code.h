@@ -61,6 +61,8 @@ typedef enum tape_op {
     /* registers dst = sin a, b = cos a */
     TAPE_SINCOS,
     TAPE_END,
+    /* run loop b of the tape on the registers from a on */
+    TAPE_LOOP,
     TAPE_OP_COUNT
 } tape_op;
 
@@ -77,7 +79,8 @@ static inline int tape_operands(uint32_t op)
 #define TAPE_COUNT_OPERANDS(name, operands) operands, operands,
         TAPE_OPERATIONS(TAPE_COUNT_OPERANDS)
 #undef TAPE_COUNT_OPERANDS
-            [TAPE_SINCOS] = 1};
+            [TAPE_SINCOS] = 1,
+        [TAPE_LOOP] = 1};
     return table[op];
 }
 
@@ -89,9 +92,18 @@ static inline bool tape_makes_register(uint32_t op)
 
 enum { TAPE_ORDERS = 4 }; /* derivatives that tape_inputs can give */
 
+/* A loop of a tape: outputs of its body are the condition, then new values of `changing` cells. */
+typedef struct tape_loop {
+    struct tape *body; /* its variables are the cells; owned */
+    size_t cells, changing;
+    uint32_t *cell; /* which ones; owned */
+    int32_t index;  /* in the graph */
+} tape_loop;
+
 /* Registers stand in this order:
  *   constants | parameters | memory | values made by `prologue`     set by tape_prepare, then kept
  *   time | variables by order                                       copied at the start of a run
+ *   cells of loops, those of one loop together                      set and used within a run
  *   temporaries                                                     reused within a run
  * Leaves are copied because one base register for all operands makes a short instruction, and
  * because a copy costs less than the dispatch of a load. */
@@ -107,12 +119,20 @@ struct tape {
                                       holds all orders that tape_inputs cannot give */
     tape_instruction *prologue, *body;
     size_t prologue_length, length, outputs;
+    tape_loop *loops; /* owned */
+    size_t loop_count, loop_cells;
 };
 
 /* First register of the copied leaves: time if there is one, then variables. */
 static inline size_t tape_first_copied(const tape *t)
 {
     return t->constants + t->parameters + t->memories + t->kept;
+}
+
+/* First register of the cells of loops. */
+static inline size_t tape_first_cell(const tape *t)
+{
+    return tape_first_copied(t) + t->timed + t->variables;
 }
 
 #endif

@@ -12,10 +12,15 @@ static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
     *node = (plan_node){.op = from->op,
                         .order = from->order,
                         .operands = (uint8_t)graph_arity((expr_op)from->op),
-                        .fixed = from->op != EXPR_TIME && from->op != EXPR_VARIABLE,
+                        .fixed = from->op != EXPR_TIME && from->op != EXPR_VARIABLE &&
+                                 from->op != EXPR_LIST, /* loops run with the rest */
                         .index = from->index,
                         .pair = PLAN_NONE,
                         .value = from->value};
+    if (from->op == EXPR_CELL) { /* a body's cells are its variables */
+        node->op = EXPR_VARIABLE;
+        node->fixed = false;
+    }
     for (int k = 0; k < node->operands; k++) {
         node->operand[k] = (uint32_t)walk_place(w, operand[k]);
         plan_node *used = &p->nodes[node->operand[k]];

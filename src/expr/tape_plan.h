@@ -12,7 +12,7 @@ typedef struct plan_node {
     uint8_t order;    /* of a VARIABLE */
     uint8_t operands; /* number of them */
     bool fixed;       /* depends on constants, parameters and memory alone */
-    int32_t index;    /* of a VARIABLE, PARAMETER or MEMORY */
+    int32_t index;    /* of a VARIABLE (also of a CELL), PARAMETER, MEMORY, LOOP or RESULT */
     uint32_t operand[3];
     uint32_t uses; /* as an operand and as an output */
     uint32_t pair; /* the cosine of a sine's operand and back, or PLAN_NONE */

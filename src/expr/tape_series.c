@@ -333,6 +333,8 @@ static bool split(tape_op op, tape_op *inner, tape_op *outer)
     return false;
 }
 
+static void run_loop(const tape *t, size_t which, int d, double *cell, double *work);
+
 /* Execute instructions from i up to TAPE_END on registers of d+1 coefficients. */
 static void execute(const tape *t, const tape_instruction *i, int d, double *work, double *out)
 {
@@ -345,6 +347,10 @@ static void execute(const tape *t, const tape_instruction *i, int d, double *wor
             sine_cosine(d, -1.0, a, r, w);
             memcpy(work + i->b * n, w, n * sizeof *w);
             memcpy(work + i->dst * n, r, n * sizeof *r);
+            continue;
+        }
+        if (i->op == TAPE_LOOP) {
+            run_loop(t, i->b, d, work + i->a * n, v + n);
             continue;
         }
         tape_op op = (tape_op)(i->op & ~1u), inner, outer;
@@ -375,11 +381,39 @@ static void derivative(int d, int m, const double *c, double *r)
 
 size_t tape_series_work_size(const tape *t, int degree)
 {
-    return (t->registers + SCRATCH) * (size_t)(degree + 1);
+    size_t n = (size_t)(degree + 1), size = (t->registers + SCRATCH) * n;
+    for (size_t k = 0; k < t->loop_count; k++)
+        size += tape_series_work_size(t->loops[k].body, degree) + (t->loops[k].changing + 1) * n;
+    return size;
 }
 
-void tape_run_series(const tape *t, int degree, double time, const double *const *coefficients,
-                     const double *parameters, const double *memory, double *work, double *out)
+static double *copy_fixed(const tape *t, int degree, const double *parameters, const double *memory,
+                          double *work);
+
+/* While the condition holds at t = time, cells := what the body makes of their series. */
+static void run_loop(const tape *t, size_t which, int d, double *cell, double *work)
+{
+    const tape_loop *l = &t->loops[which];
+    const tape *body = l->body;
+    size_t n = (size_t)(d + 1);
+    for (size_t k = 0; k < which; k++)
+        work += tape_series_work_size(t->loops[k].body, d) + (t->loops[k].changing + 1) * n;
+    double *out = work + tape_series_work_size(body, d);
+    double *copied = copy_fixed(body, d, NULL, NULL, work);
+    execute(body, body->prologue, d, work, NULL);
+    for (;;) {
+        for (size_t k = 0; k < body->variables; k++)
+            memcpy(copied + k * n, cell + (size_t)body->variable[k] * n, n * sizeof *cell);
+        execute(body, body->body, d, work, out);
+        if (out[0] == 0.0) break;
+        for (size_t k = 0; k < l->changing; k++)
+            memcpy(cell + l->cell[k] * n, out + (k + 1) * n, n * sizeof *cell);
+    }
+}
+
+/* Constants, parameters and memory as series; returns where the copied leaves begin. */
+static double *copy_fixed(const tape *t, int degree, const double *parameters, const double *memory,
+                          double *work)
 {
     size_t n = (size_t)(degree + 1);
     double *to = work;
@@ -387,7 +421,14 @@ void tape_run_series(const tape *t, int degree, double time, const double *const
     for (size_t k = 0; k < t->parameters; k++, to += n)
         constant(degree, parameters[t->parameter[k]], to);
     for (size_t k = 0; k < t->memories; k++, to += n) constant(degree, memory[t->memory[k]], to);
-    to += t->kept * n;
+    return to + t->kept * n;
+}
+
+void tape_run_series(const tape *t, int degree, double time, const double *const *coefficients,
+                     const double *parameters, const double *memory, double *work, double *out)
+{
+    size_t n = (size_t)(degree + 1);
+    double *to = copy_fixed(t, degree, parameters, memory, work);
     if (t->timed) {
         constant(degree, time, to);
         if (degree > 0) to[1] = 1.0;
