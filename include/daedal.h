@@ -215,6 +215,11 @@ typedef struct dae_model {
     dae_engine engine;
     dae_message_fn message; /* NULL: only the first error, in the diagnostic */
     void *user;
+
+    /* More settings, as the language writes them: "n = 100", "mode = Mode.fast" or "mode = fast",
+     * "v = {1, 2, 3}", "v[2] = 3", "title = a text", "g = 9.81/6". */
+    const char *const *assignments;
+    int n_assignments;
 } dae_model;
 
 DAE_API dae_status dae_problem_from_model_sized(const dae_model *model, size_t size,
@@ -240,7 +245,8 @@ DAE_API int dae_problem_variable_count(const dae_problem *problem);
 DAE_API const char *dae_problem_variable(const dae_problem *problem, int i);
 DAE_API const char *dae_problem_unit(const dae_problem *problem, int i);        /* "" if none */
 DAE_API const char *dae_problem_description(const dae_problem *problem, int i); /* "" if none */
-DAE_API int dae_problem_find_variable(const dae_problem *problem, const char *name); /* -1: none */
+/* -1: none. The quotes of quoted identifiers may be left out. */
+DAE_API int dae_problem_find_variable(const dae_problem *problem, const char *name);
 
 DAE_API int dae_problem_parameter_count(const dae_problem *problem);
 DAE_API const char *dae_problem_parameter(const dae_problem *problem, int i);
@@ -248,15 +254,75 @@ DAE_API const char *dae_problem_parameter_unit(const dae_problem *problem, int i
 DAE_API double dae_problem_parameter_value(const dae_problem *problem, int i);
 
 /* Set a parameter or a start value by name; solvers see it at their next start. Not while a solver
- * of this problem is at work in another thread. */
+ * of this problem is at work in another thread. A value must fit its type: a whole number for an
+ * Integer, 0 or 1 for a Boolean, 1 .. for an enumeration; that of a parameter its min and max. */
 DAE_API dae_status dae_problem_set_parameter(dae_problem *problem, const char *name, double value,
                                              dae_diag *diag);
 DAE_API dae_status dae_problem_set_start(dae_problem *problem, const char *name, double value,
                                          dae_diag *diag);
+/* Start values as the language writes them: "x = 0.5", "v = {1, 2}", "mode = fast", "on = true". */
+DAE_API dae_status dae_problem_assign_start(dae_problem *problem, const char *assignment,
+                                            dae_diag *diag);
 DAE_API dae_experiment dae_problem_experiment(const dae_problem *problem);
 DAE_API const char *dae_problem_name(const dae_problem *problem); /* of the model; "" if none */
 
-/* C text of the model, self-contained; free it with dae_text_free. NULL: memory, or no model. */
+typedef enum dae_type {
+    DAE_TYPE_REAL = 0,
+    DAE_TYPE_INTEGER,
+    DAE_TYPE_BOOLEAN, /* 0 and 1 */
+    DAE_TYPE_STRING,
+    DAE_TYPE_ENUMERATION /* 1, 2, .. */
+} dae_type;
+
+/* What is known of a variable before it is computed. Pointers live as long as the problem. */
+typedef struct dae_variable_info {
+    dae_type type;
+    bool discrete; /* changes at events only */
+    bool state;    /* its derivative is determined, see dae_problem_derivative */
+    bool input, output, is_protected;
+    int alias;                   /* it is alias_sign times that variable; itself if it stands for */
+    int alias_sign;              /* others; -1 if it is a constant over parameters */
+    double min, max;             /* with the parameters as they are; -INFINITY, INFINITY: none */
+    const char *const *literals; /* of an enumeration; else NULL */
+    int literal_count;
+} dae_variable_info;
+
+typedef struct dae_parameter_info {
+    dae_type type;
+    bool settable;   /* neither constant nor final */
+    bool structural; /* set before the translation only */
+    double min, max;
+    const char *text;        /* value of a String; else NULL */
+    const char *description; /* "" if none */
+    const char *const *literals;
+    int literal_count;
+} dae_parameter_info;
+
+/* For i out of range, and for callbacks: a Real that stands alone. */
+DAE_API dae_variable_info dae_problem_variable_info(const dae_problem *problem, int i);
+DAE_API dae_parameter_info dae_problem_parameter_info(const dae_problem *problem, int i);
+
+/* The sizes of a model after translation; for callbacks what is known. */
+typedef struct dae_counts {
+    int equations; /* and unknowns: dae_problem_size */
+    int states;    /* unknowns whose derivatives appear */
+    int variables; /* dae_problem_variable_count; of these: */
+    int eliminated, discrete;
+    int parameters;
+    int nonzeros;                  /* of dF/dy and dF/dy' together */
+    int relations, samples, whens; /* sources of events */
+} dae_counts;
+
+DAE_API dae_counts dae_problem_counts(const dae_problem *problem);
+
+/* Derivatives of the variables of a model that are states, or aliases of them: "der(x)". */
+DAE_API int dae_problem_derivative_count(const dae_problem *problem);
+DAE_API const char *dae_problem_derivative(const dae_problem *problem, int k);
+DAE_API const char *dae_problem_derivative_unit(const dae_problem *problem, int k);
+DAE_API int dae_problem_derivative_of(const dae_problem *problem, int k); /* the variable x */
+
+/* C text of the model, self-contained: functions, sizes, parameters, start values, the pattern of
+ * the Jacobian. Free it with dae_text_free. NULL: memory, or no model. */
 DAE_API char *dae_problem_emit(const dae_problem *problem);
 DAE_API void dae_text_free(char *text);
 
@@ -425,6 +491,13 @@ DAE_API dae_status dae_solver_finish(dae_solver *solver);
 /* All variables of the problem (dae_problem_variable_count values) at any t in the last step. */
 DAE_API dae_status dae_solver_variables(dae_solver *solver, double t, double *values);
 
+/* Their derivatives (dae_problem_derivative_count values), likewise. */
+DAE_API dae_status dae_solver_derivatives(dae_solver *solver, double t, double *values);
+
+/* How a model runs at the moment: DAE_ENGINE_TAPE or DAE_ENGINE_NATIVE; DAE_ENGINE_AUTO for
+ * callbacks. */
+DAE_API dae_engine dae_solver_engine(const dae_solver *solver);
+
 /* Where the solver stands: tend, an event, or the end of the last step. */
 DAE_API double dae_solver_time(const dae_solver *solver);
 /* The last step covers [last_step_start, last_step_end]; dae_solver_at is valid there. */
@@ -499,6 +572,98 @@ DAE_API const char *dae_problem_equation_name(const dae_problem *problem, int i)
 DAE_API const char *dae_method_name(int i);
 DAE_API const char *dae_method_summary(int i);
 DAE_API const char *dae_method_citation(int i);
+
+/* ---------------------------------------------------------------------------------------------
+ * Index and structure: linear systems as matrices, and any problem at a point
+ * ------------------------------------------------------------------------------------------- */
+
+/* The linear system B u' + A u = d(t) with constant matrices. Nothing is kept. */
+typedef struct dae_pencil {
+    int n;
+    const double *a, *b; /* n x n, element (i,j) at [i + j*n] */
+    double tolerance;    /* singular values below it, relative to the scaled matrices, count as 0;
+                            0 means 1e-11 */
+    const char *const *variable_names; /* n, for the text; NULL: u[i] */
+    const char *const *equation_names; /* n, for the text; NULL: F[i] */
+} dae_pencil;
+
+typedef enum dae_stability {
+    DAE_STABILITY_NONE = 0,   /* singular pencil */
+    DAE_STABILITY_ASYMPTOTIC, /* every finite eigenvalue has a negative real part */
+    DAE_STABILITY_STABLE,     /* bounded: those on the imaginary axis are semisimple */
+    DAE_STABILITY_UNSTABLE    /* growing solutions, by exponentials or by powers of t */
+} dae_stability;
+
+/* Kronecker's structure of lambda B + A. Made by the library; free it as a whole. */
+typedef struct dae_pencil_report {
+    int n;
+    bool regular;    /* det(lambda B + A) is not 0 for all lambda: solutions exist and are unique */
+    int index;       /* of nilpotency, which is the index of the system; -1: singular */
+    int rank_b;      /* rank of B */
+    int normal_rank; /* of lambda B + A for almost every lambda; n if regular */
+    int finite;      /* number of finite eigenvalues: degrees of freedom of a regular system */
+    int infinite;    /* dimension of the part at infinity */
+    const double *re, *im;    /* the finite eigenvalues: solutions exp(lambda t) v */
+    int levels;               /* entries of block_count */
+    const int *block_count;   /* block_count[k]: nilpotent Jordan blocks of size k + 1 */
+    dae_stability stability;  /* of the homogeneous system */
+    int column_count;         /* singular: so many free functions in the solutions, */
+    const int *column_index;  /* by their minimal indices: derivatives of the function taken */
+    int row_count;            /* singular: so many conditions on d(t), */
+    const int *row_index;     /* by their minimal indices: derivatives of d taken */
+    double kept, dropped;     /* smallest singular value taken for nonzero, and largest taken for
+                                 zero: a wide gap is a sure result */
+    char text[DAE_TEXT_SIZE]; /* the verdict; which equations and variables are dependent */
+} dae_pencil_report;
+
+DAE_API dae_status dae_pencil_analyse_sized(const dae_pencil *pencil, size_t size,
+                                            dae_pencil_report **report, dae_diag *diag);
+DAE_API dae_status dae_pencil_consistent_sized(const dae_pencil *pencil, size_t size, int orders,
+                                               const double *d, double *u, double *up,
+                                               dae_diag *diag);
+
+/* Regularity, index, eigenvalues and stability of a linear system. */
+static inline dae_status dae_pencil_analyse(const dae_pencil *pencil, dae_pencil_report **report,
+                                            dae_diag *diag)
+{
+    return dae_pencil_analyse_sized(pencil, sizeof *pencil, report, diag);
+}
+
+DAE_API void dae_pencil_report_free(dae_pencil_report *report); /* NULL is fine */
+
+/* The consistent initial value nearest to u, which is overwritten. d holds d(t0), d'(t0), ..,
+ * `orders` columns of n; derivatives not given count as 0. Up to the (index-1)-st enter u; the
+ * index-th enters up, u'(t0), which may be NULL. */
+static inline dae_status dae_pencil_consistent(const dae_pencil *pencil, int orders,
+                                               const double *d, double *u, double *up,
+                                               dae_diag *diag)
+{
+    return dae_pencil_consistent_sized(pencil, sizeof *pencil, orders, d, u, up, diag);
+}
+
+/* The index of F(t, y, y') = 0 around a point, from F, its Jacobians, and their differences along
+ * the solution. docs/methods/derivative-arrays.md says what is certain and what an indication. */
+typedef struct dae_index_report {
+    int n;
+    double t;
+    int index;             /* 0, 1, 2 or 3; 4: above 3; -1: singular here, or it cannot be told */
+    int pencil_index;      /* of dF/dy' u' + dF/dy u with both frozen; -1: a singular pencil */
+    bool certain;          /* ranks are clear and the same around the point */
+    int freedom;           /* initial values that can be chosen; -1 if the index is not known */
+    double kept, dropped;  /* as for a pencil, over all rank decisions */
+    const bool *rows;      /* n: equations to be differentiated, or dependent (index -1) */
+    const bool *variables; /* n: variables that the equations as they stand do not determine */
+    const dae_kind *kinds; /* n: what each variable is; AUTO where that is not known */
+    char text[DAE_TEXT_SIZE];
+} dae_index_report;
+
+/* For problems from callbacks. yp may be NULL: zero. */
+DAE_API dae_status dae_problem_diagnose(const dae_problem *problem, double t, const double *y,
+                                        const double *yp, dae_index_report **report,
+                                        dae_diag *diag);
+/* Where the solver stands, along its last step; also after a failure. */
+DAE_API dae_status dae_solver_diagnose(dae_solver *solver, dae_index_report **report);
+DAE_API void dae_index_report_free(dae_index_report *report); /* NULL is fine */
 
 #ifdef __cplusplus
 }
