@@ -111,7 +111,7 @@ static dae_status run_event(dae_solver *s, double t)
 }
 
 /* The initial equations, with initial() true and pre(..) given by the start values. */
-static dae_status initialise(dae_solver *s, double t)
+static dae_status initialise(dae_solver *s, double t, dae_init mode)
 {
     hybrid *h = s->hybrid;
     bool reset;
@@ -120,12 +120,11 @@ static dae_status initialise(dae_solver *s, double t)
     h->instance->memory[flat_of(s)->memory_initial] = 1.0;
     relations_start(s, t);
     relations_decide(s, true);
-    dae_status status = events_agree(s, t, true, s->options.init, &passes);
+    dae_status status = events_agree(s, t, true, mode, &passes);
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status != DAE_OK) return status;
     for (size_t w = 0; w < flat_of(s)->when_count; w++) h->active[w] = -1;
     events_settle(s, t);
-    relations_decide(s, false);
     return DAE_OK;
 }
 
@@ -135,11 +134,15 @@ dae_status hybrid_explain(dae_solver *s, dae_status status)
     return status;
 }
 
-dae_status hybrid_start(dae_solver *s, double t)
+/* Nothing has happened yet at t. */
+static void clear_events(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
-    h->pending = h->overdue = h->time_event = false;
+    h->pending = EVENT_NONE;
+    h->at_start = true;
+    h->direction = s->options.stop_time < t ? -1.0 : 1.0;
+    s->stats.last_h = 0.0;
     for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
     h->crowd = 0;
     h->started = t;
@@ -149,25 +152,70 @@ dae_status hybrid_start(dae_solver *s, double t)
     memory_start(s);
     for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
     h->instance->noise = NOISE_OF_ATOL * s->options.atol;
+}
+
+/* Initial equations, then the event at the initial time: samples due at once. */
+static dae_status start_from(dae_solver *s, double t, dae_init mode)
+{
     dae_status status = samples_start(s, t);
-    if (status == DAE_OK) status = hybrid_check_fixed(s);
-    if (status == DAE_OK) status = initialise(s, t);
+    if (status == DAE_OK) status = initialise(s, t, mode);
     if (status != DAE_OK) return hybrid_explain(s, status);
     samples_raise(s, t);
     return hybrid_explain(s, run_event(s, t));
+}
+
+dae_status hybrid_start(dae_solver *s, double t)
+{
+    clear_events(s, t);
+    s->hybrid->given = false;
+    dae_status status = hybrid_check_fixed(s);
+    return status == DAE_OK ? start_from(s, t, s->options.init) : status;
+}
+
+dae_status hybrid_start_given(dae_solver *s, double t)
+{
+    clear_events(s, t);
+    s->hybrid->given = true;
+    return start_from(s, t, DAE_INIT_DIFFERENTIAL);
+}
+
+dae_status hybrid_restart(dae_solver *s, bool anew)
+{
+    hybrid *h = s->hybrid;
+    if (anew && h->pending == EVENT_CROSSING)
+        h->pending = EVENT_NONE; /* it was another solution's */
+    for (size_t r = 0; anew && r < flat_of(s)->relation_count; r++) h->zero[r] = 0.0;
+    h->at_start = false;
+    samples_raise(s, s->t);
+    relations_cross(s, s->t);
+    h->pending = EVENT_NONE;
+    return hybrid_explain(s, run_event(s, s->t));
+}
+
+void hybrid_leave(dae_solver *s, double direction)
+{
+    hybrid *h = s->hybrid;
+    h->direction = direction;
+    if (!h->at_start) return;
+    h->at_start = false;
+    if (relations_leave(s, s->t)) h->pending = EVENT_LEAVING;
 }
 
 dae_status hybrid_update(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     double t = s->t;
-    solver_interpolate(s, t, 0, s->y);
-    solver_interpolate(s, t, 1, s->yp);
-    h->pending = false;
+    if (s->phase == PHASE_RUNNING) {
+        solver_interpolate(s, t, 0, s->y);
+        solver_interpolate(s, t, 1, s->yp);
+    }
     dae_status status = hybrid_watch_crowd(s, t);
     if (status != DAE_OK) return status;
     samples_raise(s, t);
     relations_cross(s, t);
+    h->pending = EVENT_NONE;
+    h->at_start = false;
+    s->history = 0;                  /* the solution is another one from here on */
     double direction = s->direction; /* an event may lie beyond tend by its rounding: no way back */
     status = run_event(s, t);
     s->direction = direction;

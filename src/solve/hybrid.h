@@ -11,6 +11,15 @@ typedef struct sample_clock {
     double start, interval, count, next;
 } sample_clock;
 
+/* Why an update is due. */
+typedef enum event_cause {
+    EVENT_NONE = 0,
+    EVENT_CROSSING, /* relations cross, as the event finder's flags tell */
+    EVENT_SAMPLE,   /* a clock strikes */
+    EVENT_OVERDUE,  /* a relation was found on its other side after the fact */
+    EVENT_LEAVING   /* relations leave zero after the start */
+} event_cause;
+
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
     model_instance *instance;
@@ -32,9 +41,10 @@ typedef struct hybrid {
     double soon;              /* when that is */
     double *before;           /* work: memory before a pass */
     bool *warned;             /* per assertion at level warning: told once */
-    bool pending;             /* an event was located and reported, its update is due */
-    bool time_event;          /* it comes from sample */
-    bool overdue;             /* it was found after the fact */
+    event_cause pending;      /* an event was located and reported, its update is due */
+    bool given;               /* started at values that stay */
+    bool at_start;            /* relations and floor have their values at t, not a moment later */
+    double direction;         /* of time: +1 or -1 */
 
     /* The initial system of the model, if it has one: a problem and a solver of its own. */
     model_instance *initial;
@@ -60,6 +70,13 @@ void hybrid_consider_compiling(struct dae_solver *s);
 void hybrid_start_values(struct dae_solver *s);
 /* Initialise at t: discrete values, relations and continuous values agree afterwards. */
 dae_status hybrid_start(struct dae_solver *s, double t);
+/* The same at given values, which stay: those of a history. */
+dae_status hybrid_start_given(struct dae_solver *s, double t);
+/* An event at s->t with the values in s->y and s->yp; anew: they are not those of the solution. */
+dae_status hybrid_restart(struct dae_solver *s, bool anew);
+/* The first step after a start goes in this direction: an event is due if relations that are zero
+ * there change at once. */
+void hybrid_leave(struct dae_solver *s, double direction);
 /* Update at the event at s->t; the solver is poised to go on, or has ended. */
 dae_status hybrid_update(struct dae_solver *s);
 /* The last event of a run, with terminal() true; the solver has ended. */

@@ -113,7 +113,7 @@ static double discrete_value(const dae_solver *s, double t, expr e)
 {
     const hybrid *h = s->hybrid;
     const expr_node *node = graph_node(flat_of(s)->graph, e);
-    if (node->op != EXPR_FLOOR || !h->solved) return value_at(s, t, e);
+    if (node->op != EXPR_FLOOR || !h->solved || h->at_start) return value_at(s, t, e);
     double now = value_at(s, t, node->a);
     double soon = model_instance_value(h->instance, h->soon, h->ahead, h->ahead_yp, node->a);
     bool away = fabs(now - nearbyint(now)) > fabs(soon - now);
@@ -141,7 +141,7 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
 static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
 {
     model_instance_prepare(s->hybrid->instance);
-    if (initial && s->hybrid->instance->form->initial) {
+    if (initial && !s->hybrid->given && s->hybrid->instance->form->initial) {
         dae_status status = hybrid_solve_initial(s, t);
         if (status != DAE_OK) return status;
         mode = DAE_INIT_DIFFERENTIAL;
@@ -286,7 +286,7 @@ dae_status events_iterate(dae_solver *s, double t)
         again = memory_take_pre(s);
         if (reset) s->hybrid->solved = false;
         if (!again && !reset) {
-            relations_decide(s, false);
+            if (!s->hybrid->at_start) relations_decide(s, false);
             again = relations_update(s, t);
         }
         again = again || reset;

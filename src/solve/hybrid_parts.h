@@ -59,6 +59,8 @@ void relations_start(dae_solver *s, double t);
 void relations_cross(dae_solver *s, double t);
 /* Relations that are not decided follow the solution; whether any changed. */
 bool relations_update(dae_solver *s, double t);
+/* Whether relations that are zero at the start change a moment later. */
+bool relations_leave(dae_solver *s, double t);
 void relations_decide(dae_solver *s, bool decided);
 /* An update is due if a relation is seen on another side than it is held to be. */
 void relations_note_overdue(dae_solver *s, double t, const double *y, const double *yp);

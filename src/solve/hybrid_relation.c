@@ -14,7 +14,7 @@ static double look_ahead(dae_solver *s, double t)
     hybrid *h = s->hybrid;
     double span = fmax(fabs(s->stats.last_h), fabs(t));
     double delta = 1e-9 * (span > 0.0 ? span : 1.0);
-    if (s->stats.last_h < 0.0) delta = -delta;
+    if (h->direction < 0.0) delta = -delta;
     vector_copy(s->n, s->y, h->ahead);
     vector_copy(s->n, s->yp, h->ahead_yp);
     initializer_project(s->init, t, delta, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
@@ -31,30 +31,65 @@ static double noise_of(const hybrid *h, size_t r)
     return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
 }
 
-/* Relations away from zero take their present values. At zero, closer to it than they move in a
- * moment, they take the side where they are going, so that a solution that leaves zero is already
- * on its new side; zero is where the event was located, rounding included. But not if this event
- * has decided them before: the crossing of T >= Thigh that switches a heater off holds for the
- * event, though T goes back at once. One that stays at zero keeps its value. Whether any changed.
- */
+/* Crossing functions at t and a moment later. */
+static void look_at_relations(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    h->soon = look_ahead(s, t);
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
+}
+
+/* The side of relation r, *below for a < b; false: it keeps its own.
+ *
+ * At the start a relation has the value that its definition gives at t. Later those away from zero
+ * take their present values. At zero, closer to it than they move in a moment, they take the side
+ * where they are going, so that a solution that leaves zero is already on its new side; zero is
+ * where the event was located, rounding included. But not if this event has decided them before:
+ * the crossing of T >= Thigh that switches a heater off holds for the event, though T goes back at
+ * once. One that stays at zero keeps its value. */
+static bool side_of(const hybrid *h, size_t r, bool *below)
+{
+    const model_form *f = h->instance->form;
+    double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
+    if (h->at_start && !f->rounded[r]) {
+        *below = f->flat->relations[r].strict ? now < 0.0 : now <= 0.0;
+        return true;
+    }
+    bool away = fabs(now) > fabs(later - now);
+    double c = away ? now : later;
+    *below = c < 0.0;
+    return fabs(c) > noise_of(h, r) && (away || !h->decided[r]);
+}
+
 bool relations_update(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     const flat_model *m = flat_of(s);
-    bool changed = false;
+    bool changed = false, below;
     if (m->relation_count == 0) return false;
-    h->soon = look_ahead(s, t);
-    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
-    model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
+    look_at_relations(s, t);
     for (size_t r = 0; r < m->relation_count; r++) {
-        double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
-        bool away = fabs(now) > fabs(later - now);
-        double c = away ? now : later;
-        if (!(fabs(c) > noise_of(h, r)) || (h->decided[r] && !away)) continue;
-        if (!memory_store(&h->instance->memory[m->relations[r].memory], c < 0.0)) continue;
+        if (!side_of(h, r, &below)) continue;
+        if (!memory_store(&h->instance->memory[m->relations[r].memory], below)) continue;
         changed = h->decided[r] = true;
     }
     return changed;
+}
+
+bool relations_leave(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    bool any = false, below;
+    if (m->relation_count == 0) return false;
+    relations_decide(s, false);
+    look_at_relations(s, t);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        bool held = h->instance->memory[m->relations[r].memory] != 0.0;
+        any = any || (side_of(h, r, &below) && below != held);
+    }
+    return any;
 }
 
 void relations_decide(dae_solver *s, bool decided)
@@ -77,19 +112,18 @@ void relations_cross(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     const flat_model *m = flat_of(s);
-    bool found = s->events && !h->time_event && !h->overdue;
+    bool found = s->events && h->pending == EVENT_CROSSING;
     const int *flags = found ? event_finder_flags(s->events) : NULL;
     if (m->relation_count == 0) return;
     model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++) {
         double c = h->crossing[r];
-        bool late = h->overdue && overdue(h, r, c);
+        bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
         h->decided[r] = late || (flags && flags[r] != 0);
         h->zero[r] = h->decided[r] && !h->instance->form->rounded[r] ? c : 0.0;
         if (h->decided[r])
             h->instance->memory[m->relations[r].memory] = late ? c < 0.0 : flags[r] < 0;
     }
-    h->overdue = false;
 }
 
 /* First guess of the relations, from the start values alone. */
@@ -114,8 +148,7 @@ void relations_note_overdue(dae_solver *s, double t, const double *y, const doub
     if (m->relation_count == 0) return;
     model_instance_crossings(h->instance, t, y, yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++)
-        if (overdue(h, r, h->crossing[r])) h->overdue = h->pending = true;
-    if (h->pending) h->time_event = false;
+        if (overdue(h, r, h->crossing[r])) h->pending = EVENT_OVERDUE;
 }
 
 /* ---- where an event happens ---- */

@@ -42,6 +42,7 @@ bool samples_raise(dae_solver *s, double t)
         h->instance->memory[m->samples[i].memory] = due;
         if (!due) continue;
         any = true;
+        s->stats.events++;
         c->count += 1.0;
         c->next = c->start + c->count * c->interval;
     }

@@ -244,6 +244,21 @@ static void history_slope(int n, int count, const double *times, const double *v
     vector_axpy(n, first, values, yp);
 }
 
+/* A model starts with an event; a history that it does not continue is of no use. */
+static dae_status start_model(dae_solver *s, double t)
+{
+    vector_copy(s->n, s->yp, s->at_yp);
+    dae_status status = hybrid_start_given(s, t);
+    if (status != DAE_OK) return status;
+    for (int i = 0; i < s->n; i++) s->work[i] = s->y[i] - s->past_y[i];
+    if (norm_of(&s->norm, s->work, s->norm.scale) > 1.0) {
+        drop_history(s);
+        return DAE_OK;
+    }
+    take_values(s, s->past_y, s->at_yp);
+    return DAE_OK;
+}
+
 dae_status dae_solver_start_history(dae_solver *s, int count, const double *times,
                                     const double *values, const double *yp0)
 {
@@ -272,8 +287,9 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
     }
     s->history = count;
     dae_status status = forget_matrices(s);
-    if (status == DAE_OK) status = solver_begin(s, times[0], DAE_INIT_NONE);
-    if (count > 1) s->direction = times[0] > times[1] ? 1.0 : -1.0;
+    if (status == DAE_OK)
+        status = s->hybrid ? start_model(s, times[0]) : solver_begin(s, times[0], DAE_INIT_NONE);
+    if (s->history > 1) s->direction = times[0] > times[1] ? 1.0 : -1.0;
     return status;
 }
 
@@ -291,5 +307,6 @@ dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)
     }
     drop_history(s);
     take_values(s, y, yp);
+    if (s->hybrid) return hybrid_restart(s, y || yp);
     return solver_begin(s, s->t, s->options.init);
 }

@@ -268,8 +268,10 @@ static dae_status advance_model(dae_solver *s, bool found, bool ends)
     double next = s->direction > 0.0 ? hybrid_next_time(h) : INFINITY;
     if (found && !hybrid_relation_changes(s)) return DAE_STEPPED;
     if (found) hybrid_polish(s);
-    h->time_event = !found && s->t >= next - time_slack(s);
-    h->pending = found || h->time_event;
+    if (found)
+        h->pending = EVENT_CROSSING;
+    else if (s->t >= next - time_slack(s))
+        h->pending = EVENT_SAMPLE;
     if (h->pending) return DAE_EVENT;
     if (s->t == s->t_new) {
         dae_status status = hybrid_check(s, s->t, s->last.y, s->last.yp);
@@ -332,6 +334,7 @@ dae_status dae_solver_step(dae_solver *s, double tend)
     if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
     if (s->hybrid) {
         hybrid_consider_compiling(s);
+        if (tend != s->t) hybrid_leave(s, direction_to(s, tend));
         if (s->hybrid->pending) {
             status = hybrid_update(s);
             return status == DAE_OK ? DAE_EVENT : status;

@@ -1,0 +1,327 @@
+/* Rules of docs/hybrid.md at the edges: what holds at the start, between steps, at restarts, and
+ * how much is said about it. Expected values are formulas. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daedal.h"
+
+enum { MOST_VALUES = 64, MESSAGES = 8192 };
+
+/* ---- one run ------------------------------------------------------------------------------ */
+
+typedef struct run {
+    dae_problem *problem;
+    dae_solver *solver;
+    dae_options options;
+    dae_diag diag;
+    double values[MOST_VALUES];
+    char messages[MESSAGES];
+    int events;
+} run;
+
+static void note(const char *text, void *user)
+{
+    run *r = user;
+    size_t used = strlen(r->messages);
+    snprintf(r->messages + used, MESSAGES - used, "%s\n", text);
+}
+
+static void prepare(run *r, const char *text)
+{
+    memset(r, 0, sizeof *r);
+    dae_model model = {.text = text, .file = "m.mo", .engine = DAE_ENGINE_TAPE};
+    dae_status status = dae_problem_from_model(&model, &r->problem, &r->diag);
+    if (status != DAE_OK) print_error("%s\n", r->diag.text);
+    assert_int_equal(status, DAE_OK);
+    r->options = dae_options_default();
+    r->options.rtol = 1e-9;
+    r->options.atol = 1e-12;
+    r->options.message = note;
+    r->options.user = r;
+}
+
+static dae_status begin_at(run *r, const char *text, double t)
+{
+    prepare(r, text);
+    assert_int_equal(dae_solver_new(r->problem, &r->options, &r->solver, &r->diag), DAE_OK);
+    return dae_solver_start(r->solver, t, NULL, NULL);
+}
+
+static dae_status begin(run *r, const char *text)
+{
+    return begin_at(r, text, 0.0);
+}
+
+static dae_status step_to(run *r, double tend)
+{
+    dae_status status;
+    while ((status = dae_solver_step(r->solver, tend)) > 0) r->events += status == DAE_EVENT;
+    return status;
+}
+
+static double value(run *r, const char *name)
+{
+    int i = dae_problem_find_variable(r->problem, name);
+    assert_true(i >= 0 && i < MOST_VALUES);
+    double t = dae_solver_time(r->solver);
+    assert_int_equal(dae_solver_variables(r->solver, t, r->values), DAE_OK);
+    return r->values[i];
+}
+
+static inline const dae_diag *diag_of(run *r)
+{
+    return dae_solver_diag(r->solver);
+}
+
+static void end(run *r)
+{
+    dae_solver_free(r->solver);
+    dae_problem_free(r->problem);
+}
+
+static void expect_near(run *r, const char *name, double expected, double tolerance, int line)
+{
+    double found = value(r, name);
+    if (fabs(found - expected) <= tolerance) return;
+    print_error("line %d: %s = %.17g, not %.17g\n", line, name, found, expected);
+    fail();
+}
+#define NEAR(name, expected) expect_near(&r, name, expected, 1e-7, __LINE__)
+#define EXACTLY(name, expected) expect_near(&r, name, expected, 0.0, __LINE__)
+
+/* All of a|b|c in the text, and nothing of what speaks of callbacks. */
+static void expect_words(const char *text, const char *words, int line)
+{
+    static const char *const foreign[] = {"callback", "DAE_KIND", "equation equation", "B[", "opt.",
+                                          "F[",       "y["};
+    char copy[512];
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *word = strtok(copy, "|"); word; word = strtok(NULL, "|"))
+        if (!strstr(text, word)) {
+            print_error("line %d: no \"%s\" in: %s\n", line, word, text);
+            fail();
+        }
+    for (size_t k = 0; k < sizeof foreign / sizeof *foreign; k++)
+        if (strstr(text, foreign[k])) {
+            print_error("line %d: \"%s\" in: %s\n", line, foreign[k], text);
+            fail();
+        }
+}
+#define WORDS(text, words) expect_words(text, words, __LINE__)
+
+static void expect_ok(run *r, dae_status status, int line)
+{
+    if (status == DAE_OK) return;
+    print_error("line %d: %s: %s\n", line, dae_status_name(status),
+                r->solver ? dae_solver_diag(r->solver)->text : r->diag.text);
+    fail();
+}
+#define OK(status) expect_ok(&r, status, __LINE__)
+
+/* Declarations and equations between "model M" and "end M". */
+#define MODEL(body) "model M\n" body "\nend M;\n"
+
+static inline int count(const char *text, const char *word)
+{
+    int n = 0;
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) n++;
+    return n;
+}
+
+/* ---- the start ---------------------------------------------------------------------------- */
+
+/* At t0 a relation has its value at t0; what follows is an event right after. */
+static void test_relations_at_the_start(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nBoolean a = time > 0, b = time >= 0;\n"
+                       "Boolean c = x > 0, d = x <= 0, e = x < -1;\n"
+                       "Real y = if time <= 0 then 5 else 7;\nInteger n(start=0);\nequation\n"
+                       "der(x) = 1;\nwhen time > 0 then\n  n = pre(n) + 1;\nend when;")));
+    EXACTLY("a", 0.0);
+    EXACTLY("b", 1.0);
+    EXACTLY("c", 0.0);
+    EXACTLY("d", 1.0);
+    EXACTLY("e", 0.0);
+    NEAR("y", 5.0);
+    EXACTLY("n", 0.0);
+    assert_int_equal(dae_solver_step(r.solver, 1.0), DAE_EVENT);
+    assert_true(dae_solver_time(r.solver) == 0.0);
+    EXACTLY("a", 1.0);
+    EXACTLY("b", 1.0);
+    EXACTLY("c", 1.0);
+    EXACTLY("d", 0.0);
+    EXACTLY("e", 0.0);
+    NEAR("y", 7.0);
+    EXACTLY("n", 1.0);
+    OK(step_to(&r, 1.0));
+    assert_int_equal(r.events, 0); /* nothing more */
+    EXACTLY("n", 1.0);
+    end(&r);
+}
+
+/* Backwards in time the other side follows. */
+static void test_relations_at_the_start_backwards(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nBoolean a = time >= 0, b = x > 0;\n"
+                       "equation\nder(x) = if time < 0 then 2 else 1;")));
+    EXACTLY("a", 1.0);
+    assert_int_equal(dae_solver_step(r.solver, -1.0), DAE_EVENT);
+    EXACTLY("a", 0.0);
+    EXACTLY("b", 0.0);
+    OK(step_to(&r, -1.0));
+    NEAR("x", -2.0);
+    end(&r);
+}
+
+/* No relation is at zero: no event is made up. */
+static void test_no_event_at_the_start(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nBoolean a = x > 0.5;\nequation\n"
+                       "der(x) = 1;")));
+    assert_int_equal(dae_solver_step(r.solver, 1.0), DAE_STEPPED);
+    end(&r);
+}
+
+/* ---- rounding ----------------------------------------------------------------------------- */
+
+/* floor, ceil, mod, div and rem, leaving integers upwards and downwards; t off the jumps. */
+static void test_rounding_downwards(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nReal m = mod(-time, 0.25), c = ceil(time);\n"
+                       "Real f = floor(-2*time), d = div(-time, 0.3), q = rem(-time, 0.3);\n"
+                       "Real u = ceil(-time), w = mod(-time, -0.25);\n"
+                       "Integer k = integer(1 - time);\nequation\nder(x) = m;")));
+    EXACTLY("c", 0.0);
+    EXACTLY("f", 0.0);
+    EXACTLY("k", 1.0);
+    double area = 0.0; /* of mod(-t, 1/4) */
+    for (double t = 0.125; t < 3.0; t += 0.25) {
+        OK(step_to(&r, t));
+        area = floor(4.0 * t) * 0.03125 + 0.0234375;
+        NEAR("m", -t + 0.25 * ceil(4.0 * t));
+        NEAR("c", ceil(t));
+        NEAR("f", floor(-2.0 * t));
+        NEAR("u", ceil(-t));
+        NEAR("d", -floor(t / 0.3));
+        NEAR("q", -t + 0.3 * floor(t / 0.3));
+        NEAR("w", -t + 0.25 * floor(4.0 * t));
+        NEAR("k", floor(1.0 - t));
+        NEAR("x", area);
+    }
+    end(&r);
+}
+
+static void test_rounding_after_reinit(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=2, fixed=true);\nReal c = ceil(x), f = floor(x);\n"
+                       "Real m = mod(x, 1);\nInteger k = integer(x);\nequation\nder(x) = -1;\n"
+                       "when sample(0.5, 0.5) then\n  reinit(x, 3);\nend when;")));
+    EXACTLY("f", 2.0);
+    for (int i = 1; i < 8; i++) {
+        OK(step_to(&r, 0.25 + 0.5 * i)); /* x = 3 - 1/4 */
+        NEAR("c", 3.0);
+        NEAR("f", 2.0);
+        NEAR("m", 0.75);
+        EXACTLY("k", 2.0);
+    }
+    end(&r);
+}
+
+/* ---- restarts ----------------------------------------------------------------------------- */
+
+/* New values from outside go through the event update: relations, clauses and discrete equations
+ * follow. */
+static void test_restart_is_an_event(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(
+        &r,
+        MODEL("Real x(start=0, fixed=true), y(start=1);\nBoolean b = x > 1;\nInteger n(start=0);\n"
+              "equation\nder(x) = if b then -1 else 1;\ny^3 = if b then 8 else 1;\n"
+              "when x > 1 then\n  n = pre(n) + 1;\nend when;")));
+    OK(step_to(&r, 0.5));
+    EXACTLY("n", 0.0);
+    double y[2];
+    assert_int_equal(dae_solver_at(r.solver, 0.5, 0, y), DAE_OK);
+    int x = strcmp(dae_problem_variable_name(r.problem, 0), "x") == 0 ? 0 : 1;
+    y[x] = 5.0;
+    OK(dae_solver_restart(r.solver, y, NULL));
+    EXACTLY("b", 1.0);
+    EXACTLY("n", 1.0);
+    NEAR("x", 5.0);
+    NEAR("y", 2.0);
+    OK(step_to(&r, 1.0));
+    NEAR("x", 4.5);
+    end(&r);
+}
+
+/* A history of a model: relations and discrete values are those of its newest point. */
+static void test_history_of_a_model(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nBoolean b = x > 1;\nInteger k = integer(x);\n"
+                       "equation\nder(x) = if b then x else -x;")));
+    double times[3] = {1.0, 0.99, 0.98}, values[3];
+    for (int i = 0; i < 3; i++) values[i] = 2.5 * exp(times[i] - 1.0);
+    OK(dae_solver_start_history(r.solver, 3, times, values, NULL));
+    EXACTLY("b", 1.0);
+    EXACTLY("k", 2.0);
+    OK(step_to(&r, 1.5));
+    NEAR("x", 2.5 * exp(0.5));
+    EXACTLY("k", 4.0);
+    end(&r);
+}
+
+/* ---- statistics --------------------------------------------------------------------------- */
+
+static void test_samples_are_counted(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nInteger k(start=0);\nBoolean b = x > 0.35;\n"
+                       "equation\nder(x) = 1;\nwhen sample(0.1, 0.1) then\n  k = pre(k) + 1;\n"
+                       "end when;")));
+    OK(step_to(&r, 0.95));
+    EXACTLY("k", 9.0);
+    assert_int_equal(dae_solver_stats(r.solver)->events, 10);
+    end(&r);
+}
+
+/* @@ more @@ */
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_relations_at_the_start),
+        cmocka_unit_test(test_relations_at_the_start_backwards),
+        cmocka_unit_test(test_no_event_at_the_start),
+        cmocka_unit_test(test_rounding_downwards),
+        cmocka_unit_test(test_rounding_after_reinit),
+        cmocka_unit_test(test_restart_is_an_event),
+        cmocka_unit_test(test_history_of_a_model),
+        cmocka_unit_test(test_samples_are_counted),
+        /* @@ list @@ */
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
