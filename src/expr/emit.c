@@ -618,7 +618,7 @@ static expr *gather(const emit_function *functions, size_t count, size_t *total)
 
 /* What a unit needs beside its functions: by operation, and by body of a loop. */
 typedef struct needs {
-    bool operation[EXPR_OP_COUNT];
+    bool operation[EXPR_ALL_COUNT];
     bool *loop; /* owned */
 } needs;
 

@@ -36,7 +36,7 @@ struct graph {
 static const struct {
     const char *name;
     int arity;
-} operators[EXPR_OP_COUNT] = {
+} operators[EXPR_ALL_COUNT] = {
     [EXPR_CONSTANT] = {"constant", 0},
     [EXPR_TIME] = {"time", 0},
     [EXPR_VARIABLE] = {"variable", 0},

@@ -27,7 +27,6 @@ typedef enum expr_op {
     EXPR_VARIABLE,  /* index, order: the order-th time derivative of variable `index` */
     EXPR_PARAMETER, /* index: fixed during a run */
     EXPR_MEMORY,    /* index: fixed between events: discrete variables, pre values, relations */
-    EXPR_CELL,      /* index: a variable of a loop; only inside the loop's body */
     /* one operand */
     EXPR_NEG,
     EXPR_NOT,
@@ -64,12 +63,14 @@ typedef enum expr_op {
     EXPR_AND,
     EXPR_OR, /* a > b is b < a, a >= b is b <= a */
     /* three operands */
-    EXPR_SELECT, /* a if condition is not 0, else b: the other branch's value never matters */
-    /* loops (expr/loop.h); of these only RESULT is a number */
-    EXPR_LIST,   /* a, then the list b; ended by the constant 0 */
+    EXPR_SELECT,   /* a if condition is not 0, else b: the other branch's value never matters */
+    EXPR_OP_COUNT, /* of operations on numbers */
+    /* loops (expr/loop.h); LIST and LOOP are not numbers */
+    EXPR_CELL = EXPR_OP_COUNT, /* a leaf; index: a variable of a loop, only inside its body */
+    EXPR_LIST,                 /* a, then the list b; ended by the constant 0 */
     EXPR_LOOP,   /* index: the loop's body; a: list of the values its cells start with */
     EXPR_RESULT, /* index: a cell; its value when loop a has ended */
-    EXPR_OP_COUNT
+    EXPR_ALL_COUNT
 } expr_op;
 
 typedef struct expr_node {
