@@ -308,6 +308,49 @@ static void test_samples_are_counted(void **state)
     end(&r);
 }
 
+/* ---- assertions --------------------------------------------------------------------------- */
+
+/* A violation between two steps ends the run where it begins. */
+static void test_assertion_between_steps(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nequation\nder(x) = 1;\n"
+                       "assert(abs(x - 0.5) > 1e-3, \"x = \" + String(x));")));
+    assert_int_equal(step_to(&r, 1.0), DAE_ERR_ASSERT);
+    assert_true(fabs(diag_of(&r)->t - 0.499) < 1e-9);
+    assert_true(fabs(dae_solver_time(r.solver) - 0.499) < 1e-9);
+    assert_int_equal(diag_of(&r)->line, 5);
+    WORDS(diag_of(&r)->text, "m.mo:5|0.499|x = 0.499");
+    end(&r);
+}
+
+static void test_warning_between_steps(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nequation\nder(x) = cos(time);\n"
+                       "assert(x < 0.99999 or x > 2, \"peak\", AssertionLevel.warning);")));
+    OK(step_to(&r, 20.0));
+    WORDS(r.messages, "m.mo:5|warning|t = 1.566|peak"); /* asin(0.99999) = 1.56632 */
+    assert_int_equal(count(r.messages, "peak"), 1);
+    assert_int_equal(r.events, 0);
+    assert_int_equal(dae_solver_stats(r.solver)->events, 0);
+    end(&r);
+}
+
+/* A condition that cannot be evaluated beyond a point fails there; it is no error of its own. */
+static void test_assertion_outside_its_domain(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=1, fixed=true);\nequation\nder(x) = -1;\n"
+                       "assert(sqrt(x) < 2, \"root\");")));
+    assert_int_equal(step_to(&r, 2.0), DAE_ERR_ASSERT);
+    assert_true(diag_of(&r)->t >= 1.0);
+    end(&r);
+}
+
 /* @@ more @@ */
 
 int main(void)
@@ -321,6 +364,9 @@ int main(void)
         cmocka_unit_test(test_restart_is_an_event),
         cmocka_unit_test(test_history_of_a_model),
         cmocka_unit_test(test_samples_are_counted),
+        cmocka_unit_test(test_assertion_between_steps),
+        cmocka_unit_test(test_warning_between_steps),
+        cmocka_unit_test(test_assertion_outside_its_domain),
         /* @@ list @@ */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,8 @@ hybrid *hybrid_new(const model_form *form)
     if (!h) return NULL;
     h->instance = model_instance_new(form);
     h->sample = DAE_ARRAY(sample_clock, m->sample_count);
-    h->crossing = DAE_ARRAY(double, m->relation_count);
-    h->crossing_ahead = DAE_ARRAY(double, m->relation_count);
+    h->crossing = DAE_ARRAY(double, form->crossing.outputs);
+    h->crossing_ahead = DAE_ARRAY(double, form->crossing.outputs);
     h->decided = DAE_ARRAY(bool, m->relation_count);
     h->zero = DAE_ARRAY(double, m->relation_count);
     h->active = DAE_ARRAY(int, m->when_count);
@@ -238,12 +238,11 @@ dae_status hybrid_finish(dae_solver *s)
     return hybrid_explain(s, status);
 }
 
-dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *yp)
+/* The assertions at a point: one that fails ends the run, or is told once. */
+static dae_status check_assertions(dae_solver *s, double t, const double *y, const double *yp)
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
-    if (!y) return DAE_OK; /* no step since the last event, whose location rounded beyond tend */
-    if (s->phase == PHASE_RUNNING) relations_note_overdue(s, t, y, yp);
     if (m->assert_count == 0) return DAE_OK;
     model_instance_assertions(h->instance, t, y, yp, h->assertion);
     for (size_t i = 0; i < m->assert_count; i++) {
@@ -257,4 +256,31 @@ dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *
         h->warned[i] = true;
     }
     return DAE_OK;
+}
+
+dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *yp)
+{
+    if (!y) return DAE_OK; /* no step since the last event, whose location rounded beyond tend */
+    if (s->phase == PHASE_RUNNING) relations_note_overdue(s, t, y, yp);
+    return check_assertions(s, t, y, yp);
+}
+
+dae_status hybrid_check_watches(dae_solver *s)
+{
+    const model_form *f = s->hybrid->instance->form;
+    const int *flags = event_finder_flags(s->events) + f->flat->relation_count;
+    double *y = s->hybrid->ahead, *yp = s->hybrid->ahead_yp;
+    bool any = false;
+    for (size_t k = 0; k < f->watch_count; k++) any = any || flags[k] != 0;
+    if (!any) return DAE_OK;
+    solver_interpolate(s, s->t, 0, y);
+    solver_interpolate(s, s->t, 1, yp);
+    return check_assertions(s, s->t, y, yp);
+}
+
+void hybrid_forget_crossings(dae_solver *s)
+{
+    const int *flags = event_finder_flags(s->events);
+    for (size_t k = 0; k < s->hybrid->instance->form->crossing.outputs; k++)
+        s->stats.events -= flags[k] != 0;
 }

@@ -87,6 +87,11 @@ dae_status hybrid_explain(struct dae_solver *s, dae_status status);
  * already held to be does not: the interpolant wiggles where a solution leaves zero. */
 bool hybrid_relation_changes(const struct dae_solver *s);
 
+/* What the crossings just found mean for the assertions. */
+dae_status hybrid_check_watches(struct dae_solver *s);
+/* The crossings just found are no events of the model: do not count them. */
+void hybrid_forget_crossings(struct dae_solver *s);
+
 /* The interpolant finds an event at s->t; its algebraic variables carry the interpolation error.
  * Move s->t to where the crossing happens with variables that meet the equations. */
 void hybrid_polish(struct dae_solver *s);

@@ -266,7 +266,11 @@ static dae_status advance_model(dae_solver *s, bool found, bool ends)
 {
     hybrid *h = s->hybrid;
     double next = s->direction > 0.0 ? hybrid_next_time(h) : INFINITY;
-    if (found && !hybrid_relation_changes(s)) return DAE_STEPPED;
+    if (found && !hybrid_relation_changes(s)) {
+        hybrid_forget_crossings(s);
+        dae_status status = hybrid_check_watches(s);
+        return status == DAE_OK ? DAE_STEPPED : status;
+    }
     if (found) hybrid_polish(s);
     if (found)
         h->pending = EVENT_CROSSING;

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "expr/derive.h"
+#include "system/model_watch.h"
 
 enum { PROGRAMS = 6 };
 
@@ -510,20 +511,36 @@ static bool find_rounded(model_form *f)
     return true;
 }
 
+/* Crossing functions of the relations, then of what assertions watch. */
+static bool crossing_program(build *b)
+{
+    model_form *f = b->f;
+    const flat_model *m = f->flat;
+    expr *watches = NULL;
+    bool ok = model_watches(m->graph, f->assertion.e, m->assert_count, &watches, &f->watch_count);
+    expr *e = ok ? DAE_ARRAY(expr, m->relation_count + f->watch_count) : NULL;
+    if (e) {
+        for (size_t r = 0; r < m->relation_count; r++) e[r] = mapped(b, m->relations[r].crossing);
+        for (size_t k = 0; k < f->watch_count; k++) e[m->relation_count + k] = watches[k];
+    }
+    ok = e && make_program(f, &f->crossing, e, m->relation_count + f->watch_count);
+    dae_free(watches);
+    dae_free(e);
+    return ok;
+}
+
 static bool make_programs(build *b)
 {
     model_form *f = b->f;
     const flat_model *m = f->flat;
     return make_program(f, &f->residual, b->residuals, b->equations) &&
            make_program(f, &f->jacobian, b->entries, b->entry_count) &&
-           program_from_list(b, &f->crossing, m->relations, m->relation_count,
-                             sizeof(flat_relation), offsetof(flat_relation, crossing)) &&
            program_from_list(b, &f->condition, m->initial_equations, f->condition_count,
                              sizeof(flat_equation), offsetof(flat_equation, residual)) &&
            output_program(b) &&
            program_from_list(b, &f->assertion, m->asserts, m->assert_count, sizeof(flat_action),
                              offsetof(flat_action, value)) &&
-           find_rounded(f) && !graph_failed(m->graph);
+           crossing_program(b) && find_rounded(f) && !graph_failed(m->graph);
 }
 
 /* Names of unknowns: x, der(x), der(der(x)), .. */
@@ -727,6 +744,34 @@ static dae_status check_structure(const build *b, dae_diag *diag)
     matching_free(&m);
     dae_free(start);
     return status;
+}
+
+/* Whether every equation has a derivative or an algebraic variable of its own to determine, which
+ * is index 1 as far as structure tells; if not, which equation has none, and which variable is left
+ * over. Higher indices are no error: they are for messages. */
+static bool find_index(build *b)
+{
+    model_form *f = b->f;
+    size_t *start = DAE_ARRAY(size_t, b->equations + 1), kept = 0;
+    int *column = DAE_ARRAY(int, b->entry_count);
+    matching m = {0};
+    bool ok = start && column;
+    f->unmet = f->undetermined = -1;
+    for (size_t k = 0; ok && k < b->entry_count; k++) {
+        if (!b->is_slope[k] && f->differential[b->column[k]]) continue;
+        column[kept++] = b->column[k];
+        start[b->row[k] + 1]++;
+    }
+    for (size_t r = 0; ok && r < b->equations; r++) start[r + 1] += start[r];
+    ok = ok && matching_new(&m, start, column, (int)b->equations, f->n);
+    for (int r = 0; ok && r < (int)b->equations; r++)
+        if (!matching_add(&m, r) && f->unmet < 0) f->unmet = r;
+    for (int j = 0; ok && f->unmet >= 0 && j < f->n; j++)
+        if (m.row_of[j] < 0 && !f->differential[j]) f->undetermined = j;
+    matching_free(&m);
+    dae_free(start);
+    dae_free(column);
+    return ok;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -1113,7 +1158,7 @@ static dae_status build_form(build *b, dae_diag *diag)
     dae_status status = check_structure(b, diag);
     if (status == DAE_OK) status = check_reinits(f, diag);
     if (status != DAE_OK) return status;
-    if (!make_pattern(b) || !make_programs(b)) return exhausted(b, diag);
+    if (!find_index(b) || !make_pattern(b) || !make_programs(b)) return exhausted(b, diag);
     status = check_conditions(f, diag);
     if (status != DAE_OK) return status;
     if (!build_initial(f)) return exhausted(b, diag);
@@ -1378,6 +1423,8 @@ static int model_events(double t, const double *y, const double *yp, double *g, 
     run_program(user, 2, t, y, yp, g);
     for (size_t r = 0; r < m->form->flat->relation_count; r++)
         if (m->form->rounded[r] && fabs(g[r]) <= m->noise) g[r] = 0.0;
+    for (size_t r = m->form->flat->relation_count; r < m->form->crossing.outputs; r++)
+        if (!isfinite(g[r])) g[r] = 0.0; /* a condition that cannot be told is no end of the run */
     return 0;
 }
 
@@ -1440,7 +1487,6 @@ double model_instance_value(const model_instance *m, double t, const double *y, 
 
 void model_form_describe(model_form *f, dae_residual *r)
 {
-    const flat_model *m = f->flat;
     *r = (dae_residual){.n = f->n,
                         .f = model_residual,
                         .jacobian = model_jacobian,
@@ -1450,8 +1496,8 @@ void model_form_describe(model_form *f, dae_residual *r)
                         .variable_names = (const char *const *)f->unknown_names,
                         .equation_names = (const char *const *)f->equation_names};
     if (f->borrowed) return;
-    if (m->relation_count > 0) {
-        r->n_events = (int)m->relation_count;
+    if (f->crossing.outputs > 0) {
+        r->n_events = (int)f->crossing.outputs;
         r->event_function = model_events;
     }
     if (f->condition_count > 0 && !f->initial) { /* too many for a square initial system */

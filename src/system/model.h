@@ -55,11 +55,15 @@ typedef struct model_form {
     int eliminated;                         /* number of alias variables */
     char **unknown_names, **equation_names; /* owned */
     size_t equation_room;                   /* entries of equation_names, some perhaps NULL */
+    size_t watch_count;  /* crossing functions behind those of the relations: for assertions */
     bool *rounded;       /* per relation: its crossing function carries rounding errors; owned */
     int *equation_lines; /* per equation: line of the text, 0 if none; owned */
     bool resting;        /* no continuous unknowns: y' = 0 stands in, so that time can go on */
     int *visible;        /* flat variables of the user; owned */
     int visible_count;
+    int unmet;               /* index above 1 by structure: an equation that determines neither a
+                                derivative nor an algebraic variable of its own; else -1 */
+    int undetermined;        /* then an algebraic variable that no equation is left for; or -1 */
     bool overdetermined;     /* more initial equations and fixed values than states */
     size_t condition_count;  /* the first ones of flat->initial_equations: continuous */
     model_setting *settings; /* the others; owned */
@@ -121,7 +125,7 @@ native_status model_instance_compile(model_instance *instance, char *reason);
  * as it is best not to bet on how much is left (ski rental). */
 bool model_instance_worth_compiling(const model_instance *instance);
 
-/* out = crossing functions of the relations */
+/* out = crossing functions of the relations, then those of assertions: crossing.outputs */
 void model_instance_crossings(model_instance *instance, double t, const double *y, const double *yp,
                               double *out);
 /* out = all visible variables, discrete ones included, at a point */

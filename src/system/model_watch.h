@@ -1,0 +1,12 @@
+/* What assertions watch: where the relations in their conditions change. */
+#ifndef DAE_SYSTEM_MODEL_WATCH_H
+#define DAE_SYSTEM_MODEL_WATCH_H
+
+#include "expr/graph.h"
+
+/* a - b for every a < b and a <= b in the conditions that moves with time or variables, each once;
+ * *watches is owned by the caller. false: out of memory. */
+bool model_watches(graph *g, const expr *conditions, size_t count, expr **watches,
+                   size_t *watch_count);
+
+#endif
