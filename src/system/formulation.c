@@ -1,0 +1,187 @@
+#include "system/formulation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const formulation FORMULATIONS[] = {
+    {.name = "dummy",
+     .summary = "index 1 by dummy derivatives, states chosen anew where they degrade",
+     .citation = "Mattsson, Soederlind, SIAM J. Sci. Comput. 14 (1993) 677-692",
+     .apply = formulate_dummy},
+};
+
+enum { FORMULATION_COUNT = sizeof FORMULATIONS / sizeof *FORMULATIONS };
+
+const formulation *formulation_at(int i)
+{
+    return i >= 0 && i < FORMULATION_COUNT ? &FORMULATIONS[i] : NULL;
+}
+
+const formulation *formulation_find(const char *name)
+{
+    for (int i = 0; i < FORMULATION_COUNT; i++)
+        if (strcmp(FORMULATIONS[i].name, name) == 0) return &FORMULATIONS[i];
+    return NULL;
+}
+
+bool formulated_new(formulated *f, const analysed *a, int n, int m, int candidates)
+{
+    *f = (formulated){0};
+    if (!equation_set_new(&f->set, a->set.graph, n, m)) return false;
+    f->set.parameter_name = a->set.parameter_name;
+    f->variable = DAE_ARRAY(int, n);
+    f->order = DAE_ARRAY(int, n);
+    f->sign = DAE_ARRAY(signed char, n);
+    f->kinds = DAE_ARRAY(dae_kind, n);
+    f->hidden = DAE_ARRAY(bool, n);
+    f->candidate = DAE_ARRAY(kinematic, candidates);
+    f->candidates = candidates;
+    f->texts = arena_new(0);
+    for (int i = 0; f->variable && i < n; i++) f->variable[i] = -1;
+    for (int i = 0; i < n; i++) f->set.model[i] = -1;
+    if (f->variable && f->order && f->sign && f->kinds && f->hidden && f->candidate && f->texts)
+        return true;
+    formulated_free(f);
+    return false;
+}
+
+void formulated_free(formulated *f)
+{
+    equation_set_free(&f->set);
+    dae_free(f->variable);
+    dae_free(f->order);
+    dae_free(f->sign);
+    dae_free(f->kinds);
+    dae_free(f->hidden);
+    dae_free(f->candidate);
+    arena_free(f->texts);
+    *f = (formulated){0};
+}
+
+static int compare_synonyms(const void *a, const void *b)
+{
+    const equation_synonym *p = a, *q = b;
+    if (p->variable != q->variable) return p->variable < q->variable ? -1 : 1;
+    return (p->order > q->order) - (p->order < q->order);
+}
+
+/* The variable of the model that is sign * x_j^(p); NULL: none. Synonyms are sorted. */
+static const equation_synonym *find_synonym(const equation_set *set, int j, int p)
+{
+    equation_synonym key = {.variable = j, .order = p};
+    return bsearch(&key, set->synonym, (size_t)set->synonym_count, sizeof key, compare_synonyms);
+}
+
+void analysed_sort(analysed *a)
+{
+    if (a->set.synonym_count > 0)
+        qsort(a->set.synonym, (size_t)a->set.synonym_count, sizeof *a->set.synonym,
+              compare_synonyms);
+}
+
+bool formulated_stands_for(formulated *f, const analysed *a, int i, int j, int p)
+{
+    char name[512];
+    const equation_synonym *other = p > 0 ? find_synonym(&a->set, j, p) : NULL;
+    const char *text =
+        other ? other->name : equation_set_variable(&a->set, j, p, name, sizeof name);
+    f->variable[i] = j;
+    f->order[i] = p;
+    f->sign[i] = other ? (signed char)other->sign : 1;
+    f->set.model[i] = p == 0 ? a->set.model[j] : other ? other->model : -1;
+    f->hidden[i] = f->set.model[i] < 0;
+    f->set.nominal[i] = a->set.nominal[j];
+    f->set.name[i] = arena_text(f->texts, text, strlen(text));
+    return f->set.name[i];
+}
+
+/* ---- where a derivative is among the unknowns ---- */
+
+bool unknown_index_new(unknown_index *index, const analysed *a, const formulated *f)
+{
+    int n = a->set.n;
+    *index = (unknown_index){.n = n, .start = DAE_ARRAY(int, n + 1)};
+    if (!index->start) return false;
+    for (int i = 0; i < f->set.n; i++)
+        if (f->variable[i] >= 0 && f->order[i] + 1 > index->start[f->variable[i] + 1])
+            index->start[f->variable[i] + 1] = f->order[i] + 1;
+    for (int j = 0; j < n; j++) index->start[j + 1] += index->start[j];
+    index->y = DAE_ARRAY(int, index->start[n]);
+    if (!index->y) {
+        unknown_index_free(index);
+        return false;
+    }
+    for (int k = 0; k < index->start[n]; k++) index->y[k] = -1;
+    for (int i = 0; i < f->set.n; i++)
+        if (f->variable[i] >= 0) index->y[index->start[f->variable[i]] + f->order[i]] = i;
+    return true;
+}
+
+void unknown_index_free(unknown_index *index)
+{
+    dae_free(index->start);
+    dae_free(index->y);
+    *index = (unknown_index){0};
+}
+
+/* The unknown that is x_j^(p); -1: none. */
+int unknown_index_at(const unknown_index *index, int j, int p)
+{
+    bool there = p >= 0 && p < index->start[j + 1] - index->start[j];
+    return there ? index->y[index->start[j] + p] : -1;
+}
+
+expr formulated_derivative(const formulated *f, const unknown_index *index, int j, int p)
+{
+    int here = unknown_index_at(index, j, p), below = unknown_index_at(index, j, p - 1);
+    int i = here >= 0 ? here : below;
+    if (i < 0) return EXPR_NONE;
+    expr e = graph_variable(f->set.graph, i, here >= 0 ? 0 : 1);
+    return f->sign[i] > 0 ? e : graph_unary(f->set.graph, EXPR_NEG, e);
+}
+
+typedef struct reach {
+    const formulated *f;
+    const unknown_index *index;
+    bool failed;
+} reach;
+
+static expr map_derivative(void *context, graph *g, expr leaf)
+{
+    reach *r = context;
+    const expr_node node = *graph_node(g, leaf);
+    if (node.op != EXPR_VARIABLE) return leaf;
+    expr e = formulated_derivative(r->f, r->index, node.index, node.order);
+    if (e == EXPR_NONE) r->failed = true;
+    return e == EXPR_NONE ? leaf : e;
+}
+
+expr formulated_expression(const formulated *f, const unknown_index *index, expr e)
+{
+    reach r = {f, index, false};
+    expr mapped = graph_substitute(f->set.graph, e, map_derivative, &r);
+    return r.failed ? EXPR_NONE : mapped;
+}
+
+/* ---- rows ---- */
+
+bool formulated_row(formulated *f, const analysed *a, int r, int i, int times, expr residual)
+{
+    equation_row *row = &f->set.row[r];
+    *row = a->set.row[i];
+    row->residual = residual;
+    row->times += times;
+    if (row->times == 0) return true;
+    char name[512];
+    const char *how = row->times == 1 ? "once" : row->times == 2 ? "twice" : NULL;
+    if (how)
+        snprintf(name, sizeof name, "%.400s, differentiated %s", a->set.row[i].name, how);
+    else
+        snprintf(name, sizeof name, "%.400s, differentiated %d times", a->set.row[i].name,
+                 row->times);
+    row->name = arena_text(f->texts, name, strlen(name));
+    return row->name;
+}
