@@ -351,6 +351,59 @@ static void test_assertion_outside_its_domain(void **state)
     end(&r);
 }
 
+/* ---- jumps without events --------------------------------------------------------------------
+ */
+
+/* Algebraic variables that jump under noEvent: the run goes on, and says so once. */
+static void test_jumps_without_events(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nReal y = noEvent(sign(sin(20*time)));\n"
+                       "Real z = noEvent(if x > 0.5 then 1 else 0);\nReal w;\nequation\n"
+                       "der(x) = 1;\nw = 3*y + z;")));
+    OK(step_to(&r, 2.0));
+    NEAR("x", 2.0);
+    NEAR("y", sin(40.0) > 0.0 ? 1.0 : -1.0);
+    NEAR("z", 1.0);
+    NEAR("w", 3.0 * (sin(40.0) > 0.0 ? 1.0 : -1.0) + 1.0);
+    assert_int_equal(r.events, 0);
+    assert_int_equal(count(r.messages, "jumps"), 1);
+    WORDS(r.messages, "note: m.mo:|without an event");
+    assert_true(dae_solver_stats(r.solver)->attempts < 10000);
+    end(&r);
+}
+
+/* What the jumps do to a differential variable is still controlled: x = integral of a square wave
+ * of period pi/10. */
+static void test_jump_under_a_differential_variable(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true), y;\nequation\nder(x) = y;\n"
+                       "y = noEvent(if sin(20*time) > 0 then 1 else -1);")));
+    OK(step_to(&r, 2.0));
+    double period = 3.14159265358979323846 / 10.0, phase = fmod(2.0, period);
+    double expected = fmin(phase, period - phase);
+    expect_near(&r, "x", expected, 1e-6, __LINE__);
+    end(&r);
+}
+
+/* Asked for by name, every variable is tested, and the run ends. */
+static void test_error_test_of_all_stays(void **state)
+{
+    (void)state;
+    run r;
+    prepare(&r, MODEL("Real x(start=0, fixed=true);\nReal z = noEvent(if x > 0.5 then 1 else 0);\n"
+                      "equation\nder(x) = 1;"));
+    r.options.error_test = DAE_ERROR_ALL;
+    OK(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag));
+    OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+    assert_int_equal(step_to(&r, 1.0), DAE_ERR_ERROR_TEST);
+    assert_string_equal(diag_of(&r)->variable_name, "z");
+    end(&r);
+}
+
 /* @@ more @@ */
 
 int main(void)
@@ -367,6 +420,9 @@ int main(void)
         cmocka_unit_test(test_assertion_between_steps),
         cmocka_unit_test(test_warning_between_steps),
         cmocka_unit_test(test_assertion_outside_its_domain),
+        cmocka_unit_test(test_jumps_without_events),
+        cmocka_unit_test(test_jump_under_a_differential_variable),
+        cmocka_unit_test(test_error_test_of_all_stays),
         /* @@ list @@ */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,8 +18,10 @@ bool norm_new(error_norm *norm, int n, const dae_options *options)
     norm->tested_own = DAE_ARRAY(double, n);
     norm->newton_own = DAE_ARRAY(double, n);
     norm->work = DAE_ARRAY(double, n);
+    norm->excused = DAE_ARRAY(int, n);
     norm->tested = norm->newton = norm->scale;
-    return norm->weights && norm->scale && norm->tested_own && norm->newton_own && norm->work;
+    return norm->weights && norm->scale && norm->tested_own && norm->newton_own && norm->work &&
+           norm->excused;
 }
 
 void norm_free(error_norm *norm)
@@ -29,6 +31,7 @@ void norm_free(error_norm *norm)
     dae_free(norm->tested_own);
     dae_free(norm->newton_own);
     dae_free(norm->work);
+    dae_free(norm->excused);
     *norm = (error_norm){0};
 }
 
@@ -36,21 +39,30 @@ void norm_free(error_norm *norm)
  * errors do not go to zero with h [BCP96 5.4.2]. */
 static bool left_out(const error_norm *norm, int i)
 {
-    return norm->kinds[i] >= DAE_KIND_INDEX2 ||
+    return norm->kinds[i] >= DAE_KIND_INDEX2 || norm->excused[i] > 0 ||
            (norm->leave_out_algebraic && norm->kinds[i] == DAE_KIND_INDEX1);
+}
+
+/* The scale of the error test, for the variables that are in it now. */
+static void choose_tested(error_norm *norm)
+{
+    int tested = 0;
+    for (int i = 0; i < norm->n; i++) tested += !left_out(norm, i);
+    norm->stretch = tested > 0 ? sqrt((double)norm->n / tested) : 0.0;
+    norm->tested = tested < norm->n ? norm->tested_own : norm->scale;
 }
 
 void norm_classify(error_norm *norm, const dae_kind *kinds, dae_error_test test)
 {
     norm->kinds = kinds;
     norm->leave_out_algebraic = test == DAE_ERROR_DIFFERENTIAL;
-    int tested = 0, higher = 0;
+    norm->excused_count = 0;
+    int higher = 0;
     for (int i = 0; i < norm->n; i++) {
-        tested += !left_out(norm, i);
+        norm->excused[i] = 0;
         higher += kinds[i] >= DAE_KIND_INDEX2;
     }
-    norm->stretch = tested > 0 ? sqrt((double)norm->n / tested) : 0.0;
-    norm->tested = tested < norm->n ? norm->tested_own : norm->scale;
+    choose_tested(norm);
     norm->newton = higher > 0 ? norm->newton_own : norm->scale;
 }
 
@@ -71,6 +83,25 @@ static void set_tested_scale(error_norm *norm)
 {
     for (int i = 0; i < norm->n; i++)
         norm->tested_own[i] = left_out(norm, i) ? 0.0 : norm->scale[i] * norm->stretch;
+}
+
+void norm_excuse(error_norm *norm, int i, int steps)
+{
+    norm->excused_count += norm->excused[i] == 0;
+    norm->excused[i] = steps;
+    choose_tested(norm);
+    set_tested_scale(norm);
+}
+
+void norm_step_done(error_norm *norm)
+{
+    int before = norm->excused_count;
+    if (before == 0) return;
+    for (int i = 0; i < norm->n; i++)
+        if (norm->excused[i] > 0 && --norm->excused[i] == 0) norm->excused_count--;
+    if (norm->excused_count == before) return;
+    choose_tested(norm);
+    set_tested_scale(norm);
 }
 
 int norm_update(error_norm *norm, double t, const double *y)

@@ -16,6 +16,8 @@ typedef struct error_norm {
     const double *tested, *newton;
     double *tested_own, *newton_own; /* storage when they differ from scale */
     const dae_kind *kinds;           /* resolved kinds, borrowed */
+    int *excused;                    /* per variable: accepted steps for which it leaves the test */
+    int excused_count;               /* variables for which that is not 0 */
     bool leave_out_algebraic;        /* algebraic variables of every index leave the error test */
     double stretch;                  /* sqrt(n / number of tested variables) */
     double rtol, atol;
@@ -29,8 +31,13 @@ typedef struct error_norm {
 bool norm_new(error_norm *norm, int n, const dae_options *options);
 void norm_free(error_norm *norm);
 
-/* Decide which variables leave the error test, once the kinds are resolved. */
+/* Decide which variables leave the error test, once the kinds are resolved; none is excused. */
 void norm_classify(error_norm *norm, const dae_kind *kinds, dae_error_test test);
+
+/* Variable i leaves the error test until `steps` steps have been accepted. */
+void norm_excuse(error_norm *norm, int i, int steps);
+/* A step was accepted. */
+void norm_step_done(error_norm *norm);
 
 /* Weights from y for a step of size h. Returns -1, or the first variable whose weight is not
  * positive and finite; n if the user's callback failed. */

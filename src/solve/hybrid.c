@@ -146,7 +146,7 @@ static void clear_events(dae_solver *s, double t)
     for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
     h->crowd = 0;
     h->started = t;
-    s->terminated = false;
+    s->terminated = s->jump_told = false;
     vector_copy(s->n, s->y, h->start);
     model_instance_load(h->instance);
     memory_start(s);

@@ -43,7 +43,9 @@ static bool allocate_work(dae_solver *s)
     s->work = DAE_ARRAY(double, s->n);
     s->at_y = DAE_ARRAY(double, s->n);
     s->at_yp = DAE_ARRAY(double, s->n);
-    return s->state && s->scratch && s->kinds && s->y && s->yp && s->work && s->at_y && s->at_yp;
+    s->jumps = DAE_ARRAY(jump_trace, s->n);
+    return s->state && s->scratch && s->kinds && s->y && s->yp && s->work && s->at_y && s->at_yp &&
+           s->jumps;
 }
 
 /* Build the rooms a solver consists of, lowest first. */
@@ -119,6 +121,7 @@ void dae_solver_free(dae_solver *s)
     dae_free(s->work);
     dae_free(s->at_y);
     dae_free(s->at_yp);
+    dae_free(s->jumps);
     hybrid_free(s->hybrid);
     dae_free(s->past_t);
     dae_free(s->past_y);

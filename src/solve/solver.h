@@ -15,6 +15,12 @@ typedef enum solver_phase {
     PHASE_ENDED /* a terminal event was returned */
 } solver_phase;
 
+/* A rejected step that may have met a jump of a variable: its end, its length, and how wrong the
+ * prediction was. */
+typedef struct jump_trace {
+    double end, h, e;
+} jump_trace;
+
 struct dae_solver {
     const dae_problem *problem; /* borrowed */
     dae_options options;        /* arrays owned, strings static */
@@ -51,6 +57,9 @@ struct dae_solver {
     double finest_rtol;  /* smallest relative tolerance; 0 with user weights */
     bool weights_sound;  /* the error weights at t_new are fit for use */
 
+    jump_trace *jumps; /* per variable */
+    bool jump_told;    /* the user knows of one */
+
     /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
     int history;
     double *past_t, *past_y;
@@ -70,6 +79,11 @@ dae_status solver_update_weights(dae_solver *s, double t, const double *y);
 
 /* solve/step.c: values on the last step, without checks. */
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y);
+
+/* solve/jump.c: after a failed error test, excuse the algebraic variables that jump without an
+ * event from it; whether there are any new ones, so that the step is worth another try. */
+bool jump_excuse(dae_solver *s, const attempt *a);
+void jump_forget(dae_solver *s);
 
 /* solve/explain.c: failures in words. Each returns the status it puts into the diagnostic. */
 dae_status explain_evaluation(dae_solver *s, eval_status status);

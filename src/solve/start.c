@@ -108,6 +108,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     s->direction = 0.0;
     s->last = (attempt){0};
     newton_reset(&s->newton);
+    jump_forget(s);
     dae_status status = solver_update_weights(s, t, s->y);
     if (status != DAE_OK) return status;
     double h = start_scale(s, t);

@@ -197,6 +197,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (accepted) return DAE_OK;
         count_rejection(&s->stats, a);
         if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
+        if (a->status == ATTEMPT_OK && jump_excuse(s, a)) continue;
         control_reject(&s->control, a);
         if (too_many_failures(s)) return explain_rejections(s, a, "too many failures in one step");
         if (step_too_small(s, s->control.h)) return explain_rejections(s, a, smallness_text(s));
@@ -211,6 +212,7 @@ static dae_status accept_step(dae_solver *s)
     s->t_old = s->t_new;
     s->t_new = a->t + a->h;
     control_accept(&s->control, a);
+    norm_step_done(&s->norm);
     s->stats.steps++;
     s->stats.t = s->t_new;
     s->stats.last_order = a->order;

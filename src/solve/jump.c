@@ -1,0 +1,64 @@
+/* Algebraic variables that jump without an event, as under noEvent, sign or in a table. No step is
+ * short enough for the error test then, though none is needed: an algebraic variable that the
+ * equations of index 1 determine has no memory, and what its jump does to the differential
+ * variables they tell themselves. Such a variable is excused from the error test until the jump has
+ * left the history of the method.
+ *
+ * A jump is told from a steep change by shrinking the step: the prediction of a smooth variable
+ * improves with h at least as h^2. It is one if the prediction of the variable is as wrong as it
+ * was on a step a thousand times longer that met the same time. A pole is none: steps shrink with
+ * the distance to it, and none meets it before h is down to rounding. */
+#include <math.h>
+#include <stdio.h>
+
+#include "solve/hybrid_parts.h"
+
+static const double SHORTER = 1e-3, AS_WRONG = 0.5, LEAST_STEP = 1e-10;
+enum { HISTORY = 8 }; /* steps until the differences of order five are free of a jump */
+
+void jump_forget(dae_solver *s)
+{
+    for (int i = 0; i < s->n; i++) s->jumps[i] = (jump_trace){0};
+}
+
+/* Whether variable i is as wrong on this rejected step as it was on one a thousand times longer
+ * that went over its beginning. Else keep what may be compared later: the longest step since when
+ * it is as wrong as now. */
+static bool shows_jump(jump_trace *before, const attempt *a, double e)
+{
+    bool same = before->h * a->h > 0.0 && (before->end - a->t) * a->h > 0.0;
+    if (same && fabs(a->h) < fabs(before->h) && e >= AS_WRONG * before->e)
+        return fabs(a->h) <= SHORTER * fabs(before->h) && fabs(before->h) > LEAST_STEP * fabs(a->t);
+    *before = (jump_trace){a->t + a->h, a->h, e};
+    return false;
+}
+
+static void tell_jump(dae_solver *s, int i, double t)
+{
+    const model_form *f = s->hybrid->instance->form;
+    char text[400];
+    int v = f->unknown_variable[i];
+    if (s->jump_told || v < 0) return;
+    s->jump_told = true;
+    snprintf(text, sizeof text,
+             "note: %.100s:%d: %.100s jumps at t = %.9g without an event; its error is not "
+             "controlled there.",
+             hybrid_file(s), f->flat->variables[v].place.line, problem_variable(s->problem, i), t);
+    hybrid_tell(s, text);
+}
+
+bool jump_excuse(dae_solver *s, const attempt *a)
+{
+    if (!s->hybrid || s->hybrid->instance->form->unmet >= 0) return false;
+    if (s->options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
+    bool any = false;
+    for (int i = 0; i < s->n; i++) {
+        double e = fabs(a->estimate[i]), size = a->error_constant * e * s->norm.tested[i];
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL || !(size > 0.5)) continue;
+        if (!shows_jump(&s->jumps[i], a, e)) continue;
+        norm_excuse(&s->norm, i, HISTORY);
+        tell_jump(s, i, a->t);
+        any = true;
+    }
+    return any;
+}
