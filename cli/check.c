@@ -44,13 +44,18 @@ static void print_number(const char *what, double value)
 
 static void print_sizes(const request *r, const dae_problem *p)
 {
-    int n = dae_problem_size(p), variables = dae_problem_variable_count(p);
+    dae_counts c = dae_problem_counts(p);
     dae_experiment e = dae_problem_experiment(p);
     printf("%s (%s): no errors\n", dae_problem_name(p), r->file);
-    printf("  %d equations for %d unknowns\n", n, n);
-    printf("  %d variables", variables);
-    if (variables > n) printf(", %d of them eliminated or discrete", variables - n);
-    printf("\n  %d parameters and constants\n", dae_problem_parameter_count(p));
+    printf("  %s for %s, ", PLURAL(c.equations, "equation"), PLURAL(c.equations, "unknown"));
+    printf("%s, %s\n", PLURAL(c.states, "state"), PLURAL(c.nonzeros, "partial derivative"));
+    printf("  %s", PLURAL(c.variables, "variable"));
+    if (c.eliminated > 0) printf(", %d eliminated", c.eliminated);
+    if (c.discrete > 0) printf(", %d discrete", c.discrete);
+    printf("\n  %s (and constants)\n", PLURAL(c.parameters, "parameter"));
+    if (c.relations + c.samples + c.whens > 0)
+        printf("  %s, %s, %s\n", PLURAL(c.relations, "relation"), PLURAL(c.samples, "sample"),
+               PLURAL(c.whens, "when-clause"));
     if (isnan(e.start) && isnan(e.stop) && isnan(e.tolerance) && isnan(e.interval)) return;
     printf("  experiment");
     print_number("start", e.start);
@@ -60,14 +65,30 @@ static void print_sizes(const request *r, const dae_problem *p)
     putchar('\n');
 }
 
+/* "mode = fast", "title = "text"", "g = 9.81 m/s2", with what it may be. */
+static void print_parameter(const dae_problem *p, int i)
+{
+    dae_parameter_info info = dae_problem_parameter_info(p, i);
+    const char *unit = dae_problem_parameter_unit(p, i);
+    double value = dae_problem_parameter_value(p, i);
+    printf("  %-24s = ", dae_problem_parameter(p, i));
+    if (info.text)
+        printf("\"%s\"", info.text);
+    else
+        print_value(stdout, info.type, info.literals, info.literal_count, value, 0);
+    if (*unit) printf(" %s", unit);
+    if (isfinite(info.min) || isfinite(info.max)) printf("  in [%g, %g]", info.min, info.max);
+    if (!info.settable) printf("  (not to be set)");
+    for (int k = 0; k < info.literal_count; k++)
+        printf("%s%s", k ? ", " : "  one of ", info.literals[k]);
+    if (*info.description) printf("  %s", info.description);
+    putchar('\n');
+}
+
 static void print_list(const dae_problem *p)
 {
     puts("parameters and constants");
-    for (int i = 0; i < dae_problem_parameter_count(p); i++) {
-        const char *unit = dae_problem_parameter_unit(p, i);
-        printf("  %-24s = %.9g%s%s\n", dae_problem_parameter(p, i),
-               dae_problem_parameter_value(p, i), *unit ? " " : "", unit);
-    }
+    for (int i = 0; i < dae_problem_parameter_count(p); i++) print_parameter(p, i);
     puts("variables");
     for (int i = 0; i < dae_problem_variable_count(p); i++)
         printf("  %-24s %-10s %s\n", dae_problem_variable(p, i), dae_problem_unit(p, i),

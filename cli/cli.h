@@ -40,6 +40,10 @@ int complain(int code, const char *format, ...) __attribute__((format(printf, 2,
 /* The i-th name of a list, NULL past the end. */
 typedef const char *(*name_list)(int i, const void *user);
 
+/* "1 equation", "2 equations"; a text of its own for each call of a statement. */
+#define PLURAL(count, word) plural((char[80]){0}, (count), (word))
+const char *plural(char text[80], long count, const char *word);
+
 /* The name of the list nearest to word in spelling, or NULL if none is near. */
 const char *nearest_name(const char *word, name_list names, const void *user);
 
@@ -61,24 +65,34 @@ int no_arguments(const command *which, int argc, char **argv);
 bool parse_double(const char *text, double *value);
 bool parse_long(const char *text, long *value);
 
+/* A value as its type writes it: true, a literal, or a number; padded to width as %*s does. */
+void print_value(FILE *out, dae_type type, const char *const *literals, int count, double value,
+                 int width);
+
 /* A built-in model by its command line name; on failure NULL and a message. size 0: the default. */
 model *open_model(const char *name, long size);
 
 /* ---- model texts ------------------------------------------------------------------------------
  */
 
-/* Values by name, from options "--set p=3". */
+/* Words "p=3" of options --set and --start, borrowed from the command line. */
 typedef struct settings {
-    dae_setting *list; /* owned, as are the names */
+    const char **list; /* owned; the words are not */
     int count;
 } settings;
 
-/* Add "name=value"; true and false are 1 and 0. Exit code. */
+/* Add "name=value", which is read by the library. Exit code. */
 int settings_add(settings *all, const char *option, const char *text);
 void settings_free(settings *all);
 
+/* The name in "name=value", owned by the caller; NULL: memory. */
+char *setting_name(const char *text);
+
 /* Whether a word of the command line means a file: by its ending, a slash, or being one. */
 bool names_text(const char *word);
+
+/* Whether a given name means a scalar: itself, its array or its record; quotes do not matter. */
+bool names_match(const char *given, const char *name);
 
 /* Translate a model text; its messages go to stderr. Exit code, with a message unless CLI_OK. */
 int open_text(const char *file, const settings *parameters, dae_engine engine,

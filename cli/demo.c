@@ -49,7 +49,7 @@ static int demo(session *s)
     options.init = DAE_INIT_NONE; /* the model's start values are consistent */
     options.atol_by_variable = tolerances;
     int code = session_open_builtin(s);
-    if (code == CLI_OK) code = session_record(s, "all");
+    if (code == CLI_OK) code = session_record(s, "all", false);
     if (code == CLI_OK) code = session_prepare(s, &options);
     if (code != CLI_OK) return code;
     printf("%s: y1' = -0.04 y1 + 1e4 y2 y3, y2' = 0.04 y1 - 1e4 y2 y3 - 3e7 y2^2,\n"

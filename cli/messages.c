@@ -20,6 +20,12 @@ int complain(int code, const char *format, ...)
     return code;
 }
 
+const char *plural(char text[80], long count, const char *word)
+{
+    snprintf(text, 80, "%ld %s%s", count, word, count == 1 ? "" : "s");
+    return text;
+}
+
 enum { MAX_WORD = 64 };
 
 static int smallest(int a, int b, int c)
@@ -130,6 +136,18 @@ bool parse_long(const char *text, long *value)
     errno = 0;
     *value = strtol(text, &end, 10);
     return end != text && *end == '\0' && errno == 0;
+}
+
+void print_value(FILE *out, dae_type type, const char *const *literals, int count, double value,
+                 int width)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%.9g", value);
+    if (type == DAE_TYPE_BOOLEAN && (value == 0.0 || value == 1.0))
+        snprintf(text, sizeof text, "%s", value != 0.0 ? "true" : "false");
+    if (type == DAE_TYPE_ENUMERATION && value >= 1.0 && value <= count && value == floor(value))
+        snprintf(text, sizeof text, "%s", literals[(int)value - 1]);
+    fprintf(out, "%*s", width, text);
 }
 
 static const char *model_list(int i, const void *user)

@@ -29,7 +29,7 @@ int results_write(const request *r, const session *s, const report_series *serie
     report_error error = {0};
     int curves[MAX_CURVES], code = CLI_OK;
     report_plot_options plot = {.title = s->m ? s->m->title : s->name, .log_time = r->log_time};
-    if (!r->variables && s->n_recorded > MAX_CURVES) {
+    if (!r->variables && s->n_shown > MAX_CURVES) {
         session_spread(s, MAX_CURVES, curves);
         plot.variables = curves;
         plot.variable_count = MAX_CURVES;
@@ -74,8 +74,8 @@ static void print_builtin(const request *r, session *s, const report_series *ser
 {
     const dae_stats *c = dae_solver_stats(s->solver);
     printf("%s: %s\n", s->m->name, s->m->title);
-    if (s->n_recorded < s->n && !r->variables)
-        printf("%d of %d variables are recorded; choose with --vars\n", s->n_recorded, s->n);
+    if (s->n_shown < s->n && !r->variables)
+        printf("%d of %d variables are recorded; choose with --vars\n", s->n_shown, s->n);
     print_table(r, s, series);
     if (code == CLI_OK) session_print_error(s, r->output.tend);
     printf("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
@@ -83,13 +83,6 @@ static void print_builtin(const request *r, session *s, const report_series *ser
 }
 
 /* ---- the summary of a model text ---- */
-
-static const char *plural(long count, const char *word)
-{
-    static char text[80];
-    snprintf(text, sizeof text, "%ld %s%s", count, word, count == 1 ? "" : "s");
-    return text;
-}
 
 /* The method's name; the only one there is if the choice is left to the library. */
 static const char *method_used(const request *r)
@@ -100,59 +93,70 @@ static const char *method_used(const request *r)
 
 static void print_size(const session *s)
 {
-    int n = dae_problem_size(s->problem);
-    printf("  size      %s, ", plural(n, "equation"));
-    printf("%s", plural(s->n, "variable"));
-    if (s->n > n) printf(" (%d eliminated or discrete)", s->n - n);
-    printf(", %s\n", plural(dae_problem_parameter_count(s->problem), "parameter"));
+    dae_counts c = dae_problem_counts(s->problem);
+    printf("  size      %s, %s", PLURAL(c.equations, "equation"), PLURAL(c.variables, "variable"));
+    if (c.eliminated > 0 && c.discrete > 0)
+        printf(" (%d eliminated, %d discrete)", c.eliminated, c.discrete);
+    else if (c.eliminated + c.discrete > 0)
+        printf(" (%d %s)", c.eliminated + c.discrete, c.eliminated ? "eliminated" : "discrete");
+    printf(", %s\n", PLURAL(c.parameters, "parameter"));
 }
 
 static void print_work(const session *s)
 {
     const dae_stats *c = dae_solver_stats(s->solver);
-    printf("  work      %s, ", plural(c->steps, "step"));
-    printf("%ld rejected, ", c->attempts - c->steps);
-    printf("%s, %.3g s, and %.3g s to translate\n", plural(c->events, "event"), s->seconds,
+    printf("  work      %s, %ld rejected, %s, %.3g s, and %.3g s to translate\n",
+           PLURAL(c->steps, "step"), c->attempts - c->steps, PLURAL(c->events, "event"), s->seconds,
            s->translation);
 }
 
 enum { MOST_END_VALUES = 10 };
 
-/* Name, value, unit and description of the recorded variables, or of the first few of them. */
+/* Name, value, unit and description of one variable. */
+static void print_end_value(const session *s, int i, int width)
+{
+    const char *unit = session_unit(s, i), *text = session_description(s, i);
+    dae_variable_info info = dae_problem_variable_info(s->problem, i < s->n ? i : -1);
+    printf("  %-*s  ", width, session_name(s, i));
+    print_value(stdout, info.type, info.literals, info.literal_count, s->y[i],
+                *unit || *text ? -16 : 0);
+    if (*text)
+        printf(" %-8s %s", unit, text);
+    else if (*unit)
+        printf(" %s", unit);
+    putchar('\n');
+}
+
+/* The recorded variables where the run ended, or the first few of them. */
 static void print_end_values(const request *r, const session *s)
 {
-    int count = r->variables || s->n_recorded <= MOST_END_VALUES ? s->n_recorded : MOST_END_VALUES;
+    int count = r->variables || s->n_shown <= MOST_END_VALUES ? s->n_shown : MOST_END_VALUES;
     int width = 0;
     for (int k = 0; k < count; k++) {
-        int length = (int)strlen(dae_problem_variable(s->problem, s->recorded[k]));
+        int length = (int)strlen(session_name(s, s->recorded[k]));
         if (length > width) width = length;
     }
     if (width > 40) width = 40;
     printf("at time %.10g\n", s->t);
-    for (int k = 0; k < count; k++) {
-        int i = s->recorded[k];
-        const char *unit = dae_problem_unit(s->problem, i);
-        const char *text = dae_problem_description(s->problem, i);
-        printf("  %-*s  %*.9g", width, dae_problem_variable(s->problem, i),
-               *unit || *text ? -16 : 0, s->y[i]);
-        if (*text)
-            printf(" %-8s %s", unit, text);
-        else if (*unit)
-            printf(" %s", unit);
-        putchar('\n');
-    }
+    for (int k = 0; k < count; k++) print_end_value(s, s->recorded[k], width);
     if (count < s->n && !r->variables)
         printf("  .. and %d more; choose with --vars\n", s->n - count);
 }
 
+/* How the equations were evaluated in the end. */
+static const char *engine_used(const request *r, const session *s)
+{
+    bool native = dae_solver_engine(s->solver) == DAE_ENGINE_NATIVE;
+    return native ? "native" : r->engine == DAE_ENGINE_NATIVE ? "tape (not native)" : "tape";
+}
+
 static void print_text(const request *r, const session *s)
 {
-    static const char *const engines[] = {"auto", "tape", "native"};
     printf("%s (%s)\n", s->name, r->model_name);
     print_size(s);
     printf("  interval  %g to %g s\n", r->output.t0, r->output.tend);
     printf("  method    %s, rtol %g, atol %g, engine %s\n", method_used(r), r->options.rtol,
-           r->options.atol, engines[r->engine]);
+           r->options.atol, engine_used(r, s));
     print_work(s);
     if (dae_solver_diag(s->solver)->status == DAE_OK && dae_solver_diag(s->solver)->text[0])
         printf("  note      %s\n", dae_solver_diag(s->solver)->text);
@@ -173,8 +177,8 @@ void results_print_files(const request *r, const report_series *series)
     const char *data[] = {r->csv, r->json, r->mat}, *others[] = {r->plot, r->history};
     for (int i = 0; i < 3; i++)
         if (data[i])
-            printf("wrote %s (%zu rows, %s)\n", data[i], series->count,
-                   plural(series->n, "variable"));
+            printf("wrote %s (%s, %s)\n", data[i], PLURAL((long)series->count, "row"),
+                   PLURAL(i < 2 ? series->shown : series->n, "variable"));
     for (int i = 0; i < 2; i++)
         if (others[i]) printf("wrote %s\n", others[i]);
 }

@@ -160,15 +160,45 @@ static int open_builtin(const request *r, session *s)
     return session_open_builtin(s);
 }
 
+static bool is_parameter_name(const dae_problem *problem, const char *name)
+{
+    for (int i = 0; i < dae_problem_parameter_count(problem); i++)
+        if (names_match(name, dae_problem_parameter(problem, i))) return true;
+    return false;
+}
+
+static const char *variable_at(int i, const void *user)
+{
+    return dae_problem_variable(user, i);
+}
+
+/* One word of --start. */
+static int set_start(dae_problem *problem, const char *setting)
+{
+    dae_diag diag = {0};
+    if (dae_problem_assign_start(problem, setting, &diag) == DAE_OK) return CLI_OK;
+    char *name = setting_name(setting);
+    if (!name) return complain(CLI_FAILED, "out of memory");
+    bool variable = dae_problem_find_variable(problem, name) >= 0;
+    for (int i = 0; i < dae_problem_variable_count(problem) && !variable; i++)
+        variable = names_match(name, dae_problem_variable(problem, i));
+    if (variable)
+        complain(CLI_USAGE, "option '--start %s': %s", setting, diag.text);
+    else if (is_parameter_name(problem, name))
+        complain(CLI_USAGE, "'%s' is a parameter; it is set by '--set %s'", name, setting);
+    else
+        complain_unknown("variable", name, variable_at, problem,
+                         "'daedal check --list' shows all of a model");
+    free(name);
+    return CLI_USAGE;
+}
+
 /* A model text with its start values. */
 static int open_file(const request *r, session *s)
 {
-    dae_diag diag = {0};
     int code = session_open_text(s, r->model_name, &r->parameters, r->engine);
     for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
-        if (dae_problem_set_start(s->problem, r->starts.list[i].name, r->starts.list[i].value,
-                                  &diag) < 0)
-            code = complain(CLI_USAGE, "%s", diag.text);
+        code = set_start(s->problem, r->starts.list[i]);
     return code;
 }
 
@@ -201,7 +231,7 @@ static int run_request(request *r, session *s)
     if (code == CLI_OK) code = check_files(r);
     if (code == CLI_OK) code = r->text ? open_file(r, s) : open_builtin(r, s);
     if (code == CLI_OK) code = finish_grid(r, s);
-    if (code == CLI_OK) code = session_record(s, recorded_variables(r));
+    if (code == CLI_OK) code = session_record(s, recorded_variables(r), r->mat && !r->variables);
     if (code != CLI_OK) return code;
     finish_tolerances(r, s);
     /* built-in start values are consistent; a text is not evaluated beyond its end */

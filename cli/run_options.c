@@ -124,8 +124,11 @@ static int read_number(int id, const char *text, double limit, bool equal_too, d
 {
     if (parse_double(text, value) && (*value > limit || (equal_too && *value == limit)))
         return CLI_OK;
-    return complain(CLI_USAGE, "option '--%s' needs a number %s %g, not '%s'", option_text(id),
-                    equal_too ? "of at least" : "above", limit, text);
+    if (isinf(limit))
+        return complain(CLI_USAGE, "option '--%s' needs a finite number, not '%s'", option_text(id),
+                        text);
+    return complain(CLI_USAGE, "option '--%s' needs a finite number %s %g, not '%s'",
+                    option_text(id), equal_too ? "of at least" : "above", limit, text);
 }
 
 static int read_whole(int id, const char *text, long low, long high, long *value)

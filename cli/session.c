@@ -48,11 +48,18 @@ static void on_signal(int number)
     caught_signal = number;
 }
 
+/* What is ignored when the command starts (nohup, a background job) stays so. */
+static void catch_signal(int number)
+{
+    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
+    sigaction(number, &ours, NULL);
+}
+
 void session_catch_signals(void)
 {
-    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &ours, NULL);
-    sigaction(SIGTERM, &ours, NULL);
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
 }
 
 static int ask_interrupted(void *user)
@@ -121,10 +128,27 @@ static void watch_step(const dae_step_info *info, void *user)
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
+const char *session_name(const session *s, int i)
+{
+    return i < s->n ? dae_problem_variable(s->problem, i)
+                    : dae_problem_derivative(s->problem, i - s->n);
+}
+
+const char *session_unit(const session *s, int i)
+{
+    return i < s->n ? dae_problem_unit(s->problem, i)
+                    : dae_problem_derivative_unit(s->problem, i - s->n);
+}
+
+const char *session_description(const session *s, int i)
+{
+    return i < s->n ? dae_problem_description(s->problem, i) : "";
+}
+
 static const char *variable_name(int i, const void *user)
 {
     const session *s = user;
-    return i < s->n ? dae_problem_variable(s->problem, i) : NULL;
+    return i < s->n_all ? session_name(s, i) : NULL;
 }
 
 enum { MANY_VARIABLES = 200, CHOSEN_VARIABLES = 12 };
@@ -137,58 +161,130 @@ static void spread(int n, int count, int *place)
 
 void session_spread(const session *s, int count, int *columns)
 {
-    spread(s->n_recorded, count, columns);
+    spread(s->n_shown, count, columns);
 }
 
-/* Length of the first name in a list: up to a comma that is not inside brackets. */
+/* Length of the first name in a list: up to a comma that is not inside brackets or quotes. */
 static size_t name_length(const char *list)
 {
     int depth = 0;
+    bool quoted = false;
     size_t k = 0;
-    for (; list[k] && (list[k] != ',' || depth > 0); k++)
+    for (; list[k] && (list[k] != ',' || depth > 0 || quoted); k++) {
+        if (list[k] == '\'') quoted = !quoted;
         depth += (list[k] == '[') - (list[k] == ']');
+    }
     return k;
 }
 
-/* Record the variable whose name begins at `at`. */
-static int record_name(session *s, const char *at, size_t length)
+/* Whether a name fits a pattern in which * stands for anything and ? for one character. */
+static bool fits(const char *pattern, const char *name)
 {
-    char *word = strndup(at, length), see[80] = "'daedal check --list' shows all of a model";
-    if (!word) return complain(CLI_FAILED, "out of memory");
-    int i = dae_problem_find_variable(s->problem, word), code = CLI_OK;
+    const char *star = NULL, *retry = NULL;
+    while (*name) {
+        if (*pattern == '*') {
+            star = pattern++;
+            retry = name;
+        } else if (*pattern == *name || (*pattern == '?' && *pattern)) {
+            pattern++, name++;
+        } else if (*name == '\'') {
+            name++; /* quotes need not be written */
+        } else if (star) {
+            pattern = star + 1;
+            name = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') pattern++;
+    return !*pattern;
+}
+
+/* Once is enough. */
+static void record(session *s, int i, bool *seen)
+{
+    if (seen[i]) return;
+    seen[i] = true;
+    s->recorded[s->n_recorded++] = i;
+    if (i >= s->n) s->derivatives = true;
+}
+
+/* Record what a word means: a variable, a derivative, an array, a record, or all that fit. */
+static int record_word(session *s, const char *word, bool *seen)
+{
+    char see[80] = "'daedal check --list' shows all of a model";
+    bool pattern = strpbrk(word, "*?") != NULL, found = false;
+    bool derivative = strncmp(word, "der(", 4) == 0;
+    int exact = dae_problem_find_variable(s->problem, word);
+    if (exact >= 0) record(s, exact, seen);
+    for (int i = 0; i < s->n_all && exact < 0; i++) {
+        const char *name = session_name(s, i);
+        if (i >= s->n && !derivative) break; /* patterns mean variables, unless they begin so */
+        if (pattern ? !fits(word, name) : !names_match(word, name)) continue;
+        found = true;
+        record(s, i, seen);
+    }
+    if (exact >= 0 || found) return CLI_OK;
     if (s->m) snprintf(see, sizeof see, "see 'daedal models %s'", s->m->name);
-    if (i < 0)
-        code = complain_unknown("variable", word, variable_name, s, see);
-    else if (s->n_recorded == s->n)
-        code = complain(CLI_USAGE, "variable '%s' is listed more than once", word);
-    else
-        s->recorded[s->n_recorded++] = i;
-    free(word);
-    return code;
+    if (pattern) return complain(CLI_USAGE, "no variable fits '%s' (%s)", word, see);
+    return complain_unknown("variable", word, variable_name, s, see);
 }
 
 static int record_list(session *s, const char *list)
 {
-    int code = CLI_OK;
+    bool *seen = calloc((size_t)s->n_all, sizeof *seen);
+    int code = seen ? CLI_OK : complain(CLI_FAILED, "out of memory");
     for (const char *at = list; code == CLI_OK && (*at || at == list);) {
         size_t length = name_length(at);
-        code = record_name(s, at, length);
+        char *word = strndup(at, length);
+        code = word ? record_word(s, word, seen) : complain(CLI_FAILED, "out of memory");
+        free(word);
         at += length + (at[length] == ',');
     }
+    free(seen);
     return code;
 }
 
-int session_record(session *s, const char *list)
+/* min and max of the variables, if any has one */
+static bool note_bounds(session *s)
 {
-    int n = s->n;
-    s->y = calloc((size_t)n, sizeof *s->y);
-    s->row = calloc((size_t)n, sizeof *s->row);
-    s->recorded = calloc((size_t)n, sizeof *s->recorded);
-    if (!s->y || !s->row || !s->recorded) return complain(CLI_FAILED, "out of memory");
-    if (list && strcmp(list, "all") != 0) return record_list(s, list);
-    s->n_recorded = !list && n > MANY_VARIABLES ? CHOSEN_VARIABLES : n;
-    spread(n, s->n_recorded, s->recorded);
-    return CLI_OK;
+    bool any = false;
+    size_t n = (size_t)s->n;
+    s->lower = calloc(2 * n, sizeof *s->lower);
+    s->warned = calloc(n, sizeof *s->warned);
+    if (!s->lower || !s->warned) return false;
+    s->upper = s->lower + n;
+    for (int i = 0; i < s->n; i++) {
+        dae_variable_info info = dae_problem_variable_info(s->problem, i);
+        s->lower[i] = info.min;
+        s->upper[i] = info.max;
+        if (isfinite(info.min) || isfinite(info.max)) any = true;
+    }
+    if (any) return true;
+    free(s->lower);
+    s->lower = NULL;
+    return true;
+}
+
+int session_record(session *s, const char *list, bool all_derivatives)
+{
+    int n = s->n, code = CLI_OK;
+    s->n_all = n + dae_problem_derivative_count(s->problem);
+    s->y = calloc((size_t)s->n_all, sizeof *s->y);
+    s->row = calloc((size_t)s->n_all, sizeof *s->row);
+    s->recorded = calloc((size_t)s->n_all, sizeof *s->recorded);
+    if (!s->y || !s->row || !s->recorded || !note_bounds(s))
+        return complain(CLI_FAILED, "out of memory");
+    if (list && strcmp(list, "all") != 0) {
+        code = record_list(s, list);
+    } else {
+        s->n_recorded = !list && n > MANY_VARIABLES ? CHOSEN_VARIABLES : n;
+        spread(n, s->n_recorded, s->recorded);
+    }
+    s->n_shown = s->n_recorded;
+    for (int i = n; all_derivatives && i < s->n_all; i++) s->recorded[s->n_recorded++] = i;
+    if (s->n_recorded > s->n_shown) s->derivatives = true;
+    return code;
 }
 
 /* Wrong arguments are the caller's; everything else is a failure. */
@@ -233,10 +329,16 @@ int session_prepare(session *s, dae_options *options)
     options->message = show_message;
     options->user = s;
     s->rtol = options->rtol;
+    s->atol = options->atol;
     s->progress = isatty(STDERR_FILENO) != 0;
     if (dae_solver_new(s->problem, options, &s->solver, &diag) < 0)
         return complain_diagnostic(s, &diag);
     return CLI_OK;
+}
+
+static bool is_number(const session *s, int parameter)
+{
+    return dae_problem_parameter_info(s->problem, parameter).type != DAE_TYPE_STRING;
 }
 
 /* Units and descriptions of a model text, and its parameters. */
@@ -246,17 +348,52 @@ static report_status label_series(const session *s, report_series *series, repor
     const char **units = calloc(2 * count, sizeof *units), **texts = units ? units + count : NULL;
     if (!units) return REPORT_ERR_MEMORY;
     for (int k = 0; k < s->n_recorded; k++) {
-        units[k] = dae_problem_unit(s->problem, s->recorded[k]);
-        texts[k] = dae_problem_description(s->problem, s->recorded[k]);
+        units[k] = session_unit(s, s->recorded[k]);
+        texts[k] = session_description(s, s->recorded[k]);
     }
     report_status status = report_series_label(series, "time", "s", units, texts, error);
     free(units);
-    int parameters = dae_problem_parameter_count(s->problem);
+    int all = dae_problem_parameter_count(s->problem), parameters = 0;
+    for (int i = 0; i < all; i++) parameters += is_number(s, i);
     if (status == REPORT_OK) status = report_series_parameters(series, parameters, error);
-    for (int i = 0; i < parameters && status == REPORT_OK; i++)
-        status = report_series_set_parameter(series, i, dae_problem_parameter(s->problem, i),
-                                             dae_problem_parameter_unit(s->problem, i), "",
-                                             dae_problem_parameter_value(s->problem, i), error);
+    for (int i = 0, at = 0; i < all && status == REPORT_OK; i++)
+        if (is_number(s, i))
+            status =
+                report_series_set_parameter(series, at++, dae_problem_parameter(s->problem, i),
+                                            dae_problem_parameter_unit(s->problem, i),
+                                            dae_problem_parameter_info(s->problem, i).description,
+                                            dae_problem_parameter_value(s->problem, i), error);
+    return status;
+}
+
+/* The variable of which number i is an alias, among variables and derivatives; -1: a constant. */
+static int alias_of(const session *s, const int *derivative_of, int i, int *sign)
+{
+    int x = i < s->n ? i : dae_problem_derivative_of(s->problem, i - s->n);
+    dae_variable_info info = dae_problem_variable_info(s->problem, x);
+    *sign = info.alias_sign;
+    return i < s->n || info.alias < 0 ? info.alias : derivative_of[info.alias];
+}
+
+/* Tell the series which columns are others' once more. */
+static report_status alias_series(const session *s, report_series *series, report_error *error)
+{
+    int *column = calloc((size_t)(s->n_all + s->n), sizeof *column), *derivative_of, sign;
+    if (!column) return REPORT_ERR_MEMORY;
+    derivative_of = column + s->n_all;
+    for (int i = 0; i < s->n_all; i++) column[i] = -1;
+    for (int k = 0; k < s->n_recorded; k++) column[s->recorded[k]] = k;
+    for (int k = 0; k < s->n_all - s->n; k++)
+        derivative_of[dae_problem_derivative_of(s->problem, k)] = s->n + k;
+    report_status status = REPORT_OK;
+    for (int k = 0; k < s->n_recorded && status == REPORT_OK; k++) {
+        int i = s->recorded[k], of = alias_of(s, derivative_of, i, &sign);
+        if (of < 0)
+            status = report_series_constant(series, k, error);
+        else if (of != i && column[of] >= 0)
+            status = report_series_alias(series, k, column[of], sign, error);
+    }
+    free(column);
     return status;
 }
 
@@ -269,11 +406,12 @@ report_series *session_series(const session *s)
         complain(CLI_FAILED, "out of memory");
         return NULL;
     }
-    for (int k = 0; k < s->n_recorded; k++)
-        names[k] = dae_problem_variable(s->problem, s->recorded[k]);
+    for (int k = 0; k < s->n_recorded; k++) names[k] = session_name(s, s->recorded[k]);
     report_status status = report_series_new(s->n_recorded, names, &series, &error);
     free(names);
     if (status == REPORT_OK && !s->m) status = label_series(s, series, &error);
+    if (status == REPORT_OK && !s->m) status = alias_series(s, series, &error);
+    if (status == REPORT_OK) report_series_show(series, s->n_shown);
     if (status == REPORT_OK) return series;
     complain(CLI_FAILED, "%s", error.text[0] ? error.text : "out of memory");
     report_series_free(series);
@@ -283,9 +421,34 @@ report_series *session_series(const session *s)
 /* ---- integrating ------------------------------------------------------------------------------
  */
 
+/* Tell once about each variable outside of its min and max, by more than the tolerances. */
+static void watch_bounds(session *s, double t)
+{
+    for (int i = 0; s->lower && i < s->n; i++) {
+        double y = s->y[i], bound = y < s->lower[i] ? s->lower[i] : s->upper[i];
+        bool out = y < s->lower[i] || y > s->upper[i];
+        if (!out || s->warned[i] || fabs(y - bound) <= s->rtol * fabs(bound) + s->atol) continue;
+        s->warned[i] = true;
+        clear_progress(s);
+        fprintf(stderr, "daedal: warning: %s = %.9g at t = %g lies %s its %s = %g\n",
+                session_name(s, i), y, t, y < bound ? "below" : "above", y < bound ? "min" : "max",
+                bound);
+    }
+}
+
+/* s->y = all variables and, if some are recorded, derivatives at time t inside the last step */
+static int read_values(session *s, double t)
+{
+    dae_status status = dae_solver_variables(s->solver, t, s->y);
+    if (status == DAE_OK && s->derivatives)
+        status = dae_solver_derivatives(s->solver, t, s->y + s->n);
+    return status < 0 ? complain_diagnostic(s, dae_solver_diag(s->solver)) : CLI_OK;
+}
+
 static int add_row(session *s, report_series *series, double t)
 {
     report_error error = {0};
+    watch_bounds(s, t);
     for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
     if (report_series_add(series, t, s->row, &error) == REPORT_OK) return CLI_OK;
     return complain(CLI_FAILED, "%s", error.text);
@@ -294,9 +457,8 @@ static int add_row(session *s, report_series *series, double t)
 /* Row at time t inside the last step. */
 static int add_row_at(session *s, report_series *series, double t)
 {
-    if (dae_solver_variables(s->solver, t, s->y) < 0)
-        return complain_diagnostic(s, dae_solver_diag(s->solver));
-    return add_row(s, series, t);
+    int code = read_values(s, t);
+    return code == CLI_OK ? add_row(s, series, t) : code;
 }
 
 /* All rows of the grid up to where the solver stands. An event gets a row of its own, in place of
@@ -336,7 +498,7 @@ static int begin(session *s, const grid *g, report_series *series)
 static void add_last_row(session *s, const grid *g, report_series *series)
 {
     double now = dae_solver_time(s->solver), last = series->times[series->count - 1];
-    if ((now - last) * (g->tend - g->t0) > 0.0 && dae_solver_variables(s->solver, now, s->y) >= 0)
+    if ((now - last) * (g->tend - g->t0) > 0.0 && read_values(s, now) == CLI_OK)
         (void)add_row(s, series, now);
 }
 
@@ -351,11 +513,12 @@ static bool visibly_different(double before, double after, double rtol)
 static int finish(session *s, report_series *series)
 {
     double t = dae_solver_time(s->solver);
-    if (dae_solver_variables(s->solver, t, s->y) < 0 || dae_solver_finish(s->solver) < 0)
-        return complain_diagnostic(s, dae_solver_diag(s->solver));
+    int code = read_values(s, t);
+    if (code != CLI_OK) return code;
     for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
-    if (dae_solver_variables(s->solver, t, s->y) < 0)
-        return complain_diagnostic(s, dae_solver_diag(s->solver));
+    if (dae_solver_finish(s->solver) < 0) return complain_diagnostic(s, dae_solver_diag(s->solver));
+    code = read_values(s, t);
+    if (code != CLI_OK) return code;
     for (int k = 0; k < s->n_recorded; k++)
         if (visibly_different(s->row[k], s->y[s->recorded[k]], s->rtol))
             return add_row(s, series, t);
@@ -382,8 +545,8 @@ static int integrate(session *s, const grid *g, report_series *series)
     if (status < 0 && code == CLI_OK) code = complain_diagnostic(s, dae_solver_diag(s->solver));
     if (code != CLI_OK)
         add_last_row(s, g, series);
-    else if (dae_solver_variables(s->solver, s->t, s->y) < 0)
-        code = complain_diagnostic(s, dae_solver_diag(s->solver));
+    else
+        code = read_values(s, s->t);
     return code;
 }
 
@@ -481,6 +644,8 @@ void session_close(session *s)
     free(s->y);
     free(s->row);
     free(s->recorded);
+    free(s->lower);
+    free(s->warned);
     if (s->history) fclose(s->history);
     *s = (session){0};
 }

@@ -29,11 +29,17 @@ typedef struct session {
     const char *name; /* of the model, borrowed */
     dae_problem *problem;
     dae_solver *solver;
-    int n;             /* variables of the problem, eliminated and discrete ones too */
-    double *y;         /* n values: scratch, then all variables where the integration ended */
-    double *row;       /* the recorded part of y */
-    int *recorded;     /* indices of the recorded variables */
-    int n_recorded;    /* their number */
+    int n;            /* variables of the problem, eliminated and discrete ones too */
+    int n_all;        /* and derivatives of states behind them */
+    double *y;        /* n_all values: scratch, then all where the integration ended */
+    double *row;      /* the recorded part of y */
+    int *recorded;    /* indices of what is recorded */
+    int n_recorded;   /* their number */
+    int n_shown;      /* the first ones; the others go into .mat files only */
+    bool derivatives; /* some of the recorded ones are derivatives */
+    double *lower;    /* min and max of n variables; NULL: nobody has any. Owned, one block. */
+    double *upper;
+    bool *warned;      /* per variable: told that it left them */
     FILE *history;     /* attempted steps as csv, or NULL; owned */
     double t0, tend;   /* for the progress */
     double t;          /* where the integration ended */
@@ -43,7 +49,7 @@ typedef struct session {
     bool progress_on_screen;
     double translation; /* seconds of wall time that a text took */
     double seconds;     /* .. and the integration */
-    double rtol;        /* of the run */
+    double rtol, atol;  /* of the run */
     long max_steps;     /* accepted steps before the session gives up; 0: no limit */
     dae_diag diag;      /* of the last failure; status DAE_OK if there was none */
 } session;
@@ -53,9 +59,15 @@ int session_open_builtin(session *s);
 /* Problem of a model text. Exit code. */
 int session_open_text(session *s, const char *file, const settings *parameters, dae_engine engine);
 
-/* Record these variables: a list "a,b,c", "all", or NULL for all of a small model and an even
- * choice from a large one. Needs the problem. Exit code. */
-int session_record(session *s, const char *list);
+/* Record these variables: a list "a,b,c" of names, arrays, records and patterns with * and ?,
+ * "all", or NULL for all of a small model and an even choice from a large one; and, if asked, all
+ * derivatives for a .mat file. Needs the problem. Exit code. */
+int session_record(session *s, const char *list, bool all_derivatives);
+
+/* Name, unit and description of number i of all variables and derivatives. */
+const char *session_name(const session *s, int i);
+const char *session_unit(const session *s, int i);
+const char *session_description(const session *s, int i);
 
 /* Solver for the problem; monitor, interrupt and message of options are filled in. Exit code. */
 int session_prepare(session *s, dae_options *options);

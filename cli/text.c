@@ -10,33 +10,36 @@
 
 /* ---- settings ---- */
 
-/* A finite number, or a Boolean. */
-static bool parse_value(const char *text, double *value)
+/* Length of the name in "name=value": up to the first '=' outside of quotes; 0 if there is none. */
+static size_t setting_name_length(const char *text)
 {
-    *value = strcmp(text, "true") == 0;
-    return *value != 0.0 || strcmp(text, "false") == 0 || parse_double(text, value);
+    bool quoted = false;
+    size_t k = 0;
+    for (; text[k] && (quoted || text[k] != '='); k++)
+        if (text[k] == '\'') quoted = !quoted;
+    if (!text[k]) return 0;
+    while (k > 0 && text[k - 1] == ' ') k--;
+    return k;
+}
+
+char *setting_name(const char *text)
+{
+    return strndup(text, setting_name_length(text));
 }
 
 int settings_add(settings *all, const char *option, const char *text)
 {
-    const char *equals = strrchr(text, '='); /* a quoted name may contain one */
-    double value;
-    if (!equals || equals == text)
+    if (setting_name_length(text) == 0)
         return complain(CLI_USAGE, "option '--%s' needs NAME=VALUE, not '%s'", option, text);
-    if (!parse_value(equals + 1, &value))
-        return complain(CLI_USAGE, "option '--%s %s': '%s' is no finite number", option, text,
-                        equals + 1);
-    dae_setting *list = realloc(all->list, ((size_t)all->count + 1) * sizeof *list);
-    if (list) all->list = list;
-    char *name = list ? strndup(text, (size_t)(equals - text)) : NULL;
-    if (!name) return complain(CLI_FAILED, "out of memory");
-    list[all->count++] = (dae_setting){name, value};
+    const char **list = realloc(all->list, ((size_t)all->count + 1) * sizeof *list);
+    if (!list) return complain(CLI_FAILED, "out of memory");
+    all->list = list;
+    list[all->count++] = text;
     return CLI_OK;
 }
 
 void settings_free(settings *all)
 {
-    for (int i = 0; i < all->count; i++) free((char *)all->list[i].name);
     free(all->list);
     *all = (settings){0};
 }
@@ -53,7 +56,17 @@ bool names_text(const char *word)
 {
     struct stat info;
     if (same_ending(word, ".mo") || same_ending(word, ".bmo") || strchr(word, '/')) return true;
-    return stat(word, &info) == 0 && !S_ISDIR(info.st_mode);
+    return stat(word, &info) == 0;
+}
+
+bool names_match(const char *given, const char *name)
+{
+    for (;; given++, name++) {
+        while (*given == '\'') given++;
+        while (*name == '\'') name++;
+        if (!*given) return !*name || *name == '[' || *name == '.';
+        if (*given != *name) return false;
+    }
 }
 
 /* The library's limit, found before a gigabyte is read. */
@@ -73,7 +86,8 @@ static int check_readable(const char *file)
 
 /* Messages wait until it is clear who is at fault. */
 typedef struct message_buffer {
-    char *text; /* owned; NULL: none */
+    char *text;  /* owned; NULL: none */
+    bool errors; /* among them */
 } message_buffer;
 
 static void keep_message(const char *text, void *user)
@@ -81,6 +95,7 @@ static void keep_message(const char *text, void *user)
     message_buffer *kept = user;
     free(kept->text);
     kept->text = strdup(text);
+    kept->errors = strstr(text, "error: ") != NULL;
     if (!kept->text) fputs(text, stderr);
 }
 
@@ -96,30 +111,74 @@ static const char *parameter_name(int i, const void *user)
     return dae_problem_parameter(user, i);
 }
 
-/* complain about the first setting that names no parameter of the problem; CLI_OK if all do */
+/* Whether a name is a parameter, an array or record of them, or an element of one. */
+static bool is_parameter(const dae_problem *problem, const char *name)
+{
+    int count = dae_problem_parameter_count(problem);
+    for (int i = 0; i < count; i++)
+        if (names_match(name, dae_problem_parameter(problem, i))) return true;
+    size_t stem = strcspn(name, "["); /* elements beyond the end are for the library to tell */
+    for (int i = 0; i < count && name[stem]; i++)
+        if (strncmp(name, dae_problem_parameter(problem, i), stem + 1) == 0) return true;
+    return false;
+}
+
+static bool is_variable(const dae_problem *problem, const char *name)
+{
+    for (int i = 0; i < dae_problem_variable_count(problem); i++)
+        if (names_match(name, dae_problem_variable(problem, i))) return true;
+    return false;
+}
+
+/* complain if a setting names no parameter of the problem; CLI_OK if it does */
+static int complain_setting(const char *setting, const dae_problem *problem)
+{
+    char *name = setting_name(setting);
+    int code = CLI_OK;
+    if (!name) return complain(CLI_FAILED, "out of memory");
+    if (is_parameter(problem, name))
+        code = CLI_OK;
+    else if (is_variable(problem, name))
+        code = complain(CLI_USAGE, "'%s' is a variable; its start value is set by '--start %s'",
+                        name, setting);
+    else
+        code = complain_unknown("parameter", name, parameter_name, problem,
+                                "'daedal check --list' shows all of a model");
+    free(name);
+    return code;
+}
+
 static int complain_settings(const settings *given, const dae_problem *problem)
 {
-    for (int k = 0; k < given->count; k++) {
-        int count = dae_problem_parameter_count(problem), i = 0;
-        while (i < count && strcmp(parameter_name(i, problem), given->list[k].name) != 0) i++;
-        if (i == count)
-            return complain_unknown("parameter", given->list[k].name, parameter_name, problem,
-                                    "'daedal check --list' shows all of a model");
-    }
-    return CLI_OK;
+    int code = CLI_OK;
+    for (int k = 0; k < given->count && code == CLI_OK; k++)
+        code = complain_setting(given->list[k], problem);
+    return code;
 }
 
 /* A text that failed but is sound without its settings: they are at fault. */
-static int blame_settings(const char *file, const settings *given, const message_buffer *kept)
+static bool blame_settings(const char *file, const settings *given, bool *told)
 {
     dae_problem *problem = NULL;
-    if (given && given->count > 0 && dae_problem_from_file(file, &problem, NULL) == DAE_OK) {
-        if (complain_settings(given, problem) == CLI_OK) print_messages(kept);
-        dae_problem_free(problem);
-        return CLI_USAGE;
-    }
-    print_messages(kept);
-    return CLI_MODEL;
+    bool sound = given && given->count > 0 && dae_problem_from_file(file, &problem, NULL) == DAE_OK;
+    *told = sound && complain_settings(given, problem) != CLI_OK;
+    dae_problem_free(problem);
+    return sound;
+}
+
+/* Why there is no problem. Exit code. */
+static int complain_text(const char *file, const settings *given, dae_status status,
+                         const dae_diag *diag, const message_buffer *kept)
+{
+    const char *text = diag->text[0] ? diag->text : dae_status_name(status);
+    bool told = false;
+    if (status == DAE_ERR_FILE) return complain(CLI_USAGE, "%s", text);
+    if (status == DAE_ERR_MEMORY) return complain(CLI_FAILED, "%s", text);
+    int code = blame_settings(file, given, &told) ? CLI_USAGE : CLI_MODEL;
+    if (told) return code;
+    print_messages(kept); /* which tell all of DAE_ERR_MODEL, unless the structure is at fault */
+    bool all_told = status == DAE_ERR_MODEL && kept->errors;
+    return all_told ? code : complain(code, "%s", text);
 }
 
 int open_text(const char *file, const settings *parameters, dae_engine engine,
@@ -129,19 +188,14 @@ int open_text(const char *file, const settings *parameters, dae_engine engine,
     message_buffer kept = {0};
     dae_model m = {.file = file, .engine = engine, .message = keep_message, .user = &kept};
     *problem = NULL;
-    if (parameters) m.settings = parameters->list, m.n_settings = parameters->count;
+    if (parameters) m.assignments = parameters->list, m.n_assignments = parameters->count;
     int code = check_readable(file);
     if (code != CLI_OK) return code;
     dae_status status = dae_problem_from_model(&m, problem, &diag);
-    if (status < 0 && status != DAE_ERR_MODEL) { /* whose messages tell all */
-        code = complain(CLI_FAILED, "%s", diag.text[0] ? diag.text : dae_status_name(status));
-        if (status == DAE_ERR_FILE) code = CLI_USAGE;
-    }
-    bool resources = status == DAE_ERR_FILE || status == DAE_ERR_MEMORY;
     if (status == DAE_OK)
         print_messages(&kept);
-    else if (!resources)
-        code = blame_settings(file, parameters, &kept);
+    else
+        code = complain_text(file, parameters, status, &diag, &kept);
     free(kept.text);
     return code;
 }

@@ -50,7 +50,7 @@ static void write_row(FILE *stream, int n, double t, const double *y)
 static void write_labels(FILE *stream, const report_series *series)
 {
     char text[LABEL_SIZE];
-    for (int i = -1; i < series->n; i++) {
+    for (int i = -1; i < series->shown; i++) {
         if (i >= 0) putc(',', stream);
         report_series_label_of(series, i, text);
         bool whole = i < 0 || strncmp(text, series->names[i], strlen(series->names[i])) == 0;
@@ -63,7 +63,7 @@ static void write_series(FILE *stream, const report_series *series)
 {
     write_labels(stream, series);
     for (size_t r = 0; r < series->count; r++)
-        write_row(stream, series->n, series->times[r], series->rows + r * (size_t)series->n);
+        write_row(stream, series->shown, series->times[r], series->rows + r * (size_t)series->n);
 }
 
 report_status report_csv_header(FILE *stream, int n, const char *const *names, report_error *error)

@@ -110,7 +110,7 @@ static void write_array(FILE *stream, size_t count, const double *x, size_t stri
 
 static void write_series(FILE *stream, const report_series *series)
 {
-    size_t n = (size_t)series->n;
+    size_t n = (size_t)series->shown, stride = (size_t)series->n;
     object o = open_object(stream, 2);
     member(&o, "names");
     for (size_t i = 0; i < n; i++) {
@@ -131,7 +131,7 @@ static void write_series(FILE *stream, const report_series *series)
     member(&o, "y");
     for (size_t i = 0; i < n; i++) {
         fputs(i == 0 ? "[\n      " : ",\n      ", stream);
-        write_array(stream, series->count, series->rows ? series->rows + i : NULL, n);
+        write_array(stream, series->count, series->rows ? series->rows + i : NULL, stride);
     }
     putc(']', stream);
     close_object(&o);

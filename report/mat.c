@@ -2,8 +2,9 @@
  *
  * Six matrices, "binTrans", which is transposed: a column for each variable or time. Aclass says
  * what the file is; name and description are text; dataInfo tells for each name the matrix that
- * holds it (1 or 2, 0 for the time), the row, and how to go on between and outside the points;
- * data_1 has what is constant at the first and last time; data_2 has the trajectories.
+ * holds it (1 or 2, 0 for the time), the row (negative: with the other sign), and how to go on
+ * between and outside the points; data_1 has what is constant at the first and last time; data_2
+ * has the trajectories. An alias has no row of its own.
  *
  * Level 4 is twenty bytes before each matrix. Written straight into the stream, since a library
  * would want the whole transposed matrix in memory. */
@@ -103,39 +104,83 @@ static void write_descriptions(FILE *stream, const report_series *s)
 
 /* ---- numbers ---- */
 
-/* Matrix, row from 1, linear between the points (0), undefined (-1) or constant (0) outside. */
-static void write_info(FILE *stream, const report_series *s)
+static bool is_constant(const report_series *s, int i)
+{
+    return s->constant && s->constant[i];
+}
+
+/* Whether variable i has a row of its own in data_2. */
+static bool has_row(const report_series *s, int i)
+{
+    return !is_constant(s, i) && !(s->alias && s->alias[i] != 0);
+}
+
+/* row[i] = number from 1 of variable i in its matrix, with its sign; *constants and *moving are the
+ * rows of data_1 and data_2, the time included */
+static void number_rows(const report_series *s, int32_t *row, size_t *constants, size_t *moving)
+{
+    *constants = 1 + (size_t)s->parameter_count;
+    *moving = 1;
+    for (int i = 0; i < s->n; i++)
+        if (is_constant(s, i))
+            row[i] = (int32_t)++ * constants;
+        else if (has_row(s, i))
+            row[i] = (int32_t)++ * moving;
+    for (int i = 0; i < s->n; i++)
+        if (!is_constant(s, i) && !has_row(s, i)) {
+            int of = s->alias[i] < 0 ? -s->alias[i] : s->alias[i];
+            row[i] = s->alias[i] < 0 ? -row[of - 1] : row[of - 1];
+        }
+}
+
+/* Matrix, row, linear between the points (0), undefined (-1) or constant (0) outside. */
+static void write_info(FILE *stream, const report_series *s, const int32_t *row)
 {
     write_matrix(stream, "dataInfo", MAT_INTEGER, 4, (size_t)column_count(s));
     for (int k = 0; k < column_count(s); k++) {
-        bool parameter = k > s->n;
-        const int32_t info[4] = {k == 0      ? 0
-                                 : parameter ? 1
-                                             : 2,
-                                 parameter ? k - s->n + 1 : k + 1, 0, parameter ? 0 : -1};
+        int of = k >= 1 && k <= s->n && s->alias && s->alias[k - 1] ? abs(s->alias[k - 1]) : k;
+        bool constant = k > s->n || (k > 0 && is_constant(s, of - 1));
+        const int32_t info[4] = {k == 0     ? 0
+                                 : constant ? 1
+                                            : 2,
+                                 k == 0     ? 1
+                                 : k > s->n ? k - s->n + 1
+                                            : row[k - 1],
+                                 0, constant ? 0 : -1};
         fwrite(info, sizeof info, 1, stream);
     }
 }
 
-/* The parameters, twice: at the first and at the last time. */
-static void write_constants(FILE *stream, const report_series *s)
+/* The parameters and constants, twice: at the first and at the last time. */
+static void write_constants(FILE *stream, const report_series *s, size_t rows)
 {
-    write_matrix(stream, "data_1", MAT_DOUBLE, (size_t)s->parameter_count + 1, 2);
+    write_matrix(stream, "data_1", MAT_DOUBLE, rows, 2);
     for (int end = 0; end < 2; end++) {
-        double t = s->count > 0 ? s->times[end ? s->count - 1 : 0] : 0.0;
+        size_t last = s->count > 0 ? s->count - 1 : 0;
+        double t = s->count > 0 ? s->times[end ? last : 0] : 0.0;
         fwrite(&t, sizeof t, 1, stream);
         for (int i = 0; i < s->parameter_count; i++)
             fwrite(&s->parameters[i].value, sizeof(double), 1, stream);
+        for (int i = 0; i < s->n; i++)
+            if (is_constant(s, i)) {
+                double x = s->count > 0 ? s->rows[last * (size_t)s->n + (size_t)i] : 0.0;
+                fwrite(&x, sizeof x, 1, stream);
+            }
     }
 }
 
-static void write_trajectories(FILE *stream, const report_series *s)
+static void write_trajectories(FILE *stream, const report_series *s, size_t rows)
 {
     size_t n = (size_t)s->n;
-    write_matrix(stream, "data_2", MAT_DOUBLE, n + 1, s->count);
+    write_matrix(stream, "data_2", MAT_DOUBLE, rows, s->count);
     for (size_t r = 0; r < s->count; r++) {
         fwrite(&s->times[r], sizeof(double), 1, stream);
-        fwrite(s->rows + r * n, sizeof(double), n, stream);
+        if (rows == n + 1) {
+            fwrite(s->rows + r * n, sizeof(double), n, stream);
+            continue;
+        }
+        for (int i = 0; i < s->n; i++)
+            if (has_row(s, i)) fwrite(s->rows + r * n + (size_t)i, sizeof(double), 1, stream);
     }
 }
 
@@ -146,13 +191,21 @@ report_status report_mat_file(const char *path, const report_series *series, rep
         return report_fail(error, REPORT_ERR_ARGUMENT,
                            "%zu rows are more than a MAT-file of level 4 can count.",
                            series->count);
+    size_t constants, moving;
+    int32_t *row = calloc((size_t)series->n, sizeof *row);
+    if (!row) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for '%s'.", path);
+    number_rows(series, row, &constants, &moving);
     report_status status = whole_file_open(&file, path, error);
-    if (status != REPORT_OK) return status;
+    if (status != REPORT_OK) {
+        free(row);
+        return status;
+    }
     write_class(file.stream);
     write_names(file.stream, series);
     write_descriptions(file.stream, series);
-    write_info(file.stream, series);
-    write_constants(file.stream, series);
-    write_trajectories(file.stream, series);
+    write_info(file.stream, series, row);
+    write_constants(file.stream, series, constants);
+    write_trajectories(file.stream, series, moving);
+    free(row);
     return whole_file_commit(&file, error);
 }

@@ -102,7 +102,7 @@ static report_status choose_curves(plot *p, report_error *error)
 {
     const report_series *s = p->series;
     const int *chosen = p->options.variables;
-    p->count = chosen ? p->options.variable_count : s->n;
+    p->count = chosen ? p->options.variable_count : s->shown;
     if (!chosen && p->count > DEFAULT_VARIABLES) p->count = DEFAULT_VARIABLES;
     if (p->count < 1) return report_fail(error, REPORT_ERR_ARGUMENT, "No variables to plot.");
     p->curves = calloc((size_t)p->count, sizeof *p->curves);

@@ -40,6 +40,9 @@ typedef struct report_parameter {
 /* Read the fields freely; change them through the functions only. */
 typedef struct report_series {
     int n;               /* variables */
+    int shown;           /* the first ones, for texts and plots; the others are in mat files only */
+    int *alias;          /* n: 0, or +k, -k: as variable k-1 or its negative; owned, NULL: none */
+    bool *constant;      /* n: the same value in all rows; owned, NULL: none */
     char **names;        /* n names, owned */
     char **units;        /* n units, "" for none, owned; NULL: no units */
     char **descriptions; /* n texts, owned; NULL: none */
@@ -73,6 +76,13 @@ report_status report_series_parameters(report_series *series, int count, report_
 report_status report_series_set_parameter(report_series *series, int i, const char *name,
                                           const char *unit, const char *description, double value,
                                           report_error *error);
+/* Variable i is sign (+1, -1) times variable `of`, which is no alias: mat files store it once. */
+report_status report_series_alias(report_series *series, int i, int of, int sign,
+                                  report_error *error);
+/* Variable i never changes: mat files keep it with the parameters. */
+report_status report_series_constant(report_series *series, int i, report_error *error);
+/* Texts and plots show the first `count` variables only. */
+void report_series_show(report_series *series, int count);
 void report_series_free(report_series *series); /* NULL is fine */
 
 /* ---------------------------------------------------------------------------------------------
@@ -112,8 +122,10 @@ report_status report_json_file(const char *path, const report_series *series,
  * Trajectories for Modelica tools
  * ------------------------------------------------------------------------------------------- */
 
-/* A MAT-file (level 4) in the layout of OpenModelica and Dymola, "binTrans": parameters in data_1,
- * time and variables in data_2. The file appears complete or not at all. */
+/* A MAT-file (level 4) in the layout of OpenModelica and Dymola, "binTrans": parameters and
+ * constants in data_1, time and variables in data_2, each alias as a reference to another row, the
+ * row's number being negative where its sign is changed. The file appears complete or not at all.
+ */
 report_status report_mat_file(const char *path, const report_series *series, report_error *error);
 
 /* ---------------------------------------------------------------------------------------------

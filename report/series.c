@@ -31,7 +31,7 @@ report_status report_series_new(int n, const char *const *names, report_series *
     if (n < 1) return report_fail(error, REPORT_ERR_ARGUMENT, "A series of %d variables.", n);
     report_series *s = calloc(1, sizeof *s);
     if (s) {
-        s->n = n;
+        s->n = s->shown = n;
         s->names = calloc((size_t)n, sizeof *s->names);
     }
     if (!s || !s->names || !copy_names(s, names)) {
@@ -179,6 +179,37 @@ report_status report_series_set_parameter(report_series *s, int i, const char *n
     return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a parameter.");
 }
 
+/* ---- aliases ---- */
+
+static report_status reject_variable(const report_series *s, int i, report_error *error)
+{
+    return report_fail(error, REPORT_ERR_ARGUMENT, "Variable %d of %d.", i, s->n);
+}
+
+report_status report_series_alias(report_series *s, int i, int of, int sign, report_error *error)
+{
+    if (i < 0 || i >= s->n || of == i) return reject_variable(s, i, error);
+    if (of < 0 || of >= s->n) return reject_variable(s, of, error);
+    if (!s->alias) s->alias = calloc((size_t)s->n, sizeof *s->alias);
+    if (!s->alias) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for aliases.");
+    s->alias[i] = sign < 0 ? -(of + 1) : of + 1;
+    return REPORT_OK;
+}
+
+report_status report_series_constant(report_series *s, int i, report_error *error)
+{
+    if (i < 0 || i >= s->n) return reject_variable(s, i, error);
+    if (!s->constant) s->constant = calloc((size_t)s->n, sizeof *s->constant);
+    if (!s->constant) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for constants.");
+    s->constant[i] = true;
+    return REPORT_OK;
+}
+
+void report_series_show(report_series *s, int count)
+{
+    s->shown = count < 1 ? 1 : count < s->n ? count : s->n;
+}
+
 /* Up to LABEL_SIZE - 1 bytes of a text, and no part of a UTF-8 sequence at its end. */
 static size_t copy_start(const char *from, char text[LABEL_SIZE])
 {
@@ -217,6 +248,8 @@ void report_series_free(report_series *series)
     drop_labels(series);
     drop_parameters(series);
     free_texts(series->names, series->n);
+    free(series->alias);
+    free(series->constant);
     free(series->times);
     free(series->rows);
     free(series);

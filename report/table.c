@@ -55,8 +55,8 @@ report_status report_table(FILE *stream, const report_series *series,
     report_table_options chosen = options ? *options : (report_table_options){0};
     int digits = chosen.digits > 0 ? chosen.digits : 6;
     if (digits > 17) digits = 17;
-    bool all = chosen.max_columns <= 0 || chosen.max_columns >= series->n;
-    int columns = all ? series->n : chosen.max_columns;
+    bool all = chosen.max_columns <= 0 || chosen.max_columns >= series->shown;
+    int columns = all ? series->shown : chosen.max_columns;
     size_t count = series->count, shown = count;
     if (chosen.max_rows > 0 && chosen.max_rows < count)
         shown = chosen.max_rows < 2 ? 2 : chosen.max_rows;
@@ -65,7 +65,7 @@ report_status report_table(FILE *stream, const report_series *series,
         double place = shown > 1 ? (double)k * (double)(count - 1) / (double)(shown - 1) : 0.0;
         write_row(stream, series, (size_t)(place + 0.5), columns, digits);
     }
-    if (!all) fprintf(stream, "(%d of %d variables)\n", columns, series->n);
+    if (!all) fprintf(stream, "(%d of %d variables)\n", columns, series->shown);
     if (shown < count) fprintf(stream, "(%zu of %zu rows)\n", shown, count);
     return report_check_stream(stream, error);
 }

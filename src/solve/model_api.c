@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "modelica/flatten.h"
 #include "modelica/parser.h"
+#include "solve/model_values.h"
 #include "solve/solver.h"
 
 /* ---- reading ---- */
@@ -72,20 +73,19 @@ static dae_status explain_messages(const message_list *messages, dae_diag *diag)
     return DAE_ERR_MODEL;
 }
 
-static flat_model *translate(const dae_model *model, const char *text, size_t length,
-                             message_list *messages)
+/* The flat model of a tree with its settings; NULL after messages or a diagnostic. */
+static flat_model *translate(const dae_model *model, arena *a, ast_file *tree,
+                             message_list *messages, dae_status *status, dae_diag *diag)
 {
-    arena *a = arena_new(0);
-    ast_file *tree = a ? parse_file(a, text, length, messages) : NULL;
-    flatten_setting *settings = DAE_ARRAY(flatten_setting, model->n_settings);
+    size_t count = 0;
+    flatten_setting *settings =
+        DAE_ARRAY(flatten_setting, model->n_settings + model->n_assignments);
     flat_model *flat = NULL;
-    if (tree && settings) {
-        for (int i = 0; i < model->n_settings; i++)
-            settings[i] = (flatten_setting){model->settings[i].name, model->settings[i].value};
-        flat = flatten(tree, model->file, settings, (size_t)model->n_settings, messages);
-    }
+    *status = settings ? model_values_assign(a, tree, model, settings, &count, diag)
+                       : diag_set(diag, DAE_ERR_MEMORY, "Out of memory.");
+    if (*status == DAE_OK) flat = flatten(tree, model->file, settings, count, messages);
+    if (*status == DAE_OK && !flat) *status = explain_messages(messages, diag);
     dae_free(settings);
-    arena_free(a);
     return flat;
 }
 
@@ -109,6 +109,9 @@ static dae_status check_settings(const dae_model *m, dae_diag *diag)
 {
     if (m->n_settings < 0 || (m->n_settings > 0 && !m->settings))
         return diag_set(diag, DAE_ERR_ARGUMENT, "n_settings = %d without settings.", m->n_settings);
+    if (m->n_assignments < 0 || (m->n_assignments > 0 && !m->assignments))
+        return diag_set(diag, DAE_ERR_ARGUMENT, "n_assignments = %d without assignments.",
+                        m->n_assignments);
     if ((int)m->engine < 0 || m->engine > DAE_ENGINE_NATIVE)
         return diag_set(diag, DAE_ERR_ARGUMENT, "engine = %d is not a dae_engine.", (int)m->engine);
     for (int i = 0; i < m->n_settings; i++)
@@ -118,9 +121,73 @@ static dae_status check_settings(const dae_model *m, dae_diag *diag)
                             "are needed.",
                             m->settings[i].name ? m->settings[i].name : "(no name)",
                             m->settings[i].value);
+    for (int i = 0; i < m->n_assignments; i++)
+        if (!m->assignments[i])
+            return diag_set(diag, DAE_ERR_ARGUMENT, "Assignment %d is NULL.", i);
     if (!m->text && !m->file)
         return diag_set(diag, DAE_ERR_ARGUMENT, "A model needs a text or a file.");
     return DAE_OK;
+}
+
+/* Whether parameter p lies outside its min and max; *bound is the one it passed. */
+static bool out_of_bounds(const model_form *f, size_t p, double *bound)
+{
+    const flat_parameter *q = &f->flat->parameters[p];
+    double least = model_form_constant(f, q->min), most = model_form_constant(f, q->max);
+    bool below = f->parameters[p]<least, above = f->parameters[p]> most;
+    *bound = below ? least : most;
+    return below || above;
+}
+
+static dae_status reject_bound(const model_form *f, size_t p, double bound, dae_diag *diag)
+{
+    const flat_parameter *q = &f->flat->parameters[p];
+    double value = f->parameters[p];
+    diag_variable(diag, (int)p, q->name);
+    if (diag) diag->value = value, diag->line = q->place.line;
+    return diag_set(diag, DAE_ERR_ARGUMENT, "Parameter %s = %.15g lies %s its %s = %.15g (%s:%d).",
+                    q->name, value, value < bound ? "below" : "above",
+                    value < bound ? "min" : "max", bound, f->flat->file ? f->flat->file : "line",
+                    q->place.line);
+}
+
+/* Parameters outside of their min and max: an error where values were given from outside, else a
+ * warning about the text. */
+static dae_status check_bounds(const model_form *f, const dae_model *model, message_list *messages,
+                               dae_diag *diag)
+{
+    bool given = model->n_settings + model->n_assignments > 0;
+    double bound;
+    for (size_t p = 0; p < f->flat->parameter_count; p++) {
+        const flat_parameter *q = &f->flat->parameters[p];
+        if ((q->min == EXPR_NONE && q->max == EXPR_NONE) || !out_of_bounds(f, p, &bound)) continue;
+        if (given) return reject_bound(f, p, bound, diag);
+        bool below = f->parameters[p] < bound;
+        message_warning(messages, q->place, "parameter '%s' = %.15g lies %s its %s = %.15g",
+                        q->name, f->parameters[p], below ? "below" : "above", below ? "min" : "max",
+                        bound);
+    }
+    return DAE_OK;
+}
+
+/* The form of a text, checked and listed. */
+static dae_status form_of(const dae_model *m, const char *text, size_t length,
+                          message_list *messages, model_form **form, dae_diag *diag)
+{
+    arena *a = arena_new(0);
+    ast_file *tree = a ? parse_file(a, text, length, messages) : NULL;
+    dae_status status = tree ? DAE_OK : explain_messages(messages, diag);
+    flat_model *flat = tree ? translate(m, a, tree, messages, &status, diag) : NULL;
+    if (flat) status = model_form_new(flat, form, diag);
+    if (status == DAE_OK && !model_listing_make(*form, tree))
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
+    if (status == DAE_OK) status = check_bounds(*form, m, messages, diag);
+    if (status != DAE_OK) {
+        model_form_free(*form);
+        *form = NULL;
+    }
+    arena_free(a);
+    return status;
 }
 
 dae_status dae_problem_from_model_sized(const dae_model *model, size_t size, dae_problem **problem,
@@ -149,9 +216,8 @@ dae_status dae_problem_from_model_sized(const dae_model *model, size_t size, dae
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
     model_form *form = NULL;
     if (status == DAE_OK) {
-        flat_model *flat = translate(&m, text, length, messages);
+        status = form_of(&m, text, length, messages, &form, diag);
         pass_messages(&m, messages);
-        status = flat ? model_form_new(flat, &form, diag) : explain_messages(messages, diag);
     }
     if (status == DAE_OK) status = wrap_form(form, m.engine, problem, diag);
     message_list_free(messages);
@@ -201,6 +267,8 @@ int dae_problem_find_variable(const dae_problem *p, const char *name)
     int count = name ? dae_problem_variable_count(p) : 0;
     for (int i = 0; i < count; i++)
         if (strcmp(dae_problem_variable(p, i), name) == 0) return i;
+    for (int i = 0; i < count; i++)
+        if (same_but_quotes(dae_problem_variable(p, i), name)) return i;
     return -1;
 }
 
@@ -270,19 +338,57 @@ static dae_status need_model(const dae_problem *p, const char *name, double valu
     return diag_set(diag, DAE_ERR_ARGUMENT, "%s = %g is not a finite number.", name, value);
 }
 
+/* The first parameter that is not as in `before`, or is number i, and is out of its bounds. */
+static dae_status check_changes(const model_form *f, size_t i, const double *before, dae_diag *diag)
+{
+    double bound;
+    for (size_t p = 0; p < f->flat->parameter_count; p++) {
+        bool changed = p == i || before[p] != f->parameters[p];
+        if (changed && out_of_bounds(f, p, &bound)) return reject_bound(f, p, bound, diag);
+    }
+    return DAE_OK;
+}
+
 /* Parameter i := value, and all that depend on it; nothing changes if one of them cannot be. */
 static dae_status change_parameter(model_form *f, size_t i, double value, dae_diag *diag)
 {
-    double before = f->parameters[i];
+    double *before = dae_copy(f->parameters, f->flat->parameter_count, sizeof *before);
     bool was_set = f->parameter_set[i];
+    if (!before) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while setting a parameter.");
     f->parameters[i] = value;
     f->parameter_set[i] = true;
     dae_status status = model_form_evaluate_parameters(f, diag);
-    if (status == DAE_OK) return DAE_OK;
-    f->parameters[i] = before;
-    f->parameter_set[i] = was_set;
-    model_form_evaluate_parameters(f, NULL);
+    if (status == DAE_OK) status = check_changes(f, i, before, diag);
+    if (status != DAE_OK) {
+        f->parameter_set[i] = was_set;
+        memcpy(f->parameters, before, f->flat->parameter_count * sizeof *before);
+    }
+    dae_free(before);
     return status;
+}
+
+/* Number of the parameter of a name; -1 */
+static int find_parameter(const model_form *f, const char *name)
+{
+    int count = (int)f->flat->parameter_count;
+    for (int i = 0; i < count; i++)
+        if (strcmp(f->flat->parameters[i].name, name) == 0) return i;
+    for (int i = 0; i < count; i++)
+        if (same_but_quotes(f->flat->parameters[i].name, name)) return i;
+    return -1;
+}
+
+static dae_status reject_locked(const flat_parameter *q, dae_diag *diag)
+{
+    if (q->constant || q->final_ || q->type == FLAT_STRING)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "%s is %s and cannot be set.", q->name,
+                        q->type == FLAT_STRING ? "a String"
+                        : q->constant          ? "a constant"
+                                               : "final");
+    return diag_set(diag, DAE_ERR_ARGUMENT,
+                    "%s decides the structure of the model: set it "
+                    "before the translation (dae_model.settings).",
+                    q->name);
 }
 
 dae_status dae_problem_set_parameter(dae_problem *p, const char *name, double value, dae_diag *diag)
@@ -290,32 +396,52 @@ dae_status dae_problem_set_parameter(dae_problem *p, const char *name, double va
     dae_status status = need_model(p, name, value, diag);
     if (status != DAE_OK) return status;
     model_form *f = p->model;
-    for (size_t i = 0; i < f->flat->parameter_count; i++) {
-        const flat_parameter *q = &f->flat->parameters[i];
-        if (strcmp(q->name, name) != 0) continue;
-        if (q->constant || q->final_ || q->type == FLAT_STRING)
-            return diag_set(diag, DAE_ERR_ARGUMENT, "%s is %s and cannot be set.", name,
-                            q->type == FLAT_STRING ? "a String"
-                            : q->constant          ? "a constant"
-                                                   : "final");
-        if (q->structural)
-            return diag_set(diag, DAE_ERR_ARGUMENT,
-                            "%s decides the structure of the model: set it "
-                            "before the translation (dae_model.settings).",
-                            name);
-        return change_parameter(f, i, value, diag);
-    }
-    return reject_parameter_name(f, name, diag);
+    int i = find_parameter(f, name);
+    if (i < 0 && dae_problem_find_variable(p, name) >= 0)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "%s is a variable, not a parameter: set its start value.", name);
+    if (i < 0) return reject_parameter_name(f, name, diag);
+    const flat_parameter *q = &f->flat->parameters[i];
+    if (q->constant || q->final_ || q->type == FLAT_STRING || q->structural)
+        return reject_locked(q, diag);
+    status = model_value_check(q->name, q->type, f->listing->parameter[i], value, diag);
+    return status == DAE_OK ? change_parameter(f, (size_t)i, value, diag) : status;
 }
 
 dae_status dae_problem_set_start(dae_problem *p, const char *name, double value, dae_diag *diag)
 {
     dae_status status = need_model(p, name, value, diag);
     if (status != DAE_OK) return status;
+    model_form *f = p->model;
     int i = dae_problem_find_variable(p, name);
-    if (i < 0) return reject_variable_name(p->model, name, diag);
-    p->model->start[p->model->visible[i]] = value;
-    return DAE_OK;
+    if (i < 0 && find_parameter(f, name) >= 0)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "%s is a parameter, not a variable: set its value.",
+                        name);
+    if (i < 0) return reject_variable_name(f, name, diag);
+    int v = f->visible[i];
+    const flat_variable *q = &f->flat->variables[v];
+    status = model_value_check(q->name, q->type, f->listing->variable[v], value, diag);
+    if (status == DAE_OK) f->start[v] = value;
+    return status;
+}
+
+static dae_status set_one_start(void *context, const char *name, double value, dae_diag *diag)
+{
+    return dae_problem_set_start(context, name, value, diag);
+}
+
+static const value_literals *start_literals(void *context, const char *name)
+{
+    const dae_problem *p = context;
+    int i = dae_problem_find_variable(p, name);
+    return i >= 0 ? p->model->listing->variable[p->model->visible[i]] : NULL;
+}
+
+dae_status dae_problem_assign_start(dae_problem *p, const char *assignment, dae_diag *diag)
+{
+    dae_status status = need_model(p, assignment, 0.0, diag);
+    if (status != DAE_OK) return status;
+    return model_values_spread(assignment, start_literals, set_one_start, p, diag);
 }
 
 dae_experiment dae_problem_experiment(const dae_problem *p)
@@ -335,19 +461,112 @@ const char *dae_problem_name(const dae_problem *p)
     return p && p->model ? p->model->flat->name : "";
 }
 
-char *dae_problem_emit(const dae_problem *p)
+/* ---- what is known beforehand ---- */
+
+/* The first visible variable with the same root as visible variable i, -1 if that is a constant. */
+static int alias_of(const model_form *f, int i, int *sign)
 {
-    if (!p || !p->model) return NULL;
-    emit_text text = {0};
-    model_form_emit(p->model, &text);
-    char *copy = text.failed ? NULL : dae_strdup(text.text ? text.text : "");
-    emit_free(&text);
-    return copy;
+    int v = f->visible[i], top = f->alias[v].top;
+    *sign = 1;
+    if (f->alias[top].value != EXPR_NONE) return -1;
+    int first = f->listing->first_visible[top];
+    *sign = f->alias[v].top_sign * f->alias[f->visible[first]].top_sign;
+    return first;
 }
 
-void dae_text_free(char *text)
+dae_variable_info dae_problem_variable_info(const dae_problem *p, int i)
 {
-    dae_free(text);
+    dae_variable_info info = {
+        .alias = i, .alias_sign = 1, .min = -(double)INFINITY, .max = (double)INFINITY};
+    const flat_variable *v = variable_at(p, i);
+    if (!v) return info;
+    const model_form *f = p->model;
+    const value_literals *literals = f->listing->variable[f->visible[i]];
+    int unknown = f->first_unknown[f->alias[f->visible[i]].top];
+    info.type = (dae_type)v->type;
+    info.discrete = v->discrete;
+    info.state = !v->discrete && unknown >= 0 && f->differential[unknown];
+    info.input = v->input;
+    info.output = v->output;
+    info.is_protected = v->protected_;
+    if (!v->discrete) info.alias = alias_of(f, i, &info.alias_sign);
+    if (v->min != EXPR_NONE) info.min = model_form_constant(f, v->min);
+    if (v->max != EXPR_NONE) info.max = model_form_constant(f, v->max);
+    if (literals) info.literals = literals->names, info.literal_count = literals->count;
+    return info;
+}
+
+dae_parameter_info dae_problem_parameter_info(const dae_problem *p, int i)
+{
+    dae_parameter_info info = {
+        .min = -(double)INFINITY, .max = (double)INFINITY, .description = ""};
+    const flat_parameter *q = parameter_at(p, i);
+    if (!q) return info;
+    const value_literals *literals = p->model->listing->parameter[i];
+    info.type = (dae_type)q->type;
+    info.settable = !q->constant && !q->final_;
+    info.structural = q->structural;
+    if (q->min != EXPR_NONE) info.min = model_form_constant(p->model, q->min);
+    if (q->max != EXPR_NONE) info.max = model_form_constant(p->model, q->max);
+    if (q->type == FLAT_STRING) info.text = q->text ? q->text : "";
+    if (q->comment) info.description = q->comment;
+    if (literals) info.literals = literals->names, info.literal_count = literals->count;
+    return info;
+}
+
+/* Variables that are no unknowns of their own, and discrete ones. */
+static void count_variables(const model_form *f, dae_counts *c)
+{
+    for (int i = 0; i < f->visible_count; i++) {
+        int v = f->visible[i];
+        bool discrete = f->flat->variables[v].discrete;
+        c->discrete += discrete;
+        c->eliminated += !discrete && f->first_unknown[v] < 0;
+    }
+    for (int i = 0; i < f->n && !f->resting; i++) c->states += f->differential[i];
+}
+
+dae_counts dae_problem_counts(const dae_problem *p)
+{
+    dae_counts c = {.equations = dae_problem_size(p),
+                    .variables = dae_problem_variable_count(p),
+                    .parameters = dae_problem_parameter_count(p)};
+    if (p && p->form.colptr) c.nonzeros = p->form.colptr[p->form.n];
+    if (!p || !p->model) return c;
+    count_variables(p->model, &c);
+    c.relations = (int)p->model->flat->relation_count;
+    c.samples = (int)p->model->flat->sample_count;
+    c.whens = (int)p->model->flat->when_count;
+    return c;
+}
+
+int dae_problem_derivative_count(const dae_problem *p)
+{
+    return p && p->model ? p->model->listing->derivative_count : 0;
+}
+
+static const model_derivative *derivative_at(const dae_problem *p, int k)
+{
+    bool there = k >= 0 && k < dae_problem_derivative_count(p);
+    return there ? &p->model->listing->derivatives[k] : NULL;
+}
+
+const char *dae_problem_derivative(const dae_problem *p, int k)
+{
+    const model_derivative *d = derivative_at(p, k);
+    return d ? d->name : NULL;
+}
+
+const char *dae_problem_derivative_unit(const dae_problem *p, int k)
+{
+    const model_derivative *d = derivative_at(p, k);
+    return d ? d->unit : "";
+}
+
+int dae_problem_derivative_of(const dae_problem *p, int k)
+{
+    const model_derivative *d = derivative_at(p, k);
+    return d ? d->variable : -1;
 }
 
 /* ---- variables and end of a run ---- */
@@ -360,6 +579,26 @@ dae_status dae_solver_variables(dae_solver *s, double t, double *values)
     if (status == DAE_OK) status = dae_solver_at(s, t, 1, s->at_yp);
     if (status == DAE_OK) model_instance_outputs(s->hybrid->instance, t, s->at_y, s->at_yp, values);
     return status;
+}
+
+dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
+{
+    if (!s || !values) return DAE_ERR_ARGUMENT;
+    if (!s->hybrid) return DAE_OK;
+    const struct model_listing *l = s->problem->model->listing;
+    dae_status status = dae_solver_at(s, t, 0, s->at_y);
+    if (status == DAE_OK) status = dae_solver_at(s, t, 1, s->at_yp);
+    for (int k = 0; status == DAE_OK && k < l->derivative_count; k++) {
+        const model_derivative *d = &l->derivatives[k];
+        values[k] = d->sign * (d->is_unknown ? s->at_y : s->at_yp)[d->unknown];
+    }
+    return status;
+}
+
+dae_engine dae_solver_engine(const dae_solver *s)
+{
+    if (!s || !s->hybrid) return DAE_ENGINE_AUTO;
+    return s->hybrid->instance->native ? DAE_ENGINE_NATIVE : DAE_ENGINE_TAPE;
 }
 
 dae_status dae_solver_finish(dae_solver *s)

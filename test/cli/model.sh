@@ -216,7 +216,7 @@ wrong 'finite' run "$models/ball.mo" --set g=inf
 wrong 'finite' run "$models/ball.mo" --set g=1x
 wrong 'NAME=VALUE' run "$models/ball.mo" --set g
 wrong 'NAME=VALUE' run "$models/ball.mo" --start =3
-wrong "no variable hh" run "$models/ball.mo" --start hh=2
+wrong "unknown variable 'hh'" run "$models/ball.mo" --start hh=2
 wrong "did you mean 'bounces'" run "$models/ball.mo" --vars h,bonces
 wrong 'before the start' run "$models/ball.mo" --stop -1
 wrong 'before the start' run "$models/ball.mo" --start-time 4
