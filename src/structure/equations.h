@@ -30,7 +30,7 @@ typedef struct equation_set {
     int *model;                /* n: the variable of the model that x_j is; owned */
     const char **name;         /* n: its name; texts borrowed, array owned */
     double *nominal;           /* n: > 0, typical size of x_j; owned */
-    equation_synonym *synonym; /* owned */
+    equation_synonym *synonym; /* sorted by variable, then order; owned */
     int synonym_count;
     const char *const *parameter_name; /* for printing; borrowed */
 } equation_set;
