@@ -75,6 +75,14 @@ static const equation_synonym *find_synonym(const equation_set *set, int j, int 
     return bsearch(&key, set->synonym, (size_t)set->synonym_count, sizeof key, compare_synonyms);
 }
 
+void analysed_free(analysed *a)
+{
+    equation_set_free(&a->set);
+    structure_free(&a->structure);
+    dae_free(a->wish);
+    *a = (analysed){0};
+}
+
 void analysed_sort(analysed *a)
 {
     if (a->set.synonym_count > 0)

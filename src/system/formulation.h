@@ -14,7 +14,7 @@
 typedef struct analysed {
     equation_set set;
     structure structure;
-    const signed char *wish; /* n: stateSelect of x_j, -2 (never) .. 2 (always); NULL: no wishes */
+    signed char *wish; /* owned; n: stateSelect of x_j, -2 (never) .. 2 (always); NULL: no wishes */
 } analysed;
 
 /* y_unknown' = sign * y_next may serve as a differential equation: then y_unknown is a state. */
@@ -53,6 +53,7 @@ typedef struct formulation {
 const formulation *formulation_find(const char *name); /* NULL if unknown */
 const formulation *formulation_at(int i);              /* NULL past the end */
 
+void analysed_free(analysed *a); /* leaves it zeroed */
 /* Bring the synonyms in order, once the set is analysed; what follows relies on it. */
 void analysed_sort(analysed *a);
 

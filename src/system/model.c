@@ -8,11 +8,10 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "expr/derive.h"
+#include "system/model_build.h"
 #include "system/model_watch.h"
 
-enum { PROGRAMS = 6 };
-
-static model_program *program_at(model_form *f, int k)
+model_program *model_program_at(model_form *f, int k)
 {
     model_program *all[PROGRAMS] = {&f->residual,  &f->jacobian, &f->crossing,
                                     &f->condition, &f->output,   &f->assertion};
@@ -212,20 +211,7 @@ static expr map_leaf(void *context, graph *g, expr leaf)
  * Equations, derivatives and programs
  * ------------------------------------------------------------------------------------------- */
 
-typedef struct build {
-    model_form *f;
-    int *order;
-    bool *gone;      /* per flat equation: eliminated */
-    expr *residuals; /* n */
-    int *source;     /* n: flat equation, -1 for definitions of derivatives */
-    expr *entries;   /* Jacobian outputs */
-    int *row, *column, *is_slope;
-    size_t entry_count, entry_capacity;
-    bool dense; /* MOST_ENTRIES are not enough */
-    size_t equations;
-} build;
-
-static void build_free(build *b)
+void build_free(build *b)
 {
     dae_free(b->order);
     dae_free(b->gone);
@@ -331,6 +317,7 @@ static bool collect_equations(build *b)
         b->residuals[count++] = graph_variable(m->graph, 0, 1);
     }
     b->equations = count;
+    f->rows = f->n;
     return !graph_failed(m->graph);
 }
 
@@ -383,7 +370,7 @@ static bool add_gradient(build *b, derive_scratch *scratch, gradient *partial, i
 }
 
 /* Gradients of the equations from number `first` on. */
-static bool differentiate(build *b, size_t first)
+bool build_differentiate(build *b, size_t first)
 {
     derive_scratch *scratch = derive_scratch_new();
     gradient partial = {0};
@@ -397,7 +384,7 @@ static bool differentiate(build *b, size_t first)
 
 /* One CSC pattern for both matrices: entries come row by row, so each column's rows ascend. The
  * scatter map tells where each Jacobian output goes. */
-static bool make_pattern(build *b)
+bool build_pattern(build *b)
 {
     model_form *f = b->f;
     int n = f->n;
@@ -431,7 +418,7 @@ static bool make_pattern(build *b)
     return ok;
 }
 
-static bool make_program(model_form *f, model_program *p, const expr *e, size_t count)
+bool build_program(model_form *f, model_program *p, const expr *e, size_t count)
 {
     p->outputs = count;
     p->e = dae_copy(e, count, sizeof *e);
@@ -449,7 +436,7 @@ static bool program_from_list(build *b, model_program *p, const void *list, size
         memcpy(&source, (const char *)list + i * stride + offset, sizeof source);
         e[i] = mapped(b, source);
     }
-    bool ok = make_program(b->f, p, e, count);
+    bool ok = build_program(b->f, p, e, count);
     dae_free(e);
     return ok;
 }
@@ -477,7 +464,7 @@ static bool output_program(build *b)
         e[k] = m->variables[v].discrete ? graph_memory(m->graph, m->variables[v].memory)
                                         : mapped(b, graph_variable(m->graph, v, 0));
     }
-    ok = ok && make_program(f, &f->output, e, (size_t)f->visible_count);
+    ok = ok && build_program(f, &f->output, e, (size_t)f->visible_count);
     dae_free(e);
     return ok;
 }
@@ -495,7 +482,7 @@ static void note_rounded(void *context, expr leaf)
 
 /* rounded[r]: relation r depends on what Newton's iteration computes, algebraic variables or
  * derivatives, and not on states and time alone. */
-static bool find_rounded(model_form *f)
+bool build_rounded(model_form *f)
 {
     size_t count = f->flat->relation_count;
     f->rounded = DAE_ARRAY(bool, count);
@@ -523,7 +510,7 @@ static bool crossing_program(build *b)
         for (size_t r = 0; r < m->relation_count; r++) e[r] = mapped(b, m->relations[r].crossing);
         for (size_t k = 0; k < f->watch_count; k++) e[m->relation_count + k] = watches[k];
     }
-    ok = e && make_program(f, &f->crossing, e, m->relation_count + f->watch_count);
+    ok = e && build_program(f, &f->crossing, e, m->relation_count + f->watch_count);
     dae_free(watches);
     dae_free(e);
     return ok;
@@ -533,14 +520,14 @@ static bool make_programs(build *b)
 {
     model_form *f = b->f;
     const flat_model *m = f->flat;
-    return make_program(f, &f->residual, b->residuals, b->equations) &&
-           make_program(f, &f->jacobian, b->entries, b->entry_count) &&
+    return build_program(f, &f->residual, b->residuals, b->equations) &&
+           build_program(f, &f->jacobian, b->entries, b->entry_count) &&
            program_from_list(b, &f->condition, m->initial_equations, f->condition_count,
                              sizeof(flat_equation), offsetof(flat_equation, residual)) &&
            output_program(b) &&
            program_from_list(b, &f->assertion, m->asserts, m->assert_count, sizeof(flat_action),
                              offsetof(flat_action, value)) &&
-           crossing_program(b) && find_rounded(f) && !graph_failed(m->graph);
+           crossing_program(b) && build_rounded(f) && !graph_failed(m->graph);
 }
 
 /* Names of unknowns: x, der(x), der(der(x)), .. */
@@ -955,7 +942,7 @@ static bool collect_conditions(build *b, const model_form *f, const int *place)
     initial->equation_room = initial->equation_names ? total : 0;
     initial->equation_lines = DAE_ARRAY(int, total);
     bool ok = b->residuals && initial->equation_names && initial->equation_lines;
-    for (int i = 0; ok && i < f->n; i++) {
+    for (int i = 0; ok && i < f->rows; i++) {
         ok = name_equation(initial, count, dae_strdup(f->equation_names[i]), f->equation_lines[i]);
         b->residuals[count++] = graph_substitute(g, f->residual.e[i], map_slope, &map);
     }
@@ -1024,6 +1011,20 @@ static bool number_slopes(model_form *initial, const model_form *f, int *place)
     return true;
 }
 
+/* Pattern, programs and names of an initial system whose equations are complete. */
+static bool finish_initial(build *b, const model_form *f)
+{
+    model_form *initial = b->f;
+    initial->rows = (int)b->equations;
+    bool ok = build_pattern(b) &&
+              build_program(initial, &initial->residual, b->residuals, b->equations) &&
+              build_program(initial, &initial->jacobian, b->entries, b->entry_count) &&
+              name_initial(initial, f);
+    for (int k = 2; ok && k < PROGRAMS; k++)
+        ok = build_program(initial, model_program_at(initial, k), b->residuals, 0);
+    return ok;
+}
+
 /* The initial system into b->f; *square is false if it is none. */
 static bool assemble_initial(build *b, const model_form *f, const int *rank, int *place,
                              bool *square)
@@ -1031,18 +1032,32 @@ static bool assemble_initial(build *b, const model_form *f, const int *rank, int
     model_form *initial = b->f;
     initial->flat = f->flat;
     initial->borrowed = true;
-    bool ok =
-        number_slopes(initial, f, place) && collect_conditions(b, f, place) && differentiate(b, 0);
+    bool ok = number_slopes(initial, f, place) && collect_conditions(b, f, place) &&
+              build_differentiate(b, 0);
     ok = ok && choose_pinned(b, rank, f->n, square);
     if (!ok || !*square) return ok;
     size_t first = b->equations;
     ok = collect_pinned(b, f);
-    ok = ok && differentiate(b, first) && make_pattern(b) &&
-         make_program(initial, &initial->residual, b->residuals, b->equations) &&
-         make_program(initial, &initial->jacobian, b->entries, b->entry_count) &&
-         name_initial(initial, f);
-    for (int k = 2; ok && k < PROGRAMS; k++)
-        ok = make_program(initial, program_at(initial, k), b->residuals, 0);
+    return ok && build_differentiate(b, first) && finish_initial(b, f);
+}
+
+bool build_levels(model_form *f)
+{
+    int *place = DAE_ARRAY(int, f->n);
+    build b = {.f = DAE_NEW(model_form)};
+    bool ok = place && b.f;
+    if (ok) {
+        b.f->flat = f->flat;
+        b.f->borrowed = true;
+        ok = number_slopes(b.f, f, place) && collect_conditions(&b, f, place) &&
+             build_differentiate(&b, 0) && finish_initial(&b, f);
+    }
+    build_free(&b);
+    dae_free(place);
+    if (ok)
+        f->initial = b.f;
+    else
+        model_form_free(b.f);
     return ok;
 }
 
@@ -1098,7 +1113,7 @@ static dae_status check_conditions(const model_form *f, dae_diag *diag)
 }
 
 /* Memory, or the limit of the graph: large models with dense derivatives. */
-static dae_status exhausted(const build *b, dae_diag *diag)
+dae_status build_exhausted(const build *b, dae_diag *diag)
 {
     const model_form *f = b->f;
     if (b->dense)
@@ -1152,16 +1167,16 @@ static dae_status build_form(build *b, dae_diag *diag)
     f->start = DAE_ARRAY(double, m->variable_count);
     if (!f->parameters || !f->parameter_set || !f->start) return out_of_memory(diag);
     for (size_t v = 0; v < m->variable_count; v++) f->start[v] = NAN;
-    if (!split_initials(f) || !reduce(b) || !name_unknowns(f)) return exhausted(b, diag);
+    if (!split_initials(f) || !reduce(b) || !name_unknowns(f)) return build_exhausted(b, diag);
     bool ok = collect_equations(b);
-    if (!ok || !differentiate(b, 0)) return exhausted(b, diag);
+    if (!ok || !build_differentiate(b, 0)) return build_exhausted(b, diag);
     dae_status status = check_structure(b, diag);
     if (status == DAE_OK) status = check_reinits(f, diag);
     if (status != DAE_OK) return status;
-    if (!find_index(b) || !make_pattern(b) || !make_programs(b)) return exhausted(b, diag);
+    if (!find_index(b) || !build_pattern(b) || !make_programs(b)) return build_exhausted(b, diag);
     status = check_conditions(f, diag);
     if (status != DAE_OK) return status;
-    if (!build_initial(f)) return exhausted(b, diag);
+    if (!build_initial(f)) return build_exhausted(b, diag);
     return model_form_evaluate_parameters(f, diag);
 }
 
@@ -1202,8 +1217,8 @@ void model_form_free(model_form *f)
     dae_free(f->slope_of);
     dae_free(f->pinned);
     for (int k = 0; k < PROGRAMS; k++) {
-        code_free(&program_at(f, k)->code);
-        dae_free(program_at(f, k)->e);
+        code_free(&model_program_at(f, k)->code);
+        dae_free(model_program_at(f, k)->e);
     }
     dae_free(f->alias);
     dae_free(f->unknown_variable);
@@ -1213,11 +1228,19 @@ void model_form_free(model_form *f)
     dae_free(f->colptr);
     dae_free(f->rowind);
     dae_free(f->scatter);
-    dae_free(f->parameters);
-    dae_free(f->parameter_set);
-    dae_free(f->start);
+    if (!f->base) { /* a variant shares those of its base */
+        dae_free(f->parameters);
+        dae_free(f->parameter_set);
+        dae_free(f->start);
+    }
     arena_free(f->notes);
     if (!f->borrowed) flat_model_free(f->flat);
+    dae_free(f->place);
+    dae_free(f->place_slope);
+    if (f->formulated) formulated_free(f->formulated);
+    dae_free(f->formulated);
+    if (f->analysed) analysed_free(f->analysed);
+    dae_free(f->analysed);
     dae_free(f);
 }
 
@@ -1327,7 +1350,7 @@ model_instance *model_instance_new(const model_form *f)
     m->form = f;
     size_t total = 0, size[PROGRAMS];
     for (int k = 0; k < PROGRAMS; k++) {
-        const expr_code *c = &program_at((model_form *)f, k)->code;
+        const expr_code *c = &model_program_at((model_form *)f, k)->code;
         size[k] = c->tape ? tape_work_size(c->tape) : 0;
         total += size[k];
     }
@@ -1341,6 +1364,10 @@ model_instance *model_instance_new(const model_form *f)
     }
     double *at = m->work;
     for (int k = 0; k < PROGRAMS; k++, at += size[k - 1]) m->work_of[k] = at;
+    if (f->formulated && !instance_begin_selection(m)) {
+        model_instance_free(m);
+        return NULL;
+    }
     model_instance_load(m);
     return m;
 }
@@ -1353,6 +1380,7 @@ void model_instance_free(model_instance *m)
     dae_free(m->jacobian_values);
     dae_free(m->work);
     native_free(m->native);
+    instance_end_selection(m);
     dae_free(m);
 }
 
@@ -1374,9 +1402,10 @@ void model_instance_prepare(model_instance *m)
 {
     tape_inputs in = inputs_at(m, 0.0, NULL, NULL);
     for (int k = 0; k < PROGRAMS; k++) {
-        const expr_code *c = &program_at((model_form *)m->form, k)->code;
+        const expr_code *c = &model_program_at((model_form *)m->form, k)->code;
         if (c->tape) tape_prepare(c->tape, &in, m->work_of[k]);
     }
+    if (m->selection) selection_prepare(m->selection, &in);
 }
 
 /* Run program k at a point, natively if it is compiled. */
@@ -1387,7 +1416,7 @@ static void run_program(model_instance *m, int k, double t, const double *y, con
         m->function[k](t, y, yp, NULL, m->parameters, m->memory, out);
         return;
     }
-    const tape *program = program_at((model_form *)m->form, k)->code.tape;
+    const tape *program = model_program_at((model_form *)m->form, k)->code.tape;
     tape_inputs in = inputs_at(m, t, y, yp);
     tape_run(program, &in, m->work_of[k], out);
     m->tape_work += (double)tape_length(program);
@@ -1396,6 +1425,7 @@ static void run_program(model_instance *m, int k, double t, const double *y, con
 static int model_residual(double t, const double *y, const double *yp, double *f, void *user)
 {
     run_program(user, 0, t, y, yp, f);
+    instance_kinematic_residual(user, y, yp, f);
     return 0;
 }
 
@@ -1404,9 +1434,11 @@ static int model_jacobian(double t, const double *y, const double *yp, double *d
 {
     model_instance *m = user;
     const model_form *f = m->form;
+    const int *scatter = m->scatter ? m->scatter : f->scatter;
     run_program(m, 1, t, y, yp, m->jacobian_values);
+    instance_kinematic_jacobian(m, dfdy, dfdyp);
     for (size_t k = 0; k < f->jacobian_outputs; k++) {
-        int place = f->scatter[k];
+        int place = scatter[k];
         if (place >= 0)
             dfdy[place] = m->jacobian_values[k];
         else
@@ -1458,6 +1490,24 @@ typedef struct point_scan {
     const double *y, *yp;
 } point_scan;
 
+/* Where the order-th derivative of a root is among the unknowns of a base form. */
+static model_place locate_in_base(const model_form *f, int root, int order)
+{
+    int first = f->first_unknown[root], last = first;
+    while (last + 1 < f->n && f->unknown_variable[last + 1] == root) last++;
+    if (first >= 0 && first + order <= last) return (model_place){first + order, false, 1};
+    bool slope = first >= 0 && first + order == last + 1;
+    return (model_place){slope ? last : -1, slope, 1};
+}
+
+model_place model_form_locate(const model_form *f, int root, int order)
+{
+    if (!f->base) return locate_in_base(f, root, order);
+    model_place at = locate_in_base(f->base, root, order);
+    if (at.unknown < 0) return at;
+    return at.slope ? f->place_slope[at.unknown] : f->place[at.unknown];
+}
+
 /* Value of a flat leaf at a point. */
 static double point_leaf(void *context, const expr_node *leaf)
 {
@@ -1471,11 +1521,9 @@ static double point_leaf(void *context, const expr_node *leaf)
         return leaf->order > 0
                    ? 0.0
                    : sign * graph_value(f->flat->graph, f->alias[root].value, point_leaf, context);
-    int first = f->first_unknown[root], last = first;
-    while (last + 1 < f->n && f->unknown_variable[last + 1] == root) last++;
-    int order = leaf->order;
-    if (first + order <= last) return sign * at->y[first + order];
-    return first + order == last + 1 ? sign * at->yp[last] : NAN;
+    model_place place = model_form_locate(f, root, leaf->order);
+    if (place.unknown < 0) return NAN;
+    return sign * place.sign * (place.slope ? at->yp : at->y)[place.unknown];
 }
 
 double model_instance_value(const model_instance *m, double t, const double *y, const double *yp,
@@ -1495,12 +1543,13 @@ void model_form_describe(model_form *f, dae_residual *r)
                         .rowind = f->rowind,
                         .variable_names = (const char *const *)f->unknown_names,
                         .equation_names = (const char *const *)f->equation_names};
-    if (f->borrowed) return;
+    if (f->borrowed && !f->base) return;
     if (f->crossing.outputs > 0) {
         r->n_events = (int)f->crossing.outputs;
         r->event_function = model_events;
     }
-    if (f->condition_count > 0 && !f->initial) { /* too many for a square initial system */
+    if (f->condition_count > 0 && !f->initial &&
+        !f->base) { /* too many for a square initial system */
         r->n_conditions = (int)f->condition_count;
         r->conditions = model_conditions;
     }
@@ -1535,7 +1584,7 @@ void model_form_emit(const model_form *f, emit_text *text)
 {
     emit_function functions[PROGRAMS];
     for (int k = 0; k < PROGRAMS; k++) {
-        const model_program *p = program_at((model_form *)f, k);
+        const model_program *p = model_program_at((model_form *)f, k);
         functions[k] = (emit_function){.name = PROGRAM_NAMES[k],
                                        .comment = PROGRAM_COMMENTS[k],
                                        .e = p->e,
@@ -1567,7 +1616,7 @@ bool model_instance_worth_compiling(const model_instance *m)
 {
     double length = 0.0;
     for (int k = 0; k < PROGRAMS; k++)
-        length += (double)tape_length(program_at((model_form *)m->form, k)->code.tape);
+        length += (double)tape_length(model_program_at((model_form *)m->form, k)->code.tape);
     return length <= MOST_INSTRUCTIONS &&
            m->tape_work > COMPILER_START + COMPILER_INSTRUCTION * length;
 }

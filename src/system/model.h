@@ -11,6 +11,7 @@
 #include "expr/emit.h"
 #include "expr/native.h"
 #include "modelica/flat.h"
+#include "system/selection.h"
 
 /* What became of a flat variable: sign * the order-th derivative of unknown `root`, or a value over
  * parameters (x = 3 R). */
@@ -35,6 +36,13 @@ typedef struct model_program {
     expr *e; /* over unknowns, owned; kept for emitted code */
     size_t outputs;
 } model_program;
+
+/* Where a variable of the base form is in a variant: sign * y_unknown, or y' of it. */
+typedef struct model_place {
+    int unknown;
+    bool slope;
+    signed char sign;
+} model_place;
 
 typedef struct model_form {
     flat_model *flat;      /* owned */
@@ -79,6 +87,15 @@ typedef struct model_form {
     bool failed;   /* memory ran out while aliases were sought */
     bool borrowed; /* an initial system: flat belongs to the form it starts */
 
+    /* A variant is the model rewritten by a formulation, in the unknowns of that; all else belongs
+     * to the base form, the model as it was written. */
+    const struct model_form *base; /* borrowed; NULL: this is no variant */
+    int rows;                      /* compiled equations; kinematic ones complete them to n */
+    model_place *place;            /* per unknown of base: where it is, */
+    model_place *place_slope;      /* and its derivative; owned */
+    analysed *analysed;            /* owned */
+    formulated *formulated;        /* owned */
+
     struct arena *notes;           /* whatever lives as long as the form; owned, NULL: nothing */
     struct model_listing *listing; /* in notes: names for the public face, solve/model_values.h */
 } model_form;
@@ -86,6 +103,12 @@ typedef struct model_form {
 /* Take over a flat model (freed with the form, also on failure). */
 dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag);
 void model_form_free(model_form *form); /* NULL is fine */
+
+/* The model in the unknowns of y, whose unknowns of the analysed set are those of `base`; takes
+ * over what *a and *y hold, also on failure. base must outlive it. Adds to the graph of base: lock
+ * it. */
+dae_status model_form_variant(const model_form *base, analysed *a, formulated *y, model_form **form,
+                              dae_diag *diag);
 
 /* C text of all programs: functions model_residual, model_jacobian, .. with the names of unknowns.
  */
@@ -108,12 +131,24 @@ typedef struct model_instance {
     double *jacobian_values;     /* owned */
     native_module *native;       /* owned; NULL: the tape runs */
     native_function function[6]; /* its programs */
-    double tape_work;            /* instructions run on the tape so far */
-    double noise;                /* `rounded` crossing functions below it count as zero */
+    /* A variant with a choice of states: the choice, and the pattern that goes with it. Owned. */
+    selection *selection;
+    int *colptr, *rowind, *scatter;
+    int *kinematic_at;           /* per chosen row: where its entries of dF/dy' and dF/dy are */
+    const char **equation_names; /* n: of the compiled rows, then of the chosen ones */
+    dae_kind *kinds;
+    double tape_work; /* instructions run on the tape so far */
+    double noise;     /* `rounded` crossing functions below it count as zero */
 } model_instance;
 
 model_instance *model_instance_new(const model_form *form); /* NULL: memory */
 void model_instance_free(model_instance *instance);
+/* Choose states at a point (`anew`), or see whether the choice is still good. SELECTION_CHANGED:
+ * describe the instance anew. */
+selection_status model_instance_select(model_instance *instance, double t, const double *y,
+                                       const double *yp, bool anew);
+/* The residual description of an instance with its choice of states; arrays borrowed from it. */
+bool model_instance_describe(model_instance *instance, dae_residual *r); /* false: memory */
 /* Take the form's parameters anew. */
 void model_instance_load(model_instance *instance);
 /* Parameters or memory have changed: recompute what is hoisted. */

@@ -30,7 +30,7 @@ typedef struct component {
 
 struct selection {
     int count; /* rows to choose */
-    int *chosen;
+    int *chosen, *previous;
     int candidates;
     const kinematic *candidate; /* borrowed */
     int columns;
@@ -65,6 +65,7 @@ void selection_free(selection *s)
     }
     dae_free(s->component);
     dae_free(s->chosen);
+    dae_free(s->previous);
     dae_free(s->local);
     dae_free(s->part);
     dae_free(s->scale);
@@ -241,12 +242,13 @@ selection *selection_new(const analysed *a, const formulated *f)
     s->candidate = f->candidate;
     s->columns = n;
     s->chosen = DAE_ARRAY(int, s->count);
+    s->previous = DAE_ARRAY(int, s->count);
     s->local = DAE_ARRAY(int, n);
     s->part = DAE_ARRAY(int, n);
     s->scale = DAE_ARRAY(double, n);
     s->eager = DAE_ARRAY(double, n);
-    bool ok = s->chosen && s->local && s->part && s->scale && s->eager && find_components(s, a) &&
-              compile_entries(s, a, f);
+    bool ok = s->chosen && s->previous && s->local && s->part && s->scale && s->eager &&
+              find_components(s, a) && compile_entries(s, a, f);
     if (!ok) {
         selection_free(s);
         return NULL;
@@ -447,7 +449,7 @@ selection_status selection_choose(selection *s, const tape_inputs *in)
 
 selection_status selection_watch(selection *s, const tape_inputs *in)
 {
-    bool changed = false;
+    bool anew = false;
     double worst = 0.0;
     code_run(&s->code, in, s->value);
     for (int k = 0; k < s->components; k++) {
@@ -458,14 +460,17 @@ selection_status selection_watch(selection *s, const tape_inputs *in)
             s->quality = 0.0;
             selection_status status = choose_component(s, q);
             if (status != SELECTION_CHANGED) return status;
-            changed = changed || s->quality < quality; /* eagerness may choose the same again */
+            anew = true;
             quality = s->quality;
         }
         worst = fmax(worst, quality);
     }
     s->quality = worst;
-    if (changed) write_choice(s);
-    return changed ? SELECTION_CHANGED : SELECTION_KEPT;
+    if (!anew) return SELECTION_KEPT;
+    size_t bytes = (size_t)s->count * sizeof *s->chosen;
+    memcpy(s->previous, s->chosen, bytes);
+    write_choice(s);
+    return memcmp(s->previous, s->chosen, bytes) ? SELECTION_CHANGED : SELECTION_KEPT;
 }
 
 void selection_prepare(selection *s, const tape_inputs *in)
