@@ -83,13 +83,6 @@ void analysed_free(analysed *a)
     *a = (analysed){0};
 }
 
-void analysed_sort(analysed *a)
-{
-    if (a->set.synonym_count > 0)
-        qsort(a->set.synonym, (size_t)a->set.synonym_count, sizeof *a->set.synonym,
-              compare_synonyms);
-}
-
 bool formulated_stands_for(formulated *f, const analysed *a, int i, int j, int p)
 {
     char name[512];

@@ -54,9 +54,6 @@ const formulation *formulation_find(const char *name); /* NULL if unknown */
 const formulation *formulation_at(int i);              /* NULL past the end */
 
 void analysed_free(analysed *a); /* leaves it zeroed */
-/* Bring the synonyms in order, once the set is analysed; what follows relies on it. */
-void analysed_sort(analysed *a);
-
 /* Space for n unknowns and m rows on the graph of `a`; false: memory. */
 bool formulated_new(formulated *f, const analysed *a, int n, int m, int candidates);
 /* y_i stands for x_j^(p): name, size and model variable from the analysed set. false: memory. */

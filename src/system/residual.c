@@ -538,7 +538,8 @@ static void report_component(const evaluator *e, dae_diag *diag)
     if (strcmp(callback, "event") == 0) {
         diag_append(diag, " for event %s", problem_event(e->problem, failure->component));
     } else if (strcmp(callback, "conditions") == 0) {
-        diag_append(diag, " for condition B[%d]", failure->component);
+        diag_append(diag, e->instance ? " for initial equation %d" : " for condition B[%d]",
+                    failure->component + (e->instance ? 1 : 0));
     } else if (strcmp(callback, "preconditioner solve") == 0) {
         const char *name = problem_variable(e->problem, failure->component);
         diag_variable(diag, failure->component, name);
@@ -546,12 +547,13 @@ static void report_component(const evaluator *e, dae_diag *diag)
     } else {
         const char *name = problem_equation(e->problem, failure->component);
         diag_equation(diag, failure->component, name);
-        diag_append(diag, " in equation %s", name ? name : "(outside the matrix)");
+        diag_append(diag, e->instance ? " in %s" : " in equation %s",
+                    name ? name : "(outside the matrix)");
     }
     if (failure->variable < 0) return;
     const char *name = problem_variable(e->problem, failure->variable);
     diag_variable(diag, failure->variable, name);
-    diag_append(diag, ", column of variable %s", name);
+    diag_append(diag, e->instance ? ", by variable %s" : ", column of variable %s", name);
 }
 
 /* What happened, in one sentence without its end. */
@@ -564,7 +566,13 @@ static void report_event(const evaluator *e, dae_status status, dae_diag *diag)
         diag->value = failure->code;
         return;
     }
-    diag_set(diag, status, "The %s callback gave %g", failure->callback, failure->value);
+    if (e->instance) {
+        bool slope = strncmp(failure->callback, "jacobian", 8) == 0;
+        diag_set(diag, status, slope ? "A derivative of the equations is %g" : "A value is %g",
+                 failure->value);
+    } else {
+        diag_set(diag, status, "The %s callback gave %g", failure->callback, failure->value);
+    }
     report_component(e, diag);
     diag_append(diag, " at t = %.10g", failure->t);
 }
@@ -582,6 +590,8 @@ dae_status evaluator_report(const evaluator *e, eval_status status, dae_diag *di
     if (status == EVAL_STOP)
         diag_append(diag, ": a negative value stops the integration. If a smaller step could help, "
                           "return a positive value instead.");
+    else if (e->instance)
+        diag_append(diag, ".");
     else
         diag_append(diag, ". Check the model there (division by zero, logarithm or root of a "
                           "negative number, overflow) and the initial values; bounds on variables "
