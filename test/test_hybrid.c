@@ -404,6 +404,108 @@ static void test_error_test_of_all_stays(void **state)
     end(&r);
 }
 
+/* ---- fixed values ------------------------------------------------------------------------- */
+
+static void expect_conflict(const char *text, const char *words, int line)
+{
+    run r;
+    if (begin(&r, text) != DAE_ERR_INITIAL) {
+        print_error("line %d: no conflict\n", line);
+        fail();
+    }
+    expect_words(diag_of(&r)->text, words, line);
+    assert_true(diag_of(&r)->line > 0);
+    end(&r);
+}
+
+static void test_fixed_values_that_contradict(void **state)
+{
+    (void)state;
+    expect_conflict(MODEL("Real x(start=1, fixed=true), z(start=9, fixed=true);\nequation\n"
+                          "der(x) = -x;\nz = x^2;"),
+                    "m.mo:5|Fixed: x, z", __LINE__);
+    expect_conflict(MODEL("Real x(start=1, fixed=true), z(start=3, fixed=true);\nequation\n"
+                          "der(x) = -x;\nz = 2*time + 4;"),
+                    "m.mo:5|z", __LINE__);
+    expect_conflict(MODEL("parameter Real p = 4;\nReal x(start=1, fixed=true);\n"
+                          "Real z(start=3, fixed=true);\nequation\nder(x) = -x;\nz = -p;"),
+                    "value 3 of z (m.mo:4)|value -4", __LINE__);
+    expect_conflict(MODEL("Real x(start=1);\ninitial equation\nx = 2;\n2*x = 5;\n"
+                          "equation\nder(x) = -x;"),
+                    "m.mo:4|m.mo:5", __LINE__);
+}
+
+/* Without a fixed state, z(0) = 9 is the initial condition of x. */
+static void test_fixed_algebraic_variable_counts(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=1), z(start=9, fixed=true);\nequation\nder(x) = -x;\n"
+                       "z = x^2;")));
+    NEAR("x", 3.0);
+    NEAR("z", 9.0);
+    end(&r);
+}
+
+/* ---- messages of runs that fail -------------------------------------------------------------- */
+
+static void expect_failure(const char *text, dae_status status, double t, int at, const char *words,
+                           int line)
+{
+    run r;
+    dae_status found = begin(&r, text);
+    if (found == DAE_OK) found = step_to(&r, 2.0);
+    if (found != status || diag_of(&r)->line != at || fabs(diag_of(&r)->t - t) > 1e-3) {
+        print_error("line %d: %s at line %d, t = %g: %s\n", line, dae_status_name(found),
+                    diag_of(&r)->line, diag_of(&r)->t, diag_of(&r)->text);
+        fail();
+    }
+    expect_words(diag_of(&r)->text, words, line);
+    end(&r);
+}
+
+/* The function at the end of its domain is named, with its line and argument. */
+static void test_ends_of_domains(void **state)
+{
+    (void)state;
+    expect_failure(MODEL("Real x(start=0, fixed=true), y;\nequation\nder(x) = y;\n"
+                         "y = 1/(1 - time);"),
+                   DAE_ERR_ERROR_TEST, 1.0, 5, "equation 2 (m.mo:5)|denominator|1 - time",
+                   __LINE__);
+    expect_failure(MODEL("Real x(start=1, fixed=true), y;\nequation\nder(x) = -1;\n"
+                         "y = log(x);"),
+                   DAE_ERR_ERROR_TEST, 1.0, 5, "m.mo:5|log(x)", __LINE__);
+    expect_failure(MODEL("Real x(start=1, fixed=true), y;\nequation\nder(x) = -1;\n"
+                         "y = 2 + noEvent(if x > 0.5 then x else log(-x));"),
+                   DAE_ERR_EVALUATION, 0.5, 5, "m.mo:5|log(-x)|no finite value", __LINE__);
+    expect_failure(MODEL("Real x(start=0, fixed=true), y;\nequation\nder(x) = 1;\ny = 1/x;"),
+                   DAE_ERR_EVALUATION, 0.0, 5, "m.mo:5|denominator|zero|x = 0", __LINE__);
+    expect_failure(MODEL("Real x(start=1), z;\ninitial equation\nlog(-x) = z;\nequation\n"
+                         "der(x) = -x;\nz^3 = x;"),
+                   DAE_ERR_EVALUATION, 0.0, 4, "m.mo:4|log(-x)|-x = -1", __LINE__);
+    expect_failure(MODEL("Real x(start=1, fixed=true);\nBoolean b = sqrt(x) > 0.1;\nequation\n"
+                         "der(x) = -1 - (if b then 0 else 1);\n"),
+                   DAE_ERR_EVENT, 1.0 - 0.005, 3, "relation at m.mo:3", __LINE__);
+}
+
+static void test_solution_without_end(void **state)
+{
+    (void)state;
+    expect_failure(MODEL("Real x(start=1, fixed=true);\nequation\nder(x) = x^2;"),
+                   DAE_ERR_ERROR_TEST, 1.0, 2, "Variable x|singularity", __LINE__);
+}
+
+/* An index above 1, as written, is explained by the equation that makes it. */
+static void test_index_is_explained(void **state)
+{
+    (void)state;
+    expect_failure(MODEL("Real x(start=1, fixed=true), y(start=0, fixed=true);\n"
+                         "Real u(start=0, fixed=true), v(start=0, fixed=true), L;\nequation\n"
+                         "der(x) = u;\nder(y) = v;\nder(u) = -L*x;\nder(v) = -L*y - 9.81;\n"
+                         "x^2 + y^2 = 1;"),
+                   DAE_ERR_ERROR_TEST, 0.0, 9, "index|above 1|equation 5 (m.mo:9)", __LINE__);
+}
+
 /* @@ more @@ */
 
 int main(void)
@@ -423,6 +525,11 @@ int main(void)
         cmocka_unit_test(test_jumps_without_events),
         cmocka_unit_test(test_jump_under_a_differential_variable),
         cmocka_unit_test(test_error_test_of_all_stays),
+        cmocka_unit_test(test_fixed_values_that_contradict),
+        cmocka_unit_test(test_fixed_algebraic_variable_counts),
+        cmocka_unit_test(test_ends_of_domains),
+        cmocka_unit_test(test_solution_without_end),
+        cmocka_unit_test(test_index_is_explained),
         /* @@ list @@ */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

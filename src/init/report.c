@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/vector.h"
 #include "init/workspace.h"
+#include "system/model.h"
 
 typedef char name_text[DAE_NAME_SIZE + 24];
 
@@ -25,12 +26,31 @@ static void equation_text(const initializer *init, int i, name_text text)
         snprintf(text, sizeof(name_text), "F[%d]", i);
 }
 
+/* Whether the equations come from a text, whose writer knows of no callbacks and options. */
+static bool from_text(const initializer *init)
+{
+    return init->eval->instance != NULL;
+}
+
+/* Condition k: an initial equation of a model, or one of the user's B. */
+static void condition_text(const initializer *init, int k, name_text text)
+{
+    const model_form *f = init->eval->problem->model;
+    if (!f || (size_t)k >= f->condition_count) {
+        snprintf(text, sizeof(name_text), "condition B[%d]", k);
+        return;
+    }
+    const flat_equation *q = &f->flat->initial_equations[k];
+    snprintf(text, sizeof(name_text), "the initial equation at %.*s:%d", DAE_NAME_SIZE / 2,
+             f->flat->file ? f->flat->file : f->flat->name, q->place.line);
+}
+
 /* Row of a general system: an equation, its derivative, or a condition. */
 static void row_text(const initializer *init, const general_task *task, int i, name_text text)
 {
     int n = init->n, first = task && task->differentiate ? 2 * n : n;
     if (i >= first) {
-        snprintf(text, sizeof(name_text), "condition B[%d]", i - first);
+        condition_text(init, i - first, text);
     } else if (i >= n) {
         name_text name;
         equation_text(init, i - n, name);
@@ -83,6 +103,10 @@ static void name_worst(const initializer *init, const general_task *task, int ro
     if (!diag || worst < 0) return;
     diag->value = residual[worst];
     bool is_condition = worst >= (task && task->differentiate ? 2 * n : n);
+    const model_form *f = init->eval->problem->model;
+    if (is_condition && f)
+        diag->line =
+            f->flat->initial_equations[worst - (rows - (int)f->condition_count)].place.line;
     if (!is_condition)
         diag_equation(diag, worst % n, problem_equation(init->eval->problem, worst % n));
     if (variable && variable[worst] >= 0)
@@ -153,19 +177,47 @@ dae_status report_newton(const initializer *init, newton_status status, double t
             diag_variable(diag, init->singular_variable,
                           problem_variable(init->eval->problem, init->singular_variable));
         diag_append(diag,
-                    " The matrix is singular%s%s: the equations do not determine it as they stand. "
-                    "Try another guess, check the variables' kinds, tag values for init = general, "
-                    "or reduce an index above 1.",
-                    name[0] ? " at " : "", name);
+                    " The matrix is singular%s%s: the equations do not determine it as they "
+                    "stand. %s",
+                    name[0] ? " at " : "", name,
+                    from_text(init)
+                        ? "Try another start value for it, or an initial equation."
+                        : "Try another guess, check the variables' kinds, tag values for init = "
+                          "general, or reduce an index above 1.");
     } else if (status == NEWTON_LINEAR) {
         diag_append(diag, " GMRES made no progress on the linear system. Tell the variables' kinds "
                           "(algebraic ones cannot be recognised without a matrix), or give a "
                           "better preconditioner.");
+    } else if (from_text(init)) {
+        diag_append(diag, " Try better start values for the variables in them.");
     } else {
         diag_append(diag, " Try better guesses for these variables, bounds that keep the iteration "
                           "where the equations make sense, or init = general with tags.");
     }
     return DAE_ERR_INITIAL;
+}
+
+/* "Fixed are x, y." for up to REPORTED variables */
+static void list_fixed(const initializer *init, dae_diag *diag)
+{
+    const dae_tag *tags = init->options->y_tags;
+    int listed = 0;
+    for (int j = 0; tags && j < init->n && listed <= REPORTED; j++) {
+        if (tags[j] != DAE_TAG_FIXED) continue;
+        name_text name;
+        variable_text(init, j, name);
+        diag_append(diag, "%s%s", listed == 0 ? " Fixed: " : ", ", listed < REPORTED ? name : "..");
+        listed++;
+    }
+    if (listed) diag_append(diag, ".");
+}
+
+static const char *conflict_text(const initializer *init)
+{
+    bool asked = init->options->y_tags || init->eval->problem->form.n_conditions > 0;
+    if (!from_text(init)) return "the values given contradict the equations; not met:";
+    return asked ? "fixed values and initial equations contradict the equations; not met:"
+                 : "with the start values of the states these equations cannot be met:";
 }
 
 dae_status report_general(const initializer *init, const general_task *task, const double *misfit,
@@ -181,10 +233,16 @@ dae_status report_general(const initializer *init, const general_task *task, con
     name_worst(init, task, rows, misfit, residual, variable, diag);
     diag_set(diag, DAE_ERR_INITIAL,
              "No consistent initial values at t = %.6g, after %d iterations: %s", t, init->tried,
-             conflict ? "the values given contradict the equations; not met:"
-                      : "the iteration came to a halt; not met:");
+             conflict ? conflict_text(init) : "the iteration came to a halt; not met:");
     list_rows(init, task, rows, misfit, residual, variable, init->options->init_tolerance, diag);
     mention_bound(init, diag);
+    if (from_text(init)) {
+        if (conflict) list_fixed(init, diag);
+        diag_append(diag, conflict ? " Leave out an initial equation or a fixed = true that has to "
+                                     "do with them, or give other start values."
+                                   : " Try better start values for the variables in them.");
+        return DAE_ERR_INITIAL;
+    }
     diag_append(diag, conflict ? " Fix fewer values or conditions, or correct those that these "
                                  "equations involve (d/dt marks a hidden constraint, found by "
                                  "differentiating an equation once; index above 2 is not covered)."

@@ -5,12 +5,47 @@
 
 #include "base/diag.h"
 #include "base/vector.h"
+#include "solve/explain_model.h"
 #include "solve/solver.h"
+
+/* The function of a model's equation that has no value at the point tried last. */
+static void explain_no_value(dae_solver *s)
+{
+    const eval_failure *failure = &s->eval.failure;
+    const double *y = s->last.y ? s->last.y : s->y, *yp = s->last.y ? s->last.yp : s->yp;
+    if (!s->hybrid || !failure->callback || failure->callback[0] == 'e') return; /* event */
+    if (!explain_domain(s->hybrid->instance, failure->t, y, yp, failure->component, &s->diag))
+        diag_append(&s->diag, " Look there for a division by zero, a logarithm or root of a "
+                              "negative number, an overflow.");
+}
 
 dae_status explain_evaluation(dae_solver *s, eval_status status)
 {
     s->diag.t = s->eval.failure.t;
-    return evaluator_report(&s->eval, status, &s->diag);
+    dae_status result = evaluator_report(&s->eval, status, &s->diag);
+    if (result == DAE_ERR_EVALUATION) explain_no_value(s);
+    return result;
+}
+
+/* What a model's equations say about steps that had to become tiny. Whether they say anything. */
+static bool explain_small_steps(dae_solver *s)
+{
+    if (!s->hybrid) return false;
+    if (explain_index(s->hybrid->instance->form, &s->diag)) return true;
+    solver_interpolate(s, s->t_new, 0, s->at_y);
+    solver_interpolate(s, s->t_new, 1, s->at_yp);
+    return explain_domain(s->hybrid->instance, s->t_new, s->at_y, s->at_yp, -1, &s->diag);
+}
+
+/* The relation of a model that cannot be evaluated. */
+static void explain_relation(dae_solver *s)
+{
+    const flat_model *m = s->hybrid->instance->form->flat;
+    const eval_failure *failure = &s->eval.failure;
+    if (failure->component < 0 || (size_t)failure->component >= m->relation_count) return;
+    s->diag.line = m->relations[failure->component].place.line;
+    diag_set(&s->diag, DAE_ERR_EVENT, "The relation at %s:%d cannot be evaluated at t = %.10g.",
+             m->file ? m->file : m->name, s->diag.line, failure->t);
 }
 
 /* A recoverable failure of g that searching in smaller parts did not overcome. */
@@ -18,6 +53,7 @@ dae_status explain_events(dae_solver *s, eval_status status)
 {
     dae_status result = explain_evaluation(s, status);
     if (status != EVAL_RETRY) return result;
+    if (s->hybrid) explain_relation(s);
     diag_append(&s->diag, " Events up to t = %.10g have been reported.", s->searched);
     return s->diag.status = DAE_ERR_EVENT;
 }
@@ -37,10 +73,9 @@ static void explain_slow_progress(dae_solver *s)
 {
     const dae_stats *q = &s->stats;
     if (10 * q->rejected_convergence > q->attempts)
-        diag_append(&s->diag,
-                    " Newton's iteration failed in %ld of %ld attempts: check the "
-                    "Jacobian callback, or the sparsity pattern.",
-                    q->rejected_convergence, q->attempts);
+        diag_append(&s->diag, " Newton's iteration failed in %ld of %ld attempts%s.",
+                    q->rejected_convergence, q->attempts,
+                    s->hybrid ? "" : ": check the Jacobian callback, or the sparsity pattern");
     if (10 * q->rejected_error > q->attempts)
         diag_append(&s->diag, " The error test rejected %ld of %ld attempts.", q->rejected_error,
                     q->attempts);
@@ -49,6 +84,7 @@ static void explain_slow_progress(dae_solver *s)
     diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
     diag_append(&s->diag, " Variable %s dominates the error of the last step.",
                 s->diag.variable_name);
+    explain_small_steps(s);
 }
 
 dae_status explain_max_steps(dae_solver *s, double tend)
@@ -59,8 +95,8 @@ dae_status explain_max_steps(dae_solver *s, double tend)
     diag_set(&s->diag, DAE_ERR_MAX_STEPS,
              "%ld steps took the integration to t = %.10g, not to %.10g; the last step was "
              "h = %.3g. Call again to go on, raise max_steps, or look for what makes the "
-             "steps small (opt.monitor).",
-             s->options.max_steps, s->t, tend, s->stats.last_h);
+             "steps small%s.",
+             s->options.max_steps, s->t, tend, s->stats.last_h, s->hybrid ? "" : " (opt.monitor)");
     explain_slow_progress(s);
     return DAE_ERR_MAX_STEPS;
 }
@@ -181,13 +217,17 @@ static void advise_on_stubborn_error(dae_solver *s, const attempt *a)
     diag_append(&s->diag,
                 " The error does not go to 0 with h (%.3g at h = %.3g, %.3g at h = %.3g): ",
                 s->control.first_error, s->control.first_h, a->error, a->h);
-    if (at_start(s))
+    if (s->hybrid)
+        diag_append(&s->diag, at_start(s) ? "the start values do not fit the equations."
+                                          : "there is a discontinuity here. Let it be an event: "
+                                            "an if or when outside of noEvent.");
+    else if (at_start(s))
         diag_append(&s->diag, "the initial values are inconsistent, or the index is above 1. Try "
                               "opt.init = DAE_INIT_DIFFERENTIAL, or kinds DAE_KIND_INDEX2");
     else
         diag_append(&s->diag, "there is a discontinuity here, or the index is above 1. Try an "
                               "event at the discontinuity, or kinds DAE_KIND_INDEX2");
-    diag_append(&s->diag, " for variables that no equation determines directly.");
+    if (!s->hybrid) diag_append(&s->diag, " for variables that no equation determines directly.");
 }
 
 static dae_status explain_error_test(dae_solver *s, const attempt *a, const char *limit)
@@ -201,8 +241,12 @@ static dae_status explain_error_test(dae_solver *s, const attempt *a, const char
              "dominates: its estimated error is %.3g times its tolerance.",
              times(s->control.error_failures, text), a->t, a->h, limit, s->diag.variable_name,
              kind_text(s->kinds[variable]), size);
+    if (explain_small_steps(s)) return DAE_ERR_ERROR_TEST;
     if (error_ignores_step(s, a))
         advise_on_stubborn_error(s, a);
+    else if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL && s->hybrid)
+        diag_append(&s->diag, " It jumps here, or has a singularity; or try a larger nominal value "
+                              "or atol for it.");
     else if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL)
         diag_append(&s->diag, " An algebraic variable that asks for such small steps jumps here "
                               "(put an event there), or points to an index above 1: give it kind "
@@ -238,11 +282,16 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
              kind_text(s->kinds[variable]), s->newton.last_size, s->newton.rate);
     if (residual >= 0.0)
         diag_append(&s->diag,
-                    " Equation %s has the largest residual, %.3g in units of the "
-                    "tolerances.",
-                    s->diag.equation_name, residual);
+                    " The largest residual, %.3g in units of the tolerances, is that of %s%s.",
+                    residual, s->hybrid ? "" : "equation ", s->diag.equation_name);
     if (condition >= 0.0)
         diag_append(&s->diag, " The iteration matrix has reciprocal condition %.2g.", condition);
+    if (s->hybrid) {
+        if (!explain_small_steps(s))
+            diag_append(&s->diag, " Look for an equation that jumps, or that has no solution "
+                                  "beyond this point.");
+        return DAE_ERR_CONVERGENCE;
+    }
     if (index_suspected(s, variable))
         diag_append(&s->diag, " Inconsistent initial values or an index above 1 look like this: "
                               "try opt.init, and kinds for index-2 variables; differentiate "
@@ -272,7 +321,8 @@ static bool explain_empty_line(dae_solver *s)
     }
     if (row >= 0) {
         diag_equation(&s->diag, row, problem_equation(s->problem, row));
-        diag_append(&s->diag, " Equation %s contains no variable.", s->diag.equation_name);
+        diag_append(&s->diag, " %s%s contains no variable.", s->hybrid ? "" : "Equation ",
+                    s->diag.equation_name);
     }
     return row >= 0 || column >= 0;
 }
@@ -282,16 +332,21 @@ static dae_status explain_singular(dae_solver *s, const attempt *a, const char *
     int column = s->matrix.singular_column;
     if (column >= 0) blame_variable(s, column, 0.0);
     diag_set(&s->diag, DAE_ERR_SINGULAR,
-             "The matrix dF/dy + cj dF/dy' is singular at t = %.9g for every step size down to "
-             "h = %.3g (%s).",
-             a->t, a->h, limit);
+             "%s singular at t = %.9g for every step size down to h = %.3g (%s).",
+             s->hybrid ? "The equations are" : "The matrix dF/dy + cj dF/dy' is", a->t, a->h,
+             limit);
     if (!explain_empty_line(s) && column >= 0)
         diag_append(&s->diag,
                     " Elimination stopped at variable %s: no equation is left to "
                     "determine it.",
                     s->diag.variable_name);
-    diag_append(&s->diag, " Look for redundant or missing equations, or a wrong Jacobian "
-                          "callback.");
+    if (s->hybrid) {
+        if (!explain_small_steps(s))
+            diag_append(&s->diag, " Look for equations that repeat others here.");
+    } else {
+        diag_append(&s->diag, " Look for redundant or missing equations, or a wrong Jacobian "
+                              "callback.");
+    }
     return DAE_ERR_SINGULAR;
 }
 

@@ -84,8 +84,12 @@ void hybrid_consider_compiling(dae_solver *s)
 
 void hybrid_tell_line(const model_form *f, dae_diag *diag)
 {
-    if (diag->line == 0 && diag->equation >= 0 && diag->equation < f->n)
+    if (diag->line != 0) return;
+    if (diag->equation >= 0 && diag->equation < f->n)
         diag->line = f->equation_lines[diag->equation];
+    else if (diag->variable >= 0 && diag->variable < f->n && f->unknown_variable &&
+             f->unknown_variable[diag->variable] >= 0)
+        diag->line = f->flat->variables[f->unknown_variable[diag->variable]].place.line;
 }
 
 /* Over at (t, y): outputs there are the values after the event. */
@@ -130,7 +134,7 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
 
 dae_status hybrid_explain(dae_solver *s, dae_status status)
 {
-    if (status < 0 && s->diag.line == 0) hybrid_tell_line(s->hybrid->instance->form, &s->diag);
+    if (status < 0) hybrid_tell_line(s->hybrid->instance->form, &s->diag);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "solve/explain_model.h"
 #include "solve/hybrid_parts.h"
 
 /* ---- options ---- */
@@ -69,20 +70,37 @@ static int start_level(const model_form *f, size_t v)
     return f->flat->variables[v].fixed ? 2 : f->alias[v].root == (int)v;
 }
 
-/* Give the unknown of flat variable v its start value; two fixed ones that differ are a conflict.
- */
+static bool differ(double a, double b)
+{
+    return fabs(a - b) > 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* The value that an equation v = value gave to a variable that left the system. */
+static double eliminated_value(const model_form *f, int v)
+{
+    int sign, root = hybrid_root(f, v, &sign);
+    return sign * model_form_constant(f, f->alias[root].value);
+}
+
+/* Give the unknown of flat variable v its start value; two fixed ones that differ, or one that
+ * differs from the constant which the equations give to v, are a conflict. */
 static void take_start(dae_solver *s, size_t v)
 {
     hybrid *h = s->hybrid;
     const model_form *f = h->instance->form;
     int sign, first = f->first_unknown[hybrid_root(f, (int)v, &sign)];
     double value = sign * hybrid_start_value(f, v);
-    if (first < 0 || isnan(value)) return;
+    if (isnan(value)) return;
+    if (first < 0) {
+        bool fixed =
+            f->flat->variables[v].fixed && differ(sign * value, eliminated_value(f, (int)v));
+        if (fixed) h->conflict = (int)v;
+        return;
+    }
     if (start_level(f, v) == 2) {
-        double size = fmax(fabs(value), fabs(s->y[first]));
         if (h->fixed_by[first] < 0)
             h->fixed_by[first] = (int)v;
-        else if (fabs(value - s->y[first]) > 1e-9 * size)
+        else if (differ(value, s->y[first]))
             h->conflict = (int)v;
     }
     s->y[first] = value;
@@ -101,18 +119,24 @@ void hybrid_start_values(dae_solver *s)
             if (!f->flat->variables[v].discrete && start_level(f, v) == level) take_start(s, v);
 }
 
-/* Two fixed start values of one unknown must agree. */
+/* Fixed start values must agree. */
 dae_status hybrid_check_fixed(dae_solver *s)
 {
     const model_form *f = s->hybrid->instance->form;
     int v = s->hybrid->conflict, sign;
     if (v < 0) return DAE_OK;
     const flat_variable *q = &f->flat->variables[v];
-    const flat_variable *p =
-        &f->flat->variables[s->hybrid->fixed_by[f->first_unknown[hybrid_root(f, v, &sign)]]];
+    int first = f->first_unknown[hybrid_root(f, v, &sign)];
     diag_variable(&s->diag, v, q->name);
     s->diag.line = q->place.line;
     s->diag.value = hybrid_start_value(f, (size_t)v);
+    if (first < 0)
+        return diag_set(&s->diag, DAE_ERR_INITIAL,
+                        "The fixed start value %.9g of %s (%s:%d) contradicts the equations, which "
+                        "give it the value %.9g.",
+                        s->diag.value, q->name, hybrid_file(s), q->place.line,
+                        eliminated_value(f, v));
+    const flat_variable *p = &f->flat->variables[s->hybrid->fixed_by[first]];
     return diag_set(&s->diag, DAE_ERR_INITIAL,
                     "The fixed start value %.9g of %s (%s:%d) contradicts that of %s (%s:%d): the "
                     "equations make them one variable.",
@@ -156,7 +180,9 @@ static dae_status new_initial(dae_solver *s)
     r.user = h->initial;
     dae_status status = dae_problem_from_residual(&r, &h->initial_problem, &s->diag);
     if (status != DAE_OK) return status;
-    return dae_solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
+    status = dae_solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
+    if (status == DAE_OK) h->initial_solver->eval.instance = h->initial;
+    return status;
 }
 
 /* Solve F = 0, initial equations and kept start values for y and y' at once. */
@@ -181,7 +207,10 @@ dae_status hybrid_solve_initial(dae_solver *s, double t)
     vector_zero(initial->n, h->initial_yp);
     status = dae_solver_start(h->initial_solver, t, h->initial_y, h->initial_yp);
     if (status != DAE_OK) {
-        s->diag = *dae_solver_diag(h->initial_solver);
+        const dae_solver *of = h->initial_solver;
+        s->diag = of->diag;
+        if (status == DAE_ERR_EVALUATION)
+            explain_domain(h->initial, t, of->y, of->yp, of->eval.failure.component, &s->diag);
         hybrid_tell_line(initial, &s->diag);
         return status;
     }

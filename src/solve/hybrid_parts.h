@@ -34,7 +34,7 @@ static inline bool memory_store(double *slot, double value)
 
 /* hybrid.c */
 
-/* The line of the equation that a diagnostic names. */
+/* The line of the equation, else of the variable, that a diagnostic names. */
 void hybrid_tell_line(const model_form *f, dae_diag *diag);
 
 /* hybrid_initial.c */

@@ -48,16 +48,14 @@ static bool allocate_work(dae_solver *s)
            s->jumps;
 }
 
-/* Build the rooms a solver consists of, lowest first. */
-static dae_status assemble(dae_solver *s, dae_diag *diag)
+/* Build the rooms that depend on the problem, lowest first. */
+static dae_status furnish(dae_solver *s, dae_diag *diag)
 {
     s->eval = (evaluator){.problem = s->problem, .stats = &s->stats};
-    s->method = method_find(s->options.method);
-    if (s->problem->model) {
-        s->hybrid = hybrid_new(s->problem->model);
-        if (!s->hybrid || !hybrid_options(s->problem->model, &s->options))
-            return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the model.");
+    if (s->hybrid) {
         s->eval.instance = s->hybrid->instance;
+        if (!hybrid_options(s->hybrid->instance->form, &s->options))
+            return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the model.");
     }
     bool fits = allocate_work(s) && norm_new(&s->norm, s->n, &s->options);
     if (!fits) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
@@ -78,6 +76,67 @@ static dae_status assemble(dae_solver *s, dae_diag *diag)
     return status;
 }
 
+static void unfurnish(dae_solver *s)
+{
+    event_finder_free(s->events);
+    initializer_free(s->init);
+    newton_free(&s->newton);
+    iteration_free(&s->matrix);
+    norm_free(&s->norm);
+    dae_free(s->state);
+    dae_free(s->scratch);
+    dae_free(s->kinds);
+    dae_free(s->y);
+    dae_free(s->yp);
+    dae_free(s->work);
+    dae_free(s->at_y);
+    dae_free(s->at_yp);
+    dae_free(s->jumps);
+    s->events = NULL;
+    s->init = NULL;
+    s->newton = (newton){0};
+    s->matrix = (iteration){0};
+    s->norm = (error_norm){0};
+    s->state = s->scratch = NULL;
+    s->kinds = NULL;
+    s->y = s->yp = s->work = s->at_y = s->at_yp = NULL;
+    s->jumps = NULL;
+}
+
+dae_status solver_bind(dae_solver *s, const dae_problem *problem, dae_options *options)
+{
+    unfurnish(s);
+    options_free(&s->options);
+    s->options = *options;
+    s->problem = problem;
+    s->n = problem->form.n;
+    s->phase = PHASE_NEW;
+    dae_status status = furnish(s, &s->diag);
+    if (status != DAE_OK) unfurnish(s);
+    return status;
+}
+
+dae_status solver_repattern(dae_solver *s, const dae_problem *problem)
+{
+    s->problem = s->eval.problem = problem;
+    iteration_free(&s->matrix);
+    s->matrix = (iteration){0};
+    dae_status status = iteration_new(&s->matrix, &s->eval, &s->options, &s->diag);
+    newton_reset(&s->newton);
+    return status;
+}
+
+static dae_status assemble(dae_solver *s, dae_diag *diag)
+{
+    s->method = method_find(s->options.method);
+    if (s->problem->model) {
+        s->hybrid = hybrid_new(s->problem->model);
+        s->reform = s->hybrid ? reform_new(s->problem) : NULL;
+        if (!s->reform) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the model.");
+    }
+    return furnish(s, diag);
+}
+
 dae_status dae_solver_new(const dae_problem *problem, const dae_options *options,
                           dae_solver **solver, dae_diag *diag)
 {
@@ -91,10 +150,11 @@ dae_status dae_solver_new(const dae_problem *problem, const dae_options *options
     if (status != DAE_OK) return status;
     dae_solver *s = DAE_NEW(dae_solver);
     if (!s) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a solver.");
-    s->problem = problem;
+    s->problem = s->base = problem;
     s->n = problem->form.n;
     diag_clear(&s->diag);
     status = options_copy(&s->options, &full, s->n, diag);
+    if (status == DAE_OK) status = options_copy(&s->base_options, &full, s->n, diag);
     if (status == DAE_OK) status = assemble(s, diag);
     if (status != DAE_OK) {
         dae_solver_free(s);
@@ -107,21 +167,10 @@ dae_status dae_solver_new(const dae_problem *problem, const dae_options *options
 void dae_solver_free(dae_solver *s)
 {
     if (!s) return;
-    event_finder_free(s->events);
-    initializer_free(s->init);
-    newton_free(&s->newton);
-    iteration_free(&s->matrix);
-    norm_free(&s->norm);
+    unfurnish(s);
     options_free(&s->options);
-    dae_free(s->state);
-    dae_free(s->scratch);
-    dae_free(s->kinds);
-    dae_free(s->y);
-    dae_free(s->yp);
-    dae_free(s->work);
-    dae_free(s->at_y);
-    dae_free(s->at_yp);
-    dae_free(s->jumps);
+    options_free(&s->base_options);
+    reform_free(s->reform);
     hybrid_free(s->hybrid);
     dae_free(s->past_t);
     dae_free(s->past_y);
@@ -164,6 +213,12 @@ dae_status dae_solver_local_errors(const dae_solver *s, double *errors)
     if (!s || !errors) return DAE_ERR_ARGUMENT;
     bool accepted = s->last.t + s->last.h == s->t_new; /* not so after a rejected attempt */
     if (s->phase < PHASE_RUNNING || !s->last.estimate || !accepted) return DAE_ERR_STATE;
+    if (s->problem != s->base) { /* of a variant: variables of the base that are no unknowns: 0 */
+        reform_to_base(s, s->last.estimate, NULL, errors, NULL);
+        for (int i = 0; i < s->base->form.n; i++)
+            errors[i] *= s->last.error_constant;
+        return DAE_OK;
+    }
     for (int i = 0; i < s->n; i++) errors[i] = s->last.error_constant * s->last.estimate[i];
     return DAE_OK;
 }
@@ -182,8 +237,11 @@ dae_status dae_solver_set_tolerances(dae_solver *s, double rtol, double atol)
     dae_free((void *)s->options.atol_by_variable);
     s->options.rtol_by_variable = s->options.atol_by_variable = NULL;
     s->norm.rtol_by_variable = s->norm.atol_by_variable = NULL;
-    s->options.rtol = s->norm.rtol = rtol;
-    s->options.atol = s->norm.atol = atol;
+    dae_free((void *)s->base_options.rtol_by_variable);
+    dae_free((void *)s->base_options.atol_by_variable);
+    s->base_options.rtol_by_variable = s->base_options.atol_by_variable = NULL;
+    s->options.rtol = s->norm.rtol = s->base_options.rtol = rtol;
+    s->options.atol = s->norm.atol = s->base_options.atol = atol;
     if (!s->options.weights) s->finest_rtol = rtol;
     if (s->phase == PHASE_NEW) return DAE_OK;
     solver_interpolate(s, s->t_new, 0, s->work);
@@ -197,6 +255,6 @@ dae_status dae_solver_set_stop_time(dae_solver *s, double stop_time)
     if (isinf(stop_time))
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "The stop time is infinite; use NAN for no stop time.");
-    s->options.stop_time = stop_time;
+    s->options.stop_time = s->base_options.stop_time = stop_time;
     return DAE_OK;
 }

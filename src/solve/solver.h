@@ -7,6 +7,7 @@
 #include "init/init.h"
 #include "method/method.h"
 #include "solve/hybrid.h"
+#include "solve/reform.h"
 
 typedef enum solver_phase {
     PHASE_NEW = 0, /* not started */
@@ -22,8 +23,10 @@ typedef struct jump_trace {
 } jump_trace;
 
 struct dae_solver {
-    const dae_problem *problem; /* borrowed */
-    dae_options options;        /* arrays owned, strings static */
+    const dae_problem *base;    /* the user's problem; borrowed */
+    const dae_problem *problem; /* what is integrated: that, or a variant of its model; borrowed */
+    dae_options base_options;   /* the user's; arrays owned, strings static */
+    dae_options options;        /* the same for the problem at hand */
     int n;
     dae_stats stats;
     dae_diag diag;
@@ -35,6 +38,7 @@ struct dae_solver {
     initializer *init;
     event_finder *events; /* NULL if the problem has none */
     hybrid *hybrid;       /* discrete side of a model; NULL for callbacks */
+    reform *reform;       /* variants of a model; NULL for callbacks */
     bool terminated;      /* by the model */
     bool compile_tried;   /* native code has been asked for */
 
@@ -69,6 +73,13 @@ struct dae_solver {
 dae_status options_check(const dae_options *options, const dae_problem *problem, dae_diag *diag);
 dae_status options_copy(dae_options *copy, const dae_options *options, int n, dae_diag *diag);
 void options_free(dae_options *copy);
+
+/* solve/solver.c: go on with another problem of n variables, from nothing but the statistics; takes
+ * over the arrays of options. Values are not carried over. After a failure only a start may follow.
+ */
+dae_status solver_bind(dae_solver *s, const dae_problem *problem, dae_options *options);
+/* The same variables and options, other equations and pattern: the method keeps its history. */
+dae_status solver_repattern(dae_solver *s, const dae_problem *problem);
 
 /* solve/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);

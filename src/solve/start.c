@@ -121,6 +121,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
         status = solver_update_weights(s, t, s->y); /* anew, since the kinds are known now */
         if (status != DAE_OK) return status;
         status = initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
+        if (status == DAE_ERR_EVALUATION && s->hybrid) return explain_evaluation(s, EVAL_RETRY);
         if (status != DAE_OK) return status;
     }
     status = solver_update_weights(s, t, s->y);

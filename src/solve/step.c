@@ -332,12 +332,10 @@ static dae_status renew_weights(dae_solver *s)
     return solver_update_weights(s, s->t_new, s->work);
 }
 
-dae_status dae_solver_step(dae_solver *s, double tend)
+/* One step, event or piece of a step towards tend. */
+static dae_status advance(dae_solver *s, double tend)
 {
-    if (!s) return DAE_ERR_ARGUMENT;
-    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
-    dae_status status = check_goal(s, tend);
-    if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
+    dae_status status = DAE_OK;
     if (s->hybrid) {
         hybrid_consider_compiling(s);
         if (tend != s->t) hybrid_leave(s, direction_to(s, tend));
@@ -359,6 +357,16 @@ dae_status dae_solver_step(dae_solver *s, double tend)
         if (status != DAE_OK) return status;
     }
     return advance_within_step(s, tend);
+}
+
+dae_status dae_solver_step(dae_solver *s, double tend)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    dae_status status = check_goal(s, tend);
+    if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
+    status = advance(s, tend);
+    return s->hybrid ? hybrid_explain(s, status) : status;
 }
 
 /* The values where the solver stands; after an error without projection, which might fail again. */
