@@ -1,0 +1,119 @@
+/* The stages in their order, and the last of them: R(u) = (1 - s) R(u0) from s = 0 to 1. */
+#include "base/memory.h"
+#include "base/vector.h"
+#include "init/levels_parts.h"
+
+static const double RANK = 1e-11;       /* relative, of the scaled Jacobian */
+static const double RANK_LOOSE = 1e-7;  /* for rows that depend on each other at the solution only */
+static const double FIRST_STEP = 0.125, LEAST_STEP = 1e-4;
+static const double NUDGE = 1e-3;       /* away from points where a row has no gradient, in scales */
+enum { HOMOTOPY_STEPS = 100, CORRECTOR = 8 };
+
+/* Newton at s; u stays if it fails */
+static level_outcome corrector(level_problem *p, const double *r0, double s)
+{
+    for (int i = 0; i < p->m; i++) p->offset[i] = (1.0 - s) * r0[i];
+    vector_copy(p->n, p->u, p->least);
+    level_outcome outcome = level_newton(p, RANK);
+    if (outcome != LEVEL_MET) vector_copy(p->n, p->least, p->u);
+    return outcome;
+}
+
+static level_outcome follow(level_problem *p, const double *r0)
+{
+    double s = 0.0, ds = FIRST_STEP;
+    for (int k = 0; k < HOMOTOPY_STEPS && s < 1.0 && ds >= LEAST_STEP; k++) {
+        level_outcome outcome = corrector(p, r0, fmin(1.0, s + ds));
+        if (outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY) return outcome;
+        s = outcome == LEVEL_MET ? fmin(1.0, s + ds) : s;
+        ds *= outcome == LEVEL_MET ? 2.0 : 0.25;
+    }
+    return s < 1.0 ? LEVEL_STALLED : LEVEL_MET;
+}
+
+level_outcome level_homotopy(level_problem *p)
+{
+    level_outcome outcome = level_residual(p, p->u, p->r);
+    if (outcome != LEVEL_MET) return outcome;
+    double *r0 = dae_copy(p->r, (size_t)p->m, sizeof *p->r);
+    if (!r0) return LEVEL_NO_MEMORY;
+    p->least_change = false;
+    p->iterations = CORRECTOR;
+    outcome = follow(p, r0);
+    vector_zero(p->m, p->offset);
+    p->least_change = true;
+    p->iterations = p->work->iterations;
+    dae_free(r0);
+    return outcome == LEVEL_MET ? level_newton(p, RANK) : outcome;
+}
+
+/* Move the unknowns of the rows with misfit_i < 0 a little: deterministic, away from 0. */
+static void nudge(level_problem *p)
+{
+    const double *scale = p->work->request->scale;
+    for (int j = 0; j < p->n; j++)
+        for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
+            if (p->misfit[p->rowind[e]] >= 0.0) continue;
+            p->start[j] += copysign(NUDGE * scale[p->column[j]], p->start[j]);
+            break;
+        }
+}
+
+/* Leave a start where a row that is not met has no gradient, as y = 0 in x^2 + y^2 = 1 with x fixed,
+ * or an infinite one, as sqrt(x) at 0. */
+static level_outcome leave_singular_start(level_problem *p)
+{
+    level_outcome outcome = level_residual(p, p->start, p->r);
+    if (outcome != LEVEL_MET) return outcome;
+    outcome = level_jacobian(p, p->start);
+    if (outcome != LEVEL_MET && outcome != LEVEL_UNDEFINED) return outcome;
+    level_misfit(p, p->r);
+    level_scale(p, 1.0);
+    for (int i = 0; i < p->m; i++) {
+        bool flat = !(p->rows[i] > 0.0) && p->misfit[i] > p->work->tolerance;
+        bool steep = p->row[i] == p->work->failed_row;
+        p->misfit[i] = (outcome == LEVEL_MET ? flat : steep) ? -1.0 : 0.0;
+    }
+    nudge(p);
+    if (outcome == LEVEL_MET) return outcome;
+    outcome = level_residual(p, p->start, p->r);
+    return outcome == LEVEL_MET ? level_jacobian(p, p->start) : outcome;
+}
+
+/* Least squares, then Newton with a looser idea of rank. */
+static level_outcome gauss_newton(level_problem *p)
+{
+    level_outcome outcome = level_least_squares(p);
+    if (outcome != LEVEL_MET) return outcome;
+    return level_newton(p, RANK_LOOSE);
+}
+
+static bool final(level_outcome outcome)
+{
+    return outcome == LEVEL_MET || outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY;
+}
+
+level_outcome level_stages(level_problem *p, level_stage *stage)
+{
+    level_outcome outcome = leave_singular_start(p);
+    if (outcome != LEVEL_MET) return outcome;
+    *stage = LEVEL_NEWTON;
+    vector_copy(p->n, p->start, p->u);
+    outcome = level_newton(p, RANK);
+    if (final(outcome)) return outcome;
+    *stage = LEVEL_GAUSS_NEWTON;
+    vector_copy(p->n, p->start, p->u);
+    outcome = gauss_newton(p);
+    if (final(outcome)) return outcome;
+    double *least = dae_copy(p->u, (size_t)p->n, sizeof *p->u);
+    if (!least) return LEVEL_NO_MEMORY;
+    *stage = LEVEL_HOMOTOPY;
+    vector_copy(p->n, p->start, p->u);
+    outcome = level_homotopy(p);
+    if (!final(outcome)) {
+        vector_copy(p->n, least, p->u);
+        outcome = LEVEL_STALLED;
+    }
+    dae_free(least);
+    return outcome;
+}

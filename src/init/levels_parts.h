@@ -1,0 +1,109 @@
+/* Inside of the level engine: problems over a subset of equations, and the stages that solve them.
+ */
+#ifndef DAE_INIT_LEVELS_PARTS_H
+#define DAE_INIT_LEVELS_PARTS_H
+
+#include "init/levels.h"
+#include "linalg/kkt.h"
+
+/* One point of the whole system, shared by all problems over parts of it. */
+typedef struct level_work {
+    const level_system *system;
+    const level_request *request;
+    double tolerance;
+    int iterations; /* at most, in each stage */
+    double *u;      /* n: what the callbacks see; owned like the rest */
+    double *origin; /* n: given values of fixed and preferred unknowns, the start of free ones */
+    double *r;      /* m */
+    double *values; /* of the Jacobian */
+    double *size;   /* m: max_j |dR_i/du_j| scale_j */
+    double *noise;  /* m: rounding errors of R_i */
+    double *seen;   /* m: the largest size met so far */
+    int failed_row, failed_column; /* of the last evaluation that failed; -1: not known */
+} level_work;
+
+/* R_i = offset_i for some rows i in some columns; the other unknowns stand still. */
+typedef struct level_problem {
+    level_work *work; /* borrowed */
+    int m, n;
+    int *row, *column;               /* in the system; owned like the rest */
+    int *colptr, *rowind, *position; /* pattern, and where its values are in the system's */
+    kkt *solver;
+    bool *preferred;   /* n: keep near `origin` */
+    double *u, *trial; /* n */
+    double *good;      /* n: the last point where all rows were met */
+    double *start;     /* n */
+    double *least;     /* n: the least squares solution, if one was looked for */
+    double *r, *misfit;
+    double *offset;         /* m */
+    double *values, *B;     /* Jacobian, and scaled */
+    double *rows, *columns; /* B = diag(rows) J diag(columns) */
+    double *normal, *tangent, *before, *step, *w; /* n */
+    double *rhs;                                  /* m */
+    bool least_change; /* move along the solutions towards `origin`, too */
+    int iterations;    /* of one Newton iteration, at most */
+    int used;          /* iterations so far */
+} level_problem;
+
+typedef enum level_outcome {
+    LEVEL_MET,       /* all rows are met */
+    LEVEL_STALLED,   /* not met, and no step makes it better */
+    LEVEL_UNDEFINED, /* could not be evaluated where it must be */
+    LEVEL_STOP,      /* a callback asked to stop */
+    LEVEL_NO_MEMORY
+} level_outcome;
+
+/* levels_problem.c */
+
+bool level_work_new(level_work *work, const level_system *system, const level_request *request,
+                    const double *u);
+void level_work_free(level_work *work);
+
+/* The problem of `rows` (m numbers) with the unknowns that they contain and that `held` does not
+ * hold. Starts from work->u. False: memory. */
+bool level_problem_new(level_problem *p, level_work *work, int m, const int *rows,
+                       const bool *held);
+void level_problem_free(level_problem *p);
+
+/* r = R(u) - offset at the problem's unknowns u */
+level_outcome level_residual(level_problem *p, const double *u, double *r);
+/* Jacobian at u: values, and sizes and noise of the rows */
+level_outcome level_jacobian(level_problem *p, const double *u);
+/* misfit_i = |r_i| in units of the unknown that moves row i most, less rounding errors; returns the
+ * largest. */
+double level_misfit(level_problem *p, const double *r);
+/* max_j |step_j| / max(scale_j, |u_j|) */
+double level_length(const level_problem *p, const double *step);
+/* B from the Jacobian. free_factor: how much cheaper it is to move free unknowns. */
+void level_scale(level_problem *p, double free_factor);
+/* Unknowns of the problem to work->u. */
+void level_store(level_problem *p);
+
+/* levels_newton.c, levels_least_squares.c, levels_homotopy.c: the stages. On LEVEL_MET, p->u is the
+ * solution. */
+level_outcome level_newton(level_problem *p, double rcond);
+level_outcome level_least_squares(level_problem *p);
+level_outcome level_homotopy(level_problem *p);
+/* All stages from the problem's start. *stage tells which succeeded; on LEVEL_STALLED p->u is the
+ * least squares solution. */
+level_outcome level_stages(level_problem *p, level_stage *stage);
+
+/* levels_rank.c */
+
+/* Rank of the rows at the problem's point, for the report. */
+level_outcome level_rank(level_problem *p, int *rank);
+
+/* levels_conflict.c */
+
+/* At the least squares solution work->u: an irreducible set of equations and fixed unknowns that
+ * cannot hold together. instead[k]: the value that fixed unknown k of the set would take if it were
+ * free (owned by the caller). */
+level_outcome level_conflict(level_work *work, level_report *report, double **instead);
+
+/* levels_message.c */
+
+dae_status level_failure(const level_work *work, level_outcome outcome, dae_diag *diag);
+dae_status level_conflict_message(const level_work *work, const level_report *report,
+                                  const double *instead, dae_diag *diag);
+
+#endif

@@ -1,0 +1,229 @@
+/* Problems over parts of a level system: pattern, evaluation and scaling. */
+#include "base/memory.h"
+#include "base/vector.h"
+#include "init/levels_parts.h"
+
+#include <float.h>
+
+/* A row's size is at least this part of the largest seen, so that x^2 = 0 can be met. */
+static const double SIZE_FLOOR = 1e-8;
+/* Entries below this part of their row are rounding errors. */
+static const double ENTRY_FLOOR = 1e-14;
+/* Rounding errors of R_i: this many ulp of the sum of its terms. */
+static const double NOISE_ULPS = 4.0;
+
+bool level_work_new(level_work *work, const level_system *system, const level_request *request,
+                    const double *u)
+{
+    const int n = system->n, m = system->m;
+    *work = (level_work){.system = system, .request = request, .failed_row = -1};
+    work->failed_column = -1;
+    work->tolerance = request->tolerance > 0.0 ? request->tolerance : 1e-12;
+    work->iterations = request->iterations > 0 ? request->iterations : 50;
+    work->u = DAE_ARRAY(double, n);
+    work->origin = DAE_ARRAY(double, n);
+    work->r = DAE_ARRAY(double, m);
+    work->values = DAE_ARRAY(double, system->colptr[n]);
+    work->size = DAE_ARRAY(double, m);
+    work->noise = DAE_ARRAY(double, m);
+    work->seen = DAE_ARRAY(double, m);
+    if (!work->u || !work->origin || !work->r || !work->values || !work->size || !work->noise ||
+        !work->seen)
+        return false;
+    for (int j = 0; j < n; j++) {
+        work->u[j] = request->tag[j] == DAE_TAG_FIXED ? request->given[j] : u[j];
+        work->origin[j] = request->tag[j] == DAE_TAG_FREE ? u[j] : request->given[j];
+    }
+    return true;
+}
+
+void level_work_free(level_work *work)
+{
+    double *const blocks[] = {work->u,    work->origin, work->r,   work->values,
+                              work->size, work->noise,  work->seen};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    *work = (level_work){0};
+}
+
+void level_problem_free(level_problem *p)
+{
+    void *const blocks[] = {p->row,  p->column,  p->colptr, p->rowind,  p->position,
+                            p->u,    p->trial,   p->good,   p->r,       p->misfit,
+                            p->B,    p->offset,  p->values, p->rows,    p->columns,
+                            p->step, p->tangent, p->normal, p->before,  p->w,
+                            p->rhs,  p->preferred, p->start, p->least};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    kkt_free(p->solver);
+    *p = (level_problem){0};
+}
+
+/* The columns with an entry in these rows that are not held; pattern in terms of the part. */
+static bool collect_pattern(level_problem *p, const bool *held)
+{
+    const level_system *s = p->work->system;
+    int *number = DAE_ARRAY(int, s->m), entries = 0;
+    if (!number) return false;
+    for (int i = 0; i < s->m; i++) number[i] = -1;
+    for (int k = 0; k < p->m; k++) number[p->row[k]] = k;
+    p->n = 0;
+    p->colptr[0] = 0;
+    for (int j = 0; j < s->n; j++) {
+        if (held[j]) continue;
+        for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++) {
+            if (number[s->rowind[e]] < 0) continue;
+            p->rowind[entries] = number[s->rowind[e]];
+            p->position[entries++] = e;
+        }
+        if (entries == p->colptr[p->n]) continue;
+        p->column[p->n++] = j;
+        p->colptr[p->n] = entries;
+    }
+    dae_free(number);
+    return true;
+}
+
+static bool problem_vectors(level_problem *p)
+{
+    double **const columns[] = {&p->u,      &p->trial,  &p->good, &p->columns, &p->normal,
+                                &p->tangent, &p->before, &p->step, &p->w, &p->start, &p->least};
+    double **const rows[] = {&p->r, &p->misfit, &p->offset, &p->rows, &p->rhs};
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+        if (!(*columns[k] = DAE_ARRAY(double, p->n))) return false;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        if (!(*rows[k] = DAE_ARRAY(double, p->m))) return false;
+    p->values = DAE_ARRAY(double, p->colptr[p->n]);
+    p->B = DAE_ARRAY(double, p->colptr[p->n]);
+    p->preferred = DAE_ARRAY(bool, p->n);
+    return p->values && p->B && p->preferred;
+}
+
+bool level_problem_new(level_problem *p, level_work *work, int m, const int *rows, const bool *held)
+{
+    const level_system *s = work->system;
+    *p = (level_problem){.work = work, .m = m, .least_change = true};
+    p->iterations = work->iterations;
+    p->row = dae_copy(rows, (size_t)m, sizeof *rows);
+    p->column = DAE_ARRAY(int, s->n);
+    p->colptr = DAE_ARRAY(int, s->n + 1);
+    p->rowind = DAE_ARRAY(int, s->colptr[s->n]);
+    p->position = DAE_ARRAY(int, s->colptr[s->n]);
+    if (p->row && p->column && p->colptr && p->rowind && p->position && collect_pattern(p, held) &&
+        problem_vectors(p) && (p->solver = kkt_new(m, p->n, p->colptr, p->rowind))) {
+        for (int j = 0; j < p->n; j++) {
+            p->u[j] = p->start[j] = work->u[p->column[j]];
+            p->preferred[j] = work->request->tag[p->column[j]] != DAE_TAG_FREE;
+        }
+        return true;
+    }
+    level_problem_free(p);
+    return false;
+}
+
+static level_outcome outcome_of(eval_status status)
+{
+    return status == EVAL_OK       ? LEVEL_MET
+           : status == EVAL_MEMORY ? LEVEL_NO_MEMORY
+           : status == EVAL_STOP   ? LEVEL_STOP
+                                   : LEVEL_UNDEFINED;
+}
+
+level_outcome level_residual(level_problem *p, const double *u, double *r)
+{
+    level_work *work = p->work;
+    for (int j = 0; j < p->n; j++) work->u[p->column[j]] = u[j];
+    if (!vector_finite(p->n, u)) return LEVEL_UNDEFINED;
+    eval_status status = work->system->residual(work->system->user, work->u, work->r);
+    work->failed_row = work->failed_column = -1;
+    for (int i = 0; i < p->m; i++) {
+        r[i] = work->r[p->row[i]] - p->offset[i];
+        if (isfinite(r[i])) continue;
+        work->failed_row = p->row[i];
+        if (status == EVAL_OK) status = EVAL_RETRY;
+        break;
+    }
+    return outcome_of(status);
+}
+
+/* Sizes and noise of all rows of the system at work->u. */
+static void row_sizes(level_work *work)
+{
+    const level_system *s = work->system;
+    const double *scale = work->request->scale;
+    vector_zero(s->m, work->size);
+    vector_zero(s->m, work->noise);
+    for (int j = 0; j < s->n; j++)
+        for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++) {
+            int i = s->rowind[e];
+            double entry = fabs(work->values[e]);
+            work->size[i] = fmax(work->size[i], entry * scale[j]);
+            work->noise[i] += NOISE_ULPS * DBL_EPSILON * entry * fabs(work->u[j]);
+        }
+    for (int i = 0; i < s->m; i++) {
+        if (isfinite(work->size[i])) work->seen[i] = fmax(work->seen[i], work->size[i]);
+        work->size[i] = fmax(work->size[i], SIZE_FLOOR * work->seen[i]);
+    }
+}
+
+level_outcome level_jacobian(level_problem *p, const double *u)
+{
+    level_work *work = p->work;
+    const level_system *s = work->system;
+    for (int j = 0; j < p->n; j++) work->u[p->column[j]] = u[j];
+    eval_status status = s->jacobian(s->user, work->u, work->values);
+    work->failed_row = work->failed_column = -1;
+    for (int j = 0; j < p->n; j++)
+        for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
+            p->values[e] = work->values[p->position[e]];
+            if (isfinite(p->values[e]) || work->failed_row >= 0) continue;
+            work->failed_row = p->row[p->rowind[e]];
+            work->failed_column = p->column[j];
+            if (status == EVAL_OK) status = EVAL_RETRY;
+        }
+    if (status == EVAL_OK) row_sizes(work);
+    return outcome_of(status);
+}
+
+double level_misfit(level_problem *p, const double *r)
+{
+    double most = 0.0;
+    for (int i = 0; i < p->m; i++) {
+        double size = p->work->size[p->row[i]], excess = fabs(r[i]) - p->work->noise[p->row[i]];
+        p->misfit[i] = excess <= 0.0 ? 0.0 : size > 0.0 ? excess / size : 1.0;
+        most = fmax(most, p->misfit[i]);
+    }
+    return most;
+}
+
+double level_length(const level_problem *p, const double *step)
+{
+    const double *scale = p->work->request->scale;
+    double most = 0.0;
+    for (int j = 0; j < p->n; j++)
+        most = fmax(most, fabs(step[j]) / fmax(scale[p->column[j]], fabs(p->u[j])));
+    return most;
+}
+
+void level_scale(level_problem *p, double free_factor)
+{
+    const double *scale = p->work->request->scale;
+    for (int i = 0; i < p->m; i++) p->rows[i] = 0.0;
+    for (int j = 0; j < p->n; j++) {
+        p->columns[j] = scale[p->column[j]] * (p->preferred[j] ? 1.0 : free_factor);
+        for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
+            double *most = &p->rows[p->rowind[e]];
+            *most = fmax(*most, fabs(p->values[e]) * p->columns[j]);
+        }
+    }
+    for (int i = 0; i < p->m; i++) {
+        bool moves = p->rows[i] > ENTRY_FLOOR * p->work->size[p->row[i]];
+        p->rows[i] = moves ? 1.0 / p->rows[i] : 0.0;
+    }
+    for (int j = 0; j < p->n; j++)
+        for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++)
+            p->B[e] = p->rows[p->rowind[e]] * p->values[e] * p->columns[j];
+}
+
+void level_store(level_problem *p)
+{
+    for (int j = 0; j < p->n; j++) p->work->u[p->column[j]] = p->u[j];
+}
