@@ -90,32 +90,55 @@ static expr image_of(const page *p, expr operand)
     return operand == EXPR_NONE ? EXPR_NONE : p->image[walk_place(&p->w, operand)];
 }
 
-/* A node over the images of its operands; a minus sign, from a synonym, goes outside of sums,
+static bool is_op(const graph *g, expr e, expr_op op)
+{
+    return e != EXPR_NONE && graph_node(g, e)->op == op;
+}
+
+/* e without a leading minus, which `minus` notes. */
+static expr without_minus(const graph *g, expr e, bool *minus)
+{
+    if (!is_op(g, e, EXPR_NEG)) return e;
+    *minus = !*minus;
+    return graph_node(g, e)->a;
+}
+
+/* a*b as it is written: a parameter before a variable, and x^2 for what the graph keeps as x*x */
+static expr_node write_product(graph *g, expr a, expr b)
+{
+    if (a == b) return (expr_node){.op = EXPR_POW, .a = a, .b = graph_constant(g, 2.0)};
+    bool turn = is_op(g, a, EXPR_VARIABLE) && is_op(g, b, EXPR_PARAMETER);
+    return (expr_node){.op = EXPR_MUL, .a = turn ? b : a, .b = turn ? a : b};
+}
+
+/* a + b or a - b, where a and b may be negative: b + a, a - b, b - a, .. */
+static expr_node write_sum(graph *g, expr_op op, expr a, expr b)
+{
+    bool minus_b = op == EXPR_SUB;
+    expr bare = without_minus(g, b, &minus_b);
+    if (!minus_b && is_op(g, a, EXPR_NEG))
+        return (expr_node){.op = EXPR_SUB, .a = bare, .b = graph_node(g, a)->a};
+    return (expr_node){.op = minus_b ? EXPR_SUB : EXPR_ADD, .a = a, .b = bare};
+}
+
+/* A node over the images of its operands. Minus signs, which come from synonyms, go outside of
  * products and quotients. */
 static expr copy_node(page *p, const expr_node *n)
 {
     graph *g = p->g;
     expr_node copy = *n;
+    bool minus = false;
     copy.a = image_of(p, n->a);
     copy.b = image_of(p, n->b);
     copy.c = image_of(p, n->c);
-    bool minus_a = graph_arity(n->op) > 0 && graph_node(g, copy.a)->op == EXPR_NEG;
-    bool minus_b = graph_arity(n->op) > 1 && graph_node(g, copy.b)->op == EXPR_NEG;
-    expr bare_a = minus_a ? graph_node(g, copy.a)->a : copy.a;
-    expr bare_b = minus_b ? graph_node(g, copy.b)->a : copy.b;
-    bool sum = n->op == EXPR_ADD || n->op == EXPR_SUB;
-    bool minus = false;
-    if (n->op == EXPR_NEG && minus_a) return bare_a;
+    if (n->op == EXPR_NEG) return negative(g, copy.a);
+    if (n->op == EXPR_ADD || n->op == EXPR_SUB) copy = write_sum(g, n->op, copy.a, copy.b);
     if (n->op == EXPR_MUL || n->op == EXPR_DIV) {
-        minus = minus_a != minus_b;
-        copy.a = bare_a;
-        copy.b = bare_b;
-    } else if (sum && minus_b) {
-        copy.op = n->op == EXPR_ADD ? EXPR_SUB : EXPR_ADD;
-        copy.b = bare_b;
-    } else if (n->op == EXPR_ADD && minus_a) {
-        copy = (expr_node){.op = EXPR_SUB, .a = copy.b, .b = bare_a};
+        copy.a = without_minus(g, copy.a, &minus);
+        copy.b = without_minus(g, copy.b, &minus);
     }
+    if (n->op == EXPR_MUL) copy = write_product(g, copy.a, copy.b);
+    if (copy.op == EXPR_POW && copy.b == EXPR_NONE) return EXPR_NONE;
     expr e = graph_intern(g, &copy);
     return minus && e != EXPR_NONE ? negative(g, e) : e;
 }
@@ -317,16 +340,28 @@ static const char *leaf_name(void *context, const expr_node *leaf)
     return leaf->index < set->n ? set->name[leaf->index] : set->synonym[leaf->index - set->n].name;
 }
 
+/* End the text with "..", not inside a UTF-8 character. */
+static size_t cut_text(char *buffer, size_t length, size_t size)
+{
+    if (size < 3) return size;
+    size_t end = length < size - 3 ? length : size - 3;
+    while (end > 0 && ((unsigned char)buffer[end] & 0xC0) == 0x80) end--;
+    memcpy(buffer + end, "..", 3);
+    return size;
+}
+
 /* "left = right", or as much of it as fits. */
 static size_t print_sides(page *p, const expr side[2], char *buffer, size_t size)
 {
     void *names = (void *)p->set; /* only read by leaf_name */
     size_t length = expr_print(p->g, side[0], leaf_name, names, buffer, size);
-    if (length + 3 >= size) return size;
+    if (length == size) return size;
+    if (length + 3 >= size) return cut_text(buffer, length, size);
     memcpy(buffer + length, " = ", 4);
-    size_t more =
-        expr_print(p->g, side[1], leaf_name, names, buffer + length + 3, size - length - 3);
-    return more == size - length - 3 ? size : length + 3 + more;
+    size_t done = length + 3, left = size - done;
+    size_t more = expr_print(p->g, side[1], leaf_name, names, buffer + done, left);
+    if (more == left && left < 3) return cut_text(buffer, done, size);
+    return more == left ? size : done + more;
 }
 
 size_t equation_set_print(const equation_set *set, expr residual, char *buffer, size_t size)

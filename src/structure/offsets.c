@@ -5,7 +5,7 @@
 #include <limits.h>
 
 /* The smallest offsets are the least fix-point of d_j >= sigma_ij + c_i, c_i = d_j - sigma_ij on
- * the transversal [Pryce01 Algorithm 3.1]. */
+ * the transversal [Pryce01]. */
 typedef struct fixpoint {
     row_graph g;
     int *own;     /* per row: sigma on the transversal */

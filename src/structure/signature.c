@@ -127,7 +127,7 @@ void signature_free(signature *s)
 
 /* ---- everything together -------------------------------------------------------------------- */
 
-/* Structural index: max c_i, and one more if some d_j = 0 [Pryce01 4.1]. */
+/* Structural index: max c_i, and one more if some d_j = 0 [Pryce01]. */
 static int structural_index(const structure *r)
 {
     int most = 0, algebraic = 0;
