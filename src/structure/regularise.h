@@ -6,7 +6,8 @@
 #include "structure/certificate.h"
 
 typedef enum rewrite_kind {
-    REWRITE_COMBINATION, /* equation `row` replaced by a combination of equations and derivatives */
+    REWRITE_COMBINATION, /* equation `row` replaced by a combination of equations and derivatives,
+                            or by itself without a variable that cancels in it */
     REWRITE_SUBSTITUTION /* new variables y for a combination of derivatives; equations added */
 } rewrite_kind;
 
@@ -19,14 +20,20 @@ typedef struct rewrite_step {
 
 typedef struct rewrite_list {
     rewrite_step *step; /* owned */
-    int count;
-    bool solved; /* the certificate holds now */
+    int count, capacity;
+    bool solved;      /* the certificate holds now */
+    char reason[512]; /* why not, if it does not */
+    char **names;     /* owned: names of variables and equations that were added; the equations
+                         refer to them, so that the list must live as long as they do */
+    int name_count;
 } rewrite_list;
 
 /* Rewrite `set` in place until the certificate at `at` holds, or no method applies (solved = false;
- * the set is then what was given). s is the structure of the result. New variables of expression
- * substitution get model = -1 and names of their own. At every step the value of the signature
- * falls strictly, so that it ends. False: memory. */
+ * the set is then what was given). s: zeroed or the structure of `set` on entry, that of the result
+ * on return. New variables of expression substitution get model = -1 and names of their own; `at`
+ * has no values for them, their defining equations tell them. Derivatives of higher order than `at`
+ * gives are taken at a generic value. At every step the value of the signature falls strictly, or
+ * an occurrence disappears, so that it ends. False: memory. */
 bool regularise(equation_set *set, structure *s, const equation_point *at, double tolerance,
                 rewrite_list *steps);
 void rewrite_list_free(rewrite_list *steps);

@@ -1,0 +1,468 @@
+/* Null vectors of a diagonal block of the system Jacobian that hold identically: found at sample
+ * points, then as numbers if they are the same everywhere, else by elimination on expressions. */
+#include "structure/regularise_parts.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+enum {
+    MOST_VECTORS = 64,     /* of a large block */
+    MOST_SYMBOLIC = 24,    /* rows for elimination on expressions */
+    MOST_GROWTH = 1000000, /* nodes that it may make */
+    MOST_DENOMINATOR = 64
+};
+static const double RANK_TOLERANCE = 1e-10; /* generic points: what is regular is so clearly */
+static const double PRESENT = 1e-7;         /* a component of a scaled null vector */
+
+void null_vectors_free(null_vectors *v)
+{
+    for (int k = 0; k < v->count; k++) {
+        dae_free(v->vector[k].index);
+        dae_free(v->vector[k].entry);
+        dae_free(v->vector[k].value);
+    }
+    dae_free(v->vector);
+    *v = (null_vectors){0};
+}
+
+/* ---- the block at one sample ------------------------------------------------------------------ */
+
+/* Null vectors of the block at one sample, in the block's own scales, with identity at `pivot`. */
+typedef struct snapshot {
+    int count;       /* vectors; -1: the block could not be evaluated here */
+    double *vectors; /* n each, owned: component k of the true vector is scale_k times this */
+} snapshot;
+
+static const int *block_list(const rewriting *r, int b, bool left, int *n)
+{
+    const block_form *f = &r->s->blocks;
+    *n = f->start[b + 1] - f->start[b];
+    return (left ? f->rows : f->columns) + f->start[b];
+}
+
+/* Values of the entries of the block's rows at a sample, noise as zero; 0: not finite, -1: memory */
+static int sample_entries(rewriting *r, int b, int sample, double *value)
+{
+    int n;
+    const int *rows = block_list(r, b, true, &n);
+    for (int i = 0; i < n; i++) {
+        const int first = r->J->start[rows[i]], count = r->J->start[rows[i] + 1] - first;
+        long double *v = DAE_ARRAY(long double, 2 * (size_t)count + 1), *e = v + count;
+        if (!v) return -1;
+        bool ok = sampling_values(&r->sample, sample, r->J->entry + first, (size_t)count, v, e);
+        bool finite = true;
+        for (int k = 0; ok && k < count; k++) {
+            bool inside = r->s->blocks.of_column[r->J->column[first + k]] == b;
+            value[first + k] = fabsl(v[k]) > 16.0L * e[k] ? (double)v[k] : 0.0;
+            finite = finite && (!inside || isfinite(v[k]));
+        }
+        dae_free(v);
+        if (!ok || !finite) return ok ? 0 : -1;
+    }
+    return 1;
+}
+
+/* vectors := scale * vectors, so that they belong to the block as it is */
+static void unscale(int n, int count, const double *scale, double *vectors)
+{
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < n; i++) vectors[(size_t)k * (size_t)n + (size_t)i] *= scale[i];
+}
+
+static bool take_null_space(rewriting *r, int b, bool left, const double *value, snapshot *shot)
+{
+    matrix_layout layout;
+    double *values;
+    null_space null = {0};
+    if (!system_jacobian_block(r->J, r->s, r->place, b, value, &layout, &values)) return false;
+    const int n = layout.n;
+    double *work = DAE_ARRAY(double, 4 * (size_t)n);
+    bool ok = work != NULL;
+    if (ok) {
+        rank_equilibrate(&layout, values, work, work + n, work + 2 * (size_t)n);
+        ok = null_space_new(&null, &layout, values, RANK_TOLERANCE, MOST_VECTORS);
+    }
+    if (ok) {
+        shot->count = null.count;
+        shot->vectors = left ? null.left : null.right;
+        dae_free(left ? null.right : null.left);
+        for (size_t k = 0; k < (size_t)n * (size_t)null.count; k++)
+            if (fabs(shot->vectors[k]) < PRESENT) shot->vectors[k] = 0.0;
+        unscale(n, null.count, left ? work : work + n, shot->vectors);
+    }
+    dae_free(work);
+    dae_free(values);
+    layout_free(&layout);
+    return ok;
+}
+
+static bool snapshot_take(rewriting *r, int b, bool left, int sample, snapshot *shot)
+{
+    *shot = (snapshot){.count = -1};
+    int state = sample_entries(r, b, sample, r->value);
+    return state == 0 || (state > 0 && take_null_space(r, b, left, r->value, shot));
+}
+
+/* ---- one basis for all samples ---------------------------------------------------------------- */
+
+/* Gauss-Jordan on vectors so that vector k is 1 at pivot[k] and the others 0 there; chosen here if
+ * `choose`. False: a pivot vanishes. */
+static bool reduce(int n, int count, double *vectors, int *pivot, bool choose)
+{
+    for (int k = 0; k < count; k++) {
+        double *v = vectors + (size_t)k * (size_t)n;
+        if (choose) pivot[k] = vector_argmax(n, v, NULL);
+        double p = v[pivot[k]], most = fabs(v[vector_argmax(n, v, NULL)]);
+        if (!(fabs(p) > 1e-12 * most)) return false;
+        for (int i = 0; i < n; i++) v[i] /= p;
+        for (int m = 0; m < count; m++) {
+            double *w = vectors + (size_t)m * (size_t)n;
+            const double factor = w[pivot[k]];
+            if (m == k || factor == 0.0) continue;
+            for (int i = 0; i < n; i++) {
+                double difference = w[i] - factor * v[i];
+                /* what cancels leaves rounding only */
+                w[i] = fabs(difference) > 1e-9 * fabs(w[i]) ? difference : 0.0;
+            }
+        }
+    }
+    return true;
+}
+
+/* The defect of the block at most samples: the smallest; 0 if nothing could be evaluated. */
+static int generic_defect(const snapshot *shot)
+{
+    int defect = -1;
+    for (int k = 0; k < SAMPLES_NEAR; k++)
+        if (shot[k].count >= 0 && (defect < 0 || shot[k].count < defect)) defect = shot[k].count;
+    return defect < 0 ? 0 : defect;
+}
+
+/* Reduce all samples by the pivots of the first good one; those that do not fit are dropped. How
+ * many are left (none: memory, too). */
+static int align(int n, int defect, snapshot *shot)
+{
+    int *pivot = DAE_ARRAY(int, defect), good = 0;
+    for (int k = 0; pivot && k < SAMPLES_NEAR; k++) {
+        if (shot[k].count == defect && reduce(n, defect, shot[k].vectors, pivot, good == 0))
+            good++;
+        else
+            shot[k].count = -1;
+    }
+    dae_free(pivot);
+    return good;
+}
+
+/* ---- a vector of numbers ---------------------------------------------------------------------- */
+
+/* The fraction with a small denominator that x is; false if it is none. */
+static bool rational(double x, double *fraction)
+{
+    for (int q = 1; q <= MOST_DENOMINATOR; q++) {
+        double p = round(x * q);
+        if (p != 0.0 && fabs(x * q - p) <= 1e-9 * fabs(p)) {
+            *fraction = p / q;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Component i of vector k at all samples: the same fraction everywhere? */
+static bool constant_component(const snapshot *shot, int n, int k, int i, double *value)
+{
+    const size_t at = (size_t)k * (size_t)n + (size_t)i;
+    double first = NAN;
+    for (int s = 0; s < SAMPLES_NEAR; s++) {
+        if (shot[s].count < 0) continue;
+        double x = shot[s].vectors[at];
+        if (isnan(first)) first = x;
+        if (fabs(x - first) > 1e-8 * fabs(first)) return false;
+    }
+    return rational(first, value);
+}
+
+static bool component_present(const snapshot *shot, int n, int k, int i)
+{
+    for (int s = 0; s < SAMPLES_NEAR; s++)
+        if (shot[s].count >= 0 && shot[s].vectors[(size_t)k * (size_t)n + (size_t)i] != 0.0)
+            return true;
+    return false;
+}
+
+static bool null_vector_alloc(null_vector *v, int n)
+{
+    *v = (null_vector){0};
+    v->index = DAE_ARRAY(int, n);
+    v->entry = DAE_ARRAY(expr, n);
+    v->value = DAE_ARRAY(double, n);
+    return v->index && v->entry && v->value;
+}
+
+/* Support and, where all are constant, entries; *constant tells. */
+static void gather_vector(rewriting *r, int b, bool left, const snapshot *shot, int k,
+                          null_vector *v, bool *constant)
+{
+    int n;
+    const int *names = block_list(r, b, left, &n);
+    *constant = true;
+    v->count = 0;
+    for (int i = 0; i < n; i++) {
+        double value = 0.0;
+        if (!component_present(shot, n, k, i)) continue;
+        if (!constant_component(shot, n, k, i, &value)) *constant = false;
+        v->index[v->count] = names[i];
+        v->entry[v->count++] = graph_constant(r->set->graph, value);
+    }
+}
+
+/* ---- elimination on expressions ---------------------------------------------------------------- */
+
+/* Rows (left) or columns (right) of the block as a small matrix, and what was done to them. */
+typedef struct elimination {
+    rewriting *r;
+    int rows, columns;
+    expr *a;       /* rows x columns; EXPR_NONE: zero */
+    expr *track;   /* rows x rows */
+    bool *pivoted; /* rows */
+    bool *taken;   /* columns */
+} elimination;
+
+static void elimination_free(elimination *e)
+{
+    dae_free(e->a);
+    dae_free(e->track);
+    dae_free(e->pivoted);
+    dae_free(e->taken);
+}
+
+/* Entry J_ij, or EXPR_NONE */
+static expr jacobian_entry(const system_jacobian *J, int i, int j)
+{
+    for (int k = J->start[i]; k < J->start[i + 1]; k++)
+        if (J->column[k] == j) return J->entry[k];
+    return EXPR_NONE;
+}
+
+static bool elimination_new(elimination *e, rewriting *r, int b, bool left, const null_vector *v)
+{
+    int n;
+    const int *other = block_list(r, b, !left, &n);
+    *e = (elimination){.r = r, .rows = v->count, .columns = n};
+    e->a = DAE_ARRAY(expr, (size_t)v->count * (size_t)n);
+    e->track = DAE_ARRAY(expr, (size_t)v->count * (size_t)v->count);
+    e->pivoted = DAE_ARRAY(bool, v->count);
+    e->taken = DAE_ARRAY(bool, n);
+    if (!e->a || !e->track || !e->pivoted || !e->taken) return false;
+    for (int i = 0; i < v->count; i++) {
+        for (int j = 0; j < n; j++)
+            e->a[(size_t)i * (size_t)n + (size_t)j] =
+                jacobian_entry(r->J, left ? v->index[i] : other[j], left ? other[j] : v->index[i]);
+        e->track[i * v->count + i] = graph_constant(r->set->graph, 1.0);
+    }
+    return true;
+}
+
+/* Entries that are identically zero become absent. */
+static bool drop_zeros(elimination *e, int row)
+{
+    for (int j = 0; j < e->columns; j++) {
+        expr *a = &e->a[row * e->columns + j];
+        int zero = *a ? sampling_is_zero(&e->r->sample, *a) : 0;
+        if (zero < 0) return false;
+        if (zero) *a = EXPR_NONE;
+    }
+    return true;
+}
+
+/* How much a pivot makes of the others: nothing if it is a number. */
+static size_t pivot_cost(elimination *e, expr a)
+{
+    sampling *s = &e->r->sample;
+    if (graph_is_constant(e->r->set->graph, a, NULL)) return 0;
+    return walk_from(&s->nodes, e->r->set->graph, &a, 1) ? s->nodes.count : 0;
+}
+
+static bool choose_pivot(elimination *e, int *row, int *column)
+{
+    size_t least = SIZE_MAX;
+    for (int i = 0; i < e->rows; i++)
+        for (int j = 0; j < e->columns && !e->pivoted[i]; j++) {
+            expr a = e->a[i * e->columns + j];
+            if (!a || e->taken[j]) continue;
+            size_t cost = pivot_cost(e, a);
+            if (cost >= least) continue;
+            least = cost;
+            *row = i;
+            *column = j;
+        }
+    return least != SIZE_MAX;
+}
+
+/* p x - q y, EXPR_NONE standing for 0 */
+static expr cross(graph *g, expr p, expr x, expr q, expr y)
+{
+    expr left = x ? graph_binary(g, EXPR_MUL, p, x) : EXPR_NONE;
+    expr right = y ? graph_binary(g, EXPR_MUL, q, y) : EXPR_NONE;
+    if (!left && !right) return EXPR_NONE;
+    if (!right) return collect_fully(g, left);
+    if (!left) return collect_fully(g, graph_unary(g, EXPR_NEG, right));
+    return collect_fully(g, graph_binary(g, EXPR_SUB, left, right));
+}
+
+/* row := p row - q pivot row, so that its entry in the pivot's column vanishes; fraction-free but
+ * for numbers */
+static void eliminate_row(elimination *e, int row, int pivot, int column)
+{
+    graph *g = e->r->set->graph;
+    expr p = e->a[pivot * e->columns + column], q = e->a[row * e->columns + column];
+    if (graph_is_constant(g, p, NULL)) {
+        q = graph_binary(g, EXPR_DIV, q, p);
+        p = graph_constant(g, 1.0);
+    } else if (p == q) {
+        p = q = graph_constant(g, 1.0);
+    }
+    for (int j = 0; j < e->columns; j++) {
+        expr *x = &e->a[row * e->columns + j];
+        *x = j == column ? EXPR_NONE : cross(g, p, *x, q, e->a[pivot * e->columns + j]);
+    }
+    for (int j = 0; j < e->rows; j++) {
+        expr *x = &e->track[row * e->rows + j];
+        *x = cross(g, p, *x, q, e->track[pivot * e->rows + j]);
+    }
+}
+
+/* All rows but those that depend on the others get a pivot; 1: done, 0: too long, -1: memory */
+static int eliminate(elimination *e)
+{
+    graph *g = e->r->set->graph;
+    const size_t limit = graph_size(g) + MOST_GROWTH;
+    int row = 0, column = 0;
+    for (int i = 0; i < e->rows; i++)
+        if (!drop_zeros(e, i)) return -1;
+    while (choose_pivot(e, &row, &column)) {
+        e->pivoted[row] = e->taken[column] = true;
+        for (int i = 0; i < e->rows; i++) {
+            if (e->pivoted[i] || !e->a[i * e->columns + column]) continue;
+            eliminate_row(e, i, row, column);
+            if (graph_failed(g) || !drop_zeros(e, i)) return -1;
+            if (graph_size(g) > limit) return 0;
+        }
+    }
+    return 1;
+}
+
+/* The vector of the first row that became zero. */
+static bool take_track(elimination *e, null_vector *v)
+{
+    int row = 0, count = 0;
+    while (row < e->rows && e->pivoted[row]) row++;
+    if (row == e->rows) return false;
+    for (int i = 0; i < e->rows; i++) {
+        expr u = e->track[row * e->rows + i];
+        if (!u) continue;
+        v->index[count] = v->index[i];
+        v->entry[count++] = u;
+    }
+    v->count = count;
+    return count > 0;
+}
+
+/* Entries as expressions for a vector whose support is known; 1, 0: none found, -1: memory */
+static int find_symbolic(rewriting *r, int b, bool left, null_vector *v)
+{
+    elimination e = {0};
+    if (v->count > MOST_SYMBOLIC) return 0;
+    int state = elimination_new(&e, r, b, left, v) ? eliminate(&e) : -1;
+    if (state == 1 && !take_track(&e, v)) state = 0;
+    if (state == 1 && !collect_divide_common(r->set->graph, v->entry, (size_t)v->count)) state = -1;
+    elimination_free(&e);
+    return state;
+}
+
+/* ---- is it one? ------------------------------------------------------------------------------- */
+
+/* Whether the sum over the vector of its entries times row k of the block's columns (left), or of
+ * its rows, is identically zero: 1, 0, -1: memory. */
+static int product_is_zero(rewriting *r, bool left, const null_vector *v, int k)
+{
+    graph *g = r->set->graph;
+    expr sum = EXPR_NONE;
+    for (int i = 0; i < v->count; i++) {
+        expr a = left ? jacobian_entry(r->J, v->index[i], k) : jacobian_entry(r->J, k, v->index[i]);
+        if (!a) continue;
+        a = graph_binary(g, EXPR_MUL, v->entry[i], a);
+        sum = sum ? graph_binary(g, EXPR_ADD, sum, a) : a;
+    }
+    if (graph_failed(g)) return -1;
+    return sum ? sampling_is_zero(&r->sample, sum) : 1;
+}
+
+static int is_null_vector(rewriting *r, int b, bool left, const null_vector *v)
+{
+    int n, state = 1;
+    const int *other = block_list(r, b, !left, &n);
+    for (int k = 0; state == 1 && k < n; k++) state = product_is_zero(r, left, v, other[k]);
+    return state;
+}
+
+/* Values of the entries near the point. */
+static bool value_vector(rewriting *r, null_vector *v)
+{
+    long double *value = DAE_ARRAY(long double, v->count);
+    bool ok = value && sampling_values(&r->sample, 0, v->entry, (size_t)v->count, value, NULL);
+    for (int i = 0; ok && i < v->count; i++) v->value[i] = (double)value[i];
+    dae_free(value);
+    return ok;
+}
+
+/* Vector k of the snapshots as expressions; 1, 0: not found, -1: memory */
+static int find_vector(rewriting *r, int b, bool left, const snapshot *shot, int k, null_vector *v)
+{
+    bool constant;
+    gather_vector(r, b, left, shot, k, v, &constant);
+    int state = constant ? is_null_vector(r, b, left, v) : 0;
+    if (state == 0) {
+        state = find_symbolic(r, b, left, v);
+        if (state == 1) state = is_null_vector(r, b, left, v);
+    }
+    if (state == 1 && !value_vector(r, v)) state = -1;
+    return state;
+}
+
+static bool find_all(null_vectors *v, rewriting *r, int b, bool left, const snapshot *shot)
+{
+    int n;
+    block_list(r, b, left, &n);
+    v->vector = DAE_ARRAY(null_vector, v->defect);
+    if (!v->vector) return false;
+    for (int k = 0; k < v->defect; k++) {
+        null_vector *next = &v->vector[v->count++];
+        if (!null_vector_alloc(next, n)) return false;
+        int state = find_vector(r, b, left, shot, k, next);
+        if (state < 0) return false;
+        if (state == 1) continue;
+        v->count--;
+        dae_free(next->index);
+        dae_free(next->entry);
+        dae_free(next->value);
+        *next = (null_vector){0};
+    }
+    return true;
+}
+
+bool null_vectors_new(null_vectors *v, rewriting *r, int b, bool left)
+{
+    snapshot shot[SAMPLES_NEAR] = {{0}};
+    int n;
+    block_list(r, b, left, &n);
+    *v = (null_vectors){0};
+    bool ok = true;
+    for (int k = 0; ok && k < SAMPLES_NEAR; k++)
+        ok = snapshot_take(r, b, left, k, &shot[k]);
+    if (ok) v->defect = generic_defect(shot);
+    if (ok && v->defect > 0 && align(n, v->defect, shot) >= 2) ok = find_all(v, r, b, left, shot);
+    for (int k = 0; k < SAMPLES_NEAR; k++) dae_free(shot[k].vectors);
+    if (!ok) null_vectors_free(v);
+    return ok;
+}

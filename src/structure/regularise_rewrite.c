@@ -1,0 +1,350 @@
+/* The linear combination method and the removal of variables that only seem to occur. */
+#include "structure/regularise_parts.h"
+
+#include "base/memory.h"
+#include "expr/derive.h"
+#include "expr/print.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+void text_add(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list list;
+    va_start(list, format);
+    if (used + 1 < size) vsnprintf(text + used, size - used, format, list);
+    va_end(list);
+}
+
+void text_add_row(const equation_set *set, char *text, size_t size, int row)
+{
+    if (set->row[row].name)
+        text_add(text, size, "%s", set->row[row].name);
+    else
+        text_add(text, size, "equation %d", row + 1);
+}
+
+/* What a leaf is called, the set for context; numbered names go to a buffer of the caller's. */
+typedef struct leaf_names {
+    const equation_set *set;
+    char number[32];
+} leaf_names;
+
+static const char *leaf_name(void *context, const expr_node *leaf)
+{
+    leaf_names *names = context;
+    const equation_set *set = names->set;
+    const char *name = NULL, *letter = "m";
+    if (leaf->op == EXPR_TIME) return "time";
+    if (leaf->op == EXPR_VARIABLE) {
+        name = set->name[leaf->index];
+        letter = "x";
+    } else if (leaf->op == EXPR_PARAMETER) {
+        name = set->parameter_name ? set->parameter_name[leaf->index] : NULL;
+        letter = "p";
+    }
+    if (name) return name;
+    snprintf(names->number, sizeof names->number, "%s[%d]", letter, leaf->index);
+    return names->number;
+}
+
+void text_add_expr(const equation_set *set, char *text, size_t size, expr e)
+{
+    char part[400];
+    leaf_names names = {.set = set};
+    expr_print(set->graph, e, leaf_name, &names, part, sizeof part);
+    text_add(text, size, "%s", part);
+}
+
+bool note_step(rewriting *r, rewrite_kind kind, int row, const char *text)
+{
+    rewrite_list *list = r->steps;
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 8;
+        rewrite_step *step = DAE_ARRAY(rewrite_step, capacity);
+        if (!step) return false;
+        if (list->count) memcpy(step, list->step, (size_t)list->count * sizeof *step);
+        dae_free(list->step);
+        list->step = step;
+        list->capacity = capacity;
+    }
+    char *copy = dae_strdup(text);
+    if (!copy) return false;
+    list->step[list->count++] = (rewrite_step){.kind = kind, .row = row, .text = copy};
+    return true;
+}
+
+void text_add_proviso(const rewriting *r, char *text, size_t size)
+{
+    if (!r->sample.parameters) text_add(text, size, " (with the parameters' present values)");
+}
+
+void text_add_equation(const rewriting *r, char *text, size_t size, expr residual)
+{
+    char part[400];
+    equation_set_print(r->set, residual, part, sizeof part);
+    text_add(text, size, ": %s", part);
+}
+
+/* ---- leaves on which nothing depends ---------------------------------------------------------- */
+
+typedef struct replacement {
+    expr leaf, by;
+} replacement;
+
+static expr replace_leaf(void *context, graph *g, expr leaf)
+{
+    const replacement *r = context;
+    (void)g;
+    return leaf == r->leaf ? r->by : leaf;
+}
+
+/* e with a number for a leaf that it does not depend on: the first number for which e stays what it
+ * is wherever it was defined; e itself if there is none. EXPR_NONE: memory. */
+static expr fix_leaf(rewriting *r, expr e, expr leaf)
+{
+    static const double candidates[] = {0.0, 1.0, -1.0, 0.5, 2.0};
+    graph *g = r->set->graph;
+    for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
+        replacement change = {.leaf = leaf, .by = graph_constant(g, candidates[k])};
+        expr fixed = collect(g, graph_substitute(g, e, replace_leaf, &change));
+        if (fixed == EXPR_NONE) return EXPR_NONE;
+        int equal = sampling_is_equal(&r->sample, e, fixed);
+        if (equal < 0) return EXPR_NONE;
+        if (equal) return fixed;
+    }
+    return e;
+}
+
+static void text_add_leaf(rewriting *r, char *text, size_t size, expr leaf)
+{
+    char name[128];
+    const expr_node *node = graph_node(r->set->graph, leaf);
+    if (!text) return;
+    text_add(text, size, "%s%s", text[0] ? ", " : "",
+             equation_set_variable(r->set, node->index, node->order, name, sizeof name));
+}
+
+expr remove_idle_leaves(rewriting *r, expr e, char *text, size_t size)
+{
+    graph *g = r->set->graph;
+    gradient by = {0};
+    derive_scratch *scratch = derive_scratch_new();
+    bool ok = scratch && derive_gradient(g, scratch, e, &by);
+    for (size_t k = by.count; ok && k-- > 0;) {
+        int idle = sampling_is_zero(&r->sample, by.derivative[k]);
+        expr fixed = idle == 1 ? fix_leaf(r, e, by.leaf[k]) : e;
+        ok = idle >= 0 && fixed != EXPR_NONE;
+        if (ok && fixed != e) text_add_leaf(r, text, size, by.leaf[k]);
+        if (ok) e = fixed;
+    }
+    gradient_free(&by);
+    derive_scratch_free(scratch);
+    return ok ? e : EXPR_NONE;
+}
+
+/* Whether some leading entry of row i is identically zero: 1, 0, -1: memory */
+static int has_idle_entry(rewriting *r, int b, int i)
+{
+    for (int k = r->J->start[i]; k < r->J->start[i + 1]; k++) {
+        if (r->s->blocks.of_column[r->J->column[k]] != b) continue;
+        int zero = sampling_is_zero(&r->sample, r->J->entry[k]);
+        if (zero) return zero;
+    }
+    return 0;
+}
+
+/* Row i without what it does not depend on; 1, 0: nothing found, -1: memory */
+static int rewrite_idle_row(rewriting *r, int i)
+{
+    char text[1024] = "", names[300] = "";
+    expr e = remove_idle_leaves(r, r->set->row[i].residual, names, sizeof names);
+    if (e == EXPR_NONE) return -1;
+    if (e == r->set->row[i].residual || !names[0]) return 0;
+    text_add_row(r->set, text, sizeof text, i);
+    text_add(text, sizeof text, " does not depend on %s", names);
+    text_add_proviso(r, text, sizeof text);
+    text_add_equation(r, text, sizeof text, e);
+    r->set->row[i].residual = e;
+    return note_step(r, REWRITE_COMBINATION, i, text) ? 1 : -1;
+}
+
+int rewrite_idle(rewriting *r, int b)
+{
+    int done = 0;
+    const block_form *f = &r->s->blocks;
+    for (int k = f->start[b]; k < f->start[b + 1]; k++) {
+        int idle = has_idle_entry(r, b, f->rows[k]);
+        if (idle == 1) idle = rewrite_idle_row(r, f->rows[k]);
+        if (idle < 0) return -1;
+        if (idle) done = 1;
+    }
+    return done;
+}
+
+/* ---- linear combination ------------------------------------------------------------------------ */
+
+/* A limit for derivatives in some expressions: x_j of order below d_j - c, or in columns of earlier
+ * blocks up to it [TNP17 4, and blockwise]. */
+typedef struct order_limit {
+    const rewriting *r;
+    int b, c;
+    bool kept;
+} order_limit;
+
+static void check_order(void *context, expr leaf)
+{
+    order_limit *l = context;
+    const expr_node *n = graph_node(l->r->set->graph, leaf);
+    if (n->op != EXPR_VARIABLE) return;
+    int most = l->r->s->d[n->index] - l->c;
+    if (l->r->s->blocks.of_column[n->index] >= l->b) most--;
+    if (n->order > most) l->kept = false;
+}
+
+static bool orders_below(rewriting *r, int b, int c, const expr *e, size_t count, bool *kept)
+{
+    order_limit limit = {.r = r, .b = b, .c = c, .kept = true};
+    bool ok = graph_leaves(r->set->graph, e, count, check_order, &limit);
+    *kept = limit.kept;
+    return ok;
+}
+
+static int least_offset(const rewriting *r, const null_vector *u)
+{
+    int least = r->s->c[u->index[0]];
+    for (int i = 1; i < u->count; i++)
+        if (r->s->c[u->index[i]] < least) least = r->s->c[u->index[i]];
+    return least;
+}
+
+bool keeps_sign(rewriting *r, expr e, bool *keeps)
+{
+    long double first = 0.0L;
+    *keeps = true;
+    for (int k = 0; k < SAMPLES_NEAR; k++) {
+        long double value, error;
+        if (!sampling_values(&r->sample, k, &e, 1, &value, &error)) return false;
+        if (k == 0) first = value;
+        *keeps = *keeps && fabsl(value) > 16.0L * error && value * first > 0.0L;
+    }
+    return true;
+}
+
+/* The row to be replaced: of smallest offset, with a constant factor if possible, so that the new
+ * system is equivalent everywhere [TNP17 6]; -1: none, -2: memory. */
+static int row_to_replace(rewriting *r, const null_vector *u, int least)
+{
+    int best = -1;
+    for (int i = 0; i < u->count; i++) {
+        bool keeps;
+        if (r->s->c[u->index[i]] != least) continue;
+        if (graph_is_constant(r->set->graph, u->entry[i], NULL)) {
+            best = i;
+            break;
+        }
+        if (!keeps_sign(r, u->entry[i], &keeps)) return -2;
+        if (keeps && best < 0) best = i;
+    }
+    return best;
+}
+
+/* u := u / u_l if that is a number */
+static void divide_by_constant(rewriting *r, null_vector *u, int l)
+{
+    graph *g = r->set->graph;
+    double value;
+    if (!graph_is_constant(g, u->entry[l], &value) || value == 1.0) return;
+    for (int i = 0; i < u->count; i++) {
+        u->entry[i] = collect_fully(
+            g, graph_binary(g, EXPR_MUL, graph_constant(g, 1.0 / value), u->entry[i]));
+        u->value[i] /= value;
+    }
+}
+
+/* sum u_i f_i^(c_i - least) */
+static expr combine(rewriting *r, const null_vector *u, int least)
+{
+    graph *g = r->set->graph;
+    expr sum = EXPR_NONE;
+    for (int i = 0; i < u->count; i++) {
+        expr f = r->set->row[u->index[i]].residual;
+        for (int k = least; f && k < r->s->c[u->index[i]]; k++) f = derive_time(g, f);
+        f = graph_binary(g, EXPR_MUL, u->entry[i], f);
+        if (f == EXPR_NONE) return EXPR_NONE;
+        sum = sum ? graph_binary(g, EXPR_ADD, sum, f) : f;
+    }
+    return sum;
+}
+
+/* "+ 2*der(equation 1)" */
+static void text_add_summand(rewriting *r, char *text, size_t size, const null_vector *u, int i,
+                             int times, bool first)
+{
+    graph *g = r->set->graph;
+    double value = 0.0;
+    bool constant = graph_is_constant(g, u->entry[i], &value);
+    bool minus = constant && value < 0.0;
+    text_add(text, size, "%s", first ? (minus ? "-" : "") : minus ? " - " : " + ");
+    if (constant && fabs(value) != 1.0) text_add(text, size, "%.15g*", fabs(value));
+    if (!constant) {
+        text_add(text, size, "(");
+        text_add_expr(r->set, text, size, u->entry[i]);
+        text_add(text, size, ")*");
+    }
+    for (int k = 0; k < times; k++) text_add(text, size, "der(");
+    text_add(text, size, "[");
+    text_add_row(r->set, text, size, u->index[i]);
+    text_add(text, size, "]");
+    for (int k = 0; k < times; k++) text_add(text, size, ")");
+}
+
+/* Replace row l of the vector by the combination e and tell it. */
+static bool put_combination(rewriting *r, const null_vector *u, int l, int least, expr e)
+{
+    char text[2000] = "";
+    const int row = u->index[l];
+    text_add_row(r->set, text, sizeof text, row);
+    text_add(text, sizeof text, " := ");
+    text_add_summand(r, text, sizeof text, u, l, 0, true);
+    for (int i = 0; i < u->count; i++)
+        if (i != l)
+            text_add_summand(r, text, sizeof text, u, i, r->s->c[u->index[i]] - least, false);
+    text_add_proviso(r, text, sizeof text);
+    text_add_equation(r, text, sizeof text, e);
+    r->set->row[row].residual = e;
+    return note_step(r, REWRITE_COMBINATION, row, text);
+}
+
+/* 1: replaced, 0: the conditions do not hold, -1: memory */
+static int try_combination(rewriting *r, int b, null_vector *u)
+{
+    bool kept;
+    const int least = least_offset(r, u);
+    if (!orders_below(r, b, least, u->entry, (size_t)u->count, &kept)) return -1;
+    if (!kept) return 0;
+    const int l = row_to_replace(r, u, least);
+    if (l < 0) return l == -2 ? -1 : 0;
+    divide_by_constant(r, u, l);
+    expr e = collect(r->set->graph, combine(r, u, least));
+    if (e) e = remove_idle_leaves(r, e, NULL, 0);
+    if (!e || !orders_below(r, b, least, &e, 1, &kept)) return -1;
+    if (!kept) return 0;
+    return put_combination(r, u, l, least, e) ? 1 : -1;
+}
+
+int rewrite_combination(rewriting *r, int b)
+{
+    null_vectors v;
+    int done = 0;
+    if (!null_vectors_new(&v, r, b, true)) return -1;
+    if (v.defect > 0) r->singular_point = false;
+    for (int k = 0; k < v.count && done == 0; k++) done = try_combination(r, b, &v.vector[k]);
+    null_vectors_free(&v);
+    return done;
+}
