@@ -242,7 +242,9 @@ static void unit_warnings(void **state)
                                        "y = exp(-x/A[1])",      "y = x + time*v",
                                        "y = A*A + x^2",         "y = if x > 0 then F else 0",
                                        "y = x + min(A[1], 2)",  "y = abs(x) + x",
-                                       "y = F/m + der(v)",      "y = 2*x + x"};
+                                       "y = F/m + der(v)",      "y = 2*x + x",
+                                       "y = sin(time)",         "y = exp(-time)*cos(time)",
+                                       "y = log(1 + time)",     "y = sinh(time) + time"};
     static const char *const wrong[] = {
         "y = x + v",       "y = F - m*v", "y = if x > v then 1 else 0",
         "y = sin(x)",      "y = exp(F)",  "y = x + time",

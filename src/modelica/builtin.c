@@ -90,7 +90,7 @@ static value call_elementary(flattener *f, const elementary *x, const ast_expr *
     value out = map_unary(f, x->op, &a);
     out.type = value_is_error(&out) ? VALUE_ERROR : x->op == EXPR_ABS ? a.type : VALUE_REAL;
     out.unit = elementary_unit(f, x, &a, e->args[0]->place);
-    return out;
+    return check_numbers(f, &out, false, e->place) ? out : value_error();
 }
 
 /* ---- functions that jump: floor, div, mod, .. ---- */
@@ -155,7 +155,7 @@ static value call_rounding(flattener *f, const char *name, const ast_expr *e)
     for (size_t k = 0; !value_is_error(&out) && k < a.count; k++)
         out.e[k] = up ? ceil_of(f, value_element(&a, k), e->place)
                       : floor_of(f, value_element(&a, k), e->place);
-    return out;
+    return check_numbers(f, &out, integer, e->place) ? out : value_error();
 }
 
 static value call_sign(flattener *f, const ast_expr *e)

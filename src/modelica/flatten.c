@@ -10,8 +10,11 @@
 
 flatten_limits flatten_limits_default(void)
 {
-    return (flatten_limits){
-        .elements = 10000000, .nodes = 40000000, .passes = 100000000, .bytes = (size_t)2 << 30};
+    return (flatten_limits){.elements = 10000000,
+                            .nodes = 40000000,
+                            .passes = 100000000,
+                            .run_passes = 1000000,
+                            .bytes = (size_t)2 << 30};
 }
 
 static bool flattener_open(flattener *f)

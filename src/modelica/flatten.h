@@ -18,7 +18,9 @@ typedef struct flatten_limits {
     int nodes;    /* of the expression graph */
     int passes; /* items, statements and calls done in all; sixteen elements of arrays count as one
                  */
-    size_t bytes; /* of declarations, of values at a time and of texts, each */
+    int run_passes; /* of a loop whose number of passes is known only during the run, with the loops
+                       in it */
+    size_t bytes;   /* of declarations, of values at a time and of texts, each */
 } flatten_limits;
 
 flatten_limits flatten_limits_default(void);

@@ -869,18 +869,25 @@ typedef struct saved_scope {
     bool no_event, in_when, in_function, in_algorithm, in_initial, parameters_only;
     const ast_class *function;
     arena *active;
+    expr guard;
+    const branch_guard *branch;
+    action_list *checks, *actions;
 } saved_scope;
 
 static saved_scope enter_model_scope(flattener *f)
 {
     saved_scope s = {f->local_base,  f->end_size,     f->no_event,   f->in_when,
                      f->in_function, f->in_algorithm, f->in_initial, f->parameters_only,
-                     f->function,    f->active};
+                     f->function,    f->active,       f->guard,      f->branch,
+                     f->checks,      f->actions};
     f->local_base = f->local_count;
     f->end_size = SIZE_MAX;
     f->no_event = f->in_when = f->in_function = f->in_algorithm = f->in_initial = false;
     f->function = NULL;
     f->active = f->permanent;
+    f->guard = EXPR_NONE;
+    f->branch = NULL;
+    f->checks = f->actions = NULL;
     return s;
 }
 
@@ -896,6 +903,10 @@ static void leave_model_scope(flattener *f, const saved_scope *s)
     f->parameters_only = s->parameters_only;
     f->function = s->function;
     f->active = s->active;
+    f->guard = s->guard;
+    f->branch = s->branch;
+    f->checks = s->checks;
+    f->actions = s->actions;
 }
 
 /* Make the symbol's value known; false if it is broken (reported). */

@@ -7,11 +7,9 @@
 
 #include "base/memory.h"
 
-static bool execute_items(flattener *f, ast_item *const *items, size_t count);
-
 /* ---- cells ---- */
 
-static void set_cell(flattener *f, expr *cell, expr e)
+void set_cell(flattener *f, expr *cell, expr e)
 {
     if (f->journal_depth > 0) {
         if (!flatten_grow(f, &f->journal, &f->journal_capacity, f->journal_count + 1,
@@ -200,25 +198,12 @@ static bool execute_assign(flattener *f, const ast_item *item)
 
 /* ---- ways that are both executed ---- */
 
-/* Cells a way has changed and what they hold after it. */
-typedef struct change_list {
-    expr **cells;
-    expr *values;
-    size_t count;
-} change_list;
-
 static size_t cell_hash(const expr *cell, size_t mask)
 {
     return (size_t)(((uintptr_t)cell >> 2) * (uintptr_t)0x9E3779B97F4A7C15u >> 7) & mask;
 }
 
-/* Index table over cells: slot -> position + 1. */
-typedef struct cell_index {
-    uint32_t *slots;
-    size_t mask;
-} cell_index;
-
-static bool cell_index_new(flattener *f, cell_index *x, size_t most)
+bool cell_index_new(flattener *f, cell_index *x, size_t most)
 {
     size_t capacity = 16;
     while (capacity < 2 * most + 2) capacity *= 2;
@@ -227,8 +212,7 @@ static bool cell_index_new(flattener *f, cell_index *x, size_t most)
     return x->slots != NULL;
 }
 
-/* Position of the cell in the list, added if it is new. */
-static size_t cell_position(cell_index *x, change_list *list, expr *cell)
+size_t cell_position(cell_index *x, change_list *list, expr *cell)
 {
     size_t k = cell_hash(cell, x->mask);
     while (x->slots[k] && list->cells[x->slots[k] - 1] != cell) k = (k + 1) & x->mask;
@@ -238,8 +222,14 @@ static size_t cell_position(cell_index *x, change_list *list, expr *cell)
     return list->count - 1;
 }
 
-/* Undo everything since `mark`, keeping what the cells held; order is that of first change. */
-static bool take_back(flattener *f, size_t mark, change_list *out)
+size_t cell_find(const cell_index *x, const change_list *list, const expr *cell)
+{
+    size_t k = cell_hash(cell, x->mask);
+    while (x->slots[k] && list->cells[x->slots[k] - 1] != cell) k = (k + 1) & x->mask;
+    return x->slots[k] ? x->slots[k] - 1 : SIZE_MAX;
+}
+
+bool take_back(flattener *f, size_t mark, change_list *out)
 {
     size_t most = f->journal_count - mark;
     cell_index x;
@@ -358,12 +348,15 @@ static bool is_true(flattener *f, expr e)
     return graph_is_constant(f->g, e, &x) && x != 0.0;
 }
 
-static bool loop_nest(flattener *f, const ast_item *item, size_t depth)
+bool loop_nest(flattener *f, const ast_item *item, size_t depth)
 {
     const ast_branch *body = item->branch_count ? item->branches : NULL;
     if (depth == item->iterator_count)
         return !body || execute_items(f, body->items, body->item_count);
     loop_range r;
+    run_range moving;
+    if (is_run_range(f, &item->iterators[depth], &moving))
+        return execute_run_for(f, item, depth, &moving);
     if (!evaluate_range(f, &item->iterators[depth], &r)) return false;
     size_t slot = f->local_count;
     if (!push_local(f, item->iterators[depth].name)) return false;
@@ -392,13 +385,9 @@ static bool execute_while_body(flattener *f, const ast_item *item)
         }
         expr c = scalar_condition(f, b->condition);
         if (c == EXPR_NONE || !flatten_pass(f, item->place)) return false;
-        if (!compile_time_value(f, c, &x)) {
-            report_error(f, item->place,
-                         "the number of passes of this while in %s depends on variables: only "
-                         "conditions known before the run are supported",
-                         f->function ? f->function->name : "the algorithm");
-            return false;
-        }
+        bool leaves = !graph_is_constant(f->g, *f->broken, NULL) ||
+                      !graph_is_constant(f->g, *f->returned, NULL); /* by a condition of the run */
+        if (leaves || !compile_time_value(f, c, &x)) return execute_run_while(f, item);
         if (x == 0.0) return true;
         if (!execute_items(f, b->items, b->item_count)) return false;
     }
@@ -442,10 +431,12 @@ static expr when_guard(flattener *f, const ast_expr *condition)
 
 static bool execute_when(flattener *f, const ast_item *item)
 {
-    if (f->in_function || f->in_when) {
+    if (f->in_function || f->in_when || f->checks) {
         report_error(f, item->place,
                      f->in_function ? "a function cannot contain when"
-                                    : "when-clauses cannot be nested");
+                     : f->in_when   ? "when-clauses cannot be nested"
+                                    : "when cannot stand in a loop whose passes depend on the "
+                                      "run");
         return false;
     }
     const ast_branch **ways = flatten_take(f, (item->branch_count + 1) * sizeof *ways);
@@ -476,11 +467,12 @@ static bool execute_call(flattener *f, const ast_item *item)
     bool assertion = strcmp(name, "assert") == 0;
     if (assertion || strcmp(name, "terminate") == 0) {
         if (!(assertion ? assert_action(f, call, &a) : terminate_action(f, call, &a))) return false;
-        if (assertion && is_true(f, a.value)) return true;
-        if (f->in_when)
-            push_single_when(f, &a);
-        else
-            push_action(f, &f->asserts, a);
+        if (!assertion && f->checks) {
+            report_error(f, call->place,
+                         "terminate cannot stand in a loop whose passes depend on the run");
+            return false;
+        }
+        if (!assertion || !is_true(f, a.value)) push_assert(f, &a);
         return true;
     }
     if (strcmp(name, "reinit") == 0) {
@@ -568,7 +560,7 @@ static bool execute_deeper(flattener *f, ast_item *item, bool known, expr runnin
     return ok;
 }
 
-static bool execute_items(flattener *f, ast_item *const *items, size_t count)
+bool execute_items(flattener *f, ast_item *const *items, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
         double x = 0.0;

@@ -45,10 +45,20 @@ static bool unit_reported(flattener *f, source_place place)
     return false;
 }
 
+/* sin(time) and x + exp(-time) are common in examples, and other tools do not object: seconds may
+ * stand for a pure number. */
+static bool is_bare_time(flattener *f, int a, int b)
+{
+    int second = unit_number(&f->units, "s");
+    return (a == second && b > 0 && unit_is_number(&f->units, b)) ||
+           (b == second && a > 0 && unit_is_number(&f->units, a));
+}
+
 /* Warn, once per place, if values of these units are added, compared or equated. */
 void check_units(flattener *f, source_place place, int a, int b, const char *what)
 {
-    if (f->in_function || unit_agree(&f->units, a, b) || unit_reported(f, place)) return;
+    if (f->in_function || unit_agree(&f->units, a, b) || is_bare_time(f, a, b)) return;
+    if (unit_reported(f, place)) return;
     report_warning(f, place, "units differ in this %s: \"%s\" and \"%s\"", what,
                    unit_text(&f->units, a), unit_text(&f->units, b));
 }
@@ -124,6 +134,60 @@ static expr scalar_operation(flattener *f, ast_op op, expr a, expr b)
     if (op == OP_GT) return graph_binary(f->g, EXPR_LT, b, a);
     if (op == OP_GE) return graph_binary(f->g, EXPR_LE, b, a);
     return graph_binary(f->g, (expr_op)nodes[op], a, b);
+}
+
+/* Whether an unfolded node is a function of constants alone: folding leaves only those that are no
+ * finite number. */
+static bool is_undefined(flattener *f, expr e)
+{
+    if (e == EXPR_NONE || e & STRING_BIT) return false;
+    const expr_node *n = graph_node(f->g, e);
+    int arity = graph_arity((expr_op)n->op);
+    if (arity == 0 || arity > 2 || n->op >= EXPR_OP_COUNT) return false;
+    return graph_is_constant(f->g, n->a, NULL) &&
+           (arity == 1 || graph_is_constant(f->g, n->b, NULL));
+}
+
+/* Report a result that is no number whatever the run does; what is in a branch fails there. */
+static bool has_finite_value(flattener *f, expr e, source_place place)
+{
+    if (f->guard != EXPR_NONE || f->branch || !is_undefined(f, e)) return true;
+    double x = graph_value(f->g, e, NULL, NULL);
+    report_error(f, place,
+                 isnan(x) ? "this is not a number: its operands are outside the domain"
+                          : "this is infinite or too large for a number");
+    return false;
+}
+
+/* Integers are held in doubles: beyond 2^53 neighbours cannot be told apart. */
+static const double largest_integer = 9007199254740992.0;
+
+static bool fits_integer(flattener *f, expr e, bool may_grow, source_place place)
+{
+    double x = 0.0;
+    bool fixed = !(node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY));
+    if (fixed && may_grow) x = fixed_value(f, e);
+    if (graph_is_constant(f->g, e, &x) || fixed) {
+        if (!(fabs(x) > largest_integer)) return true;
+        report_error(f, place, "Integer overflow: %g is beyond 2^53", x);
+        return false;
+    }
+    if (!may_grow || e == EXPR_NONE) return true;
+    expr size = graph_unary(f->g, EXPR_ABS, e), most = constant(f, largest_integer);
+    push_check(f, graph_binary(f->g, EXPR_LE, size, most),
+               "Integer overflow: {value} is beyond 2^53", &e, FLAT_REAL, place);
+    return true;
+}
+
+bool check_numbers(flattener *f, const value *v, bool may_grow, source_place place)
+{
+    if (value_is_error(v) || !value_is_numeric(v)) return false;
+    for (size_t k = 0; k < v->count; k++) {
+        expr e = value_element(v, k);
+        if (!has_finite_value(f, e, place)) return false;
+        if (v->type == VALUE_INTEGER && !fits_integer(f, e, may_grow, place)) return false;
+    }
+    return true;
 }
 
 /* a op b per element; a scalar meets every element of the other. */
@@ -375,17 +439,20 @@ static value arithmetic(flattener *f, ast_op op, const value *a, const value *b,
     if ((op == OP_ADD || op == OP_EADD) && a->type == VALUE_STRING && b->type == VALUE_STRING)
         return string_concatenate(f, a, b);
     if (!value_is_numeric(a) || !value_is_numeric(b)) return operand_error(f, op, a, b, place);
+    value out;
     switch (op) {
     case OP_ADD:
     case OP_EADD:
     case OP_SUB:
-    case OP_ESUB: return add_values(f, op, a, b, place);
+    case OP_ESUB: out = add_values(f, op, a, b, place); break;
     case OP_MUL:
-    case OP_EMUL: return multiply_values(f, op, a, b, place);
+    case OP_EMUL: out = multiply_values(f, op, a, b, place); break;
     case OP_DIV:
-    case OP_EDIV: return divide_values(f, op, a, b, place);
-    default: return power_values(f, op, a, b, place);
+    case OP_EDIV: out = divide_values(f, op, a, b, place); break;
+    default: out = power_values(f, op, a, b, place);
     }
+    bool grows = op == OP_MUL || op == OP_EMUL;
+    return check_numbers(f, &out, grows, place) ? out : value_error();
 }
 
 static value compare_strings(flattener *f, ast_op op, const value *a, const value *b,
@@ -457,6 +524,18 @@ value evaluate_unary(flattener *f, ast_op op, const value *a, source_place place
     return out;
 }
 
+/* The right operand; where a decides `a and b` or `a or b`, nothing is asserted of b. */
+static value right_operand(flattener *f, const ast_expr *e, const value *left)
+{
+    bool logic = e->op == OP_AND || e->op == OP_OR;
+    if (!logic || left->type != VALUE_BOOLEAN || left->rank) return evaluate(f, e->args[1]);
+    branch_guard guard = {value_element(left, 0), e->op == OP_AND, f->branch};
+    if (guard.condition != EXPR_NONE) f->branch = &guard;
+    value v = evaluate(f, e->args[1]);
+    f->branch = guard.outer;
+    return v;
+}
+
 /* A chain a + b - c + .. may have a million links: its left spine is walked, not recursed. */
 static value evaluate_chain(flattener *f, const ast_expr *e)
 {
@@ -473,7 +552,7 @@ static value evaluate_chain(flattener *f, const ast_expr *e)
     for (size_t k = links; k > 0; k--, p = p->args[0]) spine[k - 1] = p;
     value v = evaluate(f, p);
     for (size_t k = 0; k < links; k++) {
-        value right = evaluate(f, spine[k]->args[1]);
+        value right = right_operand(f, spine[k], &v);
         v = evaluate_binary(f, spine[k]->op, &v, &right, spine[k]);
     }
     if (spine != few) dae_free(spine);
@@ -536,14 +615,21 @@ static value evaluate_if(flattener *f, const ast_expr *e)
     const ast_expr **at = flatten_take(f, (most + 1) * sizeof *at);
     if (!conditions || !values || !at) return value_error();
     value rest = value_error();
-    bool decided = false, broken = false;
-    for (size_t k = 0; k < most && !decided; k++) {
+    const branch_guard *outer = f->branch;
+    branch_guard *guards = flatten_take(f, (2 * most + 1) * sizeof *guards);
+    bool decided = false, broken = !guards;
+    for (size_t k = 0; guards && k < most && !decided; k++) {
         double x = 0.0;
         expr c = scalar_condition(f, e->args[2 * k]);
         if (c == EXPR_NONE) broken = true;
         bool known = c != EXPR_NONE && is_structural(f, c) && compile_time_value(f, c, &x);
         if (known && x == 0.0) continue;
+        const branch_guard *before = f->branch;
+        guards[2 * k] = (branch_guard){c, true, before};
+        guards[2 * k + 1] = (branch_guard){c, false, before};
+        if (!known && c != EXPR_NONE) f->branch = &guards[2 * k];
         value v = evaluate(f, e->args[2 * k + 1]);
+        f->branch = known || c == EXPR_NONE ? before : &guards[2 * k + 1];
         if (known) {
             rest = v;
             decided = true;
@@ -554,6 +640,7 @@ static value evaluate_if(flattener *f, const ast_expr *e)
         values[used++] = v;
     }
     if (!decided) rest = evaluate(f, e->args[e->arg_count - 1]);
+    f->branch = outer;
     if (broken) return value_error();
     for (size_t k = used; k > 0; k--)
         rest = join_branches(f, conditions[k - 1], &values[k - 1], &rest, at[k - 1]);
@@ -710,6 +797,7 @@ static value evaluate_simple(flattener *f, const ast_expr *e)
     case AST_NUMBER:
         v = value_constant(f, e->integer ? VALUE_INTEGER : VALUE_REAL, e->value);
         v.unit = UNIT_LITERAL;
+        if (!check_numbers(f, &v, false, e->place)) return value_error();
         break;
     case AST_BOOLEAN: v = value_boolean(f, e->value != 0.0); break;
     case AST_STRING:

@@ -1,4 +1,6 @@
 /* After all sections: discrete equations found and sorted, equations counted, the model filled. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -461,6 +463,26 @@ static char *equation_name(flattener *f, size_t number, const equation_pair *p)
     return model_text(f, text);
 }
 
+/* A variable that equals a value of parameters is no unknown, so that no method would notice if it
+ * is not a finite number: then the model asserts that it is. */
+static void check_fixed_side(flattener *f, const equation_pair *p)
+{
+    const expr sides[2] = {p->left, p->right};
+    for (int k = 0; k < 2; k++) {
+        expr e = sides[1 - k];
+        if (e == EXPR_NONE || sides[k] == EXPR_NONE || f->failed) return;
+        const expr_node *n = graph_node(f->g, sides[k]);
+        if (n->op != EXPR_VARIABLE || node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY))
+            continue;
+        if (isfinite(fixed_value(f, e))) continue;
+        const char *name = f->m->variables[n->index].name;
+        expr size = graph_unary(f->g, EXPR_ABS, e), most = constant(f, DBL_MAX);
+        push_check(f, graph_binary(f->g, EXPR_LE, size, most),
+                   flatten_text(f, "the value of '%s' is not a finite number", name), NULL,
+                   FLAT_REAL, p->place);
+    }
+}
+
 static flat_equation *store_equations(flattener *f, const pair_list *list, size_t *count)
 {
     flat_equation *out = dae_calloc(list->count + 1, sizeof *out);
@@ -479,6 +501,7 @@ static flat_equation *store_equations(flattener *f, const pair_list *list, size_
                                                : graph_binary(f->g, EXPR_SUB, p->left, p->right);
         e->place = p->place;
         e->name = equation_name(f, *count, p);
+        check_fixed_side(f, p);
     }
     return out;
 }

@@ -105,6 +105,13 @@ typedef struct text_piece {
     size_t hole_count;
 } text_piece;
 
+/* Where an if-expression is being evaluated: its condition holds or does not. Only asserts ask. */
+typedef struct branch_guard {
+    expr condition;
+    bool holds;
+    const struct branch_guard *outer;
+} branch_guard;
+
 /* ---- the flattener ---- */
 
 typedef struct flattener {
@@ -154,6 +161,10 @@ typedef struct flattener {
     action_list asserts;
     action_list *actions; /* where actions of a when go; NULL: not in a when */
     expr guard;           /* condition around asserts in if-equations; EXPR_NONE: none */
+    const struct branch_guard *branch; /* conditions of if-expressions around */
+    action_list *checks; /* in a loop of the run: where asserts go; NULL: not in one */
+    int cell_count;      /* cells of the loops of the run around */
+    expr pass_count;     /* passes of the outermost loop so far; EXPR_NONE: not in one */
 
     int *slot_variable; /* per memory slot: variable whose current value it is, or -1 */
     int *slot_pre;      /* per memory slot: variable whose pre value it is, or -1 */
@@ -302,6 +313,9 @@ typedef struct loop_range {
 bool evaluate_range(flattener *f, const ast_iterator *it, loop_range *out);
 value range_element(flattener *f, const loop_range *r, size_t k);
 void check_units(flattener *f, source_place place, int a, int b, const char *what);
+/* Whether what is known of the values are finite numbers, Integers also not too large (which is
+ * asserted of those of the run that may grow so). Reports if not. */
+bool check_numbers(flattener *f, const value *v, bool may_grow, source_place place);
 value elementwise(flattener *f, ast_op op, const value *a, const value *b, value_type type);
 value product_of(flattener *f, const value *a, const value *b, source_place place);
 void type_error(flattener *f, source_place place, const char *what, const value *v,
@@ -332,6 +346,13 @@ value string_concatenate(flattener *f, const value *a, const value *b);
 value string_call(flattener *f, const ast_expr *e);
 bool assert_action(flattener *f, const ast_expr *call, flat_action *out);
 bool terminate_action(flattener *f, const ast_expr *call, flat_action *out);
+expr current_guard(flattener *f); /* EXPR_NONE: always */
+/* Put an assert where it belongs: into a loop of the run, a when, or the model. */
+void push_assert(flattener *f, const flat_action *a);
+/* An assert that the text implies: `holds` is true wherever this place is reached. Each value
+ * stands for a "{..}" of the message. */
+void push_check(flattener *f, expr holds, const char *message, const expr *values, flat_type type,
+                source_place place);
 expr edge_of(flattener *f, expr condition, source_place place);
 bool reinit_actions(flattener *f, const ast_expr *call);
 void push_single_when(flattener *f, const flat_action *action);

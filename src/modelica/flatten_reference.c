@@ -62,9 +62,22 @@ static bool subscript_list(flattener *f, const value *v, size_t size, const char
     return true;
 }
 
-static bool subscript_of_value(flattener *f, value *v, size_t size, const char *name,
-                               source_place place, subscript *out)
+/* A subscript of the run must pick an element: the model asserts it. */
+static void check_run_index(flattener *f, expr e, size_t size, const char *name, const ast_expr *at)
 {
+    expr least = graph_binary(f->g, EXPR_LE, constant(f, 1.0), e);
+    expr most = graph_binary(f->g, EXPR_LE, e, constant(f, (double)size));
+    const char *shown =
+        at->kind == AST_REFERENCE ? joined_name(f, at->parts, at->part_count) : "..";
+    const char *text =
+        flatten_text(f, "subscript {%s} of '%s' is outside 1..%zu", shown, name, size);
+    push_check(f, graph_binary(f->g, EXPR_AND, least, most), text, &e, FLAT_INTEGER, at->place);
+}
+
+static bool subscript_of_value(flattener *f, value *v, size_t size, const char *name,
+                               const ast_expr *at, subscript *out)
+{
+    source_place place = at->place;
     double x = 0.0;
     if (value_is_error(v)) return false;
     bool integral = v->type == VALUE_INTEGER || v->type == VALUE_ENUMERATION;
@@ -86,6 +99,9 @@ static bool subscript_of_value(flattener *f, value *v, size_t size, const char *
         return true;
     }
     out->dynamic = e;
+    bool all = boolean || (v->type == VALUE_ENUMERATION && v->class_ &&
+                           v->class_->literal_count <= size); /* of the type's values */
+    if (!all) check_run_index(f, e, size, name, at);
     return true;
 }
 
@@ -102,7 +118,7 @@ static bool evaluate_subscript(flattener *f, const ast_expr *e, size_t size, con
     f->end_size = size;
     value v = evaluate(f, e);
     f->end_size = end;
-    return subscript_of_value(f, &v, size, name, e->place, out);
+    return subscript_of_value(f, &v, size, name, e, out);
 }
 
 size_t subscript_at(const subscript *s, size_t k)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "expr/loop.h"
 #include "modelica/flatten_internal.h"
 
 static bool is_out_of_memory(flattener *f)
@@ -144,11 +145,30 @@ static uint8_t leaf_depends(const expr_node *n)
 {
     switch (n->op) {
     case EXPR_TIME:
+    case EXPR_CELL: /* of a loop of the run */
     case EXPR_VARIABLE: return DEPENDS_CONTINUOUS;
     case EXPR_MEMORY: return DEPENDS_MEMORY;
     case EXPR_PARAMETER: return DEPENDS_PARAMETER;
     default: return 0;
     }
+}
+
+/* The same for what a loop leaves behind. */
+static double result_number(const flattener *f, const expr_node *n)
+{
+    size_t cells = loop_cells(f->g, n->a);
+    expr *start = DAE_ARRAY(expr, cells);
+    double *cell = DAE_ARRAY(double, cells), result = NAN;
+    bool known = start && cell;
+    if (known) loop_starts(f->g, n->a, start);
+    for (size_t k = 0; known && k < cells; k++) {
+        cell[k] = f->number[start[k]];
+        known = !isnan(cell[k]);
+    }
+    if (known && loop_run(f->g, graph_node(f->g, n->a)->index, cell)) result = cell[n->index];
+    dae_free(start);
+    dae_free(cell);
+    return result;
 }
 
 /* Value of a node made of constants and parameters alone, given those of its operands. */
@@ -157,6 +177,7 @@ static double node_number(const flattener *f, const expr_node *n)
     int arity = graph_arity((expr_op)n->op);
     if (n->op == EXPR_CONSTANT) return n->value;
     if (n->op == EXPR_PARAMETER) return f->parameter_value[n->index];
+    if (n->op == EXPR_RESULT) return result_number(f, n);
     return graph_apply((expr_op)n->op, f->number[n->a], arity > 1 ? f->number[n->b] : 0.0,
                        arity > 2 ? f->number[n->c] : 0.0);
 }

@@ -49,6 +49,17 @@ static bool read_level(flattener *f, const ast_expr *level, bool *warning)
     return false;
 }
 
+/* All conditions around this place; those of branches become nodes only here. */
+expr current_guard(flattener *f)
+{
+    expr all = f->guard;
+    for (const branch_guard *b = f->branch; b; b = b->outer) {
+        expr c = b->holds ? b->condition : graph_unary(f->g, EXPR_NOT, b->condition);
+        all = all == EXPR_NONE ? c : graph_binary(f->g, EXPR_AND, all, c);
+    }
+    return all;
+}
+
 /* assert(condition, message, level); under `guard` only what holds there is asserted. */
 bool assert_action(flattener *f, const ast_expr *call, flat_action *out)
 {
@@ -64,15 +75,16 @@ bool assert_action(flattener *f, const ast_expr *call, flat_action *out)
     out->value = scalar_condition(f, condition);
     f->no_event = before;
     if (out->value == EXPR_NONE || !read_message(f, message, out)) return false;
-    if (f->guard != EXPR_NONE)
-        out->value = graph_binary(f->g, EXPR_OR, graph_unary(f->g, EXPR_NOT, f->guard), out->value);
+    expr guard = current_guard(f);
+    if (guard != EXPR_NONE)
+        out->value = graph_binary(f->g, EXPR_OR, graph_unary(f->g, EXPR_NOT, guard), out->value);
     return read_level(f, assert_argument(call, 2, "level"), &out->warning);
 }
 
 bool terminate_action(flattener *f, const ast_expr *call, flat_action *out)
 {
     *out = (flat_action){.kind = ACTION_TERMINATE, .variable = -1, .place = call->place};
-    out->guard = f->guard;
+    out->guard = current_guard(f);
     if (call->arg_count == 1) return read_message(f, call->args[0], out);
     report_error(f, call->place, "terminate wants a message");
     return false;
@@ -351,4 +363,66 @@ void push_single_when(flattener *f, const flat_action *action)
     }
     for (size_t k = 0; k < w.branch_count; k++) dae_free(w.branches[k].actions);
     dae_free(w.branches);
+}
+
+void push_assert(flattener *f, const flat_action *a)
+{
+    if (f->checks)
+        push_action(f, f->checks, *a);
+    else if (f->actions)
+        push_action(f, f->actions, *a);
+    else if (f->in_when)
+        push_single_when(f, a);
+    else
+        push_action(f, &f->asserts, *a);
+}
+
+/* Holes of a message at its "{..}", in order. */
+static bool find_holes(flattener *f, flat_action *a, const expr *values, flat_type type)
+{
+    size_t count = 0;
+    for (const char *p = a->message; p && *p; p++) count += *p == '{';
+    if (count == 0) return true;
+    a->holes = arena_alloc(f->m->texts, count * sizeof *a->holes);
+    if (!a->holes) {
+        f->failed = true;
+        return false;
+    }
+    for (const char *p = a->message; a->hole_count < count; p++) {
+        if (*p != '{') continue;
+        size_t length = strcspn(p, "}") + 1;
+        a->holes[a->hole_count] =
+            (flat_hole){(size_t)(p - a->message), length, values[a->hole_count], type};
+        a->hole_count++;
+    }
+    return true;
+}
+
+/* Whether the same was just said: arguments may be evaluated more than once. */
+static bool said_before(const flattener *f, expr holds, source_place place)
+{
+    const action_list *list = f->checks ? f->checks : f->actions ? f->actions : &f->asserts;
+    for (size_t k = list->count; k > 0 && k + 8 > list->count; k--)
+        if (list->items[k - 1].value == holds && list->items[k - 1].place.line == place.line)
+            return true;
+    return false;
+}
+
+void push_check(flattener *f, expr holds, const char *message, const expr *values, flat_type type,
+                source_place place)
+{
+    double known = 0.0;
+    expr guard = current_guard(f);
+    if (f->parameters_only || f->shape_only || f->failed || !message) return;
+    if (guard != EXPR_NONE)
+        holds = graph_binary(f->g, EXPR_OR, graph_unary(f->g, EXPR_NOT, guard), holds);
+    if (f->in_initial) /* elsewhere in the run nobody asks */
+        holds = graph_binary(f->g, EXPR_OR,
+                             graph_unary(f->g, EXPR_NOT, graph_memory(f->g, f->m->memory_initial)),
+                             holds);
+    if (holds == EXPR_NONE || (graph_is_constant(f->g, holds, &known) && known != 0.0)) return;
+    if (said_before(f, holds, place)) return;
+    flat_action a = {.kind = ACTION_ASSERT, .variable = -1, .value = holds, .place = place};
+    a.message = model_text(f, message);
+    if (a.message && find_holes(f, &a, values, type)) push_assert(f, &a);
 }

@@ -1,12 +1,16 @@
 model M
-  function root
+  function f
     input Real x;
     output Real y;
+  protected
+    String s;
   algorithm
     y := x;
+    s := "a";
     while y > 1 loop
       y := y/2;
+      s := "b";
     end while;
-  end root;
-  Real a = root(time);
+  end f;
+  Real a = f(time);
 end M;
