@@ -181,7 +181,7 @@ static void equations_read_as_written(void **state)
     expect_text(&set, mul(X(0, 0), X(1, 0)), "x*y = 0");
     expect_text(&set, add(mul(P(2), X(0, 1)), add(X(1, 0), C(3.0))), "k*der(x) = -y - 3");
     expect_text(&set, add(X(0, 1), add(X(1, 1), X(0, 0))), "der(x) + x + der(y) = 0");
-    expect_text(&set, add(P(0), P(1)), "L + g = 0");
+    expect_text(&set, add(P(2), C(1.0)), "k + 1 = 0");
     expect_text(&set, C(3.0), "3 = 0");
     equation_set_free(&set);
 }
