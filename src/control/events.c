@@ -24,6 +24,7 @@ enum {
     EXTRA = 26,               /* room for samples at dips; beyond it dips go unchecked */
     CAPACITY = NODES + EXTRA, /* samples in one search */
     SPLITS = 3,               /* halvings of an interval in which the quintic is a poor guide */
+    MOST_SPLITS = 12,         /* the same while it is none at all: g oscillates within the step */
     REFINEMENTS = 6           /* evaluations on one dip that the quintic does not describe */
 };
 
@@ -37,6 +38,9 @@ static const double START_ZERO = 100.0 * DBL_EPSILON;
  * with random cubics c, roots at least h/20 apart: 0.84 percent of the roots lost without halving,
  * none of 80000 with it. */
 static const double POOR = 0.01;
+/* It is none at all if it misses g by this fraction of its own change at a point between the nodes.
+ * Where kinks or jumps make it poor it is mostly better than that. */
+static const double LOST = 0.1;
 
 typedef struct sample {
     double t;
@@ -425,9 +429,10 @@ static bool worth_checking(const event_finder *f, int i, int k, double p, double
 /* The quintic through the nodes' g_i. */
 typedef struct component_fit {
     polynomial p;
-    double error; /* how far g_i may be from it, judged by its last coefficients */
-    bool near;    /* it may have zeros within that error; the rest does not matter if not */
-    bool poor;    /* the error is large against the change of g_i */
+    double change; /* of g_i in the interval, as it tells */
+    double error;  /* how far g_i may be from it, judged by its last coefficients */
+    bool near;     /* it may have zeros within that error; the rest does not matter if not */
+    bool poor;     /* the error is large against the change of g_i */
 } component_fit;
 
 static component_fit fit_component(const event_finder *f, int i)
@@ -439,6 +444,7 @@ static component_fit fit_component(const event_finder *f, int i)
     for (int k = 1; k < NODES; k++) change += fabs(c[k]);
     double error = fabs(c[4]) + fabs(c[5]);
     return (component_fit){.p = chebyshev_to_powers(c),
+                           .change = change,
                            .error = error,
                            .near = change > 0.0 && fabs(c[0]) <= change + error,
                            .poor = error > POOR * change};
@@ -452,6 +458,24 @@ static bool guidance_is_poor(const event_finder *f)
         if (fit.near && fit.poor) return true;
     }
     return false;
+}
+
+/* Whether a poor quintic of a component misses even the value at one more point. Nodes and point
+ * are at irrational places of the interval, so that no period hides between them. */
+static eval_status guidance_is_lost(event_finder *f, const trajectory *path, double to, bool *lost)
+{
+    static const double probe = 0.23606797749978970; /* sqrt(5) - 2, in [-1, 1] */
+    *lost = guidance_is_poor(f);
+    if (!*lost) return EVAL_OK;
+    eval_status status = evaluate_trial(f, path, f->t + 0.5 * (1.0 + probe) * (to - f->t));
+    if (status != EVAL_OK) return status;
+    *lost = false;
+    for (int i = 0; i < f->count; i++) {
+        component_fit fit = fit_component(f, i);
+        double miss = fabs(f->trial[i] - polynomial_at(&fit.p, probe));
+        if (fit.near && fit.poor && miss > LOST * fit.change) *lost = true;
+    }
+    return EVAL_OK;
 }
 
 /* Sample g at those extrema of component i's quintic that may reveal crossings between samples. */
@@ -656,6 +680,13 @@ static eval_status sample_interval(event_finder *f, const trajectory *path, doub
 {
     eval_status status = sample_nodes(f, path, *to);
     for (int k = 0; k < SPLITS && status == EVAL_OK && guidance_is_poor(f); k++) {
+        *to = f->t + 0.5 * (*to - f->t);
+        status = sample_nodes(f, path, *to);
+    }
+    bool lost = status == EVAL_OK;
+    for (int k = SPLITS; k < MOST_SPLITS && lost && status == EVAL_OK; k++) {
+        status = guidance_is_lost(f, path, *to, &lost);
+        if (status != EVAL_OK || !lost) break;
         *to = f->t + 0.5 * (*to - f->t);
         status = sample_nodes(f, path, *to);
     }

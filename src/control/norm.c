@@ -40,6 +40,7 @@ void norm_free(error_norm *norm)
 static bool left_out(const error_norm *norm, int i)
 {
     return norm->kinds[i] >= DAE_KIND_INDEX2 || norm->excused[i] > 0 ||
+           (norm->hidden && norm->hidden[i]) ||
            (norm->leave_out_algebraic && norm->kinds[i] == DAE_KIND_INDEX1);
 }
 

@@ -18,8 +18,9 @@ typedef struct error_norm {
     const dae_kind *kinds;           /* resolved kinds, borrowed */
     int *excused;                    /* per variable: accepted steps for which it leaves the test */
     int excused_count;               /* variables for which that is not 0 */
-    bool leave_out_algebraic;        /* algebraic variables of every index leave the error test */
-    double stretch;                  /* sqrt(n / number of tested variables) */
+    const bool *hidden;       /* variables that never are in the error test, or NULL; borrowed */
+    bool leave_out_algebraic; /* algebraic variables of every index leave the error test */
+    double stretch;           /* sqrt(n / number of tested variables) */
     double rtol, atol;
     const double *rtol_by_variable, *atol_by_variable; /* borrowed or NULL */
     dae_norm_fn user_norm;

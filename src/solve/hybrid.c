@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -10,31 +11,75 @@
 
 /* ---- life ---- */
 
+/* What there is one of per unknown. */
+static void free_unknowns(hybrid *h)
+{
+    dae_free(h->reset);
+    dae_free(h->is_reset);
+    dae_free(h->is_held);
+    dae_free(h->fixed_by);
+    dae_free(h->ahead);
+    dae_free(h->ahead_yp);
+    dae_free(h->start);
+}
+
+static bool allocate_unknowns(hybrid *h, int n)
+{
+    h->reset = DAE_ARRAY(double, n);
+    h->is_reset = DAE_ARRAY(bool, n);
+    h->is_held = DAE_ARRAY(bool, n);
+    h->fixed_by = DAE_ARRAY(int, n);
+    h->ahead = DAE_ARRAY(double, n);
+    h->ahead_yp = DAE_ARRAY(double, n);
+    h->start = DAE_ARRAY(double, n);
+    return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
+           h->start;
+}
+
+bool hybrid_bind(hybrid *h, model_instance *to)
+{
+    hybrid fresh = {0};
+    if (!allocate_unknowns(&fresh, to->form->n)) {
+        free_unknowns(&fresh);
+        return false;
+    }
+    const flat_model *m = to->form->flat;
+    if (to != h->instance) {
+        memcpy(to->memory, h->instance->memory, (size_t)m->memory_count * sizeof(double));
+        memcpy(to->parameters, h->instance->parameters, m->parameter_count * sizeof(double));
+        to->noise = h->instance->noise;
+        model_instance_prepare(to);
+    }
+    free_unknowns(h);
+    h->reset = fresh.reset;
+    h->is_reset = fresh.is_reset;
+    h->is_held = fresh.is_held;
+    h->fixed_by = fresh.fixed_by;
+    h->ahead = fresh.ahead;
+    h->ahead_yp = fresh.ahead_yp;
+    h->start = fresh.start;
+    h->instance = to;
+    return true;
+}
+
 hybrid *hybrid_new(const model_form *form)
 {
     const flat_model *m = form->flat;
     hybrid *h = DAE_NEW(hybrid);
     if (!h) return NULL;
-    h->instance = model_instance_new(form);
+    h->instance = h->own = model_instance_new(form);
     h->sample = DAE_ARRAY(sample_clock, m->sample_count);
     h->crossing = DAE_ARRAY(double, form->crossing.outputs);
     h->crossing_ahead = DAE_ARRAY(double, form->crossing.outputs);
     h->decided = DAE_ARRAY(bool, m->relation_count);
     h->zero = DAE_ARRAY(double, m->relation_count);
     h->active = DAE_ARRAY(int, m->when_count);
-    h->reset = DAE_ARRAY(double, form->n);
-    h->is_reset = DAE_ARRAY(bool, form->n);
-    h->fixed_by = DAE_ARRAY(int, form->n);
     h->assertion = DAE_ARRAY(double, m->assert_count);
     h->warned = DAE_ARRAY(bool, m->assert_count);
-    h->ahead = DAE_ARRAY(double, form->n);
-    h->ahead_yp = DAE_ARRAY(double, form->n);
     h->before = DAE_ARRAY(double, m->memory_count);
-    h->start = DAE_ARRAY(double, form->n);
     h->next_time = INFINITY;
-    if (h->start && h->instance && h->sample && h->crossing && h->crossing_ahead && h->decided &&
-        h->zero && h->active && h->reset && h->is_reset && h->fixed_by && h->assertion &&
-        h->warned && h->ahead && h->ahead_yp && h->before)
+    if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->decided && h->zero &&
+        h->active && h->assertion && h->warned && h->before && allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;
@@ -43,22 +88,17 @@ hybrid *hybrid_new(const model_form *form)
 void hybrid_free(hybrid *h)
 {
     if (!h) return;
-    model_instance_free(h->instance);
+    model_instance_free(h->own);
     dae_free(h->sample);
     dae_free(h->crossing);
     dae_free(h->crossing_ahead);
     dae_free(h->decided);
     dae_free(h->zero);
     dae_free(h->active);
-    dae_free(h->reset);
-    dae_free(h->is_reset);
-    dae_free(h->fixed_by);
+    free_unknowns(h);
     dae_free(h->assertion);
     dae_free(h->warned);
-    dae_free(h->ahead);
-    dae_free(h->ahead_yp);
     dae_free(h->before);
-    dae_free(h->start);
     hybrid_drop_initial(h);
     dae_free(h);
 }
@@ -132,8 +172,25 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
     return DAE_OK;
 }
 
+static void ignore_leaf(void *context, expr leaf)
+{
+    (void)context, (void)leaf;
+}
+
+double hybrid_value(const dae_solver *s, double t, const double *y, const double *yp, expr e)
+{
+    double value = model_instance_value(s->hybrid->instance, t, y, yp, e);
+    if (isnan(value) && !graph_leaves(flat_of(s)->graph, &e, 1, ignore_leaf, NULL))
+        s->hybrid->no_memory = true;
+    return value;
+}
+
 dae_status hybrid_explain(dae_solver *s, dae_status status)
 {
+    if (s->hybrid->no_memory) {
+        s->hybrid->no_memory = false;
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an event at t = %.9g.", s->t);
+    }
     if (status < 0) hybrid_tell_line(s->hybrid->instance->form, &s->diag);
     return status;
 }
@@ -149,6 +206,8 @@ static void clear_events(dae_solver *s, double t)
     s->stats.last_h = 0.0;
     for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
     h->crowd = 0;
+    h->calls = 0;
+    h->slow_told = h->no_memory = false;
     h->started = t;
     s->terminated = s->jump_told = false;
     vector_copy(s->n, s->y, h->start);
@@ -164,8 +223,8 @@ static dae_status start_from(dae_solver *s, double t, dae_init mode)
     dae_status status = samples_start(s, t);
     if (status == DAE_OK) status = initialise(s, t, mode);
     if (status != DAE_OK) return hybrid_explain(s, status);
-    samples_raise(s, t);
-    return hybrid_explain(s, run_event(s, t));
+    status = samples_raise(s, t);
+    return hybrid_explain(s, status == DAE_OK ? run_event(s, t) : status);
 }
 
 dae_status hybrid_start(dae_solver *s, double t)
@@ -190,10 +249,10 @@ dae_status hybrid_restart(dae_solver *s, bool anew)
         h->pending = EVENT_NONE; /* it was another solution's */
     for (size_t r = 0; anew && r < flat_of(s)->relation_count; r++) h->zero[r] = 0.0;
     h->at_start = false;
-    samples_raise(s, s->t);
+    dae_status status = samples_raise(s, s->t);
     relations_cross(s, s->t);
     h->pending = EVENT_NONE;
-    return hybrid_explain(s, run_event(s, s->t));
+    return hybrid_explain(s, status == DAE_OK ? run_event(s, s->t) : status);
 }
 
 void hybrid_leave(dae_solver *s, double direction)
@@ -214,8 +273,8 @@ dae_status hybrid_update(dae_solver *s)
         solver_interpolate(s, t, 1, s->yp);
     }
     dae_status status = hybrid_watch_crowd(s, t);
+    if (status == DAE_OK) status = samples_raise(s, t);
     if (status != DAE_OK) return status;
-    samples_raise(s, t);
     relations_cross(s, t);
     h->pending = EVENT_NONE;
     h->at_start = false;

@@ -6,6 +6,11 @@
 
 struct dae_solver;
 
+/* Steps of models that are chosen without knowing the solution, the first one and the last before a
+ * time event, are this part of the way: a simple fraction would meet sin(2 pi time) at its zeros,
+ * one step after the other, and take it for a constant. No ratio is further from simple ones. */
+#define GOLDEN 0.61803398874989485
+
 /* sample(start, interval): event number `count` is at start + count interval. */
 typedef struct sample_clock {
     double start, interval, count, next;
@@ -22,7 +27,8 @@ typedef enum event_cause {
 
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
-    model_instance *instance;
+    model_instance *instance; /* of the form that is integrated; borrowed, or `own` */
+    model_instance *own;      /* of the base form; owned */
     sample_clock *sample;     /* per sample */
     double next_time;         /* the earliest of their next times; INFINITY: none */
     double *crossing;         /* work: values of the crossing functions, */
@@ -32,6 +38,7 @@ typedef struct hybrid {
     int *active;              /* per when: its active branch, -1 */
     double *reset;            /* per unknown: what reinit gives it, */
     bool *is_reset;           /* if it does */
+    bool *is_held;            /* per unknown: reinit has set it in the event at hand */
     bool solved;              /* continuous values agree with the memory in `before` */
     double started;           /* initial time */
     double crowd_since;       /* events close to each other: since when, */
@@ -42,6 +49,9 @@ typedef struct hybrid {
     double *before;           /* work: memory before a pass */
     bool *warned;             /* per assertion at level warning: told once */
     event_cause pending;      /* an event was located and reported, its update is due */
+    long calls;               /* steps and events since the start */
+    bool slow_told;           /* the user knows how long it would take */
+    bool no_memory;           /* a value could not be computed for lack of it */
     bool given;               /* started at values that stay */
     bool at_start;            /* relations and floor have their values at t, not a moment later */
     double direction;         /* of time: +1 or -1 */
@@ -59,6 +69,10 @@ typedef struct hybrid {
 /* NULL: out of memory. */
 hybrid *hybrid_new(const model_form *form);
 void hybrid_free(hybrid *h);
+
+/* Go on with another form of the same model: memory and parameters are carried over. The instance
+ * is borrowed, unless it is the first one. false: memory. */
+bool hybrid_bind(hybrid *h, model_instance *instance);
 
 /* Tags from `fixed` where there are initial equations, atol from `nominal`; false: memory. */
 bool hybrid_options(const model_form *form, dae_options *options);
@@ -95,6 +109,9 @@ void hybrid_forget_crossings(struct dae_solver *s);
 /* The interpolant finds an event at s->t; its algebraic variables carry the interpolation error.
  * Move s->t to where the crossing happens with variables that meet the equations. */
 void hybrid_polish(struct dae_solver *s);
+
+/* After so and so many steps and events: say what is slow if the way to tend is far too long. */
+void hybrid_note_progress(struct dae_solver *s, double tend);
 
 /* The next sample time; INFINITY if there is none. */
 double hybrid_next_time(const hybrid *h);

@@ -115,7 +115,7 @@ static double discrete_value(const dae_solver *s, double t, expr e)
     const expr_node *node = graph_node(flat_of(s)->graph, e);
     if (node->op != EXPR_FLOOR || !h->solved || h->at_start) return value_at(s, t, e);
     double now = value_at(s, t, node->a);
-    double soon = model_instance_value(h->instance, h->soon, h->ahead, h->ahead_yp, node->a);
+    double soon = hybrid_value(s, h->soon, h->ahead, h->ahead_yp, node->a);
     bool away = fabs(now - nearbyint(now)) > fabs(soon - now);
     return floor(away ? now : soon);
 }
@@ -140,7 +140,10 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
 /* Consistent continuous values for the memory as it is. */
 static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
 {
+    dae_status adopted = reform_adopt(s, t);
+    if (adopted != DAE_OK) return adopted;
     model_instance_prepare(s->hybrid->instance);
+    if (reform_active(s)) return reform_begin(s, t, initial && !s->hybrid->given);
     if (initial && !s->hybrid->given && s->hybrid->instance->form->initial) {
         dae_status status = hybrid_solve_initial(s, t);
         if (status != DAE_OK) return status;
@@ -268,10 +271,17 @@ dae_status events_act(dae_solver *s, double t, bool *reset)
     for (int i = 0; *reset && i < s->n && status == DAE_OK; i++) {
         if (!h->is_reset[i]) continue;
         h->is_reset[i] = false;
+        h->is_held[i] = true;
         status = check_reset(s, t, i);
         s->y[i] = h->reset[i];
     }
     return status;
+}
+
+/* What reinit has set is held until the values agree with it. */
+static void hybrid_release(dae_solver *s)
+{
+    for (int i = 0; i < s->n; i++) s->hybrid->is_held[i] = false;
 }
 
 /* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
@@ -290,6 +300,7 @@ dae_status events_iterate(dae_solver *s, double t)
             again = relations_update(s, t);
         }
         again = again || reset;
+        if (!reset) hybrid_release(s);
         if (++passes > MOST_PASSES) return explain_flipping(s, t);
     }
     return DAE_OK;

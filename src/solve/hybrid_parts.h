@@ -11,10 +11,14 @@ static inline const flat_model *flat_of(const dae_solver *s)
     return s->hybrid->instance->form->flat;
 }
 
-/* The value of an expression over flat variables at (t, s->y, s->yp). */
+/* The value of an expression over flat variables at a point. NAN may be for lack of memory: then
+ * hybrid->no_memory is set, and hybrid_explain makes an error of it. */
+double hybrid_value(const dae_solver *s, double t, const double *y, const double *yp, expr e);
+
+/* The same at (t, s->y, s->yp). */
 static inline double value_at(const dae_solver *s, double t, expr e)
 {
-    return model_instance_value(s->hybrid->instance, t, s->y, s->yp, e);
+    return hybrid_value(s, t, s->y, s->yp, e);
 }
 
 /* The flat variable that stands for v, and the sign between them. */
@@ -94,8 +98,8 @@ void events_settle(dae_solver *s, double t);
 double sample_slack(double t);
 /* First sample times at or after t. */
 dae_status samples_start(dae_solver *s, double t);
-/* Raise the flags of samples due at t, and set their next times; whether there are any. */
-bool samples_raise(dae_solver *s, double t);
+/* Raise the flags of samples due at t, and set their next times. */
+dae_status samples_raise(dae_solver *s, double t);
 /* Many events in a vanishing interval: a ball that comes to rest, a switch that chatters. */
 dae_status hybrid_watch_crowd(dae_solver *s, double t);
 

@@ -161,8 +161,7 @@ static double crossing_at(dae_solver *s, double t, size_t r)
     solver_interpolate(s, t, 1, h->ahead_yp);
     initializer_project(s->init, t, s->t_new - s->t_old, s->kinds, s->norm.weights, h->ahead,
                         h->ahead_yp);
-    return model_instance_value(h->instance, t, h->ahead, h->ahead_yp,
-                                flat_of(s)->relations[r].crossing);
+    return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
 }
 
 static bool has_algebraic(const dae_solver *s)

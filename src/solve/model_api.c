@@ -575,8 +575,8 @@ dae_status dae_solver_variables(dae_solver *s, double t, double *values)
 {
     if (!s || !values) return DAE_ERR_ARGUMENT;
     if (!s->hybrid) return dae_solver_at(s, t, 0, values);
-    dae_status status = dae_solver_at(s, t, 0, s->at_y);
-    if (status == DAE_OK) status = dae_solver_at(s, t, 1, s->at_yp);
+    dae_status status = solver_check_point(s, t);
+    if (status == DAE_OK) status = solver_point(s, t);
     if (status == DAE_OK) model_instance_outputs(s->hybrid->instance, t, s->at_y, s->at_yp, values);
     return status;
 }
@@ -585,12 +585,13 @@ dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
 {
     if (!s || !values) return DAE_ERR_ARGUMENT;
     if (!s->hybrid) return DAE_OK;
-    const struct model_listing *l = s->problem->model->listing;
-    dae_status status = dae_solver_at(s, t, 0, s->at_y);
-    if (status == DAE_OK) status = dae_solver_at(s, t, 1, s->at_yp);
+    const struct model_listing *l = s->base->model->listing;
+    dae_status status = solver_check_point(s, t);
+    if (status == DAE_OK) status = solver_point(s, t);
     for (int k = 0; status == DAE_OK && k < l->derivative_count; k++) {
         const model_derivative *d = &l->derivatives[k];
-        values[k] = d->sign * (d->is_unknown ? s->at_y : s->at_yp)[d->unknown];
+        model_place at = reform_place(s, d->unknown, !d->is_unknown);
+        values[k] = d->sign * at.sign * (at.slope ? s->at_yp : s->at_y)[at.unknown];
     }
     return status;
 }

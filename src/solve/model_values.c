@@ -125,6 +125,7 @@ static bool find_declared(arena *a, const ast_file *tree, const char *name, decl
         d->class_ = NULL;
         d->known = resolve_type(tree, part->type, d);
         strcat(d->name, part->name);
+        d->whole = d->whole && at[length] == '\0';
         at = copy_subscripts(at + length, d->name);
         if (!*at) return true;
         d->whole = d->known = false;
@@ -165,7 +166,7 @@ static ast_expr *parse_value(arena *a, const char *text)
     static const char before[] = "model M parameter Real x = ", after[] = "; end M;";
     size_t n = strlen(text), total = sizeof before + n + sizeof after;
     char *whole = arena_alloc(a, total);
-    if (!whole) return NULL;
+    if (!whole || (n > 0 && text[n - 1] == ';')) return NULL;
     size_t length = (size_t)snprintf(whole, total, "%s%s%s", before, text, after);
     message_list *messages = message_list_new("value", whole, length, 1);
     ast_file *tree = messages ? parse_file(a, whole, length, messages) : NULL;
@@ -338,8 +339,7 @@ static dae_status assign_number(assigner *g, const declared *d, double x)
     dae_status status =
         model_value_check(d->name, d->known ? d->type : FLAT_REAL, literals, x, g->diag);
     if (status != DAE_OK) return status;
-    bool array = d->component->size_count > 0;
-    if (d->whole && d->known && !array) return bind(g, d, number_expr(g->a, d, x));
+    if (d->whole) return bind(g, d, number_expr(g->a, d, x));
     add_setting(g, d->name, x);
     return DAE_OK;
 }
@@ -366,9 +366,17 @@ static dae_status reject_text(const declared *d, const char *text, const value_l
                                         "a text"};
     if (literals) return reject_literal(d->name, literals, text, diag);
     bool array = d->whole && d->component->size_count > 0;
-    return diag_set(diag, DAE_ERR_ARGUMENT, "%s needs %s%s, not %s.", d->name,
+    return diag_set(diag, DAE_ERR_ARGUMENT, "%s needs %s%s, not '%s'.", d->name,
                     d->known ? kinds[d->type] : "a value",
                     array ? " for each element, {a, b, ..}" : "", text);
+}
+
+/* Whether an expression may use a name: of a component, or of a global constant. */
+static bool is_declared(const ast_file *tree, const char *name)
+{
+    for (size_t k = 0; k < tree->constant_count; k++)
+        if (strcmp(tree->constants[k].name, name) == 0) return true;
+    return component_in(tree->model, name, strlen(name)) != NULL;
 }
 
 /* One "name = text". */
@@ -393,8 +401,8 @@ static dae_status assign_text(assigner *g, const char *name, const char *text)
     if (!e || infinite) return reject_text(&d, text, literals, g->diag);
     if (scalar_value(e, literals, &x)) return assign_number(g, &d, x);
     bool bare = e->kind == AST_REFERENCE && e->part_count == 1;
-    bool unknown = literals && bare && !component_in(g->tree->model, text, strlen(text));
-    if (unknown || !d.whole) return reject_text(&d, text, literals, g->diag);
+    if ((bare && !is_declared(g->tree, e->parts[0].name)) || !d.whole)
+        return reject_text(&d, text, literals, g->diag);
     return bind(g, &d, e);
 }
 
@@ -457,8 +465,11 @@ static dae_status spread(spreader *p, const ast_expr *e, size_t length, int rank
     }
     const value_literals *literals = p->literals(p->context, p->name);
     if (scalar_value(e, literals, &x)) return p->set(p->context, p->name, x, p->diag);
-    if (literals) return reject_literal(p->name, literals, "this", p->diag);
-    return diag_set(p->diag, DAE_ERR_ARGUMENT, "%s needs a finite number, true or false.", p->name);
+    bool name = e->kind == AST_REFERENCE && e->part_count > 0;
+    const char *given = name ? e->parts[e->part_count - 1].name : "an expression";
+    if (literals) return reject_literal(p->name, literals, given, p->diag);
+    return diag_set(p->diag, DAE_ERR_ARGUMENT, "%s needs a finite number, true or false, not %s.",
+                    p->name, given);
 }
 
 dae_status model_values_spread(const char *assignment, literal_finder literals, value_setter set,

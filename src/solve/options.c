@@ -111,6 +111,32 @@ static dae_status check_choices(const dae_options *o, dae_diag *diag)
     return DAE_OK;
 }
 
+/* The name that a solver keeps: "residual" for the equations as given. */
+static const char *formulation_name(const char *name)
+{
+    if (!name || strcmp(name, "auto") == 0) return "auto";
+    const formulation *f = formulation_find(name);
+    return f ? f->name : "residual";
+}
+
+/* Models can be rewritten; callbacks are integrated as they are. */
+static dae_status check_formulation(const dae_options *o, const dae_problem *p, dae_diag *diag)
+{
+    const char *name = o->formulation ? o->formulation : "auto";
+    if (strcmp(name, "auto") == 0 || strcmp(name, "residual") == 0) return DAE_OK;
+    if (!p->model)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation \"%s\" is not on offer for a problem in residual form; use "
+                        "\"auto\" or \"residual\".",
+                        name);
+    if (formulation_find(name)) return DAE_OK;
+    diag_set(diag, DAE_ERR_ARGUMENT, "There is no formulation \"%s\"; choices are auto, residual",
+             name);
+    for (int i = 0; formulation_at(i); i++) diag_append(diag, ", %s", formulation_at(i)->name);
+    diag_append(diag, ".");
+    return DAE_ERR_ARGUMENT;
+}
+
 /* The method exists, and the orders asked for are within its limits. */
 static dae_status check_method(const dae_options *o, dae_diag *diag)
 {
@@ -119,12 +145,6 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
     if (!m)
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "There is no method \"%s\"; dae_method_name() lists them.", name);
-    if (o->formulation && strcmp(o->formulation, "auto") != 0 &&
-        strcmp(o->formulation, "residual") != 0)
-        return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "Formulation \"%s\" is not on offer for a problem in residual form; use "
-                        "\"auto\" or \"residual\".",
-                        o->formulation);
     if (o->max_order > m->max_order || o->min_order > m->max_order)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has orders 1 to %d; %d was asked for.",
                         m->name, m->max_order,
@@ -168,6 +188,7 @@ dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *d
                           "Option stop_time is infinite; use NAN for no stop time.");
     if (status == DAE_OK && !o->weights) status = check_tolerances(o, p, diag);
     if (status == DAE_OK) status = check_method(o, diag);
+    if (status == DAE_OK) status = check_formulation(o, p, diag);
     if (status == DAE_OK) status = check_against_problem(o, p, diag);
     return status;
 }
@@ -190,7 +211,7 @@ dae_status options_copy(dae_options *copy, const dae_options *options, int n, da
     copy->rtol_by_variable = copy->atol_by_variable = NULL;
     copy->y_tags = copy->yp_tags = NULL;
     copy->method = method_find(options->method ? options->method : "auto")->name;
-    copy->formulation = "residual";
+    copy->formulation = formulation_name(options->formulation);
     bool ok = own_array(options->rtol_by_variable, &copy->rtol_by_variable, n, sizeof(double)) &&
               own_array(options->atol_by_variable, &copy->atol_by_variable, n, sizeof(double)) &&
               own_array(options->y_tags, &copy->y_tags, n, sizeof(dae_tag)) &&

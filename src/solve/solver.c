@@ -41,8 +41,9 @@ static bool allocate_work(dae_solver *s)
     s->y = DAE_ARRAY(double, s->n);
     s->yp = DAE_ARRAY(double, s->n);
     s->work = DAE_ARRAY(double, s->n);
-    s->at_y = DAE_ARRAY(double, s->n);
-    s->at_yp = DAE_ARRAY(double, s->n);
+    int most = s->n > s->base->form.n ? s->n : s->base->form.n;
+    s->at_y = DAE_ARRAY(double, most);
+    s->at_yp = DAE_ARRAY(double, most);
     s->jumps = DAE_ARRAY(jump_trace, s->n);
     return s->state && s->scratch && s->kinds && s->y && s->yp && s->work && s->at_y && s->at_yp &&
            s->jumps;
@@ -215,8 +216,7 @@ dae_status dae_solver_local_errors(const dae_solver *s, double *errors)
     if (s->phase < PHASE_RUNNING || !s->last.estimate || !accepted) return DAE_ERR_STATE;
     if (s->problem != s->base) { /* of a variant: variables of the base that are no unknowns: 0 */
         reform_to_base(s, s->last.estimate, NULL, errors, NULL);
-        for (int i = 0; i < s->base->form.n; i++)
-            errors[i] *= s->last.error_constant;
+        for (int i = 0; i < s->base->form.n; i++) errors[i] *= s->last.error_constant;
         return DAE_OK;
     }
     for (int i = 0; i < s->n; i++) errors[i] = s->last.error_constant * s->last.estimate[i];

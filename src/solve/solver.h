@@ -88,7 +88,11 @@ double solver_first_step(const dae_solver *s, double tend);
 /* Error weights at y, with the checks that belong to them. */
 dae_status solver_update_weights(dae_solver *s, double t, const double *y);
 
-/* solve/step.c: values on the last step, without checks. */
+/* solve/step.c: whether values at t can be asked for; values of the form that is integrated into
+ * s->at_y and s->at_yp, projected as the options say. */
+dae_status solver_check_point(dae_solver *s, double t);
+dae_status solver_point(dae_solver *s, double t);
+/* Values on the last step, without checks. */
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y);
 
 /* solve/jump.c: after a failed error test, excuse the algebraic variables that jump without an

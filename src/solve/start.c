@@ -151,7 +151,7 @@ double solver_first_step(const dae_solver *s, double tend)
 {
     double direction = tend >= s->t ? 1.0 : -1.0, h = fabs(s->options.initial_step);
     if (s->options.fixed_step > 0.0) return direction * s->options.fixed_step;
-    if (h == 0.0) h = guess_first_step(s, tend);
+    if (h == 0.0) h = guess_first_step(s, tend) * (s->hybrid && s->history == 0 ? GOLDEN : 1.0);
     h = fmin(h, 10.0 * fabs(tend - s->t));
     if (s->options.max_step > 0.0) h = fmin(h, s->options.max_step);
     h = fmax(h, DBL_MIN / DBL_EPSILON); /* 1/h must not overflow */
@@ -161,10 +161,10 @@ double solver_first_step(const dae_solver *s, double tend)
 
 static bool finite_input(dae_solver *s, double t, const double *y, const double *yp)
 {
-    int bad = y ? vector_first_nonfinite(s->n, y) : -1;
+    int n = s->base->form.n, bad = y ? vector_first_nonfinite(n, y) : -1;
     const char *what = "y";
     if (bad < 0 && yp) {
-        bad = vector_first_nonfinite(s->n, yp);
+        bad = vector_first_nonfinite(n, yp);
         what = "y'";
     }
     if (!isfinite(t)) {
@@ -211,7 +211,8 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
-    dae_status status = forget_matrices(s);
+    dae_status status = reform_return(s);
+    if (status == DAE_OK) status = forget_matrices(s);
     if (status != DAE_OK) return status;
     if (s->hybrid)
         hybrid_start_values(s);
@@ -252,6 +253,10 @@ static dae_status start_model(dae_solver *s, double t)
     vector_copy(s->n, s->yp, s->at_yp);
     dae_status status = hybrid_start_given(s, t);
     if (status != DAE_OK) return status;
+    if (reform_active(s)) { /* its derivatives have no past */
+        drop_history(s);
+        return DAE_OK;
+    }
     for (int i = 0; i < s->n; i++) s->work[i] = s->y[i] - s->past_y[i];
     if (norm_of(&s->norm, s->work, s->norm.scale) > 1.0) {
         drop_history(s);
@@ -277,8 +282,10 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
                         "dae_solver_start_history: times and values must be given, and times move "
                         "strictly from the newest to the oldest.");
     for (int i = 0; i < count; i++)
-        if (!finite_input(s, times[i], values + (size_t)i * (size_t)s->n, yp0))
+        if (!finite_input(s, times[i], values + (size_t)i * (size_t)s->base->form.n, yp0))
             return s->diag.status;
+    dae_status status = reform_return(s);
+    if (status != DAE_OK) return status;
     if (!yp0) history_slope(s->n, count, times, values, s->yp);
     take_values(s, values, yp0);
     s->past_t = dae_copy(times, (size_t)count, sizeof(double));
@@ -288,7 +295,7 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the history.");
     }
     s->history = count;
-    dae_status status = forget_matrices(s);
+    status = forget_matrices(s);
     if (status == DAE_OK)
         status = s->hybrid ? start_model(s, times[0]) : solver_begin(s, times[0], DAE_INIT_NONE);
     if (s->history > 1) s->direction = times[0] > times[1] ? 1.0 : -1.0;
@@ -307,6 +314,8 @@ dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)
         if (!y) solver_interpolate(s, s->t, 0, s->y);
         if (!yp) solver_interpolate(s, s->t, 1, s->yp);
     }
+    dae_status status = reform_return(s);
+    if (status != DAE_OK) return status;
     drop_history(s);
     take_values(s, y, yp);
     if (s->hybrid) return hybrid_restart(s, y || yp);

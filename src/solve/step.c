@@ -28,28 +28,49 @@ static bool in_last_step(const dae_solver *s, double t)
     return t >= fmin(s->t_old, s->t_new) - slack && t <= fmax(s->t_old, s->t_new) + slack;
 }
 
+dae_status solver_point(dae_solver *s, double t)
+{
+    solver_interpolate(s, t, 0, s->at_y);
+    solver_interpolate(s, t, 1, s->at_yp);
+    if (!s->options.project_output || s->phase == PHASE_POISED) return DAE_OK;
+    eval_status status = initializer_project(s->init, t, s->t_new - s->t_old, s->kinds,
+                                             s->norm.weights, s->at_y, s->at_yp);
+    return status == EVAL_STOP ? explain_evaluation(s, status) : DAE_OK;
+}
+
+/* Whether values at t can be asked for. */
+dae_status solver_check_point(dae_solver *s, double t)
+{
+    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    if (s->phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE, "Values were asked for before a start.");
+    if (in_last_step(s, t)) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "Values were asked for at t = %.17g, which is outside the last step [%.17g, "
+                    "%.17g].",
+                    t, s->t_old, s->t_new);
+}
+
 dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
 {
     if (!s) return DAE_ERR_ARGUMENT;
-    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
-    if (s->phase == PHASE_NEW)
-        return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_at was called before a start.");
+    dae_status status = solver_check_point(s, t);
+    if (status != DAE_OK) return status;
     if (!y || derivative < 0 || derivative > 1)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
                         derivative);
-    if (!in_last_step(s, t))
-        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
-                        "dae_solver_at: t = %.17g is outside the last step [%.17g, %.17g].", t,
-                        s->t_old, s->t_new);
-    solver_interpolate(s, t, derivative, y);
-    if (!s->options.project_output || s->phase == PHASE_POISED) return DAE_OK;
-    double *other = s->work;
-    solver_interpolate(s, t, !derivative, other);
-    eval_status status =
-        initializer_project(s->init, t, s->t_new - s->t_old, s->kinds, s->norm.weights,
-                            derivative ? other : y, derivative ? y : other);
-    return status == EVAL_STOP ? explain_evaluation(s, status) : DAE_OK;
+    if (!s->options.project_output && !reform_active(s)) {
+        solver_interpolate(s, t, derivative, y);
+        return DAE_OK;
+    }
+    status = solver_point(s, t);
+    if (status != DAE_OK) return status;
+    if (reform_active(s))
+        reform_to_base(s, s->at_y, s->at_yp, derivative ? NULL : y, derivative ? y : NULL);
+    else
+        vector_copy(s->n, derivative ? s->at_yp : s->at_y, y);
+    return DAE_OK;
 }
 
 static eval_status interpolate_for_events(void *context, double t, double *y, double *yp)
@@ -146,7 +167,8 @@ static double limit_to_stop_time(const dae_solver *s, double h)
         bool rounds_beyond = (s->t_new + rest - stop) * rest > 0.0;
         return rounds_beyond ? nextafter(rest, 0.0) : rest;
     }
-    return fabs(h) > 0.5 * fabs(rest) && !s->control.fixed ? 0.5 * rest : h;
+    double part = s->hybrid ? GOLDEN : 0.5;
+    return fabs(h) > part * fabs(rest) && !s->control.fixed ? part * rest : h;
 }
 
 /* Smaller steps do not move t for sure, or are below the user's limit. */
@@ -219,7 +241,8 @@ static dae_status accept_step(dae_solver *s)
     s->stats.last_h = a->h;
     s->stats.order = s->control.order;
     s->stats.h = s->control.h;
-    return solver_update_weights(s, s->t_new, a->y);
+    dae_status status = reform_watch(s);
+    return status == DAE_OK ? solver_update_weights(s, s->t_new, a->y) : status;
 }
 
 /* ---- where the solver stands ---------------------------------------------------------------- */
@@ -366,7 +389,9 @@ dae_status dae_solver_step(dae_solver *s, double tend)
     dae_status status = check_goal(s, tend);
     if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
     status = advance(s, tend);
-    return s->hybrid ? hybrid_explain(s, status) : status;
+    if (!s->hybrid) return status;
+    if (status > 0) hybrid_note_progress(s, tend);
+    return hybrid_explain(s, status);
 }
 
 /* The values where the solver stands; after an error without projection, which might fail again. */
@@ -374,8 +399,14 @@ static dae_status deliver(dae_solver *s, dae_status status, double *y, double *y
 {
     if (s->phase == PHASE_NEW) return status;
     if (status < 0) {
-        if (y) solver_interpolate(s, s->t, 0, y);
-        if (yp) solver_interpolate(s, s->t, 1, yp);
+        solver_interpolate(s, s->t, 0, s->at_y);
+        solver_interpolate(s, s->t, 1, s->at_yp);
+        if (reform_active(s)) {
+            reform_to_base(s, s->at_y, s->at_yp, y, yp);
+            return status;
+        }
+        if (y) vector_copy(s->n, s->at_y, y);
+        if (yp) vector_copy(s->n, s->at_yp, yp);
         return status;
     }
     dae_status at = y ? dae_solver_at(s, s->t, 0, y) : DAE_OK;

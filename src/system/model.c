@@ -1422,14 +1422,14 @@ static void run_program(model_instance *m, int k, double t, const double *y, con
     m->tape_work += (double)tape_length(program);
 }
 
-static int model_residual(double t, const double *y, const double *yp, double *f, void *user)
+int model_residual(double t, const double *y, const double *yp, double *f, void *user)
 {
     run_program(user, 0, t, y, yp, f);
     instance_kinematic_residual(user, y, yp, f);
     return 0;
 }
 
-static int model_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+int model_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
                           void *user)
 {
     model_instance *m = user;

@@ -160,6 +160,11 @@ native_status model_instance_compile(model_instance *instance, char *reason);
  * as it is best not to bet on how much is left (ski rental). */
 bool model_instance_worth_compiling(const model_instance *instance);
 
+/* The callbacks of the residual form; user is the instance. */
+int model_residual(double t, const double *y, const double *yp, double *f, void *user);
+int model_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                   void *user);
+
 /* out = crossing functions of the relations, then those of assertions: crossing.outputs */
 void model_instance_crossings(model_instance *instance, double t, const double *y, const double *yp,
                               double *out);

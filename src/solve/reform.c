@@ -1,0 +1,626 @@
+#include "solve/reform.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/solver.h"
+
+/* ---- life ---- */
+
+reform *reform_new(const dae_problem *base)
+{
+    reform *r = DAE_NEW(reform);
+    if (r) r->base = base;
+    return r;
+}
+
+static void variant_free(variant *v)
+{
+    if (!v) return;
+    dae_problem_free(v->problem);
+    model_instance_free(v->levels);
+    model_instance_free(v->instance);
+    model_form_free(v->form);
+    rewrite_list_free(&v->rewrites);
+    dae_free(v->key);
+    dae_free(v);
+}
+
+void reform_free(reform *r)
+{
+    if (!r) return;
+    for (int k = 0; k < r->count; k++) variant_free(r->list[k]);
+    dae_free(r->list);
+    mode_slots_free(&r->slots);
+    dae_free(r->start);
+    dae_free(r->fixed_by);
+    dae_free(r);
+}
+
+bool reform_active(const dae_solver *s)
+{
+    return s->reform && s->reform->current;
+}
+
+static dae_status out_of_memory(dae_solver *s)
+{
+    return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for a formulation of the model.");
+}
+
+/* ---- values of the base form and of a variant ---- */
+
+model_place reform_place(const dae_solver *s, int i, bool slope)
+{
+    if (!reform_active(s)) return (model_place){i, slope, 1};
+    const model_form *f = s->reform->current->form;
+    return slope ? f->place_slope[i] : f->place[i];
+}
+
+static double value_at_place(model_place at, const double *y, const double *yp)
+{
+    const double *from = at.slope ? yp : y;
+    return at.unknown >= 0 && from ? at.sign * from[at.unknown] : 0.0;
+}
+
+void reform_to_base(const dae_solver *s, const double *y, const double *yp, double *base_y,
+                    double *base_yp)
+{
+    const model_form *f = s->reform->current->form;
+    for (int i = 0; i < f->base->n; i++) {
+        if (base_y) base_y[i] = value_at_place(f->place[i], y, yp);
+        if (base_yp) base_yp[i] = value_at_place(f->place_slope[i], y, yp);
+    }
+}
+
+static void put_at_place(model_place at, double value, double *y, double *yp)
+{
+    if (at.unknown >= 0) (at.slope ? yp : y)[at.unknown] = at.sign * value;
+}
+
+static void from_base(const model_form *f, const double *base_y, const double *base_yp, double *y,
+                      double *yp)
+{
+    vector_zero(f->n, y);
+    vector_zero(f->n, yp);
+    for (int i = 0; i < f->base->n; i++) put_at_place(f->place_slope[i], base_yp[i], y, yp);
+    for (int i = 0; i < f->base->n; i++) put_at_place(f->place[i], base_y[i], y, yp);
+}
+
+/* ---- making a variant ---- */
+
+/* An equation or a variable of a part, up to a few. */
+static void list_part(dae_diag *diag, const equation_set *set, const singular_part *part)
+{
+    enum { MOST = 8 };
+    diag_append(diag, " %d equation%s", part->rows, part->rows == 1 ? "" : "s");
+    for (int k = 0; k < part->rows && k < MOST; k++)
+        diag_append(diag, "%s %s", k ? "," : ":", set->row[part->row[k]].name);
+    diag_append(diag, "%s for %d unknown%s", part->rows > MOST ? ", .." : "", part->columns,
+                part->columns == 1 ? "" : "s");
+    for (int k = 0; k < part->columns && k < MOST; k++)
+        diag_append(diag, "%s %s", k ? "," : ":", set->name[part->column[k]]);
+    diag_append(diag, "%s.", part->columns > MOST ? ", .." : "");
+}
+
+static dae_status explain_singular(dae_solver *s, double t, const model_analysis *a)
+{
+    const singular_report *parts = &a->written.parts;
+    s->diag.t = t;
+    diag_set(&s->diag, DAE_ERR_MODEL,
+             "At t = %.9g the equations are structurally singular in the mode they are in.", t);
+    for (int k = 0; k < parts->count && k < 2; k++) {
+        diag_append(&s->diag, parts->part[k].over ? " Too many equations:" : " Too few:");
+        list_part(&s->diag, &a->reduced.set, &parts->part[k]);
+    }
+    return DAE_ERR_MODEL;
+}
+
+/* Structure and numbers disagree, and no rewriting helped. */
+static dae_status explain_numbers(dae_solver *s, double t, const model_analysis *a)
+{
+    const equation_set *set = &a->reduced.set;
+    s->diag.t = t;
+    diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+             "The equations depend on each other in a way that their structure does not show "
+             "(structural index %d):",
+             a->index);
+    for (int k = 0; k < a->certificate.row_count && k < 6; k++)
+        diag_append(&s->diag, "%s %s", k ? "," : "", set->row[a->certificate.row[k]].name);
+    diag_append(&s->diag, ". %s", a->rewrites.reason);
+    return DAE_ERR_UNSUPPORTED;
+}
+
+/* stateSelect of the variables of a set: -2 .. 2 */
+static bool take_wishes(analysed *a, const model_form *base)
+{
+    a->wish = DAE_ARRAY(signed char, a->set.n);
+    for (int j = 0; a->wish && j < a->set.n; j++) {
+        int model = a->set.model[j], v = model >= 0 ? base->unknown_variable[model] : -1;
+        if (v >= 0) a->wish[j] = (signed char)((int)base->flat->variables[v].state_select - 2);
+    }
+    return a->wish;
+}
+
+static dae_status apply_formulation(dae_solver *s, model_analysis *a, variant *v)
+{
+    const char *name = s->base_options.formulation;
+    const formulation *f = formulation_find(strcmp(name, "auto") == 0 ? "dummy" : name);
+    formulated y = {0};
+    if (!take_wishes(&a->reduced, s->base->model)) return out_of_memory(s);
+    dae_status status = f->apply(&a->reduced, &y, &s->diag);
+    if (status == DAE_OK && y.needs) {
+        status =
+            diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                     "Formulation %s is for method %s, which is not there yet.", name, y.needs);
+        formulated_free(&y);
+    }
+    if (status != DAE_OK) return status;
+    v->rewrites = a->rewrites;
+    a->rewrites = (rewrite_list){0};
+    status = model_form_variant(s->base->model, &a->reduced, &y, &v->form, &s->diag);
+    if (status != DAE_OK) return status;
+    v->instance = model_instance_new(v->form);
+    v->levels = model_instance_new(v->form->initial);
+    return v->instance && v->levels ? DAE_OK : out_of_memory(s);
+}
+
+/* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is. */
+static dae_status make_form(dae_solver *s, double t, const double *y, const double *yp, variant *v)
+{
+    const model_instance *m = s->hybrid->instance;
+    model_point at = {t, y, yp, m->parameters, m->memory};
+    model_analysis a;
+    dae_status status = model_analyse(s->base->model, &s->reform->slots, &at, &a, &s->diag);
+    if (status != DAE_OK) return status;
+    v->index = a.index;
+    if (a.written.singular)
+        status = explain_singular(s, t, &a);
+    else if (a.index > 1 && !a.numbers_agree)
+        status = explain_numbers(s, t, &a);
+    else if (a.index > 1)
+        status = apply_formulation(s, &a, v);
+    model_analysis_free(&a);
+    return status;
+}
+
+/* ---- variants by mode ---- */
+
+static bool same_mode(const reform *r, const variant *v, const double *memory)
+{
+    for (int k = 0; k < r->slots.count; k++)
+        if (v->key[k] != memory[r->slots.slot[k]]) return false;
+    return true;
+}
+
+static variant *find_variant(const reform *r, const double *memory)
+{
+    for (int k = 0; k < r->count; k++)
+        if (same_mode(r, r->list[k], memory)) return r->list[k];
+    return NULL;
+}
+
+static bool keep_variant(reform *r, variant *v)
+{
+    if (r->count == r->room) {
+        int room = 2 * r->room + 4;
+        variant **list = DAE_ARRAY(variant *, room);
+        if (!list) return false;
+        if (r->count > 0) memcpy(list, r->list, (size_t)r->count * sizeof *list);
+        dae_free(r->list);
+        r->list = list;
+        r->room = room;
+    }
+    r->list[r->count++] = v;
+    return true;
+}
+
+static dae_status make_variant(dae_solver *s, double t, const double *y, const double *yp,
+                               variant **result)
+{
+    reform *r = s->reform;
+    const double *memory = s->hybrid->instance->memory;
+    variant *v = DAE_NEW(variant);
+    if (v) v->key = DAE_ARRAY(double, r->slots.count);
+    dae_status status = v && v->key ? make_form(s, t, y, yp, v) : out_of_memory(s);
+    for (int k = 0; status == DAE_OK && k < r->slots.count; k++)
+        v->key[k] = memory[r->slots.slot[k]];
+    if (status == DAE_OK && !keep_variant(r, v)) status = out_of_memory(s);
+    if (status != DAE_OK) variant_free(v);
+    *result = status == DAE_OK ? v : NULL;
+    return status;
+}
+
+/* ---- binding the solver to a form ---- */
+
+/* The user's options per variable, for the unknowns of a variant. */
+static dae_status variant_options(const dae_solver *s, const model_form *f, dae_options *options)
+{
+    dae_options plain = s->base_options;
+    double *arrays[2] = {NULL, NULL};
+    const double *given[2] = {plain.rtol_by_variable, plain.atol_by_variable};
+    const double scalar[2] = {plain.rtol, plain.atol};
+    plain.rtol_by_variable = plain.atol_by_variable = NULL;
+    plain.y_tags = plain.yp_tags = NULL;
+    plain.project_output = true;
+    *options = plain;
+    for (int k = 0; k < 2; k++) {
+        if (!given[k]) continue;
+        arrays[k] = DAE_ARRAY(double, f->n);
+        for (int i = 0; arrays[k] && i < f->n; i++) {
+            int model = f->formulated->set.model[i];
+            arrays[k][i] = model >= 0 ? given[k][model] : scalar[k];
+        }
+        if (!arrays[k]) {
+            dae_free(arrays[0]);
+            return DAE_ERR_MEMORY;
+        }
+    }
+    options->rtol_by_variable = arrays[0];
+    options->atol_by_variable = arrays[1];
+    return DAE_OK;
+}
+
+/* A problem for a variant with the choice of states it has. */
+static dae_status describe(dae_solver *s, variant *v)
+{
+    dae_residual d;
+    dae_problem *problem = NULL;
+    if (!model_instance_describe(v->instance, &d)) return out_of_memory(s);
+    dae_status status = dae_problem_from_residual(&d, &problem, &s->diag);
+    if (status != DAE_OK) return status;
+    problem->engine = s->base->engine;
+    dae_problem_free(v->problem);
+    v->problem = problem;
+    return DAE_OK;
+}
+
+/* Give the discrete side the instance and the start values of a variant, or of the base. */
+static dae_status rebind_hybrid(dae_solver *s, variant *v)
+{
+    reform *r = s->reform;
+    hybrid *h = s->hybrid;
+    model_instance *to = v ? v->instance : r->base_instance;
+    if (!hybrid_bind(h, to)) return out_of_memory(s);
+    s->compile_tried = s->compile_tried && to->native;
+    for (int i = 0; i < to->form->n; i++) {
+        h->fixed_by[i] = v ? -1 : r->fixed_by[i];
+        h->start[i] = v ? 0.0 : r->start[i];
+    }
+    for (int i = 0; v && i < s->base->form.n; i++) {
+        model_place at = v->form->place[i];
+        if (at.unknown < 0 || at.slope) continue;
+        h->fixed_by[at.unknown] = r->fixed_by[i];
+        h->start[at.unknown] = at.sign * r->start[i];
+    }
+    return DAE_OK;
+}
+
+/* Bind to a variant (NULL: the base form) with the values base_y, base_yp of the base form. */
+static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const double *base_yp)
+{
+    reform *r = s->reform;
+    dae_options options;
+    dae_status status = v ? variant_options(s, v->form, &options)
+                          : options_copy(&options, &s->base_options, s->base->form.n, &s->diag);
+    if (status != DAE_OK) return out_of_memory(s);
+    if (v && !v->problem) status = describe(s, v); /* states are chosen at a consistent point */
+    if (status == DAE_OK) status = rebind_hybrid(s, v);
+    if (status != DAE_OK) {
+        options_free(&options);
+        return status;
+    }
+    double direction = s->direction;
+    status = solver_bind(s, v ? v->problem : s->base, &options);
+    if (status != DAE_OK) return status;
+    s->direction = direction;
+    s->norm.hidden = v ? v->form->formulated->hidden : NULL;
+    r->current = v;
+    if (v) {
+        from_base(v->form, base_y, base_yp, s->y, s->yp);
+    } else {
+        vector_copy(s->n, base_y, s->y);
+        vector_copy(s->n, base_yp, s->yp);
+    }
+    return DAE_OK;
+}
+
+/* The values of the base form where the solver stands, in *y and *yp = *y + n; owned by caller. */
+static double *base_values(const dae_solver *s)
+{
+    int n = s->base->form.n;
+    double *y = DAE_ARRAY(double, 2 * (size_t)n);
+    if (!y) return NULL;
+    if (reform_active(s)) {
+        reform_to_base(s, s->y, s->yp, y, y + n);
+    } else {
+        vector_copy(n, s->y, y);
+        vector_copy(n, s->yp, y + n);
+    }
+    return y;
+}
+
+/* Things that are found out once. */
+static dae_status prepare(dae_solver *s)
+{
+    reform *r = s->reform;
+    size_t n = (size_t)s->base->form.n;
+    if (!r->base_instance) r->base_instance = s->hybrid->instance;
+    if (!r->start) r->start = DAE_ARRAY(double, n);
+    if (!r->fixed_by) r->fixed_by = DAE_ARRAY(int, n);
+    if (!r->slots_known) r->slots_known = mode_slots_find(&r->slots, s->base->model);
+    return r->start && r->fixed_by && r->slots_known ? DAE_OK : out_of_memory(s);
+}
+
+dae_status reform_adopt(dae_solver *s, double t)
+{
+    reform *r = s->reform;
+    if (strcmp(s->base_options.formulation, "residual") == 0) return DAE_OK;
+    dae_status status = prepare(s);
+    if (status != DAE_OK) return status;
+    if (!r->current) {
+        vector_copy(s->n, s->hybrid->start, r->start);
+        memcpy(r->fixed_by, s->hybrid->fixed_by, (size_t)s->n * sizeof *r->fixed_by);
+    }
+    variant *v = find_variant(r, s->hybrid->instance->memory);
+    if (v && (v->form ? v : NULL) == r->current) return DAE_OK;
+    double *y = base_values(s);
+    if (!y) return out_of_memory(s);
+    const double *yp = y + s->base->form.n;
+    if (!v) status = make_variant(s, t, y, yp, &v);
+    if (status == DAE_OK && (v->form ? v : NULL) != r->current)
+        status = bind_to(s, v->form ? v : NULL, y, yp);
+    dae_free(y);
+    return status;
+}
+
+dae_status reform_return(dae_solver *s)
+{
+    if (!s->reform || (!s->reform->current && s->init)) return DAE_OK;
+    double *y = s->y ? base_values(s) : DAE_ARRAY(double, 2 * (size_t)s->base->form.n);
+    if (!y) return out_of_memory(s);
+    dae_status status = bind_to(s, NULL, y, y + s->base->form.n);
+    dae_free(y);
+    return status;
+}
+
+/* ---- consistent values on all levels ---- */
+
+/* The compiled rows of a variant and, at the start, its initial equations, as a level system. */
+typedef struct level_context {
+    model_instance *m;
+    double t;
+    int rows;                    /* of all that the programs give, the first ones count */
+    int *colptr, *rowind, *from; /* pattern of those rows; value k is number from[k] of all */
+    double *residual, *values;
+} level_context;
+
+static eval_status level_residual(void *user, const double *u, double *out)
+{
+    level_context *c = user;
+    model_residual(c->t, u, NULL, c->residual, c->m);
+    vector_copy(c->rows, c->residual, out);
+    return vector_finite(c->rows, out) ? EVAL_OK : EVAL_RETRY;
+}
+
+static eval_status level_jacobian(void *user, const double *u, double *values)
+{
+    level_context *c = user;
+    int n = c->m->form->n, count = c->colptr[n];
+    memset(c->values, 0, (size_t)c->m->form->colptr[n] * sizeof *c->values);
+    model_jacobian(c->t, u, NULL, c->values, NULL, c->m);
+    for (int k = 0; k < count; k++) values[k] = c->values[c->from[k]];
+    return vector_finite(count, values) ? EVAL_OK : EVAL_RETRY;
+}
+
+static void level_context_free(level_context *c)
+{
+    dae_free(c->colptr);
+    dae_free(c->rowind);
+    dae_free(c->from);
+    dae_free(c->residual);
+    dae_free(c->values);
+}
+
+static bool level_context_new(level_context *c, model_instance *m, double t, int rows)
+{
+    const model_form *f = m->form;
+    size_t n = (size_t)f->n, entries = (size_t)f->colptr[n];
+    *c = (level_context){.m = m, .t = t, .rows = rows};
+    c->colptr = DAE_ARRAY(int, n + 1);
+    c->rowind = DAE_ARRAY(int, entries);
+    c->from = DAE_ARRAY(int, entries);
+    c->residual = DAE_ARRAY(double, f->rows);
+    c->values = DAE_ARRAY(double, entries);
+    if (!c->colptr || !c->rowind || !c->from || !c->residual || !c->values) {
+        level_context_free(c);
+        return false;
+    }
+    int count = 0;
+    for (size_t j = 0; j < n; j++) {
+        for (int k = f->colptr[j]; k < f->colptr[j + 1]; k++) {
+            if (f->rowind[k] >= rows) continue;
+            c->rowind[count] = f->rowind[k];
+            c->from[count++] = k;
+        }
+        c->colptr[j + 1] = count;
+    }
+    return true;
+}
+
+/* tag[i] = GUESS for unknowns that some variable gives a start value. */
+static void tag_starts(const dae_solver *s, dae_tag *tag)
+{
+    const model_form *f = s->reform->current->form;
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int i = q->discrete ? -1 : f->first_unknown[f->alias[v].top];
+        bool given = q->has_start || !isnan(f->start[v]);
+        if (i >= 0 && given && tag[i] == DAE_TAG_FREE) tag[i] = DAE_TAG_GUESS;
+    }
+}
+
+/* At the start the attributes tell what is fixed and what is a guess; later values are kept where
+ * they can be: those of all variables whose derivative the analysis knows. */
+static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *given)
+{
+    const hybrid *h = s->hybrid;
+    const model_form *f = s->reform->current->form;
+    for (int i = 0; i < f->initial->n; i++) tag[i] = DAE_TAG_FREE;
+    for (int i = 0; i < s->n; i++) {
+        bool fixed = initial ? h->fixed_by[i] >= 0 : h->is_held[i];
+        bool keep = !initial && f->differential[i];
+        tag[i] = fixed ? DAE_TAG_FIXED : keep ? DAE_TAG_GUESS : DAE_TAG_FREE;
+        given[i] = initial ? h->start[i] : s->y[i];
+    }
+    for (int i = s->n; i < f->initial->n; i++) given[i] = s->yp[f->initial->slope_of[i]];
+    if (initial) tag_starts(s, tag);
+}
+
+/* Nominal sizes; where there are none, the size of the value given. */
+static void size_values(const dae_solver *s, const double *given, double *scale)
+{
+    const model_form *f = s->reform->current->form;
+    for (int i = 0; i < f->initial->n; i++) {
+        int of = i < s->n ? i : f->initial->slope_of[i];
+        double nominal = f->formulated->set.nominal[of];
+        scale[i] = nominal != 1.0 || given[i] == 0.0 ? nominal : fabs(given[i]);
+    }
+}
+
+static void take_levels(dae_solver *s, const double *u)
+{
+    const model_form *f = s->reform->current->form;
+    vector_copy(s->n, u, s->y);
+    vector_zero(s->n, s->yp);
+    for (int i = s->n; i < f->initial->n; i++) s->yp[f->initial->slope_of[i]] = u[i];
+    for (int k = 0; k < f->formulated->candidates; k++) {
+        const kinematic *q = &f->formulated->candidate[k];
+        s->yp[q->unknown] = q->sign * s->y[q->next];
+    }
+}
+
+/* Nearest values that satisfy all levels. */
+static dae_status solve_levels(dae_solver *s, double t, bool initial)
+{
+    variant *v = s->reform->current;
+    const model_form *levels = v->form->initial;
+    int rows = initial ? levels->rows : v->form->rows, n = levels->n;
+    double *work = DAE_ARRAY(double, 3 * (size_t)n), *given = work, *scale = work + n,
+           *u = work + 2 * n;
+    dae_tag *tag = DAE_ARRAY(dae_tag, n);
+    level_context c = {0};
+    level_report report = {0};
+    dae_status status = DAE_ERR_MEMORY;
+    if (work && tag && level_context_new(&c, v->levels, t, rows)) {
+        memcpy(v->levels->memory, v->instance->memory,
+               (size_t)v->form->flat->memory_count * sizeof(double));
+        memcpy(v->levels->parameters, v->instance->parameters,
+               v->form->flat->parameter_count * sizeof(double));
+        model_instance_prepare(v->levels);
+        tag_values(s, initial, tag, given);
+        size_values(s, given, scale);
+        vector_copy(n, given, u);
+        level_system system = {.n = n,
+                               .m = rows,
+                               .residual = level_residual,
+                               .jacobian = level_jacobian,
+                               .colptr = c.colptr,
+                               .rowind = c.rowind,
+                               .variable_names = (const char *const *)levels->unknown_names,
+                               .equation_names = (const char *const *)levels->equation_names,
+                               .equation_lines = levels->equation_lines,
+                               .user = &c};
+        level_request request = {.tag = tag,
+                                 .given = given,
+                                 .scale = scale,
+                                 .tolerance = 1e-12,
+                                 .iterations = s->options.init_iterations};
+        status = levels_solve(&system, &request, u, &report, &s->diag);
+        s->diag.t = t;
+        if (status == DAE_OK) take_levels(s, u);
+        level_report_free(&report);
+    } else {
+        out_of_memory(s);
+    }
+    level_context_free(&c);
+    dae_free(tag);
+    dae_free(work);
+    return status;
+}
+
+/* ---- states ---- */
+
+static dae_status explain_selection(dae_solver *s, double t, selection_status status)
+{
+    const variant *v = s->reform->current;
+    const equation_set *set = &v->form->analysed->set;
+    s->diag.t = t;
+    if (status == SELECTION_NOT_FINITE)
+        return diag_set(&s->diag, DAE_ERR_EVALUATION,
+                        "The derivatives of the constraints cannot be evaluated at t = %.9g.", t);
+    const equation_row *row = &set->row[selection_culprit(v->instance->selection)];
+    diag_equation(&s->diag, -1, row->name);
+    s->diag.line = row->line;
+    return diag_set(&s->diag, DAE_ERR_SINGULAR,
+                    "The index changes at t = %.9g: the constraints depend on each other there, "
+                    "%s among them. A mechanism in such a position can move in more ways than "
+                    "before; start elsewhere, or leave out a redundant constraint.",
+                    t, row->name);
+}
+
+/* Take the choice of states at s->y, s->yp. */
+static dae_status choose_states(dae_solver *s, double t)
+{
+    variant *v = s->reform->current;
+    if (!v->instance->selection) return DAE_OK;
+    selection_status chosen = model_instance_select(v->instance, t, s->y, s->yp, true);
+    if (chosen != SELECTION_CHANGED) return explain_selection(s, t, chosen);
+    dae_status status = describe(s, v);
+    return status == DAE_OK ? solver_repattern(s, v->problem) : status;
+}
+
+dae_status reform_begin(dae_solver *s, double t, bool initial)
+{
+    dae_status status = solve_levels(s, t, initial);
+    if (status == DAE_OK) status = choose_states(s, t);
+    s->reform->steps_since_watch = 0;
+    return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
+}
+
+/* The kinds of the variables by the new choice. */
+static void renew_kinds(dae_solver *s)
+{
+    const formulated *y = s->reform->current->form->formulated;
+    for (int k = 0; k < y->candidates; k++) {
+        int i = y->candidate[k].unknown;
+        s->kinds[i] = s->problem->form.kinds[i];
+    }
+    norm_classify(&s->norm, s->kinds, s->context.error_test);
+}
+
+/* A watch that takes longer than this many multiplications waits for some steps. */
+static const double CHEAP_WATCH = 1e4;
+enum { PATIENCE = 10 };
+
+dae_status reform_watch(dae_solver *s)
+{
+    if (!reform_active(s)) return DAE_OK;
+    reform *r = s->reform;
+    variant *v = r->current;
+    if (!v->instance->selection) return DAE_OK;
+    bool cheap = selection_work(v->instance->selection) <= CHEAP_WATCH;
+    if (!cheap && ++r->steps_since_watch < PATIENCE) return DAE_OK;
+    r->steps_since_watch = 0;
+    selection_status chosen =
+        model_instance_select(v->instance, s->t_new, s->last.y, s->last.yp, false);
+    if (chosen == SELECTION_KEPT) return DAE_OK;
+    if (chosen != SELECTION_CHANGED) return explain_selection(s, s->t_new, chosen);
+    r->choices++;
+    dae_status status = describe(s, v);
+    if (status == DAE_OK) status = solver_repattern(s, v->problem);
+    if (status == DAE_OK) renew_kinds(s);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* Which form of a model a solver integrates: the model as written where its index is at most 1,
+ * else a variant by the formulation asked for; in every mode its own. */
+#ifndef DAE_SOLVE_REFORM_H
+#define DAE_SOLVE_REFORM_H
+
+#include "init/levels.h"
+#include "system/analyse.h"
+
+struct dae_solver;
+
+/* The model in one mode. */
+typedef struct variant {
+    double *key;              /* values of the memory that decides the structure; owned */
+    rewrite_list rewrites;    /* of its equations; names in the form refer to it */
+    model_form *form;         /* owned; NULL: the base form serves */
+    model_instance *instance; /* owned */
+    dae_problem *problem;     /* of the present choice of states; owned */
+    model_instance *levels;   /* the system of initial values, all levels; owned */
+    int index;                /* as the analysis found it */
+} variant;
+
+typedef struct reform {
+    const dae_problem *base; /* borrowed */
+    mode_slots slots;
+    bool slots_known;
+    variant **list; /* owned */
+    int count, room;
+    variant *current;              /* NULL: the base form is integrated */
+    model_instance *base_instance; /* borrowed from the hybrid */
+    double *start;                 /* start values of the base form's unknowns, */
+    int *fixed_by;                 /* and the variables that fix them, as hybrid has them; owned */
+    int steps_since_watch;
+    long choices; /* how often states were chosen anew */
+} reform;
+
+reform *reform_new(const dae_problem *base); /* NULL: memory */
+void reform_free(reform *r);
+
+/* Let the solver integrate the form that belongs to its memory; s->y and s->yp are carried over. */
+dae_status reform_adopt(struct dae_solver *s, double t);
+/* Back to the base form, values carried over; for starts. */
+dae_status reform_return(struct dae_solver *s);
+/* Whether a variant is integrated. */
+bool reform_active(const struct dae_solver *s);
+/* Consistent values on all levels, a choice of states, and the solver is poised at t. initial:
+ * start values count as what their attributes say, and initial equations hold. */
+dae_status reform_begin(struct dae_solver *s, double t, bool initial);
+/* After an accepted step: choose states anew where the old ones have become bad. */
+dae_status reform_watch(struct dae_solver *s);
+
+/* Where unknown i of the base form, or its derivative, is in the form that is integrated. */
+model_place reform_place(const struct dae_solver *s, int i, bool slope);
+/* Values of the base form's unknowns from those of the variant; either output may be NULL, and so
+ * may the input that it does not need. */
+void reform_to_base(const struct dae_solver *s, const double *y, const double *yp, double *base_y,
+                    double *base_yp);
+
+#endif
