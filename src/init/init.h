@@ -20,8 +20,9 @@ void initializer_free(initializer *init);
 dae_status initialize(initializer *init, dae_init mode, double t, double h, const dae_kind *kinds,
                       const double *weights, double *y, double *yp, dae_diag *diag);
 
-/* One correction of the algebraic variables (and y' of differential ones) at fixed differential y:
- * the projection of dense output. Returns EVAL_RETRY if it did not help (y, yp unchanged). */
+/* Correct the algebraic variables (and y' of differential ones) at fixed differential y: the
+ * projection of dense output, repeated with one matrix until corrections are small. Returns
+ * EVAL_RETRY if it did not help (y, yp unchanged). */
 eval_status initializer_project(initializer *init, double t, double h, const dae_kind *kinds,
                                 const double *weights, double *y, double *yp);
 
