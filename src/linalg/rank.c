@@ -25,7 +25,7 @@ bool rank_work_new(rank_work *w, int n)
     *w = (rank_work){.capacity = n};
     LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, size, size, &none, size, &pivot, &none, &best, -1);
     w->work_size = (int)best > 3 * size + 1 ? (int)best : 3 * size + 1;
-    w->R = DAE_ARRAY(double, (size_t)size * (size_t)size);
+    w->R = DAE_ARRAY(double, (size_t)size *(size_t)size);
     w->tau = DAE_ARRAY(double, size);
     w->pivot = DAE_ARRAY(int, size);
     w->work = DAE_ARRAY(double, w->work_size);
@@ -147,8 +147,8 @@ void null_space_free(null_space *s)
 static bool null_space_alloc(null_space *s, int n, int count)
 {
     *s = (null_space){.n = n, .count = count};
-    s->right = DAE_ARRAY(double, (size_t)n * (size_t)count);
-    s->left = DAE_ARRAY(double, (size_t)n * (size_t)count);
+    s->right = DAE_ARRAY(double, (size_t)n *(size_t)count);
+    s->left = DAE_ARRAY(double, (size_t)n *(size_t)count);
     return s->right && s->left;
 }
 
@@ -170,13 +170,14 @@ static bool null_space_dense(null_space *s, const matrix_layout *layout, const d
 {
     const int n = layout->n;
     rank_work w = {0};
-    double *A = DAE_ARRAY(double, (size_t)n * (size_t)n), condition;
+    double *A = DAE_ARRAY(double, (size_t)n *(size_t)n), condition;
     bool ok = A && rank_work_new(&w, n);
     if (ok) {
         fill_dense(layout, values, false, A);
         ok = null_space_alloc(s, n, n - rank_dense(&w, n, A, tolerance, &condition));
     }
-    for (int k = 0; ok && k < s->count; k++) rank_null_vector(&w, k, s->right + (size_t)k * (size_t)n);
+    for (int k = 0; ok && k < s->count; k++)
+        rank_null_vector(&w, k, s->right + (size_t)k * (size_t)n);
     if (ok && s->count > 0) {
         fill_dense(layout, values, true, A);
         rank_dense(&w, n, A, tolerance, &condition);
@@ -195,13 +196,16 @@ static bool null_space_dense(null_space *s, const matrix_layout *layout, const d
  * is regular and A's null vectors are what the iteration v := B^-1 D v keeps. */
 typedef struct shifted {
     const matrix_layout *layout; /* borrowed */
-    double *values, *diagonal;   /* owned */
+    const double *given;         /* A; borrowed */
+    double *values, *diagonal;   /* B, D; owned */
+    double *work;                /* n, owned */
+    double tolerance;            /* |A v| up to it is zero */
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;
 } shifted;
 
-static const double SHIFT = 1e-8; /* about the root of the precision: half the digits each step */
+static const double SHIFT = 1e-8; /* about the root of the precision */
 
 static void shifted_free(shifted *b)
 {
@@ -209,6 +213,7 @@ static void shifted_free(shifted *b)
     if (b->symbolic) klu_free_symbolic(&b->symbolic, &b->common);
     dae_free(b->values);
     dae_free(b->diagonal);
+    dae_free(b->work);
 }
 
 /* Numbers in [0, 1), the same on every machine: a linear congruence modulo 2^32. */
@@ -218,15 +223,17 @@ static double next_random(unsigned *state)
     return *state / 4294967296.0;
 }
 
-static bool shifted_new(shifted *b, const matrix_layout *layout, const double *values)
+static bool shifted_new(shifted *b, const matrix_layout *layout, const double *values,
+                        double tolerance)
 {
     unsigned state = 1u;
     const int n = layout->n;
-    *b = (shifted){.layout = layout};
+    *b = (shifted){.layout = layout, .given = values, .tolerance = tolerance};
     klu_defaults(&b->common);
     b->values = dae_copy(values, layout->count, sizeof *values);
     b->diagonal = DAE_ARRAY(double, n);
-    if (!b->values || !b->diagonal) return false;
+    b->work = DAE_ARRAY(double, n);
+    if (!b->values || !b->diagonal || !b->work) return false;
     for (int j = 0; j < n; j++) {
         b->diagonal[j] = 1.0 + next_random(&state);
         for (int k = layout->colptr[j]; k < layout->colptr[j + 1]; k++)
@@ -234,8 +241,7 @@ static bool shifted_new(shifted *b, const matrix_layout *layout, const double *v
     }
     b->symbolic = klu_analyze(n, layout->colptr, layout->rowind, &b->common);
     if (b->symbolic)
-        b->numeric =
-            klu_factor(layout->colptr, layout->rowind, b->values, b->symbolic, &b->common);
+        b->numeric = klu_factor(layout->colptr, layout->rowind, b->values, b->symbolic, &b->common);
     return b->numeric && b->common.status == KLU_OK;
 }
 
@@ -253,27 +259,49 @@ static void orthogonalise(int n, int count, const double *basis, double *v)
     }
 }
 
-/* One vector by a few steps of v := B^-1 D v from a random start; false if it is no null vector. */
+/* max_i |A v|_i, or of A'v */
+static double residual(const shifted *b, bool left, const double *v)
+{
+    double most = 0.0;
+    const matrix_layout *layout = b->layout;
+    if (!left) {
+        matrix_multiply(layout, b->given, v, b->work);
+        return fabs(b->work[vector_argmax(layout->n, b->work, NULL)]);
+    }
+    for (int j = 0; j < layout->n; j++) {
+        double sum = 0.0;
+        for (int k = layout->colptr[j]; k < layout->colptr[j + 1]; k++)
+            sum += b->given[k] * v[layout->rowind[k]];
+        if (fabs(sum) > most) most = fabs(sum);
+    }
+    return most;
+}
+
+/* v := B^-1 D v, normalised and apart from those found */
+static void iterate_once(shifted *b, bool left, int found, const double *basis, double *v)
+{
+    const int n = b->layout->n;
+    for (int i = 0; i < n; i++) v[i] *= b->diagonal[i];
+    if (left)
+        klu_tsolve(b->symbolic, b->numeric, n, 1, v, &b->common);
+    else
+        klu_solve(b->symbolic, b->numeric, n, 1, v, &b->common);
+    orthogonalise(n, found, basis, v);
+    normalise(n, v);
+}
+
+/* One vector from a random start; false if there is no further one. */
 static bool iterate_null(shifted *b, bool left, int found, const double *basis, double *v)
 {
-    const int n = b->layout->n, steps = 4;
+    const int n = b->layout->n, least = 4, most = 10;
     unsigned state = 7u + (unsigned)found;
-    double before = 1.0, after = 0.0;
     for (int i = 0; i < n; i++) v[i] = next_random(&state) - 0.5;
-    for (int k = 0; k < steps; k++) {
-        orthogonalise(n, found, basis, v);
-        normalise(n, v);
-        for (int i = 0; i < n; i++) v[i] *= b->diagonal[i];
-        before = fabs(v[vector_argmax(n, v, NULL)]);
-        if (left)
-            klu_tsolve(b->symbolic, b->numeric, n, 1, v, &b->common);
-        else
-            klu_solve(b->symbolic, b->numeric, n, 1, v, &b->common);
-        after = fabs(v[vector_argmax(n, v, NULL)]);
+    for (int k = 1; k <= most; k++) {
+        iterate_once(b, left, found, basis, v);
+        if (!vector_finite(n, v)) return false;
+        if (k >= least && residual(b, left, v) <= b->tolerance) return true;
     }
-    normalise(n, v);
-    /* a null vector grows by 1/SHIFT at least half-heartedly; any other does not */
-    return isfinite(after) && after * SHIFT > 1e-3 * before;
+    return false;
 }
 
 static int iterate_all(shifted *b, bool left, int most, double *basis)
@@ -286,10 +314,10 @@ static int iterate_all(shifted *b, bool left, int most, double *basis)
 }
 
 static bool null_space_sparse(null_space *s, const matrix_layout *layout, const double *values,
-                              int most)
+                              double tolerance, int most)
 {
     shifted b;
-    bool ok = shifted_new(&b, layout, values) || b.common.status == KLU_SINGULAR;
+    bool ok = shifted_new(&b, layout, values, tolerance) || b.common.status == KLU_SINGULAR;
     ok = ok && null_space_alloc(s, layout->n, most);
     if (ok && b.numeric && b.common.status == KLU_OK) {
         int right = iterate_all(&b, false, most, s->right);
@@ -309,5 +337,5 @@ bool null_space_new(null_space *s, const matrix_layout *layout, const double *va
     *s = (null_space){0};
     if (rank_is_dense(layout->n, layout->count))
         return null_space_dense(s, layout, values, tolerance);
-    return null_space_sparse(s, layout, values, most);
+    return null_space_sparse(s, layout, values, tolerance, most);
 }

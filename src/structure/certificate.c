@@ -4,7 +4,8 @@
 #include "base/vector.h"
 #include "expr/derive.h"
 
-/* ---- the system Jacobian as expressions and as code ------------------------------------------- */
+/* ---- the system Jacobian as expressions and as code -------------------------------------------
+ */
 
 enum { CODE_ORDERS = 3 }; /* the highest derivative that code can read */
 
@@ -28,8 +29,7 @@ static void note_leaf(void *context, expr leaf)
     demand *d = context;
     const expr_node *node = graph_node(d->g, leaf);
     if (node->op == EXPR_VARIABLE && node->order > d->orders) d->orders = node->order;
-    if (node->op == EXPR_PARAMETER && node->index >= d->parameters)
-        d->parameters = node->index + 1;
+    if (node->op == EXPR_PARAMETER && node->index >= d->parameters) d->parameters = node->index + 1;
 }
 
 /* Entries as code; high derivatives renumbered where there are any. */
@@ -114,11 +114,11 @@ static int block_size(const structure *s, int b)
 }
 
 /* Call body(i, j, k) for the entries of block b: local row i, local column j, entry k of J. */
-#define FOR_BLOCK_ENTRIES(J, s, place, b, i, j, k)                                                \
-    for (int i = 0; i < block_size(s, b); i++)                                                    \
-        for (int k = (J)->start[(s)->blocks.rows[(s)->blocks.start[b] + i]], j;                   \
-             k < (J)->start[(s)->blocks.rows[(s)->blocks.start[b] + i] + 1]; k++)                 \
-            if ((s)->blocks.of_column[(J)->column[k]] == (b) &&                                   \
+#define FOR_BLOCK_ENTRIES(J, s, place, b, i, j, k)                                                 \
+    for (int i = 0; i < block_size(s, b); i++)                                                     \
+        for (int k = (J)->start[(s)->blocks.rows[(s)->blocks.start[b] + i]], j;                    \
+             k < (J)->start[(s)->blocks.rows[(s)->blocks.start[b] + i] + 1]; k++)                  \
+            if ((s)->blocks.of_column[(J)->column[k]] == (b) &&                                    \
                 ((j = (place)[(J)->column[k]]), true))
 
 /* Entries per column, then where each column starts; a diagonal that is missing is added. */
@@ -243,9 +243,9 @@ static bool watch_arrays(certify_watch *w)
     w->column_most = DAE_ARRAY(double, n);
     w->tape = DAE_ARRAY(double, tape_work_size(J->code.tape));
     w->moved_tape = DAE_ARRAY(double, tape_work_size(J->code.tape));
-    w->x = DAE_ARRAY(double, n * (size_t)(J->orders + 1));
+    w->x = DAE_ARRAY(double, n *(size_t)(J->orders + 1));
     w->parameters = DAE_ARRAY(double, J->parameters);
-    w->high = DAE_ARRAY(double, n * high);
+    w->high = DAE_ARRAY(double, n *high);
     w->missing = DAE_ARRAY(double, n);
     return w->place && w->value && w->moved && w->row_scale && w->column_scale && w->row_most &&
            w->column_most && w->tape && w->moved_tape && w->x && w->parameters && w->high &&
@@ -263,7 +263,7 @@ bool certify_watch_new(certify_watch *w, const system_jacobian *J, const structu
         number_columns(&s->blocks, w->place);
         ok = watch_blocks(w, &largest) && rank_work_new(&w->rank, largest);
     }
-    w->dense = DAE_ARRAY(double, (size_t)largest * (size_t)largest);
+    w->dense = DAE_ARRAY(double, (size_t)largest *(size_t)largest);
     ok = ok && w->dense;
     if (!ok) certify_watch_free(w);
     return ok;
@@ -291,8 +291,7 @@ void certify_watch_free(certify_watch *w)
 static void gather_inputs(certify_watch *w, const equation_point *at, tape_inputs *in)
 {
     const int n = w->jacobian->n;
-    *in = (tape_inputs){
-        .time = at->time, .parameters = at->parameters, .memory = at->memory};
+    *in = (tape_inputs){.time = at->time, .parameters = at->parameters, .memory = at->memory};
     for (int p = 0; p <= CODE_ORDERS; p++)
         in->values[p] = p <= at->orders && at->x[p] ? at->x[p] : w->missing;
     if (w->jacobian->orders <= CODE_ORDERS) return;
@@ -373,7 +372,8 @@ static void scale_block(certify_watch *w, int b)
             if (size > w->column_most[j]) w->column_most[j] = size;
         }
         for (int i = 0; i < n; i++) {
-            double row = rank_half_scale(w->row_most[i]), column = rank_half_scale(w->column_most[i]);
+            double row = rank_half_scale(w->row_most[i]),
+                   column = rank_half_scale(w->column_most[i]);
             r[i] *= row;
             c[i] *= column;
             settled = settled && row == 1.0 && column == 1.0;
@@ -382,7 +382,8 @@ static void scale_block(certify_watch *w, int b)
     }
 }
 
-/* ---- blocks one by one ------------------------------------------------------------------------ */
+/* ---- blocks one by one ------------------------------------------------------------------------
+ */
 
 static int check_dense(certify_watch *w, int b, double *condition)
 {
@@ -492,7 +493,8 @@ bool certify_watch_check(certify_watch *w, const equation_point *at, int *defici
     return w->deficiency == 0;
 }
 
-/* ---- the certificate -------------------------------------------------------------------------- */
+/* ---- the certificate --------------------------------------------------------------------------
+ */
 
 /* Components above this part of the largest belong to a null vector; smaller ones are rounding. */
 static const double SIGNIFICANT = 1e-6;

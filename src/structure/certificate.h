@@ -41,7 +41,8 @@ bool certify(const system_jacobian *J, const structure *s, const equation_point 
              double tolerance, certificate *result);
 void certificate_free(certificate *c);
 
-/* ---- the same check at many points, without allocation ---------------------------------------- */
+/* ---- the same check at many points, without allocation ----------------------------------------
+ */
 
 /* A diagonal block that is factored as a sparse matrix. */
 typedef struct watched_block {
@@ -56,8 +57,8 @@ typedef struct certify_watch {
     const system_jacobian *jacobian; /* borrowed */
     const structure *structure;      /* borrowed */
     double tolerance;
-    int *place;                      /* position of each column within its block */
-    double *value, *moved;           /* entries at the point and beside it */
+    int *place;            /* position of each column within its block */
+    double *value, *moved; /* entries at the point and beside it */
     double *row_scale, *column_scale, *row_most, *column_most;
     double *tape, *moved_tape; /* work of the code */
     double *x, *parameters;    /* inputs beside the point */

@@ -20,7 +20,8 @@ void rewrite_list_free(rewrite_list *steps)
     *steps = (rewrite_list){0};
 }
 
-/* ---- the point, with values for everything ------------------------------------------------------ */
+/* ---- the point, with values for everything ------------------------------------------------------
+ */
 
 /* A point that grows with the set: derivatives that were not given, and new variables. */
 typedef struct private_point {
@@ -49,7 +50,7 @@ static bool private_point_new(private_point *p, const equation_set *set, const e
 {
     const size_t n = (size_t)set->n;
     *p = (private_point){.point = *at, .n = set->n};
-    p->values = DAE_ARRAY(double, n * (size_t)(orders + 1));
+    p->values = DAE_ARRAY(double, n *(size_t)(orders + 1));
     p->rows = DAE_ARRAY(const double *, orders + 1);
     if (!p->values || !p->rows) {
         private_point_free(p);
@@ -96,7 +97,8 @@ static bool private_point_extend(private_point *p, const equation_set *set)
     return ok;
 }
 
-/* ---- one round ---------------------------------------------------------------------------------- */
+/* ---- one round ----------------------------------------------------------------------------------
+ */
 
 /* Everything that a round works with. */
 typedef struct round_data {
@@ -104,6 +106,7 @@ typedef struct round_data {
     certify_watch watch;
     int *defect;   /* by blocks, owned */
     double *value; /* owned */
+    int *place;    /* of rows within their blocks; owned */
 } round_data;
 
 static void round_free(round_data *d)
@@ -112,6 +115,7 @@ static void round_free(round_data *d)
     system_jacobian_free(&d->J);
     dae_free(d->defect);
     dae_free(d->value);
+    dae_free(d->place);
 }
 
 static bool round_new(round_data *d, const equation_set *set, const structure *s, double tolerance)
@@ -121,7 +125,11 @@ static bool round_new(round_data *d, const equation_set *set, const structure *s
     bool ok = d->defect && system_jacobian_new(&d->J, set, s);
     ok = ok && certify_watch_new(&d->watch, &d->J, s, tolerance);
     if (ok) d->value = DAE_ARRAY(double, d->J.start[d->J.n]);
-    ok = ok && d->value;
+    d->place = DAE_ARRAY(int, set->n);
+    ok = ok && d->value && d->place;
+    for (int b = 0; ok && b < s->blocks.count; b++)
+        for (int k = s->blocks.start[b]; k < s->blocks.start[b + 1]; k++)
+            d->place[s->blocks.rows[k]] = k - s->blocks.start[b];
     if (!ok) round_free(d);
     return ok;
 }
@@ -180,7 +188,18 @@ static int rewrite_round(rewriting *r, const int *defect)
     return done;
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------- */
+int regularised_index(const equation_set *set, const structure *s)
+{
+    int most = 0, algebraic = 0;
+    for (int i = 0; i < set->n; i++) {
+        if (s->c[i] + set->row[i].times > most) most = s->c[i] + set->row[i].times;
+        if (s->d[i] == 0) algebraic = 1;
+    }
+    return most + algebraic;
+}
+
+/* ---- the loop -----------------------------------------------------------------------------------
+ */
 
 static int highest_order(const structure *s, int n)
 {
@@ -206,6 +225,7 @@ static int one_round(equation_set *set, structure *s, private_point *p, double t
                        .s = s,
                        .J = &d.J,
                        .place = d.watch.place,
+                       .place_of_row = d.place,
                        .value = d.value,
                        .sample = {.set = set, .at = &p->point, .variables = p->n},
                        .steps = steps};
@@ -273,9 +293,9 @@ bool regularise(equation_set *set, structure *s, const equation_point *at, doubl
         snprintf(steps->reason, sizeof steps->reason, "the equations are structurally singular");
         return true;
     }
-    const int orders = highest_order(s, set->n) > at->orders ? highest_order(s, set->n) : at->orders;
-    bool ok = equation_set_copy(&original, set) &&
-              private_point_new(&p, set, at, set->n, orders) &&
+    const int orders =
+        highest_order(s, set->n) > at->orders ? highest_order(s, set->n) : at->orders;
+    bool ok = equation_set_copy(&original, set) && private_point_new(&p, set, at, set->n, orders) &&
               run_rounds(set, s, &p, tolerance, steps) >= 0;
     if (!steps->solved || !ok) {
         equation_set given = *set;

@@ -36,6 +36,10 @@ typedef struct rewrite_list {
  * an occurrence disappears, so that it ends. False: memory. */
 bool regularise(equation_set *set, structure *s, const equation_point *at, double tolerance,
                 rewrite_list *steps);
+/* The index of the equations that were given, from the structure of the rewritten ones: a
+ * combination contains derivatives of its equations (row.times of them at most), which count. */
+int regularised_index(const equation_set *set, const structure *s);
+
 void rewrite_list_free(rewrite_list *steps);
 
 #endif

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TERMS = 400 };                  /* of one sum; longer ones stay products */
+enum { MOST_TERMS = 400 };                   /* of one sum; longer ones stay products */
 static const size_t MOST_MEMORY = 64u << 20; /* of one call */
 
 typedef struct factor {
@@ -35,8 +35,8 @@ typedef struct polynomial {
 
 typedef struct collector {
     graph *g;
-    arena *memory; /* owned */
-    walk nodes;    /* owned */
+    arena *memory;  /* owned */
+    walk nodes;     /* owned */
     polynomial *of; /* by place in the walk; in the arena */
 } collector;
 
@@ -300,7 +300,8 @@ static bool collector_run(collector *c, graph *g, const expr *e, size_t count)
     return true;
 }
 
-/* ---- what the others call --------------------------------------------------------------------- */
+/* ---- what the others call ---------------------------------------------------------------------
+ */
 
 /* Number of nodes and of leaves that an expression has. */
 typedef struct measure {

@@ -9,7 +9,8 @@ enum {
     MOST_VECTORS = 64,     /* of a large block */
     MOST_SYMBOLIC = 24,    /* rows for elimination on expressions */
     MOST_GROWTH = 1000000, /* nodes that it may make */
-    MOST_DENOMINATOR = 64
+    MOST_DENOMINATOR = 64, /* of a component that is a fraction */
+    MOST_MULTIPLE = 10000  /* common to all of them */
 };
 static const double RANK_TOLERANCE = 1e-10; /* generic points: what is regular is so clearly */
 static const double PRESENT = 1e-7;         /* a component of a scaled null vector */
@@ -25,7 +26,8 @@ void null_vectors_free(null_vectors *v)
     *v = (null_vectors){0};
 }
 
-/* ---- the block at one sample ------------------------------------------------------------------ */
+/* ---- the block at one sample ------------------------------------------------------------------
+ */
 
 /* Null vectors of the block at one sample, in the block's own scales, with identity at `pivot`. */
 typedef struct snapshot {
@@ -40,7 +42,8 @@ static const int *block_list(const rewriting *r, int b, bool left, int *n)
     return (left ? f->rows : f->columns) + f->start[b];
 }
 
-/* Values of the entries of the block's rows at a sample, noise as zero; 0: not finite, -1: memory */
+/* Values of the entries of the block's rows at a sample, noise as zero; 0: not finite, -1: memory
+ */
 static int sample_entries(rewriting *r, int b, int sample, double *value)
 {
     int n;
@@ -103,7 +106,8 @@ static bool snapshot_take(rewriting *r, int b, bool left, int sample, snapshot *
     return state == 0 || (state > 0 && take_null_space(r, b, left, r->value, shot));
 }
 
-/* ---- one basis for all samples ---------------------------------------------------------------- */
+/* ---- one basis for all samples ----------------------------------------------------------------
+ */
 
 /* Gauss-Jordan on vectors so that vector k is 1 at pivot[k] and the others 0 there; chosen here if
  * `choose`. False: a pivot vanishes. */
@@ -153,23 +157,21 @@ static int align(int n, int defect, snapshot *shot)
     return good;
 }
 
-/* ---- a vector of numbers ---------------------------------------------------------------------- */
+/* ---- a vector of numbers ----------------------------------------------------------------------
+ */
 
-/* The fraction with a small denominator that x is; false if it is none. */
-static bool rational(double x, double *fraction)
+/* The least q with q x a whole number; 0: none that is small */
+static int denominator(double x)
 {
     for (int q = 1; q <= MOST_DENOMINATOR; q++) {
         double p = round(x * q);
-        if (p != 0.0 && fabs(x * q - p) <= 1e-9 * fabs(p)) {
-            *fraction = p / q;
-            return true;
-        }
+        if (p != 0.0 && fabs(x * q - p) <= 1e-9 * fabs(p)) return q;
     }
-    return false;
+    return 0;
 }
 
-/* Component i of vector k at all samples: the same fraction everywhere? */
-static bool constant_component(const snapshot *shot, int n, int k, int i, double *value)
+/* Component i of vector k if it is the same at all samples; NAN if not. */
+static double constant_component(const snapshot *shot, int n, int k, int i)
 {
     const size_t at = (size_t)k * (size_t)n + (size_t)i;
     double first = NAN;
@@ -177,9 +179,20 @@ static bool constant_component(const snapshot *shot, int n, int k, int i, double
         if (shot[s].count < 0) continue;
         double x = shot[s].vectors[at];
         if (isnan(first)) first = x;
-        if (fabs(x - first) > 1e-8 * fabs(first)) return false;
+        if (fabs(x - first) > 1e-8 * fabs(first)) return NAN;
     }
-    return rational(first, value);
+    return first;
+}
+
+static int common_multiple(int a, int b)
+{
+    int p = a, q = b;
+    while (q) {
+        int rest = p % q;
+        p = q;
+        q = rest;
+    }
+    return a / p * b;
 }
 
 static bool component_present(const snapshot *shot, int n, int k, int i)
@@ -199,24 +212,38 @@ static bool null_vector_alloc(null_vector *v, int n)
     return v->index && v->entry && v->value;
 }
 
-/* Support and, where all are constant, entries; *constant tells. */
+/* Support of vector k and its values; the least number that makes all of them whole, 0 if they are
+ * no constants or no such fractions. */
+static int gather_support(rewriting *r, int b, bool left, const snapshot *shot, int k,
+                          null_vector *v)
+{
+    int n, multiple = 1;
+    const int *names = block_list(r, b, left, &n);
+    v->count = 0;
+    for (int i = 0; i < n; i++) {
+        if (!component_present(shot, n, k, i)) continue;
+        double value = constant_component(shot, n, k, i);
+        int q = isnan(value) ? 0 : denominator(value);
+        multiple = q && multiple ? common_multiple(multiple, q) : 0;
+        if (multiple > MOST_MULTIPLE) multiple = 0;
+        v->index[v->count] = names[i];
+        v->value[v->count++] = value;
+    }
+    return multiple;
+}
+
+/* Support and, where they are constant, entries: whole numbers, for these cancel exactly. */
 static void gather_vector(rewriting *r, int b, bool left, const snapshot *shot, int k,
                           null_vector *v, bool *constant)
 {
-    int n;
-    const int *names = block_list(r, b, left, &n);
-    *constant = true;
-    v->count = 0;
-    for (int i = 0; i < n; i++) {
-        double value = 0.0;
-        if (!component_present(shot, n, k, i)) continue;
-        if (!constant_component(shot, n, k, i, &value)) *constant = false;
-        v->index[v->count] = names[i];
-        v->entry[v->count++] = graph_constant(r->set->graph, value);
-    }
+    int multiple = gather_support(r, b, left, shot, k, v);
+    *constant = multiple > 0;
+    for (int i = 0; *constant && i < v->count; i++)
+        v->entry[i] = graph_constant(r->set->graph, round(v->value[i] * multiple));
 }
 
-/* ---- elimination on expressions ---------------------------------------------------------------- */
+/* ---- elimination on expressions ----------------------------------------------------------------
+ */
 
 /* Rows (left) or columns (right) of the block as a small matrix, and what was done to them. */
 typedef struct elimination {
@@ -299,12 +326,21 @@ static bool choose_pivot(elimination *e, int *row, int *column)
     return least != SIZE_MAX;
 }
 
+/* Whether a - b is nothing but rounding of two constants. */
+static bool constants_cancel(const graph *g, expr a, expr b)
+{
+    double x, y;
+    if (!graph_is_constant(g, a, &x) || !graph_is_constant(g, b, &y)) return false;
+    return fabs(x - y) <= 4.0 * 0x1p-53 * (fabs(x) + fabs(y));
+}
+
 /* p x - q y, EXPR_NONE standing for 0 */
 static expr cross(graph *g, expr p, expr x, expr q, expr y)
 {
     expr left = x ? graph_binary(g, EXPR_MUL, p, x) : EXPR_NONE;
     expr right = y ? graph_binary(g, EXPR_MUL, q, y) : EXPR_NONE;
     if (!left && !right) return EXPR_NONE;
+    if (left && right && constants_cancel(g, left, right)) return EXPR_NONE;
     if (!right) return collect_fully(g, left);
     if (!left) return collect_fully(g, graph_unary(g, EXPR_NEG, right));
     return collect_fully(g, graph_binary(g, EXPR_SUB, left, right));
@@ -380,29 +416,99 @@ static int find_symbolic(rewriting *r, int b, bool left, null_vector *v)
     return state;
 }
 
-/* ---- is it one? ------------------------------------------------------------------------------- */
+/* ---- is it one? -------------------------------------------------------------------------------
+ */
 
-/* Whether the sum over the vector of its entries times row k of the block's columns (left), or of
- * its rows, is identically zero: 1, 0, -1: memory. */
-static int product_is_zero(rewriting *r, bool left, const null_vector *v, int k)
+/* Sums over the vector at one sample, by rows or columns of the block, with bounds of errors. */
+typedef struct product {
+    long double *sum, *error; /* n each, one block, owned */
+    long double *value;       /* of expressions: 2 a row, owned */
+    int n;
+} product;
+
+/* sum_k += u a */
+static void accumulate(product *p, int k, long double u, long double eu, long double a,
+                       long double ea)
 {
-    graph *g = r->set->graph;
-    expr sum = EXPR_NONE;
-    for (int i = 0; i < v->count; i++) {
-        expr a = left ? jacobian_entry(r->J, v->index[i], k) : jacobian_entry(r->J, k, v->index[i]);
-        if (!a) continue;
-        a = graph_binary(g, EXPR_MUL, v->entry[i], a);
-        sum = sum ? graph_binary(g, EXPR_ADD, sum, a) : a;
+    p->sum[k] += u * a;
+    p->error[k] += fabsl(u) * ea + fabsl(a) * eu + fabsl(u * a) * 1e-18L;
+}
+
+/* The vector's component of index i times what belongs to it in row i, or in column i. */
+static bool accumulate_row(rewriting *r, int b, int sample, bool left, const int *component,
+                           const null_vector *v, int row, product *p)
+{
+    const int first = r->J->start[row], count = r->J->start[row + 1] - first;
+    const int here = r->s->blocks.of_row[row] == b ? component[r->place_of_row[row]] : -1;
+    long double *a = p->value, *ea = a + count, u = 0.0L, eu = 0.0L;
+    if (left && here < 0) return true;
+    if (!sampling_values(&r->sample, sample, r->J->entry + first, (size_t)count, a, ea))
+        return false;
+    if (left && !sampling_values(&r->sample, sample, &v->entry[here], 1, &u, &eu)) return false;
+    for (int k = 0; k < count; k++) {
+        const int j = r->J->column[first + k];
+        if (r->s->blocks.of_column[j] != b) continue;
+        const int m = left ? 0 : component[r->place[j]];
+        if (m < 0) continue;
+        if (!left && !sampling_values(&r->sample, sample, &v->entry[m], 1, &u, &eu)) return false;
+        accumulate(p, left ? r->place[j] : r->place_of_row[row], u, eu, a[k], ea[k]);
     }
-    if (graph_failed(g)) return -1;
-    return sum ? sampling_is_zero(&r->sample, sum) : 1;
+    return true;
+}
+
+/* Whether all sums are zero within rounding, where they could be evaluated. */
+static bool sums_vanish(const product *p)
+{
+    for (int k = 0; k < p->n; k++)
+        if (isfinite(p->sum[k]) && isfinite(p->error[k]) && fabsl(p->sum[k]) > 16.0L * p->error[k])
+            return false;
+    return true;
+}
+
+/* u'J = 0 (left) or J v = 0 within the block at all samples: 1, 0, -1: memory */
+static int check_product(rewriting *r, int b, bool left, const null_vector *v, const int *component,
+                         product *p)
+{
+    int n;
+    const int *rows = block_list(r, b, true, &n);
+    for (int sample = 0; sample < SAMPLES; sample++) {
+        for (int k = 0; k < 2 * n; k++) p->sum[k] = 0.0L;
+        for (int i = 0; i < n; i++)
+            if (!accumulate_row(r, b, sample, left, component, v, rows[i], p)) return -1;
+        if (!sums_vanish(p)) return 0;
+    }
+    return 1;
+}
+
+static int longest_row(const rewriting *r, int b)
+{
+    int n, most = 1;
+    const int *rows = block_list(r, b, true, &n);
+    for (int i = 0; i < n; i++) {
+        int count = r->J->start[rows[i] + 1] - r->J->start[rows[i]];
+        if (count > most) most = count;
+    }
+    return most;
 }
 
 static int is_null_vector(rewriting *r, int b, bool left, const null_vector *v)
 {
-    int n, state = 1;
-    const int *other = block_list(r, b, !left, &n);
-    for (int k = 0; state == 1 && k < n; k++) state = product_is_zero(r, left, v, other[k]);
+    product p = {0};
+    int state = -1;
+    block_list(r, b, left, &p.n);
+    int *component = DAE_ARRAY(int, p.n);
+    p.sum = DAE_ARRAY(long double, 2 * (size_t)p.n);
+    p.value = DAE_ARRAY(long double, 2 * (size_t)longest_row(r, b));
+    if (component && p.sum && p.value) {
+        p.error = p.sum + p.n;
+        for (int i = 0; i < p.n; i++) component[i] = -1;
+        for (int i = 0; i < v->count; i++)
+            component[left ? r->place_of_row[v->index[i]] : r->place[v->index[i]]] = i;
+        state = check_product(r, b, left, v, component, &p);
+    }
+    dae_free(component);
+    dae_free(p.sum);
+    dae_free(p.value);
     return state;
 }
 
@@ -458,8 +564,7 @@ bool null_vectors_new(null_vectors *v, rewriting *r, int b, bool left)
     block_list(r, b, left, &n);
     *v = (null_vectors){0};
     bool ok = true;
-    for (int k = 0; ok && k < SAMPLES_NEAR; k++)
-        ok = snapshot_take(r, b, left, k, &shot[k]);
+    for (int k = 0; ok && k < SAMPLES_NEAR; k++) ok = snapshot_take(r, b, left, k, &shot[k]);
     if (ok) v->defect = generic_defect(shot);
     if (ok && v->defect > 0 && align(n, v->defect, shot) >= 2) ok = find_all(v, r, b, left, shot);
     for (int k = 0; k < SAMPLES_NEAR; k++) dae_free(shot[k].vectors);

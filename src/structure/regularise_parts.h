@@ -40,10 +40,12 @@ int sampling_is_equal(sampling *s, expr a, expr b);
 expr collect(graph *g, expr e);
 /* The same, always in normal form (unless it is too long). */
 expr collect_fully(graph *g, expr e);
-/* Divide expressions by the product of powers that all their terms have in common. False: memory. */
+/* Divide expressions by the product of powers that all their terms have in common. False: memory.
+ */
 bool collect_divide_common(graph *g, expr *e, size_t count);
 
-/* ---- one deficient block ---------------------------------------------------------------------- */
+/* ---- one deficient block ----------------------------------------------------------------------
+ */
 
 /* What the methods work on. */
 typedef struct rewriting {
@@ -51,7 +53,8 @@ typedef struct rewriting {
     const structure *s;
     const system_jacobian *J;
     const int *place; /* of columns within their blocks */
-    double *value;    /* work: an entry of J each */
+    const int *place_of_row;
+    double *value; /* work: an entry of J each */
     sampling sample;
     rewrite_list *steps;
     bool singular_point; /* a block was singular at the point only, not identically */

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "expr/derive.h"
+#include "expr/partial.h"
 #include "expr/print.h"
 
 #include <math.h>
@@ -91,7 +92,8 @@ void text_add_equation(const rewriting *r, char *text, size_t size, expr residua
     text_add(text, size, ": %s", part);
 }
 
-/* ---- leaves on which nothing depends ---------------------------------------------------------- */
+/* ---- leaves on which nothing depends ----------------------------------------------------------
+ */
 
 typedef struct replacement {
     expr leaf, by;
@@ -130,20 +132,72 @@ static void text_add_leaf(rewriting *r, char *text, size_t size, expr leaf)
              equation_set_variable(r->set, node->index, node->order, name, sizeof name));
 }
 
+/* Leaves of an expression by how they occur. */
+typedef struct leaf_use {
+    walk nodes;  /* owned */
+    bool *rough; /* by place: it decides or is rounded somewhere; owned */
+} leaf_use;
+
+static void leaf_use_free(leaf_use *u)
+{
+    walk_free(&u->nodes);
+    dae_free(u->rough);
+}
+
+/* Mark what lies below relations, conditions, floor, .. and loops: from parents to operands. */
+static bool leaf_use_new(leaf_use *u, const graph *g, expr e)
+{
+    *u = (leaf_use){0};
+    if (!walk_from(&u->nodes, g, &e, 1)) return false;
+    u->rough = DAE_ARRAY(bool, u->nodes.count);
+    for (size_t i = u->nodes.count; u->rough && i-- > 0;) {
+        const expr_node *n = graph_node(g, u->nodes.order[i]);
+        const expr operand[3] = {n->a, n->b, n->c};
+        bool loop = n->op == EXPR_LIST || n->op == EXPR_LOOP || n->op == EXPR_RESULT;
+        for (int k = 0; k < 3; k++)
+            if (operand[k] && (u->rough[i] || loop || !partial_exists(n->op, k)))
+                u->rough[walk_place(&u->nodes, operand[k])] = true;
+    }
+    return u->rough != NULL;
+}
+
+/* d e / d leaf from a gradient, the constant 0 where it has none */
+static expr derivative_by(graph *g, const gradient *by, expr leaf)
+{
+    for (size_t k = 0; k < by->count; k++)
+        if (by->leaf[k] == leaf) return by->derivative[k];
+    return graph_constant(g, 0.0);
+}
+
+/* Try leaf number i of a walk: 1: gone from *e, 0: stays, -1: memory */
+static int remove_leaf(rewriting *r, const leaf_use *use, const gradient *by, size_t i, expr *e)
+{
+    graph *g = r->set->graph;
+    expr leaf = use->nodes.order[i];
+    if (graph_node(g, leaf)->op != EXPR_VARIABLE || use->rough[i]) return 0;
+    int idle = sampling_is_zero(&r->sample, derivative_by(g, by, leaf));
+    if (idle != 1) return idle;
+    expr fixed = fix_leaf(r, *e, leaf);
+    if (fixed == EXPR_NONE) return -1;
+    bool gone = fixed != *e;
+    *e = fixed;
+    return gone;
+}
+
 expr remove_idle_leaves(rewriting *r, expr e, char *text, size_t size)
 {
     graph *g = r->set->graph;
     gradient by = {0};
+    leaf_use use = {0};
     derive_scratch *scratch = derive_scratch_new();
-    bool ok = scratch && derive_gradient(g, scratch, e, &by);
-    for (size_t k = by.count; ok && k-- > 0;) {
-        int idle = sampling_is_zero(&r->sample, by.derivative[k]);
-        expr fixed = idle == 1 ? fix_leaf(r, e, by.leaf[k]) : e;
-        ok = idle >= 0 && fixed != EXPR_NONE;
-        if (ok && fixed != e) text_add_leaf(r, text, size, by.leaf[k]);
-        if (ok) e = fixed;
+    bool ok = scratch && derive_gradient(g, scratch, e, &by) && leaf_use_new(&use, g, e);
+    for (size_t i = 0; ok && i < use.nodes.count; i++) {
+        int gone = remove_leaf(r, &use, &by, i, &e);
+        if (gone == 1) text_add_leaf(r, text, size, use.nodes.order[i]);
+        ok = gone >= 0;
     }
     gradient_free(&by);
+    leaf_use_free(&use);
     derive_scratch_free(scratch);
     return ok ? e : EXPR_NONE;
 }
@@ -187,7 +241,8 @@ int rewrite_idle(rewriting *r, int b)
     return done;
 }
 
-/* ---- linear combination ------------------------------------------------------------------------ */
+/* ---- linear combination ------------------------------------------------------------------------
+ */
 
 /* A limit for derivatives in some expressions: x_j of order below d_j - c, or in columns of earlier
  * blocks up to it [TNP17 4, and blockwise]. */
@@ -254,32 +309,52 @@ static int row_to_replace(rewriting *r, const null_vector *u, int least)
     return best;
 }
 
-/* u := u / u_l if that is a number */
-static void divide_by_constant(rewriting *r, null_vector *u, int l)
+static bool all_constant(const graph *g, const null_vector *u)
+{
+    for (int i = 0; i < u->count; i++)
+        if (!graph_is_constant(g, u->entry[i], NULL)) return false;
+    return true;
+}
+
+/* u := u / u_l if u_l alone is a number; a vector of (whole) numbers gets u_l > 0 only. */
+static void scale_vector(rewriting *r, null_vector *u, int l)
 {
     graph *g = r->set->graph;
     double value;
-    if (!graph_is_constant(g, u->entry[l], &value) || value == 1.0) return;
-    for (int i = 0; i < u->count; i++) {
-        u->entry[i] = collect_fully(
-            g, graph_binary(g, EXPR_MUL, graph_constant(g, 1.0 / value), u->entry[i]));
-        u->value[i] /= value;
-    }
+    if (!graph_is_constant(g, u->entry[l], &value)) return;
+    double factor = !all_constant(g, u) ? 1.0 / value : value < 0.0 ? -1.0 : 1.0;
+    for (int i = 0; i < u->count && factor != 1.0; i++)
+        u->entry[i] =
+            collect_fully(g, graph_binary(g, EXPR_MUL, graph_constant(g, factor), u->entry[i]));
 }
 
-/* sum u_i f_i^(c_i - least) */
-static expr combine(rewriting *r, const null_vector *u, int least)
+/* u_i f_i^(c_i - least) */
+static expr summand(rewriting *r, const null_vector *u, int i, int least)
 {
     graph *g = r->set->graph;
-    expr sum = EXPR_NONE;
+    expr f = r->set->row[u->index[i]].residual;
+    for (int k = least; f && k < r->s->c[u->index[i]]; k++) f = derive_time(g, f);
+    return graph_binary(g, EXPR_MUL, u->entry[i], f);
+}
+
+/* The sum of the summands from `first` to before `end`, halved so that collecting stays cheap. */
+static expr combine(rewriting *r, const null_vector *u, int least, int first, int end)
+{
+    if (end - first == 1) return summand(r, u, first, least);
+    int middle = first + (end - first) / 2;
+    return graph_binary(r->set->graph, EXPR_ADD, combine(r, u, least, first, middle),
+                        combine(r, u, least, middle, end));
+}
+
+/* How often original equations are differentiated in the combination. */
+static int times_inside(const rewriting *r, const null_vector *u, int least)
+{
+    int most = 0;
     for (int i = 0; i < u->count; i++) {
-        expr f = r->set->row[u->index[i]].residual;
-        for (int k = least; f && k < r->s->c[u->index[i]]; k++) f = derive_time(g, f);
-        f = graph_binary(g, EXPR_MUL, u->entry[i], f);
-        if (f == EXPR_NONE) return EXPR_NONE;
-        sum = sum ? graph_binary(g, EXPR_ADD, sum, f) : f;
+        int times = r->set->row[u->index[i]].times + r->s->c[u->index[i]] - least;
+        if (times > most) most = times;
     }
-    return sum;
+    return most;
 }
 
 /* "+ 2*der(equation 1)" */
@@ -289,12 +364,13 @@ static void text_add_summand(rewriting *r, char *text, size_t size, const null_v
     graph *g = r->set->graph;
     double value = 0.0;
     bool constant = graph_is_constant(g, u->entry[i], &value);
-    bool minus = constant && value < 0.0;
+    bool negative = graph_node(g, u->entry[i])->op == EXPR_NEG;
+    bool minus = negative || (constant && value < 0.0);
     text_add(text, size, "%s", first ? (minus ? "-" : "") : minus ? " - " : " + ");
     if (constant && fabs(value) != 1.0) text_add(text, size, "%.15g*", fabs(value));
     if (!constant) {
         text_add(text, size, "(");
-        text_add_expr(r->set, text, size, u->entry[i]);
+        text_add_expr(r->set, text, size, negative ? graph_node(g, u->entry[i])->a : u->entry[i]);
         text_add(text, size, ")*");
     }
     for (int k = 0; k < times; k++) text_add(text, size, "der(");
@@ -318,6 +394,7 @@ static bool put_combination(rewriting *r, const null_vector *u, int l, int least
     text_add_proviso(r, text, sizeof text);
     text_add_equation(r, text, sizeof text, e);
     r->set->row[row].residual = e;
+    r->set->row[row].times = times_inside(r, u, least);
     return note_step(r, REWRITE_COMBINATION, row, text);
 }
 
@@ -330,8 +407,8 @@ static int try_combination(rewriting *r, int b, null_vector *u)
     if (!kept) return 0;
     const int l = row_to_replace(r, u, least);
     if (l < 0) return l == -2 ? -1 : 0;
-    divide_by_constant(r, u, l);
-    expr e = collect(r->set->graph, combine(r, u, least));
+    scale_vector(r, u, l);
+    expr e = collect(r->set->graph, combine(r, u, least, 0, u->count));
     if (e) e = remove_idle_leaves(r, e, NULL, 0);
     if (!e || !orders_below(r, b, least, &e, 1, &kept)) return -1;
     if (!kept) return 0;

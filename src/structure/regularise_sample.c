@@ -20,7 +20,8 @@ void sampling_free(sampling *s)
 /* A number in [-1, 1] that depends on three others: the finaliser of SplitMix64 [SLF14]. */
 static double mixed(int a, int b, int c)
 {
-    uint64_t z = ((uint64_t)(uint32_t)a << 24) ^ ((uint64_t)(uint32_t)b << 8) ^ (uint64_t)(uint32_t)c;
+    uint64_t z =
+        ((uint64_t)(uint32_t)a << 24) ^ ((uint64_t)(uint32_t)b << 8) ^ (uint64_t)(uint32_t)c;
     z += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -34,7 +35,8 @@ static const double REACH[SAMPLES] = {1e-3, 1e-2, 0.1, 0.3, 2.0, 2.0};
 static double variable_at(const sampling *s, int j, int order, int sample)
 {
     bool given = order <= s->at->orders && j < s->variables && s->at->x[order];
-    double base = given ? s->at->x[order][j] : 0.0, nominal = j < s->set->n ? s->set->nominal[j] : 1.0;
+    double base = given ? s->at->x[order][j] : 0.0,
+           nominal = j < s->set->n ? s->set->nominal[j] : 1.0;
     if (!isfinite(base)) base = 0.0;
     if (sample >= SAMPLES_NEAR) return REACH[sample] * nominal * mixed(j, order + 1, sample);
     double size = given ? fmax(fabs(base), nominal) : nominal / REACH[sample];
@@ -79,7 +81,8 @@ static void leaf_at(const sampling *s, const expr_node *node, int sample, long d
     *value = x;
 }
 
-/* ---- operations in long double ---------------------------------------------------------------- */
+/* ---- operations in long double ----------------------------------------------------------------
+ */
 
 static long double apply_unary(expr_op op, long double a)
 {
@@ -146,10 +149,10 @@ static long double passed_on(expr_op op, long double v, long double a, long doub
     case EXPR_OR: return 0.0L;
     default: break;
     }
-    long double most = fmaxl(fabsl(apply_binary(op, a + ea, b) - v),
-                             fabsl(apply_binary(op, a - ea, b) - v));
-    return most + fmaxl(fabsl(apply_binary(op, a, b + eb) - v),
-                        fabsl(apply_binary(op, a, b - eb) - v));
+    long double most =
+        fmaxl(fabsl(apply_binary(op, a + ea, b) - v), fabsl(apply_binary(op, a - ea, b) - v));
+    return most +
+           fmaxl(fabsl(apply_binary(op, a, b + eb) - v), fabsl(apply_binary(op, a, b - eb) - v));
 }
 
 /* Value and error of node i of the walk. */

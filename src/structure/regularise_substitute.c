@@ -52,7 +52,8 @@ static int largest_offset(const rewriting *r, int b, const null_vector *v)
     return largest;
 }
 
-/* ---- conditions ------------------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------------
+ */
 
 typedef struct order_check {
     const rewriting *r;
@@ -99,7 +100,8 @@ static int column_to_keep(rewriting *r, const null_vector *v)
     return best;
 }
 
-/* ---- new equations ---------------------------------------------------------------------------- */
+/* ---- new equations ----------------------------------------------------------------------------
+ */
 
 /* The new variable of position m. */
 static int variable_of(const substitution *s, int m)
@@ -120,8 +122,7 @@ static bool prepare_values(substitution *s)
     for (int m = 0; m < v->count; m++) {
         s->ratio[m] = collect(g, graph_binary(g, EXPR_DIV, v->entry[m], v->entry[s->l]));
         expr product = graph_binary(g, EXPR_MUL, s->ratio[m], kept);
-        s->value[m] =
-            graph_binary(g, EXPR_ADD, graph_variable(g, variable_of(s, m), 0), product);
+        s->value[m] = graph_binary(g, EXPR_ADD, graph_variable(g, variable_of(s, m), 0), product);
     }
     return !graph_failed(g);
 }
@@ -182,7 +183,8 @@ static int substitute_rows(substitution *s, expr *rows)
     return state;
 }
 
-/* ---- a larger set ----------------------------------------------------------------------------- */
+/* ---- a larger set -----------------------------------------------------------------------------
+ */
 
 static void *grown(const void *old, size_t size, int count, int more)
 {
@@ -256,7 +258,7 @@ static bool add_definition(substitution *s, int m, char *text, size_t size)
     char name[128];
     const int j = s->v->index[m], y = set->n;
     expr x = graph_variable(g, j, r->s->d[j] - s->c);
-    const char *called = new_name(r, y - s->first + r->steps->name_count / 2 + 1);
+    const char *called = new_name(r, r->steps->name_count / 2 + 1);
     snprintf(name, sizeof name, "definition of %s", called ? called : "");
     const char *equation = called ? keep_name(r->steps, name) : NULL;
     if (!equation) return false;
