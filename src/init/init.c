@@ -2,6 +2,7 @@
 #include "init/init.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -323,14 +324,15 @@ static eval_status to_eval(newton_status status)
 }
 
 /* dx at the iterate, with the derivatives at hand if there are any. */
-static eval_status first_correction(initializer *init, const start *s)
+static eval_status first_correction(initializer *init, const start *s, bool keep)
 {
     const iteration *it = init->matrix;
     eval_status status = evaluate_residual(init->eval, s->t, init->y, init->yp, init->f,
                                            &init->eval->stats->residuals);
     if (status != EVAL_OK) return status;
     init->rows.known = false;
-    newton_status newton = newton_matrix(init, s->t, s->h, !it->matrix_free && it->jac.valid);
+    newton_status newton =
+        newton_matrix(init, s->t, s->h, keep && !it->matrix_free && it->jac.valid);
     if (newton == NEWTON_OK) newton = newton_correction(init, s->t, init->f, init->dx);
     return to_eval(newton);
 }
@@ -338,37 +340,45 @@ static eval_status first_correction(initializer *init, const start *s)
 /* Corrections are repeated until they are this small against the tolerances: far below them, since
  * what is asked for is the manifold, not accuracy along it. */
 static const double PROJECTED = 1e-6;
-enum { MOST_PROJECTIONS = 6 };
+enum { MOST_PROJECTIONS = 5 };
+
+/* Corrections with one matrix, the stepper's if it may be kept. *size: of the last one. */
+static eval_status project_once(initializer *init, const start *s, bool keep, double *size)
+{
+    int n = init->n;
+    load(init, s);
+    eval_status status = first_correction(init, s, keep);
+    if (status != EVAL_OK) return status;
+    *size = newton_norm(n, init->dx);
+    for (int k = 0; k<MOST_PROJECTIONS && * size> PROJECTED; k++) {
+        if (newton_room(init, init->dx) < 1.0) return EVAL_RETRY;
+        newton_move(init, 1.0, init->dx);
+        status = evaluate_residual(init->eval, s->t, init->ynew, init->ypnew, init->fnew,
+                                   &init->eval->stats->residuals);
+        if (status == EVAL_OK)
+            status = to_eval(newton_correction(init, s->t, init->fnew, init->dxbar));
+        if (status != EVAL_OK) return status;
+        double next = newton_norm(n, init->dxbar);
+        if (!(next < *size)) return EVAL_RETRY;
+        vector_copy(n, init->ynew, s->y);
+        vector_copy(n, init->ypnew, s->yp);
+        vector_copy(n, init->ynew, init->y);
+        vector_copy(n, init->ypnew, init->yp);
+        vector_copy(n, init->dxbar, init->dx);
+        *size = next;
+    }
+    return EVAL_OK;
+}
 
 eval_status initializer_project(initializer *init, double t, double h, const dae_kind *kinds,
                                 const double *weights, double *y, double *yp)
 {
     start s = {t, h, kinds, weights, y, yp};
-    int n = init->n;
     if (has_kind(init, &s, DAE_KIND_INDEX2) || has_kind(init, &s, DAE_KIND_INDEX3))
         return EVAL_RETRY;
-    for (int j = 0; j < n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
-    load(init, &s);
-    eval_status status = first_correction(init, &s);
-    if (status != EVAL_OK) return status;
-    double size = newton_norm(n, init->dx);
-    for (int k = 0; k < MOST_PROJECTIONS && size > 0.0; k++) { /* with the matrix of the first */
-        if (newton_room(init, init->dx) < 1.0) return EVAL_RETRY;
-        newton_move(init, 1.0, init->dx);
-        status = evaluate_residual(init->eval, t, init->ynew, init->ypnew, init->fnew,
-                                   &init->eval->stats->residuals);
-        if (status == EVAL_OK)
-            status = to_eval(newton_correction(init, t, init->fnew, init->dxbar));
-        if (status != EVAL_OK) return status;
-        double next = newton_norm(n, init->dxbar);
-        if (!(next < size)) return k > 0 ? EVAL_OK : EVAL_RETRY;
-        vector_copy(n, init->ynew, y);
-        vector_copy(n, init->ypnew, yp);
-        if (next <= PROJECTED) return EVAL_OK;
-        vector_copy(n, init->ynew, init->y);
-        vector_copy(n, init->ypnew, init->yp);
-        vector_copy(n, init->dxbar, init->dx);
-        size = next;
-    }
-    return EVAL_OK;
+    for (int j = 0; j < init->n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
+    double size = INFINITY;
+    eval_status status = project_once(init, &s, true, &size);
+    bool slow = status == EVAL_RETRY || (status == EVAL_OK && size > PROJECTED);
+    return slow ? project_once(init, &s, false, &size) : status;
 }
