@@ -324,7 +324,7 @@ static void hidden_zero(void **state)
  */
 
 /* The two-link arm with flexible joints that follows a path: index 5, structure says 3. Equations
- * as in [CG95, TNP17]. */
+ * as in [CGri95] and [TNP17]. */
 static void robot_arm(void **state)
 {
     bench b;
