@@ -101,6 +101,12 @@ int open_text(const char *file, const settings *parameters, dae_engine engine,
 /* Whether a path ends in `ending` (".csv"), in upper or lower case. */
 bool same_ending(const char *path, const char *ending);
 
+/* Whether a name is a parameter, an array or record of them, or an element of one. */
+bool is_parameter(const dae_problem *problem, const char *name);
+
+/* complain about a word behind the model. Returns CLI_USAGE. */
+int complain_word(const char *word);
+
 /* The file argument of a command that takes one model text and no more. Exit code. */
 int one_text(const command *which, int argc, char **argv, const char **file);
 

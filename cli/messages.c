@@ -13,6 +13,7 @@ int complain(int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    fflush(stdout); /* what was said before is read before */
     fputs("daedal: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
@@ -81,9 +82,11 @@ int complain_unknown(const char *what, const char *word, name_list names, const 
     return complain(CLI_USAGE, "unknown %s '%s' (%s)", what, word, see);
 }
 
+/* The options of a list, and the one that every command has. */
 static const char *option_name(int i, const void *user)
 {
-    return ((const struct option *)user)[i].name;
+    const struct option *options = user;
+    return i == 0 ? "help" : options[i - 1].name;
 }
 
 /* How many options begin with this word, up to a '='. */

@@ -160,13 +160,6 @@ static int open_builtin(const request *r, session *s)
     return session_open_builtin(s);
 }
 
-static bool is_parameter_name(const dae_problem *problem, const char *name)
-{
-    for (int i = 0; i < dae_problem_parameter_count(problem); i++)
-        if (names_match(name, dae_problem_parameter(problem, i))) return true;
-    return false;
-}
-
 static const char *variable_at(int i, const void *user)
 {
     return dae_problem_variable(user, i);
@@ -184,7 +177,7 @@ static int set_start(dae_problem *problem, const char *setting)
         variable = names_match(name, dae_problem_variable(problem, i));
     if (variable)
         complain(CLI_USAGE, "option '--start %s': %s", setting, diag.text);
-    else if (is_parameter_name(problem, name))
+    else if (is_parameter(problem, name))
         complain(CLI_USAGE, "'%s' is a parameter; it is set by '--set %s'", name, setting);
     else
         complain_unknown("variable", name, variable_at, problem,
@@ -276,8 +269,9 @@ const command run_command = {
         "annotation(experiment(..)) unless they are given here.\n"
         "\n"
         "Problem\n"
-        "  --set NAME=VALUE     value of a parameter (true and false, too); repeat for more\n"
-        "  --start NAME=VALUE   start value of a variable; repeat for more\n"
+        "  --set NAME=VALUE     value of a parameter: 3, true, fast, 'v={1,2}', 'v[2]=3', a text;\n"
+        "                       repeat for more\n"
+        "  --start NAME=VALUE   start value of a variable, likewise\n"
         "  --start-time T       start of the integration (0)\n"
         "  --stop T             end of the integration (1 after the start)\n"
         "  --size N             size of a built-in model that has one\n"
@@ -299,7 +293,8 @@ const command run_command = {
         "  --interval DT        a row every DT; 0: at every step (default: 500 intervals; a\n"
         "                       built-in model: every step). Events have two rows of their own\n"
         "  --points N           N times from start to stop, both included\n"
-        "  --vars A,B,..        only these variables, in files, plots and the summary\n"
+        "  --vars A,B,..        only these variables, in files, plots and the summary: names,\n"
+        "                       arrays, patterns 'q*', derivatives 'der(x)'\n"
         "  --plot FILE          draw the solution into a .svg, .png or .pdf file\n"
         "  --log-time           logarithmic times and logarithmic time axis\n"
         "  --first T            first of the logarithmic times (1e-12 of the interval)\n"

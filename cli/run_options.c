@@ -262,8 +262,7 @@ int request_read(int argc, char **argv, request *r)
         return complain(CLI_USAGE,
                         "which model? (a .mo file, or a name that 'daedal models' lists; "
                         "see 'daedal help run')");
-    if (optind + 1 < argc)
-        return complain(CLI_USAGE, "one model at a time; '%s' is one too many", argv[optind + 1]);
+    if (optind + 1 < argc) return complain_word(argv[optind + 1]);
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);
     return CLI_OK;

@@ -227,6 +227,10 @@ static int record_word(session *s, const char *word, bool *seen)
     if (exact >= 0 || found) return CLI_OK;
     if (s->m) snprintf(see, sizeof see, "see 'daedal models %s'", s->m->name);
     if (pattern) return complain(CLI_USAGE, "no variable fits '%s' (%s)", word, see);
+    if (is_parameter(s->problem, word))
+        return complain(CLI_USAGE,
+                        "'%s' is a parameter, not a variable; its value is in .json and .mat files",
+                        word);
     return complain_unknown("variable", word, variable_name, s, see);
 }
 

@@ -111,8 +111,7 @@ static const char *parameter_name(int i, const void *user)
     return dae_problem_parameter(user, i);
 }
 
-/* Whether a name is a parameter, an array or record of them, or an element of one. */
-static bool is_parameter(const dae_problem *problem, const char *name)
+bool is_parameter(const dae_problem *problem, const char *name)
 {
     int count = dae_problem_parameter_count(problem);
     for (int i = 0; i < count; i++)
@@ -200,12 +199,21 @@ int open_text(const char *file, const settings *parameters, dae_engine engine,
     return code;
 }
 
+int complain_word(const char *word)
+{
+    if (strchr(word, '=')) /* what a shell makes of v={1,2} */
+        return complain(CLI_USAGE,
+                        "'%s' belongs to no option; values with braces, blanks or quotes are "
+                        "written in quotes: --set 'v={1,2}'",
+                        word);
+    return complain(CLI_USAGE, "one model at a time; '%s' is one too many", word);
+}
+
 int one_text(const command *which, int argc, char **argv, const char **file)
 {
     if (optind == argc)
         return complain(CLI_USAGE, "which model? (see 'daedal help %s')", which->name);
-    if (optind + 1 < argc)
-        return complain(CLI_USAGE, "one model at a time; '%s' is one too many", argv[optind + 1]);
+    if (optind + 1 < argc) return complain_word(argv[optind + 1]);
     *file = argv[optind];
     if (names_text(*file)) return CLI_OK;
     return complain(CLI_USAGE, "there is no file '%s'; 'daedal %s' needs a model text", *file,

@@ -241,6 +241,301 @@ static void test_settings_before_the_translation(void **state)
     assert_int_equal(dae_problem_from_model(&model, &p, &diag), DAE_ERR_ARGUMENT);
 }
 
+/* ---- values as the language writes them -------------------------------------------------------
+ */
+
+static const char *const kinds =
+    "model Kinds\n"
+    "  type Mode = enumeration(slow, fast);\n"
+    "  type Count = Integer(min = 1, max = 5);\n"
+    "  record Pair Real a; Mode m; end Pair;\n"
+    "  parameter Count n = 2;\n"
+    "  parameter Mode mode = Mode.slow;\n"
+    "  parameter Mode modes[2] = {Mode.slow, Mode.slow};\n"
+    "  parameter Boolean on = true;\n"
+    "  parameter String title = \"none\";\n"
+    "  parameter Real v[n] = fill(1, n);\n"
+    "  parameter Real k(min = 0) = 1;\n"
+    "  parameter Real twice(max = 10) = 2*k;\n"
+    "  parameter Pair r(a = 1, m = Mode.slow);\n"
+    "  parameter Real 'a b'[2] = {1, 2};\n"
+    "  constant Real c = 3;\n"
+    "  Real x(start = 1, fixed = true, min = -2, max = k + 3);\n"
+    "  Real y[n](each start = 1, each fixed = true), 'q r', minus, q;\n"
+    "  discrete Mode now(start = Mode.slow, fixed = true);\n"
+    "  discrete Integer count(start = 1, fixed = true);\n"
+    "  discrete Boolean up(start = false, fixed = true);\n"
+    "equation\n"
+    "  der(x) = if mode == Mode.fast then -2*x else -x;\n"
+    "  for i in 1:n loop der(y[i]) = -v[i]*y[i]; end for;\n"
+    "  'q r' = x;\n  minus = -x;\n  q = 2*k;\n"
+    "  when x < 0.5 then\n"
+    "    now = Mode.fast;\n    count = pre(count) + 1;\n"
+    "    up = not pre(up);\n  end when;\n"
+    "end Kinds;\n";
+
+static dae_status assign(const char *assignment, dae_problem **p, dae_diag *diag)
+{
+    dae_model model = {.text = kinds,
+                       .file = "kinds.mo",
+                       .engine = DAE_ENGINE_TAPE,
+                       .assignments = &assignment,
+                       .n_assignments = 1};
+    return dae_problem_from_model(&model, p, diag);
+}
+
+/* The value of a parameter after one assignment. */
+static void takes(const char *assignment, const char *name, double value)
+{
+    dae_problem *p = NULL;
+    dae_diag diag = {0};
+    if (assign(assignment, &p, &diag) != DAE_OK) fail_msg("%s: %s", assignment, diag.text);
+    if (dae_problem_parameter_value(p, parameter_named(p, name)) != value)
+        fail_msg("%s: %s = %g", assignment, name,
+                 dae_problem_parameter_value(p, parameter_named(p, name)));
+    dae_problem_free(p);
+}
+
+static void test_assignments(void **state)
+{
+    (void)state;
+    takes("k = 2.5", "k", 2.5);
+    takes("k=2.5", "twice", 5.0);
+    takes("k = 9/2", "k", 4.5);
+    takes("twice = -3", "twice", -3.0);
+    takes("twice = c + k", "twice", 4.0);
+    takes("n = 4", "v[4]", 1.0);
+    takes("on = false", "on", 0.0);
+    takes("on = 0", "on", 0.0);
+    takes("mode = Mode.fast", "mode", 2.0);
+    takes("mode = fast", "mode", 2.0);
+    takes("mode = 2", "mode", 2.0);
+    takes("modes = {slow, fast}", "modes[2]", 2.0);
+    takes("modes[2] = fast", "modes[2]", 2.0);
+    takes("v = {3, 4}", "v[2]", 4.0);
+    takes("v[2] = 7", "v[2]", 7.0);
+    takes("r.a = 5", "r.a", 5.0);
+    takes("r.m = fast", "r.m", 2.0);
+    takes("'a b' = {5, 6}", "'a b'[2]", 6.0);
+    takes("a b[ 2 ] = 8", "'a b'[2]", 8.0);
+    dae_problem *p = NULL;
+    const char *const titles[] = {"title = new", "title = \"new\""};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(assign(titles[i], &p, NULL), DAE_OK);
+        dae_parameter_info info = dae_problem_parameter_info(p, parameter_named(p, "title"));
+        assert_int_equal(info.type, DAE_TYPE_STRING);
+        assert_string_equal(info.text, "new");
+        dae_problem_free(p);
+    }
+}
+
+/* An assignment that is refused with these words in the text. */
+static void refuses(const char *assignment, const char *words)
+{
+    dae_problem *p = NULL;
+    dae_diag diag = {0};
+    dae_status status = assign(assignment, &p, &diag);
+    if (status >= 0 || !strstr(diag.text, words))
+        fail_msg("%s: status %d, %s", assignment, (int)status, diag.text);
+    assert_null(p);
+}
+
+static void test_refused_assignments(void **state)
+{
+    (void)state;
+    refuses("n = 1.5", "n is an Integer, a whole number, not 1.5");
+    refuses("n = 1e10", "at most 2147483647");
+    refuses("n = 7", "n = 7 lies above its max = 5 (kinds.mo:5)");
+    refuses("on = 3", "on is a Boolean, true or false (1 or 0), not 3");
+    refuses("mode = quick", "mode is of type Mode, one of slow, fast (or 1 to 2), not quick");
+    refuses("mode = 3", "one of slow, fast (or 1 to 2), not 3");
+    refuses("modes[1] = 0", "not 0");
+    refuses("r.m = quick", "r.m is of type Mode");
+    refuses("k = -1", "k = -1 lies below its min = 0");
+    refuses("k = 6", "twice = 12 lies above its max = 10");
+    refuses("k = nan", "k needs a finite number, not 'nan'");
+    refuses("k = 1e999", "k needs a finite number");
+    refuses("k = ", "k needs a finite number, not ''");
+    refuses("k = 1; Real z", "k needs a finite number");
+    refuses("k = 1 2", "k needs a finite number");
+    refuses("k", "name = value");
+    refuses("= 3", "name = value");
+    refuses("v = {1, 2, 3}", "'v' has sizes [2], but its value has sizes [3]");
+    refuses("v = 3", "'v' has sizes [2]");
+    refuses("v[3] = 1", "v[3]");
+    refuses("c = 1", "c (line 15) is a constant");
+    refuses("x = 1", "x (line 16) is a variable, not a parameter");
+    refuses("titel = 1", "no parameter 'titel' to set; did you mean 'title'?");
+    dae_diag diag = {0};
+    dae_problem *p = NULL;
+    dae_model model = {.text = kinds, .n_assignments = 1};
+    assert_int_equal(dae_problem_from_model(&model, &p, &diag), DAE_ERR_ARGUMENT);
+    model.n_assignments = 0;
+    model.n_settings = 1;
+    model.settings = &(dae_setting){"n", 1.5};
+    assert_int_equal(dae_problem_from_model(&model, &p, &diag), DAE_ERR_ARGUMENT);
+    model.settings = &(dae_setting){"mode", 2.0};
+    assert_int_equal(dae_problem_from_model(&model, &p, &diag), DAE_OK);
+    assert_true(dae_problem_parameter_value(p, parameter_named(p, "mode")) == 2.0);
+    dae_problem_free(p);
+}
+
+static dae_problem *kinds_problem(void)
+{
+    return problem_of(&(dae_model){.text = kinds, .engine = DAE_ENGINE_TAPE});
+}
+
+static void test_types_and_bounds_after_the_translation(void **state)
+{
+    (void)state;
+    dae_problem *p = kinds_problem();
+    dae_diag diag = {0};
+    assert_int_equal(dae_problem_set_parameter(p, "mode", 3.0, &diag), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_problem_set_parameter(p, "mode", 2.0, &diag), DAE_OK);
+    assert_int_equal(dae_problem_set_parameter(p, "on", 0.5, &diag), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_problem_set_parameter(p, "k", -1.0, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "below its min"));
+    assert_int_equal(dae_problem_set_parameter(p, "k", 6.0, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "twice"));
+    assert_true(dae_problem_parameter_value(p, parameter_named(p, "k")) == 1.0);
+    assert_true(dae_problem_parameter_value(p, parameter_named(p, "twice")) == 2.0);
+    assert_int_equal(dae_problem_set_parameter(p, "x", 1.0, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "start value"));
+    assert_int_equal(dae_problem_set_parameter(p, "a b[1]", 4.0, &diag), DAE_OK);
+    assert_int_equal(dae_problem_set_start(p, "k", 1.0, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "parameter"));
+    assert_int_equal(dae_problem_set_start(p, "now", 3.0, &diag), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_problem_set_start(p, "count", 0.5, &diag), DAE_ERR_ARGUMENT);
+    dae_problem_free(p);
+}
+
+static void test_assigned_starts(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"y = {3, 4}", "y[1] = 5",  "now = fast",
+                                       "count = 7",  "up = true", "q r = 0.75"};
+    static const char *const bad[] = {"y = {1, 2, 3}", "now = quick", "up = 2", "x",
+                                      "x = abc",       "x = {1}",     "x = 1;", "none = 1"};
+    dae_problem *p = kinds_problem();
+    dae_diag diag = {0};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        if (dae_problem_assign_start(p, good[i], &diag) != DAE_OK)
+            fail_msg("%s: %s", good[i], diag.text);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        dae_problem *other = kinds_problem();
+        if (dae_problem_assign_start(other, bad[i], &diag) != DAE_ERR_ARGUMENT || !diag.text[0])
+            fail_msg("%s", bad[i]);
+        dae_problem_free(other);
+    }
+    dae_solver *s = solver_of(p);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    near(value_of(s, p, "y[1]"), 5.0);
+    near(value_of(s, p, "y[2]"), 4.0);
+    near(value_of(s, p, "now"), 2.0);
+    near(value_of(s, p, "count"), 7.0);
+    near(value_of(s, p, "up"), 1.0);
+    near(value_of(s, p, "minus"), -0.75);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* ---- what is known beforehand -------------------------------------------------------------------
+ */
+
+static void test_infos_and_counts(void **state)
+{
+    (void)state;
+    dae_problem *p = kinds_problem();
+    dae_counts c = dae_problem_counts(p);
+    assert_int_equal(c.equations, 3);
+    assert_int_equal(c.states, 3);
+    assert_int_equal(c.variables, 9);
+    assert_int_equal(c.eliminated, 3);
+    assert_int_equal(c.discrete, 3);
+    assert_int_equal(c.relations, 1);
+    assert_int_equal(c.whens, 1);
+    assert_int_equal(c.samples, 0);
+    assert_int_equal(c.nonzeros, 3);
+    int x = dae_problem_find_variable(p, "x"), minus = dae_problem_find_variable(p, "minus");
+    dae_variable_info of_x = dae_problem_variable_info(p, x);
+    dae_variable_info of_minus = dae_problem_variable_info(p, minus);
+    assert_true(of_x.state && of_x.alias == x && of_x.alias_sign == 1);
+    assert_true(of_x.min == -2.0 && of_x.max == 4.0);
+    assert_int_equal(dae_problem_set_parameter(p, "k", 2.0, NULL), DAE_OK);
+    assert_true(dae_problem_variable_info(p, x).max == 5.0);
+    assert_true(of_minus.state && of_minus.alias == x && of_minus.alias_sign == -1);
+    assert_true(isinf(of_minus.min) && isinf(of_minus.max));
+    int quoted = dae_problem_find_variable(p, "q r");
+    assert_string_equal(dae_problem_variable(p, quoted), "'q r'");
+    assert_int_equal(dae_problem_variable_info(p, quoted).alias, x);
+    dae_variable_info constant = dae_problem_variable_info(p, dae_problem_find_variable(p, "q"));
+    assert_true(constant.alias == -1 && !constant.state);
+    dae_variable_info now = dae_problem_variable_info(p, dae_problem_find_variable(p, "now"));
+    assert_true(now.discrete && now.type == DAE_TYPE_ENUMERATION && now.literal_count == 2);
+    assert_string_equal(now.literals[1], "fast");
+    dae_parameter_info n = dae_problem_parameter_info(p, parameter_named(p, "n"));
+    assert_true(n.type == DAE_TYPE_INTEGER && n.structural && n.min == 1.0 && n.max == 5.0);
+    assert_false(dae_problem_parameter_info(p, parameter_named(p, "c")).settable);
+    assert_int_equal(dae_problem_variable_info(p, 99).literal_count, 0);
+    assert_int_equal(dae_problem_variable_info(NULL, 0).alias, 0);
+    assert_int_equal(dae_problem_counts(NULL).equations, 0);
+    dae_problem_free(p);
+}
+
+/* der(x) of states, of aliases with their sign, and where der(q) is an unknown itself. */
+static void test_derivatives(void **state)
+{
+    (void)state;
+    static const char text[] = "model D\n"
+                               "  Real q(start = 1, fixed = true, unit = \"m\");\n"
+                               "  Real v(unit = \"m/s\"), m;\n"
+                               "  Real x(start = 2, fixed = true), a;\n"
+                               "equation\n"
+                               "  der(der(q)) = -q;\n  v = der(q);\n  m = -x;\n"
+                               "  der(x) = -3*x;\n  a = x*x;\n"
+                               "end D;\n";
+    dae_problem *p = problem_of(&(dae_model){.text = text, .engine = DAE_ENGINE_TAPE});
+    dae_solver *s = solver_of(p);
+    double values[8];
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 0.5, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_derivatives(s, 0.5, values), DAE_OK);
+    int seen = 0;
+    for (int k = 0; k < dae_problem_derivative_count(p); k++) {
+        const char *name = dae_problem_derivative(p, k);
+        double expected = strcmp(name, "der(q)") == 0   ? -sin(0.5)
+                          : strcmp(name, "der(v)") == 0 ? -cos(0.5)
+                          : strcmp(name, "der(x)") == 0 ? -6.0 * exp(-1.5)
+                                                        : 6.0 * exp(-1.5);
+        if (fabs(values[k] - expected) > 1e-5)
+            fail_msg("%s = %g, not %g", name, values[k], expected);
+        char wanted[40];
+        snprintf(wanted, sizeof wanted, "der(%s)",
+                 dae_problem_variable(p, dae_problem_derivative_of(p, k)));
+        assert_string_equal(name, wanted);
+        if (strcmp(name, "der(q)") == 0)
+            assert_string_equal(dae_problem_derivative_unit(p, k), "m/s");
+        seen++;
+    }
+    assert_true(seen >= 3);
+    assert_null(dae_problem_derivative(p, 99));
+    assert_int_equal(dae_problem_derivative_of(p, -1), -1);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+static void test_engine_used(void **state)
+{
+    (void)state;
+    dae_problem *p = decay_problem();
+    dae_solver *s = solver_of(p);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_engine(s), DAE_ENGINE_TAPE);
+    assert_int_equal(dae_solver_engine(NULL), DAE_ENGINE_AUTO);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 static void test_text_in_memory_and_in_a_file(void **state)
 {
     (void)state;
@@ -534,6 +829,13 @@ int main(void)
         cmocka_unit_test(test_values_are_seen_at_the_next_start),
         cmocka_unit_test(test_start_values_of_aliases_and_discretes),
         cmocka_unit_test(test_settings_before_the_translation),
+        cmocka_unit_test(test_assignments),
+        cmocka_unit_test(test_refused_assignments),
+        cmocka_unit_test(test_types_and_bounds_after_the_translation),
+        cmocka_unit_test(test_assigned_starts),
+        cmocka_unit_test(test_infos_and_counts),
+        cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_engine_used),
         cmocka_unit_test(test_text_in_memory_and_in_a_file),
         cmocka_unit_test(test_size_tag),
         cmocka_unit_test(test_messages),

@@ -393,6 +393,48 @@ static void mat_reads_back(void **unused)
     report_series_free(s);
 }
 
+/* Aliases refer to the row of another variable, with its sign; constants stand with the parameters;
+ * what is not shown is in the mat file alone. */
+static void mat_stores_aliases_once(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"x", "minus", "c", "y", "same", "der(x)"};
+    static const int32_t info[7][4] = {{0, 1, 0, -1}, {2, 2, 0, -1}, {2, -2, 0, -1}, {1, 2, 0, 0},
+                                       {2, 3, 0, -1}, {2, 3, 0, -1}, {2, 4, 0, -1}};
+    report_series *s = NULL;
+    assert_int_equal(report_series_new(6, names, &s, NULL), REPORT_OK);
+    assert_int_equal(report_series_alias(s, 1, 0, -1, NULL), REPORT_OK);
+    assert_int_equal(report_series_constant(s, 2, NULL), REPORT_OK);
+    assert_int_equal(report_series_alias(s, 4, 3, 1, NULL), REPORT_OK);
+    assert_int_equal(report_series_alias(s, 4, 4, 1, NULL), REPORT_ERR_ARGUMENT);
+    assert_int_equal(report_series_alias(s, 4, 6, 1, NULL), REPORT_ERR_ARGUMENT);
+    assert_int_equal(report_series_constant(s, -1, NULL), REPORT_ERR_ARGUMENT);
+    report_series_show(s, 5);
+    for (int r = 0; r < 3; r++) {
+        const double row[] = {r, 0.0 - r, 7.0, 10.0 + r, 10.0 + r, 1.0 / (r + 1)};
+        assert_int_equal(report_series_add(s, 0.5 * r, row, NULL), REPORT_OK);
+    }
+    assert_int_equal(report_mat_file(in_directory("a.mat"), s, NULL), REPORT_OK);
+    size_t length;
+    const char *at = read_path(in_directory("a.mat"), &length);
+    matrix m[6];
+    for (int k = 0; k < 6; k++) at = read_matrix(at, &m[k]);
+    assert_memory_equal(m[3].data, info, sizeof info);
+    assert_true(m[4].rows == 2 && number_at(&m[4], 1, 0) == 7.0 && number_at(&m[4], 1, 1) == 7.0);
+    assert_true(m[5].rows == 4 && m[5].columns == 3);
+    for (int r = 0; r < 3; r++)
+        assert_true(number_at(&m[5], 1, r) == r && number_at(&m[5], 2, r) == 10.0 + r &&
+                    number_at(&m[5], 3, r) == 1.0 / (r + 1));
+    assert_int_equal(report_csv_file(in_directory("a.csv"), s, NULL), REPORT_OK);
+    assert_memory_equal(read_path(in_directory("a.csv"), &length),
+                        "t,x,minus,c,y,same\n0,0,0,7,10,10\n", 33);
+    assert_int_equal(report_json_file(in_directory("a.json"), s, NULL, NULL, NULL), REPORT_OK);
+    const char *json = read_path(in_directory("a.json"), &length);
+    assert_null(strstr(json, "der(x)"));
+    assert_non_null(strstr(json, "[10,11,12]"));
+    report_series_free(s);
+}
+
 /* ------------------------------------------------------------------------------------------- */
 
 static void expect_plot(const char *name, const report_series *s, const report_plot_options *o)
@@ -570,6 +612,7 @@ int main(void)
         cmocka_unit_test(units_in_headers),
         cmocka_unit_test(long_names_stay_whole),
         cmocka_unit_test(mat_reads_back),
+        cmocka_unit_test(mat_stores_aliases_once),
         cmocka_unit_test(plots_are_complete),
         cmocka_unit_test(plots_many_decades),
         cmocka_unit_test(panels_follow_scales),

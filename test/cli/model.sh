@@ -128,6 +128,93 @@ expect 0 run "$models/ladder.mo" --set n=7 --stop 0.1 -o -
 [ "$(head -n 1 out | tr ',' '\n' | grep -c '^v')" -eq 7 ] || fail "structural --set"
 expect 0 run "$models/thermostat.mo" --start heating=false --quiet
 
+# ---- values as the language writes them ------------------------------------------------------------
+cat >kinds.mo <<'END'
+model Kinds
+  type Mode = enumeration(slow, fast);
+  parameter Mode mode = Mode.slow;
+  parameter Integer n(min = 1, max = 5) = 2;
+  parameter Boolean on = true;
+  parameter String title = "none";
+  parameter Real v[n] = fill(1, n);
+  Real x(start = 1, fixed = true, min = 0.5);
+  Real y[n](each start = 1, each fixed = true);
+  Real 'q r' = -x;
+  Real q2 = 2*x;
+  Mode state(start = Mode.slow, fixed = true);
+  discrete Integer ticks(start = 0, fixed = true);
+equation
+  der(x) = if mode == Mode.slow then -0.5*x else -2*x;
+  for i in 1:n loop der(y[i]) = -v[i]*y[i]; end for;
+  when sample(0.25, 0.25) then
+    ticks = pre(ticks) + 1;
+    state = if ticks > 1 then Mode.fast else pre(state);
+  end when;
+end Kinds;
+END
+last() { tail -n 1 "${1:-out}" | cut -d, -f"${2:-2}"; }
+close_to() { awk -v a="$1" -v b="$2" 'BEGIN { e = a - b; exit !(e*e < 1e-8) }' || fail "$1 is not $2"; }
+expect 0 run kinds.mo -o - --vars y --set 'v={1, 2}' --set n=2 --set title=short
+[ "$(head -n 1 out)" = "time [s],y[1],y[2]" ] || fail "--vars of an array"
+close_to "$(last out 3)" 0.135335283
+expect 0 run kinds.mo -o - --vars y --set 'v[2]=3'
+close_to "$(last out 3)" 0.049787068
+"$daedal" run kinds.mo -o - --vars x --set mode=Mode.fast >out 2>err || fail "--set mode=Mode.fast"
+close_to "$(last)" 0.135335283
+grep -q '^daedal: warning: x = 0.49.* at t = 0.34.* lies below its min = 0.5$' err || fail "x leaves its min"
+[ "$(wc -l <err)" -eq 1 ] || fail "one warning for x"
+"$daedal" run kinds.mo -o - --vars x --set mode=fast >out2 2>err && cmp -s out out2 || fail "--set mode=fast"
+expect 0 run kinds.mo -o - --vars 'der(x),der(y[*]),q*' --start 'y={3,4}' --start state=fast
+[ "$(head -n 1 out)" = "time [s],der(x),der(y[1]),der(y[2]),'q r',q2" ] || fail "derivatives and patterns"
+close_to "$(sed -n 2p out | cut -d, -f4)" -4
+expect 0 run kinds.mo -o - --vars 'q r' --stop 0
+[ "$(head -n 1 out)" = "time [s],'q r'" ] || fail "names without quotes"
+expect 0 run kinds.mo
+says '4 equations, 7 variables (1 eliminated, 2 discrete), 6 parameters'
+says 'engine tape$'
+says '[1-9] events'
+says '^  state  *fast$'
+printf 'model One\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = -x;\nend One;\n' >one.mo
+expect 0 run one.mo && says '1 equation, 1 variable, 0 parameters'
+expect 0 check one.mo && says '1 equation for 1 unknown, 1 state'
+"$daedal" run one.mo --engine native >out 2>err && says 'engine native$'
+CC=/nowhere/cc PATH=/nowhere "$daedal" run noted.mo --engine native >out 2>err || fail "a run without a compiler"
+grep -q 'tape' err && says 'engine tape (not native)$'
+refuse() {
+    words=$1
+    shift
+    expect 2 run kinds.mo "$@"
+    one_line
+    says "$words"
+}
+refuse 'n is an Integer, a whole number, not 1.5' --set n=1.5
+refuse 'n = 9 lies above its max = 5' --set n=9
+refuse 'on is a Boolean, true or false' --set on=3
+refuse 'one of slow, fast (or 1 to 2), not 3' --set mode=3
+refuse 'one of slow, fast (or 1 to 2), not quick' --set mode=quick
+refuse "is a variable; its start value is set by '--start x=3'" --set x=3
+refuse "is a parameter; it is set by '--set n=3'" --start n=3
+refuse "is a parameter, not a variable" --vars n
+refuse "one of slow, fast" --start state=quick
+refuse "no variable y\[3\]" --start 'y={1,2,3}'
+refuse "no variable fits 'z\*'" --vars 'z*'
+refuse "in quotes: --set 'v={1,2}'" --set v=1 v=2
+refuse "'--stop' needs a finite number, not 'inf'" --stop inf
+refuse "'--stop' needs a finite number, not 'nan'" --stop nan
+refuse "did you mean '--help'" --hlep
+expect 2 run . && one_line && says "'.' is a directory, not a model"
+expect 2 check .. && one_line && says "is a directory"
+sed 's/n(min = 1, max = 5) = 2/n(min = 3, max = 5) = 2/' kinds.mo >outside.mo
+"$daedal" check outside.mo >out 2>err || fail "a default outside its bounds is no error"
+grep -q "warning: parameter 'n' = 2 lies below its min = 3" err || fail "no warning about n"
+
+# ---- closed pipes -----------------------------------------------------------------------------------
+"$daedal" run "$models/pendulum.mo" -o - 2>err | head -n 1 >out
+[ "$(wc -l <out)" -eq 1 ] || fail "head of a stream"
+"$daedal" help run 2>err | head -n 1 >out
+[ ! -s err ] || fail "a closed pipe is no error of help"
+expect 1 run plain.mo --csv /dev/full && says 'No space left'
+
 # ---- json, mat, plots ----------------------------------------------------------------------------
 expect 0 run "$models/ball.mo" -o ball.json -o ball.mat -o ball.csv --plot ball.svg
 for file in ball.json ball.mat ball.csv ball.svg; do
@@ -153,6 +240,21 @@ END
     [ "$(octave-cli -q --no-init-file read.m 2>octave.err)" = 1 ] || fail "Octave reads another ball.mat"
 fi
 
+expect 0 run kinds.mo -o kinds.mat -o kinds.csv
+says 'wrote kinds.csv (50. rows, 7 variables)' || true
+[ "$(head -n 1 kinds.csv | tr ',' '\n' | grep -c der)" -eq 0 ] || fail "derivatives in csv"
+if command -v octave-cli >/dev/null 2>&1; then
+    cat >read.m <<'END'
+s = load('kinds.mat'); names = deblank(cellstr(s.name'));
+at = @(name) s.dataInfo(:, find(strcmp(names, name)));
+x = at('x'); q = at("'q r'"); d = at('der(x)'); e = at("der('q r')");
+ok = x(1) == 2 && q(1) == 2 && q(2) == -x(2) && d(1) == 2 && e(2) == -d(2);
+ok = ok && max(abs(s.data_2(d(2), :) + 0.5*s.data_2(x(2), :))) < 1e-4;
+printf('%d\n', ok);
+END
+    [ "$(octave-cli -q --no-init-file read.m 2>octave.err)" = 1 ] || fail "aliases and derivatives in kinds.mat"
+fi
+
 # ---- emit ------------------------------------------------------------------------------------------
 expect 0 emit "$models/pendulum.mo" -o pendulum.c
 expect 0 emit "$models/pendulum.mo"
@@ -167,7 +269,22 @@ int main(void)
     double moved[MODEL_EQUATIONS] = {2.0, 0.5, 0.0, 0.0, 1.0};
     model_residual(0.0, moved, model_yp0, 0, model_parameters, 0, f);
     /* lambda (x^2 + y^2) - m (v^2 - g y), either sign */
-    return !(worst < 1e-9 && fabs(fabs(f[4]) - 4.75) < 1e-12);
+    int wrong = !(worst < 1e-9 && fabs(fabs(f[4]) - 4.75) < 1e-12);
+    /* the Jacobian against differences, and nothing outside of its pattern */
+    double J[2][MODEL_EQUATIONS][MODEL_EQUATIONS] = {0}, partials[MODEL_PARTIALS], g[MODEL_EQUATIONS];
+    model_jacobian(0.0, moved, model_yp0, 0, model_parameters, model_memory0, partials);
+    for (int k = 0; k < MODEL_PARTIALS; k++)
+        J[model_slope[k]][model_row[k]][model_column[k]] += partials[k];
+    for (int slope = 0; slope < 2; slope++)
+        for (int j = 0; j < MODEL_EQUATIONS; j++) {
+            double y[MODEL_EQUATIONS], yp[MODEL_EQUATIONS];
+            for (int i = 0; i < MODEL_EQUATIONS; i++) y[i] = moved[i], yp[i] = model_yp0[i];
+            (slope ? yp : y)[j] += 1e-6;
+            model_residual(0.0, y, yp, 0, model_parameters, model_memory0, g);
+            for (int i = 0; i < MODEL_EQUATIONS; i++)
+                wrong |= !(fabs((g[i] - f[i]) / 1e-6 - J[slope][i][j]) < 1e-4);
+        }
+    return wrong;
 }
 END
 if command -v cc >/dev/null 2>&1; then
@@ -274,7 +391,9 @@ end Long;
 END
 # interrupt SIGNAL CODE: what was reached is written, complete, and nothing else
 interrupt() {
-    "$daedal" run long.mo -o long.csv --history long.hist --engine tape --interval 1 >out 2>err &
+    # a script lets what it runs in the background ignore SIGINT; not here
+    env --default-signal=INT "$daedal" run long.mo -o long.csv --history long.hist --engine tape \
+        --interval 1 >out 2>err &
     process=$!
     tries=0
     until [ -s long.hist ] || [ $tries -ge 50 ]; do sleep 0.1 && tries=$((tries + 1)); done
@@ -289,6 +408,18 @@ interrupt() {
 }
 interrupt INT 130
 interrupt TERM 143
+
+# nohup: what was ignored at the start stays so
+(
+    trap '' INT
+    exec "$daedal" run long.mo --stop 3 --engine tape --history long.hist --quiet >out 2>err
+) &
+process=$!
+tries=0
+until [ -s long.hist ] || [ $tries -ge 50 ]; do sleep 0.1 && tries=$((tries + 1)); done
+kill -s INT $process
+wait $process || fail "an ignored SIGINT ends the run"
+rm -f long.hist
 
 # ---- the end of a run -------------------------------------------------------------------------------------
 cat >ending.mo <<'TEXT'
