@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 /* recursive mutexes */
 #include "expr/graph.h"
 
 #include "base/memory.h"
@@ -6,6 +7,7 @@
 #include "expr/walk.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,7 @@ struct graph {
     size_t loop_count, loop_capacity;
     size_t loop_cells; /* of all loops; they count as nodes */
     bool failed;
+    pthread_mutex_t lock; /* recursive */
 };
 
 static const struct {
@@ -111,6 +114,30 @@ static bool add_block(graph *g)
     return true;
 }
 
+static void start_lock(graph *g)
+{
+    pthread_mutexattr_t nests;
+    pthread_mutexattr_init(&nests);
+    pthread_mutexattr_settype(&nests, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&g->lock, &nests);
+    pthread_mutexattr_destroy(&nests);
+}
+
+void graph_enter(graph *g)
+{
+    pthread_mutex_lock(&g->lock);
+}
+
+void graph_leave(graph *g)
+{
+    pthread_mutex_unlock(&g->lock);
+}
+
+void graph_recover(graph *g)
+{
+    g->failed = false;
+}
+
 graph *graph_new(void)
 {
     graph *g = DAE_NEW(graph);
@@ -119,6 +146,7 @@ graph *graph_new(void)
     g->slots = FIRST_TABLE;
     g->table = DAE_ARRAY(graph_slot, g->slots);
     graph_set_limit(g, 0);
+    start_lock(g);
     if (g->table && add_block(g)) return g;
     graph_free(g);
     return NULL;
@@ -127,6 +155,7 @@ graph *graph_new(void)
 void graph_free(graph *g)
 {
     if (!g) return;
+    pthread_mutex_destroy(&g->lock);
     for (size_t i = 0; i < g->block_count; i++) dae_free(g->blocks[i]);
     for (size_t i = 0; i < g->loop_count; i++) dae_free((void *)g->loops[i].next);
     dae_free(g->loops);

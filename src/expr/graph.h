@@ -87,6 +87,12 @@ typedef struct graph graph;
 graph *graph_new(void); /* NULL: out of memory */
 void graph_free(graph *g);
 bool graph_failed(const graph *g); /* memory or the limit ran out since graph_new */
+/* Forget the failure: every node there is is sound. For builders that share a graph. */
+void graph_recover(graph *g);
+/* One graph may be shared by threads: whoever adds nodes, or reads while others may add some, does
+ * so between these. They nest. */
+void graph_enter(graph *g);
+void graph_leave(graph *g);
 /* At most this many nodes from now on (0: as many as indices allow); beyond it building fails. */
 void graph_set_limit(graph *g, size_t nodes);
 size_t graph_size(const graph *g); /* number of nodes; valid expressions are 1 .. size-1 */

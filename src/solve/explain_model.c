@@ -180,15 +180,18 @@ bool explain_domain(const model_instance *m, double t, const double *y, const do
     suspect best = {.distance = NEAR, .row = -1};
     point at = {.m = m, .t = t, .y = y, .yp = yp};
     int first = row < 0 ? 0 : row, last = row < 0 ? (int)f->residual.outputs - 1 : row;
+    graph_enter(f->flat->graph);
     for (int r = first; r <= last && r < (int)f->residual.outputs; r++) {
         if (point_open(&at, g, f->residual.e[r])) suspect_in(&at, g, r, &best);
         point_close(&at);
     }
     walk_free(&at.w);
-    if (best.row < 0) return false;
-    diag_equation(diag, best.row, f->equation_names[best.row]);
-    describe(f, &best, diag);
-    return true;
+    if (best.row >= 0) {
+        diag_equation(diag, best.row, f->equation_names[best.row]);
+        describe(f, &best, diag);
+    }
+    graph_leave(f->flat->graph);
+    return best.row >= 0;
 }
 
 bool explain_index(const model_form *f, dae_diag *diag)

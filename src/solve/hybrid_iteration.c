@@ -112,7 +112,9 @@ static void take_discrete_initials(dae_solver *s, double t)
 static double discrete_value(const dae_solver *s, double t, expr e)
 {
     const hybrid *h = s->hybrid;
+    graph_enter(flat_of(s)->graph);
     const expr_node *node = graph_node(flat_of(s)->graph, e);
+    graph_leave(flat_of(s)->graph);
     if (node->op != EXPR_FLOOR || !h->solved || h->at_start) return value_at(s, t, e);
     double now = value_at(s, t, node->a);
     double soon = hybrid_value(s, h->soon, h->ahead, h->ahead_yp, node->a);

@@ -172,17 +172,20 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
 {
     const model_instance *m = s->hybrid->instance;
     model_point at = {t, y, yp, m->parameters, m->memory};
+    graph *g = s->base->model->flat->graph; /* shared with other solvers of the problem */
     model_analysis a;
+    graph_enter(g);
     dae_status status = model_analyse(s->base->model, &s->reform->slots, &at, &a, &s->diag);
-    if (status != DAE_OK) return status;
     v->index = a.index;
-    if (a.written.singular)
+    if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
-    else if (a.index > 1 && !a.numbers_agree)
+    else if (status == DAE_OK && a.index > 1 && !a.numbers_agree)
         status = explain_numbers(s, t, &a);
-    else if (a.index > 1)
+    else if (status == DAE_OK && a.index > 1)
         status = apply_formulation(s, &a, v);
     model_analysis_free(&a);
+    graph_recover(g);
+    graph_leave(g);
     return status;
 }
 

@@ -1268,8 +1268,11 @@ static double parameter_leaf(void *context, const expr_node *leaf)
 /* Value of e; what is not a number is looked at twice, since lack of memory looks the same. */
 static double value_of(const model_form *f, expr e, graph_leaf_value leaf, void *context)
 {
+    graph_enter(f->flat->graph);
     double value = graph_value(f->flat->graph, e, leaf, context);
-    return isnan(value) ? graph_value(f->flat->graph, e, leaf, context) : value;
+    if (isnan(value)) value = graph_value(f->flat->graph, e, leaf, context);
+    graph_leave(f->flat->graph);
+    return value;
 }
 
 static void ignore_leaf(void *context, expr leaf)
@@ -1430,7 +1433,7 @@ int model_residual(double t, const double *y, const double *yp, double *f, void 
 }
 
 int model_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
-                          void *user)
+                   void *user)
 {
     model_instance *m = user;
     const model_form *f = m->form;
@@ -1591,7 +1594,9 @@ void model_form_emit(const model_form *f, emit_text *text)
                                        .count = p->outputs};
     }
     functions[0].labels = (const char *const *)f->equation_names;
+    graph_enter(f->flat->graph);
     emit_unit(text, f->flat->graph, functions, PROGRAMS, leaf_name, (void *)f);
+    graph_leave(f->flat->graph);
 }
 
 native_status model_instance_compile(model_instance *m, char *reason)
