@@ -527,22 +527,28 @@ static int *significant(int n, const double *v, const int *names, int *found)
     return list;
 }
 
-/* Rows and columns of the singular block: from scaled null vectors. */
-static bool name_culprits(certify_watch *w, certificate *result)
+/* Block b by columns, equilibrated. */
+static bool scaled_block(certify_watch *w, int b, matrix_layout *layout, double **values)
+{
+    const int n = block_size(w->structure, b);
+    double *work = DAE_ARRAY(double, 4 * (size_t)n);
+    bool ok = work && system_jacobian_block(w->jacobian, w->structure, w->place, b, w->value,
+                                            layout, values);
+    if (ok) rank_equilibrate(layout, *values, work, work + n, work + 2 * (size_t)n);
+    dae_free(work);
+    return ok;
+}
+
+/* Rows and columns of the singular block, from its null vectors. */
+static bool name_singular(certify_watch *w, certificate *result)
 {
     const block_form *blocks = &w->structure->blocks;
     const int b = w->block, n = block_size(w->structure, b), most = 8;
     matrix_layout layout;
     double *values;
     null_space null = {0};
-    for (int i = 0; i < n; i++) w->row_scale[i] = w->column_scale[i] = 1.0;
-    if (w->finite) scale_block(w, b);
-    if (!system_jacobian_block(w->jacobian, w->structure, w->place, b, w->value, &layout, &values))
-        return false;
-    for (int j = 0; j < n; j++)
-        for (int k = layout.colptr[j]; k < layout.colptr[j + 1]; k++)
-            values[k] *= w->row_scale[layout.rowind[k]] * w->column_scale[j];
-    bool ok = !w->finite || null_space_new(&null, &layout, values, w->tolerance, most);
+    if (!scaled_block(w, b, &layout, &values)) return false;
+    bool ok = null_space_new(&null, &layout, values, w->tolerance, most);
     if (ok) {
         if (null.count > result->deficiency) result->deficiency = null.count;
         const double *left = null.count ? sparsest(n, null.count, null.left) : NULL;
@@ -558,6 +564,26 @@ static bool name_culprits(certify_watch *w, certificate *result)
     return ok;
 }
 
+/* Rows and columns of entries that are not finite. */
+static bool name_nonfinite(certify_watch *w, certificate *result)
+{
+    const system_jacobian *J = w->jacobian;
+    const int n = J->n;
+    vector_zero(n, w->row_scale);
+    vector_zero(n, w->column_scale);
+    for (int i = 0; i < n; i++)
+        for (int k = J->start[i]; k < J->start[i + 1]; k++)
+            if (!isfinite(w->value[k])) w->row_scale[i] = w->column_scale[J->column[k]] = 1.0;
+    int *all = DAE_ARRAY(int, n);
+    for (int i = 0; all && i < n; i++) all[i] = i;
+    if (all) {
+        result->row = significant(n, w->row_scale, all, &result->row_count);
+        result->column = significant(n, w->column_scale, all, &result->column_count);
+    }
+    dae_free(all);
+    return result->row && result->column;
+}
+
 bool certify(const system_jacobian *J, const structure *s, const equation_point *at,
              double tolerance, certificate *result)
 {
@@ -570,7 +596,7 @@ bool certify(const system_jacobian *J, const structure *s, const equation_point 
     result->deficiency = w.deficiency;
     result->condition = w.condition;
     vector_copy(J->start[J->n], w.value, J->value);
-    bool ok = result->valid || name_culprits(&w, result);
+    bool ok = result->valid || (w.finite ? name_singular(&w, result) : name_nonfinite(&w, result));
     certify_watch_free(&w);
     if (!ok) certificate_free(result);
     return ok;

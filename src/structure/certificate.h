@@ -29,7 +29,8 @@ typedef struct certificate {
     int deficiency;    /* n - rank of that block */
     double condition;  /* reciprocal condition estimate of the worst scaled block */
     int *row, *column; /* owned: rows and columns of a null vector pair of that block (left and
-                          right null vectors' large components), counts: */
+                          right null vectors' large components), or of entries that
+                          are not finite; counts: */
     int row_count, column_count;
 } certificate;
 

@@ -155,6 +155,29 @@ static long double passed_on(expr_op op, long double v, long double a, long doub
            fmaxl(fabsl(apply_binary(op, a, b + eb) - v), fabsl(apply_binary(op, a, b - eb) - v));
 }
 
+/* A leaf as compile-time evaluation asks for it. */
+typedef struct leaf_reader {
+    const sampling *s;
+    int sample;
+} leaf_reader;
+
+static double read_leaf(void *context, const expr_node *leaf)
+{
+    const leaf_reader *reader = context;
+    long double value, error;
+    leaf_at(reader->s, leaf, reader->sample, &value, &error);
+    return (double)value;
+}
+
+/* The result of a loop, in double precision: a bound that allows for many turns. */
+static void evaluate_loop(const sampling *s, expr e, int sample, long double *value,
+                          long double *error)
+{
+    leaf_reader reader = {.s = s, .sample = sample};
+    *value = graph_value(s->set->graph, e, read_leaf, &reader);
+    *error = fabsl(*value) * 1e-12L;
+}
+
 /* Value and error of node i of the walk. */
 static void evaluate_node(sampling *s, size_t i, int sample)
 {
@@ -162,6 +185,14 @@ static void evaluate_node(sampling *s, size_t i, int sample)
     long double *v = s->value, *e = s->error;
     if (graph_arity(n->op) == 0) {
         leaf_at(s, n, sample, &v[i], &e[i]);
+        return;
+    }
+    if (n->op == EXPR_RESULT) {
+        evaluate_loop(s, s->nodes.order[i], sample, &v[i], &e[i]);
+        return;
+    }
+    if (n->op == EXPR_LIST || n->op == EXPR_LOOP) { /* no numbers */
+        v[i] = e[i] = 0.0L;
         return;
     }
     size_t a = walk_place(&s->nodes, n->a);
