@@ -117,13 +117,8 @@ static bool execute_body(run_loop *l)
 static bool symbolic_pass(run_loop *l, expr guard)
 {
     flattener *f = l->f;
-    for (size_t k = 0; k < l->cells.count; k++) {
-        if (*l->cells.cells[k] & STRING_BIT) {
-            report_error(f, l->item->place, "a String cannot change in a loop of the run");
-            return false;
-        }
+    for (size_t k = 0; k < l->cells.count; k++)
         set_cell(f, l->cells.cells[k], graph_cell(f->g, l->first + (int)k));
-    }
     f->pass_count = passes_cell(l);
     l->condition = head_condition(l, guard);
     if (l->condition == EXPR_NONE) return false;
@@ -162,10 +157,15 @@ static bool try_pass(run_loop *l, bool *more)
     f->cell_count = cells;
     if (!take_back(f, mark, &l->next) || !ok) return false;
     size_t known = l->cells.count;
-    for (size_t k = 0; k < l->next.count; k++)
-        if (cell_find(&l->live_index, &l->live, l->next.cells[k]) != SIZE_MAX &&
-            l->next.values[k] != *l->next.cells[k])
-            cell_position(&l->cell_index, &l->cells, l->next.cells[k]);
+    for (size_t k = 0; k < l->next.count; k++) {
+        expr *cell = l->next.cells[k], now = l->next.values[k];
+        if (cell_find(&l->live_index, &l->live, cell) == SIZE_MAX || now == *cell) continue;
+        if ((now | *cell) & STRING_BIT) {
+            report_error(f, l->item->place, "a String cannot change in a loop of the run");
+            return false;
+        }
+        cell_position(&l->cell_index, &l->cells, cell);
+    }
     *more = l->cells.count > known;
     return true;
 }

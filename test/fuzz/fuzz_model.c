@@ -16,8 +16,11 @@
 
 /* Limits small enough that every text is done within a second and 256 MiB. */
 enum { LONGEST_TEXT = 20000, MOST_EQUATIONS = 300, MOST_WORK = 200000 };
-static const flatten_limits LIMITS = {
-    .elements = 2000, .nodes = 50000, .passes = 20000, .run_passes = 200, .bytes = (size_t)16 << 20};
+static const flatten_limits LIMITS = {.elements = 2000,
+                                      .nodes = 50000,
+                                      .passes = 20000,
+                                      .run_passes = 200,
+                                      .bytes = (size_t)16 << 20};
 
 static void require(int holds, const char *what)
 {
