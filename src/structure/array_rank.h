@@ -8,7 +8,7 @@
 #ifndef DAE_STRUCTURE_ARRAY_RANK_H
 #define DAE_STRUCTURE_ARRAY_RANK_H
 
-#include "structure/rank.h"
+#include "structure/singular_values.h"
 
 /* Taylor coefficients of dF/du and dF/du', n x n each, number l at [l*n*n]. */
 typedef struct jacobian_series {
@@ -45,7 +45,7 @@ typedef struct array_level {
     int a;        /* n(k+1) - rank M: relations free of derivatives */
     int a_rank;   /* rank of Z2'N, those that are independent; = a: full row rank of (M N) */
     int d_rank;   /* rank of dF/du' T2 */
-    bool reduces; /* Kunkel and Mehrmann's hypothesis holds: a_rank = a, d_rank = n - a [KM96] */
+    bool reduces; /* Kunkel and Mehrmann's hypothesis holds: a_rank = a, d_rank = n - a [KM98] */
     double *Z2;   /* n(k+1) x a, Z2'M = 0; owned */
     double *T2;   /* n x (n - a_rank), Z2'N T2 = 0; owned */
     double *Z1;   /* n x d_rank, range of dF/du' T2; owned */

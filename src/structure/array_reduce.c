@@ -1,4 +1,4 @@
-/* The reduced system of index 1 out of a derivative array [KM96]. */
+/* The reduced system of index 1 out of a derivative array [KM98]. */
 #include <math.h>
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* Unstructured F(t, u, u') = 0 by its derivative array: F and its total derivatives up to order k
- * [CM95; HW96 VII.2 (2.28)-(2.32)], and the reduction to index 1 of Kunkel and Mehrmann [KM96,
+ * [CM95; HW96 VII.2 (2.28)-(2.32)], and the reduction to index 1 of Kunkel and Mehrmann [KM98,
  * KM06].
  *
  * A point of the array holds Taylor coefficients by order: x[p*n + j] = u_j^(p) / p!, p = 0 .. k+1.
@@ -87,7 +87,7 @@ typedef struct array_report {
 array_status derivative_array_analyse(derivative_array *d, double t, double *x, double tolerance,
                                       array_report *report);
 
-/* The reduced system of index 1 around a point [KM96]:
+/* The reduced system of index 1 around a point [KM98]:
  *     Z1' F(t, u, u') = 0                    d rows, differential
  *     Z2' (F_0, .., F_mu)(t, u, w(t,u)) = 0  a rows, algebraic: all constraints, hidden ones too
  * where w, the derivatives of u in the array, is chosen such that the array's other combinations

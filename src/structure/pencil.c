@@ -108,7 +108,7 @@ static void sandwich(int m, int n, int k, int l, const double *L, const double *
 }
 
 /* One step: with V = [V1 V2], B V2 = 0, and U = [U1 U2], U2' A V2 = 0, go on with U2'(.)V1
- * [VD79 algorithm 4.1]. *more: a null space was there. False: memory. */
+ * [VD79]. *more: a null space was there. False: memory. */
 static bool descend(staircase *s, rank_gap *gap, bool *more)
 {
     rank_split b = {0}, a = {0};

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "structure/rank.h"
+#include "structure/singular_values.h"
 
 /* Singular values below this, relative to the scaled pencil, count as zero: three digits above what
  * rounding leaves of a zero after the transformations of a staircase (measured 1e-15 to 1e-14 for n

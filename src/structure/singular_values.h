@@ -1,8 +1,8 @@
 /* Ranks and null spaces of small dense matrices, by singular values.
  *
  * Matrices are stored by columns without gaps: element (i,j) of an m x n matrix at [i + j*m]. */
-#ifndef DAE_STRUCTURE_RANK_H
-#define DAE_STRUCTURE_RANK_H
+#ifndef DAE_STRUCTURE_SINGULAR_VALUES_H
+#define DAE_STRUCTURE_SINGULAR_VALUES_H
 
 #include <stdbool.h>
 

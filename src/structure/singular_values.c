@@ -1,4 +1,4 @@
-#include "structure/rank.h"
+#include "structure/singular_values.h"
 
 #include <math.h>
 
@@ -17,15 +17,19 @@ static bool decompose(rank_split *s, double *A, double *vt)
 {
     const int m = s->rows, n = s->columns;
     double best = 0.0;
-    LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', m, n, A, m, s->sigma, s->U, m, vt, n, &best,
-                        -1);
+    int none = 0;
+    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'A', m, n, A, m, s->sigma, s->U, m, vt, n, &best, -1,
+                        &none);
     double *work = DAE_ARRAY(double, best);
-    if (!work) return false;
-    lapack_enter();
-    int info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', m, n, A, m, s->sigma, s->U, m, vt, n,
-                                   work, (int)best);
-    lapack_leave();
+    int *integers = DAE_ARRAY(int, 8 * (m < n ? m : n)), info = -1;
+    if (work && integers) {
+        lapack_enter();
+        info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'A', m, n, A, m, s->sigma, s->U, m, vt, n,
+                                   work, (int)best, integers);
+        lapack_leave();
+    }
     dae_free(work);
+    dae_free(integers);
     return info == 0;
 }
 

@@ -1,0 +1,401 @@
+/* The index around a point: the public calls, and a sentence for failures. */
+#include "solve/diagnose_api.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "structure/diagnose.h"
+
+/* ---- Jacobians as full matrices -------------------------------------------------------------- */
+
+/* Increments of differences, relative to typical sizes: the error of the formula is about its
+ * fourth power, that of rounding u over it. The second one is for points near the edge of F's
+ * domain. */
+static const double INCREMENTS[] = {1e-3, 1e-6};
+
+typedef struct full_jacobian {
+    evaluator *eval;       /* borrowed */
+    const double *typical; /* borrowed */
+    int n;
+    double *packed;    /* user's Jacobian: two sets of values on the problem's layout */
+    double *x;         /* differences: 2n values y, y' */
+    double *up, *down; /* n each */
+} full_jacobian;
+
+static bool has_callback(const dae_problem *p)
+{
+    return p->form.jacobian && p->has_layout;
+}
+
+static bool full_jacobian_new(full_jacobian *j, evaluator *eval, const double *typical)
+{
+    const dae_problem *p = eval->problem;
+    const int n = p->form.n;
+    *j = (full_jacobian){.eval = eval,
+                         .typical = typical,
+                         .n = n,
+                         .packed = DAE_ARRAY(double, has_callback(p) ? 2 * p->layout.count : 0),
+                         .x = DAE_ARRAY(double, 2 * n),
+                         .up = DAE_ARRAY(double, n),
+                         .down = DAE_ARRAY(double, n)};
+    return j->packed && j->x && j->up && j->down;
+}
+
+static void full_jacobian_free(full_jacobian *j)
+{
+    dae_free(j->packed);
+    dae_free(j->x);
+    dae_free(j->up);
+    dae_free(j->down);
+}
+
+static void unpack(const matrix_layout *layout, const double *values, double *full)
+{
+    vector_zero(layout->n * layout->n, full);
+    for (int j = 0; j < layout->n; j++) {
+        const matrix_column column = layout_column(layout, j);
+        for (int k = 0; k < column.count; k++)
+            full[column_row(&column, k) + j * layout->n] = values[column.first + (size_t)k];
+    }
+}
+
+/* F at j->x with component c moved by step. */
+static bool moved(full_jacobian *j, double t, int c, double step, double *f)
+{
+    const double keep = j->x[c];
+    j->x[c] = keep + step;
+    eval_status status =
+        evaluate_residual(j->eval, t, j->x, j->x + j->n, f, &j->eval->stats->jacobian_residuals);
+    j->x[c] = keep;
+    return status == EVAL_OK;
+}
+
+/* column = dF/dx_c by the central formula of order 4 */
+static bool difference(full_jacobian *j, double t, int c, double step, double *column)
+{
+    const int n = j->n;
+    const double weight[] = {2.0 / (3.0 * step), -1.0 / (12.0 * step)};
+    vector_zero(n, column);
+    for (int k = 0; k < 2; k++) {
+        const double reach = (k + 1) * step;
+        if (!moved(j, t, c, reach, j->up) || !moved(j, t, c, -reach, j->down)) return false;
+        for (int i = 0; i < n; i++) {
+            const double change = j->up[i] - j->down[i];
+            const double noise = 8.0 * DBL_EPSILON * fmax(fabs(j->up[i]), fabs(j->down[i]));
+            if (fabs(change) > noise) column[i] += weight[k] * change;
+        }
+    }
+    return true;
+}
+
+static bool by_differences(full_jacobian *j, double t, const double *y, const double *yp,
+                           double *dfdy, double *dfdyp)
+{
+    const int n = j->n;
+    vector_copy(n, y, j->x);
+    vector_copy(n, yp, j->x + n);
+    for (int c = 0; c < 2 * n; c++) {
+        double *column = c < n ? dfdy + c * n : dfdyp + (c - n) * n;
+        const double size = fmax(fabs(j->x[c]), j->typical[c % n]);
+        bool done = false;
+        for (int k = 0; k < 2 && !done; k++)
+            done = difference(j, t, c, INCREMENTS[k] * size, column);
+        if (!done) return false;
+    }
+    return true;
+}
+
+static int evaluate_full(void *context, double t, const double *y, const double *yp, double *dfdy,
+                         double *dfdyp)
+{
+    full_jacobian *j = context;
+    const dae_problem *p = j->eval->problem;
+    if (!has_callback(p)) return by_differences(j, t, y, yp, dfdy, dfdyp) ? 0 : 1;
+    double *second = j->packed + p->layout.count;
+    if (evaluate_jacobian(j->eval, &p->layout, t, y, yp, j->packed, second) != EVAL_OK) return 1;
+    unpack(&p->layout, j->packed, dfdy);
+    unpack(&p->layout, second, dfdyp);
+    return 0;
+}
+
+/* ---- the diagnosis --------------------------------------------------------------------------- */
+
+/* The point, with sizes of variables: their values, or 1 where they are 0. */
+static diagnose_status run(evaluator *eval, double t, const double *y, const double *yp,
+                           const double *ypp, diagnosis *result)
+{
+    const int n = eval->problem->form.n;
+    full_jacobian jac = {0};
+    double *typical = DAE_ARRAY(double, n);
+    diagnose_status status = DIAGNOSE_MEMORY;
+    if (typical && full_jacobian_new(&jac, eval, typical)) {
+        for (int j = 0; j < n; j++) typical[j] = fabs(y[j]) > 0.0 ? fabs(y[j]) : 1.0;
+        const diagnose_input in = {.n = n,
+                                   .t = t,
+                                   .y = y,
+                                   .yp = yp,
+                                   .ypp = ypp,
+                                   .typical = typical,
+                                   .accuracy = has_callback(eval->problem) ? 1e-14 : 1e-11,
+                                   .jacobian = evaluate_full,
+                                   .context = &jac};
+        status = diagnose(&in, result);
+    }
+    full_jacobian_free(&jac);
+    dae_free(typical);
+    return status;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+typedef struct writer {
+    char *text;
+    size_t size, used;
+} writer;
+
+static void put(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(writer *w, const char *format, ...)
+{
+    va_list arguments;
+    if (w->used + 1 >= w->size) return;
+    va_start(arguments, format);
+    int length = vsnprintf(w->text + w->used, w->size - w->used, format, arguments);
+    va_end(arguments);
+    if (length > 0) w->used += (size_t)length;
+    if (w->used >= w->size) w->used = w->size - 1;
+}
+
+enum { MOST_NAMES = 6 };
+
+/* "equations a, b and 3 more" for the flags that are set; nothing if none is. */
+static void put_names(writer *w, const dae_problem *p, const bool *flag, bool equations)
+{
+    int count = 0, told = 0;
+    for (int i = 0; i < p->form.n; i++) count += flag[i];
+    if (count == 0) return;
+    put(w, "%s%s ", equations ? "equation" : "variable", count == 1 ? "" : "s");
+    for (int i = 0; i < p->form.n && told < MOST_NAMES; i++) {
+        if (!flag[i]) continue;
+        if (told++ > 0) put(w, ", ");
+        put(w, "%s", equations ? problem_equation(p, i) : problem_variable(p, i));
+    }
+    if (count > told) put(w, " and %d more", count - told);
+}
+
+static void put_culprits(writer *w, const dae_problem *p, const diagnosis *d)
+{
+    bool any = false;
+    for (int i = 0; i < d->n; i++) any = any || d->rows[i] || d->variables[i];
+    if (!any) return;
+    put(w, " (");
+    put_names(w, p, d->rows, true);
+    put(w, "; ");
+    put_names(w, p, d->variables, false);
+    put(w, ")");
+}
+
+/* Index above 1, or dependent equations. */
+static void put_trouble(writer *w, const dae_problem *p, const diagnosis *d, double t)
+{
+    if (d->dependent) {
+        put(w, "At t = %.6g the equations are dependent", t);
+        put_culprits(w, p, d);
+        put(w, ": a combination of them and of their derivatives contains no unknown, so that "
+               "there is no solution, or more than one.");
+        return;
+    }
+    put(w, "The index at t = %.6g is %s%d", t, d->at_least || d->index > 3 ? "at least " : "",
+        d->index);
+    put_culprits(w, p, d);
+    put(w, ": the equations as they stand do not determine these variables; the equations named "
+           "have to be differentiated.");
+}
+
+static void put_verdict(writer *w, const dae_problem *p, const diagnosis *d, double t)
+{
+    if (d->index < 0 && !d->dependent)
+        put(w, "The index at t = %.6g cannot be told: the ranks of the Jacobians are not clear.",
+            t);
+    else if (d->index == 0)
+        put(w, "The index at t = %.6g is 0: dF/dy' is invertible.", t);
+    else if (d->index == 1)
+        put(w,
+            "The index at t = %.6g is 1: the equations as they stand determine y' of the "
+            "differential variables and all algebraic variables.",
+            t);
+    else
+        put_trouble(w, p, d, t);
+    if (d->index >= 0 && d->index < 4 && d->pencil_index < 0)
+        put(w, " (The Jacobians frozen at the point form a singular pencil.)");
+    else if (d->index >= 0 && d->index < 4 && d->pencil_index != d->index)
+        put(w, " (The Jacobians frozen at the point have index %d.)", d->pencil_index);
+    if (!d->certain)
+        put(w, " This is an indication: ranks are not clear, or differ around the point.");
+}
+
+bool solver_index_sentence(dae_solver *s, double t, const double *y, const double *yp, char *text,
+                           size_t size)
+{
+    diagnosis d;
+    if (size > 0) text[0] = '\0';
+    if (run(&s->eval, t, y, yp, NULL, &d) != DIAGNOSE_OK) return false;
+    writer w = {.text = text, .size = size};
+    const bool trouble = d.dependent || d.index > 1;
+    if (trouble) put(&w, " ");
+    if (trouble) put_trouble(&w, s->problem, &d, t);
+    diagnosis_free(&d);
+    return trouble;
+}
+
+/* ---- the public calls ------------------------------------------------------------------------ */
+
+/* The report that the caller sees, and behind it what it points to. */
+typedef struct index_record {
+    dae_index_report report; /* first: the caller's pointer is this one's */
+    diagnosis diagnosis;
+    dae_kind *kinds;
+} index_record;
+
+static dae_kind kind_of(int level)
+{
+    switch (level) {
+    case 0: return DAE_KIND_DIFFERENTIAL;
+    case 1: return DAE_KIND_INDEX1;
+    case 2: return DAE_KIND_INDEX2;
+    case 3: return DAE_KIND_INDEX3;
+    default: return DAE_KIND_AUTO;
+    }
+}
+
+static void fill_report(index_record *record, const dae_problem *p, double t)
+{
+    const diagnosis *d = &record->diagnosis;
+    for (int j = 0; j < d->n; j++) record->kinds[j] = kind_of(d->level[j]);
+    record->report = (dae_index_report){.n = d->n,
+                                        .t = t,
+                                        .index = d->index,
+                                        .pencil_index = d->pencil_index,
+                                        .certain = d->certain,
+                                        .freedom = d->freedom,
+                                        .kept = d->gap.kept,
+                                        .dropped = d->gap.dropped,
+                                        .rows = d->rows,
+                                        .variables = d->variables,
+                                        .kinds = record->kinds};
+    writer w = {.text = record->report.text, .size = sizeof record->report.text};
+    put_verdict(&w, p, d, t);
+}
+
+static dae_status tell(diagnose_status status, double t, int n, dae_diag *diag)
+{
+    if (diag && status != DIAGNOSE_OK) diag->t = t;
+    switch (status) {
+    case DIAGNOSE_OK: return DAE_OK;
+    case DIAGNOSE_MEMORY: return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a diagnosis.");
+    case DIAGNOSE_TOO_LARGE:
+        return diag_set(
+            diag, DAE_ERR_UNSUPPORTED,
+            "The index is found by dense matrices, for up to %d variables; here are %d.",
+            DIAGNOSE_SIZE, n);
+    default:
+        return diag_set(diag, DAE_ERR_EVALUATION,
+                        "F or its Jacobian cannot be evaluated around t = %.10g.", t);
+    }
+}
+
+static dae_status report_at(evaluator *eval, double t, const double *y, const double *yp,
+                            const double *ypp, dae_index_report **report, dae_diag *diag)
+{
+    const dae_problem *p = eval->problem;
+    index_record *record = DAE_NEW(index_record);
+    diagnose_status status = DIAGNOSE_MEMORY;
+    if (record) record->kinds = DAE_ARRAY(dae_kind, p->form.n);
+    if (record && record->kinds) status = run(eval, t, y, yp, ypp, &record->diagnosis);
+    if (status == DIAGNOSE_OK) {
+        fill_report(record, p, t);
+        *report = &record->report;
+    } else if (record) {
+        dae_free(record->kinds);
+        dae_free(record);
+    }
+    return tell(status, t, p->form.n, diag);
+}
+
+void dae_index_report_free(dae_index_report *report)
+{
+    index_record *record = (index_record *)report;
+    if (!record) return;
+    diagnosis_free(&record->diagnosis);
+    dae_free(record->kinds);
+    dae_free(record);
+}
+
+dae_status dae_problem_diagnose(const dae_problem *problem, double t, const double *y,
+                                const double *yp, dae_index_report **report, dae_diag *diag)
+{
+    dae_stats stats = {0};
+    diag_clear(diag);
+    if (!report) return diag_set(diag, DAE_ERR_ARGUMENT, "dae_problem_diagnose: report is NULL.");
+    *report = NULL;
+    if (!problem || !y)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "dae_problem_diagnose: problem or y is NULL.");
+    if (problem->model)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "dae_problem_diagnose is for callbacks; start a solver of the model and "
+                        "use dae_solver_diagnose.");
+    const int n = problem->form.n;
+    double *zero = yp ? NULL : DAE_ARRAY(double, n);
+    if (!yp && !zero) return tell(DIAGNOSE_MEMORY, t, n, diag);
+    if (!yp) yp = zero;
+    evaluator eval = {.problem = problem, .stats = &stats};
+    dae_status status = DAE_OK;
+    if (!isfinite(t) || !vector_finite(n, y) || !vector_finite(n, yp))
+        status =
+            diag_set(diag, DAE_ERR_ARGUMENT, "dae_problem_diagnose: t, y and yp must be finite.");
+    else
+        status = report_at(&eval, t, y, yp, NULL, report, diag);
+    dae_free(zero);
+    return status;
+}
+
+/* y, y' and, over the last step, y'' at the solver's time; work has 4n values. */
+static const double *read_solution(const dae_solver *s, double *work)
+{
+    const int n = s->n;
+    const double span = s->t_new - s->t_old;
+    double *ypp = work + 2 * n, *old = work + 3 * n;
+    const double t = s->phase == PHASE_POISED
+                         ? s->t
+                         : fmin(fmax(s->t, fmin(s->t_old, s->t_new)), fmax(s->t_old, s->t_new));
+    solver_interpolate(s, t, 0, work);
+    solver_interpolate(s, t, 1, work + n);
+    if (s->phase == PHASE_POISED || fabs(span) <= 0.0) return NULL;
+    solver_interpolate(s, s->t_new, 1, ypp);
+    solver_interpolate(s, s->t_old, 1, old);
+    for (int j = 0; j < n; j++) ypp[j] = (ypp[j] - old[j]) / span;
+    return vector_finite(n, ypp) ? ypp : NULL;
+}
+
+dae_status dae_solver_diagnose(dae_solver *s, dae_index_report **report)
+{
+    if (report) *report = NULL;
+    if (!s) return DAE_ERR_ARGUMENT;
+    if (!report)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_diagnose: report is NULL.");
+    if (s->phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE,
+                        "dae_solver_diagnose: the solver has not been started.");
+    double *work = DAE_ARRAY(double, 4 * s->n);
+    if (!work) return tell(DIAGNOSE_MEMORY, s->t, s->n, &s->diag);
+    const double *ypp = read_solution(s, work);
+    dae_status status = report_at(&s->eval, s->t, work, work + s->n, ypp, report, &s->diag);
+    dae_free(work);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* The index at a point, for messages. */
+#ifndef DAE_SOLVE_DIAGNOSE_API_H
+#define DAE_SOLVE_DIAGNOSE_API_H
+
+#include "solve/solver.h"
+
+/* One sentence, " The index at t = 0.5 is 3 (equation F[4], variable y[4]): ..", about what the
+ * solver integrates at (t, y, y'); empty if the index is 0 or 1, or cannot be told. Allocates,
+ * costs some hundred Jacobians; changes nothing but statistics. Whether there is something to say.
+ */
+bool solver_index_sentence(dae_solver *s, double t, const double *y, const double *yp, char *text,
+                           size_t size);
+
+#endif
