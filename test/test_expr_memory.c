@@ -3,7 +3,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/memory.h"
 #include "expr/code.h"
+#include "expr/derive.h"
 #include "expr/emit.h"
+#include "expr/loop.h"
 #include "expr/native.h"
 #include "expr_random.h"
 
@@ -82,12 +84,61 @@ static bool load_module(graph *g, const expr *e)
     return status != NATIVE_MEMORY && !strstr(reason, "started");
 }
 
+/* x^n by a loop around a loop that adds x to 0 n times; EXPR_NONE: memory */
+static expr nested_loop(graph *g, expr x, expr n)
+{
+    expr start[2] = {graph_constant(g, 0.0), graph_constant(g, 1.0)}, next[2], zero = start[0];
+    expr k = graph_cell(g, 2), up = graph_binary(g, EXPR_ADD, k, x);
+    loop_draft inner = {1, 2, &zero, &up, graph_binary(g, EXPR_LT, k, n)};
+    expr loop = loop_close(g, &inner), i = graph_cell(g, 0), p = graph_cell(g, 1);
+    if (loop == EXPR_NONE) return EXPR_NONE;
+    next[0] = graph_binary(g, EXPR_ADD, i, graph_constant(g, 1.0));
+    next[1] = graph_binary(g, EXPR_MUL, p, graph_binary(g, EXPR_ADD, x, loop_result(g, loop, 0)));
+    loop_draft outer = {2, 0, start, next, graph_binary(g, EXPR_LT, i, n)};
+    loop = loop_close(g, &outer);
+    return loop == EXPR_NONE ? EXPR_NONE : loop_result(g, loop, 1);
+}
+
+/* Loops, their gradients and second derivatives, in a graph of its own. */
+static bool make_loops(void)
+{
+    graph *g = graph_new();
+    derive_scratch *scratch = derive_scratch_new();
+    gradient d = {0};
+    bool made = false;
+    if (g && scratch) {
+        expr x = graph_variable(g, 0, 0), e = nested_loop(g, x, graph_variable(g, 1, 0));
+        made = e != EXPR_NONE && derive_gradient(g, scratch, e, &d) && d.count == 1 &&
+               derive_partial(g, d.derivative[0], x) != EXPR_NONE;
+    }
+    gradient_free(&d);
+    derive_scratch_free(scratch);
+    graph_free(g);
+    return made;
+}
+
+static void test_loops(void **state)
+{
+    (void)state;
+    long before = live, k = 0;
+    for (bool made = false; !made; k++) {
+        until_failure = k;
+        made = make_loops();
+        assert_true(made || until_failure == 0);
+        until_failure = -1;
+        assert_int_equal(live, before);
+        assert_in_range(k, 0, 10000);
+    }
+    assert_in_range(k, 10, 10000);
+}
+
 static void fail_everywhere(attempt try)
 {
     random_source s = {21};
     graph *g = graph_new();
     expr e[COUNT];
     for (int k = 0; k < COUNT; k++) e[k] = k % 2 ? random_wild(g, &s, 7) : random_smooth(g, &s, 6);
+    e[0] = nested_loop(g, graph_variable(g, 0, 0), graph_variable(g, 1, 0));
     long before = live, k = 0;
     for (bool made = false; !made; k++) {
         until_failure = k;
@@ -128,6 +179,7 @@ static void test_native(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loops),
         cmocka_unit_test(test_tape),
         cmocka_unit_test(test_emit),
         cmocka_unit_test(test_native),

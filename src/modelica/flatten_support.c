@@ -154,7 +154,7 @@ static uint8_t leaf_depends(const expr_node *n)
 }
 
 /* The same for what a loop leaves behind. */
-static double result_number(const flattener *f, const expr_node *n)
+static double result_number(flattener *f, const expr_node *n)
 {
     size_t cells = loop_cells(f->g, n->a);
     expr *start = DAE_ARRAY(expr, cells);
@@ -165,14 +165,16 @@ static double result_number(const flattener *f, const expr_node *n)
         cell[k] = f->number[start[k]];
         known = !isnan(cell[k]);
     }
-    if (known && loop_run(f->g, graph_node(f->g, n->a)->index, cell)) result = cell[n->index];
+    bool ran = known && loop_run(f->g, graph_node(f->g, n->a)->index, cell);
+    if (ran) result = cell[n->index];
+    if (!start || !cell || (known && !ran)) f->failed = true;
     dae_free(start);
     dae_free(cell);
     return result;
 }
 
 /* Value of a node made of constants and parameters alone, given those of its operands. */
-static double node_number(const flattener *f, const expr_node *n)
+static double node_number(flattener *f, const expr_node *n)
 {
     int arity = graph_arity((expr_op)n->op);
     if (n->op == EXPR_CONSTANT) return n->value;
