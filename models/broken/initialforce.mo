@@ -10,6 +10,6 @@ equation
   der(x) = vx;
   der(y) = vy;
   der(vx) = -lambda*x; // culprit
-  der(vy) = -lambda*y - g; // culprit
+  der(vy) = -lambda*y - g;
   x^2 + y^2 = 1 "rod, with both derivatives"; // culprit
 end InitialForce;
