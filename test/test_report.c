@@ -411,7 +411,7 @@ static void mat_stores_aliases_once(void **unused)
     assert_int_equal(report_series_constant(s, -1, NULL), REPORT_ERR_ARGUMENT);
     report_series_show(s, 5);
     for (int r = 0; r < 3; r++) {
-        const double row[] = {r, 0.0 - r, 7.0, 10.0 + r, 10.0 + r, 1.0 / (r + 1)};
+        const double row[] = {r + 1, -r - 1, 7.0, 10.0 + r, 10.0 + r, 1.0 / (r + 1)};
         assert_int_equal(report_series_add(s, 0.5 * r, row, NULL), REPORT_OK);
     }
     assert_int_equal(report_mat_file(in_directory("a.mat"), s, NULL), REPORT_OK);
@@ -423,11 +423,11 @@ static void mat_stores_aliases_once(void **unused)
     assert_true(m[4].rows == 2 && number_at(&m[4], 1, 0) == 7.0 && number_at(&m[4], 1, 1) == 7.0);
     assert_true(m[5].rows == 4 && m[5].columns == 3);
     for (int r = 0; r < 3; r++)
-        assert_true(number_at(&m[5], 1, r) == r && number_at(&m[5], 2, r) == 10.0 + r &&
+        assert_true(number_at(&m[5], 1, r) == r + 1 && number_at(&m[5], 2, r) == 10.0 + r &&
                     number_at(&m[5], 3, r) == 1.0 / (r + 1));
     assert_int_equal(report_csv_file(in_directory("a.csv"), s, NULL), REPORT_OK);
     assert_memory_equal(read_path(in_directory("a.csv"), &length),
-                        "t,x,minus,c,y,same\n0,0,0,7,10,10\n", 33);
+                        "t,x,minus,c,y,same\n0,1,-1,7,10,10\n", 34);
     assert_int_equal(report_json_file(in_directory("a.json"), s, NULL, NULL, NULL), REPORT_OK);
     const char *json = read_path(in_directory("a.json"), &length);
     assert_null(strstr(json, "der(x)"));
