@@ -146,8 +146,9 @@ static void assign_discrete(flattener *f, const ast_expr *left, const value *v, 
     }
     check_units(f, place, target.unit, v->unit, "equation");
     for (size_t k = 0; k < target.count && !graph_failed(f->g); k++) {
-        const expr_node *n = graph_node(f->g, value_element(&target, k));
-        int variable = n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
+        bool string = target.type == VALUE_STRING;
+        const expr_node *n = string ? NULL : graph_node(f->g, value_element(&target, k));
+        int variable = n && n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
         if (variable < 0) {
             report_error(f, left->place, "a when-clause can only define discrete variables");
             return;
