@@ -10,6 +10,10 @@ static const double SLOWEST_RATE = 0.9;          /* beyond it the iteration has 
 static const double UNKNOWN_RATE_FACTOR = 100.0; /* S before a rate is known */
 static const double ROUND_OFF = 100.0 * DBL_EPSILON;
 
+/* The best that is believed of an old rate. One measured with a matrix of that very point is as
+ * small as rounding allows, and says nothing of the points that follow. */
+static const double BEST_OLD_RATE = 0.02;
+
 /* A rate that was measured in one solve and accepts the next one after a single iteration was not
  * measured again: trust in it fades by this factor a solve. DASSL keeps it for as long as h stays,
  * while the matrix grows old and the true rate rises unseen. Costs nothing on ten models. */
@@ -284,7 +288,8 @@ static newton_status iterate(newton *nw, const corrector *c)
         bool slow = !(nw->rate <= SLOWEST_RATE);
         if (slow && !is_noise(nw, c, size)) return diverged(nw, c);
         if (m > 0 && !slow) nw->rate_factor = nw->rate / (1.0 - nw->rate);
-        bool small = nw->rate_factor * size * c->tightness <= nw->tolerance;
+        double factor = m == 0 ? fmax(nw->rate_factor, BEST_OLD_RATE) : nw->rate_factor;
+        bool small = factor * size * c->tightness <= nw->tolerance;
         if (slow || small || is_round_off(nw, c, size)) {
             if (m == 0) nw->rate_factor = fmin(RATE_FADES * nw->rate_factor, UNKNOWN_RATE_FACTOR);
             if (ends_within_bounds(nw, c, &outside, &status)) return status;
