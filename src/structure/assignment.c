@@ -10,10 +10,10 @@ enum { ABSENT = -1 };
 bool assignment_new(assignment *a, const signature *s)
 {
     size_t m = (size_t)s->m, n = (size_t)s->n;
-    *a = (assignment){.s = s, .work = DAE_ARRAY(int, 10 * m + 2 * n)};
+    *a = (assignment){.s = s, .work = DAE_ARRAY(int, 11 * m + 2 * n)};
     if (!a->work) return false;
-    int **part[] = {&a->column_of, &a->c,    &a->look, &a->next, &a->seen,
-                    &a->path,      &a->wait, &a->key,  &a->heap, &a->place};
+    int **part[] = {&a->column_of, &a->c,    &a->look, &a->parent, &a->root, &a->seen,
+                    &a->path,      &a->wait, &a->key,  &a->heap,   &a->place};
     int *at = a->work;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++, at += m) *part[i] = at;
     a->row_of = at;
@@ -73,78 +73,76 @@ static int free_column(assignment *a, int i)
     return -1;
 }
 
-/* The next row, not seen so far, whose column row i reaches without slack; -1: none. Every second
- * search takes the entries backwards, so that none is always left to the end (fairness of
- * [DKU11]). */
-static int next_row(assignment *a, int i)
-{
-    int first = a->s->start[i], count = a->s->start[i + 1] - first;
-    while (a->next[i] < count) {
-        int step = a->next[i]++;
-        int k = a->stamp % 2 ? first + step : first + count - 1 - step;
-        int r = a->row_of[a->s->column[k]];
-        if (r >= 0 && a->seen[r] != a->stamp && slack(a, i, k) == 0) return r;
-    }
-    return -1;
-}
-
-static void enter(assignment *a, int row, int *depth)
-{
-    a->seen[row] = a->stamp;
-    a->next[row] = 0;
-    a->path[(*depth)++] = row;
-}
-
-/* The last row of the path takes column j, each one before it the column of its successor. */
-static void shift(assignment *a, int depth, int j)
-{
-    while (depth > 0) {
-        int i = a->path[--depth], old = a->column_of[i];
-        a->column_of[i] = j;
-        a->row_of[j] = i;
-        j = old;
-    }
-}
-
-/* A column for `row` along rows that the search has not seen; false: there is none. */
-static bool augment(assignment *a, int row)
-{
-    int depth = 0;
-    enter(a, row, &depth);
-    while (depth > 0) {
-        int i = a->path[depth - 1], j = free_column(a, i);
-        if (j >= 0) {
-            shift(a, depth, j);
-            return true;
-        }
-        int r = next_row(a, i);
-        if (r >= 0)
-            enter(a, r, &depth);
-        else
-            depth--;
-    }
-    return false;
-}
-
-/* Pothen and Fan's phases [PF90]: disjoint searches from all rows that wait, as long as some
- * succeed. */
-static int grow(assignment *a, int waiting)
-{
-    for (int before = waiting + 1; waiting > 0 && waiting < before;) {
-        before = waiting;
-        waiting = 0;
-        a->stamp++;
-        for (int w = 0; w < before; w++)
-            if (!augment(a, a->wait[w])) a->wait[waiting++] = a->wait[w];
-    }
-    return waiting;
-}
-
+/* a->wait = those of `count` rows that have no column; rows may be a->wait itself. */
 static int list_waiting(assignment *a, const int *rows, int count)
 {
     int waiting = 0;
     for (int w = 0; w < count; w++)
         if (a->column_of[rows[w]] < 0) a->wait[waiting++] = rows[w];
+    return waiting;
+}
+
+/* The search of one phase: trees of rows, rooted in those that wait. */
+typedef struct forest {
+    int reached; /* rows in the trees: path[0 .. reached), nearest first */
+} forest;
+
+static void reach_tree(assignment *a, forest *f, int row, int parent, int root)
+{
+    a->seen[row] = a->stamp;
+    a->parent[row] = parent;
+    a->root[row] = root;
+    a->path[f->reached++] = row;
+}
+
+/* Row i takes column j, its parent the column that i had, and so on to the root. */
+static void shift(assignment *a, int i, int j)
+{
+    while (i >= 0) {
+        int old = a->column_of[i];
+        a->column_of[i] = j;
+        a->row_of[j] = i;
+        j = old;
+        i = a->parent[i];
+    }
+}
+
+/* Add the rows to the tree of row i whose columns it reaches without slack. */
+static void extend_tree(assignment *a, forest *f, int i)
+{
+    const signature *s = a->s;
+    for (int k = s->start[i]; k < s->start[i + 1]; k++) {
+        int r = a->row_of[s->column[k]];
+        if (r >= 0 && a->seen[r] != a->stamp && slack(a, i, k) == 0)
+            reach_tree(a, f, r, i, a->root[i]);
+    }
+}
+
+/* One augmenting path in each tree that meets a free column; a tree is left alone after that.
+ * Breadth first, as paths found by going deep are long, and all of a path has to be changed. */
+static int grow_once(assignment *a, int waiting)
+{
+    forest f = {0};
+    a->stamp++;
+    for (int w = 0; w < waiting; w++) reach_tree(a, &f, a->wait[w], -1, a->wait[w]);
+    for (int at = 0; at < f.reached; at++) {
+        int i = a->path[at], j;
+        if (a->column_of[a->root[i]] >= 0) continue;
+        if ((j = free_column(a, i)) >= 0)
+            shift(a, i, j);
+        else
+            extend_tree(a, &f, i);
+    }
+    return list_waiting(a, a->wait, waiting);
+}
+
+/* Phases of disjoint searches from all rows that wait [PF90], as long as some succeed. */
+static int grow(assignment *a, int waiting)
+{
+    for (int before = waiting + 1; waiting > 0 && waiting < before;) {
+        before = waiting;
+        waiting = grow_once(a, waiting);
+    }
     return waiting;
 }
 
@@ -184,10 +182,11 @@ static int pop(assignment *a, int *size)
 
 /* The state of one search for the nearest free columns. */
 typedef struct reach {
-    int settled; /* rows whose distance is final: path[0 .. settled), */
-    int scanned; /* those of them whose entries were followed */
-    int size;    /* of the heap */
-    int nearest; /* least distance of a free column so far */
+    int settled;     /* rows whose distance is final: path[0 .. settled), */
+    int scanned;     /* those of them whose entries were followed */
+    int size;        /* of the heap */
+    int nearest;     /* least distance of a free column so far, */
+    int row, column; /* which is this one, met from this row */
 } reach;
 
 static void settle(assignment *a, reach *q, int row)
@@ -196,15 +195,16 @@ static void settle(assignment *a, reach *q, int row)
     a->path[q->settled++] = row;
 }
 
-/* Row r is at distance `key` or less. */
-static void reach_row(assignment *a, reach *q, int r, int key, int now)
+/* Row r is at distance `key` or less, by way of row i. */
+static void reach_row(assignment *a, reach *q, int r, int key, int i)
 {
     bool known = a->seen[r] == a->stamp;
     if (known && (a->place[r] < 0 || a->key[r] <= key)) return;
     bool queued = known;
     a->seen[r] = a->stamp;
     a->key[r] = key;
-    if (key == now && !queued) {
+    a->parent[r] = i;
+    if (key == a->key[i] && !queued) {
         settle(a, q, r);
         return;
     }
@@ -215,12 +215,15 @@ static void reach_row(assignment *a, reach *q, int r, int key, int now)
 static void scan_row(assignment *a, reach *q, int i)
 {
     for (int k = a->s->start[i]; k < a->s->start[i + 1]; k++) {
-        int gap = slack(a, i, k), r = a->row_of[a->s->column[k]];
+        int j = a->s->column[k], gap = slack(a, i, k), r = a->row_of[j];
         if (gap == ABSENT || gap >= q->nearest - a->key[i]) continue;
-        if (r < 0)
+        if (r >= 0) {
+            reach_row(a, q, r, a->key[i] + gap, i);
+        } else {
             q->nearest = a->key[i] + gap;
-        else
-            reach_row(a, q, r, a->key[i] + gap, a->key[i]);
+            q->row = i;
+            q->column = j;
+        }
     }
 }
 
@@ -230,9 +233,11 @@ static reach find_nearest(assignment *a, int waiting)
     reach q = {.nearest = INT_MAX};
     a->stamp++;
     for (int w = 0; w < waiting; w++) {
-        a->seen[a->wait[w]] = a->stamp;
-        a->key[a->wait[w]] = 0;
-        settle(a, &q, a->wait[w]);
+        int i = a->wait[w];
+        a->seen[i] = a->stamp;
+        a->key[i] = 0;
+        a->parent[i] = -1;
+        settle(a, &q, i);
     }
     for (;;) {
         while (q.scanned < q.settled) scan_row(a, &q, a->path[q.scanned++]);
@@ -243,26 +248,36 @@ static reach find_nearest(assignment *a, int waiting)
 
 /* Raise the duals of what is nearer than the nearest free column by the difference, so that it is
  * reached without slack. */
-static bool raise_duals(assignment *a, int waiting)
+static void raise_duals(assignment *a, const reach *q)
 {
-    reach q = find_nearest(a, waiting);
-    if (q.nearest == INT_MAX) return false;
-    for (int w = 0; w < q.settled; w++) {
-        int i = a->path[w], by = q.nearest - a->key[i];
+    for (int w = 0; w < q->settled; w++) {
+        int i = a->path[w], by = q->nearest - a->key[i];
         if (by <= 0) continue;
         a->c[i] += by;
         a->look[i] = a->s->start[i];
         if (a->column_of[i] >= 0) a->d[a->column_of[i]] += by;
     }
+}
+
+/* Give a column to the nearest of the rows that wait, and bring others near theirs; false: none of
+ * them can have one. */
+static bool serve(assignment *a, int waiting)
+{
+    reach q = find_nearest(a, waiting);
+    if (q.nearest == INT_MAX) return false;
+    raise_duals(a, &q);
+    shift(a, q.row, q.column);
     return true;
 }
 
+/* All rows that wait are served at once, as single searches from each of them could each have to
+ * leave the same large part of the signature. */
 bool assignment_complete(assignment *a, const int *rows, int count)
 {
     int waiting = assignment_grow(a, rows, count);
     while (waiting > 0) {
-        if (!raise_duals(a, waiting)) return false;
-        waiting = grow(a, waiting);
+        if (!serve(a, waiting)) return false;
+        waiting = grow(a, list_waiting(a, a->wait, waiting));
     }
     return true;
 }

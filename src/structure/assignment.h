@@ -12,16 +12,16 @@ typedef struct assignment {
     bool plain;                          /* all slacks count as 0: cardinality only */
     int *column_of, *row_of;             /* the matching, -1: none */
     int *c, *d;
-    int *look;  /* per row: entries before it lead to no free column without slack */
-    int *next;  /* per row: entries followed so far by the search */
-    int *seen;  /* per row: last search that reached it */
-    int stamp;  /* of the search */
-    int *path;  /* rows of the search */
-    int *wait;  /* rows without a column */
-    int *key;   /* per row: distance from the rows without a column */
-    int *heap;  /* rows reached, by key */
-    int *place; /* per row: its place in the heap; -1: settled */
-    int *work;  /* all of the above but the labels; owned */
+    int *look;          /* per row: entries before it lead to no free column without slack */
+    int *parent, *root; /* per row reached: where from, and from which row without a column */
+    int *seen;          /* per row: last search that reached it */
+    int stamp;          /* of the search */
+    int *path;          /* rows of the search */
+    int *wait;          /* rows without a column */
+    int *key;           /* per row: distance from the rows without a column */
+    int *heap;          /* rows reached, by key */
+    int *place;         /* per row: its place in the heap; -1: settled */
+    int *work;          /* all of the above but the labels; owned */
 } assignment;
 
 bool assignment_new(assignment *a, const signature *s); /* no row matched; false: memory */

@@ -1,0 +1,164 @@
+/* Every allocation of structural analysis fails once: answers are refusals, nothing leaks, and a
+ * set of equations that could not be rewritten is as it was. */
+#define _GNU_SOURCE
+#include "structure/matching.h"
+#include "structure/signature.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static long countdown = -1; /* allocations until one fails; negative: none does */
+static long requests;
+static long live; /* blocks handed out and not freed while watching */
+static bool watching;
+
+static void *obtain(size_t alignment, size_t size)
+{
+    void *block = NULL;
+    if (posix_memalign(&block, alignment, size) != 0) return NULL;
+    if (watching) live++;
+    return block;
+}
+
+static void *request(size_t alignment, size_t size)
+{
+    requests++;
+    if (countdown >= 0 && countdown-- == 0) return NULL;
+    return obtain(alignment, size);
+}
+
+void *malloc(size_t size) /* of qsort, which can do without */
+{
+    return obtain(64, size);
+}
+
+void free(void *block)
+{
+    static void (*real_free)(void *);
+    if (!real_free) {
+        void *symbol = dlsym(RTLD_NEXT, "free");
+        memcpy(&real_free, &symbol, sizeof symbol);
+    }
+    if (watching && block) live--;
+    real_free(block);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return request(alignment, size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    void *block = size == 0 || count <= SIZE_MAX / size ? request(64, count * size) : NULL;
+    return block ? memset(block, 0, count * size) : NULL;
+}
+
+enum { BODIES = 30, N = 5 * BODIES };
+
+/* Pendulums in first order, side by side, with a second equation for one variable if `broken`. */
+static bool build(equation_set *set, graph *g, bool broken)
+{
+    if (!equation_set_new(set, g, N, N)) return false;
+    for (int k = 0; k < BODIES; k++) {
+        expr length = graph_constant(g, -1.0);
+        for (int axis = 0; axis < 2; axis++) {
+            int at = 5 * k + axis;
+            expr x = graph_variable(g, at, 0), v = graph_variable(g, at + 2, 0);
+            expr force = graph_binary(g, EXPR_MUL, x, graph_variable(g, 5 * k + 4, 0));
+            expr slope = graph_variable(g, at, 1), change = graph_variable(g, at + 2, 1);
+            set->row[at].residual = graph_binary(g, EXPR_SUB, slope, v);
+            set->row[at + 2].residual = graph_binary(g, EXPR_ADD, change, force);
+            length = graph_binary(g, EXPR_ADD, length, graph_binary(g, EXPR_MUL, x, x));
+            if (broken && k == 3) set->row[at].residual = x;
+        }
+        set->row[5 * k + 4].residual = length;
+    }
+    if (!graph_failed(g)) return true;
+    equation_set_free(set);
+    return false;
+}
+
+static bool join_all(equation_set *set)
+{
+    expr first = set->row[0].residual;
+    bool joined = equation_set_join_derivatives(set);
+    assert_int_equal(set->n, joined ? N - 2 * BODIES : N);
+    assert_int_equal(set->m, set->n);
+    if (!joined) assert_int_equal(set->row[0].residual, first);
+    return joined;
+}
+
+static bool analyse(const equation_set *set, bool broken)
+{
+    structure s;
+    if (!structure_analyse(&s, set)) {
+        assert_null(s.match);
+        assert_null(s.sigma.start);
+        return false;
+    }
+    assert_int_equal(s.singular, broken);
+    if (!broken) assert_int_equal(s.index, 3);
+    structure_free(&s);
+    return true;
+}
+
+static bool match_rows(void)
+{
+    const size_t start[] = {0, 2, 4};
+    const int column[] = {0, 1, 0, 1};
+    matching m;
+    bool ok = matching_new(&m, start, column, 2, 2);
+    if (ok) assert_true(matching_add(&m, 0) && matching_add(&m, 1));
+    matching_free(&m);
+    return ok;
+}
+
+/* All that allocates; true if nothing failed. */
+static bool everything(void)
+{
+    equation_set set = {0}, copy = {0};
+    char text[100];
+    graph *g = graph_new();
+    bool ok = g && build(&set, g, true) && analyse(&set, true);
+    equation_set_free(&set);
+    ok = ok && build(&set, g, false) && analyse(&set, false) && join_all(&set);
+    ok = ok && analyse(&set, false) && equation_set_copy(&copy, &set) && match_rows();
+    if (ok) ok = equation_set_print(&set, set.row[0].residual, text, sizeof text) < sizeof text;
+    if (ok) assert_int_equal(strlen(text) > 0, 1);
+    equation_set_free(&set);
+    equation_set_free(&copy);
+    graph_free(g);
+    return ok;
+}
+
+static void every_allocation_fails_once(void **state)
+{
+    (void)state;
+    requests = 0;
+    assert_true(everything());
+    long total = requests;
+    assert_true(total > 100);
+    for (long k = 0; k < total; k++) {
+        countdown = k;
+        watching = true;
+        bool done = everything();
+        watching = false;
+        countdown = -1;
+        assert_int_equal(live, 0);
+        assert_false(done);
+    }
+    assert_true(everything());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
