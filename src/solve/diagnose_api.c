@@ -14,18 +14,20 @@
 
 /* ---- Jacobians as full matrices -------------------------------------------------------------- */
 
-/* Increments of differences, relative to typical sizes: the error of the formula is about its
- * fourth power, that of rounding u over it. The second one is for points near the edge of F's
- * domain. */
-static const double INCREMENTS[] = {1e-3, 1e-6};
+/* Increments of differences, relative to typical sizes: the error of the formula is about their
+ * fourth power, that of rounding u over them. The smaller ones are for points near the edge of F's
+ * domain and for steep functions. */
+static const double INCREMENTS[] = {1e-3, 3e-5, 1e-6};
+/* Formulas of order 2 and 4 that agree to this leave an error of about its square. */
+static const double AGREEMENT = 1e-5;
 
 typedef struct full_jacobian {
     evaluator *eval;       /* borrowed */
     const double *typical; /* borrowed */
     int n;
-    double *packed;    /* user's Jacobian: two sets of values on the problem's layout */
-    double *x;         /* differences: 2n values y, y' */
-    double *up, *down; /* n each */
+    double *packed;            /* user's Jacobian: two sets of values on the problem's layout */
+    double *x;                 /* differences: 2n values y, y' */
+    double *up, *down, *trial; /* n each */
 } full_jacobian;
 
 static bool has_callback(const dae_problem *p)
@@ -43,8 +45,9 @@ static bool full_jacobian_new(full_jacobian *j, evaluator *eval, const double *t
                          .packed = DAE_ARRAY(double, has_callback(p) ? 2 * p->layout.count : 0),
                          .x = DAE_ARRAY(double, 2 * n),
                          .up = DAE_ARRAY(double, n),
-                         .down = DAE_ARRAY(double, n)};
-    return j->packed && j->x && j->up && j->down;
+                         .down = DAE_ARRAY(double, n),
+                         .trial = DAE_ARRAY(double, n)};
+    return j->packed && j->x && j->up && j->down && j->trial;
 }
 
 static void full_jacobian_free(full_jacobian *j)
@@ -53,6 +56,7 @@ static void full_jacobian_free(full_jacobian *j)
     dae_free(j->x);
     dae_free(j->up);
     dae_free(j->down);
+    dae_free(j->trial);
 }
 
 static void unpack(const matrix_layout *layout, const double *values, double *full)
@@ -76,22 +80,43 @@ static bool moved(full_jacobian *j, double t, int c, double step, double *f)
     return status == EVAL_OK;
 }
 
-/* column = dF/dx_c by the central formula of order 4 */
-static bool difference(full_jacobian *j, double t, int c, double step, double *column)
+/* What differs by no more than rounding counts as equal. */
+static double change(double up, double down)
 {
-    const int n = j->n;
-    const double weight[] = {2.0 / (3.0 * step), -1.0 / (12.0 * step)};
-    vector_zero(n, column);
-    for (int k = 0; k < 2; k++) {
-        const double reach = (k + 1) * step;
-        if (!moved(j, t, c, reach, j->up) || !moved(j, t, c, -reach, j->down)) return false;
-        for (int i = 0; i < n; i++) {
-            const double change = j->up[i] - j->down[i];
-            const double noise = 8.0 * DBL_EPSILON * fmax(fabs(j->up[i]), fabs(j->down[i]));
-            if (fabs(change) > noise) column[i] += weight[k] * change;
-        }
+    const double noise = 8.0 * DBL_EPSILON * fmax(fabs(up), fabs(down));
+    return fabs(up - down) > noise ? up - down : 0.0;
+}
+
+/* column = dF/dx_c by the central formula of order 4; its relative distance to that of order 2, or
+ * -1 if F cannot be evaluated */
+static double difference(full_jacobian *j, double t, int c, double step, double *column)
+{
+    double most = 0.0, apart = 0.0;
+    if (!moved(j, t, c, step, j->up) || !moved(j, t, c, -step, j->down)) return -1.0;
+    for (int i = 0; i < j->n; i++) column[i] = change(j->up[i], j->down[i]) / (2.0 * step);
+    if (!moved(j, t, c, 2.0 * step, j->up) || !moved(j, t, c, -2.0 * step, j->down)) return -1.0;
+    for (int i = 0; i < j->n; i++) {
+        const double coarse = change(j->up[i], j->down[i]) / (4.0 * step);
+        const double correction = (column[i] - coarse) / 3.0;
+        column[i] += correction;
+        most = fmax(most, fabs(column[i]));
+        apart = fmax(apart, fabs(correction));
     }
-    return true;
+    return most > 0.0 ? apart / most : 0.0;
+}
+
+/* The largest increment whose formulas agree, else the one where they agree best. */
+static bool best_difference(full_jacobian *j, double t, int c, double *column)
+{
+    const double size = fmax(fabs(j->x[c]), j->typical[c % j->n]);
+    double best = INFINITY;
+    for (size_t k = 0; k < sizeof INCREMENTS / sizeof *INCREMENTS && best > AGREEMENT; k++) {
+        const double apart = difference(j, t, c, INCREMENTS[k] * size, j->trial);
+        if (apart < 0.0 || apart >= best) continue;
+        best = apart;
+        vector_copy(j->n, j->trial, column);
+    }
+    return isfinite(best);
 }
 
 static bool by_differences(full_jacobian *j, double t, const double *y, const double *yp,
@@ -100,14 +125,8 @@ static bool by_differences(full_jacobian *j, double t, const double *y, const do
     const int n = j->n;
     vector_copy(n, y, j->x);
     vector_copy(n, yp, j->x + n);
-    for (int c = 0; c < 2 * n; c++) {
-        double *column = c < n ? dfdy + c * n : dfdyp + (c - n) * n;
-        const double size = fmax(fabs(j->x[c]), j->typical[c % n]);
-        bool done = false;
-        for (int k = 0; k < 2 && !done; k++)
-            done = difference(j, t, c, INCREMENTS[k] * size, column);
-        if (!done) return false;
-    }
+    for (int c = 0; c < 2 * n; c++)
+        if (!best_difference(j, t, c, c < n ? dfdy + c * n : dfdyp + (c - n) * n)) return false;
     return true;
 }
 
@@ -126,16 +145,28 @@ static int evaluate_full(void *context, double t, const double *y, const double 
 
 /* ---- the diagnosis --------------------------------------------------------------------------- */
 
-/* The point, with sizes of variables: their values, or 1 where they are 0. */
-static diagnose_status run(evaluator *eval, double t, const double *y, const double *yp,
-                           const double *ypp, diagnosis *result)
+/* Sizes of variables: values, but not much below the largest one; with error weights, where those
+ * begin to be absolute. */
+static void guess_sizes(int n, const double *y, const error_norm *norm, double rtol, double *size)
+{
+    double most = 0.0;
+    for (int j = 0; j < n; j++) most = fmax(most, fabs(y[j]));
+    for (int j = 0; j < n; j++) {
+        size[j] = fmax(fabs(y[j]), 1e-3 * most);
+        if (norm && rtol > 0.0) size[j] = fmax(fabs(y[j]), fmin(norm->weights[j] / rtol, 1.0));
+        if (!(size[j] > 0.0) || !isfinite(size[j])) size[j] = 1.0;
+    }
+}
+
+static diagnose_status run(evaluator *eval, const error_norm *norm, double rtol, double t,
+                           const double *y, const double *yp, const double *ypp, diagnosis *result)
 {
     const int n = eval->problem->form.n;
     full_jacobian jac = {0};
     double *typical = DAE_ARRAY(double, n);
     diagnose_status status = DIAGNOSE_MEMORY;
     if (typical && full_jacobian_new(&jac, eval, typical)) {
-        for (int j = 0; j < n; j++) typical[j] = fabs(y[j]) > 0.0 ? fabs(y[j]) : 1.0;
+        guess_sizes(n, y, norm, rtol, typical);
         const diagnose_input in = {.n = n,
                                    .t = t,
                                    .y = y,
@@ -245,7 +276,7 @@ bool solver_index_sentence(dae_solver *s, double t, const double *y, const doubl
 {
     diagnosis d;
     if (size > 0) text[0] = '\0';
-    if (run(&s->eval, t, y, yp, NULL, &d) != DIAGNOSE_OK) return false;
+    if (run(&s->eval, &s->norm, s->finest_rtol, t, y, yp, NULL, &d) != DIAGNOSE_OK) return false;
     writer w = {.text = text, .size = size};
     const bool trouble = d.dependent || d.index > 1;
     if (trouble) put(&w, " ");
@@ -310,14 +341,17 @@ static dae_status tell(diagnose_status status, double t, int n, dae_diag *diag)
     }
 }
 
-static dae_status report_at(evaluator *eval, double t, const double *y, const double *yp,
-                            const double *ypp, dae_index_report **report, dae_diag *diag)
+static dae_status report_at(evaluator *eval, const dae_solver *s, double t, const double *y,
+                            const double *yp, const double *ypp, dae_index_report **report,
+                            dae_diag *diag)
 {
     const dae_problem *p = eval->problem;
     index_record *record = DAE_NEW(index_record);
     diagnose_status status = DIAGNOSE_MEMORY;
     if (record) record->kinds = DAE_ARRAY(dae_kind, p->form.n);
-    if (record && record->kinds) status = run(eval, t, y, yp, ypp, &record->diagnosis);
+    if (record && record->kinds)
+        status = run(eval, s ? &s->norm : NULL, s ? s->finest_rtol : 0.0, t, y, yp, ypp,
+                     &record->diagnosis);
     if (status == DIAGNOSE_OK) {
         fill_report(record, p, t);
         *report = &record->report;
@@ -360,7 +394,7 @@ dae_status dae_problem_diagnose(const dae_problem *problem, double t, const doub
         status =
             diag_set(diag, DAE_ERR_ARGUMENT, "dae_problem_diagnose: t, y and yp must be finite.");
     else
-        status = report_at(&eval, t, y, yp, NULL, report, diag);
+        status = report_at(&eval, NULL, t, y, yp, NULL, report, diag);
     dae_free(zero);
     return status;
 }
@@ -395,7 +429,7 @@ dae_status dae_solver_diagnose(dae_solver *s, dae_index_report **report)
     double *work = DAE_ARRAY(double, 4 * s->n);
     if (!work) return tell(DIAGNOSE_MEMORY, s->t, s->n, &s->diag);
     const double *ypp = read_solution(s, work);
-    dae_status status = report_at(&s->eval, s->t, work, work + s->n, ypp, report, &s->diag);
+    dae_status status = report_at(&s->eval, s, s->t, work, work + s->n, ypp, report, &s->diag);
     dae_free(work);
     return status;
 }

@@ -11,7 +11,7 @@
 
 /* ---- Taylor coefficients along the curve ----------------------------------------------------- */
 
-enum { SIDE = 3, POINTS = 2 * SIDE + 1, RUNGS = 10 };
+enum { SIDE = 3, POINTS = 2 * SIDE + 1, RUNGS = 12 };
 
 /* Weights at s = -3h .. 3h for f^(l)(0) h^l / l!, exact for degree 6 [For88]. */
 static const double central[DIAGNOSE_LEVELS][POINTS] = {
@@ -76,22 +76,23 @@ static bool sample_at(probe *p, double s, double *to)
     return code == 0 && vector_finite(pair(p), to);
 }
 
-/* The time in which some variable moves by its own size. */
-static double motion(const diagnose_input *in)
+/* The largest |x_j| in the scaled variables. */
+static double extent(const probe *p, const double *x)
 {
-    double rate = 0.0;
-    for (int j = 0; j < in->n; j++) rate = fmax(rate, fabs(in->yp[j]) / in->typical[j]);
-    return rate > 0.0 ? 1.0 / rate : INFINITY;
+    double most = 0.0;
+    for (int j = 0; j < p->n; j++) most = fmax(most, fabs(x[j]) / p->scaling.column[j]);
+    return most;
 }
 
-/* Scaling from the matrices at the point; the unit of time is the first step size: a quarter of the
- * motion's time, but not much above the time in which A and B are alike. */
+/* Scaling from the matrices at the point. The unit of time is the first step size: of the time in
+ * which A and B are alike, longer if the solution as a whole moves more slowly. */
 static bool choose_scaling(probe *p)
 {
     const double *centre = p->sample + SIDE * pair(p);
     if (!series_scaling_new(&p->scaling, p->n, centre, centre + p->n * p->n)) return false;
-    const double alike = p->scaling.unit;
-    p->h = fmin(0.25 * motion(p->in), 30.0 * alike);
+    const double alike = p->scaling.unit, speed = extent(p, p->in->yp);
+    const double motion = speed > 0.0 ? extent(p, p->in->y) / speed : INFINITY;
+    p->h = fmin(0.25 * (alike + motion), 30.0 * alike);
     for (int i = 0; i < p->n; i++) p->scaling.row[i] /= fmax(1.0, alike / p->h);
     p->scaling.unit = p->h;
     return true;
