@@ -122,12 +122,13 @@ dae_status hybrid_watch_crowd(dae_solver *s, double t)
  * rate, some seconds for the smallest models, deserves a word. */
 enum { LOOK_EVERY = 10000, MOST_STEPS = 1000000 };
 
-/* The clock that strikes in every one of the intervals `pace`; -1. */
+/* The clock that strikes so often that it makes the steps short: a dozen or two follow each event.
+ * -1: none. */
 static int busy_clock(const hybrid *h, double pace)
 {
     int busiest = -1;
     for (size_t i = 0; i < h->instance->form->flat->sample_count; i++)
-        if (h->sample[i].interval < 4.0 * pace &&
+        if (h->sample[i].interval < 100.0 * pace &&
             (busiest < 0 || h->sample[i].interval < h->sample[busiest].interval))
             busiest = (int)i;
     return busiest;

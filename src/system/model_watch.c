@@ -27,8 +27,10 @@ bool model_watches(graph *g, const expr *conditions, size_t count, expr **watche
     *watch_count = 0;
     for (size_t i = 0; *watches && i < w.count; i++) {
         const expr_node n = *graph_node(g, w.order[i]);
-        if ((n.op == EXPR_LT || n.op == EXPR_LE) && moves[i])
-            (*watches)[(*watch_count)++] = graph_binary(g, EXPR_SUB, n.a, n.b);
+        bool relation = n.op == EXPR_LT || n.op == EXPR_LE;
+        bool kink = n.op == EXPR_MIN || n.op == EXPR_MAX || n.op == EXPR_ABS;
+        if (!moves[i] || !(relation || kink)) continue;
+        (*watches)[(*watch_count)++] = n.op == EXPR_ABS ? n.a : graph_binary(g, EXPR_SUB, n.a, n.b);
     }
     dae_free(moves);
     walk_free(&w);
