@@ -7,9 +7,8 @@
 #include "base/vector.h"
 #include "init/levels_parts.h"
 
-static const double UNMOVED = 1e-10;   /* preferred values that moved less, in scales, need not */
-static const double FOLLOWING = 1e-8;  /* what others may move in exchange */
-static const double RANK = 1e-11;
+static const double UNMOVED = 1e-10;  /* preferred values that moved less, in scales, need not */
+static const double FOLLOWING = 1e-8; /* what others may move in exchange */
 
 void level_report_free(level_report *report)
 {
@@ -38,75 +37,162 @@ static bool already_consistent(level_problem *p)
         if (p->preferred[j] && p->u[j] != p->work->origin[p->column[j]]) return false;
     if (level_residual(p, p->u, p->r) != LEVEL_MET) return false;
     if (level_jacobian(p, p->u) != LEVEL_MET) return false;
-    return level_misfit(p, p->r) <= p->work->tolerance;
+    double misfit = level_misfit(p, p->r);
+    if (level_suspicious(p, misfit) && level_measure_noise(p, p->u, p->r) == LEVEL_MET)
+        misfit = level_misfit(p, p->r);
+    return misfit <= p->work->tolerance;
 }
 
-/* Hold preferred unknowns that hardly moved at their given values; returns how many were moved back.
- */
-static int hold_unmoved(const level_problem *p, bool *held)
+/* Rows with core[i] == wanted from work->u, unknowns held as told; MET leaves the solution in
+ * work->u. core = NULL: all rows. */
+static level_outcome solve_part(level_work *work, const bool *core, bool wanted, const bool *held,
+                                level_report *report)
 {
-    level_work *work = p->work;
+    int count = 0, rank = 0, *rows = DAE_ARRAY(int, work->system->m);
+    level_problem p;
+    level_stage stage = LEVEL_GIVEN;
+    for (int i = 0; rows && i < work->system->m; i++)
+        if (!core || core[i] == wanted) rows[count++] = i;
+    bool ready = rows && level_problem_new(&p, work, count, rows, held);
+    dae_free(rows);
+    if (!ready) return LEVEL_NO_MEMORY;
+    level_outcome outcome = level_stages(&p, &stage);
+    if (outcome == LEVEL_STALLED) report->residual = level_misfit(&p, p.r);
+    level_store(&p);
+    if (outcome == LEVEL_MET) outcome = level_rank(&p, &rank);
+    report->iterations += p.used;
+    report->rank += rank;
+    if (stage > report->stage) report->stage = stage;
+    level_problem_free(&p);
+    return outcome;
+}
+
+/* First what binds preferred unknowns, then the rest for free unknowns alone. LEVEL_STALLED if that
+ * does not work. `held` is changed. */
+static level_outcome solve_parts(level_work *work, const bool *core, const bool *settled,
+                                 bool *held, level_report *report)
+{
+    const dae_tag *tag = work->request->tag;
+    level_outcome outcome = solve_part(work, core, true, held, report);
+    for (int j = 0; j < work->system->n; j++) held[j] = tag[j] != DAE_TAG_FREE || settled[j];
+    return outcome == LEVEL_MET ? solve_part(work, core, false, held, report) : outcome;
+}
+
+/* Work space of solve_all, and which rows and free unknowns belong together. */
+typedef struct parts {
+    bool *core, *settled, *held, *held_now;
+    double *before;
+    int others; /* rows that free unknowns meet */
+} parts;
+
+static void parts_free(parts *t)
+{
+    dae_free(t->core);
+    dae_free(t->settled);
+    dae_free(t->held);
+    dae_free(t->held_now);
+    dae_free(t->before);
+}
+
+static bool parts_new(parts *t, const level_work *work)
+{
+    const int n = work->system->n;
+    *t = (parts){0};
+    t->core = DAE_ARRAY(bool, work->system->m);
+    t->settled = DAE_ARRAY(bool, n);
+    t->held = DAE_ARRAY(bool, n);
+    t->held_now = DAE_ARRAY(bool, n);
+    t->before = DAE_ARRAY(double, n);
+    if (!t->core || !t->settled || !t->held || !t->held_now || !t->before) return false;
+    for (int j = 0; j < n; j++) t->held[j] = work->request->tag[j] == DAE_TAG_FIXED;
+    t->others = level_split(work->system, work->request->tag, t->core, t->settled);
+    return t->others >= 0;
+}
+
+/* All equations from work->u: in parts if possible, else at once. */
+static level_outcome solve_all(level_work *work, parts *t, level_report *report)
+{
+    const int n = work->system->n;
+    report->rank = 0;
+    if (t->others > 0 && t->others < work->system->m) {
+        vector_copy(n, work->u, t->before);
+        memcpy(t->held_now, t->held, (size_t)n * sizeof *t->held);
+        level_outcome outcome = solve_parts(work, t->core, t->settled, t->held_now, report);
+        if (outcome != LEVEL_STALLED && outcome != LEVEL_UNDEFINED) return outcome;
+        vector_copy(n, t->before, work->u);
+        report->rank = 0;
+    }
+    return solve_part(work, NULL, true, t->held, report);
+}
+
+/* Hold preferred unknowns that hardly moved at their given values; returns how many were moved
+ * back.
+ */
+static int hold_unmoved(level_work *work, bool *held)
+{
     int back = 0;
-    for (int j = 0; j < p->n; j++) {
-        int c = p->column[j];
-        double way = fabs(p->u[j] - work->origin[c]);
-        if (!p->preferred[j] || way > UNMOVED * work->request->scale[c]) continue;
-        held[c] = true;
-        work->u[c] = work->origin[c];
+    for (int j = 0; j < work->system->n; j++) {
+        double way = fabs(work->u[j] - work->origin[j]);
+        if (work->request->tag[j] != DAE_TAG_GUESS) continue;
+        if (way > UNMOVED * work->request->scale[j]) continue;
+        held[j] = true;
+        work->u[j] = work->origin[j];
         back += way > 0.0;
     }
     return back;
 }
 
-/* Put preferred values back that moved by rounding errors only, if the others can make up for it.
- */
-static level_outcome put_back(level_problem *p, bool *held, double *before)
+/* Put preferred values back that moved by rounding errors only, if the others can make up for it:
+ * else work->u stays. */
+static level_outcome put_back(level_work *work, parts *t, level_report *report)
 {
-    level_work *work = p->work;
     const int n = work->system->n;
-    level_problem q;
-    level_store(p);
-    vector_copy(n, work->u, before);
-    if (hold_unmoved(p, held) == 0) return LEVEL_MET;
-    if (!whole_problem(&q, work, held)) return LEVEL_NO_MEMORY;
-    level_outcome outcome = level_newton(&q, RANK);
-    bool near = outcome == LEVEL_MET;
-    if (near) level_store(&q);
-    for (int j = 0; j < n && near; j++)
-        near = fabs(work->u[j] - before[j]) <=
-               FOLLOWING * fmax(work->request->scale[j], fabs(before[j]));
-    if (!near) vector_copy(n, before, work->u);
-    level_problem_free(&q);
-    for (int j = 0; j < p->n; j++) p->u[j] = work->u[p->column[j]];
+    level_report second = {0};
+    double *solution = dae_copy(work->u, (size_t)n, sizeof *work->u);
+    if (!solution) return LEVEL_NO_MEMORY;
+    level_outcome outcome = LEVEL_MET;
+    if (hold_unmoved(work, t->held) > 0) {
+        outcome = solve_all(work, t, &second);
+        bool near = outcome == LEVEL_MET;
+        for (int j = 0; j < n && near; j++)
+            near = fabs(work->u[j] - solution[j]) <=
+                   FOLLOWING * fmax(work->request->scale[j], fabs(solution[j]));
+        if (!near) vector_copy(n, solution, work->u);
+        report->iterations += second.iterations;
+    }
+    dae_free(solution);
     return outcome == LEVEL_UNDEFINED || outcome == LEVEL_STALLED ? LEVEL_MET : outcome;
 }
 
-/* Residual and rank at the end. */
+/* Residual at the end; the rank, if no stage has found it. */
 static level_outcome finish(level_problem *p, level_report *report)
 {
-    level_outcome outcome = level_rank(p, &report->rank);
-    if (outcome != LEVEL_MET) return outcome;
+    for (int j = 0; j < p->n; j++) p->u[j] = p->work->u[p->column[j]];
+    level_outcome outcome = level_residual(p, p->u, p->r);
+    if (outcome == LEVEL_MET && report->stage == LEVEL_GIVEN)
+        outcome = level_rank(p, &report->rank);
+    else if (outcome == LEVEL_MET)
+        outcome = level_jacobian(p, p->u);
     report->redundant = p->m - report->rank;
-    outcome = level_residual(p, p->u, p->r);
     report->residual = level_misfit(p, p->r);
     return outcome;
 }
 
-/* All stages for the whole system; the solution is left in work->u. */
-static level_outcome solve_whole(level_problem *p, bool *held, level_report *report)
+/* All stages for the whole system; the solution, or the least squares solution, is left in work->u.
+ */
+static level_outcome solve_whole(level_work *work, parts *t, level_report *report)
 {
+    level_problem p;
     level_outcome outcome = LEVEL_MET;
-    if (already_consistent(p)) {
-        report->stage = LEVEL_GIVEN;
-    } else {
-        double *before = DAE_ARRAY(double, p->work->system->n);
-        outcome = before ? level_stages(p, &report->stage) : LEVEL_NO_MEMORY;
-        if (outcome == LEVEL_MET) outcome = put_back(p, held, before);
-        dae_free(before);
+    if (!whole_problem(&p, work, t->held)) return LEVEL_NO_MEMORY;
+    if (!already_consistent(&p)) {
+        level_store(&p);
+        outcome = solve_all(work, t, report);
+        if (outcome == LEVEL_MET) outcome = put_back(work, t, report);
     }
-    level_store(p);
-    report->iterations = p->used;
-    return outcome == LEVEL_MET ? finish(p, report) : outcome;
+    if (outcome == LEVEL_MET) outcome = finish(&p, report);
+    level_problem_free(&p);
+    return outcome;
 }
 
 /* The irreducible conflict, told. */
@@ -126,32 +212,19 @@ static dae_status explain_conflict(level_work *work, level_report *report, dae_d
     return status;
 }
 
-static dae_status solve(level_work *work, bool *held, double *u, level_report *report,
-                        dae_diag *diag)
-{
-    level_problem p;
-    const int n = work->system->n;
-    for (int j = 0; j < n; j++) held[j] = work->request->tag[j] == DAE_TAG_FIXED;
-    if (!whole_problem(&p, work, held)) return level_failure(work, LEVEL_NO_MEMORY, diag);
-    level_outcome outcome = solve_whole(&p, held, report);
-    if (outcome == LEVEL_STALLED) report->residual = level_misfit(&p, p.r);
-    level_problem_free(&p);
-    if (outcome == LEVEL_MET) vector_copy(n, work->u, u);
-    return outcome == LEVEL_STALLED ? explain_conflict(work, report, diag)
-                                    : level_failure(work, outcome, diag);
-}
-
 dae_status levels_solve(const level_system *system, const level_request *request, double *u,
                         level_report *report, dae_diag *diag)
 {
     level_work work;
+    parts t = {0};
     *report = (level_report){0};
     diag_clear(diag);
-    bool ready = level_work_new(&work, system, request, u);
-    bool *held = DAE_ARRAY(bool, system->n);
-    dae_status status = ready && held ? solve(&work, held, u, report, diag)
-                                      : level_failure(&work, LEVEL_NO_MEMORY, diag);
-    dae_free(held);
+    bool ready = level_work_new(&work, system, request, u) && parts_new(&t, &work);
+    level_outcome outcome = ready ? solve_whole(&work, &t, report) : LEVEL_NO_MEMORY;
+    if (outcome == LEVEL_MET) vector_copy(system->n, work.u, u);
+    dae_status status = outcome == LEVEL_STALLED ? explain_conflict(&work, report, diag)
+                                                 : level_failure(&work, outcome, diag);
+    parts_free(&t);
     level_work_free(&work);
     return status;
 }

@@ -10,16 +10,15 @@ static const double POINTED = 1e-6; /* residuals at the minimum, against the lar
 typedef struct conflict {
     level_work *work;
     int *member, count;
-    int *rest;            /* a part of the members */
-    int *rows;            /* work */
-    bool *held, *chosen;  /* n, m */
+    int *rest;             /* a part of the members */
+    int *rows;             /* work */
+    bool *held, *chosen;   /* n, m */
     double *start, *least; /* n: two points to start from */
 } conflict;
 
 static void conflict_free(conflict *c)
 {
-    void *const blocks[] = {c->member, c->rest,   c->rows, c->held,
-                            c->chosen, c->start, c->least};
+    void *const blocks[] = {c->member, c->rest, c->rows, c->held, c->chosen, c->start, c->least};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
 }
 

@@ -3,10 +3,10 @@
 #include "base/vector.h"
 #include "init/levels_parts.h"
 
-static const double RANK = 1e-11;       /* relative, of the scaled Jacobian */
-static const double RANK_LOOSE = 1e-7;  /* for rows that depend on each other at the solution only */
+static const double RANK = 1e-11;      /* relative, of the scaled Jacobian */
+static const double RANK_LOOSE = 1e-7; /* for rows that depend on each other at the solution only */
 static const double FIRST_STEP = 0.125, LEAST_STEP = 1e-4;
-static const double NUDGE = 1e-3;       /* away from points where a row has no gradient, in scales */
+static const double NUDGE = 1e-3; /* away from points where a row has no gradient, in scales */
 enum { HOMOTOPY_STEPS = 100, CORRECTOR = 8 };
 
 /* Newton at s; u stays if it fails */
@@ -59,8 +59,8 @@ static void nudge(level_problem *p)
         }
 }
 
-/* Leave a start where a row that is not met has no gradient, as y = 0 in x^2 + y^2 = 1 with x fixed,
- * or an infinite one, as sqrt(x) at 0. */
+/* Leave a start where a row that is not met has no gradient, as y = 0 in x^2 + y^2 = 1 with x
+ * fixed, or an infinite one, as sqrt(x) at 0. */
 static level_outcome leave_singular_start(level_problem *p)
 {
     level_outcome outcome = level_residual(p, p->start, p->r);
@@ -68,7 +68,7 @@ static level_outcome leave_singular_start(level_problem *p)
     outcome = level_jacobian(p, p->start);
     if (outcome != LEVEL_MET && outcome != LEVEL_UNDEFINED) return outcome;
     level_misfit(p, p->r);
-    level_scale(p, 1.0);
+    level_scale(p);
     for (int i = 0; i < p->m; i++) {
         bool flat = !(p->rows[i] > 0.0) && p->misfit[i] > p->work->tolerance;
         bool steep = p->row[i] == p->work->failed_row;

@@ -1,11 +1,11 @@
-/* min |R(u)|^2, rows in units of their most influential unknown, by Levenberg and Marquardt's method
- * with the control of Nielsen [MNT04 3.2]. Where R = 0 has no solution nearby, the residual at the
- * minimum is a left null vector of J: it names the equations that contradict each other. */
+/* min |R(u)|^2, rows in units of their most influential unknown, by Levenberg and Marquardt's
+ * method with the control of Nielsen [MNT04 3.2]. Where R = 0 has no solution nearby, the residual
+ * at the minimum is a left null vector of J: it names the equations that contradict each other. */
 #include "base/vector.h"
 #include "init/levels_parts.h"
 
-static const double CLOSE = 1e-9;       /* misfit from which Newton takes over */
-static const double STATIONARY = 1e-9;  /* of |J'R| against |R| */
+static const double CLOSE = 1e-9;      /* misfit from which Newton takes over */
+static const double STATIONARY = 1e-9; /* of |J'R| against |R| */
 static const double LEAST_DAMPING = 1e-12, MOST_DAMPING = 1e12;
 
 static double square(int n, const double *x)

@@ -54,8 +54,8 @@ static void append_unknowns(const level_work *work, int equation, dae_diag *diag
     for (int j = 0; j < s->n && listed < 3; j++)
         for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++) {
             if (s->rowind[e] != equation) continue;
-            diag_append(diag, "%s%s = %.6g", listed++ > 0 ? ", " : " at ", variable_name(s, j, name),
-                        work->u[j]);
+            diag_append(diag, "%s%s = %.6g", listed++ > 0 ? ", " : " at ",
+                        variable_name(s, j, name), work->u[j]);
             break;
         }
 }

@@ -1,22 +1,23 @@
-/* Damped Gauss-Newton iteration for  min |u - origin|^2  subject to  R(u) = 0  [Deu11 4.4].
+/* min |u - origin|^2 subject to R(u) = 0, in two phases.
  *
- * Each step is a normal part, the shortest solution of J du = -R, and a tangential part, the
- * projection of origin - u on the null space of J. Free unknowns have no origin and are cheap to
- * move, so that preferred ones move only where free ones cannot help. The natural monotonicity test
- * on normal parts sees no scaling of equations. */
+ * First a damped Gauss-Newton iteration for R(u) = 0 [Deu11 4.4]: each step is the shortest
+ * solution of J du = -R. Free unknowns cost nothing, so that preferred ones move only where free
+ * ones cannot help. The natural monotonicity test on these steps sees no scaling of equations.
+ *
+ * Then along the solutions: the projection of origin - u on the null space of J, followed by Newton
+ * steps back to R(u) = 0, as long as the distance of preferred unknowns falls. */
 #include "base/vector.h"
 #include "init/levels_parts.h"
 
 #include <float.h>
 
-static const double FREE_FACTOR = 1e4;  /* a free unknown moves 1e4 times as easily */
 static const double LEAST_LAMBDA = 1e-8;
-static const double FAR = 1.0;          /* a preferred unknown's step in its own size, at most */
-static const double FAR_FREE = 10.0;    /* the same of a free one */
-static const double NEARLY_LINEAR = 0.1; /* contraction of a full step that may be long */
-static const double CURVATURE = 0.1;    /* part of a tangential step that may leave the solutions */
-static const double OPTIMAL = 1e-11;    /* tangential steps below this are not worth making */
-enum { TANGENTIAL = 30, POLISH = 4 };   /* iterations */
+static const double FAR = 1.0;           /* a preferred unknown's step in its own size, at most */
+static const double NEARLY_LINEAR = 0.1; /* contraction of a full step that may be longer */
+static const double OPTIMAL = 1e-12;     /* distances that are not worth a tangential step */
+static const double ROUNDING = 1e-14;    /* of a distance, relative */
+enum { POLISH = 4, RETURN = 8 };         /* iterations */
+enum { TANGENTIAL = 30, TANGENTIAL_LARGE = 8, SHORTER = 6 };
 
 /* sqrt(mean (step_j / max(scale_j, |u_j|))^2) */
 static double mean_length(const level_problem *p, const double *step)
@@ -44,44 +45,30 @@ static void tangential_step(level_problem *p, double *du)
     vector_zero(p->m, p->rhs);
     for (int j = 0; j < p->n; j++) {
         double way = p->work->origin[p->column[j]] - p->u[j];
-        du[j] = p->preferred[j] && p->least_change ? way / p->columns[j] : 0.0;
-        for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) p->rhs[p->rowind[e]] += p->B[e] * du[j];
+        du[j] = p->preferred[j] ? way / p->columns[j] : 0.0;
+        for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++)
+            p->rhs[p->rowind[e]] += p->B[e] * du[j];
     }
     kkt_solve(p->solver, p->rhs, p->w);
     for (int j = 0; j < p->n; j++) du[j] = (du[j] - p->w[j]) * p->columns[j];
 }
 
-/* Barzilai and Borwein's length of the tangential step [BB88]: curvature of the solutions makes
- * plain Gauss-Newton steps too short or too long. `factor` is the last one. */
-static double tangential_factor(const level_problem *p, double factor)
-{
-    double sy = 0.0, yy = 0.0;
-    for (int j = 0; j < p->n; j++) {
-        double s = factor * p->before[j] / p->columns[j];
-        double y = (p->before[j] - p->tangent[j]) / p->columns[j];
-        sy += s * y;
-        yy += y * y;
-    }
-    if (!(yy > 0.0) || !(sy > 0.0)) return 1.0;
-    return fmin(fmax(sy / yy, 0.05), 5.0);
-}
-
-/* The longest part of the step that stays near. */
+/* The longest part of the normal step that stays near. */
 static double near_part(const level_problem *p)
 {
     const double *scale = p->work->request->scale;
     double part = 1.0;
     for (int j = 0; j < p->n; j++) {
-        double far = (p->preferred[j] ? FAR : FAR_FREE) * fmax(scale[p->column[j]], fabs(p->u[j]));
-        if (fabs(p->step[j]) * part > far) part = far / fabs(p->step[j]);
+        double far = FAR * fmax(scale[p->column[j]], fabs(p->u[j])), step = fabs(p->normal[j]);
+        if (p->preferred[j] && step * part > far) part = far / step;
     }
     return part;
 }
 
-/* trial = u + lambda step; its residual goes to r, the normal correction there to w */
+/* trial = u + lambda normal; its residual goes to misfit, the normal correction there to w */
 static level_outcome try_step(level_problem *p, double lambda)
 {
-    for (int j = 0; j < p->n; j++) p->trial[j] = p->u[j] + lambda * p->step[j];
+    for (int j = 0; j < p->n; j++) p->trial[j] = p->u[j] + lambda * p->normal[j];
     level_outcome outcome = level_residual(p, p->trial, p->misfit);
     if (outcome == LEVEL_MET) normal_step(p, p->misfit, p->w);
     return outcome;
@@ -101,69 +88,154 @@ static double shorter(const level_problem *p, double lambda, double normal)
     return fmin(fmax(best, 0.1 * lambda), 0.5 * lambda);
 }
 
-/* Move u as far along the step as the test allows; *lambda tells how far. */
-static level_outcome line_search(level_problem *p, double factor, double *lambda)
+/* Move u as far along the normal step as the test allows. */
+static level_outcome line_search(level_problem *p)
 {
-    const double normal = mean_length(p, p->normal);
-    const double tangential = CURVATURE * factor * mean_length(p, p->tangent);
-    const double near = near_part(p);
-    *lambda = 1.0;
-    while (*lambda >= LEAST_LAMBDA) {
-        level_outcome outcome = try_step(p, *lambda);
+    const double normal = mean_length(p, p->normal), near = near_part(p);
+    double lambda = 1.0;
+    while (lambda >= LEAST_LAMBDA) {
+        level_outcome outcome = try_step(p, lambda);
         if (outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY) return outcome;
         bool linear = false, monotone = false;
         if (outcome == LEVEL_MET) {
-            double next = mean_length(p, p->w), drift = *lambda * tangential;
-            linear = next <= NEARLY_LINEAR * normal + drift;
-            monotone = next <= (1.0 - 0.25 * *lambda) * normal + drift ||
+            double next = mean_length(p, p->w);
+            linear = next <= NEARLY_LINEAR * normal;
+            monotone = next <= (1.0 - 0.25 * lambda) * normal ||
                        level_length(p, p->w) <= p->work->tolerance;
         }
-        if (linear || (monotone && *lambda <= near)) {
+        if (linear || (monotone && lambda <= near)) {
             vector_copy(p->n, p->trial, p->u);
             vector_copy(p->m, p->misfit, p->r);
             return LEVEL_MET;
         }
-        double next = outcome == LEVEL_MET ? shorter(p, *lambda, normal) : 0.5 * *lambda;
-        *lambda = *lambda > near && outcome == LEVEL_MET ? near : next;
+        double next = outcome == LEVEL_MET ? shorter(p, lambda, normal) : 0.5 * lambda;
+        lambda = lambda > near && outcome == LEVEL_MET ? near : next;
     }
     return LEVEL_STALLED;
 }
 
-/* Up to four more normal corrections with the factors at hand, while they help: to round-off. */
-static void polish(level_problem *p)
+/* Up to `most` normal corrections of u (residual in r) with the factors at hand, while they help;
+ * returns the misfit reached. */
+static double correct(level_problem *p, double *u, double *r, int most)
 {
-    double misfit = level_misfit(p, p->r);
-    for (int k = 0; k < POLISH && misfit > DBL_EPSILON; k++) {
-        normal_step(p, p->r, p->w);
-        for (int j = 0; j < p->n; j++) p->trial[j] = p->u[j] + p->w[j];
-        if (level_residual(p, p->trial, p->rhs) != LEVEL_MET) return;
+    double misfit = level_misfit(p, r);
+    for (int k = 0; k < most && misfit > DBL_EPSILON; k++) {
+        normal_step(p, r, p->w);
+        for (int j = 0; j < p->n; j++) p->step[j] = u[j] + p->w[j];
+        if (level_residual(p, p->step, p->rhs) != LEVEL_MET) break;
         double next = level_misfit(p, p->rhs);
-        if (!(next < 0.5 * misfit)) return;
+        if (!(next < 0.5 * misfit)) break;
         misfit = next;
-        vector_copy(p->n, p->trial, p->u);
-        vector_copy(p->m, p->rhs, p->r);
+        vector_copy(p->n, p->step, u);
+        vector_copy(p->m, p->rhs, r);
     }
+    return misfit;
 }
 
-/* Jacobian at u, its factors, and the two parts of the step. */
-static level_outcome directions(level_problem *p, double rcond, int iteration, double *factor)
+/* Jacobian at u and its factors. */
+static level_outcome linearise(level_problem *p, double rcond)
 {
     level_outcome outcome = level_jacobian(p, p->u);
     if (outcome != LEVEL_MET) return outcome;
-    level_scale(p, FREE_FACTOR);
-    if (kkt_factor(p->solver, p->B, rcond, 0.0) != LINEAR_OK) return LEVEL_NO_MEMORY;
-    normal_step(p, p->r, p->normal);
-    vector_copy(p->n, p->tangent, p->before);
-    tangential_step(p, p->tangent);
-    *factor = iteration > 0 ? tangential_factor(p, *factor) : 1.0;
-    for (int j = 0; j < p->n; j++) p->step[j] = p->normal[j] + *factor * p->tangent[j];
-    return LEVEL_MET;
+    level_scale(p);
+    return kkt_factor(p->solver, p->B, rcond, 0.0) == LINEAR_OK ? LEVEL_MET : LEVEL_NO_MEMORY;
 }
 
-/* A failure after a solution was found only means that it cannot be brought nearer. */
-static level_outcome fall_back(level_problem *p, int met, level_outcome outcome)
+/* sum over preferred unknowns of ((u_j - origin_j) / scale_j)^2 */
+static double distance(const level_problem *p, const double *u)
 {
-    if (met == 0 || outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY) return outcome;
+    double sum = 0.0;
+    for (int j = 0; j < p->n; j++) {
+        double way = (u[j] - p->work->origin[p->column[j]]) / p->columns[j];
+        if (p->preferred[j]) sum += way * way;
+    }
+    return sum;
+}
+
+/* sum over preferred unknowns of (du_j / scale_j)^2 */
+static double weighted_square(const level_problem *p, const double *du)
+{
+    double sum = 0.0;
+    for (int j = 0; j < p->n; j++)
+        if (p->preferred[j]) sum += du[j] * du[j] / (p->columns[j] * p->columns[j]);
+    return sum;
+}
+
+/* Barzilai and Borwein's length of the tangential step [BB88]: by the curvature of the solutions
+ * plain Gauss-Newton steps are too short or too long. `factor` is the last one. */
+static double tangential_factor(const level_problem *p, double factor)
+{
+    double sy = 0.0, yy = 0.0;
+    for (int j = 0; j < p->n; j++) {
+        if (!p->preferred[j]) continue;
+        double y = (p->before[j] - p->tangent[j]) / p->columns[j];
+        sy += factor * p->before[j] / p->columns[j] * y;
+        yy += y * y;
+    }
+    return yy > 0.0 && sy > 0.0 ? fmin(fmax(sy / yy, 0.01), 100.0) : 1.0;
+}
+
+/* Move along the tangent and back to the solutions if that brings u nearer; *factor: how far. */
+static bool tangential_move(level_problem *p, double *factor)
+{
+    const double before = distance(p, p->u), slope = weighted_square(p, p->tangent);
+    for (int k = 0; k < SHORTER; k++, *factor *= 0.25) {
+        for (int j = 0; j < p->n; j++) p->trial[j] = p->u[j] + *factor * p->tangent[j];
+        if (level_residual(p, p->trial, p->r) != LEVEL_MET) continue;
+        if (correct(p, p->trial, p->r, RETURN) > 10.0 * p->work->tolerance) continue;
+        double gain = before - distance(p, p->trial);
+        if (!(gain >= 1e-4 * *factor * slope - ROUNDING * before)) continue;
+        vector_copy(p->n, p->trial, p->u);
+        return true;
+    }
+    return false;
+}
+
+/* Bring a solution nearer to the origin; it stays a solution. */
+static level_outcome approach(level_problem *p, double rcond)
+{
+    const int most = kkt_is_dense(p->solver) ? TANGENTIAL : TANGENTIAL_LARGE;
+    double factor = 1.0, last = DBL_MAX;
+    for (int k = 0; k < most; k++) {
+        vector_copy(p->n, p->tangent, p->before);
+        tangential_step(p, p->tangent);
+        double slope = weighted_square(p, p->tangent), way = distance(p, p->u);
+        if (sqrt(slope) <= OPTIMAL * (1.0 + sqrt(way))) break;
+        if (slope <= 1e-10 * way && slope >= 0.5 * last) break; /* only rounding errors move */
+        last = slope;
+        factor = k > 0 ? tangential_factor(p, factor) : 1.0;
+        if (!tangential_move(p, &factor)) break;
+        p->used++;
+        level_outcome outcome = linearise(p, rcond);
+        if (outcome != LEVEL_MET) return outcome;
+    }
+    return level_residual(p, p->u, p->r);
+}
+
+/* Misfit at u; where it stands still, after a look at the rounding errors of R. */
+static level_outcome judge(level_problem *p, double *misfit)
+{
+    const double last = *misfit;
+    *misfit = level_misfit(p, p->r);
+    if (!level_suspicious(p, *misfit) || *misfit < 0.1 * last) return LEVEL_MET;
+    level_outcome outcome = level_measure_noise(p, p->u, p->r);
+    *misfit = level_misfit(p, p->r);
+    return outcome;
+}
+
+/* The end of an iteration that has met all rows; p->good stays if coming nearer goes wrong. */
+static level_outcome settle(level_problem *p, double rcond)
+{
+    correct(p, p->u, p->r, POLISH);
+    vector_copy(p->n, p->u, p->good);
+    if (!p->least_change) return LEVEL_MET;
+    level_outcome outcome = approach(p, rcond);
+    if (outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY) return outcome;
+    if (outcome == LEVEL_MET) {
+        double misfit = correct(p, p->u, p->r, POLISH);
+        outcome = judge(p, &misfit);
+        if (outcome == LEVEL_MET && misfit <= p->work->tolerance) return LEVEL_MET;
+    }
     vector_copy(p->n, p->good, p->u);
     outcome = level_residual(p, p->u, p->r);
     return outcome == LEVEL_MET ? level_jacobian(p, p->u) : outcome;
@@ -171,27 +243,16 @@ static level_outcome fall_back(level_problem *p, int met, level_outcome outcome)
 
 level_outcome level_newton(level_problem *p, double rcond)
 {
-    double factor = 1.0, lambda = 1.0;
-    int met = 0;
+    double misfit = DBL_MAX;
     level_outcome outcome = level_residual(p, p->u, p->r);
-    for (int k = 0; outcome == LEVEL_MET; k++) {
-        double last = factor * lambda;
-        outcome = directions(p, rcond, k, &last);
-        factor = last;
-        if (outcome != LEVEL_MET) break;
-        if (level_misfit(p, p->r) <= p->work->tolerance) {
-            vector_copy(p->n, p->u, p->good);
-            if (level_length(p, p->tangent) <= OPTIMAL || ++met > TANGENTIAL) {
-                polish(p);
-                return LEVEL_MET;
-            }
-        } else if (level_length(p, p->normal) <= DBL_EPSILON) {
-            outcome = LEVEL_STALLED;
-            break;
-        }
-        if (k >= p->iterations + met) outcome = LEVEL_STALLED;
-        p->used++;
-        if (outcome == LEVEL_MET) outcome = line_search(p, factor, &lambda);
+    for (int k = 0; outcome == LEVEL_MET; k++, p->used++) {
+        outcome = linearise(p, rcond);
+        if (outcome == LEVEL_MET) outcome = judge(p, &misfit);
+        if (outcome != LEVEL_MET) return outcome;
+        if (misfit <= p->work->tolerance) return settle(p, rcond);
+        normal_step(p, p->r, p->normal);
+        if (k >= p->iterations || level_length(p, p->normal) <= DBL_EPSILON) return LEVEL_STALLED;
+        outcome = line_search(p);
     }
-    return fall_back(p, met, outcome);
+    return outcome;
 }

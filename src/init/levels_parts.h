@@ -18,6 +18,7 @@ typedef struct level_work {
     double *values; /* of the Jacobian */
     double *size;   /* m: max_j |dR_i/du_j| scale_j */
     double *noise;  /* m: rounding errors of R_i */
+    double *rough;  /* m: rounding errors that were measured, cancellation within R_i too */
     double *seen;   /* m: the largest size met so far */
     int failed_row, failed_column; /* of the last evaluation that failed; -1: not known */
 } level_work;
@@ -35,9 +36,9 @@ typedef struct level_problem {
     double *start;     /* n */
     double *least;     /* n: the least squares solution, if one was looked for */
     double *r, *misfit;
-    double *offset;         /* m */
-    double *values, *B;     /* Jacobian, and scaled */
-    double *rows, *columns; /* B = diag(rows) J diag(columns) */
+    double *offset;                               /* m */
+    double *values, *B;                           /* Jacobian, and scaled */
+    double *rows, *columns;                       /* B = diag(rows) J diag(columns) */
     double *normal, *tangent, *before, *step, *w; /* n */
     double *rhs;                                  /* m */
     bool least_change; /* move along the solutions towards `origin`, too */
@@ -72,10 +73,15 @@ level_outcome level_jacobian(level_problem *p, const double *u);
 /* misfit_i = |r_i| in units of the unknown that moves row i most, less rounding errors; returns the
  * largest. */
 double level_misfit(level_problem *p, const double *r);
+/* Measure the rounding errors of R at u, where the Jacobian is known and r = R(u) - offset: what
+ * terms that cancel each other leave cannot be seen in derivatives. */
+level_outcome level_measure_noise(level_problem *p, const double *u, const double *r);
+/* Whether a misfit is so small that rounding errors may be all of it. */
+bool level_suspicious(const level_problem *p, double misfit);
 /* max_j |step_j| / max(scale_j, |u_j|) */
 double level_length(const level_problem *p, const double *step);
-/* B from the Jacobian. free_factor: how much cheaper it is to move free unknowns. */
-void level_scale(level_problem *p, double free_factor);
+/* B from the Jacobian: rows scaled to 1, unknowns in their scales, free ones in their own sizes. */
+void level_scale(level_problem *p);
 /* Unknowns of the problem to work->u. */
 void level_store(level_problem *p);
 
@@ -87,6 +93,13 @@ level_outcome level_homotopy(level_problem *p);
 /* All stages from the problem's start. *stage tells which succeeded; on LEVEL_STALLED p->u is the
  * least squares solution. */
 level_outcome level_stages(level_problem *p, level_stage *stage);
+
+/* levels_split.c */
+
+/* core[i]: equation i belongs to the structurally over-determined part of the free unknowns, that
+ * is, free unknowns cannot meet it on their own; settled[j]: free unknown j stands in those
+ * equations only or among them. Returns how many equations do not belong to it, or -1: memory. */
+int level_split(const level_system *system, const dae_tag *tag, bool *core, bool *settled);
 
 /* levels_rank.c */
 

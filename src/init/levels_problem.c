@@ -7,6 +7,10 @@
 
 /* A row's size is at least this part of the largest seen, so that x^2 = 0 can be met. */
 static const double SIZE_FLOOR = 1e-8;
+/* Rounding errors above this part of a row's size are not believed. */
+static const double MOST_NOISE = 1e-7;
+static const double SHAKE = 1e-13, SAFETY = 4.0;
+enum { SAMPLES = 4 };
 /* Entries below this part of their row are rounding errors. */
 static const double ENTRY_FLOOR = 1e-14;
 /* Rounding errors of R_i: this many ulp of the sum of its terms. */
@@ -27,8 +31,9 @@ bool level_work_new(level_work *work, const level_system *system, const level_re
     work->size = DAE_ARRAY(double, m);
     work->noise = DAE_ARRAY(double, m);
     work->seen = DAE_ARRAY(double, m);
+    work->rough = DAE_ARRAY(double, m);
     if (!work->u || !work->origin || !work->r || !work->values || !work->size || !work->noise ||
-        !work->seen)
+        !work->seen || !work->rough)
         return false;
     for (int j = 0; j < n; j++) {
         work->u[j] = request->tag[j] == DAE_TAG_FIXED ? request->given[j] : u[j];
@@ -39,19 +44,18 @@ bool level_work_new(level_work *work, const level_system *system, const level_re
 
 void level_work_free(level_work *work)
 {
-    double *const blocks[] = {work->u,    work->origin, work->r,   work->values,
-                              work->size, work->noise,  work->seen};
+    double *const blocks[] = {work->u,    work->origin, work->r,    work->values,
+                              work->size, work->noise,  work->seen, work->rough};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
     *work = (level_work){0};
 }
 
 void level_problem_free(level_problem *p)
 {
-    void *const blocks[] = {p->row,  p->column,  p->colptr, p->rowind,  p->position,
-                            p->u,    p->trial,   p->good,   p->r,       p->misfit,
-                            p->B,    p->offset,  p->values, p->rows,    p->columns,
-                            p->step, p->tangent, p->normal, p->before,  p->w,
-                            p->rhs,  p->preferred, p->start, p->least};
+    void *const blocks[] = {p->row,    p->column, p->colptr,  p->rowind,    p->position, p->u,
+                            p->trial,  p->good,   p->r,       p->misfit,    p->B,        p->offset,
+                            p->values, p->rows,   p->columns, p->step,      p->tangent,  p->normal,
+                            p->before, p->w,      p->rhs,     p->preferred, p->start,    p->least};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
     kkt_free(p->solver);
     *p = (level_problem){0};
@@ -84,8 +88,9 @@ static bool collect_pattern(level_problem *p, const bool *held)
 
 static bool problem_vectors(level_problem *p)
 {
-    double **const columns[] = {&p->u,      &p->trial,  &p->good, &p->columns, &p->normal,
-                                &p->tangent, &p->before, &p->step, &p->w, &p->start, &p->least};
+    double **const columns[] = {&p->u,      &p->trial,   &p->good,   &p->columns,
+                                &p->normal, &p->tangent, &p->before, &p->step,
+                                &p->w,      &p->start,   &p->least};
     double **const rows[] = {&p->r, &p->misfit, &p->offset, &p->rows, &p->rhs};
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
         if (!(*columns[k] = DAE_ARRAY(double, p->n))) return false;
@@ -95,6 +100,22 @@ static bool problem_vectors(level_problem *p)
     p->B = DAE_ARRAY(double, p->colptr[p->n]);
     p->preferred = DAE_ARRAY(bool, p->n);
     return p->values && p->B && p->preferred;
+}
+
+/* Start values, tags and the linear solver. */
+static bool problem_solver(level_problem *p)
+{
+    const level_work *work = p->work;
+    bool *free = DAE_ARRAY(bool, p->n);
+    if (!free) return false;
+    for (int j = 0; j < p->n; j++) {
+        p->u[j] = p->start[j] = work->u[p->column[j]];
+        p->preferred[j] = work->request->tag[p->column[j]] != DAE_TAG_FREE;
+        free[j] = !p->preferred[j];
+    }
+    p->solver = kkt_new(p->m, p->n, p->colptr, p->rowind, free);
+    dae_free(free);
+    return p->solver != NULL;
 }
 
 bool level_problem_new(level_problem *p, level_work *work, int m, const int *rows, const bool *held)
@@ -108,13 +129,8 @@ bool level_problem_new(level_problem *p, level_work *work, int m, const int *row
     p->rowind = DAE_ARRAY(int, s->colptr[s->n]);
     p->position = DAE_ARRAY(int, s->colptr[s->n]);
     if (p->row && p->column && p->colptr && p->rowind && p->position && collect_pattern(p, held) &&
-        problem_vectors(p) && (p->solver = kkt_new(m, p->n, p->colptr, p->rowind))) {
-        for (int j = 0; j < p->n; j++) {
-            p->u[j] = p->start[j] = work->u[p->column[j]];
-            p->preferred[j] = work->request->tag[p->column[j]] != DAE_TAG_FREE;
-        }
+        problem_vectors(p) && problem_solver(p))
         return true;
-    }
     level_problem_free(p);
     return false;
 }
@@ -161,6 +177,7 @@ static void row_sizes(level_work *work)
     for (int i = 0; i < s->m; i++) {
         if (isfinite(work->size[i])) work->seen[i] = fmax(work->seen[i], work->size[i]);
         work->size[i] = fmax(work->size[i], SIZE_FLOOR * work->seen[i]);
+        work->noise[i] = fmax(work->noise[i], fmin(work->rough[i], MOST_NOISE * work->size[i]));
     }
 }
 
@@ -183,6 +200,37 @@ level_outcome level_jacobian(level_problem *p, const double *u)
     return outcome_of(status);
 }
 
+bool level_suspicious(const level_problem *p, double misfit)
+{
+    return misfit > p->work->tolerance && misfit < MOST_NOISE;
+}
+
+/* max over some u + du of |R(u + du) - R(u) - J du|, du_j random within 500 ulp of u_j; several
+ * times that, since these are only samples */
+level_outcome level_measure_noise(level_problem *p, const double *u, const double *r)
+{
+    level_work *work = p->work;
+    for (unsigned sample = 1; sample <= SAMPLES; sample++) {
+        vector_copy(p->m, r, p->rhs);
+        for (int j = 0; j < p->n; j++) {
+            unsigned mix = ((unsigned)j + 1u) * 2654435761u + sample * 40503u;
+            mix = (mix ^ (mix >> 15)) * 2246822519u;
+            p->step[j] = u[j] + SHAKE * u[j] * ((double)(mix >> 8) * 0x1p-23 - 1.0);
+            for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++)
+                p->rhs[p->rowind[e]] += p->values[e] * (p->step[j] - u[j]);
+        }
+        level_outcome outcome = level_residual(p, p->step, p->misfit);
+        if (outcome == LEVEL_UNDEFINED) continue;
+        if (outcome != LEVEL_MET) return outcome;
+        for (int i = 0; i < p->m; i++) {
+            double *rough = &work->rough[p->row[i]];
+            *rough = fmax(*rough, SAFETY * fabs(p->misfit[i] - p->rhs[i]));
+        }
+    }
+    row_sizes(work);
+    return LEVEL_MET;
+}
+
 double level_misfit(level_problem *p, const double *r)
 {
     double most = 0.0;
@@ -203,12 +251,13 @@ double level_length(const level_problem *p, const double *step)
     return most;
 }
 
-void level_scale(level_problem *p, double free_factor)
+void level_scale(level_problem *p)
 {
     const double *scale = p->work->request->scale;
     for (int i = 0; i < p->m; i++) p->rows[i] = 0.0;
     for (int j = 0; j < p->n; j++) {
-        p->columns[j] = scale[p->column[j]] * (p->preferred[j] ? 1.0 : free_factor);
+        double size = fmax(scale[p->column[j]], fabs(p->u[j]));
+        p->columns[j] = p->preferred[j] ? scale[p->column[j]] : size;
         for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
             double *most = &p->rows[p->rowind[e]];
             *most = fmax(*most, fabs(p->values[e]) * p->columns[j]);

@@ -3,9 +3,9 @@
 #include "base/vector.h"
 #include "init/levels_parts.h"
 
-static const double RANK = 1e-9;     /* relative, of the scaled Jacobian */
-static const double SUPPORT = 1e-7;  /* components of a null vector that count */
-enum { VECTORS = 8 };                /* null vectors looked for in a part too large to be dense */
+static const double RANK = 1e-9;    /* relative, of the scaled Jacobian */
+static const double SUPPORT = 1e-7; /* components of a null vector that count */
+enum { VECTORS = 8 };               /* null vectors looked for in a part too large to be dense */
 
 static int find(int *parent, int i)
 {
@@ -35,7 +35,7 @@ static level_outcome factor(level_problem *p)
 {
     level_outcome outcome = level_jacobian(p, p->u);
     if (outcome != LEVEL_MET) return outcome;
-    level_scale(p, 1.0);
+    level_scale(p);
     return kkt_factor(p->solver, p->B, RANK, 0.0) == LINEAR_OK ? LEVEL_MET : LEVEL_NO_MEMORY;
 }
 

@@ -1,10 +1,13 @@
-/* Small matrices: complete orthogonal factorisation A P = Q [T 0; 0 0] Z [GVL13 5.4.7], or with
- * damping the Cholesky factors of A A' + mu I.
+/* Small matrices: complete orthogonal factorisations A P = Q [T 0; 0 0] Z [GVL13 5.4.7], first of
+ * A_f, then of what Q' leaves of A_p in the rows where A_f cannot help; or with damping the
+ * Cholesky factors of A A' + mu I.
  *
- * Large ones: LU of the augmented matrix  [ I  A' ; A  -delta I ]  [Bjo96 2.5.3]. It is quasidefinite,
- * so that every symmetric pivot order exists [Van95]; delta keeps it away from singularity where
- * rows depend on each other, and refinement against the equations with delta = 0 takes its
- * influence out again: errors along a singular value s fall by delta/(s^2 + delta) in every sweep. */
+ * Large ones: LU of A if it is square and regular, else of the augmented matrix  [ D  A' ; A -delta
+ * I ] [Bjo96 2.5.3], D = 1 for costly unknowns and small for free ones. It is quasidefinite, so
+ * that every symmetric pivot order exists [Van95], and refinement against the equations with delta
+ * = 0 takes the influence of delta out again: errors along a singular value s fall by delta/(s^2 +
+ * delta) in every sweep. Where that is too slow there is the matrix with delta = 0 and without free
+ * unknowns in D, whose pivots take longer to find. */
 #include "linalg/kkt.h"
 
 #include "base/memory.h"
@@ -15,27 +18,53 @@
 
 /* Up to this many entries (350 x 350, say) the dense factorisation takes less than 50 ms. */
 static const long DENSE_ENTRIES = 120000;
-/* Two regularisations: one that survives dependent rows, and one for independent rows with singular
- * values too small for the first. */
+/* Two regularisations: one that refinement can take out again, and one that tells singular values
+ * from zero. */
 static const double DELTA = 1e-9, DELTA_SMALL = 1e-14;
+static const double FREE_WEIGHT = 1e-10; /* of free unknowns in the regularised matrix */
+static const double SOLVED = 1e-8;       /* misfit of a linear system that counts as solved */
+static const double REGULAR = 1e-13;     /* reciprocal condition that LU of A may have */
 enum { SWEEPS = 8 };
+
+/* A P = Q [T 0; 0 0] Z */
+typedef struct orthogonal {
+    int m, n, rank;
+    double *matrix, *tau, *tau_z; /* owned */
+    int *pivot;                   /* owned */
+} orthogonal;
+
+/* An augmented matrix: some diagonal entries may be missing. */
+typedef struct augmented {
+    matrix_layout layout;
+    linear_solver *solver;
+    double *values;
+    int *place;    /* of A' in it: one for each entry of A */
+    int *diagonal; /* n + m: place of the diagonal entry, or -1 */
+    bool factored;
+} augmented;
 
 struct kkt {
     int m, n;
     const int *colptr, *rowind; /* borrowed */
     const double *values;       /* borrowed */
+    bool *free;
+    int free_count;
     double damping, delta;
-    bool factored; /* sparse: the augmented matrix has usable factors */
     int rank;
     /* dense */
-    double *matrix, *tau, *tau_z, *work, *vector;
-    int *pivot, work_size;
+    bool dense;
+    orthogonal first, second;     /* of A_f, and of the rest of A_p */
+    double *work, *vector, *rest; /* rest: w_p, and b less what it explains */
+    double *square;               /* m x m: Cholesky factors */
+    int work_size;
+    bool positive; /* the Cholesky factors exist */
     /* sparse */
-    matrix_layout layout;
-    linear_solver *solver;
-    double *augmented; /* values */
-    int *place;        /* of the entries of A' in the augmented matrix */
-    double *b, *residual, *x, *best;
+    matrix_layout layout;  /* of a square A */
+    linear_solver *direct; /* its factors, if they are in force: */
+    bool solved_directly;
+    augmented exact, regular;    /* without solver until they are needed */
+    augmented *used;             /* the one with the factors in force */
+    double *residual, *x, *best; /* n + m */
 };
 
 static int larger(int a, int b)
@@ -43,168 +72,180 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
+static void orthogonal_free(orthogonal *f)
+{
+    dae_free(f->matrix);
+    dae_free(f->tau);
+    dae_free(f->tau_z);
+    dae_free(f->pivot);
+}
+
+static void augmented_free(augmented *a)
+{
+    linear_free(a->solver);
+    layout_free(&a->layout);
+    dae_free(a->values);
+    dae_free(a->place);
+    dae_free(a->diagonal);
+    *a = (augmented){0};
+}
+
 void kkt_free(kkt *k)
 {
     if (!k) return;
-    linear_free(k->solver);
+    orthogonal_free(&k->first);
+    orthogonal_free(&k->second);
+    augmented_free(&k->exact);
+    augmented_free(&k->regular);
+    linear_free(k->direct);
     layout_free(&k->layout);
-    void *const blocks[] = {k->matrix, k->tau,      k->tau_z, k->work, k->vector, k->pivot,
-                            k->place,  k->residual, k->x,     k->best, k->b,      k->augmented};
+    void *const blocks[] = {k->free,   k->work,     k->vector, k->rest,
+                            k->square, k->residual, k->x,      k->best};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) dae_free(blocks[i]);
     dae_free(k);
 }
 
 bool kkt_is_dense(const kkt *k)
 {
-    return k->matrix != NULL;
+    return k->dense;
+}
+
+static bool orthogonal_new(orthogonal *f, int m, int n)
+{
+    const int most = larger(larger(m, n), 1);
+    f->matrix = DAE_ARRAY(double, (size_t)larger(m, 1) * (size_t)larger(n, 1));
+    f->tau = DAE_ARRAY(double, most);
+    f->tau_z = DAE_ARRAY(double, most);
+    f->pivot = DAE_ARRAY(int, most);
+    return f->matrix && f->tau && f->tau_z && f->pivot;
 }
 
 static bool dense_new(kkt *k)
 {
-    const int m = k->m, n = k->n, most = larger(larger(m, n), 1);
+    const int m = k->m, most = larger(larger(m, k->n), 1);
     k->work_size = 64 * (most + 1) + 3 * most; /* block size 64 for every routine below */
-    k->matrix = DAE_ARRAY(double, (size_t)larger(m, 1) * (size_t)most);
-    k->tau = DAE_ARRAY(double, most);
-    k->tau_z = DAE_ARRAY(double, most);
     k->work = DAE_ARRAY(double, k->work_size);
     k->vector = DAE_ARRAY(double, most);
-    k->pivot = DAE_ARRAY(int, most);
-    return k->matrix && k->tau && k->tau_z && k->work && k->vector && k->pivot;
-}
-
-/* Pattern of the augmented matrix: column j < n holds (j, j) and A(:, j), column n + i holds
- * A(i, :)' and (n + i, n + i). place[e] = where entry e of A stands once more, as one of A'. */
-static bool augmented_pattern(kkt *k, int *colptr, int *rowind)
-{
-    const int m = k->m, n = k->n, count = k->colptr[n];
-    int *next = DAE_ARRAY(int, m + 1), at = 0;
-    if (!next) return false;
-    for (int e = 0; e < count; e++) next[k->rowind[e]]++;
-    for (int j = 0; j < n; j++) {
-        colptr[j] = at;
-        rowind[at++] = j;
-        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) rowind[at++] = n + k->rowind[e];
-    }
-    for (int i = 0; i < m; i++) {
-        int length = next[i];
-        colptr[n + i] = next[i] = at;
-        at += length;
-        rowind[at++] = n + i;
-    }
-    colptr[n + m] = at;
-    for (int j = 0; j < n; j++)
-        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) {
-            int p = next[k->rowind[e]]++;
-            rowind[p] = j;
-            k->place[e] = p;
-        }
-    dae_free(next);
-    return true;
-}
-
-static bool sparse_new(kkt *k)
-{
-    const int size = k->m + k->n, count = k->colptr[k->n];
-    int *colptr = DAE_ARRAY(int, size + 1), *rowind = DAE_ARRAY(int, 2 * (size_t)count + (size_t)size);
-    k->place = DAE_ARRAY(int, count);
-    k->augmented = DAE_ARRAY(double, 2 * (size_t)count + (size_t)size);
-    k->residual = DAE_ARRAY(double, size);
-    k->b = DAE_ARRAY(double, size);
-    k->x = DAE_ARRAY(double, size);
-    k->best = DAE_ARRAY(double, size);
-    bool ok = colptr && rowind && k->place && k->augmented && k->residual && k->b && k->x &&
-              k->best && augmented_pattern(k, colptr, rowind) &&
-              layout_sparse(&k->layout, size, colptr, rowind);
-    dae_free(colptr);
-    dae_free(rowind);
-    if (ok) k->solver = linear_sparse.analyse(&k->layout);
-    return ok && k->solver;
-}
-
-kkt *kkt_new(int m, int n, const int *colptr, const int *rowind)
-{
-    kkt *k = DAE_NEW(kkt);
-    if (!k) return NULL;
-    *k = (kkt){.m = m, .n = n, .colptr = colptr, .rowind = rowind};
-    long entries = (long)m * n, square = (long)m * m;
-    bool dense = entries <= DENSE_ENTRIES && square <= 4 * DENSE_ENTRIES;
-    if (dense ? dense_new(k) : sparse_new(k)) return k;
-    kkt_free(k);
-    return NULL;
+    k->rest = DAE_ARRAY(double, 2 * (size_t)most);
+    k->square = DAE_ARRAY(double, (size_t)larger(m, 1) * (size_t)larger(m, 1));
+    return k->work && k->vector && k->rest && k->square &&
+           orthogonal_new(&k->first, m, k->free_count) &&
+           orthogonal_new(&k->second, m, k->n - k->free_count);
 }
 
 /* ---- dense ---- */
 
-/* matrix := A, by columns with leading dimension m */
-static void dense_fill(kkt *k)
+/* matrix := the free or the costly columns of A, leading dimension m; returns how many */
+static int fill_columns(const kkt *k, bool free, double *matrix)
 {
-    const int m = larger(k->m, 1);
-    vector_zero(m * k->n, k->matrix);
-    for (int j = 0; j < k->n; j++)
-        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++)
-            k->matrix[(size_t)k->rowind[e] + (size_t)j * (size_t)m] = k->values[e];
+    int n = 0;
+    for (int j = 0; j < k->n; j++) {
+        if (k->free[j] != free) continue;
+        double *column = matrix + (size_t)n++ * (size_t)k->m;
+        vector_zero(k->m, column);
+        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) column[k->rowind[e]] = k->values[e];
+    }
+    return n;
 }
 
-/* A P = Q [T 0; 0 0] Z, with rank = number of diagonal entries above rcond times the first */
-static void orthogonal_factors(kkt *k, double rcond)
+/* Factor f->matrix (m x n, leading dimension m): the rank is the number of pivots above rcond. */
+static void orthogonal_factor(kkt *k, orthogonal *f, int m, int n, double rcond)
 {
-    const int m = k->m, n = k->n, least = m < n ? m : n;
-    dense_fill(k);
-    memset(k->pivot, 0, (size_t)n * sizeof *k->pivot);
-    k->rank = 0;
+    const int least = m < n ? m : n;
+    f->m = m;
+    f->n = n;
+    f->rank = 0;
     if (least == 0) return;
-    lapack_enter();
-    LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, m, n, k->matrix, m, k->pivot, k->tau, k->work,
+    memset(f->pivot, 0, (size_t)n * sizeof *f->pivot);
+    LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, m, n, f->matrix, m, f->pivot, f->tau, k->work,
                         k->work_size);
-    double first = fabs(k->matrix[0]);
-    while (k->rank < least && fabs(k->matrix[k->rank * (m + 1)]) > rcond * first) k->rank++;
-    if (k->rank > 0 && k->rank < n)
-        LAPACKE_dtzrzf_work(LAPACK_COL_MAJOR, k->rank, n, k->matrix, m, k->tau_z, k->work,
+    while (f->rank < least && fabs(f->matrix[f->rank * (m + 1)]) > rcond) f->rank++;
+    if (f->rank > 0 && f->rank < n)
+        LAPACKE_dtzrzf_work(LAPACK_COL_MAJOR, f->rank, n, f->matrix, m, f->tau_z, k->work,
                             k->work_size);
-    lapack_leave();
 }
 
-/* w = P Z' [T^-1 (Q'b)_1; 0] */
-static void orthogonal_solve(kkt *k, const double *b, double *w)
+/* c := Q' c for `columns` columns with leading dimension ld */
+static void apply_q(kkt *k, const orthogonal *f, int columns, double *c, int ld)
 {
-    const int m = k->m, n = k->n, rank = k->rank, least = m < n ? m : n;
+    const int least = f->m < f->n ? f->m : f->n;
+    if (least > 0 && columns > 0)
+        LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', f->m, columns, least, f->matrix, f->m,
+                            f->tau, c, ld, k->work, k->work_size);
+}
+
+/* w := P Z' [T^-1 (Q'b)_1; 0], for the n unknowns of f; b is lost */
+static void orthogonal_solve(kkt *k, const orthogonal *f, double *b, double *w)
+{
+    const int n = f->n, rank = f->rank;
+    double *c = k->vector;
     vector_zero(n, w);
     if (rank == 0) return;
-    double *c = k->vector;
-    vector_zero(larger(m, n), c);
-    vector_copy(m, b, c);
-    lapack_enter();
-    LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', m, 1, least, k->matrix, m, k->tau, c,
-                        larger(m, n), k->work, k->work_size);
-    LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'U', 'N', 'N', rank, 1, k->matrix, m, c, larger(m, n));
-    for (int i = rank; i < larger(m, n); i++) c[i] = 0.0;
+    apply_q(k, f, 1, b, f->m);
+    vector_zero(n, c);
+    vector_copy(rank, b, c);
+    LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'U', 'N', 'N', rank, 1, f->matrix, f->m, c, n);
     if (rank < n)
-        LAPACKE_dormrz_work(LAPACK_COL_MAJOR, 'L', 'T', n, 1, rank, n - rank, k->matrix, m, k->tau_z,
-                            c, larger(m, n), k->work, k->work_size);
-    lapack_leave();
-    for (int j = 0; j < n; j++) w[k->pivot[j] - 1] = c[j];
+        LAPACKE_dormrz_work(LAPACK_COL_MAJOR, 'L', 'T', n, 1, rank, n - rank, f->matrix, f->m,
+                            f->tau_z, c, n, k->work, k->work_size);
+    for (int j = 0; j < n; j++) w[f->pivot[j] - 1] = c[j];
 }
 
-/* Cholesky factors of A A' + mu I, in place of A */
-static linear_status damped_factors(kkt *k)
+/* Factors of A_f = Q1 .., and of the last rows of Q1' A_p, where A_f has none. */
+static void dense_factor(kkt *k, double rcond)
 {
-    const int m = k->m, n = k->n;
-    double *full = DAE_ARRAY(double, (size_t)larger(m, 1) * (size_t)larger(m, 1));
-    if (!full) return LINEAR_MEMORY;
-    dense_fill(k);
-    for (int j = 0; j < n; j++) {
-        const double *column = k->matrix + (size_t)j * (size_t)m;
-        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++)
-            vector_axpy(m, k->values[e], column, full + (size_t)k->rowind[e] * (size_t)m);
-    }
-    for (int i = 0; i < m; i++) full[(size_t)i * (size_t)(m + 1)] += k->damping;
+    const int m = k->m;
+    int n = fill_columns(k, true, k->first.matrix);
     lapack_enter();
-    int info = m > 0 ? LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', m, full, m) : 0;
+    orthogonal_factor(k, &k->first, m, n, rcond);
+    n = fill_columns(k, false, k->second.matrix);
+    apply_q(k, &k->first, n, k->second.matrix, m);
+    const int known = k->first.rank, left = m - known;
+    for (int j = 0; j < n && known > 0; j++)
+        memmove(k->second.matrix + (size_t)j * (size_t)left,
+                k->second.matrix + (size_t)j * (size_t)m + known, (size_t)left * sizeof(double));
+    orthogonal_factor(k, &k->second, left, n, rcond);
     lapack_leave();
-    k->factored = info == 0;
-    vector_copy(m * m, full, k->matrix);
-    dae_free(full);
-    return LINEAR_OK;
+    k->rank = known + k->second.rank;
+}
+
+/* w_p from the rows where w_f cannot help, then w_f from what is left */
+static void dense_solve(kkt *k, const double *b, double *w)
+{
+    const int m = k->m, most = larger(m, k->n);
+    double *left = k->rest, *part = k->rest + most;
+    vector_copy(m, b, left);
+    lapack_enter();
+    apply_q(k, &k->first, 1, left, m);
+    orthogonal_solve(k, &k->second, left + k->first.rank, part);
+    vector_copy(m, b, left);
+    for (int j = 0, p = 0; j < k->n; j++) {
+        if (k->free[j]) continue;
+        w[j] = part[p++];
+        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++)
+            left[k->rowind[e]] -= k->values[e] * w[j];
+    }
+    orthogonal_solve(k, &k->first, left, part);
+    lapack_leave();
+    for (int j = 0, f = 0; j < k->n; j++)
+        if (k->free[j]) w[j] = part[f++];
+}
+
+/* Cholesky factors of A A' + mu I */
+static void damped_factor(kkt *k)
+{
+    const int m = k->m;
+    vector_zero(m * m, k->square);
+    for (int j = 0; j < k->n; j++)
+        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) {
+            double *column = k->square + (size_t)k->rowind[e] * (size_t)m;
+            for (int f = k->colptr[j]; f < k->colptr[j + 1]; f++)
+                column[k->rowind[f]] += k->values[e] * k->values[f];
+        }
+    for (int i = 0; i < m; i++) k->square[(size_t)i * (size_t)(m + 1)] += k->damping;
+    lapack_enter();
+    k->positive = m == 0 || LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', m, k->square, m) == 0;
+    lapack_leave();
 }
 
 /* w = A' (A A' + mu I)^-1 b */
@@ -212,10 +253,10 @@ static void damped_solve(kkt *k, const double *b, double *w)
 {
     const int m = k->m;
     vector_zero(k->n, w);
-    if (!k->factored || m == 0) return;
+    if (!k->positive || m == 0) return;
     vector_copy(m, b, k->vector);
     lapack_enter();
-    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', m, 1, k->matrix, m, k->vector, m);
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', m, 1, k->square, m, k->vector, m);
     lapack_leave();
     for (int j = 0; j < k->n; j++)
         for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++)
@@ -224,33 +265,99 @@ static void damped_solve(kkt *k, const double *b, double *w)
 
 /* ---- sparse ---- */
 
-static linear_status augmented_factor(kkt *k, double delta)
+/* Pattern of the augmented matrix: column j < n holds (j, j), unless it is free in the exact one,
+ * and A(:, j); column n + i holds A(i, :)' and, in the regular one, (n + i, n + i). */
+static bool augmented_pattern(const kkt *k, augmented *a, bool exact, int *colptr, int *rowind)
+{
+    const int m = k->m, n = k->n, count = k->colptr[n];
+    int *next = DAE_ARRAY(int, m + 1), at = 0;
+    if (!next) return false;
+    for (int e = 0; e < count; e++) next[k->rowind[e]]++;
+    for (int j = 0; j < n; j++) {
+        colptr[j] = at;
+        a->diagonal[j] = exact && k->free[j] ? -1 : at;
+        if (a->diagonal[j] >= 0) rowind[at++] = j;
+        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) rowind[at++] = n + k->rowind[e];
+    }
+    for (int i = 0; i < m; i++) {
+        int length = next[i];
+        colptr[n + i] = next[i] = at;
+        at += length;
+        a->diagonal[n + i] = exact ? -1 : at;
+        if (!exact) rowind[at++] = n + i;
+    }
+    colptr[n + m] = at;
+    for (int j = 0; j < n; j++)
+        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) {
+            a->place[e] = next[k->rowind[e]]++;
+            rowind[a->place[e]] = j;
+        }
+    dae_free(next);
+    return true;
+}
+
+/* Pattern and symbolic factorisation, when it is needed first. False: memory. */
+static bool augmented_new(const kkt *k, augmented *a, bool exact)
+{
+    const size_t size = (size_t)(k->m + k->n), count = (size_t)k->colptr[k->n];
+    int *colptr = DAE_ARRAY(int, size + 1), *rowind = DAE_ARRAY(int, 2 * count + size);
+    a->place = DAE_ARRAY(int, count);
+    a->diagonal = DAE_ARRAY(int, size);
+    a->values = DAE_ARRAY(double, 2 * count + size);
+    bool ok = colptr && rowind && a->place && a->diagonal && a->values &&
+              augmented_pattern(k, a, exact, colptr, rowind) &&
+              layout_sparse(&a->layout, (int)size, colptr, rowind);
+    dae_free(colptr);
+    dae_free(rowind);
+    if (ok) a->solver = linear_sparse.analyse(&a->layout);
+    ok = ok && a->solver;
+    if (!ok) augmented_free(a);
+    return ok;
+}
+
+static bool sparse_new(kkt *k)
+{
+    const int size = k->m + k->n;
+    k->residual = DAE_ARRAY(double, size);
+    k->x = DAE_ARRAY(double, size);
+    k->best = DAE_ARRAY(double, size);
+    if (!k->residual || !k->x || !k->best) return false;
+    if (k->m != k->n) return true;
+    if (!layout_sparse(&k->layout, k->n, k->colptr, k->rowind)) return false;
+    k->direct = linear_sparse.analyse(&k->layout);
+    return k->direct != NULL;
+}
+
+static linear_status augmented_factor(kkt *k, augmented *a, double delta)
 {
     const int m = k->m, n = k->n;
+    const double weight = k->damping > 0.0 ? 1.0 : FREE_WEIGHT;
+    if (!a->solver && !augmented_new(k, a, a == &k->exact)) return LINEAR_MEMORY;
     for (int j = 0; j < n; j++) {
-        int at = k->layout.colptr[j];
-        k->augmented[at++] = 1.0;
-        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) {
-            k->augmented[at++] = k->values[e];
-            k->augmented[k->place[e]] = k->values[e];
-        }
+        int at = a->layout.colptr[j];
+        if (a->diagonal[j] >= 0) a->values[at++] = k->free[j] ? weight : 1.0;
+        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++)
+            a->values[at++] = a->values[a->place[e]] = k->values[e];
     }
-    for (int i = 0; i < m; i++) k->augmented[k->layout.colptr[n + i + 1] - 1] = -delta;
+    for (int i = 0; i < m; i++)
+        if (a->diagonal[n + i] >= 0) a->values[a->diagonal[n + i]] = -delta;
     k->delta = delta;
-    linear_status status = linear_factor(k->solver, k->augmented);
-    k->factored = status == LINEAR_OK;
+    k->used = a;
+    linear_status status = linear_factor(a->solver, a->values);
+    a->factored = status == LINEAR_OK;
     return status;
 }
 
-/* residual := [0; b] - [I A'; A -delta I] x; returns the largest component of the second part */
+/* residual := [0; b] - [D A'; A -delta I] x; returns the largest component of the second part */
 static double augmented_residual(kkt *k, const double *b, double delta)
 {
     const int m = k->m, n = k->n;
+    const augmented *a = k->used;
     double *r = k->residual, *lower = r + n, most = 0.0;
     const double *y = k->x + n;
     for (int i = 0; i < m; i++) lower[i] = b[i] + delta * y[i];
     for (int j = 0; j < n; j++) {
-        double sum = k->x[j];
+        double sum = a->diagonal[j] >= 0 ? a->values[a->diagonal[j]] * k->x[j] : 0.0;
         for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) {
             sum += k->values[e] * y[k->rowind[e]];
             lower[k->rowind[e]] -= k->values[e] * k->x[j];
@@ -261,75 +368,118 @@ static double augmented_residual(kkt *k, const double *b, double delta)
     return most;
 }
 
-/* Solve with refinement against delta_true; returns |b - A w| reached, relative to |b|. */
-static double refined_solve(kkt *k, const double *b, double delta_true, double *w)
+/* Solve with refinement against `delta`; returns |b - A w| reached, relative to |b|. */
+static double refined_solve(kkt *k, const double *b, double delta, double *w)
 {
     const int n = k->n, size = k->m + n;
     double norm = 0.0, least = DBL_MAX;
     for (int i = 0; i < k->m; i++) norm = fmax(norm, fabs(b[i]));
     vector_zero(size, k->x);
     vector_zero(n, w);
-    if (!(norm > 0.0) || !k->factored) return norm > 0.0 ? 1.0 : 0.0;
+    if (!(norm > 0.0) || !k->used->factored) return norm > 0.0 ? 1.0 : 0.0;
     for (int sweep = 0; sweep <= SWEEPS; sweep++) {
-        double misfit = augmented_residual(k, b, delta_true);
+        double misfit = augmented_residual(k, b, delta);
         if (!(misfit < 0.5 * least) && sweep > 2) break;
         if (misfit < least || sweep <= 1) {
             least = misfit;
             vector_copy(n, k->x, w);
         }
-        if (misfit <= 4.0 * DBL_EPSILON * norm || sweep == SWEEPS) break;
-        linear_solve(k->solver, k->residual);
+        if ((misfit <= 4.0 * DBL_EPSILON * norm && sweep > 1) || sweep == SWEEPS) break;
+        linear_solve(k->used->solver, k->residual);
         if (!vector_finite(size, k->residual)) break;
         vector_axpy(size, 1.0, k->residual, k->x);
     }
     return least / norm;
 }
 
+/* LU of A itself; false unless it is square and regular */
+static linear_status direct_factor(kkt *k)
+{
+    k->solved_directly = false;
+    if (!k->direct || k->damping > 0.0) return LINEAR_SINGULAR;
+    linear_status status = linear_factor(k->direct, k->values);
+    if (status != LINEAR_OK) return status;
+    k->solved_directly = linear_sparse.condition(k->direct) > REGULAR;
+    return k->solved_directly ? LINEAR_OK : LINEAR_SINGULAR;
+}
+
+/* w = A^-1 b, refined once */
+static void direct_solve(kkt *k, const double *b, double *w)
+{
+    const int n = k->n;
+    double *r = k->residual;
+    vector_copy(n, b, w);
+    linear_solve(k->direct, w);
+    matrix_multiply(&k->layout, k->values, w, r);
+    for (int i = 0; i < n; i++) r[i] = b[i] - r[i];
+    linear_solve(k->direct, r);
+    vector_axpy(n, 1.0, r, w);
+}
+
+static linear_status sparse_factor(kkt *k)
+{
+    linear_status status = direct_factor(k);
+    if (status == LINEAR_SINGULAR)
+        status = augmented_factor(k, &k->regular, k->damping > 0.0 ? k->damping : DELTA);
+    return status == LINEAR_MEMORY ? status : LINEAR_OK;
+}
+
+/* The better solution of two: where refinement stands still, another matrix is tried. */
+static void sparse_solve(kkt *k, const double *b, double *w)
+{
+    double least = refined_solve(k, b, 0.0, w);
+    const bool other = k->used == &k->regular;
+    if (least <= SOLVED || !other) return;
+    if (augmented_factor(k, &k->exact, 0.0) == LINEAR_OK) {
+        double misfit = refined_solve(k, b, 0.0, k->best);
+        if (misfit < 0.1 * least) {
+            vector_copy(k->n, k->best, w);
+            return; /* the next one starts with this matrix */
+        }
+    }
+    augmented_factor(k, &k->regular, DELTA);
+}
+
 /* ---- both ---- */
+
+kkt *kkt_new(int m, int n, const int *colptr, const int *rowind, const bool *free)
+{
+    kkt *k = DAE_NEW(kkt);
+    if (!k) return NULL;
+    *k = (kkt){.m = m, .n = n, .colptr = colptr, .rowind = rowind};
+    k->dense = (long)m * n <= DENSE_ENTRIES && (long)m * m <= 4 * DENSE_ENTRIES;
+    k->free = DAE_ARRAY(bool, n);
+    for (int j = 0; j < n && k->free && free; j++) k->free_count += k->free[j] = free[j];
+    if (k->free && (k->dense ? dense_new(k) : sparse_new(k))) return k;
+    kkt_free(k);
+    return NULL;
+}
 
 linear_status kkt_factor(kkt *k, const double *values, double rcond, double damping)
 {
     k->values = values;
     k->damping = damping;
     k->rank = k->m < k->n ? k->m : k->n;
-    if (kkt_is_dense(k)) {
-        if (damping > 0.0) return damped_factors(k);
-        orthogonal_factors(k, rcond);
-        return LINEAR_OK;
-    }
-    linear_status status = augmented_factor(k, damping > 0.0 ? damping : DELTA);
-    return status == LINEAR_MEMORY ? status : LINEAR_OK;
-}
-
-/* Where refinement stands still although A w = b may have a solution, a smaller delta is tried; the
- * better of both stays. */
-static void sparse_solve(kkt *k, const double *b, double *w)
-{
-    double misfit = refined_solve(k, b, 0.0, w);
-    if (misfit <= 1e-8) return;
-    double delta = k->delta;
-    if (augmented_factor(k, delta == DELTA ? DELTA_SMALL : DELTA) == LINEAR_OK) {
-        double other = refined_solve(k, b, 0.0, k->best);
-        if (other < 1e-2 * misfit) {
-            vector_copy(k->n, k->best, w);
-            return;
-        }
-    }
-    augmented_factor(k, delta);
+    if (!k->dense) return sparse_factor(k);
+    if (damping > 0.0)
+        damped_factor(k);
+    else
+        dense_factor(k, rcond);
+    return LINEAR_OK;
 }
 
 void kkt_solve(kkt *k, const double *b, double *w)
 {
-    if (kkt_is_dense(k)) {
-        if (k->damping > 0.0)
-            damped_solve(k, b, w);
-        else
-            orthogonal_solve(k, b, w);
-    } else if (k->damping > 0.0) {
+    if (k->dense && k->damping > 0.0)
+        damped_solve(k, b, w);
+    else if (k->dense)
+        dense_solve(k, b, w);
+    else if (k->damping > 0.0)
         refined_solve(k, b, k->damping, w);
-    } else {
+    else if (k->solved_directly)
+        direct_solve(k, b, w);
+    else
         sparse_solve(k, b, w);
-    }
 }
 
 int kkt_rank(const kkt *k)
@@ -346,27 +496,27 @@ static double random_number(unsigned long long *state)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
 }
 
-/* Two steps of inverse iteration with A A' + delta I: null vectors grow by 1/delta in each. */
+/* Two steps of inverse iteration with A D^-1 A' + delta I: null vectors grow by 1/delta in each. */
 bool kkt_dependent(kkt *k, unsigned seed, double *y)
 {
-    if (kkt_is_dense(k) || !k->factored || k->damping > 0.0) return false;
-    if (k->delta != DELTA && augmented_factor(k, DELTA) != LINEAR_OK) return false;
+    if (k->dense || k->damping > 0.0 || k->solved_directly) return false;
+    if (augmented_factor(k, &k->regular, DELTA_SMALL) != LINEAR_OK) return false;
     const int m = k->m, n = k->n;
     unsigned long long state = seed;
     double growth = 0.0;
     for (int i = 0; i < m; i++) y[i] = random_number(&state);
     for (int step = 0; step < 2; step++) {
         double before = 0.0, after = 0.0;
-        vector_zero(n, k->b);
-        vector_copy(m, y, k->b + n);
-        linear_solve(k->solver, k->b);
+        vector_zero(n, k->best);
+        vector_copy(m, y, k->best + n);
+        linear_solve(k->regular.solver, k->best);
         for (int i = 0; i < m; i++) {
             before += y[i] * y[i];
-            after += k->b[n + i] * k->b[n + i];
+            after += k->best[n + i] * k->best[n + i];
         }
         if (!(before > 0.0) || !isfinite(after)) return false;
         growth = sqrt(after / before);
-        for (int i = 0; i < m; i++) y[i] = k->b[n + i] / sqrt(after);
+        for (int i = 0; i < m; i++) y[i] = k->best[n + i] / sqrt(after);
     }
-    return growth > 0.1 / DELTA;
+    return growth > 0.1 / DELTA_SMALL;
 }

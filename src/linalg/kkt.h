@@ -1,5 +1,7 @@
 /* Shortest solutions of A w = b for sparse A with more columns than rows, or fewer, or dependent
- * rows: the Karush-Kuhn-Tucker system of  min |w|^2  subject to  A w = b. */
+ * rows, where some unknowns cost nothing: the Karush-Kuhn-Tucker system of
+ *
+ *     min |w_p|^2   subject to   A_p w_p + A_f w_f = b,   and among those   min |w_f|^2. */
 #ifndef DAE_LINALG_KKT_H
 #define DAE_LINALG_KKT_H
 
@@ -7,15 +9,15 @@
 
 typedef struct kkt kkt;
 
-/* A is m x n; the pattern (by columns, rows increasing) is borrowed. Small ones are dense. NULL:
- * out of memory. */
-kkt *kkt_new(int m, int n, const int *colptr, const int *rowind);
+/* A is m x n; the pattern (by columns, rows increasing) is borrowed; free[j]: w_j costs nothing
+ * (NULL: none is free; not kept). Small ones are dense. NULL: out of memory. */
+kkt *kkt_new(int m, int n, const int *colptr, const int *rowind, const bool *free);
 void kkt_free(kkt *k); /* NULL is fine */
 
-/* Take over values of A, which stay borrowed until the next call; its rows should be scaled to
- * about 1. damping = 0: ranks are decided relative to rcond, and kkt_solve gives the shortest least
- * squares solution. damping > 0: kkt_solve minimises |A w - b|^2 + damping |w|^2. LINEAR_MEMORY or
- * LINEAR_OK; a rank deficiency is no error. */
+/* Take over values of A, which stay borrowed until the next call; its rows should be scaled to a
+ * largest entry of 1. damping = 0: ranks are decided by rcond, and kkt_solve gives the shortest
+ * least squares solution. damping > 0: kkt_solve minimises |A w - b|^2 + damping |w|^2 over all
+ * unknowns alike. LINEAR_MEMORY or LINEAR_OK; a rank deficiency is no error. */
 linear_status kkt_factor(kkt *k, const double *values, double rcond, double damping);
 
 /* w (n entries) from b (m entries, unchanged). */
