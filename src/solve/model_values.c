@@ -433,7 +433,7 @@ dae_status model_values_assign(arena *a, ast_file *tree, const dae_model *model,
                             model->assignments[i]);
         status = assign_text(&g, name, text);
     }
-    return status;
+    return arena_failed(a) ? no_memory(diag) : status;
 }
 
 /* ---------------------------------------------------------------------------------------------
