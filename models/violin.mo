@@ -12,6 +12,7 @@ model Violin "String of a violin under a bow that sticks and slips: index 0 and 
   Real z(start = -1) "friction relative to that of the slipping bow, against the motion";
   Real hold "the z that keeps the string from accelerating under the bow";
   Real lead "how far the velocities are from meeting; out of the way while they are one";
+  Real excess "of the force over what holds; likewise out of the way while the bow slips";
   Boolean stick(start = false, fixed = true) "the bow sticks";
   discrete Real direction(start = -1, fixed = true) "of the string against the bow while it slips";
 equation
@@ -34,12 +35,13 @@ equation
   end if;
   hold = N^2*(u[mid - 1] - 2*u[mid] + u[mid + 1])/slipForce;
   lead = if pre(stick) then 1 else direction*(w[mid] - v);
+  excess = if pre(stick) then noEvent(abs(hold)) - stickForce/slipForce else -1;
   when lead < 0 then
-    stick = abs(hold) <= stickForce/slipForce;
-    direction = if hold < 0 then -1 else 1;
-  elsewhen pre(stick) and abs(hold) > stickForce/slipForce then
+    stick = noEvent(abs(hold) <= stickForce/slipForce);
+    direction = noEvent(if hold < 0 then -1 else 1);
+  elsewhen excess > 0 then
     stick = false;
-    direction = if hold < 0 then -1 else 1;
+    direction = noEvent(if hold < 0 then -1 else 1);
   end when;
   annotation(experiment(StartTime = 0, StopTime = 10, Tolerance = 1e-7));
 end Violin;
