@@ -188,14 +188,37 @@ static int rewrite_round(rewriting *r, const int *defect)
     return done;
 }
 
+/* Mark blocks whose leading derivatives are needed once more: those with a variable of offset 0,
+ * of which x_j' is asked, and what they use. An equation uses columns of its own and of earlier
+ * blocks, so that one sweep from the last block does. */
+static void mark_needed(const structure *s, bool *needed)
+{
+    const block_form *f = &s->blocks;
+    for (int b = f->count - 1; b >= 0; b--) {
+        for (int k = f->start[b]; k < f->start[b + 1]; k++)
+            if (s->d[f->columns[k]] == 0) needed[b] = true;
+        for (int k = f->start[b]; needed[b] && k < f->start[b + 1]; k++) {
+            const int i = f->rows[k];
+            for (int e = s->sigma.start[i]; e < s->sigma.start[i + 1]; e++) {
+                const int j = s->sigma.column[e];
+                if (s->sigma.order[e] == s->d[j] - s->c[i]) needed[f->of_column[j]] = true;
+            }
+        }
+    }
+}
+
 int regularised_index(const equation_set *set, const structure *s)
 {
-    int most = 0, algebraic = 0;
+    int most = 0;
+    bool *needed = DAE_ARRAY(bool, s->blocks.count);
+    if (!needed) return -1;
+    mark_needed(s, needed);
     for (int i = 0; i < set->n; i++) {
-        if (s->c[i] + set->row[i].times > most) most = s->c[i] + set->row[i].times;
-        if (s->d[i] == 0) algebraic = 1;
+        int times = set->row[i].times + s->c[i] + needed[s->blocks.of_row[i]];
+        if (times > most) most = times;
     }
-    return most + algebraic;
+    dae_free(needed);
+    return most;
 }
 
 /* ---- the loop -----------------------------------------------------------------------------------

@@ -36,8 +36,11 @@ typedef struct rewrite_list {
  * an occurrence disappears, so that it ends. False: memory. */
 bool regularise(equation_set *set, structure *s, const equation_point *at, double tolerance,
                 rewrite_list *steps);
-/* The index of the equations that were given, from the structure of the rewritten ones: a
- * combination contains derivatives of its equations (row.times of them at most), which count. */
+/* A bound of the differentiation index of the equations that were given, from the structure of the
+ * certified ones: how often an equation must be differentiated until all x' are known. It differs
+ * from the structural index in two ways. A combination contains derivatives of its equations
+ * (row.times of them at most), which count; and the equations that variables of offset 0 do not
+ * depend on need not be differentiated once more because of these. -1: memory */
 int regularised_index(const equation_set *set, const structure *s);
 
 void rewrite_list_free(rewrite_list *steps);

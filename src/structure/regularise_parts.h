@@ -78,6 +78,11 @@ typedef struct null_vectors {
 bool null_vectors_new(null_vectors *v, rewriting *r, int b, bool left); /* false: memory */
 void null_vectors_free(null_vectors *v);
 
+/* Rows (left) or columns of block b. */
+const int *block_list(const rewriting *r, int b, bool left, int *n);
+/* Entries as expressions for a vector whose index is known; 1, 0: none found, -1: memory */
+int eliminate_null_vector(rewriting *r, int b, bool left, null_vector *v);
+
 /* e without those variables on which it does not depend although they occur; which ones were
  * removed is appended to `text`, if not NULL. EXPR_NONE: memory. */
 expr remove_idle_leaves(rewriting *r, expr e, char *text, size_t size);
