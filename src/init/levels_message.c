@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double TINY = 1e-6; /* values below this part of their scale read as 0 */
 enum { LISTED = 6, NAME = 160 };
 
 static const char *variable_name(const level_system *s, int j, char *buffer)
@@ -143,7 +144,7 @@ static dae_status lonely_message(const level_work *work, int equation, dae_diag 
 {
     char name[NAME];
     diag_set(diag, DAE_ERR_INITIAL,
-             "%s has no solution near the start values: it stays off by %.3g at best,",
+             "%s has no solution near the start values: it stays off by %.3g at best",
              equation_name(work->system, equation, name), fabs(work->r[equation]));
     append_unknowns(work, equation, diag);
     diag_append(diag, ". Correct the equation or its parameters, or start elsewhere.");
