@@ -821,6 +821,35 @@ static void one_large_block(void **state)
     graph_free(G);
 }
 
+/* n rows i s + x_i with one sum s of all derivatives: a dense block of rank 1 */
+static void large_defect(void **state)
+{
+    (void)state;
+    enum { ROWS = 60 };
+    equation_set set;
+    structure s = {0};
+    rewrite_list steps;
+    static double zero[ROWS];
+    const double *rows[2] = {zero, zero};
+    G = graph_new();
+    assert_true(equation_set_new(&set, G, ROWS, ROWS));
+    expr sum = X(0, 1);
+    for (int i = 1; i < ROWS; i++) sum = add(sum, X(i, 1));
+    for (int i = 0; i < ROWS; i++) set.row[i].residual = add(mul(N(i + 1), sum), X(i, 0));
+    equation_point at = {.time = 0.1, .x = rows, .orders = 1};
+    double start = seconds();
+    assert_true(regularise(&set, &s, &at, TOLERANCE, &steps));
+    if (getenv("SHOW")) printf("   defect: %g s\n", seconds() - start);
+    if (!steps.solved) fail_msg("%s", steps.reason);
+    assert_int_equal(steps.count, ROWS - 1);
+    assert_int_equal(s.index, 1);
+    assert_int_equal(s.freedom, 1);
+    rewrite_list_free(&steps);
+    structure_free(&s);
+    equation_set_free(&set);
+    graph_free(G);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -846,6 +875,7 @@ int main(void)
         cmocka_unit_test(pendulum_stays),
         cmocka_unit_test(many_blocks),
         cmocka_unit_test(one_large_block),
+        cmocka_unit_test(large_defect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,6 +320,7 @@ bool regularise(equation_set *set, structure *s, const equation_point *at, doubl
         highest_order(s, set->n) > at->orders ? highest_order(s, set->n) : at->orders;
     bool ok = equation_set_copy(&original, set) && private_point_new(&p, set, at, set->n, orders) &&
               run_rounds(set, s, &p, tolerance, steps) >= 0;
+    if (steps->solved) steps->reason[0] = '\0';
     if (!steps->solved || !ok) {
         equation_set given = *set;
         if (original.row) {

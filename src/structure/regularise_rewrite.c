@@ -291,20 +291,38 @@ bool keeps_sign(rewriting *r, expr e, bool *keeps)
     return true;
 }
 
-/* The row to be replaced: of smallest offset, with a constant factor if possible, so that the new
- * system is equivalent everywhere [TNP17 6]; -1: none, -2: memory. */
-static int row_to_replace(rewriting *r, const null_vector *u, int least)
+static bool contains(const null_vector *v, int row)
 {
-    int best = -1;
+    for (int i = 0; i < v->count; i++)
+        if (v->index[i] == row) return true;
+    return false;
+}
+
+/* Whether a row belongs to vector k alone: then replacing it leaves the other vectors valid. */
+static bool is_own_row(const null_vectors *v, int k, int row)
+{
+    for (int m = 0; m < v->count; m++)
+        if (m != k && contains(&v->vector[m], row)) return false;
+    return true;
+}
+
+/* The row of vector k to be replaced: of smallest offset, with a constant factor if possible, so
+ * that the new system is equivalent everywhere [TNP17 6], and then one of its own; -1: none, -2:
+ * memory. */
+static int row_to_replace(rewriting *r, const null_vectors *v, int k, int least)
+{
+    const null_vector *u = &v->vector[k];
+    int best = -1, merit = 0;
     for (int i = 0; i < u->count; i++) {
-        bool keeps;
+        bool keeps = true, constant = graph_is_constant(r->set->graph, u->entry[i], NULL);
         if (r->s->c[u->index[i]] != least) continue;
-        if (graph_is_constant(r->set->graph, u->entry[i], NULL)) {
-            best = i;
-            break;
-        }
-        if (!keeps_sign(r, u->entry[i], &keeps)) return -2;
-        if (keeps && best < 0) best = i;
+        if (!constant && !keeps_sign(r, u->entry[i], &keeps)) return -2;
+        if (!keeps) continue;
+        int value = constant ? 2 + is_own_row(v, k, u->index[i]) : 1;
+        if (value <= merit) continue;
+        merit = value;
+        best = i;
+        if (merit == 3) break;
     }
     return best;
 }
@@ -398,30 +416,47 @@ static bool put_combination(rewriting *r, const null_vector *u, int l, int least
     return note_step(r, REWRITE_COMBINATION, row, text);
 }
 
-/* 1: replaced, 0: the conditions do not hold, -1: memory */
-static int try_combination(rewriting *r, int b, null_vector *u)
+/* Vector k of the block: 1: replaced (*row), 0: the conditions do not hold, -1: memory */
+static int try_combination(rewriting *r, int b, const null_vectors *v, int k, int *row)
 {
     bool kept;
+    null_vector *u = &v->vector[k];
     const int least = least_offset(r, u);
     if (!orders_below(r, b, least, u->entry, (size_t)u->count, &kept)) return -1;
     if (!kept) return 0;
-    const int l = row_to_replace(r, u, least);
+    const int l = row_to_replace(r, v, k, least);
     if (l < 0) return l == -2 ? -1 : 0;
     scale_vector(r, u, l);
     expr e = collect(r->set->graph, combine(r, u, least, 0, u->count));
     if (e) e = remove_idle_leaves(r, e, NULL, 0);
     if (!e || !orders_below(r, b, least, &e, 1, &kept)) return -1;
     if (!kept) return 0;
+    *row = u->index[l];
     return put_combination(r, u, l, least, e) ? 1 : -1;
+}
+
+/* All vectors that have no row which was replaced before; the others follow in the next round. */
+static int combine_all(rewriting *r, int b, const null_vectors *v, int *replaced)
+{
+    int count = 0;
+    for (int k = 0; k < v->count; k++) {
+        bool valid = true;
+        for (int m = 0; m < count && valid; m++) valid = !contains(&v->vector[k], replaced[m]);
+        int state = valid ? try_combination(r, b, v, k, &replaced[count]) : 0;
+        if (state < 0) return -1;
+        count += state;
+    }
+    return count > 0;
 }
 
 int rewrite_combination(rewriting *r, int b)
 {
     null_vectors v;
-    int done = 0;
     if (!null_vectors_new(&v, r, b, true)) return -1;
     if (v.defect > 0) r->singular_point = false;
-    for (int k = 0; k < v.count && done == 0; k++) done = try_combination(r, b, &v.vector[k]);
+    int *replaced = DAE_ARRAY(int, v.count);
+    int done = replaced ? combine_all(r, b, &v, replaced) : -1;
+    dae_free(replaced);
     null_vectors_free(&v);
     return done;
 }
