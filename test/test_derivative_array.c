@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "structure/derivative_array.h"
+#include "structure/linear.h"
 
 enum { MOST = 96 };
 static const double TOLERANCE = 1e-10;
@@ -473,6 +474,30 @@ static void the_reduced_system_can_be_integrated(void **state)
     rig_free(r);
 }
 
+/* p x' + 2 y = sin t, 3 x + p y' - x = 1 with p = 5 a parameter is linear with constant matrices; x
+ * y, t x and x'' are not. */
+static void linear_equations_are_recognised(void **state)
+{
+    (void)state;
+    const double p[] = {5.0};
+    const equation_point at = {.parameters = p};
+    expr q = graph_parameter(G, 0), t = graph_time(G);
+    const expr other[] = {mul(u(0), u(1)), mul(t, u(0)), graph_variable(G, 0, 2)};
+    double A[4], B[4];
+    equation_set set;
+    assert_true(equation_set_new(&set, G, 2, 2));
+    set.row[0].residual = sub(add(mul(q, du(0)), mul(num(2), u(1))), graph_unary(G, EXPR_SIN, t));
+    set.row[1].residual = sub(sub(add(mul(num(3), u(0)), mul(q, du(1))), u(0)), num(1));
+    assert_int_equal(equation_set_linear(&set, &at, A, B), LINEAR_YES);
+    const double a[] = {0, 2, 2, 0}, b[] = {5, 0, 0, 5};
+    for (int i = 0; i < 4; i++) assert_true(A[i] == a[i] && B[i] == b[i]);
+    for (int i = 0; i < 3; i++) {
+        set.row[0].residual = other[i];
+        assert_int_equal(equation_set_linear(&set, &at, A, B), LINEAR_NO);
+    }
+    equation_set_free(&set);
+}
+
 static void shapes_are_checked(void **state)
 {
     (void)state;
@@ -504,6 +529,7 @@ int main(void)
         TEST(an_inconsistent_point_is_told_and_moved),
         TEST(the_reduced_system_knows_all_constraints),
         TEST(the_reduced_system_can_be_integrated),
+        TEST(linear_equations_are_recognised),
         TEST(shapes_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,43 @@ static void a_hidden_weierstrass_form(void **state)
     }
 }
 
+/* A system of index 3 with a known solution u e^(t/2), hidden by random equivalence: starting there
+ * nothing moves and u' = u/2; from elsewhere the equations hold at the point that is found. */
+static void consistent_values_of_a_hidden_system(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 10; seed++) {
+        double A[81] = {0}, B[81] = {0}, a[81], b[81], d[36], u[9], start[9], up[9];
+        for (int i = 0; i < 3; i++) B[i * 9 + i] = 1, A[i * 9 + i] = i + 1;
+        for (int i = 3; i < 9; i++) A[i * 9 + i] = 1;
+        B[3 * 9 + 4] = B[4 * 9 + 5] = B[6 * 9 + 7] = 1;
+        hide(9, seed, A);
+        hide(9, seed, B);
+        by_columns(9, A, a);
+        by_columns(9, B, b);
+        for (int i = 0; i < 9; i++) start[i] = u[i] = i - 4;
+        /* d such that u e^(t/2) is a solution */
+        for (int i = 0; i < 9; i++) {
+            d[i] = 0.0;
+            for (int j = 0; j < 9; j++) d[i] += (0.5 * B[i * 9 + j] + A[i * 9 + j]) * u[j];
+            for (int k = 1; k < 4; k++) d[k * 9 + i] = 0.5 * d[(k - 1) * 9 + i];
+        }
+        dae_pencil p = {.n = 9, .a = a, .b = b};
+        assert_int_equal(dae_pencil_consistent(&p, 4, d, u, up, NULL), DAE_OK);
+        for (int i = 0; i < 9; i++) {
+            assert_close(u[i], start[i], 1e-9);
+            assert_close(up[i], 0.5 * start[i], 1e-8);
+        }
+        for (int i = 0; i < 9; i++) u[i] += 0.1 * i;
+        assert_int_equal(dae_pencil_consistent(&p, 4, d, u, up, NULL), DAE_OK);
+        for (int i = 0; i < 9; i++) {
+            double sum = -d[i];
+            for (int j = 0; j < 9; j++) sum += B[i * 9 + j] * up[j] + A[i * 9 + j] * u[j];
+            assert_close(sum, 0.0, 1e-9);
+        }
+    }
+}
+
 /* The pendulum linearised at rest below its pivot, g = l = 1: index 3, an oscillator of
  * frequency 1. Unknowns x, y, vx, vy, lambda: at the rest point lambda = 1, y = -1. */
 static void the_pendulum_at_rest(void **state)
@@ -350,6 +387,7 @@ int main(void)
         cmocka_unit_test(the_books_chain_starts_where_its_formula_says),
         cmocka_unit_test(the_nearest_consistent_value),
         cmocka_unit_test(a_hidden_weierstrass_form),
+        cmocka_unit_test(consistent_values_of_a_hidden_system),
         cmocka_unit_test(the_pendulum_at_rest),
         cmocka_unit_test(stability_on_the_axis_depends_on_jordan_blocks),
         cmocka_unit_test(the_books_singular_pencil_is_explained),
