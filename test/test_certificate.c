@@ -1,5 +1,6 @@
 /* Rank, condition and culprits of the system Jacobian: against matrices of known rank, LAPACK's
  * own condition estimate, and points where a model is known to degenerate. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "linalg/lapack.h"

@@ -1,6 +1,7 @@
 /* Rewriting of equations: systems whose structural index is wrong, with answers from the
  * literature or by hand. Every system is given forcing terms that make chosen functions a solution,
  * so that the rewritten equations can be checked on it. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "structure/regularise.h"
