@@ -56,7 +56,8 @@ static void append_unknowns(const level_work *work, int equation, dae_diag *diag
         for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++) {
             if (s->rowind[e] != equation) continue;
             diag_append(diag, "%s%s = %.6g", listed++ > 0 ? ", " : " at ",
-                        variable_name(s, j, name), work->u[j]);
+                        variable_name(s, j, name),
+                        fabs(work->u[j]) < TINY * work->request->scale[j] ? 0.0 : work->u[j]);
             break;
         }
 }
