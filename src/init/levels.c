@@ -201,8 +201,9 @@ static dae_status explain_conflict(level_work *work, level_report *report, dae_d
     double *instead = NULL;
     level_outcome outcome = level_conflict(work, report, &instead);
     dae_status status = DAE_ERR_INITIAL;
-    if (outcome == LEVEL_MET) {
+    if (outcome == LEVEL_MET || outcome == LEVEL_STALLED)
         work->system->residual(work->system->user, work->u, work->r);
+    if (outcome == LEVEL_MET) {
         status = level_conflict_message(work, report, instead, diag);
     } else {
         status = level_failure(work, outcome, diag);

@@ -5,6 +5,7 @@
 #include "init/levels_parts.h"
 
 static const double POINTED = 1e-6; /* residuals at the minimum, against the largest */
+enum { MEMBERS = 500 };             /* a larger set is not searched: it would take too long */
 
 /* Equations i >= 0 and fixed unknowns j, as -1 - j. */
 typedef struct conflict {
@@ -145,12 +146,14 @@ static level_outcome choose_pointed(conflict *c)
     return outcome == LEVEL_UNDEFINED ? LEVEL_MET : outcome;
 }
 
-/* Grow the chosen rows until they conflict: at once if the least squares solution is one. */
+/* Grow the chosen rows until they conflict: at once if the least squares solution is one.
+ * LEVEL_STALLED: too many. */
 static level_outcome grow(conflict *c)
 {
     level_outcome outcome = choose_pointed(c);
     while (outcome == LEVEL_MET) {
         take_chosen(c);
+        if (c->count > MEMBERS) return LEVEL_STALLED;
         outcome = compatible(c, c->member, c->count);
         if (outcome == LEVEL_MET && choose_neighbours(c) == 0) return LEVEL_MET;
     }

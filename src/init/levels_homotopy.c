@@ -7,7 +7,7 @@ static const double RANK = 1e-11;      /* relative, of the scaled Jacobian */
 static const double RANK_LOOSE = 1e-7; /* for rows that depend on each other at the solution only */
 static const double FIRST_STEP = 0.125, LEAST_STEP = 1e-4;
 static const double NUDGE = 1e-3; /* away from points where a row has no gradient, in scales */
-enum { HOMOTOPY_STEPS = 100, CORRECTOR = 8 };
+enum { HOMOTOPY_STEPS = 100, HOMOTOPY_STEPS_LARGE = 20, CORRECTOR = 8 };
 
 /* Newton at s; u stays if it fails */
 static level_outcome corrector(level_problem *p, const double *r0, double s)
@@ -21,8 +21,9 @@ static level_outcome corrector(level_problem *p, const double *r0, double s)
 
 static level_outcome follow(level_problem *p, const double *r0)
 {
+    const int most = kkt_is_dense(p->solver) ? HOMOTOPY_STEPS : HOMOTOPY_STEPS_LARGE;
     double s = 0.0, ds = FIRST_STEP;
-    for (int k = 0; k < HOMOTOPY_STEPS && s < 1.0 && ds >= LEAST_STEP; k++) {
+    for (int k = 0; k < most && s < 1.0 && ds >= LEAST_STEP; k++) {
         level_outcome outcome = corrector(p, r0, fmin(1.0, s + ds));
         if (outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY) return outcome;
         s = outcome == LEVEL_MET ? fmin(1.0, s + ds) : s;

@@ -77,7 +77,7 @@ level_outcome level_least_squares(level_problem *p)
     if (outcome == LEVEL_MET) outcome = level_jacobian(p, p->u);
     if (outcome != LEVEL_MET) return outcome;
     fix_scales(p);
-    for (int k = 0; k < 4 * p->work->iterations; k++, p->used++) {
+    for (int k = 0; k < (kkt_is_dense(p->solver) ? 4 : 1) * p->work->iterations; k++, p->used++) {
         double slope = linearise(p), length = sqrt(square(p->m, p->rhs)), gain;
         if (level_misfit(p, p->r) <= CLOSE) return LEVEL_MET;
         if (slope <= STATIONARY * length || damping > MOST_DAMPING) break;

@@ -84,6 +84,32 @@ static dae_status undefined_message(const level_work *work, dae_diag *diag)
     return DAE_ERR_EVALUATION;
 }
 
+/* The equations that are farthest from being met: work->r and work->size are known. */
+static dae_status worst_message(const level_work *work, dae_diag *diag)
+{
+    const level_system *s = work->system;
+    char name[NAME];
+    double above = INFINITY;
+    diag_set(diag, DAE_ERR_INITIAL, "No consistent initial values were found. Worst are");
+    for (int k = 0; k < LISTED; k++) {
+        int worst = -1;
+        double most = 0.0;
+        for (int i = 0; i < s->m; i++) {
+            double misfit = fabs(work->r[i]) / (work->size[i] > 0.0 ? work->size[i] : 1.0);
+            if (!(misfit > most && misfit < above)) continue;
+            worst = i;
+            most = misfit;
+        }
+        if (worst < 0) break;
+        if (k == 0) name_culprits(s, worst, -1, diag);
+        diag_append(diag, "%s %s (off by %.3g)", k > 0 ? "," : "", equation_name(s, worst, name),
+                    fabs(work->r[worst]));
+        above = most;
+    }
+    diag_append(diag, ". Give better start values, or fix fewer.");
+    return DAE_ERR_INITIAL;
+}
+
 dae_status level_failure(const level_work *work, level_outcome outcome, dae_diag *diag)
 {
     switch (outcome) {
@@ -95,7 +121,7 @@ dae_status level_failure(const level_work *work, level_outcome outcome, dae_diag
     case LEVEL_UNDEFINED: return undefined_message(work, diag);
     case LEVEL_STALLED: break;
     }
-    return diag_set(diag, DAE_ERR_INITIAL, "No consistent initial values were found.");
+    return worst_message(work, diag);
 }
 
 /* "equation 3 (line 7) misses by 0.25, ..": work->r holds the residuals */

@@ -110,7 +110,7 @@ level_outcome level_rank(level_problem *p, int *rank);
 
 /* At the least squares solution work->u: an irreducible set of equations and fixed unknowns that
  * cannot hold together. instead[k]: the value that fixed unknown k of the set would take if it were
- * free (owned by the caller). */
+ * free (owned by the caller). LEVEL_STALLED: no small set was found. */
 level_outcome level_conflict(level_work *work, level_report *report, double **instead);
 
 /* levels_message.c */
