@@ -147,7 +147,8 @@ static bool take_wishes(analysed *a, const model_form *base)
 static dae_status apply_formulation(dae_solver *s, model_analysis *a, variant *v)
 {
     const char *name = s->base_options.formulation;
-    const formulation *f = formulation_find(strcmp(name, "auto") == 0 ? "dummy" : name);
+    bool plain = strcmp(name, "auto") == 0 || a->index <= 1;
+    const formulation *f = formulation_find(plain ? "dummy" : name);
     formulated y = {0};
     if (!take_wishes(&a->reduced, s->base->model)) return out_of_memory(s);
     dae_status status = f->apply(&a->reduced, &y, &s->diag);
@@ -167,6 +168,15 @@ static dae_status apply_formulation(dae_solver *s, model_analysis *a, variant *v
     return v->instance && v->levels ? DAE_OK : out_of_memory(s);
 }
 
+/* Whether initial values must satisfy more than the equations as they are written. */
+static bool has_levels(const model_analysis *a)
+{
+    if (!a->numbers_agree) return false;
+    for (int i = 0; i < a->reduced.set.m; i++)
+        if (a->reduced.structure.c[i] > 0) return true;
+    return false;
+}
+
 /* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is. */
 static dae_status make_form(dae_solver *s, double t, const double *y, const double *yp, variant *v)
 {
@@ -181,8 +191,9 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
         status = explain_singular(s, t, &a);
     else if (status == DAE_OK && a.index > 1 && !a.numbers_agree)
         status = explain_numbers(s, t, &a);
-    else if (status == DAE_OK && a.index > 1)
+    else if (status == DAE_OK && (a.index > 1 || has_levels(&a)))
         status = apply_formulation(s, &a, v);
+    v->runs_base = a.index <= 1;
     model_analysis_free(&a);
     graph_recover(g);
     graph_leave(g);
@@ -588,6 +599,10 @@ static dae_status choose_states(dae_solver *s, double t)
 dae_status reform_begin(dae_solver *s, double t, bool initial)
 {
     dae_status status = solve_levels(s, t, initial);
+    if (status == DAE_OK && s->reform->current->runs_base) {
+        status = reform_return(s);
+        return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
+    }
     if (status == DAE_OK) status = choose_states(s, t);
     s->reform->steps_since_watch = 0;
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;

@@ -17,6 +17,8 @@ typedef struct variant {
     dae_problem *problem;     /* of the present choice of states; owned */
     model_instance *levels;   /* the system of initial values, all levels; owned */
     int index;                /* as the analysis found it */
+    bool runs_base; /* the form is for initial values only: the base form has index 1, but its
+                       constraints do not show in its structure */
 } variant;
 
 typedef struct reform {

@@ -219,7 +219,7 @@ dae_status model_analyse(const model_form *f, const mode_slots *slots, const mod
     if (ok && !r->written.singular) {
         ok = equation_set_join_derivatives(set) && structure_analyse(&r->reduced.structure, set) &&
              settle_numbers(r, at);
-        r->index = ok ? r->reduced.structure.index : 0;
+        r->index = ok ? regularised_index(set, &r->reduced.structure) : 0;
     }
     if (ok) return DAE_OK;
     model_analysis_free(r);

@@ -72,6 +72,7 @@ static int compare_synonyms(const void *a, const void *b)
 static const equation_synonym *find_synonym(const equation_set *set, int j, int p)
 {
     equation_synonym key = {.variable = j, .order = p};
+    if (set->synonym_count == 0) return NULL;
     return bsearch(&key, set->synonym, (size_t)set->synonym_count, sizeof key, compare_synonyms);
 }
 
