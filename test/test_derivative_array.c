@@ -488,12 +488,12 @@ static void linear_equations_are_recognised(void **state)
     assert_true(equation_set_new(&set, G, 2, 2));
     set.row[0].residual = sub(add(mul(q, du(0)), mul(num(2), u(1))), graph_unary(G, EXPR_SIN, t));
     set.row[1].residual = sub(sub(add(mul(num(3), u(0)), mul(q, du(1))), u(0)), num(1));
-    assert_int_equal(equation_set_linear(&set, &at, A, B), LINEAR_YES);
+    assert_int_equal(equation_set_linear(&set, &at, A, B), LINEARITY_CONSTANT);
     const double a[] = {0, 2, 2, 0}, b[] = {5, 0, 0, 5};
     for (int i = 0; i < 4; i++) assert_true(A[i] == a[i] && B[i] == b[i]);
     for (int i = 0; i < 3; i++) {
         set.row[0].residual = other[i];
-        assert_int_equal(equation_set_linear(&set, &at, A, B), LINEAR_NO);
+        assert_int_equal(equation_set_linear(&set, &at, A, B), LINEARITY_NONE);
     }
     equation_set_free(&set);
 }

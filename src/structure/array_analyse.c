@@ -110,29 +110,33 @@ static void note_gap(rank_gap *gap, const rank_gap *more)
 static array_status note_level(const analysis *q, const double *x, const array_level *level,
                                array_report *r)
 {
+    const bool reduces = level->reduces && r->strangeness < 0, full = level->full && r->index < 0;
     array_status status = ARRAY_OK;
     note_gap(&r->gap, &level->gap);
-    r->dependent = level->a_rank < level->a;
-    if (level->reduces && r->strangeness < 0) {
+    r->dependent = level->a_rank < level->a && r->strangeness < 0;
+    if (reduces || full) status = steady(q, x, level, true, &r->constant);
+    if (status != ARRAY_OK || !r->constant) return status;
+    if (full) r->index = level->k;
+    if (reduces) {
         r->strangeness = level->k;
         r->a = level->a;
         r->d = q->d->n - level->a;
     }
-    if (level->full && r->index < 0) {
-        status = steady(q, x, level, true, &r->constant);
-        if (r->constant) r->index = level->k;
-    }
-    return status;
+    return ARRAY_OK;
 }
 
-/* Level by level until both indices are known, x being made consistent on the way. */
+/* Level by level until both indices are known, x being made consistent on the way. The first level
+ * that reduces F settles the index, too [KM06 3.4]: 1-fullness, a level higher and less well
+ * conditioned, is asked for but may be beyond what rounding lets one see. */
 static array_status climb(const analysis *q, double *x, array_report *r)
 {
     derivative_array *d = q->d;
     *r = (array_report){.index = -1, .uniform_index = -1, .strangeness = -1, .gap = RANK_GAP_NEW};
-    for (int k = 0; k <= d->limit && (r->index < 0 || r->strangeness < 0); k++) {
+    for (int k = 0; k <= d->limit && r->index < 0; k++) {
         array_level level;
+        if (r->strangeness >= 0 && k > r->strangeness + 1) break;
         array_status status = derivative_array_consistent(d, k, q->t, x);
+        if (status != ARRAY_OK && r->strangeness >= 0) break;
         if (status == ARRAY_OK)
             status = derivative_array_level(d, k, q->t, x, &q->scaling, q->tolerance, &level);
         if (status != ARRAY_OK) return status;
@@ -140,6 +144,7 @@ static array_status climb(const analysis *q, double *x, array_report *r)
         array_level_free(&level);
         if (status != ARRAY_OK || r->dependent) return status;
     }
+    if (r->index < 0 && r->strangeness >= 0) r->index = r->a == 0 ? 0 : r->strangeness + 1;
     return ARRAY_OK;
 }
 
@@ -169,8 +174,8 @@ static array_status run(const analysis *q, double *x, array_report *report)
     array_status status = climb(q, x, report);
     if (status != ARRAY_OK || report->dependent) return status;
     /* Now x satisfies the hidden constraints as well, which low levels did not know at first. */
-    if (report->index >= 0 && report->index < d->limit) {
-        status = derivative_array_consistent(d, report->index + 1, q->t, x);
+    if (report->index >= 0 && report->index <= d->limit) {
+        status = derivative_array_consistent(d, report->index, q->t, x);
         if (status == ARRAY_OK) status = climb(q, x, report);
     }
     if (status != ARRAY_OK || report->dependent) return status;

@@ -72,12 +72,12 @@ array_status derivative_array_level(derivative_array *d, int k, double t, const 
 /* What the array tells around a point. */
 typedef struct array_report {
     int index; /* differentiation index on the solutions: smallest k where the array is 1-full
-                  with constant rank; -1: none up to the limit */
+                  with constant rank, or what mu says it is; -1: none up to the limit */
     int uniform_index; /* the same in a full neighbourhood, where F is perturbed [CG95]; the
                           perturbation index is this or one more; -1: none up to the limit */
     int strangeness; /* mu: smallest k that satisfies Kunkel and Mehrmann's hypothesis; -1: none */
     int a, d;        /* its characteristic values: algebraic and differential equations */
-    bool constant;   /* ranks at k = index are those at neighbouring solutions, too */
+    bool constant;   /* ranks are those at neighbouring solutions, too */
     bool dependent;  /* equations are redundant or contradict each other: (M N) loses row rank */
     rank_gap gap;
 } array_report;

@@ -14,6 +14,30 @@ static double largest_entry(int count, const double *A)
     return most > 0.0 ? most : 1.0;
 }
 
+/* The largest entry of row i of an n x n matrix. */
+static double row_extent(int n, int i, const double *A)
+{
+    double most = 0.0;
+    for (int j = 0; j < n; j++) most = fmax(most, fabs(A[i + j * n]));
+    return most;
+}
+
+/* A time in which B u' and A u are alike: the geometric mean of max|B| / max|A| over the rows that
+ * have both, so that no single stiff row decides; over the matrices if there is no such row. */
+static double alike(int n, const double *A, const double *B)
+{
+    double sum = 0.0;
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        const double a = row_extent(n, i, A), b = row_extent(n, i, B);
+        if (a <= 0.0 || b <= 0.0) continue;
+        sum += log(b) - log(a);
+        count++;
+    }
+    if (count == 0) return largest_entry(n * n, B) / largest_entry(n * n, A);
+    return exp(sum / count);
+}
+
 /* Power of 2 that takes x to [1/2, 1); 1 for 0. */
 static double reciprocal_power(double x)
 {
@@ -61,8 +85,8 @@ bool scaled_pencil_new(scaled_pencil *s, int n, const double *A, const double *B
                          .B = dae_copy(B, count, sizeof *B),
                          .row = DAE_ARRAY(double, n),
                          .column = DAE_ARRAY(double, n),
-                         .alpha = largest_entry(n * n, A),
-                         .beta = largest_entry(n * n, B)};
+                         .alpha = largest_entry(n * n, A)};
+    s->beta = s->alpha * alike(n, A, B);
     if (!s->A || !s->B || !s->row || !s->column) {
         scaled_pencil_free(s);
         return false;

@@ -2,10 +2,10 @@
  * lambda B + A by the staircase algorithm [VD79], its finite eigenvalues by QZ [MS73], consistent
  * initial values by differentiating constraints [Lue77].
  *
- * Matrices are n x n, by columns. Before any rank decision the pencil is scaled: A by alpha =
- * max|A|, B by beta = max|B|, then rows and columns by powers of 2 so that each has a largest entry
- * of about
- * 1. This is a strict equivalence and a change of the unit of time. */
+ * Matrices are n x n, by columns. Before any rank decision the pencil is scaled: time by the
+ * geometric mean over the rows of max|B| / max|A|, then rows and columns by powers of 2 so that
+ * each has a largest entry of about 1. This is a strict equivalence and a change of the unit of
+ * time. */
 #ifndef DAE_STRUCTURE_PENCIL_H
 #define DAE_STRUCTURE_PENCIL_H
 
