@@ -159,7 +159,7 @@ static void offsets_are_the_smallest(void **state)
         signature s = from_table(&t);
         int match[SMALL], c[SMALL], d[SMALL], least[SMALL];
         assert_int_equal(signature_transversal(&s, match), SIGNATURE_OK);
-        assert_int_equal(signature_offsets(&s, match, c, d), SIGNATURE_OK);
+        assert_int_equal(signature_offsets(&s, match, NULL, c, d), SIGNATURE_OK);
         least_offsets(&t, value, 2 * (n - 1) > 6 ? 6 : 2 * (n - 1), least);
         for (int i = 0; i < n; i++) {
             assert_int_equal(c[i], least[i]);
@@ -179,7 +179,7 @@ static void for_all_transversals(const table *t, const signature *s, int i, unsi
     if (i == t->m) {
         int other[SMALL], d[SMALL];
         if (rest != 0) return;
-        assert_int_equal(signature_offsets(s, match, other, d), SIGNATURE_OK);
+        assert_int_equal(signature_offsets(s, match, NULL, other, d), SIGNATURE_OK);
         assert_memory_equal(other, c, (size_t)t->m * sizeof *c);
         return;
     }
@@ -198,7 +198,7 @@ static void offsets_do_not_depend_on_the_transversal(void **state)
         table t = random_table(n, n, 60, 2);
         signature s = from_table(&t);
         if (signature_transversal(&s, match) == SIGNATURE_OK) {
-            assert_int_equal(signature_offsets(&s, match, c, d), SIGNATURE_OK);
+            assert_int_equal(signature_offsets(&s, match, NULL, c, d), SIGNATURE_OK);
             for_all_transversals(&t, &s, 0, 0, best_value(&t, 0, 0), match, c);
         }
         signature_free(&s);
@@ -212,9 +212,9 @@ static void a_lesser_transversal_is_refused(void **state)
     table t = {.m = 2, .n = 2, .sigma = {{0, 1}, {1, 0}}};
     signature s = from_table(&t);
     int match[2] = {0, 1}, c[2], d[2];
-    assert_int_equal(signature_offsets(&s, match, c, d), SIGNATURE_SINGULAR);
+    assert_int_equal(signature_offsets(&s, match, NULL, c, d), SIGNATURE_SINGULAR);
     match[0] = -1;
-    assert_int_equal(signature_offsets(&s, match, c, d), SIGNATURE_SINGULAR);
+    assert_int_equal(signature_offsets(&s, match, NULL, c, d), SIGNATURE_SINGULAR);
     signature_free(&s);
 }
 
@@ -252,7 +252,7 @@ static void check_local(const table *t, const block_form *b, int q, const int *c
     signature s = from_table(&own);
     int match[SMALL], own_c[SMALL], own_d[SMALL], least = INT_MAX;
     assert_int_equal(signature_transversal(&s, match), SIGNATURE_OK);
-    assert_int_equal(signature_offsets(&s, match, own_c, own_d), SIGNATURE_OK);
+    assert_int_equal(signature_offsets(&s, match, NULL, own_c, own_d), SIGNATURE_OK);
     for (int r = 0; r < own.m; r++) {
         assert_int_equal(c[b->rows[b->start[q] + r]], own_c[r]);
         assert_int_equal(d[b->columns[b->start[q] + r]], own_d[r]);
@@ -272,7 +272,7 @@ static void blocks_are_triangular_and_irreducible(void **state)
         signature s = from_table(&t);
         block_form b = {0};
         if (signature_transversal(&s, match) == SIGNATURE_OK) {
-            signature_offsets(&s, match, c, d);
+            signature_offsets(&s, match, NULL, c, d);
             assert_true(block_form_new(&b, &s, match, c, d));
             assert_int_equal(block_local_offsets(&s, &b, match, lc, ld), SIGNATURE_OK);
             assert_int_equal(b.start[b.count], n);
@@ -369,7 +369,7 @@ static void check_table(const table *t, const int *c, const int *d)
     signature s = from_table(t);
     int match[SMALL], own_c[SMALL], own_d[SMALL];
     assert_int_equal(signature_transversal(&s, match), SIGNATURE_OK);
-    assert_int_equal(signature_offsets(&s, match, own_c, own_d), SIGNATURE_OK);
+    assert_int_equal(signature_offsets(&s, match, NULL, own_c, own_d), SIGNATURE_OK);
     for (int i = 0; i < t->n; i++) {
         assert_int_equal(own_c[i], c[i]);
         assert_int_equal(own_d[i], d[i]);
@@ -398,7 +398,7 @@ static void pendulums_of_the_literature(void **state)
     block_form b;
     int match[6], c[6], d[6], local_c[6], local_d[6];
     signature_transversal(&s, match);
-    signature_offsets(&s, match, c, d);
+    signature_offsets(&s, match, NULL, c, d);
     assert_true(block_form_new(&b, &s, match, c, d));
     assert_int_equal(block_local_offsets(&s, &b, match, local_c, local_d), SIGNATURE_OK);
     assert_int_equal(b.count, 2); /* the first pendulum, then the second */
@@ -449,7 +449,7 @@ static void check_optimal(const signature *s)
     int n = s->n, *work = DAE_ARRAY(int, 4 * (size_t)n);
     int *match = work, *c = work + n, *d = c + n, *used = d + n;
     assert_int_equal(signature_transversal(s, match), SIGNATURE_OK);
-    assert_int_equal(signature_offsets(s, match, c, d), SIGNATURE_OK);
+    assert_int_equal(signature_offsets(s, match, NULL, c, d), SIGNATURE_OK);
     for (int i = 0; i < n; i++) {
         int tight = 0;
         assert_int_equal(used[match[i]]++, 0);
@@ -502,7 +502,7 @@ static void a_chain_of_integrators(void **state)
         put(&b, 0, 0);
         end_row(&b);
         assert_int_equal(signature_transversal(&b.s, match), SIGNATURE_OK);
-        assert_int_equal(signature_offsets(&b.s, match, c, d), SIGNATURE_OK);
+        assert_int_equal(signature_offsets(&b.s, match, NULL, c, d), SIGNATURE_OK);
         assert_int_equal(c[n - 1], n - 1);
         for (int j = 0; j < n; j++) assert_int_equal(d[j], n - 1 - j);
         dae_free(match);

@@ -85,9 +85,27 @@ static bool read_transversal(fixpoint *f, const int *match)
     return true;
 }
 
-/* Offsets in the entries between rows of one label (NULL: all). */
-static signature_status find_offsets(const signature *s, const int *match, const int *label, int *c,
-                                     int *d)
+static int most_of(const int *v, int n)
+{
+    int most = 0;
+    for (int i = 0; v && i < n; i++)
+        if (v[i] > most) most = v[i];
+    return most;
+}
+
+/* Begin with c = 0 and d as small as allowed, and the c that these d need. */
+static void start_offsets(fixpoint *f, const int *match, const int *least)
+{
+    for (int j = 0; j < f->g.s->n; j++) f->d[j] = least && least[j] > 0 ? least[j] : -1;
+    for (int i = 0; i < f->g.s->m; i++) {
+        int need = f->d[match[i]] - f->own[i];
+        f->c[i] = need > 0 ? need : 0;
+    }
+}
+
+/* Offsets in the entries between rows of one label (NULL: all), d_j at least least[j] (NULL: 0). */
+static signature_status find_offsets(const signature *s, const int *match, const int *label,
+                                     const int *least, int *c, int *d)
 {
     int *work = DAE_ARRAY(int, 2 * (size_t)s->m + (size_t)s->n);
     bool *queued = DAE_ARRAY(bool, s->m);
@@ -102,12 +120,13 @@ static signature_status find_offsets(const signature *s, const int *match, const
                       .queued = queued,
                       .c = c,
                       .d = d};
-        for (int i = 0; i < s->m; i++) c[i] = 0;
-        for (int j = 0; j < s->n; j++) d[j] = -1;
-        if (!read_transversal(&f, match))
+        if (!read_transversal(&f, match)) {
             status = SIGNATURE_SINGULAR;
-        else if (components_find(&k, &f.g))
+        } else if (components_find(&k, &f.g)) {
+            start_offsets(&f, match, least);
+            f.bound += most_of(least, s->n);
             status = iterate(&f, &k);
+        }
     }
     dae_free(work);
     dae_free(queued);
@@ -115,15 +134,16 @@ static signature_status find_offsets(const signature *s, const int *match, const
     return status;
 }
 
-signature_status signature_offsets(const signature *s, const int *match, int *c, int *d)
+signature_status signature_offsets(const signature *s, const int *match, const int *least, int *c,
+                                   int *d)
 {
     if (s->m != s->n) return SIGNATURE_SINGULAR;
-    return find_offsets(s, match, NULL, c, d);
+    return find_offsets(s, match, NULL, least, c, d);
 }
 
 signature_status block_local_offsets(const signature *s, const block_form *b, const int *match,
                                      int *local_c, int *local_d)
 {
     if (s->m != s->n) return SIGNATURE_SINGULAR;
-    return find_offsets(s, match, b->of_row, local_c, local_d);
+    return find_offsets(s, match, b->of_row, NULL, local_c, local_d);
 }

@@ -191,9 +191,13 @@ static int rewrite_round(rewriting *r, const int *defect)
 /* Mark blocks whose leading derivatives are needed once more: those with a variable of offset 0,
  * of which x_j' is asked, and what they use. An equation uses columns of its own and of earlier
  * blocks, so that one sweep from the last block does. */
-static void mark_needed(const structure *s, bool *needed)
+static void mark_needed(const equation_set *set, const structure *s, bool *needed)
 {
     const block_form *f = &s->blocks;
+    for (int k = 0; k < set->synonym_count; k++) { /* v = x_j^(d_j) has offset 0 itself */
+        const equation_synonym *v = &set->synonym[k];
+        if (v->order == s->d[v->variable]) needed[f->of_column[v->variable]] = true;
+    }
     for (int b = f->count - 1; b >= 0; b--) {
         for (int k = f->start[b]; k < f->start[b + 1]; k++)
             if (s->d[f->columns[k]] == 0) needed[b] = true;
@@ -212,7 +216,7 @@ int regularised_index(const equation_set *set, const structure *s)
     int most = 0;
     bool *needed = DAE_ARRAY(bool, s->blocks.count);
     if (!needed) return -1;
-    mark_needed(s, needed);
+    mark_needed(set, s, needed);
     for (int i = 0; i < set->n; i++) {
         int times = set->row[i].times + s->c[i] + needed[s->blocks.of_row[i]];
         if (times > most) most = times;

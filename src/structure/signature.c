@@ -128,12 +128,12 @@ void signature_free(signature *s)
 /* ---- everything together -------------------------------------------------------------------- */
 
 /* Structural index: max c_i, and one more if some d_j = 0 [Pryce01]. */
-static int structural_index(const structure *r)
+static int structural_index(const structure *r, const int *least)
 {
     int most = 0, algebraic = 0;
     for (int i = 0; i < r->sigma.m; i++) {
         if (r->c[i] > most) most = r->c[i];
-        if (r->d[i] == 0) algebraic = 1;
+        if (r->d[i] == least[i]) algebraic = 1; /* d = 0, or a synonym is the highest derivative */
     }
     return most + algebraic;
 }
@@ -147,7 +147,7 @@ static int freedom(const structure *r)
 }
 
 /* Offsets, blocks and local offsets, given the transversal. */
-static bool analyse_regular(structure *r)
+static bool analyse_regular(structure *r, const int *least)
 {
     const signature *s = &r->sigma;
     r->c = DAE_ARRAY(int, s->n);
@@ -155,19 +155,31 @@ static bool analyse_regular(structure *r)
     r->local_c = DAE_ARRAY(int, s->n);
     r->local_d = DAE_ARRAY(int, s->n);
     if (!r->c || !r->d || !r->local_c || !r->local_d) return false;
-    if (signature_offsets(s, r->match, r->c, r->d) != SIGNATURE_OK) return false;
+    if (signature_offsets(s, r->match, least, r->c, r->d) != SIGNATURE_OK) return false;
     if (!block_form_new(&r->blocks, s, r->match, r->c, r->d)) return false;
     if (block_local_offsets(s, &r->blocks, r->match, r->local_c, r->local_d) != SIGNATURE_OK)
         return false;
-    r->index = structural_index(r);
+    r->index = structural_index(r, least);
     r->freedom = freedom(r);
     return true;
+}
+
+/* Per variable: the highest order of its synonyms, which the solution must know. NULL: memory */
+static int *highest_synonyms(const equation_set *set)
+{
+    int *least = DAE_ARRAY(int, set->n);
+    for (int k = 0; least && k < set->synonym_count; k++) {
+        const equation_synonym *v = &set->synonym[k];
+        if (v->order > least[v->variable]) least[v->variable] = v->order;
+    }
+    return least;
 }
 
 bool structure_analyse(structure *result, const equation_set *set)
 {
     *result = (structure){0};
-    bool ok = signature_from_equations(&result->sigma, set);
+    int *least = highest_synonyms(set);
+    bool ok = least && signature_from_equations(&result->sigma, set);
     if (ok) {
         result->match = DAE_ARRAY(int, set->m);
         signature_status status = SIGNATURE_MEMORY;
@@ -177,8 +189,9 @@ bool structure_analyse(structure *result, const equation_set *set)
         if (result->singular)
             ok = signature_explain(&result->sigma, &result->parts);
         else if (ok)
-            ok = analyse_regular(result);
+            ok = analyse_regular(result, least);
     }
+    dae_free(least);
     if (!ok) structure_free(result);
     return ok;
 }

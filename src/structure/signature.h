@@ -30,8 +30,10 @@ typedef enum signature_status {
  * then of greatest cardinality). */
 signature_status signature_transversal(const signature *s, int *match);
 
-/* The smallest offsets c, d >= 0 with d_j - c_i >= sigma_ij, equality on the transversal. */
-signature_status signature_offsets(const signature *s, const int *match, int *c, int *d);
+/* The smallest offsets c, d >= 0 with d_j - c_i >= sigma_ij, equality on the transversal, and d_j
+ * at least least[j] (NULL: no such wish). */
+signature_status signature_offsets(const signature *s, const int *match, const int *least, int *c,
+                                   int *d);
 
 /* Blocks of the system Jacobian's pattern { sigma_ij = d_j - c_i } in block lower triangular order:
  * block b has rows[start[b] .. start[b+1]) and columns likewise; an equation of block b uses
@@ -77,8 +79,10 @@ typedef struct structure {
     int *match, *c, *d; /* owned */
     block_form blocks;
     int *local_c, *local_d; /* owned */
-    int index;              /* structural: max c, and one more if some d_j = 0 */
-    int freedom;            /* sum d - sum c */
+    /* Structural index: max c, and one more if some variable of the model, x_j or a synonym, is
+     * needed without its derivative: d_j = 0, or v = x_j^(d_j). */
+    int index;
+    int freedom; /* sum d - sum c */
 } structure;
 
 bool structure_analyse(structure *result, const equation_set *set); /* false: memory */
