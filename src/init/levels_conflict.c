@@ -6,6 +6,8 @@
 
 static const double POINTED = 1e-6; /* residuals at the minimum, against the largest */
 enum { MEMBERS = 500 };             /* a larger set is not searched: it would take too long */
+enum { SHAKES = 3 };                /* more starts, for sets of at most SHAKEN members */
+enum { SHAKEN = 60 };
 
 /* Equations i >= 0 and fixed unknowns j, as -1 - j. */
 typedef struct conflict {
@@ -14,12 +16,14 @@ typedef struct conflict {
     int *rest;             /* a part of the members */
     int *rows;             /* work */
     bool *held, *chosen;   /* n, m */
-    double *start, *least; /* n: two points to start from */
+    double *start, *least; /* n: two points to start from, */
+    double *shaken;        /* and others: the given one is often singular (a pendulum at rest) */
 } conflict;
 
 static void conflict_free(conflict *c)
 {
-    void *const blocks[] = {c->member, c->rest, c->rows, c->held, c->chosen, c->start, c->least};
+    void *const blocks[] = {c->member, c->rest,  c->rows,  c->held,
+                            c->chosen, c->start, c->least, c->shaken};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
 }
 
@@ -34,7 +38,9 @@ static bool conflict_new(conflict *c, level_work *work)
     c->chosen = DAE_ARRAY(bool, m);
     c->start = dae_copy(work->origin, (size_t)n, sizeof(double));
     c->least = dae_copy(work->u, (size_t)n, sizeof(double));
-    return c->member && c->rest && c->rows && c->held && c->chosen && c->start && c->least;
+    c->shaken = DAE_ARRAY(double, n);
+    return c->shaken && c->member && c->rest && c->rows && c->held && c->chosen && c->start &&
+           c->least;
 }
 
 /* All stages from one point for rows[0..m-1]; the solution is left in work->u. */
@@ -50,6 +56,16 @@ static level_outcome solve_from(conflict *c, const double *point, int m)
     return outcome;
 }
 
+/* A start where what may move has moved by up to half its size. */
+static void shake(conflict *c, unsigned seed)
+{
+    for (int j = 0; j < c->work->system->n; j++) {
+        seed = seed * 1664525u + 1013904223u;
+        double unit = (double)(seed >> 8) / 16777216.0 - 0.5; /* in [-1/2, 1/2) */
+        c->shaken[j] = c->start[j] + (c->held[j] ? 0.0 : unit * c->work->request->scale[j]);
+    }
+}
+
 /* Whether a set can hold together: LEVEL_MET or LEVEL_STALLED. */
 static level_outcome compatible(conflict *c, const int *set, int count)
 {
@@ -63,6 +79,10 @@ static level_outcome compatible(conflict *c, const int *set, int count)
     if (m == 0) return LEVEL_MET;
     level_outcome outcome = solve_from(c, c->start, m);
     if (outcome == LEVEL_STALLED) outcome = solve_from(c, c->least, m);
+    for (unsigned k = 1; k <= SHAKES && count <= SHAKEN && outcome == LEVEL_STALLED; k++) {
+        shake(c, k);
+        outcome = solve_from(c, c->shaken, m);
+    }
     return outcome == LEVEL_UNDEFINED ? LEVEL_MET : outcome; /* no proof of a conflict */
 }
 
