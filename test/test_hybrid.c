@@ -428,7 +428,7 @@ static void test_fixed_values_that_contradict(void **state)
     (void)state;
     expect_conflict(MODEL("Real x(start=1, fixed=true), z(start=9, fixed=true);\nequation\n"
                           "der(x) = -x;\nz = x^2;"),
-                    "m.mo:5|Fixed: x, z", __LINE__);
+                    "m.mo:5|x = 1 (fixed), z = 9 (fixed)", __LINE__);
     expect_conflict(MODEL("Real x(start=1, fixed=true), z(start=3, fixed=true);\nequation\n"
                           "der(x) = -x;\nz = 2*time + 4;"),
                     "m.mo:5|z", __LINE__);

@@ -146,12 +146,14 @@ static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_in
     if (adopted != DAE_OK) return adopted;
     model_instance_prepare(s->hybrid->instance);
     if (reform_active(s)) return reform_begin(s, t, initial && !s->hybrid->given);
-    if (initial && !s->hybrid->given && s->hybrid->instance->form->initial) {
-        dae_status status = hybrid_solve_initial(s, t);
-        if (status != DAE_OK) return status;
+    bool starts = initial && !s->hybrid->given;
+    dae_status status = DAE_OK;
+    if (starts && s->hybrid->instance->form->initial) {
+        status = hybrid_solve_initial(s, t);
         mode = DAE_INIT_DIFFERENTIAL;
     }
-    return solver_begin(s, t, mode);
+    if (status == DAE_OK) status = solver_begin(s, t, mode);
+    return starts && status != DAE_OK ? reform_rescue(s, t, status) : status;
 }
 
 /* ---- passes ---- */

@@ -12,6 +12,7 @@
 #include "modelica/parser.h"
 #include "solve/model_values.h"
 #include "solve/solver.h"
+#include "system/model_structure.h"
 
 /* ---- reading ---- */
 
@@ -170,6 +171,16 @@ static dae_status check_bounds(const model_form *f, const dae_model *model, mess
     return DAE_OK;
 }
 
+/* Take over a flat model that every equation and every unknown has its place in. */
+static dae_status form_of_flat(flat_model *flat, message_list *messages, model_form **form,
+                               dae_diag *diag)
+{
+    dae_status status = flat_structure_check(flat, messages, diag);
+    if (status == DAE_OK) return model_form_new(flat, form, diag);
+    flat_model_free(flat);
+    return status;
+}
+
 /* The form of a text, checked and listed. */
 static dae_status form_of(const dae_model *m, const char *text, size_t length,
                           message_list *messages, model_form **form, dae_diag *diag)
@@ -178,7 +189,7 @@ static dae_status form_of(const dae_model *m, const char *text, size_t length,
     ast_file *tree = a ? parse_file(a, text, length, messages) : NULL;
     dae_status status = tree ? DAE_OK : explain_messages(messages, diag);
     flat_model *flat = tree ? translate(m, a, tree, messages, &status, diag) : NULL;
-    if (flat) status = model_form_new(flat, form, diag);
+    if (flat) status = form_of_flat(flat, messages, form, diag);
     if (status == DAE_OK && !model_listing_make(*form, tree))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
     if (status == DAE_OK) status = check_bounds(*form, m, messages, diag);

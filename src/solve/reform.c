@@ -1,6 +1,7 @@
 #include "solve/reform.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -89,6 +90,22 @@ static void from_base(const model_form *f, const double *base_y, const double *b
     for (int i = 0; i < f->base->n; i++) put_at_place(f->place[i], base_y[i], y, yp);
 }
 
+/* ---- variants by mode ---- */
+
+static bool same_mode(const reform *r, const variant *v, const double *memory)
+{
+    for (int k = 0; k < r->slots.count; k++)
+        if (v->key[k] != memory[r->slots.slot[k]]) return false;
+    return true;
+}
+
+static variant *find_variant(const reform *r, const double *memory)
+{
+    for (int k = 0; k < r->count; k++)
+        if (same_mode(r, r->list[k], memory)) return r->list[k];
+    return NULL;
+}
+
 /* ---- making a variant ---- */
 
 /* An equation or a variable of a part, up to a few. */
@@ -118,19 +135,40 @@ static dae_status explain_singular(dae_solver *s, double t, const model_analysis
     return DAE_ERR_MODEL;
 }
 
-/* Structure and numbers disagree, and no rewriting helped. */
-static dae_status explain_numbers(dae_solver *s, double t, const model_analysis *a)
+/* Structure and numbers disagree, and no rewriting helped: what to say if that turns out to matter.
+ */
+static void note_doubt(variant *v, const model_analysis *a)
 {
+    enum { MOST = 6 };
     const equation_set *set = &a->reduced.set;
+    const certificate *c = &a->certificate;
+    dae_diag text = {0};
+    diag_set(&text, DAE_ERR_SINGULAR, "These equations depend on each other:");
+    for (int k = 0; k < c->row_count && k < MOST; k++)
+        diag_append(&text, "%s %s", k ? "," : "", set->row[c->row[k]].name);
+    diag_append(&text, "%s. They leave open:", c->row_count > MOST ? ", .." : "");
+    for (int k = 0; k < c->column_count && k < MOST; k++)
+        diag_append(&text, "%s %s", k ? "," : "", set->name[c->column[k]]);
+    diag_append(&text, "%s. Remove one that repeats others, and say what is missing.",
+                c->column_count > MOST ? ", .." : "");
+    snprintf(v->doubt, sizeof v->doubt, "%s", text.text);
+    v->doubt_line = c->row_count > 0 ? set->row[c->row[0]].line : 0;
+}
+
+/* A run or a start has failed where there was doubt: say so. */
+static dae_status explain_doubt(dae_solver *s, const variant *v, double t)
+{
     s->diag.t = t;
-    diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-             "The equations depend on each other in a way that their structure does not show "
-             "(structural index %d):",
-             a->index);
-    for (int k = 0; k < a->certificate.row_count && k < 6; k++)
-        diag_append(&s->diag, "%s %s", k ? "," : "", set->row[a->certificate.row[k]].name);
-    diag_append(&s->diag, ". %s", a->rewrites.reason);
-    return DAE_ERR_UNSUPPORTED;
+    s->diag.line = v->doubt_line;
+    return diag_set(&s->diag, DAE_ERR_SINGULAR, "%s", v->doubt);
+}
+
+dae_status reform_explain(dae_solver *s, dae_status status)
+{
+    bool singular = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE;
+    if (!s->reform || !singular || !s->reform->slots_known) return status;
+    const variant *v = find_variant(s->reform, s->hybrid->instance->memory);
+    return v && v->doubt[0] ? explain_doubt(s, v, s->t_new) : status;
 }
 
 /* stateSelect of the variables of a set: -2 .. 2 */
@@ -144,12 +182,19 @@ static bool take_wishes(analysed *a, const model_form *base)
     return a->wish;
 }
 
+/* The numbers disagree although they can be computed. */
+static bool doubtful(const model_analysis *a)
+{
+    return !a->numbers_agree && a->certificate.finite;
+}
+
 static dae_status apply_formulation(dae_solver *s, model_analysis *a, variant *v)
 {
     const char *name = s->base_options.formulation;
-    bool plain = strcmp(name, "auto") == 0 || a->index <= 1;
+    bool plain = strcmp(name, "auto") == 0 || a->index <= 1 || !a->numbers_agree;
     const formulation *f = formulation_find(plain ? "dummy" : name);
     formulated y = {0};
+    if (doubtful(a)) note_doubt(v, a);
     if (!take_wishes(&a->reduced, s->base->model)) return out_of_memory(s);
     dae_status status = f->apply(&a->reduced, &y, &s->diag);
     if (status == DAE_OK && y.needs) {
@@ -177,8 +222,10 @@ static bool has_levels(const model_analysis *a)
     return false;
 }
 
-/* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is. */
-static dae_status make_form(dae_solver *s, double t, const double *y, const double *yp, variant *v)
+/* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is, unless
+ * its levels are wanted by all means. */
+static dae_status make_form(dae_solver *s, double t, const double *y, const double *yp, bool levels,
+                            variant *v)
 {
     const model_instance *m = s->hybrid->instance;
     model_point at = {t, y, yp, m->parameters, m->memory};
@@ -189,9 +236,7 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     v->index = a.index;
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
-    else if (status == DAE_OK && a.index > 1 && !a.numbers_agree)
-        status = explain_numbers(s, t, &a);
-    else if (status == DAE_OK && (a.index > 1 || has_levels(&a)))
+    else if (status == DAE_OK && (levels || a.index > 1 || has_levels(&a) || doubtful(&a)))
         status = apply_formulation(s, &a, v);
     v->runs_base = a.index <= 1;
     model_analysis_free(&a);
@@ -200,21 +245,7 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     return status;
 }
 
-/* ---- variants by mode ---- */
-
-static bool same_mode(const reform *r, const variant *v, const double *memory)
-{
-    for (int k = 0; k < r->slots.count; k++)
-        if (v->key[k] != memory[r->slots.slot[k]]) return false;
-    return true;
-}
-
-static variant *find_variant(const reform *r, const double *memory)
-{
-    for (int k = 0; k < r->count; k++)
-        if (same_mode(r, r->list[k], memory)) return r->list[k];
-    return NULL;
-}
+/* ---- keeping variants ---- */
 
 static bool keep_variant(reform *r, variant *v)
 {
@@ -238,7 +269,7 @@ static dae_status make_variant(dae_solver *s, double t, const double *y, const d
     const double *memory = s->hybrid->instance->memory;
     variant *v = DAE_NEW(variant);
     if (v) v->key = DAE_ARRAY(double, r->slots.count);
-    dae_status status = v && v->key ? make_form(s, t, y, yp, v) : out_of_memory(s);
+    dae_status status = v && v->key ? make_form(s, t, y, yp, false, v) : out_of_memory(s);
     for (int k = 0; status == DAE_OK && k < r->slots.count; k++)
         v->key[k] = memory[r->slots.slot[k]];
     if (status == DAE_OK && !keep_variant(r, v)) status = out_of_memory(s);
@@ -598,14 +629,42 @@ static dae_status choose_states(dae_solver *s, double t)
 
 dae_status reform_begin(dae_solver *s, double t, bool initial)
 {
+    variant *v = s->reform->current;
     dae_status status = solve_levels(s, t, initial);
-    if (status == DAE_OK && s->reform->current->runs_base) {
+    if (status == DAE_OK && !v->runs_base && v->doubt[0]) return explain_doubt(s, v, t);
+    if (status == DAE_OK && v->runs_base) {
         status = reform_return(s);
         return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
     }
     if (status == DAE_OK) status = choose_states(s, t);
     s->reform->steps_since_watch = 0;
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
+}
+
+/* The usual way to initial values of the base form has failed, and s->diag says why. The levels may
+ * find them, or name those that cannot hold together; if neither, the old message stays. */
+dae_status reform_rescue(dae_solver *s, double t, dae_status failed)
+{
+    reform *r = s->reform;
+    variant *v = find_variant(r, s->hybrid->instance->memory);
+    bool worth = failed == DAE_ERR_INITIAL || failed == DAE_ERR_SINGULAR;
+    if (!worth || !v || v->form) return failed;
+    dae_diag before = s->diag;
+    const double *start = r->start;
+    vector_zero(s->n, s->yp);
+    dae_status status = make_form(s, t, start, s->yp, true, v);
+    if (status == DAE_OK) status = bind_to(s, v, start, s->yp);
+    if (status == DAE_OK) status = solve_levels(s, t, true);
+    dae_diag found = s->diag;
+    bool told = status == DAE_ERR_INITIAL;
+    if (status == DAE_OK || reform_active(s)) {
+        dae_status back = reform_return(s);
+        if (status == DAE_OK) status = back;
+    }
+    if (status == DAE_OK) status = solver_begin(s, t, DAE_INIT_NONE);
+    if (status == DAE_OK) return DAE_OK;
+    s->diag = told ? found : before;
+    return told ? status : failed;
 }
 
 /* The kinds of the variables by the new choice. */

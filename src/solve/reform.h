@@ -10,13 +10,15 @@ struct dae_solver;
 
 /* The model in one mode. */
 typedef struct variant {
-    double *key;              /* values of the memory that decides the structure; owned */
-    rewrite_list rewrites;    /* of its equations; names in the form refer to it */
-    model_form *form;         /* owned; NULL: the base form serves */
-    model_instance *instance; /* owned */
-    dae_problem *problem;     /* of the present choice of states; owned */
-    model_instance *levels;   /* the system of initial values, all levels; owned */
-    int index;                /* as the analysis found it */
+    double *key;               /* values of the memory that decides the structure; owned */
+    rewrite_list rewrites;     /* of its equations; names in the form refer to it */
+    model_form *form;          /* owned; NULL: the base form serves */
+    model_instance *instance;  /* owned */
+    dae_problem *problem;      /* of the present choice of states; owned */
+    model_instance *levels;    /* the system of initial values, all levels; owned */
+    int index;                 /* as the analysis found it */
+    char doubt[DAE_TEXT_SIZE]; /* why its equations may not determine the solution; "": no reason */
+    int doubt_line;
     bool runs_base; /* the form is for initial values only: the base form has index 1, but its
                        constraints do not show in its structure */
 } variant;
@@ -47,6 +49,11 @@ bool reform_active(const struct dae_solver *s);
 /* Consistent values on all levels, a choice of states, and the solver is poised at t. initial:
  * start values count as what their attributes say, and initial equations hold. */
 dae_status reform_begin(struct dae_solver *s, double t, bool initial);
+/* Start values on all levels for a base form whose own initialisation has failed. */
+dae_status reform_rescue(struct dae_solver *s, double t, dae_status failed);
+/* A failure of a run, in terms of the analysis where that explains it; returns the status to give.
+ */
+dae_status reform_explain(struct dae_solver *s, dae_status status);
 /* After an accepted step: choose states anew where the old ones have become bad. */
 dae_status reform_watch(struct dae_solver *s);
 

@@ -377,7 +377,7 @@ static dae_status advance(dae_solver *s, double tend)
         if (!s->weights_sound) status = renew_weights(s);
         if (status == DAE_OK) status = attempt_until_accepted(s);
         if (status == DAE_OK) status = accept_step(s);
-        if (status != DAE_OK) return status;
+        if (status != DAE_OK) return reform_explain(s, status);
     }
     return advance_within_step(s, tend);
 }
