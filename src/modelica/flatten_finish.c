@@ -506,73 +506,6 @@ static flat_equation *store_equations(flattener *f, const pair_list *list, size_
     return out;
 }
 
-/* ---- balance ---- */
-
-static void note_unknown(flattener *f, void *context, expr leaf)
-{
-    const expr_node *n = graph_node(f->g, leaf);
-    bool *seen = context;
-    if (n->op == EXPR_VARIABLE) seen[n->index] = true;
-}
-
-/* "'a', 'b', .." of the unknowns that no equation contains, and how many there are. */
-static size_t list_missing(flattener *f, const bool *seen, char *names, size_t size,
-                           source_place *place)
-{
-    size_t missing = 0, at = 0;
-    names[0] = '\0';
-    for (size_t v = 0; v < f->m->variable_count; v++) {
-        if (f->m->variables[v].discrete || seen[v]) continue;
-        if (missing++ == 0) *place = f->m->variables[v].place;
-        if (missing > 8) continue;
-        const char *name = f->m->variables[v].name;
-        int n = missing == 8 ? snprintf(names + at, size - at, ", ..")
-                             : snprintf(names + at, size - at, "%s'%s'", at ? ", " : "", name);
-        if (n > 0 && at + (size_t)n < size) at += (size_t)n;
-    }
-    return missing;
-}
-
-static void report_empty_equations(flattener *f)
-{
-    int reported = 0;
-    for (size_t k = 0; k < f->m->equation_count && reported < 8; k++) {
-        const flat_equation *e = &f->m->equations[k];
-        if (node_depends(f, e->residual) & DEPENDS_CONTINUOUS) continue;
-        report_note(f, e->place, "this equation contains no unknown");
-        reported++;
-    }
-}
-
-/* As many equations as unknowns, and every unknown in one of them. */
-static void check_balance(flattener *f)
-{
-    flat_model *m = f->m;
-    size_t unknowns = 0;
-    source_place place = f->file->model->place;
-    bool *seen = dae_calloc(m->variable_count + 1, sizeof *seen);
-    char names[400];
-    if (!seen) {
-        f->failed = true;
-        return;
-    }
-    visit_begin(f);
-    for (size_t k = 0; k < m->equation_count; k++)
-        visit_leaves(f, m->equations[k].residual, note_unknown, seen);
-    for (size_t v = 0; v < m->variable_count; v++) unknowns += !m->variables[v].discrete;
-    size_t missing = list_missing(f, seen, names, sizeof names, &place);
-    if (unknowns != m->equation_count) {
-        report_error(f, place, "the model has %zu equation%s for %zu unknown%s", m->equation_count,
-                     m->equation_count == 1 ? "" : "s", unknowns, unknowns == 1 ? "" : "s");
-        if (missing) report_note(f, place, "no equation contains %s", names);
-        report_empty_equations(f);
-    } else if (missing) {
-        report_error(f, place, "no equation contains %s", names);
-        report_empty_equations(f);
-    }
-    dae_free(seen);
-}
-
 /* ---- structural parameters ---- */
 
 static void mark_leaf(flattener *f, void *context, expr leaf)
@@ -602,6 +535,5 @@ void finish_model(flattener *f)
     m->asserts = f->asserts.items;
     m->assert_count = f->asserts.count;
     f->asserts = (action_list){0};
-    if (message_errors(f->messages) == 0) check_balance(f);
     spread_structural(f);
 }

@@ -8,7 +8,9 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "expr/derive.h"
+#include "structure/matching.h"
 #include "system/model_build.h"
+#include "system/model_structure.h"
 #include "system/model_watch.h"
 
 model_program *model_program_at(model_form *f, int k)
@@ -266,17 +268,6 @@ static expr mapped(build *b, expr e)
     return graph_substitute(b->f->flat->graph, e, map_leaf, &map);
 }
 
-/* "comment (file:12)": a name that tells the place, too. Names without a comment do already. */
-static char *placed_name(const flat_model *m, const flat_equation *q)
-{
-    const char *name = q->name ? q->name : "equation";
-    if (strncmp(name, "equation ", 9) == 0 && strchr(name, ':')) return dae_strdup(name);
-    char text[512];
-    snprintf(text, sizeof text, "%.250s (%.200s:%d)", name, m->file ? m->file : m->name,
-             q->place.line);
-    return dae_strdup(text);
-}
-
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
 static bool collect_equations(build *b)
 {
@@ -294,7 +285,7 @@ static bool collect_equations(build *b)
         if (b->gone[i]) continue;
         b->source[count] = (int)i;
         f->equation_lines[count] = m->equations[i].place.line;
-        f->equation_names[count] = placed_name(m, &m->equations[i]);
+        f->equation_names[count] = flat_equation_name(m, &m->equations[i]);
         if (!f->equation_names[count]) return false;
         b->residuals[count++] = mapped(b, m->equations[i].residual);
     }
@@ -555,97 +546,6 @@ static bool name_unknowns(model_form *f)
  * Structure: every equation has an unknown of its own
  * ------------------------------------------------------------------------------------------- */
 
-/* A matching of rows to columns, grown row by row along augmenting paths (Duff 1981, ACM TOMS 7,
- * 315-330). */
-typedef struct matching {
-    const size_t *start; /* row r has column[start[r] .. start[r+1]) */
-    const int *column;
-    int *row_of;   /* per column: its row, -1 */
-    size_t *cheap; /* per row: columns before it are taken, for ever */
-    int *stamp;    /* per row: last search that saw it */
-    bool *closed;  /* per row: no free column can be reached from it, for ever */
-    int *queue;    /* rows seen by a search, in its order */
-    int *parent;   /* per row seen: the row it was seen from, */
-    int *via;      /* and the column between them, which is the row's own */
-} matching;
-
-static void matching_free(matching *m)
-{
-    dae_free(m->row_of);
-    dae_free(m->cheap);
-    dae_free(m->stamp);
-    dae_free(m->closed);
-    dae_free(m->queue);
-    dae_free(m->parent);
-    dae_free(m->via);
-}
-
-static bool matching_new(matching *m, const size_t *start, const int *column, int rows, int columns)
-{
-    *m = (matching){.start = start,
-                    .column = column,
-                    .row_of = DAE_ARRAY(int, columns),
-                    .cheap = DAE_ARRAY(size_t, rows),
-                    .stamp = DAE_ARRAY(int, rows),
-                    .closed = DAE_ARRAY(bool, rows),
-                    .queue = DAE_ARRAY(int, rows),
-                    .parent = DAE_ARRAY(int, rows),
-                    .via = DAE_ARRAY(int, rows)};
-    if (!m->row_of || !m->cheap || !m->stamp || !m->closed || !m->queue || !m->parent || !m->via)
-        return false;
-    for (int j = 0; j < columns; j++) m->row_of[j] = -1;
-    for (int r = 0; r < rows; r++) {
-        m->cheap[r] = start[r];
-        m->stamp[r] = -1;
-    }
-    return true;
-}
-
-/* A free column of row r; -1 if there is none. */
-static int free_column(matching *m, int r)
-{
-    for (; m->cheap[r] < m->start[r + 1]; m->cheap[r]++)
-        if (m->row_of[m->column[m->cheap[r]]] < 0) return m->column[m->cheap[r]];
-    return -1;
-}
-
-/* Let row r have the free column, the row before it r's old one, and so on back to `row`. */
-static void move_along(matching *m, int row, int r, int free)
-{
-    for (; r != row; r = m->parent[r]) {
-        m->row_of[free] = r;
-        free = m->via[r];
-    }
-    m->row_of[free] = row;
-}
-
-/* Give `row` a column, moving others along; false if that is impossible. Rows with stamp == row
- * were then all in the way. Breadth first: equations of neighbours in a chain or a grid mostly find
- * a free column a few steps away, where going deep would follow the whole chain. */
-static bool matching_add(matching *m, int row)
-{
-    int seen = 0;
-    m->queue[seen++] = row;
-    m->stamp[row] = row;
-    for (int at = 0; at < seen; at++) {
-        int r = m->queue[at], free = free_column(m, r);
-        if (free >= 0) {
-            move_along(m, row, r, free);
-            return true;
-        }
-        for (size_t k = m->start[r]; k < m->start[r + 1]; k++) {
-            int behind = m->row_of[m->column[k]];
-            if (m->stamp[behind] == row || m->closed[behind]) continue;
-            m->stamp[behind] = row;
-            m->parent[behind] = r;
-            m->via[behind] = m->column[k];
-            m->queue[seen++] = behind;
-        }
-    }
-    for (int at = 0; at < seen; at++) m->closed[m->queue[at]] = true;
-    return false;
-}
-
 /* start of each row in the entries of a build, which come row by row */
 static size_t *row_starts(const build *b, size_t rows)
 {
@@ -656,60 +556,99 @@ static size_t *row_starts(const build *b, size_t rows)
     return start;
 }
 
-/* The equations that made aliases of the variables in equation `at`. */
-static void list_aliases(const model_form *f, int at, dae_diag *diag)
+/* The equations on the way from v to the variable that stands for it: used[e] is flipped, since
+ * what two ways have in common says nothing of their difference. */
+static void flip_aliases(const model_form *f, int v, bool *used)
 {
-    const flat_equation *q = &f->flat->equations[at];
-    const expr_node *node = graph_node(f->flat->graph, q->residual);
-    expr sides[2] = {node->a, node->b};
-    int listed = 0;
-    for (int k = 0; k < 2 && (node->op == EXPR_SUB || node->op == EXPR_ADD); k++) {
-        int v = plain_variable(f, sides[k]);
-        while (v >= 0 && f->alias[v].equation >= 0 && listed < 4) {
-            char *name = placed_name(f->flat, &f->flat->equations[f->alias[v].equation]);
-            diag_append(diag, "%s %s", listed++ ? "," : " Compare", name ? name : "?");
-            dae_free(name);
-            v = f->alias[v].root != v ? f->alias[v].root : -1;
-        }
+    while (f->alias[v].equation >= 0) {
+        used[f->alias[v].equation] = !used[f->alias[v].equation];
+        if (f->alias[v].root == v) break;
+        v = f->alias[v].root;
     }
-    if (listed) diag_append(diag, ".");
 }
 
-/* An equation without unknowns. */
-static dae_status reject_empty(const build *b, int row, dae_diag *diag)
+static void note_alias_leaf(void *context, expr leaf)
 {
-    const model_form *f = b->f;
-    diag_equation(diag, row, f->equation_names[row]);
-    if (diag) diag->line = f->equation_lines[row];
-    diag_set(
-        diag, DAE_ERR_MODEL,
-        "Model %s: %s determines nothing: other equations have determined all of its variables "
-        "already, so that it repeats or contradicts them.",
-        f->flat->name, f->equation_names[row]);
-    if (b->source[row] >= 0) list_aliases(f, b->source[row], diag);
-    return DAE_ERR_MODEL;
+    struct {
+        const model_form *f;
+        bool *used;
+    } *scan = context;
+    const expr_node *node = graph_node(scan->f->flat->graph, leaf);
+    if (node->op == EXPR_VARIABLE) flip_aliases(scan->f, node->index, scan->used);
 }
 
-/* `row` found no unknown of its own: it and the rows in its way have too few of them. */
-static dae_status reject_row(const build *b, const matching *m, int row, dae_diag *diag)
+/* An equation that is left without unknowns, or a part of those with too few of them, because of
+ * equations that eliminated aliases: all of them are named. */
+static dae_status reject_aliases(const build *b, const singular_part *part, dae_diag *diag)
 {
     const model_form *f = b->f;
-    int listed = 0;
-    if (m->start[row] == m->start[row + 1]) return reject_empty(b, row, diag);
-    diag_equation(diag, row, f->equation_names[row]);
-    if (diag) diag->line = f->equation_lines[row];
-    diag_set(diag, DAE_ERR_MODEL, "Model %s is structurally singular: too few unknowns in",
-             f->flat->name);
-    for (int r = 0; r <= row && listed < 6; r++)
-        if (m->stamp[r] == row)
-            diag_append(diag, "%s %s", listed++ ? "," : "", f->equation_names[r]);
-    diag_append(diag, "%s.", listed == 6 ? ", .." : "");
-    for (int j = 0, free = 0; j < f->n && free < 4; j++)
-        if (m->row_of[j] < 0)
-            diag_append(diag, "%s %s",
-                        free++ ? "," : " Without an equation so far:", f->unknown_names[j]);
-    diag_append(diag, ".");
-    return DAE_ERR_MODEL;
+    const flat_model *m = f->flat;
+    bool *used = DAE_ARRAY(bool, m->equation_count), ok = used;
+    struct {
+        const model_form *f;
+        bool *used;
+    } scan = {f, used};
+    int last = part->row[part->rows - 1], listed = 0;
+    for (int k = 0; ok && k < part->rows; k++) {
+        int at = b->source[part->row[k]];
+        if (at >= 0)
+            ok = graph_leaves(m->graph, &m->equations[at].residual, 1, note_alias_leaf, &scan);
+    }
+    for (int k = 0; ok && k < part->rows; k++)
+        if (b->source[part->row[k]] >= 0) used[b->source[part->row[k]]] = true;
+    if (ok) {
+        diag_equation(diag, last, f->equation_names[last]);
+        if (diag) diag->line = f->equation_lines[last];
+        diag_set(diag, DAE_ERR_MODEL,
+                 "Model %s is structurally singular: equations repeat or contradict each other, "
+                 "so that other unknowns are left open:",
+                 m->name);
+    }
+    for (size_t i = 0; ok && i < m->equation_count && listed < 8; i++) {
+        if (!used[i]) continue;
+        char *name = flat_equation_name(m, &m->equations[i]);
+        diag_append(diag, "%s %s", listed++ ? "," : "", name ? name : "?");
+        dae_free(name);
+    }
+    if (ok) diag_append(diag, "%s.", listed == 8 ? ", .." : "");
+    dae_free(used);
+    return ok ? DAE_ERR_MODEL : out_of_memory(diag);
+}
+
+/* The pattern of the equations that stay, as a signature without orders. */
+static bool pattern_signature(const build *b, const size_t *start, signature *s)
+{
+    *s = (signature){.m = (int)b->equations, .n = b->f->n};
+    s->start = DAE_ARRAY(int, b->equations + 1);
+    s->column = DAE_ARRAY(int, b->entry_count);
+    s->order = DAE_ARRAY(int, b->entry_count);
+    if (!s->start || !s->column || !s->order) return false;
+    for (size_t r = 0; r <= b->equations; r++) s->start[r] = (int)start[r];
+    for (size_t k = 0; k < b->entry_count; k++) s->column[k] = b->column[k];
+    return true;
+}
+
+/* Why there is no matching: by the equations as they were written if these tell, else with those
+ * that eliminated aliases. */
+static dae_status explain_structure(const build *b, const size_t *start, dae_diag *diag)
+{
+    const model_form *f = b->f;
+    dae_status status = flat_structure_check(f->flat, NULL, diag);
+    if (status != DAE_OK) return status;
+    signature s;
+    singular_report report = {0};
+    if (!pattern_signature(b, start, &s) || !signature_explain(&s, &report))
+        status = out_of_memory(diag);
+    for (int k = 0; k < report.count && status == DAE_OK; k++)
+        if (report.part[k].over) status = reject_aliases(b, &report.part[k], diag);
+    if (status == DAE_OK)
+        status = diag_set(diag, DAE_ERR_MODEL,
+                          "Model %s has %zu equations for %d unknowns after %d alias equations "
+                          "were eliminated.",
+                          f->flat->name, b->equations, f->n, f->eliminated);
+    singular_report_free(&report);
+    signature_free(&s);
+    return status;
 }
 
 /* As many equations as unknowns, and a perfect matching between them. */
@@ -719,15 +658,11 @@ static dae_status check_structure(const build *b, dae_diag *diag)
     int rows = (int)b->equations;
     size_t *start = row_starts(b, b->equations);
     matching m = {0};
+    bool found = rows == f->n;
     dae_status status = DAE_OK;
     if (!start || !matching_new(&m, start, b->column, rows, f->n)) status = out_of_memory(diag);
-    for (int r = 0; r < rows && status == DAE_OK; r++)
-        if (!matching_add(&m, r)) status = reject_row(b, &m, r, diag);
-    if (status == DAE_OK && rows != f->n)
-        status = diag_set(diag, DAE_ERR_MODEL,
-                          "Model %s has %d equations for %d unknowns after %d alias equations were "
-                          "eliminated.",
-                          f->flat->name, rows, f->n, f->eliminated);
+    for (int r = 0; r < rows && found && status == DAE_OK; r++) found = matching_add(&m, r);
+    if (status == DAE_OK && !found) status = explain_structure(b, start, diag);
     matching_free(&m);
     dae_free(start);
     return status;
@@ -948,7 +883,7 @@ static bool collect_conditions(build *b, const model_form *f, const int *place)
     }
     for (size_t k = 0; ok && k < f->condition_count; k++) {
         const flat_equation *q = &f->flat->initial_equations[k];
-        char text[300], *name = placed_name(f->flat, q);
+        char text[300], *name = flat_equation_name(f->flat, q);
         snprintf(text, sizeof text, "initial %.280s", name ? name : "");
         ok = name && name_equation(initial, count, dae_strdup(text), q->place.line);
         dae_free(name);
