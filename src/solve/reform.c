@@ -163,12 +163,33 @@ static dae_status explain_doubt(dae_solver *s, const variant *v, double t)
     return diag_set(&s->diag, DAE_ERR_SINGULAR, "%s", v->doubt);
 }
 
+/* Whether the equations lose rank where the run stands; s->diag tells then. */
+static bool lost_rank(dae_solver *s)
+{
+    int n = s->base->form.n;
+    double *y = DAE_ARRAY(double, 2 * (size_t)n);
+    if (!y) return false;
+    solver_interpolate(s, s->t_new, 0, s->at_y);
+    solver_interpolate(s, s->t_new, 1, s->at_yp);
+    if (reform_active(s)) {
+        reform_to_base(s, s->at_y, s->at_yp, y, y + n);
+    } else {
+        vector_copy(n, s->at_y, y);
+        vector_copy(n, s->at_yp, y + n);
+    }
+    bool told = explain_rank(s, s->t_new, y, y + n);
+    dae_free(y);
+    return told;
+}
+
 dae_status reform_explain(dae_solver *s, dae_status status)
 {
-    bool singular = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE;
+    bool singular =
+        status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST;
     if (!s->reform || !singular || !s->reform->slots_known) return status;
     const variant *v = find_variant(s->reform, s->hybrid->instance->memory);
-    return v && v->doubt[0] ? explain_doubt(s, v, s->t_new) : status;
+    if (v && v->doubt[0]) return explain_doubt(s, v, s->t_new);
+    return lost_rank(s) ? DAE_ERR_SINGULAR : status;
 }
 
 /* stateSelect of the variables of a set: -2 .. 2 */

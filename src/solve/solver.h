@@ -110,4 +110,8 @@ dae_status explain_accuracy(dae_solver *s, double factor);
 dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit);
 dae_status explain_fatal(dae_solver *s, const attempt *a);
 
+/* solve/explain_rank.c: tell if the equations of a model lose rank at a point of its base form;
+ * false: they do not, or it cannot be told. */
+bool explain_rank(dae_solver *s, double t, const double *base_y, const double *base_yp);
+
 #endif
