@@ -310,7 +310,8 @@ dae_status events_iterate(dae_solver *s, double t)
     return DAE_OK;
 }
 
-/* After the event: flags down, conditions of when as they are now, without acting. */
+/* After the event: flags down, conditions of when as they are now, without acting. pre(v) := v
+ * first, so that what a clause of initial() gave to a variable stays. */
 void events_settle(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
@@ -322,6 +323,7 @@ void events_settle(dae_solver *s, double t)
         memory[m->samples[i].memory] = 0.0;
     }
     if (!flags) return;
+    memory_take_pre(s);
     for (size_t i = 0; i < m->discrete_count; i++) {
         const flat_discrete *q = &m->discretes[i];
         memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);

@@ -586,7 +586,7 @@ dae_status dae_solver_variables(dae_solver *s, double t, double *values)
 {
     if (!s || !values) return DAE_ERR_ARGUMENT;
     if (!s->hybrid) return dae_solver_at(s, t, 0, values);
-    dae_status status = solver_check_point(s, t);
+    dae_status status = solver_check_point(s, t, "dae_solver_variables");
     if (status == DAE_OK) status = solver_point(s, t);
     if (status == DAE_OK) model_instance_outputs(s->hybrid->instance, t, s->at_y, s->at_yp, values);
     return status;
@@ -597,7 +597,7 @@ dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
     if (!s || !values) return DAE_ERR_ARGUMENT;
     if (!s->hybrid) return DAE_OK;
     const struct model_listing *l = s->base->model->listing;
-    dae_status status = solver_check_point(s, t);
+    dae_status status = solver_check_point(s, t, "dae_solver_derivatives");
     if (status == DAE_OK) status = solver_point(s, t);
     for (int k = 0; status == DAE_OK && k < l->derivative_count; k++) {
         const model_derivative *d = &l->derivatives[k];

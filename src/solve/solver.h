@@ -90,7 +90,7 @@ dae_status solver_update_weights(dae_solver *s, double t, const double *y);
 
 /* solve/step.c: whether values at t can be asked for; values of the form that is integrated into
  * s->at_y and s->at_yp, projected as the options say. */
-dae_status solver_check_point(dae_solver *s, double t);
+dae_status solver_check_point(dae_solver *s, double t, const char *call);
 dae_status solver_point(dae_solver *s, double t);
 /* Values on the last step, without checks. */
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y);

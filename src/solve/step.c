@@ -39,22 +39,21 @@ dae_status solver_point(dae_solver *s, double t)
 }
 
 /* Whether values at t can be asked for. */
-dae_status solver_check_point(dae_solver *s, double t)
+dae_status solver_check_point(dae_solver *s, double t, const char *call)
 {
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     if (s->phase == PHASE_NEW)
-        return diag_set(&s->diag, DAE_ERR_STATE, "Values were asked for before a start.");
+        return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
     if (in_last_step(s, t)) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
-                    "Values were asked for at t = %.17g, which is outside the last step [%.17g, "
-                    "%.17g].",
-                    t, s->t_old, s->t_new);
+                    "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->t_old,
+                    s->t_new);
 }
 
 dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
 {
     if (!s) return DAE_ERR_ARGUMENT;
-    dae_status status = solver_check_point(s, t);
+    dae_status status = solver_check_point(s, t, "dae_solver_at");
     if (status != DAE_OK) return status;
     if (!y || derivative < 0 || derivative > 1)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
