@@ -388,6 +388,27 @@ static void test_reinit_triggers_the_next_clause(void **state)
 
 /* ---- initial, terminal, terminate, assert --------------------------------------------------- */
 
+/* In an algorithm, too, clauses of initial() act at the beginning, and only those. */
+static void test_initial_in_algorithms(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=1, fixed=true);\ndiscrete Real m(start=0, fixed=true);\n"
+                       "discrete Real k, j;\nalgorithm\n"
+                       "when initial() then\n  m := 10;\nelsewhen x < 0.5 then\n"
+                       "  m := pre(m) + 1;\nend when;\n"
+                       "when {initial(), x < 0.5} then\n  k := pre(k) + 5;\nend when;\n"
+                       "when x > 0.4 then\n  j := 3;\nend when;\nequation\nder(x) = -x;")));
+    EXACTLY("m", 10.0);
+    EXACTLY("k", 5.0);
+    EXACTLY("j", 0.0); /* true from the beginning */
+    OK(step_to(&r, 1.0));
+    EXACTLY("m", 11.0);
+    EXACTLY("k", 10.0);
+    EXACTLY("j", 0.0);
+    end(&r);
+}
+
 static void test_initial_and_terminal(void **state)
 {
     (void)state;
@@ -849,6 +870,7 @@ int main(void)
         cmocka_unit_test(test_reinit_in_a_loop),
         cmocka_unit_test(test_reinit_of_what_is_no_state),
         cmocka_unit_test(test_reinit_triggers_the_next_clause),
+        cmocka_unit_test(test_initial_in_algorithms),
         cmocka_unit_test(test_initial_and_terminal),
         cmocka_unit_test(test_finish_without_start),
         cmocka_unit_test(test_terminate),

@@ -414,6 +414,16 @@ static bool is_initial(const ast_expr *e)
            strcmp(e->parts[0].name, "initial") == 0;
 }
 
+/* Whether the condition just became true in the run: what is true from the beginning is no edge
+ * (Modelica 3.6, 8.6). */
+static expr later_edge(flattener *f, const ast_expr *e)
+{
+    expr edge = edge_of(f, scalar_condition(f, e), e->place);
+    expr initial = graph_memory(f->g, f->m->memory_initial);
+    if (edge == EXPR_NONE) return EXPR_NONE;
+    return graph_binary(f->g, EXPR_AND, edge, graph_unary(f->g, EXPR_NOT, initial));
+}
+
 /* Whether one of the conditions just became true. */
 static expr when_guard(flattener *f, const ast_expr *condition)
 {
@@ -421,8 +431,7 @@ static expr when_guard(flattener *f, const ast_expr *condition)
     bool list = condition->kind == AST_ARRAY;
     for (size_t k = 0; k < (list ? condition->arg_count : 1); k++) {
         const ast_expr *e = list ? condition->args[k] : condition;
-        expr one = is_initial(e) ? graph_memory(f->g, f->m->memory_initial)
-                                 : edge_of(f, scalar_condition(f, e), e->place);
+        expr one = is_initial(e) ? graph_memory(f->g, f->m->memory_initial) : later_edge(f, e);
         if (one == EXPR_NONE) return EXPR_NONE;
         any = any == EXPR_NONE ? one : graph_binary(f->g, EXPR_OR, any, one);
     }
