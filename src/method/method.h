@@ -3,6 +3,7 @@
 #define DAE_METHOD_METHOD_H
 
 #include "control/newton.h"
+#include "system/forms.h"
 
 /* What a method may use; owned by the driver. */
 typedef struct method_context {
@@ -10,6 +11,7 @@ typedef struct method_context {
     evaluator *eval;
     newton *newton;
     error_norm *norm;
+    const form_set *forms;     /* beside the residual form; NULL: none */
     dae_error_test error_test; /* resolved: ALL, DIFFERENTIAL or FILTERED */
     bool smooth;               /* keep what a continuously differentiable interpolant needs */
 } method_context;
@@ -46,10 +48,16 @@ typedef struct attempt {
     double bound_ratio; /* after ATTEMPT_BOUND: part of the step within bounds */
 } attempt;
 
+/* Forms a method can work on: it needs one of these. */
+enum { FORM_RESIDUAL = 1, FORM_HESSENBERG = 2, FORM_MECHANICAL = 4, FORM_QUASILINEAR = 8 };
+
 /* State is what a rejected attempt must leave as it was, byte for byte; scratch is free to use. */
 typedef struct method {
     const char *name, *summary, *citation;
     int max_order;
+    unsigned forms;          /* FORM_..; 0 stands for FORM_RESIDUAL */
+    bool fixed_order;        /* one order, max_order: the controller leaves it alone */
+    const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);
     /* Begin at a point; all history is dropped. */
