@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/vector.h"
+#include "solve/diagnose_api.h"
 #include "solve/explain_model.h"
 #include "solve/solver.h"
 
@@ -364,20 +365,33 @@ static dae_status explain_bound(dae_solver *s, const attempt *a, const char *lim
                     form->upper_bounds ? form->upper_bounds[variable] : INFINITY);
 }
 
+/* What the index is where a run of callbacks ends; a model's failure is explained by its analysis.
+ */
+static dae_status add_index(dae_solver *s, dae_status status)
+{
+    char text[400];
+    if (s->hybrid) return status;
+    solver_interpolate(s, s->t_new, 0, s->at_y);
+    solver_interpolate(s, s->t_new, 1, s->at_yp);
+    if (solver_index_sentence(s, s->t_new, s->at_y, s->at_yp, text, sizeof text))
+        diag_append(&s->diag, "%s", text);
+    return status;
+}
+
 dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit)
 {
     s->diag.t = a->t;
     s->diag.h = a->h;
     if (norm_failed(s, a)) return explain_norm(s, a, limit);
     switch (a->status) {
-    case ATTEMPT_OK: return explain_error_test(s, a, limit);
-    case ATTEMPT_SINGULAR: return explain_singular(s, a, limit);
+    case ATTEMPT_OK: return add_index(s, explain_error_test(s, a, limit));
+    case ATTEMPT_SINGULAR: return add_index(s, explain_singular(s, a, limit));
     case ATTEMPT_BOUND: return explain_bound(s, a, limit);
     case ATTEMPT_EVALUATION:
         explain_evaluation(s, EVAL_RETRY);
         diag_append(&s->diag, " Steps down to h = %.3g did not help (%s).", a->h, limit);
         return s->diag.status;
-    default: return explain_convergence(s, a, limit);
+    default: return add_index(s, explain_convergence(s, a, limit));
     }
 }
 
