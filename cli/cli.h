@@ -25,7 +25,7 @@ typedef struct command {
 } command;
 
 extern const command run_command, check_command, emit_command, demo_command, models_command,
-    methods_command, version_command, help_command;
+    methods_command, formulations_command, version_command, help_command;
 
 /* The commands in the order of the help; NULL past the end. */
 const command *command_at(int i);

@@ -279,6 +279,8 @@ const command run_command = {
         "  --rtol X, --atol X   relative and absolute tolerance (1e-6; a thousandth of rtol).\n"
         "                       atol is multiplied by the nominal value of each variable\n"
         "  --method NAME        a name from 'daedal methods', or auto\n"
+        "  --formulation NAME   how equations of index above 1 are rewritten: a name from\n"
+        "                       'daedal formulations', auto, or residual (not at all)\n"
         "  --engine WHAT        auto, tape, native: interpret the equations or compile them\n"
         "  --max-step H         longest step\n"
         "  --max-steps N        give up after N steps; 0, the default, for no limit\n"

@@ -13,6 +13,7 @@ enum option_id {
     OPT_START_TIME,
     OPT_ENGINE,
     OPT_METHOD,
+    OPT_FORMULATION,
     OPT_RTOL,
     OPT_ATOL,
     OPT_STOP,
@@ -45,6 +46,7 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"size", required_argument, NULL, OPT_SIZE},
     {"method", required_argument, NULL, OPT_METHOD},
+    {"formulation", required_argument, NULL, OPT_FORMULATION},
     {"rtol", required_argument, NULL, OPT_RTOL},
     {"atol", required_argument, NULL, OPT_ATOL},
     {"points", required_argument, NULL, OPT_POINTS},
@@ -110,6 +112,25 @@ static int choose_method(const char *word, dae_options *options)
             return CLI_OK;
         }
     return complain_unknown("method", word, method_name, NULL, "see 'daedal methods'");
+}
+
+static const char *formulation_name(int i, const void *user)
+{
+    (void)user;
+    return i == 0 ? "auto" : i == 1 ? "residual" : dae_formulation_name(i - 2);
+}
+
+/* The name is checked here, a parameter behind a colon by the library. */
+static int choose_formulation(const char *word, dae_options *options)
+{
+    size_t length = strcspn(word, ":");
+    options->formulation = word;
+    for (int i = 0; formulation_name(i, NULL); i++)
+        if (strlen(formulation_name(i, NULL)) == length &&
+            strncmp(formulation_name(i, NULL), word, length) == 0)
+            return CLI_OK;
+    return complain_unknown("formulation", word, formulation_name, NULL,
+                            "see 'daedal formulations'");
 }
 
 static const char *option_text(int id)
@@ -239,6 +260,7 @@ static int read_option(request *r, int id, const char *text)
         status = read_whole(id, text, 1, 100, &whole);
         r->options.max_order = (int)whole;
         return status;
+    case OPT_FORMULATION: return choose_formulation(text, &r->options);
     case OPT_METHOD:
     case OPT_LINEAR_SOLVER:
     case OPT_ERROR_TEST:

@@ -23,7 +23,7 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run check emit demo models methods help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run check emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
@@ -31,6 +31,12 @@ _daedal() {
     --method)
         COMPREPLY=($(compgen -W "auto
 $("$1" methods 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- "$cur"))
+        return
+        ;;
+    --formulation)
+        COMPREPLY=($(compgen -W "auto
+residual
+$("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- "$cur"))
         return
         ;;
     --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative' -- "$cur")) && return ;;
@@ -69,7 +75,7 @@ $("$1" methods 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- "$cur
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\ncheck\nemit\ndemo\nmodels\nmethods\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\ncheck\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }

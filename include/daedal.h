@@ -393,7 +393,8 @@ typedef struct dae_options {
     size_t size; /* set by dae_options_default; do not touch */
 
     const char *method;      /* "auto" or a name from dae_method_name() */
-    const char *formulation; /* "auto" or "residual" */
+    const char *formulation; /* "auto", "residual" (as given), or for models a name from
+                                dae_formulation_name(), with a parameter as "baumgarte:10" */
 
     double rtol, atol;              /* 1e-6, 1e-9 */
     const double *rtol_by_variable; /* n values, or NULL for rtol */
@@ -436,6 +437,8 @@ typedef struct dae_options {
     void *user;                 /* handed to the callbacks of the options */
 
     dae_message_fn message; /* warnings of a model while it runs; NULL: dropped */
+
+    double formulation_parameter; /* of the formulation, if it has one; 0: its default */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
@@ -572,6 +575,10 @@ DAE_API const char *dae_problem_equation_name(const dae_problem *problem, int i)
 DAE_API const char *dae_method_name(int i);
 DAE_API const char *dae_method_summary(int i);
 DAE_API const char *dae_method_citation(int i);
+/* Formulations of models on offer, likewise. */
+DAE_API const char *dae_formulation_name(int i);
+DAE_API const char *dae_formulation_summary(int i);
+DAE_API const char *dae_formulation_citation(int i);
 
 /* ---------------------------------------------------------------------------------------------
  * Index and structure: linear systems as matrices, and any problem at a point

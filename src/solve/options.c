@@ -115,7 +115,7 @@ static dae_status check_choices(const dae_options *o, dae_diag *diag)
 static const char *formulation_name(const char *name)
 {
     if (!name || strcmp(name, "auto") == 0) return "auto";
-    const formulation *f = formulation_find(name);
+    const formulation *f = formulation_find(name, NULL);
     return f ? f->name : "residual";
 }
 
@@ -129,11 +129,11 @@ static dae_status check_formulation(const dae_options *o, const dae_problem *p, 
                         "Formulation \"%s\" is not on offer for a problem in residual form; use "
                         "\"auto\" or \"residual\".",
                         name);
-    if (formulation_find(name)) return DAE_OK;
+    if (formulation_find(name, NULL)) return DAE_OK;
     diag_set(diag, DAE_ERR_ARGUMENT, "There is no formulation \"%s\"; choices are auto, residual",
              name);
     for (int i = 0; formulation_at(i); i++) diag_append(diag, ", %s", formulation_at(i)->name);
-    diag_append(diag, ".");
+    diag_append(diag, ". Some take a positive number, as baumgarte:10.");
     return DAE_ERR_ARGUMENT;
 }
 
@@ -211,6 +211,7 @@ dae_status options_copy(dae_options *copy, const dae_options *options, int n, da
     copy->rtol_by_variable = copy->atol_by_variable = NULL;
     copy->y_tags = copy->yp_tags = NULL;
     copy->method = method_find(options->method ? options->method : "auto")->name;
+    if (options->formulation) formulation_find(options->formulation, &copy->formulation_parameter);
     copy->formulation = formulation_name(options->formulation);
     bool ok = own_array(options->rtol_by_variable, &copy->rtol_by_variable, n, sizeof(double)) &&
               own_array(options->atol_by_variable, &copy->atol_by_variable, n, sizeof(double)) &&

@@ -60,6 +60,12 @@ model_place reform_place(const dae_solver *s, int i, bool slope)
     return slope ? f->place_slope[i] : f->place[i];
 }
 
+/* The variant that has all levels of f's equations. */
+static const model_form *all_levels(const model_form *f)
+{
+    return f->levels ? f->levels : f;
+}
+
 static double value_at_place(model_place at, const double *y, const double *yp)
 {
     const double *from = at.slope ? yp : y;
@@ -209,15 +215,30 @@ static bool doubtful(const model_analysis *a)
     return !a->numbers_agree && a->certificate.finite;
 }
 
-static dae_status apply_formulation(dae_solver *s, model_analysis *a, variant *v)
+/* Rewrite the equations as f says, with the values at `at` for formulations that choose. */
+static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_analysis *a,
+                             const model_point *at, formulated *y)
+{
+    enum { ORDERS = 2 };
+    double **x = analysed_values(&a->reduced.set, at, ORDERS);
+    if (!x) return out_of_memory(s);
+    equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
+    formulation_setting setting = {s->base_options.formulation_parameter, &point};
+    dae_status status = formulation_apply(f, &a->reduced, &setting, y, &s->diag);
+    dae_free(x);
+    return status;
+}
+
+static dae_status apply_formulation(dae_solver *s, const model_point *at, model_analysis *a,
+                                    variant *v)
 {
     const char *name = s->base_options.formulation;
     bool plain = strcmp(name, "auto") == 0 || a->index <= 1 || !a->numbers_agree;
-    const formulation *f = formulation_find(plain ? "dummy" : name);
-    formulated y = {0};
+    const formulation *f = formulation_find(plain ? "dummy" : name, NULL);
+    formulated y = {0}, levels = {0};
     if (doubtful(a)) note_doubt(v, a);
     if (!take_wishes(&a->reduced, s->base->model)) return out_of_memory(s);
-    dae_status status = f->apply(&a->reduced, &y, &s->diag);
+    dae_status status = rewrite_as(s, f, a, at, &y);
     if (status == DAE_OK && y.needs) {
         status =
             diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
@@ -225,12 +246,19 @@ static dae_status apply_formulation(dae_solver *s, model_analysis *a, variant *v
         formulated_free(&y);
     }
     if (status != DAE_OK) return status;
+    bool all = strcmp(f->name, "dummy") == 0; /* the one that has all levels */
+    if (!all) status = formulate_dummy(&a->reduced, &levels, &s->diag);
+    if (status != DAE_OK) {
+        formulated_free(&y);
+        return status;
+    }
     v->rewrites = a->rewrites;
     a->rewrites = (rewrite_list){0};
-    status = model_form_variant(s->base->model, &a->reduced, &y, &v->form, &s->diag);
+    status = model_form_variant(s->base->model, &a->reduced, &y, all ? NULL : &levels, &v->form,
+                                &s->diag);
     if (status != DAE_OK) return status;
     v->instance = model_instance_new(v->form);
-    v->levels = model_instance_new(v->form->initial);
+    v->levels = model_instance_new(all_levels(v->form)->initial);
     return v->instance && v->levels ? DAE_OK : out_of_memory(s);
 }
 
@@ -258,7 +286,7 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
     else if (status == DAE_OK && (levels || a.index > 1 || has_levels(&a) || doubtful(&a)))
-        status = apply_formulation(s, &a, v);
+        status = apply_formulation(s, &at, &a, v);
     v->runs_base = a.index <= 1;
     model_analysis_free(&a);
     graph_recover(g);
@@ -519,7 +547,7 @@ static bool level_context_new(level_context *c, model_instance *m, double t, int
 /* tag[i] = GUESS for unknowns that some variable gives a start value. */
 static void tag_starts(const dae_solver *s, dae_tag *tag)
 {
-    const model_form *f = s->reform->current->form;
+    const model_form *f = all_levels(s->reform->current->form);
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
         int i = q->discrete ? -1 : f->first_unknown[f->alias[v].top];
@@ -532,39 +560,66 @@ static void tag_starts(const dae_solver *s, dae_tag *tag)
  * they can be: those of all variables whose derivative the analysis knows. */
 static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *given)
 {
-    const hybrid *h = s->hybrid;
-    const model_form *f = s->reform->current->form;
-    for (int i = 0; i < f->initial->n; i++) tag[i] = DAE_TAG_FREE;
-    for (int i = 0; i < s->n; i++) {
-        bool fixed = initial ? h->fixed_by[i] >= 0 : h->is_held[i];
-        bool keep = !initial && f->differential[i];
-        tag[i] = fixed ? DAE_TAG_FIXED : keep ? DAE_TAG_GUESS : DAE_TAG_FREE;
-        given[i] = initial ? h->start[i] : s->y[i];
+    const reform *r = s->reform;
+    const model_form *here = r->current->form, *f = all_levels(here);
+    for (int i = 0; i < f->initial->n; i++) {
+        tag[i] = DAE_TAG_FREE;
+        given[i] = 0.0;
     }
-    for (int i = s->n; i < f->initial->n; i++) given[i] = s->yp[f->initial->slope_of[i]];
+    for (int i = 0; initial && i < s->base->form.n; i++) {
+        model_place at = f->place[i];
+        if (at.unknown < 0 || at.slope) continue;
+        if (r->fixed_by[i] >= 0) tag[at.unknown] = DAE_TAG_FIXED;
+        given[at.unknown] = at.sign * r->start[i];
+    }
+    for (int i = 0; !initial && i < f->n; i++) {
+        model_place at = here->levels ? here->level_place[i] : (model_place){i, false, 1};
+        bool fixed = at.unknown >= 0 && !at.slope && s->hybrid->is_held[at.unknown];
+        tag[i] = fixed ? DAE_TAG_FIXED : f->differential[i] ? DAE_TAG_GUESS : DAE_TAG_FREE;
+        given[i] = value_at_place(at, s->y, s->yp);
+    }
+    for (int i = f->n; !here->levels && i < f->initial->n; i++)
+        given[i] = s->yp[f->initial->slope_of[i]];
     if (initial) tag_starts(s, tag);
 }
 
 /* Nominal sizes; where there are none, the size of the value given. */
 static void size_values(const dae_solver *s, const double *given, double *scale)
 {
-    const model_form *f = s->reform->current->form;
+    const model_form *f = all_levels(s->reform->current->form);
     for (int i = 0; i < f->initial->n; i++) {
-        int of = i < s->n ? i : f->initial->slope_of[i];
+        int of = i < f->n ? i : f->initial->slope_of[i];
         double nominal = f->formulated->set.nominal[of];
         scale[i] = nominal != 1.0 || given[i] == 0.0 ? nominal : fabs(given[i]);
     }
 }
 
-static void take_levels(dae_solver *s, const double *u)
+/* y, y' of the form with all levels from its initial system. */
+static void unpack_levels(const model_form *f, const double *u, double *y, double *yp)
 {
-    const model_form *f = s->reform->current->form;
-    vector_copy(s->n, u, s->y);
-    vector_zero(s->n, s->yp);
-    for (int i = s->n; i < f->initial->n; i++) s->yp[f->initial->slope_of[i]] = u[i];
+    vector_copy(f->n, u, y);
+    vector_zero(f->n, yp);
+    for (int i = f->n; i < f->initial->n; i++) yp[f->initial->slope_of[i]] = u[i];
     for (int k = 0; k < f->formulated->candidates; k++) {
         const kinematic *q = &f->formulated->candidate[k];
-        s->yp[q->unknown] = q->sign * s->y[q->next];
+        yp[q->unknown] = q->sign * y[q->next];
+    }
+}
+
+/* The consistent values for the form that is integrated; work: twice the size of all levels'. What
+ * is new in it starts at 0. */
+static void take_levels(dae_solver *s, const double *u, double *work)
+{
+    const model_form *f = s->reform->current->form;
+    if (!f->levels) {
+        unpack_levels(f, u, s->y, s->yp);
+        return;
+    }
+    double *y = work, *yp = work + f->levels->n;
+    unpack_levels(f->levels, u, y, yp);
+    for (int i = 0; i < s->n; i++) {
+        s->y[i] = value_at_place(f->of_level[i], y, yp);
+        s->yp[i] = value_at_place(f->of_level_slope[i], y, yp);
     }
 }
 
@@ -572,9 +627,9 @@ static void take_levels(dae_solver *s, const double *u)
 static dae_status solve_levels(dae_solver *s, double t, bool initial)
 {
     variant *v = s->reform->current;
-    const model_form *levels = v->form->initial;
-    int rows = initial ? levels->rows : v->form->rows, n = levels->n;
-    double *work = DAE_ARRAY(double, 3 * (size_t)n), *given = work, *scale = work + n,
+    const model_form *levels = all_levels(v->form)->initial;
+    int rows = initial ? levels->rows : all_levels(v->form)->rows, n = levels->n;
+    double *work = DAE_ARRAY(double, 5 * (size_t)n), *given = work, *scale = work + n,
            *u = work + 2 * n;
     dae_tag *tag = DAE_ARRAY(dae_tag, n);
     level_context c = {0};
@@ -606,7 +661,7 @@ static dae_status solve_levels(dae_solver *s, double t, bool initial)
                                  .iterations = s->options.init_iterations};
         status = levels_solve(&system, &request, u, &report, &s->diag);
         s->diag.t = t;
-        if (status == DAE_OK) take_levels(s, u);
+        if (status == DAE_OK) take_levels(s, u, work + 3 * n);
         level_report_free(&report);
     } else {
         out_of_memory(s);
@@ -659,7 +714,9 @@ dae_status reform_begin(dae_solver *s, double t, bool initial)
     }
     if (status == DAE_OK) status = choose_states(s, t);
     s->reform->steps_since_watch = 0;
-    return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
+    bool nearby = s->reform->current->form->formulated->nearby;
+    dae_init init = nearby ? DAE_INIT_DIFFERENTIAL : DAE_INIT_NONE;
+    return status == DAE_OK ? solver_begin(s, t, init) : status;
 }
 
 /* The usual way to initial values of the base form has failed, and s->diag says why. The levels may

@@ -1,16 +1,42 @@
 #include "system/formulation.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "system/formulation_parts.h"
+
+static dae_status apply_dummy(const analysed *a, const formulation_setting *setting,
+                              formulated *result, dae_diag *diag)
+{
+    (void)setting;
+    return formulate_dummy(a, result, diag);
+}
 
 static const formulation FORMULATIONS[] = {
     {.name = "dummy",
      .summary = "index 1 by dummy derivatives, states chosen anew where they degrade",
      .citation = "Mattsson, Soederlind, SIAM J. Sci. Comput. 14 (1993) 677-692",
-     .apply = formulate_dummy},
+     .apply = apply_dummy},
+    {.name = "index3",
+     .summary = "equations differentiated until the index is 3: as written where it is",
+     .citation = "Petzold, Loetstedt, SIAM J. Sci. Stat. Comput. 7 (1986) 720-733",
+     .apply = formulate_index3},
+    {.name = "index2",
+     .summary = "equations differentiated until the index is 2: velocity constraints",
+     .citation = "Brenan, Campbell, Petzold, SIAM 1996, section 6.2",
+     .apply = formulate_index2},
+    {.name = "index1",
+     .summary = "equations differentiated until the index is 1; drifts off the constraints",
+     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
+     .apply = formulate_index1},
+    {.name = "baumgarte",
+     .summary = "index 1 with (d/dt + alpha)^c g = 0 for each constraint; baumgarte:ALPHA",
+     .citation = "Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16",
+     .parameter = 10.0,
+     .apply = formulate_baumgarte},
 };
 
 enum { FORMULATION_COUNT = sizeof FORMULATIONS / sizeof *FORMULATIONS };
@@ -20,11 +46,50 @@ const formulation *formulation_at(int i)
     return i >= 0 && i < FORMULATION_COUNT ? &FORMULATIONS[i] : NULL;
 }
 
-const formulation *formulation_find(const char *name)
+/* The number behind a colon; false: there is something else. */
+static bool read_parameter(const char *text, double *parameter)
 {
-    for (int i = 0; i < FORMULATION_COUNT; i++)
-        if (strcmp(FORMULATIONS[i].name, name) == 0) return &FORMULATIONS[i];
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0.0) || !isfinite(value)) return false;
+    if (parameter) *parameter = value;
+    return true;
+}
+
+const formulation *formulation_find(const char *name, double *parameter)
+{
+    const char *colon = strchr(name, ':');
+    size_t length = colon ? (size_t)(colon - name) : strlen(name);
+    for (int i = 0; i < FORMULATION_COUNT; i++) {
+        const formulation *f = &FORMULATIONS[i];
+        if (strlen(f->name) != length || strncmp(f->name, name, length) != 0) continue;
+        if (!colon) return f;
+        return f->parameter > 0.0 && read_parameter(colon + 1, parameter) ? f : NULL;
+    }
     return NULL;
+}
+
+dae_status formulation_apply(const formulation *f, const analysed *a,
+                             const formulation_setting *setting, formulated *result, dae_diag *diag)
+{
+    formulation_setting full = *setting;
+    if (!(full.parameter > 0.0)) full.parameter = f->parameter;
+    return f->apply(a, &full, result, diag);
+}
+
+const char *dae_formulation_name(int i)
+{
+    return formulation_at(i) ? formulation_at(i)->name : NULL;
+}
+
+const char *dae_formulation_summary(int i)
+{
+    return formulation_at(i) ? formulation_at(i)->summary : NULL;
+}
+
+const char *dae_formulation_citation(int i)
+{
+    return formulation_at(i) ? formulation_at(i)->citation : NULL;
 }
 
 bool formulated_new(formulated *f, const analysed *a, int n, int m, int candidates)
@@ -108,8 +173,8 @@ bool unknown_index_new(unknown_index *index, const analysed *a, const formulated
     *index = (unknown_index){.n = n, .start = DAE_ARRAY(int, n + 1)};
     if (!index->start) return false;
     for (int i = 0; i < f->set.n; i++)
-        if (f->variable[i] >= 0 && f->order[i] + 1 > index->start[f->variable[i] + 1])
-            index->start[f->variable[i] + 1] = f->order[i] + 1;
+        if (f->variable[i] >= 0 && f->order[i] + 2 > index->start[f->variable[i] + 1])
+            index->start[f->variable[i] + 1] = f->order[i] + 2;
     for (int j = 0; j < n; j++) index->start[j + 1] += index->start[j];
     index->y = DAE_ARRAY(int, index->start[n]);
     if (!index->y) {
@@ -118,7 +183,7 @@ bool unknown_index_new(unknown_index *index, const analysed *a, const formulated
     }
     for (int k = 0; k < index->start[n]; k++) index->y[k] = -1;
     for (int i = 0; i < f->set.n; i++)
-        if (f->variable[i] >= 0) index->y[index->start[f->variable[i]] + f->order[i]] = i;
+        if (f->variable[i] >= 0) index->y[index->start[f->variable[i]] + f->order[i] + 1] = i;
     return true;
 }
 
@@ -132,8 +197,8 @@ void unknown_index_free(unknown_index *index)
 /* The unknown that is x_j^(p); -1: none. */
 int unknown_index_at(const unknown_index *index, int j, int p)
 {
-    bool there = p >= 0 && p < index->start[j + 1] - index->start[j];
-    return there ? index->y[index->start[j] + p] : -1;
+    bool there = p >= -1 && p + 1 < index->start[j + 1] - index->start[j];
+    return there ? index->y[index->start[j] + p + 1] : -1;
 }
 
 expr formulated_derivative(const formulated *f, const unknown_index *index, int j, int p)

@@ -28,8 +28,9 @@ typedef struct kinematic {
 typedef struct formulated {
     equation_set set; /* n unknowns; m rows, m = n unless states are chosen, or for forms that no
                          residual method can run */
-    /* y_i is sign * x_variable^(order) of the analysed set; variable -1: it is new, such as the
-     * multipliers of GGL, and starts at 0. n each, owned. */
+    /* y_i is sign * x_variable^(order) of the analysed set, order -1: an integral of x_variable
+     * from the start on; variable -1: it is new, such as the multipliers of GGL, and starts at 0. n
+     * each, owned. */
     int *variable, *order;
     signed char *sign;
     dae_kind *kinds;      /* n; AUTO where the rows tell; owned */
@@ -38,20 +39,36 @@ typedef struct formulated {
     int candidates;
     arena *texts;      /* names made here; owned */
     const char *needs; /* method that this form is for, where BDF will not do; NULL: none */
+    bool nearby;       /* its solutions are close to those of the model, but others: the algebraic
+                          unknowns follow from its own rows */
 } formulated;
 
 void formulated_free(formulated *f); /* leaves it zeroed */
 
+/* What a formulation may ask for besides the equations. */
+typedef struct formulation_setting {
+    double parameter;         /* of the formulation, such as Baumgarte's alpha; 0: its default */
+    const equation_point *at; /* where the run begins, more or less; NULL: not known; borrowed */
+} formulation_setting;
+
 typedef struct formulation {
     const char *name, *summary, *citation;
-    bool mechanical; /* needs M q'' = f - G' lambda, 0 = g(q) */
+    bool mechanical;  /* needs M q'' = f - G' lambda, 0 = g(q) */
+    double parameter; /* default; 0: it has none */
     /* DAE_OK, DAE_ERR_MEMORY, or DAE_ERR_UNSUPPORTED with a diagnostic that names the equation
      * which does not fit. */
-    dae_status (*apply)(const analysed *a, formulated *result, dae_diag *diag);
+    dae_status (*apply)(const analysed *a, const formulation_setting *setting, formulated *result,
+                        dae_diag *diag);
 } formulation;
 
-const formulation *formulation_find(const char *name); /* NULL if unknown */
-const formulation *formulation_at(int i);              /* NULL past the end */
+/* By name, which may be followed by a parameter: "baumgarte:10". NULL if unknown, or the parameter
+ * is no positive number. *parameter = what is given, else left alone; may be NULL. */
+const formulation *formulation_find(const char *name, double *parameter);
+const formulation *formulation_at(int i); /* NULL past the end */
+/* Apply f with its default parameter where the setting has none. */
+dae_status formulation_apply(const formulation *f, const analysed *a,
+                             const formulation_setting *setting, formulated *result,
+                             dae_diag *diag);
 
 void analysed_free(analysed *a); /* leaves it zeroed */
 /* Space for n unknowns and m rows on the graph of `a`; false: memory. */
@@ -65,7 +82,7 @@ bool formulated_row(formulated *f, const analysed *a, int r, int i, int times, e
 typedef struct unknown_index {
     int n;
     int *start; /* n + 1 */
-    int *y;     /* y[start[j] + p] = the unknown, -1 if there is none */
+    int *y;     /* y[start[j] + p + 1] = the unknown, -1 if there is none; p >= -1 */
 } unknown_index;
 
 bool unknown_index_new(unknown_index *index, const analysed *a, const formulated *f);

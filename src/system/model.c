@@ -1174,8 +1174,14 @@ void model_form_free(model_form *f)
     dae_free(f->place_slope);
     if (f->formulated) formulated_free(f->formulated);
     dae_free(f->formulated);
-    if (f->analysed) analysed_free(f->analysed);
-    dae_free(f->analysed);
+    model_form_free(f->levels);
+    dae_free(f->level_place);
+    dae_free(f->of_level);
+    dae_free(f->of_level_slope);
+    if (f->analysed && !f->analysed_borrowed) {
+        analysed_free(f->analysed);
+        dae_free(f->analysed);
+    }
     dae_free(f);
 }
 

@@ -93,8 +93,14 @@ typedef struct model_form {
     int rows;                      /* compiled equations; kinematic ones complete them to n */
     model_place *place;            /* per unknown of base: where it is, */
     model_place *place_slope;      /* and its derivative; owned */
-    analysed *analysed;            /* owned */
+    analysed *analysed;            /* owned, unless analysed_borrowed */
     formulated *formulated;        /* owned */
+    struct model_form *levels;     /* the variant with all levels, whose initial system is that of
+                                      this one, too; owned, NULL: this one has them all */
+    bool analysed_borrowed;
+    model_place *level_place;    /* with levels: per unknown of levels, where it is here, */
+    model_place *of_level;       /* per unknown here: where it is there, */
+    model_place *of_level_slope; /* and its derivative; owned */
 
     struct arena *notes;           /* whatever lives as long as the form; owned, NULL: nothing */
     struct model_listing *listing; /* in notes: names for the public face, solve/model_values.h */
@@ -105,10 +111,11 @@ dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag);
 void model_form_free(model_form *form); /* NULL is fine */
 
 /* The model in the unknowns of y, whose unknowns of the analysed set are those of `base`; takes
- * over what *a and *y hold, also on failure. base must outlive it. Adds to the graph of base: lock
- * it. */
-dae_status model_form_variant(const model_form *base, analysed *a, formulated *y, model_form **form,
-                              dae_diag *diag);
+ * over what *a, *y and *levels hold, also on failure. levels: the formulation that has all levels,
+ * for initial values, where y lacks some (else NULL). base must outlive it. Adds to the graph of
+ * base: lock it. */
+dae_status model_form_variant(const model_form *base, analysed *a, formulated *y,
+                              formulated *levels, model_form **form, dae_diag *diag);
 
 /* C text of all programs: functions model_residual, model_jacobian, .. with the names of unknowns.
  */

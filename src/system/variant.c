@@ -179,43 +179,101 @@ static bool share(model_form *f)
     return f->alias && f->visible && f->settings;
 }
 
-static bool assemble_variant(build *b)
+static bool assemble_variant(build *b, bool with_levels)
 {
     model_form *f = b->f;
     f->n = f->formulated->set.n;
     f->rows = f->formulated->set.m;
     if (!share(f) || !find_places(f) || !number_unknowns(f) || !name_rows(f)) return false;
-    if (!compile_rows(b) || !carry_programs(f) || !build_levels(f)) return false;
+    if (!compile_rows(b) || !carry_programs(f) || (with_levels && !build_levels(f))) return false;
     for (int k = 0; k < f->formulated->candidates; k++)
         f->differential[f->formulated->candidate[k].unknown] = true;
     return build_rounded(f) && !graph_failed(f->flat->graph);
 }
 
-dae_status model_form_variant(const model_form *base, analysed *a, formulated *y, model_form **form,
-                              dae_diag *diag)
+/* A variant that takes over y, and refers to *a; NULL: memory, and y is free. */
+static model_form *variant_new(const model_form *base, analysed *a, formulated *y)
 {
-    *form = NULL;
     model_form *f = DAE_NEW(model_form);
-    analysed *own_a = DAE_NEW(analysed);
-    formulated *own_y = DAE_NEW(formulated);
-    if (!f || !own_a || !own_y) {
+    formulated *own = DAE_NEW(formulated);
+    if (!f || !own) {
         dae_free(f);
-        dae_free(own_a);
-        dae_free(own_y);
-        analysed_free(a);
+        dae_free(own);
         formulated_free(y);
-        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a formulation of the model.");
+        return NULL;
     }
-    *own_a = *a;
-    *own_y = *y;
-    *a = (analysed){0};
+    *own = *y;
     *y = (formulated){0};
     f->base = base;
-    f->analysed = own_a;
-    f->formulated = own_y;
+    f->analysed = a;
+    f->analysed_borrowed = true;
+    f->formulated = own;
+    return f;
+}
+
+static dae_status compile_variant(model_form *f, bool with_levels, dae_diag *diag)
+{
     build b = {.f = f};
-    dae_status status = assemble_variant(&b) ? DAE_OK : build_exhausted(&b, diag);
+    dae_status status = assemble_variant(&b, with_levels) ? DAE_OK : build_exhausted(&b, diag);
     build_free(&b);
+    return status;
+}
+
+/* to[i] = where y_i^(more) of `from` is among the unknowns of `among`. */
+static void place_among(const formulated *from, const formulated *among, const unknown_index *index,
+                        int more, model_place *to)
+{
+    for (int i = 0; i < from->set.n; i++) {
+        int j = from->variable[i], p = from->order[i] + more;
+        to[i] = j < 0 ? (model_place){-1, false, 1} : place_of(among, index, j, p, from->sign[i]);
+    }
+}
+
+/* Where the unknowns of the form with all levels are in f, and the other way round. */
+static bool relate_levels(model_form *f)
+{
+    const formulated *here = f->formulated, *there = f->levels->formulated;
+    unknown_index of_here = {0}, of_there = {0};
+    f->level_place = DAE_ARRAY(model_place, there->set.n);
+    f->of_level = DAE_ARRAY(model_place, here->set.n);
+    f->of_level_slope = DAE_ARRAY(model_place, here->set.n);
+    bool ok = f->level_place && f->of_level && f->of_level_slope &&
+              unknown_index_new(&of_here, f->analysed, here) &&
+              unknown_index_new(&of_there, f->analysed, there);
+    if (ok) {
+        place_among(there, here, &of_here, 0, f->level_place);
+        place_among(here, there, &of_there, 0, f->of_level);
+        place_among(here, there, &of_there, 1, f->of_level_slope);
+    }
+    unknown_index_free(&of_here);
+    unknown_index_free(&of_there);
+    return ok;
+}
+
+dae_status model_form_variant(const model_form *base, analysed *a, formulated *y,
+                              formulated *levels, model_form **form, dae_diag *diag)
+{
+    *form = NULL;
+    analysed *own = DAE_NEW(analysed);
+    if (own) {
+        *own = *a;
+        *a = (analysed){0};
+    }
+    model_form *f = variant_new(base, own, y);
+    model_form *all = levels ? variant_new(base, own, levels) : NULL;
+    if (!own || !f || (levels && !all)) {
+        model_form_free(f);
+        model_form_free(all);
+        analysed_free(own ? own : a);
+        dae_free(own);
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a formulation of the model.");
+    }
+    f->analysed_borrowed = false;
+    f->levels = all;
+    dae_status status = compile_variant(f, !all, diag);
+    if (status == DAE_OK && all) status = compile_variant(all, true, diag);
+    if (status == DAE_OK && all && !relate_levels(f))
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a formulation of the model.");
     if (status == DAE_OK)
         *form = f;
     else
