@@ -14,6 +14,7 @@ typedef struct method_context {
     const form_set *forms;     /* beside the residual form; NULL: none */
     dae_error_test error_test; /* resolved: ALL, DIFFERENTIAL or FILTERED */
     bool smooth;               /* keep what a continuously differentiable interpolant needs */
+    void *cache;               /* the method's own matrices: what cache_new made; not state */
 } method_context;
 
 /* Where to start. history = 0: from (t, y, yp) alone. history = m > 0: past[i*n ..] = y(past_t[i]),
@@ -46,6 +47,10 @@ typedef struct attempt {
     const double *estimate; /* local error per variable is error_constant * estimate[i] */
     double error_constant;
     double bound_ratio; /* after ATTEMPT_BOUND: part of the step within bounds */
+    /* After a failure, if the method understands it: a static text, and what it is about. */
+    const char *reason; /* NULL: nothing more is known */
+    int variable;       /* of y, -1: none; only with a reason */
+    int constraint;     /* row of the form's g, -1: none; only with a reason */
 } attempt;
 
 /* Forms a method can work on: it needs one of these. */
@@ -70,6 +75,10 @@ typedef struct method {
     /* y(t) or y'(t) (derivative = 1) in the last step. */
     void (*interpolate)(const void *state, const method_context *ctx, double t, int derivative,
                         double *y);
+    /* Matrices and work of a size that n alone does not tell, outside state and scratch; NULL
+     * functions: the method needs none. Made before start, for ctx->forms; NULL: out of memory. */
+    void *(*cache_new)(const method_context *ctx);
+    void (*cache_free)(void *cache); /* NULL is fine */
 } method;
 
 extern const method method_bdf;

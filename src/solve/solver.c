@@ -74,11 +74,17 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
                                   .newton = &s->newton,
                                   .norm = &s->norm,
                                   .smooth = s->options.dense == DAE_DENSE_SMOOTH};
-    return status;
+    if (status != DAE_OK || !s->method->cache_new) return status;
+    s->context.cache = s->method->cache_new(&s->context);
+    if (!s->context.cache)
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
+    return DAE_OK;
 }
 
 static void unfurnish(dae_solver *s)
 {
+    if (s->context.cache) s->method->cache_free(s->context.cache);
+    s->context.cache = NULL;
     event_finder_free(s->events);
     initializer_free(s->init);
     newton_free(&s->newton);
