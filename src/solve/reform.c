@@ -728,10 +728,11 @@ dae_status reform_rescue(dae_solver *s, double t, dae_status failed)
     bool worth = failed == DAE_ERR_INITIAL || failed == DAE_ERR_SINGULAR;
     if (!worth || !v || v->form) return failed;
     dae_diag before = s->diag;
-    const double *start = r->start;
-    vector_zero(s->n, s->yp);
-    dae_status status = make_form(s, t, start, s->yp, true, v);
-    if (status == DAE_OK) status = bind_to(s, v, start, s->yp);
+    double *rates = DAE_ARRAY(double, s->base->form.n); /* unknown: zero */
+    if (!rates) return failed;
+    dae_status status = make_form(s, t, r->start, rates, true, v);
+    if (status == DAE_OK) status = bind_to(s, v, r->start, rates);
+    dae_free(rates);
     if (status == DAE_OK) status = solve_levels(s, t, true);
     dae_diag found = s->diag;
     bool told = status == DAE_ERR_INITIAL;
