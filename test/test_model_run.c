@@ -388,6 +388,22 @@ static void test_reinit_triggers_the_next_clause(void **state)
 
 /* ---- initial, terminal, terminate, assert --------------------------------------------------- */
 
+/* Algebraic variables without start values are first computed along the equations: at 0 these have
+ * no derivatives. h' = -sqrt(2 h) from 2: h = (2 - t)^2 / 2. */
+static void test_guesses_follow_the_equations(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real h(start=2, fixed=true), y, q, p, u, w;\nequation\nder(h) = -y;\n"
+                       "w = 1/u + log(p);\ny = sign(q)*sqrt(abs(q));\n4*u - q = 0;\n"
+                       "p = if q > 1 then q else 0;\nq = 2*h;")));
+    NEAR("w", 1.0 + log(4.0));
+    OK(step_to(&r, 1.0));
+    NEAR("h", 0.5);
+    NEAR("w", 4.0);
+    end(&r);
+}
+
 /* In an algorithm, too, clauses of initial() act at the beginning, and only those. */
 static void test_initial_in_algorithms(void **state)
 {
@@ -870,6 +886,7 @@ int main(void)
         cmocka_unit_test(test_reinit_in_a_loop),
         cmocka_unit_test(test_reinit_of_what_is_no_state),
         cmocka_unit_test(test_reinit_triggers_the_next_clause),
+        cmocka_unit_test(test_guesses_follow_the_equations),
         cmocka_unit_test(test_initial_in_algorithms),
         cmocka_unit_test(test_initial_and_terminal),
         cmocka_unit_test(test_finish_without_start),

@@ -164,7 +164,10 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
     h->instance->memory[flat_of(s)->memory_initial] = 1.0;
     relations_start(s, t);
     relations_decide(s, true);
-    dae_status status = events_agree(s, t, true, mode, &passes);
+    dae_status status = hybrid_guess(s, t, mode);
+    if (status != DAE_OK) return status;
+    relations_start(s, t);
+    status = events_agree(s, t, true, mode, &passes);
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status != DAE_OK) return status;
     for (size_t w = 0; w < flat_of(s)->when_count; w++) h->active[w] = -1;

@@ -212,7 +212,8 @@ dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, in
             return DAE_OK;
         if (++*passes > MOST_PASSES) return explain_flipping(s, t);
         memcpy(h->before, h->instance->memory, memory_bytes(s));
-        dae_status status = solve_continuous(s, t, initial, mode);
+        dae_status status = initial && !h->solved ? hybrid_guess(s, t, mode) : DAE_OK;
+        if (status == DAE_OK) status = solve_continuous(s, t, initial, mode);
         if (status != DAE_OK) return status;
         h->solved = true;
         relations_update(s, t);

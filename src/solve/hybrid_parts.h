@@ -41,12 +41,14 @@ static inline bool memory_store(double *slot, double value)
 /* The line of the equation, else of the variable, that a diagnostic names. */
 void hybrid_tell_line(const model_form *f, dae_diag *diag);
 
-/* hybrid_initial.c */
+/* hybrid_initial.c, hybrid_guess.c */
 
 /* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
 double hybrid_start_value(const model_form *f, size_t v);
 /* Two fixed start values of one unknown must agree. */
 dae_status hybrid_check_fixed(dae_solver *s);
+/* Values of algebraic variables that have none, by equations that give them one after the other. */
+dae_status hybrid_guess(dae_solver *s, double t, dae_init mode);
 /* Solve F = 0, initial equations and kept start values for y and y' at once. */
 dae_status hybrid_solve_initial(dae_solver *s, double t);
 void hybrid_drop_initial(hybrid *h);
