@@ -516,6 +516,7 @@ static void level_context_free(level_context *c)
     dae_free(c->from);
     dae_free(c->residual);
     dae_free(c->values);
+    *c = (level_context){0};
 }
 
 static bool level_context_new(level_context *c, model_instance *m, double t, int rows)

@@ -220,6 +220,7 @@ dae_status model_analyse(const model_form *f, const mode_slots *slots, const mod
         ok = equation_set_join_derivatives(set) && structure_analyse(&r->reduced.structure, set) &&
              settle_numbers(r, at);
         r->index = ok ? regularised_index(set, &r->reduced.structure) : 0;
+        ok = ok && r->index >= 0;
     }
     if (ok) return DAE_OK;
     model_analysis_free(r);
