@@ -211,7 +211,7 @@ typedef struct dae_mechanical_point {
 
 typedef int (*dae_mechanical_fn)(const dae_mechanical_point *at, double *out, void *user);
 
-/* What is asked for at once; NULL: not needed. Neither zeroed nor checked before. It may grow. */
+/* What is asked for at once; NULL: not needed. The matrices are zero on entry. It may grow. */
 typedef struct dae_mechanical_values {
     double *mass, *force, *gradient, *rate, *curvature;
 } dae_mechanical_values;
@@ -857,6 +857,147 @@ DAE_API dae_status dae_problem_diagnose(const dae_problem *problem, double t, co
 /* Where the solver stands, along its last step; also after a failure. */
 DAE_API dae_status dae_solver_diagnose(dae_solver *solver, dae_index_report **report);
 DAE_API void dae_index_report_free(dae_index_report *report); /* NULL is fine */
+
+/* ---------------------------------------------------------------------------------------------
+ * What a model is: its structure, in the names of its author
+ * ------------------------------------------------------------------------------------------- */
+
+/* What becomes of the initial value of a variable. */
+typedef enum dae_role {
+    DAE_ROLE_IMPLIED = 0, /* it follows from the equations and the values that are fixed */
+    DAE_ROLE_FIXED,       /* given by fixed = true */
+    DAE_ROLE_FREE /* one of those to choose from, `to_choose` of them in all: its start value is
+                     kept as well as can be */
+} dae_role;
+
+/* A continuous variable of the model. */
+typedef struct dae_analysis_variable {
+    const char *name;
+    int line;
+    bool differential; /* its derivative appears in the equations; else it is algebraic */
+    int index;         /* algebraic: 1 if the equations determine it as they stand, 2 if some must
+                          be differentiated once, ..; 0 for differential ones, -1: not known */
+    int unknown; /* it is sign times the order-th derivative of that unknown; -1: a constant */
+    int order, sign;
+    dae_role role;
+    double start; /* value given; NAN: none */
+    double value; /* at the initial point if `consistent`; else NAN */
+} dae_analysis_variable;
+
+/* An unknown of the analysed system: aliases are gone, and so are names of derivatives. */
+typedef struct dae_analysis_unknown {
+    const char *name;
+    int offset; /* d: its highest derivative, once the equations are differentiated */
+    int block;
+} dae_analysis_unknown;
+
+/* An equation of the analysed system. */
+typedef struct dae_analysis_equation {
+    const char *name; /* "equation 4 (pendulum.mo:17)", or its comment */
+    int line;
+    const char *text; /* "der(x) = vx" */
+    int offset;       /* c: how often it is differentiated */
+    int block;
+    int determines;         /* unknown whose highest derivative it determines, */
+    const char *determined; /* in words: "der(vx)" */
+} dae_analysis_equation;
+
+/* What values must satisfy at all times, beside equations that determine algebraic variables. */
+typedef struct dae_analysis_constraint {
+    const char *text; /* "x*vx + y*vy = 0" */
+    bool hidden;      /* not written in the model: it follows by differentiation */
+    int equation;     /* of the analysed system, that it comes from */
+    int times;        /* how often that one was differentiated */
+    const int *lines; /* of all equations that it was made of, increasing */
+    int line_count;
+    bool derivatives; /* it contains derivatives that could not be eliminated */
+} dae_analysis_constraint;
+
+/* Equations that are too many for their unknowns, or unknowns with too few equations. */
+typedef struct dae_analysis_part {
+    bool over; /* more equations than unknowns; without any one of them they would not be */
+    int equation_count, unknown_count;
+    const char *const *equations; /* names, with places; at most 100 of them */
+    const int *lines;             /* of these */
+    const char *const *unknowns;  /* names; at most 100 */
+} dae_analysis_part;
+
+/* A condition that decides which equations hold: the analysis is of this case. */
+typedef struct dae_analysis_mode {
+    const char *condition;
+    double value; /* 0 and 1 for false and true */
+} dae_analysis_mode;
+
+/* Read it freely. All that it points to lives as long as it does. */
+typedef struct dae_analysis {
+    const char *model;
+    double t;
+    bool consistent; /* consistent initial values were found, and are looked at; else the
+                        start values as they are */
+    char initial_text[DAE_TEXT_SIZE]; /* why not, if a search failed */
+    int equations, unknowns;          /* as written; */
+    int remaining;                    /* after aliases have left, */
+    int analysed;                     /* and names of derivatives: of this the rest speaks */
+
+    bool singular; /* by structure: only `parts` is there, smallest first */
+    const dae_analysis_part *parts;
+    int part_count;
+
+    int structural_index; /* of the equations after aliases have left, */
+    int reduced_index;    /* of the analysed system */
+    int index;   /* differentiation index, if the numbers agree with the structure; else -1 */
+    int freedom; /* initial values that can be chosen; -1 as index */
+    int fixed_count, condition_count, to_choose; /* by fixed values, initial equations, and left */
+    int unsettled; /* fixed values and initial equations beyond what can be chosen */
+
+    const dae_analysis_variable *variables;
+    int variable_count;
+    const dae_analysis_unknown *unknown;   /* analysed of them */
+    const dae_analysis_equation *equation; /* analysed of them */
+    const dae_analysis_constraint *constraints;
+    int constraint_count; /* explicit ones first */
+    int hidden_count;     /* of these */
+
+    int block_count;
+    const int *block_start;    /* block b has equations block_equation[block_start[b] ..] and the */
+    const int *block_equation; /* unknowns that they determine, block_unknown[..] */
+    const int *block_unknown;
+    const int *entry_start; /* equation i contains the unknowns entry_unknown[entry_start[i] ..] */
+    const int *entry_unknown; /* with derivatives up to entry_order[..] */
+    const int *entry_order;
+
+    bool agree;       /* the system Jacobian is regular where generic, after the rewriting */
+    bool agree_here;  /* and at the very point, if it is consistent */
+    double condition; /* reciprocal, of its worst scaled block there; NAN: not known */
+    const int *culprit_equations; /* if not: equations that depend on each other, */
+    int culprit_equation_count;
+    const char *const *culprit_unknowns; /* and what they leave open */
+    int culprit_unknown_count;
+    const char *const *rewrites; /* what was done to make structure and numbers agree */
+    int rewrite_count;
+    const char *rewrite_failure; /* why that did not succeed; "" if it did, or need not */
+
+    const dae_pencil_report *pencil; /* linear with constant coefficients, and small; else NULL */
+    const dae_analysis_mode *modes;
+    int mode_count;
+} dae_analysis;
+
+/* Analyse a model at its start time t (NAN: that of its experiment, or 0). DAE_OK also where it is
+ * singular or the numbers disagree: the result says so. Not for problems from callbacks, see
+ * dae_problem_diagnose. */
+DAE_API dae_status dae_problem_analyse(const dae_problem *problem, double t,
+                                       dae_analysis **analysis, dae_diag *diag);
+DAE_API void dae_analysis_free(dae_analysis *analysis); /* NULL is fine */
+
+DAE_API dae_status dae_model_analyse_sized(const dae_model *model, size_t size, double t,
+                                           dae_analysis **analysis, dae_diag *diag);
+
+/* The same for a model text, also if it is structurally singular, which no problem can be. */
+static inline dae_status dae_model_analyse(const dae_model *model, double t,
+                                           dae_analysis **analysis, dae_diag *diag)
+{
+    return dae_model_analyse_sized(model, sizeof *model, t, analysis, diag);
+}
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
  *
  * Written straight into the stream: a tree of the whole series in memory, as a json library wants
  * it, would cost some sixty bytes a number, and the objects here are few and flat. */
-#include "internal.h"
+#include "json_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int utf8_length(const unsigned char *text)
 }
 
 /* "text"; bytes that are no UTF-8 become the replacement character. */
-static void write_string(FILE *stream, const char *text)
+void json_string(FILE *stream, const char *text)
 {
     putc('"', stream);
     for (const unsigned char *c = (const unsigned char *)text; *c;) {
@@ -43,7 +43,7 @@ static void write_string(FILE *stream, const char *text)
 }
 
 /* The shorter of 15 and 17 digits that reads back the same; null for what json cannot say. */
-static void write_number(FILE *stream, double x)
+void json_number(FILE *stream, double x)
 {
     char text[NUMBER_SIZE] = "null";
     if (isfinite(x)) {
@@ -54,56 +54,50 @@ static void write_number(FILE *stream, double x)
     fputs(text, stream);
 }
 
-/* An object that is being written: knows whether a comma is due. */
-typedef struct object {
-    FILE *stream;
-    int depth, members;
-} object;
-
-static void member(object *o, const char *name)
+void json_member(json_object *o, const char *name)
 {
     fputs(o->members++ > 0 ? ",\n" : "\n", o->stream);
     fprintf(o->stream, "%*s", 2 * o->depth, "");
-    write_string(o->stream, name);
+    json_string(o->stream, name);
     fputs(": ", o->stream);
 }
 
-static void number_member(object *o, const char *name, double x)
+void json_number_member(json_object *o, const char *name, double x)
 {
-    member(o, name);
-    write_number(o->stream, x);
+    json_member(o, name);
+    json_number(o->stream, x);
 }
 
-static void integer_member(object *o, const char *name, long k)
+void json_integer_member(json_object *o, const char *name, long k)
 {
-    member(o, name);
+    json_member(o, name);
     fprintf(o->stream, "%ld", k);
 }
 
-static void string_member(object *o, const char *name, const char *text)
+void json_string_member(json_object *o, const char *name, const char *text)
 {
-    member(o, name);
-    write_string(o->stream, text);
+    json_member(o, name);
+    json_string(o->stream, text);
 }
 
-static object open_object(FILE *stream, int depth)
+json_object json_open(FILE *stream, int depth)
 {
     putc('{', stream);
-    return (object){.stream = stream, .depth = depth};
+    return (json_object){.stream = stream, .depth = depth};
 }
 
-static void close_object(object *o)
+void json_close(json_object *o)
 {
     fprintf(o->stream, "\n%*s}", 2 * (o->depth - 1), "");
 }
 
 /* [x_0, x_stride, ..] */
-static void write_array(FILE *stream, size_t count, const double *x, size_t stride)
+void json_array(FILE *stream, size_t count, const double *x, size_t stride)
 {
     putc('[', stream);
     for (size_t k = 0; k < count; k++) {
         if (k > 0) putc(',', stream);
-        write_number(stream, x[k * stride]);
+        json_number(stream, x[k * stride]);
     }
     putc(']', stream);
 }
@@ -111,38 +105,38 @@ static void write_array(FILE *stream, size_t count, const double *x, size_t stri
 static void write_series(FILE *stream, const report_series *series)
 {
     size_t n = (size_t)series->shown, stride = (size_t)series->n;
-    object o = open_object(stream, 2);
-    member(&o, "names");
+    json_object o = json_open(stream, 2);
+    json_member(&o, "names");
     for (size_t i = 0; i < n; i++) {
         putc(i == 0 ? '[' : ',', stream);
-        write_string(stream, series->names[i]);
+        json_string(stream, series->names[i]);
     }
     putc(']', stream);
     if (series->units) {
-        member(&o, "units");
+        json_member(&o, "units");
         for (size_t i = 0; i < n; i++) {
             putc(i == 0 ? '[' : ',', stream);
-            write_string(stream, series->units[i]);
+            json_string(stream, series->units[i]);
         }
         putc(']', stream);
     }
-    member(&o, "t");
-    write_array(stream, series->count, series->times, 1);
-    member(&o, "y");
+    json_member(&o, "t");
+    json_array(stream, series->count, series->times, 1);
+    json_member(&o, "y");
     for (size_t i = 0; i < n; i++) {
         fputs(i == 0 ? "[\n      " : ",\n      ", stream);
-        write_array(stream, series->count, series->rows ? series->rows + i : NULL, stride);
+        json_array(stream, series->count, series->rows ? series->rows + i : NULL, stride);
     }
     putc(']', stream);
-    close_object(&o);
+    json_close(&o);
 }
 
 static void write_parameters(FILE *stream, const report_series *series)
 {
-    object o = open_object(stream, 2);
+    json_object o = json_open(stream, 2);
     for (int i = 0; i < series->parameter_count; i++)
-        number_member(&o, series->parameters[i].name, series->parameters[i].value);
-    close_object(&o);
+        json_number_member(&o, series->parameters[i].name, series->parameters[i].value);
+    json_close(&o);
 }
 
 static void write_statistics(FILE *stream, const dae_stats *s)
@@ -174,54 +168,54 @@ static void write_statistics(FILE *stream, const dae_stats *s)
         {"order", s->order},
         {"last_order", s->last_order},
     };
-    object o = open_object(stream, 2);
+    json_object o = json_open(stream, 2);
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        integer_member(&o, counts[k].name, counts[k].value);
-    number_member(&o, "h", s->h);
-    number_member(&o, "last_h", s->last_h);
-    number_member(&o, "h0", s->h0);
-    number_member(&o, "t", s->t);
-    close_object(&o);
+        json_integer_member(&o, counts[k].name, counts[k].value);
+    json_number_member(&o, "h", s->h);
+    json_number_member(&o, "last_h", s->last_h);
+    json_number_member(&o, "h0", s->h0);
+    json_number_member(&o, "t", s->t);
+    json_close(&o);
 }
 
 static void write_diagnostic(FILE *stream, const dae_diag *d)
 {
-    object o = open_object(stream, 2);
-    string_member(&o, "status", dae_status_name(d->status));
-    integer_member(&o, "code", d->status);
-    integer_member(&o, "variable", d->variable);
-    string_member(&o, "variable_name", d->variable_name);
-    integer_member(&o, "equation", d->equation);
-    string_member(&o, "equation_name", d->equation_name);
-    integer_member(&o, "line", d->line);
-    number_member(&o, "t", d->t);
-    number_member(&o, "h", d->h);
-    number_member(&o, "value", d->value);
-    string_member(&o, "text", d->text);
-    close_object(&o);
+    json_object o = json_open(stream, 2);
+    json_string_member(&o, "status", dae_status_name(d->status));
+    json_integer_member(&o, "code", d->status);
+    json_integer_member(&o, "variable", d->variable);
+    json_string_member(&o, "variable_name", d->variable_name);
+    json_integer_member(&o, "equation", d->equation);
+    json_string_member(&o, "equation_name", d->equation_name);
+    json_integer_member(&o, "line", d->line);
+    json_number_member(&o, "t", d->t);
+    json_number_member(&o, "h", d->h);
+    json_number_member(&o, "value", d->value);
+    json_string_member(&o, "text", d->text);
+    json_close(&o);
 }
 
 static void write_all(FILE *stream, const report_series *series, const dae_stats *stats,
                       const dae_diag *diag)
 {
-    object o = open_object(stream, 1);
+    json_object o = json_open(stream, 1);
     if (series) {
-        member(&o, "series");
+        json_member(&o, "series");
         write_series(stream, series);
     }
     if (series && series->parameter_count > 0) {
-        member(&o, "parameters");
+        json_member(&o, "parameters");
         write_parameters(stream, series);
     }
     if (stats) {
-        member(&o, "statistics");
+        json_member(&o, "statistics");
         write_statistics(stream, stats);
     }
     if (diag) {
-        member(&o, "diagnostic");
+        json_member(&o, "diagnostic");
         write_diagnostic(stream, diag);
     }
-    close_object(&o);
+    json_close(&o);
     putc('\n', stream);
 }
 

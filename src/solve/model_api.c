@@ -171,25 +171,30 @@ static dae_status check_bounds(const model_form *f, const dae_model *model, mess
     return DAE_OK;
 }
 
-/* Take over a flat model that every equation and every unknown has its place in. */
+/* Take over a flat model in which every equation and every unknown has its place; one that is
+ * structurally singular goes to *singular, if that is wanted. */
 static dae_status form_of_flat(flat_model *flat, message_list *messages, model_form **form,
-                               dae_diag *diag)
+                               flat_model **singular, dae_diag *diag)
 {
     dae_status status = flat_structure_check(flat, messages, diag);
     if (status == DAE_OK) return model_form_new(flat, form, diag);
-    flat_model_free(flat);
+    if (singular && status == DAE_ERR_MODEL)
+        *singular = flat;
+    else
+        flat_model_free(flat);
     return status;
 }
 
 /* The form of a text, checked and listed. */
 static dae_status form_of(const dae_model *m, const char *text, size_t length,
-                          message_list *messages, model_form **form, dae_diag *diag)
+                          message_list *messages, model_form **form, flat_model **singular,
+                          dae_diag *diag)
 {
     arena *a = arena_new(0);
     ast_file *tree = a ? parse_file(a, text, length, messages) : NULL;
     dae_status status = tree ? DAE_OK : explain_messages(messages, diag);
     flat_model *flat = tree ? translate(m, a, tree, messages, &status, diag) : NULL;
-    if (flat) status = form_of_flat(flat, messages, form, diag);
+    if (flat) status = form_of_flat(flat, messages, form, singular, diag);
     if (status == DAE_OK && !model_listing_make(*form, tree))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
     if (status == DAE_OK) status = check_bounds(*form, m, messages, diag);
@@ -203,6 +208,12 @@ static dae_status form_of(const dae_model *m, const char *text, size_t length,
 
 dae_status dae_problem_from_model_sized(const dae_model *model, size_t size, dae_problem **problem,
                                         dae_diag *diag)
+{
+    return model_problem(model, size, problem, NULL, diag);
+}
+
+dae_status model_problem(const dae_model *model, size_t size, dae_problem **problem,
+                         flat_model **singular, dae_diag *diag)
 {
     diag_clear(diag);
     if (!problem) return diag_set(diag, DAE_ERR_ARGUMENT, "problem is NULL.");
@@ -227,7 +238,7 @@ dae_status dae_problem_from_model_sized(const dae_model *model, size_t size, dae
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
     model_form *form = NULL;
     if (status == DAE_OK) {
-        status = form_of(&m, text, length, messages, &form, diag);
+        status = form_of(&m, text, length, messages, &form, singular, diag);
         pass_messages(&m, messages);
     }
     if (status == DAE_OK) status = wrap_form(form, m.engine, problem, diag);

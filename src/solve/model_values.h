@@ -55,4 +55,9 @@ typedef const value_literals *(*literal_finder)(void *context, const char *name)
 dae_status model_values_spread(const char *assignment, literal_finder literals, value_setter set,
                                void *context, dae_diag *diag);
 
+/* dae_problem_from_model_sized; a model that is structurally singular goes to *singular (unless
+ * that is NULL), owned by the caller, with the diagnostic that says so. */
+dae_status model_problem(const dae_model *model, size_t size, dae_problem **problem,
+                         flat_model **singular, dae_diag *diag);
+
 #endif

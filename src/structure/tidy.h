@@ -1,0 +1,12 @@
+/* Equations for the eye: like terms collected, denominators and common factors removed. */
+#ifndef DAE_STRUCTURE_TIDY_H
+#define DAE_STRUCTURE_TIDY_H
+
+#include "expr/graph.h"
+
+/* An expression that is zero where e is, away from zeros of denominators and of factors without
+ * variables: a sum of products, those with variables less those without. e itself if it is too
+ * large for that; EXPR_NONE: memory. */
+expr tidy_equation(graph *g, expr e);
+
+#endif
