@@ -34,7 +34,7 @@ typedef struct formulated {
     int *variable, *order;
     signed char *sign;
     dae_kind *kinds;      /* n; AUTO where the rows tell; owned */
-    bool *hidden;         /* n: no variable of the model: not in the error test; owned */
+    bool *hidden;         /* n: not in the error test, as no variable of the model; owned */
     kinematic *candidate; /* n - m of these complete the system (dummy derivatives); owned */
     int candidates;
     arena *texts;      /* names made here; owned */

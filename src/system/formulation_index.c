@@ -37,6 +37,16 @@ static void find_tops(first_order *l, const analysed *a)
     }
 }
 
+void first_order_number(first_order *l, const analysed *a)
+{
+    l->unknowns = l->kinematics = 0;
+    for (int j = 0; j < a->set.n; j++) {
+        l->first[j] = l->unknowns;
+        l->unknowns += l->top[j] + 1;
+        l->kinematics += l->top[j];
+    }
+}
+
 bool first_order_new(first_order *l, const analysed *a, int lack)
 {
     const int *c = a->structure.c;
@@ -48,11 +58,7 @@ bool first_order_new(first_order *l, const analysed *a, int lack)
     }
     for (int i = 0; i < a->set.m; i++) l->times[i] = c[i] > lack ? c[i] - lack : 0;
     find_tops(l, a);
-    for (int j = 0; j < a->set.n; j++) {
-        l->first[j] = l->unknowns;
-        l->unknowns += l->top[j] + 1;
-        l->kinematics += l->top[j];
-    }
+    first_order_number(l, a);
     return true;
 }
 
@@ -142,6 +148,22 @@ void first_order_kinds(const first_order *l, const analysed *a, formulated *f)
     }
 }
 
+bool is_multiplier(const analysed *a, int j)
+{
+    const structure *s = &a->structure;
+    if (s->d[j] > 0) return false;
+    int b = s->blocks.of_column[j];
+    for (int k = s->blocks.start[b]; k < s->blocks.start[b + 1]; k++)
+        if (s->c[s->blocks.rows[k]] > 0) return true;
+    return false;
+}
+
+void first_order_hide_multipliers(const first_order *l, const analysed *a, formulated *f)
+{
+    for (int j = 0; j < a->set.n; j++)
+        if (is_multiplier(a, j)) f->hidden[l->first[j]] = true;
+}
+
 /* ---- formulations ---- */
 
 /* Each equation as often as its index - 1 - lack differentiations need. */
@@ -205,6 +227,7 @@ dae_status formulate_baumgarte(const analysed *a, const formulation_setting *set
     for (int i = 0; ok && i < a->set.m; i++)
         ok = level_row(f, a, &l.index, i, l.times[i],
                        damped_level(a, i, l.times[i], setting->parameter), &r);
+    if (ok) first_order_hide_multipliers(&l, a, f);
     first_order_free(&l);
     return ok ? DAE_OK : formulation_exhausted(f, diag);
 }

@@ -14,8 +14,12 @@ typedef struct first_order {
     unknown_index index; /* once the unknowns are named */
 } first_order;
 
+enum { AS_WRITTEN = 1 << 20 }; /* for lack: nothing is differentiated */
+
 /* Equations are differentiated until they lack `lack` of their c_i derivatives. False: memory. */
 bool first_order_new(first_order *l, const analysed *a, int lack);
+/* Number the unknowns anew after top has changed. */
+void first_order_number(first_order *l, const analysed *a);
 void first_order_free(first_order *l);
 /* Space in f for the unknowns, `more` new ones behind them and `rows` rows; names; the index. */
 bool first_order_begin(first_order *l, const analysed *a, formulated *f, int more, int rows);
@@ -26,6 +30,11 @@ bool kinematic_row(formulated *f, int i, int next, expr more, int *r);
 /* Kinds by the powers of 1/h that amplify perturbations [HLR89]: x_j^(p) by max c' + p - d_j, with
  * c' of the equations that are left undifferentiated in its block. AUTO where that is 0. */
 void first_order_kinds(const first_order *l, const analysed *a, formulated *f);
+/* Leave variables without derivatives out of the error test, where equations of their block are
+ * differentiated: deviations from the constraints come back in them, amplified. */
+void first_order_hide_multipliers(const first_order *l, const analysed *a, formulated *f);
+/* x_j: without derivatives, in a block some equations of which are differentiated. */
+bool is_multiplier(const analysed *a, int j);
 
 /* f_i^(k) over the analysed set; EXPR_NONE: memory. */
 expr equation_level(const analysed *a, int i, int k);
@@ -43,5 +52,8 @@ typedef dae_status formulation_fn(const analysed *a, const formulation_setting *
 
 formulation_fn formulate_index3, formulate_index2, formulate_index1; /* formulation_index.c */
 formulation_fn formulate_baumgarte;
+formulation_fn formulate_ggl, formulate_minimal, formulate_penalty; /* formulation_mechanical.c */
+formulation_fn formulate_overdetermined, formulate_manifold;        /* formulation_manifold.c */
+formulation_fn formulate_regularised, formulate_integral;           /* formulation_relaxed.c */
 
 #endif

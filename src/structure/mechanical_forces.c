@@ -1,0 +1,450 @@
+/* Which equation of motion belongs to which position, and which multiplier to which constraint.
+ *
+ * Equations may have been divided by masses: with factors s_i, s_i M_ij is symmetric and s_i C_ik =
+ * factor_k G_ki. Both are relations between two of the factors, s_i = r s_j, which must be the same
+ * everywhere and must not contradict each other. They are tested at a few points. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "structure/mechanical_parts.h"
+
+enum { POINTS = 3 };
+
+/* Ratios of expressions that are equal agree to this, relatively: rounding of a few operations. */
+static const double SAME = 1e-8;
+
+/* ---- equations of motion in the order of the positions ---- */
+
+static int root_of(int *parent, int i)
+{
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+/* of[i] = the position of equation i: within the parts of M that are coupled, in their order. */
+static bool pair_rows(const mechanical *m, int *parent, int *rows, int *columns, int *of)
+{
+    int n = m->nq;
+    for (int k = 0; k < 2 * n; k++) parent[k] = k;
+    for (int k = 0; k < m->M.count; k++) {
+        int row = root_of(parent, m->M.entry[k].row);
+        parent[row] = root_of(parent, n + m->M.entry[k].column);
+    }
+    for (int k = 0; k < 2 * n; k++) rows[k] = columns[k] = -1; /* heads, then links of lists */
+    for (int i = n - 1; i >= 0; i--) {
+        int part = root_of(parent, i), other = root_of(parent, n + i);
+        of[i] = rows[part];
+        rows[part] = i;
+        of[n + i] = columns[other];
+        columns[other] = i;
+    }
+    for (int part = 0; part < 2 * n; part++) {
+        int i = rows[part], j = columns[part];
+        while (i >= 0 && j >= 0) {
+            int next_i = of[i], next_j = of[n + j];
+            of[i] = j;
+            i = next_i;
+            j = next_j;
+        }
+        if (i >= 0 || j >= 0) return false;
+    }
+    return true;
+}
+
+static void renumber_rows(mechanical_matrix *a, const int *of)
+{
+    for (int k = 0; k < a->count; k++) a->entry[k].row = of[a->entry[k].row];
+}
+
+/* Equation i of motion becomes number of[i]. */
+static bool reorder_motion(mechanical *m, const int *of)
+{
+    int *dynamic = dae_copy(m->dynamic, (size_t)m->nq, sizeof *dynamic);
+    expr *f = dae_copy(m->f, (size_t)m->nq, sizeof *f);
+    for (int i = 0; dynamic && f && i < m->nq; i++) {
+        m->dynamic[of[i]] = dynamic[i];
+        m->f[of[i]] = f[i];
+    }
+    bool ok = dynamic && f;
+    if (ok) {
+        renumber_rows(&m->M, of);
+        renumber_rows(&m->C, of);
+    }
+    dae_free(dynamic);
+    dae_free(f);
+    return ok;
+}
+
+static mechanical_status order_motion(mechanical_search *s)
+{
+    size_t n = (size_t)s->m->nq;
+    int *work = DAE_ARRAY(int, 8 * n);
+    if (!work) return MECHANICAL_MEMORY;
+    int *of = work + 6 * n;
+    mechanical_status status = MECHANICAL_OK;
+    if (!pair_rows(s->m, work, work + 2 * n, work + 4 * n, of))
+        status = mechanical_refuse(s, "the matrix of the accelerations (%s, ..) is singular",
+                                   s->set->row[s->m->dynamic[0]].name);
+    else if (!reorder_motion(s->m, of))
+        status = MECHANICAL_MEMORY;
+    dae_free(work);
+    return status;
+}
+
+/* ---- numbers ---- */
+
+static double random_unit(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / 16777216.0; /* in [0, 1) */
+}
+
+/* Values of all entries at point p around s->at, `spread` of the variables' sizes away. */
+static bool evaluate_point(const mechanical_search *s, int p, double spread, double *work,
+                           const mechanical_matrix *const a[3], double *const value[3])
+{
+    const equation_set *set = s->set;
+    size_t n = (size_t)set->n;
+    const double *x[3] = {work, work + n, work + 2 * n};
+    unsigned state = 4711u + 97u * (unsigned)p;
+    for (int order = 0; order < 3; order++)
+        for (int j = 0; j < set->n; j++) {
+            double base = order <= s->at->orders ? s->at->x[order][j] : 0.0;
+            double size = fmax(fabs(base), set->nominal[j]);
+            work[(size_t)order * n + (size_t)j] =
+                base + spread * size * (random_unit(&state) - 0.4);
+        }
+    equation_point point = *s->at;
+    point.time += 0.3 * spread * p;
+    point.x = x;
+    point.orders = 2;
+    for (int k = 0; k < 3; k++)
+        for (int e = 0; e < a[k]->count; e++) {
+            double v = equation_set_value(set, a[k]->entry[e].value, &point);
+            if (!isfinite(v)) return false;
+            value[k][p * a[k]->count + e] = v;
+        }
+    return true;
+}
+
+/* M, C and G at all points; false: they cannot be evaluated. */
+static bool evaluate(const mechanical_search *s, double *work, const mechanical_matrix *const a[3],
+                     double *const value[3])
+{
+    for (int p = 0; p < POINTS; p++) {
+        double spread = 0.4;
+        while (!evaluate_point(s, p, spread, work, a, value)) {
+            spread *= 0.1;
+            if (spread < 1e-6) return false;
+        }
+    }
+    return true;
+}
+
+/* ---- relations between the factors ---- */
+
+/* s_i = weight_i s_parent */
+typedef struct factors {
+    int n;
+    int *parent;
+    double *weight;
+} factors;
+
+static int factor_root(factors *f, int i, double *weight)
+{
+    *weight = 1.0;
+    while (f->parent[i] != i) {
+        *weight *= f->weight[i];
+        i = f->parent[i];
+    }
+    return i;
+}
+
+/* s_i = ratio s_j; false: that contradicts what is known. */
+static bool relate(factors *f, int i, int j, double ratio)
+{
+    double wi, wj;
+    int ri = factor_root(f, i, &wi), rj = factor_root(f, j, &wj);
+    if (ri == rj) return fabs(wi - ratio * wj) <= SAME * fabs(wi);
+    f->parent[ri] = rj; /* wi s_ri = ratio wj s_rj */
+    f->weight[ri] = ratio * wj / wi;
+    return true;
+}
+
+/* numerator_p / denominator_p, the same at all points where it is defined; 0: it is not. */
+static double steady_ratio(const double *numerator, const double *denominator, int stride)
+{
+    double ratio = 0.0;
+    for (int p = 0; p < POINTS; p++) {
+        double a = numerator[p * stride], b = denominator[p * stride];
+        if (a == 0.0 && b == 0.0) continue;
+        if (a == 0.0 || b == 0.0) return 0.0;
+        if (ratio == 0.0) ratio = a / b;
+        if (fabs(a / b - ratio) > SAME * fabs(ratio)) return 0.0;
+    }
+    return ratio;
+}
+
+static int find_entry(const mechanical_matrix *a, const int *start, int row, int column)
+{
+    for (int e = start[row]; e < start[row + 1]; e++)
+        if (a->entry[e].column == column) return e;
+    return -1;
+}
+
+/* Entries by rows, or by columns; start: rows + 1 */
+static bool sort_entries(mechanical_matrix *a, int rows, int *start)
+{
+    mechanical_entry *sorted = DAE_ARRAY(mechanical_entry, a->count);
+    if (!sorted) return false;
+    for (int i = 0; i <= rows; i++) start[i] = 0;
+    for (int e = 0; e < a->count; e++) start[a->entry[e].row + 1]++;
+    for (int i = 0; i < rows; i++) start[i + 1] += start[i];
+    for (int e = 0; e < a->count; e++) sorted[start[a->entry[e].row]++] = a->entry[e];
+    for (int i = rows; i > 0; i--) start[i] = start[i - 1];
+    start[0] = 0;
+    dae_free(a->entry);
+    a->entry = sorted;
+    a->room = a->count;
+    return true;
+}
+
+static void transpose(mechanical_matrix *a)
+{
+    for (int e = 0; e < a->count; e++) {
+        int row = a->entry[e].row;
+        a->entry[e].row = a->entry[e].column;
+        a->entry[e].column = row;
+    }
+}
+
+/* s_i M_ij = s_j M_ji */
+static mechanical_status relate_masses(mechanical_search *s, factors *f, const int *start,
+                                       const double *value)
+{
+    const mechanical_matrix *M = &s->m->M;
+    for (int e = 0; e < M->count; e++) {
+        int i = M->entry[e].row, j = M->entry[e].column;
+        int other = find_entry(M, start, j, i);
+        double ratio = other < 0 ? 0.0 : steady_ratio(value + other, value + e, M->count);
+        if (i == j) continue;
+        if (ratio == 0.0 || !relate(f, i, j, ratio))
+            return mechanical_refuse(s,
+                                     "the matrix of the accelerations is not symmetric: %s in "
+                                     "%s against %s in %s",
+                                     s->set->name[s->m->q[j]], s->set->row[s->m->dynamic[i]].name,
+                                     s->set->name[s->m->q[i]], s->set->row[s->m->dynamic[j]].name);
+    }
+    return MECHANICAL_OK;
+}
+
+/* C and G by multipliers and constraints: entries in the order of the positions. */
+typedef struct pairing {
+    const mechanical_matrix *C, *G;
+    int *C_start, *G_start;
+    double *C_value, *G_value;
+    factors *f;
+} pairing;
+
+/* C_ik / G_li at point p */
+static double force_ratio(const pairing *q, int p, int c, int g)
+{
+    double force = q->C_value[p * q->C->count + c], gradient = q->G_value[p * q->G->count + g];
+    return gradient == 0.0 ? 0.0 : force / gradient;
+}
+
+/* Entry number `at` of column k against entry 0: s_i / s_i0 = (C_i0 / G_i0) / (C_i / G_i), which
+ * must be the same at all points; 0: it is not. */
+static double factor_ratio(const pairing *q, int c0, int g0, int at)
+{
+    double top[POINTS], bottom[POINTS];
+    for (int p = 0; p < POINTS; p++) {
+        top[p] = force_ratio(q, p, c0, g0);
+        bottom[p] = force_ratio(q, p, c0 + at, g0 + at);
+    }
+    return steady_ratio(top, bottom, 1);
+}
+
+/* Whether multiplier k acts along the gradient of constraint l. The factors are related then. */
+static bool acts_along(pairing *q, int k, int l)
+{
+    int c0 = q->C_start[k], g0 = q->G_start[l], count = q->C_start[k + 1] - c0;
+    if (count == 0 || q->G_start[l + 1] - g0 != count) return false;
+    for (int at = 0; at < count; at++)
+        if (q->C->entry[c0 + at].column != q->G->entry[g0 + at].column) return false;
+    for (int at = 0; at < count; at++) {
+        double ratio = factor_ratio(q, c0, g0, at);
+        int i = q->C->entry[c0 + at].column, first = q->C->entry[c0].column;
+        if (ratio == 0.0 || (at > 0 && !relate(q->f, i, first, ratio))) return false;
+    }
+    return true;
+}
+
+/* The constraint of multiplier k among those without one; -1: none, -2: memory. */
+static int constraint_of(pairing *q, int k, int count, const int *multiplier)
+{
+    size_t n = (size_t)q->f->n;
+    int *parent = dae_copy(q->f->parent, n, sizeof *parent), found = -1;
+    double *weight = dae_copy(q->f->weight, n, sizeof *weight);
+    if (!parent || !weight) found = -2;
+    for (int l = 0; found == -1 && l < count; l++) {
+        if (multiplier[l] >= 0) continue;
+        if (acts_along(q, k, l)) {
+            found = l;
+        } else {
+            memcpy(q->f->parent, parent, n * sizeof *parent);
+            memcpy(q->f->weight, weight, n * sizeof *weight);
+        }
+    }
+    dae_free(parent);
+    dae_free(weight);
+    return found;
+}
+
+static int compare_places(const mechanical_entry *a, const mechanical_entry *b)
+{
+    return a->column - b->column;
+}
+
+/* Entries of each row by columns. */
+static void sort_within_rows(mechanical_matrix *a, const int *start, int rows)
+{
+    for (int r = 0; r < rows; r++)
+        for (int e = start[r] + 1; e < start[r + 1]; e++) {
+            mechanical_entry entry = a->entry[e];
+            int to = e;
+            for (; to > start[r] && compare_places(&entry, &a->entry[to - 1]) < 0; to--)
+                a->entry[to] = a->entry[to - 1];
+            a->entry[to] = entry;
+        }
+}
+
+/* ---- results ---- */
+
+/* The factors themselves: 1 for one of each related set, positive masses. */
+static void take_scales(mechanical *m, factors *f, const int *start, const double *M_value)
+{
+    for (int i = 0; i < m->nq; i++) {
+        double weight;
+        int root = factor_root(f, i, &weight), diagonal = find_entry(&m->M, start, root, root);
+        bool negative = diagonal >= 0 && M_value[diagonal] < 0.0;
+        m->scale[i] = negative ? -weight : weight;
+    }
+}
+
+/* lambda_l is the multiplier of constraint l; factor_l = s_i C_il / G_li. */
+static bool take_pairs(mechanical *m, const pairing *q, const int *multiplier)
+{
+    int *lambda = dae_copy(m->lambda, (size_t)m->nlambda, sizeof *lambda);
+    if (!lambda) return false;
+    for (int l = 0; l < m->nlambda; l++) {
+        int k = multiplier[l], c = q->C_start[k], g = q->G_start[l];
+        double scale = m->scale[q->C->entry[c].column];
+        m->lambda[l] = lambda[k];
+        m->factor[l] = scale * force_ratio(q, 0, c, g);
+        m->steady[l] = true;
+        for (int p = 1; p < POINTS; p++)
+            if (fabs(scale * force_ratio(q, p, c, g) - m->factor[l]) > SAME * fabs(m->factor[l]))
+                m->steady[l] = false;
+    }
+    dae_free(lambda);
+    return true;
+}
+
+static mechanical_status match_multipliers(mechanical_search *s, pairing *q, int *multiplier)
+{
+    mechanical *m = s->m;
+    for (int l = 0; l < m->nlambda; l++) multiplier[l] = -1;
+    for (int k = 0; k < m->nlambda; k++) {
+        int l = constraint_of(q, k, m->nlambda, multiplier);
+        if (l == -2) return MECHANICAL_MEMORY;
+        if (l < 0) {
+            bool acts = q->C_start[k + 1] > q->C_start[k];
+            int i = acts ? q->C->entry[q->C_start[k]].column : 0;
+            return mechanical_refuse(s, "%s in %s does not act along the gradient of a constraint",
+                                     s->set->name[m->lambda[k]], s->set->row[m->dynamic[i]].name);
+        }
+        multiplier[l] = k;
+    }
+    return MECHANICAL_OK;
+}
+
+typedef struct match_work {
+    int *start; /* of M, C by columns, G */
+    int *multiplier, *parent;
+    double *weight, *x, *value[3];
+} match_work;
+
+static void match_work_free(match_work *w)
+{
+    dae_free(w->start);
+    dae_free(w->multiplier);
+    dae_free(w->parent);
+    dae_free(w->weight);
+    dae_free(w->x);
+    for (int k = 0; k < 3; k++) dae_free(w->value[k]);
+}
+
+static bool match_work_new(match_work *w, const mechanical_search *s)
+{
+    const mechanical *m = s->m;
+    size_t nq = (size_t)m->nq, nl = (size_t)m->nlambda;
+    const mechanical_matrix *const a[3] = {&m->M, &m->C, &m->G};
+    *w = (match_work){.start = DAE_ARRAY(int, nq + 2 * nl + 3),
+                      .multiplier = DAE_ARRAY(int, nl),
+                      .parent = DAE_ARRAY(int, nq),
+                      .weight = DAE_ARRAY(double, nq),
+                      .x = DAE_ARRAY(double, 3 * (size_t)s->set->n)};
+    bool ok = w->start && w->multiplier && w->parent && w->weight && w->x;
+    for (int k = 0; k < 3; k++) {
+        w->value[k] = DAE_ARRAY(double, POINTS *(size_t)a[k]->count);
+        ok = ok && w->value[k];
+    }
+    for (int i = 0; ok && i < m->nq; i++) {
+        w->parent[i] = i;
+        w->weight[i] = 1.0;
+    }
+    return ok;
+}
+
+/* With C by columns: symmetric masses, forces along gradients. */
+static mechanical_status match_forces(mechanical_search *s, match_work *w)
+{
+    mechanical *m = s->m;
+    int *M_start = w->start, *C_start = M_start + m->nq + 1, *G_start = C_start + m->nlambda + 1;
+    const mechanical_matrix *const a[3] = {&m->M, &m->C, &m->G};
+    factors f = {m->nq, w->parent, w->weight};
+    pairing q = {&m->C, &m->G, C_start, G_start, w->value[1], w->value[2], &f};
+    if (!sort_entries(&m->M, m->nq, M_start) || !sort_entries(&m->C, m->nlambda, C_start) ||
+        !sort_entries(&m->G, m->nlambda, G_start))
+        return MECHANICAL_MEMORY;
+    sort_within_rows(&m->C, C_start, m->nlambda);
+    sort_within_rows(&m->G, G_start, m->nlambda);
+    if (!evaluate(s, w->x, a, w->value))
+        return mechanical_refuse(s, "masses and gradients cannot be evaluated at the start");
+    mechanical_status status = relate_masses(s, &f, M_start, w->value[0]);
+    if (status == MECHANICAL_OK) status = match_multipliers(s, &q, w->multiplier);
+    if (status != MECHANICAL_OK) return status;
+    take_scales(m, &f, M_start, w->value[0]);
+    if (!take_pairs(m, &q, w->multiplier)) return MECHANICAL_MEMORY;
+    for (int l = 0; l < m->nlambda; l++) w->start[w->multiplier[l]] = l;
+    renumber_rows(&m->C, w->start);
+    return MECHANICAL_OK;
+}
+
+mechanical_status mechanical_match(mechanical_search *s)
+{
+    match_work w = {0};
+    mechanical_status status = order_motion(s);
+    if (status != MECHANICAL_OK) return status;
+    if (!match_work_new(&w, s)) {
+        match_work_free(&w);
+        return MECHANICAL_MEMORY;
+    }
+    transpose(&s->m->C);
+    status = match_forces(s, &w);
+    transpose(&s->m->C);
+    match_work_free(&w);
+    return status;
+}

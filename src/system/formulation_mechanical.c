@@ -1,0 +1,292 @@
+/* Formulations of mechanical systems M q'' = f - G' lambda, 0 = g(q, t). */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "expr/derive.h"
+#include "structure/mechanical.h"
+#include "system/formulation_parts.h"
+
+/* The mechanical form, or why the equations have none. */
+static dae_status find_form(const analysed *a, const formulation_setting *setting, const char *name,
+                            mechanical *m, dae_diag *diag)
+{
+    char reason[400];
+    mechanical_status status = MECHANICAL_NOT;
+    snprintf(reason, sizeof reason, "values of the parameters are missing");
+    *m = (mechanical){0};
+    if (setting->at) status = mechanical_recognise(&a->set, setting->at, m, reason, sizeof reason);
+    if (status == MECHANICAL_OK) return DAE_OK;
+    if (status == MECHANICAL_MEMORY)
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the mechanical form is sought.");
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "Formulation %s needs a mechanical system, M q'' = f - G' lambda with "
+                    "constraints 0 = g(q, t): %s.",
+                    name, reason);
+}
+
+/* The equations as written, but constraints, from row *r on. */
+static bool rows_but_constraints(formulated *f, const analysed *a, const mechanical *m,
+                                 const unknown_index *index, int *r)
+{
+    bool *constraint = DAE_ARRAY(bool, a->set.m), ok = constraint;
+    for (int l = 0; ok && l < m->nlambda; l++) constraint[m->constraint[l]] = true;
+    for (int i = 0; ok && i < a->set.m; i++)
+        if (!constraint[i]) ok = level_row(f, a, index, i, 0, a->set.row[i].residual, r);
+    dae_free(constraint);
+    return ok;
+}
+
+/* ---- Gear, Gupta, Leimkuhler ---- */
+
+/* sum_l G_lj mu_l per position, over y; EXPR_NONE where there is nothing. */
+static bool corrections(const formulated *f, const mechanical *m, const first_order *l, expr *sum)
+{
+    graph *g = f->set.graph;
+    for (int j = 0; j < m->nq; j++) sum[j] = EXPR_NONE;
+    for (int e = 0; e < m->G.count; e++) {
+        const mechanical_entry *q = &m->G.entry[e];
+        expr along = formulated_expression(f, &l->index, q->value);
+        if (along == EXPR_NONE) return false;
+        expr part = graph_binary(g, EXPR_MUL, along, graph_variable(g, l->unknowns + q->row, 0));
+        expr *to = &sum[q->column];
+        *to = *to == EXPR_NONE ? part : graph_binary(g, EXPR_ADD, *to, part);
+    }
+    return !graph_failed(g);
+}
+
+static bool name_multipliers(formulated *f, const mechanical *m, int first)
+{
+    char name[32];
+    for (int l = 0; l < m->nlambda; l++) {
+        snprintf(name, sizeof name, m->nlambda == 1 ? "mu" : "mu[%d]", l + 1);
+        if (!formulated_new_unknown(f, first + l, name)) return false;
+        f->kinds[first + l] = DAE_KIND_INDEX2;
+    }
+    return true;
+}
+
+/* (x_j^(p))' = x_j^(p+1), for positions less G' mu. */
+static bool corrected_kinematics(formulated *f, const analysed *a, const mechanical *m,
+                                 const first_order *l, int *r)
+{
+    expr *sum = DAE_ARRAY(expr, m->nq);
+    int *position = DAE_ARRAY(int, a->set.n); /* 1 + number of the position; 0: it is none */
+    bool ok = sum && position && corrections(f, m, l, sum);
+    for (int j = 0; ok && j < m->nq; j++) position[m->q[j]] = j + 1;
+    for (int j = 0; ok && j < a->set.n; j++)
+        for (int p = 0; ok && p < l->top[j]; p++) {
+            expr more = p == 0 && position[j] > 0 ? sum[position[j] - 1] : EXPR_NONE;
+            ok = kinematic_row(f, l->first[j] + p, l->first[j] + p + 1, more, r);
+        }
+    dae_free(sum);
+    dae_free(position);
+    return ok;
+}
+
+/* g_l^(k), from what g is over positions and time alone. */
+static bool constraint_row(formulated *f, const analysed *a, const mechanical *m,
+                           const unknown_index *index, int l, int k, int *r)
+{
+    expr e = m->g[l];
+    for (int n = 0; n < k && e != EXPR_NONE; n++) e = derive_time(a->set.graph, e);
+    return level_row(f, a, index, m->constraint[l], k, e, r);
+}
+
+/* q' = v - G' mu, M v' = f - G' lambda, 0 = g, 0 = G v + g_t: index 2, mu = 0 [GLG85]. */
+static bool build_ggl(const analysed *a, const mechanical *m, formulated *f)
+{
+    first_order l = {0};
+    int r = 0;
+    bool ok = first_order_new(&l, a, AS_WRITTEN) &&
+              first_order_begin(&l, a, f, m->nlambda, l.kinematics + a->set.m + m->nlambda) &&
+              name_multipliers(f, m, l.unknowns) && corrected_kinematics(f, a, m, &l, &r);
+    for (int i = 0; ok && i < a->set.m; i++)
+        ok = level_row(f, a, &l.index, i, 0, a->set.row[i].residual, &r);
+    for (int k = 0; ok && k < m->nlambda; k++) ok = constraint_row(f, a, m, &l.index, k, 1, &r);
+    for (int i = 0; ok && i < a->set.m; i++) { /* one level is still hidden */
+        int c = a->structure.c[i];
+        l.times[i] = c > 1 ? c - 1 : 0;
+    }
+    if (ok) first_order_kinds(&l, a, f);
+    first_order_free(&l);
+    return ok;
+}
+
+dae_status formulate_ggl(const analysed *a, const formulation_setting *setting, formulated *f,
+                         dae_diag *diag)
+{
+    mechanical m;
+    *f = (formulated){0};
+    dae_status status = find_form(a, setting, "ggl", &m, diag);
+    if (status == DAE_OK && !build_ggl(a, &m, f)) status = formulation_exhausted(f, diag);
+    mechanical_free(&m);
+    return status;
+}
+
+/* ---- minimal extension ---- */
+
+/* G at a point, dense, row l at G[l * nq]; false: it cannot be evaluated. */
+static bool gradient_at(const analysed *a, const mechanical *m, const equation_point *at, double *G)
+{
+    for (int e = 0; e < m->G.count; e++) {
+        const mechanical_entry *q = &m->G.entry[e];
+        double value = equation_set_value(&a->set, q->value, at);
+        if (!isfinite(value)) return false;
+        G[q->row * m->nq + q->column] = value * a->set.nominal[m->q[q->column]];
+    }
+    return true;
+}
+
+/* Eliminate row l from those below it with the pivot in column j. */
+static void eliminate(double *G, int rows, int columns, int l, int j)
+{
+    for (int i = l + 1; i < rows; i++) {
+        double factor = G[i * columns + j] / G[l * columns + j];
+        for (int k = 0; k < columns; k++) G[i * columns + k] -= factor * G[l * columns + k];
+        G[i * columns + j] = 0.0;
+    }
+}
+
+/* dependent[j]: position j belongs to G_2, a square part of G with large pivots. -1, or the
+ * constraint whose row depends on the others. */
+static int choose_dependent(double *G, int rows, int columns, bool *dependent, int *order)
+{
+    for (int l = 0; l < rows; l++) order[l] = l;
+    for (int l = 0; l < rows; l++) {
+        int row = -1, column = -1;
+        double best = 0.0;
+        for (int i = l; i < rows; i++)
+            for (int j = 0; j < columns; j++)
+                if (fabs(G[i * columns + j]) > best) {
+                    best = fabs(G[i * columns + j]);
+                    row = i;
+                    column = j;
+                }
+        if (!(best > 1e-10)) return order[l];
+        for (int k = 0; k < columns && row != l; k++) {
+            double swap = G[l * columns + k];
+            G[l * columns + k] = G[row * columns + k];
+            G[row * columns + k] = swap;
+        }
+        int name = order[l];
+        order[l] = order[row];
+        order[row] = name;
+        dependent[column] = true;
+        eliminate(G, rows, columns, l, column);
+    }
+    return -1;
+}
+
+/* p1' = z1 stays; p2, p2', p2'' become unknowns p2, w1, w2 without derivatives, and g, g', g'' = 0
+ * determine them [KM04], [Wun05 (7.31)]. */
+static bool build_minimal(const analysed *a, const mechanical *m, const bool *dependent,
+                          formulated *f)
+{
+    first_order l = {0};
+    bool *fixed = DAE_ARRAY(bool, a->set.n), ok = fixed && first_order_new(&l, a, AS_WRITTEN);
+    int r = 0, kinematics = 0;
+    for (int j = 0; ok && j < m->nq; j++)
+        if (dependent[j]) {
+            fixed[m->q[j]] = true;
+            l.top[m->q[j]] = 2;
+        }
+    if (ok) first_order_number(&l, a);
+    for (int j = 0; ok && j < a->set.n; j++) kinematics += fixed[j] ? 0 : l.top[j];
+    ok = ok && first_order_begin(&l, a, f, 0, kinematics + a->set.m + 2 * m->nlambda);
+    for (int j = 0; ok && j < a->set.n; j++)
+        for (int p = 0; ok && !fixed[j] && p < l.top[j]; p++)
+            ok = kinematic_row(f, l.first[j] + p, l.first[j] + p + 1, EXPR_NONE, &r);
+    for (int i = 0; ok && i < a->set.m; i++)
+        ok = level_row(f, a, &l.index, i, 0, a->set.row[i].residual, &r);
+    for (int k = 0; ok && k < 2 * m->nlambda; k++)
+        ok = constraint_row(f, a, m, &l.index, k / 2, 1 + k % 2, &r);
+    first_order_free(&l);
+    dae_free(fixed);
+    return ok;
+}
+
+static dae_status refuse_dependent(const analysed *a, const mechanical *m, int l, dae_diag *diag)
+{
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "Formulation minimal chooses coordinates where the run starts, but there %s "
+                    "depends on the other constraints.",
+                    a->set.row[m->constraint[l]].name);
+}
+
+dae_status formulate_minimal(const analysed *a, const formulation_setting *setting, formulated *f,
+                             dae_diag *diag)
+{
+    mechanical m;
+    *f = (formulated){0};
+    dae_status status = find_form(a, setting, "minimal", &m, diag);
+    if (status != DAE_OK) return status;
+    double *G = DAE_ARRAY(double, (size_t)m.nlambda *(size_t)m.nq);
+    bool *dependent = DAE_ARRAY(bool, m.nq);
+    int *order = DAE_ARRAY(int, m.nlambda);
+    if (!G || !dependent || !order) {
+        status = formulation_exhausted(f, diag);
+    } else {
+        bool known = gradient_at(a, &m, setting->at, G);
+        int l = known ? choose_dependent(G, m.nlambda, m.nq, dependent, order) : 0;
+        if (l >= 0)
+            status = refuse_dependent(a, &m, l, diag);
+        else if (!build_minimal(a, &m, dependent, f))
+            status = formulation_exhausted(f, diag);
+    }
+    dae_free(G);
+    dae_free(dependent);
+    dae_free(order);
+    mechanical_free(&m);
+    return status;
+}
+
+/* ---- penalties ---- */
+
+/* eps factor_l lambda_l - g_l - 2 sqrt(eps) g_l' = 0: springs of stiffness 1/eps with dampers,
+ * critical for unit mass [Loe79]. */
+static bool penalty_row(formulated *f, const analysed *a, const mechanical *m, const first_order *l,
+                        int k, double eps, int *r)
+{
+    graph *g = a->set.graph;
+    expr rate = derive_time(g, m->g[k]);
+    if (rate == EXPR_NONE) return false;
+    expr damper = graph_binary(g, EXPR_MUL, graph_constant(g, 2.0 * sqrt(eps)), rate);
+    expr force = graph_binary(g, EXPR_MUL, graph_constant(g, eps * m->factor[k]),
+                              graph_variable(g, m->lambda[k], 0));
+    expr e = graph_binary(g, EXPR_SUB, graph_binary(g, EXPR_SUB, force, m->g[k]), damper);
+    return level_row(f, a, &l->index, m->constraint[k], 0, e, r);
+}
+
+static bool build_penalty(const analysed *a, const mechanical *m, double eps, formulated *f)
+{
+    first_order l = {0};
+    int r = 0;
+    bool ok = first_order_new(&l, a, AS_WRITTEN) &&
+              first_order_begin(&l, a, f, 0, l.kinematics + a->set.m) &&
+              first_order_kinematics(&l, a, f, &r) && rows_but_constraints(f, a, m, &l.index, &r);
+    for (int k = 0; ok && k < m->nlambda; k++) ok = penalty_row(f, a, m, &l, k, eps, &r);
+    if (ok) first_order_hide_multipliers(&l, a, f);
+    first_order_free(&l);
+    f->nearby = true;
+    return ok;
+}
+
+dae_status formulate_penalty(const analysed *a, const formulation_setting *setting, formulated *f,
+                             dae_diag *diag)
+{
+    mechanical m;
+    *f = (formulated){0};
+    dae_status status = find_form(a, setting, "penalty", &m, diag);
+    for (int k = 0; status == DAE_OK && k < m.nlambda; k++)
+        if (!m.steady[k])
+            status = diag_set(diag, DAE_ERR_UNSUPPORTED,
+                              "Formulation penalty needs multipliers that act along the gradients "
+                              "of the constraints up to constant factors; %s does not.",
+                              a->set.name[m.lambda[k]]);
+    if (status == DAE_OK && !build_penalty(a, &m, setting->parameter, f))
+        status = formulation_exhausted(f, diag);
+    mechanical_free(&m);
+    return status;
+}
