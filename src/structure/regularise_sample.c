@@ -155,6 +155,21 @@ static long double passed_on(expr_op op, long double v, long double a, long doub
            fmaxl(fabsl(apply_binary(op, a, b + eb) - v), fabsl(apply_binary(op, a, b - eb) - v));
 }
 
+/* The same for one operand. What is rounded counts as exact, as relations do: at a jump the
+ * interval would reach over it, and everything were zero within such errors. */
+static long double passed_on_unary(expr_op op, long double v, long double a, long double ea)
+{
+    switch (op) {
+    case EXPR_NEG: return ea;
+    case EXPR_FLOOR:
+    case EXPR_CEIL:
+    case EXPR_SIGN:
+    case EXPR_NOT: return 0.0L;
+    default: break;
+    }
+    return fmaxl(fabsl(apply_unary(op, a + ea) - v), fabsl(apply_unary(op, a - ea) - v));
+}
+
 /* A leaf as compile-time evaluation asks for it. */
 typedef struct leaf_reader {
     const sampling *s;
@@ -202,9 +217,7 @@ static void evaluate_node(sampling *s, size_t i, int sample)
         e[i] = e[taken];
     } else if (graph_arity(n->op) == 1) {
         v[i] = apply_unary(n->op, v[a]);
-        e[i] = n->op == EXPR_NEG ? e[a]
-                                 : fmaxl(fabsl(apply_unary(n->op, v[a] + e[a]) - v[i]),
-                                         fabsl(apply_unary(n->op, v[a] - e[a]) - v[i]));
+        e[i] = passed_on_unary(n->op, v[i], v[a], e[a]);
     } else {
         size_t b = walk_place(&s->nodes, n->b);
         v[i] = apply_binary(n->op, v[a], v[b]);
