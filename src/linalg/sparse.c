@@ -3,6 +3,7 @@
  * as long as the pivots stay stable. */
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/complex_sparse.h"
 #include "linalg/frozen_lu.h"
 #include "linalg/linear_solver.h"
 
@@ -55,6 +56,11 @@ static linear_solver *sparse_analyse(const matrix_layout *layout)
     if (s->symbolic) return &s->base;
     sparse_free(&s->base);
     return NULL;
+}
+
+klu_symbolic *sparse_symbolic(const linear_solver *real)
+{
+    return ((const sparse_solver *)real)->symbolic;
 }
 
 /* ||A||_1, or the first column that is not finite in *bad (else -1) */

@@ -47,6 +47,9 @@ typedef struct attempt {
     const double *estimate; /* local error per variable is error_constant * estimate[i] */
     double error_constant;
     double bound_ratio; /* after ATTEMPT_BOUND: part of the step within bounds */
+    double next_factor; /* > 0: the step of the next try, or after this one, over h, from an error
+                           model of the method's own; 0: control has to find it */
+    int stage;          /* of the last failure, from 1; 0: none, or the method has no stages */
     /* After a failure, if the method understands it: a static text, and what it is about. */
     const char *reason; /* NULL: nothing more is known */
     int variable;       /* of y, -1: none; only with a reason */

@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "system/shifted.h"
 
 /* A stalled GMRES is still good for an inexact Newton step if it took off this much. */
 static const double STALLED_REDUCTION = 0.5;
@@ -32,9 +33,11 @@ static bool has_matrix(const iteration *it)
 /* Give up what belongs to the layout. */
 static void drop_analysis(iteration *it)
 {
+    shifted_free(it->shifted);
     linear_free(it->solver);
     ilu_free(it->incomplete);
     dae_free(it->values);
+    it->shifted = NULL;
     it->solver = NULL;
     it->incomplete = NULL;
     it->values = NULL;
@@ -152,6 +155,7 @@ dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *opti
 
 void iteration_free(iteration *it)
 {
+    shifted_free(it->shifted);
     linear_free(it->solver);
     ilu_free(it->incomplete);
     gmres_free(&it->krylov);

@@ -42,7 +42,8 @@ typedef struct iteration {
     dae_preconditioner preconditioner; /* never AUTO in matrix-free mode */
     double cj;                         /* of the factors; 0 when there are none */
     bool factored;
-    int singular_column; /* after ITERATION_SINGULAR */
+    int singular_column;     /* after ITERATION_SINGULAR */
+    struct shifted *shifted; /* complex shifts beside cj (shifted.h), or NULL; owned */
 
     /* Private. */
     double *values;       /* combined and row-scaled matrix */
