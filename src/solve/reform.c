@@ -715,9 +715,7 @@ dae_status reform_begin(dae_solver *s, double t, bool initial)
     }
     if (status == DAE_OK) status = choose_states(s, t);
     s->reform->steps_since_watch = 0;
-    bool nearby = s->reform->current->form->formulated->nearby;
-    dae_init init = nearby ? DAE_INIT_DIFFERENTIAL : DAE_INIT_NONE;
-    return status == DAE_OK ? solver_begin(s, t, init) : status;
+    return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
 }
 
 /* The usual way to initial values of the base form has failed, and s->diag says why. The levels may

@@ -116,7 +116,7 @@ static bool evaluate_point(const mechanical_search *s, int p, double spread, dou
                 base + spread * size * (random_unit(&state) - 0.4);
         }
     equation_point point = *s->at;
-    point.time += 0.3 * spread * p;
+    point.time += 0.3 * spread * (p + 1);
     point.x = x;
     point.orders = 2;
     for (int k = 0; k < 3; k++)
@@ -172,13 +172,14 @@ static bool relate(factors *f, int i, int j, double ratio)
     return true;
 }
 
-/* numerator_p / denominator_p, the same at all points where it is defined; 0: it is not. */
+/* numerator_p / denominator_p, the same at all points where it is defined; 0: it is not, or nowhere
+ * defined. */
 static double steady_ratio(const double *numerator, const double *denominator, int stride)
 {
     double ratio = 0.0;
     for (int p = 0; p < POINTS; p++) {
         double a = numerator[p * stride], b = denominator[p * stride];
-        if (a == 0.0 && b == 0.0) continue;
+        if (isnan(a) || isnan(b) || (a == 0.0 && b == 0.0)) continue;
         if (a == 0.0 || b == 0.0) return 0.0;
         if (ratio == 0.0) ratio = a / b;
         if (fabs(a / b - ratio) > SAME * fabs(ratio)) return 0.0;
@@ -247,11 +248,12 @@ typedef struct pairing {
     factors *f;
 } pairing;
 
-/* C_ik / G_li at point p */
+/* C_ik / G_li at point p; NAN where both vanish */
 static double force_ratio(const pairing *q, int p, int c, int g)
 {
     double force = q->C_value[p * q->C->count + c], gradient = q->G_value[p * q->G->count + g];
-    return gradient == 0.0 ? 0.0 : force / gradient;
+    if (gradient == 0.0) return force == 0.0 ? NAN : 0.0;
+    return force / gradient;
 }
 
 /* Entry number `at` of column k against entry 0: s_i / s_i0 = (C_i0 / G_i0) / (C_i / G_i), which

@@ -39,8 +39,6 @@ typedef struct formulated {
     int candidates;
     arena *texts;      /* names made here; owned */
     const char *needs; /* method that this form is for, where BDF will not do; NULL: none */
-    bool nearby;       /* its solutions are close to those of the model, but others: the algebraic
-                          unknowns follow from its own rows */
 } formulated;
 
 void formulated_free(formulated *f); /* leaves it zeroed */

@@ -269,7 +269,6 @@ static bool build_penalty(const analysed *a, const mechanical *m, double eps, fo
     for (int k = 0; ok && k < m->nlambda; k++) ok = penalty_row(f, a, m, &l, k, eps, &r);
     if (ok) first_order_hide_multipliers(&l, a, f);
     first_order_free(&l);
-    f->nearby = true;
     return ok;
 }
 

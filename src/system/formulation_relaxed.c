@@ -34,7 +34,6 @@ dae_status formulate_regularised(const analysed *a, const formulation_setting *s
         if (f->kinds[i] != DAE_KIND_AUTO) f->hidden[i] = true;
         f->kinds[i] = DAE_KIND_DIFFERENTIAL;
     }
-    f->nearby = true;
     return DAE_OK;
 }
 
