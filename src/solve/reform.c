@@ -22,6 +22,7 @@ static void variant_free(variant *v)
 {
     if (!v) return;
     dae_problem_free(v->problem);
+    array_run_free(v->array);
     model_instance_free(v->levels);
     model_instance_free(v->instance);
     model_form_free(v->form);
@@ -44,6 +45,11 @@ void reform_free(reform *r)
 bool reform_active(const dae_solver *s)
 {
     return s->reform && s->reform->current;
+}
+
+bool reform_begins(const dae_solver *s)
+{
+    return s->reform && (s->reform->current || s->hybrid->instance->array);
 }
 
 static dae_status out_of_memory(dae_solver *s)
@@ -262,6 +268,40 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     return v->instance && v->levels ? DAE_OK : out_of_memory(s);
 }
 
+static int reduced_residual(double t, const double *y, const double *yp, double *f, void *user)
+{
+    return array_run_residual(((model_instance *)user)->array, t, y, yp, f);
+}
+
+static int reduced_jacobian(double t, const double *y, const double *yp, double *dfdy,
+                            double *dfdyp, void *user)
+{
+    return array_run_jacobian(((model_instance *)user)->array, t, y, yp, dfdy, dfdyp);
+}
+
+/* The base form's problem with the reduced system in place of its equations. */
+static dae_status describe_array(dae_solver *s, variant *v)
+{
+    dae_residual d;
+    model_form_describe(s->base->model, &d);
+    d.f = reduced_residual;
+    d.jacobian = reduced_jacobian;
+    d.structure = DAE_STRUCTURE_DENSE;
+    d.colptr = d.rowind = NULL;
+    d.n_conditions = 0;
+    d.conditions = NULL;
+    return dae_problem_from_residual(&d, &v->problem, &s->diag);
+}
+
+/* Without a rewriting that makes structure and numbers agree: by the derivative array if that
+ * determines the solution; else the levels may tell whether the equations conflict. */
+static dae_status seek_array(dae_solver *s, const model_point *at, model_analysis *a, variant *v)
+{
+    if (array_run_new(&v->array, s->base->model, &s->reform->slots, at) != DAE_OK)
+        return out_of_memory(s);
+    return v->array ? describe_array(s, v) : apply_formulation(s, at, a, v);
+}
+
 /* Whether initial values must satisfy more than the equations as they are written. */
 static bool has_levels(const model_analysis *a)
 {
@@ -285,6 +325,8 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     v->index = a.index;
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
+    else if (status == DAE_OK && a.index > 1 && doubtful(&a) && !levels)
+        status = seek_array(s, &at, &a, v);
     else if (status == DAE_OK && (levels || a.index > 1 || has_levels(&a) || doubtful(&a)))
         status = apply_formulation(s, &at, &a, v);
     v->runs_base = a.index <= 1;
@@ -397,6 +439,9 @@ static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const
 {
     reform *r = s->reform;
     dae_options options;
+    array_run *array = v ? v->array : NULL;
+    const dae_problem *problem = array ? v->problem : s->base;
+    if (v && !v->form) v = NULL; /* over the unknowns of the base form */
     dae_status status = v ? variant_options(s, v->form, &options)
                           : options_copy(&options, &s->base_options, s->base->form.n, &s->diag);
     if (status != DAE_OK) return out_of_memory(s);
@@ -407,7 +452,9 @@ static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const
         return status;
     }
     double direction = s->direction;
-    status = solver_bind(s, v ? v->problem : s->base, &options);
+    r->base_instance->array = array;
+    if (array) options.project_output = true;
+    status = solver_bind(s, v ? v->problem : problem, &options);
     if (status != DAE_OK) return status;
     s->direction = direction;
     s->norm.hidden = v ? v->form->formulated->hidden : NULL;
@@ -448,6 +495,13 @@ static dae_status prepare(dae_solver *s)
     return r->start && r->fixed_by && r->slots_known ? DAE_OK : out_of_memory(s);
 }
 
+/* Whether the solver integrates what belongs to a variant. */
+static bool is_bound(const dae_solver *s, const variant *v)
+{
+    if (v->form) return s->reform->current == v;
+    return !s->reform->current && s->problem == (v->array ? v->problem : s->base);
+}
+
 dae_status reform_adopt(dae_solver *s, double t)
 {
     reform *r = s->reform;
@@ -459,20 +513,19 @@ dae_status reform_adopt(dae_solver *s, double t)
         memcpy(r->fixed_by, s->hybrid->fixed_by, (size_t)s->n * sizeof *r->fixed_by);
     }
     variant *v = find_variant(r, s->hybrid->instance->memory);
-    if (v && (v->form ? v : NULL) == r->current) return DAE_OK;
+    if (v && is_bound(s, v)) return DAE_OK;
     double *y = base_values(s);
     if (!y) return out_of_memory(s);
     const double *yp = y + s->base->form.n;
     if (!v) status = make_variant(s, t, y, yp, &v);
-    if (status == DAE_OK && (v->form ? v : NULL) != r->current)
-        status = bind_to(s, v->form ? v : NULL, y, yp);
+    if (status == DAE_OK && !is_bound(s, v)) status = bind_to(s, v, y, yp);
     dae_free(y);
     return status;
 }
 
 dae_status reform_return(dae_solver *s)
 {
-    if (!s->reform || (!s->reform->current && s->init)) return DAE_OK;
+    if (!s->reform || (s->problem == s->base && s->init)) return DAE_OK;
     double *y = s->y ? base_values(s) : DAE_ARRAY(double, 2 * (size_t)s->base->form.n);
     if (!y) return out_of_memory(s);
     dae_status status = bind_to(s, NULL, y, y + s->base->form.n);
@@ -704,8 +757,45 @@ static dae_status choose_states(dae_solver *s, double t)
     return status == DAE_OK ? solver_repattern(s, v->problem) : status;
 }
 
+/* Fixed start values must be what the array found. */
+static dae_status check_fixed(dae_solver *s, double t)
+{
+    const hybrid *h = s->hybrid;
+    for (int i = 0; i < s->n; i++) {
+        double size = fmax(1.0, fabs(h->start[i]));
+        if (h->fixed_by[i] < 0 || fabs(s->y[i] - h->start[i]) <= 1e-6 * size) continue;
+        diag_variable(&s->diag, i, problem_variable(s->problem, i));
+        s->diag.t = t;
+        s->diag.value = s->y[i];
+        return diag_set(&s->diag, DAE_ERR_INITIAL,
+                        "The fixed start value %.9g of %s does not satisfy the equations and their "
+                        "derivatives; near it they hold with %.9g. Free it, or another one.",
+                        h->start[i], s->diag.variable_name, s->y[i]);
+    }
+    return DAE_OK;
+}
+
+/* Consistent values by the derivative array. */
+static dae_status begin_array(dae_solver *s, double t, bool initial)
+{
+    array_run *run = s->hybrid->instance->array;
+    array_status found = array_run_start(run, t, s->y, s->yp);
+    s->diag.t = t;
+    if (found == ARRAY_MEMORY) return out_of_memory(s);
+    if (found != ARRAY_OK)
+        return diag_set(&s->diag, DAE_ERR_INITIAL,
+                        "No consistent values were found at t = %.9g by the derivatives of the "
+                        "equations, whose structure tells too little here. Give better start "
+                        "values.",
+                        t);
+    dae_status status = initial ? check_fixed(s, t) : DAE_OK;
+    s->reform->steps_since_watch = 0;
+    return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
+}
+
 dae_status reform_begin(dae_solver *s, double t, bool initial)
 {
+    if (!s->reform->current) return begin_array(s, t, initial);
     variant *v = s->reform->current;
     dae_status status = solve_levels(s, t, initial);
     if (status == DAE_OK && !v->runs_base && v->doubt[0]) return explain_doubt(s, v, t);
@@ -760,8 +850,26 @@ static void renew_kinds(dae_solver *s)
 static const double CHEAP_WATCH = 1e4;
 enum { PATIENCE = 10 };
 
+/* The reduced system of a derivative array holds around the point it was made at. */
+static dae_status renew_array(dae_solver *s)
+{
+    reform *r = s->reform;
+    if (++r->steps_since_watch < PATIENCE) return DAE_OK;
+    r->steps_since_watch = 0;
+    array_status renewed =
+        array_run_renew(s->hybrid->instance->array, s->t_new, s->last.y, s->last.yp);
+    if (renewed == ARRAY_MEMORY) return out_of_memory(s);
+    if (renewed == ARRAY_OK) return solver_repattern(s, s->problem);
+    s->diag.t = s->t_new;
+    return diag_set(&s->diag, DAE_ERR_SINGULAR,
+                    "The index changes at t = %.9g: ranks of the derivatives of the equations are "
+                    "no longer what they were.",
+                    s->t_new);
+}
+
 dae_status reform_watch(dae_solver *s)
 {
+    if (s->hybrid && s->hybrid->instance->array) return renew_array(s);
     if (!reform_active(s)) return DAE_OK;
     reform *r = s->reform;
     variant *v = r->current;

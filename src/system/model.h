@@ -144,8 +144,9 @@ typedef struct model_instance {
     int *kinematic_at;           /* per chosen row: where its entries of dF/dy' and dF/dy are */
     const char **equation_names; /* n: of the compiled rows, then of the chosen ones */
     dae_kind *kinds;
-    double tape_work; /* instructions run on the tape so far */
-    double noise;     /* `rounded` crossing functions below it count as zero */
+    double tape_work;        /* instructions run on the tape so far */
+    struct array_run *array; /* takes the place of the equations, or NULL; borrowed */
+    double noise;            /* `rounded` crossing functions below it count as zero */
 } model_instance;
 
 model_instance *model_instance_new(const model_form *form); /* NULL: memory */
