@@ -1,0 +1,539 @@
+/* Half-explicit Runge-Kutta methods hem3, hem4, hem5: the engine for all tables.
+ *
+ * A step solves its stages (hem_mechanical.c, hem_hessenberg.c), estimates its error, and ends with
+ * the exact slope f(y1, z1), z1 from [BH93 (3.6)]: it gives z to the order of y, the slopes of the
+ * dense output, and what the next step starts with. */
+#include "method/hem_parts.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+#include <float.h>
+
+void hem_size(int n, size_t *state, size_t *scratch)
+{
+    size_t vector = (size_t)n * sizeof(double);
+    *state = sizeof(hem_state) + HEM_STATE_VECTORS * vector;
+    *scratch = sizeof(hem_scratch) + HEM_SCRATCH_VECTORS * vector;
+}
+
+/* Lay the vectors out behind the structs. */
+static void place_vectors(hem_state *s, hem_scratch *w, int n)
+{
+    double **kept[HEM_STATE_VECTORS] = {&s->x_old, &s->k_old, &s->w_old, &s->x,
+                                        &s->k,     &s->w,     &s->middle};
+    double *at = (double *)(s + 1);
+    for (int i = 0; i < HEM_STATE_VECTORS; i++, at += n) *kept[i] = at;
+    double **used[] = {&w->X,     &w->X_bar,  &w->x, &w->k,  &w->w,       &w->middle,
+                       &w->error, &w->coarse, &w->y, &w->yp, &w->estimate};
+    at = (double *)(w + 1);
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++, at += n) *used[i] = at;
+    for (int i = 0; i < HEM_STAGES; i++, at += n) w->K[i] = at;
+}
+
+void hem_combine(int n, const double *x0, double h, int count, const double *weight,
+                 double *const *K, double *out)
+{
+    if (x0 != out) vector_copy(n, x0, out);
+    for (int j = 0; j < count; j++)
+        if (weight[j] != 0.0) vector_axpy(n, h * weight[j], K[j], out);
+}
+
+/* Place of differential variable i among the unknowns. */
+static int x_at(const hem_cache *c, int i)
+{
+    if (!c->x_place) return i;
+    if (!c->mechanical) return c->x_place[i];
+    int nq = c->mechanical->nq;
+    return i < nq ? c->x_place[i] : c->v_place[i - nq];
+}
+
+/* Place of algebraic variable i among the unknowns. */
+static int w_at(const hem_cache *c, int i)
+{
+    if (!c->w_place) return c->nx + i;
+    return i < c->nz ? c->w_place[i] : c->u_place[i - c->nz];
+}
+
+double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int first, int last)
+{
+    double sum = 0.0;
+    for (int i = first; i < last; i++) {
+        double scaled = v[i] * norm->scale[x_at(c, i)];
+        sum += scaled * scaled;
+    }
+    return last > first ? sqrt(sum / (last - first)) : 0.0;
+}
+
+hem_failure hem_evaluation(eval_status status)
+{
+    switch (status) {
+    case EVAL_OK: return (hem_failure){ATTEMPT_OK, NULL, -1};
+    case EVAL_RETRY: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1};
+    case EVAL_STOP: return (hem_failure){ATTEMPT_STOP, NULL, -1};
+    default: return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    }
+}
+
+hem_failure hem_linear(const hem_cache *c, saddle_status status)
+{
+    switch (status) {
+    case SADDLE_OK: return (hem_failure){ATTEMPT_OK, NULL, -1};
+    case SADDLE_NOT_FINITE: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1};
+    case SADDLE_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    case SADDLE_DEPENDENT:
+        return (hem_failure){ATTEMPT_SINGULAR,
+                             c->mechanical ? "This constraint depends on those before it: G has not "
+                                             "full rank. Leave out redundant constraints"
+                                           : "g_y f_z is singular, at this constraint: the system "
+                                             "has not index 2 here",
+                             saddle_row(c->saddle)};
+    case SADDLE_SINGULAR:
+        return (hem_failure){ATTEMPT_SINGULAR,
+                             "The mass matrix is singular for motions that the constraints allow: "
+                             "some variable has neither mass nor constraint",
+                             -1};
+    }
+    return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+}
+
+/* ---- start ---- */
+
+static hem_failure slope(const hem_state *s, const method_context *ctx, double t, double h,
+                         const double *x, double *k, double *w, bool end)
+{
+    (void)s;
+    hem_cache *c = ctx->cache;
+    return c->mechanical ? hem_mechanical_slope(c, ctx, t, x, k, w, end)
+                         : hem_hessenberg_slope(c, ctx, t, h, x, k, w, end);
+}
+
+void hem_start(const hem_table *table, void *state, void *scratch, const method_context *ctx,
+               const start_point *at)
+{
+    hem_state *s = state;
+    hem_cache *c = ctx->cache;
+    memset(s, 0, sizeof *s);
+    memset(scratch, 0, sizeof(hem_scratch));
+    place_vectors(s, scratch, ctx->n);
+    s->table = table;
+    s->t = s->t_old = at->t;
+    s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
+    c->mass_known = false;
+    c->matrix_step = c->start_step = c->inner_step = -1;
+    c->convergence = 0.0;
+    for (int i = 0; i < c->nx; i++) s->x[i] = at->y[x_at(c, i)];
+    for (int i = 0; i < c->nw; i++) s->w[i] = at->y[w_at(c, i)];
+    s->failure = slope(s, ctx, s->t, at->h, s->x, s->k, s->w, c->hessenberg != NULL);
+    vector_copy(c->nx, s->x, s->x_old);
+    vector_copy(c->nx, s->k, s->k_old);
+    vector_copy(c->nw, s->w, s->w_old);
+    vector_copy(c->nx, s->x, s->middle);
+}
+
+/* ---- attempt ---- */
+
+/* h times the weighted slopes: an estimate of the error, brought back to the tangent space */
+static void estimate(const hem_state *s, hem_scratch *w, hem_cache *c)
+{
+    const hem_table *table = s->table;
+    double *e = w->error;
+    vector_zero(c->nx, e);
+    hem_combine(c->nx, e, w->h, table->stages, table->error, w->K, e);
+    if (table->error_start != 0.0) vector_axpy(c->nx, w->h * table->error_start, s->k, e);
+    if (table->error_end != 0.0) vector_axpy(c->nx, w->h * table->error_end, w->k, e);
+    if (!table->transversal) return;
+    if (c->mechanical)
+        hem_mechanical_tangent(c, e);
+    else
+        hem_hessenberg_tangent(c, e);
+}
+
+/* Norm of a vector of differential variables in the driver's error test */
+static double tested_norm(const hem_cache *c, const error_norm *norm, const double *v, double *full)
+{
+    vector_zero(norm->n, full);
+    for (int i = 0; i < c->nx; i++) full[x_at(c, i)] = v[i];
+    return norm_of(norm, full, norm->tested);
+}
+
+/* The local error: one estimate, or e^2 / (e + 0.01 e_coarse), which falls as fast as an estimate
+ * of one order more and does not miss what e cannot see [Bra94], [HW96 II.10 on DOP853]. */
+static double local_error(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = s->table;
+    estimate(s, w, c);
+    double fine = tested_norm(c, ctx->norm, w->error, w->estimate);
+    if (table->coarse[table->stages - 1] == 0.0) return fine;
+    vector_zero(c->nx, w->coarse);
+    hem_combine(c->nx, w->coarse, w->h, table->stages, table->coarse, w->K, w->coarse);
+    double coarse = tested_norm(c, ctx->norm, w->coarse, w->y);
+    double sum = fine + 0.01 * coarse;
+    return sum > 0.0 ? fine * fine / sum : 0.0;
+}
+
+/* x at the inner point of the dense output */
+static void dense_point(const hem_state *s, hem_scratch *w, const hem_cache *c)
+{
+    const hem_table *table = s->table;
+    if (table->middle == 0.0) return;
+    hem_combine(c->nx, s->x, w->h, table->stages, table->dense, w->K, w->middle);
+    if (table->dense_start != 0.0) vector_axpy(c->nx, w->h * table->dense_start, s->k, w->middle);
+    if (table->dense_end != 0.0) vector_axpy(c->nx, w->h * table->dense_end, w->k, w->middle);
+}
+
+/* (y, y') as the driver sees them: y' of algebraic variables is their mean slope. */
+static void assemble(const hem_state *s, hem_scratch *w, const hem_cache *c)
+{
+    for (int i = 0; i < c->nx; i++) {
+        w->y[x_at(c, i)] = w->x[i];
+        w->yp[x_at(c, i)] = w->k[i];
+    }
+    for (int i = 0; i < c->nw; i++) {
+        w->y[w_at(c, i)] = w->w[i];
+        w->yp[w_at(c, i)] = (w->w[i] - s->w[i]) / w->h;
+    }
+}
+
+/* Stages, slope at the end, error. The estimate of mechanical stages that needs no slope comes
+ * first, since it uses the factors of the last stage. */
+static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                            double *error)
+{
+    hem_cache *c = ctx->cache;
+    bool end_first = s->table->error_end != 0.0 || c->hessenberg;
+    vector_copy(c->nw, s->w, w->w);
+    hem_failure failure = c->mechanical ? hem_mechanical_stages(s, w, ctx)
+                                        : hem_hessenberg_stages(s, w, ctx);
+    if (failure.status) return failure;
+    double t = s->t + w->h;
+    if (end_first) failure = slope(s, ctx, t, w->h, w->x, w->k, w->w, true);
+    if (failure.status) return failure;
+    *error = local_error(s, w, ctx);
+    if (!isfinite(*error)) return hem_evaluation(EVAL_RETRY);
+    if (!end_first) failure = slope(s, ctx, t, w->h, w->x, w->k, w->w, true);
+    return failure;
+}
+
+void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
+                 attempt *result)
+{
+    const hem_state *s = state;
+    hem_scratch *w = scratch;
+    (void)order;
+    w->t = s->t + h;
+    w->h = h;
+    *result = (attempt){.t = s->t,
+                        .h = h,
+                        .order = s->table->error_order,
+                        .y = w->y,
+                        .yp = w->yp,
+                        .estimate = w->estimate,
+                        .error_constant = 1.0,
+                        .terms = {NAN, NAN, NAN, NAN},
+                        .variable = -1,
+                        .constraint = -1};
+    hem_failure failure = s->failure;
+    if (!failure.status) failure = try_step(s, w, ctx, &result->error);
+    result->status = failure.status;
+    result->reason = failure.reason;
+    result->constraint = failure.constraint;
+    if (failure.status) return;
+    result->terms[2] = result->error;
+    dense_point(s, w, ctx->cache);
+    assemble(s, w, ctx->cache);
+}
+
+/* ---- accept and dense output ---- */
+
+static void exchange(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+void hem_accept(void *state, void *scratch, const method_context *ctx)
+{
+    hem_state *s = state;
+    const hem_scratch *w = scratch;
+    hem_cache *c = ctx->cache;
+    exchange(&s->x, &s->x_old);
+    exchange(&s->k, &s->k_old);
+    exchange(&s->w, &s->w_old);
+    vector_copy(c->nx, w->x, s->x);
+    vector_copy(c->nx, w->k, s->k);
+    vector_copy(c->nw, w->w, s->w);
+    if (s->table->middle != 0.0) vector_copy(c->nx, w->middle, s->middle);
+    s->t_old = s->t;
+    s->t = w->t;
+    s->step++;
+    if (c->mechanical) {
+        hem_mechanical_accept(c);
+        c->start_step = s->step;
+    }
+}
+
+/* Weights of x_old, x, h k_old, h k and x(middle) in the interpolant or in its derivative. The
+ * cubic is Hermite's; the quartic adds a multiple of s^2 (1-s)^2 that makes it pass the middle. */
+static void dense_weights(const hem_table *table, double s, int derivative, double weight[5])
+{
+    double r = 1.0 - s, m = table->middle;
+    weight[0] = derivative ? -6.0 * s * r : r * r * (1.0 + 2.0 * s);
+    weight[1] = derivative ? 6.0 * s * r : s * s * (3.0 - 2.0 * s);
+    weight[2] = derivative ? r * (1.0 - 3.0 * s) : s * r * r;
+    weight[3] = derivative ? s * (3.0 * s - 2.0) : -s * s * r;
+    weight[4] = 0.0;
+    if (m == 0.0) return;
+    double at_m[5], hump = derivative ? 2.0 * s * r * (1.0 - 2.0 * s) : s * s * r * r;
+    const hem_table cubic = {.middle = 0.0};
+    dense_weights(&cubic, m, 0, at_m);
+    weight[4] = hump / (m * m * (1.0 - m) * (1.0 - m));
+    for (int k = 0; k < 4; k++) weight[k] -= weight[4] * at_m[k];
+}
+
+/* x(t_old + s h) or h x' there */
+static void dense_x(const hem_state *st, int n, double s, int derivative, double *x)
+{
+    double weight[5], h = st->t - st->t_old;
+    dense_weights(st->table, s, derivative, weight);
+    for (int i = 0; i < n; i++)
+        x[i] = weight[0] * st->x_old[i] + weight[1] * st->x[i] +
+               h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]) +
+               (weight[4] != 0.0 ? weight[4] * st->middle[i] : 0.0);
+}
+
+/* w at a third and two thirds of the last step, consistent with x there; made when first asked for.
+ * Where that fails they lie on the straight line. */
+static const double *inner_values(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    if (c->inner_step == st->step) return c->inner;
+    double h = st->t - st->t_old;
+    for (int k = 0; k < 2; k++) {
+        double s = (k + 1) / 3.0, *w = c->inner + (size_t)k * (size_t)c->nw;
+        for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
+        dense_x(st, c->nx, s, 0, c->inner_x);
+        hem_failure failure =
+            slope(st, ctx, st->t_old + s * h, h, c->inner_x, c->inner_k, w, false);
+        if (failure.status)
+            for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
+    }
+    c->inner_step = st->step;
+    return c->inner;
+}
+
+/* The cubic through w at 0, 1/3, 2/3, 1, or its derivative. */
+static void cubic_weights(double s, int derivative, double weight[4])
+{
+    static const double node[4] = {0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0};
+    for (int k = 0; k < 4; k++) {
+        double value = 1.0, rise = 0.0;
+        for (int j = 0; j < 4; j++) {
+            if (j == k) continue;
+            rise = rise * (s - node[j]) + value;
+            value *= s - node[j];
+            rise /= node[k] - node[j];
+            value /= node[k] - node[j];
+        }
+        weight[k] = derivative ? rise : value;
+    }
+}
+
+void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                     double *y)
+{
+    const hem_state *st = state;
+    hem_cache *c = ctx->cache;
+    double h = st->t - st->t_old, s = h != 0.0 ? (t - st->t_old) / h : 1.0;
+    double scale = derivative && h != 0.0 ? 1.0 / h : 1.0, weight[4];
+    if (h == 0.0) {
+        for (int i = 0; i < c->nx; i++) y[x_at(c, i)] = derivative ? st->k[i] : st->x[i];
+        for (int i = 0; i < c->nw; i++) y[w_at(c, i)] = derivative ? 0.0 : st->w[i];
+        return;
+    }
+    dense_x(st, c->nx, s, derivative, c->inner_x);
+    for (int i = 0; i < c->nx; i++) y[x_at(c, i)] = scale * c->inner_x[i];
+    if (c->nw == 0) return;
+    if (!derivative && (s == 0.0 || s == 1.0)) { /* no need for what is inside */
+        for (int i = 0; i < c->nw; i++) y[w_at(c, i)] = s == 0.0 ? st->w_old[i] : st->w[i];
+        return;
+    }
+    const double *inner = inner_values(st, ctx);
+    cubic_weights(s, derivative, weight);
+    for (int i = 0; i < c->nw; i++)
+        y[w_at(c, i)] = scale * (weight[0] * st->w_old[i] + weight[1] * inner[i] +
+                                 weight[2] * inner[c->nw + i] + weight[3] * st->w[i]);
+}
+
+/* ---- cache ---- */
+
+static saddle_layout pattern_of(const form_matrix *m)
+{
+    return (saddle_layout){m->colptr, m->rowind};
+}
+
+static bool mechanical_cache(hem_cache *c)
+{
+    const mechanical_form *m = c->mechanical;
+    c->nx = 2 * m->nq;
+    c->nw = c->nz = c->ng = m->nl;
+    size_t M = m->M_matrix.count, G = m->G_matrix.count;
+    bool fits = true;
+    for (int k = 0; k < 2; k++) {
+        fits = (c->M[k] = DAE_ARRAY(double, M)) && fits;
+        fits = (c->force[k] = DAE_ARRAY(double, m->nq)) && fits;
+    }
+    for (int k = 0; k < 4; k++) fits = (c->G[k] = DAE_ARRAY(double, G)) && fits;
+    c->rate = DAE_ARRAY(double, m->nl);
+    c->curvature = DAE_ARRAY(double, m->nl);
+    saddle_shape shape = {.n = m->nq,
+                          .m = m->nl,
+                          .M = pattern_of(&m->M_matrix),
+                          .C = pattern_of(&m->G_matrix),
+                          .transposed = true,
+                          .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
+    c->saddle = saddle_new(&shape);
+    return fits && c->rate && c->curvature && c->saddle;
+}
+
+/* k_u as a solver's matrix */
+static bool k_u_cache(hem_cache *c)
+{
+    const form_matrix *k = &c->hessenberg->k_u_matrix;
+    bool fits = k->colptr ? layout_sparse(&c->k_u_layout, k->rows, k->colptr, k->rowind)
+                          : layout_dense(&c->k_u_layout, k->rows);
+    if (!fits) return false;
+    c->k_u_values = DAE_ARRAY(double, c->k_u_layout.count);
+    c->k_u = linear_solver_for(&c->k_u_layout)->analyse(&c->k_u_layout);
+    return c->k_u_values && c->k_u;
+}
+
+static bool hessenberg_cache(hem_cache *c)
+{
+    const hessenberg_form *f = c->hessenberg;
+    c->nx = f->ny;
+    c->nz = c->ng = f->nz;
+    c->nw = f->nz + f->nu;
+    size_t full = (size_t)f->ny * (size_t)f->nz;
+    c->f_z = DAE_ARRAY(double, f->nu > 0 ? full : f->f_z_matrix.count);
+    c->g_y = DAE_ARRAY(double, f->g_y_matrix.count);
+    c->g_y_end = DAE_ARRAY(double, f->g_y_matrix.count);
+    saddle_shape shape = {.n = f->ny,
+                          .m = f->nz,
+                          .C = pattern_of(&f->g_y_matrix),
+                          .F = f->nu > 0 ? (saddle_layout){NULL, NULL} : pattern_of(&f->f_z_matrix),
+                          .identity = true};
+    c->saddle = saddle_new(&shape);
+    return c->f_z && c->g_y && c->g_y_end && c->saddle && (f->nu == 0 || k_u_cache(c));
+}
+
+/* The form to work on: the mechanical one if there is one. */
+static void choose_form(hem_cache *c, const form_set *forms)
+{
+    c->mechanical = forms->mechanical;
+    c->hessenberg = c->mechanical ? NULL : forms->hessenberg;
+    const form_places *p = c->mechanical ? &forms->mechanical_places : &forms->hessenberg_places;
+    c->x_place = p->q;
+    c->w_place = p->lambda;
+    c->v_place = c->u_place = p->v;
+}
+
+void *hem_cache_new(const method_context *ctx)
+{
+    hem_cache *c = DAE_NEW(hem_cache);
+    if (!c || !ctx->forms) return c;
+    choose_form(c, ctx->forms);
+    bool fits = c->mechanical ? mechanical_cache(c) : !c->hessenberg || hessenberg_cache(c);
+    size_t size = (size_t)(c->nx + c->nw + c->ng);
+    for (int k = 0; k < 6; k++) fits = (c->work[k] = DAE_ARRAY(double, size)) && fits;
+    c->inner = DAE_ARRAY(double, 2 * (size_t)c->nw);
+    c->inner_x = DAE_ARRAY(double, c->nx);
+    c->inner_k = DAE_ARRAY(double, c->nx);
+    if (fits && c->inner && c->inner_x && c->inner_k) return c;
+    hem_cache_free(c);
+    return NULL;
+}
+
+void hem_cache_free(void *cache)
+{
+    hem_cache *c = cache;
+    if (!c) return;
+    saddle_free(c->saddle);
+    if (c->k_u) linear_free(c->k_u);
+    layout_free(&c->k_u_layout);
+    for (int k = 0; k < 2; k++) {
+        dae_free(c->M[k]);
+        dae_free(c->force[k]);
+    }
+    for (int k = 0; k < 4; k++) dae_free(c->G[k]);
+    for (int k = 0; k < 6; k++) dae_free(c->work[k]);
+    void *const blocks[] = {c->rate,    c->curvature,  c->f_z,   c->g_y,
+                            c->g_y_end, c->k_u_values, c->inner, c->inner_x,
+                            c->inner_k};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free(c);
+}
+
+/* ---- the methods ---- */
+
+static void hem3_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_start(&hem3_table, state, scratch, ctx, at);
+}
+
+static void hem4_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_start(&hem4_table, state, scratch, ctx, at);
+}
+
+static void hem5_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_start(&hem5_table, state, scratch, ctx, at);
+}
+
+const method method_hem3 = {.name = "hem3",
+                            .summary = "half-explicit Runge-Kutta of order 3",
+                            .citation = "[BH93]",
+                            .max_order = 3,
+                            .forms = FORM_MECHANICAL | FORM_HESSENBERG,
+                            .fixed_order = true,
+                            .index_range = "2 (mechanical: 3)",
+                            .size = hem_size,
+                            .start = hem3_start,
+                            .attempt = hem_attempt,
+                            .accept = hem_accept,
+                            .interpolate = hem_interpolate,
+                            .cache_new = hem_cache_new,
+                            .cache_free = hem_cache_free};
+
+const method method_hem4 = {.name = "hem4",
+                            .summary = "half-explicit Runge-Kutta of order 4",
+                            .citation = "[BH93]",
+                            .max_order = 4,
+                            .forms = FORM_MECHANICAL | FORM_HESSENBERG,
+                            .fixed_order = true,
+                            .index_range = "2 (mechanical: 3)",
+                            .size = hem_size,
+                            .start = hem4_start,
+                            .attempt = hem_attempt,
+                            .accept = hem_accept,
+                            .interpolate = hem_interpolate,
+                            .cache_new = hem_cache_new,
+                            .cache_free = hem_cache_free};
+
+const method method_hem5 = {.name = "hem5",
+                            .summary = "half-explicit Runge-Kutta of order 5",
+                            .citation = "[Bra94], [BH93]",
+                            .max_order = 5,
+                            .forms = FORM_MECHANICAL | FORM_HESSENBERG,
+                            .fixed_order = true,
+                            .index_range = "2 (mechanical: 3)",
+                            .size = hem_size,
+                            .start = hem5_start,
+                            .attempt = hem_attempt,
+                            .accept = hem_accept,
+                            .interpolate = hem_interpolate,
+                            .cache_new = hem_cache_new,
+                            .cache_free = hem_cache_free};

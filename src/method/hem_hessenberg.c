@@ -1,0 +1,273 @@
+/* Stages on y' = f(t,y,z,u), 0 = g(t,y), 0 = k(t,y,z,u): in stage i a nonlinear system
+ * 0 = g(Ybar_i(Z_i)) [BH93 (2.2)], by simplified Newton with g_y f_z from the step's start.
+ *
+ * u is eliminated: f is read as f(t, y, z, u(t,y,z)), and f_z as its total derivative, which is
+ * differenced where there is a u. With F = f_z and C = g_y the corrections solve
+ *     [ I  F ] [ p  ]   [ 0 ]
+ *     [ C  0 ] [ dz ] = [ r ],   that is  -C F dz = r  and  p = -F dz = -(change of f),
+ * so that the change of Y is known together with that of Z. */
+#include "method/hem_parts.h"
+
+#include "base/vector.h"
+
+#include <float.h>
+
+/* Newton ends when the change of Ybar that is still to come is below this part of the weights. */
+static const double NEWTON_TOLERANCE = 1e-3;
+/* Matrices are renewed when the iteration gains less than a digit and a half a time. */
+static const double SLOW = 0.03;
+enum { NEWTON_ITERATIONS = 12, INNER_ITERATIONS = 8 };
+
+static const hem_failure NO_FAILURE = {.constraint = -1};
+
+/* u with k(t,y,z,u) = 0, by simplified Newton with the factored k_u; u is a guess on entry */
+static hem_failure solve_u(hem_cache *c, double t, const double *y, const double *z, double *u)
+{
+    const hessenberg_form *f = c->hessenberg;
+    double *r = c->work[4], before = DBL_MAX;
+    for (int k = 0; k < INNER_ITERATIONS; k++) {
+        eval_status status = f->k(f->context, t, y, z, u, r);
+        if (status != EVAL_OK) return hem_evaluation(status);
+        linear_solve(c->k_u, r);
+        double size = 0.0, most = 0.0;
+        for (int i = 0; i < f->nu; i++) {
+            u[i] -= r[i];
+            size = fmax(size, fabs(r[i]));
+            most = fmax(most, fabs(u[i]));
+        }
+        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (size <= 4.0 * DBL_EPSILON * most || (size >= before && size <= 1e-8 * most))
+            return NO_FAILURE;
+        before = size;
+    }
+    return before == 0.0 ? NO_FAILURE
+                         : (hem_failure){ATTEMPT_CONVERGENCE, "0 = k(t,y,z,u) did not converge", -1};
+}
+
+/* dy = f(t, y, z, u(t,y,z)); w = (z, u), u is updated */
+static hem_failure evaluate_slope(hem_cache *c, double t, const double *y, double *w, double *dy)
+{
+    const hessenberg_form *f = c->hessenberg;
+    if (f->nu > 0) {
+        hem_failure failure = solve_u(c, t, y, w, w + f->nz);
+        if (failure.status) return failure;
+    }
+    return hem_evaluation(f->f(f->context, t, y, w, w + f->nz, dy));
+}
+
+/* F = d f(t, y, z, u(t,y,z)) / dz by differences, on the pattern of f_z (full where u is) */
+static hem_failure total_f_z(hem_cache *c, double t, const double *y, const double *w)
+{
+    const hessenberg_form *f = c->hessenberg;
+    double *base = c->work[0], *moved = c->work[1], *z = c->work[5];
+    vector_copy(c->nw, w, z);
+    hem_failure failure = evaluate_slope(c, t, y, z, base);
+    for (int j = 0; j < f->nz && !failure.status; j++) {
+        double keep = z[j], step = sqrt(DBL_EPSILON) * fmax(1.0, fabs(keep));
+        z[j] += step;
+        failure = evaluate_slope(c, t, y, z, moved);
+        double *column = c->f_z + (size_t)j * (size_t)f->ny;
+        for (int i = 0; i < f->ny; i++) column[i] = (moved[i] - base[i]) / step;
+        z[j] = keep;
+    }
+    return failure;
+}
+
+/* k_u and f_z at a point. */
+static hem_failure renew_f_z(hem_cache *c, double t, const double *y, const double *w)
+{
+    const hessenberg_form *f = c->hessenberg;
+    if (f->nu == 0) return hem_evaluation(f->f_z(f->context, t, y, w, w + f->nz, c->f_z));
+    eval_status status = f->k_u(f->context, t, y, w, w + f->nz, c->k_u_values);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    linear_status linear = linear_factor(c->k_u, c->k_u_values);
+    if (linear == LINEAR_MEMORY) return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    if (linear == LINEAR_SINGULAR)
+        return (hem_failure){ATTEMPT_SINGULAR, "k_u is singular: 0 = k(t,y,z,u) does not give u", -1};
+    return total_f_z(c, t, y, w);
+}
+
+/* Factors for (t, y, w), with C = g_y that the caller evaluated there. */
+static hem_failure renew(hem_cache *c, double t, const double *y, const double *w, const double *C)
+{
+    hem_failure failure = renew_f_z(c, t, y, w);
+    if (failure.status) return failure;
+    return hem_linear(c, saddle_factor(c->saddle, NULL, c->f_z, C));
+}
+
+/* r = g_t + g_y f for the matrix C = g_y */
+static hem_failure hidden_residual(hem_cache *c, double t, const double *y, const double *C,
+                                   const double *slope, double *r)
+{
+    const hessenberg_form *f = c->hessenberg;
+    const form_matrix *g = &f->g_y_matrix;
+    eval_status status = f->g_t(f->context, t, y, r);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    for (int j = 0; j < g->columns; j++) {
+        if (!g->colptr) {
+            vector_axpy(g->rows, slope[j], C + (size_t)j * (size_t)g->rows, r);
+            continue;
+        }
+        for (int k = g->colptr[j]; k < g->colptr[j + 1]; k++) r[g->rowind[k]] += C[k] * slope[j];
+    }
+    return NO_FAILURE;
+}
+
+/* One correction: w and its slope move by what makes the linearised residual r zero; returns the
+ * size of h times the change of the slope, in error weights. */
+static double correct(hem_cache *c, const error_norm *norm, double h, double *r, double *w,
+                      double *slope)
+{
+    double *p = c->work[2];
+    vector_zero(c->nx, p);
+    saddle_solve(c->saddle, p, r);
+    for (int j = 0; j < c->nz; j++) w[j] += r[j];
+    for (int i = 0; i < c->nx; i++) slope[i] -= p[i];
+    for (int i = 0; i < c->nx; i++) p[i] *= h;
+    return hem_norm(c, norm, p, 0, c->nx);
+}
+
+/* Progress of an iteration. */
+typedef struct progress {
+    double before; /* last correction */
+    double rate;   /* of convergence; at first what other stages saw */
+    bool measured;
+} progress;
+
+typedef enum verdict { GO_ON, DONE, FAILED } verdict;
+
+/* Whether a correction of this size was the last: what is left over is size * rate. */
+static verdict judge(progress *p, double size, int k)
+{
+    if (!isfinite(size)) return FAILED;
+    if (k > 0 && p->before > 0.0) {
+        p->rate = size / p->before;
+        p->measured = true;
+    }
+    bool stalled = k > 1 && p->rate > 0.5;
+    p->before = size;
+    if (size * fmin(p->rate, 1.0) <= NEWTON_TOLERANCE) return DONE;
+    if (stalled && size <= 0.1) return DONE; /* round-off of g */
+    return k > 0 && p->rate > 2.0 ? FAILED : GO_ON;
+}
+
+/* k and w = (z, u) at (t, y) with 0 = g_t + g_y f [BH93 (3.6)]; the matrices belong to a point near
+ * by, or to this one if end is set and the last iterations were slow. */
+hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double t, double h,
+                                 const double *x, double *k, double *w, bool end)
+{
+    const hessenberg_form *f = c->hessenberg;
+    double *C = end ? c->g_y_end : c->g_y, *r = c->work[3];
+    eval_status status = f->g_y(f->context, t, x, C);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    hem_failure failure = NO_FAILURE;
+    if (end) {
+        bool fresh = c->matrix_step < 0 || c->convergence > SLOW;
+        failure = fresh ? renew(c, t, x, w, C)
+                        : hem_linear(c, saddle_factor(c->saddle, NULL, c->f_z, C));
+        if (fresh) c->convergence = 0.0;
+        c->matrix_step = 0;
+    }
+    progress p = {.rate = end && c->convergence > 0.0 ? fmax(c->convergence, 1e-3) : 1.0};
+    for (int i = 0; i < NEWTON_ITERATIONS && !failure.status; i++) {
+        failure = evaluate_slope(c, t, x, w, k);
+        if (!failure.status) failure = hidden_residual(c, t, x, C, k, r);
+        if (failure.status) break;
+        verdict v = judge(&p, correct(c, ctx->norm, h, r, w, k), i);
+        if (v == DONE) return NO_FAILURE;
+        if (v == FAILED) break;
+        if (end && i == 5) failure = renew(c, t, x, w, C);
+    }
+    return failure.status ? failure
+                          : (hem_failure){ATTEMPT_CONVERGENCE,
+                                          "0 = g_t + g_y f could not be solved for z", -1};
+}
+
+/* Newton for Z_i: K_i = f(Y_i, Z_i) with g(Ybar_i) = 0, Ybar_i = X_bar + h d K_i */
+static hem_failure stage_newton(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                                int i, double *z, progress *p)
+{
+    hem_cache *c = ctx->cache;
+    const hessenberg_form *f = c->hessenberg;
+    const double h = w->h, hd = h * s->table->a_bar[i][i], t = s->t + s->table->c[i] * h;
+    const double t_bar = s->t + s->table->c_bar[i] * h;
+    double *moved = c->work[0], *r = c->work[3];
+    for (int k = 0; k < NEWTON_ITERATIONS; k++) {
+        hem_failure failure = evaluate_slope(c, t, w->X, z, w->K[i]);
+        if (failure.status) return failure;
+        for (int j = 0; j < c->nx; j++) moved[j] = w->X_bar[j] + hd * w->K[i][j];
+        eval_status status = f->g(f->context, t_bar, moved, r);
+        if (status != EVAL_OK) return hem_evaluation(status);
+        for (int j = 0; j < c->ng; j++) r[j] /= hd;
+        verdict v = judge(p, correct(c, ctx->norm, hd, r, z, w->K[i]), k);
+        if (v == DONE) return NO_FAILURE;
+        if (v == FAILED) break;
+    }
+    return (hem_failure){ATTEMPT_CONVERGENCE, "A stage's constraints could not be met", -1};
+}
+
+/* Stage i, with new matrices at Y_i and Ybar_i if the old ones do not do. */
+static hem_failure stage(const hem_state *s, hem_scratch *w, const method_context *ctx, int i,
+                         double slope_of_z, double *z)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = s->table;
+    const hessenberg_form *f = c->hessenberg;
+    /* The first stage measures how well the matrices do; the others rely on it. */
+    progress p = {.rate = c->convergence > 0.0 ? fmax(c->convergence, 1e-3) : 1.0};
+    for (int k = 0; k < 2; k++) {
+        for (int j = 0; j < c->nw; j++)
+            z[j] = s->w[j] + slope_of_z * table->zeta[i] * (s->w[j] - s->w_old[j]);
+        hem_combine(c->nx, s->x, w->h, i, table->a_bar[i], w->K, w->X_bar);
+        hem_failure failure = stage_newton(s, w, ctx, i, z, &p);
+        if (p.measured) c->convergence = fmax(c->convergence, p.rate);
+        if (failure.status != ATTEMPT_CONVERGENCE || k > 0) return failure;
+        double t = s->t + table->c[i] * w->h;
+        eval_status status = f->g_y(f->context, t, w->X, c->g_y);
+        failure = status == EVAL_OK ? renew(c, t, w->X, s->w, c->g_y) : hem_evaluation(status);
+        if (failure.status) return failure;
+        p = (progress){.rate = 1.0};
+    }
+    return NO_FAILURE;
+}
+
+/* All stages: K, and the end of the step in w->x. */
+hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = s->table;
+    const int n = c->nx;
+    double before = s->t - s->t_old, slope_of_z = before != 0.0 ? w->h / before : 0.0;
+    if (table->partitioned) vector_copy(n, s->k, w->K[0]);
+    c->convergence = 0.0;
+    for (int i = table->partitioned ? 1 : 0; i < table->stages; i++) {
+        if (table->partitioned || i == 0)
+            hem_combine(n, s->x, w->h, i, table->a[i], w->K, w->X);
+        else
+            vector_copy(n, w->X_bar, w->X);
+        hem_failure failure = stage(s, w, ctx, i, slope_of_z, w->w);
+        if (failure.status) return failure;
+        vector_axpy(n, w->h * table->a_bar[i][i], w->K[i], w->X_bar);
+    }
+    vector_copy(n, w->X_bar, w->x);
+    return NO_FAILURE;
+}
+
+/* e := e - f_z (g_y f_z)^-1 g_y e by the factors at hand */
+void hem_hessenberg_tangent(hem_cache *c, double *e)
+{
+    const form_matrix *g = &c->hessenberg->g_y_matrix;
+    double *p = c->work[2], *r = c->work[3];
+    const double *C = c->g_y_end;
+    vector_zero(c->nx, p);
+    vector_zero(c->ng, r);
+    for (int j = 0; j < g->columns; j++) {
+        if (!g->colptr) {
+            vector_axpy(g->rows, e[j], C + (size_t)j * (size_t)g->rows, r);
+            continue;
+        }
+        for (int k = g->colptr[j]; k < g->colptr[j + 1]; k++) r[g->rowind[k]] += C[k] * e[j];
+    }
+    saddle_solve(c->saddle, p, r);
+    for (int i = 0; i < c->nx; i++) e[i] -= p[i];
+}

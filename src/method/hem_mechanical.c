@@ -1,0 +1,194 @@
+/* Stages on M(t,q) v' = f(t,q,v) - G'lambda, q' = v, 0 = G v + g_t: linear systems only
+ * [BH93 (5.4)-(5.5)], and the position constraint g(t,q) = 0 by a correction of q at the end.
+ *
+ * In stage i the matrices are M and B = G at Q_i and C = G at Qbar_i. In methods that are not
+ * partitioned Qbar_i = Q_{i+1}, so that each G serves twice. Qbar_s = q1 is known before the last
+ * linear system is set up: correcting it there, with the factors of the stage before, leaves the
+ * velocity constraint to the last stage, at no cost of its own and at the corrected position. */
+#include "method/hem_parts.h"
+
+#include "base/vector.h"
+
+/* A correction of q below this part of the error weights ends the projection: what it leaves over
+ * is smaller by a factor O(h), and the next step corrects that, too. */
+static const double POSITION_TOLERANCE = 0.1;
+enum { POSITION_ITERATIONS = 4 };
+
+/* r += G v */
+static void add_product(const form_matrix *G, const double *values, const double *v, double *r)
+{
+    for (int j = 0; j < G->columns; j++) {
+        if (!G->colptr) {
+            vector_axpy(G->rows, v[j], values + (size_t)j * (size_t)G->rows, r);
+            continue;
+        }
+        for (int k = G->colptr[j]; k < G->colptr[j + 1]; k++) r[G->rowind[k]] += values[k] * v[j];
+    }
+}
+
+/* M, unless it is constant and known, with f and perhaps G and the curvature at a point. */
+static eval_status evaluate_forces(hem_cache *c, double t, const double *q, const double *v,
+                                   double *M, double *f, double *G, double *curvature)
+{
+    const mechanical_form *m = c->mechanical;
+    bool keep = m->M_matrix.constant && c->mass_known;
+    return m->evaluate(m->context, t, q, v, keep ? NULL : M, f, G, NULL, curvature);
+}
+
+/* Factor [M B'; C 0]; a constant mass goes in once. */
+static hem_failure factor(hem_cache *c, const double *M, const double *B, const double *C)
+{
+    bool keep = c->mechanical->M_matrix.constant && c->mass_known;
+    saddle_status status = saddle_factor(c->saddle, keep ? NULL : M, B, C);
+    if (status == SADDLE_OK) c->mass_known = true;
+    return hem_linear(c, status);
+}
+
+/* q := q + dq with g(t, q) = 0, dq = M^-1 B' mu by simplified Newton with the factors at hand */
+static hem_failure project_position(hem_cache *c, const method_context *ctx, double t, double *q)
+{
+    const mechanical_form *m = c->mechanical;
+    double *dq = c->work[0], *mu = c->work[1], before = 0.0;
+    for (int k = 0; k < POSITION_ITERATIONS; k++) {
+        eval_status status = m->g(m->context, t, q, mu);
+        if (status != EVAL_OK) return hem_evaluation(status);
+        vector_zero(m->nq, dq);
+        for (int i = 0; i < m->nl; i++) mu[i] = -mu[i];
+        saddle_solve(c->saddle, dq, mu);
+        double size = hem_norm(c, ctx->norm, dq, 0, m->nq);
+        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (k > 0 && size > before) break; /* round-off, or hopeless: see below */
+        for (int i = 0; i < m->nq; i++) q[i] += dq[i];
+        if (size <= POSITION_TOLERANCE) return (hem_failure){.constraint = -1};
+        before = size;
+    }
+    return before <= 1.0 ? (hem_failure){.constraint = -1}
+                         : (hem_failure){ATTEMPT_CONVERGENCE,
+                                         "The position constraints could not be met", -1};
+}
+
+/* The linear system of one stage: v' in K + nq with 0 = C (V + h d v') + rate, d = abar_ii */
+static hem_failure stage_solve(hem_cache *c, const double *f, const double *C, double hd,
+                               const double *V, double *dv)
+{
+    const mechanical_form *m = c->mechanical;
+    double *r = c->work[1];
+    vector_copy(m->nl, c->rate, r);
+    add_product(&m->G_matrix, C, V, r);
+    for (int i = 0; i < m->nl; i++) r[i] *= -1.0 / hd;
+    vector_copy(m->nq, f, dv);
+    saddle_solve(c->saddle, dv, r);
+    return vector_finite(m->nq, dv) ? (hem_failure){.constraint = -1} : hem_evaluation(EVAL_RETRY);
+}
+
+/* Exchange two buffers of G. */
+static void swap(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* Stage i: K_i = (V_i, V'_i) and Xbar_i. On entry X = (Q_i, V_i); G[1] = G(Q_i) if it is known. */
+static hem_failure stage(const hem_state *s, hem_scratch *w, const method_context *ctx, int i)
+{
+    hem_cache *c = ctx->cache;
+    const mechanical_form *m = c->mechanical;
+    const hem_table *table = s->table;
+    const int nq = m->nq, n = 2 * nq;
+    const double h = w->h, d = table->a_bar[i][i], t = s->t + table->c[i] * h;
+    const double t_bar = s->t + table->c_bar[i] * h;
+    bool start = i == 0, partitioned = table->partitioned, last = i == table->stages - 1;
+    double *f = c->force[start ? 0 : 1], *M = c->M[start ? 0 : 1];
+    double *B = start ? c->G[0] : c->G[1], *C = c->G[2];
+    if (!start) {
+        eval_status status =
+            evaluate_forces(c, t, w->X, w->X + nq, M, f, partitioned ? B : NULL, NULL);
+        if (status != EVAL_OK) return hem_evaluation(status);
+    }
+    vector_copy(nq, w->X + nq, w->K[i]);
+    hem_combine(n, s->x, h, i, table->a_bar[i], w->K, w->X_bar);
+    vector_axpy(nq, h * d, w->K[i], w->X_bar);
+    if (last) {
+        hem_failure failure = project_position(c, ctx, t_bar, w->X_bar);
+        if (failure.status) return failure;
+    }
+    eval_status status =
+        m->evaluate(m->context, t_bar, w->X_bar, w->X + nq, NULL, NULL, C, c->rate, NULL);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    hem_failure failure = factor(c, M, B, C);
+    if (!failure.status) failure = stage_solve(c, f, C, h * d, w->X_bar + nq, w->K[i] + nq);
+    if (failure.status) return failure;
+    vector_axpy(nq, h * d, w->K[i] + nq, w->X_bar + nq);
+    swap(&c->G[1], &c->G[2]); /* G[1] = G(Qbar_i) */
+    return failure;
+}
+
+/* All stages: K, and the end of the step in w->x; G[1] is G(q1) afterwards. */
+hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = s->table;
+    const int n = c->nx;
+    int first = table->partitioned ? 1 : 0;
+    if (table->partitioned) vector_copy(n, s->k, w->K[0]);
+    if (!table->partitioned && c->start_step != s->step) {
+        eval_status status = evaluate_forces(c, s->t, s->x, s->x + n / 2, c->M[0], c->force[0],
+                                             c->G[0], NULL);
+        if (status != EVAL_OK) return hem_evaluation(status);
+        c->start_step = s->step;
+    }
+    for (int i = first; i < table->stages; i++) {
+        if (table->partitioned || i == 0)
+            hem_combine(n, s->x, w->h, i, table->a[i], w->K, w->X);
+        else
+            vector_copy(n, w->X_bar, w->X);
+        hem_failure failure = stage(s, w, ctx, i);
+        if (failure.status) return failure;
+    }
+    vector_copy(n, w->X_bar, w->x);
+    return (hem_failure){.constraint = -1};
+}
+
+/* k = (v, v') and lambda with 0 = G v' + curvature at (t, q, v). At the end of a step G(q) is there
+ * already, and M, f, G are what the next step begins with. */
+hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
+                                 double *k, double *w, bool end)
+{
+    (void)ctx;
+    const mechanical_form *m = c->mechanical;
+    const int nq = m->nq;
+    double *G = end ? c->G[1] : c->G[3], *f = c->force[1];
+    eval_status status =
+        evaluate_forces(c, t, x, x + nq, c->M[1], f, end ? NULL : G, c->curvature);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    hem_failure failure = factor(c, c->M[1], G, G);
+    if (failure.status) return failure;
+    vector_copy(nq, x + nq, k);
+    vector_copy(nq, f, k + nq);
+    for (int i = 0; i < m->nl; i++) w[i] = -c->curvature[i];
+    saddle_solve(c->saddle, k + nq, w);
+    bool finite = vector_finite(nq, k + nq) && vector_finite(m->nl, w);
+    return finite ? (hem_failure){.constraint = -1} : hem_evaluation(EVAL_RETRY);
+}
+
+/* e_v := e_v - M^-1 G'mu with G e_v = 0, by the factors at hand: those of the last stage or of the
+ * slope at the end, both with C = G(q1) */
+void hem_mechanical_tangent(hem_cache *c, double *e)
+{
+    const mechanical_form *m = c->mechanical;
+    double *dv = c->work[0], *mu = c->work[1], *ev = e + m->nq;
+    vector_zero(m->nq, dv);
+    vector_zero(m->nl, mu);
+    add_product(&m->G_matrix, c->G[1], ev, mu);
+    saddle_solve(c->saddle, dv, mu);
+    for (int i = 0; i < m->nq; i++) ev[i] -= dv[i];
+}
+
+/* What was evaluated at the end is what the next step starts with. */
+void hem_mechanical_accept(hem_cache *c)
+{
+    swap(&c->M[0], &c->M[1]);
+    swap(&c->G[0], &c->G[1]);
+    swap(&c->force[0], &c->force[1]);
+}

@@ -1,0 +1,104 @@
+/* What the half-explicit methods share: one engine for tables, two kinds of stages. Inside the
+ * methods x stands for the differential variables ((q, v) in mechanics, y in Hessenberg form) and w
+ * for the algebraic ones (lambda; z and u). */
+#ifndef DAE_METHOD_HEM_PARTS_H
+#define DAE_METHOD_HEM_PARTS_H
+
+#include "linalg/linear_solver.h"
+#include "linalg/saddle.h"
+#include "method/hem_table.h"
+#include "method/method.h"
+
+/* Why something failed. */
+typedef struct hem_failure {
+    attempt_status status;
+    const char *reason; /* static, or NULL */
+    int constraint;     /* row of g, or -1 */
+} hem_failure;
+
+/* What survives between steps: both ends of the last one. */
+typedef struct hem_state {
+    const hem_table *table;
+    double t, t_old;
+    long step;                    /* counts starts and accepted steps: what caches belong to */
+    hem_failure failure;          /* of the start */
+    double *x_old, *k_old, *w_old;
+    double *x, *k, *w;            /* k = x' with consistent w [BH93 (3.6)] */
+    double *middle;               /* x(t_old + middle (t - t_old)), if the table has it */
+} hem_state;
+
+enum { HEM_STATE_VECTORS = 7 };
+
+/* One attempt. */
+typedef struct hem_scratch {
+    double t, h;
+    double *K[HEM_STAGES]; /* slopes of the stages */
+    double *X, *X_bar;     /* stage values */
+    double *x, *k, *w;     /* at the end */
+    double *middle;
+    double *error, *coarse;
+    double *y, *yp, *estimate; /* as the driver sees them */
+} hem_scratch;
+
+enum { HEM_SCRATCH_VECTORS = HEM_STAGES + 11 };
+
+/* Matrices and work, outside state; what belongs to a point of the solution carries its step. */
+typedef struct hem_cache {
+    const mechanical_form *mechanical;
+    const hessenberg_form *hessenberg;
+    int nx, nw, nz, ng; /* sizes of x, w, z (or lambda), g */
+    const int *x_place, *v_place, *w_place, *u_place; /* among the n unknowns; NULL: in order */
+    saddle *saddle;
+    double *M[2], *G[4]; /* mechanical; [0]: at the start of the step */
+    double *force[2];    /* f; [0]: at the start of the step */
+    double *rate, *curvature;
+    long start_step, matrix_step; /* the step for whose start [0], or the factors, are right */
+    bool mass_known;
+    double *f_z, *g_y, *g_y_end; /* Hessenberg */
+    matrix_layout k_u_layout;
+    linear_solver *k_u;
+    double *k_u_values;
+    double convergence; /* rate of the last Newton iterations */
+    double *work[6];    /* each of the size of x, w and g together */
+    long inner_step;    /* the step to which the values inside it belong */
+    double *inner;      /* w at 1/3 and 2/3 of the last step */
+    double *inner_x, *inner_k;
+    long starts;
+} hem_cache;
+
+void hem_size(int n, size_t *state, size_t *scratch);
+void hem_start(const hem_table *table, void *state, void *scratch, const method_context *ctx,
+               const start_point *at);
+void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
+                 attempt *result);
+void hem_accept(void *state, void *scratch, const method_context *ctx);
+void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                     double *y);
+void *hem_cache_new(const method_context *ctx);
+void hem_cache_free(void *cache);
+
+/* out = x0 + h sum_{j<count} weight_j K_j */
+void hem_combine(int n, const double *x0, double h, int count, const double *weight,
+                 double *const *K, double *out);
+/* sqrt of the mean of (v_i / weight of x_i)^2 over the differential variables first .. last-1 */
+double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int first, int last);
+/* The failure for a status of an evaluation or of the linear algebra. */
+hem_failure hem_evaluation(eval_status status);
+hem_failure hem_linear(const hem_cache *c, saddle_status status);
+
+/* The two kinds of stages. `slope`: k = x' and w at (t, x), consistent by [BH93 (3.6)]; w is a
+ * guess on entry. `end` tells that (t, x) is the end of the step being attempted; else nothing
+ * that the attempts need is touched. */
+hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
+hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
+                                 double *k, double *w, bool end);
+void hem_mechanical_tangent(hem_cache *c, double *e);
+void hem_mechanical_accept(hem_cache *c);
+hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
+hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double t, double h,
+                                 const double *x, double *k, double *w, bool end);
+void hem_hessenberg_tangent(hem_cache *c, double *e);
+
+extern const method method_hem3, method_hem4, method_hem5, method_phem5;
+
+#endif
