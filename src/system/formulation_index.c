@@ -22,13 +22,15 @@ void first_order_free(first_order *l)
     *l = (first_order){0};
 }
 
-/* top_j: one below the highest derivative, but variables of the model stay unknowns. */
+/* top_j: one below the highest derivative; but what appears in differentiated equations is an
+ * unknown, so that multipliers do not follow the method's y', which is less accurate than y where
+ * steps and orders change; and variables of the model stay unknowns. */
 static void find_tops(first_order *l, const analysed *a)
 {
     const signature *s = &a->structure.sigma;
     for (int i = 0; i < s->m; i++)
         for (int k = s->start[i]; k < s->start[i + 1]; k++) {
-            int j = s->column[k], top = s->order[k] + l->times[i] - 1;
+            int j = s->column[k], top = s->order[k] + l->times[i] - (l->times[i] == 0);
             if (top > l->top[j]) l->top[j] = top;
         }
     for (int k = 0; k < a->set.synonym_count; k++) {

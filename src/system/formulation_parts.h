@@ -5,7 +5,7 @@
 #include "system/formulation.h"
 
 /* A system of first order: unknowns x_j^(p), p = 0 .. top_j, equation i differentiated times_i
- * times, and (x_j^(p))' = x_j^(p+1) for p < top_j; the highest derivatives are y'. */
+ * times, and (x_j^(p))' = x_j^(p+1) for p < top_j; derivatives beyond are y'. */
 typedef struct first_order {
     int *times; /* per equation; owned */
     int *top;   /* per variable; owned */
