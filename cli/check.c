@@ -1,20 +1,24 @@
-/* daedal check MODEL: translate a model text, report its messages and sizes. */
+/* daedal check MODEL: translate a model text and say what it is. */
 #include "cli.h"
+#include "report.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct request {
     settings parameters;
-    bool list, quiet;
-    const char *file;
+    bool list, quiet, all, json;
+    const char *file, *incidence;
 } request;
 
-enum { OPT_SET = 256, OPT_LIST, OPT_QUIET };
+enum { OPT_SET = 256, OPT_LIST, OPT_QUIET, OPT_ALL, OPT_JSON, OPT_INCIDENCE };
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
     {"list", no_argument, NULL, OPT_LIST},
+    {"all", no_argument, NULL, OPT_ALL},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"incidence", required_argument, NULL, OPT_INCIDENCE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
 };
@@ -25,14 +29,15 @@ static int read_words(int argc, char **argv, request *r)
     opterr = 0;
     optind = 1;
     while (code == CLI_OK && (id = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        if (id == OPT_SET)
-            code = settings_add(&r->parameters, "set", optarg);
-        else if (id == OPT_LIST)
-            r->list = true;
-        else if (id == OPT_QUIET)
-            r->quiet = true;
-        else
-            code = complain_option(&check_command, argv, id, long_options);
+        switch (id) {
+        case OPT_SET: code = settings_add(&r->parameters, "set", optarg); break;
+        case OPT_LIST: r->list = true; break;
+        case OPT_ALL: r->all = true; break;
+        case OPT_JSON: r->json = true; break;
+        case OPT_INCIDENCE: r->incidence = optarg; break;
+        case OPT_QUIET: r->quiet = true; break;
+        default: code = complain_option(&check_command, argv, id, long_options);
+        }
     }
     return code == CLI_OK ? one_text(&check_command, argc, argv, &r->file) : code;
 }
@@ -52,16 +57,18 @@ static void print_sizes(const request *r, const dae_problem *p)
     printf("  %s", PLURAL(c.variables, "variable"));
     if (c.eliminated > 0) printf(", %d eliminated", c.eliminated);
     if (c.discrete > 0) printf(", %d discrete", c.discrete);
-    printf("\n  %s (and constants)\n", PLURAL(c.parameters, "parameter"));
+    printf(", %s (and constants)\n", PLURAL(c.parameters, "parameter"));
     if (c.relations + c.samples + c.whens > 0)
         printf("  %s, %s, %s\n", PLURAL(c.relations, "relation"), PLURAL(c.samples, "sample"),
                PLURAL(c.whens, "when-clause"));
-    if (isnan(e.start) && isnan(e.stop) && isnan(e.tolerance) && isnan(e.interval)) return;
-    printf("  experiment");
-    print_number("start", e.start);
-    print_number("stop", e.stop);
-    print_number("tolerance", e.tolerance);
-    print_number("interval", e.interval);
+    if (!isnan(e.start) || !isnan(e.stop) || !isnan(e.tolerance) || !isnan(e.interval)) {
+        printf("  experiment");
+        print_number("start", e.start);
+        print_number("stop", e.stop);
+        print_number("tolerance", e.tolerance);
+        print_number("interval", e.interval);
+        putchar('\n');
+    }
     putchar('\n');
 }
 
@@ -95,14 +102,89 @@ static void print_list(const dae_problem *p)
                dae_problem_description(p, i));
 }
 
+enum { MOST_ROWS = 20 };
+
+/* What was found, in the form asked for. Exit code. */
+static int print_analysis(const request *r, const dae_analysis *a)
+{
+    report_analysis_options options = {.max_rows = r->all ? 0 : MOST_ROWS};
+    report_error error;
+    report_status status = REPORT_OK;
+    if (r->json)
+        status = report_analysis_json(stdout, a, &error);
+    else if (!r->quiet)
+        status = report_analysis(stdout, a, &options, &error);
+    if (status == REPORT_OK && r->incidence)
+        status = report_incidence(r->incidence, a, a->model, NULL, &error);
+    if (status == REPORT_ERR_ARGUMENT) return complain(CLI_USAGE, "%s", error.text);
+    return status == REPORT_OK ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
+}
+
+/* A text that no problem can be made of: if its structure is at fault, tell the parts of it. */
+static void print_singular(const request *r)
+{
+    dae_analysis *a = NULL;
+    dae_model m = {
+        .file = r->file, .assignments = r->parameters.list, .n_assignments = r->parameters.count};
+    if (dae_model_analyse(&m, NAN, &a, NULL) != DAE_OK) return;
+    if (!r->quiet && !r->json) printf("%s (%s)\n", a->model, r->file);
+    print_analysis(r, a);
+    dae_analysis_free(a);
+}
+
+enum { MOST_CULPRITS = 8 };
+
+/* "the equations depend on each other: ..; they leave open: .." */
+static int complain_culprits(const dae_analysis *a)
+{
+    char text[1600] = "";
+    size_t at = 0, size = sizeof text;
+    for (int k = 0; k < a->culprit_equation_count && k < MOST_CULPRITS && at < size; k++)
+        at += (size_t)snprintf(text + at, size - at, "%s %.100s", k ? "," : "",
+                               a->equation[a->culprit_equations[k]].name);
+    if (a->culprit_equation_count > MOST_CULPRITS && at < size)
+        at += (size_t)snprintf(text + at, size - at, " and %d more",
+                               a->culprit_equation_count - MOST_CULPRITS);
+    for (int k = 0; k < a->culprit_unknown_count && k < MOST_CULPRITS && at < size; k++)
+        at += (size_t)snprintf(text + at, size - at, "%s %.60s",
+                               k ? "," : ". They leave open:", a->culprit_unknowns[k]);
+    return complain(CLI_FAILED, "the equations depend on each other:%s", text);
+}
+
+/* Why a model cannot run as it is, in one line. Exit code. */
+static int verdict(const dae_analysis *a)
+{
+    if (a->singular)
+        return complain(CLI_MODEL, "the equations are structurally singular in the mode that the "
+                                   "start values say");
+    if (!a->agree) complain_culprits(a);
+    if (*a->initial_text) return complain(CLI_FAILED, "%s", a->initial_text);
+    return a->agree ? CLI_OK : CLI_FAILED;
+}
+
+static int analyse(const request *r, const dae_problem *problem)
+{
+    dae_analysis *a = NULL;
+    dae_diag diag = {0};
+    dae_status status = dae_problem_analyse(problem, NAN, &a, &diag);
+    if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
+    int code = print_analysis(r, a), found = code == CLI_OK ? verdict(a) : code;
+    dae_analysis_free(a);
+    return found;
+}
+
 static int run(int argc, char **argv)
 {
     request r = {0};
     dae_problem *problem = NULL;
     int code = read_words(argc, argv, &r);
-    if (code == CLI_OK) code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &problem);
-    if (code == CLI_OK && !r.quiet) print_sizes(&r, problem);
-    if (code == CLI_OK && r.list) print_list(problem);
+    if (code == CLI_OK) {
+        code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &problem);
+        if (code == CLI_MODEL) print_singular(&r);
+    }
+    if (code == CLI_OK && !r.quiet && !r.json) print_sizes(&r, problem);
+    if (code == CLI_OK && r.list && !r.json) print_list(problem);
+    if (code == CLI_OK) code = analyse(&r, problem);
     dae_problem_free(problem);
     settings_free(&r.parameters);
     return code;
@@ -110,19 +192,28 @@ static int run(int argc, char **argv)
 
 const command check_command = {
     .name = "check",
-    .summary = "translate a model text and report its errors and sizes",
+    .summary = "explain a model: errors, index, hidden constraints, initial values",
     .help = "usage: daedal check MODEL [OPTION ...]\n"
             "\n"
-            "  daedal check pendulum.mo            errors and warnings, numbers of equations\n"
-            "  daedal check pendulum.mo --list     and the names of parameters and variables\n"
+            "  daedal check pendulum.mo                     what the model is, for people\n"
+            "  daedal check pendulum.mo --json              .. and for programs\n"
+            "  daedal check pendulum.mo --incidence a.svg   a picture of its equations\n"
             "\n"
-            "Translates a model text without solving it. Errors and warnings go to standard\n"
-            "error with file, line and column.\n"
+            "Translates a model text and analyses its equations: numbers of equations and\n"
+            "unknowns, index, degrees of freedom, which variables are differential, which\n"
+            "initial values are free, fixed or implied, constraints that nobody wrote down,\n"
+            "and whether the numbers agree with the structure. Errors and warnings go to\n"
+            "standard error with file, line and column.\n"
             "\n"
             "  --set NAME=VALUE     value of a parameter; repeat for more\n"
             "  --list               list parameters with their values, variables with units\n"
-            "  --quiet              no sizes\n"
+            "  --all                lists in full; else 20 rows of each\n"
+            "  --json               one json object on standard output\n"
+            "  --incidence FILE     draw the sorted incidence matrix (.svg, .png or .pdf)\n"
+            "  --quiet              messages only\n"
             "\n"
-            "Exit codes: 0 no errors, 2 usage or a wrong name, 3 the model text has errors.\n",
+            "Exit codes: 0 the model is sound, 1 its equations depend on each other or have no\n"
+            "consistent initial values, 2 usage or a wrong name, 3 the model text has errors or\n"
+            "its equations are structurally singular.\n",
     .run = run,
 };

@@ -24,8 +24,8 @@ typedef struct command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 } command;
 
-extern const command run_command, check_command, emit_command, demo_command, models_command,
-    methods_command, formulations_command, version_command, help_command;
+extern const command run_command, check_command, init_command, emit_command, demo_command,
+    models_command, methods_command, formulations_command, version_command, help_command;
 
 /* The commands in the order of the help; NULL past the end. */
 const command *command_at(int i);
@@ -103,6 +103,9 @@ bool same_ending(const char *path, const char *ending);
 
 /* Whether a name is a parameter, an array or record of them, or an element of one. */
 bool is_parameter(const dae_problem *problem, const char *name);
+
+/* Set a start value by "name=value". Exit code, with a message unless CLI_OK. */
+int set_start(dae_problem *problem, const char *setting);
 
 /* complain about a word behind the model. Returns CLI_USAGE. */
 int complain_word(const char *word);

@@ -160,32 +160,6 @@ static int open_builtin(const request *r, session *s)
     return session_open_builtin(s);
 }
 
-static const char *variable_at(int i, const void *user)
-{
-    return dae_problem_variable(user, i);
-}
-
-/* One word of --start. */
-static int set_start(dae_problem *problem, const char *setting)
-{
-    dae_diag diag = {0};
-    if (dae_problem_assign_start(problem, setting, &diag) == DAE_OK) return CLI_OK;
-    char *name = setting_name(setting);
-    if (!name) return complain(CLI_FAILED, "out of memory");
-    bool variable = dae_problem_find_variable(problem, name) >= 0;
-    for (int i = 0; i < dae_problem_variable_count(problem) && !variable; i++)
-        variable = names_match(name, dae_problem_variable(problem, i));
-    if (variable)
-        complain(CLI_USAGE, "option '--start %s': %s", setting, diag.text);
-    else if (is_parameter(problem, name))
-        complain(CLI_USAGE, "'%s' is a parameter; it is set by '--set %s'", name, setting);
-    else
-        complain_unknown("variable", name, variable_at, problem,
-                         "'daedal check --list' shows all of a model");
-    free(name);
-    return CLI_USAGE;
-}
-
 /* A model text with its start values. */
 static int open_file(const request *r, session *s)
 {

@@ -1,22 +1,9 @@
-/* Plots by gnuplot.
- *
- * gnuplot is started without a shell, reads its script from an unnamed file, and writes the picture
- * to the temporary file it gets as its output. So no name or title meets a shell, no pipe can break
- * or fill up, and a picture appears under its name only if gnuplot ended well. */
-#define _POSIX_C_SOURCE 200809L
-#include "internal.h"
+/* Plots of series by gnuplot. */
+#include "gnuplot.h"
 
-#include <errno.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 enum {
     DEFAULT_VARIABLES = 12,
@@ -27,8 +14,6 @@ enum {
 
 /* A curve spanning less than this fraction of its panel's range cannot be read there. */
 static const double READABLE = 0.04;
-
-typedef enum picture { PICTURE_SVG, PICTURE_PNG, PICTURE_PDF } picture;
 
 /* One curve: which variable, in which panel, and the range of its finite values. */
 typedef struct curve {
@@ -124,49 +109,9 @@ static report_status choose_curves(plot *p, report_error *error)
     return REPORT_OK;
 }
 
-static report_status choose_format(plot *p, const char *path, report_error *error)
-{
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    if (dot && strcasecmp(dot, ".svg") == 0)
-        p->format = PICTURE_SVG;
-    else if (dot && strcasecmp(dot, ".png") == 0)
-        p->format = PICTURE_PNG;
-    else if (dot && strcasecmp(dot, ".pdf") == 0)
-        p->format = PICTURE_PDF;
-    else
-        return report_fail(error, REPORT_ERR_ARGUMENT,
-                           "Cannot tell the format of the plot '%s': the name must end in .svg, "
-                           ".png or .pdf.",
-                           path ? path : "");
-    return REPORT_OK;
-}
-
 /* ---------------------------------------------------------------------------------------------
  * The script
  * ------------------------------------------------------------------------------------------- */
-
-/* text as a string expression that gnuplot takes literally, control characters blank. Within single
- * quotes gnuplot substitutes nothing. An apostrophe goes between them as a constant of its own, not
- * doubled: gnuplot 5.4 takes a doubled one at the start of a string for its end, and would run what
- * follows. */
-static void write_quoted(FILE *script, const char *text)
-{
-    putc('\'', script);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '\'')
-            fputs("'.\"\\047\".'", script);
-        else
-            putc(*c < 0x20 || *c == 0x7F ? ' ' : *c, script);
-    }
-    putc('\'', script);
-}
-
-static void write_setting(FILE *script, const char *setting, const char *text)
-{
-    fprintf(script, "set %s ", setting);
-    write_quoted(script, text);
-    putc('\n', script);
-}
 
 /* $data: a line t y_1 .. y_k for each row */
 static void write_data(FILE *script, const plot *p)
@@ -196,28 +141,6 @@ static int picture_height(const plot *p)
 {
     if (p->options.height > 0) return p->options.height;
     return p->panels > 1 ? 100 + PANEL_HEIGHT * p->panels : SINGLE_HEIGHT;
-}
-
-static void write_terminal(FILE *script, const plot *p)
-{
-    int width = picture_width(p), height = picture_height(p);
-    if (p->format == PICTURE_SVG)
-        fprintf(script,
-                "set terminal svg noenhanced size %d,%d font 'sans,13' background 'white'\n", width,
-                height);
-    else if (p->format == PICTURE_PDF)
-        fprintf(script,
-                "if (strstrt(GPVAL_TERMINALS, 'pdfcairo') == 0) {\n"
-                "print 'this gnuplot draws no pdf (it has no terminal pdfcairo); "
-                "choose .svg or .png'\nexit status 3\n}\n"
-                "set terminal pdfcairo noenhanced size %.2fin,%.2fin font 'sans,11'\n",
-                width / 90.0, height / 90.0);
-    else
-        fprintf(script,
-                "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) {\n"
-                "set terminal pngcairo noenhanced size %d,%d font 'sans,11'\n"
-                "} else {\nset terminal png noenhanced size %d,%d\n}\n",
-                width, height, width, height);
 }
 
 /* Decades from one labelled tic of a logarithmic axis to the next, for at most eight labels. */
@@ -291,7 +214,7 @@ static void write_layout(FILE *script, const plot *p)
             fmin(62.0 / height, 0.3), 1.0 - (titled ? 42.0 : 16.0) / height, 18.0 / height);
     if (titled) {
         fputs(" title ", script);
-        write_quoted(script, p->options.title);
+        gnuplot_quoted(script, p->options.title);
     }
     putc('\n', script);
 }
@@ -305,27 +228,28 @@ static void write_panel(FILE *script, const plot *p, int panel)
     const char *alone = size == 1 ? label : NULL;
     const char *shared = p->options.value_name ? p->options.value_name : "";
     bool last = panel == p->panels - 1;
-    write_setting(script, "ylabel", alone ? alone : shared);
+    gnuplot_setting(script, "ylabel", alone ? alone : shared);
     fputs(alone ? "set key off\n"
                 : "set key on at graph 1.02, graph 1 left top vertical Left reverse\n",
           script);
     fprintf(script, "set format x '%s'\n", last ? "%g" : "");
-    if (last) write_setting(script, "xlabel", p->options.time_name ? p->options.time_name : time);
+    if (last) gnuplot_setting(script, "xlabel", p->options.time_name ? p->options.time_name : time);
     const char *separator = "plot ";
     for (int k = 0; k < p->count; k++) {
         if (p->curves[k].panel != panel) continue;
         fprintf(script, "%s$data using 1:%d with lines linetype %d title ", separator, k + 2,
                 k + 1);
         report_series_label_of(p->series, p->curves[k].variable, label);
-        write_quoted(script, label);
+        gnuplot_quoted(script, label);
         separator = ", \\\n    ";
     }
     putc('\n', script);
 }
 
-static void write_script(FILE *script, const plot *p)
+static void write_script(FILE *script, const void *context)
 {
-    write_terminal(script, p);
+    const plot *p = context;
+    gnuplot_terminal(script, p->format, picture_width(p), picture_height(p));
     write_style(script, p);
     write_data(script, p);
     write_layout(script, p);
@@ -333,111 +257,15 @@ static void write_script(FILE *script, const plot *p)
     fputs("unset multiplot\nunset output\n", script);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Running gnuplot
- * ------------------------------------------------------------------------------------------- */
-
-/* The last lines of what gnuplot said, in one line, for a message. */
-static void read_complaint(FILE *messages, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (fseek(messages, 0, SEEK_END) != 0) return;
-    long length = ftell(messages), start = length > (long)size - 1 ? length - (long)size + 1 : 0;
-    if (length <= 0 || fseek(messages, start, SEEK_SET) != 0) return;
-    size_t got = fread(text, 1, size - 1, messages);
-    text[got] = '\0';
-    size_t kept = 0;
-    for (size_t k = 0; k < got; k++) {
-        bool blank = (unsigned char)text[k] <= ' ' || text[k] == 0x7F;
-        if (blank && (kept == 0 || text[kept - 1] == ' ')) continue;
-        text[kept++] = blank ? ' ' : text[k];
-    }
-    text[kept] = '\0';
-}
-
-/* Start `program` with its three streams on the given files. Returns 0 or an errno. */
-static int start_program(const char *program, FILE *in, FILE *out, FILE *messages, pid_t *process)
-{
-    posix_spawn_file_actions_t actions;
-    int failure = posix_spawn_file_actions_init(&actions);
-    if (failure != 0) return failure;
-    FILE *streams[3] = {in, out, messages};
-    for (int k = 0; k < 3 && failure == 0; k++)
-        failure = posix_spawn_file_actions_adddup2(&actions, fileno(streams[k]), k);
-    /* -d: the user's own start files must not change the picture. */
-    char *arguments[] = {(char[]){"gnuplot"}, (char[]){"-d"}, NULL};
-    if (failure == 0) failure = posix_spawnp(process, program, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return failure;
-}
-
-static bool wait_for(pid_t process, int *state)
-{
-    while (waitpid(process, state, 0) < 0)
-        if (errno != EINTR) return false;
-    return true;
-}
-
-/* Run gnuplot on the script; its output goes to `out`. */
-static report_status run_gnuplot(const plot *p, FILE *script, FILE *out, FILE *messages,
-                                 report_error *error)
-{
-    const char *program = p->options.gnuplot ? p->options.gnuplot : "gnuplot";
-    pid_t process;
-    int failure = start_program(program, script, out, messages, &process), state = 0;
-    if (failure != 0)
-        return report_fail(error, REPORT_ERR_GNUPLOT,
-                           "Cannot start '%s': %s. Plots need gnuplot (Debian: gnuplot-nox).",
-                           program, strerror(failure));
-    struct stat info;
-    bool ended = wait_for(process, &state) && WIFEXITED(state);
-    if (ended && WEXITSTATUS(state) == 0 && fstat(fileno(out), &info) == 0 &&
-        (info.st_size > 0 || !S_ISREG(info.st_mode)))
-        return REPORT_OK;
-    char complaint[600];
-    read_complaint(messages, complaint, sizeof complaint);
-    if (ended && WEXITSTATUS(state) == 127 && !complaint[0])
-        return report_fail(error, REPORT_ERR_GNUPLOT,
-                           "Cannot start '%s'. Plots need gnuplot (Debian: gnuplot-nox).", program);
-    return report_fail(error, REPORT_ERR_GNUPLOT, "'%s' failed%s%s", program,
-                       complaint[0] ? ": " : ".", complaint);
-}
-
-/* Write the script and let gnuplot draw it into `out`. */
-static report_status draw(const plot *p, FILE *out, report_error *error)
-{
-    FILE *script = tmpfile(), *messages = tmpfile();
-    report_status status;
-    if (!script || !messages) {
-        status = report_fail(error, REPORT_ERR_FILE, "No temporary file for gnuplot: %s.",
-                             strerror(errno));
-    } else {
-        write_script(script, p);
-        status = report_check_stream(script, error);
-        rewind(script);
-        if (status == REPORT_OK) status = run_gnuplot(p, script, out, messages, error);
-    }
-    if (script) fclose(script);
-    if (messages) fclose(messages);
-    return status;
-}
-
 report_status report_plot(const char *path, const report_series *series,
                           const report_plot_options *options, report_error *error)
 {
     plot p = {.series = series};
     if (options) p.options = *options;
-    whole_file file;
-    report_status status = choose_format(&p, path, error);
+    report_status status = gnuplot_format(path, &p.format, error);
     if (status == REPORT_OK) status = choose_curves(&p, error);
-    if (status == REPORT_OK) status = whole_file_open(&file, path, error);
-    if (status == REPORT_OK) {
-        status = draw(&p, file.stream, error);
-        if (status == REPORT_OK)
-            status = whole_file_commit(&file, error);
-        else
-            whole_file_discard(&file);
-    }
+    if (status == REPORT_OK)
+        status = gnuplot_draw(path, p.options.gnuplot, write_script, &p, error);
     free(p.curves);
     return status;
 }

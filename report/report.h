@@ -157,6 +157,25 @@ typedef struct report_plot_options {
 report_status report_plot(const char *path, const report_series *series,
                           const report_plot_options *options, report_error *error);
 
+/* ---------------------------------------------------------------------------------------------
+ * The analysis of a model
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct report_analysis_options {
+    int max_rows; /* of each list, then a line that says how many more there are; 0: all */
+} report_analysis_options;
+
+/* Sections for people. options may be NULL. */
+report_status report_analysis(FILE *stream, const dae_analysis *analysis,
+                              const report_analysis_options *options, report_error *error);
+/* All of it as one json object; indices count from 0. */
+report_status report_analysis_json(FILE *stream, const dae_analysis *analysis, report_error *error);
+/* The incidence matrix in block triangular form, drawn into `path` as report_plot does: an entry's
+ * colour is the order of the derivative, blocks are outlined. Large systems are thinned out. title
+ * and gnuplot may be NULL. */
+report_status report_incidence(const char *path, const dae_analysis *analysis, const char *title,
+                               const char *gnuplot, report_error *error);
+
 #ifdef __cplusplus
 }
 #endif

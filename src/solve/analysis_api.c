@@ -18,7 +18,7 @@
 
 /* Texts are cut here; larger models than this are not started, and no pencil is computed of those
  * larger than that. */
-enum { TEXT = 400, LARGEST_START = 3000, LARGEST_PENCIL = 120, MOST_NAMES = 100 };
+enum { TEXT = 1200, LARGEST_START = 3000, LARGEST_PENCIL = 120, MOST_NAMES = 100 };
 /* Reciprocal condition below which a block counts as singular, as in system/analyse.c. */
 static const double SINGULAR = 1e-11;
 
@@ -420,6 +420,8 @@ static void slot_text(const flat_model *m, int slot, char *text, size_t size)
     for (size_t v = 0; v < m->variable_count; v++)
         if (m->variables[v].discrete && m->variables[v].memory == slot)
             snprintf(text, size, "%s", m->variables[v].name);
+        else if (m->variables[v].discrete && m->variables[v].memory_pre == slot)
+            snprintf(text, size, "pre(%s)", m->variables[v].name);
     for (size_t k = 0; k < m->relation_count; k++) {
         const flat_relation *q = &m->relations[k];
         if (q->memory != slot) continue;
@@ -492,16 +494,6 @@ static void write_counts(scribe *w)
     a->condition_count = (int)f->condition_count;
 }
 
-/* Parameter names, for printing. */
-static bool name_parameters(scribe *w)
-{
-    const flat_model *m = w->f->flat;
-    const char **names = room(w->r, m->parameter_count, sizeof *names);
-    for (size_t k = 0; names && k < m->parameter_count; k++) names[k] = m->parameters[k].name;
-    w->analysis.reduced.set.parameter_name = names;
-    return names;
-}
-
 static bool write_regular(scribe *w, const mode_slots *slots, const model_point *at,
                           const double *values)
 {
@@ -540,7 +532,7 @@ static dae_status write_analysis(scribe *w, const model_point *at, const double 
         w->set = &w->analysis.reduced.set;
         w->s = &w->analysis.reduced.structure;
         write_counts(w);
-        ok = name_parameters(w) && write_modes(w, &slots, at->memory) &&
+        ok = write_modes(w, &slots, at->memory) &&
              (w->analysis.written.singular ? write_singular_mode(w)
                                            : write_regular(w, &slots, at, values));
         if (!ok || arena_failed(w->r->texts)) status = DAE_ERR_MEMORY;

@@ -9,7 +9,7 @@
 #include "structure/tidy.h"
 
 /* Results with more nodes than this are no help to anyone: derivatives stay then. */
-enum { LARGEST = 250 };
+enum { LARGEST = 120 };
 /* So often an equation with more than one derivative left is solved for one of them. */
 enum { MOST_CHOICES = 100 };
 
@@ -190,6 +190,7 @@ static bool solve_row(elimination *q, int i, expr leaf, expr coefficient)
     const expr_node *n = graph_node(g, leaf);
     expr *value = solution_of(q, n);
     expr rest = graph_substitute(g, q->row[i].e, map_to_zero, &leaf);
+    rest = tidy_sum(g, rest);
     expr e = graph_binary(g, EXPR_DIV, graph_unary(g, EXPR_NEG, rest), coefficient);
     if (e == EXPR_NONE) return false;
     if (!value || size_of(q, e) > LARGEST) {
@@ -369,30 +370,57 @@ static void sort_used(constraint *c)
     }
 }
 
-/* Constraints among the rows of the stage: without derivatives, not what the text says anyway, and
- * not void. Where derivatives are left, the lower stages are constraints on what is named lower. */
-static bool collect_stage(elimination *q)
+/* One constraint of row i, unless it says nothing. */
+static bool collect_row(elimination *q, int i)
 {
     graph *g = q->set->graph;
+    stage_row *r = &q->row[i];
+    expr e = tidy_equation(g, r->e);
+    if (e == EXPR_NONE) return false;
+    if (graph_is_constant(g, e, NULL)) return true;
+    constraint c = {.residual = e,
+                    .row = i,
+                    .times = r->times,
+                    .hidden = true,
+                    .derivatives = r->open > 0,
+                    .used_count = r->used_count};
+    memcpy(c.used, r->used, sizeof c.used);
+    sort_used(&c);
+    if (r->open == 0) r->e = e;
+    return list_constraint(q->list, &c);
+}
+
+/* So many rows of the stage must be constraints, beyond those without derivatives: there are not
+ * enough derivatives for the others. */
+static int count_missing(const elimination *q)
+{
+    int missing = 0;
+    for (int i = 0; i < q->set->m; i++)
+        missing += q->row[i].e != EXPR_NONE && (q->row[i].pivot || q->row[i].open > 0);
+    for (int j = 0; j < q->set->n; j++)
+        missing -= q->s->d[j] > q->stage && unnamed(q->set, j, q->s->d[j] - q->stage);
+    return missing;
+}
+
+/* Constraints among the rows of the stage: those without derivatives that the text does not say
+ * anyway, and where elimination was not complete the most differentiated ones of the rest. */
+static bool collect_stage(elimination *q)
+{
+    int missing = count_missing(q), most = 0;
     for (int i = 0; i < q->set->m; i++) {
-        stage_row *r = &q->row[i];
+        const stage_row *r = &q->row[i];
         bool written = r->times == 0 && !r->changed;
         if (r->e == EXPR_NONE || r->pivot || written) continue;
-        expr e = tidy_equation(g, r->e);
-        if (e == EXPR_NONE) return false;
-        if (graph_is_constant(g, e, NULL)) continue;
-        constraint c = {.residual = e,
-                        .row = i,
-                        .times = r->times,
-                        .hidden = true,
-                        .derivatives = r->open > 0,
-                        .used_count = r->used_count};
-        if (c.derivatives && r->times == 0) continue;
-        memcpy(c.used, r->used, sizeof c.used);
-        sort_used(&c);
-        if (!list_constraint(q->list, &c)) return false;
-        if (r->open == 0) r->e = e;
+        if (r->open == 0 && !collect_row(q, i)) return false;
+        if (r->times > most) most = r->times;
     }
+    for (int times = most; times > 0 && missing > 0; times--)
+        for (int i = 0; i < q->set->m && missing > 0; i++) {
+            const stage_row *r = &q->row[i];
+            if (r->e == EXPR_NONE || r->pivot || r->open == 0 || r->times != times) continue;
+            if (!collect_row(q, i)) return false;
+            missing--;
+        }
     return true;
 }
 

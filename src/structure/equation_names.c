@@ -336,6 +336,7 @@ static const char *leaf_name(void *context, const expr_node *leaf)
     const equation_set *set = context;
     if (leaf->op == EXPR_PARAMETER)
         return set->parameter_name ? set->parameter_name[leaf->index] : NULL;
+    if (leaf->op == EXPR_MEMORY) return set->memory_name ? set->memory_name[leaf->index] : NULL;
     if (leaf->op != EXPR_VARIABLE) return NULL;
     return leaf->index < set->n ? set->name[leaf->index] : set->synonym[leaf->index - set->n].name;
 }

@@ -34,6 +34,7 @@ bool equation_set_copy(equation_set *copy, const equation_set *set)
         memcpy(copy->nominal, set->nominal, n * sizeof *set->nominal);
     }
     copy->parameter_name = set->parameter_name;
+    copy->memory_name = set->memory_name;
     if (set->synonym_count == 0) return true;
     copy->synonym = dae_copy(set->synonym, (size_t)set->synonym_count, sizeof *set->synonym);
     copy->synonym_count = copy->synonym ? set->synonym_count : 0;

@@ -32,7 +32,8 @@ typedef struct equation_set {
     double *nominal;           /* n: > 0, typical size of x_j; owned */
     equation_synonym *synonym; /* sorted by variable, then order; owned */
     int synonym_count;
-    const char *const *parameter_name; /* for printing; borrowed */
+    const char *const *parameter_name; /* for printing; borrowed; NULL: p[k] */
+    const char *const *memory_name;    /* the same; entries may be NULL */
 } equation_set;
 
 /* Space for n variables and m equations, zeroed (nominal = 1); false: memory. */

@@ -252,17 +252,26 @@ static expr times(graph *g, expr product, expr e, int power)
     return product == EXPR_NONE ? factor : graph_binary(g, EXPR_MUL, product, factor);
 }
 
-/* |coefficient| * factors, those without variables first */
-static expr build_term(graph *g, const monomial *m)
+/* Product of the factors with positive, or negative, powers; parameters first. */
+static expr build_factors(graph *g, const monomial *m, expr product, int sign)
 {
-    expr product = EXPR_NONE;
-    double size = fabs(m->coefficient);
-    if (size != 1.0 || m->count == 0) product = graph_constant(g, size);
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < m->count; k++)
-            if ((graph_node(g, m->factor[k])->op == EXPR_PARAMETER) == (pass == 0))
-                product = times(g, product, m->factor[k], m->power[k]);
+            if ((graph_node(g, m->factor[k])->op == EXPR_PARAMETER) == (pass == 0) &&
+                sign * m->power[k] > 0)
+                product = times(g, product, m->factor[k], sign * m->power[k]);
     return product;
+}
+
+/* |coefficient| * factors */
+static expr build_term(graph *g, const monomial *m)
+{
+    double size = fabs(m->coefficient);
+    expr above = size != 1.0 ? graph_constant(g, size) : EXPR_NONE;
+    above = build_factors(g, m, above, 1);
+    expr below = build_factors(g, m, EXPR_NONE, -1);
+    if (above == EXPR_NONE) above = graph_constant(g, size);
+    return below == EXPR_NONE ? above : graph_binary(g, EXPR_DIV, above, below);
 }
 
 static bool term_varies(const graph *g, const monomial *m)
@@ -272,22 +281,32 @@ static bool term_varies(const graph *g, const monomial *m)
     return false;
 }
 
-/* Sum of the terms with, or without, variables; positive ones first. EXPR_NONE: none */
-static expr build_sum(graph *g, const polynomial *p, bool varies, double sign)
+/* Sum of |term| or -|term| over the terms on one side. EXPR_NONE: none */
+static expr build_side(graph *g, const polynomial *p, const bool *right, bool side)
 {
     expr sum = EXPR_NONE;
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < p->count; k++) {
-            const monomial *m = &p->term[k];
-            bool minus = sign * m->coefficient < 0.0;
-            if (minus != (pass == 1) || term_varies(g, m) != varies) continue;
-            expr term = build_term(g, m);
+            bool minus = (p->term[k].coefficient < 0.0) != side;
+            if (minus != (pass == 1) || right[k] != side) continue;
+            expr term = build_term(g, &p->term[k]);
             if (sum == EXPR_NONE)
                 sum = minus ? graph_unary(g, EXPR_NEG, term) : term;
             else
                 sum = graph_binary(g, minus ? EXPR_SUB : EXPR_ADD, sum, term);
         }
     return sum;
+}
+
+/* right[k]: terms that go to the right of the equals sign: negative ones, or if none of those has
+ * variables, what has none */
+static void choose_sides(const graph *g, const polynomial *p, bool *right)
+{
+    bool negative = false;
+    for (int k = 0; k < p->count; k++)
+        if (p->term[k].coefficient < 0.0 && term_varies(g, &p->term[k])) negative = true;
+    for (int k = 0; k < p->count; k++)
+        right[k] = negative ? p->term[k].coefficient < 0.0 : !term_varies(g, &p->term[k]);
 }
 
 expr tidy_equation(graph *g, expr e)
@@ -297,7 +316,17 @@ expr tidy_equation(graph *g, expr e)
     if (p.count == 0) return graph_constant(g, 0.0);
     if (!clear_factors(g, &p)) return e;
     scale_coefficients(&p);
-    expr left = build_sum(g, &p, true, 1.0), right = build_sum(g, &p, false, -1.0);
+    bool side[MOST_TERMS] = {false};
+    choose_sides(g, &p, side);
+    expr left = build_side(g, &p, side, false), right = build_side(g, &p, side, true);
     if (left == EXPR_NONE) return e;
     return right == EXPR_NONE ? left : graph_binary(g, EXPR_SUB, left, right);
+}
+
+expr tidy_sum(graph *g, expr e)
+{
+    polynomial p = {0};
+    bool side[MOST_TERMS] = {false};
+    if (e == EXPR_NONE || !expand(g, e, 0, &p)) return e;
+    return p.count == 0 ? graph_constant(g, 0.0) : build_side(g, &p, side, false);
 }

@@ -127,6 +127,8 @@ bool model_equations(const model_form *f, const mode_slots *slots, const double 
     graph *g = f->flat->graph;
     mode_map map = {slots, memory};
     if (!equation_set_new(set, g, f->n, f->rows)) return false;
+    set->parameter_name = f->parameter_names;
+    set->memory_name = f->memory_names;
     for (int i = 0; i < f->rows; i++) {
         expr e = f->residual.e[i];
         if (slots->count > 0) e = graph_substitute(g, e, map_mode, &map);

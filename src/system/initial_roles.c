@@ -35,7 +35,7 @@ typedef struct pattern {
 static bool add_entry(pattern *p, int column)
 {
     signature *g = &p->sigma;
-    int count = g->start[g->m];
+    int count = g->start[g->m + 1];
     if (p->seen[column] == g->m + 1) return true;
     p->seen[column] = g->m + 1;
     if (count == p->capacity) {
@@ -47,7 +47,7 @@ static bool add_entry(pattern *p, int column)
         g->column = grown;
         p->capacity = larger;
     }
-    g->column[g->start[g->m]++] = column;
+    g->column[g->start[g->m + 1]++] = column;
     return true;
 }
 
@@ -56,7 +56,7 @@ static void end_row(pattern *p)
 {
     signature *g = &p->sigma;
     g->m++;
-    g->start[g->m] = g->start[g->m - 1];
+    g->start[g->m + 1] = g->start[g->m];
 }
 
 /* x_j^(order), if it is not beyond what is determined */
@@ -146,7 +146,7 @@ bool initial_roles_find(initial_roles *r, const equation_set *set, const structu
     r->fixed = DAE_ARRAY(bool, columns);
     p.seen = DAE_ARRAY(int, columns);
     p.sigma.n = columns;
-    p.sigma.start = DAE_ARRAY(int, rows + (size_t)columns + 2);
+    p.sigma.start = DAE_ARRAY(int, rows + (size_t)columns + 3);
     bool ok = r->place && r->open && r->fixed && p.seen && p.sigma.start && add_levels(&p);
     p.places = places;
     for (size_t k = 0; ok && k < f->condition_count; k++) ok = add_row(&p, f->condition.e[k]);

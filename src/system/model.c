@@ -1093,6 +1093,20 @@ static dae_status check_reinits(const model_form *f, dae_diag *diag)
     return status;
 }
 
+/* Names of parameters and of memory as lists, for printing. */
+static bool name_constants(model_form *f)
+{
+    const flat_model *m = f->flat;
+    f->parameter_names = DAE_ARRAY(const char *, m->parameter_count);
+    f->memory_names = DAE_ARRAY(const char *, m->memory_count);
+    if (!f->parameter_names || !f->memory_names) return false;
+    for (size_t p = 0; p < m->parameter_count; p++) f->parameter_names[p] = m->parameters[p].name;
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].discrete && m->variables[v].memory >= 0)
+            f->memory_names[m->variables[v].memory] = m->variables[v].name;
+    return true;
+}
+
 static dae_status build_form(build *b, dae_diag *diag)
 {
     model_form *f = b->f;
@@ -1100,7 +1114,8 @@ static dae_status build_form(build *b, dae_diag *diag)
     f->parameters = DAE_ARRAY(double, m->parameter_count);
     f->parameter_set = DAE_ARRAY(bool, m->parameter_count);
     f->start = DAE_ARRAY(double, m->variable_count);
-    if (!f->parameters || !f->parameter_set || !f->start) return out_of_memory(diag);
+    if (!f->parameters || !f->parameter_set || !f->start || !name_constants(f))
+        return out_of_memory(diag);
     for (size_t v = 0; v < m->variable_count; v++) f->start[v] = NAN;
     if (!split_initials(f) || !reduce(b) || !name_unknowns(f)) return build_exhausted(b, diag);
     bool ok = collect_equations(b);
@@ -1168,6 +1183,8 @@ void model_form_free(model_form *f)
         dae_free(f->parameter_set);
         dae_free(f->start);
     }
+    dae_free(f->parameter_names);
+    dae_free(f->memory_names);
     arena_free(f->notes);
     if (!f->borrowed) flat_model_free(f->flat);
     dae_free(f->place);

@@ -102,7 +102,9 @@ typedef struct model_form {
     model_place *of_level;       /* per unknown here: where it is there, */
     model_place *of_level_slope; /* and its derivative; owned */
 
-    struct arena *notes;           /* whatever lives as long as the form; owned, NULL: nothing */
+    const char **parameter_names; /* flat->parameter_count; texts of flat; owned, NULL: a variant */
+    const char **memory_names;    /* flat->memory_count: of discrete variables, else NULL; owned */
+    struct arena *notes;          /* whatever lives as long as the form; owned, NULL: nothing */
     struct model_listing *listing; /* in notes: names for the public face, solve/model_values.h */
 } model_form;
 

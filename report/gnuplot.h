@@ -1,0 +1,27 @@
+/* Running gnuplot, and what its scripts share. */
+#ifndef DAEDAL_REPORT_GNUPLOT_H
+#define DAEDAL_REPORT_GNUPLOT_H
+
+#include "internal.h"
+
+typedef enum picture { PICTURE_SVG, PICTURE_PNG, PICTURE_PDF } picture;
+
+/* The format by the extension of the path. */
+report_status gnuplot_format(const char *path, picture *format, report_error *error);
+
+/* text as a string expression that gnuplot takes literally. */
+void gnuplot_quoted(FILE *script, const char *text);
+/* set <setting> <text> */
+void gnuplot_setting(FILE *script, const char *setting, const char *text);
+/* set terminal ..; width and height in pixels */
+void gnuplot_terminal(FILE *script, picture format, int width, int height);
+
+/* Writes a script, which ends with "unset output". */
+typedef void (*gnuplot_script)(FILE *script, const void *context);
+
+/* Let gnuplot (program NULL: that of the PATH) draw into `path`, which appears complete or not at
+ * all. */
+report_status gnuplot_draw(const char *path, const char *program, gnuplot_script write,
+                           const void *context, report_error *error);
+
+#endif
