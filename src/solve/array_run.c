@@ -50,7 +50,7 @@ static bool in_order(const derivative_array *d)
 }
 
 dae_status array_run_new(array_run **result, const model_form *f, const mode_slots *slots,
-                         const model_point *at)
+                         const model_point *at, const double *ease)
 {
     *result = NULL;
     if (f->n > MOST_UNKNOWNS) return DAE_OK;
@@ -65,6 +65,7 @@ dae_status array_run_new(array_run **result, const model_form *f, const mode_slo
     run->array.parameters = at->parameters;
     run->array.memory = at->memory;
     bool fits = status == ARRAY_OK && run->array.n == f->n && in_order(&run->array);
+    if (fits) vector_copy(f->n, ease, run->array.ease);
     if (fits) run->x = DAE_ARRAY(double, (size_t)f->n *(MOST_DERIVATIVES + 2));
     if (fits && run->x && determines(run, at)) {
         *result = run;

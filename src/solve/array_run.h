@@ -14,10 +14,10 @@ typedef struct array_run {
     double *x; /* coefficients of the solution at the last point; owned */
 } array_run;
 
-/* An array that determines the solution near the point, or *run = NULL: there is none. DAE_OK or
- * DAE_ERR_MEMORY. Adds to the graph of f. */
+/* An array that determines the solution near the point (ease: how easily each unknown moves), or
+ * *run = NULL: there is none. DAE_OK or DAE_ERR_MEMORY. Adds to the graph of f. */
 dae_status array_run_new(array_run **run, const model_form *f, const mode_slots *slots,
-                         const model_point *at);
+                         const model_point *at, const double *ease);
 void array_run_free(array_run *run); /* NULL is fine */
 
 /* Move (y, y') to the nearest consistent values, and set up the reduced system there. */

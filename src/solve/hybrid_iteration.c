@@ -145,7 +145,7 @@ static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_in
     dae_status adopted = reform_adopt(s, t);
     if (adopted != DAE_OK) return adopted;
     model_instance_prepare(s->hybrid->instance);
-    if (reform_begins(s)) return reform_begin(s, t, initial && !s->hybrid->given);
+    if (reform_active(s)) return reform_begin(s, t, initial && !s->hybrid->given);
     bool starts = initial && !s->hybrid->given;
     dae_status status = DAE_OK;
     if (starts && s->hybrid->instance->form->initial) {

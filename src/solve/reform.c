@@ -22,6 +22,7 @@ static void variant_free(variant *v)
 {
     if (!v) return;
     dae_problem_free(v->problem);
+    dae_problem_free(v->array_problem);
     array_run_free(v->array);
     model_instance_free(v->levels);
     model_instance_free(v->instance);
@@ -45,11 +46,6 @@ void reform_free(reform *r)
 bool reform_active(const dae_solver *s)
 {
     return s->reform && s->reform->current;
-}
-
-bool reform_begins(const dae_solver *s)
-{
-    return s->reform && (s->reform->current || s->hybrid->instance->array);
 }
 
 static dae_status out_of_memory(dae_solver *s)
@@ -290,16 +286,22 @@ static dae_status describe_array(dae_solver *s, variant *v)
     d.colptr = d.rowind = NULL;
     d.n_conditions = 0;
     d.conditions = NULL;
-    return dae_problem_from_residual(&d, &v->problem, &s->diag);
+    return dae_problem_from_residual(&d, &v->array_problem, &s->diag);
 }
 
-/* Without a rewriting that makes structure and numbers agree: by the derivative array if that
- * determines the solution; else the levels may tell whether the equations conflict. */
-static dae_status seek_array(dae_solver *s, const model_point *at, model_analysis *a, variant *v)
+/* How easily the unknowns of the base form move to be consistent: fixed ones hardly, those with a
+ * start value rather less than those without. NULL: memory */
+static double *ease_of_values(const dae_solver *s)
 {
-    if (array_run_new(&v->array, s->base->model, &s->reform->slots, at) != DAE_OK)
-        return out_of_memory(s);
-    return v->array ? describe_array(s, v) : apply_formulation(s, at, a, v);
+    const model_form *f = s->base->model;
+    double *ease = DAE_ARRAY(double, f->n);
+    for (int i = 0; ease && i < f->n; i++) ease[i] = s->reform->fixed_by[i] >= 0 ? 1e-6 : 1.0;
+    for (size_t v = 0; ease && v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int i = q->discrete ? -1 : f->first_unknown[f->alias[v].top];
+        if (i >= 0 && (q->has_start || !isnan(f->start[v]))) ease[i] = fmin(ease[i], 1e-3);
+    }
+    return ease;
 }
 
 /* Whether initial values must satisfy more than the equations as they are written. */
@@ -325,8 +327,6 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     v->index = a.index;
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
-    else if (status == DAE_OK && a.index > 1 && doubtful(&a) && !levels)
-        status = seek_array(s, &at, &a, v);
     else if (status == DAE_OK && (levels || a.index > 1 || has_levels(&a) || doubtful(&a)))
         status = apply_formulation(s, &at, &a, v);
     v->runs_base = a.index <= 1;
@@ -439,9 +439,6 @@ static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const
 {
     reform *r = s->reform;
     dae_options options;
-    array_run *array = v ? v->array : NULL;
-    const dae_problem *problem = array ? v->problem : s->base;
-    if (v && !v->form) v = NULL; /* over the unknowns of the base form */
     dae_status status = v ? variant_options(s, v->form, &options)
                           : options_copy(&options, &s->base_options, s->base->form.n, &s->diag);
     if (status != DAE_OK) return out_of_memory(s);
@@ -452,9 +449,8 @@ static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const
         return status;
     }
     double direction = s->direction;
-    r->base_instance->array = array;
-    if (array) options.project_output = true;
-    status = solver_bind(s, v ? v->problem : problem, &options);
+    r->base_instance->array = NULL;
+    status = solver_bind(s, v ? v->problem : s->base, &options);
     if (status != DAE_OK) return status;
     s->direction = direction;
     s->norm.hidden = v ? v->form->formulated->hidden : NULL;
@@ -465,6 +461,26 @@ static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const
         vector_copy(s->n, base_y, s->y);
         vector_copy(s->n, base_yp, s->yp);
     }
+    return DAE_OK;
+}
+
+/* Bind to the reduced system of a derivative array, over the unknowns of the base form. */
+static dae_status bind_array(dae_solver *s, variant *v, const double *y, const double *yp)
+{
+    dae_status status = bind_to(s, NULL, y, yp);
+    dae_options options;
+    if (status == DAE_OK)
+        status = options_copy(&options, &s->base_options, s->base->form.n, &s->diag);
+    if (status != DAE_OK) return status;
+    options.project_output = true;
+    model_instance *m = s->reform->base_instance;
+    m->array = v->array;
+    v->array->array.parameters = m->parameters;
+    v->array->array.memory = m->memory;
+    status = solver_bind(s, v->array_problem, &options);
+    if (status != DAE_OK) return status;
+    vector_copy(s->n, y, s->y);
+    vector_copy(s->n, yp, s->yp);
     return DAE_OK;
 }
 
@@ -498,8 +514,7 @@ static dae_status prepare(dae_solver *s)
 /* Whether the solver integrates what belongs to a variant. */
 static bool is_bound(const dae_solver *s, const variant *v)
 {
-    if (v->form) return s->reform->current == v;
-    return !s->reform->current && s->problem == (v->array ? v->problem : s->base);
+    return v->form ? s->reform->current == v : s->problem == s->base;
 }
 
 dae_status reform_adopt(dae_solver *s, double t)
@@ -518,7 +533,7 @@ dae_status reform_adopt(dae_solver *s, double t)
     if (!y) return out_of_memory(s);
     const double *yp = y + s->base->form.n;
     if (!v) status = make_variant(s, t, y, yp, &v);
-    if (status == DAE_OK && !is_bound(s, v)) status = bind_to(s, v, y, yp);
+    if (status == DAE_OK && !is_bound(s, v)) status = bind_to(s, v->form ? v : NULL, y, yp);
     dae_free(y);
     return status;
 }
@@ -793,12 +808,37 @@ static dae_status begin_array(dae_solver *s, double t, bool initial)
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
 }
 
+/* Without a rewriting that makes structure and numbers agree: by the derivative array, if that
+ * determines the solution near the values found so far. */
+static dae_status seek_array(dae_solver *s, double t, bool initial)
+{
+    variant *v = s->reform->current;
+    const model_instance *m = s->reform->base_instance;
+    graph *g = s->base->model->flat->graph;
+    double *ease = ease_of_values(s), *y = base_values(s);
+    dae_status status = ease && y ? DAE_OK : out_of_memory(s);
+    if (status == DAE_OK) {
+        model_point at = {t, y, y + s->base->form.n, m->parameters, v->instance->memory};
+        graph_enter(g);
+        if (!v->array)
+            status = array_run_new(&v->array, s->base->model, &s->reform->slots, &at, ease);
+        graph_recover(g);
+        graph_leave(g);
+        if (status != DAE_OK) out_of_memory(s);
+    }
+    if (status == DAE_OK && !v->array) status = explain_doubt(s, v, t);
+    if (status == DAE_OK && !v->array_problem) status = describe_array(s, v);
+    if (status == DAE_OK) status = bind_array(s, v, y, y + s->base->form.n);
+    dae_free(ease);
+    dae_free(y);
+    return status == DAE_OK ? begin_array(s, t, initial) : status;
+}
+
 dae_status reform_begin(dae_solver *s, double t, bool initial)
 {
-    if (!s->reform->current) return begin_array(s, t, initial);
     variant *v = s->reform->current;
     dae_status status = solve_levels(s, t, initial);
-    if (status == DAE_OK && !v->runs_base && v->doubt[0]) return explain_doubt(s, v, t);
+    if (status == DAE_OK && !v->runs_base && v->doubt[0]) return seek_array(s, t, initial);
     if (status == DAE_OK && v->runs_base) {
         status = reform_return(s);
         return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;

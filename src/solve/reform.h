@@ -11,14 +11,15 @@ struct dae_solver;
 
 /* The model in one mode. */
 typedef struct variant {
-    double *key;               /* values of the memory that decides the structure; owned */
-    rewrite_list rewrites;     /* of its equations; names in the form refer to it */
-    model_form *form;          /* owned; NULL: the base form serves */
-    model_instance *instance;  /* owned */
-    dae_problem *problem;      /* of the present choice of states; owned */
-    array_run *array;          /* its equations by their derivative array, or NULL; owned */
-    model_instance *levels;    /* the system of initial values, all levels; owned */
-    int index;                 /* as the analysis found it */
+    double *key;                /* values of the memory that decides the structure; owned */
+    rewrite_list rewrites;      /* of its equations; names in the form refer to it */
+    model_form *form;           /* owned; NULL: the base form serves */
+    model_instance *instance;   /* owned */
+    dae_problem *problem;       /* of the present choice of states; owned */
+    array_run *array;           /* its equations by their derivative array, or NULL; owned */
+    dae_problem *array_problem; /* the reduced system of that; owned */
+    model_instance *levels;     /* the system of initial values, all levels; owned */
+    int index;                  /* as the analysis found it */
     char doubt[DAE_TEXT_SIZE]; /* why its equations may not determine the solution; "": no reason */
     int doubt_line;
     bool runs_base; /* the form is for initial values only: the base form has index 1, but its
@@ -48,8 +49,6 @@ dae_status reform_adopt(struct dae_solver *s, double t);
 dae_status reform_return(struct dae_solver *s);
 /* Whether a variant is integrated. */
 bool reform_active(const struct dae_solver *s);
-/* Whether reform_begin finds consistent values: for variants, and for derivative arrays. */
-bool reform_begins(const struct dae_solver *s);
 /* Consistent values on all levels, a choice of states, and the solver is poised at t. initial:
  * start values count as what their attributes say, and initial equations hold. */
 dae_status reform_begin(struct dae_solver *s, double t, bool initial);

@@ -30,7 +30,8 @@ static void weigh(const gauss_newton *g)
     const double rate = a > 0.0 && b > 0.0 ? a / b : 1.0;
     double power = 1.0;
     for (int p = 0; p <= g->k + 1; p++, power *= rate)
-        for (int j = 0; j < n; j++) d->weight[p * n + j] = d->nominal[j] * (p == 0 ? DEAR : power);
+        for (int j = 0; j < n; j++)
+            d->weight[p * n + j] = d->nominal[j] * (p == 0 ? DEAR * d->ease[j] : power);
 }
 
 /* d->J at the last point, and the size of the terms in each row: sum_j |J_ij| (|x_j| + weight_j) */

@@ -84,6 +84,7 @@ static bool lower_order(derivative_array *d, const equation_set *set, order_map 
             d->variable[i] = j;
             d->order[i] = p;
             d->nominal[i] = set->nominal[j];
+            d->ease[i] = 1.0;
             if (p + 1 >= map->highest[j]) continue;
             d->source[row] = -1;
             residual[row++] = graph_binary(set->graph, EXPR_SUB, graph_variable(set->graph, i, 1),
@@ -173,8 +174,9 @@ static bool allocate_unknowns(derivative_array *d)
     d->order = DAE_ARRAY(int, d->n);
     d->source = DAE_ARRAY(int, d->n);
     d->nominal = DAE_ARRAY(double, d->n);
+    d->ease = DAE_ARRAY(double, d->n);
     d->series = DAE_ARRAY(double *, d->n);
-    return d->variable && d->order && d->source && d->nominal && d->series;
+    return d->variable && d->order && d->source && d->nominal && d->ease && d->series;
 }
 
 static bool allocate_work(derivative_array *d)
@@ -219,6 +221,7 @@ void derivative_array_free(derivative_array *d)
     dae_free(d->order);
     dae_free(d->source);
     dae_free(d->nominal);
+    dae_free(d->ease);
     tape_free(d->tape);
     dae_free(d->entry_row);
     dae_free(d->entry_column);

@@ -30,6 +30,7 @@ typedef struct derivative_array {
         *order;      /* n: u_i is the order-th derivative of that variable of the set; owned */
     int *source;     /* n: equation of the set, or -1 for u_i' = u_j; owned */
     double *nominal; /* n, owned */
+    double *ease;    /* n: how easily u_i moves to be consistent, 1 unless set; owned */
     const double *parameters, *memory; /* borrowed; set them before evaluating */
 
     /* Private. */
