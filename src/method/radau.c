@@ -1,0 +1,336 @@
+/* Radau IIA collocation of orders 5, 9 and 13 (1 where nothing else works) for F(t, y, y') = 0,
+ * after RADAU5 and RADAU [HW96 IV.8; HW99]. docs/methods/radau.md has the formulas. */
+#include "method/radau_parts.h"
+
+#include "base/vector.h"
+#include "system/shifted.h"
+
+enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 7, STAGE_BLOCKS = 4, MOST_STAGES = COLLOCATION_STAGES };
+
+static void radau_size(int n, size_t *state, size_t *scratch)
+{
+    size_t vector = (size_t)n * sizeof(double);
+    *state = sizeof(radau_state) + (STATE_VECTORS + MOST_STAGES) * vector;
+    *scratch = sizeof(radau_scratch) + (SCRATCH_VECTORS + STAGE_BLOCKS * MOST_STAGES) * vector;
+}
+
+/* Lay the vectors out behind the structs. */
+static void place_vectors(radau_state *s, radau_scratch *w, size_t n)
+{
+    double *at = (double *)(s + 1);
+    double **kept[STATE_VECTORS] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
+    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
+    s->Z = at;
+    at = (double *)(w + 1);
+    double **vectors[SCRATCH_VECTORS] = {&w->point, &w->y,      &w->yp,   &w->slope,
+                                         &w->error, &w->defect, &w->scale};
+    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
+    double **blocks[STAGE_BLOCKS] = {&w->Z, &w->R, &w->V, &w->predicted};
+    for (int i = 0; i < STAGE_BLOCKS; i++, at += MOST_STAGES * n) *blocks[i] = at;
+}
+
+/* Begin with 3 stages if both may vary. */
+static void start_between(void *state, void *scratch, const method_context *ctx,
+                          const start_point *at, int least, int most)
+{
+    radau_state *s = state;
+    radau_scratch *w = scratch;
+    memset(s, 0, sizeof *s);
+    memset(w, 0, sizeof *w);
+    place_vectors(s, w, (size_t)ctx->n);
+    s->t = s->t_old = at->t;
+    s->least = least;
+    s->most = most;
+    s->stages = least < 3 && most > 3 ? 3 : most;
+    w->eta = 1.0;
+    vector_copy(ctx->n, at->y, s->y);
+    vector_copy(ctx->n, at->yp, s->yp);
+    vector_copy(ctx->n, at->y, s->y_old);
+    vector_copy(ctx->n, at->yp, s->yp_old);
+    shifted_prepare(ctx->newton->matrix, most / 2); /* a failure shows at the first attempt */
+}
+
+static void radau_start(void *state, void *scratch, const method_context *ctx,
+                        const start_point *at)
+{
+    start_between(state, scratch, ctx, at, 1, 7);
+}
+
+static void radau5_start(void *state, void *scratch, const method_context *ctx,
+                         const start_point *at)
+{
+    start_between(state, scratch, ctx, at, 3, 3);
+}
+
+static void radau9_start(void *state, void *scratch, const method_context *ctx,
+                         const start_point *at)
+{
+    start_between(state, scratch, ctx, at, 5, 5);
+}
+
+static void radau13_start(void *state, void *scratch, const method_context *ctx,
+                          const start_point *at)
+{
+    start_between(state, scratch, ctx, at, 7, 7);
+}
+
+/* Y_i = sum_j M_ij X_j, M with `rows` rows */
+static void combine(int rows, int columns, int n, const double *M, const double *X, double *Y)
+{
+    for (int i = 0; i < rows; i++) {
+        double *row = Y + (size_t)i * (size_t)n;
+        vector_zero(n, row);
+        for (int j = 0; j < columns; j++)
+            vector_axpy(n, M[i * columns + j], X + (size_t)j * (size_t)n, row);
+    }
+}
+
+/* Stages on the polynomial of the last step; 0 where there is none. */
+static void predict(const radau_state *s, radau_scratch *w, int n)
+{
+    double E[MOST_STAGES * MOST_STAGES];
+    if (!s->m) {
+        memset(w->Z, 0, (size_t)w->m->stages * (size_t)n * sizeof(double));
+        return;
+    }
+    collocation_extrapolation(s->m, w->m, w->h / (s->t - s->t_old), E);
+    combine(w->m->stages, s->m->stages, n, E, s->Z, w->Z);
+}
+
+/* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h */
+static void finish_stages(const radau_state *s, radau_scratch *w, int n)
+{
+    const int stages = w->m->stages;
+    const double *last = w->Z + (size_t)(stages - 1) * (size_t)n;
+    const double *row = w->m->inverse + (stages - 1) * stages, *left = w->m->left;
+    const double r = 1.0 / w->h;
+    for (int j = 0; j < n; j++) w->y[j] = s->y[j] + last[j];
+    combine(1, stages, n, row, w->Z, w->yp);
+    combine(1, stages, n, left, w->Z, w->slope);
+    for (int j = 0; j < n; j++) {
+        w->yp[j] *= r;
+        w->slope[j] *= r;
+    }
+}
+
+/* Index-2 and index-3 variables are tested with h and h^2 before them [HLR89 7], which the Newton
+ * scale has; the other variables as the options say. */
+static void error_scale(radau_scratch *w, const method_context *ctx)
+{
+    const error_norm *norm = ctx->norm;
+    bool higher = ctx->error_test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
+    for (int j = 0; j < norm->n; j++) {
+        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->excused[j] == 0 &&
+                      !(norm->hidden && norm->hidden[j]);
+        w->scale[j] = scaled ? norm->newton[j] : norm->tested[j];
+    }
+}
+
+/* error := -(dF/dy + gamma/h dF/dy')^-1 F(t, y + shift, q'(0)/h); `shift` may be NULL */
+static bool defect_of(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                      const double *shift)
+{
+    const int n = ctx->n;
+    for (int j = 0; j < n; j++) w->point[j] = s->y[j] + (shift ? shift[j] : 0.0);
+    eval_status status = evaluate_residual(ctx->eval, s->t, w->point, w->slope, w->defect,
+                                           &ctx->eval->stats->residuals);
+    if (status != EVAL_OK) return false;
+    for (int j = 0; j < n; j++) w->defect[j] = -w->defect[j];
+    return radau_filter(ctx, w->defect) == ITERATION_OK;
+}
+
+/* error := (dF/dy + gamma/h dF/dy')^-1 dF/dy' (y' - q'(0)/h): the embedded formula of order s, the
+ * defect of the collocation polynomial where the step begins [HW96 IV.8] */
+static bool embedded_error(const radau_state *s, radau_scratch *w, const method_context *ctx)
+{
+    const int n = ctx->n;
+    if (!s->m) { /* y' at the start may be a guess */
+        if (!defect_of(s, w, ctx, NULL)) return false;
+        vector_copy(n, w->defect, w->error);
+        return true;
+    }
+    for (int j = 0; j < n; j++) w->defect[j] = s->yp[j] - w->slope[j];
+    if (iteration_apply_yp(ctx->newton->matrix, NULL, w->defect, w->error) != ITERATION_OK)
+        return false;
+    return radau_filter(ctx, w->error) == ITERATION_OK;
+}
+
+/* The weighted error; on a first step or after a failure filtered twice, since the estimate is far
+ * too large for stiff components there. */
+static void estimate_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           attempt *result)
+{
+    double factor = radau_error_factor(ctx, s->y, w->m->stages);
+    error_scale(w, ctx);
+    if (!embedded_error(s, w, ctx)) {
+        result->status = ATTEMPT_EVALUATION;
+        return;
+    }
+    double error = factor * norm_of(ctx->norm, w->error, w->scale);
+    result->estimate = w->error;
+    if (error >= 1.0 && (!s->m || w->tries > 1) && defect_of(s, w, ctx, w->error)) {
+        double again = factor * norm_of(ctx->norm, w->defect, w->scale);
+        if (again < error) {
+            error = again;
+            result->estimate = w->defect;
+        }
+    }
+    result->error = error;
+    result->error_constant = factor;
+}
+
+/* The part of the step within the bounds, over all stages; 1 if all of it. */
+static double part_within_bounds(const radau_state *s, const radau_scratch *w,
+                                 const method_context *ctx)
+{
+    const dae_residual *form = &ctx->eval->problem->form;
+    double part = 1.0;
+    if (!form->lower_bounds && !form->upper_bounds) return part;
+    for (int i = 0; i < w->m->stages; i++)
+        for (int j = 0; j < form->n; j++) {
+            double Z = w->Z[(size_t)i * (size_t)form->n + (size_t)j], y = s->y[j] + Z, over = 0.0;
+            if (form->lower_bounds) over = fmax(over, form->lower_bounds[j] - y);
+            if (form->upper_bounds) over = fmax(over, y - form->upper_bounds[j]);
+            double inside = over > 0.0 ? fmax(0.0, w->m->nodes[i] * (1.0 - over / fabs(Z))) : 1.0;
+            if (inside >= part) continue;
+            part = inside;
+            ctx->newton->bound_variable = j;
+        }
+    return part;
+}
+
+/* What the driver tells about Newton's method. */
+static void report_newton(const radau_scratch *w, const method_context *ctx)
+{
+    ctx->newton->iterations = w->iterations;
+    ctx->newton->rate = w->theta;
+    ctx->newton->jacobian_age = w->fresh ? 0 : ctx->newton->jacobian_age + 1;
+}
+
+static void judge(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                  attempt *result)
+{
+    if (result->status == ATTEMPT_OK) {
+        result->bound_ratio = part_within_bounds(s, w, ctx);
+        if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
+    }
+    if (result->status == ATTEMPT_OK) {
+        finish_stages(s, w, ctx->n);
+        estimate_error(s, w, ctx, result);
+    }
+    if (result->status == ATTEMPT_OK) {
+        result->next_factor = radau_next_factor(s, w, result->error);
+        w->error_failures += !(result->error <= 1.0);
+    } else {
+        result->next_factor = w->shrink;
+        w->newton_failures++;
+    }
+}
+
+static void radau_attempt(const void *state, void *scratch, const method_context *ctx, double h,
+                          int order, attempt *result)
+{
+    const radau_state *s = state;
+    radau_scratch *w = scratch;
+    w->tries++;
+    w->m = radau_iia(radau_stages_now(s, w, order));
+    w->t = s->t + h;
+    w->h = h;
+    *result = (attempt){.t = s->t, .h = h, .order = w->m->order, .y = w->y, .yp = w->yp};
+    for (int i = 0; i < 4; i++) result->terms[i] = NAN;
+    predict(s, w, ctx->n);
+    result->status = radau_solve(s, w, ctx, result);
+    judge(s, w, ctx, result);
+    result->stage = result->status == ATTEMPT_OK ? 0 : result->stage;
+    w->last_factor = result->next_factor;
+    w->last_error = result->error;
+    report_newton(w, ctx);
+}
+
+static void radau_accept(void *state, void *scratch, const method_context *ctx)
+{
+    radau_state *s = state;
+    radau_scratch *w = scratch;
+    const int n = ctx->n;
+    int stages = radau_stages_next(s, w, w->last_factor);
+    s->since_change = stages == w->m->stages ? s->since_change + 1 : 0;
+    s->theta = fmin(10.0, fmax(w->theta, 0.5 * s->theta));
+    s->stages = stages;
+    s->m = w->m;
+    s->accepted_h = w->h;
+    s->accepted_error = fmax(0.01, w->last_error);
+    s->t_old = s->t;
+    s->t = w->t;
+    vector_copy(n, s->y, s->y_old);
+    vector_copy(n, s->yp, s->yp_old);
+    vector_copy(n, w->y, s->y);
+    vector_copy(n, w->yp, s->yp);
+    memcpy(s->Z, w->Z, (size_t)w->m->stages * (size_t)n * sizeof(double));
+    if (radau_jacobian_worn(w)) ctx->newton->stale = true;
+    w->fresh = false;
+    w->tries = w->newton_failures = w->error_failures = 0;
+}
+
+/* Add (y' - q'(0)) h x (1 - x) prod (1 - x/c_i), which vanishes at all nodes and twice at 1: slopes
+ * are continuous from step to step, and the order stays. */
+static void smooth_correction(const radau_state *s, int n, double x, int derivative, double *y)
+{
+    const collocation *m = s->m;
+    double h = s->t - s->t_old, value = x * (1.0 - x), slope = 1.0 - 2.0 * x, slopes[MOST_STAGES];
+    for (int i = 0; i < m->stages; i++) {
+        double factor = 1.0 - x / m->nodes[i];
+        slope = slope * factor - value / m->nodes[i];
+        value *= factor;
+    }
+    for (int i = 0; i < m->stages; i++) slopes[i] = m->left[i] / h;
+    double weight = derivative ? slope : h * value;
+    for (int j = 0; j < n; j++) {
+        double left = 0.0;
+        for (int i = 0; i < m->stages; i++)
+            left += slopes[i] * s->Z[(size_t)i * (size_t)n + (size_t)j];
+        y[j] += weight * (s->yp_old[j] - left);
+    }
+}
+
+/* The collocation polynomial of the last step. */
+static void radau_interpolate(const void *state, const method_context *ctx, double t,
+                              int derivative, double *y)
+{
+    const radau_state *s = state;
+    const int n = ctx->n;
+    if (!s->m || t == s->t) {
+        vector_copy(n, derivative ? s->yp : s->y, y);
+        return;
+    }
+    double h = s->t - s->t_old, x = (t - s->t_old) / h, weight[MOST_STAGES];
+    collocation_weights(s->m, x, derivative, weight);
+    for (int i = 0; derivative && i < s->m->stages; i++) weight[i] /= h;
+    combine(1, s->m->stages, n, weight, s->Z, y);
+    if (!derivative) vector_axpy(n, 1.0, s->y_old, y);
+    if (ctx->smooth) smooth_correction(s, n, x, derivative, y);
+}
+
+#define RADAU_METHOD(variable, text, about, highest, begin)                                        \
+    const method variable = {                                                                      \
+        .name = text,                                                                              \
+        .summary = about,                                                                          \
+        .citation = "Hairer, Wanner: Stiff differential equations solved by Radau methods, "       \
+                    "J. Comput. Appl. Math. 111 (1999) 93-111",                                    \
+        .max_order = highest,                                                                      \
+        .fixed_order = true,                                                                       \
+        .index_range = "1 to 3",                                                                   \
+        .size = radau_size,                                                                        \
+        .start = begin,                                                                            \
+        .attempt = radau_attempt,                                                                  \
+        .accept = radau_accept,                                                                    \
+        .interpolate = radau_interpolate,                                                          \
+    }
+
+RADAU_METHOD(method_radau, "radau",
+             "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0", 13, radau_start);
+RADAU_METHOD(method_radau5, "radau5", "Radau IIA collocation of order 5; F(t,y,y') = 0", 5,
+             radau5_start);
+RADAU_METHOD(method_radau9, "radau9", "Radau IIA collocation of order 9; F(t,y,y') = 0", 9,
+             radau9_start);
+RADAU_METHOD(method_radau13, "radau13", "Radau IIA collocation of order 13; F(t,y,y') = 0", 13,
+             radau13_start);

@@ -1,0 +1,282 @@
+/* Simplified Newton for the collocation equations, in transformed variables [HW96 IV.8].
+ *
+ *   R_i = F(t + c_i h, y + Z_i, (A^-1 Z)_i / h) = 0
+ *   (I x dF/dy + A^-1/h x dF/dy') D = -R
+ * With A^-1 = T Lambda T^-1 and V = T^-1 D this falls apart into one real system of shift gamma/h
+ * and a complex one for every pair (a + i b)/h. */
+#include "method/radau_parts.h"
+
+#include <float.h>
+
+#include "base/vector.h"
+#include "system/shifted.h"
+
+/* The iteration error may be this part of the tolerance: 0.1^(2s/(s+1)) in RADAU, 0.03 to 0.02. */
+static const double KAPPA = 0.02;
+static const double SLOWEST_RATE = 0.99;
+static const double ROUND_OFF = 100.0 * DBL_EPSILON;
+/* With current matrices a correction that small which does not shrink is noise of F. */
+static const double NOISE = 0.1;
+
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+/* Y_i = a sum_j M_ij X_j, s a constant */
+__attribute__((always_inline)) static inline void transform(int s, int n, double a,
+                                                            const double *restrict M,
+                                                            const double *restrict X,
+                                                            double *restrict Y)
+{
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < s; i++) {
+            double sum = 0.0;
+            for (int k = 0; k < s; k++) sum += M[i * s + k] * X[k * n + j];
+            Y[i * n + j] = a * sum;
+        }
+}
+
+void radau_transform(int s, int n, double a, const double *M, const double *X, double *Y)
+{
+    switch (s) {
+    case 1: transform(1, n, a, M, X, Y); break;
+    case 3: transform(3, n, a, M, X, Y); break;
+    case 5: transform(5, n, a, M, X, Y); break;
+    default: transform(7, n, a, M, X, Y); break;
+    }
+}
+
+/* Z += D; returns sqrt(sum ||D_i||^2 / s) */
+static double correct(const error_norm *norm, int s, const double *restrict D, double *restrict Z)
+{
+    const int n = norm->n;
+    const double *restrict scale = norm->newton;
+    double sum = 0.0;
+    for (int i = 0; i < s; i++, D += n, Z += n) {
+        if (norm->user_norm) {
+            double size = norm_of(norm, D, scale);
+            sum += size * size * n;
+        }
+        for (int j = 0; j < n; j++) {
+            Z[j] += D[j];
+            if (!norm->user_norm) sum += (D[j] * scale[j]) * (D[j] * scale[j]);
+        }
+    }
+    return sqrt(sum / (s * n));
+}
+
+/* ---- matrices ------------------------------------------------------------------------------- */
+
+static attempt_status from_iteration(iteration_status status)
+{
+    switch (status) {
+    case ITERATION_OK: return ATTEMPT_OK;
+    case ITERATION_RETRY: return ATTEMPT_EVALUATION;
+    case ITERATION_SINGULAR: return ATTEMPT_SINGULAR;
+    case ITERATION_STOP: return ATTEMPT_STOP;
+    case ITERATION_MEMORY: break;
+    }
+    return ATTEMPT_MEMORY;
+}
+
+/* Partial derivatives at the beginning of the step. */
+static iteration_status evaluate(const radau_state *s, radau_scratch *w, const method_context *ctx)
+{
+    newton *nw = ctx->newton;
+    nw->stale = true;
+    iteration_status status = iteration_evaluate(nw->matrix, s->t, s->y, s->yp, w->m->gamma / w->h,
+                                                 w->h, ctx->norm->weights, NULL);
+    if (status != ITERATION_OK) return status;
+    nw->stale = false;
+    w->fresh = true;
+    return ITERATION_OK;
+}
+
+static bool factors_fit(const iteration *it, const radau_scratch *w)
+{
+    const struct shifted *f = it->shifted;
+    return f && f->h == w->h && f->stages == w->m->stages && f->evaluations == it->evaluations &&
+           it->factored && it->cj == w->m->gamma / w->h;
+}
+
+/* One real factorisation and one for every pair. */
+static iteration_status factor(const radau_scratch *w, iteration *it)
+{
+    const collocation *m = w->m;
+    if (!shifted_prepare(it, m->pairs)) return ITERATION_MEMORY;
+    struct shifted *f = it->shifted;
+    f->stages = 0;
+    iteration_status status = iteration_factor(it, m->gamma / w->h, NULL);
+    for (int p = 0; p < m->pairs && status == ITERATION_OK; p++)
+        status = shifted_factor(it, p, m->pair[2 * p] / w->h, m->pair[2 * p + 1] / w->h);
+    if (status != ITERATION_OK) return status;
+    f->h = w->h;
+    f->stages = m->stages;
+    f->evaluations = it->evaluations;
+    return ITERATION_OK;
+}
+
+/* Matrices for this step; `renew`: with new partial derivatives. */
+static iteration_status prepare(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                                bool renew)
+{
+    iteration *it = ctx->newton->matrix;
+    iteration_status status = ITERATION_OK;
+    if (renew || ctx->newton->stale || !it->jac.valid) status = evaluate(s, w, ctx);
+    if (status == ITERATION_OK && !factors_fit(it, w)) status = factor(w, it);
+    if (status == ITERATION_SINGULAR && !w->fresh) {
+        status = evaluate(s, w, ctx);
+        if (status == ITERATION_OK) status = factor(w, it);
+    }
+    return status;
+}
+
+iteration_status radau_filter(const method_context *ctx, double *b)
+{
+    return iteration_solve(ctx->newton->matrix, NULL, b);
+}
+
+/* V := Lambda-transformed matrices^-1 V */
+static iteration_status solve_transformed(const radau_scratch *w, const method_context *ctx)
+{
+    iteration *it = ctx->newton->matrix;
+    const size_t n = (size_t)ctx->n;
+    iteration_status status = iteration_solve(it, NULL, w->V);
+    for (int p = 0; p < w->m->pairs && status == ITERATION_OK; p++) {
+        double *v = w->V + (size_t)(2 * p + 1) * n;
+        shifted_solve(it, p, v, v + n);
+    }
+    return status;
+}
+
+/* ---- iteration ------------------------------------------------------------------------------ */
+
+/* point = y + Z_i, within the bounds: F need not exist outside */
+static void stage_point(const radau_state *s, const radau_scratch *w, const dae_residual *form,
+                        int i)
+{
+    const int n = form->n;
+    const double *Z = w->Z + (size_t)i * (size_t)n;
+    for (int j = 0; j < n; j++) w->point[j] = s->y[j] + Z[j];
+    if (form->lower_bounds)
+        for (int j = 0; j < n; j++) w->point[j] = fmax(w->point[j], form->lower_bounds[j]);
+    if (form->upper_bounds)
+        for (int j = 0; j < n; j++) w->point[j] = fmin(w->point[j], form->upper_bounds[j]);
+}
+
+/* R_i = F(t + c_i h, y + Z_i, Y'_i) */
+static attempt_status residuals(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                                attempt *result)
+{
+    const collocation *m = w->m;
+    const size_t n = (size_t)ctx->n;
+    radau_transform(m->stages, ctx->n, 1.0 / w->h, m->inverse, w->Z, w->V);
+    for (int i = 0; i < m->stages; i++) {
+        double t = i + 1 == m->stages ? w->t : s->t + m->nodes[i] * w->h;
+        stage_point(s, w, &ctx->eval->problem->form, i);
+        eval_status status = evaluate_residual(ctx->eval, t, w->point, w->V + (size_t)i * n,
+                                               w->R + (size_t)i * n, &ctx->eval->stats->residuals);
+        result->stage = i + 1;
+        if (status == EVAL_STOP) return ATTEMPT_STOP;
+        if (status != EVAL_OK) return ATTEMPT_EVALUATION;
+    }
+    result->stage = 0;
+    return ATTEMPT_OK;
+}
+
+/* The largest correction, for diagnostics. */
+static void remember_correction(const radau_scratch *w, const method_context *ctx, attempt *result)
+{
+    double most = -1.0;
+    for (int i = 0; i < w->m->stages; i++) {
+        const double *D = w->R + (size_t)i * (size_t)ctx->n;
+        double size = norm_of(ctx->norm, D, ctx->norm->newton);
+        if (size <= most) continue;
+        most = size;
+        result->stage = i + 1;
+        vector_copy(ctx->n, D, ctx->newton->delta);
+    }
+}
+
+/* What the contraction says of an iteration that goes on: whether k more iterations suffice, or by
+ * how much to cut h [HW96 IV.8]. */
+static bool will_converge(radau_scratch *w, double size, int left)
+{
+    double remaining = w->eta * size * pow(w->theta, left) / KAPPA;
+    if (remaining < 1.0) return true;
+    w->shrink = 0.8 * pow(fmin(20.0, remaining), -1.0 / (4.0 + left));
+    return false;
+}
+
+static attempt_status diverged(radau_scratch *w, const method_context *ctx, attempt *result)
+{
+    remember_correction(w, ctx, result);
+    if (!(w->theta < SLOWEST_RATE)) w->shrink = 0.5;
+    return ATTEMPT_CONVERGENCE;
+}
+
+/* One correction: D = -T Lambda-solve T^-1 R in R, Z += D, its norm in *size. */
+static attempt_status iterate_once(const radau_state *s, radau_scratch *w,
+                                   const method_context *ctx, attempt *result, double *size)
+{
+    const collocation *m = w->m;
+    attempt_status status = residuals(s, w, ctx, result);
+    if (status != ATTEMPT_OK) return status;
+    radau_transform(m->stages, ctx->n, -1.0, m->T_inverse, w->R, w->V);
+    status = from_iteration(solve_transformed(w, ctx));
+    if (status != ATTEMPT_OK) return status;
+    radau_transform(m->stages, ctx->n, 1.0, m->T, w->V, w->R);
+    *size = correct(ctx->norm, m->stages, w->R, w->Z);
+    w->iterations++;
+    ctx->eval->stats->newton_iterations++;
+    return ATTEMPT_OK;
+}
+
+/* Iterate until the iteration error is below KAPPA. */
+static attempt_status iterate(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                              attempt *result)
+{
+    const int most = radau_max_iterations(w->m->stages);
+    const double round_off = ROUND_OFF * norm_of(ctx->norm, s->y, ctx->norm->newton);
+    double size = 0.0, last = 0.0, quotient = 0.0;
+    w->iterations = 0;
+    w->theta = 0.0;
+    w->eta = pow(fmax(w->eta, DBL_EPSILON), 0.8);
+    for (int k = 0; k < most; k++) {
+        attempt_status status = iterate_once(s, w, ctx, result, &size);
+        if (status != ATTEMPT_OK) return status;
+        if (k > 0) {
+            double q = size / last;
+            w->theta = k == 1 ? q : sqrt(q * quotient);
+            quotient = q;
+            bool slow = !(w->theta < SLOWEST_RATE);
+            if (slow && (size <= round_off || (w->fresh && size <= NOISE))) return ATTEMPT_OK;
+            if (slow) return diverged(w, ctx, result);
+            w->eta = w->theta / (1.0 - w->theta);
+        }
+        if (w->eta * size <= KAPPA || size <= round_off) return ATTEMPT_OK;
+        if (k > 0 && !will_converge(w, size, most - 1 - k)) return diverged(w, ctx, result);
+        last = size;
+    }
+    w->shrink = 0.5;
+    return diverged(w, ctx, result);
+}
+
+attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           attempt *result)
+{
+    const size_t bytes = (size_t)w->m->stages * (size_t)ctx->n * sizeof(double);
+    const double eta = w->eta;
+    norm_set_step(ctx->norm, w->h);
+    w->shrink = 0.5;
+    attempt_status status = from_iteration(prepare(s, w, ctx, false));
+    if (status != ATTEMPT_OK) return status;
+    bool fresh = w->fresh;
+    if (!fresh) memcpy(w->predicted, w->Z, bytes);
+    status = iterate(s, w, ctx, result);
+    bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
+    if (!retry || fresh) return status;
+    memcpy(w->Z, w->predicted, bytes);
+    w->eta = eta;
+    result->stage = 0;
+    status = from_iteration(prepare(s, w, ctx, true));
+    return status == ATTEMPT_OK ? iterate(s, w, ctx, result) : status;
+}

@@ -1,0 +1,70 @@
+/* Radau IIA collocation: what the parts of the method share.
+ *
+ * Notation of collocation.h: Z_i = q(c_i), y_1 = y + Z_s, h Y' = A^-1 Z; stages are rows of n
+ * values, one after the other. */
+#ifndef DAE_METHOD_RADAU_PARTS_H
+#define DAE_METHOD_RADAU_PARTS_H
+
+#include "method/collocation.h"
+#include "method/method.h"
+
+/* What survives between steps. */
+typedef struct radau_state {
+    double t, t_old;        /* the last step */
+    int least, most;        /* stages allowed */
+    int stages;             /* of the next step */
+    int since_change;       /* accepted steps since the number of stages changed */
+    const collocation *m;   /* of the last step; NULL before the first one */
+    double theta;           /* contraction of Newton's method, smoothed over steps */
+    double accepted_h;      /* of the last step, for predictive control; */
+    double accepted_error;  /* 0: none */
+    double *y, *yp;         /* at t */
+    double *y_old, *yp_old; /* at t_old */
+    double *Z;              /* stages of the last step */
+} radau_state;
+
+/* One attempt. */
+typedef struct radau_scratch {
+    const collocation *m;
+    double t, h;
+    int tries;           /* attempts since the last accepted step, this one included */
+    int newton_failures; /* among them */
+    int error_failures;  /* and those */
+    int iterations;      /* of Newton's method in this attempt */
+    double theta;        /* its contraction; 0 if one iteration did */
+    double eta;          /* theta / (1 - theta), the last one known */
+    double shrink;       /* after a failure: what it says of h */
+    double last_factor;  /* next_factor and error of this attempt */
+    double last_error;
+    bool fresh;             /* partial derivatives are those of (t, y, y') */
+    double *Z, *R, *V;      /* stages: solution, residuals and corrections, work */
+    double *predicted;      /* stages before Newton */
+    double *point;          /* y of a stage */
+    double *y, *yp;         /* candidate */
+    double *slope;          /* q'(0) / h */
+    double *error, *defect; /* estimate, and work */
+    double *scale;          /* reciprocal weights of the error test */
+} radau_scratch;
+
+/* radau_newton.c: solve the collocation equations for the stages w->Z, predicted and in place on
+ * entry; renews the matrices as needed. result->stage tells where it failed. */
+attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           attempt *result);
+/* b := (dF/dy + gamma/h dF/dy')^-1 b */
+iteration_status radau_filter(const method_context *ctx, double *b);
+
+/* radau_control.c: the weighted error, with the exponent that makes errors follow the tolerance. */
+double radau_error_factor(const method_context *ctx, const double *y, int stages);
+/* h_next / h after a solved attempt of that error, accepted or not. */
+double radau_next_factor(const radau_state *s, const radau_scratch *w, double error);
+/* The number of stages to try now, and that of the step after an accepted one. */
+int radau_stages_now(const radau_state *s, const radau_scratch *w, int order);
+int radau_stages_next(const radau_state *s, const radau_scratch *w, double factor);
+/* Whether the last solve asks for new partial derivatives at the next step. */
+bool radau_jacobian_worn(const radau_scratch *w);
+int radau_max_iterations(int stages);
+
+/* Y_i = a sum_j M_ij X_j for s x s matrices by rows and stages of n values; X and Y apart. */
+void radau_transform(int s, int n, double a, const double *M, const double *X, double *Y);
+
+#endif
