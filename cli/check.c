@@ -157,9 +157,10 @@ static int verdict(const dae_analysis *a)
     if (a->singular)
         return complain(CLI_MODEL, "the equations are structurally singular in the mode that the "
                                    "start values say");
-    if (!a->agree) complain_culprits(a);
+    bool told = strstr(a->initial_text, "depend on each other:");
+    if (!a->agree_here && !told) complain_culprits(a);
     if (*a->initial_text) return complain(CLI_FAILED, "%s", a->initial_text);
-    return a->agree ? CLI_OK : CLI_FAILED;
+    return a->agree_here ? CLI_OK : CLI_FAILED;
 }
 
 static int analyse(const request *r, const dae_problem *problem)

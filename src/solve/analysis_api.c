@@ -27,6 +27,7 @@ typedef struct record {
     dae_analysis a; /* first: the caller's pointer is this one's */
     arena *texts;
     dae_pencil_report *pencil;
+    bool singular_start; /* the search for initial values ended where equations lose rank */
 } record;
 
 /* Everything at hand while an analysis is written down. */
@@ -370,7 +371,8 @@ static bool write_numbers(scribe *w, const model_point *at)
     r->a.condition = m->rewrites.count > 0 ? NAN : m->certificate.condition;
     if (!r->a.agree) return write_culprits(w, &m->certificate);
     r->a.agree_here = true;
-    return !r->a.consistent || !only_own_variables(w->set) || certify_here(w, at);
+    bool here = r->a.consistent || r->singular_start;
+    return !here || !only_own_variables(w->set) || certify_here(w, at);
 }
 
 /* ---- linear models ---- */

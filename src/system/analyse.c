@@ -190,6 +190,34 @@ static int largest(const int *v, int n)
     return most;
 }
 
+/* Above this size only the block that is singular is looked at. */
+enum { LARGEST_WHOLE = 500 };
+
+/* Name the culprits by the null vectors of the whole system Jacobian: what a singular block leaves
+ * open may be determined by another one, which leaves open something else. */
+static bool certify_whole(model_analysis *r, const equation_point *point)
+{
+    const equation_set *set = &r->reduced.set;
+    structure whole = r->reduced.structure; /* with one block */
+    int start[2] = {0, set->n}, *zeros = DAE_ARRAY(int, set->n);
+    whole.blocks.count = 1;
+    whole.blocks.start = start;
+    whole.blocks.of_row = whole.blocks.of_column = zeros;
+    system_jacobian J = {0};
+    certificate c = {0};
+    bool ok =
+        zeros && system_jacobian_new(&J, set, &whole) && certify(&J, &whole, point, SINGULAR, &c);
+    if (ok && !c.valid && c.row_count > 0) {
+        certificate_free(&r->certificate);
+        r->certificate = c;
+        c = (certificate){0};
+    }
+    certificate_free(&c);
+    system_jacobian_free(&J);
+    dae_free(zeros);
+    return ok;
+}
+
 /* Check the numbers of the reduced system, and rewrite it where they disagree. */
 static bool settle_numbers(model_analysis *r, const model_point *at)
 {
@@ -207,6 +235,7 @@ static bool settle_numbers(model_analysis *r, const model_point *at)
     if (ok && !r->numbers_agree && r->certificate.finite) {
         ok = regularise(set, s, &point, SINGULAR, &r->rewrites);
         r->numbers_agree = ok && r->rewrites.solved;
+        if (ok && !r->numbers_agree && set->n <= LARGEST_WHOLE) ok = certify_whole(r, &point);
     }
     dae_free(x);
     return ok;
