@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "expr/code.h"
 #include "expr/derive.h"
 #include "structure/mechanical_parts.h"
 
@@ -68,6 +69,24 @@ mechanical_status mechanical_refuse(mechanical_search *s, const char *format, ..
     vsnprintf(s->reason, s->size, format, arguments);
     va_end(arguments);
     return MECHANICAL_NOT;
+}
+
+bool mechanical_evaluate(const equation_set *set, const mechanical_matrix *a,
+                         const equation_point *at, double *value)
+{
+    expr_code code = {0};
+    expr *e = DAE_ARRAY(expr, a->count);
+    for (int k = 0; e && k < a->count; k++) e[k] = a->entry[k].value;
+    bool ok = e && code_new(&code, set->graph, e, (size_t)a->count);
+    if (ok) {
+        tape_inputs in = {.time = at->time, .parameters = at->parameters, .memory = at->memory};
+        for (int p = 0; p <= at->orders && p <= 2; p++) in.values[p] = at->x[p];
+        code_prepare(&code, &in);
+        code_run(&code, &in, value);
+        code_free(&code);
+    }
+    dae_free(e);
+    return ok;
 }
 
 /* ---- positions ---- */

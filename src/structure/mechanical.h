@@ -52,4 +52,8 @@ mechanical_status mechanical_recognise(const equation_set *set, const equation_p
                                        mechanical *m, char *reason, size_t size);
 void mechanical_free(mechanical *m); /* leaves it zeroed */
 
+/* value[k] of the entries at a point, derivatives up to the second there; false: memory. */
+bool mechanical_evaluate(const equation_set *set, const mechanical_matrix *a,
+                         const equation_point *at, double *value);
+
 #endif

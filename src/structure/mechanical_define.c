@@ -83,7 +83,11 @@ static int try_definition(mechanical_search *s, int i, const gradient *d)
         if (s->role[node->index] != ROLE_OPEN || s->highest[node->index] > 0) continue;
         leaf_scan scan;
         if (!scan_leaves(s, d->derivative[k], -1, &scan)) return -1;
-        double by = scan.variable ? 0.0 : equation_set_value(s->set, d->derivative[k], s->at);
+        if (scan.variable) continue;
+        mechanical_entry entry = {0, 0, d->derivative[k]};
+        mechanical_matrix factor = {1, 1, &entry};
+        double by;
+        if (!mechanical_evaluate(s->set, &factor, s->at, &by)) return -1;
         if (!isfinite(by) || by == 0.0) continue;
         int taken = take_definition(s, i, node->index, d->leaf[k], d->derivative[k]);
         if (taken != 0) return taken;

@@ -100,9 +100,10 @@ static double random_unit(unsigned *state)
     return (double)(*state >> 8) / 16777216.0; /* in [0, 1) */
 }
 
-/* Values of all entries at point p around s->at, `spread` of the variables' sizes away. */
-static bool evaluate_point(const mechanical_search *s, int p, double spread, double *work,
-                           const mechanical_matrix *const a[3], double *const value[3])
+/* Values of all entries at point p around s->at, `spread` of the variables' sizes away; 1, 0: they
+ * cannot be evaluated, -1: memory */
+static int evaluate_point(const mechanical_search *s, int p, double spread, double *work,
+                          const mechanical_matrix *const a[3], double *const value[3])
 {
     const equation_set *set = s->set;
     size_t n = (size_t)set->n;
@@ -119,27 +120,29 @@ static bool evaluate_point(const mechanical_search *s, int p, double spread, dou
     point.time += 0.3 * spread * (p + 1);
     point.x = x;
     point.orders = 2;
-    for (int k = 0; k < 3; k++)
-        for (int e = 0; e < a[k]->count; e++) {
-            double v = equation_set_value(set, a[k]->entry[e].value, &point);
-            if (!isfinite(v)) return false;
-            value[k][p * a[k]->count + e] = v;
-        }
-    return true;
+    for (int k = 0; k < 3; k++) {
+        double *to = value[k] + p * a[k]->count;
+        if (!mechanical_evaluate(set, a[k], &point, to)) return -1;
+        for (int e = 0; e < a[k]->count; e++)
+            if (!isfinite(to[e])) return 0;
+    }
+    return 1;
 }
 
-/* M, C and G at all points; false: they cannot be evaluated. */
-static bool evaluate(const mechanical_search *s, double *work, const mechanical_matrix *const a[3],
-                     double *const value[3])
+/* M, C and G at all points, as above. */
+static int evaluate(const mechanical_search *s, double *work, const mechanical_matrix *const a[3],
+                    double *const value[3])
 {
     for (int p = 0; p < POINTS; p++) {
         double spread = 0.4;
-        while (!evaluate_point(s, p, spread, work, a, value)) {
+        int done;
+        while ((done = evaluate_point(s, p, spread, work, a, value)) == 0) {
             spread *= 0.1;
-            if (spread < 1e-6) return false;
+            if (spread < 1e-6) return 0;
         }
+        if (done < 0) return -1;
     }
-    return true;
+    return 1;
 }
 
 /* ---- relations between the factors ---- */
@@ -423,7 +426,9 @@ static mechanical_status match_forces(mechanical_search *s, match_work *w)
         return MECHANICAL_MEMORY;
     sort_within_rows(&m->C, C_start, m->nlambda);
     sort_within_rows(&m->G, G_start, m->nlambda);
-    if (!evaluate(s, w->x, a, w->value))
+    int known = evaluate(s, w->x, a, w->value);
+    if (known < 0) return MECHANICAL_MEMORY;
+    if (known == 0)
         return mechanical_refuse(s, "masses and gradients cannot be evaluated at the start");
     mechanical_status status = relate_masses(s, &f, M_start, w->value[0]);
     if (status == MECHANICAL_OK) status = match_multipliers(s, &q, w->multiplier);

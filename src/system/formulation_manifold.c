@@ -21,7 +21,7 @@ static bool take_candidates(formulated *f)
     return true;
 }
 
-/* E x' = f and 0 = g on all levels [Bae17 2.9]. x are all derivatives x_j^(p), p <= d_j, so that
+/* E x' = f and 0 = g on all levels [Baese17 2.9]. x are all derivatives x_j^(p), p <= d_j, so that
  * no constraint contains x'. */
 dae_status formulate_overdetermined(const analysed *a, const formulation_setting *setting,
                                     formulated *f, dae_diag *diag)

@@ -127,16 +127,18 @@ dae_status formulate_ggl(const analysed *a, const formulation_setting *setting, 
 
 /* ---- minimal extension ---- */
 
-/* G at a point, dense, row l at G[l * nq]; false: it cannot be evaluated. */
+/* G at a point, dense, row l at G[l * nq], positions by their sizes; false: memory. */
 static bool gradient_at(const analysed *a, const mechanical *m, const equation_point *at, double *G)
 {
-    for (int e = 0; e < m->G.count; e++) {
+    double *value = DAE_ARRAY(double, m->G.count);
+    bool ok = value && mechanical_evaluate(&a->set, &m->G, at, value);
+    for (int e = 0; ok && e < m->G.count; e++) {
         const mechanical_entry *q = &m->G.entry[e];
-        double value = equation_set_value(&a->set, q->value, at);
-        if (!isfinite(value)) return false;
-        G[q->row * m->nq + q->column] = value * a->set.nominal[m->q[q->column]];
+        double size = a->set.nominal[m->q[q->column]];
+        G[q->row * m->nq + q->column] = isfinite(value[e]) ? value[e] * size : 0.0;
     }
-    return true;
+    dae_free(value);
+    return ok;
 }
 
 /* Eliminate row l from those below it with the pivot in column j. */
@@ -225,11 +227,10 @@ dae_status formulate_minimal(const analysed *a, const formulation_setting *setti
     double *G = DAE_ARRAY(double, (size_t)m.nlambda *(size_t)m.nq);
     bool *dependent = DAE_ARRAY(bool, m.nq);
     int *order = DAE_ARRAY(int, m.nlambda);
-    if (!G || !dependent || !order) {
+    if (!G || !dependent || !order || !gradient_at(a, &m, setting->at, G)) {
         status = formulation_exhausted(f, diag);
     } else {
-        bool known = gradient_at(a, &m, setting->at, G);
-        int l = known ? choose_dependent(G, m.nlambda, m.nq, dependent, order) : 0;
+        int l = choose_dependent(G, m.nlambda, m.nq, dependent, order);
         if (l >= 0)
             status = refuse_dependent(a, &m, l, diag);
         else if (!build_minimal(a, &m, dependent, f))
