@@ -18,7 +18,7 @@
 
 /* Texts are cut here; larger models than this are not started, and no pencil is computed of those
  * larger than that. */
-enum { TEXT = 1200, LARGEST_START = 3000, LARGEST_PENCIL = 120, MOST_NAMES = 100 };
+enum { TEXT = 1200, LARGEST_START = 500, LARGEST_PENCIL = 120, MOST_NAMES = 100 };
 /* Reciprocal condition below which a block counts as singular, as in system/analyse.c. */
 static const double SINGULAR = 1e-11;
 
@@ -552,16 +552,30 @@ static dae_status write_analysis(scribe *w, const model_point *at, const double 
 /* ---- the initial point ---- */
 
 typedef struct initial_point {
-    dae_solver *solver;      /* owned */
+    dae_solver *solver;      /* owned; NULL: large, then */
+    hybrid *own;             /* the discrete side alone; owned */
     double *y, *yp, *values; /* owned: unknowns, derivatives, variables */
 } initial_point;
 
 static void point_free(initial_point *p)
 {
     dae_solver_free(p->solver);
+    hybrid_free(p->own);
     dae_free(p->y);
     dae_free(p->yp);
     dae_free(p->values);
+}
+
+/* The start values of a large model, and the mode they say, without a solver. */
+static dae_status take_start_values(const model_form *f, double t, initial_point *p)
+{
+    dae_solver bare = {.n = f->n, .y = p->y, .yp = p->yp, .hybrid = hybrid_new(f)};
+    p->own = bare.hybrid;
+    if (!p->own) return DAE_ERR_MEMORY;
+    hybrid_start_values(&bare);
+    memory_start(&bare);
+    relations_start(&bare, t);
+    return DAE_OK;
 }
 
 /* Values at consistent initial values, or else at the start values. */
@@ -573,12 +587,12 @@ static dae_status find_point(const dae_problem *problem, double t, initial_point
     p->yp = DAE_ARRAY(double, f->n);
     p->values = DAE_ARRAY(double, f->visible_count);
     if (!p->y || !p->yp || !p->values) return DAE_ERR_MEMORY;
+    if (f->n > LARGEST_START) return take_start_values(f, t, p);
     dae_status status = dae_solver_new(problem, NULL, &p->solver, diag);
     if (status != DAE_OK) return status;
     dae_solver *s = p->solver;
     hybrid_start_values(s);
     vector_copy(f->n, s->y, p->y);
-    if (f->n > LARGEST_START) return DAE_OK;
     status = dae_solver_start(s, t, NULL, NULL);
     if (status == DAE_ERR_MEMORY) return status;
     r->a.consistent = status == DAE_OK && dae_solver_at(s, t, 0, p->y) == DAE_OK &&
@@ -605,7 +619,7 @@ dae_status dae_problem_analyse(const dae_problem *problem, double t, dae_analysi
     dae_status status = w.r ? find_point(problem, t, &p, w.r, diag) : DAE_ERR_MEMORY;
     if (status == DAE_OK) {
         w.r->a.t = t;
-        const model_instance *m = p.solver->hybrid->instance;
+        const model_instance *m = (p.solver ? p.solver->hybrid : p.own)->instance;
         model_point at = {t, p.y, p.yp, m->parameters, m->memory};
         status = write_analysis(&w, &at, w.r->a.consistent ? p.values : NULL, diag);
     }
