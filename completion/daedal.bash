@@ -23,7 +23,7 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run check emit demo models methods formulations help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run check init emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
@@ -53,17 +53,21 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         return
         ;;
     -o | --output)
-        if [ "$command" = emit ]; then _daedal_files c; else _daedal_files csv json mat; fi
+        case $command in
+        emit) _daedal_files c ;;
+        init) _daedal_files csv json ;;
+        *) _daedal_files csv json mat ;;
+        esac
         return
         ;;
-    --plot) _daedal_files svg png pdf && return ;;
+    --plot | --incidence) _daedal_files svg png pdf && return ;;
     --csv | --history) _daedal_files csv && return ;;
-    --json) _daedal_files json && return ;;
+    --json) [ "$command" = run ] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --interval | --points | \
         --first | --vars | --variables | --size | --max-step | --max-steps | --max-order) return ;;
     esac
     case $command in
-    run | check | emit)
+    run | check | init | emit)
         case $cur in
         -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
         *)
@@ -75,7 +79,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\ncheck\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\ncheck\ninit\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Every wrong model of models/broken.txt: the message of check, init or run names the lines, unknowns
+# and fixed values of its culprit set. broken.sh <path of daedal>. Exit 0 if nothing failed.
+set -u
+daedal=${1:?usage: broken.sh path-of-daedal}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+count=0
+
+# Messages that do not name the whole set yet: equations that eliminated aliases are missing, or the
+# position in which constraints become dependent names only one of them.
+open=" redundantrod initialcharges initialparallel conductances "
+
+# Whether the message contains a word by itself.
+names() { grep -qF -- "$1" "$work/err" && awk -v w="$1" '
+    { text = $0; while ((at = index(text, w)) > 0) {
+          before = at > 1 ? substr(text, at - 1, 1) : " "; after = substr(text, at + length(w), 1)
+          if (before !~ /[A-Za-z0-9_.]/ && after !~ /[A-Za-z0-9_[]/) found = 1
+          text = substr(text, at + length(w)) } }
+    END { exit !found }' "$work/err"; }
+
+check_model() {
+    [ -n "$model" ] || return 0
+    count=$((count + 1))
+    (cd "$root/models/broken" && "$daedal" "$stage" "$model.mo" --quiet) \
+        >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    missing=
+    [ "$code" -ne 0 ] || missing="$missing exit-code"
+    for line in $lines; do
+        grep -q -- "$model.mo:$line[^0-9]" "$work/err" || missing="$missing line:$line"
+    done
+    for name in $unknowns $fixed; do
+        names "$name" || missing="$missing $name"
+    done
+    case $open in
+    *" $model "*)
+        [ -n "$missing" ] || { echo "FAILED: $model is right now: take it off the list"; failures=1; }
+        ;;
+    *)
+        [ -z "$missing" ] || {
+            echo "FAILED: daedal $stage $model.mo does not name$missing"
+            sed 's/^/    /' "$work/err" | head -n 12
+            failures=1
+        }
+        ;;
+    esac
+}
+
+model=
+while read -r word rest; do
+    case $word in
+    model) check_model; model=$rest stage= kind= lines= unknowns= fixed= ;;
+    stage) stage=$rest ;;
+    kind) kind=$rest ;;
+    lines) lines=$rest ;;
+    names | under) [ "$kind" = conflicting ] || unknowns="$unknowns $rest" ;; # equations tell it
+    fixed) fixed=$rest ;;
+    esac
+done <"$root/models/broken.txt"
+check_model
+[ "$count" -ge 25 ] || { echo "FAILED: only $count models"; failures=1; }
+[ "$failures" -eq 0 ] || exit 1
+echo "$count wrong models: messages as expected"

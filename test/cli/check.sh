@@ -1,0 +1,106 @@
+#!/bin/sh
+# Test of check and init: check.sh <path of daedal>. Exit 0 if nothing failed.
+set -u
+daedal=${1:?usage: check.sh path-of-daedal}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+models=$root/models
+case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    sed 's/^/    /' out err | head -n 40
+    failures=$((failures + 1))
+}
+
+# expect CODE WORDS..: run and compare the exit code; output in out and err
+expect() {
+    code=$1
+    shift
+    "$daedal" "$@" >out 2>err </dev/null
+    got=$?
+    [ "$got" -eq "$code" ] || fail "daedal $* exits with $got, not $code"
+    if [ "$code" -eq 0 ] && [ -s err ]; then fail "daedal $* writes to stderr"; fi
+    if [ "$code" -ne 0 ] && ! [ -s err ]; then fail "daedal $* says nothing"; fi
+}
+
+says() { grep -q -- "$1" out err || fail "no '$1' in the output"; }
+silent_on() { ! grep -q -- "$1" out err || fail "'$1' in the output"; }
+
+# ---- what a model is ---------------------------------------------------------------------------
+expect 0 check "$models/pendulum3.mo"
+says 'index  *3$'
+says 'degrees of freedom  2: 2 fixed values, 0 to choose'
+says 'x\*vx + y\*vy = 0 .* line 15, differentiated once'
+says 'differentiated twice; with 13, 14'
+says 'lambda  *algebraic, index 3  *implied'
+says 'agree with the structure (reciprocal condition'
+expect 0 check "$models/structure/cvloop.mo"
+says 'q2 + 2\*e1 + 2\*iV = -100\*cos(100\*time) .* differentiated once'
+says 'asymptotically stable'
+expect 0 check "$models/transamp.mo"
+says 'after a rewriting'
+says 'Ub/R\[2\]' # names of parameters
+expect 0 check "$models/violin.mo"
+says 'mode analysed  *stick is false'
+says 'and [0-9]* more (--all lists them)'
+expect 0 check "$models/violin.mo" --all
+silent_on 'more (--all'
+
+# ---- json and pictures -------------------------------------------------------------------------
+expect 0 check "$models/pendulum3.mo" --json
+says '"index": 3'
+says '"text": "x\*vx + y\*vy = 0"'
+if command -v python3 >/dev/null; then
+    python3 -m json.tool <out >formatted 2>err || fail "check --json is no json"
+    "$daedal" init "$models/pendulum3.mo" --json >out 2>err || fail "init --json"
+    python3 -m json.tool <out >formatted 2>err || fail "init --json is no json"
+fi
+if command -v gnuplot >/dev/null; then
+    for picture in a.svg a.png; do
+        expect 0 check "$models/andrews.mo" --quiet --incidence $picture
+        [ -s $picture ] || fail "no $picture"
+    done
+    grep -q 'lambda\[1\]' a.svg || fail "no names in the picture"
+    expect 0 check "$models/ladder.mo" --set n=2000 --quiet --incidence large.svg
+fi
+expect 2 check "$models/andrews.mo" --quiet --incidence a.txt
+expect 3 check "$models/broken/toomany.mo" --json
+says '"singular": true'
+says '"lines": \[5,6,7\]'
+
+# ---- singular models: messages as in test/errors/structure -------------------------------------
+for text in "$root"/test/errors/structure/*.txt; do
+    name=$(basename "$text" .txt)
+    folder=$models/broken
+    [ -f "$root/test/errors/structure/$name.mo" ] && folder=$root/test/errors/structure
+    (cd "$folder" && "$daedal" check "$name.mo" --quiet 2>"$work/err" >"$work/out")
+    [ $? -eq 3 ] || fail "$name: exit code"
+    cmp -s err "$text" || fail "$name: not the message in $text"
+done
+
+# ---- initial values ----------------------------------------------------------------------------
+expect 0 init "$models/pendulum3.mo" --start x=0.8
+says '^  x  *implied  *0.8  *1  *0.2$'
+says '^  y  *fixed  *0  *0  *-$'
+expect 0 init "$models/pendulum3.mo" -o point.csv --quiet
+[ ! -s out ] || fail "init --quiet prints"
+grep -q '^x,implied,1,1$' point.csv || fail "no x in point.csv: $(cat point.csv)"
+expect 0 init "$models/pendulum3.mo" -o point.json
+grep -q '"name": "lambda", "role": "implied"' point.json || fail "no lambda in point.json"
+expect 0 init "$models/pendulum3.mo" -o -
+says '^vy,fixed,0,0$'
+expect 1 init "$models/broken/initialposition.mo"
+says 'cannot hold together: .*initialposition.mo:12'
+says 'x = 1 (fixed), y = 0.5 (fixed)'
+expect 2 init "$models/pendulum3.mo" -o point.txt
+expect 2 init "$models/pendulum3.mo" --start z=1
+expect 2 init "$models/pendulum3.mo" --start-time soon
+expect 2 init
+expect 3 init "$models/broken/toomany.mo"
+
+[ "$failures" -eq 0 ] || exit 1
+echo "check and init: all as expected"
