@@ -45,6 +45,84 @@ void control_start(step_control *c, double h, int order, const dae_options *opti
                         .least_growth = MOST_GROWTH};
 }
 
+static void limit_step(step_control *c)
+{
+    if (c->max_step > 0.0 && fabs(c->h) > c->max_step) c->h = copysign(c->max_step, c->h);
+}
+
+void control_start_one_step(step_control *c, double h, int order, const dae_options *options)
+{
+    control_start(c, h, order, options, order);
+    c->min_order = c->max_order = order;
+    c->starting = false;
+    c->one_step = true;
+}
+
+/* ---- one-step methods ---- */
+
+/* Aim at 0.9 of the step that would meet the tolerance, and the integral part 0.2/p of DOPRI5
+ * [HNW93 II.4]; [Gus91] has 0.4/p, which damps more and follows later. */
+static const double ONE_STEP_SAFETY = 0.9, INTEGRAL = 0.2;
+static const double MOST_RISE = 8.0, MOST_FALL = 0.2, MOST_FALL_REJECTED = 0.1;
+static const double LEAST_ERROR = 1e-4; /* a lucky step says little about the next one */
+
+/* max(error, 1e-10)^-power */
+static double relief(double error, double power)
+{
+    return pow(fmax(error, 1e-10), -power);
+}
+
+/* Factor for h after an accepted step: 0.9 err_n^(-0.85/p) err_{n-1}^(0.2/p); after a failure none
+ * above 1. */
+static double one_step_factor(const step_control *c, const attempt *a)
+{
+    double p = a->order, factor = relief(a->error, 1.0 / p);
+    if (a->next_factor > 0.0) return a->next_factor;
+    if (c->last_error > 0.0)
+        factor =
+            relief(a->error, (1.0 - 0.75 * INTEGRAL) / p) / relief(c->last_error, INTEGRAL / p);
+    factor = fmax(MOST_FALL, fmin(MOST_RISE, ONE_STEP_SAFETY * factor));
+    return c->rejected ? fmin(factor, 1.0) : factor;
+}
+
+static void accept_one_step(step_control *c, const attempt *a)
+{
+    if (!c->fixed) c->h = a->h * one_step_factor(c, a);
+    c->last_error = fmax(a->error, LEAST_ERROR);
+    c->last_order = a->order;
+    c->rejected = c->first = false;
+    c->error_failures = c->other_failures = 0;
+    limit_step(c);
+}
+
+/* 0.9 err^(-1/p) within bounds: the first step may be wrong by many powers of ten */
+static double retry_factor(const step_control *c, const attempt *a)
+{
+    double least = c->first ? LEAST_FIRST_FACTOR : MOST_FALL_REJECTED;
+    if (a->next_factor > 0.0) return a->next_factor;
+    if (!isfinite(a->error)) return least;
+    return fmax(least, fmin(ONE_STEP_SAFETY, ONE_STEP_SAFETY * pow(a->error, -1.0 / a->order)));
+}
+
+static void reject_one_step(step_control *c, const attempt *a)
+{
+    double factor = a->next_factor > 0.0 ? a->next_factor : 0.25;
+    if (a->status == ATTEMPT_OK) {
+        if (++c->error_failures == 1) {
+            c->first_error = a->error;
+            c->first_h = a->h;
+        }
+        factor = retry_factor(c, a);
+    } else {
+        c->other_failures++;
+        if (a->status == ATTEMPT_BOUND) factor = fmax(0.1, fmin(0.9, 0.9 * a->bound_ratio));
+    }
+    c->rejected = true;
+    c->h = a->h * factor;
+}
+
+/* ---- multistep methods ---- */
+
 /* The error estimate ERK = TERK / (k + 1) that order k would have made. */
 static double estimate_at(const attempt *a, int order)
 {
@@ -79,11 +157,6 @@ static double growth(const step_control *c, double estimate, int order)
     return pow(safety * estimate + SMALLEST_ESTIMATE, -1.0 / (order + 1));
 }
 
-static void limit_step(step_control *c)
-{
-    if (c->max_step > 0.0 && fabs(c->h) > c->max_step) c->h = copysign(c->max_step, c->h);
-}
-
 /* Factor for h after an accepted step, from the ratio r that the error estimate allows. */
 static double accepted_factor(const step_control *c, double r)
 {
@@ -94,6 +167,10 @@ static double accepted_factor(const step_control *c, double r)
 
 void control_accept(step_control *c, const attempt *a)
 {
+    if (c->one_step) {
+        accept_one_step(c, a);
+        return;
+    }
     bool steady = c->starting || c->since_change >= STEADY_FOR_LOWER;
     bool lower = steady && wants_lower(a) && a->order > c->min_order;
     if (lower || a->order >= c->max_order) c->starting = false;
@@ -138,6 +215,10 @@ static void reject_error(step_control *c, const attempt *a)
 
 void control_reject(step_control *c, const attempt *a)
 {
+    if (c->one_step) {
+        reject_one_step(c, a);
+        return;
+    }
     if (!c->first) c->starting = false; /* a first step that was too long says nothing */
     c->since_change = 0;
     c->hold = a->order + 1;

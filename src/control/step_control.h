@@ -1,4 +1,5 @@
-/* Order and step size of multistep methods: methods propose, this decides [BCP96 5.2.3]. */
+/* Order and step size: methods propose, this decides. Multistep methods: [BCP96 5.2.3]; one-step
+ * methods of one order: proportional-integral control [Gus91], unless the method knows better. */
 #ifndef DAE_CONTROL_STEP_CONTROL_H
 #define DAE_CONTROL_STEP_CONTROL_H
 
@@ -18,11 +19,17 @@ typedef struct step_control {
     int since_change;    /* accepted steps since h or the order changed */
     int near_bound;      /* accepted steps until the order may rise after a bound was met */
     int hold;            /* accepted steps until h may grow again after a failure */
+    bool one_step;       /* one order: order = the power of h in the error estimate */
+    bool rejected;       /* the last attempt failed */
+    double last_error;   /* of the last accepted step; 0: none */
 } step_control;
 
 /* Begin with a step h at the given order (1, or more with a history). */
 void control_start(step_control *c, double h, int order, const dae_options *options,
                    int method_max_order);
+
+/* The same for a one-step method whose error estimate behaves as h^order. */
+void control_start_one_step(step_control *c, double h, int order, const dae_options *options);
 
 /* An attempt passed (error <= 1): choose order and step of the next one. */
 void control_accept(step_control *c, const attempt *a);

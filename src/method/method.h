@@ -56,14 +56,11 @@ typedef struct attempt {
     int constraint;     /* row of the form's g, -1: none; only with a reason */
 } attempt;
 
-/* Forms a method can work on: it needs one of these. */
-enum { FORM_RESIDUAL = 1, FORM_HESSENBERG = 2, FORM_MECHANICAL = 4, FORM_QUASILINEAR = 8 };
-
 /* State is what a rejected attempt must leave as it was, byte for byte; scratch is free to use. */
 typedef struct method {
     const char *name, *summary, *citation;
     int max_order;
-    unsigned forms;          /* FORM_..; 0 stands for FORM_RESIDUAL */
+    unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
     bool fixed_order;        /* one order, max_order: the controller leaves it alone */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
@@ -85,6 +82,11 @@ typedef struct method {
 } method;
 
 extern const method method_bdf;
+
+/* Whether it needs a form beside the residual one, and "mechanical, hessenberg" of a set of forms.
+ */
+bool method_needs_form(const method *m);
+const char *forms_text(unsigned forms);
 
 const method *method_find(const char *name); /* NULL if unknown; "auto" gives the default */
 

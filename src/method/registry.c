@@ -17,6 +17,39 @@ const method *method_find(const char *name)
     return NULL;
 }
 
+static unsigned forms_of(const method *m)
+{
+    return m->forms ? m->forms : FORM_RESIDUAL;
+}
+
+bool method_needs_form(const method *m)
+{
+    return !(forms_of(m) & FORM_RESIDUAL);
+}
+
+/* One text for each set, so that nothing has to be put together. */
+const char *forms_text(unsigned forms)
+{
+    static const char *const texts[8] = {"",
+                                         "hessenberg",
+                                         "mechanical",
+                                         "mechanical, hessenberg",
+                                         "quasilinear",
+                                         "hessenberg, quasilinear",
+                                         "mechanical, quasilinear",
+                                         "mechanical, hessenberg, quasilinear"};
+    static const char *const with_residual[8] = {"residual",
+                                                 "hessenberg, residual",
+                                                 "mechanical, residual",
+                                                 "mechanical, hessenberg, residual",
+                                                 "quasilinear, residual",
+                                                 "hessenberg, quasilinear, residual",
+                                                 "mechanical, quasilinear, residual",
+                                                 "mechanical, hessenberg, quasilinear, residual"};
+    unsigned others = forms >> 1 & 7u; /* hessenberg, mechanical, quasilinear */
+    return forms & FORM_RESIDUAL ? with_residual[others] : texts[others];
+}
+
 static const method *method_at(int i)
 {
     return i >= 0 && i < METHOD_COUNT ? methods[i] : NULL;
@@ -35,4 +68,21 @@ const char *dae_method_summary(int i)
 const char *dae_method_citation(int i)
 {
     return method_at(i) ? method_at(i)->citation : NULL;
+}
+
+const char *dae_method_forms(int i)
+{
+    return method_at(i) ? forms_text(forms_of(method_at(i))) : NULL;
+}
+
+int dae_method_order(int i)
+{
+    return method_at(i) ? method_at(i)->max_order : 0;
+}
+
+const char *dae_method_index_range(int i)
+{
+    const method *m = method_at(i);
+    if (!m) return NULL;
+    return m->index_range ? m->index_range : "1";
 }

@@ -371,6 +371,16 @@ void dae_index_report_free(dae_index_report *report)
     dae_free(record);
 }
 
+/* Callbacks in another form than the residual one need an instance. false: memory */
+static bool begin_forms(evaluator *eval)
+{
+    const form_source *source = eval->problem->forms;
+    form_instance *forms = form_instance_new(source, 0, eval);
+    if (forms) form_instance_rewrite(forms, form_base_rewriting(source), 0.0);
+    eval->forms = forms;
+    return forms != NULL;
+}
+
 dae_status dae_problem_diagnose(const dae_problem *problem, double t, const double *y,
                                 const double *yp, dae_index_report **report, dae_diag *diag)
 {
@@ -393,8 +403,11 @@ dae_status dae_problem_diagnose(const dae_problem *problem, double t, const doub
     if (!isfinite(t) || !vector_finite(n, y) || !vector_finite(n, yp))
         status =
             diag_set(diag, DAE_ERR_ARGUMENT, "dae_problem_diagnose: t, y and yp must be finite.");
+    else if (problem->forms && !begin_forms(&eval))
+        status = tell(DIAGNOSE_MEMORY, t, n, diag);
     else
         status = report_at(&eval, NULL, t, y, yp, NULL, report, diag);
+    form_instance_free(eval.forms);
     dae_free(zero);
     return status;
 }

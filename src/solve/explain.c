@@ -378,10 +378,36 @@ static dae_status add_index(dae_solver *s, dae_status status)
     return status;
 }
 
+/* The constraint of the form that a method blames, by its name. */
+static void blame_constraint(dae_solver *s, int constraint)
+{
+    int row = -1;
+    const char *name = form_constraint(s->forms, constraint, &row);
+    if (!name && s->form_set) return;
+    diag_equation(&s->diag, row, name);
+    diag_append(&s->diag, " at constraint %s", s->diag.equation_name);
+}
+
+/* What the method itself knows of its failure. */
+static dae_status explain_reason(dae_solver *s, const attempt *a, const char *limit)
+{
+    dae_status status = a->status == ATTEMPT_SINGULAR ? DAE_ERR_SINGULAR : DAE_ERR_CONVERGENCE;
+    diag_set(&s->diag, status, "Method %s: %s", s->method->name, a->reason);
+    if (a->variable >= 0) {
+        blame_variable(s, a->variable, 0.0);
+        diag_append(&s->diag, " (variable %s)", s->diag.variable_name);
+    }
+    if (a->constraint >= 0) blame_constraint(s, a->constraint);
+    diag_append(&s->diag, ", at t = %.9g with steps down to h = %.3g (%s).", a->t, a->h, limit);
+    return status;
+}
+
 dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit)
 {
     s->diag.t = a->t;
     s->diag.h = a->h;
+    bool solves = a->status == ATTEMPT_CONVERGENCE || a->status == ATTEMPT_SINGULAR;
+    if (a->reason && solves) return explain_reason(s, a, limit);
     if (norm_failed(s, a)) return explain_norm(s, a, limit);
     switch (a->status) {
     case ATTEMPT_OK: return add_index(s, explain_error_test(s, a, limit));

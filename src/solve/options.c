@@ -119,10 +119,35 @@ static const char *formulation_name(const char *name)
     return f ? f->name : "residual";
 }
 
-/* Models can be rewritten; callbacks are integrated as they are. */
+/* Residual forms of callbacks in another form. */
+static dae_status check_rewriting(const char *name, const dae_options *o, const dae_problem *p,
+                                  dae_diag *diag)
+{
+    form_rewriting how;
+    bool residual = !method_needs_form(method_find(o->method ? o->method : "auto"));
+    if (!residual && strcmp(name, "auto") != 0)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation \"%s\" is for methods on residual forms; method %s works on "
+                        "the %s form itself.",
+                        name, o->method, form_source_kind(p->forms));
+    bool sound = strchr(name, ':') == NULL || formulation_find(name, NULL);
+    if (sound && form_rewriting_find(p->forms, name, &how)) return DAE_OK;
+    static const char *const tried[] = {"residual", "index3",    "index2",
+                                        "index1",   "baumgarte", "ggl"};
+    diag_set(diag, DAE_ERR_UNSUPPORTED,
+             "Formulation \"%s\" is not on offer for a problem in %s form; choices are auto", name,
+             form_source_kind(p->forms));
+    for (size_t k = 0; k < sizeof tried / sizeof tried[0]; k++)
+        if (form_rewriting_find(p->forms, tried[k], &how)) diag_append(diag, ", %s", tried[k]);
+    diag_append(diag, ".");
+    return DAE_ERR_UNSUPPORTED;
+}
+
+/* Models can be rewritten; residual callbacks are integrated as they are. */
 static dae_status check_formulation(const dae_options *o, const dae_problem *p, dae_diag *diag)
 {
     const char *name = o->formulation ? o->formulation : "auto";
+    if (p->forms) return check_rewriting(name, o, p, diag);
     if (strcmp(name, "auto") == 0 || strcmp(name, "residual") == 0) return DAE_OK;
     if (!p->model)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
@@ -145,6 +170,11 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
     if (!m)
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "There is no method \"%s\"; dae_method_name() lists them.", name);
+    bool other = (o->max_order > 0 && o->max_order != m->max_order) ||
+                 (o->min_order > 0 && o->min_order != m->max_order);
+    if (m->fixed_order && m->forms != 0 && other)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has order %d only; %d was asked for.",
+                        m->name, m->max_order, o->max_order > 0 ? o->max_order : o->min_order);
     if (o->max_order > m->max_order || o->min_order > m->max_order)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has orders 1 to %d; %d was asked for.",
                         m->name, m->max_order,
@@ -153,6 +183,23 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Option min_order = %d is above max_order = %d.",
                         o->min_order, o->max_order);
     return DAE_OK;
+}
+
+/* The method works on a form that the callbacks were written in, or on a weaker one. A model is
+ * asked when it starts. */
+static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    unsigned offers = p->forms ? form_source_offers(p->forms) : FORM_RESIDUAL;
+    if (p->model || !method_needs_form(m) || (m->forms & offers)) return DAE_OK;
+    bool quasilinear = (m->forms & FORM_QUASILINEAR) != 0;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "Method %s works on the form %s, but the problem is in %s form: give the "
+                    "callbacks to %s, or use a method for this form, such as bdf.",
+                    m->name, forms_text(m->forms),
+                    p->forms ? form_source_kind(p->forms) : "residual",
+                    quasilinear ? "dae_problem_from_quasilinear"
+                                : "dae_problem_from_mechanical or dae_problem_from_hessenberg");
 }
 
 /* Options that need something of the problem. */
@@ -188,6 +235,7 @@ dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *d
                           "Option stop_time is infinite; use NAN for no stop time.");
     if (status == DAE_OK && !o->weights) status = check_tolerances(o, p, diag);
     if (status == DAE_OK) status = check_method(o, diag);
+    if (status == DAE_OK) status = check_forms(o, p, diag);
     if (status == DAE_OK) status = check_formulation(o, p, diag);
     if (status == DAE_OK) status = check_against_problem(o, p, diag);
     return status;

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/vector.h"
 
 /* The user's options with every field the library knows: older callers know fewer. */
 static dae_status complete_options(const dae_options *options, dae_options *full, dae_diag *diag)
@@ -45,14 +46,15 @@ static bool allocate_work(dae_solver *s)
     s->at_y = DAE_ARRAY(double, most);
     s->at_yp = DAE_ARRAY(double, most);
     s->jumps = DAE_ARRAY(jump_trace, s->n);
+    s->extent = DAE_ARRAY(double, s->n);
     return s->state && s->scratch && s->kinds && s->y && s->yp && s->work && s->at_y && s->at_yp &&
-           s->jumps;
+           s->jumps && s->extent;
 }
 
 /* Build the rooms that depend on the problem, lowest first. */
 static dae_status furnish(dae_solver *s, dae_diag *diag)
 {
-    s->eval = (evaluator){.problem = s->problem, .stats = &s->stats};
+    s->eval = (evaluator){.problem = s->problem, .stats = &s->stats, .forms = s->forms};
     if (s->hybrid) {
         s->eval.instance = s->hybrid->instance;
         if (!hybrid_options(s->hybrid->instance->form, &s->options))
@@ -69,10 +71,12 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
     if (s->problem->form.n_events > 0)
         status = event_finder_new(&s->events, &s->eval, s->options.event_tolerance, diag);
     s->finest_rtol = finest_rtol(&s->options, s->n);
+    if (s->multipliers) s->norm.hidden = s->multipliers;
     s->context = (method_context){.n = s->n,
                                   .eval = &s->eval,
                                   .newton = &s->newton,
                                   .norm = &s->norm,
+                                  .forms = s->form_set,
                                   .smooth = s->options.dense == DAE_DENSE_SMOOTH};
     if (status != DAE_OK || !s->method->cache_new) return status;
     s->context.cache = s->method->cache_new(&s->context);
@@ -83,6 +87,8 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
 
 static void unfurnish(dae_solver *s)
 {
+    if (s->context.cache && s->method->cache_free) s->method->cache_free(s->context.cache);
+    s->context.cache = NULL;
     if (s->context.cache) s->method->cache_free(s->context.cache);
     s->context.cache = NULL;
     event_finder_free(s->events);
@@ -99,6 +105,7 @@ static void unfurnish(dae_solver *s)
     dae_free(s->at_y);
     dae_free(s->at_yp);
     dae_free(s->jumps);
+    dae_free(s->extent);
     s->events = NULL;
     s->init = NULL;
     s->newton = (newton){0};
@@ -108,6 +115,7 @@ static void unfurnish(dae_solver *s)
     s->kinds = NULL;
     s->y = s->yp = s->work = s->at_y = s->at_yp = NULL;
     s->jumps = NULL;
+    s->extent = NULL;
 }
 
 dae_status solver_bind(dae_solver *s, const dae_problem *problem, dae_options *options)
@@ -133,9 +141,105 @@ dae_status solver_repattern(dae_solver *s, const dae_problem *problem)
     return status;
 }
 
+/* Tolerances and tags of unknowns that are only behind those of the user. */
+static bool extend_options(dae_options *o, int n, int longer)
+{
+    double *rtol = o->rtol_by_variable ? DAE_ARRAY(double, longer) : NULL;
+    double *atol = o->atol_by_variable ? DAE_ARRAY(double, longer) : NULL;
+    dae_tag *tags[2] = {o->y_tags ? DAE_ARRAY(dae_tag, longer) : NULL,
+                        o->yp_tags ? DAE_ARRAY(dae_tag, longer) : NULL};
+    bool ok = (rtol || !o->rtol_by_variable) && (atol || !o->atol_by_variable) &&
+              (tags[0] || !o->y_tags) && (tags[1] || !o->yp_tags);
+    for (int i = 0; ok && i < longer; i++) {
+        if (rtol) rtol[i] = i < n ? o->rtol_by_variable[i] : o->rtol;
+        if (atol) atol[i] = i < n ? o->atol_by_variable[i] : o->atol;
+        if (tags[0]) tags[0][i] = i < n ? o->y_tags[i] : DAE_TAG_GUESS;
+        if (tags[1]) tags[1][i] = i < n ? o->yp_tags[i] : DAE_TAG_GUESS;
+    }
+    options_free(o);
+    o->rtol_by_variable = rtol;
+    o->atol_by_variable = atol;
+    o->y_tags = tags[0];
+    o->yp_tags = tags[1];
+    return ok;
+}
+
+/* The residual problem that the formulation asks for, in place of base. */
+static dae_status rewrite(dae_solver *s, dae_diag *diag)
+{
+    form_rewriting how;
+    const form_source *source = s->base->forms;
+    form_rewriting_find(source, s->options.formulation, &how);
+    const formulation *f = formulation_find(s->options.formulation, NULL);
+    double alpha = s->options.formulation_parameter;
+    if (!(alpha > 0.0) && f) alpha = f->parameter;
+    form_instance_rewrite(s->forms, how, alpha);
+    if (how == form_base_rewriting(source)) return DAE_OK;
+    dae_status status = form_residual_problem(s->base, how, &s->rewritten, diag);
+    if (status != DAE_OK) return status;
+    int n = s->n, longer = s->rewritten->form.n;
+    s->problem = s->rewritten;
+    s->n = longer;
+    s->multipliers = DAE_ARRAY(bool, longer);
+    if (!s->multipliers || !extend_options(&s->options, n, longer))
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", longer);
+    for (int i = n; i < longer; i++) s->multipliers[i] = true;
+    if (longer > n && (s->options.norm || s->options.weights))
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Options norm and weights are for the unknowns of the problem, but "
+                        "formulation ggl adds multipliers: choose another one (index1, index2, "
+                        "index3, baumgarte), or a method on the form itself.");
+    return DAE_OK;
+}
+
+/* Callbacks in another form: for the method as they are, or as a residual. */
+static dae_status adopt_forms(dae_solver *s, dae_diag *diag)
+{
+    const form_source *source = s->base->forms;
+    unsigned wanted = s->method->forms;
+    s->forms = form_instance_new(source, wanted, &s->eval);
+    if (!s->forms) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the problem's form.");
+    form_instance_rewrite(s->forms, form_base_rewriting(source), 0.0);
+    s->form_set = form_instance_set(s->forms);
+    return solver_uses_forms(s) ? DAE_OK : rewrite(s, diag);
+}
+
+/* Which of the forms the set has. */
+static unsigned forms_in(const form_set *set)
+{
+    if (!set) return 0;
+    return (set->hessenberg ? FORM_HESSENBERG : 0u) | (set->mechanical ? FORM_MECHANICAL : 0u) |
+           (set->quasilinear ? FORM_QUASILINEAR : 0u);
+}
+
+bool solver_uses_forms(const dae_solver *s)
+{
+    return (s->method->forms & forms_in(s->form_set)) != 0;
+}
+
+bool solver_rewritten(const dae_solver *s)
+{
+    return reform_active(s) || s->rewritten;
+}
+
+void solver_to_base(const dae_solver *s, const double *y, const double *yp, double *base_y,
+                    double *base_yp)
+{
+    if (reform_active(s)) {
+        reform_to_base(s, y, yp, base_y, base_yp);
+        return;
+    }
+    if (base_y) vector_copy(s->base->form.n, y, base_y);
+    if (base_yp) vector_copy(s->base->form.n, yp, base_yp);
+}
+
 static dae_status assemble(dae_solver *s, dae_diag *diag)
 {
     s->method = method_find(s->options.method);
+    if (s->base->forms) {
+        dae_status status = adopt_forms(s, diag);
+        if (status != DAE_OK) return status;
+    }
     if (s->problem->model) {
         s->hybrid = hybrid_new(s->problem->model);
         s->reform = s->hybrid ? reform_new(s->problem) : NULL;
@@ -179,6 +283,9 @@ void dae_solver_free(dae_solver *s)
     options_free(&s->base_options);
     reform_free(s->reform);
     hybrid_free(s->hybrid);
+    form_instance_free(s->forms);
+    dae_problem_free(s->rewritten);
+    dae_free(s->multipliers);
     dae_free(s->past_t);
     dae_free(s->past_y);
     dae_free(s);
@@ -221,7 +328,7 @@ dae_status dae_solver_local_errors(const dae_solver *s, double *errors)
     bool accepted = s->last.t + s->last.h == s->t_new; /* not so after a rejected attempt */
     if (s->phase < PHASE_RUNNING || !s->last.estimate || !accepted) return DAE_ERR_STATE;
     if (reform_active(s)) { /* of a variant: variables of the base that are no unknowns: 0 */
-        reform_to_base(s, s->last.estimate, NULL, errors, NULL);
+        solver_to_base(s, s->last.estimate, NULL, errors, NULL);
         for (int i = 0; i < s->base->form.n; i++) errors[i] *= s->last.error_constant;
         return DAE_OK;
     }

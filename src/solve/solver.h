@@ -36,14 +36,20 @@ struct dae_solver {
     error_norm norm;
     newton newton;
     initializer *init;
-    event_finder *events; /* NULL if the problem has none */
-    hybrid *hybrid;       /* discrete side of a model; NULL for callbacks */
-    reform *reform;       /* variants of a model; NULL for callbacks */
-    bool terminated;      /* by the model */
-    bool compile_tried;   /* native code has been asked for */
+    event_finder *events;     /* NULL if the problem has none */
+    hybrid *hybrid;           /* discrete side of a model; NULL for callbacks */
+    reform *reform;           /* variants of a model; NULL for callbacks */
+    form_instance *forms;     /* callbacks in another form than the residual one; NULL: none */
+    dae_problem *rewritten;   /* residual problem made from them, with more unknowns behind those of
+                                 base, and another pattern; owned, NULL: base serves */
+    bool *multipliers;        /* its unknowns that base does not have; owned */
+    const form_set *form_set; /* what the problem offers beside its residual form, or NULL */
+    bool terminated;          /* by the model */
+    bool compile_tried;       /* native code has been asked for */
 
     const method *method;
     void *state, *scratch;
+    const form_set *cache_forms; /* what context.cache was made for */
     method_context context;
     step_control control;
     attempt last;
@@ -62,6 +68,7 @@ struct dae_solver {
     bool weights_sound;  /* the error weights at t_new are fit for use */
 
     jump_trace *jumps; /* per variable */
+    double *extent;    /* per variable: largest value on steps of ordinary length */
     bool jump_told;    /* the user knows of one */
 
     /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
@@ -81,6 +88,14 @@ dae_status solver_bind(dae_solver *s, const dae_problem *problem, dae_options *o
 /* The same variables and options, other equations and pattern: the method keeps its history. */
 dae_status solver_repattern(dae_solver *s, const dae_problem *problem);
 
+/* Whether the method works on a form beside the residual one. */
+bool solver_uses_forms(const dae_solver *s);
+/* Whether other unknowns are integrated than the user has; and the user's from those. Either output
+ * may be NULL, and so may the input that it does not need. */
+bool solver_rewritten(const dae_solver *s);
+void solver_to_base(const dae_solver *s, const double *y, const double *yp, double *base_y,
+                    double *base_yp);
+
 /* solve/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);
 /* First step size towards tend, signed. */
@@ -98,6 +113,10 @@ void solver_interpolate(const dae_solver *s, double t, int derivative, double *y
 /* solve/jump.c: after a failed error test, excuse the algebraic variables that jump without an
  * event from it; whether there are any new ones, so that the step is worth another try. */
 bool jump_excuse(dae_solver *s, const attempt *a);
+/* The same where the run would have to end because of algebraic variables alone. */
+bool jump_last_resort(dae_solver *s, const attempt *a);
+/* After an accepted step: how large the variables are. */
+void jump_note(dae_solver *s);
 void jump_forget(dae_solver *s);
 
 /* solve/explain.c: failures in words. Each returns the status it puts into the diagnostic. */

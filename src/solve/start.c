@@ -45,9 +45,11 @@ static bool has_columns(const iteration *it)
 static dae_status resolve_kinds(dae_solver *s, double t, double h)
 {
     const dae_kind *given = s->problem->form.kinds;
-    bool look = any_auto_kind(s) && has_columns(&s->matrix);
-    if (look || s->matrix.jac.undetected) { /* finding a pattern allocates: not while stepping */
-        s->matrix.jac.unmask = look;        /* h is a guess: a zero may be but a small number */
+    bool residual = !solver_uses_forms(s); /* else there is no need for a matrix */
+    bool look = residual && any_auto_kind(s) && has_columns(&s->matrix);
+    if (look || (residual &&
+                 s->matrix.jac.undetected)) { /* finding a pattern allocates: not while stepping */
+        s->matrix.jac.unmask = look;          /* h is a guess: a zero may be but a small number */
         iteration_status status =
             iteration_evaluate(&s->matrix, t, s->y, s->yp, 1.0 / h, h, s->norm.weights, NULL);
         if (status == ITERATION_MEMORY)
@@ -101,6 +103,46 @@ static dae_init resolve_init(const dae_solver *s, dae_init mode)
     return general ? DAE_INIT_GENERAL : DAE_INIT_DIFFERENTIAL;
 }
 
+/* A method on forms that the problem, or the model as it is now, cannot offer. */
+static dae_status check_forms(dae_solver *s)
+{
+    if (!method_needs_form(s->method) || solver_uses_forms(s)) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "Method %s works on the form %s, which the equations of the %s do not have. "
+                    "Use a method for residual forms, such as bdf.",
+                    s->method->name, forms_text(s->method->forms), s->hybrid ? "model" : "problem");
+}
+
+/* The forms tell consistent values on all levels themselves, unless all y' are given, or they are
+ * integrated as a square residual that leaves hidden constraints to the general engine. */
+static bool forms_initialize(const dae_solver *s, dae_init mode)
+{
+    if (!s->forms || mode == DAE_INIT_DERIVATIVE) return false;
+    return solver_uses_forms(s) || !s->form_set->quasilinear || s->rewritten;
+}
+
+static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mode)
+{
+    if (!forms_initialize(s, mode))
+        return initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
+    int n = s->base->form.n;
+    for (int i = n; i < s->n; i++) s->y[i] = s->yp[i] = 0.0; /* multipliers mu */
+    return form_consistent(s->forms, t, s->norm.weights, s->options.y_tags, s->y, s->yp, &s->diag);
+}
+
+/* The matrices of the method, for the forms at hand. */
+static dae_status renew_cache(dae_solver *s)
+{
+    const method *m = s->method;
+    if (!m->cache_new) return DAE_OK;
+    if (s->context.cache && !s->forms && s->cache_forms == s->context.forms) return DAE_OK;
+    if (s->context.cache) m->cache_free(s->context.cache);
+    s->context.cache = m->cache_new(&s->context);
+    s->cache_forms = s->context.forms;
+    if (s->context.cache) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.", m->name);
+}
+
 dae_status solver_begin(dae_solver *s, double t, dae_init mode)
 {
     s->phase = PHASE_NEW;
@@ -109,8 +151,10 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     s->last = (attempt){0};
     newton_reset(&s->newton);
     jump_forget(s);
-    dae_status status = solver_update_weights(s, t, s->y);
+    dae_status status = check_forms(s);
+    if (status == DAE_OK) status = solver_update_weights(s, t, s->y);
     if (status != DAE_OK) return status;
+    if (s->forms) form_instance_look(s->forms, t, s->y);
     double h = start_scale(s, t);
     status = resolve_kinds(s, t, h);
     if (status != DAE_OK) return status;
@@ -120,7 +164,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (mode != DAE_INIT_NONE) {
         status = solver_update_weights(s, t, s->y); /* anew, since the kinds are known now */
         if (status != DAE_OK) return status;
-        status = initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
+        status = make_consistent(s, t, h, mode);
         if (status == DAE_ERR_EVALUATION && s->hybrid) return explain_evaluation(s, EVAL_RETRY);
         if (status != DAE_OK) return status;
     }
@@ -130,11 +174,23 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
         eval_status eval = event_finder_start(s->events, t, s->y, s->yp);
         if (eval != EVAL_OK) return explain_events(s, eval);
     }
+    status = renew_cache(s);
+    if (status != DAE_OK) return status;
     s->searched = t;
     s->stats.starts++;
     s->stats.t = t;
     s->phase = PHASE_POISED;
     return DAE_OK;
+}
+
+/* A one-step method of order p: over T = ||y|| / ||y'|| the solution changes by all of itself, and
+ * errors of size ||y|| (h/T)^p are within the tolerance for h = T ||y||^(-1/p); a fifth of that. */
+static double guess_one_step(const dae_solver *s, double tend, double speed)
+{
+    double most = 0.1 * fabs(tend - s->t), size = norm_of(&s->norm, s->y, s->norm.tested);
+    if (!(speed > 0.0)) return fmin(most, 1e-3 * fabs(tend - s->t));
+    if (!(size > 1.0)) return fmin(most, 0.5 / speed);
+    return fmin(most, 0.2 * size / speed * pow(size, -1.0 / s->method->max_order));
 }
 
 /* h0 = min(1e-3 |tend - t|, 1/2 / ||y'||) [BCP96 5.2.3]; with a history its last step */
@@ -143,6 +199,7 @@ static double guess_first_step(const dae_solver *s, double tend)
     if (s->history > 1) return fmin(fabs(s->past_t[0] - s->past_t[1]), fabs(tend - s->t));
     double h = 1e-3 * fabs(tend - s->t);
     double speed = fmin(norm_of(&s->norm, s->yp, s->norm.tested), 1e150); /* h0 = 0 is none */
+    if (s->method->fixed_order) return guess_one_step(s, tend, speed);
     return speed > 0.5 / h ? 0.5 / speed : h;
 }
 
@@ -182,8 +239,9 @@ static bool finite_input(dae_solver *s, double t, const double *y, const double 
 
 static void take_values(dae_solver *s, const double *y, const double *yp)
 {
-    if (y) vector_copy(s->n, y, s->y);
-    if (yp) vector_copy(s->n, yp, s->yp);
+    int n = s->rewritten ? s->base->form.n : s->n;
+    if (y) vector_copy(n, y, s->y);
+    if (yp) vector_copy(n, yp, s->yp);
 }
 
 static void drop_history(dae_solver *s)
@@ -216,8 +274,9 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     if (status != DAE_OK) return status;
     if (s->hybrid)
         hybrid_start_values(s);
-    else if (!yp0)
+    else if (!yp0 || s->rewritten)
         vector_zero(s->n, s->yp);
+    if (s->rewritten) vector_zero(s->n, s->y);
     take_values(s, y0, yp0);
     return s->hybrid ? hybrid_start(s, t0) : solver_begin(s, t0, s->options.init);
 }
@@ -245,6 +304,15 @@ static void history_slope(int n, int count, const double *times, const double *v
         vector_axpy(n, weight, values + (size_t)i * (size_t)n, yp);
     }
     vector_axpy(n, first, values, yp);
+}
+
+/* count rows of n values each, with zeros behind up to `longer`; NULL: memory */
+static double *longer_rows(const double *values, int count, int n, int longer)
+{
+    double *rows = DAE_ARRAY(double, (size_t)count *(size_t)longer);
+    for (int i = 0; rows && i < count; i++)
+        vector_copy(n, values + (size_t)i * (size_t)n, rows + (size_t)i * (size_t)longer);
+    return rows;
 }
 
 /* A model starts with an event; a history that it does not continue is of no use. */
@@ -286,10 +354,14 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
             return s->diag.status;
     dae_status status = reform_return(s);
     if (status != DAE_OK) return status;
-    if (!yp0) history_slope(s->n, count, times, values, s->yp);
+    int n = s->base->form.n;
+    if (s->rewritten) vector_zero(s->n, s->yp);
+    if (!yp0) history_slope(s->rewritten ? n : s->n, count, times, values, s->yp);
+    if (s->rewritten) vector_zero(s->n, s->y);
     take_values(s, values, yp0);
     s->past_t = dae_copy(times, (size_t)count, sizeof(double));
-    s->past_y = dae_copy(values, (size_t)count * (size_t)s->n, sizeof(double));
+    s->past_y = s->rewritten ? longer_rows(values, count, n, s->n)
+                             : dae_copy(values, (size_t)count * (size_t)s->n, sizeof(double));
     if (!s->past_t || !s->past_y) {
         drop_history(s);
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the history.");

@@ -32,7 +32,8 @@ dae_status solver_point(dae_solver *s, double t)
 {
     solver_interpolate(s, t, 0, s->at_y);
     solver_interpolate(s, t, 1, s->at_yp);
-    if (!s->options.project_output || s->phase == PHASE_POISED) return DAE_OK;
+    bool project = s->options.project_output && !solver_uses_forms(s);
+    if (!project || s->phase == PHASE_POISED) return DAE_OK;
     eval_status status = initializer_project(s->init, t, s->t_new - s->t_old, s->kinds,
                                              s->norm.weights, s->at_y, s->at_yp);
     return status == EVAL_STOP ? explain_evaluation(s, status) : DAE_OK;
@@ -59,16 +60,13 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
                         derivative);
-    if (!s->options.project_output && !reform_active(s)) {
+    if (!s->options.project_output && !solver_rewritten(s)) {
         solver_interpolate(s, t, derivative, y);
         return DAE_OK;
     }
     status = solver_point(s, t);
     if (status != DAE_OK) return status;
-    if (reform_active(s))
-        reform_to_base(s, s->at_y, s->at_yp, derivative ? NULL : y, derivative ? y : NULL);
-    else
-        vector_copy(s->n, derivative ? s->at_yp : s->at_y, y);
+    solver_to_base(s, s->at_y, s->at_yp, derivative ? NULL : y, derivative ? y : NULL);
     return DAE_OK;
 }
 
@@ -96,7 +94,9 @@ static dae_step_result result_of(const attempt *a, bool accepted)
 /* The variable that dominated the error estimate, or the last Newton correction; -1 if none. */
 static int dominant_variable(const dae_solver *s, const attempt *a)
 {
+    if (a->status == ATTEMPT_OK && !a->estimate) return -1;
     if (a->status == ATTEMPT_OK) return vector_argmax(s->n, a->estimate, s->norm.tested);
+    if (a->reason) return a->variable;
     if (a->status == ATTEMPT_BOUND) return s->newton.bound_variable;
     if (a->status == ATTEMPT_SINGULAR) return s->matrix.singular_column;
     if (s->newton.iterations == 0) return -1;
@@ -142,7 +142,10 @@ static void start_method(dae_solver *s, double tend)
     int order = s->history > 1 ? s->history - 1 : 1;
     if (s->options.max_order > 0 && order > s->options.max_order) order = s->options.max_order;
     s->method->start(s->state, s->scratch, &s->context, &at);
-    control_start(&s->control, h, order, &s->options, s->method->max_order);
+    if (s->method->fixed_order)
+        control_start_one_step(&s->control, h, s->method->max_order, &s->options);
+    else
+        control_start(&s->control, h, order, &s->options, s->method->max_order);
     if (newton_matrix_is_cheap(&s->newton)) s->control.least_growth = 1.3;
     s->stats.h0 = h;
     s->direction = h > 0.0 ? 1.0 : -1.0;
@@ -202,6 +205,11 @@ static bool too_many_failures(const dae_solver *s)
            s->control.other_failures >= s->options.max_convergence_failures;
 }
 
+static bool is_stuck(const dae_solver *s)
+{
+    return too_many_failures(s) || step_too_small(s, s->control.h);
+}
+
 /* Try until an attempt passes; on DAE_OK s->last holds it. */
 static dae_status attempt_until_accepted(dae_solver *s)
 {
@@ -220,6 +228,11 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
         if (a->status == ATTEMPT_OK && jump_excuse(s, a)) continue;
         control_reject(&s->control, a);
+        if (a->status == ATTEMPT_OK && is_stuck(s) && jump_last_resort(s, a)) {
+            s->control.h = a->h;
+            s->control.error_failures = 0;
+            continue;
+        }
         if (too_many_failures(s)) return explain_rejections(s, a, "too many failures in one step");
         if (step_too_small(s, s->control.h)) return explain_rejections(s, a, smallness_text(s));
     }
@@ -234,6 +247,7 @@ static dae_status accept_step(dae_solver *s)
     s->t_new = a->t + a->h;
     control_accept(&s->control, a);
     norm_step_done(&s->norm);
+    jump_note(s);
     s->stats.steps++;
     s->stats.t = s->t_new;
     s->stats.last_order = a->order;
@@ -400,12 +414,7 @@ static dae_status deliver(dae_solver *s, dae_status status, double *y, double *y
     if (status < 0) {
         solver_interpolate(s, s->t, 0, s->at_y);
         solver_interpolate(s, s->t, 1, s->at_yp);
-        if (reform_active(s)) {
-            reform_to_base(s, s->at_y, s->at_yp, y, yp);
-            return status;
-        }
-        if (y) vector_copy(s->n, s->at_y, y);
-        if (yp) vector_copy(s->n, s->at_yp, yp);
+        solver_to_base(s, s->at_y, s->at_yp, y, yp);
         return status;
     }
     dae_status at = y ? dae_solver_at(s, s->t, 0, y) : DAE_OK;

@@ -10,14 +10,17 @@
 
 #include "system/residual.h"
 
+/* Forms that a problem can offer, and that a method can work on. */
+enum { FORM_RESIDUAL = 1, FORM_HESSENBERG = 2, FORM_MECHANICAL = 4, FORM_QUASILINEAR = 8 };
+
 /* A matrix whose values a form delivers: rows x columns, dense if colptr is NULL. */
 typedef struct form_matrix {
     int rows, columns;
     const int *colptr, *rowind; /* borrowed; NULL: dense, element (i,j) at [i + j*rows] */
     size_t count;               /* of values */
     bool constant;              /* the same at every point */
-    bool diagonal;              /* square, and only the diagonal may be nonzero */
-    int block;                  /* > 1: block diagonal with blocks of this size; else 0 */
+    bool diagonal; /* square, and only the diagonal may be nonzero, whether dense or compressed */
+    int block;     /* > 1: block diagonal with blocks of this size, compressed; else 0 */
 } form_matrix;
 
 /* y' = f(t, y, z), 0 = g(t, y): index 2 where g_y f_z is regular [BH93 (1.1)]. With u (nu > 0) also
@@ -79,5 +82,75 @@ typedef struct form_set {
     const quasilinear_form *quasilinear;
     form_places hessenberg_places, mechanical_places, quasilinear_places;
 } form_set;
+
+/* ---- forms from callbacks ---- */
+
+/* The problem's own copy of a description, immutable; and one solver's view of it, with work space
+ * for differences and conversions. */
+typedef struct form_source form_source;
+typedef struct form_instance form_instance;
+
+/* Deep copies of a checked description; NULL: memory. */
+form_source *form_source_mechanical(const dae_mechanical *form);
+form_source *form_source_hessenberg(const dae_hessenberg *form);
+form_source *form_source_quasilinear(const dae_quasilinear *form);
+void form_source_free(form_source *source); /* NULL is fine */
+
+/* Unknowns (q, v, lambda), (y, z, u) or x; and constraints with names. */
+int form_source_size(const form_source *source);
+const char *form_source_kind(const form_source *source); /* "mechanical", .. */
+
+/* FORM_..: what it was written in, and every weaker form. */
+unsigned form_source_offers(const form_source *source);
+
+/* Builds the forms in `wanted` that the source offers, and what it was written in. Failures are
+ * recorded in eval, calls counted in its statistics; both are borrowed. NULL: memory. */
+form_instance *form_instance_new(const form_source *source, unsigned wanted, evaluator *eval);
+void form_instance_free(form_instance *instance); /* NULL is fine */
+const form_set *form_instance_set(const form_instance *instance);
+
+/* Name of a constraint, and its row in the residual form; NULL: there is none. instance may be
+ * NULL.
+ */
+const char *form_constraint(const form_instance *instance, int constraint, int *row);
+
+/* Look at the mass matrix at a point and around: whether it is constant or diagonal, where nothing
+ * was declared. Before a method starts. */
+void form_instance_look(form_instance *instance, double t, const double *y);
+
+/* ---- the residual forms that follow ---- */
+
+typedef enum form_rewriting {
+    FORM_AS_GIVEN = 0, /* mechanical: index 3; hessenberg: index 2; quasilinear: E x' = f, 0 = g */
+    FORM_INDEX2,       /* mechanical: 0 = G v + g_t */
+    FORM_INDEX1,       /* mechanical: 0 = G v' + ..; hessenberg: 0 = g_y f + g_t */
+    FORM_BAUMGARTE,    /* mechanical: 0 = g'' + 2 alpha g' + alpha^2 g */
+    FORM_GGL           /* constraints of two levels, with multipliers mu behind the unknowns:
+                          q' = v - G' mu [GLG85]; quasilinear: A'(A x' - b) + g_x' mu = 0, where
+                          A = [E; g_x], b = [f; -g_t]. FORM_INDEX1 is the same without g and mu */
+} form_rewriting;
+
+/* A formulation by name; "auto": the default. False: not on offer for this form. */
+bool form_rewriting_find(const form_source *source, const char *name, form_rewriting *rewriting);
+
+/* A problem in the unknowns of the form, which takes over the source, also on failure; and another
+ * residual problem of it, whose first unknowns are the same. Their evaluators need `forms`. The
+ * second one does not own the source. */
+dae_status form_problem_new(form_source *source, int n_events, const dae_event *events,
+                            dae_problem **problem, dae_diag *diag);
+dae_status form_residual_problem(const dae_problem *base, form_rewriting rewriting,
+                                 dae_problem **problem, dae_diag *diag);
+/* The rewriting behind the first one: as given, if that is square. */
+form_rewriting form_base_rewriting(const form_source *source);
+/* Which rewriting the residual callbacks of an instance compute. */
+void form_instance_rewrite(form_instance *instance, form_rewriting rewriting, double alpha);
+
+/* ---- consistent initial values ---- */
+
+/* Move the unknowns of the form as little as possible (in units of weights; tags FIXED: not at all)
+ * onto the constraints of all levels, and find y'. tags may be NULL. y and yp have the form's size.
+ */
+dae_status form_consistent(form_instance *instance, double t, const double *weights,
+                           const dae_tag *tags, double *y, double *yp, dae_diag *diag);
 
 #endif

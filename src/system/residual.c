@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "system/forms.h"
 #include "system/model.h"
 
 #include <stdint.h>
@@ -342,6 +343,7 @@ void dae_problem_free(dae_problem *problem)
 {
     if (!problem) return;
     model_form_free(problem->model);
+    form_source_free(problem->forms);
     dae_residual *form = &problem->form;
     dae_free((void *)(uintptr_t)form->events);
     dae_free((void *)(uintptr_t)problem->event_names);
@@ -426,10 +428,11 @@ static inline eval_status guard(evaluator *e, const char *callback, double t, in
     return record_nonfinite(e, callback, t, component, result[component]);
 }
 
-/* What the callbacks receive: a model's instance belongs to one solver. */
+/* What the callbacks receive: the instance of a model or a form belongs to one solver. */
 static void *user_of(const evaluator *e)
 {
-    return e->instance ? e->instance : e->problem->form.user;
+    if (e->instance) return e->instance;
+    return e->forms ? e->forms : e->problem->form.user;
 }
 
 eval_status evaluate_residual(evaluator *e, double t, const double *y, const double *yp, double *f,
@@ -437,7 +440,9 @@ eval_status evaluate_residual(evaluator *e, double t, const double *y, const dou
 {
     const dae_residual *form = &e->problem->form;
     ++*counter;
-    return guard(e, "residual", t, form->f(t, y, yp, f, user_of(e)), form->n, f);
+    int code = form->f(t, y, yp, f, user_of(e));
+    if (code != 0 && e->forms) return code < 0 ? EVAL_STOP : EVAL_RETRY; /* recorded there */
+    return guard(e, "residual", t, code, form->n, f);
 }
 
 /* Row and column of entry k of a layout. */
@@ -545,7 +550,8 @@ static void report_component(const evaluator *e, dae_diag *diag)
         diag_variable(diag, failure->component, name);
         diag_append(diag, " for variable %s", name);
     } else {
-        const char *name = problem_equation(e->problem, failure->component);
+        const char *name = failure->equation;
+        if (!name) name = problem_equation(e->problem, failure->component);
         diag_equation(diag, failure->component, name);
         diag_append(diag, e->instance ? " in %s" : " in equation %s",
                     name ? name : "(outside the matrix)");

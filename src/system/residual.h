@@ -15,6 +15,7 @@ struct dae_problem {
     const char *const *event_names; /* table behind form.events[].name, owned */
     struct model_form *model;       /* behind it, or NULL for callbacks; owned */
     dae_engine engine;              /* how a model runs */
+    struct form_source *forms;      /* callbacks in another form, behind `form`; owned, or NULL */
 };
 
 typedef enum eval_status {
@@ -31,7 +32,8 @@ typedef struct eval_failure {
     int component;        /* first non-finite component (jacobian: its row), -1 */
     int variable;         /* jacobian: column of the first non-finite entry, else -1 */
     double t;
-    double value; /* the non-finite value */
+    double value;         /* the non-finite value */
+    const char *equation; /* name of the component, where rows of the residual form will not do */
 } eval_failure;
 
 /* One solver's view of the problem: counts calls and remembers the last failure. */
@@ -39,6 +41,7 @@ typedef struct evaluator {
     const dae_problem *problem; /* borrowed */
     dae_stats *stats;           /* borrowed */
     void *instance;             /* handed to a model's callbacks in place of form.user, or NULL */
+    void *forms; /* the same for callbacks in another form (form_instance), or NULL */
     eval_failure failure;
 } evaluator;
 

@@ -1,0 +1,328 @@
+/* The mechanical form q' = v, M v' = f - G' lambda, 0 = g(t,q) from callbacks. */
+#include <float.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "system/form_parts.h"
+
+/* Notation: n = nq, m = nlambda. Rows of the as-given residual form, for messages: n kinematic
+ * equations, n of motion, m constraints. */
+
+static const dae_mechanical *form_of(const form_instance *x)
+{
+    return &x->source->as.m;
+}
+
+static double time_scale(const dae_mechanical *form)
+{
+    return form->time_scale > 0.0 ? form->time_scale : 1.0;
+}
+
+static bool has_gradient(const dae_mechanical *form)
+{
+    return form->gradient || form->all;
+}
+
+static bool has_rate(const dae_mechanical *form)
+{
+    return form->rate || form->all || form->scleronomic;
+}
+
+/* ---- single callbacks ---- */
+
+static eval_status eval_g(void *context, double t, const double *q, double *g)
+{
+    form_instance *x = context;
+    const dae_mechanical *form = form_of(x);
+    if (form->nlambda == 0) return EVAL_OK;
+    const dae_mechanical_point at = {.t = t, .q = q};
+    int code = form->constraint(&at, g, form->user);
+    return form_judge(x, "constraint", t, code, (size_t)form->nlambda, g, 2 * form->nq, NULL);
+}
+
+/* g, counted as an evaluation for differences */
+static eval_status eval_g_difference(void *context, double t, const double *q, double *g)
+{
+    form_instance *x = context;
+    x->eval->stats->jacobian_residuals++;
+    return eval_g(context, t, q, g);
+}
+
+static eval_status call(form_instance *x, dae_mechanical_fn fn, const char *name,
+                        const dae_mechanical_point *at, int count, int first_row, double *out)
+{
+    int code = fn(at, out, form_of(x)->user);
+    return form_judge(x, name, at->t, code, (size_t)count, out, first_row, NULL);
+}
+
+static eval_status eval_mass(form_instance *x, double t, const double *q, double *M)
+{
+    const dae_mechanical *form = form_of(x);
+    const form_matrix *layout = &x->mechanical.M_matrix;
+    if (!form->mass) {
+        for (int i = 0; i < form->nq; i++) M[i] = 1.0;
+        return EVAL_OK;
+    }
+    memset(M, 0, layout->count * sizeof *M);
+    const dae_mechanical_point at = {.t = t, .q = q};
+    int code = form->mass(&at, M, form->user);
+    return form_judge(x, "mass", t, code, layout->count, M, form->nq, layout);
+}
+
+static eval_status eval_gradient(form_instance *x, double t, const double *q, double *G)
+{
+    const dae_mechanical *form = form_of(x);
+    const form_matrix *layout = &x->mechanical.G_matrix;
+    if (!form->gradient)
+        return difference_matrix(&x->mw.gradient, layout, eval_g_difference, x, t, q, form->nominal,
+                                 G);
+    memset(G, 0, layout->count * sizeof *G);
+    const dae_mechanical_point at = {.t = t, .q = q};
+    int code = form->gradient(&at, G, form->user);
+    return form_judge(x, "gradient", t, code, layout->count, G, 2 * form->nq, layout);
+}
+
+static eval_status eval_rate(form_instance *x, double t, const double *q, double *rate)
+{
+    const dae_mechanical *form = form_of(x);
+    if (form->scleronomic) {
+        vector_zero(form->nlambda, rate);
+        return EVAL_OK;
+    }
+    if (!form->rate)
+        return difference_along(&x->mw.gradient, eval_g_difference, x, t, q, NULL, time_scale(form),
+                                rate);
+    const dae_mechanical_point at = {.t = t, .q = q};
+    return call(x, form->rate, "rate", &at, form->nlambda, 2 * form->nq, rate);
+}
+
+/* ---- all at once ---- */
+
+static eval_status eval_all(form_instance *x, double t, const double *q, const double *v,
+                            const dae_mechanical_values *out)
+{
+    const dae_mechanical *form = form_of(x);
+    const form_matrix *M = &x->mechanical.M_matrix, *G = &x->mechanical.G_matrix;
+    size_t n = (size_t)form->nq, m = (size_t)form->nlambda;
+    int constraints = 2 * form->nq;
+    if (out->mass) memset(out->mass, 0, M->count * sizeof(double));
+    if (out->gradient) memset(out->gradient, 0, G->count * sizeof(double));
+    const dae_mechanical_point at = {.t = t, .q = q, .v = v};
+    int code = form->all(&at, out, form->user);
+    if (code != 0) return form_judge(x, "all", t, code, 0, NULL, 0, NULL);
+    eval_status status = EVAL_OK;
+    if (out->mass) status = form_judge(x, "all (mass)", t, 0, M->count, out->mass, form->nq, M);
+    if (!status && out->force)
+        status = form_judge(x, "all (force)", t, 0, n, out->force, form->nq, NULL);
+    if (!status && out->gradient)
+        status = form_judge(x, "all (gradient)", t, 0, G->count, out->gradient, constraints, G);
+    if (!status && out->rate)
+        status = form_judge(x, "all (rate)", t, 0, m, out->rate, constraints, NULL);
+    if (!status && out->curvature)
+        status = form_judge(x, "all (curvature)", t, 0, m, out->curvature, constraints, NULL);
+    return status;
+}
+
+/* ---- levels of the constraints ---- */
+
+/* c = G v + g_t at (t, q) for v = mw.v_fixed; G_moved is work space */
+static eval_status velocity_level(void *context, double t, const double *q, double *c)
+{
+    form_instance *x = context;
+    mechanical_work *w = &x->mw;
+    x->eval->stats->jacobian_residuals++;
+    eval_status status;
+    if (form_of(x)->all) {
+        const dae_mechanical_values out = {.gradient = w->G_moved, .rate = c};
+        status = eval_all(x, t, q, w->v_fixed, &out);
+    } else {
+        status = eval_gradient(x, t, q, w->G_moved);
+        if (status == EVAL_OK) status = eval_rate(x, t, q, c);
+    }
+    if (status == EVAL_OK)
+        form_matrix_multiply(&x->mechanical.G_matrix, w->G_moved, 1.0, w->v_fixed, c);
+    return status;
+}
+
+/* c = d/ds g(t + s, q + s v) at s = 0: the same from g alone */
+static eval_status velocity_level_of_g(void *context, double t, const double *q, double *c)
+{
+    form_instance *x = context;
+    const dae_mechanical *form = form_of(x);
+    const double *v = x->mw.v_fixed;
+    double scale = difference_scale(form->nq, q, v, form->nominal, time_scale(form));
+    return difference_along(&x->mw.gradient, eval_g_difference, x, t, q, v, scale, c);
+}
+
+/* curvature = d^2 g / ds^2 along (t + s, q + s v), from the derivatives at hand */
+static eval_status eval_curvature(form_instance *x, double t, const double *q, const double *v,
+                                  double *curvature)
+{
+    const dae_mechanical *form = form_of(x);
+    if (form->curvature) {
+        const dae_mechanical_point at = {.t = t, .q = q, .v = v};
+        return call(x, form->curvature, "curvature", &at, form->nlambda, 2 * form->nq, curvature);
+    }
+    double scale = difference_scale(form->nq, q, v, form->nominal, time_scale(form));
+    if (!has_gradient(form) || !has_rate(form))
+        return difference_twice(&x->mw.gradient, eval_g_difference, x, t, q, v, scale, curvature);
+    x->mw.v_fixed = v;
+    return difference_along(&x->mw.gradient, velocity_level, x, t, q, v, scale, curvature);
+}
+
+eval_status mechanical_velocity_jacobian(form_instance *x, double t, const double *q,
+                                         const double *v, double *values)
+{
+    const dae_mechanical *form = form_of(x);
+    x->mw.v_fixed = v;
+    if (has_gradient(form))
+        return difference_matrix(&x->mw.levels, &x->mechanical.G_matrix, velocity_level, x, t, q,
+                                 form->nominal, values);
+    return difference_matrix(&x->mw.levels, &x->mechanical.G_matrix, velocity_level_of_g, x, t, q,
+                             form->nominal, values);
+}
+
+eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q, const double *v,
+                                     double *out)
+{
+    const dae_mechanical *form = form_of(x);
+    x->mw.v_fixed = v;
+    form_function level = has_gradient(form) ? velocity_level : velocity_level_of_g;
+    return difference_along(&x->mw.levels, level, x, t, q, NULL, time_scale(form), out);
+}
+
+/* ---- the form ---- */
+
+static eval_status evaluate(void *context, double t, const double *q, const double *v, double *M,
+                            double *f, double *G, double *rate, double *curvature)
+{
+    form_instance *x = context;
+    const dae_mechanical *form = form_of(x);
+    if (f) x->eval->stats->residuals++;
+    if (G) x->eval->stats->jacobians++;
+    if (form->all) {
+        const dae_mechanical_values out = {M, f, G, rate, curvature};
+        return eval_all(x, t, q, v, &out);
+    }
+    eval_status status = EVAL_OK;
+    if (M) status = eval_mass(x, t, q, M);
+    if (f && status == EVAL_OK) {
+        const dae_mechanical_point at = {.t = t, .q = q, .v = v};
+        status = call(x, form->force, "force", &at, form->nq, form->nq, f);
+    }
+    if (form->nlambda == 0) return status;
+    if (G && status == EVAL_OK) status = eval_gradient(x, t, q, G);
+    if (rate && status == EVAL_OK) status = eval_rate(x, t, q, rate);
+    if (curvature && status == EVAL_OK) status = eval_curvature(x, t, q, v, curvature);
+    return status;
+}
+
+static form_matrix mass_matrix(const form_source *s)
+{
+    const dae_mechanical *form = &s->as.m;
+    int n = form->nq;
+    form_matrix M = form_matrix_on(n, n, form->mass_pattern.colptr, form->mass_pattern.rowind);
+    if (s->mass.colptr) M = form_matrix_on(n, n, s->mass.colptr, s->mass.rowind);
+    M.diagonal = s->mass.colptr && M.count == (size_t)n;
+    if (s->mass.colptr && !M.diagonal) M.block = form->mass_block;
+    M.constant = form->mass_constant || (!form->mass && !form->all);
+    return M;
+}
+
+static bool allocate(form_instance *x)
+{
+    mechanical_work *w = &x->mw;
+    const form_matrix *M = &x->mechanical.M_matrix, *G = &x->mechanical.G_matrix;
+    size_t n = (size_t)x->mechanical.nq, m = (size_t)x->mechanical.nl;
+    double *block = DAE_ARRAY(double, M->count + 2 * G->count + 3 * n + 3 * m);
+    w->M = block;
+    if (!block) return false;
+    w->G = w->M + M->count;
+    w->G_moved = w->G + G->count;
+    w->f = w->G_moved + G->count;
+    w->v = w->f + n;
+    w->a = w->v + n;
+    w->rate = w->a + n;
+    w->curvature = w->rate + m;
+    w->level = w->curvature + m;
+    return differencer_new(&w->gradient, G) && differencer_new(&w->levels, G) &&
+           form_solver_new(&w->mass, M);
+}
+
+bool mechanical_build(form_instance *x)
+{
+    const dae_mechanical *form = form_of(x);
+    mechanical_form *mechanical = &x->mechanical;
+    *mechanical = (mechanical_form){.nq = form->nq,
+                                    .nl = form->nlambda,
+                                    .context = x,
+                                    .evaluate = evaluate,
+                                    .g = eval_g,
+                                    .M_matrix = mass_matrix(x->source),
+                                    .G_matrix = form_matrix_on(form->nlambda, form->nq,
+                                                               form->gradient_pattern.colptr,
+                                                               form->gradient_pattern.rowind)};
+    x->set.mechanical = mechanical;
+    x->set.mechanical_places =
+        (form_places){x->places, x->places + form->nq, x->places + 2 * form->nq};
+    return allocate(x);
+}
+
+void mechanical_release(form_instance *x)
+{
+    differencer_free(&x->mw.gradient);
+    differencer_free(&x->mw.levels);
+    form_solver_free(&x->mw.mass);
+    dae_free(x->mw.M);
+}
+
+/* ---- what M is like ---- */
+
+static bool off_diagonal_zero(int n, const double *M)
+{
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            if (i != j && M[i + j * n] != 0.0) return false;
+    return true;
+}
+
+/* Points around (t, q), deterministic, in all directions of q at once, and later times. */
+static double sample_point(const dae_mechanical *form, int k, double t, const double *q,
+                           double *moved)
+{
+    unsigned state = 12345u + 977u * (unsigned)k;
+    for (int j = 0; j < form->nq; j++) {
+        state = state * 1664525u + 1013904223u;
+        double size = form->nominal ? form->nominal[j] : fmax(1.0, fabs(q[j]));
+        moved[j] = q[j] + size * ((double)(state >> 8) / 8388608.0 - 1.0);
+    }
+    return t + (double)k * 0.37 * time_scale(form);
+}
+
+/* M is constant if it has the same bits at a point and at others all around, and diagonal if it is
+ * at all of them. A model with events may change M at one; there nothing is concluded. */
+void form_instance_look(form_instance *x, double t, const double *y)
+{
+    enum { SAMPLES = 6 };
+    if (x->source->kind != KIND_MECHANICAL) return;
+    const dae_mechanical *form = form_of(x);
+    form_matrix *M = &x->mechanical.M_matrix;
+    x->mw.mass.factored = false;
+    if (form->mass_structure != DAE_MASS_AUTO || M->colptr || form->n_events > 0) return;
+    int n = form->nq;
+    const eval_failure before = x->eval->failure;
+    double *sample = DAE_ARRAY(double, M->count);
+    bool known = sample && evaluate(x, t, y, y + n, x->mw.M, NULL, NULL, NULL, NULL) == EVAL_OK;
+    bool constant = known, diagonal = known && off_diagonal_zero(n, x->mw.M);
+    for (int k = 1; k <= SAMPLES && (constant || diagonal); k++) {
+        double when = sample_point(form, k, t, y, x->mw.v);
+        known = evaluate(x, when, x->mw.v, y + n, sample, NULL, NULL, NULL, NULL) == EVAL_OK;
+        constant = constant && known && memcmp(sample, x->mw.M, M->count * sizeof(double)) == 0;
+        diagonal = diagonal && known && off_diagonal_zero(n, sample);
+    }
+    dae_free(sample);
+    M->constant = constant || form->mass_constant;
+    M->diagonal = diagonal;
+    x->eval->failure = before;
+}

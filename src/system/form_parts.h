@@ -1,0 +1,170 @@
+/* What the files of the forms share. */
+#ifndef DAE_SYSTEM_FORM_PARTS_H
+#define DAE_SYSTEM_FORM_PARTS_H
+
+#include "linalg/coloring.h"
+#include "linalg/linear_solver.h"
+#include "system/forms.h"
+
+typedef enum form_kind { KIND_MECHANICAL, KIND_HESSENBERG, KIND_QUASILINEAR } form_kind;
+
+/* Compressed columns with their storage. */
+typedef struct form_pattern {
+    int *colptr, *rowind; /* owned; NULL: dense */
+} form_pattern;
+
+struct form_source {
+    form_kind kind;
+    union { /* arrays and names owned */
+        dae_mechanical m;
+        dae_hessenberg h;
+        dae_quasilinear x;
+    } as;
+    form_pattern mass; /* of M in the order of its values: diagonal, blocks, or the user's; owned */
+    const char **constraint_names; /* generated where there were none; owned, one block */
+    const char **variable_names, **equation_names; /* of the as-given residual form; owned */
+    int n, constraints;                            /* unknowns; nlambda, nz or ng */
+};
+
+/* ---- differences ---- */
+
+/* c = c(t, x): what is to be differentiated */
+typedef eval_status (*form_function)(void *context, double t, const double *x, double *c);
+
+typedef struct differencer {
+    int rows, columns;
+    coloring groups;                 /* of the pattern; no groups: dense, one column at a time */
+    double *x, *up, *down, *further; /* owned; further: 2 * rows */
+} differencer;
+
+bool differencer_new(differencer *d, const form_matrix *m); /* false: memory */
+void differencer_free(differencer *d);
+
+/* values = dc/dx on the pattern of m by central differences; nominal: sizes of x, NULL: 1. */
+eval_status difference_matrix(differencer *d, const form_matrix *m, form_function c, void *context,
+                              double t, const double *x, const double *nominal, double *values);
+/* out = dc/ds along (t + s, x + s v), v NULL: at fixed x. Fourth order. scale: of s. */
+eval_status difference_along(differencer *d, form_function c, void *context, double t,
+                             const double *x, const double *v, double scale, double *out);
+/* out = d^2 c / ds^2 likewise */
+eval_status difference_twice(differencer *d, form_function c, void *context, double t,
+                             const double *x, const double *v, double scale, double *out);
+/* The length of s in which x + s v moves by its size, at most `most`. */
+double difference_scale(int n, const double *x, const double *v, const double *nominal,
+                        double most);
+
+/* ---- matrices ---- */
+
+form_matrix form_matrix_dense(int rows, int columns);
+form_matrix form_matrix_on(int rows, int columns, const int *colptr, const int *rowind);
+/* out += a A x */
+void form_matrix_multiply(const form_matrix *m, const double *values, double a, const double *x,
+                          double *out);
+/* out += a A'x */
+void form_matrix_transposed(const form_matrix *m, const double *values, double a, const double *x,
+                            double *out);
+/* Calls back with every stored entry of column j: rows [*first .. ) */
+static inline void form_matrix_column(const form_matrix *m, int j, size_t *first, int *count)
+{
+    if (m->colptr) {
+        *first = (size_t)m->colptr[j];
+        *count = m->colptr[j + 1] - m->colptr[j];
+    } else {
+        *first = (size_t)j * (size_t)m->rows;
+        *count = m->rows;
+    }
+}
+
+static inline int form_matrix_row(const form_matrix *m, size_t k, int within)
+{
+    return m->colptr ? m->rowind[k + (size_t)within] : within;
+}
+
+/* Solves with a square form matrix; factors are kept while it is constant. */
+typedef struct form_solver {
+    const form_matrix *matrix; /* borrowed */
+    matrix_layout layout;
+    linear_solver *solver;
+    bool factored;
+} form_solver;
+
+bool form_solver_new(form_solver *s, const form_matrix *m); /* false: memory */
+void form_solver_free(form_solver *s);
+linear_status form_solver_factor(form_solver *s, const double *values);
+
+/* ---- one solver's view ---- */
+
+/* Work space of the mechanical form. */
+typedef struct mechanical_work {
+    differencer gradient, levels;                         /* of g by q, and of G v + g_t by q */
+    double *M, *G, *f, *v, *a, *rate, *curvature, *level; /* owned: one block, at M */
+    double *G_moved;                                      /* G at other points; in it, too */
+    const double *v_fixed;                                /* while G v + g_t is differenced */
+    form_solver mass;
+} mechanical_work;
+
+/* What is fixed while another argument moves, and work space. */
+typedef struct hessenberg_work {
+    differencer g_y, f_z, k_u;
+    const double *y, *z, *u;
+    double *values;           /* of g_y; owned */
+    form_pattern g_y_pattern; /* of the conversion; owned */
+} hessenberg_work;
+
+typedef struct quasilinear_work {
+    differencer by_x;       /* of g */
+    form_pattern E_pattern; /* of the conversion; owned */
+    double *nominal;        /* sizes of x; owned */
+    /* For residual forms and initial values; owned: one block, at E. */
+    double *E, *slope, *f, *g, *rate, *rest;
+} quasilinear_work;
+
+struct form_instance {
+    const form_source *source;
+    evaluator *eval;
+    form_set set;
+    mechanical_form mechanical;
+    hessenberg_form hessenberg;
+    quasilinear_form quasilinear;
+    mechanical_work mw;
+    hessenberg_work hw;
+    quasilinear_work qw;
+    int *places; /* 0 .. n-1, owned */
+    form_rewriting rewriting;
+    double alpha;
+};
+
+/* Build the forms of an instance from its source, or from the form above; false: memory. */
+bool mechanical_build(form_instance *x);
+bool hessenberg_build(form_instance *x);
+bool quasilinear_build(form_instance *x);
+void mechanical_release(form_instance *x);
+void hessenberg_release(form_instance *x);
+void quasilinear_release(form_instance *x);
+
+/* d(G v + g_t)/dq on the pattern of G, and its derivative by t at fixed q and v. */
+eval_status mechanical_velocity_jacobian(form_instance *x, double t, const double *q,
+                                         const double *v, double *values);
+eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q, const double *v,
+                                     double *out);
+
+/* a = M^-1 (f - G' lambda); leaves G at the point in mw.G */
+eval_status mechanical_acceleration(form_instance *x, double t, const double *q, const double *v,
+                                    const double *lambda, double *a);
+
+/* Rows of the as-given residual form where the constraints begin, for messages. */
+int form_constraint_row(const form_source *source);
+
+/* Judge a callback that returned `code` and wrote count values, those of rows first_row, .. of the
+ * as-given residual form; m: of a matrix, whose columns are variables, or NULL. */
+eval_status form_judge(form_instance *x, const char *callback, double t, int code, size_t count,
+                       const double *values, int first_row, const form_matrix *m);
+/* A failure of the library's own arithmetic: M singular where its inverse is needed. */
+eval_status form_singular(form_instance *x, double t);
+
+static inline long *form_count(form_instance *x)
+{
+    return &x->eval->stats->residuals;
+}
+
+#endif

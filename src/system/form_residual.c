@@ -1,0 +1,316 @@
+/* Residual forms F(t, y, y') = 0 that follow from mechanical, Hessenberg and quasilinear ones. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "system/form_parts.h"
+#include "system/form_residual.h"
+
+/* ---- rows ---- */
+
+/* Notation: n = nq, m = nl. F = (q' - v [+ G' mu], M v' - f + G' lambda, c [, G v + g_t]) with the
+ * constraint c at the level that the rewriting says. */
+static eval_status mechanical_rows(form_instance *x, double t, const double *y, const double *yp,
+                                   double *F)
+{
+    const mechanical_form *form = &x->mechanical;
+    mechanical_work *w = &x->mw;
+    int n = form->nq, m = form->nl;
+    const double *v = y + n, *lambda = v + n, *mu = lambda + m, *a = yp + n;
+    form_rewriting how = x->rewriting;
+    bool rate = how != FORM_AS_GIVEN && how != FORM_INDEX1;
+    bool curved = how == FORM_INDEX1 || how == FORM_BAUMGARTE;
+    eval_status status = form->evaluate(x, t, y, v, w->M, w->f, m > 0 ? w->G : NULL,
+                                        rate ? w->rate : NULL, curved ? w->curvature : NULL);
+    bool position = how == FORM_AS_GIVEN || how == FORM_GGL || how == FORM_BAUMGARTE;
+    if (!status && position) status = form->g(x, t, y, w->level);
+    if (status != EVAL_OK) return status;
+    for (int i = 0; i < n; i++) {
+        F[i] = yp[i] - v[i];
+        F[n + i] = -w->f[i];
+    }
+    if (how == FORM_GGL) form_matrix_transposed(&form->G_matrix, w->G, 1.0, mu, F);
+    form_matrix_multiply(&form->M_matrix, w->M, 1.0, a, F + n);
+    form_matrix_transposed(&form->G_matrix, w->G, 1.0, lambda, F + n);
+    if (m == 0) return EVAL_OK;
+    double *c = F + 2 * n;
+    if (rate) form_matrix_multiply(&form->G_matrix, w->G, 1.0, v, w->rate); /* now G v + g_t */
+    if (how == FORM_INDEX2) vector_copy(m, w->rate, c);
+    if (how == FORM_AS_GIVEN || how == FORM_GGL) vector_copy(m, w->level, c);
+    if (how == FORM_GGL) vector_copy(m, w->rate, c + m);
+    if (!curved) return EVAL_OK;
+    vector_copy(m, w->curvature, c);
+    form_matrix_multiply(&form->G_matrix, w->G, 1.0, a, c);
+    if (how != FORM_BAUMGARTE) return EVAL_OK;
+    vector_axpy(m, 2.0 * x->alpha, w->rate, c);
+    vector_axpy(m, x->alpha * x->alpha, w->level, c);
+    return EVAL_OK;
+}
+
+/* F = (y' - f, g or g_y f + g_t, k) */
+static eval_status hessenberg_rows(form_instance *x, double t, const double *y, const double *yp,
+                                   double *F)
+{
+    const hessenberg_form *form = &x->hessenberg;
+    const double *z = y + form->ny, *u = z + form->nz;
+    double *c = F + form->ny;
+    eval_status status = form->f(x, t, y, z, u, F);
+    if (!status && form->nu > 0) status = form->k(x, t, y, z, u, c + form->nz);
+    if (!status && form->nz > 0 && x->rewriting == FORM_INDEX1) {
+        status = form->g_t(x, t, y, c);
+        if (!status) status = form->g_y(x, t, y, x->hw.values);
+        if (!status) form_matrix_multiply(&form->g_y_matrix, x->hw.values, 1.0, F, c);
+    } else if (!status && form->nz > 0) {
+        status = form->g(x, t, y, c);
+    }
+    for (int i = 0; i < form->ny; i++) F[i] = yp[i] - F[i];
+    return status;
+}
+
+/* F = (E x' - f, g), both if that makes n rows */
+static eval_status quasilinear_given_rows(form_instance *x, double t, const double *y,
+                                          const double *yp, double *F)
+{
+    const quasilinear_form *form = &x->quasilinear;
+    eval_status status = form->E(x, t, y, x->qw.E);
+    if (!status) status = form->f(x, t, y, F);
+    if (!status && form->ne < form->n) status = form->g(x, t, y, F + form->ne);
+    if (status != EVAL_OK) return status;
+    for (int i = 0; i < form->ne; i++) F[i] = -F[i];
+    form_matrix_multiply(&form->E_matrix, x->qw.E, 1.0, yp, F);
+    return EVAL_OK;
+}
+
+/* F = (E'(E x' - f) + g_x'(g_x x' + g_t + mu), g): least squares over all rows, and multipliers mu
+ * = 0 that keep g = 0. */
+static eval_status quasilinear_rows(form_instance *x, double t, const double *y, const double *yp,
+                                    double *F)
+{
+    const quasilinear_form *form = &x->quasilinear;
+    quasilinear_work *w = &x->qw;
+    if (x->rewriting == FORM_AS_GIVEN) return quasilinear_given_rows(x, t, y, yp, F);
+    bool stabilised = x->rewriting == FORM_GGL;
+    eval_status status = form->E(x, t, y, w->E);
+    if (!status) status = form->f(x, t, y, w->f);
+    if (!status && form->ng > 0) status = form->g_x(x, t, y, w->slope);
+    if (!status && form->ng > 0) status = form->g_t(x, t, y, w->rate);
+    if (!status && stabilised) status = form->g(x, t, y, F + form->n);
+    if (status != EVAL_OK) return status;
+    for (int i = 0; i < form->ne; i++) w->f[i] = -w->f[i];
+    form_matrix_multiply(&form->E_matrix, w->E, 1.0, yp, w->f);
+    form_matrix_multiply(&form->g_x_matrix, w->slope, 1.0, yp, w->rate);
+    if (stabilised) vector_axpy(form->ng, 1.0, y + form->n, w->rate);
+    vector_zero(form->n, F);
+    form_matrix_transposed(&form->E_matrix, w->E, 1.0, w->f, F);
+    form_matrix_transposed(&form->g_x_matrix, w->slope, 1.0, w->rate, F);
+    return EVAL_OK;
+}
+
+/* The residual callback; user is a form_instance. The parts are not counted: F is. */
+static int form_residual(double t, const double *y, const double *yp, double *F, void *user)
+{
+    form_instance *x = user;
+    dae_stats *stats = x->eval->stats;
+    long residuals = stats->residuals, matrices = stats->jacobians;
+    long differences = stats->jacobian_residuals;
+    eval_status status = EVAL_OK;
+    switch (x->source->kind) {
+    case KIND_MECHANICAL: status = mechanical_rows(x, t, y, yp, F); break;
+    case KIND_HESSENBERG: status = hessenberg_rows(x, t, y, yp, F); break;
+    case KIND_QUASILINEAR: status = quasilinear_rows(x, t, y, yp, F); break;
+    }
+    stats->residuals = residuals;
+    stats->jacobians = matrices;
+    stats->jacobian_residuals = differences;
+    return status == EVAL_OK ? 0 : (status == EVAL_STOP ? -1 : 1);
+}
+
+/* The user's event function, with the user's pointer. */
+static int form_events(double t, const double *y, const double *yp, double *g, void *user)
+{
+    const form_source *s = ((form_instance *)user)->source;
+    switch (s->kind) {
+    case KIND_MECHANICAL: return s->as.m.event_function(t, y, yp, g, s->as.m.user);
+    case KIND_HESSENBERG: return s->as.h.event_function(t, y, yp, g, s->as.h.user);
+    case KIND_QUASILINEAR: return s->as.x.event_function(t, y, yp, g, s->as.x.user);
+    }
+    return -1;
+}
+
+/* ---- which rewriting ---- */
+
+static bool square(const dae_quasilinear *x)
+{
+    return x->ne == x->n || x->ne + x->ng == x->n;
+}
+
+static form_rewriting default_rewriting(const form_source *s)
+{
+    switch (s->kind) {
+    case KIND_MECHANICAL: return s->constraints > 0 ? FORM_GGL : FORM_AS_GIVEN;
+    case KIND_HESSENBERG: return FORM_AS_GIVEN;
+    case KIND_QUASILINEAR: break;
+    }
+    const dae_quasilinear *x = &s->as.x;
+    return x->ng == 0 || x->ne + x->ng == x->n ? FORM_AS_GIVEN : FORM_GGL;
+}
+
+bool form_rewriting_find(const form_source *s, const char *name, form_rewriting *rewriting)
+{
+    static const struct {
+        const char *name;
+        form_rewriting as[3]; /* mechanical, Hessenberg, quasilinear */
+        bool offered[3];
+    } names[] = {
+        {"residual", {FORM_AS_GIVEN, FORM_AS_GIVEN, FORM_AS_GIVEN}, {true, true, true}},
+        {"index3", {FORM_AS_GIVEN}, {true, false, false}},
+        {"index2", {FORM_INDEX2, FORM_AS_GIVEN}, {true, true, false}},
+        {"index1", {FORM_INDEX1, FORM_INDEX1, FORM_INDEX1}, {true, true, true}},
+        {"baumgarte", {FORM_BAUMGARTE}, {true, false, false}},
+        {"ggl", {FORM_GGL, FORM_AS_GIVEN, FORM_GGL}, {true, false, true}},
+    };
+    size_t length = strcspn(name, ":");
+    *rewriting = default_rewriting(s);
+    if (strcmp(name, "auto") == 0) return true;
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        if (strlen(names[k].name) != length || strncmp(name, names[k].name, length) != 0) continue;
+        *rewriting = names[k].as[s->kind];
+        bool exists =
+            s->kind != KIND_QUASILINEAR || *rewriting != FORM_AS_GIVEN || square(&s->as.x);
+        return names[k].offered[s->kind] && exists;
+    }
+    return false;
+}
+
+/* ---- the problem ---- */
+
+static int unknowns(const form_source *s, form_rewriting how)
+{
+    return s->n + (how == FORM_GGL ? s->constraints : 0);
+}
+
+static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
+{
+    int n = unknowns(s, how);
+    dae_kind multiplier = how == FORM_AS_GIVEN ? DAE_KIND_INDEX3 : DAE_KIND_INDEX2;
+    if (how == FORM_INDEX1 || how == FORM_BAUMGARTE) multiplier = DAE_KIND_INDEX1;
+    for (int i = 0; i < n; i++) {
+        switch (s->kind) {
+        case KIND_MECHANICAL:
+            kinds[i] = i < 2 * s->as.m.nq ? DAE_KIND_DIFFERENTIAL : multiplier;
+            break;
+        case KIND_HESSENBERG:
+            kinds[i] = i < s->as.h.ny ? DAE_KIND_DIFFERENTIAL : DAE_KIND_INDEX1;
+            if (how == FORM_AS_GIVEN && i >= s->as.h.ny && i < s->as.h.ny + s->as.h.nz)
+                kinds[i] = DAE_KIND_INDEX2;
+            break;
+        case KIND_QUASILINEAR:
+            kinds[i] = i < s->n ? DAE_KIND_DIFFERENTIAL : DAE_KIND_INDEX2;
+            if (how == FORM_AS_GIVEN) kinds[i] = DAE_KIND_AUTO;
+            break;
+        }
+    }
+}
+
+/* Names of unknowns and rows, multipliers and their rows included; texts is work for the new ones.
+ */
+static void set_names(const form_source *s, form_rewriting how, const char **variables,
+                      const char **rows, char (*texts)[DAE_NAME_SIZE + 16])
+{
+    int n = unknowns(s, how), extra = n - s->n;
+    bool derived = s->kind == KIND_QUASILINEAR && how != FORM_AS_GIVEN;
+    for (int i = 0; i < s->n; i++) {
+        variables[i] = s->variable_names[i];
+        rows[i] = derived ? s->variable_names[i] : s->equation_names[i];
+    }
+    for (int i = 0; i < extra; i++) {
+        const char *constraint = s->constraint_names[i];
+        snprintf(texts[2 * i], sizeof texts[0], "mu of %.*s", DAE_NAME_SIZE, constraint);
+        snprintf(texts[2 * i + 1], sizeof texts[0], derived ? "%.*s" : "rate of %.*s",
+                 DAE_NAME_SIZE, constraint);
+        variables[s->n + i] = texts[2 * i];
+        rows[s->n + i] = texts[2 * i + 1];
+    }
+}
+
+/* Everything that dae_problem_from_residual copies. */
+typedef struct description {
+    dae_kind *kinds;
+    const char **names; /* 2n */
+    char (*texts)[DAE_NAME_SIZE + 16];
+    form_pattern pattern;
+} description;
+
+static bool describe(description *d, const form_source *s, form_rewriting how)
+{
+    int n = unknowns(s, how);
+    size_t extra = (size_t)(n - s->n);
+    *d = (description){.kinds = DAE_ARRAY(dae_kind, n), .names = DAE_ARRAY(const char *, 2 * n)};
+    d->texts = dae_calloc(2 * extra, sizeof *d->texts);
+    if (!d->kinds || !d->names || !d->texts) return false;
+    set_kinds(s, how, d->kinds);
+    set_names(s, how, d->names, d->names + n, d->texts);
+    return form_residual_pattern(s, how, n, &d->pattern);
+}
+
+static void free_description(description *d)
+{
+    dae_free(d->kinds);
+    dae_free(d->names);
+    dae_free(d->texts);
+    dae_free(d->pattern.colptr);
+    dae_free(d->pattern.rowind);
+}
+
+/* Events of the source are not kept there: of the problem that has it. */
+dae_status form_residual_described(const form_source *s, form_rewriting how, int n_events,
+                                   const dae_event *events, dae_problem **problem, dae_diag *diag)
+{
+    description d;
+    *problem = NULL;
+    if (!describe(&d, s, how)) {
+        free_description(&d);
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d unknowns.", s->n);
+    }
+    int n = unknowns(s, how);
+    const dae_residual residual = {.n = n,
+                                   .f = form_residual,
+                                   .colptr = d.pattern.colptr,
+                                   .rowind = d.pattern.rowind,
+                                   .variable_names = d.names,
+                                   .equation_names = d.names + n,
+                                   .kinds = d.kinds,
+                                   .n_events = n_events,
+                                   .event_function = n_events > 0 ? form_events : NULL,
+                                   .events = events};
+    dae_status status = dae_problem_from_residual(&residual, problem, diag);
+    free_description(&d);
+    return status;
+}
+
+dae_status form_residual_problem(const dae_problem *base, form_rewriting how, dae_problem **problem,
+                                 dae_diag *diag)
+{
+    return form_residual_described(base->forms, how, base->form.n_events, base->form.events,
+                                   problem, diag);
+}
+
+/* The rewriting behind a problem itself, whose unknowns are those of the form. */
+form_rewriting form_base_rewriting(const form_source *s)
+{
+    return s->kind == KIND_QUASILINEAR && !square(&s->as.x) ? FORM_INDEX1 : FORM_AS_GIVEN;
+}
+
+dae_status form_problem_new(form_source *s, int n_events, const dae_event *events,
+                            dae_problem **problem, dae_diag *diag)
+{
+    dae_status status =
+        form_residual_described(s, form_base_rewriting(s), n_events, events, problem, diag);
+    if (status == DAE_OK)
+        (*problem)->forms = s;
+    else
+        form_source_free(s);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* Between the files of the residual forms. */
+#ifndef DAE_SYSTEM_FORM_RESIDUAL_H
+#define DAE_SYSTEM_FORM_RESIDUAL_H
+
+#include "system/form_parts.h"
+
+/* The pattern of dF/dy and dF/dy' of a rewriting with n unknowns, where the patterns of its parts
+ * say it; else it stays empty. False: memory. */
+bool form_residual_pattern(const form_source *s, form_rewriting how, int n, form_pattern *pattern);
+
+dae_status form_residual_described(const form_source *s, form_rewriting how, int n_events,
+                                   const dae_event *events, dae_problem **problem, dae_diag *diag);
+
+#endif

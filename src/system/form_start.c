@@ -1,0 +1,658 @@
+/* Consistent initial values of mechanical, Hessenberg and quasilinear forms: positions on g = 0,
+ * velocities on its derivative, multipliers from the next one. */
+#include <float.h>
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "system/form_manifold.h"
+
+/* What a start is given. */
+typedef struct start {
+    form_instance *x;
+    double t;
+    const double *weights;
+    const dae_tag *tags; /* or NULL */
+    double *y, *yp;
+    double *size; /* per unknown: how far it may move at equal cost; owned */
+    dae_diag *diag;
+} start;
+
+/* ---- messages ---- */
+
+static dae_status out_of_memory(const start *s)
+{
+    return diag_set(s->diag, DAE_ERR_MEMORY, "Out of memory for initial values.");
+}
+
+static const char *name_constraint(const start *s, int i)
+{
+    int row = form_constraint_row(s->x->source) + i;
+    const char *name = s->x->source->constraint_names[i];
+    diag_equation(s->diag, row, name);
+    if (s->diag) s->diag->t = s->t;
+    return name;
+}
+
+static const char *name_variable(const start *s, int i)
+{
+    const char *name = s->x->source->variable_names[i];
+    diag_variable(s->diag, i, name);
+    if (s->diag) s->diag->t = s->t;
+    return name;
+}
+
+static dae_status report_eval(const start *s, eval_status status)
+{
+    return evaluator_report(s->x->eval, status, s->diag);
+}
+
+/* "constraint a", or "constraints a, b and 3 more" */
+static void list_constraints(const start *s, int m, const double *y)
+{
+    int count = 0, shown = 0;
+    for (int i = 0; i < m; i++) count += fabs(y[i]) > 0.05;
+    for (int i = 0; i < m && shown < 4; i++) {
+        if (!(fabs(y[i]) > 0.05)) continue;
+        diag_append(s->diag, "%s%s", shown == 0 ? "" : (shown == count - 1 ? " and " : ", "),
+                    s->x->source->constraint_names[i]);
+        shown++;
+    }
+    if (count > shown) diag_append(s->diag, " and %d more", count - shown);
+}
+
+/* The rows of G, or g_y, depend on each other: y tells how. */
+static dae_status report_dependent(const start *s, const manifold *p, const double *y)
+{
+    int last = vector_argmax(p->m, y, NULL);
+    for (int i = p->m - 1; i >= 0; i--)
+        if (fabs(y[i]) > 0.05) {
+            last = i; /* the last one is the one too many */
+            break;
+        }
+    const char *name = name_constraint(s, last);
+    if (p->row[last] == 0.0)
+        return diag_set(s->diag, DAE_ERR_SINGULAR,
+                        "Constraint %s does not depend on the positions at t = %.9g: its row of "
+                        "the constraint matrix is zero, and no multiplier can enforce it.",
+                        name, s->t);
+    diag_set(s->diag, DAE_ERR_SINGULAR,
+             "Constraint %s depends on others at t = %.9g: the gradients of ", name, s->t);
+    list_constraints(s, p->m, y);
+    diag_append(s->diag, " are linearly dependent, so that the multipliers are not unique. Leave "
+                         "one of them out, or start away from a singular configuration.");
+    return DAE_ERR_SINGULAR;
+}
+
+static dae_status report_far(const start *s, const manifold *p, const char *what)
+{
+    const char *name = name_constraint(s, p->worst % s->x->source->constraints);
+    if (s->diag) s->diag->value = p->misfit;
+    diag_set(s->diag, DAE_ERR_INITIAL,
+             "No initial values on the constraints were found near those given: %s %s cannot be "
+             "met at t = %.9g (misfit %.3g in units of the tolerances).",
+             what, name, s->t, p->misfit);
+    if (s->tags)
+        diag_append(s->diag, " Values tagged DAE_TAG_FIXED may contradict it.");
+    else
+        diag_append(s->diag, " Give values closer to it, and check that the constraints do not "
+                             "contradict each other.");
+    return DAE_ERR_INITIAL;
+}
+
+static dae_status report_manifold(const start *s, const manifold *p, manifold_status status,
+                                  const char *what)
+{
+    switch (status) {
+    case MANIFOLD_OK: return DAE_OK;
+    case MANIFOLD_FAR: return report_far(s, p, what);
+    case MANIFOLD_RETRY: return report_eval(s, EVAL_RETRY);
+    case MANIFOLD_STOP: return report_eval(s, EVAL_STOP);
+    case MANIFOLD_MEMORY: break;
+    }
+    return out_of_memory(s);
+}
+
+/* ---- sizes ---- */
+
+/* Unknowns first .. first + count - 1 may move by their weights, within a thousand of each other
+ * lest zeros count as sacred; fixed ones not at all. */
+static void set_sizes(const start *s, int first, int count)
+{
+    double most = 0.0;
+    for (int i = first; i < first + count; i++) most = fmax(most, s->weights[i]);
+    for (int i = first; i < first + count; i++) {
+        s->size[i] = fmax(s->weights[i], 1e-3 * most);
+        if (s->tags && s->tags[i] == DAE_TAG_FIXED) s->size[i] = 0.0;
+    }
+}
+
+/* Rows that are dependent while all variables may move, too. */
+static dae_status check_independent(const start *s, manifold *p, const double *values, double *y)
+{
+    int constraint_count = p->m;
+    const double *size = p->size;
+    double *ones = DAE_ARRAY(double, p->n);
+    if (!ones) return out_of_memory(s);
+    for (int j = 0; j < p->n; j++) ones[j] = fmax(size[j], s->weights[j]);
+    p->size = ones;
+    manifold_status status = manifold_factor(p, values);
+    bool dependent = status == MANIFOLD_OK && manifold_dependent(p, y);
+    p->size = size;
+    dae_free(ones);
+    if (status != MANIFOLD_OK) return out_of_memory(s);
+    return dependent && constraint_count > 0 ? report_dependent(s, p, y) : DAE_OK;
+}
+
+/* ---- mechanical ---- */
+
+static eval_status position_jacobian(void *context, double t, const double *q, double *values)
+{
+    form_instance *x = context;
+    const mechanical_form *m = &x->mechanical;
+    return m->evaluate(x, t, q, x->mw.v, NULL, NULL, values, NULL, NULL);
+}
+
+static eval_status position_level(void *context, double t, const double *q, double *g)
+{
+    form_instance *x = context;
+    return x->mechanical.g(x, t, q, g);
+}
+
+/* v on G v + g_t = 0: linear, repeated once for rounding */
+static dae_status project_velocities(const start *s, manifold *p)
+{
+    form_instance *x = s->x;
+    const mechanical_form *m = &x->mechanical;
+    double *q = s->y, *v = q + m->nq, *c = x->mw.level;
+    eval_status status = m->evaluate(x, s->t, q, v, NULL, NULL, p->A, x->mw.rate, NULL);
+    if (status != EVAL_OK) return report_eval(s, status);
+    p->size = s->size + m->nq;
+    if (manifold_factor(p, p->A) != MANIFOLD_OK) return out_of_memory(s);
+    for (int pass = 0; pass < 3; pass++) {
+        vector_copy(m->nl, x->mw.rate, c);
+        form_matrix_multiply(&m->G_matrix, p->A, 1.0, v, c);
+        if (pass == 2) break;
+        manifold_step(p, c, p->dx);
+        vector_axpy(m->nq, 1.0, p->dx, v);
+    }
+    p->misfit = 0.0;
+    for (int i = 0; i < m->nl; i++) {
+        double scale = p->row[i] > 0.0 ? p->row[i] : 1e-8, size = fabs(c[i]) / scale;
+        if (size > p->misfit) {
+            p->misfit = size;
+            p->worst = i;
+        }
+    }
+    return p->misfit > 0.01 ? report_far(s, p, "the velocity level of constraint") : DAE_OK;
+}
+
+/* Dense [M G'; G 0] a, lambda = f, -curvature; sparse where both are. */
+typedef struct saddle {
+    int n, m;
+    form_pattern pattern;
+    form_matrix matrix;
+    form_solver solver;
+    double *values, *b;
+    int *place; /* of entry k of G' among the values */
+} saddle;
+
+enum { DENSE_SADDLE = 200 };
+
+/* Columns of M above those of G; then those of G'. */
+static bool saddle_pattern(saddle *p, const form_matrix *M, const form_matrix *G)
+{
+    int n = p->n, m = p->m;
+    p->pattern.colptr = DAE_ARRAY(int, n + m + 1);
+    p->pattern.rowind = DAE_ARRAY(int, M->count + 2 * G->count);
+    p->place = DAE_ARRAY(int, G->count);
+    int *next = DAE_ARRAY(int, m + 1);
+    bool ok = p->pattern.colptr && p->pattern.rowind && p->place && next;
+    for (int j = 0; ok && j < n; j++) {
+        int at = p->pattern.colptr[j];
+        for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++)
+            p->pattern.rowind[at++] = M->rowind[k];
+        for (int k = G->colptr[j]; k < G->colptr[j + 1]; k++) {
+            p->pattern.rowind[at++] = n + G->rowind[k];
+            next[G->rowind[k]]++;
+        }
+        p->pattern.colptr[j + 1] = at;
+    }
+    for (int i = 0; ok && i < m; i++) {
+        p->pattern.colptr[n + i + 1] = p->pattern.colptr[n + i] + next[i];
+        next[i] = p->pattern.colptr[n + i];
+    }
+    for (int j = 0; ok && j < n; j++)
+        for (int k = G->colptr[j]; k < G->colptr[j + 1]; k++) {
+            p->place[k] = next[G->rowind[k]]++;
+            p->pattern.rowind[p->place[k]] = j;
+        }
+    dae_free(next);
+    p->matrix = form_matrix_on(n + m, n + m, p->pattern.colptr, p->pattern.rowind);
+    return ok;
+}
+
+static bool saddle_new(saddle *p, const mechanical_form *f)
+{
+    *p = (saddle){.n = f->nq, .m = f->nl};
+    int size = p->n + p->m;
+    bool sparse = f->M_matrix.colptr && f->G_matrix.colptr && size > DENSE_SADDLE;
+    p->matrix = form_matrix_dense(size, size);
+    if (sparse && !saddle_pattern(p, &f->M_matrix, &f->G_matrix)) return false;
+    p->values = DAE_ARRAY(double, p->matrix.count);
+    p->b = DAE_ARRAY(double, size);
+    return p->values && p->b && form_solver_new(&p->solver, &p->matrix);
+}
+
+static void saddle_free(saddle *p)
+{
+    form_solver_free(&p->solver);
+    dae_free(p->pattern.colptr);
+    dae_free(p->pattern.rowind);
+    dae_free(p->place);
+    dae_free(p->values);
+    dae_free(p->b);
+}
+
+static void saddle_fill_dense(saddle *p, const form_matrix *A, const double *values, int row,
+                              bool transposed)
+{
+    size_t height = (size_t)(p->n + p->m);
+    for (int j = 0; j < A->columns; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(A, j, &first, &count);
+        for (int k = 0; k < count; k++) {
+            size_t i = (size_t)(row + form_matrix_row(A, first, k));
+            double value = values[first + (size_t)k];
+            p->values[i + (size_t)j * height] = value;
+            if (transposed) p->values[(size_t)j + i * height] = value;
+        }
+    }
+}
+
+static void saddle_fill_sparse(saddle *p, const mechanical_form *f, const double *M,
+                               const double *G)
+{
+    for (int j = 0; j < p->n; j++) {
+        int at = p->pattern.colptr[j];
+        for (int k = f->M_matrix.colptr[j]; k < f->M_matrix.colptr[j + 1]; k++)
+            p->values[at++] = M[k];
+        for (int k = f->G_matrix.colptr[j]; k < f->G_matrix.colptr[j + 1]; k++) {
+            p->values[at++] = G[k];
+            p->values[p->place[k]] = G[k];
+        }
+    }
+}
+
+/* b = (a, lambda) at a point */
+static eval_status saddle_solve(saddle *p, form_instance *x, double t, const double *q,
+                                const double *v, bool *singular)
+{
+    const mechanical_form *f = &x->mechanical;
+    mechanical_work *w = &x->mw;
+    eval_status status = f->evaluate(x, t, q, v, w->M, w->f, p->m > 0 ? w->G : NULL, NULL,
+                                     p->m > 0 ? w->curvature : NULL);
+    if (status != EVAL_OK) return status;
+    memset(p->values, 0, p->matrix.count * sizeof *p->values);
+    if (p->matrix.colptr) {
+        saddle_fill_sparse(p, f, w->M, w->G);
+    } else {
+        saddle_fill_dense(p, &f->M_matrix, w->M, 0, false);
+        saddle_fill_dense(p, &f->G_matrix, w->G, p->n, true);
+    }
+    vector_copy(p->n, w->f, p->b);
+    for (int i = 0; i < p->m; i++) p->b[p->n + i] = -w->curvature[i];
+    linear_solver *solver = p->solver.solver;
+    *singular = linear_factor(solver, p->values) != LINEAR_OK;
+    if (!*singular) linear_solve(solver, p->b);
+    if (!*singular && !vector_finite(p->n + p->m, p->b)) *singular = true;
+    if (!*singular && solver->ops->condition(solver) < 4.0 * DBL_EPSILON) *singular = true;
+    return EVAL_OK;
+}
+
+/* [M G'; G 0] has no inverse although the rows of G are independent: a motion that the constraints
+ * allow has no inertia. */
+static dae_status report_saddle(const start *s, const saddle *p)
+{
+    int column = p->solver.solver->singular_column;
+    if (column < 0 || column >= p->n) column = vector_argmax(p->n, p->b, NULL);
+    const char *name = name_variable(s, column);
+    return diag_set(s->diag, DAE_ERR_SINGULAR,
+                    "The matrix [M G'; G 0] is singular at t = %.9g: the acceleration of %s is not "
+                    "determined. The mass matrix must be regular on the motions that the "
+                    "constraints allow; look for a massless body or a missing constraint.",
+                    s->t, name);
+}
+
+/* a, lambda, and lambda' by a difference along the solution. */
+static dae_status find_accelerations(const start *s)
+{
+    form_instance *x = s->x;
+    int n = x->mechanical.nq, m = x->mechanical.nl;
+    double *q = s->y, *v = q + n, *lambda = v + n, *a = s->yp + n;
+    saddle p;
+    bool singular = false;
+    if (!saddle_new(&p, &x->mechanical)) {
+        saddle_free(&p);
+        return out_of_memory(s);
+    }
+    eval_status status = saddle_solve(&p, x, s->t, q, v, &singular);
+    dae_status result = DAE_OK;
+    if (status != EVAL_OK)
+        result = report_eval(s, status);
+    else if (singular)
+        result = report_saddle(s, &p);
+    if (result == DAE_OK) {
+        vector_copy(n, v, s->yp);
+        vector_copy(n, p.b, a);
+        vector_copy(m, p.b + n, lambda);
+        vector_zero(m, s->yp + 2 * n);
+        const dae_mechanical *form = &x->source->as.m;
+        double step = 1e-6 * difference_scale(n, q, v, form->nominal,
+                                              form->time_scale > 0.0 ? form->time_scale : 1.0);
+        for (int i = 0; i < n; i++) {
+            x->mw.v[i] = v[i] + step * a[i];
+            x->mw.a[i] = q[i] + step * v[i];
+        }
+        if (m > 0 && !saddle_solve(&p, x, s->t + step, x->mw.a, x->mw.v, &singular) && !singular)
+            for (int i = 0; i < m; i++) s->yp[2 * n + i] = (p.b[n + i] - lambda[i]) / step;
+    }
+    saddle_free(&p);
+    return result;
+}
+
+static dae_status mechanical_start(const start *s)
+{
+    form_instance *x = s->x;
+    const mechanical_form *f = &x->mechanical;
+    set_sizes(s, 0, f->nq);
+    set_sizes(s, f->nq, f->nq);
+    vector_copy(f->nq, s->y + f->nq, x->mw.v);
+    if (f->nl == 0) return find_accelerations(s);
+    manifold p;
+    if (!manifold_new(&p, &f->G_matrix, s->size)) {
+        manifold_free(&p);
+        return out_of_memory(s);
+    }
+    manifold_status moved = manifold_project(&p, position_level, position_jacobian, x, s->t, s->y);
+    dae_status status = report_manifold(s, &p, moved, "constraint");
+    if (status == DAE_OK) status = check_independent(s, &p, p.A, p.b);
+    if (status == DAE_OK) status = project_velocities(s, &p);
+    manifold_free(&p);
+    return status == DAE_OK ? find_accelerations(s) : status;
+}
+
+/* ---- Hessenberg ---- */
+
+static eval_status hessenberg_level(void *context, double t, const double *y, double *g)
+{
+    form_instance *x = context;
+    return x->hessenberg.g(x, t, y, g);
+}
+
+static eval_status hessenberg_jacobian(void *context, double t, const double *y, double *values)
+{
+    form_instance *x = context;
+    return x->hessenberg.g_y(x, t, y, values);
+}
+
+/* H(z, u) = (g_y f + g_t, k) at fixed y: [BH93 (3.6)] gives z */
+typedef struct closing {
+    form_instance *x;
+    const double *y;
+    double *f, *g_y, *g_t; /* borrowed */
+    const double *nominal;
+} closing;
+
+static eval_status closing_value(void *context, double t, const double *w, double *H)
+{
+    closing *c = context;
+    const hessenberg_form *h = &c->x->hessenberg;
+    eval_status status = h->f(c->x, t, c->y, w, w + h->nz, c->f);
+    if (!status && h->nu > 0) status = h->k(c->x, t, c->y, w, w + h->nz, H + h->nz);
+    if (status != EVAL_OK) return status;
+    vector_copy(h->nz, c->g_t, H);
+    form_matrix_multiply(&h->g_y_matrix, c->g_y, 1.0, c->f, H);
+    return EVAL_OK;
+}
+
+static eval_status closing_jacobian(void *context, double t, const double *w, double *values)
+{
+    closing *c = context;
+    const hessenberg_form *h = &c->x->hessenberg;
+    form_matrix matrix = form_matrix_dense(h->nz + h->nu, h->nz + h->nu);
+    differencer d;
+    eval_status status = EVAL_MEMORY;
+    if (differencer_new(&d, &matrix))
+        status = difference_matrix(&d, &matrix, closing_value, c, t, w, c->nominal, values);
+    differencer_free(&d);
+    return status;
+}
+
+/* z and u at fixed y: square, so that the shortest step is Newton's. */
+static dae_status find_multipliers(const start *s)
+{
+    form_instance *x = s->x;
+    const hessenberg_form *h = &x->hessenberg;
+    int n = h->nz + h->nu;
+    const double *nominal = x->source->as.h.nominal;
+    double *g_t = DAE_ARRAY(double, h->nz);
+    closing c = {x, s->y, s->yp, x->hw.values, g_t, nominal ? nominal + h->ny : NULL};
+    form_matrix matrix = form_matrix_dense(n, n);
+    manifold p = {0};
+    dae_status status = out_of_memory(s);
+    double *y = DAE_ARRAY(double, n);
+    if (g_t && y && manifold_new(&p, &matrix, s->size + h->ny)) {
+        eval_status eval = h->nz > 0 ? h->g_t(x, s->t, s->y, g_t) : EVAL_OK;
+        if (!eval && h->nz > 0) eval = h->g_y(x, s->t, s->y, c.g_y);
+        manifold_status moved = MANIFOLD_OK;
+        if (eval == EVAL_OK)
+            moved = manifold_project(&p, closing_value, closing_jacobian, &c, s->t, s->y + h->ny);
+        bool singular = eval == EVAL_OK && (moved == MANIFOLD_OK || moved == MANIFOLD_FAR) &&
+                        manifold_dependent(&p, y);
+        if (eval != EVAL_OK) {
+            status = report_eval(s, eval);
+        } else if (singular) {
+            int worst = vector_argmax(n, y, NULL);
+            const char *name = worst < h->nz ? name_constraint(s, worst) : "k";
+            status = diag_set(s->diag, DAE_ERR_SINGULAR,
+                              "%s is singular at t = %.9g, at constraint %s: z and u are not "
+                              "determined there, the index is above 2.",
+                              h->nu > 0 ? "The derivative of (g_y f, k) by (z, u)" : "g_y f_z",
+                              s->t, name);
+        } else {
+            if (moved == MANIFOLD_FAR && h->nz == 0) p.worst = 0;
+            if (moved == MANIFOLD_FAR)
+                status = diag_set(s->diag, DAE_ERR_INITIAL,
+                                  "No z and u were found near those given for which g_y f + g_t = "
+                                  "0 and k = 0 hold at t = %.9g.",
+                                  s->t);
+            else
+                status = report_manifold(s, &p, moved, "constraint");
+        }
+    }
+    manifold_free(&p);
+    dae_free(g_t);
+    dae_free(y);
+    return status;
+}
+
+static dae_status hessenberg_start(const start *s)
+{
+    form_instance *x = s->x;
+    const hessenberg_form *h = &x->hessenberg;
+    set_sizes(s, 0, h->ny);
+    set_sizes(s, h->ny, h->nz + h->nu);
+    dae_status status = DAE_OK;
+    if (h->nz > 0) {
+        manifold p;
+        if (!manifold_new(&p, &h->g_y_matrix, s->size)) {
+            manifold_free(&p);
+            return out_of_memory(s);
+        }
+        manifold_status moved =
+            manifold_project(&p, hessenberg_level, hessenberg_jacobian, x, s->t, s->y);
+        status = report_manifold(s, &p, moved, "constraint");
+        if (status == DAE_OK) status = check_independent(s, &p, p.A, p.b);
+        manifold_free(&p);
+    }
+    if (status == DAE_OK && h->nz + h->nu > 0) status = find_multipliers(s);
+    if (status != DAE_OK) return status;
+    vector_zero(x->source->n, s->yp);
+    const double *z = s->y + h->ny;
+    eval_status eval = h->f(x, s->t, s->y, z, z + h->nz, s->yp);
+    if (s->diag && s->diag->status != DAE_OK) diag_clear(s->diag);
+    return eval == EVAL_OK ? DAE_OK : report_eval(s, eval);
+}
+
+/* ---- quasilinear ---- */
+
+static eval_status quasilinear_level(void *context, double t, const double *at, double *g)
+{
+    form_instance *x = context;
+    return x->quasilinear.g(x, t, at, g);
+}
+
+static eval_status quasilinear_jacobian(void *context, double t, const double *at, double *values)
+{
+    form_instance *x = context;
+    return x->quasilinear.g_x(x, t, at, values);
+}
+
+/* Only unknowns without a derivative may move: their columns of E are zero. */
+static bool fix_differential(const start *s)
+{
+    const form_matrix *E = &s->x->quasilinear.E_matrix;
+    bool any = false;
+    for (int j = 0; j < E->columns; j++) {
+        size_t first;
+        int count, nonzero = 0;
+        form_matrix_column(E, j, &first, &count);
+        for (int k = 0; k < count; k++) nonzero += s->x->qw.E[first + (size_t)k] != 0.0;
+        if (nonzero > 0) s->size[j] = 0.0;
+        any = any || s->size[j] > 0.0;
+    }
+    return any;
+}
+
+/* x on 0 = g: by the algebraic unknowns alone, if that can be, else by all. */
+static dae_status project_quasilinear(const start *s)
+{
+    form_instance *x = s->x;
+    int n = x->source->n;
+    manifold p;
+    double *given = dae_copy(s->y, (size_t)n, sizeof(double));
+    bool ready = given && manifold_new(&p, &x->quasilinear.g_x_matrix, s->size);
+    if (!ready) {
+        if (given) manifold_free(&p);
+        dae_free(given);
+        return out_of_memory(s);
+    }
+    manifold_status moved = MANIFOLD_FAR;
+    if (fix_differential(s))
+        moved = manifold_project(&p, quasilinear_level, quasilinear_jacobian, x, s->t, s->y);
+    if (moved == MANIFOLD_FAR || moved == MANIFOLD_RETRY) {
+        vector_copy(n, given, s->y);
+        set_sizes(s, 0, n);
+        moved = manifold_project(&p, quasilinear_level, quasilinear_jacobian, x, s->t, s->y);
+    }
+    dae_status status = report_manifold(s, &p, moved, "constraint");
+    manifold_free(&p);
+    dae_free(given);
+    return status;
+}
+
+/* [E; g_x] in compressed columns. */
+static bool stacked_pattern(form_pattern *p, const form_matrix *E, const form_matrix *g)
+{
+    p->colptr = DAE_ARRAY(int, E->columns + 1);
+    p->rowind = DAE_ARRAY(int, E->count + g->count);
+    if (!p->colptr || !p->rowind) return false;
+    for (int j = 0; j < E->columns; j++) {
+        const form_matrix *part[2] = {E, g};
+        int at = p->colptr[j];
+        for (int b = 0; b < 2; b++) {
+            size_t first;
+            int count;
+            form_matrix_column(part[b], j, &first, &count);
+            for (int k = 0; k < count; k++)
+                p->rowind[at++] = (b ? E->rows : 0) + form_matrix_row(part[b], first, k);
+        }
+        p->colptr[j + 1] = at;
+    }
+    return true;
+}
+
+static void stacked_values(const form_matrix *E, const double *Ev, const form_matrix *g,
+                           const double *gv, double *values)
+{
+    for (int j = 0; j < E->columns; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(E, j, &first, &count);
+        for (int k = 0; k < count; k++) *values++ = Ev[first + (size_t)k];
+        form_matrix_column(g, j, &first, &count);
+        for (int k = 0; k < count; k++) *values++ = gv[first + (size_t)k];
+    }
+}
+
+/* x' with [E; g_x] x' = [f; -g_t] in the sense of least squares; the shortest one if that does not
+ * determine it. */
+static dae_status find_slopes(const start *s)
+{
+    form_instance *x = s->x;
+    const quasilinear_form *f = &x->quasilinear;
+    quasilinear_work *w = &x->qw;
+    eval_status eval = f->E(x, s->t, s->y, w->E);
+    if (!eval) eval = f->f(x, s->t, s->y, w->f);
+    if (!eval && f->ng > 0) eval = f->g_x(x, s->t, s->y, w->slope);
+    if (!eval && f->ng > 0) eval = f->g_t(x, s->t, s->y, w->rate);
+    if (eval != EVAL_OK) return report_eval(s, eval);
+    form_pattern pattern = {0};
+    manifold p = {0};
+    double *c = DAE_ARRAY(double, f->ne + f->ng);
+    bool ok = c && stacked_pattern(&pattern, &f->E_matrix, &f->g_x_matrix);
+    form_matrix matrix = {0};
+    if (ok) matrix = form_matrix_on(f->ne + f->ng, f->n, pattern.colptr, pattern.rowind);
+    for (int j = 0; ok && j < f->n; j++) s->size[j] = w->nominal[j];
+    ok = ok && manifold_new(&p, &matrix, s->size);
+    if (ok) {
+        stacked_values(&f->E_matrix, w->E, &f->g_x_matrix, w->slope, p.A);
+        for (int i = 0; i < f->ne; i++) c[i] = -w->f[i];
+        vector_copy(f->ng, w->rate, c + f->ne);
+        ok = manifold_factor(&p, p.A) == MANIFOLD_OK;
+        if (ok) manifold_step(&p, c, s->yp);
+    }
+    manifold_free(&p);
+    dae_free(pattern.colptr);
+    dae_free(pattern.rowind);
+    dae_free(c);
+    return ok ? DAE_OK : out_of_memory(s);
+}
+
+static dae_status quasilinear_start(const start *s)
+{
+    form_instance *x = s->x;
+    set_sizes(s, 0, x->source->n);
+    eval_status eval = x->quasilinear.E(x, s->t, s->y, x->qw.E);
+    if (eval != EVAL_OK) return report_eval(s, eval);
+    dae_status status = x->quasilinear.ng > 0 ? project_quasilinear(s) : DAE_OK;
+    return status == DAE_OK ? find_slopes(s) : status;
+}
+
+dae_status form_consistent(form_instance *x, double t, const double *weights, const dae_tag *tags,
+                           double *y, double *yp, dae_diag *diag)
+{
+    start s = {x, t, weights, tags, y, yp, DAE_ARRAY(double, x->source->n), diag};
+    if (!s.size) return out_of_memory(&s);
+    dae_status status = DAE_OK;
+    switch (x->source->kind) {
+    case KIND_MECHANICAL: status = mechanical_start(&s); break;
+    case KIND_HESSENBERG: status = hessenberg_start(&s); break;
+    case KIND_QUASILINEAR: status = quasilinear_start(&s); break;
+    }
+    dae_free(s.size);
+    return status;
+}

@@ -1,0 +1,109 @@
+/* One solver's view of a problem from callbacks in another form. */
+#include "system/forms.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "system/form_parts.h"
+
+unsigned form_source_offers(const form_source *source)
+{
+    unsigned offers = FORM_RESIDUAL | FORM_QUASILINEAR;
+    if (source->kind != KIND_QUASILINEAR) offers |= FORM_HESSENBERG;
+    if (source->kind == KIND_MECHANICAL) offers |= FORM_MECHANICAL;
+    return offers;
+}
+
+form_instance *form_instance_new(const form_source *source, unsigned wanted, evaluator *eval)
+{
+    form_instance *x = DAE_NEW(form_instance);
+    if (!x) return NULL;
+    x->source = source;
+    x->eval = eval;
+    x->places = DAE_ARRAY(int, source->n);
+    bool ok = x->places != NULL;
+    for (int i = 0; ok && i < source->n; i++) x->places[i] = i;
+    if (ok && source->kind == KIND_MECHANICAL) ok = mechanical_build(x);
+    bool hessenberg = source->kind == KIND_HESSENBERG ||
+                      (source->kind == KIND_MECHANICAL && (wanted & FORM_HESSENBERG));
+    bool quasilinear = source->kind == KIND_QUASILINEAR || (wanted & FORM_QUASILINEAR);
+    if (ok && hessenberg) ok = hessenberg_build(x);
+    if (ok && quasilinear) ok = quasilinear_build(x);
+    if (ok) return x;
+    form_instance_free(x);
+    return NULL;
+}
+
+void form_instance_free(form_instance *x)
+{
+    if (!x) return;
+    quasilinear_release(x);
+    hessenberg_release(x);
+    mechanical_release(x);
+    dae_free(x->places);
+    dae_free(x);
+}
+
+const form_set *form_instance_set(const form_instance *x)
+{
+    return &x->set;
+}
+
+void form_instance_rewrite(form_instance *x, form_rewriting rewriting, double alpha)
+{
+    x->rewriting = rewriting;
+    x->alpha = alpha;
+}
+
+/* Row and column of entry k. */
+static void locate(const form_matrix *m, size_t k, int *row, int *column)
+{
+    if (!m->colptr) {
+        *row = (int)(k % (size_t)m->rows);
+        *column = (int)(k / (size_t)m->rows);
+        return;
+    }
+    int j = 0;
+    while ((size_t)m->colptr[j + 1] <= k) j++;
+    *row = m->rowind[k];
+    *column = j;
+}
+
+eval_status form_judge(form_instance *x, const char *callback, double t, int code, size_t count,
+                       const double *values, int first_row, const form_matrix *m)
+{
+    eval_failure *failure = &x->eval->failure;
+    if (code == 0 && vector_finite((int)count, values)) return EVAL_OK;
+    *failure =
+        (eval_failure){.callback = callback, .code = code, .component = -1, .variable = -1, .t = t};
+    if (code != 0) return code < 0 ? EVAL_STOP : EVAL_RETRY;
+    int k = vector_first_nonfinite((int)count, values);
+    failure->value = isnan(values[k]) ? NAN : values[k];
+    failure->component = first_row + k;
+    if (m) {
+        int row;
+        locate(m, (size_t)k, &row, &failure->variable);
+        failure->component = first_row + row;
+    }
+    failure->equation = x->source->equation_names[failure->component];
+    return EVAL_RETRY;
+}
+
+eval_status form_singular(form_instance *x, double t)
+{
+    x->eval->failure = (eval_failure){.callback = "mass matrix inverse",
+                                      .component = -1,
+                                      .variable = -1,
+                                      .t = t,
+                                      .value = INFINITY};
+    return EVAL_RETRY;
+}
+
+const char *form_constraint(const form_instance *x, int constraint, int *row)
+{
+    if (!x || constraint < 0 || x->source->constraints == 0) return NULL;
+    int i = constraint % x->source->constraints; /* the levels of a constraint share its name */
+    *row = form_constraint_row(x->source) + i;
+    return x->source->constraint_names[i];
+}
