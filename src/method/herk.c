@@ -105,7 +105,7 @@ static void predict_required(const herk_state *s, const herk_scratch *r, const h
                              double t, double *x)
 {
     double h = s->t - s->t_old, beyond = t - s->t;
-    bool cubic = s->steps > 0 && fabs(beyond) <= 2.0 * fabs(h);
+    bool cubic = s->steps > 0 && h != 0.0 && fabs(beyond) <= 2.0 * fabs(h);
     const double *xp = first_derivative(s, r);
     for (int j = 0; j < w->n; j++) {
         if (!w->required[j] || w->leading == LEADING_GENERAL) continue;
