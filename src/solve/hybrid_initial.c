@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "solve/explain_model.h"
 #include "solve/hybrid_parts.h"
+#include "system/model_structure.h"
 
 /* ---- options ---- */
 
@@ -119,6 +120,27 @@ void hybrid_start_values(dae_solver *s)
             if (!f->flat->variables[v].discrete && start_level(f, v) == level) take_start(s, v);
 }
 
+/* The equations on the ways from v and w to the variable that stands for both; what the ways have
+ * in common does not matter. */
+static void append_aliases(const model_form *f, int v, int w, dae_diag *diag)
+{
+    bool *used = DAE_ARRAY(bool, f->flat->equation_count);
+    int ends[2] = {v, w}, listed = 0;
+    for (int k = 0; used && k < 2; k++)
+        for (int at = ends[k]; f->alias[at].equation >= 0; at = f->alias[at].root) {
+            used[f->alias[at].equation] = !used[f->alias[at].equation];
+            if (f->alias[at].root == at) break;
+        }
+    for (size_t i = 0; used && i < f->flat->equation_count && listed < 6; i++) {
+        if (!used[i]) continue;
+        char *name = flat_equation_name(f->flat, &f->flat->equations[i]);
+        diag_append(diag, "%s %s", listed++ ? "," : ":", name ? name : "?");
+        dae_free(name);
+    }
+    diag_append(diag, ".");
+    dae_free(used);
+}
+
 /* Fixed start values must agree. */
 dae_status hybrid_check_fixed(dae_solver *s)
 {
@@ -137,11 +159,14 @@ dae_status hybrid_check_fixed(dae_solver *s)
                         s->diag.value, q->name, hybrid_file(s), q->place.line,
                         eliminated_value(f, v));
     const flat_variable *p = &f->flat->variables[s->hybrid->fixed_by[first]];
-    return diag_set(&s->diag, DAE_ERR_INITIAL,
-                    "The fixed start value %.9g of %s (%s:%d) contradicts that of %s (%s:%d): the "
-                    "equations make them one variable.",
-                    s->diag.value, q->name, hybrid_file(s), q->place.line, p->name, hybrid_file(s),
-                    p->place.line);
+    diag_set(
+        &s->diag, DAE_ERR_INITIAL,
+        "The fixed start value %.9g of %s (%s:%d) contradicts that of %s (%s:%d): equations make "
+        "them one variable",
+        s->diag.value, q->name, hybrid_file(s), q->place.line, p->name, hybrid_file(s),
+        p->place.line);
+    append_aliases(f, v, s->hybrid->fixed_by[first], &s->diag);
+    return DAE_ERR_INITIAL;
 }
 
 /* ---- the initial system ---- */

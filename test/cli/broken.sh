@@ -12,7 +12,7 @@ count=0
 
 # Messages that do not name the whole set yet: equations that eliminated aliases are missing, or the
 # position in which constraints become dependent names only one of them.
-open=" redundantrod initialcharges initialparallel conductances "
+open=" redundantrod initialcharges conductances "
 
 # Whether the message contains a word by itself.
 names() { grep -qF -- "$1" "$work/err" && awk -v w="$1" '
