@@ -13,28 +13,29 @@ static double node(const collocation *m, int k)
     return k == 0 ? 0.0 : m->nodes[k - 1];
 }
 
-/* Product over k of (x - x_k) / (x_j - x_k), leaving out k = j and k = skip */
+/* Product over k of (x - x_k), leaving out k = j and k = skip */
 static double partial_product(const collocation *m, int j, int skip, double x)
 {
     double product = 1.0;
     for (int k = 0; k <= m->stages; k++)
-        if (k != j && k != skip) product *= (x - node(m, k)) / (node(m, j) - node(m, k));
+        if (k != j && k != skip) product *= x - node(m, k);
     return product;
 }
 
-/* l_j'(x) = sum over i of 1 / (x_j - x_i) times the product without i and j */
+/* sum over i of the products without i and j: the derivative of the product without j */
 static double slope(const collocation *m, int j, double x)
 {
     double sum = 0.0;
     for (int i = 0; i <= m->stages; i++)
-        if (i != j) sum += partial_product(m, j, i, x) / (node(m, j) - node(m, i));
+        if (i != j) sum += partial_product(m, j, i, x);
     return sum;
 }
 
 void collocation_weights(const collocation *m, double x, int derivative, double *weight)
 {
     for (int j = 1; j <= m->stages; j++)
-        weight[j - 1] = derivative ? slope(m, j, x) : partial_product(m, j, -1, x);
+        weight[j - 1] =
+            (derivative ? slope(m, j, x) : partial_product(m, j, -1, x)) * m->lagrange[j - 1];
 }
 
 void collocation_extrapolation(const collocation *m, const collocation *next, double r, double *E)

@@ -17,6 +17,7 @@ typedef struct collocation {
     const double *A;             /* s x s */
     const double *inverse;       /* s x s: A^-1 */
     const double *left;          /* s: q'(0) = sum left_j Z_j */
+    const double *lagrange;      /* s: 1 / (c_j prod_{k != j} (c_j - c_k)) */
     const double *T, *T_inverse; /* s x s */
     double gamma;                /* the real eigenvalue of A^-1 */
     const double *pair;          /* 2 pairs: a, b with b > 0 */

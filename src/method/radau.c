@@ -7,6 +7,9 @@
 
 enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 7, STAGE_BLOCKS = 4, MOST_STAGES = COLLOCATION_STAGES };
 
+/* Growth a step of the limit that a failure of Newton's method sets. */
+static const double LIMIT_FADES = 1.1;
+
 static void radau_size(int n, size_t *state, size_t *scratch)
 {
     size_t vector = (size_t)n * sizeof(double);
@@ -74,27 +77,43 @@ static void radau13_start(void *state, void *scratch, const method_context *ctx,
     start_between(state, scratch, ctx, at, 7, 7);
 }
 
-/* Y_i = sum_j M_ij X_j, M with `rows` rows */
+/* Y_i = sum_j M_ij X_j, M with `rows` rows and a constant number of columns */
+__attribute__((always_inline)) static inline void
+combine_columns(int rows, int columns, int n, const double *M, const double *restrict X, double *Y)
+{
+    for (int i = 0; i < rows; i++, M += columns, Y += n)
+        for (int j = 0; j < n; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < columns; k++) sum += M[k] * X[k * n + j];
+            Y[j] = sum;
+        }
+}
+
 static void combine(int rows, int columns, int n, const double *M, const double *X, double *Y)
 {
-    for (int i = 0; i < rows; i++) {
-        double *row = Y + (size_t)i * (size_t)n;
-        vector_zero(n, row);
-        for (int j = 0; j < columns; j++)
-            vector_axpy(n, M[i * columns + j], X + (size_t)j * (size_t)n, row);
+    switch (columns) {
+    case 1: combine_columns(rows, 1, n, M, X, Y); break;
+    case 3: combine_columns(rows, 3, n, M, X, Y); break;
+    case 5: combine_columns(rows, 5, n, M, X, Y); break;
+    default: combine_columns(rows, 7, n, M, X, Y); break;
     }
 }
 
 /* Stages on the polynomial of the last step; 0 where there is none. */
 static void predict(const radau_state *s, radau_scratch *w, int n)
 {
-    double E[MOST_STAGES * MOST_STAGES];
     if (!s->m) {
         memset(w->Z, 0, (size_t)w->m->stages * (size_t)n * sizeof(double));
         return;
     }
-    collocation_extrapolation(s->m, w->m, w->h / (s->t - s->t_old), E);
-    combine(w->m->stages, s->m->stages, n, E, s->Z, w->Z);
+    double ratio = w->h / s->accepted_h;
+    if (ratio != w->ratio || w->from != s->m || w->to != w->m) {
+        collocation_extrapolation(s->m, w->m, ratio, w->E);
+        w->ratio = ratio;
+        w->from = s->m;
+        w->to = w->m;
+    }
+    combine(w->m->stages, s->m->stages, n, w->E, s->Z, w->Z);
 }
 
 /* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h */
@@ -160,7 +179,7 @@ static bool embedded_error(const radau_state *s, radau_scratch *w, const method_
 static void estimate_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
                            attempt *result)
 {
-    double factor = radau_error_factor(ctx, s->y, w->m->stages);
+    double factor = w->error_factor;
     error_scale(w, ctx);
     if (!embedded_error(s, w, ctx)) {
         result->status = ATTEMPT_EVALUATION;
@@ -177,6 +196,8 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     }
     result->error = error;
     result->error_constant = factor;
+    combine(1, w->m->stages, ctx->n, w->m->lagrange, w->Z, w->point);
+    w->leading = norm_of(ctx->norm, w->point, w->scale);
 }
 
 /* The part of the step within the bounds, over all stages; 1 if all of it. */
@@ -222,8 +243,9 @@ static void judge(const radau_state *s, radau_scratch *w, const method_context *
         result->next_factor = radau_next_factor(s, w, result->error);
         w->error_failures += !(result->error <= 1.0);
     } else {
-        result->next_factor = w->shrink;
+        result->next_factor = w->newton_failures < 2 ? w->shrink : fmin(w->shrink, 0.25);
         w->newton_failures++;
+        w->failed_h = fabs(w->h);
     }
 }
 
@@ -233,11 +255,14 @@ static void radau_attempt(const void *state, void *scratch, const method_context
     const radau_state *s = state;
     radau_scratch *w = scratch;
     w->tries++;
-    w->m = radau_iia(radau_stages_now(s, w, order));
+    w->cap = order > 0 ? (order + 1) / 2 : MOST_STAGES;
+    w->m = radau_iia(radau_stages_now(s, w));
+    w->next_stages = w->m->stages;
     w->t = s->t + h;
     w->h = h;
     *result = (attempt){.t = s->t, .h = h, .order = w->m->order, .y = w->y, .yp = w->yp};
     for (int i = 0; i < 4; i++) result->terms[i] = NAN;
+    radau_set_error_factor(w, ctx, s->y);
     predict(s, w, ctx->n);
     result->status = radau_solve(s, w, ctx, result);
     judge(s, w, ctx, result);
@@ -252,10 +277,9 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     radau_state *s = state;
     radau_scratch *w = scratch;
     const int n = ctx->n;
-    int stages = radau_stages_next(s, w, w->last_factor);
-    s->since_change = stages == w->m->stages ? s->since_change + 1 : 0;
-    s->theta = fmin(10.0, fmax(w->theta, 0.5 * s->theta));
-    s->stages = stages;
+    s->since_change = w->next_stages == w->m->stages ? s->since_change + 1 : 0;
+    s->stages = w->next_stages;
+    s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
     s->m = w->m;
     s->accepted_h = w->h;
     s->accepted_error = fmax(0.01, w->last_error);
@@ -267,8 +291,9 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     vector_copy(n, w->yp, s->yp);
     memcpy(s->Z, w->Z, (size_t)w->m->stages * (size_t)n * sizeof(double));
     if (radau_jacobian_worn(w)) ctx->newton->stale = true;
-    w->fresh = false;
+    w->fresh = w->ahead = false;
     w->tries = w->newton_failures = w->error_failures = 0;
+    w->failed_h = 0.0;
 }
 
 /* Add (y' - q'(0)) h x (1 - x) prod (1 - x/c_i), which vanishes at all nodes and twice at 1: slopes

@@ -5,14 +5,20 @@
 #include <math.h>
 
 static const double SAFETY = 0.9;
-static const double LEAST_FACTOR = 0.2, MOST_FACTOR = 8.0;
+static const double LEAST_FACTOR = 0.2, MOST_FACTOR = 8.0, MOST_RAISED = 3.0;
 /* Growth by less than this is not worth a factorisation. */
-static const double DEAD_ZONE = 1.2;
+static const double DEAD_ZONE = 1.3;
 /* Beyond it new partial derivatives are worth their price. */
 static const double WORN = 0.001;
-/* A very good contraction asks for more stages, a bad one for fewer [HW99]. */
-static const double RAISE = 0.002, LOWER = 0.8;
-enum { STEADY_STEPS = 10 };
+/* The number of stages: work of a step relative to one of 3 stages, measured on six problems of
+ * bench/radau_peers.c; gains that are worth a change; steps between changes. */
+static const double WORK_3 = 1.0, WORK_5 = 2.1, WORK_7 = 3.2;
+static const double GAIN_RAISE = 1.1, GAIN_LOWER = 1.2;
+enum { STEADY_STEPS = 4 };
+/* Believable ratios of successive terms of Taylor's series. */
+static const double LEAST_RATIO = 1e-3, MOST_RATIO = 10.0;
+/* Contraction at which Newton's method is still good value. */
+static const double BEST_THETA = 0.1;
 
 int radau_max_iterations(int stages)
 {
@@ -36,10 +42,19 @@ static double relative_tolerance(const error_norm *norm, const double *y)
 
 /* The estimate has order s, the solution 2s - 1: an estimate of rtol^((s+1)/2s) goes with errors
  * about rtol. RADAU tests against a tenth of that. */
-double radau_error_factor(const method_context *ctx, const double *y, int stages)
+double radau_error_factor(double rtol, int stages)
 {
     double s = stages;
-    return 10.0 * pow(relative_tolerance(ctx->norm, y), (s - 1.0) / (2.0 * s));
+    return 10.0 * pow(rtol, (s - 1.0) / (2.0 * s));
+}
+
+void radau_set_error_factor(radau_scratch *w, const method_context *ctx, const double *y)
+{
+    double rtol = relative_tolerance(ctx->norm, y);
+    if (rtol == w->factor_rtol && w->m->stages == w->factor_stages) return;
+    w->factor_rtol = rtol;
+    w->factor_stages = w->m->stages;
+    w->error_factor = radau_error_factor(rtol, w->m->stages);
 }
 
 static double clamp(double x, double least, double most)
@@ -47,21 +62,111 @@ static double clamp(double x, double least, double most)
     return fmax(least, fmin(most, x));
 }
 
-/* Gustafsson's predictive controller and the plain one, the smaller of both [HW96 IV.8]; many
- * Newton iterations ask for more safety. */
-double radau_next_factor(const radau_state *s, const radau_scratch *w, double error)
+/* x^(1/(s+1)) */
+static double root(int stages, double x)
 {
-    double power = 1.0 / (w->m->stages + 1), k = radau_max_iterations(w->m->stages);
-    double safety = fmin(SAFETY, SAFETY * (1.0 + 2.0 * k) / (w->iterations + 2.0 * k));
-    if (!(error < DBL_MAX)) return LEAST_FACTOR;
-    double e = fmax(error, 1e-12), factor = safety * pow(e, -power);
-    if (e >= 1.0) return s->m ? clamp(factor, LEAST_FACTOR, SAFETY) : fmin(0.1, factor);
-    if (s->accepted_error > 0.0) {
-        double trend = SAFETY * (w->h / s->accepted_h) * pow(s->accepted_error / (e * e), power);
-        factor = fmin(factor, trend);
+    switch (stages) {
+    case 1: return sqrt(x);
+    case 3: return sqrt(sqrt(x));
+    case 5: return cbrt(sqrt(x));
+    default: return sqrt(sqrt(sqrt(x)));
     }
-    factor = clamp(factor, LEAST_FACTOR, w->tries > 1 ? 1.0 : MOST_FACTOR);
-    return factor >= 1.0 && factor <= DEAD_ZONE && !radau_jacobian_worn(w) ? 1.0 : factor;
+}
+
+/* Many Newton iterations ask for more safety. */
+static double safety(const radau_scratch *w)
+{
+    double k = radau_max_iterations(w->m->stages);
+    return fmin(SAFETY, SAFETY * (1.0 + 2.0 * k) / (w->iterations + 2.0 * k));
+}
+
+/* h_next / h with the same number of stages after a step of error e < 1: Gustafsson's predictive
+ * controller and the plain one, the smaller of both [HW96 IV.8] */
+static double same_order_factor(const radau_state *s, const radau_scratch *w, double e)
+{
+    const int stages = w->m->stages;
+    double factor = safety(w) / root(stages, e);
+    if (!(s->accepted_error > 0.0) || s->m != w->m) return factor;
+    double trend = SAFETY * (w->h / s->accepted_h) * root(stages, s->accepted_error / (e * e));
+    return fmin(factor, trend);
+}
+
+/* Error of the embedded formula over ||h^(s+1) y^(s+1)|| / (s+1)!: (s+1) c_1 .. c_s / gamma, since
+ * y'(0) - q'(0)/h is the error at 0 of interpolation at the nodes */
+static double error_constant(const collocation *m)
+{
+    double product = (m->stages + 1) / m->gamma;
+    for (int i = 0; i < m->stages; i++) product *= m->nodes[i];
+    return product;
+}
+
+/* h_next / h with `other`: the terms a_k = ||h^k y^(k)|| / k! are known for k = s and s + 1 and
+ * taken for a geometric sequence. */
+static double other_order_factor(const radau_scratch *w, double e, const collocation *other)
+{
+    double next = e / (w->error_factor * error_constant(w->m)); /* a_(s+1) */
+    double ratio = clamp(next / w->leading, LEAST_RATIO, MOST_RATIO);
+    int distance = other->stages - w->m->stages;
+    double term = next;
+    for (int k = 0; k < distance; k++) term *= ratio;
+    for (int k = 0; k > distance; k--) term /= ratio;
+    double error = radau_error_factor(w->factor_rtol, other->stages) * error_constant(other) * term;
+    return SAFETY / root(other->stages, fmax(error, 1e-12));
+}
+
+/* How far h may grow before Newton's method gets slow: theta is about proportional to h. After a
+ * failure the step stays below where it happened for a while. */
+static double newton_limit(const radau_state *s, const radau_scratch *w)
+{
+    double limit = w->theta > 0.0 ? BEST_THETA / w->theta : MOST_FACTOR;
+    if (s->h_limit > 0.0) limit = fmin(limit, s->h_limit / fabs(w->h));
+    return fmax(limit, 1.0);
+}
+
+/* Progress per work with so many stages and a step factor h */
+static double efficiency(int stages, double factor)
+{
+    return factor / (stages < 5 ? WORK_3 : stages < 7 ? WORK_5 : WORK_7);
+}
+
+/* Compare with one number of stages more or less. */
+static void consider(const radau_state *s, radau_scratch *w, double e, int stages, double limit,
+                     double gain, double *best, double *factor)
+{
+    if (stages < 3 || stages < s->least || stages > s->most || stages > w->cap) return;
+    double other = other_order_factor(w, e, radau_iia(stages));
+    if (stages > w->m->stages) other = fmin(other, MOST_RAISED);
+    double value = efficiency(stages, fmin(other, limit));
+    if (value < gain * *best) return;
+    *best = value;
+    *factor = other;
+    w->next_stages = stages;
+}
+
+/* h_next / h after an accepted step, and the number of stages for it. */
+static double plan_next(const radau_state *s, radau_scratch *w, double e)
+{
+    const int now = w->m->stages;
+    double factor = same_order_factor(s, w, e), limit = newton_limit(s, w);
+    double best = efficiency(now, fmin(factor, limit));
+    w->next_stages = now < 3 && s->most >= 3 ? 3 : now;
+    if (now >= 3 && s->since_change >= STEADY_STEPS && w->leading > 0.0) {
+        consider(s, w, e, now + 2, limit, GAIN_RAISE, &best, &factor);
+        consider(s, w, e, now - 2, limit, GAIN_LOWER, &best, &factor);
+    }
+    if (w->next_stages < s->least) w->next_stages = s->least;
+    double most = w->tries > 1 ? 1.0 : w->next_stages > now ? MOST_RAISED : MOST_FACTOR;
+    factor = clamp(factor, LEAST_FACTOR, fmin(most, limit));
+    bool same = w->next_stages == now && !radau_jacobian_worn(w);
+    return same && factor >= 1.0 && factor <= DEAD_ZONE ? 1.0 : factor;
+}
+
+double radau_next_factor(const radau_state *s, radau_scratch *w, double error)
+{
+    if (!(error < DBL_MAX)) return LEAST_FACTOR;
+    if (error < 1.0) return plan_next(s, w, fmax(error, 1e-12));
+    double factor = safety(w) / root(w->m->stages, error);
+    return s->m ? clamp(factor, LEAST_FACTOR, SAFETY) : fmin(0.1, factor);
 }
 
 bool radau_jacobian_worn(const radau_scratch *w)
@@ -76,23 +181,11 @@ static int within(const radau_state *s, int stages)
 }
 
 /* What was planned; after repeated failures 3 stages, then 1. */
-int radau_stages_now(const radau_state *s, const radau_scratch *w, int order)
+int radau_stages_now(const radau_state *s, const radau_scratch *w)
 {
-    int stages = s->stages, cap = (order + 1) / 2;
-    if (w->newton_failures >= 2 || w->error_failures >= 3) stages = 3;
-    if (w->newton_failures >= 5 || w->error_failures >= 6) stages = 1;
+    int stages = s->stages;
+    if (w->newton_failures >= 4 || w->error_failures >= 4) stages = 3;
+    if (w->newton_failures >= 7 || w->error_failures >= 7) stages = 1;
     stages = within(s, stages < s->stages ? stages : s->stages);
-    return radau_iia(stages < cap ? stages : cap)->stages;
-}
-
-/* More stages where Newton's method contracts very well at a steady step size, fewer where it does
- * not, or failed. */
-int radau_stages_next(const radau_state *s, const radau_scratch *w, double factor)
-{
-    int now = w->m->stages;
-    double theta = fmin(10.0, fmax(w->theta, 0.5 * s->theta));
-    if (now < 3) return within(s, 3);
-    if (theta >= LOWER || w->newton_failures > 0) return within(s, now > 3 ? now - 2 : now);
-    bool steady = factor < 1.2 && factor > 0.8 && s->since_change >= STEADY_STEPS;
-    return within(s, steady && w->iterations > 1 && theta <= RAISE ? now + 2 : now);
+    return radau_iia(stages < w->cap ? stages : w->cap)->stages;
 }

@@ -15,8 +15,9 @@
 static const double KAPPA = 0.02;
 static const double SLOWEST_RATE = 0.99;
 static const double ROUND_OFF = 100.0 * DBL_EPSILON;
-/* With current matrices a correction that small which does not shrink is noise of F. */
-static const double NOISE = 0.1;
+/* With current matrices a correction that small which does not shrink is noise of F; one that
+ * shrank well before and has stopped to do so may be as large as the error test allows. */
+static const double NOISE = 0.1, STOPPED_SHRINKING = 10.0;
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
@@ -77,13 +78,38 @@ static attempt_status from_iteration(iteration_status status)
     return ATTEMPT_MEMORY;
 }
 
-/* Partial derivatives at the beginning of the step. */
+/* point = y + Z_i, within the bounds: F need not exist outside */
+static void stage_point(const radau_state *s, const radau_scratch *w, const dae_residual *form,
+                        int i)
+{
+    const int n = form->n;
+    const double *Z = w->Z + (size_t)i * (size_t)n;
+    for (int j = 0; j < n; j++) w->point[j] = s->y[j] + Z[j];
+    if (form->lower_bounds)
+        for (int j = 0; j < n; j++) w->point[j] = fmax(w->point[j], form->lower_bounds[j]);
+    if (form->upper_bounds)
+        for (int j = 0; j < n; j++) w->point[j] = fmin(w->point[j], form->upper_bounds[j]);
+}
+
+/* Partial derivatives at the stage in the middle, as predicted: they differ less from those along
+ * the step than the ones at its beginning. There, if there is no prediction or it is no use. */
 static iteration_status evaluate(const radau_state *s, radau_scratch *w, const method_context *ctx)
 {
     newton *nw = ctx->newton;
+    const int middle = (w->m->stages - 1) / 2, n = ctx->n;
+    const double cj = w->m->gamma / w->h, *weights = ctx->norm->weights;
+    iteration_status status = ITERATION_RETRY;
     nw->stale = true;
-    iteration_status status = iteration_evaluate(nw->matrix, s->t, s->y, s->yp, w->m->gamma / w->h,
-                                                 w->h, ctx->norm->weights, NULL);
+    w->ahead = s->m && w->tries == 1;
+    if (w->ahead) {
+        radau_transform(w->m->stages, n, 1.0 / w->h, w->m->inverse, w->Z, w->V);
+        stage_point(s, w, &ctx->eval->problem->form, middle);
+        status = iteration_evaluate(nw->matrix, s->t + w->m->nodes[middle] * w->h, w->point,
+                                    w->V + (size_t)middle * (size_t)n, cj, w->h, weights, NULL);
+    }
+    w->ahead = w->ahead && status == ITERATION_OK;
+    if (status == ITERATION_RETRY)
+        status = iteration_evaluate(nw->matrix, s->t, s->y, s->yp, cj, w->h, weights, NULL);
     if (status != ITERATION_OK) return status;
     nw->stale = false;
     w->fresh = true;
@@ -149,19 +175,6 @@ static iteration_status solve_transformed(const radau_scratch *w, const method_c
 
 /* ---- iteration ------------------------------------------------------------------------------ */
 
-/* point = y + Z_i, within the bounds: F need not exist outside */
-static void stage_point(const radau_state *s, const radau_scratch *w, const dae_residual *form,
-                        int i)
-{
-    const int n = form->n;
-    const double *Z = w->Z + (size_t)i * (size_t)n;
-    for (int j = 0; j < n; j++) w->point[j] = s->y[j] + Z[j];
-    if (form->lower_bounds)
-        for (int j = 0; j < n; j++) w->point[j] = fmax(w->point[j], form->lower_bounds[j]);
-    if (form->upper_bounds)
-        for (int j = 0; j < n; j++) w->point[j] = fmin(w->point[j], form->upper_bounds[j]);
-}
-
 /* R_i = F(t + c_i h, y + Z_i, Y'_i) */
 static attempt_status residuals(const radau_state *s, radau_scratch *w, const method_context *ctx,
                                 attempt *result)
@@ -196,11 +209,20 @@ static void remember_correction(const radau_scratch *w, const method_context *ct
     }
 }
 
+/* Whether a correction that is q times the one before, which is too slow, is as good as it can get:
+ * `best` is the least q so far, and the error test weighs errors by `factor`. */
+static bool is_noise(const radau_scratch *w, double size, double q, double best, double factor)
+{
+    if (!w->fresh) return false;
+    return size <= NOISE || (q > STOPPED_SHRINKING * best && factor * size <= NOISE);
+}
+
 /* What the contraction says of an iteration that goes on: whether k more iterations suffice, or by
  * how much to cut h [HW96 IV.8]. */
 static bool will_converge(radau_scratch *w, double size, int left)
 {
-    double remaining = w->eta * size * pow(w->theta, left) / KAPPA;
+    double remaining = w->eta * size / KAPPA;
+    for (int k = 0; k < left && remaining >= 1.0; k++) remaining *= w->theta;
     if (remaining < 1.0) return true;
     w->shrink = 0.8 * pow(fmin(20.0, remaining), -1.0 / (4.0 + left));
     return false;
@@ -230,38 +252,54 @@ static attempt_status iterate_once(const radau_state *s, radau_scratch *w,
     return ATTEMPT_OK;
 }
 
+/* theta and eta from the quotient q of the last two corrections, and `before` of those before */
+static void measure_contraction(radau_scratch *w, int k, double q, double before)
+{
+    w->theta = k == 1 ? q : sqrt(q * before);
+    if (w->theta < SLOWEST_RATE) w->eta = w->theta / (1.0 - w->theta);
+}
+
+/* eta^(3/4): trust in an old rate fades (RADAU has the power 0.8) */
+static double faded(double eta)
+{
+    double root = sqrt(eta > DBL_EPSILON ? eta : DBL_EPSILON);
+    return root * sqrt(root);
+}
+
 /* Iterate until the iteration error is below KAPPA. */
 static attempt_status iterate(const radau_state *s, radau_scratch *w, const method_context *ctx,
                               attempt *result)
 {
     const int most = radau_max_iterations(w->m->stages);
     const double round_off = ROUND_OFF * norm_of(ctx->norm, s->y, ctx->norm->newton);
-    double size = 0.0, last = 0.0, quotient = 0.0;
+    double size = 0.0, last = 0.0, q = 0.0, best = 1.0;
     w->iterations = 0;
     w->theta = 0.0;
-    w->eta = pow(fmax(w->eta, DBL_EPSILON), 0.8);
+    w->eta = faded(w->eta);
     for (int k = 0; k < most; k++) {
         attempt_status status = iterate_once(s, w, ctx, result, &size);
         if (status != ATTEMPT_OK) return status;
         if (k > 0) {
-            double q = size / last;
-            w->theta = k == 1 ? q : sqrt(q * quotient);
-            quotient = q;
-            bool slow = !(w->theta < SLOWEST_RATE);
-            if (slow && (size <= round_off || (w->fresh && size <= NOISE))) return ATTEMPT_OK;
-            if (slow) return diverged(w, ctx, result);
-            w->eta = w->theta / (1.0 - w->theta);
+            double before = q;
+            q = size / last;
+            measure_contraction(w, k, q, before);
         }
-        if (w->eta * size <= KAPPA || size <= round_off) return ATTEMPT_OK;
-        if (k > 0 && !will_converge(w, size, most - 1 - k)) return diverged(w, ctx, result);
+        bool slow = k > 0 && !(w->theta < SLOWEST_RATE);
+        if (size <= round_off || (!slow && w->eta * size <= KAPPA)) return ATTEMPT_OK;
+        if (slow || (k > 0 && !will_converge(w, size, most - 1 - k))) {
+            if (is_noise(w, size, q, best, w->error_factor)) return ATTEMPT_OK;
+            return diverged(w, ctx, result);
+        }
+        best = k > 0 ? fmin(best, q) : 1.0;
         last = size;
     }
     w->shrink = 0.5;
     return diverged(w, ctx, result);
 }
 
-attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_context *ctx,
-                           attempt *result)
+/* Solve with the matrices at hand, or else with new ones. */
+static attempt_status solve(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                            attempt *result)
 {
     const size_t bytes = (size_t)w->m->stages * (size_t)ctx->n * sizeof(double);
     const double eta = w->eta;
@@ -279,4 +317,12 @@ attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_
     result->stage = 0;
     status = from_iteration(prepare(s, w, ctx, true));
     return status == ATTEMPT_OK ? iterate(s, w, ctx, result) : status;
+}
+
+attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           attempt *result)
+{
+    attempt_status status = solve(s, w, ctx, result);
+    if (status != ATTEMPT_OK && w->ahead) ctx->newton->stale = true; /* of a bad prediction */
+    return status;
 }

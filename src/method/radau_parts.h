@@ -15,7 +15,7 @@ typedef struct radau_state {
     int stages;             /* of the next step */
     int since_change;       /* accepted steps since the number of stages changed */
     const collocation *m;   /* of the last step; NULL before the first one */
-    double theta;           /* contraction of Newton's method, smoothed over steps */
+    double h_limit;         /* > 0: Newton's method failed with steps of this size */
     double accepted_h;      /* of the last step, for predictive control; */
     double accepted_error;  /* 0: none */
     double *y, *yp;         /* at t */
@@ -33,17 +33,28 @@ typedef struct radau_scratch {
     int iterations;      /* of Newton's method in this attempt */
     double theta;        /* its contraction; 0 if one iteration did */
     double eta;          /* theta / (1 - theta), the last one known */
+    int cap;             /* most stages that the caller allows */
+    int next_stages;     /* proposal after this attempt */
+    double leading;      /* weighted norm of the leading coefficient of q */
+    double failed_h;     /* smallest step with which Newton's method failed, 0: none */
     double shrink;       /* after a failure: what it says of h */
+    double error_factor; /* weight of the estimate, for */
+    double factor_rtol;  /* this tolerance */
+    int factor_stages;   /* and this many stages */
     double last_factor;  /* next_factor and error of this attempt */
     double last_error;
-    bool fresh;             /* partial derivatives are those of (t, y, y') */
-    double *Z, *R, *V;      /* stages: solution, residuals and corrections, work */
-    double *predicted;      /* stages before Newton */
-    double *point;          /* y of a stage */
-    double *y, *yp;         /* candidate */
-    double *slope;          /* q'(0) / h */
-    double *error, *defect; /* estimate, and work */
-    double *scale;          /* reciprocal weights of the error test */
+    bool ahead;                   /* partial derivatives are those of a predicted point */
+    bool fresh;                   /* and they were evaluated since the last accepted step */
+    double *Z, *R, *V;            /* stages: solution, residuals and corrections, work */
+    double *predicted;            /* stages before Newton */
+    double *point;                /* y of a stage */
+    double *y, *yp;               /* candidate */
+    double *slope;                /* q'(0) / h */
+    double *error, *defect;       /* estimate, and work */
+    double *scale;                /* reciprocal weights of the error test */
+    double ratio;                 /* extrapolation matrix for this ratio of step sizes, */
+    const collocation *from, *to; /* between these methods */
+    double E[COLLOCATION_STAGES * COLLOCATION_STAGES];
 } radau_scratch;
 
 /* radau_newton.c: solve the collocation equations for the stages w->Z, predicted and in place on
@@ -53,13 +64,14 @@ attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_
 /* b := (dF/dy + gamma/h dF/dy')^-1 b */
 iteration_status radau_filter(const method_context *ctx, double *b);
 
-/* radau_control.c: the weighted error, with the exponent that makes errors follow the tolerance. */
-double radau_error_factor(const method_context *ctx, const double *y, int stages);
-/* h_next / h after a solved attempt of that error, accepted or not. */
-double radau_next_factor(const radau_state *s, const radau_scratch *w, double error);
-/* The number of stages to try now, and that of the step after an accepted one. */
-int radau_stages_now(const radau_state *s, const radau_scratch *w, int order);
-int radau_stages_next(const radau_state *s, const radau_scratch *w, double factor);
+/* radau_control.c: the weight of the estimate in the error test, which makes errors follow the
+ * tolerance; for this attempt it is kept in scratch. */
+double radau_error_factor(double rtol, int stages);
+void radau_set_error_factor(radau_scratch *w, const method_context *ctx, const double *y);
+/* h_next / h after a solved attempt of that error, accepted or not, and w->next_stages. */
+double radau_next_factor(const radau_state *s, radau_scratch *w, double error);
+/* The number of stages to try now. */
+int radau_stages_now(const radau_state *s, const radau_scratch *w);
 /* Whether the last solve asks for new partial derivatives at the next step. */
 bool radau_jacobian_worn(const radau_scratch *w);
 int radau_max_iterations(int stages);

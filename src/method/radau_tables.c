@@ -19,6 +19,8 @@ static const double INVERSE_1[1] = {1.0};
 
 static const double LEFT_1[1] = {1.0};
 
+static const double LAGRANGE_1[1] = {1.0};
+
 static const double T_1[1] = {1.0};
 
 static const double T_INVERSE_1[1] = {1.0};
@@ -39,6 +41,9 @@ static const double INVERSE_3[9] = {
 
 static const double LEFT_3[3] = {10.0488093998274155625, -1.38214273316074889579,
                                  0.333333333333333333333};
+
+static const double LAGRANGE_3[3] = {15.5807820472492238243, -8.91411538058255715765,
+                                     3.33333333333333333333};
 
 static const double T_3[9] = {
     0.0912323948708929427915, -0.18438524023915087624, -0.022283534455127420815,
@@ -113,6 +118,9 @@ static const double INVERSE_5[25] = {8.75592397793836166763,
 
 static const double LEFT_5[5] = {27.7809339440646373048, -3.64147849804921315271,
                                  1.25254772116911872049, -0.592003167184542872566, 0.2};
+
+static const double LAGRANGE_5[5] = {199.887395423477359469, -127.022853068794996622,
+                                     92.1028331361332201381, -64.1673754908155829851, 25.2};
 
 static const double T_5[25] = {
     0.0125175862205010458901,   -0.0160153369886988294039, -0.0168627504830792668194,
@@ -225,6 +233,11 @@ static const double LEFT_7[7] = {54.3744368941286145146,  -7.0000240042591865120
                                  0.646891326767358711867, -0.387533385375352377425,
                                  0.142857142857142857143};
 
+static const double LAGRANGE_7[7] = {2735.41419905074769653, -1778.72623876915360708,
+                                     1362.19807751020025178, -1085.50325126088713055,
+                                     853.899984542750253867, -616.425628216514607409,
+                                     245.142857142857142857};
+
 static const double T_7[49] = {
     0.00215375462731052642283,  -0.00173526003458251396737, -0.00331368832889986309663,
     -0.00417486273325955784826, 0.00586079835344306457318,  0.0248128308961222546132,
@@ -276,6 +289,7 @@ const collocation radau_iia_1 = {.stages = 1,
                                  .A = A_1,
                                  .inverse = INVERSE_1,
                                  .left = LEFT_1,
+                                 .lagrange = LAGRANGE_1,
                                  .T = T_1,
                                  .T_inverse = T_INVERSE_1,
                                  .gamma = 1.0,
@@ -288,6 +302,7 @@ const collocation radau_iia_3 = {.stages = 3,
                                  .A = A_3,
                                  .inverse = INVERSE_3,
                                  .left = LEFT_3,
+                                 .lagrange = LAGRANGE_3,
                                  .T = T_3,
                                  .T_inverse = T_INVERSE_3,
                                  .gamma = 3.63783425274449573221,
@@ -300,6 +315,7 @@ const collocation radau_iia_5 = {.stages = 5,
                                  .A = A_5,
                                  .inverse = INVERSE_5,
                                  .left = LEFT_5,
+                                 .lagrange = LAGRANGE_5,
                                  .T = T_5,
                                  .T_inverse = T_INVERSE_5,
                                  .gamma = 6.28670475172927664517,
@@ -312,6 +328,7 @@ const collocation radau_iia_7 = {.stages = 7,
                                  .A = A_7,
                                  .inverse = INVERSE_7,
                                  .left = LEFT_7,
+                                 .lagrange = LAGRANGE_7,
                                  .T = T_7,
                                  .T_inverse = T_INVERSE_7,
                                  .gamma = 8.9368327884052163373,
