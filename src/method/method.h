@@ -82,6 +82,7 @@ typedef struct method {
 } method;
 
 extern const method method_bdf;
+extern const method method_radau, method_radau5, method_radau9, method_radau13;
 
 /* Whether it needs a form beside the residual one, and "mechanical, hessenberg" of a set of forms.
  */
