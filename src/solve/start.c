@@ -63,6 +63,7 @@ static dae_status resolve_kinds(dae_solver *s, double t, double h)
         bool algebraic = look && s->matrix.jac.algebraic_column[i];
         s->kinds[i] = algebraic ? DAE_KIND_INDEX1 : DAE_KIND_DIFFERENTIAL;
     }
+    if (s->forms && !residual) form_kinds(s->forms, s->kinds);
     return DAE_OK;
 }
 

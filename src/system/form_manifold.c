@@ -88,6 +88,55 @@ void manifold_step(manifold *p, const double *c, double *dx)
     for (int j = 0; j < p->n; j++) dx[j] *= p->size[j];
 }
 
+/* Row i of the scaled matrix, full. */
+static void full_row(const manifold *p, int i, double *row)
+{
+    for (int j = 0; j < p->n; j++) {
+        size_t first;
+        int count;
+        row[j] = 0.0;
+        form_matrix_column(p->matrix, j, &first, &count);
+        for (int k = 0; k < count; k++)
+            if (form_matrix_row(p->matrix, first, k) == i) row[j] = p->scaled[first + (size_t)k];
+    }
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int j = 0; j < n; j++) sum += a[j] * b[j];
+    return sum;
+}
+
+/* Gram and Schmidt's q_i = sum_j T_ij a_j for the rows a_j one after another, each twice, until one
+ * is all in the span of those before: then y tells how. False: none is, or no memory. */
+static bool first_dependent_row(const manifold *p, double *y)
+{
+    size_t m = (size_t)p->m, n = (size_t)p->n;
+    double *Q = DAE_ARRAY(double, m *n), *T = DAE_ARRAY(double, m *m);
+    bool found = false;
+    for (int i = 0; Q && T && i < p->m && !found; i++) {
+        double *q = Q + (size_t)i * n, *t = T + (size_t)i * m;
+        full_row(p, i, q);
+        double before = sqrt(dot(p->n, q, q));
+        t[i] = 1.0;
+        for (int k = 0; k < 2 * i; k++) {
+            int b = k % i;
+            double part = dot(p->n, Q + (size_t)b * n, q);
+            vector_axpy(p->n, -part, Q + (size_t)b * n, q);
+            vector_axpy(p->m, -part, T + (size_t)b * m, t);
+        }
+        double size = sqrt(dot(p->n, q, q));
+        found = size <= RANK_TOLERANCE * before;
+        if (found) vector_copy(p->m, t, y);
+        for (int j = 0; !found && j < p->n; j++) q[j] /= size;
+        for (int j = 0; !found && j < p->m; j++) t[j] /= size;
+    }
+    dae_free(Q);
+    dae_free(T);
+    return found;
+}
+
 bool manifold_dependent(manifold *p, double *y)
 {
     for (int i = 0; i < p->m; i++) y[i] = 0.0;
@@ -96,7 +145,9 @@ bool manifold_dependent(manifold *p, double *y)
             y[i] = 1.0;
             return true;
         }
-    if (!kkt_dependent(p->solver, 1u, y)) return false;
+    bool dense = kkt_is_dense(p->solver);
+    if (dense && (kkt_rank(p->solver) >= p->m || !first_dependent_row(p, y))) return false;
+    if (!dense && !kkt_dependent(p->solver, 1u, y)) return false;
     double most = fabs(y[vector_argmax(p->m, y, NULL)]);
     for (int i = 0; i < p->m; i++) y[i] /= most;
     return true;

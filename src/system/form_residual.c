@@ -167,7 +167,7 @@ bool form_rewriting_find(const form_source *s, const char *name, form_rewriting 
         {"residual", {FORM_AS_GIVEN, FORM_AS_GIVEN, FORM_AS_GIVEN}, {true, true, true}},
         {"index3", {FORM_AS_GIVEN}, {true, false, false}},
         {"index2", {FORM_INDEX2, FORM_AS_GIVEN}, {true, true, false}},
-        {"index1", {FORM_INDEX1, FORM_INDEX1, FORM_INDEX1}, {true, true, true}},
+        {"index1", {FORM_INDEX1, FORM_INDEX1}, {true, true, false}}, /* x' alone drifts too fast */
         {"baumgarte", {FORM_BAUMGARTE}, {true, false, false}},
         {"ggl", {FORM_GGL, FORM_AS_GIVEN, FORM_GGL}, {true, false, true}},
     };
@@ -200,6 +200,8 @@ static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
         switch (s->kind) {
         case KIND_MECHANICAL:
             kinds[i] = i < 2 * s->as.m.nq ? DAE_KIND_DIFFERENTIAL : multiplier;
+            if (how == FORM_AS_GIVEN && s->constraints > 0 && i >= s->as.m.nq && i < 2 * s->as.m.nq)
+                kinds[i] = DAE_KIND_INDEX2; /* v is what is differentiated once */
             break;
         case KIND_HESSENBERG:
             kinds[i] = i < s->as.h.ny ? DAE_KIND_DIFFERENTIAL : DAE_KIND_INDEX1;
@@ -212,6 +214,15 @@ static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
             break;
         }
     }
+}
+
+void form_kinds(const form_instance *x, dae_kind *kinds)
+{
+    const form_source *s = x->source;
+    form_rewriting how = FORM_AS_GIVEN;
+    if (s->kind == KIND_MECHANICAL) how = FORM_INDEX2;
+    if (s->kind == KIND_QUASILINEAR) how = FORM_INDEX1;
+    set_kinds(s, how, kinds);
 }
 
 /* Names of unknowns and rows, multipliers and their rows included; texts is work for the new ones.

@@ -145,6 +145,9 @@ form_rewriting form_base_rewriting(const form_source *source);
 /* Which rewriting the residual callbacks of an instance compute. */
 void form_instance_rewrite(form_instance *instance, form_rewriting rewriting, double alpha);
 
+/* Kinds of the unknowns for methods that work on the form itself: multipliers are of index 2. */
+void form_kinds(const form_instance *instance, dae_kind *kinds);
+
 /* ---- consistent initial values ---- */
 
 /* Move the unknowns of the form as little as possible (in units of weights; tags FIXED: not at all)
