@@ -379,6 +379,30 @@ static void test_jumps_without_events(void **state)
     end(&r);
 }
 
+/* A root that begins or turns has an infinite slope: no step is short enough, and none is needed. A
+ * pole still ends the run. */
+static void test_infinite_slopes(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true), y, h;\nequation\nder(x) = 1;\ny = x - 0.5;\n"
+                       "h = if y > 0 then sqrt(y) else 0;")));
+    OK(step_to(&r, 1.0));
+    NEAR("h", sqrt(0.5));
+    end(&r);
+    OK(begin(&r, MODEL("Real h1(start=1, fixed=true), h2(start=0, fixed=true), q, dp;\nequation\n"
+                       "der(h1) = -q + sin(6*time);\nder(h2) = q;\ndp = h1 - h2;\n"
+                       "q = sign(dp)*sqrt(abs(dp));")));
+    OK(step_to(&r, 1.0)); /* the flow turns at t = 0.8166 */
+    expect_near(&r, "h1", 1.0 + (1.0 - cos(6.0)) / 6.0 - value(&r, "h2"), 1e-7, __LINE__);
+    end(&r);
+    OK(begin(&r, MODEL("Real x(start=1, fixed=true);\nReal y = 1/(0.5 - time);\nequation\n"
+                       "der(x) = -x;")));
+    assert_true(step_to(&r, 1.0) < 0);
+    assert_string_equal(diag_of(&r)->variable_name, "y");
+    end(&r);
+}
+
 /* What the jumps do to a differential variable is still controlled: x = integral of a square wave
  * of period pi/10. */
 static void test_jump_under_a_differential_variable(void **state)
@@ -632,6 +656,7 @@ int main(void)
         cmocka_unit_test(test_warning_between_steps),
         cmocka_unit_test(test_assertion_outside_its_domain),
         cmocka_unit_test(test_jumps_without_events),
+        cmocka_unit_test(test_infinite_slopes),
         cmocka_unit_test(test_jump_under_a_differential_variable),
         cmocka_unit_test(test_error_test_of_all_stays),
         cmocka_unit_test(test_fixed_values_that_contradict),

@@ -7,14 +7,26 @@
  * A jump is told from a steep change by shrinking the step: the prediction of a smooth variable
  * improves with h at least as h^2. It is one if the prediction of the variable is as wrong as it
  * was on a step a thousand times longer that met the same time. A pole is none: steps shrink with
- * the distance to it, and none meets it before h is down to rounding. */
+ * the distance to it, and none meets it before h is down to rounding.
+ *
+ * Where a slope is infinite, as that of sqrt(x) at 0, the prediction improves as h^(1/2) only.
+ * There the step shrinks until the run would have to end; if all that fails the test then are
+ * algebraic variables that are no larger than they used to be, which those near a pole are, they
+ * are excused.
+ */
 #include <math.h>
 #include <stdio.h>
 
 #include "solve/hybrid_parts.h"
 
 static const double SHORTER = 1e-3, AS_WRONG = 0.5, LEAST_STEP = 1e-10;
-enum { HISTORY = 8 }; /* steps until the differences of order five are free of a jump */
+static const double ORDINARY =
+    1e-7;                        /* part of the time run so far that a step must have to count */
+static const double FAR = 100.0; /* beyond this many times its former size a variable has a pole */
+enum { HISTORY = 8 };            /* steps until the differences of order five are free of a jump */
+enum {
+    RECOVERY = 60
+}; /* steps until h, doubled each time, is back from rounding to its old size */
 
 void jump_forget(dae_solver *s)
 {
@@ -40,11 +52,47 @@ static void tell_jump(dae_solver *s, int i, double t)
     int v = f->unknown_variable[i];
     if (s->jump_told || v < 0) return;
     s->jump_told = true;
-    snprintf(text, sizeof text,
-             "note: %.100s:%d: %.100s jumps at t = %.9g without an event; its error is not "
-             "controlled there.",
-             hybrid_file(s), f->flat->variables[v].place.line, problem_variable(s->problem, i), t);
+    snprintf(
+        text, sizeof text,
+        "note: %.100s:%d: %.100s jumps, or has an infinite slope, at t = %.9g without an event; "
+        "its error is not controlled there.",
+        hybrid_file(s), f->flat->variables[v].place.line, problem_variable(s->problem, i), t);
     hybrid_tell(s, text);
+}
+
+void jump_note(dae_solver *s)
+{
+    if (!s->hybrid) return;
+    bool ordinary = fabs(s->last.h) > ORDINARY * fabs(s->t_new - s->hybrid->started);
+    for (int i = 0; ordinary && i < s->n; i++)
+        s->extent[i] = fmax(s->extent[i], fabs(s->last.y[i]));
+}
+
+/* Whether the errors that fail the test are those of algebraic variables that stay within bounds.
+ */
+static bool only_bounded_algebraic(const dae_solver *s, const attempt *a)
+{
+    for (int i = 0; i < s->n; i++) {
+        double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
+        if (!(size > 0.5)) continue;
+        double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 0.0;
+        bool bounded = fabs(a->y[i]) <= FAR * fmax(s->extent[i], least - fabs(a->y[i]));
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL || !bounded) return false;
+    }
+    return true;
+}
+
+bool jump_last_resort(dae_solver *s, const attempt *a)
+{
+    if (!s->hybrid || s->options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
+    if (s->hybrid->instance->form->unmet >= 0 || !only_bounded_algebraic(s, a)) return false;
+    for (int i = 0; i < s->n; i++) {
+        double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
+        if (!(size > 0.5)) continue;
+        norm_excuse(&s->norm, i, RECOVERY);
+        tell_jump(s, i, a->t);
+    }
+    return true;
 }
 
 bool jump_excuse(dae_solver *s, const attempt *a)
