@@ -562,8 +562,8 @@ static inline void run_fixed(runner *r, double tf, int n)
 }
 
 /* The control of the thesis, the last step clipped; watch (may be NULL) sees every step. */
-static inline void run_thesis(runner *r, double tf, double h, double beta,
-                              void (*watch)(runner *, void *), void *user)
+static inline void run_thesis(runner *r, double tf, double h, void (*watch)(runner *, void *),
+                              void *user)
 {
     while (r->t < tf * (1 - 1e-14)) {
         if (r->t + h > tf) h = tf - r->t;
@@ -573,14 +573,14 @@ static inline void run_thesis(runner *r, double tf, double h, double beta,
             h *= 0.5;
             continue;
         }
-        h = herk_thesis_step(h, r->last.error, r->last.order, beta);
+        h *= r->last.next_factor;
         if (r->last.error > 1) continue;
         runner_accept(r);
         if (watch) watch(r, user);
     }
 }
 
-/* An ordinary control: errors proportional to h^(order+1). False: it gave up. */
+/* An ordinary control: errors proportional to h^order. False: it gave up. */
 static inline bool run_to(runner *r, double tf, double h)
 {
     for (int failures = 0; fabs(tf - r->t) > 1e-13 * (1 + fabs(tf));) {
@@ -590,7 +590,7 @@ static inline bool run_to(runner *r, double tf, double h)
             if (++failures > 20 || r->t + h == r->t) return false;
             continue;
         }
-        double factor = 0.9 * pow(fmax(r->last.error, 1e-10), -1.0 / (r->last.order + 1));
+        double factor = 0.9 * pow(fmax(r->last.error, 1e-10), -1.0 / r->last.order);
         if (r->last.error <= 1) {
             runner_accept(r);
             failures = 0;

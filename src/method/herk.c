@@ -13,6 +13,7 @@ static const double TIGHT = 2e-6;
 /* One attempt. */
 typedef struct herk_scratch {
     double t, h;
+    int stage;        /* at work, from 1; the one behind the last is the end of the step */
     bool begun;       /* xp_first belongs to the start */
     double *xp_first; /* x' at the start, before the first step is accepted */
     double *K;        /* derivatives of the stages, s + 1 of them */
@@ -147,6 +148,7 @@ static attempt_status runge_kutta(const herk_state *s, herk_scratch *r, const me
     const rounded_tableau *b = &w->table;
     const double *before = x0;
     for (int i = 1; i <= b->stages; i++) {
+        r->stage = i + 1;
         double at = t + b->c[i] * h, *x = i < b->stages ? r->X : x1;
         if (before == r->X && x == r->X) { /* its algebraic components are needed once more */
             vector_copy(w->n, r->X, r->e);
@@ -268,7 +270,7 @@ static attempt_status try_embedded(const herk_state *s, herk_scratch *r, const m
     if (status == ATTEMPT_OK) status = herk_derivative(w, s->t + r->h, r->x, last);
     if (status != ATTEMPT_OK) return status;
     result->error = embedded_error(r, ctx);
-    result->order = w->table.estimate_order;
+    result->order = w->table.estimate_order + 1;
     return finish_step(s, r, w, last);
 }
 
@@ -303,6 +305,14 @@ static double richardson_error(herk_scratch *r, const method_context *ctx)
                               : norm_of(ctx->norm, r->estimate, ctx->norm->tested);
 }
 
+/* beta (1/error)^(1/(p+1)), or 1/p after a failure, without limits [Baese17 4.1.5] */
+static double thesis_factor(const herk_work *w, double error)
+{
+    double beta = w->config.beta > 0.0 ? w->config.beta : 0.9;
+    int p = error <= 1.0 ? w->table.order + 1 : w->table.order;
+    return beta * pow(fmax(error, 1e-30), -1.0 / p);
+}
+
 /* A table without a pair: one step against two of half the size. The better result is kept, but in
  * the thesis X_h is. */
 static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
@@ -315,7 +325,8 @@ static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
     if (status == ATTEMPT_OK) status = one_step(s, r, ctx, s->t + half, half, r->middle, r->x);
     if (status != ATTEMPT_OK) return status;
     result->error = richardson_error(r, ctx);
-    result->order = w->table.order;
+    result->order = w->table.order + 1;
+    if (w->config.faithful) result->next_factor = thesis_factor(w, result->error);
     if (w->config.faithful) vector_copy(w->n, r->x_full, r->x);
     status = herk_derivative(w, s->t + r->h, r->x, r->K);
     return status == ATTEMPT_OK ? finish_step(s, r, w, r->K) : status;
@@ -354,18 +365,20 @@ static void herk_attempt(const void *state, void *scratch, const method_context 
     (void)order;
     r->t = s->t;
     r->h = h;
+    r->stage = 1;
     w->factored_end = false;
     w->failure = (herk_failure){.component = -1, .constraint = -1};
-    *result = (attempt){.t = s->t,
-                        .h = h,
-                        .order = w->table.order,
-                        .terms = {NAN, NAN, NAN, NAN},
-                        .y = r->y,
-                        .yp = r->yp,
-                        .estimate = r->estimate,
-                        .error_constant = 1.0,
-                        .variable = -1,
-                        .constraint = -1};
+    *result =
+        (attempt){.t = s->t,
+                  .h = h,
+                  .order = (w->table.has_error ? w->table.estimate_order : w->table.order) + 1,
+                  .terms = {NAN, NAN, NAN, NAN},
+                  .y = r->y,
+                  .yp = r->yp,
+                  .estimate = r->estimate,
+                  .error_constant = 1.0,
+                  .variable = -1,
+                  .constraint = -1};
     vector_copy(ctx->n, s->y, r->y);
     vector_zero(ctx->n, r->yp);
     result->status = try_step(s, r, ctx, result);
@@ -373,6 +386,7 @@ static void herk_attempt(const void *state, void *scratch, const method_context 
         scatter(w, r->x, r->y);
         scatter(w, r->xp, r->yp);
     }
+    if (result->status != ATTEMPT_OK) result->stage = r->stage;
     report_failure(w, result);
 }
 
@@ -408,11 +422,6 @@ static void herk_at(const void *state, const method_context *ctx, double t, int 
     else
         vector_copy(ctx->n, s->y, y);
     scatter(w, x, y);
-}
-
-double herk_thesis_step(double h, double error, int order, double beta)
-{
-    return h * beta * pow(1.0 / error, 1.0 / (error <= 1.0 ? order + 1 : order));
 }
 
 /* ---- variants by name -------------------------------------------------------------------------

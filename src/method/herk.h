@@ -11,10 +11,12 @@ typedef struct herk_config {
     const tableau *table; /* NULL: dopri5, or dop853 for tight tolerances */
     /* As the thesis has it: the selection before every step, Newton from the last stage with a new
      * Jacobian per stage until |g|_2 < newton_tolerance, errors by Richardson with X_h kept, in the
-     * Euclidean norm against the absolute tolerance alone. */
+     * Euclidean norm against the absolute tolerance alone, and the next step from the thesis'
+     * control [Baese17 4.1.5]. */
     bool faithful;
     bool classical;          /* Newton with a new Jacobian at every iterate */
     double newton_tolerance; /* faithful; 0: a hundredth of the absolute tolerance */
+    double beta;             /* safety factor of the thesis' step control; 0: 0.9 */
 } herk_config;
 
 extern const method method_herk, method_herk_euler, method_herk_heun, method_herk_kutta3,
@@ -25,9 +27,5 @@ extern const method method_herk_faithful, method_herk_faithful_euler, method_her
 /* The start of any of them with a configuration of one's own; config is borrowed. */
 void herk_start(void *state, void *scratch, const method_context *ctx, const start_point *at,
                 const herk_config *config);
-
-/* The step that the thesis' control tries next [Baese17 4.1.5]: after an error eps0 * error, with
- * the exponent 1/(p+1) if it passed and 1/p if not, and no limits. */
-double herk_thesis_step(double h, double error, int order, double beta);
 
 #endif

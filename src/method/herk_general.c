@@ -94,10 +94,10 @@ static attempt_status solve_dense(herk_work *w, stacked *s, double *xp)
         return ATTEMPT_MEMORY;
     int last = s->qr.pivots[s->n - 1] - 1;
     if (s->qr.rank < s->n)
-        return herk_fail(w, ATTEMPT_SINGULAR,
-                         "[E; g_x] has not full rank: the derivative of the component is not "
-                         "determined by the equations and constraints.",
-                         last >= 0 && last < s->n ? last : -1, -1);
+        return herk_fail(
+            w, ATTEMPT_SINGULAR,
+            "[E; g_x] has not full rank: equations and constraints do not determine a derivative",
+            last >= 0 && last < s->n ? last : -1, -1);
     vector_copy(s->n, s->rhs, xp);
     return ATTEMPT_OK;
 }
@@ -127,10 +127,10 @@ static attempt_status solve_sparse(herk_work *w, stacked *s, double *xp)
     kkt_solve(s->augmented, s->rhs, xp);
     int bad = vector_first_nonfinite(s->n, xp);
     if (bad < 0) return ATTEMPT_OK;
-    return herk_fail(w, ATTEMPT_SINGULAR,
-                     "[E; g_x] has not full rank: the derivative of the component is not "
-                     "determined by the equations and constraints.",
-                     bad, -1);
+    return herk_fail(
+        w, ATTEMPT_SINGULAR,
+        "[E; g_x] has not full rank: equations and constraints do not determine a derivative", bad,
+        -1);
 }
 
 attempt_status herk_general_derivative(herk_work *w, double t, const double *x, double *xp)
@@ -140,7 +140,7 @@ attempt_status herk_general_derivative(herk_work *w, double t, const double *x, 
     if (!s) return ATTEMPT_MEMORY;
     if (s->rows < s->n)
         return herk_fail(w, ATTEMPT_SINGULAR,
-                         "E and g_x together have fewer rows than there are components.", -1, -1);
+                         "E and g_x together have fewer rows than there are components", -1, -1);
     attempt_status status = herk_evaluation(herk_right_hand_side(w, t, x, s->rhs));
     if (status == ATTEMPT_OK) status = herk_evaluation(w->form->E(w->form->context, t, x, w->E));
     if (status == ATTEMPT_OK) status = herk_evaluation(herk_jacobian(w, t, x, w->J_stage));

@@ -51,9 +51,8 @@ static attempt_status diverged(herk_work *w, const error_norm *norm)
         worst = j;
     }
     return herk_fail(w, ATTEMPT_CONVERGENCE,
-                     "Newton's iteration for the algebraic components does not converge; the "
-                     "component changes most.",
-                     worst, -1);
+                     "Newton's iteration for the algebraic components does not converge", worst,
+                     -1);
 }
 
 /* g_x at an iterate, and its factors: the classical method. */

@@ -163,7 +163,7 @@ eval_status herk_constraints(herk_work *w, double t, const double *x, double *g)
     if (w->ng == 0) return EVAL_OK;
     eval_status status = w->form->g(w->form->context, t, x, g);
     if (status != EVAL_OK) return status;
-    return guard(w, "g", "A constraint is not finite.", (size_t)w->ng, g, NULL, t);
+    return guard(w, "g", "a constraint is not finite", (size_t)w->ng, g, NULL, t);
 }
 
 eval_status herk_jacobian(herk_work *w, double t, const double *x, double *J)
@@ -172,7 +172,7 @@ eval_status herk_jacobian(herk_work *w, double t, const double *x, double *J)
     eval_status status = w->form->g_x(w->form->context, t, x, J);
     if (status != EVAL_OK) return status;
     const form_matrix *m = &w->form->g_x_matrix;
-    return guard(w, "g_x", "A derivative of a constraint is not finite.", m->count, J, m, t);
+    return guard(w, "g_x", "a derivative of a constraint is not finite", m->count, J, m, t);
 }
 
 eval_status herk_time_slope(herk_work *w, double t, const double *x, double *g_t)
@@ -180,7 +180,7 @@ eval_status herk_time_slope(herk_work *w, double t, const double *x, double *g_t
     if (w->ng == 0) return EVAL_OK;
     eval_status status = w->form->g_t(w->form->context, t, x, g_t);
     if (status != EVAL_OK) return status;
-    return guard(w, "g_t", "A time derivative of a constraint is not finite.", (size_t)w->ng, g_t,
+    return guard(w, "g_t", "a time derivative of a constraint is not finite", (size_t)w->ng, g_t,
                  NULL, t);
 }
 
@@ -188,7 +188,7 @@ eval_status herk_right_hand_side(herk_work *w, double t, const double *x, double
 {
     eval_status status = w->form->f(w->form->context, t, x, f);
     if (status != EVAL_OK) return status;
-    return guard(w, "f", "A right-hand side is not finite.", (size_t)w->ne, f, NULL, t);
+    return guard(w, "f", "a right-hand side is not finite", (size_t)w->ne, f, NULL, t);
 }
 
 static eval_status leading_matrix(herk_work *w, double t, const double *x)
@@ -196,7 +196,7 @@ static eval_status leading_matrix(herk_work *w, double t, const double *x)
     eval_status status = w->form->E(w->form->context, t, x, w->E);
     if (status != EVAL_OK) return status;
     const form_matrix *m = &w->form->E_matrix;
-    return guard(w, "E", "An entry of E is not finite.", m->count, w->E, m, t);
+    return guard(w, "E", "an entry of E is not finite", m->count, w->E, m, t);
 }
 
 /* ---- E x' = f ------------------------------------------------------------------------------ */
@@ -363,7 +363,7 @@ attempt_status herk_factor(herk_work *w, const double *J)
     if (status == LINEAR_MEMORY) return ATTEMPT_MEMORY;
     int column = w->R.solver->singular_column;
     return herk_fail(w, ATTEMPT_SINGULAR,
-                     "The constraints do not determine the components chosen as algebraic.",
+                     "the constraints do not determine a component that was chosen as algebraic",
                      column >= 0 && column < w->ng ? w->algebraic[column] : -1, -1);
 }
 
@@ -425,12 +425,12 @@ static attempt_status explain_choice(herk_work *w, select_status status, int row
     if (status == SELECT_MEMORY) return ATTEMPT_MEMORY;
     if (status == SELECT_DEPENDENT)
         return herk_fail(w, ATTEMPT_SINGULAR,
-                         "The constraint depends on the others: g_x has not full rank. Leave "
-                         "dependent constraints out.",
+                         "the constraints depend on each other, g_x has not full rank: leave the "
+                         "dependent ones out",
                          -1, row);
     return herk_fail(w, ATTEMPT_SINGULAR,
-                     "The derivative of the component is not in E x' = f, and the constraints do "
-                     "not determine the component: constraints are missing (Criterion 3.6).",
+                     "a derivative is not in E x' = f, and no constraint determines its variable "
+                     "(Criterion 3.6): hidden constraints are missing",
                      column, -1);
 }
 
@@ -438,7 +438,7 @@ attempt_status herk_select(herk_work *w, const double *J)
 {
     int row = -1, column = -1;
     if (w->ng > w->n)
-        return herk_fail(w, ATTEMPT_SINGULAR, "There are more constraints than components.", -1,
+        return herk_fail(w, ATTEMPT_SINGULAR, "there are more constraints than components", -1,
                          w->n);
     select_status status = choose(w, J, &row, &column);
     if (status == SELECT_REQUIRED && w->leading == LEADING_GENERAL) {
