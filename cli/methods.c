@@ -5,17 +5,20 @@ static int run_methods(int argc, char **argv)
 {
     int status = no_arguments(&methods_command, argc, argv);
     for (int i = 0; status == CLI_OK && dae_method_name(i); i++)
-        printf("%-10s %s\n%-10s %s\n", dae_method_name(i), dae_method_summary(i), "",
-               dae_method_citation(i));
+        printf("%-10s %s\n%-10s form: %s; order: %d; index: %s\n%-10s %s\n", dae_method_name(i),
+               dae_method_summary(i), "", dae_method_forms(i), dae_method_order(i),
+               dae_method_index_range(i), "", dae_method_citation(i));
     return status;
 }
 
 const command methods_command = {
     .name = "methods",
-    .summary = "list the integration methods with their citations",
+    .summary = "list the integration methods with their forms, orders and citations",
     .help = "usage: daedal methods\n"
             "\n"
-            "Lists the methods that 'daedal run --method' accepts, each with its citation.\n",
+            "Lists the methods that 'daedal run --method' accepts, each with the form of the\n"
+            "equations that it works on, its highest order, the index it is for, and its\n"
+            "citation.\n",
     .run = run_methods,
 };
 
