@@ -32,7 +32,8 @@ dae_status solver_point(dae_solver *s, double t)
 {
     solver_interpolate(s, t, 0, s->at_y);
     solver_interpolate(s, t, 1, s->at_yp);
-    bool project = s->options.project_output && !solver_uses_forms(s);
+    bool rough = s->norm.excused_count > 0; /* some variable cannot be interpolated */
+    bool project = (s->options.project_output || rough) && !solver_uses_forms(s);
     if (!project || s->phase == PHASE_POISED) return DAE_OK;
     eval_status status = initializer_project(s->init, t, s->t_new - s->t_old, s->kinds,
                                              s->norm.weights, s->at_y, s->at_yp);
@@ -60,7 +61,7 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
                         derivative);
-    if (!s->options.project_output && !solver_rewritten(s)) {
+    if (!s->options.project_output && s->norm.excused_count == 0 && !solver_rewritten(s)) {
         solver_interpolate(s, t, derivative, y);
         return DAE_OK;
     }
