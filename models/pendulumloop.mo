@@ -1,4 +1,4 @@
-// The pendulum of pendulum3.mo, fast enough to go over the top: it loops through all quadrants, so
+// The pendulum of pendulum.mo, fast enough to go over the top: it loops through all quadrants, so
 // that no pair of coordinates stays a good choice of states.
 model PendulumLoop "Plane pendulum that loops, the rod keeps its length, index 3"
   parameter Real m(unit = "kg") = 1 "mass";

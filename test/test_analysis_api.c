@@ -110,7 +110,7 @@ static const dae_analysis_constraint *find_constraint(const dae_analysis *a, con
 static void test_pendulum_constraints(void **state)
 {
     (void)state;
-    dae_analysis *a = analyse_file("pendulum3");
+    dae_analysis *a = analyse_file("pendulum");
     assert_int_equal(a->constraint_count, 3);
     assert_int_equal(a->hidden_count, 2);
     const dae_analysis_constraint *c = find_constraint(a, "x^2 + y^2 = L^2");
@@ -125,6 +125,8 @@ static void test_pendulum_constraints(void **state)
     assert_int_equal(c->line_count, 3); /* with both equations of motion */
     assert_int_equal(c->lines[0], 13);
     assert_int_equal(c->lines[2], 15);
+    assert_int_equal(a->positions, 2); /* a mechanism with one multiplier */
+    assert_int_equal(a->multipliers, 1);
     dae_analysis_free(a);
 }
 

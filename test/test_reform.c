@@ -142,7 +142,7 @@ static void check_model(const char *model, const char *prefix, double rtol, doub
 static void test_pendulum(void **state)
 {
     (void)state;
-    check_model("pendulum3", "", 1e-9, 1e-7);
+    check_model("pendulum", "", 1e-9, 1e-7);
 }
 
 static void test_andrews(void **state)

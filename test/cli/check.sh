@@ -31,7 +31,7 @@ says() { grep -q -- "$1" out err || fail "no '$1' in the output"; }
 silent_on() { ! grep -q -- "$1" out err || fail "'$1' in the output"; }
 
 # ---- what a model is ---------------------------------------------------------------------------
-expect 0 check "$models/pendulum3.mo"
+expect 0 check "$models/pendulum.mo"
 says 'index  *3$'
 says 'degrees of freedom  2: 2 fixed values, 0 to choose'
 says 'x\*vx + y\*vy = 0 .* line 15, differentiated once'
@@ -51,12 +51,12 @@ expect 0 check "$models/violin.mo" --all
 silent_on 'more (--all'
 
 # ---- json and pictures -------------------------------------------------------------------------
-expect 0 check "$models/pendulum3.mo" --json
+expect 0 check "$models/pendulum.mo" --json
 says '"index": 3'
 says '"text": "x\*vx + y\*vy = 0"'
 if command -v python3 >/dev/null; then
     python3 -m json.tool <out >formatted 2>err || fail "check --json is no json"
-    "$daedal" init "$models/pendulum3.mo" --json >out 2>err || fail "init --json"
+    "$daedal" init "$models/pendulum.mo" --json >out 2>err || fail "init --json"
     python3 -m json.tool <out >formatted 2>err || fail "init --json is no json"
 fi
 if command -v gnuplot >/dev/null; then
@@ -83,22 +83,22 @@ for text in "$root"/test/errors/structure/*.txt; do
 done
 
 # ---- initial values ----------------------------------------------------------------------------
-expect 0 init "$models/pendulum3.mo" --start x=0.8
+expect 0 init "$models/pendulum.mo" --start x=0.8
 says '^  x  *implied  *0.8  *1  *0.2$'
 says '^  y  *fixed  *0  *0  *-$'
-expect 0 init "$models/pendulum3.mo" -o point.csv --quiet
+expect 0 init "$models/pendulum.mo" -o point.csv --quiet
 [ ! -s out ] || fail "init --quiet prints"
 grep -q '^x,implied,1,1$' point.csv || fail "no x in point.csv: $(cat point.csv)"
-expect 0 init "$models/pendulum3.mo" -o point.json
+expect 0 init "$models/pendulum.mo" -o point.json
 grep -q '"name": "lambda", "role": "implied"' point.json || fail "no lambda in point.json"
-expect 0 init "$models/pendulum3.mo" -o -
+expect 0 init "$models/pendulum.mo" -o -
 says '^vy,fixed,0,0$'
 expect 1 init "$models/broken/initialposition.mo"
 says 'cannot hold together: .*initialposition.mo:12'
 says 'x = 1 (fixed), y = 0.5 (fixed)'
-expect 2 init "$models/pendulum3.mo" -o point.txt
-expect 2 init "$models/pendulum3.mo" --start z=1
-expect 2 init "$models/pendulum3.mo" --start-time soon
+expect 2 init "$models/pendulum.mo" -o point.txt
+expect 2 init "$models/pendulum.mo" --start z=1
+expect 2 init "$models/pendulum.mo" --start-time soon
 expect 2 init
 expect 3 init "$models/broken/toomany.mo"
 
