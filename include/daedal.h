@@ -980,6 +980,9 @@ typedef struct dae_analysis {
     const dae_pencil_report *pencil; /* linear with constant coefficients, and small; else NULL */
     const dae_analysis_mode *modes;
     int mode_count;
+    int positions;   /* > 0: the equations are M(q,t) q'' = f - G' lambda, 0 = g(q,t) with so many q
+                      */
+    int multipliers; /* .. and so many lambda */
 } dae_analysis;
 
 /* Analyse a model at its start time t (NAN: that of its experiment, or 0). DAE_OK also where it is

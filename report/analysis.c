@@ -324,6 +324,10 @@ report_status report_analysis(FILE *stream, const dae_analysis *a,
     print_index(&p);
     print_blocks(&p);
     print_certificate(&p);
+    if (a->positions > 0)
+        fprintf(stream,
+                "  mechanical form     M q'' = f - G' lambda with %d position%s, %d multiplier%s\n",
+                a->positions, ending(a->positions), a->multipliers, ending(a->multipliers));
     print_modes(&p);
     if (*a->initial_text) fprintf(stream, "\nInitial values\n  %s\n", a->initial_text);
     print_culprits(&p);
@@ -519,6 +523,8 @@ static void json_structure(json_object *o, const dae_analysis *a)
     json_integer_member(o, "condition_count", a->condition_count);
     json_integer_member(o, "to_choose", a->to_choose);
     json_integer_member(o, "unsettled", a->unsettled);
+    json_integer_member(o, "positions", a->positions);
+    json_integer_member(o, "multipliers", a->multipliers);
     json_numbers(o, a);
     json_constraints(o, a);
     json_variables(o, a);

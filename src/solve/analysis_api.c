@@ -13,6 +13,7 @@
 #include "solve/solver.h"
 #include "structure/constraints.h"
 #include "structure/linear.h"
+#include "structure/mechanical.h"
 #include "system/initial_roles.h"
 #include "system/model_structure.h"
 
@@ -375,6 +376,25 @@ static bool write_numbers(scribe *w, const model_point *at)
     return !here || !only_own_variables(w->set) || certify_here(w, at);
 }
 
+/* Whether the equations are those of a mechanism. */
+static bool write_mechanical(scribe *w, const model_point *at)
+{
+    if (w->set->n > LARGEST_START || !w->r->a.agree || w->f->resting) return true;
+    double **x = analysed_values(w->set, at, 2);
+    equation_point point = {at->t, (const double *const *)x, 2, at->parameters, at->memory};
+    mechanical m = {0};
+    char reason[512];
+    mechanical_status status = MECHANICAL_MEMORY;
+    if (x) status = mechanical_recognise(w->set, &point, &m, reason, sizeof reason);
+    if (status == MECHANICAL_OK) {
+        w->r->a.positions = m.nq;
+        w->r->a.multipliers = m.nlambda;
+        mechanical_free(&m);
+    }
+    dae_free(x);
+    return status != MECHANICAL_MEMORY;
+}
+
 /* ---- linear models ---- */
 
 /* Kronecker's structure of a small model that is linear with constant coefficients. */
@@ -515,7 +535,7 @@ static bool write_regular(scribe *w, const mode_slots *slots, const model_point 
     a->to_choose = w->roles.to_choose;
     a->unsettled = w->roles.unsettled;
     ok = ok && write_equations(w) && write_unknowns(w) && write_variables(w, values) &&
-         write_numbers(w, at) && write_pencil(w, slots, at);
+         write_numbers(w, at) && write_mechanical(w, at) && write_pencil(w, slots, at);
     if (ok) write_blocks(w);
     if (w->f->resting) a->freedom = a->index = 0;
     return ok;
