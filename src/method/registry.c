@@ -1,10 +1,24 @@
 /* Every method, one line each. */
+#include "method/herk.h"
 #include "method/method.h"
 
 #include <string.h>
 
 static const method *const methods[] = {
     &method_bdf,
+    &method_herk,
+    &method_herk_euler,
+    &method_herk_heun,
+    &method_herk_kutta3,
+    &method_herk_rk4,
+    &method_herk_hem4,
+    &method_herk_dopri5,
+    &method_herk_dop853,
+    &method_herk_faithful,
+    &method_herk_faithful_euler,
+    &method_herk_faithful_heun,
+    &method_herk_faithful_kutta3,
+    &method_herk_faithful_rk4,
 };
 
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
