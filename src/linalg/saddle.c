@@ -4,9 +4,9 @@
  * The constraints are eliminated row by row with column interchanges: a row without a pivot depends
  * on the rows before it, which is what a user wants to know.
  *
- * LDL' is not among the ways: the matrices of half-explicit stages are not symmetric (B and C belong
- * to different points), and where M is singular the null spaces do the same at a third of the cost
- * of the whole matrix. */
+ * LDL' is not among the ways: the matrices of half-explicit stages are not symmetric (B and C
+ * belong to different points), and where M is singular the null spaces do the same at a third of
+ * the cost of the whole matrix. */
 #include "linalg/saddle.h"
 
 #include "base/memory.h"
@@ -42,14 +42,14 @@ struct saddle {
     int row;
     double pivot_ratio;
     int *M_colptr, *M_rowind, *C_colptr, *C_rowind, *F_colptr, *F_rowind; /* owned copies */
-    double *mass;     /* M by blocks: column j at [j*block], rows from the block's first */
-    double *cholesky; /* L in the same layout, with reciprocal diagonals */
-    double *TB, *TC;  /* RANGE: rows L^-1 B(k,:)', L^-1 C(k,:)' */
-    row_lu schur;     /* RANGE: S, square */
-    row_lu B, C;      /* NULL */
-    row_lu reduced;   /* NULL: W' M Z, square */
-    double *MZ;       /* NULL: M Z by columns, n x dof */
-    double *work;     /* 3 (n + m) */
+    double *mass;         /* M by blocks: column j at [j*block], rows from the block's first */
+    double *cholesky;     /* L in the same layout, with reciprocal diagonals */
+    double *TB, *TC;      /* RANGE: rows L^-1 B(k,:)', L^-1 C(k,:)' */
+    row_lu schur;         /* RANGE: S, square */
+    row_lu B, C;          /* NULL */
+    row_lu reduced;       /* NULL: W' M Z, square */
+    double *MZ;           /* NULL: M Z by columns, n x dof */
+    double *work;         /* 3 (n + m) */
     matrix_layout layout; /* AUGMENTED, SPARSE */
     linear_solver *solver;
     double *values;
@@ -348,9 +348,9 @@ static saddle_status factor_range(saddle *s, const double *F, const double *C)
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++)
             s->schur.A[(size_t)i * (size_t)m + (size_t)j] =
-                s->symmetric && j < i ? s->schur.A[(size_t)j * (size_t)m + (size_t)i]
-                                      : dot(n, s->TC + (size_t)i * (size_t)n,
-                                            TB + (size_t)j * (size_t)n);
+                s->symmetric && j < i
+                    ? s->schur.A[(size_t)j * (size_t)m + (size_t)i]
+                    : dot(n, s->TC + (size_t)i * (size_t)n, TB + (size_t)j * (size_t)n);
     s->row = row_lu_factor(&s->schur);
     s->pivot_ratio = s->schur.smallest;
     return s->row < m ? SADDLE_DEPENDENT : SADDLE_OK;
@@ -498,7 +498,8 @@ static size_t list_part(int rows, int columns, const int *colptr, const int *row
         for (int k = colptr ? colptr[j] : 0; k < end; k++, count++) {
             int i = colptr ? rowind[k] : k;
             if (list)
-                list[count] = transpose ? (entry){row + j, column + i} : (entry){row + i, column + j};
+                list[count] =
+                    transpose ? (entry){row + j, column + i} : (entry){row + i, column + j};
         }
     }
     return count;
@@ -508,13 +509,11 @@ static size_t list_part(int rows, int columns, const int *colptr, const int *row
 static size_t list_whole(saddle *s, entry *list)
 {
     const int n = s->n, m = s->m;
-    s->M_count = s->shape.identity
-                     ? 0
-                     : list_part(n, n, s->M_colptr, s->M_rowind, false, 0, 0, list);
+    s->M_count =
+        s->shape.identity ? 0 : list_part(n, n, s->M_colptr, s->M_rowind, false, 0, 0, list);
     entry *next = list ? list + s->M_count : NULL;
-    s->F_count = s->shape.transposed
-                     ? list_part(m, n, s->C_colptr, s->C_rowind, true, 0, n, next)
-                     : list_part(n, m, s->F_colptr, s->F_rowind, false, 0, n, next);
+    s->F_count = s->shape.transposed ? list_part(m, n, s->C_colptr, s->C_rowind, true, 0, n, next)
+                                     : list_part(n, m, s->F_colptr, s->F_rowind, false, 0, n, next);
     next = list ? next + s->F_count : NULL;
     s->C_count = list_part(m, n, s->C_colptr, s->C_rowind, false, n, 0, next);
     size_t count = s->M_count + s->F_count + s->C_count;
@@ -620,11 +619,11 @@ static bool copy_pattern(const saddle_layout *from, int columns, int **colptr, i
 static bool dense_new(saddle *s)
 {
     size_t n = (size_t)s->n, m = (size_t)s->m, dof = (size_t)s->dof;
-    s->mass = DAE_ARRAY(double, n * (size_t)s->block);
-    s->cholesky = DAE_ARRAY(double, n * (size_t)s->block);
-    s->TB = DAE_ARRAY(double, n * m);
-    s->TC = DAE_ARRAY(double, n * m);
-    s->MZ = DAE_ARRAY(double, n * dof);
+    s->mass = DAE_ARRAY(double, n *(size_t)s->block);
+    s->cholesky = DAE_ARRAY(double, n *(size_t)s->block);
+    s->TB = DAE_ARRAY(double, n *m);
+    s->TC = DAE_ARRAY(double, n *m);
+    s->MZ = DAE_ARRAY(double, n *dof);
     if (!s->mass || !s->cholesky || !s->TB || !s->TC || !s->MZ) return false;
     if (s->shape.identity)
         for (int j = 0; j < s->n; j++) s->mass[j] = s->cholesky[j] = 1.0;
@@ -647,8 +646,7 @@ saddle *saddle_new(const saddle_shape *shape)
                 (shape->transposed || copy_pattern(&shape->F, s->m, &s->F_colptr, &s->F_rowind));
     s->work = DAE_ARRAY(double, 3 * (size_t)(s->n + s->m));
     s->kind = choose(s);
-    if (fits && s->work)
-        fits = s->kind >= SADDLE_AUGMENTED ? whole_new(s) : dense_new(s);
+    if (fits && s->work) fits = s->kind >= SADDLE_AUGMENTED ? whole_new(s) : dense_new(s);
     if (fits && s->work) return s;
     saddle_free(s);
     return NULL;
@@ -678,10 +676,9 @@ saddle_kind saddle_way(const saddle *s)
 /* Whether everything that was factored is finite: a failed pivot may be a NaN. */
 static bool values_finite(const saddle *s, const double *F, const double *C)
 {
-    size_t F_count = s->shape.transposed ? (s->C_colptr ? (size_t)s->C_colptr[s->n]
-                                                        : (size_t)s->n * (size_t)s->m)
-                                         : (s->F_colptr ? (size_t)s->F_colptr[s->m]
-                                                        : (size_t)s->n * (size_t)s->m);
+    size_t F_count = s->shape.transposed
+                         ? (s->C_colptr ? (size_t)s->C_colptr[s->n] : (size_t)s->n * (size_t)s->m)
+                         : (s->F_colptr ? (size_t)s->F_colptr[s->m] : (size_t)s->n * (size_t)s->m);
     size_t C_count = s->C_colptr ? (size_t)s->C_colptr[s->n] : (size_t)s->n * (size_t)s->m;
     bool mass = !s->mass || vector_finite(s->n * s->block, s->mass);
     return mass && vector_finite((int)F_count, F) && vector_finite((int)C_count, C);

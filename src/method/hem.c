@@ -83,10 +83,11 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status)
     case SADDLE_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
     case SADDLE_DEPENDENT:
         return (hem_failure){ATTEMPT_SINGULAR,
-                             c->mechanical ? "This constraint depends on those before it: G has not "
-                                             "full rank. Leave out redundant constraints"
-                                           : "g_y f_z is singular, at this constraint: the system "
-                                             "has not index 2 here",
+                             c->mechanical
+                                 ? "This constraint depends on those before it: G has not "
+                                   "full rank. Leave out redundant constraints"
+                                 : "g_y f_z is singular, at this constraint: the system "
+                                   "has not index 2 here",
                              saddle_row(c->saddle)};
     case SADDLE_SINGULAR:
         return (hem_failure){ATTEMPT_SINGULAR,
@@ -120,8 +121,8 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     s->t = s->t_old = at->t;
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
     c->mass_known = false;
-    c->matrix_step = c->start_step = c->inner_step = -1;
-    c->convergence = 0.0;
+    c->start_step = c->inner_step = -1;
+    c->convergence = 1.0;
     for (int i = 0; i < c->nx; i++) s->x[i] = at->y[x_at(c, i)];
     for (int i = 0; i < c->nw; i++) s->w[i] = at->y[w_at(c, i)];
     s->failure = slope(s, ctx, s->t, at->h, s->x, s->k, s->w, c->hessenberg != NULL);
@@ -158,7 +159,7 @@ static double tested_norm(const hem_cache *c, const error_norm *norm, const doub
 }
 
 /* The local error: one estimate, or e^2 / (e + 0.01 e_coarse), which falls as fast as an estimate
- * of one order more and does not miss what e cannot see [Bra94], [HW96 II.10 on DOP853]. */
+ * of one order more and does not miss what e cannot see [Bra94]. */
 static double local_error(const hem_state *s, hem_scratch *w, const method_context *ctx)
 {
     hem_cache *c = ctx->cache;
@@ -204,8 +205,8 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
     hem_cache *c = ctx->cache;
     bool end_first = s->table->error_end != 0.0 || c->hessenberg;
     vector_copy(c->nw, s->w, w->w);
-    hem_failure failure = c->mechanical ? hem_mechanical_stages(s, w, ctx)
-                                        : hem_hessenberg_stages(s, w, ctx);
+    hem_failure failure =
+        c->mechanical ? hem_mechanical_stages(s, w, ctx) : hem_hessenberg_stages(s, w, ctx);
     if (failure.status) return failure;
     double t = s->t + w->h;
     if (end_first) failure = slope(s, ctx, t, w->h, w->x, w->k, w->w, true);
@@ -469,9 +470,8 @@ void hem_cache_free(void *cache)
     }
     for (int k = 0; k < 4; k++) dae_free(c->G[k]);
     for (int k = 0; k < 6; k++) dae_free(c->work[k]);
-    void *const blocks[] = {c->rate,    c->curvature,  c->f_z,   c->g_y,
-                            c->g_y_end, c->k_u_values, c->inner, c->inner_x,
-                            c->inner_k};
+    void *const blocks[] = {c->rate,       c->curvature, c->f_z,     c->g_y,    c->g_y_end,
+                            c->k_u_values, c->inner,     c->inner_x, c->inner_k};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
     dae_free(c);
 }

@@ -12,11 +12,12 @@
 
 #include <float.h>
 
+/* The slope moves by f_z of another point. However fast z converges (in the pendulum g_y f_z hardly
+ * changes), what this leaves over tangentially may be so much of the last correction. */
+static const double LEAST_RATE = 0.05;
 /* Newton ends when the change of Ybar that is still to come is below this part of the weights. */
 static const double NEWTON_TOLERANCE = 1e-3;
-/* Matrices are renewed when the iteration gains less than a digit and a half a time. */
-static const double SLOW = 0.03;
-enum { NEWTON_ITERATIONS = 12, INNER_ITERATIONS = 8 };
+enum { NEWTON_ITERATIONS = 12, INNER_ITERATIONS = 12, RENEWALS = 3 };
 
 static const hem_failure NO_FAILURE = {.constraint = -1};
 
@@ -40,8 +41,9 @@ static hem_failure solve_u(hem_cache *c, double t, const double *y, const double
             return NO_FAILURE;
         before = size;
     }
-    return before == 0.0 ? NO_FAILURE
-                         : (hem_failure){ATTEMPT_CONVERGENCE, "0 = k(t,y,z,u) did not converge", -1};
+    return before == 0.0
+               ? NO_FAILURE
+               : (hem_failure){ATTEMPT_CONVERGENCE, "0 = k(t,y,z,u) did not converge", -1};
 }
 
 /* dy = f(t, y, z, u(t,y,z)); w = (z, u), u is updated */
@@ -83,7 +85,8 @@ static hem_failure renew_f_z(hem_cache *c, double t, const double *y, const doub
     linear_status linear = linear_factor(c->k_u, c->k_u_values);
     if (linear == LINEAR_MEMORY) return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
     if (linear == LINEAR_SINGULAR)
-        return (hem_failure){ATTEMPT_SINGULAR, "k_u is singular: 0 = k(t,y,z,u) does not give u", -1};
+        return (hem_failure){ATTEMPT_SINGULAR, "k_u is singular: 0 = k(t,y,z,u) does not give u",
+                             -1};
     return total_f_z(c, t, y, w);
 }
 
@@ -136,23 +139,26 @@ typedef struct progress {
 
 typedef enum verdict { GO_ON, DONE, FAILED } verdict;
 
-/* Whether a correction of this size was the last: what is left over is size * rate. */
+/* Whether a correction of this size was the last: what is left over is size * rate. Iterations that
+ * would need more than four others are given up; new matrices are cheaper. */
 static verdict judge(progress *p, double size, int k)
 {
-    if (!isfinite(size)) return FAILED;
     if (k > 0 && p->before > 0.0) {
         p->rate = size / p->before;
         p->measured = true;
     }
     bool stalled = k > 1 && p->rate > 0.5;
     p->before = size;
-    if (size * fmin(p->rate, 1.0) <= NEWTON_TOLERANCE) return DONE;
+    if (size * fmax(LEAST_RATE, fmin(p->rate, 1.0)) <= NEWTON_TOLERANCE) return DONE;
     if (stalled && size <= 0.1) return DONE; /* round-off of g */
-    return k > 0 && p->rate > 2.0 ? FAILED : GO_ON;
+    if (k == 0) return GO_ON;
+    bool slow = size * p->rate * p->rate * p->rate * p->rate > NEWTON_TOLERANCE;
+    return k > 1 && slow && size > 0.1 ? FAILED : GO_ON;
 }
 
-/* k and w = (z, u) at (t, y) with 0 = g_t + g_y f [BH93 (3.6)]; the matrices belong to a point near
- * by, or to this one if end is set and the last iterations were slow. */
+/* k and w = (z, u) at (t, y) with 0 = g_t + g_y f [BH93 (3.6)]. At the end of a step the matrices
+ * are made new there: the next step lives on them, and the tangential part of the error estimate is
+ * small beside its other part, so that old ones would blur it. Elsewhere those at hand serve. */
 hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double t, double h,
                                  const double *x, double *k, double *w, bool end)
 {
@@ -161,29 +167,25 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
     eval_status status = f->g_y(f->context, t, x, C);
     if (status != EVAL_OK) return hem_evaluation(status);
     hem_failure failure = NO_FAILURE;
-    if (end) {
-        bool fresh = c->matrix_step < 0 || c->convergence > SLOW;
-        failure = fresh ? renew(c, t, x, w, C)
-                        : hem_linear(c, saddle_factor(c->saddle, NULL, c->f_z, C));
-        if (fresh) c->convergence = 0.0;
-        c->matrix_step = 0;
-    }
-    progress p = {.rate = end && c->convergence > 0.0 ? fmax(c->convergence, 1e-3) : 1.0};
+    if (end) failure = renew(c, t, x, w, C);
+    progress p = {.rate = end ? c->convergence : 1.0};
     for (int i = 0; i < NEWTON_ITERATIONS && !failure.status; i++) {
         failure = evaluate_slope(c, t, x, w, k);
         if (!failure.status) failure = hidden_residual(c, t, x, C, k, r);
         if (failure.status) break;
-        verdict v = judge(&p, correct(c, ctx->norm, h, r, w, k), i);
-        if (v == DONE) return NO_FAILURE;
-        if (v == FAILED) break;
-        if (end && i == 5) failure = renew(c, t, x, w, C);
+        double size = correct(c, ctx->norm, h, r, w, k);
+        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        verdict v = judge(&p, size, i);
+        if (v == DONE) return f->nu > 0 ? solve_u(c, t, x, w, w + f->nz) : NO_FAILURE;
+        if (v == FAILED && end && i < 6) failure = renew(c, t, x, w, C);
     }
     return failure.status ? failure
                           : (hem_failure){ATTEMPT_CONVERGENCE,
                                           "0 = g_t + g_y f could not be solved for z", -1};
 }
 
-/* Newton for Z_i: K_i = f(Y_i, Z_i) with g(Ybar_i) = 0, Ybar_i = X_bar + h d K_i */
+/* Newton for Z_i: K_i = f(Y_i, Z_i) with g(Ybar_i) = 0, Ybar_i = X_bar + h d K_i (left in work[0])
+ */
 static hem_failure stage_newton(const hem_state *s, hem_scratch *w, const method_context *ctx,
                                 int i, double *z, progress *p)
 {
@@ -199,36 +201,45 @@ static hem_failure stage_newton(const hem_state *s, hem_scratch *w, const method
         eval_status status = f->g(f->context, t_bar, moved, r);
         if (status != EVAL_OK) return hem_evaluation(status);
         for (int j = 0; j < c->ng; j++) r[j] /= hd;
-        verdict v = judge(p, correct(c, ctx->norm, hd, r, z, w->K[i]), k);
+        double size = correct(c, ctx->norm, hd, r, z, w->K[i]);
+        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        verdict v = judge(p, size, k);
         if (v == DONE) return NO_FAILURE;
         if (v == FAILED) break;
     }
     return (hem_failure){ATTEMPT_CONVERGENCE, "A stage's constraints could not be met", -1};
 }
 
-/* Stage i, with new matrices at Y_i and Ybar_i if the old ones do not do. */
+/* The exact matrix of the stage's Newton iteration: f_z at (Y_i, Z_i), g_y at Ybar_i */
+static hem_failure renew_in_stage(const hem_state *s, hem_scratch *w, hem_cache *c, int i,
+                                  const double *z)
+{
+    const hessenberg_form *f = c->hessenberg;
+    const hem_table *table = s->table;
+    eval_status status = f->g_y(f->context, s->t + table->c_bar[i] * w->h, c->work[0], c->g_y);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    return renew(c, s->t + table->c[i] * w->h, w->X, z, c->g_y);
+}
+
+/* Stage i, with new matrices if the old ones do not do. */
 static hem_failure stage(const hem_state *s, hem_scratch *w, const method_context *ctx, int i,
                          double slope_of_z, double *z)
 {
     hem_cache *c = ctx->cache;
     const hem_table *table = s->table;
-    const hessenberg_form *f = c->hessenberg;
     /* The first stage measures how well the matrices do; the others rely on it. */
-    progress p = {.rate = c->convergence > 0.0 ? fmax(c->convergence, 1e-3) : 1.0};
-    for (int k = 0; k < 2; k++) {
-        for (int j = 0; j < c->nw; j++)
-            z[j] = s->w[j] + slope_of_z * table->zeta[i] * (s->w[j] - s->w_old[j]);
-        hem_combine(c->nx, s->x, w->h, i, table->a_bar[i], w->K, w->X_bar);
+    progress p = {.rate = c->convergence > 0.0 ? c->convergence : 1.0};
+    for (int j = 0; j < c->nw; j++)
+        z[j] = s->w[j] + slope_of_z * table->zeta[i] * (s->w[j] - s->w_old[j]);
+    hem_combine(c->nx, s->x, w->h, i, table->a_bar[i], w->K, w->X_bar);
+    for (int k = 0;; k++) {
         hem_failure failure = stage_newton(s, w, ctx, i, z, &p);
         if (p.measured) c->convergence = fmax(c->convergence, p.rate);
-        if (failure.status != ATTEMPT_CONVERGENCE || k > 0) return failure;
-        double t = s->t + table->c[i] * w->h;
-        eval_status status = f->g_y(f->context, t, w->X, c->g_y);
-        failure = status == EVAL_OK ? renew(c, t, w->X, s->w, c->g_y) : hem_evaluation(status);
+        if (failure.status != ATTEMPT_CONVERGENCE || k == RENEWALS) return failure;
+        failure = renew_in_stage(s, w, c, i, z);
         if (failure.status) return failure;
         p = (progress){.rate = 1.0};
     }
-    return NO_FAILURE;
 }
 
 /* All stages: K, and the end of the step in w->x. */

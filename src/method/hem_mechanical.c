@@ -133,8 +133,8 @@ hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const meth
     int first = table->partitioned ? 1 : 0;
     if (table->partitioned) vector_copy(n, s->k, w->K[0]);
     if (!table->partitioned && c->start_step != s->step) {
-        eval_status status = evaluate_forces(c, s->t, s->x, s->x + n / 2, c->M[0], c->force[0],
-                                             c->G[0], NULL);
+        eval_status status =
+            evaluate_forces(c, s->t, s->x, s->x + n / 2, c->M[0], c->force[0], c->G[0], NULL);
         if (status != EVAL_OK) return hem_evaluation(status);
         c->start_step = s->step;
     }
@@ -159,8 +159,7 @@ hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double
     const mechanical_form *m = c->mechanical;
     const int nq = m->nq;
     double *G = end ? c->G[1] : c->G[3], *f = c->force[1];
-    eval_status status =
-        evaluate_forces(c, t, x, x + nq, c->M[1], f, end ? NULL : G, c->curvature);
+    eval_status status = evaluate_forces(c, t, x, x + nq, c->M[1], f, end ? NULL : G, c->curvature);
     if (status != EVAL_OK) return hem_evaluation(status);
     hem_failure failure = factor(c, c->M[1], G, G);
     if (failure.status) return failure;

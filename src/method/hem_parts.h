@@ -6,8 +6,8 @@
 
 #include "linalg/linear_solver.h"
 #include "linalg/saddle.h"
+#include "method/hem.h"
 #include "method/hem_table.h"
-#include "method/method.h"
 
 /* Why something failed. */
 typedef struct hem_failure {
@@ -20,11 +20,11 @@ typedef struct hem_failure {
 typedef struct hem_state {
     const hem_table *table;
     double t, t_old;
-    long step;                    /* counts starts and accepted steps: what caches belong to */
-    hem_failure failure;          /* of the start */
+    long step;           /* counts starts and accepted steps: what caches belong to */
+    hem_failure failure; /* of the start */
     double *x_old, *k_old, *w_old;
-    double *x, *k, *w;            /* k = x' with consistent w [BH93 (3.6)] */
-    double *middle;               /* x(t_old + middle (t - t_old)), if the table has it */
+    double *x, *k, *w; /* k = x' with consistent w [BH93 (3.6)] */
+    double *middle;    /* x(t_old + middle (t - t_old)), if the table has it */
 } hem_state;
 
 enum { HEM_STATE_VECTORS = 7 };
@@ -46,13 +46,13 @@ enum { HEM_SCRATCH_VECTORS = HEM_STAGES + 11 };
 typedef struct hem_cache {
     const mechanical_form *mechanical;
     const hessenberg_form *hessenberg;
-    int nx, nw, nz, ng; /* sizes of x, w, z (or lambda), g */
+    int nx, nw, nz, ng;                               /* sizes of x, w, z (or lambda), g */
     const int *x_place, *v_place, *w_place, *u_place; /* among the n unknowns; NULL: in order */
     saddle *saddle;
     double *M[2], *G[4]; /* mechanical; [0]: at the start of the step */
     double *force[2];    /* f; [0]: at the start of the step */
     double *rate, *curvature;
-    long start_step, matrix_step; /* the step for whose start [0], or the factors, are right */
+    long start_step; /* the step to whose start the entries [0] belong */
     bool mass_known;
     double *f_z, *g_y, *g_y_end; /* Hessenberg */
     matrix_layout k_u_layout;
@@ -98,7 +98,5 @@ hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const meth
 hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double t, double h,
                                  const double *x, double *k, double *w, bool end);
 void hem_hessenberg_tangent(hem_cache *c, double *e);
-
-extern const method method_hem3, method_hem4, method_hem5, method_phem5;
 
 #endif

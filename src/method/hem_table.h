@@ -24,7 +24,8 @@ typedef struct hem_table {
     const double *zeta; /* Z_i = z0 + h zeta_i z'(t0) + O(h^2) */
     double error[HEM_STAGES], error_start, error_end;
     double coarse[HEM_STAGES]; /* error of a coarser solution; all 0: none */
-    double middle; /* dense output passes through y(t0 + middle h) = y0 + h (..); 0: Hermite cubic */
+    double
+        middle; /* dense output passes through y(t0 + middle h) = y0 + h (..); 0: Hermite cubic */
     double dense[HEM_STAGES], dense_start, dense_end;
 } hem_table;
 

@@ -1,0 +1,10 @@
+/* Half-explicit Runge-Kutta methods for index 2: docs/methods/half-explicit.md. */
+#ifndef DAE_METHOD_HEM_H
+#define DAE_METHOD_HEM_H
+
+#include "method/method.h"
+
+extern const method method_hem3, method_hem4, method_hem5; /* [BH93], [Bra94] */
+extern const method method_phem5;                          /* partitioned [Mur97] */
+
+#endif
