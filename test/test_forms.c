@@ -474,13 +474,14 @@ static void bdf_runs_all_forms(void **unused)
 {
     (void)unused;
     pendulum p = {.mass = 1.0, .wobble = 0.2, .gravity = 1.0};
-    static const char *const formulations[] = {"auto", "ggl", "index2", "index1", "baumgarte:5"};
+    static const char *const formulations[] = {"auto",   "ggl",         "index2",
+                                               "index1", "baumgarte:5", "index3"};
     dae_mechanical m = plain(&p), c = complete(&p), all = plain(&p);
     all.mass = all.force = NULL;
     all.all = everything;
     dae_problem *problems[3] = {mechanical_problem(&m), mechanical_problem(&c),
                                 mechanical_problem(&all)};
-    for (int k = 0; k < 5; k++) check_run(problems[1], &p, formulations[k], 1e-5);
+    for (int k = 0; k < 6; k++) check_run(problems[1], &p, formulations[k], 1e-5);
     check_run(problems[0], &p, "auto", 1e-5);
     check_run(problems[2], &p, "auto", 1e-5);
     for (int k = 0; k < 3; k++) dae_problem_free(problems[k]);

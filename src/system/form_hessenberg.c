@@ -92,6 +92,7 @@ static eval_status eval_g_y(void *context, double t, const double *y, double *va
     const dae_hessenberg *form = form_of(x);
     const form_matrix *m = &x->hessenberg.g_y_matrix;
     const dae_hessenberg_point at = {.t = t, .y = y};
+    if (form->nz == 0) return EVAL_OK;
     if (form->g_y) return call_matrix(x, form->g_y, "g_y", &at, m, form->ny, values);
     return difference_matrix(&x->hw.g_y, m, g_by_y, x, t, y, sizes_from(x, 0), values);
 }
@@ -135,6 +136,23 @@ static eval_status eval_k_u(void *context, double t, const double *y, const doub
     x->hw.y = y;
     x->hw.z = z;
     return difference_matrix(&x->hw.k_u, m, k_by_u, x, t, u, sizes_from(x, first), values);
+}
+
+eval_status hessenberg_rate(form_instance *x, double t, const double *y, const double *f,
+                            double *out)
+{
+    const dae_hessenberg *form = form_of(x);
+    const form_matrix *m = &x->hessenberg.g_y_matrix;
+    if (form->nz == 0) return EVAL_OK;
+    if (!form->g_y) {
+        double most = form->time_scale > 0.0 ? form->time_scale : 1.0;
+        double scale = difference_scale(form->ny, y, f, form->nominal, most);
+        return difference_along(&x->hw.g_y, g_by_y, x, t, y, f, scale, out);
+    }
+    eval_status status = eval_g_t(x, t, y, out);
+    if (status == EVAL_OK) status = eval_g_y(x, t, y, x->hw.values);
+    if (status == EVAL_OK) form_matrix_multiply(m, x->hw.values, 1.0, f, out);
+    return status;
 }
 
 static form_matrix matrix_on(int rows, int columns, const dae_pattern *p)

@@ -152,6 +152,10 @@ eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q
 eval_status mechanical_acceleration(form_instance *x, double t, const double *q, const double *v,
                                     const double *lambda, double *a);
 
+/* out = g_y f + g_t of a Hessenberg form from callbacks: dg/ds along (t + s, y + s f) */
+eval_status hessenberg_rate(form_instance *x, double t, const double *y, const double *f,
+                            double *out);
+
 /* Rows of the as-given residual form where the constraints begin, for messages. */
 int form_constraint_row(const form_source *source);
 

@@ -65,12 +65,18 @@ static eval_status eval_g(void *context, double t, const double *at, double *g)
     return form->ng > 0 ? call(x, form->g, "g", t, at, form->ng, form->ne, g) : EVAL_OK;
 }
 
-/* g of any origin, counted as an evaluation for differences */
+/* g of any origin, counted as one evaluation for differences, whatever it takes */
 static eval_status g_difference(void *context, double t, const double *at, double *g)
 {
     form_instance *x = context;
-    x->eval->stats->jacobian_residuals++;
-    return x->quasilinear.g(x, t, at, g);
+    dae_stats *stats = x->eval->stats;
+    long residuals = stats->residuals, matrices = stats->jacobians;
+    long differences = stats->jacobian_residuals;
+    eval_status status = x->quasilinear.g(x, t, at, g);
+    stats->residuals = residuals;
+    stats->jacobians = matrices;
+    stats->jacobian_residuals = differences + 1;
+    return status;
 }
 
 static eval_status difference_g_x(form_instance *x, double t, const double *at, double *values)
@@ -259,13 +265,11 @@ static eval_status hessenberg_g(void *context, double t, const double *at, doubl
     form_instance *x = context;
     const hessenberg_form *h = &x->hessenberg;
     const double *z = at + h->ny, *u = z + h->nz;
-    double *f = x->qw.f, *second = g + h->nz;
+    double *f = x->qw.f;
     eval_status status = h->g(h->context, t, at, g);
     if (!status) status = h->f(h->context, t, at, z, u, f);
-    if (!status && h->nz > 0) status = h->g_y(h->context, t, at, x->hw.values);
-    if (!status && h->nz > 0) status = h->g_t(h->context, t, at, second);
+    if (!status) status = hessenberg_rate(x, t, at, f, g + h->nz);
     if (!status && h->nu > 0) status = h->k(h->context, t, at, z, u, g + 2 * h->nz);
-    if (!status) form_matrix_multiply(&h->g_y_matrix, x->hw.values, 1.0, f, second);
     return status;
 }
 

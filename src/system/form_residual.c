@@ -58,13 +58,10 @@ static eval_status hessenberg_rows(form_instance *x, double t, const double *y, 
     double *c = F + form->ny;
     eval_status status = form->f(x, t, y, z, u, F);
     if (!status && form->nu > 0) status = form->k(x, t, y, z, u, c + form->nz);
-    if (!status && form->nz > 0 && x->rewriting == FORM_INDEX1) {
-        status = form->g_t(x, t, y, c);
-        if (!status) status = form->g_y(x, t, y, x->hw.values);
-        if (!status) form_matrix_multiply(&form->g_y_matrix, x->hw.values, 1.0, F, c);
-    } else if (!status && form->nz > 0) {
+    if (!status && x->rewriting == FORM_INDEX1)
+        status = hessenberg_rate(x, t, y, F, c);
+    else if (!status)
         status = form->g(x, t, y, c);
-    }
     for (int i = 0; i < form->ny; i++) F[i] = yp[i] - F[i];
     return status;
 }

@@ -326,38 +326,50 @@ static dae_status report_saddle(const start *s, const saddle *p)
                     s->t, name);
 }
 
-/* a, lambda, and lambda' by a difference along the solution. */
+/* lambda' by a difference along the solution; zero where that cannot be */
+static void find_multiplier_slopes(const start *s, saddle *p)
+{
+    form_instance *x = s->x;
+    const dae_mechanical *form = &x->source->as.m;
+    int n = p->n;
+    const double *q = s->y, *v = q + n, *lambda = v + n;
+    double *slope = s->yp + 2 * n, *moved_q = x->mw.a, *moved_v = x->mw.v;
+    double most = form->time_scale > 0.0 ? form->time_scale : 1.0;
+    double step = 1e-6 * difference_scale(n, q, v, form->nominal, most);
+    bool singular = false;
+    vector_zero(p->m, slope);
+    for (int i = 0; i < n; i++) {
+        moved_q[i] = q[i] + step * v[i];
+        moved_v[i] = v[i] + step * s->yp[n + i];
+    }
+    const eval_failure before = x->eval->failure;
+    eval_status status = saddle_solve(p, x, s->t + step, moved_q, moved_v, &singular);
+    for (int i = 0; status == EVAL_OK && !singular && i < p->m; i++)
+        slope[i] = (p->b[n + i] - lambda[i]) / step;
+    x->eval->failure = before;
+}
+
+/* v', lambda, and lambda' */
 static dae_status find_accelerations(const start *s)
 {
     form_instance *x = s->x;
     int n = x->mechanical.nq, m = x->mechanical.nl;
-    double *q = s->y, *v = q + n, *lambda = v + n, *a = s->yp + n;
+    double *q = s->y, *v = q + n;
     saddle p;
-    bool singular = false;
-    if (!saddle_new(&p, &x->mechanical)) {
-        saddle_free(&p);
-        return out_of_memory(s);
-    }
-    eval_status status = saddle_solve(&p, x, s->t, q, v, &singular);
+    bool singular = false, ready = saddle_new(&p, &x->mechanical);
+    eval_status status = ready ? saddle_solve(&p, x, s->t, q, v, &singular) : EVAL_MEMORY;
     dae_status result = DAE_OK;
-    if (status != EVAL_OK)
+    if (!ready)
+        result = out_of_memory(s);
+    else if (status != EVAL_OK)
         result = report_eval(s, status);
     else if (singular)
         result = report_saddle(s, &p);
     if (result == DAE_OK) {
         vector_copy(n, v, s->yp);
-        vector_copy(n, p.b, a);
-        vector_copy(m, p.b + n, lambda);
-        vector_zero(m, s->yp + 2 * n);
-        const dae_mechanical *form = &x->source->as.m;
-        double step = 1e-6 * difference_scale(n, q, v, form->nominal,
-                                              form->time_scale > 0.0 ? form->time_scale : 1.0);
-        for (int i = 0; i < n; i++) {
-            x->mw.v[i] = v[i] + step * a[i];
-            x->mw.a[i] = q[i] + step * v[i];
-        }
-        if (m > 0 && !saddle_solve(&p, x, s->t + step, x->mw.a, x->mw.v, &singular) && !singular)
-            for (int i = 0; i < m; i++) s->yp[2 * n + i] = (p.b[n + i] - lambda[i]) / step;
+        vector_copy(n, p.b, s->yp + n);
+        vector_copy(m, p.b + n, v + n);
+        if (m > 0) find_multiplier_slopes(s, &p);
     }
     saddle_free(&p);
     return result;
@@ -402,8 +414,9 @@ static eval_status hessenberg_jacobian(void *context, double t, const double *y,
 typedef struct closing {
     form_instance *x;
     const double *y;
-    double *f, *g_y, *g_t; /* borrowed */
-    const double *nominal;
+    double *f, *g_t; /* ny; nz: g_t, with g_y in hw.values, found once; borrowed */
+    form_matrix matrix;
+    differencer difference;
 } closing;
 
 static eval_status closing_value(void *context, double t, const double *w, double *H)
@@ -414,21 +427,37 @@ static eval_status closing_value(void *context, double t, const double *w, doubl
     if (!status && h->nu > 0) status = h->k(c->x, t, c->y, w, w + h->nz, H + h->nz);
     if (status != EVAL_OK) return status;
     vector_copy(h->nz, c->g_t, H);
-    form_matrix_multiply(&h->g_y_matrix, c->g_y, 1.0, c->f, H);
+    form_matrix_multiply(&h->g_y_matrix, c->x->hw.values, 1.0, c->f, H);
     return EVAL_OK;
 }
 
 static eval_status closing_jacobian(void *context, double t, const double *w, double *values)
 {
     closing *c = context;
-    const hessenberg_form *h = &c->x->hessenberg;
-    form_matrix matrix = form_matrix_dense(h->nz + h->nu, h->nz + h->nu);
-    differencer d;
-    eval_status status = EVAL_MEMORY;
-    if (differencer_new(&d, &matrix))
-        status = difference_matrix(&d, &matrix, closing_value, c, t, w, c->nominal, values);
-    differencer_free(&d);
-    return status;
+    const double *nominal = c->x->source->as.h.nominal;
+    return difference_matrix(&c->difference, &c->matrix, closing_value, c, t, w,
+                             nominal ? nominal + c->x->hessenberg.ny : NULL, values);
+}
+
+static dae_status report_closing(const start *s, manifold *p, manifold_status moved)
+{
+    const hessenberg_form *h = &s->x->hessenberg;
+    bool judged = moved == MANIFOLD_OK || moved == MANIFOLD_FAR;
+    if (judged && manifold_dependent(p, p->dx)) {
+        int worst = vector_argmax(p->m, p->dx, NULL);
+        if (worst < h->nz) name_constraint(s, worst);
+        return diag_set(s->diag, DAE_ERR_SINGULAR,
+                        "%s is singular at t = %.9g, at %s %s: z and u are not determined there, "
+                        "the index is above 2.",
+                        h->nu > 0 ? "The derivative of (g_y f, k) by (z, u)" : "g_y f_z", s->t,
+                        worst < h->nz ? "constraint" : "equation",
+                        s->x->source->equation_names[h->ny + worst]);
+    }
+    if (moved != MANIFOLD_FAR) return report_manifold(s, p, moved, "constraint");
+    return diag_set(s->diag, DAE_ERR_INITIAL,
+                    "No z and u were found near those given for which g_y f + g_t = 0 and k = 0 "
+                    "hold at t = %.9g: %s is farthest from it.",
+                    s->t, s->x->source->equation_names[h->ny + p->worst]);
 }
 
 /* z and u at fixed y: square, so that the shortest step is Newton's. */
@@ -437,45 +466,21 @@ static dae_status find_multipliers(const start *s)
     form_instance *x = s->x;
     const hessenberg_form *h = &x->hessenberg;
     int n = h->nz + h->nu;
-    const double *nominal = x->source->as.h.nominal;
-    double *g_t = DAE_ARRAY(double, h->nz);
-    closing c = {x, s->y, s->yp, x->hw.values, g_t, nominal ? nominal + h->ny : NULL};
-    form_matrix matrix = form_matrix_dense(n, n);
+    /* y' of z has no other use yet */
+    closing c = {
+        .x = x, .y = s->y, .f = s->yp, .g_t = s->yp + h->ny, .matrix = form_matrix_dense(n, n)};
+    eval_status eval = h->g_t(x, s->t, s->y, c.g_t);
+    if (eval == EVAL_OK) eval = h->g_y(x, s->t, s->y, x->hw.values);
+    if (eval != EVAL_OK) return report_eval(s, eval);
     manifold p = {0};
-    dae_status status = out_of_memory(s);
-    double *y = DAE_ARRAY(double, n);
-    if (g_t && y && manifold_new(&p, &matrix, s->size + h->ny)) {
-        eval_status eval = h->nz > 0 ? h->g_t(x, s->t, s->y, g_t) : EVAL_OK;
-        if (!eval && h->nz > 0) eval = h->g_y(x, s->t, s->y, c.g_y);
-        manifold_status moved = MANIFOLD_OK;
-        if (eval == EVAL_OK)
-            moved = manifold_project(&p, closing_value, closing_jacobian, &c, s->t, s->y + h->ny);
-        bool singular = eval == EVAL_OK && (moved == MANIFOLD_OK || moved == MANIFOLD_FAR) &&
-                        manifold_dependent(&p, y);
-        if (eval != EVAL_OK) {
-            status = report_eval(s, eval);
-        } else if (singular) {
-            int worst = vector_argmax(n, y, NULL);
-            const char *name = worst < h->nz ? name_constraint(s, worst) : "k";
-            status = diag_set(s->diag, DAE_ERR_SINGULAR,
-                              "%s is singular at t = %.9g, at constraint %s: z and u are not "
-                              "determined there, the index is above 2.",
-                              h->nu > 0 ? "The derivative of (g_y f, k) by (z, u)" : "g_y f_z",
-                              s->t, name);
-        } else {
-            if (moved == MANIFOLD_FAR && h->nz == 0) p.worst = 0;
-            if (moved == MANIFOLD_FAR)
-                status = diag_set(s->diag, DAE_ERR_INITIAL,
-                                  "No z and u were found near those given for which g_y f + g_t = "
-                                  "0 and k = 0 hold at t = %.9g.",
-                                  s->t);
-            else
-                status = report_manifold(s, &p, moved, "constraint");
-        }
-    }
+    bool ready = differencer_new(&c.difference, &c.matrix);
+    ready = ready && manifold_new(&p, &c.matrix, s->size + h->ny);
+    manifold_status moved = MANIFOLD_MEMORY;
+    if (ready)
+        moved = manifold_project(&p, closing_value, closing_jacobian, &c, s->t, s->y + h->ny);
+    dae_status status = report_closing(s, &p, moved);
     manifold_free(&p);
-    dae_free(g_t);
-    dae_free(y);
+    differencer_free(&c.difference);
     return status;
 }
 
@@ -503,7 +508,6 @@ static dae_status hessenberg_start(const start *s)
     vector_zero(x->source->n, s->yp);
     const double *z = s->y + h->ny;
     eval_status eval = h->f(x, s->t, s->y, z, z + h->nz, s->yp);
-    if (s->diag && s->diag->status != DAE_OK) diag_clear(s->diag);
     return eval == EVAL_OK ? DAE_OK : report_eval(s, eval);
 }
 
