@@ -1,0 +1,189 @@
+/* Every allocation for problems in mechanical, Hessenberg and quasilinear form fails once: clean
+ * errors, and nothing leaks. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daedal.h"
+
+static long countdown = -1; /* allocations until one fails; negative: none does */
+static long requests;
+static long live; /* blocks handed out and not freed while watching */
+static bool watching;
+
+static void *obtain(size_t alignment, size_t size)
+{
+    void *block = NULL;
+    if (posix_memalign(&block, alignment, size) != 0) return NULL;
+    if (watching) live++;
+    return block;
+}
+
+static void *request(size_t alignment, size_t size)
+{
+    requests++;
+    if (countdown >= 0 && countdown-- == 0) return NULL;
+    return obtain(alignment, size);
+}
+
+void *malloc(size_t size) /* of libraries below: never fails */
+{
+    return obtain(64, size);
+}
+
+void free(void *block)
+{
+    static void (*real_free)(void *);
+    if (!real_free) {
+        void *symbol = dlsym(RTLD_NEXT, "free");
+        memcpy(&real_free, &symbol, sizeof symbol);
+    }
+    if (watching && block) live--;
+    real_free(block);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return request(alignment, size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    void *block = size == 0 || count <= SIZE_MAX / size ? request(64, count * size) : NULL;
+    return block ? memset(block, 0, count * size) : NULL;
+}
+
+/* ---- a pendulum in three forms ---- */
+
+static int force(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)at, (void)user;
+    f[0] = 0.0;
+    f[1] = -1.0;
+    return 0;
+}
+
+static int rod(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0;
+    return 0;
+}
+
+static int rates(const dae_hessenberg_point *at, double *f, void *user)
+{
+    const double *y = at->y;
+    (void)user;
+    f[0] = y[2];
+    f[1] = y[3];
+    f[2] = -2.0 * y[0] * at->z[0];
+    f[3] = -2.0 * y[1] * at->z[0] - 1.0;
+    return 0;
+}
+
+static int velocity(const dae_hessenberg_point *at, double *g, void *user)
+{
+    const double *y = at->y;
+    (void)user;
+    g[0] = y[0] * y[2] + y[1] * y[3];
+    return 0;
+}
+
+static int row(const dae_quasilinear_point *at, double *f, void *user)
+{
+    (void)user;
+    f[0] = at->x[1];
+    return 0;
+}
+
+static int unit(const dae_quasilinear_point *at, double *E, void *user)
+{
+    (void)at, (void)user;
+    E[0] = 1.0;
+    return 0;
+}
+
+/* x = sin t, and its derivative */
+static int levels(const dae_quasilinear_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = at->x[0] - sin(at->t);
+    g[1] = at->x[1] - cos(at->t);
+    return 0;
+}
+
+static const int colptr[] = {0, 1, 2}, rowind[] = {0, 0}, none[] = {0, 0, 0};
+
+static dae_status make(int form, dae_problem **problem, dae_diag *diag)
+{
+    const dae_mechanical m = {.nq = 2,
+                              .nlambda = 1,
+                              .force = force,
+                              .constraint = rod,
+                              .gradient_pattern = {colptr, rowind},
+                              .force_q_pattern = {none, none},
+                              .force_v_pattern = {none, none}};
+    const dae_hessenberg h = {.ny = 4, .nz = 1, .f = rates, .g = velocity};
+    const dae_quasilinear x = {.n = 2, .ne = 1, .ng = 2, .E = unit, .f = row, .g = levels};
+    if (form == 0) return dae_problem_from_mechanical(&m, problem, diag);
+    if (form == 1) return dae_problem_from_hessenberg(&h, problem, diag);
+    return dae_problem_from_quasilinear(&x, problem, diag);
+}
+
+/* Problem, solver, start, some steps. */
+static dae_status story(int form, const char *method)
+{
+    const double y0[5] = {1.0, 0.0, 0.0, 0.0, 0.0}, x0[2] = {0.0, 1.0};
+    dae_problem *problem = NULL;
+    dae_solver *solver = NULL;
+    dae_diag diag = {0};
+    dae_options options = dae_options_default();
+    options.method = method;
+    dae_status status = make(form, &problem, &diag);
+    if (status == DAE_OK) status = dae_solver_new(problem, &options, &solver, &diag);
+    if (status == DAE_OK) status = dae_solver_start(solver, 0.0, form < 2 ? y0 : x0, NULL);
+    if (status == DAE_OK) status = dae_solver_run(solver, 0.1, NULL, NULL);
+    dae_solver_free(solver);
+    dae_problem_free(problem);
+    return status;
+}
+
+static void each_allocation(int form, const char *method)
+{
+    requests = 0;
+    assert_int_equal(story(form, method), DAE_OK);
+    long all = requests;
+    for (long k = 0; k < all; k++) {
+        live = 0;
+        watching = true;
+        countdown = k;
+        dae_status status = story(form, method);
+        countdown = -1;
+        watching = false;
+        if (status != DAE_ERR_MEMORY && status != DAE_OK)
+            fail_msg("form %d, %s: allocation %ld gave %d", form, method, k, status);
+        if (live != 0) fail_msg("form %d, %s: allocation %ld leaks %ld", form, method, k, live);
+    }
+}
+
+static void forms_survive(void **unused)
+{
+    (void)unused;
+    for (int form = 0; form < 3; form++) each_allocation(form, "bdf");
+    each_allocation(0, "hem5");
+    each_allocation(1, "hem4");
+    for (int form = 0; form < 3; form++) each_allocation(form, "herk");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(forms_survive)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
