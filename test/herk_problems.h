@@ -352,7 +352,7 @@ static eval_status chain_g_t(void *c, double t, const double *x, double *g_t)
 }
 static const quasilinear_form chain = {SHAPE(7, 5, true), .E = chain_E,     .f = chain_f,
                                        .g = chain_g,      .g_x = chain_g_x, .g_t = chain_g_t};
-static void chain_exact(double t, double *x)
+static inline void chain_exact(double t, double *x)
 {
     double s = sin(t), k = cos(t);
     double all[] = {-2 * s, s, -2 * s, -2 * k, k, -2 * k, 1.5 * s};
@@ -409,7 +409,7 @@ static eval_status circuit_g_t(void *c, double t, const double *x, double *g_t)
 }
 static const quasilinear_form circuit = {SHAPE(5, 4, true), .E = circuit_E,     .f = circuit_f,
                                          .g = circuit_g,    .g_x = circuit_g_x, .g_t = circuit_g_t};
-static void circuit_exact(double t, double *x)
+static inline void circuit_exact(double t, double *x)
 {
     double s = sin(100 * t), k = cos(100 * t), e = exp(-0.5 * t);
     double e2 = (100 * k + 20000 * s - 100 * e) / 40001;
