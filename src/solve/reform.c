@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "solve/hybrid_parts.h"
 #include "solve/solver.h"
 
 /* ---- life ---- */
@@ -313,6 +314,19 @@ static bool has_levels(const model_analysis *a)
     return false;
 }
 
+/* A formulation was asked for that has nothing to do. */
+static void tell_idle_formulation(dae_solver *s, int index)
+{
+    char text[200];
+    const char *name = s->base_options.formulation;
+    if (strcmp(name, "auto") == 0 || strcmp(name, "dummy") == 0) return;
+    snprintf(text, sizeof text,
+             "note: formulation %s is for models of index above 1; this one has index %d and is "
+             "integrated as it is written",
+             name, index);
+    hybrid_tell(s, text);
+}
+
 /* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is, unless
  * its levels are wanted by all means. */
 static dae_status make_form(dae_solver *s, double t, const double *y, const double *yp, bool levels,
@@ -330,6 +344,7 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     else if (status == DAE_OK && (levels || a.index > 1 || has_levels(&a) || doubtful(&a)))
         status = apply_formulation(s, &at, &a, v);
     v->runs_base = a.index <= 1;
+    if (status == DAE_OK && v->runs_base) tell_idle_formulation(s, a.index);
     model_analysis_free(&a);
     graph_recover(g);
     graph_leave(g);
