@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "solve/hybrid_parts.h"
 #include "solve/solver.h"
+#include "system/model_structure.h"
 
 /* ---- life ---- */
 
@@ -707,6 +708,51 @@ static void take_levels(dae_solver *s, const double *u, double *work)
     }
 }
 
+/* ---- aliases behind a conflict ---- */
+
+typedef struct alias_list {
+    const model_form *base;
+    bool *seen; /* per flat equation */
+} alias_list;
+
+/* Mark the equations that made the variable of a leaf an alias of its root. */
+static void mark_alias(void *context, expr leaf)
+{
+    alias_list *list = context;
+    const model_form *f = list->base;
+    const expr_node *node = graph_node(f->flat->graph, leaf);
+    int v = node->op == EXPR_VARIABLE ? node->index : -1;
+    while (v >= 0 && f->alias[v].equation >= 0) {
+        list->seen[f->alias[v].equation] = true;
+        v = f->alias[v].root != v ? f->alias[v].root : -1;
+    }
+}
+
+/* Equations x = y were eliminated before the levels saw them; where a conflict's equations use such
+ * variables, they belong to it. */
+static void append_aliases(dae_solver *s, const level_report *report)
+{
+    const model_form *base = s->base->model, *form = all_levels(s->reform->current->form);
+    alias_list list = {base, DAE_ARRAY(bool, base->flat->equation_count)};
+    for (int k = 0; list.seen && k < report->equation_count; k++) {
+        int r = report->equation[k];
+        int row = r < form->rows ? form->formulated->set.row[r].source : -1;
+        int flat = row >= 0 ? base->equation_source[row] : -1;
+        if (flat >= 0)
+            graph_leaves(base->flat->graph, &base->flat->equations[flat].residual, 1, mark_alias,
+                         &list);
+    }
+    int listed = 0;
+    for (size_t i = 0; list.seen && i < base->flat->equation_count; i++) {
+        if (!list.seen[i]) continue;
+        char *name = flat_equation_name(base->flat, &base->flat->equations[i]);
+        diag_append(&s->diag, "%s %s", listed++ ? "," : " They use", name ? name : "?");
+        dae_free(name);
+    }
+    if (listed) diag_append(&s->diag, ".");
+    dae_free(list.seen);
+}
+
 /* Nearest values that satisfy all levels. */
 static dae_status solve_levels(dae_solver *s, double t, bool initial)
 {
@@ -746,6 +792,7 @@ static dae_status solve_levels(dae_solver *s, double t, bool initial)
         status = levels_solve(&system, &request, u, &report, &s->diag);
         s->diag.t = t;
         if (status == DAE_OK) take_levels(s, u, work + 3 * n);
+        if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
         level_report_free(&report);
     } else {
         out_of_memory(s);

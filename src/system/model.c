@@ -279,11 +279,15 @@ static bool collect_equations(build *b)
     f->equation_names = DAE_ARRAY(char *, most);
     f->equation_room = f->equation_names ? most : 0;
     f->equation_lines = DAE_ARRAY(int, most);
-    if (!b->residuals || !b->source || !f->equation_names || !f->equation_lines) return false;
+    f->equation_source = DAE_ARRAY(int, most);
+    if (!b->residuals || !b->source || !f->equation_names || !f->equation_lines ||
+        !f->equation_source)
+        return false;
+    for (size_t i = 0; i < most; i++) f->equation_source[i] = -1;
     size_t count = 0;
     for (size_t i = 0; i < m->equation_count; i++) {
         if (b->gone[i]) continue;
-        b->source[count] = (int)i;
+        b->source[count] = f->equation_source[count] = (int)i;
         f->equation_lines[count] = m->equations[i].place.line;
         f->equation_names[count] = flat_equation_name(m, &m->equations[i]);
         if (!f->equation_names[count]) return false;
@@ -1160,6 +1164,7 @@ void model_form_free(model_form *f)
     free_texts(f->unknown_names, (size_t)f->n);
     free_texts(f->equation_names, f->equation_room);
     dae_free(f->equation_lines);
+    dae_free(f->equation_source);
     dae_free(f->settings);
     dae_free(f->rounded);
     dae_free(f->visible);

@@ -63,11 +63,12 @@ typedef struct model_form {
     int eliminated;                         /* number of alias variables */
     char **unknown_names, **equation_names; /* owned */
     size_t equation_room;                   /* entries of equation_names, some perhaps NULL */
-    size_t watch_count;  /* crossing functions behind those of the relations: for assertions */
-    bool *rounded;       /* per relation: its crossing function carries rounding errors; owned */
-    int *equation_lines; /* per equation: line of the text, 0 if none; owned */
-    bool resting;        /* no continuous unknowns: y' = 0 stands in, so that time can go on */
-    int *visible;        /* flat variables of the user; owned */
+    size_t watch_count;   /* crossing functions behind those of the relations: for assertions */
+    bool *rounded;        /* per relation: its crossing function carries rounding errors; owned */
+    int *equation_source; /* of a base form, per row: equation of the flat model, -1: none; owned */
+    int *equation_lines;  /* per equation: line of the text, 0 if none; owned */
+    bool resting;         /* no continuous unknowns: y' = 0 stands in, so that time can go on */
+    int *visible;         /* flat variables of the user; owned */
     int visible_count;
     int unmet;               /* index above 1 by structure: an equation that determines neither a
                                 derivative nor an algebraic variable of its own; else -1 */
