@@ -813,14 +813,21 @@ static dae_status explain_selection(dae_solver *s, double t, selection_status st
     if (status == SELECTION_NOT_FINITE)
         return diag_set(&s->diag, DAE_ERR_EVALUATION,
                         "The derivatives of the constraints cannot be evaluated at t = %.9g.", t);
-    const equation_row *row = &set->row[selection_culprit(v->instance->selection)];
-    diag_equation(&s->diag, -1, row->name);
-    s->diag.line = row->line;
-    return diag_set(&s->diag, DAE_ERR_SINGULAR,
-                    "The index changes at t = %.9g: the constraints depend on each other there, "
-                    "%s among them. A mechanism in such a position can move in more ways than "
-                    "before; start elsewhere, or leave out a redundant constraint.",
-                    t, row->name);
+    const int *culprit;
+    int count = selection_culprits(v->instance->selection, &culprit);
+    if (count > 0) {
+        diag_equation(&s->diag, -1, set->row[culprit[0]].name);
+        s->diag.line = set->row[culprit[0]].line;
+    }
+    diag_set(&s->diag, DAE_ERR_SINGULAR,
+             "The index changes at t = %.9g: constraints depend on each other there:", t);
+    for (int k = 0; k < count && k < 8; k++)
+        diag_append(&s->diag, "%s %s", k ? "," : "", set->row[culprit[k]].name);
+    diag_append(&s->diag,
+                "%s. A mechanism in such a position can move in more ways than before; start "
+                "elsewhere, or leave out a redundant constraint.",
+                count > 8 ? ", .." : "");
+    return DAE_ERR_SINGULAR;
 }
 
 /* Take the choice of states at s->y, s->yp. */

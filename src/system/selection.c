@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "expr/derive.h"
+#include "structure/singular_values.h"
 
 /* A choice is bad when a dummy moves this much faster than a state, in their nominal sizes. Two
  * states that compete take turns at about 1; the gap between keeps them from taking turns often. */
@@ -49,7 +50,8 @@ struct selection {
     bool *is_dummy; /* per column of the set and stage */
     int most_stages;
     double quality, effort;
-    int culprit;
+    int *culprit; /* equations that depend on each other */
+    int culprits;
 };
 
 /* ---- life ---- */
@@ -78,6 +80,7 @@ void selection_free(selection *s)
     dae_free(s->taken);
     dae_free(s->pivot);
     dae_free(s->is_dummy);
+    dae_free(s->culprit);
     dae_free(s);
 }
 
@@ -158,9 +161,10 @@ static bool allocate_components(selection *s)
     s->matrix = DAE_ARRAY(double, largest);
     s->taken = DAE_ARRAY(bool, vector);
     s->pivot = DAE_ARRAY(int, vector);
+    s->culprit = DAE_ARRAY(int, vector);
     s->is_dummy = DAE_ARRAY(bool, (size_t)s->columns *(size_t)(s->most_stages + 1));
-    return s->value && s->entry_row && s->entry_column && s->matrix && s->taken && s->pivot &&
-           s->is_dummy;
+    return s->value && s->entry_row && s->entry_column && s->matrix && s->taken && s->culprit &&
+           s->pivot && s->is_dummy;
 }
 
 /* Rows and columns into their components, rows of many differentiations first, so that the rows of
@@ -366,6 +370,24 @@ static double largest_behind(const selection *s, const component *q, int rows, c
     return most;
 }
 
+/* The equations in a left null vector of the first `rows` rows: those with a large part in it; all
+ * of them if there is no memory to tell. */
+static void note_culprits(selection *s, const component *q, int rows)
+{
+    size_t ld = (size_t)q->rows, m = (size_t)rows, n = (size_t)q->columns;
+    double *A = load_component(s, q) ? DAE_ARRAY(double, m *n) : NULL;
+    rank_split split = {0};
+    for (size_t k = 0; A && k < n; k++) memcpy(A + k * m, s->matrix + k * ld, m * sizeof *A);
+    bool told = A && rank_split_new(&split, rows, q->columns, A, SINGULAR, 0.0, NULL);
+    s->culprits = 0;
+    for (int r = 0; r < rows; r++) {
+        double part = told ? split.U[(size_t)r + m * (m - 1)] : 1.0;
+        if (fabs(part) > 0.05) s->culprit[s->culprits++] = q->row[r];
+    }
+    if (told) rank_split_free(&split);
+    dae_free(A);
+}
+
 /* The dummies of all stages of one component, each stage among those of the one before. */
 static selection_status choose_component(selection *s, component *q)
 {
@@ -376,7 +398,7 @@ static selection_status choose_component(selection *s, component *q)
         if (!load_component(s, q)) return SELECTION_NOT_FINITE;
         int bad = eliminate_columns(s, q, rows, pool, size, size, true);
         if (bad >= 0) {
-            s->culprit = q->row[bad];
+            note_culprits(s, q, rows);
             return SELECTION_SINGULAR;
         }
         s->quality = fmax(s->quality, largest_behind(s, q, rows, pool, size));
@@ -498,7 +520,8 @@ double selection_work(const selection *s)
     return s->effort;
 }
 
-int selection_culprit(const selection *s)
+int selection_culprits(const selection *s, const int **equation)
 {
-    return s->culprit;
+    *equation = s->culprit;
+    return s->culprits;
 }

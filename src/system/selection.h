@@ -40,7 +40,8 @@ double selection_quality(const selection *s);
 /* Multiplications that a watch takes. */
 double selection_work(const selection *s);
 
-/* After SELECTION_SINGULAR: the equation of the analysed set whose row depends on the others. */
-int selection_culprit(const selection *s);
+/* After SELECTION_SINGULAR: equations of the analysed set whose rows depend on each other; the list
+ * belongs to the selection. */
+int selection_culprits(const selection *s, const int **equation);
 
 #endif
