@@ -136,7 +136,7 @@ static void table_1_is_reproduced(void **state)
         const cell *c = &table_1[k];
         long steps, f;
         double error = thesis_pendulum(c, &steps, &f);
-        assert_true(labs(steps - c->steps) <= 0.005 * (double)c->steps);
+        assert_true(fabs((double)(steps - c->steps)) <= 0.005 * (double)c->steps);
         assert_true(fabs(error - c->error) <= 0.05 * c->error);
     }
 }
