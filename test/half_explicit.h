@@ -436,7 +436,7 @@ static inline bool run_adaptive(run *r, double t, double t1, double h, double *y
             h *= 0.25;
             continue;
         }
-        double factor = 0.9 * pow(fmax(a->error, 1e-12), -1.0 / (a->order + 1));
+        double factor = 0.9 * pow(fmax(a->error, 1e-12), -1.0 / a->order);
         factor = fmin(5.0, fmax(0.2, factor));
         if (a->error <= 1.0) {
             memcpy(y, a->y, (size_t)r->n * sizeof *y);

@@ -601,7 +601,7 @@ static saddle_kind choose(const saddle *s)
 {
     const int n = s->n, m = s->m;
     bool large = n + m > SMALL;
-    if (large && (s->C_colptr || s->M_colptr)) return SADDLE_SPARSE;
+    if (large && (m > 0 ? s->C_colptr : s->M_colptr)) return SADDLE_SPARSE;
     bool range = range_cost(n, m, s->block) <= null_cost(n, m, s->block);
     if (large && !(range && s->block * 4 <= n)) return SADDLE_AUGMENTED;
     return range ? SADDLE_RANGE : SADDLE_NULL;

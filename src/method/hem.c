@@ -100,10 +100,34 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status)
 
 /* ---- start ---- */
 
-static hem_failure slope(const hem_state *s, const method_context *ctx, double t, double h,
-                         const double *x, double *k, double *w, bool end)
+static saddle_layout pattern_of(const form_matrix *m)
 {
-    (void)s;
+    return (saddle_layout){m->colptr, m->rowind};
+}
+
+/* A solver for the mechanical form as it is known to be now; true unless memory is exhausted. A
+ * diagonal mass may be found after the cache was made, when the first point is known. */
+static bool renew_saddle(hem_cache *c)
+{
+    const mechanical_form *m = c->mechanical;
+    saddle_shape shape = {.n = m->nq,
+                          .m = m->nl,
+                          .M = pattern_of(&m->M_matrix),
+                          .C = pattern_of(&m->G_matrix),
+                          .transposed = true,
+                          .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
+    saddle *made = saddle_new(&shape);
+    if (!made) return false;
+    saddle_free(c->saddle);
+    c->saddle = made;
+    c->diagonal = m->M_matrix.diagonal;
+    return true;
+}
+
+/* k = x' and w at (t, x), on either form */
+static hem_failure slope(const method_context *ctx, double t, double h, const double *x, double *k,
+                         double *w, bool end)
+{
     hem_cache *c = ctx->cache;
     return c->mechanical ? hem_mechanical_slope(c, ctx, t, x, k, w, end)
                          : hem_hessenberg_slope(c, ctx, t, h, x, k, w, end);
@@ -121,11 +145,15 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     s->t = s->t_old = at->t;
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
     c->mass_known = false;
+    bool other = c->mechanical && c->diagonal != c->mechanical->M_matrix.diagonal;
     c->start_step = c->inner_step = -1;
     c->convergence = 1.0;
     for (int i = 0; i < c->nx; i++) s->x[i] = at->y[x_at(c, i)];
     for (int i = 0; i < c->nw; i++) s->w[i] = at->y[w_at(c, i)];
-    s->failure = slope(s, ctx, s->t, at->h, s->x, s->k, s->w, c->hessenberg != NULL);
+    if (other && !renew_saddle(c))
+        s->failure = (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    else
+        s->failure = slope(ctx, s->t, at->h, s->x, s->k, s->w, c->hessenberg != NULL);
     vector_copy(c->nx, s->x, s->x_old);
     vector_copy(c->nx, s->k, s->k_old);
     vector_copy(c->nw, s->w, s->w_old);
@@ -209,11 +237,11 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
         c->mechanical ? hem_mechanical_stages(s, w, ctx) : hem_hessenberg_stages(s, w, ctx);
     if (failure.status) return failure;
     double t = s->t + w->h;
-    if (end_first) failure = slope(s, ctx, t, w->h, w->x, w->k, w->w, true);
+    if (end_first) failure = slope(ctx, t, w->h, w->x, w->k, w->w, true);
     if (failure.status) return failure;
     *error = local_error(s, w, ctx);
     if (!isfinite(*error)) return hem_evaluation(EVAL_RETRY);
-    if (!end_first) failure = slope(s, ctx, t, w->h, w->x, w->k, w->w, true);
+    if (!end_first) failure = slope(ctx, t, w->h, w->x, w->k, w->w, true);
     return failure;
 }
 
@@ -227,7 +255,7 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     w->h = h;
     *result = (attempt){.t = s->t,
                         .h = h,
-                        .order = s->table->error_order,
+                        .order = s->table->order,
                         .y = w->y,
                         .yp = w->yp,
                         .estimate = w->estimate,
@@ -316,8 +344,7 @@ static const double *inner_values(const hem_state *st, const method_context *ctx
         double s = (k + 1) / 3.0, *w = c->inner + (size_t)k * (size_t)c->nw;
         for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
         dense_x(st, c->nx, s, 0, c->inner_x);
-        hem_failure failure =
-            slope(st, ctx, st->t_old + s * h, h, c->inner_x, c->inner_k, w, false);
+        hem_failure failure = slope(ctx, st->t_old + s * h, h, c->inner_x, c->inner_k, w, false);
         if (failure.status)
             for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
     }
@@ -370,11 +397,6 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
 
 /* ---- cache ---- */
 
-static saddle_layout pattern_of(const form_matrix *m)
-{
-    return (saddle_layout){m->colptr, m->rowind};
-}
-
 static bool mechanical_cache(hem_cache *c)
 {
     const mechanical_form *m = c->mechanical;
@@ -389,14 +411,7 @@ static bool mechanical_cache(hem_cache *c)
     for (int k = 0; k < 4; k++) fits = (c->G[k] = DAE_ARRAY(double, G)) && fits;
     c->rate = DAE_ARRAY(double, m->nl);
     c->curvature = DAE_ARRAY(double, m->nl);
-    saddle_shape shape = {.n = m->nq,
-                          .m = m->nl,
-                          .M = pattern_of(&m->M_matrix),
-                          .C = pattern_of(&m->G_matrix),
-                          .transposed = true,
-                          .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
-    c->saddle = saddle_new(&shape);
-    return fits && c->rate && c->curvature && c->saddle;
+    return fits && c->rate && c->curvature && renew_saddle(c);
 }
 
 /* k_u as a solver's matrix */

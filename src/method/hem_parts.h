@@ -52,8 +52,8 @@ typedef struct hem_cache {
     double *M[2], *G[4]; /* mechanical; [0]: at the start of the step */
     double *force[2];    /* f; [0]: at the start of the step */
     double *rate, *curvature;
-    long start_step; /* the step to whose start the entries [0] belong */
-    bool mass_known;
+    long start_step;             /* the step to whose start the entries [0] belong */
+    bool mass_known, diagonal;   /* M: in the factors; what they were made for */
     double *f_z, *g_y, *g_y_end; /* Hessenberg */
     matrix_layout k_u_layout;
     linear_solver *k_u;

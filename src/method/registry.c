@@ -1,4 +1,5 @@
 /* Every method, one line each. */
+#include "method/hem.h"
 #include "method/herk.h"
 #include "method/method.h"
 
@@ -6,6 +7,14 @@
 
 static const method *const methods[] = {
     &method_bdf,
+    &method_radau,
+    &method_radau5,
+    &method_radau9,
+    &method_radau13,
+    &method_hem3,
+    &method_hem4,
+    &method_hem5,
+    &method_phem5,
     &method_herk,
     &method_herk_euler,
     &method_herk_heun,
