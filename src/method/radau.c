@@ -99,11 +99,15 @@ static void combine(int rows, int columns, int n, const double *M, const double 
     }
 }
 
-/* Stages on the polynomial of the last step; 0 where there is none. */
+/* Stages on the polynomial of the last step; on a first step on the tangent, since its size follows
+ * y', and 0 if that failed. */
 static void predict(const radau_state *s, radau_scratch *w, int n)
 {
     if (!s->m) {
-        memset(w->Z, 0, (size_t)w->m->stages * (size_t)n * sizeof(double));
+        for (int i = 0; i < w->m->stages; i++) {
+            double reach = w->tries == 1 ? w->m->nodes[i] * w->h : 0.0;
+            for (int j = 0; j < n; j++) w->Z[i * n + j] = reach * s->yp[j];
+        }
         return;
     }
     double ratio = w->h / s->accepted_h;

@@ -270,7 +270,8 @@ static double faded(double eta)
 static attempt_status iterate(const radau_state *s, radau_scratch *w, const method_context *ctx,
                               attempt *result)
 {
-    const int most = radau_max_iterations(w->m->stages);
+    const int usual = radau_max_iterations(w->m->stages), wanted = ctx->newton->max_iterations;
+    const int most = wanted > usual ? wanted : usual;
     const double round_off = ROUND_OFF * norm_of(ctx->norm, s->y, ctx->norm->newton);
     double size = 0.0, last = 0.0, q = 0.0, best = 1.0;
     w->iterations = 0;
