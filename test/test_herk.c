@@ -519,6 +519,34 @@ static void values_that_are_not_finite_are_named(void **state)
     runner_close(&r);
 }
 
+/* x' = -1e6 (x - cos t), 0 = y - x: the solution is smooth, the steps are not allowed to be long.
+ */
+static eval_status fast_f(void *c, double t, const double *x, double *f)
+{
+    ((counter *)c)->f++;
+    f[0] = -1e6 * (x[0] - cos(t));
+    f[1] = 0;
+    return EVAL_OK;
+}
+
+static void stiff_problems_are_told(void **state)
+{
+    (void)state;
+    static const method *const methods[] = {&method_herk_dopri5, &method_herk_dop853};
+    quasilinear_form form = growth;
+    form.f = fast_f;
+    for (int k = 0; k < 2; k++) {
+        runner r;
+        runner_open(&r, methods[k], &form, 1e-5, 1e-5, NULL);
+        runner_start(&r, 0, (double[]){1, 1}, 1e-6);
+        assert_false(run_to(&r, 1, 1e-6));
+        assert_int_equal(r.last.status, ATTEMPT_CONVERGENCE);
+        assert_non_null(strstr(r.last.reason, "stiff"));
+        assert_true(r.accepted < 3000);
+        runner_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,6 +562,7 @@ int main(void)
         cmocka_unit_test(dependent_constraints_are_named),
         cmocka_unit_test(a_component_without_equation_is_named),
         cmocka_unit_test(a_derivative_that_is_not_determined_is_named),
+        cmocka_unit_test(stiff_problems_are_told),
         cmocka_unit_test(values_that_are_not_finite_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,10 +10,17 @@
  * (4.5)] over ten periods, 3600 right-hand sides for an error of 2e-5 against 5600 for 2e-4. */
 static const double TIGHT = 2e-6;
 
+/* h |lambda| at the boundary of stability, by order 5 and 8, and how many steps in a row clear the
+ * suspicion of stiffness: as in DOPRI5 and DOP853 [HW96 IV.2]. Those stop after 15 stiff steps;
+ * what is stiff for a short while only is solved before anybody has changed the method. */
+static const double STABLE_5 = 3.25, STABLE_8 = 6.1;
+enum { CALM_STEPS = 6, MOST_STIFF_STEPS = 1000 };
+
 /* One attempt. */
 typedef struct herk_scratch {
     double t, h;
     int stage;        /* at work, from 1; the one behind the last is the end of the step */
+    bool is_stiff;    /* stability kept this step small */
     bool begun;       /* xp_first belongs to the start */
     double *xp_first; /* x' at the start, before the first step is accepted */
     double *K;        /* derivatives of the stages, s + 1 of them */
@@ -260,6 +267,24 @@ static double embedded_error(herk_scratch *r, const method_context *ctx)
     return error * factor;
 }
 
+/* Whether h |lambda| is at the boundary of stability: |lambda| from the last stage and the end of
+ * the step, both at t + h. */
+static bool looks_stiff(const herk_scratch *r, const method_context *ctx)
+{
+    const herk_work *w = ctx->cache;
+    const double *end = r->K + (size_t)w->table.stages * (size_t)w->n, *before = end - w->n;
+    double slopes = 0.0, values = 0.0;
+    for (int j = 0; j < w->n; j++) {
+        if (w->algebraic_place[j] >= 0) continue;
+        double scale = ctx->norm->scale[herk_place(w, j)];
+        double slope = (end[j] - before[j]) * scale, value = (r->x[j] - r->X[j]) * scale;
+        slopes += slope * slope;
+        values += value * value;
+    }
+    double limit = w->table.order > 5 ? STABLE_8 : STABLE_5;
+    return values > 0.0 && fabs(r->h) * sqrt(slopes / values) > limit;
+}
+
 static attempt_status try_embedded(const herk_state *s, herk_scratch *r, const method_context *ctx,
                                    attempt *result)
 {
@@ -269,6 +294,7 @@ static attempt_status try_embedded(const herk_state *s, herk_scratch *r, const m
     attempt_status status = runge_kutta(s, r, ctx, s->t, r->h, s->x, r->x);
     if (status == ATTEMPT_OK) status = herk_derivative(w, s->t + r->h, r->x, last);
     if (status != ATTEMPT_OK) return status;
+    r->is_stiff = looks_stiff(r, ctx);
     result->error = embedded_error(r, ctx);
     result->order = w->table.estimate_order + 1;
     return finish_step(s, r, w, last);
@@ -346,6 +372,11 @@ static attempt_status try_step(const herk_state *s, herk_scratch *r, const metho
 {
     herk_work *w = ctx->cache;
     bool embedded = w->table.has_error && !w->config.faithful;
+    if (s->stiff >= MOST_STIFF_STEPS)
+        return herk_fail(w, ATTEMPT_CONVERGENCE,
+                         "the problem is stiff, stability and not accuracy has kept the last 1000 "
+                         "steps small: take an implicit method, as bdf or radau",
+                         -1, -1);
     attempt_status status = w->config.faithful ? ATTEMPT_OK : begin_step(s, r, w);
     if (status != ATTEMPT_OK) return status;
     status = embedded ? try_embedded(s, r, ctx, result) : try_richardson(s, r, ctx, result);
@@ -402,6 +433,8 @@ static void herk_accept(void *state, void *scratch, const method_context *ctx)
     vector_copy(ctx->n, r->y, s->y);
     s->embedded = w->table.has_error && !w->config.faithful;
     if (s->embedded) vector_copy((w->table.stages + 1) * w->n, r->K, s->K);
+    s->calm = s->embedded && r->is_stiff ? 0 : s->calm + 1;
+    s->stiff = s->calm == 0 ? s->stiff + 1 : s->calm < CALM_STEPS ? s->stiff : 0;
     s->t_old = s->t;
     s->t = r->t + r->h;
     s->steps++;
