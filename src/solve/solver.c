@@ -327,7 +327,7 @@ dae_status dae_solver_local_errors(const dae_solver *s, double *errors)
     if (!s || !errors) return DAE_ERR_ARGUMENT;
     bool accepted = s->last.t + s->last.h == s->t_new; /* not so after a rejected attempt */
     if (s->phase < PHASE_RUNNING || !s->last.estimate || !accepted) return DAE_ERR_STATE;
-    if (reform_active(s)) { /* of a variant: variables of the base that are no unknowns: 0 */
+    if (solver_rewritten(s)) { /* of a variant: variables of the base that are no unknowns: 0 */
         solver_to_base(s, s->last.estimate, NULL, errors, NULL);
         for (int i = 0; i < s->base->form.n; i++) errors[i] *= s->last.error_constant;
         return DAE_OK;
