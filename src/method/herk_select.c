@@ -103,7 +103,10 @@ typedef struct row_work {
     int *from;            /* where each of its values is */
     int *order;           /* rows, those with few entries first */
     double *row;          /* one row, spread out */
-    bool *taken;          /* per column: it is a pivot */
+    int *touched, count;  /* its columns that may not be 0 */
+    bool *mark;           /* per column: it is among them */
+    int *taken;           /* per column: the row of U whose pivot it is, from 1; 0: none */
+    int *heap, waiting;   /* rows of U yet to be subtracted, the first one on top */
     bool *done;           /* per row */
     row_factors U;
 } row_work;
@@ -115,7 +118,10 @@ static void row_work_free(row_work *w)
     dae_free(w->from);
     dae_free(w->order);
     dae_free(w->row);
+    dae_free(w->touched);
+    dae_free(w->mark);
     dae_free(w->taken);
+    dae_free(w->heap);
     dae_free(w->done);
     dae_free(w->U.start);
     dae_free(w->U.pivot);
@@ -151,17 +157,13 @@ static void transpose_pattern(row_work *w, const bool *seen)
     w->rowptr[0] = 0;
 }
 
-/* Rows by their number of entries, counted; U.start serves as work. */
+/* Rows by their number of entries, sorted by counting; the heap serves as work. */
 static void order_rows(row_work *w)
 {
-    int most = 0, rows = w->m->rows, *at = w->order, next = 0;
-    for (int i = 0; i < rows; i++) {
-        int entries = w->rowptr[i + 1] - w->rowptr[i];
-        if (entries > most) most = entries;
-    }
-    for (int entries = 0; entries <= most && next < rows; entries++)
-        for (int i = 0; i < rows; i++)
-            if (w->rowptr[i + 1] - w->rowptr[i] == entries) at[next++] = i;
+    int rows = w->m->rows, most = w->m->columns, *first = w->heap;
+    for (int i = 0; i < rows; i++) first[w->rowptr[i + 1] - w->rowptr[i] + 1]++;
+    for (int k = 0; k <= most; k++) first[k + 1] += first[k];
+    for (int i = 0; i < rows; i++) w->order[first[w->rowptr[i + 1] - w->rowptr[i]]++] = i;
 }
 
 static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
@@ -172,14 +174,18 @@ static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
     w->from = DAE_ARRAY(int, m->count);
     w->order = DAE_ARRAY(int, m->rows);
     w->row = DAE_ARRAY(double, m->columns);
-    w->taken = DAE_ARRAY(bool, m->columns);
+    w->touched = DAE_ARRAY(int, m->columns);
+    w->mark = DAE_ARRAY(bool, m->columns);
+    w->taken = DAE_ARRAY(int, m->columns);
+    w->heap = DAE_ARRAY(int, m->rows + m->columns + 2);
     w->done = DAE_ARRAY(bool, m->rows);
     w->U.start = DAE_ARRAY(int, m->rows + 1);
     w->U.pivot = DAE_ARRAY(int, m->rows);
     w->U.column = DAE_ARRAY(int, w->U.room);
     w->U.value = DAE_ARRAY(double, w->U.room);
-    bool ok = w->rowptr && w->colind && w->from && w->order && w->row && w->taken && w->done &&
-              w->U.start && w->U.pivot && w->U.column && w->U.value;
+    bool ok = w->rowptr && w->colind && w->from && w->order && w->row && w->touched && w->mark &&
+              w->taken && w->heap && w->done && w->U.start && w->U.pivot && w->U.column &&
+              w->U.value;
     if (!ok) return false;
     transpose_pattern(w, seen);
     order_rows(w);
@@ -196,18 +202,57 @@ static void find_generations(const row_work *w, int *generation)
     }
 }
 
-/* row := row i of the matrix, eliminated by all rows of U */
+static void heap_push(row_work *w, int k)
+{
+    int at = w->waiting++;
+    for (; at > 0 && w->heap[(at - 1) / 2] > k; at = (at - 1) / 2)
+        w->heap[at] = w->heap[(at - 1) / 2];
+    w->heap[at] = k;
+}
+
+static int heap_pop(row_work *w)
+{
+    int top = w->heap[0], last = w->heap[--w->waiting], at = 0;
+    for (int child = 1; child < w->waiting; child = 2 * at + 1) {
+        if (child + 1 < w->waiting && w->heap[child + 1] < w->heap[child]) child++;
+        if (w->heap[child] >= last) break;
+        w->heap[at] = w->heap[child];
+        at = child;
+    }
+    w->heap[at] = last;
+    return top;
+}
+
+/* Column j of the spread row may not be 0 from now on. */
+static void touch(row_work *w, int j)
+{
+    if (w->mark[j]) return;
+    w->mark[j] = true;
+    w->touched[w->count++] = j;
+    if (w->taken[j] > 0) heap_push(w, w->taken[j] - 1);
+}
+
+/* row := row i of the matrix, eliminated by those rows of U whose pivots it meets, in their order
+ */
 static void eliminate_row(row_work *w, const double *values, int i)
 {
     const row_factors *U = &w->U;
-    vector_zero(w->m->columns, w->row);
-    for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++) w->row[w->colind[q]] = values[w->from[q]];
-    for (int k = 0; k < U->count; k++) {
-        int pivot = U->pivot[k];
-        if (w->row[pivot] == 0.0) continue;
+    for (int k = 0; k < w->count; k++) {
+        w->row[w->touched[k]] = 0.0;
+        w->mark[w->touched[k]] = false;
+    }
+    w->count = w->waiting = 0;
+    for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++) {
+        touch(w, w->colind[q]);
+        w->row[w->colind[q]] = values[w->from[q]];
+    }
+    while (w->waiting > 0) {
+        int k = heap_pop(w), pivot = U->pivot[k];
         double factor = w->row[pivot];
-        for (int q = U->start[k]; q < U->start[k + 1]; q++)
+        for (int q = U->start[k]; factor != 0.0 && q < U->start[k + 1]; q++) {
+            touch(w, U->column[q]);
             w->row[U->column[q]] -= factor * U->value[q];
+        }
         w->row[pivot] = 0.0;
     }
 }
@@ -238,32 +283,34 @@ static bool make_room(row_factors *U, size_t more)
 static bool keep_row(row_work *w, int pivot)
 {
     row_factors *U = &w->U;
-    size_t entries = 0;
-    for (int j = 0; j < w->m->columns; j++) entries += w->row[j] != 0.0;
-    if (!make_room(U, entries)) return false;
+    if (!make_room(U, (size_t)w->count)) return false;
     int at = U->start[U->count];
-    for (int j = 0; j < w->m->columns; j++) {
+    for (int k = 0; k < w->count; k++) {
+        int j = w->touched[k];
         if (w->row[j] == 0.0) continue;
         U->column[at] = j;
         U->value[at++] = w->row[j] / w->row[pivot];
     }
     U->pivot[U->count++] = pivot;
     U->start[U->count] = at;
-    w->taken[pivot] = true;
+    w->taken[pivot] = U->count;
     return true;
 }
 
 /* Largest entry of the spread row above `least` among required columns (among != NULL), or columns
- * of a generation (from >= 0); -1: none. */
+ * of a generation (from >= 0), the first of equal ones; -1: none. */
 static int largest(const row_work *w, const bool *among, const int *generation, int from,
                    double least, double *size)
 {
     int pivot = -1;
     *size = least;
-    for (int j = 0; j < w->m->columns; j++) {
-        if (fabs(w->row[j]) <= *size || (among && !among[j])) continue;
+    for (int k = 0; k < w->count; k++) {
+        int j = w->touched[k];
+        double entry_size = fabs(w->row[j]);
+        if (entry_size < *size || (among && !among[j])) continue;
+        if (entry_size == *size && (pivot < 0 || j > pivot)) continue;
         if (from >= 0 && generation[j] != from) continue;
-        *size = fabs(w->row[j]);
+        *size = entry_size;
         pivot = j;
     }
     return pivot;
@@ -322,7 +369,7 @@ select_status select_by_levels(const form_matrix *m, const double *values, const
         status = take_required(&w, values, required, least);
     }
     for (int j = 0; j < m->columns && status == SELECT_OK; j++)
-        if (required[j] && !w.taken[j]) {
+        if (required[j] && w.taken[j] == 0) {
             *column = j;
             status = SELECT_REQUIRED;
         }
