@@ -748,6 +748,35 @@ static void nan_names_the_callback(void **unused)
     }
 }
 
+static int stiff_force(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)user;
+    f[0] = -1e10 * (at->q[0] - sin(at->t)) - 1e6 * at->v[0];
+    return 0;
+}
+
+/* A stiff problem for explicit stages: the message names the remedy. */
+static void stiff_problem(void **unused)
+{
+    (void)unused;
+    dae_mechanical m = {.nq = 1, .force = stiff_force};
+    dae_problem *problem = mechanical_problem(&m);
+    dae_options o = dae_options_default();
+    const double y0[2] = {0.0, 1.0};
+    o.method = "hem5";
+    o.max_steps = 200;
+    dae_solver *s = started(problem, &o, y0);
+    assert_int_equal(dae_solver_run(s, 10.0, NULL, NULL), DAE_ERR_MAX_STEPS);
+    assert_non_null(strstr(dae_solver_diag(s)->text, "stiff"));
+    dae_solver_free(s);
+    o.method = "bdf";
+    o.max_steps = 2000;
+    s = started(problem, &o, y0);
+    assert_int_equal(dae_solver_run(s, 10.0, NULL, NULL), DAE_OK);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
 static int z_nowhere(const dae_hessenberg_point *at, double *f, void *user)
 {
     (void)user;
@@ -885,6 +914,7 @@ int main(void)
         cmocka_unit_test(no_point_on_constraints),
         cmocka_unit_test(fixed_values_conflict),
         cmocka_unit_test(nan_names_the_callback),
+        cmocka_unit_test(stiff_problem),
         cmocka_unit_test(wrong_index),
         cmocka_unit_test(bad_descriptions),
         cmocka_unit_test(forms_that_are_missing),

@@ -68,6 +68,18 @@ dae_status explain_interrupt(dae_solver *s)
                     s->t_new);
 }
 
+/* Half-explicit stages are stable for steps up to the fastest time scale only. */
+static void advise_on_stiffness(dae_solver *s)
+{
+    if (!solver_uses_forms(s)) return;
+    diag_append(
+        &s->diag,
+        " The stages of method %s are explicit: steps that stay short where the solution is "
+        "smooth mean that the problem is stiff. Then use an implicit method, such as radau "
+        "or bdf.",
+        s->method->name);
+}
+
 /* What kept the steps small: rejections by cause, and the variable that the error test sees most.
  */
 static void explain_slow_progress(dae_solver *s)
@@ -77,6 +89,7 @@ static void explain_slow_progress(dae_solver *s)
         diag_append(&s->diag, " Newton's iteration failed in %ld of %ld attempts%s.",
                     q->rejected_convergence, q->attempts,
                     s->hybrid ? "" : ": check the Jacobian callback, or the sparsity pattern");
+    advise_on_stiffness(s);
     if (10 * q->rejected_error > q->attempts)
         diag_append(&s->diag, " The error test rejected %ld of %ld attempts.", q->rejected_error,
                     q->attempts);
@@ -243,7 +256,10 @@ static dae_status explain_error_test(dae_solver *s, const attempt *a, const char
              times(s->control.error_failures, text), a->t, a->h, limit, s->diag.variable_name,
              kind_text(s->kinds[variable]), size);
     if (explain_small_steps(s)) return DAE_ERR_ERROR_TEST;
-    if (error_ignores_step(s, a))
+    if (solver_uses_forms(s))
+        diag_append(&s->diag, " The solution may have a singularity here, or a callback may jump: "
+                              "put an event there.");
+    else if (error_ignores_step(s, a))
         advise_on_stubborn_error(s, a);
     else if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL && s->hybrid)
         diag_append(&s->diag, " It jumps here, or has a singularity; or try a larger nominal value "
@@ -370,7 +386,7 @@ static dae_status explain_bound(dae_solver *s, const attempt *a, const char *lim
 static dae_status add_index(dae_solver *s, dae_status status)
 {
     char text[400];
-    if (s->hybrid) return status;
+    if (s->hybrid || solver_uses_forms(s)) return status;
     solver_interpolate(s, s->t_new, 0, s->at_y);
     solver_interpolate(s, s->t_new, 1, s->at_yp);
     if (solver_index_sentence(s, s->t_new, s->at_y, s->at_yp, text, sizeof text))
