@@ -10,9 +10,9 @@ trap 'rm -rf "$work"' EXIT
 failures=0
 count=0
 
-# Messages that do not name the whole set yet: equations that eliminated aliases are missing, or the
-# position in which constraints become dependent names only one of them.
-open=" redundantrod initialcharges conductances "
+# Messages that do not name the whole set yet: of constraints that become dependent the unknowns that
+# they leave open are missing.
+open=" redundantrod "
 
 # Whether the message contains a word by itself.
 names() { grep -qF -- "$1" "$work/err" && awk -v w="$1" '
