@@ -172,7 +172,7 @@ static void measure(const model *m, double rtol, curve *curves)
     task k = {m, rtol, atol};
     run best[CODES] = {{0}};
     double good[CODES], weighted[CODES];
-    for (int round = 0; round < 10; round++)
+    for (int round = 0; round < 10 && (round < 3 || best[0].seconds < 0.05); round++)
         for (int c = 0; c < CODES; c++) {
             run now = {.y = y};
             if ((c == 2 && !fortran_radau) || (c == 3 && !fortran_radau5)) continue;
@@ -215,10 +215,38 @@ static void compare(const model *m)
     fflush(stdout);
 }
 
+/* Van der Pol's equation with mu = 1e6 and the value at t = 2 of Hairer's and Wanner's test set */
+static int vanderpol_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - y[1];
+    f[1] = yp[1] - 1e6 * ((1.0 - y[0] * y[0]) * y[1] - y[0]);
+    return 0;
+}
+
+static int vanderpol_jacobian(double t, const double *y, const double *yp, double *dfdy,
+                              double *dfdyp, void *user)
+{
+    (void)t, (void)yp, (void)user;
+    dfdy[2] = -1.0;
+    dfdy[1] = 1e6 * (2.0 * y[0] * y[1] + 1.0);
+    dfdy[3] = -1e6 * (1.0 - y[0] * y[0]);
+    dfdyp[0] = dfdyp[3] = 1.0;
+    return 0;
+}
+
+static void compare_vanderpol(void)
+{
+    double y0[2] = {2.0, 0.0}, yp0[2] = {0.0, -2e6};
+    double end[2] = {0.1706167732170483e1, -0.8928097010247975e0};
+    model m = {.name = "vanderpol", .tend = 2.0, .y0 = y0, .yp0 = yp0, .reference = end};
+    m.form = (dae_residual){.n = 2, .f = vanderpol_f, .jacobian = vanderpol_jacobian};
+    compare(&m);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const usual[] = {"robertson", "vdpol", "hires",
-                                        "ringmod",   "akzo",  "transamp"};
+    static const char *const usual[] = {"robertson", "hires", "ringmod", "akzo", "transamp"};
     void *library = dlopen(BENCH_SICONOS, RTLD_NOW | RTLD_LOCAL);
     if (library) {
         *(void **)&fortran_radau5 = dlsym(library, "radau5_");
@@ -226,6 +254,7 @@ int main(int argc, char **argv)
     } else {
         printf("RADAU5 and RADAU are absent: %s\n", dlerror());
     }
+    if (argc == 1) compare_vanderpol();
     int count = argc > 1 ? argc - 1 : (int)(sizeof usual / sizeof *usual);
     for (int i = 0; i < count; i++) {
         model *m = model_new(argc > 1 ? argv[i + 1] : usual[i], 0);
