@@ -184,18 +184,40 @@ static void sparse_patterns(void **state)
         }
         Mp[n] = n;
         Cp[n] = count;
-        saddle *solver = saddle_new(&(saddle_shape){
-            .n = n, .m = m, .M = {Mp, Mi}, .C = {Cp, Ci}, .transposed = true, .block = 1});
+        saddle_shape shape = {
+            .n = n, .m = m, .M = {Mp, Mi}, .C = {Cp, Ci}, .transposed = true, .block = 1};
+        saddle *solver = saddle_new(&shape);
         memset(s.M, 0, (size_t)(n * n) * sizeof *s.M);
         for (int j = 0; j < n; j++) s.M[(size_t)j * (size_t)(n + 1)] = Mx[j];
         assert_non_null(solver);
-        assert_int_equal(saddle_way(solver), n == 6 ? SADDLE_RANGE : SADDLE_SPARSE);
+        assert_int_equal(saddle_way(solver), n == 6 ? SADDLE_RANGE : SADDLE_SCHUR);
         assert_int_equal(saddle_factor(solver, Mx, Cx, Cx), SADDLE_OK);
         double *expected = reference(&s, s.C, true);
-        saddle_solve(solver, s.f, s.r);
-        for (int i = 0; i < n; i++) assert_true(fabs(s.f[i] - expected[i]) < 1e-9);
-        for (int i = 0; i < m; i++) assert_true(fabs(s.r[i] - expected[n + i]) < 1e-9);
-        /* two equal rows */
+        double *x = calloc((size_t)n, sizeof *x), *lambda = calloc((size_t)m, sizeof *lambda);
+        memcpy(x, s.f, (size_t)n * sizeof *x);
+        memcpy(lambda, s.r, (size_t)m * sizeof *lambda);
+        saddle_solve(solver, x, lambda);
+        for (int i = 0; i < n; i++) assert_true(fabs(x[i] - expected[i]) < 1e-9);
+        for (int i = 0; i < m; i++) assert_true(fabs(lambda[i] - expected[n + i]) < 1e-9);
+        assert_true(n == 6 || saddle_condition(solver) > 0.0);
+        free(x), free(lambda);
+        /* a massless variable, tied by its constraints, from the same solver */
+        double keep = Mx[1];
+        Mx[1] = s.M[n + 1] = 0.0;
+        free(expected);
+        expected = reference(&s, s.C, true);
+        double *f = calloc((size_t)n, sizeof *f), *r = calloc((size_t)m, sizeof *r);
+        memcpy(f, s.f, (size_t)n * sizeof *f);
+        memcpy(r, s.r, (size_t)m * sizeof *r);
+        assert_int_equal(saddle_factor(solver, Mx, Cx, Cx), SADDLE_OK);
+        assert_int_equal(saddle_way(solver), n == 6 ? SADDLE_NULL : SADDLE_SPARSE);
+        saddle_solve(solver, f, r);
+        for (int i = 0; i < n; i++) assert_true(fabs(f[i] - expected[i]) < 1e-9);
+        free(f), free(r);
+        saddle_free(solver);
+        solver = saddle_new(&shape);
+        Mx[1] = keep;
+        /* a row without entries */
         for (int k = 0; k < count; k++)
             if (Ci[k] == 2) Cx[k] = 0.0;
         assert_int_equal(saddle_factor(solver, Mx, Cx, Cx), SADDLE_DEPENDENT);

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "linalg/linear_solver.h"
+#include "linalg/saddle_schur.h"
 
 #include <float.h>
 #include <math.h>
@@ -50,6 +51,7 @@ struct saddle {
     row_lu reduced;       /* NULL: W' M Z, square */
     double *MZ;           /* NULL: M Z by columns, n x dof */
     double *work;         /* 3 (n + m) */
+    sparse_schur *sparse; /* SCHUR */
     matrix_layout layout; /* AUGMENTED, SPARSE */
     linear_solver *solver;
     double *values;
@@ -601,6 +603,8 @@ static saddle_kind choose(const saddle *s)
 {
     const int n = s->n, m = s->m;
     bool large = n + m > SMALL;
+    bool diagonal = s->block == 1 && s->shape.transposed && m > 0;
+    if (large && diagonal && s->C_colptr && schur_fits(n, s->C_colptr)) return SADDLE_SCHUR;
     if (large && (m > 0 ? s->C_colptr : s->M_colptr)) return SADDLE_SPARSE;
     bool range = range_cost(n, m, s->block) <= null_cost(n, m, s->block);
     if (large && !(range && s->block * 4 <= n)) return SADDLE_AUGMENTED;
@@ -631,6 +635,14 @@ static bool dense_new(saddle *s)
            row_lu_new(&s->C, s->m, s->n) && row_lu_new(&s->reduced, s->dof, s->dof);
 }
 
+/* The sparse Schur complement; 1/M is kept where dense ways have M. */
+static bool schur_parts_new(saddle *s)
+{
+    s->mass = DAE_ARRAY(double, s->n);
+    s->sparse = schur_new(s->n, s->m, s->C_colptr, s->C_rowind);
+    return s->mass && s->sparse;
+}
+
 saddle *saddle_new(const saddle_shape *shape)
 {
     saddle *s = DAE_NEW(saddle);
@@ -646,7 +658,9 @@ saddle *saddle_new(const saddle_shape *shape)
                 (shape->transposed || copy_pattern(&shape->F, s->m, &s->F_colptr, &s->F_rowind));
     s->work = DAE_ARRAY(double, 3 * (size_t)(s->n + s->m));
     s->kind = choose(s);
-    if (fits && s->work) fits = s->kind >= SADDLE_AUGMENTED ? whole_new(s) : dense_new(s);
+    if (fits && s->work && s->kind == SADDLE_SCHUR) fits = schur_parts_new(s);
+    if (fits && s->work && s->kind >= SADDLE_AUGMENTED) fits = whole_new(s);
+    if (fits && s->work && s->kind < SADDLE_SCHUR) fits = dense_new(s);
     if (fits && s->work) return s;
     saddle_free(s);
     return NULL;
@@ -664,6 +678,7 @@ void saddle_free(saddle *s)
     row_lu_free(&s->C);
     row_lu_free(&s->reduced);
     if (s->solver) linear_free(s->solver);
+    schur_free(s->sparse);
     layout_free(&s->layout);
     dae_free(s);
 }
@@ -695,6 +710,26 @@ static bool take_mass(saddle *s, const double *M)
     return true;
 }
 
+/* S = C M^-1 F, sparse. A mass that is not positive turns to the whole matrix for good. */
+static saddle_status factor_schur(saddle *s, const double *M, const double *F, const double *C)
+{
+    if (M) {
+        load_mass(s, M);
+        for (int j = 0; j < s->n; j++) {
+            if (s->mass[j] > 0.0) continue;
+            if (isnan(s->mass[j])) return SADDLE_NOT_FINITE;
+            s->kind = SADDLE_SPARSE;
+            return whole_new(s) ? factor_whole(s, M, F, C) : SADDLE_MEMORY;
+        }
+        for (int j = 0; j < s->n; j++) s->mass[j] = 1.0 / s->mass[j];
+    }
+    linear_status status = schur_factor(s->sparse, M ? s->mass : NULL, F, C);
+    if (status == LINEAR_OK) return SADDLE_OK;
+    if (status == LINEAR_MEMORY) return SADDLE_MEMORY;
+    s->row = find_dependent(s, C);
+    return SADDLE_DEPENDENT;
+}
+
 saddle_status saddle_factor(saddle *s, const double *M, const double *F, const double *C)
 {
     s->row = -1;
@@ -707,6 +742,8 @@ saddle_status saddle_factor(saddle *s, const double *M, const double *F, const d
     }
     if (s->kind >= SADDLE_AUGMENTED) {
         status = factor_whole(s, M, F, C);
+    } else if (s->kind == SADDLE_SCHUR) {
+        status = factor_schur(s, M, F, C);
     } else if (!M || take_mass(s, M)) {
         status = s->kind == SADDLE_RANGE ? factor_range(s, F, C) : factor_null(s, F, C);
     }
@@ -718,6 +755,8 @@ void saddle_solve(saddle *s, double *x, double *lambda)
 {
     if (s->kind >= SADDLE_AUGMENTED)
         solve_whole(s, x, lambda);
+    else if (s->kind == SADDLE_SCHUR)
+        schur_solve(s->sparse, x, lambda);
     else if (s->kind == SADDLE_RANGE)
         solve_range(s, x, lambda);
     else
@@ -731,5 +770,6 @@ int saddle_row(const saddle *s)
 
 double saddle_condition(saddle *s)
 {
+    if (s->kind == SADDLE_SCHUR) return schur_condition(s->sparse);
     return s->solver ? s->solver->ops->condition(s->solver) : s->pivot_ratio;
 }

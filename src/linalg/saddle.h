@@ -3,7 +3,7 @@
  *     [ M  F ] [ x      ]   [ f ]        M: n x n,  F: n x m,  C: m x n,
  *     [ C  0 ] [ lambda ] = [ r ],
  *
- * by the cheapest of four ways. F is B' with B on C's layout (mechanics: B and C are the Jacobian
+ * by the cheapest of five ways. F is B' with B on C's layout (mechanics: B and C are the Jacobian
  * of the constraints at two neighbouring points [BH93 (5.5)]), or a matrix of its own. M may be
  * singular as long as the whole is regular [BH93 (5.3)]. */
 #ifndef DAE_LINALG_SADDLE_H
@@ -15,6 +15,7 @@
 typedef enum saddle_kind {
     SADDLE_RANGE,     /* M = L L' by blocks, S = C M^-1 F: cheap M or few constraints */
     SADDLE_NULL,      /* bases of the null spaces of C and F': few degrees of freedom, singular M */
+    SADDLE_SCHUR,     /* the range space, sparse: large, M diagonal */
     SADDLE_AUGMENTED, /* LU of the whole: large and dense */
     SADDLE_SPARSE     /* sparse LU of the whole, one analysis for all values */
 } saddle_kind;
@@ -46,7 +47,8 @@ saddle *saddle_new(const saddle_shape *shape); /* NULL: out of memory */
 void saddle_free(saddle *s);                   /* NULL is fine */
 saddle_kind saddle_way(const saddle *s);
 
-/* Factor for new values. M = NULL: M is what it was (or I). F == C in mechanics: symmetric. */
+/* Factor for new values, of which F and C stay borrowed until the next call. M = NULL: M is what it
+ * was (or I). F == C in mechanics: symmetric. */
 saddle_status saddle_factor(saddle *s, const double *M, const double *F, const double *C);
 
 /* (x, lambda) := solution for the right-hand side (f, r) given in them. */
