@@ -658,6 +658,25 @@ static void bounds(void **state)
     dae_problem_free(p);
 }
 
+/* GMRES has no matrix for the complex systems: that is said. */
+static void no_gmres(void **state)
+{
+    (void)state;
+    double y[MOST], yp[MOST];
+    dae_problem *p = problem_of(&ode);
+    dae_solver *s;
+    dae_options o = dae_options_default();
+    o.method = "radau";
+    o.linear_solver = DAE_LINEAR_GMRES;
+    ode.solution(0.0, y, yp);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_ERR_SINGULAR);
+    assert_non_null(strstr(dae_solver_diag(s)->text, "linear solver"));
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 /* Backwards from the end to the beginning. */
 static void backwards(void **state)
 {
@@ -723,6 +742,7 @@ int main(void)
         cmocka_unit_test(failing_stage),
         cmocka_unit_test(bounds),
         cmocka_unit_test(backwards),
+        cmocka_unit_test(no_gmres),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,8 +264,19 @@ static void radau_attempt(const void *state, void *scratch, const method_context
     w->next_stages = w->m->stages;
     w->t = s->t + h;
     w->h = h;
-    *result = (attempt){.t = s->t, .h = h, .order = w->m->order, .y = w->y, .yp = w->yp};
+    *result = (attempt){.t = s->t,
+                        .h = h,
+                        .order = w->m->order,
+                        .y = w->y,
+                        .yp = w->yp,
+                        .variable = -1,
+                        .constraint = -1};
     for (int i = 0; i < 4; i++) result->terms[i] = NAN;
+    if (ctx->newton->matrix->matrix_free) {
+        result->status = ATTEMPT_SINGULAR;
+        result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
+        return;
+    }
     radau_set_error_factor(w, ctx, s->y);
     predict(s, w, ctx->n);
     result->status = radau_solve(s, w, ctx, result);
