@@ -51,17 +51,19 @@ static void phem5_start(void *state, void *scratch, const method_context *ctx,
     hem_start(&phem5_table, state, scratch, ctx, at);
 }
 
-const method method_phem5 = {.name = "phem5",
-                             .summary = "partitioned half-explicit Runge-Kutta of order 5",
-                             .citation = "[Mur97], [AM98]",
-                             .max_order = 5,
-                             .forms = FORM_MECHANICAL | FORM_HESSENBERG,
-                             .fixed_order = true,
-                             .index_range = "2 (mechanical: 3)",
-                             .size = hem_size,
-                             .start = phem5_start,
-                             .attempt = hem_attempt,
-                             .accept = hem_accept,
-                             .interpolate = hem_interpolate,
-                             .cache_new = hem_cache_new,
-                             .cache_free = hem_cache_free};
+const method method_phem5 = {
+    .name = "phem5",
+    .summary = "partitioned half-explicit Runge-Kutta of order 5; y' = f(y,z), 0 = g(y)",
+    .citation = "Murua: Partitioned half-explicit Runge-Kutta methods for differential-algebraic "
+                "systems of index 2, Computing 59 (1997) 43-61",
+    .max_order = 5,
+    .forms = FORM_MECHANICAL | FORM_HESSENBERG,
+    .fixed_order = true,
+    .index_range = "2 (mechanical: 3)",
+    .size = hem_size,
+    .start = phem5_start,
+    .attempt = hem_attempt,
+    .accept = hem_accept,
+    .interpolate = hem_interpolate,
+    .cache_new = hem_cache_new,
+    .cache_free = hem_cache_free};
