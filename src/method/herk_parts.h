@@ -53,11 +53,11 @@ select_status select_dense(int rows, int columns, double *A, const bool *require
  * positions from velocities: regular as long as nothing comes to rest. Here a row takes, where it
  * can, a column that no row with fewer entries knows: constraints of each level are solved for what
  * their level brings in, and the pivots stay what they are. seen: entries of a dense matrix that
- * are there (NULL: all). generation[j]: the place, in the order of the rows, of the first one that
- * knows column j. */
+ * are there (NULL: all). pivot_of[i]: the column that row i is solved for. generation[j]: the
+ * place, in the order of the rows, of the first one that knows column j. */
 select_status select_by_levels(const form_matrix *m, const double *values, const bool *seen,
-                               const bool *required, double tolerance, int *chosen, int *generation,
-                               int *row, int *column);
+                               const bool *required, double tolerance, int *pivot_of,
+                               int *generation, int *row, int *column);
 
 /* ---- the work space (herk_work.c) ----------------------------------------------------------- */
 
@@ -97,13 +97,13 @@ typedef struct herk_work {
     bool R_current;       /* the factors belong to J[current] */
     int *algebraic_place; /* per component: its place in x^a, or -1 */
     int *algebraic;       /* component of each place */
-    int *chosen;
+    int *chosen;          /* columns; of select_by_levels by rows */
     square_part R;
     double *J[2];        /* g_x at the start of the step, and at its end */
     int current;         /* which is which */
     bool J_known;        /* J[current] belongs to the start of the step */
     double *J_stage;     /* g_x at a stage */
-    double quality;      /* max |R^-1 S| within levels, or cond(R), when chosen */
+    double quality;      /* how much algebraic components move with others, when chosen */
     int *generation;     /* per component, as select_by_levels has it */
     bool *seen;          /* entries of a dense g_x that were not 0 at some point */
     double *select_work; /* a dense copy of g_x, for Procedure 3.11 */

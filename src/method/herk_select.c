@@ -108,6 +108,7 @@ typedef struct row_work {
     int *taken;           /* per column: the row of U whose pivot it is, from 1; 0: none */
     int *heap, waiting;   /* rows of U yet to be subtracted, the first one on top */
     bool *done;           /* per row */
+    int *pivot_of;        /* per row: its pivot; borrowed */
     row_factors U;
 } row_work;
 
@@ -279,8 +280,8 @@ static bool make_room(row_factors *U, size_t more)
     return true;
 }
 
-/* The spread row becomes the next row of U, divided by its pivot. */
-static bool keep_row(row_work *w, int pivot)
+/* The spread row i becomes the next row of U, divided by its pivot. */
+static bool keep_row(row_work *w, int i, int pivot)
 {
     row_factors *U = &w->U;
     if (!make_room(U, (size_t)w->count)) return false;
@@ -291,6 +292,7 @@ static bool keep_row(row_work *w, int pivot)
         U->column[at] = j;
         U->value[at++] = w->row[j] / w->row[pivot];
     }
+    w->pivot_of[i] = pivot;
     U->pivot[U->count++] = pivot;
     U->start[U->count] = at;
     w->taken[pivot] = U->count;
@@ -329,7 +331,7 @@ static select_status take_required(row_work *w, const double *values, const bool
         eliminate_row(w, values, i);
         int pivot = largest(w, required, NULL, -1, least, &size);
         if (pivot < 0) continue;
-        if (!keep_row(w, pivot)) return SELECT_MEMORY;
+        if (!keep_row(w, i, pivot)) return SELECT_MEMORY;
         w->done[i] = true;
     }
     return SELECT_OK;
@@ -350,14 +352,14 @@ static select_status take_others(row_work *w, const double *values, const int *g
         if (of_its_own >= 0 && new_size > MUCH_SMALLER * size) pivot = of_its_own;
         *row = i;
         if (pivot < 0) return SELECT_DEPENDENT;
-        if (!keep_row(w, pivot)) return SELECT_MEMORY;
+        if (!keep_row(w, i, pivot)) return SELECT_MEMORY;
     }
     return SELECT_OK;
 }
 
 select_status select_by_levels(const form_matrix *m, const double *values, const bool *seen,
-                               const bool *required, double tolerance, int *chosen, int *generation,
-                               int *row, int *column)
+                               const bool *required, double tolerance, int *pivot_of,
+                               int *generation, int *row, int *column)
 {
     row_work w;
     double most = 1e-300;
@@ -365,6 +367,7 @@ select_status select_by_levels(const form_matrix *m, const double *values, const
     double least = tolerance * most;
     select_status status = row_work_new(&w, m, seen) ? SELECT_OK : SELECT_MEMORY;
     if (status == SELECT_OK) {
+        w.pivot_of = pivot_of;
         find_generations(&w, generation);
         status = take_required(&w, values, required, least);
     }
@@ -374,7 +377,6 @@ select_status select_by_levels(const form_matrix *m, const double *values, const
             status = SELECT_REQUIRED;
         }
     if (status == SELECT_OK) status = take_others(&w, values, generation, least, row);
-    for (int k = 0; k < m->rows && status == SELECT_OK; k++) chosen[k] = w.U.pivot[k];
     row_work_free(&w);
     return status;
 }

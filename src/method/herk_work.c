@@ -14,8 +14,6 @@ static const double SINGULAR_FAITHFUL = 1e-15;
  * choice, while large derivatives in the chosen coordinates cost steps: on the pendulum 3 takes a
  * fifth more right-hand sides than 1.2, and 1.05 no fewer. */
 static const double WORST = 1.2;
-/* Of large matrices only the condition is known, which varies more. */
-static const double WORST_CONDITION = 30.0;
 /* Multiplications up to which R^-1 S is looked at in full. */
 static const double MOST_WORK = 1e5;
 
@@ -368,27 +366,52 @@ attempt_status herk_factor(herk_work *w, const double *J)
 }
 
 /* max |R^-1 S| over pairs of components that compete: what a level takes from earlier ones is
- * given, however large. Of large systems the condition of R. */
-static double selection_quality_of(herk_work *w, const double *J)
+ * given, however large. */
+static double competition(herk_work *w, const double *J)
 {
-    const form_matrix *m = &w->form->g_x_matrix;
-    int ng = w->ng, nd = w->n - ng;
-    if (ng == 0) return 1.0;
-    if ((double)nd * ng * ng > MOST_WORK) return 1.0 / w->R.solver->ops->condition(w->R.solver);
     double most = 0.0;
     vector_zero(w->n, w->correction);
     for (int j = 0; j < w->n; j++) {
         if (w->algebraic_place[j] >= 0) continue;
-        vector_zero(ng, w->delta);
+        vector_zero(w->ng, w->delta);
         w->correction[j] = 1.0;
-        matrix_times_part(m, J, w->algebraic_place, true, 1.0, w->correction, w->delta);
+        matrix_times_part(&w->form->g_x_matrix, J, w->algebraic_place, true, 1.0, w->correction,
+                          w->delta);
         w->correction[j] = 0.0;
         part_solve(&w->R, w->delta);
-        for (int k = 0; k < ng; k++)
+        for (int k = 0; k < w->ng; k++)
             if (!w->required[w->algebraic[k]] && w->generation[j] >= w->generation[w->algebraic[k]])
                 most = fmax(most, fabs(w->delta[k]));
     }
     return most;
+}
+
+/* The same for large systems, where every constraint is looked at alone: entries of competing
+ * columns against that of the column it is solved for. */
+static double competition_by_rows(herk_work *w, const double *J)
+{
+    const form_matrix *m = &w->form->g_x_matrix;
+    double most = 0.0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int j = 0; j < w->n; j++) {
+            size_t q = m->colptr ? (size_t)m->colptr[j] : (size_t)j * (size_t)m->rows;
+            size_t end = m->colptr ? (size_t)m->colptr[j + 1] : q + (size_t)m->rows;
+            for (size_t first = q; q < end; q++) {
+                int i = m->colptr ? m->rowind[q] : (int)(q - first), pivot = w->chosen[i];
+                if (pass == 0 && pivot == j) w->delta[i] = fabs(J[q]);
+                bool competes = pass == 1 && w->algebraic_place[j] < 0 && !w->required[pivot] &&
+                                w->generation[j] >= w->generation[pivot];
+                if (competes) most = fmax(most, fabs(J[q]) / w->delta[i]);
+            }
+        }
+    return most;
+}
+
+static double selection_quality_of(herk_work *w, const double *J)
+{
+    if (w->ng == 0) return 1.0;
+    double work = (double)(w->n - w->ng) * w->ng * w->ng;
+    return work > MOST_WORK ? competition_by_rows(w, J) : competition(w, J);
 }
 
 /* A dense copy of g_x */
@@ -464,7 +487,5 @@ attempt_status herk_select(herk_work *w, const double *J)
 attempt_status herk_watch(herk_work *w, const double *J)
 {
     double quality = selection_quality_of(w, J);
-    bool by_condition = (double)(w->n - w->ng) * w->ng * w->ng > MOST_WORK;
-    double worst = by_condition ? WORST_CONDITION * w->quality : WORST * fmax(1.0, w->quality);
-    return quality <= worst ? ATTEMPT_OK : herk_select(w, J);
+    return quality <= WORST * fmax(1.0, w->quality) ? ATTEMPT_OK : herk_select(w, J);
 }
