@@ -7,35 +7,36 @@ const collocation *radau_iia(int stages)
     return stages >= 3 ? &radau_iia_3 : &radau_iia_1;
 }
 
-/* Node k of 0, c_1 .. c_s. */
-static double node(const collocation *m, int k)
+/* The products of all x - x_k before, and of all after, node j = 1 .. s; `skip` counts as left out.
+ */
+static void products(const collocation *m, double x, int skip, double *before, double *after)
 {
-    return k == 0 ? 0.0 : m->nodes[k - 1];
+    const int s = m->stages;
+    double product = skip == 0 ? 1.0 : x;
+    for (int j = 1; j <= s; j++) {
+        before[j - 1] = product;
+        if (j != skip) product *= x - m->nodes[j - 1];
+    }
+    product = 1.0;
+    for (int j = s; j >= 1; j--) {
+        after[j - 1] = product;
+        if (j != skip) product *= x - m->nodes[j - 1];
+    }
 }
 
-/* Product over k of (x - x_k), leaving out k = j and k = skip */
-static double partial_product(const collocation *m, int j, int skip, double x)
-{
-    double product = 1.0;
-    for (int k = 0; k <= m->stages; k++)
-        if (k != j && k != skip) product *= x - node(m, k);
-    return product;
-}
-
-/* sum over i of the products without i and j: the derivative of the product without j */
-static double slope(const collocation *m, int j, double x)
-{
-    double sum = 0.0;
-    for (int i = 0; i <= m->stages; i++)
-        if (i != j) sum += partial_product(m, j, i, x);
-    return sum;
-}
-
+/* l_j(x) / lagrange_j is the product without j; its derivative the sum over i of those without i
+ * and j. */
 void collocation_weights(const collocation *m, double x, int derivative, double *weight)
 {
-    for (int j = 1; j <= m->stages; j++)
-        weight[j - 1] =
-            (derivative ? slope(m, j, x) : partial_product(m, j, -1, x)) * m->lagrange[j - 1];
+    double before[COLLOCATION_STAGES], after[COLLOCATION_STAGES];
+    const int s = m->stages, first = derivative ? 0 : -1, last = derivative ? s : -1;
+    for (int j = 0; j < s; j++) weight[j] = 0.0;
+    for (int skip = first; skip <= last; skip++) {
+        products(m, x, skip, before, after);
+        for (int j = 1; j <= s; j++)
+            if (j != skip) weight[j - 1] += before[j - 1] * after[j - 1];
+    }
+    for (int j = 0; j < s; j++) weight[j] *= m->lagrange[j];
 }
 
 void collocation_extrapolation(const collocation *m, const collocation *next, double r, double *E)

@@ -8,7 +8,7 @@
 enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 7, STAGE_BLOCKS = 4, MOST_STAGES = COLLOCATION_STAGES };
 
 /* Growth a step of the limit that a failure of Newton's method sets. */
-static const double LIMIT_FADES = 1.1;
+static const double LIMIT_FADES = 1.4;
 
 static void radau_size(int n, size_t *state, size_t *scratch)
 {
@@ -167,7 +167,7 @@ static bool defect_of(const radau_state *s, radau_scratch *w, const method_conte
 static bool embedded_error(const radau_state *s, radau_scratch *w, const method_context *ctx)
 {
     const int n = ctx->n;
-    if (!s->m) { /* y' at the start may be a guess */
+    if (!s->m || w->tries > 1) { /* y' at a start may be a guess, or bear Newton's last error */
         if (!defect_of(s, w, ctx, NULL)) return false;
         vector_copy(n, w->defect, w->error);
         return true;
@@ -245,7 +245,9 @@ static void judge(const radau_state *s, radau_scratch *w, const method_context *
     }
     if (result->status == ATTEMPT_OK) {
         result->next_factor = radau_next_factor(s, w, result->error);
-        w->error_failures += !(result->error <= 1.0);
+        bool passed = result->error <= 1.0;
+        w->error_failures += !passed;
+        if (!passed && w->ahead) ctx->newton->stale = true;
     } else {
         result->next_factor = w->newton_failures < 2 ? w->shrink : fmin(w->shrink, 0.25);
         w->newton_failures++;
@@ -297,6 +299,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
     s->m = w->m;
     s->accepted_h = w->h;
+    s->surprise = w->first_size * w->error_factor;
     s->accepted_error = fmax(0.01, w->last_error);
     s->t_old = s->t;
     s->t = w->t;

@@ -13,8 +13,11 @@
 
 /* The iteration error may be this part of the tolerance: 0.1^(2s/(s+1)) in RADAU, 0.03 to 0.02. */
 static const double KAPPA = 0.02;
-static const double SLOWEST_RATE = 0.99;
+static const double SLOWEST_RATE = 0.99, BEST_OLD_ETA = 0.02;
 static const double ROUND_OFF = 100.0 * DBL_EPSILON;
+/* The largest error of a prediction that is trusted with partial derivatives, in units of the error
+ * test. */
+static const double MOST_SURPRISE = 1e5;
 /* With current matrices a correction that small which does not shrink is noise of F; one that
  * shrank well before and has stopped to do so may be as large as the error test allows. */
 static const double NOISE = 0.1, STOPPED_SHRINKING = 10.0;
@@ -91,6 +94,17 @@ static void stage_point(const radau_state *s, const radau_scratch *w, const dae_
         for (int j = 0; j < n; j++) w->point[j] = fmin(w->point[j], form->upper_bounds[j]);
 }
 
+/* Whether the prediction is worth partial derivatives: where it is far off they may be far too
+ * large (exponentials), so that corrections and estimates come out too small. The last prediction
+ * was wrong by s->surprise in units of the error test. */
+static bool prediction_trusted(const radau_state *s, const radau_scratch *w)
+{
+    if (!s->m || w->tries > 1) return false;
+    double expected = s->surprise, ratio = fabs(w->h / s->accepted_h);
+    for (int k = 0; k <= w->m->stages && ratio > 1.0; k++) expected *= ratio;
+    return expected <= MOST_SURPRISE;
+}
+
 /* Partial derivatives at the stage in the middle, as predicted: they differ less from those along
  * the step than the ones at its beginning. There, if there is no prediction or it is no use. */
 static iteration_status evaluate(const radau_state *s, radau_scratch *w, const method_context *ctx)
@@ -100,7 +114,7 @@ static iteration_status evaluate(const radau_state *s, radau_scratch *w, const m
     const double cj = w->m->gamma / w->h, *weights = ctx->norm->weights;
     iteration_status status = ITERATION_RETRY;
     nw->stale = true;
-    w->ahead = s->m && w->tries == 1;
+    w->ahead = prediction_trusted(s, w);
     if (w->ahead) {
         radau_transform(w->m->stages, n, 1.0 / w->h, w->m->inverse, w->Z, w->V);
         stage_point(s, w, &ctx->eval->problem->form, middle);
@@ -259,11 +273,12 @@ static void measure_contraction(radau_scratch *w, int k, double q, double before
     if (w->theta < SLOWEST_RATE) w->eta = w->theta / (1.0 - w->theta);
 }
 
-/* eta^(3/4): trust in an old rate fades (RADAU has the power 0.8) */
+/* eta^(3/4): trust in an old rate fades (RADAU has the power 0.8), and none is believed that is
+ * better than BEST_OLD_ETA: where exponentials are switched on it would pass far too much. */
 static double faded(double eta)
 {
-    double root = sqrt(eta > DBL_EPSILON ? eta : DBL_EPSILON);
-    return root * sqrt(root);
+    double root = sqrt(eta);
+    return fmax(root * sqrt(root), BEST_OLD_ETA);
 }
 
 /* Iterate until the iteration error is below KAPPA. */
@@ -280,6 +295,7 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
     for (int k = 0; k < most; k++) {
         attempt_status status = iterate_once(s, w, ctx, result, &size);
         if (status != ATTEMPT_OK) return status;
+        if (k == 0) w->first_size = size;
         if (k > 0) {
             double before = q;
             q = size / last;

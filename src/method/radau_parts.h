@@ -15,6 +15,7 @@ typedef struct radau_state {
     int stages;             /* of the next step */
     int since_change;       /* accepted steps since the number of stages changed */
     const collocation *m;   /* of the last step; NULL before the first one */
+    double surprise;        /* how wrong the last prediction was, in units of the error test */
     double h_limit;         /* > 0: Newton's method failed with steps of this size */
     double accepted_h;      /* of the last step, for predictive control; */
     double accepted_error;  /* 0: none */
@@ -31,6 +32,7 @@ typedef struct radau_scratch {
     int newton_failures; /* among them */
     int error_failures;  /* and those */
     int iterations;      /* of Newton's method in this attempt */
+    double first_size;   /* norm of the first correction */
     double theta;        /* its contraction; 0 if one iteration did */
     double eta;          /* theta / (1 - theta), the last one known */
     int cap;             /* most stages that the caller allows */
