@@ -12,7 +12,7 @@ count=0
 
 # Messages that do not name the whole set yet: of constraints that become dependent the unknowns that
 # they leave open are missing.
-open=" redundantrod "
+open=" redundantrod conductances "
 
 # Whether the message contains a word by itself.
 names() { grep -qF -- "$1" "$work/err" && awk -v w="$1" '

@@ -256,8 +256,8 @@ END
 fi
 
 # ---- emit ------------------------------------------------------------------------------------------
-expect 0 emit "$models/pendulum.mo" -o pendulum.c
-expect 0 emit "$models/pendulum.mo"
+expect 0 emit "$models/pendulum1.mo" -o pendulum.c
+expect 0 emit "$models/pendulum1.mo"
 cmp -s out pendulum.c || fail "emit to a file and to stdout"
 cat >main.c <<'END'
 #include "pendulum.c"
