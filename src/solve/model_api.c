@@ -613,7 +613,9 @@ dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
     for (int k = 0; status == DAE_OK && k < l->derivative_count; k++) {
         const model_derivative *d = &l->derivatives[k];
         model_place at = reform_place(s, d->unknown, !d->is_unknown);
-        values[k] = d->sign * at.sign * (at.slope ? s->at_yp : s->at_y)[at.unknown];
+        values[k] = at.unknown < 0
+                        ? (double)NAN
+                        : d->sign * at.sign * (at.slope ? s->at_yp : s->at_y)[at.unknown];
     }
     return status;
 }

@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "solve/hybrid_parts.h"
 #include "solve/solver.h"
+#include "system/model_build.h"
 #include "system/model_structure.h"
 
 /* ---- life ---- */
@@ -26,6 +27,8 @@ static void variant_free(variant *v)
     dae_problem_free(v->problem);
     dae_problem_free(v->array_problem);
     array_run_free(v->array);
+    model_forms_free(v->forms);
+    dae_free(v->seen);
     model_instance_free(v->levels);
     model_instance_free(v->instance);
     model_form_free(v->form);
@@ -76,14 +79,28 @@ static double value_at_place(model_place at, const double *y, const double *yp)
     return at.unknown >= 0 && from ? at.sign * from[at.unknown] : 0.0;
 }
 
-void reform_to_base(const dae_solver *s, const double *y, const double *yp, double *base_y,
-                    double *base_yp)
+/* Variables that the variant sees through, at their places in the base form. */
+static void see_through(const variant *v, double t, const double *y, const double *yp,
+                        double *base_y, double *base_yp)
+{
+    const model_form *f = v->form;
+    if (f->seen_count == 0 || !yp) return;
+    model_instance_run(v->instance, PROGRAMS, t, y, yp, NULL, v->seen);
+    for (int k = 0; k < f->seen_count; k++) {
+        if (base_y) base_y[f->seen[k]] = v->seen[k];
+        if (base_yp) base_yp[f->seen[k]] = v->seen[f->seen_count + k];
+    }
+}
+
+void reform_to_base(const dae_solver *s, double t, const double *y, const double *yp,
+                    double *base_y, double *base_yp)
 {
     const model_form *f = s->reform->current->form;
     for (int i = 0; i < f->base->n; i++) {
         if (base_y) base_y[i] = value_at_place(f->place[i], y, yp);
         if (base_yp) base_yp[i] = value_at_place(f->place_slope[i], y, yp);
     }
+    see_through(s->reform->current, t, y, yp, base_y, base_yp);
 }
 
 static void put_at_place(model_place at, double value, double *y, double *yp)
@@ -182,7 +199,7 @@ static bool lost_rank(dae_solver *s)
     solver_interpolate(s, s->t_new, 0, s->at_y);
     solver_interpolate(s, s->t_new, 1, s->at_yp);
     if (reform_active(s)) {
-        reform_to_base(s, s->at_y, s->at_yp, y, y + n);
+        reform_to_base(s, s->t_new, s->at_y, s->at_yp, y, y + n);
     } else {
         vector_copy(n, s->at_y, y);
         vector_copy(n, s->at_yp, y + n);
@@ -219,7 +236,37 @@ static bool doubtful(const model_analysis *a)
     return !a->numbers_agree && a->certificate.finite;
 }
 
-/* Rewrite the equations as f says, with the values at `at` for formulations that choose. */
+/* The strongest form of the equations that the method works on, of those their structure allows. */
+static dae_status rewrite_for_method(dae_solver *s, const analysed *a, const equation_point *at,
+                                     formulated *y)
+{
+    unsigned forms = s->method->forms;
+    char reasons[2][DAE_TEXT_SIZE] = {"", ""};
+    dae_status status = DAE_ERR_UNSUPPORTED;
+    if (forms & FORM_MECHANICAL) {
+        status = formulate_mechanical_form(a, at, y, &s->diag);
+        if (status != DAE_ERR_UNSUPPORTED) return status;
+        snprintf(reasons[0], sizeof reasons[0], " They are not mechanical: %.400s.", s->diag.text);
+    }
+    if (forms & FORM_HESSENBERG) {
+        status = formulate_hessenberg_form(a, at, y, &s->diag);
+        if (status != DAE_ERR_UNSUPPORTED) return status;
+        snprintf(reasons[1], sizeof reasons[1], " They have no Hessenberg form: %.400s.",
+                 s->diag.text);
+    }
+    if (forms & FORM_QUASILINEAR) {
+        status = formulate_quasilinear_form(a, y, &s->diag);
+        if (status != DAE_ERR_UNSUPPORTED) return status;
+        snprintf(reasons[1], sizeof reasons[1], " They are not quasilinear: %.400s.", s->diag.text);
+    }
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "Method %s works on the form %s, which the equations of the model do not "
+                    "have.%s%s Use a method for residual forms, such as bdf.",
+                    s->method->name, forms_text(forms), reasons[0], reasons[1]);
+}
+
+/* Rewrite the equations as f says, with the values at `at` for formulations that choose; f NULL:
+ * for the method. */
 static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_analysis *a,
                              const model_point *at, formulated *y)
 {
@@ -228,29 +275,48 @@ static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_an
     if (!x) return out_of_memory(s);
     equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
     formulation_setting setting = {s->base_options.formulation_parameter, &point};
-    dae_status status = formulation_apply(f, &a->reduced, &setting, y, &s->diag);
+    dae_status status = f ? formulation_apply(f, &a->reduced, &setting, y, &s->diag)
+                          : rewrite_for_method(s, &a->reduced, &point, y);
     dae_free(x);
     return status;
+}
+
+/* Methods on other forms take them as they are: which formulation, f, goes with that is decided. */
+static dae_status check_formulation(dae_solver *s, const formulated *y, const char *name)
+{
+    bool plain = strcmp(name, "auto") == 0;
+    bool levels = strcmp(name, "overdetermined") == 0 && s->method->forms & FORM_QUASILINEAR;
+    if (method_needs_form(s->method) && !plain && !levels)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation %s gives a residual form, but method %s works on the form %s: "
+                        "leave the formulation out, or use another method, such as bdf.",
+                        name, s->method->name, forms_text(s->method->forms));
+    if (!method_needs_form(s->method) && y->needs)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation %s has more equations than unknowns: it is for methods such "
+                        "as %s, and not for %s.",
+                        name, y->needs, s->method->name);
+    return DAE_OK;
 }
 
 static dae_status apply_formulation(dae_solver *s, const model_point *at, model_analysis *a,
                                     variant *v)
 {
     const char *name = s->base_options.formulation;
+    bool forms = method_needs_form(s->method);
     bool plain = strcmp(name, "auto") == 0 || a->index <= 1 || !a->numbers_agree;
-    const formulation *f = formulation_find(plain ? "dummy" : name, NULL);
+    const formulation *f = forms ? NULL : formulation_find(plain ? "dummy" : name, NULL);
     formulated y = {0}, levels = {0};
     if (doubtful(a)) note_doubt(v, a);
+    if (doubtful(a) && forms) return explain_doubt(s, v, at->t);
     if (!take_wishes(&a->reduced, s->base->model)) return out_of_memory(s);
     dae_status status = rewrite_as(s, f, a, at, &y);
-    if (status == DAE_OK && y.needs) {
-        status =
-            diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-                     "Formulation %s is for method %s, which is not there yet.", name, y.needs);
+    if (status == DAE_OK) status = check_formulation(s, &y, name);
+    if (status != DAE_OK) {
         formulated_free(&y);
+        return status;
     }
-    if (status != DAE_OK) return status;
-    bool all = strcmp(f->name, "dummy") == 0; /* the one that has all levels */
+    bool all = f ? strcmp(f->name, "dummy") == 0 : y.plan->form == FORM_QUASILINEAR;
     if (!all) status = formulate_dummy(&a->reduced, &levels, &s->diag);
     if (status != DAE_OK) {
         formulated_free(&y);
@@ -263,7 +329,10 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     if (status != DAE_OK) return status;
     v->instance = model_instance_new(v->form);
     v->levels = model_instance_new(all_levels(v->form)->initial);
-    return v->instance && v->levels ? DAE_OK : out_of_memory(s);
+    v->seen = DAE_ARRAY(double, 2 * (size_t)v->form->seen_count);
+    if (!v->instance || !v->levels || !v->seen) return out_of_memory(s);
+    if (forms) v->forms = model_forms_new(v->instance);
+    return !forms || v->forms ? DAE_OK : out_of_memory(s);
 }
 
 static int reduced_residual(double t, const double *y, const double *yp, double *f, void *user)
@@ -342,9 +411,10 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     v->index = a.index;
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
-    else if (status == DAE_OK && (levels || a.index > 1 || has_levels(&a) || doubtful(&a)))
+    else if (status == DAE_OK && (levels || a.index > 1 || has_levels(&a) || doubtful(&a) ||
+                                  method_needs_form(s->method)))
         status = apply_formulation(s, &at, &a, v);
-    v->runs_base = a.index <= 1;
+    v->runs_base = a.index <= 1 && !method_needs_form(s->method);
     if (status == DAE_OK && v->runs_base) tell_idle_formulation(s, a.index);
     model_analysis_free(&a);
     graph_recover(g);
@@ -450,6 +520,19 @@ static dae_status rebind_hybrid(dae_solver *s, variant *v)
     return DAE_OK;
 }
 
+/* Bind to a problem, and to the forms of a variant that go with it, if it has any. */
+static dae_status bind_forms(dae_solver *s, variant *v, const dae_problem *problem,
+                             dae_options *options)
+{
+    form_instance *old = s->forms;
+    const form_source *source = v && v->forms ? model_forms_source(v->forms) : NULL;
+    s->forms = source ? form_instance_new(source, s->method->forms, &s->eval) : NULL;
+    s->form_set = s->forms ? form_instance_set(s->forms) : NULL;
+    dae_status status = solver_bind(s, problem, options);
+    form_instance_free(old); /* the method's matrices may have referred to it until now */
+    return source && !s->forms ? out_of_memory(s) : status;
+}
+
 /* Bind to a variant (NULL: the base form) with the values base_y, base_yp of the base form. */
 static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const double *base_yp)
 {
@@ -466,7 +549,7 @@ static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const
     }
     double direction = s->direction;
     r->base_instance->array = NULL;
-    status = solver_bind(s, v ? v->problem : s->base, &options);
+    status = bind_forms(s, v, v ? v->problem : s->base, &options);
     if (status != DAE_OK) return status;
     s->direction = direction;
     s->norm.hidden = v ? v->form->formulated->hidden : NULL;
@@ -507,7 +590,7 @@ static double *base_values(const dae_solver *s)
     double *y = DAE_ARRAY(double, 2 * (size_t)n);
     if (!y) return NULL;
     if (reform_active(s)) {
-        reform_to_base(s, s->y, s->yp, y, y + n);
+        reform_to_base(s, s->t, s->y, s->yp, y, y + n);
     } else {
         vector_copy(n, s->y, y);
         vector_copy(n, s->yp, y + n);
@@ -982,7 +1065,7 @@ dae_status reform_watch(dae_solver *s)
     if (!reform_active(s)) return DAE_OK;
     reform *r = s->reform;
     variant *v = r->current;
-    if (!v->instance->selection) return DAE_OK;
+    if (!v->instance->selection || v->forms) return DAE_OK; /* nothing depends on the states */
     bool cheap = selection_work(v->instance->selection) <= CHEAP_WATCH;
     if (!cheap && ++r->steps_since_watch < PATIENCE) return DAE_OK;
     r->steps_since_watch = 0;

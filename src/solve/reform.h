@@ -6,6 +6,7 @@
 #include "init/levels.h"
 #include "solve/array_run.h"
 #include "system/analyse.h"
+#include "system/model_forms.h"
 
 struct dae_solver;
 
@@ -15,6 +16,8 @@ typedef struct variant {
     rewrite_list rewrites;      /* of its equations; names in the form refer to it */
     model_form *form;           /* owned; NULL: the base form serves */
     model_instance *instance;   /* owned */
+    double *seen;               /* work: values of what the form sees through; owned */
+    model_forms *forms;         /* what it offers to methods on other forms, or NULL; owned */
     dae_problem *problem;       /* of the present choice of states; owned */
     array_run *array;           /* its equations by their derivative array, or NULL; owned */
     dae_problem *array_problem; /* the reduced system of that; owned */
@@ -62,9 +65,9 @@ dae_status reform_watch(struct dae_solver *s);
 
 /* Where unknown i of the base form, or its derivative, is in the form that is integrated. */
 model_place reform_place(const struct dae_solver *s, int i, bool slope);
-/* Values of the base form's unknowns from those of the variant; either output may be NULL, and so
- * may the input that it does not need. */
-void reform_to_base(const struct dae_solver *s, const double *y, const double *yp, double *base_y,
-                    double *base_yp);
+/* Values of the base form's unknowns from those of the variant at t; either output may be NULL, and
+ * so may yp: then variables that the variant sees through are left 0. */
+void reform_to_base(const struct dae_solver *s, double t, const double *y, const double *yp,
+                    double *base_y, double *base_yp);
 
 #endif

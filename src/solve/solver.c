@@ -79,6 +79,7 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
                                   .forms = s->form_set,
                                   .smooth = s->options.dense == DAE_DENSE_SMOOTH};
     if (status != DAE_OK || !s->method->cache_new) return status;
+    if (method_needs_form(s->method) && !solver_uses_forms(s)) return DAE_OK; /* not yet there */
     s->context.cache = s->method->cache_new(&s->context);
     if (!s->context.cache)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
@@ -222,11 +223,11 @@ bool solver_rewritten(const dae_solver *s)
     return reform_active(s) || s->rewritten;
 }
 
-void solver_to_base(const dae_solver *s, const double *y, const double *yp, double *base_y,
-                    double *base_yp)
+void solver_to_base(const dae_solver *s, double t, const double *y, const double *yp,
+                    double *base_y, double *base_yp)
 {
     if (reform_active(s)) {
-        reform_to_base(s, y, yp, base_y, base_yp);
+        reform_to_base(s, t, y, yp, base_y, base_yp);
         return;
     }
     if (base_y) vector_copy(s->base->form.n, y, base_y);
@@ -281,9 +282,9 @@ void dae_solver_free(dae_solver *s)
     unfurnish(s);
     options_free(&s->options);
     options_free(&s->base_options);
+    form_instance_free(s->forms); /* before what its source belongs to */
     reform_free(s->reform);
     hybrid_free(s->hybrid);
-    form_instance_free(s->forms);
     dae_problem_free(s->rewritten);
     dae_free(s->multipliers);
     dae_free(s->past_t);
@@ -328,7 +329,7 @@ dae_status dae_solver_local_errors(const dae_solver *s, double *errors)
     bool accepted = s->last.t + s->last.h == s->t_new; /* not so after a rejected attempt */
     if (s->phase < PHASE_RUNNING || !s->last.estimate || !accepted) return DAE_ERR_STATE;
     if (solver_rewritten(s)) { /* of a variant: variables of the base that are no unknowns: 0 */
-        solver_to_base(s, s->last.estimate, NULL, errors, NULL);
+        solver_to_base(s, s->t_new, s->last.estimate, NULL, errors, NULL);
         for (int i = 0; i < s->base->form.n; i++) errors[i] *= s->last.error_constant;
         return DAE_OK;
     }

@@ -93,8 +93,8 @@ bool solver_uses_forms(const dae_solver *s);
 /* Whether other unknowns are integrated than the user has; and the user's from those. Either output
  * may be NULL, and so may the input that it does not need. */
 bool solver_rewritten(const dae_solver *s);
-void solver_to_base(const dae_solver *s, const double *y, const double *yp, double *base_y,
-                    double *base_yp);
+void solver_to_base(const dae_solver *s, double t, const double *y, const double *yp,
+                    double *base_y, double *base_yp);
 
 /* solve/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);

@@ -67,7 +67,7 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
     }
     status = solver_point(s, t);
     if (status != DAE_OK) return status;
-    solver_to_base(s, s->at_y, s->at_yp, derivative ? NULL : y, derivative ? y : NULL);
+    solver_to_base(s, t, s->at_y, s->at_yp, derivative ? NULL : y, derivative ? y : NULL);
     return DAE_OK;
 }
 
@@ -415,7 +415,7 @@ static dae_status deliver(dae_solver *s, dae_status status, double *y, double *y
     if (status < 0) {
         solver_interpolate(s, s->t, 0, s->at_y);
         solver_interpolate(s, s->t, 1, s->at_yp);
-        solver_to_base(s, s->at_y, s->at_yp, y, yp);
+        solver_to_base(s, s->t, s->at_y, s->at_yp, y, yp);
         return status;
     }
     dae_status at = y ? dae_solver_at(s, s->t, 0, y) : DAE_OK;

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "expr/derive.h"
 #include "system/formulation_parts.h"
+#include "system/model_forms.h"
 
 static dae_status apply_dummy(const analysed *a, const formulation_setting *setting,
                               formulated *result, dae_diag *diag)
@@ -155,6 +157,8 @@ void formulated_free(formulated *f)
     dae_free(f->kinds);
     dae_free(f->hidden);
     dae_free(f->candidate);
+    dae_free(f->defined);
+    form_plan_free(f->plan);
     arena_free(f->texts);
     *f = (formulated){0};
 }
@@ -234,11 +238,33 @@ int unknown_index_at(const unknown_index *index, int j, int p)
     return there ? index->y[index->start[j] + p + 1] : -1;
 }
 
+typedef struct order_scan {
+    const graph *g;
+    int highest;
+} order_scan;
+
+static void note_order(void *context, expr leaf)
+{
+    order_scan *scan = context;
+    const expr_node *node = graph_node(scan->g, leaf);
+    if (node->op == EXPR_VARIABLE && node->order > scan->highest) scan->highest = node->order;
+}
+
+/* x_j^(p) of a variable with a definition, if that needs no more than y and y'. */
+static expr defined_derivative(const formulated *f, int j, int p)
+{
+    expr e = f->defined ? f->defined[j] : EXPR_NONE;
+    order_scan scan = {f->set.graph, 0};
+    for (; p > 0 && e != EXPR_NONE; p--) e = derive_time(f->set.graph, e);
+    if (e == EXPR_NONE || !graph_leaves(f->set.graph, &e, 1, note_order, &scan)) return EXPR_NONE;
+    return scan.highest <= 1 ? e : EXPR_NONE;
+}
+
 expr formulated_derivative(const formulated *f, const unknown_index *index, int j, int p)
 {
     int here = unknown_index_at(index, j, p), below = unknown_index_at(index, j, p - 1);
     int i = here >= 0 ? here : below;
-    if (i < 0) return EXPR_NONE;
+    if (i < 0) return defined_derivative(f, j, p);
     expr e = graph_variable(f->set.graph, i, here >= 0 ? 0 : 1);
     return f->sign[i] > 0 ? e : graph_unary(f->set.graph, EXPR_NEG, e);
 }

@@ -38,6 +38,9 @@ typedef struct formulated {
     kinematic *candidate; /* n - m of these complete the system (dummy derivatives); owned */
     int candidates;
     arena *texts;      /* names made here; owned */
+    expr *defined;     /* n of the analysed set: x_j that is no unknown, but this expression over y
+                          and y'; EXPR_NONE: not so. Owned, NULL: there are none */
+    struct form_plan *plan; /* of a form beside this one (system/model_forms.h); owned, or NULL */
     const char *needs; /* method that this form is for, where BDF will not do; NULL: none */
 } formulated;
 

@@ -17,7 +17,12 @@ model_program *model_program_at(model_form *f, int k)
 {
     model_program *all[PROGRAMS] = {&f->residual,  &f->jacobian, &f->crossing,
                                     &f->condition, &f->output,   &f->assertion};
-    return all[k];
+    return k < PROGRAMS ? all[k] : &f->more[k - PROGRAMS];
+}
+
+int model_program_count(const model_form *f)
+{
+    return PROGRAMS + f->more_count;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -1171,10 +1176,14 @@ void model_form_free(model_form *f)
     model_form_free(f->initial);
     dae_free(f->slope_of);
     dae_free(f->pinned);
-    for (int k = 0; k < PROGRAMS; k++) {
+    for (int k = 0; k < model_program_count(f); k++) {
         code_free(&model_program_at(f, k)->code);
         dae_free(model_program_at(f, k)->e);
     }
+    dae_free(f->more);
+    dae_free(f->value);
+    dae_free(f->value_slope);
+    dae_free(f->seen);
     dae_free(f->alias);
     dae_free(f->unknown_variable);
     dae_free(f->unknown_order);
@@ -1314,8 +1323,9 @@ model_instance *model_instance_new(const model_form *f)
     model_instance *m = DAE_NEW(model_instance);
     if (!m) return NULL;
     m->form = f;
-    size_t total = 0, size[PROGRAMS];
-    for (int k = 0; k < PROGRAMS; k++) {
+    size_t total = 0, size[MOST_PROGRAMS];
+    int programs = model_program_count(f);
+    for (int k = 0; k < programs; k++) {
         const expr_code *c = &model_program_at((model_form *)f, k)->code;
         size[k] = c->tape ? tape_work_size(c->tape) : 0;
         total += size[k];
@@ -1329,7 +1339,7 @@ model_instance *model_instance_new(const model_form *f)
         return NULL;
     }
     double *at = m->work;
-    for (int k = 0; k < PROGRAMS; k++, at += size[k - 1]) m->work_of[k] = at;
+    for (int k = 0; k < programs; k++, at += size[k - 1]) m->work_of[k] = at;
     if (f->formulated && !instance_begin_selection(m)) {
         model_instance_free(m);
         return NULL;
@@ -1367,25 +1377,32 @@ static tape_inputs inputs_at(const model_instance *m, double t, const double *y,
 void model_instance_prepare(model_instance *m)
 {
     tape_inputs in = inputs_at(m, 0.0, NULL, NULL);
-    for (int k = 0; k < PROGRAMS; k++) {
+    for (int k = 0; k < model_program_count(m->form); k++) {
         const expr_code *c = &model_program_at((model_form *)m->form, k)->code;
         if (c->tape) tape_prepare(c->tape, &in, m->work_of[k]);
     }
     if (m->selection) selection_prepare(m->selection, &in);
 }
 
+void model_instance_run(model_instance *m, int k, double t, const double *a, const double *b,
+                        const double *c, double *out)
+{
+    if (m->function[k]) {
+        m->function[k](t, a, b, c, m->parameters, m->memory, out);
+        return;
+    }
+    const tape *program = model_program_at((model_form *)m->form, k)->code.tape;
+    tape_inputs in = inputs_at(m, t, a, b);
+    in.values[2] = c;
+    tape_run(program, &in, m->work_of[k], out);
+    m->tape_work += (double)tape_length(program);
+}
+
 /* Run program k at a point, natively if it is compiled. */
 static void run_program(model_instance *m, int k, double t, const double *y, const double *yp,
                         double *out)
 {
-    if (m->function[k]) {
-        m->function[k](t, y, yp, NULL, m->parameters, m->memory, out);
-        return;
-    }
-    const tape *program = model_program_at((model_form *)m->form, k)->code.tape;
-    tape_inputs in = inputs_at(m, t, y, yp);
-    tape_run(program, &in, m->work_of[k], out);
-    m->tape_work += (double)tape_length(program);
+    model_instance_run(m, k, t, y, yp, NULL, out);
 }
 
 int model_residual(double t, const double *y, const double *yp, double *f, void *user)
@@ -1474,6 +1491,27 @@ model_place model_form_locate(const model_form *f, int root, int order)
     return at.slope ? f->place_slope[at.unknown] : f->place[at.unknown];
 }
 
+/* Value of an unknown of a variant, or of its slope. */
+static double unknown_leaf(void *context, const expr_node *leaf)
+{
+    const point_scan *at = context;
+    if (leaf->op == EXPR_TIME) return at->t;
+    if (leaf->op == EXPR_PARAMETER) return at->m->parameters[leaf->index];
+    if (leaf->op == EXPR_MEMORY) return at->m->memory[leaf->index];
+    return (leaf->order > 0 ? at->yp : at->y)[leaf->index];
+}
+
+/* Value of a variable that a variant sees through; NAN: it is none. */
+static double seen_value(const point_scan *at, int root, int order)
+{
+    const model_form *f = at->m->form;
+    if (!f->base) return NAN;
+    model_place in_base = locate_in_base(f->base, root, order);
+    if (in_base.unknown < 0) return NAN;
+    expr e = (in_base.slope ? f->value_slope : f->value)[in_base.unknown];
+    return e == EXPR_NONE ? NAN : graph_value(f->flat->graph, e, unknown_leaf, (void *)at);
+}
+
 /* Value of a flat leaf at a point. */
 static double point_leaf(void *context, const expr_node *leaf)
 {
@@ -1488,7 +1526,7 @@ static double point_leaf(void *context, const expr_node *leaf)
                    ? 0.0
                    : sign * graph_value(f->flat->graph, f->alias[root].value, point_leaf, context);
     model_place place = model_form_locate(f, root, leaf->order);
-    if (place.unknown < 0) return NAN;
+    if (place.unknown < 0) return sign * seen_value(at, root, leaf->order);
     return sign * place.sign * (place.slope ? at->yp : at->y)[place.unknown];
 }
 
@@ -1537,6 +1575,14 @@ static const char *const PROGRAM_COMMENTS[PROGRAMS] = {
     "conditions of the assertions",
 };
 
+/* Name of a program; `text` takes that of one behind the common ones. */
+static const char *program_name(int k, char text[32])
+{
+    if (k < PROGRAMS) return PROGRAM_NAMES[k];
+    snprintf(text, 32, "model_form_%d", k - PROGRAMS);
+    return text;
+}
+
 /* Name of a leaf of the programs: an unknown, a parameter or a memory slot. */
 static const char *leaf_name(void *context, const expr_node *leaf)
 {
@@ -1548,17 +1594,19 @@ static const char *leaf_name(void *context, const expr_node *leaf)
 
 void model_form_emit(const model_form *f, emit_text *text)
 {
-    emit_function functions[PROGRAMS];
-    for (int k = 0; k < PROGRAMS; k++) {
+    emit_function functions[MOST_PROGRAMS];
+    char names[MOST_PROGRAMS][32];
+    int programs = model_program_count(f);
+    for (int k = 0; k < programs; k++) {
         const model_program *p = model_program_at((model_form *)f, k);
-        functions[k] = (emit_function){.name = PROGRAM_NAMES[k],
-                                       .comment = PROGRAM_COMMENTS[k],
+        functions[k] = (emit_function){.name = program_name(k, names[k]),
+                                       .comment = k < PROGRAMS ? PROGRAM_COMMENTS[k] : NULL,
                                        .e = p->e,
                                        .count = p->outputs};
     }
     functions[0].labels = (const char *const *)f->equation_names;
     graph_enter(f->flat->graph);
-    emit_unit(text, f->flat->graph, functions, PROGRAMS, leaf_name, (void *)f);
+    emit_unit(text, f->flat->graph, functions, (size_t)programs, leaf_name, (void *)f);
     graph_leave(f->flat->graph);
 }
 
@@ -1570,8 +1618,9 @@ native_status model_instance_compile(model_instance *m, char *reason)
     native_status status =
         text.failed ? NATIVE_MEMORY : native_load(text.text, text.length, &m->native, reason);
     emit_free(&text);
-    for (int k = 0; k < PROGRAMS && status == NATIVE_OK; k++)
-        m->function[k] = native_find(m->native, PROGRAM_NAMES[k]);
+    char name[32];
+    for (int k = 0; k < model_program_count(m->form) && status == NATIVE_OK; k++)
+        m->function[k] = native_find(m->native, program_name(k, name));
     return status;
 }
 
@@ -1583,7 +1632,7 @@ static const double COMPILER_START = 1e8, COMPILER_INSTRUCTION = 2.5e4, MOST_INS
 bool model_instance_worth_compiling(const model_instance *m)
 {
     double length = 0.0;
-    for (int k = 0; k < PROGRAMS; k++)
+    for (int k = 0; k < model_program_count(m->form); k++)
         length += (double)tape_length(model_program_at((model_form *)m->form, k)->code.tape);
     return length <= MOST_INSTRUCTIONS &&
            m->tape_work > COMPILER_START + COMPILER_INSTRUCTION * length;

@@ -94,6 +94,12 @@ typedef struct model_form {
     int rows;                      /* compiled equations; kinematic ones complete them to n */
     model_place *place;            /* per unknown of base: where it is, */
     model_place *place_slope;      /* and its derivative; owned */
+    expr *value;       /* per unknown of base that has no place: what it is over y and y', */
+    expr *value_slope; /* and its derivative, EXPR_NONE if out of reach; owned */
+    int *seen;         /* those unknowns of base: program 0 of `more` has their values, then */
+    int seen_count;    /* their slopes; owned */
+    model_program *more; /* behind the others: that one, and those of a form; owned */
+    int more_count;
     analysed *analysed;            /* owned, unless analysed_borrowed */
     formulated *formulated;        /* owned */
     struct model_form *levels;     /* the variant with all levels, whose initial system is that of
@@ -133,14 +139,16 @@ dae_status model_form_evaluate_parameters(model_form *form, dae_diag *diag);
 /* Value of e at compile-time knowledge: parameters only; NAN if it needs more. */
 double model_form_constant(const model_form *form, expr e);
 
+enum { MOST_PROGRAMS = 16 };
+
 typedef struct model_instance {
     const model_form *form;
     double *parameters, *memory; /* owned */
     double *work;                /* of all programs, owned */
-    double *work_of[6];          /* per program: residual, jacobian, crossing, .. */
+    double *work_of[MOST_PROGRAMS]; /* per program: residual, jacobian, crossing, .. */
     double *jacobian_values;     /* owned */
     native_module *native;       /* owned; NULL: the tape runs */
-    native_function function[6]; /* its programs */
+    native_function function[MOST_PROGRAMS]; /* its programs */
     /* A variant with a choice of states: the choice, and the pattern that goes with it. Owned. */
     selection *selection;
     int *colptr, *rowind, *scatter;

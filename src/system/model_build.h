@@ -6,8 +6,18 @@
 
 enum { PROGRAMS = 6 };
 
-/* Program k of a form: residual, jacobian, crossing, condition, output, assertion. */
+/* Program k of a form: residual, jacobian, crossing, condition, output, assertion; and those of a
+ * variant that sees through variables or offers a form, `more`. */
 model_program *model_program_at(model_form *f, int k);
+int model_program_count(const model_form *f);
+/* Number of program k of a form_plan: in `more` it comes after that of variables seen through. */
+static inline int model_form_program(int k)
+{
+    return PROGRAMS + 1 + k;
+}
+/* Run program k; a, b, c: what VARIABLE of order 0, 1, 2 is. */
+void model_instance_run(model_instance *m, int k, double t, const double *a, const double *b,
+                        const double *c, double *out);
 
 typedef struct build {
     model_form *f;

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "system/model_build.h"
+#include "system/model_forms.h"
 
 /* ---- where the unknowns of the base form are ---- */
 
@@ -30,13 +31,33 @@ static void note_place(model_form *f, const unknown_index *index, int unknown, i
     }
 }
 
+/* Unknown of the base form that is none here, but follows from the others. */
+static bool note_seen(model_form *f, const unknown_index *index, int unknown, int j, int p,
+                      int sign)
+{
+    graph *g = f->flat->graph;
+    if (f->place[unknown].unknown >= 0 || !f->formulated->defined) return true;
+    expr e = formulated_derivative(f->formulated, index, j, p);
+    if (e == EXPR_NONE) return !graph_failed(g);
+    expr slope = formulated_derivative(f->formulated, index, j, p + 1);
+    f->value[unknown] = sign > 0 ? e : graph_unary(g, EXPR_NEG, e);
+    f->value_slope[unknown] =
+        sign > 0 || slope == EXPR_NONE ? slope : graph_unary(g, EXPR_NEG, slope);
+    f->seen[f->seen_count++] = unknown;
+    return !graph_failed(g);
+}
+
 static bool find_places(model_form *f)
 {
     const equation_set *set = &f->analysed->set;
     unknown_index index = {0};
     f->place = DAE_ARRAY(model_place, f->base->n);
     f->place_slope = DAE_ARRAY(model_place, f->base->n);
-    bool ok = f->place && f->place_slope && unknown_index_new(&index, f->analysed, f->formulated);
+    f->value = DAE_ARRAY(expr, f->base->n);
+    f->value_slope = DAE_ARRAY(expr, f->base->n);
+    f->seen = DAE_ARRAY(int, f->base->n);
+    bool ok = f->place && f->place_slope && f->value && f->value_slope && f->seen &&
+              unknown_index_new(&index, f->analysed, f->formulated);
     for (int i = 0; ok && i < f->base->n; i++)
         f->place[i] = f->place_slope[i] = (model_place){-1, false, 1};
     for (int j = 0; ok && j < set->n; j++)
@@ -44,6 +65,12 @@ static bool find_places(model_form *f)
     for (int k = 0; ok && k < set->synonym_count; k++) {
         const equation_synonym *v = &set->synonym[k];
         note_place(f, &index, v->model, v->variable, v->order, v->sign);
+    }
+    for (int j = 0; ok && j < set->n; j++)
+        if (set->model[j] >= 0) ok = note_seen(f, &index, set->model[j], j, 0, 1);
+    for (int k = 0; ok && k < set->synonym_count; k++) {
+        const equation_synonym *v = &set->synonym[k];
+        ok = note_seen(f, &index, v->model, v->variable, v->order, v->sign);
     }
     unknown_index_free(&index);
     return ok;
@@ -116,6 +143,8 @@ static expr map_place(void *context, graph *g, expr leaf)
     if (node.op != EXPR_VARIABLE) return leaf;
     const model_form *f = map->f;
     model_place at = node.order == 0 ? f->place[node.index] : f->place_slope[node.index];
+    expr seen = (node.order == 0 ? f->value : f->value_slope)[node.index];
+    if (node.order <= 1 && seen != EXPR_NONE) return seen;
     if (at.unknown < 0 || node.order > 1) {
         map->failed = true;
         return leaf;
@@ -158,6 +187,38 @@ static bool carry_programs(model_form *f)
            carry_program(f, &f->assertion, &base->assertion);
 }
 
+/* Values and slopes of what is seen through. */
+static bool compile_seen(model_form *f, model_program *p)
+{
+    int count = f->seen_count;
+    expr *e = DAE_ARRAY(expr, 2 * (size_t)count), zero = graph_constant(f->flat->graph, 0.0);
+    for (int k = 0; e && k < count; k++) {
+        expr slope = f->value_slope[f->seen[k]];
+        e[k] = f->value[f->seen[k]];
+        e[count + k] = slope == EXPR_NONE ? zero : slope;
+    }
+    bool ok = e && build_program(f, p, e, 2 * (size_t)count);
+    dae_free(e);
+    return ok;
+}
+
+/* Programs of what is seen through, and of the form that the variant offers. */
+static bool compile_more(model_form *f)
+{
+    const form_plan *plan = f->formulated->plan;
+    if (!plan) return true;
+    f->more = DAE_ARRAY(model_program, 1 + FORM_PROGRAMS);
+    if (!f->more) return false;
+    f->more_count = 1 + FORM_PROGRAMS;
+    bool ok = compile_seen(f, &f->more[0]);
+    const expr none = EXPR_NONE;
+    for (int k = 0; ok && k < FORM_PROGRAMS; k++) {
+        const form_program *p = &plan->program[k];
+        ok = build_program(f, &f->more[1 + k], p->e ? p->e : &none, p->count);
+    }
+    return ok;
+}
+
 /* What a variant has in common with its base. */
 static bool share(model_form *f)
 {
@@ -185,7 +246,8 @@ static bool assemble_variant(build *b, bool with_levels)
     f->n = f->formulated->set.n;
     f->rows = f->formulated->set.m;
     if (!share(f) || !find_places(f) || !number_unknowns(f) || !name_rows(f)) return false;
-    if (!compile_rows(b) || !carry_programs(f) || (with_levels && !build_levels(f))) return false;
+    if (!compile_rows(b) || !carry_programs(f) || !compile_more(f)) return false;
+    if (with_levels && !build_levels(f)) return false;
     for (int k = 0; k < f->formulated->candidates; k++)
         f->differential[f->formulated->candidate[k].unknown] = true;
     return build_rounded(f) && !graph_failed(f->flat->graph);
