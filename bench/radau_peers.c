@@ -96,7 +96,7 @@ static void solve_fortran(radau_fn *code, const task *k, run *out)
          &idid);
     out->seconds = bench_clock() - start;
     out->ok = idid == 1;
-    snprintf(out->note, sizeof out->note, out->ok ? "" : "idid = %d", (int)idid);
+    if (!out->ok) snprintf(out->note, sizeof out->note, "idid = %d", (int)idid);
     out->residuals = iwork[13];
     out->jacobians = iwork[14];
     out->steps = iwork[16];

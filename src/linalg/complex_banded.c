@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* As for real bands: LAPACK's blocked factorisation pays for wide bands only. */
+/* LAPACK's blocked factorisation pays for wide bands only: the limit of real bands (banded.c). */
 enum { NARROW = 24 };
 
 typedef struct banded_solver {
