@@ -408,6 +408,110 @@ static void test_starts_are_alike(void **state)
     close_run(&r);
 }
 
+/* ---- events of constrained models ----------------------------------------------------------- */
+
+#define PENDULUM_EQUATIONS                                                                         \
+    " der(x) = vx; der(y) = vy; der(vx) = -l*x - f*y; der(vy) = -l*y - 1 + f*x; x^2 + y^2 = 1;"
+
+/* A wall below the bearing: reinit has the velocity as it was, though x and vy are zero there and
+ * may move as little as that. From rest at y = 0 each of six impacts leaves 0.64 of E + 1. */
+static void test_impacts(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "model Impact Real x(start = 1), y(start = 0, fixed = true), vx, vy(start = 0, fixed = "
+        "true), l, f, E;"
+        " discrete Integer hits(start = 0, fixed = true); equation" PENDULUM_EQUATIONS " f = 0;"
+        " E = (vx^2 + vy^2)/2 + y;"
+        " when x < 0 then reinit(vx, -0.8*pre(vx)); hits = pre(hits) + 1; end when; end Impact;";
+    run r;
+    dae_options options = tolerances(1e-9);
+    open_text(&r, text, NULL, &options);
+    start(&r);
+    run_to(&r, 20.0);
+    read_values(&r);
+    assert_true(value(&r, "hits") == 6.0);
+    assert_true(fabs(value(&r, "E") - (pow(0.64, 6.0) - 1.0)) < 1e-7);
+    close_run(&r);
+}
+
+/* Computed start values, zero up to rounding errors: what they miss their constraints by moves
+ * them, not the velocity. */
+static void test_start_values_near_zero(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "model Turned parameter Real phi = 1.5707963267948966; Real x(start = sin(phi)), "
+        "y(start = 1e-15 - cos(phi)), vx(start = cos(phi)), vy(start = sin(phi)), l, f; "
+        "equation" PENDULUM_EQUATIONS " f = 0; end Turned;";
+    run r;
+    dae_options options = tolerances(1e-7);
+    open_text(&r, text, NULL, &options);
+    start(&r);
+    read_values(&r);
+    assert_true(fabs(value(&r, "x") - 1.0) < 1e-12 && fabs(value(&r, "y")) < 1e-12);
+    assert_true(fabs(value(&r, "vy") - 1.0) < 1e-12 && fabs(value(&r, "vx")) < 1e-12);
+    close_run(&r);
+}
+
+/* A brake that holds a combination of velocities stops the pendulum where it is: what is told of
+ * velocities leaves positions alone, though x = y would allow to go on with v. */
+static void test_positions_do_not_jump(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "model Brake Real x(start = 1), y(start = 0, fixed = true), vx, vy(start = 0, fixed = "
+        "true), l, f;"
+        " Boolean brake(start = false, fixed = true); discrete Real x0(start = 0, fixed = true);"
+        " equation" PENDULUM_EQUATIONS " if brake then vx + vy = 0; else f = 0; end if;"
+        " when time > 5 then brake = true; x0 = pre(x); end when; end Brake;";
+    run r;
+    dae_options options = tolerances(1e-9);
+    open_text(&r, text, NULL, &options);
+    start(&r);
+    run_to(&r, 10.0);
+    read_values(&r);
+    assert_true(fabs(value(&r, "x") + 0.6853448713) < 1e-7); /* where a free one is at t = 5 */
+    assert_true(fabs(value(&r, "vx")) < 1e-12 && fabs(value(&r, "vy")) < 1e-12);
+    assert_true(fabs(value(&r, "x") - value(&r, "x0")) < 1e-9);
+    close_run(&r);
+}
+
+/* ---- monitor -------------------------------------------------------------------------------- */
+
+typedef struct names_seen {
+    const dae_problem *problem;
+    long unnamed, named;
+} names_seen;
+
+static void see_variable(const dae_step_info *info, void *user)
+{
+    names_seen *seen = user;
+    if (info->variable < 0) return;
+    if (dae_problem_variable_name(seen->problem, info->variable))
+        seen->named++;
+    else
+        seen->unnamed++;
+}
+
+/* The variable that dominates an error is one of the problem's, whatever the formulation. */
+static void test_monitor_names_variables(void **state)
+{
+    (void)state;
+    run r;
+    names_seen seen = {0};
+    dae_options options = tolerances(1e-7);
+    options.monitor = see_variable;
+    options.user = &seen;
+    open_model(&r, "pendulumloop", &options);
+    seen.problem = r.problem;
+    start(&r);
+    run_to(&r, 10.0);
+    assert_true(seen.unnamed == 0);
+    assert_true(seen.named > 0);
+    close_run(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +530,10 @@ int main(void)
         cmocka_unit_test(test_values_by_the_written_form),
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_starts_are_alike),
+        cmocka_unit_test(test_impacts),
+        cmocka_unit_test(test_start_values_near_zero),
+        cmocka_unit_test(test_positions_do_not_jump),
+        cmocka_unit_test(test_monitor_names_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

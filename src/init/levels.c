@@ -2,6 +2,8 @@
  * conflict. */
 #include "init/levels.h"
 
+#include <limits.h>
+
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
@@ -125,6 +127,57 @@ static level_outcome solve_all(level_work *work, parts *t, level_report *report)
     return solve_part(work, NULL, true, t->held, report);
 }
 
+/* rank[i] = the highest rank among the unknowns of equation i. */
+static void rank_rows(const level_work *work, int *rank)
+{
+    const level_system *system = work->system;
+    const level_request *q = work->request;
+    for (int i = 0; i < system->m; i++) rank[i] = INT_MIN;
+    for (int j = 0; j < system->n; j++)
+        for (int e = system->colptr[j]; e < system->colptr[j + 1]; e++)
+            if (q->rank[j] > rank[system->rowind[e]]) rank[system->rowind[e]] = q->rank[j];
+}
+
+/* The least rank above `floor`; INT_MAX: none. */
+static int next_rank(const level_work *work, int floor)
+{
+    int least = INT_MAX;
+    for (int j = 0; j < work->system->n; j++) {
+        int rank = work->request->rank[j];
+        if (rank > floor && rank < least) least = rank;
+    }
+    return least;
+}
+
+/* Rank by rank the equations that have no unknown of a higher one, as long as that works: the
+ * values found are then what others stay near to. [Pryce01] solves in this order, too. */
+static level_outcome solve_ranks(level_work *work, level_report *report)
+{
+    const int n = work->system->n, m = work->system->m;
+    int *row_rank = DAE_ARRAY(int, m);
+    bool *rows = DAE_ARRAY(bool, m), *held = DAE_ARRAY(bool, n);
+    double *before = DAE_ARRAY(double, n);
+    level_outcome outcome = row_rank && rows && held && before ? LEVEL_MET : LEVEL_NO_MEMORY;
+    if (outcome == LEVEL_MET) rank_rows(work, row_rank);
+    for (int rank = INT_MIN; outcome == LEVEL_MET && (rank = next_rank(work, rank)) < INT_MAX;) {
+        for (int i = 0; i < m; i++) rows[i] = row_rank[i] == rank;
+        for (int j = 0; j < n; j++)
+            held[j] = work->request->tag[j] == DAE_TAG_FIXED || work->request->rank[j] != rank;
+        vector_copy(n, work->u, before);
+        outcome = solve_part(work, rows, true, held, report);
+        vector_copy(n, outcome == LEVEL_MET ? work->u : before, work->u);
+    }
+    if (outcome == LEVEL_MET || outcome == LEVEL_STALLED || outcome == LEVEL_UNDEFINED) {
+        vector_copy(n, work->u, work->origin);
+        outcome = LEVEL_MET;
+    }
+    dae_free(row_rank);
+    dae_free(rows);
+    dae_free(held);
+    dae_free(before);
+    return outcome;
+}
+
 /* Hold preferred unknowns that hardly moved at their given values; returns how many were moved
  * back.
  */
@@ -221,7 +274,9 @@ dae_status levels_solve(const level_system *system, const level_request *request
     *report = (level_report){0};
     diag_clear(diag);
     bool ready = level_work_new(&work, system, request, u) && parts_new(&t, &work);
-    level_outcome outcome = ready ? solve_whole(&work, &t, report) : LEVEL_NO_MEMORY;
+    level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
+    if (ready && request->rank) outcome = solve_ranks(&work, report);
+    if (outcome == LEVEL_MET) outcome = solve_whole(&work, &t, report);
     if (outcome == LEVEL_MET) vector_copy(system->n, work.u, u);
     dae_status status = outcome == LEVEL_STALLED ? explain_conflict(&work, report, diag)
                                                  : level_failure(&work, outcome, diag);

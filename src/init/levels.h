@@ -1,7 +1,7 @@
 /* Consistent values over all constraint levels: the point nearest to given values that satisfies
  * every equation, hidden ones too.
  *
- *     minimise  sum_i ((u_i - given_i) / scale_i)^2 weight_i   subject to  R(u) = 0,  u_i = given_i
+ *     minimise  sum_i ((u_i - given_i) / reach_i)^2 weight_i   subject to  R(u) = 0,  u_i = given_i
  * if fixed
  *
  * One engine for the start, for events and for restarts of models; dimension m x n of R arbitrary.
@@ -28,8 +28,12 @@ typedef struct level_request {
     const dae_tag *tag;  /* n: FIXED stays, GUESS is preferred, FREE may go anywhere near */
     const double *given; /* n */
     const double *scale; /* n: > 0, nominal sizes: all tests are relative to them */
+    const double *reach; /* n: > 0, how far preferred values go for the same price; NULL: scale */
     double tolerance;    /* of unknowns, relative to scale: 1e-12, say */
     int iterations;      /* at most, in each stage */
+    /* n, or NULL: unknowns of lower rank move only for equations that have no higher ones, so that
+     * a jump of velocities leaves positions alone. */
+    const int *rank;
 } level_request;
 
 typedef enum level_stage {

@@ -253,11 +253,12 @@ double level_length(const level_problem *p, const double *step)
 
 void level_scale(level_problem *p)
 {
-    const double *scale = p->work->request->scale;
+    const level_request *q = p->work->request;
+    const double *scale = q->scale, *reach = q->reach ? q->reach : scale;
     for (int i = 0; i < p->m; i++) p->rows[i] = 0.0;
     for (int j = 0; j < p->n; j++) {
         double size = fmax(scale[p->column[j]], fabs(p->u[j]));
-        p->columns[j] = p->preferred[j] ? scale[p->column[j]] : size;
+        p->columns[j] = p->preferred[j] ? reach[p->column[j]] : size;
         for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
             double *most = &p->rows[p->rowind[e]];
             *most = fmax(*most, fabs(p->values[e]) * p->columns[j]);

@@ -103,6 +103,15 @@ void reform_to_base(const dae_solver *s, double t, const double *y, const double
     see_through(s->reform->current, t, y, yp, base_y, base_yp);
 }
 
+int reform_base_unknown(const dae_solver *s, int i)
+{
+    if (!reform_active(s)) return i < s->base->form.n ? i : -1;
+    const model_form *f = s->reform->current->form;
+    for (int k = 0; k < f->base->n; k++)
+        if (f->place[k].unknown == i && !f->place[k].slope) return k;
+    return -1;
+}
+
 static void put_at_place(model_place at, double value, double *y, double *yp)
 {
     if (at.unknown >= 0) (at.slope ? yp : y)[at.unknown] = at.sign * value;
@@ -751,14 +760,28 @@ static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *
     if (initial) tag_starts(s, tag);
 }
 
-/* Nominal sizes; where there are none, the size of the value given. */
-static void size_values(const dae_solver *s, const double *given, double *scale)
+/* Nominal sizes; where there are none, the size of the value given. That may be small by chance, as
+ * of a position that passes zero, or sin(pi): such a value may move like others, as far as 1. */
+static void size_values(const dae_solver *s, const double *given, double *scale, double *reach)
 {
     const model_form *f = all_levels(s->reform->current->form);
     for (int i = 0; i < f->initial->n; i++) {
         int of = i < f->n ? i : f->initial->slope_of[i];
         double nominal = f->formulated->set.nominal[of];
         scale[i] = nominal != 1.0 || given[i] == 0.0 ? nominal : fabs(given[i]);
+        reach[i] = fmax(scale[i], nominal);
+    }
+}
+
+/* Unknown i is x_j^(p): rank p - d_j, so that positions come before velocities and those before
+ * accelerations. */
+static void rank_values(const dae_solver *s, int *rank)
+{
+    const model_form *f = all_levels(s->reform->current->form);
+    const formulated *y = f->formulated;
+    for (int i = 0; i < f->initial->n; i++) {
+        int j = i < f->n ? y->variable[i] : -1;
+        rank[i] = j >= 0 ? y->order[i] - f->analysed->structure.d[j] : 0;
     }
 }
 
@@ -842,20 +865,22 @@ static dae_status solve_levels(dae_solver *s, double t, bool initial)
     variant *v = s->reform->current;
     const model_form *levels = all_levels(v->form)->initial;
     int rows = initial ? levels->rows : all_levels(v->form)->rows, n = levels->n;
-    double *work = DAE_ARRAY(double, 5 * (size_t)n), *given = work, *scale = work + n,
-           *u = work + 2 * n;
+    double *work = DAE_ARRAY(double, 6 * (size_t)n), *given = work, *scale = work + n,
+           *reach = work + 2 * n, *u = work + 3 * n;
     dae_tag *tag = DAE_ARRAY(dae_tag, n);
+    int *rank = DAE_ARRAY(int, n);
     level_context c = {0};
     level_report report = {0};
     dae_status status = DAE_ERR_MEMORY;
-    if (work && tag && level_context_new(&c, v->levels, t, rows)) {
+    if (work && tag && rank && level_context_new(&c, v->levels, t, rows)) {
         memcpy(v->levels->memory, v->instance->memory,
                (size_t)v->form->flat->memory_count * sizeof(double));
         memcpy(v->levels->parameters, v->instance->parameters,
                v->form->flat->parameter_count * sizeof(double));
         model_instance_prepare(v->levels);
         tag_values(s, initial, tag, given);
-        size_values(s, given, scale);
+        size_values(s, given, scale, reach);
+        if (!initial) rank_values(s, rank);
         vector_copy(n, given, u);
         level_system system = {.n = n,
                                .m = rows,
@@ -870,17 +895,20 @@ static dae_status solve_levels(dae_solver *s, double t, bool initial)
         level_request request = {.tag = tag,
                                  .given = given,
                                  .scale = scale,
+                                 .reach = reach,
                                  .tolerance = 1e-12,
-                                 .iterations = s->options.init_iterations};
+                                 .iterations = s->options.init_iterations,
+                                 .rank = initial ? NULL : rank};
         status = levels_solve(&system, &request, u, &report, &s->diag);
         s->diag.t = t;
-        if (status == DAE_OK) take_levels(s, u, work + 3 * n);
+        if (status == DAE_OK) take_levels(s, u, work + 4 * n);
         if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
         level_report_free(&report);
     } else {
         out_of_memory(s);
     }
     level_context_free(&c);
+    dae_free(rank);
     dae_free(tag);
     dae_free(work);
     return status;

@@ -65,6 +65,8 @@ dae_status reform_watch(struct dae_solver *s);
 
 /* Where unknown i of the base form, or its derivative, is in the form that is integrated. */
 model_place reform_place(const struct dae_solver *s, int i, bool slope);
+/* The unknown of the base form that is unknown i of the present one; -1: none. */
+int reform_base_unknown(const struct dae_solver *s, int i);
 /* Values of the base form's unknowns from those of the variant at t; either output may be NULL, and
  * so may yp: then variables that the variant sees through are left 0. */
 void reform_to_base(const struct dae_solver *s, double t, const double *y, const double *yp,

@@ -114,7 +114,7 @@ static void tell_monitor(const dae_solver *s, const attempt *a, bool accepted)
                           .error = a->status == ATTEMPT_OK ? a->error : NAN,
                           .newton_iterations = s->newton.iterations,
                           .convergence_rate = s->newton.rate,
-                          .variable = dominant_variable(s, a)};
+                          .variable = reform_base_unknown(s, dominant_variable(s, a))};
     s->options.monitor(&info, s->options.user);
 }
 
