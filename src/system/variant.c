@@ -250,7 +250,10 @@ static bool assemble_variant(build *b, bool with_levels)
     if (with_levels && !build_levels(f)) return false;
     for (int k = 0; k < f->formulated->candidates; k++)
         f->differential[f->formulated->candidate[k].unknown] = true;
-    return build_rounded(f) && !graph_failed(f->flat->graph);
+    if (!build_rounded(f)) return false;
+    for (size_t r = 0; f->seen_count > 0 && r < f->flat->relation_count; r++)
+        f->rounded[r] |= f->base->rounded[r]; /* also of variables that are seen through */
+    return !graph_failed(f->flat->graph);
 }
 
 /* A variant that takes over y, and refers to *a; NULL: memory, and y is free. */
