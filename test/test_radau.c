@@ -387,6 +387,36 @@ static void stiff_models(void **state)
     check_model("ringmod", 0, 3, 7, 1000.0);
 }
 
+/* The pendulum with its constraint as written, on position (index 3) and on velocity (index 2):
+ * positions follow the tolerance, whatever the multipliers do. */
+static void pendulum(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pendulum2", "pendulum3"};
+    for (int k = 0; k < 2; k++)
+        for (double rtol = 1e-3; rtol > 1e-11; rtol *= 0.1) {
+            model *m = model_new(names[k], 0);
+            dae_problem *p;
+            dae_solver *s;
+            dae_options o = dae_options_default();
+            double y[MOST];
+            o.method = "radau";
+            o.rtol = o.atol = rtol;
+            o.stop_time = m->tend;
+            assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);
+            assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+            assert_int_equal(dae_solver_start(s, m->t0, m->y0, m->yp0), DAE_OK);
+            if (dae_solver_run(s, m->tend, y, NULL) != DAE_OK)
+                fail_msg("%s at %g: %s", m->name, rtol, dae_solver_diag(s)->text);
+            for (int i = 0; i < 2; i++)
+                if (!(fabs(y[i] - m->reference[i]) <= 30.0 * rtol))
+                    fail_msg("%s at %g: error %g", m->name, rtol, y[i] - m->reference[i]);
+            dae_solver_free(s);
+            dae_problem_free(p);
+            model_free(m);
+        }
+}
+
 /* Van der Pol as y1' = y2, y2' = mu ((1 - y1^2) y2 - y1), and its limit 0 = (1 - y1^2) y2 - y1 */
 static double stiffness;
 
@@ -734,6 +764,7 @@ int main(void)
         cmocka_unit_test(higher_index_adaptive),
         cmocka_unit_test(stiff_models),
         cmocka_unit_test(van_der_pol),
+        cmocka_unit_test(pendulum),
         cmocka_unit_test(van_der_pol_limit),
         cmocka_unit_test(structures),
         cmocka_unit_test(dense_output),

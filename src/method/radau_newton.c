@@ -268,10 +268,11 @@ static attempt_status iterate_once(const radau_state *s, radau_scratch *w,
     return ATTEMPT_OK;
 }
 
-/* theta and eta from the quotient q of the last two corrections, and `before` of those before */
-static void measure_contraction(radau_scratch *w, int k, double q, double before)
+/* theta and eta from the quotient q of the last two corrections, and `before` of those before; 0 if
+ * there are none */
+static void measure_contraction(radau_scratch *w, double q, double before)
 {
-    w->theta = k == 1 ? q : sqrt(q * before);
+    w->theta = before > 0.0 ? sqrt(q * before) : q;
     if (w->theta < SLOWEST_RATE) w->eta = w->theta / (1.0 - w->theta);
 }
 
@@ -290,6 +291,8 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
     const int usual = radau_max_iterations(w->m->stages), wanted = ctx->newton->max_iterations;
     const int most = wanted > usual ? wanted : usual;
     const double round_off = ROUND_OFF * norm_of(ctx->norm, s->y, ctx->norm->newton);
+    /* Multipliers of index 3 need a second correction to come right, as large as the first. */
+    const int first = ctx->norm->newton != ctx->norm->scale ? 2 : 1;
     double size = 0.0, last = 0.0, q = 0.0, best = 1.0;
     w->iterations = 0;
     w->theta = 0.0;
@@ -298,18 +301,18 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
         attempt_status status = iterate_once(s, w, ctx, result, &size);
         if (status != ATTEMPT_OK) return status;
         if (k == 0) w->first_size = size;
-        if (k > 0) {
+        if (k >= first) {
             double before = q;
             q = size / last;
-            measure_contraction(w, k, q, before);
+            measure_contraction(w, q, before);
         }
-        bool slow = k > 0 && !(w->theta < SLOWEST_RATE);
+        bool slow = k >= first && !(w->theta < SLOWEST_RATE);
         if (size <= round_off || (!slow && w->eta * size <= KAPPA)) return ATTEMPT_OK;
-        if (slow || (k > 0 && !will_converge(w, size, most - 1 - k))) {
+        if (slow || (k >= first && !will_converge(w, size, most - 1 - k))) {
             if (is_noise(w, size, q, best, w->error_factor)) return ATTEMPT_OK;
             return diverged(w, ctx, result);
         }
-        best = k > 0 ? fmin(best, q) : 1.0;
+        best = k >= first ? fmin(best, q) : 1.0;
         last = size;
     }
     w->shrink = 0.5;
