@@ -11,8 +11,8 @@ static int robertson_f(double t, const double *y, const double *yp, double *f, v
 {
     (void)t, (void)user;
     double slow = 0.04 * y[0], back = 1e4 * y[1] * y[2], fast = 3e7 * y[1] * y[1];
-    f[0] = yp[0] + slow - back;
-    f[1] = yp[1] - slow + back + fast;
+    f[0] = yp[0] + (slow - back); /* these two nearly cancel: first the difference */
+    f[1] = yp[1] - (slow - back) + fast;
     f[2] = y[0] + y[1] + y[2] - 1.0;
     return 0;
 }
