@@ -1,85 +1,10 @@
 /* Every allocation of pencils, derivative arrays and diagnoses fails once: answers are refusals,
- * nothing leaks. The one door to the heap asks calloc and aligned_alloc, which are replaced here;
- * free is watched. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
+ * nothing leaks. */
+#include "fault_alloc.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "daedal.h"
 #include "structure/derivative_array.h"
-
-static long countdown = -1; /* allocations until one fails; negative: none does */
-static long requests;
-static long live; /* blocks handed out and not freed while watching */
-static bool watching;
-
-static void *obtain(size_t alignment, size_t size)
-{
-    void *block = NULL;
-    if (posix_memalign(&block, alignment, size) != 0) return NULL;
-    if (watching) live++;
-    return block;
-}
-
-static void *request(size_t alignment, size_t size)
-{
-    requests++;
-    if (countdown >= 0 && countdown-- == 0) return NULL;
-    return obtain(alignment, size);
-}
-
-void *malloc(size_t size) /* of others, who are not tested here */
-{
-    return obtain(64, size);
-}
-
-void free(void *block)
-{
-    static void (*real_free)(void *);
-    if (!real_free) {
-        void *symbol = dlsym(RTLD_NEXT, "free");
-        memcpy(&real_free, &symbol, sizeof symbol);
-    }
-    if (watching && block) live--;
-    real_free(block);
-}
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    return request(alignment, size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    void *block = size == 0 || count <= SIZE_MAX / size ? request(64, count * size) : NULL;
-    return block ? memset(block, 0, count * size) : NULL;
-}
-
-/* Fail the k-th allocation for every k; each must be noticed, and nothing may be left. */
-static void fail_each(bool (*everything)(void))
-{
-    requests = 0;
-    assert_true(everything());
-    const long total = requests;
-    assert_true(total > 10);
-    for (long k = 0; k < total; k++) {
-        countdown = k;
-        watching = true;
-        bool done = everything();
-        watching = false;
-        countdown = -1;
-        assert_false(done);
-        assert_int_equal(live, 0);
-    }
-    assert_true(everything());
-}
 
 /* ---- pencils --------------------------------------------------------------------------------- */
 
@@ -89,32 +14,32 @@ static const double regular_b[] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 
 /* A singular one. */
 static const double singular_a[] = {1, 1, 1, 1}, singular_b[] = {1, 1, 1, 1};
 
-static bool analyse(int n, const double *a, const double *b)
+static dae_status analyse(int n, const double *a, const double *b)
 {
     const dae_pencil p = {.n = n, .a = a, .b = b};
     dae_pencil_report *report = NULL;
     dae_status status = dae_pencil_analyse(&p, &report, NULL);
     assert_int_equal(report == NULL, status != DAE_OK);
-    if (status != DAE_OK) assert_int_equal(status, DAE_ERR_MEMORY);
     dae_pencil_report_free(report);
-    return status == DAE_OK;
+    return status;
 }
 
-static bool all_of_pencils(void)
+static dae_status all_of_pencils(void *unused)
 {
     double u[4] = {1, 2, 3, 4}, up[4];
     const double d[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     const dae_pencil p = {.n = 4, .a = regular_a, .b = regular_b};
-    if (!analyse(4, regular_a, regular_b) || !analyse(2, singular_a, singular_b)) return false;
-    dae_status status = dae_pencil_consistent(&p, 2, d, u, up, NULL);
-    if (status != DAE_OK) assert_int_equal(status, DAE_ERR_MEMORY);
-    return status == DAE_OK;
+    (void)unused;
+    dae_status status = analyse(4, regular_a, regular_b);
+    if (status == DAE_OK) status = analyse(2, singular_a, singular_b);
+    if (status == DAE_OK) status = dae_pencil_consistent(&p, 2, d, u, up, NULL);
+    return status;
 }
 
 static void pencils(void **state)
 {
     (void)state;
-    fail_each(all_of_pencils);
+    every_failure_is_told("pencils", all_of_pencils, NULL, 10);
 }
 
 /* ---- derivative arrays ----------------------------------------------------------------------- */
@@ -147,20 +72,21 @@ static bool use_array(const equation_set *set)
     return status == ARRAY_OK;
 }
 
-static bool all_of_arrays(void)
+static dae_status all_of_arrays(void *unused)
 {
     equation_set set = {0};
     graph *g = graph_new();
     bool done = g && build(&set, g) && use_array(&set);
+    (void)unused;
     equation_set_free(&set);
     graph_free(g);
-    return done;
+    return done ? DAE_OK : DAE_ERR_MEMORY;
 }
 
 static void derivative_arrays(void **state)
 {
     (void)state;
-    fail_each(all_of_arrays);
+    every_failure_is_told("arrays", all_of_arrays, NULL, 10);
 }
 
 /* ---- diagnoses ------------------------------------------------------------------------------- */
@@ -176,20 +102,19 @@ static int chain(double t, const double *y, const double *yp, double *f, void *u
 static dae_problem *problem;
 static dae_solver *solver;
 
-static bool all_of_diagnoses(void)
+static dae_status all_of_diagnoses(void *unused)
 {
     const double y[] = {0.5, 0.6};
     dae_index_report *report = NULL;
+    (void)unused;
     dae_status status = dae_problem_diagnose(problem, 0.0, y, NULL, &report, NULL);
     assert_int_equal(report == NULL, status != DAE_OK);
     dae_index_report_free(report);
-    if (status == DAE_OK) {
-        status = dae_solver_diagnose(solver, &report);
-        assert_int_equal(report == NULL, status != DAE_OK);
-        dae_index_report_free(report);
-    }
-    if (status != DAE_OK) assert_int_equal(status, DAE_ERR_MEMORY);
-    return status == DAE_OK;
+    if (status != DAE_OK) return status;
+    status = dae_solver_diagnose(solver, &report);
+    assert_int_equal(report == NULL, status != DAE_OK);
+    dae_index_report_free(report);
+    return status;
 }
 
 static void diagnoses(void **state)
@@ -201,7 +126,7 @@ static void diagnoses(void **state)
     assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
     assert_int_equal(dae_solver_new(problem, NULL, &solver, NULL), DAE_OK);
     assert_int_equal(dae_solver_start(solver, 0.0, y, yp), DAE_OK);
-    fail_each(all_of_diagnoses);
+    every_failure_is_told("diagnoses", all_of_diagnoses, NULL, 10);
     dae_solver_free(solver);
     dae_problem_free(problem);
 }

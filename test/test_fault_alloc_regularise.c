@@ -1,66 +1,8 @@
 /* Every allocation of the certificate and of the rewriting fails once: answers are refusals,
  * nothing leaks, and what was given stays usable. And a watch allocates nothing. */
-#define _GNU_SOURCE
+#include "fault_alloc.h"
+
 #include "structure/regularise.h"
-
-#include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static long countdown = -1; /* allocations until one fails; negative: none does */
-static long requests;
-static long live; /* blocks handed out and not freed while watching */
-static bool watching;
-
-static void *obtain(size_t alignment, size_t size)
-{
-    void *block = NULL;
-    requests++;
-    if (posix_memalign(&block, alignment, size) != 0) return NULL;
-    if (watching) live++;
-    return block;
-}
-
-static void *request(size_t alignment, size_t size)
-{
-    if (countdown >= 0 && countdown-- == 0) return NULL;
-    return obtain(alignment, size);
-}
-
-void *malloc(size_t size)
-{
-    return obtain(64, size);
-}
-
-void free(void *block)
-{
-    static void (*real_free)(void *);
-    if (!real_free) {
-        void *symbol = dlsym(RTLD_NEXT, "free");
-        memcpy(&real_free, &symbol, sizeof symbol);
-    }
-    if (watching && block) live--;
-    real_free(block);
-}
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    return request(alignment, size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    void *block = size == 0 || count <= SIZE_MAX / size ? request(64, count * size) : NULL;
-    return block ? memset(block, 0, count * size) : NULL;
-}
-
-/* ---- what is tried ------------------------------------------------------------------------------
- */
 
 static expr mul(graph *g, expr a, expr b)
 {
@@ -91,7 +33,9 @@ static bool build(equation_set *set, graph *g)
     return !graph_failed(g);
 }
 
-static bool rewrite(graph *g, const equation_point *at, bool *solved)
+static bool solved; /* by the last rewriting */
+
+static bool rewrite(graph *g, const equation_point *at)
 {
     equation_set set = {0};
     structure s = {0};
@@ -103,11 +47,19 @@ static bool rewrite(graph *g, const equation_point *at, bool *solved)
     system_jacobian_free(&J);
     certificate_free(&c);
     ok = ok && regularise(&set, &s, at, 1e-10, &steps);
-    *solved = ok && steps.solved;
+    solved = ok && steps.solved;
     structure_free(&s);
     equation_set_free(&set);
     rewrite_list_free(&steps);
     return ok;
+}
+
+static dae_status rewrite_anew(void *at)
+{
+    graph *g = graph_new();
+    bool ok = g && rewrite(g, at);
+    graph_free(g);
+    return ok ? DAE_OK : DAE_ERR_MEMORY;
 }
 
 static void every_allocation_fails_once(void **state)
@@ -116,24 +68,11 @@ static void every_allocation_fails_once(void **state)
         {0.4, 0.7, 0.2, 0.9}, {0.1, -0.3, 0.5, 0.6}, {0.3, 0.2, 0.8, 0.1}, {0.1, 0.2, 0.3, 0.4}};
     const double *rows[4] = {x[0], x[1], x[2], x[3]}, parameter = 1.7;
     equation_point at = {.time = 0.2, .x = rows, .orders = 3, .parameters = &parameter};
-    bool ok = false, solved = false;
     (void)state;
-    watching = true;
-    for (long k = 0; !ok; k++) {
-        long before = live;
-        countdown = k;
-        graph *g = graph_new();
-        ok = g && rewrite(g, &at, &solved);
-        bool complete = countdown >= 0; /* nothing failed */
-        countdown = -1;
-        graph_free(g);
-        assert_int_equal(live, before);
-        if (complete) assert_true(ok);
-        if (!complete) ok = false; /* a failure that did no harm: the next one */
-        assert_true(k < 1000000);
-    }
-    watching = false;
-    assert_true(solved);
+    heap_faults f = fail_each("rewriting", rewrite_anew, &at);
+    assert_int_equal(f.status, DAE_OK);
+    assert_true(f.told > 0);
+    assert_true(solved); /* the last trial had memory */
 }
 
 static void watch_allocates_nothing(void **state)
@@ -159,12 +98,13 @@ static void watch_allocates_nothing(void **state)
     assert_true(structure_analyse(&s, &set) && system_jacobian_new(&J, &set, &s));
     assert_true(certify_watch_new(&w, &J, &s, 1e-10));
     assert_true(certify_watch_check(&w, &at, NULL)); /* LAPACK may fetch its buffers once */
-    long before = requests;
+    heap_watch(-1);
     for (int k = 0; k < 20; k++) {
         at.time = 0.1 * k;
         assert_true(certify_watch_check(&w, &at, NULL));
     }
-    assert_int_equal(requests, before);
+    heap_unwatch();
+    assert_int_equal(heap.requests + heap.foreign, 0);
     certify_watch_free(&w);
     system_jacobian_free(&J);
     structure_free(&s);
