@@ -1,136 +1,8 @@
 /* Rules of docs/hybrid.md at the edges: what holds at the start, between steps, at restarts, and
  * how much is said about it. Expected values are formulas. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model_run.h"
 
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "daedal.h"
-
-enum { MOST_VALUES = 64, MESSAGES = 8192 };
-
-/* ---- one run ------------------------------------------------------------------------------ */
-
-typedef struct run {
-    dae_problem *problem;
-    dae_solver *solver;
-    dae_options options;
-    dae_diag diag;
-    double values[MOST_VALUES];
-    char messages[MESSAGES];
-    int events;
-} run;
-
-static void note(const char *text, void *user)
-{
-    run *r = user;
-    size_t used = strlen(r->messages);
-    snprintf(r->messages + used, MESSAGES - used, "%s\n", text);
-}
-
-static void prepare(run *r, const char *text)
-{
-    memset(r, 0, sizeof *r);
-    dae_model model = {.text = text, .file = "m.mo", .engine = DAE_ENGINE_TAPE};
-    dae_status status = dae_problem_from_model(&model, &r->problem, &r->diag);
-    if (status != DAE_OK) print_error("%s\n", r->diag.text);
-    assert_int_equal(status, DAE_OK);
-    r->options = dae_options_default();
-    r->options.rtol = 1e-9;
-    r->options.atol = 1e-12;
-    r->options.message = note;
-    r->options.user = r;
-}
-
-static dae_status begin_at(run *r, const char *text, double t)
-{
-    prepare(r, text);
-    assert_int_equal(dae_solver_new(r->problem, &r->options, &r->solver, &r->diag), DAE_OK);
-    return dae_solver_start(r->solver, t, NULL, NULL);
-}
-
-static dae_status begin(run *r, const char *text)
-{
-    return begin_at(r, text, 0.0);
-}
-
-static dae_status step_to(run *r, double tend)
-{
-    dae_status status;
-    while ((status = dae_solver_step(r->solver, tend)) > 0) r->events += status == DAE_EVENT;
-    return status;
-}
-
-static double value(run *r, const char *name)
-{
-    int i = dae_problem_find_variable(r->problem, name);
-    assert_true(i >= 0 && i < MOST_VALUES);
-    double t = dae_solver_time(r->solver);
-    assert_int_equal(dae_solver_variables(r->solver, t, r->values), DAE_OK);
-    return r->values[i];
-}
-
-static inline const dae_diag *diag_of(run *r)
-{
-    return dae_solver_diag(r->solver);
-}
-
-static void end(run *r)
-{
-    dae_solver_free(r->solver);
-    dae_problem_free(r->problem);
-}
-
-static void expect_near(run *r, const char *name, double expected, double tolerance, int line)
-{
-    double found = value(r, name);
-    if (fabs(found - expected) <= tolerance) return;
-    print_error("line %d: %s = %.17g, not %.17g\n", line, name, found, expected);
-    fail();
-}
-#define NEAR(name, expected) expect_near(&r, name, expected, 1e-7, __LINE__)
-#define EXACTLY(name, expected) expect_near(&r, name, expected, 0.0, __LINE__)
-
-/* All of a|b|c in the text, and nothing of what speaks of callbacks. */
-static void expect_words(const char *text, const char *words, int line)
-{
-    static const char *const foreign[] = {"callback", "DAE_KIND", "equation equation", "B[", "opt.",
-                                          "F[",       "y["};
-    char copy[512];
-    snprintf(copy, sizeof copy, "%s", words);
-    for (char *word = strtok(copy, "|"); word; word = strtok(NULL, "|"))
-        if (!strstr(text, word)) {
-            print_error("line %d: no \"%s\" in: %s\n", line, word, text);
-            fail();
-        }
-    for (size_t k = 0; k < sizeof foreign / sizeof *foreign; k++)
-        if (strstr(text, foreign[k])) {
-            print_error("line %d: \"%s\" in: %s\n", line, foreign[k], text);
-            fail();
-        }
-}
-#define WORDS(text, words) expect_words(text, words, __LINE__)
-
-static void expect_ok(run *r, dae_status status, int line)
-{
-    if (status == DAE_OK) return;
-    print_error("line %d: %s: %s\n", line, dae_status_name(status),
-                r->solver ? dae_solver_diag(r->solver)->text : r->diag.text);
-    fail();
-}
-#define OK(status) expect_ok(&r, status, __LINE__)
-
-/* Declarations and equations between "model M" and "end M". */
-#define MODEL(body) "model M\n" body "\nend M;\n"
-
-static inline int count(const char *text, const char *word)
+static int count(const char *text, const char *word)
 {
     int n = 0;
     for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) n++;
@@ -426,8 +298,7 @@ static void test_error_test_of_all_stays(void **state)
     prepare(&r, MODEL("Real x(start=0, fixed=true);\nReal z = noEvent(if x > 0.5 then 1 else 0);\n"
                       "equation\nder(x) = 1;"));
     r.options.error_test = DAE_ERROR_ALL;
-    OK(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag));
-    OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+    OK(start_at(&r, 0.0));
     assert_int_equal(step_to(&r, 1.0), DAE_ERR_ERROR_TEST);
     assert_string_equal(diag_of(&r)->variable_name, "z");
     end(&r);
@@ -529,8 +400,7 @@ static dae_status begin_as_written(run *r, const char *text)
 {
     prepare(r, text);
     r->options.formulation = "residual";
-    assert_int_equal(dae_solver_new(r->problem, &r->options, &r->solver, &r->diag), DAE_OK);
-    return dae_solver_start(r->solver, 0.0, NULL, NULL);
+    return start_at(r, 0.0);
 }
 
 /* An index above 1, as written, is explained by the equation that makes it. */
@@ -581,8 +451,7 @@ static void test_steps_do_not_resonate(void **state)
                       "when s > 0.3 then\n  n = pre(n) + 1;\nend when;\n"
                       "when sample(1, 1) then\n  k = pre(k) + 1;\nend when;"));
     r.options.rtol = r.options.atol = 1e-6; /* well above the rounding of 2 pi time */
-    OK(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag));
-    OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+    OK(start_at(&r, 0.0));
     OK(step_to(&r, 1000.0));
     EXACTLY("n", 1000.0);
     EXACTLY("k", 1000.0);
@@ -611,8 +480,7 @@ static void test_tiny_sample_interval(void **state)
     end(&r);
     prepare(&r, MODEL("Integer n(start=0);\nequation\nwhen sample(0, 1e-15) then\n"
                       "  n = pre(n) + 1;\nend when;"));
-    OK(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag));
-    assert_int_equal(dae_solver_start(r.solver, 100.0, NULL, NULL), DAE_ERR_EVENT);
+    assert_int_equal(start_at(&r, 100.0), DAE_ERR_EVENT);
     WORDS(diag_of(&r)->text, "m.mo:4|sample(0, 1e-15)|closer");
     assert_int_equal(diag_of(&r)->line, 4);
     end(&r);
@@ -638,8 +506,6 @@ static void test_slow_index_two(void **state)
     }
     end(&r);
 }
-
-/* @@ more @@ */
 
 int main(void)
 {
@@ -668,7 +534,6 @@ int main(void)
         cmocka_unit_test(test_steps_do_not_resonate),
         cmocka_unit_test(test_tiny_sample_interval),
         cmocka_unit_test(test_slow_index_two),
-        /* @@ list @@ */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,118 +1,6 @@
 /* Runs of small model texts: events, when-clauses, initial equations, aliases, orders of
  * derivatives, and what is said when a run fails. Expected values are formulas. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "daedal.h"
-
-enum { MOST_VALUES = 64, MESSAGES = 4096 };
-
-/* ---- one run ------------------------------------------------------------------------------ */
-
-typedef struct run {
-    dae_problem *problem;
-    dae_solver *solver;
-    dae_diag diag;
-    double values[MOST_VALUES];
-    char messages[MESSAGES];
-    int events;
-} run;
-
-static void note(const char *text, void *user)
-{
-    run *r = user;
-    size_t used = strlen(r->messages);
-    snprintf(r->messages + used, MESSAGES - used, "%s\n", text);
-}
-
-static dae_status load(run *r, const char *text)
-{
-    memset(r, 0, sizeof *r);
-    return dae_problem_from_model(
-        &(dae_model){.text = text, .file = "m.mo", .engine = DAE_ENGINE_TAPE}, &r->problem,
-        &r->diag);
-}
-
-static dae_status begin(run *r, const char *text)
-{
-    dae_status status = load(r, text);
-    if (status != DAE_OK) print_error("%s\n", r->diag.text);
-    assert_int_equal(status, DAE_OK);
-    dae_options options = dae_options_default();
-    options.rtol = 1e-9;
-    options.atol = 1e-12;
-    options.message = note;
-    options.user = r;
-    assert_int_equal(dae_solver_new(r->problem, &options, &r->solver, &r->diag), DAE_OK);
-    return dae_solver_start(r->solver, 0.0, NULL, NULL);
-}
-
-static dae_status step_to(run *r, double tend)
-{
-    dae_status status;
-    while ((status = dae_solver_step(r->solver, tend)) > 0) r->events += status == DAE_EVENT;
-    return status;
-}
-
-static double value(run *r, const char *name)
-{
-    int i = dae_problem_find_variable(r->problem, name);
-    if (i < 0) print_error("no variable %s\n", name);
-    assert_true(i >= 0 && i < MOST_VALUES);
-    double t = dae_solver_time(r->solver);
-    assert_int_equal(dae_solver_variables(r->solver, t, r->values), DAE_OK);
-    return r->values[i];
-}
-
-static void end(run *r)
-{
-    dae_solver_free(r->solver);
-    dae_problem_free(r->problem);
-}
-
-static void expect_near(run *r, const char *name, double expected, double tolerance, int line)
-{
-    double found = value(r, name);
-    if (fabs(found - expected) <= tolerance) return;
-    print_error("line %d: %s = %.17g, not %.17g\n", line, name, found, expected);
-    fail();
-}
-#define NEAR(name, expected) expect_near(&r, name, expected, 1e-7, __LINE__)
-#define EXACTLY(name, expected) expect_near(&r, name, expected, 0.0, __LINE__)
-
-/* All of a|b|c in the text. */
-static void expect_words(const char *text, const char *words, int line)
-{
-    char copy[512];
-    snprintf(copy, sizeof copy, "%s", words);
-    for (char *word = strtok(copy, "|"); word; word = strtok(NULL, "|"))
-        if (!strstr(text, word)) {
-            print_error("line %d: no \"%s\" in: %s\n", line, word, text);
-            fail();
-        }
-}
-#define WORDS(text, words) expect_words(text, words, __LINE__)
-
-static void expect_ok(run *r, dae_status status, int line)
-{
-    if (status == DAE_OK) return;
-    print_error("line %d: %s: %s\n", line, dae_status_name(status),
-                r->solver ? dae_solver_diag(r->solver)->text : r->diag.text);
-    fail();
-}
-#define OK(status) expect_ok(&r, status, __LINE__)
-
-/* Declarations and equations between "model M" and "end M". */
-#define MODEL(body) "model M\n" body "\nend M;\n"
+#include "model_run.h"
 
 /* ---- relations ---------------------------------------------------------------------------- */
 
@@ -318,8 +206,8 @@ static void test_bad_sample(void **state)
     assert_int_equal(begin(&r, MODEL("parameter Real h = -1;\nInteger k(start=0);\nequation\n"
                                      "when sample(0, h) then\n  k = pre(k) + 1;\nend when;")),
                      DAE_ERR_ARGUMENT);
-    WORDS(dae_solver_diag(r.solver)->text, "m.mo:5|sample(0, -1)|positive");
-    assert_int_equal(dae_solver_diag(r.solver)->line, 5);
+    WORDS(diag_of(&r)->text, "m.mo:5|sample(0, -1)|positive");
+    assert_int_equal(diag_of(&r)->line, 5);
     end(&r);
 }
 
@@ -476,15 +364,15 @@ static void test_terminate(void **state)
     OK(status);
     assert_int_equal(last, DAE_EVENT);
     assert_true(fabs(dae_solver_time(r.solver) - 0.5) < 1e-9);
-    WORDS(dae_solver_diag(r.solver)->text, "m.mo:7|terminated|full at 0.5");
-    assert_int_equal(dae_solver_diag(r.solver)->line, 7);
+    WORDS(diag_of(&r)->text, "m.mo:7|terminated|full at 0.5");
+    assert_int_equal(diag_of(&r)->line, 7);
     NEAR("x", 4.0); /* values after the event */
     end(&r);
     OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nequation\nder(x) = 1;\n"
                        "when initial() then\n  terminate(\"at once\");\nend when;")));
     OK(dae_solver_step(r.solver, 1.0));
     assert_true(dae_solver_time(r.solver) == 0.0);
-    WORDS(dae_solver_diag(r.solver)->text, "at once");
+    WORDS(diag_of(&r)->text, "at once");
     end(&r);
 }
 
@@ -522,7 +410,7 @@ static void test_assertions(void **state)
     OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nequation\nder(x) = 1;\n"
                        "when x > 0.5 then\n  assert(x < 0, \"in a clause\");\nend when;")));
     assert_int_equal(step_to(&r, 1.0), DAE_ERR_ASSERT);
-    WORDS(dae_solver_diag(r.solver)->text, "m.mo:6|in a clause");
+    WORDS(diag_of(&r)->text, "m.mo:6|in a clause");
     end(&r);
 }
 
@@ -536,9 +424,9 @@ static void test_event_iteration_without_end(void **state)
     assert_int_equal(begin(&r, MODEL("Real x(start=0, fixed=true);\nBoolean flip(start=false);\n"
                                      "equation\nder(x) = 1;\nflip = not pre(flip);")),
                      DAE_ERR_EVENT);
-    WORDS(dae_solver_diag(r.solver)->text, "does not settle|flip (m.mo:3)");
-    assert_string_equal(dae_solver_diag(r.solver)->variable_name, "flip");
-    assert_int_equal(dae_solver_diag(r.solver)->line, 3);
+    WORDS(diag_of(&r)->text, "does not settle|flip (m.mo:3)");
+    assert_string_equal(diag_of(&r)->variable_name, "flip");
+    assert_int_equal(diag_of(&r)->line, 3);
     end(&r);
 }
 
@@ -549,8 +437,8 @@ static void test_chattering(void **state)
     OK(begin(&r, MODEL("Real x(start=1, fixed=true);\nequation\n"
                        "der(x) = if x > 0 then -1 else 1;")));
     assert_int_equal(step_to(&r, 2.0), DAE_ERR_EVENT);
-    WORDS(dae_solver_diag(r.solver)->text, "does not settle|relation at m.mo:4|hysteresis");
-    assert_true(fabs(dae_solver_diag(r.solver)->t - 1.0) < 1e-6);
+    WORDS(diag_of(&r)->text, "does not settle|relation at m.mo:4|hysteresis");
+    assert_true(fabs(diag_of(&r)->t - 1.0) < 1e-6);
     end(&r);
 }
 
@@ -563,8 +451,8 @@ static void test_accumulating_events(void **state)
                        "der(h) = v;\nder(v) = -2;\nwhen h <= 0 then\n"
                        "  reinit(v, -0.5*pre(v));\nend when;")));
     assert_int_equal(step_to(&r, 10.0), DAE_ERR_EVENT);
-    WORDS(dae_solver_diag(r.solver)->text, "1000 events without progress|m.mo:6");
-    assert_true(fabs(dae_solver_diag(r.solver)->t - 3.0) < 1e-5); /* 1 + 2 (1/2 + 1/4 + ..) */
+    WORDS(diag_of(&r)->text, "1000 events without progress|m.mo:6");
+    assert_true(fabs(diag_of(&r)->t - 3.0) < 1e-5); /* 1 + 2 (1/2 + 1/4 + ..) */
     end(&r);
 }
 
@@ -631,7 +519,7 @@ static void test_too_many_initial_equations(void **state)
     assert_int_equal(begin(&r, MODEL("Real x(start=1);\ninitial equation\nx = 2;\n2*x = 5;\n"
                                      "equation\nder(x) = -x;")),
                      DAE_ERR_INITIAL);
-    WORDS(dae_solver_diag(r.solver)->text, "contradict");
+    WORDS(diag_of(&r)->text, "contradict");
     end(&r);
 }
 
@@ -722,12 +610,12 @@ static void test_contradicting_fixed_values(void **state)
     assert_int_equal(begin(&r, MODEL("Real x(start=1, fixed=true);\nReal y(start=2, fixed=true);\n"
                                      "equation\nder(x) = 0;\nx = y;")),
                      DAE_ERR_INITIAL);
-    WORDS(dae_solver_diag(r.solver)->text, "x (m.mo:2)|y (m.mo:3)|contradicts");
+    WORDS(diag_of(&r)->text, "x (m.mo:2)|y (m.mo:3)|contradicts");
     end(&r);
     assert_int_equal(begin(&r, MODEL("Real x(start=1, fixed=true), y(start=2, fixed=true);\n"
                                      "equation\nder(x) = 0;\ny = 3*x;")),
                      DAE_ERR_INITIAL);
-    WORDS(dae_solver_diag(r.solver)->text, "m.mo:5|contradict");
+    WORDS(diag_of(&r)->text, "m.mo:5|contradict");
     end(&r);
     OK(begin(&r, MODEL("Real x(start=1, fixed=true), y(start=3, fixed=true);\n"
                        "equation\nder(x) = 0;\ny = 3*x;"))); /* too many, but they agree */
@@ -839,8 +727,8 @@ static void test_division_by_zero_at_start(void **state)
     dae_status status = begin(&r, MODEL("Real x(start=0, fixed=true), y;\nequation\n"
                                         "der(x) = 1;\ny = 1/x;"));
     assert_true(status < 0);
-    WORDS(dae_solver_diag(r.solver)->text, "m.mo:5");
-    assert_int_equal(dae_solver_diag(r.solver)->line, 5);
+    WORDS(diag_of(&r)->text, "m.mo:5");
+    assert_int_equal(diag_of(&r)->line, 5);
     end(&r);
 }
 
@@ -851,7 +739,7 @@ static void test_logarithm_of_a_negative_number_on_the_way(void **state)
     OK(begin(&r, MODEL("Real x(start=1, fixed=true), y;\nequation\n"
                        "der(x) = -1;\ny = noEvent(if x > 0.5 then x else log(-x)) \"loss\";")));
     assert_int_equal(step_to(&r, 2.0) < 0, true);
-    WORDS(dae_solver_diag(r.solver)->text, "loss (m.mo:5)|not help");
+    WORDS(diag_of(&r)->text, "loss (m.mo:5)|not help");
     assert_true(fabs(dae_solver_time(r.solver) - 0.5) < 1e-6);
     end(&r);
 }
@@ -863,7 +751,7 @@ static void test_bad_reinit(void **state)
     OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nequation\nder(x) = 1;\n"
                        "when x > 0.5 then\n  reinit(x, log(-x));\nend when;")));
     assert_int_equal(step_to(&r, 1.0), DAE_ERR_EVALUATION);
-    WORDS(dae_solver_diag(r.solver)->text, "reinit|x");
+    WORDS(diag_of(&r)->text, "reinit|x");
     end(&r);
 }
 
