@@ -610,12 +610,14 @@ dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
     const struct model_listing *l = s->base->model->listing;
     dae_status status = solver_check_point(s, t, "dae_solver_derivatives");
     if (status == DAE_OK) status = solver_point(s, t);
+    if (status == DAE_OK) reform_look(s, t, s->at_y, s->at_yp);
     for (int k = 0; status == DAE_OK && k < l->derivative_count; k++) {
         const model_derivative *d = &l->derivatives[k];
         model_place at = reform_place(s, d->unknown, !d->is_unknown);
-        values[k] = at.unknown < 0
-                        ? (double)NAN
-                        : d->sign * at.sign * (at.slope ? s->at_yp : s->at_y)[at.unknown];
+        double value = at.unknown < 0
+                           ? reform_seen(s, d->unknown, !d->is_unknown)
+                           : at.sign * (at.slope ? s->at_yp : s->at_y)[at.unknown];
+        values[k] = d->sign * value;
     }
     return status;
 }

@@ -87,9 +87,22 @@ static void see_through(const variant *v, double t, const double *y, const doubl
     if (f->seen_count == 0 || !yp) return;
     model_instance_run(v->instance, PROGRAMS, t, y, yp, NULL, v->seen);
     for (int k = 0; k < f->seen_count; k++) {
-        if (base_y) base_y[f->seen[k]] = v->seen[k];
-        if (base_yp) base_yp[f->seen[k]] = v->seen[f->seen_count + k];
+        int i = f->seen[k];
+        if (base_y && f->value[i] != EXPR_NONE) base_y[i] = v->seen[k];
+        if (base_yp && f->value_slope[i] != EXPR_NONE) base_yp[i] = v->seen[f->seen_count + k];
     }
+}
+
+double reform_seen(const dae_solver *s, int i, bool slope)
+{
+    const variant *v = s->reform->current;
+    int k = v->form->seen_at[i];
+    return k < 0 ? (double)NAN : v->seen[slope ? v->form->seen_count + k : k];
+}
+
+void reform_look(const dae_solver *s, double t, const double *y, const double *yp)
+{
+    if (reform_active(s)) see_through(s->reform->current, t, y, yp, NULL, NULL);
 }
 
 void reform_to_base(const dae_solver *s, double t, const double *y, const double *yp,
@@ -264,7 +277,7 @@ static dae_status rewrite_for_method(dae_solver *s, const analysed *a, const equ
                  s->diag.text);
     }
     if (forms & FORM_QUASILINEAR) {
-        status = formulate_quasilinear_form(a, y, &s->diag);
+        status = formulate_quasilinear_form(a, at, y, &s->diag);
         if (status != DAE_ERR_UNSUPPORTED) return status;
         snprintf(reasons[1], sizeof reasons[1], " They are not quasilinear: %.400s.", s->diag.text);
     }
@@ -325,7 +338,7 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
         formulated_free(&y);
         return status;
     }
-    bool all = f ? strcmp(f->name, "dummy") == 0 : y.plan->form == FORM_QUASILINEAR;
+    bool all = f && strcmp(f->name, "dummy") == 0; /* the one that has all levels */
     if (!all) status = formulate_dummy(&a->reduced, &levels, &s->diag);
     if (status != DAE_OK) {
         formulated_free(&y);
@@ -733,6 +746,25 @@ static void tag_starts(const dae_solver *s, dae_tag *tag)
     }
 }
 
+/* given = values of the levels' unknowns where the form that is integrated sees through them, as
+ * far as the model has a name for them; what has none is free. False: memory. */
+static bool give_seen(const dae_solver *s, dae_tag *tag, double *given)
+{
+    const model_form *here = s->reform->current->form, *f = all_levels(here);
+    double *base = here->seen_count > 0 ? base_values(s) : NULL;
+    if (here->seen_count == 0) return true;
+    for (int i = 0; base && i < f->n; i++) {
+        int model = f->formulated->set.model[i];
+        if (here->level_place[i].unknown >= 0) continue;
+        if (model >= 0)
+            given[i] = base[model];
+        else
+            tag[i] = DAE_TAG_FREE;
+    }
+    dae_free(base);
+    return base;
+}
+
 /* At the start the attributes tell what is fixed and what is a guess; later values are kept where
  * they can be: those of all variables whose derivative the analysis knows. */
 static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *given)
@@ -879,6 +911,7 @@ static dae_status solve_levels(dae_solver *s, double t, bool initial)
                v->form->flat->parameter_count * sizeof(double));
         model_instance_prepare(v->levels);
         tag_values(s, initial, tag, given);
+        bool told = initial || give_seen(s, tag, given);
         size_values(s, given, scale, reach);
         if (!initial) rank_values(s, rank);
         vector_copy(n, given, u);
@@ -899,7 +932,7 @@ static dae_status solve_levels(dae_solver *s, double t, bool initial)
                                  .tolerance = 1e-12,
                                  .iterations = s->options.init_iterations,
                                  .rank = initial ? NULL : rank};
-        status = levels_solve(&system, &request, u, &report, &s->diag);
+        status = told ? levels_solve(&system, &request, u, &report, &s->diag) : out_of_memory(s);
         s->diag.t = t;
         if (status == DAE_OK) take_levels(s, u, work + 4 * n);
         if (status == DAE_ERR_INITIAL) append_aliases(s, &report);

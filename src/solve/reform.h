@@ -67,6 +67,9 @@ dae_status reform_watch(struct dae_solver *s);
 model_place reform_place(const struct dae_solver *s, int i, bool slope);
 /* The unknown of the base form that is unknown i of the present one; -1: none. */
 int reform_base_unknown(const struct dae_solver *s, int i);
+/* What has no place there: look at a point, then ask for its value, or slope. */
+void reform_look(const struct dae_solver *s, double t, const double *y, const double *yp);
+double reform_seen(const struct dae_solver *s, int i, bool slope);
 /* Values of the base form's unknowns from those of the variant at t; either output may be NULL, and
  * so may yp: then variables that the variant sees through are left 0. */
 void reform_to_base(const struct dae_solver *s, double t, const double *y, const double *yp,

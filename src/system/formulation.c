@@ -250,21 +250,80 @@ static void note_order(void *context, expr leaf)
     if (node->op == EXPR_VARIABLE && node->order > scan->highest) scan->highest = node->order;
 }
 
-/* x_j^(p) of a variable with a definition, if that needs no more than y and y'. */
-static expr defined_derivative(const formulated *f, int j, int p)
+static int compare_definitions(const void *a, const void *b)
 {
-    expr e = f->defined ? f->defined[j] : EXPR_NONE;
-    order_scan scan = {f->set.graph, 0};
-    for (; p > 0 && e != EXPR_NONE; p--) e = derive_time(f->set.graph, e);
-    if (e == EXPR_NONE || !graph_leaves(f->set.graph, &e, 1, note_order, &scan)) return EXPR_NONE;
-    return scan.highest <= 1 ? e : EXPR_NONE;
+    const definition *p = a, *q = b;
+    if (p->variable != q->variable) return p->variable < q->variable ? -1 : 1;
+    return (p->order > q->order) - (p->order < q->order);
+}
+
+bool formulated_define(formulated *f, int j, int p, expr value)
+{
+    int count = f->defined_count;
+    bool full = (count & (count + 1)) == 0; /* room for 1, 3, 7, .. */
+    if (full) {
+        definition *more = DAE_ARRAY(definition, 2 * count + 1);
+        if (!more) return false;
+        if (count > 0) memcpy(more, f->defined, (size_t)count * sizeof *more);
+        dae_free(f->defined);
+        f->defined = more;
+    }
+    for (; count > 0 && compare_definitions(&f->defined[count - 1], &(definition){j, p, 0}) > 0;
+         count--)
+        f->defined[count] = f->defined[count - 1];
+    f->defined[count] = (definition){j, p, value};
+    f->defined_count++;
+    return value != EXPR_NONE;
+}
+
+expr formulated_definition(const formulated *f, int j, int p)
+{
+    definition key = {j, p, EXPR_NONE};
+    if (f->defined_count == 0) return EXPR_NONE;
+    const definition *found =
+        bsearch(&key, f->defined, (size_t)f->defined_count, sizeof key, compare_definitions);
+    return found ? found->value : EXPR_NONE;
+}
+
+typedef struct slope_map {
+    const formulated *f;
+    const unknown_index *index;
+} slope_map;
+
+/* y_i' is another unknown, if there is one that stands for it. */
+static expr map_slope(void *context, graph *g, expr leaf)
+{
+    const slope_map *map = context;
+    const formulated *f = map->f;
+    const expr_node node = *graph_node(g, leaf);
+    if (node.op != EXPR_VARIABLE || node.order != 1 || f->variable[node.index] < 0) return leaf;
+    int u = unknown_index_at(map->index, f->variable[node.index], f->order[node.index] + 1);
+    if (u < 0) return leaf;
+    expr e = graph_variable(g, u, 0);
+    return f->sign[u] * f->sign[node.index] > 0 ? e : graph_unary(g, EXPR_NEG, e);
+}
+
+/* x_j^(p) by its definition, or by the derivative of that of x_j^(p-1), if that needs no more than
+ * y and y'. */
+static expr defined_derivative(const formulated *f, const unknown_index *index, int j, int p)
+{
+    graph *g = f->set.graph;
+    expr e = formulated_definition(f, j, p);
+    if (e != EXPR_NONE) return e;
+    e = p > 0 ? formulated_definition(f, j, p - 1) : EXPR_NONE;
+    if (e != EXPR_NONE) e = derive_time(g, e);
+    order_scan scan = {g, 0};
+    if (e == EXPR_NONE || !graph_leaves(g, &e, 1, note_order, &scan)) return EXPR_NONE;
+    slope_map map = {f, index};
+    return scan.highest <= 1 ? graph_substitute(g, e, map_slope, &map) : EXPR_NONE;
 }
 
 expr formulated_derivative(const formulated *f, const unknown_index *index, int j, int p)
 {
     int here = unknown_index_at(index, j, p), below = unknown_index_at(index, j, p - 1);
     int i = here >= 0 ? here : below;
-    if (i < 0) return defined_derivative(f, j, p);
+    if (i < 0 || formulated_definition(f, j, p) != EXPR_NONE)
+        return defined_derivative(f, index, j, p);
     expr e = graph_variable(f->set.graph, i, here >= 0 ? 0 : 1);
     return f->sign[i] > 0 ? e : graph_unary(f->set.graph, EXPR_NEG, e);
 }

@@ -24,6 +24,12 @@ typedef struct kinematic {
     int stage; /* order of y_unknown less d_j: -1 for the derivative below the highest, .. */
 } kinematic;
 
+/* x_variable^(order) is no unknown, but an expression over y and y'. */
+typedef struct definition {
+    int variable, order;
+    expr value;
+} definition;
+
 /* F(t, y, y') = 0. Rows are over VARIABLE(i, 0) = y_i and VARIABLE(i, 1) = y'_i. */
 typedef struct formulated {
     equation_set set; /* n unknowns; m rows, m = n unless states are chosen, or for forms that no
@@ -37,11 +43,11 @@ typedef struct formulated {
     bool *hidden;         /* n: not in the error test, as no variable of the model; owned */
     kinematic *candidate; /* n - m of these complete the system (dummy derivatives); owned */
     int candidates;
-    arena *texts;      /* names made here; owned */
-    expr *defined;     /* n of the analysed set: x_j that is no unknown, but this expression over y
-                          and y'; EXPR_NONE: not so. Owned, NULL: there are none */
+    arena *texts;        /* names made here; owned */
+    definition *defined; /* what is seen through, sorted; owned */
+    int defined_count;
     struct form_plan *plan; /* of a form beside this one (system/model_forms.h); owned, or NULL */
-    const char *needs; /* method that this form is for, where BDF will not do; NULL: none */
+    const char *needs;      /* method that this form is for, where BDF will not do; NULL: none */
 } formulated;
 
 void formulated_free(formulated *f); /* leaves it zeroed */
@@ -89,6 +95,10 @@ typedef struct unknown_index {
 bool unknown_index_new(unknown_index *index, const analysed *a, const formulated *f);
 void unknown_index_free(unknown_index *index);
 int unknown_index_at(const unknown_index *index, int j, int p); /* -1: none */
+/* Note that x_j^(p) is `value`, over y and y'; false: memory. */
+bool formulated_define(formulated *f, int j, int p, expr value);
+/* The definition of x_j^(p) itself; EXPR_NONE: there is none. */
+expr formulated_definition(const formulated *f, int j, int p);
 /* x_j^(p) as an expression of y and y'; EXPR_NONE if it is not within reach, or memory. */
 expr formulated_derivative(const formulated *f, const unknown_index *index, int j, int p);
 /* e over the analysed set, in terms of y and y'. */

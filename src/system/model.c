@@ -1184,6 +1184,7 @@ void model_form_free(model_form *f)
     dae_free(f->value);
     dae_free(f->value_slope);
     dae_free(f->seen);
+    dae_free(f->seen_at);
     dae_free(f->alias);
     dae_free(f->unknown_variable);
     dae_free(f->unknown_order);

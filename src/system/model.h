@@ -94,16 +94,17 @@ typedef struct model_form {
     int rows;                      /* compiled equations; kinematic ones complete them to n */
     model_place *place;            /* per unknown of base: where it is, */
     model_place *place_slope;      /* and its derivative; owned */
-    expr *value;       /* per unknown of base that has no place: what it is over y and y', */
-    expr *value_slope; /* and its derivative, EXPR_NONE if out of reach; owned */
-    int *seen;         /* those unknowns of base: program 0 of `more` has their values, then */
-    int seen_count;    /* their slopes; owned */
+    expr *value;         /* per unknown of base that has no place: what it is over y and y', */
+    expr *value_slope;   /* and its derivative, EXPR_NONE if out of reach; owned */
+    int *seen;           /* those unknowns of base: program 0 of `more` has their values, then */
+    int seen_count;      /* their slopes; owned */
+    int *seen_at;        /* per unknown of base: where it is in `seen`, or -1; owned */
     model_program *more; /* behind the others: that one, and those of a form; owned */
     int more_count;
-    analysed *analysed;            /* owned, unless analysed_borrowed */
-    formulated *formulated;        /* owned */
-    struct model_form *levels;     /* the variant with all levels, whose initial system is that of
-                                      this one, too; owned, NULL: this one has them all */
+    analysed *analysed;        /* owned, unless analysed_borrowed */
+    formulated *formulated;    /* owned */
+    struct model_form *levels; /* the variant with all levels, whose initial system is that of
+                                  this one, too; owned, NULL: this one has them all */
     bool analysed_borrowed;
     model_place *level_place;    /* with levels: per unknown of levels, where it is here, */
     model_place *of_level;       /* per unknown here: where it is there, */
@@ -143,11 +144,11 @@ enum { MOST_PROGRAMS = 16 };
 
 typedef struct model_instance {
     const model_form *form;
-    double *parameters, *memory; /* owned */
-    double *work;                /* of all programs, owned */
-    double *work_of[MOST_PROGRAMS]; /* per program: residual, jacobian, crossing, .. */
-    double *jacobian_values;     /* owned */
-    native_module *native;       /* owned; NULL: the tape runs */
+    double *parameters, *memory;             /* owned */
+    double *work;                            /* of all programs, owned */
+    double *work_of[MOST_PROGRAMS];          /* per program: residual, jacobian, crossing, .. */
+    double *jacobian_values;                 /* owned */
+    native_module *native;                   /* owned; NULL: the tape runs */
     native_function function[MOST_PROGRAMS]; /* its programs */
     /* A variant with a choice of states: the choice, and the pattern that goes with it. Owned. */
     selection *selection;

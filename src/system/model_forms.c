@@ -160,7 +160,8 @@ static int factor_leading(model_forms *w, const double *values)
     return form_solver_factor(&w->solver, values) == LINEAR_OK ? 0 : 1;
 }
 
-/* The program of f runs, and E is factored; values of f, right-hand sides among them: w->out + .. */
+/* The program of f runs, and E is factored; values of f, right-hand sides among them: w->out + ..
+ */
 static int run_implicit(model_forms *w, const dae_hessenberg_point *at, const double **f)
 {
     run(w, HESSENBERG_F, at->t, at->y, at->z, at->u, w->out);

@@ -15,22 +15,22 @@ typedef struct search {
     const analysed *a;
     const equation_point *at;
     graph *g;
-    int *highest;  /* n: derivative of x_j anywhere */
-    int *uses;     /* n: rows that x_j appears in */
-    expr *value;   /* n: definition, or EXPR_NONE */
-    bool *defines; /* m */
-    expr *row;     /* m: residuals, definitions seen through */
-    int *dynamic, *constraint, *implicit;    /* rows by what they are, m each */
+    int *highest;                         /* n: derivative of x_j anywhere */
+    int *uses;                            /* n: rows that x_j appears in */
+    expr *value;                          /* n: definition, or EXPR_NONE */
+    bool *defines;                        /* m */
+    expr *row;                            /* m: residuals, definitions seen through */
+    int *dynamic, *constraint, *implicit; /* rows by what they are, m each */
     int dynamics, constraints, implicits;
-    int *lead;     /* differential variables, n */
-    int *z, *u;    /* algebraic ones, n */
+    int *lead;  /* differential variables, n */
+    int *z, *u; /* algebraic ones, n */
     int leads, algebraics;
     int ny;
 } search;
 
 static void search_free(search *s)
 {
-    void *const blocks[] = {s->highest, s->uses,     s->value, s->defines, s->row, s->dynamic,
+    void *const blocks[] = {s->highest,    s->uses,     s->value, s->defines, s->row, s->dynamic,
                             s->constraint, s->implicit, s->lead,  s->z,       s->u};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
 }
@@ -385,8 +385,8 @@ static expr right_side(const search *s, const formulated *f, const unknown_index
 /* What is found out about f before its program. */
 typedef struct slopes {
     entry_list E;
-    int *from;     /* explicit: the row of leading derivative k */
-    expr *f;       /* ny; implicit: right-hand side k where leading derivative k is */
+    int *from; /* explicit: the row of leading derivative k */
+    expr *f;   /* ny; implicit: right-hand side k where leading derivative k is */
     bool explicit;
 } slopes;
 
@@ -468,8 +468,7 @@ static bool build_constraints(const search *s, const formulated *f, const unknow
          form_block_new(&p->block[BLOCK_K_U], s->g, s->implicits, s->implicits, &k_u) &&
          form_program_block(&p->program[HESSENBERG_G_Y], &p->block[BLOCK_G_Y]) &&
          form_program_block(&p->program[HESSENBERG_K_U], &p->block[BLOCK_K_U]) &&
-         time_derivatives(s->g, g->e, s->constraints, p->program[HESSENBERG_G_T].e,
-                          &p->autonomous);
+         time_derivatives(s->g, g->e, s->constraints, p->program[HESSENBERG_G_T].e, &p->autonomous);
     entry_list_free(&g_y);
     entry_list_free(&k_u);
     return ok;
@@ -496,7 +495,7 @@ static bool build(search *s, slopes *w, formulated *f)
     unknown_index index = {0};
     int n = s->ny + s->constraints + s->implicits;
     bool ok = formulated_new(f, s->a, n, n, 0) && name_unknowns(s, f) &&
-              unknown_index_new(&index, s->a, f) && formulated_define(f, s->a, &index, s->value);
+              unknown_index_new(&index, s->a, f) && note_definitions(f, s->a, &index, s->value);
     if (ok) order_rows(s, w);
     ok = ok && build_rows(s, &index, f);
     if (ok) f->plan = make_plan(s, f, &index, w);

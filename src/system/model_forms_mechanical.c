@@ -28,8 +28,9 @@ static dae_status find_form(const analysed *a, const equation_point *at, mechani
                       a->set.row[m->other_row[m->explicit_count]].name);
     for (int k = 0; k < m->nlambda; k++)
         if (!m->steady[k])
-            return refuse(diag, "%s does not act along the gradient of its constraint up to a "
-                                "constant factor",
+            return refuse(diag,
+                          "%s does not act along the gradient of its constraint up to a "
+                          "constant factor",
                           a->set.name[m->lambda[k]]);
     return DAE_OK;
 }
@@ -99,13 +100,11 @@ static bool build_blocks(const mechanical *m, const formulated *f, const unknown
     bool ok = true;
     for (int k = 0; ok && k < m->M.count; k++) {
         const mechanical_entry *e = &m->M.entry[k];
-        ok = entry_add(&M, e->row, e->column,
-                       scaled(f, index, m->nq, m->scale[e->row], e->value));
+        ok = entry_add(&M, e->row, e->column, scaled(f, index, m->nq, m->scale[e->row], e->value));
     }
     for (int k = 0; ok && k < m->G.count; k++) {
         const mechanical_entry *e = &m->G.entry[k];
-        ok = entry_add(&G, e->row, e->column,
-                       scaled(f, index, m->nq, m->factor[e->row], e->value));
+        ok = entry_add(&G, e->row, e->column, scaled(f, index, m->nq, m->factor[e->row], e->value));
     }
     ok = ok && form_block_new(&p->block[BLOCK_M], g, m->nq, m->nq, &M) &&
          form_block_new(&p->block[BLOCK_G], g, m->nlambda, m->nq, &G);
@@ -191,7 +190,7 @@ static bool build(const analysed *a, const mechanical *m, formulated *f)
     int n = 2 * m->nq + m->nlambda;
     expr *value = definitions(a, m);
     bool ok = value && formulated_new(f, a, n, n, 0) && name_unknowns(a, m, f) &&
-              unknown_index_new(&index, a, f) && formulated_define(f, a, &index, value) &&
+              unknown_index_new(&index, a, f) && note_definitions(f, a, &index, value) &&
               build_rows(a, m, &index, f);
     if (ok) f->plan = make_plan(m, f, &index);
     unknown_index_free(&index);

@@ -12,7 +12,7 @@ typedef struct entry_list {
     struct list_entry {
         int row, column;
         expr value;
-    } *entry; /* owned */
+    } * entry; /* owned */
 } entry_list;
 
 bool entry_add(entry_list *list, int row, int column, expr value); /* false: memory */
@@ -42,8 +42,8 @@ bool see_through_definitions(graph *g, int n, expr *value);
 expr put_definitions(graph *g, const expr *value, expr e);
 
 /* Note definitions in f, over its unknowns; value: n of the analysed set, EXPR_NONE where none. */
-bool formulated_define(formulated *f, const analysed *a, const unknown_index *index,
-                       const expr *value);
+bool note_definitions(formulated *f, const analysed *a, const unknown_index *index,
+                      const expr *value);
 
 /* The unknown is x_j^(p) itself, whatever sign a variable of the model gives it. */
 bool formulated_stands_plainly(formulated *f, const analysed *a, int i, int j, int p);

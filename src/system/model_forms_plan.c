@@ -236,17 +236,15 @@ bool see_through_definitions(graph *g, int n, expr *value)
     return true;
 }
 
-bool formulated_define(formulated *f, const analysed *a, const unknown_index *index,
-                       const expr *value)
+bool note_definitions(formulated *f, const analysed *a, const unknown_index *index,
+                      const expr *value)
 {
-    f->defined = DAE_ARRAY(expr, a->set.n);
-    for (int j = 0; f->defined && j < a->set.n; j++) {
+    for (int j = 0; j < a->set.n; j++) {
         if (value[j] == EXPR_NONE) continue;
         expr e = formulated_expression(f, index, value[j]);
-        if (e == EXPR_NONE) return false;
-        f->defined[j] = e;
+        if (e == EXPR_NONE || !formulated_define(f, j, 0, e)) return false;
     }
-    return f->defined;
+    return true;
 }
 
 bool formulated_stands_plainly(formulated *f, const analysed *a, int i, int j, int p)

@@ -15,7 +15,7 @@ static model_place place_of(const formulated *y, const unknown_index *index, int
 {
     int here = unknown_index_at(index, j, p), below = unknown_index_at(index, j, p - 1);
     int i = here >= 0 ? here : below;
-    if (i < 0) return (model_place){-1, false, 1};
+    if (i < 0 || formulated_definition(y, j, p) != EXPR_NONE) return (model_place){-1, false, 1};
     return (model_place){i, here < 0, (signed char)(sign * y->sign[i])};
 }
 
@@ -25,7 +25,8 @@ static void note_place(model_form *f, const unknown_index *index, int unknown, i
     const formulated *y = f->formulated;
     f->place[unknown] = place_of(y, index, j, p, sign);
     f->place_slope[unknown] = place_of(y, index, j, p + 1, sign);
-    if (f->place_slope[unknown].unknown < 0) { /* beyond reach: the slope of the unknown itself */
+    bool defined = formulated_definition(y, j, p + 1) != EXPR_NONE;
+    if (f->place_slope[unknown].unknown < 0 && !defined) { /* beyond reach: its own slope */
         f->place_slope[unknown] = f->place[unknown];
         f->place_slope[unknown].slope = true;
     }
@@ -36,13 +37,16 @@ static bool note_seen(model_form *f, const unknown_index *index, int unknown, in
                       int sign)
 {
     graph *g = f->flat->graph;
-    if (f->place[unknown].unknown >= 0 || !f->formulated->defined) return true;
-    expr e = formulated_derivative(f->formulated, index, j, p);
-    if (e == EXPR_NONE) return !graph_failed(g);
-    expr slope = formulated_derivative(f->formulated, index, j, p + 1);
-    f->value[unknown] = sign > 0 ? e : graph_unary(g, EXPR_NEG, e);
-    f->value_slope[unknown] =
-        sign > 0 || slope == EXPR_NONE ? slope : graph_unary(g, EXPR_NEG, slope);
+    bool here = f->place[unknown].unknown < 0, slope = f->place_slope[unknown].unknown < 0;
+    expr e[2] = {EXPR_NONE, EXPR_NONE};
+    if (f->formulated->defined_count == 0 || !(here || slope)) return true;
+    for (int k = 0; k < 2; k++) {
+        e[k] = formulated_derivative(f->formulated, index, j, p + k);
+        if (e[k] != EXPR_NONE && sign < 0) e[k] = graph_unary(g, EXPR_NEG, e[k]);
+    }
+    f->value[unknown] = here ? e[0] : EXPR_NONE;
+    f->value_slope[unknown] = slope || here ? e[1] : EXPR_NONE;
+    f->seen_at[unknown] = f->seen_count;
     f->seen[f->seen_count++] = unknown;
     return !graph_failed(g);
 }
@@ -56,10 +60,13 @@ static bool find_places(model_form *f)
     f->value = DAE_ARRAY(expr, f->base->n);
     f->value_slope = DAE_ARRAY(expr, f->base->n);
     f->seen = DAE_ARRAY(int, f->base->n);
-    bool ok = f->place && f->place_slope && f->value && f->value_slope && f->seen &&
+    f->seen_at = DAE_ARRAY(int, f->base->n);
+    bool ok = f->place && f->place_slope && f->value && f->value_slope && f->seen && f->seen_at &&
               unknown_index_new(&index, f->analysed, f->formulated);
-    for (int i = 0; ok && i < f->base->n; i++)
+    for (int i = 0; ok && i < f->base->n; i++) {
         f->place[i] = f->place_slope[i] = (model_place){-1, false, 1};
+        f->seen_at[i] = -1;
+    }
     for (int j = 0; ok && j < set->n; j++)
         if (set->model[j] >= 0) note_place(f, &index, set->model[j], j, 0, 1);
     for (int k = 0; ok && k < set->synonym_count; k++) {
@@ -193,8 +200,8 @@ static bool compile_seen(model_form *f, model_program *p)
     int count = f->seen_count;
     expr *e = DAE_ARRAY(expr, 2 * (size_t)count), zero = graph_constant(f->flat->graph, 0.0);
     for (int k = 0; e && k < count; k++) {
-        expr slope = f->value_slope[f->seen[k]];
-        e[k] = f->value[f->seen[k]];
+        expr here = f->value[f->seen[k]], slope = f->value_slope[f->seen[k]];
+        e[k] = here == EXPR_NONE ? zero : here;
         e[count + k] = slope == EXPR_NONE ? zero : slope;
     }
     bool ok = e && build_program(f, p, e, 2 * (size_t)count);
