@@ -231,6 +231,14 @@ static bool lost_rank(dae_solver *s)
     return told;
 }
 
+/* The same as a warning, where the run may still succeed. */
+static void tell_doubt(dae_solver *s, const variant *v)
+{
+    char text[DAE_TEXT_SIZE + 20];
+    snprintf(text, sizeof text, "warning: %s", v->doubt);
+    hybrid_tell(s, text);
+}
+
 dae_status reform_explain(dae_solver *s, dae_status status)
 {
     bool singular =
@@ -805,6 +813,18 @@ static void size_values(const dae_solver *s, const double *given, double *scale,
     }
 }
 
+/* States without a start value begin at 0 where they can: before algebraic variables, behind all
+ * that was said. */
+static void prefer_states(const dae_solver *s, dae_tag *tag, double *reach)
+{
+    const model_form *f = all_levels(s->reform->current->form);
+    for (int i = 0; i < f->n; i++) {
+        if (tag[i] != DAE_TAG_FREE || !f->differential[i]) continue;
+        tag[i] = DAE_TAG_GUESS;
+        reach[i] *= 1e3;
+    }
+}
+
 /* Unknown i is x_j^(p): rank p - d_j, so that positions come before velocities and those before
  * accelerations. */
 static void rank_values(const dae_solver *s, int *rank)
@@ -913,7 +933,10 @@ static dae_status solve_levels(dae_solver *s, double t, bool initial)
         tag_values(s, initial, tag, given);
         bool told = initial || give_seen(s, tag, given);
         size_values(s, given, scale, reach);
-        if (!initial) rank_values(s, rank);
+        if (initial)
+            prefer_states(s, tag, reach);
+        else
+            rank_values(s, rank);
         vector_copy(n, given, u);
         level_system system = {.n = n,
                                .m = rows,
@@ -1053,6 +1076,7 @@ dae_status reform_begin(dae_solver *s, double t, bool initial)
     dae_status status = solve_levels(s, t, initial);
     if (status == DAE_OK && !v->runs_base && v->doubt[0]) return seek_array(s, t, initial);
     if (status == DAE_OK && v->runs_base) {
+        if (v->doubt[0] && initial) tell_doubt(s, v);
         status = reform_return(s);
         return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
     }

@@ -51,6 +51,23 @@ static bool allocate_work(dae_solver *s)
            s->jumps && s->extent;
 }
 
+static void drop_viewer(dae_solver *s)
+{
+    initializer_free(s->viewer);
+    iteration_free(&s->view);
+    s->viewer = NULL;
+    s->view = (iteration){0};
+}
+
+initializer *solver_viewer(dae_solver *s)
+{
+    if (s->viewer) return s->viewer;
+    if (iteration_new(&s->view, &s->eval, &s->options, NULL) != DAE_OK ||
+        initializer_new(&s->viewer, &s->eval, &s->view, &s->options, NULL) != DAE_OK)
+        drop_viewer(s);
+    return s->viewer;
+}
+
 /* Build the rooms that depend on the problem, lowest first. */
 static dae_status furnish(dae_solver *s, dae_diag *diag)
 {
@@ -68,6 +85,8 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     status = initializer_new(&s->init, &s->eval, &s->matrix, &s->options, diag);
     if (status != DAE_OK) return status;
+    if (s->options.project_output && !solver_viewer(s))
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     if (s->problem->form.n_events > 0)
         status = event_finder_new(&s->events, &s->eval, s->options.event_tolerance, diag);
     s->finest_rtol = finest_rtol(&s->options, s->n);
@@ -90,8 +109,7 @@ static void unfurnish(dae_solver *s)
 {
     if (s->context.cache && s->method->cache_free) s->method->cache_free(s->context.cache);
     s->context.cache = NULL;
-    if (s->context.cache) s->method->cache_free(s->context.cache);
-    s->context.cache = NULL;
+    drop_viewer(s);
     event_finder_free(s->events);
     initializer_free(s->init);
     newton_free(&s->newton);
@@ -137,8 +155,11 @@ dae_status solver_repattern(dae_solver *s, const dae_problem *problem)
     s->problem = s->eval.problem = problem;
     iteration_free(&s->matrix);
     s->matrix = (iteration){0};
+    drop_viewer(s);
     dae_status status = iteration_new(&s->matrix, &s->eval, &s->options, &s->diag);
     newton_reset(&s->newton);
+    if (status == DAE_OK && s->options.project_output && !solver_viewer(s))
+        status = diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     return status;
 }
 

@@ -36,6 +36,8 @@ struct dae_solver {
     error_norm norm;
     newton newton;
     initializer *init;
+    iteration view;           /* matrices of the viewer, */
+    initializer *viewer;      /* which projects outputs: looking at a run must not change it */
     event_finder *events;     /* NULL if the problem has none */
     hybrid *hybrid;           /* discrete side of a model; NULL for callbacks */
     reform *reform;           /* variants of a model; NULL for callbacks */
@@ -95,6 +97,9 @@ bool solver_uses_forms(const dae_solver *s);
 bool solver_rewritten(const dae_solver *s);
 void solver_to_base(const dae_solver *s, double t, const double *y, const double *yp,
                     double *base_y, double *base_yp);
+
+/* What projects outputs, with matrices of its own; NULL: memory. */
+initializer *solver_viewer(dae_solver *s);
 
 /* solve/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);

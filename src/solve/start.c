@@ -257,7 +257,8 @@ static void drop_history(dae_solver *s)
 static dae_status forget_matrices(dae_solver *s)
 {
     s->eval.failure = (eval_failure){0};
-    if (iteration_reset(&s->matrix) == ITERATION_OK) return DAE_OK;
+    bool viewed = !s->viewer || iteration_reset(&s->view) == ITERATION_OK;
+    if (viewed && iteration_reset(&s->matrix) == ITERATION_OK) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the iteration matrix.");
 }
 

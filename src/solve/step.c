@@ -35,7 +35,9 @@ dae_status solver_point(dae_solver *s, double t)
     bool rough = s->norm.excused_count > 0; /* some variable cannot be interpolated */
     bool project = (s->options.project_output || rough) && !solver_uses_forms(s);
     if (!project || s->phase == PHASE_POISED) return DAE_OK;
-    eval_status status = initializer_project(s->init, t, s->t_new - s->t_old, s->kinds,
+    initializer *viewer = solver_viewer(s);
+    if (!viewer) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
+    eval_status status = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
                                              s->norm.weights, s->at_y, s->at_yp);
     return status == EVAL_STOP ? explain_evaluation(s, status) : DAE_OK;
 }

@@ -11,6 +11,10 @@
  * states that compete take turns at about 1; the gap between keeps them from taking turns often. */
 static const double WORST = 3.0;
 
+/* Multiplications of an elimination from which on a component counts as large, and from which on
+ * not even the first choice is one. */
+static const double LARGE = 1e6, HUGE_EFFORT = 1e9;
+
 /* A pivot this small against the largest of its component: the equations depend on each other. */
 static const double SINGULAR = 1e-12;
 
@@ -25,6 +29,9 @@ typedef struct component {
     int *depth;   /* per row: c_i */
     int *dummy;   /* columns by stage: dummy[s * rows ..]: the ones solved for at stage -1 - s */
     int stages;   /* largest c_i */
+    int *partner; /* per row: the column that it is solved for */
+    bool chosen;  /* a large one: partners were found by elimination */
+    bool large;   /* too large to be eliminated again and again: rows look after themselves */
     size_t first; /* its entries begin here */
     size_t entries;
 } component;
@@ -45,7 +52,7 @@ struct selection {
     double *value;                 /* of the entries */
     int *entry_row, *entry_column; /* local */
     double *matrix;                /* of the largest component */
-    int *pivot;
+    int *pivot, *row_at;
     bool *taken;
     bool *is_dummy; /* per column of the set and stage */
     int most_stages;
@@ -64,6 +71,7 @@ void selection_free(selection *s)
         dae_free(s->component[k].column);
         dae_free(s->component[k].depth);
         dae_free(s->component[k].dummy);
+        dae_free(s->component[k].partner);
     }
     dae_free(s->component);
     dae_free(s->chosen);
@@ -78,6 +86,7 @@ void selection_free(selection *s)
     dae_free(s->entry_column);
     dae_free(s->matrix);
     dae_free(s->taken);
+    dae_free(s->row_at);
     dae_free(s->pivot);
     dae_free(s->is_dummy);
     dae_free(s->culprit);
@@ -147,24 +156,29 @@ static bool allocate_components(selection *s)
         q->depth = DAE_ARRAY(int, rows);
         q->column = DAE_ARRAY(int, columns);
         q->dummy = DAE_ARRAY(int, rows *(size_t)q->stages);
-        if (!q->row || !q->depth || !q->column || !q->dummy) return false;
-        if (rows * columns > largest) largest = rows * columns;
+        q->partner = DAE_ARRAY(int, rows);
+        if (!q->row || !q->depth || !q->column || !q->dummy || !q->partner) return false;
+        bool eliminated = (double)rows * (double)rows * (double)columns <= HUGE_EFFORT;
+        if (eliminated && rows * columns > largest) largest = rows * columns;
         if (columns + rows > vector) vector = columns + rows;
         if (q->stages > s->most_stages) s->most_stages = q->stages;
         q->first = entries;
         entries += q->entries;
-        s->effort += (double)q->stages * (double)rows * (double)rows * (double)columns;
+        double effort = (double)q->stages * (double)rows * (double)rows * (double)columns;
+        q->large = effort > LARGE;
+        s->effort += q->large ? (double)q->entries : effort;
     }
     s->value = DAE_ARRAY(double, entries);
     s->entry_row = DAE_ARRAY(int, entries);
     s->entry_column = DAE_ARRAY(int, entries);
     s->matrix = DAE_ARRAY(double, largest);
     s->taken = DAE_ARRAY(bool, vector);
+    s->row_at = DAE_ARRAY(int, vector);
     s->pivot = DAE_ARRAY(int, vector);
     s->culprit = DAE_ARRAY(int, vector);
     s->is_dummy = DAE_ARRAY(bool, (size_t)s->columns *(size_t)(s->most_stages + 1));
-    return s->value && s->entry_row && s->entry_column && s->matrix && s->taken && s->culprit &&
-           s->pivot && s->is_dummy;
+    return s->value && s->entry_row && s->entry_column && s->matrix && s->taken && s->row_at &&
+           s->culprit && s->pivot && s->is_dummy;
 }
 
 /* Rows and columns into their components, rows of many differentiations first, so that the rows of
@@ -179,6 +193,7 @@ static void fill_components(selection *s, const structure *t, int *parent, const
             if (t->c[i] != depth) continue;
             component *q = &s->component[number[find_root(parent, i)]];
             q->row[q->rows] = i;
+            q->partner[q->rows] = s->local[t->match[i]];
             q->depth[q->rows++] = depth;
         }
 }
@@ -344,6 +359,7 @@ static int eliminate_columns(selection *s, const component *q, int rows, int *po
 {
     size_t ld = (size_t)q->rows;
     double largest = 0.0;
+    for (int r = 0; r < rows; r++) s->row_at[r] = r;
     for (int step = 0; step < rows; step++) {
         pivot_place at = find_pivot(s, q, step, rows, pool, limit, eager);
         largest = fmax(largest, at.size);
@@ -351,6 +367,9 @@ static int eliminate_columns(selection *s, const component *q, int rows, int *po
         int keep = pool[step];
         pool[step] = pool[at.k];
         pool[at.k] = keep;
+        int row = s->row_at[step];
+        s->row_at[step] = s->row_at[at.row];
+        s->row_at[at.row] = row;
         const double *pivot = s->matrix + ld * (size_t)pool[step];
         for (int k = 0; k < size; k++) swap_rows(s->matrix + ld * (size_t)pool[k], step, at.row);
         for (int k = step + 1; k < size; k++)
@@ -388,9 +407,78 @@ static void note_culprits(selection *s, const component *q, int rows)
     dae_free(A);
 }
 
+/* ---- large components: each row looks after itself ---- */
+
+/* Size of entry e as a pivot. */
+static double entry_size(const selection *s, const component *q, size_t e)
+{
+    int j = q->column[s->entry_column[e]];
+    return fabs(s->value[e]) * s->scale[j] * s->eager[j];
+}
+
+/* Let every row that has a much better column among its own and the free ones take it; the quality
+ * is how much better the best one is at worst. Entries come row by row. */
+static selection_status exchange_partners(selection *s, component *q, double *worst)
+{
+    memset(s->taken, 0, (size_t)q->columns * sizeof *s->taken);
+    for (int r = 0; r < q->rows; r++) s->taken[q->partner[r]] = true;
+    *worst = 1.0;
+    for (size_t e = q->first, end = q->first + q->entries; e < end;) {
+        int r = s->entry_row[e], best = q->partner[r];
+        double own = 0.0, most = 0.0;
+        for (; e < end && s->entry_row[e] == r; e++) {
+            int k = s->entry_column[e];
+            double size = entry_size(s, q, e);
+            if (!isfinite(size)) return SELECTION_NOT_FINITE;
+            if (k == q->partner[r]) own = size;
+            if (size > most && (k == q->partner[r] || !s->taken[k])) {
+                most = size;
+                best = k;
+            }
+        }
+        if (most == 0.0) {
+            s->culprit[0] = q->row[r];
+            s->culprits = 1;
+            return SELECTION_SINGULAR;
+        }
+        if (most > WORST * own) {
+            s->taken[q->partner[r]] = false;
+            s->taken[q->partner[r] = best] = true;
+        } else {
+            *worst = fmax(*worst, most / own);
+        }
+    }
+    for (int stage = 0; stage < q->stages; stage++)
+        memcpy(q->dummy + stage * q->rows, q->partner,
+               (size_t)stage_rows(q, stage) * sizeof *q->dummy);
+    return SELECTION_CHANGED;
+}
+
+/* The first choice of a large component: by elimination if that is bearable, else from the
+ * transversal, which is regular by structure. */
+static selection_status choose_large(selection *s, component *q)
+{
+    double effort = (double)q->rows * (double)q->rows * (double)q->columns, worst;
+    if (effort <= HUGE_EFFORT && !q->chosen) {
+        int *pool = s->pivot;
+        for (int k = 0; k < q->columns; k++) pool[k] = k;
+        if (!load_component(s, q)) return SELECTION_NOT_FINITE;
+        if (eliminate_columns(s, q, q->rows, pool, q->columns, q->columns, true) >= 0) {
+            note_culprits(s, q, q->rows);
+            return SELECTION_SINGULAR;
+        }
+        for (int r = 0; r < q->rows; r++) q->partner[s->row_at[r]] = pool[r];
+    }
+    q->chosen = true;
+    selection_status status = exchange_partners(s, q, &worst);
+    s->quality = fmax(s->quality, worst);
+    return status;
+}
+
 /* The dummies of all stages of one component, each stage among those of the one before. */
 static selection_status choose_component(selection *s, component *q)
 {
+    if (q->large) return choose_large(s, q);
     int *pool = s->pivot, size = q->columns;
     for (int k = 0; k < size; k++) pool[k] = k;
     for (int stage = 0; stage < q->stages; stage++) {
@@ -472,10 +560,17 @@ selection_status selection_choose(selection *s, const tape_inputs *in)
 selection_status selection_watch(selection *s, const tape_inputs *in)
 {
     bool anew = false;
-    double worst = 0.0;
+    double worst = 0.0, quality_of_rows;
     code_run(&s->code, in, s->value);
     for (int k = 0; k < s->components; k++) {
         component *q = &s->component[k];
+        if (q->large) {
+            selection_status status = exchange_partners(s, q, &quality_of_rows);
+            if (status != SELECTION_CHANGED) return status;
+            worst = fmax(worst, quality_of_rows);
+            anew = true; /* write_choice tells whether anything changed */
+            continue;
+        }
         double quality = present_quality(s, q);
         if (isnan(quality)) return SELECTION_NOT_FINITE;
         if (quality > WORST) {
