@@ -228,8 +228,7 @@ static void test_assertion_outside_its_domain(void **state)
     end(&r);
 }
 
-/* ---- jumps without events --------------------------------------------------------------------
- */
+/* ---- jumps without events ----------------------------------------------------------------- */
 
 /* Algebraic variables that jump under noEvent: the run goes on, and says so once. */
 static void test_jumps_without_events(void **state)

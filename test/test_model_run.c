@@ -414,8 +414,7 @@ static void test_assertions(void **state)
     end(&r);
 }
 
-/* ---- iterations that do not end ---------------------------------------------------------------
- */
+/* ---- iterations that do not end ----------------------------------------------------------- */
 
 static void test_event_iteration_without_end(void **state)
 {
@@ -674,8 +673,7 @@ static void test_conflicting_aliases(void **state)
     }
 }
 
-/* ---- orders of derivatives --------------------------------------------------------------------
- */
+/* ---- orders of derivatives ---------------------------------------------------------------- */
 
 static void test_higher_derivatives(void **state)
 {
