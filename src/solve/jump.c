@@ -60,6 +60,12 @@ static void tell_jump(dae_solver *s, int i, double t)
     hybrid_tell(s, text);
 }
 
+/* Whether variable i is differential, or may become so when states are chosen anew. */
+static bool has_memory(const dae_solver *s, int i)
+{
+    return s->kinds[i] == DAE_KIND_DIFFERENTIAL || s->hybrid->instance->form->differential[i];
+}
+
 void jump_note(dae_solver *s)
 {
     if (!s->hybrid) return;
@@ -77,7 +83,7 @@ static bool only_bounded_algebraic(const dae_solver *s, const attempt *a)
         if (!(size > 0.5)) continue;
         double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 0.0;
         bool bounded = fabs(a->y[i]) <= FAR * fmax(s->extent[i], least - fabs(a->y[i]));
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL || !bounded) return false;
+        if (has_memory(s, i) || !bounded) return false;
     }
     return true;
 }
@@ -102,7 +108,7 @@ bool jump_excuse(dae_solver *s, const attempt *a)
     bool any = false;
     for (int i = 0; i < s->n; i++) {
         double e = fabs(a->estimate[i]), size = a->error_constant * e * s->norm.tested[i];
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL || !(size > 0.5)) continue;
+        if (has_memory(s, i) || !(size > 0.5)) continue;
         if (!shows_jump(&s->jumps[i], a, e)) continue;
         norm_excuse(&s->norm, i, HISTORY);
         tell_jump(s, i, a->t);

@@ -487,6 +487,11 @@ static dae_status make_variant(dae_solver *s, double t, const double *y, const d
 
 /* ---- binding the solver to a form ---- */
 
+/* A dummy keeps in its past what the iteration left undone, and shows it in its differences once it
+ * becomes a state. With 0.03 in place of 0.1 the looping pendulum takes a quarter fewer steps and
+ * Andrews' mechanism a tenth, in less time; 0.01 gains nothing more. */
+static const double TIGHTER_NEWTON = 0.03;
+
 /* The user's options per variable, for the unknowns of a variant. */
 static dae_status variant_options(const dae_solver *s, const model_form *f, dae_options *options)
 {
@@ -497,6 +502,8 @@ static dae_status variant_options(const dae_solver *s, const model_form *f, dae_
     plain.rtol_by_variable = plain.atol_by_variable = NULL;
     plain.y_tags = plain.yp_tags = NULL;
     plain.project_output = true;
+    if (plain.newton_tolerance == dae_options_default().newton_tolerance)
+        plain.newton_tolerance = TIGHTER_NEWTON;
     *options = plain;
     for (int k = 0; k < 2; k++) {
         if (!given[k]) continue;
