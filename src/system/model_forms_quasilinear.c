@@ -1,13 +1,13 @@
-/* E x' = f and 0 = g on all levels from the system of dummy derivatives: its rows with x', and all
- * kinematic equations, are E x' = f; the other rows are constraints [Baese17 2.9].
+/* E x' = f and 0 = g on all levels [Baese17 2.9]: unknowns are all x_j^(p), p <= d_j, equations all
+ * f_i^(k) = 0, k <= c_i, which contain no x', and (x_j^(p))' = x_j^(p+1), so that [E; g_x] has full
+ * rank where the system Jacobian is regular [Pryce01].
  *
  * Equations that are linear in a leading derivative x_j^(d_j - c_i) with a constant factor define
- * it, and their derivatives the ones above it: these are seen through. Since the factors are
- * constant pivots of the system Jacobian what is left of it is as regular as it was. */
+ * it, and their derivatives the ones above it: these are seen through, as in x' = f(x). Since the
+ * factors are constant pivots of the system Jacobian what is left of it is as regular as it was. */
 #include <math.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
 #include "system/model_forms_parts.h"
 
@@ -15,47 +15,82 @@ typedef struct build {
     const analysed *a;
     const equation_point *at;
     graph *g;
-    formulated full;     /* by dummy derivatives */
+    formulated full;     /* all levels; its kinematic equations are candidates */
     unknown_index index; /* of full */
     int *first_row;      /* m: row of equation i in full; its derivatives follow */
     expr *value;         /* per unknown of full: its definition over the others, or EXPR_NONE */
     bool *gone;          /* per row of full: it defines something */
     int *place;          /* per unknown of full: where it is in the result, or -1 */
-    entry_list E;
-    expr *f, *c;     /* right-hand sides; constraints; over the unknowns of the result */
-    int *constraint; /* row of full */
-    int *slope;      /* per row of E: row of full, or -1 - candidate */
+    expr *c;             /* constraints over the unknowns of the result, */
+    int *constraint;     /* and their rows in full */
+    expr *f;             /* right-hand sides */
+    int *slope;          /* per right-hand side: whose derivative it is */
     int n, ne, ng;
-    int refused; /* row of full that is not linear in x'; -1: none */
 } build;
 
 static void build_free(build *b)
 {
     formulated_free(&b->full);
     unknown_index_free(&b->index);
-    entry_list_free(&b->E);
     void *const blocks[] = {b->first_row, b->value, b->gone,       b->place,
                             b->f,         b->c,     b->constraint, b->slope};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
 }
 
-static bool build_new(build *b, const analysed *a)
+static bool build_new(build *b)
 {
-    size_t n = (size_t)b->full.set.n, m = (size_t)(b->full.set.m + b->full.candidates);
-    b->first_row = DAE_ARRAY(int, a->set.m);
+    size_t n = (size_t)b->full.set.n, m = (size_t)b->full.set.m;
+    b->first_row = DAE_ARRAY(int, b->a->set.m);
     b->value = DAE_ARRAY(expr, n);
     b->place = DAE_ARRAY(int, n);
     b->gone = DAE_ARRAY(bool, m);
-    b->f = DAE_ARRAY(expr, m);
     b->c = DAE_ARRAY(expr, m);
     b->constraint = DAE_ARRAY(int, m);
-    b->slope = DAE_ARRAY(int, m);
-    if (!b->first_row || !b->value || !b->place || !b->gone || !b->f || !b->c || !b->constraint ||
-        !b->slope)
-        return false;
-    for (int i = 1; i < a->set.m; i++)
-        b->first_row[i] = b->first_row[i - 1] + a->structure.c[i - 1] + 1;
-    return unknown_index_new(&b->index, a, &b->full);
+    b->f = DAE_ARRAY(expr, n);
+    b->slope = DAE_ARRAY(int, n);
+    return b->first_row && b->value && b->place && b->gone && b->c && b->constraint && b->f &&
+           b->slope;
+}
+
+/* ---- all levels ---- */
+
+static bool name_all(build *b)
+{
+    formulated *f = &b->full;
+    int u = 0, candidates = 0;
+    for (int j = 0; j < b->a->set.n; j++)
+        for (int p = 0; p <= b->a->structure.d[j]; p++, u++) {
+            if (!formulated_stands_for(f, b->a, u, j, p)) return false;
+            if (p == 0) continue;
+            int sign = f->sign[u - 1] * f->sign[u];
+            f->candidate[candidates++] = (kinematic){u - 1, u, sign, j, 0};
+        }
+    return unknown_index_new(&b->index, b->a, f);
+}
+
+static bool add_levels(build *b)
+{
+    int r = 0;
+    bool ok = true;
+    for (int i = 0; ok && i < b->a->set.m; i++) {
+        b->first_row[i] = r;
+        expr e = b->a->set.row[i].residual;
+        for (int k = 0; ok && k <= b->a->structure.c[i]; k++) {
+            if (k > 0) e = derive_time(b->g, e);
+            ok = level_row(&b->full, b->a, &b->index, i, k, e, &r);
+        }
+    }
+    return ok;
+}
+
+static bool take_levels(build *b)
+{
+    const structure *s = &b->a->structure;
+    int n = b->a->set.n, m = b->a->set.m, candidates = 0;
+    for (int j = 0; j < b->a->set.n; j++) candidates += s->d[j];
+    for (int i = 0; i < b->a->set.m; i++) m += s->c[i];
+    return formulated_new(&b->full, b->a, n + candidates, m, candidates) && build_new(b) &&
+           name_all(b) && add_levels(b);
 }
 
 /* ---- what leaves contain ---- */
@@ -63,7 +98,7 @@ static bool build_new(build *b, const analysed *a)
 typedef struct leaf_scan {
     const graph *g;
     int wanted;
-    bool found, slopes, memory;
+    bool found, memory;
 } leaf_scan;
 
 static void scan_leaf(void *context, expr leaf)
@@ -73,7 +108,6 @@ static void scan_leaf(void *context, expr leaf)
     scan->memory |= node->op == EXPR_MEMORY;
     if (node->op != EXPR_VARIABLE) return;
     scan->found |= node->index == scan->wanted;
-    scan->slopes |= node->order > 0;
 }
 
 static bool scan_leaves(const graph *g, expr e, int wanted, leaf_scan *scan)
@@ -92,7 +126,7 @@ static int define_level(build *b, int row, int u)
     if (value != EXPR_NONE) value = put_definitions(b->g, b->value, value);
     if (value == EXPR_NONE || !scan_leaves(b->g, value, u, &scan)) return -1;
     bool moves = b->a->structure.d[b->full.variable[u]] > 0; /* then no event makes it jump */
-    if (scan.found || scan.slopes || (scan.memory && moves)) return 0;
+    if (scan.found || (scan.memory && moves)) return 0;
     b->value[u] = value;
     b->gone[row] = true;
     return 1;
@@ -167,60 +201,27 @@ static expr moved(const build *b, expr e)
     return e == EXPR_NONE ? EXPR_NONE : graph_substitute(b->g, e, move_unknown, (void *)b);
 }
 
-static expr drop_slope(void *context, graph *g, expr leaf)
-{
-    (void)context;
-    const expr_node node = *graph_node(g, leaf);
-    return node.op == EXPR_VARIABLE && node.order > 0 ? graph_constant(g, 0.0) : leaf;
-}
-
-/* 0 = e as a row of E x' = f */
-static bool add_differential(build *b, int r, expr e)
-{
-    entry_list row = {0};
-    bool ok = entry_gradients(b->g, &e, 1, 1, &row);
-    for (int k = 0; ok && k < row.count; k++) {
-        leaf_scan scan;
-        ok = scan_leaves(b->g, row.entry[k].value, -1, &scan) &&
-             entry_add(&b->E, b->ne, row.entry[k].column, row.entry[k].value);
-        if (ok && scan.slopes) b->refused = r;
-    }
-    entry_list_free(&row);
-    expr rest = graph_substitute(b->g, e, drop_slope, NULL);
-    b->slope[b->ne] = r;
-    b->f[b->ne++] = graph_unary(b->g, EXPR_NEG, rest);
-    return ok && rest != EXPR_NONE;
-}
-
 /* (x_j^(p))' = x_j^(p+1) */
-static bool add_candidate(build *b, int k)
+static bool add_kinematic(build *b, const kinematic *q)
 {
-    const kinematic *q = &b->full.candidate[k];
     if (b->place[q->unknown] < 0) return true;
     expr next = moved(b, graph_variable(b->g, q->next, 0));
     if (next != EXPR_NONE && q->sign < 0) next = graph_unary(b->g, EXPR_NEG, next);
-    b->slope[b->ne] = -1 - k;
-    b->f[b->ne] = next;
-    return next != EXPR_NONE &&
-           entry_add(&b->E, b->ne++, b->place[q->unknown], graph_constant(b->g, 1.0));
+    b->slope[b->ne] = b->place[q->unknown];
+    b->f[b->ne++] = next;
+    return next != EXPR_NONE;
 }
 
 static bool sort_rows(build *b)
 {
     bool ok = true;
     for (int r = 0; ok && r < b->full.set.m; r++) {
-        leaf_scan scan;
         if (b->gone[r]) continue;
-        expr e = moved(b, b->full.set.row[r].residual);
-        if (e == EXPR_NONE || !scan_leaves(b->g, e, -1, &scan)) return false;
-        if (scan.slopes) {
-            ok = add_differential(b, r, e);
-        } else {
-            b->constraint[b->ng] = r;
-            b->c[b->ng++] = e;
-        }
+        b->constraint[b->ng] = r;
+        b->c[b->ng] = moved(b, b->full.set.row[r].residual);
+        ok = b->c[b->ng++] != EXPR_NONE;
     }
-    for (int k = 0; ok && k < b->full.candidates; k++) ok = add_candidate(b, k);
+    for (int k = 0; ok && k < b->full.candidates; k++) ok = add_kinematic(b, &b->full.candidate[k]);
     return ok;
 }
 
@@ -234,7 +235,7 @@ static bool name_unknowns(const build *b, formulated *f)
         if (!formulated_stands_for(f, b->a, i, b->full.variable[u], b->full.order[u])) return false;
         f->kinds[i] = DAE_KIND_INDEX1;
     }
-    for (int e = 0; e < b->E.count; e++) f->kinds[b->E.entry[e].column] = DAE_KIND_DIFFERENTIAL;
+    for (int k = 0; k < b->ne; k++) f->kinds[b->slope[k]] = DAE_KIND_DIFFERENTIAL;
     for (int u = 0; u < b->full.set.n; u++) {
         if (b->value[u] == EXPR_NONE) continue;
         expr e = moved(b, b->value[u]);
@@ -262,16 +263,9 @@ static bool build_rows(const build *b, formulated *f)
     for (int k = 0; ok && k < b->ng; k++)
         ok = add_row(b, f, &r, &b->full.set.row[b->constraint[k]], b->c[k]);
     for (int k = 0; ok && k < b->ne && r < b->n; k++) {
-        int from = b->slope[k];
-        if (from >= 0) {
-            const equation_row *row = &b->full.set.row[from];
-            ok = add_row(b, f, &r, row, moved(b, row->residual));
-        } else {
-            const kinematic *q = &b->full.candidate[-1 - from];
-            equation_row row = {.name = b->full.set.name[q->unknown], .source = -1};
-            expr rate = graph_variable(b->g, b->place[q->unknown], 1);
-            ok = add_row(b, f, &r, &row, graph_binary(b->g, EXPR_SUB, rate, b->f[k]));
-        }
+        equation_row row = {.name = f->set.name[b->slope[k]], .source = -1};
+        expr rate = graph_variable(b->g, b->slope[k], 1);
+        ok = add_row(b, f, &r, &row, graph_binary(b->g, EXPR_SUB, rate, b->f[k]));
     }
     return ok && r == b->n;
 }
@@ -281,19 +275,22 @@ static bool build_rows(const build *b, formulated *f)
 static bool build_programs(build *b, form_plan *p)
 {
     graph *g = b->g;
-    entry_list by_x = {0};
-    bool ok = entry_gradients(g, b->c, b->ng, 0, &by_x) &&
-              form_block_new(&p->block[BLOCK_E], g, b->ne, b->n, &b->E) &&
-              form_block_new(&p->block[BLOCK_G_X], g, b->ng, b->n, &by_x) &&
-              form_program_block(&p->program[QUASILINEAR_E], &p->block[BLOCK_E]) &&
-              form_program_block(&p->program[QUASILINEAR_G_X], &p->block[BLOCK_G_X]) &&
-              form_program_new(&p->program[QUASILINEAR_F], (size_t)b->ne) &&
-              form_program_new(&p->program[QUASILINEAR_G], (size_t)b->ng) &&
-              form_program_new(&p->program[QUASILINEAR_G_T], (size_t)b->ng);
+    entry_list by_x = {0}, E = {0};
+    bool ok = entry_gradients(g, b->c, b->ng, 0, &by_x);
+    for (int r = 0; ok && r < b->ne; r++)
+        ok = entry_add(&E, r, b->slope[r], graph_constant(g, 1.0));
+    ok = ok && form_block_new(&p->block[BLOCK_E], g, b->ne, b->n, &E) &&
+         form_block_new(&p->block[BLOCK_G_X], g, b->ng, b->n, &by_x) &&
+         form_program_block(&p->program[QUASILINEAR_E], &p->block[BLOCK_E]) &&
+         form_program_block(&p->program[QUASILINEAR_G_X], &p->block[BLOCK_G_X]) &&
+         form_program_new(&p->program[QUASILINEAR_F], (size_t)b->ne) &&
+         form_program_new(&p->program[QUASILINEAR_G], (size_t)b->ng) &&
+         form_program_new(&p->program[QUASILINEAR_G_T], (size_t)b->ng);
     for (int r = 0; ok && r < b->ne; r++) p->program[QUASILINEAR_F].e[r] = b->f[r];
     for (int r = 0; ok && r < b->ng; r++) p->program[QUASILINEAR_G].e[r] = b->c[r];
     ok = ok && time_derivatives(g, b->c, b->ng, p->program[QUASILINEAR_G_T].e, &p->autonomous);
     entry_list_free(&by_x);
+    entry_list_free(&E);
     return ok && !graph_failed(g);
 }
 
@@ -310,16 +307,11 @@ static bool make_plan(build *b, formulated *f)
 dae_status formulate_quasilinear_form(const analysed *a, const equation_point *at, formulated *f,
                                       dae_diag *diag)
 {
-    build b = {.a = a, .at = at, .g = a->set.graph, .refused = -1};
+    build b = {.a = a, .at = at, .g = a->set.graph};
     *f = (formulated){0};
-    dae_status status = formulate_dummy(a, &b.full, diag);
-    if (status != DAE_OK) return status;
-    bool ok = build_new(&b, a) && define(&b) && sort_rows(&b);
-    if (ok && b.refused >= 0)
-        status = diag_set(diag, DAE_ERR_UNSUPPORTED, "%s is not linear in derivatives",
-                          b.full.set.row[b.refused].name);
-    else if (!ok || !formulated_new(f, a, b.n, b.n, 0) || !name_unknowns(&b, f) ||
-             !build_rows(&b, f) || !make_plan(&b, f))
+    dae_status status = DAE_OK;
+    if (!take_levels(&b) || !define(&b) || !sort_rows(&b) || !formulated_new(f, a, b.n, b.n, 0) ||
+        !name_unknowns(&b, f) || !build_rows(&b, f) || !make_plan(&b, f))
         status = formulation_exhausted(f, diag);
     build_free(&b);
     return status;
