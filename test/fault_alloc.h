@@ -161,7 +161,8 @@ typedef struct heap_faults {
     long first_unnoticed; /* the first of them, or LONG_MAX */
 } heap_faults;
 
-/* The trial with memory, twice: at first libraries fetch what they keep for ever. */
+/* The trial with memory, twice: at first libraries fetch what they keep for ever. It succeeds, or
+ * what is asked for is not offered. */
 static inline heap_faults heap_healthy(const char *name, heap_trial *trial, void *context)
 {
     heap_faults f = {.first_unnoticed = LONG_MAX};
@@ -170,6 +171,8 @@ static inline heap_faults heap_healthy(const char *name, heap_trial *trial, void
         f.status = trial(context);
         heap_unwatch();
     }
+    if (f.status != DAE_OK && f.status != DAE_ERR_UNSUPPORTED)
+        fail_msg("%s, with memory: %s", name, dae_status_name(f.status));
     f.requests = heap.requests;
     if (heap.live != 0) fail_msg("%s: %ld blocks leak", name, heap.live);
     return f;
