@@ -58,7 +58,7 @@ static level_outcome solve_part(level_work *work, const bool *core, bool wanted,
     bool ready = rows && level_problem_new(&p, work, count, rows, held);
     dae_free(rows);
     if (!ready) return LEVEL_NO_MEMORY;
-    level_outcome outcome = level_stages(&p, &stage);
+    level_outcome outcome = already_consistent(&p) ? LEVEL_MET : level_stages(&p, &stage);
     if (outcome == LEVEL_STALLED) report->residual = level_misfit(&p, p.r);
     level_store(&p);
     if (outcome == LEVEL_MET) outcome = level_rank(&p, &rank);

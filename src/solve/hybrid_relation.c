@@ -57,6 +57,8 @@ static bool side_of(const hybrid *h, size_t r, bool *below)
         return true;
     }
     bool away = fabs(now) > fabs(later - now);
+    /* consistent values of a new mode may round otherwise: that is no way back */
+    if (h->decided[r] && fabs(now) <= h->instance->noise) away = false;
     double c = away ? now : later;
     *below = c < 0.0;
     return fabs(c) > noise_of(h, r) && (away || !h->decided[r]);

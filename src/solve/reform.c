@@ -811,11 +811,14 @@ static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *
  * of a position that passes zero, or sin(pi): such a value may move like others, as far as 1. */
 static void size_values(const dae_solver *s, const double *given, double *scale, double *reach)
 {
+    /* a value computed to be zero is no size: below this the absolute tolerance counts */
+    double ratio = s->options.rtol > 0.0 ? s->options.atol / s->options.rtol : 1.0;
+    double least = fmin(1.0, fmax(ratio, 1e-6));
     const model_form *f = all_levels(s->reform->current->form);
     for (int i = 0; i < f->initial->n; i++) {
         int of = i < f->n ? i : f->initial->slope_of[i];
         double nominal = f->formulated->set.nominal[of];
-        scale[i] = nominal != 1.0 || given[i] == 0.0 ? nominal : fabs(given[i]);
+        scale[i] = nominal != 1.0 || given[i] == 0.0 ? nominal : fmax(fabs(given[i]), least);
         reach[i] = fmax(scale[i], nominal);
     }
 }
