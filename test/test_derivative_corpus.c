@@ -35,7 +35,7 @@ typedef struct rig {
 
 static void rig_new(rig *r, const char *name)
 {
-    char relative[128], path[512];
+    char relative[256], path[512];
     dae_diag diag = {0};
     snprintf(relative, sizeof relative, "../models/%s.mo", name);
     path_of(relative, path, sizeof path);
