@@ -23,9 +23,9 @@ static const char *plots;
 
 typedef struct record {
     curve c;
-    bool given_up;          /* too slow, or it failed twice */
+    bool given_up; /* too slow, or it failed twice */
     int failures;
-    double per_step;        /* of the last run */
+    double per_step; /* of the last run */
 } record;
 
 static double digits(const mechanism *m, const double *q)
@@ -149,8 +149,7 @@ static void compare(const char *name)
         for (int k = FIRST; k <= LAST; k++) measure(m, pow(10.0, -0.5 * k), records);
         print_table(m, records);
         write_curves(m, records);
-        if (chain)
-            printf("time per accepted step of phem5: %.2f us\n", 1e6 * records[0].per_step);
+        if (chain) printf("time per accepted step of phem5: %.2f us\n", 1e6 * records[0].per_step);
     }
     free(records);
     mechanism_free(m);

@@ -29,7 +29,7 @@ struct mechanism {
     void (*constraint)(const mechanism *m, double t, const double *q, double *g);
     bool mass_diagonal; /* and constant */
     bool rheonomic;
-    dae_pattern gradient_pattern; /* of a chain */
+    dae_pattern gradient_pattern;                /* of a chain */
     const char *(*variable)(int i, char *space); /* the name of q_i in the model */
 
     /* Index 1: r = (M v' - f + G'lambda, G v' + curvature), and its derivatives by q, v, v',

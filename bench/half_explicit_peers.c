@@ -1,13 +1,13 @@
 /* The codes of the comparison. HEM5, RADAU5, RADAU and SEULEX come out of libsiconos_externals
  * (Debian: libsiconos-numerics7), opened at run time; IDA is linked.
  *
- * HEM5 gets mass, force and constraint as Daedal does, and that of its kinds of linear algebra which
- * suits: MA28 for chains, otherwise the faster one of DEC and LAPACK, which is its own DEC below
- * some 20 unknowns. It does not project (its default). The implicit codes get index 1, at which all of them
- * are fastest: small mechanisms as q' = v, v' = a, 0 = r(q,v,a,lambda), of which only the last part
- * enters their linear algebra (their M1 and M2); chains explicitly and banded. Derivatives are
- * exact, memory and start values are ready before the clock starts. Daedal's time contains problem
- * and solver, from creation to release, but for models not their translation. */
+ * HEM5 gets mass, force and constraint as Daedal does, and that of its kinds of linear algebra
+ * which suits: MA28 for chains, otherwise the faster one of DEC and LAPACK, which is its own DEC
+ * below some 20 unknowns. It does not project (its default). The implicit codes get index 1, at
+ * which all of them are fastest: small mechanisms as q' = v, v' = a, 0 = r(q,v,a,lambda), of which
+ * only the last part enters their linear algebra (their M1 and M2); chains explicitly and banded.
+ * Derivatives are exact, memory and start values are ready before the clock starts. Daedal's time
+ * contains problem and solver, from creation to release, but for models not their translation. */
 #include "half_explicit.h"
 #include "peer.h"
 
@@ -80,17 +80,25 @@ static void hem5_callback(fint *wanted, fint *nq, fint *nv, fint *nu, fint *nl, 
     (void)npfl, (void)l_rows, (void)l_columns, (void)u, (void)lambda, (void)fl, (void)udot;
     (void)curvature;
     enum { FORCE = 1, MASS = 2, SPEED = 4, RATE = 8, VALUE = 16, GRADIENT = 32 };
-    static const unsigned char table[12] = {
-        0,    FORCE | MASS | SPEED, SPEED, RATE, VALUE, FORCE, GRADIENT | RATE, FORCE | MASS,
-        FORCE | MASS, MASS, RATE | GRADIENT | MASS | SPEED, RATE | GRADIENT | MASS};
+    static const unsigned char table[12] = {0,
+                                            FORCE | MASS | SPEED,
+                                            SPEED,
+                                            RATE,
+                                            VALUE,
+                                            FORCE,
+                                            GRADIENT | RATE,
+                                            FORCE | MASS,
+                                            FORCE | MASS,
+                                            MASS,
+                                            RATE | GRADIENT | MASS | SPEED,
+                                            RATE | GRADIENT | MASS};
     const mechanism *m = current;
     unsigned need = table[*wanted];
     bool full = !m->links;
     if (need & VALUE) m->constraint(m, *t, q, g);
     if (need & SPEED) memcpy(qdot, v, (size_t)*nq * sizeof *v);
     if ((need & MASS) && full)
-        for (int j = 0; j < m->nq; j++)
-            memset(mass + j * *lda, 0, (size_t)m->nq * sizeof *mass);
+        for (int j = 0; j < m->nq; j++) memset(mass + j * *lda, 0, (size_t)m->nq * sizeof *mass);
     if (need & GRADIENT) hem5_pattern(m, g_rows, g_columns);
     if (!(need & (FORCE | MASS | RATE | GRADIENT))) return;
     mechanism_values out = {.ld = full ? *lda : 0};
@@ -224,8 +232,7 @@ static void stiff_start(const mechanism *m, double rtol, double *y, double *atol
 
 static void stiff_result(const mechanism *m, const double *y, double *q)
 {
-    for (int i = 0; i < m->nq; i++)
-        q[i] = m->links ? y[CHAIN_UNKNOWNS * (i / 2) + i % 2] : y[i];
+    for (int i = 0; i < m->nq; i++) q[i] = m->links ? y[CHAIN_UNKNOWNS * (i / 2) + i % 2] : y[i];
 }
 
 static void solve_stiff(const contender *c, const mechanism *m, double rtol, outcome *out)
@@ -233,7 +240,8 @@ static void solve_stiff(const contender *c, const mechanism *m, double rtol, out
     bool chain = m->links;
     fint n = chain ? CHAIN_UNKNOWNS * m->links : 3 * m->nq + m->nl, one = 1, zero = 0, idid = 0;
     fint rest = chain ? n : m->nq + m->nl, lower = chain ? CHAIN_LOWER : rest;
-    fint upper = chain ? CHAIN_UPPER : rest, width = chain ? 2 * CHAIN_LOWER + CHAIN_UPPER + 1 : rest;
+    fint upper = chain ? CHAIN_UPPER : rest,
+         width = chain ? 2 * CHAIN_LOWER + CHAIN_UPPER + 1 : rest;
     fint lwork = n * (10 * width + 200) + 1000, liwork = 25 * n + 200;
     double *work = space((size_t)lwork, 8), x = 0.0, xend = m->tend, h = 1e-3 * m->tend, r = rtol;
     fint *iwork = space((size_t)liwork, sizeof *iwork);
@@ -368,15 +376,15 @@ static void solve_ida(const contender *c, const mechanism *m, double rtol, outco
     ida_form form = {m, space(cells, 8)};
     double start = bench_clock();
     N_Vector y = N_VNew_Serial(n, context), yp = N_VClone(y), atol = N_VClone(y);
-    SUNMatrix matrix = chain ? SUNBandMatrix(n, CHAIN_UPPER, CHAIN_LOWER, context)
-                             : SUNDenseMatrix(n, n, context);
+    SUNMatrix matrix =
+        chain ? SUNBandMatrix(n, CHAIN_UPPER, CHAIN_LOWER, context) : SUNDenseMatrix(n, n, context);
     SUNLinearSolver linear =
         chain ? SUNLinSol_Band(y, matrix, context) : SUNLinSol_Dense(y, matrix, context);
     void *ida = IDACreate(context);
     ida_start(m, rtol, NV_DATA_S(y), NV_DATA_S(yp), NV_DATA_S(atol));
-    N_Vector id = N_VClone(y); /* multipliers are left out of the error test: with them IDA crawls */
-    for (long i = 0; i < n; i++)
-        NV_Ith_S(id, i) = chain ? i % CHAIN_UNKNOWNS < 4 : i < 2 * m->nq;
+    N_Vector id =
+        N_VClone(y); /* multipliers are left out of the error test: with them IDA crawls */
+    for (long i = 0; i < n; i++) NV_Ith_S(id, i) = chain ? i % CHAIN_UNKNOWNS < 4 : i < 2 * m->nq;
     double reached = 0.0;
     int status = IDASetErrHandlerFn(ida, silent, NULL) ||
                  IDAInit(ida, chain ? ida_residual_chain : ida_residual_full, 0.0, y, yp) ||
@@ -454,8 +462,10 @@ static dae_problem *model_problem(const mechanism *m, dae_diag *diag)
     char size[32];
     snprintf(size, sizeof size, "n = %d", m->links);
     const char *assignment = size;
-    dae_model description = {.file = path, .assignments = &assignment, .n_assignments = m->links > 0,
-                       .engine = DAE_ENGINE_NATIVE};
+    dae_model description = {.file = path,
+                             .assignments = &assignment,
+                             .n_assignments = m->links > 0,
+                             .engine = DAE_ENGINE_NATIVE};
     dae_problem_free(problem);
     problem = NULL, last = m;
     dae_problem_from_model(&description, &problem, diag);
@@ -496,14 +506,10 @@ static void solve_ours(const contender *c, const mechanism *m, double rtol, outc
 /* ----------------------------------------------------------------------------------------- all */
 
 const contender half_explicit_contenders[] = {
-    {"phem5", true, false, "phem5", solve_ours},
-    {"hem5", true, false, "hem5", solve_ours},
-    {"herk", true, false, "herk", solve_ours},
-    {"phem5.mo", true, true, "phem5", solve_ours},
-    {"HEM5", false, false, NULL, solve_hem5},
-    {"RADAU5", false, false, NULL, solve_stiff},
-    {"RADAU", false, false, NULL, solve_stiff},
-    {"SEULEX", false, false, NULL, solve_stiff},
+    {"phem5", true, false, "phem5", solve_ours}, {"hem5", true, false, "hem5", solve_ours},
+    {"prk", true, false, "prk", solve_ours},     {"phem5.mo", true, true, "phem5", solve_ours},
+    {"HEM5", false, false, NULL, solve_hem5},    {"RADAU5", false, false, NULL, solve_stiff},
+    {"RADAU", false, false, NULL, solve_stiff},  {"SEULEX", false, false, NULL, solve_stiff},
     {"IDA", false, false, NULL, solve_ida}};
 const int half_explicit_count = sizeof half_explicit_contenders / sizeof *half_explicit_contenders;
 
