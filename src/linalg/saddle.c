@@ -94,13 +94,15 @@ static void swap_columns(row_lu *f, int k, int p)
     f->column[p] = t;
 }
 
-/* row_i -= (row_i[k] / pivot) row_k for i > k; the quotient is kept in row_i[k] */
+/* row_i -= (row_i[k] / pivot) row_k for i > k; the quotient is kept in row_i[k]. Constraints share
+ * few variables: half of the rows of Andrews' mechanism have a zero there. */
 static inline void eliminate(row_lu *f, int k)
 {
     const int n = f->columns;
     const double *restrict pivot = f->A + (size_t)k * (size_t)n;
     for (int i = k + 1; i < f->rows; i++) {
         double *restrict row = f->A + (size_t)i * (size_t)n;
+        if (row[k] == 0.0) continue;
         const double l = row[k] *= f->reciprocal[k];
         for (int j = k + 1; j < n; j++) row[j] -= l * pivot[j];
     }
@@ -112,20 +114,21 @@ static int row_lu_factor(row_lu *f)
     const int n = f->columns;
     f->smallest = 1.0;
     for (int j = 0; j < n; j++) f->column[j] = j;
-    for (int k = 0; k < f->rows; k++) f->reciprocal[k] = 0.0;
     /* The scale of a row is its largest entry before elimination; kept where 1/U goes later. */
     for (int k = 0; k < f->rows; k++) {
         const double *row = f->A + (size_t)k * (size_t)n;
-        for (int j = 0; j < n; j++) f->reciprocal[k] = fmax(f->reciprocal[k], fabs(row[j]));
+        double scale = 0.0;
+        for (int j = 0; j < n; j++) scale = fabs(row[j]) > scale ? fabs(row[j]) : scale;
+        f->reciprocal[k] = scale;
     }
     for (int k = 0; k < f->rows; k++) {
         const double *row = f->A + (size_t)k * (size_t)n, scale = f->reciprocal[k];
         int p = k;
+        double size = fabs(row[k]);
         for (int j = k + 1; j < n; j++)
-            if (fabs(row[j]) > fabs(row[p])) p = j;
-        double size = fabs(row[p]);
+            if (fabs(row[j]) > size) size = fabs(row[p = j]);
         if (!(size > PIVOT_LIMIT * scale && size >= DBL_MIN && size <= DBL_MAX)) return k;
-        f->smallest = fmin(f->smallest, size / scale);
+        if (size < f->smallest * scale) f->smallest = size / scale;
         if (p != k) swap_columns(f, k, p);
         f->reciprocal[k] = 1.0 / row[k];
         eliminate(f, k);
@@ -259,7 +262,9 @@ static void multiply_mass(const saddle *s, const double *restrict x, double *res
     for (int j = 0; j < n; j++) {
         int first = j - j % b, rows = first + b <= n ? b : n - first;
         const double *restrict column = s->mass + (size_t)j * (size_t)b;
-        for (int i = 0; i < rows; i++) y[first + i] += column[i] * x[j];
+        const double t = x[j];
+        if (t == 0.0) continue;
+        for (int i = 0; i < rows; i++) y[first + i] += column[i] * t;
     }
 }
 

@@ -146,7 +146,7 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
     c->mass_known = false;
     bool other = c->mechanical && c->diagonal != c->mechanical->M_matrix.diagonal;
-    c->start_step = c->inner_step = -1;
+    c->start_step = c->inner_step = c->slopes_step = c->rows_step = -1;
     c->convergence = 1.0;
     for (int i = 0; i < c->nx; i++) s->x[i] = at->y[x_at(c, i)];
     for (int i = 0; i < c->nw; i++) s->w[i] = at->y[w_at(c, i)];
@@ -198,7 +198,8 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
     vector_zero(c->nx, w->coarse);
     hem_combine(c->nx, w->coarse, w->h, table->stages, table->coarse, w->K, w->coarse);
     double coarse = tested_norm(c, ctx->norm, w->coarse, w->y);
-    double sum = fine + 0.01 * coarse;
+    double sum = table->exact ? hypot(fine, 0.1 * coarse) /* [HNW93 II.10] */
+                              : fine + 0.01 * coarse;
     return sum > 0.0 ? fine * fine / sum : 0.0;
 }
 
@@ -233,6 +234,12 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
     hem_cache *c = ctx->cache;
     bool end_first = s->table->error_end != 0.0 || c->hessenberg;
     vector_copy(c->nw, s->w, w->w);
+    if (s->table->exact) {
+        hem_failure exact = hem_mechanical_exact(s, w, ctx);
+        if (exact.status) return exact;
+        *error = local_error(s, w, ctx);
+        return isfinite(*error) ? exact : hem_evaluation(EVAL_RETRY);
+    }
     hem_failure failure =
         c->mechanical ? hem_mechanical_stages(s, w, ctx) : hem_hessenberg_stages(s, w, ctx);
     if (failure.status) return failure;
@@ -298,7 +305,10 @@ void hem_accept(void *state, void *scratch, const method_context *ctx)
     s->t_old = s->t;
     s->t = w->t;
     s->step++;
-    if (c->mechanical) {
+    if (s->table->exact) {
+        for (int i = 0; i < s->table->stages; i++) vector_copy(c->nx, w->K[i], c->slopes[i]);
+        c->slopes_step = s->step;
+    } else if (c->mechanical) {
         hem_mechanical_accept(c);
         c->start_step = s->step;
     }
@@ -322,9 +332,62 @@ static void dense_weights(const hem_table *table, double s, int derivative, doub
     for (int k = 0; k < 4; k++) weight[k] -= weight[4] * at_m[k];
 }
 
-/* x(t_old + s h) or h x' there */
-static void dense_x(const hem_state *st, int n, double s, int derivative, double *x)
+/* r_5, r_6, .. of the continuous extension [HNW93 II.6], with further stages where it has some;
+ * made when first asked for. False if that failed. */
+static bool exact_rows(const hem_state *st, const method_context *ctx)
 {
+    hem_cache *c = ctx->cache;
+    const rounded_tableau *table = c->tableau;
+    if (c->rows_step == st->step) return true;
+    if (c->slopes_step != st->step) return false;
+    int s = table->stages, all = s + 1 + table->further;
+    double h = st->t - st->t_old;
+    vector_copy(c->nx, st->k, c->slopes[s]);
+    vector_copy(c->nw, st->w, c->inner);
+    for (int i = s + 1; i < all; i++) {
+        hem_combine(c->nx, st->x_old, h, i, table->a[i], c->slopes, c->inner_x);
+        hem_failure failure =
+            slope(ctx, st->t_old + table->c[i] * h, h, c->inner_x, c->slopes[i], c->inner, false);
+        if (failure.status) return false;
+    }
+    for (int k = 0; k < table->rows; k++) {
+        vector_zero(c->nx, c->rows[k]);
+        hem_combine(c->nx, c->rows[k], h, all, table->dense[k], c->slopes, c->rows[k]);
+    }
+    c->rows_step = st->step;
+    return true;
+}
+
+/* x(t_old + s h), or h x' there, from the inside out: p := r_k + (s or 1 - s) p. Without the rows
+ * this is Hermite's cubic. */
+static void dense_exact(const hem_state *st, const method_context *ctx, double s, int derivative,
+                        double *x)
+{
+    hem_cache *c = ctx->cache;
+    int rows = exact_rows(st, ctx) ? c->tableau->rows : 0;
+    double h = st->t - st->t_old;
+    for (int i = 0; i < c->nx; i++) {
+        double rise = st->x[i] - st->x_old[i], r3 = h * st->k_old[i] - rise;
+        double first[4] = {st->x_old[i], rise, r3, rise - h * st->k[i] - r3};
+        double value = 0.0, slant = 0.0;
+        for (int k = rows + 3; k >= 0; k--) {
+            double factor = k % 2 ? 1.0 - s : s, turn = k % 2 ? -1.0 : 1.0;
+            slant = turn * value + factor * slant;
+            value = (k < 4 ? first[k] : c->rows[k - 4][i]) + factor * value;
+        }
+        x[i] = derivative ? slant : value;
+    }
+}
+
+/* x(t_old + s h) or h x' there */
+static void dense_x(const hem_state *st, const method_context *ctx, double s, int derivative,
+                    double *x)
+{
+    const int n = ((const hem_cache *)ctx->cache)->nx;
+    if (st->table->exact) {
+        dense_exact(st, ctx, s, derivative, x);
+        return;
+    }
     double weight[5], h = st->t - st->t_old;
     dense_weights(st->table, s, derivative, weight);
     for (int i = 0; i < n; i++)
@@ -343,7 +406,7 @@ static const double *inner_values(const hem_state *st, const method_context *ctx
     for (int k = 0; k < 2; k++) {
         double s = (k + 1) / 3.0, *w = c->inner + (size_t)k * (size_t)c->nw;
         for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
-        dense_x(st, c->nx, s, 0, c->inner_x);
+        dense_x(st, ctx, s, 0, c->inner_x);
         hem_failure failure = slope(ctx, st->t_old + s * h, h, c->inner_x, c->inner_k, w, false);
         if (failure.status)
             for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
@@ -369,6 +432,16 @@ static void cubic_weights(double s, int derivative, double weight[4])
     }
 }
 
+/* Multipliers at t of an explicit method: those that belong to the x at hand in inner_x. */
+static bool exact_w(const hem_state *st, const method_context *ctx, double t, double *y)
+{
+    hem_cache *c = ctx->cache;
+    double *w = c->work[5];
+    hem_failure failure = slope(ctx, t, st->t - st->t_old, c->inner_x, c->inner_k, w, false);
+    for (int i = 0; !failure.status && i < c->nw; i++) y[w_at(c, i)] = w[i];
+    return !failure.status;
+}
+
 void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                      double *y)
 {
@@ -381,13 +454,14 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
         for (int i = 0; i < c->nw; i++) y[w_at(c, i)] = derivative ? 0.0 : st->w[i];
         return;
     }
-    dense_x(st, c->nx, s, derivative, c->inner_x);
+    dense_x(st, ctx, s, derivative, c->inner_x);
     for (int i = 0; i < c->nx; i++) y[x_at(c, i)] = scale * c->inner_x[i];
     if (c->nw == 0) return;
     if (!derivative && (s == 0.0 || s == 1.0)) { /* no need for what is inside */
         for (int i = 0; i < c->nw; i++) y[w_at(c, i)] = s == 0.0 ? st->w_old[i] : st->w[i];
         return;
     }
+    if (st->table->exact && !derivative && exact_w(st, ctx, t, y)) return;
     const double *inner = inner_values(st, ctx);
     cubic_weights(s, derivative, weight);
     for (int i = 0; i < c->nw; i++)
@@ -485,6 +559,9 @@ void hem_cache_free(void *cache)
     }
     for (int k = 0; k < 4; k++) dae_free(c->G[k]);
     for (int k = 0; k < 6; k++) dae_free(c->work[k]);
+    for (int k = 0; k < TABLEAU_MOST_ALL; k++) dae_free(c->slopes[k]);
+    for (int k = 0; k < TABLEAU_MOST_ROWS; k++) dae_free(c->rows[k]);
+    dae_free(c->tableau);
     void *const blocks[] = {c->rate,       c->curvature, c->f_z,     c->g_y,    c->g_y_end,
                             c->k_u_values, c->inner,     c->inner_x, c->inner_k};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);

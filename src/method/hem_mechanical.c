@@ -150,6 +150,68 @@ hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const meth
     return (hem_failure){.constraint = -1};
 }
 
+/* v := v + dv with 0 = G v + g_t, dv = M^-1 G'mu, G in C and g_t in c->rate */
+static void project_velocity(hem_cache *c, const double *C, double *v)
+{
+    const mechanical_form *m = c->mechanical;
+    double *dv = c->work[0], *mu = c->work[1];
+    vector_copy(m->nl, c->rate, mu);
+    add_product(&m->G_matrix, C, v, mu);
+    for (int i = 0; i < m->nl; i++) mu[i] = -mu[i];
+    vector_zero(m->nq, dv);
+    saddle_solve(c->saddle, dv, mu);
+    for (int i = 0; i < m->nq; i++) v[i] += dv[i];
+}
+
+/* (v', lambda) from f and the curvature by the factors at hand */
+static hem_failure solve_slope(hem_cache *c, const double *f, const double *v, double *k, double *w)
+{
+    const mechanical_form *m = c->mechanical;
+    const int nq = m->nq;
+    vector_copy(nq, v, k);
+    vector_copy(nq, f, k + nq);
+    for (int i = 0; i < m->nl; i++) w[i] = -c->curvature[i];
+    saddle_solve(c->saddle, k + nq, w);
+    bool finite = vector_finite(nq, k + nq) && vector_finite(m->nl, w);
+    return finite ? (hem_failure){.constraint = -1} : hem_evaluation(EVAL_RETRY);
+}
+
+/* The end of an explicit step: x = (q, v) onto both constraints, and its slope. One evaluation and
+ * one factorisation: f and the curvature belong to v before its correction, which is of the size
+ * of the local error and enters the slope only. */
+static hem_failure exact_end(hem_cache *c, const method_context *ctx, double t, double *x,
+                             double *k, double *w)
+{
+    const mechanical_form *m = c->mechanical;
+    const int nq = m->nq;
+    hem_failure failure = project_position(c, ctx, t, x);
+    if (failure.status) return failure;
+    bool keep = m->M_matrix.constant && c->mass_known;
+    eval_status status = m->evaluate(m->context, t, x, x + nq, keep ? NULL : c->M[1], c->force[1],
+                                     c->G[1], c->rate, c->curvature);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    failure = factor(c, c->M[1], c->G[1], c->G[1]);
+    if (failure.status) return failure;
+    project_velocity(c, c->G[1], x + nq);
+    return solve_slope(c, c->force[1], x + nq, k, w);
+}
+
+/* All stages of an explicit method: K, and x, x' and lambda at the end of the step */
+hem_failure hem_mechanical_exact(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = s->table;
+    vector_copy(c->nx, s->k, w->K[0]);
+    for (int i = 1; i < table->stages; i++) {
+        hem_combine(c->nx, s->x, w->h, i, table->a[i], w->K, w->X);
+        hem_failure failure =
+            hem_mechanical_slope(c, ctx, s->t + table->c[i] * w->h, w->X, w->K[i], w->w, false);
+        if (failure.status) return failure;
+    }
+    hem_combine(c->nx, s->x, w->h, table->stages, table->a[table->stages], w->K, w->x);
+    return exact_end(c, ctx, s->t + w->h, w->x, w->k, w->w);
+}
+
 /* k = (v, v') and lambda with 0 = G v' + curvature at (t, q, v). At the end of a step G(q) is there
  * already, and M, f, G are what the next step begins with. */
 hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
@@ -163,12 +225,7 @@ hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double
     if (status != EVAL_OK) return hem_evaluation(status);
     hem_failure failure = factor(c, c->M[1], G, G);
     if (failure.status) return failure;
-    vector_copy(nq, x + nq, k);
-    vector_copy(nq, f, k + nq);
-    for (int i = 0; i < m->nl; i++) w[i] = -c->curvature[i];
-    saddle_solve(c->saddle, k + nq, w);
-    bool finite = vector_finite(nq, k + nq) && vector_finite(m->nl, w);
-    return finite ? (hem_failure){.constraint = -1} : hem_evaluation(EVAL_RETRY);
+    return solve_slope(c, f, x + nq, k, w);
 }
 
 /* e_v := e_v - M^-1 G'mu with G e_v = 0, by the factors at hand: those of the last stage or of the

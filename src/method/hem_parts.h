@@ -8,6 +8,7 @@
 #include "linalg/saddle.h"
 #include "method/hem.h"
 #include "method/hem_table.h"
+#include "method/tableau.h"
 
 /* Why something failed. */
 typedef struct hem_failure {
@@ -64,6 +65,12 @@ typedef struct hem_cache {
     double *inner;      /* w at 1/3 and 2/3 of the last step */
     double *inner_x, *inner_k;
     long starts;
+    /* explicit methods: their table, and for dense output the slopes of the last step, those of
+     * further stages behind them, and the combinations r_5 .. of them */
+    hem_table own;
+    rounded_tableau *tableau;
+    double *slopes[TABLEAU_MOST_ALL], *rows[TABLEAU_MOST_ROWS];
+    long slopes_step, rows_step;
 } hem_cache;
 
 void hem_size(int n, size_t *state, size_t *scratch);
@@ -90,6 +97,7 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status);
  * guess on entry. `end` tells that (t, x) is the end of the step being attempted; else nothing
  * that the attempts need is touched. */
 hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
+hem_failure hem_mechanical_exact(const hem_state *s, hem_scratch *w, const method_context *ctx);
 hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
                                  double *k, double *w, bool end);
 void hem_mechanical_tangent(hem_cache *c, double *e);

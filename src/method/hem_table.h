@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
-enum { HEM_STAGES = 8 };
+enum { HEM_STAGES = 16 }; /* no fewer than TABLEAU_MOST_ALL */
+
+struct rounded_tableau;
 
 /* Stage i, from Y_i = y0 + h sum_{j<i} a_ij k_j, finds Z_i with
  *     k_i = f(Y_i, Z_i),   0 = g(y0 + h sum_{j<=i} abar_ij k_j),
@@ -27,6 +29,9 @@ typedef struct hem_table {
     double
         middle; /* dense output passes through y(t0 + middle h) = y0 + h (..); 0: Hermite cubic */
     double dense[HEM_STAGES], dense_start, dense_end;
+    /* NULL, or an explicit method: every stage is the exact slope at Y_i, y1 is projected. The
+     * continuous extension is the tableau's. */
+    const struct rounded_tableau *exact;
 } hem_table;
 
 extern const hem_table hem3_table, hem4_table, hem5_table, phem5_table;

@@ -15,6 +15,7 @@ static const method *const methods[] = {
     &method_hem4,
     &method_hem5,
     &method_phem5,
+    &method_prk,
     &method_herk,
     &method_herk_euler,
     &method_herk_heun,

@@ -40,7 +40,7 @@ extern const tableau tableau_euler, tableau_heun, tableau_kutta3, tableau_rk4, t
 const tableau *tableau_find(const char *name); /* NULL if unknown */
 
 /* The same in double, for use. */
-typedef struct rounded_tableau {
+typedef struct rounded_tableau { /* see also hem_table.h */
     int stages, order, estimate_order, further, rows;
     bool has_error, has_low;
     double a[TABLEAU_MOST_ALL][TABLEAU_MOST_ALL]; /* further stages behind row s, which is b */

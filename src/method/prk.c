@@ -1,0 +1,82 @@
+/* prk: explicit Runge-Kutta on the mechanical form, every step projected to positions and
+ * velocities [HW96 VII.2].
+ *
+ * Each stage solves [M G'; G 0] (v', lambda) = (f, -curvature) at its own point: one evaluation of
+ * everything and one factorisation of a symmetric structure. Half-explicit methods need G at two
+ * points a stage and conditions of their own; here any table of classical order p has order p, so
+ * that the pairs of Dormand and Prince of order 5 and 8 are at hand. The price: the curvature has
+ * to be known (docs/forms.md says how it is differenced if it is not given). */
+#include "method/hem_parts.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+/* Finer tolerances than this are met faster by order 8: measured on the mechanisms of bench/. */
+static const double TIGHT = 3e-5;
+
+static double finest_tolerance(const error_norm *norm)
+{
+    double least = norm->rtol_by_variable ? INFINITY : norm->rtol;
+    for (int i = 0; norm->rtol_by_variable && i < norm->n; i++)
+        least = fmin(least, norm->rtol_by_variable[i]);
+    return least;
+}
+
+/* The table as the engine reads it */
+static void fill_table(hem_cache *c, const tableau *source)
+{
+    rounded_tableau *r = c->tableau;
+    tableau_round(source, r);
+    c->own = (hem_table){.stages = r->stages,
+                         .order = r->order,
+                         .error_order = r->order - 1,
+                         .transversal = true,
+                         .a = (const double(*)[HEM_STAGES])r->a,
+                         .c = r->c,
+                         .error_end = r->error[r->stages],
+                         .exact = r};
+    for (int i = 0; i < r->stages; i++) {
+        c->own.error[i] = r->error[i];
+        if (r->has_low) c->own.coarse[i] = r->error_low[i];
+    }
+}
+
+static void *prk_cache_new(const method_context *ctx)
+{
+    hem_cache *c = hem_cache_new(ctx);
+    if (!c || !c->mechanical) return c;
+    c->tableau = DAE_NEW(rounded_tableau);
+    bool fits = c->tableau != NULL;
+    for (int k = 0; k < TABLEAU_MOST_ALL; k++)
+        fits = (c->slopes[k] = DAE_ARRAY(double, c->nx)) && fits;
+    for (int k = 0; k < TABLEAU_MOST_ROWS; k++)
+        fits = (c->rows[k] = DAE_ARRAY(double, c->nx)) && fits;
+    if (fits) return c;
+    hem_cache_free(c);
+    return NULL;
+}
+
+static void prk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_cache *c = ctx->cache;
+    fill_table(c, finest_tolerance(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5);
+    hem_start(&c->own, state, scratch, ctx, at);
+}
+
+const method method_prk = {
+    .name = "prk",
+    .summary = "explicit Runge-Kutta of order 5 or 8 for mechanisms, every step projected",
+    .citation = "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer "
+                "1996, section VII.2",
+    .max_order = 8,
+    .forms = FORM_MECHANICAL,
+    .fixed_order = true,
+    .index_range = "3 (mechanical)",
+    .size = hem_size,
+    .start = prk_start,
+    .attempt = hem_attempt,
+    .accept = hem_accept,
+    .interpolate = hem_interpolate,
+    .cache_new = prk_cache_new,
+    .cache_free = hem_cache_free};
