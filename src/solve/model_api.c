@@ -614,9 +614,8 @@ dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
     for (int k = 0; status == DAE_OK && k < l->derivative_count; k++) {
         const model_derivative *d = &l->derivatives[k];
         model_place at = reform_place(s, d->unknown, !d->is_unknown);
-        double value = at.unknown < 0
-                           ? reform_seen(s, d->unknown, !d->is_unknown)
-                           : at.sign * (at.slope ? s->at_yp : s->at_y)[at.unknown];
+        double value = at.unknown < 0 ? reform_seen(s, d->unknown, !d->is_unknown)
+                                      : at.sign * (at.slope ? s->at_yp : s->at_y)[at.unknown];
         values[k] = d->sign * value;
     }
     return status;
