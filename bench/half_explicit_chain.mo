@@ -1,8 +1,9 @@
 model Chain "Points of mass 1 on rods of length 1, the first one fixed at the origin, index 3"
   parameter Integer n = 5 "rods";
+  parameter Real g = 9.81 "gravity";
   parameter Real pi4 = atan(1.0) "45 degrees";
-  Real x[n](start = {sum(sin(pi4 + 0.1*sin(j)) for j in 1:i) for i in 1:n});
-  Real y[n](start = {-sum(cos(pi4 + 0.1*sin(j)) for j in 1:i) for i in 1:n});
+  Real x[n](start = {sum(sin(pi4 + 0.5*sin(j)) for j in 1:i) for i in 1:n});
+  Real y[n](start = {-sum(cos(pi4 + 0.5*sin(j)) for j in 1:i) for i in 1:n});
   Real vx[n](each start = 0);
   Real vy[n](each start = 0);
   Real lambda[n] "force in the rod per length";
@@ -13,12 +14,12 @@ equation
   end for;
   for i in 2:n-1 loop
     der(vx[i]) = -lambda[i]*(x[i] - x[i-1]) + lambda[i+1]*(x[i+1] - x[i]);
-    der(vy[i]) = -lambda[i]*(y[i] - y[i-1]) + lambda[i+1]*(y[i+1] - y[i]) - 1;
+    der(vy[i]) = -lambda[i]*(y[i] - y[i-1]) + lambda[i+1]*(y[i+1] - y[i]) - g;
   end for;
   der(vx[1]) = -lambda[1]*x[1] + lambda[2]*(x[2] - x[1]);
-  der(vy[1]) = -lambda[1]*y[1] + lambda[2]*(y[2] - y[1]) - 1;
+  der(vy[1]) = -lambda[1]*y[1] + lambda[2]*(y[2] - y[1]) - g;
   der(vx[n]) = -lambda[n]*(x[n] - x[n-1]);
-  der(vy[n]) = -lambda[n]*(y[n] - y[n-1]) - 1;
+  der(vy[n]) = -lambda[n]*(y[n] - y[n-1]) - g;
   x[1]^2 + y[1]^2 = 1 "first rod";
   for i in 2:n loop
     (x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 = 1 "rod";

@@ -454,9 +454,10 @@ static void ours_read(const mechanism *m, dae_solver *solver, const dae_problem 
 
 static dae_problem *model_problem(const mechanism *m, dae_diag *diag)
 {
-    static const mechanism *last;
+    static const char *last = ""; /* what is translated now */
+    static int links;
     static dae_problem *problem;
-    if (last == m) return problem;
+    if (last == m->model && links == m->links) return problem;
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", BENCH_ROOT, m->model);
     char size[32];
@@ -467,7 +468,7 @@ static dae_problem *model_problem(const mechanism *m, dae_diag *diag)
                              .n_assignments = m->links > 0,
                              .engine = DAE_ENGINE_NATIVE};
     dae_problem_free(problem);
-    problem = NULL, last = m;
+    problem = NULL, last = m->model, links = m->links;
     dae_problem_from_model(&description, &problem, diag);
     return problem;
 }
@@ -507,7 +508,7 @@ static void solve_ours(const contender *c, const mechanism *m, double rtol, outc
 
 const contender half_explicit_contenders[] = {
     {"phem5", true, false, "phem5", solve_ours}, {"hem5", true, false, "hem5", solve_ours},
-    {"prk", true, false, "prk", solve_ours},     {"phem5.mo", true, true, "phem5", solve_ours},
+    {"prk", true, false, "prk", solve_ours},     {"prk.mo", true, true, "prk", solve_ours},
     {"HEM5", false, false, NULL, solve_hem5},    {"RADAU5", false, false, NULL, solve_stiff},
     {"RADAU", false, false, NULL, solve_stiff},  {"SEULEX", false, false, NULL, solve_stiff},
     {"IDA", false, false, NULL, solve_ida}};

@@ -140,10 +140,10 @@ static void car_residual(const mechanism *m, double t, const double *q, const do
     for (int i = 0; i < 4; i++) r[i] = car_mass * a[i] - f[i];
     r[0] += b.x * l[0] + x * l[1], r[1] += b.y * l[0] + y * l[1];
     r[2] -= x * l[1], r[3] -= y * l[1];
-    r[4] = b.x * a[0] + b.y * a[1] + 2.0 * (b.dx * v[0] + b.dy * v[1]) + b.ddx * q[0] +
-           b.ddy * q[1];
-    r[5] = x * (a[0] - a[2]) + y * (a[1] - a[3]) +
-           2.0 * (square(v[0] - v[2]) + square(v[1] - v[3]));
+    r[4] =
+        b.x * a[0] + b.y * a[1] + 2.0 * (b.dx * v[0] + b.dy * v[1]) + b.ddx * q[0] + b.ddy * q[1];
+    r[5] =
+        x * (a[0] - a[2]) + y * (a[1] - a[3]) + 2.0 * (square(v[0] - v[2]) + square(v[1] - v[3]));
 }
 
 /* -dF/d(x,y) of a spring into the rows and columns at j */
@@ -196,17 +196,16 @@ static void car_fill(mechanism *m)
 
 /* Data of the test set in the order of models/andrews1.mo */
 static const double andrews_data[ANDREWS_PARAMETERS] = {
-    0.04325,  0.00365,  0.02373,  0.00706,  0.07050,  0.00706, 0.05498,  2.194e-6, 4.410e-7,
+    0.04325,  0.00365,  0.02373,  0.00706,  0.07050,  0.00706,  0.05498,  2.194e-6, 4.410e-7,
     5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5, -0.06934, -0.00227, -0.03635, 0.03273,
-    0.014,    0.072,    0.028,    0.0115,   0.02,     0.01421, 0.007,    0.00092,  0.035,
-    0.01874,  0.01043,  0.018,    0.02,     0.02308,  0.00916, 0.04,     0.01228,  0.00449,
+    0.014,    0.072,    0.028,    0.0115,   0.02,     0.01421,  0.007,    0.00092,  0.035,
+    0.01874,  0.01043,  0.018,    0.02,     0.02308,  0.00916,  0.04,     0.01228,  0.00449,
     0.02,     0.04,     0.01421,  0.033,    4530.0,   0.07785};
 
-static const double A_xa = -0.06934, A_ya = -0.00227, A_xb = -0.03635, A_yb = 0.03273,
-                    A_d = 0.028, A_e = 0.02, A_rr = 0.007, A_ss = 0.035, A_sc = 0.018,
-                    A_sd = 0.02, A_u = 0.04, A_zf = 0.02, A_zt = 0.04, A_mom = 0.033,
-                    A_c0 = 4530.0, A_l0 = 0.07785, A_hx = 0.014 + 0.03635,
-                    A_hy = 0.072 - 0.03273;
+static const double A_xa = -0.06934, A_ya = -0.00227, A_xb = -0.03635, A_yb = 0.03273, A_d = 0.028,
+                    A_e = 0.02, A_rr = 0.007, A_ss = 0.035, A_sc = 0.018, A_sd = 0.02, A_u = 0.04,
+                    A_zf = 0.02, A_zt = 0.04, A_mom = 0.033, A_c0 = 4530.0, A_l0 = 0.07785,
+                    A_hx = 0.014 + 0.03635, A_hy = 0.072 - 0.03273;
 /* Moments of inertia, those parts that do not depend on angles, and the factors of the others */
 static const double A_m22 = 0.00365 * 0.0115 * 0.0115 + 4.410e-7,
                     A_m11 = 0.04325 * 0.00092 * 0.00092 + 0.00365 * 0.007 * 0.007 + 2.194e-6 +
@@ -261,9 +260,9 @@ typedef struct loops {
 static loops loops_at(const double *q)
 {
     double b = q[0] + q[1], p = q[3] + q[4], o = q[5] + q[6];
-    return (loops){A_rr * sin(q[0]), A_rr * cos(q[0]), A_d * sin(b),    A_d * cos(b),
-                   A_ss * sin(q[2]), A_ss * cos(q[2]), A_e * sin(p),    A_e * cos(p),
-                   A_zt * sin(q[4]), A_zt * cos(q[4]), A_zf * sin(o),   A_zf * cos(o),
+    return (loops){A_rr * sin(q[0]), A_rr * cos(q[0]), A_d * sin(b),  A_d * cos(b),
+                   A_ss * sin(q[2]), A_ss * cos(q[2]), A_e * sin(p),  A_e * cos(p),
+                   A_zt * sin(q[4]), A_zt * cos(q[4]), A_zf * sin(o), A_zf * cos(o),
                    A_u * sin(q[6]),  A_u * cos(q[6])};
 }
 
@@ -351,13 +350,11 @@ static const char *andrews_variable(int i, char *space)
 
 static void andrews_fill(mechanism *m)
 {
-    static const double start[] = {-0.0617138900142764496358948458001,
-                                   0,
-                                   0.455279819163070380255912382449,
-                                   0.222668390165885884674473185609,
-                                   0.487364979543842550225598953530,
-                                   -0.222668390165885884674473185609,
-                                   1.23054744454982119249735015568};
+    static const double start[] = {
+        -0.0617138900142764496358948458001, 0,
+        0.455279819163070380255912382449,   0.222668390165885884674473185609,
+        0.487364979543842550225598953530,   -0.222668390165885884674473185609,
+        1.23054744454982119249735015568};
     static const double end[] = {1.58107711951537070971e1,  -1.57563710584118394697e1,
                                  4.08222401196458048583e-2, -5.34730116342079593770e-1,
                                  5.24409965879954069372e-1, 5.34730116342079593770e-1,
@@ -368,8 +365,11 @@ static void andrews_fill(mechanism *m)
 
 /* --------------------------------------------------------------------------------------- chain */
 
-/* Points of mass 1 on rods of length 1, gravity 1, the first rod fixed at the origin; at rest, the
- * rods 45 degrees from the vertical with a zigzag of 0.1 sin(i) on it. g_i = (|d_i|^2 - 1)/2. */
+static const double GRAVITY = 9.81;
+
+/* Points of mass 1 on rods of length 1, gravity 9.81, the first rod fixed at the origin; at rest,
+ * the rods 45 degrees from the vertical with a zigzag of 0.5 sin(i) on it. g_i = (|d_i|^2 - 1)/2.
+ */
 static void chain_values(const mechanism *m, double t, const double *q, const double *v,
                          const mechanism_values *out)
 {
@@ -377,7 +377,7 @@ static void chain_values(const mechanism *m, double t, const double *q, const do
     int k = m->links;
     if (out->mass) diagonal_mass(out, 2 * k, 1.0);
     if (out->force)
-        for (int i = 0; i < k; i++) out->force[2 * i] = 0.0, out->force[2 * i + 1] = -1.0;
+        for (int i = 0; i < k; i++) out->force[2 * i] = 0.0, out->force[2 * i + 1] = -GRAVITY;
     if (out->rate) memset(out->rate, 0, (size_t)k * sizeof(double));
     if (out->gradient) {
         double *g = out->gradient, x = q[0], y = q[1];
@@ -416,7 +416,7 @@ static rod rod_at(int links, const double *y, int i)
     return (rod){to[0] - from[0], to[1] - from[1], to[2] - from[2], to[3] - from[3], to[4]};
 }
 
-/* c_i = d_i (a_i - a_{i-1}) + |w_i|^2 with a_i = -e_y - d_i lambda_i + d_{i+1} lambda_{i+1} */
+/* c_i = d_i (a_i - a_{i-1}) + |w_i|^2 with a_i = -g e_y - d_i lambda_i + d_{i+1} lambda_{i+1} */
 void chain_explicit(int links, const double *y, double *f)
 {
     rod r = rod_at(links, y, 0);
@@ -424,7 +424,7 @@ void chain_explicit(int links, const double *y, double *f)
     for (int i = 0; i < links; i++, f += CHAIN_UNKNOWNS) {
         rod next = rod_at(links, y, i + 1);
         double bx = next.x * next.lambda - r.x * r.lambda;
-        double by = next.y * next.lambda - r.y * r.lambda - 1.0;
+        double by = next.y * next.lambda - r.y * r.lambda - GRAVITY;
         f[0] = y[CHAIN_UNKNOWNS * i + 2];
         f[1] = y[CHAIN_UNKNOWNS * i + 3];
         f[2] = bx;
@@ -464,7 +464,7 @@ void chain_explicit_jacobian(int links, const double *y, double *entries, int ld
         int row = CHAIN_UNKNOWNS * i, l = row + 4;
         rod next = rod_at(links, y, i + 1);
         double bx = next.x * next.lambda - r.x * r.lambda;
-        double by = next.y * next.lambda - r.y * r.lambda - 1.0;
+        double by = next.y * next.lambda - r.y * r.lambda - GRAVITY;
         double sides = i ? 2.0 : 1.0; /* the support does not accelerate */
         put(&b, row, row + 2, 1.0), put(&b, row + 1, row + 3, 1.0);
         put_rod(&b, row + 2, i, 0, -r.lambda, 0.0), put_rod(&b, row + 3, i, 0, 0.0, -r.lambda);
@@ -479,7 +479,8 @@ void chain_explicit_jacobian(int links, const double *y, double *entries, int ld
         if (i + 1 < links) {
             put_rod(&b, row + 2, i + 1, 0, next.lambda, 0.0);
             put_rod(&b, row + 3, i + 1, 0, 0.0, next.lambda);
-            put(&b, row + 2, l + CHAIN_UNKNOWNS, next.x), put(&b, row + 3, l + CHAIN_UNKNOWNS, next.y);
+            put(&b, row + 2, l + CHAIN_UNKNOWNS, next.x),
+                put(&b, row + 3, l + CHAIN_UNKNOWNS, next.y);
             put_rod(&b, l, i + 1, 0, r.x * next.lambda, r.y * next.lambda);
             put(&b, l, l + CHAIN_UNKNOWNS, r.x * next.x + r.y * next.y);
         }
@@ -506,7 +507,7 @@ static void chain_fill(mechanism *m)
     int *rows = space((size_t)(4 * k), sizeof *rows), count = 0;
     double x = 0.0, y = 0.0;
     for (int i = 0; i < k; i++) {
-        double angle = atan(1.0) + 0.1 * sin(i + 1);
+        double angle = atan(1.0) + 0.5 * sin(i + 1);
         m->q0[2 * i] = x += sin(angle), m->q0[2 * i + 1] = y -= cos(angle);
         for (int c = 0; c < 2; c++) {
             rows[count++] = i;
@@ -572,25 +573,50 @@ typedef struct entry {
     void (*fill)(mechanism *m);
 } entry;
 
-static const entry entries[] = {
-    {{.name = "pendulum", .model = "models/pendulum.mo", .nq = 2, .nl = 1, .tend = 10.0,
-      .values = pendulum_values, .constraint = pendulum_constraint, .mass_diagonal = true,
-      .variable = pendulum_variable, .residual = pendulum_residual,
-      .jacobian = pendulum_jacobian},
-     pendulum_fill},
-    {{.name = "andrews", .model = "models/andrews.mo", .nq = 7, .nl = 6, .tend = 0.03,
-      .values = andrews_values, .constraint = andrews_constraint, .variable = andrews_variable,
-      .residual = andrews_implicit, .jacobian = andrews_slopes},
-     andrews_fill},
-    {{.name = "caraxis", .model = "models/caraxis.mo", .nq = 4, .nl = 2, .tend = 3.0,
-      .values = car_values, .constraint = car_constraint, .mass_diagonal = true,
-      .rheonomic = true, .variable = car_variable, .residual = car_residual,
-      .jacobian = car_jacobian},
-     car_fill},
-    {{.name = "chain", .model = "bench/half_explicit_chain.mo", .tend = 1.0,
-      .values = chain_values, .constraint = chain_constraint, .mass_diagonal = true,
-      .variable = chain_variable},
-     chain_fill}};
+static const entry entries[] = {{{.name = "pendulum",
+                                  .model = "models/pendulum.mo",
+                                  .nq = 2,
+                                  .nl = 1,
+                                  .tend = 10.0,
+                                  .values = pendulum_values,
+                                  .constraint = pendulum_constraint,
+                                  .mass_diagonal = true,
+                                  .variable = pendulum_variable,
+                                  .residual = pendulum_residual,
+                                  .jacobian = pendulum_jacobian},
+                                 pendulum_fill},
+                                {{.name = "andrews",
+                                  .model = "models/andrews.mo",
+                                  .nq = 7,
+                                  .nl = 6,
+                                  .tend = 0.03,
+                                  .values = andrews_values,
+                                  .constraint = andrews_constraint,
+                                  .variable = andrews_variable,
+                                  .residual = andrews_implicit,
+                                  .jacobian = andrews_slopes},
+                                 andrews_fill},
+                                {{.name = "caraxis",
+                                  .model = "models/caraxis.mo",
+                                  .nq = 4,
+                                  .nl = 2,
+                                  .tend = 3.0,
+                                  .values = car_values,
+                                  .constraint = car_constraint,
+                                  .mass_diagonal = true,
+                                  .rheonomic = true,
+                                  .variable = car_variable,
+                                  .residual = car_residual,
+                                  .jacobian = car_jacobian},
+                                 car_fill},
+                                {{.name = "chain",
+                                  .model = "bench/half_explicit_chain.mo",
+                                  .tend = 1.0,
+                                  .values = chain_values,
+                                  .constraint = chain_constraint,
+                                  .mass_diagonal = true,
+                                  .variable = chain_variable},
+                                 chain_fill}};
 
 mechanism *mechanism_new(const char *name, int links)
 {
