@@ -139,6 +139,25 @@ static void find_reference(mechanism *m)
     free(other);
 }
 
+/* Time per accepted step at the finest tolerance, where the start does not count, and its growth
+ * from the last shorter chain on: n^exponent */
+static void print_growth(int links, const record *records)
+{
+    static double before[MOST];
+    static int shorter;
+    printf("microseconds per accepted step:");
+    for (int k = 0; k < half_explicit_count; k++) {
+        double now = 1e6 * records[k].per_step;
+        if (!half_explicit_contenders[k].ours || now == 0.0) continue;
+        printf("  %s %.1f", half_explicit_contenders[k].name, now);
+        if (shorter && before[k] > 0.0)
+            printf(" (n^%.2f)", log(now / before[k]) / log((double)links / shorter));
+        before[k] = now;
+    }
+    printf("\n");
+    shorter = links;
+}
+
 static void compare(const char *name)
 {
     bool chain = !strncmp(name, "chain", 5);
@@ -149,7 +168,7 @@ static void compare(const char *name)
         for (int k = FIRST; k <= LAST; k++) measure(m, pow(10.0, -0.5 * k), records);
         print_table(m, records);
         write_curves(m, records);
-        if (chain) printf("time per accepted step of phem5: %.2f us\n", 1e6 * records[0].per_step);
+        if (chain) print_growth(m->links, records);
     }
     free(records);
     mechanism_free(m);

@@ -2,12 +2,12 @@
  * (Debian: libsiconos-numerics7), opened at run time; IDA is linked.
  *
  * HEM5 gets mass, force and constraint as Daedal does, and that of its kinds of linear algebra
- * which suits: MA28 for chains, otherwise the faster one of DEC and LAPACK, which is its own DEC
- * below some 20 unknowns. It does not project (its default). The implicit codes get index 1, at
- * which all of them are fastest: small mechanisms as q' = v, v' = a, 0 = r(q,v,a,lambda), of which
- * only the last part enters their linear algebra (their M1 and M2); chains explicitly and banded.
- * Derivatives are exact, memory and start values are ready before the clock starts. Daedal's time
- * contains problem and solver, from creation to release, but for models not their translation. */
+ * which suits: MA28 for chains, otherwise its own DEC, with which it takes half to two thirds of
+ * the time with LAPACK. It does not project (its default). The implicit codes get index 1: small
+ * mechanisms as q' = v, v' = a, 0 = r(q,v,a,lambda), of which only the last part enters the linear
+ * algebra of Hairer's codes (their M1 and M2); chains explicitly and banded. Derivatives are exact,
+ * memory and start values are ready before the clock starts. Daedal's time contains problem and
+ * solver, from creation to release; of models not their translation. */
 #include "half_explicit.h"
 #include "peer.h"
 

@@ -12,7 +12,9 @@
 
 #include <math.h>
 
-/* Finer tolerances than this are met faster by order 8: measured on the mechanisms of bench/. */
+/* From here on order 8 takes the time of order 5 and gives 0.5 (Andrews) to 3 digits (car axis)
+ * more.
+ */
 static const double TIGHT = 3e-5;
 
 static double finest_tolerance(const error_norm *norm)
