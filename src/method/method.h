@@ -4,6 +4,7 @@
 
 #include "control/newton.h"
 #include "system/forms.h"
+#include "system/second_order.h"
 
 /* What a method may use; owned by the driver. */
 typedef struct method_context {
@@ -11,10 +12,11 @@ typedef struct method_context {
     evaluator *eval;
     newton *newton;
     error_norm *norm;
-    const form_set *forms;     /* beside the residual form; NULL: none */
-    dae_error_test error_test; /* resolved: ALL, DIFFERENTIAL or FILTERED */
-    bool smooth;               /* keep what a continuously differentiable interpolant needs */
-    void *cache;               /* the method's own matrices: what cache_new made; not state */
+    const form_set *forms;      /* beside the residual form; NULL: none */
+    const second_order *second; /* for methods on FORM_SECOND_ORDER; else NULL */
+    dae_error_test error_test;  /* resolved: ALL, DIFFERENTIAL or FILTERED */
+    bool smooth;                /* keep what a continuously differentiable interpolant needs */
+    void *cache;                /* the method's own matrices: what cache_new made; not state */
 } method_context;
 
 /* Where to start. history = 0: from (t, y, yp) alone. history = m > 0: past[i*n ..] = y(past_t[i]),

@@ -11,7 +11,14 @@
 #include "system/residual.h"
 
 /* Forms that a problem can offer, and that a method can work on. */
-enum { FORM_RESIDUAL = 1, FORM_HESSENBERG = 2, FORM_MECHANICAL = 4, FORM_QUASILINEAR = 8 };
+enum {
+    FORM_RESIDUAL = 1,
+    FORM_HESSENBERG = 2,
+    FORM_MECHANICAL = 4,
+    FORM_QUASILINEAR = 8,
+    FORM_SECOND_ORDER = 16, /* second_order.h: the residual form, seen without its velocities */
+    FORM_MANIFOLD = 32
+};
 
 /* A matrix whose values a form delivers: rows x columns, dense if colptr is NULL. */
 typedef struct form_matrix {

@@ -12,10 +12,12 @@ struct dae_problem {
     dae_residual form; /* arrays and names owned by the problem */
     bool has_layout;   /* structure is known; else decided per solver (dense or detected) */
     matrix_layout layout;
-    const char *const *event_names; /* table behind form.events[].name, owned */
-    struct model_form *model;       /* behind it, or NULL for callbacks; owned */
-    dae_engine engine;              /* how a model runs */
-    struct form_source *forms;      /* callbacks in another form, behind `form`; owned, or NULL */
+    const char *const *event_names;  /* table behind form.events[].name, owned */
+    struct model_form *model;        /* behind it, or NULL for callbacks; owned */
+    dae_engine engine;               /* how a model runs */
+    struct form_source *forms;       /* callbacks in another form, behind `form`; owned, or NULL */
+    int kinematic_count;             /* rows of F that say y_i' = y_j, as far as they are known */
+    struct kinematic_row *kinematic; /* these (second_order.h); owned, or NULL */
 };
 
 typedef enum eval_status {
