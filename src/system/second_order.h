@@ -44,10 +44,12 @@ typedef struct second_matrix second_matrix;
 
 enum { SECOND_MOST = 3 };
 
+/* NULL: memory, or a `source` without matrices (GMRES). */
 second_matrix *second_matrix_new(const second_order *s, iteration *source, int n_complex);
 void second_matrix_free(second_matrix *m); /* NULL is fine */
 
-/* Partial derivatives at (t, y, y'), by `source`; then factors for any shifts. */
+/* Partial derivatives at (t, y, y'), by `source`; then factors for any shifts. The first call
+ * allocates, as does one in which a detected pattern has grown. */
 iteration_status second_matrix_evaluate(second_matrix *m, double t, const double *y,
                                         const double *yp, double h, const double *weights,
                                         const double *f0);
@@ -59,5 +61,8 @@ int second_matrix_singular(const second_matrix *m);
 /* b := A^-1 b; b holds n values, residuals of the equations in the order of s->row */
 void second_matrix_solve(second_matrix *m, double *b);
 void second_matrix_solve_complex(second_matrix *m, int k, double *re, double *im);
+/* b = (a0 F_x + a1 F_x' + a2 F_x'') x */
+void second_matrix_multiply(second_matrix *m, double a0, double a1, double a2, const double *x,
+                            double *b);
 
 #endif
