@@ -260,6 +260,8 @@ const command run_command = {
         "  --max-steps N        give up after N steps; 0, the default, for no limit\n"
         "  --max-order K        highest order\n"
         "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"
+        "  --projection WHAT    auto, none, position, velocity, both: what methods that project\n"
+        "                       move onto the constraints\n"
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
         "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
         "                       consistent (a built-in model: none, its values are)\n"

@@ -30,6 +30,7 @@ enum option_id {
     OPT_MAX_STEPS,
     OPT_MAX_STEP,
     OPT_ERROR_TEST,
+    OPT_PROJECTION,
     OPT_INIT,
     OPT_STATS,
     OPT_HISTORY,
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
     {"error-test", required_argument, NULL, OPT_ERROR_TEST},
+    {"projection", required_argument, NULL, OPT_PROJECTION},
     {"init", required_argument, NULL, OPT_INIT},
     {"stats", no_argument, NULL, OPT_STATS},
     {"history", required_argument, NULL, OPT_HISTORY},
@@ -77,6 +79,8 @@ static const struct option long_options[] = {
 static const char *const linear_solver_names[] = {"auto",   "dense", "banded",
                                                   "sparse", "gmres", NULL};
 static const char *const error_test_names[] = {"auto", "all", "differential", "filtered", NULL};
+static const char *const projection_names[] = {"auto",     "none", "position",
+                                               "velocity", "both", NULL};
 
 static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
 
@@ -228,6 +232,10 @@ static int read_choice(request *r, int id, const char *text)
         status = choose("error test", text, error_test_names, &choice);
         r->options.error_test = (dae_error_test)choice;
         return status;
+    case OPT_PROJECTION:
+        status = choose("projection", text, projection_names, &choice);
+        r->options.projection = (dae_projection)choice;
+        return status;
     case OPT_INIT:
         status = choose("initialisation", text, init_names, &choice);
         r->options.init = (dae_init)choice;
@@ -262,6 +270,7 @@ static int read_option(request *r, int id, const char *text)
         return status;
     case OPT_FORMULATION: return choose_formulation(text, &r->options);
     case OPT_METHOD:
+    case OPT_PROJECTION:
     case OPT_LINEAR_SOLVER:
     case OPT_ERROR_TEST:
     case OPT_INIT:

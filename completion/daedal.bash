@@ -44,6 +44,10 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         COMPREPLY=($(compgen -W $'auto\ndense\nbanded\nsparse\ngmres' -- "$cur"))
         return
         ;;
+    --projection)
+        COMPREPLY=($(compgen -W $'auto\nnone\nposition\nvelocity\nboth' -- "$cur"))
+        return
+        ;;
     --error-test)
         COMPREPLY=($(compgen -W $'auto\nall\ndifferential\nfiltered' -- "$cur"))
         return

@@ -553,6 +553,16 @@ typedef enum dae_tag {
     DAE_TAG_FREE       /* unknown; the value given is ignored but for its scale */
 } dae_tag;
 
+/* What a method that projects moves onto the constraints at the end of a step, with both levels
+ * where g depends on t as well. */
+typedef enum dae_projection {
+    DAE_PROJECTION_AUTO = 0, /* what suits the method: docs/methods */
+    DAE_PROJECTION_NONE,
+    DAE_PROJECTION_POSITION, /* q onto 0 = g(t,q) */
+    DAE_PROJECTION_VELOCITY, /* v onto 0 = G v + g_t */
+    DAE_PROJECTION_BOTH      /* q, then v at the new q */
+} dae_projection;
+
 typedef enum dae_dense {
     DAE_DENSE_CONTINUOUS = 0, /* the method's interpolant */
     DAE_DENSE_SMOOTH          /* continuously differentiable */
@@ -620,6 +630,8 @@ typedef struct dae_options {
     dae_message_fn message; /* warnings of a model while it runs; NULL: dropped */
 
     double formulation_parameter; /* of the formulation, if it has one; 0: its default */
+
+    dae_projection projection; /* for methods that project */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);

@@ -163,8 +163,9 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
 /* ---- attempt ---- */
 
 /* h times the weighted slopes: an estimate of the error, brought back to the tangent space */
-static void estimate(const hem_state *s, hem_scratch *w, hem_cache *c)
+static void estimate(const hem_state *s, hem_scratch *w, const method_context *ctx)
 {
+    hem_cache *c = ctx->cache;
     const hem_table *table = s->table;
     double *e = w->error;
     vector_zero(c->nx, e);
@@ -173,7 +174,7 @@ static void estimate(const hem_state *s, hem_scratch *w, hem_cache *c)
     if (table->error_end != 0.0) vector_axpy(c->nx, w->h * table->error_end, w->k, e);
     if (!table->transversal) return;
     if (c->mechanical)
-        hem_mechanical_tangent(c, e);
+        hem_mechanical_tangent(c, ctx, table->exact, e);
     else
         hem_hessenberg_tangent(c, e);
 }
@@ -192,7 +193,7 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
 {
     hem_cache *c = ctx->cache;
     const hem_table *table = s->table;
-    estimate(s, w, c);
+    estimate(s, w, ctx);
     double fine = tested_norm(c, ctx->norm, w->error, w->estimate);
     if (table->coarse[table->stages - 1] == 0.0) return fine;
     vector_zero(c->nx, w->coarse);
@@ -593,6 +594,7 @@ const method method_hem3 = {
     .max_order = 3,
     .forms = FORM_MECHANICAL | FORM_HESSENBERG,
     .fixed_order = true,
+    .projects = true,
     .index_range = "2 (mechanical: 3)",
     .size = hem_size,
     .start = hem3_start,
@@ -610,6 +612,7 @@ const method method_hem4 = {
     .max_order = 4,
     .forms = FORM_MECHANICAL | FORM_HESSENBERG,
     .fixed_order = true,
+    .projects = true,
     .index_range = "2 (mechanical: 3)",
     .size = hem_size,
     .start = hem4_start,
@@ -627,6 +630,7 @@ const method method_hem5 = {
     .max_order = 5,
     .forms = FORM_MECHANICAL | FORM_HESSENBERG,
     .fixed_order = true,
+    .projects = true,
     .index_range = "2 (mechanical: 3)",
     .size = hem_size,
     .start = hem5_start,

@@ -44,6 +44,18 @@ static hem_failure factor(hem_cache *c, const double *M, const double *B, const 
     return hem_linear(c, status);
 }
 
+/* Whether the ends of steps are moved onto 0 = g, and, in explicit methods, onto 0 = G v + g_t:
+ * half-explicit ones meet that by their last stage. */
+static bool projects_position(const method_context *ctx)
+{
+    return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_VELOCITY;
+}
+
+static bool projects_velocity(const method_context *ctx)
+{
+    return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_POSITION;
+}
+
 /* q := q + dq with g(t, q) = 0, dq = M^-1 B' mu by simplified Newton with the factors at hand */
 static hem_failure project_position(hem_cache *c, const method_context *ctx, double t, double *q)
 {
@@ -109,7 +121,7 @@ static hem_failure stage(const hem_state *s, hem_scratch *w, const method_contex
     vector_copy(nq, w->X + nq, w->K[i]);
     hem_combine(n, s->x, h, i, table->a_bar[i], w->K, w->X_bar);
     vector_axpy(nq, h * d, w->K[i], w->X_bar);
-    if (last) {
+    if (last && projects_position(ctx)) {
         hem_failure failure = project_position(c, ctx, t_bar, w->X_bar);
         if (failure.status) return failure;
     }
@@ -184,7 +196,8 @@ static hem_failure exact_end(hem_cache *c, const method_context *ctx, double t, 
 {
     const mechanical_form *m = c->mechanical;
     const int nq = m->nq;
-    hem_failure failure = project_position(c, ctx, t, x);
+    hem_failure failure = {.constraint = -1};
+    if (projects_position(ctx)) failure = project_position(c, ctx, t, x);
     if (failure.status) return failure;
     bool keep = m->M_matrix.constant && c->mass_known;
     eval_status status = m->evaluate(m->context, t, x, x + nq, keep ? NULL : c->M[1], c->force[1],
@@ -192,7 +205,7 @@ static hem_failure exact_end(hem_cache *c, const method_context *ctx, double t, 
     if (status != EVAL_OK) return hem_evaluation(status);
     failure = factor(c, c->M[1], c->G[1], c->G[1]);
     if (failure.status) return failure;
-    project_velocity(c, c->G[1], x + nq);
+    if (projects_velocity(ctx)) project_velocity(c, c->G[1], x + nq);
     return solve_slope(c, c->force[1], x + nq, k, w);
 }
 
@@ -229,9 +242,11 @@ hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double
 }
 
 /* e_v := e_v - M^-1 G'mu with G e_v = 0, by the factors at hand: those of the last stage or of the
- * slope at the end, both with C = G(q1) */
-void hem_mechanical_tangent(hem_cache *c, double *e)
+ * slope at the end, both with C = G(q1). Explicit steps that leave v where it is have this error.
+ */
+void hem_mechanical_tangent(hem_cache *c, const method_context *ctx, bool explicit, double *e)
 {
+    if (explicit && !projects_velocity(ctx)) return;
     const mechanical_form *m = c->mechanical;
     double *dv = c->work[0], *mu = c->work[1], *ev = e + m->nq;
     vector_zero(m->nq, dv);

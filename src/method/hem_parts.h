@@ -100,7 +100,7 @@ hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const meth
 hem_failure hem_mechanical_exact(const hem_state *s, hem_scratch *w, const method_context *ctx);
 hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
                                  double *k, double *w, bool end);
-void hem_mechanical_tangent(hem_cache *c, double *e);
+void hem_mechanical_tangent(hem_cache *c, const method_context *ctx, bool explicit, double *e);
 void hem_mechanical_accept(hem_cache *c);
 hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
 hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double t, double h,

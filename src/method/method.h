@@ -15,6 +15,7 @@ typedef struct method_context {
     const form_set *forms;      /* beside the residual form; NULL: none */
     const second_order *second; /* for methods on FORM_SECOND_ORDER; else NULL */
     dae_error_test error_test;  /* resolved: ALL, DIFFERENTIAL or FILTERED */
+    dae_projection projection;  /* AUTO: the method's own choice */
     bool smooth;                /* keep what a continuously differentiable interpolant needs */
     void *cache;                /* the method's own matrices: what cache_new made; not state */
 } method_context;
@@ -64,6 +65,7 @@ typedef struct method {
     int max_order;
     unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
     bool fixed_order;        /* one order, max_order: the controller leaves it alone */
+    bool projects;           /* it heeds ctx->projection */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);

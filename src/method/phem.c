@@ -59,6 +59,7 @@ const method method_phem5 = {
     .max_order = 5,
     .forms = FORM_MECHANICAL | FORM_HESSENBERG,
     .fixed_order = true,
+    .projects = true,
     .index_range = "2 (mechanical: 3)",
     .size = hem_size,
     .start = phem5_start,

@@ -74,6 +74,7 @@ const method method_prk = {
     .max_order = 8,
     .forms = FORM_MECHANICAL,
     .fixed_order = true,
+    .projects = true,
     .index_range = "3 (mechanical)",
     .size = hem_size,
     .start = prk_start,

@@ -103,6 +103,7 @@ static dae_status check_choices(const dae_options *o, dae_diag *diag)
         {"preconditioner", (int)o->preconditioner, DAE_PRECOND_ILU},
         {"init", (int)o->init, DAE_INIT_GENERAL},
         {"dense", (int)o->dense, DAE_DENSE_SMOOTH},
+        {"projection", (int)o->projection, DAE_PROJECTION_BOTH},
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (rules[i].value < 0 || rules[i].value > rules[i].last)
@@ -179,6 +180,11 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has orders 1 to %d; %d was asked for.",
                         m->name, m->max_order,
                         o->max_order > m->max_order ? o->max_order : o->min_order);
+    if (o->projection != DAE_PROJECTION_AUTO && !m->projects)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Option projection is for methods that project, such as prk and phem5; "
+                        "method %s does not.",
+                        m->name);
     if (o->max_order > 0 && o->min_order > o->max_order)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Option min_order = %d is above max_order = %d.",
                         o->min_order, o->max_order);

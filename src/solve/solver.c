@@ -96,6 +96,7 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
                                   .newton = &s->newton,
                                   .norm = &s->norm,
                                   .forms = s->form_set,
+                                  .projection = s->options.projection,
                                   .smooth = s->options.dense == DAE_DENSE_SMOOTH};
     if (status != DAE_OK || !s->method->cache_new) return status;
     if (method_needs_form(s->method) && !solver_uses_forms(s)) return DAE_OK; /* not yet there */
