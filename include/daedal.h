@@ -168,6 +168,11 @@ typedef struct dae_residual {
     dae_precond_setup_fn precond_setup; /* may be NULL if precond_solve needs no setup */
     dae_precond_solve_fn precond_solve;
     dae_jac_times_fn jac_times;
+
+    /* For second order methods: velocity[i] = j says that y_j is the derivative of y_i, by one row
+     * of F that is y_i' - y_j times a constant (the row is found, and checked, at the start); -1:
+     * y_i has none. n entries, or NULL. */
+    const int *velocity;
 } dae_residual;
 
 typedef struct dae_problem dae_problem;

@@ -46,32 +46,30 @@ static unsigned forms_of(const method *m)
     return m->forms ? m->forms : FORM_RESIDUAL;
 }
 
+/* The second order form is the residual form, seen without its velocities. */
 bool method_needs_form(const method *m)
 {
-    return !(forms_of(m) & FORM_RESIDUAL);
+    return !(forms_of(m) & (FORM_RESIDUAL | FORM_SECOND_ORDER));
 }
 
-/* One text for each set, so that nothing has to be put together. */
+/* All sets, strongest forms first: each line doubles the texts so far, without and with one form.
+ */
+#define TEXT_6(text, comma) text, text comma "residual"
+#define TEXT_5(text, comma) TEXT_6(text, comma), TEXT_6(text comma "manifold", ", ")
+#define TEXT_4(text, comma) TEXT_5(text, comma), TEXT_5(text comma "quasilinear", ", ")
+#define TEXT_3(text, comma) TEXT_4(text, comma), TEXT_4(text comma "hessenberg", ", ")
+#define TEXT_2(text, comma) TEXT_3(text, comma), TEXT_3(text comma "second order", ", ")
+#define TEXT_1(text, comma) TEXT_2(text, comma), TEXT_2(text comma "mechanical", ", ")
+
 const char *forms_text(unsigned forms)
 {
-    static const char *const texts[8] = {"",
-                                         "hessenberg",
-                                         "mechanical",
-                                         "mechanical, hessenberg",
-                                         "quasilinear",
-                                         "hessenberg, quasilinear",
-                                         "mechanical, quasilinear",
-                                         "mechanical, hessenberg, quasilinear"};
-    static const char *const with_residual[8] = {"residual",
-                                                 "hessenberg, residual",
-                                                 "mechanical, residual",
-                                                 "mechanical, hessenberg, residual",
-                                                 "quasilinear, residual",
-                                                 "hessenberg, quasilinear, residual",
-                                                 "mechanical, quasilinear, residual",
-                                                 "mechanical, hessenberg, quasilinear, residual"};
-    unsigned others = forms >> 1 & 7u; /* hessenberg, mechanical, quasilinear */
-    return forms & FORM_RESIDUAL ? with_residual[others] : texts[others];
+    static const unsigned order[] = {FORM_MECHANICAL,  FORM_SECOND_ORDER, FORM_HESSENBERG,
+                                     FORM_QUASILINEAR, FORM_MANIFOLD,     FORM_RESIDUAL};
+    static const char *const texts[] = {TEXT_1("", "")};
+    size_t at = 0;
+    for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
+        at = 2 * at + ((forms & order[k]) != 0);
+    return texts[at];
 }
 
 static const method *method_at(int i)

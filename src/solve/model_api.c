@@ -103,7 +103,10 @@ static dae_status wrap_form(model_form *form, dae_engine engine, dae_problem **p
     }
     (*problem)->model = form;
     (*problem)->engine = engine;
-    return DAE_OK;
+    if (model_kinematics(form, NULL, *problem)) return DAE_OK;
+    dae_problem_free(*problem);
+    *problem = NULL;
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a model.");
 }
 
 static dae_status check_settings(const dae_model *m, dae_diag *diag)

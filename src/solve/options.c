@@ -197,6 +197,14 @@ static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_di
 {
     const method *m = method_find(o->method ? o->method : "auto");
     unsigned offers = p->forms ? form_source_offers(p->forms) : FORM_RESIDUAL;
+    bool second = !p->model && p->kinematic_count == 0 && (m->forms & FORM_SECOND_ORDER);
+    if (second && !(m->forms & offers))
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s is for equations of second order, but the problem does not say "
+                        "which unknown is the derivative of which: set `velocity`, or give the "
+                        "callbacks to dae_problem_from_mechanical, or use a method for first "
+                        "order, such as bdf.",
+                        m->name);
     if (p->model || !method_needs_form(m) || (m->forms & offers)) return DAE_OK;
     bool quasilinear = (m->forms & FORM_QUASILINEAR) != 0;
     return diag_set(diag, DAE_ERR_UNSUPPORTED,

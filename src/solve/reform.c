@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "solve/hybrid_parts.h"
 #include "solve/solver.h"
+#include "structure/mechanical.h"
 #include "system/model_build.h"
 #include "system/model_structure.h"
 
@@ -329,13 +330,33 @@ static dae_status check_formulation(dae_solver *s, const formulated *y, const ch
     return DAE_OK;
 }
 
+/* The formulation by default. Methods on the second order form take mechanical systems as they are,
+ * of index 3: what measures best for them (docs/methods/formulations.md). */
+static const char *default_formulation(dae_solver *s, const model_point *at,
+                                       const model_analysis *a)
+{
+    enum { ORDERS = 2 };
+    if (!solver_second_order(s) || a->index != 3 || !a->numbers_agree) return "dummy";
+    double **x = analysed_values(&a->reduced.set, at, ORDERS);
+    if (!x) return "dummy";
+    equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
+    mechanical m = {0};
+    char reason[DAE_TEXT_SIZE];
+    mechanical_status found =
+        mechanical_recognise(&a->reduced.set, &point, &m, reason, sizeof reason);
+    mechanical_free(&m);
+    dae_free(x);
+    return found == MECHANICAL_OK ? "index3" : "dummy";
+}
+
 static dae_status apply_formulation(dae_solver *s, const model_point *at, model_analysis *a,
                                     variant *v)
 {
     const char *name = s->base_options.formulation;
     bool forms = method_needs_form(s->method);
     bool plain = strcmp(name, "auto") == 0 || a->index <= 1 || !a->numbers_agree;
-    const formulation *f = forms ? NULL : formulation_find(plain ? "dummy" : name, NULL);
+    const char *chosen = plain ? default_formulation(s, at, a) : name;
+    const formulation *f = forms ? NULL : formulation_find(chosen, NULL);
     formulated y = {0}, levels = {0};
     if (doubtful(a)) note_doubt(v, a);
     if (doubtful(a) && forms) return explain_doubt(s, v, at->t);
@@ -530,6 +551,10 @@ static dae_status describe(dae_solver *s, variant *v)
     if (!model_instance_describe(v->instance, &d)) return out_of_memory(s);
     dae_status status = dae_problem_from_residual(&d, &problem, &s->diag);
     if (status != DAE_OK) return status;
+    if (!model_kinematics(v->form, v->instance, problem)) {
+        dae_problem_free(problem);
+        return out_of_memory(s);
+    }
     problem->engine = s->base->engine;
     dae_problem_free(v->problem);
     v->problem = problem;

@@ -98,8 +98,11 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
                                   .forms = s->form_set,
                                   .projection = s->options.projection,
                                   .smooth = s->options.dense == DAE_DENSE_SMOOTH};
+    if (status == DAE_OK) status = second_bind(s, diag);
     if (status != DAE_OK || !s->method->cache_new) return status;
-    if (method_needs_form(s->method) && !solver_uses_forms(s)) return DAE_OK; /* not yet there */
+    bool forms = !method_needs_form(s->method) || solver_uses_forms(s);
+    bool second = !solver_second_order(s) || s->context.second;
+    if (!forms || !second) return DAE_OK; /* not yet there */
     s->context.cache = s->method->cache_new(&s->context);
     if (!s->context.cache)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
@@ -110,6 +113,7 @@ static void unfurnish(dae_solver *s)
 {
     if (s->context.cache && s->method->cache_free) s->method->cache_free(s->context.cache);
     s->context.cache = NULL;
+    second_release(s);
     drop_viewer(s);
     event_finder_free(s->events);
     initializer_free(s->init);
@@ -151,6 +155,18 @@ dae_status solver_bind(dae_solver *s, const dae_problem *problem, dae_options *o
     return status;
 }
 
+/* Other velocities, or none: the method begins anew, with matrices for them. */
+static dae_status renew_second(dae_solver *s)
+{
+    if (s->context.cache) s->method->cache_free(s->context.cache);
+    s->context.cache = NULL;
+    dae_status status = second_bind(s, &s->diag);
+    if (status != DAE_OK || !s->context.second || !s->method->cache_new) return status;
+    s->context.cache = s->method->cache_new(&s->context);
+    if (s->context.cache) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
+}
+
 dae_status solver_repattern(dae_solver *s, const dae_problem *problem)
 {
     s->problem = s->eval.problem = problem;
@@ -159,6 +175,7 @@ dae_status solver_repattern(dae_solver *s, const dae_problem *problem)
     drop_viewer(s);
     dae_status status = iteration_new(&s->matrix, &s->eval, &s->options, &s->diag);
     newton_reset(&s->newton);
+    if (status == DAE_OK && solver_second_order(s)) status = renew_second(s);
     if (status == DAE_OK && s->options.project_output && !solver_viewer(s))
         status = diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     return status;
@@ -192,7 +209,9 @@ static dae_status rewrite(dae_solver *s, dae_diag *diag)
 {
     form_rewriting how;
     const form_source *source = s->base->forms;
-    form_rewriting_find(source, s->options.formulation, &how);
+    const char *name = s->options.formulation;
+    if (solver_second_order(s) && strcmp(name, "auto") == 0) name = "residual";
+    form_rewriting_find(source, name, &how);
     const formulation *f = formulation_find(s->options.formulation, NULL);
     double alpha = s->options.formulation_parameter;
     if (!(alpha > 0.0) && f) alpha = f->parameter;

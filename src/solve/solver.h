@@ -53,6 +53,8 @@ struct dae_solver {
     void *state, *scratch;
     const form_set *cache_forms; /* what context.cache was made for */
     method_context context;
+    second_order second; /* what context.second points to; zeroed: none */
+    bool watch_due;      /* states are to be looked at before the next step */
     step_control control;
     attempt last;
 
@@ -97,6 +99,13 @@ bool solver_uses_forms(const dae_solver *s);
 bool solver_rewritten(const dae_solver *s);
 void solver_to_base(const dae_solver *s, double t, const double *y, const double *yp,
                     double *base_y, double *base_yp);
+
+/* solve/second.c: whether the method works on the second order form; which that is, once the
+ * problem at hand is bound, or, where rows must be looked for, at a start. */
+bool solver_second_order(const dae_solver *s);
+dae_status second_bind(dae_solver *s, dae_diag *diag);
+dae_status second_find(dae_solver *s, double t);
+void second_release(dae_solver *s);
 
 /* What projects outputs, with matrices of its own; NULL: memory. */
 initializer *solver_viewer(dae_solver *s);

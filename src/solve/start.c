@@ -175,8 +175,10 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
         eval_status eval = event_finder_start(s->events, t, s->y, s->yp);
         if (eval != EVAL_OK) return explain_events(s, eval);
     }
-    status = renew_cache(s);
+    status = second_find(s, t);
+    if (status == DAE_OK) status = renew_cache(s);
     if (status != DAE_OK) return status;
+    s->watch_due = false;
     s->searched = t;
     s->stats.starts++;
     s->stats.t = t;

@@ -257,8 +257,25 @@ static dae_status accept_step(dae_solver *s)
     s->stats.last_h = a->h;
     s->stats.order = s->control.order;
     s->stats.h = s->control.h;
-    dae_status status = reform_watch(s);
+    s->watch_due = solver_second_order(s); /* other states are other velocities: not before the */
+    dae_status status = s->watch_due ? DAE_OK : reform_watch(s); /* step has been looked at */
     return status == DAE_OK ? solver_update_weights(s, s->t_new, a->y) : status;
+}
+
+/* Before a step of a method on the second order form: where states are chosen anew, it starts anew.
+ */
+static dae_status watch_states(dae_solver *s, double tend)
+{
+    const second_order *before = s->context.second;
+    s->watch_due = false;
+    long choices = s->reform ? s->reform->choices : 0;
+    dae_status status = reform_watch(s);
+    if (status != DAE_OK || !before || !s->reform || s->reform->choices == choices) return status;
+    vector_copy(s->n, s->last.y, s->y);
+    vector_copy(s->n, s->last.yp, s->yp);
+    if (!s->context.second) return second_find(s, s->t); /* none is left: it says so */
+    start_method(s, tend);
+    return DAE_OK;
 }
 
 /* ---- where the solver stands ---------------------------------------------------------------- */
@@ -390,7 +407,8 @@ static dae_status advance(dae_solver *s, double tend)
     }
     if (s->phase == PHASE_POISED) start_method(s, tend);
     if (s->t == s->t_new) {
-        if (!s->weights_sound) status = renew_weights(s);
+        if (s->watch_due) status = watch_states(s, tend);
+        if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
         if (status == DAE_OK) status = attempt_until_accepted(s);
         if (status == DAE_OK) status = accept_step(s);
         if (status != DAE_OK) return reform_explain(s, status);

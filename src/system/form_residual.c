@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "system/form_parts.h"
 #include "system/form_residual.h"
+#include "system/kinematic.h"
 
 /* ---- rows ---- */
 
@@ -272,6 +273,18 @@ static void free_description(description *d)
     dae_free(d->pattern.rowind);
 }
 
+/* q' = v, unless multipliers stand there, too. False: memory. */
+static bool tell_kinematics(dae_problem *p, const form_source *s, form_rewriting how)
+{
+    if (s->kind != KIND_MECHANICAL || how == FORM_GGL) return true;
+    int nq = s->as.m.nq;
+    kinematic_row *rows = DAE_ARRAY(kinematic_row, nq);
+    for (int i = 0; rows && i < nq; i++) rows[i] = (kinematic_row){i, i, nq + i};
+    bool ok = rows && kinematic_keep(p, nq, rows);
+    dae_free(rows);
+    return ok;
+}
+
 /* Events of the source are not kept there: of the problem that has it. */
 dae_status form_residual_described(const form_source *s, form_rewriting how, int n_events,
                                    const dae_event *events, dae_problem **problem, dae_diag *diag)
@@ -295,7 +308,10 @@ dae_status form_residual_described(const form_source *s, form_rewriting how, int
                                    .events = events};
     dae_status status = dae_problem_from_residual(&residual, problem, diag);
     free_description(&d);
-    return status;
+    if (status != DAE_OK || tell_kinematics(*problem, s, how)) return status;
+    dae_problem_free(*problem);
+    *problem = NULL;
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d unknowns.", s->n);
 }
 
 dae_status form_residual_problem(const dae_problem *base, form_rewriting how, dae_problem **problem,

@@ -1132,7 +1132,8 @@ static dae_status build_form(build *b, dae_diag *diag)
     dae_status status = check_structure(b, diag);
     if (status == DAE_OK) status = check_reinits(f, diag);
     if (status != DAE_OK) return status;
-    if (!find_index(b) || !build_pattern(b) || !make_programs(b)) return build_exhausted(b, diag);
+    if (!find_index(b) || !build_pattern(b) || !make_programs(b) || !build_kinematics(b->f))
+        return build_exhausted(b, diag);
     status = check_conditions(f, diag);
     if (status != DAE_OK) return status;
     if (!build_initial(f)) return build_exhausted(b, diag);
@@ -1172,6 +1173,7 @@ void model_form_free(model_form *f)
     dae_free(f->equation_source);
     dae_free(f->settings);
     dae_free(f->rounded);
+    dae_free(f->kinematic);
     dae_free(f->visible);
     model_form_free(f->initial);
     dae_free(f->slope_of);

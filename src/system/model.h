@@ -90,10 +90,12 @@ typedef struct model_form {
 
     /* A variant is the model rewritten by a formulation, in the unknowns of that; all else belongs
      * to the base form, the model as it was written. */
-    const struct model_form *base; /* borrowed; NULL: this is no variant */
-    int rows;                      /* compiled equations; kinematic ones complete them to n */
-    model_place *place;            /* per unknown of base: where it is, */
-    model_place *place_slope;      /* and its derivative; owned */
+    const struct model_form *base;   /* borrowed; NULL: this is no variant */
+    int rows;                        /* compiled equations; kinematic ones complete them to n */
+    int kinematic_count;             /* compiled rows y_i' = y_j (system/second_order.h), */
+    struct kinematic_row *kinematic; /* these; owned */
+    model_place *place;              /* per unknown of base: where it is, */
+    model_place *place_slope;        /* and its derivative; owned */
     expr *value;         /* per unknown of base that has no place: what it is over y and y', */
     expr *value_slope;   /* and its derivative, EXPR_NONE if out of reach; owned */
     int *seen;           /* those unknowns of base: program 0 of `more` has their values, then */
@@ -169,6 +171,9 @@ selection_status model_instance_select(model_instance *instance, double t, const
                                        const double *yp, bool anew);
 /* The residual description of an instance with its choice of states; arrays borrowed from it. */
 bool model_instance_describe(model_instance *instance, dae_residual *r); /* false: memory */
+/* Note the rows y_i' = y_j of a form in its problem, and those of a choice of states; instance may
+ * be NULL. False: memory. */
+bool model_kinematics(const model_form *form, const model_instance *instance, dae_problem *problem);
 /* Take the form's parameters anew. */
 void model_instance_load(model_instance *instance);
 /* Parameters or memory have changed: recompute what is hoisted. */

@@ -41,6 +41,8 @@ bool build_pattern(build *b);
 bool build_program(model_form *f, model_program *p, const expr *e, size_t count);
 /* Which crossing functions depend on what Newton's iteration computes. */
 bool build_rounded(model_form *f);
+/* Note the compiled rows y_i' = y_j; false: memory. */
+bool build_kinematics(model_form *f);
 /* F = 0 and the initial equations over y and y' as unknowns: f->initial of a variant. */
 bool build_levels(model_form *f);
 /* Where the order-th derivative of the root of an alias class is; unknown -1: nowhere. */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "system/forms.h"
+#include "system/kinematic.h"
 #include "system/model.h"
 
 #include <stdint.h>
@@ -90,6 +91,24 @@ static dae_status check_kinds(const dae_residual *r, dae_diag *diag)
         blame_variable(diag, r, i);
         REJECT("kinds[%d] = %d of variable %s is not a dae_kind.", i, (int)r->kinds[i],
                describe_variable(r, i, text));
+    }
+    return DAE_OK;
+}
+
+/* Velocities are unknowns, each of one other unknown, and have none themselves. */
+static dae_status check_velocities(const dae_residual *r, dae_diag *diag)
+{
+    char text[2][DAE_NAME_SIZE + 24];
+    for (int i = 0; r->velocity && i < r->n; i++) {
+        int j = r->velocity[i];
+        if (j == -1) continue;
+        blame_variable(diag, r, i);
+        if (j < 0 || j >= r->n || j == i)
+            REJECT("velocity[%d] = %d of variable %s must be another variable, or -1.", i, j,
+                   describe_variable(r, i, text[0]));
+        if (r->velocity[j] != -1)
+            REJECT("%s is given as the velocity of %s, and cannot have a velocity of its own.",
+                   describe_variable(r, j, text[1]), describe_variable(r, i, text[0]));
     }
     return DAE_OK;
 }
@@ -182,6 +201,7 @@ static dae_status check_form(const dae_residual *r, dae_diag *diag)
     if (!r->f) REJECT("f is NULL: the residual F(t, y, y') must be given.");
     dae_status status = check_structure(r, diag);
     if (!status) status = check_kinds(r, diag);
+    if (!status) status = check_velocities(r, diag);
     if (!status) status = check_bounds(r, diag);
     if (!status) status = check_events(r, diag);
     if (!status) status = check_callbacks(r, diag);
@@ -293,6 +313,21 @@ static bool copy_events(dae_problem *p, const dae_residual *r)
     return p->event_names;
 }
 
+/* What `velocity` says; the rows are found when a solver starts. One that is given twice counts
+ * once: kinematic_keep sees to it. */
+static bool copy_velocities(dae_problem *p, const dae_residual *r)
+{
+    int count = 0;
+    p->form.velocity = NULL;
+    if (!r->velocity) return true;
+    kinematic_row *rows = DAE_ARRAY(kinematic_row, r->n);
+    for (int i = 0; rows && i < r->n; i++)
+        if (r->velocity[i] >= 0) rows[count++] = (kinematic_row){-1, i, r->velocity[i]};
+    bool ok = rows && kinematic_keep(p, count, rows);
+    dae_free(rows);
+    return ok;
+}
+
 /* Deep copy; on false the caller frees what is there. */
 static bool copy_form(dae_problem *p, const dae_residual *r)
 {
@@ -314,6 +349,7 @@ static bool copy_form(dae_problem *p, const dae_residual *r)
     p->form.equation_names = copy_names(r->n, r->equation_names, sizeof(char *), 'F');
     ok = ok && p->form.variable_names && p->form.equation_names;
     ok = ok && copy_layout(p, r) && copy_events(p, r);
+    ok = copy_velocities(p, r) && ok;
     p->form.colptr = p->layout.colptr;
     p->form.rowind = p->layout.rowind;
     return ok;
@@ -352,6 +388,7 @@ void dae_problem_free(dae_problem *problem)
     dae_free((void *)(uintptr_t)form->kinds);
     dae_free((void *)(uintptr_t)form->lower_bounds);
     dae_free((void *)(uintptr_t)form->upper_bounds);
+    dae_free(problem->kinematic);
     layout_free(&problem->layout);
     dae_free(problem);
 }

@@ -17,7 +17,8 @@ struct dae_problem {
     dae_engine engine;               /* how a model runs */
     struct form_source *forms;       /* callbacks in another form, behind `form`; owned, or NULL */
     int kinematic_count;             /* rows of F that say y_i' = y_j, as far as they are known */
-    struct kinematic_row *kinematic; /* these (second_order.h); owned, or NULL */
+    struct kinematic_row *kinematic; /* these (second_order.h); owned, or NULL. row -1: not yet
+                                        found (kinematic.h) */
 };
 
 typedef enum eval_status {

@@ -254,6 +254,7 @@ static bool assemble_variant(build *b, bool with_levels)
     f->rows = f->formulated->set.m;
     if (!share(f) || !find_places(f) || !number_unknowns(f) || !name_rows(f)) return false;
     if (!compile_rows(b) || !carry_programs(f) || !compile_more(f)) return false;
+    if (!build_kinematics(f)) return false;
     if (with_levels && !build_levels(f)) return false;
     for (int k = 0; k < f->formulated->candidates; k++)
         f->differential[f->formulated->candidate[k].unknown] = true;
