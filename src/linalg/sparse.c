@@ -63,6 +63,13 @@ klu_symbolic *sparse_symbolic(const linear_solver *real)
     return ((const sparse_solver *)real)->symbolic;
 }
 
+frozen_shape *sparse_shape(const linear_solver *real, double *growth)
+{
+    const sparse_solver *s = (const sparse_solver *)real;
+    *growth = s->growth;
+    return s->factors ? frozen_shape_of(s->factors) : NULL;
+}
+
 /* ||A||_1, or the first column that is not finite in *bad (else -1) */
 static double one_norm(const matrix_layout *layout, const double *values, int *bad)
 {
