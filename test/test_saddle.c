@@ -159,6 +159,44 @@ static void singular_mass(void **state)
     }
 }
 
+/* The null space way of all small sizes, by exchanges and, above 20 rows, by L U; x alone is x. */
+static void null_sizes(void **state)
+{
+    (void)state;
+    for (int m = 1; m <= 22; m++)
+        for (int dof = 1; dof <= 7; dof++) {
+            int n = m + dof;
+            system_data s = make(n, m, n, false, (unsigned)(10 * m + dof)); /* indefinite */
+            saddle *solver = saddle_new(&(saddle_shape){.n = n, .m = m, .transposed = true});
+            compare(&s, solver, s.M, s.B, true);
+            compare(&s, solver, s.M, s.C, true);
+            double *x = calloc((size_t)n, sizeof *x), *y = calloc((size_t)n, sizeof *y);
+            double *r = calloc((size_t)m, sizeof *r), *l = calloc((size_t)m, sizeof *l);
+            memcpy(x, s.f, (size_t)n * sizeof *x), memcpy(y, s.f, (size_t)n * sizeof *y);
+            memcpy(r, s.r, (size_t)m * sizeof *r), memcpy(l, s.r, (size_t)m * sizeof *l);
+            saddle_solve(solver, x, l);
+            saddle_solve_x(solver, y, r);
+            for (int i = 0; i < n; i++) assert_true(fabs(x[i] - y[i]) < 1e-8);
+            free(x), free(y), free(r), free(l);
+            saddle_free(solver);
+            drop(&s);
+        }
+}
+
+/* Many constraints on y' = f(y,z): F a matrix of its own, by exchanges */
+static void own_matrix_null(void **state)
+{
+    (void)state;
+    system_data s = make(6, 5, 1, true, 5);
+    memset(s.M, 0, 36 * sizeof *s.M);
+    for (int i = 0; i < 6; i++) s.M[7 * i] = 1.0;
+    saddle *solver = saddle_new(&(saddle_shape){.n = 6, .m = 5, .identity = true});
+    assert_int_equal(saddle_way(solver), SADDLE_NULL);
+    compare(&s, solver, NULL, s.B, false);
+    saddle_free(solver);
+    drop(&s);
+}
+
 /* A chain: M diagonal, C bidiagonal, compressed; small ones are expanded, large ones stay sparse.
  */
 static void sparse_patterns(void **state)
@@ -263,8 +301,9 @@ static void failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dense_ways),    cmocka_unit_test(own_matrix),
-        cmocka_unit_test(singular_mass), cmocka_unit_test(sparse_patterns),
+        cmocka_unit_test(dense_ways),      cmocka_unit_test(own_matrix),
+        cmocka_unit_test(singular_mass),   cmocka_unit_test(null_sizes),
+        cmocka_unit_test(own_matrix_null), cmocka_unit_test(sparse_patterns),
         cmocka_unit_test(failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 static inline void vector_copy(int n, const double *x, double *y)
@@ -22,12 +23,17 @@ static inline void vector_axpy(int n, double a, const double *x, double *y)
     for (int i = 0; i < n; i++) y[i] += a * x[i];
 }
 
-/* Whether all components are finite: 0*x sums to NaN exactly if one is not. */
+/* Whether all components are finite: an exponent of ones carries into the sign if one is added to
+ * it. In integers, since additions of doubles would wait for each other. */
 static inline bool vector_finite(int n, const double *x)
 {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += 0.0 * x[i];
-    return sum == 0.0;
+    uint64_t carry = 0;
+    for (int i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        carry |= (bits & UINT64_C(0x7fffffffffffffff)) + UINT64_C(0x0010000000000000);
+    }
+    return carry >> 63 == 0;
 }
 
 /* First component that is not finite, or -1. */

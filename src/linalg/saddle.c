@@ -13,6 +13,7 @@
 #include "base/vector.h"
 #include "linalg/linear_solver.h"
 #include "linalg/saddle_schur.h"
+#include "linalg/saddle_small.h"
 
 #include <float.h>
 #include <math.h>
@@ -50,6 +51,8 @@ struct saddle {
     row_lu B, C;          /* NULL */
     row_lu reduced;       /* NULL: W' M Z, square */
     double *MZ;           /* NULL: M Z by columns, n x dof */
+    small_null *small;    /* NULL, and few rows */
+    double *full;         /* NULL, few rows, M by blocks smaller than n: M, n x n */
     double *work;         /* 3 (n + m) */
     sparse_schur *sparse; /* SCHUR */
     matrix_layout layout; /* AUGMENTED, SPARSE */
@@ -235,6 +238,10 @@ static void load_B(const saddle *s, const double *F, double *rows)
 static void load_mass(saddle *s, const double *M)
 {
     const int n = s->n, b = s->block;
+    if (!s->M_colptr && b == n) {
+        vector_copy(n * n, M, s->mass);
+        return;
+    }
     if (s->M_colptr) vector_zero(n * b, s->mass);
     for (int j = 0; j < n; j++) {
         int first = j - j % b, rows = first + b <= n ? b : n - first;
@@ -247,6 +254,16 @@ static void load_mass(saddle *s, const double *M)
             int i = s->M_rowind[k] - first;
             if (i >= 0 && i < rows) column[i] = M[k];
         }
+    }
+}
+
+/* M by blocks into full columns; outside of the blocks there are zeros already */
+static void expand_mass(saddle *s)
+{
+    const int n = s->n, b = s->block;
+    for (int j = 0; j < n; j++) {
+        int first = j - j % b, rows = first + b <= n ? b : n - first;
+        vector_copy(rows, s->mass + (size_t)j * (size_t)b, s->full + j * n + first);
     }
 }
 
@@ -395,8 +412,40 @@ static double null_product(const row_lu *f, int j, const double *v)
     return sum;
 }
 
+/* columns[j*m + i] = A(i,j) of an m x n matrix given by columns */
+static void load_full(int m, int n, const int *colptr, const int *rowind, const double *values,
+                      double *columns)
+{
+    load_columns(n, m, colptr, rowind, values, columns); /* columns are its rows */
+}
+
+/* B = F' from F by columns, into columns of B */
+static void load_transposed(int m, int n, const int *colptr, const int *rowind,
+                            const double *values, double *columns)
+{
+    load_rows(n, m, colptr, rowind, values, columns);
+}
+
+/* Null spaces by exchanges */
+static saddle_status factor_small(saddle *s, const double *F, const double *C)
+{
+    const int n = s->n, m = s->m;
+    load_full(m, n, s->C_colptr, s->C_rowind, C, small_null_C(s->small));
+    if (!s->symmetric && s->shape.transposed)
+        load_full(m, n, s->C_colptr, s->C_rowind, F, small_null_B(s->small));
+    else if (!s->symmetric)
+        load_transposed(m, n, s->F_colptr, s->F_rowind, F, small_null_B(s->small));
+    s->row = small_null_factor(s->small, s->full ? s->full : s->mass, s->symmetric);
+    s->pivot_ratio = small_null_pivot(s->small);
+    if (s->row < 0) return SADDLE_OK;
+    if (s->row < m) return SADDLE_DEPENDENT;
+    s->row = -1;
+    return SADDLE_SINGULAR;
+}
+
 static saddle_status factor_null(saddle *s, const double *F, const double *C)
 {
+    if (s->small) return factor_small(s, F, C);
     const int n = s->n, m = s->m, dof = s->dof;
     load_rows(m, n, s->C_colptr, s->C_rowind, C, s->C.A);
     s->row = row_lu_factor(&s->C);
@@ -636,6 +685,12 @@ static bool dense_new(saddle *s)
     if (!s->mass || !s->cholesky || !s->TB || !s->TC || !s->MZ) return false;
     if (s->shape.identity)
         for (int j = 0; j < s->n; j++) s->mass[j] = s->cholesky[j] = 1.0;
+    if (small_null_fits(s->n, s->m)) {
+        s->small = small_null_new(s->n, s->m);
+        if (s->block < s->n) s->full = DAE_ARRAY(double, n *n);
+        if (!s->small || (s->block < s->n && !s->full)) return false;
+        if (s->shape.identity) expand_mass(s);
+    }
     return row_lu_new(&s->schur, s->m, s->m) && row_lu_new(&s->B, s->m, s->n) &&
            row_lu_new(&s->C, s->m, s->n) && row_lu_new(&s->reduced, s->dof, s->dof);
 }
@@ -676,7 +731,7 @@ void saddle_free(saddle *s)
     if (!s) return;
     void *const blocks[] = {s->M_colptr, s->M_rowind, s->C_colptr, s->C_rowind, s->F_colptr,
                             s->F_rowind, s->mass,     s->cholesky, s->TB,       s->TC,
-                            s->MZ,       s->work,     s->values,   s->place};
+                            s->MZ,       s->work,     s->values,   s->place,    s->full};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
     row_lu_free(&s->schur);
     row_lu_free(&s->B);
@@ -684,6 +739,7 @@ void saddle_free(saddle *s)
     row_lu_free(&s->reduced);
     if (s->solver) linear_free(s->solver);
     schur_free(s->sparse);
+    small_null_free(s->small);
     layout_free(&s->layout);
     dae_free(s);
 }
@@ -709,9 +765,12 @@ static bool values_finite(const saddle *s, const double *F, const double *C)
 static bool take_mass(saddle *s, const double *M)
 {
     load_mass(s, M);
-    if (s->kind != SADDLE_RANGE || mass_cholesky(s)) return true;
-    if (!vector_finite(s->n * s->block, s->mass)) return false;
-    s->kind = SADDLE_NULL;
+    if (s->kind == SADDLE_RANGE) {
+        if (mass_cholesky(s)) return true;
+        if (!vector_finite(s->n * s->block, s->mass)) return false;
+        s->kind = SADDLE_NULL;
+    }
+    if (s->full) expand_mass(s);
     return true;
 }
 
@@ -758,7 +817,9 @@ saddle_status saddle_factor(saddle *s, const double *M, const double *F, const d
 
 void saddle_solve(saddle *s, double *x, double *lambda)
 {
-    if (s->kind >= SADDLE_AUGMENTED)
+    if (s->kind == SADDLE_NULL && s->small)
+        small_null_solve(s->small, x, lambda, true);
+    else if (s->kind >= SADDLE_AUGMENTED)
         solve_whole(s, x, lambda);
     else if (s->kind == SADDLE_SCHUR)
         schur_solve(s->sparse, x, lambda);
@@ -766,6 +827,14 @@ void saddle_solve(saddle *s, double *x, double *lambda)
         solve_range(s, x, lambda);
     else
         solve_null(s, x, lambda);
+}
+
+void saddle_solve_x(saddle *s, double *x, double *r)
+{
+    if (s->kind == SADDLE_NULL && s->small)
+        small_null_solve(s->small, x, r, false);
+    else
+        saddle_solve(s, x, r);
 }
 
 int saddle_row(const saddle *s)

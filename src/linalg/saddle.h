@@ -54,6 +54,9 @@ saddle_status saddle_factor(saddle *s, const double *M, const double *F, const d
 /* (x, lambda) := solution for the right-hand side (f, r) given in them. */
 void saddle_solve(saddle *s, double *x, double *lambda);
 
+/* x alone: the null space way has it without lambda. What r holds afterwards is not said. */
+void saddle_solve_x(saddle *s, double *x, double *r);
+
 /* The dependent row after SADDLE_DEPENDENT; -1: not known. */
 int saddle_row(const saddle *s);
 

@@ -66,7 +66,7 @@ static hem_failure project_position(hem_cache *c, const method_context *ctx, dou
         if (status != EVAL_OK) return hem_evaluation(status);
         vector_zero(m->nq, dq);
         for (int i = 0; i < m->nl; i++) mu[i] = -mu[i];
-        saddle_solve(c->saddle, dq, mu);
+        saddle_solve_x(c->saddle, dq, mu);
         double size = hem_norm(c, ctx->norm, dq, 0, m->nq);
         if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
         if (k > 0 && size > before) break; /* round-off, or hopeless: see below */
@@ -89,7 +89,7 @@ static hem_failure stage_solve(hem_cache *c, const double *f, const double *C, d
     add_product(&m->G_matrix, C, V, r);
     for (int i = 0; i < m->nl; i++) r[i] *= -1.0 / hd;
     vector_copy(m->nq, f, dv);
-    saddle_solve(c->saddle, dv, r);
+    saddle_solve_x(c->saddle, dv, r);
     return vector_finite(m->nq, dv) ? (hem_failure){.constraint = -1} : hem_evaluation(EVAL_RETRY);
 }
 
@@ -171,20 +171,24 @@ static void project_velocity(hem_cache *c, const double *C, double *v)
     add_product(&m->G_matrix, C, v, mu);
     for (int i = 0; i < m->nl; i++) mu[i] = -mu[i];
     vector_zero(m->nq, dv);
-    saddle_solve(c->saddle, dv, mu);
+    saddle_solve_x(c->saddle, dv, mu);
     for (int i = 0; i < m->nq; i++) v[i] += dv[i];
 }
 
-/* (v', lambda) from f and the curvature by the factors at hand */
+/* (v', lambda) from f and the curvature by the factors at hand; v' alone if w is NULL */
 static hem_failure solve_slope(hem_cache *c, const double *f, const double *v, double *k, double *w)
 {
     const mechanical_form *m = c->mechanical;
     const int nq = m->nq;
     vector_copy(nq, v, k);
     vector_copy(nq, f, k + nq);
-    for (int i = 0; i < m->nl; i++) w[i] = -c->curvature[i];
-    saddle_solve(c->saddle, k + nq, w);
-    bool finite = vector_finite(nq, k + nq) && vector_finite(m->nl, w);
+    double *lambda = w ? w : c->work[1];
+    for (int i = 0; i < m->nl; i++) lambda[i] = -c->curvature[i];
+    if (w)
+        saddle_solve(c->saddle, k + nq, w);
+    else
+        saddle_solve_x(c->saddle, k + nq, lambda);
+    bool finite = vector_finite(nq, k + nq) && (!w || vector_finite(m->nl, w));
     return finite ? (hem_failure){.constraint = -1} : hem_evaluation(EVAL_RETRY);
 }
 
@@ -218,15 +222,15 @@ hem_failure hem_mechanical_exact(const hem_state *s, hem_scratch *w, const metho
     for (int i = 1; i < table->stages; i++) {
         hem_combine(c->nx, s->x, w->h, i, table->a[i], w->K, w->X);
         hem_failure failure =
-            hem_mechanical_slope(c, ctx, s->t + table->c[i] * w->h, w->X, w->K[i], w->w, false);
+            hem_mechanical_slope(c, ctx, s->t + table->c[i] * w->h, w->X, w->K[i], NULL, false);
         if (failure.status) return failure;
     }
     hem_combine(c->nx, s->x, w->h, table->stages, table->a[table->stages], w->K, w->x);
     return exact_end(c, ctx, s->t + w->h, w->x, w->k, w->w);
 }
 
-/* k = (v, v') and lambda with 0 = G v' + curvature at (t, q, v). At the end of a step G(q) is there
- * already, and M, f, G are what the next step begins with. */
+/* k = (v, v') and lambda (w may be NULL) with 0 = G v' + curvature at (t, q, v). At the end of a
+ * step G(q) is there already, and M, f, G are what the next step begins with. */
 hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
                                  double *k, double *w, bool end)
 {
@@ -252,7 +256,7 @@ void hem_mechanical_tangent(hem_cache *c, const method_context *ctx, bool explic
     vector_zero(m->nq, dv);
     vector_zero(m->nl, mu);
     add_product(&m->G_matrix, c->G[1], ev, mu);
-    saddle_solve(c->saddle, dv, mu);
+    saddle_solve_x(c->saddle, dv, mu);
     for (int i = 0; i < m->nq; i++) ev[i] -= dv[i];
 }
 
