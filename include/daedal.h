@@ -345,6 +345,38 @@ typedef struct dae_quasilinear {
     const dae_event *events;
 } dae_quasilinear;
 
+/* F(t, x, x', x'') = 0, or its derivatives by x, x' and x'', apart: dense n x n by columns, or in
+ * the order of the pattern; zero on entry. */
+typedef int (*dae_second_order_fn)(double t, const double *x, const double *xp, const double *xpp,
+                                   double *f, void *user);
+typedef int (*dae_second_order_jacobian_fn)(double t, const double *x, const double *xp,
+                                            const double *xpp, double *f_x, double *f_xp,
+                                            double *f_xpp, void *user);
+
+/* F(t, x, x', x'') = 0, n equations for n unknowns, whose leading matrix dF/dx'' may be singular.
+ * The unknowns of the problem are y = (x, v) with v = x_i' for those i with second derivatives, in
+ * their order. Zero means "absent" for every field but n and f. */
+typedef struct dae_second_order {
+    int n;
+    dae_second_order_fn f; /* n values */
+    void *user;
+    const bool *second; /* n: x_i'' appears; f is given 0 for the others; NULL: all */
+
+    dae_second_order_jacobian_fn jacobian; /* NULL: differences */
+    dae_pattern pattern;                   /* n x n, of the three together; {0}: dense, detected */
+
+    const char *const *variable_names; /* n, or NULL: "x[0]"; velocities are named "der(x[0])" */
+    const char *const *equation_names; /* n, or NULL: "F[0]" */
+    const dae_kind *kinds;             /* n, of x; NULL: all auto */
+    const dae_kind *velocity_kinds;    /* n, of x', where x'' appears; NULL: all auto */
+
+    int n_events;
+    dae_event_fn event_function; /* of y = (x, v) and y' */
+    const dae_event *events;
+} dae_second_order;
+
+DAE_API dae_status dae_problem_from_second_order_sized(const dae_second_order *form, size_t size,
+                                                       dae_problem **problem, dae_diag *diag);
 DAE_API dae_status dae_problem_from_mechanical_sized(const dae_mechanical *form, size_t size,
                                                      dae_problem **problem, dae_diag *diag);
 DAE_API dae_status dae_problem_from_hessenberg_sized(const dae_hessenberg *form, size_t size,
@@ -358,6 +390,12 @@ static inline dae_status dae_problem_from_mechanical(const dae_mechanical *form,
                                                      dae_problem **problem, dae_diag *diag)
 {
     return dae_problem_from_mechanical_sized(form, sizeof *form, problem, diag);
+}
+
+static inline dae_status dae_problem_from_second_order(const dae_second_order *form,
+                                                       dae_problem **problem, dae_diag *diag)
+{
+    return dae_problem_from_second_order_sized(form, sizeof *form, problem, diag);
 }
 
 static inline dae_status dae_problem_from_hessenberg(const dae_hessenberg *form,

@@ -66,6 +66,27 @@ static int levels(const dae_quasilinear_point *at, double *g, void *user)
 
 static const int colptr[] = {0, 1, 2}, rowind[] = {0, 0}, none[] = {0, 0, 0};
 
+/* x'' = -x, 0 = z - x' */
+static int swing(double t, const double *x, const double *xp, const double *xpp, double *f,
+                 void *user)
+{
+    (void)t, (void)user;
+    f[0] = xpp[0] + x[0];
+    f[1] = x[1] - xp[0];
+    return 0;
+}
+
+static int swing_jacobian(double t, const double *x, const double *xp, const double *xpp,
+                          double *f_x, double *f_xp, double *f_xpp, void *user)
+{
+    (void)t, (void)x, (void)xp, (void)xpp, (void)user;
+    f_x[0] = 1.0;
+    f_x[2] = 1.0;
+    f_xp[1] = -1.0;
+    f_xpp[0] = 1.0;
+    return 0;
+}
+
 static dae_status make(int form, dae_problem **problem, dae_diag *diag)
 {
     const dae_mechanical m = {.nq = 2,
@@ -77,6 +98,17 @@ static dae_status make(int form, dae_problem **problem, dae_diag *diag)
                               .force_v_pattern = {none, none}};
     const dae_hessenberg h = {.ny = 4, .nz = 1, .f = rates, .g = velocity};
     const dae_quasilinear x = {.n = 2, .ne = 1, .ng = 2, .E = unit, .f = row, .g = levels};
+    static const bool second[] = {true, false};
+    static const dae_kind kinds[] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX1};
+    static const int columns[] = {0, 2, 3}, rows[] = {0, 1, 1};
+    const dae_second_order s = {.n = 2,
+                                .f = swing,
+                                .second = second,
+                                .kinds = kinds,
+                                .velocity_kinds = kinds,
+                                .jacobian = swing_jacobian,
+                                .pattern = {columns, rows}};
+    if (form == 3) return dae_problem_from_second_order(&s, problem, diag);
     if (form == 0) return dae_problem_from_mechanical(&m, problem, diag);
     if (form == 1) return dae_problem_from_hessenberg(&h, problem, diag);
     return dae_problem_from_quasilinear(&x, problem, diag);
@@ -99,7 +131,7 @@ static dae_status tell(void *context)
     options.method = s->method;
     dae_status status = make(s->form, &problem, &diag);
     if (status == DAE_OK) status = dae_solver_new(problem, &options, &solver, &diag);
-    if (status == DAE_OK) status = dae_solver_start(solver, 0.0, s->form < 2 ? y0 : x0, NULL);
+    if (status == DAE_OK) status = dae_solver_start(solver, 0.0, s->form != 2 ? y0 : x0, NULL);
     if (status == DAE_OK) status = dae_solver_run(solver, 0.1, NULL, NULL);
     dae_solver_free(solver);
     dae_problem_free(problem);
@@ -119,7 +151,7 @@ static void each_allocation(int form, const char *method)
 static void forms_survive(void **unused)
 {
     (void)unused;
-    for (int form = 0; form < 3; form++) each_allocation(form, "bdf");
+    for (int form = 0; form < 4; form++) each_allocation(form, "bdf");
     each_allocation(0, "hem5");
     each_allocation(1, "hem4");
     for (int form = 0; form < 3; form++) each_allocation(form, "herk");

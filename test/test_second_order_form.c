@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -194,6 +195,247 @@ static void test_choice(void **state)
     dae_problem_free(p);
 }
 
+/* ---- F(t, x, x', x'') = 0 as it is given ---- */
+
+/* A chain x_i'' + c x_i' x_i = x_{i-1} - 2 x_i + x_{i+1} with an unknown of first order behind it,
+ * x_m' = -x_m + x_{m-1}, and an algebraic one, 0 = x_{m+1} - sin(x_m) - t. */
+enum { CHAIN = 4, ALL = CHAIN + 2 };
+
+static int chain(double t, const double *x, const double *xp, const double *xpp, double *f,
+                 void *user)
+{
+    (void)user;
+    for (int i = 0; i < CHAIN; i++) {
+        double left = i > 0 ? x[i - 1] : 0.0, right = i < CHAIN - 1 ? x[i + 1] : 0.0;
+        f[i] = xpp[i] + 0.3 * xp[i] * x[i] - (left - 2.0 * x[i] + right);
+    }
+    f[CHAIN] = xp[CHAIN] + x[CHAIN] - x[CHAIN - 1];
+    f[CHAIN + 1] = x[CHAIN + 1] - sin(x[CHAIN]) - t;
+    return 0;
+}
+
+static void chain_entry(double *values, const dae_pattern *p, int i, int j, double value)
+{
+    if (!p) {
+        values[i + j * ALL] += value;
+        return;
+    }
+    for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++)
+        if (p->rowind[k] == i) {
+            values[k] += value;
+            return;
+        }
+    fail_msg("entry (%d, %d) is not in the pattern", i, j);
+}
+
+static int chain_jacobian(double t, const double *x, const double *xp, const double *xpp,
+                          double *f_x, double *f_xp, double *f_xpp, void *user)
+{
+    (void)t;
+    (void)xpp;
+    const dae_pattern *p = user;
+    for (int i = 0; i < CHAIN; i++) {
+        chain_entry(f_xpp, p, i, i, 1.0);
+        chain_entry(f_xp, p, i, i, 0.3 * x[i]);
+        chain_entry(f_x, p, i, i, 0.3 * xp[i] + 2.0);
+        if (i > 0) chain_entry(f_x, p, i, i - 1, -1.0);
+        if (i < CHAIN - 1) chain_entry(f_x, p, i, i + 1, -1.0);
+    }
+    chain_entry(f_xp, p, CHAIN, CHAIN, 1.0);
+    chain_entry(f_x, p, CHAIN, CHAIN, 1.0);
+    chain_entry(f_x, p, CHAIN, CHAIN - 1, -1.0);
+    chain_entry(f_x, p, CHAIN + 1, CHAIN + 1, 1.0);
+    chain_entry(f_x, p, CHAIN + 1, CHAIN, -cos(x[CHAIN]));
+    return 0;
+}
+
+static const bool chain_second[ALL] = {true, true, true, true, false, false};
+static const int chain_colptr[] = {0, 2, 5, 8, 11, 13, 14};
+static const int chain_rowind[] = {0, 1, 0, 1, 2, 1, 2, 3, 2, 3, 4, 4, 5, 5};
+
+/* The same in first order, by hand. */
+static int chain_first_order(double t, const double *y, const double *yp, double *f, void *user)
+{
+    double xp[ALL], xpp[ALL] = {0.0};
+    for (int i = 0; i < ALL; i++) xp[i] = i < CHAIN ? y[ALL + i] : yp[i];
+    for (int i = 0; i < CHAIN; i++) {
+        xpp[i] = yp[ALL + i];
+        f[ALL + i] = yp[i] - y[ALL + i];
+    }
+    return chain(t, y, xp, xpp, f, user);
+}
+
+static void run_bdf(const dae_problem *p, double *y, dae_stats *stats)
+{
+    dae_solver *s;
+    dae_diag diag;
+    dae_options o = dae_options_default();
+    double y0[ALL + CHAIN] = {1.0, 0.5, 0.0, -0.5, 0.2, 0.0};
+    o.rtol = o.atol = 1e-9;
+    o.method = "bdf";
+    if (dae_solver_new(p, &o, &s, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    if (dae_solver_start(s, 0.0, y0, NULL) != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    if (dae_solver_run(s, 3.0, y, NULL) != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    *stats = *dae_solver_stats(s);
+    dae_solver_free(s);
+}
+
+static void test_second_order_callbacks(void **state)
+{
+    (void)state;
+    const dae_pattern pattern = {chain_colptr, chain_rowind};
+    const dae_second_order plain = {.n = ALL, .f = chain, .second = chain_second};
+    dae_second_order dense = plain, sparse = plain;
+    dense.jacobian = chain_jacobian;
+    sparse.jacobian = chain_jacobian;
+    sparse.pattern = pattern;
+    sparse.user = (void *)(uintptr_t)&pattern;
+    const dae_residual by_hand = {.n = ALL + CHAIN, .f = chain_first_order};
+    const dae_second_order *forms[] = {&plain, &dense, &sparse};
+    dae_problem *p;
+    dae_stats expected, stats;
+    double reference[ALL + CHAIN], y[ALL + CHAIN];
+    assert_int_equal(dae_problem_from_residual(&by_hand, &p, NULL), DAE_OK);
+    run_bdf(p, reference, &expected);
+    dae_problem_free(p);
+    for (int k = 0; k < 3; k++) {
+        dae_diag diag;
+        if (dae_problem_from_second_order(forms[k], &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
+        assert_int_equal(dae_problem_size(p), ALL + CHAIN);
+        assert_int_equal(p->kinematic_count, CHAIN);
+        assert_int_equal(p->kinematic[1].row, ALL + 1);
+        assert_int_equal(p->kinematic[1].unknown, 1);
+        assert_int_equal(p->kinematic[1].velocity, ALL + 1);
+        assert_string_equal(dae_problem_variable_name(p, 4), "x[4]");
+        assert_string_equal(dae_problem_variable_name(p, ALL + 1), "der(x[1])");
+        assert_string_equal(dae_problem_equation_name(p, ALL + 1), "velocity of x[1]");
+        run_bdf(p, y, &stats);
+        for (int i = 0; i < ALL + CHAIN; i++) assert_true(fabs(y[i] - reference[i]) < 1e-6);
+        assert_true(labs(stats.steps - expected.steps) <= expected.steps / 10);
+        assert_true(k > 0 ? stats.jacobian_residuals == 0 : stats.jacobian_residuals > 0);
+        dae_problem_free(p);
+    }
+}
+
+/* Jacobians with and without a pattern are the same matrices, those of differences of F. */
+static void test_second_order_jacobians(void **state)
+{
+    (void)state;
+    enum { N = ALL + CHAIN };
+    const dae_pattern pattern = {chain_colptr, chain_rowind};
+    const dae_second_order sparse = {.n = ALL,
+                                     .f = chain,
+                                     .second = chain_second,
+                                     .jacobian = chain_jacobian,
+                                     .pattern = pattern,
+                                     .user = (void *)(uintptr_t)&pattern};
+    dae_problem *p;
+    assert_int_equal(dae_problem_from_second_order(&sparse, &p, NULL), DAE_OK);
+    dae_stats stats = {0};
+    evaluator eval = {.problem = p, .stats = &stats};
+    form_instance *x = form_instance_new(p->forms, FORM_RESIDUAL, &eval);
+    assert_non_null(x);
+    eval.forms = x;
+    double y[N], yp[N], a[200], b[200], f[2][N];
+    for (int i = 0; i < N; i++) {
+        y[i] = sin(1.0 + i);
+        yp[i] = cos(2.0 * i);
+    }
+    assert_int_equal(evaluate_jacobian(&eval, &p->layout, 0.5, y, yp, a, b), EVAL_OK);
+    for (int j = 0; j < N; j++)
+        for (int slope = 0; slope < 2; slope++) {
+            double *moved = slope ? yp : y, full[N] = {0.0}, step = 1e-6, before = moved[j];
+            for (int k = 0; k < 2; k++) {
+                moved[j] = before + (k ? -step : step);
+                chain_first_order(0.5, y, yp, f[k], NULL);
+            }
+            moved[j] = before;
+            for (int k = p->layout.colptr[j]; k < p->layout.colptr[j + 1]; k++)
+                full[p->layout.rowind[k]] = (slope ? b : a)[k];
+            for (int i = 0; i < N; i++)
+                assert_true(fabs(full[i] - (f[0][i] - f[1][i]) / (2.0 * step)) < 1e-8);
+        }
+    form_instance_free(x);
+    dae_problem_free(p);
+}
+
+/* [Wun05 (3.9)]: x1'' + x1' + x2 = f1, x1 = f2, whose leading matrix is singular, with f1 = cos t,
+ * f2 = sin 2t. */
+static int coupled(double t, const double *x, const double *xp, const double *xpp, double *f,
+                   void *user)
+{
+    (void)user;
+    f[0] = xpp[0] + xp[0] + x[1] - cos(t);
+    f[1] = x[0] - sin(2.0 * t);
+    return 0;
+}
+
+static double coupled_x2(double t)
+{
+    return cos(t) - 2.0 * cos(2.0 * t) + 4.0 * sin(2.0 * t);
+}
+
+/* Largest errors of x1 and x2 at t = 1 and at the last steps before it. */
+static void run_coupled(const char *name, double rtol, double h, double error[2])
+{
+    static const bool second[] = {true, false};
+    static const dae_kind kinds[] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX3};
+    static const dae_kind velocity_kinds[] = {DAE_KIND_INDEX2, DAE_KIND_AUTO};
+    const dae_second_order form = {
+        .n = 2, .f = coupled, .second = second, .kinds = kinds, .velocity_kinds = velocity_kinds};
+    dae_problem *p;
+    dae_solver *s;
+    dae_diag diag;
+    dae_options o = dae_options_default();
+    o.method = name;
+    o.rtol = o.atol = rtol;
+    o.init = DAE_INIT_NONE;
+    o.fixed_step = h;
+    if (h > 0.0) o.max_order = 2;
+    double y[3] = {0.0, coupled_x2(0.0), 2.0}, yp[3] = {2.0, 8.0, 0.0};
+    assert_int_equal(dae_problem_from_second_order(&form, &p, &diag), DAE_OK);
+    if (dae_solver_new(p, &o, &s, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    if (dae_solver_start(s, 0.0, y, yp) != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    if (dae_solver_run(s, 1.0, y, yp) != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    error[0] = fabs(y[0] - sin(2.0));
+    error[1] = fabs(y[1] - coupled_x2(1.0));
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+static void test_singular_leading_matrix(void **state)
+{
+    (void)state;
+    double coarse[2], fine[2];
+    run_coupled("bdf", 1e-6, 0.02, coarse); /* first order methods have it, too: order 2 */
+    run_coupled("bdf", 1e-6, 0.01, fine);
+    assert_true(fine[0] < 1e-9 && fine[1] < 2e-3);
+    assert_true(coarse[1] / fine[1] > 3.5);
+}
+
+/* A first order method may have them; one for second order asks for velocities. */
+static void test_bad_second_order(void **state)
+{
+    (void)state;
+    dae_problem *p = NULL;
+    dae_diag diag;
+    static const dae_kind kinds[] = {DAE_KIND_AUTO, (dae_kind)9};
+    dae_second_order form = {.n = 0, .f = coupled};
+    assert_int_equal(dae_problem_from_second_order(&form, &p, &diag), DAE_ERR_ARGUMENT);
+    form = (dae_second_order){.n = 2};
+    assert_int_equal(dae_problem_from_second_order(&form, &p, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "f is NULL"));
+    form = (dae_second_order){.n = 2, .f = coupled, .velocity_kinds = kinds};
+    assert_int_equal(dae_problem_from_second_order(&form, &p, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "velocity_kinds[1] = 9"));
+    form = (dae_second_order){.n = 2, .f = coupled, .n_events = 1};
+    assert_int_equal(dae_problem_from_second_order(&form, &p, &diag), DAE_ERR_ARGUMENT);
+    static const int colptr[] = {0, 1, 2}, rowind[] = {0, 2};
+    form = (dae_second_order){.n = 2, .f = coupled, .pattern = {colptr, rowind}};
+    assert_int_equal(dae_problem_from_second_order(&form, &p, &diag), DAE_ERR_ARGUMENT);
+    assert_null(p);
+}
+
 static void test_forms_text(void **state)
 {
     (void)state;
@@ -210,9 +452,16 @@ static void test_forms_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mechanical),   cmocka_unit_test(test_velocity),
-        cmocka_unit_test(test_bad_velocity), cmocka_unit_test(test_models_as_written),
-        cmocka_unit_test(test_choice),       cmocka_unit_test(test_forms_text),
+        cmocka_unit_test(test_mechanical),
+        cmocka_unit_test(test_velocity),
+        cmocka_unit_test(test_bad_velocity),
+        cmocka_unit_test(test_models_as_written),
+        cmocka_unit_test(test_second_order_callbacks),
+        cmocka_unit_test(test_second_order_jacobians),
+        cmocka_unit_test(test_singular_leading_matrix),
+        cmocka_unit_test(test_bad_second_order),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_forms_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

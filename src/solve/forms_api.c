@@ -1,4 +1,5 @@
-/* Problems from mechanical, Hessenberg and quasilinear descriptions: checks, then copies. */
+/* Problems from mechanical, second order, Hessenberg and quasilinear descriptions: checks, then
+ * copies. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -146,6 +147,45 @@ dae_status dae_problem_from_mechanical_sized(const dae_mechanical *form, size_t 
     form_source *source = form_source_mechanical(&m);
     if (!source) return out_of_memory(diag);
     return form_problem_new(source, m.n_events, m.events, problem, diag);
+}
+
+/* ---- second order ---- */
+
+static dae_status check_second_kinds(const dae_kind *kinds, int n, const char *field,
+                                     dae_diag *diag)
+{
+    for (int i = 0; kinds && i < n; i++)
+        if (kinds[i] < DAE_KIND_AUTO || kinds[i] > DAE_KIND_INDEX3)
+            REJECT("%s[%d] = %d is not a dae_kind.", field, i, (int)kinds[i]);
+    return DAE_OK;
+}
+
+static dae_status check_second_order(const dae_second_order *f, dae_diag *diag)
+{
+    static const char *const names[] = {"n"};
+    dae_status status = check_counts(names, &f->n, 1, diag);
+    if (status) return status;
+    if (!f->f) REJECT("f is NULL: F(t, x, x', x'') must be given.");
+    status = check_pattern(&f->pattern, "pattern", f->n, f->n, diag);
+    if (!status) status = check_second_kinds(f->kinds, f->n, "kinds", diag);
+    if (!status) status = check_second_kinds(f->velocity_kinds, f->n, "velocity_kinds", diag);
+    if (!status) status = check_events(f->n_events, f->event_function, diag);
+    return status;
+}
+
+dae_status dae_problem_from_second_order_sized(const dae_second_order *form, size_t size,
+                                               dae_problem **problem, dae_diag *diag)
+{
+    diag_clear(diag);
+    if (!problem) REJECT("The place for the new problem is NULL.");
+    *problem = NULL;
+    dae_second_order f;
+    dae_status status = read_form(form, size, &f, sizeof f, diag);
+    if (!status) status = check_second_order(&f, diag);
+    if (status) return status;
+    form_source *source = form_source_second_order(&f);
+    if (!source) return out_of_memory(diag);
+    return form_problem_new(source, f.n_events, f.events, problem, diag);
 }
 
 /* ---- Hessenberg ---- */

@@ -119,6 +119,7 @@ static dae_status check_forms(dae_solver *s)
 static bool forms_initialize(const dae_solver *s, dae_init mode)
 {
     if (!s->forms || mode == DAE_INIT_DERIVATIVE) return false;
+    if (s->base->forms && !form_source_has_levels(s->base->forms)) return false;
     return solver_uses_forms(s) || !s->form_set->quasilinear || s->rewritten;
 }
 

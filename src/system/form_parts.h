@@ -6,7 +6,13 @@
 #include "linalg/linear_solver.h"
 #include "system/forms.h"
 
-typedef enum form_kind { KIND_MECHANICAL, KIND_HESSENBERG, KIND_QUASILINEAR } form_kind;
+typedef enum form_kind {
+    KIND_MECHANICAL,
+    KIND_HESSENBERG,
+    KIND_QUASILINEAR,
+    KIND_SECOND_ORDER,
+    FORM_KINDS
+} form_kind;
 
 /* Compressed columns with their storage. */
 typedef struct form_pattern {
@@ -19,6 +25,7 @@ struct form_source {
         dae_mechanical m;
         dae_hessenberg h;
         dae_quasilinear x;
+        dae_second_order s;
     } as;
     form_pattern mass; /* of M in the order of its values: diagonal, blocks, or the user's; owned */
     const char **constraint_names; /* generated where there were none; owned, one block */
@@ -119,6 +126,11 @@ typedef struct quasilinear_work {
     double *E, *slope, *f, *g, *rate, *rest;
 } quasilinear_work;
 
+/* x' and x'', and the three derivatives as the user gives them. */
+typedef struct second_work {
+    double *xp, *xpp, *f_x, *f_xp, *f_xpp; /* owned: one block, at xp */
+} second_work;
+
 struct form_instance {
     const form_source *source;
     evaluator *eval;
@@ -129,6 +141,7 @@ struct form_instance {
     mechanical_work mw;
     hessenberg_work hw;
     quasilinear_work qw;
+    second_work sw;
     int *places; /* 0 .. n-1, owned */
     form_rewriting rewriting;
     double alpha;
@@ -155,6 +168,20 @@ eval_status mechanical_acceleration(form_instance *x, double t, const double *q,
 /* out = g_y f + g_t of a Hessenberg form from callbacks: dg/ds along (t + s, y + s f) */
 eval_status hessenberg_rate(form_instance *x, double t, const double *y, const double *f,
                             double *out);
+
+/* F(t, x, x', x'') = 0 (form_second.c): work space; rows and their derivatives as callbacks, user
+ * is the instance; the pattern behind its own; which unknowns are velocities. False: memory. */
+bool second_build(form_instance *x);
+void second_release_work(form_instance *x);
+eval_status second_rows(form_instance *x, double t, const double *y, const double *yp, double *F);
+int second_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                    void *user);
+bool second_pattern(const dae_second_order *form, form_pattern *pattern);
+
+static inline bool has_second(const dae_second_order *form, int i)
+{
+    return !form->second || form->second[i];
+}
 
 /* Rows of the as-given residual form where the constraints begin, for messages. */
 int form_constraint_row(const form_source *source);

@@ -179,6 +179,8 @@ static bool known(const form_source *s, form_rewriting how)
     case KIND_MECHANICAL: return mechanical_known(s);
     case KIND_HESSENBERG: return hessenberg_known(&s->as.h, how);
     case KIND_QUASILINEAR: return quasilinear_known(&s->as.x, how);
+    case KIND_SECOND_ORDER:
+    case FORM_KINDS: break;
     }
     return false;
 }
@@ -186,6 +188,7 @@ static bool known(const form_source *s, form_rewriting how)
 bool form_residual_pattern(const form_source *s, form_rewriting how, int n, form_pattern *pattern)
 {
     *pattern = (form_pattern){0};
+    if (s->kind == KIND_SECOND_ORDER) return second_pattern(&s->as.s, pattern);
     if (!known(s, how)) return true;
     builder b = {.n = n, .mark = DAE_ARRAY(int, n), .colptr = DAE_ARRAY(int, n + 1)};
     form_pattern by_rows = {0};
@@ -198,6 +201,8 @@ bool form_residual_pattern(const form_source *s, form_rewriting how, int n, form
         case KIND_MECHANICAL: mechanical_columns(&b, s, how, &by_rows); break;
         case KIND_HESSENBERG: hessenberg_columns(&b, &s->as.h); break;
         case KIND_QUASILINEAR: quasilinear_columns(&b, s); break;
+        case KIND_SECOND_ORDER:
+        case FORM_KINDS: break;
         }
     }
     dae_free(b.mark);

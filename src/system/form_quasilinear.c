@@ -13,6 +13,8 @@ static double time_scale(const form_instance *x)
     case KIND_MECHANICAL: given = x->source->as.m.time_scale; break;
     case KIND_HESSENBERG: given = x->source->as.h.time_scale; break;
     case KIND_QUASILINEAR: given = x->source->as.x.time_scale; break;
+    case KIND_SECOND_ORDER:
+    case FORM_KINDS: break;
     }
     return given > 0.0 ? given : 1.0;
 }
@@ -347,6 +349,8 @@ bool quasilinear_build(form_instance *x)
     case KIND_MECHANICAL: ok = from_mechanical(x); break;
     case KIND_HESSENBERG: ok = from_hessenberg(x); break;
     case KIND_QUASILINEAR: from_callbacks(x); break;
+    case KIND_SECOND_ORDER:
+    case FORM_KINDS: break;
     }
     if (!ok || !allocate(x)) return false;
     x->set.quasilinear = &x->quasilinear;

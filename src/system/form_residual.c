@@ -118,6 +118,8 @@ static int form_residual(double t, const double *y, const double *yp, double *F,
     case KIND_MECHANICAL: status = mechanical_rows(x, t, y, yp, F); break;
     case KIND_HESSENBERG: status = hessenberg_rows(x, t, y, yp, F); break;
     case KIND_QUASILINEAR: status = quasilinear_rows(x, t, y, yp, F); break;
+    case KIND_SECOND_ORDER: status = second_rows(x, t, y, yp, F); break;
+    case FORM_KINDS: break;
     }
     stats->residuals = residuals;
     stats->jacobians = matrices;
@@ -133,6 +135,8 @@ static int form_events(double t, const double *y, const double *yp, double *g, v
     case KIND_MECHANICAL: return s->as.m.event_function(t, y, yp, g, s->as.m.user);
     case KIND_HESSENBERG: return s->as.h.event_function(t, y, yp, g, s->as.h.user);
     case KIND_QUASILINEAR: return s->as.x.event_function(t, y, yp, g, s->as.x.user);
+    case KIND_SECOND_ORDER: return s->as.s.event_function(t, y, yp, g, s->as.s.user);
+    case FORM_KINDS: break;
     }
     return -1;
 }
@@ -148,8 +152,10 @@ static form_rewriting default_rewriting(const form_source *s)
 {
     switch (s->kind) {
     case KIND_MECHANICAL: return s->constraints > 0 ? FORM_GGL : FORM_AS_GIVEN;
-    case KIND_HESSENBERG: return FORM_AS_GIVEN;
-    case KIND_QUASILINEAR: break;
+    case KIND_HESSENBERG:
+    case KIND_SECOND_ORDER: return FORM_AS_GIVEN;
+    case KIND_QUASILINEAR:
+    case FORM_KINDS: break;
     }
     const dae_quasilinear *x = &s->as.x;
     return x->ng == 0 || x->ne + x->ng == x->n ? FORM_AS_GIVEN : FORM_GGL;
@@ -159,10 +165,10 @@ bool form_rewriting_find(const form_source *s, const char *name, form_rewriting 
 {
     static const struct {
         const char *name;
-        form_rewriting as[3]; /* mechanical, Hessenberg, quasilinear */
-        bool offered[3];
+        form_rewriting as[FORM_KINDS]; /* mechanical, Hessenberg, quasilinear, second order */
+        bool offered[FORM_KINDS];
     } names[] = {
-        {"residual", {FORM_AS_GIVEN, FORM_AS_GIVEN, FORM_AS_GIVEN}, {true, true, true}},
+        {"residual", {FORM_AS_GIVEN}, {true, true, true, true}},
         {"index3", {FORM_AS_GIVEN}, {true, false, false}},
         {"index2", {FORM_INDEX2, FORM_AS_GIVEN}, {true, true, false}},
         {"index1", {FORM_INDEX1, FORM_INDEX1}, {true, true, false}}, /* x' alone drifts too fast */
@@ -189,9 +195,23 @@ static int unknowns(const form_source *s, form_rewriting how)
     return s->n + (how == FORM_GGL ? s->constraints : 0);
 }
 
+static void set_second_kinds(const dae_second_order *f, dae_kind *kinds)
+{
+    dae_kind *velocity = kinds + f->n;
+    for (int i = 0; i < f->n; i++) {
+        kinds[i] = f->kinds ? f->kinds[i] : DAE_KIND_AUTO;
+        if (!has_second(f, i)) continue;
+        *velocity++ = f->velocity_kinds ? f->velocity_kinds[i] : DAE_KIND_AUTO;
+    }
+}
+
 static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
 {
     int n = unknowns(s, how);
+    if (s->kind == KIND_SECOND_ORDER) {
+        set_second_kinds(&s->as.s, kinds);
+        return;
+    }
     dae_kind multiplier = how == FORM_AS_GIVEN ? DAE_KIND_INDEX3 : DAE_KIND_INDEX2;
     if (how == FORM_INDEX1 || how == FORM_BAUMGARTE) multiplier = DAE_KIND_INDEX1;
     for (int i = 0; i < n; i++) {
@@ -210,6 +230,8 @@ static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
             kinds[i] = i < s->n ? DAE_KIND_DIFFERENTIAL : DAE_KIND_INDEX2;
             if (how == FORM_AS_GIVEN) kinds[i] = DAE_KIND_AUTO;
             break;
+        case KIND_SECOND_ORDER:
+        case FORM_KINDS: break;
         }
     }
 }
@@ -276,13 +298,23 @@ static void free_description(description *d)
 /* q' = v, unless multipliers stand there, too. False: memory. */
 static bool tell_kinematics(dae_problem *p, const form_source *s, form_rewriting how)
 {
-    if (s->kind != KIND_MECHANICAL || how == FORM_GGL) return true;
-    int nq = s->as.m.nq;
-    kinematic_row *rows = DAE_ARRAY(kinematic_row, nq);
-    for (int i = 0; rows && i < nq; i++) rows[i] = (kinematic_row){i, i, nq + i};
-    bool ok = rows && kinematic_keep(p, nq, rows);
+    bool second = s->kind == KIND_SECOND_ORDER;
+    if (!second && (s->kind != KIND_MECHANICAL || how == FORM_GGL)) return true;
+    int n = second ? s->as.s.n : s->as.m.nq, count = 0;
+    kinematic_row *rows = DAE_ARRAY(kinematic_row, n);
+    for (int i = 0; rows && i < n; i++) {
+        int velocity = n + count;
+        if (second && !has_second(&s->as.s, i)) continue;
+        rows[count++] = (kinematic_row){second ? velocity : i, i, velocity};
+    }
+    bool ok = rows && kinematic_keep(p, count, rows);
     dae_free(rows);
     return ok;
+}
+
+static dae_jacobian_fn jacobian_of(const form_source *s)
+{
+    return s->kind == KIND_SECOND_ORDER && s->as.s.jacobian ? second_jacobian : NULL;
 }
 
 /* Events of the source are not kept there: of the problem that has it. */
@@ -298,6 +330,7 @@ dae_status form_residual_described(const form_source *s, form_rewriting how, int
     int n = unknowns(s, how);
     const dae_residual residual = {.n = n,
                                    .f = form_residual,
+                                   .jacobian = jacobian_of(s),
                                    .colptr = d.pattern.colptr,
                                    .rowind = d.pattern.rowind,
                                    .variable_names = d.names,

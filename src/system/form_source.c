@@ -94,6 +94,36 @@ static bool name_quasilinear(form_source *s, const dae_quasilinear *x)
     return s->variable_names && s->equation_names && s->constraint_names;
 }
 
+/* Runs of one name each for the unknowns with second derivatives. */
+static bool name_second_order(form_source *s, const dae_second_order *f)
+{
+    const char *const *given = f->variable_names;
+    int n = f->n, count = 1;
+    name_run *variables = DAE_ARRAY(name_run, n + 1), *rows = DAE_ARRAY(name_run, n + 1);
+    char(*made)[32] = dae_calloc((size_t)n, 2 * sizeof *made); /* two formats each */
+    bool ok = variables && rows && made;
+    if (ok) {
+        variables[0] = RUN(given, n, "x[%d]", NULL);
+        rows[0] = RUN(f->equation_names, n, "F[%d]", NULL);
+    }
+    for (int i = 0; ok && i < n; i++) {
+        if (!has_second(f, i)) continue;
+        snprintf(made[2 * i], sizeof *made, "der(x[%d])", i);
+        snprintf(made[2 * i + 1], sizeof *made, "velocity of x[%d]", i);
+        variables[count] = RUN(part(given, i), 1, made[2 * i], "der(%s)");
+        rows[count++] = RUN(part(given, i), 1, made[2 * i + 1], "velocity of %s");
+    }
+    if (ok) {
+        s->variable_names = make_names(variables, count);
+        s->equation_names = make_names(rows, count);
+        s->constraint_names = make_names(rows, 0);
+    }
+    dae_free(variables);
+    dae_free(rows);
+    dae_free(made);
+    return s->variable_names && s->equation_names && s->constraint_names;
+}
+
 /* ---- arrays ---- */
 
 static bool own_pattern(dae_pattern *p, int columns)
@@ -213,6 +243,28 @@ form_source *form_source_quasilinear(const dae_quasilinear *form)
     return checked(s, ok && name_quasilinear(s, form));
 }
 
+form_source *form_source_second_order(const dae_second_order *form)
+{
+    form_source *s = DAE_NEW(form_source);
+    if (!s) return NULL;
+    s->kind = KIND_SECOND_ORDER;
+    s->n = form->n;
+    for (int i = 0; i < form->n; i++) s->n += has_second(form, i);
+    dae_second_order *f = &s->as.s;
+    size_t n = (size_t)form->n;
+    *f = *form;
+    f->variable_names = f->equation_names = NULL;
+    f->events = NULL;
+    f->second = NULL;
+    f->kinds = f->velocity_kinds = NULL;
+    bool ok = own_pattern(&f->pattern, f->n);
+    if (form->second) ok = (f->second = dae_copy(form->second, n, sizeof(bool))) && ok;
+    if (form->kinds) ok = (f->kinds = dae_copy(form->kinds, n, sizeof(dae_kind))) && ok;
+    if (form->velocity_kinds)
+        ok = (f->velocity_kinds = dae_copy(form->velocity_kinds, n, sizeof(dae_kind))) && ok;
+    return checked(s, ok && name_second_order(s, form));
+}
+
 static void free_arrays(form_source *s)
 {
     dae_mechanical *m = &s->as.m;
@@ -236,6 +288,13 @@ static void free_arrays(form_source *s)
         for (int k = 0; k < 3; k++) free_pattern(quasilinear[k]);
         dae_free((void *)(uintptr_t)x->nominal);
         break;
+    case KIND_SECOND_ORDER:
+        free_pattern(&s->as.s.pattern);
+        dae_free((void *)(uintptr_t)s->as.s.second);
+        dae_free((void *)(uintptr_t)s->as.s.kinds);
+        dae_free((void *)(uintptr_t)s->as.s.velocity_kinds);
+        break;
+    case FORM_KINDS: break;
     }
 }
 
@@ -256,9 +315,14 @@ int form_source_size(const form_source *s)
     return s->n;
 }
 
+bool form_source_has_levels(const form_source *s)
+{
+    return s->kind != KIND_SECOND_ORDER;
+}
+
 const char *form_source_kind(const form_source *s)
 {
-    static const char *const names[] = {"mechanical", "Hessenberg", "quasilinear"};
+    static const char *const names[] = {"mechanical", "Hessenberg", "quasilinear", "second order"};
     return names[s->kind];
 }
 
@@ -268,6 +332,8 @@ int form_constraint_row(const form_source *s)
     case KIND_MECHANICAL: return 2 * s->as.m.nq;
     case KIND_HESSENBERG: return s->as.h.ny;
     case KIND_QUASILINEAR: return s->as.x.ne;
+    case KIND_SECOND_ORDER:
+    case FORM_KINDS: break;
     }
     return 0;
 }

@@ -656,6 +656,8 @@ dae_status form_consistent(form_instance *x, double t, const double *weights, co
     case KIND_MECHANICAL: status = mechanical_start(&s); break;
     case KIND_HESSENBERG: status = hessenberg_start(&s); break;
     case KIND_QUASILINEAR: status = quasilinear_start(&s); break;
+    case KIND_SECOND_ORDER: /* initialised as a residual form */
+    case FORM_KINDS: break;
     }
     dae_free(s.size);
     return status;

@@ -9,6 +9,7 @@
 
 unsigned form_source_offers(const form_source *source)
 {
+    if (source->kind == KIND_SECOND_ORDER) return FORM_RESIDUAL | FORM_SECOND_ORDER;
     unsigned offers = FORM_RESIDUAL | FORM_QUASILINEAR;
     if (source->kind != KIND_QUASILINEAR) offers |= FORM_HESSENBERG;
     if (source->kind == KIND_MECHANICAL) offers |= FORM_MECHANICAL;
@@ -24,10 +25,12 @@ form_instance *form_instance_new(const form_source *source, unsigned wanted, eva
     x->places = DAE_ARRAY(int, source->n);
     bool ok = x->places != NULL;
     for (int i = 0; ok && i < source->n; i++) x->places[i] = i;
+    if (ok && source->kind == KIND_SECOND_ORDER) ok = second_build(x);
     if (ok && source->kind == KIND_MECHANICAL) ok = mechanical_build(x);
     bool hessenberg = source->kind == KIND_HESSENBERG ||
                       (source->kind == KIND_MECHANICAL && (wanted & FORM_HESSENBERG));
-    bool quasilinear = source->kind == KIND_QUASILINEAR || (wanted & FORM_QUASILINEAR);
+    bool quasilinear = source->kind == KIND_QUASILINEAR ||
+                       (form_source_offers(source) & wanted & FORM_QUASILINEAR);
     if (ok && hessenberg) ok = hessenberg_build(x);
     if (ok && quasilinear) ok = quasilinear_build(x);
     if (ok) return x;
@@ -38,6 +41,7 @@ form_instance *form_instance_new(const form_source *source, unsigned wanted, eva
 void form_instance_free(form_instance *x)
 {
     if (!x) return;
+    second_release_work(x);
     quasilinear_release(x);
     hessenberg_release(x);
     mechanical_release(x);

@@ -101,11 +101,16 @@ typedef struct form_instance form_instance;
 form_source *form_source_mechanical(const dae_mechanical *form);
 form_source *form_source_hessenberg(const dae_hessenberg *form);
 form_source *form_source_quasilinear(const dae_quasilinear *form);
+form_source *form_source_second_order(const dae_second_order *form);
 void form_source_free(form_source *source); /* NULL is fine */
 
 /* Unknowns (q, v, lambda), (y, z, u) or x; and constraints with names. */
 int form_source_size(const form_source *source);
 const char *form_source_kind(const form_source *source); /* "mechanical", .. */
+
+/* Whether it tells consistent initial values on all levels of its constraints: F(t, x, x', x'') = 0
+ * does not know them. */
+bool form_source_has_levels(const form_source *source);
 
 /* FORM_..: what it was written in, and every weaker form. */
 unsigned form_source_offers(const form_source *source);
