@@ -98,16 +98,28 @@ static linear_point point_at(const newton *nw, const corrector *c, const double 
                           .tolerance = nw->krylov_tolerance * nw->tolerance};
 }
 
-/* |cj_hat - cj| / |cj_hat + cj|: the convergence rate to expect from an old matrix (5.2.14) */
-static double drift(const newton *nw, double cj)
+/* |a_hat - a| / |a_hat + a|: the convergence rate to expect from an old matrix (5.2.14) */
+static double drift(double factored, double wanted)
 {
-    return fabs((nw->matrix->cj - cj) / (nw->matrix->cj + cj));
+    return fabs((factored - wanted) / (factored + wanted));
 }
 
-static bool matrix_outdated(const newton *nw, double cj)
+static bool matrix_outdated(const newton *nw, const corrector *c)
 {
     double limit = newton_matrix_is_cheap(nw) ? MAX_DRIFT_CHEAP : MAX_DRIFT;
-    return nw->stale || !nw->matrix->factored || drift(nw, cj) > limit;
+    if (nw->stale) return true;
+    if (!c->second) return !nw->matrix->factored || drift(nw->matrix->cj, c->cj) > limit;
+    double a1, a2;
+    if (!second_matrix_shifts(c->factors, &a1, &a2)) return true;
+    return drift(a2, c->a2) > limit;
+}
+
+/* Whether the factors are those of this very shift. */
+static bool shift_is_current(const newton *nw, const corrector *c)
+{
+    if (!c->second) return nw->matrix->cj == c->cj;
+    double a1, a2;
+    return second_matrix_shifts(c->factors, &a1, &a2) && a1 == c->cj && a2 == c->a2;
 }
 
 static bool jacobian_outdated(const newton *nw)
@@ -116,17 +128,33 @@ static bool jacobian_outdated(const newton *nw)
     return nw->stale || nw->jacobian_age >= (cheap ? MAX_AGE_CHEAP : MAX_AGE);
 }
 
+/* dF/dy and dF/dy' at the prediction */
+static iteration_status renew_derivatives(newton *nw, const corrector *c)
+{
+    nw->jacobian_age = 0;
+    if (c->second)
+        return second_matrix_evaluate(c->factors, c->t, c->y, c->yp, c->h, nw->norm->weights,
+                                      nw->first);
+    return iteration_evaluate(nw->matrix, c->t, c->y, c->yp, c->cj, c->h, nw->norm->weights,
+                              nw->first);
+}
+
+static iteration_status factor_matrix(newton *nw, const corrector *c)
+{
+    if (c->second) {
+        iteration_status status = second_matrix_factor(c->factors, c->cj, c->a2);
+        nw->matrix->singular_column = second_matrix_singular(c->factors);
+        return status;
+    }
+    linear_point at = point_at(nw, c, nw->first);
+    return iteration_factor(nw->matrix, c->cj, &at);
+}
+
 /* Factor G for cj, after evaluating dF/dy and dF/dy' at the prediction if asked to. */
 static newton_status renew_matrix(newton *nw, const corrector *c, bool evaluate)
 {
-    linear_point at = point_at(nw, c, nw->first);
-    iteration_status status = ITERATION_OK;
-    if (evaluate) {
-        status = iteration_evaluate(nw->matrix, c->t, c->y, c->yp, c->cj, c->h, nw->norm->weights,
-                                    nw->first);
-        nw->jacobian_age = 0;
-    }
-    if (status == ITERATION_OK) status = iteration_factor(nw->matrix, c->cj, &at);
+    iteration_status status = evaluate ? renew_derivatives(nw, c) : ITERATION_OK;
+    if (status == ITERATION_OK) status = factor_matrix(nw, c);
     nw->rate_factor = UNKNOWN_RATE_FACTOR;
     nw->stale = status != ITERATION_OK;
     return from_iteration(nw, status);
@@ -146,6 +174,22 @@ static double bounded(const dae_residual *form, int i, double y)
     return y;
 }
 
+/* x' = x'_0 + a1 e, x'' = x''_0 + a2 e with e of the unknowns x; velocities within their own bounds
+ * follow the unknowns all the same: they are what the equation says they are. */
+static void match_velocities(const corrector *c)
+{
+    const second_order *s = c->second;
+    for (int k = 0; k < s->n; k++) {
+        int i = s->place[k], v = s->velocity[k];
+        double e = c->e[i];
+        c->yp[i] = c->yp0[i] + c->cj * e;
+        if (v < 0) continue;
+        c->e[v] = c->cj * e;
+        c->y[v] = c->y0[v] + c->e[v];
+        c->yp[v] = c->yp0[v] + c->a2 * e;
+    }
+}
+
 /* Put the components outside their bounds on them, with y' and e to match: it is where the next
  * iteration starts from that moves, not the equation G(y) = 0, nor its solution. F need not exist
  * outside, and is not asked there. */
@@ -158,8 +202,9 @@ static void keep_within_bounds(const newton *nw, const corrector *c)
         if (y == c->y[i]) continue;
         c->y[i] = y;
         c->e[i] = y - c->y0[i];
-        c->yp[i] = c->yp0[i] + c->cj * c->e[i];
+        if (!c->second) c->yp[i] = c->yp0[i] + c->cj * c->e[i];
     }
+    if (c->second) match_velocities(c);
 }
 
 /* Back to the prediction, or what the bounds leave of it. */
@@ -171,9 +216,29 @@ static void restore_prediction(const newton *nw, const corrector *c)
     keep_within_bounds(nw, c);
 }
 
+/* x += d, x' += a1 d, x'' += a2 d, where delta holds d and a1 d in their places; returns ||delta||
+ */
+static double correct_second(const newton *nw, const corrector *c)
+{
+    const second_order *s = c->second;
+    const double *d = nw->delta;
+    for (int k = 0; k < s->n; k++) {
+        int i = s->place[k], v = s->velocity[k];
+        c->y[i] += d[i];
+        c->e[i] += d[i];
+        c->yp[i] += c->cj * d[i];
+        if (v < 0) continue;
+        c->y[v] += d[v];
+        c->e[v] += d[v];
+        c->yp[v] += c->a2 * d[i];
+    }
+    return norm_of(nw->norm, d, nw->norm->newton);
+}
+
 /* y += d, y' += cj d, e += d; returns ||d|| */
 static double correct(const newton *nw, const corrector *c)
 {
+    if (c->second) return correct_second(nw, c);
     int n = nw->norm->n;
     const double *restrict d = nw->delta, *restrict scale = nw->norm->newton;
     double *restrict y = c->y, *restrict yp = c->yp, *restrict e = c->e;
@@ -223,7 +288,7 @@ static bool is_round_off(const newton *nw, const corrector *c, double size)
 /* Whether a correction that does not shrink is as good as it can get. */
 static bool is_noise(const newton *nw, const corrector *c, double size)
 {
-    bool current = nw->jacobian_age == 0 && nw->matrix->cj == c->cj;
+    bool current = nw->jacobian_age == 0 && shift_is_current(nw, c);
     return (current && size <= NOISE) || is_round_off(nw, c, size);
 }
 
@@ -238,6 +303,10 @@ static newton_status newton_direction(newton *nw, const corrector *c, bool at_pr
         if (eval != EVAL_OK) return from_evaluation(eval);
     }
     const double *f = at_prediction ? nw->first : nw->delta;
+    if (c->second) {
+        second_matrix_direction(c->factors, f, c->cj, c->a2, nw->delta);
+        return NEWTON_OK;
+    }
     linear_point at = point_at(nw, c, f);
     if (matrix->matrix_free && !at_prediction) { /* delta is overwritten, F is needed beside it */
         vector_copy(n, nw->delta, nw->first);
@@ -326,7 +395,7 @@ newton_status newton_solve(newton *nw, const corrector *c)
     newton_status status = evaluate_prediction(nw, c);
     if (status != NEWTON_OK) return status;
     bool new_jacobian = false;
-    if (matrix_outdated(nw, c->cj)) {
+    if (matrix_outdated(nw, c)) {
         new_jacobian = jacobian_outdated(nw);
         status = renew_matrix(nw, c, new_jacobian);
         if (status == NEWTON_SINGULAR && !new_jacobian) status = renew_matrix(nw, c, true);

@@ -1,9 +1,10 @@
-/* Modified Newton for G(y) = F(t, y, y'_0 + cj (y - y_0)) = 0 [BCP96 5.2.2]. */
+/* Modified Newton for G(y) = F(t, y, y'_0 + cj (y - y_0)) = 0 [BCP96 5.2.2], and for the second
+ * order form: F(t, x, x'_0 + a1 (x - x_0), x''_0 + a2 (x - x_0)) = 0 [Wun05 4.2]. */
 #ifndef DAE_CONTROL_NEWTON_H
 #define DAE_CONTROL_NEWTON_H
 
 #include "control/norm.h"
-#include "system/iteration.h"
+#include "system/second_order.h"
 
 typedef enum newton_status {
     NEWTON_OK = 0,
@@ -38,9 +39,13 @@ typedef struct newton {
 } newton;
 
 /* One corrector equation. y and yp hold the predicted values on entry and the solution on return;
- * e = y - y_0 on return. y0 and yp0 keep the prediction. */
+ * e = y - y_0 on return. y0 and yp0 keep the prediction. With `second` all vectors are those of the
+ * residual form still, cj is a1, and velocities move with their unknowns. */
 typedef struct corrector {
     double t, h, cj;
+    const second_order *second; /* NULL: first order */
+    second_matrix *factors;     /* of the second order form */
+    double a2;
     double tightness; /* the iteration error must be this much below newton.tolerance */
     const double *y0, *yp0;
     const double *y_old; /* y at the step's start, for bounds */

@@ -171,7 +171,7 @@ static void predict(const bdf_state *s, bdf_scratch *w, int n)
     }
 }
 
-static attempt_status from_newton(newton_status status)
+attempt_status attempt_from_newton(newton_status status)
 {
     switch (status) {
     case NEWTON_OK: return ATTEMPT_OK;
@@ -198,7 +198,7 @@ static attempt_status solve_corrector(const bdf_state *s, bdf_scratch *w, const 
                    .y = w->y,
                    .yp = w->yp,
                    .e = w->e};
-    return from_newton(newton_solve(ctx->newton, &c));
+    return attempt_from_newton(newton_solve(ctx->newton, &c));
 }
 
 /* The filtered estimate (dF/dy' + dF/dy / cj)^-1 dF/dy' e [BCP96 (5.4.9)], in scratch */

@@ -88,6 +88,8 @@ typedef struct method {
 extern const method method_bdf;
 extern const method method_radau, method_radau5, method_radau9, method_radau13;
 
+attempt_status attempt_from_newton(newton_status status); /* Newton's failures, in bdf.c */
+
 /* Whether it needs a form beside the residual one, and "mechanical, hessenberg" of a set of forms.
  */
 bool method_needs_form(const method *m);

@@ -1,4 +1,5 @@
 /* Every method, one line each. */
+#include "method/bdf2nd.h"
 #include "method/hem.h"
 #include "method/herk.h"
 #include "method/method.h"
@@ -7,6 +8,7 @@
 
 static const method *const methods[] = {
     &method_bdf,
+    &method_bdf2nd,
     &method_radau,
     &method_radau5,
     &method_radau9,

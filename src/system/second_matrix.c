@@ -19,15 +19,20 @@ struct second_matrix {
     int n_complex;
     long layout_version; /* of source->jac that all below belongs to; 0: none yet */
     matrix_layout layout;
-    size_t moves;                         /* entries of the source that are used */
-    size_t *from, *to;                    /* moves: position in the source, and in the layout */
-    bool *of_velocity;                    /* moves: from a column y_v */
-    double *parts;                        /* the three below, owned */
-    double *stiffness, *damping, *mass;   /* F_x, F_x', F_x'' on the layout */
-    double *values;                       /* combined and scaled */
-    double *imaginary;                    /* the same, complex only */
-    int *entry_row;                       /* layout.count: row of every value */
-    signed char *level;                   /* n: highest derivative in the row */
+    size_t moves;                       /* entries of the source that are used */
+    size_t *from, *to;                  /* moves: position in the source, and in the layout */
+    bool *of_velocity;                  /* moves: from a column y_v */
+    double *parts;                      /* the three below, owned */
+    double *stiffness, *damping, *mass; /* F_x, F_x', F_x'' on the layout */
+    double *values;                     /* combined and scaled */
+    double *imaginary;                  /* the same, complex only */
+    int *entry_row;                     /* layout.count: row of every value */
+    signed char *level;                 /* n: highest derivative in the row */
+    signed char *multiplier;            /* n: unknown without derivatives: the highest level of
+                                           its rows; else -1 */
+    double *work;                       /* n */
+    double a1, a2;                      /* of the real factors */
+    bool has_factors;
     double *row_scale;                    /* n: of the real factors */
     double *complex_scale[SECOND_MOST];   /* n each */
     linear_solver *solver;                /* owned */
@@ -64,6 +69,7 @@ static void drop(second_matrix *m)
     m->entry_row = NULL;
     m->layout_version = 0;
     m->counted_repivots = 0;
+    m->has_factors = false;
 }
 
 void second_matrix_free(second_matrix *m)
@@ -71,6 +77,8 @@ void second_matrix_free(second_matrix *m)
     if (!m) return;
     drop(m);
     dae_free(m->level);
+    dae_free(m->multiplier);
+    dae_free(m->work);
     dae_free(m->row_scale);
     for (int k = 0; k < SECOND_MOST; k++) dae_free(m->complex_scale[k]);
     dae_free(m);
@@ -84,7 +92,9 @@ second_matrix *second_matrix_new(const second_order *s, iteration *source, int n
     *m = (second_matrix){.form = s, .source = source, .n_complex = n_complex, .singular = -1};
     m->level = DAE_ARRAY(signed char, s->n);
     m->row_scale = DAE_ARRAY(double, s->n);
-    bool ok = m->level && m->row_scale;
+    m->multiplier = DAE_ARRAY(signed char, s->n);
+    m->work = DAE_ARRAY(double, s->n);
+    bool ok = m->level && m->row_scale && m->multiplier && m->work;
     for (int k = 0; ok && k < n_complex; k++) {
         m->complex_scale[k] = DAE_ARRAY(double, s->n);
         ok = m->complex_scale[k] != NULL;
@@ -277,6 +287,25 @@ static void find_levels(second_matrix *m)
     }
 }
 
+/* Unknowns without derivatives, and the highest level of the rows that have them. */
+static void find_multipliers(second_matrix *m)
+{
+    for (int k = 0; k < m->form->n; k++) {
+        matrix_column column = layout_column(&m->layout, k);
+        signed char most = 0;
+        for (int e = 0; e < column.count; e++) {
+            size_t at = column.first + (size_t)e;
+            signed char level = m->level[column_row(&column, e)];
+            if (m->stiffness[at] != 0.0 && level > most) most = level;
+            if (m->damping[at] != 0.0 || m->mass[at] != 0.0) {
+                most = -1;
+                break;
+            }
+        }
+        m->multiplier[k] = most;
+    }
+}
+
 iteration_status second_matrix_evaluate(second_matrix *m, double t, const double *y,
                                         const double *yp, double h, const double *weights,
                                         const double *f0)
@@ -287,6 +316,8 @@ iteration_status second_matrix_evaluate(second_matrix *m, double t, const double
     if (!prepare(m)) return ITERATION_MEMORY;
     collect_parts(m);
     find_levels(m);
+    find_multipliers(m);
+    m->has_factors = false;
     m->evaluations++;
     return ITERATION_OK;
 }
@@ -322,6 +353,8 @@ iteration_status second_matrix_factor(second_matrix *m, double a1, double a2)
 {
     if (!m->solver || m->evaluations == 0) return ITERATION_RETRY;
     set_scales(m, fabs(a1), fabs(a2), m->row_scale);
+    m->a1 = a1;
+    m->a2 = a2;
     const double *restrict K = m->stiffness, *restrict D = m->damping, *restrict M = m->mass;
     const double *restrict scale = m->row_scale;
     double *restrict values = m->values;
@@ -330,6 +363,7 @@ iteration_status second_matrix_factor(second_matrix *m, double a1, double a2)
     linear_status status = linear_factor(m->solver, values);
     m->source->eval->stats->repivots += m->solver->repivots - m->counted_repivots;
     m->counted_repivots = m->solver->repivots;
+    m->has_factors = status == LINEAR_OK;
     return from_linear(m, status, status == LINEAR_SINGULAR ? m->solver->singular_column : -1);
 }
 
@@ -363,6 +397,33 @@ void second_matrix_solve(second_matrix *m, double *b)
     for (int i = 0; i < m->form->n; i++) b[i] *= m->row_scale[i];
     m->source->eval->stats->solves++;
     linear_solve(m->solver, b);
+}
+
+bool second_matrix_shifts(const second_matrix *m, double *a1, double *a2)
+{
+    *a1 = m->a1;
+    *a2 = m->a2;
+    return m->has_factors;
+}
+
+/* 2 / (1 + a / a_hat): the factor that is best for all stiffnesses (5.2.13) */
+static double relaxation(double a, double factored)
+{
+    return factored != 0.0 ? 2.0 / (1.0 + a / factored) : 1.0;
+}
+
+void second_matrix_direction(second_matrix *m, const double *f, double a1, double a2, double *delta)
+{
+    const second_order *s = m->form;
+    double *b = m->work;
+    double relax[3] = {1.0, relaxation(a1, m->a1), relaxation(a2, m->a2)};
+    for (int i = 0; i < s->n; i++) b[i] = -relax[(int)m->level[i]] * f[s->row[i]];
+    second_matrix_solve(m, b);
+    for (int k = 0; k < s->n; k++) {
+        double d = m->multiplier[k] > 0 ? b[k] / relax[(int)m->multiplier[k]] : b[k];
+        delta[s->place[k]] = d;
+        if (s->velocity[k] >= 0) delta[s->velocity[k]] = a1 * d;
+    }
 }
 
 void second_matrix_solve_complex(second_matrix *m, int k, double *re, double *im)

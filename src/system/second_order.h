@@ -61,6 +61,13 @@ int second_matrix_singular(const second_matrix *m);
 /* b := A^-1 b; b holds n values, residuals of the equations in the order of s->row */
 void second_matrix_solve(second_matrix *m, double *b);
 void second_matrix_solve_complex(second_matrix *m, int k, double *re, double *im);
+/* Whether there are real factors, and their shifts. */
+bool second_matrix_shifts(const second_matrix *m, double *a1, double *a2);
+/* Newton's direction for residuals f of F(t, y, y'), in the places of y: d = -A(a1, a2)^-1 f and
+ * the velocities' a1 d. Factors of shifts near by serve: rows with derivatives, and the columns of
+ * multipliers in them, are scaled by what the shifts differ. f and delta may be the same. */
+void second_matrix_direction(second_matrix *m, const double *f, double a1, double a2,
+                             double *delta);
 /* b = (a0 F_x + a1 F_x' + a2 F_x'') x */
 void second_matrix_multiply(second_matrix *m, double a0, double a1, double a2, const double *x,
                             double *b);
