@@ -3,6 +3,7 @@
 #include "method/hem.h"
 #include "method/herk.h"
 #include "method/method.h"
+#include "method/rosenbrock.h"
 
 #include <string.h>
 
@@ -13,6 +14,10 @@ static const method *const methods[] = {
     &method_radau5,
     &method_radau9,
     &method_radau13,
+    &method_rodas,
+    &method_rodasp,
+    &method_rodas4p2,
+    &method_rodas3,
     &method_hem3,
     &method_hem4,
     &method_hem5,

@@ -1,0 +1,319 @@
+/* Rosenbrock methods: one Jacobian, one factorisation and `stages` solutions a step, no Newton
+ * iteration. rosenbrock.h has the formulas. */
+#include "method/rosenbrock.h"
+
+#include "base/vector.h"
+#include "method/stages.h"
+
+enum { STATE_VECTORS = 6, SCRATCH_VECTORS = 10 };
+
+/* dF/dt is a difference over this part of the step, which balances its error 3e-10 h^2 d3F/dt3 and
+ * that of rounding, 1e-11 |F| / h, where steps are so long that they meet 1e-10. */
+static const double TIME_PART = 1.0 / 32768.0;
+
+/* What survives between steps. */
+typedef struct rosenbrock_state {
+    const rosenbrock_table *table;
+    double t, t_old;
+    long step;                     /* counts starts and accepted steps */
+    double *y, *z, *y_old, *z_old; /* at t and t_old; z = y' */
+    double *d1, *d2;               /* of cubic_value on the last step */
+} rosenbrock_state;
+
+/* One attempt. */
+typedef struct rosenbrock_scratch {
+    double t, h;
+    long evaluated_step;     /* the step to which f, rate and the partial derivatives belong; */
+    long evaluations;        /* of the iteration, when they were made */
+    double *f, *rate;        /* F(t, y, z), dF/dt */
+    double *point, *z_point; /* Y_i, Z_i */
+    double *slope;           /* S_i */
+    double *rhs, *error, *scale;
+    double *y, *z; /* candidate */
+    double *U, *V; /* stages */
+} rosenbrock_scratch;
+
+static void rosenbrock_size(int n, size_t *state, size_t *scratch)
+{
+    size_t vector = (size_t)n * sizeof(double);
+    *state = sizeof(rosenbrock_state) + STATE_VECTORS * vector;
+    *scratch = sizeof(rosenbrock_scratch) + (SCRATCH_VECTORS + 2 * ROSENBROCK_STAGES) * vector;
+}
+
+static void place_vectors(rosenbrock_state *s, rosenbrock_scratch *w, size_t n)
+{
+    double *at = (double *)(s + 1);
+    double **kept[STATE_VECTORS] = {&s->y, &s->z, &s->y_old, &s->z_old, &s->d1, &s->d2};
+    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
+    at = (double *)(w + 1);
+    double **vectors[SCRATCH_VECTORS] = {&w->f,   &w->rate,  &w->point, &w->z_point, &w->slope,
+                                         &w->rhs, &w->error, &w->scale, &w->y,       &w->z};
+    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
+    w->U = at;
+    w->V = at + ROSENBROCK_STAGES * n;
+}
+
+static void start_with(const rosenbrock_table *table, void *state, void *scratch,
+                       const method_context *ctx, const start_point *at)
+{
+    rosenbrock_state *s = state;
+    rosenbrock_scratch *w = scratch;
+    const int n = ctx->n;
+    *s = (rosenbrock_state){.table = table, .t = at->t, .t_old = at->t, .step = 1};
+    *w = (rosenbrock_scratch){0};
+    place_vectors(s, w, (size_t)n);
+    vector_copy(n, at->y, s->y);
+    vector_copy(n, at->yp, s->z);
+    vector_copy(n, at->y, s->y_old);
+    vector_copy(n, at->yp, s->z_old);
+    vector_zero(n, s->d1);
+    vector_zero(n, s->d2);
+}
+
+/* ---- what belongs to the beginning of the step ------------------------------------------------
+ */
+
+/* f = F(t + dt, y, z) */
+static attempt_status residual_later(const rosenbrock_state *s, const method_context *ctx,
+                                     double dt, double *f)
+{
+    return stages_from_evaluation(evaluate_residual(ctx->eval, s->t + dt, s->y, s->z, f,
+                                                    &ctx->eval->stats->jacobian_residuals));
+}
+
+/* rate = (4 F(t + d) - F(t + 2d) - 3 F(t)) / 2d, within the step; 0 if F does not move with t */
+static attempt_status time_derivative(const rosenbrock_state *s, rosenbrock_scratch *w,
+                                      const method_context *ctx)
+{
+    const int n = ctx->n;
+    double least = 64.0 * fabs(nextafter(s->t, INFINITY) - s->t);
+    double d = copysign(fmax(fabs(w->h) * TIME_PART, least), w->h);
+    d = (s->t + d) - s->t;
+    attempt_status status = residual_later(s, ctx, d, w->rate);
+    if (status != ATTEMPT_OK) return status;
+    bool moves = false;
+    for (int j = 0; j < n; j++) moves = moves || w->rate[j] != w->f[j];
+    if (!moves) {
+        vector_zero(n, w->rate);
+        return ATTEMPT_OK;
+    }
+    status = residual_later(s, ctx, 2.0 * d, w->rhs);
+    if (status != ATTEMPT_OK) return status;
+    for (int j = 0; j < n; j++)
+        w->rate[j] = (4.0 * (w->rate[j] - w->f[j]) - (w->rhs[j] - w->f[j])) / (2.0 * d);
+    return ATTEMPT_OK;
+}
+
+/* F, its partial derivatives and dF/dt at the beginning of the step, once for all its attempts. */
+static attempt_status evaluate_start(const rosenbrock_state *s, rosenbrock_scratch *w,
+                                     const method_context *ctx, double cj)
+{
+    iteration *it = ctx->newton->matrix;
+    if (w->evaluated_step == s->step && w->evaluations == it->evaluations) return ATTEMPT_OK;
+    w->evaluated_step = 0;
+    attempt_status status = stages_from_evaluation(
+        evaluate_residual(ctx->eval, s->t, s->y, s->z, w->f, &ctx->eval->stats->residuals));
+    if (status == ATTEMPT_OK)
+        status = stages_from_iteration(
+            iteration_evaluate(it, s->t, s->y, s->z, cj, w->h, ctx->norm->weights, w->f));
+    if (status == ATTEMPT_OK) status = time_derivative(s, w, ctx);
+    if (status != ATTEMPT_OK) return status;
+    w->evaluated_step = s->step;
+    w->evaluations = it->evaluations;
+    ctx->newton->jacobian_age = 0;
+    return ATTEMPT_OK;
+}
+
+/* ---- stages -----------------------------------------------------------------------------------
+ */
+
+/* point = Y_i, z_point = Z_i, slope = S_i */
+static void stage_point(const rosenbrock_state *s, rosenbrock_scratch *w, const dae_residual *form,
+                        int i)
+{
+    const int n = form->n;
+    const double *a = s->table->a + i * (i - 1) / 2, *c = s->table->c + i * (i - 1) / 2;
+    vector_copy(n, s->y, w->point);
+    vector_copy(n, s->z, w->z_point);
+    for (int j = 0; j < i; j++) {
+        const double *U = w->U + (size_t)j * (size_t)n, *V = w->V + (size_t)j * (size_t)n;
+        if (a[j] == 0.0) continue;
+        vector_axpy(n, a[j], U, w->point);
+        vector_axpy(n, a[j], V, w->z_point);
+    }
+    vector_copy(n, w->z_point, w->slope);
+    for (int j = 0; j < i; j++) vector_axpy(n, c[j] / w->h, w->U + (size_t)j * (size_t)n, w->slope);
+    stages_clamp(form, w->point);
+}
+
+/* error := F at stage i, which for the first one is known, or for another at the same point */
+static attempt_status stage_residual(const rosenbrock_state *s, rosenbrock_scratch *w,
+                                     const method_context *ctx, int i)
+{
+    bool at_start = i == 0;
+    if (at_start) {
+        vector_copy(ctx->n, w->f, w->error);
+        return ATTEMPT_OK;
+    }
+    double t = s->table->alpha[i] == 1.0 ? w->t : s->t + s->table->alpha[i] * w->h;
+    return stages_from_evaluation(evaluate_residual(ctx->eval, t, w->point, w->z_point, w->error,
+                                                    &ctx->eval->stats->residuals));
+}
+
+static attempt_status solve_stage(const rosenbrock_state *s, rosenbrock_scratch *w,
+                                  const method_context *ctx, double cj, int i)
+{
+    const int n = ctx->n;
+    iteration *it = ctx->newton->matrix;
+    double *U = w->U + (size_t)i * (size_t)n, *V = w->V + (size_t)i * (size_t)n;
+    double by_time = s->table->gamma_sum[i] * w->h;
+    stage_point(s, w, &ctx->eval->problem->form, i);
+    attempt_status status = stage_residual(s, w, ctx, i);
+    if (status != ATTEMPT_OK) return status;
+    status = stages_from_iteration(iteration_apply_yp(it, NULL, w->slope, U));
+    if (status != ATTEMPT_OK) return status;
+    for (int j = 0; j < n; j++) U[j] -= w->error[j] + by_time * w->rate[j];
+    status = stages_from_iteration(iteration_solve(it, NULL, U));
+    for (int j = 0; j < n; j++) V[j] = cj * U[j] - w->slope[j];
+    return status == ATTEMPT_OK && !vector_finite(n, U) ? ATTEMPT_EVALUATION : status;
+}
+
+/* All stages, then y_1, z_1 and the error. */
+static attempt_status solve_stages(const rosenbrock_state *s, rosenbrock_scratch *w,
+                                   const method_context *ctx, attempt *result)
+{
+    const rosenbrock_table *table = s->table;
+    const int n = ctx->n;
+    const double cj = 1.0 / (table->gamma * w->h);
+    attempt_status status = evaluate_start(s, w, ctx, cj);
+    if (status == ATTEMPT_OK)
+        status = stages_from_iteration(iteration_factor(ctx->newton->matrix, cj, NULL));
+    for (int i = 0; i < table->stages && status == ATTEMPT_OK; i++) {
+        status = solve_stage(s, w, ctx, cj, i);
+        result->stage = i + 1;
+    }
+    if (status != ATTEMPT_OK) return status;
+    result->stage = 0;
+    vector_copy(n, s->y, w->y);
+    vector_copy(n, s->z, w->z);
+    vector_zero(n, w->error);
+    for (int i = 0; i < table->stages; i++) {
+        const double *U = w->U + (size_t)i * (size_t)n, *V = w->V + (size_t)i * (size_t)n;
+        vector_axpy(n, table->m[i], U, w->y);
+        vector_axpy(n, table->m[i], V, w->z);
+        vector_axpy(n, table->e[i], U, w->error);
+    }
+    return ATTEMPT_OK;
+}
+
+static void rosenbrock_attempt(const void *state, void *scratch, const method_context *ctx,
+                               double h, int order, attempt *result)
+{
+    const rosenbrock_state *s = state;
+    rosenbrock_scratch *w = scratch;
+    (void)order;
+    w->t = s->t + h;
+    w->h = h;
+    stages_begin(result, s->t, h, s->table->order, w->y, w->z);
+    stages_no_newton(ctx);
+    if (stages_need_matrix(ctx, result)) return;
+    norm_set_step(ctx->norm, h);
+    result->status = solve_stages(s, w, ctx, result);
+    if (result->status != ATTEMPT_OK) return;
+    result->bound_ratio =
+        stages_within_bounds(&ctx->eval->problem->form, s->y, w->y, &ctx->newton->bound_variable);
+    if (result->bound_ratio < 1.0) {
+        result->status = ATTEMPT_BOUND;
+        return;
+    }
+    stages_error_scale(ctx->norm, ctx->error_test, w->scale);
+    result->error = norm_of(ctx->norm, w->error, w->scale);
+    result->estimate = w->error;
+}
+
+/* d1, d2 of the last step; slopes at a start are known for differential variables only. */
+static void prepare_dense(rosenbrock_state *s, const rosenbrock_scratch *w, int n, bool first)
+{
+    const rosenbrock_table *table = s->table;
+    if (!table->dense) {
+        cubic_from_slopes(n, w->h, s->y_old, s->y, first ? NULL : s->z_old, s->z, s->d1, s->d2);
+        return;
+    }
+    vector_zero(n, s->d1);
+    vector_zero(n, s->d2);
+    for (int i = 0; i < table->stages; i++) {
+        vector_axpy(n, table->d1[i], w->U + (size_t)i * (size_t)n, s->d1);
+        vector_axpy(n, table->d2[i], w->U + (size_t)i * (size_t)n, s->d2);
+    }
+}
+
+static void rosenbrock_accept(void *state, void *scratch, const method_context *ctx)
+{
+    rosenbrock_state *s = state;
+    const rosenbrock_scratch *w = scratch;
+    const int n = ctx->n;
+    bool first = s->step == 1;
+    s->t_old = s->t;
+    s->t = w->t;
+    s->step++;
+    vector_copy(n, s->y, s->y_old);
+    vector_copy(n, s->z, s->z_old);
+    vector_copy(n, w->y, s->y);
+    vector_copy(n, w->z, s->z);
+    prepare_dense(s, w, n, first);
+    if (!ctx->smooth) return;
+    for (int j = 0; first && j < n; j++) /* y' of algebraic variables was a guess */
+        if (ctx->norm->kinds[j] != DAE_KIND_DIFFERENTIAL)
+            s->z_old[j] = (s->y[j] - s->y_old[j] + s->d1[j]) / w->h;
+    cubic_from_slopes(n, w->h, s->y_old, s->y, s->z_old, s->z, s->d1, s->d2);
+}
+
+static void rosenbrock_interpolate(const void *state, const method_context *ctx, double t,
+                                   int derivative, double *y)
+{
+    const rosenbrock_state *s = state;
+    if (s->step == 1 || t == s->t) {
+        vector_copy(ctx->n, derivative ? s->z : s->y, y);
+        return;
+    }
+    double h = s->t - s->t_old;
+    cubic_value(ctx->n, (t - s->t_old) / h, h, derivative, s->y_old, s->y, s->d1, s->d2, y);
+}
+
+#define ROSENBROCK_METHOD(id, text, about, source, highest, range)                                 \
+    static void id##_start(void *state, void *scratch, const method_context *ctx,                  \
+                           const start_point *at)                                                  \
+    {                                                                                              \
+        start_with(&rosenbrock_##id, state, scratch, ctx, at);                                     \
+    }                                                                                              \
+    const method method_##id = {                                                                   \
+        .name = text,                                                                              \
+        .summary = about,                                                                          \
+        .citation = source,                                                                        \
+        .max_order = highest,                                                                      \
+        .fixed_order = true,                                                                       \
+        .index_range = range,                                                                      \
+        .size = rosenbrock_size,                                                                   \
+        .start = id##_start,                                                                       \
+        .attempt = rosenbrock_attempt,                                                             \
+        .accept = rosenbrock_accept,                                                               \
+        .interpolate = rosenbrock_interpolate,                                                     \
+    }
+
+ROSENBROCK_METHOD(rodas, "rodas", "Rosenbrock method of order 4(3), no Newton; F(t,y,y') = 0",
+                  "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer "
+                  "1996, IV.7, VI.4",
+                  4, "1");
+ROSENBROCK_METHOD(rodasp, "rodasp",
+                  "Rosenbrock method of order 4(3) for parabolic equations and index 2",
+                  "Steinebach: Order-reduction of ROW-methods for DAEs and method of lines "
+                  "applications, Preprint 1741, TH Darmstadt 1995",
+                  4, "1 to 2");
+ROSENBROCK_METHOD(rodas4p2, "rodas4p2", "Rosenbrock method of order 4(3), as rodasp, index 2",
+                  "Steinebach: Improvement of Rosenbrock-Wanner method RODASP, in: Progress in "
+                  "Differential-Algebraic Equations II, Springer 2020, 165-184",
+                  4, "1 to 2");
+ROSENBROCK_METHOD(rodas3, "rodas3", "Rosenbrock method of order 3(2), for few digits",
+                  "Sandu, Verwer, Blom, Spee, Carmichael, Potra: Benchmarking stiff ODE solvers "
+                  "for atmospheric chemistry problems II, Atmos. Environ. 31 (1997) 3459-3472",
+                  3, "1");

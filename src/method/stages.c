@@ -1,0 +1,128 @@
+#include "method/stages.h"
+
+#include "base/vector.h"
+
+void stages_error_scale(const error_norm *norm, dae_error_test test, double *scale)
+{
+    bool higher = test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
+    for (int j = 0; j < norm->n; j++) {
+        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->excused[j] == 0 &&
+                      !(norm->hidden && norm->hidden[j]);
+        scale[j] = scaled ? norm->newton[j] : norm->tested[j];
+    }
+}
+
+double stages_relative_tolerance(const error_norm *norm, const double *y)
+{
+    double rtol = norm->rtol;
+    for (int i = 0; norm->rtol_by_variable && i < norm->n; i++)
+        rtol = i == 0 ? norm->rtol_by_variable[0] : fmax(rtol, norm->rtol_by_variable[i]);
+    if (!(rtol > 0.0) || norm->user_weights) {
+        double size = norm_of(norm, y, norm->scale);
+        rtol = size > 1.0 ? 1.0 / size : 1.0;
+    }
+    return fmin(fmax(rtol, 1e-14), 0.1);
+}
+
+void stages_clamp(const dae_residual *form, double *y)
+{
+    for (int j = 0; form->lower_bounds && j < form->n; j++)
+        y[j] = fmax(y[j], form->lower_bounds[j]);
+    for (int j = 0; form->upper_bounds && j < form->n; j++)
+        y[j] = fmin(y[j], form->upper_bounds[j]);
+}
+
+double stages_within_bounds(const dae_residual *form, const double *y0, const double *y, int *who)
+{
+    double part = 1.0;
+    if (!form->lower_bounds && !form->upper_bounds) return part;
+    for (int j = 0; j < form->n; j++) {
+        double over = 0.0, way = fabs(y[j] - y0[j]);
+        if (form->lower_bounds) over = fmax(over, form->lower_bounds[j] - y[j]);
+        if (form->upper_bounds) over = fmax(over, y[j] - form->upper_bounds[j]);
+        double inside = over > 0.0 ? fmax(0.0, 1.0 - over / way) : 1.0;
+        if (inside >= part) continue;
+        part = inside;
+        *who = j;
+    }
+    return part;
+}
+
+attempt_status stages_from_evaluation(eval_status status)
+{
+    switch (status) {
+    case EVAL_OK: return ATTEMPT_OK;
+    case EVAL_RETRY: return ATTEMPT_EVALUATION;
+    case EVAL_STOP: return ATTEMPT_STOP;
+    case EVAL_MEMORY: break;
+    }
+    return ATTEMPT_MEMORY;
+}
+
+attempt_status stages_from_iteration(iteration_status status)
+{
+    switch (status) {
+    case ITERATION_OK: return ATTEMPT_OK;
+    case ITERATION_RETRY: return ATTEMPT_EVALUATION;
+    case ITERATION_SINGULAR: return ATTEMPT_SINGULAR;
+    case ITERATION_STOP: return ATTEMPT_STOP;
+    case ITERATION_MEMORY: break;
+    }
+    return ATTEMPT_MEMORY;
+}
+
+void stages_begin(attempt *a, double t, double h, int order, const double *y, const double *yp)
+{
+    *a = (attempt){.t = t,
+                   .h = h,
+                   .order = order,
+                   .y = y,
+                   .yp = yp,
+                   .error_constant = 1.0,
+                   .variable = -1,
+                   .constraint = -1};
+    for (int i = 0; i < 4; i++) a->terms[i] = NAN;
+}
+
+bool stages_need_matrix(const method_context *ctx, attempt *a)
+{
+    if (!ctx->newton->matrix->matrix_free) return false;
+    a->status = ATTEMPT_SINGULAR;
+    a->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
+    return true;
+}
+
+void stages_no_newton(const method_context *ctx)
+{
+    ctx->newton->iterations = 0;
+    ctx->newton->rate = 0.0;
+}
+
+void cubic_value(int n, double x, double h, int derivative, const double *y0, const double *y1,
+                 const double *d1, const double *d2, double *y)
+{
+    double r = 1.0 / h, a = x * (1.0 - x), a1 = 1.0 - 2.0 * x, b = a * x, b1 = x * (2.0 - 3.0 * x);
+    if (derivative)
+        for (int j = 0; j < n; j++) y[j] = r * (y1[j] - y0[j] + a1 * d1[j] + b1 * d2[j]);
+    else
+        for (int j = 0; j < n; j++) y[j] = y0[j] + x * (y1[j] - y0[j]) + a * d1[j] + b * d2[j];
+}
+
+void cubic_from_slopes(int n, double h, const double *y0, const double *y1, const double *z0,
+                       const double *z1, double *d1, double *d2)
+{
+    for (int j = 0; j < n; j++) {
+        double way = y1[j] - y0[j];
+        d1[j] = z0 ? h * z0[j] - way : way - h * z1[j];
+        d2[j] = way - h * z1[j] - d1[j];
+    }
+}
+
+void cubic_smooth(int n, double x, double h, int derivative, const double *z0, const double *z1,
+                  const double *s0, const double *s1, double *y)
+{
+    double u = 1.0 - x;
+    double left = derivative ? u * (1.0 - 3.0 * x) : h * x * u * u;
+    double right = derivative ? x * (3.0 * x - 2.0) : -h * x * x * u;
+    for (int j = 0; j < n; j++) y[j] += left * (z0[j] - s0[j]) + right * (z1[j] - s1[j]);
+}

@@ -1,0 +1,46 @@
+/* What the one-step methods with stages share beside Radau: scales, bounds, a cubic between steps.
+ */
+#ifndef DAE_METHOD_STAGES_H
+#define DAE_METHOD_STAGES_H
+
+#include "method/method.h"
+
+/* Reciprocal weights of the error test: index-2 and index-3 variables with h and h^2 before them
+ * [HLR89 7], which the Newton scale has; the others as the options say. */
+void stages_error_scale(const error_norm *norm, dae_error_test test, double *scale);
+
+/* The largest relative tolerance, within 1e-14 .. 0.1; without one what the weights make of y. */
+double stages_relative_tolerance(const error_norm *norm, const double *y);
+
+/* y, within the bounds of the problem: F need not exist outside. */
+void stages_clamp(const dae_residual *form, double *y);
+
+/* The part of the way from y0 to y within the bounds, 1 if all of it; the worst variable in *who.
+ */
+double stages_within_bounds(const dae_residual *form, const double *y0, const double *y, int *who);
+
+attempt_status stages_from_evaluation(eval_status status);
+attempt_status stages_from_iteration(iteration_status status);
+
+/* An attempt from t by h with the candidate in y, yp; nothing else is known yet. */
+void stages_begin(attempt *a, double t, double h, int order, const double *y, const double *yp);
+
+/* GMRES has no factors: says so in *a and gives true. */
+bool stages_need_matrix(const method_context *ctx, attempt *a);
+
+/* Newton's numbers for the monitor, where there is no Newton iteration. */
+void stages_no_newton(const method_context *ctx);
+
+/* p(x) = y0 + x (y1 - y0) + x (1 - x) (d1 + x d2) on a step of length h: y = p(x), or p'(x) / h.
+ */
+void cubic_value(int n, double x, double h, int derivative, const double *y0, const double *y1,
+                 const double *d1, const double *d2, double *y);
+/* d1, d2 of the cubic with slopes z0 and z1 at the ends; z0 = NULL: the parabola with slope z1. */
+void cubic_from_slopes(int n, double h, const double *y0, const double *y1, const double *z0,
+                       const double *z1, double *d1, double *d2);
+/* y += h ((z0 - p'(0)) x (1-x)^2 - (z1 - p'(1)) x^2 (1-x)): slopes z0, z1 at the ends, values kept;
+ * s0 and s1 are p'(0) and p'(1); derivative = 1: the same for y'. */
+void cubic_smooth(int n, double x, double h, int derivative, const double *z0, const double *z1,
+                  const double *s0, const double *s1, double *y);
+
+#endif
