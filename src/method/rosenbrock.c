@@ -5,19 +5,22 @@
 #include "base/vector.h"
 #include "method/stages.h"
 
-enum { STATE_VECTORS = 6, SCRATCH_VECTORS = 10 };
+enum { STATE_VECTORS = 5, SCRATCH_VECTORS = 12 };
 
-/* dF/dt is a difference over this part of the step, which balances its error 3e-10 h^2 d3F/dt3 and
- * that of rounding, 1e-11 |F| / h, where steps are so long that they meet 1e-10. */
-static const double TIME_PART = 1.0 / 32768.0;
+/* dF/dt is a difference of order 3 over this part of the step: its error is 3e-8 h^3 d4F/dt4, and
+ * that of rounding 1e-13 |F| / h. */
+static const double TIME_PART = 1.0 / 128.0;
+
+/* Values between steps may be wrong by 10 tolerances where events depend on them. */
+static const double DENSE_WEIGHT = 0.1;
 
 /* What survives between steps. */
 typedef struct rosenbrock_state {
     const rosenbrock_table *table;
     double t, t_old;
-    long step;                     /* counts starts and accepted steps */
-    double *y, *z, *y_old, *z_old; /* at t and t_old; z = y' */
-    double *d1, *d2;               /* of cubic_value on the last step */
+    long step;             /* counts starts and accepted steps */
+    double *y, *z, *y_old; /* at t and t_old; z = y' */
+    double *d1, *d2;       /* of cubic_value on the last step */
 } rosenbrock_state;
 
 /* One attempt. */
@@ -29,8 +32,9 @@ typedef struct rosenbrock_scratch {
     double *point, *z_point; /* Y_i, Z_i */
     double *slope;           /* S_i */
     double *rhs, *error, *scale;
-    double *y, *z; /* candidate */
-    double *U, *V; /* stages */
+    double *y, *z;   /* candidate */
+    double *d1, *d2; /* of its interpolant */
+    double *U, *V;   /* stages */
 } rosenbrock_scratch;
 
 static void rosenbrock_size(int n, size_t *state, size_t *scratch)
@@ -43,11 +47,12 @@ static void rosenbrock_size(int n, size_t *state, size_t *scratch)
 static void place_vectors(rosenbrock_state *s, rosenbrock_scratch *w, size_t n)
 {
     double *at = (double *)(s + 1);
-    double **kept[STATE_VECTORS] = {&s->y, &s->z, &s->y_old, &s->z_old, &s->d1, &s->d2};
+    double **kept[STATE_VECTORS] = {&s->y, &s->z, &s->y_old, &s->d1, &s->d2};
     for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
     at = (double *)(w + 1);
-    double **vectors[SCRATCH_VECTORS] = {&w->f,   &w->rate,  &w->point, &w->z_point, &w->slope,
-                                         &w->rhs, &w->error, &w->scale, &w->y,       &w->z};
+    double **vectors[SCRATCH_VECTORS] = {&w->f,     &w->rate, &w->point, &w->z_point,
+                                         &w->slope, &w->rhs,  &w->error, &w->scale,
+                                         &w->y,     &w->z,    &w->d1,    &w->d2};
     for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
     w->U = at;
     w->V = at + ROSENBROCK_STAGES * n;
@@ -65,7 +70,6 @@ static void start_with(const rosenbrock_table *table, void *state, void *scratch
     vector_copy(n, at->y, s->y);
     vector_copy(n, at->yp, s->z);
     vector_copy(n, at->y, s->y_old);
-    vector_copy(n, at->yp, s->z_old);
     vector_zero(n, s->d1);
     vector_zero(n, s->d2);
 }
@@ -81,26 +85,28 @@ static attempt_status residual_later(const rosenbrock_state *s, const method_con
                                                     &ctx->eval->stats->jacobian_residuals));
 }
 
-/* rate = (4 F(t + d) - F(t + 2d) - 3 F(t)) / 2d, within the step; 0 if F does not move with t */
+/* rate = (18 F(t + d) - 9 F(t + 2d) + 2 F(t + 3d) - 11 F(t)) / 6d, within the step; 0 if F does not
+ * move with t */
 static attempt_status time_derivative(const rosenbrock_state *s, rosenbrock_scratch *w,
                                       const method_context *ctx)
 {
     const int n = ctx->n;
+    const double weight[3] = {18.0, -9.0, 2.0};
     double least = 64.0 * fabs(nextafter(s->t, INFINITY) - s->t);
     double d = copysign(fmax(fabs(w->h) * TIME_PART, least), w->h);
-    d = (s->t + d) - s->t;
-    attempt_status status = residual_later(s, ctx, d, w->rate);
-    if (status != ATTEMPT_OK) return status;
     bool moves = false;
-    for (int j = 0; j < n; j++) moves = moves || w->rate[j] != w->f[j];
-    if (!moves) {
-        vector_zero(n, w->rate);
-        return ATTEMPT_OK;
+    d = (s->t + d) - s->t;
+    vector_zero(n, w->rate);
+    for (int k = 0; k < 3; k++) {
+        attempt_status status = residual_later(s, ctx, (k + 1) * d, w->rhs);
+        if (status != ATTEMPT_OK) return status;
+        for (int j = 0; j < n; j++) {
+            double change = w->rhs[j] - w->f[j];
+            moves = moves || change != 0.0;
+            w->rate[j] += weight[k] / (6.0 * d) * change;
+        }
+        if (!moves) break;
     }
-    status = residual_later(s, ctx, 2.0 * d, w->rhs);
-    if (status != ATTEMPT_OK) return status;
-    for (int j = 0; j < n; j++)
-        w->rate[j] = (4.0 * (w->rate[j] - w->f[j]) - (w->rhs[j] - w->f[j])) / (2.0 * d);
     return ATTEMPT_OK;
 }
 
@@ -206,6 +212,43 @@ static attempt_status solve_stages(const rosenbrock_state *s, rosenbrock_scratch
     return ATTEMPT_OK;
 }
 
+/* d1, d2 of the candidate. At a start y' is known for differential variables only. */
+static void prepare_dense(const rosenbrock_state *s, rosenbrock_scratch *w,
+                          const method_context *ctx)
+{
+    const rosenbrock_table *table = s->table;
+    const int n = ctx->n;
+    bool first = s->step == 1;
+    vector_zero(n, w->d1);
+    vector_zero(n, w->d2);
+    for (int i = 0; table->dense && i < table->stages; i++) {
+        vector_axpy(n, table->d1[i], w->U + (size_t)i * (size_t)n, w->d1);
+        vector_axpy(n, table->d2[i], w->U + (size_t)i * (size_t)n, w->d2);
+    }
+    if (!table->dense)
+        cubic_from_slopes(n, w->h, s->y, w->y, first ? NULL : s->z, w->z, w->d1, w->d2);
+    if (!ctx->smooth) return;
+    vector_copy(n, s->z, w->slope);
+    for (int j = 0; first && j < n; j++)
+        if (ctx->norm->kinds[j] != DAE_KIND_DIFFERENTIAL)
+            w->slope[j] = (w->y[j] - s->y[j] + w->d1[j]) / w->h;
+    cubic_from_slopes(n, w->h, s->y, w->y, w->slope, w->z, w->d1, w->d2);
+}
+
+/* The error of the candidate, and that of its interpolant where events depend on it. */
+static double error_of(const rosenbrock_state *s, rosenbrock_scratch *w, const method_context *ctx)
+{
+    const int n = ctx->n;
+    const double x = STAGES_LOOK;
+    stages_error_scale(ctx->norm, ctx->error_test, w->scale);
+    double error = norm_of(ctx->norm, w->error, w->scale);
+    cubic_value(n, x, w->h, 0, s->y, w->y, w->d1, w->d2, w->point);
+    cubic_value(n, x, w->h, 1, s->y, w->y, w->d1, w->d2, w->z_point);
+    double between =
+        stages_dense_error(ctx, s->t + x * w->h, w->point, w->z_point, w->scale, w->rhs);
+    return fmax(error, DENSE_WEIGHT * between);
+}
+
 static void rosenbrock_attempt(const void *state, void *scratch, const method_context *ctx,
                                double h, int order, attempt *result)
 {
@@ -226,25 +269,9 @@ static void rosenbrock_attempt(const void *state, void *scratch, const method_co
         result->status = ATTEMPT_BOUND;
         return;
     }
-    stages_error_scale(ctx->norm, ctx->error_test, w->scale);
-    result->error = norm_of(ctx->norm, w->error, w->scale);
+    prepare_dense(s, w, ctx);
+    result->error = error_of(s, w, ctx);
     result->estimate = w->error;
-}
-
-/* d1, d2 of the last step; slopes at a start are known for differential variables only. */
-static void prepare_dense(rosenbrock_state *s, const rosenbrock_scratch *w, int n, bool first)
-{
-    const rosenbrock_table *table = s->table;
-    if (!table->dense) {
-        cubic_from_slopes(n, w->h, s->y_old, s->y, first ? NULL : s->z_old, s->z, s->d1, s->d2);
-        return;
-    }
-    vector_zero(n, s->d1);
-    vector_zero(n, s->d2);
-    for (int i = 0; i < table->stages; i++) {
-        vector_axpy(n, table->d1[i], w->U + (size_t)i * (size_t)n, s->d1);
-        vector_axpy(n, table->d2[i], w->U + (size_t)i * (size_t)n, s->d2);
-    }
 }
 
 static void rosenbrock_accept(void *state, void *scratch, const method_context *ctx)
@@ -252,20 +279,14 @@ static void rosenbrock_accept(void *state, void *scratch, const method_context *
     rosenbrock_state *s = state;
     const rosenbrock_scratch *w = scratch;
     const int n = ctx->n;
-    bool first = s->step == 1;
     s->t_old = s->t;
     s->t = w->t;
     s->step++;
     vector_copy(n, s->y, s->y_old);
-    vector_copy(n, s->z, s->z_old);
     vector_copy(n, w->y, s->y);
     vector_copy(n, w->z, s->z);
-    prepare_dense(s, w, n, first);
-    if (!ctx->smooth) return;
-    for (int j = 0; first && j < n; j++) /* y' of algebraic variables was a guess */
-        if (ctx->norm->kinds[j] != DAE_KIND_DIFFERENTIAL)
-            s->z_old[j] = (s->y[j] - s->y_old[j] + s->d1[j]) / w->h;
-    cubic_from_slopes(n, w->h, s->y_old, s->y, s->z_old, s->z, s->d1, s->d2);
+    vector_copy(n, w->d1, s->d1);
+    vector_copy(n, w->d2, s->d2);
 }
 
 static void rosenbrock_interpolate(const void *state, const method_context *ctx, double t,

@@ -98,6 +98,21 @@ void stages_no_newton(const method_context *ctx)
     ctx->newton->rate = 0.0;
 }
 
+double stages_dense_error(const method_context *ctx, double t, double *y, const double *yp,
+                          const double *scale, double *work)
+{
+    const dae_residual *form = &ctx->eval->problem->form;
+    if (form->n_events == 0) return 0.0;
+    stages_clamp(form, y);
+    eval_failure failure = ctx->eval->failure;
+    eval_status status = evaluate_residual(ctx->eval, t, y, yp, work, &ctx->eval->stats->residuals);
+    ctx->eval->failure = failure;
+    if (status != EVAL_OK || iteration_solve(ctx->newton->matrix, NULL, work) != ITERATION_OK)
+        return 0.0;
+    double error = norm_of(ctx->norm, work, scale);
+    return isfinite(error) ? error : 0.0;
+}
+
 void cubic_value(int n, double x, double h, int derivative, const double *y0, const double *y1,
                  const double *d1, const double *d2, double *y)
 {

@@ -31,6 +31,16 @@ bool stages_need_matrix(const method_context *ctx, attempt *a);
 /* Newton's numbers for the monitor, where there is no Newton iteration. */
 void stages_no_newton(const method_context *ctx);
 
+/* Where the interpolant of a step is looked at: no symmetry of a solution meets it. */
+static const double STAGES_LOOK = 0.381966011250105;
+
+/* How wrong the interpolant is, for problems with events, whose times follow it: the correction
+ * ||(dF/dy + cj dF/dy')^-1 F(t, y, y')|| of its values y, y' at t with the factors at hand and
+ * these reciprocal weights; 0 if there are no events, or F does not exist there. An error estimate
+ * does not see functions of t alone, which stiffly accurate methods meet at the end of any step. */
+double stages_dense_error(const method_context *ctx, double t, double *y, const double *yp,
+                          const double *scale, double *work);
+
 /* p(x) = y0 + x (y1 - y0) + x (1 - x) (d1 + x d2) on a step of length h: y = p(x), or p'(x) / h.
  */
 void cubic_value(int n, double x, double h, int derivative, const double *y0, const double *y1,
