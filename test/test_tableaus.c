@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "method/hem_table.h"
 #include "method/tableau.h"
 
 enum { MOST_ORDER = 9, MOST_TREES = 700, ALL = TABLEAU_MOST_ALL };
@@ -242,6 +243,47 @@ static void rounding_keeps_the_layout(void **state)
     assert_null(tableau_find("hem"));
 }
 
+/* R(z) of x' = lambda x, z = h lambda: row s of a is b */
+static double growth(int stages, const double *a, int width, double z)
+{
+    double k[TABLEAU_MOST_ALL], x = 1.0;
+    for (int i = 0; i <= stages; i++) {
+        x = 1.0;
+        for (int j = 0; j < i; j++) x += a[i * width + j] * k[j];
+        if (i < stages) k[i] = z * x;
+    }
+    return x;
+}
+
+static void check_boundary(int stages, const double *a, int width, double stable)
+{
+    for (double part = 0.01; part < 0.9995; part += 0.01)
+        assert_true(fabs(growth(stages, a, width, -part * stable)) <= 1.0);
+    assert_true(fabs(growth(stages, a, width, -1.001 * stable)) > 1.0);
+}
+
+/* The boundaries of stability on the negative axis */
+static void boundaries_of_stability(void **state)
+{
+    (void)state;
+    static const tableau *const tables[] = {&tableau_euler, &tableau_heun, &tableau_kutta3,
+                                            &tableau_rk4,   &tableau_hem4, &tableau_dopri5,
+                                            &tableau_dop853};
+    static const hem_table *const half[] = {&hem3_table, &hem4_table, &hem5_table, &phem5_table};
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+        rounded_tableau r;
+        tableau_round(tables[k], &r);
+        check_boundary(r.stages, &r.a[0][0], TABLEAU_MOST_ALL, r.stable);
+    }
+    for (size_t k = 0; k < sizeof half / sizeof *half; k++) {
+        const hem_table *t = half[k];
+        double a[HEM_STAGES][HEM_STAGES] = {{0}};
+        for (int i = 0; i < t->stages; i++) memcpy(a[i], t->a[i], sizeof a[i]);
+        memcpy(a[t->stages], t->a_bar[t->stages - 1], sizeof a[0]);
+        check_boundary(t->stages, &a[0][0], HEM_STAGES, t->stable);
+    }
+}
+
 int main(void)
 {
     grow_forest(&trees);
@@ -253,6 +295,7 @@ int main(void)
         cmocka_unit_test(extensions_have_their_orders),
         cmocka_unit_test(hem4_meets_its_simplifying_assumptions),
         cmocka_unit_test(rounding_keeps_the_layout),
+        cmocka_unit_test(boundaries_of_stability),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status)
     case SADDLE_SINGULAR:
         return (hem_failure){ATTEMPT_SINGULAR,
                              "The mass matrix is singular for motions that the constraints allow: "
-                             "some variable has neither mass nor constraint",
+                             "look for a body that has neither mass nor constraint",
                              -1};
     }
     return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
@@ -227,6 +227,17 @@ static void assemble(const hem_state *s, hem_scratch *w, const hem_cache *c)
     }
 }
 
+/* The slope at the end, from the last stage's z; where that is a bad guess, as in the shortest of
+ * steps, from that at the start. */
+static hem_failure end_slope(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    const hem_cache *c = ctx->cache;
+    hem_failure failure = slope(ctx, s->t + w->h, w->h, w->x, w->k, w->w, true);
+    if (failure.status != ATTEMPT_CONVERGENCE) return failure;
+    vector_copy(c->nw, s->w, w->w);
+    return slope(ctx, s->t + w->h, w->h, w->x, w->k, w->w, true);
+}
+
 /* Stages, slope at the end, error. The estimate of mechanical stages that needs no slope comes
  * first, since it uses the factors of the last stage. */
 static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_context *ctx,
@@ -244,13 +255,28 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
     hem_failure failure =
         c->mechanical ? hem_mechanical_stages(s, w, ctx) : hem_hessenberg_stages(s, w, ctx);
     if (failure.status) return failure;
-    double t = s->t + w->h;
-    if (end_first) failure = slope(ctx, t, w->h, w->x, w->k, w->w, true);
+    if (end_first) failure = end_slope(s, w, ctx);
     if (failure.status) return failure;
     *error = local_error(s, w, ctx);
     if (!isfinite(*error)) return hem_evaluation(EVAL_RETRY);
-    if (!end_first) failure = slope(ctx, t, w->h, w->x, w->k, w->w, true);
+    if (!end_first) failure = end_slope(s, w, ctx);
     return failure;
+}
+
+/* h |lambda| over the boundary of stability: |lambda| from the slopes at the last stage and at the
+ * end, both at t + h [HW96 IV.2]. Half-explicit stages have multipliers of their own, which do not
+ * count: only the tangential part does. */
+static double stability(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    double *d = w->coarse; /* free once the error is known */
+    for (int i = 0; i < c->nx; i++) d[i] = w->x[i] - w->X[i];
+    double values = hem_norm(c, ctx->norm, d, 0, c->nx);
+    for (int i = 0; i < c->nx; i++) d[i] = w->k[i] - w->K[s->table->stages - 1][i];
+    if (c->mechanical && !s->table->exact) hem_mechanical_tangent(c, ctx, false, d);
+    if (c->hessenberg) hem_hessenberg_tangent(c, d);
+    double slopes = hem_norm(c, ctx->norm, d, 0, c->nx);
+    return values > 0.0 ? fabs(w->h) * slopes / values / s->table->stable : 0.0;
 }
 
 void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
@@ -276,8 +302,12 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     result->status = failure.status;
     result->reason = failure.reason;
     result->constraint = failure.constraint;
+    const hem_cache *c = ctx->cache;
+    if (failure.status == ATTEMPT_SINGULAR && c->massless > 0)
+        result->variable = x_at(c, c->massless - 1);
     if (failure.status) return;
     result->terms[2] = result->error;
+    if (ctx->look_at_stability) result->stability = stability(s, w, ctx);
     dense_point(s, w, ctx->cache);
     assemble(s, w, ctx->cache);
 }

@@ -17,6 +17,11 @@
 static const double LEAST_RATE = 0.05;
 /* Newton ends when the change of Ybar that is still to come is below this part of the weights. */
 static const double NEWTON_TOLERANCE = 1e-3;
+/* At the end of a step the slope must be right to this part of itself as well, however short the
+ * step. Where 0 = g_t + g_y f has no solution, behind an impasse, steps would otherwise become so
+ * short that what cannot be solved stays below the weights: (1.9) was continued from its impasse at
+ * 0.372 to 0.42. A part of 1e-2 would do there, too. */
+static const double SLOPE_TOLERANCE = 1e-4;
 enum { NEWTON_ITERATIONS = 12, INNER_ITERATIONS = 12, RENEWALS = 3 };
 
 static const hem_failure NO_FAILURE = {.constraint = -1};
@@ -156,6 +161,40 @@ static verdict judge(progress *p, double size, int k)
     return k > 1 && slow && size > 0.1 ? FAILED : GO_ON;
 }
 
+/* p = |k| + |f_z| |z|: what the slope is made of, which tells its round-off where it cancels */
+static void slope_terms(const hem_cache *c, const double *k, const double *z, double *p)
+{
+    const form_matrix *F = &c->hessenberg->f_z_matrix;
+    bool full = !F->colptr || c->hessenberg->nu > 0;
+    for (int i = 0; i < c->nx; i++) p[i] = fabs(k[i]);
+    for (int j = 0; j < c->nz; j++) {
+        int first = full ? 0 : F->colptr[j], last = full ? c->nx : F->colptr[j + 1];
+        const double *column = full ? c->f_z + (size_t)j * (size_t)c->nx : c->f_z;
+        for (int i = first; i < last; i++) p[full ? i : F->rowind[i]] += fabs(column[i] * z[j]);
+    }
+}
+
+/* Whether the last correction leaves the slope right to a part of itself, or x to the last bit. */
+static bool slope_settled(const hem_cache *c, const error_norm *norm, double h, const double *x,
+                          const double *k, const double *z, const progress *p)
+{
+    double *terms = c->work[2];
+    slope_terms(c, k, z, terms);
+    double slope = SLOPE_TOLERANCE * hem_norm(c, norm, k, 0, c->nx);
+    double rounding = 1e4 * DBL_EPSILON * hem_norm(c, norm, terms, 0, c->nx);
+    double allowed = fabs(h) * (slope + rounding) + DBL_EPSILON * hem_norm(c, norm, x, 0, c->nx);
+    return p->before <= allowed;
+}
+
+/* The constraint that is furthest from what cannot be reached. */
+static hem_failure no_solution(const hem_cache *c, const double *r)
+{
+    return (hem_failure){ATTEMPT_CONVERGENCE,
+                         "0 = g_t + g_y f cannot be solved for z: the solution may end here (an "
+                         "impasse, g_y f_z becomes singular)",
+                         vector_argmax(c->ng, r, NULL)};
+}
+
 /* k and w = (z, u) at (t, y) with 0 = g_t + g_y f [BH93 (3.6)]. At the end of a step the matrices
  * are made new there: the next step lives on them, and the tangential part of the error estimate is
  * small beside its other part, so that old ones would blur it. Elsewhere those at hand serve. */
@@ -176,12 +215,11 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
         double size = correct(c, ctx->norm, h, r, w, k);
         if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
         verdict v = judge(&p, size, i);
+        if (end && v == DONE && !slope_settled(c, ctx->norm, h, x, k, w, &p)) v = GO_ON;
         if (v == DONE) return f->nu > 0 ? solve_u(c, t, x, w, w + f->nz) : NO_FAILURE;
         if (v == FAILED && end && i < 6) failure = renew(c, t, x, w, C);
     }
-    return failure.status ? failure
-                          : (hem_failure){ATTEMPT_CONVERGENCE,
-                                          "0 = g_t + g_y f could not be solved for z", -1};
+    return failure.status ? failure : no_solution(c, r);
 }
 
 /* Newton for Z_i: K_i = f(Y_i, Z_i) with g(Ybar_i) = 0, Ybar_i = X_bar + h d K_i (left in work[0])

@@ -35,12 +35,30 @@ static eval_status evaluate_forces(hem_cache *c, double t, const double *q, cons
     return m->evaluate(m->context, t, q, v, keep ? NULL : M, f, G, NULL, curvature);
 }
 
+/* The coordinate, from 1, whose row of M is zero beside the others; 0: none is */
+static int massless_coordinate(const form_matrix *m, const double *M, double *row)
+{
+    vector_zero(m->rows, row);
+    for (int j = 0; j < m->columns; j++) {
+        int first = m->colptr ? m->colptr[j] : j * m->rows;
+        int last = m->colptr ? m->colptr[j + 1] : (j + 1) * m->rows;
+        for (int k = first; k < last; k++) row[m->colptr ? m->rowind[k] : k - first] += fabs(M[k]);
+    }
+    double most = row[vector_argmax(m->rows, row, NULL)];
+    for (int i = 0; i < m->rows; i++)
+        if (row[i] <= 1e-14 * most) return i + 1;
+    return 0;
+}
+
 /* Factor [M B'; C 0]; a constant mass goes in once. */
 static hem_failure factor(hem_cache *c, const double *M, const double *B, const double *C)
 {
     bool keep = c->mechanical->M_matrix.constant && c->mass_known;
     saddle_status status = saddle_factor(c->saddle, keep ? NULL : M, B, C);
     if (status == SADDLE_OK) c->mass_known = true;
+    c->massless = status == SADDLE_SINGULAR && !keep
+                      ? massless_coordinate(&c->mechanical->M_matrix, M, c->work[0])
+                      : 0;
     return hem_linear(c, status);
 }
 

@@ -53,6 +53,7 @@ typedef struct hem_cache {
     double *M[2], *G[4]; /* mechanical; [0]: at the start of the step */
     double *force[2];    /* f; [0]: at the start of the step */
     double *rate, *curvature;
+    int massless;                /* q that made the factors fail, from 1; 0: none */
     long start_step;             /* the step to whose start the entries [0] belong */
     bool mass_known, diagonal;   /* M: in the factors; what they were made for */
     double *f_z, *g_y, *g_y_end; /* Hessenberg */

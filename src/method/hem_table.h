@@ -18,6 +18,7 @@ struct rounded_tableau;
  * the weights of the estimates and of the dense output from [BH93 Tables 1 and 3]. */
 typedef struct hem_table {
     int stages, order;
+    double stable;    /* on ODEs for h lambda in [-stable, 0] */
     int error_order;  /* y1 - the embedded solution is O(h^(error_order + 1)): order - 1 */
     bool partitioned; /* abar is not a shifted a; stage 1 is the slope at y0 */
     bool transversal; /* the estimate leaves the manifold and has to be brought back */

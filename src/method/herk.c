@@ -10,17 +10,10 @@
  * (4.5)] over ten periods, 3600 right-hand sides for an error of 2e-5 against 5600 for 2e-4. */
 static const double TIGHT = 2e-6;
 
-/* h |lambda| at the boundary of stability, by order 5 and 8, and how many steps in a row clear the
- * suspicion of stiffness: as in DOPRI5 and DOP853 [HW96 IV.2]. Those stop after 15 stiff steps;
- * what is stiff for a short while only is solved before anybody has changed the method. */
-static const double STABLE_5 = 3.25, STABLE_8 = 6.1;
-enum { CALM_STEPS = 6, MOST_STIFF_STEPS = 1000 };
-
 /* One attempt. */
 typedef struct herk_scratch {
     double t, h;
     int stage;        /* at work, from 1; the one behind the last is the end of the step */
-    bool is_stiff;    /* stability kept this step small */
     bool begun;       /* xp_first belongs to the start */
     double *xp_first; /* x' at the start, before the first step is accepted */
     double *K;        /* derivatives of the stages, s + 1 of them */
@@ -267,22 +260,33 @@ static double embedded_error(herk_scratch *r, const method_context *ctx)
     return error * factor;
 }
 
-/* Whether h |lambda| is at the boundary of stability: |lambda| from the last stage and the end of
- * the step, both at t + h. */
-static bool looks_stiff(const herk_scratch *r, const method_context *ctx)
+/* h |slopes| / |values| over the boundary of stability, both without algebraic components: what
+ * the table says of |lambda| [HW96 IV.2] */
+static double stability(const herk_scratch *r, const method_context *ctx, const double *slopes,
+                        const double *values, double boundary)
 {
     const herk_work *w = ctx->cache;
-    const double *end = r->K + (size_t)w->table.stages * (size_t)w->n, *before = end - w->n;
-    double slopes = 0.0, values = 0.0;
+    double slope_sum = 0.0, value_sum = 0.0;
     for (int j = 0; j < w->n; j++) {
         if (w->algebraic_place[j] >= 0) continue;
         double scale = ctx->norm->scale[herk_place(w, j)];
-        double slope = (end[j] - before[j]) * scale, value = (r->x[j] - r->X[j]) * scale;
-        slopes += slope * slope;
-        values += value * value;
+        double slope = slopes[j] * scale, value = values[j] * scale;
+        slope_sum += slope * slope;
+        value_sum += value * value;
     }
-    double limit = w->table.order > 5 ? STABLE_8 : STABLE_5;
-    return values > 0.0 && fabs(r->h) * sqrt(slopes / values) > limit;
+    return value_sum > 0.0 ? fabs(r->h) * sqrt(slope_sum / value_sum) / boundary : 0.0;
+}
+
+/* The same from the last stage and the end of the step, both at t + h; X is overwritten. */
+static double stability_of_pair(herk_scratch *r, const method_context *ctx)
+{
+    const herk_work *w = ctx->cache;
+    const double *end = r->K + (size_t)w->table.stages * (size_t)w->n, *before = end - w->n;
+    for (int j = 0; j < w->n; j++) {
+        r->X[j] = r->x[j] - r->X[j];
+        r->e[j] = end[j] - before[j];
+    }
+    return stability(r, ctx, r->e, r->X, w->table.stable);
 }
 
 static attempt_status try_embedded(const herk_state *s, herk_scratch *r, const method_context *ctx,
@@ -294,7 +298,7 @@ static attempt_status try_embedded(const herk_state *s, herk_scratch *r, const m
     attempt_status status = runge_kutta(s, r, ctx, s->t, r->h, s->x, r->x);
     if (status == ATTEMPT_OK) status = herk_derivative(w, s->t + r->h, r->x, last);
     if (status != ATTEMPT_OK) return status;
-    r->is_stiff = looks_stiff(r, ctx);
+    if (ctx->look_at_stability) result->stability = stability_of_pair(r, ctx);
     result->error = embedded_error(r, ctx);
     result->order = w->table.estimate_order + 1;
     return finish_step(s, r, w, last);
@@ -339,6 +343,22 @@ static double thesis_factor(const herk_work *w, double error)
     return beta * pow(fmax(error, 1e-30), -1.0 / p);
 }
 
+/* The end that is not kept, of one step or of two */
+static const double *other_end(const herk_scratch *r, const herk_work *w)
+{
+    return w->config.faithful ? r->x : r->x_full;
+}
+
+/* h |lambda| from both ends, with the slopes in X and K; two steps of half the size go twice as
+ * far. The difference of the ends is in e, divided. */
+static double stability_of_halves(herk_scratch *r, const method_context *ctx)
+{
+    const herk_work *w = ctx->cache;
+    double divisor = ldexp(1.0, w->table.order) - 1.0;
+    for (int j = 0; j < w->n; j++) r->X[j] = (r->X[j] - r->K[j]) / divisor;
+    return stability(r, ctx, r->X, r->e, (w->config.faithful ? 1.0 : 2.0) * w->table.stable);
+}
+
 /* A table without a pair: one step against two of half the size. The better result is kept, but in
  * the thesis X_h is. */
 static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
@@ -353,9 +373,12 @@ static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
     result->error = richardson_error(r, ctx);
     result->order = w->table.order + 1;
     if (w->config.faithful) result->next_factor = thesis_factor(w, result->error);
+    if (ctx->look_at_stability) status = herk_derivative(w, s->t + r->h, other_end(r, w), r->X);
     if (w->config.faithful) vector_copy(w->n, r->x_full, r->x);
-    status = herk_derivative(w, s->t + r->h, r->x, r->K);
-    return status == ATTEMPT_OK ? finish_step(s, r, w, r->K) : status;
+    if (status == ATTEMPT_OK) status = herk_derivative(w, s->t + r->h, r->x, r->K);
+    if (status != ATTEMPT_OK) return status;
+    if (ctx->look_at_stability) result->stability = stability_of_halves(r, ctx);
+    return finish_step(s, r, w, r->K);
 }
 
 /* What went wrong, in the numbering of y. */
@@ -372,11 +395,6 @@ static attempt_status try_step(const herk_state *s, herk_scratch *r, const metho
 {
     herk_work *w = ctx->cache;
     bool embedded = w->table.has_error && !w->config.faithful;
-    if (s->stiff >= MOST_STIFF_STEPS)
-        return herk_fail(w, ATTEMPT_CONVERGENCE,
-                         "the problem is stiff, stability and not accuracy has kept the last 1000 "
-                         "steps small: take an implicit method, as bdf or radau",
-                         -1, -1);
     attempt_status status = w->config.faithful ? ATTEMPT_OK : begin_step(s, r, w);
     if (status != ATTEMPT_OK) return status;
     status = embedded ? try_embedded(s, r, ctx, result) : try_richardson(s, r, ctx, result);
@@ -433,8 +451,6 @@ static void herk_accept(void *state, void *scratch, const method_context *ctx)
     vector_copy(ctx->n, r->y, s->y);
     s->embedded = w->table.has_error && !w->config.faithful;
     if (s->embedded) vector_copy((w->table.stages + 1) * w->n, r->K, s->K);
-    s->calm = s->embedded && r->is_stiff ? 0 : s->calm + 1;
-    s->stiff = s->calm == 0 ? s->stiff + 1 : s->calm < CALM_STEPS ? s->stiff : 0;
     s->t_old = s->t;
     s->t = r->t + r->h;
     s->steps++;

@@ -172,7 +172,6 @@ typedef struct herk_state {
     double t, t_old; /* the last step: from t_old to t; equal before the first one */
     long steps;      /* accepted since the start, from 1 */
     bool embedded;   /* K of the last step is there */
-    int stiff, calm; /* steps that stability kept small; steps in a row that it did not */
     double *x, *x_old, *xp, *xp_old;
     double *K; /* s + 1 derivatives of the last step */
     double *y; /* values of unknowns that the form does not know stay as they were */

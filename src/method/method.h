@@ -16,6 +16,7 @@ typedef struct method_context {
     const second_order *second; /* for methods on FORM_SECOND_ORDER; else NULL */
     dae_error_test error_test;  /* resolved: ALL, DIFFERENTIAL or FILTERED */
     dae_projection projection;  /* AUTO: the method's own choice */
+    bool look_at_stability;     /* explicit methods: fill attempt.stability */
     bool smooth;                /* keep what a continuously differentiable interpolant needs */
     void *cache;                /* the method's own matrices: what cache_new made; not state */
 } method_context;
@@ -52,7 +53,9 @@ typedef struct attempt {
     double bound_ratio; /* after ATTEMPT_BOUND: part of the step within bounds */
     double next_factor; /* > 0: the step of the next try, or after this one, over h, from an error
                            model of the method's own; 0: control has to find it */
-    int stage;          /* of the last failure, from 1; 0: none, or the method has no stages */
+    double stability; /* h |lambda| over the boundary of stability on the negative axis; 0: unknown
+                       */
+    int stage;        /* of the last failure, from 1; 0: none, or the method has no stages */
     /* After a failure, if the method understands it: a static text, and what it is about. */
     const char *reason; /* NULL: nothing more is known */
     int variable;       /* of y, -1: none; only with a reason */

@@ -28,6 +28,7 @@ static const double phem5_c_bar[6] = {0.0, 0.3, 0.375, 5.0 / 7.0, 1.0, 1.0};
 const hem_table phem5_table = {
     .stages = 6,
     .order = 5,
+    .stable = 3.3066,
     .error_order = 4,
     .partitioned = true,
     .transversal = true,

@@ -31,6 +31,7 @@ static void fill_table(hem_cache *c, const tableau *source)
     tableau_round(source, r);
     c->own = (hem_table){.stages = r->stages,
                          .order = r->order,
+                         .stable = r->stable,
                          .error_order = r->order - 1,
                          .transversal = true,
                          .a = (const double(*)[HEM_STAGES])r->a,

@@ -23,6 +23,7 @@ enum {
 typedef struct tableau {
     const char *name, *citation;
     int stages, order;
+    double stable; /* stable for h lambda in [-stable, 0] */
     const long double *a, *b, *c;
     int estimate_order;           /* of the embedded solution; 0: there is none */
     const long double *error;     /* e, s + 1 entries; NULL: none */
@@ -43,6 +44,7 @@ const tableau *tableau_find(const char *name); /* NULL if unknown */
 typedef struct rounded_tableau { /* see also hem_table.h */
     int stages, order, estimate_order, further, rows;
     bool has_error, has_low;
+    double stable;
     double a[TABLEAU_MOST_ALL][TABLEAU_MOST_ALL]; /* further stages behind row s, which is b */
     double b[TABLEAU_MOST_STAGES], c[TABLEAU_MOST_ALL];
     double error[TABLEAU_MOST_STAGES + 1], error_low[TABLEAU_MOST_STAGES + 1];

@@ -248,6 +248,7 @@ const tableau tableau_dop853 = {
     .citation = "[HNW93 II.5, II.10]",
     .stages = 12,
     .order = 8,
+    .stable = 6.3936,
     .a = dop853_a,
     .b = dop853_b,
     .c = dop853_c,

@@ -68,6 +68,26 @@ dae_status explain_interrupt(dae_solver *s)
                     s->t_new);
 }
 
+/* A further call goes on, for as many steps. */
+dae_status explain_stiff(dae_solver *s)
+{
+    s->diag.t = s->t;
+    s->diag.h = s->stats.last_h;
+    diag_set(&s->diag, DAE_ERR_STIFF,
+             "The problem is stiff: up to t = %.10g stability, not accuracy, has kept %d steps of "
+             "the explicit method %s small (h = %.3g).",
+             s->t, s->stiffness.stiff, s->method->name, s->stats.last_h);
+    s->stiffness = (stiffness){0};
+    if (s->last.estimate) {
+        int variable = vector_argmax(s->n, s->last.estimate, s->norm.tested);
+        diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
+        diag_append(&s->diag, " Variable %s dominates the error.", s->diag.variable_name);
+    }
+    diag_append(&s->diag, " Use an implicit method, such as bdf or radau; a further call goes on "
+                          "with this one.");
+    return DAE_ERR_STIFF;
+}
+
 /* Half-explicit stages are stable for steps up to the fastest time scale only. */
 static void advise_on_stiffness(dae_solver *s)
 {

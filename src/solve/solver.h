@@ -4,6 +4,7 @@
 
 #include "control/events.h"
 #include "control/step_control.h"
+#include "control/stiffness.h"
 #include "init/init.h"
 #include "method/method.h"
 #include "solve/hybrid.h"
@@ -56,6 +57,7 @@ struct dae_solver {
     second_order second; /* what context.second points to; zeroed: none */
     bool watch_due;      /* states are to be looked at before the next step */
     step_control control;
+    stiffness stiffness;
     attempt last;
 
     dae_kind *kinds; /* resolved: never AUTO */
@@ -137,6 +139,7 @@ void jump_forget(dae_solver *s);
 dae_status explain_evaluation(dae_solver *s, eval_status status);
 dae_status explain_events(dae_solver *s, eval_status status);
 dae_status explain_interrupt(dae_solver *s);
+dae_status explain_stiff(dae_solver *s);
 dae_status explain_max_steps(dae_solver *s, double tend);
 dae_status explain_weights(dae_solver *s, int variable);
 dae_status explain_accuracy(dae_solver *s, double factor);

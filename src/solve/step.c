@@ -150,6 +150,7 @@ static void start_method(dae_solver *s, double tend)
     else
         control_start(&s->control, h, order, &s->options, s->method->max_order);
     if (newton_matrix_is_cheap(&s->newton)) s->control.least_growth = 1.3;
+    s->stiffness = (stiffness){0};
     s->stats.h0 = h;
     s->direction = h > 0.0 ? 1.0 : -1.0;
     s->phase = PHASE_RUNNING;
@@ -221,6 +222,8 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
         double h = next_step(s);
+        s->context.look_at_stability =
+            !s->control.fixed && stiffness_due(&s->stiffness, s->stats.steps);
         s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
         if (a->status == ATTEMPT_STOP || a->status == ATTEMPT_MEMORY) return explain_fatal(s, a);
         s->stats.attempts++;
@@ -249,6 +252,7 @@ static dae_status accept_step(dae_solver *s)
     s->t_old = s->t_new;
     s->t_new = a->t + a->h;
     control_accept(&s->control, a);
+    stiffness_note(&s->stiffness, a->stability);
     norm_step_done(&s->norm);
     jump_note(s);
     s->stats.steps++;
@@ -407,6 +411,7 @@ static dae_status advance(dae_solver *s, double tend)
     }
     if (s->phase == PHASE_POISED) start_method(s, tend);
     if (s->t == s->t_new) {
+        if (stiffness_found(&s->stiffness)) return explain_stiff(s);
         if (s->watch_due) status = watch_states(s, tend);
         if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
         if (status == DAE_OK) status = attempt_until_accepted(s);

@@ -96,9 +96,12 @@ eval_status form_judge(form_instance *x, const char *callback, double t, int cod
 
 eval_status form_singular(form_instance *x, double t)
 {
-    x->eval->failure = (eval_failure){.callback = "mass matrix inverse",
+    const linear_solver *mass = x->mw.mass.solver;
+    int column = mass ? mass->singular_column : -1;
+    x->eval->failure = (eval_failure){.callback = "mass",
                                       .component = -1,
-                                      .variable = -1,
+                                      .variable = column,
+                                      .singular = true,
                                       .t = t,
                                       .value = INFINITY};
     return EVAL_RETRY;

@@ -620,6 +620,20 @@ static void report_event(const evaluator *e, dae_status status, dae_diag *diag)
     diag_append(diag, " at t = %.10g", failure->t);
 }
 
+/* A form that contains M^-1 cannot be evaluated. */
+static dae_status report_mass(const evaluator *e, dae_diag *diag)
+{
+    const eval_failure *failure = &e->failure;
+    if (failure->variable >= 0)
+        diag_variable(diag, failure->variable, problem_variable(e->problem, failure->variable));
+    diag_set(diag, DAE_ERR_SINGULAR, "The mass matrix is singular at t = %.10g", failure->t);
+    if (failure->variable >= 0) diag_append(diag, ", at variable %s", diag->variable_name);
+    diag_append(diag,
+                ": look for a body that loses its mass. If constraints hold what has no mass, "
+                "use a method on the mechanical form itself, such as prk or hem5.");
+    return DAE_ERR_SINGULAR;
+}
+
 dae_status evaluator_report(const evaluator *e, eval_status status, dae_diag *diag)
 {
     if (status == EVAL_OK) return DAE_OK;
@@ -629,6 +643,7 @@ dae_status evaluator_report(const evaluator *e, eval_status status, dae_diag *di
     if (!diag) return result;
     if (!e->failure.callback) return diag_set(diag, result, "A callback could not be evaluated.");
     diag->t = e->failure.t;
+    if (e->failure.singular) return report_mass(e, diag);
     report_event(e, result, diag);
     if (status == EVAL_STOP)
         diag_append(diag, ": a negative value stops the integration. If a smaller step could help, "

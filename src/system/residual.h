@@ -36,6 +36,7 @@ typedef struct eval_failure {
     int variable;         /* jacobian: column of the first non-finite entry, else -1 */
     double t;
     double value;         /* the non-finite value */
+    bool singular;        /* no callback failed: the mass matrix has no inverse, at `variable` */
     const char *equation; /* name of the component, where rows of the residual form will not do */
 } eval_failure;
 
