@@ -109,11 +109,12 @@ static void dense_ways(void **state)
     static const struct {
         int n, m, block;
         saddle_kind way;
-    } cases[] = {{1, 1, 1, SADDLE_RANGE},        {2, 1, 2, SADDLE_RANGE},
-                 {7, 6, 7, SADDLE_NULL},         {7, 6, 1, SADDLE_NULL},
-                 {12, 2, 3, SADDLE_RANGE},       {10, 9, 10, SADDLE_NULL},
-                 {20, 3, 20, SADDLE_RANGE},      {5, 0, 5, SADDLE_RANGE},
-                 {70, 20, 70, SADDLE_AUGMENTED}, {90, 10, 1, SADDLE_RANGE}};
+    } cases[] = {
+        {1, 1, 1, SADDLE_RANGE},   {2, 1, 2, SADDLE_RANGE},   {4, 2, 1, SADDLE_RANGE},
+        {9, 4, 1, SADDLE_RANGE},   {30, 20, 1, SADDLE_RANGE}, {7, 6, 7, SADDLE_NULL},
+        {7, 6, 1, SADDLE_NULL},    {12, 2, 3, SADDLE_RANGE},  {10, 9, 10, SADDLE_NULL},
+        {20, 3, 20, SADDLE_RANGE}, {5, 0, 5, SADDLE_RANGE},   {70, 20, 70, SADDLE_AUGMENTED},
+        {90, 10, 1, SADDLE_RANGE}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         int n = cases[k].n, m = cases[k].m, block = cases[k].block;
         system_data s = make(n, m, block, true, (unsigned)(k + 1));

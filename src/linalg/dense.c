@@ -249,12 +249,34 @@ static double norm_from_factors(int n, const double *lu, double *column)
     return most;
 }
 
+/* ||A^-1||_1, column by column */
+static double inverse_norm(const dense_solver *s, int n, double *column)
+{
+    double most = 0.0;
+    for (int j = 0; j < n; j++) {
+        vector_zero(n, column);
+        column[j] = 1.0;
+        solve_small(n, s->lu, s->reciprocal, s->permutation, column);
+        double sum = 0.0;
+        for (int i = 0; i < n; i++) sum += fabs(column[i]);
+        if (!(sum <= most)) most = sum;
+    }
+    return most;
+}
+
+/* Up to this size the inverse itself costs less than LAPACK's estimate: 8 solves of 50 ns. */
+enum { INVERTED = 8 };
+
 static double dense_condition(linear_solver *solver)
 {
     dense_solver *s = (dense_solver *)solver;
     const int n = solver->layout->n;
     if (solver->singular_column >= 0) return 0.0;
     if (s->norm < 0.0) s->norm = norm_from_factors(n, s->lu, s->work);
+    if (n <= INVERTED) {
+        double rcond = 1.0 / (s->norm * inverse_norm(s, n, s->work));
+        return rcond > 0.0 ? rcond : 0.0; /* NaN: hopeless */
+    }
     double rcond = 0.0;
     lapack_enter();
     LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, s->lu, n, s->norm, &rcond, s->work, s->iwork);

@@ -44,18 +44,19 @@ struct saddle {
     int row;
     double pivot_ratio;
     int *M_colptr, *M_rowind, *C_colptr, *C_rowind, *F_colptr, *F_rowind; /* owned copies */
-    double *mass;         /* M by blocks: column j at [j*block], rows from the block's first */
-    double *cholesky;     /* L in the same layout, with reciprocal diagonals */
-    double *TB, *TC;      /* RANGE: rows L^-1 B(k,:)', L^-1 C(k,:)' */
-    row_lu schur;         /* RANGE: S, square */
-    row_lu B, C;          /* NULL */
-    row_lu reduced;       /* NULL: W' M Z, square */
-    double *MZ;           /* NULL: M Z by columns, n x dof */
-    small_null *small;    /* NULL, and few rows */
-    double *full;         /* NULL, few rows, M by blocks smaller than n: M, n x n */
-    double *work;         /* 3 (n + m) */
-    sparse_schur *sparse; /* SCHUR */
-    matrix_layout layout; /* AUGMENTED, SPARSE */
+    double *mass;          /* M by blocks: column j at [j*block], rows from the block's first */
+    double *cholesky;      /* L in the same layout, with reciprocal diagonals */
+    double *TB, *TC;       /* RANGE: rows L^-1 B(k,:)', L^-1 C(k,:)' */
+    row_lu schur;          /* RANGE: S, square */
+    row_lu B, C;           /* NULL */
+    row_lu reduced;        /* NULL: W' M Z, square */
+    double *MZ;            /* NULL: M Z by columns, n x dof */
+    small_null *small;     /* NULL, and few rows */
+    small_range *diagonal; /* RANGE, M diagonal, and few rows */
+    double *full;          /* NULL, few rows, M by blocks smaller than n: M, n x n */
+    double *work;          /* 3 (n + m) */
+    sparse_schur *sparse;  /* SCHUR */
+    matrix_layout layout;  /* AUGMENTED, SPARSE */
     linear_solver *solver;
     double *values;
     size_t *place; /* SPARSE: where the values of M, F, C go, in this order */
@@ -320,6 +321,15 @@ static bool mass_cholesky(saddle *s)
     return true;
 }
 
+/* Whether a diagonal M has no entry that is zero, negative or not finite */
+static bool mass_positive(const saddle *s)
+{
+    bool positive = true;
+    for (int j = 0; j < s->n; j++)
+        positive = s->mass[j] >= DBL_MIN && s->mass[j] <= DBL_MAX && positive;
+    return positive;
+}
+
 /* b := L^-1 b */
 static void cholesky_forward(const saddle *s, double *restrict x)
 {
@@ -356,10 +366,15 @@ static inline double dot(int n, const double *restrict a, const double *restrict
     return sum;
 }
 
-/* S = (L^-1 C')' (L^-1 B') and its factors */
-static saddle_status factor_range(saddle *s, const double *F, const double *C)
+/* S = (L^-1 C')' (L^-1 B') and its factors; `mass` tells that M is new */
+static saddle_status factor_range(saddle *s, bool mass, const double *F, const double *C)
 {
     const int n = s->n, m = s->m;
+    if (s->diagonal) {
+        s->row = small_range_factor(s->diagonal, mass ? s->mass : NULL, F, C);
+        s->pivot_ratio = small_range_pivot(s->diagonal);
+        return s->row >= 0 ? SADDLE_DEPENDENT : SADDLE_OK;
+    }
     load_rows(m, n, s->C_colptr, s->C_rowind, C, s->TC);
     if (!s->shape.identity)
         for (int k = 0; k < m; k++) cholesky_forward(s, s->TC + (size_t)k * (size_t)n);
@@ -384,6 +399,10 @@ static saddle_status factor_range(saddle *s, const double *F, const double *C)
 static void solve_range(saddle *s, double *x, double *lambda)
 {
     const int n = s->n, m = s->m;
+    if (s->diagonal) {
+        small_range_solve(s->diagonal, x, lambda);
+        return;
+    }
     const double *TB = s->symmetric ? s->TC : s->TB;
     if (!s->shape.identity) cholesky_forward(s, x);
     for (int k = 0; k < m; k++) lambda[k] = dot(n, s->TC + (size_t)k * (size_t)n, x) - lambda[k];
@@ -685,7 +704,11 @@ static bool dense_new(saddle *s)
     if (!s->mass || !s->cholesky || !s->TB || !s->TC || !s->MZ) return false;
     if (s->shape.identity)
         for (int j = 0; j < s->n; j++) s->mass[j] = s->cholesky[j] = 1.0;
-    if (small_null_fits(s->n, s->m)) {
+    if (s->kind == SADDLE_RANGE && s->block == 1 && s->shape.transposed && small_range_fits(s->m)) {
+        s->diagonal = small_range_new(s->n, s->m, s->C_colptr, s->C_rowind);
+        if (!s->diagonal) return false;
+    }
+    if (s->kind == SADDLE_NULL && small_null_fits(s->n, s->m)) {
         s->small = small_null_new(s->n, s->m);
         if (s->block < s->n) s->full = DAE_ARRAY(double, n *n);
         if (!s->small || (s->block < s->n && !s->full)) return false;
@@ -740,6 +763,7 @@ void saddle_free(saddle *s)
     if (s->solver) linear_free(s->solver);
     schur_free(s->sparse);
     small_null_free(s->small);
+    small_range_free(s->diagonal);
     layout_free(&s->layout);
     dae_free(s);
 }
@@ -766,7 +790,7 @@ static bool take_mass(saddle *s, const double *M)
 {
     load_mass(s, M);
     if (s->kind == SADDLE_RANGE) {
-        if (mass_cholesky(s)) return true;
+        if (s->diagonal ? mass_positive(s) : mass_cholesky(s)) return true;
         if (!vector_finite(s->n * s->block, s->mass)) return false;
         s->kind = SADDLE_NULL;
     }
@@ -809,7 +833,7 @@ saddle_status saddle_factor(saddle *s, const double *M, const double *F, const d
     } else if (s->kind == SADDLE_SCHUR) {
         status = factor_schur(s, M, F, C);
     } else if (!M || take_mass(s, M)) {
-        status = s->kind == SADDLE_RANGE ? factor_range(s, F, C) : factor_null(s, F, C);
+        status = s->kind == SADDLE_RANGE ? factor_range(s, M != NULL, F, C) : factor_null(s, F, C);
     }
     bool bad = status == SADDLE_DEPENDENT || status == SADDLE_SINGULAR;
     return bad && !values_finite(s, F, C) ? SADDLE_NOT_FINITE : status;

@@ -2,51 +2,40 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/exchange.h"
 
-#include <float.h>
 #include <math.h>
-
-/* As for L U, see saddle.c. */
-static const double PIVOT_LIMIT = 1e-13;
-
-/* Full matrices, factor and solve, m = 4 .. 24, 1 to 6 degrees of freedom: 0.6 to 0.8 of the time
- * of L U. Beyond 20 rows nothing was gained in two of the runs. */
-enum { MOST_ROWS = 20, MOST_FREE = 6, MOST_COLUMNS = MOST_ROWS + MOST_FREE };
-
-/* A matrix after its exchanges. */
-typedef struct exchanged {
-    double *A;              /* m x n by columns */
-    int pivot[MOST_ROWS];   /* p_k */
-    int free[MOST_COLUMNS]; /* the free variables, after factoring n - m of them */
-    double smallest;
-} exchanged;
 
 struct small_null {
     int n, m, dof;
     bool symmetric;
     exchanged C, B;
-    const double *M;                    /* borrowed */
-    double Z[MOST_FREE * MOST_COLUMNS]; /* null basis of C by columns */
-    double W[MOST_FREE * MOST_COLUMNS]; /* of B; not used where symmetric */
-    double MZ[MOST_FREE * MOST_COLUMNS];
-    double reduced[MOST_FREE * MOST_FREE]; /* (W'M Z)^-1 by rows */
-    double block[2 * MOST_ROWS * MOST_COLUMNS];
+    const double *M; /* borrowed */
+    double *Z;       /* null basis of C by columns */
+    double *W;       /* of B; not used where symmetric */
+    double *MZ;
+    double reduced[EXCHANGE_FREE * EXCHANGE_FREE]; /* (W'M Z)^-1 by rows */
+    double block[];                                /* what is pointed to */
 };
 
 bool small_null_fits(int n, int m)
 {
-    return m > 0 && m <= MOST_ROWS && n - m <= MOST_FREE;
+    return m > 0 && m <= EXCHANGE_ROWS && n - m <= EXCHANGE_FREE;
 }
 
 small_null *small_null_new(int n, int m)
 {
-    small_null *s = DAE_NEW(small_null);
+    const int matrix = m * n, basis = (n - m) * n;
+    small_null *s = dae_calloc(sizeof *s + (size_t)(2 * matrix + 3 * basis) * sizeof(double), 1);
     if (!s) return NULL;
     s->n = n;
     s->m = m;
     s->dof = n - m;
     s->C.A = s->block;
-    s->B.A = s->block + MOST_ROWS * MOST_COLUMNS;
+    s->B.A = s->C.A + matrix;
+    s->Z = s->B.A + matrix;
+    s->W = s->Z + basis;
+    s->MZ = s->W + basis;
     return s;
 }
 
@@ -68,93 +57,6 @@ double *small_null_B(small_null *s)
 double small_null_pivot(const small_null *s)
 {
     return s->symmetric ? s->C.smallest : fmin(s->C.smallest, s->B.smallest);
-}
-
-/* ---- exchanges; `m` and `n` are constants where this is inlined ---- */
-
-#if defined(__GNUC__)
-#define INLINED static inline __attribute__((always_inline))
-#else
-#define INLINED static inline
-#endif
-
-/* Place in x->free of the largest entry of row k among the free columns */
-INLINED int largest_free(const exchanged *x, int m, int k, int count)
-{
-    int best = 0;
-    double size = fabs(x->A[k + x->free[0] * m]);
-    for (int c = 1; c < count; c++) {
-        double other = fabs(x->A[k + x->free[c] * m]);
-        if (other > size) {
-            size = other;
-            best = c;
-        }
-    }
-    return best;
-}
-
-/* Row k is solved for variable p: column_j -= (A(k,j) / A(k,p)) column_p for all other columns. Row
- * k itself is written last: a vector loaded right after a store to one of its parts would wait. */
-INLINED void exchange_row(double *restrict A, int m, int n, int k, int p)
-{
-    double *restrict column = A + p * m;
-    const double r = 1.0 / column[k];
-    double pivot[MOST_ROWS];
-    for (int i = 0; i < m; i++) pivot[i] = column[i] * -r;
-    for (int j = 0; j < n; j++) {
-        double *restrict other = A + j * m;
-        const double t = other[k];
-        if (t == 0.0 || j == p) continue;
-        for (int i = 0; i < m; i++) other[i] += t * pivot[i];
-        other[k] = t * r;
-    }
-    for (int i = 0; i < m; i++) column[i] = pivot[i];
-    column[k] = r;
-}
-
-/* All exchanges; the first row without a pivot, or m. NaN has none. */
-INLINED int exchange_all(exchanged *x, int m, int n)
-{
-    double scale[MOST_ROWS] = {0.0};
-    for (int j = 0; j < n; j++) {
-        x->free[j] = j;
-        for (int i = 0; i < m; i++) {
-            double size = fabs(x->A[i + j * m]);
-            scale[i] = size > scale[i] ? size : scale[i];
-        }
-    }
-    x->smallest = 1.0;
-    for (int k = 0, count = n; k < m; k++) {
-        int best = largest_free(x, m, k, count), p = x->free[best];
-        double size = fabs(x->A[k + p * m]);
-        if (!(size > PIVOT_LIMIT * scale[k] && size >= DBL_MIN && size <= DBL_MAX)) return k;
-        if (size < x->smallest * scale[k]) x->smallest = size / scale[k];
-        x->pivot[k] = p;
-        x->free[best] = x->free[--count];
-        exchange_row(x->A, m, n, k, p);
-    }
-    return m;
-}
-
-/* One degree of freedom is what most mechanisms have: constants for both loops there. */
-INLINED int exchange_sized(exchanged *x, int m, int n)
-{
-    return n == m + 1 ? exchange_all(x, m, m + 1) : exchange_all(x, m, n);
-}
-
-static int exchange(exchanged *x, int m, int n)
-{
-    switch (m) {
-    case 1: return exchange_sized(x, 1, n);
-    case 2: return exchange_sized(x, 2, n);
-    case 3: return exchange_sized(x, 3, n);
-    case 4: return exchange_sized(x, 4, n);
-    case 5: return exchange_sized(x, 5, n);
-    case 6: return exchange_sized(x, 6, n);
-    case 7: return exchange_sized(x, 7, n);
-    case 8: return exchange_sized(x, 8, n);
-    default: return exchange_all(x, m, n);
-    }
 }
 
 /* ---- the null spaces ---- */
@@ -196,8 +98,8 @@ static bool invert(int n, double *A)
         return isfinite(A[0]) && A[0] != 0.0;
     }
     exchanged x = {.A = A}; /* by columns this is A', and so is the inverse */
-    double out[MOST_FREE * MOST_FREE];
-    if (exchange_all(&x, n, n) < n) return false;
+    double out[EXCHANGE_FREE * EXCHANGE_FREE];
+    if (exchange(&x, n, n) < n) return false;
     for (int k = 0; k < n; k++) /* row k belongs to variable p_k, column p_j to row j */
         for (int j = 0; j < n; j++) out[x.pivot[k] + j * n] = A[k + x.pivot[j] * n];
     vector_copy(n * n, out, A);
@@ -232,26 +134,21 @@ int small_null_factor(small_null *s, const double *M, bool symmetric)
 }
 
 /* x_p = C1^-1 r on the pivots, zero on the free variables */
-static void particular(const small_null *s, const double *restrict r, double *restrict x)
+static void particular(const small_null *s, const double *r, double *restrict x)
 {
-    const int m = s->m;
-    double y[MOST_ROWS] = {0.0};
-    for (int j = 0; j < m; j++) {
-        const double *restrict column = s->C.A + s->C.pivot[j] * m;
-        const double t = r[j];
-        for (int i = 0; i < m; i++) y[i] += t * column[i];
-    }
+    double y[EXCHANGE_ROWS];
+    exchange_solve(&s->C, s->m, r, y);
     for (int j = 0; j < s->dof; j++) x[s->C.free[j]] = 0.0;
-    for (int k = 0; k < m; k++) x[s->C.pivot[k]] = y[k];
+    for (int k = 0; k < s->m; k++) x[s->C.pivot[k]] = y[k];
 }
 
 /* lambda with B1' lambda = h on the pivots of B */
 static void forces_of(const small_null *s, const double *h, double *restrict lambda)
 {
     const exchanged *B = s->symmetric ? &s->C : &s->B;
-    double at_pivots[MOST_ROWS];
+    double at_pivots[EXCHANGE_ROWS];
     for (int k = 0; k < s->m; k++) at_pivots[k] = h[B->pivot[k]];
-    for (int j = 0; j < s->m; j++) lambda[j] = dot(s->m, B->A + B->pivot[j] * s->m, at_pivots);
+    exchange_transposed(B, s->m, at_pivots, lambda);
 }
 
 /* x = x_p + Z w with C x_p = r, W'M Z w = W'(f - M x_p); then B1' lambda = (f - M x)_1 */
@@ -259,7 +156,7 @@ void small_null_solve(small_null *s, double *x, double *lambda, bool forces)
 {
     const int n = s->n, dof = s->dof;
     const double *W = s->symmetric ? s->Z : s->W;
-    double f[MOST_COLUMNS], Mx[MOST_COLUMNS], rest[MOST_FREE];
+    double f[EXCHANGE_COLUMNS], Mx[EXCHANGE_COLUMNS], rest[EXCHANGE_FREE];
     vector_copy(n, x, f);
     particular(s, lambda, x);
     bool product = forces || !s->symmetric;

@@ -1,13 +1,5 @@
-/* The null space way of saddle.h for small systems, by exchange (Gauss-Jordan) steps.
- *
- * An exchange solves row k of r = C x for the variable of its largest coefficient and puts that
- * into all other rows. After all of them, with p_k the variables solved for and f the free ones,
- *
- *     x_{p_k} = sum_j A(k,p_j) r_j - sum_f A(k,f) x_f,
- *
- * so that C1^-1 and the null basis -C1^-1 C2 lie side by side where C was. That takes up to three
- * times the multiplications of L U, but solving is multiplying: no chains of results that wait for
- * each other, which is what the time of small triangular solves is made of. */
+/* The two ways of saddle.h for small systems, by exchanges (exchange.h): the null space of C with
+ * few degrees of freedom, and the range space with a diagonal M. */
 #ifndef DAE_LINALG_SADDLE_SMALL_H
 #define DAE_LINALG_SADDLE_SMALL_H
 
@@ -34,5 +26,20 @@ double small_null_pivot(const small_null *s);
 
 /* (x, lambda) := solution for the right-hand side (f, r) in them; x alone if `forces` is false. */
 void small_null_solve(small_null *s, double *x, double *lambda, bool forces);
+
+/* Diagonal M, S = C M^-1 B' for B and C on one layout, m x n by columns, compressed unless colptr
+ * is NULL. */
+typedef struct small_range small_range;
+
+bool small_range_fits(int m);
+/* The layout stays borrowed. NULL: out of memory */
+small_range *small_range_new(int n, int m, const int *colptr, const int *rowind);
+void small_range_free(small_range *s); /* NULL is fine */
+
+/* Factor for the diagonal of M (NULL: as before, at first I); B and C stay borrowed. Returns the
+ * first dependent row, or -1. Diagonals have to be positive. */
+int small_range_factor(small_range *s, const double *M, const double *B, const double *C);
+double small_range_pivot(const small_range *s);
+void small_range_solve(small_range *s, double *x, double *lambda);
 
 #endif

@@ -34,9 +34,21 @@ static void place_vectors(hem_state *s, hem_scratch *w, int n)
 void hem_combine(int n, const double *x0, double h, int count, const double *weight,
                  double *const *K, double *out)
 {
-    if (x0 != out) vector_copy(n, x0, out);
-    for (int j = 0; j < count; j++)
-        if (weight[j] != 0.0) vector_axpy(n, h * weight[j], K[j], out);
+    int first = 0;
+    for (; first + 4 <= n; first += 4) { /* sums stay in registers */
+        double sum[4] = {x0[first], x0[first + 1], x0[first + 2], x0[first + 3]};
+        for (int j = 0; j < count; j++) {
+            if (weight[j] == 0.0) continue;
+            const double *k = K[j] + first, t = h * weight[j];
+            for (int i = 0; i < 4; i++) sum[i] += t * k[i];
+        }
+        for (int i = 0; i < 4; i++) out[first + i] = sum[i];
+    }
+    for (; first < n; first++) {
+        double sum = x0[first];
+        for (int j = 0; j < count; j++) sum += h * weight[j] * K[j][first];
+        out[first] = sum;
+    }
 }
 
 /* Place of differential variable i among the unknowns. */
@@ -590,8 +602,7 @@ void hem_cache_free(void *cache)
     }
     for (int k = 0; k < 4; k++) dae_free(c->G[k]);
     for (int k = 0; k < 6; k++) dae_free(c->work[k]);
-    for (int k = 0; k < TABLEAU_MOST_ALL; k++) dae_free(c->slopes[k]);
-    for (int k = 0; k < TABLEAU_MOST_ROWS; k++) dae_free(c->rows[k]);
+    dae_free(c->dense_block);
     dae_free(c->tableau);
     void *const blocks[] = {c->rate,       c->curvature, c->f_z,     c->g_y,    c->g_y_end,
                             c->k_u_values, c->inner,     c->inner_x, c->inner_k};

@@ -70,6 +70,7 @@ typedef struct hem_cache {
      * further stages behind them, and the combinations r_5 .. of them */
     hem_table own;
     rounded_tableau *tableau;
+    double *dense_block; /* owned: where the next ones are */
     double *slopes[TABLEAU_MOST_ALL], *rows[TABLEAU_MOST_ROWS];
     long slopes_step, rows_step;
 } hem_cache;

@@ -49,14 +49,15 @@ static void *prk_cache_new(const method_context *ctx)
     hem_cache *c = hem_cache_new(ctx);
     if (!c || !c->mechanical) return c;
     c->tableau = DAE_NEW(rounded_tableau);
-    bool fits = c->tableau != NULL;
-    for (int k = 0; k < TABLEAU_MOST_ALL; k++)
-        fits = (c->slopes[k] = DAE_ARRAY(double, c->nx)) && fits;
-    for (int k = 0; k < TABLEAU_MOST_ROWS; k++)
-        fits = (c->rows[k] = DAE_ARRAY(double, c->nx)) && fits;
-    if (fits) return c;
-    hem_cache_free(c);
-    return NULL;
+    c->dense_block = DAE_ARRAY(double, (TABLEAU_MOST_ALL + TABLEAU_MOST_ROWS) * (size_t)c->nx);
+    if (!c->tableau || !c->dense_block) {
+        hem_cache_free(c);
+        return NULL;
+    }
+    double *at = c->dense_block;
+    for (int k = 0; k < TABLEAU_MOST_ALL; k++, at += c->nx) c->slopes[k] = at;
+    for (int k = 0; k < TABLEAU_MOST_ROWS; k++, at += c->nx) c->rows[k] = at;
+    return c;
 }
 
 static void prk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)

@@ -104,6 +104,8 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
     bool second = !solver_second_order(s) || s->context.second;
     if (!forms || !second) return DAE_OK; /* not yet there */
     s->context.cache = s->method->cache_new(&s->context);
+    s->cache_forms = s->context.forms;
+    s->cache_used = false;
     if (!s->context.cache)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     return DAE_OK;

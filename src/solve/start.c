@@ -137,10 +137,13 @@ static dae_status renew_cache(dae_solver *s)
 {
     const method *m = s->method;
     if (!m->cache_new) return DAE_OK;
+    bool unused = !s->cache_used && s->cache_forms == s->context.forms;
+    if (s->context.cache && unused) return DAE_OK;
     if (s->context.cache && !s->forms && s->cache_forms == s->context.forms) return DAE_OK;
     if (s->context.cache) m->cache_free(s->context.cache);
     s->context.cache = m->cache_new(&s->context);
     s->cache_forms = s->context.forms;
+    s->cache_used = false;
     if (s->context.cache) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.", m->name);
 }
@@ -156,7 +159,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     dae_status status = check_forms(s);
     if (status == DAE_OK) status = solver_update_weights(s, t, s->y);
     if (status != DAE_OK) return status;
-    if (s->forms) form_instance_look(s->forms, t, s->y);
+    if (s->forms && form_instance_look(s->forms, t, s->y)) s->cache_used = true;
     double h = start_scale(s, t);
     status = resolve_kinds(s, t, h);
     if (status != DAE_OK) return status;

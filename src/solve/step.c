@@ -145,6 +145,7 @@ static void start_method(dae_solver *s, double tend)
     int order = s->history > 1 ? s->history - 1 : 1;
     if (s->options.max_order > 0 && order > s->options.max_order) order = s->options.max_order;
     s->method->start(s->state, s->scratch, &s->context, &at);
+    s->cache_used = true;
     if (s->method->fixed_order)
         control_start_one_step(&s->control, h, s->method->max_order, &s->options);
     else

@@ -301,15 +301,16 @@ static double sample_point(const dae_mechanical *form, int k, double t, const do
 }
 
 /* M is constant if it has the same bits at a point and at others all around, and diagonal if it is
- * at all of them. A model with events may change M at one; there nothing is concluded. */
-void form_instance_look(form_instance *x, double t, const double *y)
+ * at all of them. A model with events may change M at one; there nothing is concluded. True if the
+ * form looks different now. */
+bool form_instance_look(form_instance *x, double t, const double *y)
 {
     enum { SAMPLES = 6 };
-    if (x->source->kind != KIND_MECHANICAL) return;
+    if (x->source->kind != KIND_MECHANICAL) return false;
     const dae_mechanical *form = form_of(x);
     form_matrix *M = &x->mechanical.M_matrix;
     x->mw.mass.factored = false;
-    if (form->mass_structure != DAE_MASS_AUTO || M->colptr || form->n_events > 0) return;
+    if (form->mass_structure != DAE_MASS_AUTO || M->colptr || form->n_events > 0) return false;
     int n = form->nq;
     const eval_failure before = x->eval->failure;
     double *sample = DAE_ARRAY(double, M->count);
@@ -322,7 +323,10 @@ void form_instance_look(form_instance *x, double t, const double *y)
         diagonal = diagonal && known && off_diagonal_zero(n, sample);
     }
     dae_free(sample);
-    M->constant = constant || form->mass_constant;
+    constant = constant || form->mass_constant;
+    bool other = M->constant != constant || M->diagonal != diagonal;
+    M->constant = constant;
     M->diagonal = diagonal;
     x->eval->failure = before;
+    return other;
 }

@@ -128,7 +128,7 @@ const char *form_constraint(const form_instance *instance, int constraint, int *
 
 /* Look at the mass matrix at a point and around: whether it is constant or diagonal, where nothing
  * was declared. Before a method starts. */
-void form_instance_look(form_instance *instance, double t, const double *y);
+bool form_instance_look(form_instance *instance, double t, const double *y);
 
 /* ---- the residual forms that follow ---- */
 
