@@ -1,6 +1,7 @@
 /* Dense complex LU with partial pivoting: P A = L U. Own kernels for small matrices, on real and
  * imaginary parts apart; LAPACK above. Pivots are chosen by |re| + |im|, as LAPACK does. */
 #include "base/memory.h"
+#include "base/wide.h"
 #include "linalg/complex_solver.h"
 #include "linalg/lapack.h"
 
@@ -9,14 +10,18 @@
 #include <string.h>
 
 /* Up to this size the own kernels beat OpenBLAS's zgetrf and zgetrs at a factorisation with four
- * solutions; least of 7 runs on an AMD EPYC with -O3. Factor 0.09 against 0.15 us at n = 3, 0.45
- * against 0.65 us at 8, 9.1 against 9.4 us at 32, 28 against 22 us at 48; solve 0.03 against 0.15
- * us at 3, 0.14 against 0.30 us at 8, 1.7 against 2.6 us at 48. */
-enum { CROSSOVER = 40 };
+ * solutions; least of 15 runs on an AMD EPYC with AVX2. Factor 0.11 us at n = 3, 0.39 us at 8, 6 us
+ * at 32, 18 against 21 us at 48, 46 against 40 us at 64; solve 0.04 us at 3, 0.12 us at 8, 1.1
+ * against 2.6 us at 48, 1.7 against 4.2 us at 64. */
+enum { CROSSOVER = 64 };
 
 typedef struct dense_solver {
     complex_solver base;
-    double *re, *im;               /* n*n each, small; */
+    /* Small: columns of `blocks` fours. L and U lie apart, with zeros elsewhere, so that whole
+     * blocks can be subtracted whatever row of a block a column begins with. */
+    int blocks;
+    four *lower_re, *lower_im;     /* n columns: L without its diagonal */
+    four *upper_re, *upper_im;     /* n columns: U without its diagonal */
     double *pivot_re, *pivot_im;   /* n: 1/U(k,k) */
     int *permutation;              /* n: row i of P A is row permutation[i] of A */
     lapack_complex_double *lu, *x; /* n*n and n, large */
@@ -26,8 +31,10 @@ typedef struct dense_solver {
 static void dense_free(complex_solver *solver)
 {
     dense_solver *s = (dense_solver *)solver;
-    dae_free(s->re);
-    dae_free(s->im);
+    dae_free(s->lower_re);
+    dae_free(s->lower_im);
+    dae_free(s->upper_re);
+    dae_free(s->upper_im);
     dae_free(s->pivot_re);
     dae_free(s->pivot_im);
     dae_free(s->permutation);
@@ -39,12 +46,17 @@ static void dense_free(complex_solver *solver)
 
 static bool allocate_small(dense_solver *s, size_t n)
 {
-    s->re = DAE_ARRAY(double, n *n);
-    s->im = DAE_ARRAY(double, n *n);
+    s->blocks = (int)(n + 3) / 4;
+    size_t count = n * (size_t)s->blocks;
+    s->lower_re = DAE_ARRAY(four, count);
+    s->lower_im = DAE_ARRAY(four, count);
+    s->upper_re = DAE_ARRAY(four, count);
+    s->upper_im = DAE_ARRAY(four, count);
     s->pivot_re = DAE_ARRAY(double, n);
     s->pivot_im = DAE_ARRAY(double, n);
     s->permutation = DAE_ARRAY(int, n);
-    return s->re && s->im && s->pivot_re && s->pivot_im && s->permutation;
+    return s->lower_re && s->lower_im && s->upper_re && s->upper_im && s->pivot_re && s->pivot_im &&
+           s->permutation;
 }
 
 static bool allocate_large(dense_solver *s, size_t n)
@@ -69,7 +81,7 @@ static complex_solver *dense_analyse(const matrix_layout *layout, const linear_s
 
 /* Row of the largest |re_i| + |im_i|, i = k..n-1. A NaN at k stays there and fails the pivot test.
  */
-static inline int largest_row(int n, int k, const double *re, const double *im)
+DAE_INLINE int largest_row(int n, int k, const double *re, const double *im)
 {
     int best = k;
     double most = fabs(re[k]) + fabs(im[k]);
@@ -83,9 +95,10 @@ static inline int largest_row(int n, int k, const double *re, const double *im)
     return best;
 }
 
-static inline void swap_rows(int n, int k, int p, double *a)
+/* Exchange rows k and p of `count` columns of ld values. */
+DAE_INLINE void swap_rows(int count, int ld, int k, int p, double *a)
 {
-    for (int j = 0; j < n; j++, a += n) {
+    for (int j = 0; j < count; j++, a += ld) {
         double t = a[k];
         a[k] = a[p];
         a[p] = t;
@@ -93,7 +106,7 @@ static inline void swap_rows(int n, int k, int p, double *a)
 }
 
 /* 1 / (a + i b) without overflow on the way */
-static inline void reciprocal(double a, double b, double *re, double *im)
+DAE_INLINE void reciprocal(double a, double b, double *re, double *im)
 {
     if (fabs(a) >= fabs(b)) {
         double q = b / a, d = 1.0 / (a + b * q);
@@ -106,62 +119,115 @@ static inline void reciprocal(double a, double b, double *re, double *im)
     }
 }
 
-/* x := x - m u for columns of length n - first, u = ur + i ui */
-static inline void eliminate(int first, int n, const double *restrict mr, const double *restrict mi,
-                             double ur, double ui, double *restrict xr, double *restrict xi)
+/* x := x - m u on blocks first .. last-1, u = ur + i ui */
+DAE_INLINE void eliminate(int first, int last, const four *restrict mr, const four *restrict mi,
+                          double ur, double ui, four *restrict xr, four *restrict xi)
 {
-    for (int i = first; i < n; i++) {
+    for (int b = first; b < last; b++) {
+        const four r = mr[b], i = mi[b];
+        xr[b] -= r * ur - i * ui;
+        xi[b] -= r * ui + i * ur;
+    }
+}
+
+/* The same on rows first .. last-1: a single block is not worth vectors, which would wait for the
+ * scalar stores before them. */
+DAE_INLINE void eliminate_rows(int first, int last, const double *restrict mr,
+                               const double *restrict mi, double ur, double ui, double *restrict xr,
+                               double *restrict xi)
+{
+    for (int i = first; i < last; i++) {
         xr[i] -= mr[i] * ur - mi[i] * ui;
         xi[i] -= mr[i] * ui + mi[i] * ur;
     }
 }
 
-/* P A = L U by columns, right-looking; returns the column without a usable pivot, or n. */
-static inline int factor_kernel(int n, double *restrict re, double *restrict im,
-                                double *restrict pr, double *restrict pi, int *restrict permutation)
+/* Columns j > k of what is left of A, without their part along column k of L */
+DAE_INLINE void update_columns(int n, int blocks, int k, dense_solver *s)
 {
-    for (int i = 0; i < n; i++) permutation[i] = i;
+    const four *lr = s->lower_re + k * blocks, *li = s->lower_im + k * blocks;
+    for (int j = k + 1; j < n; j++) {
+        four *xr = s->upper_re + j * blocks, *xi = s->upper_im + j * blocks;
+        double *yr = (double *)xr, *yi = (double *)xi;
+        if (blocks == 1)
+            eliminate_rows(k + 1, n, (const double *)lr, (const double *)li, yr[k], yi[k], yr, yi);
+        else
+            eliminate((k + 1) / 4, blocks, lr, li, yr[k], yi[k], xr, xi);
+    }
+}
+
+/* l := (0, a(k+1..)) r: the multipliers of column k, zeros above */
+DAE_INLINE void multipliers(int k, int ld, const double *restrict ar, const double *restrict ai,
+                            double r, double q, double *restrict lr, double *restrict li)
+{
+    for (int i = (k + 1) & ~3; i <= k; i++) lr[i] = li[i] = 0.0;
+    for (int i = k + 1; i < ld; i++) {
+        lr[i] = ar[i] * r - ai[i] * q;
+        li[i] = ar[i] * q + ai[i] * r;
+    }
+}
+
+/* U without its diagonal: zeros from the diagonal to the end of its block */
+DAE_INLINE void trim_upper(int n, int ld, double *ur, double *ui)
+{
+    for (int k = 0; k < n; k++, ur += ld, ui += ld)
+        for (int i = k; i < ((k + 4) & ~3); i++) ur[i] = ui[i] = 0.0;
+}
+
+/* P A = L U by columns, right-looking, A in the place of U; returns the column without a usable
+ * pivot, or n. */
+DAE_INLINE int factor_kernel(int n, int blocks, dense_solver *s)
+{
+    const int ld = 4 * blocks;
+    double *re = (double *)s->upper_re, *im = (double *)s->upper_im;
+    for (int i = 0; i < n; i++) s->permutation[i] = i;
     for (int k = 0; k < n; k++) {
-        double *restrict lr = re + (size_t)k * (size_t)n, *restrict li = im + (size_t)k * (size_t)n;
-        int p = largest_row(n, k, lr, li);
-        double size = fabs(lr[p]) + fabs(li[p]);
+        double *ar = re + k * ld, *ai = im + k * ld;
+        four *lr = s->lower_re + k * blocks, *li = s->lower_im + k * blocks;
+        int p = largest_row(n, k, ar, ai);
+        double size = fabs(ar[p]) + fabs(ai[p]);
         if (!(size >= DBL_MIN && size <= DBL_MAX)) return k;
         if (p != k) {
-            swap_rows(n, k, p, re);
-            swap_rows(n, k, p, im);
-            int t = permutation[k];
-            permutation[k] = permutation[p];
-            permutation[p] = t;
+            swap_rows(n - k, ld, k, p, ar);
+            swap_rows(n - k, ld, k, p, ai);
+            swap_rows(k, ld, k, p, (double *)s->lower_re);
+            swap_rows(k, ld, k, p, (double *)s->lower_im);
+            int t = s->permutation[k];
+            s->permutation[k] = s->permutation[p];
+            s->permutation[p] = t;
         }
-        reciprocal(lr[k], li[k], pr + k, pi + k);
-        const double r = pr[k], q = pi[k];
-        for (int i = k + 1; i < n; i++) {
-            double a = lr[i], b = li[i];
-            lr[i] = a * r - b * q;
-            li[i] = a * q + b * r;
-        }
-        for (int j = k + 1; j < n; j++) {
-            double *xr = re + (size_t)j * (size_t)n, *xi = im + (size_t)j * (size_t)n;
-            eliminate(k + 1, n, lr, li, xr[k], xi[k], xr, xi);
-        }
+        reciprocal(ar[k], ai[k], s->pivot_re + k, s->pivot_im + k);
+        multipliers(k, ld, ar, ai, s->pivot_re[k], s->pivot_im[k], (double *)lr, (double *)li);
+        update_columns(n, blocks, k, s);
     }
+    trim_upper(n, ld, re, im);
     return n;
 }
 
 /* The kernel with known trip counts for the sizes of small models */
-static int factor_small(dense_solver *s, int n)
+DAE_WIDE static int factor_small(dense_solver *s, int n)
 {
-    double *re = s->re, *im = s->im, *pr = s->pivot_re, *pi = s->pivot_im;
-    int *permutation = s->permutation;
     switch (n) {
-    case 1: return factor_kernel(1, re, im, pr, pi, permutation);
-    case 2: return factor_kernel(2, re, im, pr, pi, permutation);
-    case 3: return factor_kernel(3, re, im, pr, pi, permutation);
-    case 4: return factor_kernel(4, re, im, pr, pi, permutation);
-    case 5: return factor_kernel(5, re, im, pr, pi, permutation);
-    case 6: return factor_kernel(6, re, im, pr, pi, permutation);
-    case 8: return factor_kernel(8, re, im, pr, pi, permutation);
-    default: return factor_kernel(n, re, im, pr, pi, permutation);
+    case 2: return factor_kernel(2, 1, s);
+    case 3: return factor_kernel(3, 1, s);
+    case 4: return factor_kernel(4, 1, s);
+    case 6: return factor_kernel(6, 2, s);
+    case 8: return factor_kernel(8, 2, s);
+    default: return factor_kernel(n, s->blocks, s);
+    }
+}
+
+/* Columns of n values to columns of whole blocks, filled with zeros */
+static void load_small(int n, int blocks, const double *from, four *to)
+{
+    double *at = (double *)to;
+    if (n == 4 * blocks) {
+        memcpy(at, from, (size_t)n * (size_t)n * sizeof *at);
+        return;
+    }
+    for (int j = 0; j < n; j++, from += n, at += 4 * blocks) {
+        for (int i = 0; i < n; i++) at[i] = from[i];
+        for (int i = n; i < 4 * blocks; i++) at[i] = 0.0;
     }
 }
 
@@ -198,8 +264,8 @@ static linear_status dense_factor(complex_solver *solver, const double *re, cons
     const int n = solver->layout->n;
     int failed;
     if (n <= CROSSOVER) {
-        memcpy(s->re, re, (size_t)n * (size_t)n * sizeof *re);
-        memcpy(s->im, im, (size_t)n * (size_t)n * sizeof *im);
+        load_small(n, s->blocks, re, s->upper_re);
+        load_small(n, s->blocks, im, s->upper_im);
         failed = factor_small(s, n);
     } else {
         failed = factor_lapack(s, n, re, im);
@@ -209,37 +275,46 @@ static linear_status dense_factor(complex_solver *solver, const double *re, cons
 }
 
 /* b := U^-1 L^-1 P b, by columns */
-static inline void solve_kernel(int n, const dense_solver *s, double *restrict br,
-                                double *restrict bi)
+DAE_INLINE void solve_kernel(int n, int blocks, const dense_solver *s, double *restrict br,
+                             double *restrict bi)
 {
-    double xr[CROSSOVER], xi[CROSSOVER];
-    const double *lr = s->re, *li = s->im;
+    four xr[(CROSSOVER + 3) / 4], xi[(CROSSOVER + 3) / 4];
+    double *yr = (double *)xr, *yi = (double *)xi;
+    xr[blocks - 1] = xi[blocks - 1] = (four){0.0, 0.0, 0.0, 0.0};
     for (int i = 0; i < n; i++) {
-        xr[i] = br[s->permutation[i]];
-        xi[i] = bi[s->permutation[i]];
+        yr[i] = br[s->permutation[i]];
+        yi[i] = bi[s->permutation[i]];
     }
-    for (int k = 0; k < n - 1; k++, lr += n, li += n)
-        eliminate(k + 1, n, lr, li, xr[k], xi[k], xr, xi);
-    for (int k = n - 1; k >= 0; k--, lr -= n, li -= n) {
+    const four *lr = s->lower_re, *li = s->lower_im;
+    for (int k = 0; k < n - 1; k++, lr += blocks, li += blocks)
+        if (blocks == 1)
+            eliminate_rows(k + 1, n, (const double *)lr, (const double *)li, yr[k], yi[k], yr, yi);
+        else
+            eliminate((k + 1) / 4, blocks, lr, li, yr[k], yi[k], xr, xi);
+    const four *ur = s->upper_re + n * blocks, *ui = s->upper_im + n * blocks;
+    for (int k = n - 1; k >= 0; k--) {
         const double pr = s->pivot_re[k], pi = s->pivot_im[k];
-        const double tr = xr[k] * pr - xi[k] * pi, ti = xr[k] * pi + xi[k] * pr;
+        const double tr = yr[k] * pr - yi[k] * pi, ti = yr[k] * pi + yi[k] * pr;
         br[k] = tr;
         bi[k] = ti;
-        eliminate(0, k, lr, li, tr, ti, xr, xi);
+        ur -= blocks;
+        ui -= blocks;
+        if (blocks == 1)
+            eliminate_rows(0, k, (const double *)ur, (const double *)ui, tr, ti, yr, yi);
+        else
+            eliminate(0, (k + 3) / 4, ur, ui, tr, ti, xr, xi);
     }
 }
 
-static void solve_small(int n, const dense_solver *s, double *re, double *im)
+DAE_WIDE static void solve_small(int n, const dense_solver *s, double *re, double *im)
 {
     switch (n) {
-    case 1: solve_kernel(1, s, re, im); break;
-    case 2: solve_kernel(2, s, re, im); break;
-    case 3: solve_kernel(3, s, re, im); break;
-    case 4: solve_kernel(4, s, re, im); break;
-    case 5: solve_kernel(5, s, re, im); break;
-    case 6: solve_kernel(6, s, re, im); break;
-    case 8: solve_kernel(8, s, re, im); break;
-    default: solve_kernel(n, s, re, im); break;
+    case 2: solve_kernel(2, 1, s, re, im); break;
+    case 3: solve_kernel(3, 1, s, re, im); break;
+    case 4: solve_kernel(4, 1, s, re, im); break;
+    case 6: solve_kernel(6, 2, s, re, im); break;
+    case 8: solve_kernel(8, 2, s, re, im); break;
+    default: solve_kernel(n, s->blocks, s, re, im); break;
     }
 }
 

@@ -24,14 +24,33 @@ static void products(const collocation *m, double x, int skip, double *before, d
     }
 }
 
+/* weight_j = l_j(x) */
+static inline void values(int s, const double *nodes, const double *lagrange, double x,
+                          double *weight)
+{
+    double before = x, after = 1.0;
+    for (int j = 0; j < s; j++) {
+        weight[j] = before * lagrange[j];
+        before *= x - nodes[j];
+    }
+    for (int j = s - 1; j >= 0; j--) {
+        weight[j] *= after;
+        after *= x - nodes[j];
+    }
+}
+
 /* l_j(x) / lagrange_j is the product without j; its derivative the sum over i of those without i
  * and j. */
 void collocation_weights(const collocation *m, double x, int derivative, double *weight)
 {
     double before[COLLOCATION_STAGES], after[COLLOCATION_STAGES];
-    const int s = m->stages, first = derivative ? 0 : -1, last = derivative ? s : -1;
+    const int s = m->stages;
+    if (!derivative) {
+        values(s, m->nodes, m->lagrange, x, weight);
+        return;
+    }
     for (int j = 0; j < s; j++) weight[j] = 0.0;
-    for (int skip = first; skip <= last; skip++) {
+    for (int skip = 0; skip <= s; skip++) {
         products(m, x, skip, before, after);
         for (int j = 1; j <= s; j++)
             if (j != skip) weight[j - 1] += before[j - 1] * after[j - 1];
@@ -43,7 +62,7 @@ void collocation_extrapolation(const collocation *m, const collocation *next, do
 {
     int s = m->stages;
     for (int i = 0; i < next->stages; i++) {
-        collocation_weights(m, 1.0 + r * next->nodes[i], 0, E + i * s);
+        values(s, m->nodes, m->lagrange, 1.0 + r * next->nodes[i], E + i * s);
         E[i * s + s - 1] -= 1.0; /* q(1) = Z_s, since c_s = 1 */
     }
 }

@@ -5,7 +5,12 @@
 #include "base/vector.h"
 #include "system/shifted.h"
 
-enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 7, STAGE_BLOCKS = 4, MOST_STAGES = COLLOCATION_STAGES };
+enum {
+    STATE_VECTORS = 4,
+    SCRATCH_VECTORS = 7,
+    STAGE_BLOCKS = 4 + RADAU_PAST,
+    MOST_STAGES = COLLOCATION_STAGES
+};
 
 /* Growth a step of the limit that a failure of Newton's method sets. */
 static const double LIMIT_FADES = 1.4;
@@ -29,6 +34,7 @@ static void place_vectors(radau_state *s, radau_scratch *w, size_t n)
                                          &w->error, &w->defect, &w->scale};
     for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
     double **blocks[STAGE_BLOCKS] = {&w->Z, &w->R, &w->V, &w->predicted};
+    for (int i = 0; i < RADAU_PAST; i++) blocks[STAGE_BLOCKS - RADAU_PAST + i] = &w->past[i];
     for (int i = 0; i < STAGE_BLOCKS; i++, at += MOST_STAGES * n) *blocks[i] = at;
 }
 
@@ -77,28 +83,6 @@ static void radau13_start(void *state, void *scratch, const method_context *ctx,
     start_between(state, scratch, ctx, at, 7, 7);
 }
 
-/* Y_i = sum_j M_ij X_j, M with `rows` rows and a constant number of columns */
-__attribute__((always_inline)) static inline void
-combine_columns(int rows, int columns, int n, const double *M, const double *restrict X, double *Y)
-{
-    for (int i = 0; i < rows; i++, M += columns, Y += n)
-        for (int j = 0; j < n; j++) {
-            double sum = 0.0;
-            for (int k = 0; k < columns; k++) sum += M[k] * X[k * n + j];
-            Y[j] = sum;
-        }
-}
-
-static void combine(int rows, int columns, int n, const double *M, const double *X, double *Y)
-{
-    switch (columns) {
-    case 1: combine_columns(rows, 1, n, M, X, Y); break;
-    case 3: combine_columns(rows, 3, n, M, X, Y); break;
-    case 5: combine_columns(rows, 5, n, M, X, Y); break;
-    default: combine_columns(rows, 7, n, M, X, Y); break;
-    }
-}
-
 /* Stages on the polynomial of the last step; on a first step on the tangent, since its size follows
  * y', and 0 if that failed. */
 static void predict(const radau_state *s, radau_scratch *w, int n)
@@ -117,7 +101,7 @@ static void predict(const radau_state *s, radau_scratch *w, int n)
         w->from = s->m;
         w->to = w->m;
     }
-    combine(w->m->stages, s->m->stages, n, w->E, s->Z, w->Z);
+    radau_combine(w->m->stages, s->m->stages, n, 1.0, w->E, s->Z, w->Z);
 }
 
 /* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h */
@@ -128,12 +112,8 @@ static void finish_stages(const radau_state *s, radau_scratch *w, int n)
     const double *row = w->m->inverse + (stages - 1) * stages, *left = w->m->left;
     const double r = 1.0 / w->h;
     for (int j = 0; j < n; j++) w->y[j] = s->y[j] + last[j];
-    combine(1, stages, n, row, w->Z, w->yp);
-    combine(1, stages, n, left, w->Z, w->slope);
-    for (int j = 0; j < n; j++) {
-        w->yp[j] *= r;
-        w->slope[j] *= r;
-    }
+    radau_combine(1, stages, n, r, row, w->Z, w->yp);
+    radau_combine(1, stages, n, r, left, w->Z, w->slope);
 }
 
 /* Index-2 and index-3 variables are tested with h and h^2 before them [HLR89 7], which the Newton
@@ -200,7 +180,7 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     }
     result->error = error;
     result->error_constant = factor;
-    combine(1, w->m->stages, ctx->n, w->m->lagrange, w->Z, w->point);
+    radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
     w->leading = norm_of(ctx->norm, w->point, w->scale);
 }
 
@@ -348,7 +328,7 @@ static void radau_interpolate(const void *state, const method_context *ctx, doub
     double h = s->t - s->t_old, x = (t - s->t_old) / h, weight[MOST_STAGES];
     collocation_weights(s->m, x, derivative, weight);
     for (int i = 0; derivative && i < s->m->stages; i++) weight[i] /= h;
-    combine(1, s->m->stages, n, weight, s->Z, y);
+    radau_combine(1, s->m->stages, n, 1.0, weight, s->Z, y);
     if (!derivative) vector_axpy(n, 1.0, s->y_old, y);
     if (ctx->smooth) smooth_correction(s, n, x, derivative, y);
 }

@@ -8,6 +8,9 @@
 #include "method/collocation.h"
 #include "method/method.h"
 
+/* Corrections kept for Broyden's updates. */
+enum { RADAU_PAST = 3 };
+
 /* What survives between steps. */
 typedef struct radau_state {
     double t, t_old;        /* the last step */
@@ -45,10 +48,15 @@ typedef struct radau_scratch {
     int factor_stages;   /* and this many stages */
     double last_factor;  /* next_factor and error of this attempt */
     double last_error;
+    bool distrusted;              /* the prediction has proved no use */
     bool ahead;                   /* partial derivatives are those of a predicted point */
     bool fresh;                   /* and they were evaluated since the last accepted step */
     double *Z, *R, *V;            /* stages: solution, residuals and corrections, work */
+    double *D;                    /* stages: the last correction */
     double *predicted;            /* stages before Newton */
+    double *past[RADAU_PAST];     /* corrections of this iteration, for Broyden's updates; */
+    double past_size[RADAU_PAST]; /* their squares, */
+    int past_count;               /* and number */
     double *point;                /* y of a stage */
     double *y, *yp;               /* candidate */
     double *slope;                /* q'(0) / h */
@@ -78,7 +86,14 @@ int radau_stages_now(const radau_state *s, const radau_scratch *w);
 bool radau_jacobian_worn(const radau_scratch *w);
 int radau_max_iterations(int stages);
 
-/* Y_i = a sum_j M_ij X_j for s x s matrices by rows and stages of n values; X and Y apart. */
+/* radau_kernels.c: Y_i = a sum_k M_ik X_k for a matrix by rows (1, 3, 5 or 7 columns) and stages of
+ * n values; X and Y apart. The second has a square matrix. */
+void radau_combine(int rows, int columns, int n, double a, const double *M, const double *X,
+                   double *Y);
 void radau_transform(int s, int n, double a, const double *M, const double *X, double *Y);
+/* Z += D; returns sum ||D_i||^2 n in the norm of the iteration, and sum <X_i, Y_i> in its weights
+ */
+double radau_correct(const error_norm *norm, int s, const double *D, double *Z);
+double radau_product(const error_norm *norm, int s, const double *X, const double *Y);
 
 #endif
