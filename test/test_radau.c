@@ -418,13 +418,13 @@ static void pendulum(void **state)
 }
 
 /* Van der Pol as y1' = y2, y2' = mu ((1 - y1^2) y2 - y1), and its limit 0 = (1 - y1^2) y2 - y1 */
-static double stiffness;
+static double mu_of_van_der_pol;
 
 static int vanderpol_f(double t, const double *y, const double *yp, double *f, void *user)
 {
     (void)t, (void)user;
     f[0] = yp[0] - y[1];
-    f[1] = yp[1] / stiffness - ((1.0 - y[0] * y[0]) * y[1] - y[0]);
+    f[1] = yp[1] / mu_of_van_der_pol - ((1.0 - y[0] * y[0]) * y[1] - y[0]);
     return 0;
 }
 
@@ -446,7 +446,7 @@ static void van_der_pol(void **state)
     m.y0 = y0;
     m.yp0 = yp0;
     m.reference = reference;
-    stiffness = 1e6;
+    mu_of_van_der_pol = 1e6;
     for (int k = 3; k <= 11; k++) {
         double e = weighted_error(&m, "radau", pow(10.0, -k), NULL);
         if (!(e <= 30.0)) fail_msg("rtol = 1e-%d: error %.3g tolerances", k, e);
@@ -475,7 +475,7 @@ static void van_der_pol_limit(void **state)
         if (!(e <= 30.0)) fail_msg("limit at rtol = 1e-%d: error %.3g tolerances", k, e);
     }
     m.form.f = vanderpol_f;
-    stiffness = 1e9;
+    mu_of_van_der_pol = 1e9;
     for (int k = 3; k <= 7; k++)
         assert_true(weighted_error(&m, "radau", pow(10.0, -k), NULL) < 30.0);
 }
