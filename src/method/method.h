@@ -17,6 +17,7 @@ typedef struct method_context {
     dae_error_test error_test;  /* resolved: ALL, DIFFERENTIAL or FILTERED */
     dae_projection projection;  /* AUTO: the method's own choice */
     bool look_at_stability;     /* explicit methods: fill attempt.stability */
+    bool fixed_steps;           /* every attempt that can be computed is accepted */
     bool smooth;                /* keep what a continuously differentiable interpolant needs */
     void *cache;                /* the method's own matrices: what cache_new made; not state */
 } method_context;
@@ -89,6 +90,7 @@ typedef struct method {
 } method;
 
 extern const method method_bdf;
+extern const method method_liex, method_midex;
 extern const method method_radau, method_radau5, method_radau9, method_radau13;
 
 attempt_status attempt_from_newton(newton_status status); /* Newton's failures, in bdf.c */

@@ -18,6 +18,8 @@ static const method *const methods[] = {
     &method_rodasp,
     &method_rodas4p2,
     &method_rodas3,
+    &method_liex,
+    &method_midex,
     &method_hem3,
     &method_hem4,
     &method_hem5,

@@ -131,6 +131,13 @@ static void count_rejection(dae_stats *stats, const attempt *a)
     }
 }
 
+/* The highest order that method and options allow. */
+static int most_order(const dae_solver *s)
+{
+    int most = s->method->max_order, asked = s->options.max_order;
+    return asked > 0 && asked < most ? asked : most;
+}
+
 /* Start the method where the solver is poised, towards tend. */
 static void start_method(dae_solver *s, double tend)
 {
@@ -144,10 +151,11 @@ static void start_method(dae_solver *s, double tend)
                       .past_y = s->past_y};
     int order = s->history > 1 ? s->history - 1 : 1;
     if (s->options.max_order > 0 && order > s->options.max_order) order = s->options.max_order;
+    s->context.fixed_steps = s->options.fixed_step > 0.0;
     s->method->start(s->state, s->scratch, &s->context, &at);
     s->cache_used = true;
     if (s->method->fixed_order)
-        control_start_one_step(&s->control, h, s->method->max_order, &s->options);
+        control_start_one_step(&s->control, h, most_order(s), &s->options);
     else
         control_start(&s->control, h, order, &s->options, s->method->max_order);
     if (newton_matrix_is_cheap(&s->newton)) s->control.least_growth = 1.3;
