@@ -29,8 +29,7 @@ static void figure_3_has_its_slopes(void **state)
     static const double slope[] = {0.9812, 1.9838, 2.9828, 4.0044};
     for (int k = 0; k < 4; k++) {
         double p = log10(growth_error(classics[k], 10) / growth_error(classics[k], 1000)) / 2;
-        /* 1000 steps of order 4 end at 2e-14, where rounding decides on the second digit */
-        assert_true(fabs(p - slope[k]) < (k < 3 ? 1e-4 : 0.15));
+        assert_true(fabs(p - slope[k]) < 1e-4);
     }
 }
 
@@ -213,24 +212,42 @@ static void the_modified_pendulum_is_reproduced(void **state)
     assert_true(fabs(log2(error[0] / error[1]) - 3) < 0.1);
 }
 
+/* Steps and error of one run */
+static double akzo_error(double eps0, double beta, long *steps)
+{
+    runner r;
+    herk_config c = {.table = &tableau_hem4,
+                     .faithful = true,
+                     .newton_tolerance = fmin(1e-7, eps0),
+                     .beta = beta};
+    runner_open(&r, &method_herk_faithful, &akzo, 0, eps0, &c);
+    runner_start(&r, 0, akzo_start, 0.01);
+    run_thesis(&r, 180, 0.01, NULL, NULL);
+    double error = distance(6, r.x, akzo_end);
+    *steps = r.accepted + 1;
+    runner_close(&r);
+    return error;
+}
+
+/* Stability limits the steps. The error at the end is that of the second component alone, and where
+ * the last steps happen to fall decides on it: beta = 0.78 changed by up to 2e-4 moves it by two
+ * powers of ten. What others found lies among these values. */
 static void akzo_nobel_is_reproduced(void **state)
 {
     (void)state;
     static const long steps[] = {143, 161, 198, 268, 403};
+    static const double errors[] = {2.7e-7, 2.1e-7, 3.2e-9, 8.1e-10, 1.2e-10};
     for (int k = 0; k < 5; k++) {
-        runner r;
-        double eps0 = pow(10, -6 - k);
-        herk_config c = {.table = &tableau_hem4,
-                         .faithful = true,
-                         .newton_tolerance = fmin(1e-7, eps0),
-                         .beta = 0.78};
-        runner_open(&r, &method_herk_faithful, &akzo, 0, eps0, &c);
-        runner_start(&r, 0, akzo_start, 0.01);
-        run_thesis(&r, 180, 0.01, NULL, NULL);
-        assert_true(labs(r.accepted + 1 - steps[k]) <= 4);
-        /* steps at the limit of stability: rounding decides on the error within a power of ten */
-        assert_true(distance(6, r.x, akzo_end) < 10 * eps0);
-        runner_close(&r);
+        double eps0 = pow(10, -6 - k), least = INFINITY, most = 0;
+        long count;
+        assert_true(akzo_error(eps0, 0.78, &count) < 10 * eps0);
+        assert_true(labs(count - steps[k]) <= 4);
+        for (int i = -20; i <= 20; i++) {
+            double error = akzo_error(eps0, 0.78 + 1e-5 * i, &count);
+            least = fmin(least, error);
+            most = fmax(most, error);
+        }
+        assert_true(least <= 1.2 * errors[k] && most >= errors[k]);
     }
 }
 

@@ -30,9 +30,10 @@ static double node_at(const herk_work *w, int k)
 void herk_combine(int n, const double *x0, double h, int count, const double *a, const double *K,
                   double *x)
 {
-    vector_copy(n, x0, x);
+    vector_zero(n, x); /* the increment first: x0, which is larger, is rounded once */
     for (int j = 0; j < count; j++)
         if (a[j] != 0.0) vector_axpy(n, h * a[j], K + (size_t)j * (size_t)n, x);
+    for (int i = 0; i < n; i++) x[i] += x0[i];
 }
 
 /* H and H' of component j at theta */
