@@ -55,7 +55,7 @@ static void midex_cache_free(void *cache)
 {
     midex_cache *c = cache;
     if (!c) return;
-    mechanical_free(&c->system);
+    mechanism_free(&c->system);
     dae_free(c->memory);
     dae_free(c);
 }
@@ -81,7 +81,7 @@ static bool take_memory(midex_cache *c, size_t n)
 static void *midex_cache_new(const method_context *ctx)
 {
     midex_cache *c = DAE_NEW(midex_cache);
-    if (c && mechanical_new(&c->system, ctx) && take_memory(c, (size_t)ctx->n)) return c;
+    if (c && mechanism_new(&c->system, ctx) && take_memory(c, (size_t)ctx->n)) return c;
     midex_cache_free(c);
     return NULL;
 }
@@ -90,26 +90,26 @@ static void *midex_cache_new(const method_context *ctx)
 
 /* next = (q + h v_at, v_next): M(at)(v_next - v) = h f(at) - G(at)'mu, G(next) v_next + g_t = 0,
  * where (q, v) = from */
-static mechanical_failure small_step(mechanical *c, double t_at, double t_next, double h,
-                                     const double *at, const double *from, double *next)
+static mechanism_failure small_step(mechanism *c, double t_at, double t_next, double h,
+                                    const double *at, const double *from, double *next)
 {
     const int nq = c->form->nq, nl = c->form->nl;
-    mechanical_failure failure = mechanical_evaluate(c, t_at, at, NULL, NULL);
+    mechanism_failure failure = mechanism_evaluate(c, t_at, at, NULL, NULL);
     if (failure.status) return failure;
     for (int i = 0; i < nq; i++) {
         next[i] = from[i] + h * at[nq + i];
         next[nq + i] = from[nq + i];
     }
-    failure = mechanical_gradient(c, t_next, next, 1);
-    if (!failure.status) failure = mechanical_factor(c, c->G[0], c->G[1]);
+    failure = mechanism_gradient(c, t_next, next, 1);
+    if (!failure.status) failure = mechanism_factor(c, c->G[0], c->G[1]);
     if (failure.status) return failure;
     vector_copy(nl, c->rate, c->r);
-    mechanical_add_product(c, c->G[1], next + nq, c->r);
+    mechanism_add_product(c, c->G[1], next + nq, c->r);
     for (int i = 0; i < nl; i++) c->r[i] = -c->r[i];
     for (int i = 0; i < nq; i++) c->dx[i] = h * c->force[i];
     saddle_solve_x(c->saddle, c->dx, c->r);
     for (int i = 0; i < nq; i++) next[nq + i] += c->dx[i];
-    return vector_finite(2 * nq, next) ? mechanical_ok() : mechanical_evaluation(EVAL_RETRY);
+    return vector_finite(2 * nq, next) ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
 }
 
 static attempt_status compute_row(void *context, int row, double *result)
@@ -136,12 +136,12 @@ static double error_size(void *context, const double *error)
     const midex_cache *c = context;
     const error_norm *norm = c->ctx->norm;
     vector_zero(norm->n, c->full);
-    for (int i = 0; i < c->tableau.n; i++) c->full[mechanical_place(&c->system, i)] = error[i];
+    for (int i = 0; i < c->tableau.n; i++) c->full[mechanism_place(&c->system, i)] = error[i];
     return norm_of(norm, c->full, norm->tested);
 }
 
-mechanical_failure midex_extrapolate(const method_context *ctx, double t, double h, const double *x,
-                                     int target, bool all)
+mechanism_failure midex_extrapolate(const method_context *ctx, double t, double h, const double *x,
+                                    int target, bool all)
 {
     midex_cache *c = ctx->cache;
     extrapolation *e = &c->tableau;
@@ -150,7 +150,7 @@ mechanical_failure midex_extrapolate(const method_context *ctx, double t, double
     c->t = t + h;
     c->h = h;
     c->x0 = x;
-    c->failure = mechanical_ok();
+    c->failure = mechanism_ok();
     e->rule = &RULE;
     e->n = 2 * c->system.form->nq;
     e->error = c->error;
@@ -162,10 +162,10 @@ mechanical_failure midex_extrapolate(const method_context *ctx, double t, double
     return c->failure;
 }
 
-mechanical_failure midex_finish(midex_cache *c, double *x, double *k, double *lambda)
+mechanism_failure midex_finish(midex_cache *c, double *x, double *k, double *lambda)
 {
     vector_copy(c->tableau.n, c->tableau.T[c->tableau.row], x);
-    return mechanical_finish(&c->system, c->ctx, c->t, x, k, lambda);
+    return mechanism_finish(&c->system, c->ctx, c->t, x, k, lambda);
 }
 
 /* ---- the method ---- */
@@ -176,7 +176,7 @@ static void midex_start(void *state, void *scratch, const method_context *ctx,
     midex_state *s = state;
     midex_scratch *w = scratch;
     midex_cache *c = ctx->cache;
-    mechanical *m = &c->system;
+    mechanism *m = &c->system;
     memset(s, 0, sizeof *s);
     memset(w, 0, sizeof *w);
     place_vectors(s, w, (size_t)ctx->n);
@@ -185,11 +185,11 @@ static void midex_start(void *state, void *scratch, const method_context *ctx,
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
     c->inner_step = -1;
     const int n = 2 * m->form->nq;
-    for (int i = 0; i < n; i++) s->x[i] = at->y[mechanical_place(m, i)];
-    s->failure = mechanical_restart(m);
-    if (!s->failure.status) s->failure = mechanical_evaluate(m, s->t, s->x, m->rate, m->curvature);
-    if (!s->failure.status) s->failure = mechanical_factor(m, m->G[0], m->G[0]);
-    if (!s->failure.status) s->failure = mechanical_slope(m, s->x, s->k, s->lambda);
+    for (int i = 0; i < n; i++) s->x[i] = at->y[mechanism_place(m, i)];
+    s->failure = mechanism_restart(m);
+    if (!s->failure.status) s->failure = mechanism_evaluate(m, s->t, s->x, m->rate, m->curvature);
+    if (!s->failure.status) s->failure = mechanism_factor(m, m->G[0], m->G[0]);
+    if (!s->failure.status) s->failure = mechanism_slope(m, s->x, s->k, s->lambda);
     vector_copy(n, s->x, s->x_old);
     vector_copy(n, s->k, s->k_old);
     vector_copy(m->form->nl, s->lambda, s->lambda_old);
@@ -198,15 +198,15 @@ static void midex_start(void *state, void *scratch, const method_context *ctx,
 /* y and y' of the end as the driver sees them: y' of multipliers is their mean slope. */
 static void assemble(const midex_state *s, midex_scratch *w, const midex_cache *c)
 {
-    const mechanical *m = &c->system;
-    mechanical_scatter(m, w->end, w->lambda, w->y);
-    mechanical_scatter(m, w->k, w->lambda, w->yp);
+    const mechanism *m = &c->system;
+    mechanism_scatter(m, w->end, w->lambda, w->y);
+    mechanism_scatter(m, w->k, w->lambda, w->yp);
     for (int i = 0; i < m->form->nl; i++)
-        w->yp[mechanical_multiplier(m, i)] = (w->lambda[i] - s->lambda[i]) / c->h;
+        w->yp[mechanism_multiplier(m, i)] = (w->lambda[i] - s->lambda[i]) / c->h;
 }
 
 /* After an attempt that ended as `failure` says. */
-static void propose(const midex_cache *c, midex_scratch *w, mechanical_failure failure, int most,
+static void propose(const midex_cache *c, midex_scratch *w, mechanism_failure failure, int most,
                     attempt *result)
 {
     const extrapolation *e = &c->tableau;
@@ -245,7 +245,7 @@ static void midex_attempt(const void *state, void *scratch, const method_context
                         .terms = {NAN, NAN, NAN, NAN},
                         .variable = -1,
                         .constraint = -1};
-    mechanical_failure failure = s->failure;
+    mechanism_failure failure = s->failure;
     if (!failure.status)
         failure = midex_extrapolate(ctx, s->t, h, s->x, w->target, ctx->fixed_steps);
     bool passed = !failure.status && (ctx->fixed_steps || extrapolation_passed(&c->tableau));

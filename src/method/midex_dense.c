@@ -84,12 +84,12 @@ static void dense_x(const midex_state *s, const midex_cache *c, double x, int de
 /* lambda at t_old + x h from the accelerations there; on the straight line where that fails. */
 static void inner_multipliers(const midex_state *s, midex_cache *c, double x, double *lambda)
 {
-    mechanical *m = &c->system;
+    mechanism *m = &c->system;
     dense_x(s, c, x, 0, c->inner_x);
-    mechanical_failure failure =
-        mechanical_evaluate(m, s->t_old + x * (s->t - s->t_old), c->inner_x, NULL, m->curvature);
-    if (!failure.status) failure = mechanical_factor(m, m->G[0], m->G[0]);
-    if (!failure.status) failure = mechanical_slope(m, c->inner_x, c->inner_k, lambda);
+    mechanism_failure failure =
+        mechanism_evaluate(m, s->t_old + x * (s->t - s->t_old), c->inner_x, NULL, m->curvature);
+    if (!failure.status) failure = mechanism_factor(m, m->G[0], m->G[0]);
+    if (!failure.status) failure = mechanism_slope(m, c->inner_x, c->inner_k, lambda);
     for (int i = 0; failure.status && i < m->form->nl; i++)
         lambda[i] = (1.0 - x) * s->lambda_old[i] + x * s->lambda[i];
 }
@@ -101,7 +101,7 @@ static void look_inside(const midex_state *s, const method_context *ctx)
     if (c->inner_step == s->step) return;
     const size_t nl = (size_t)c->system.form->nl;
     double half = 0.5 * (s->t - s->t_old), *middle = c->inner_lambda + nl;
-    mechanical_failure failure = midex_extrapolate(ctx, s->t_old, half, s->x_old, s->row, true);
+    mechanism_failure failure = midex_extrapolate(ctx, s->t_old, half, s->x_old, s->row, true);
     if (!failure.status) failure = midex_finish(c, c->inner_x, c->inner_k, middle);
     c->middle_known = !failure.status;
     make_coefficients(s, c);
@@ -130,18 +130,18 @@ static void interpolate_inside(const midex_state *s, const method_context *ctx, 
                                int derivative, double *y)
 {
     midex_cache *c = ctx->cache;
-    const mechanical *m = &c->system;
+    const mechanism *m = &c->system;
     const int nl = m->form->nl;
     double h = s->t - s->t_old, x = (t - s->t_old) / h, weight[5];
     look_inside(s, ctx);
     dense_x(s, c, x, derivative, c->inner_x);
     quarter_weights(x, derivative, weight);
-    for (int i = 0; i < 2 * m->form->nq; i++) y[mechanical_place(m, i)] = c->inner_x[i];
+    for (int i = 0; i < 2 * m->form->nq; i++) y[mechanism_place(m, i)] = c->inner_x[i];
     for (int i = 0; i < nl; i++) {
         double sum = weight[0] * s->lambda_old[i] + weight[4] * s->lambda[i];
         for (int p = 0; p < 3; p++)
             sum += weight[p + 1] * c->inner_lambda[(size_t)p * (size_t)nl + (size_t)i];
-        y[mechanical_multiplier(m, i)] = derivative ? sum / h : sum;
+        y[mechanism_multiplier(m, i)] = derivative ? sum / h : sum;
     }
 }
 
@@ -150,13 +150,13 @@ void midex_interpolate(const void *state, const method_context *ctx, double t, i
 {
     const midex_state *s = state;
     const midex_cache *c = ctx->cache;
-    const mechanical *m = &c->system;
+    const mechanism *m = &c->system;
     if (s->stepped && t != s->t) {
         interpolate_inside(s, ctx, t, derivative, y);
         return;
     }
-    mechanical_scatter(m, derivative ? s->k : s->x, s->lambda, y);
+    mechanism_scatter(m, derivative ? s->k : s->x, s->lambda, y);
     double h = s->t - s->t_old;
     for (int i = 0; derivative && i < m->form->nl; i++)
-        y[mechanical_multiplier(m, i)] = s->stepped ? (s->lambda[i] - s->lambda_old[i]) / h : 0.0;
+        y[mechanism_multiplier(m, i)] = s->stepped ? (s->lambda[i] - s->lambda_old[i]) / h : 0.0;
 }

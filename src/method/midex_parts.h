@@ -3,31 +3,31 @@
 #define DAE_METHOD_MIDEX_PARTS_H
 
 #include "method/extrapolation.h"
-#include "method/mechanical.h"
+#include "method/mechanism.h"
 
 enum { MIDEX_DEGREE = 8 }; /* of the dense output for q */
 
 /* What survives between steps: x = (q, v), its slope, and lambda at both ends of the last step. */
 typedef struct midex_state {
     double t, t_old;
-    int target;                 /* row to aim at */
-    int row;                    /* that gave the last step */
-    long step;                  /* counts starts and accepted steps: what caches belong to */
-    bool stepped;               /* since the start */
-    mechanical_failure failure; /* of the start */
+    int target;                /* row to aim at */
+    int row;                   /* that gave the last step */
+    long step;                 /* counts starts and accepted steps: what caches belong to */
+    bool stepped;              /* since the start */
+    mechanism_failure failure; /* of the start */
     double *x, *k, *lambda, *x_old, *k_old, *lambda_old;
 } midex_state;
 
 /* Matrices and work, outside state. */
 typedef struct midex_cache {
-    mechanical system;
+    mechanism system;
     double *memory; /* behind all vectors; owned */
     /* the basic step at work: from (t0, x0) to t = t0 + h */
     extrapolation tableau;
     const method_context *ctx;
     double t0, t, h;
     const double *x0;
-    mechanical_failure failure;
+    mechanism_failure failure;
     double *x, *before, *after; /* three successive points of a row */
     double *result, *error, *full;
     /* dense output of step `inner_step`: coefficients of q; lambda at 1/4, 1/2, 3/4 */
@@ -38,10 +38,10 @@ typedef struct midex_cache {
 
 /* midex.c: the rows up to `target` of a basic step h from (t, x); `all`: without a test of the
  * error. The tableau is in the cache afterwards. */
-mechanical_failure midex_extrapolate(const method_context *ctx, double t, double h, const double *x,
-                                     int target, bool all);
+mechanism_failure midex_extrapolate(const method_context *ctx, double t, double h, const double *x,
+                                    int target, bool all);
 /* x = the last extrapolated value, moved onto the constraints, with k and lambda */
-mechanical_failure midex_finish(midex_cache *c, double *x, double *k, double *lambda);
+mechanism_failure midex_finish(midex_cache *c, double *x, double *k, double *lambda);
 
 /* midex_dense.c */
 void midex_interpolate(const void *state, const method_context *ctx, double t, int derivative,

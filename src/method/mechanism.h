@@ -1,70 +1,70 @@
 /* What methods on M(t,q) v' = f(t,q,v) - G(t,q)'lambda, 0 = g(t,q) share: matrices and factors,
  * accelerations, and projections onto the constraints of positions and velocities. x = (q, v). */
-#ifndef DAE_METHOD_MECHANICAL_H
-#define DAE_METHOD_MECHANICAL_H
+#ifndef DAE_METHOD_MECHANISM_H
+#define DAE_METHOD_MECHANISM_H
 
 #include "linalg/saddle.h"
 #include "method/method.h"
 
 /* How something ended; status 0: well. */
-typedef struct mechanical_failure {
+typedef struct mechanism_failure {
     attempt_status status;
     const char *reason; /* static, or NULL */
     int constraint;     /* row of g, or -1 */
-} mechanical_failure;
+} mechanism_failure;
 
 /* Matrices and work, part of a method's cache. */
-typedef struct mechanical {
+typedef struct mechanism {
     const mechanical_form *form;
     const int *q_place, *v_place, *lambda_place; /* among the unknowns; NULL: in order */
     saddle *saddle;
     bool mass_known;                                      /* a constant M is in the factors */
     bool diagonal;                                        /* M is, as far as the factors know */
     double *M, *G[2], *force, *rate, *curvature, *r, *dx; /* of one allocation, M's */
-} mechanical;
+} mechanism;
 
-bool mechanical_new(mechanical *c, const method_context *ctx); /* false: memory; free it */
-void mechanical_free(mechanical *c);                           /* leaves it zeroed */
+bool mechanism_new(mechanism *c, const method_context *ctx); /* false: memory; free it */
+void mechanism_free(mechanism *c);                           /* leaves it zeroed */
 /* Before the first evaluation of a start: M may have been found diagonal meanwhile. */
-mechanical_failure mechanical_restart(mechanical *c);
+mechanism_failure mechanism_restart(mechanism *c);
 
-mechanical_failure mechanical_ok(void);
-mechanical_failure mechanical_evaluation(eval_status status);
+mechanism_failure mechanism_ok(void);
+mechanism_failure mechanism_evaluation(eval_status status);
 
 /* Place of component i of x, and of multiplier i, among the n unknowns. */
-int mechanical_place(const mechanical *c, int i);
-int mechanical_multiplier(const mechanical *c, int i);
+int mechanism_place(const mechanism *c, int i);
+int mechanism_multiplier(const mechanism *c, int i);
 
 /* M (unless it is constant and known), f and G[0], and g_t and the curvature (NULL: not) at (t, x)
  */
-mechanical_failure mechanical_evaluate(mechanical *c, double t, const double *x, double *rate,
-                                       double *curvature);
+mechanism_failure mechanism_evaluate(mechanism *c, double t, const double *x, double *rate,
+                                     double *curvature);
 /* G[which] and g_t at (t, q) */
-mechanical_failure mechanical_gradient(mechanical *c, double t, const double *x, int which);
+mechanism_failure mechanism_gradient(mechanism *c, double t, const double *x, int which);
 /* Factor [M B'; C 0] */
-mechanical_failure mechanical_factor(mechanical *c, const double *B, const double *C);
+mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *C);
 /* r += G v */
-void mechanical_add_product(const mechanical *c, const double *G, const double *v, double *r);
+void mechanism_add_product(const mechanism *c, const double *G, const double *v, double *r);
 
 /* k = (v, v') and lambda from the f and curvature last evaluated, by the factors at hand */
-mechanical_failure mechanical_slope(mechanical *c, const double *x, double *k, double *lambda);
+mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda);
 /* q := q + M^-1 B'mu with g(t, q) = 0, by simplified Newton with the factors at hand, to a small
  * part of the error weights */
-mechanical_failure mechanical_project_position(mechanical *c, const error_norm *norm, double t,
-                                               double *q);
+mechanism_failure mechanism_project_position(mechanism *c, const error_norm *norm, double t,
+                                             double *q);
 /* v := v + M^-1 G'mu with G v + rate = 0, by the factors at hand, which belong to that G */
-void mechanical_project_velocity(mechanical *c, const double *G, double *v);
+void mechanism_project_velocity(mechanism *c, const double *G, double *v);
 
 /* Whether ends of steps are moved onto 0 = g, and onto 0 = G v + g_t. AUTO: both. */
-bool mechanical_projects_position(const method_context *ctx);
-bool mechanical_projects_velocity(const method_context *ctx);
+bool mechanism_projects_position(const method_context *ctx);
+bool mechanism_projects_velocity(const method_context *ctx);
 
 /* (t, x) moved onto the constraints as the options say, with k = (v, v') and lambda there, from
  * factors near by. Corrections are of the size of the local error: f and the curvature are those
  * before that of v. */
-mechanical_failure mechanical_finish(mechanical *c, const method_context *ctx, double t, double *x,
-                                     double *k, double *lambda);
+mechanism_failure mechanism_finish(mechanism *c, const method_context *ctx, double t, double *x,
+                                   double *k, double *lambda);
 /* (y, y') as the driver sees them. */
-void mechanical_scatter(const mechanical *c, const double *x, const double *lambda, double *y);
+void mechanism_scatter(const mechanism *c, const double *x, const double *lambda, double *y);
 
 #endif

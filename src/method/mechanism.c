@@ -1,0 +1,226 @@
+#include "method/mechanism.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A correction of q below this part of the error weights ends the projection: what it leaves over
+ * is smaller by a factor O(h). */
+static const double POSITION_TOLERANCE = 0.1;
+enum { POSITION_ITERATIONS = 4 };
+
+static saddle *saddle_for(const mechanical_form *m)
+{
+    saddle_shape shape = {.n = m->nq,
+                          .m = m->nl,
+                          .M = {m->M_matrix.colptr, m->M_matrix.rowind},
+                          .C = {m->G_matrix.colptr, m->G_matrix.rowind},
+                          .transposed = true,
+                          .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
+    return saddle_new(&shape);
+}
+
+bool mechanism_new(mechanism *c, const method_context *ctx)
+{
+    const mechanical_form *m = ctx->forms->mechanical;
+    const form_places *places = &ctx->forms->mechanical_places;
+    size_t nq = (size_t)m->nq, nl = (size_t)m->nl, G = m->G_matrix.count;
+    *c = (mechanism){.form = m,
+                     .q_place = places->q,
+                     .v_place = places->v,
+                     .lambda_place = places->lambda,
+                     .diagonal = m->M_matrix.diagonal};
+    c->M = DAE_ARRAY(double, m->M_matrix.count + 2 * G + 2 * nq + 3 * nl);
+    c->saddle = saddle_for(m);
+    if (!c->M || !c->saddle) return false;
+    c->G[0] = c->M + m->M_matrix.count;
+    c->G[1] = c->G[0] + G;
+    c->force = c->G[1] + G;
+    c->dx = c->force + nq;
+    c->rate = c->dx + nq;
+    c->curvature = c->rate + nl;
+    c->r = c->curvature + nl;
+    return true;
+}
+
+void mechanism_free(mechanism *c)
+{
+    saddle_free(c->saddle);
+    dae_free(c->M);
+    *c = (mechanism){0};
+}
+
+mechanism_failure mechanism_restart(mechanism *c)
+{
+    c->mass_known = false;
+    if (c->diagonal == c->form->M_matrix.diagonal) return mechanism_ok();
+    saddle *other = saddle_for(c->form);
+    if (!other) return (mechanism_failure){.status = ATTEMPT_MEMORY, .constraint = -1};
+    saddle_free(c->saddle);
+    c->saddle = other;
+    c->diagonal = c->form->M_matrix.diagonal;
+    return mechanism_ok();
+}
+
+mechanism_failure mechanism_ok(void)
+{
+    return (mechanism_failure){.status = ATTEMPT_OK, .constraint = -1};
+}
+
+mechanism_failure mechanism_evaluation(eval_status status)
+{
+    attempt_status result = status == EVAL_OK     ? ATTEMPT_OK
+                            : status == EVAL_STOP ? ATTEMPT_STOP
+                                                  : ATTEMPT_EVALUATION;
+    return (mechanism_failure){.status = result, .constraint = -1};
+}
+
+int mechanism_place(const mechanism *c, int i)
+{
+    int nq = c->form->nq;
+    if (!c->q_place) return i;
+    return i < nq ? c->q_place[i] : c->v_place[i - nq];
+}
+
+int mechanism_multiplier(const mechanism *c, int i)
+{
+    return c->lambda_place ? c->lambda_place[i] : 2 * c->form->nq + i;
+}
+
+mechanism_failure mechanism_evaluate(mechanism *c, double t, const double *x, double *rate,
+                                     double *curvature)
+{
+    const mechanical_form *m = c->form;
+    bool keep = m->M_matrix.constant && c->mass_known;
+    return mechanism_evaluation(m->evaluate(m->context, t, x, x + m->nq, keep ? NULL : c->M,
+                                            c->force, c->G[0], rate, curvature));
+}
+
+mechanism_failure mechanism_gradient(mechanism *c, double t, const double *x, int which)
+{
+    const mechanical_form *m = c->form;
+    return mechanism_evaluation(
+        m->evaluate(m->context, t, x, x + m->nq, NULL, NULL, c->G[which], c->rate, NULL));
+}
+
+mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *C)
+{
+    bool keep = c->form->M_matrix.constant && c->mass_known;
+    saddle_status status = saddle_factor(c->saddle, keep ? NULL : c->M, B, C);
+    c->mass_known = c->mass_known || status == SADDLE_OK;
+    switch (status) {
+    case SADDLE_OK: return mechanism_ok();
+    case SADDLE_NOT_FINITE: return mechanism_evaluation(EVAL_RETRY);
+    case SADDLE_DEPENDENT:
+        return (mechanism_failure){ATTEMPT_SINGULAR,
+                                   "This constraint depends on those before it: G has not full "
+                                   "rank. Leave out redundant constraints",
+                                   saddle_row(c->saddle)};
+    case SADDLE_SINGULAR:
+        return (mechanism_failure){ATTEMPT_SINGULAR,
+                                   "The mass matrix is singular for motions that the constraints "
+                                   "allow: some variable has neither mass nor constraint",
+                                   -1};
+    case SADDLE_MEMORY: break;
+    }
+    return (mechanism_failure){.status = ATTEMPT_MEMORY, .constraint = -1};
+}
+
+void mechanism_add_product(const mechanism *c, const double *values, const double *v, double *r)
+{
+    const form_matrix *G = &c->form->G_matrix;
+    for (int j = 0; j < G->columns; j++) {
+        if (!G->colptr) {
+            vector_axpy(G->rows, v[j], values + (size_t)j * (size_t)G->rows, r);
+            continue;
+        }
+        for (int k = G->colptr[j]; k < G->colptr[j + 1]; k++) r[G->rowind[k]] += values[k] * v[j];
+    }
+}
+
+mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda)
+{
+    const mechanical_form *m = c->form;
+    const int nq = m->nq;
+    vector_copy(nq, x + nq, k);
+    vector_copy(nq, c->force, k + nq);
+    for (int i = 0; i < m->nl; i++) lambda[i] = -c->curvature[i];
+    saddle_solve(c->saddle, k + nq, lambda);
+    bool finite = vector_finite(nq, k + nq) && vector_finite(m->nl, lambda);
+    return finite ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
+}
+
+/* sqrt of the mean of (dq_i / weight of q_i)^2 */
+static double position_norm(const mechanism *c, const error_norm *norm, const double *dq)
+{
+    double sum = 0.0;
+    for (int i = 0; i < c->form->nq; i++) {
+        double scaled = dq[i] * norm->scale[mechanism_place(c, i)];
+        sum += scaled * scaled;
+    }
+    return sqrt(sum / c->form->nq);
+}
+
+mechanism_failure mechanism_project_position(mechanism *c, const error_norm *norm, double t,
+                                             double *q)
+{
+    const mechanical_form *m = c->form;
+    double last = INFINITY;
+    for (int k = 0; k < POSITION_ITERATIONS; k++) {
+        eval_status status = m->g(m->context, t, q, c->r);
+        if (status != EVAL_OK) return mechanism_evaluation(status);
+        for (int i = 0; i < m->nl; i++) c->r[i] = -c->r[i];
+        vector_zero(m->nq, c->dx);
+        saddle_solve_x(c->saddle, c->dx, c->r);
+        double size = position_norm(c, norm, c->dx);
+        if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
+        if (size > last) break; /* round-off, or hopeless */
+        for (int i = 0; i < m->nq; i++) q[i] += c->dx[i];
+        if (size <= POSITION_TOLERANCE) return mechanism_ok();
+        last = size;
+    }
+    return last <= 1.0 ? mechanism_ok()
+                       : (mechanism_failure){ATTEMPT_CONVERGENCE,
+                                             "The position constraints could not be met", -1};
+}
+
+void mechanism_project_velocity(mechanism *c, const double *G, double *v)
+{
+    const mechanical_form *m = c->form;
+    vector_copy(m->nl, c->rate, c->r);
+    mechanism_add_product(c, G, v, c->r);
+    for (int i = 0; i < m->nl; i++) c->r[i] = -c->r[i];
+    vector_zero(m->nq, c->dx);
+    saddle_solve_x(c->saddle, c->dx, c->r);
+    for (int i = 0; i < m->nq; i++) v[i] += c->dx[i];
+}
+
+bool mechanism_projects_position(const method_context *ctx)
+{
+    return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_VELOCITY;
+}
+
+bool mechanism_projects_velocity(const method_context *ctx)
+{
+    return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_POSITION;
+}
+
+mechanism_failure mechanism_finish(mechanism *c, const method_context *ctx, double t, double *x,
+                                   double *k, double *lambda)
+{
+    mechanism_failure failure = mechanism_ok();
+    if (mechanism_projects_position(ctx)) failure = mechanism_project_position(c, ctx->norm, t, x);
+    if (!failure.status) failure = mechanism_evaluate(c, t, x, c->rate, c->curvature);
+    if (!failure.status) failure = mechanism_factor(c, c->G[0], c->G[0]);
+    if (failure.status) return failure;
+    if (mechanism_projects_velocity(ctx)) mechanism_project_velocity(c, c->G[0], x + c->form->nq);
+    return mechanism_slope(c, x, k, lambda);
+}
+
+void mechanism_scatter(const mechanism *c, const double *x, const double *lambda, double *y)
+{
+    for (int i = 0; i < 2 * c->form->nq; i++) y[mechanism_place(c, i)] = x[i];
+    for (int i = 0; i < c->form->nl; i++) y[mechanism_multiplier(c, i)] = lambda[i];
+}
