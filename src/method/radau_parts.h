@@ -35,6 +35,7 @@ typedef struct radau_scratch {
     int newton_failures; /* among them */
     int error_failures;  /* and those */
     int iterations;      /* of Newton's method in this attempt */
+    double kappa;        /* its tolerance */
     double first_size;   /* norm of the first correction */
     double theta;        /* its contraction; 0 if one iteration did */
     double eta;          /* theta / (1 - theta), the last one known */

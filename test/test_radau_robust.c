@@ -1,0 +1,198 @@
+/* Radau IIA on the stiff problems of the literature at every tolerance from 1e-3 to 1e-12: errors
+ * at the end stay within a factor of the tolerance, and no run fails, with the number of stages
+ * chosen by the method and with every fixed one. */
+#include "models.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { FIRST = 3, LAST = 12, FIXED = 3 };
+static const char *const fixed[FIXED] = {"radau5", "radau9", "radau13"};
+
+/* Largest error at tend over rtol |y| + atol; fails the test if the run does. */
+static double weighted_error(const model *m, const char *method, double rtol)
+{
+    const size_t n = (size_t)m->form.n;
+    double *atol = malloc(n * sizeof *atol), *y = malloc(n * sizeof *y), most = 0.0;
+    dae_problem *p;
+    dae_solver *s;
+    dae_options o = dae_options_default();
+    for (size_t i = 0; i < n; i++) atol[i] = rtol * (m->atol_factor ? m->atol_factor[i] : 1.0);
+    o.method = method;
+    o.rtol = rtol;
+    o.atol_by_variable = atol;
+    o.stop_time = m->tend;
+    o.max_steps = 0;
+    assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, m->t0, m->y0, m->yp0), DAE_OK);
+    if (dae_solver_run(s, m->tend, y, NULL) != DAE_OK)
+        fail_msg("%s with %s at rtol = %g: %s", m->name, method, rtol, dae_solver_diag(s)->text);
+    for (size_t i = 0; i < n; i++) {
+        double e = fabs(y[i] - m->reference[i]) / (rtol * fabs(m->reference[i]) + atol[i]);
+        most = isnan(e) ? INFINITY : fmax(most, e);
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+    free(atol);
+    free(y);
+    return most;
+}
+
+/* All tolerances; errors of `radau` within `factor` tolerances, those of fixed numbers of stages
+ * within `loose` from 1e-`first` on (0: they are not run). */
+static void check(const model *m, int first, double factor, double loose)
+{
+    for (int k = FIRST; k <= LAST; k++) {
+        const double rtol = pow(10.0, -k);
+        double e = weighted_error(m, "radau", rtol);
+        if (!(e <= factor)) fail_msg("%s at rtol = 1e-%d: error %.3g tolerances", m->name, k, e);
+        for (int j = 0; j < FIXED && k >= first && first > 0; j++) {
+            if (j == 0 && k > 9) continue; /* order 5 takes its time there */
+            e = weighted_error(m, fixed[j], rtol);
+            if (!(e <= loose))
+                fail_msg("%s with %s at rtol = 1e-%d: error %.3g", m->name, fixed[j], k, e);
+        }
+    }
+}
+
+static void check_named(const char *name, int first, double factor, double loose)
+{
+    model *m = model_new(name, 0);
+    assert_non_null(m);
+    assert_non_null(m->reference);
+    check(m, first, factor, loose);
+    model_free(m);
+}
+
+/* At looser tolerances the solution is below atol at the end, and 9 and 13 as fixed orders may
+ * leave the positive one, as they may. */
+static void robertson(void **state)
+{
+    (void)state;
+    check_named("robertson", 5, 30.0, 300.0);
+}
+
+static void hires(void **state)
+{
+    (void)state;
+    check_named("hires", FIRST, 600.0, 6000.0);
+}
+
+static void akzo(void **state)
+{
+    (void)state;
+    check_named("akzo", FIRST, 30.0, 300.0);
+}
+
+static void transamp(void **state)
+{
+    (void)state;
+    check_named("transamp", FIRST, 30.0, 300.0);
+}
+
+static void ringmod(void **state)
+{
+    (void)state;
+    check_named("ringmod", 0, 1000.0, 0.0);
+}
+
+/* y1' = y2, y2' = mu ((1 - y1^2) y2 - y1); the limit has 0 on the left */
+typedef struct van_der_pol {
+    double mu;
+    bool limit;
+} van_der_pol;
+
+static int vanderpol_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t;
+    const van_der_pol *v = user;
+    double g = (1.0 - y[0] * y[0]) * y[1] - y[0];
+    f[0] = yp[0] - y[1];
+    f[1] = v->limit ? g : yp[1] - v->mu * g;
+    return 0;
+}
+
+/* t = 2 for mu = 1e6: the value of the test set of Hairer and Wanner, after two jumps */
+static void vanderpol_jumps(void **state)
+{
+    (void)state;
+    van_der_pol v = {1e6, false};
+    double y0[2] = {2.0, 0.0}, yp0[2] = {0.0, -2e6};
+    double end[2] = {0.1706167732170483e1, -0.8928097010247975e0};
+    model m = {.name = "van der Pol, mu = 1e6", .tend = 2.0};
+    m.y0 = y0, m.yp0 = yp0, m.reference = end;
+    m.form = (dae_residual){.n = 2, .f = vanderpol_f, .user = &v};
+    check(&m, FIRST, 30.0, 300.0);
+}
+
+/* On the slow curve y2 = y1/(1 - y1^2) + eps phi(y1) + O(eps^2), eps = 1/mu, the time from y1 = 2
+ * is log(y/2) + 2 - y^2/2 - eps (I(y) - I(2)), I(y) = (log w - log|1 - w| + 2/(1 - w))/2, w = y^2,
+ * which gives y1 at t = 1/2, before the first jump; eps = 0 is the limit of index 1. */
+static double slow_integral(double y)
+{
+    double w = y * y;
+    return 0.5 * (log(w) - log(fabs(1.0 - w)) + 2.0 / (1.0 - w));
+}
+
+static void slow_solution(double eps, double t, double *y)
+{
+    double x = 1.6;
+    for (int k = 0; k < 60; k++) {
+        double g = log(x / 2.0) + 2.0 - 0.5 * x * x - eps * (slow_integral(x) - slow_integral(2.0));
+        x -= (g - t) / (1.0 / x - x);
+    }
+    double q = 1.0 - x * x;
+    y[0] = x;
+    y[1] = x / q + eps * x * (1.0 + x * x) / (q * q * q * q);
+}
+
+static void vanderpol_slow(void **state)
+{
+    (void)state;
+    van_der_pol v = {1e9, false};
+    double y0[2] = {2.0, -2.0 / 3.0}, yp0[2] = {-2.0 / 3.0, -10.0 / 27.0}, end[2];
+    model m = {.name = "van der Pol, mu = 1e9", .tend = 0.5};
+    m.y0 = y0, m.yp0 = yp0, m.reference = end;
+    m.form = (dae_residual){.n = 2, .f = vanderpol_f, .user = &v};
+    slow_solution(1e-9, 0.5, end);
+    check(&m, FIRST, 30.0, 300.0);
+    v.limit = true;
+    m.name = "van der Pol, limit";
+    slow_solution(0.0, 0.5, end);
+    check(&m, FIRST, 30.0, 300.0);
+}
+
+/* mu = 1e9 through both jumps: there y1 falls to -2 and rises to 2 but for mu^(-2/3), so that t = 2
+ * is 2 - 2 (3/2 - log 2) after the second one on the slow curve from 2. */
+static void vanderpol_relaxation(void **state)
+{
+    (void)state;
+    van_der_pol v = {1e9, false};
+    double y0[2] = {2.0, -2.0 / 3.0}, yp0[2] = {-2.0 / 3.0, -10.0 / 27.0}, end[2];
+    model m = {.name = "van der Pol, mu = 1e9, to t = 2", .tend = 2.0};
+    m.y0 = y0, m.yp0 = yp0, m.reference = end;
+    m.form = (dae_residual){.n = 2, .f = vanderpol_f, .user = &v};
+    slow_solution(1e-9, 2.0 - 2.0 * (1.5 - log(2.0)), end);
+    for (int k = FIRST; k <= LAST; k++) {
+        double rtol = pow(10.0, -k), allowed = 30.0 + 1e-4 / rtol;
+        double e = weighted_error(&m, "radau", rtol);
+        if (!(e <= allowed)) fail_msg("%s at rtol = 1e-%d: error %.3g tolerances", m.name, k, e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(robertson),      cmocka_unit_test(hires),
+        cmocka_unit_test(akzo),           cmocka_unit_test(transamp),
+        cmocka_unit_test(ringmod),        cmocka_unit_test(vanderpol_jumps),
+        cmocka_unit_test(vanderpol_slow), cmocka_unit_test(vanderpol_relaxation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
