@@ -1,8 +1,7 @@
 /* Rosenbrock methods: conditions of order and of index 1 and 2 for every table, orders on problems
  * of index 0 to 2 against closed forms, accuracy on stiff models, dense output, failures. */
-#include "closed_forms.h"
 #include "method/rosenbrock.h"
-#include "models.h"
+#include "one_step_checks.h"
 
 /* ---- tables ---- */
 
@@ -234,331 +233,51 @@ static void orders_index_2(void **state)
     check_orders(&linear2, "rodas", 9, floors, (double[3]){2.0, 1.0, 0.0});
 }
 
-/* ---- adaptive runs ---- */
-
-/* Largest error at tend over rtol |y| + atol. */
-static double weighted_error(const model *m, const char *name, double rtol, dae_stats *stats)
-{
-    int n = m->form.n;
-    double *atol = malloc((size_t)n * sizeof *atol), *y = malloc((size_t)n * sizeof *y);
-    dae_problem *p;
-    dae_solver *s;
-    dae_options o = dae_options_default();
-    for (int i = 0; i < n; i++) atol[i] = rtol * (m->atol_factor ? m->atol_factor[i] : 1.0);
-    o.method = name;
-    o.rtol = rtol;
-    o.atol_by_variable = atol;
-    o.stop_time = m->tend;
-    o.max_steps = 0;
-    assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);
-    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
-    assert_int_equal(dae_solver_start(s, m->t0, m->y0, m->yp0), DAE_OK);
-    dae_status status = dae_solver_run(s, m->tend, y, NULL);
-    if (status != DAE_OK) fail_msg("%s: %s", m->name, dae_solver_diag(s)->text);
-    double most = 0.0;
-    for (int i = 0; i < n; i++) {
-        double e = fabs(y[i] - m->reference[i]) / (rtol * fabs(m->reference[i]) + atol[i]);
-        most = isnan(e) ? INFINITY : fmax(most, e);
-    }
-    *stats = *dae_solver_stats(s);
-    dae_solver_free(s);
-    dae_problem_free(p);
-    free(atol);
-    free(y);
-    return most;
-}
+/* ---- runs ---- */
 
 static void stiff_models(void **state)
 {
     (void)state;
     static const char *const models[] = {"robertson", "hires", "akzo", "transamp", "pendulum1"};
-    for (int k = 0; k < TABLES; k++)
-        for (int j = 0; j < 5; j++)
-            for (int digits = 3; digits <= (tables[k]->order == 4 ? 7 : 5); digits++) {
-                model *m = model_new(models[j], 0);
-                dae_stats stats;
-                double e = weighted_error(m, names[k], pow(10.0, -digits), &stats);
-                if (!(e <= 30.0))
-                    fail_msg("%s, %s at rtol = 1e-%d: error %.3g tolerances", names[k], models[j],
-                             digits, e);
-                assert_true(stats.jacobians <= stats.steps + 3); /* once a step, and to start */
-                assert_int_equal(stats.newton_iterations, 0);
-                model_free(m);
-            }
-}
-
-/* y1' = y2, y2' = mu ((1 - y1^2) y2 - y1); reference by radau13 at rtol = 1e-11 */
-static int vanderpol_f(double t, const double *y, const double *yp, double *f, void *user)
-{
-    (void)t;
-    f[0] = yp[0] - y[1];
-    f[1] = yp[1] / *(const double *)user - ((1.0 - y[0] * y[0]) * y[1] - y[0]);
-    return 0;
-}
-
-static void vanderpol_run(const char *name, double mu, double rtol, double y[2])
-{
-    const double y0[2] = {2.0, -2.0 / 3.0}, yp0[2] = {-2.0 / 3.0, 0.0};
-    dae_problem *p;
-    dae_solver *s;
-    dae_options o = dae_options_default();
-    o.method = name;
-    o.rtol = o.atol = rtol;
-    o.stop_time = 2.0;
-    o.max_steps = 0;
-    dae_residual form = {.n = 2, .f = vanderpol_f, .user = &mu};
-    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
-    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
-    assert_int_equal(dae_solver_start(s, 0.0, y0, yp0), DAE_OK);
-    if (dae_solver_run(s, 2.0, y, NULL) != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
-    dae_solver_free(s);
-    dae_problem_free(p);
-}
-
-static void van_der_pol(void **state)
-{
-    (void)state;
-    double exact[2], y[2];
-    vanderpol_run("radau13", 1e6, 1e-11, exact);
-    for (int k = 0; k < TABLES; k++)
-        for (double rtol = 1e-3; rtol > (k < 3 ? 1e-7 : 1e-5); rtol *= 0.1) {
-            vanderpol_run(names[k], 1e6, rtol, y);
-            for (int i = 0; i < 2; i++)
-                if (!(fabs(y[i] - exact[i]) <= 30.0 * rtol * (1.0 + fabs(exact[i]))))
-                    fail_msg("%s at %g: error %g", names[k], rtol, y[i] - exact[i]);
-        }
-}
-
-/* ---- inside ---- */
-
-static dae_solver *solver_for(const closed_form *c, dae_problem **p, const char *name,
-                              dae_dense dense, double rtol)
-{
-    dae_options o = dae_options_default();
-    dae_solver *s;
-    double y[MOST], yp[MOST];
-    *p = problem_of(c);
-    o.method = name;
-    o.rtol = o.atol = rtol;
-    o.dense = dense;
-    c->solution(0.0, y, yp);
-    assert_int_equal(dae_solver_new(*p, &o, &s, NULL), DAE_OK);
-    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
-    return s;
-}
-
-/* Between steps errors are within 100 tolerances, algebraic variables included; the smooth
- * interpolant has no jumps of its slope. */
-static void dense_output(void **state)
-{
-    (void)state;
-    for (int k = 0; k < TABLES; k++)
-        for (int smooth = 0; smooth < 2; smooth++) {
-            dae_problem *p;
-            dae_solver *s = solver_for(&index1, &p, names[k],
-                                       smooth ? DAE_DENSE_SMOOTH : DAE_DENSE_CONTINUOUS, 1e-7);
-            double y[MOST], exact[MOST], slope[MOST], a, b, before[MOST];
-            for (int step = 0; dae_solver_step(s, 2.0) == DAE_STEPPED; step++) {
-                dae_solver_last_step(s, &a, &b);
-                for (int j = 0; j <= 4; j++) {
-                    double t = a + (b - a) * j / 4.0;
-                    index1.solution(t, exact, slope);
-                    dae_solver_at(s, t, 0, y);
-                    for (int i = 0; i < 3; i++)
-                        if (!(fabs(y[i] - exact[i]) < 1e-5))
-                            fail_msg("%s at %g: error %g", names[k], t, y[i] - exact[i]);
-                    dae_solver_at(s, t, 1, y);
-                    for (int i = 0; i < 3; i++) assert_true(fabs(y[i] - slope[i]) < 1e-2);
-                    for (int i = 0; smooth && step > 0 && j == 0 && i < 3; i++)
-                        assert_true(fabs(y[i] - before[i]) < 1e-9);
-                    memcpy(before, y, sizeof before);
-                }
-            }
-            assert_true(dae_solver_time(s) == 2.0);
-            dae_solver_free(s);
-            dae_problem_free(p);
-        }
-}
-
-/* An attempt writes scratch only; the step after rejected ones is the one without them. */
-static void attempts_leave_state(void **state)
-{
-    (void)state;
-    dae_problem *p;
-    dae_solver *s = solver_for(&index1, &p, "rodas", DAE_DENSE_CONTINUOUS, 1e-6);
-    size_t size, scratch;
-    attempt a;
-    double first[MOST];
-    for (int k = 0; k < 3; k++) assert_int_equal(dae_solver_step(s, 2.0), DAE_STEPPED);
-    s->method->size(s->n, &size, &scratch);
-    unsigned char *copy = malloc(size);
-    memcpy(copy, s->state, size);
-    s->method->attempt(s->state, s->scratch, &s->context, 0.01, 4, &a);
-    assert_int_equal(a.status, ATTEMPT_OK);
-    memcpy(first, a.y, 3 * sizeof(double));
-    for (double h = 1e-3; h < 1e3; h *= 10.0) {
-        s->method->attempt(s->state, s->scratch, &s->context, h, 4, &a);
-        assert_memory_equal(copy, s->state, size);
-        assert_true(a.status != ATTEMPT_OK || a.error > 0.0);
-    }
-    s->method->attempt(s->state, s->scratch, &s->context, 0.01, 4, &a);
-    for (int i = 0; i < 3; i++) assert_true(fabs(a.y[i] - first[i]) < 1e-13);
-    free(copy);
-    dae_solver_free(s);
-    dae_problem_free(p);
-}
-
-/* y' = -sqrt(y), which exists for y >= 0 only; F says so, or gives NaN */
-static int root_f(double t, const double *y, const double *yp, double *f, void *user)
-{
-    (void)t;
-    if (user && y[0] < 0.0) return 1;
-    f[0] = yp[0] + sqrt(y[0]);
-    return 0;
-}
-
-static void recoverable_errors(void **state)
-{
-    (void)state;
-    int flag = 1;
-    for (int k = 0; k < 2 * TABLES; k++) {
-        double y0 = 1.0, yp0 = -1.0, y, tend = 1.9;
-        dae_problem *p;
-        dae_solver *s;
-        dae_options o = dae_options_default();
-        o.method = names[k / 2];
-        o.initial_step = 3.0;
-        o.stop_time = tend;
-        dae_residual form = {.n = 1, .f = root_f, .user = k % 2 ? &flag : NULL};
-        assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
-        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
-        assert_int_equal(dae_solver_start(s, 0.0, &y0, &yp0), DAE_OK);
-        assert_int_equal(dae_solver_run(s, tend, &y, NULL), DAE_OK);
-        assert_true(fabs(y - (1.0 - tend / 2.0) * (1.0 - tend / 2.0)) < 1e-5);
-        dae_solver_free(s);
-        dae_problem_free(p);
+    for (int k = 0; k < TABLES; k++) {
+        int last = tables[k]->order == 4 ? 7 : 5;
+        for (int j = 0; j < 5; j++) check_model(names[k], models[j], 3, last, 30.0);
+        check_vanderpol(names[k], last);
     }
 }
 
-/* y' = -y^3 up to t = 1, NaN beyond: the failure tells equation, time and stage. */
-static int hole_f(double t, const double *y, const double *yp, double *f, void *user)
-{
-    (void)user;
-    f[0] = t > 1.0 ? NAN : yp[0] + y[0] * y[0] * y[0];
-    return 0;
-}
-
-static void failing_stage(void **state)
+/* One Jacobian and one factorisation a step, and no Newton iteration. */
+static void work(void **state)
 {
     (void)state;
-    double y0 = 1.0, yp0 = -1.0, y;
-    dae_problem *p;
-    dae_solver *s;
-    dae_options o = dae_options_default();
-    o.method = "rodas";
-    dae_residual form = {.n = 1, .f = hole_f};
-    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
-    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
-    assert_int_equal(dae_solver_start(s, 0.0, &y0, &yp0), DAE_OK);
-    assert_int_equal(dae_solver_run(s, 2.0, &y, NULL), DAE_ERR_EVALUATION);
-    assert_true(dae_solver_diag(s)->t >= 1.0 && dae_solver_diag(s)->t < 1.001);
-    assert_int_equal(dae_solver_diag(s)->equation, 0);
-    assert_in_range(s->last.stage, 0, 6);
-    dae_solver_free(s);
-    dae_problem_free(p);
+    model *m = model_new("hires", 0);
+    dae_stats stats;
+    weighted_error(m, "rodas", 1e-6, &stats);
+    assert_int_equal(stats.newton_iterations, 0);
+    assert_true(stats.jacobians <= stats.steps + 2);
+    assert_true(stats.factorizations <= stats.attempts + 2);
+    assert_true(stats.residuals <= 6 * stats.attempts + 10);
+    model_free(m);
 }
 
-/* y' = -50 y, y >= 0: F is never asked below 0, and y stays there. */
-static int decay_f(double t, const double *y, const double *yp, double *f, void *user)
-{
-    (void)t;
-    if (y[0] < 0.0) *(int *)user = 1;
-    f[0] = yp[0] + 50.0 * y[0];
-    return 0;
-}
-
-static void bounds(void **state)
+static void conduct(void **state)
 {
     (void)state;
-    int left = 0;
-    double y0 = 1.0, yp0 = -50.0, y, zero = 0.0;
-    dae_problem *p;
-    dae_solver *s;
-    dae_options o = dae_options_default();
-    o.method = "rodas";
-    o.rtol = o.atol = 1e-3;
-    dae_residual form = {.n = 1, .f = decay_f, .lower_bounds = &zero, .user = &left};
-    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
-    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
-    assert_int_equal(dae_solver_start(s, 0.0, &y0, &yp0), DAE_OK);
-    while (dae_solver_step(s, 5.0) > 0) {
-        dae_solver_at(s, dae_solver_time(s), 0, &y);
-        assert_true(y >= 0.0 && y <= 1.0);
+    for (int k = 0; k < TABLES; k++) {
+        check_dense(names[k], 1e-5, 1e-2);
+        check_conduct(names[k]);
+        check_no_gmres(names[k]);
     }
-    assert_true(dae_solver_time(s) == 5.0);
-    assert_false(left);
-    dae_solver_free(s);
-    dae_problem_free(p);
-}
-
-/* GMRES has no factors: that is said. */
-static void no_gmres(void **state)
-{
-    (void)state;
-    double y[MOST], yp[MOST];
-    dae_problem *p = problem_of(&ode);
-    dae_solver *s;
-    dae_options o = dae_options_default();
-    o.method = "rodas";
-    o.linear_solver = DAE_LINEAR_GMRES;
-    ode.solution(0.0, y, yp);
-    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
-    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
-    assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_ERR_SINGULAR);
-    assert_non_null(strstr(dae_solver_diag(s)->text, "linear solver"));
-    dae_solver_free(s);
-    dae_problem_free(p);
-}
-
-/* Backwards, where differences in t look backwards too. */
-static void backwards(void **state)
-{
-    (void)state;
-    dae_problem *p = problem_of(&index1);
-    dae_solver *s;
-    dae_options o = dae_options_default();
-    double y[MOST], yp[MOST], exact[MOST];
-    o.method = "rodasp";
-    o.rtol = o.atol = 1e-8;
-    o.stop_time = 0.0;
-    index1.solution(2.0, y, yp);
-    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
-    assert_int_equal(dae_solver_start(s, 2.0, y, yp), DAE_OK);
-    assert_int_equal(dae_solver_run(s, 0.0, y, NULL), DAE_OK);
-    index1.solution(0.0, exact, yp);
-    for (int i = 0; i < 3; i++) assert_true(fabs(y[i] - exact[i]) < 1e-6);
-    dae_solver_free(s);
-    dae_problem_free(p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_conditions),
-        cmocka_unit_test(stiff_accuracy),
-        cmocka_unit_test(dense_conditions),
-        cmocka_unit_test(orders_index_0_and_1),
-        cmocka_unit_test(orders_mixed),
-        cmocka_unit_test(orders_index_2),
-        cmocka_unit_test(stiff_models),
-        cmocka_unit_test(van_der_pol),
-        cmocka_unit_test(dense_output),
-        cmocka_unit_test(attempts_leave_state),
-        cmocka_unit_test(recoverable_errors),
-        cmocka_unit_test(failing_stage),
-        cmocka_unit_test(bounds),
-        cmocka_unit_test(no_gmres),
-        cmocka_unit_test(backwards),
+        cmocka_unit_test(order_conditions), cmocka_unit_test(stiff_accuracy),
+        cmocka_unit_test(dense_conditions), cmocka_unit_test(orders_index_0_and_1),
+        cmocka_unit_test(orders_mixed),     cmocka_unit_test(orders_index_2),
+        cmocka_unit_test(stiff_models),     cmocka_unit_test(work),
+        cmocka_unit_test(conduct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "method/herk.h"
 #include "method/method.h"
 #include "method/rosenbrock.h"
+#include "method/sdirk.h"
 
 #include <string.h>
 
@@ -20,6 +21,9 @@ static const method *const methods[] = {
     &method_rodas3,
     &method_liex,
     &method_midex,
+    &method_sdirk2,
+    &method_sdirk3,
+    &method_sdirk4,
     &method_hem3,
     &method_hem4,
     &method_hem5,

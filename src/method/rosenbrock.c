@@ -259,13 +259,14 @@ static void rosenbrock_attempt(const void *state, void *scratch, const method_co
     w->h = h;
     stages_begin(result, s->t, h, s->table->order, w->y, w->z);
     stages_no_newton(ctx);
-    if (stages_need_matrix(ctx, result)) return;
+    if (stages_need_matrix(ctx, result) || stages_refuse_index3(ctx, result)) return;
     norm_set_step(ctx->norm, h);
     result->status = solve_stages(s, w, ctx, result);
     if (result->status != ATTEMPT_OK) return;
     result->bound_ratio =
         stages_within_bounds(&ctx->eval->problem->form, s->y, w->y, &ctx->newton->bound_variable);
-    if (result->bound_ratio < 1.0) {
+    if (result->bound_ratio < 1.0) { /* by how much says little: halve it */
+        result->bound_ratio = fmin(0.5, result->bound_ratio);
         result->status = ATTEMPT_BOUND;
         return;
     }

@@ -92,6 +92,31 @@ bool stages_need_matrix(const method_context *ctx, attempt *a)
     return true;
 }
 
+bool stages_refuse_index3(const method_context *ctx, attempt *a)
+{
+    const error_norm *norm = ctx->norm;
+    for (int j = 0; norm->kinds && j < norm->n; j++)
+        if (norm->kinds[j] == DAE_KIND_INDEX3) {
+            a->status = ATTEMPT_SINGULAR;
+            a->reason = "has no order on variables of index 3: choose radau, or a formulation of "
+                        "lower index (ggl, index2, index1)";
+            a->variable = j;
+            return true;
+        }
+    return false;
+}
+
+double stages_next_factor(double error, int power, bool first, bool rejected)
+{
+    const double safety = 0.9, most = 8.0, little = 1.2;
+    const double least = error > 1.0 && first ? 1e-3 : 0.2;
+    if (!isfinite(error)) return least;
+    double factor = safety * pow(fmax(error, 1e-10), -1.0 / power);
+    if (error > 1.0) return fmax(least, fmin(factor, safety));
+    factor = fmax(least, fmin(factor, rejected ? 1.0 : most));
+    return factor >= 1.0 && factor < little ? 1.0 : factor;
+}
+
 void stages_no_newton(const method_context *ctx)
 {
     ctx->newton->iterations = 0;
@@ -133,11 +158,11 @@ void cubic_from_slopes(int n, double h, const double *y0, const double *y1, cons
     }
 }
 
-void cubic_smooth(int n, double x, double h, int derivative, const double *z0, const double *z1,
-                  const double *s0, const double *s1, double *y)
+void cubic_bend(int n, double x, double h, int derivative, double l, double r, const double *v,
+                double *y)
 {
     double u = 1.0 - x;
     double left = derivative ? u * (1.0 - 3.0 * x) : h * x * u * u;
     double right = derivative ? x * (3.0 * x - 2.0) : -h * x * x * u;
-    for (int j = 0; j < n; j++) y[j] += left * (z0[j] - s0[j]) + right * (z1[j] - s1[j]);
+    vector_axpy(n, -(left * l + right * r), v, y);
 }

@@ -28,6 +28,13 @@ void stages_begin(attempt *a, double t, double h, int order, const double *y, co
 /* GMRES has no factors: says so in *a and gives true. */
 bool stages_need_matrix(const method_context *ctx, attempt *a);
 
+/* Where the method has no order on index-3 variables: says so in *a and gives true. */
+bool stages_refuse_index3(const method_context *ctx, attempt *a);
+
+/* h_next / h after an error that behaves as h^power: 0.9 e^(-1/power) within bounds, none above 1
+ * after a rejection, 1 where little would be won. `first`: no step was accepted yet. */
+double stages_next_factor(double error, int power, bool first, bool rejected);
+
 /* Newton's numbers for the monitor, where there is no Newton iteration. */
 void stages_no_newton(const method_context *ctx);
 
@@ -48,9 +55,9 @@ void cubic_value(int n, double x, double h, int derivative, const double *y0, co
 /* d1, d2 of the cubic with slopes z0 and z1 at the ends; z0 = NULL: the parabola with slope z1. */
 void cubic_from_slopes(int n, double h, const double *y0, const double *y1, const double *z0,
                        const double *z1, double *d1, double *d2);
-/* y += h ((z0 - p'(0)) x (1-x)^2 - (z1 - p'(1)) x^2 (1-x)): slopes z0, z1 at the ends, values kept;
- * s0 and s1 are p'(0) and p'(1); derivative = 1: the same for y'. */
-void cubic_smooth(int n, double x, double h, int derivative, const double *z0, const double *z1,
-                  const double *s0, const double *s1, double *y);
+/* y -= h v (l x (1-x)^2 - r x^2 (1-x)): takes slopes l v and r v away at the ends and keeps the
+ * values there; derivative = 1: the same for y' */
+void cubic_bend(int n, double x, double h, int derivative, double l, double r, const double *v,
+                double *y);
 
 #endif
