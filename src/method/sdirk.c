@@ -197,6 +197,17 @@ static attempt_status solve_stages(const sdirk_state *s, sdirk_scratch *w,
     return status;
 }
 
+/* y' of algebraic variables, of which F knows nothing, is that of the interpolant, of order 2; that
+ * of the last stage has order 1. */
+static void algebraic_slopes(const sdirk_state *s, sdirk_scratch *w, const method_context *ctx)
+{
+    const int n = ctx->n;
+    dense_value(s->table, n, w->h, 1.0, 1, s->y, w->K, w->yp0);
+    for (int j = 0; j < n; j++)
+        if (ctx->norm->kinds[j] == DAE_KIND_INDEX1 && ctx->newton->matrix->algebraic_column[j])
+            w->yp[j] = w->yp0[j];
+}
+
 /* ---- error --------------------------------------------------------------------------------------
  */
 
@@ -244,6 +255,7 @@ static void sdirk_attempt(const void *state, void *scratch, const method_context
     bool rejected = w->rejected;
     w->rejected = true; /* until it is accepted */
     if (result->status != ATTEMPT_OK) return;
+    algebraic_slopes(s, w, ctx);
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     result->error = norm_of(ctx->norm, w->error, w->scale);
     result->error = fmax(result->error, DENSE_WEIGHT * error_between(s, w, ctx));
