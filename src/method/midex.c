@@ -65,16 +65,22 @@ static bool take_memory(midex_cache *c, size_t n)
 {
     size_t nq = (size_t)c->system.form->nq, nl = (size_t)c->system.form->nl, x = 2 * nq;
     double **points[] = {&c->x,     &c->before,  &c->after,  &c->result,
-                         &c->error, &c->inner_x, &c->inner_k};
+                         &c->error, &c->dense_x, &c->dense_k};
     enum { POINTS = sizeof points / sizeof *points };
-    size_t total = (POINTS + ROWS) * x + n + (MIDEX_DEGREE + 1) * nq + 3 * nl;
+    size_t total = (POINTS + ROWS + 2 * MIDEX_INNER) * x + (MIDEX_INNER + 1) * nl + n +
+                   (MIDEX_DEGREE + 1) * nq;
     double *at = c->memory = DAE_ARRAY(double, total);
     if (!at) return false;
     for (int k = 0; k < POINTS; k++, at += x) *points[k] = at;
     for (int j = 0; j < ROWS; j++, at += x) c->tableau.T[j] = at;
-    c->full = at;
+    for (int p = 0; p < MIDEX_INNER; p++, at += 2 * x + nl) {
+        c->inner_x[p] = at;
+        c->inner_k[p] = at + x;
+        c->inner_lambda[p] = at + 2 * x;
+    }
+    c->dense_lambda = at;
+    c->full = at + nl;
     c->coefficient = c->full + n;
-    c->inner_lambda = c->coefficient + (MIDEX_DEGREE + 1) * nq;
     return true;
 }
 
@@ -282,6 +288,7 @@ const method method_midex = {
     .max_order = 2 * (ROWS - 1),
     .forms = FORM_MECHANICAL,
     .fixed_order = true,
+    .own_order = true,
     .projects = true,
     .index_range = "3 (mechanical)",
     .size = midex_size,

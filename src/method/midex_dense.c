@@ -1,14 +1,14 @@
 /* Dense output of midex. Steps are long, so that their ends alone do not tell enough: once a value
- * within a step is asked for, half of it is done again. Positions, velocities and accelerations at
- * both ends and in the middle give a polynomial of degree 8 for q, whose derivative is v; lambda is
- * interpolated at the quarters, where it follows from the accelerations. */
+ * within a step is asked for, it is done again up to a quarter, half, and three quarters.
+ * Positions, velocities and accelerations at five points give a polynomial of degree 14 for q,
+ * whose derivative is v; lambda follows from the accelerations at the very point. */
 #include "method/midex_parts.h"
 
 #include "base/vector.h"
 
-enum { MOST_POINTS = 3, PER_POINT = 3 };
+enum { PER_POINT = 3 };
 
-/* Node of datum k with so many points: 0,0,0,(1/2,1/2,1/2,)1,1,1 */
+/* Node of datum k with so many points: 0,0,0,1/4,1/4,1/4,..,1,1,1 */
 static double node(int k, int points)
 {
     return (double)(k / PER_POINT) / (points - 1);
@@ -46,21 +46,22 @@ static void evaluate_newton(const double *coefficient, int points, double x, dou
 
 static int points_of(const midex_cache *c)
 {
-    return c->middle_known ? 3 : 2;
+    return c->inner_known ? MIDEX_POINTS : 2;
 }
 
 static void make_coefficients(const midex_state *s, midex_cache *c)
 {
     const int nq = c->system.form->nq, points = points_of(c);
     const double h = s->t - s->t_old;
-    const double *x[MOST_POINTS] = {s->x_old, c->middle_known ? c->inner_x : s->x, s->x};
-    const double *k[MOST_POINTS] = {s->k_old, c->middle_known ? c->inner_k : s->k, s->k};
     for (int i = 0; i < nq; i++) {
-        double data[MOST_POINTS][PER_POINT];
+        double data[MIDEX_POINTS][PER_POINT];
         for (int p = 0; p < points; p++) {
-            data[p][0] = x[p][i];
-            data[p][1] = h * x[p][nq + i];
-            data[p][2] = 0.5 * h * h * k[p][nq + i];
+            bool first = p == 0, last = p == points - 1;
+            const double *x = first ? s->x_old : last ? s->x : c->inner_x[p - 1];
+            const double *k = first ? s->k_old : last ? s->k : c->inner_k[p - 1];
+            data[p][0] = x[i];
+            data[p][1] = h * x[nq + i];
+            data[p][2] = 0.5 * h * h * k[nq + i];
         }
         divided_differences((const double(*)[PER_POINT])data, points,
                             c->coefficient + (size_t)i * (MIDEX_DEGREE + 1));
@@ -81,17 +82,15 @@ static void dense_x(const midex_state *s, const midex_cache *c, double x, int de
     }
 }
 
-/* lambda at t_old + x h from the accelerations there; on the straight line where that fails. */
-static void inner_multipliers(const midex_state *s, midex_cache *c, double x, double *lambda)
+/* (x, k, lambda) at point p + 1 of five, from (t, x0) by a step h with as many rows as it needs: a
+ * half has one less than the whole, a quarter two. */
+static mechanism_failure inner_point(const method_context *ctx, int p, double t, double h,
+                                     const double *x0, int rows)
 {
-    mechanism *m = &c->system;
-    dense_x(s, c, x, 0, c->inner_x);
-    mechanism_failure failure =
-        mechanism_evaluate(m, s->t_old + x * (s->t - s->t_old), c->inner_x, NULL, m->curvature);
-    if (!failure.status) failure = mechanism_factor(m, m->G[0], m->G[0]);
-    if (!failure.status) failure = mechanism_slope(m, c->inner_x, c->inner_k, lambda);
-    for (int i = 0; failure.status && i < m->form->nl; i++)
-        lambda[i] = (1.0 - x) * s->lambda_old[i] + x * s->lambda[i];
+    midex_cache *c = ctx->cache;
+    mechanism_failure failure = midex_extrapolate(ctx, t, h, x0, rows > 1 ? rows : 1, true);
+    if (failure.status) return failure;
+    return midex_finish(c, c->inner_x[p], c->inner_k[p], c->inner_lambda[p]);
 }
 
 /* What dense output of the last step needs; made when first asked for. */
@@ -99,24 +98,32 @@ static void look_inside(const midex_state *s, const method_context *ctx)
 {
     midex_cache *c = ctx->cache;
     if (c->inner_step == s->step) return;
-    const size_t nl = (size_t)c->system.form->nl;
-    double half = 0.5 * (s->t - s->t_old), *middle = c->inner_lambda + nl;
-    mechanism_failure failure = midex_extrapolate(ctx, s->t_old, half, s->x_old, s->row, true);
-    if (!failure.status) failure = midex_finish(c, c->inner_x, c->inner_k, middle);
-    c->middle_known = !failure.status;
+    double h = s->t - s->t_old, half = 0.5 * h, middle = s->t_old + half;
+    mechanism_failure failure = inner_point(ctx, 1, s->t_old, half, s->x_old, s->row - 1);
+    if (!failure.status) failure = inner_point(ctx, 0, s->t_old, 0.5 * half, s->x_old, s->row - 2);
+    if (!failure.status)
+        failure = inner_point(ctx, 2, middle, 0.5 * half, c->inner_x[1], s->row - 2);
+    c->inner_known = !failure.status;
     make_coefficients(s, c);
-    for (int p = 1; p <= 3; p++)
-        if (p != 2 || !c->middle_known)
-            inner_multipliers(s, c, 0.25 * p, c->inner_lambda + (size_t)(p - 1) * nl);
     c->inner_step = s->step;
 }
 
-/* Weights of values at 0, 1/4, .., 1 in their polynomial at x, or in its derivative */
-static void quarter_weights(double x, int derivative, double weight[5])
+/* lambda at (t, dense_x) from the accelerations there; false if that fails. */
+static bool multipliers_at(midex_cache *c, double t)
 {
-    for (int i = 0; i < 5; i++) {
+    mechanism *m = &c->system;
+    mechanism_failure failure = mechanism_evaluate(m, t, c->dense_x, NULL, m->curvature);
+    if (!failure.status) failure = mechanism_factor(m, m->G[0], m->G[0]);
+    if (!failure.status) failure = mechanism_slope(m, c->dense_x, c->dense_k, c->dense_lambda);
+    return !failure.status;
+}
+
+/* Weights of values at 0, 1/4, .., 1 in their polynomial at x, or in its derivative */
+static void quarter_weights(double x, int derivative, double weight[MIDEX_POINTS])
+{
+    for (int i = 0; i < MIDEX_POINTS; i++) {
         double value = 1.0, rate = 0.0;
-        for (int j = 0; j < 5; j++) {
+        for (int j = 0; j < MIDEX_POINTS; j++) {
             if (j == i) continue;
             double width = 0.25 * (i - j);
             rate = (rate * (x - 0.25 * j) + value) / width;
@@ -126,23 +133,32 @@ static void quarter_weights(double x, int derivative, double weight[5])
     }
 }
 
+/* lambda, or lambda', at t_old + x h by the values at the quarters; by the ends without them */
+static void interpolate_multipliers(const midex_state *s, midex_cache *c, double x, int derivative)
+{
+    const double h = s->t - s->t_old;
+    double weight[MIDEX_POINTS];
+    quarter_weights(x, derivative, weight);
+    for (int i = 0; i < c->system.form->nl; i++) {
+        double first = s->lambda_old[i], last = s->lambda[i];
+        double sum = derivative ? last - first : (1.0 - x) * first + x * last;
+        if (c->inner_known) {
+            sum = weight[0] * first + weight[MIDEX_POINTS - 1] * last;
+            for (int p = 0; p < MIDEX_INNER; p++) sum += weight[p + 1] * c->inner_lambda[p][i];
+        }
+        c->dense_lambda[i] = derivative ? sum / h : sum;
+    }
+}
+
 static void interpolate_inside(const midex_state *s, const method_context *ctx, double t,
                                int derivative, double *y)
 {
     midex_cache *c = ctx->cache;
-    const mechanism *m = &c->system;
-    const int nl = m->form->nl;
-    double h = s->t - s->t_old, x = (t - s->t_old) / h, weight[5];
+    double x = (t - s->t_old) / (s->t - s->t_old);
     look_inside(s, ctx);
-    dense_x(s, c, x, derivative, c->inner_x);
-    quarter_weights(x, derivative, weight);
-    for (int i = 0; i < 2 * m->form->nq; i++) y[mechanism_place(m, i)] = c->inner_x[i];
-    for (int i = 0; i < nl; i++) {
-        double sum = weight[0] * s->lambda_old[i] + weight[4] * s->lambda[i];
-        for (int p = 0; p < 3; p++)
-            sum += weight[p + 1] * c->inner_lambda[(size_t)p * (size_t)nl + (size_t)i];
-        y[mechanism_multiplier(m, i)] = derivative ? sum / h : sum;
-    }
+    dense_x(s, c, x, derivative, c->dense_x);
+    if (derivative || !multipliers_at(c, t)) interpolate_multipliers(s, c, x, derivative);
+    mechanism_scatter(&c->system, c->dense_x, c->dense_lambda, y);
 }
 
 void midex_interpolate(const void *state, const method_context *ctx, double t, int derivative,

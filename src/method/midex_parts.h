@@ -5,7 +5,8 @@
 #include "method/extrapolation.h"
 #include "method/mechanism.h"
 
-enum { MIDEX_DEGREE = 8 }; /* of the dense output for q */
+/* Points at which a step is known for dense output, and the degree for q that they allow. */
+enum { MIDEX_POINTS = 5, MIDEX_INNER = MIDEX_POINTS - 2, MIDEX_DEGREE = 3 * MIDEX_POINTS - 1 };
 
 /* What survives between steps: x = (q, v), its slope, and lambda at both ends of the last step. */
 typedef struct midex_state {
@@ -30,10 +31,11 @@ typedef struct midex_cache {
     mechanism_failure failure;
     double *x, *before, *after; /* three successive points of a row */
     double *result, *error, *full;
-    /* dense output of step `inner_step`: coefficients of q; lambda at 1/4, 1/2, 3/4 */
+    /* dense output of step `inner_step`: values at 1/4, 1/2, 3/4, coefficients of q, work */
     long inner_step, starts;
-    bool middle_known; /* half of the step could be done again */
-    double *coefficient, *inner_x, *inner_k, *inner_lambda;
+    bool inner_known; /* parts of the step could be done again */
+    double *coefficient, *inner_x[MIDEX_INNER], *inner_k[MIDEX_INNER], *inner_lambda[MIDEX_INNER];
+    double *dense_x, *dense_k, *dense_lambda;
 } midex_cache;
 
 /* midex.c: the rows up to `target` of a basic step h from (t, x); `all`: without a test of the

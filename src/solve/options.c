@@ -173,7 +173,7 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
                         "There is no method \"%s\"; dae_method_name() lists them.", name);
     bool other = (o->max_order > 0 && o->max_order != m->max_order) ||
                  (o->min_order > 0 && o->min_order != m->max_order);
-    if (m->fixed_order && m->forms != 0 && other)
+    if (m->fixed_order && !m->own_order && m->forms != 0 && other)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has order %d only; %d was asked for.",
                         m->name, m->max_order, o->max_order > 0 ? o->max_order : o->min_order);
     if (o->max_order > m->max_order || o->min_order > m->max_order)

@@ -1,0 +1,440 @@
+/* Extrapolation: the tableau on exact expansions, orders of liex on index 0 and 1 and of midex on
+ * the pendulum and a rheonomic constraint, dense output, stiff models, projections, failures. */
+#include "method/extrapolation.h"
+#include "models.h"
+#include "solve/solver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double PI = 3.14159265358979323846;
+
+/* ---- the tableau ---- */
+
+enum { TERMS = 6 };
+
+/* A result with the exact expansion T(h) = pi + sum_k h^(p k), k = 1 .. 6: row j eliminates j
+ * terms, so that row 6 gives pi. */
+static void tableau_eliminates(int power)
+{
+    extrapolation_rule rule = {.power = power, .steps = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+    double T[EXTRAPOLATION_ROWS], error, result, left = 1.0;
+    extrapolation e = {.rule = &rule, .n = 1, .error = &error};
+    for (int j = 0; j < EXTRAPOLATION_ROWS; j++) e.T[j] = &T[j];
+    for (int j = 0; j <= TERMS; j++) {
+        double h = 0.5 / rule.steps[j];
+        result = PI;
+        for (int k = 1; k <= TERMS; k++) result += pow(h, power * k);
+        extrapolation_add_row(&e, j, &result);
+        left *= pow(h, power); /* of the first term left over: (-1)^j h_0^p .. h_j^p */
+        if (j < 3) assert_true(fabs(T[j] - PI) > 0.5 * left && fabs(T[j] - PI) < 4.0 * left);
+    }
+    assert_true(fabs(T[TERMS] - PI) < 1e-12);
+}
+
+static void test_tableau(void **state)
+{
+    (void)state;
+    tableau_eliminates(1);
+    tableau_eliminates(2);
+}
+
+/* ---- liex ---- */
+
+enum { MOST = 4 };
+
+typedef struct closed_form {
+    int n;
+    dae_residual_fn f;
+    dae_jacobian_fn jacobian; /* of linearly implicit methods: it decides the order at index 1 */
+    void (*solution)(double t, double *y, double *yp);
+} closed_form;
+
+static void wave(double t, double *y, double *yp)
+{
+    y[0] = exp(sin(t));
+    y[1] = 1.0 / (1.0 + t);
+    y[2] = y[0] * y[1];
+    yp[0] = cos(t) * y[0];
+    yp[1] = -y[1] * y[1];
+    yp[2] = yp[0] * y[1] + y[0] * yp[1];
+    y[3] = t;
+    yp[3] = 1.0;
+}
+
+static int ode(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] - cos(t) * y[0];
+    f[1] = yp[1] + y[1] * y[1];
+    return 0;
+}
+
+/* z = y1 y2 of index 1, nonlinear, with constant leading matrix */
+static int index1(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] * 1.0 - cos(t) * y[2] * (1.0 + t);
+    f[1] = yp[1] + y[1] * y[1];
+    f[2] = y[2] * y[2] - y[0] * y[0] * y[1] * y[1];
+    return 0;
+}
+
+/* The same with t = y4: autonomous */
+static int autonomous(double t, const double *y, const double *yp, double *f, void *user)
+{
+    index1(y[3], y, yp, f, user);
+    f[3] = yp[3] - 1.0;
+    (void)t;
+    return 0;
+}
+
+/* The same with a leading coefficient that depends on the state [Lub89] */
+static int leading(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] * y[1] - cos(t) * y[2];
+    f[1] = yp[1] + y[1] * y[1];
+    f[2] = y[2] * y[2] - y[0] * y[0] * y[1] * y[1];
+    return 0;
+}
+
+static void constraint_jacobian(const double *y, double *dfdy)
+{
+    dfdy[1 + 3 * 1] = 2.0 * y[1];
+    dfdy[2 + 3 * 0] = -2.0 * y[0] * y[1] * y[1];
+    dfdy[2 + 3 * 1] = -2.0 * y[0] * y[0] * y[1];
+    dfdy[2 + 3 * 2] = 2.0 * y[2];
+}
+
+static int index1_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                           void *user)
+{
+    (void)yp, (void)user;
+    constraint_jacobian(y, dfdy);
+    dfdy[0 + 3 * 2] = -cos(t) * (1.0 + t);
+    dfdyp[0] = dfdyp[1 + 3 * 1] = 1.0;
+    return 0;
+}
+
+static int leading_jacobian(double t, const double *y, const double *yp, double *dfdy,
+                            double *dfdyp, void *user)
+{
+    (void)user;
+    constraint_jacobian(y, dfdy);
+    dfdy[0 + 3 * 1] = yp[0];
+    dfdy[0 + 3 * 2] = -cos(t);
+    dfdyp[0] = y[1];
+    dfdyp[1 + 3 * 1] = 1.0;
+    return 0;
+}
+
+static const closed_form ODE = {2, ode, NULL, wave}, AUTONOMOUS = {4, autonomous, NULL, wave},
+                         INDEX1 = {3, index1, index1_jacobian, wave},
+                         LEADING = {3, leading, leading_jacobian, wave};
+
+static dae_solver *liex_solver(const closed_form *c, int order, double h, dae_problem **p)
+{
+    dae_options o = dae_options_default();
+    dae_residual form = {.n = c->n, .f = c->f, .jacobian = c->jacobian};
+    dae_solver *s;
+    double y[MOST], yp[MOST];
+    o.method = "liex";
+    o.rtol = o.atol = 1e-12;
+    o.max_order = order;
+    o.fixed_step = h;
+    o.init = DAE_INIT_NONE;
+    c->solution(0.0, y, yp);
+    assert_int_equal(dae_problem_from_residual(&form, p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(*p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+    return s;
+}
+
+/* Errors of y and z, by `order` rows and steps 1/steps up to t = 1 */
+static void liex_errors(const closed_form *c, int order, int steps, double error[2])
+{
+    dae_problem *p;
+    dae_solver *s = liex_solver(c, order, 1.0 / steps, &p);
+    double y[MOST], exact[MOST], slope[MOST];
+    assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_OK);
+    c->solution(1.0, exact, slope);
+    error[0] = fmax(fabs(y[0] - exact[0]), fabs(y[1] - exact[1]));
+    error[1] = c->n > 2 ? fabs(y[2] - exact[2]) : 0.0;
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+static void check_liex_order(const closed_form *c, int order, int steps, double least)
+{
+    double coarse[2], fine[2];
+    liex_errors(c, order, steps, coarse);
+    liex_errors(c, order, 2 * steps, fine);
+    for (int b = 0; b < (c->n > 2 ? 2 : 1); b++) {
+        double seen = log2(coarse[b] / fine[b]);
+        if (seen < least - 0.3) print_message("order %d: %g seen (%g)\n", order, seen, fine[b]);
+        assert_true(seen > least - 0.3);
+    }
+}
+
+/* Order k from k rows for ODEs; for index 1 the perturbed expansions cap what rows can add, at 4
+ * for so few [DHZ87, Tables 1 and 2], and a constraint under the influence of t at 3. */
+static void test_liex_orders(void **state)
+{
+    (void)state;
+    for (int k = 2; k <= 6; k++) check_liex_order(&ODE, k, k < 5 ? 16 : 8, k);
+    for (int k = 2; k <= 5; k++) {
+        check_liex_order(&AUTONOMOUS, k, 20, k < 4 ? k : 4);
+        check_liex_order(&INDEX1, k, 40, k < 3 ? k : 3);
+        check_liex_order(&LEADING, k, 40, k < 3 ? k : 3);
+    }
+}
+
+/* Values and slopes within steps, against the solution. */
+static void test_liex_dense(void **state)
+{
+    (void)state;
+    dae_problem *p;
+    dae_solver *s = liex_solver(&INDEX1, 6, 0.05, &p);
+    double worst = 0.0, worst_slope = 0.0, y[MOST], yp[MOST], exact[MOST], slope[MOST];
+    for (int k = 0; k < 20; k++) {
+        double start, end;
+        assert_true(dae_solver_step(s, 1.0) >= 0);
+        dae_solver_last_step(s, &start, &end);
+        for (int j = 0; j < 5; j++) {
+            double t = start + (end - start) * (0.1 + 0.2 * j);
+            dae_solver_at(s, t, 0, y);
+            dae_solver_at(s, t, 1, yp);
+            wave(t, exact, slope);
+            for (int i = 0; i < 3; i++) {
+                worst = fmax(worst, fabs(y[i] - exact[i]));
+                worst_slope = fmax(worst_slope, fabs(yp[i] - slope[i]));
+            }
+        }
+    }
+    if (worst > 2e-7) print_message("dense output: %g, slopes %g\n", worst, worst_slope);
+    assert_true(worst < 2e-7);
+    assert_true(worst_slope < 1e-4);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+static int vanderpol(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - y[1];
+    f[1] = 1e-6 * yp[1] - ((1.0 - y[0] * y[0]) * y[1] - y[0]);
+    return 0;
+}
+
+/* Van der Pol's oscillator with eps = 1e-6 at t = 2 [HW96 (IV.10.3)] */
+static void test_liex_stiff(void **state)
+{
+    (void)state;
+    dae_residual form = {.n = 2, .f = vanderpol};
+    dae_options o = dae_options_default();
+    dae_problem *p;
+    dae_solver *s;
+    double y[2] = {2.0, -0.66}, exact = 0.1706167732170483e1;
+    o.method = "liex";
+    o.rtol = o.atol = 1e-7;
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 2.0, y, NULL), DAE_OK);
+    assert_true(fabs(y[0] - exact) < 1e-5);
+    assert_true(dae_solver_stats(s)->steps < 500);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* ---- midex ---- */
+
+/* A pendulum of length l(t) = 1 + a sin t, drawn by its thread: rheonomic. */
+typedef struct thread {
+    double a;
+    long calls, poison;
+} thread;
+
+static int gravity(const dae_mechanical_point *at, double *f, void *user)
+{
+    thread *w = user;
+    f[0] = -0.1 * at->v[0];
+    f[1] = -1.0 - 0.1 * at->v[1];
+    if (++w->calls == w->poison) f[0] = NAN;
+    return 0;
+}
+
+static int length(const dae_mechanical_point *at, double *g, void *user)
+{
+    double l = 1.0 + ((thread *)user)->a * sin(at->t);
+    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - l * l);
+    return 0;
+}
+
+static int gradient(const dae_mechanical_point *at, double *G, void *user)
+{
+    (void)user;
+    G[0] = at->q[0];
+    G[1] = at->q[1];
+    return 0;
+}
+
+static int rate(const dae_mechanical_point *at, double *g_t, void *user)
+{
+    double a = ((thread *)user)->a, l = 1.0 + a * sin(at->t);
+    g_t[0] = -l * a * cos(at->t);
+    return 0;
+}
+
+static int curvature(const dae_mechanical_point *at, double *c, void *user)
+{
+    double a = ((thread *)user)->a, s = sin(at->t), r = a * cos(at->t);
+    c[0] = at->v[0] * at->v[0] + at->v[1] * at->v[1] - r * r + (1.0 + a * s) * a * s;
+    return 0;
+}
+
+static dae_solver *midex_solver(thread *w, const dae_options *o, dae_problem **p)
+{
+    dae_mechanical form = {.nq = 2,
+                           .nlambda = 1,
+                           .force = gravity,
+                           .constraint = length,
+                           .gradient = gradient,
+                           .rate = rate,
+                           .curvature = curvature,
+                           .user = w};
+    double y[5] = {1.0, 0.0, w->a, 0.0, 0.0};
+    dae_solver *s;
+    assert_int_equal(dae_problem_from_mechanical(&form, p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(*p, o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, NULL), DAE_OK);
+    return s;
+}
+
+static dae_options midex_options(const char *name, double tolerance)
+{
+    dae_options o = dae_options_default();
+    o.method = name;
+    o.rtol = o.atol = tolerance;
+    return o;
+}
+
+/* (q, v, lambda) at t = 2 with `rows` rows and equal steps; 0 rows: a reference by another method
+ */
+static void thread_end(double a, int rows, int steps, dae_projection projection, double y[5])
+{
+    thread w = {.a = a};
+    dae_options o = midex_options(rows ? "midex" : "prk", 1e-13);
+    dae_problem *p;
+    o.projection = projection;
+    if (rows) {
+        o.fixed_step = 2.0 / steps;
+        o.max_order = 2 * rows;
+    }
+    dae_solver *s = midex_solver(&w, &o, &p);
+    assert_int_equal(dae_solver_run(s, 2.0, y, NULL), DAE_OK);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* Order 2k from k rows for q, v and lambda, without projection as well: expansions in h^2. */
+static void check_midex_order(double a, int rows, int steps, dae_projection projection)
+{
+    double exact[5], coarse[5], fine[5];
+    const int first[4] = {0, 2, 4, 5};
+    thread_end(a, 0, 0, DAE_PROJECTION_AUTO, exact);
+    thread_end(a, rows, steps, projection, coarse);
+    thread_end(a, rows, 2 * steps, projection, fine);
+    for (int b = 0; b < 3; b++) {
+        double before = 0.0, after = 0.0;
+        for (int i = first[b]; i < first[b + 1]; i++) {
+            before = fmax(before, fabs(coarse[i] - exact[i]));
+            after = fmax(after, fabs(fine[i] - exact[i]));
+        }
+        double seen = log2(before / after);
+        if (seen < 2 * rows - 0.4)
+            print_message("rows %d, block %d: order %g (%g)\n", rows, b, seen, after);
+        assert_true(seen > 2 * rows - 0.4);
+    }
+}
+
+static void test_midex_orders(void **state)
+{
+    (void)state;
+    const double lengths[] = {0.0, 0.3};
+    for (int k = 0; k < 2; k++) {
+        check_midex_order(lengths[k], 2, 16, DAE_PROJECTION_BOTH);
+        check_midex_order(lengths[k], 3, 12, DAE_PROJECTION_BOTH);
+        check_midex_order(lengths[k], 4, 4, DAE_PROJECTION_BOTH);
+        check_midex_order(lengths[k], 2, 16, DAE_PROJECTION_NONE);
+        check_midex_order(lengths[k], 3, 12, DAE_PROJECTION_NONE);
+    }
+}
+
+/* Constraints of both levels hold where steps end; dense output is as good as the steps. */
+static void test_midex_run(void **state)
+{
+    (void)state;
+    thread w = {.a = 0.3}, twin = w;
+    dae_options o = midex_options("midex", 1e-9), tight = midex_options("prk", 1e-12);
+    dae_problem *p, *q;
+    dae_solver *s = midex_solver(&w, &o, &p), *r = midex_solver(&twin, &tight, &q);
+    double t = 0.0, worst = 0.0, worst_multiplier = 0.0;
+    while (t < 20.0) {
+        double start, end, y[5], exact[5];
+        assert_true(dae_solver_step(s, 20.0) >= 0);
+        dae_solver_last_step(s, &start, &end);
+        dae_solver_at(s, end, 0, y);
+        double l = 1.0 + w.a * sin(end), l_t = w.a * cos(end);
+        assert_true(fabs(y[0] * y[0] + y[1] * y[1] - l * l) < 1e-12);
+        assert_true(fabs(y[0] * y[2] + y[1] * y[3] - l * l_t) < 1e-12);
+        double inside = start + 0.37 * (end - start);
+        if (inside > 20.0) break;
+        assert_true(dae_solver_run(r, inside, exact, NULL) >= 0);
+        dae_solver_at(s, inside, 0, y);
+        for (int i = 0; i < 4; i++) worst = fmax(worst, fabs(y[i] - exact[i]));
+        worst_multiplier = fmax(worst_multiplier, fabs(y[4] - exact[4]));
+        t = end;
+    }
+    if (worst > 1e-6) print_message("dense output: %g, multiplier %g\n", worst, worst_multiplier);
+    assert_true(worst < 1e-6);
+    assert_true(worst_multiplier < 1e-3);
+    dae_solver_free(s);
+    dae_solver_free(r);
+    dae_problem_free(p);
+    dae_problem_free(q);
+}
+
+/* NaN in a small step: the step is tried again, shorter. */
+static void test_midex_recovers(void **state)
+{
+    (void)state;
+    thread w = {.a = 0.3, .poison = 60};
+    dae_options o = midex_options("midex", 1e-9);
+    dae_problem *p;
+    dae_solver *s = midex_solver(&w, &o, &p);
+    double y[5], exact[5];
+    assert_int_equal(dae_solver_run(s, 2.0, y, NULL), DAE_OK);
+    assert_true(w.calls > 60);
+    assert_true(dae_solver_stats(s)->rejected_evaluation == 1);
+    thread_end(0.3, 0, 0, DAE_PROJECTION_AUTO, exact);
+    for (int i = 0; i < 4; i++) assert_true(fabs(y[i] - exact[i]) < 1e-7);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tableau),       cmocka_unit_test(test_liex_orders),
+        cmocka_unit_test(test_liex_dense),    cmocka_unit_test(test_liex_stiff),
+        cmocka_unit_test(test_midex_orders),  cmocka_unit_test(test_midex_run),
+        cmocka_unit_test(test_midex_recovers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
