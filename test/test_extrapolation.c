@@ -369,11 +369,11 @@ static void test_midex_orders(void **state)
     (void)state;
     const double lengths[] = {0.0, 0.3};
     for (int k = 0; k < 2; k++) {
-        check_midex_order(lengths[k], 2, 16, DAE_PROJECTION_BOTH);
-        check_midex_order(lengths[k], 3, 12, DAE_PROJECTION_BOTH);
-        check_midex_order(lengths[k], 4, 4, DAE_PROJECTION_BOTH);
-        check_midex_order(lengths[k], 2, 16, DAE_PROJECTION_NONE);
-        check_midex_order(lengths[k], 3, 12, DAE_PROJECTION_NONE);
+        check_midex_order(lengths[k], 2, 27, DAE_PROJECTION_BOTH);
+        check_midex_order(lengths[k], 3, 27, DAE_PROJECTION_BOTH);
+        check_midex_order(lengths[k], 4, 8, DAE_PROJECTION_BOTH);
+        check_midex_order(lengths[k], 2, 27, DAE_PROJECTION_NONE);
+        check_midex_order(lengths[k], 3, 27, DAE_PROJECTION_NONE);
     }
 }
 

@@ -111,7 +111,7 @@ static void fail_chain(const char *method, int count, bool patterns, double rtol
 static void small_mechanisms_fail_cleanly(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"hem3", "hem4", "hem5", "phem5", "prk"};
+    static const char *const methods[] = {"hem3", "hem4", "hem5", "phem5", "prk", "midex"};
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
         fail_chain(methods[k], 3, false, 1e-6);
     fail_chain("prk", 3, false, 1e-2); /* the other table */
@@ -223,7 +223,7 @@ static dae_status diffuse(void *context)
 static void radau_fails_cleanly(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"radau", "radau5", "radau9", "radau13"};
+    static const char *const methods[] = {"radau", "radau5", "radau9", "radau13", "liex"};
     static const dae_structure structures[] = {DAE_STRUCTURE_DENSE, DAE_STRUCTURE_BANDED,
                                                DAE_STRUCTURE_SPARSE};
     for (int k = 0; k < 12; k++) {
