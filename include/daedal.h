@@ -212,7 +212,10 @@ typedef struct dae_pattern {
 /* Where a mechanical system is asked for values. It may grow: never copy or compare it whole. */
 typedef struct dae_mechanical_point {
     double t;
-    const double *q, *v; /* v is NULL for mass, constraint, gradient and rate */
+    const double *q, *v; /* v is NULL for mass, constraint, contact, gradient and rate */
+    /* Of the full form, NULL where there are none: r, w and lambda for force, dynamics, auxiliary
+     * (and `all`, if it is asked for forces); s for all but contact_s, where it is there, too. */
+    const double *r, *w, *s, *lambda;
 } dae_mechanical_point;
 
 typedef int (*dae_mechanical_fn)(const dae_mechanical_point *at, double *out, void *user);
@@ -262,12 +265,32 @@ typedef struct dae_mechanical {
     const double *nominal;        /* nq typical sizes > 0 of q, for differences; NULL: 1 */
     double time_scale;            /* in which v moves q by its size, and g changes; 0: 1 */
 
-    const char *const *variable_names;   /* 2 nq + nlambda, or NULL: "q[0]", "v[0]", "lambda[0]" */
-    const char *const *constraint_names; /* nlambda, or NULL: "g[0]" */
+    const char *const *variable_names; /* all of y, or NULL: "q[0]", "v[0]", "r[0]", .., "lambda[0]"
+                                        */
+    const char *const *constraint_names; /* nlambda + nvelocity, or NULL: "g[0]" */
 
     int n_events;
     dae_event_fn event_function; /* of y = (q, v, lambda) and y' */
     const dae_event *events;
+
+    /* The full form [Wun05 (1.18), (1.14)], any part of which may be absent:
+     *   M(t,q) v' = f(t,q,v,r,w,s,lambda) - G' lambda,  r' = dynamics(t,q,v,r,w,s,lambda),
+     *   0 = auxiliary(t,q,v,r,w,s,lambda),  0 = contact(t,q,s),
+     *   0 = g(t,q,s),  0 = velocity_constraint(t,q,v).
+     * The unknowns are y = (q, v, r, w, s, lambda); lambda has nlambda values for g, then nvelocity
+     * values for the constraints on velocities, which act along their derivatives by v. s follows
+     * from q by contact, so that G = g_q - g_s h_s^-1 h_q, rate and curvature are total derivatives
+     * of g(t, q, s(t,q)) where they are given. */
+    int nr, nw, ns;
+    dae_mechanical_fn dynamics;    /* nr values */
+    dae_mechanical_fn auxiliary;   /* nw values, by which w is determined */
+    dae_mechanical_fn contact;     /* ns values, by which s is determined */
+    dae_mechanical_fn auxiliary_w; /* its derivative by w, nw x nw */
+    dae_mechanical_fn contact_s;   /* its derivative by s, ns x ns */
+    bool friction;                 /* force depends on lambda */
+    int nvelocity;
+    dae_mechanical_fn velocity_constraint; /* nvelocity values, nonholonomic */
+    dae_mechanical_fn velocity_gradient;   /* its derivative by v, nvelocity x nq */
 } dae_mechanical;
 
 /* Where a Hessenberg system is asked for values; z and u are NULL for g, g_y and g_t. It may grow.

@@ -115,14 +115,42 @@ static dae_status check_mass(const dae_mechanical *m, dae_diag *diag)
     return DAE_OK;
 }
 
+/* The parts of the full form: callbacks where there are values, and only there. */
+static dae_status check_full(const dae_mechanical *m, dae_diag *diag)
+{
+    const struct {
+        dae_mechanical_fn fn;
+        int count;
+        const char *callback, *counter;
+        bool optional;
+    } parts[] = {
+        {m->dynamics, m->nr, "dynamics", "nr", false},
+        {m->auxiliary, m->nw, "auxiliary", "nw", false},
+        {m->contact, m->ns, "contact", "ns", false},
+        {m->auxiliary_w, m->nw, "auxiliary_w", "nw", true},
+        {m->contact_s, m->ns, "contact_s", "ns", true},
+        {m->velocity_constraint, m->nvelocity, "velocity_constraint", "nvelocity", false},
+        {m->velocity_gradient, m->nvelocity, "velocity_gradient", "nvelocity", true},
+    };
+    dae_status status = DAE_OK;
+    for (size_t k = 0; !status && k < sizeof parts / sizeof parts[0]; k++)
+        if (parts[k].fn || !parts[k].optional)
+            status = check_callback(parts[k].fn != NULL, parts[k].count, parts[k].callback,
+                                    parts[k].counter, diag);
+    if (!status && m->friction && m->nlambda + m->nvelocity == 0)
+        REJECT("friction says that force depends on lambda, but there are no constraints.");
+    return status;
+}
+
 static dae_status check_mechanical(const dae_mechanical *m, dae_diag *diag)
 {
-    static const char *const names[] = {"nq", "nlambda"};
-    const int counts[] = {m->nq, m->nlambda};
-    dae_status status = check_counts(names, counts, 2, diag);
+    static const char *const names[] = {"nq", "nlambda", "nr", "nw", "ns", "nvelocity"};
+    const int counts[] = {m->nq, m->nlambda, m->nr, m->nw, m->ns, m->nvelocity};
+    dae_status status = check_counts(names, counts, 6, diag);
     if (status) return status;
     if (!m->force && !m->all) REJECT("force is NULL: f(t, q, v) must be given.");
     status = check_callback(m->constraint != NULL, m->nlambda, "constraint", "nlambda", diag);
+    if (!status) status = check_full(m, diag);
     if (!status) status = check_mass(m, diag);
     if (!status) status = check_pattern(&m->mass_pattern, "mass_pattern", m->nq, m->nq, diag);
     if (!status)

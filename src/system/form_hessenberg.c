@@ -312,13 +312,15 @@ static bool from_mechanical(form_instance *x)
 bool hessenberg_build(form_instance *x)
 {
     if (x->source->kind == KIND_MECHANICAL) {
-        if (!from_mechanical(x)) return false;
+        if (x->source->full ? !multibody_hessenberg(x) : !from_mechanical(x)) return false;
     } else {
         from_callbacks(x);
     }
     x->set.hessenberg = &x->hessenberg;
     const hessenberg_form *h = &x->hessenberg;
-    x->hw.values = DAE_ARRAY(double, h->g_y_matrix.count);
+    size_t most = h->g_y_matrix.count; /* also for blocks of k_u */
+    if (h->k_u_matrix.count > most) most = h->k_u_matrix.count;
+    x->hw.values = DAE_ARRAY(double, most);
     return x->hw.values && differencer_new(&x->hw.g_y, &h->g_y_matrix) &&
            differencer_new(&x->hw.f_z, &h->f_z_matrix) &&
            differencer_new(&x->hw.k_u, &h->k_u_matrix);

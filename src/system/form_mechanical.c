@@ -31,14 +31,35 @@ static bool has_rate(const dae_mechanical *form)
 
 /* ---- single callbacks ---- */
 
+static eval_status call(form_instance *x, dae_mechanical_fn fn, const char *name,
+                        const dae_mechanical_point *at, int count, int first_row, double *out)
+{
+    int code = fn(at, out, form_of(x)->user);
+    return form_judge(x, name, at->t, code, (size_t)count, out, first_row, NULL);
+}
+
+static int constraint_row(const form_instance *x)
+{
+    return form_constraint_row(x->source);
+}
+
+static eval_status point_at(form_instance *x, double t, const double *q, const double *v,
+                            dae_mechanical_point *at)
+{
+    if (x->source->full) return multibody_point(x, t, q, v, at);
+    *at = (dae_mechanical_point){.t = t, .q = q, .v = v};
+    return EVAL_OK;
+}
+
 static eval_status eval_g(void *context, double t, const double *q, double *g)
 {
     form_instance *x = context;
     const dae_mechanical *form = form_of(x);
+    dae_mechanical_point at;
     if (form->nlambda == 0) return EVAL_OK;
-    const dae_mechanical_point at = {.t = t, .q = q};
-    int code = form->constraint(&at, g, form->user);
-    return form_judge(x, "constraint", t, code, (size_t)form->nlambda, g, 2 * form->nq, NULL);
+    eval_status status = point_at(x, t, q, NULL, &at);
+    if (status != EVAL_OK) return status;
+    return call(x, form->constraint, "constraint", &at, form->nlambda, constraint_row(x), g);
 }
 
 /* g, counted as an evaluation for differences */
@@ -47,13 +68,6 @@ static eval_status eval_g_difference(void *context, double t, const double *q, d
     form_instance *x = context;
     x->eval->stats->jacobian_residuals++;
     return eval_g(context, t, q, g);
-}
-
-static eval_status call(form_instance *x, dae_mechanical_fn fn, const char *name,
-                        const dae_mechanical_point *at, int count, int first_row, double *out)
-{
-    int code = fn(at, out, form_of(x)->user);
-    return form_judge(x, name, at->t, code, (size_t)count, out, first_row, NULL);
 }
 
 static eval_status eval_mass(form_instance *x, double t, const double *q, double *M)
@@ -65,7 +79,9 @@ static eval_status eval_mass(form_instance *x, double t, const double *q, double
         return EVAL_OK;
     }
     memset(M, 0, layout->count * sizeof *M);
-    const dae_mechanical_point at = {.t = t, .q = q};
+    dae_mechanical_point at;
+    eval_status status = point_at(x, t, q, NULL, &at);
+    if (status != EVAL_OK) return status;
     int code = form->mass(&at, M, form->user);
     return form_judge(x, "mass", t, code, layout->count, M, form->nq, layout);
 }
@@ -73,14 +89,16 @@ static eval_status eval_mass(form_instance *x, double t, const double *q, double
 static eval_status eval_gradient(form_instance *x, double t, const double *q, double *G)
 {
     const dae_mechanical *form = form_of(x);
-    const form_matrix *layout = &x->mechanical.G_matrix;
+    const form_matrix *layout = &x->bw.H_matrix;
     if (!form->gradient)
         return difference_matrix(&x->mw.gradient, layout, eval_g_difference, x, t, q, form->nominal,
                                  G);
     memset(G, 0, layout->count * sizeof *G);
-    const dae_mechanical_point at = {.t = t, .q = q};
+    dae_mechanical_point at;
+    eval_status status = point_at(x, t, q, NULL, &at);
+    if (status != EVAL_OK) return status;
     int code = form->gradient(&at, G, form->user);
-    return form_judge(x, "gradient", t, code, layout->count, G, 2 * form->nq, layout);
+    return form_judge(x, "gradient", t, code, layout->count, G, constraint_row(x), layout);
 }
 
 static eval_status eval_rate(form_instance *x, double t, const double *q, double *rate)
@@ -93,8 +111,10 @@ static eval_status eval_rate(form_instance *x, double t, const double *q, double
     if (!form->rate)
         return difference_along(&x->mw.gradient, eval_g_difference, x, t, q, NULL, time_scale(form),
                                 rate);
-    const dae_mechanical_point at = {.t = t, .q = q};
-    return call(x, form->rate, "rate", &at, form->nlambda, 2 * form->nq, rate);
+    dae_mechanical_point at;
+    eval_status status = point_at(x, t, q, NULL, &at);
+    if (status != EVAL_OK) return status;
+    return call(x, form->rate, "rate", &at, form->nlambda, constraint_row(x), rate);
 }
 
 /* ---- all at once ---- */
@@ -103,15 +123,16 @@ static eval_status eval_all(form_instance *x, double t, const double *q, const d
                             const dae_mechanical_values *out)
 {
     const dae_mechanical *form = form_of(x);
-    const form_matrix *M = &x->mechanical.M_matrix, *G = &x->mechanical.G_matrix;
+    const form_matrix *M = &x->mechanical.M_matrix, *G = &x->bw.H_matrix;
     size_t n = (size_t)form->nq, m = (size_t)form->nlambda;
-    int constraints = 2 * form->nq;
+    int constraints = constraint_row(x);
     if (out->mass) memset(out->mass, 0, M->count * sizeof(double));
     if (out->gradient) memset(out->gradient, 0, G->count * sizeof(double));
-    const dae_mechanical_point at = {.t = t, .q = q, .v = v};
+    dae_mechanical_point at;
+    eval_status status = point_at(x, t, q, v, &at);
+    if (status != EVAL_OK) return status;
     int code = form->all(&at, out, form->user);
     if (code != 0) return form_judge(x, "all", t, code, 0, NULL, 0, NULL);
-    eval_status status = EVAL_OK;
     if (out->mass) status = form_judge(x, "all (mass)", t, 0, M->count, out->mass, form->nq, M);
     if (!status && out->force)
         status = form_judge(x, "all (force)", t, 0, n, out->force, form->nq, NULL);
@@ -126,23 +147,36 @@ static eval_status eval_all(form_instance *x, double t, const double *q, const d
 
 /* ---- levels of the constraints ---- */
 
-/* c = G v + g_t at (t, q) for v = mw.v_fixed; G_moved is work space */
-static eval_status velocity_level(void *context, double t, const double *q, double *c)
+/* Behind those of g the constraints on velocities themselves. */
+static eval_status append_velocity_level(form_instance *x, double t, const double *q, double *c)
+{
+    const dae_mechanical *form = form_of(x);
+    if (form->nvelocity == 0) return EVAL_OK;
+    return multibody_velocity_level(x, t, q, x->mw.v_fixed, c + form->nlambda);
+}
+
+/* c = G v + g_t at (t, q) for v = mw.v_fixed, of g alone; G_moved is work space */
+static eval_status rate_level(void *context, double t, const double *q, double *c)
 {
     form_instance *x = context;
     mechanical_work *w = &x->mw;
     x->eval->stats->jacobian_residuals++;
-    eval_status status;
-    if (form_of(x)->all) {
+    eval_status status = EVAL_OK;
+    if (form_of(x)->nlambda > 0 && form_of(x)->all) {
         const dae_mechanical_values out = {.gradient = w->G_moved, .rate = c};
         status = eval_all(x, t, q, w->v_fixed, &out);
-    } else {
+    } else if (form_of(x)->nlambda > 0) {
         status = eval_gradient(x, t, q, w->G_moved);
         if (status == EVAL_OK) status = eval_rate(x, t, q, c);
     }
-    if (status == EVAL_OK)
-        form_matrix_multiply(&x->mechanical.G_matrix, w->G_moved, 1.0, w->v_fixed, c);
+    if (status == EVAL_OK) form_matrix_multiply(&x->bw.H_matrix, w->G_moved, 1.0, w->v_fixed, c);
     return status;
+}
+
+static eval_status velocity_level(void *context, double t, const double *q, double *c)
+{
+    eval_status status = rate_level(context, t, q, c);
+    return status == EVAL_OK ? append_velocity_level(context, t, q, c) : status;
 }
 
 /* c = d/ds g(t + s, q + s v) at s = 0: the same from g alone */
@@ -152,7 +186,10 @@ static eval_status velocity_level_of_g(void *context, double t, const double *q,
     const dae_mechanical *form = form_of(x);
     const double *v = x->mw.v_fixed;
     double scale = difference_scale(form->nq, q, v, form->nominal, time_scale(form));
-    return difference_along(&x->mw.gradient, eval_g_difference, x, t, q, v, scale, c);
+    eval_status status = EVAL_OK;
+    if (form->nlambda > 0)
+        status = difference_along(&x->mw.gradient, eval_g_difference, x, t, q, v, scale, c);
+    return status == EVAL_OK ? append_velocity_level(x, t, q, c) : status;
 }
 
 /* curvature = d^2 g / ds^2 along (t + s, q + s v), from the derivatives at hand */
@@ -161,14 +198,17 @@ static eval_status eval_curvature(form_instance *x, double t, const double *q, c
 {
     const dae_mechanical *form = form_of(x);
     if (form->curvature) {
-        const dae_mechanical_point at = {.t = t, .q = q, .v = v};
-        return call(x, form->curvature, "curvature", &at, form->nlambda, 2 * form->nq, curvature);
+        dae_mechanical_point at;
+        eval_status status = point_at(x, t, q, v, &at);
+        if (status != EVAL_OK) return status;
+        return call(x, form->curvature, "curvature", &at, form->nlambda, constraint_row(x),
+                    curvature);
     }
     double scale = difference_scale(form->nq, q, v, form->nominal, time_scale(form));
     if (!has_gradient(form) || !has_rate(form))
         return difference_twice(&x->mw.gradient, eval_g_difference, x, t, q, v, scale, curvature);
     x->mw.v_fixed = v;
-    return difference_along(&x->mw.gradient, velocity_level, x, t, q, v, scale, curvature);
+    return difference_along(&x->mw.gradient, rate_level, x, t, q, v, scale, curvature);
 }
 
 eval_status mechanical_velocity_jacobian(form_instance *x, double t, const double *q,
@@ -194,10 +234,10 @@ eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q
 
 /* ---- the form ---- */
 
-static eval_status evaluate(void *context, double t, const double *q, const double *v, double *M,
-                            double *f, double *G, double *rate, double *curvature)
+/* All but the constraints on velocities. */
+static eval_status evaluate_parts(form_instance *x, double t, const double *q, const double *v,
+                                  double *M, double *f, double *G, double *rate, double *curvature)
 {
-    form_instance *x = context;
     const dae_mechanical *form = form_of(x);
     if (f) x->eval->stats->residuals++;
     if (G) x->eval->stats->jacobians++;
@@ -208,7 +248,9 @@ static eval_status evaluate(void *context, double t, const double *q, const doub
     eval_status status = EVAL_OK;
     if (M) status = eval_mass(x, t, q, M);
     if (f && status == EVAL_OK) {
-        const dae_mechanical_point at = {.t = t, .q = q, .v = v};
+        dae_mechanical_point at;
+        status = point_at(x, t, q, v, &at);
+        if (status != EVAL_OK) return status;
         status = call(x, form->force, "force", &at, form->nq, form->nq, f);
     }
     if (form->nlambda == 0) return status;
@@ -216,6 +258,16 @@ static eval_status evaluate(void *context, double t, const double *q, const doub
     if (rate && status == EVAL_OK) status = eval_rate(x, t, q, rate);
     if (curvature && status == EVAL_OK) status = eval_curvature(x, t, q, v, curvature);
     return status;
+}
+
+static eval_status evaluate(void *context, double t, const double *q, const double *v, double *M,
+                            double *f, double *G, double *rate, double *curvature)
+{
+    form_instance *x = context;
+    if (form_of(x)->nvelocity == 0) return evaluate_parts(x, t, q, v, M, f, G, rate, curvature);
+    eval_status status = evaluate_parts(x, t, q, v, M, f, G ? x->bw.H : NULL, rate, curvature);
+    if (status != EVAL_OK || !(G || rate || curvature)) return status;
+    return multibody_velocity_rows(x, t, q, v, G, rate, curvature);
 }
 
 static form_matrix mass_matrix(const form_source *s)
@@ -246,7 +298,7 @@ static bool allocate(form_instance *x)
     w->rate = w->a + n;
     w->curvature = w->rate + m;
     w->level = w->curvature + m;
-    return differencer_new(&w->gradient, G) && differencer_new(&w->levels, G) &&
+    return differencer_new(&w->gradient, &x->bw.H_matrix) && differencer_new(&w->levels, G) &&
            form_solver_new(&w->mass, M);
 }
 
@@ -254,19 +306,21 @@ bool mechanical_build(form_instance *x)
 {
     const dae_mechanical *form = form_of(x);
     mechanical_form *mechanical = &x->mechanical;
-    *mechanical = (mechanical_form){.nq = form->nq,
-                                    .nl = form->nlambda,
-                                    .context = x,
-                                    .evaluate = evaluate,
-                                    .g = eval_g,
-                                    .M_matrix = mass_matrix(x->source),
-                                    .G_matrix = form_matrix_on(form->nlambda, form->nq,
-                                                               form->gradient_pattern.colptr,
-                                                               form->gradient_pattern.rowind)};
-    x->set.mechanical = mechanical;
+    int all = form->nlambda + form->nvelocity;
+    x->bw.H_matrix = form_matrix_on(form->nlambda, form->nq, form->gradient_pattern.colptr,
+                                    form->gradient_pattern.rowind);
+    *mechanical = (mechanical_form){
+        .nq = form->nq,
+        .nl = all,
+        .context = x,
+        .evaluate = evaluate,
+        .g = eval_g,
+        .M_matrix = mass_matrix(x->source),
+        .G_matrix = form->nvelocity > 0 ? form_matrix_dense(all, form->nq) : x->bw.H_matrix};
+    x->set.mechanical = x->source->full ? NULL : mechanical;
     x->set.mechanical_places =
         (form_places){x->places, x->places + form->nq, x->places + 2 * form->nq};
-    return allocate(x);
+    return allocate(x) && (!x->source->full || multibody_build(x));
 }
 
 void mechanical_release(form_instance *x)
@@ -275,6 +329,7 @@ void mechanical_release(form_instance *x)
     differencer_free(&x->mw.levels);
     form_solver_free(&x->mw.mass);
     dae_free(x->mw.M);
+    multibody_release(x);
 }
 
 /* ---- what M is like ---- */

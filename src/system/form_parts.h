@@ -30,8 +30,21 @@ struct form_source {
     form_pattern mass; /* of M in the order of its values: diagonal, blocks, or the user's; owned */
     const char **constraint_names; /* generated where there were none; owned, one block */
     const char **variable_names, **equation_names; /* of the as-given residual form; owned */
-    int n, constraints;                            /* unknowns; nlambda, nz or ng */
+    int n, constraints;                            /* unknowns; nlambda + nvelocity, nz or ng */
+    int positions; /* mechanical: constraints that have a position level, the first ones */
+    bool full;     /* mechanical with more than q, v, lambda, or with forces by lambda */
 };
+
+/* Where the parts of the full mechanical form are in y; rows of the same numbers belong to them. */
+typedef struct mechanical_places {
+    int v, r, w, s, lambda;
+} mechanical_places;
+
+static inline mechanical_places mechanical_parts(const dae_mechanical *m)
+{
+    int v = m->nq, r = v + m->nq, w = r + m->nr, s = w + m->nw;
+    return (mechanical_places){v, r, w, s, s + m->ns};
+}
 
 /* ---- differences ---- */
 
@@ -110,6 +123,21 @@ typedef struct mechanical_work {
     form_solver mass;
 } mechanical_work;
 
+/* What the full mechanical form needs besides. */
+typedef struct multibody_work {
+    const double *r, *w, *lambda; /* what forces are asked with; borrowed */
+    double *s, *s_q, s_t;         /* s(t, q) where it was solved for last; owned: one block, at s */
+    bool s_known;
+    double *h, *h_s, *moved;            /* in it: contact equations, their derivative by s, and s */
+    form_matrix h_s_matrix, d_w_matrix; /* dense */
+    form_matrix H_matrix, C_matrix; /* derivatives of g, and of what restricts velocities by v */
+    double *H, *C;                  /* these; in the block */
+    double *zero;                   /* where there is no r, w or lambda; in it, too */
+    const double *q, *v;            /* fixed while another argument moves */
+    differencer by_s, by_w, by_v;
+    form_solver contact;
+} multibody_work;
+
 /* What is fixed while another argument moves, and work space. */
 typedef struct hessenberg_work {
     differencer g_y, f_z, k_u;
@@ -142,6 +170,7 @@ struct form_instance {
     hessenberg_work hw;
     quasilinear_work qw;
     second_work sw;
+    multibody_work bw;
     int *places; /* 0 .. n-1, owned */
     form_rewriting rewriting;
     double alpha;
@@ -154,6 +183,39 @@ bool quasilinear_build(form_instance *x);
 void mechanical_release(form_instance *x);
 void hessenberg_release(form_instance *x);
 void quasilinear_release(form_instance *x);
+
+/* The full form (form_multibody.c); false: memory. */
+bool multibody_build(form_instance *x);
+void multibody_release(form_instance *x);
+/* Forces are asked with r, w and lambda of y from now on, and s is near that of y. */
+void multibody_at(form_instance *x, const double *y);
+/* The point (t, q, v) with s(t, q), and r, w, lambda as they are. */
+eval_status multibody_point(form_instance *x, double t, const double *q, const double *v,
+                            dae_mechanical_point *at);
+/* Rows of the constraints on velocities c(t,q,v), behind those of g: G = c_v, rate = c - c_v v, so
+ * that G v + rate = c, and curvature = c_q v + c_t. Any may be NULL. G holds all rows, dense; those
+ * of g come from bw.H. */
+eval_status multibody_velocity_rows(form_instance *x, double t, const double *q, const double *v,
+                                    double *G, double *rate, double *curvature);
+eval_status multibody_velocity_level(form_instance *x, double t, const double *q, const double *v,
+                                     double *c);
+/* r' (nr), 0 = auxiliary (nw), 0 = contact (ns) and 0 = g(t, q, s) at y; g may be NULL. */
+eval_status multibody_rows(form_instance *x, double t, const double *y, double *rates, double *d,
+                           double *h, double *g);
+/* Single parts: r' or 0 = auxiliary at (t, q, v) with r, w, lambda as they are; 0 = contact, and
+ * the derivatives dd/dw and dh/ds, dense. */
+eval_status multibody_dynamics(form_instance *x, double t, const double *q, const double *v,
+                               double *rates);
+eval_status multibody_auxiliary(form_instance *x, double t, const double *q, const double *v,
+                                double *d);
+eval_status multibody_contact(form_instance *x, double t, const double *q, const double *s,
+                              double *h);
+eval_status multibody_d_w(form_instance *x, double t, const double *q, const double *v,
+                          double *values);
+eval_status multibody_h_s(form_instance *x, double t, const double *q, const double *s,
+                          double *values);
+/* The Hessenberg form y = (q, v, r), z = lambda, u = (w, s) (form_multibody_hessenberg.c). */
+bool multibody_hessenberg(form_instance *x);
 
 /* d(G v + g_t)/dq on the pattern of G, and its derivative by t at fixed q and v. */
 eval_status mechanical_velocity_jacobian(form_instance *x, double t, const double *q,

@@ -116,8 +116,8 @@ static bool mechanical_known(const form_source *s)
 {
     const dae_mechanical *m = &s->as.m;
     bool constant = m->mass_constant || (!m->mass && !m->all);
-    return constant && (s->mass.colptr || m->mass_pattern.colptr) && m->force_q_pattern.colptr &&
-           m->force_v_pattern.colptr && m->gradient_pattern.colptr;
+    return constant && !s->full && (s->mass.colptr || m->mass_pattern.colptr) &&
+           m->force_q_pattern.colptr && m->force_v_pattern.colptr && m->gradient_pattern.colptr;
 }
 
 /* ---- Hessenberg and quasilinear ---- */

@@ -11,42 +11,88 @@
 
 /* ---- rows ---- */
 
-/* Notation: n = nq, m = nl. F = (q' - v [+ G' mu], M v' - f + G' lambda, c [, G v + g_t]) with the
- * constraint c at the level that the rewriting says. */
+/* Notation: n = nq, m = nl constraints, k = those of them with a position level. F = (q' - v [+ G'
+ * mu], M v' - f + G' lambda, r' - f_d, d, h, c [, G v + g_t]) with the constraint c at the level
+ * that the rewriting says; d and h with r, w, s of the full form only. */
+
+/* The constraints c at the level of the rewriting; mw.rate is G v + g_t, mw.level is g. */
+static void constraint_rows(form_instance *x, const double *a, double *c)
+{
+    const mechanical_form *form = &x->mechanical;
+    const mechanical_work *w = &x->mw;
+    form_rewriting how = x->rewriting;
+    int m = form->nl, k = x->source->positions;
+    if (how == FORM_INDEX1 || how == FORM_BAUMGARTE) {
+        vector_copy(m, w->curvature, c);
+        form_matrix_multiply(&form->G_matrix, w->G, 1.0, a, c);
+    }
+    if (how == FORM_BAUMGARTE) {
+        for (int i = 0; i < m; i++) c[i] += (i < k ? 2.0 : 1.0) * x->alpha * w->rate[i];
+        vector_axpy(k, x->alpha * x->alpha, w->level, c);
+    }
+    if (how == FORM_INDEX2) vector_copy(m, w->rate, c);
+    if (how == FORM_GGL) vector_copy(k, w->rate, c + m);
+    if (how != FORM_AS_GIVEN && how != FORM_GGL) return;
+    vector_copy(k, w->level, c);
+    vector_copy(m - k, w->rate + k, c + k);
+}
+
+/* F += G' mu for the rows of G with a position level. */
+static void add_mu(const form_instance *x, const double *mu, double *F)
+{
+    const form_matrix *G = &x->mechanical.G_matrix;
+    for (int j = 0; j < G->columns; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(G, j, &first, &count);
+        for (int e = 0; e < count; e++) {
+            int row = form_matrix_row(G, first, e);
+            if (row < x->source->positions) F[j] += x->mw.G[first + (size_t)e] * mu[row];
+        }
+    }
+}
+
+/* r' - f_d, d and h, and g of the s at hand. */
+static eval_status full_rows(form_instance *x, double t, const double *y, const double *yp,
+                             bool position, double *F)
+{
+    const dae_mechanical *form = &x->source->as.m;
+    const mechanical_places p = mechanical_parts(form);
+    if (!x->source->full) return EVAL_OK;
+    eval_status status = multibody_rows(x, t, y, F + p.r, F + p.w, F + p.s,
+                                        position && form->ns > 0 ? x->mw.level : NULL);
+    for (int i = p.r; i < p.w; i++) F[i] = yp[i] - F[i];
+    return status;
+}
+
 static eval_status mechanical_rows(form_instance *x, double t, const double *y, const double *yp,
                                    double *F)
 {
     const mechanical_form *form = &x->mechanical;
     mechanical_work *w = &x->mw;
-    int n = form->nq, m = form->nl;
-    const double *v = y + n, *lambda = v + n, *mu = lambda + m, *a = yp + n;
+    int n = form->nq, m = form->nl, k = x->source->positions;
+    const mechanical_places p = mechanical_parts(&x->source->as.m);
+    const double *v = y + n, *lambda = y + p.lambda, *mu = lambda + m, *a = yp + n;
     form_rewriting how = x->rewriting;
-    bool rate = how != FORM_AS_GIVEN && how != FORM_INDEX1;
+    bool rate = (how != FORM_AS_GIVEN || m > k) && how != FORM_INDEX1;
     bool curved = how == FORM_INDEX1 || how == FORM_BAUMGARTE;
+    if (x->source->full) multibody_at(x, y);
     eval_status status = form->evaluate(x, t, y, v, w->M, w->f, m > 0 ? w->G : NULL,
                                         rate ? w->rate : NULL, curved ? w->curvature : NULL);
     bool position = how == FORM_AS_GIVEN || how == FORM_GGL || how == FORM_BAUMGARTE;
     if (!status && position) status = form->g(x, t, y, w->level);
+    if (!status) status = full_rows(x, t, y, yp, position, F);
     if (status != EVAL_OK) return status;
     for (int i = 0; i < n; i++) {
         F[i] = yp[i] - v[i];
         F[n + i] = -w->f[i];
     }
-    if (how == FORM_GGL) form_matrix_transposed(&form->G_matrix, w->G, 1.0, mu, F);
+    if (how == FORM_GGL) add_mu(x, mu, F);
     form_matrix_multiply(&form->M_matrix, w->M, 1.0, a, F + n);
     form_matrix_transposed(&form->G_matrix, w->G, 1.0, lambda, F + n);
     if (m == 0) return EVAL_OK;
-    double *c = F + 2 * n;
     if (rate) form_matrix_multiply(&form->G_matrix, w->G, 1.0, v, w->rate); /* now G v + g_t */
-    if (how == FORM_INDEX2) vector_copy(m, w->rate, c);
-    if (how == FORM_AS_GIVEN || how == FORM_GGL) vector_copy(m, w->level, c);
-    if (how == FORM_GGL) vector_copy(m, w->rate, c + m);
-    if (!curved) return EVAL_OK;
-    vector_copy(m, w->curvature, c);
-    form_matrix_multiply(&form->G_matrix, w->G, 1.0, a, c);
-    if (how != FORM_BAUMGARTE) return EVAL_OK;
-    vector_axpy(m, 2.0 * x->alpha, w->rate, c);
-    vector_axpy(m, x->alpha * x->alpha, w->level, c);
+    constraint_rows(x, a, F + p.lambda);
     return EVAL_OK;
 }
 
@@ -151,7 +197,7 @@ static bool square(const dae_quasilinear *x)
 static form_rewriting default_rewriting(const form_source *s)
 {
     switch (s->kind) {
-    case KIND_MECHANICAL: return s->constraints > 0 ? FORM_GGL : FORM_AS_GIVEN;
+    case KIND_MECHANICAL: return s->positions > 0 ? FORM_GGL : FORM_AS_GIVEN;
     case KIND_HESSENBERG:
     case KIND_SECOND_ORDER: return FORM_AS_GIVEN;
     case KIND_QUASILINEAR:
@@ -192,7 +238,8 @@ bool form_rewriting_find(const form_source *s, const char *name, form_rewriting 
 
 static int unknowns(const form_source *s, form_rewriting how)
 {
-    return s->n + (how == FORM_GGL ? s->constraints : 0);
+    int mu = s->kind == KIND_MECHANICAL ? s->positions : s->constraints;
+    return s->n + (how == FORM_GGL ? mu : 0);
 }
 
 static void set_second_kinds(const dae_second_order *f, dae_kind *kinds)
@@ -203,6 +250,20 @@ static void set_second_kinds(const dae_second_order *f, dae_kind *kinds)
         if (!has_second(f, i)) continue;
         *velocity++ = f->velocity_kinds ? f->velocity_kinds[i] : DAE_KIND_AUTO;
     }
+}
+
+/* As given v is what is differentiated once. w may follow from lambda, and s from q. */
+static dae_kind mechanical_kind(const form_source *s, form_rewriting how, dae_kind multiplier,
+                                int i)
+{
+    const mechanical_places p = mechanical_parts(&s->as.m);
+    int k = s->positions;
+    if (i < p.w)
+        return how == FORM_AS_GIVEN && k > 0 && i >= p.v && i < p.r ? DAE_KIND_INDEX2
+                                                                    : DAE_KIND_DIFFERENTIAL;
+    if ((i >= p.s && i < p.lambda) || (i < p.s && s->constraints == 0)) return DAE_KIND_INDEX1;
+    bool velocity = k == 0 || (i >= p.lambda + k && i < s->n);
+    return how == FORM_AS_GIVEN && velocity ? DAE_KIND_INDEX2 : multiplier;
 }
 
 static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
@@ -216,11 +277,7 @@ static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
     if (how == FORM_INDEX1 || how == FORM_BAUMGARTE) multiplier = DAE_KIND_INDEX1;
     for (int i = 0; i < n; i++) {
         switch (s->kind) {
-        case KIND_MECHANICAL:
-            kinds[i] = i < 2 * s->as.m.nq ? DAE_KIND_DIFFERENTIAL : multiplier;
-            if (how == FORM_AS_GIVEN && s->constraints > 0 && i >= s->as.m.nq && i < 2 * s->as.m.nq)
-                kinds[i] = DAE_KIND_INDEX2; /* v is what is differentiated once */
-            break;
+        case KIND_MECHANICAL: kinds[i] = mechanical_kind(s, how, multiplier, i); break;
         case KIND_HESSENBERG:
             kinds[i] = i < s->as.h.ny ? DAE_KIND_DIFFERENTIAL : DAE_KIND_INDEX1;
             if (how == FORM_AS_GIVEN && i >= s->as.h.ny && i < s->as.h.ny + s->as.h.nz)

@@ -56,15 +56,22 @@ static const char *const *part(const char *const *names, int first)
 static bool name_mechanical(form_source *s, const dae_mechanical *m)
 {
     const char *const *given = m->variable_names;
+    const mechanical_places p = mechanical_parts(m);
     const name_run variables[] = {RUN(given, m->nq, "q[%d]", NULL),
-                                  RUN(part(given, m->nq), m->nq, "v[%d]", NULL),
-                                  RUN(part(given, 2 * m->nq), m->nlambda, "lambda[%d]", NULL)};
+                                  RUN(part(given, p.v), m->nq, "v[%d]", NULL),
+                                  RUN(part(given, p.r), m->nr, "r[%d]", NULL),
+                                  RUN(part(given, p.w), m->nw, "w[%d]", NULL),
+                                  RUN(part(given, p.s), m->ns, "s[%d]", NULL),
+                                  RUN(part(given, p.lambda), s->constraints, "lambda[%d]", NULL)};
     const name_run rows[] = {RUN(given, m->nq, "velocity of q[%d]", "velocity of %s"),
                              RUN(given, m->nq, "motion of q[%d]", "motion of %s"),
-                             RUN(m->constraint_names, m->nlambda, "g[%d]", NULL)};
-    s->variable_names = make_names(variables, 3);
-    s->equation_names = make_names(rows, 3);
-    s->constraint_names = make_names(rows + 2, 1);
+                             RUN(part(given, p.r), m->nr, "dynamics of r[%d]", "dynamics of %s"),
+                             RUN(part(given, p.w), m->nw, "auxiliary of w[%d]", "auxiliary of %s"),
+                             RUN(part(given, p.s), m->ns, "contact of s[%d]", "contact of %s"),
+                             RUN(m->constraint_names, s->constraints, "g[%d]", NULL)};
+    s->variable_names = make_names(variables, 6);
+    s->equation_names = make_names(rows, 6);
+    s->constraint_names = make_names(rows + 5, 1);
     return s->variable_names && s->equation_names && s->constraint_names;
 }
 
@@ -190,8 +197,10 @@ form_source *form_source_mechanical(const dae_mechanical *form)
     form_source *s = DAE_NEW(form_source);
     if (!s) return NULL;
     s->kind = KIND_MECHANICAL;
-    s->n = 2 * form->nq + form->nlambda;
-    s->constraints = form->nlambda;
+    s->constraints = form->nlambda + form->nvelocity;
+    s->positions = form->nlambda;
+    s->n = mechanical_parts(form).lambda + s->constraints;
+    s->full = form->nr + form->nw + form->ns + form->nvelocity > 0 || form->friction;
     dae_mechanical *m = &s->as.m;
     *m = *form;
     DROP_BORROWED(m);
@@ -329,7 +338,7 @@ const char *form_source_kind(const form_source *s)
 int form_constraint_row(const form_source *s)
 {
     switch (s->kind) {
-    case KIND_MECHANICAL: return 2 * s->as.m.nq;
+    case KIND_MECHANICAL: return mechanical_parts(&s->as.m).lambda;
     case KIND_HESSENBERG: return s->as.h.ny;
     case KIND_QUASILINEAR: return s->as.x.ne;
     case KIND_SECOND_ORDER:

@@ -6,22 +6,11 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "system/form_manifold.h"
-
-/* What a start is given. */
-typedef struct start {
-    form_instance *x;
-    double t;
-    const double *weights;
-    const dae_tag *tags; /* or NULL */
-    double *y, *yp;
-    double *size; /* per unknown: how far it may move at equal cost; owned */
-    dae_diag *diag;
-} start;
+#include "system/form_start.h"
 
 /* ---- messages ---- */
 
-static dae_status out_of_memory(const start *s)
+dae_status start_exhausted(const start *s)
 {
     return diag_set(s->diag, DAE_ERR_MEMORY, "Out of memory for initial values.");
 }
@@ -35,7 +24,7 @@ static const char *name_constraint(const start *s, int i)
     return name;
 }
 
-static const char *name_variable(const start *s, int i)
+const char *start_variable(const start *s, int i)
 {
     const char *name = s->x->source->variable_names[i];
     diag_variable(s->diag, i, name);
@@ -43,7 +32,7 @@ static const char *name_variable(const start *s, int i)
     return name;
 }
 
-static dae_status report_eval(const start *s, eval_status status)
+dae_status start_evaluation(const start *s, eval_status status)
 {
     return evaluator_report(s->x->eval, status, s->diag);
 }
@@ -85,7 +74,7 @@ static dae_status report_dependent(const start *s, const manifold *p, const doub
     return DAE_ERR_SINGULAR;
 }
 
-static dae_status report_far(const start *s, const manifold *p, const char *what)
+dae_status start_far(const start *s, const manifold *p, const char *what)
 {
     const char *name = name_constraint(s, p->worst % s->x->source->constraints);
     if (s->diag) s->diag->value = p->misfit;
@@ -101,24 +90,24 @@ static dae_status report_far(const start *s, const manifold *p, const char *what
     return DAE_ERR_INITIAL;
 }
 
-static dae_status report_manifold(const start *s, const manifold *p, manifold_status status,
-                                  const char *what)
+dae_status start_manifold(const start *s, const manifold *p, manifold_status status,
+                          const char *what)
 {
     switch (status) {
     case MANIFOLD_OK: return DAE_OK;
-    case MANIFOLD_FAR: return report_far(s, p, what);
-    case MANIFOLD_RETRY: return report_eval(s, EVAL_RETRY);
-    case MANIFOLD_STOP: return report_eval(s, EVAL_STOP);
+    case MANIFOLD_FAR: return start_far(s, p, what);
+    case MANIFOLD_RETRY: return start_evaluation(s, EVAL_RETRY);
+    case MANIFOLD_STOP: return start_evaluation(s, EVAL_STOP);
     case MANIFOLD_MEMORY: break;
     }
-    return out_of_memory(s);
+    return start_exhausted(s);
 }
 
 /* ---- sizes ---- */
 
 /* Unknowns first .. first + count - 1 may move by their weights, within a thousand of each other
  * lest zeros count as sacred; fixed ones not at all. */
-static void set_sizes(const start *s, int first, int count)
+void start_sizes(const start *s, int first, int count)
 {
     double most = 0.0;
     for (int i = first; i < first + count; i++) most = fmax(most, s->weights[i]);
@@ -129,19 +118,19 @@ static void set_sizes(const start *s, int first, int count)
 }
 
 /* Rows that are dependent while all variables may move, too. */
-static dae_status check_independent(const start *s, manifold *p, const double *values, double *y)
+dae_status start_independent(const start *s, manifold *p, const double *values, double *y)
 {
     int constraint_count = p->m;
     const double *size = p->size;
     double *ones = DAE_ARRAY(double, p->n);
-    if (!ones) return out_of_memory(s);
+    if (!ones) return start_exhausted(s);
     for (int j = 0; j < p->n; j++) ones[j] = fmax(size[j], s->weights[j]);
     p->size = ones;
     manifold_status status = manifold_factor(p, values);
     bool dependent = status == MANIFOLD_OK && manifold_dependent(p, y);
     p->size = size;
     dae_free(ones);
-    if (status != MANIFOLD_OK) return out_of_memory(s);
+    if (status != MANIFOLD_OK) return start_exhausted(s);
     return dependent && constraint_count > 0 ? report_dependent(s, p, y) : DAE_OK;
 }
 
@@ -167,9 +156,9 @@ static dae_status project_velocities(const start *s, manifold *p)
     const mechanical_form *m = &x->mechanical;
     double *q = s->y, *v = q + m->nq, *c = x->mw.level;
     eval_status status = m->evaluate(x, s->t, q, v, NULL, NULL, p->A, x->mw.rate, NULL);
-    if (status != EVAL_OK) return report_eval(s, status);
+    if (status != EVAL_OK) return start_evaluation(s, status);
     p->size = s->size + m->nq;
-    if (manifold_factor(p, p->A) != MANIFOLD_OK) return out_of_memory(s);
+    if (manifold_factor(p, p->A) != MANIFOLD_OK) return start_exhausted(s);
     for (int pass = 0; pass < 3; pass++) {
         vector_copy(m->nl, x->mw.rate, c);
         form_matrix_multiply(&m->G_matrix, p->A, 1.0, v, c);
@@ -185,7 +174,7 @@ static dae_status project_velocities(const start *s, manifold *p)
             p->worst = i;
         }
     }
-    return p->misfit > 0.01 ? report_far(s, p, "the velocity level of constraint") : DAE_OK;
+    return p->misfit > 0.01 ? start_far(s, p, "the velocity level of constraint") : DAE_OK;
 }
 
 /* Dense [M G'; G 0] a, lambda = f, -curvature; sparse where both are. */
@@ -318,7 +307,7 @@ static dae_status report_saddle(const start *s, const saddle *p)
 {
     int column = p->solver.solver->singular_column;
     if (column < 0 || column >= p->n) column = vector_argmax(p->n, p->b, NULL);
-    const char *name = name_variable(s, column);
+    const char *name = start_variable(s, column);
     return diag_set(s->diag, DAE_ERR_SINGULAR,
                     "The matrix [M G'; G 0] is singular at t = %.9g: the acceleration of %s is not "
                     "determined. The mass matrix must be regular on the motions that the "
@@ -360,9 +349,9 @@ static dae_status find_accelerations(const start *s)
     eval_status status = ready ? saddle_solve(&p, x, s->t, q, v, &singular) : EVAL_MEMORY;
     dae_status result = DAE_OK;
     if (!ready)
-        result = out_of_memory(s);
+        result = start_exhausted(s);
     else if (status != EVAL_OK)
-        result = report_eval(s, status);
+        result = start_evaluation(s, status);
     else if (singular)
         result = report_saddle(s, &p);
     if (result == DAE_OK) {
@@ -379,18 +368,18 @@ static dae_status mechanical_start(const start *s)
 {
     form_instance *x = s->x;
     const mechanical_form *f = &x->mechanical;
-    set_sizes(s, 0, f->nq);
-    set_sizes(s, f->nq, f->nq);
+    start_sizes(s, 0, f->nq);
+    start_sizes(s, f->nq, f->nq);
     vector_copy(f->nq, s->y + f->nq, x->mw.v);
     if (f->nl == 0) return find_accelerations(s);
     manifold p;
     if (!manifold_new(&p, &f->G_matrix, s->size)) {
         manifold_free(&p);
-        return out_of_memory(s);
+        return start_exhausted(s);
     }
     manifold_status moved = manifold_project(&p, position_level, position_jacobian, x, s->t, s->y);
-    dae_status status = report_manifold(s, &p, moved, "constraint");
-    if (status == DAE_OK) status = check_independent(s, &p, p.A, p.b);
+    dae_status status = start_manifold(s, &p, moved, "constraint");
+    if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
     if (status == DAE_OK) status = project_velocities(s, &p);
     manifold_free(&p);
     return status == DAE_OK ? find_accelerations(s) : status;
@@ -453,7 +442,7 @@ static dae_status report_closing(const start *s, manifold *p, manifold_status mo
                         worst < h->nz ? "constraint" : "equation",
                         s->x->source->equation_names[h->ny + worst]);
     }
-    if (moved != MANIFOLD_FAR) return report_manifold(s, p, moved, "constraint");
+    if (moved != MANIFOLD_FAR) return start_manifold(s, p, moved, "constraint");
     return diag_set(s->diag, DAE_ERR_INITIAL,
                     "No z and u were found near those given for which g_y f + g_t = 0 and k = 0 "
                     "hold at t = %.9g: %s is farthest from it.",
@@ -471,7 +460,7 @@ static dae_status find_multipliers(const start *s)
         .x = x, .y = s->y, .f = s->yp, .g_t = s->yp + h->ny, .matrix = form_matrix_dense(n, n)};
     eval_status eval = h->g_t(x, s->t, s->y, c.g_t);
     if (eval == EVAL_OK) eval = h->g_y(x, s->t, s->y, x->hw.values);
-    if (eval != EVAL_OK) return report_eval(s, eval);
+    if (eval != EVAL_OK) return start_evaluation(s, eval);
     manifold p = {0};
     bool ready = differencer_new(&c.difference, &c.matrix);
     ready = ready && manifold_new(&p, &c.matrix, s->size + h->ny);
@@ -488,19 +477,19 @@ static dae_status hessenberg_start(const start *s)
 {
     form_instance *x = s->x;
     const hessenberg_form *h = &x->hessenberg;
-    set_sizes(s, 0, h->ny);
-    set_sizes(s, h->ny, h->nz + h->nu);
+    start_sizes(s, 0, h->ny);
+    start_sizes(s, h->ny, h->nz + h->nu);
     dae_status status = DAE_OK;
     if (h->nz > 0) {
         manifold p;
         if (!manifold_new(&p, &h->g_y_matrix, s->size)) {
             manifold_free(&p);
-            return out_of_memory(s);
+            return start_exhausted(s);
         }
         manifold_status moved =
             manifold_project(&p, hessenberg_level, hessenberg_jacobian, x, s->t, s->y);
-        status = report_manifold(s, &p, moved, "constraint");
-        if (status == DAE_OK) status = check_independent(s, &p, p.A, p.b);
+        status = start_manifold(s, &p, moved, "constraint");
+        if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
         manifold_free(&p);
     }
     if (status == DAE_OK && h->nz + h->nu > 0) status = find_multipliers(s);
@@ -508,7 +497,7 @@ static dae_status hessenberg_start(const start *s)
     vector_zero(x->source->n, s->yp);
     const double *z = s->y + h->ny;
     eval_status eval = h->f(x, s->t, s->y, z, z + h->nz, s->yp);
-    return eval == EVAL_OK ? DAE_OK : report_eval(s, eval);
+    return eval == EVAL_OK ? DAE_OK : start_evaluation(s, eval);
 }
 
 /* ---- quasilinear ---- */
@@ -552,17 +541,17 @@ static dae_status project_quasilinear(const start *s)
     if (!ready) {
         if (given) manifold_free(&p);
         dae_free(given);
-        return out_of_memory(s);
+        return start_exhausted(s);
     }
     manifold_status moved = MANIFOLD_FAR;
     if (fix_differential(s))
         moved = manifold_project(&p, quasilinear_level, quasilinear_jacobian, x, s->t, s->y);
     if (moved == MANIFOLD_FAR || moved == MANIFOLD_RETRY) {
         vector_copy(n, given, s->y);
-        set_sizes(s, 0, n);
+        start_sizes(s, 0, n);
         moved = manifold_project(&p, quasilinear_level, quasilinear_jacobian, x, s->t, s->y);
     }
-    dae_status status = report_manifold(s, &p, moved, "constraint");
+    dae_status status = start_manifold(s, &p, moved, "constraint");
     manifold_free(&p);
     dae_free(given);
     return status;
@@ -613,7 +602,7 @@ static dae_status find_slopes(const start *s)
     if (!eval) eval = f->f(x, s->t, s->y, w->f);
     if (!eval && f->ng > 0) eval = f->g_x(x, s->t, s->y, w->slope);
     if (!eval && f->ng > 0) eval = f->g_t(x, s->t, s->y, w->rate);
-    if (eval != EVAL_OK) return report_eval(s, eval);
+    if (eval != EVAL_OK) return start_evaluation(s, eval);
     form_pattern pattern = {0};
     manifold p = {0};
     double *c = DAE_ARRAY(double, f->ne + f->ng);
@@ -633,15 +622,15 @@ static dae_status find_slopes(const start *s)
     dae_free(pattern.colptr);
     dae_free(pattern.rowind);
     dae_free(c);
-    return ok ? DAE_OK : out_of_memory(s);
+    return ok ? DAE_OK : start_exhausted(s);
 }
 
 static dae_status quasilinear_start(const start *s)
 {
     form_instance *x = s->x;
-    set_sizes(s, 0, x->source->n);
+    start_sizes(s, 0, x->source->n);
     eval_status eval = x->quasilinear.E(x, s->t, s->y, x->qw.E);
-    if (eval != EVAL_OK) return report_eval(s, eval);
+    if (eval != EVAL_OK) return start_evaluation(s, eval);
     dae_status status = x->quasilinear.ng > 0 ? project_quasilinear(s) : DAE_OK;
     return status == DAE_OK ? find_slopes(s) : status;
 }
@@ -650,10 +639,12 @@ dae_status form_consistent(form_instance *x, double t, const double *weights, co
                            double *y, double *yp, dae_diag *diag)
 {
     start s = {x, t, weights, tags, y, yp, DAE_ARRAY(double, x->source->n), diag};
-    if (!s.size) return out_of_memory(&s);
+    if (!s.size) return start_exhausted(&s);
     dae_status status = DAE_OK;
     switch (x->source->kind) {
-    case KIND_MECHANICAL: status = mechanical_start(&s); break;
+    case KIND_MECHANICAL:
+        status = x->source->full ? multibody_start(&s) : mechanical_start(&s);
+        break;
     case KIND_HESSENBERG: status = hessenberg_start(&s); break;
     case KIND_QUASILINEAR: status = quasilinear_start(&s); break;
     case KIND_SECOND_ORDER: /* initialised as a residual form */

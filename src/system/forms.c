@@ -10,6 +10,7 @@
 unsigned form_source_offers(const form_source *source)
 {
     if (source->kind == KIND_SECOND_ORDER) return FORM_RESIDUAL | FORM_SECOND_ORDER;
+    if (source->full) return FORM_RESIDUAL | FORM_HESSENBERG | FORM_SECOND_ORDER;
     unsigned offers = FORM_RESIDUAL | FORM_QUASILINEAR;
     if (source->kind != KIND_QUASILINEAR) offers |= FORM_HESSENBERG;
     if (source->kind == KIND_MECHANICAL) offers |= FORM_MECHANICAL;
