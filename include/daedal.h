@@ -287,7 +287,7 @@ typedef struct dae_mechanical {
     dae_mechanical_fn contact;     /* ns values, by which s is determined */
     dae_mechanical_fn auxiliary_w; /* its derivative by w, nw x nw */
     dae_mechanical_fn contact_s;   /* its derivative by s, ns x ns */
-    bool friction;                 /* force depends on lambda */
+    bool friction;                 /* force, dynamics or auxiliary depend on lambda */
     int nvelocity;
     dae_mechanical_fn velocity_constraint; /* nvelocity values, nonholonomic */
     dae_mechanical_fn velocity_gradient;   /* its derivative by v, nvelocity x nq */

@@ -200,10 +200,31 @@ static double guess_one_step(const dae_solver *s, double tend, double speed)
     return fmin(most, 0.2 * size / speed * pow(size, -1.0 / s->method->max_order));
 }
 
+/* Where x' is known as well as x, the first prediction x + h x' is wrong by h^2 x'' / 2: h0 =
+ * min(1e-3 |tend - t|, ||x''||^(-1/2)), and 1/2 / ||x'|| for unknowns of first order. A smaller one
+ * would drown multipliers in rounding errors, which are u / h^2. work: n */
+static double guess_second_order(const dae_solver *s, double tend)
+{
+    const second_order *form = s->context.second;
+    double h = 1e-3 * fabs(tend - s->t);
+    for (int order = 1; order <= 2; order++) {
+        vector_zero(s->n, s->work);
+        for (int k = 0; k < form->n; k++) {
+            int v = form->velocity[k], i = form->place[k];
+            if ((v >= 0) == (order == 2)) s->work[i] = s->yp[v >= 0 ? v : i];
+        }
+        double size = norm_of(&s->norm, s->work, s->norm.tested);
+        if (!(size > 0.0) || !isfinite(size)) continue;
+        h = fmin(h, order == 2 ? 1.0 / sqrt(size) : 0.5 / size);
+    }
+    return fmax(h, 1e-150);
+}
+
 /* h0 = min(1e-3 |tend - t|, 1/2 / ||y'||) [BCP96 5.2.3]; with a history its last step */
 static double guess_first_step(const dae_solver *s, double tend)
 {
     if (s->history > 1) return fmin(fabs(s->past_t[0] - s->past_t[1]), fabs(tend - s->t));
+    if (s->context.second && !s->method->fixed_order) return guess_second_order(s, tend);
     double h = 1e-3 * fabs(tend - s->t);
     double speed = fmin(norm_of(&s->norm, s->yp, s->norm.tested), 1e150); /* h0 = 0 is none */
     if (s->method->fixed_order) return guess_one_step(s, tend, speed);

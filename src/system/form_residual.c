@@ -252,18 +252,22 @@ static void set_second_kinds(const dae_second_order *f, dae_kind *kinds)
     }
 }
 
-/* As given v is what is differentiated once. w may follow from lambda, and s from q. */
+/* As given v is what is differentiated once, and so is r where it integrates lambda. w follows from
+ * lambda, or from v. s follows from q, which is tested: what Newton's iteration leaves of it must
+ * not be taken for an error. */
 static dae_kind mechanical_kind(const form_source *s, form_rewriting how, dae_kind multiplier,
                                 int i)
 {
     const mechanical_places p = mechanical_parts(&s->as.m);
-    int k = s->positions;
-    if (i < p.w)
-        return how == FORM_AS_GIVEN && k > 0 && i >= p.v && i < p.r ? DAE_KIND_INDEX2
-                                                                    : DAE_KIND_DIFFERENTIAL;
-    if ((i >= p.s && i < p.lambda) || (i < p.s && s->constraints == 0)) return DAE_KIND_INDEX1;
-    bool velocity = k == 0 || (i >= p.lambda + k && i < s->n);
-    return how == FORM_AS_GIVEN && velocity ? DAE_KIND_INDEX2 : multiplier;
+    bool given = how == FORM_AS_GIVEN && s->positions > 0, coupled = s->as.m.friction;
+    dae_kind velocity = given ? DAE_KIND_INDEX2 : DAE_KIND_DIFFERENTIAL;
+    if (i < p.v) return DAE_KIND_DIFFERENTIAL;
+    if (i < p.r) return velocity;
+    if (i < p.w) return coupled ? velocity : DAE_KIND_DIFFERENTIAL;
+    if ((i >= p.s && i < p.lambda) || (i < p.s && !coupled))
+        return given ? DAE_KIND_INDEX2 : DAE_KIND_INDEX1;
+    bool index2 = how == FORM_AS_GIVEN && s->positions == 0; /* else all lambda hang together */
+    return index2 ? DAE_KIND_INDEX2 : multiplier;
 }
 
 static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
