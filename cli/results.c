@@ -118,8 +118,11 @@ static void print_end_value(const session *s, int i, int width)
     const char *unit = session_unit(s, i), *text = session_description(s, i);
     dae_variable_info info = dae_problem_variable_info(s->problem, i < s->n ? i : -1);
     printf("  %-*s  ", width, session_name(s, i));
-    print_value(stdout, info.type, info.literals, info.literal_count, s->y[i],
-                *unit || *text ? -16 : 0);
+    if (session_digits(s, i) && info.type == DAE_TYPE_REAL)
+        printf("%-*s", *unit || *text ? 42 : 0, session_digits(s, i));
+    else
+        print_value(stdout, info.type, info.literals, info.literal_count, s->y[i],
+                    *unit || *text ? -16 : 0);
     if (*text)
         printf(" %-8s %s", unit, text);
     else if (*unit)

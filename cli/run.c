@@ -262,6 +262,8 @@ const command run_command = {
         "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"
         "  --projection WHAT    auto, none, position, velocity, both: what methods that project\n"
         "                       move onto the constraints\n"
+        "  --precision WHAT     double, long or quad: the numbers that method taylor computes with.\n"
+        "                       csv files and the summary then have all of their digits\n"
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
         "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
         "                       consistent (a built-in model: none, its values are)\n"

@@ -31,6 +31,7 @@ enum option_id {
     OPT_MAX_STEP,
     OPT_ERROR_TEST,
     OPT_PROJECTION,
+    OPT_PRECISION,
     OPT_INIT,
     OPT_STATS,
     OPT_HISTORY,
@@ -65,6 +66,7 @@ static const struct option long_options[] = {
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
     {"error-test", required_argument, NULL, OPT_ERROR_TEST},
     {"projection", required_argument, NULL, OPT_PROJECTION},
+    {"precision", required_argument, NULL, OPT_PRECISION},
     {"init", required_argument, NULL, OPT_INIT},
     {"stats", no_argument, NULL, OPT_STATS},
     {"history", required_argument, NULL, OPT_HISTORY},
@@ -82,6 +84,7 @@ static const char *const error_test_names[] = {"auto", "all", "differential", "f
 static const char *const projection_names[] = {"auto",     "none", "position",
                                                "velocity", "both", NULL};
 
+static const char *const precision_names[] = {"double", "long", "quad", NULL};
 static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
 
 static const char *const engine_names[] = {"auto", "tape", "native", NULL};
@@ -236,6 +239,10 @@ static int read_choice(request *r, int id, const char *text)
         status = choose("projection", text, projection_names, &choice);
         r->options.projection = (dae_projection)choice;
         return status;
+    case OPT_PRECISION:
+        status = choose("precision", text, precision_names, &choice);
+        r->options.precision = (dae_precision)choice;
+        return status;
     case OPT_INIT:
         status = choose("initialisation", text, init_names, &choice);
         r->options.init = (dae_init)choice;
@@ -271,6 +278,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_FORMULATION: return choose_formulation(text, &r->options);
     case OPT_METHOD:
     case OPT_PROJECTION:
+    case OPT_PRECISION:
     case OPT_LINEAR_SOLVER:
     case OPT_ERROR_TEST:
     case OPT_INIT:

@@ -337,7 +337,9 @@ int session_prepare(session *s, dae_options *options)
     s->progress = isatty(STDERR_FILENO) != 0;
     if (dae_solver_new(s->problem, options, &s->solver, &diag) < 0)
         return complain_diagnostic(s, &diag);
-    return CLI_OK;
+    if (options->precision == DAE_PRECISION_DOUBLE) return CLI_OK;
+    s->digits = calloc((size_t)s->n + (size_t)s->n_all, DAE_DIGITS_SIZE);
+    return s->digits ? CLI_OK : complain(CLI_FAILED, "out of memory");
 }
 
 static bool is_number(const session *s, int parameter)
@@ -446,7 +448,28 @@ static int read_values(session *s, double t)
     dae_status status = dae_solver_variables(s->solver, t, s->y);
     if (status == DAE_OK && s->derivatives)
         status = dae_solver_derivatives(s->solver, t, s->y + s->n);
+    if (status == DAE_OK && s->digits) status = dae_solver_digits(s->solver, t, s->digits);
     return status < 0 ? complain_diagnostic(s, dae_solver_diag(s->solver)) : CLI_OK;
+}
+
+/* The row added last with all digits; derivatives have those of doubles. */
+static report_status add_digits(session *s, report_series *series, report_error *error)
+{
+    char *to = s->digits + (size_t)s->n * DAE_DIGITS_SIZE;
+    for (int k = 0; k < s->n_recorded; k++) {
+        int i = s->recorded[k];
+        char *text = to + (size_t)k * DAE_DIGITS_SIZE;
+        if (i < s->n)
+            memcpy(text, session_digits(s, i), DAE_DIGITS_SIZE);
+        else
+            snprintf(text, DAE_DIGITS_SIZE, "%.17g", s->y[i]);
+    }
+    return report_series_digits(series, to, error);
+}
+
+const char *session_digits(const session *s, int i)
+{
+    return s->digits && i < s->n ? s->digits + (size_t)i * DAE_DIGITS_SIZE : NULL;
 }
 
 static int add_row(session *s, report_series *series, double t)
@@ -454,8 +477,9 @@ static int add_row(session *s, report_series *series, double t)
     report_error error = {0};
     watch_bounds(s, t);
     for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
-    if (report_series_add(series, t, s->row, &error) == REPORT_OK) return CLI_OK;
-    return complain(CLI_FAILED, "%s", error.text);
+    report_status status = report_series_add(series, t, s->row, &error);
+    if (status == REPORT_OK && s->digits) status = add_digits(s, series, &error);
+    return status == REPORT_OK ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
 }
 
 /* Row at time t inside the last step. */
@@ -509,7 +533,7 @@ static void add_last_row(session *s, const grid *g, report_series *series)
 /* Whether an event changed a value: more than solving for it once more does. */
 static bool visibly_different(double before, double after, double rtol)
 {
-    return fabs(after - before) > 100.0 * rtol * (fabs(before) + fabs(after));
+    return fabs(after - before) > 100.0 * fmax(rtol, 1e-13) * (fabs(before) + fabs(after));
 }
 
 /* The run is over: a model's last event, with terminal() true, and a row for it if it changed what
@@ -647,6 +671,7 @@ void session_close(session *s)
     model_free(s->m);
     free(s->y);
     free(s->row);
+    free(s->digits);
     free(s->recorded);
     free(s->lower);
     free(s->warned);

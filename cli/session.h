@@ -33,6 +33,8 @@ typedef struct session {
     int n_all;        /* and derivatives of states behind them */
     double *y;        /* n_all values: scratch, then all where the integration ended */
     double *row;      /* the recorded part of y */
+    char *digits;     /* the same as texts of DAE_DIGITS_SIZE bytes, behind those of all variables;
+                         NULL: the run has doubles only */
     int *recorded;    /* indices of what is recorded */
     int n_recorded;   /* their number */
     int n_shown;      /* the first ones; the others go into .mat files only */
@@ -69,6 +71,8 @@ const char *session_name(const session *s, int i);
 const char *session_unit(const session *s, int i);
 const char *session_description(const session *s, int i);
 
+/* Variable i with all digits of the run where values were read last; NULL: it has doubles only. */
+const char *session_digits(const session *s, int i);
 /* Solver for the problem; monitor, interrupt and message of options are filled in. Exit code. */
 int session_prepare(session *s, dae_options *options);
 

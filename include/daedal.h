@@ -630,6 +630,13 @@ typedef enum dae_projection {
     DAE_PROJECTION_BOTH      /* q, then v at the new q */
 } dae_projection;
 
+/* The numbers that a run computes with. Tolerances stay doubles, such as 1e-28. */
+typedef enum dae_precision {
+    DAE_PRECISION_DOUBLE = 0,
+    DAE_PRECISION_LONG, /* long double: 18 digits on x86 */
+    DAE_PRECISION_QUAD  /* 33 digits, where compiler and C library have them */
+} dae_precision;
+
 typedef enum dae_dense {
     DAE_DENSE_CONTINUOUS = 0, /* the method's interpolant */
     DAE_DENSE_SMOOTH          /* continuously differentiable */
@@ -699,6 +706,8 @@ typedef struct dae_options {
     double formulation_parameter; /* of the formulation, if it has one; 0: its default */
 
     dae_projection projection; /* for methods that project */
+
+    dae_precision precision; /* other than double: for methods that have it, such as taylor */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
@@ -756,6 +765,12 @@ DAE_API dae_status dae_solver_variables(dae_solver *solver, double t, double *va
 
 /* Their derivatives (dae_problem_derivative_count values), likewise. */
 DAE_API dae_status dae_solver_derivatives(dae_solver *solver, double t, double *values);
+
+/* All variables as decimal numbers with every digit of the precision of the run (opt.precision),
+ * likewise; t is taken as the decimal number that it is printed as, so that 0.03 is 3/100. text has
+ * DAE_DIGITS_SIZE bytes for each of them, where one string stands. */
+enum { DAE_DIGITS_SIZE = 48 };
+DAE_API dae_status dae_solver_digits(dae_solver *solver, double t, char *text);
 
 /* How a model runs at the moment: DAE_ENGINE_TAPE or DAE_ENGINE_NATIVE; DAE_ENGINE_AUTO for
  * callbacks. */

@@ -59,10 +59,23 @@ static void write_labels(FILE *stream, const report_series *series)
     putc('\n', stream);
 }
 
+/* Time and texts of n values. */
+static void write_digits(FILE *stream, int n, double t, const char *digits)
+{
+    char text[NUMBER_SIZE];
+    report_number(t, 17, text);
+    fputs(text, stream);
+    for (int i = 0; i < n; i++) fprintf(stream, ",%s", digits + (size_t)i * DAE_DIGITS_SIZE);
+    putc('\n', stream);
+}
+
 static void write_series(FILE *stream, const report_series *series)
 {
+    size_t width = (size_t)series->n * DAE_DIGITS_SIZE;
     write_labels(stream, series);
-    for (size_t r = 0; r < series->count; r++)
+    for (size_t r = 0; r < series->count && series->digits; r++)
+        write_digits(stream, series->shown, series->times[r], series->digits + r * width);
+    for (size_t r = 0; r < series->count && !series->digits; r++)
         write_row(stream, series->shown, series->times[r], series->rows + r * (size_t)series->n);
 }
 

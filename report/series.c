@@ -71,6 +71,23 @@ static bool grow(report_series *series)
     return true;
 }
 
+report_status report_series_digits(report_series *series, const char *digits, report_error *error)
+{
+    size_t row = (size_t)series->n * DAE_DIGITS_SIZE;
+    if (series->digits_room < series->capacity) {
+        char *all = series->capacity > SIZE_MAX / row
+                        ? NULL
+                        : realloc(series->digits, series->capacity * row);
+        if (!all)
+            return report_fail(error, REPORT_ERR_MEMORY,
+                               "Out of memory for the digits of %zu rows.", series->count);
+        series->digits = all;
+        series->digits_room = series->capacity;
+    }
+    memcpy(series->digits + (series->count - 1) * row, digits, row);
+    return REPORT_OK;
+}
+
 report_status report_series_add(report_series *series, double t, const double *y,
                                 report_error *error)
 {
@@ -252,5 +269,6 @@ void report_series_free(report_series *series)
     free(series->constant);
     free(series->times);
     free(series->rows);
+    free(series->digits);
     free(series);
 }

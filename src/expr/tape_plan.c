@@ -16,7 +16,8 @@ static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
                                  from->op != EXPR_LIST, /* loops run with the rest */
                         .index = from->index,
                         .pair = PLAN_NONE,
-                        .value = from->value};
+                        .value = from->value,
+                        .source = w->order[i]};
     if (from->op == EXPR_CELL) { /* a body's cells are its variables */
         node->op = EXPR_VARIABLE;
         node->fixed = false;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "expr/tape_scalar.h"
 
+#include "expr/scalar_math.h"
 #include "expr/tape_code.h"
 
 #include <complex.h>
@@ -76,29 +77,6 @@ static tape_complex complex_angle(tape_complex y, tape_complex x)
 #define MATH(f) f##l
 #include "expr/tape_run.inc"
 #elif defined TAPE_QUAD
-/* Declared here because <math.h> does so for gcc only, as functions of the same type by another
- * name. The assembler names keep our declarations apart from those. */
-#define QUAD1(f) extern tape_quad quad_##f(tape_quad) __asm__(#f "f128");
-#define QUAD2(f) extern tape_quad quad_##f(tape_quad, tape_quad) __asm__(#f "f128");
-QUAD1(fabs)
-QUAD1(sqrt)
-QUAD1(exp)
-QUAD1(log)
-QUAD1(log10)
-QUAD1(sin)
-QUAD1(cos)
-QUAD1(tan)
-QUAD1(asin)
-QUAD1(acos)
-QUAD1(atan)
-QUAD1(sinh)
-QUAD1(cosh)
-QUAD1(tanh)
-QUAD1(floor)
-QUAD1(ceil)
-QUAD2(pow)
-QUAD2(atan2)
-
 static void quad_sincos(tape_quad x, tape_quad *s, tape_quad *c)
 {
     *s = quad_sin(x);

@@ -29,6 +29,14 @@ void tape_run_complex(const tape *t, const tape_inputs_complex *in, tape_complex
                       tape_complex *out);
 void tape_prepare_long(const tape *t, const tape_inputs_long *in, tape_long *work);
 void tape_run_long(const tape *t, const tape_inputs_long *in, tape_long *work, tape_long *out);
+/* As tape_run_series, with coefficients of ((t - time) / unit)^k; work holds tape_series_work_size
+ * elements. */
+void tape_run_series_double(const tape *t, int degree, double time, double unit,
+                            const double *const *coefficients, const double *parameters,
+                            const double *memory, double *work, double *out);
+void tape_run_series_long(const tape *t, int degree, tape_long time, tape_long unit,
+                          const tape_long *const *coefficients, const tape_long *parameters,
+                          const tape_long *memory, tape_long *work, tape_long *out);
 
 /* Quadruple precision: long double where that is it, else __float128 with the functions of the C
  * library (glibc 2.26 has them on x86, and clang knows the type though not the declarations).
@@ -53,6 +61,9 @@ typedef struct tape_inputs_quad {
 
 void tape_prepare_quad(const tape *t, const tape_inputs_quad *in, tape_quad *work);
 void tape_run_quad(const tape *t, const tape_inputs_quad *in, tape_quad *work, tape_quad *out);
+void tape_run_series_quad(const tape *t, int degree, tape_quad time, tape_quad unit,
+                          const tape_quad *const *coefficients, const tape_quad *parameters,
+                          const tape_quad *memory, tape_quad *work, tape_quad *out);
 #endif
 
 #endif

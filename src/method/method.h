@@ -18,6 +18,7 @@ typedef struct method_context {
     dae_projection projection;  /* AUTO: the method's own choice */
     bool look_at_stability;     /* explicit methods: fill attempt.stability */
     bool fixed_steps;           /* every attempt that can be computed is accepted */
+    const dae_options *options; /* for methods with limits of their own; borrowed */
     bool smooth;                /* keep what a continuously differentiable interpolant needs */
     void *cache;                /* the method's own matrices: what cache_new made; not state */
 } method_context;
@@ -71,6 +72,7 @@ typedef struct method {
     bool fixed_order;        /* one order, max_order: the controller leaves it alone */
     bool own_order;          /* though it chooses among lower ones by itself */
     bool projects;           /* it heeds ctx->projection */
+    bool own_order;          /* a one-step method that chooses its order within ctx->options */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);
@@ -84,6 +86,10 @@ typedef struct method {
     /* y(t) or y'(t) (derivative = 1) in the last step. */
     void (*interpolate)(const void *state, const method_context *ctx, double t, int derivative,
                         double *y);
+    /* The same in ctx->options->precision, at the decimal number that t stands for; NULL: the
+     * method computes in doubles only. */
+    void (*precise)(const void *state, const method_context *ctx, double t, int derivative,
+                    void *y);
     /* Matrices and work of a size that n alone does not tell, outside state and scratch; NULL
      * functions: the method needs none. Made before start, for ctx->forms; NULL: out of memory. */
     void *(*cache_new)(const method_context *ctx);
@@ -92,6 +98,7 @@ typedef struct method {
 
 extern const method method_bdf;
 extern const method method_liex, method_midex;
+extern const method method_taylor;
 extern const method method_radau, method_radau5, method_radau9, method_radau13;
 
 attempt_status attempt_from_newton(newton_status status); /* Newton's failures, in bdf.c */

@@ -42,6 +42,7 @@ static const method *const methods[] = {
     &method_herk_faithful_heun,
     &method_herk_faithful_kutta3,
     &method_herk_faithful_rk4,
+    &method_taylor,
 };
 
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
@@ -80,6 +81,7 @@ const char *forms_text(unsigned forms)
                                      FORM_QUASILINEAR, FORM_MANIFOLD,     FORM_RESIDUAL};
     static const char *const texts[] = {TEXT_1("", "")};
     size_t at = 0;
+    if (forms == FORM_SERIES) return "series";
     for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
         at = 2 * at + ((forms & order[k]) != 0);
     return texts[at];

@@ -158,12 +158,16 @@ dae_status explain_weights(dae_solver *s, int variable)
 
 dae_status explain_accuracy(dae_solver *s, double factor)
 {
+    static const char *const names[] = {"double", "long double", "quadruple"};
     s->diag.t = s->t_new;
     s->diag.value = factor;
     return diag_set(&s->diag, DAE_ERR_TOLERANCE,
-                    "At t = %g the tolerances ask for more accuracy than double precision has. "
-                    "Multiply rtol and atol by at least %.2g.",
-                    s->t_new, factor);
+                    "At t = %g the tolerances ask for more accuracy than %s precision has. "
+                    "Multiply rtol and atol by at least %.2g%s.",
+                    s->t_new, names[s->options.precision], factor,
+                    s->method->precise && s->options.precision != DAE_PRECISION_QUAD
+                        ? ", or use a higher precision"
+                        : "");
 }
 
 /* The equation whose residual at the last iterate is largest in terms of the tolerances:

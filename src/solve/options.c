@@ -104,6 +104,7 @@ static dae_status check_choices(const dae_options *o, dae_diag *diag)
         {"init", (int)o->init, DAE_INIT_GENERAL},
         {"dense", (int)o->dense, DAE_DENSE_SMOOTH},
         {"projection", (int)o->projection, DAE_PROJECTION_BOTH},
+        {"precision", (int)o->precision, DAE_PRECISION_QUAD},
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (rules[i].value < 0 || rules[i].value > rules[i].last)
@@ -191,6 +192,22 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
     return DAE_OK;
 }
 
+/* The method computes in that precision, and so do compiler and C library. */
+static dae_status check_precision(const dae_options *o, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    if (o->precision == DAE_PRECISION_DOUBLE) return DAE_OK;
+    if (!m->precise)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s computes in double precision only; for option precision use "
+                        "method taylor.",
+                        m->name);
+    if (precision_size(o->precision) > 0) return DAE_OK;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "This library was built without quadruple precision: its compiler or C library "
+                    "has no 128 bit numbers. Use DAE_PRECISION_LONG.");
+}
+
 /* The method works on a form that the callbacks were written in, or on a weaker one. A model is
  * asked when it starts. */
 static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_diag *diag)
@@ -206,6 +223,11 @@ static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_di
                         "order, such as bdf.",
                         m->name);
     if (p->model || !method_needs_form(m) || (m->forms & offers)) return DAE_OK;
+    if (m->forms == FORM_SERIES)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s expands equations into Taylor series, and callbacks cannot be: "
+                        "give the problem as a model text, or use another method, such as radau.",
+                        m->name);
     bool quasilinear = (m->forms & FORM_QUASILINEAR) != 0;
     return diag_set(diag, DAE_ERR_UNSUPPORTED,
                     "Method %s works on the form %s, but the problem is in %s form: give the "
@@ -249,6 +271,7 @@ dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *d
                           "Option stop_time is infinite; use NAN for no stop time.");
     if (status == DAE_OK && !o->weights) status = check_tolerances(o, p, diag);
     if (status == DAE_OK) status = check_method(o, diag);
+    if (status == DAE_OK) status = check_precision(o, diag);
     if (status == DAE_OK) status = check_forms(o, p, diag);
     if (status == DAE_OK) status = check_formulation(o, p, diag);
     if (status == DAE_OK) status = check_against_problem(o, p, diag);

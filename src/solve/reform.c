@@ -29,6 +29,7 @@ static void variant_free(variant *v)
     dae_problem_free(v->array_problem);
     array_run_free(v->array);
     model_forms_free(v->forms);
+    model_series_free(v->series);
     dae_free(v->seen);
     model_instance_free(v->levels);
     model_instance_free(v->instance);
@@ -354,9 +355,10 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
 {
     const char *name = s->base_options.formulation;
     bool forms = method_needs_form(s->method);
+    bool series = s->method->forms == FORM_SERIES; /* in the unknowns of all levels */
     bool plain = strcmp(name, "auto") == 0 || a->index <= 1 || !a->numbers_agree;
-    const char *chosen = plain ? default_formulation(s, at, a) : name;
-    const formulation *f = forms ? NULL : formulation_find(chosen, NULL);
+    const char *chosen = series ? "dummy" : plain ? default_formulation(s, at, a) : name;
+    const formulation *f = forms && !series ? NULL : formulation_find(chosen, NULL);
     formulated y = {0}, levels = {0};
     if (doubtful(a)) note_doubt(v, a);
     if (doubtful(a) && forms) return explain_doubt(s, v, at->t);
@@ -382,8 +384,9 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     v->levels = model_instance_new(all_levels(v->form)->initial);
     v->seen = DAE_ARRAY(double, 2 * (size_t)v->form->seen_count);
     if (!v->instance || !v->levels || !v->seen) return out_of_memory(s);
-    if (forms) v->forms = model_forms_new(v->instance);
-    return !forms || v->forms ? DAE_OK : out_of_memory(s);
+    if (series) v->series = model_series_new(v->instance, s->base_options.precision);
+    if (forms && !series) v->forms = model_forms_new(v->instance);
+    return !forms || v->forms || v->series ? DAE_OK : out_of_memory(s);
 }
 
 static int reduced_residual(double t, const double *y, const double *yp, double *f, void *user)
@@ -589,7 +592,9 @@ static dae_status bind_forms(dae_solver *s, variant *v, const dae_problem *probl
     form_instance *old = s->forms;
     const form_source *source = v && v->forms ? model_forms_source(v->forms) : NULL;
     s->forms = source ? form_instance_new(source, s->method->forms, &s->eval) : NULL;
-    s->form_set = s->forms ? form_instance_set(s->forms) : NULL;
+    s->form_set = s->forms         ? form_instance_set(s->forms)
+                  : v && v->series ? model_series_set(v->series)
+                                   : NULL;
     dae_status status = solver_bind(s, problem, options);
     form_instance_free(old); /* the method's matrices may have referred to it until now */
     return source && !s->forms ? out_of_memory(s) : status;
@@ -1105,10 +1110,21 @@ static dae_status seek_array(dae_solver *s, double t, bool initial)
     return status == DAE_OK ? begin_array(s, t, initial) : status;
 }
 
+/* Fixed start values are exact, also where the events of the start end; later nothing is. */
+static void tell_kept(dae_solver *s, double t, bool initial)
+{
+    reform *r = s->reform;
+    bool *kept = model_series_kept(r->current->series);
+    if (initial) r->start_time = t;
+    for (int i = 0; i < r->current->form->n; i++)
+        kept[i] = t == r->start_time && s->hybrid->fixed_by[i] >= 0;
+}
+
 dae_status reform_begin(dae_solver *s, double t, bool initial)
 {
     variant *v = s->reform->current;
     dae_status status = solve_levels(s, t, initial);
+    if (v->series) tell_kept(s, t, initial);
     if (status == DAE_OK && !v->runs_base && v->doubt[0]) return seek_array(s, t, initial);
     if (status == DAE_OK && v->runs_base) {
         if (v->doubt[0] && initial) tell_doubt(s, v);
@@ -1185,7 +1201,8 @@ dae_status reform_watch(dae_solver *s)
     if (!reform_active(s)) return DAE_OK;
     reform *r = s->reform;
     variant *v = r->current;
-    if (!v->instance->selection || v->forms) return DAE_OK; /* nothing depends on the states */
+    if (!v->instance->selection || v->forms || v->series)
+        return DAE_OK; /* nothing depends on the states */
     bool cheap = selection_work(v->instance->selection) <= CHEAP_WATCH;
     if (!cheap && ++r->steps_since_watch < PATIENCE) return DAE_OK;
     r->steps_since_watch = 0;

@@ -7,6 +7,7 @@
 #include "solve/array_run.h"
 #include "system/analyse.h"
 #include "system/model_forms.h"
+#include "system/model_series.h"
 
 struct dae_solver;
 
@@ -18,6 +19,7 @@ typedef struct variant {
     model_instance *instance;   /* owned */
     double *seen;               /* work: values of what the form sees through; owned */
     model_forms *forms;         /* what it offers to methods on other forms, or NULL; owned */
+    model_series *series;       /* its equations in Taylor series, or NULL; owned */
     dae_problem *problem;       /* of the present choice of states; owned */
     array_run *array;           /* its equations by their derivative array, or NULL; owned */
     dae_problem *array_problem; /* the reduced system of that; owned */
@@ -39,6 +41,7 @@ typedef struct reform {
     model_instance *base_instance; /* borrowed from the hybrid */
     double *start;                 /* start values of the base form's unknowns, */
     int *fixed_by;                 /* and the variables that fix them, as hybrid has them; owned */
+    double start_time;             /* of the last start with initial equations */
     int steps_since_watch;
     long choices; /* how often states were chosen anew */
 } reform;

@@ -20,6 +20,8 @@ static dae_status complete_options(const dae_options *options, dae_options *full
                         options->size, sizeof *full);
     memcpy(full, options, options->size);
     full->size = sizeof *full;
+    bool chosen = full->method && strcmp(full->method, "auto") != 0;
+    if (full->precision != DAE_PRECISION_DOUBLE && !chosen) full->method = "taylor";
     return DAE_OK;
 }
 
@@ -97,6 +99,7 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
                                   .norm = &s->norm,
                                   .forms = s->form_set,
                                   .projection = s->options.projection,
+                                  .options = &s->options,
                                   .smooth = s->options.dense == DAE_DENSE_SMOOTH};
     if (status == DAE_OK) status = second_bind(s, diag);
     if (status != DAE_OK || !s->method->cache_new) return status;
@@ -253,7 +256,7 @@ static unsigned forms_in(const form_set *set)
 {
     if (!set) return 0;
     return (set->hessenberg ? FORM_HESSENBERG : 0u) | (set->mechanical ? FORM_MECHANICAL : 0u) |
-           (set->quasilinear ? FORM_QUASILINEAR : 0u);
+           (set->quasilinear ? FORM_QUASILINEAR : 0u) | (set->series ? FORM_SERIES : 0u);
 }
 
 bool solver_uses_forms(const dae_solver *s)

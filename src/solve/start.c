@@ -6,17 +6,21 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "solve/solver.h"
+#include "system/model_series.h"
 
 /* DASSL refuses tolerances whose weights are within 100 roundings of y. */
-static const double ROUNDINGS = 100.0 * DBL_EPSILON;
+static double roundings(const dae_solver *s)
+{
+    return 100.0 * precision_rounding(s->options.precision);
+}
 
 dae_status solver_update_weights(dae_solver *s, double t, const double *y)
 {
     s->weights_sound = false;
     int bad = norm_update(&s->norm, t, y);
     if (bad >= 0) return explain_weights(s, bad);
-    if (s->finest_rtol <= ROUNDINGS) { /* else ||y|| <= 1 / rtol: no need to look */
-        double excess = ROUNDINGS * norm_of(&s->norm, y, s->norm.scale);
+    if (s->finest_rtol <= roundings(s)) { /* else ||y|| <= 1 / rtol: no need to look */
+        double excess = roundings(s) * norm_of(&s->norm, y, s->norm.scale);
         if (excess > 1.0) return explain_accuracy(s, excess);
     }
     s->weights_sound = true;
@@ -227,7 +231,7 @@ static double guess_first_step(const dae_solver *s, double tend)
     if (s->context.second && !s->method->fixed_order) return guess_second_order(s, tend);
     double h = 1e-3 * fabs(tend - s->t);
     double speed = fmin(norm_of(&s->norm, s->yp, s->norm.tested), 1e150); /* h0 = 0 is none */
-    if (s->method->fixed_order) return guess_one_step(s, tend, speed);
+    if (s->method->fixed_order || s->method->own_order) return guess_one_step(s, tend, speed);
     return speed > 0.5 / h ? 0.5 / speed : h;
 }
 

@@ -17,7 +17,8 @@ enum {
     FORM_MECHANICAL = 4,
     FORM_QUASILINEAR = 8,
     FORM_SECOND_ORDER = 16, /* second_order.h: the residual form, seen without its velocities */
-    FORM_MANIFOLD = 32
+    FORM_MANIFOLD = 32,
+    FORM_SERIES = 64 /* series_form.h: the equations of a model in Taylor series */
 };
 
 /* A matrix whose values a form delivers: rows x columns, dense if colptr is NULL. */
@@ -87,6 +88,7 @@ typedef struct form_set {
     const hessenberg_form *hessenberg;
     const mechanical_form *mechanical;
     const quasilinear_form *quasilinear;
+    const struct series_form *series; /* series_form.h */
     form_places hessenberg_places, mechanical_places, quasilinear_places;
 } form_set;
 

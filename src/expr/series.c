@@ -1,0 +1,397 @@
+/* Compiling expressions for series: which coefficients of which nodes, in which order. */
+#include "expr/series.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "expr/series_code.h"
+#include "expr/tape_code.h"
+#include "expr/tape_plan.h"
+
+typedef struct compiler {
+    series_program *program;
+    const graph *graph;
+    plan plan;
+    const int *top;
+    int *ahead;       /* per node; -1: not wanted by itself */
+    uint32_t *series; /* per node: its number, 0: none yet */
+    bool *active;     /* per node */
+    size_t room;      /* of instructions */
+    bool failed;
+} compiler;
+
+/* ---- which coefficients ---------------------------------------------------------------------- */
+
+static void want(compiler *c, uint32_t node, int ahead)
+{
+    if (c->ahead[node] < ahead) c->ahead[node] = ahead;
+}
+
+/* A node must be as far as the furthest of its users; below a loop only tapes look. */
+static void spread_wants(compiler *c, const int *lag)
+{
+    const plan *p = &c->plan;
+    for (size_t i = 0; i < p->count; i++) c->ahead[i] = -1;
+    for (size_t i = 0; i < p->outputs; i++) want(c, p->output[i], lag[i]);
+    for (size_t i = p->count; i-- > 0;) {
+        const plan_node *node = &p->nodes[i];
+        if (c->ahead[i] < 0 || node->op == EXPR_RESULT) continue;
+        for (int k = 0; k < node->operands; k++) want(c, node->operand[k], c->ahead[i]);
+    }
+    for (size_t i = 0; i < p->count; i++) { /* sine and cosine go together */
+        uint32_t pair = p->nodes[i].pair;
+        if (pair != PLAN_NONE && c->ahead[i] >= 0 && c->ahead[pair] >= 0)
+            want(c, (uint32_t)i, c->ahead[pair]);
+    }
+}
+
+/* ---- fixed parts ----------------------------------------------------------------------------- */
+
+static uint32_t new_series(compiler *c)
+{
+    return c->program->series++;
+}
+
+static void add_fixed(compiler *c, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    uint32_t operand[3] = {0, 0, 0};
+    for (int k = 0; k < node->operands; k++) operand[k] = c->series[node->operand[k]];
+    c->series[i] = new_series(c);
+    c->program->fixed[c->program->fixed_count++] = (series_fixed){
+        node->op, node->index, c->series[i], operand[0], operand[1], operand[2], node->value};
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+static series_instruction *add(compiler *c, series_op op, uint32_t i)
+{
+    series_program *p = c->program;
+    series_instruction *s = &p->instruction[p->count++];
+    *s = (series_instruction){.op = (uint8_t)op, .ahead = (int16_t)c->ahead[i]};
+    s->r = new_series(c);
+    return s;
+}
+
+/* The change of operand k as node i sees it: none if the operand is ahead of it. */
+static uint32_t change_of(const compiler *c, uint32_t i, int k)
+{
+    uint32_t o = c->plan.nodes[i].operand[k];
+    return c->active[o] && c->ahead[o] == c->ahead[i] ? c->series[o] : 0;
+}
+
+static void set_operands(compiler *c, series_instruction *s, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    uint32_t *to[3] = {&s->a, &s->b, &s->c}, *change[3] = {&s->da, &s->db, &s->dc};
+    for (int k = 0; k < node->operands; k++) {
+        *to[k] = c->series[node->operand[k]];
+        *change[k] = change_of(c, i, k);
+    }
+}
+
+static void mark_active(compiler *c, uint32_t i, bool active)
+{
+    c->active[i] = active;
+    if (active) c->program->active[c->program->active_count++] = (uint32_t)(c->program->count - 1);
+}
+
+static void add_leaf(compiler *c, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    series_instruction *s = add(c, SERIES_LEAF, i);
+    s->b = (uint32_t)node->index;
+    s->c = node->order;
+    c->series[i] = s->r;
+    mark_active(c, i, c->ahead[i] + node->order == c->top[node->index]);
+}
+
+static bool is_fixed(const compiler *c, const plan_node *node, int k)
+{
+    return c->plan.nodes[node->operand[k]].fixed;
+}
+
+/* Arithmetic with one fixed operand is cheaper. */
+static series_op arithmetic(const compiler *c, const plan_node *node, bool *swapped)
+{
+    bool first = is_fixed(c, node, 0), second = is_fixed(c, node, 1);
+    *swapped = first && !second && node->op != EXPR_DIV;
+    switch (node->op) {
+    case EXPR_ADD: return first || second ? SERIES_SHIFT : SERIES_ADD;
+    case EXPR_SUB: return first ? SERIES_FROM : SERIES_SUB;
+    case EXPR_DIV: return second ? SERIES_DIV_FIXED : SERIES_DIV;
+    default:
+        if (node->operand[0] == node->operand[1]) return SERIES_SQUARE;
+        return first || second ? SERIES_SCALE : SERIES_MUL;
+    }
+}
+
+static void swap_operands(series_instruction *s)
+{
+    uint32_t a = s->a, da = s->da;
+    s->a = s->b;
+    s->da = s->db;
+    s->b = a;
+    s->db = da;
+}
+
+static bool add_arithmetic(compiler *c, uint32_t i)
+{
+    bool swapped;
+    series_op op = arithmetic(c, &c->plan.nodes[i], &swapped);
+    series_instruction *s = add(c, op, i);
+    set_operands(c, s, i);
+    if (swapped) swap_operands(s);
+    c->program->products += op == SERIES_MUL || op == SERIES_SQUARE || op == SERIES_DIV;
+    return s->da || s->db;
+}
+
+/* a^2, a^3 and a^4 by products, which do not mind a = 0; false: another power. */
+static bool add_small_power(compiler *c, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i], *by = &c->plan.nodes[node->operand[1]];
+    if (by->op != EXPR_CONSTANT || (by->value != 2 && by->value != 3 && by->value != 4))
+        return false;
+    uint32_t a = c->series[node->operand[0]], da = change_of(c, i, 0);
+    series_instruction *s = add(c, SERIES_SQUARE, i);
+    s->a = a;
+    s->da = da;
+    c->program->products++;
+    if (by->value != 2) {
+        uint32_t square = s->r;
+        mark_active(c, i, da != 0);
+        s = add(c, by->value == 3 ? SERIES_MUL : SERIES_SQUARE, i);
+        s->a = square;
+        s->da = da ? square : 0;
+        s->b = a;
+        s->db = da;
+        c->program->products++;
+    }
+    c->series[i] = s->r;
+    mark_active(c, i, da != 0);
+    return true;
+}
+
+/* The operation of a node with a recurrence of its own, and how many series that keeps. */
+static series_op function(uint8_t op, int *kept)
+{
+    *kept = 0;
+    switch (op) {
+    case EXPR_NEG: return SERIES_NEG;
+    case EXPR_SQRT: return SERIES_SQRT;
+    case EXPR_EXP: return SERIES_EXP;
+    case EXPR_LOG: return SERIES_LOG;
+    case EXPR_LOG10: return SERIES_LOG10;
+    case EXPR_ABS: return SERIES_ABS;
+    case EXPR_MIN: return SERIES_MIN;
+    case EXPR_MAX: return SERIES_MAX;
+    case EXPR_SELECT: return SERIES_SELECT;
+    default: break;
+    }
+    *kept = 1;
+    switch (op) {
+    case EXPR_TAN: return SERIES_TAN;
+    case EXPR_TANH: return SERIES_TANH;
+    case EXPR_ATAN: return SERIES_ATAN;
+    case EXPR_ATAN2: return SERIES_ATAN2;
+    default: break;
+    }
+    *kept = 2;
+    switch (op) {
+    case EXPR_ASIN: return SERIES_ASIN;
+    case EXPR_ACOS: return SERIES_ACOS;
+    case EXPR_POW: return SERIES_POWER_BOTH;
+    default: *kept = 0; return SERIES_STEP;
+    }
+}
+
+static bool add_function(compiler *c, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    int kept;
+    series_op op = function(node->op, &kept);
+    if (op == SERIES_POWER_BOTH && is_fixed(c, node, 1)) op = SERIES_POWER;
+    series_instruction *s = add(c, op, i);
+    set_operands(c, s, i);
+    s->step = node->op;
+    if (kept > 0) s->w = new_series(c);
+    if (kept > 1) s->v = new_series(c);
+    c->program->products += op > SERIES_DIV && op < SERIES_ABS;
+    return op != SERIES_STEP && (s->da || s->db || s->dc);
+}
+
+/* Sine and cosine, or their hyperbolic sisters: both at once, where the first of them is met. */
+static void add_pair(compiler *c, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    bool plain = node->op == EXPR_SIN || node->op == EXPR_COS;
+    bool sine = node->op == EXPR_SIN || node->op == EXPR_SINH;
+    series_instruction *s = add(c, plain ? SERIES_SINCOS : SERIES_SINHCOSH, i);
+    set_operands(c, s, i);
+    s->w = new_series(c);
+    c->program->products += 2;
+    c->series[i] = sine ? s->r : s->w;
+    mark_active(c, i, s->da != 0);
+    if (node->pair == PLAN_NONE || c->ahead[node->pair] < 0) return;
+    c->series[node->pair] = sine ? s->w : s->r;
+    c->active[node->pair] = s->da != 0;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+typedef struct reach {
+    const compiler *c;
+    int ahead;
+    bool active;
+} reach;
+
+static void look_at_leaf(void *context, expr leaf)
+{
+    reach *r = context;
+    const expr_node *node = graph_node(r->c->graph, leaf);
+    if (node->op == EXPR_VARIABLE && r->ahead + node->order == r->c->top[node->index])
+        r->active = true;
+}
+
+/* The result of a loop, by a tape of its own that starts at the leaves. */
+static void add_whole(compiler *c, uint32_t i, expr e)
+{
+    series_program *p = c->program;
+    reach r = {c, c->ahead[i], false};
+    tape *t = tape_new(c->graph, &e, 1);
+    if (!t || !graph_leaves(c->graph, &e, 1, look_at_leaf, &r)) {
+        tape_free(t);
+        c->failed = true;
+        return;
+    }
+    series_instruction *s = add(c, SERIES_WHOLE, i);
+    s->b = (uint32_t)p->wholes;
+    for (size_t k = 0; k < t->variables; k++)
+        if (t->order[k] > s->c) s->c = t->order[k];
+    p->whole[p->wholes++] = t;
+    size_t work = tape_series_work_size(t, p->length - 1) + (size_t)p->length;
+    if (work > p->whole_work) p->whole_work = work;
+    c->series[i] = s->r;
+    mark_active(c, i, r.active);
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static void add_node(compiler *c, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    bool active;
+    switch (node->op) {
+    case EXPR_TIME: c->series[i] = add(c, SERIES_TIME, i)->r; return;
+    case EXPR_VARIABLE: add_leaf(c, i); return;
+    case EXPR_SIN:
+    case EXPR_COS:
+    case EXPR_SINH:
+    case EXPR_COSH:
+        if (!c->series[i]) add_pair(c, i);
+        return;
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_MUL:
+    case EXPR_DIV: active = add_arithmetic(c, i); break;
+    case EXPR_POW:
+        if (add_small_power(c, i)) return;
+        active = add_function(c, i);
+        break;
+    default: active = add_function(c, i); break;
+    }
+    c->series[i] = c->program->instruction[c->program->count - 1].r;
+    mark_active(c, i, active);
+}
+
+/* The expression of each RESULT: plans do not keep it, outputs of loops are found by walking. */
+static bool compile(compiler *c, const int *lag)
+{
+    const plan *p = &c->plan;
+    spread_wants(c, lag);
+    for (uint32_t i = 0; i < p->count && !c->failed; i++) {
+        if (c->ahead[i] < 0) continue;
+        if (p->nodes[i].fixed)
+            add_fixed(c, i);
+        else if (p->nodes[i].op == EXPR_RESULT)
+            add_whole(c, i, p->nodes[i].source);
+        else
+            add_node(c, i);
+    }
+    for (size_t k = 0; k < p->outputs; k++) {
+        c->program->output[k] = c->series[p->output[k]];
+        c->program->lag[k] = lag[k];
+    }
+    return !c->failed;
+}
+
+static bool allocate(compiler *c)
+{
+    series_program *p = c->program;
+    size_t n = c->plan.count, loops = 0;
+    for (size_t i = 0; i < n; i++) loops += c->plan.nodes[i].op == EXPR_RESULT;
+    p->fixed = DAE_ARRAY(series_fixed, n);
+    p->instruction = DAE_ARRAY(series_instruction, 2 * n); /* a small power takes two */
+    p->active = DAE_ARRAY(uint32_t, 2 * n);
+    p->output = DAE_ARRAY(uint32_t, c->plan.outputs);
+    p->lag = DAE_ARRAY(int, c->plan.outputs);
+    p->whole = DAE_ARRAY(tape *, loops);
+    c->ahead = DAE_ARRAY(int, n);
+    c->series = DAE_ARRAY(uint32_t, n);
+    c->active = DAE_ARRAY(bool, n);
+    return p->fixed && p->instruction && p->active && p->output && p->lag && p->whole && c->ahead &&
+           c->series && c->active;
+}
+
+static int largest(const int *value, int count)
+{
+    int most = 0;
+    for (int i = 0; i < count; i++)
+        if (value[i] > most) most = value[i];
+    return most;
+}
+
+series_program *series_program_new(const graph *g, const expr *e, const int *lag, size_t count,
+                                   const int *top, int variables, int last)
+{
+    compiler c = {.program = DAE_NEW(series_program), .graph = g, .top = top};
+    bool ok = c.program && plan_new(&c.plan, g, e, count);
+    if (ok) {
+        c.program->outputs = count;
+        c.program->variables = variables;
+        c.program->series = 1;
+        c.program->length = largest(top, variables) + last + 1;
+        ok = allocate(&c) && compile(&c, lag);
+    }
+    plan_free(&c.plan);
+    dae_free(c.ahead);
+    dae_free(c.series);
+    dae_free(c.active);
+    if (ok) return c.program;
+    series_program_free(c.program);
+    return NULL;
+}
+
+void series_program_free(series_program *p)
+{
+    if (!p) return;
+    for (size_t k = 0; k < p->wholes; k++) tape_free(p->whole[k]);
+    dae_free(p->whole);
+    dae_free(p->fixed);
+    dae_free(p->instruction);
+    dae_free(p->active);
+    dae_free(p->output);
+    dae_free(p->lag);
+    dae_free(p);
+}
+
+size_t series_program_length(const series_program *p)
+{
+    return p->count;
+}
+
+size_t series_program_products(const series_program *p)
+{
+    return p->products;
+}
