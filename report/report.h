@@ -66,8 +66,8 @@ report_status report_series_for_problem(const dae_problem *problem, report_serie
 /* Append (t, y). After REPORT_ERR_MEMORY the series is as it was before the call. */
 report_status report_series_add(report_series *series, double t, const double *y,
                                 report_error *error);
-/* The row added last has these digits, n texts of DAE_DIGITS_SIZE bytes each: csv shows them in place
- * of doubles. For all rows, or for none. */
+/* The row added last has these digits, n texts of DAE_DIGITS_SIZE bytes each: csv shows them in
+ * place of doubles. For all rows, or for none. */
 report_status report_series_digits(report_series *series, const char *digits, report_error *error);
 /* Units and descriptions of the variables (n texts each, or NULL) and of the time, copied. After
  * REPORT_ERR_MEMORY the series has none. */
