@@ -32,6 +32,7 @@ enum option_id {
     OPT_ERROR_TEST,
     OPT_PROJECTION,
     OPT_PRECISION,
+    OPT_THREADS,
     OPT_INIT,
     OPT_STATS,
     OPT_HISTORY,
@@ -67,6 +68,7 @@ static const struct option long_options[] = {
     {"error-test", required_argument, NULL, OPT_ERROR_TEST},
     {"projection", required_argument, NULL, OPT_PROJECTION},
     {"precision", required_argument, NULL, OPT_PRECISION},
+    {"threads", required_argument, NULL, OPT_THREADS},
     {"init", required_argument, NULL, OPT_INIT},
     {"stats", no_argument, NULL, OPT_STATS},
     {"history", required_argument, NULL, OPT_HISTORY},
@@ -274,6 +276,10 @@ static int read_option(request *r, int id, const char *text)
     case OPT_MAX_ORDER:
         status = read_whole(id, text, 1, 100, &whole);
         r->options.max_order = (int)whole;
+        return status;
+    case OPT_THREADS:
+        status = read_whole(id, text, 0, 2, &whole);
+        r->options.threads = (int)whole;
         return status;
     case OPT_FORMULATION: return choose_formulation(text, &r->options);
     case OPT_METHOD:

@@ -708,6 +708,9 @@ typedef struct dae_options {
     dae_projection projection; /* for methods that project */
 
     dae_precision precision; /* other than double: for methods that have it, such as taylor */
+
+    int threads; /* for methods with several linear systems a step: 0: a second one where it pays;
+                    1: none beside the caller's; 2 */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);

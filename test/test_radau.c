@@ -2,6 +2,7 @@
  * dense output, matrices of all structures, failures inside stages. */
 #include "models.h"
 #include "solve/solver.h"
+#include "system/shifted.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -520,6 +521,43 @@ static void structures(void **state)
     }
 }
 
+/* A second thread changes nothing but the time: sparse and banded matrices, all numbers of stages.
+ */
+static void threads_give_the_same_bits(void **state)
+{
+    (void)state;
+    static const dae_linear_solver solvers[] = {DAE_LINEAR_SPARSE, DAE_LINEAR_BANDED};
+    static const char *const names[] = {"radau", "radau5", "radau9", "radau13"};
+    static const int sizes[] = {40, 1500};
+    for (int c = 0; c < 8; c++) {
+        model *m = model_new(c % 2 ? "brusselator" : "heat2d", sizes[c % 2]);
+        assert_non_null(m);
+        double *y[2];
+        for (int k = 0; k < 2; k++) {
+            dae_problem *p;
+            dae_solver *s;
+            dae_options o = dae_options_default();
+            y[k] = malloc((size_t)m->form.n * sizeof(double));
+            o.method = names[c / 2];
+            o.rtol = o.atol = 1e-4;
+            o.linear_solver = solvers[c % 2];
+            o.threads = k + 1;
+            assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);
+            assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+            assert_int_equal(dae_solver_start(s, m->t0, m->y0, m->yp0), DAE_OK);
+            if (dae_solver_run(s, 0.01 * m->tend, y[k], NULL) != DAE_OK)
+                fail_msg("%s: %s", m->name, dae_solver_diag(s)->text);
+            assert_int_equal(s->matrix.shifted->helper != NULL, k == 1);
+            assert_int_equal(s->matrix.shifted->helped.last > 0, k == 1);
+            dae_solver_free(s);
+            dae_problem_free(p);
+        }
+        assert_memory_equal(y[0], y[1], (size_t)m->form.n * sizeof(double));
+        for (int k = 0; k < 2; k++) free(y[k]);
+        model_free(m);
+    }
+}
+
 /* ---- one solver, looked at from inside ---- */
 
 static dae_solver *solver_for(const closed_form *c, dae_problem **p, dae_dense dense, double rtol)
@@ -767,6 +805,7 @@ int main(void)
         cmocka_unit_test(pendulum),
         cmocka_unit_test(van_der_pol_limit),
         cmocka_unit_test(structures),
+        cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(dense_output),
         cmocka_unit_test(attempts_leave_state),
         cmocka_unit_test(recoverable_errors),

@@ -197,6 +197,17 @@ static linear_status banded_factor(complex_solver *solver, const double *re, con
     return failed < n ? LINEAR_SINGULAR : LINEAR_OK;
 }
 
+static bool banded_refactor(complex_solver *solver, const double *re, const double *im)
+{
+    return banded_factor(solver, re, im) == LINEAR_OK;
+}
+
+static size_t banded_values(const complex_solver *solver)
+{
+    const banded_solver *s = (const banded_solver *)solver;
+    return s->lower > NARROW ? 0 : (size_t)solver->layout->n * (size_t)s->stride;
+}
+
 static inline void exchange(double *b, int k, int p)
 {
     double t = b[p];
@@ -257,5 +268,7 @@ static void banded_solve(complex_solver *solver, double *re, double *im)
 const complex_solver_ops complex_banded = {.name = "banded",
                                            .analyse = banded_analyse,
                                            .factor = banded_factor,
+                                           .refactor = banded_refactor,
+                                           .values = banded_values,
                                            .solve = banded_solve,
                                            .free = banded_free};

@@ -274,6 +274,17 @@ static linear_status dense_factor(complex_solver *solver, const double *re, cons
     return failed < n ? LINEAR_SINGULAR : LINEAR_OK;
 }
 
+static bool dense_refactor(complex_solver *solver, const double *re, const double *im)
+{
+    return dense_factor(solver, re, im) == LINEAR_OK;
+}
+
+static size_t dense_values(const complex_solver *solver)
+{
+    const size_t n = (size_t)solver->layout->n;
+    return n <= CROSSOVER ? n * n : 0;
+}
+
 /* b := U^-1 L^-1 P b, by columns */
 DAE_INLINE void solve_kernel(int n, int blocks, const dense_solver *s, double *restrict br,
                              double *restrict bi)
@@ -347,5 +358,7 @@ static void dense_solve(complex_solver *solver, double *re, double *im)
 const complex_solver_ops complex_dense = {.name = "dense",
                                           .analyse = dense_analyse,
                                           .factor = dense_factor,
+                                          .refactor = dense_refactor,
+                                          .values = dense_values,
                                           .solve = dense_solve,
                                           .free = dense_free};

@@ -22,6 +22,12 @@ typedef struct complex_solver_ops {
     complex_solver *(*analyse)(const matrix_layout *layout, const linear_solver *real);
     /* Factor R + i S, values on the layout (not kept, not changed). */
     linear_status (*factor)(complex_solver *solver, const double *re, const double *im);
+    /* The same without allocation, for another thread; false: it cannot, or the pivots failed;
+     * factor tells then. */
+    bool (*refactor)(complex_solver *solver, const double *re, const double *im);
+    /* Stored values of the factors, a measure of the work; 0: not known, or none that another
+     * thread should do (LAPACK is one for all). */
+    size_t (*values)(const complex_solver *solver);
     /* b := A^-1 b; only after a factorisation that returned LINEAR_OK */
     void (*solve)(complex_solver *solver, double *re, double *im);
     void (*free)(complex_solver *solver);

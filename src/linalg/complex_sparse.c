@@ -174,6 +174,22 @@ static int nonfinite(const matrix_layout *layout, const double *re, const double
     return bad >= 0 ? bad : matrix_nonfinite_column(layout, im);
 }
 
+static bool sparse_refactor(complex_solver *solver, const double *re, const double *im)
+{
+    sparse_solver *s = (sparse_solver *)solver;
+    s->valid = false;
+    solver->singular_column = -1;
+    return s->factors && nonfinite(solver->layout, re, im) < 0 && refactor(s, re, im);
+}
+
+static size_t sparse_values(const complex_solver *solver)
+{
+    const sparse_solver *s = (const sparse_solver *)solver;
+    if (!s->factors) return 0;
+    const frozen_shape *shape = frozen_complex_shape(s->factors);
+    return shape_lower(shape) + shape_upper(shape);
+}
+
 static linear_status sparse_factor(complex_solver *solver, const double *re, const double *im)
 {
     sparse_solver *s = (sparse_solver *)solver;
@@ -195,5 +211,7 @@ static void sparse_solve(complex_solver *solver, double *re, double *im)
 const complex_solver_ops complex_sparse = {.name = "klu",
                                            .analyse = sparse_analyse,
                                            .factor = sparse_factor,
+                                           .refactor = sparse_refactor,
+                                           .values = sparse_values,
                                            .solve = sparse_solve,
                                            .free = sparse_free};

@@ -1,6 +1,7 @@
 #include "linalg/frozen_complex.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 
 #include <float.h>
 #include <math.h>
@@ -59,23 +60,23 @@ typedef struct multiplier {
     pair u, iu;
 } multiplier;
 
-static inline multiplier by(pair u)
+DAE_INLINE multiplier by(pair u)
 {
     return (multiplier){u, (pair){-u[1], u[0]}};
 }
 
-static inline pair times(pair a, multiplier m)
+DAE_INLINE pair times(pair a, multiplier m)
 {
     return (pair){a[0], a[0]} * m.u + (pair){a[1], a[1]} * m.iu;
 }
 
-static inline double size_of(pair a)
+DAE_INLINE double size_of(pair a)
 {
     return fabs(a[0]) + fabs(a[1]);
 }
 
 /* 1 / a without overflow on the way */
-static inline pair reciprocal(pair a)
+DAE_INLINE pair reciprocal(pair a)
 {
     double size = fmax(fabs(a[0]), fabs(a[1])), x = a[0] / size, y = a[1] / size;
     double d = 1.0 / ((x * x + y * y) * size);
@@ -85,7 +86,7 @@ static inline pair reciprocal(pair a)
 /* ---- dense kernels; all columns have stride ld ---- */
 
 /* u := L^-1 u for a unit lower triangle of order m */
-static inline void lower_solve(int m, int ld, const pair *restrict l, pair *restrict u)
+DAE_INLINE void lower_solve(int m, int ld, const pair *restrict l, pair *restrict u)
 {
     for (int j = 0; j + 1 < m; j++, l += ld) {
         const multiplier t = by(u[j]);
@@ -93,17 +94,41 @@ static inline void lower_solve(int m, int ld, const pair *restrict l, pair *rest
     }
 }
 
+/* The same for two complex numbers at a time. Macros, since functions that take or return such
+ * vectors are not the same on all processors. */
+#define TWICE(u)                                                                                   \
+    {                                                                                              \
+        u[0], u[1], u[0], u[1]                                                                     \
+    }
+#define TIMES_TWICE(a, u, iu)                                                                      \
+    (__builtin_shufflevector(a, a, 0, 0, 2, 2) * u + __builtin_shufflevector(a, a, 1, 1, 3, 3) * iu)
+
+/* y -= a u + b v + c w for columns of `rows` numbers */
+DAE_INLINE void subtract_three(int rows, const pair *restrict a, const pair *restrict b,
+                               const pair *restrict c, multiplier u, multiplier v, multiplier w,
+                               pair *restrict y)
+{
+    const four u2 = TWICE(u.u), v2 = TWICE(v.u), w2 = TWICE(w.u);
+    const four iu2 = TWICE(u.iu), iv2 = TWICE(v.iu), iw2 = TWICE(w.iu);
+    int i = 0;
+    for (; i + 1 < rows; i += 2) {
+        const four p = *(const four *)(const void *)(a + i);
+        const four q = *(const four *)(const void *)(b + i);
+        const four r = *(const four *)(const void *)(c + i);
+        *(four *)(void *)(y + i) -=
+            (TIMES_TWICE(p, u2, iu2) + TIMES_TWICE(q, v2, iv2)) + TIMES_TWICE(r, w2, iw2);
+    }
+    if (i < rows) y[i] -= (times(a[i], u) + times(b[i], v)) + times(c[i], w);
+}
+
 /* y -= L u for rows x m, three columns at a time: their multipliers just fit into registers */
-static inline void subtract_product(int rows, int m, int ld, const pair *restrict l,
-                                    const pair *restrict u, pair *restrict y)
+DAE_INLINE void subtract_product(int rows, int m, int ld, const pair *restrict l,
+                                 const pair *restrict u, pair *restrict y)
 {
     int j = 0;
-    for (; j + 2 < m; j += 3, l += 3 * (ptrdiff_t)ld) {
-        const pair *restrict b = l + ld, *restrict c = b + ld;
-        const multiplier t0 = by(u[j]), t1 = by(u[j + 1]), t2 = by(u[j + 2]);
-        for (int i = 0; i < rows; i++)
-            y[i] -= (times(l[i], t0) + times(b[i], t1)) + times(c[i], t2);
-    }
+    for (; j + 2 < m; j += 3, l += 3 * (ptrdiff_t)ld)
+        subtract_three(rows, l, l + ld, l + 2 * (ptrdiff_t)ld, by(u[j]), by(u[j + 1]), by(u[j + 2]),
+                       y);
     for (; j < m; j++, l += ld) {
         const multiplier t = by(u[j]);
         for (int i = 0; i < rows; i++) y[i] -= times(l[i], t);
@@ -111,9 +136,9 @@ static inline void subtract_product(int rows, int m, int ld, const pair *restric
 }
 
 /* x[row] -= L u: directly for a few columns, else through a contiguous buffer */
-static inline void scatter_product(int rows, int m, int ld, const pair *restrict l,
-                                   const pair *restrict u, const int *restrict row,
-                                   pair *restrict work, pair *restrict x)
+DAE_INLINE void scatter_product(int rows, int m, int ld, const pair *restrict l,
+                                const pair *restrict u, const int *restrict row,
+                                pair *restrict work, pair *restrict x)
 {
     const pair *restrict b = l + ld;
     if (m == 1) {
@@ -132,7 +157,7 @@ static inline void scatter_product(int rows, int m, int ld, const pair *restrict
 /* ---- factorisation ---- */
 
 /* Move m values from x to u and clear x. */
-static inline void take(int m, pair *restrict x, pair *restrict u)
+DAE_INLINE void take(int m, pair *restrict x, pair *restrict u)
 {
     for (int i = 0; i < m; i++) {
         u[i] = x[i];
@@ -142,7 +167,7 @@ static inline void take(int m, pair *restrict x, pair *restrict u)
 
 /* Subtract what supernode s contributes to the column in x, from row `start` on; the finished piece
  * of U goes to `u` and its place in x is cleared. */
-static void apply_supernode(frozen_complex *f, int s, int start, pair *restrict u)
+DAE_INLINE void apply_supernode(frozen_complex *f, int s, int start, pair *restrict u)
 {
     const frozen_shape *shape = f->shape;
     const int m = shape->first[s + 1] - start, ld = stride_of(shape, s);
@@ -154,7 +179,7 @@ static void apply_supernode(frozen_complex *f, int s, int start, pair *restrict 
 }
 
 /* The larger of `most` and the largest |x_i| */
-static double largest(size_t count, const pair *x, double most)
+DAE_INLINE double largest(size_t count, const pair *x, double most)
 {
     for (size_t i = 0; i < count; i++)
         if (size_of(x[i]) > most) most = size_of(x[i]);
@@ -162,7 +187,7 @@ static double largest(size_t count, const pair *x, double most)
 }
 
 /* x := column k of A, scaled; returns its largest entry */
-static double load_column(frozen_complex *f, int k, const double *re, const double *im)
+DAE_INLINE double load_column(frozen_complex *f, int k, const double *re, const double *im)
 {
     const gather *g = &f->shape->diagonal;
     double most = 0.0;
@@ -176,7 +201,7 @@ static double load_column(frozen_complex *f, int k, const double *re, const doub
 }
 
 /* Move the column from x into its panel and clear x. */
-static void store_column(frozen_complex *f, int s, pair *restrict column)
+DAE_INLINE void store_column(frozen_complex *f, int s, pair *restrict column)
 {
     const frozen_shape *shape = f->shape;
     const int width = width_of(shape, s), rows = shape->below[s + 1] - shape->below[s];
@@ -189,8 +214,8 @@ static void store_column(frozen_complex *f, int s, pair *restrict column)
 }
 
 /* Column k of L and U, left-looking as in [DPN10]; false if its pivot is unusable. */
-static bool factor_column(frozen_complex *f, int k, const double *re, const double *im,
-                          double *growth)
+DAE_INLINE bool factor_column(frozen_complex *f, int k, const double *re, const double *im,
+                              double *growth)
 {
     const frozen_shape *shape = f->shape;
     const int s = shape->owner[k], j = k - shape->first[s], ld = stride_of(shape, s);
@@ -215,8 +240,8 @@ static bool factor_column(frozen_complex *f, int k, const double *re, const doub
 }
 
 /* Raise the row maxima by the entries of g. */
-static void widen_rows(const gather *g, int count, const double *restrict re,
-                       const double *restrict im, double *restrict most)
+DAE_INLINE void widen_rows(const gather *g, int count, const double *restrict re,
+                           const double *restrict im, double *restrict most)
 {
     for (int q = 0; q < count; q++) {
         const double size = fabs(re[g->source[q]]) + fabs(im[g->source[q]]);
@@ -225,7 +250,7 @@ static void widen_rows(const gather *g, int count, const double *restrict re,
 }
 
 /* scale_i = 1 / max_j |A(i,j)| */
-static void scale_rows(frozen_complex *f, const double *re, const double *im)
+DAE_INLINE void scale_rows(frozen_complex *f, const double *re, const double *im)
 {
     const frozen_shape *shape = f->shape;
     const int n = shape->n;
@@ -235,7 +260,7 @@ static void scale_rows(frozen_complex *f, const double *re, const double *im)
     for (int i = 0; i < n; i++) f->scale[i] = f->scale[i] >= DBL_MIN ? 1.0 / f->scale[i] : 1.0;
 }
 
-int frozen_complex_factor(frozen_complex *f, const double *re, const double *im, double *growth)
+DAE_WIDE static int factor(frozen_complex *f, const double *re, const double *im, double *growth)
 {
     const frozen_shape *shape = f->shape;
     const gather *g = &shape->outside;
@@ -254,7 +279,7 @@ int frozen_complex_factor(frozen_complex *f, const double *re, const double *im,
 /* ---- solves ---- */
 
 /* x := L^-1 x on supernode s and what depends on it */
-static void forward(frozen_complex *f, int s, pair *x)
+DAE_INLINE void forward(frozen_complex *f, int s, pair *x)
 {
     const frozen_shape *shape = f->shape;
     const int m = width_of(shape, s), ld = stride_of(shape, s);
@@ -265,7 +290,7 @@ static void forward(frozen_complex *f, int s, pair *x)
 }
 
 /* x := U^-1 x on column k, and what depends on it */
-static inline void backward(const frozen_complex *f, int k, pair *restrict x)
+DAE_INLINE void backward(const frozen_complex *f, int k, pair *restrict x)
 {
     const frozen_shape *shape = f->shape;
     const int s = shape->owner[k], j = k - shape->first[s];
@@ -279,7 +304,7 @@ static inline void backward(const frozen_complex *f, int k, pair *restrict x)
     for (size_t i = shape->piece[shape->segment[k]]; i < end; i++) x[row[i]] -= times(upper[i], t);
 }
 
-void frozen_complex_solve(frozen_complex *f, double *re, double *im)
+DAE_WIDE static void solve(frozen_complex *f, double *re, double *im)
 {
     const frozen_shape *shape = f->shape;
     const gather *outside = &shape->outside;
@@ -301,4 +326,14 @@ void frozen_complex_solve(frozen_complex *f, double *re, double *im)
         im[shape->Q[k]] = x[k][1];
     }
     memset(x, 0, (size_t)shape->n * sizeof *x);
+}
+
+int frozen_complex_factor(frozen_complex *f, const double *re, const double *im, double *growth)
+{
+    return factor(f, re, im, growth);
+}
+
+void frozen_complex_solve(frozen_complex *f, double *re, double *im)
+{
+    solve(f, re, im);
 }

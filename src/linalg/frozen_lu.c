@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "base/wide.h"
 
 #include <float.h>
 #include <math.h>
@@ -53,15 +54,15 @@ frozen_shape *frozen_shape_of(frozen_lu *f)
 /* ---- dense kernels; all columns have stride ld ---- */
 
 /* u := L^-1 u for a unit lower triangle of order m */
-static inline void lower_solve(int m, int ld, const double *restrict l, double *restrict u)
+DAE_INLINE void lower_solve(int m, int ld, const double *restrict l, double *restrict u)
 {
     for (int j = 0; j + 1 < m; j++, l += ld)
         for (int i = j + 1; i < m; i++) u[i] -= l[i] * u[j];
 }
 
 /* y -= L u for rows x m, four columns at a time */
-static inline void subtract_product(int rows, int m, int ld, const double *restrict l,
-                                    const double *restrict u, double *restrict y)
+DAE_INLINE void subtract_product(int rows, int m, int ld, const double *restrict l,
+                                 const double *restrict u, double *restrict y)
 {
     int j = 0;
     for (; j + 3 < m; j += 4, l += 4 * (ptrdiff_t)ld) {
@@ -74,9 +75,9 @@ static inline void subtract_product(int rows, int m, int ld, const double *restr
 }
 
 /* x[row] -= L u: directly for a few columns, else through a contiguous buffer */
-static inline void scatter_product(int rows, int m, int ld, const double *restrict l,
-                                   const double *restrict u, const int *restrict row,
-                                   double *restrict work, double *restrict x)
+DAE_INLINE void scatter_product(int rows, int m, int ld, const double *restrict l,
+                                const double *restrict u, const int *restrict row,
+                                double *restrict work, double *restrict x)
 {
     const double *restrict b = l + ld, *restrict c = b + ld;
     if (m == 1) {
@@ -95,7 +96,7 @@ static inline void scatter_product(int rows, int m, int ld, const double *restri
 /* ---- factorisation ---- */
 
 /* Move m values from x to u and clear x; most often there is one, which needs no library calls. */
-static inline void take(int m, double *restrict x, double *restrict u)
+DAE_INLINE void take(int m, double *restrict x, double *restrict u)
 {
     if (m == 1) {
         u[0] = x[0];
@@ -108,7 +109,7 @@ static inline void take(int m, double *restrict x, double *restrict u)
 
 /* Subtract what supernode s contributes to the column in x, from row `start` on; the finished piece
  * of U goes to `u` and its place in x is cleared. */
-static void apply_supernode(frozen_lu *f, int s, int start, double *restrict u)
+DAE_INLINE void apply_supernode(frozen_lu *f, int s, int start, double *restrict u)
 {
     const int m = f->shape->first[s + 1] - start, ld = stride_of(f->shape, s),
               skip = start - f->shape->first[s];
@@ -120,7 +121,7 @@ static void apply_supernode(frozen_lu *f, int s, int start, double *restrict u)
 }
 
 /* Largest |x_i| */
-static double largest(int count, const double *x, double most)
+DAE_INLINE double largest(int count, const double *x, double most)
 {
     for (int i = 0; i < count; i++)
         if (fabs(x[i]) > most) most = fabs(x[i]);
@@ -128,7 +129,7 @@ static double largest(int count, const double *x, double most)
 }
 
 /* x := column k of A, scaled; returns its largest entry */
-static double load_column(frozen_lu *f, int k, const double *values)
+DAE_INLINE double load_column(frozen_lu *f, int k, const double *values)
 {
     double most = 0.0;
     for (int q = f->shape->diagonal.start[k]; q < f->shape->diagonal.start[k + 1]; q++) {
@@ -141,7 +142,7 @@ static double load_column(frozen_lu *f, int k, const double *values)
 }
 
 /* Move the column from x into its panel and clear x. */
-static void store_column(frozen_lu *f, int s, double *restrict column)
+DAE_INLINE void store_column(frozen_lu *f, int s, double *restrict column)
 {
     const int width = width_of(f->shape, s), rows = f->shape->below[s + 1] - f->shape->below[s];
     const int *row = f->shape->row + f->shape->below[s];
@@ -153,7 +154,7 @@ static void store_column(frozen_lu *f, int s, double *restrict column)
 }
 
 /* Column k of L and U, left-looking as in [DPN10]; false if its pivot is unusable. */
-static bool factor_column(frozen_lu *f, int k, const double *values, double *growth)
+DAE_INLINE bool factor_column(frozen_lu *f, int k, const double *values, double *growth)
 {
     const int s = f->shape->owner[k], j = k - f->shape->first[s], ld = stride_of(f->shape, s);
     double *panel = f->lower + f->shape->panel[s], *column = panel + (ptrdiff_t)j * ld;
@@ -178,8 +179,8 @@ static bool factor_column(frozen_lu *f, int k, const double *values, double *gro
 }
 
 /* Raise the row maxima by the entries of g. */
-static void widen_rows(const gather *g, int count, const double *restrict values,
-                       double *restrict most)
+DAE_INLINE void widen_rows(const gather *g, int count, const double *restrict values,
+                           double *restrict most)
 {
     for (int q = 0; q < count; q++) {
         const double size = fabs(values[g->source[q]]);
@@ -188,7 +189,7 @@ static void widen_rows(const gather *g, int count, const double *restrict values
 }
 
 /* scale_i = 1 / max_j |A(i,j)| */
-static void scale_rows(frozen_lu *f, const double *values)
+DAE_INLINE void scale_rows(frozen_lu *f, const double *values)
 {
     vector_zero(f->shape->n, f->scale);
     widen_rows(&f->shape->diagonal, f->shape->diagonal.start[f->shape->n], values, f->scale);
@@ -197,7 +198,7 @@ static void scale_rows(frozen_lu *f, const double *values)
         f->scale[i] = f->scale[i] >= DBL_MIN ? 1.0 / f->scale[i] : 1.0;
 }
 
-int frozen_factor(frozen_lu *f, const double *values, double *growth)
+DAE_WIDE static int factor(frozen_lu *f, const double *values, double *growth)
 {
     *growth = 1.0;
     scale_rows(f, values);
@@ -214,7 +215,7 @@ int frozen_factor(frozen_lu *f, const double *values, double *growth)
 /* ---- solves ---- */
 
 /* x := L^-1 x on supernode s and what depends on it */
-static void forward(frozen_lu *f, int s, double *x)
+DAE_INLINE void forward(frozen_lu *f, int s, double *x)
 {
     const int m = width_of(f->shape, s), ld = stride_of(f->shape, s);
     const double *l = f->lower + f->shape->panel[s];
@@ -224,7 +225,7 @@ static void forward(frozen_lu *f, int s, double *x)
 }
 
 /* x -= U(:,k) t above the panel */
-static inline void subtract_column(const frozen_lu *f, int k, double t, double *restrict x)
+DAE_INLINE void subtract_column(const frozen_lu *f, int k, double t, double *restrict x)
 {
     const double *restrict upper = f->upper;
     if (f->shape->short_pieces) {
@@ -243,7 +244,7 @@ static inline void subtract_column(const frozen_lu *f, int k, double t, double *
 }
 
 /* x := U^-1 x on column k, and what depends on it */
-static inline void backward(const frozen_lu *f, int k, double *restrict x)
+DAE_INLINE void backward(const frozen_lu *f, int k, double *restrict x)
 {
     const int s = f->shape->owner[k], j = k - f->shape->first[s];
     const double *restrict column =
@@ -253,7 +254,7 @@ static inline void backward(const frozen_lu *f, int k, double *restrict x)
     subtract_column(f, k, t, x);
 }
 
-void frozen_solve(frozen_lu *f, double *b)
+DAE_WIDE static void solve(frozen_lu *f, double *b)
 {
     double *x = f->x;
     for (int i = 0; i < f->shape->n; i++) x[i] = b[f->shape->P[i]] * f->scale[i];
@@ -272,7 +273,7 @@ void frozen_solve(frozen_lu *f, double *b)
 }
 
 /* x_k := (U^-T (x - F^T x))_k, from the components before it */
-static void forward_transpose(const frozen_lu *f, int k, double *x)
+DAE_INLINE void forward_transpose(const frozen_lu *f, int k, double *x)
 {
     const int s = f->shape->owner[k], j = k - f->shape->first[s];
     const double *column = f->lower + f->shape->panel[s] + (ptrdiff_t)j * stride_of(f->shape, s);
@@ -287,7 +288,7 @@ static void forward_transpose(const frozen_lu *f, int k, double *x)
 }
 
 /* x_k := (L^-T x)_k, from the components after it */
-static void backward_transpose(const frozen_lu *f, int k, double *x)
+DAE_INLINE void backward_transpose(const frozen_lu *f, int k, double *x)
 {
     const int s = f->shape->owner[k], m = width_of(f->shape, s), ld = stride_of(f->shape, s),
               j = k - f->shape->first[s];
@@ -310,4 +311,14 @@ void frozen_solve_transpose(frozen_lu *f, double *b)
     }
     for (int i = 0; i < f->shape->n; i++) b[f->shape->P[i]] = x[i] * f->scale[i];
     vector_zero(f->shape->n, x);
+}
+
+int frozen_factor(frozen_lu *f, const double *values, double *growth)
+{
+    return factor(f, values, growth);
+}
+
+void frozen_solve(frozen_lu *f, double *b)
+{
+    solve(f, b);
 }

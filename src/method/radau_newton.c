@@ -117,12 +117,12 @@ static bool factors_fit(const iteration *it, const radau_scratch *w)
 static iteration_status factor(const radau_scratch *w, iteration *it)
 {
     const collocation *m = w->m;
+    double shift[2 * COLLOCATION_PAIRS];
     if (!shifted_prepare(it, m->pairs)) return ITERATION_MEMORY;
     struct shifted *f = it->shifted;
     f->stages = 0;
-    iteration_status status = iteration_factor(it, m->gamma / w->h, NULL);
-    for (int p = 0; p < m->pairs && status == ITERATION_OK; p++)
-        status = shifted_factor(it, p, m->pair[2 * p] / w->h, m->pair[2 * p + 1] / w->h);
+    for (int p = 0; p < 2 * m->pairs; p++) shift[p] = m->pair[p] / w->h;
+    iteration_status status = shifted_factor_all(it, m->gamma / w->h, m->pairs, shift);
     if (status != ITERATION_OK) return status;
     f->h = w->h;
     f->stages = m->stages;
@@ -160,19 +160,6 @@ static iteration_status renew_here(const radau_state *s, radau_scratch *w,
 iteration_status radau_filter(const method_context *ctx, double *b)
 {
     return iteration_solve(ctx->newton->matrix, NULL, b);
-}
-
-/* V := Lambda-transformed matrices^-1 V */
-static iteration_status solve_transformed(const radau_scratch *w, const method_context *ctx)
-{
-    iteration *it = ctx->newton->matrix;
-    const size_t n = (size_t)ctx->n;
-    iteration_status status = iteration_solve(it, NULL, w->V);
-    for (int p = 0; p < w->m->pairs && status == ITERATION_OK; p++) {
-        double *v = w->V + (size_t)(2 * p + 1) * n;
-        shifted_solve(it, p, v, v + n);
-    }
-    return status;
 }
 
 /* ---- iteration ------------------------------------------------------------------------------ */
@@ -280,7 +267,7 @@ static attempt_status iterate_once(const radau_state *s, radau_scratch *w,
     attempt_status status = residuals(s, w, ctx, result);
     if (status != ATTEMPT_OK) return status;
     radau_transform(m->stages, ctx->n, -1.0, m->T_inverse, w->R, w->V);
-    status = from_iteration(solve_transformed(w, ctx));
+    status = from_iteration(shifted_solve_all(ctx->newton->matrix, m->pairs, w->V));
     if (status != ATTEMPT_OK) return status;
     radau_transform(m->stages, ctx->n, 1.0, m->T, w->V, w->R);
     accelerate(w, ctx, w->R);

@@ -75,6 +75,7 @@ static dae_status check_numbers(const dae_options *o, dae_diag *diag)
         {"krylov_restarts", o->krylov_restarts, false},
         {"krylov_tolerance", o->krylov_tolerance, true},
         {"newton_iterations", o->newton_iterations, true},
+        {"threads", o->threads, false},
         {"newton_tolerance", o->newton_tolerance, true},
         {"init_iterations", o->init_iterations, true},
         {"init_tolerance", o->init_tolerance, true},

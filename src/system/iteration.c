@@ -143,7 +143,7 @@ static dae_status new_parts(iteration *it, const dae_options *options, dae_diag 
 
 dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *options, dae_diag *diag)
 {
-    *it = (iteration){.eval = eval, .singular_column = -1};
+    *it = (iteration){.eval = eval, .singular_column = -1, .threads = options->threads};
     if (options->linear_solver < DAE_LINEAR_AUTO || options->linear_solver > DAE_LINEAR_GMRES)
         return diag_set(diag, DAE_ERR_ARGUMENT, "linear_solver = %d is not a dae_linear_solver.",
                         (int)options->linear_solver);
@@ -312,23 +312,34 @@ static iteration_status set_up_preconditioner(iteration *it, double cj, const li
     return from_eval(evaluate_precond_setup(it->eval, it->at_t, it->at_y, it->at_yp, cj));
 }
 
-iteration_status iteration_factor(iteration *it, double cj, const linear_point *at)
+/* What follows a factorisation for shift cj */
+static iteration_status factored(iteration *it, double cj, iteration_status status)
 {
-    it->factored = false;
-    it->by_columns = false;
-    iteration_status status;
-    if (!has_matrix(it)) {
-        status = set_up_preconditioner(it, cj, at);
-        it->eval->stats->jacobians += it->preconditioner == DAE_PRECOND_USER;
-    } else {
-        if (!it->jac.valid) return ITERATION_RETRY;
-        combine(it, cj);
-        status = factor_values(it);
-    }
     if (it->preconditioner != DAE_PRECOND_NONE) count_factorization(it);
     it->factored = status == ITERATION_OK;
     it->cj = it->factored ? cj : 0.0;
     return status;
+}
+
+iteration_status iteration_factor_beside(iteration *it, double cj, void (*combined)(void *),
+                                         void *data)
+{
+    it->factored = false;
+    it->by_columns = false;
+    if (!it->jac.valid) return ITERATION_RETRY;
+    combine(it, cj);
+    if (combined) combined(data);
+    return factored(it, cj, factor_values(it));
+}
+
+iteration_status iteration_factor(iteration *it, double cj, const linear_point *at)
+{
+    if (has_matrix(it)) return iteration_factor_beside(it, cj, NULL, NULL);
+    it->factored = false;
+    it->by_columns = false;
+    iteration_status status = set_up_preconditioner(it, cj, at);
+    it->eval->stats->jacobians += it->preconditioner == DAE_PRECOND_USER;
+    return factored(it, cj, status);
 }
 
 /* Column factors 2^-k, so that the largest entry of the column is about 1: pivots are the same with

@@ -43,6 +43,7 @@ typedef struct iteration {
     double cj;                         /* of the factors; 0 when there are none */
     bool factored;
     int singular_column;     /* after ITERATION_SINGULAR */
+    int threads;             /* dae_options.threads */
     struct shifted *shifted; /* complex shifts beside cj (shifted.h), or NULL; owned */
 
     /* Private. */
@@ -88,6 +89,12 @@ bool iteration_distrust(iteration *it);
  * O(cj) as h -> 0 [BCP96 5.4.2]. For GMRES: factor the preconditioner, calling the user's setup at
  * `at` (NULL: where iteration_evaluate was called last). */
 iteration_status iteration_factor(iteration *it, double cj, const linear_point *at);
+
+/* The same with a matrix, and combined(data) as soon as the row scales are there: what it starts
+ * may read derivatives and scales while the factorisation goes on. It is called if and only if the
+ * derivatives are valid. */
+iteration_status iteration_factor_beside(iteration *it, double cj, void (*combined)(void *),
+                                         void *data);
 
 /* Factor the matrix with columns cy[j] dF/dy_j + cyp[j] dF/dy'_j, for initial values; rows and
  * columns are scaled to about 1. For GMRES the solves that follow are with this matrix; a user's P
