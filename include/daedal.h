@@ -671,7 +671,8 @@ typedef struct dae_options {
     double min_step;              /* 0: round-off decides */
     double fixed_step;            /* > 0: constant steps, no error control */
     int min_order, max_order;     /* 0: the method's limits. Equal: fixed order after the start */
-    double stop_time;             /* F is never evaluated beyond it; NAN: none */
+    double stop_time;             /* F is never evaluated beyond it, but for differences by t of
+                                     constraints that depend on it (docs/forms.md); NAN: none */
     long max_steps;               /* steps in one dae_solver_run, 100000; 0: no limit */
     int max_error_failures;       /* per step: 10 */
     int max_convergence_failures; /* per step: 10 */

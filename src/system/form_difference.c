@@ -191,7 +191,7 @@ static eval_status at_distance(differencer *d, form_function c, void *context, d
 {
     vector_copy(d->columns, x, d->x);
     if (v) vector_axpy(d->columns, s, v, d->x);
-    return c(context, t + s, d->x, out);
+    return c(context, d->still ? t : t + s, d->x, out);
 }
 
 /* A step that t + s keeps without rounding. */

@@ -321,9 +321,11 @@ bool hessenberg_build(form_instance *x)
     size_t most = h->g_y_matrix.count; /* also for blocks of k_u */
     if (h->k_u_matrix.count > most) most = h->k_u_matrix.count;
     x->hw.values = DAE_ARRAY(double, most);
-    return x->hw.values && differencer_new(&x->hw.g_y, &h->g_y_matrix) &&
-           differencer_new(&x->hw.f_z, &h->f_z_matrix) &&
-           differencer_new(&x->hw.k_u, &h->k_u_matrix);
+    bool fits = x->hw.values && differencer_new(&x->hw.g_y, &h->g_y_matrix) &&
+                differencer_new(&x->hw.f_z, &h->f_z_matrix) &&
+                differencer_new(&x->hw.k_u, &h->k_u_matrix);
+    x->hw.g_y.still = x->source->kind != KIND_MECHANICAL && form_of(x)->autonomous;
+    return fits;
 }
 
 void hessenberg_release(form_instance *x)

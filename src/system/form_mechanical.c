@@ -298,8 +298,10 @@ static bool allocate(form_instance *x)
     w->rate = w->a + n;
     w->curvature = w->rate + m;
     w->level = w->curvature + m;
-    return differencer_new(&w->gradient, &x->bw.H_matrix) && differencer_new(&w->levels, G) &&
-           form_solver_new(&w->mass, M);
+    if (!differencer_new(&w->gradient, &x->bw.H_matrix) || !differencer_new(&w->levels, G))
+        return false;
+    w->gradient.still = form_of(x)->scleronomic;
+    return form_solver_new(&w->mass, M);
 }
 
 bool mechanical_build(form_instance *x)

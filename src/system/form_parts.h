@@ -55,6 +55,8 @@ typedef struct differencer {
     int rows, columns;
     coloring groups;                 /* of the pattern; no groups: dense, one column at a time */
     double *x, *up, *down, *further; /* owned; further: 2 * rows */
+    bool still; /* the function does not depend on t: it is asked for at t itself only, which
+                   matters at the stop time */
 } differencer;
 
 bool differencer_new(differencer *d, const form_matrix *m); /* false: memory */
