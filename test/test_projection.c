@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -57,7 +58,7 @@ static drift run(const char *method, dae_projection projection, double step, dou
     dae_options options = dae_options_default();
     options.method = method;
     options.projection = projection;
-    options.rtol = options.atol = 1e-4;
+    options.rtol = options.atol = strcmp(method, "prk") == 0 ? 1e-2 : 1e-4; /* prk: its order 5 */
     options.fixed_step = step;
     options.stop_time = tend;
     double start[5] = {1.0, 0.0, growth, 0.0, 0.0}, own[5], l = 1.0 + growth * tend;
