@@ -72,7 +72,6 @@ typedef struct method {
     bool fixed_order;        /* one order, max_order: the controller leaves it alone */
     bool own_order;          /* though it chooses among lower ones by itself */
     bool projects;           /* it heeds ctx->projection */
-    bool own_order;          /* a one-step method that chooses its order within ctx->options */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);

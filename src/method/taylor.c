@@ -353,6 +353,7 @@ const method method_taylor = {
         "195-211",
     .max_order = SERIES_LAST + 1,
     .forms = FORM_SERIES,
+    .fixed_order = true,
     .own_order = true,
     .index_range = "any",
     .size = taylor_size,

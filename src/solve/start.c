@@ -231,7 +231,7 @@ static double guess_first_step(const dae_solver *s, double tend)
     if (s->context.second && !s->method->fixed_order) return guess_second_order(s, tend);
     double h = 1e-3 * fabs(tend - s->t);
     double speed = fmin(norm_of(&s->norm, s->yp, s->norm.tested), 1e150); /* h0 = 0 is none */
-    if (s->method->fixed_order || s->method->own_order) return guess_one_step(s, tend, speed);
+    if (s->method->fixed_order) return guess_one_step(s, tend, speed);
     return speed > 0.5 / h ? 0.5 / speed : h;
 }
 

@@ -154,7 +154,7 @@ static void start_method(dae_solver *s, double tend)
     s->context.fixed_steps = s->options.fixed_step > 0.0;
     s->method->start(s->state, s->scratch, &s->context, &at);
     s->cache_used = true;
-    if (s->method->fixed_order || s->method->own_order)
+    if (s->method->fixed_order)
         control_start_one_step(&s->control, h, most_order(s), &s->options);
     else
         control_start(&s->control, h, order, &s->options, s->method->max_order);
