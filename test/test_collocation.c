@@ -6,12 +6,31 @@
 #include <cmocka.h>
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "method/collocation.h"
 
-static const collocation *const methods[] = {&radau_iia_1, &radau_iia_3, &radau_iia_5,
-                                             &radau_iia_7};
+static const collocation *const methods[] = {&radau_iia_1, &radau_iia_2, &radau_iia_3, &radau_iia_4,
+                                             &radau_iia_5, &radau_iia_7, &gauss_1,     &gauss_2,
+                                             &gauss_3,     &gauss_4,     &gauss_5};
 enum { METHODS = sizeof methods / sizeof methods[0] };
+
+static bool is_gauss(const collocation *m)
+{
+    return m->nodes[m->stages - 1] < 1.0;
+}
+
+/* b = (x(1) from stages) A: the last row of A where 1 is a node */
+static void quadrature_weights(const collocation *m, long double *b)
+{
+    int s = m->stages;
+    double end[COLLOCATION_STAGES];
+    collocation_weights(m, 1.0, 0, end);
+    for (int j = 0; j < s; j++) {
+        b[j] = is_gauss(m) ? 0.0L : m->A[(s - 1) * s + j];
+        for (int i = 0; is_gauss(m) && i < s; i++) b[j] += (long double)end[i] * m->A[i * s + j];
+    }
+}
 
 /* Sums of s products in long double: what is left are the roundings of the table entries. */
 static void assert_near(long double value, long double expected, double size)
@@ -21,19 +40,21 @@ static void assert_near(long double value, long double expected, double size)
         fail_msg("%.20Lg instead of %.20Lg", value, expected);
 }
 
-/* B(p): sum b_i c_i^(k-1) = 1/k for k = 1 .. 2s-1, with b the last row of A; not for k = 2s */
+/* B(p): sum b_i c_i^(k-1) = 1/k for k = 1 .. p, p = 2s-1 (Radau) or 2s (Gauss); not for p+1 */
 static void quadrature_order(void **state)
 {
     (void)state;
     for (int m = 0; m < METHODS; m++) {
         int s = methods[m]->stages;
-        const double *b = methods[m]->A + (s - 1) * s;
-        assert_int_equal(methods[m]->order, 2 * s - 1);
-        for (int k = 1; k <= 2 * s; k++) {
+        long double b[COLLOCATION_STAGES];
+        int p = is_gauss(methods[m]) ? 2 * s : 2 * s - 1;
+        quadrature_weights(methods[m], b);
+        assert_int_equal(methods[m]->order, p);
+        for (int k = 1; k <= p + 1; k++) {
             long double sum = 0.0L;
             for (int i = 0; i < s; i++) sum += b[i] * powl(methods[m]->nodes[i], k - 1);
-            if (k < 2 * s)
-                assert_near(sum, 1.0L / k, 1.0);
+            if (k <= p)
+                assert_near(sum, 1.0L / k, 2.0);
             else
                 assert_true(fabs((double)(sum - 1.0L / k)) > 1e-9);
         }
@@ -56,15 +77,17 @@ static void stage_order(void **state)
     }
 }
 
-/* D(s-1): sum_i b_i c_i^(k-1) a_ij = b_j (1 - c_j^k) / k */
+/* D(s-1), for Gauss D(s): sum_i b_i c_i^(k-1) a_ij = b_j (1 - c_j^k) / k */
 static void simplifying_condition(void **state)
 {
     (void)state;
     for (int m = 0; m < METHODS; m++) {
         int s = methods[m]->stages;
-        const double *c = methods[m]->nodes, *A = methods[m]->A, *b = A + (s - 1) * s;
+        const double *c = methods[m]->nodes, *A = methods[m]->A;
+        long double b[COLLOCATION_STAGES];
+        quadrature_weights(methods[m], b);
         for (int j = 0; j < s; j++)
-            for (int k = 1; k < s; k++) {
+            for (int k = 1; k < s + is_gauss(methods[m]); k++) {
                 long double sum = 0.0L;
                 for (int i = 0; i < s; i++) sum += b[i] * powl(c[i], k - 1) * A[i * s + j];
                 assert_near(sum, b[j] * (1.0L - powl(c[j], k)) / k, 1.0);
@@ -109,9 +132,10 @@ static void inverses(void **state)
 /* Entry (i, j) of Lambda. */
 static double block_entry(const collocation *t, int i, int j)
 {
-    if (i == 0 || j == 0) return i == j ? t->gamma : 0.0;
-    const double *pair = t->pair + (i - 1) / 2 * 2;
-    if ((i - 1) / 2 != (j - 1) / 2) return 0.0;
+    int real = t->stages % 2, k = (i - real) / 2;
+    if (real && (i == 0 || j == 0)) return i == j ? t->gamma : 0.0;
+    if (k != (j - real) / 2) return 0.0;
+    const double *pair = t->pair + 2 * k;
     return i == j ? pair[0] : (i > j ? pair[1] : -pair[1]);
 }
 
@@ -121,7 +145,7 @@ static void eigenvalues(void **state)
     for (int m = 0; m < METHODS; m++) {
         const collocation *t = methods[m];
         int s = t->stages;
-        assert_int_equal(2 * t->pairs + 1, s);
+        assert_int_equal(2 * t->pairs + s % 2, s);
         double size = largest(s * s, t->T_inverse) * largest(s * s, t->inverse);
         for (int i = 0; i < s; i++)
             for (int j = 0; j < s; j++) {
@@ -133,6 +157,37 @@ static void eigenvalues(void **state)
                 assert_near(sum, block_entry(t, i, j), s * size);
             }
     }
+}
+
+/* gamma of methods without a real eigenvalue: the geometric mean of all */
+static void mean_eigenvalue(void **state)
+{
+    (void)state;
+    for (int m = 0; m < METHODS; m++) {
+        const collocation *t = methods[m];
+        double product = t->stages % 2 ? t->gamma : 1.0;
+        for (int p = 0; p < t->pairs; p++)
+            product *= t->pair[2 * p] * t->pair[2 * p] + t->pair[2 * p + 1] * t->pair[2 * p + 1];
+        if (t->stages % 2 == 0)
+            assert_near(t->gamma, pow(product, 1.0 / t->stages), 4.0 * t->gamma);
+    }
+}
+
+/* [Wun05 Table 6.1]: the two-stage methods in closed form, with A~ = A^2 */
+static void two_stages(void **state)
+{
+    (void)state;
+    double root = sqrt(3.0), square[2][4];
+    const double table[2][4] = {
+        {1.0 / 9.0, -1.0 / 18.0, 0.5, 0.0},
+        {1.0 / 24.0, (3.0 - 2.0 * root) / 24.0, (3.0 + 2.0 * root) / 24.0, 1.0 / 24.0}};
+    const collocation *const of[2] = {&radau_iia_2, &gauss_2};
+    for (int m = 0; m < 2; m++)
+        for (int i = 0; i < 4; i++) {
+            const double *A = of[m]->A, *row = A + i / 2 * 2;
+            square[m][i] = row[0] * A[i % 2] + row[1] * A[2 + i % 2];
+            assert_near(square[m][i], table[m][i], 1.0);
+        }
 }
 
 /* For three stages everything has a closed form [HW96 IV.8]. */
@@ -198,10 +253,16 @@ static void choice_by_stages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quadrature_order),      cmocka_unit_test(stage_order),
-        cmocka_unit_test(simplifying_condition), cmocka_unit_test(inverses),
-        cmocka_unit_test(eigenvalues),           cmocka_unit_test(three_stages),
-        cmocka_unit_test(interpolation),         cmocka_unit_test(choice_by_stages),
+        cmocka_unit_test(quadrature_order),
+        cmocka_unit_test(stage_order),
+        cmocka_unit_test(simplifying_condition),
+        cmocka_unit_test(inverses),
+        cmocka_unit_test(eigenvalues),
+        cmocka_unit_test(mean_eigenvalue),
+        cmocka_unit_test(two_stages),
+        cmocka_unit_test(three_stages),
+        cmocka_unit_test(interpolation),
+        cmocka_unit_test(choice_by_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 #include "method/collocation.h"
 
+#include <stdbool.h>
+
 const collocation *radau_iia(int stages)
 {
     if (stages >= 7) return &radau_iia_7;
@@ -61,8 +63,12 @@ void collocation_weights(const collocation *m, double x, int derivative, double 
 void collocation_extrapolation(const collocation *m, const collocation *next, double r, double *E)
 {
     int s = m->stages;
+    bool stiffly = m->nodes[s - 1] == 1.0;
+    double end[COLLOCATION_STAGES] = {0.0};
+    if (!stiffly) collocation_weights(m, 1.0, 0, end);
     for (int i = 0; i < next->stages; i++) {
         values(s, m->nodes, m->lagrange, 1.0 + r * next->nodes[i], E + i * s);
-        E[i * s + s - 1] -= 1.0; /* q(1) = Z_s, since c_s = 1 */
+        if (stiffly) E[i * s + s - 1] -= 1.0; /* q(1) = Z_s */
+        for (int j = 0; j < s && !stiffly; j++) E[i * s + j] -= end[j];
     }
 }

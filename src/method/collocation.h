@@ -8,9 +8,9 @@
 
 enum { COLLOCATION_STAGES = 7, COLLOCATION_PAIRS = 3 };
 
-/* One method. Matrices by rows. T^-1 A^-1 T is block diagonal: first the real eigenvalue gamma,
- * then for every pair (a, b) the block [a -b; b a], which is multiplication of v_1 + i v_2 by
- * a + i b. */
+/* One method. Matrices by rows. T^-1 A^-1 T is block diagonal: first the real eigenvalue gamma if s
+ * is odd, then for every pair (a, b) the block [a -b; b a], which is multiplication of v_1 + i v_2
+ * by a + i b. */
 typedef struct collocation {
     int stages, order, pairs;
     const double *nodes;         /* s: c */
@@ -19,11 +19,13 @@ typedef struct collocation {
     const double *left;          /* s: q'(0) = sum left_j Z_j */
     const double *lagrange;      /* s: 1 / (c_j prod_{k != j} (c_j - c_k)) */
     const double *T, *T_inverse; /* s x s */
-    double gamma;                /* the real eigenvalue of A^-1 */
+    double gamma;                /* the real eigenvalue of A^-1; s even: det(A)^(-1/s) */
     const double *pair;          /* 2 pairs: a, b with b > 0 */
 } collocation;
 
-extern const collocation radau_iia_1, radau_iia_3, radau_iia_5, radau_iia_7;
+extern const collocation radau_iia_1, radau_iia_2, radau_iia_3, radau_iia_4, radau_iia_5,
+    radau_iia_7;
+extern const collocation gauss_1, gauss_2, gauss_3, gauss_4, gauss_5;
 
 /* Radau IIA with at most that many stages: 1, 3, 5 or 7 */
 const collocation *radau_iia(int stages);

@@ -1,5 +1,6 @@
 /* Every method, one line each. */
 #include "method/bdf2nd.h"
+#include "method/colloc2nd.h"
 #include "method/hem.h"
 #include "method/herk.h"
 #include "method/method.h"
@@ -43,6 +44,19 @@ static const method *const methods[] = {
     &method_herk_faithful_kutta3,
     &method_herk_faithful_rk4,
     &method_taylor,
+    &method_colloc2nd,
+    &method_colloc2nd_radau1,
+    &method_colloc2nd_radau2,
+    &method_colloc2nd_radau3,
+    &method_colloc2nd_radau4,
+    &method_colloc2nd_radau5,
+    &method_colloc2nd_gauss1,
+    &method_colloc2nd_gauss2,
+    &method_colloc2nd_gauss3,
+    &method_colloc2nd_gauss4,
+    &method_colloc2nd_gauss5,
+    &method_colloc2nd_faithful,
+    &method_colloc2nd_faithful_gauss,
 };
 
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };

@@ -300,15 +300,18 @@ static dae_status rewrite_for_method(dae_solver *s, const analysed *a, const equ
 /* Rewrite the equations as f says, with the values at `at` for formulations that choose; f NULL:
  * for the method. */
 static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_analysis *a,
-                             const model_point *at, formulated *y)
+                             const model_point *at, bool beside, formulated *y)
 {
     enum { ORDERS = 2 };
     double **x = analysed_values(&a->reduced.set, at, ORDERS);
     if (!x) return out_of_memory(s);
     equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
     formulation_setting setting = {s->base_options.formulation_parameter, &point};
-    dae_status status = f ? formulation_apply(f, &a->reduced, &setting, y, &s->diag)
-                          : rewrite_for_method(s, &a->reduced, &point, y);
+    dae_status status = DAE_ERR_UNSUPPORTED;
+    if (beside) status = formulate_mechanical_form(&a->reduced, &point, y, &s->diag);
+    if (status == DAE_ERR_UNSUPPORTED)
+        status = f ? formulation_apply(f, &a->reduced, &setting, y, &s->diag)
+                   : rewrite_for_method(s, &a->reduced, &point, y);
     dae_free(x);
     return status;
 }
@@ -332,14 +335,14 @@ static dae_status check_formulation(dae_solver *s, const formulated *y, const ch
 }
 
 /* The formulation by default. Methods on the second order form take mechanical systems as they are,
- * of index 3: what measures best for them (docs/methods/formulations.md). */
+ * of index 3: what measures best for them (docs/methods/formulations.md). NULL: memory. */
 static const char *default_formulation(dae_solver *s, const model_point *at,
                                        const model_analysis *a)
 {
     enum { ORDERS = 2 };
     if (!solver_second_order(s) || a->index != 3 || !a->numbers_agree) return "dummy";
     double **x = analysed_values(&a->reduced.set, at, ORDERS);
-    if (!x) return "dummy";
+    if (!x) return NULL;
     equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
     mechanical m = {0};
     char reason[DAE_TEXT_SIZE];
@@ -347,6 +350,7 @@ static const char *default_formulation(dae_solver *s, const model_point *at,
         mechanical_recognise(&a->reduced.set, &point, &m, reason, sizeof reason);
     mechanical_free(&m);
     dae_free(x);
+    if (found == MECHANICAL_MEMORY) return NULL;
     return found == MECHANICAL_OK ? "index3" : "dummy";
 }
 
@@ -358,12 +362,17 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     bool series = s->method->forms == FORM_SERIES; /* in the unknowns of all levels */
     bool plain = strcmp(name, "auto") == 0 || a->index <= 1 || !a->numbers_agree;
     const char *chosen = series ? "dummy" : plain ? default_formulation(s, at, a) : name;
+    if (!chosen) return out_of_memory(s);
     const formulation *f = forms && !series ? NULL : formulation_find(chosen, NULL);
     formulated y = {0}, levels = {0};
     if (doubtful(a)) note_doubt(v, a);
     if (doubtful(a) && forms) return explain_doubt(s, v, at->t);
     if (!take_wishes(&a->reduced, s->base->model)) return out_of_memory(s);
-    dae_status status = rewrite_as(s, f, a, at, &y);
+    /* Methods on the second order form that project need the mechanical one beside it. */
+    bool beside = plain && solver_second_order(s) && s->method->projects && chosen != name &&
+                  strcmp(chosen, "index3") == 0;
+    dae_status status = rewrite_as(s, f, a, at, beside, &y);
+    bool planned = forms || (beside && y.plan);
     if (status == DAE_OK) status = check_formulation(s, &y, name);
     if (status != DAE_OK) {
         formulated_free(&y);
@@ -385,8 +394,8 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     v->seen = DAE_ARRAY(double, 2 * (size_t)v->form->seen_count);
     if (!v->instance || !v->levels || !v->seen) return out_of_memory(s);
     if (series) v->series = model_series_new(v->instance, s->base_options.precision);
-    if (forms && !series) v->forms = model_forms_new(v->instance);
-    return !forms || v->forms || v->series ? DAE_OK : out_of_memory(s);
+    if (planned && !series) v->forms = model_forms_new(v->instance);
+    return !planned || v->forms || v->series ? DAE_OK : out_of_memory(s);
 }
 
 static int reduced_residual(double t, const double *y, const double *yp, double *f, void *user)
