@@ -70,7 +70,6 @@ typedef struct method {
     int max_order;
     unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
     bool fixed_order;        /* one order, max_order: the controller leaves it alone */
-    bool own_order;          /* though it chooses among lower ones by itself */
     bool projects;           /* it heeds ctx->projection */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
