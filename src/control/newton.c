@@ -28,6 +28,7 @@ static const double NOISE = 0.33;
  * Tuned on ten models (docs/methods/bdf.md, "Constants"): small dense matrices are renewed early,
  * which saves iterations, and the others, and Jacobians by differences, are kept longer. */
 static const double MAX_DRIFT = 0.25, MAX_DRIFT_CHEAP = 0.15;
+static const double MOVED = 0.02; /* a drift that the rate feels; second order only */
 static const long MAX_AGE = 20, MAX_AGE_CHEAP = 5;
 enum { CHEAP_SIZE = 24 };
 
@@ -132,6 +133,7 @@ static bool jacobian_outdated(const newton *nw)
 static iteration_status renew_derivatives(newton *nw, const corrector *c)
 {
     nw->jacobian_age = 0;
+    nw->excess = 0;
     if (c->second)
         return second_matrix_evaluate(c->factors, c->t, c->y, c->yp, c->h, nw->norm->weights,
                                       nw->first);
@@ -386,6 +388,30 @@ static newton_status iterate_anew(newton *nw, const corrector *c)
     return status == NEWTON_OK ? iterate(nw, c) : status;
 }
 
+/* Whether the rate of the last solve says nothing of this one. Coefficients on a variable grid move
+ * a little with every step, if only by rounding: that is not it. */
+static bool shift_moved(const newton *nw, const corrector *c)
+{
+    return c->second ? drift(nw->last_cj, c->cj) > MOVED : c->cj != nw->last_cj;
+}
+
+/* Iterations that an old matrix may cost before it is renewed: about what that takes in residuals
+ * and solves. */
+static int patience(const newton *nw)
+{
+    const matrix_layout *layout = &nw->matrix->jac.layout;
+    int most = layout->kind == DAE_STRUCTURE_DENSE ? layout->n : 10;
+    return (nw->cheap_jacobian ? 2 : most) + (newton_matrix_is_cheap(nw) ? 2 : 10);
+}
+
+/* On the second order form steps change by little, and often: it is slow convergence that tells
+ * when derivatives are out of date. */
+static void note_convergence(newton *nw)
+{
+    if (nw->iterations > 2) nw->excess += nw->iterations - 2;
+    if (nw->excess > patience(nw) && nw->jacobian_age > 0) nw->stale = true;
+}
+
 newton_status newton_solve(newton *nw, const corrector *c)
 {
     nw->iterations = 0;
@@ -401,13 +427,14 @@ newton_status newton_solve(newton *nw, const corrector *c)
         if (status == NEWTON_SINGULAR && !new_jacobian) status = renew_matrix(nw, c, true);
         if (status != NEWTON_OK) return status;
     }
-    if (c->cj != nw->last_cj) nw->rate_factor = UNKNOWN_RATE_FACTOR;
+    if (shift_moved(nw, c)) nw->rate_factor = UNKNOWN_RATE_FACTOR;
     nw->last_cj = c->cj;
     status = iterate(nw, c);
     bool retry = status == NEWTON_DIVERGED || status == NEWTON_EVALUATION;
     if (retry && !new_jacobian) status = iterate_anew(nw, c);
     /* with derivatives of this very point: perhaps some are missing */
     if (status == NEWTON_DIVERGED && iteration_distrust(nw->matrix)) nw->stale = true;
+    if (c->second) note_convergence(nw);
     nw->jacobian_age++;
     return status;
 }

@@ -29,6 +29,7 @@ typedef struct newton {
     double last_cj;
     bool stale;         /* ask for a new Jacobian at the next solve */
     long jacobian_age;  /* solves since the Jacobian was evaluated */
+    int excess;         /* iterations beyond two a solve since then; second order only */
     double *first;      /* F at the predicted point */
     double *delta;      /* current correction */
     int iterations;     /* of the last solve */

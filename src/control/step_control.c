@@ -181,7 +181,7 @@ void control_accept(step_control *c, const attempt *a)
     int order = a->order;
     if (c->fixed || rising) {
         if (rising && order < c->max_order) order++;
-        if (c->starting && !c->fixed) h *= 2.0;
+        if (c->starting && !c->fixed) h *= fmax(2.0, a->next_factor);
     } else {
         order = choose_order(c, a, lower);
         h *= accepted_factor(c, growth(c, estimate_at(a, order), order));

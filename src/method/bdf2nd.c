@@ -24,12 +24,23 @@ enum {
 /* As in bdf.c: differences of high order amplify what Newton leaves over. */
 static const double HIGH_ORDER_TIGHTNESS = 2.5;
 
+/* Steps that grow fast amplify it even more. */
+static const double FIRST_TIGHTNESS = 1000.0;
+enum { FIRST_STEPS = 8 };
+
+/* Errors at which the growth of the first steps aims; over the curves of test_bdf2nd it makes no
+ * difference between 0.02 and 0.2. */
+static const double START_AIM = 0.05;
+
 /* What survives between steps. Vectors have one entry per unknown x. */
 typedef struct direct_state {
     double t, h, t_old;
     int order;                /* of the last step */
-    int steady;               /* steps in a row with equal h and order, at most order + 2 */
-    int count;                /* columns phi_1 .. phi_count are good */
+    int steady;               /* steps in a row with equal order, at most order + 2 */
+    int uniform;              /* steps in a row with equal h, at most ARRAY */
+    int count;                /* columns phi_1 .. phi_count are good; that behind them is 0 */
+    bool fresh;               /* no step since a start without history */
+    int steps;                /* since the start, at most FIRST_STEPS */
     double psi[ARRAY];        /* t_n - t_{n-i} */
     double norm[ARRAY];       /* of the columns */
     double *phi[ARRAY];       /* phi_1 .. phi_{COLUMNS+1} */
@@ -41,15 +52,16 @@ typedef struct direct_state {
 typedef struct direct_scratch {
     int order;
     double t, h;
+    bool first_failed; /* the error test has failed in the first step */
     double psi[ARRAY], norm[ARRAY], beta[ARRAY], gamma[ARRAY], kappa[ARRAY];
     double *y0, *yp0, *y, *yp, *e; /* of the residual form: prediction, solution, difference */
     double *y_old;                 /* where the step begins, for bounds */
     double *estimate;
     double *x0, *xp0, *xpp0; /* per unknown x */
-    double *ex, *filtered;
+    double *ex, *filtered, *spare;
 } direct_scratch;
 
-enum { STATE_VECTORS = COLUMNS + 5, SCRATCH_VECTORS = 12 };
+enum { STATE_VECTORS = COLUMNS + 5, SCRATCH_VECTORS = 13 };
 
 static void direct_size(int n, size_t *state, size_t *scratch)
 {
@@ -65,19 +77,20 @@ static void place_vectors(direct_state *s, direct_scratch *w, int n, int nx)
     for (int i = 1; i <= COLUMNS + 1; i++, at += nx) s->phi[i] = at;
     double **ends[] = {&s->xp_old, &s->xpp_old, &s->xp_new, &s->xpp_new};
     for (int i = 0; i < 4; i++, at += nx) *ends[i] = at;
-    double **vectors[SCRATCH_VECTORS] = {&w->y0,  &w->yp0,   &w->y,        &w->yp,
-                                         &w->e,   &w->y_old, &w->estimate, &w->x0,
-                                         &w->xp0, &w->xpp0,  &w->ex,       &w->filtered};
+    double **vectors[SCRATCH_VECTORS] = {&w->y0,    &w->yp0,      &w->y,    &w->yp,  &w->e,
+                                         &w->y_old, &w->estimate, &w->x0,   &w->xp0, &w->xpp0,
+                                         &w->ex,    &w->filtered, &w->spare};
     at = (double *)(w + 1);
     for (int i = 0; i < SCRATCH_VECTORS; i++, at += i <= 7 ? n : nx) *vectors[i] = at;
 }
 
 /* ---- start ---- */
 
-/* Three times the node t_0: x, x', x''/2. The third serves the prediction only: corrector and order
- * rest on x_0 and x'_0. */
+/* Three times the node t_0: x, x', x''/2. The third serves the prediction of the first step only:
+ * its corrector, and all that follows, rests on x_0 and x'_0. */
 static void start_from_tangent(direct_state *s, const second_order *form, const start_point *at)
 {
+    s->fresh = true;
     s->order = 1;
     s->h = at->h;
     s->count = 3;
@@ -147,7 +160,7 @@ static void direct_start(void *state, void *scratch, const method_context *ctx,
  * those of the step before: then they are right for this step, too. */
 static bool coefficients_stand(const direct_state *s, const direct_scratch *w, double h, int k)
 {
-    return s->steady > k + 1 && h == s->h && k == s->order && h == w->h && k == w->order;
+    return s->uniform > k + 3 && h == s->h && k == s->order && h == w->h && k == w->order;
 }
 
 static void set_coefficients(const direct_state *s, direct_scratch *w, double h, int k)
@@ -162,7 +175,7 @@ static void set_coefficients(const direct_state *s, direct_scratch *w, double h,
     for (int i = 1; i <= COLUMNS + 1; i++) {
         w->psi[i] = s->psi[i - 1] + h; /* psi_0 = 0 */
         w->norm[i + 1] = w->norm[i] * w->psi[i];
-        if (i < s->count) w->beta[i + 1] = w->norm[i + 1] / s->norm[i + 1];
+        w->beta[i + 1] = i < s->count ? w->norm[i + 1] / s->norm[i + 1] : 0.0;
         w->kappa[i + 1] = w->kappa[i] + 2.0 * w->gamma[i] / w->psi[i];
         w->gamma[i + 1] = w->gamma[i] + 1.0 / w->psi[i];
     }
@@ -199,6 +212,12 @@ static void predict(const direct_state *s, direct_scratch *w, const second_order
     second_order_spread(form, w->x0, w->xp0, w->xpp0, w->y0, w->yp0);
 }
 
+static double tightness(const direct_state *s, int k)
+{
+    if (s->steps < FIRST_STEPS) return FIRST_TIGHTNESS;
+    return k >= 4 ? HIGH_ORDER_TIGHTNESS : 1.0;
+}
+
 static attempt_status solve_corrector(const direct_state *s, direct_scratch *w,
                                       const method_context *ctx)
 {
@@ -212,7 +231,7 @@ static attempt_status solve_corrector(const direct_state *s, direct_scratch *w,
                    .a2 = w->kappa[w->order + 2],
                    .second = form,
                    .factors = ctx->cache,
-                   .tightness = w->order >= 4 ? HIGH_ORDER_TIGHTNESS : 1.0,
+                   .tightness = tightness(s, w->order),
                    .y0 = w->y0,
                    .yp0 = w->yp0,
                    .y_old = w->y_old,
@@ -269,30 +288,47 @@ static const double *add_column(const direct_state *s, int n, const double *e, d
 
 /* e := A^-1 (a1 F_x' + a2 F_x'') e: what the equations for derivatives feel of it [BCP96 (5.4.9)]
  */
-static void filter(const direct_scratch *w, const method_context *ctx, double *e, double *work)
+static void filter(const method_context *ctx, double *e, double *work)
 {
     second_matrix *m = ctx->cache;
     double a1, a2;
     if (!second_matrix_shifts(m, &a1, &a2)) return;
-    (void)w;
     second_matrix_multiply(m, 0.0, a1, a2, e, work);
     second_matrix_solve(m, work);
     vector_copy(ctx->second->n, work, e);
 }
 
-/* The error, and what orders k - 2 to k + 1 would have made of it. */
+/* Behind a start steps may grow as fast as the error allows: what was wrong with the short ones is
+ * dwarfed by what the longer ones add. The higher the order, the less is known of its error. */
+static double first_growth(int k, double error)
+{
+    static const double most[MAX_ORDER + 1] = {0.0, 10.0, 4.0, 2.0, 2.0, 2.0};
+    double aim = pow(START_AIM / fmax(error, 1e-10), 1.0 / (k + 1));
+    return fmin(most[k], aim);
+}
+
+/* The estimate with the parts filtered that equations without derivatives keep to themselves. */
+static void filter_error(direct_scratch *w, const method_context *ctx, int m, double *fine,
+                         double *coarse, attempt *result)
+{
+    filter(ctx, fine, w->filtered);
+    filter(ctx, coarse, w->filtered);
+    result->error = estimate_norm(w, ctx, m, fine, coarse, w->estimate);
+}
+
+/* The error, and what orders k - 2 to k + 1 would have made of it. Where the order has risen by one
+ * with every step since the start, the column that tells the error of order k is not there yet:
+ * then that of order k - 1 stands for it, and the next one is guessed from those before. */
 static void estimate_errors(const direct_state *s, direct_scratch *w, const method_context *ctx,
                             attempt *result)
 {
     int k = w->order, n = ctx->second->n;
+    bool known = s->count > k + 1;
     double *e = w->ex, *x1 = w->x0, *x2 = w->xp0, *x3 = w->xpp0; /* the prediction has served */
+    for (int i = 0; i < 4; i++) result->terms[i] = NAN;
     for (int j = 0; j < n; j++) e[j] = w->e[ctx->second->place[j]];
-    bool raise =
-        k < MAX_ORDER && k == s->order && w->h == s->h && s->steady > k && s->count >= k + 3;
-    double beta_up = raise ? w->beta[k + 3] : 0.0;
-    result->terms[0] = result->terms[1] = result->terms[3] = NAN;
-    if (raise) {
-        add_column(s, n, e, -beta_up, k + 3, x1);
+    if (k < MAX_ORDER && k == s->order && s->steady > k && s->count >= k + 3) {
+        add_column(s, n, e, -w->beta[k + 3], k + 3, x1);
         result->terms[3] = (k + 2) * estimate_norm(w, ctx, k + 1, x1, e, w->estimate);
     }
     add_column(s, n, e, w->beta[k + 2], k + 2, x1);
@@ -304,15 +340,24 @@ static void estimate_errors(const direct_state *s, direct_scratch *w, const meth
         add_column(s, n, x2, w->beta[k], k, x3);
         result->terms[0] = (k - 1) * estimate_norm(w, ctx, k - 2, x2, x3, w->estimate);
     }
-    result->error = estimate_norm(w, ctx, k, e, x1, w->estimate);
+    const double *fine = known ? e : x1, *coarse = known ? x1 : x2;
+    result->error = estimate_norm(w, ctx, known ? k : k - 1, fine, coarse, w->estimate);
     result->terms[2] = (k + 1) * result->error;
     result->estimate = w->estimate;
     result->error_constant = 1.0;
     if (ctx->error_test != DAE_ERROR_FILTERED) return;
-    vector_copy(n, e, x2);
-    filter(w, ctx, x2, w->filtered);
-    filter(w, ctx, x1, w->filtered);
-    result->error = estimate_norm(w, ctx, k, x2, x1, w->estimate);
+    vector_copy(n, fine, x3);
+    vector_copy(n, coarse, w->spare);
+    filter_error(w, ctx, known ? k : k - 1, x3, w->spare, result);
+}
+
+/* The order that counts nodes in the first step: with x''_0 a polynomial of degree 3 passes through
+ * the start, and errors of order 1 do not stay behind. If the error test has failed there x''_0 is
+ * not trusted: it may not belong to x_0 and x'_0 on the constraints, and shows as an error of order
+ * h. Then these two alone have to do. */
+static int first_order(const direct_scratch *w)
+{
+    return w->first_failed ? 1 : 2;
 }
 
 static void direct_attempt(const void *state, void *scratch, const method_context *ctx, double h,
@@ -320,13 +365,20 @@ static void direct_attempt(const void *state, void *scratch, const method_contex
 {
     const direct_state *s = state;
     direct_scratch *w = scratch;
-    if (order > s->count - 2) order = s->count - 2;
-    set_coefficients(s, w, h, order);
+    if (order > s->count - 1) order = s->count - 1;
+    set_coefficients(s, w, h, s->fresh ? first_order(w) : order);
     predict(s, w, ctx->second);
     *result = (attempt){.t = s->t, .h = h, .order = order, .y = w->y, .yp = w->yp};
     result->status = solve_corrector(s, w, ctx);
     result->bound_ratio = ctx->newton->bound_ratio;
-    if (result->status == ATTEMPT_OK) estimate_errors(s, w, ctx, result);
+    if (result->status != ATTEMPT_OK) return;
+    estimate_errors(s, w, ctx, result);
+    result->next_factor = first_growth(order, result->error);
+    if (s->fresh) {
+        result->terms[1] = NAN;
+        result->terms[2] = 2.0 * result->error;
+        w->first_failed = w->first_failed || !(result->error <= 1.0);
+    }
 }
 
 /* ---- after a step ---- */
@@ -376,11 +428,13 @@ static void direct_accept(void *state, void *scratch, const method_context *ctx)
     direct_state *s = state;
     const direct_scratch *w = scratch;
     int k = w->order;
-    bool steady = w->h == s->h && k == s->order;
-    s->steady = steady ? (s->steady < k + 2 ? s->steady + 1 : k + 2) : 1;
+    bool known = s->count > k + 1;
+    s->steady = k == s->order ? (s->steady < k + 2 ? s->steady + 1 : k + 2) : 1;
+    s->uniform = w->h == s->h ? (s->uniform < ARRAY ? s->uniform + 1 : ARRAY) : 1;
     update_phi(s, w, ctx->second->n);
+    if (!known) vector_zero(ctx->second->n, s->phi[k + 3]);
     update_ends(s, w, ctx->second);
-    s->count = k + 3;
+    s->count = known ? k + 3 : k + 2;
     for (int i = 1; i <= COLUMNS + 1; i++) {
         s->norm[i] = w->norm[i];
         s->psi[i] = w->psi[i];
@@ -389,6 +443,8 @@ static void direct_accept(void *state, void *scratch, const method_context *ctx)
     s->t = w->t;
     s->h = w->h;
     s->order = k;
+    s->fresh = false;
+    if (s->steps < FIRST_STEPS) s->steps++;
 }
 
 /* ---- dense output ---- */

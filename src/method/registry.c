@@ -12,6 +12,8 @@
 static const method *const methods[] = {
     &method_bdf,
     &method_bdf2nd,
+    &method_bdf2nd_modified,
+    &method_bdf2nd_faithful,
     &method_radau,
     &method_radau5,
     &method_radau9,
