@@ -146,7 +146,7 @@ static dae_solver *open_faithful(dae_problem *problem, int n, const double *atol
     options.rtol_by_variable = rtol;
     options.atol_by_variable = atol;
     options.initial_step = 1e-4;     /* (4.30) with TOUT = 0.1 */
-    options.newton_tolerance = 1e-5; /* printed digits need q1 to 1e-10 */
+    options.newton_tolerance = 1e-7; /* printed digits need q1 to 1e-10 */
     options.newton_iterations = 10;
     options.init = DAE_INIT_NONE;
     dae_solver *s;
