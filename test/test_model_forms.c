@@ -406,6 +406,53 @@ static void test_refusals(void **state)
     end(&r);
 }
 
+/* One solver of the problem from its start to t = 1: the values there */
+static void solve_again(const dae_problem *problem, const char *by, double *y)
+{
+    dae_options o = dae_options_default();
+    dae_solver *s;
+    o.method = by;
+    o.rtol = o.atol = 1e-7;
+    assert_int_equal(dae_solver_new(problem, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 1.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_variables(s, 1.0, y), DAE_OK);
+    dae_solver_free(s);
+}
+
+/* Solvers of one problem share what is made for them: the same bits as a problem of one's own,
+ * also after methods on other forms, other parameters and other start values, and more of them than
+ * are kept. */
+static void test_shared_forms(void **state)
+{
+    (void)state;
+    static const char text[] =
+        MODEL("  parameter Real L = 1;\n  Real x(start = 1, fixed = true), y, vx, "
+              "vy(start = 0, fixed = true), T;\nequation\n  der(x) = vx; der(y) = vy;\n"
+              "  der(vx) = -x*T; der(vy) = -y*T - 1;\n  x^2 + y^2 = L^2;");
+    enum { VALUES = 5, CASES = 7 };
+    static const double length[CASES] = {1.0, 2.0, 3.0, 1.5, 2.5, 1.0, 2.0};
+    static const char *const used[CASES] = {"prk", "prk", "herk", "hem5", "prk", "phem5", "prk"};
+    run shared;
+    prepare(&shared, text);
+    for (int round = 0; round < 2; round++)
+        for (int k = 0; k < CASES; k++) {
+            run own;
+            double here[VALUES], there[VALUES], again[VALUES];
+            prepare(&own, text);
+            assert_int_equal(dae_problem_set_parameter(own.problem, "L", length[k], NULL), DAE_OK);
+            assert_int_equal(dae_problem_set_parameter(shared.problem, "L", length[k], NULL),
+                             DAE_OK);
+            solve_again(own.problem, used[k], there);
+            solve_again(shared.problem, used[k], here);
+            solve_again(shared.problem, used[k], again);
+            assert_memory_equal(here, there, sizeof here);
+            assert_memory_equal(again, there, sizeof again);
+            end(&own);
+        }
+    end(&shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,7 +460,7 @@ int main(void)
         cmocka_unit_test(test_same_bits),         cmocka_unit_test(test_mechanical_functions),
         cmocka_unit_test(test_seen_through),      cmocka_unit_test(test_coupled_accelerations),
         cmocka_unit_test(test_implicit_variable), cmocka_unit_test(test_impact),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),          cmocka_unit_test(test_shared_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 struct native_module {
     void *handle;
+    atomic_int owners;
 };
 
 /* Where the module for this source and compiler is kept: <hash>.so in the cache. */
@@ -99,6 +101,7 @@ native_status native_load_within(const char *source, size_t length, double secon
     }
     native_module *made = DAE_NEW(native_module);
     if (!made) return NATIVE_MEMORY;
+    atomic_init(&made->owners, 1);
     native_status status = load(&command, source, length, seconds, &made->handle, reason);
     if (status == NATIVE_OK)
         *module = made;
@@ -113,9 +116,15 @@ native_status native_load(const char *source, size_t length, native_module **mod
     return native_load_within(source, length, 60.0 + (double)length / 2e4, module, reason);
 }
 
+native_module *native_share(native_module *module)
+{
+    if (module) atomic_fetch_add(&module->owners, 1);
+    return module;
+}
+
 void native_free(native_module *module)
 {
-    if (!module) return;
+    if (!module || atomic_fetch_sub(&module->owners, 1) > 1) return;
     dlclose(module->handle);
     dae_free(module);
 }

@@ -22,7 +22,9 @@ native_status native_load(const char *source, size_t length, native_module **mod
 /* The same with the time limit in seconds. */
 native_status native_load_within(const char *source, size_t length, double seconds,
                                  native_module **module, char *reason);
-void native_free(native_module *module); /* NULL is fine */
+/* The same module for one more owner; NULL is fine. */
+native_module *native_share(native_module *module);
+void native_free(native_module *module); /* NULL is fine; the last owner's call unloads it */
 native_function native_find(const native_module *module, const char *name);
 
 /* Whether a compiler is there at all (cheap; looks at PATH). */

@@ -31,24 +31,30 @@ static void place_vectors(hem_state *s, hem_scratch *w, int n)
     for (int i = 0; i < HEM_STAGES; i++, at += n) w->K[i] = at;
 }
 
-void hem_combine(int n, const double *x0, double h, int count, const double *weight,
-                 double *const *K, double *out)
+/* The combination for `width` components from `first` on; the sums stay in registers. */
+static inline int combine_some(int width, int first, int n, const double *x0, double h, int count,
+                               const double *weight, double *const *K, double *out)
 {
-    int first = 0;
-    for (; first + 4 <= n; first += 4) { /* sums stay in registers */
-        double sum[4] = {x0[first], x0[first + 1], x0[first + 2], x0[first + 3]};
+    for (; first + width <= n; first += width) {
+        double sum[8];
+        for (int i = 0; i < width; i++) sum[i] = x0[first + i];
         for (int j = 0; j < count; j++) {
             if (weight[j] == 0.0) continue;
             const double *k = K[j] + first, t = h * weight[j];
-            for (int i = 0; i < 4; i++) sum[i] += t * k[i];
+            for (int i = 0; i < width; i++) sum[i] += t * k[i];
         }
-        for (int i = 0; i < 4; i++) out[first + i] = sum[i];
+        for (int i = 0; i < width; i++) out[first + i] = sum[i];
     }
-    for (; first < n; first++) {
-        double sum = x0[first];
-        for (int j = 0; j < count; j++) sum += h * weight[j] * K[j][first];
-        out[first] = sum;
-    }
+    return first;
+}
+
+void hem_combine(int n, const double *x0, double h, int count, const double *weight,
+                 double *const *K, double *out)
+{
+    int done = combine_some(8, 0, n, x0, h, count, weight, K, out);
+    done = combine_some(4, done, n, x0, h, count, weight, K, out);
+    done = combine_some(2, done, n, x0, h, count, weight, K, out);
+    combine_some(1, done, n, x0, h, count, weight, K, out);
 }
 
 /* Place of differential variable i among the unknowns. */

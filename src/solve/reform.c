@@ -33,7 +33,10 @@ static void variant_free(variant *v)
     dae_free(v->seen);
     model_instance_free(v->levels);
     model_instance_free(v->instance);
-    model_form_free(v->form);
+    if (v->kept)
+        kept_form_release(v->kept);
+    else
+        model_form_free(v->form);
     rewrite_list_free(&v->rewrites);
     dae_free(v->key);
     dae_free(v);
@@ -354,6 +357,20 @@ static const char *default_formulation(dae_solver *s, const model_point *at,
     return found == MECHANICAL_OK ? "index3" : "dummy";
 }
 
+/* Instances of the form and of its initial system, and if it has a plan what it offers to methods
+ */
+static dae_status furnish_variant(dae_solver *s, variant *v, bool planned)
+{
+    v->instance = model_instance_new(v->form);
+    v->levels = model_instance_new(all_levels(v->form)->initial);
+    v->seen = DAE_ARRAY(double, 2 * (size_t)v->form->seen_count);
+    if (!v->instance || !v->levels || !v->seen) return out_of_memory(s);
+    bool series = s->method->forms == FORM_SERIES;
+    if (series) v->series = model_series_new(v->instance, s->base_options.precision);
+    if (planned && !series) v->forms = model_forms_new(v->instance);
+    return !planned || v->forms || v->series ? DAE_OK : out_of_memory(s);
+}
+
 static dae_status apply_formulation(dae_solver *s, const model_point *at, model_analysis *a,
                                     variant *v)
 {
@@ -388,14 +405,7 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     a->rewrites = (rewrite_list){0};
     status = model_form_variant(s->base->model, &a->reduced, &y, all ? NULL : &levels, &v->form,
                                 &s->diag);
-    if (status != DAE_OK) return status;
-    v->instance = model_instance_new(v->form);
-    v->levels = model_instance_new(all_levels(v->form)->initial);
-    v->seen = DAE_ARRAY(double, 2 * (size_t)v->form->seen_count);
-    if (!v->instance || !v->levels || !v->seen) return out_of_memory(s);
-    if (series) v->series = model_series_new(v->instance, s->base_options.precision);
-    if (planned && !series) v->forms = model_forms_new(v->instance);
-    return !planned || v->forms || v->series ? DAE_OK : out_of_memory(s);
+    return status == DAE_OK ? furnish_variant(s, v, planned) : status;
 }
 
 static int reduced_residual(double t, const double *y, const double *yp, double *f, void *user)
@@ -460,6 +470,26 @@ static void tell_idle_formulation(dae_solver *s, int index)
     hybrid_tell(s, text);
 }
 
+/* Whether forms belong to the point they are made at and to the forms of the method alone: not to
+ * other options */
+static bool may_share(const dae_solver *s)
+{
+    return method_needs_form(s->method) && s->method->forms != FORM_SERIES &&
+           strcmp(s->base_options.formulation, "auto") == 0;
+}
+
+/* The form that an earlier solver made at the same point, if there is one. True: v has it. */
+static bool take_kept(dae_solver *s, const model_point *at, variant *v, dae_status *status)
+{
+    if (!may_share(s)) return false;
+    v->kept = kept_form_find(s->base->model, s->method->forms, at);
+    if (!v->kept) return false;
+    v->form = v->kept->form;
+    v->index = v->kept->index;
+    *status = furnish_variant(s, v, true);
+    return true;
+}
+
 /* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is, unless
  * its levels are wanted by all means. */
 static dae_status make_form(dae_solver *s, double t, const double *y, const double *yp, bool levels,
@@ -469,8 +499,13 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     model_point at = {t, y, yp, m->parameters, m->memory};
     graph *g = s->base->model->flat->graph; /* shared with other solvers of the problem */
     model_analysis a;
+    dae_status status = DAE_OK;
     graph_enter(g);
-    dae_status status = model_analyse(s->base->model, &s->reform->slots, &at, &a, &s->diag);
+    if (!levels && take_kept(s, &at, v, &status)) {
+        graph_leave(g);
+        return status;
+    }
+    status = model_analyse(s->base->model, &s->reform->slots, &at, &a, &s->diag);
     v->index = a.index;
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
@@ -479,6 +514,9 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
         status = apply_formulation(s, &at, &a, v);
     v->runs_base = a.index <= 1 && !method_needs_form(s->method);
     if (status == DAE_OK && v->runs_base) tell_idle_formulation(s, a.index);
+    if (status == DAE_OK && !levels && may_share(s) && v->form && !v->doubt[0])
+        v->kept =
+            kept_form_add(s->base->model, s->method->forms, &at, v->form, &v->rewrites, v->index);
     model_analysis_free(&a);
     graph_recover(g);
     graph_leave(g);

@@ -6,6 +6,7 @@
 #include "init/levels.h"
 #include "solve/array_run.h"
 #include "system/analyse.h"
+#include "system/kept_forms.h"
 #include "system/model_forms.h"
 #include "system/model_series.h"
 
@@ -14,8 +15,9 @@ struct dae_solver;
 /* The model in one mode. */
 typedef struct variant {
     double *key;                /* values of the memory that decides the structure; owned */
+    kept_form *kept;            /* whose the form is, where it is shared; NULL: ours */
     rewrite_list rewrites;      /* of its equations; names in the form refer to it */
-    model_form *form;           /* owned; NULL: the base form serves */
+    model_form *form;           /* owned unless kept; NULL: the base form serves */
     model_instance *instance;   /* owned */
     double *seen;               /* work: values of what the form sees through; owned */
     model_forms *forms;         /* what it offers to methods on other forms, or NULL; owned */

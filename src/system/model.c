@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "structure/matching.h"
+#include "system/kept_forms.h"
 #include "system/model_build.h"
 #include "system/model_structure.h"
 #include "system/model_watch.h"
@@ -1167,6 +1168,8 @@ static void free_texts(char **texts, size_t count)
 void model_form_free(model_form *f)
 {
     if (!f) return;
+    kept_forms_free(f->kept);
+    native_free(f->native);
     free_texts(f->unknown_names, (size_t)f->n);
     free_texts(f->equation_names, f->equation_room);
     dae_free(f->equation_lines);
@@ -1613,14 +1616,40 @@ void model_form_emit(const model_form *f, emit_text *text)
     graph_leave(f->flat->graph);
 }
 
-native_status model_instance_compile(model_instance *m, char *reason)
+/* Code of the form from another of its instances, or NULL */
+static native_module *shared_code(const model_form *f)
 {
-    if (m->native) return NATIVE_OK;
+    graph_enter(f->flat->graph);
+    native_module *module = native_share(f->native);
+    graph_leave(f->flat->graph);
+    return module;
+}
+
+/* Keep the code with the form, for its next instances. */
+static void share_code(model_form *f, native_module *module)
+{
+    graph_enter(f->flat->graph);
+    if (!f->native) f->native = native_share(module);
+    graph_leave(f->flat->graph);
+}
+
+/* Emit, compile and load. */
+static native_status load_code(model_instance *m, char *reason)
+{
     emit_text text = {0};
     model_form_emit(m->form, &text);
     native_status status =
         text.failed ? NATIVE_MEMORY : native_load(text.text, text.length, &m->native, reason);
     emit_free(&text);
+    if (status == NATIVE_OK) share_code((model_form *)m->form, m->native);
+    return status;
+}
+
+native_status model_instance_compile(model_instance *m, char *reason)
+{
+    if (m->native) return NATIVE_OK;
+    m->native = shared_code(m->form);
+    native_status status = m->native ? NATIVE_OK : load_code(m, reason);
     char name[32];
     for (int k = 0; k < model_program_count(m->form) && status == NATIVE_OK; k++)
         m->function[k] = native_find(m->native, program_name(k, name));

@@ -45,7 +45,10 @@ typedef struct model_place {
 } model_place;
 
 typedef struct model_form {
-    flat_model *flat;      /* owned */
+    flat_model *flat; /* owned */
+    struct kept_list
+        *kept; /* of a base form: variants that solvers may share (kept_forms.h); owned */
+    native_module *native; /* its native code, once there is some; guarded by the graph's lock */
     model_alias *alias;    /* per flat variable, owned */
     int n;                 /* unknowns of the residual form */
     int *unknown_variable; /* n: flat variable, owned */
