@@ -2,9 +2,12 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "init/levels_parts.h"
+#include "linalg/row_basis.h"
 
 static const double RANK = 1e-9;    /* relative, of the scaled Jacobian */
 static const double SUPPORT = 1e-7; /* components of a null vector that count */
+static const double PROVED = 1e-7;  /* condition of a square part that proves full rank */
+enum { FEW = 2500 };                /* entries: orthogonal factors take no longer than a proof */
 enum { VECTORS = 8 };               /* null vectors looked for in a part too large to be dense */
 
 static int find(int *parent, int i)
@@ -30,13 +33,22 @@ static void connect(const level_problem *p, const double *y, int *parent)
     }
 }
 
-/* Scaled Jacobian and its factors at the problem's point. */
+/* Factors of the scaled Jacobian */
 static level_outcome factor(level_problem *p)
+{
+    return kkt_factor(p->solver, p->B, RANK, 0.0) == LINEAR_OK ? LEVEL_MET : LEVEL_NO_MEMORY;
+}
+
+/* Scaled Jacobian at the problem's point; *full: its rows are independent for sure. */
+static level_outcome look(level_problem *p, bool *full)
 {
     level_outcome outcome = level_jacobian(p, p->u);
     if (outcome != LEVEL_MET) return outcome;
     level_scale(p);
-    return kkt_factor(p->solver, p->B, RANK, 0.0) == LINEAR_OK ? LEVEL_MET : LEVEL_NO_MEMORY;
+    if ((long)p->m * p->n <= FEW) return LEVEL_MET;
+    basis_status status = row_basis(p->m, p->n, p->colptr, p->rowind, p->B, PROVED);
+    *full = status == BASIS_FOUND;
+    return status == BASIS_MEMORY ? LEVEL_NO_MEMORY : LEVEL_MET;
 }
 
 /* Number of independent null vectors among VECTORS random ones: Gram and Schmidt. */
@@ -67,7 +79,13 @@ static level_outcome rank_of_part(level_problem *whole, int count, const int *ro
 {
     level_problem part;
     if (!level_problem_new(&part, whole->work, count, rows, held)) return LEVEL_NO_MEMORY;
-    level_outcome outcome = factor(&part);
+    bool full = false;
+    level_outcome outcome = look(&part, &full);
+    if (outcome == LEVEL_MET && !full) outcome = factor(&part);
+    if (outcome == LEVEL_MET && full) {
+        level_problem_free(&part);
+        return LEVEL_MET;
+    }
     if (outcome == LEVEL_MET && kkt_is_dense(part.solver)) {
         *redundant += part.m - kkt_rank(part.solver);
     } else if (outcome == LEVEL_MET) {
@@ -101,8 +119,12 @@ static level_outcome rank_of_parts(level_problem *p, const double *y, int *paren
 
 level_outcome level_rank(level_problem *p, int *rank)
 {
+    bool full = false;
     level_store(p);
-    level_outcome outcome = factor(p);
+    level_outcome outcome = look(p, &full);
+    *rank = p->m;
+    if (outcome != LEVEL_MET || full) return outcome;
+    outcome = factor(p);
     if (outcome != LEVEL_MET) return outcome;
     *rank = kkt_rank(p->solver);
     if (kkt_is_dense(p->solver)) return LEVEL_MET;
