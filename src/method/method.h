@@ -71,6 +71,7 @@ typedef struct method {
     int max_order;
     unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
     bool fixed_order;        /* one order, max_order: the controller leaves it alone */
+    bool own_order;          /* a one-step method that chooses its order within ctx->options */
     bool projects;           /* it heeds ctx->projection */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
