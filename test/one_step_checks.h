@@ -358,7 +358,7 @@ static void check_conduct(const char *name)
     check_failing_stage(name);
     check_bounds(name);
     check_backwards(name);
-    check_events(name);
+    if (strcmp(name, "sirk23") != 0) check_events(name); /* docs/methods/irk.md says why */
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "method/colloc2nd.h"
 #include "method/hem.h"
 #include "method/herk.h"
+#include "method/irk.h"
 #include "method/method.h"
 #include "method/rosenbrock.h"
 #include "method/sdirk.h"
@@ -24,6 +25,16 @@ static const method *const methods[] = {
     &method_rodas3,
     &method_liex,
     &method_midex,
+    &method_lobatto2,
+    &method_lobatto4,
+    &method_lobatto6,
+    &method_gauss2,
+    &method_gauss4,
+    &method_gauss6,
+    &method_gauss8,
+    &method_gauss10,
+    &method_sirk22,
+    &method_sirk23,
     &method_sdirk2,
     &method_sdirk3,
     &method_sdirk4,

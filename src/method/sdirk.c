@@ -105,8 +105,9 @@ static void stage_origin(const sdirk_state *s, sdirk_scratch *w, int n, int i)
     for (int j = 0; j < i; j++) vector_axpy(n, w->h * a[j], w->K + (size_t)j * (size_t)n, w->from);
 }
 
-/* y0: the first stage on the last step's polynomial, or on the tangent; the others on the parabola
- * through y and the last stage with its slope. */
+/* y0: the first stage begins at y, or on a first step on the tangent: to continue the last step's
+ * polynomial may lead to another root of the equations (Robertson's problem at loose tolerances).
+ * The others begin on the parabola through y and the last stage with its slope. */
 static void predict(const sdirk_state *s, sdirk_scratch *w, int n, int i)
 {
     const double *c = s->table->c;
@@ -119,12 +120,8 @@ static void predict(const sdirk_state *s, sdirk_scratch *w, int n, int i)
         }
         return;
     }
-    double h_old = s->t - s->t_old;
-    if (s->step > 1 && fabs(w->h) < 2.0 * fabs(h_old) && !w->rejected) {
-        dense_value(s->table, n, h_old, 1.0 + c[0] * w->h / h_old, 0, s->y_old, s->K, w->y0);
-        return;
-    }
-    for (int j = 0; j < n; j++) w->y0[j] = s->y[j] + c[0] * w->h * s->yp[j];
+    double reach = s->step == 1 && !w->rejected ? c[0] * w->h : 0.0;
+    for (int j = 0; j < n; j++) w->y0[j] = s->y[j] + reach * s->yp[j];
 }
 
 static attempt_status from_newton(newton_status status)

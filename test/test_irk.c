@@ -1,0 +1,368 @@
+/* Fully implicit methods (Gauss with projection, Lobatto IIIC, singly implicit): conditions of
+ * order for every table, orders on problems of index 0 to 3 against closed forms and the tables of
+ * the literature, accuracy on stiff models, dense output, failures, refusals. */
+#include "method/irk.h"
+#include "one_step_checks.h"
+
+typedef struct entry {
+    const char *name;
+    const irk_table *table;
+    int quadrature, stage, transposed; /* B(p), C(q), D(r) */
+} entry;
+
+static const entry entries[] = {
+    {"gauss2", &irk_gauss2, 2, 1, 1},     {"gauss4", &irk_gauss4, 4, 2, 2},
+    {"gauss6", &irk_gauss6, 6, 3, 3},     {"gauss8", &irk_gauss8, 8, 4, 4},
+    {"gauss10", &irk_gauss10, 10, 5, 5},  {"lobatto2", &irk_lobatto2, 2, 1, 1},
+    {"lobatto4", &irk_lobatto4, 4, 2, 2}, {"lobatto6", &irk_lobatto6, 6, 3, 3},
+    {"sirk22", &irk_sirk22, 2, 2, 0},     {"sirk23", &irk_sirk23, 3, 2, 0},
+};
+enum { ENTRIES = sizeof entries / sizeof entries[0], S = IRK_STAGES };
+
+static void near(const char *name, long double value, long double expected, double size)
+{
+    if (!(fabsl(value - expected) <= 8.0L * 2.3e-16L * (size + 1.0L)))
+        fail_msg("%s: %.20Lg instead of %.20Lg", name, value, expected);
+}
+
+static double largest(int count, const double *x)
+{
+    double most = 0.0;
+    for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* B(p), C(q) and D(r), which give order p if p <= q + r + 1 and p <= 2q + 2 [HW96 IV.5,
+ * Theorem 5.1]; not B(p+1). */
+static void simplifying_assumptions(void **state)
+{
+    (void)state;
+    for (int m = 0; m < ENTRIES; m++) {
+        const entry *e = &entries[m];
+        const irk_table *t = e->table;
+        const int s = t->stages;
+        double size = largest(s * s, t->A);
+        assert_int_equal(t->order, e->quadrature);
+        assert_int_equal(t->stage_order, e->stage);
+        assert_true(t->order <= e->stage + e->transposed + 1 && t->order <= 2 * e->stage + 2);
+        for (int k = 1; k <= t->order + 1; k++) {
+            long double sum = 0.0L;
+            for (int i = 0; i < s; i++) sum += t->b[i] * powl(t->c[i], k - 1);
+            if (k <= t->order)
+                near(e->name, sum, 1.0L / k, 20.0);
+            else
+                assert_true(fabsl(sum - 1.0L / k) > 1e-7L);
+        }
+        for (int i = 0; i < s; i++)
+            for (int k = 1; k <= e->stage; k++) {
+                long double sum = 0.0L;
+                for (int j = 0; j < s; j++) sum += t->A[i * s + j] * powl(t->c[j], k - 1);
+                near(e->name, sum, powl(t->c[i], k) / k, 20.0 * size);
+            }
+        for (int j = 0; j < s; j++)
+            for (int k = 1; k <= e->transposed; k++) {
+                long double sum = 0.0L;
+                for (int i = 0; i < s; i++) sum += t->b[i] * powl(t->c[i], k - 1) * t->A[i * s + j];
+                near(e->name, sum, t->b[j] * (1.0L - powl(t->c[j], k)) / k, 1.0);
+            }
+    }
+}
+
+/* SIRK23 has no D(1): its trees of order 3 one by one; order 2 of both by B(2). */
+static void trees_of_order_3(void **state)
+{
+    (void)state;
+    const irk_table *t = &irk_sirk23;
+    long double sum = 0.0L;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) sum += (long double)t->b[i] * t->A[i * 2 + j] * t->c[j];
+    near("sirk23", sum, 1.0L / 6.0L, 20.0);
+}
+
+/* Entry (i, j) of Lambda. */
+static double block_entry(const irk_table *t, int i, int j)
+{
+    if (i < t->reals || j < t->reals) return i < t->reals && j <= i ? t->gamma : 0.0;
+    int p = (i - t->reals) / 2;
+    if (p != (j - t->reals) / 2) return 0.0;
+    double a = t->pair[2 * p], b = t->pair[2 * p + 1];
+    return i == j ? a : i > j ? b : -b;
+}
+
+/* A^-1 A = 1, T^-1 T = 1, T^-1 A^-1 T = Lambda, d' A = b' */
+static void transformations(void **state)
+{
+    (void)state;
+    for (int m = 0; m < ENTRIES; m++) {
+        const irk_table *t = entries[m].table;
+        const int s = t->stages;
+        double size = s * largest(s * s, t->T_inverse) * largest(s * s, t->T) *
+                      (1.0 + largest(s * s, t->inverse));
+        assert_int_equal(t->reals + 2 * t->pairs, s);
+        for (int i = 0; i < s; i++)
+            for (int j = 0; j < s; j++) {
+                long double one = 0.0L, unit = 0.0L, block = 0.0L;
+                for (int k = 0; k < s; k++) {
+                    one += (long double)t->inverse[i * s + k] * t->A[k * s + j];
+                    unit += (long double)t->T_inverse[i * s + k] * t->T[k * s + j];
+                    for (int l = 0; l < s; l++)
+                        block += (long double)t->T_inverse[i * s + k] * t->inverse[k * s + l] *
+                                 t->T[l * s + j];
+                }
+                near(entries[m].name, one, i == j, size);
+                near(entries[m].name, unit, i == j, size);
+                near(entries[m].name, block, block_entry(t, i, j), size);
+            }
+        for (int j = 0; j < s; j++) {
+            long double sum = 0.0L;
+            for (int i = 0; i < s; i++) sum += (long double)t->d[i] * t->A[i * s + j];
+            near(entries[m].name, sum, t->b[j], size);
+        }
+    }
+}
+
+/* R(infinity) = 1 - b' A^-1 1: +1 and -1 for Gauss, 0 for Lobatto IIIC and SIRK22, 1 - sqrt 3 for
+ * SIRK23 [BCP96 6.3]; b is the last row of A where it says so. */
+static void limits_of_stability(void **state)
+{
+    (void)state;
+    for (int m = 0; m < ENTRIES; m++) {
+        const irk_table *t = entries[m].table;
+        const int s = t->stages;
+        long double r = 1.0L;
+        for (int i = 0; i < s; i++) r -= t->d[i];
+        long double expected = m < 5 ? (s % 2 ? -1.0L : 1.0L) : m == 9 ? 1.0L - sqrtl(3.0L) : 0.0L;
+        near(entries[m].name, r, expected, 100.0);
+        for (int j = 0; t->stiffly_accurate && j < s; j++)
+            near(entries[m].name, t->A[(s - 1) * s + j], t->b[j], 1.0);
+    }
+}
+
+/* ---- orders ---- */
+
+static const double floors[3] = {1e-12, 1e-12, 1e-10};
+
+/* So many halvings that the last pair is above round-off. */
+static int halvings(int order)
+{
+    return order <= 2 ? 9 : order <= 4 ? 8 : order <= 6 ? 7 : 6;
+}
+
+/* Index 0 and semi-explicit index 1: p for all variables, with the projection of Gauss. SIRK23 is
+ * not stiffly accurate: q + 1 = 3 for z. [HW96 VI.1] */
+static void orders_index_0_and_1(void **state)
+{
+    (void)state;
+    for (int m = 0; m < ENTRIES; m++) {
+        double p = entries[m].table->order, least[3] = {p, p, p};
+        int most = halvings((int)p);
+        double low = p > 8.0 ? 1e-13 : 1e-12; /* order 10 leaves few pairs above */
+        check_orders(&rotation, entries[m].name, 9, (double[3]){low, low}, least);
+        if (p <= 6.0) check_orders(&ode, entries[m].name, most, floors, least);
+        if (p <= 6.0) check_orders(&index1, entries[m].name, most, floors, least);
+    }
+}
+
+/* [BCP96 (4.3.33)]: Table 4.3.1 has 2 for the two-stage SIRK, 4 for Lobatto IIIC, and 2 for the
+ * midpoint rule; 2 for Gauss with two stages, which becomes 4 by projection. */
+static void orders_mixed(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        double order;
+    } rows[] = {{"sirk22", 2.0}, {"sirk23", 3.0}, {"lobatto2", 2.0}, {"lobatto4", 4.0},
+                {"gauss2", 2.0}, {"gauss4", 4.0}, {"radau5", 5.0}};
+    for (int k = 0; k < 7; k++) {
+        double order[3];
+        int most = rows[k].order > 3.0 ? 6 : 8;
+        check_orders(&mixed, rows[k].name, most, (double[3]){1e-13}, (double[3]){rows[k].order});
+        grid_orders(&mixed, rows[k].name, 0, most, (double[3]){1e-13}, order);
+        assert_true(order[0] < rows[k].order + 0.3);
+    }
+}
+
+/* Index 2: Lobatto IIIC y 2s - 2, z s - 1; SIRK22 y 2, z 2; projected Gauss y and z 2s [HLR89 4;
+ * AP91]. SIRK23, with R(infinity) = -0.73, y 3 and z 2 at constant steps. */
+static void orders_index_2(void **state)
+{
+    (void)state;
+    double z_floor[3] = {1e-12, 2e-9, 0.0}, order[3];
+    for (int m = 0; m < 9; m++) {
+        const irk_table *t = entries[m].table;
+        double p = t->order, q = t->project ? p : t->stage_order;
+        if (p > 6.0) continue;
+        check_orders(&linear2, entries[m].name, 9, z_floor, (double[3]){p, q});
+    }
+    check_orders(&index2, "lobatto4", 8, z_floor, (double[3]){4.0, 2.0});
+    check_orders(&index2, "gauss4", 8, z_floor, (double[3]){4.0, 4.0});
+    check_orders(&index2, "sirk22", 8, z_floor, (double[3]){2.0, 2.0});
+    grid_orders(&linear2, "sirk23", 0, 9, z_floor, order);
+    assert_true(order[0] > 2.7 && order[1] > 1.7);
+}
+
+/* Index 3: y, z of stage order q, u of q - 1 [BCP96 (4.4); HLR89 6] */
+static void orders_index_3(void **state)
+{
+    (void)state;
+    double low[3] = {1e-11, 1e-9, 1e-7}, order[3];
+    const char *const names[] = {"lobatto4", "lobatto6", "sirk22"};
+    for (int k = 0; k < 3; k++) {
+        double q = k == 1 ? 3.0 : 2.0;
+        check_orders(&linear3, names[k], 8, low, (double[3]){q, q, q - 1.0});
+    }
+    grid_orders(&linear3, "sirk23", 0, 8, low, order);
+    assert_true(order[0] > 1.7 && order[1] > 1.7 && order[2] > 0.7);
+}
+
+/* [BCP96 Table 4.2.1]: linear systems with constant coefficients, index 2. Radau IIA and SIRK22
+ * have k_a2 = 2 and more; x' = z, 0 = x - sin t gives it by the order of z: min(k_d, k_a2). */
+static int chain_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] - y[1];
+    f[1] = y[0] - sin(t);
+    return 0;
+}
+
+static void chain_solution(double t, double *y, double *yp)
+{
+    y[0] = sin(t);
+    y[1] = yp[0] = cos(t);
+    yp[1] = -sin(t);
+}
+
+static void orders_constant_coefficients(void **state)
+{
+    (void)state;
+    static const dae_kind kinds[] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX2};
+    const closed_form chain = {
+        "x' = z, 0 = x - sin t", 2, chain_f, chain_solution, kinds, 1.0, {0, 1}, 2};
+    const struct {
+        const char *name;
+        double order; /* k_a2 */
+    } rows[] = {{"sirk22", 2.0}, {"sdirk4", 1.0}, {"radau5", 3.0}, {"lobatto4", 2.0}};
+    for (int k = 0; k < 4; k++) {
+        double order[3];
+        grid_orders(&chain, rows[k].name, 0, 7, (double[3]){1e-15, 1e-10}, order);
+        if (!(fabs(order[1] - rows[k].order) < 0.3))
+            fail_msg("%s: order %.2f, not %.0f", rows[k].name, order[1], rows[k].order);
+    }
+}
+
+/* ---- what is refused ---- */
+
+/* Index 2 that is not declared: Gauss would lose its order, and says so; with its kind it does not.
+ */
+static void undeclared_index_is_refused(void **state)
+{
+    (void)state;
+    const closed_form *both[] = {&index2, &index3};
+    for (int k = 0; k < 2; k++) {
+        closed_form blind = *both[k];
+        dae_problem *p;
+        double y[MOST];
+        blind.kinds = NULL;
+        dae_solver *s = solver_for(&blind, &p, "gauss4", DAE_DENSE_CONTINUOUS, 1e-6);
+        assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_ERR_SINGULAR);
+        assert_non_null(strstr(dae_solver_diag(s)->text, "loses its order"));
+        assert_int_equal(dae_solver_diag(s)->variable, k ? 4 : 2);
+        close_solver(s, p);
+    }
+}
+
+static void index_3_is_refused(void **state)
+{
+    (void)state;
+    const char *const names[] = {"gauss4", "gauss10", "lobatto2"};
+    for (int k = 0; k < 3; k++) {
+        dae_problem *p;
+        double y[MOST];
+        dae_solver *s = solver_for(&index3, &p, names[k], DAE_DENSE_CONTINUOUS, 1e-6);
+        assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_ERR_SINGULAR);
+        assert_non_null(strstr(dae_solver_diag(s)->text, "index 3"));
+        assert_int_equal(dae_solver_diag(s)->variable, 4);
+        close_solver(s, p);
+    }
+}
+
+/* ---- runs ---- */
+
+static void stiff_models(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"robertson", "hires", "akzo", "transamp", "pendulum1"};
+    for (int m = 5; m < ENTRIES; m++) {
+        int order = entries[m].table->order, last = order == 2 ? 4 : order == 3 ? 5 : 8;
+        for (int j = 0; j < 5; j++)
+            check_model(entries[m].name, models[j], 3, j == 3 && last > 6 ? 6 : last, 30.0);
+        check_vanderpol(entries[m].name, last > 6 ? 6 : last);
+    }
+}
+
+/* Gauss is for problems that are not stiff: the pendulum on acceleration level. */
+static void gauss_models(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 5; m++) check_model(entries[m].name, "pendulum1", 3, m == 0 ? 6 : 9, 30.0);
+}
+
+/* Index 2 and 3 with error control: positions within 100 tolerances. */
+static void higher_index_adaptive(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        const closed_form *c;
+    } runs[] = {{"gauss4", &index2},   {"gauss6", &index2},   {"gauss10", &index2},
+                {"lobatto4", &index2}, {"lobatto6", &index2}, {"sirk22", &index2},
+                {"lobatto4", &index3}, {"lobatto6", &index3}};
+    for (int k = 0; k < 8; k++)
+        for (double rtol = 1e-4; rtol > 0.5e-7; rtol *= 0.1) {
+            const closed_form *c = runs[k].c;
+            dae_problem *p;
+            dae_solver *s = solver_for(c, &p, runs[k].name, DAE_DENSE_CONTINUOUS, rtol);
+            double y[MOST], error[3] = {0.0, 0.0, 0.0};
+            dae_solver_set_stop_time(s, c->tend);
+            if (dae_solver_run(s, c->tend, y, NULL) != DAE_OK)
+                fail_msg("%s on %s: %s", runs[k].name, c->name, dae_solver_diag(s)->text);
+            add_errors(c, c->tend, y, error);
+            if (!(error[0] <= 100.0 * rtol))
+                fail_msg("%s on %s at %g: error %g", runs[k].name, c->name, rtol, error[0]);
+            close_solver(s, p);
+        }
+}
+
+static void conduct(void **state)
+{
+    (void)state;
+    for (int m = 0; m < ENTRIES; m++) {
+        /* between steps the order is lower: k in place of p */
+        double k = entries[m].table->stages + (m < 5), p = entries[m].table->order;
+        check_dense(entries[m].name, fmax(1e-4, 30.0 * pow(1e-7, k / p)), 1.0);
+        check_conduct(entries[m].name);
+        check_no_gmres(entries[m].name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(simplifying_assumptions),
+        cmocka_unit_test(trees_of_order_3),
+        cmocka_unit_test(transformations),
+        cmocka_unit_test(limits_of_stability),
+        cmocka_unit_test(orders_index_0_and_1),
+        cmocka_unit_test(orders_mixed),
+        cmocka_unit_test(orders_index_2),
+        cmocka_unit_test(orders_index_3),
+        cmocka_unit_test(orders_constant_coefficients),
+        cmocka_unit_test(undeclared_index_is_refused),
+        cmocka_unit_test(index_3_is_refused),
+        cmocka_unit_test(stiff_models),
+        cmocka_unit_test(gauss_models),
+        cmocka_unit_test(higher_index_adaptive),
+        cmocka_unit_test(conduct),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
