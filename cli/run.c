@@ -257,6 +257,7 @@ const command run_command = {
         "                       'daedal formulations', auto, or residual (not at all)\n"
         "  --engine WHAT        auto, tape, native: interpret the equations or compile them\n"
         "  --max-step H         longest step\n"
+        "  --fixed-step H       constant steps, without error control\n"
         "  --max-steps N        give up after N steps; 0, the default, for no limit\n"
         "  --max-order K        highest order\n"
         "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"

@@ -29,6 +29,7 @@ enum option_id {
     OPT_MAX_ORDER,
     OPT_MAX_STEPS,
     OPT_MAX_STEP,
+    OPT_FIXED_STEP,
     OPT_ERROR_TEST,
     OPT_PROJECTION,
     OPT_PRECISION,
@@ -65,6 +66,7 @@ static const struct option long_options[] = {
     {"max-order", required_argument, NULL, OPT_MAX_ORDER},
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
+    {"fixed-step", required_argument, NULL, OPT_FIXED_STEP},
     {"error-test", required_argument, NULL, OPT_ERROR_TEST},
     {"projection", required_argument, NULL, OPT_PROJECTION},
     {"precision", required_argument, NULL, OPT_PRECISION},
@@ -271,6 +273,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_STOP: return read_number(id, text, -HUGE_VAL, false, &r->stop);
     case OPT_RTOL: return read_number(id, text, 0.0, true, &r->rtol);
     case OPT_ATOL: return read_number(id, text, 0.0, true, &r->atol);
+    case OPT_FIXED_STEP: return read_number(id, text, 0.0, false, &r->options.fixed_step);
     case OPT_MAX_STEP: return read_number(id, text, 0.0, false, &r->options.max_step);
     case OPT_MAX_STEPS: return read_whole(id, text, 0, LONG_MAX, &r->max_steps);
     case OPT_MAX_ORDER:

@@ -68,7 +68,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --csv | --history) _daedal_files csv && return ;;
     --json) [ "$command" = run ] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --interval | --points | \
-        --first | --vars | --variables | --size | --max-step | --max-steps | --max-order) return ;;
+        --first | --vars | --variables | --size | --max-step | --fixed-step | --max-steps | --max-order) return ;;
     esac
     case $command in
     run | check | init | emit)

@@ -38,6 +38,8 @@ typedef enum attempt_status {
     ATTEMPT_EVALUATION,
     ATTEMPT_BOUND,
     ATTEMPT_SINGULAR,
+    /* from here on: no step size will help */
+    ATTEMPT_UNSUPPORTED, /* attempt.reason says why */
     ATTEMPT_STOP,
     ATTEMPT_MEMORY
 } attempt_status;
@@ -72,6 +74,8 @@ typedef struct method {
     unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
     bool fixed_order;        /* one order, max_order: the controller leaves it alone */
     bool own_order;          /* a one-step method that chooses its order within ctx->options */
+    bool own_order;          /* though it chooses among lower ones by itself */
+    bool constant_steps;     /* only with opt.fixed_step: its properties depend on it */
     bool projects;           /* it heeds ctx->projection */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
@@ -97,6 +101,8 @@ typedef struct method {
 } method;
 
 extern const method method_bdf;
+extern const method method_symplectic_euler, method_shake, method_rattle, method_rattle4,
+    method_rattle6, method_rattle8, method_lobatto4, method_lobatto6;
 extern const method method_liex, method_midex;
 extern const method method_taylor;
 extern const method method_radau, method_radau5, method_radau9, method_radau13;

@@ -70,6 +70,14 @@ static const method *const methods[] = {
     &method_colloc2nd_gauss5,
     &method_colloc2nd_faithful,
     &method_colloc2nd_faithful_gauss,
+    &method_symplectic_euler,
+    &method_shake,
+    &method_rattle,
+    &method_rattle4,
+    &method_rattle6,
+    &method_rattle8,
+    &method_lobatto4,
+    &method_lobatto6,
 };
 
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };

@@ -428,17 +428,26 @@ static void blame_constraint(dae_solver *s, int constraint)
     diag_append(&s->diag, " at constraint %s", s->diag.equation_name);
 }
 
-/* What the method itself knows of its failure. */
+static dae_status status_of(const attempt *a)
+{
+    if (a->status == ATTEMPT_UNSUPPORTED) return DAE_ERR_UNSUPPORTED;
+    return a->status == ATTEMPT_SINGULAR ? DAE_ERR_SINGULAR : DAE_ERR_CONVERGENCE;
+}
+
+/* What the method itself knows of its failure; limit: why no smaller step is tried, or NULL. */
 static dae_status explain_reason(dae_solver *s, const attempt *a, const char *limit)
 {
-    dae_status status = a->status == ATTEMPT_SINGULAR ? DAE_ERR_SINGULAR : DAE_ERR_CONVERGENCE;
+    dae_status status = status_of(a);
     diag_set(&s->diag, status, "Method %s: %s", s->method->name, a->reason);
     if (a->variable >= 0) {
         blame_variable(s, a->variable, 0.0);
         diag_append(&s->diag, " (variable %s)", s->diag.variable_name);
     }
     if (a->constraint >= 0) blame_constraint(s, a->constraint);
-    diag_append(&s->diag, ", at t = %.9g with steps down to h = %.3g (%s).", a->t, a->h, limit);
+    if (!limit)
+        diag_append(&s->diag, ".");
+    else
+        diag_append(&s->diag, ", at t = %.9g with steps down to h = %.3g (%s).", a->t, a->h, limit);
     return status;
 }
 
@@ -468,5 +477,6 @@ dae_status explain_fatal(dae_solver *s, const attempt *a)
     if (a->status == ATTEMPT_MEMORY)
         return diag_set(&s->diag, DAE_ERR_MEMORY,
                         "Out of memory for the factors of the iteration matrix at t = %g.", a->t);
+    if (a->status == ATTEMPT_UNSUPPORTED) return explain_reason(s, a, NULL);
     return explain_evaluation(s, EVAL_STOP);
 }

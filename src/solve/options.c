@@ -182,6 +182,11 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has orders 1 to %d; %d was asked for.",
                         m->name, m->max_order,
                         o->max_order > m->max_order ? o->max_order : o->min_order);
+    if (m->constant_steps && !(o->fixed_step > 0.0))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Method %s keeps what it keeps with constant steps only: give their size, "
+                        "opt.fixed_step (--fixed-step).",
+                        m->name);
     if (o->projection != DAE_PROJECTION_AUTO && !m->projects)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Option projection is for methods that project, such as prk and phem5; "

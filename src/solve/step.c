@@ -234,7 +234,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         s->context.look_at_stability =
             !s->control.fixed && stiffness_due(&s->stiffness, s->stats.steps);
         s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
-        if (a->status == ATTEMPT_STOP || a->status == ATTEMPT_MEMORY) return explain_fatal(s, a);
+        if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
         tell_monitor(s, a, accepted);

@@ -1,0 +1,487 @@
+/* Geometric integration: conditions of the tables, orders of q and v on the pendulum, a bead on an
+ * ellipse (in Cartesian and in polar coordinates, where the mass matrix depends on q) and a planar
+ * four-bar linkage, energy over very many periods, reversibility, what is refused. */
+#include "daedal.h"
+#include "method/geometric.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- tables ---- */
+
+static double sum_of_powers(const composition *c, int power)
+{
+    long double sum = 0.0L;
+    for (int i = 0; i < c->count; i++) sum += powl(c->gamma[i], power);
+    return (double)sum;
+}
+
+/* sum gamma = 1, and sum gamma^k = 0 for odd k below the order, as the order of a symmetric method
+ * of order 2 demands [HLW06 V.3] */
+static void test_compositions(void **state)
+{
+    (void)state;
+    const composition *all[] = {&composition_plain, &composition_4, &composition_6, &composition_8};
+    for (int k = 0; k < 4; k++) {
+        const composition *c = all[k];
+        assert_true(fabs(sum_of_powers(c, 1) - 1.0) < 1e-15);
+        for (int power = 3; power < c->order; power += 2)
+            assert_true(fabs(sum_of_powers(c, power)) < 1e-15);
+        for (int i = 0; i < c->count; i++) assert_true(c->gamma[i] == c->gamma[c->count - 1 - i]);
+    }
+}
+
+/* Quadrature of order 2s - 2, C(s) for IIIA, C(s - 2) for IIIB, symplecticity */
+static void test_lobatto_tables(void **state)
+{
+    (void)state;
+    for (int s = 3; s <= 4; s++) {
+        lobatto_pair p;
+        lobatto_pair_fill(&p, s);
+        for (int q = 1; q <= 2 * s - 2; q++) {
+            double sum = 0.0;
+            for (int i = 0; i < s; i++) sum += p.b[i] * pow(p.c[i], q - 1);
+            assert_true(fabs(sum - 1.0 / q) < 1e-15);
+        }
+        for (int i = 0; i < s; i++) {
+            for (int q = 1; q <= s; q++) {
+                double a = 0.0, a_hat = 0.0, exact = pow(p.c[i], q) / q;
+                for (int j = 0; j < s; j++) {
+                    a += p.a[i][j] * pow(p.c[j], q - 1);
+                    a_hat += p.a_hat[i][j] * pow(p.c[j], q - 1);
+                }
+                assert_true(fabs(a - exact) < 1e-15);
+                if (q <= s - 2) assert_true(fabs(a_hat - exact) < 1e-15);
+            }
+            for (int j = 0; j < s; j++)
+                assert_true(fabs(p.b[i] * p.a_hat[i][j] + p.b[j] * p.a[j][i] - p.b[i] * p.b[j]) <
+                            1e-16);
+            assert_true(p.a_hat[i][s - 1] == 0.0);
+        }
+    }
+}
+
+/* ---- systems ---- */
+
+enum { MOST_Q = 4, MOST_Y = 2 * MOST_Q + 3 };
+
+typedef struct mechanics {
+    const char *name;
+    dae_mechanical form;
+    double start[2 * MOST_Q]; /* consistent q and v */
+    double (*energy)(const double *y);
+    double noise; /* of differences in place of derivatives */
+} mechanics;
+
+static int down(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)at, (void)user;
+    for (int i = 0; i < *(int *)user; i++) f[i] = i % 2 ? -1.0 : 0.0;
+    return 0;
+}
+
+static int circle(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
+    return 0;
+}
+
+static int circle_gradient(const dae_mechanical_point *at, double *G, void *user)
+{
+    (void)user;
+    G[0] = at->q[0];
+    G[1] = at->q[1];
+    return 0;
+}
+
+static int circle_curvature(const dae_mechanical_point *at, double *c, void *user)
+{
+    (void)user;
+    c[0] = at->v[0] * at->v[0] + at->v[1] * at->v[1];
+    return 0;
+}
+
+static double planar_energy(const double *y)
+{
+    return 0.5 * (y[2] * y[2] + y[3] * y[3]) + y[1];
+}
+
+/* x^2/4 + y^2 = 1 */
+static int ellipse(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = 0.125 * at->q[0] * at->q[0] + 0.5 * at->q[1] * at->q[1] - 0.5;
+    return 0;
+}
+
+static int ellipse_gradient(const dae_mechanical_point *at, double *G, void *user)
+{
+    (void)user;
+    G[0] = 0.25 * at->q[0];
+    G[1] = at->q[1];
+    return 0;
+}
+
+static int ellipse_curvature(const dae_mechanical_point *at, double *c, void *user)
+{
+    (void)user;
+    c[0] = 0.25 * at->v[0] * at->v[0] + at->v[1] * at->v[1];
+    return 0;
+}
+
+/* The same in polar coordinates (r, phi): L = (r'^2 + r^2 phi'^2)/2 - r sin phi */
+static int polar_mass(const dae_mechanical_point *at, double *M, void *user)
+{
+    (void)user;
+    M[0] = 1.0;
+    M[3] = at->q[0] * at->q[0];
+    return 0;
+}
+
+static int polar_force(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)user;
+    double r = at->q[0], phi = at->q[1], dr = at->v[0], dphi = at->v[1];
+    f[0] = r * dphi * dphi - sin(phi);
+    f[1] = -2.0 * r * dr * dphi - r * cos(phi);
+    return 0;
+}
+
+static int polar_ellipse(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    double r = at->q[0], c = cos(at->q[1]), s = sin(at->q[1]);
+    g[0] = 0.5 * (r * r * (0.25 * c * c + s * s) - 1.0);
+    return 0;
+}
+
+static double polar_energy(const double *y)
+{
+    return 0.5 * (y[2] * y[2] + y[0] * y[0] * y[3] * y[3]) + y[0] * sin(y[1]);
+}
+
+/* Two point masses between (0,0) and (3,0) on rods of length 1, 2.5 and 2 */
+static int linkage(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    const double *q = at->q;
+    double dx = q[2] - q[0], dy = q[3] - q[1], ex = q[2] - 3.0;
+    g[0] = 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0);
+    g[1] = 0.5 * (dx * dx + dy * dy - 6.25);
+    g[2] = 0.5 * (ex * ex + q[3] * q[3] - 4.0);
+    return 0;
+}
+
+static int linkage_gradient(const dae_mechanical_point *at, double *G, void *user)
+{
+    (void)user;
+    const double *q = at->q;
+    double dx = q[2] - q[0], dy = q[3] - q[1];
+    const double rows[3][4] = {
+        {q[0], q[1], 0.0, 0.0}, {-dx, -dy, dx, dy}, {0.0, 0.0, q[2] - 3.0, q[3]}};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 4; j++) G[i + 3 * j] = rows[i][j];
+    return 0;
+}
+
+static int linkage_curvature(const dae_mechanical_point *at, double *c, void *user)
+{
+    (void)user;
+    const double *v = at->v;
+    double dx = v[2] - v[0], dy = v[3] - v[1];
+    c[0] = v[0] * v[0] + v[1] * v[1];
+    c[1] = dx * dx + dy * dy;
+    c[2] = v[2] * v[2] + v[3] * v[3];
+    return 0;
+}
+
+static double linkage_energy(const double *y)
+{
+    double sum = y[1] + y[3];
+    for (int i = 4; i < 8; i++) sum += 0.5 * y[i] * y[i];
+    return sum;
+}
+
+static int two = 2, four = 4;
+
+static mechanics pendulum(void)
+{
+    return (mechanics){.name = "pendulum",
+                       .form = {.nq = 2,
+                                .nlambda = 1,
+                                .force = down,
+                                .constraint = circle,
+                                .gradient = circle_gradient,
+                                .curvature = circle_curvature,
+                                .scleronomic = true,
+                                .user = &two},
+                       .start = {0.6, -0.8, 0.8, 0.6},
+                       .energy = planar_energy};
+}
+
+static mechanics bead(void)
+{
+    return (mechanics){.name = "bead on an ellipse",
+                       .form = {.nq = 2,
+                                .nlambda = 1,
+                                .force = down,
+                                .constraint = ellipse,
+                                .gradient = ellipse_gradient,
+                                .curvature = ellipse_curvature,
+                                .scleronomic = true,
+                                .user = &two},
+                       .start = {1.2, -0.8, 0.8, 0.3},
+                       .energy = planar_energy};
+}
+
+static mechanics polar_bead(void)
+{
+    double r = hypot(1.2, 0.8), phi = atan2(-0.8, 1.2);
+    return (mechanics){
+        .name = "bead in polar coordinates",
+        .form = {.nq = 2,
+                 .nlambda = 1,
+                 .mass = polar_mass,
+                 .force = polar_force,
+                 .constraint = polar_ellipse,
+                 .scleronomic = true},
+        .start = {r, phi, (1.2 * 0.8 - 0.8 * 0.3) / r, (1.2 * 0.3 + 0.8 * 0.8) / (r * r)},
+        .energy = polar_energy,
+        .noise = 1e-9};
+}
+
+static mechanics four_bar(void)
+{
+    /* the first rod at right angles to the base: the others follow */
+    double d = sqrt(10.0), along = (6.25 - 4.0 + 10.0) / (2.0 * d);
+    double up = sqrt(6.25 - along * along), cx = 3.0 / d, cy = -1.0 / d;
+    return (mechanics){.name = "four-bar linkage",
+                       .form = {.nq = 4,
+                                .nlambda = 3,
+                                .force = down,
+                                .constraint = linkage,
+                                .gradient = linkage_gradient,
+                                .curvature = linkage_curvature,
+                                .scleronomic = true,
+                                .user = &four},
+                       .start = {0.0, 1.0, along * cx - up * cy, 1.0 + along * cy + up * cx},
+                       .energy = linkage_energy};
+}
+
+/* ---- runs ---- */
+
+static dae_solver *solver_of(const mechanics *m, const char *name, double h, dae_problem **p)
+{
+    dae_options o = dae_options_default();
+    dae_solver *s;
+    double y[MOST_Y] = {0.0};
+    memcpy(y, m->start, 2 * (size_t)m->form.nq * sizeof *y);
+    o.method = name;
+    o.fixed_step = h;
+    o.rtol = o.atol = 1e-13;
+    o.max_steps = 0;
+    assert_int_equal(dae_problem_from_mechanical(&m->form, p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(*p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, NULL), DAE_OK);
+    return s;
+}
+
+/* y at tend in equal steps; 0: a reference by another method. False: the steps are too long. */
+static bool try_end(const mechanics *m, const char *name, double tend, int steps, double *y)
+{
+    dae_problem *p;
+    dae_solver *s = solver_of(m, steps ? name : "prk", steps ? tend / steps : 0.0, &p);
+    dae_status status = dae_solver_run(s, tend, y, NULL);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return status == DAE_OK;
+}
+
+static void end_of(const mechanics *m, const char *name, double tend, int steps, double *y)
+{
+    assert_true(try_end(m, name, tend, steps, y));
+}
+
+static double block_error(int first, int end, const double *y, const double *exact)
+{
+    double worst = 0.0;
+    for (int i = first; i < end; i++) worst = fmax(worst, fabs(y[i] - exact[i]));
+    return worst;
+}
+
+/* The order of block b (q or v), by the finest pair of step sizes above round-off. */
+static double observed_order(const mechanics *m, const char *name, int b, double *error)
+{
+    enum { FIRST = 4, LAST = 10000 };
+    const double round_off = fmax(strchr(name, '8') ? 3e-13 : 1e-11, m->noise);
+    double exact[MOST_Y], y[MOST_Y], before = 0.0, seen = NAN;
+    const int nq = m->form.nq;
+    end_of(m, name, 6.0, 0, exact);
+    for (int steps = FIRST, last = 0; steps < LAST; steps += steps / 2) {
+        if (!try_end(m, name, 6.0, steps, y)) continue;
+        double after = block_error(b * nq, (b + 1) * nq, y, exact);
+        if (after < round_off) break;
+        *error = after;
+        if (before > 0.0) seen = log(before / after) / log((double)steps / last);
+        before = after;
+        last = steps;
+    }
+    return seen;
+}
+
+static void check_order(const mechanics *m, const char *name, int order)
+{
+    for (int b = 0; b < 2; b++) {
+        double error = 0.0, seen = observed_order(m, name, b, &error);
+        if (!(fabs(seen - order) <= 0.2))
+            print_message("%s, %s, %s: order %g (%g)\n", m->name, name, b ? "v" : "q", seen, error);
+        assert_true(fabs(seen - order) <= 0.2);
+    }
+}
+
+static void test_orders(void **state)
+{
+    (void)state;
+    mechanics all[] = {pendulum(), bead(), four_bar(), polar_bead()};
+    for (int k = 0; k < 4; k++) {
+        if (k < 3) check_order(&all[k], "symplectic_euler", 1);
+        if (k < 3) check_order(&all[k], "shake", 2);
+        check_order(&all[k], "rattle", 2);
+        check_order(&all[k], "rattle4", 4);
+        check_order(&all[k], "rattle6", 6);
+        if (k < 3) check_order(&all[k], "rattle8", 8); /* noise of differences hides it */
+        check_order(&all[k], "lobatto4", 4);
+        check_order(&all[k], "lobatto6", 6);
+    }
+}
+
+/* Forwards, and the same way back: symmetric methods return to round-off. */
+static void test_reversible(void **state)
+{
+    (void)state;
+    mechanics all[] = {pendulum(), bead(), four_bar(), polar_bead()};
+    const char *const names[] = {"rattle", "rattle4", "rattle6", "rattle8", "lobatto4", "lobatto6"};
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 6; i++) {
+            mechanics back = all[k];
+            double y[MOST_Y], z[MOST_Y];
+            const int nq = back.form.nq;
+            end_of(&all[k], names[i], 2.0, 100, y);
+            for (int j = 0; j < nq; j++) {
+                back.start[j] = y[j];
+                back.start[nq + j] = -y[nq + j];
+            }
+            end_of(&back, names[i], 2.0, 100, z);
+            double worst = block_error(0, nq, z, all[k].start);
+            for (int j = 0; j < nq; j++)
+                worst = fmax(worst, fabs(z[nq + j] + all[k].start[nq + j]));
+            if (worst > 1e-11) print_message("%s, %s: %g\n", back.name, names[i], worst);
+            assert_true(worst < 1e-11);
+        }
+}
+
+/* The slope of the energy error over so many periods, by least squares, and its standard error;
+ * and the largest error. */
+static void energy_fit(long periods, double *slope, double *deviation, double *largest)
+{
+    mechanics m = pendulum();
+    dae_problem *p;
+    const double h = 0.25, period = 25.0 * h; /* about one; the fit does not mind */
+    dae_solver *s = solver_of(&m, "rattle", h, &p);
+    double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0, y[MOST_Y], start = m.energy(m.start);
+    *largest = 0.0;
+    for (long k = 1; k <= periods; k++) {
+        for (int i = 0; i < 25; i++) {
+            assert_true(dae_solver_step(s, 1e9) >= 0);
+            dae_solver_at(s, dae_solver_time(s), 0, y);
+            *largest = fmax(*largest, fabs(m.energy(y) - start));
+        }
+        double x = (double)k, e = m.energy(y) - start;
+        sx += x, sy += e, sxx += x * x, sxy += x * e, syy += e * e;
+    }
+    double n = (double)periods, spread = sxx - sx * sx / n;
+    (void)period;
+    *slope = (sxy - sx * sy / n) / spread;
+    *deviation = sqrt((syy - sy * sy / n - *slope * *slope * spread) / ((n - 2.0) * spread));
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* RATTLE's energy error is bounded: over 1e5 periods (fewer where sanitizers slow it down) it has
+ * no trend, while the error itself is that of order 2. */
+static void test_energy(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    const long periods = 2000;
+#else
+    const long periods = 100000;
+#endif
+    double slope, deviation, largest;
+    energy_fit(periods, &slope, &deviation, &largest);
+    if (fabs(slope) >= fmax(3.0 * deviation, 1e-13))
+        print_message("slope %g, standard error %g, largest %g\n", slope, deviation, largest);
+    assert_true(fabs(slope) < fmax(3.0 * deviation, 1e-13));
+    assert_true(largest < 0.05 && largest > 1e-4);
+}
+
+/* ---- what is refused ---- */
+
+static void refused(const char *name, const mechanics *m, double h, const char *says)
+{
+    dae_options o = dae_options_default();
+    dae_problem *p;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    double y[MOST_Y] = {0.0};
+    memcpy(y, m->start, 2 * (size_t)m->form.nq * sizeof *y);
+    o.method = name;
+    o.fixed_step = h;
+    assert_int_equal(dae_problem_from_mechanical(&m->form, &p, NULL), DAE_OK);
+    dae_status status = dae_solver_new(p, &o, &s, &diag);
+    if (status == DAE_OK) {
+        dae_solver_start(s, 0.0, y, NULL);
+        status = dae_solver_run(s, 1.0, NULL, NULL);
+        diag = *dae_solver_diag(s);
+    }
+    assert_true(status < 0);
+    if (!strstr(diag.text, says)) print_message("%s\n", diag.text);
+    assert_non_null(strstr(diag.text, says));
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+static int drag(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)user;
+    f[0] = 0.0;
+    f[1] = -1.0 - 0.1 * at->v[1];
+    return 0;
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    mechanics plain = pendulum(), polar = polar_bead(), dragged = pendulum();
+    dragged.form.force = drag;
+    refused("rattle", &plain, 0.0, "fixed_step");
+    refused("shake", &polar, 0.01, "mass matrix depends on the positions");
+    refused("symplectic_euler", &dragged, 0.01, "depends on velocities");
+    refused("symplectic_euler", &dragged, 0.01, "q[1]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compositions), cmocka_unit_test(test_lobatto_tables),
+        cmocka_unit_test(test_orders),       cmocka_unit_test(test_reversible),
+        cmocka_unit_test(test_energy),       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
