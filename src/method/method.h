@@ -74,7 +74,6 @@ typedef struct method {
     unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
     bool fixed_order;        /* one order, max_order: the controller leaves it alone */
     bool own_order;          /* a one-step method that chooses its order within ctx->options */
-    bool own_order;          /* though it chooses among lower ones by itself */
     bool constant_steps;     /* only with opt.fixed_step: its properties depend on it */
     bool projects;           /* it heeds ctx->projection */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
