@@ -9,6 +9,7 @@
 static const double SLOWEST_RATE = 0.9;          /* beyond it the iteration has failed */
 static const double UNKNOWN_RATE_FACTOR = 100.0; /* S before a rate is known */
 static const double ROUND_OFF = 100.0 * DBL_EPSILON;
+static const double VELOCITY_ROUND_OFF = 4.0 * DBL_EPSILON; /* second order only */
 
 /* The best that is believed of an old rate. One measured with a matrix of that very point is as
  * small as rounding allows, and says nothing of the points that follow. */
@@ -281,10 +282,25 @@ static double part_within_bounds(newton *nw, const corrector *c)
     return part;
 }
 
+/* What rounding errors of the unknowns x do to their velocities a1 x, in the norm. */
+static double velocity_rounding(const newton *nw, const corrector *c)
+{
+    const second_order *s = c->second;
+    const double *scale = nw->norm->newton;
+    double sum = 0.0;
+    for (int k = 0; k < s->n; k++) {
+        if (s->velocity[k] < 0) continue;
+        double x = c->cj * c->y0[s->place[k]] * scale[s->velocity[k]];
+        sum += x * x;
+    }
+    return VELOCITY_ROUND_OFF * sqrt(sum / nw->norm->n);
+}
+
 /* Whether the correction is lost in the rounding of y: no rate can be told from it. */
 static bool is_round_off(const newton *nw, const corrector *c, double size)
 {
-    return size <= ROUND_OFF * norm_of(nw->norm, c->y0, nw->norm->newton);
+    double level = ROUND_OFF * norm_of(nw->norm, c->y0, nw->norm->newton);
+    return size <= (c->second ? fmax(level, velocity_rounding(nw, c)) : level);
 }
 
 /* Whether a correction that does not shrink is as good as it can get. */

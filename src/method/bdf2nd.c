@@ -131,6 +131,7 @@ static void start_from_history(direct_state *s, const second_order *form, int n,
     s->order = m - 1;
     s->h = node[0] - node[1];
     s->t_old = node[1];
+    s->steps = FIRST_STEPS;
 }
 
 static void direct_start(void *state, void *scratch, const method_context *ctx,

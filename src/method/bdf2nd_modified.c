@@ -26,6 +26,7 @@ typedef struct modified_state {
     int order;               /* of the last step */
     int steady;              /* steps in a row with equal h and order, at most order + 2 */
     bool after_failure;      /* the last step was rejected before it passed */
+    double h;                /* of the last step */
     double t[TIMES];         /* t_n, t_{n-1}, .. */
     int accuracy[TIMES];     /* orders of the x' there */
     double *y[POINTS];       /* values there, newest first */
@@ -206,8 +207,8 @@ static void estimate_errors(const modified_state *s, modified_scratch *w, const 
                             attempt *result)
 {
     int k = w->order;
-    bool raise = k < MAX_ORDER && k == s->order && w->h == s->t[0] - s->t[1] && s->steady > k &&
-                 s->points > k + 1;
+    bool raise =
+        k < MAX_ORDER && k == s->order && w->h == s->h && s->steady > k && s->points > k + 1;
     result->terms[3] = raise ? (k + 2) * estimate_at(s, w, ctx, k + 1) : NAN;
     result->terms[0] = k > 2 ? (k - 1) * estimate_at(s, w, ctx, k - 2) : NAN;
     result->terms[1] = k > 1 ? k * estimate_at(s, w, ctx, k - 1) : NAN;
@@ -251,7 +252,7 @@ static void modified_accept(void *state, void *scratch, const method_context *ct
     modified_state *s = state;
     modified_scratch *w = scratch;
     int k = w->order;
-    bool steady = s->points > 1 && w->h == s->t[0] - s->t[1] && k == s->order;
+    bool steady = w->h == s->h && k == s->order;
     s->steady = steady ? (s->steady < k + 2 ? s->steady + 1 : k + 2) : 1;
     keep_point(s, w, ctx->n);
     double *swap = s->yp_old;
@@ -261,6 +262,7 @@ static void modified_accept(void *state, void *scratch, const method_context *ct
     s->after_failure = w->failures > 0;
     w->failures = 0;
     s->order = k;
+    s->h = w->h;
     s->steps++;
 }
 
