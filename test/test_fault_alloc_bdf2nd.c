@@ -45,7 +45,8 @@ static dae_status chain_run(void *context)
         velocity[i] = i % 2 == 0 && i < 2 * BODIES ? i + 1 : -1;
         kinds[i] = i < 2 * BODIES ? DAE_KIND_DIFFERENTIAL : DAE_KIND_INDEX3;
     }
-    y[2] = 0.1; /* the second one is pulled aside: its acceleration and the force that holds the first */
+    y[2] = 0.1; /* the second one is pulled aside: its acceleration and the force that holds the
+                   first */
     yp[3] = -0.2;
     yp[5] = 0.1;
     y[2 * BODIES] = 0.1;
@@ -68,4 +69,28 @@ static dae_status pendulum_run(void *context)
     if (status == DAE_OK) status = run_to_end(problem, context, y, yp, 0.5);
     dae_problem_free(problem);
     return status;
+}
+
+static void small_systems_fail_cleanly(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"bdf2nd", "bdf2nd_modified", "bdf2nd_faithful"};
+    for (int m = 0; m < 3; m++)
+        every_failure_is_told(names[m], pendulum_run, (void *)(uintptr_t)names[m], 10);
+}
+
+static void large_systems_fail_cleanly(void **state)
+{
+    (void)state;
+    static const char name[] = "bdf2nd";
+    every_failure_is_told(name, chain_run, (void *)(uintptr_t)name, 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_systems_fail_cleanly),
+        cmocka_unit_test(large_systems_fail_cleanly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
