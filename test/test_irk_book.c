@@ -1,0 +1,123 @@
+/* Orders that [BCP96 4.4] prints for implicit Runge-Kutta methods, at constant steps: Table 4.4.1
+ * (pendulum of index 2) and Table 4.4.2 (flight of index 2), for the methods whose tableaus are
+ * known. */
+#include "models.h"
+#include "solve/solver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { MOST = 8 };
+
+/* y at tend after `steps` equal steps */
+static void run(const dae_residual *form, const double *y0, const double *yp0, const char *name,
+                double tend, int steps, double *y)
+{
+    dae_problem *p;
+    dae_solver *s;
+    dae_options o = dae_options_default();
+    o.method = name;
+    o.rtol = o.atol = form->n == 6 ? 1e-12 : 1e-10;
+    o.fixed_step = tend / steps;
+    o.newton_iterations = 50;
+    o.stop_time = tend;
+    o.init = DAE_INIT_NONE;
+    o.max_steps = 0;
+    assert_int_equal(dae_problem_from_residual(form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y0, yp0), DAE_OK);
+    if (dae_solver_run(s, tend, y, NULL) != DAE_OK)
+        fail_msg("%s, %d steps: %s", name, steps, dae_solver_diag(s)->text);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+static double largest_error(int first, int end, const double *y, const double *exact)
+{
+    double most = 0.0;
+    for (int i = first; i < end; i++)
+        most = fmax(most, fabs(y[i] - exact[i]) / fmax(1.0, fabs(exact[i])));
+    return most;
+}
+
+/* A row of the tables: orders of x and y. */
+typedef struct row {
+    const char *name;
+    double x, y;
+} row;
+
+/* Radau IIA and Lobatto IIIC are not in the tables; theory says more of them. */
+static const row rows[] = {
+    {"sirk22", 2.0, 2.0}, {"sdirk4", 2.0, 1.0}, {"radau5", 5.0, 3.0}, {"lobatto4", 4.0, 2.0}};
+enum { ROWS = 4 };
+
+static void check_rows(const dae_residual *form, const double *y0, const double *yp0, double tend,
+                       const double *exact, int split, int steps)
+{
+    for (int k = 0; k < ROWS; k++) {
+        double error[2][2], y[MOST];
+        for (int j = 0; j < 2; j++) {
+            run(form, y0, yp0, rows[k].name, tend, steps << j, y);
+            error[j][0] = largest_error(0, split, y, exact);
+            error[j][1] = largest_error(split, form->n, y, exact);
+        }
+        double x = log2(error[0][0] / error[1][0]), z = log2(error[0][1] / error[1][1]);
+        if (getenv("DAE_TEST_VERBOSE")) printf("%s: %.2f %.2f\n", rows[k].name, x, z);
+        if (!(x > rows[k].x - 0.3 && z > rows[k].y - 0.3))
+            fail_msg("%s: orders %.2f and %.2f", rows[k].name, x, z);
+        if (k < 2 && !(x < rows[k].x + 0.3 && z < rows[k].y + 0.3))
+            fail_msg("%s: orders %.2f and %.2f, more than printed", rows[k].name, x, z);
+    }
+}
+
+/* (4.4.9) */
+static int pendulum_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - y[2] + y[0] * y[5];
+    f[1] = yp[1] - y[3] + y[1] * y[5];
+    f[2] = yp[2] + y[4] * y[0];
+    f[3] = yp[3] + y[4] * y[1] + 1.0;
+    f[4] = 0.5 * (1.0 - y[0] * y[0] - y[1] * y[1]);
+    f[5] = y[0] * y[2] + y[1] * y[3];
+    return 0;
+}
+
+static void table_4_4_1(void **state)
+{
+    (void)state;
+    static const dae_kind kinds[] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL,
+                                     DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL,
+                                     DAE_KIND_INDEX2,       DAE_KIND_INDEX2};
+    const double y0[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, yp0[6] = {0.0, 0.0, 0.0, -1.0, -1.0, 0.0};
+    dae_residual form = {.n = 6, .f = pendulum_f, .kinds = kinds};
+    double exact[6], gauss[6];
+    run(&form, y0, yp0, "radau13", 1.0, 64, exact);
+    run(&form, y0, yp0, "gauss10", 1.0, 64, gauss); /* two ways to the truth */
+    for (int i = 0; i < 4; i++) assert_true(fabs(exact[i] - gauss[i]) < 1e-11);
+    check_rows(&form, y0, yp0, 1.0, exact, 4, 32);
+}
+
+static void table_4_4_2(void **state)
+{
+    (void)state;
+    model *m = model_new("trajectory2", 0);
+    double exact[MOST];
+    run(&m->form, m->y0, m->yp0, "radau9", 300.0, 256, exact);
+    for (int i = 0; i < m->form.n; i++)
+        assert_true(fabs(exact[i] - m->reference[i]) < 1e-7 * fmax(1.0, fabs(exact[i])));
+    check_rows(&m->form, m->y0, m->yp0, 300.0, exact, 6, 32);
+    model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(table_4_4_1),
+                                       cmocka_unit_test(table_4_4_2)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
