@@ -286,6 +286,77 @@ static void index_3_is_refused(void **state)
     }
 }
 
+/* ---- index 3 by formulation ---- */
+
+/* Pendulum of unit mass, length and gravity from (1, 0) at rest */
+static int weight_of(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)at, (void)user;
+    f[0] = 0.0;
+    f[1] = -1.0;
+    return 0;
+}
+
+static int rod(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
+    return 0;
+}
+
+static int rod_gradient(const dae_mechanical_point *at, double *G, void *user)
+{
+    (void)user;
+    G[0] = at->q[0];
+    G[1] = at->q[1];
+    return 0;
+}
+
+/* Largest error of q and v at t = 10 after so many steps (models/pendulum.ref) */
+static double ggl_error(const dae_problem *p, const char *name, int steps)
+{
+    const double exact[4] = {-8.115864461913038e-1, -5.842323513453959e-1, -6.315291490650178e-1,
+                             8.772887988410693e-1};
+    const double y0[5] = {1.0, 0.0, 0.0, 0.0, 0.0};
+    double y[5], most = 0.0;
+    dae_solver *s;
+    dae_options o = dae_options_default();
+    o.method = name;
+    o.formulation = "ggl";
+    o.rtol = o.atol = 1e-11;
+    o.fixed_step = 10.0 / steps;
+    o.stop_time = 10.0;
+    o.newton_iterations = 50;
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y0, NULL), DAE_OK);
+    if (dae_solver_run(s, 10.0, y, NULL) != DAE_OK)
+        fail_msg("%s: %s", name, dae_solver_diag(s)->text);
+    for (int i = 0; i < 4; i++) most = fmax(most, fabs(y[i] - exact[i]));
+    assert_true(fabs(hypot(y[0], y[1]) - 1.0) < 1e-9); /* both levels of the constraint */
+    assert_true(fabs(y[0] * y[2] + y[1] * y[3]) < 1e-9);
+    dae_solver_free(s);
+    return most;
+}
+
+/* Formulation ggl of a mechanism of index 3 is of index 2: projected Gauss has order 2s in q and v.
+ */
+static void gauss_at_index_3(void **state)
+{
+    (void)state;
+    dae_problem *p;
+    dae_mechanical form = {
+        .nq = 2, .nlambda = 1, .force = weight_of, .constraint = rod, .gradient = rod_gradient};
+    assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
+    const char *const names[] = {"gauss2", "gauss4", "gauss6"};
+    for (int k = 0; k < 3; k++) {
+        int steps = k == 0 ? 400 : k == 1 ? 200 : 100;
+        double order = log2(ggl_error(p, names[k], steps) / ggl_error(p, names[k], 2 * steps));
+        if (getenv("DAE_TEST_VERBOSE")) printf("%s, ggl: %.2f\n", names[k], order);
+        if (!(order > 2 * k + 2 - 0.3)) fail_msg("%s: order %.2f", names[k], order);
+    }
+    dae_problem_free(p);
+}
+
 /* ---- runs ---- */
 
 static void stiff_models(void **state)
@@ -359,6 +430,7 @@ int main(void)
         cmocka_unit_test(orders_constant_coefficients),
         cmocka_unit_test(undeclared_index_is_refused),
         cmocka_unit_test(index_3_is_refused),
+        cmocka_unit_test(gauss_at_index_3),
         cmocka_unit_test(stiff_models),
         cmocka_unit_test(gauss_models),
         cmocka_unit_test(higher_index_adaptive),
