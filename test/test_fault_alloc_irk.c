@@ -62,7 +62,7 @@ static void failures_are_told(void **state)
 static void complex_matrices(void **state)
 {
     (void)state;
-    static const char *const names[] = {"lobatto4", "gauss6"};
+    static const char *const names[] = {"lobattoc4", "gauss6"};
     for (int k = 0; k < 2; k++)
         for (int large = 0; large < 2; large++) {
             journey j = {names[k], large ? LARGE : SMALL};

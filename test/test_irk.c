@@ -11,11 +11,11 @@ typedef struct entry {
 } entry;
 
 static const entry entries[] = {
-    {"gauss2", &irk_gauss2, 2, 1, 1},     {"gauss4", &irk_gauss4, 4, 2, 2},
-    {"gauss6", &irk_gauss6, 6, 3, 3},     {"gauss8", &irk_gauss8, 8, 4, 4},
-    {"gauss10", &irk_gauss10, 10, 5, 5},  {"lobatto2", &irk_lobatto2, 2, 1, 1},
-    {"lobatto4", &irk_lobatto4, 4, 2, 2}, {"lobatto6", &irk_lobatto6, 6, 3, 3},
-    {"sirk22", &irk_sirk22, 2, 2, 0},     {"sirk23", &irk_sirk23, 3, 2, 0},
+    {"gauss2", &irk_gauss2, 2, 1, 1},       {"gauss4", &irk_gauss4, 4, 2, 2},
+    {"gauss6", &irk_gauss6, 6, 3, 3},       {"gauss8", &irk_gauss8, 8, 4, 4},
+    {"gauss10", &irk_gauss10, 10, 5, 5},    {"lobattoc2", &irk_lobattoc2, 2, 1, 1},
+    {"lobattoc4", &irk_lobattoc4, 4, 2, 2}, {"lobattoc6", &irk_lobattoc6, 6, 3, 3},
+    {"sirk22", &irk_sirk22, 2, 2, 0},       {"sirk23", &irk_sirk23, 3, 2, 0},
 };
 enum { ENTRIES = sizeof entries / sizeof entries[0], S = IRK_STAGES };
 
@@ -171,7 +171,7 @@ static void orders_mixed(void **state)
     const struct {
         const char *name;
         double order;
-    } rows[] = {{"sirk22", 2.0}, {"sirk23", 3.0}, {"lobatto2", 2.0}, {"lobatto4", 4.0},
+    } rows[] = {{"sirk22", 2.0}, {"sirk23", 3.0}, {"lobattoc2", 2.0}, {"lobattoc4", 4.0},
                 {"gauss2", 2.0}, {"gauss4", 4.0}, {"radau5", 5.0}};
     for (int k = 0; k < 7; k++) {
         double order[3];
@@ -194,7 +194,7 @@ static void orders_index_2(void **state)
         if (p > 6.0) continue;
         check_orders(&linear2, entries[m].name, 9, z_floor, (double[3]){p, q});
     }
-    check_orders(&index2, "lobatto4", 8, z_floor, (double[3]){4.0, 2.0});
+    check_orders(&index2, "lobattoc4", 8, z_floor, (double[3]){4.0, 2.0});
     check_orders(&index2, "gauss4", 8, z_floor, (double[3]){4.0, 4.0});
     check_orders(&index2, "sirk22", 8, z_floor, (double[3]){2.0, 2.0});
     grid_orders(&linear2, "sirk23", 0, 9, z_floor, order);
@@ -206,7 +206,7 @@ static void orders_index_3(void **state)
 {
     (void)state;
     double low[3] = {1e-11, 1e-9, 1e-7}, order[3];
-    const char *const names[] = {"lobatto4", "lobatto6", "sirk22"};
+    const char *const names[] = {"lobattoc4", "lobattoc6", "sirk22"};
     for (int k = 0; k < 3; k++) {
         double q = k == 1 ? 3.0 : 2.0;
         check_orders(&linear3, names[k], 8, low, (double[3]){q, q, q - 1.0});
@@ -241,7 +241,7 @@ static void orders_constant_coefficients(void **state)
     const struct {
         const char *name;
         double order; /* k_a2 */
-    } rows[] = {{"sirk22", 2.0}, {"sdirk4", 1.0}, {"radau5", 3.0}, {"lobatto4", 2.0}};
+    } rows[] = {{"sirk22", 2.0}, {"sdirk4", 1.0}, {"radau5", 3.0}, {"lobattoc4", 2.0}};
     for (int k = 0; k < 4; k++) {
         double order[3];
         grid_orders(&chain, rows[k].name, 0, 7, (double[3]){1e-15, 1e-10}, order);
@@ -274,7 +274,7 @@ static void undeclared_index_is_refused(void **state)
 static void index_3_is_refused(void **state)
 {
     (void)state;
-    const char *const names[] = {"gauss4", "gauss10", "lobatto2"};
+    const char *const names[] = {"gauss4", "gauss10", "lobattoc2"};
     for (int k = 0; k < 3; k++) {
         dae_problem *p;
         double y[MOST];
@@ -385,9 +385,9 @@ static void higher_index_adaptive(void **state)
     const struct {
         const char *name;
         const closed_form *c;
-    } runs[] = {{"gauss4", &index2},   {"gauss6", &index2},   {"gauss10", &index2},
-                {"lobatto4", &index2}, {"lobatto6", &index2}, {"sirk22", &index2},
-                {"lobatto4", &index3}, {"lobatto6", &index3}};
+    } runs[] = {{"gauss4", &index2},    {"gauss6", &index2},    {"gauss10", &index2},
+                {"lobattoc4", &index2}, {"lobattoc6", &index2}, {"sirk22", &index2},
+                {"lobattoc4", &index3}, {"lobattoc6", &index3}};
     for (int k = 0; k < 8; k++)
         for (double rtol = 1e-4; rtol > 0.5e-7; rtol *= 0.1) {
             const closed_form *c = runs[k].c;

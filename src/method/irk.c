@@ -113,8 +113,8 @@ static void start_with(const irk_table *table, void *state, void *scratch,
 
 /* Stages on the polynomial of the last step, unless it is stretched too far or of low degree; on a
  * first step on the tangent. Else, and after a failure there, 0: an extrapolation may lead to
- * another root of the equations. With it throughout, half of 41 runs of lobatto2 on Robertson's
- * problem at rtol = 1e-2 .. 1e-6 left the positive solution, and 5 of lobatto4; in this way none
+ * another root of the equations. With it throughout, half of 41 runs of lobattoc2 on Robertson's
+ * problem at rtol = 1e-2 .. 1e-6 left the positive solution, and 5 of lobattoc4; in this way none
  * does. */
 static void predict(const irk_state *s, irk_scratch *w, int n)
 {
@@ -351,9 +351,9 @@ IRK_METHOD(gauss6, "Projected Gauss collocation of order 6; F(t,y,y') = 0", PROJ
 IRK_METHOD(gauss8, "Projected Gauss collocation of order 8; F(t,y,y') = 0", PROJECTED, 8, "1 to 2");
 IRK_METHOD(gauss10, "Projected Gauss collocation of order 10; F(t,y,y') = 0", PROJECTED, 10,
            "1 to 2");
-IRK_METHOD(lobatto2, "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2, "1 to 2");
-IRK_METHOD(lobatto4, "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4, "1 to 3");
-IRK_METHOD(lobatto6, "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6, "1 to 3");
+IRK_METHOD(lobattoc2, "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2, "1 to 2");
+IRK_METHOD(lobattoc4, "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4, "1 to 3");
+IRK_METHOD(lobattoc6, "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6, "1 to 3");
 IRK_METHOD(sirk22, "Singly implicit method of order 2, L-stable; F(t,y,y') = 0", BURRAGE, 2,
            "1 to 3");
 IRK_METHOD(sirk23, "Singly implicit method of order 3, A-stable, a stage beyond the step", BURRAGE,

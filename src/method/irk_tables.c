@@ -297,25 +297,25 @@ const irk_table irk_gauss10 = {
     .pair = PAIRS_GAUSS10,
 };
 
-/* ---- lobatto2 ---- */
+/* ---- lobattoc2 ---- */
 
-static const double C_LOBATTO2[2] = {0.0, 1.0};
+static const double C_LOBATTOC2[2] = {0.0, 1.0};
 
-static const double A_LOBATTO2[4] = {0.5, -0.5, 0.5, 0.5};
+static const double A_LOBATTOC2[4] = {0.5, -0.5, 0.5, 0.5};
 
-static const double B_LOBATTO2[2] = {0.5, 0.5};
+static const double B_LOBATTOC2[2] = {0.5, 0.5};
 
-static const double INVERSE_LOBATTO2[4] = {1.0, 1.0, -1.0, 1.0};
+static const double INVERSE_LOBATTOC2[4] = {1.0, 1.0, -1.0, 1.0};
 
-static const double D_LOBATTO2[2] = {0.0, 1.0};
+static const double D_LOBATTOC2[2] = {0.0, 1.0};
 
-static const double T_LOBATTO2[4] = {1.0, 0.0, 0.0, -1.0};
+static const double T_LOBATTOC2[4] = {1.0, 0.0, 0.0, -1.0};
 
-static const double T_INVERSE_LOBATTO2[4] = {1.0, 0.0, 0.0, -1.0};
+static const double T_INVERSE_LOBATTOC2[4] = {1.0, 0.0, 0.0, -1.0};
 
-static const double PAIRS_LOBATTO2[2] = {1.0, 1.0};
+static const double PAIRS_LOBATTOC2[2] = {1.0, 1.0};
 
-const irk_table irk_lobatto2 = {
+const irk_table irk_lobattoc2 = {
     .stages = 2,
     .order = 2,
     .stage_order = 1,
@@ -324,46 +324,46 @@ const irk_table irk_lobatto2 = {
     .stiffly_accurate = true,
     .estimate = IRK_FIRST_STAGE,
     .project = false,
-    .c = C_LOBATTO2,
-    .A = A_LOBATTO2,
-    .b = B_LOBATTO2,
-    .inverse = INVERSE_LOBATTO2,
-    .d = D_LOBATTO2,
-    .T = T_LOBATTO2,
-    .T_inverse = T_INVERSE_LOBATTO2,
+    .c = C_LOBATTOC2,
+    .A = A_LOBATTOC2,
+    .b = B_LOBATTOC2,
+    .inverse = INVERSE_LOBATTOC2,
+    .d = D_LOBATTOC2,
+    .T = T_LOBATTOC2,
+    .T_inverse = T_INVERSE_LOBATTOC2,
     .gamma = 1.4142135623730950488,
-    .pair = PAIRS_LOBATTO2,
+    .pair = PAIRS_LOBATTOC2,
 };
 
-/* ---- lobatto4 ---- */
+/* ---- lobattoc4 ---- */
 
-static const double C_LOBATTO4[3] = {0.0, 0.5, 1.0};
+static const double C_LOBATTOC4[3] = {0.0, 0.5, 1.0};
 
-static const double A_LOBATTO4[9] = {
+static const double A_LOBATTOC4[9] = {
     0.16666666666666666667, -0.33333333333333333333, 0.16666666666666666667,
     0.16666666666666666667, 0.41666666666666666667,  -0.083333333333333333333,
     0.16666666666666666667, 0.66666666666666666667,  0.16666666666666666667};
 
-static const double B_LOBATTO4[3] = {0.16666666666666666667, 0.66666666666666666667,
-                                     0.16666666666666666667};
+static const double B_LOBATTOC4[3] = {0.16666666666666666667, 0.66666666666666666667,
+                                      0.16666666666666666667};
 
-static const double INVERSE_LOBATTO4[9] = {3.0, 4.0, -1.0, -1.0, 0.0, 1.0, 1.0, -4.0, 3.0};
+static const double INVERSE_LOBATTOC4[9] = {3.0, 4.0, -1.0, -1.0, 0.0, 1.0, 1.0, -4.0, 3.0};
 
-static const double D_LOBATTO4[3] = {0.0, 0.0, 1.0};
+static const double D_LOBATTOC4[3] = {0.0, 0.0, 1.0};
 
-static const double T_LOBATTO4[9] = {
+static const double T_LOBATTOC4[9] = {
     0.40726395317321044834, 0.73609201722675183595,  0.22701412394196201122,
     0.18547209365357910332, -0.34581867600651202553, -0.45402824788392402245,
     0.89427969613621835225, -0.98637084600816559727, 0.32859317902173131369};
 
-static const double T_INVERSE_LOBATTO4[9] = {
+static const double T_INVERSE_LOBATTOC4[9] = {
     1.0326372242409411921,   0.85666884216239347894, 0.47027336073401897814,
     0.85883569527816251116,  0.12725103516609250277, -0.41751404835676212823,
     -0.23231161403553101992, -1.9494769871768794444, 0.51011526551737768238};
 
-static const double PAIRS_LOBATTO4[2] = {1.687091590520766642, 2.5087317549248805108};
+static const double PAIRS_LOBATTOC4[2] = {1.687091590520766642, 2.5087317549248805108};
 
-const irk_table irk_lobatto4 = {
+const irk_table irk_lobattoc4 = {
     .stages = 3,
     .order = 4,
     .stage_order = 2,
@@ -372,61 +372,61 @@ const irk_table irk_lobatto4 = {
     .stiffly_accurate = true,
     .estimate = IRK_FIRST_STAGE,
     .project = false,
-    .c = C_LOBATTO4,
-    .A = A_LOBATTO4,
-    .b = B_LOBATTO4,
-    .inverse = INVERSE_LOBATTO4,
-    .d = D_LOBATTO4,
-    .T = T_LOBATTO4,
-    .T_inverse = T_INVERSE_LOBATTO4,
+    .c = C_LOBATTOC4,
+    .A = A_LOBATTOC4,
+    .b = B_LOBATTOC4,
+    .inverse = INVERSE_LOBATTOC4,
+    .d = D_LOBATTOC4,
+    .T = T_LOBATTOC4,
+    .T_inverse = T_INVERSE_LOBATTOC4,
     .gamma = 2.625816818958466716,
-    .pair = PAIRS_LOBATTO4,
+    .pair = PAIRS_LOBATTOC4,
 };
 
-/* ---- lobatto6 ---- */
+/* ---- lobattoc6 ---- */
 
-static const double C_LOBATTO6[4] = {0.0, 0.27639320225002103036, 0.72360679774997896964, 1.0};
+static const double C_LOBATTOC6[4] = {0.0, 0.27639320225002103036, 0.72360679774997896964, 1.0};
 
-static const double A_LOBATTO6[16] = {0.083333333333333333333,
-                                      -0.1863389981249824747,
-                                      0.1863389981249824747,
-                                      -0.083333333333333333333,
-                                      0.083333333333333333333,
-                                      0.25,
-                                      -0.094207930708308797914,
-                                      0.03726779962499649494,
-                                      0.083333333333333333333,
-                                      0.42754126404164213125,
-                                      0.25,
-                                      -0.03726779962499649494,
-                                      0.083333333333333333333,
-                                      0.41666666666666666667,
-                                      0.41666666666666666667,
-                                      0.083333333333333333333};
+static const double A_LOBATTOC6[16] = {0.083333333333333333333,
+                                       -0.1863389981249824747,
+                                       0.1863389981249824747,
+                                       -0.083333333333333333333,
+                                       0.083333333333333333333,
+                                       0.25,
+                                       -0.094207930708308797914,
+                                       0.03726779962499649494,
+                                       0.083333333333333333333,
+                                       0.42754126404164213125,
+                                       0.25,
+                                       -0.03726779962499649494,
+                                       0.083333333333333333333,
+                                       0.41666666666666666667,
+                                       0.41666666666666666667,
+                                       0.083333333333333333333};
 
-static const double B_LOBATTO6[4] = {0.083333333333333333333, 0.41666666666666666667,
-                                     0.41666666666666666667, 0.083333333333333333333};
+static const double B_LOBATTOC6[4] = {0.083333333333333333333, 0.41666666666666666667,
+                                      0.41666666666666666667, 0.083333333333333333333};
 
-static const double INVERSE_LOBATTO6[16] = {6.0,
-                                            8.090169943749474241,
-                                            -3.090169943749474241,
-                                            1.0,
-                                            -1.6180339887498948482,
-                                            0.0,
-                                            2.2360679774997896964,
-                                            -0.6180339887498948482,
-                                            0.6180339887498948482,
-                                            -2.2360679774997896964,
-                                            0.0,
-                                            1.6180339887498948482,
-                                            -1.0,
-                                            3.090169943749474241,
-                                            -8.090169943749474241,
-                                            6.0};
+static const double INVERSE_LOBATTOC6[16] = {6.0,
+                                             8.090169943749474241,
+                                             -3.090169943749474241,
+                                             1.0,
+                                             -1.6180339887498948482,
+                                             0.0,
+                                             2.2360679774997896964,
+                                             -0.6180339887498948482,
+                                             0.6180339887498948482,
+                                             -2.2360679774997896964,
+                                             0.0,
+                                             1.6180339887498948482,
+                                             -1.0,
+                                             3.090169943749474241,
+                                             -8.090169943749474241,
+                                             6.0};
 
-static const double D_LOBATTO6[4] = {0.0, 0.0, 0.0, 1.0};
+static const double D_LOBATTOC6[4] = {0.0, 0.0, 0.0, 1.0};
 
-static const double T_LOBATTO6[16] = {
+static const double T_LOBATTOC6[16] = {
     0.14518644735450727181,  -0.3046278347970997554,   -0.58491788220426798907,
     0.15996861172362508928,  -0.088999103806407882566, -0.013529489220679572424,
     0.36309013120529353673,  0.017510841497444789122,  -0.41143459002870456104,
@@ -434,7 +434,7 @@ static const double T_LOBATTO6[16] = {
     -1.2942813161524588857,  0.024485267116704685542,  -1.0576583816480452223,
     0.076425455951973185295};
 
-static const double T_INVERSE_LOBATTO6[16] = {
+static const double T_INVERSE_LOBATTOC6[16] = {
     0.097006162340520377877, -1.7147291792483399017,  -0.11678131303756764373,
     -0.60671414957624347141, -2.5536430377160436615,  -4.0944568835375628284,
     -0.8808459893980075918,  0.27510181660979230658,  -0.11398534834463114346,
@@ -442,10 +442,10 @@ static const double T_INVERSE_LOBATTO6[16] = {
     0.88350583539650739624,  1.4748253468578498581,   -1.5268376400100723201,
     0.48305476558479857652};
 
-static const double PAIRS_LOBATTO6[4] = {3.7790199670101931026, 1.3801765242728430462,
-                                         2.2209800329898068974, 4.1603914455069319822};
+static const double PAIRS_LOBATTOC6[4] = {3.7790199670101931026, 1.3801765242728430462,
+                                          2.2209800329898068974, 4.1603914455069319822};
 
-const irk_table irk_lobatto6 = {
+const irk_table irk_lobattoc6 = {
     .stages = 4,
     .order = 6,
     .stage_order = 3,
@@ -454,15 +454,15 @@ const irk_table irk_lobatto6 = {
     .stiffly_accurate = true,
     .estimate = IRK_FIRST_STAGE,
     .project = false,
-    .c = C_LOBATTO6,
-    .A = A_LOBATTO6,
-    .b = B_LOBATTO6,
-    .inverse = INVERSE_LOBATTO6,
-    .d = D_LOBATTO6,
-    .T = T_LOBATTO6,
-    .T_inverse = T_INVERSE_LOBATTO6,
+    .c = C_LOBATTOC6,
+    .A = A_LOBATTOC6,
+    .b = B_LOBATTOC6,
+    .inverse = INVERSE_LOBATTOC6,
+    .d = D_LOBATTOC6,
+    .T = T_LOBATTOC6,
+    .T_inverse = T_INVERSE_LOBATTOC6,
     .gamma = 4.0231678002807174331,
-    .pair = PAIRS_LOBATTO6,
+    .pair = PAIRS_LOBATTOC6,
 };
 
 /* ---- sirk22 ---- */
