@@ -147,7 +147,10 @@ static bool defect_of(const radau_state *s, radau_scratch *w, const method_conte
 static bool embedded_error(const radau_state *s, radau_scratch *w, const method_context *ctx)
 {
     const int n = ctx->n;
-    if (!s->m || w->tries > 1) { /* y' at a start may be a guess, or bear Newton's last error */
+    /* y' at a start may be a guess, or bear Newton's last error; but what F says of constraints of
+     * index 2 and 3 there does not go to 0 with h */
+    bool higher = ctx->norm->newton != ctx->norm->scale;
+    if (!s->m || (w->tries > 1 && !higher)) {
         if (!defect_of(s, w, ctx, NULL)) return false;
         vector_copy(n, w->defect, w->error);
         return true;
@@ -158,8 +161,21 @@ static bool embedded_error(const radau_state *s, radau_scratch *w, const method_
     return radau_filter(ctx, w->error) == ITERATION_OK;
 }
 
+/* The estimate by F(t, y + shift, q'(0)/h) in w->error, if that is less than `error`; the lesser.
+ */
+static double filtered(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                       const double *shift, double error)
+{
+    if (!defect_of(s, w, ctx, shift)) return error;
+    double other = w->error_factor * norm_of(ctx->norm, w->defect, w->scale);
+    if (!(other < error)) return error;
+    vector_copy(ctx->n, w->defect, w->error);
+    return other;
+}
+
 /* The weighted error; on a first step or after a failure filtered twice, since the estimate is far
- * too large for stiff components there. */
+ * too large for stiff components there. With variables of index 2 and 3 both ways to estimate it
+ * are tried then: errors of y' enter one of them, residuals of constraints the other. */
 static void estimate_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
                            attempt *result)
 {
@@ -170,14 +186,10 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
         return;
     }
     double error = factor * norm_of(ctx->norm, w->error, w->scale);
+    bool again = !s->m || w->tries > 1, higher = ctx->norm->newton != ctx->norm->scale;
+    if (error >= 1.0 && again && higher && s->m) error = filtered(s, w, ctx, NULL, error);
+    if (error >= 1.0 && again) error = filtered(s, w, ctx, w->error, error);
     result->estimate = w->error;
-    if (error >= 1.0 && (!s->m || w->tries > 1) && defect_of(s, w, ctx, w->error)) {
-        double again = factor * norm_of(ctx->norm, w->defect, w->scale);
-        if (again < error) {
-            error = again;
-            result->estimate = w->defect;
-        }
-    }
     result->error = error;
     result->error_constant = factor;
     radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);

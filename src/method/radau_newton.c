@@ -199,10 +199,14 @@ static void remember_correction(const radau_scratch *w, const method_context *ct
 }
 
 /* Whether a correction that is q times the one before, which is too slow, is as good as it can get:
- * `best` is the least q so far, and the error test weighs errors by `factor`. */
-static bool is_noise(const radau_scratch *w, double size, double q, double best, double factor)
+ * `best` is the least q so far, and the error test weighs errors by `factor`. With variables of
+ * index 2 and 3 constraints must be met better than that, or the next steps fail. */
+static bool is_noise(const radau_scratch *w, const error_norm *norm, double size, double q,
+                     double best)
 {
     if (!w->fresh) return false;
+    bool higher = norm->newton != norm->scale;
+    double factor = higher ? 1.0 : w->error_factor;
     return size <= NOISE || (q > STOPPED_SHRINKING * best && factor * size <= NOISE);
 }
 
@@ -238,7 +242,8 @@ static attempt_status diverged(radau_scratch *w, const method_context *ctx, atte
 static void accelerate(const radau_scratch *w, const method_context *ctx, double *D)
 {
     const int s = w->m->stages, count = s * ctx->n;
-    for (int i = 0; i < w->past_count; i++) {
+    const bool last_kept = w->iterations == w->past_count;
+    for (int i = 0; i < w->past_count - !last_kept; i++) {
         double a = radau_product(ctx->norm, s, D, w->past[i]) / w->past_size[i];
         if (i + 1 < w->past_count) {
             vector_axpy(count, a, w->past[i + 1], D);
@@ -322,7 +327,7 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
         bool slow = k >= first && !(w->theta < SLOWEST_RATE);
         if (size <= round_off || (!slow && w->eta * size <= w->kappa)) return ATTEMPT_OK;
         if (slow || (k >= first && !will_converge(w, size, most - 1 - k))) {
-            if (is_noise(w, size, q, best, w->error_factor)) return ATTEMPT_OK;
+            if (is_noise(w, ctx->norm, size, q, best)) return ATTEMPT_OK;
             return diverged(w, ctx, result);
         }
         best = k >= first ? fmin(best, q) : 1.0;

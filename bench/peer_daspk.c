@@ -1,0 +1,174 @@
+/* DASPK with its direct solver as Octave carries it (ddaspk_ in liboctave), on the dense models,
+ * one step a call; otherwise as peer_daspk.c has it. */
+#include "radau.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef BENCH_LIBOCTAVE
+#define BENCH_LIBOCTAVE "liboctave.so"
+#endif
+
+typedef int32_t fint; /* Fortran INTEGER in Debian's liboctave (octave_f77_int_type) */
+
+typedef void daspk_res(const double *t, const double *y, const double *yp, const double *cj,
+                       double *delta, fint *ires, double *rpar, fint *ipar);
+typedef void daspk_jac(const double *t, const double *y, const double *yp, double *pd,
+                       const double *cj, double *rpar, fint *ipar);
+typedef void daspk_fn(daspk_res *res, const fint *neq, double *t, double *y, double *yp,
+                      const double *tout, fint *info, double *rtol, double *atol, fint *idid,
+                      double *rwork, const fint *lrw, fint *iwork, const fint *liw, double *rpar,
+                      fint *ipar, daspk_jac *jac, void (*psol)(void));
+typedef void xsetf_fn(const fint *flag);
+
+/* INFO and IWORK entries, counted from 0 [BCP96 5.3; prologue of DDASPK] */
+enum { INFO_CONTINUE = 0, INFO_VECTOR_TOLERANCES = 1, INFO_ONE_STEP = 2, INFO_JACOBIAN = 4 };
+enum { IWORK_STEPS = 10, IWORK_RESIDUALS, IWORK_JACOBIANS, IWORK_BAD_ERROR, IWORK_BAD_NEWTON };
+enum { IDID_STEPPED = 1, MAX_ORDER = 5, MAX_STEPS = 10000000 };
+
+static daspk_fn *ddaspk; /* set by missing() */
+
+/* DASPK hands RPAR through untouched: it carries the address of this. */
+typedef struct daspk_run {
+    const dae_residual *form;
+    double *rtol, *atol, *yp, *rwork, *dfdyp;
+    fint *iwork;
+    fint n, lrw, liw;
+} daspk_run;
+
+static void residual(const double *t, const double *y, const double *yp, const double *cj,
+                     double *delta, fint *ires, double *rpar, fint *ipar)
+{
+    (void)ipar, (void)cj;
+    const daspk_run *r = (const daspk_run *)(void *)rpar;
+    int status = r->form->f(*t, y, yp, delta, r->form->user);
+    if (status) *ires = status > 0 ? -1 : -2;
+}
+
+/* pd = dF/dy + cj dF/dy'; pd is zero on entry */
+static void jacobian(const double *t, const double *y, const double *yp, double *pd,
+                     const double *cj, double *rpar, fint *ipar)
+{
+    (void)ipar;
+    const daspk_run *r = (const daspk_run *)(void *)rpar;
+    long count = (long)r->n * r->n;
+    memset(r->dfdyp, 0, (size_t)count * sizeof(double));
+    r->form->jacobian(*t, y, yp, pd, r->dfdyp, r->form->user);
+    add_scaled(count, pd, *cj, r->dfdyp);
+}
+
+static void nothing(void)
+{
+}
+
+static bool create(daspk_run *r, const task *k)
+{
+    size_t n = (size_t)k->model->form.n;
+    r->form = &k->model->form;
+    r->n = (fint)n;
+    r->lrw = 100 + (MAX_ORDER + 5) * r->n + r->n * r->n;
+    r->liw = 80 + 2 * r->n;
+    r->rtol = malloc(n * sizeof(double));
+    r->atol = malloc(n * sizeof(double));
+    r->yp = malloc(n * sizeof(double));
+    r->dfdyp = malloc(n * n * sizeof(double));
+    r->rwork = calloc((size_t)r->lrw, sizeof(double));
+    r->iwork = calloc((size_t)r->liw, sizeof(fint));
+    if (!r->rtol || !r->atol || !r->yp || !r->dfdyp || !r->rwork || !r->iwork) return false;
+    for (size_t i = 0; i < n; i++) r->rtol[i] = k->rtol;
+    memcpy(r->atol, k->atol, n * sizeof(double));
+    memcpy(r->yp, k->model->yp0, n * sizeof(double));
+    return true;
+}
+
+static void destroy(daspk_run *r)
+{
+    free(r->rtol);
+    free(r->atol);
+    free(r->yp);
+    free(r->dfdyp);
+    free(r->rwork);
+    free(r->iwork);
+}
+
+/* TOUT for the next call. DASPK gives up when the error test asks for a step below 4 ulp of TOUT,
+ * which over a span like Robertson's 1e11 forbids the steps that the initial layer needs; there
+ * TOUT goes ahead by decades, which costs a dozen extra returns. */
+static double next_target(const model *m, double t)
+{
+    const double long_span = 1e6, first_part = 1e-12;
+    double span = m->tend - m->t0;
+    if (span <= long_span) return m->tend;
+    double done = fmax(t - m->t0, 0.1 * first_part * span);
+    return fmin(m->t0 + 10 * done, m->tend);
+}
+
+/* Step after step until tend is passed; y is then interpolated there. Returns IDID. */
+static fint integrate(daspk_run *r, const model *m, double *y)
+{
+    fint info[30] = {0}, idid = 0, ipar = 0;
+    info[INFO_VECTOR_TOLERANCES] = info[INFO_ONE_STEP] = info[INFO_JACOBIAN] = 1;
+    double t = m->t0, target = next_target(m, t);
+    for (long step = 0; step < MAX_STEPS; step++) {
+        ddaspk(residual, &r->n, &t, y, r->yp, &target, info, r->rtol, r->atol, &idid, r->rwork,
+               &r->lrw, r->iwork, &r->liw, (double *)(void *)r, &ipar, jacobian, nothing);
+        info[INFO_CONTINUE] = 1;
+        if (idid < 0 || (idid != IDID_STEPPED && t == m->tend)) break;
+        if (idid != IDID_STEPPED) target = next_target(m, t);
+    }
+    return idid;
+}
+
+static void read_counters(const fint *iwork, run *out)
+{
+    out->steps = iwork[IWORK_STEPS];
+    out->residuals = iwork[IWORK_RESIDUALS];
+    out->jacobians = iwork[IWORK_JACOBIANS];
+    out->factors = iwork[IWORK_JACOBIANS]; /* DASPK factors whenever it evaluates */
+    out->bad_error = iwork[IWORK_BAD_ERROR];
+    out->bad_newton = iwork[IWORK_BAD_NEWTON];
+}
+
+static void solve(const task *k, run *out)
+{
+    double start = bench_clock();
+    daspk_run r = {0};
+    fint idid = 0;
+    if (create(&r, k)) {
+        memcpy(out->y, k->model->y0, (size_t)r.n * sizeof(double));
+        idid = integrate(&r, k->model, out->y);
+        read_counters(r.iwork, out);
+    }
+    destroy(&r);
+    out->seconds = bench_clock() - start;
+    out->ok = idid > IDID_STEPPED;
+    if (!out->ok) snprintf(out->note, sizeof out->note, "IDID = %d", (int)idid);
+}
+
+static const char *missing(void)
+{
+    void *octave = dlopen(BENCH_LIBOCTAVE, RTLD_NOW | RTLD_LOCAL);
+    if (!octave) return "liboctave not found";
+    *(void **)&ddaspk = dlsym(octave, "ddaspk_");
+    if (!ddaspk) return "liboctave has no ddaspk_";
+    xsetf_fn *xsetf;
+    *(void **)&xsetf = dlsym(octave, "xsetf_");
+    if (xsetf) xsetf(&(fint){0}); /* SLATEC error handler: no messages, no stop */
+    return NULL;
+}
+
+static const char *version(void)
+{
+    return "DASPK from " BENCH_LIBOCTAVE ", dense, one step a call (INFO(3) = 1)";
+}
+
+static bool suits(const model *m)
+{
+    return m->form.jacobian != NULL && !model_is_sparse(m);
+}
+
+const peer peer_daspk = {"DASPK", missing, version, suits, solve};

@@ -1,0 +1,38 @@
+/* Problems and codes of the comparison of radau with other codes. */
+#ifndef BENCH_RADAU_H
+#define BENCH_RADAU_H
+
+#include "half_explicit.h"
+#include "peer.h"
+
+typedef struct entry entry;
+
+/* A problem: F(t,y,y') = 0 with its Jacobian. Mechanisms are y = (q, v, lambda), their constraints
+ * on positions (index 3), velocities (2) or accelerations (1); digits are those of q then. */
+struct entry {
+    char name[32];
+    model *model;           /* owned */
+    mechanism *mechanism;   /* owned; NULL: M y' = f(t,y) with constant M, f = -F(t,y,0) */
+    int index, compared;    /* of a mechanism; variables that digits are counted of */
+    const char *file, *set; /* the model text under BENCH_ROOT, or NULL; an assignment, or NULL */
+};
+
+entry *entry_new(const char *name, int size); /* NULL: unknown; exits without memory */
+void entry_free(entry *e);                    /* NULL is fine */
+
+typedef struct code {
+    const char *name;
+    bool ours;
+    const char *method;
+    bool (*suits)(const entry *e);
+    void (*solve)(const struct code *c, const entry *e, const task *k, run *out);
+} code;
+
+extern const code radau_codes[];
+extern const int radau_code_count;
+const char *radau_open(void); /* loads what is opened at run time; what is missing, or NULL */
+
+/* peer_dassl.c: DASPK with its direct solver */
+extern const peer peer_daspk;
+
+#endif
