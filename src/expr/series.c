@@ -305,7 +305,32 @@ static void add_node(compiler *c, uint32_t i)
     mark_active(c, i, active);
 }
 
-/* The expression of each RESULT: plans do not keep it, outputs of loops are found by walking. */
+/* From numbers of series to their places. */
+static void place_series(series_program *p)
+{
+    uint32_t size = 2 * (uint32_t)p->length;
+    for (size_t k = 0; k < p->count; k++) {
+        series_instruction *s = &p->instruction[k];
+        bool leaf = s->op == SERIES_LEAF || s->op == SERIES_WHOLE; /* b and c are indices */
+        s->dr = s->r;
+        s->dw = s->w;
+        s->r *= size;
+        s->a *= size;
+        s->b *= leaf ? 1 : size;
+        s->c *= leaf ? 1 : size;
+        s->w *= size;
+        s->v *= size;
+    }
+    for (size_t k = 0; k < p->fixed_count; k++) {
+        series_fixed *f = &p->fixed[k];
+        f->r *= size;
+        f->a *= size;
+        f->b *= size;
+        f->c *= size;
+    }
+    for (size_t k = 0; k < p->outputs; k++) p->output[k] *= size;
+}
+
 static bool compile(compiler *c, const int *lag)
 {
     const plan *p = &c->plan;
@@ -323,7 +348,8 @@ static bool compile(compiler *c, const int *lag)
         c->program->output[k] = c->series[p->output[k]];
         c->program->lag[k] = lag[k];
     }
-    return !c->failed;
+    /* places must fit into 32 bits */
+    return !c->failed && c->program->series < UINT32_MAX / 2 / (uint32_t)c->program->length;
 }
 
 static bool allocate(compiler *c)
@@ -363,6 +389,7 @@ series_program *series_program_new(const graph *g, const expr *e, const int *lag
         c.program->series = 1;
         c.program->length = largest(top, variables) + last + 1;
         ok = allocate(&c) && compile(&c, lag);
+        if (ok) place_series(c.program);
     }
     plan_free(&c.plan);
     dae_free(c.ahead);

@@ -36,7 +36,7 @@ size_t series_program_products(const series_program *p);
 #define SERIES_RUN(T, SUFFIX)                                                                      \
     typedef struct series_run##SUFFIX {                                                            \
         const series_program *program;                                                             \
-        T time, unit;                                                                              \
+        T time, unit, inverse; /* inverse: of the unit, set by a sweep */                          \
         const T *parameters, *memory;                                                              \
         T *work, *delta, *whole; /* series, changes of one coefficient, work of loops; owned */    \
         const T **rows;          /* owned, entries borrowed */                                     \

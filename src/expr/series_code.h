@@ -39,13 +39,14 @@ typedef enum series_op {
     SERIES_STEP /* piecewise constant; `step` is the expr_op */
 } series_op;
 
-/* Numbers of series: r result, a, b, c operands, w, v of its own. Changes of the operands are in
- * da, db, dc; number 0 stands for none. */
+/* Where series begin: r result, a, b, c operands, w, v of its own; all else are numbers of series.
+ * Changes of the operands are in da, db, dc, number 0 for none; those of r and w go to dr and dw.
+ */
 typedef struct series_instruction {
     uint8_t op, step;
     int16_t ahead; /* at stage s it makes coefficient ahead + s */
     uint32_t r, a, b, c, w, v;
-    uint32_t da, db, dc;
+    uint32_t da, db, dc, dr, dw;
 } series_instruction;
 
 /* What is computed once, as numbers: a leaf (op), or step(a, b, c). */
@@ -61,11 +62,11 @@ struct series_program {
     series_instruction *instruction; /* in order of computation */
     uint32_t *active;                /* those that the coefficients top_j + s reach at stage s */
     size_t fixed_count, count, active_count, products;
-    uint32_t *output; /* series of e_i */
+    uint32_t *output; /* where the series of e_i begins */
     int *lag;
     size_t outputs;
     uint32_t series;       /* their number; number 0 is not used */
-    int variables, length; /* coefficients kept per series */
+    int variables, length; /* coefficients kept per series, twice: the other way round behind */
     tape **whole;          /* expressions with loops */
     size_t wholes, whole_work;
 };

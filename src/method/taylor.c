@@ -100,11 +100,13 @@ static double size_of_values(const method_context *ctx, const double *y)
 static double step_error(const taylor_cache *c, double unit, double h, double *estimate)
 {
     const error_norm *norm = c->context->norm;
-    double part = fabs(h) / unit;
+    double part = fabs(h) / unit, *power = c->power;
+    power[0] = 1.0;
+    for (int k = 1; k <= SERIES_LAST + c->top; k++) power[k] = power[k - 1] * part;
     for (int i = 0; i < c->form->unknowns; i++)
-        estimate[i] = c->before[i] * pow(part, c->degree[i] - 1);
+        estimate[i] = c->degree[i] > 0 ? c->before[i] * power[c->degree[i] - 1] : 0.0;
     double before = norm_of(norm, estimate, norm->tested);
-    for (int i = 0; i < c->form->unknowns; i++) estimate[i] = c->last[i] * pow(part, c->degree[i]);
+    for (int i = 0; i < c->form->unknowns; i++) estimate[i] = c->last[i] * power[c->degree[i]];
     return fmax(before, norm_of(norm, estimate, norm->tested));
 }
 
@@ -274,6 +276,7 @@ static void taylor_cache_free(void *cache)
     dae_free(c->last);
     dae_free(c->before);
     dae_free(c->moved);
+    dae_free(c->power);
     dae_free(c->degree);
     dae_free(c);
 }
@@ -294,7 +297,8 @@ static bool number_rows(taylor_cache *c)
     for (int k = 0; c->at && k < c->place[f->n]; k++) c->at[k] = -1;
     for (int i = 0; c->at && i < f->unknowns; i++)
         c->at[c->place[f->variable[i]] + f->order[i]] = i;
-    return c->at;
+    c->power = DAE_ARRAY(double, SERIES_LAST + c->top + 1);
+    return c->at && c->power;
 }
 
 /* Dense where that is faster: small systems, and full ones. */

@@ -31,6 +31,7 @@ typedef struct taylor_cache {
     linear_solver *solver;
     double *last, *before; /* per unknown: size of the last two terms of its series, and */
     int *degree;           /* the power of h that goes with `last` */
+    double *power;         /* of h / unit */
     double *moved;         /* per unknown: change by the constraints */
     double h;              /* step or guess of it: weighs derivatives that are no unknowns */
     void *run;
