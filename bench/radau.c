@@ -62,7 +62,7 @@ static void measure(const entry *e, double rtol, record *records)
     const int rounds = model_is_sparse(e->model) ? SPARSE_RUNS : RUNS;
     for (int round = 0; round < rounds; round++)
         for (int c = 0; c < radau_code_count; c++) {
-            if (records[c].given_up || (round && (!best[c].ok || spent[c] > 0.2))) continue;
+            if (records[c].given_up || (round && (!best[c].ok || spent[c] > 0.05))) continue;
             run now = {.y = y};
             radau_codes[c].solve(&radau_codes[c], e, &k, &now);
             spent[c] += now.seconds;
@@ -75,7 +75,7 @@ static void measure(const entry *e, double rtol, record *records)
         if (best[c].ok && good[c] > 1.0 && good[c] < 15.0)
             curve_add(&r->c, pow(10.0, -good[c]), best[c].seconds);
         r->failures += !best[c].ok;
-        r->given_up = r->failures > 3 || best[c].seconds > (model_is_sparse(e->model) ? 20.0 : 1.5);
+        r->given_up = r->failures > 3 || best[c].seconds > (model_is_sparse(e->model) ? 5.0 : 0.3);
     }
     free(atol), free(y);
 }
@@ -180,7 +180,7 @@ static void compare(const char *argument)
     const bool sparse = model_is_sparse(e->model);
     if (!e->model->reference) find_reference(e);
     for (int k = 0; k < radau_code_count; k++) records[k].given_up = !radau_codes[k].suits(e);
-    for (int k = sparse ? 6 : 4; k <= (sparse ? 18 : 25); k += sparse ? 2 : 1)
+    for (int k = sparse ? 6 : 4; k <= (sparse ? 16 : 25); k += sparse ? 2 : 1)
         measure(e, pow(10.0, -0.5 * k), records);
     print_table(e, records);
     if (sparse) print_growth(e, records);

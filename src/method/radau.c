@@ -137,6 +137,7 @@ static bool defect_of(const radau_state *s, radau_scratch *w, const method_conte
     for (int j = 0; j < n; j++) w->point[j] = s->y[j] + (shift ? shift[j] : 0.0);
     eval_status status = evaluate_residual(ctx->eval, s->t, w->point, w->slope, w->defect,
                                            &ctx->eval->stats->residuals);
+    w->stop = w->stop || status == EVAL_STOP;
     if (status != EVAL_OK) return false;
     for (int j = 0; j < n; j++) w->defect[j] = -w->defect[j];
     return radau_filter(ctx, w->defect) == ITERATION_OK;
@@ -181,14 +182,16 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
 {
     double factor = w->error_factor;
     error_scale(w, ctx);
+    w->stop = false;
     if (!embedded_error(s, w, ctx)) {
-        result->status = ATTEMPT_EVALUATION;
+        result->status = w->stop ? ATTEMPT_STOP : ATTEMPT_EVALUATION;
         return;
     }
     double error = factor * norm_of(ctx->norm, w->error, w->scale);
     bool again = !s->m || w->tries > 1, higher = ctx->norm->newton != ctx->norm->scale;
     if (error >= 1.0 && again && higher && s->m) error = filtered(s, w, ctx, NULL, error);
     if (error >= 1.0 && again) error = filtered(s, w, ctx, w->error, error);
+    if (w->stop) result->status = ATTEMPT_STOP;
     result->estimate = w->error;
     result->error = error;
     result->error_constant = factor;

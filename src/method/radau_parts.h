@@ -49,6 +49,7 @@ typedef struct radau_scratch {
     int factor_stages;   /* and this many stages */
     double last_factor;  /* next_factor and error of this attempt */
     double last_error;
+    bool stop;                    /* a callback asked for it in the estimate */
     bool distrusted;              /* the prediction has proved no use */
     bool ahead;                   /* partial derivatives are those of a predicted point */
     bool fresh;                   /* and they were evaluated since the last accepted step */

@@ -1,0 +1,134 @@
+/* radau when things go wrong: a callback that fails at its k-th call, for every k; and when they do
+ * not: no allocation in the step loop, and the memory that docs/methods/radau.md states. */
+#include "fault_alloc.h"
+
+#include "models.h"
+#include "solve/solver.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *const methods[] = {"radau", "radau5", "radau9", "radau13"};
+enum { METHODS = 4 };
+
+/* ---- the k-th call fails ---- */
+
+typedef enum failure { RETRY, NOT_A_NUMBER, STOP } failure;
+
+typedef struct moody {
+    long calls, bad; /* the bad one, from 1 */
+    failure how;
+} moody;
+
+/* y' = -50 (y - cos t), 0 = z^3 - y - 2 */
+static int moody_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    moody *m = user;
+    f[0] = yp[0] + 50.0 * (y[0] - cos(t));
+    f[1] = y[1] * y[1] * y[1] - y[0] - 2.0;
+    if (++m->calls != m->bad) return 0;
+    if (m->how == NOT_A_NUMBER) f[1] = NAN;
+    return m->how == RETRY ? 1 : m->how == STOP ? -1 : 0;
+}
+
+static double solution(double t)
+{
+    return (2500.0 * cos(t) + 50.0 * sin(t)) / 2501.0;
+}
+
+/* One run to t = 1 whose bad call is the k-th; returns the calls that were made. */
+static long run_moody(const char *name, failure how, long k)
+{
+    moody m = {.bad = k, .how = how};
+    dae_problem *p;
+    dae_solver *s;
+    dae_options o = dae_options_default();
+    double y[2] = {solution(0.0), cbrt(solution(0.0) + 2.0)};
+    o.method = name;
+    o.stop_time = 1.0;
+    dae_residual form = {.n = 2, .f = moody_f, .user = &m};
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    dae_status status = dae_solver_start(s, 0.0, y, NULL);
+    const bool began = status == DAE_OK;
+    if (began) status = dae_solver_run(s, 1.0, y, NULL);
+    const bool met = m.calls >= k;
+    if (how == STOP && met) {
+        if (status != DAE_ERR_CALLBACK) fail_msg("%s, call %ld: status %d", name, k, (int)status);
+        assert_non_null(strstr(dae_solver_diag(s)->text, "residual"));
+    } else if (began) {
+        if (status != DAE_OK) fail_msg("%s, call %ld: %s", name, k, dae_solver_diag(s)->text);
+        assert_true(fabs(y[0] - solution(1.0)) < 1e-4);
+        assert_true(fabs(y[1] - cbrt(solution(1.0) + 2.0)) < 1e-4);
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return m.calls;
+}
+
+static void callback_fails_at_every_call(void **state)
+{
+    (void)state;
+    for (int j = 0; j < METHODS; j++)
+        for (failure how = RETRY; how <= STOP; how++)
+            for (long k = 1; k < 400; k++)
+                if (run_moody(methods[j], how, k) < k) break;
+}
+
+/* ---- memory ---- */
+
+/* After the first steps nothing is allocated, whatever the structure. */
+static void no_allocation_in_the_step_loop(void **state)
+{
+    (void)state;
+    static const dae_linear_solver solvers[] = {DAE_LINEAR_DENSE, DAE_LINEAR_BANDED,
+                                                DAE_LINEAR_SPARSE};
+    for (int c = 0; c < 3 * METHODS; c++) {
+        model *m = model_new("brusselator", 30);
+        dae_problem *p;
+        dae_solver *s;
+        dae_options o = dae_options_default();
+        o.method = methods[c / 3];
+        o.linear_solver = solvers[c % 3];
+        assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, m->t0, m->y0, m->yp0), DAE_OK);
+        while (dae_solver_time(s) < 0.5 * m->tend)
+            if (dae_solver_step(s, m->tend) < 0) fail_msg("%s", dae_solver_diag(s)->text);
+        heap.requests = 0;
+        heap.watching = true;
+        dae_status status;
+        while ((status = dae_solver_step(s, m->tend)) > 0) continue;
+        heap.watching = false;
+        assert_int_equal(status, DAE_OK);
+        if (heap.requests != dae_solver_stats(s)->repivots && heap.requests > 0)
+            fail_msg("%s, structure %d: %ld requests", o.method, c % 3, heap.requests);
+        dae_solver_free(s);
+        dae_problem_free(p);
+        model_free(m);
+    }
+}
+
+/* 11 vectors of state and 56 of scratch */
+static void vectors(void **state)
+{
+    (void)state;
+    for (int j = 0; j < METHODS; j++) {
+        size_t small[2], large[2];
+        const method *m = method_find(methods[j]);
+        m->size(1000, &small[0], &small[1]);
+        m->size(2000, &large[0], &large[1]);
+        assert_int_equal(large[0] - small[0], 11 * 1000 * sizeof(double));
+        assert_int_equal(large[1] - small[1], 56 * 1000 * sizeof(double));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(callback_fails_at_every_call),
+        cmocka_unit_test(no_allocation_in_the_step_loop),
+        cmocka_unit_test(vectors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
