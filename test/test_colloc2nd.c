@@ -344,7 +344,7 @@ static void rejections_change_nothing(void **state)
 {
     (void)state;
     const char *const methods[] = {"colloc2nd", "colloc2nd_radau2", "colloc2nd_gauss3",
-                                   "colloc2nd_faithful"};
+                                   "colloc2nd_faithful", "glm3"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         dae_options options = dae_options_default();
         dae_problem *problem;

@@ -1,5 +1,5 @@
-/* Every allocation of colloc2nd fails once: its matrices, those of the projection, of callbacks and
- * of a model, dense and sparse. Nothing leaks. */
+/* Every allocation of colloc2nd and glm3 fails once: its matrices, those of the projection, of
+ * callbacks and of a model, dense and sparse. Nothing leaks. */
 #include "fault_alloc.h"
 
 #include "colloc2nd_problems.h"
@@ -32,7 +32,8 @@ static dae_status some_steps(void *context)
 
 static void fail_runs(run *r)
 {
-    static const char *const methods[] = {"colloc2nd", "colloc2nd_radau2", "colloc2nd_gauss3"};
+    static const char *const methods[] = {"colloc2nd", "colloc2nd_radau2", "colloc2nd_gauss3",
+                                          "glm3"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
         for (int sparse = 0; sparse < 2; sparse++) {
             r->options.method = methods[m];

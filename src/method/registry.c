@@ -1,6 +1,7 @@
 /* Every method, one line each. */
 #include "method/bdf2nd.h"
 #include "method/colloc2nd.h"
+#include "method/glm.h"
 #include "method/hem.h"
 #include "method/herk.h"
 #include "method/irk.h"
@@ -78,6 +79,7 @@ static const method *const methods[] = {
     &method_rattle8,
     &method_lobatto4,
     &method_lobatto6,
+    &method_glm3,
 };
 
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };

@@ -1,0 +1,208 @@
+/* glm3: conditions of order, stability, and observed orders on problems of index 1 and 2. */
+#include "method/glm.h"
+
+#include <complex.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daedal.h"
+
+enum { S = GLM_STAGES };
+
+/* Stages meet polynomials of degree 3, for x and, through the frame, for x with x' and x'' given:
+ * Y = A~ y + h B~ y' + h^2 D~ Y'', Y' = E~ y' + h F~ Y'' [Wun05 (A.17)] */
+static void order_conditions(void **state)
+{
+    (void)state;
+    const glm_table *m = &glm_peer4;
+    for (double r = 0.5; r < 1.6; r += 0.25) {
+        double B[S][S];
+        glm_frame f;
+        glm_weights(m, r, B);
+        glm_frame_of(m, r, &f);
+        for (int k = 0; k < 5; k++)
+            for (int i = 0; i < S; i++) {
+                double first = -pow(m->c[i], k), second = first, slope = -k * pow(m->c[i], k - 1);
+                if (k == 0) slope = 0.0;
+                for (int j = 0; j < S; j++) {
+                    double old = (m->c[j] - 1.0) / r;
+                    double d1 = k > 0 ? k * pow(m->c[j], k - 1) : 0.0;
+                    double d2 = k > 1 ? k * (k - 1) * pow(m->c[j], k - 2) : 0.0;
+                    double old1 = k > 0 ? k * pow(old, k - 1) : 0.0;
+                    first += B[i][j] * pow(old, k) + m->G[i][j] * d1;
+                    second += f.A[i][j] * pow(old, k) + f.B[i][j] * old1 + f.D[i][j] * d2;
+                    slope += f.E[i][j] * old1 + f.F[i][j] * d2;
+                }
+                if (k < 4) {
+                    assert_true(fabs(first) < 1e-13 && fabs(second) < 1e-12);
+                    assert_true(fabs(slope) < 1e-12);
+                } else if (i == S - 1) {
+                    assert_true(fabs(first) > 1e-3); /* and no more */
+                }
+            }
+    }
+}
+
+/* [Wun05 A.0.7]: every row of external stages is one of internal stages, since both are the same;
+ * the last stage ends the step, and G is lower triangular with one diagonal element. */
+static void stiffly_accurate(void **state)
+{
+    (void)state;
+    const glm_table *m = &glm_peer4;
+    assert_true(m->c[S - 1] == 1.0);
+    for (int i = 0; i < S; i++) {
+        assert_true(m->G[i][i] == m->G[0][0] && m->G[i][i] > 0.0);
+        for (int j = i + 1; j < S; j++) assert_true(m->G[i][j] == 0.0);
+    }
+}
+
+/* The largest entry of M(z)^256, M(z) = (I - z G)^-1 B for equal steps or at a ratio r */
+static double power(double complex z, double r)
+{
+    const glm_table *m = &glm_peer4;
+    double B[S][S];
+    double complex M[S][S], P[S][S];
+    glm_weights(m, r, B);
+    for (int j = 0; j < S; j++)
+        for (int i = 0; i < S; i++) {
+            M[i][j] = B[i][j];
+            for (int k = 0; k < i; k++) M[i][j] += z * m->G[i][k] * M[k][j];
+            M[i][j] /= 1.0 - z * m->G[i][i];
+        }
+    for (int n = 0; n < 8; n++) {
+        for (int i = 0; i < S; i++)
+            for (int j = 0; j < S; j++) {
+                P[i][j] = 0.0;
+                for (int k = 0; k < S; k++) P[i][j] += M[i][k] * M[k][j];
+            }
+        memcpy(M, P, sizeof M);
+    }
+    double most = 0.0;
+    for (int i = 0; i < S; i++)
+        for (int j = 0; j < S; j++) most = fmax(most, cabs(M[i][j]));
+    return most;
+}
+
+/* Zero-stable, A-stable as far as the imaginary axis tells, 0 at infinity; and zero-stable while
+ * steps grow by 1.2 each */
+static void stability(void **state)
+{
+    (void)state;
+    assert_true(power(0.0, 1.0) < 20.0);
+    assert_true(power(0.0, 1.2) < 50.0);
+    for (double y = 1e-3; y < 1e4; y *= 1.05) assert_true(power(I * y, 1.0) < 20.0);
+    assert_true(power(-1e9, 1.0) < 1e-9);
+}
+
+/* ---- observed orders: (e^-t, 1 + sin(t)/2, cos t) solves both ---- */
+
+static void exact_values(double t, double *y, double *yp)
+{
+    y[0] = exp(-t), y[1] = 1.0 + 0.5 * sin(t), y[2] = cos(t);
+    yp[0] = -y[0], yp[1] = 0.5 * cos(t), yp[2] = -sin(t);
+}
+
+static int index1(double t, const double *y, const double *yp, double *f, void *user)
+{
+    double x[3], xp[3];
+    (void)user;
+    exact_values(t, x, xp);
+    f[0] = yp[0] + y[0] - y[1] * (y[2] - x[2]);
+    f[1] = yp[1] - 0.5 * y[2] - (y[0] - x[0]);
+    f[2] = y[2] * y[2] * y[2] + y[2] + y[0] * y[1] - (x[2] * x[2] * x[2] + x[2] + x[0] * x[1]);
+    return 0;
+}
+
+static int index2(double t, const double *y, const double *yp, double *f, void *user)
+{
+    double x[3], xp[3];
+    (void)user;
+    exact_values(t, x, xp);
+    f[0] = yp[0] + y[0] - y[0] * y[1] * (y[2] - x[2]);
+    f[1] = yp[1] - xp[1] - (y[2] * y[2] - x[2] * x[2]) - (y[0] - x[0]);
+    f[2] = y[0] + y[1] + y[0] * y[1] - (x[0] + x[1] + x[0] * x[1]);
+    return 0;
+}
+
+static void errors(dae_residual_fn f, dae_kind kind, double h, double tol, double error[2],
+                   long *steps)
+{
+    const dae_kind kinds[3] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL, kind};
+    dae_residual form = {.n = 3, .f = f, .kinds = kinds};
+    dae_options options = dae_options_default();
+    dae_problem *problem;
+    dae_solver *s;
+    double y[3], yp[3], x[3], xp[3];
+    options.method = "glm3";
+    options.rtol = options.atol = tol;
+    options.fixed_step = h;
+    options.stop_time = 1.0;
+    options.init = DAE_INIT_NONE;
+    assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);
+    exact_values(0.0, y, yp);
+    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+    if (dae_solver_run(s, 1.0, y, NULL) != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    exact_values(1.0, x, xp);
+    error[0] = fmax(fabs(y[0] - x[0]), fabs(y[1] - x[1]));
+    error[1] = fabs(y[2] - x[2]);
+    if (steps) *steps = dae_solver_stats(s)->steps;
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
+/* [Wun05 Theorems A.0.8 and A.0.10]: order 3 in y and z, at index 1 and 2; at equal steps y gains
+ * one
+ */
+static void observed_orders(void **state)
+{
+    (void)state;
+    static const struct {
+        dae_residual_fn f;
+        dae_kind kind;
+    } problems[2] = {{index1, DAE_KIND_INDEX1}, {index2, DAE_KIND_INDEX2}};
+    for (int p = 0; p < 2; p++) {
+        double coarse[2], fine[2];
+        errors(problems[p].f, problems[p].kind, 1.0 / 10.0, 1e-11, coarse, NULL);
+        errors(problems[p].f, problems[p].kind, 1.0 / 20.0, 1e-11, fine, NULL);
+        for (int i = 0; i < 2; i++) {
+            double order = log2(coarse[i] / fine[i]);
+            if (!(order >= 2.7)) fail_msg("index %d, %s: %.3f", p + 1, i ? "z" : "y", order);
+        }
+    }
+}
+
+/* With control: errors follow the tolerance */
+static void errors_follow_the_tolerance(void **state)
+{
+    (void)state;
+    for (double tol = 1e-4; tol > 1e-8; tol /= 10.0) {
+        double error[2];
+        long steps;
+        errors(index1, DAE_KIND_INDEX1, 0.0, tol, error, &steps);
+        if (!(error[0] < 10.0 * tol && error[1] < 10.0 * tol))
+            fail_msg("index 1, %g: %g, %g in %ld steps", tol, error[0], error[1], steps);
+        errors(index2, DAE_KIND_INDEX2, 0.0, tol, error, &steps);
+        if (!(error[0] < 10.0 * tol))
+            fail_msg("index 2, %g: %g in %ld steps", tol, error[0], steps);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_conditions),
+        cmocka_unit_test(stiffly_accurate),
+        cmocka_unit_test(stability),
+        cmocka_unit_test(observed_orders),
+        cmocka_unit_test(errors_follow_the_tolerance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
