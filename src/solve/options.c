@@ -135,8 +135,9 @@ static dae_status check_rewriting(const char *name, const dae_options *o, const 
                         name, o->method, form_source_kind(p->forms));
     bool sound = strchr(name, ':') == NULL || formulation_find(name, NULL);
     if (sound && form_rewriting_find(p->forms, name, &how)) return DAE_OK;
-    static const char *const tried[] = {"residual", "index3",    "index2",
-                                        "index1",   "baumgarte", "ggl"};
+    static const char *const tried[] = {"residual",  "index3", "index2",  "index1",
+                                        "baumgarte", "ggl",    "gglm",    "ggl2",
+                                        "fuehrer",   "odassl", "minimal", "reduced"};
     diag_set(diag, DAE_ERR_UNSUPPORTED,
              "Formulation \"%s\" is not on offer for a problem in %s form; choices are auto", name,
              form_source_kind(p->forms));

@@ -45,6 +45,7 @@ struct dae_solver {
     form_instance *forms;     /* callbacks in another form than the residual one; NULL: none */
     dae_problem *rewritten;   /* residual problem made from them, with more unknowns behind those of
                                  base, and another pattern; owned, NULL: base serves */
+    long choices;             /* how often positions were chosen for it, see forms_choose */
     bool *multipliers;        /* its unknowns that base does not have; owned */
     const form_set *form_set; /* what the problem offers beside its residual form, or NULL */
     bool terminated;          /* by the model */
@@ -115,6 +116,9 @@ initializer *solver_viewer(dae_solver *s);
 
 /* solve/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);
+/* Callbacks in a formulation that chooses positions: at the start (`anew`), or after a step where
+ * the choice has become bad; then s->choices grows, and the method has to start at s->y, s->yp. */
+dae_status forms_choose(dae_solver *s, double t, bool anew);
 /* First step size towards tend, signed. */
 double solver_first_step(const dae_solver *s, double tend);
 /* Error weights at y, with the checks that belong to them. */

@@ -1,6 +1,7 @@
 /* Starts and restarts: weights, kinds of variables, consistent values, first step size. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -152,6 +153,42 @@ static dae_status renew_cache(dae_solver *s)
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.", m->name);
 }
 
+static dae_status explain_choice(dae_solver *s, double t, form_choice chosen)
+{
+    if (chosen == CHOICE_EVALUATION) return explain_evaluation(s, EVAL_RETRY);
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_SINGULAR,
+                    "Formulation %s chooses positions that the constraints determine, but at t = "
+                    "%.9g the constraints depend on each other.",
+                    s->options.formulation, t);
+}
+
+dae_status forms_choose(dae_solver *s, double t, bool anew)
+{
+    if (!s->rewritten || !s->forms) return DAE_OK;
+    const double *y = anew ? s->y : s->last.y;
+    form_choice chosen = form_instance_choose(s->forms, t, y, anew);
+    if (chosen > CHOICE_CHANGED) return explain_choice(s, t, chosen);
+    if (chosen == CHOICE_CHANGED) {
+        dae_problem *problem;
+        dae_status status = form_residual_chosen(s->forms, s->base, &problem, &s->diag);
+        if (status != DAE_OK) return status;
+        status = solver_repattern(s, problem);
+        dae_problem_free(s->rewritten);
+        s->rewritten = problem;
+        s->choices++;
+        if (status != DAE_OK) return status;
+        memcpy(s->kinds, problem->form.kinds, (size_t)s->n * sizeof *s->kinds);
+        norm_classify(&s->norm, s->kinds, s->context.error_test);
+    }
+    if (!anew && chosen == CHOICE_CHANGED) {
+        vector_copy(s->n, s->last.y, s->y);
+        vector_copy(s->n, s->last.yp, s->yp);
+    }
+    if (anew || chosen == CHOICE_CHANGED) form_instance_complete(s->forms, s->y, s->yp);
+    return DAE_OK;
+}
+
 dae_status solver_begin(dae_solver *s, double t, dae_init mode)
 {
     s->phase = PHASE_NEW;
@@ -183,7 +220,8 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
         eval_status eval = event_finder_start(s->events, t, s->y, s->yp);
         if (eval != EVAL_OK) return explain_events(s, eval);
     }
-    status = second_find(s, t);
+    status = forms_choose(s, t, true);
+    if (status == DAE_OK) status = second_find(s, t);
     if (status == DAE_OK) status = renew_cache(s);
     if (status != DAE_OK) return status;
     s->watch_due = false;

@@ -270,23 +270,25 @@ static dae_status accept_step(dae_solver *s)
     s->stats.last_h = a->h;
     s->stats.order = s->control.order;
     s->stats.h = s->control.h;
-    s->watch_due = solver_second_order(s); /* other states are other velocities: not before the */
-    dae_status status = s->watch_due ? DAE_OK : reform_watch(s); /* step has been looked at */
+    s->watch_due = solver_second_order(s) || s->rewritten; /* not before the step is looked at */
+    dae_status status = s->watch_due ? DAE_OK : reform_watch(s);
     return status == DAE_OK ? solver_update_weights(s, s->t_new, a->y) : status;
 }
 
-/* Before a step of a method on the second order form: where states are chosen anew, it starts anew.
- */
+/* Before a step: where other states are chosen and what the method keeps is of no more use (it
+ * works on the second order form, or the unknowns have another meaning), it starts anew. */
 static dae_status watch_states(dae_solver *s, double tend)
 {
-    const second_order *before = s->context.second;
+    long before = s->choices + (s->reform ? s->reform->choices : 0);
     s->watch_due = false;
-    long choices = s->reform ? s->reform->choices : 0;
-    dae_status status = reform_watch(s);
-    if (status != DAE_OK || !before || !s->reform || s->reform->choices == choices) return status;
-    vector_copy(s->n, s->last.y, s->y);
-    vector_copy(s->n, s->last.yp, s->yp);
-    if (!s->context.second) return second_find(s, s->t); /* none is left: it says so */
+    dae_status status = s->rewritten ? forms_choose(s, s->t, false) : reform_watch(s);
+    long after = s->choices + (s->reform ? s->reform->choices : 0);
+    if (status != DAE_OK || after == before) return status;
+    if (!s->rewritten) {
+        vector_copy(s->n, s->last.y, s->y);
+        vector_copy(s->n, s->last.yp, s->yp);
+    }
+    if (solver_second_order(s) && !s->context.second) return second_find(s, s->t); /* it says so */
     start_method(s, tend);
     return DAE_OK;
 }

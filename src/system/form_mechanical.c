@@ -322,7 +322,7 @@ bool mechanical_build(form_instance *x)
     x->set.mechanical = x->source->full ? NULL : mechanical;
     x->set.mechanical_places =
         (form_places){x->places, x->places + form->nq, x->places + 2 * form->nq};
-    return allocate(x) && (!x->source->full || multibody_build(x));
+    return allocate(x) && stabilised_build(x) && (!x->source->full || multibody_build(x));
 }
 
 void mechanical_release(form_instance *x)
@@ -331,6 +331,7 @@ void mechanical_release(form_instance *x)
     differencer_free(&x->mw.levels);
     form_solver_free(&x->mw.mass);
     dae_free(x->mw.M);
+    stabilised_release(x);
     multibody_release(x);
 }
 

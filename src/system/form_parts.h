@@ -122,6 +122,11 @@ typedef struct mechanical_work {
     double *M, *G, *f, *v, *a, *rate, *curvature, *level; /* owned: one block, at M */
     double *G_moved;                                      /* G at other points; in it, too */
     const double *v_fixed;                                /* while G v + g_t is differenced */
+    /* For form_stabilised.c. */
+    differencer along;        /* of G' eta */
+    const double *eta;        /* while it is */
+    double *K, *dense;        /* d(G v + g_t)/dq, and G by rows; owned: one block, at K */
+    bool *dependent, *before; /* n: the positions p2, and what they were; owned, with work */
     form_solver mass;
 } mechanical_work;
 
@@ -185,6 +190,13 @@ bool quasilinear_build(form_instance *x);
 void mechanical_release(form_instance *x);
 void hessenberg_release(form_instance *x);
 void quasilinear_release(form_instance *x);
+
+/* Unknowns behind those of the form; rows that keep more than one level (form_stabilised.c). */
+int form_extra_unknowns(const form_source *s, form_rewriting how);
+bool stabilised_build(form_instance *x);
+void stabilised_release(form_instance *x);
+eval_status stabilised_rows(form_instance *x, double t, const double *y, const double *yp,
+                            double *F);
 
 /* The full form (form_multibody.c); false: memory. */
 bool multibody_build(form_instance *x);

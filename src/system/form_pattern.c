@@ -189,7 +189,7 @@ bool form_residual_pattern(const form_source *s, form_rewriting how, int n, form
 {
     *pattern = (form_pattern){0};
     if (s->kind == KIND_SECOND_ORDER) return second_pattern(&s->as.s, pattern);
-    if (!known(s, how)) return true;
+    if (how > FORM_GGL || !known(s, how)) return true;
     builder b = {.n = n, .mark = DAE_ARRAY(int, n), .colptr = DAE_ARRAY(int, n + 1)};
     form_pattern by_rows = {0};
     b.failed = !b.mark || !b.colptr;

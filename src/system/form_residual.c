@@ -31,8 +31,9 @@ static void constraint_rows(form_instance *x, const double *a, double *c)
         vector_axpy(k, x->alpha * x->alpha, w->level, c);
     }
     if (how == FORM_INDEX2) vector_copy(m, w->rate, c);
-    if (how == FORM_GGL) vector_copy(k, w->rate, c + m);
-    if (how != FORM_AS_GIVEN && how != FORM_GGL) return;
+    bool two = how == FORM_GGL || how == FORM_GGLM;
+    if (two) vector_copy(k, w->rate, c + m);
+    if (how != FORM_AS_GIVEN && !two) return;
     vector_copy(k, w->level, c);
     vector_copy(m - k, w->rate + k, c + k);
 }
@@ -77,9 +78,14 @@ static eval_status mechanical_rows(form_instance *x, double t, const double *y, 
     bool rate = (how != FORM_AS_GIVEN || m > k) && how != FORM_INDEX1;
     bool curved = how == FORM_INDEX1 || how == FORM_BAUMGARTE;
     if (x->source->full) multibody_at(x, y);
+    if (how > FORM_GGLM) {
+        eval_status status = stabilised_rows(x, t, y, yp, F);
+        return status == EVAL_OK ? full_rows(x, t, y, yp, true, F) : status;
+    }
     eval_status status = form->evaluate(x, t, y, v, w->M, w->f, m > 0 ? w->G : NULL,
                                         rate ? w->rate : NULL, curved ? w->curvature : NULL);
-    bool position = how == FORM_AS_GIVEN || how == FORM_GGL || how == FORM_BAUMGARTE;
+    bool ggl = how == FORM_GGL || how == FORM_GGLM;
+    bool position = how == FORM_AS_GIVEN || ggl || how == FORM_BAUMGARTE;
     if (!status && position) status = form->g(x, t, y, w->level);
     if (!status) status = full_rows(x, t, y, yp, position, F);
     if (status != EVAL_OK) return status;
@@ -87,7 +93,12 @@ static eval_status mechanical_rows(form_instance *x, double t, const double *y, 
         F[i] = yp[i] - v[i];
         F[n + i] = -w->f[i];
     }
-    if (how == FORM_GGL) add_mu(x, mu, F);
+    if (how == FORM_GGLM) {
+        vector_copy(n, F, w->a);
+        vector_zero(n, F);
+        form_matrix_multiply(&form->M_matrix, w->M, 1.0, w->a, F);
+    }
+    if (ggl) add_mu(x, mu, F);
     form_matrix_multiply(&form->M_matrix, w->M, 1.0, a, F + n);
     form_matrix_transposed(&form->G_matrix, w->G, 1.0, lambda, F + n);
     if (m == 0) return EVAL_OK;
@@ -220,6 +231,12 @@ bool form_rewriting_find(const form_source *s, const char *name, form_rewriting 
         {"index1", {FORM_INDEX1, FORM_INDEX1}, {true, true, false}}, /* x' alone drifts too fast */
         {"baumgarte", {FORM_BAUMGARTE}, {true, false, false}},
         {"ggl", {FORM_GGL, FORM_AS_GIVEN, FORM_GGL}, {true, false, true}},
+        {"gglm", {FORM_GGLM}, {true}},
+        {"ggl2", {FORM_GGL2}, {true}},
+        {"fuehrer", {FORM_FUEHRER}, {true}},
+        {"odassl", {FORM_ODASSL}, {true}},
+        {"minimal", {FORM_MINIMAL}, {true}},
+        {"reduced", {FORM_REDUCED}, {true}},
     };
     size_t length = strcspn(name, ":");
     *rewriting = default_rewriting(s);
@@ -229,6 +246,8 @@ bool form_rewriting_find(const form_source *s, const char *name, form_rewriting 
         *rewriting = names[k].as[s->kind];
         bool exists =
             s->kind != KIND_QUASILINEAR || *rewriting != FORM_AS_GIVEN || square(&s->as.x);
+        bool levels = s->positions > 0 && (*rewriting == FORM_GGLM || !s->as.m.nvelocity);
+        if (*rewriting > FORM_GGL && !levels) return false;
         return names[k].offered[s->kind] && exists;
     }
     return false;
@@ -238,8 +257,7 @@ bool form_rewriting_find(const form_source *s, const char *name, form_rewriting 
 
 static int unknowns(const form_source *s, form_rewriting how)
 {
-    int mu = s->kind == KIND_MECHANICAL ? s->positions : s->constraints;
-    return s->n + (how == FORM_GGL ? mu : 0);
+    return s->n + form_extra_unknowns(s, how);
 }
 
 static void set_second_kinds(const dae_second_order *f, dae_kind *kinds)
@@ -260,14 +278,25 @@ static dae_kind mechanical_kind(const form_source *s, form_rewriting how, dae_ki
 {
     const mechanical_places p = mechanical_parts(&s->as.m);
     bool given = how == FORM_AS_GIVEN && s->positions > 0, coupled = s->as.m.friction;
-    dae_kind velocity = given ? DAE_KIND_INDEX2 : DAE_KIND_DIFFERENTIAL;
+    bool second = given || how == FORM_GGL2; /* where q' is an unknown beside v */
+    dae_kind velocity = second ? DAE_KIND_INDEX2 : DAE_KIND_DIFFERENTIAL;
     if (i < p.v) return DAE_KIND_DIFFERENTIAL;
     if (i < p.r) return velocity;
     if (i < p.w) return coupled ? velocity : DAE_KIND_DIFFERENTIAL;
     if ((i >= p.s && i < p.lambda) || (i < p.s && !coupled))
         return given ? DAE_KIND_INDEX2 : DAE_KIND_INDEX1;
     bool index2 = how == FORM_AS_GIVEN && s->positions == 0; /* else all lambda hang together */
+    if ((how == FORM_FUEHRER || how == FORM_ODASSL) && i < s->n) return DAE_KIND_INDEX1;
     return index2 ? DAE_KIND_INDEX2 : multiplier;
+}
+
+/* dependent: the positions p2, which are algebraic, and so are their velocities; NULL: the first.
+ */
+static void set_chosen_kinds(const form_source *s, const bool *dependent, dae_kind *kinds)
+{
+    for (int i = 0; i < s->as.m.nq; i++)
+        if (dependent ? dependent[i] : i < s->constraints)
+            kinds[i] = kinds[s->as.m.nq + i] = DAE_KIND_INDEX1;
 }
 
 static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
@@ -278,7 +307,8 @@ static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
         return;
     }
     dae_kind multiplier = how == FORM_AS_GIVEN ? DAE_KIND_INDEX3 : DAE_KIND_INDEX2;
-    if (how == FORM_INDEX1 || how == FORM_BAUMGARTE) multiplier = DAE_KIND_INDEX1;
+    if (how == FORM_INDEX1 || how == FORM_BAUMGARTE || form_chooses(how))
+        multiplier = DAE_KIND_INDEX1;
     for (int i = 0; i < n; i++) {
         switch (s->kind) {
         case KIND_MECHANICAL: kinds[i] = mechanical_kind(s, how, multiplier, i); break;
@@ -318,10 +348,13 @@ static void set_names(const form_source *s, form_rewriting how, const char **var
         rows[i] = derived ? s->variable_names[i] : s->equation_names[i];
     }
     for (int i = 0; i < extra; i++) {
-        const char *constraint = s->constraint_names[i];
-        snprintf(texts[2 * i], sizeof texts[0], "mu of %.*s", DAE_NAME_SIZE, constraint);
-        snprintf(texts[2 * i + 1], sizeof texts[0], derived ? "%.*s" : "rate of %.*s",
-                 DAE_NAME_SIZE, constraint);
+        const char *constraint = s->constraint_names[i % s->constraints];
+        bool later = i >= s->positions || how == FORM_MINIMAL;
+        const char *row = derived ? "%.*s" : later ? "curvature of %.*s" : "rate of %.*s";
+        const char *name = how == FORM_MINIMAL ? "w of %.*s" : later ? "eta of %.*s" : "mu of %.*s";
+        snprintf(texts[2 * i], sizeof texts[0], derived ? "mu of %.*s" : name, DAE_NAME_SIZE,
+                 constraint);
+        snprintf(texts[2 * i + 1], sizeof texts[0], row, DAE_NAME_SIZE, constraint);
         variables[s->n + i] = texts[2 * i];
         rows[s->n + i] = texts[2 * i + 1];
     }
@@ -335,7 +368,8 @@ typedef struct description {
     form_pattern pattern;
 } description;
 
-static bool describe(description *d, const form_source *s, form_rewriting how)
+static bool describe(description *d, const form_source *s, form_rewriting how,
+                     const bool *dependent)
 {
     int n = unknowns(s, how);
     size_t extra = (size_t)(n - s->n);
@@ -343,6 +377,7 @@ static bool describe(description *d, const form_source *s, form_rewriting how)
     d->texts = dae_calloc(2 * extra, sizeof *d->texts);
     if (!d->kinds || !d->names || !d->texts) return false;
     set_kinds(s, how, d->kinds);
+    if (form_chooses(how)) set_chosen_kinds(s, dependent, d->kinds);
     set_names(s, how, d->names, d->names + n, d->texts);
     return form_residual_pattern(s, how, n, &d->pattern);
 }
@@ -356,16 +391,19 @@ static void free_description(description *d)
     dae_free(d->pattern.rowind);
 }
 
-/* q' = v, unless multipliers stand there, too. False: memory. */
-static bool tell_kinematics(dae_problem *p, const form_source *s, form_rewriting how)
+/* q' = v, unless multipliers or constraints stand there. False: memory. */
+static bool tell_kinematics(dae_problem *p, const form_source *s, form_rewriting how,
+                            const bool *dependent)
 {
-    bool second = s->kind == KIND_SECOND_ORDER;
-    if (!second && (s->kind != KIND_MECHANICAL || how == FORM_GGL)) return true;
+    bool second = s->kind == KIND_SECOND_ORDER, chooses = form_chooses(how);
+    bool none = how == FORM_GGL || how == FORM_GGLM || how == FORM_FUEHRER || how == FORM_ODASSL;
+    if (!second && (s->kind != KIND_MECHANICAL || none)) return true;
     int n = second ? s->as.s.n : s->as.m.nq, count = 0;
     kinematic_row *rows = DAE_ARRAY(kinematic_row, n);
     for (int i = 0; rows && i < n; i++) {
-        int velocity = n + count;
+        int velocity = second ? n + count : n + i;
         if (second && !has_second(&s->as.s, i)) continue;
+        if (chooses && (dependent ? dependent[i] : i < s->constraints)) continue;
         rows[count++] = (kinematic_row){second ? velocity : i, i, velocity};
     }
     bool ok = rows && kinematic_keep(p, count, rows);
@@ -379,12 +417,13 @@ static dae_jacobian_fn jacobian_of(const form_source *s)
 }
 
 /* Events of the source are not kept there: of the problem that has it. */
-dae_status form_residual_described(const form_source *s, form_rewriting how, int n_events,
-                                   const dae_event *events, dae_problem **problem, dae_diag *diag)
+dae_status form_residual_described(const form_source *s, form_rewriting how, const bool *dependent,
+                                   int n_events, const dae_event *events, dae_problem **problem,
+                                   dae_diag *diag)
 {
     description d;
     *problem = NULL;
-    if (!describe(&d, s, how)) {
+    if (!describe(&d, s, how, dependent)) {
         free_description(&d);
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d unknowns.", s->n);
     }
@@ -402,7 +441,7 @@ dae_status form_residual_described(const form_source *s, form_rewriting how, int
                                    .events = events};
     dae_status status = dae_problem_from_residual(&residual, problem, diag);
     free_description(&d);
-    if (status != DAE_OK || tell_kinematics(*problem, s, how)) return status;
+    if (status != DAE_OK || tell_kinematics(*problem, s, how, dependent)) return status;
     dae_problem_free(*problem);
     *problem = NULL;
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d unknowns.", s->n);
@@ -411,8 +450,15 @@ dae_status form_residual_described(const form_source *s, form_rewriting how, int
 dae_status form_residual_problem(const dae_problem *base, form_rewriting how, dae_problem **problem,
                                  dae_diag *diag)
 {
-    return form_residual_described(base->forms, how, base->form.n_events, base->form.events,
+    return form_residual_described(base->forms, how, NULL, base->form.n_events, base->form.events,
                                    problem, diag);
+}
+
+dae_status form_residual_chosen(const form_instance *x, const dae_problem *base,
+                                dae_problem **problem, dae_diag *diag)
+{
+    return form_residual_described(x->source, x->rewriting, x->mw.dependent, base->form.n_events,
+                                   base->form.events, problem, diag);
 }
 
 /* The rewriting behind a problem itself, whose unknowns are those of the form. */
@@ -425,7 +471,7 @@ dae_status form_problem_new(form_source *s, int n_events, const dae_event *event
                             dae_problem **problem, dae_diag *diag)
 {
     dae_status status =
-        form_residual_described(s, form_base_rewriting(s), n_events, events, problem, diag);
+        form_residual_described(s, form_base_rewriting(s), NULL, n_events, events, problem, diag);
     if (status == DAE_OK)
         (*problem)->forms = s;
     else

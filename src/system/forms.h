@@ -139,9 +139,17 @@ typedef enum form_rewriting {
     FORM_INDEX2,       /* mechanical: 0 = G v + g_t */
     FORM_INDEX1,       /* mechanical: 0 = G v' + ..; hessenberg: 0 = g_y f + g_t */
     FORM_BAUMGARTE,    /* mechanical: 0 = g'' + 2 alpha g' + alpha^2 g */
-    FORM_GGL           /* constraints of two levels, with multipliers mu behind the unknowns:
+    FORM_GGL,          /* constraints of two levels, with multipliers mu behind the unknowns:
                           q' = v - G' mu [GLG85]; quasilinear: A'(A x' - b) + g_x' mu = 0, where
                           A = [E; g_x], b = [f; -g_t]. FORM_INDEX1 is the same without g and mu */
+    /* Mechanical only (form_stabilised.c); all but the first need constraints with positions.
+     */
+    FORM_GGLM,    /* M q' = M v - G' mu [HW96 VII (1.48)] */
+    FORM_GGL2,    /* of second order [Wun05 (7.19)] */
+    FORM_FUEHRER, /* constraints of three levels, multipliers mu and eta [HW96 VII (2.27)] */
+    FORM_ODASSL,  /* the same, by the length of residuals */
+    FORM_MINIMAL, /* minimal extension; positions are chosen */
+    FORM_REDUCED  /* without its new unknowns */
 } form_rewriting;
 
 /* A formulation by name; "auto": the default. False: not on offer for this form. */
@@ -158,6 +166,21 @@ dae_status form_residual_problem(const dae_problem *base, form_rewriting rewriti
 form_rewriting form_base_rewriting(const form_source *source);
 /* Which rewriting the residual callbacks of an instance compute. */
 void form_instance_rewrite(form_instance *instance, form_rewriting rewriting, double alpha);
+
+/* Whether a rewriting depends on a choice of positions that is made at a point. */
+bool form_chooses(form_rewriting rewriting);
+typedef enum form_choice {
+    CHOICE_KEPT = 0,
+    CHOICE_CHANGED, /* describe the problem anew: form_residual_chosen */
+    CHOICE_SINGULAR,
+    CHOICE_EVALUATION /* G cannot be evaluated there, recorded */
+} form_choice;
+/* Choose at a point (`anew`), or see whether the choice is still good. */
+form_choice form_instance_choose(form_instance *instance, double t, const double *y, bool anew);
+dae_status form_residual_chosen(const form_instance *instance, const dae_problem *base,
+                                dae_problem **problem, dae_diag *diag);
+/* New unknowns that follow from the others and y'. */
+void form_instance_complete(const form_instance *instance, double *y, double *yp);
 
 /* Kinds of the unknowns for methods that work on the form itself: multipliers are of index 2. */
 void form_kinds(const form_instance *instance, dae_kind *kinds);
