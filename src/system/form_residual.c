@@ -287,6 +287,7 @@ static dae_kind mechanical_kind(const form_source *s, form_rewriting how, dae_ki
         return given ? DAE_KIND_INDEX2 : DAE_KIND_INDEX1;
     bool index2 = how == FORM_AS_GIVEN && s->positions == 0; /* else all lambda hang together */
     if ((how == FORM_FUEHRER || how == FORM_ODASSL) && i < s->n) return DAE_KIND_INDEX1;
+    if (how == FORM_GGL2 && i < s->n) return DAE_KIND_INDEX3; /* it has the errors of eta' */
     return index2 ? DAE_KIND_INDEX2 : multiplier;
 }
 

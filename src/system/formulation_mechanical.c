@@ -5,12 +5,11 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "expr/derive.h"
-#include "structure/mechanical.h"
-#include "system/formulation_parts.h"
+#include "system/formulation_mechanical.h"
 
 /* The mechanical form, or why the equations have none. */
-static dae_status find_form(const analysed *a, const formulation_setting *setting, const char *name,
-                            mechanical *m, dae_diag *diag)
+dae_status mechanical_find(const analysed *a, const formulation_setting *setting, const char *name,
+                           mechanical *m, dae_diag *diag)
 {
     char reason[400];
     mechanical_status status = MECHANICAL_NOT;
@@ -40,8 +39,8 @@ static bool rows_but_constraints(formulated *f, const analysed *a, const mechani
 
 /* ---- Gear, Gupta, Leimkuhler ---- */
 
-/* sum_l G_lj mu_l per position, over y; EXPR_NONE where there is nothing. */
-static bool corrections(const formulated *f, const mechanical *m, const first_order *l, expr *sum)
+bool mechanical_along(const formulated *f, const mechanical *m, const first_order *l, int first,
+                      expr *sum)
 {
     graph *g = f->set.graph;
     for (int j = 0; j < m->nq; j++) sum[j] = EXPR_NONE;
@@ -49,18 +48,21 @@ static bool corrections(const formulated *f, const mechanical *m, const first_or
         const mechanical_entry *q = &m->G.entry[e];
         expr along = formulated_expression(f, &l->index, q->value);
         if (along == EXPR_NONE) return false;
-        expr part = graph_binary(g, EXPR_MUL, along, graph_variable(g, l->unknowns + q->row, 0));
+        expr part = graph_binary(g, EXPR_MUL, along, graph_variable(g, first + q->row, 0));
         expr *to = &sum[q->column];
         *to = *to == EXPR_NONE ? part : graph_binary(g, EXPR_ADD, *to, part);
     }
     return !graph_failed(g);
 }
 
-static bool name_multipliers(formulated *f, const mechanical *m, int first)
+bool mechanical_name_multipliers(formulated *f, const mechanical *m, int first, const char *stem)
 {
-    char name[32];
+    char name[48];
     for (int l = 0; l < m->nlambda; l++) {
-        snprintf(name, sizeof name, m->nlambda == 1 ? "mu" : "mu[%d]", l + 1);
+        if (m->nlambda == 1)
+            snprintf(name, sizeof name, "%s", stem);
+        else
+            snprintf(name, sizeof name, "%s[%d]", stem, l + 1);
         if (!formulated_new_unknown(f, first + l, name)) return false;
         f->kinds[first + l] = DAE_KIND_INDEX2;
     }
@@ -73,7 +75,7 @@ static bool corrected_kinematics(formulated *f, const analysed *a, const mechani
 {
     expr *sum = DAE_ARRAY(expr, m->nq);
     int *position = DAE_ARRAY(int, a->set.n); /* 1 + number of the position; 0: it is none */
-    bool ok = sum && position && corrections(f, m, l, sum);
+    bool ok = sum && position && mechanical_along(f, m, l, l->unknowns, sum);
     for (int j = 0; ok && j < m->nq; j++) position[m->q[j]] = j + 1;
     for (int j = 0; ok && j < a->set.n; j++)
         for (int p = 0; ok && p < l->top[j]; p++) {
@@ -85,9 +87,8 @@ static bool corrected_kinematics(formulated *f, const analysed *a, const mechani
     return ok;
 }
 
-/* g_l^(k), from what g is over positions and time alone. */
-static bool constraint_row(formulated *f, const analysed *a, const mechanical *m,
-                           const unknown_index *index, int l, int k, int *r)
+bool mechanical_constraint_row(formulated *f, const analysed *a, const mechanical *m,
+                               const unknown_index *index, int l, int k, int *r)
 {
     expr e = m->g[l];
     for (int n = 0; n < k && e != EXPR_NONE; n++) e = derive_time(a->set.graph, e);
@@ -101,10 +102,12 @@ static bool build_ggl(const analysed *a, const mechanical *m, formulated *f)
     int r = 0;
     bool ok = first_order_new(&l, a, AS_WRITTEN) &&
               first_order_begin(&l, a, f, m->nlambda, l.kinematics + a->set.m + m->nlambda) &&
-              name_multipliers(f, m, l.unknowns) && corrected_kinematics(f, a, m, &l, &r);
+              mechanical_name_multipliers(f, m, l.unknowns, "mu") &&
+              corrected_kinematics(f, a, m, &l, &r);
     for (int i = 0; ok && i < a->set.m; i++)
         ok = level_row(f, a, &l.index, i, 0, a->set.row[i].residual, &r);
-    for (int k = 0; ok && k < m->nlambda; k++) ok = constraint_row(f, a, m, &l.index, k, 1, &r);
+    for (int k = 0; ok && k < m->nlambda; k++)
+        ok = mechanical_constraint_row(f, a, m, &l.index, k, 1, &r);
     for (int i = 0; ok && i < a->set.m; i++) { /* one level is still hidden */
         int c = a->structure.c[i];
         l.times[i] = c > 1 ? c - 1 : 0;
@@ -119,7 +122,7 @@ dae_status formulate_ggl(const analysed *a, const formulation_setting *setting, 
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = find_form(a, setting, "ggl", &m, diag);
+    dae_status status = mechanical_find(a, setting, "ggl", &m, diag);
     if (status == DAE_OK && !build_ggl(a, &m, f)) status = formulation_exhausted(f, diag);
     mechanical_free(&m);
     return status;
@@ -203,18 +206,29 @@ static bool build_minimal(const analysed *a, const mechanical *m, const bool *de
     for (int i = 0; ok && i < a->set.m; i++)
         ok = level_row(f, a, &l.index, i, 0, a->set.row[i].residual, &r);
     for (int k = 0; ok && k < 2 * m->nlambda; k++)
-        ok = constraint_row(f, a, m, &l.index, k / 2, 1 + k % 2, &r);
+        ok = mechanical_constraint_row(f, a, m, &l.index, k / 2, 1 + k % 2, &r);
     first_order_free(&l);
     dae_free(fixed);
     return ok;
 }
 
-static dae_status refuse_dependent(const analysed *a, const mechanical *m, int l, dae_diag *diag)
+dae_status mechanical_choose(const analysed *a, const mechanical *m,
+                             const formulation_setting *setting, const char *name, bool *dependent,
+                             dae_diag *diag)
 {
+    double *G = DAE_ARRAY(double, (size_t)m->nlambda *(size_t)m->nq);
+    int *order = DAE_ARRAY(int, m->nlambda);
+    bool ready = G && order && gradient_at(a, m, setting->at, G);
+    int l = ready ? choose_dependent(G, m->nlambda, m->nq, dependent, order) : -1;
+    dae_free(G);
+    dae_free(order);
+    if (!ready)
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
+    if (l < 0) return DAE_OK;
     return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                    "Formulation minimal chooses coordinates where the run starts, but there %s "
+                    "Formulation %s chooses coordinates where the run starts, but there %s "
                     "depends on the other constraints.",
-                    a->set.row[m->constraint[l]].name);
+                    name, a->set.row[m->constraint[l]].name);
 }
 
 dae_status formulate_minimal(const analysed *a, const formulation_setting *setting, formulated *f,
@@ -222,23 +236,16 @@ dae_status formulate_minimal(const analysed *a, const formulation_setting *setti
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = find_form(a, setting, "minimal", &m, diag);
+    dae_status status = mechanical_find(a, setting, "minimal", &m, diag);
     if (status != DAE_OK) return status;
-    double *G = DAE_ARRAY(double, (size_t)m.nlambda *(size_t)m.nq);
     bool *dependent = DAE_ARRAY(bool, m.nq);
-    int *order = DAE_ARRAY(int, m.nlambda);
-    if (!G || !dependent || !order || !gradient_at(a, &m, setting->at, G)) {
+    if (!dependent)
         status = formulation_exhausted(f, diag);
-    } else {
-        int l = choose_dependent(G, m.nlambda, m.nq, dependent, order);
-        if (l >= 0)
-            status = refuse_dependent(a, &m, l, diag);
-        else if (!build_minimal(a, &m, dependent, f))
-            status = formulation_exhausted(f, diag);
-    }
-    dae_free(G);
+    else
+        status = mechanical_choose(a, &m, setting, "minimal", dependent, diag);
+    if (status == DAE_OK && !build_minimal(a, &m, dependent, f))
+        status = formulation_exhausted(f, diag);
     dae_free(dependent);
-    dae_free(order);
     mechanical_free(&m);
     return status;
 }
@@ -278,7 +285,7 @@ dae_status formulate_penalty(const analysed *a, const formulation_setting *setti
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = find_form(a, setting, "penalty", &m, diag);
+    dae_status status = mechanical_find(a, setting, "penalty", &m, diag);
     for (int k = 0; status == DAE_OK && k < m.nlambda; k++)
         if (!m.steady[k])
             status = diag_set(diag, DAE_ERR_UNSUPPORTED,

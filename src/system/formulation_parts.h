@@ -53,7 +53,10 @@ typedef dae_status formulation_fn(const analysed *a, const formulation_setting *
 formulation_fn formulate_index3, formulate_index2, formulate_index1; /* formulation_index.c */
 formulation_fn formulate_baumgarte;
 formulation_fn formulate_ggl, formulate_minimal, formulate_penalty; /* formulation_mechanical.c */
-formulation_fn formulate_overdetermined, formulate_manifold;        /* formulation_manifold.c */
-formulation_fn formulate_regularised, formulate_integral;           /* formulation_relaxed.c */
+/* formulation_stabilised.c */
+formulation_fn formulate_gglm, formulate_ggl2, formulate_fuehrer, formulate_odassl;
+formulation_fn formulate_reduced;
+formulation_fn formulate_overdetermined, formulate_manifold; /* formulation_manifold.c */
+formulation_fn formulate_regularised, formulate_integral;    /* formulation_relaxed.c */
 
 #endif
