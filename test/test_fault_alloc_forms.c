@@ -64,6 +64,51 @@ static int levels(const dae_quasilinear_point *at, double *g, void *user)
     return 0;
 }
 
+/* The full form: a bead on y = x^2 with its contact point, a lag r, a law w, and rolling. */
+static int busy_force(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)user;
+    f[0] = at->r[0] + 0.1 * at->w[0] + 0.01 * at->lambda[0];
+    f[1] = -1.0;
+    f[2] = 0.0;
+    return 0;
+}
+
+static int lag(const dae_mechanical_point *at, double *rate, void *user)
+{
+    (void)user;
+    rate[0] = -at->r[0];
+    return 0;
+}
+
+static int law(const dae_mechanical_point *at, double *d, void *user)
+{
+    (void)user;
+    d[0] = at->w[0] + at->v[0];
+    return 0;
+}
+
+static int foot(const dae_mechanical_point *at, double *h, void *user)
+{
+    (void)user;
+    h[0] = at->s[0] - at->q[0];
+    return 0;
+}
+
+static int curve(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = at->q[1] - at->s[0] * at->s[0];
+    return 0;
+}
+
+static int roll(const dae_mechanical_point *at, double *c, void *user)
+{
+    (void)user;
+    c[0] = at->v[2] - at->v[0];
+    return 0;
+}
+
 static const int colptr[] = {0, 1, 2}, rowind[] = {0, 0}, none[] = {0, 0, 0};
 
 /* x'' = -x, 0 = z - x' */
@@ -108,6 +153,20 @@ static dae_status make(int form, dae_problem **problem, dae_diag *diag)
                                 .velocity_kinds = kinds,
                                 .jacobian = swing_jacobian,
                                 .pattern = {columns, rows}};
+    const dae_mechanical full = {.nq = 3,
+                                 .nlambda = 1,
+                                 .nr = 1,
+                                 .nw = 1,
+                                 .ns = 1,
+                                 .nvelocity = 1,
+                                 .force = busy_force,
+                                 .dynamics = lag,
+                                 .auxiliary = law,
+                                 .contact = foot,
+                                 .constraint = curve,
+                                 .velocity_constraint = roll,
+                                 .friction = true};
+    if (form == 4) return dae_problem_from_mechanical(&full, problem, diag);
     if (form == 3) return dae_problem_from_second_order(&s, problem, diag);
     if (form == 0) return dae_problem_from_mechanical(&m, problem, diag);
     if (form == 1) return dae_problem_from_hessenberg(&h, problem, diag);
@@ -116,19 +175,20 @@ static dae_status make(int form, dae_problem **problem, dae_diag *diag)
 
 typedef struct story {
     int form;
-    const char *method;
+    const char *method, *formulation;
 } story;
 
 /* Problem, solver, start, some steps. */
 static dae_status tell(void *context)
 {
     const story *s = context;
-    const double y0[5] = {1.0, 0.0, 0.0, 0.0, 0.0}, x0[2] = {0.0, 1.0};
+    const double y0[11] = {1.0}, x0[2] = {0.0, 1.0};
     dae_problem *problem = NULL;
     dae_solver *solver = NULL;
     dae_diag diag = {0};
     dae_options options = dae_options_default();
     options.method = s->method;
+    options.formulation = s->formulation;
     dae_status status = make(s->form, &problem, &diag);
     if (status == DAE_OK) status = dae_solver_new(problem, &options, &solver, &diag);
     if (status == DAE_OK) status = dae_solver_start(solver, 0.0, s->form != 2 ? y0 : x0, NULL);
@@ -138,14 +198,19 @@ static dae_status tell(void *context)
     return status;
 }
 
-static void each_allocation(int form, const char *method)
+static void each_formulation(int form, const char *method, const char *formulation)
 {
-    char name[40];
-    story s = {form, method};
-    snprintf(name, sizeof name, "form %d, %s", form, method);
+    char name[60];
+    story s = {form, method, formulation};
+    snprintf(name, sizeof name, "form %d, %s, %s", form, method, formulation);
     heap_faults f = fail_each(name, tell, &s);
     assert_int_equal(f.status, DAE_OK);
     assert_true(f.told > 0);
+}
+
+static void each_allocation(int form, const char *method)
+{
+    each_formulation(form, method, "auto");
 }
 
 static void forms_survive(void **unused)
@@ -153,6 +218,14 @@ static void forms_survive(void **unused)
     (void)unused;
     for (int form = 0; form < 4; form++) each_allocation(form, "bdf");
     each_allocation(0, "hem5");
+    each_allocation(4, "bdf");
+    each_allocation(4, "hem5");
+    each_allocation(4, "bdf2nd");
+    each_allocation(3, "bdf2nd");
+    const char *const formulations[] = {"gglm", "ggl2", "fuehrer", "odassl", "minimal", "reduced"};
+    for (size_t k = 0; k < sizeof formulations / sizeof formulations[0]; k++)
+        each_formulation(0, "bdf", formulations[k]);
+    each_formulation(0, "bdf2nd", "minimal");
     each_allocation(1, "hem4");
     for (int form = 0; form < 3; form++) each_allocation(form, "herk");
 }

@@ -153,6 +153,19 @@ static dae_status renew_cache(dae_solver *s)
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.", m->name);
 }
 
+/* Second derivatives that the user said there are none of. */
+static dae_status check_orders(dae_solver *s, double t)
+{
+    int i = s->forms ? form_instance_wrong(s->forms, t, s->y, s->yp) : -1;
+    if (i < 0) return DAE_OK;
+    diag_variable(&s->diag, i, problem_variable(s->problem, i));
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "second[%d] is false, but F depends on the second derivative of %s at t = "
+                    "%.9g: set it.",
+                    i, s->diag.variable_name, t);
+}
+
 static dae_status explain_choice(dae_solver *s, double t, form_choice chosen)
 {
     if (chosen == CHOICE_EVALUATION) return explain_evaluation(s, EVAL_RETRY);
@@ -203,6 +216,8 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (s->forms && form_instance_look(s->forms, t, s->y)) s->cache_used = true;
     double h = start_scale(s, t);
     status = resolve_kinds(s, t, h);
+    if (status != DAE_OK) return status;
+    status = check_orders(s, t);
     if (status != DAE_OK) return status;
     s->context.error_test = resolve_error_test(s);
     norm_classify(&s->norm, s->kinds, s->context.error_test);

@@ -199,7 +199,9 @@ eval_status mechanical_acceleration(form_instance *x, double t, const double *q,
     if (status != EVAL_OK) return status;
     vector_copy(m->nq, w->f, a);
     form_matrix_transposed(&m->G_matrix, w->G, -1.0, lambda, a);
-    if (form_solver_factor(&w->mass, w->M) != LINEAR_OK) return form_singular(x, t);
+    linear_status factored = form_solver_factor(&w->mass, w->M);
+    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
+    if (factored != LINEAR_OK) return form_singular(x, t);
     linear_solve(w->mass.solver, a);
     return vector_finite(m->nq, a) ? EVAL_OK : form_singular(x, t);
 }
@@ -259,7 +261,9 @@ static eval_status motion_by_lambda(void *context, double t, const double *y, co
     eval_status status = m->evaluate(m->context, t, y, y + m->nq, have_factors ? NULL : w->M, NULL,
                                      w->G, NULL, NULL);
     if (status != EVAL_OK) return status;
-    if (form_solver_factor(&w->mass, w->M) != LINEAR_OK) return form_singular(x, t);
+    linear_status factored = form_solver_factor(&w->mass, w->M);
+    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
+    if (factored != LINEAR_OK) return form_singular(x, t);
     memset(values, 0, height * (size_t)m->nl * sizeof *values);
     for (int j = 0; j < m->nq; j++) {
         size_t first;

@@ -114,9 +114,10 @@ static eval_status contact_step(form_instance *x, double t, const double *q, dou
     if (status == EVAL_OK) status = multibody_h_s(x, t, q, b->moved, b->h_s);
     if (status != EVAL_OK) return status;
     linear_solver *solver = b->contact.solver;
-    bool regular = linear_factor(solver, b->h_s) == LINEAR_OK &&
-                   !(solver->ops->condition(solver) < 4.0 * DBL_EPSILON);
-    if (!regular) return contact_fails(x, t, "contact (its derivative by s is singular)");
+    linear_status factored = linear_factor(solver, b->h_s);
+    double condition = factored == LINEAR_OK ? solver->ops->condition(solver) : 0.0;
+    bool singular = condition >= 0.0 && condition < 4.0 * DBL_EPSILON; /* negative: not known */
+    if (singular) return contact_fails(x, t, "contact (its derivative by s is singular)");
     linear_solve(solver, b->h);
     *size = 0.0;
     for (int i = 0; i < n; i++) {

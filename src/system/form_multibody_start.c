@@ -178,8 +178,10 @@ static eval_status balance_step(balance *b, double *size, bool *singular)
     if (status != EVAL_OK) return status;
     form_matrix_multiply(&x->mechanical.M_matrix, x->mw.M, 1.0, b->a, b->R);
     form_matrix_multiply(&x->mechanical.G_matrix, x->mw.G, 1.0, b->a, b->R + b->n);
-    *singular = linear_factor(b->solver, b->J) != LINEAR_OK ||
-                b->solver->ops->condition(b->solver) < 4.0 * DBL_EPSILON;
+    linear_status factored = linear_factor(b->solver, b->J);
+    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
+    double condition = factored == LINEAR_OK ? b->solver->ops->condition(b->solver) : 0.0;
+    *singular = condition >= 0.0 && condition < 4.0 * DBL_EPSILON; /* negative: not known */
     if (*singular) return EVAL_OK;
     linear_solve(b->solver, b->R);
     *singular = !vector_finite(b->n + b->m + b->k, b->R);
@@ -306,7 +308,7 @@ static dae_status find_balance(const start *s)
     bool ready = balance_new(&b, x, s->t, s->y);
     eval_status status = ready ? balance_solve(&b, &result) : EVAL_OK;
     dae_status found = DAE_OK;
-    if (!ready)
+    if (!ready || status == EVAL_MEMORY)
         found = start_exhausted(s);
     else if (status != EVAL_OK)
         found = start_evaluation(s, status);

@@ -1,4 +1,5 @@
 /* F(t, x, x', x'') = 0 as the user gives it, in y = (x, v): v = x_i' where x_i'' appears. */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -61,6 +62,36 @@ eval_status second_rows(form_instance *x, double t, const double *y, const doubl
             k++;
         }
     return form_judge(x, "f", t, code, (size_t)form->n, F, 0, NULL);
+}
+
+/* Whether F changes when x_i'' does, for one i without second derivatives, or for all (i < 0). */
+static bool changes(form_instance *x, double t, const double *y, int i, const double *before,
+                    double *after)
+{
+    const dae_second_order *form = form_of(x);
+    double *xpp = x->sw.xpp;
+    for (int k = 0; k < form->n; k++)
+        if (!has_second(form, k)) xpp[k] = i < 0 || k == i ? 1.0 : 0.0;
+    x->eval->stats->jacobian_residuals++;
+    if (form->f(t, y, x->sw.xp, xpp, after, form->user) != 0) return false;
+    for (int k = 0; k < form->n; k++)
+        if (isfinite(before[k]) && after[k] != before[k]) return true;
+    return false;
+}
+
+int form_instance_wrong(form_instance *x, double t, const double *y, const double *yp)
+{
+    if (x->source->kind != KIND_SECOND_ORDER || !form_of(x)->second) return -1;
+    const dae_second_order *form = form_of(x);
+    int wrong = -1, n = form->n;
+    double *F = DAE_ARRAY(double, 2 * (size_t)n);
+    gather(form, y, yp, &x->sw);
+    if (F && form->f(t, y, x->sw.xp, x->sw.xpp, F, form->user) == 0 &&
+        changes(x, t, y, -1, F, F + n))
+        for (int i = 0; i < n && wrong < 0; i++)
+            if (!has_second(form, i) && changes(x, t, y, i, F, F + n)) wrong = i;
+    dae_free(F);
+    return wrong;
 }
 
 /* ---- derivatives ---- */

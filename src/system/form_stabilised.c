@@ -96,10 +96,10 @@ static eval_status ggl2_rows(form_instance *x, double t, const double *y, const 
 
 /* ---- multipliers for all three levels ---- */
 
-/* [HW96 VII (2.26), (2.27)]: with a = M^-1 (f - G' lambda), K = d(G v + g_t)/dq,
+/* [FL91], [HW96 VII (2.26), (2.27)]: with a = M^-1 (f - G' lambda), K = d(G v + g_t)/dq,
  *   M (q' - v) + G' mu + K' eta = 0,  M v' - f + G' lambda + G' eta = 0,
  *   g = 0,  G v + g_t = 0,  G a + curvature = 0.
- * ODASSL's relatives measure the residuals by their length, and not by M:
+ * ODASSL's relatives [Fue88] measure the residuals by their length, and not by M:
  *   q' - v + G' mu + K' eta = 0,  M (M v' - f + G' lambda) + G' eta = 0. */
 static eval_status fuehrer_rows(form_instance *x, double t, const double *y, const double *yp,
                                 const mechanical_places *p, double *F)

@@ -132,6 +132,10 @@ const char *form_constraint(const form_instance *instance, int constraint, int *
  * was declared. Before a method starts. */
 bool form_instance_look(form_instance *instance, double t, const double *y);
 
+/* F(t, x, x', x'') = 0: an unknown whose second derivative appears although it was said not to, at
+ * a point; -1: none. */
+int form_instance_wrong(form_instance *instance, double t, const double *y, const double *yp);
+
 /* ---- the residual forms that follow ---- */
 
 typedef enum form_rewriting {
