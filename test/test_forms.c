@@ -886,6 +886,7 @@ static void forms_that_are_missing(void **unused)
         assert_true(dae_method_order(i) > 0);
         assert_non_null(dae_method_index_range(i));
         o.method = dae_method_name(i);
+        o.fixed_step = m->constant_steps ? 0.1 : 0.0;
         dae_status status = dae_solver_new(residual, &o, &s, &diag);
         assert_int_equal(status, needs ? DAE_ERR_UNSUPPORTED : DAE_OK);
         if (needs) assert_non_null(strstr(diag.text, dae_method_forms(i)));

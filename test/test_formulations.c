@@ -829,7 +829,7 @@ static void test_list(void **state)
         assert_ptr_equal(formulation_find(dae_formulation_name(count), NULL),
                          formulation_at(count));
     }
-    assert_int_equal(count, 12);
+    assert_int_equal(count, 17);
     assert_null(dae_formulation_name(-1));
     assert_null(dae_formulation_summary(count));
     assert_null(dae_formulation_citation(count));
