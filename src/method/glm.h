@@ -24,6 +24,9 @@ extern const glm_table glm_peer4;
  * c^k = B ((c-1)/r)^k + k G c^(k-1), k = 0 .. s-1 */
 void glm_weights(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES]);
 
+/* The largest error constant of a stage, over h^s x^(s) */
+double glm_error_constant(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES]);
+
 /* All matrices of the frame for equal steps, of internal stages; those of external ones are the
  * same: A~, B~, D~, E~, F~ */
 typedef struct glm_frame {
