@@ -1,0 +1,288 @@
+/* Orders of Radau IIA on problems of index 0 to 3 against closed forms, every block of variables by
+ * itself, at constant steps and on random grids. */
+#include "radau_problems.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rotation y1' = w y2, y2' = -w y1, 0 = z - y1 - 2 y2: linear, so that Newton's method takes long
+ * steps, and the highest order shows before round-off does */
+enum { ROTATION = 5 };
+
+static int rotation_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - ROTATION * y[1];
+    f[1] = yp[1] + ROTATION * y[0];
+    f[2] = y[2] - y[0] - 2.0 * y[1];
+    return 0;
+}
+
+static void rotation_solution(double t, double *y, double *yp)
+{
+    y[0] = cos(ROTATION * t + 0.4);
+    y[1] = -sin(ROTATION * t + 0.4);
+    yp[0] = ROTATION * y[1];
+    yp[1] = -ROTATION * y[0];
+    y[2] = y[0] + 2.0 * y[1];
+    yp[2] = yp[0] + 2.0 * yp[1];
+}
+
+/* Linear systems of index 2 and 3 in Hessenberg form with slow coefficients and fast solutions. */
+static double slow_a(double t)
+{
+    return 0.5 + 0.2 * cos(t);
+}
+
+static double slow_b(double t)
+{
+    return 1.0 + 0.3 * sin(t);
+}
+
+/* y1 = sin wt, y2 = cos wt exp(-t), z = exp(sin(wt)/2) */
+static void linear2_solution(double t, double *y, double *yp)
+{
+    double w = ROTATION, decay = exp(-t), s = sin(w * t), c = cos(w * t);
+    y[0] = s;
+    y[1] = c * decay;
+    y[2] = exp(0.5 * s);
+    yp[0] = w * c;
+    yp[1] = -(w * s + c) * decay;
+    yp[2] = 0.5 * w * c * y[2];
+}
+
+static int linear2_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    double e[3], ep[3];
+    linear2_solution(t, e, ep);
+    f[0] = (yp[0] - ep[0]) - (y[1] - e[1]) - (y[2] - e[2]);
+    f[1] = (yp[1] - ep[1]) + (y[0] - e[0]) - slow_b(t) * (y[2] - e[2]);
+    f[2] = (y[0] - e[0]) + slow_a(t) * (y[1] - e[1]);
+    return 0;
+}
+
+/* y as before, z1 = cos wt, z2 = exp(sin(wt)/3), u = sin(wt + 1) + 2 */
+static void linear3_solution(double t, double *y, double *yp)
+{
+    double w = ROTATION;
+    linear2_solution(t, y, yp);
+    y[2] = cos(w * t) + 2.0;
+    yp[2] = -w * sin(w * t);
+    y[3] = exp(sin(w * t) / 3.0);
+    yp[3] = w * cos(w * t) / 3.0 * y[3];
+    y[4] = sin(w * t + 1.0) + 2.0;
+    yp[4] = w * cos(w * t + 1.0);
+}
+
+static int linear3_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    double e[5], ep[5];
+    linear3_solution(t, e, ep);
+    f[0] = (yp[0] - ep[0]) - (y[2] - e[2]) - 0.3 * (y[1] - e[1]);
+    f[1] = (yp[1] - ep[1]) - (y[3] - e[3]);
+    f[2] = (yp[2] - ep[2]) - (y[1] - e[1]) - (y[4] - e[4]);
+    f[3] = (yp[3] - ep[3]) + (y[0] - e[0]) - slow_b(t) * (y[4] - e[4]);
+    f[4] = (y[0] - e[0]) + slow_a(t) * (y[1] - e[1]);
+    return 0;
+}
+
+static const closed_form rotation = {"rotation", 3,   rotation_f, rotation_solution,
+                                     kinds1,     4.0, {0, 2},     2};
+static const closed_form linear2 = {
+    "linear, index 2", 3, linear2_f, linear2_solution, kinds2, 1.7, {0, 2}, 2};
+static const closed_form linear3 = {"linear, index 3", 5, linear3_f, linear3_solution, kinds3, 1.7,
+                                    {0, 2, 4},         3};
+
+enum { COARSE = 4 };
+static int coarse_intervals = COARSE; /* 2 for order 13, which meets round-off at once */
+
+/* A grid of `steps` intervals: equal ones (seed 0), or those of a random grid of COARSE intervals,
+ * 1 to 2 long before scaling, each cut into equal parts. */
+static void make_grid(double tend, int steps, unsigned seed, double *t)
+{
+    const int coarse = steps < coarse_intervals ? steps : coarse_intervals, parts = steps / coarse;
+    double length[COARSE], sum = 0.0;
+    for (int i = 0; i < coarse; i++) {
+        seed = seed ? seed * 1664525u + 1013904223u : 0; /* any generator does */
+        sum += length[i] = 1.0 + (double)(seed >> 8) / 16777216.0;
+    }
+    t[0] = 0.0;
+    for (int i = 0; i < coarse; i++)
+        for (int k = 1; k <= parts; k++)
+            t[i * parts + k] = t[i * parts] + tend * length[i] / sum * k / parts;
+    t[steps] = tend;
+}
+
+/* Largest relative errors of the blocks at tend on a grid; false: a step failed. */
+static bool block_errors(const closed_form *c, const char *name, int steps, unsigned seed,
+                         double error[3])
+{
+    dae_problem *p = problem_of(c);
+    dae_options o = dae_options_default();
+    dae_solver *s;
+    double y[MOST], yp[MOST], exact[MOST], *t = malloc((size_t)(steps + 1) * sizeof *t);
+    make_grid(c->tend, steps, seed, t);
+    o.method = name;
+    o.rtol = o.atol = 1e-13;
+    o.fixed_step = seed ? c->tend : c->tend / steps;
+    o.newton_iterations = 200;
+    o.stop_time = seed ? t[1] : c->tend;
+    o.init = DAE_INIT_NONE;
+    c->solution(0.0, y, yp);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+    dae_status status = DAE_OK;
+    for (int i = 1; i <= steps && seed && status == DAE_OK; i++) {
+        dae_solver_set_stop_time(s, t[i]);
+        status = dae_solver_run(s, t[i], y, NULL);
+        if (status == DAE_OK) assert_int_equal(dae_solver_stats(s)->steps, i);
+    }
+    if (!seed) status = dae_solver_run(s, c->tend, y, NULL);
+    c->solution(c->tend, exact, yp);
+    for (int b = 0; b < c->count; b++) {
+        int end = b + 1 < c->count ? c->first[b + 1] : c->n;
+        error[b] = 0.0;
+        for (int i = c->first[b]; i < end; i++)
+            error[b] = fmax(error[b], fabs(y[i] - exact[i]) / (1.0 + fabs(exact[i])));
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+    free(t);
+    return status == DAE_OK;
+}
+
+/* Orders of the blocks from the finest pair of step sizes above round-off. */
+static void orders_on(const closed_form *c, const char *name, const double floor_of[3],
+                      unsigned seed, double order[3])
+{
+    enum { COUNTS = 8 };
+    double error[COUNTS][3];
+    bool solved[COUNTS], done[3] = {false, false, false};
+    for (int b = 0; b < 3; b++) order[b] = NAN;
+    for (int k = 0; k < COUNTS; k++) {
+        solved[k] = block_errors(c, name, 1 << k, seed, error[k]);
+        for (int b = 0; solved[k] && b < c->count; b++) {
+            done[b] = done[b] || error[k][b] <= floor_of[b];
+            bool nested = k > 0 && (seed == 0 || 1 << (k - 1) >= coarse_intervals);
+            if (nested && solved[k - 1] && !done[b]) order[b] = log2(error[k - 1][b] / error[k][b]);
+        }
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool random_grids; /* which grids the tests use now */
+
+/* On equal steps; on random grids the median of five seeds. */
+static void measure_orders(const closed_form *c, const char *name, const double floor_of[3],
+                           double order[3])
+{
+    double all[3][5];
+    coarse_intervals = !strcmp(name, "radau13") ? 2 : COARSE;
+    if (!random_grids) {
+        orders_on(c, name, floor_of, 0, order);
+        return;
+    }
+    for (unsigned k = 0; k < 5; k++) {
+        double one[3];
+        orders_on(c, name, floor_of, 17 + k, one);
+        for (int b = 0; b < 3; b++) all[b][k] = isnan(one[b]) ? -1.0 : one[b];
+    }
+    for (int b = 0; b < c->count; b++) {
+        qsort(all[b], 5, sizeof(double), by_size);
+        order[b] = all[b][2];
+    }
+}
+
+static void check_order(const closed_form *c, const char *name, int b, double order, double least,
+                        double most)
+{
+    if (!(order >= least && order <= most))
+        fail_msg("%s on %s, block %d: order %.2f, not in %.1f .. %.1f", name, c->name, b, order,
+                 least, most);
+}
+
+static const char *const methods[] = {"radau5", "radau9", "radau13"};
+
+/* Index 0 and 1: 2s - 1 for all variables [HW96 VI.1]; on nonlinear problems at least */
+static void orders_index_0_and_1(void **state)
+{
+    (void)state;
+    double floors[3] = {2e-12, 2e-12, 2e-12}, order[3];
+    for (int m = 0; m < 3; m++) {
+        int p = 4 * m + 5;
+        double slack = m < 2 ? 0.3 : 0.7;
+        const closed_form *both[] = {&rotation, &ode, &index1};
+        /* round-off leaves too few points on the others to the highest orders */
+        const int problems = m == 0 || (m == 1 && !random_grids) ? 3 : 1;
+        for (int k = 0; k < problems; k++) {
+            measure_orders(both[k], methods[m], floors, order);
+            for (int b = 0; b < both[k]->count; b++)
+                check_order(both[k], methods[m], b, order[b], p - slack,
+                            k == 0 ? p + slack : 2.0 * p);
+        }
+    }
+}
+
+/* On random grids of two intervals order 13 needs a longer way, lest it meet round-off at once. */
+static closed_form longer(const closed_form *c, int m)
+{
+    closed_form other = *c;
+    if (random_grids && m == 2) other.tend *= 3.0;
+    return other;
+}
+
+/* Index 2: y 2s - 1, z s [HLR89 4] */
+static void orders_index_2(void **state)
+{
+    (void)state;
+    double floors[3] = {2e-12, 2e-10, 0.0}, order[3];
+    for (int m = 0; m < 3; m++) {
+        int s = 2 * m + 3;
+        const closed_form c = longer(&linear2, m);
+        measure_orders(&c, methods[m], floors, order);
+        check_order(&c, methods[m], 0, order[0], 2 * s - 1 - (m < 2 ? 0.3 : 0.7), 3.0 * s);
+        check_order(&c, methods[m], 1, order[1], s - 0.3, 3.0 * s);
+    }
+}
+
+/* Index 3: y s + 1 for 3 stages and s + 2 above, z s, u s - 1 [HLR89 6] */
+static void orders_index_3(void **state)
+{
+    (void)state;
+    double floors[3] = {2e-11, 2e-10, 2e-8}, order[3];
+    for (int m = 0; m < 3; m++) {
+        int s = 2 * m + 3;
+        const closed_form c = linear3;
+        measure_orders(&c, methods[m], floors, order);
+        check_order(&c, methods[m], 0, order[0], (s == 3 ? 4 : s + 2) - 0.3, 3.0 * s);
+        check_order(&c, methods[m], 1, order[1], s - 0.3, 3.0 * s);
+        check_order(&c, methods[m], 2, order[2], s - 1 - 0.3, 3.0 * s);
+    }
+}
+
+static void all_orders_on_random_grids(void **state)
+{
+    random_grids = true;
+    orders_index_0_and_1(state);
+    orders_index_2(state);
+    orders_index_3(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_index_0_and_1),
+        cmocka_unit_test(orders_index_2),
+        cmocka_unit_test(orders_index_3),
+        cmocka_unit_test(all_orders_on_random_grids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
