@@ -183,11 +183,6 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has orders 1 to %d; %d was asked for.",
                         m->name, m->max_order,
                         o->max_order > m->max_order ? o->max_order : o->min_order);
-    if (m->constant_steps && !(o->fixed_step > 0.0))
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "Method %s keeps what it keeps with constant steps only: give their size, "
-                        "opt.fixed_step (--fixed-step).",
-                        m->name);
     if (o->projection != DAE_PROJECTION_AUTO && !m->projects)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Option projection is for methods that project, such as prk and phem5; "
@@ -269,6 +264,17 @@ static dae_status check_against_problem(const dae_options *o, const dae_problem 
     return DAE_OK;
 }
 
+/* Geometric methods have no step control. */
+static dae_status check_steps(const dae_options *o, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    if (!m->constant_steps || o->fixed_step > 0.0) return DAE_OK;
+    return diag_set(diag, DAE_ERR_ARGUMENT,
+                    "Method %s keeps what it keeps with constant steps only: give their size, "
+                    "opt.fixed_step (--fixed-step).",
+                    m->name);
+}
+
 dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *diag)
 {
     dae_status status = check_numbers(o, diag);
@@ -280,6 +286,7 @@ dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *d
     if (status == DAE_OK) status = check_method(o, diag);
     if (status == DAE_OK) status = check_precision(o, diag);
     if (status == DAE_OK) status = check_forms(o, p, diag);
+    if (status == DAE_OK) status = check_steps(o, diag);
     if (status == DAE_OK) status = check_formulation(o, p, diag);
     if (status == DAE_OK) status = check_against_problem(o, p, diag);
     return status;
