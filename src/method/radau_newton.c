@@ -30,9 +30,8 @@ static const double LARGEST_UPDATE = 0.5;
  * iteration with which that is tried */
 enum { PATIENCE = 2, MOST_RENEWALS = 5 };
 static const double MOST_RATE_TO_RENEW = 2.0;
-/* With current matrices a correction that small which does not shrink is noise of F; one that
- * shrank well before and has stopped to do so may be as large as the error test allows. */
-static const double NOISE = 0.1, STOPPED_SHRINKING = 10.0;
+/* With current matrices a correction that small which does not shrink is noise of F. */
+static const double NOISE = 0.1;
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
@@ -198,16 +197,12 @@ static void remember_correction(const radau_scratch *w, const method_context *ct
     }
 }
 
-/* Whether a correction that is q times the one before, which is too slow, is as good as it can get:
- * `best` is the least q so far, and the error test weighs errors by `factor`. With variables of
- * index 2 and 3 constraints must be met better than that, or the next steps fail. */
-static bool is_noise(const radau_scratch *w, const error_norm *norm, double size, double q,
-                     double best)
+/* Whether a correction that does not get smaller is as good as it can get. (Larger ones that the
+ * error test would not see must not pass: y' and multipliers suffer, and the next steps with them.)
+ */
+static bool is_noise(const radau_scratch *w, double size)
 {
-    if (!w->fresh) return false;
-    bool higher = norm->newton != norm->scale;
-    double factor = higher ? 1.0 : w->error_factor;
-    return size <= NOISE || (q > STOPPED_SHRINKING * best && factor * size <= NOISE);
+    return w->fresh && size <= NOISE;
 }
 
 /* KAPPA sqrt(KAPPA_FULL / rtol) between the least and the usual one */
@@ -309,7 +304,7 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
     const double round_off = ROUND_OFF * norm_of(ctx->norm, s->y, ctx->norm->newton);
     /* Multipliers of index 3 need a second correction to come right, as large as the first. */
     const int first = ctx->norm->newton != ctx->norm->scale ? 2 : 1;
-    double size = 0.0, last = 0.0, q = 0.0, best = 1.0;
+    double size = 0.0, last = 0.0, q = 0.0;
     w->kappa = iteration_tolerance(w->factor_rtol);
     w->iterations = 0;
     w->past_count = 0;
@@ -327,10 +322,9 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
         bool slow = k >= first && !(w->theta < SLOWEST_RATE);
         if (size <= round_off || (!slow && w->eta * size <= w->kappa)) return ATTEMPT_OK;
         if (slow || (k >= first && !will_converge(w, size, most - 1 - k))) {
-            if (is_noise(w, ctx->norm, size, q, best)) return ATTEMPT_OK;
+            if (is_noise(w, size)) return ATTEMPT_OK;
             return diverged(w, ctx, result);
         }
-        best = k >= first ? fmin(best, q) : 1.0;
         last = size;
     }
     w->shrink = 0.5;
