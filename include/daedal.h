@@ -712,6 +712,10 @@ typedef struct dae_options {
 
     int threads; /* for methods with several linear systems a step: 0: a second one where it pays;
                     1: none beside the caller's; 2 */
+    /* bdf on an index-3 form with velocities (dae_residual.velocity, mechanical callbacks):
+     * multipliers and accelerations are corrected after every step, and keep their accuracy where
+     * step or order change. */
+    bool multiplier_correction;
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);

@@ -37,11 +37,13 @@ typedef struct bench_top {
     dae_solver *solver;
 } bench_top;
 
+/* name: of a method, or "bdf corrected" */
 static bench_top open_curve(const curve_problem *p, const char *name)
 {
     bench_top b = {.p = p, .problem = curve_new(p)};
     dae_options options = dae_options_default();
-    options.method = name;
+    options.multiplier_correction = strcmp(name, "bdf corrected") == 0;
+    options.method = options.multiplier_correction ? "bdf" : name;
     options.rtol = options.atol = 1e-6;
     options.newton_tolerance = 1e-7; /* to 1e-13 in v, or rounding */
     options.newton_iterations = 10;
@@ -220,13 +222,42 @@ static double worst_multiplier(const char *name, double h)
 static void changes_of_step_and_order(void **state)
 {
     (void)state;
-    static const char *const names[] = {"bdf2nd", "bdf2nd_modified"};
-    for (int m = 0; m < 2; m++) {
+    static const char *const names[] = {"bdf2nd", "bdf2nd_modified", "bdf corrected"};
+    for (int m = 0; m < 3; m++) {
         double coarse = worst_multiplier(names[m], 1e-3), fine = worst_multiplier(names[m], 1e-4);
         if (!(coarse < 0.2 && fine < 0.02))
             fail_msg("%s: errors of lambda %.2e, %.2e", names[m], coarse, fine);
     }
     assert_true(worst_multiplier("bdf", 1e-4) > 0.5); /* the trouble is real */
+}
+
+/* First order BDF with multipliers corrected [AL95]: whole runs, from the start on. */
+static double worst_in_run(bool corrected, double tol)
+{
+    dae_problem *problem = curve_new(&curves[0]);
+    dae_options options = dae_options_default();
+    options.rtol = options.atol = tol;
+    options.multiplier_correction = corrected;
+    dae_solver *s;
+    double y[CURVE_N], yp[CURVE_N], worst = 0.0;
+    assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);
+    tangential_exact(1.0, y, yp);
+    assert_int_equal(dae_solver_start(s, 1.0, y, yp), DAE_OK);
+    dae_status status;
+    while ((status = dae_solver_step(s, 2.0)) > 0)
+        worst = fmax(worst, fabs(s->last.y[4] + 4.0 * s->t_new * s->t_new));
+    if (status != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+    return worst;
+}
+
+static void corrected_runs(void **state)
+{
+    (void)state;
+    double plain = worst_in_run(false, 1e-5), corrected = worst_in_run(true, 1e-5);
+    if (!(plain > 0.5 && corrected < 0.05))
+        fail_msg("errors of lambda: %.2e, corrected %.2e", plain, corrected);
 }
 
 /* ---- whole runs ---- */
@@ -476,11 +507,17 @@ static void histories(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_grids), cmocka_unit_test(constant_grids_modified),
-        cmocka_unit_test(random_grids),   cmocka_unit_test(changes_of_step_and_order),
-        cmocka_unit_test(linear_example), cmocka_unit_test(first_order_unknowns),
-        cmocka_unit_test(dense_output),   cmocka_unit_test(events_and_restarts),
-        cmocka_unit_test(bounds),         cmocka_unit_test(histories),
+        cmocka_unit_test(constant_grids),
+        cmocka_unit_test(constant_grids_modified),
+        cmocka_unit_test(random_grids),
+        cmocka_unit_test(changes_of_step_and_order),
+        cmocka_unit_test(corrected_runs),
+        cmocka_unit_test(linear_example),
+        cmocka_unit_test(first_order_unknowns),
+        cmocka_unit_test(dense_output),
+        cmocka_unit_test(events_and_restarts),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(histories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ typedef struct bdf_state {
     int order;                /* of the last step: the degree of the interpolant */
     int steady;               /* steps in a row with equal h and order, at most order + 2 */
     double psi[COLUMNS + 2];  /* psi_i(n) */
+    int nodes;                /* steps since the start, at most COLUMNS: values of the solution */
     double *phi[COLUMNS + 2]; /* phi_1 .. phi_6 */
     double *yp_old, *yp_new;  /* y' at the ends of the last step, for the smooth interpolant */
     double t_old;
@@ -94,6 +95,7 @@ static void bdf_start(void *state, void *scratch, const method_context *ctx, con
     if (at->history > 1) {
         history_to_phi(s, n, at);
         s->order = at->history - 1;
+        s->nodes = at->history - 1;
         s->h = at->past_t[0] - at->past_t[1];
         s->t_old = at->past_t[1];
     } else {
@@ -289,6 +291,61 @@ static void estimate_errors(const bdf_state *s, bdf_scratch *w, const method_con
     result->error = w->error_constant * norm_of(ctx->norm, w->filtered, ctx->norm->tested);
 }
 
+/* ---- multipliers of index 3 ---- */
+
+/* kappa_i = sum_{j<l<i} 2 / (psi_j psi_l), the second derivative of the i-th Newton polynomial over
+ * its value, for as many values behind as there are and order k + 1 needs. At the start the tangent
+ * is a second value there. Returns the degree of the polynomial through them and the new value. */
+static int second_derivative_weights(const bdf_state *s, const bdf_scratch *w, double *kappa)
+{
+    int degree = s->nodes == 0 ? 2 : w->order + 1 < s->nodes + 1 ? w->order + 1 : s->nodes + 1;
+    double gamma = 0.0;
+    kappa[1] = 0.0;
+    for (int i = 1; i <= degree; i++) {
+        double psi = s->nodes == 0 ? w->h : w->psi[i];
+        kappa[i + 1] = kappa[i] + 2.0 * gamma / psi;
+        gamma += 1.0 / psi;
+    }
+    return degree;
+}
+
+/* x''_{n+1} of that polynomial for component j */
+static double second_derivative(const bdf_state *s, const bdf_scratch *w, const double *kappa,
+                                int degree, int j)
+{
+    double sum = 0.0, e = w->e[j];
+    for (int i = w->order + 1; i > degree; i--) e += w->beta[i] * s->phi[i][j];
+    for (int i = 2; i <= degree; i++) sum += kappa[i] * w->beta[i] * s->phi[i][j];
+    return sum + kappa[degree + 1] * e;
+}
+
+/* After a change of step or order v' misses q'' by O(1), and multipliers have to make up for it.
+ * The polynomial through q tells q'': the difference d of the two is taken back by A delta = F_v'
+ * d, in multipliers where constraints stand against it [AL95]. Only these change, and v'. */
+static void correct_multipliers(const bdf_state *s, bdf_scratch *w, const method_context *ctx)
+{
+    const dae_problem *p = ctx->eval->problem;
+    const dae_kind *kinds = ctx->norm->kinds;
+    newton *nw = ctx->newton;
+    double kappa[COLUMNS + 3], *d = w->y0, *delta = w->yp0; /* the prediction has served */
+    if (p->kinematic_count == 0 || nw->matrix->matrix_free) return;
+    int degree = second_derivative_weights(s, w, kappa);
+    vector_zero(ctx->n, d);
+    for (int r = 0; r < p->kinematic_count; r++) {
+        int q = p->kinematic[r].unknown, v = p->kinematic[r].velocity;
+        d[v] = second_derivative(s, w, kappa, degree, q) - w->yp[v];
+    }
+    linear_point at = {.t = w->t, .cj = w->cj, .y = w->y, .yp = w->yp};
+    if (iteration_apply_yp(nw->matrix, &at, d, delta) != ITERATION_OK) return;
+    if (iteration_solve(nw->matrix, &at, delta) != ITERATION_OK) return;
+    for (int j = 0; j < ctx->n; j++) {
+        w->yp[j] += d[j];
+        if (kinds[j] != DAE_KIND_INDEX3) continue;
+        w->y[j] -= delta[j];
+        w->e[j] -= delta[j];
+    }
+}
+
 static void bdf_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                         int order, attempt *result)
 {
@@ -299,7 +356,9 @@ static void bdf_attempt(const void *state, void *scratch, const method_context *
     *result = (attempt){.t = s->t, .h = h, .order = order, .y = w->y, .yp = w->yp};
     result->status = solve_corrector(s, w, ctx);
     result->bound_ratio = ctx->newton->bound_ratio;
-    if (result->status == ATTEMPT_OK) estimate_errors(s, w, ctx, result);
+    if (result->status != ATTEMPT_OK) return;
+    estimate_errors(s, w, ctx, result);
+    if (ctx->options && ctx->options->multiplier_correction) correct_multipliers(s, w, ctx);
 }
 
 /* phi_{k+1} = beta phi_{k+1} + e, then phi_i = beta_i phi_i + phi_{i+1}, for k = m - 1 constant */
@@ -350,6 +409,7 @@ static void bdf_accept(void *state, void *scratch, const method_context *ctx)
     s->t = w->t;
     s->h = w->h;
     s->order = k;
+    if (s->nodes < COLUMNS) s->nodes++;
 }
 
 /* c_i and d_i with y(t) = sum c_i phi_i, y'(t) = sum d_i phi_i, i = 1 .. order + 1 (5.2.9) */
