@@ -318,9 +318,15 @@ static bool has_text(const entry *e)
     return e->file != NULL;
 }
 
+static bool is_mechanism(const entry *e)
+{
+    return e->mechanism != NULL;
+}
+
 const code radau_codes[] = {{"radau", true, "radau", always, solve_ours},
                             {"radau.mo", true, "radau", has_text, solve_text},
                             {"bdf", true, "bdf", always, solve_ours},
+                            {"bdf2nd", true, "bdf2nd", is_mechanism, solve_ours},
                             {"RADAU5", false, NULL, is_dense, solve_hairer},
                             {"RADAU", false, NULL, is_dense, solve_hairer},
                             {"RODAS", false, NULL, index_1, solve_hairer},

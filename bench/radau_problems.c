@@ -97,6 +97,7 @@ static void add_mechanism(entry *e, const char *name)
     const int nq = m->nq, nl = m->nl, n = 2 * nq + nl;
     model *mo = e->model = space(1, sizeof *mo);
     dae_kind *kinds = space((size_t)n, sizeof *kinds);
+    int *velocity = space((size_t)n, sizeof *velocity);
     mo->y0 = space((size_t)n, 8), mo->yp0 = space((size_t)n, 8);
     mo->reference = m->reference, mo->atol_factor = space((size_t)n, 8);
     for (int i = 0; i < n; i++) {
@@ -107,10 +108,15 @@ static void add_mechanism(entry *e, const char *name)
         mo->y0[i] = i < nq ? m->q0[i] : lambda ? m->l0[i - 2 * nq] : m->v0[i - nq];
         mo->yp0[i] = i < nq ? m->v0[i] : lambda ? 0.0 : m->a0[i - nq];
         mo->atol_factor[i] = lambda ? largest(m->l0, nl, 1.0) : 1.0;
+        velocity[i] = i < nq ? nq + i : -1;
     }
     mo->name = e->name, mo->tend = m->tend;
-    mo->form = (dae_residual){
-        .n = n, .f = mechanism_f, .jacobian = mechanism_jacobian, .kinds = kinds, .user = e};
+    mo->form = (dae_residual){.n = n,
+                              .f = mechanism_f,
+                              .jacobian = mechanism_jacobian,
+                              .kinds = kinds,
+                              .user = e,
+                              .velocity = velocity};
     e->compared = nq;
 }
 
@@ -186,7 +192,8 @@ void entry_free(entry *e)
 {
     if (!e) return;
     if (e->mechanism) {
-        free((void *)(size_t)e->model->form.kinds), free(e->model->y0), free(e->model->yp0);
+        free((void *)(size_t)e->model->form.kinds), free((void *)(size_t)e->model->form.velocity),
+            free(e->model->y0), free(e->model->yp0);
         free(e->model->atol_factor), free(e->model), mechanism_free(e->mechanism);
     } else if (!strcmp(e->name, "vanderpol")) {
         free(e->model);
