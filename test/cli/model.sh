@@ -76,6 +76,12 @@ says '[0-9] steps, [0-9]* rejected, 0 events'
 says '^at time 10$'
 says '^  x  *-0.8115.* m  *position'
 for file in *pendulum* *Pendulum*; do [ ! -e "$file" ] || fail "a run without -o writes $file"; done
+# all digits of a higher precision: the pendulum by elliptic functions, to 25 of them
+expect 0 run "$models/pendulum.mo" --precision quad --rtol 1e-28 --atol 1e-28 --vars x -o digits.csv
+says "x  -0.8115864461913038342742342"
+tail -1 digits.csv | grep -q "^10,-0.8115864461913038342742342" || fail "digits.csv has too few digits"
+expect 2 run "$models/pendulum.mo" --precision octuple && says "unknown precision"
+expect 2 run "$models/pendulum.mo" --precision quad --method bdf && says "double precision only"
 expect 0 run "$models/pendulum.mo" --quiet
 [ ! -s out ] || fail "--quiet prints"
 expect 0 run "$models/pendulum.mo" --stats --vars lambda
