@@ -122,7 +122,7 @@ static void andrews_in_double(void **state)
     run r;
     run_file(&r, "andrews", 0.03, 1e-13, DAE_PRECISION_DOUBLE);
     for (int k = 0; k < 7; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "q[%d]", k + 1);
         expect_near(&r, name, q[k], 1e-13 * 15.81, __LINE__);
     }
