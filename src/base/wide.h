@@ -8,7 +8,8 @@
 typedef double two __attribute__((vector_size(16), aligned(8)));
 typedef double four __attribute__((vector_size(32), aligned(8)));
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) &&             \
+    !defined(__SANITIZE_THREAD__)
 #define DAE_WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define DAE_WIDE

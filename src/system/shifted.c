@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 
-/* Stored values of complex factors from which on a second thread pays: to wake it and to wait for
- * it costs 10 to 20 us on the machine of docs/benchmarks.md, a solution takes 2 to 5 ns a value. */
+/* Stored values of complex factors from which on a second thread should pay: an estimate, from 10
+ * to 20 us to wake it and to wait for it, and 2 to 5 ns a value for a solution. */
 enum { WORTH_A_THREAD = 20000 };
 /* No system this small has so many. */
 enum { TOO_SMALL = 200 };
