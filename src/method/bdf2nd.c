@@ -13,6 +13,8 @@
  * e,   x'' = x^0'' + kappa_{K+1} e. */
 #include "method/bdf2nd.h"
 
+#include <float.h>
+
 #include "base/vector.h"
 
 enum {
@@ -265,15 +267,26 @@ static error_factors factors_at(const direct_scratch *w, int m)
     return (error_factors){.velocity = w->h * tau / share, .value = w->h / w->psi[m + 1]};
 }
 
+/* What rounding errors of x leave of a velocity's error: a difference at degree m + 1 has 2^(m+2)
+ * times those of x, and the division by h makes them large where steps are short. */
+static double above_rounding(double error, double factor, double x, int m)
+{
+    double rounding = factor * ldexp(DBL_EPSILON, m + 2) * fabs(x);
+    return copysign(fmax(0.0, fabs(error) - rounding), error);
+}
+
 /* ||estimate|| at order m from differences at degrees m + 1 and m */
-static double estimate_norm(const direct_scratch *w, const method_context *ctx, int m,
-                            const double *fine, const double *coarse, double *estimate)
+static double estimate_norm(const direct_state *s, const direct_scratch *w,
+                            const method_context *ctx, int m, const double *fine,
+                            const double *coarse, double *estimate)
 {
     const second_order *form = ctx->second;
     error_factors c = factors_at(w, m);
     for (int k = 0; k < form->n; k++) {
         estimate[form->place[k]] = c.value * coarse[k];
-        if (form->velocity[k] >= 0) estimate[form->velocity[k]] = c.velocity * fine[k];
+        if (form->velocity[k] >= 0)
+            estimate[form->velocity[k]] =
+                above_rounding(c.velocity * fine[k], c.velocity, s->phi[1][k], m);
     }
     return norm_of(ctx->norm, estimate, ctx->norm->tested);
 }
@@ -309,12 +322,12 @@ static double first_growth(int k, double error)
 }
 
 /* The estimate with the parts filtered that equations without derivatives keep to themselves. */
-static void filter_error(direct_scratch *w, const method_context *ctx, int m, double *fine,
-                         double *coarse, attempt *result)
+static void filter_error(const direct_state *s, direct_scratch *w, const method_context *ctx, int m,
+                         double *fine, double *coarse, attempt *result)
 {
     filter(ctx, fine, w->filtered);
     filter(ctx, coarse, w->filtered);
-    result->error = estimate_norm(w, ctx, m, fine, coarse, w->estimate);
+    result->error = estimate_norm(s, w, ctx, m, fine, coarse, w->estimate);
 }
 
 /* The error, and what orders k - 2 to k + 1 would have made of it. Where the order has risen by one
@@ -330,26 +343,26 @@ static void estimate_errors(const direct_state *s, direct_scratch *w, const meth
     for (int j = 0; j < n; j++) e[j] = w->e[ctx->second->place[j]];
     if (k < MAX_ORDER && k == s->order && s->steady > k && s->count >= k + 3) {
         add_column(s, n, e, -w->beta[k + 3], k + 3, x1);
-        result->terms[3] = (k + 2) * estimate_norm(w, ctx, k + 1, x1, e, w->estimate);
+        result->terms[3] = (k + 2) * estimate_norm(s, w, ctx, k + 1, x1, e, w->estimate);
     }
     add_column(s, n, e, w->beta[k + 2], k + 2, x1);
     if (k > 1) {
         add_column(s, n, x1, w->beta[k + 1], k + 1, x2);
-        result->terms[1] = k * estimate_norm(w, ctx, k - 1, x1, x2, w->estimate);
+        result->terms[1] = k * estimate_norm(s, w, ctx, k - 1, x1, x2, w->estimate);
     }
     if (k > 2) {
         add_column(s, n, x2, w->beta[k], k, x3);
-        result->terms[0] = (k - 1) * estimate_norm(w, ctx, k - 2, x2, x3, w->estimate);
+        result->terms[0] = (k - 1) * estimate_norm(s, w, ctx, k - 2, x2, x3, w->estimate);
     }
     const double *fine = known ? e : x1, *coarse = known ? x1 : x2;
-    result->error = estimate_norm(w, ctx, known ? k : k - 1, fine, coarse, w->estimate);
+    result->error = estimate_norm(s, w, ctx, known ? k : k - 1, fine, coarse, w->estimate);
     result->terms[2] = (k + 1) * result->error;
     result->estimate = w->estimate;
     result->error_constant = 1.0;
     if (ctx->error_test != DAE_ERROR_FILTERED) return;
     vector_copy(n, fine, x3);
     vector_copy(n, coarse, w->spare);
-    filter_error(w, ctx, known ? k : k - 1, x3, w->spare, result);
+    filter_error(s, w, ctx, known ? k : k - 1, x3, w->spare, result);
 }
 
 /* The order that counts nodes in the first step: with x''_0 a polynomial of degree 3 passes through
@@ -542,6 +555,7 @@ const method method_bdf2nd = {
     .max_order = MAX_ORDER,
     .forms = FORM_SECOND_ORDER,
     .index_range = "3",
+    .tests_velocities = true,
     .size = direct_size,
     .start = direct_start,
     .attempt = direct_attempt,

@@ -76,6 +76,8 @@ typedef struct method {
     bool own_order;          /* a one-step method that chooses its order within ctx->options */
     bool constant_steps;     /* only with opt.fixed_step: its properties depend on it */
     bool projects;           /* it heeds ctx->projection */
+    bool tests_velocities;   /* of second order: errors of velocities count at index 3, too: along
+                                the constraints they add up from step to step */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);

@@ -45,6 +45,17 @@ static bool has_columns(const iteration *it)
            it->preconditioner == DAE_PRECOND_BANDED;
 }
 
+/* The velocities of second order methods that test them count as differential at index 3 too. */
+static void keep_velocities(dae_solver *s)
+{
+    const second_order *form = s->context.second;
+    if (!form || !s->method->tests_velocities) return;
+    for (int k = 0; k < form->n; k++) {
+        int v = form->velocity[k];
+        if (v >= 0 && s->kinds[v] == DAE_KIND_INDEX2) s->kinds[v] = DAE_KIND_DIFFERENTIAL;
+    }
+}
+
 /* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
  * columns all variables count as differential, as in DASPK. */
 static dae_status resolve_kinds(dae_solver *s, double t, double h)
@@ -69,6 +80,7 @@ static dae_status resolve_kinds(dae_solver *s, double t, double h)
         s->kinds[i] = algebraic ? DAE_KIND_INDEX1 : DAE_KIND_DIFFERENTIAL;
     }
     if (s->forms && !residual) form_kinds(s->forms, s->kinds);
+    keep_velocities(s);
     return DAE_OK;
 }
 
