@@ -86,10 +86,29 @@ static void place_dense(stacked *s, const form_matrix *m, const double *values, 
     }
 }
 
+/* scale_i := 1 / scale_i; the right-hand side goes along */
+static void scale_right_hand_side(stacked *s)
+{
+    for (int i = 0; i < s->rows; i++) s->scale[i] = s->scale[i] > 0.0 ? 1.0 / s->scale[i] : 1.0;
+    for (int i = 0; i < s->rows; i++) s->rhs[i] *= s->scale[i];
+}
+
+/* Rows scaled to a largest entry of 1: their units say nothing about the rank */
+static void scale_dense(stacked *s)
+{
+    size_t rows = (size_t)s->rows, count = rows * (size_t)s->n;
+    vector_zero(s->rows, s->scale);
+    for (size_t q = 0; q < count; q++)
+        s->scale[q % rows] = fmax(s->scale[q % rows], fabs(s->values[q]));
+    scale_right_hand_side(s);
+    for (size_t q = 0; q < count; q++) s->values[q] *= s->scale[q % rows];
+}
+
 static attempt_status solve_dense(herk_work *w, stacked *s, double *xp)
 {
     place_dense(s, &w->form->E_matrix, w->E, 0);
     place_dense(s, &w->form->g_x_matrix, w->J_stage, w->ne);
+    scale_dense(s);
     if (!least_squares_solve(&s->qr, s->rows, s->n, s->values, s->rhs, RANK_TOLERANCE))
         return ATTEMPT_MEMORY;
     int last = s->qr.pivots[s->n - 1] - 1;
@@ -114,9 +133,8 @@ static void place_sparse(herk_work *w, stacked *s)
     vector_zero(s->rows, s->scale);
     for (int q = 0; q < at; q++)
         s->scale[s->rowind[q]] = fmax(s->scale[s->rowind[q]], fabs(s->values[q]));
-    for (int i = 0; i < s->rows; i++) s->scale[i] = s->scale[i] > 0.0 ? 1.0 / s->scale[i] : 1.0;
+    scale_right_hand_side(s);
     for (int q = 0; q < at; q++) s->values[q] *= s->scale[s->rowind[q]];
-    for (int i = 0; i < s->rows; i++) s->rhs[i] *= s->scale[i];
 }
 
 static attempt_status solve_sparse(herk_work *w, stacked *s, double *xp)

@@ -108,6 +108,8 @@ typedef struct row_work {
     int *taken;           /* per column: the row of U whose pivot it is, from 1; 0: none */
     int *heap, waiting;   /* rows of U yet to be subtracted, the first one on top */
     bool *done;           /* per row */
+    double *row_size;     /* per row: its largest entry */
+    double *column_size;  /* per column: 1; where it is required its largest entry in scaled rows */
     int *pivot_of;        /* per row: its pivot; borrowed */
     row_factors U;
 } row_work;
@@ -124,6 +126,8 @@ static void row_work_free(row_work *w)
     dae_free(w->taken);
     dae_free(w->heap);
     dae_free(w->done);
+    dae_free(w->row_size);
+    dae_free(w->column_size);
     dae_free(w->U.start);
     dae_free(w->U.pivot);
     dae_free(w->U.column);
@@ -167,6 +171,25 @@ static void order_rows(row_work *w)
     for (int i = 0; i < rows; i++) w->order[first[w->rowptr[i + 1] - w->rowptr[i]]++] = i;
 }
 
+/* What entries are compared with before they count as 0: the units of a constraint do not matter,
+ * nor those of a multiplier, whose column may be as small as 1/M. */
+static void find_sizes(row_work *w, const double *values, const bool *required)
+{
+    const form_matrix *m = w->m;
+    for (int i = 0; i < m->rows; i++) {
+        double most = 0.0;
+        for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++)
+            most = fmax(most, fabs(values[w->from[q]]));
+        w->row_size[i] = most;
+        for (int q = w->rowptr[i]; most > 0.0 && q < w->rowptr[i + 1]; q++) {
+            double *size = &w->column_size[w->colind[q]];
+            *size = fmax(*size, fabs(values[w->from[q]]) / most);
+        }
+    }
+    for (int j = 0; j < m->columns; j++)
+        if (!required[j]) w->column_size[j] = 1.0;
+}
+
 static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
 {
     *w = (row_work){.m = m, .U.room = 4 * m->count + 64};
@@ -180,13 +203,15 @@ static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
     w->taken = DAE_ARRAY(int, m->columns);
     w->heap = DAE_ARRAY(int, m->rows + m->columns + 2);
     w->done = DAE_ARRAY(bool, m->rows);
+    w->row_size = DAE_ARRAY(double, m->rows);
+    w->column_size = DAE_ARRAY(double, m->columns);
     w->U.start = DAE_ARRAY(int, m->rows + 1);
     w->U.pivot = DAE_ARRAY(int, m->rows);
     w->U.column = DAE_ARRAY(int, w->U.room);
     w->U.value = DAE_ARRAY(double, w->U.room);
     bool ok = w->rowptr && w->colind && w->from && w->order && w->row && w->touched && w->mark &&
-              w->taken && w->heap && w->done && w->U.start && w->U.pivot && w->U.column &&
-              w->U.value;
+              w->taken && w->heap && w->done && w->row_size && w->column_size && w->U.start &&
+              w->U.pivot && w->U.column && w->U.value;
     if (!ok) return false;
     transpose_pattern(w, seen);
     order_rows(w);
@@ -299,18 +324,19 @@ static bool keep_row(row_work *w, int i, int pivot)
     return true;
 }
 
-/* Largest entry of the spread row above `least` among required columns (among != NULL), or columns
- * of a generation (from >= 0), the first of equal ones; -1: none. */
-static int largest(const row_work *w, const bool *among, const int *generation, int from,
-                   double least, double *size)
+/* Largest entry of the spread row i above a part `tolerance` of its sizes, among required columns
+ * (among != NULL), or columns of a generation (from >= 0), the first of equal ones; -1: none. */
+static int largest(const row_work *w, int i, const bool *among, const int *generation, int from,
+                   double tolerance, double *size)
 {
     int pivot = -1;
-    *size = least;
+    *size = 0.0;
     for (int k = 0; k < w->count; k++) {
         int j = w->touched[k];
         double entry_size = fabs(w->row[j]);
+        if (entry_size <= tolerance * w->row_size[i] * w->column_size[j]) continue;
         if (entry_size < *size || (among && !among[j])) continue;
-        if (entry_size == *size && (pivot < 0 || j > pivot)) continue;
+        if (entry_size == *size && j > pivot) continue;
         if (from >= 0 && generation[j] != from) continue;
         *size = entry_size;
         pivot = j;
@@ -320,7 +346,7 @@ static int largest(const row_work *w, const bool *among, const int *generation, 
 
 /* Required columns take their rows first. */
 static select_status take_required(row_work *w, const double *values, const bool *required,
-                                   double least)
+                                   double tolerance)
 {
     double size;
     for (int k = 0; k < w->m->rows; k++) {
@@ -329,7 +355,7 @@ static select_status take_required(row_work *w, const double *values, const bool
         for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++) concerned |= required[w->colind[q]];
         if (!concerned) continue;
         eliminate_row(w, values, i);
-        int pivot = largest(w, required, NULL, -1, least, &size);
+        int pivot = largest(w, i, required, NULL, -1, tolerance, &size);
         if (pivot < 0) continue;
         if (!keep_row(w, i, pivot)) return SELECT_MEMORY;
         w->done[i] = true;
@@ -339,7 +365,7 @@ static select_status take_required(row_work *w, const double *values, const bool
 
 /* Then every row takes a column that no earlier row knows, unless that is a very small one. */
 static select_status take_others(row_work *w, const double *values, const int *generation,
-                                 double least, int *row)
+                                 double tolerance, int *row)
 {
     static const double MUCH_SMALLER = 1e-3;
     double size, new_size;
@@ -347,8 +373,8 @@ static select_status take_others(row_work *w, const double *values, const int *g
         int i = w->order[k];
         if (w->done[i]) continue;
         eliminate_row(w, values, i);
-        int pivot = largest(w, NULL, NULL, -1, least, &size);
-        int of_its_own = largest(w, NULL, generation, k, least, &new_size);
+        int pivot = largest(w, i, NULL, NULL, -1, tolerance, &size);
+        int of_its_own = largest(w, i, NULL, generation, k, tolerance, &new_size);
         if (of_its_own >= 0 && new_size > MUCH_SMALLER * size) pivot = of_its_own;
         *row = i;
         if (pivot < 0) return SELECT_DEPENDENT;
@@ -362,21 +388,19 @@ select_status select_by_levels(const form_matrix *m, const double *values, const
                                int *generation, int *row, int *column)
 {
     row_work w;
-    double most = 1e-300;
-    for (size_t q = 0; q < m->count; q++) most = fmax(most, fabs(values[q]));
-    double least = tolerance * most;
     select_status status = row_work_new(&w, m, seen) ? SELECT_OK : SELECT_MEMORY;
     if (status == SELECT_OK) {
         w.pivot_of = pivot_of;
         find_generations(&w, generation);
-        status = take_required(&w, values, required, least);
+        find_sizes(&w, values, required);
+        status = take_required(&w, values, required, tolerance);
     }
     for (int j = 0; j < m->columns && status == SELECT_OK; j++)
         if (required[j] && w.taken[j] == 0) {
             *column = j;
             status = SELECT_REQUIRED;
         }
-    if (status == SELECT_OK) status = take_others(&w, values, generation, least, row);
+    if (status == SELECT_OK) status = take_others(&w, values, generation, tolerance, row);
     row_work_free(&w);
     return status;
 }

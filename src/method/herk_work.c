@@ -5,7 +5,7 @@
 #include "base/vector.h"
 #include "method/herk_parts.h"
 
-/* Pivots this small against the largest entry count as 0 (system/selection.c). */
+/* Pivots this small against their row count as 0, and so does such a condition of E. */
 static const double SINGULAR = 1e-12;
 /* ptol of the thesis, relative */
 static const double SINGULAR_FAITHFUL = 1e-15;
@@ -252,6 +252,32 @@ static bool leading_has_changed(const herk_work *w)
     return false;
 }
 
+/* Rows of E times or divided by scale_i */
+static void scale_leading(herk_work *w, const double *scale, bool divide)
+{
+    int i = 0, j = 0;
+    for (size_t q = 0; next_nonzero(w, &q, &i, &j); q++)
+        w->E[q] = divide ? w->E[q] / scale[i] : w->E[q] * scale[i];
+}
+
+/* Whether E's block, which is factored, is regular; the units of its rows do not count. */
+static bool leading_is_regular(herk_work *w)
+{
+    linear_solver *solver = w->leading_part.solver;
+    if (solver->ops->condition(solver) > SINGULAR) return true;
+    double *scale = w->f;
+    int i = 0, j = 0;
+    vector_zero(w->ne, scale);
+    for (size_t q = 0; next_nonzero(w, &q, &i, &j); q++) scale[i] = fmax(scale[i], fabs(w->E[q]));
+    for (i = 0; i < w->ne; i++) /* powers of two: no bit of E is lost */
+        if (scale[i] > 0.0) scale[i] = ldexp(1.0, ilogb(scale[i]));
+    scale_leading(w, scale, true);
+    bool regular = part_factor(&w->leading_part, w->E) == LINEAR_OK &&
+                   solver->ops->condition(solver) > SINGULAR;
+    scale_leading(w, scale, false);
+    return regular && part_factor(&w->leading_part, w->E) == LINEAR_OK;
+}
+
 /* Factors of E's block at (t, x); where there are none E becomes a general one. */
 static attempt_status factor_leading(herk_work *w, double t, const double *x)
 {
@@ -269,9 +295,8 @@ static attempt_status factor_leading(herk_work *w, double t, const double *x)
     if (factored == LINEAR_MEMORY) return ATTEMPT_MEMORY;
     bool regular = factored == LINEAR_OK;
     if (regular && w->leading_part.size > 0) {
-        linear_solver *solver = w->leading_part.solver;
         bool look = w->form->E_matrix.constant || !w->selected; /* it costs some solves */
-        regular = !look || solver->ops->condition(solver) > SINGULAR;
+        regular = !look || leading_is_regular(w);
     }
     if (!regular) w->leading = LEADING_GENERAL;
     w->leading_constant_known = regular && w->form->E_matrix.constant;

@@ -184,7 +184,8 @@ typedef struct saddle {
     form_matrix matrix;
     form_solver solver;
     double *values, *b;
-    int *place; /* of entry k of G' among the values */
+    double *scale; /* of rows and columns: units of mass and of the constraints do not count */
+    int *place;    /* of entry k of G' among the values */
 } saddle;
 
 enum { DENSE_SADDLE = 200 };
@@ -231,7 +232,8 @@ static bool saddle_new(saddle *p, const mechanical_form *f)
     if (sparse && !saddle_pattern(p, &f->M_matrix, &f->G_matrix)) return false;
     p->values = DAE_ARRAY(double, p->matrix.count);
     p->b = DAE_ARRAY(double, size);
-    return p->values && p->b && form_solver_new(&p->solver, &p->matrix);
+    p->scale = DAE_ARRAY(double, size);
+    return p->values && p->b && p->scale && form_solver_new(&p->solver, &p->matrix);
 }
 
 static void saddle_free(saddle *p)
@@ -242,6 +244,7 @@ static void saddle_free(saddle *p)
     dae_free(p->place);
     dae_free(p->values);
     dae_free(p->b);
+    dae_free(p->scale);
 }
 
 static void saddle_fill_dense(saddle *p, const form_matrix *A, const double *values, int row,
@@ -275,6 +278,42 @@ static void saddle_fill_sparse(saddle *p, const mechanical_form *f, const double
     }
 }
 
+/* size_i = max_j |A_ij| */
+static void row_sizes(const form_matrix *A, const double *values, double *size)
+{
+    vector_zero(A->rows, size);
+    for (int j = 0; j < A->columns; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(A, j, &first, &count);
+        for (int k = 0; k < count; k++) {
+            int i = form_matrix_row(A, first, k);
+            size[i] = fmax(size[i], fabs(values[first + (size_t)k]));
+        }
+    }
+}
+
+/* values := D values D, b := D b with D such that the largest entry of M and of each row of G is 1
+ */
+static void saddle_scale(saddle *p, const mechanical_form *f, const double *M, const double *G)
+{
+    double mass = 0.0, *row = p->scale + p->n;
+    for (size_t k = 0; k < f->M_matrix.count; k++) mass = fmax(mass, fabs(M[k]));
+    mass = mass > 0.0 ? sqrt(mass) : 1.0;
+    for (int i = 0; i < p->n; i++) p->scale[i] = 1.0 / mass;
+    row_sizes(&f->G_matrix, G, row);
+    for (int i = 0; i < p->m; i++) row[i] = mass / (row[i] > 0.0 ? row[i] : 1.0);
+    for (int j = 0; j < p->n + p->m; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(&p->matrix, j, &first, &count);
+        for (int k = 0; k < count; k++)
+            p->values[first + (size_t)k] *=
+                p->scale[j] * p->scale[form_matrix_row(&p->matrix, first, k)];
+        p->b[j] *= p->scale[j];
+    }
+}
+
 /* b = (a, lambda) at a point */
 static eval_status saddle_solve(saddle *p, form_instance *x, double t, const double *q,
                                 const double *v, bool *singular)
@@ -293,9 +332,11 @@ static eval_status saddle_solve(saddle *p, form_instance *x, double t, const dou
     }
     vector_copy(p->n, w->f, p->b);
     for (int i = 0; i < p->m; i++) p->b[p->n + i] = -w->curvature[i];
+    saddle_scale(p, f, w->M, w->G);
     linear_solver *solver = p->solver.solver;
     *singular = linear_factor(solver, p->values) != LINEAR_OK;
     if (!*singular) linear_solve(solver, p->b);
+    for (int i = 0; i < p->n + p->m; i++) p->b[i] *= p->scale[i];
     if (!*singular && !vector_finite(p->n + p->m, p->b)) *singular = true;
     if (!*singular && solver->ops->condition(solver) < 4.0 * DBL_EPSILON) *singular = true;
     return EVAL_OK;
