@@ -507,6 +507,19 @@ static void histories(void **state)
     }
 }
 
+static void gmres_is_refused(void **state)
+{
+    (void)state;
+    dae_problem *problem = curve_new(&curves[0]);
+    dae_options options = dae_options_default();
+    options.method = "bdf2nd";
+    options.linear_solver = DAE_LINEAR_GMRES;
+    dae_solver *s;
+    assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_ERR_UNSUPPORTED);
+    assert_null(s);
+    dae_problem_free(problem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,6 +534,7 @@ int main(void)
         cmocka_unit_test(events_and_restarts),
         cmocka_unit_test(bounds),
         cmocka_unit_test(histories),
+        cmocka_unit_test(gmres_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

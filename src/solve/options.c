@@ -216,6 +216,11 @@ static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_di
 {
     const method *m = method_find(o->method ? o->method : "auto");
     unsigned offers = p->forms ? form_source_offers(p->forms) : FORM_RESIDUAL;
+    if (o->linear_solver == DAE_LINEAR_GMRES && (m->forms & FORM_SECOND_ORDER) &&
+        !(m->forms & FORM_RESIDUAL))
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s factors matrices of the second order form and cannot use GMRES.",
+                        m->name);
     bool second = !p->model && p->kinematic_count == 0 && (m->forms & FORM_SECOND_ORDER);
     if (second && !(m->forms & offers))
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
