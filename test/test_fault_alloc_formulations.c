@@ -45,8 +45,47 @@ static void test_formulations(void **state)
     dae_problem_free(problem);
 }
 
+/* Fast enough to need another p2 before 1 s. */
+static const char *const loop =
+    "model M\n"
+    "  Real x(start = 1), y(start = 0, fixed = true), vx, vy(start = 3, fixed = true), f;\n"
+    "equation\n"
+    "  der(x) = vx; der(y) = vy; der(vx) = -f*x; der(vy) = -f*y - 1; x^2 + y^2 = 1;\n"
+    "end M;\n";
+
+static dae_status long_life(void *formulation)
+{
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    dae_options o = dae_options_default();
+    o.formulation = formulation;
+    o.method = "radau5";
+    o.rtol = o.atol = 1e-3;
+    dae_status status = dae_solver_new(problem, &o, &s, &diag);
+    if (status == DAE_OK) status = dae_solver_start(s, 0.0, NULL, NULL);
+    if (status == DAE_OK) status = dae_solver_run(s, 1.0, NULL, NULL);
+    if (status == DAE_OK && dae_solver_stats(s)->starts < 3) status = DAE_ERR_ARGUMENT;
+    dae_solver_free(s);
+    return status;
+}
+
+static void test_positions(void **state)
+{
+    (void)state;
+    dae_diag diag = {0};
+    const char *const names[] = {"minimal", "reduced"};
+    dae_model model = {.text = loop, .file = "m.mo", .engine = DAE_ENGINE_TAPE};
+    assert_int_equal(dae_problem_from_model(&model, &problem, &diag), DAE_OK);
+    for (int i = 0; i < 2; i++) {
+        heap_faults f = fail_each(names[i], long_life, (void *)names[i]);
+        assert_int_equal(f.status, DAE_OK);
+    }
+    dae_problem_free(problem);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulations),
+                                       cmocka_unit_test(test_positions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,6 +167,15 @@ static double accepted_factor(const step_control *c, double r)
     return r <= 1.0 ? fmax(0.5, fmin(0.9, r)) : 1.0;
 }
 
+/* At order 1 a step that has just grown and must shrink again: order 2 is what is missing, but that
+ * is not judged before the step has been the same for a while, and so on for ever. */
+enum { STEADY_FOR_ORDER = 4 };
+
+static bool in_a_circle(const step_control *c, const attempt *a, double h, int order)
+{
+    return order == 1 && a->order == 1 && fabs(h) < fabs(a->h) && c->since_change == 0;
+}
+
 void control_accept(step_control *c, const attempt *a)
 {
     if (c->one_step) {
@@ -177,6 +186,7 @@ void control_accept(step_control *c, const attempt *a)
     bool lower = steady && wants_lower(a) && a->order > c->min_order;
     if (lower || a->order >= c->max_order) c->starting = false;
     bool rising = c->starting || a->order < c->min_order;
+    int hold = 0;
     double h = c->fixed ? c->h : a->h; /* the stop time may have cut a fixed step */
     int order = a->order;
     if (c->fixed || rising) {
@@ -185,9 +195,11 @@ void control_accept(step_control *c, const attempt *a)
     } else {
         order = choose_order(c, a, lower);
         h *= accepted_factor(c, growth(c, estimate_at(a, order), order));
+        if (in_a_circle(c, a, h, order)) hold = STEADY_FOR_ORDER;
     }
     c->since_change = order == a->order && h == a->h ? c->since_change + 1 : 0;
     if (c->hold > 0) c->hold--;
+    if (hold > 0) c->hold = hold;
     if (c->near_bound > 0) c->near_bound--;
     c->last_order = a->order;
     c->order = order;

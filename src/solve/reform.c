@@ -156,7 +156,7 @@ static bool same_mode(const reform *r, const variant *v, const double *memory)
 static variant *find_variant(const reform *r, const double *memory)
 {
     for (int k = 0; k < r->count; k++)
-        if (same_mode(r, r->list[k], memory)) return r->list[k];
+        if (!r->list[k]->retired && same_mode(r, r->list[k], memory)) return r->list[k];
     return NULL;
 }
 
@@ -1167,6 +1167,76 @@ static void tell_kept(dae_solver *s, double t, bool initial)
         kept[i] = t == r->start_time && s->hybrid->fixed_by[i] >= 0;
 }
 
+/* ---- positions ---- */
+
+bool reform_chose_positions(const dae_solver *s)
+{
+    return reform_active(s) && s->reform->current->instance->positions;
+}
+
+static dae_status explain_positions(dae_solver *s, double t, position_status status)
+{
+    const variant *v = s->reform->current;
+    const equation_set *set = &v->form->analysed->set;
+    s->diag.t = t;
+    if (status == POSITIONS_NOT_FINITE)
+        return diag_set(&s->diag, DAE_ERR_EVALUATION,
+                        "The derivatives of the constraints cannot be evaluated at t = %.9g.", t);
+    int culprit =
+        v->form->formulated->positions->source[position_watch_culprit(v->instance->positions)];
+    diag_equation(&s->diag, -1, set->row[culprit].name);
+    s->diag.line = set->row[culprit].line;
+    return diag_set(&s->diag, DAE_ERR_SINGULAR,
+                    "Formulation %s chooses positions that the constraints determine, but at t = "
+                    "%.9g %s depends on the other constraints.",
+                    s->base_options.formulation, t, set->row[culprit].name);
+}
+
+/* A variant of the mode at hand with p2 as told; NULL: there is none yet. */
+static variant *find_choice(const dae_solver *s, const bool *dependent)
+{
+    const reform *r = s->reform;
+    size_t bytes = (size_t)r->current->form->formulated->positions->columns * sizeof *dependent;
+    for (int k = 0; k < r->count; k++) {
+        variant *v = r->list[k];
+        const position_choice *c = v->form ? v->form->formulated->positions : NULL;
+        bool fits = c && same_mode(r, v, s->hybrid->instance->memory);
+        if (fits && memcmp(c->dependent, dependent, bytes) == 0) return v;
+    }
+    return NULL;
+}
+
+/* Other positions: to the variant that has them, made here if need be, with the values at s->y. */
+static dae_status change_positions(dae_solver *s, double t)
+{
+    reform *r = s->reform;
+    variant *old = r->current, *v = find_choice(s, position_watch_better(old->instance->positions));
+    double *y = base_values(s), direction = s->direction;
+    if (!y) return out_of_memory(s);
+    const double *yp = y + s->base->form.n;
+    old->retired = true;
+    dae_status status = v ? DAE_OK : make_variant(s, t, y, yp, &v);
+    if (v) v->retired = false;
+    if (status == DAE_OK) status = bind_to(s, v, y, yp);
+    if (status != DAE_OK) old->retired = false;
+    dae_free(y);
+    if (status != DAE_OK) return status;
+    model_instance_prepare(s->hybrid->instance);
+    s->direction = direction;
+    s->history = 0;
+    r->choices++;
+    return solve_levels(s, t, false);
+}
+
+/* Look at the positions at s->y, s->yp, and change them if they have become bad. */
+static dae_status reconsider_positions(dae_solver *s, double t, bool *changed)
+{
+    position_status found = model_instance_look(s->reform->current->instance, t, s->y, s->yp);
+    *changed = found == POSITIONS_BAD;
+    if (found == POSITIONS_KEPT) return DAE_OK;
+    return found == POSITIONS_BAD ? change_positions(s, t) : explain_positions(s, t, found);
+}
+
 dae_status reform_begin(dae_solver *s, double t, bool initial)
 {
     variant *v = s->reform->current;
@@ -1178,7 +1248,9 @@ dae_status reform_begin(dae_solver *s, double t, bool initial)
         status = reform_return(s);
         return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
     }
+    bool changed;
     if (status == DAE_OK) status = choose_states(s, t);
+    if (status == DAE_OK) status = reconsider_positions(s, t, &changed);
     s->reform->steps_since_watch = 0;
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
 }
@@ -1242,12 +1314,26 @@ static dae_status renew_array(dae_solver *s)
                     s->t_new);
 }
 
+/* Between two steps: the method begins anew in other unknowns where positions are chosen anew. */
+static dae_status watch_positions(dae_solver *s)
+{
+    reform *r = s->reform;
+    bool cheap = position_watch_work(r->current->instance->positions) <= CHEAP_WATCH, changed;
+    if (!cheap && ++r->steps_since_watch < PATIENCE) return DAE_OK;
+    r->steps_since_watch = 0;
+    vector_copy(s->n, s->last.y, s->y);
+    vector_copy(s->n, s->last.yp, s->yp);
+    dae_status status = reconsider_positions(s, s->t_new, &changed);
+    return status == DAE_OK && changed ? solver_begin(s, s->t_new, DAE_INIT_NONE) : status;
+}
+
 dae_status reform_watch(dae_solver *s)
 {
     if (s->hybrid && s->hybrid->instance->array) return renew_array(s);
     if (!reform_active(s)) return DAE_OK;
     reform *r = s->reform;
     variant *v = r->current;
+    if (v->instance->positions) return watch_positions(s);
     if (!v->instance->selection || v->forms || v->series)
         return DAE_OK; /* nothing depends on the states */
     bool cheap = selection_work(v->instance->selection) <= CHEAP_WATCH;

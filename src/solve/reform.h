@@ -29,6 +29,7 @@ typedef struct variant {
     int index;                  /* as the analysis found it */
     char doubt[DAE_TEXT_SIZE]; /* why its equations may not determine the solution; "": no reason */
     int doubt_line;
+    bool retired;   /* another choice of p2 has taken its place in this mode */
     bool runs_base; /* the form is for initial values only: the base form has index 1, but its
                        constraints do not show in its structure */
 } variant;
@@ -67,6 +68,10 @@ dae_status reform_rescue(struct dae_solver *s, double t, dae_status failed);
 dae_status reform_explain(struct dae_solver *s, dae_status status);
 /* After an accepted step: choose states anew where the old ones have become bad. */
 dae_status reform_watch(struct dae_solver *s);
+
+/* Whether the variant has chosen positions that are looked at before every step: where they are
+ * chosen anew the solver is poised in other unknowns. */
+bool reform_chose_positions(const struct dae_solver *s);
 
 /* Where unknown i of the base form, or its derivative, is in the form that is integrated. */
 model_place reform_place(const struct dae_solver *s, int i, bool slope);

@@ -270,7 +270,8 @@ static dae_status accept_step(dae_solver *s)
     s->stats.last_h = a->h;
     s->stats.order = s->control.order;
     s->stats.h = s->control.h;
-    s->watch_due = solver_second_order(s) || s->rewritten; /* not before the step is looked at */
+    /* not before the step is looked at */
+    s->watch_due = solver_second_order(s) || s->rewritten || reform_chose_positions(s);
     dae_status status = s->watch_due ? DAE_OK : reform_watch(s);
     return status == DAE_OK ? solver_update_weights(s, s->t_new, a->y) : status;
 }
@@ -284,6 +285,10 @@ static dae_status watch_states(dae_solver *s, double tend)
     dae_status status = s->rewritten ? forms_choose(s, s->t, false) : reform_watch(s);
     long after = s->choices + (s->reform ? s->reform->choices : 0);
     if (status != DAE_OK || after == before) return status;
+    if (s->phase == PHASE_POISED) { /* in the unknowns of another choice of positions */
+        start_method(s, tend);
+        return DAE_OK;
+    }
     if (!s->rewritten) {
         vector_copy(s->n, s->last.y, s->y);
         vector_copy(s->n, s->last.yp, s->yp);

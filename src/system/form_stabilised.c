@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "system/form_parts.h"
+#include "system/positions.h"
 
 int form_extra_unknowns(const form_source *s, form_rewriting how)
 {
@@ -218,48 +219,6 @@ static void dense_gradient(const form_instance *x, const double *values, double 
     }
 }
 
-/* Gauss-Jordan: makes columns of G a unit matrix. With `fixed` only columns that are chosen already
- * may be pivots; else the largest entry of all is. Returns the largest entry of what is left, G2^-1
- * G1; INFINITY: G2 is singular. */
-static double eliminate(int rows, int columns, double *G, bool *chosen, bool fixed)
-{
-    bool *taken = chosen + columns; /* rows that have a pivot; work */
-    for (int i = 0; i < rows; i++) taken[i] = false;
-    bool *used = taken + rows;
-    for (int j = 0; j < columns; j++) used[j] = false;
-    for (int step = 0; step < rows; step++) {
-        int r = -1, c = -1;
-        double best = 0.0;
-        for (int i = 0; i < rows; i++)
-            for (int j = 0; j < columns && !taken[i]; j++)
-                if (!used[j] && (!fixed || chosen[j]) && fabs(G[i * columns + j]) > best) {
-                    best = fabs(G[i * columns + j]);
-                    r = i;
-                    c = j;
-                }
-        if (!(best > 1e-12)) return INFINITY;
-        taken[r] = used[c] = true;
-        for (int j = 0; j < columns; j++)
-            if (j != c) G[r * columns + j] /= G[r * columns + c];
-        G[r * columns + c] = 1.0;
-        for (int i = 0; i < rows; i++) {
-            double factor = G[i * columns + c];
-            if (i == r || factor == 0.0) continue;
-            for (int j = 0; j < columns; j++) G[i * columns + j] -= factor * G[r * columns + j];
-        }
-    }
-    double most = 0.0;
-    for (int j = 0; j < columns; j++) {
-        chosen[j] = used[j];
-        for (int i = 0; i < rows && !used[j]; i++) most = fmax(most, fabs(G[i * columns + j]));
-    }
-    return most;
-}
-
-/* A choice is kept while no position of p2 moves more than so many times as fast as those of p1:
- * the best choice has about 1, so that it does not change to and fro. */
-static const double WORST_RATIO = 8.0;
-
 form_choice form_instance_choose(form_instance *x, double t, const double *y, bool anew)
 {
     const mechanical_form *form = &x->mechanical;
@@ -270,10 +229,12 @@ form_choice form_instance_choose(form_instance *x, double t, const double *y, bo
     if (form->evaluate(x, t, y, y + n, NULL, NULL, w->G, NULL, NULL) != EVAL_OK)
         return CHOICE_EVALUATION;
     dense_gradient(x, w->G, w->dense);
-    if (!anew && eliminate(k, n, w->dense, w->dependent, true) <= WORST_RATIO) return CHOICE_KEPT;
+    if (!anew && positions_eliminate(k, n, w->dense, w->dependent, true) <= POSITIONS_WORST)
+        return CHOICE_KEPT;
     dense_gradient(x, w->G, w->dense);
     memcpy(w->before, w->dependent, (size_t)n * sizeof(bool));
-    if (!(eliminate(k, n, w->dense, w->dependent, false) < INFINITY)) return CHOICE_SINGULAR;
+    if (!(positions_eliminate(k, n, w->dense, w->dependent, false) < INFINITY))
+        return CHOICE_SINGULAR;
     bool same = memcmp(w->before, w->dependent, (size_t)n * sizeof(bool)) == 0;
     return same ? CHOICE_KEPT : CHOICE_CHANGED;
 }

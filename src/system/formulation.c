@@ -65,7 +65,7 @@ static const formulation FORMULATIONS[] = {
      .mechanical = true,
      .apply = formulate_odassl},
     {.name = "reduced",
-     .summary = "mechanical: minimal extension without its new unknowns; diagonal masses",
+     .summary = "mechanical: minimal extension without its new unknowns, M eliminated",
      .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.2",
      .mechanical = true,
      .apply = formulate_reduced},
@@ -183,6 +183,7 @@ void formulated_free(formulated *f)
     dae_free(f->hidden);
     dae_free(f->candidate);
     dae_free(f->defined);
+    position_choice_free(f->positions);
     form_plan_free(f->plan);
     arena_free(f->texts);
     *f = (formulated){0};

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "daedal.h"
 #include "structure/signature.h"
+#include "system/positions.h"
 
 /* Equations with their structure: x_j of `set` with derivatives up to d_j, equation i to be
  * differentiated c_i times. */
@@ -46,6 +47,7 @@ typedef struct formulated {
     arena *texts;        /* names made here; owned */
     definition *defined; /* what is seen through, sorted; owned */
     int defined_count;
+    position_choice *positions; /* p2 of minimal and reduced, to be watched; owned, or NULL */
     struct form_plan *plan; /* of a form beside this one (system/model_forms.h); owned, or NULL */
     const char *needs;      /* method that this form is for, where BDF will not do; NULL: none */
 } formulated;

@@ -1,6 +1,7 @@
 /* Formulations of mechanical systems M q'' = f - G' lambda, 0 = g(q, t). */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -144,46 +145,6 @@ static bool gradient_at(const analysed *a, const mechanical *m, const equation_p
     return ok;
 }
 
-/* Eliminate row l from those below it with the pivot in column j. */
-static void eliminate(double *G, int rows, int columns, int l, int j)
-{
-    for (int i = l + 1; i < rows; i++) {
-        double factor = G[i * columns + j] / G[l * columns + j];
-        for (int k = 0; k < columns; k++) G[i * columns + k] -= factor * G[l * columns + k];
-        G[i * columns + j] = 0.0;
-    }
-}
-
-/* dependent[j]: position j belongs to G_2, a square part of G with large pivots. -1, or the
- * constraint whose row depends on the others. */
-static int choose_dependent(double *G, int rows, int columns, bool *dependent, int *order)
-{
-    for (int l = 0; l < rows; l++) order[l] = l;
-    for (int l = 0; l < rows; l++) {
-        int row = -1, column = -1;
-        double best = 0.0;
-        for (int i = l; i < rows; i++)
-            for (int j = 0; j < columns; j++)
-                if (fabs(G[i * columns + j]) > best) {
-                    best = fabs(G[i * columns + j]);
-                    row = i;
-                    column = j;
-                }
-        if (!(best > 1e-10)) return order[l];
-        for (int k = 0; k < columns && row != l; k++) {
-            double swap = G[l * columns + k];
-            G[l * columns + k] = G[row * columns + k];
-            G[row * columns + k] = swap;
-        }
-        int name = order[l];
-        order[l] = order[row];
-        order[row] = name;
-        dependent[column] = true;
-        eliminate(G, rows, columns, l, column);
-    }
-    return -1;
-}
-
 /* p1' = z1 stays; p2, p2', p2'' become unknowns p2, w1, w2 without derivatives, and g, g', g'' = 0
  * determine them [KM04], [Wun05 (7.31)]. */
 static bool build_minimal(const analysed *a, const mechanical *m, const bool *dependent,
@@ -207,9 +168,31 @@ static bool build_minimal(const analysed *a, const mechanical *m, const bool *de
         ok = level_row(f, a, &l.index, i, 0, a->set.row[i].residual, &r);
     for (int k = 0; ok && k < 2 * m->nlambda; k++)
         ok = mechanical_constraint_row(f, a, m, &l.index, k / 2, 1 + k % 2, &r);
+    ok = ok && mechanical_note_choice(f, a, m, &l.index, dependent);
+    if (ok) first_order_hide_multipliers(&l, a, f);
+    for (int j = 0; ok && j < m->nq; j++) /* p2'' has the errors of p1'', a difference quotient */
+        if (dependent[j]) f->hidden[l.first[m->q[j]] + 2] = true;
     first_order_free(&l);
     dae_free(fixed);
     return ok;
+}
+
+bool mechanical_note_choice(formulated *f, const analysed *a, const mechanical *m,
+                            const unknown_index *index, const bool *dependent)
+{
+    position_choice *c = f->positions = position_choice_new(m->nlambda, m->nq, m->G.count);
+    for (int e = 0; c && e < m->G.count; e++) {
+        c->row[e] = m->G.entry[e].row;
+        c->column[e] = m->G.entry[e].column;
+        c->value[e] = formulated_expression(f, index, m->G.entry[e].value);
+        if (c->value[e] == EXPR_NONE) return false;
+    }
+    for (int l = 0; c && l < m->nlambda; l++) c->source[l] = m->constraint[l];
+    for (int j = 0; c && j < m->nq; j++) {
+        c->size[j] = a->set.nominal[m->q[j]];
+        c->dependent[j] = dependent[j];
+    }
+    return c;
 }
 
 dae_status mechanical_choose(const analysed *a, const mechanical *m,
@@ -217,11 +200,15 @@ dae_status mechanical_choose(const analysed *a, const mechanical *m,
                              dae_diag *diag)
 {
     double *G = DAE_ARRAY(double, (size_t)m->nlambda *(size_t)m->nq);
-    int *order = DAE_ARRAY(int, m->nlambda);
-    bool ready = G && order && gradient_at(a, m, setting->at, G);
-    int l = ready ? choose_dependent(G, m->nlambda, m->nq, dependent, order) : -1;
+    bool *chosen = DAE_ARRAY(bool, 2 * m->nq + m->nlambda);
+    bool ready = G && chosen && gradient_at(a, m, setting->at, G);
+    int l = -1;
+    if (ready && positions_eliminate(m->nlambda, m->nq, G, chosen, false) < INFINITY)
+        memcpy(dependent, chosen, (size_t)m->nq * sizeof *dependent);
+    else if (ready)
+        l = positions_dependent_row(m->nlambda, m->nq, chosen);
     dae_free(G);
-    dae_free(order);
+    dae_free(chosen);
     if (!ready)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
     if (l < 0) return DAE_OK;

@@ -21,5 +21,8 @@ bool mechanical_constraint_row(formulated *f, const analysed *a, const mechanica
 dae_status mechanical_choose(const analysed *a, const mechanical *m,
                              const formulation_setting *setting, const char *name, bool *dependent,
                              dae_diag *diag);
+/* Keep the choice with f, for a watch. */
+bool mechanical_note_choice(formulated *f, const analysed *a, const mechanical *m,
+                            const unknown_index *index, const bool *dependent);
 
 #endif

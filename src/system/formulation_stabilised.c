@@ -335,24 +335,101 @@ dae_status formulate_odassl(const analysed *a, const formulation_setting *settin
 
 /* ---- the reduced system ---- */
 
-/* a_j = (f_j - sum_k C_jk lambda_k) / M_jj over the analysed set; EXPR_NONE: M is not diagonal */
-static expr acceleration(const plan *p, int j)
+/* Dense M over expressions, EXPR_NONE for zeros, and right sides; row i of M at [i * n]. */
+typedef struct motion {
+    int n;
+    expr *M, *b;
+    bool *done; /* rows that have been pivots */
+} motion;
+
+static bool motion_new(motion *e, const mechanical *m, graph *g)
 {
-    const mechanical *m = p->m;
-    graph *g = p->a->set.graph;
-    expr mass = EXPR_NONE, force = m->f[j];
-    for (int e = 0; e < m->M.count; e++) {
-        if (m->M.entry[e].row != j) continue;
-        if (m->M.entry[e].column != j) return EXPR_NONE;
-        mass = m->M.entry[e].value;
-    }
-    for (int e = 0; e < m->C.count; e++) {
-        const mechanical_entry *q = &m->C.entry[e];
-        if (q->row != j) continue;
+    size_t n = (size_t)m->nq;
+    *e = (motion){m->nq, DAE_ARRAY(expr, n * n), DAE_ARRAY(expr, n), DAE_ARRAY(bool, n)};
+    if (!e->M || !e->b || !e->done) return false;
+    for (size_t k = 0; k < n * n; k++) e->M[k] = EXPR_NONE;
+    for (size_t j = 0; j < n; j++) e->b[j] = m->f[j];
+    for (int k = 0; k < m->M.count; k++)
+        e->M[m->M.entry[k].row * m->nq + m->M.entry[k].column] = m->M.entry[k].value;
+    for (int k = 0; k < m->C.count; k++) {
+        const mechanical_entry *q = &m->C.entry[k];
         expr part = graph_binary(g, EXPR_MUL, q->value, graph_variable(g, m->lambda[q->column], 0));
-        force = graph_binary(g, EXPR_SUB, force, part);
+        e->b[q->row] = graph_binary(g, EXPR_SUB, e->b[q->row], part);
     }
-    return mass == EXPR_NONE ? EXPR_NONE : graph_binary(g, EXPR_DIV, force, mass);
+    return true;
+}
+
+static void motion_free(motion *e)
+{
+    dae_free(e->M);
+    dae_free(e->b);
+    dae_free(e->done);
+}
+
+/* The row of least entries among those that are left: it fills in least. -1: there is none with an
+ * entry in the diagonal */
+static int next_pivot(const motion *e)
+{
+    int best = -1, least = e->n + 1;
+    for (int i = 0; i < e->n; i++) {
+        int count = 0;
+        if (e->done[i] || e->M[i * e->n + i] == EXPR_NONE) continue;
+        for (int j = 0; j < e->n; j++) count += e->M[i * e->n + j] != EXPR_NONE;
+        if (count < least) {
+            least = count;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Row i less factor times row p, where column p of row i is gone. */
+static void subtract_row(motion *e, graph *g, int i, int p)
+{
+    expr *row = e->M + i * e->n, *pivot = e->M + p * e->n;
+    expr factor = graph_binary(g, EXPR_DIV, row[p], pivot[p]);
+    for (int j = 0; j < e->n; j++) {
+        if (j == p || pivot[j] == EXPR_NONE) continue;
+        expr part = graph_binary(g, EXPR_MUL, factor, pivot[j]);
+        row[j] = row[j] == EXPR_NONE ? graph_unary(g, EXPR_NEG, part)
+                                     : graph_binary(g, EXPR_SUB, row[j], part);
+    }
+    e->b[i] = graph_binary(g, EXPR_SUB, e->b[i], graph_binary(g, EXPR_MUL, factor, e->b[p]));
+    row[p] = EXPR_NONE;
+}
+
+/* b := M^-1 b. M, up to factors of its rows, is symmetric and positive definite, so that pivots of
+ * the diagonal do in any order and at every point. false: a pivot is missing */
+static bool motion_solve(motion *e, graph *g)
+{
+    for (int step = 0; step < e->n; step++) {
+        int p = next_pivot(e);
+        if (p < 0) return false;
+        e->done[p] = true;
+        for (int i = 0; i < e->n; i++)
+            if (i != p && e->M[i * e->n + p] != EXPR_NONE) subtract_row(e, g, i, p);
+    }
+    for (int j = 0; j < e->n; j++) e->b[j] = graph_binary(g, EXPR_DIV, e->b[j], e->M[j * e->n + j]);
+    return true;
+}
+
+/* miss := accelerations M^-1 (f - C lambda) over the analysed set */
+static bool accelerations(plan *p)
+{
+    motion e;
+    graph *g = p->a->set.graph;
+    bool ok = motion_new(&e, p->m, g) && motion_solve(&e, g) && !graph_failed(g);
+    for (int j = 0; ok && j < p->m->nq; j++) p->miss[j] = e.b[j];
+    motion_free(&e);
+    return ok;
+}
+
+/* Whether the equation of motion of q_j contains another acceleration than its own. */
+static bool is_coupled(const mechanical *m, int j)
+{
+    for (int e = 0; e < m->M.count; e++)
+        if (m->M.entry[e].row == j && m->M.entry[e].column != j) return true;
+    return false;
 }
 
 /* q_j'' -> a_j over the analysed set */
@@ -366,33 +443,65 @@ static expr acceleration_leaf(void *context, graph *g, expr leaf)
     return leaf;
 }
 
+/* Row *r: the equation of motion of q_j, solved for q_j'' where it contains other accelerations. */
+static bool motion_row(plan *p, int j)
+{
+    const mechanical *m = p->m;
+    graph *g = p->a->set.graph;
+    int i = m->dynamic[j];
+    expr e = p->a->set.row[i].residual;
+    if (is_coupled(m, j)) e = graph_binary(g, EXPR_SUB, graph_variable(g, m->q[j], 2), p->miss[j]);
+    return level_row(p->f, p->a, &p->l.index, i, 0, e, &p->r);
+}
+
+/* The equations that are no equations of motion, then those of p1. */
+static bool reduced_motion(plan *p, const bool *dependent)
+{
+    const mechanical *m = p->m;
+    bool *moves = DAE_ARRAY(bool, p->a->set.m), ok = moves;
+    for (int j = 0; ok && j < m->nq; j++) moves[m->dynamic[j]] = true;
+    for (int i = 0; ok && i < p->a->set.m; i++)
+        if (!moves[i])
+            ok = level_row(p->f, p->a, &p->l.index, i, 0, p->a->set.row[i].residual, &p->r);
+    for (int j = 0; ok && j < m->nq; j++)
+        if (!dependent[j]) ok = motion_row(p, j);
+    dae_free(moves);
+    return ok;
+}
+
 /* p1' = z1, the equations of motion of p1, g = g' = 0, and g'' = 0 with accelerations put in
  * [Wun05 7.2.2]: no unknowns for p2'' */
 static bool build_reduced(plan *p, const bool *dependent)
 {
     const mechanical *m = p->m;
-    int k = m->nlambda, n = p->l.kinematics - 2 * k + p->a->set.m + 2 * k;
-    bool *gone = DAE_ARRAY(bool, p->a->set.m);
-    bool ok = gone && first_order_begin(&p->l, p->a, p->f, 0, n) && other_kinematics(p);
+    graph *g = p->a->set.graph;
+    bool ok = accelerations(p) &&
+              first_order_begin(&p->l, p->a, p->f, 0, p->l.kinematics + p->a->set.m) &&
+              other_kinematics(p);
     for (int j = 0; ok && j < m->nq; j++) {
         int i = position(p, j, 0);
-        p->miss[j] = acceleration(p, j);
-        gone[m->dynamic[j]] = dependent[j];
         if (!dependent[j]) ok = kinematic_row(p->f, i, i + 1, EXPR_NONE, &p->r);
     }
-    for (int i = 0; ok && i < p->a->set.m; i++)
-        if (!gone[i])
-            ok = level_row(p->f, p->a, &p->l.index, i, 0, p->a->set.row[i].residual, &p->r);
-    ok = ok && constraint_levels(p, 1, 1);
-    for (int l = 0; ok && l < k; l++) {
-        expr e = derive_time(p->a->set.graph, m->g[l]);
-        if (e != EXPR_NONE) e = derive_time(p->a->set.graph, e);
-        if (e != EXPR_NONE) e = graph_substitute(p->a->set.graph, e, acceleration_leaf, p);
+    ok = ok && reduced_motion(p, dependent) && constraint_levels(p, 1, 1);
+    for (int l = 0; ok && l < m->nlambda; l++) {
+        expr e = derive_time(g, m->g[l]);
+        if (e != EXPR_NONE) e = derive_time(g, e);
+        if (e != EXPR_NONE) e = graph_substitute(g, e, acceleration_leaf, p);
         ok = level_row(p->f, p->a, &p->l.index, m->constraint[l], 2, e, &p->r);
     }
-    p->f->set.m = ok ? p->r : p->f->set.m;
-    dae_free(gone);
-    return ok;
+    return ok && mechanical_note_choice(p->f, p->a, m, &p->l.index, dependent);
+}
+
+/* The position whose equation of motion has no mass; -1: all have. */
+static int massless(const mechanical *m)
+{
+    for (int j = 0; j < m->nq; j++) {
+        bool found = false;
+        for (int e = 0; e < m->M.count; e++)
+            found = found || (m->M.entry[e].row == j && m->M.entry[e].column == j);
+        if (!found) return j;
+    }
+    return -1;
 }
 
 dae_status formulate_reduced(const analysed *a, const formulation_setting *setting, formulated *f,
@@ -400,14 +509,12 @@ dae_status formulate_reduced(const analysed *a, const formulation_setting *setti
 {
     mechanical m;
     dae_status status = mechanical_find(a, setting, "reduced", &m, diag);
-    int coupled = -1;
-    for (int e = 0; status == DAE_OK && e < m.M.count; e++)
-        if (m.M.entry[e].row != m.M.entry[e].column) coupled = m.M.entry[e].row;
-    if (coupled >= 0)
+    int j = status == DAE_OK ? massless(&m) : -1;
+    if (j >= 0)
         status = diag_set(diag, DAE_ERR_UNSUPPORTED,
-                          "Formulation reduced needs a diagonal mass matrix, but %s contains the "
-                          "acceleration of more than one position; use minimal.",
-                          a->set.row[m.dynamic[coupled]].name);
+                          "Formulation reduced needs a positive definite mass matrix, but %s has "
+                          "no mass; use minimal.",
+                          a->set.name[m.q[j]]);
     mechanical_free(&m);
     *f = (formulated){0};
     if (status != DAE_OK) return status;

@@ -1388,6 +1388,7 @@ void model_instance_prepare(model_instance *m)
         if (c->tape) tape_prepare(c->tape, &in, m->work_of[k]);
     }
     if (m->selection) selection_prepare(m->selection, &in);
+    if (m->positions) position_watch_prepare(m->positions, &in);
 }
 
 void model_instance_run(model_instance *m, int k, double t, const double *a, const double *b,

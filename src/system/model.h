@@ -156,6 +156,7 @@ typedef struct model_instance {
     native_module *native;                   /* owned; NULL: the tape runs */
     native_function function[MOST_PROGRAMS]; /* its programs */
     /* A variant with a choice of states: the choice, and the pattern that goes with it. Owned. */
+    position_watch *positions; /* of a form that chose p2; NULL: it did not */
     selection *selection;
     int *colptr, *rowind, *scatter;
     int *kinematic_at;           /* per chosen row: where its entries of dF/dy' and dF/dy are */
@@ -170,6 +171,9 @@ model_instance *model_instance_new(const model_form *form); /* NULL: memory */
 void model_instance_free(model_instance *instance);
 /* Choose states at a point (`anew`), or see whether the choice is still good. SELECTION_CHANGED:
  * describe the instance anew. */
+/* How good the choice of p2 is at a point; POSITIONS_KEPT where nothing was chosen. */
+position_status model_instance_look(model_instance *instance, double t, const double *y,
+                                    const double *yp);
 selection_status model_instance_select(model_instance *instance, double t, const double *y,
                                        const double *yp, bool anew);
 /* The residual description of an instance with its choice of states; arrays borrowed from it. */

@@ -306,6 +306,25 @@ static void find_multipliers(second_matrix *m)
     }
 }
 
+/* An unknown without derivatives in a row with x'' is of the size of x'', and so are other rows
+ * without derivatives that have it: accelerations that are unknowns, force laws with multipliers.
+ * True: some row has risen.
+ */
+static bool raise_levels(second_matrix *m)
+{
+    bool risen = false;
+    for (int k = 0; k < m->form->n; k++) {
+        matrix_column column = layout_column(&m->layout, k);
+        for (int e = 0; e < column.count && m->multiplier[k] > 0; e++) {
+            signed char *level = &m->level[column_row(&column, e)];
+            bool higher = m->stiffness[column.first + (size_t)e] != 0.0 && *level == 0;
+            if (higher) *level = m->multiplier[k];
+            risen = risen || higher;
+        }
+    }
+    return risen;
+}
+
 iteration_status second_matrix_evaluate(second_matrix *m, double t, const double *y,
                                         const double *yp, double h, const double *weights,
                                         const double *f0)
@@ -316,7 +335,8 @@ iteration_status second_matrix_evaluate(second_matrix *m, double t, const double
     if (!prepare(m)) return ITERATION_MEMORY;
     collect_parts(m);
     find_levels(m);
-    find_multipliers(m);
+    do find_multipliers(m);
+    while (raise_levels(m));
     m->has_factors = false;
     m->evaluations++;
     return ITERATION_OK;

@@ -370,6 +370,8 @@ bool instance_begin_selection(model_instance *m)
 {
     const model_form *f = m->form;
     size_t n = (size_t)f->n, rows = (size_t)(f->n - f->rows);
+    const position_choice *positions = f->formulated->positions;
+    if (positions && !(m->positions = position_watch_new(positions, f->flat->graph))) return false;
     if (f->formulated->candidates == 0 || f->rows > f->n) return true;
     m->selection = selection_new(f->analysed, f->formulated);
     m->colptr = DAE_ARRAY(int, n + 1);
@@ -384,6 +386,7 @@ bool instance_begin_selection(model_instance *m)
 
 void instance_end_selection(model_instance *m)
 {
+    position_watch_free(m->positions);
     selection_free(m->selection);
     dae_free(m->colptr);
     dae_free(m->rowind);
@@ -500,4 +503,12 @@ selection_status model_instance_select(model_instance *m, double t, const double
     tape_inputs in = {
         .time = t, .values = {y, yp, NULL, NULL}, .parameters = m->parameters, .memory = m->memory};
     return anew ? selection_choose(m->selection, &in) : selection_watch(m->selection, &in);
+}
+
+position_status model_instance_look(model_instance *m, double t, const double *y, const double *yp)
+{
+    if (!m->positions) return POSITIONS_KEPT;
+    tape_inputs in = {
+        .time = t, .values = {y, yp, NULL, NULL}, .parameters = m->parameters, .memory = m->memory};
+    return position_watch_look(m->positions, &in);
 }
