@@ -163,9 +163,14 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     s->t = s->t_old = at->t;
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
     c->mass_known = false;
+    c->norm = ctx->norm;
+    c->w_begin = s->w;
     bool other = c->mechanical && c->diagonal != c->mechanical->M_matrix.diagonal;
     c->start_step = c->inner_step = c->slopes_step = c->rows_step = -1;
     c->convergence = 1.0;
+    c->spoilt = false;
+    c->longest = 0.0;
+    c->lost = 0;
     for (int i = 0; i < c->nx; i++) s->x[i] = at->y[x_at(c, i)];
     for (int i = 0; i < c->nw; i++) s->w[i] = at->y[w_at(c, i)];
     if (other && !renew_saddle(c))
@@ -297,6 +302,25 @@ static double stability(const hem_state *s, hem_scratch *w, const method_context
     return values > 0.0 ? fabs(w->h) * slopes / values / s->table->stable : 0.0;
 }
 
+/* In front of an impasse steps would become shorter for ever, some of them accepted: so many
+ * failures while no step is longer than this part of the longest are its end. At a corner of f
+ * there are a dozen at most before steps grow again. */
+enum { MOST_LOST = 40 };
+static const double FAR_BELOW = 1e-6;
+
+/* A step, unless there have been too many failures. */
+static hem_failure try_unless_lost(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                                   double *error)
+{
+    hem_cache *c = ctx->cache;
+    if (s->failure.status) return s->failure;
+    if (c->lost >= MOST_LOST) return hem_hessenberg_impasse(c);
+    hem_failure failure = try_step(s, w, ctx, error);
+    if (c->hessenberg && failure.status == ATTEMPT_CONVERGENCE) c->lost++;
+    c->spoilt = failure.status != ATTEMPT_OK;
+    return failure;
+}
+
 void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
                  attempt *result)
 {
@@ -315,17 +339,17 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
                         .terms = {NAN, NAN, NAN, NAN},
                         .variable = -1,
                         .constraint = -1};
-    hem_failure failure = s->failure;
-    if (!failure.status) failure = try_step(s, w, ctx, &result->error);
+    hem_cache *c = ctx->cache;
+    c->w_begin = s->w;
+    hem_failure failure = try_unless_lost(s, w, ctx, &result->error);
     result->status = failure.status;
     result->reason = failure.reason;
     result->constraint = failure.constraint;
-    const hem_cache *c = ctx->cache;
     if (failure.status == ATTEMPT_SINGULAR && c->massless > 0)
         result->variable = x_at(c, c->massless - 1);
     if (failure.status) return;
     result->terms[2] = result->error;
-    if (ctx->look_at_stability) result->stability = stability(s, w, ctx);
+    if (ctx->look_at_stability && c->lost == 0) result->stability = stability(s, w, ctx);
     dense_point(s, w, ctx->cache);
     assemble(s, w, ctx->cache);
 }
@@ -354,6 +378,8 @@ void hem_accept(void *state, void *scratch, const method_context *ctx)
     s->t_old = s->t;
     s->t = w->t;
     s->step++;
+    c->longest = fmax(c->longest, fabs(w->h));
+    if (fabs(w->h) > FAR_BELOW * c->longest) c->lost = 0;
     if (s->table->exact) {
         for (int i = 0; i < s->table->stages; i++) vector_copy(c->nx, w->K[i], c->slopes[i]);
         c->slopes_step = s->step;

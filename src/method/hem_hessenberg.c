@@ -22,33 +22,67 @@ static const double NEWTON_TOLERANCE = 1e-3;
  * short that what cannot be solved stays below the weights: (1.9) was continued from its impasse at
  * 0.372 to 0.42. A part of 1e-2 would do there, too. */
 static const double SLOPE_TOLERANCE = 1e-4;
-enum { NEWTON_ITERATIONS = 12, INNER_ITERATIONS = 12, RENEWALS = 3 };
+/* Newton for u may take a dozen iterations with old factors: 0.05^12 is rounding. */
+static const double FAST = 0.05;
+enum { NEWTON_ITERATIONS = 12, INNER_ITERATIONS = 20, RENEWALS = 3 };
 
 static const hem_failure NO_FAILURE = {.constraint = -1};
 
-/* u with k(t,y,z,u) = 0, by simplified Newton with the factored k_u; u is a guess on entry */
+/* Factors of k_u at a point. */
+static hem_failure factor_k_u(hem_cache *c, double t, const double *y, const double *z,
+                              const double *u)
+{
+    const hessenberg_form *f = c->hessenberg;
+    eval_status status = f->k_u(f->context, t, y, z, u, c->k_u_values);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    switch (linear_factor(c->k_u, c->k_u_values)) {
+    case LINEAR_OK: return NO_FAILURE;
+    case LINEAR_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    default:
+        return (hem_failure){ATTEMPT_SINGULAR, "k_u is singular: 0 = k(t,y,z,u) does not give u",
+                             -1};
+    }
+}
+
+/* u := u - r; the largest r_i in error weights, 0 if none of them is more than rounding of u_i */
+static double correct_u(const hem_cache *c, const double *r, double *u)
+{
+    double size = 0.0;
+    bool rounding = true;
+    for (int i = 0; i < c->hessenberg->nu; i++) {
+        int place = c->u_place ? c->u_place[i] : c->nx + c->nz + i;
+        u[i] -= r[i];
+        if (!isfinite(r[i])) return INFINITY;
+        rounding = rounding && fabs(r[i]) <= 4.0 * DBL_EPSILON * fabs(u[i]);
+        size = fmax(size, fabs(r[i]) * c->norm->scale[place]);
+    }
+    return rounding ? 0.0 : size;
+}
+
+/* u with k(t,y,z,u) = 0 to rounding, by Newton's method; u is a guess on entry. The factors of k_u
+ * at hand serve while they converge fast; with new ones what does not become smaller is rounding,
+ * of terms in k that cancel. */
 static hem_failure solve_u(hem_cache *c, double t, const double *y, const double *z, double *u)
 {
     const hessenberg_form *f = c->hessenberg;
-    double *r = c->work[4], before = DBL_MAX;
+    double *r = c->work[4], before = INFINITY;
+    bool fresh = false;
     for (int k = 0; k < INNER_ITERATIONS; k++) {
         eval_status status = f->k(f->context, t, y, z, u, r);
         if (status != EVAL_OK) return hem_evaluation(status);
         linear_solve(c->k_u, r);
-        double size = 0.0, most = 0.0;
-        for (int i = 0; i < f->nu; i++) {
-            u[i] -= r[i];
-            size = fmax(size, fabs(r[i]));
-            most = fmax(most, fabs(u[i]));
-        }
+        double size = correct_u(c, r, u);
+        if (size == 0.0) return NO_FAILURE;
         if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
-        if (size <= 4.0 * DBL_EPSILON * most || (size >= before && size <= 1e-8 * most))
-            return NO_FAILURE;
+        if (fresh && size > 0.5 * before && size <= NEWTON_TOLERANCE) return NO_FAILURE;
+        if (size > FAST * before) {
+            hem_failure failure = factor_k_u(c, t, y, z, u);
+            if (failure.status) return failure;
+            fresh = true;
+        }
         before = size;
     }
-    return before == 0.0
-               ? NO_FAILURE
-               : (hem_failure){ATTEMPT_CONVERGENCE, "0 = k(t,y,z,u) did not converge", -1};
+    return (hem_failure){ATTEMPT_CONVERGENCE, "0 = k(t,y,z,u) did not converge", -1};
 }
 
 /* dy = f(t, y, z, u(t,y,z)); w = (z, u), u is updated */
@@ -70,7 +104,8 @@ static hem_failure total_f_z(hem_cache *c, double t, const double *y, const doub
     vector_copy(c->nw, w, z);
     hem_failure failure = evaluate_slope(c, t, y, z, base);
     for (int j = 0; j < f->nz && !failure.status; j++) {
-        double keep = z[j], step = sqrt(DBL_EPSILON) * fmax(1.0, fabs(keep));
+        double keep = z[j], least = f->z_size ? f->z_size[j] : 1.0;
+        double step = sqrt(DBL_EPSILON) * fmax(least, fabs(keep));
         z[j] += step;
         failure = evaluate_slope(c, t, y, z, moved);
         double *column = c->f_z + (size_t)j * (size_t)f->ny;
@@ -85,13 +120,8 @@ static hem_failure renew_f_z(hem_cache *c, double t, const double *y, const doub
 {
     const hessenberg_form *f = c->hessenberg;
     if (f->nu == 0) return hem_evaluation(f->f_z(f->context, t, y, w, w + f->nz, c->f_z));
-    eval_status status = f->k_u(f->context, t, y, w, w + f->nz, c->k_u_values);
-    if (status != EVAL_OK) return hem_evaluation(status);
-    linear_status linear = linear_factor(c->k_u, c->k_u_values);
-    if (linear == LINEAR_MEMORY) return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
-    if (linear == LINEAR_SINGULAR)
-        return (hem_failure){ATTEMPT_SINGULAR, "k_u is singular: 0 = k(t,y,z,u) does not give u",
-                             -1};
+    hem_failure failure = factor_k_u(c, t, y, w, w + f->nz);
+    if (failure.status) return failure;
     return total_f_z(c, t, y, w);
 }
 
@@ -101,6 +131,17 @@ static hem_failure renew(hem_cache *c, double t, const double *y, const double *
     hem_failure failure = renew_f_z(c, t, y, w);
     if (failure.status) return failure;
     return hem_linear(c, saddle_factor(c->saddle, NULL, c->f_z, C));
+}
+
+/* Factors for (t, y, w) where a failure has spoilt those at hand. */
+static hem_failure restore(hem_cache *c, double t, const double *y, const double *w)
+{
+    const hessenberg_form *f = c->hessenberg;
+    if (!c->spoilt) return NO_FAILURE;
+    eval_status status = f->g_y(f->context, t, y, c->g_y);
+    hem_failure failure = status == EVAL_OK ? renew(c, t, y, w, c->g_y) : hem_evaluation(status);
+    c->spoilt = failure.status != ATTEMPT_OK;
+    return failure;
 }
 
 /* r = g_t + g_y f for the matrix C = g_y */
@@ -137,10 +178,17 @@ static double correct(hem_cache *c, const error_norm *norm, double h, double *r,
 
 /* Progress of an iteration. */
 typedef struct progress {
-    double before; /* last correction */
-    double rate;   /* of convergence; at first what other stages saw */
+    double before;   /* last correction */
+    double rate;     /* of convergence; at first what other stages saw */
+    double rounding; /* corrections that may be due to that of g */
     bool measured;
 } progress;
+
+/* Corrections up to here may be rounding: of x, times what the constraints make of it */
+static double rounding_of(const hem_cache *c, const double *x)
+{
+    return fmin(0.1, 1e4 * DBL_EPSILON * hem_norm(c, c->norm, x, 0, c->nx));
+}
 
 typedef enum verdict { GO_ON, DONE, FAILED } verdict;
 
@@ -155,13 +203,15 @@ static verdict judge(progress *p, double size, int k)
     bool stalled = k > 1 && p->rate > 0.5;
     p->before = size;
     if (size * fmax(LEAST_RATE, fmin(p->rate, 1.0)) <= NEWTON_TOLERANCE) return DONE;
-    if (stalled && size <= 0.1) return DONE; /* round-off of g */
+    if (stalled && size <= p->rounding) return DONE;
     if (k == 0) return GO_ON;
     bool slow = size * p->rate * p->rate * p->rate * p->rate > NEWTON_TOLERANCE;
-    return k > 1 && slow && size > 0.1 ? FAILED : GO_ON;
+    return k > 1 && slow && size > p->rounding ? FAILED : GO_ON;
 }
 
-/* p = |k| + |f_z| |z|: what the slope is made of, which tells its round-off where it cancels */
+/* p = |k| + |f_z| |z|: what the slope is made of, which tells its round-off where it cancels. z is
+ * not taken for more than twice what it was when the step began: iterations that diverge would find
+ * rounding wherever they go. */
 static void slope_terms(const hem_cache *c, const double *k, const double *z, double *p)
 {
     const form_matrix *F = &c->hessenberg->f_z_matrix;
@@ -170,7 +220,8 @@ static void slope_terms(const hem_cache *c, const double *k, const double *z, do
     for (int j = 0; j < c->nz; j++) {
         int first = full ? 0 : F->colptr[j], last = full ? c->nx : F->colptr[j + 1];
         const double *column = full ? c->f_z + (size_t)j * (size_t)c->nx : c->f_z;
-        for (int i = first; i < last; i++) p[full ? i : F->rowind[i]] += fabs(column[i] * z[j]);
+        double size = fmin(fabs(z[j]), 2.0 * fabs(c->w_begin[j]));
+        for (int i = first; i < last; i++) p[full ? i : F->rowind[i]] += fabs(column[i]) * size;
     }
 }
 
@@ -187,12 +238,12 @@ static bool slope_settled(const hem_cache *c, const error_norm *norm, double h, 
 }
 
 /* The constraint that is furthest from what cannot be reached. */
-static hem_failure no_solution(const hem_cache *c, const double *r)
+hem_failure hem_hessenberg_impasse(const hem_cache *c)
 {
     return (hem_failure){ATTEMPT_CONVERGENCE,
                          "0 = g_t + g_y f cannot be solved for z: the solution may end here (an "
                          "impasse, g_y f_z becomes singular)",
-                         vector_argmax(c->ng, r, NULL)};
+                         vector_argmax(c->ng, c->work[3], NULL)};
 }
 
 /* k and w = (z, u) at (t, y) with 0 = g_t + g_y f [BH93 (3.6)]. At the end of a step the matrices
@@ -205,9 +256,8 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
     double *C = end ? c->g_y_end : c->g_y, *r = c->work[3];
     eval_status status = f->g_y(f->context, t, x, C);
     if (status != EVAL_OK) return hem_evaluation(status);
-    hem_failure failure = NO_FAILURE;
-    if (end) failure = renew(c, t, x, w, C);
-    progress p = {.rate = end ? c->convergence : 1.0};
+    hem_failure failure = end ? renew(c, t, x, w, C) : restore(c, t, x, w);
+    progress p = {.rate = end ? c->convergence : 1.0, .rounding = rounding_of(c, x)};
     for (int i = 0; i < NEWTON_ITERATIONS && !failure.status; i++) {
         failure = evaluate_slope(c, t, x, w, k);
         if (!failure.status) failure = hidden_residual(c, t, x, C, k, r);
@@ -217,9 +267,11 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
         verdict v = judge(&p, size, i);
         if (end && v == DONE && !slope_settled(c, ctx->norm, h, x, k, w, &p)) v = GO_ON;
         if (v == DONE) return f->nu > 0 ? solve_u(c, t, x, w, w + f->nz) : NO_FAILURE;
-        if (v == FAILED && end && i < 6) failure = renew(c, t, x, w, C);
+        if (v != FAILED || i >= 6) continue;
+        failure = renew(c, t, x, w, C);
+        c->spoilt = !end; /* the next step begins elsewhere */
     }
-    return failure.status ? failure : no_solution(c, r);
+    return failure.status ? failure : hem_hessenberg_impasse(c);
 }
 
 /* Newton for Z_i: K_i = f(Y_i, Z_i) with g(Ybar_i) = 0, Ybar_i = X_bar + h d K_i (left in work[0])
@@ -266,7 +318,8 @@ static hem_failure stage(const hem_state *s, hem_scratch *w, const method_contex
     hem_cache *c = ctx->cache;
     const hem_table *table = s->table;
     /* The first stage measures how well the matrices do; the others rely on it. */
-    progress p = {.rate = c->convergence > 0.0 ? c->convergence : 1.0};
+    progress p = {.rate = c->convergence > 0.0 ? c->convergence : 1.0,
+                  .rounding = rounding_of(c, s->x)};
     for (int j = 0; j < c->nw; j++)
         z[j] = s->w[j] + slope_of_z * table->zeta[i] * (s->w[j] - s->w_old[j]);
     hem_combine(c->nx, s->x, w->h, i, table->a_bar[i], w->K, w->X_bar);
@@ -276,7 +329,7 @@ static hem_failure stage(const hem_state *s, hem_scratch *w, const method_contex
         if (failure.status != ATTEMPT_CONVERGENCE || k == RENEWALS) return failure;
         failure = renew_in_stage(s, w, c, i, z);
         if (failure.status) return failure;
-        p = (progress){.rate = 1.0};
+        p = (progress){.rate = 1.0, .rounding = p.rounding};
     }
 }
 
@@ -287,6 +340,8 @@ hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const meth
     const hem_table *table = s->table;
     const int n = c->nx;
     double before = s->t - s->t_old, slope_of_z = before != 0.0 ? w->h / before : 0.0;
+    hem_failure failure = restore(c, s->t, s->x, s->w);
+    if (failure.status) return failure;
     if (table->partitioned) vector_copy(n, s->k, w->K[0]);
     c->convergence = 0.0;
     for (int i = table->partitioned ? 1 : 0; i < table->stages; i++) {
@@ -294,7 +349,7 @@ hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const meth
             hem_combine(n, s->x, w->h, i, table->a[i], w->K, w->X);
         else
             vector_copy(n, w->X_bar, w->X);
-        hem_failure failure = stage(s, w, ctx, i, slope_of_z, w->w);
+        failure = stage(s, w, ctx, i, slope_of_z, w->w);
         if (failure.status) return failure;
         vector_axpy(n, w->h * table->a_bar[i][i], w->K[i], w->X_bar);
     }

@@ -60,10 +60,15 @@ typedef struct hem_cache {
     matrix_layout k_u_layout;
     linear_solver *k_u;
     double *k_u_values;
-    double convergence; /* rate of the last Newton iterations */
-    double *work[6];    /* each of the size of x, w and g together */
-    long inner_step;    /* the step to which the values inside it belong */
-    double *inner;      /* w at 1/3 and 2/3 of the last step */
+    const error_norm *norm; /* of the run */
+    const double *w_begin;  /* w where the step begins */
+    double convergence;     /* rate of the last Newton iterations */
+    bool spoilt;            /* an attempt failed, with factors from where it went astray */
+    double longest;         /* accepted step since the start */
+    int lost;               /* failures of Newton while steps are far below it */
+    double *work[6];        /* each of the size of x, w and g together */
+    long inner_step;        /* the step to which the values inside it belong */
+    double *inner;          /* w at 1/3 and 2/3 of the last step */
     double *inner_x, *inner_k;
     long starts;
     /* explicit methods: their table, and for dense output the slopes of the last step, those of
@@ -108,5 +113,7 @@ hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const meth
 hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double t, double h,
                                  const double *x, double *k, double *w, bool end);
 void hem_hessenberg_tangent(hem_cache *c, double *e);
+/* The failure where 0 = g_t + g_y f has no solution near by; its residual is in work[3]. */
+hem_failure hem_hessenberg_impasse(const hem_cache *c);
 
 #endif

@@ -476,6 +476,15 @@ static void herk_at(const void *state, const method_context *ctx, double t, int 
 /* ---- variants by name -------------------------------------------------------------------------
  */
 
+/* [Baese17], [BH93], [HNW93 II.5] */
+#define THESIS                                                                                     \
+    "Baese: Half-explicit Runge-Kutta methods for overdetermined semi-implicit "                   \
+    "differential-algebraic equations, master's thesis, TU Berlin 2017"
+#define HEM4 "Brasey, Hairer: SIAM J. Numer. Anal. 30 (1993) 538-552"
+#define PAIRS                                                                                      \
+    "Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, 2nd ed., Springer 1993, " \
+    "section II.5"
+
 #define VARIANT(id, label, text, source, most, ...)                                                \
     static void start_##id(void *state, void *scratch, const method_context *ctx,                  \
                            const start_point *at)                                                  \
@@ -498,28 +507,28 @@ static void herk_at(const void *state, const method_context *ctx, double t, int 
                                 .cache_new = herk_work_new,                                        \
                                 .cache_free = herk_work_free};
 
-VARIANT(herk, "herk", "half-explicit Runge-Kutta, orders 5 and 8 by tolerance", "[Baese17; DP80]",
+VARIANT(herk, "herk", "half-explicit Runge-Kutta, orders 5 and 8 by tolerance", THESIS "; " PAIRS,
         8, .table = NULL)
-VARIANT(herk_euler, "herk-euler", "half-explicit Euler", "[Baese17]", 1, .table = &tableau_euler)
-VARIANT(herk_heun, "herk-heun", "half-explicit Runge-Kutta, Heun's table", "[Baese17]", 2,
+VARIANT(herk_euler, "herk-euler", "half-explicit Euler", THESIS, 1, .table = &tableau_euler)
+VARIANT(herk_heun, "herk-heun", "half-explicit Runge-Kutta, Heun's table", THESIS, 2,
         .table = &tableau_heun)
-VARIANT(herk_kutta3, "herk-kutta3", "half-explicit Runge-Kutta, Kutta's table of order 3",
-        "[Baese17]", 3, .table = &tableau_kutta3)
-VARIANT(herk_rk4, "herk-rk4", "half-explicit Runge-Kutta, the classical table", "[Baese17]", 4,
+VARIANT(herk_kutta3, "herk-kutta3", "half-explicit Runge-Kutta, Kutta's table of order 3", THESIS,
+        3, .table = &tableau_kutta3)
+VARIANT(herk_rk4, "herk-rk4", "half-explicit Runge-Kutta, the classical table", THESIS, 4,
         .table = &tableau_rk4)
-VARIANT(herk_hem4, "herk-hem4", "half-explicit Runge-Kutta, the table of HEM4", "[Baese17; BH93]",
-        4, .table = &tableau_hem4)
+VARIANT(herk_hem4, "herk-hem4", "half-explicit Runge-Kutta, the table of HEM4", THESIS "; " HEM4, 4,
+        .table = &tableau_hem4)
 VARIANT(herk_dopri5, "herk-dopri5", "half-explicit Runge-Kutta, Dormand and Prince 5(4)",
-        "[Baese17; DP80]", 5, .table = &tableau_dopri5)
+        THESIS "; " PAIRS, 5, .table = &tableau_dopri5)
 VARIANT(herk_dop853, "herk-dop853", "half-explicit Runge-Kutta, Dormand and Prince 8(5,3)",
-        "[Baese17; HNW93]", 8, .table = &tableau_dop853)
-VARIANT(herk_faithful, "herk-faithful", "as in the thesis, the table of HEM4", "[Baese17]", 4,
+        THESIS "; " PAIRS, 8, .table = &tableau_dop853)
+VARIANT(herk_faithful, "herk-faithful", "as in the thesis, the table of HEM4", THESIS, 4,
         .table = &tableau_hem4, .faithful = true)
-VARIANT(herk_faithful_euler, "herk-faithful-euler", "as in the thesis, Euler", "[Baese17]", 1,
+VARIANT(herk_faithful_euler, "herk-faithful-euler", "as in the thesis, Euler", THESIS, 1,
         .table = &tableau_euler, .faithful = true)
-VARIANT(herk_faithful_heun, "herk-faithful-heun", "as in the thesis, Heun's table", "[Baese17]", 2,
+VARIANT(herk_faithful_heun, "herk-faithful-heun", "as in the thesis, Heun's table", THESIS, 2,
         .table = &tableau_heun, .faithful = true)
-VARIANT(herk_faithful_kutta3, "herk-faithful-kutta3", "as in the thesis, Kutta's table",
-        "[Baese17]", 3, .table = &tableau_kutta3, .faithful = true)
-VARIANT(herk_faithful_rk4, "herk-faithful-rk4", "as in the thesis, the classical table",
-        "[Baese17]", 4, .table = &tableau_rk4, .faithful = true)
+VARIANT(herk_faithful_kutta3, "herk-faithful-kutta3", "as in the thesis, Kutta's table", THESIS, 3,
+        .table = &tableau_kutta3, .faithful = true)
+VARIANT(herk_faithful_rk4, "herk-faithful-rk4", "as in the thesis, the classical table", THESIS, 4,
+        .table = &tableau_rk4, .faithful = true)

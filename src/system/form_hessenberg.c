@@ -166,6 +166,7 @@ static void from_callbacks(form_instance *x)
     bool with_u = form->nu > 0;
     x->hessenberg =
         (hessenberg_form){.ny = form->ny,
+                          .z_size = sizes_from(x, form->ny),
                           .nz = form->nz,
                           .nu = form->nu,
                           .context = x,

@@ -48,6 +48,7 @@ typedef struct hessenberg_form {
     eval_status (*k_u)(void *context, double t, const double *y, const double *z, const double *u,
                        double *values);
     form_matrix g_y_matrix, f_z_matrix, k_u_matrix;
+    const double *z_size; /* nz typical sizes, for differences; NULL: 1 */
 } hessenberg_form;
 
 /* q' = v, M(t,q) v' = f(t,q,v) - G(t,q)' lambda, 0 = g(t,q), G = g_q [HW96 VII.1]. */
