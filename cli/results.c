@@ -105,6 +105,8 @@ static void print_size(const session *s)
 static void print_work(const session *s)
 {
     const dae_stats *c = dae_solver_stats(s->solver);
+    const char *choice = dae_solver_choice(s->solver);
+    if (*choice) printf("  chosen    %s\n", choice);
     printf("  work      %s, %ld rejected, %s, %.3g s, and %.3g s to translate\n",
            PLURAL(c->steps, "step"), c->attempts - c->steps, PLURAL(c->events, "event"), s->seconds,
            s->translation);

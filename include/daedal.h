@@ -784,6 +784,11 @@ DAE_API dae_status dae_solver_digits(dae_solver *solver, double t, char *text);
  * callbacks. */
 DAE_API dae_engine dae_solver_engine(const dae_solver *solver);
 
+/* The method at work, and, if opt.method is "auto", why it was chosen, in one line ("" if it was
+ * not). It may change at a start, at an event and during a run. Borrowed until the next call. */
+DAE_API const char *dae_solver_method(const dae_solver *solver);
+DAE_API const char *dae_solver_choice(const dae_solver *solver);
+
 /* Where the solver stands: tend, an event, or the end of the last step. */
 DAE_API double dae_solver_time(const dae_solver *solver);
 /* The last step covers [last_step_start, last_step_end]; dae_solver_at is valid there. */

@@ -92,6 +92,8 @@ dae_status hybrid_restart(struct dae_solver *s, bool anew);
  * there change at once. */
 void hybrid_leave(struct dae_solver *s, double direction);
 /* Update at the event at s->t; the solver is poised to go on, or has ended. */
+/* Consistent values where the solver stands, for the memory as it is: no event. */
+dae_status hybrid_begin_again(struct dae_solver *s);
 dae_status hybrid_update(struct dae_solver *s);
 /* The last event of a run, with terminal() true; the solver has ended. */
 dae_status hybrid_finish(struct dae_solver *s);

@@ -156,6 +156,11 @@ static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_in
     return starts && status != DAE_OK ? reform_rescue(s, t, status) : status;
 }
 
+dae_status hybrid_begin_again(dae_solver *s)
+{
+    return solve_continuous(s, s->t, false, DAE_INIT_DIFFERENTIAL);
+}
+
 /* ---- passes ---- */
 
 /* Name what differs between the last two passes. */

@@ -492,6 +492,20 @@ static bool take_kept(dae_solver *s, const model_point *at, variant *v, dae_stat
 
 /* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is, unless
  * its levels are wanted by all means. */
+/* The formulation that the method takes, where one is needed; if the method was our choice and the
+ * equations do not have its form, that of another one. */
+static dae_status rewrite_analysed(dae_solver *s, const model_point *at, model_analysis *a,
+                                   bool levels, variant *v)
+{
+    bool hidden = levels || a->index > 1 || has_levels(a) || doubtful(a);
+    if (doubtful(a)) choice_fall_back(s);
+    if (method_needs_form(s->method)) {
+        dae_status status = apply_formulation(s, at, a, v);
+        if (status != DAE_ERR_UNSUPPORTED || !choice_fall_back(s)) return status;
+    }
+    return hidden ? apply_formulation(s, at, a, v) : DAE_OK;
+}
+
 static dae_status make_form(dae_solver *s, double t, const double *y, const double *yp, bool levels,
                             variant *v)
 {
@@ -500,6 +514,8 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     graph *g = s->base->model->flat->graph; /* shared with other solvers of the problem */
     model_analysis a;
     dae_status status = DAE_OK;
+    if (s->choice.open) s->method = levels ? choice_residual(s) : choice_first(s);
+    v->method = s->method;
     graph_enter(g);
     if (!levels && take_kept(s, &at, v, &status)) {
         graph_leave(g);
@@ -509,9 +525,9 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
     v->index = a.index;
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
-    else if (status == DAE_OK && (levels || a.index > 1 || has_levels(&a) || doubtful(&a) ||
-                                  method_needs_form(s->method)))
-        status = apply_formulation(s, &at, &a, v);
+    else if (status == DAE_OK)
+        status = rewrite_analysed(s, &at, &a, levels, v);
+    v->method = s->method;
     v->runs_base = a.index <= 1 && !method_needs_form(s->method);
     if (status == DAE_OK && v->runs_base) tell_idle_formulation(s, a.index);
     if (status == DAE_OK && !levels && may_share(s) && v->form && !v->doubt[0])
@@ -663,6 +679,7 @@ static dae_status bind_to(dae_solver *s, variant *v, const double *base_y, const
     }
     double direction = s->direction;
     r->base_instance->array = NULL;
+    if (s->choice.open) s->method = v ? v->method : choice_residual(s);
     status = bind_forms(s, v, v ? v->problem : s->base, &options);
     if (status != DAE_OK) return status;
     s->direction = direction;
@@ -758,6 +775,24 @@ dae_status reform_return(dae_solver *s)
     if (!y) return out_of_memory(s);
     dae_status status = bind_to(s, NULL, y, y + s->base->form.n);
     dae_free(y);
+    return status;
+}
+
+void reform_forget(reform *r)
+{
+    for (int i = 0; i < r->count; i++) variant_free(r->list[i]);
+    r->count = 0;
+}
+
+dae_status reform_rechoose(dae_solver *s)
+{
+    reform *r = s->reform;
+    double direction = s->direction;
+    dae_status status = reform_return(s);
+    if (status != DAE_OK) return status;
+    reform_forget(r);
+    status = hybrid_begin_again(s);
+    s->direction = direction;
     return status;
 }
 

@@ -14,19 +14,20 @@ struct dae_solver;
 
 /* The model in one mode. */
 typedef struct variant {
-    double *key;                /* values of the memory that decides the structure; owned */
-    kept_form *kept;            /* whose the form is, where it is shared; NULL: ours */
-    rewrite_list rewrites;      /* of its equations; names in the form refer to it */
-    model_form *form;           /* owned unless kept; NULL: the base form serves */
-    model_instance *instance;   /* owned */
-    double *seen;               /* work: values of what the form sees through; owned */
-    model_forms *forms;         /* what it offers to methods on other forms, or NULL; owned */
-    model_series *series;       /* its equations in Taylor series, or NULL; owned */
-    dae_problem *problem;       /* of the present choice of states; owned */
-    array_run *array;           /* its equations by their derivative array, or NULL; owned */
-    dae_problem *array_problem; /* the reduced system of that; owned */
-    model_instance *levels;     /* the system of initial values, all levels; owned */
-    int index;                  /* as the analysis found it */
+    const struct method *method; /* that runs it */
+    double *key;                 /* values of the memory that decides the structure; owned */
+    kept_form *kept;             /* whose the form is, where it is shared; NULL: ours */
+    rewrite_list rewrites;       /* of its equations; names in the form refer to it */
+    model_form *form;            /* owned unless kept; NULL: the base form serves */
+    model_instance *instance;    /* owned */
+    double *seen;                /* work: values of what the form sees through; owned */
+    model_forms *forms;          /* what it offers to methods on other forms, or NULL; owned */
+    model_series *series;        /* its equations in Taylor series, or NULL; owned */
+    dae_problem *problem;        /* of the present choice of states; owned */
+    array_run *array;            /* its equations by their derivative array, or NULL; owned */
+    dae_problem *array_problem;  /* the reduced system of that; owned */
+    model_instance *levels;      /* the system of initial values, all levels; owned */
+    int index;                   /* as the analysis found it */
     char doubt[DAE_TEXT_SIZE]; /* why its equations may not determine the solution; "": no reason */
     int doubt_line;
     bool retired;   /* another choice of p2 has taken its place in this mode */
@@ -56,6 +57,8 @@ void reform_free(reform *r);
 dae_status reform_adopt(struct dae_solver *s, double t);
 /* Back to the base form, values carried over; for starts. */
 dae_status reform_return(struct dae_solver *s);
+/* Drop all variants, none of which is integrated. */
+void reform_forget(reform *r);
 /* Whether a variant is integrated. */
 bool reform_active(const struct dae_solver *s);
 /* Consistent values on all levels, a choice of states, and the solver is poised at t. initial:

@@ -103,6 +103,7 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
                                   .smooth = s->options.dense == DAE_DENSE_SMOOTH};
     if (status == DAE_OK) status = second_bind(s, diag);
     if (status != DAE_OK || !s->method->cache_new) return status;
+    s->furnished = s->method;
     bool forms = !method_needs_form(s->method) || solver_uses_forms(s);
     bool second = !solver_second_order(s) || s->context.second;
     if (!forms || !second) return DAE_OK; /* not yet there */
@@ -116,7 +117,7 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
 
 static void unfurnish(dae_solver *s)
 {
-    if (s->context.cache && s->method->cache_free) s->method->cache_free(s->context.cache);
+    if (s->context.cache) s->furnished->cache_free(s->context.cache);
     s->context.cache = NULL;
     second_release(s);
     drop_viewer(s);
@@ -282,7 +283,9 @@ void solver_to_base(const dae_solver *s, double t, const double *y, const double
 
 static dae_status assemble(dae_solver *s, dae_diag *diag)
 {
-    s->method = method_find(s->options.method);
+    s->finest_rtol = finest_rtol(&s->options, s->n);
+    s->method = s->choice.open ? choice_first(s) : method_find(s->options.method);
+    if (s->choice.open && s->base->model) s->method = choice_residual(s); /* until it is analysed */
     if (s->base->forms) {
         dae_status status = adopt_forms(s, diag);
         if (status != DAE_OK) return status;
@@ -311,6 +314,8 @@ dae_status dae_solver_new(const dae_problem *problem, const dae_options *options
     s->problem = s->base = problem;
     s->n = problem->form.n;
     diag_clear(&s->diag);
+    s->choice.open = choice_is_open(&full);
+    s->choice.reason = "";
     status = options_copy(&s->options, &full, s->n, diag);
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, s->n, diag);
     if (status == DAE_OK) status = assemble(s, diag);
@@ -320,6 +325,46 @@ dae_status dae_solver_new(const dae_problem *problem, const dae_options *options
     }
     *solver = s;
     return DAE_OK;
+}
+
+/* Everything but the problem, the user's options and the statistics goes. */
+static void disassemble(dae_solver *s)
+{
+    unfurnish(s);
+    options_free(&s->options);
+    form_instance_free(s->forms);
+    dae_problem_free(s->rewritten);
+    dae_free(s->multipliers);
+    s->forms = NULL;
+    s->form_set = NULL;
+    s->rewritten = NULL;
+    s->multipliers = NULL;
+    s->problem = s->base;
+    s->n = s->base->form.n;
+}
+
+dae_status solver_renew(dae_solver *s)
+{
+    disassemble(s);
+    dae_status status = options_copy(&s->options, &s->base_options, s->n, &s->diag);
+    return status == DAE_OK ? assemble(s, &s->diag) : status;
+}
+
+dae_status solver_reassemble(dae_solver *s)
+{
+    const size_t n = (size_t)s->base->form.n;
+    double *values = DAE_ARRAY(double, 2 * n), t = s->t;
+    if (!values) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for %d values.", (int)n);
+    memcpy(values, s->y, n * sizeof *values);
+    memcpy(values + n, s->yp, n * sizeof *values);
+    dae_status status = solver_renew(s);
+    if (status == DAE_OK) {
+        memcpy(s->y, values, n * sizeof *values);
+        memcpy(s->yp, values + n, n * sizeof *values);
+        status = solver_begin(s, t, s->options.init);
+    }
+    dae_free(values);
+    return status;
 }
 
 void dae_solver_free(dae_solver *s)

@@ -7,6 +7,7 @@
 #include "control/stiffness.h"
 #include "init/init.h"
 #include "method/method.h"
+#include "solve/choice.h"
 #include "solve/hybrid.h"
 #include "solve/reform.h"
 
@@ -52,6 +53,8 @@ struct dae_solver {
     bool compile_tried;       /* native code has been asked for */
 
     const method *method;
+    const method *furnished; /* whose state, scratch and cache there are; NULL: none */
+    method_choice choice;
     void *state, *scratch;
     const form_set *cache_forms; /* what context.cache was made for */
     bool cache_used;             /* a method has started with it, or its forms look different now */
@@ -88,6 +91,14 @@ struct dae_solver {
 dae_status options_check(const dae_options *options, const dae_problem *problem, dae_diag *diag);
 dae_status options_copy(dae_options *copy, const dae_options *options, int n, dae_diag *diag);
 void options_free(dae_options *copy);
+
+/* solve/solver.c: what there is for the method at hand is made anew, for s->y and s->yp of the
+ * base, from where the solver stands; for callbacks. */
+dae_status solver_reassemble(dae_solver *s);
+/* The same without values, before a start. */
+dae_status solver_renew(dae_solver *s);
+/* The same for models: all variants are forgotten (reform.c). */
+dae_status reform_rechoose(dae_solver *s);
 
 /* solve/solver.c: go on with another problem of n variables, from nothing but the statistics; takes
  * over the arrays of options. Values are not carried over. After a failure only a start may follow.

@@ -358,6 +358,22 @@ static dae_status forget_matrices(dae_solver *s)
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the iteration matrix.");
 }
 
+/* Back to the base form of a model; what a run has shown of the method does not count for the next.
+ */
+static dae_status start_choice(dae_solver *s)
+{
+    bool other = s->choice.open && s->choice.implicit;
+    s->choice.implicit = false;
+    s->choice.reason = "";
+    dae_status status = reform_return(s);
+    if (status != DAE_OK || !other) return status;
+    if (s->hybrid)
+        reform_forget(s->reform);
+    else
+        status = solver_renew(s);
+    return status;
+}
+
 dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
 {
     if (!s) return DAE_ERR_ARGUMENT;
@@ -367,7 +383,7 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
-    dae_status status = reform_return(s);
+    dae_status status = start_choice(s);
     if (status == DAE_OK) status = forget_matrices(s);
     if (status != DAE_OK) return status;
     if (s->hybrid)

@@ -427,11 +427,20 @@ static dae_status advance(dae_solver *s, double tend)
     }
     if (s->phase == PHASE_POISED) start_method(s, tend);
     if (s->t == s->t_new) {
-        if (stiffness_found(&s->stiffness)) return explain_stiff(s);
+        if (stiffness_found(&s->stiffness)) {
+            if (!choice_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
+            s->stiffness = (stiffness){0};
+            status = choice_change(s, "stiff, so ");
+            return status == DAE_OK ? advance(s, tend) : status;
+        }
         if (s->watch_due) status = watch_states(s, tend);
         if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
         if (status == DAE_OK) status = attempt_until_accepted(s);
         if (status == DAE_OK) status = accept_step(s);
+        if (choice_may_help(s, status)) {
+            status = choice_change(s, "an explicit method failed, so ");
+            if (status == DAE_OK) return advance(s, tend);
+        }
         if (status != DAE_OK) return reform_explain(s, status);
     }
     return advance_within_step(s, tend);
