@@ -517,6 +517,32 @@ static bool exact_w(const hem_state *st, const method_context *ctx, double t, do
     return !failure.status;
 }
 
+/* (q, v) in c->inner_x moved onto the constraints, with its slope in c->inner_k, and lambda in w;
+ * false: not asked for, or it failed. Twice, from factors at the very point: the same bits whatever
+ * was asked for before. */
+static bool project_inside(const hem_state *st, const method_context *ctx, double t, double *w)
+{
+    hem_cache *c = ctx->cache;
+    if (!st->table->exact || !ctx->options->project_output) return false;
+    hem_failure failure = slope(ctx, t, st->t - st->t_old, c->inner_x, c->inner_k, w, false);
+    for (int k = 0; k < 2 && !failure.status; k++)
+        failure = hem_mechanical_end(c, ctx, t, c->inner_x, c->inner_k, w);
+    return !failure.status;
+}
+
+/* Values, or slopes of x, of projected output; lambda' remains to be found. */
+static bool interpolate_projected(const hem_state *st, const method_context *ctx, double t,
+                                  int derivative, double *y)
+{
+    hem_cache *c = ctx->cache;
+    double h = st->t - st->t_old, *w = c->work[5];
+    if (derivative) dense_x(st, ctx, (t - st->t_old) / h, 0, c->inner_x);
+    if (!project_inside(st, ctx, t, w)) return false;
+    for (int i = 0; i < c->nx; i++) y[x_at(c, i)] = derivative ? c->inner_k[i] : c->inner_x[i];
+    for (int i = 0; i < c->nw && !derivative; i++) y[w_at(c, i)] = w[i];
+    return !derivative;
+}
+
 void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                      double *y)
 {
@@ -536,6 +562,7 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
         for (int i = 0; i < c->nw; i++) y[w_at(c, i)] = s == 0.0 ? st->w_old[i] : st->w[i];
         return;
     }
+    if (s != 1.0 && interpolate_projected(st, ctx, t, derivative, y)) return;
     if (st->table->exact && !derivative && exact_w(st, ctx, t, y)) return;
     const double *inner = inner_values(st, ctx);
     cubic_weights(s, derivative, weight);

@@ -213,8 +213,8 @@ static hem_failure solve_slope(hem_cache *c, const double *f, const double *v, d
 /* The end of an explicit step: x = (q, v) onto both constraints, and its slope. One evaluation and
  * one factorisation: f and the curvature belong to v before its correction, which is of the size
  * of the local error and enters the slope only. */
-static hem_failure exact_end(hem_cache *c, const method_context *ctx, double t, double *x,
-                             double *k, double *w)
+hem_failure hem_mechanical_end(hem_cache *c, const method_context *ctx, double t, double *x,
+                               double *k, double *w)
 {
     const mechanical_form *m = c->mechanical;
     const int nq = m->nq;
@@ -244,7 +244,7 @@ hem_failure hem_mechanical_exact(const hem_state *s, hem_scratch *w, const metho
         if (failure.status) return failure;
     }
     hem_combine(c->nx, s->x, w->h, table->stages, table->a[table->stages], w->K, w->x);
-    return exact_end(c, ctx, s->t + w->h, w->x, w->k, w->w);
+    return hem_mechanical_end(c, ctx, s->t + w->h, w->x, w->k, w->w);
 }
 
 /* k = (v, v') and lambda (w may be NULL) with 0 = G v' + curvature at (t, q, v). At the end of a

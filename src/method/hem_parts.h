@@ -105,6 +105,9 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status);
  * that the attempts need is touched. */
 hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
 hem_failure hem_mechanical_exact(const hem_state *s, hem_scratch *w, const method_context *ctx);
+/* x = (q, v) onto both constraints as ctx->projection says, with its slope k and lambda */
+hem_failure hem_mechanical_end(hem_cache *c, const method_context *ctx, double t, double *x,
+                               double *k, double *w);
 hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
                                  double *k, double *w, bool end);
 void hem_mechanical_tangent(hem_cache *c, const method_context *ctx, bool explicit, double *e);

@@ -8,11 +8,6 @@
 #include "method/hem.h"
 #include "solve/solver.h"
 
-/* On stiff problems radau needs the fewer and longer steps the more digits are asked for, and bdf
- * the cheaper matrices: bench_choice has the curves. */
-static const double RADAU_FROM = 1e-7;
-enum { RADAU_MOST = 200 };
-
 bool choice_is_open(const dae_options *o)
 {
     const dae_options plain = dae_options_default();
@@ -34,15 +29,10 @@ static void say(dae_solver *s, const method *m, const char *why)
 
 const method *choice_residual(dae_solver *s)
 {
-    bool fine = s->finest_rtol > 0.0 && s->finest_rtol <= RADAU_FROM;
-    bool small = s->base->form.n <= RADAU_MOST;
-    const method *m = fine && small ? &method_radau : &method_bdf;
     char why[120];
-    snprintf(why, sizeof why, "%simplicit, %s at rtol %.1g and %d unknowns",
-             s->choice.implicit ? s->choice.reason : "",
-             fine && small ? "high order" : "cheap steps", s->finest_rtol, s->base->form.n);
-    say(s, m, why);
-    return m;
+    snprintf(why, sizeof why, "%simplicit, for equations of any form", s->choice.reason);
+    say(s, &method_bdf, why);
+    return &method_bdf;
 }
 
 /* Whether the user wants a certain rewriting, which methods on forms do not have. */

@@ -257,6 +257,7 @@ dae_status reform_explain(dae_solver *s, dae_status status)
 /* stateSelect of the variables of a set: -2 .. 2 */
 static bool take_wishes(analysed *a, const model_form *base)
 {
+    if (a->wish) return true;
     a->wish = DAE_ARRAY(signed char, a->set.n);
     for (int j = 0; a->wish && j < a->set.n; j++) {
         int model = a->set.model[j], v = model >= 0 ? base->unknown_variable[model] : -1;
@@ -371,6 +372,21 @@ static dae_status furnish_variant(dae_solver *s, variant *v, bool planned)
     return !planned || v->forms || v->series ? DAE_OK : out_of_memory(s);
 }
 
+/* Whether variables of the model are derivatives of multipliers, which methods on forms do not know
+ * to full accuracy: x_j^(p) where the form has neither it nor x_j^(p-1) among q and v. */
+static bool names_beyond(const analysed *a, const formulated *y)
+{
+    int moving = y->plan && y->plan->form == FORM_MECHANICAL ? 2 * y->plan->size[0] : y->set.n;
+    for (int k = 0; k < a->set.synonym_count; k++) {
+        const equation_synonym *name = &a->set.synonym[k];
+        bool known = false;
+        for (int i = 0; i < moving && !known; i++)
+            known = y->variable[i] == name->variable && y->order[i] >= name->order - 1;
+        if (!known) return true;
+    }
+    return false;
+}
+
 static dae_status apply_formulation(dae_solver *s, const model_point *at, model_analysis *a,
                                     variant *v)
 {
@@ -389,6 +405,8 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     bool beside = plain && solver_second_order(s) && s->method->projects && chosen != name &&
                   strcmp(chosen, "index3") == 0;
     dae_status status = rewrite_as(s, f, a, at, beside, &y);
+    if (status == DAE_OK && forms && s->choice.open && names_beyond(&a->reduced, &y))
+        status = DAE_ERR_UNSUPPORTED;
     bool planned = forms || (beside && y.plan);
     if (status == DAE_OK) status = check_formulation(s, &y, name);
     if (status != DAE_OK) {

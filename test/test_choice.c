@@ -1,0 +1,179 @@
+/* Method "auto": which method is at work, and that it may change during a run. */
+#include "daedal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A pendulum whose damper is weak until t = 2 and then a million times as strong: it creeps. */
+typedef struct creeping {
+    double strong;
+} creeping;
+
+static double damping(const creeping *c, double t)
+{
+    return t < 2.0 ? 0.1 : 0.1 + (c->strong - 0.1) * (1.0 - exp(-(t - 2.0)));
+}
+
+static int force(const dae_mechanical_point *at, double *f, void *user)
+{
+    double d = damping(user, at->t);
+    f[0] = -d * at->v[0];
+    f[1] = -1.0 - d * at->v[1];
+    return 0;
+}
+
+static int rod(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
+    return 0;
+}
+
+static dae_problem *pendulum(creeping *c)
+{
+    dae_mechanical form = {
+        .nq = 2, .nlambda = 1, .force = force, .constraint = rod, .scleronomic = true, .user = c};
+    dae_problem *p;
+    assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
+    return p;
+}
+
+static dae_solver *solver(const dae_problem *p, const dae_options *o)
+{
+    dae_solver *s;
+    dae_diag diag = {0};
+    if (dae_solver_new(p, o, &s, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    return s;
+}
+
+static void at_work(const dae_solver *s, const char *name, const char *because)
+{
+    if (strcmp(dae_solver_method(s), name) != 0)
+        fail_msg("%s is at work: %s", dae_solver_method(s), dae_solver_choice(s));
+    if (!strstr(dae_solver_choice(s), because)) fail_msg("%s", dae_solver_choice(s));
+}
+
+/* Explicit while it pays, implicit once the problem is stiff, explicit again after a new start; the
+ * solution is that of an implicit method all the way. */
+static void test_change_when_stiff(void **state)
+{
+    (void)state;
+    creeping c = {1e5};
+    dae_problem *p = pendulum(&c);
+    dae_options o = dae_options_default(), other = o;
+    o.rtol = o.atol = other.rtol = other.atol = 1e-7;
+    other.method = "radau";
+    const double start[5] = {0.8, -0.6};
+    double y[5], exact[5];
+    dae_solver *s = solver(p, &o), *r = solver(p, &other);
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(dae_solver_start(s, 0.0, start, NULL), DAE_OK);
+        assert_int_equal(dae_solver_run(s, 1.0, NULL, NULL), DAE_OK);
+        at_work(s, "prk", "mechanism");
+        assert_int_equal(dae_solver_run(s, 200.0, y, NULL), DAE_OK);
+        at_work(s, "bdf", "stiff");
+        assert_true(dae_solver_stats(s)->steps < 4000);
+    }
+    assert_int_equal(dae_solver_start(r, 0.0, start, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(r, 200.0, exact, NULL), DAE_OK);
+    for (int i = 0; i < 2; i++) assert_true(fabs(y[i] - exact[i]) < 2e-5);
+    assert_true(fabs(y[0] * y[0] + y[1] * y[1] - 1.0) < 1e-6);
+    dae_solver_free(s);
+    dae_solver_free(r);
+    dae_problem_free(p);
+}
+
+static void in_use(const dae_problem *p, const dae_options *o, const double *y, const char *name)
+{
+    dae_solver *s = solver(p, o);
+    assert_int_equal(dae_solver_start(s, 0.0, y, NULL), DAE_OK);
+    assert_true(dae_solver_step(s, 1.0) >= 0);
+    assert_string_equal(dae_solver_method(s), name);
+    dae_solver_free(s);
+}
+
+/* Options that belong to bdf leave nothing to choose, and neither does a formulation. */
+static void test_what_the_user_says(void **state)
+{
+    (void)state;
+    creeping c = {0.1};
+    dae_problem *p = pendulum(&c);
+    const double y[5] = {0.8, -0.6};
+    dae_options o = dae_options_default();
+    in_use(p, &o, y, "prk");
+    o.formulation = "index1";
+    in_use(p, &o, y, "bdf");
+    o = dae_options_default();
+    o.max_order = 3;
+    in_use(p, &o, y, "bdf");
+    o = dae_options_default();
+    o.method = "phem5";
+    in_use(p, &o, y, "phem5");
+    dae_problem_free(p);
+}
+
+static dae_problem *model(const char *text)
+{
+    dae_problem *p;
+    dae_diag diag = {0};
+    dae_model m = {.text = text, .file = "choice.mo"};
+    if (dae_problem_from_model(&m, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    return p;
+}
+
+/* Models: by their structure. A derivative of a multiplier is beyond explicit methods. */
+static void test_models(void **state)
+{
+    (void)state;
+    dae_options o = dae_options_default();
+    dae_problem *p =
+        model("model M Real x(start=1), y(start=0), vx, vy, l; equation der(x) = vx; "
+              "der(y) = vy; der(vx) = -l*x; der(vy) = -l*y - 1; x^2 + y^2 = 1; end M;");
+    in_use(p, &o, NULL, "prk");
+    dae_problem_free(p);
+    p = model("model M Real x(start=1), y(start=0), vx, vy, l, k; equation der(x) = vx; "
+              "der(y) = vy; der(vx) = -l*x; der(vy) = -l*y - 1; x^2 + y^2 = 1; k = der(l); end M;");
+    in_use(p, &o, NULL, "bdf");
+    dae_problem_free(p);
+    p = model("model M Real x(start=1); equation der(x) = -x; end M;");
+    in_use(p, &o, NULL, "bdf");
+    dae_problem_free(p);
+}
+
+/* A model that becomes stiff: values, events and outputs go on across the change. */
+static void test_model_changes(void **state)
+{
+    (void)state;
+    dae_options o = dae_options_default();
+    dae_problem *p =
+        model("model M Real x(start=0.8), y(start=-0.6), vx, vy, l, d; discrete Real n(start=0, "
+              "fixed=true); equation d = if time < 2 then 0.1 else 1e5; der(x) = vx; der(y) = vy; "
+              "der(vx) = -l*x - d*vx; der(vy) = -l*y - 1 - d*vy; x^2 + y^2 = 1; "
+              "when sample(0.5, 1) then n = pre(n) + 1; end when; end M;");
+    dae_solver *s = solver(p, &o);
+    int n = dae_problem_find_variable(p, "n");
+    double values[8];
+    assert_true(dae_problem_variable_count(p) <= 8);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 1.2, NULL, NULL), DAE_OK);
+    at_work(s, "prk", "mechanism");
+    assert_int_equal(dae_solver_run(s, 30.0, NULL, NULL), DAE_OK);
+    at_work(s, "bdf", "stiff");
+    assert_int_equal(dae_solver_variables(s, 30.0, values), DAE_OK);
+    assert_true(values[n] == 30.0);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_change_when_stiff), cmocka_unit_test(test_what_the_user_says),
+        cmocka_unit_test(test_models), cmocka_unit_test(test_model_changes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
