@@ -370,6 +370,8 @@ static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
     if (status == ATTEMPT_OK) status = one_step(s, r, ctx, s->t, half, s->x, r->middle);
     if (status == ATTEMPT_OK) status = one_step(s, r, ctx, s->t + half, half, r->middle, r->x);
     if (status != ATTEMPT_OK) return status;
+    vector_copy(w->n, r->K, r->K + w->n); /* x' and x at the middle, for dense output */
+    vector_copy(w->n, r->middle, r->K + 2 * w->n);
     result->error = richardson_error(r, ctx);
     result->order = w->table.order + 1;
     if (w->config.faithful) result->next_factor = thesis_factor(w, result->error);
@@ -450,7 +452,10 @@ static void herk_accept(void *state, void *scratch, const method_context *ctx)
     vector_copy(w->n, r->xp, s->xp);
     vector_copy(ctx->n, r->y, s->y);
     s->embedded = w->table.has_error && !w->config.faithful;
-    if (s->embedded) vector_copy((w->table.stages + 1) * w->n, r->K, s->K);
+    if (s->embedded)
+        vector_copy((w->table.stages + 1) * w->n, r->K, s->K);
+    else
+        vector_copy(2 * w->n, r->K + w->n, s->K);
     s->t_old = s->t;
     s->t = r->t + r->h;
     s->steps++;

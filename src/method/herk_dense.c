@@ -4,7 +4,8 @@
  * that only the constraints know (multipliers) follow
  *     H(theta) + theta^2 (1-theta)^2 q(theta),
  * H the cubic Hermite polynomial of both ends, q through one or three nodes where the constraints
- * were solved. All of it is made when it is asked for first. */
+ * were solved. All of it is made when it is asked for first. Tables without a pair have made two
+ * steps of half the size: there q passes the middle, with its slope where that is known. */
 #include <math.h>
 
 #include "base/vector.h"
@@ -81,15 +82,24 @@ static double through_nodes(const herk_work *w, int j, double theta, double *slo
     return value;
 }
 
+/* q of component j at theta: through the middle of two half steps */
+static double through_middle(const herk_state *s, const herk_work *w, int j, double theta,
+                             double *slope)
+{
+    double h = s->t - s->t_old, cubic_slope, cubic = hermite(s, j, 0.5, &cubic_slope);
+    *slope = hermite_only(w, j) ? 0.0 : 16.0 * h * (s->K[j] - cubic_slope);
+    return 16.0 * (s->K[w->n + j] - cubic) + *slope * (theta - 0.5);
+}
+
 /* Component j at theta: H + theta^2 (1-theta)^2 (what is above the cubic) */
 static void component(const herk_state *s, const herk_work *w, int j, double theta, double *value,
                       double *slope)
 {
     double h = s->t - s->t_old, rest = 1.0 - theta, extra_slope = 0.0;
     *value = hermite(s, j, theta, slope);
-    if (!s->embedded) return;
-    double extra = hermite_only(w, j) ? through_nodes(w, j, theta, &extra_slope)
-                                      : nested(w, j, theta, &extra_slope);
+    double extra = !s->embedded         ? through_middle(s, w, j, theta, &extra_slope)
+                   : hermite_only(w, j) ? through_nodes(w, j, theta, &extra_slope)
+                                        : nested(w, j, theta, &extra_slope);
     double bump = theta * theta * rest * rest;
     *value += bump * extra;
     *slope += (2.0 * theta * rest * (rest - theta) * extra + bump * extra_slope) / h;

@@ -173,7 +173,7 @@ typedef struct herk_state {
     long steps;      /* accepted since the start, from 1 */
     bool embedded;   /* K of the last step is there */
     double *x, *x_old, *xp, *xp_old;
-    double *K; /* s + 1 derivatives of the last step */
+    double *K; /* s + 1 derivatives of the last step; not embedded: x' and x at its middle */
     double *y; /* values of unknowns that the form does not know stay as they were */
 } herk_state;
 
