@@ -167,6 +167,7 @@ mechanism_failure mechanism_project_position(mechanism *c, const error_norm *nor
                                              double *q)
 {
     const mechanical_form *m = c->form;
+    const double enough = c->exactly ? 0.0 : POSITION_TOLERANCE;
     double last = INFINITY;
     for (int k = 0; k < POSITION_ITERATIONS; k++) {
         eval_status status = m->g(m->context, t, q, c->r);
@@ -178,7 +179,7 @@ mechanism_failure mechanism_project_position(mechanism *c, const error_norm *nor
         if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         if (size > last) break; /* round-off, or hopeless */
         for (int i = 0; i < m->nq; i++) q[i] += c->dx[i];
-        if (size <= POSITION_TOLERANCE) return mechanism_ok();
+        if (size <= enough) return mechanism_ok();
         last = size;
     }
     return last <= 1.0 ? mechanism_ok()

@@ -18,8 +18,9 @@ typedef struct mechanism {
     const mechanical_form *form;
     const int *q_place, *v_place, *lambda_place; /* among the unknowns; NULL: in order */
     saddle *saddle;
-    bool mass_known;                                      /* a constant M is in the factors */
-    bool diagonal;                                        /* M is, as far as the factors know */
+    bool mass_known; /* a constant M is in the factors */
+    bool diagonal;   /* M is, as far as the factors know */
+    bool exactly; /* positions meet their constraints to round-off, not only for the error test */
     double *M, *G[2], *force, *rate, *curvature, *r, *dx; /* of one allocation, M's */
 } mechanism;
 
@@ -49,7 +50,7 @@ void mechanism_add_product(const mechanism *c, const double *G, const double *v,
 /* k = (v, v') and lambda from the f and curvature last evaluated, by the factors at hand */
 mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda);
 /* q := q + M^-1 B'mu with g(t, q) = 0, by simplified Newton with the factors at hand, to a small
- * part of the error weights */
+ * part of the error weights, or to round-off (c->exactly) */
 mechanism_failure mechanism_project_position(mechanism *c, const error_norm *norm, double t,
                                              double *q);
 /* v := v + M^-1 G'mu with G v + rate = 0, by the factors at hand, which belong to that G */

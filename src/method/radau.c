@@ -56,6 +56,7 @@ static void start_between(void *state, void *scratch, const method_context *ctx,
     vector_copy(ctx->n, at->yp, s->yp);
     vector_copy(ctx->n, at->y, s->y_old);
     vector_copy(ctx->n, at->yp, s->yp_old);
+    s->failure = projection_start(&((radau_cache *)ctx->cache)->ends);
     shifted_prepare(ctx->newton->matrix, most / 2); /* a failure shows at the first attempt */
 }
 
@@ -238,9 +239,11 @@ static void judge(const radau_state *s, radau_scratch *w, const method_context *
         finish_stages(s, w, ctx->n);
         estimate_error(s, w, ctx, result);
     }
+    bool passed = result->status == ATTEMPT_OK && result->error <= 1.0;
+    if (passed || (result->status == ATTEMPT_OK && ctx->fixed_steps))
+        result->status = radau_project(w, ctx, result);
     if (result->status == ATTEMPT_OK) {
         result->next_factor = radau_next_factor(s, w, result->error);
-        bool passed = result->error <= 1.0;
         w->error_failures += !passed;
         if (!passed && w->ahead) ctx->newton->stale = true;
     } else {
@@ -274,6 +277,11 @@ static void radau_attempt(const void *state, void *scratch, const method_context
         result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
         return;
     }
+    if (s->failure.status) {
+        result->status = s->failure.status;
+        result->reason = s->failure.reason;
+        return;
+    }
     radau_set_error_factor(w, ctx, s->y);
     predict(s, w, ctx->n);
     result->status = radau_solve(s, w, ctx, result);
@@ -293,6 +301,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     s->stages = w->next_stages;
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
     s->m = w->m;
+    s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL;
     s->accepted_h = w->h;
     s->surprise = w->first_size * w->error_factor;
     s->accepted_error = fmax(0.01, w->last_error);
@@ -309,45 +318,6 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     w->failed_h = 0.0;
 }
 
-/* Add (y' - q'(0)) h x (1 - x) prod (1 - x/c_i), which vanishes at all nodes and twice at 1: slopes
- * are continuous from step to step, and the order stays. */
-static void smooth_correction(const radau_state *s, int n, double x, int derivative, double *y)
-{
-    const collocation *m = s->m;
-    double h = s->t - s->t_old, value = x * (1.0 - x), slope = 1.0 - 2.0 * x, slopes[MOST_STAGES];
-    for (int i = 0; i < m->stages; i++) {
-        double factor = 1.0 - x / m->nodes[i];
-        slope = slope * factor - value / m->nodes[i];
-        value *= factor;
-    }
-    for (int i = 0; i < m->stages; i++) slopes[i] = m->left[i] / h;
-    double weight = derivative ? slope : h * value;
-    for (int j = 0; j < n; j++) {
-        double left = 0.0;
-        for (int i = 0; i < m->stages; i++)
-            left += slopes[i] * s->Z[(size_t)i * (size_t)n + (size_t)j];
-        y[j] += weight * (s->yp_old[j] - left);
-    }
-}
-
-/* The collocation polynomial of the last step. */
-static void radau_interpolate(const void *state, const method_context *ctx, double t,
-                              int derivative, double *y)
-{
-    const radau_state *s = state;
-    const int n = ctx->n;
-    if (!s->m || t == s->t) {
-        vector_copy(n, derivative ? s->yp : s->y, y);
-        return;
-    }
-    double h = s->t - s->t_old, x = (t - s->t_old) / h, weight[MOST_STAGES];
-    collocation_weights(s->m, x, derivative, weight);
-    for (int i = 0; derivative && i < s->m->stages; i++) weight[i] /= h;
-    radau_combine(1, s->m->stages, n, 1.0, weight, s->Z, y);
-    if (!derivative) vector_axpy(n, 1.0, s->y_old, y);
-    if (ctx->smooth) smooth_correction(s, n, x, derivative, y);
-}
-
 #define RADAU_METHOD(variable, text, about, highest, begin)                                        \
     const method variable = {                                                                      \
         .name = text,                                                                              \
@@ -356,12 +326,15 @@ static void radau_interpolate(const void *state, const method_context *ctx, doub
                     "J. Comput. Appl. Math. 111 (1999) 93-111",                                    \
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
+        .projects = true,                                                                          \
         .index_range = "1 to 3",                                                                   \
         .size = radau_size,                                                                        \
         .start = begin,                                                                            \
         .attempt = radau_attempt,                                                                  \
         .accept = radau_accept,                                                                    \
         .interpolate = radau_interpolate,                                                          \
+        .cache_new = radau_cache_new,                                                              \
+        .cache_free = radau_cache_free,                                                            \
     }
 
 RADAU_METHOD(method_radau, "radau",

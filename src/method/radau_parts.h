@@ -7,25 +7,33 @@
 
 #include "method/collocation.h"
 #include "method/method.h"
+#include "method/projection.h"
 
 /* Corrections kept for Broyden's updates. */
 enum { RADAU_PAST = 3 };
 
 /* What survives between steps. */
 typedef struct radau_state {
-    double t, t_old;        /* the last step */
-    int least, most;        /* stages allowed */
-    int stages;             /* of the next step */
-    int since_change;       /* accepted steps since the number of stages changed */
-    const collocation *m;   /* of the last step; NULL before the first one */
-    double surprise;        /* how wrong the last prediction was, in units of the error test */
-    double h_limit;         /* > 0: Newton's method failed with steps of this size */
-    double accepted_h;      /* of the last step, for predictive control; */
-    double accepted_error;  /* 0: none */
-    double *y, *yp;         /* at t */
-    double *y_old, *yp_old; /* at t_old */
-    double *Z;              /* stages of the last step */
+    double t, t_old;           /* the last step */
+    int least, most;           /* stages allowed */
+    int stages;                /* of the next step */
+    int since_change;          /* accepted steps since the number of stages changed */
+    const collocation *m;      /* of the last step; NULL before the first one */
+    double surprise;           /* how wrong the last prediction was, in units of the error test */
+    double h_limit;            /* > 0: Newton's method failed with steps of this size */
+    double accepted_h;         /* of the last step, for predictive control; */
+    double accepted_error;     /* 0: none */
+    double *y, *yp;            /* at t */
+    double *y_old, *yp_old;    /* at t_old */
+    double *Z;                 /* stages of the last step */
+    bool moved;                /* the last step ends on its constraints, apart from y_old + Z_s */
+    mechanism_failure failure; /* of the start */
 } radau_state;
+
+/* Matrices of a projection, if there is one. */
+typedef struct radau_cache {
+    projection ends; /* ends.form = NULL: none */
+} radau_cache;
 
 /* One attempt. */
 typedef struct radau_scratch {
@@ -87,6 +95,17 @@ int radau_stages_now(const radau_state *s, const radau_scratch *w);
 /* Whether the last solve asks for new partial derivatives at the next step. */
 bool radau_jacobian_worn(const radau_scratch *w);
 int radau_max_iterations(int stages);
+
+/* radau_dense.c: q(x) or q'(x) of the last step, added to y_old for values. */
+void radau_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                       double *y);
+/* How wrong the polynomial of this attempt is between its ends, for problems with events. */
+double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx);
+
+/* radau_project.c: the cache, and the end of the step on its constraints, if that is asked for. */
+void *radau_cache_new(const method_context *ctx);
+void radau_cache_free(void *cache);
+attempt_status radau_project(radau_scratch *w, const method_context *ctx, attempt *result);
 
 /* radau_kernels.c: Y_i = a sum_k M_ik X_k for a matrix by rows (1, 3, 5 or 7 columns) and stages of
  * n values; X and Y apart. The second has a square matrix. */

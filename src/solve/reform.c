@@ -301,6 +301,26 @@ static dae_status rewrite_for_method(dae_solver *s, const analysed *a, const equ
                     s->method->name, forms_text(forms), reasons[0], reasons[1]);
 }
 
+/* Whether a method on the residual form was told to end its steps on the constraints. */
+static bool projection_asked(const dae_solver *s)
+{
+    dae_projection p = s->base_options.projection;
+    return s->method->forms == 0 && s->method->projects && p != DAE_PROJECTION_AUTO &&
+           p != DAE_PROJECTION_NONE;
+}
+
+/* The model has no mechanical form; the diagnostic has the reason. */
+static dae_status refuse_projection(dae_solver *s)
+{
+    char reason[DAE_TEXT_SIZE];
+    snprintf(reason, sizeof reason, "%.400s", s->diag.text);
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "Option projection needs the constraints of a mechanism, which the equations "
+                    "of the model are not: %s. Leave it out: formulation dummy keeps all "
+                    "constraints.",
+                    reason);
+}
+
 /* Rewrite the equations as f says, with the values at `at` for formulations that choose; f NULL:
  * for the method. */
 static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_analysis *a,
@@ -313,7 +333,9 @@ static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_an
     formulation_setting setting = {s->base_options.formulation_parameter, &point};
     dae_status status = DAE_ERR_UNSUPPORTED;
     if (beside) status = formulate_mechanical_form(&a->reduced, &point, y, &s->diag);
-    if (status == DAE_ERR_UNSUPPORTED)
+    if (status == DAE_ERR_UNSUPPORTED && beside && projection_asked(s))
+        status = refuse_projection(s);
+    else if (status == DAE_ERR_UNSUPPORTED)
         status = f ? formulation_apply(f, &a->reduced, &setting, y, &s->diag)
                    : rewrite_for_method(s, &a->reduced, &point, y);
     dae_free(x);
@@ -344,7 +366,9 @@ static const char *default_formulation(dae_solver *s, const model_point *at,
                                        const model_analysis *a)
 {
     enum { ORDERS = 2 };
-    if (!solver_second_order(s) || a->index != 3 || !a->numbers_agree) return "dummy";
+    if (a->index != 3 || !a->numbers_agree) return "dummy";
+    if (projection_asked(s)) return "index3";
+    if (!solver_second_order(s)) return "dummy";
     double **x = analysed_values(&a->reduced.set, at, ORDERS);
     if (!x) return NULL;
     equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
@@ -401,9 +425,15 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     if (doubtful(a)) note_doubt(v, a);
     if (doubtful(a) && forms) return explain_doubt(s, v, at->t);
     if (!take_wishes(&a->reduced, s->base->model)) return out_of_memory(s);
-    /* Methods on the second order form that project need the mechanical one beside it. */
-    bool beside = plain && solver_second_order(s) && s->method->projects && chosen != name &&
+    /* Methods that project need the mechanical form beside the one they work on. */
+    bool second = plain && solver_second_order(s) && s->method->projects && chosen != name &&
                   strcmp(chosen, "index3") == 0;
+    bool beside = second || projection_asked(s);
+    if (projection_asked(s) && strcmp(chosen, "index3") != 0)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "Option projection goes with formulation index3 of a mechanism, and not "
+                        "with %s: leave one of them out.",
+                        chosen);
     dae_status status = rewrite_as(s, f, a, at, beside, &y);
     if (status == DAE_OK && forms && s->choice.open && names_beyond(&a->reduced, &y))
         status = DAE_ERR_UNSUPPORTED;
