@@ -14,6 +14,8 @@ enum {
 
 /* Growth a step of the limit that a failure of Newton's method sets. */
 static const double LIMIT_FADES = 1.4;
+/* Values between steps may be wrong by 10 tolerances where events depend on them. */
+static const double DENSE_WEIGHT = 0.1;
 
 static void radau_size(int n, size_t *state, size_t *scratch)
 {
@@ -194,8 +196,8 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     if (error >= 1.0 && again) error = filtered(s, w, ctx, w->error, error);
     if (w->stop) result->status = ATTEMPT_STOP;
     result->estimate = w->error;
-    result->error = error;
     result->error_constant = factor;
+    result->error = fmax(error, DENSE_WEIGHT * radau_error_between(s, w, ctx));
     radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
     w->leading = norm_of(ctx->norm, w->point, w->scale);
 }
@@ -247,6 +249,7 @@ static void judge(const radau_state *s, radau_scratch *w, const method_context *
         w->error_failures += !passed;
         if (!passed && w->ahead) ctx->newton->stale = true;
     } else {
+        finish_stages(s, w, ctx->n); /* how far it came, for diagnostics */
         result->next_factor = w->newton_failures < 2 ? w->shrink : fmin(w->shrink, 0.25);
         w->newton_failures++;
         w->failed_h = fabs(w->h);

@@ -309,6 +309,14 @@ static bool index_suspected(const dae_solver *s, int variable)
     return false;
 }
 
+/* Where within the step it failed, if the method has stages. */
+static void name_stage(dae_solver *s, const attempt *a)
+{
+    if (a->stage > 0)
+        diag_append(&s->diag, " It was stage %d of method %s that failed.", a->stage,
+                    s->method->name);
+}
+
 static dae_status explain_convergence(dae_solver *s, const attempt *a, const char *limit)
 {
     char text[32];
@@ -321,6 +329,7 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
              "of variable %s (%s) dominates (norm %.3g, rate %.2g).",
              times(s->control.other_failures, text), a->t, a->h, limit, s->diag.variable_name,
              kind_text(s->kinds[variable]), s->newton.last_size, s->newton.rate);
+    name_stage(s, a);
     if (residual >= 0.0)
         diag_append(&s->diag,
                     " The largest residual, %.3g in units of the tolerances, is that of %s%s.",
@@ -464,6 +473,7 @@ dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit
     case ATTEMPT_BOUND: return explain_bound(s, a, limit);
     case ATTEMPT_EVALUATION:
         explain_evaluation(s, EVAL_RETRY);
+        name_stage(s, a);
         diag_append(&s->diag, " Steps down to h = %.3g did not help (%s).", a->h, limit);
         return s->diag.status;
     default: return add_index(s, explain_convergence(s, a, limit));
@@ -478,5 +488,7 @@ dae_status explain_fatal(dae_solver *s, const attempt *a)
         return diag_set(&s->diag, DAE_ERR_MEMORY,
                         "Out of memory for the factors of the iteration matrix at t = %g.", a->t);
     if (a->status == ATTEMPT_UNSUPPORTED) return explain_reason(s, a, NULL);
-    return explain_evaluation(s, EVAL_STOP);
+    dae_status status = explain_evaluation(s, EVAL_STOP);
+    name_stage(s, a);
+    return status;
 }

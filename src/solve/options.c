@@ -232,8 +232,9 @@ static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_di
     bool wanted = o->projection != DAE_PROJECTION_AUTO && o->projection != DAE_PROJECTION_NONE;
     if (m->forms == 0 && wanted && !p->model && !(offers & FORM_MECHANICAL))
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "Option projection needs the constraints of a mechanism, but the problem "
-                        "is in %s form: give the callbacks to dae_problem_from_mechanical.",
+                        "Option projection needs q, v, lambda and the constraints of a mechanism, "
+                        "which the problem, in %s form, does not offer: give the callbacks to "
+                        "dae_problem_from_mechanical, without r, w and s.",
                         p->forms ? form_source_kind(p->forms) : "residual");
     if (p->model || !method_needs_form(m) || (m->forms & offers)) return DAE_OK;
     if (m->forms == FORM_SERIES)
