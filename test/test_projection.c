@@ -145,7 +145,7 @@ static void other_methods_refuse(void **state)
     dae_options options = dae_options_default();
     dae_solver *solver = NULL;
     dae_diag diag = {0};
-    static const char *const methods[] = {"bdf", "radau", "herk"};
+    static const char *const methods[] = {"bdf", "rodas", "herk"};
     for (int k = 0; k < 3; k++) {
         options.method = methods[k];
         options.projection = DAE_PROJECTION_BOTH;

@@ -132,8 +132,8 @@ static void restarts(void **state)
 
 /* ---- inequality constraints ---- */
 
-/* Torricelli: y' = -sqrt(y) + 0.3 max(0, sin t)^2 + 0.01, a tank that runs almost dry; F exists for y >= 0
- * only. */
+/* Torricelli: y' = -sqrt(y) + 0.3 max(0, sin t)^2 + 0.01, a tank that runs almost dry; F exists for
+ * y >= 0 only. */
 static int tank_f(double t, const double *y, const double *yp, double *f, void *user)
 {
     if (y[0] < 0.0) return ++*(int *)user, 1;

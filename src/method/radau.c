@@ -14,6 +14,11 @@ enum {
 
 /* Growth a step of the limit that a failure of Newton's method sets. */
 static const double LIMIT_FADES = 1.4;
+/* The polynomial of the last step is continued only if that of the step before met the end of the
+ * last one so well, relative to its way: else it may lead to another root. With predictions
+ * throughout, 20 of 101 runs of radau9 and radau13 on Robertson's problem at rtol = 1e-2 .. 1e-5
+ * leave the positive solution; in this way none of 1001 does (with 0.9: 8). */
+static const double MOST_MISS = 0.3;
 /* Values between steps may be wrong by 10 tolerances where events depend on them. */
 static const double DENSE_WEIGHT = 0.1;
 
@@ -86,8 +91,8 @@ static void radau13_start(void *state, void *scratch, const method_context *ctx,
     start_between(state, scratch, ctx, at, 7, 7);
 }
 
-/* Stages on the polynomial of the last step; on a first step on the tangent, since its size follows
- * y', and 0 if that failed. */
+/* Stages on the polynomial of the last step, or 0 where such predictions are no use; on a first
+ * step on the tangent, since its size follows y', and 0 if that failed. */
 static void predict(const radau_state *s, radau_scratch *w, int n)
 {
     if (!s->m) {
@@ -105,6 +110,19 @@ static void predict(const radau_state *s, radau_scratch *w, int n)
         w->to = w->m;
     }
     radau_combine(w->m->stages, s->m->stages, n, 1.0, w->E, s->Z, w->Z);
+    if (s->miss > MOST_MISS) memset(w->Z, 0, (size_t)w->m->stages * (size_t)n * sizeof(double));
+}
+
+/* ||Z_s - P|| / ||Z_s||, P what the polynomial of the step before says of Z_s; at most 1 */
+static double prediction_miss(const radau_state *s, radau_scratch *w, const method_context *ctx)
+{
+    const int n = ctx->n, end = w->m->stages - 1;
+    const double *last = w->Z + (size_t)end * (size_t)n, *scale = ctx->norm->newton;
+    if (!s->m) return 0.0;
+    radau_combine(1, s->m->stages, n, 1.0, w->E + end * s->m->stages, s->Z, w->point);
+    vector_axpy(n, -1.0, last, w->point);
+    double wrong = norm_of(ctx->norm, w->point, scale), way = norm_of(ctx->norm, last, scale);
+    return wrong < way ? wrong / way : 1.0;
 }
 
 /* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h */
@@ -300,6 +318,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     radau_state *s = state;
     radau_scratch *w = scratch;
     const int n = ctx->n;
+    s->miss = prediction_miss(s, w, ctx);
     s->since_change = w->next_stages == w->m->stages ? s->since_change + 1 : 0;
     s->stages = w->next_stages;
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;

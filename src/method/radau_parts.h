@@ -20,6 +20,7 @@ typedef struct radau_state {
     int since_change;          /* accepted steps since the number of stages changed */
     const collocation *m;      /* of the last step; NULL before the first one */
     double surprise;           /* how wrong the last prediction was, in units of the error test */
+    double miss;               /* and relative to the way of the step */
     double h_limit;            /* > 0: Newton's method failed with steps of this size */
     double accepted_h;         /* of the last step, for predictive control; */
     double accepted_error;     /* 0: none */
