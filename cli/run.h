@@ -5,6 +5,8 @@
 #include "session.h"
 
 /* What the words of the command line ask for. Strings are borrowed from argv. */
+enum { MOST_INVARIANTS = 16 };
+
 typedef struct request {
     const char *model_name;
     bool text; /* a file, not a built-in model */
@@ -13,6 +15,7 @@ typedef struct request {
     dae_engine engine;
     bool engine_given, init_given;
     dae_options options;
+    const char *invariants[MOST_INVARIANTS]; /* --invariant; in options */
     double rtol, atol;  /* NAN: by default */
     double start, stop; /* NAN: the model's */
     bool every_step;    /* --interval 0 */

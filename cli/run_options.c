@@ -32,6 +32,10 @@ enum option_id {
     OPT_FIXED_STEP,
     OPT_ERROR_TEST,
     OPT_PROJECTION,
+    OPT_BAUMGARTE,
+    OPT_COORDINATES,
+    OPT_INVARIANT,
+    OPT_WATCH,
     OPT_PRECISION,
     OPT_THREADS,
     OPT_INIT,
@@ -69,6 +73,10 @@ static const struct option long_options[] = {
     {"fixed-step", required_argument, NULL, OPT_FIXED_STEP},
     {"error-test", required_argument, NULL, OPT_ERROR_TEST},
     {"projection", required_argument, NULL, OPT_PROJECTION},
+    {"baumgarte", required_argument, NULL, OPT_BAUMGARTE},
+    {"coordinates", required_argument, NULL, OPT_COORDINATES},
+    {"invariant", required_argument, NULL, OPT_INVARIANT},
+    {"watch", no_argument, NULL, OPT_WATCH},
     {"precision", required_argument, NULL, OPT_PRECISION},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"init", required_argument, NULL, OPT_INIT},
@@ -88,6 +96,7 @@ static const char *const error_test_names[] = {"auto", "all", "differential", "f
 static const char *const projection_names[] = {"auto",     "none", "position",
                                                "velocity", "both", NULL};
 
+static const char *const coordinates_names[] = {"ambient", "partitioned", "tangent", NULL};
 static const char *const precision_names[] = {"double", "long", "quad", NULL};
 static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
 
@@ -221,7 +230,7 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_PLOT: r->plot = text; return CLI_OK;
     case OPT_VARIABLES: r->variables = text; return CLI_OK;
     case OPT_HISTORY: r->history = text; return CLI_OK;
-    case OPT_STATS: r->stats = true; return CLI_OK;
+    case OPT_STATS: r->stats = r->options.watch_constraints = true; return CLI_OK;
     default: r->quiet = true; return CLI_OK;
     }
 }
@@ -243,6 +252,10 @@ static int read_choice(request *r, int id, const char *text)
         status = choose("projection", text, projection_names, &choice);
         r->options.projection = (dae_projection)choice;
         return status;
+    case OPT_COORDINATES:
+        status = choose("coordinates", text, coordinates_names, &choice);
+        r->options.coordinates = (dae_coordinates)choice;
+        return status;
     case OPT_PRECISION:
         status = choose("precision", text, precision_names, &choice);
         r->options.precision = (dae_precision)choice;
@@ -259,6 +272,31 @@ static int read_choice(request *r, int id, const char *text)
         return status;
     default: return choose_method(text, &r->options);
     }
+}
+
+/* --baumgarte auto, ALPHA or ALPHA:BETA */
+static int read_baumgarte(request *r, const char *text)
+{
+    char alpha[64];
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    r->options.baumgarte = true;
+    if (strcmp(text, "auto") == 0) return CLI_OK;
+    if (length >= sizeof alpha) length = sizeof alpha - 1;
+    memcpy(alpha, text, length);
+    alpha[length] = '\0';
+    int status = read_number(OPT_BAUMGARTE, alpha, 0.0, false, &r->options.baumgarte_alpha);
+    if (status != CLI_OK || !colon) return status;
+    return read_number(OPT_BAUMGARTE, colon + 1, 0.0, false, &r->options.baumgarte_beta);
+}
+
+static int add_invariant(request *r, const char *name)
+{
+    if (r->options.n_invariants == MOST_INVARIANTS)
+        return complain(CLI_USAGE, "more than %d invariants", MOST_INVARIANTS);
+    r->invariants[r->options.n_invariants++] = name;
+    r->options.invariants = r->invariants;
+    return CLI_OK;
 }
 
 static int read_option(request *r, int id, const char *text)
@@ -285,8 +323,12 @@ static int read_option(request *r, int id, const char *text)
         r->options.threads = (int)whole;
         return status;
     case OPT_FORMULATION: return choose_formulation(text, &r->options);
+    case OPT_BAUMGARTE: return read_baumgarte(r, text);
+    case OPT_INVARIANT: return add_invariant(r, text);
+    case OPT_WATCH: r->options.watch_invariants = true; return CLI_OK;
     case OPT_METHOD:
     case OPT_PROJECTION:
+    case OPT_COORDINATES:
     case OPT_PRECISION:
     case OPT_LINEAR_SOLVER:
     case OPT_ERROR_TEST:

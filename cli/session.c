@@ -662,6 +662,14 @@ void session_print_statistics(const session *s)
         printf("%-28s %ld\n", lines[i].name, lines[i].value);
     printf("%-28s %d\n%-28s %g\n%-28s %g\n%-28s %.3g\n", "last order", c->last_order, "last step",
            c->last_h, "first step", c->h0, "seconds", s->seconds);
+    const struct {
+        const char *name;
+        double value;
+    } largest[] = {{"largest |g|", c->position_residual},
+                   {"largest |g'|, hidden", c->velocity_residual},
+                   {"largest drift", c->invariant_drift}};
+    for (size_t i = 0; i < sizeof largest / sizeof largest[0]; i++)
+        if (largest[i].value >= 0.0) printf("%-28s %.3g\n", largest[i].name, largest[i].value);
 }
 
 void session_close(session *s)

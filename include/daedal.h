@@ -367,6 +367,10 @@ typedef struct dae_quasilinear {
     int n_events;
     dae_event_fn event_function;
     const dae_event *events;
+
+    /* ng: how often a constraint was differentiated, 0: it is as written (positions), 1: a hidden
+     * one (velocities), ..; for opt.projection and the statistics. NULL: 0. */
+    const int *constraint_levels;
 } dae_quasilinear;
 
 /* F(t, x, x', x'') = 0, or its derivatives by x, x' and x'', apart: dense n x n by columns, or in
@@ -630,6 +634,13 @@ typedef enum dae_projection {
     DAE_PROJECTION_BOTH      /* q, then v at the new q */
 } dae_projection;
 
+/* In what explicit methods on manifolds compute (dopri5, dop853): docs/methods/manifold.md. */
+typedef enum dae_coordinates {
+    DAE_COORDINATES_AMBIENT = 0, /* in all variables, with projections */
+    DAE_COORDINATES_PARTITIONED, /* in as many of the variables as there are degrees of freedom */
+    DAE_COORDINATES_TANGENT      /* in the tangent space at a point of the solution */
+} dae_coordinates;
+
 /* The numbers that a run computes with. Tolerances stay doubles, such as 1e-28. */
 typedef enum dae_precision {
     DAE_PRECISION_DOUBLE = 0,
@@ -652,6 +663,9 @@ typedef int (*dae_weights_fn)(int n, double t, const double *y, double *weights,
 typedef void (*dae_monitor_fn)(const struct dae_step_info *info, void *user);
 /* Asked before every attempted step; nonzero stops with DAE_ERR_INTERRUPTED. */
 typedef int (*dae_interrupt_fn)(void *user);
+
+/* values = first integrals of the problem at its unknowns y; returns 0, > 0 or < 0 as others do */
+typedef int (*dae_invariant_fn)(double t, const double *y, double *values, void *user);
 
 /* Always start from dae_options_default(). Strings and arrays are copied by dae_solver_new. */
 typedef struct dae_options {
@@ -716,6 +730,24 @@ typedef struct dae_options {
      * multipliers and accelerations are corrected after every step, and keep their accuracy where
      * step or order change. */
     bool multiplier_correction;
+
+    /* For explicit methods on manifolds (dopri5, dop853, prk). Baumgarte's x'' + 2 alpha x' + beta^2
+     * x = 0 for the constraints in place of projection; alpha 0: by step size and order, beta 0:
+     * alpha. */
+    bool baumgarte;
+    double baumgarte_alpha, baumgarte_beta;
+    dae_coordinates coordinates;
+
+    /* First integrals, whose values at the start are kept: n_invariants of them, by a function of
+     * the options' user, or for models by names of variables (else the names are for messages, and
+     * may be NULL). Methods that can project onto them do so, unless projection is
+     * DAE_PROJECTION_NONE or watch_invariants is set; the statistics tell how far they drift. */
+    int n_invariants;
+    dae_invariant_fn invariant_function;
+    const char *const *invariants;
+    bool watch_invariants;
+
+    bool watch_constraints; /* the statistics tell the largest residuals of the constraints */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
@@ -824,6 +856,10 @@ typedef struct dae_stats {
     double h, last_h;      /* next and last */
     double h0;             /* first step tried */
     double t;              /* end of the last step */
+    /* Largest values at the ends of steps; -1: not measured. Of the constraints as written (0 = g),
+     * and of hidden ones (0 = G v + g_t), with opt.watch_constraints; of |I - I(t0)| over all
+     * invariants, dae_solver_invariant tells them apart. */
+    double position_residual, velocity_residual, invariant_drift;
 } dae_stats;
 
 typedef enum dae_step_result {
@@ -848,6 +884,10 @@ typedef struct dae_step_info {
 
 /* Borrowed; valid and kept current until the solver is freed. */
 DAE_API const dae_stats *dae_solver_stats(const dae_solver *solver);
+/* Invariant i of opt.n_invariants: its value at the start, and the largest |I - I(t0)| at the ends
+ * of steps; either place may be NULL. */
+DAE_API dae_status dae_solver_invariant(const dae_solver *solver, int i, double *start,
+                                        double *drift);
 /* The last failure of this solver. Borrowed until the next call. */
 DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 /* Reciprocal condition estimate of the current iteration matrix; < 0 if there is none. */

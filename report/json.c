@@ -175,6 +175,9 @@ static void write_statistics(FILE *stream, const dae_stats *s)
     json_number_member(&o, "last_h", s->last_h);
     json_number_member(&o, "h0", s->h0);
     json_number_member(&o, "t", s->t);
+    json_number_member(&o, "position_residual", s->position_residual);
+    json_number_member(&o, "velocity_residual", s->velocity_residual);
+    json_number_member(&o, "invariant_drift", s->invariant_drift);
     json_close(&o);
 }
 

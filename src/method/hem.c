@@ -58,7 +58,7 @@ void hem_combine(int n, const double *x0, double h, int count, const double *wei
 }
 
 /* Place of differential variable i among the unknowns. */
-static int x_at(const hem_cache *c, int i)
+int hem_x_at(const hem_cache *c, int i)
 {
     if (!c->x_place) return i;
     if (!c->mechanical) return c->x_place[i];
@@ -67,7 +67,7 @@ static int x_at(const hem_cache *c, int i)
 }
 
 /* Place of algebraic variable i among the unknowns. */
-static int w_at(const hem_cache *c, int i)
+int hem_w_at(const hem_cache *c, int i)
 {
     if (!c->w_place) return c->nx + i;
     return i < c->nz ? c->w_place[i] : c->u_place[i - c->nz];
@@ -77,7 +77,7 @@ double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int
 {
     double sum = 0.0;
     for (int i = first; i < last; i++) {
-        double scaled = v[i] * norm->scale[x_at(c, i)];
+        double scaled = v[i] * norm->scale[hem_x_at(c, i)];
         sum += scaled * scaled;
     }
     return last > first ? sqrt(sum / (last - first)) : 0.0;
@@ -86,19 +86,19 @@ double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int
 hem_failure hem_evaluation(eval_status status)
 {
     switch (status) {
-    case EVAL_OK: return (hem_failure){ATTEMPT_OK, NULL, -1};
-    case EVAL_RETRY: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1};
-    case EVAL_STOP: return (hem_failure){ATTEMPT_STOP, NULL, -1};
-    default: return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    case EVAL_OK: return (hem_failure){ATTEMPT_OK, NULL, -1, 0};
+    case EVAL_RETRY: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1, 0};
+    case EVAL_STOP: return (hem_failure){ATTEMPT_STOP, NULL, -1, 0};
+    default: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
     }
 }
 
 hem_failure hem_linear(const hem_cache *c, saddle_status status)
 {
     switch (status) {
-    case SADDLE_OK: return (hem_failure){ATTEMPT_OK, NULL, -1};
-    case SADDLE_NOT_FINITE: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1};
-    case SADDLE_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    case SADDLE_OK: return (hem_failure){ATTEMPT_OK, NULL, -1, 0};
+    case SADDLE_NOT_FINITE: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1, 0};
+    case SADDLE_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
     case SADDLE_DEPENDENT:
         return (hem_failure){ATTEMPT_SINGULAR,
                              c->mechanical
@@ -106,14 +106,14 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status)
                                    "full rank. Leave out redundant constraints"
                                  : "g_y f_z is singular, at this constraint: the system "
                                    "has not index 2 here",
-                             saddle_row(c->saddle)};
+                             saddle_row(c->saddle), 0};
     case SADDLE_SINGULAR:
         return (hem_failure){ATTEMPT_SINGULAR,
                              "The mass matrix is singular for motions that the constraints allow: "
                              "look for a body that has neither mass nor constraint",
-                             -1};
+                             -1, 0};
     }
-    return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
 }
 
 /* ---- start ---- */
@@ -146,9 +146,7 @@ static bool renew_saddle(hem_cache *c)
 static hem_failure slope(const method_context *ctx, double t, double h, const double *x, double *k,
                          double *w, bool end)
 {
-    hem_cache *c = ctx->cache;
-    return c->mechanical ? hem_mechanical_slope(c, ctx, t, x, k, w, end)
-                         : hem_hessenberg_slope(c, ctx, t, h, x, k, w, end);
+    return hem_exact_slope(ctx->cache, ctx, t, h, x, k, w, end);
 }
 
 void hem_start(const hem_table *table, void *state, void *scratch, const method_context *ctx,
@@ -169,12 +167,12 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     c->start_step = c->inner_step = c->slopes_step = c->rows_step = -1;
     c->convergence = 1.0;
     c->spoilt = false;
-    c->longest = 0.0;
     c->lost = 0;
-    for (int i = 0; i < c->nx; i++) s->x[i] = at->y[x_at(c, i)];
-    for (int i = 0; i < c->nw; i++) s->w[i] = at->y[w_at(c, i)];
+    hem_exact_start(c);
+    for (int i = 0; i < c->nx; i++) s->x[i] = at->y[hem_x_at(c, i)];
+    for (int i = 0; i < c->nw; i++) s->w[i] = at->y[hem_w_at(c, i)];
     if (other && !renew_saddle(c))
-        s->failure = (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+        s->failure = (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
     else
         s->failure = slope(ctx, s->t, at->h, s->x, s->k, s->w, c->hessenberg != NULL);
     vector_copy(c->nx, s->x, s->x_old);
@@ -196,8 +194,10 @@ static void estimate(const hem_state *s, hem_scratch *w, const method_context *c
     if (table->error_start != 0.0) vector_axpy(c->nx, w->h * table->error_start, s->k, e);
     if (table->error_end != 0.0) vector_axpy(c->nx, w->h * table->error_end, w->k, e);
     if (!table->transversal) return;
-    if (c->mechanical)
-        hem_mechanical_tangent(c, ctx, table->exact, e);
+    if (table->exact)
+        hem_exact_tangent(c, ctx, e);
+    else if (c->mechanical)
+        hem_mechanical_tangent(c, e);
     else
         hem_hessenberg_tangent(c, e);
 }
@@ -206,7 +206,7 @@ static void estimate(const hem_state *s, hem_scratch *w, const method_context *c
 static double tested_norm(const hem_cache *c, const error_norm *norm, const double *v, double *full)
 {
     vector_zero(norm->n, full);
-    for (int i = 0; i < c->nx; i++) full[x_at(c, i)] = v[i];
+    for (int i = 0; i < c->nx; i++) full[hem_x_at(c, i)] = v[i];
     return norm_of(norm, full, norm->tested);
 }
 
@@ -241,12 +241,12 @@ static void dense_point(const hem_state *s, hem_scratch *w, const hem_cache *c)
 static void assemble(const hem_state *s, hem_scratch *w, const hem_cache *c)
 {
     for (int i = 0; i < c->nx; i++) {
-        w->y[x_at(c, i)] = w->x[i];
-        w->yp[x_at(c, i)] = w->k[i];
+        w->y[hem_x_at(c, i)] = w->x[i];
+        w->yp[hem_x_at(c, i)] = w->k[i];
     }
     for (int i = 0; i < c->nw; i++) {
-        w->y[w_at(c, i)] = w->w[i];
-        w->yp[w_at(c, i)] = (w->w[i] - s->w[i]) / w->h;
+        w->y[hem_w_at(c, i)] = w->w[i];
+        w->yp[hem_w_at(c, i)] = (w->w[i] - s->w[i]) / w->h;
     }
 }
 
@@ -270,7 +270,7 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
     bool end_first = s->table->error_end != 0.0 || c->hessenberg;
     vector_copy(c->nw, s->w, w->w);
     if (s->table->exact) {
-        hem_failure exact = hem_mechanical_exact(s, w, ctx);
+        hem_failure exact = hem_exact_step(s, w, ctx);
         if (exact.status) return exact;
         *error = local_error(s, w, ctx);
         return isfinite(*error) ? exact : hem_evaluation(EVAL_RETRY);
@@ -296,8 +296,8 @@ static double stability(const hem_state *s, hem_scratch *w, const method_context
     for (int i = 0; i < c->nx; i++) d[i] = w->x[i] - w->X[i];
     double values = hem_norm(c, ctx->norm, d, 0, c->nx);
     for (int i = 0; i < c->nx; i++) d[i] = w->k[i] - w->K[s->table->stages - 1][i];
-    if (c->mechanical && !s->table->exact) hem_mechanical_tangent(c, ctx, false, d);
-    if (c->hessenberg) hem_hessenberg_tangent(c, d);
+    if (c->mechanical && !s->table->exact) hem_mechanical_tangent(c, d);
+    if (c->hessenberg && !s->table->exact) hem_hessenberg_tangent(c, d);
     double slopes = hem_norm(c, ctx->norm, d, 0, c->nx);
     return values > 0.0 ? fabs(w->h) * slopes / values / s->table->stable : 0.0;
 }
@@ -345,8 +345,9 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     result->status = failure.status;
     result->reason = failure.reason;
     result->constraint = failure.constraint;
+    result->invariant = failure.invariant;
     if (failure.status == ATTEMPT_SINGULAR && c->massless > 0)
-        result->variable = x_at(c, c->massless - 1);
+        result->variable = hem_x_at(c, c->massless - 1);
     if (failure.status) return;
     result->terms[2] = result->error;
     if (ctx->look_at_stability && c->lost == 0) result->stability = stability(s, w, ctx);
@@ -421,8 +422,8 @@ static bool exact_rows(const hem_state *st, const method_context *ctx)
     vector_copy(c->nw, st->w, c->inner);
     for (int i = s + 1; i < all; i++) {
         hem_combine(c->nx, st->x_old, h, i, table->a[i], c->slopes, c->inner_x);
-        hem_failure failure =
-            slope(ctx, st->t_old + table->c[i] * h, h, c->inner_x, c->slopes[i], c->inner, false);
+        hem_failure failure = hem_exact_inner_slope(c, ctx, st->t_old + table->c[i] * h, h,
+                                                    c->inner_x, c->slopes[i], c->inner);
         if (failure.status) return false;
     }
     for (int k = 0; k < table->rows; k++) {
@@ -511,9 +512,10 @@ static void cubic_weights(double s, int derivative, double weight[4])
 static bool exact_w(const hem_state *st, const method_context *ctx, double t, double *y)
 {
     hem_cache *c = ctx->cache;
-    double *w = c->work[5];
+    double *w = c->work[5], h = st->t - st->t_old, s = (t - st->t_old) / h;
+    for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i]; /* a guess */
     hem_failure failure = slope(ctx, t, st->t - st->t_old, c->inner_x, c->inner_k, w, false);
-    for (int i = 0; !failure.status && i < c->nw; i++) y[w_at(c, i)] = w[i];
+    for (int i = 0; !failure.status && i < c->nw; i++) y[hem_w_at(c, i)] = w[i];
     return !failure.status;
 }
 
@@ -523,10 +525,11 @@ static bool exact_w(const hem_state *st, const method_context *ctx, double t, do
 static bool project_inside(const hem_state *st, const method_context *ctx, double t, double *w)
 {
     hem_cache *c = ctx->cache;
-    if (!st->table->exact || !ctx->options->project_output) return false;
+    if (!st->table->exact || !c->mechanical || !ctx->options->project_output) return false;
     hem_failure failure = slope(ctx, t, st->t - st->t_old, c->inner_x, c->inner_k, w, false);
     for (int k = 0; k < 2 && !failure.status; k++)
-        failure = hem_mechanical_end(c, ctx, t, c->inner_x, c->inner_k, w);
+        failure = hem_mechanical_end(c, ctx, t, c->inner_x, c->inner_k, w,
+                                     hem_projects_position(ctx), hem_projects_velocity(ctx));
     return !failure.status;
 }
 
@@ -538,8 +541,8 @@ static bool interpolate_projected(const hem_state *st, const method_context *ctx
     double h = st->t - st->t_old, *w = c->work[5];
     if (derivative) dense_x(st, ctx, (t - st->t_old) / h, 0, c->inner_x);
     if (!project_inside(st, ctx, t, w)) return false;
-    for (int i = 0; i < c->nx; i++) y[x_at(c, i)] = derivative ? c->inner_k[i] : c->inner_x[i];
-    for (int i = 0; i < c->nw && !derivative; i++) y[w_at(c, i)] = w[i];
+    for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = derivative ? c->inner_k[i] : c->inner_x[i];
+    for (int i = 0; i < c->nw && !derivative; i++) y[hem_w_at(c, i)] = w[i];
     return !derivative;
 }
 
@@ -551,15 +554,15 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
     double h = st->t - st->t_old, s = h != 0.0 ? (t - st->t_old) / h : 1.0;
     double scale = derivative && h != 0.0 ? 1.0 / h : 1.0, weight[4];
     if (h == 0.0) {
-        for (int i = 0; i < c->nx; i++) y[x_at(c, i)] = derivative ? st->k[i] : st->x[i];
-        for (int i = 0; i < c->nw; i++) y[w_at(c, i)] = derivative ? 0.0 : st->w[i];
+        for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = derivative ? st->k[i] : st->x[i];
+        for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = derivative ? 0.0 : st->w[i];
         return;
     }
     dense_x(st, ctx, s, derivative, c->inner_x);
-    for (int i = 0; i < c->nx; i++) y[x_at(c, i)] = scale * c->inner_x[i];
+    for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = scale * c->inner_x[i];
     if (c->nw == 0) return;
     if (!derivative && (s == 0.0 || s == 1.0)) { /* no need for what is inside */
-        for (int i = 0; i < c->nw; i++) y[w_at(c, i)] = s == 0.0 ? st->w_old[i] : st->w[i];
+        for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = s == 0.0 ? st->w_old[i] : st->w[i];
         return;
     }
     if (s != 1.0 && interpolate_projected(st, ctx, t, derivative, y)) return;
@@ -567,8 +570,8 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
     const double *inner = inner_values(st, ctx);
     cubic_weights(s, derivative, weight);
     for (int i = 0; i < c->nw; i++)
-        y[w_at(c, i)] = scale * (weight[0] * st->w_old[i] + weight[1] * inner[i] +
-                                 weight[2] * inner[c->nw + i] + weight[3] * st->w[i]);
+        y[hem_w_at(c, i)] = scale * (weight[0] * st->w_old[i] + weight[1] * inner[i] +
+                                     weight[2] * inner[c->nw + i] + weight[3] * st->w[i]);
 }
 
 /* ---- cache ---- */
@@ -621,12 +624,23 @@ static bool hessenberg_cache(hem_cache *c)
     return c->f_z && c->g_y && c->g_y_end && c->saddle && (f->nu == 0 || k_u_cache(c));
 }
 
+static bool manifold_cache(hem_cache *c)
+{
+    if (!c->manifold) return true;
+    c->nx = c->manifold->n;
+    c->ng = c->manifold->nc;
+    return true;
+}
+
 /* The form to work on: the mechanical one if there is one. */
 static void choose_form(hem_cache *c, const form_set *forms)
 {
     c->mechanical = forms->mechanical;
     c->hessenberg = c->mechanical ? NULL : forms->hessenberg;
-    const form_places *p = c->mechanical ? &forms->mechanical_places : &forms->hessenberg_places;
+    c->manifold = c->mechanical || c->hessenberg ? NULL : forms->manifold;
+    const form_places *p = c->mechanical   ? &forms->mechanical_places
+                           : c->hessenberg ? &forms->hessenberg_places
+                                           : &forms->manifold_places;
     c->x_place = p->q;
     c->w_place = p->lambda;
     c->v_place = c->u_place = p->v;
@@ -637,7 +651,9 @@ void *hem_cache_new(const method_context *ctx)
     hem_cache *c = DAE_NEW(hem_cache);
     if (!c || !ctx->forms) return c;
     choose_form(c, ctx->forms);
-    bool fits = c->mechanical ? mechanical_cache(c) : !c->hessenberg || hessenberg_cache(c);
+    bool fits = c->mechanical   ? mechanical_cache(c)
+                : c->hessenberg ? hessenberg_cache(c)
+                                : manifold_cache(c);
     size_t size = (size_t)(c->nx + c->nw + c->ng);
     for (int k = 0; k < 6; k++) fits = (c->work[k] = DAE_ARRAY(double, size)) && fits;
     c->inner = DAE_ARRAY(double, 2 * (size_t)c->nw);
@@ -661,6 +677,7 @@ void hem_cache_free(void *cache)
     }
     for (int k = 0; k < 4; k++) dae_free(c->G[k]);
     for (int k = 0; k < 6; k++) dae_free(c->work[k]);
+    hem_exact_release(c);
     dae_free(c->dense_block);
     dae_free(c->tableau);
     void *const blocks[] = {c->rate,       c->curvature, c->f_z,     c->g_y,    c->g_y_end,

@@ -6,6 +6,7 @@
 
 extern const method method_hem3, method_hem4, method_hem5; /* [BH93], [Bra94] */
 extern const method method_phem5;                          /* partitioned [Mur97] */
-extern const method method_prk; /* explicit with projection [HW96 VII.2] */
+extern const method method_prk, method_dopri5, method_dop853,
+    method_euler; /* explicit on manifolds [HW96 VII.2] */
 
 #endif

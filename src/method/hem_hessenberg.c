@@ -24,7 +24,9 @@ static const double NEWTON_TOLERANCE = 1e-3;
 static const double SLOPE_TOLERANCE = 1e-4;
 /* Newton for u may take a dozen iterations with old factors: 0.05^12 is rounding. */
 static const double FAST = 0.05;
-enum { NEWTON_ITERATIONS = 12, INNER_ITERATIONS = 20, RENEWALS = 3 };
+enum { NEWTON_ITERATIONS = 12, INNER_ITERATIONS = 20, RENEWALS = 3, PATIENCE = 40 };
+/* A projection ends when what it leaves over is below this part of the weights. */
+static const double PROJECTION_TOLERANCE = 0.1;
 
 static const hem_failure NO_FAILURE = {.constraint = -1};
 
@@ -37,10 +39,10 @@ static hem_failure factor_k_u(hem_cache *c, double t, const double *y, const dou
     if (status != EVAL_OK) return hem_evaluation(status);
     switch (linear_factor(c->k_u, c->k_u_values)) {
     case LINEAR_OK: return NO_FAILURE;
-    case LINEAR_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1};
+    case LINEAR_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
     default:
         return (hem_failure){ATTEMPT_SINGULAR, "k_u is singular: 0 = k(t,y,z,u) does not give u",
-                             -1};
+                             -1, 0};
     }
 }
 
@@ -82,7 +84,7 @@ static hem_failure solve_u(hem_cache *c, double t, const double *y, const double
         }
         before = size;
     }
-    return (hem_failure){ATTEMPT_CONVERGENCE, "0 = k(t,y,z,u) did not converge", -1};
+    return (hem_failure){ATTEMPT_CONVERGENCE, "0 = k(t,y,z,u) did not converge", -1, 0};
 }
 
 /* dy = f(t, y, z, u(t,y,z)); w = (z, u), u is updated */
@@ -144,7 +146,7 @@ static hem_failure restore(hem_cache *c, double t, const double *y, const double
     return failure;
 }
 
-/* r = g_t + g_y f for the matrix C = g_y */
+/* r = g_t + g_y f for the matrix C = g_y; with Baumgarte's alpha g as well */
 static hem_failure hidden_residual(hem_cache *c, double t, const double *y, const double *C,
                                    const double *slope, double *r)
 {
@@ -159,7 +161,10 @@ static hem_failure hidden_residual(hem_cache *c, double t, const double *y, cons
         }
         for (int k = g->colptr[j]; k < g->colptr[j + 1]; k++) r[g->rowind[k]] += C[k] * slope[j];
     }
-    return NO_FAILURE;
+    if (c->alpha <= 0.0) return NO_FAILURE;
+    status = f->g(f->context, t, y, c->work[1]);
+    vector_axpy(g->rows, c->alpha, c->work[1], r);
+    return hem_evaluation(status);
 }
 
 /* One correction: w and its slope move by what makes the linearised residual r zero; returns the
@@ -243,7 +248,7 @@ hem_failure hem_hessenberg_impasse(const hem_cache *c)
     return (hem_failure){ATTEMPT_CONVERGENCE,
                          "0 = g_t + g_y f cannot be solved for z: the solution may end here (an "
                          "impasse, g_y f_z becomes singular)",
-                         vector_argmax(c->ng, c->work[3], NULL)};
+                         vector_argmax(c->ng, c->work[3], NULL), 0};
 }
 
 /* k and w = (z, u) at (t, y) with 0 = g_t + g_y f [BH93 (3.6)]. At the end of a step the matrices
@@ -258,7 +263,8 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
     if (status != EVAL_OK) return hem_evaluation(status);
     hem_failure failure = end ? renew(c, t, x, w, C) : restore(c, t, x, w);
     progress p = {.rate = end ? c->convergence : 1.0, .rounding = rounding_of(c, x)};
-    for (int i = 0; i < NEWTON_ITERATIONS && !failure.status; i++) {
+    int most = end ? NEWTON_ITERATIONS : PATIENCE; /* old matrices have to do */
+    for (int i = 0; i < most && !failure.status && !(i > 4 && p.rate > 0.9); i++) {
         failure = evaluate_slope(c, t, x, w, k);
         if (!failure.status) failure = hidden_residual(c, t, x, C, k, r);
         if (failure.status) break;
@@ -272,6 +278,35 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
         c->spoilt = !end; /* the next step begins elsewhere */
     }
     return failure.status ? failure : hem_hessenberg_impasse(c);
+}
+
+hem_failure hem_hessenberg_project(hem_cache *c, const method_context *ctx, double t, double *x,
+                                   const double *w)
+{
+    enum { ITERATIONS = 6, RENEW_AT = 2 };
+    const hessenberg_form *f = c->hessenberg;
+    double *p = c->work[2], *r = c->work[3], before = DBL_MAX;
+    for (int k = 0; k < ITERATIONS && f->nz > 0; k++) {
+        eval_status status = f->g(f->context, t, x, r);
+        if (status != EVAL_OK) return hem_evaluation(status);
+        for (int i = 0; i < f->nz; i++) r[i] = -r[i];
+        vector_zero(c->nx, p);
+        saddle_solve(c->saddle, p, r);
+        double size = hem_norm(c, ctx->norm, p, 0, c->nx);
+        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (size > before) break; /* round-off, or hopeless: see below */
+        vector_axpy(c->nx, 1.0, p, x);
+        if (size * fmin(1.0, k > 0 ? size / before : 1.0) <= PROJECTION_TOLERANCE)
+            return NO_FAILURE;
+        before = size;
+        if (k != RENEW_AT) continue;
+        hem_failure failure = hem_evaluation(f->g_y(f->context, t, x, c->g_y_end));
+        if (!failure.status) failure = renew(c, t, x, w, c->g_y_end);
+        if (failure.status) return failure;
+    }
+    return f->nz == 0 || before <= 1.0
+               ? NO_FAILURE
+               : (hem_failure){ATTEMPT_CONVERGENCE, "The constraints could not be met", -1, 0};
 }
 
 /* Newton for Z_i: K_i = f(Y_i, Z_i) with g(Ybar_i) = 0, Ybar_i = X_bar + h d K_i (left in work[0])
@@ -297,7 +332,7 @@ static hem_failure stage_newton(const hem_state *s, hem_scratch *w, const method
         if (v == DONE) return NO_FAILURE;
         if (v == FAILED) break;
     }
-    return (hem_failure){ATTEMPT_CONVERGENCE, "A stage's constraints could not be met", -1};
+    return (hem_failure){ATTEMPT_CONVERGENCE, "A stage's constraints could not be met", -1, 0};
 }
 
 /* The exact matrix of the stage's Newton iteration: f_z at (Y_i, Z_i), g_y at Ybar_i */

@@ -62,18 +62,6 @@ static hem_failure factor(hem_cache *c, const double *M, const double *B, const 
     return hem_linear(c, status);
 }
 
-/* Whether the ends of steps are moved onto 0 = g, and, in explicit methods, onto 0 = G v + g_t:
- * half-explicit ones meet that by their last stage. */
-static bool projects_position(const method_context *ctx)
-{
-    return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_VELOCITY;
-}
-
-static bool projects_velocity(const method_context *ctx)
-{
-    return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_POSITION;
-}
-
 /* q := q + dq with g(t, q) = 0, dq = M^-1 B' mu by simplified Newton with the factors at hand */
 static hem_failure project_position(hem_cache *c, const method_context *ctx, double t, double *q)
 {
@@ -94,7 +82,7 @@ static hem_failure project_position(hem_cache *c, const method_context *ctx, dou
     }
     return before <= 1.0 ? (hem_failure){.constraint = -1}
                          : (hem_failure){ATTEMPT_CONVERGENCE,
-                                         "The position constraints could not be met", -1};
+                                         "The position constraints could not be met", -1, 0};
 }
 
 /* The linear system of one stage: v' in K + nq with 0 = C (V + h d v') + rate, d = abar_ii */
@@ -139,7 +127,7 @@ static hem_failure stage(const hem_state *s, hem_scratch *w, const method_contex
     vector_copy(nq, w->X + nq, w->K[i]);
     hem_combine(n, s->x, h, i, table->a_bar[i], w->K, w->X_bar);
     vector_axpy(nq, h * d, w->K[i], w->X_bar);
-    if (last && projects_position(ctx)) {
+    if (last && hem_projects_position(ctx)) {
         hem_failure failure = project_position(c, ctx, t_bar, w->X_bar);
         if (failure.status) return failure;
     }
@@ -210,16 +198,29 @@ static hem_failure solve_slope(hem_cache *c, const double *f, const double *v, d
     return finite ? (hem_failure){.constraint = -1} : hem_evaluation(EVAL_RETRY);
 }
 
-/* The end of an explicit step: x = (q, v) onto both constraints, and its slope. One evaluation and
- * one factorisation: f and the curvature belong to v before its correction, which is of the size
- * of the local error and enters the slope only. */
+/* curvature += 2 alpha (G v + g_t) + beta^2 g, so that 0 = g'' + 2 alpha g' + beta^2 g [Bau72] */
+static eval_status add_damping(hem_cache *c, double t, const double *x, const double *G)
+{
+    const mechanical_form *m = c->mechanical;
+    double *g = c->work[1];
+    eval_status status = m->evaluate(m->context, t, x, x + m->nq, NULL, NULL, NULL, c->rate, NULL);
+    if (status != EVAL_OK) return status;
+    add_product(&m->G_matrix, G, x + m->nq, c->rate);
+    vector_axpy(m->nl, 2.0 * c->alpha, c->rate, c->curvature);
+    status = m->g(m->context, t, x, g);
+    vector_axpy(m->nl, c->beta * c->beta, g, c->curvature);
+    return status;
+}
+
+/* One evaluation and one factorisation: f and the curvature belong to v before its correction,
+ * which is of the size of the local error and enters the slope only. */
 hem_failure hem_mechanical_end(hem_cache *c, const method_context *ctx, double t, double *x,
-                               double *k, double *w)
+                               double *k, double *w, bool position, bool velocity)
 {
     const mechanical_form *m = c->mechanical;
     const int nq = m->nq;
     hem_failure failure = {.constraint = -1};
-    if (projects_position(ctx)) failure = project_position(c, ctx, t, x);
+    if (position) failure = project_position(c, ctx, t, x);
     if (failure.status) return failure;
     bool keep = m->M_matrix.constant && c->mass_known;
     eval_status status = m->evaluate(m->context, t, x, x + nq, keep ? NULL : c->M[1], c->force[1],
@@ -227,24 +228,9 @@ hem_failure hem_mechanical_end(hem_cache *c, const method_context *ctx, double t
     if (status != EVAL_OK) return hem_evaluation(status);
     failure = factor(c, c->M[1], c->G[1], c->G[1]);
     if (failure.status) return failure;
-    if (projects_velocity(ctx)) project_velocity(c, c->G[1], x + nq);
-    return solve_slope(c, c->force[1], x + nq, k, w);
-}
-
-/* All stages of an explicit method: K, and x, x' and lambda at the end of the step */
-hem_failure hem_mechanical_exact(const hem_state *s, hem_scratch *w, const method_context *ctx)
-{
-    hem_cache *c = ctx->cache;
-    const hem_table *table = s->table;
-    vector_copy(c->nx, s->k, w->K[0]);
-    for (int i = 1; i < table->stages; i++) {
-        hem_combine(c->nx, s->x, w->h, i, table->a[i], w->K, w->X);
-        hem_failure failure =
-            hem_mechanical_slope(c, ctx, s->t + table->c[i] * w->h, w->X, w->K[i], NULL, false);
-        if (failure.status) return failure;
-    }
-    hem_combine(c->nx, s->x, w->h, table->stages, table->a[table->stages], w->K, w->x);
-    return hem_mechanical_end(c, ctx, s->t + w->h, w->x, w->k, w->w);
+    if (velocity) project_velocity(c, c->G[1], x + nq);
+    if (c->alpha > 0.0) status = add_damping(c, t, x, c->G[1]);
+    return status == EVAL_OK ? solve_slope(c, c->force[1], x + nq, k, w) : hem_evaluation(status);
 }
 
 /* k = (v, v') and lambda (w may be NULL) with 0 = G v' + curvature at (t, q, v). At the end of a
@@ -257,6 +243,7 @@ hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double
     const int nq = m->nq;
     double *G = end ? c->G[1] : c->G[3], *f = c->force[1];
     eval_status status = evaluate_forces(c, t, x, x + nq, c->M[1], f, end ? NULL : G, c->curvature);
+    if (status == EVAL_OK && c->alpha > 0.0) status = add_damping(c, t, x, G);
     if (status != EVAL_OK) return hem_evaluation(status);
     hem_failure failure = factor(c, c->M[1], G, G);
     if (failure.status) return failure;
@@ -264,11 +251,9 @@ hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double
 }
 
 /* e_v := e_v - M^-1 G'mu with G e_v = 0, by the factors at hand: those of the last stage or of the
- * slope at the end, both with C = G(q1). Explicit steps that leave v where it is have this error.
- */
-void hem_mechanical_tangent(hem_cache *c, const method_context *ctx, bool explicit, double *e)
+ * slope at the end, both with C = G(q1). */
+void hem_mechanical_tangent(hem_cache *c, double *e)
 {
-    if (explicit && !projects_velocity(ctx)) return;
     const mechanical_form *m = c->mechanical;
     double *dv = c->work[0], *mu = c->work[1], *ev = e + m->nq;
     vector_zero(m->nq, dv);

@@ -9,12 +9,14 @@
 #include "method/hem.h"
 #include "method/hem_table.h"
 #include "method/tableau.h"
+#include "system/form_manifold.h"
 
 /* Why something failed. */
 typedef struct hem_failure {
     attempt_status status;
     const char *reason; /* static, or NULL */
     int constraint;     /* row of g, or -1 */
+    int invariant;      /* from 1; 0: none */
 } hem_failure;
 
 /* What survives between steps: both ends of the last one. */
@@ -47,6 +49,7 @@ enum { HEM_SCRATCH_VECTORS = HEM_STAGES + 11 };
 typedef struct hem_cache {
     const mechanical_form *mechanical;
     const hessenberg_form *hessenberg;
+    const manifold_form *manifold;
     int nx, nw, nz, ng;                               /* sizes of x, w, z (or lambda), g */
     const int *x_place, *v_place, *w_place, *u_place; /* among the n unknowns; NULL: in order */
     saddle *saddle;
@@ -78,6 +81,12 @@ typedef struct hem_cache {
     double *dense_block; /* owned: where the next ones are */
     double *slopes[TABLEAU_MOST_ALL], *rows[TABLEAU_MOST_ROWS];
     long slopes_step, rows_step;
+    /* explicit methods, beside the mechanical form's */
+    double alpha, beta;                /* Baumgarte's, for the step at hand; 0: none */
+    manifold projector;                /* of the manifold form: shortest corrections */
+    double *reach;                     /* nx: error weights, its unit of length; owned */
+    struct chart *chart;               /* local coordinates; NULL: none */
+    struct invariant_work *invariants; /* NULL: none */
 } hem_cache;
 
 void hem_size(int n, size_t *state, size_t *scratch);
@@ -104,13 +113,12 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status);
  * guess on entry. `end` tells that (t, x) is the end of the step being attempted; else nothing
  * that the attempts need is touched. */
 hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
-hem_failure hem_mechanical_exact(const hem_state *s, hem_scratch *w, const method_context *ctx);
-/* x = (q, v) onto both constraints as ctx->projection says, with its slope k and lambda */
+/* The end of an explicit step on either level, or as it is, with its slope and multipliers. */
 hem_failure hem_mechanical_end(hem_cache *c, const method_context *ctx, double t, double *x,
-                               double *k, double *w);
+                               double *k, double *w, bool position, bool velocity);
 hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
                                  double *k, double *w, bool end);
-void hem_mechanical_tangent(hem_cache *c, const method_context *ctx, bool explicit, double *e);
+void hem_mechanical_tangent(hem_cache *c, double *e);
 void hem_mechanical_accept(hem_cache *c);
 hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
 hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double t, double h,
@@ -118,5 +126,30 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
 void hem_hessenberg_tangent(hem_cache *c, double *e);
 /* The failure where 0 = g_t + g_y f has no solution near by; its residual is in work[3]. */
 hem_failure hem_hessenberg_impasse(const hem_cache *c);
+/* y := y + f_z mu with g(t, y) = 0, by the factors at hand or new ones [HW96 (2.8)] */
+hem_failure hem_hessenberg_project(hem_cache *c, const method_context *ctx, double t, double *x,
+                                   const double *w);
+
+/* Explicit methods (hem_exact.c): all stages, and x, x' and w at the end of the step; the slope at
+ * (t, x), without w where that is NULL and the form allows it. */
+hem_failure hem_exact_step(const hem_state *s, hem_scratch *w, const method_context *ctx);
+hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, double h,
+                            const double *x, double *k, double *w, bool end);
+/* The slope of a further stage of the last step, for dense output; x moves as stages do. */
+hem_failure hem_exact_inner_slope(hem_cache *c, const method_context *ctx, double t, double h,
+                                  double *x, double *k, double *w);
+void hem_exact_start(hem_cache *c); /* forget what belongs to points */
+/* The part of a difference that the constraints allow, as far as they are met. */
+void hem_exact_tangent(hem_cache *c, const method_context *ctx, double *e);
+/* What they need beside the form's matrices; false: memory. */
+bool hem_exact_cache(hem_cache *c, const method_context *ctx);
+void hem_exact_release(hem_cache *c);
+/* Whether the ends of steps are moved onto constraints as written, and onto hidden ones. */
+bool hem_projects_position(const method_context *ctx);
+bool hem_projects_velocity(const method_context *ctx);
+
+/* Places of component i of x, and of w, among the unknowns. */
+int hem_x_at(const hem_cache *c, int i);
+int hem_w_at(const hem_cache *c, int i);
 
 #endif

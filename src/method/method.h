@@ -6,21 +6,32 @@
 #include "system/forms.h"
 #include "system/second_order.h"
 
+/* First integrals that are to be kept: values of `count` functions at (t, y, y'). */
+typedef struct invariant_set {
+    int count;
+    bool project; /* else they are only watched */
+    void *context;
+    eval_status (*values)(void *context, double t, const double *y, const double *yp,
+                          double *values);
+    double *start; /* count: what they are to be; owned by the driver */
+} invariant_set;
+
 /* What a method may use; owned by the driver. */
 typedef struct method_context {
     int n;
     evaluator *eval;
     newton *newton;
     error_norm *norm;
-    const form_set *forms;      /* beside the residual form; NULL: none */
-    const second_order *second; /* for methods on FORM_SECOND_ORDER; else NULL */
-    dae_error_test error_test;  /* resolved: ALL, DIFFERENTIAL or FILTERED */
-    dae_projection projection;  /* AUTO: the method's own choice */
-    bool look_at_stability;     /* explicit methods: fill attempt.stability */
-    bool fixed_steps;           /* every attempt that can be computed is accepted */
-    const dae_options *options; /* for methods with limits of their own; borrowed */
-    bool smooth;                /* keep what a continuously differentiable interpolant needs */
-    void *cache;                /* the method's own matrices: what cache_new made; not state */
+    const form_set *forms;           /* beside the residual form; NULL: none */
+    const second_order *second;      /* for methods on FORM_SECOND_ORDER; else NULL */
+    dae_error_test error_test;       /* resolved: ALL, DIFFERENTIAL or FILTERED */
+    dae_projection projection;       /* AUTO: the method's own choice */
+    const invariant_set *invariants; /* NULL: none */
+    bool look_at_stability;          /* explicit methods: fill attempt.stability */
+    bool fixed_steps;                /* every attempt that can be computed is accepted */
+    const dae_options *options;      /* for methods with limits of their own; borrowed */
+    bool smooth;                     /* keep what a continuously differentiable interpolant needs */
+    void *cache;                     /* the method's own matrices: what cache_new made; not state */
 } method_context;
 
 /* Where to start. history = 0: from (t, y, yp) alone. history = m > 0: past[i*n ..] = y(past_t[i]),
@@ -65,6 +76,7 @@ typedef struct attempt {
     const char *reason; /* NULL: nothing more is known */
     int variable;       /* of y, -1: none; only with a reason */
     int constraint;     /* row of the form's g, -1: none; only with a reason */
+    int invariant;      /* of the invariants, from 1; 0: none; only with a reason */
 } attempt;
 
 /* State is what a rejected attempt must leave as it was, byte for byte; scratch is free to use. */
@@ -78,6 +90,7 @@ typedef struct method {
     bool projects;           /* it heeds ctx->projection */
     bool tests_velocities;   /* of second order: errors of velocities count at index 3, too: along
                                 the constraints they add up from step to step */
+    bool on_manifold;        /* it heeds ctx->invariants, options->baumgarte and ->coordinates */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);

@@ -1,11 +1,12 @@
-/* prk: explicit Runge-Kutta on the mechanical form, every step projected to positions and
- * velocities [HW96 VII.2].
+/* Explicit Runge-Kutta methods on manifolds: prk, which takes mechanisms and chooses its table, and
+ * dopri5, dop853 and euler for every form that is one [HW96 VII.2].
  *
- * Each stage solves [M G'; G 0] (v', lambda) = (f, -curvature) at its own point: one evaluation of
- * everything and one factorisation of a symmetric structure. Half-explicit methods need G at two
- * points a stage and conditions of their own; here any table of classical order p has order p, so
- * that the pairs of Dormand and Prince of order 5 and 8 are at hand. The price: the curvature has
- * to be known (docs/forms.md says how it is differenced if it is not given). */
+ * On the mechanical form each stage solves [M G'; G 0] (v', lambda) = (f, -curvature) at its own
+ * point: one evaluation of everything and one factorisation of a symmetric structure. Half-explicit
+ * methods need G at two points a stage and conditions of their own; here any table of classical
+ * order p has order p, so that the pairs of Dormand and Prince of order 5 and 8 are at hand. The
+ * price: the curvature has to be known (docs/forms.md says how it is differenced if it is not
+ * given). */
 #include "method/hem_parts.h"
 
 #include "base/memory.h"
@@ -47,10 +48,10 @@ static void fill_table(hem_cache *c, const tableau *source)
 static void *prk_cache_new(const method_context *ctx)
 {
     hem_cache *c = hem_cache_new(ctx);
-    if (!c || !c->mechanical) return c;
+    if (!c || !ctx->forms) return c;
     c->tableau = DAE_NEW(rounded_tableau);
     c->dense_block = DAE_ARRAY(double, (TABLEAU_MOST_ALL + TABLEAU_MOST_ROWS) * (size_t)c->nx);
-    if (!c->tableau || !c->dense_block) {
+    if (!c->tableau || !c->dense_block || !hem_exact_cache(c, ctx)) {
         hem_cache_free(c);
         return NULL;
     }
@@ -60,11 +61,36 @@ static void *prk_cache_new(const method_context *ctx)
     return c;
 }
 
-static void prk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+static void start_with(const tableau *table, void *state, void *scratch, const method_context *ctx,
+                       const start_point *at)
 {
     hem_cache *c = ctx->cache;
-    fill_table(c, finest_tolerance(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5);
+    fill_table(c, table);
     hem_start(&c->own, state, scratch, ctx, at);
+}
+
+static void prk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    bool tight = finest_tolerance(ctx->norm) < TIGHT;
+    start_with(tight ? &tableau_dop853 : &tableau_dopri5, state, scratch, ctx, at);
+}
+
+static void dopri5_start(void *state, void *scratch, const method_context *ctx,
+                         const start_point *at)
+{
+    start_with(&tableau_dopri5, state, scratch, ctx, at);
+}
+
+static void dop853_start(void *state, void *scratch, const method_context *ctx,
+                         const start_point *at)
+{
+    start_with(&tableau_dop853, state, scratch, ctx, at);
+}
+
+static void euler_start(void *state, void *scratch, const method_context *ctx,
+                        const start_point *at)
+{
+    start_with(&tableau_euler, state, scratch, ctx, at);
 }
 
 const method method_prk = {
@@ -76,9 +102,70 @@ const method method_prk = {
     .forms = FORM_MECHANICAL,
     .fixed_order = true,
     .projects = true,
+    .on_manifold = true,
     .index_range = "3 (mechanical)",
     .size = hem_size,
     .start = prk_start,
+    .attempt = hem_attempt,
+    .accept = hem_accept,
+    .interpolate = hem_interpolate,
+    .cache_new = prk_cache_new,
+    .cache_free = hem_cache_free};
+
+const method method_dopri5 = {
+    .name = "dopri5",
+    .summary = "explicit Runge-Kutta of Dormand and Prince, order 5, on manifolds",
+    .citation =
+        "Dormand, Prince: A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 "
+        "(1980) 19-26; Hairer, Wanner 1996, section VII.2",
+    .max_order = 5,
+    .forms = FORM_MECHANICAL | FORM_HESSENBERG | FORM_MANIFOLD,
+    .fixed_order = true,
+    .projects = true,
+    .on_manifold = true,
+    .index_range = "any",
+    .size = hem_size,
+    .start = dopri5_start,
+    .attempt = hem_attempt,
+    .accept = hem_accept,
+    .interpolate = hem_interpolate,
+    .cache_new = prk_cache_new,
+    .cache_free = hem_cache_free};
+
+const method method_dop853 = {
+    .name = "dop853",
+    .summary = "explicit Runge-Kutta of Dormand and Prince, order 8, on manifolds",
+    .citation =
+        "Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, 2nd ed., Springer "
+        "1993, section II.10; Hairer, Wanner 1996, section VII.2",
+    .max_order = 8,
+    .forms = FORM_MECHANICAL | FORM_HESSENBERG | FORM_MANIFOLD,
+    .fixed_order = true,
+    .projects = true,
+    .on_manifold = true,
+    .index_range = "any",
+    .size = hem_size,
+    .start = dop853_start,
+    .attempt = hem_attempt,
+    .accept = hem_accept,
+    .interpolate = hem_interpolate,
+    .cache_new = prk_cache_new,
+    .cache_free = hem_cache_free};
+
+const method method_euler = {
+    .name = "euler",
+    .summary = "explicit Euler on manifolds, constant steps",
+    .citation = "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer "
+                "1996, section VII.2",
+    .max_order = 1,
+    .forms = FORM_MECHANICAL | FORM_HESSENBERG | FORM_MANIFOLD,
+    .fixed_order = true,
+    .constant_steps = true,
+    .projects = true,
+    .on_manifold = true,
+    .index_range = "any",
+    .size = hem_size,
+    .start = euler_start,
     .attempt = hem_attempt,
     .accept = hem_accept,
     .interpolate = hem_interpolate,

@@ -453,6 +453,8 @@ static dae_status explain_reason(dae_solver *s, const attempt *a, const char *li
         diag_append(&s->diag, " (variable %s)", s->diag.variable_name);
     }
     if (a->constraint >= 0) blame_constraint(s, a->constraint);
+    if (a->invariant > 0)
+        diag_append(&s->diag, " (%s, at t = %.9g)", s->monitors->names[a->invariant - 1], a->t);
     if (!limit)
         diag_append(&s->diag, ".");
     else

@@ -76,6 +76,8 @@ static dae_status check_numbers(const dae_options *o, dae_diag *diag)
         {"krylov_tolerance", o->krylov_tolerance, true},
         {"newton_iterations", o->newton_iterations, true},
         {"threads", o->threads, false},
+        {"baumgarte_alpha", o->baumgarte_alpha, false},
+        {"baumgarte_beta", o->baumgarte_beta, false},
         {"newton_tolerance", o->newton_tolerance, true},
         {"init_iterations", o->init_iterations, true},
         {"init_tolerance", o->init_tolerance, true},
@@ -106,6 +108,7 @@ static dae_status check_choices(const dae_options *o, dae_diag *diag)
         {"dense", (int)o->dense, DAE_DENSE_SMOOTH},
         {"projection", (int)o->projection, DAE_PROJECTION_BOTH},
         {"precision", (int)o->precision, DAE_PRECISION_QUAD},
+        {"coordinates", (int)o->coordinates, DAE_COORDINATES_TANGENT},
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (rules[i].value < 0 || rules[i].value > rules[i].last)
@@ -188,6 +191,13 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
                         "Option projection is for methods that project, such as prk and phem5; "
                         "method %s does not.",
                         m->name);
+    if ((o->baumgarte || o->coordinates != DAE_COORDINATES_AMBIENT) && !m->on_manifold)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Options baumgarte and coordinates are for explicit methods on manifolds, "
+                        "such as dopri5 and dop853; method %s is none.%s",
+                        m->name,
+                        o->baumgarte ? " Formulation baumgarte is for methods on residual forms."
+                                     : "");
     if (o->max_order > 0 && o->min_order > o->max_order)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Option min_order = %d is above max_order = %d.",
                         o->min_order, o->max_order);
@@ -215,7 +225,7 @@ static dae_status check_precision(const dae_options *o, dae_diag *diag)
 static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_diag *diag)
 {
     const method *m = method_find(o->method ? o->method : "auto");
-    unsigned offers = p->forms ? form_source_offers(p->forms) : FORM_RESIDUAL;
+    unsigned offers = p->forms ? form_source_offers(p->forms) : FORM_RESIDUAL | FORM_MANIFOLD;
     if (o->linear_solver == DAE_LINEAR_GMRES && (m->forms & FORM_SECOND_ORDER) &&
         !(m->forms & FORM_RESIDUAL))
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
@@ -321,6 +331,7 @@ dae_status options_copy(dae_options *copy, const dae_options *options, int n, da
     *copy = *options;
     copy->rtol_by_variable = copy->atol_by_variable = NULL;
     copy->y_tags = copy->yp_tags = NULL;
+    copy->invariants = NULL; /* the monitors have them */
     copy->method = method_find(options->method ? options->method : "auto")->name;
     if (options->formulation) formulation_find(options->formulation, &copy->formulation_parameter);
     copy->formulation = formulation_name(options->formulation);

@@ -290,7 +290,7 @@ static dae_status rewrite_for_method(dae_solver *s, const analysed *a, const equ
         snprintf(reasons[1], sizeof reasons[1], " They have no Hessenberg form: %.400s.",
                  s->diag.text);
     }
-    if (forms & FORM_QUASILINEAR) {
+    if (forms & (FORM_QUASILINEAR | FORM_MANIFOLD)) {
         status = formulate_quasilinear_form(a, at, y, &s->diag);
         if (status != DAE_ERR_UNSUPPORTED) return status;
         snprintf(reasons[1], sizeof reasons[1], " They are not quasilinear: %.400s.", s->diag.text);

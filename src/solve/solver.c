@@ -70,6 +70,11 @@ initializer *solver_viewer(dae_solver *s)
     return s->viewer;
 }
 
+static const invariant_set *solver_invariants(const dae_solver *s)
+{
+    return s->monitors && s->monitors->set.count > 0 ? &s->monitors->set : NULL;
+}
+
 /* Build the rooms that depend on the problem, lowest first. */
 static dae_status furnish(dae_solver *s, dae_diag *diag)
 {
@@ -99,8 +104,10 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
                                   .norm = &s->norm,
                                   .forms = s->form_set,
                                   .projection = s->options.projection,
+                                  .invariants = solver_invariants(s),
                                   .options = &s->options,
                                   .smooth = s->options.dense == DAE_DENSE_SMOOTH};
+    if (!monitors_bind(s)) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the monitors.");
     if (status == DAE_OK) status = second_bind(s, diag);
     if (status != DAE_OK || !s->method->cache_new) return status;
     s->furnished = s->method;
@@ -257,7 +264,8 @@ static unsigned forms_in(const form_set *set)
 {
     if (!set) return 0;
     return (set->hessenberg ? FORM_HESSENBERG : 0u) | (set->mechanical ? FORM_MECHANICAL : 0u) |
-           (set->quasilinear ? FORM_QUASILINEAR : 0u) | (set->series ? FORM_SERIES : 0u);
+           (set->quasilinear ? FORM_QUASILINEAR : 0u) | (set->manifold ? FORM_MANIFOLD : 0u) |
+           (set->series ? FORM_SERIES : 0u);
 }
 
 bool solver_uses_forms(const dae_solver *s)
@@ -290,6 +298,12 @@ static dae_status assemble(dae_solver *s, dae_diag *diag)
         dae_status status = adopt_forms(s, diag);
         if (status != DAE_OK) return status;
     }
+    if (!s->base->forms && !s->problem->model && (s->method->forms & FORM_MANIFOLD)) {
+        s->eval = (evaluator){.problem = s->problem, .stats = &s->stats};
+        s->ode = ode_form_new(&s->eval);
+        if (!s->ode) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for y' = phi(t, y).");
+        s->form_set = ode_form_set(s->ode);
+    }
     if (s->problem->model) {
         s->hybrid = hybrid_new(s->problem->model);
         s->reform = s->hybrid ? reform_new(s->problem) : NULL;
@@ -318,6 +332,7 @@ dae_status dae_solver_new(const dae_problem *problem, const dae_options *options
     s->choice.reason = "";
     status = options_copy(&s->options, &full, s->n, diag);
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, s->n, diag);
+    if (status == DAE_OK) status = monitors_new(s, &full, diag);
     if (status == DAE_OK) status = assemble(s, diag);
     if (status != DAE_OK) {
         dae_solver_free(s);
@@ -371,6 +386,8 @@ void dae_solver_free(dae_solver *s)
 {
     if (!s) return;
     unfurnish(s);
+    ode_form_free(s->ode);
+    monitors_free(s->monitors);
     options_free(&s->options);
     options_free(&s->base_options);
     form_instance_free(s->forms); /* before what its source belongs to */

@@ -9,7 +9,9 @@
 #include "method/method.h"
 #include "solve/choice.h"
 #include "solve/hybrid.h"
+#include "solve/monitors.h"
 #include "solve/reform.h"
+#include "system/form_explicit.h"
 
 typedef enum solver_phase {
     PHASE_NEW = 0, /* not started */
@@ -42,12 +44,14 @@ struct dae_solver {
     initializer *viewer;      /* which projects outputs: looking at a run must not change it */
     event_finder *events;     /* NULL if the problem has none */
     hybrid *hybrid;           /* discrete side of a model; NULL for callbacks */
+    monitors *monitors;       /* invariants and constraints that are watched; NULL: none */
     reform *reform;           /* variants of a model; NULL for callbacks */
     form_instance *forms;     /* callbacks in another form than the residual one; NULL: none */
     dae_problem *rewritten;   /* residual problem made from them, with more unknowns behind those of
                                  base, and another pattern; owned, NULL: base serves */
     long choices;             /* how often positions were chosen for it, see forms_choose */
     bool *multipliers;        /* its unknowns that base does not have; owned */
+    ode_form *ode;       /* a residual problem as y' = phi(t, y); NULL: not wanted */
     const form_set *form_set; /* what the problem offers beside its residual form, or NULL */
     bool terminated;          /* by the model */
     bool compile_tried;       /* native code has been asked for */

@@ -61,7 +61,7 @@ static void keep_velocities(dae_solver *s)
 static dae_status resolve_kinds(dae_solver *s, double t, double h)
 {
     const dae_kind *given = s->problem->form.kinds;
-    bool residual = !solver_uses_forms(s); /* else there is no need for a matrix */
+    bool residual = !solver_uses_forms(s) || s->ode; /* else there is no need for a matrix */
     bool look = residual && any_auto_kind(s) && has_columns(&s->matrix);
     if (look || (residual &&
                  s->matrix.jac.undetected)) { /* finding a pattern allocates: not while stepping */

@@ -270,6 +270,7 @@ static dae_status accept_step(dae_solver *s)
     s->stats.last_h = a->h;
     s->stats.order = s->control.order;
     s->stats.h = s->control.h;
+    monitors_note(s, s->t_new, a->y, a->yp);
     /* not before the step is looked at */
     s->watch_due = solver_second_order(s) || s->rewritten || reform_chose_positions(s);
     dae_status status = s->watch_due ? DAE_OK : reform_watch(s);
@@ -425,7 +426,11 @@ static dae_status advance(dae_solver *s, double tend)
         s->t = tend;
         return DAE_OK;
     }
-    if (s->phase == PHASE_POISED) start_method(s, tend);
+    if (s->phase == PHASE_POISED) {
+        status = monitors_start(s, s->t, s->y, s->yp);
+        if (status != DAE_OK) return status;
+        start_method(s, tend);
+    }
     if (s->t == s->t_new) {
         if (stiffness_found(&s->stiffness)) {
             if (!choice_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);

@@ -173,6 +173,8 @@ struct form_instance {
     mechanical_form mechanical;
     hessenberg_form hessenberg;
     quasilinear_form quasilinear;
+    manifold_form manifold;
+    struct slope_work *slope; /* of the manifold form; owned */
     mechanical_work mw;
     hessenberg_work hw;
     quasilinear_work qw;
@@ -188,6 +190,9 @@ bool mechanical_build(form_instance *x);
 bool hessenberg_build(form_instance *x);
 bool quasilinear_build(form_instance *x);
 void mechanical_release(form_instance *x);
+/* x' = phi(t, x) from the quasilinear form, which is there (form_slope.c); false: memory. */
+bool manifold_build(form_instance *x);
+void manifold_release(form_instance *x);
 void hessenberg_release(form_instance *x);
 void quasilinear_release(form_instance *x);
 

@@ -248,6 +248,11 @@ form_source *form_source_quasilinear(const dae_quasilinear *form)
     ok = own_pattern(&x->g_x_pattern, x->n) && ok;
     ok = own_pattern(&x->f_x_pattern, x->n) && ok;
     ok = own_sizes(&x->nominal, x->n) && ok;
+    x->constraint_levels = NULL;
+    if (form->constraint_levels)
+        ok = (x->constraint_levels =
+                  dae_copy(form->constraint_levels, (size_t)form->ng, sizeof(int))) &&
+             ok;
     if (ok && !x->E) ok = block_pattern(&s->mass, x->n, 1);
     return checked(s, ok && name_quasilinear(s, form));
 }
@@ -296,6 +301,7 @@ static void free_arrays(form_source *s)
     case KIND_QUASILINEAR:
         for (int k = 0; k < 3; k++) free_pattern(quasilinear[k]);
         dae_free((void *)(uintptr_t)x->nominal);
+        dae_free((void *)(uintptr_t)x->constraint_levels);
         break;
     case KIND_SECOND_ORDER:
         free_pattern(&s->as.s.pattern);

@@ -11,10 +11,17 @@ unsigned form_source_offers(const form_source *source)
 {
     if (source->kind == KIND_SECOND_ORDER) return FORM_RESIDUAL | FORM_SECOND_ORDER;
     if (source->full) return FORM_RESIDUAL | FORM_HESSENBERG | FORM_SECOND_ORDER;
-    unsigned offers = FORM_RESIDUAL | FORM_QUASILINEAR;
+    unsigned offers = FORM_RESIDUAL | FORM_QUASILINEAR | FORM_MANIFOLD;
     if (source->kind != KIND_QUASILINEAR) offers |= FORM_HESSENBERG;
     if (source->kind == KIND_MECHANICAL) offers |= FORM_MECHANICAL;
     return offers;
+}
+
+/* Whether the manifold form is to be made: a method that takes a stronger one as well gets that. */
+static bool wants_manifold(const form_source *source, unsigned wanted)
+{
+    unsigned offered = form_source_offers(source) & wanted;
+    return (offered & FORM_MANIFOLD) && !(offered & (FORM_MECHANICAL | FORM_HESSENBERG));
 }
 
 form_instance *form_instance_new(const form_source *source, unsigned wanted, evaluator *eval)
@@ -30,10 +37,12 @@ form_instance *form_instance_new(const form_source *source, unsigned wanted, eva
     if (ok && source->kind == KIND_MECHANICAL) ok = mechanical_build(x);
     bool hessenberg = source->kind == KIND_HESSENBERG ||
                       (source->kind == KIND_MECHANICAL && (wanted & FORM_HESSENBERG));
-    bool quasilinear = source->kind == KIND_QUASILINEAR ||
+    bool manifold = wants_manifold(source, wanted);
+    bool quasilinear = source->kind == KIND_QUASILINEAR || manifold ||
                        (form_source_offers(source) & wanted & FORM_QUASILINEAR);
     if (ok && hessenberg) ok = hessenberg_build(x);
     if (ok && quasilinear) ok = quasilinear_build(x);
+    if (ok && manifold) ok = manifold_build(x);
     if (ok) return x;
     form_instance_free(x);
     return NULL;
@@ -43,6 +52,7 @@ void form_instance_free(form_instance *x)
 {
     if (!x) return;
     second_release_work(x);
+    manifold_release(x);
     quasilinear_release(x);
     hessenberg_release(x);
     mechanical_release(x);

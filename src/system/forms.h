@@ -78,6 +78,22 @@ typedef struct quasilinear_form {
     form_matrix E_matrix, g_x_matrix;
 } quasilinear_form;
 
+/* x' = phi(t, x) on { c(t,x) = 0 }. phi is defined around the manifold, too, and keeps it: c_x phi +
+ * c_t = 0. With alpha > 0 it is drawn to it, c_x x' + c_t = -alpha c [Bau72]. */
+typedef struct manifold_form {
+    int n, nc;
+    void *context;
+    eval_status (*phi)(void *context, double t, const double *x, double alpha, double *xp);
+    eval_status (*c)(void *context, double t, const double *x, double *c);
+    eval_status (*c_x)(void *context, double t, const double *x, double *values);
+    form_matrix c_x_matrix;
+    const int *level; /* nc: how often a constraint was differentiated; NULL: none was */
+    /* After phi asked for a smaller step: the component whose derivative nothing determines, or -1.
+     */
+    int (*undetermined)(void *context);
+    const char *deficient; /* what that means, in words */
+} manifold_form;
+
 /* Where the parts of a form are among the n unknowns y of the problem that the driver and the user
  * see: unknown part[i] is component i. */
 typedef struct form_places {
@@ -89,8 +105,9 @@ typedef struct form_set {
     const hessenberg_form *hessenberg;
     const mechanical_form *mechanical;
     const quasilinear_form *quasilinear;
+    const manifold_form *manifold;
     const struct series_form *series; /* series_form.h */
-    form_places hessenberg_places, mechanical_places, quasilinear_places;
+    form_places hessenberg_places, mechanical_places, quasilinear_places, manifold_places;
 } form_set;
 
 /* ---- forms from callbacks ---- */

@@ -312,7 +312,8 @@ static form_source *describe_quasilinear(model_forms *w, const formulated *f,
                          .g_x_pattern = pattern_of(&p->block[BLOCK_G_X]),
                          .nominal = f->set.nominal,
                          .variable_names = f->set.name,
-                         .constraint_names = constraints};
+                         .constraint_names = constraints,
+                         .constraint_levels = p->level};
     return form_source_quasilinear(&x);
 }
 

@@ -54,6 +54,7 @@ typedef struct form_plan {
     bool implicit;   /* Hessenberg: leading derivatives by E^-1 */
     int *leading;    /* then the place of leading derivative k in y'; owned */
     int *constraint; /* per constraint: its row of the formulated system; owned */
+    int *level;      /* quasilinear, per constraint: how often it was differentiated; owned */
     form_program program[FORM_PROGRAMS];
     form_block block[FORM_BLOCKS];
 } form_plan;

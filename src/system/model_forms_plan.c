@@ -128,6 +128,7 @@ void form_plan_free(form_plan *plan)
     }
     dae_free(plan->leading);
     dae_free(plan->constraint);
+    dae_free(plan->level);
     dae_free(plan);
 }
 

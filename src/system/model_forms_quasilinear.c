@@ -300,8 +300,14 @@ static bool make_plan(build *b, formulated *f)
     if (!p) return false;
     *p = (form_plan){.form = FORM_QUASILINEAR, .size = {b->n, b->ne, b->ng}};
     p->constraint = DAE_ARRAY(int, b->ng);
-    for (int k = 0; p->constraint && k < b->ng; k++) p->constraint[k] = k;
-    return p->constraint && build_programs(b, p);
+    p->level = DAE_ARRAY(int, b->ng);
+    if (!p->constraint || !p->level) return false;
+    for (int k = 0; k < b->ng; k++) {
+        p->constraint[k] = k;
+        for (int i = 0; i < b->a->set.m && b->first_row[i] <= b->constraint[k]; i++)
+            p->level[k] = b->constraint[k] - b->first_row[i];
+    }
+    return build_programs(b, p);
 }
 
 dae_status formulate_quasilinear_form(const analysed *a, const equation_point *at, formulated *f,
