@@ -16,9 +16,9 @@ typedef struct request {
     bool engine_given, init_given;
     dae_options options;
     const char *invariants[MOST_INVARIANTS]; /* --invariant; in options */
-    double rtol, atol;  /* NAN: by default */
-    double start, stop; /* NAN: the model's */
-    bool every_step;    /* --interval 0 */
+    double rtol, atol;                       /* NAN: by default */
+    double start, stop;                      /* NAN: the model's */
+    bool every_step;                         /* --interval 0 */
     grid output;
     bool log_time, stats, quiet;
     const char *csv, *json, *mat, *plot, *history, *variables;

@@ -731,9 +731,8 @@ typedef struct dae_options {
      * step or order change. */
     bool multiplier_correction;
 
-    /* For explicit methods on manifolds (dopri5, dop853, prk). Baumgarte's x'' + 2 alpha x' + beta^2
-     * x = 0 for the constraints in place of projection; alpha 0: by step size and order, beta 0:
-     * alpha. */
+    /* For explicit methods on manifolds (dopri5, dop853, prk): g'' + 2 alpha g' + beta^2 g = 0 in
+     * place of projection. alpha 0: by step size and order; beta 0: alpha. */
     bool baumgarte;
     double baumgarte_alpha, baumgarte_beta;
     dae_coordinates coordinates;

@@ -118,8 +118,7 @@ static void test_looping(void **state)
         assert_int_equal(run(p, &o, from, 20.0, y, &stats, NULL), DAE_OK);
         double most = c == DAE_COORDINATES_TANGENT ? 10.0 : 100.0; /* errors of axes are larger */
         if (!(distance(4, y, exact) < most * ambient))
-            print_message("%d: %g, ambient %g
-", c, distance(4, y, exact), ambient);
+            print_message("%d: %g, ambient %g\n", c, distance(4, y, exact), ambient);
         assert_true(distance(4, y, exact) < most * ambient);
         assert_true(stats.position_residual < 1e-10);
         assert_true(stats.velocity_residual < 1e-10);
