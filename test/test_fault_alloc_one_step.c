@@ -117,6 +117,94 @@ static void small_mechanisms_fail_cleanly(void **state)
     fail_chain("prk", 3, false, 1e-2); /* the other table */
 }
 
+/* Local coordinates, invariants and monitors of explicit methods on manifolds */
+static int chain_energy(double t, const double *y, double *values, void *user)
+{
+    (void)t, (void)user;
+    values[0] = 0.0;
+    for (int i = 0; i < 6; i++) values[0] += 0.5 * y[6 + i] * y[6 + i] + (i % 2 ? y[i] : 0.0);
+    return 0;
+}
+
+static void manifolds_fail_cleanly(void **state)
+{
+    (void)state;
+    for (int c = DAE_COORDINATES_AMBIENT; c <= DAE_COORDINATES_TANGENT; c++) {
+        journey j = {.chain = {.count = 3}, .options = dae_options_default()};
+        fill_patterns(&j.chain);
+        j.options.method = c ? "dopri5" : "dop853";
+        j.options.coordinates = (dae_coordinates)c;
+        j.options.n_invariants = 1;
+        j.options.invariant_function = chain_energy;
+        j.options.watch_constraints = true;
+        heap_faults f = fail_each(j.options.method, travel, &j);
+        assert_int_equal(f.status, DAE_OK);
+        assert_true(f.told > 20 && f.unnoticed <= 1);
+    }
+}
+
+/* The manifold form of a quasilinear system, and an ODE in residual form */
+static int spin(const dae_quasilinear_point *at, double *f, void *user)
+{
+    (void)user;
+    f[0] = -at->x[1];
+    f[1] = at->x[0];
+    return 0;
+}
+
+static int on_circle(const dae_quasilinear_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = at->x[0] * at->x[0] + at->x[1] * at->x[1] - 1.0;
+    return 0;
+}
+
+static int spin_F(double t, const double *y, const double *yp, double *F, void *user)
+{
+    (void)t, (void)user;
+    F[0] = yp[0] + y[1];
+    F[1] = yp[1] - y[0];
+    return 0;
+}
+
+static dae_status go_round(void *context)
+{
+    const dae_options *options = context;
+    static const int level[1] = {0};
+    dae_quasilinear form = {.n = 2,
+                            .ne = 2,
+                            .ng = 1,
+                            .f = spin,
+                            .g = on_circle,
+                            .autonomous = true,
+                            .constraint_levels = level};
+    dae_residual ode = {.n = 2, .f = spin_F};
+    double y[2] = {1.0, 0.0};
+    dae_problem *problem = NULL;
+    dae_solver *solver = NULL;
+    dae_status status = options->watch_constraints
+                            ? dae_problem_from_quasilinear(&form, &problem, NULL)
+                            : dae_problem_from_residual(&ode, &problem, NULL);
+    if (status == DAE_OK) status = dae_solver_new(problem, options, &solver, NULL);
+    if (status == DAE_OK) status = dae_solver_start(solver, 0.0, y, NULL);
+    if (status == DAE_OK) status = dae_solver_run(solver, 1.0, y, NULL);
+    dae_solver_free(solver);
+    dae_problem_free(problem);
+    return status;
+}
+
+static void manifold_forms_fail_cleanly(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        dae_options options = dae_options_default();
+        options.method = "dopri5";
+        options.coordinates = k < 3 ? (dae_coordinates)k : DAE_COORDINATES_AMBIENT;
+        options.watch_constraints = k < 3;
+        every_failure_is_told(options.method, go_round, &options, 20);
+    }
+}
+
 static void sparse_mechanisms_fail_cleanly(void **state)
 {
     (void)state;
@@ -239,6 +327,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_mechanisms_fail_cleanly),
+        cmocka_unit_test(manifolds_fail_cleanly),
+        cmocka_unit_test(manifold_forms_fail_cleanly),
         cmocka_unit_test(sparse_mechanisms_fail_cleanly),
         cmocka_unit_test(variables_u_fail_cleanly),
         cmocka_unit_test(radau_fails_cleanly),

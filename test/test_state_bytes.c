@@ -1,6 +1,7 @@
 /* A rejected attempt leaves the method's state as it was, byte for byte, whatever it was rejected
  * for; and the step that follows is the one that would have been made without it. */
 #include "method/bdf2nd.h"
+#include "method/hem.h"
 #include "models.h"
 #include "second_order_problems.h"
 
@@ -378,6 +379,40 @@ static void test_second_order(void **state)
     inner = &method_bdf;
 }
 
+/* Explicit methods on y' = phi(t, y), with an invariant to project onto. */
+static int kicked_circle(double t, const double *y, const double *yp, double *F, void *user)
+{
+    (void)user;
+    double speed = t < 0.5 ? 1.0 : 40.0;
+    F[0] = yp[0] - speed * y[1];
+    F[1] = yp[1] + speed * y[0];
+    return 0;
+}
+
+static int radius(double t, const double *y, double *values, void *user)
+{
+    (void)t, (void)user;
+    values[0] = y[0] * y[0] + y[1] * y[1];
+    return 0;
+}
+
+static void test_explicit(void **state)
+{
+    (void)state;
+    static const method *const methods[] = {&method_dopri5, &method_dop853};
+    const double y0[2] = {0.0, 1.0}, yp0[2] = {1.0, 0.0};
+    dae_residual form = {.n = 2, .f = kicked_circle};
+    for (int m = 0; m < 4; m++) {
+        inner = methods[m % 2];
+        dae_options options = dae_options_default();
+        options.n_invariants = m / 2;
+        options.invariant_function = radius;
+        stage st = open_stage(&form, &options);
+        run_watched(&st, 0.0, y0, yp0, 1.0, DAE_STEP_ERROR_TEST, DAE_OK);
+    }
+    inner = &method_bdf;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_step_after_rejection),
         cmocka_unit_test(test_second_order),
+        cmocka_unit_test(test_explicit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

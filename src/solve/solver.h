@@ -51,7 +51,7 @@ struct dae_solver {
                                  base, and another pattern; owned, NULL: base serves */
     long choices;             /* how often positions were chosen for it, see forms_choose */
     bool *multipliers;        /* its unknowns that base does not have; owned */
-    ode_form *ode;       /* a residual problem as y' = phi(t, y); NULL: not wanted */
+    ode_form *ode;            /* a residual problem as y' = phi(t, y); NULL: not wanted */
     const form_set *form_set; /* what the problem offers beside its residual form, or NULL */
     bool terminated;          /* by the model */
     bool compile_tried;       /* native code has been asked for */

@@ -78,8 +78,8 @@ typedef struct quasilinear_form {
     form_matrix E_matrix, g_x_matrix;
 } quasilinear_form;
 
-/* x' = phi(t, x) on { c(t,x) = 0 }. phi is defined around the manifold, too, and keeps it: c_x phi +
- * c_t = 0. With alpha > 0 it is drawn to it, c_x x' + c_t = -alpha c [Bau72]. */
+/* x' = phi(t, x) on { c(t,x) = 0 }. phi is defined around the manifold, too, and keeps it: c_x phi
+ * + c_t = 0. With alpha > 0 it is drawn to it, c_x x' + c_t = -alpha c [Bau72]. */
 typedef struct manifold_form {
     int n, nc;
     void *context;
