@@ -635,6 +635,30 @@ static void test_no_invariant(void **state)
     dae_problem_free(p);
 }
 
+/* Nor are multipliers invariants, although they do not change with q and v. */
+static int multiplier(double t, const double *y, double *values, void *user)
+{
+    (void)t, (void)user;
+    values[0] = y[4];
+    return 0;
+}
+
+static void test_no_function_of_x(void **state)
+{
+    (void)state;
+    mechanics m = pendulum();
+    dae_problem *p = problem_of(&m);
+    double y[MOST_Y];
+    dae_options o = options_for("dop853", 1e-8);
+    o.n_invariants = 1;
+    o.invariant_function = multiplier;
+    dae_solver *s = start(p, &o, rest);
+    assert_int_equal(dae_solver_run(s, 5.0, y, NULL), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(dae_solver_diag(s)->text, "invariant 1"));
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 /* Figure 2.3: explicit Euler spirals outwards, with projection onto H it does not leave the energy,
  * but its orbit has another angular momentum; the symplectic Euler method keeps both near, and
  * loses the torus where it is projected, too. */
@@ -837,6 +861,7 @@ int main(void)
         cmocka_unit_test(test_invariants),
         cmocka_unit_test(test_energy),
         cmocka_unit_test(test_no_invariant),
+        cmocka_unit_test(test_no_function_of_x),
         cmocka_unit_test(test_perturbed_kepler),
         cmocka_unit_test(test_stiff),
         cmocka_unit_test(test_refused),

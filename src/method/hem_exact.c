@@ -370,7 +370,9 @@ hem_failure hem_exact_step(const hem_state *s, hem_scratch *w, const method_cont
     hem_failure failure = NO_FAILURE;
     set_damping(c, ctx, w->h, s->table->stable);
     for (int i = 0; i < c->nx; i++) c->reach[i] = ctx->norm->weights[hem_x_at(c, i)];
-    if (keeps && s->step == c->starts)
+    bool begins = keeps && s->step == c->starts;
+    if (begins) failure = invariants_check_arguments(c, ctx, s->t, s->x, s->k, s->w);
+    if (begins && !failure.status)
         failure = invariants_check(c, ctx, s->t, s->x, s->k, s->w, allowed_change(ctx, true));
     if (!failure.status) failure = c->chart ? stages_in_chart(s, w, ctx) : stages(s, w, ctx);
     if (!failure.status) failure = finish(s, w, ctx, !c->chart);

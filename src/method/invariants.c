@@ -110,6 +110,26 @@ static double time_step(const hem_cache *c, const double *x, const double *k)
     return fastest > 0.0 ? 1e-3 / fastest : 1e-3;
 }
 
+hem_failure invariants_check_arguments(hem_cache *c, const method_context *ctx, double t,
+                                       const double *x, const double *k, const double *w)
+{
+    invariant_work *v = c->invariants;
+    assemble(c, x, k, w);
+    eval_status status = evaluate(c, ctx, t, v->value);
+    for (int i = 0; i < c->nw; i++) v->y[hem_w_at(c, i)] = 1.1 * w[i] + 0.1;
+    for (int i = 0; i < c->nx; i++) v->yp[hem_x_at(c, i)] = 1.1 * k[i] + 0.1;
+    if (status == EVAL_OK) status = evaluate(c, ctx, t, v->moved);
+    if (status != EVAL_OK) return hem_evaluation(status);
+    for (int i = 0; i < v->count; i++)
+        if (fabs(v->moved[i] - v->value[i]) > 1e-12 * fabs(v->value[i]))
+            return (hem_failure){
+                ATTEMPT_UNSUPPORTED,
+                "It depends on multipliers, other algebraic variables or "
+                "derivatives: an invariant is a function of differential variables",
+                -1, i + 1};
+    return (hem_failure){.constraint = -1};
+}
+
 hem_failure invariants_check(hem_cache *c, const method_context *ctx, double t, const double *x,
                              const double *k, const double *w, double allowed)
 {

@@ -10,6 +10,9 @@ invariant_work *invariant_work_new(const hem_cache *c,
                                    const method_context *ctx); /* NULL: memory */
 void invariant_work_free(invariant_work *v);                   /* NULL is fine */
 
+/* Whether the invariants are functions of t and x alone. */
+hem_failure invariants_check_arguments(hem_cache *c, const method_context *ctx, double t,
+                                       const double *x, const double *k, const double *w);
 /* Whether the invariants are such at (t, x) with x' = k: their derivatives along the solution are 0
  * but for a part `allowed` of the terms that they are sums of. */
 hem_failure invariants_check(hem_cache *c, const method_context *ctx, double t, const double *x,
