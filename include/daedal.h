@@ -716,7 +716,7 @@ typedef struct dae_options {
     dae_interrupt_fn interrupt; /* NULL: none */
     void *user;                 /* handed to the callbacks of the options */
 
-    dae_message_fn message; /* warnings of a model while it runs; NULL: dropped */
+    dae_message_fn message; /* warnings at the start, and of a model while it runs; NULL: dropped */
 
     double formulation_parameter; /* of the formulation, if it has one; 0: its default */
 

@@ -230,8 +230,51 @@ static void forms_survive(void **unused)
     for (int form = 0; form < 3; form++) each_allocation(form, "herk");
 }
 
+/* A rod that is there twice. */
+static int twice(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0;
+    g[1] = 3.0 * g[0];
+    return 0;
+}
+
+static int falls(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)at, (void)user;
+    f[0] = 0.0;
+    f[1] = -1.0;
+    return 0;
+}
+
+static dae_status run_redundant(void *method)
+{
+    const dae_mechanical form = {
+        .nq = 2, .nlambda = 2, .force = falls, .constraint = twice, .scleronomic = true};
+    const double y0[6] = {1.0};
+    dae_problem *problem = NULL;
+    dae_solver *solver = NULL;
+    dae_diag diag = {0};
+    dae_options options = dae_options_default();
+    options.method = method;
+    dae_status status = dae_problem_from_mechanical(&form, &problem, &diag);
+    if (status == DAE_OK) status = dae_solver_new(problem, &options, &solver, &diag);
+    if (status == DAE_OK) status = dae_solver_start(solver, 0.0, y0, NULL);
+    if (status == DAE_OK) status = dae_solver_run(solver, 0.1, NULL, NULL);
+    dae_solver_free(solver);
+    dae_problem_free(problem);
+    return status;
+}
+
+static void redundant_survive(void **unused)
+{
+    (void)unused;
+    assert_int_equal(fail_each("redundant", run_redundant, "bdf").status, DAE_OK);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forms_survive)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(forms_survive),
+                                       cmocka_unit_test(redundant_survive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,9 +83,46 @@ static void test_positions(void **state)
     dae_problem_free(problem);
 }
 
+/* A rod that is there twice, and one that follows from two others. */
+static const char *const repeated =
+    "model M\n"
+    "  Real x(start = 1), y(start = 0, fixed = true), vx, vy(start = 1, fixed = true), f, h;\n"
+    "equation\n"
+    "  der(x) = vx; der(y) = vy; der(vx) = -f*x - h*x; der(vy) = -f*y - h*y - 1;\n"
+    "  (x^2 + y^2 - 1)/2 = 0; x^2 + y^2 = 1;\n"
+    "end M;\n";
+static const char *const parallel =
+    "model M\n"
+    "  Real x(start = 0.6), y(start = 0.8), z(start = 2.6), w(start = 0.8), a, b, c, d;\n"
+    "  Real f, g, h, k;\n"
+    "equation\n"
+    "  der(x) = a; der(y) = b; der(z) = c; der(w) = d;\n"
+    "  der(a) = -f*x - h*(x - z) - k*((x + z)/2 - 1);\n"
+    "  der(b) = -f*y - h*(y - w) - k*(y + w)/2 - 1;\n"
+    "  der(c) = -g*(z - 2) - h*(z - x) - k*((x + z)/2 - 1);\n"
+    "  der(d) = -g*w - h*(w - y) - k*(y + w)/2 - 1;\n"
+    "  x^2 + y^2 = 1; (z - 2)^2 + w^2 = 1; (z - x)^2 + (w - y)^2 = 4;\n"
+    "  ((x + z)/2 - 1)^2 + ((y + w)/2)^2 = 1;\n"
+    "end M;\n";
+
+static void test_redundant(void **state)
+{
+    (void)state;
+    const char *const texts[] = {repeated, parallel};
+    for (int i = 0; i < 2; i++) {
+        dae_diag diag = {0};
+        dae_model model = {.text = texts[i], .file = "m.mo", .engine = DAE_ENGINE_TAPE};
+        assert_int_equal(dae_problem_from_model(&model, &problem, &diag), DAE_OK);
+        heap_faults f = fail_each("redundant", life, (void *)"auto");
+        assert_int_equal(f.status, DAE_OK);
+        dae_problem_free(problem);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulations),
-                                       cmocka_unit_test(test_positions)};
+                                       cmocka_unit_test(test_positions),
+                                       cmocka_unit_test(test_redundant)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

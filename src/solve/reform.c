@@ -11,6 +11,7 @@
 #include "solve/solver.h"
 #include "structure/mechanical.h"
 #include "system/model_build.h"
+#include "system/model_redundant.h"
 #include "system/model_structure.h"
 
 /* ---- life ---- */
@@ -538,6 +539,55 @@ static bool take_kept(dae_solver *s, const model_point *at, variant *v, dae_stat
     return true;
 }
 
+/* A warning that names the constraints which follow from others. */
+static void tell_redundant(dae_solver *s, const equation_set *set, const bool *rows)
+{
+    enum { MOST = 4 };
+    dae_diag text = {0};
+    int count = 0;
+    for (int i = 0; i < set->m; i++) {
+        if (!rows[i]) continue;
+        if (count == 0)
+            diag_set(&text, DAE_OK, "warning: these constraints follow from the others: %s",
+                     set->row[i].name);
+        else if (count < MOST)
+            diag_append(&text, ", %s", set->row[i].name);
+        count++;
+    }
+    diag_append(&text, "%s. The multipliers are not unique: they are those of least norm.",
+                count > MOST ? ", .." : "");
+    hybrid_tell(s, text.text);
+}
+
+/* Release the constraints that the variant is made without, or, where the equations depend on each
+ * other whatever the values are, those that follow from others. */
+static dae_status release_rows(dae_solver *s, const model_point *at, model_analysis *a)
+{
+    enum { ORDERS = 2 };
+    const bool *release = s->reform->release;
+    if (!release && (a->written.singular || !doubtful(a))) return DAE_OK;
+    double **x = analysed_values(&a->reduced.set, at, ORDERS);
+    bool *rows = DAE_ARRAY(bool, a->reduced.set.m);
+    bool ok = x && rows;
+    int count = 0;
+    if (ok) {
+        equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters,
+                                at->memory};
+        if (!release) count = model_redundant_find(&a->reduced, &point, rows);
+        if (count > 0) tell_redundant(s, &a->reduced.set, rows);
+        if (release || count > 0)
+            ok = model_redundant_release(&a->reduced, &point, release ? release : rows);
+    }
+    if (ok && count > 0) {
+        ok = model_analysis_settle(a, at);
+        a->index = ok ? regularised_index(&a->reduced.set, &a->reduced.structure) : 0;
+        ok = ok && a->index >= 0;
+    }
+    dae_free(x);
+    dae_free(rows);
+    return ok && count >= 0 ? DAE_OK : out_of_memory(s);
+}
+
 /* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is, unless
  * its levels are wanted by all means. */
 /* The formulation that the method takes, where one is needed; if the method was our choice and the
@@ -570,6 +620,7 @@ static dae_status make_form(dae_solver *s, double t, const double *y, const doub
         return status;
     }
     status = model_analyse(s->base->model, &s->reform->slots, &at, &a, &s->diag);
+    if (status == DAE_OK) status = release_rows(s, &at, &a);
     v->index = a.index;
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);
@@ -1320,10 +1371,78 @@ static dae_status reconsider_positions(dae_solver *s, double t, bool *changed)
     return found == POSITIONS_BAD ? change_positions(s, t) : explain_positions(s, t, found);
 }
 
+/* ---- redundant constraints ---- */
+
+/* To a variant without the equations `rows`, with the values at s->y. */
+static dae_status release(dae_solver *s, double t, const bool *rows)
+{
+    reform *r = s->reform;
+    variant *old = r->current, *v = NULL;
+    double *y = base_values(s), direction = s->direction;
+    if (!y) return out_of_memory(s);
+    old->retired = true;
+    r->release = rows;
+    dae_status status = make_variant(s, t, y, y + s->base->form.n, &v);
+    r->release = NULL;
+    if (status == DAE_OK) {
+        tell_redundant(s, &old->form->analysed->set, rows);
+        v->searched = true;
+        status = bind_to(s, v, y, y + s->base->form.n);
+    } else {
+        old->retired = false;
+    }
+    dae_free(y);
+    if (status != DAE_OK) return status;
+    model_instance_prepare(s->hybrid->instance);
+    s->direction = direction;
+    return solve_levels(s, t, false);
+}
+
+/* Whether the search is worth its time: the states cannot be chosen, or nothing else would tell. */
+static bool suspects_redundant(const dae_solver *s, double t)
+{
+    enum { LARGEST = 500 };
+    const variant *v = s->reform->current;
+    if (v->index != 3 || v->doubt[0] || v->series) return false;
+    if (!v->instance->selection) return v->form->analysed->set.n <= LARGEST;
+    return model_instance_select(v->instance, t, s->y, s->yp, true) == SELECTION_SINGULAR;
+}
+
+/* Once per variant, where all equations hold: release constraints that follow from others. */
+static dae_status settle_redundant(dae_solver *s, double t)
+{
+    enum { ORDERS = 2 };
+    variant *v = s->reform->current;
+    if (v->searched || !suspects_redundant(s, t)) return DAE_OK;
+    v->searched = true;
+    const analysed *a = v->form->analysed;
+    const model_instance *m = v->instance;
+    double *y = base_values(s);
+    model_point at = {t, y, y + s->base->form.n, m->parameters, m->memory};
+    double **x = y ? analysed_values(&a->set, &at, ORDERS) : NULL;
+    bool *rows = DAE_ARRAY(bool, a->set.m);
+    int count = -1;
+    if (x && rows) {
+        equation_point point = {t, (const double *const *)x, ORDERS, m->parameters, m->memory};
+        graph *g = s->base->model->flat->graph;
+        graph_enter(g);
+        count = model_redundant_find(a, &point, rows);
+        graph_recover(g);
+        graph_leave(g);
+    }
+    dae_status status = count < 0 ? out_of_memory(s) : DAE_OK;
+    if (count > 0) status = release(s, t, rows);
+    dae_free(rows);
+    dae_free(x);
+    dae_free(y);
+    return status;
+}
+
 dae_status reform_begin(dae_solver *s, double t, bool initial)
 {
-    variant *v = s->reform->current;
     dae_status status = solve_levels(s, t, initial);
+    if (status == DAE_OK) status = settle_redundant(s, t);
+    variant *v = s->reform->current;
     if (v->series) tell_kept(s, t, initial);
     if (status == DAE_OK && !v->runs_base && v->doubt[0]) return seek_array(s, t, initial);
     if (status == DAE_OK && v->runs_base) {

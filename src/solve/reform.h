@@ -30,6 +30,7 @@ typedef struct variant {
     int index;                   /* as the analysis found it */
     char doubt[DAE_TEXT_SIZE]; /* why its equations may not determine the solution; "": no reason */
     int doubt_line;
+    bool searched;  /* for redundant constraints */
     bool retired;   /* another choice of p2 has taken its place in this mode */
     bool runs_base; /* the form is for initial values only: the base form has index 1, but its
                        constraints do not show in its structure */
@@ -47,7 +48,8 @@ typedef struct reform {
     int *fixed_by;                 /* and the variables that fix them, as hybrid has them; owned */
     double start_time;             /* of the last start with initial equations */
     int steps_since_watch;
-    long choices; /* how often states were chosen anew */
+    const bool *release; /* equations to be released in a variant that is being made; borrowed */
+    long choices;        /* how often states were chosen anew */
 } reform;
 
 reform *reform_new(const dae_problem *base); /* NULL: memory */

@@ -140,13 +140,38 @@ static bool forms_initialize(const dae_solver *s, dae_init mode)
     return solver_uses_forms(s) || !s->form_set->quasilinear || s->rewritten;
 }
 
+/* A warning that names the constraints which follow from others. */
+static void tell_redundant(dae_solver *s)
+{
+    enum { MOST = 4 };
+    dae_diag text = {0};
+    int count = 0;
+    for (int l = 0; l < form_instance_constraints(s->forms); l++) {
+        if (!form_instance_released(s->forms, l)) continue;
+        const char *name = form_instance_constraint_name(s->forms, l);
+        if (count == 0)
+            diag_set(&text, DAE_OK, "warning: these constraints follow from the others: %s", name);
+        else if (count < MOST)
+            diag_append(&text, ", %s", name);
+        count++;
+    }
+    if (count == 0 || !s->options.message) return;
+    diag_append(&text, "%s. The multipliers are not unique: they are those of least norm.",
+                count > MOST ? ", .." : "");
+    s->options.message(text.text, s->options.user);
+}
+
 static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mode)
 {
     if (!forms_initialize(s, mode))
         return initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
     int n = s->base->form.n;
     for (int i = n; i < s->n; i++) s->y[i] = s->yp[i] = 0.0; /* multipliers mu */
-    return form_consistent(s->forms, t, s->norm.weights, s->options.y_tags, s->y, s->yp, &s->diag);
+    form_instance_release(s->forms, !solver_uses_forms(s) && !s->method->projects);
+    dae_status status =
+        form_consistent(s->forms, t, s->norm.weights, s->options.y_tags, s->y, s->yp, &s->diag);
+    if (status == DAE_OK) tell_redundant(s);
+    return status;
 }
 
 /* The matrices of the method, for the forms at hand. */

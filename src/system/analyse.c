@@ -218,11 +218,12 @@ static bool certify_whole(model_analysis *r, const equation_point *point)
     return ok;
 }
 
-/* Check the numbers of the reduced system, and rewrite it where they disagree. */
-static bool settle_numbers(model_analysis *r, const model_point *at)
+bool model_analysis_settle(model_analysis *r, const model_point *at)
 {
     equation_set *set = &r->reduced.set;
     structure *s = &r->reduced.structure;
+    certificate_free(&r->certificate);
+    rewrite_list_free(&r->rewrites);
     int orders = largest(s->d, set->n) + 1;
     double **x = analysed_values(set, at, orders);
     if (!x) return false;
@@ -249,7 +250,7 @@ dae_status model_analyse(const model_form *f, const mode_slots *slots, const mod
     bool ok = model_equations(f, slots, at->memory, set) && structure_analyse(&r->written, set);
     if (ok && !r->written.singular) {
         ok = equation_set_join_derivatives(set) && structure_analyse(&r->reduced.structure, set) &&
-             settle_numbers(r, at);
+             model_analysis_settle(r, at);
         r->index = ok ? regularised_index(set, &r->reduced.structure) : 0;
         ok = ok && r->index >= 0;
     }

@@ -40,6 +40,9 @@ typedef struct model_point {
  * is singular: the result says so. Adds to the graph of f. */
 dae_status model_analyse(const model_form *f, const mode_slots *slots, const model_point *at,
                          model_analysis *result, dae_diag *diag);
+/* Check the numbers of the reduced system, and rewrite it where they disagree; anew after other
+ * changes to it. False: memory. */
+bool model_analysis_settle(model_analysis *a, const model_point *at);
 void model_analysis_free(model_analysis *a);
 
 /* Values x_j^(p) of an analysed set from those of the base form, zero where none is known; p up to

@@ -109,12 +109,14 @@ static double dot(int n, const double *a, const double *b)
 }
 
 /* Gram and Schmidt's q_i = sum_j T_ij a_j for the rows a_j one after another, each twice, until one
- * is all in the span of those before: then y tells how. False: none is, or no memory. */
+ * is all in the span of those before: then y tells how. False: none is. Without memory the last
+ * one is blamed. */
 static bool first_dependent_row(const manifold *p, double *y)
 {
     size_t m = (size_t)p->m, n = (size_t)p->n;
     double *Q = DAE_ARRAY(double, m *n), *T = DAE_ARRAY(double, m *m);
-    bool found = false;
+    bool found = !Q || !T;
+    if (found) y[m - 1] = 1.0;
     for (int i = 0; Q && T && i < p->m && !found; i++) {
         double *q = Q + (size_t)i * n, *t = T + (size_t)i * m;
         full_row(p, i, q);

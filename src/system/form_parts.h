@@ -180,9 +180,12 @@ struct form_instance {
     quasilinear_work qw;
     second_work sw;
     multibody_work bw;
-    int *places; /* 0 .. n-1, owned */
+    bool *redundant;   /* per constraint: it follows from others; NULL: none does; owned */
+    double *relations; /* of these, and work; owned */
+    int *places;       /* 0 .. n-1, owned */
     form_rewriting rewriting;
     double alpha;
+    bool releases; /* redundant constraints may be released: a residual form is integrated */
 };
 
 /* Build the forms of an instance from its source, or from the form above; false: memory. */
@@ -202,6 +205,15 @@ bool stabilised_build(form_instance *x);
 void stabilised_release(form_instance *x);
 eval_status stabilised_rows(form_instance *x, double t, const double *y, const double *yp,
                             double *F);
+
+/* Constraints that follow from others (form_redundant.c). Found at (t, q), on g = 0: how many; -1:
+ * memory. None is found where a pattern says which rows have which multipliers. */
+int form_redundant_find(form_instance *x, double t, const double *q);
+void form_redundant_free(form_instance *x);
+/* c of redundant.h at G, whose values are given. */
+const double *form_redundant_relations(form_instance *x, const double *G);
+/* The rows of multipliers of least norm in the place of redundant constraints in F. */
+eval_status form_redundant_rows(form_instance *x, double t, const double *y, double *F);
 
 /* The full form (form_multibody.c); false: memory. */
 bool multibody_build(form_instance *x);

@@ -172,7 +172,10 @@ static int form_residual(double t, const double *y, const double *yp, double *F,
     long differences = stats->jacobian_residuals;
     eval_status status = EVAL_OK;
     switch (x->source->kind) {
-    case KIND_MECHANICAL: status = mechanical_rows(x, t, y, yp, F); break;
+    case KIND_MECHANICAL:
+        status = mechanical_rows(x, t, y, yp, F);
+        if (status == EVAL_OK && x->redundant) status = form_redundant_rows(x, t, y, F);
+        break;
     case KIND_HESSENBERG: status = hessenberg_rows(x, t, y, yp, F); break;
     case KIND_QUASILINEAR: status = quasilinear_rows(x, t, y, yp, F); break;
     case KIND_SECOND_ORDER: status = second_rows(x, t, y, yp, F); break;

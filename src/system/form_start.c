@@ -134,6 +134,22 @@ dae_status start_independent(const start *s, manifold *p, const double *values, 
     return dependent && constraint_count > 0 ? report_dependent(s, p, y) : DAE_OK;
 }
 
+dae_status start_redundant(const start *s, dae_status status)
+{
+    dae_diag *diag = s->diag;
+    if (!s->x->releases) {
+        diag_append(diag, " Where they follow from each other everywhere, methods for residual "
+                          "forms, such as bdf, find multipliers of least norm, but not in "
+                          "formulations minimal and reduced.");
+        return status;
+    }
+    int count = form_redundant_find(s->x, s->t, s->y);
+    if (count < 0) return start_exhausted(s);
+    if (count == 0) return status;
+    if (diag) diag_clear(diag);
+    return DAE_OK;
+}
+
 /* ---- mechanical ---- */
 
 static eval_status position_jacobian(void *context, double t, const double *q, double *values)
@@ -223,11 +239,11 @@ static bool saddle_pattern(saddle *p, const form_matrix *M, const form_matrix *G
     return ok;
 }
 
-static bool saddle_new(saddle *p, const mechanical_form *f)
+static bool saddle_new(saddle *p, const mechanical_form *f, bool dense)
 {
     *p = (saddle){.n = f->nq, .m = f->nl};
     int size = p->n + p->m;
-    bool sparse = f->M_matrix.colptr && f->G_matrix.colptr && size > DENSE_SADDLE;
+    bool sparse = f->M_matrix.colptr && f->G_matrix.colptr && size > DENSE_SADDLE && !dense;
     p->matrix = form_matrix_dense(size, size);
     if (sparse && !saddle_pattern(p, &f->M_matrix, &f->G_matrix)) return false;
     p->values = DAE_ARRAY(double, p->matrix.count);
@@ -314,6 +330,22 @@ static void saddle_scale(saddle *p, const mechanical_form *f, const double *M, c
     }
 }
 
+/* lambda_l = sum c_i lambda_i in the place of the row of a redundant constraint; dense */
+static void saddle_release(saddle *p, form_instance *x)
+{
+    const double *c = form_redundant_relations(x, x->mw.G);
+    size_t height = (size_t)(p->n + p->m);
+    for (int l = 0; l < p->m; l++) {
+        if (!x->redundant[l]) continue;
+        size_t row = (size_t)(p->n + l);
+        for (size_t j = 0; j < height; j++) p->values[row + j * height] = 0.0;
+        for (int i = 0; i < p->m; i++)
+            p->values[row + (size_t)(p->n + i) * height] =
+                (i == l ? -1.0 : c[l * p->m + i]) * p->scale[p->n + i] / p->scale[p->n + l];
+        p->b[row] = 0.0;
+    }
+}
+
 /* b = (a, lambda) at a point */
 static eval_status saddle_solve(saddle *p, form_instance *x, double t, const double *q,
                                 const double *v, bool *singular)
@@ -333,6 +365,7 @@ static eval_status saddle_solve(saddle *p, form_instance *x, double t, const dou
     vector_copy(p->n, w->f, p->b);
     for (int i = 0; i < p->m; i++) p->b[p->n + i] = -w->curvature[i];
     saddle_scale(p, f, w->M, w->G);
+    if (x->redundant) saddle_release(p, x);
     linear_solver *solver = p->solver.solver;
     *singular = linear_factor(solver, p->values) != LINEAR_OK;
     if (!*singular) linear_solve(solver, p->b);
@@ -386,7 +419,7 @@ static dae_status find_accelerations(const start *s)
     int n = x->mechanical.nq, m = x->mechanical.nl;
     double *q = s->y, *v = q + n;
     saddle p;
-    bool singular = false, ready = saddle_new(&p, &x->mechanical);
+    bool singular = false, ready = saddle_new(&p, &x->mechanical, x->redundant);
     eval_status status = ready ? saddle_solve(&p, x, s->t, q, v, &singular) : EVAL_MEMORY;
     dae_status result = DAE_OK;
     if (!ready)
@@ -412,6 +445,7 @@ static dae_status mechanical_start(const start *s)
     start_sizes(s, 0, f->nq);
     start_sizes(s, f->nq, f->nq);
     vector_copy(f->nq, s->y + f->nq, x->mw.v);
+    form_redundant_free(x);
     if (f->nl == 0) return find_accelerations(s);
     manifold p;
     if (!manifold_new(&p, &f->G_matrix, s->size)) {
@@ -421,6 +455,7 @@ static dae_status mechanical_start(const start *s)
     manifold_status moved = manifold_project(&p, position_level, position_jacobian, x, s->t, s->y);
     dae_status status = start_manifold(s, &p, moved, "constraint");
     if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
+    if (status == DAE_ERR_SINGULAR) status = start_redundant(s, status);
     if (status == DAE_OK) status = project_velocities(s, &p);
     manifold_free(&p);
     return status == DAE_OK ? find_accelerations(s) : status;

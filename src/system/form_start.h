@@ -29,6 +29,10 @@ void start_sizes(const start *s, int first, int count);
 /* Rows of the constraint matrix that depend on each other, even while all variables may move. */
 dae_status start_independent(const start *s, manifold *p, const double *values, double *y);
 
+/* After `status` of start_independent: whether the constraints follow from each other, so that the
+ * run can go on; else status. */
+dae_status start_redundant(const start *s, dae_status status);
+
 /* The full mechanical form (form_multibody_start.c). */
 dae_status multibody_start(const start *s);
 

@@ -51,6 +51,7 @@ form_instance *form_instance_new(const form_source *source, unsigned wanted, eva
 void form_instance_free(form_instance *x)
 {
     if (!x) return;
+    form_redundant_free(x);
     second_release_work(x);
     manifold_release(x);
     quasilinear_release(x);

@@ -214,5 +214,12 @@ void form_kinds(const form_instance *instance, dae_kind *kinds);
  */
 dae_status form_consistent(form_instance *instance, double t, const double *weights,
                            const dae_tag *tags, double *y, double *yp, dae_diag *diag);
+/* Whether redundant constraints of callbacks may be released at a start: where a residual form is
+ * integrated whose rows they may leave. */
+void form_instance_release(form_instance *x, bool may);
+/* After a start: whether constraint l was released, as it follows from others. */
+bool form_instance_released(const form_instance *x, int l);
+int form_instance_constraints(const form_instance *x);
+const char *form_instance_constraint_name(const form_instance *x, int l);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "system/formulation_mechanical.h"
+#include "system/symbolic_solve.h"
 
 /* What a formulation is built from. Unknowns x_j^(p) are at l.first[j] + p. */
 typedef struct plan {
@@ -335,92 +336,26 @@ dae_status formulate_odassl(const analysed *a, const formulation_setting *settin
 
 /* ---- the reduced system ---- */
 
-/* Dense M over expressions, EXPR_NONE for zeros, and right sides; row i of M at [i * n]. */
-typedef struct motion {
-    int n;
-    expr *M, *b;
-    bool *done; /* rows that have been pivots */
-} motion;
-
-static bool motion_new(motion *e, const mechanical *m, graph *g)
-{
-    size_t n = (size_t)m->nq;
-    *e = (motion){m->nq, DAE_ARRAY(expr, n * n), DAE_ARRAY(expr, n), DAE_ARRAY(bool, n)};
-    if (!e->M || !e->b || !e->done) return false;
-    for (size_t k = 0; k < n * n; k++) e->M[k] = EXPR_NONE;
-    for (size_t j = 0; j < n; j++) e->b[j] = m->f[j];
-    for (int k = 0; k < m->M.count; k++)
-        e->M[m->M.entry[k].row * m->nq + m->M.entry[k].column] = m->M.entry[k].value;
-    for (int k = 0; k < m->C.count; k++) {
-        const mechanical_entry *q = &m->C.entry[k];
-        expr part = graph_binary(g, EXPR_MUL, q->value, graph_variable(g, m->lambda[q->column], 0));
-        e->b[q->row] = graph_binary(g, EXPR_SUB, e->b[q->row], part);
-    }
-    return true;
-}
-
-static void motion_free(motion *e)
-{
-    dae_free(e->M);
-    dae_free(e->b);
-    dae_free(e->done);
-}
-
-/* The row of least entries among those that are left: it fills in least. -1: there is none with an
- * entry in the diagonal */
-static int next_pivot(const motion *e)
-{
-    int best = -1, least = e->n + 1;
-    for (int i = 0; i < e->n; i++) {
-        int count = 0;
-        if (e->done[i] || e->M[i * e->n + i] == EXPR_NONE) continue;
-        for (int j = 0; j < e->n; j++) count += e->M[i * e->n + j] != EXPR_NONE;
-        if (count < least) {
-            least = count;
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* Row i less factor times row p, where column p of row i is gone. */
-static void subtract_row(motion *e, graph *g, int i, int p)
-{
-    expr *row = e->M + i * e->n, *pivot = e->M + p * e->n;
-    expr factor = graph_binary(g, EXPR_DIV, row[p], pivot[p]);
-    for (int j = 0; j < e->n; j++) {
-        if (j == p || pivot[j] == EXPR_NONE) continue;
-        expr part = graph_binary(g, EXPR_MUL, factor, pivot[j]);
-        row[j] = row[j] == EXPR_NONE ? graph_unary(g, EXPR_NEG, part)
-                                     : graph_binary(g, EXPR_SUB, row[j], part);
-    }
-    e->b[i] = graph_binary(g, EXPR_SUB, e->b[i], graph_binary(g, EXPR_MUL, factor, e->b[p]));
-    row[p] = EXPR_NONE;
-}
-
-/* b := M^-1 b. M, up to factors of its rows, is symmetric and positive definite, so that pivots of
- * the diagonal do in any order and at every point. false: a pivot is missing */
-static bool motion_solve(motion *e, graph *g)
-{
-    for (int step = 0; step < e->n; step++) {
-        int p = next_pivot(e);
-        if (p < 0) return false;
-        e->done[p] = true;
-        for (int i = 0; i < e->n; i++)
-            if (i != p && e->M[i * e->n + p] != EXPR_NONE) subtract_row(e, g, i, p);
-    }
-    for (int j = 0; j < e->n; j++) e->b[j] = graph_binary(g, EXPR_DIV, e->b[j], e->M[j * e->n + j]);
-    return true;
-}
-
-/* miss := accelerations M^-1 (f - C lambda) over the analysed set */
+/* miss := accelerations M^-1 (f - C lambda) over the analysed set. M, up to factors of its rows, is
+ * symmetric and positive definite. */
 static bool accelerations(plan *p)
 {
-    motion e;
+    const mechanical *m = p->m;
     graph *g = p->a->set.graph;
-    bool ok = motion_new(&e, p->m, g) && motion_solve(&e, g) && !graph_failed(g);
-    for (int j = 0; ok && j < p->m->nq; j++) p->miss[j] = e.b[j];
-    motion_free(&e);
+    size_t n = (size_t)m->nq;
+    expr *M = DAE_ARRAY(expr, n * n);
+    if (!M) return false;
+    for (size_t k = 0; k < n * n; k++) M[k] = EXPR_NONE;
+    for (size_t j = 0; j < n; j++) p->miss[j] = m->f[j];
+    for (int e = 0; e < m->M.count; e++)
+        M[m->M.entry[e].row * m->nq + m->M.entry[e].column] = m->M.entry[e].value;
+    for (int e = 0; e < m->C.count; e++) {
+        const mechanical_entry *q = &m->C.entry[e];
+        expr part = graph_binary(g, EXPR_MUL, q->value, graph_variable(g, m->lambda[q->column], 0));
+        p->miss[q->row] = graph_binary(g, EXPR_SUB, p->miss[q->row], part);
+    }
+    bool ok = symbolic_solve(g, m->nq, M, 1, p->miss);
+    dae_free(M);
     return ok;
 }
 

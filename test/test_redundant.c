@@ -1,0 +1,248 @@
+/* Constraints that follow from others: multipliers of least norm and a warning that names them,
+ * from callbacks and from models; those that contradict others, and singular configurations, are
+ * errors that name them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daedal.h"
+#include "system/redundant.h"
+
+enum { MOST = 24 };
+
+static char heard[512];
+
+static void hear(const char *text, void *user)
+{
+    (void)user;
+    snprintf(heard, sizeof heard, "%s", text);
+}
+
+typedef struct way {
+    const char *formulation, *method;
+} way;
+
+/* y(tend) or what went wrong, in diag. */
+static dae_status solve(const dae_problem *p, const way *w, double tend, const double *y0,
+                        double *y, dae_diag *diag)
+{
+    dae_solver *s = NULL;
+    dae_options o = dae_options_default();
+    o.formulation = w->formulation;
+    o.method = w->method;
+    o.rtol = 1e-8;
+    o.atol = 1e-8;
+    o.max_steps = 20000;
+    o.message = hear;
+    heard[0] = '\0';
+    dae_status status = dae_solver_new(p, &o, &s, diag);
+    if (status != DAE_OK) return status;
+    status = dae_solver_start(s, 0.0, y0, NULL);
+    if (status == DAE_OK) status = dae_solver_run(s, tend, y, NULL);
+    *diag = *dae_solver_diag(s);
+    dae_solver_free(s);
+    return status;
+}
+
+static void expect(const way *w, const char *what, double got, double exact, double tolerance)
+{
+    if (!(fabs(got - exact) <= tolerance))
+        fail_msg("%s, %s: %s = %.10g, not %.10g (%.1e > %.1e)", w->formulation, w->method, what,
+                 got, exact, fabs(got - exact), tolerance);
+}
+
+/* ---- callbacks: a pendulum whose rod is there twice, the second time in other units ---- */
+
+static double factor = 2.0, gap = 0.0;
+
+static int weight(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)at, (void)user;
+    f[0] = 0.0;
+    f[1] = -1.0;
+    return 0;
+}
+
+static int rods(const dae_mechanical_point *at, double *g, void *user)
+{
+    double r = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
+    (void)user;
+    g[0] = r;
+    g[1] = factor * r + gap;
+    return 0;
+}
+
+static const dae_mechanical twice = {
+    .nq = 2, .nlambda = 2, .force = weight, .constraint = rods, .scleronomic = true};
+
+static void repeated_rod(void **unused)
+{
+    (void)unused;
+    const way ways[] = {{"auto", "bdf"},     {"index3", "radau5"},   {"index2", "bdf"},
+                        {"index1", "bdf"},   {"baumgarte:5", "bdf"}, {"gglm", "bdf"},
+                        {"fuehrer", "bdf"},  {"odassl", "bdf"},      {"auto", "bdf2nd"},
+                        {"index2", "radau5"}};
+    double y0[6] = {1.0}, y[6];
+    dae_problem *p;
+    dae_diag diag = {0};
+    factor = 2.0;
+    gap = 0.0;
+    assert_int_equal(dae_problem_from_mechanical(&twice, &p, NULL), DAE_OK);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const way *w = &ways[i];
+        if (solve(p, w, 1.0, y0, y, &diag) != DAE_OK) fail_msg("%s", diag.text);
+        assert_non_null(strstr(heard, "g[1]"));
+        assert_null(strstr(heard, "g[0]"));
+        /* a = -cos(phi)'': lambda_1 + 2 lambda_2 = v^2 - y, of least norm (1, 2)/5 of it */
+        double sum = y[2] * y[2] + y[3] * y[3] - y[1], v2 = y[2] * y[2] + y[3] * y[3];
+        expect(w, "energy", 0.5 * v2 + y[1], 0.0, 1e-5);
+        expect(w, "lambda[0]", y[4], 0.2 * sum, 2e-3);
+        expect(w, "lambda[1]", y[5], 2.0 * y[4], 1e-6);
+    }
+    dae_problem_free(p);
+}
+
+/* Where it cannot be done the message names the constraints. */
+static void refusals(void **unused)
+{
+    (void)unused;
+    const way ways[] = {{"minimal", "bdf"}, {"reduced", "bdf"}, {"auto", "hem5"}};
+    const way bdf = {"auto", "bdf"};
+    double y0[6] = {1.0}, y[6];
+    dae_problem *p;
+    dae_diag diag = {0};
+    factor = 2.0;
+    gap = 0.0;
+    assert_int_equal(dae_problem_from_mechanical(&twice, &p, NULL), DAE_OK);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        assert_int_equal(solve(p, &ways[i], 1.0, y0, y, &diag), DAE_ERR_SINGULAR);
+        assert_non_null(strstr(diag.text, "g[0] and g[1]"));
+    }
+    gap = 0.1; /* a contradiction */
+    assert_int_equal(solve(p, &bdf, 1.0, y0, y, &diag), DAE_ERR_INITIAL);
+    assert_non_null(strstr(diag.text, "g[1]"));
+    gap = 0.0;
+    dae_problem_free(p);
+}
+
+/* Two circles that touch at (1, 0): dependent there alone. */
+static int circles(const dae_mechanical_point *at, double *g, void *user)
+{
+    double x = at->q[0], y = at->q[1];
+    (void)user;
+    g[0] = x * x + y * y - 1.0;
+    g[1] = (x - 2.0) * (x - 2.0) + y * y - 1.0;
+    return 0;
+}
+
+static void singular_configuration(void **unused)
+{
+    (void)unused;
+    const way bdf = {"auto", "bdf"};
+    dae_mechanical form = twice;
+    double y0[6] = {1.0}, y[6];
+    dae_problem *p;
+    dae_diag diag = {0};
+    form.constraint = circles;
+    assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
+    assert_int_equal(solve(p, &bdf, 1.0, y0, y, &diag), DAE_ERR_SINGULAR);
+    assert_non_null(strstr(diag.text, "g[1]"));
+    assert_string_equal(heard, "");
+    dae_problem_free(p);
+}
+
+/* ---- models ---- */
+
+static dae_problem *open_model(const char *name)
+{
+    char path[512];
+    const char *slash = strrchr(__FILE__, '/');
+    int length = slash ? (int)(slash - __FILE__) + 1 : 0;
+    dae_problem *p = NULL;
+    dae_diag diag = {0};
+    snprintf(path, sizeof path, "%.*s../models/%s.mo", length, __FILE__, name);
+    dae_model model = {.file = path, .engine = DAE_ENGINE_TAPE};
+    if (dae_problem_from_model(&model, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    return p;
+}
+
+static int place(const dae_problem *p, const char *name)
+{
+    for (int i = 0; i < dae_problem_size(p); i++)
+        if (strcmp(dae_problem_variable_name(p, i), name) == 0) return i;
+    fail_msg("no variable %s", name);
+    return -1;
+}
+
+/* The parallelogram with a third rod is a pendulum, a'' = -g cos(a) at angle a, until it is flat.
+ * Forces of least norm: left, right and third rod share the load, f4 = (f1 + f2)/2 as its gradient
+ * is the mean of theirs over 2. */
+static void third_rod(void **unused)
+{
+    (void)unused;
+    const way ways[] = {{"auto", "bdf"},   {"auto", "radau5"},   {"auto", "bdf2nd"},
+                        {"index2", "bdf"}, {"baumgarte", "bdf"}, {"index1", "bdf2nd"}};
+    dae_problem *p = open_model("broken/redundantrod");
+    double reference = NAN, y[MOST];
+    dae_diag diag = {0};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const way *w = &ways[i];
+        if (solve(p, w, 0.3, NULL, y, &diag) != DAE_OK) fail_msg("%s", diag.text);
+        assert_non_null(strstr(heard, "third rod"));
+        double x1 = y[place(p, "x1")], y1 = y[place(p, "y1")], u1 = y[place(p, "u1")],
+               w1 = y[place(p, "w1")], f1 = y[place(p, "f1")], f2 = y[place(p, "f2")],
+               f4 = y[place(p, "f4")];
+        if (i == 0) reference = x1;
+        expect(w, "x1", x1, reference, 1e-5);
+        expect(w, "rod", x1 * x1 + y1 * y1, 1.0, 1e-6);
+        expect(w, "energy", 0.5 * (u1 * u1 + w1 * w1) + 9.81 * (y1 - 0.8), 0.0, 1e-4);
+        expect(w, "f1 - f2", f1, f2, 1e-4);
+        expect(w, "f4", f4, f1 + f2, 1e-4);
+        /* radial balance of one mass: v^2 = f1 + f4 - g y1 */
+        expect(w, "balance", f1 + f4 + 9.81 * y1, u1 * u1 + w1 * w1, 1e-3);
+    }
+    dae_problem_free(p);
+}
+
+/* ---- the search ---- */
+
+/* (x, y) on a line, twice, and z = 0 */
+static bool lines(void *context, const double *q, double *g, double *G)
+{
+    (void)context;
+    const double rows[9] = {1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 3.0};
+    g[0] = q[0] + q[1];
+    g[1] = q[2];
+    g[2] = 2.0 * g[0] + 3.0 * g[1];
+    memcpy(G, rows, sizeof rows);
+    return true;
+}
+
+static void search(void **unused)
+{
+    (void)unused;
+    const double q[3] = {0.0}, size[3] = {1.0, 1.0, 1.0};
+    bool redundant[3];
+    double g[3], G[9], c[9], work[18];
+    assert_int_equal(redundant_find(3, 3, q, size, lines, NULL, redundant), 1);
+    assert_true(redundant[2] && !redundant[0] && !redundant[1]);
+    lines(NULL, q, g, G);
+    redundant_relations(3, 3, G, redundant, c, work);
+    assert_true(fabs(c[6] - 2.0) < 1e-14 && fabs(c[7] - 3.0) < 1e-14);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(search),    cmocka_unit_test(repeated_rod),
+        cmocka_unit_test(refusals),  cmocka_unit_test(singular_configuration),
+        cmocka_unit_test(third_rod),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
