@@ -161,13 +161,20 @@ static void tell_redundant(dae_solver *s)
     s->options.message(text.text, s->options.user);
 }
 
+/* Whether steps are moved onto the constraints, all of which must be independent for that. */
+static bool projects(const dae_solver *s)
+{
+    bool asked = s->options.projection > DAE_PROJECTION_NONE;
+    return s->method->projects && (asked || solver_second_order(s));
+}
+
 static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mode)
 {
     if (!forms_initialize(s, mode))
         return initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
     int n = s->base->form.n;
     for (int i = n; i < s->n; i++) s->y[i] = s->yp[i] = 0.0; /* multipliers mu */
-    form_instance_release(s->forms, !solver_uses_forms(s) && !s->method->projects);
+    form_instance_release(s->forms, !solver_uses_forms(s) && !projects(s));
     dae_status status =
         form_consistent(s->forms, t, s->norm.weights, s->options.y_tags, s->y, s->yp, &s->diag);
     if (status == DAE_OK) tell_redundant(s);
