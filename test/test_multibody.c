@@ -503,6 +503,22 @@ static int nan_roll(const dae_mechanical_point *at, double *c, void *user)
     return 0;
 }
 
+static int indefinite(const dae_mechanical_point *at, double *M, void *user)
+{
+    (void)at, (void)user;
+    M[0] = 2.0;
+    M[1] = M[2] = 1.0;
+    M[3] = 0.25; /* positive entries, determinant -1/2 */
+    return 0;
+}
+
+static int massless(const dae_mechanical_point *at, double *M, void *user)
+{
+    (void)at, (void)user;
+    M[0] = 1.0;
+    return 0;
+}
+
 /* The failure, and that its text names the culprit. */
 static void expect_failure(const dae_mechanical *form, const char *method, const double *y0,
                            dae_status status, const char *text)
@@ -548,6 +564,12 @@ static void culprits_are_named(void **unused)
     form = (dae_mechanical){
         .nq = 3, .nvelocity = 1, .force = along_x, .velocity_constraint = nan_roll};
     expect_failure(&form, "bdf", skater, DAE_ERR_EVALUATION, "velocity_constraint");
+    form = plain_form;
+    form.mass = indefinite;
+    expect_failure(&form, "bdf", bead, DAE_ERR_ARGUMENT, "negative mass at q[1]");
+    expect_failure(&form, "bdf2nd", bead, DAE_ERR_ARGUMENT, "negative mass at q[1]");
+    form = (dae_mechanical){.nq = 2, .force = weight, .mass = massless};
+    expect_failure(&form, "bdf", bead, DAE_ERR_SINGULAR, "q[1]");
 }
 
 /* Descriptions that cannot be. */

@@ -412,6 +412,53 @@ static void find_multiplier_slopes(const start *s, saddle *p)
     x->eval->failure = before;
 }
 
+/* A := what elimination by the diagonal leaves of it; returns the row of the first pivot that is
+ * negative beyond rounding, -1: none is. Zero pivots are left out: masses may be 0. */
+static int first_negative_pivot(int n, double *A)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(A[i + i * n]));
+    for (int k = 0; k < n; k++) {
+        double pivot = A[k + k * n];
+        if (pivot < -1e-10 * most) return k;
+        for (int i = k + 1; i < n && pivot <= 1e-10 * most; i++)
+            if (fabs(A[i + k * n]) > 1e-5 * most) return k; /* [0 a; a b] */
+        if (pivot <= 1e-10 * most) continue;
+        for (int j = k + 1; j < n; j++)
+            for (int i = k + 1; i < n; i++) A[i + j * n] -= A[i + k * n] * A[k + j * n] / pivot;
+    }
+    return -1;
+}
+
+/* A mass matrix in mw.M that is indefinite is no mass matrix; looked at where that is little work.
+ */
+static dae_status check_masses(const start *s)
+{
+    enum { LARGEST = 200 };
+    const form_instance *x = s->x;
+    const form_matrix *m = &x->mechanical.M_matrix;
+    int n = m->columns;
+    if (n > LARGEST) return DAE_OK;
+    double *A = DAE_ARRAY(double, (size_t)n *(size_t)n);
+    if (!A) return start_exhausted(s);
+    for (int j = 0; j < n; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(m, j, &first, &count);
+        for (int e = 0; e < count; e++)
+            A[form_matrix_row(m, first, e) + j * n] = x->mw.M[first + (size_t)e];
+    }
+    int bad = first_negative_pivot(n, A);
+    dae_free(A);
+    if (bad < 0) return DAE_OK;
+    const char *name = start_variable(s, bad);
+    return diag_set(s->diag, DAE_ERR_ARGUMENT,
+                    "The mass matrix is indefinite at t = %.9g: elimination finds a negative mass "
+                    "at %s. Masses must be positive, or zero where constraints make up for it; "
+                    "look at the signs in `mass`, and whether the matrix is symmetric.",
+                    s->t, name);
+}
+
 /* v', lambda, and lambda' */
 static dae_status find_accelerations(const start *s)
 {
@@ -428,6 +475,7 @@ static dae_status find_accelerations(const start *s)
         result = start_evaluation(s, status);
     else if (singular)
         result = report_saddle(s, &p);
+    if (result == DAE_OK) result = check_masses(s);
     if (result == DAE_OK) {
         vector_copy(n, v, s->yp);
         vector_copy(n, p.b, s->yp + n);
