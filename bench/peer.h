@@ -26,6 +26,7 @@ typedef struct task {
     const model *model;
     double rtol;
     const double *atol;
+    const double *tested; /* for IDA: 1 where its error test looks, else 0; NULL: everywhere */
 } task;
 
 typedef struct peer {

@@ -28,7 +28,13 @@ typedef void dassl_fn(dassl_res *res, const fint *neq, double *t, double *y, dou
 typedef void xsetf_fn(const fint *flag);
 
 /* INFO and IWORK entries, counted from 0 [BCP96 5.3; prologue of DDASSL] */
-enum { INFO_CONTINUE = 0, INFO_VECTOR_TOLERANCES = 1, INFO_ONE_STEP = 2, INFO_JACOBIAN = 4 };
+enum {
+    INFO_CONTINUE = 0,
+    INFO_VECTOR_TOLERANCES = 1,
+    INFO_ONE_STEP = 2,
+    INFO_JACOBIAN = 4,
+    INFO_BAND = 5
+};
 enum { IWORK_STEPS = 10, IWORK_RESIDUALS, IWORK_JACOBIANS, IWORK_BAD_ERROR, IWORK_BAD_NEWTON };
 enum { IDID_STEPPED = 1, MAX_ORDER = 5, MAX_STEPS = 10000000 };
 
@@ -37,7 +43,7 @@ static dassl_fn *ddassl; /* set by missing() */
 /* DASSL hands RPAR through untouched: it carries the address of this. */
 typedef struct dassl_run {
     const dae_residual *form;
-    double *rtol, *atol, *yp, *rwork, *dfdyp;
+    double *rtol, *atol, *yp, *rwork, *dfdy, *dfdyp;
     fint *iwork;
     fint n, lrw, liw;
 } dassl_run;
@@ -51,12 +57,38 @@ static void residual(const double *t, const double *y, const double *yp, double 
     if (status) *ires = status > 0 ? -1 : -2;
 }
 
+static long entries(const dassl_run *r)
+{
+    const dae_residual *form = r->form;
+    if (form->structure == DAE_STRUCTURE_BANDED)
+        return (long)(form->lower + form->upper + 1) * r->n;
+    return (long)r->n * r->n;
+}
+
+/* The same for a band: its columns have `lower` more places above, for interchanges */
+static void band_jacobian(const dassl_run *r, double t, const double *y, const double *yp,
+                          double *pd, double cj)
+{
+    const long lower = r->form->lower, width = r->form->lower + r->form->upper + 1;
+    memset(r->dfdy, 0, (size_t)entries(r) * sizeof(double));
+    memset(r->dfdyp, 0, (size_t)entries(r) * sizeof(double));
+    r->form->jacobian(t, y, yp, r->dfdy, r->dfdyp, r->form->user);
+    add_scaled(entries(r), r->dfdy, cj, r->dfdyp);
+    for (long j = 0; j < r->n; j++)
+        memcpy(pd + j * (lower + width) + lower, r->dfdy + j * width,
+               (size_t)width * sizeof(double));
+}
+
 /* pd = dF/dy + cj dF/dy'; pd is zero on entry */
 static void jacobian(const double *t, const double *y, const double *yp, double *pd,
                      const double *cj, double *rpar, fint *ipar)
 {
     (void)ipar;
     const dassl_run *r = (const dassl_run *)(void *)rpar;
+    if (r->form->structure == DAE_STRUCTURE_BANDED) {
+        band_jacobian(r, *t, y, yp, pd, *cj);
+        return;
+    }
     long count = (long)r->n * r->n;
     memset(r->dfdyp, 0, (size_t)count * sizeof(double));
     r->form->jacobian(*t, y, yp, pd, r->dfdyp, r->form->user);
@@ -68,16 +100,19 @@ static bool create(dassl_run *r, const task *k)
     size_t n = (size_t)k->model->form.n;
     r->form = &k->model->form;
     r->n = (fint)n;
-    r->lrw = 40 + (MAX_ORDER + 4) * r->n + r->n * r->n;
+    r->lrw = 40 + (MAX_ORDER + 4) * r->n + (fint)entries(r) + k->model->form.lower * r->n;
     r->liw = 21 + r->n;
     r->rtol = malloc(n * sizeof(double));
     r->atol = malloc(n * sizeof(double));
     r->yp = malloc(n * sizeof(double));
-    r->dfdyp = malloc(n * n * sizeof(double));
+    r->dfdy = malloc((size_t)entries(r) * sizeof(double));
+    r->dfdyp = malloc((size_t)entries(r) * sizeof(double));
     r->rwork = calloc((size_t)r->lrw, sizeof(double));
     r->iwork = calloc((size_t)r->liw, sizeof(fint));
-    if (!r->rtol || !r->atol || !r->yp || !r->dfdyp || !r->rwork || !r->iwork) return false;
+    if (!r->rtol || !r->atol || !r->yp || !r->dfdy || !r->dfdyp || !r->rwork || !r->iwork)
+        return false;
     for (size_t i = 0; i < n; i++) r->rtol[i] = k->rtol;
+    r->iwork[0] = k->model->form.lower, r->iwork[1] = k->model->form.upper;
     memcpy(r->atol, k->atol, n * sizeof(double));
     memcpy(r->yp, k->model->yp0, n * sizeof(double));
     return true;
@@ -88,6 +123,7 @@ static void destroy(dassl_run *r)
     free(r->rtol);
     free(r->atol);
     free(r->yp);
+    free(r->dfdy);
     free(r->dfdyp);
     free(r->rwork);
     free(r->iwork);
@@ -110,6 +146,7 @@ static fint integrate(dassl_run *r, const model *m, double *y)
 {
     fint info[15] = {0}, idid = 0, ipar = 0;
     info[INFO_VECTOR_TOLERANCES] = info[INFO_ONE_STEP] = info[INFO_JACOBIAN] = 1;
+    info[INFO_BAND] = r->form->structure == DAE_STRUCTURE_BANDED;
     double t = m->t0, target = next_target(m, t);
     for (long step = 0; step < MAX_STEPS; step++) {
         ddassl(residual, &r->n, &t, y, r->yp, &target, info, r->rtol, r->atol, &idid, r->rwork,

@@ -24,7 +24,7 @@ typedef struct ida_run {
     double *dfdyp; /* scratch for dF/dy' */
     long nonzeros;
     sunindextype *colptr, *rowind; /* the pattern in IDA's integers */
-    N_Vector y, yp, atol;
+    N_Vector y, yp, atol, tested;
     SUNMatrix matrix;
     SUNLinearSolver linear;
     void *ida;
@@ -105,7 +105,10 @@ static bool create_vectors(ida_run *r, const task *k)
     memcpy(NV_DATA_S(r->y), k->model->y0, bytes);
     memcpy(NV_DATA_S(r->yp), k->model->yp0, bytes);
     memcpy(NV_DATA_S(r->atol), k->atol, bytes);
-    return true;
+    if (!k->tested) return true;
+    r->tested = N_VNew_Serial(n, context);
+    if (r->tested) memcpy(NV_DATA_S(r->tested), k->tested, bytes);
+    return r->tested;
 }
 
 static bool create(ida_run *r, const task *k)
@@ -123,6 +126,7 @@ static bool create(ida_run *r, const task *k)
                  IDASetMaxNumSteps(r->ida, 10000000) ||
                  IDASetLinearSolver(r->ida, r->linear, r->matrix) ||
                  IDASetJacFn(r->ida, sparse ? jacobian_sparse : jacobian_dense);
+    if (!failed && r->tested) failed = IDASetId(r->ida, r->tested) || IDASetSuppressAlg(r->ida, 1);
     return !failed;
 }
 
@@ -134,6 +138,7 @@ static void destroy(ida_run *r)
     N_VDestroy(r->y);
     N_VDestroy(r->yp);
     N_VDestroy(r->atol);
+    N_VDestroy(r->tested);
     free(r->dfdyp);
     free(r->colptr);
     free(r->rowind);

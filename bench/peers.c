@@ -78,7 +78,7 @@ static void measure_error(const model *m, const double *y, point *p)
 /* One run of every code; returns the time of all. */
 static double one_round(study *s, const model *m, int tolerance, const double *atol, double *y)
 {
-    task k = {m, s->rtol[tolerance], atol};
+    task k = {m, s->rtol[tolerance], atol, NULL};
     double total = 0;
     for (int c = 0; c < PEERS; c++) {
         if (!s->joined[c]) continue;

@@ -58,7 +58,7 @@ static void measure(const entry *e, double rtol, record *records)
     run best[MOST] = {{0}};
     if (!atol || !y) abort();
     for (size_t i = 0; i < n; i++) atol[i] = rtol * model_scale(e->model, (int)i);
-    const task k = {e->model, rtol, atol};
+    const task k = {e->model, rtol, atol, NULL};
     const int rounds = model_is_sparse(e->model) ? SPARSE_RUNS : RUNS;
     for (int round = 0; round < rounds; round++)
         for (int c = 0; c < radau_code_count; c++) {
@@ -133,12 +133,12 @@ static void find_reference(entry *e)
     if (!atol || !y) abort();
     for (size_t i = 0; i < n; i++) atol[i] = 1e-11 * model_scale(e->model, (int)i);
     run out = {.y = y};
-    radau_codes[0].solve(&radau_codes[0], e, &(task){e->model, 1e-11, atol}, &out);
+    radau_codes[0].solve(&radau_codes[0], e, &(task){e->model, 1e-11, atol, NULL}, &out);
     if (!e->model->reference) e->model->reference = calloc(n, 8);
     if (!e->model->reference) abort();
     memcpy(e->model->reference, y, n * sizeof *y);
     for (size_t i = 0; i < n; i++) atol[i] = 1e-8 * model_scale(e->model, (int)i);
-    peer_ida.solve(&(task){e->model, 1e-8, atol}, &out);
+    peer_ida.solve(&(task){e->model, 1e-8, atol, NULL}, &out);
     printf("\n%s: the reference agrees with IDA at 1e-8 to %.1f digits\n", e->name, digits(e, y));
     free(atol), free(y);
 }

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < n; i++) atol[i] = rtol * model_scale(m, i);
     for (int i = 0; i < count; i++) {
         r = (run){.y = y};
-        peer_daedal.solve(&(task){m, rtol, atol}, &r);
+        peer_daedal.solve(&(task){m, rtol, atol, NULL}, &r);
         least = fmin(least, r.seconds);
     }
     printf("%s n %d rtol %g: %s steps %ld F %ld J %ld LU %ld rejected %ld + %ld, least %.4f ms\n",
