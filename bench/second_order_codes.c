@@ -164,6 +164,7 @@ static void solve_radau5(const solver_code *c, const trial *p, double rtol, resu
     const int nq = p->m->nq, nl = p->m->nl;
     radau_view w = {.m = m, .nq = nq, .nl = nl, .ggl = c->stage == GGL};
     fint n = m->form.n + nq, one = 1, zero = 0, idid = 0, lower = w.ggl ? n : nq + nl;
+    fint upper = 0; /* the code writes the size of a full matrix to both */
     const size_t N = (size_t)n;
     w.y = space(3 * N + 2 * N * N, 8), w.yp = w.y + N, w.f = w.yp + N;
     w.dfdy = w.f + N, w.dfdyp = w.dfdy + N * N;
@@ -178,7 +179,7 @@ static void solve_radau5(const solver_code *c, const trial *p, double rtol, resu
     iwork[5] = c->stage == INDEX3 ? nq : n - 2 * nq;
     iwork[6] = c->stage == INDEX3 ? nq + nl : 0;
     double start = bench_clock();
-    fortran_radau5(&n, radau_rhs, &x, y, &xend, &h, rt, atol, &one, radau_jac, &one, &lower, &zero,
+    fortran_radau5(&n, radau_rhs, &x, y, &xend, &h, rt, atol, &one, radau_jac, &one, &lower, &upper,
                    radau_mas, &one, &zero, &zero, nothing, &zero, work, &lwork, iwork, &liwork,
                    (double *)(void *)&w, &zero, &idid);
     out->seconds = bench_clock() - start;
