@@ -257,12 +257,11 @@ cell cell_run(const cell_problem *p, const char *formulation, int method, double
     if (!solver) return fail(&c, CELL_REFUSED, &diag), c;
     double start = bench_clock();
     dae_status status = dae_solver_start(solver, 0.0, NULL, NULL);
+    if (status == DAE_OK) status = dae_solver_run(solver, p->m->tend, NULL, NULL);
+    c.seconds = bench_clock() - start;
     if (status < 0)
         fail(&c, status == DAE_ERR_UNSUPPORTED ? CELL_REFUSED : CELL_FAILS,
              dae_solver_diag(solver));
-    if (status == DAE_OK) status = dae_solver_run(solver, p->m->tend, NULL, NULL);
-    c.seconds = bench_clock() - start;
-    if (status < 0 && c.status == CELL_RUNS) fail(&c, CELL_FAILS, dae_solver_diag(solver));
     const dae_stats *s = dae_solver_stats(solver);
     c.steps = s->steps, c.evaluations = s->residuals + s->jacobian_residuals;
     if (c.status == CELL_RUNS && read_end(p, solver, y))

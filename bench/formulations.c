@@ -12,8 +12,10 @@
 
 static bool is_short;
 
+/* Modes that repeat the tables of the theses are for nothing else */
 static bool wanted(const char *method)
 {
+    if (strstr(method, "faithful")) return false;
     static const char *const few[] = {"bdf", "radau5", "bdf2nd", "colloc2nd"};
     for (size_t i = 0; i < sizeof few / sizeof *few; i++)
         if (!strcmp(few[i], method)) return true;
@@ -28,14 +30,18 @@ static void print_cell(const char *formulation, const char *method, const cell *
     printf(" %ld | %ld | %.2f |\n", c->steps, c->evaluations, 1e3 * c->seconds);
 }
 
-/* Reasons are the library's own words, up to the first full stop, names of methods left out */
+/* The library's own words: the first sentence, without the directory of the model */
 static void print_reason(const char *formulation, const char *method, const cell *c)
 {
-    const char *end = strstr(c->why, ": ");
-    const char *stop = strchr(c->why, '.');
-    if (!end || (stop && stop < end)) end = stop;
-    printf("| `%s` | `%s` | %s: %.*s |\n", formulation, method,
-           c->status == CELL_FAILS ? "fails" : "refused", end ? (int)(end - c->why) : 1000, c->why);
+    const char *end = strstr(c->why, ". "), *cut;
+    char text[DAE_TEXT_SIZE];
+    snprintf(text, sizeof text, "%.*s", end ? (int)(end - c->why) : DAE_TEXT_SIZE - 1, c->why);
+    while ((cut = strstr(text, BENCH_ROOT "/models/"))) {
+        const char *rest = cut + sizeof BENCH_ROOT "/models/" - 1;
+        memmove(text + (cut - text), rest, strlen(rest) + 1);
+    }
+    printf("| `%s` | `%s` | %s: %s |\n", formulation, method,
+           c->status == CELL_FAILS ? "fails" : "refused", text);
 }
 
 enum { MOST_METHODS = 128, MOST_FORMULATIONS = 64 };
@@ -64,7 +70,7 @@ static void print_problem(const char *name)
             else
                 refused++;
         }
-        fflush(stdout); /* a formulation is done */
+        fflush(stdout);
     }
     if (refused) printf("\n| formulation | method | |\n|---|---|---|\n");
     for (int f = -1; f + 1 < MOST_FORMULATIONS && (f < 0 || dae_formulation_name(f)); f++)

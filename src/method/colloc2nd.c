@@ -330,6 +330,27 @@ static void judge(const colloc2nd_state *s, colloc2nd_scratch *w, const method_c
     ctx->newton->jacobian_age = w->fresh ? 0 : ctx->newton->jacobian_age + 1;
 }
 
+/* Gauss methods amplify variables of higher index, |R(infinity)| = 1, unless each step ends on the
+ * constraints. */
+static bool refuse_index(const method_context *ctx, attempt *result)
+{
+    const colloc2nd_cache *c = ctx->cache;
+    const collocation *m = c->kind->m;
+    const dae_kind *kinds = ctx->norm->kinds;
+    bool stiff = m->nodes[m->stages - 1] == 1.0;
+    if (stiff || c->ends.form || c->kind->faithful || ctx->projection == DAE_PROJECTION_NONE)
+        return false;
+    for (int j = 0; kinds && j < ctx->n; j++) {
+        if (kinds[j] != DAE_KIND_INDEX2 && kinds[j] != DAE_KIND_INDEX3) continue;
+        result->status = ATTEMPT_UNSUPPORTED;
+        result->reason = "does not damp variables of higher index, and without the mechanical form "
+                         "cannot project them: choose colloc2nd, or formulation index3 or index1";
+        result->variable = j;
+        return true;
+    }
+    return false;
+}
+
 static void colloc2nd_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                               int order, attempt *result)
 {
@@ -356,6 +377,7 @@ static void colloc2nd_attempt(const void *state, void *scratch, const method_con
         result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
         return;
     }
+    if (refuse_index(ctx, result)) return;
     result->status = try_step(s, w, ctx, result);
     judge(s, w, ctx, result);
 }

@@ -162,7 +162,7 @@ static attempt_status compare_growth(irk_scratch *w, const method_context *ctx, 
                          "that must know them: declare their kinds (index 2), or choose a "
                          "formulation of index 1, ggl, or radau";
         result->variable = j;
-        return ATTEMPT_SINGULAR;
+        return ATTEMPT_UNSUPPORTED;
     }
     return ATTEMPT_OK;
 }

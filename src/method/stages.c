@@ -97,7 +97,7 @@ bool stages_refuse_index3(const method_context *ctx, attempt *a)
     const error_norm *norm = ctx->norm;
     for (int j = 0; norm->kinds && j < norm->n; j++)
         if (norm->kinds[j] == DAE_KIND_INDEX3) {
-            a->status = ATTEMPT_SINGULAR;
+            a->status = ATTEMPT_UNSUPPORTED;
             a->reason = "has no order on variables of index 3: choose radau, or a formulation of "
                         "lower index (ggl, index2, index1)";
             a->variable = j;

@@ -92,13 +92,15 @@ bool jump_last_resort(dae_solver *s, const attempt *a)
 {
     if (!s->hybrid || s->options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
     if (s->hybrid->instance->form->unmet >= 0 || !only_bounded_algebraic(s, a)) return false;
+    bool any = false; /* an error that is nobody's cannot be excused */
     for (int i = 0; i < s->n; i++) {
         double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
         if (!(size > 0.5)) continue;
         norm_excuse(&s->norm, i, RECOVERY);
         tell_jump(s, i, a->t);
+        any = true;
     }
-    return true;
+    return any;
 }
 
 bool jump_excuse(dae_solver *s, const attempt *a)

@@ -419,16 +419,18 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
     bool forms = method_needs_form(s->method);
     bool series = s->method->forms == FORM_SERIES; /* in the unknowns of all levels */
     bool plain = strcmp(name, "auto") == 0 || a->index <= 1 || !a->numbers_agree;
-    const char *chosen = series ? "dummy" : plain ? default_formulation(s, at, a) : name;
-    if (!chosen) return out_of_memory(s);
+    bool projects = solver_second_order(s) && s->method->projects;
+    bool as_given = projects && strcmp(name, "index3") == 0;
+    const char *usual = plain || as_given ? default_formulation(s, at, a) : name;
+    if (!usual) return out_of_memory(s);
+    const char *chosen = series ? "dummy" : plain ? usual : name;
     const formulation *f = forms && !series ? NULL : formulation_find(chosen, NULL);
     formulated y = {0}, levels = {0};
     if (doubtful(a)) note_doubt(v, a);
     if (doubtful(a) && forms) return explain_doubt(s, v, at->t);
     if (!take_wishes(&a->reduced, s->base->model)) return out_of_memory(s);
     /* Methods that project need the mechanical form beside the one they work on. */
-    bool second = plain && solver_second_order(s) && s->method->projects && chosen != name &&
-                  strcmp(chosen, "index3") == 0;
+    bool second = projects && (plain || as_given) && strcmp(usual, "index3") == 0;
     bool beside = second || projection_asked(s);
     if (projection_asked(s) && strcmp(chosen, "index3") != 0)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
