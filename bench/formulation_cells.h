@@ -23,7 +23,8 @@ void cell_problem_free(cell_problem *p); /* NULL is fine */
 typedef enum cell_status {
     CELL_RUNS,
     CELL_REFUSED, /* formulation and method do not fit, or not this problem: `why` */
-    CELL_FAILS
+    CELL_FAILS,
+    CELL_UNFIT /* left out, since theory or measurement speak against it: `why` */
 } cell_status;
 
 typedef struct cell {
@@ -38,5 +39,8 @@ typedef struct cell {
 
 /* rtol 0: 1e-6, for methods of order p below 5: 10^-(p+1). */
 cell cell_run(const cell_problem *p, const char *formulation, int method, double rtol);
+
+/* Why a pair is left out, or NULL; problem NULL: on all */
+const char *cell_unfit(const char *problem, const char *formulation, const char *method);
 
 #endif

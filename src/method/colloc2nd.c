@@ -113,6 +113,7 @@ static void fill_tables(colloc2nd_cache *c)
     product(m->stages, m->inverse, m->inverse, c->inverse_2);
     collocation_weights(m, 1.0, 0, c->end);
     node_weights(m, 1.0, c->beyond);
+    for (int j = 0; j < m->stages; j++) c->amplifies += fabs(m->left[j]) / m->gamma;
 }
 
 static void *cache_for(const colloc2nd_kind *kind, const method_context *ctx)

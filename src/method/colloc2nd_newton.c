@@ -14,6 +14,9 @@
 /* The iteration error may be this part of the tolerance. On pendulum, Andrews' mechanism and car
  * axis 0.01 saves a tenth of the work and loses up to a digit at tight tolerances. */
 static const double KAPPA = 0.003, FAITHFUL_KAPPA = 1e-4;
+/* What of it the error estimate may see: Gauss methods, whose estimate is not as far above the
+ * error as that of Radau IIA, need it. */
+static const double SEEN = 0.01;
 static const double SLOWEST_RATE = 0.99, BEST_OLD_ETA = 0.02;
 static const double ROUND_OFF = 100.0 * DBL_EPSILON;
 static const double MOST_SURPRISE = 1e5;
@@ -234,7 +237,8 @@ static attempt_status iterate(const colloc2nd_state *s, colloc2nd_scratch *w,
     const int most = wanted > MOST_ITERATIONS ? wanted : MOST_ITERATIONS;
     const double floor = round_off(s, w, ctx);
     /* lambda' = sum of Lambda / h is among the variables of the faithful mode. */
-    const double kappa = c->kind->faithful ? FAITHFUL_KAPPA * fmin(1.0, fabs(w->h)) : KAPPA;
+    const double kappa = c->kind->faithful ? FAITHFUL_KAPPA * fmin(1.0, fabs(w->h))
+                                           : fmin(KAPPA, SEEN / (w->error_factor * c->amplifies));
     /* Multipliers need a second correction to come right, as large as the first. */
     const int first = 2;
     double size = 0.0, last = 0.0, q = 0.0;

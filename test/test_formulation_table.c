@@ -1,0 +1,142 @@
+/* Every formulation with every method, on four mechanisms: what fits runs, what does not says why,
+ * and formulations that keep a constraint do not leave it (docs/methods/formulations-table.md). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "../bench/formulation_cells.h"
+
+/* Linearly implicit methods satisfy equations to the tolerance only, and others to a part of it. */
+static const double MANY = 20.0;
+
+/* Fast: 1e-4, and what methods of low order manage */
+static double loose(int method)
+{
+    int order = dae_method_order(method);
+    return order < 3 ? pow(10.0, -(order + 1)) : 1e-4;
+}
+
+/* Levels of constraints (0: positions, 1: velocities) that are among the equations: they hold to
+ * the tolerance, however long the run is */
+static const struct {
+    const char *formulation;
+    int from, to;
+} kept[] = {{"dummy", 0, 2},   {"index3", 0, 1}, {"index2", 1, 2},  {"ggl", 0, 2},
+            {"gglm", 0, 2},    {"ggl2", 0, 1},   {"fuehrer", 0, 2}, {"odassl", 0, 2},
+            {"minimal", 0, 2}, {"reduced", 0, 2}};
+
+/* The size of a constraint's terms at each level: lengths, and with the speed of the motion once
+ * and twice */
+static double level_size(const cell_problem *p, int level)
+{
+    double v = 1.0;
+    for (int i = p->m->nq; i < 2 * p->m->nq; i++) v = fmax(v, fabs(p->reference[i]));
+    return pow(v, level);
+}
+
+static bool drifts(const cell_problem *p, const char *formulation, const cell *c)
+{
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+        for (int level = kept[k].from;
+             !strcmp(kept[k].formulation, formulation) && level < kept[k].to; level++)
+            if (!(c->drift[level] <= MANY * c->rtol * level_size(p, level))) return true;
+    return false;
+}
+
+static bool is_finite(const cell *c)
+{
+    bool finite = true;
+    for (int k = 0; k < 3; k++) finite = finite && isfinite(c->error[k]) && isfinite(c->drift[k]);
+    return finite && c->steps > 0;
+}
+
+static int check_row(const cell_problem *p, const char *formulation)
+{
+    int bad = 0;
+    for (int m = 0; dae_method_name(m); m++) {
+        cell c = cell_run(p, formulation, m, loose(m));
+        const char *fault = c.status == CELL_FAILS                                ? c.why
+                            : c.status == CELL_RUNS && !is_finite(&c)             ? "is not finite"
+                            : c.status == CELL_RUNS && drifts(p, formulation, &c) ? "drifts"
+                            : c.status == CELL_REFUSED && strlen(c.why) < 20 ? "gives no reason"
+                                                                             : NULL;
+        if (!fault) continue;
+        print_error("%s, %s, %s: %s (errors %.1e %.1e %.1e, drift %.1e %.1e %.1e)\n", p->name,
+                    formulation, dae_method_name(m), fault, c.error[0], c.error[1], c.error[2],
+                    c.drift[0], c.drift[1], c.drift[2]);
+        bad++;
+    }
+    return bad;
+}
+
+static void check_problem(const char *name)
+{
+    cell_problem *p = cell_problem_new(name, TEST_ROOT, DAE_ENGINE_TAPE);
+    assert_non_null(p);
+    int bad = check_row(p, "auto");
+    for (int f = 0; dae_formulation_name(f); f++) bad += check_row(p, dae_formulation_name(f));
+    cell_problem_free(p);
+    assert_int_equal(bad, 0);
+}
+
+static void circle(void **state)
+{
+    (void)state;
+    check_problem("circle");
+}
+
+static void pendulum(void **state)
+{
+    (void)state;
+    check_problem("pendulum");
+}
+
+static void caraxis(void **state)
+{
+    (void)state;
+    check_problem("caraxis");
+}
+
+static void andrews(void **state)
+{
+    (void)state;
+    check_problem("andrews");
+}
+
+/* Every method fits somewhere, and so does every formulation that has as many equations as
+ * unknowns; the reference is the closed solution. */
+static void nothing_is_left_out(void **state)
+{
+    (void)state;
+    cell_problem *p = cell_problem_new("circle", TEST_ROOT, DAE_ENGINE_TAPE);
+    assert_non_null(p);
+    const double exact[] = {sin(1.0), cos(1.0), cos(1.0), -sin(1.0), sin(1.0) * cos(1.0)};
+    for (int i = 0; i < 5; i++) assert_float_equal(p->reference[i], exact[i], 1e-10);
+    for (int f = 0; dae_formulation_name(f); f++) {
+        int count = 0;
+        for (int m = 0; dae_method_name(m); m++)
+            count += cell_run(p, dae_formulation_name(f), m, 1e-2).status == CELL_RUNS;
+        bool extra = !strcmp(dae_formulation_name(f), "manifold");
+        if (!extra && count == 0) print_error("%s runs nowhere\n", dae_formulation_name(f));
+        assert_true(extra || count > 0);
+    }
+    cell_problem_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(circle),
+        cmocka_unit_test(pendulum),
+        cmocka_unit_test(caraxis),
+        cmocka_unit_test(andrews),
+        cmocka_unit_test(nothing_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
