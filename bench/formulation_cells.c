@@ -240,6 +240,8 @@ static const unfit unfits[] = {
      "the variant of the thesis is for index 3"},
     {"caraxis", "auto overdetermined", "herk-euler", "order 1 against stiff springs"},
     {"caraxis", "index3", "radau", "its error estimate does not fall with h at loose tolerances"},
+    {"circle pendulum", "penalty regularised", "radau radau5 radau9 radau13",
+     "open: its steps become tiny"},
     {"andrews", "auto index3", "colloc2nd_gauss5", "its error estimate does not fall with h"},
 };
 

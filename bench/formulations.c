@@ -28,25 +28,64 @@ static void print_cell(const char *formulation, const char *method, const cell *
     printf(" %ld | %ld | %.2f |\n", c->steps, c->evaluations, 1e3 * c->seconds);
 }
 
-/* The library's own words: the first sentence, without the directory of the model */
-static void print_reason(const char *formulation, const char *method, const cell *c)
+static void remove_all(char *text, const char *part, const char *in_its_place)
 {
-    const char *end = strstr(c->why, ". "), *cut;
-    char text[DAE_TEXT_SIZE];
-    snprintf(text, sizeof text, "%.*s", end ? (int)(end - c->why) : DAE_TEXT_SIZE - 1, c->why);
-    while ((cut = strstr(text, BENCH_ROOT "/models/"))) {
-        const char *rest = cut + sizeof BENCH_ROOT "/models/" - 1;
-        memmove(text + (cut - text), rest, strlen(rest) + 1);
+    const size_t length = strlen(part), other = strlen(in_its_place);
+    for (char *at = strstr(text, part); at && other <= length; at = strstr(at + other, part)) {
+        memcpy(at, in_its_place, other);
+        memmove(at + other, at + length, strlen(at + length) + 1);
     }
+}
+
+/* The library's own words: the first sentence, without the directory of the model and the name of
+ * the method, so that many share one line */
+static void reason(const char *method, const cell *c, char *text, size_t size)
+{
     static const char *const words[] = {"", "refused: ", "fails: ", "left out: "};
-    printf("| `%s` | `%s` | %s%s |\n", formulation, method, words[c->status], text);
+    const char *end = strstr(c->why, ". ");
+    char named[64];
+    snprintf(text, size, "%s%.*s", words[c->status], end ? (int)(end - c->why) : DAE_TEXT_SIZE / 2,
+             c->why);
+    remove_all(text, BENCH_ROOT "/models/", "");
+    snprintf(named, sizeof named, "ethod %s ", method);
+    remove_all(text, named, "ethod ");
+    snprintf(named, sizeof named, "ethod %s: ", method);
+    remove_all(text, named, "ethod ");
+    snprintf(named, sizeof named, " not for %s", method);
+    remove_all(text, named, " not");
+}
+
+/* All methods that a formulation has not run with, by their reasons */
+static void print_reasons(const char *formulation, cell *row, int count)
+{
+    char text[DAE_TEXT_SIZE], other[DAE_TEXT_SIZE];
+    for (int m = 0; m < count; m++) {
+        if (row[m].status == CELL_RUNS) continue;
+        reason(dae_method_name(m), &row[m], text, sizeof text);
+        printf("| `%s` |", formulation);
+        for (int k = m; k < count; k++) {
+            if (row[k].status == CELL_RUNS) continue;
+            reason(dae_method_name(k), &row[k], other, sizeof other);
+            if (strcmp(text, other)) continue;
+            printf(" `%s`", dae_method_name(k));
+            if (k > m) row[k].status = CELL_RUNS;
+        }
+        printf(" | %s |\n", text);
+    }
 }
 
 enum { MOST_METHODS = 128, MOST_FORMULATIONS = 64 };
 
+/* auto, then all formulations; NULL past the end */
+static const char *name_at(int i)
+{
+    return i ? dae_formulation_name(i - 1) : "auto";
+}
+
 static void print_problem(const char *name)
 {
     static cell cells[MOST_FORMULATIONS][MOST_METHODS];
+    memset(cells, 0, sizeof cells);
     cell_problem *p = cell_problem_new(name, BENCH_ROOT, DAE_ENGINE_NATIVE);
     if (!p) {
         printf("%s: unknown, or it does not translate\n", name);
@@ -56,26 +95,19 @@ static void print_problem(const char *name)
            "| ms |\n"
            "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
            p->name);
-    int refused = 0;
-    for (int f = -1; f + 1 < MOST_FORMULATIONS && (f < 0 || dae_formulation_name(f)); f++) {
-        const char *formulation = f < 0 ? "auto" : dae_formulation_name(f);
-        for (int m = 0; m < MOST_METHODS && dae_method_name(m); m++) {
-            if (!wanted(dae_method_name(m))) continue;
-            cell *c = &cells[f + 1][m];
-            *c = cell_run(p, formulation, m, 0.0);
-            if (c->status == CELL_RUNS)
-                print_cell(formulation, dae_method_name(m), c);
-            else
-                refused++;
+    int formulations = 0, methods = 0;
+    while (dae_method_name(methods) && methods < MOST_METHODS) methods++;
+    for (; formulations < MOST_FORMULATIONS && name_at(formulations); formulations++) {
+        for (int m = 0; m < methods; m++) {
+            cell *c = &cells[formulations][m];
+            if (wanted(dae_method_name(m))) *c = cell_run(p, name_at(formulations), m, 0.0);
+            if (wanted(dae_method_name(m)) && c->status == CELL_RUNS)
+                print_cell(name_at(formulations), dae_method_name(m), c);
         }
         fflush(stdout);
     }
-    if (refused) printf("\n| formulation | method | |\n|---|---|---|\n");
-    for (int f = -1; f + 1 < MOST_FORMULATIONS && (f < 0 || dae_formulation_name(f)); f++)
-        for (int m = 0; m < MOST_METHODS && dae_method_name(m); m++)
-            if (wanted(dae_method_name(m)) && cells[f + 1][m].status != CELL_RUNS)
-                print_reason(f < 0 ? "auto" : dae_formulation_name(f), dae_method_name(m),
-                             &cells[f + 1][m]);
+    printf("\n| formulation | methods | |\n|---|---|---|\n");
+    for (int f = 0; f < formulations; f++) print_reasons(name_at(f), cells[f], methods);
     cell_problem_free(p);
 }
 

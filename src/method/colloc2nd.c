@@ -22,16 +22,29 @@ static const double LIMIT_FADES = 1.4;
 
 /* ---- small matrices ---- */
 
+/* One row: Y = sum_j weight_j X_j, in one pass where the number of columns is known */
+static inline void combine_row(int columns, int n, const double *weight, const double *X,
+                               double *restrict Y)
+{
+    const size_t step = (size_t)n;
+    for (int k = 0; k < n; k++) {
+        double sum = weight[0] * X[k];
+        for (int j = 1; j < columns; j++) sum += weight[j] * X[(size_t)j * step + (size_t)k];
+        Y[k] = sum;
+    }
+}
+
 void colloc2nd_combine(int rows, int columns, int n, double a, const double *M, const double *X,
                        double *Y)
 {
+    double weight[COLLOC2ND_STAGES] = {0.0};
     for (int i = 0; i < rows; i++, M += columns, Y += n) {
-        double weight = a * M[0];
-        for (int k = 0; k < n; k++) Y[k] = weight * X[k];
-        for (int j = 1; j < columns; j++) {
-            const double *restrict row = X + (size_t)j * (size_t)n;
-            weight = a * M[j];
-            for (int k = 0; k < n; k++) Y[k] += weight * row[k];
+        for (int j = 0; j < columns; j++) weight[j] = a * M[j];
+        switch (columns) {
+        case 5: combine_row(5, n, weight, X, Y); break;
+        case 4: combine_row(4, n, weight, X, Y); break;
+        case 3: combine_row(3, n, weight, X, Y); break;
+        default: combine_row(columns, n, weight, X, Y);
         }
     }
 }
