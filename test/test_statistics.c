@@ -505,9 +505,11 @@ static void test_method_list(void **state)
         dae_options options = dae_options_default();
         dae_solver *solver;
         options.method = name;
-        bool residual = strstr(dae_method_forms(count), "residual") != NULL;
+        options.fixed_step = 0.1;                    /* some take nothing else */
+        const char *forms = dae_method_forms(count); /* an ODE is a manifold, too */
+        bool takes = strstr(forms, "residual") || strstr(forms, "manifold");
         assert_int_equal(dae_solver_new(problem, &options, &solver, NULL),
-                         residual ? DAE_OK : DAE_ERR_UNSUPPORTED);
+                         takes ? DAE_OK : DAE_ERR_UNSUPPORTED);
         dae_solver_free(solver);
     }
     assert_true(bdf);
