@@ -200,10 +200,52 @@ static void vanderpol_relaxation(void **state)
     }
 }
 
+/* The pendulum of index 1: (x, y)' = (u, v), (u, v)' = -lambda (x, y) - (0, 1),
+ * 0 = x u' + y v' + u^2 + v^2. Coefficients of y' change along the step, so that the second
+ * correction of lambda is as large as the first for any h: that must not keep steps small. */
+static int pendulum_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - y[2];
+    f[1] = yp[1] - y[3];
+    f[2] = yp[2] + y[4] * y[0];
+    f[3] = yp[3] + y[4] * y[1] + 1.0;
+    f[4] = y[0] * yp[2] + y[1] * yp[3] + y[2] * y[2] + y[3] * y[3];
+    return 0;
+}
+
+static void pendulum_of_index_1(void **state)
+{
+    (void)state;
+    /* models/pendulum.ref */
+    double end[5] = {-8.115864461913038e-1, -5.842323513453959e-1, -6.315291490650178e-1,
+                     8.772887988410693e-1, 1.752697054036187};
+    double y0[5] = {1.0}, yp0[5] = {0.0, 0.0, 0.0, -1.0, 0.0}, y[5];
+    dae_residual form = {.n = 5, .f = pendulum_f};
+    for (int k = 8; k <= 22; k++) {
+        dae_problem *p;
+        dae_solver *s;
+        dae_options o = dae_options_default();
+        o.method = "radau";
+        o.rtol = o.atol = pow(10.0, -0.5 * k);
+        o.stop_time = 10.0;
+        assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, y0, yp0), DAE_OK);
+        assert_int_equal(dae_solver_run(s, 10.0, y, NULL), DAE_OK);
+        for (int i = 0; i < 5; i++) assert_true(fabs(y[i] - end[i]) < 3000.0 * o.rtol);
+        long steps = dae_solver_stats(s)->steps;
+        if (steps > 120) fail_msg("rtol = %.1e takes %ld steps", o.rtol, steps);
+        dae_solver_free(s);
+        dae_problem_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(robertson_stays_positive),
+        cmocka_unit_test(pendulum_of_index_1),
         cmocka_unit_test(robertson),
         cmocka_unit_test(hires),
         cmocka_unit_test(akzo),

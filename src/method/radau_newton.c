@@ -30,6 +30,9 @@ static const double LARGEST_UPDATE = 0.5;
  * iteration with which that is tried */
 enum { PATIENCE = 2, MOST_RENEWALS = 5 };
 static const double MOST_RATE_TO_RENEW = 2.0;
+/* A first contraction that is worse may be that of algebraic variables alone, as long as it is
+ * below the second number. */
+static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
 /* With current matrices a correction that small which does not shrink is noise of F. */
 static const double NOISE = 0.1;
 
@@ -295,6 +298,30 @@ static double faded(double eta)
     return fmax(root * sqrt(root), BEST_OLD_ETA);
 }
 
+/* sum over stages and differential variables of D^2, in the weights of the iteration */
+static double differential_part(const error_norm *norm, int stages, const double *D)
+{
+    double sum = 0.0;
+    for (int i = 0; i < stages; i++, D += norm->n)
+        for (int j = 0; j < norm->n; j++) {
+            double x = norm->kinds[j] == DAE_KIND_DIFFERENTIAL ? D[j] * norm->newton[j] : 0.0;
+            sum += x * x;
+        }
+    return sum;
+}
+
+/* Where y' of differential variables stands in equations for algebraic ones with coefficients that
+ * change along the step, G(y) y' + .. = 0, the second correction of these is as large as the first
+ * one of y, for any h: the first quotient then says nothing of the iteration. */
+static bool is_transient(const radau_scratch *w, const error_norm *norm, double quotient)
+{
+    if (!(quotient > TRANSIENT && quotient < MOST_TRANSIENT)) return false;
+    if (!norm->kinds || w->past_count < 2) return false;
+    double first = differential_part(norm, w->m->stages, w->past[0]);
+    double second = differential_part(norm, w->m->stages, w->past[1]);
+    return second <= TRANSIENT * TRANSIENT * first;
+}
+
 /* Iterate until the iteration error is below w->kappa. */
 static attempt_status iterate(const radau_state *s, radau_scratch *w, const method_context *ctx,
                               attempt *result)
@@ -321,6 +348,11 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
         }
         bool slow = k >= first && !(w->theta < SLOWEST_RATE);
         if (size <= round_off || (!slow && w->eta * size <= w->kappa)) return ATTEMPT_OK;
+        if (k == 1 && first == 1 && is_transient(w, ctx->norm, q)) {
+            q = 0.0; /* the next one tells */
+            last = size;
+            continue;
+        }
         if (slow || (k >= first && !will_converge(w, size, most - 1 - k))) {
             if (is_noise(w, size)) return ATTEMPT_OK;
             return diverged(w, ctx, result);
