@@ -93,7 +93,7 @@ mechanism_failure geometric_velocity(geometric_cache *c, double t, const double 
         c->mass_factored = true;
     }
     vector_copy(m->nq, p, v);
-    saddle_solve_x(c->mass, v, NULL);
+    saddle_solve_x(c->mass, v, c->system.r); /* no constraints: r is not read */
     return vector_finite(m->nq, v) ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
 }
 
