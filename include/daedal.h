@@ -724,8 +724,8 @@ typedef struct dae_options {
 
     dae_precision precision; /* other than double: for methods that have it, such as taylor */
 
-    int threads; /* for methods with several linear systems a step: 0: a second one where it pays;
-                    1: none beside the caller's; 2 */
+    int threads; /* for methods with several linear systems a step: 0, 1: none beside the caller's;
+                    2: a second one where systems are large */
     /* bdf on an index-3 form with velocities (dae_residual.velocity, mechanical callbacks):
      * multipliers and accelerations are corrected after every step, and keep their accuracy where
      * step or order change. */

@@ -27,11 +27,10 @@ static bool share_new(shifted_share *share, size_t count)
     return share->re && share->im;
 }
 
-/* Whether this problem may get a second thread: the option, the processors and the size */
+/* Whether this problem may get a second thread: the option and the size */
 static bool wants_helper(const iteration *it)
 {
-    if (it->threads == 1 || it->jac.layout.n < TOO_SMALL) return false;
-    return it->threads > 1 || worker_processors() > 1;
+    return it->threads > 1 && it->jac.layout.n >= TOO_SMALL;
 }
 
 static bool allocate(struct shifted *s, const iteration *it, int count)
