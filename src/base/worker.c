@@ -1,10 +1,9 @@
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* pthread_sigmask */
 #include "base/worker.h"
 
 #include "base/memory.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -88,10 +87,4 @@ void worker_wait(worker *w)
     pthread_mutex_lock(&w->lock);
     while (w->job) pthread_cond_wait(&w->changed, &w->lock);
     pthread_mutex_unlock(&w->lock);
-}
-
-int worker_processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }

@@ -12,6 +12,4 @@ void worker_free(worker *w); /* no job may be under way; NULL is fine */
 void worker_start(worker *w, void (*job)(void *), void *data);
 void worker_wait(worker *w);
 
-int worker_processors(void); /* processors that this process may use */
-
 #endif
