@@ -1,7 +1,8 @@
 /* Half-explicit methods beside HEM5, RADAU5, RADAU, SEULEX and IDA.
  *
- * Usage: bench_half_explicit [-v] [-p directory] [problem ..]
- *   problem       pendulum, andrews, caraxis, chain5, chain50, chain500; all of them if none
+ * Usage: bench_half_explicit [-m] [-v] [-p directory] [problem ..]
+ *   problem       pendulum, andrews, caraxis, fourbar, chain5, chain50, chain500; all if none
+ *   -m            methods on manifolds, at 4, 7, 10 and 13 digits (bench_manifold)
  *   -v            every run: tolerance, digits, steps, time
  *   -p directory  write curves for plots there, a file a problem and code
  *
@@ -19,6 +20,9 @@
 enum { MOST = 16, FIRST = 4, LAST = 26, RUNS = 10 };
 
 static bool verbose;
+static int part = IN_HALF_EXPLICIT;
+static double sum_of_logs; /* of the best other code against our best one, from 7 digits on */
+static int lines, slower;
 static const char *plots;
 
 typedef struct record {
@@ -86,16 +90,21 @@ static void print_line(const record *records, int wanted)
     printf("%6d ", wanted);
     for (int k = 0; k < half_explicit_count; k++) {
         const contender *c = &half_explicit_contenders[k];
+        if (!(c->part & part)) continue;
         double t = time_at(&records[k], wanted);
         if (isnan(t))
             printf(" %9s", "-");
         else
             printf(" %9.3f", 1e3 * t);
         if (!strcmp(c->name, "HEM5")) hem5 = t;
-        if (c->ours && !c->model && t < ours) ours = t, by = c->name;
+        if (c->ours && (!c->model || part == IN_MANIFOLD) && t < ours) ours = t, by = c->name;
         if (!c->ours && t < peer) peer = t, best = c->name;
     }
-    printf("   %-6s %6.2f %6.2f %s\n", by, hem5 / ours, peer / ours, best);
+    printf("   %-9s %6.2f %6.2f %s\n", by, hem5 / ours, peer / ours, best);
+    if (wanted < 7 || isinf(ours) || isinf(peer)) return;
+    sum_of_logs += log(peer / ours);
+    slower += peer < ours;
+    lines++;
 }
 
 static void print_table(const mechanism *m, const record *records)
@@ -103,9 +112,12 @@ static void print_table(const mechanism *m, const record *records)
     printf("\n%s: milliseconds; HEM5 and the best other code against our best one\ndigits ",
            m->name);
     if (m->links) printf("(%d links) ", m->links);
-    for (int k = 0; k < half_explicit_count; k++) printf(" %9s", half_explicit_contenders[k].name);
-    printf("   best    HEM5/   best/\n");
-    for (int wanted = 4; wanted <= 10; wanted += 3) print_line(records, wanted);
+    for (int k = 0; k < half_explicit_count; k++)
+        if (half_explicit_contenders[k].part & part)
+            printf(" %9s", half_explicit_contenders[k].name);
+    printf("   best       HEM5/   best/\n");
+    for (int wanted = 4; wanted <= (part == IN_MANIFOLD ? 13 : 10); wanted += 3)
+        print_line(records, wanted);
     fflush(stdout);
 }
 
@@ -125,17 +137,21 @@ static void write_curves(const mechanism *m, const record *records)
     }
 }
 
-/* The chain's reference: Daedal's half-explicit and Hairer's and Wanner's implicit method */
+/* Where no reference is stored: Taylor series in quadruple precision, for long chains Daedal's
+ * half-explicit method, with Hairer's and Wanner's implicit one as a check */
 static void find_reference(mechanism *m)
 {
     double *other = calloc((size_t)m->nq, sizeof *other), agree = 0.0;
+    bool precise = m->links <= 50;
+    outcome out = {.q = m->reference};
+    if (precise) half_explicit_precise.solve(&half_explicit_precise, m, 1e-20, &out);
     for (int k = 0; other && k < half_explicit_count; k++) {
         const contender *c = &half_explicit_contenders[k];
-        outcome out = {.q = !strcmp(c->name, "phem5") ? m->reference : other};
-        if (!strcmp(c->name, "phem5")) c->solve(c, m, 3e-14, &out);
+        out.q = !strcmp(c->name, "phem5") ? m->reference : other;
+        if (!strcmp(c->name, "phem5") && !precise) c->solve(c, m, 3e-14, &out);
         if (!strcmp(c->name, "RADAU")) c->solve(c, m, 1e-13, &out), agree = digits(m, other);
     }
-    printf("\nchain of %d: two methods agree to %.1f digits\n", m->links, agree);
+    printf("\n%s, %d links: two methods agree to %.1f digits\n", m->name, m->links, agree);
     free(other);
 }
 
@@ -164,7 +180,9 @@ static void compare(const char *name)
     mechanism *m = mechanism_new(chain ? "chain" : name, chain ? atoi(name + 5) : 0);
     record *records = calloc(MOST, sizeof *records);
     if (m && records) {
-        if (chain) find_reference(m);
+        if (chain || !strcmp(name, "fourbar")) find_reference(m);
+        for (int k = 0; k < half_explicit_count; k++)
+            records[k].given_up = !(half_explicit_contenders[k].part & part);
         for (int k = FIRST; k <= LAST; k++) measure(m, pow(10.0, -0.5 * k), records);
         print_table(m, records);
         write_curves(m, records);
@@ -176,7 +194,7 @@ static void compare(const char *name)
 
 int main(int argc, char **argv)
 {
-    static const char *const usual[] = {"pendulum", "andrews", "caraxis",
+    static const char *const usual[] = {"pendulum", "andrews", "caraxis", "fourbar",
                                         "chain5",   "chain50", "chain500"};
     int named = 0;
     const char *missing = half_explicit_open();
@@ -186,8 +204,14 @@ int main(int argc, char **argv)
             verbose = true;
         else if (!strcmp(argv[i], "-p") && i + 1 < argc)
             plots = argv[++i];
+        else if (!strcmp(argv[i], "-m"))
+            part = IN_MANIFOLD;
         else
             compare(argv[i]), named++;
     for (size_t i = 0; !named && i < sizeof usual / sizeof *usual; i++) compare(usual[i]);
+    if (lines > 0)
+        printf("\nbest other code / our best, 7 digits and beyond: geometric mean %.2f, slower on "
+               "%d of %d lines\n",
+               exp(sum_of_logs / lines), slower, lines);
     return 0;
 }

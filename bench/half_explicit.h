@@ -58,15 +58,20 @@ typedef struct outcome {
     double *q; /* q(tend); space for nq values given by the caller */
 } outcome;
 
+enum { IN_HALF_EXPLICIT = 1, IN_MANIFOLD = 2 }; /* in which comparison a code takes part */
+
 typedef struct contender {
     const char *name;
     bool ours, model;
     const char *method; /* of ours */
     void (*solve)(const struct contender *c, const mechanism *m, double rtol, outcome *out);
+    int part;                /* IN_.. */
+    dae_precision precision; /* of ours */
 } contender;
 
 extern const contender half_explicit_contenders[];
 extern const int half_explicit_count;
-const char *half_explicit_open(void); /* loads the other codes; what is missing, or NULL */
+extern const contender half_explicit_precise; /* for references: quadruple precision */
+const char *half_explicit_open(void);         /* loads the other codes; what is missing, or NULL */
 
 #endif

@@ -484,7 +484,7 @@ static void solve_ours(const contender *c, const mechanism *m, double rtol, outc
     dae_solver *solver = NULL;
     dae_options options = dae_options_default();
     options.method = c->method, options.rtol = options.atol = rtol, options.max_steps = 0;
-    options.stop_time = m->tend;
+    options.stop_time = m->tend, options.precision = c->precision;
     double start = bench_clock();
     dae_status status = problem ? DAE_OK : diag.status;
     if (!c->model) status = ours_problem(m, &problem, &diag);
@@ -507,12 +507,20 @@ static void solve_ours(const contender *c, const mechanism *m, double rtol, outc
 /* ----------------------------------------------------------------------------------------- all */
 
 const contender half_explicit_contenders[] = {
-    {"phem5", true, false, "phem5", solve_ours}, {"hem5", true, false, "hem5", solve_ours},
-    {"prk", true, false, "prk", solve_ours},     {"prk.mo", true, true, "prk", solve_ours},
-    {"HEM5", false, false, NULL, solve_hem5},    {"RADAU5", false, false, NULL, solve_stiff},
-    {"RADAU", false, false, NULL, solve_stiff},  {"SEULEX", false, false, NULL, solve_stiff},
-    {"IDA", false, false, NULL, solve_ida}};
+    {"phem5", true, false, "phem5", solve_ours, IN_HALF_EXPLICIT, 0},
+    {"hem5", true, false, "hem5", solve_ours, IN_HALF_EXPLICIT, 0},
+    {"prk", true, false, "prk", solve_ours, IN_HALF_EXPLICIT | IN_MANIFOLD, 0},
+    {"prk.mo", true, true, "prk", solve_ours, IN_HALF_EXPLICIT, 0},
+    {"midex", true, false, "midex", solve_ours, IN_MANIFOLD, 0},
+    {"taylor.mo", true, true, "taylor", solve_ours, IN_MANIFOLD, 0},
+    {"HEM5", false, false, NULL, solve_hem5, IN_HALF_EXPLICIT | IN_MANIFOLD, 0},
+    {"RADAU5", false, false, NULL, solve_stiff, IN_HALF_EXPLICIT, 0},
+    {"RADAU", false, false, NULL, solve_stiff, IN_HALF_EXPLICIT | IN_MANIFOLD, 0},
+    {"SEULEX", false, false, NULL, solve_stiff, IN_HALF_EXPLICIT | IN_MANIFOLD, 0},
+    {"IDA", false, false, NULL, solve_ida, IN_HALF_EXPLICIT | IN_MANIFOLD, 0}};
 const int half_explicit_count = sizeof half_explicit_contenders / sizeof *half_explicit_contenders;
+const contender half_explicit_precise = {
+    "quad", true, true, "taylor", solve_ours, IN_MANIFOLD, DAE_PRECISION_QUAD};
 
 const char *half_explicit_open(void)
 {

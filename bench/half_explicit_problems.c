@@ -73,6 +73,99 @@ static void pendulum_fill(mechanism *m)
     memcpy(m->reference, end, sizeof end);
 }
 
+/* ---------------------------------------------------------------------------- four-bar linkage */
+
+/* Two point masses between (0,0) and (3,0) on rods of length 1, 2.5 and 2 */
+static void linkage_rods(const double *q, double rods[3][4])
+{
+    double dx = q[2] - q[0], dy = q[3] - q[1];
+    const double rows[3][4] = {
+        {q[0], q[1], 0.0, 0.0}, {-dx, -dy, dx, dy}, {0.0, 0.0, q[2] - 3.0, q[3]}};
+    memcpy(rods, rows, sizeof rows);
+}
+
+static void linkage_curvature(const double *v, double *c)
+{
+    c[0] = square(v[0]) + square(v[1]);
+    c[1] = square(v[2] - v[0]) + square(v[3] - v[1]);
+    c[2] = square(v[2]) + square(v[3]);
+}
+
+static void linkage_values(const mechanism *m, double t, const double *q, const double *v,
+                           const mechanism_values *out)
+{
+    double rods[3][4];
+    (void)m, (void)t;
+    linkage_rods(q, rods);
+    if (out->mass) diagonal_mass(out, 4, 1.0);
+    for (int i = 0; out->force && i < 4; i++) out->force[i] = i % 2 ? -1.0 : 0.0;
+    for (int k = 0; out->gradient && k < 12; k++) out->gradient[k] = rods[k % 3][k / 3];
+    for (int i = 0; out->rate && i < 3; i++) out->rate[i] = 0.0;
+    if (out->curvature) linkage_curvature(v, out->curvature);
+}
+
+static void linkage_constraint(const mechanism *m, double t, const double *q, double *g)
+{
+    (void)m, (void)t;
+    g[0] = 0.5 * (square(q[0]) + square(q[1]) - 1.0);
+    g[1] = 0.5 * (square(q[2] - q[0]) + square(q[3] - q[1]) - 6.25);
+    g[2] = 0.5 * (square(q[2] - 3.0) + square(q[3]) - 4.0);
+}
+
+static void linkage_residual(const mechanism *m, double t, const double *q, const double *v,
+                             const double *a, const double *l, double *r)
+{
+    double rods[3][4];
+    (void)m, (void)t;
+    linkage_rods(q, rods);
+    linkage_curvature(v, r + 4);
+    for (int j = 0; j < 4; j++) {
+        r[j] = a[j] + (j % 2 ? 1.0 : 0.0);
+        for (int i = 0; i < 3; i++) r[j] += rods[i][j] * l[i], r[4 + i] += rods[i][j] * a[j];
+    }
+}
+
+/* The gradient is linear in q with constant second derivatives: rod 1 at the first mass, rod 2
+ * between both, rod 3 at the second one */
+static void linkage_jacobian(const mechanism *m, double t, const double *q, const double *v,
+                             const double *a, const double *l, double *j, int ld)
+{
+    double rods[3][4], by_a[3][4], by_v[3][4];
+    (void)m, (void)t;
+    linkage_rods(q, rods);
+    linkage_rods(a, by_a), linkage_rods(v, by_v);
+    by_a[2][2] = a[2], by_v[2][2] = v[2]; /* the fixed end does not move */
+    for (int k = 0; k < 4; k++) {
+        int other = (k + 2) % 4;
+        j[k + k * ld] = l[1] + (k < 2 ? l[0] : l[2]);
+        j[k + other * ld] = -l[1];
+        j[k + (8 + k) * ld] = 1.0;
+        for (int i = 0; i < 3; i++) {
+            j[4 + i + k * ld] = by_a[i][k];
+            j[4 + i + (4 + k) * ld] = 2.0 * by_v[i][k];
+            j[4 + i + (8 + k) * ld] = rods[i][k];
+            j[k + (12 + i) * ld] = rods[i][k];
+        }
+    }
+}
+
+/* The first rod at right angles to the base, at rest: the others follow */
+static void linkage_fill(mechanism *m)
+{
+    double d = sqrt(10.0), along = (6.25 - 4.0 + 10.0) / (2.0 * d);
+    double up = sqrt(6.25 - along * along), cx = 3.0 / d, cy = -1.0 / d;
+    m->q0[1] = 1.0;
+    m->q0[2] = along * cx - up * cy;
+    m->q0[3] = 1.0 + along * cy + up * cx;
+}
+
+static const char *linkage_variable(int i, char *space)
+{
+    static const char *const names[] = {"x1", "y1", "x2", "y2"};
+    (void)space;
+    return names[i];
+}
+
 /* ------------------------------------------------------------------------------------ car axis */
 
 typedef struct wheel {
@@ -609,6 +702,18 @@ static const entry entries[] = {{{.name = "pendulum",
                                   .residual = car_residual,
                                   .jacobian = car_jacobian},
                                  car_fill},
+                                {{.name = "fourbar",
+                                  .model = "bench/half_explicit_fourbar.mo",
+                                  .nq = 4,
+                                  .nl = 3,
+                                  .tend = 10.0,
+                                  .values = linkage_values,
+                                  .constraint = linkage_constraint,
+                                  .mass_diagonal = true,
+                                  .variable = linkage_variable,
+                                  .residual = linkage_residual,
+                                  .jacobian = linkage_jacobian},
+                                 linkage_fill},
                                 {{.name = "chain",
                                   .model = "bench/half_explicit_chain.mo",
                                   .tend = 1.0,
