@@ -1,8 +1,9 @@
 /* Which method is the best one: every model text with reference values, every method that might be
  * chosen, and `auto` beside them. docs/methods/choice.md holds the output of choice.sh.
  *
- *     bench_choice [-v] DIRECTORY-OF-MODELS [model ..]
- *       -v  every run on stderr: tolerance, digits, steps, time
+ *     bench_choice [-v] [-o methods] DIRECTORY-OF-MODELS [model ..]
+ *       -v          every run on stderr: tolerance, digits, steps, time
+ *       -o methods  only these, as radau,prk, and auto
  *
  * Tolerances are rtol = 1e-3 .. 1e-12, atol = rtol/1000. Digits are -log10 of the largest error at
  * the end, relative to the largest value of the array that a variable belongs to. Times are the
@@ -26,14 +27,15 @@ enum { RUNS = 5, LOOSEST = 3, TIGHTEST = 12, MOST = 256, NAME = 64, PATH = 1024,
 static const double most_seconds = 0.5;    /* a run that takes longer is given up */
 static const double most_repeating = 0.05; /* no more runs once they have taken so long */
 
-static const char *const methods[] = {"bdf",    "radau",  "rodas",     "liex", "prk",
-                                      "phem5",  "hem5",   "midex",     "herk", "herk_dop853",
-                                      "taylor", "bdf2nd", "colloc2nd", "auto"};
+static const char *const methods[] = {"bdf",    "radau",  "rodas",  "liex",      "prk",
+                                      "phem5",  "hem5",   "midex",  "herk",      "dopri5",
+                                      "dop853", "taylor", "bdf2nd", "colloc2nd", "auto"};
 enum { METHODS = sizeof methods / sizeof *methods, AUTO = METHODS - 1 };
 static const int wanted[] = {4, 7, 10};
 enum { WANTED = 3 };
 
 static bool verbose;
+static const char *only; /* names between commas; NULL: all */
 
 typedef struct reference {
     double t, values[MOST];
@@ -58,6 +60,15 @@ typedef struct summary {
     double sum_of_logs, worst;
     int count, beyond;
 } summary;
+
+static bool takes_part(int k)
+{
+    char list[PATH], name[NAME + 3];
+    if (!only || k == AUTO) return true;
+    snprintf(list, sizeof list, ",%s,", only);
+    snprintf(name, sizeof name, ",%s,", methods[k]);
+    return strstr(list, name) != NULL;
+}
 
 static double now(void)
 {
@@ -144,9 +155,11 @@ static void run_once(const dae_problem *p, const reference *r, const char *metho
         dae_solver_start(s, isnan(t0) ? 0.0 : t0, NULL, NULL) == DAE_OK) {
         double start = now();
         deadline = start + most_seconds;
-        dae_status status = dae_solver_run(s, r->t, NULL, NULL);
+        dae_status status;
+        while ((status = dae_solver_step(s, r->t)) > 0)
+            if (status == DAE_EVENT && is_late(&deadline)) break;
         double seconds = now() - start;
-        out->slow = status == DAE_ERR_INTERRUPTED;
+        out->slow = status == DAE_ERR_INTERRUPTED || status > 0;
         if (status == DAE_OK && dae_solver_variables(s, r->t, values) == DAE_OK) {
             out->seconds = seconds;
             out->digits = digits_of(p, values, r);
@@ -232,6 +245,7 @@ static void compare(const char *directory, const char *name, summary *all)
     dae_model model = {.file = path, .engine = DAE_ENGINE_TAPE};
     if (ok && dae_problem_from_model(&model, &p, NULL) == DAE_OK) {
         if (verbose) fprintf(stderr, "%s\n", name);
+        for (int k = 0; k < METHODS; k++) records[k].given_up = !takes_part(k);
         for (int k = LOOSEST; k <= TIGHTEST; k++) measure(p, &r, pow(10.0, -k), records);
         for (int i = 0; i < WANTED; i++) print_line(name, records, wanted[i], all);
         fflush(stdout);
@@ -264,9 +278,13 @@ int main(int argc, char **argv)
 {
     static char names[MODELS][NAME];
     summary all = {0};
-    verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
-    int first = 1 + verbose, count = 0;
-    if (argc <= first) return fprintf(stderr, "bench_choice [-v] DIRECTORY [model ..]\n"), 2;
+    int first = 1, count = 0;
+    for (; first < argc && argv[first][0] == '-'; first++)
+        if (strcmp(argv[first], "-o") == 0 && first + 1 < argc)
+            only = argv[++first];
+        else
+            verbose = true;
+    if (argc <= first) return fprintf(stderr, "bench_choice [-v] [-o methods] DIRECTORY ..\n"), 2;
     const char *directory = argv[first];
     for (int i = first + 1; i < argc && count < MODELS; i++)
         snprintf(names[count++], NAME, "%s", argv[i]);
