@@ -25,10 +25,10 @@ typedef struct colloc2nd_kind {
 typedef struct colloc2nd_cache {
     const colloc2nd_kind *kind;
     second_matrix *matrix;
-    projection ends; /* form = NULL: no projection */
+    projection ends;  /* form = NULL: no projection */
     double amplifies; /* what the error estimate makes of errors in stage velocities */
-    bool *drifts;    /* nx: X contains c h v0 */
-    bool *loose;     /* nx: x' does not appear, as far as is known */
+    bool *drifts;     /* nx: X contains c h v0 */
+    bool *loose;      /* nx: x' does not appear, as far as is known */
     /* s x s and s: A^-2; x(1) - x0 - h v0, or v(1) - v0, from stages; and values at 1 of what is
      * known at the nodes only */
     double inverse_2[COLLOC2ND_STAGES * COLLOC2ND_STAGES];
