@@ -212,6 +212,22 @@ static int ours_constraint(const dae_mechanical_point *at, double *g, void *user
     return 0;
 }
 
+/* Out of the derivatives of the index-1 rows by q and v */
+static int ours_jacobian(const dae_mechanical_point *at, const double *a, double *by_q,
+                         double *by_v, void *user)
+{
+    const mechanism *m = user;
+    const int nq = m->nq, rows = nq + m->nl;
+    double block[512 + 256] = {0};
+    m->jacobian(m, at->t, at->q, at->v, a, at->lambda, block, rows);
+    for (int k = 0; k < nq; k++)
+        for (int i = 0; i < nq; i++) {
+            by_q[i + k * nq] = block[i + k * rows];
+            by_v[i + k * nq] = block[i + (nq + k) * rows];
+        }
+    return 0;
+}
+
 dae_status second_order_problem(const trial *p, dae_problem **problem, dae_diag *diag)
 {
     const mechanism *m = p->m;
@@ -225,7 +241,8 @@ dae_status second_order_problem(const trial *p, dae_problem **problem, dae_diag 
                            .force_q_pattern = p->force_pattern,
                            .force_v_pattern = p->force_pattern,
                            .mass_structure = m->mass_diagonal ? DAE_MASS_DIAGONAL : DAE_MASS_DENSE,
-                           .mass_constant = m->mass_diagonal};
+                           .mass_constant = m->mass_diagonal,
+                           .jacobian = m->jacobian ? ours_jacobian : NULL};
     return dae_problem_from_mechanical(&form, problem, diag);
 }
 

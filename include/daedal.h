@@ -228,6 +228,11 @@ typedef struct dae_mechanical_values {
 typedef int (*dae_mechanical_all_fn)(const dae_mechanical_point *at,
                                      const dae_mechanical_values *out, void *user);
 
+/* by_q = d(M a - f + G' lambda)/dq and by_v = -df/dv at (t, q, v, lambda) and accelerations a: full
+ * nq x nq matrices, zero on entry. */
+typedef int (*dae_mechanical_jacobian_fn)(const dae_mechanical_point *at, const double *a,
+                                          double *by_q, double *by_v, void *user);
+
 typedef enum dae_mass {
     DAE_MASS_AUTO = 0, /* by mass_pattern, else dense; a diagonal or constant M is recognised */
     DAE_MASS_DENSE,    /* nq x nq by columns, both triangles */
@@ -291,6 +296,10 @@ typedef struct dae_mechanical {
     int nvelocity;
     dae_mechanical_fn velocity_constraint; /* nvelocity values, nonholonomic */
     dae_mechanical_fn velocity_gradient;   /* its derivative by v, nvelocity x nq */
+
+    /* Spares differences of F for implicit methods at index 3 as given, in full matrices, and
+     * without the full form; else it is not asked. */
+    dae_mechanical_jacobian_fn jacobian;
 } dae_mechanical;
 
 /* Where a Hessenberg system is asked for values; z and u are NULL for g, g_y and g_t. It may grow.

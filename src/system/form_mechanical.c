@@ -287,7 +287,8 @@ static bool allocate(form_instance *x)
     mechanical_work *w = &x->mw;
     const form_matrix *M = &x->mechanical.M_matrix, *G = &x->mechanical.G_matrix;
     size_t n = (size_t)x->mechanical.nq, m = (size_t)x->mechanical.nl;
-    double *block = DAE_ARRAY(double, M->count + 2 * G->count + 3 * n + 3 * m);
+    size_t full = form_of(x)->jacobian ? n * n : 0;
+    double *block = DAE_ARRAY(double, M->count + 2 * G->count + 3 * n + 3 * m + 2 * full);
     w->M = block;
     if (!block) return false;
     w->G = w->M + M->count;
@@ -298,6 +299,8 @@ static bool allocate(form_instance *x)
     w->rate = w->a + n;
     w->curvature = w->rate + m;
     w->level = w->curvature + m;
+    w->by_q = w->level + m;
+    w->by_v = w->by_q + full;
     if (!differencer_new(&w->gradient, &x->bw.H_matrix) || !differencer_new(&w->levels, G))
         return false;
     w->gradient.still = form_of(x)->scleronomic;

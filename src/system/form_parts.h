@@ -121,7 +121,8 @@ typedef struct mechanical_work {
     differencer gradient, levels;                         /* of g by q, and of G v + g_t by q */
     double *M, *G, *f, *v, *a, *rate, *curvature, *level; /* owned: one block, at M */
     double *G_moved;                                      /* G at other points; in it, too */
-    const double *v_fixed;                                /* while G v + g_t is differenced */
+    double *by_q, *by_v;   /* for the user's Jacobian, n x n each, if there is one; in it, too */
+    const double *v_fixed; /* while G v + g_t is differenced */
     /* For form_stabilised.c. */
     differencer along;        /* of G' eta */
     const double *eta;        /* while it is */
@@ -253,6 +254,12 @@ eval_status mechanical_velocity_jacobian(form_instance *x, double t, const doubl
                                          const double *v, double *values);
 eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q, const double *v,
                                      double *out);
+
+/* Whether the user's derivatives make those of F, and F's derivatives as a callback, dense; user is
+ * the instance (form_mechanical_jacobian.c). */
+bool mechanical_has_jacobian(const form_source *s, form_rewriting how);
+int mechanical_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                        void *user);
 
 /* a = M^-1 (f - G' lambda); leaves G at the point in mw.G */
 eval_status mechanical_acceleration(form_instance *x, double t, const double *q, const double *v,

@@ -415,8 +415,9 @@ static bool tell_kinematics(dae_problem *p, const form_source *s, form_rewriting
     return ok;
 }
 
-static dae_jacobian_fn jacobian_of(const form_source *s)
+static dae_jacobian_fn jacobian_of(const form_source *s, form_rewriting how, bool dense)
 {
+    if (dense && mechanical_has_jacobian(s, how)) return mechanical_jacobian;
     return s->kind == KIND_SECOND_ORDER && s->as.s.jacobian ? second_jacobian : NULL;
 }
 
@@ -434,7 +435,7 @@ dae_status form_residual_described(const form_source *s, form_rewriting how, con
     int n = unknowns(s, how);
     const dae_residual residual = {.n = n,
                                    .f = form_residual,
-                                   .jacobian = jacobian_of(s),
+                                   .jacobian = jacobian_of(s, how, !d.pattern.colptr),
                                    .colptr = d.pattern.colptr,
                                    .rowind = d.pattern.rowind,
                                    .variable_names = d.names,
