@@ -353,7 +353,7 @@ static void test_option_choices(void **state)
         refuse_options(&o, DAE_ERR_ARGUMENT, "yp_tags[1]");
     }
     o = dae_options_default();
-    o.method = "euler";
+    o.method = "leapday";
     refuse_options(&o, DAE_ERR_ARGUMENT, "euler|dae_method_name");
     o = dae_options_default();
     o.formulation = "baumgarte";
