@@ -354,7 +354,7 @@ static void test_option_choices(void **state)
     }
     o = dae_options_default();
     o.method = "leapday";
-    refuse_options(&o, DAE_ERR_ARGUMENT, "euler|dae_method_name");
+    refuse_options(&o, DAE_ERR_ARGUMENT, "leapday|dae_method_name");
     o = dae_options_default();
     o.formulation = "baumgarte";
     refuse_options(&o, DAE_ERR_UNSUPPORTED, "baumgarte|residual");
