@@ -12,6 +12,10 @@
 
 #include "../bench/formulation_cells.h"
 
+#ifndef TEST_ROOT
+#define TEST_ROOT ".." /* where the sources are; the build says it */
+#endif
+
 /* Linearly implicit methods satisfy equations to the tolerance only, and others to a part of it. */
 static const double MANY = 20.0;
 

@@ -487,7 +487,7 @@ static void test_baumgarte(void **state)
                                   damped.position_residual, none.position_residual, damped.steps,
                                   none.steps);
                 assert_true(damped.position_residual < 0.05 * none.position_residual);
-                if (!given) assert_true(damped.steps < 1.3 * (double)none.steps);
+                if (!given) assert_true((double)damped.steps < 1.3 * (double)none.steps);
             }
         }
     for (int k = 0; k < 2; k++) dae_problem_free(all[k]);
