@@ -228,7 +228,8 @@ static dae_status rewrite(dae_solver *s, dae_diag *diag)
     const formulation *f = formulation_find(s->options.formulation, NULL);
     double alpha = s->options.formulation_parameter;
     if (!(alpha > 0.0) && f) alpha = f->parameter;
-    form_instance_rewrite(s->forms, how, alpha);
+    if (!form_instance_rewrite(s->forms, how, alpha))
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the choice of positions.");
     if (how == form_base_rewriting(source)) return DAE_OK;
     dae_status status = form_residual_problem(s->base, how, &s->rewritten, diag);
     if (status != DAE_OK) return status;

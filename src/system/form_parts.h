@@ -126,7 +126,8 @@ typedef struct mechanical_work {
     /* For form_stabilised.c. */
     differencer along;        /* of G' eta */
     const double *eta;        /* while it is */
-    double *K, *dense;        /* d(G v + g_t)/dq, and G by rows; owned: one block, at K */
+    double *K;                /* d(G v + g_t)/dq; owned */
+    double *dense;            /* G by rows, where positions are chosen; owned */
     bool *dependent, *before; /* n: the positions p2, and what they were; owned, with work */
     form_solver mass;
 } mechanical_work;
@@ -203,6 +204,8 @@ void quasilinear_release(form_instance *x);
 /* Unknowns behind those of the form; rows that keep more than one level (form_stabilised.c). */
 int form_extra_unknowns(const form_source *s, form_rewriting how);
 bool stabilised_build(form_instance *x);
+/* Work space for a choice of positions. False: memory. */
+bool stabilised_prepare_choice(form_instance *x);
 void stabilised_release(form_instance *x);
 eval_status stabilised_rows(form_instance *x, double t, const double *y, const double *yp,
                             double *F);

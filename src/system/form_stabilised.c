@@ -256,17 +256,24 @@ bool stabilised_build(form_instance *x)
     mechanical_work *w = &x->mw;
     size_t n = (size_t)x->mechanical.nq, k = (size_t)x->mechanical.nl;
     const form_matrix square = {.rows = (int)n, .columns = (int)n, .count = n * n};
-    w->K = DAE_ARRAY(double, x->mechanical.G_matrix.count + k * n);
+    w->K = DAE_ARRAY(double, x->mechanical.G_matrix.count);
     w->dependent = DAE_ARRAY(bool, 3 * n + k);
     if (!w->K || !w->dependent || !differencer_new(&w->along, &square)) return false;
-    w->dense = w->K + x->mechanical.G_matrix.count;
     w->before = w->dependent + 2 * n + k;
     for (size_t i = 0; i < k && i < n; i++) w->dependent[i] = true; /* until there is a point */
     return true;
 }
 
+bool stabilised_prepare_choice(form_instance *x)
+{
+    if (!x->mw.dense)
+        x->mw.dense = DAE_ARRAY(double, (size_t)x->mechanical.nq *(size_t)x->mechanical.nl);
+    return x->mw.dense;
+}
+
 void stabilised_release(form_instance *x)
 {
+    dae_free(x->mw.dense);
     differencer_free(&x->mw.along);
     dae_free(x->mw.K);
     dae_free(x->mw.dependent);

@@ -66,10 +66,11 @@ const form_set *form_instance_set(const form_instance *x)
     return &x->set;
 }
 
-void form_instance_rewrite(form_instance *x, form_rewriting rewriting, double alpha)
+bool form_instance_rewrite(form_instance *x, form_rewriting rewriting, double alpha)
 {
     x->rewriting = rewriting;
     x->alpha = alpha;
+    return !form_chooses(rewriting) || stabilised_prepare_choice(x);
 }
 
 /* Row and column of entry k. */

@@ -186,8 +186,8 @@ dae_status form_residual_problem(const dae_problem *base, form_rewriting rewriti
                                  dae_problem **problem, dae_diag *diag);
 /* The rewriting behind the first one: as given, if that is square. */
 form_rewriting form_base_rewriting(const form_source *source);
-/* Which rewriting the residual callbacks of an instance compute. */
-void form_instance_rewrite(form_instance *instance, form_rewriting rewriting, double alpha);
+/* Which rewriting the residual callbacks of an instance compute. False: memory. */
+bool form_instance_rewrite(form_instance *instance, form_rewriting rewriting, double alpha);
 
 /* Whether a rewriting depends on a choice of positions that is made at a point. */
 bool form_chooses(form_rewriting rewriting);
