@@ -1,7 +1,7 @@
 /* Radau IIA: accuracy on stiff models, dense output, matrices of all structures, failures inside
  * stages. */
+#include "closed_problems.h"
 #include "models.h"
-#include "radau_problems.h"
 #include "solve/solver.h"
 #include "system/shifted.h"
 

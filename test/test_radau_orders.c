@@ -1,100 +1,10 @@
 /* Orders of Radau IIA on problems of index 0 to 3 against closed forms, every block of variables by
  * itself, at constant steps and on random grids. */
-#include "radau_problems.h"
+#include "closed_problems.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Rotation y1' = w y2, y2' = -w y1, 0 = z - y1 - 2 y2: linear, so that Newton's method takes long
- * steps, and the highest order shows before round-off does */
-enum { ROTATION = 5 };
-
-static int rotation_f(double t, const double *y, const double *yp, double *f, void *user)
-{
-    (void)t, (void)user;
-    f[0] = yp[0] - ROTATION * y[1];
-    f[1] = yp[1] + ROTATION * y[0];
-    f[2] = y[2] - y[0] - 2.0 * y[1];
-    return 0;
-}
-
-static void rotation_solution(double t, double *y, double *yp)
-{
-    y[0] = cos(ROTATION * t + 0.4);
-    y[1] = -sin(ROTATION * t + 0.4);
-    yp[0] = ROTATION * y[1];
-    yp[1] = -ROTATION * y[0];
-    y[2] = y[0] + 2.0 * y[1];
-    yp[2] = yp[0] + 2.0 * yp[1];
-}
-
-/* Linear systems of index 2 and 3 in Hessenberg form with slow coefficients and fast solutions. */
-static double slow_a(double t)
-{
-    return 0.5 + 0.2 * cos(t);
-}
-
-static double slow_b(double t)
-{
-    return 1.0 + 0.3 * sin(t);
-}
-
-/* y1 = sin wt, y2 = cos wt exp(-t), z = exp(sin(wt)/2) */
-static void linear2_solution(double t, double *y, double *yp)
-{
-    double w = ROTATION, decay = exp(-t), s = sin(w * t), c = cos(w * t);
-    y[0] = s;
-    y[1] = c * decay;
-    y[2] = exp(0.5 * s);
-    yp[0] = w * c;
-    yp[1] = -(w * s + c) * decay;
-    yp[2] = 0.5 * w * c * y[2];
-}
-
-static int linear2_f(double t, const double *y, const double *yp, double *f, void *user)
-{
-    (void)user;
-    double e[3], ep[3];
-    linear2_solution(t, e, ep);
-    f[0] = (yp[0] - ep[0]) - (y[1] - e[1]) - (y[2] - e[2]);
-    f[1] = (yp[1] - ep[1]) + (y[0] - e[0]) - slow_b(t) * (y[2] - e[2]);
-    f[2] = (y[0] - e[0]) + slow_a(t) * (y[1] - e[1]);
-    return 0;
-}
-
-/* y as before, z1 = cos wt, z2 = exp(sin(wt)/3), u = sin(wt + 1) + 2 */
-static void linear3_solution(double t, double *y, double *yp)
-{
-    double w = ROTATION;
-    linear2_solution(t, y, yp);
-    y[2] = cos(w * t) + 2.0;
-    yp[2] = -w * sin(w * t);
-    y[3] = exp(sin(w * t) / 3.0);
-    yp[3] = w * cos(w * t) / 3.0 * y[3];
-    y[4] = sin(w * t + 1.0) + 2.0;
-    yp[4] = w * cos(w * t + 1.0);
-}
-
-static int linear3_f(double t, const double *y, const double *yp, double *f, void *user)
-{
-    (void)user;
-    double e[5], ep[5];
-    linear3_solution(t, e, ep);
-    f[0] = (yp[0] - ep[0]) - (y[2] - e[2]) - 0.3 * (y[1] - e[1]);
-    f[1] = (yp[1] - ep[1]) - (y[3] - e[3]);
-    f[2] = (yp[2] - ep[2]) - (y[1] - e[1]) - (y[4] - e[4]);
-    f[3] = (yp[3] - ep[3]) + (y[0] - e[0]) - slow_b(t) * (y[4] - e[4]);
-    f[4] = (y[0] - e[0]) + slow_a(t) * (y[1] - e[1]);
-    return 0;
-}
-
-static const closed_form rotation = {"rotation", 3,   rotation_f, rotation_solution,
-                                     kinds1,     4.0, {0, 2},     2};
-static const closed_form linear2 = {
-    "linear, index 2", 3, linear2_f, linear2_solution, kinds2, 1.7, {0, 2}, 2};
-static const closed_form linear3 = {"linear, index 3", 5, linear3_f, linear3_solution, kinds3, 1.7,
-                                    {0, 2, 4},         3};
 
 enum { COARSE = 4 };
 static int coarse_intervals = COARSE; /* 2 for order 13, which meets round-off at once */
