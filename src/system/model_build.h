@@ -5,6 +5,7 @@
 #include "system/model.h"
 
 enum { PROGRAMS = 6 };
+enum { MOST_ENTRIES = 100000000 }; /* of the Jacobian: a dense one of 10^4 equations */
 
 /* Program k of a form: residual, jacobian, crossing, condition, output, assertion; and those of a
  * variant that sees through variables or offers a form, `more`. */
@@ -34,6 +35,23 @@ typedef struct build {
 
 void build_free(build *b);
 
+/* ---- model_alias.c ---- */
+
+/* The variable that stands for v; v = *sign times it. Once all aliases are settled. */
+int model_alias_root(const model_form *f, int v, int *sign);
+/* Decide aliases, orders and unknowns; false: memory. */
+bool build_unknowns(build *b);
+/* e over the unknowns of the form. */
+expr build_mapped(build *b, expr e);
+
+/* ---- model_equations.c ---- */
+
+/* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
+bool build_equations(build *b);
+/* Programs of what a form computes beside its derivatives. */
+bool build_programs(build *b);
+/* Names of unknowns: x, der(x), der(der(x)), .. */
+bool build_names(model_form *f);
 /* Gradients of the equations from number `first` on; false: memory. */
 bool build_differentiate(build *b, size_t first);
 /* One CSC pattern for dF/dy and dF/dy', and where each entry goes. */
@@ -43,8 +61,34 @@ bool build_program(model_form *f, model_program *p, const expr *e, size_t count)
 bool build_rounded(model_form *f);
 /* Note the compiled rows y_i' = y_j; false: memory. */
 bool build_kinematics(model_form *f);
+
+/* ---- model_check.c ---- */
+
+/* Start of each row in the entries of a build, which come row by row; NULL: memory. */
+size_t *build_row_starts(const build *b, size_t rows);
+/* As many equations as unknowns, and a perfect matching between them. */
+dae_status build_check_structure(const build *b, dae_diag *diag);
+/* Whether every equation has a derivative or an algebraic variable of its own to determine, which
+ * is index 1 as far as structure tells; if not, which equation has none, and which variable is left
+ * over. Higher indices are no error: they are for messages. false: memory */
+bool build_find_index(build *b);
+/* An initial equation may use only derivatives that the equations determine. */
+dae_status build_check_conditions(const model_form *f, dae_diag *diag);
+
+/* ---- model_initial.c ---- */
+
+/* Take the initial equations of discrete variables out of the list of those for the continuous
+ * ones, which come first afterwards. */
+bool build_split_initials(model_form *f);
+/* Build f->initial where it is needed and square; otherwise f->initial stays NULL. */
+bool build_initial(model_form *f);
 /* F = 0 and the initial equations over y and y' as unknowns: f->initial of a variant. */
 bool build_levels(model_form *f);
+
+/* ---- model_parameters.c, model_instance.c ---- */
+
+/* Value of e; what is not a number is looked at twice, since lack of memory looks the same. */
+double model_value_of(const model_form *f, expr e, graph_leaf_value leaf, void *context);
 /* Where the order-th derivative of the root of an alias class is; unknown -1: nowhere. */
 model_place model_form_locate(const model_form *f, int root, int order);
 
@@ -55,6 +99,7 @@ void instance_kinematic_residual(const model_instance *m, const double *y, const
                                  double *f);
 void instance_kinematic_jacobian(const model_instance *m, double *dfdy, double *dfdyp);
 
+dae_status build_no_memory(dae_diag *diag);
 /* Memory or the limit of the graph is exhausted. */
 dae_status build_exhausted(const build *b, dae_diag *diag);
 
