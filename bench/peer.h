@@ -37,7 +37,7 @@ typedef struct peer {
     void (*solve)(const task *k, run *out); /* fills all of out but y's address */
 } peer;
 
-extern const peer peer_daedal, peer_ida, peer_dassl;
+extern const peer peer_daedal, peer_ida, peer_dassl, peer_daspk;
 
 /* Processor time of this process in seconds. All codes here run in one thread, so that this is the
  * time they take on an idle machine, and other programs on a busy one disturb it less. */

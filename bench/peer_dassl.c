@@ -1,4 +1,5 @@
-/* DASSL as Octave carries it (symbol ddassl_ in liboctave), on the dense models, one step a call.
+/* DASSL and DASPK (with its direct solver) as Octave carries them (ddassl_ and ddaspk_ in
+ * liboctave), on the dense and banded models, one step a call.
  *
  * liboctave is opened at run time with its names kept local, since it redefines LAPACK's xerbla and
  * since the comparison should build and run where Octave is not installed. */
@@ -25,9 +26,15 @@ typedef void dassl_fn(dassl_res *res, const fint *neq, double *t, double *y, dou
                       const double *tout, fint *info, double *rtol, double *atol, fint *idid,
                       double *rwork, const fint *lrw, fint *iwork, const fint *liw, double *rpar,
                       fint *ipar, dassl_jac *jac);
+typedef void daspk_res(const double *t, const double *y, const double *yp, const double *cj,
+                       double *delta, fint *ires, double *rpar, fint *ipar);
+typedef void daspk_fn(daspk_res *res, const fint *neq, double *t, double *y, double *yp,
+                      const double *tout, fint *info, double *rtol, double *atol, fint *idid,
+                      double *rwork, const fint *lrw, fint *iwork, const fint *liw, double *rpar,
+                      fint *ipar, dassl_jac *jac, void (*psol)(void));
 typedef void xsetf_fn(const fint *flag);
 
-/* INFO and IWORK entries, counted from 0 [BCP96 5.3; prologue of DDASSL] */
+/* INFO and IWORK entries, counted from 0 [BCP96 5.3; prologues of DDASSL and DDASPK] */
 enum {
     INFO_CONTINUE = 0,
     INFO_VECTOR_TOLERANCES = 1,
@@ -36,16 +43,18 @@ enum {
     INFO_BAND = 5
 };
 enum { IWORK_STEPS = 10, IWORK_RESIDUALS, IWORK_JACOBIANS, IWORK_BAD_ERROR, IWORK_BAD_NEWTON };
-enum { IDID_STEPPED = 1, MAX_ORDER = 5, MAX_STEPS = 10000000 };
+enum { IDID_STEPPED = 1, MAX_ORDER = 5, MAX_STEPS = 10000000, INFO_LENGTH = 30 };
 
-static dassl_fn *ddassl; /* set by missing() */
+static dassl_fn *ddassl; /* set by dassl_missing() */
+static daspk_fn *ddaspk; /* set by daspk_missing() */
 
-/* DASSL hands RPAR through untouched: it carries the address of this. */
+/* Both hand RPAR through untouched: it carries the address of this. */
 typedef struct dassl_run {
     const dae_residual *form;
     double *rtol, *atol, *yp, *rwork, *dfdy, *dfdyp;
     fint *iwork;
     fint n, lrw, liw;
+    bool daspk;
 } dassl_run;
 
 static void residual(const double *t, const double *y, const double *yp, double *delta, fint *ires,
@@ -55,6 +64,18 @@ static void residual(const double *t, const double *y, const double *yp, double 
     const dassl_run *r = (const dassl_run *)(void *)rpar;
     int status = r->form->f(*t, y, yp, delta, r->form->user);
     if (status) *ires = status > 0 ? -1 : -2;
+}
+
+static void daspk_residual(const double *t, const double *y, const double *yp, const double *cj,
+                           double *delta, fint *ires, double *rpar, fint *ipar)
+{
+    (void)cj;
+    residual(t, y, yp, delta, ires, rpar, ipar);
+}
+
+/* The preconditioner that DASPK's direct solver does not call. */
+static void nothing(void)
+{
 }
 
 static long entries(const dassl_run *r)
@@ -100,8 +121,9 @@ static bool create(dassl_run *r, const task *k)
     size_t n = (size_t)k->model->form.n;
     r->form = &k->model->form;
     r->n = (fint)n;
-    r->lrw = 40 + (MAX_ORDER + 4) * r->n + (fint)entries(r) + k->model->form.lower * r->n;
-    r->liw = 21 + r->n;
+    fint matrix = (fint)entries(r) + k->model->form.lower * r->n;
+    r->lrw = (r->daspk ? 100 + (MAX_ORDER + 5) * r->n : 40 + (MAX_ORDER + 4) * r->n) + matrix;
+    r->liw = r->daspk ? 80 + 2 * r->n : 21 + r->n;
     r->rtol = malloc(n * sizeof(double));
     r->atol = malloc(n * sizeof(double));
     r->yp = malloc(n * sizeof(double));
@@ -141,16 +163,29 @@ static double next_target(const model *m, double t)
     return fmin(m->t0 + 10 * done, m->tend);
 }
 
+/* One call of the code. */
+static void advance(dassl_run *r, double *t, double *y, const double *target, fint *info,
+                    fint *idid)
+{
+    double *self = (double *)(void *)r;
+    fint ipar = 0;
+    if (r->daspk)
+        ddaspk(daspk_residual, &r->n, t, y, r->yp, target, info, r->rtol, r->atol, idid, r->rwork,
+               &r->lrw, r->iwork, &r->liw, self, &ipar, jacobian, nothing);
+    else
+        ddassl(residual, &r->n, t, y, r->yp, target, info, r->rtol, r->atol, idid, r->rwork,
+               &r->lrw, r->iwork, &r->liw, self, &ipar, jacobian);
+}
+
 /* Step after step until tend is passed; y is then interpolated there. Returns IDID. */
 static fint integrate(dassl_run *r, const model *m, double *y)
 {
-    fint info[15] = {0}, idid = 0, ipar = 0;
+    fint info[INFO_LENGTH] = {0}, idid = 0;
     info[INFO_VECTOR_TOLERANCES] = info[INFO_ONE_STEP] = info[INFO_JACOBIAN] = 1;
     info[INFO_BAND] = r->form->structure == DAE_STRUCTURE_BANDED;
     double t = m->t0, target = next_target(m, t);
     for (long step = 0; step < MAX_STEPS; step++) {
-        ddassl(residual, &r->n, &t, y, r->yp, &target, info, r->rtol, r->atol, &idid, r->rwork,
-               &r->lrw, r->iwork, &r->liw, (double *)(void *)r, &ipar, jacobian);
+        advance(r, &t, y, &target, info, &idid);
         info[INFO_CONTINUE] = 1;
         if (idid < 0 || (idid != IDID_STEPPED && t == m->tend)) break;
         if (idid != IDID_STEPPED) target = next_target(m, t);
@@ -163,15 +198,15 @@ static void read_counters(const fint *iwork, run *out)
     out->steps = iwork[IWORK_STEPS];
     out->residuals = iwork[IWORK_RESIDUALS];
     out->jacobians = iwork[IWORK_JACOBIANS];
-    out->factors = iwork[IWORK_JACOBIANS]; /* DASSL factors whenever it evaluates */
+    out->factors = iwork[IWORK_JACOBIANS]; /* they factor whenever they evaluate */
     out->bad_error = iwork[IWORK_BAD_ERROR];
     out->bad_newton = iwork[IWORK_BAD_NEWTON];
 }
 
-static void solve(const task *k, run *out)
+static void solve(const task *k, run *out, bool daspk)
 {
     double start = bench_clock();
-    dassl_run r = {0};
+    dassl_run r = {.daspk = daspk};
     fint idid = 0;
     if (create(&r, k)) {
         memcpy(out->y, k->model->y0, (size_t)r.n * sizeof(double));
@@ -184,21 +219,48 @@ static void solve(const task *k, run *out)
     if (!out->ok) snprintf(out->note, sizeof out->note, "IDID = %d", (int)idid);
 }
 
-static const char *missing(void)
+static void dassl_solve(const task *k, run *out)
 {
-    void *octave = dlopen(BENCH_LIBOCTAVE, RTLD_NOW | RTLD_LOCAL);
-    if (!octave) return "liboctave not found";
-    *(void **)&ddassl = dlsym(octave, "ddassl_");
-    if (!ddassl) return "liboctave has no ddassl_";
-    xsetf_fn *xsetf;
-    *(void **)&xsetf = dlsym(octave, "xsetf_");
-    if (xsetf) xsetf(&(fint){0}); /* SLATEC error handler: no messages, no stop */
-    return NULL;
+    solve(k, out, false);
 }
 
-static const char *version(void)
+static void daspk_solve(const task *k, run *out)
+{
+    solve(k, out, true);
+}
+
+/* The address of a routine of liboctave, and the SLATEC error handler told neither to print nor to
+ * stop; NULL: not there. */
+static void *routine(const char *name)
+{
+    void *octave = dlopen(BENCH_LIBOCTAVE, RTLD_NOW | RTLD_LOCAL);
+    if (!octave) return NULL;
+    xsetf_fn *xsetf;
+    *(void **)&xsetf = dlsym(octave, "xsetf_");
+    if (xsetf) xsetf(&(fint){0});
+    return dlsym(octave, name);
+}
+
+static const char *dassl_missing(void)
+{
+    *(void **)&ddassl = routine("ddassl_");
+    return ddassl ? NULL : "liboctave with ddassl_ not found";
+}
+
+static const char *daspk_missing(void)
+{
+    *(void **)&ddaspk = routine("ddaspk_");
+    return ddaspk ? NULL : "liboctave with ddaspk_ not found";
+}
+
+static const char *dassl_version(void)
 {
     return "DASSL from " BENCH_LIBOCTAVE ", dense, one step a call (INFO(3) = 1)";
+}
+
+static const char *daspk_version(void)
+{
+    return "DASPK from " BENCH_LIBOCTAVE ", dense, one step a call (INFO(3) = 1)";
 }
 
 static bool suits(const model *m)
@@ -206,4 +268,5 @@ static bool suits(const model *m)
     return m->form.jacobian != NULL && !model_is_sparse(m);
 }
 
-const peer peer_dassl = {"DASSL", missing, version, suits, solve};
+const peer peer_dassl = {"DASSL", dassl_missing, dassl_version, suits, dassl_solve};
+const peer peer_daspk = {"DASPK", daspk_missing, daspk_version, suits, daspk_solve};

@@ -32,7 +32,4 @@ extern const code radau_codes[];
 extern const int radau_code_count;
 const char *radau_open(void); /* loads what is opened at run time; what is missing, or NULL */
 
-/* peer_dassl.c: DASPK with its direct solver */
-extern const peer peer_daspk;
-
 #endif
