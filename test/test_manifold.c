@@ -672,18 +672,6 @@ static int kepler_force(const dae_mechanical_point *at, double *f, void *user)
     return 0;
 }
 
-/* y onto H = H0 along its gradient */
-static void onto_energy(double H0, double *y)
-{
-    for (int k = 0; k < 5; k++) {
-        double r2 = y[0] * y[0] + y[1] * y[1], r = sqrt(r2), sum = 0.0;
-        double by_r3 = 1.0 / (r * r2) + 0.015 / (r * r2 * r2), H = kepler_H(y);
-        const double d[4] = {y[0] * by_r3, y[1] * by_r3, y[2], y[3]};
-        for (int i = 0; i < 4; i++) sum += d[i] * d[i];
-        for (int i = 0; i < 4; i++) y[i] += (H0 - H) / sum * d[i];
-    }
-}
-
 typedef struct torus {
     double momentum, energy, farthest; /* largest changes of L and H, and distance */
 } torus;
@@ -703,10 +691,6 @@ static torus orbit(const char *method, bool project)
     for (int k = 0; k < 5000; k++) {
         assert_true(dae_solver_step(s, 1e9) >= 0);
         assert_int_equal(dae_solver_at(s, dae_solver_time(s), 0, y), DAE_OK);
-        if (project && strcmp(method, "euler") != 0) { /* it does not project: from outside */
-            onto_energy(H0, y);
-            assert_int_equal(dae_solver_restart(s, y, NULL), DAE_OK);
-        }
         seen.momentum = fmax(seen.momentum, fabs(y[0] * y[3] - y[1] * y[2] - L0));
         seen.energy = fmax(seen.energy, fabs(kepler_H(y) - H0));
         seen.farthest = fmax(seen.farthest, hypot(y[0], y[1]));

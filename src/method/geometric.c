@@ -79,6 +79,7 @@ static void geometric_cache_free(void *cache)
     if (!c) return;
     mechanism_free(&c->system);
     saddle_free(c->mass);
+    geometric_keeper_free(c);
     dae_free(c->memory);
     dae_free(c);
 }
@@ -119,6 +120,7 @@ static void *cache_with(const method_context *ctx, int stages)
     geometric_cache *c = DAE_NEW(geometric_cache);
     bool fits = c && mechanism_new(&c->system, ctx) && take_memory(c);
     if (fits) fits = (c->mass = mass_solver(c->system.form)) != NULL;
+    if (fits) fits = geometric_keeper_new(c, ctx);
     if (fits && stages > 0) lobatto_pair_fill(&c->pair, stages);
     if (fits) return c;
     geometric_cache_free(c);
@@ -189,7 +191,7 @@ static mechanism_failure check_separable(const geometric_cache *c)
         reason = "The force on it depends on velocities, so that positions and momenta are not "
                  "separable, which this explicit method needs. Take rattle, one of its "
                  "compositions, lobatto4 or lobatto6";
-    return reason ? (mechanism_failure){ATTEMPT_UNSUPPORTED, reason, -1} : mechanism_ok();
+    return reason ? (mechanism_failure){ATTEMPT_UNSUPPORTED, reason, -1, 0} : mechanism_ok();
 }
 
 static void start_with(geometric_kind kind, const composition *table, void *state, void *scratch,
@@ -214,6 +216,7 @@ static void start_with(geometric_kind kind, const composition *table, void *stat
     if (!s->failure.status && (kind == KIND_EULER || kind == KIND_SHAKE))
         s->failure = check_separable(c);
     if (!s->failure.status) s->failure = slope_at(c, s->t, s->x, s->k, s->lambda);
+    if (!s->failure.status) s->failure = geometric_keep_start(c, ctx, s->t, s->x, s->k, s->lambda);
     vector_copy(n, s->x, s->x_old);
     vector_copy(n, s->k, s->k_old);
     vector_copy(m->nl, s->lambda, s->lambda_old);
@@ -297,9 +300,11 @@ static void geometric_attempt(const void *state, void *scratch, const method_con
     mechanism_failure failure = s->failure;
     if (!failure.status) failure = one_step(s, w, c);
     if (!failure.status) failure = slope_at(c, w->t, w->x, w->k, w->lambda);
+    if (!failure.status) failure = geometric_keep(c, ctx, w->t, w->x, w->k, w->lambda);
     result->status = failure.status;
     result->reason = failure.reason;
     result->constraint = failure.constraint;
+    result->invariant = failure.invariant;
     if (s->failure.status && s->by_velocity >= 0)
         result->variable = mechanism_place(&c->system, s->by_velocity);
     if (!failure.status) assemble(s, w, &c->system);
@@ -309,8 +314,10 @@ static void geometric_accept(void *state, void *scratch, const method_context *c
 {
     geometric_state *s = state;
     geometric_scratch *w = scratch;
-    const mechanical_form *m = ((const geometric_cache *)ctx->cache)->system.form;
+    const geometric_cache *c = ctx->cache;
+    const mechanical_form *m = c->system.form;
     const int n = 2 * m->nq;
+    bool keeps = c->keeper; /* velocities in the middle do not know of it: SHAKE begins anew */
     vector_copy(n, s->x, s->x_old);
     vector_copy(n, s->k, s->k_old);
     vector_copy(m->nl, s->lambda, s->lambda_old);
@@ -318,7 +325,7 @@ static void geometric_accept(void *state, void *scratch, const method_context *c
     vector_copy(n, w->k, s->k);
     vector_copy(m->nl, w->lambda, s->lambda);
     vector_copy(m->nq, w->half, s->half);
-    s->h_half = w->h;
+    s->h_half = keeps ? 0.0 : w->h;
     s->t_old = s->t;
     s->t = w->t;
     s->stepped = true;
@@ -366,6 +373,7 @@ static void geometric_interpolate(const void *state, const method_context *ctx, 
                                    .forms = FORM_MECHANICAL,                                       \
                                    .fixed_order = true,                                            \
                                    .constant_steps = true,                                         \
+                                   .keeps_invariants = true,                                       \
                                    .index_range = "3 (mechanical)",                                \
                                    .size = geometric_size,                                         \
                                    .start = which##_start,                                         \

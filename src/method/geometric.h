@@ -9,6 +9,8 @@
 
 #include "method/mechanism.h"
 
+struct hem_cache;
+
 enum { GEOMETRIC_STAGES = 4, GEOMETRIC_SUBSTEPS = 17 };
 
 /* A symmetric composition: substeps gamma_i h, i = 0 .. count-1, gamma_i = gamma_{count-1-i}. */
@@ -42,7 +44,8 @@ typedef struct geometric_cache {
     /* stages of Lobatto pairs, nq or nl each */
     double *Q[GEOMETRIC_STAGES], *V[GEOMETRIC_STAGES], *P[GEOMETRIC_STAGES],
         *force[GEOMETRIC_STAGES], *Lambda[GEOMETRIC_STAGES];
-    double *residual; /* (s - 1) nl */
+    double *residual;         /* (s - 1) nl */
+    struct hem_cache *keeper; /* directions towards invariants; NULL: none are kept */
 } geometric_cache;
 
 /* One step of size h from (t, x) to `end`: the velocity at the end meets its constraint. */
@@ -57,6 +60,17 @@ mechanism_failure lobatto_step(geometric_cache *c, double t, double h, const dou
 /* SHAKE: from q and u = v(t - h_old/2) to the new q and v(t + h/2); `kick` = (h_old + h) / 2 */
 mechanism_failure shake_step(geometric_cache *c, double t, double h, double kick, const double *q,
                              const double *u, double *end);
+
+/* Invariants that the user declared (geometric_invariants.c): what keeping them needs, if they are
+ * to be kept, false: memory; whether they are such at the start, (t, x) with x' = k; and the end
+ * of a step moved to where they have their start values, along the constraints, with x' and lambda
+ * there. */
+bool geometric_keeper_new(geometric_cache *c, const method_context *ctx);
+void geometric_keeper_free(geometric_cache *c);
+mechanism_failure geometric_keep_start(geometric_cache *c, const method_context *ctx, double t,
+                                       const double *x, const double *k, const double *lambda);
+mechanism_failure geometric_keep(geometric_cache *c, const method_context *ctx, double t, double *x,
+                                 double *k, double *lambda);
 
 /* phi = dL/dq (t, q, v); M at (t, q), and G in G[0], are evaluated, too */
 mechanism_failure geometric_force(geometric_cache *c, double t, const double *x, double *phi);

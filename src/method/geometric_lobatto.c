@@ -193,5 +193,5 @@ mechanism_failure lobatto_step(geometric_cache *c, double t, double h, const dou
     return (mechanism_failure){ATTEMPT_CONVERGENCE,
                                "The nonlinear equations of a step could not be solved: the step is "
                                "too long",
-                               -1};
+                               -1, 0};
 }

@@ -89,7 +89,7 @@ mechanism_failure geometric_velocity(geometric_cache *c, double t, const double 
             return (mechanism_failure){status == SADDLE_MEMORY ? ATTEMPT_MEMORY : ATTEMPT_SINGULAR,
                                        "The mass matrix is singular: geometric methods need its "
                                        "inverse",
-                                       -1};
+                                       -1, 0};
         c->mass_factored = true;
     }
     vector_copy(m->nq, p, v);
@@ -124,7 +124,7 @@ static mechanism_failure not_settled(void)
     return (mechanism_failure){ATTEMPT_CONVERGENCE,
                                "The nonlinear equations of a step could not be solved: the step is "
                                "too long",
-                               -1};
+                               -1, 0};
 }
 
 /* q := q + dq, dq = M^-1 B'mu, until g(t, q) = 0, and u += dq/h each time; by the factors at hand

@@ -142,6 +142,13 @@ static bool renew_saddle(hem_cache *c)
     return true;
 }
 
+bool hem_restart(hem_cache *c)
+{
+    c->mass_known = false;
+    bool other = c->mechanical && c->diagonal != c->mechanical->M_matrix.diagonal;
+    return !other || renew_saddle(c);
+}
+
 /* k = x' and w at (t, x), on either form */
 static hem_failure slope(const method_context *ctx, double t, double h, const double *x, double *k,
                          double *w, bool end)
@@ -160,10 +167,8 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     s->table = table;
     s->t = s->t_old = at->t;
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
-    c->mass_known = false;
     c->norm = ctx->norm;
     c->w_begin = s->w;
-    bool other = c->mechanical && c->diagonal != c->mechanical->M_matrix.diagonal;
     c->start_step = c->inner_step = c->slopes_step = c->rows_step = -1;
     c->convergence = 1.0;
     c->spoilt = false;
@@ -171,7 +176,7 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     hem_exact_start(c);
     for (int i = 0; i < c->nx; i++) s->x[i] = at->y[hem_x_at(c, i)];
     for (int i = 0; i < c->nw; i++) s->w[i] = at->y[hem_w_at(c, i)];
-    if (other && !renew_saddle(c))
+    if (!hem_restart(c))
         s->failure = (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
     else
         s->failure = slope(ctx, s->t, at->h, s->x, s->k, s->w, c->hessenberg != NULL);

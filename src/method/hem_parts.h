@@ -8,16 +8,11 @@
 #include "linalg/saddle.h"
 #include "method/hem.h"
 #include "method/hem_table.h"
+#include "method/mechanism.h"
 #include "method/tableau.h"
 #include "system/form_manifold.h"
 
-/* Why something failed. */
-typedef struct hem_failure {
-    attempt_status status;
-    const char *reason; /* static, or NULL */
-    int constraint;     /* row of g, or -1 */
-    int invariant;      /* from 1; 0: none */
-} hem_failure;
+typedef mechanism_failure hem_failure;
 
 /* What survives between steps: both ends of the last one. */
 typedef struct hem_state {
@@ -99,6 +94,7 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
                      double *y);
 void *hem_cache_new(const method_context *ctx);
 void hem_cache_free(void *cache);
+bool hem_restart(hem_cache *c); /* nothing is known of matrices any more; false: memory */
 
 /* out = x0 + h sum_{j<count} weight_j K_j */
 void hem_combine(int n, const double *x0, double h, int count, const double *weight,

@@ -117,12 +117,12 @@ mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *
         return (mechanism_failure){ATTEMPT_SINGULAR,
                                    "This constraint depends on those before it: G has not full "
                                    "rank. Leave out redundant constraints",
-                                   saddle_row(c->saddle)};
+                                   saddle_row(c->saddle), 0};
     case SADDLE_SINGULAR:
         return (mechanism_failure){ATTEMPT_SINGULAR,
                                    "The mass matrix is singular for motions that the constraints "
                                    "allow: some variable has neither mass nor constraint",
-                                   -1};
+                                   -1, 0};
     case SADDLE_MEMORY: break;
     }
     return (mechanism_failure){.status = ATTEMPT_MEMORY, .constraint = -1};
@@ -184,7 +184,7 @@ mechanism_failure mechanism_project_position(mechanism *c, const error_norm *nor
     }
     return last <= 1.0 ? mechanism_ok()
                        : (mechanism_failure){ATTEMPT_CONVERGENCE,
-                                             "The position constraints could not be met", -1};
+                                             "The position constraints could not be met", -1, 0};
 }
 
 void mechanism_project_velocity(mechanism *c, const double *G, double *v)

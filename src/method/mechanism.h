@@ -11,6 +11,7 @@ typedef struct mechanism_failure {
     attempt_status status;
     const char *reason; /* static, or NULL */
     int constraint;     /* row of g, or -1 */
+    int invariant;      /* from 1; 0: none */
 } mechanism_failure;
 
 /* Matrices and work, part of a method's cache. */

@@ -90,7 +90,8 @@ typedef struct method {
     bool projects;           /* it heeds ctx->projection */
     bool tests_velocities;   /* of second order: errors of velocities count at index 3, too: along
                                 the constraints they add up from step to step */
-    bool on_manifold;        /* it heeds ctx->invariants, options->baumgarte and ->coordinates */
+    bool on_manifold;        /* it heeds options->baumgarte and ->coordinates */
+    bool keeps_invariants;   /* it heeds ctx->invariants */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);
