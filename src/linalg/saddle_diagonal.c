@@ -1,18 +1,26 @@
 /* Range spaces of small systems with a diagonal mass matrix: S = C M^-1 B', column by column of B
- * and C as they are given, and its inverse by exchanges. */
+ * and C as they are given, and its inverse by exchanges, for one and two constraints by formulas.
+ */
 #include "base/memory.h"
 #include "base/vector.h"
 #include "linalg/exchange.h"
 #include "linalg/saddle_small.h"
+
+#include <float.h>
+#include <math.h>
+
+/* As for exchanges. */
+static const double PIVOT_LIMIT = 1e-13;
 
 struct small_range {
     int n, m;
     const int *colptr, *rowind; /* borrowed; NULL: full */
     const double *B, *C;        /* borrowed */
     exchanged S;
-    double *weight; /* 1/M */
-    double *moved;  /* M^-1 f */
-    double block[]; /* what is pointed to */
+    double inverse[4]; /* of S by columns, for full columns and m <= 2 */
+    double *weight;    /* 1/M */
+    double *moved;     /* M^-1 f */
+    double block[];    /* what is pointed to */
 };
 
 bool small_range_fits(int m)
@@ -61,6 +69,39 @@ static inline void form_full(small_range *s, int m)
     }
 }
 
+/* One constraint: 1/S; 0 if that is no number, else -1 */
+static int factor_one(small_range *s)
+{
+    double sum = 0.0;
+    for (int j = 0; j < s->n; j++) sum += s->weight[j] * s->C[j] * s->B[j];
+    s->S.smallest = 1.0;
+    s->inverse[0] = 1.0 / sum;
+    return fabs(sum) >= DBL_MIN && fabs(sum) <= DBL_MAX ? -1 : 0;
+}
+
+/* Two: S by columns, then the formula, where the larger entry of the first row is the first pivot
+ * and tells the second; the row without one, or -1 */
+static int factor_two(small_range *s)
+{
+    double a = 0.0, b = 0.0, c = 0.0, d = 0.0; /* (a b; c d) */
+    for (int j = 0; j < s->n; j++) {
+        const double *C = s->C + 2 * j, *B = s->B + 2 * j, w = s->weight[j];
+        const double left = w * B[0], right = w * B[1];
+        a += C[0] * left, b += C[0] * right;
+        c += C[1] * left, d += C[1] * right;
+    }
+    bool swapped = fabs(b) > fabs(a);
+    const double first = swapped ? b : a, scale = fmax(fabs(c), fabs(d));
+    if (!(fabs(first) >= DBL_MIN && fabs(first) <= DBL_MAX)) return 0;
+    const double second = swapped ? c - a / b * d : d - c / a * b, size = fabs(second);
+    if (!(size > PIVOT_LIMIT * scale && size >= DBL_MIN && size <= DBL_MAX)) return 1;
+    const double by_det = 1.0 / (swapped ? -first * second : first * second);
+    s->S.smallest = size < scale ? size / scale : 1.0;
+    s->inverse[0] = d * by_det, s->inverse[1] = -c * by_det;
+    s->inverse[2] = -b * by_det, s->inverse[3] = a * by_det;
+    return -1;
+}
+
 static void form_compressed(small_range *s)
 {
     const int m = s->m;
@@ -80,12 +121,10 @@ int small_range_factor(small_range *s, const double *M, const double *B, const d
     for (int j = 0; M && j < s->n; j++) s->weight[j] = 1.0 / M[j];
     s->B = B;
     s->C = C;
+    if (!s->colptr && s->m == 1) return factor_one(s);
+    if (!s->colptr && s->m == 2) return factor_two(s);
     if (s->colptr)
         form_compressed(s);
-    else if (s->m == 1)
-        form_full(s, 1);
-    else if (s->m == 2)
-        form_full(s, 2);
     else
         form_full(s, s->m);
     int row = exchange(&s->S, s->m, s->m);
@@ -109,6 +148,33 @@ static inline void solve_full(const small_range *s, int m, double *restrict x,
         for (int i = 0; i < m; i++) pull += s->B[i + j * m] * lambda[i];
         x[j] = y[j] - s->weight[j] * pull;
     }
+}
+
+static void solve_one(const small_range *s, double *restrict x, double *restrict lambda)
+{
+    double r = -lambda[0];
+    for (int j = 0; j < s->n; j++) {
+        x[j] *= s->weight[j];
+        r += s->C[j] * x[j];
+    }
+    lambda[0] = r *= s->inverse[0];
+    for (int j = 0; j < s->n; j++) x[j] -= s->weight[j] * s->B[j] * r;
+}
+
+static void solve_two(const small_range *s, double *restrict x, double *restrict lambda)
+{
+    const double *restrict inverse = s->inverse;
+    double r = -lambda[0], t = -lambda[1];
+    for (int j = 0; j < s->n; j++) {
+        x[j] *= s->weight[j];
+        r += s->C[2 * j] * x[j];
+        t += s->C[2 * j + 1] * x[j];
+    }
+    const double first = inverse[0] * r + inverse[2] * t, second = inverse[1] * r + inverse[3] * t;
+    for (int j = 0; j < s->n; j++)
+        x[j] -= s->weight[j] * (s->B[2 * j] * first + s->B[2 * j + 1] * second);
+    lambda[0] = first;
+    lambda[1] = second;
 }
 
 static void solve_compressed(const small_range *s, double *restrict x, double *restrict lambda)
@@ -135,9 +201,9 @@ void small_range_solve(small_range *s, double *x, double *lambda)
     if (s->colptr)
         solve_compressed(s, x, lambda);
     else if (s->m == 1)
-        solve_full(s, 1, x, lambda);
+        solve_one(s, x, lambda);
     else if (s->m == 2)
-        solve_full(s, 2, x, lambda);
+        solve_two(s, x, lambda);
     else
         solve_full(s, s->m, x, lambda);
 }

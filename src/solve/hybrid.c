@@ -109,7 +109,8 @@ void hybrid_consider_compiling(dae_solver *s)
 {
     model_instance *m = s->hybrid->instance;
     dae_engine engine = s->problem->engine;
-    if (s->compile_tried || engine == DAE_ENGINE_TAPE) return;
+    bool series = s->method->forms == FORM_SERIES; /* such methods do not run the residual */
+    if (s->compile_tried || engine == DAE_ENGINE_TAPE || series) return;
     if (engine == DAE_ENGINE_AUTO && !model_instance_worth_compiling(m)) return;
     s->compile_tried = true;
     char reason[256] = "", text[400];

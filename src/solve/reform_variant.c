@@ -375,8 +375,7 @@ static void tell_idle_formulation(dae_solver *s, int index)
  * other options */
 static bool may_share(const dae_solver *s)
 {
-    return method_needs_form(s->method) && s->method->forms != FORM_SERIES &&
-           strcmp(s->base_options.formulation, "auto") == 0;
+    return method_needs_form(s->method) && strcmp(s->base_options.formulation, "auto") == 0;
 }
 
 /* The form that an earlier solver made at the same point, if there is one. True: v has it. */

@@ -119,20 +119,14 @@ static eval_status eval_rate(form_instance *x, double t, const double *q, double
 
 /* ---- all at once ---- */
 
-static eval_status eval_all(form_instance *x, double t, const double *q, const double *v,
-                            const dae_mechanical_values *out)
+/* Which callback gave what is not finite */
+static eval_status judge_all(form_instance *x, double t, const dae_mechanical_values *out)
 {
     const dae_mechanical *form = form_of(x);
     const form_matrix *M = &x->mechanical.M_matrix, *G = &x->bw.H_matrix;
     size_t n = (size_t)form->nq, m = (size_t)form->nlambda;
     int constraints = constraint_row(x);
-    if (out->mass) memset(out->mass, 0, M->count * sizeof(double));
-    if (out->gradient) memset(out->gradient, 0, G->count * sizeof(double));
-    dae_mechanical_point at;
-    eval_status status = point_at(x, t, q, v, &at);
-    if (status != EVAL_OK) return status;
-    int code = form->all(&at, out, form->user);
-    if (code != 0) return form_judge(x, "all", t, code, 0, NULL, 0, NULL);
+    eval_status status = EVAL_OK;
     if (out->mass) status = form_judge(x, "all (mass)", t, 0, M->count, out->mass, form->nq, M);
     if (!status && out->force)
         status = form_judge(x, "all (force)", t, 0, n, out->force, form->nq, NULL);
@@ -143,6 +137,33 @@ static eval_status eval_all(form_instance *x, double t, const double *q, const d
     if (!status && out->curvature)
         status = form_judge(x, "all (curvature)", t, 0, m, out->curvature, constraints, NULL);
     return status;
+}
+
+/* Whether all values that were asked for are finite */
+static bool all_finite(const form_instance *x, const dae_mechanical_values *out)
+{
+    const dae_mechanical *form = form_of(x);
+    const int m = form->nlambda;
+    return (!out->force || vector_finite(form->nq, out->force)) &&
+           (!out->gradient || vector_finite((int)x->bw.H_matrix.count, out->gradient)) &&
+           (!out->curvature || vector_finite(m, out->curvature)) &&
+           (!out->rate || vector_finite(m, out->rate)) &&
+           (!out->mass || vector_finite((int)x->mechanical.M_matrix.count, out->mass));
+}
+
+static eval_status eval_all(form_instance *x, double t, const double *q, const double *v,
+                            const dae_mechanical_values *out)
+{
+    const dae_mechanical *form = form_of(x);
+    size_t M = x->mechanical.M_matrix.count, G = x->bw.H_matrix.count;
+    if (out->mass) memset(out->mass, 0, M * sizeof(double));
+    if (out->gradient) memset(out->gradient, 0, G * sizeof(double));
+    dae_mechanical_point at;
+    eval_status status = point_at(x, t, q, v, &at);
+    if (status != EVAL_OK) return status;
+    int code = form->all(&at, out, form->user);
+    if (code != 0) return form_judge(x, "all", t, code, 0, NULL, 0, NULL);
+    return all_finite(x, out) ? EVAL_OK : judge_all(x, t, out);
 }
 
 /* ---- levels of the constraints ---- */
