@@ -290,9 +290,10 @@ value value_field(flattener *f, const value *v, const char *name, source_place p
 size_t subscript_at(const subscript *s, size_t k);
 size_t field_index(const ast_class *record, const char *name); /* SIZE_MAX: none */
 
-/* flatten_expr.c */
+/* flatten_expr.c, flatten_operators.c */
 value evaluate(flattener *f, const ast_expr *e);
 value evaluate_binary(flattener *f, ast_op op, const value *a, const value *b, const ast_expr *at);
+value evaluate_chain(flattener *f, const ast_expr *e); /* a + b - c + .. */
 value evaluate_unary(flattener *f, ast_op op, const value *a, source_place place);
 value convert_value(flattener *f, const value *v, const value *like); /* Integer to Real */
 bool fits_type(const value *from, value_type to, const ast_class *class_);
