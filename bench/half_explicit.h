@@ -65,13 +65,15 @@ typedef struct contender {
     bool ours, model;
     const char *method; /* of ours */
     void (*solve)(const struct contender *c, const mechanism *m, double rtol, outcome *out);
-    int part;                /* IN_.. */
-    dae_precision precision; /* of ours */
+    int part;                  /* IN_.. */
+    dae_precision precision;   /* of ours */
+    dae_projection projection; /* of ours */
 } contender;
 
 extern const contender half_explicit_contenders[];
 extern const int half_explicit_count;
-extern const contender half_explicit_precise; /* for references: quadruple precision */
-const char *half_explicit_open(void);         /* loads the other codes; what is missing, or NULL */
+/* for references, quadruple and, for long chains, long double precision */
+extern const contender half_explicit_precise, half_explicit_long;
+const char *half_explicit_open(void); /* loads the other codes; what is missing, or NULL */
 
 #endif

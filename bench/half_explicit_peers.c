@@ -485,6 +485,7 @@ static void solve_ours(const contender *c, const mechanism *m, double rtol, outc
     dae_options options = dae_options_default();
     options.method = c->method, options.rtol = options.atol = rtol, options.max_steps = 0;
     options.stop_time = m->tend, options.precision = c->precision;
+    options.projection = c->projection;
     double start = bench_clock();
     dae_status status = problem ? DAE_OK : diag.status;
     if (!c->model) status = ours_problem(m, &problem, &diag);
@@ -506,21 +507,35 @@ static void solve_ours(const contender *c, const mechanism *m, double rtol, outc
 
 /* ----------------------------------------------------------------------------------------- all */
 
+#define OURS(label, method, model, part, projection)                                               \
+    {                                                                                              \
+        label, true, model, method, solve_ours, part, 0, projection                                \
+    }
+#define PEER(label, solve, part)                                                                   \
+    {                                                                                              \
+        label, false, false, NULL, solve, part, 0, 0                                               \
+    }
+enum { BOTH = IN_HALF_EXPLICIT | IN_MANIFOLD };
+
 const contender half_explicit_contenders[] = {
-    {"phem5", true, false, "phem5", solve_ours, IN_HALF_EXPLICIT, 0},
-    {"hem5", true, false, "hem5", solve_ours, IN_HALF_EXPLICIT, 0},
-    {"prk", true, false, "prk", solve_ours, IN_HALF_EXPLICIT | IN_MANIFOLD, 0},
-    {"prk.mo", true, true, "prk", solve_ours, IN_HALF_EXPLICIT, 0},
-    {"midex", true, false, "midex", solve_ours, IN_MANIFOLD, 0},
-    {"taylor.mo", true, true, "taylor", solve_ours, IN_MANIFOLD, 0},
-    {"HEM5", false, false, NULL, solve_hem5, IN_HALF_EXPLICIT | IN_MANIFOLD, 0},
-    {"RADAU5", false, false, NULL, solve_stiff, IN_HALF_EXPLICIT, 0},
-    {"RADAU", false, false, NULL, solve_stiff, IN_HALF_EXPLICIT | IN_MANIFOLD, 0},
-    {"SEULEX", false, false, NULL, solve_stiff, IN_HALF_EXPLICIT | IN_MANIFOLD, 0},
-    {"IDA", false, false, NULL, solve_ida, IN_HALF_EXPLICIT | IN_MANIFOLD, 0}};
+    OURS("phem5", "phem5", false, BOTH, 0),
+    OURS("hem5", "hem5", false, IN_HALF_EXPLICIT, 0),
+    OURS("prk", "prk", false, BOTH, 0),
+    OURS("prk.mo", "prk", true, IN_HALF_EXPLICIT, 0),
+    OURS("dop853", "dop853", false, IN_MANIFOLD, DAE_PROJECTION_VELOCITY),
+    OURS("midex", "midex", false, IN_MANIFOLD, 0),
+    OURS("colloc2nd", "colloc2nd", false, IN_MANIFOLD, 0),
+    OURS("taylor.mo", "taylor", true, IN_MANIFOLD, 0),
+    PEER("HEM5", solve_hem5, BOTH),
+    PEER("RADAU5", solve_stiff, IN_HALF_EXPLICIT),
+    PEER("RADAU", solve_stiff, BOTH),
+    PEER("SEULEX", solve_stiff, BOTH),
+    PEER("IDA", solve_ida, BOTH)};
 const int half_explicit_count = sizeof half_explicit_contenders / sizeof *half_explicit_contenders;
 const contender half_explicit_precise = {
-    "quad", true, true, "taylor", solve_ours, IN_MANIFOLD, DAE_PRECISION_QUAD};
+    "quad", true, true, "taylor", solve_ours, IN_MANIFOLD, DAE_PRECISION_QUAD, 0};
+const contender half_explicit_long = {
+    "long", true, true, "taylor", solve_ours, IN_MANIFOLD, DAE_PRECISION_LONG, 0};
 
 const char *half_explicit_open(void)
 {

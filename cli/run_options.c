@@ -353,6 +353,9 @@ int request_read(int argc, char **argv, request *r)
                         "which model? (a .mo file, or a name that 'daedal models' lists; "
                         "see 'daedal help run')");
     if (optind + 1 < argc) return complain_word(argv[optind + 1]);
+    if (r->options.watch_invariants && r->options.n_invariants == 0)
+        return complain(CLI_USAGE,
+                        "option '--watch' needs '--invariant', which tells what to watch");
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);
     return CLI_OK;

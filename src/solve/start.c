@@ -9,10 +9,12 @@
 #include "solve/solver.h"
 #include "system/model_series.h"
 
-/* DASSL refuses tolerances whose weights are within 100 roundings of y. */
+/* DASSL refuses tolerances whose weights are within 100 roundings of y. Explicit one-step methods
+ * have neither iterations that round-off would stop nor differences of old values: as RADAU does,
+ * they go on to 5, which is 10 times half a unit in the last place. */
 static double roundings(const dae_solver *s)
 {
-    return 100.0 * precision_rounding(s->options.precision);
+    return (s->method->on_manifold ? 5.0 : 100.0) * precision_rounding(s->options.precision);
 }
 
 dae_status solver_update_weights(dae_solver *s, double t, const double *y)

@@ -1,0 +1,153 @@
+#!/bin/sh
+# Options of methods on manifolds: manifold.sh <path of daedal>. Values that are taken, values that are
+# not, and refusals, which name the culprit. Prints what failed; exit 0 if nothing did.
+set -u
+daedal=${1:?usage: manifold.sh path-of-daedal}
+case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+cat >pendulum.mo <<'MODEL'
+model Pendulum "with its energy"
+  Real x(start = 1, fixed = true), y(start = 0), u(start = 0), v(start = 0, fixed = true), lambda;
+  Real energy, wrong;
+equation
+  der(x) = u;
+  der(y) = v;
+  der(u) = -x*lambda;
+  der(v) = -1 - y*lambda;
+  x^2 + y^2 = 1 "rod";
+  energy = (u^2 + v^2)/2 + y;
+  wrong = energy + x;
+  annotation(experiment(StopTime = 5));
+end Pendulum;
+MODEL
+cat >drag.mo <<'MODEL'
+model Drag "a force that depends on velocities"
+  Real x(start = 1, fixed = true), y(start = 0), u(start = 0), v(start = 0, fixed = true), lambda;
+equation
+  der(x) = u;
+  der(y) = v;
+  der(u) = -x*lambda;
+  der(v) = -1 - 0.1*v - y*lambda;
+  x^2 + y^2 = 1;
+  annotation(experiment(StopTime = 1));
+end Drag;
+MODEL
+
+fail() {
+    echo "FAILED: $*"
+    sed 's/^/    /' out err
+    failures=$((failures + 1))
+}
+
+# taken OPTIONS..: the run succeeds, silently on stderr
+taken() {
+    "$daedal" run pendulum.mo "$@" >out 2>err </dev/null || fail "run $* exits with $?"
+    [ -s err ] && fail "run $* writes to stderr"
+    return 0
+}
+
+# refused CODE WORDS OPTIONS..: it does not, and the one line of its message has the words
+refused() {
+    code=$1 words=$2
+    shift 2
+    "$daedal" run --quiet "${model:-pendulum.mo}" "$@" >out 2>err </dev/null
+    got=$?
+    [ "$got" -eq "$code" ] || fail "run $* exits with $got, not $code"
+    [ "$(wc -l <err)" -eq 1 ] && grep -q '^daedal: ' err || fail "run $*: not one clear line"
+    grep -qF -- "$words" err || fail "run $*: no '$words'"
+}
+
+# above, below LABEL LIMIT: the number behind the label in the statistics
+number() { sed -n "s/^$1  *\\([0-9].*\\)/\\1/p" out; }
+above() { awk -v a="$(number "$1")" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 > b) }' || fail "$1 is not above $2"; }
+below() { awk -v a="$(number "$1")" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b) }' || fail "$1 is not below $2"; }
+
+# ---- --projection: the pendulum's constraints at the ends of steps ---------------------------------
+position='largest |g|' velocity="largest |g'|, hidden"
+taken --method dopri5 --projection none --stats && above "$position" 1e-9 && above "$velocity" 1e-9
+taken --method dopri5 --projection position --stats && below "$position" 1e-9 && above "$velocity" 1e-9
+taken --method dopri5 --projection velocity --stats && above "$position" 1e-9 && below "$velocity" 1e-12
+taken --method dopri5 --projection both --stats && below "$position" 1e-9 && below "$velocity" 1e-12
+taken --method prk --projection auto --stats && below "$position" 1e-9
+refused 2 "did you mean 'both'" --projection bot
+refused 2 "unknown projection 'sideways'" --projection sideways
+refused 2 "option '--projection' needs a value" --projection
+refused 2 'method rattle does not' --method rattle --fixed-step 0.1 --projection both
+
+# ---- --invariant, --watch --------------------------------------------------------------------------
+for method in 'dopri5' 'dop853' 'prk' 'euler --fixed-step 0.01' 'symplectic_euler --fixed-step 0.01' \
+    'shake --fixed-step 0.05' 'rattle --fixed-step 0.05' 'rattle4 --fixed-step 0.1' 'lobatto4 --fixed-step 0.1'; do
+    # shellcheck disable=SC2086
+    taken --method $method --rtol 1e-8 --invariant energy --stats && below 'largest drift' 1e-8
+    # shellcheck disable=SC2086
+    refused 2 '(wrong, at t = ' --method $method --invariant energy --invariant wrong
+done
+taken --method rattle --fixed-step 0.05 --invariant energy --watch --stats && above 'largest drift' 1e-5
+taken --method bdf --invariant energy --invariant wrong --watch --stats && above 'largest drift' 0.1
+refused 2 'Invariant nothing is no variable of the model' --method dopri5 --invariant nothing
+refused 2 '(lambda, at t = 0)' --method dopri5 --invariant lambda
+refused 2 "option '--invariant' needs a value" --invariant
+refused 2 "option '--watch' needs '--invariant'" --method dopri5 --watch
+many=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do many="$many --invariant energy"; done
+# shellcheck disable=SC2086
+refused 2 'more than 16 invariants' $many
+
+# ---- --baumgarte -----------------------------------------------------------------------------------
+taken --method dopri5 --baumgarte auto --stats && below "$position" 1e-4
+taken --method dop853 --baumgarte 5 && taken --method dopri5 --baumgarte 10:5
+for value in 0 -1 x 1: 1:0 :2 10:x inf; do
+    refused 2 "option '--baumgarte' needs a finite number above 0" --method dopri5 --baumgarte "$value"
+done
+refused 2 'method bdf is none' --method bdf --baumgarte auto
+refused 2 'method hem5 is none' --method hem5 --baumgarte 10
+
+# ---- --coordinates ---------------------------------------------------------------------------------
+taken --method dopri5 --coordinates tangent --stats && below "$position" 1e-9
+taken --method dop853 --coordinates partitioned --stats && below "$position" 1e-9
+taken --method prk --coordinates ambient
+refused 2 "did you mean 'tangent'" --coordinates tangnet
+refused 2 'method radau is none' --method radau --coordinates partitioned
+
+# ---- --precision -----------------------------------------------------------------------------------
+taken --method taylor --precision double && taken --method taylor --precision long --rtol 1e-16 --atol 1e-16
+refused 2 "unknown precision 'octuple'" --precision octuple
+refused 2 'Method dopri5 computes in double precision only' --method dopri5 --precision long
+refused 1 'more accuracy than double precision has' --method taylor --rtol 1e-17 --atol 1e-17
+refused 1 'more accuracy than long double precision has' --method taylor --precision long --rtol 1e-20 --atol 1e-20
+refused 2 'Method taylor has orders 1 to 30; 31' --method taylor --max-order 31
+if "$daedal" run pendulum.mo --method taylor --precision quad --quiet >out 2>err; then
+    taken --method taylor --precision quad --rtol 1e-25 --atol 1e-25
+    refused 1 'more accuracy than quadruple precision has' --method taylor --precision quad --rtol 1e-33 --atol 1e-33
+else
+    grep -q 'without quadruple precision' err || fail "--precision quad"
+fi
+
+# ---- --fixed-step ----------------------------------------------------------------------------------
+taken --method rattle --fixed-step 0.05 --stats && grep -q '^steps  *100$' out || fail '100 steps of 0.05'
+taken --method dopri5 --fixed-step 0.05
+for value in 0 -1 x inf nan; do
+    refused 2 "option '--fixed-step' needs a finite number above 0" --method rattle --fixed-step "$value"
+done
+for method in symplectic_euler shake rattle rattle4 rattle6 rattle8 lobatto4 lobatto6; do
+    refused 2 "Method $method keeps what it keeps with constant steps only" --method $method
+done
+model=drag.mo
+for method in symplectic_euler shake; do
+    refused 2 'depends on velocities' --method $method --fixed-step 0.01
+    grep -qF '(variable y)' err || fail "$method: the coordinate is not named"
+done
+model=
+
+# ---- --threads -------------------------------------------------------------------------------------
+for value in 0 1 2; do taken --method radau --threads $value; done
+for value in 3 -1 x 1.5; do
+    refused 2 "option '--threads' needs a whole number from 0 to 2" --method radau --threads "$value"
+done
+
+[ $failures -eq 0 ] || echo "$failures failures"
+exit $failures
