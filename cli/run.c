@@ -270,7 +270,7 @@ const command run_command = {
         "  --precision WHAT     double, long or quad: the numbers that method taylor computes\n"
         "                       with; csv files and the summary then have all of their digits\n"
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
-        "  --threads N          1: never a second thread for linear systems; 0: where it pays\n"
+        "  --threads N          2: a second thread for large linear systems (radau); 0, 1: none\n"
         "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
         "                       consistent (a built-in model: none, its values are)\n"
         "Output\n"

@@ -408,6 +408,53 @@ static void bounds(void **state)
     dae_problem_free(p);
 }
 
+/* min_order and max_order are heeded, and the statistics tell the order of the next step. */
+typedef struct orders_seen {
+    int least, most, next;
+} orders_seen;
+
+static void see_order(const dae_step_info *info, void *user)
+{
+    orders_seen *o = user;
+    if (info->order < o->least) o->least = info->order;
+    if (info->order > o->most) o->most = info->order;
+    if (o->next > 0) assert_int_equal(info->order, o->next);
+    o->next = 0;
+}
+
+static void order_limits(void **state)
+{
+    (void)state;
+    static const int limits[][4] = {/* asked for; seen: of 1, 5, 9 and 13 those that fit */
+                                    {0, 0, 5, 13}, {0, 5, 5, 5},    {0, 8, 5, 5}, {0, 1, 1, 1},
+                                    {0, 9, 5, 9},  {6, 0, 9, 13},   {9, 9, 9, 9}, {9, 12, 9, 9},
+                                    {5, 5, 5, 5},  {13, 0, 13, 13}, {2, 5, 5, 5}};
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+        model *m = model_new("akzo", 0);
+        orders_seen seen = {99, 0, 0};
+        dae_problem *p;
+        dae_solver *s;
+        dae_options o = dae_options_default();
+        o.method = "radau";
+        o.rtol = o.atol = limits[k][1] == 1 ? 1e-4 : 1e-10;
+        o.min_order = limits[k][0];
+        o.max_order = limits[k][1];
+        o.monitor = see_order;
+        o.user = &seen;
+        assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, m->t0, m->y0, m->yp0), DAE_OK);
+        while (dae_solver_step(s, m->tend) > 0) seen.next = dae_solver_stats(s)->order;
+        assert_true(dae_solver_time(s) == m->tend);
+        if (seen.least != limits[k][2] || seen.most != limits[k][3])
+            fail_msg("orders %d to %d asked for: %d to %d", limits[k][0], limits[k][1], seen.least,
+                     seen.most);
+        dae_solver_free(s);
+        dae_problem_free(p);
+        model_free(m);
+    }
+}
+
 /* GMRES has no matrix for the complex systems: that is said. */
 static void no_gmres(void **state)
 {
@@ -491,6 +538,7 @@ int main(void)
         cmocka_unit_test(failing_stage),
         cmocka_unit_test(bounds),
         cmocka_unit_test(backwards),
+        cmocka_unit_test(order_limits),
         cmocka_unit_test(no_gmres),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,11 +129,13 @@ static void check_sums(const witness *w)
 /* ---- sums ----------------------------------------------------------------------------------- */
 
 /* Run a model in three parts with a restart between them; the counters never stop adding up. */
-static void check_model(const char *name, int size, bool analytic, dae_linear_solver linear)
+static void check_model(const char *method, const char *name, int size, bool analytic,
+                        dae_linear_solver linear)
 {
     witness w;
     witness_open(&w, name, size, analytic);
     dae_options options = witness_options(&w);
+    options.method = method;
     options.linear_solver = linear;
     options.rtol = 1e-5;
     witness_start(&w, &options);
@@ -146,10 +148,12 @@ static void check_model(const char *name, int size, bool analytic, dae_linear_so
     }
     const dae_stats *s = dae_solver_stats(w.solver);
     assert_int_equal(s->starts, 2);
-    assert_true(s->steps > 10);
+    assert_true(s->steps > 5);
     assert_true(s->newton_iterations >= w.newton_iterations);
     assert_int_equal(s->linear_iterations > 0, linear == DAE_LINEAR_GMRES);
-    if (analytic && linear != DAE_LINEAR_GMRES) assert_int_equal(s->jacobian_residuals, 0);
+    bool differs_t = strncmp(method, "rodas", 5) == 0; /* dF/dt, which no callback gives */
+    if (analytic && linear != DAE_LINEAR_GMRES && !differs_t)
+        assert_int_equal(s->jacobian_residuals, 0);
     if (!analytic) assert_true(s->jacobian_residuals > 0);
     assert_true(s->jacobians > 0 && s->factorizations > 0);
     witness_close(&w);
@@ -159,21 +163,35 @@ static void test_counters_add_up(void **state)
 {
     (void)state;
     for (int analytic = 0; analytic <= 1; analytic++) {
-        check_model("robertson", 0, analytic, DAE_LINEAR_AUTO);
-        check_model("akzo", 0, analytic, DAE_LINEAR_AUTO);
-        check_model("heat2d", 8, analytic, DAE_LINEAR_SPARSE);
-        check_model("heat2d", 8, analytic, DAE_LINEAR_DENSE);
-        check_model("heat2d", 8, analytic, DAE_LINEAR_GMRES);
+        check_model("bdf", "robertson", 0, analytic, DAE_LINEAR_AUTO);
+        check_model("bdf", "akzo", 0, analytic, DAE_LINEAR_AUTO);
+        check_model("bdf", "heat2d", 8, analytic, DAE_LINEAR_SPARSE);
+        check_model("bdf", "heat2d", 8, analytic, DAE_LINEAR_DENSE);
+        check_model("bdf", "heat2d", 8, analytic, DAE_LINEAR_GMRES);
     }
 }
 
-/* What the statistics say of the last and the next step is what the monitor sees of them. */
-static void test_steps_as_monitored(void **state)
+/* The same for methods with several matrices a step. */
+static void test_counters_of_stages_add_up(void **state)
 {
     (void)state;
+    static const char *const methods[] = {"radau",  "radau5", "radau13", "lobattoc6",
+                                          "gauss4", "sirk22", "sdirk4",  "rodas4p2"};
+    for (int k = 0; k < 8; k++)
+        for (int analytic = 0; analytic <= 1; analytic++) {
+            check_model(methods[k], "akzo", 0, analytic, DAE_LINEAR_AUTO);
+            check_model(methods[k], "heat2d", 8, analytic, DAE_LINEAR_SPARSE);
+            check_model(methods[k], "brusselator", 20, analytic, DAE_LINEAR_BANDED);
+        }
+}
+
+/* What the statistics say of the last and the next step is what the monitor sees of them. */
+static void check_steps_as_monitored(const char *method)
+{
     witness w;
     witness_open(&w, "robertson", 0, true);
     dae_options options = witness_options(&w);
+    options.method = method;
     witness_start(&w, &options);
     const dae_stats *s = dae_solver_stats(w.solver);
     dae_status status;
@@ -195,6 +213,15 @@ static void test_steps_as_monitored(void **state)
     assert_true(s->h0 == w.first.h && w.first.t == w.source->t0);
     check_sums(&w);
     witness_close(&w);
+}
+
+static void test_steps_as_monitored(void **state)
+{
+    (void)state;
+    check_steps_as_monitored("bdf");
+    check_steps_as_monitored("radau");
+    check_steps_as_monitored("lobattoc6");
+    check_steps_as_monitored("rodas");
 }
 
 /* ---- causes of rejections -----------------------------------------------------------------------
@@ -587,6 +614,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counters_add_up),
+        cmocka_unit_test(test_counters_of_stages_add_up),
         cmocka_unit_test(test_steps_as_monitored),
         cmocka_unit_test(test_rejected_by_error_test),
         cmocka_unit_test(test_rejected_singular),

@@ -45,7 +45,13 @@ static void place_vectors(radau_state *s, radau_scratch *w, size_t n)
     for (int i = 0; i < STAGE_BLOCKS; i++, at += MOST_STAGES * n) *blocks[i] = at;
 }
 
-/* Begin with 3 stages if both may vary. */
+/* The number of stages for an order at least. */
+static int stages_for(int order)
+{
+    return order <= 1 ? 1 : order <= 5 ? 3 : order <= 9 ? 5 : 7;
+}
+
+/* Begin with 3 stages if they may vary. */
 static void start_between(void *state, void *scratch, const method_context *ctx,
                           const start_point *at, int least, int most)
 {
@@ -57,7 +63,7 @@ static void start_between(void *state, void *scratch, const method_context *ctx,
     s->t = s->t_old = at->t;
     s->least = least;
     s->most = most;
-    s->stages = least < 3 && most > 3 ? 3 : most;
+    s->stages = least == most ? most : least > 3 ? least : 3;
     w->eta = 1.0;
     vector_copy(ctx->n, at->y, s->y);
     vector_copy(ctx->n, at->yp, s->yp);
@@ -70,7 +76,7 @@ static void start_between(void *state, void *scratch, const method_context *ctx,
 static void radau_start(void *state, void *scratch, const method_context *ctx,
                         const start_point *at)
 {
-    start_between(state, scratch, ctx, at, 1, 7);
+    start_between(state, scratch, ctx, at, stages_for(ctx->options->min_order), 7);
 }
 
 static void radau5_start(void *state, void *scratch, const method_context *ctx,
@@ -264,6 +270,7 @@ static void judge(const radau_state *s, radau_scratch *w, const method_context *
         result->status = radau_project(w, ctx, result);
     if (result->status == ATTEMPT_OK) {
         result->next_factor = radau_next_factor(s, w, result->error);
+        result->next_order = radau_iia(w->next_stages < w->cap ? w->next_stages : w->cap)->order;
         w->error_failures += !passed;
         if (!passed && w->ahead) ctx->newton->stale = true;
     } else {

@@ -268,7 +268,7 @@ static dae_status accept_step(dae_solver *s)
     s->stats.t = s->t_new;
     s->stats.last_order = a->order;
     s->stats.last_h = a->h;
-    s->stats.order = s->control.order;
+    s->stats.order = a->next_order > 0 ? a->next_order : s->control.order;
     s->stats.h = s->control.h;
     monitors_note(s, s->t_new, a->y, a->yp);
     /* not before the step is looked at */

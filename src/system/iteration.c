@@ -274,16 +274,22 @@ static void combine(iteration *it, double cj)
         combine_columns(it, cj);
 }
 
-/* Count a factorisation and its cause. */
-static void count_factorization(iteration *it)
+void iteration_count_beside(iteration *it)
 {
     dae_stats *stats = it->eval->stats;
     stats->factorizations++;
-    if (it->factored_version != it->evaluations)
+    if (it->renewed)
         stats->factor_new_jacobian++;
     else
         stats->factor_step_changed++;
+}
+
+/* Count a factorisation and its cause. */
+static void count_factorization(iteration *it)
+{
+    it->renewed = it->factored_version != it->evaluations;
     it->factored_version = it->evaluations;
+    iteration_count_beside(it);
 }
 
 /* Factor it->values: the matrix, or the preconditioner made of it. */

@@ -55,6 +55,7 @@ typedef struct iteration {
     int scaled_count;
     bool by_columns;       /* the factors are those of iteration_factor_columns */
     long factored_version; /* of jac, or of the evaluation point */
+    bool renewed;          /* the last factorisation followed new derivatives, not a new shift */
     long counted_repivots; /* of solver, already in the statistics */
     double *work;          /* the vectors below, owned; matrix-free only */
     double *y, *yp;        /* perturbed point of a product */
@@ -95,6 +96,9 @@ iteration_status iteration_factor(iteration *it, double cj, const linear_point *
  * derivatives are valid. */
 iteration_status iteration_factor_beside(iteration *it, double cj, void (*combined)(void *),
                                          void *data);
+
+/* Count a factorisation with another shift beside the last one: it has the same cause. */
+void iteration_count_beside(iteration *it);
 
 /* Factor the matrix with columns cy[j] dF/dy_j + cyp[j] dF/dy'_j, for initial values; rows and
  * columns are scaled to about 1. For GMRES the solves that follow are with this matrix; a user's P

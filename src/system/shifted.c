@@ -113,7 +113,7 @@ static void start_helper(void *data)
 /* Count a factorisation, and say how it went. */
 static iteration_status judge(iteration *it, const complex_solver *solver, linear_status status)
 {
-    it->eval->stats->factorizations++;
+    iteration_count_beside(it);
     it->singular_column = solver->singular_column;
     if (status == LINEAR_MEMORY) return ITERATION_MEMORY;
     return status == LINEAR_OK ? ITERATION_OK : ITERATION_SINGULAR;
