@@ -382,6 +382,35 @@ typedef struct dae_quasilinear {
     const int *constraint_levels;
 } dae_quasilinear;
 
+typedef dae_quasilinear_point dae_manifold_point;
+typedef dae_quasilinear_fn dae_manifold_fn;
+
+/* x' = phi(t,x), which stays on 0 = c(t,x) once it is there: constraints of all levels, or first
+ * integrals. Zero means "absent" for every field but n and phi. */
+typedef struct dae_manifold {
+    int n, nc;           /* unknowns; constraints */
+    dae_manifold_fn phi; /* n values */
+    dae_manifold_fn c;   /* nc values; none if nc = 0 */
+    void *user;
+
+    dae_manifold_fn c_x; /* nc x n */
+    dae_manifold_fn c_t; /* nc values */
+    bool autonomous;     /* c does not depend on t: c_t is zero */
+
+    dae_pattern c_x_pattern;
+    dae_pattern phi_x_pattern; /* n x n; with the other: a sparse residual form */
+    const double *nominal;     /* n typical sizes > 0, for differences; NULL: 1 */
+    double time_scale;         /* in which c changes with t; 0: 1 */
+
+    const char *const *variable_names;   /* n, or NULL: "x[0]" */
+    const char *const *constraint_names; /* nc, or NULL: "c[0]" */
+    const int *constraint_levels;        /* nc, as in dae_quasilinear */
+
+    int n_events;
+    dae_event_fn event_function;
+    const dae_event *events;
+} dae_manifold;
+
 /* F(t, x, x', x'') = 0, or its derivatives by x, x' and x'', apart: dense n x n by columns, or in
  * the order of the pattern; zero on entry. */
 typedef int (*dae_second_order_fn)(double t, const double *x, const double *xp, const double *xpp,
@@ -420,6 +449,8 @@ DAE_API dae_status dae_problem_from_hessenberg_sized(const dae_hessenberg *form,
                                                      dae_problem **problem, dae_diag *diag);
 DAE_API dae_status dae_problem_from_quasilinear_sized(const dae_quasilinear *form, size_t size,
                                                       dae_problem **problem, dae_diag *diag);
+DAE_API dae_status dae_problem_from_manifold_sized(const dae_manifold *form, size_t size,
+                                                   dae_problem **problem, dae_diag *diag);
 
 /* Check and copy a description. Arrays and names are copied; callbacks and user must outlive the
  * problem. diag may be NULL. */
@@ -445,6 +476,12 @@ static inline dae_status dae_problem_from_quasilinear(const dae_quasilinear *for
                                                       dae_problem **problem, dae_diag *diag)
 {
     return dae_problem_from_quasilinear_sized(form, sizeof *form, problem, diag);
+}
+
+static inline dae_status dae_problem_from_manifold(const dae_manifold *form, dae_problem **problem,
+                                                   dae_diag *diag)
+{
+    return dae_problem_from_manifold_sized(form, sizeof *form, problem, diag);
 }
 
 /* ---------------------------------------------------------------------------------------------

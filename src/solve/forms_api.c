@@ -1,5 +1,5 @@
-/* Problems from mechanical, second order, Hessenberg and quasilinear descriptions: checks, then
- * copies. */
+/* Problems from mechanical, second order, Hessenberg, quasilinear and manifold descriptions:
+ * checks, then copies. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -307,6 +307,37 @@ dae_status dae_problem_from_quasilinear_sized(const dae_quasilinear *form, size_
     if (!status) status = check_quasilinear(&x, diag);
     if (status) return status;
     form_source *source = form_source_quasilinear(&x);
+    if (!source) return out_of_memory(diag);
+    return form_problem_new(source, x.n_events, x.events, problem, diag);
+}
+
+/* ---- manifold ---- */
+
+static dae_status check_manifold(const dae_manifold *x, dae_diag *diag)
+{
+    static const char *const names[] = {"n", "nc"};
+    const int counts[] = {x->n, x->nc};
+    dae_status status = check_counts(names, counts, 2, diag);
+    if (!status) status = check_callback(x->phi != NULL, x->n, "phi", "n", diag);
+    if (!status) status = check_callback(x->c != NULL, x->nc, "c", "nc", diag);
+    if (!status) status = check_pattern(&x->c_x_pattern, "c_x_pattern", x->nc, x->n, diag);
+    if (!status) status = check_pattern(&x->phi_x_pattern, "phi_x_pattern", x->n, x->n, diag);
+    if (!status) status = check_sizes(x->nominal, x->n, x->time_scale, diag);
+    if (!status) status = check_events(x->n_events, x->event_function, diag);
+    return status;
+}
+
+dae_status dae_problem_from_manifold_sized(const dae_manifold *form, size_t size,
+                                           dae_problem **problem, dae_diag *diag)
+{
+    diag_clear(diag);
+    if (!problem) REJECT("The place for the new problem is NULL.");
+    *problem = NULL;
+    dae_manifold x;
+    dae_status status = read_form(form, size, &x, sizeof x, diag);
+    if (!status) status = check_manifold(&x, diag);
+    if (status) return status;
+    form_source *source = form_source_manifold(&x);
     if (!source) return out_of_memory(diag);
     return form_problem_new(source, x.n_events, x.events, problem, diag);
 }

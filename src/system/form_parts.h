@@ -32,6 +32,7 @@ struct form_source {
     const char **variable_names, **equation_names; /* of the as-given residual form; owned */
     int n, constraints;                            /* unknowns; nlambda + nvelocity, nz or ng */
     int positions; /* mechanical: constraints that have a position level, the first ones */
+    bool manifold; /* quasilinear: x' = phi, 0 = c, and so are its parts called */
     bool full;     /* mechanical with more than q, v, lambda, or with forces by lambda */
 };
 

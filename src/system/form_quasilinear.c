@@ -44,6 +44,12 @@ static eval_status call_matrix(form_instance *x, dae_quasilinear_fn fn, const ch
     return form_judge(x, name, t, code, m->count, values, first_row, m);
 }
 
+/* What the user calls a callback: the names of the manifold form, or of the quasilinear one */
+static const char *called(const form_instance *x, const char *manifold, const char *quasilinear)
+{
+    return x->source->manifold ? manifold : quasilinear;
+}
+
 static eval_status eval_E(void *context, double t, const double *at, double *values)
 {
     form_instance *x = context;
@@ -57,14 +63,15 @@ static eval_status eval_f(void *context, double t, const double *at, double *f)
 {
     form_instance *x = context;
     x->eval->stats->residuals++;
-    return call(x, form_of(x)->f, "f", t, at, form_of(x)->ne, 0, f);
+    return call(x, form_of(x)->f, called(x, "phi", "f"), t, at, form_of(x)->ne, 0, f);
 }
 
 static eval_status eval_g(void *context, double t, const double *at, double *g)
 {
     form_instance *x = context;
     const dae_quasilinear *form = form_of(x);
-    return form->ng > 0 ? call(x, form->g, "g", t, at, form->ng, form->ne, g) : EVAL_OK;
+    return form->ng > 0 ? call(x, form->g, called(x, "c", "g"), t, at, form->ng, form->ne, g)
+                        : EVAL_OK;
 }
 
 /* g of any origin, counted as one evaluation for differences, whatever it takes */
@@ -99,7 +106,8 @@ static eval_status eval_g_x(void *context, double t, const double *at, double *v
     const dae_quasilinear *form = form_of(x);
     x->eval->stats->jacobians++;
     if (!form->g_x) return difference_g_x(x, t, at, values);
-    return call_matrix(x, form->g_x, "g_x", t, at, &x->quasilinear.g_x_matrix, form->ne, values);
+    return call_matrix(x, form->g_x, called(x, "c_x", "g_x"), t, at, &x->quasilinear.g_x_matrix,
+                       form->ne, values);
 }
 
 static eval_status eval_g_t(void *context, double t, const double *at, double *g_t)
@@ -110,7 +118,8 @@ static eval_status eval_g_t(void *context, double t, const double *at, double *g
         vector_zero(form->ng, g_t);
         return EVAL_OK;
     }
-    if (form->g_t) return call(x, form->g_t, "g_t", t, at, form->ng, form->ne, g_t);
+    if (form->g_t)
+        return call(x, form->g_t, called(x, "c_t", "g_t"), t, at, form->ng, form->ne, g_t);
     return difference_g_t(x, t, at, g_t);
 }
 

@@ -1,6 +1,7 @@
 /* The manifold form: x' = phi(t, x), the solution of [E; g_x] x' = [f; -g_t - alpha g] in the sense
  * of least squares. On the manifold all rows agree; around it what they cannot agree on is of the
- * size of the distance, so that phi is smooth where [E; g_x] has full rank. */
+ * size of the distance, so that phi is smooth where [E; g_x] has full rank. Where E = I, x' = f
+ * says all, and only Baumgarte's alpha needs the rest. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -15,7 +16,7 @@ enum { DENSE_UP_TO = 64 };
 
 typedef struct slope_work {
     int rows, n;
-    bool plain; /* E = I and no constraints: x' = f */
+    bool plain; /* E = I: x' = f, unless constraints are to be stabilised */
     bool sparse;
     least_squares qr;                                /* dense */
     kkt *augmented;                                  /* sparse, */
@@ -138,7 +139,7 @@ static eval_status phi(void *context, double t, const double *at, double alpha, 
     slope_work *s = x->slope;
     const quasilinear_form *q = &x->quasilinear;
     s->undetermined = -1;
-    if (s->plain) return q->f(q->context, t, at, xp);
+    if (s->plain && !(alpha > 0.0 && q->ng > 0)) return q->f(q->context, t, at, xp);
     eval_status status = right_side(q, s, t, at, alpha);
     if (status == EVAL_OK) status = q->E(q->context, t, at, s->E);
     if (status == EVAL_OK && q->ng > 0) status = q->g_x(q->context, t, at, s->g_x);
@@ -192,7 +193,7 @@ static bool furnish(slope_work *s, const quasilinear_form *q)
 {
     s->rows = q->ne + q->ng;
     s->n = q->n;
-    s->plain = q->E_matrix.diagonal && q->E_matrix.constant && q->ng == 0 && q->ne == q->n;
+    s->plain = q->E_matrix.diagonal && q->E_matrix.constant && q->ne == q->n;
     s->sparse = q->E_matrix.colptr && q->g_x_matrix.colptr && s->n > DENSE_UP_TO;
     size_t E = q->E_matrix.count, g_x = q->g_x_matrix.count, rows = (size_t)s->rows;
     size_t n = (size_t)s->n, count = s->sparse ? E + g_x : rows * n;
@@ -204,7 +205,7 @@ static bool furnish(slope_work *s, const quasilinear_form *q)
     s->right = s->values + count;
     s->rest = s->right + (rows > n ? rows : n);
     s->scale = s->rest + q->ng;
-    if (s->plain) return true;
+    if (s->plain && q->ng == 0) return true;
     return s->sparse ? stack_patterns(s, &q->E_matrix, &q->g_x_matrix)
                      : least_squares_new(&s->qr, s->rows, s->n);
 }

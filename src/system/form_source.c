@@ -92,9 +92,11 @@ static bool name_hessenberg(form_source *s, const dae_hessenberg *h)
 
 static bool name_quasilinear(form_source *s, const dae_quasilinear *x)
 {
+    const char *row = s->manifold ? "phi[%d]" : "E[%d]",
+               *constraint = s->manifold ? "c[%d]" : "g[%d]";
     const name_run variables[] = {RUN(x->variable_names, x->n, "x[%d]", NULL)};
-    const name_run rows[] = {RUN(x->equation_names, x->ne, "E[%d]", NULL),
-                             RUN(x->constraint_names, x->ng, "g[%d]", NULL)};
+    const name_run rows[] = {RUN(x->equation_names, x->ne, row, NULL),
+                             RUN(x->constraint_names, x->ng, constraint, NULL)};
     s->variable_names = make_names(variables, 1);
     s->equation_names = make_names(rows, 2);
     s->constraint_names = make_names(rows + 1, 1);
@@ -233,11 +235,13 @@ form_source *form_source_hessenberg(const dae_hessenberg *form)
     return checked(s, ok && name_hessenberg(s, form));
 }
 
-form_source *form_source_quasilinear(const dae_quasilinear *form)
+/* manifold: how its parts are called */
+static form_source *copy_quasilinear(const dae_quasilinear *form, bool manifold)
 {
     form_source *s = DAE_NEW(form_source);
     if (!s) return NULL;
     s->kind = KIND_QUASILINEAR;
+    s->manifold = manifold;
     s->n = form->n;
     s->constraints = form->ng;
     dae_quasilinear *x = &s->as.x;
@@ -255,6 +259,36 @@ form_source *form_source_quasilinear(const dae_quasilinear *form)
              ok;
     if (ok && !x->E) ok = block_pattern(&s->mass, x->n, 1);
     return checked(s, ok && name_quasilinear(s, form));
+}
+
+form_source *form_source_quasilinear(const dae_quasilinear *form)
+{
+    return copy_quasilinear(form, false);
+}
+
+/* E = I, f = phi, g = c */
+form_source *form_source_manifold(const dae_manifold *form)
+{
+    const dae_quasilinear x = {.n = form->n,
+                               .ne = form->n,
+                               .ng = form->nc,
+                               .f = form->phi,
+                               .g = form->c,
+                               .user = form->user,
+                               .g_x = form->c_x,
+                               .g_t = form->c_t,
+                               .autonomous = form->autonomous,
+                               .g_x_pattern = form->c_x_pattern,
+                               .f_x_pattern = form->phi_x_pattern,
+                               .nominal = form->nominal,
+                               .time_scale = form->time_scale,
+                               .variable_names = form->variable_names,
+                               .constraint_names = form->constraint_names,
+                               .n_events = form->n_events,
+                               .event_function = form->event_function,
+                               .events = form->events,
+                               .constraint_levels = form->constraint_levels};
+    return copy_quasilinear(&x, true);
 }
 
 form_source *form_source_second_order(const dae_second_order *form)
@@ -338,7 +372,7 @@ bool form_source_has_levels(const form_source *s)
 const char *form_source_kind(const form_source *s)
 {
     static const char *const names[] = {"mechanical", "Hessenberg", "quasilinear", "second order"};
-    return names[s->kind];
+    return s->manifold ? "manifold" : names[s->kind];
 }
 
 int form_constraint_row(const form_source *s)

@@ -121,6 +121,7 @@ typedef struct form_instance form_instance;
 form_source *form_source_mechanical(const dae_mechanical *form);
 form_source *form_source_hessenberg(const dae_hessenberg *form);
 form_source *form_source_quasilinear(const dae_quasilinear *form);
+form_source *form_source_manifold(const dae_manifold *form);
 form_source *form_source_second_order(const dae_second_order *form);
 void form_source_free(form_source *source); /* NULL is fine */
 
