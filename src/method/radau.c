@@ -19,6 +19,8 @@ static const double LIMIT_FADES = 1.4;
  * throughout, 20 of 101 runs of radau9 and radau13 on Robertson's problem at rtol = 1e-2 .. 1e-5
  * leave the positive solution; in this way none of 1001 does (with 0.9: 8). */
 static const double MOST_MISS = 0.3;
+/* A try with at most this error is still close to the solution. */
+static const double MOST_REJECTED = 100.0;
 /* Values between steps may be wrong by 10 tolerances where events depend on them. */
 static const double DENSE_WEIGHT = 0.1;
 
@@ -97,10 +99,38 @@ static void radau13_start(void *state, void *scratch, const method_context *ctx,
     start_between(state, scratch, ctx, at, 7, 7);
 }
 
+/* w->E: the polynomial of the last step at the stages of this one */
+static void extrapolate(const radau_state *s, radau_scratch *w)
+{
+    double ratio = w->h / s->accepted_h;
+    if (ratio == w->ratio && w->from == s->m && w->to == w->m) return;
+    collocation_extrapolation(s->m, w->m, ratio, w->E);
+    w->ratio = ratio;
+    w->from = s->m;
+    w->to = w->m;
+}
+
+/* Stages on the polynomial of a try that failed the error test only: it is nearly right on the
+ * shorter step, where that of the last step has to be continued. */
+static void predict_from_rejected(radau_scratch *w, int n)
+{
+    const collocation *m = w->rejected_m;
+    double W[COLLOCATION_STAGES * COLLOCATION_STAGES], *Z = w->Z;
+    for (int i = 0; i < w->m->stages; i++)
+        collocation_weights(m, w->m->nodes[i] * w->h / w->rejected_h, 0, W + i * m->stages);
+    radau_combine(w->m->stages, m->stages, n, 1.0, W, Z, w->V);
+    w->Z = w->V;
+    w->V = Z;
+}
+
 /* Stages on the polynomial of the last step, or 0 where such predictions are no use; on a first
  * step on the tangent, since its size follows y', and 0 if that failed. */
 static void predict(const radau_state *s, radau_scratch *w, int n)
 {
+    if (w->interpolates) {
+        predict_from_rejected(w, n);
+        return;
+    }
     if (!s->m) {
         for (int i = 0; i < w->m->stages; i++) {
             double reach = w->tries == 1 ? w->m->nodes[i] * w->h : 0.0;
@@ -108,13 +138,7 @@ static void predict(const radau_state *s, radau_scratch *w, int n)
         }
         return;
     }
-    double ratio = w->h / s->accepted_h;
-    if (ratio != w->ratio || w->from != s->m || w->to != w->m) {
-        collocation_extrapolation(s->m, w->m, ratio, w->E);
-        w->ratio = ratio;
-        w->from = s->m;
-        w->to = w->m;
-    }
+    extrapolate(s, w);
     radau_combine(w->m->stages, s->m->stages, n, 1.0, w->E, s->Z, w->Z);
     if (s->miss > MOST_MISS) memset(w->Z, 0, (size_t)w->m->stages * (size_t)n * sizeof(double));
 }
@@ -125,6 +149,7 @@ static double prediction_miss(const radau_state *s, radau_scratch *w, const meth
     const int n = ctx->n, end = w->m->stages - 1;
     const double *last = w->Z + (size_t)end * (size_t)n, *scale = ctx->norm->newton;
     if (!s->m) return 0.0;
+    extrapolate(s, w);
     radau_combine(1, s->m->stages, n, 1.0, w->E + end * s->m->stages, s->Z, w->point);
     vector_axpy(n, -1.0, last, w->point);
     double wrong = norm_of(ctx->norm, w->point, scale), way = norm_of(ctx->norm, last, scale);
@@ -273,7 +298,9 @@ static void judge(const radau_state *s, radau_scratch *w, const method_context *
         result->next_order = radau_iia(w->next_stages < w->cap ? w->next_stages : w->cap)->order;
         w->error_failures += !passed;
         if (!passed && w->ahead) ctx->newton->stale = true;
+        w->interpolates = !passed && result->error <= MOST_REJECTED;
     } else {
+        w->interpolates = false;
         finish_stages(s, w, ctx->n); /* how far it came, for diagnostics */
         result->next_factor = w->newton_failures < 2 ? w->shrink : fmin(w->shrink, 0.25);
         w->newton_failures++;
@@ -316,7 +343,6 @@ static void radau_attempt(const void *state, void *scratch, const method_context
     judge(s, w, ctx, result);
     result->stage = result->status == ATTEMPT_OK ? 0 : result->stage;
     w->last_factor = result->next_factor;
-    w->last_error = result->error;
     report_newton(w, ctx);
 }
 
@@ -333,7 +359,8 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL;
     s->accepted_h = w->h;
     s->surprise = w->first_size * w->error_factor;
-    s->accepted_error = fmax(0.01, w->last_error);
+    s->reach = w->reach;
+    s->exponent = w->exponent;
     s->t_old = s->t;
     s->t = w->t;
     vector_copy(n, s->y, s->y_old);
@@ -344,7 +371,9 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     if (radau_jacobian_worn(w)) ctx->newton->stale = true;
     w->fresh = w->ahead = false;
     w->tries = w->newton_failures = w->error_failures = 0;
-    w->failed_h = 0.0;
+    w->failed_h = w->reach = 0.0;
+    w->rejected_m = NULL;
+    w->interpolates = false;
 }
 
 #define RADAU_METHOD(variable, text, about, highest, begin)                                        \

@@ -26,10 +26,12 @@ static const double MOST_SURPRISE = 1e5;
 static const double RATE_IMPROVES = 0.85;
 /* Beyond it an update tells more of noise and curvature than of the matrix. */
 static const double LARGEST_UPDATE = 0.5;
-/* Failures in one step before matrices are renewed within an iteration, how often, and the slowest
- * iteration with which that is tried */
-enum { PATIENCE = 2, MOST_RENEWALS = 5 };
-static const double MOST_RATE_TO_RENEW = 2.0;
+/* Failures in one step before matrices are renewed within any iteration, how often, and the slowest
+ * iteration with which that is tried; before, steps up to MODEST times the last one may, if they
+ * converge at all. Over 13 problems this saves 5 % of the evaluations, half of them on a pendulum
+ * at 10 digits; for larger steps too it costs accuracy (HIRES). */
+enum { PATIENCE = 2, MOST_RENEWALS = 5, EARLY_RENEWALS = 3 };
+static const double MOST_RATE_TO_RENEW = 2.0, MODEST = 1.5;
 /* A first contraction that is worse may be that of algebraic variables alone, as long as it is
  * below the second number. */
 static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
@@ -68,6 +70,7 @@ static void stage_point(const radau_state *s, const radau_scratch *w, const dae_
  * was wrong by s->surprise in units of the error test. */
 static bool prediction_trusted(const radau_state *s, const radau_scratch *w)
 {
+    if (w->interpolates && !w->distrusted) return true;
     if (!s->m || w->tries > 1 || w->distrusted) return false;
     double expected = s->surprise, ratio = fabs(w->h / s->accepted_h);
     for (int k = 0; k <= w->m->stages && ratio > 1.0; k++) expected *= ratio;
@@ -340,7 +343,7 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
     for (int k = 0; k < most; k++) {
         attempt_status status = iterate_once(s, w, ctx, result, &size);
         if (status != ATTEMPT_OK) return status;
-        if (k == 0) w->first_size = size;
+        if (k == 0 && !w->interpolates) w->first_size = size;
         if (k >= first) {
             double before = q;
             q = size / last;
@@ -400,15 +403,17 @@ static attempt_status from_rest(const radau_state *s, radau_scratch *w, const me
     return status;
 }
 
-/* After repeated failures: where smaller steps do not help, it is the matrix that is wrong (a diode
- * that opens), so that it is renewed where the iteration has come to, as long as it goes somewhere.
- */
+/* Where smaller steps do not help, or the step is no longer than the last ones, it is the matrix
+ * that is wrong (a diode that opens, a mechanism that swings), so that it is renewed where the
+ * iteration has come to, as long as it goes somewhere. */
 static attempt_status insist(const radau_state *s, radau_scratch *w, const method_context *ctx,
                              attempt *result)
 {
+    const bool early = w->newton_failures < PATIENCE;
+    const double worst = early ? SLOWEST_RATE : MOST_RATE_TO_RENEW;
     attempt_status status = ATTEMPT_CONVERGENCE;
-    for (int k = 0; k < MOST_RENEWALS && status == ATTEMPT_CONVERGENCE; k++) {
-        if (!(w->theta < MOST_RATE_TO_RENEW)) break;
+    for (int k = 0; k < (early ? EARLY_RENEWALS : MOST_RENEWALS); k++) {
+        if (status != ATTEMPT_CONVERGENCE || !(w->theta < worst)) break;
         result->stage = 0;
         status = from_iteration(renew_here(s, w, ctx));
         if (status == ATTEMPT_OK) status = iterate(s, w, ctx, result);
@@ -421,7 +426,8 @@ attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_
 {
     attempt_status status = solve(s, w, ctx, result);
     if (status == ATTEMPT_EVALUATION && s->m) status = from_rest(s, w, ctx, result);
-    if (status == ATTEMPT_CONVERGENCE && w->newton_failures >= PATIENCE)
+    bool modest = s->m && fabs(w->h) <= MODEST * fabs(s->accepted_h);
+    if (status == ATTEMPT_CONVERGENCE && (modest || w->newton_failures >= PATIENCE))
         status = insist(s, w, ctx, result);
     if (status != ATTEMPT_OK && w->ahead) ctx->newton->stale = true; /* of a bad prediction */
     return status;

@@ -22,8 +22,9 @@ typedef struct radau_state {
     double surprise;           /* how wrong the last prediction was, in units of the error test */
     double miss;               /* and relative to the way of the step */
     double h_limit;            /* > 0: Newton's method failed with steps of this size */
-    double accepted_h;         /* of the last step, for predictive control; */
-    double accepted_error;     /* 0: none */
+    double accepted_h;         /* of the last step */
+    double reach;              /* the step that would have had the error 1; 0: unknown */
+    double exponent;           /* by which the error grew with h */
     double *y, *yp;            /* at t */
     double *y_old, *yp_old;    /* at t_old */
     double *Z;                 /* stages of the last step */
@@ -40,41 +41,46 @@ typedef struct radau_cache {
 typedef struct radau_scratch {
     const collocation *m;
     double t, h;
-    int tries;           /* attempts since the last accepted step, this one included */
-    int newton_failures; /* among them */
-    int error_failures;  /* and those */
-    int iterations;      /* of Newton's method in this attempt */
-    double kappa;        /* its tolerance */
-    double first_size;   /* norm of the first correction */
-    double theta;        /* its contraction; 0 if one iteration did */
-    double eta;          /* theta / (1 - theta), the last one known */
-    int cap;             /* most stages that the caller allows */
-    int next_stages;     /* proposal after this attempt */
-    double leading;      /* weighted norm of the leading coefficient of q */
-    double failed_h;     /* smallest step with which Newton's method failed, 0: none */
-    double shrink;       /* after a failure: what it says of h */
-    double error_factor; /* weight of the estimate, for */
-    double factor_rtol;  /* this tolerance */
-    int factor_stages;   /* and this many stages */
-    double last_factor;  /* next_factor and error of this attempt */
-    double last_error;
-    bool stop;                    /* a callback asked for it in the estimate */
-    bool distrusted;              /* the prediction has proved no use */
-    bool ahead;                   /* partial derivatives are those of a predicted point */
-    bool fresh;                   /* and they were evaluated since the last accepted step */
-    double *Z, *R, *V;            /* stages: solution, residuals and corrections, work */
-    double *D;                    /* stages: the last correction */
-    double *predicted;            /* stages before Newton */
-    double *past[RADAU_PAST];     /* corrections of this iteration, for Broyden's updates; */
-    double past_size[RADAU_PAST]; /* their squares, */
-    int past_count;               /* and number */
-    double *point;                /* y of a stage */
-    double *y, *yp;               /* candidate */
-    double *slope;                /* q'(0) / h */
-    double *error, *defect;       /* estimate, and work */
-    double *scale;                /* reciprocal weights of the error test */
-    double ratio;                 /* extrapolation matrix for this ratio of step sizes, */
-    const collocation *from, *to; /* between these methods */
+    int tries;                     /* attempts since the last accepted step, this one included */
+    int newton_failures;           /* among them */
+    int error_failures;            /* and those */
+    int iterations;                /* of Newton's method in this attempt */
+    double kappa;                  /* its tolerance */
+    double first_size;             /* norm of the first correction */
+    double theta;                  /* its contraction; 0 if one iteration did */
+    double eta;                    /* theta / (1 - theta), the last one known */
+    int cap;                       /* most stages that the caller allows */
+    int next_stages;               /* proposal after this attempt */
+    double leading;                /* weighted norm of the leading coefficient of q */
+    double failed_h;               /* smallest step with which Newton's method failed, 0: none */
+    double shrink;                 /* after a failure: what it says of h */
+    double error_factor;           /* weight of the estimate, for */
+    double factor_rtol;            /* this tolerance */
+    int factor_stages;             /* and this many stages */
+    double last_factor;            /* next_factor of this attempt */
+    double reach;                  /* this step, were its error 1, */
+    double exponent;               /* by this power of h */
+    double trend;                  /* that over the one before; at most 1 */
+    const collocation *rejected_m; /* of the last try that failed the error test, NULL: none; */
+    double rejected_h, rejected_error; /* its step and error */
+    bool interpolates;                 /* its stages are in Z, and good for a prediction */
+    bool stop;                         /* a callback asked for it in the estimate */
+    bool distrusted;                   /* the prediction has proved no use */
+    bool ahead;                        /* partial derivatives are those of a predicted point */
+    bool fresh;                        /* and they were evaluated since the last accepted step */
+    double *Z, *R, *V;                 /* stages: solution, residuals and corrections, work */
+    double *D;                         /* stages: the last correction */
+    double *predicted;                 /* stages before Newton */
+    double *past[RADAU_PAST];          /* corrections of this iteration, for Broyden's updates; */
+    double past_size[RADAU_PAST];      /* their squares, */
+    int past_count;                    /* and number */
+    double *point;                     /* y of a stage */
+    double *y, *yp;                    /* candidate */
+    double *slope;                     /* q'(0) / h */
+    double *error, *defect;            /* estimate, and work */
+    double *scale;                     /* reciprocal weights of the error test */
+    double ratio;                      /* extrapolation matrix for this ratio of step sizes, */
+    const collocation *from, *to;      /* between these methods */
     double E[COLLOCATION_STAGES * COLLOCATION_STAGES];
 } radau_scratch;
 
