@@ -312,6 +312,59 @@ static void attempts_leave_state(void **state)
     dae_problem_free(p);
 }
 
+/* y1' = y1 cos t, y2' = -y2^2, 0 = z^3 - (y1 y2)^3, 0 = w - y1 cos 5t. w is predicted badly and
+ * comes right at once, by so much that the corrections of z look small beside it: Newton's method
+ * must not end there. */
+static int beside_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    double product = y[0] * y[1];
+    f[0] = yp[0] - y[0] * cos(t);
+    f[1] = yp[1] + y[1] * y[1];
+    f[2] = y[2] * y[2] * y[2] - product * product * product;
+    f[3] = y[3] - y[0] * cos(5.0 * t);
+    return 0;
+}
+
+static void beside_solution(double t, double *y)
+{
+    y[0] = exp(sin(t));
+    y[1] = 1.0 / (1.0 + t);
+    y[2] = y[0] * y[1];
+    y[3] = y[0] * cos(5.0 * t);
+}
+
+/* At the end of every step all variables are within 30 tolerances. */
+static void every_variable_converges(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"radau", "radau5", "radau9", "radau13"};
+    dae_residual form = {.n = 4, .f = beside_f};
+    for (int c = 0; c < 4; c++)
+        for (double rtol = 1e-4; rtol > 1e-11; rtol *= 0.1) {
+            dae_problem *p;
+            dae_solver *s;
+            dae_options o = dae_options_default();
+            double y[4], exact[4];
+            o.method = names[c];
+            o.rtol = o.atol = rtol;
+            beside_solution(0.0, y);
+            assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+            assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+            assert_int_equal(dae_solver_start(s, 0.0, y, NULL), DAE_OK);
+            while (dae_solver_step(s, 10.0) == DAE_STEPPED) {
+                beside_solution(dae_solver_time(s), exact);
+                assert_int_equal(dae_solver_at(s, dae_solver_time(s), 0, y), DAE_OK);
+                for (int i = 0; i < 4; i++)
+                    if (!(fabs(y[i] - exact[i]) <= 30.0 * rtol * (1.0 + fabs(exact[i]))))
+                        fail_msg("%s, %g: variable %d at t = %g is wrong by %.2e", names[c], rtol,
+                                 i, dae_solver_time(s), y[i] - exact[i]);
+            }
+            dae_solver_free(s);
+            dae_problem_free(p);
+        }
+}
+
 /* ---- failures inside stages ---- */
 
 /* y' = -sqrt(y), which exists for y >= 0 only; F says so */
@@ -533,6 +586,7 @@ int main(void)
         cmocka_unit_test(structures),
         cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(dense_output),
+        cmocka_unit_test(every_variable_converges),
         cmocka_unit_test(attempts_leave_state),
         cmocka_unit_test(recoverable_errors),
         cmocka_unit_test(failing_stage),

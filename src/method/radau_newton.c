@@ -37,6 +37,8 @@ static const double MOST_RATE_TO_RENEW = 2.0, MODEST = 1.5;
 static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
 /* With current matrices a correction that small which does not shrink is noise of F. */
 static const double NOISE = 0.1;
+/* The slowest rate that a variable is taken to have by itself. */
+static const double SLOWEST_OWN = 0.5;
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
@@ -325,6 +327,32 @@ static bool is_transient(const radau_scratch *w, const error_norm *norm, double 
     return second <= TRANSIENT * TRANSIENT * first;
 }
 
+/* sum over stages of D_j^2 for variable j */
+static double square_of(const radau_scratch *w, const double *D, int n, int j)
+{
+    double sum = 0.0;
+    for (int i = 0; i < w->m->stages; i++) sum += D[i * n + j] * D[i * n + j];
+    return sum;
+}
+
+/* Whether the iteration error is small also if every variable goes on at its own rate, that of its
+ * last two corrections: ||r_j / (1 - r_j) D_j|| <= NOISE. Variables that enter linearly, as
+ * functions of t do, come right at once from any prediction; next to them the corrections of others
+ * look small, and theirs may be slow. Nothing is said where corrections are not kept any more. */
+static bool all_converge(const radau_scratch *w, const error_norm *norm)
+{
+    const int k = w->past_count - 1, n = norm->n;
+    double sum = 0.0;
+    if (k < 1 || w->iterations != w->past_count) return true;
+    for (int j = 0; j < n; j++) {
+        double now = square_of(w, w->past[k], n, j), before = square_of(w, w->past[k - 1], n, j);
+        double rate = now < before ? fmin(sqrt(now / before), SLOWEST_OWN) : SLOWEST_OWN;
+        double rest = rate / (1.0 - rate) * norm->newton[j];
+        sum += rest * rest * now;
+    }
+    return sum <= NOISE * NOISE * w->m->stages * n;
+}
+
 /* Iterate until the iteration error is below w->kappa. */
 static attempt_status iterate(const radau_state *s, radau_scratch *w, const method_context *ctx,
                               attempt *result)
@@ -350,7 +378,8 @@ static attempt_status iterate(const radau_state *s, radau_scratch *w, const meth
             measure_contraction(w, q, before);
         }
         bool slow = k >= first && !(w->theta < SLOWEST_RATE);
-        if (size <= round_off || (!slow && w->eta * size <= w->kappa)) return ATTEMPT_OK;
+        bool small = !slow && w->eta * size <= w->kappa;
+        if (size <= round_off || (small && all_converge(w, ctx->norm))) return ATTEMPT_OK;
         if (k == 1 && first == 1 && is_transient(w, ctx->norm, q)) {
             q = 0.0; /* the next one tells */
             last = size;
