@@ -18,6 +18,10 @@ void mechanical_free(mechanical *m)
     dae_free(m->constraint);
     dae_free(m->other);
     dae_free(m->other_row);
+    dae_free(m->contact);
+    dae_free(m->contact_row);
+    dae_free(m->slope);
+    dae_free(m->force);
     dae_free(m->M.entry);
     dae_free(m->C.entry);
     dae_free(m->G.entry);
@@ -38,13 +42,18 @@ static bool mechanical_new(mechanical *m, int n, int rows)
                       .constraint = DAE_ARRAY(int, most),
                       .other = DAE_ARRAY(int, most),
                       .other_row = DAE_ARRAY(int, most),
+                      .contact = DAE_ARRAY(int, most),
+                      .contact_row = DAE_ARRAY(int, most),
+                      .slope = DAE_ARRAY(expr, most),
+                      .force = DAE_ARRAY(expr, most),
                       .f = DAE_ARRAY(expr, most),
                       .g = DAE_ARRAY(expr, most),
                       .scale = DAE_ARRAY(double, most),
                       .factor = DAE_ARRAY(double, most),
                       .steady = DAE_ARRAY(bool, most)};
-    return m->q && m->dynamic && m->lambda && m->constraint && m->other && m->other_row && m->f &&
-           m->g && m->scale && m->factor && m->steady;
+    bool lists = m->q && m->dynamic && m->lambda && m->constraint && m->other && m->other_row;
+    bool contact = m->contact && m->contact_row && m->slope;
+    return lists && contact && m->force && m->f && m->g && m->scale && m->factor && m->steady;
 }
 
 bool mechanical_add(mechanical_matrix *a, int row, int column, expr value)
@@ -99,33 +108,17 @@ static void note_highest(void *context, expr leaf)
         s->highest[node->index] = node->order;
 }
 
-/* What a row contains. */
-typedef struct row_content {
+typedef struct acceleration_scan {
     const mechanical_search *s;
-    bool accelerations, velocities, positions;
-    int foreign; /* a variable that is no position; -1: none */
-    int moving;  /* a position whose velocity is there; -1: none */
-} row_content;
+    bool *found;
+} acceleration_scan;
 
-static void note_content(void *context, expr leaf)
+static void note_acceleration(void *context, expr leaf)
 {
-    row_content *c = context;
-    const expr_node *node = graph_node(c->s->set->graph, leaf);
-    if (node->op != EXPR_VARIABLE) return;
-    if (c->s->role[node->index] != ROLE_POSITION) {
-        c->foreign = node->index;
-        return;
-    }
-    c->accelerations |= node->order == 2;
-    c->velocities |= node->order == 1;
-    c->positions |= node->order == 0;
-    if (node->order == 1) c->moving = node->index;
-}
-
-static bool row_content_of(const mechanical_search *s, expr e, row_content *c)
-{
-    *c = (row_content){.s = s, .foreign = -1, .moving = -1};
-    return graph_leaves(s->set->graph, &e, 1, note_content, c);
+    const acceleration_scan *scan = context;
+    const expr_node *node = graph_node(scan->s->set->graph, leaf);
+    bool position = node->op == EXPR_VARIABLE && scan->s->role[node->index] == ROLE_POSITION;
+    if (position && node->order == 2) *scan->found = true;
 }
 
 /* Positions: second derivatives and no higher ones. Rows with accelerations define nothing. */
@@ -148,110 +141,13 @@ static mechanical_status find_positions(mechanical_search *s)
         return mechanical_refuse(s, "no variable appears with its second derivative, so that there "
                                     "are no positions (der(q) = v and der(v) = .. would do)");
     for (int i = 0; i < set->m; i++) {
-        row_content c;
-        if (!row_content_of(s, set->row[i].residual, &c)) return MECHANICAL_MEMORY;
-        if (c.accelerations) s->use[i] = USE_DYNAMIC;
+        bool found = false;
+        acceleration_scan scan = {s, &found};
+        if (!graph_leaves(set->graph, &set->row[i].residual, 1, note_acceleration, &scan))
+            return MECHANICAL_MEMORY;
+        if (found) s->use[i] = USE_DYNAMIC;
     }
     return MECHANICAL_OK;
-}
-
-/* ---- rows and multipliers ---- */
-
-static void mark_foreign(void *context, expr leaf)
-{
-    mechanical_search *s = context;
-    const expr_node *node = graph_node(s->set->graph, leaf);
-    if (node->op == EXPR_VARIABLE && s->role[node->index] == ROLE_OPEN)
-        s->role[node->index] = ROLE_OTHER;
-}
-
-/* Constraints are over positions and time alone; variables of other rows are no multipliers. */
-static mechanical_status sort_rows(mechanical_search *s)
-{
-    mechanical *m = s->m;
-    int dynamic = 0;
-    m->nother = m->explicit_count;
-    int rows = m->nother;
-    for (int i = 0; i < s->set->m; i++) {
-        row_content c;
-        if (s->use[i] == USE_DEFINITION) continue;
-        if (!row_content_of(s, s->row[i], &c)) return MECHANICAL_MEMORY;
-        if (c.accelerations) {
-            if (dynamic == m->nq)
-                return mechanical_refuse(
-                    s,
-                    "%s contains accelerations, but there are as many equations of motion as "
-                    "positions without it",
-                    s->set->row[i].name);
-            s->use[i] = USE_DYNAMIC;
-            m->dynamic[dynamic++] = i;
-        } else if (c.positions && !c.velocities && c.foreign < 0) {
-            s->use[i] = USE_CONSTRAINT;
-            m->g[m->nlambda] = s->row[i];
-            m->constraint[m->nlambda++] = i;
-        } else {
-            s->use[i] = USE_OTHER;
-            m->other_row[rows++] = i;
-            if (!graph_leaves(s->set->graph, &s->row[i], 1, mark_foreign, s))
-                return MECHANICAL_MEMORY;
-        }
-    }
-    if (dynamic < m->nq)
-        return mechanical_refuse(s,
-                                 "only %d equations contain accelerations, for %d positions (%s, "
-                                 "..)",
-                                 dynamic, m->nq, s->set->name[m->q[0]]);
-    return MECHANICAL_OK;
-}
-
-/* Why rows that are neither constraints nor definitions are too many, or multipliers too few. */
-static mechanical_status refuse_counts(mechanical_search *s, int multipliers)
-{
-    const mechanical *m = s->m;
-    for (int i = 0; i < s->set->m; i++) {
-        row_content c;
-        if (s->use[i] != USE_OTHER) continue;
-        if (!row_content_of(s, s->row[i], &c)) return MECHANICAL_MEMORY;
-        const char *name = s->set->row[i].name;
-        if (c.foreign < 0 && c.moving >= 0)
-            return mechanical_refuse(s,
-                                     "%s restricts velocities, der(%s) among them, and not "
-                                     "positions",
-                                     name, s->set->name[c.moving]);
-        if (c.positions && c.foreign >= 0)
-            return mechanical_refuse(s,
-                                     "%s contains %s besides positions, so that it is no "
-                                     "constraint g(q, t) = 0",
-                                     name, s->set->name[c.foreign]);
-    }
-    if (m->nlambda == 0)
-        return mechanical_refuse(s, "no equation restricts the positions %s, ..",
-                                 s->set->name[m->q[0]]);
-    return mechanical_refuse(s,
-                             "there are %d constraints (%s, ..), but %d multipliers in the "
-                             "equations of motion",
-                             m->nlambda, s->set->row[m->constraint[0]].name, multipliers);
-}
-
-static mechanical_status sort_variables(mechanical_search *s)
-{
-    mechanical *m = s->m;
-    int multipliers = 0, open_rows = 0, others = m->explicit_count;
-    for (int i = 0; i < s->set->m; i++) open_rows += s->use[i] == USE_OTHER;
-    for (int j = 0; j < s->set->n; j++) {
-        if (s->role[j] == ROLE_OPEN && s->highest[j] > 0) s->role[j] = ROLE_OTHER;
-        if (s->role[j] == ROLE_OPEN) {
-            s->role[j] = ROLE_MULTIPLIER;
-            s->place[j] = multipliers;
-            m->lambda[multipliers++] = j;
-        } else if (s->role[j] == ROLE_OTHER) {
-            m->other[others++] = j;
-        }
-    }
-    m->nother = others;
-    bool fits =
-        m->nlambda > 0 && multipliers == m->nlambda && open_rows == others - m->explicit_count;
-    return fits ? MECHANICAL_OK : refuse_counts(s, multipliers);
 }
 
 /* ---- matrices ---- */
@@ -272,83 +168,122 @@ static void note_entry(void *context, expr leaf)
         e->highest = node->order;
 }
 
-/* M and C may depend on positions and time, and on other variables. */
-static mechanical_status check_entry(mechanical_search *s, int row, int j, expr entry)
+/* M may depend on positions and time, and on other variables; C on lambda, too, which is friction.
+ */
+static mechanical_status check_entry(mechanical_search *s, bool mass, const mechanical_entry *entry)
 {
     entry_scan e = {s, 0, -1};
-    const char *name = s->set->row[s->m->dynamic[row]].name;
-    if (!graph_leaves(s->set->graph, &entry, 1, note_entry, &e)) return MECHANICAL_MEMORY;
-    bool mass = s->role[j] == ROLE_POSITION;
-    if (e.multiplier >= 0 && !mass)
-        return mechanical_refuse(s, "%s is not linear in %s", name, s->set->name[j]);
+    const mechanical *m = s->m;
+    const char *name = s->set->row[m->dynamic[entry->row]].name;
+    int j = mass ? m->q[entry->column] : m->lambda[entry->column];
+    if (!graph_leaves(s->set->graph, &entry->value, 1, note_entry, &e)) return MECHANICAL_MEMORY;
     if (e.highest == 2) return mechanical_refuse(s, "%s is not linear in the accelerations", name);
     if (mass && (e.highest > 0 || e.multiplier >= 0))
         return mechanical_refuse(s,
                                  "the factor of the acceleration of %s in %s depends on more "
                                  "than positions",
                                  s->set->name[j], name);
-    return MECHANICAL_OK;
-}
-
-static mechanical_status add_motion(mechanical_search *s, int row, const gradient *d)
-{
-    for (size_t k = 0; k < d->count; k++) {
-        const expr_node node = *graph_node(s->set->graph, d->leaf[k]);
-        bool mass = s->role[node.index] == ROLE_POSITION && node.order == 2;
-        if (!mass && s->role[node.index] != ROLE_MULTIPLIER) continue;
-        mechanical_status status = check_entry(s, row, node.index, d->derivative[k]);
-        if (status != MECHANICAL_OK) return status;
-        if (!mechanical_add(mass ? &s->m->M : &s->m->C, row, s->place[node.index],
-                            d->derivative[k]))
-            return MECHANICAL_MEMORY;
+    if (!mass && e.multiplier >= 0 && !m->friction) {
+        s->m->friction = true;
+        mechanical_refuse(s, "%s is not linear in %s", name, s->set->name[j]);
     }
     return MECHANICAL_OK;
 }
 
-static mechanical_status add_gradient(mechanical_search *s, int row, const gradient *d)
+static mechanical_status check_entries(mechanical_search *s)
 {
-    for (size_t k = 0; k < d->count; k++) {
-        const expr_node node = *graph_node(s->set->graph, d->leaf[k]);
-        if (!mechanical_add(&s->m->G, row, s->place[node.index], d->derivative[k]))
-            return MECHANICAL_MEMORY;
-    }
-    return MECHANICAL_OK;
+    mechanical_status status = MECHANICAL_OK;
+    for (int k = 0; status == MECHANICAL_OK && k < s->m->M.count; k++)
+        status = check_entry(s, true, &s->m->M.entry[k]);
+    for (int k = 0; status == MECHANICAL_OK && k < s->m->C.count; k++)
+        status = check_entry(s, false, &s->m->C.entry[k]);
+    return status;
 }
 
-static expr drop_leading(void *context, graph *g, expr leaf)
+/* Entries of M, and of C by all algebraic variables, which may be multipliers: `candidates`. */
+static bool add_motion(mechanical_search *s, int row, const gradient *d)
+{
+    bool ok = true;
+    for (size_t k = 0; ok && k < d->count; k++) {
+        const expr_node node = *graph_node(s->set->graph, d->leaf[k]);
+        int j = node.index;
+        if (s->role[j] == ROLE_POSITION && node.order == 2)
+            ok = mechanical_add(&s->m->M, row, s->place[j], d->derivative[k]);
+        if (s->role[j] != ROLE_OPEN || s->highest[j] > 0) continue;
+        if (s->place[j] < 0) s->place[j] = s->candidates++;
+        ok = mechanical_add(&s->m->C, row, s->place[j], d->derivative[k]);
+    }
+    return ok;
+}
+
+static mechanical_status collect_motion(mechanical_search *s)
+{
+    const equation_set *set = s->set;
+    derive_scratch *scratch = derive_scratch_new();
+    gradient d = {0};
+    bool ok = scratch;
+    for (int j = 0; j < set->n; j++)
+        if (s->role[j] == ROLE_OPEN) s->place[j] = -1;
+    for (int r = 0; ok && r < s->m->nq; r++)
+        ok = derive_gradient(set->graph, scratch, s->row[s->m->dynamic[r]], &d) &&
+             add_motion(s, r, &d);
+    gradient_free(&d);
+    derive_scratch_free(scratch);
+    return ok ? MECHANICAL_OK : MECHANICAL_MEMORY;
+}
+
+static expr drop_acceleration(void *context, graph *g, expr leaf)
 {
     const mechanical_search *s = context;
     const expr_node node = *graph_node(g, leaf);
-    if (node.op != EXPR_VARIABLE) return leaf;
-    bool leads = s->role[node.index] == ROLE_MULTIPLIER ||
-                 (s->role[node.index] == ROLE_POSITION && node.order == 2);
+    bool leads = node.op == EXPR_VARIABLE && s->role[node.index] == ROLE_POSITION;
+    return leads && node.order == 2 ? graph_constant(g, 0.0) : leaf;
+}
+
+static expr drop_multiplier(void *context, graph *g, expr leaf)
+{
+    const mechanical_search *s = context;
+    const expr_node node = *graph_node(g, leaf);
+    bool leads = node.op == EXPR_VARIABLE && s->role[node.index] == ROLE_MULTIPLIER;
     return leads ? graph_constant(g, 0.0) : leaf;
 }
 
-/* M, C, f from the equations of motion, G from the constraints. */
-static mechanical_status collect_matrices(mechanical_search *s)
+/* M q'' = force(.., lambda), and f without lambda. */
+static mechanical_status collect_forces(mechanical_search *s)
 {
     graph *g = s->set->graph;
     mechanical *m = s->m;
-    derive_scratch *scratch = derive_scratch_new();
-    gradient d = {0};
-    mechanical_status status = scratch ? MECHANICAL_OK : MECHANICAL_MEMORY;
-    for (int r = 0; status == MECHANICAL_OK && r < m->nq + m->nlambda; r++) {
-        bool motion = r < m->nq;
-        int row = motion ? r : r - m->nq;
-        expr e = motion ? s->row[m->dynamic[row]] : m->g[row];
-        if (!derive_gradient(g, scratch, e, &d)) {
-            status = MECHANICAL_MEMORY;
-            break;
-        }
-        status = motion ? add_motion(s, row, &d) : add_gradient(s, row, &d);
-        if (!motion) continue;
-        m->f[row] = graph_unary(g, EXPR_NEG, graph_substitute(g, e, drop_leading, s));
-        if (m->f[row] == EXPR_NONE) status = MECHANICAL_MEMORY;
+    for (int i = 0; i < m->nq; i++) {
+        expr e = graph_substitute(g, s->row[m->dynamic[i]], drop_acceleration, s);
+        if (e != EXPR_NONE) m->force[i] = graph_unary(g, EXPR_NEG, e);
+        if (e != EXPR_NONE) e = graph_substitute(g, m->force[i], drop_multiplier, s);
+        m->f[i] = e;
+        if (e == EXPR_NONE) return MECHANICAL_MEMORY;
     }
-    gradient_free(&d);
-    derive_scratch_free(scratch);
-    return status;
+    return graph_failed(g) ? MECHANICAL_MEMORY : check_entries(s);
+}
+
+/* ---- levels ---- */
+
+static expr put_slope(void *context, graph *g, expr leaf)
+{
+    const mechanical *m = context;
+    const expr_node node = *graph_node(g, leaf);
+    if (node.op != EXPR_VARIABLE || node.order != 1) return leaf;
+    for (int k = 0; k < m->ns; k++)
+        if (m->contact[k] == node.index) return m->slope[k];
+    return leaf;
+}
+
+expr mechanical_level(const equation_set *set, const mechanical *m, int l, int k)
+{
+    expr e = m->g[l];
+    mechanical known = *m; /* for a context that is not const */
+    for (int n = 0; n < k && e != EXPR_NONE; n++) {
+        e = derive_time(set->graph, e);
+        if (m->ns > 0 && e != EXPR_NONE) e = graph_substitute(set->graph, e, put_slope, &known);
+    }
+    return e;
 }
 
 /* ---- all of it ---- */
@@ -357,9 +292,12 @@ static mechanical_status search(mechanical_search *s)
 {
     mechanical_status status = find_positions(s);
     if (status == MECHANICAL_OK) status = mechanical_define(s);
-    if (status == MECHANICAL_OK) status = sort_rows(s);
-    if (status == MECHANICAL_OK) status = sort_variables(s);
-    if (status == MECHANICAL_OK) status = collect_matrices(s);
+    if (status == MECHANICAL_OK) status = mechanical_sort_rows(s);
+    if (status == MECHANICAL_OK) status = mechanical_contact(s);
+    if (status == MECHANICAL_OK) status = collect_motion(s);
+    if (status == MECHANICAL_OK) status = mechanical_order_motion(s);
+    if (status == MECHANICAL_OK) status = mechanical_sort_variables(s);
+    if (status == MECHANICAL_OK) status = collect_forces(s);
     if (status == MECHANICAL_OK) status = mechanical_match(s);
     return status;
 }
@@ -376,10 +314,11 @@ mechanical_status mechanical_recognise(const equation_set *set, const equation_p
                            .use = DAE_ARRAY(int, set->m),
                            .value = DAE_ARRAY(expr, set->n),
                            .place = DAE_ARRAY(int, set->n),
+                           .surface = DAE_ARRAY(int, set->m),
                            .reason = reason,
                            .size = size};
     bool ok = mechanical_new(m, set->n, set->m) && s.row && s.highest && s.role && s.use &&
-              s.value && s.place;
+              s.value && s.place && s.surface;
     mechanical_status status = ok ? search(&s) : MECHANICAL_MEMORY;
     dae_free(s.row);
     dae_free(s.highest);
@@ -387,6 +326,8 @@ mechanical_status mechanical_recognise(const equation_set *set, const equation_p
     dae_free(s.use);
     dae_free(s.value);
     dae_free(s.place);
+    dae_free(s.surface);
+    dae_free(s.J.entry);
     if (status != MECHANICAL_OK) mechanical_free(m);
     return status;
 }

@@ -1,11 +1,14 @@
-/* Mechanical form: whether equations are M(q,t) q'' = f - G' lambda, 0 = g(q,t), without being
- * told.
+/* Mechanical form: whether equations are M q'' = f(q, q', r, w, s, lambda, t) - G' lambda with
+ * constraints 0 = g(q, s, t), 0 = c(q, q', s, t), contact 0 = h(q, s, t) and equations for r and w
+ * [Wun05 (1.18), (1.14)], without being told.
  *
  * Positions are the variables that appear with their second derivative. Algebraic variables with an
- * explicit definition of their own (forces, lengths, prescribed motions) are seen through. What is
- * left of the algebraic variables in the equations of motion must be multipliers: each acts along
- * the gradient of one constraint, G' = d g / d q, up to a factor; equations of motion may have been
- * divided by masses. */
+ * explicit definition of their own (forces, lengths, prescribed motions) are seen through. Rows over
+ * positions, algebraic variables and time that are too many for these variables are surfaces: some
+ * of them determine the variables, which are contact coordinates s, the others are constraints. What
+ * no other equation determines must be multipliers: each acts along the gradient of one constraint,
+ * G = g_q - g_s h_s^-1 h_q or c_v, up to a factor; equations of motion may have been divided by
+ * masses. With friction multipliers act as they like, as long as [M C; G 0] is regular. */
 #ifndef DAE_STRUCTURE_MECHANICAL_H
 #define DAE_STRUCTURE_MECHANICAL_H
 
@@ -22,24 +25,37 @@ typedef struct mechanical_matrix {
     mechanical_entry *entry; /* owned */
 } mechanical_matrix;
 
-/* M q'' + C lambda = f, 0 = g(q, t), and equations for other variables. Expressions see through
- * explicit definitions; the equations of the set are as they were. All arrays owned. */
+/* M q'' + C lambda = f, 0 = g, and equations for other variables. Expressions see through explicit
+ * definitions; the equations of the set are as they were. All arrays owned. */
 typedef struct mechanical {
     int nq, nlambda, nother;
+    int nvelocity;   /* of the constraints, the last ones: they restrict velocities */
     int *q;          /* nq: variables of the set */
     int *dynamic;    /* nq: the equation of motion of q_i */
     int *lambda;     /* nlambda: the multiplier of constraint k */
     int *constraint; /* nlambda: equations */
-    int *other;      /* nother: all other variables, */
+    int *other;      /* nother: all other variables, contact coordinates too, */
     int *other_row;  /* nother: and equations; explicit definitions first, then in no order */
     int explicit_count;
-    mechanical_matrix M, C, G; /* nq x nq, nq x nlambda, nlambda x nq */
-    expr *f;                   /* nq: over q, q', the other variables and time */
-    expr *g;                   /* nlambda: over q and time alone */
+    int ns;
+    int *contact;              /* ns: contact coordinates s, */
+    int *contact_row;          /* ns: and the equations h that determine them, */
+    expr *slope;               /* ns: s' = -h_s^-1 (h_q q' + h_t) */
+    mechanical_matrix M, C, G; /* nq x nq, nq x nlambda, nlambda x nq; G = dg/dq with s(q, t) */
+    expr *f;                   /* nq: over q, q', the other variables and time, lambda = 0 */
+    expr *force;               /* nq: the same with lambda: M q'' = force */
+    expr *g;                   /* nlambda: over q, s and time; then q', too */
     double *scale;             /* nq: scale_i M_ij is symmetric, scale_i C_ik = factor_k G_ki */
     double *factor;            /* nlambda: of constraint k; at one point, if it changes */
     bool *steady;              /* nlambda: factor_k is the same everywhere */
+    bool friction;             /* some multipliers act otherwise, C is df/dlambda: no factors */
 } mechanical;
+
+/* Constraints that have a position level: the first ones. */
+static inline int mechanical_positions(const mechanical *m)
+{
+    return m->nlambda - m->nvelocity;
+}
 
 typedef enum mechanical_status {
     MECHANICAL_OK = 0,
@@ -51,6 +67,10 @@ typedef enum mechanical_status {
 mechanical_status mechanical_recognise(const equation_set *set, const equation_point *at,
                                        mechanical *m, char *reason, size_t size);
 void mechanical_free(mechanical *m); /* leaves it zeroed */
+
+/* Constraint l differentiated k times, over q, q', .. and s: derivatives of s are put in.
+ * EXPR_NONE: memory. */
+expr mechanical_level(const equation_set *set, const mechanical *m, int l, int k);
 
 /* value[k] of the entries at a point, derivatives up to the second there; false: memory. */
 bool mechanical_evaluate(const equation_set *set, const mechanical_matrix *a,

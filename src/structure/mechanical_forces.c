@@ -76,7 +76,7 @@ static bool reorder_motion(mechanical *m, const int *of)
     return ok;
 }
 
-static mechanical_status order_motion(mechanical_search *s)
+mechanical_status mechanical_order_motion(mechanical_search *s)
 {
     size_t n = (size_t)s->m->nq;
     int *work = DAE_ARRAY(int, 8 * n);
@@ -120,6 +120,8 @@ static int evaluate_point(const mechanical_search *s, int p, double spread, doub
     point.time += 0.3 * spread * (p + 1);
     point.x = x;
     point.orders = 2;
+    int settled = mechanical_settle(s, point.time, work); /* gradients need be along only there */
+    if (settled <= 0) return settled;
     for (int k = 0; k < 3; k++) {
         double *to = value[k] + p * a[k]->count;
         if (!mechanical_evaluate(set, a[k], &point, to)) return -1;
@@ -325,6 +327,71 @@ static void sort_within_rows(mechanical_matrix *a, const int *start, int rows)
         }
 }
 
+/* ---- candidates ---- */
+
+/* Column k of C and row l of G at the points, C_ik / G_li; false: one has an entry where the other
+ * has none. */
+static bool column_ratios(const mechanical *m, const double *C_value, const double *G_value, int k,
+                          int l, double *ratio, signed char *has)
+{
+    int n = m->nq;
+    memset(has, 0, (size_t)n);
+    for (int e = 0; e < m->G.count; e++) {
+        if (m->G.entry[e].row != l) continue;
+        has[m->G.entry[e].column] = 1;
+        for (int p = 0; p < POINTS; p++)
+            ratio[p * n + m->G.entry[e].column] = G_value[p * m->G.count + e];
+    }
+    for (int e = 0; e < m->C.count; e++) {
+        if (m->C.entry[e].column != k) continue;
+        int i = m->C.entry[e].row;
+        if (has[i] != 1) return false;
+        has[i] = 2;
+        for (int p = 0; p < POINTS; p++) {
+            double force = C_value[p * m->C.count + e], *to = &ratio[p * n + i];
+            *to = *to != 0.0 ? force / *to : force == 0.0 ? NAN : 0.0;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        if (has[i] == 1) return false;
+    return true;
+}
+
+static bool column_along(const mechanical *m, const double *ratio, const signed char *has)
+{
+    int first = 0;
+    while (first < m->nq && has[first] == 0) first++;
+    for (int i = first; i < m->nq; i++)
+        if (has[i] != 0 && steady_ratio(ratio + first, ratio + i, m->nq) == 0.0) return false;
+    return first < m->nq;
+}
+
+mechanical_status mechanical_acts_along(mechanical_search *s, bool *along)
+{
+    const mechanical *m = s->m;
+    const mechanical_matrix *const a[3] = {&m->M, &m->C, &m->G};
+    double *value[3] = {0}, *x = DAE_ARRAY(double, 3 * (size_t)s->set->n);
+    double *ratio = DAE_ARRAY(double, POINTS *(size_t)m->nq);
+    signed char *has = DAE_ARRAY(signed char, m->nq);
+    bool ready = x && ratio && has;
+    for (int k = 0; k < 3; k++) {
+        value[k] = DAE_ARRAY(double, POINTS *(size_t)a[k]->count);
+        ready = ready && value[k];
+    }
+    int known = ready ? evaluate(s, x, a, value) : -1;
+    for (int k = 0; known > 0 && k < s->candidates; k++)
+        for (int l = 0; !along[k] && l < m->nlambda; l++)
+            along[k] = column_ratios(m, value[1], value[2], k, l, ratio, has) &&
+                       column_along(m, ratio, has);
+    for (int k = 0; k < 3; k++) dae_free(value[k]);
+    dae_free(x);
+    dae_free(ratio);
+    dae_free(has);
+    if (known < 0) return MECHANICAL_MEMORY;
+    if (known > 0) return MECHANICAL_OK;
+    return mechanical_refuse(s, "masses and gradients cannot be evaluated at the start");
+}
+
 /* ---- results ---- */
 
 /* The factors themselves: 1 for one of each related set, positive masses. */
@@ -345,8 +412,10 @@ static bool take_pairs(mechanical *m, const pairing *q, const int *multiplier)
     if (!lambda) return false;
     for (int l = 0; l < m->nlambda; l++) {
         int k = multiplier[l], c = q->C_start[k], g = q->G_start[l];
-        double scale = m->scale[q->C->entry[c].column];
         m->lambda[l] = lambda[k];
+        m->factor[l] = 1.0;
+        if (m->friction) continue;
+        double scale = m->scale[q->C->entry[c].column];
         m->factor[l] = scale * force_ratio(q, 0, c, g);
         m->steady[l] = true;
         for (int p = 1; p < POINTS; p++)
@@ -357,22 +426,55 @@ static bool take_pairs(mechanical *m, const pairing *q, const int *multiplier)
     return true;
 }
 
-static mechanical_status match_multipliers(mechanical_search *s, pairing *q, int *multiplier)
+/* Multipliers that act otherwise take the constraints that are left. */
+static void pair_the_rest(int count, int *multiplier)
+{
+    int k = 0;
+    for (int l = 0; l < count; l++) {
+        if (multiplier[l] >= 0) continue;
+        for (int i = 0; i < count; i++) /* the next that has none */
+            if (multiplier[i] == k) {
+                k++;
+                i = -1;
+            }
+        multiplier[l] = k++;
+    }
+}
+
+/* Friction, unless what acts otherwise does not determine the multipliers: then s->reason tells. */
+static mechanical_status match_friction(mechanical_search *s, const pairing *q, const double *M,
+                                        int *multiplier)
+{
+    const mechanical *m = s->m;
+    for (int p = 0; p < POINTS; p++) {
+        int regular = mechanical_regular(m, M + p * m->M.count, q->C_value + p * m->C.count,
+                                         q->G_value + p * m->G.count);
+        if (regular < 0) return MECHANICAL_MEMORY;
+        if (regular == 0) return MECHANICAL_NOT;
+    }
+    pair_the_rest(m->nlambda, multiplier);
+    return MECHANICAL_OK;
+}
+
+static mechanical_status match_multipliers(mechanical_search *s, pairing *q, const double *M,
+                                           int *multiplier)
 {
     mechanical *m = s->m;
     for (int l = 0; l < m->nlambda; l++) multiplier[l] = -1;
     for (int k = 0; k < m->nlambda; k++) {
         int l = constraint_of(q, k, m->nlambda, multiplier);
         if (l == -2) return MECHANICAL_MEMORY;
-        if (l < 0) {
+        if (l >= 0) {
+            multiplier[l] = k;
+        } else if (!m->friction) {
             bool acts = q->C_start[k + 1] > q->C_start[k];
             int i = acts ? q->C->entry[q->C_start[k]].column : 0;
-            return mechanical_refuse(s, "%s in %s does not act along the gradient of a constraint",
-                                     s->set->name[m->lambda[k]], s->set->row[m->dynamic[i]].name);
+            mechanical_refuse(s, "%s in %s does not act along the gradient of a constraint",
+                              s->set->name[m->lambda[k]], s->set->row[m->dynamic[i]].name);
+            m->friction = true;
         }
-        multiplier[l] = k;
     }
-    return MECHANICAL_OK;
+    return m->friction ? match_friction(s, q, M, multiplier) : MECHANICAL_OK;
 }
 
 typedef struct match_work {
@@ -431,7 +533,7 @@ static mechanical_status match_forces(mechanical_search *s, match_work *w)
     if (known == 0)
         return mechanical_refuse(s, "masses and gradients cannot be evaluated at the start");
     mechanical_status status = relate_masses(s, &f, M_start, w->value[0]);
-    if (status == MECHANICAL_OK) status = match_multipliers(s, &q, w->multiplier);
+    if (status == MECHANICAL_OK) status = match_multipliers(s, &q, w->value[0], w->multiplier);
     if (status != MECHANICAL_OK) return status;
     take_scales(m, &f, M_start, w->value[0]);
     if (!take_pairs(m, &q, w->multiplier)) return MECHANICAL_MEMORY;
@@ -443,8 +545,7 @@ static mechanical_status match_forces(mechanical_search *s, match_work *w)
 mechanical_status mechanical_match(mechanical_search *s)
 {
     match_work w = {0};
-    mechanical_status status = order_motion(s);
-    if (status != MECHANICAL_OK) return status;
+    mechanical_status status = MECHANICAL_OK;
     if (!match_work_new(&w, s)) {
         match_work_free(&w);
         return MECHANICAL_MEMORY;

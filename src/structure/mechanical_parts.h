@@ -15,12 +15,31 @@ typedef struct mechanical_search {
     int *use;     /* m: role_of_row */
     expr *value;  /* n: of variables with a definition */
     int *place;   /* n: index of x_j in its list */
+    int *surface; /* nsurface: rows over q, s and time */
+    int nsurface;
+    mechanical_matrix J; /* their derivatives by q, then s (columns nq ..); owned */
+    int candidates;      /* columns of C while multipliers are chosen */
     char *reason;
     size_t size;
 } mechanical_search;
 
-enum role_of_variable { ROLE_OPEN, ROLE_POSITION, ROLE_DEFINED, ROLE_MULTIPLIER, ROLE_OTHER };
-enum role_of_row { USE_OPEN, USE_DEFINITION, USE_DYNAMIC, USE_CONSTRAINT, USE_OTHER };
+enum role_of_variable {
+    ROLE_OPEN,
+    ROLE_POSITION,
+    ROLE_DEFINED,
+    ROLE_CONTACT,
+    ROLE_MULTIPLIER,
+    ROLE_OTHER
+};
+enum role_of_row {
+    USE_OPEN,
+    USE_DEFINITION,
+    USE_DYNAMIC,
+    USE_CONSTRAINT,
+    USE_VELOCITY, /* a constraint, on velocities */
+    USE_CONTACT,
+    USE_OTHER
+};
 
 /* MECHANICAL_NOT with a reason. */
 mechanical_status mechanical_refuse(mechanical_search *s, const char *format, ...)
@@ -30,8 +49,23 @@ bool mechanical_add(mechanical_matrix *a, int row, int column, expr value); /* f
 
 /* mechanical_define.c: find explicit definitions of algebraic variables, and see through them. */
 mechanical_status mechanical_define(mechanical_search *s);
-/* mechanical_forces.c: which equation moves which position, which multiplier belongs to which
- * constraint; M symmetric and C = G' up to factors, at points around s->at. Reorders the lists. */
+/* mechanical_sort.c: equations of motion, surfaces and what they determine, constraints on
+ * velocities; then which of the candidates are multipliers. */
+mechanical_status mechanical_sort_rows(mechanical_search *s);
+mechanical_status mechanical_sort_variables(mechanical_search *s);
+/* mechanical_contact.c: which surfaces determine s, and which are constraints; G of these. */
+mechanical_status mechanical_contact(mechanical_search *s);
+/* Move x (n values) onto the surfaces; 1, 0: they are not reached, -1: memory. */
+int mechanical_settle(const mechanical_search *s, double time, double *x);
+/* mechanical_forces.c: which equation moves which position. */
+mechanical_status mechanical_order_motion(mechanical_search *s);
+/* along[k]: candidate k acts along the gradient of a constraint. */
+mechanical_status mechanical_acts_along(mechanical_search *s, bool *along);
+/* Which multiplier belongs to which constraint; M symmetric and C = G' up to factors, at points
+ * around s->at. Reorders the lists. */
 mechanical_status mechanical_match(mechanical_search *s);
+/* mechanical_friction.c: whether [M C; G 0] is regular, from the values of M by rows, C by columns
+ * and G by rows at a point; 1, 0, -1: memory. */
+int mechanical_regular(const mechanical *m, const double *M, const double *C, const double *G);
 
 #endif

@@ -8,22 +8,45 @@
 #include "expr/derive.h"
 #include "system/formulation_mechanical.h"
 
-/* The mechanical form, or why the equations have none. */
+/* A position whose velocity constraint l restricts. */
+static int restricted(const mechanical *m, int l)
+{
+    for (int e = 0; e < m->G.count; e++)
+        if (m->G.entry[e].row == l) return m->q[m->G.entry[e].column];
+    return m->q[0];
+}
+
+static dae_status refuse_velocities(const analysed *a, const char *name, const mechanical *m,
+                                    dae_diag *diag)
+{
+    int l = mechanical_positions(m);
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "Formulation %s needs constraints 0 = g(q, t): %s restricts velocities, "
+                    "der(%s) among them, and not positions. Formulations index2 and index1 take "
+                    "it as it is.",
+                    name, a->set.row[m->constraint[l]].name, a->set.name[restricted(m, l)]);
+}
+
 dae_status mechanical_find(const analysed *a, const formulation_setting *setting, const char *name,
-                           mechanical *m, dae_diag *diag)
+                           bool velocities, mechanical *m, dae_diag *diag)
 {
     char reason[400];
-    mechanical_status status = MECHANICAL_NOT;
+    mechanical_status found = MECHANICAL_NOT;
     snprintf(reason, sizeof reason, "values of the parameters are missing");
     *m = (mechanical){0};
-    if (setting->at) status = mechanical_recognise(&a->set, setting->at, m, reason, sizeof reason);
-    if (status == MECHANICAL_OK) return DAE_OK;
-    if (status == MECHANICAL_MEMORY)
+    if (setting->at) found = mechanical_recognise(&a->set, setting->at, m, reason, sizeof reason);
+    if (found == MECHANICAL_MEMORY)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the mechanical form is sought.");
-    return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                    "Formulation %s needs a mechanical system, M q'' = f - G' lambda with "
-                    "constraints 0 = g(q, t): %s.",
-                    name, reason);
+    if (found == MECHANICAL_NOT)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation %s needs a mechanical system, M q'' = f - G' lambda with "
+                        "constraints 0 = g(q, t): %s.",
+                        name, reason);
+    bool fits = m->nvelocity == 0 || (velocities && mechanical_positions(m) > 0);
+    if (fits) return DAE_OK;
+    dae_status status = refuse_velocities(a, name, m, diag);
+    mechanical_free(m);
+    return status;
 }
 
 /* The equations as written, but constraints, from row *r on. */
@@ -47,6 +70,7 @@ bool mechanical_along(const formulated *f, const mechanical *m, const first_orde
     for (int j = 0; j < m->nq; j++) sum[j] = EXPR_NONE;
     for (int e = 0; e < m->G.count; e++) {
         const mechanical_entry *q = &m->G.entry[e];
+        if (q->row >= mechanical_positions(m)) continue;
         expr along = formulated_expression(f, &l->index, q->value);
         if (along == EXPR_NONE) return false;
         expr part = graph_binary(g, EXPR_MUL, along, graph_variable(g, first + q->row, 0));
@@ -59,8 +83,9 @@ bool mechanical_along(const formulated *f, const mechanical *m, const first_orde
 bool mechanical_name_multipliers(formulated *f, const mechanical *m, int first, const char *stem)
 {
     char name[48];
-    for (int l = 0; l < m->nlambda; l++) {
-        if (m->nlambda == 1)
+    int count = mechanical_positions(m);
+    for (int l = 0; l < count; l++) {
+        if (count == 1)
             snprintf(name, sizeof name, "%s", stem);
         else
             snprintf(name, sizeof name, "%s[%d]", stem, l + 1);
@@ -91,8 +116,7 @@ static bool corrected_kinematics(formulated *f, const analysed *a, const mechani
 bool mechanical_constraint_row(formulated *f, const analysed *a, const mechanical *m,
                                const unknown_index *index, int l, int k, int *r)
 {
-    expr e = m->g[l];
-    for (int n = 0; n < k && e != EXPR_NONE; n++) e = derive_time(a->set.graph, e);
+    expr e = mechanical_level(&a->set, m, l, k);
     return level_row(f, a, index, m->constraint[l], k, e, r);
 }
 
@@ -100,14 +124,14 @@ bool mechanical_constraint_row(formulated *f, const analysed *a, const mechanica
 static bool build_ggl(const analysed *a, const mechanical *m, formulated *f)
 {
     first_order l = {0};
-    int r = 0;
+    int r = 0, count = mechanical_positions(m);
     bool ok = first_order_new(&l, a, AS_WRITTEN) &&
-              first_order_begin(&l, a, f, m->nlambda, l.kinematics + a->set.m + m->nlambda) &&
+              first_order_begin(&l, a, f, count, l.kinematics + a->set.m + count) &&
               mechanical_name_multipliers(f, m, l.unknowns, "mu") &&
               corrected_kinematics(f, a, m, &l, &r);
     for (int i = 0; ok && i < a->set.m; i++)
         ok = level_row(f, a, &l.index, i, 0, a->set.row[i].residual, &r);
-    for (int k = 0; ok && k < m->nlambda; k++)
+    for (int k = 0; ok && k < count; k++)
         ok = mechanical_constraint_row(f, a, m, &l.index, k, 1, &r);
     for (int i = 0; ok && i < a->set.m; i++) { /* one level is still hidden */
         int c = a->structure.c[i];
@@ -123,7 +147,7 @@ dae_status formulate_ggl(const analysed *a, const formulation_setting *setting, 
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, "ggl", &m, diag);
+    dae_status status = mechanical_find(a, setting, "ggl", true, &m, diag);
     if (status == DAE_OK && !build_ggl(a, &m, f)) status = formulation_exhausted(f, diag);
     mechanical_free(&m);
     return status;
@@ -223,7 +247,7 @@ dae_status formulate_minimal(const analysed *a, const formulation_setting *setti
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, "minimal", &m, diag);
+    dae_status status = mechanical_find(a, setting, "minimal", false, &m, diag);
     if (status != DAE_OK) return status;
     bool *dependent = DAE_ARRAY(bool, m.nq);
     if (!dependent)
@@ -245,7 +269,7 @@ static bool penalty_row(formulated *f, const analysed *a, const mechanical *m, c
                         int k, double eps, int *r)
 {
     graph *g = a->set.graph;
-    expr rate = derive_time(g, m->g[k]);
+    expr rate = mechanical_level(&a->set, m, k, 1);
     if (rate == EXPR_NONE) return false;
     expr damper = graph_binary(g, EXPR_MUL, graph_constant(g, 2.0 * sqrt(eps)), rate);
     expr force = graph_binary(g, EXPR_MUL, graph_constant(g, eps * m->factor[k]),
@@ -272,7 +296,7 @@ dae_status formulate_penalty(const analysed *a, const formulation_setting *setti
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, "penalty", &m, diag);
+    dae_status status = mechanical_find(a, setting, "penalty", false, &m, diag);
     for (int k = 0; status == DAE_OK && k < m.nlambda; k++)
         if (!m.steady[k])
             status = diag_set(diag, DAE_ERR_UNSUPPORTED,

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "system/formulation_mechanical.h"
-#include "system/symbolic_solve.h"
+#include "structure/symbolic_solve.h"
 
 /* What a formulation is built from. Unknowns x_j^(p) are at l.first[j] + p. */
 typedef struct plan {
@@ -83,15 +83,30 @@ static bool weigh_misses(plan *p)
     return ok && !graph_failed(g);
 }
 
+/* d e / d q_j with s(q, t): e_q + e_s s_q, and s_q = ds'/dq' of the slopes; EXPR_NONE: memory */
+static expr derivative_by_position(const plan *p, expr e, int j)
+{
+    const mechanical *m = p->m;
+    graph *g = p->f->set.graph;
+    expr sum = derive_partial(g, e, graph_variable(g, m->q[j], 0));
+    for (int k = 0; k < m->ns && sum != EXPR_NONE; k++) {
+        expr by_s = derive_partial(g, e, graph_variable(g, m->contact[k], 0));
+        expr by_q = derive_partial(g, m->slope[k], graph_variable(g, m->q[j], 1));
+        if (by_s == EXPR_NONE || by_q == EXPR_NONE) return EXPR_NONE;
+        sum = graph_binary(g, EXPR_ADD, sum, graph_binary(g, EXPR_MUL, by_s, by_q));
+    }
+    return sum;
+}
+
 /* sum_j += sum_l (d g_l'/ d q_j) eta_l with eta_l = y[first + l] */
 static bool add_rate_gradients(plan *p, int first)
 {
     const mechanical *m = p->m;
     graph *g = p->f->set.graph;
     for (int l = 0; l < m->nlambda; l++) {
-        expr rate = derive_time(g, m->g[l]);
+        expr rate = mechanical_level(&p->a->set, m, l, 1);
         for (int j = 0; rate != EXPR_NONE && j < m->nq; j++) {
-            expr d = derive_partial(g, rate, graph_variable(g, m->q[j], 0));
+            expr d = derivative_by_position(p, rate, j);
             if (d == EXPR_NONE) return false;
             if (graph_is_constant(g, d, NULL))
                 continue; /* zero: no constraint is quadratic there */
@@ -149,7 +164,7 @@ static bool constraint_levels(plan *p, int from, int to)
 {
     bool ok = true;
     for (int k = from; k <= to; k++)
-        for (int l = 0; ok && l < p->m->nlambda; l++)
+        for (int l = 0; ok && l < mechanical_positions(p->m); l++)
             ok = mechanical_constraint_row(p->f, p->a, p->m, &p->l.index, l, k, &p->r);
     return ok;
 }
@@ -167,6 +182,7 @@ static void tell_kinds(plan *p)
 /* ---- formulations ---- */
 
 typedef bool build_fn(plan *p, const bool *dependent);
+static build_fn build_gglm;
 
 static dae_status formulate(const analysed *a, const formulation_setting *setting, const char *name,
                             bool chooses, build_fn *build, formulated *f, dae_diag *diag)
@@ -174,7 +190,8 @@ static dae_status formulate(const analysed *a, const formulation_setting *settin
     mechanical m;
     plan p = {0};
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, name, &m, diag);
+    bool velocities = build == build_gglm; /* the others have no place for constraints on them */
+    dae_status status = mechanical_find(a, setting, name, velocities, &m, diag);
     if (status != DAE_OK) return status;
     bool *dependent = DAE_ARRAY(bool, m.nq);
     if (!dependent)
@@ -193,7 +210,7 @@ static dae_status formulate(const analysed *a, const formulation_setting *settin
 static bool build_gglm(plan *p, const bool *dependent)
 {
     (void)dependent;
-    int k = p->m->nlambda, n = p->l.kinematics + p->a->set.m + k;
+    int k = mechanical_positions(p->m), n = p->l.kinematics + p->a->set.m + k;
     bool ok = first_order_begin(&p->l, p->a, p->f, k, n) &&
               mechanical_name_multipliers(p->f, p->m, p->l.unknowns, "mu") &&
               mechanical_along(p->f, p->m, &p->l, p->l.unknowns, p->sum);
@@ -336,7 +353,7 @@ dae_status formulate_odassl(const analysed *a, const formulation_setting *settin
 
 /* ---- the reduced system ---- */
 
-/* miss := accelerations M^-1 (f - C lambda) over the analysed set. M, up to factors of its rows, is
+/* miss := accelerations M^-1 f(.., lambda) over the analysed set. M, up to factors of its rows, is
  * symmetric and positive definite. */
 static bool accelerations(plan *p)
 {
@@ -346,14 +363,9 @@ static bool accelerations(plan *p)
     expr *M = DAE_ARRAY(expr, n * n);
     if (!M) return false;
     for (size_t k = 0; k < n * n; k++) M[k] = EXPR_NONE;
-    for (size_t j = 0; j < n; j++) p->miss[j] = m->f[j];
+    for (size_t j = 0; j < n; j++) p->miss[j] = m->force[j];
     for (int e = 0; e < m->M.count; e++)
         M[m->M.entry[e].row * m->nq + m->M.entry[e].column] = m->M.entry[e].value;
-    for (int e = 0; e < m->C.count; e++) {
-        const mechanical_entry *q = &m->C.entry[e];
-        expr part = graph_binary(g, EXPR_MUL, q->value, graph_variable(g, m->lambda[q->column], 0));
-        p->miss[q->row] = graph_binary(g, EXPR_SUB, p->miss[q->row], part);
-    }
     bool ok = symbolic_solve(g, m->nq, M, 1, p->miss);
     dae_free(M);
     return ok;
@@ -419,8 +431,7 @@ static bool build_reduced(plan *p, const bool *dependent)
     }
     ok = ok && reduced_motion(p, dependent) && constraint_levels(p, 1, 1);
     for (int l = 0; ok && l < m->nlambda; l++) {
-        expr e = derive_time(g, m->g[l]);
-        if (e != EXPR_NONE) e = derive_time(g, e);
+        expr e = mechanical_level(&p->a->set, m, l, 2);
         if (e != EXPR_NONE) e = graph_substitute(g, e, acceleration_leaf, p);
         ok = level_row(p->f, p->a, &p->l.index, m->constraint[l], 2, e, &p->r);
     }
@@ -443,7 +454,7 @@ dae_status formulate_reduced(const analysed *a, const formulation_setting *setti
                              dae_diag *diag)
 {
     mechanical m;
-    dae_status status = mechanical_find(a, setting, "reduced", &m, diag);
+    dae_status status = mechanical_find(a, setting, "reduced", false, &m, diag);
     int j = status == DAE_OK ? massless(&m) : -1;
     if (j >= 0)
         status = diag_set(diag, DAE_ERR_UNSUPPORTED,

@@ -23,11 +23,14 @@ static dae_status find_form(const analysed *a, const equation_point *at, mechani
     if (status == MECHANICAL_MEMORY)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the mechanical form is sought.");
     if (status == MECHANICAL_NOT) return refuse(diag, "%s", reason);
+    if (m->nvelocity > 0)
+        return refuse(diag, "%s restricts velocities, and not positions",
+                      a->set.row[m->constraint[mechanical_positions(m)]].name);
     if (m->nother > m->explicit_count)
         return refuse(diag, "%s gives a variable only implicitly",
                       a->set.row[m->other_row[m->explicit_count]].name);
     for (int k = 0; k < m->nlambda; k++)
-        if (!m->steady[k])
+        if (!m->steady[k] || m->friction)
             return refuse(diag,
                           "%s does not act along the gradient of its constraint up to a "
                           "constant factor",

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "structure/mechanical.h"
 #include "system/redundant.h"
-#include "system/symbolic_solve.h"
+#include "structure/symbolic_solve.h"
 
 /* ---- search ---- */
 

@@ -1,4 +1,4 @@
-#include "system/symbolic_solve.h"
+#include "structure/symbolic_solve.h"
 
 #include "base/memory.h"
 

@@ -1,7 +1,7 @@
 /* Linear systems over expressions: A X = B by elimination on the graph, whose shared nodes keep the
  * result as small as the elimination is long. */
-#ifndef DAE_SYSTEM_SYMBOLIC_SOLVE_H
-#define DAE_SYSTEM_SYMBOLIC_SOLVE_H
+#ifndef DAE_STRUCTURE_SYMBOLIC_SOLVE_H
+#define DAE_STRUCTURE_SYMBOLIC_SOLVE_H
 
 #include "expr/graph.h"
 

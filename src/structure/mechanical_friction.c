@@ -1,0 +1,43 @@
+/* Multipliers that act in other ways than along the gradients of their constraints, as friction
+ * does: what is left to ask is whether the equations determine them. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "linalg/rank.h"
+#include "structure/mechanical_parts.h"
+
+/* Rows, then columns, to a largest entry of 1. */
+static void equilibrate(int n, double *A)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n; i++) {
+            double most = 0.0;
+            int step = pass == 0 ? n : 1;
+            double *line = A + (pass == 0 ? i : i * n);
+            for (int j = 0; j < n; j++) most = fmax(most, fabs(line[j * step]));
+            for (int j = 0; j < n && most > 0.0; j++) line[j * step] /= most;
+        }
+}
+
+int mechanical_regular(const mechanical *m, const double *M, const double *C, const double *G)
+{
+    enum { LARGEST = 500 }; /* dense work */
+    int n = m->nq, size = m->nq + m->nlambda;
+    if (size > LARGEST) return 0;
+    rank_work w = {0};
+    double *A = DAE_ARRAY(double, (size_t)size *(size_t)size), condition = 0.0;
+    bool ready = A && rank_work_new(&w, size);
+    if (ready) {
+        for (int e = 0; e < m->M.count; e++)
+            A[m->M.entry[e].row + m->M.entry[e].column * size] = M[e];
+        for (int e = 0; e < m->C.count; e++) /* C by columns: transposed */
+            A[m->C.entry[e].column + (n + m->C.entry[e].row) * size] = C[e];
+        for (int e = 0; e < m->G.count; e++)
+            A[n + m->G.entry[e].row + m->G.entry[e].column * size] = G[e];
+        equilibrate(size, A);
+    }
+    int rank = ready ? rank_dense(&w, size, A, 1e-10, &condition) : -1;
+    rank_work_free(&w);
+    dae_free(A);
+    return rank < 0 ? -1 : rank == size;
+}
