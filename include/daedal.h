@@ -1174,7 +1174,10 @@ typedef struct dae_analysis {
     int mode_count;
     int positions;   /* > 0: the equations are M(q,t) q'' = f - G' lambda, 0 = g(q,t) with so many q
                       */
-    int multipliers; /* .. and so many lambda */
+    int multipliers; /* .. and so many lambda; */
+    int contacts;    /* so many contact coordinates s, where g(q,s,t) and 0 = h(q,s,t); */
+    int velocity_constraints; /* so many of the constraints are on velocities, 0 = c(q,v,s,t); */
+    bool friction;            /* and f depends on lambda: it acts otherwise than along G' */
 } dae_analysis;
 
 /* Analyse a model at its start time t (NAN: that of its experiment, or 0). DAE_OK also where it is

@@ -123,6 +123,21 @@ static void print_certificate(const page *p)
     }
 }
 
+static void print_mechanical(const page *p)
+{
+    const dae_analysis *a = p->a;
+    if (a->positions == 0) return;
+    fprintf(p->out,
+            "  mechanical form     M q'' = f - G' lambda with %d position%s, %d multiplier%s",
+            a->positions, ending(a->positions), a->multipliers, ending(a->multipliers));
+    if (a->contacts > 0)
+        fprintf(p->out, ", %d contact coordinate%s", a->contacts, ending(a->contacts));
+    if (a->velocity_constraints > 0)
+        fprintf(p->out, ", %d constraint%s on velocities", a->velocity_constraints,
+                ending(a->velocity_constraints));
+    fputs(a->friction ? ", f depends on lambda\n" : "\n", p->out);
+}
+
 static void print_modes(const page *p)
 {
     const dae_analysis *a = p->a;
@@ -324,10 +339,7 @@ report_status report_analysis(FILE *stream, const dae_analysis *a,
     print_index(&p);
     print_blocks(&p);
     print_certificate(&p);
-    if (a->positions > 0)
-        fprintf(stream,
-                "  mechanical form     M q'' = f - G' lambda with %d position%s, %d multiplier%s\n",
-                a->positions, ending(a->positions), a->multipliers, ending(a->multipliers));
+    print_mechanical(&p);
     print_modes(&p);
     if (*a->initial_text) fprintf(stream, "\nInitial values\n  %s\n", a->initial_text);
     print_culprits(&p);
@@ -525,6 +537,9 @@ static void json_structure(json_object *o, const dae_analysis *a)
     json_integer_member(o, "unsettled", a->unsettled);
     json_integer_member(o, "positions", a->positions);
     json_integer_member(o, "multipliers", a->multipliers);
+    json_integer_member(o, "contacts", a->contacts);
+    json_integer_member(o, "velocity_constraints", a->velocity_constraints);
+    bool_member(o, "friction", a->friction);
     json_numbers(o, a);
     json_constraints(o, a);
     json_variables(o, a);

@@ -389,6 +389,9 @@ static bool write_mechanical(scribe *w, const model_point *at)
     if (status == MECHANICAL_OK) {
         w->r->a.positions = m.nq;
         w->r->a.multipliers = m.nlambda;
+        w->r->a.contacts = m.ns;
+        w->r->a.velocity_constraints = m.nvelocity;
+        w->r->a.friction = m.friction;
         mechanical_free(&m);
     }
     dae_free(x);

@@ -3,12 +3,13 @@
  * [Wun05 (1.18), (1.14)], without being told.
  *
  * Positions are the variables that appear with their second derivative. Algebraic variables with an
- * explicit definition of their own (forces, lengths, prescribed motions) are seen through. Rows over
- * positions, algebraic variables and time that are too many for these variables are surfaces: some
- * of them determine the variables, which are contact coordinates s, the others are constraints. What
- * no other equation determines must be multipliers: each acts along the gradient of one constraint,
- * G = g_q - g_s h_s^-1 h_q or c_v, up to a factor; equations of motion may have been divided by
- * masses. With friction multipliers act as they like, as long as [M C; G 0] is regular. */
+ * explicit definition of their own (forces, lengths, prescribed motions) are seen through. Rows
+ * over positions, algebraic variables and time that are too many for these variables are surfaces:
+ * some of them determine the variables, which are contact coordinates s, the others are
+ * constraints. What no other equation determines must be multipliers: each acts along the gradient
+ * of one constraint, G = g_q - g_s h_s^-1 h_q or c_v, up to a factor; equations of motion may have
+ * been divided by masses. With friction multipliers act as they like, as long as [M C; G 0] is
+ * regular. */
 #ifndef DAE_STRUCTURE_MECHANICAL_H
 #define DAE_STRUCTURE_MECHANICAL_H
 

@@ -247,9 +247,9 @@ static bool contact_work_new(contact_work *w, const mechanical_search *s)
     const mechanical *m = s->m;
     size_t ns = (size_t)m->ns, width = (size_t)(m->nq + m->ns + 1);
     *w = (contact_work){.columns = m->nq + 1,
-                        .dense = DAE_ARRAY(expr, (size_t)s->nsurface *width),
-                        .A = DAE_ARRAY(expr, ns *ns),
-                        .X = DAE_ARRAY(expr, ns *(size_t)(m->nq + 1))};
+                        .dense = DAE_ARRAY(expr, (size_t)s->nsurface * width),
+                        .A = DAE_ARRAY(expr, ns * ns),
+                        .X = DAE_ARRAY(expr, ns * (size_t)(m->nq + 1))};
     if (!w->dense || !w->A || !w->X) return false;
     for (size_t k = 0; k < (size_t)s->nsurface * width; k++) w->dense[k] = EXPR_NONE;
     for (int k = 0; k < s->J.count; k++) {
@@ -333,7 +333,8 @@ static void take_slope(mechanical_search *s, const contact_work *w, int k)
     graph *g = s->set->graph;
     const expr *X = w->X + k * w->columns;
     expr sum = X[m->nq];
-    for (int j = 0; j < m->nq; j++) sum = plus(g, sum, times(g, X[j], graph_variable(g, m->q[j], 1)));
+    for (int j = 0; j < m->nq; j++)
+        sum = plus(g, sum, times(g, X[j], graph_variable(g, m->q[j], 1)));
     m->slope[k] = sum == EXPR_NONE ? graph_constant(g, 0.0) : graph_unary(g, EXPR_NEG, sum);
 }
 
@@ -374,7 +375,8 @@ static bool velocity_gradients(mechanical_search *s)
         ok = derive_gradient(s->set->graph, scratch, s->row[i], &d);
         for (size_t k = 0; ok && k < d.count; k++) {
             const expr_node node = *graph_node(s->set->graph, d.leaf[k]);
-            if (node.order == 1) ok = mechanical_add(&m->G, l, s->place[node.index], d.derivative[k]);
+            if (node.order == 1)
+                ok = mechanical_add(&m->G, l, s->place[node.index], d.derivative[k]);
         }
     }
     gradient_free(&d);

@@ -57,9 +57,10 @@ mechanical_status mechanical_sort_variables(mechanical_search *s);
 mechanical_status mechanical_contact(mechanical_search *s);
 /* Move x (n values) onto the surfaces; 1, 0: they are not reached, -1: memory. */
 int mechanical_settle(const mechanical_search *s, double time, double *x);
-/* mechanical_forces.c: which equation moves which position. */
+/* mechanical_order.c: which equation moves which position. Row i of a becomes row of[i]. */
 mechanical_status mechanical_order_motion(mechanical_search *s);
-/* along[k]: candidate k acts along the gradient of a constraint. */
+void mechanical_renumber(mechanical_matrix *a, const int *of);
+/* mechanical_forces.c: along[k]: candidate k acts along the gradient of a constraint. */
 mechanical_status mechanical_acts_along(mechanical_search *s, bool *along);
 /* Which multiplier belongs to which constraint; M symmetric and C = G' up to factors, at points
  * around s->at. Reorders the lists. */

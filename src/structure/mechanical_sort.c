@@ -1,5 +1,5 @@
-/* What rows and variables are for in a mechanical system: equations of motion, surfaces, constraints
- * on velocities and the rest; contact coordinates, multipliers and the rest. */
+/* What rows and variables are for in a mechanical system: equations of motion, surfaces,
+ * constraints on velocities and the rest; contact coordinates, multipliers and the rest. */
 #include "base/memory.h"
 #include "structure/matching.h"
 #include "structure/mechanical_parts.h"

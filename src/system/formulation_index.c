@@ -130,24 +130,45 @@ dae_status formulation_exhausted(formulated *f, dae_diag *diag)
 
 /* ---- kinds ---- */
 
-void first_order_kinds(const first_order *l, const analysed *a, formulated *f)
+/* left_b := how many differentiations left undone, lack_i, come back in the highest derivatives of
+ * block b: its own most, and those of the blocks whose variables it contains, less by how far they
+ * are below their highest derivatives, d_j - c_i - sigma_ij. */
+static void spread_lack(const structure *s, const int *lack, int *left)
+{
+    const signature *sigma = &s->sigma;
+    bool changed = true;
+    for (int i = 0; i < sigma->m; i++) {
+        int *own = &left[s->blocks.of_row[i]];
+        if (lack[i] > *own) *own = lack[i];
+    }
+    while (changed) {
+        changed = false;
+        for (int i = 0; i < sigma->m; i++)
+            for (int k = sigma->start[i]; k < sigma->start[i + 1]; k++) {
+                int j = sigma->column[k], below = s->d[j] - s->c[i] - sigma->order[k];
+                int from = left[s->blocks.of_column[j]] - below, *to = &left[s->blocks.of_row[i]];
+                changed = changed || from > *to;
+                if (from > *to) *to = from;
+            }
+    }
+}
+
+bool first_order_kinds(const first_order *l, const analysed *a, formulated *f)
 {
     const structure *s = &a->structure;
-    for (int b = 0; b < s->blocks.count; b++) {
-        int left = 0;
-        for (int k = s->blocks.start[b]; k < s->blocks.start[b + 1]; k++) {
-            int i = s->blocks.rows[k], lack = s->c[i] - l->times[i];
-            if (lack > left) left = lack;
+    int *lack = DAE_ARRAY(int, a->set.m), *left = DAE_ARRAY(int, s->blocks.count);
+    bool ok = lack && left;
+    for (int i = 0; ok && i < a->set.m; i++) lack[i] = s->c[i] - l->times[i];
+    if (ok) spread_lack(s, lack, left);
+    for (int j = 0; ok && j < a->set.n; j++)
+        for (int p = 0; p <= l->top[j]; p++) {
+            int power = left[s->blocks.of_column[j]] + p - s->d[j];
+            dae_kind kind = power > 1 ? DAE_KIND_INDEX3 : DAE_KIND_INDEX2;
+            if (power > 0) f->kinds[l->first[j] + p] = kind;
         }
-        for (int k = s->blocks.start[b]; k < s->blocks.start[b + 1]; k++) {
-            int j = s->blocks.columns[k];
-            for (int p = 0; p <= l->top[j]; p++) {
-                int power = left + p - s->d[j];
-                dae_kind kind = power > 1 ? DAE_KIND_INDEX3 : DAE_KIND_INDEX2;
-                if (power > 0) f->kinds[l->first[j] + p] = kind;
-            }
-        }
-    }
+    dae_free(lack);
+    dae_free(left);
+    return ok;
 }
 
 bool is_multiplier(const analysed *a, int j)
@@ -160,10 +181,15 @@ bool is_multiplier(const analysed *a, int j)
     return false;
 }
 
-void first_order_hide_multipliers(const first_order *l, const analysed *a, formulated *f)
+bool first_order_hide_multipliers(const first_order *l, const analysed *a, formulated *f)
 {
-    for (int j = 0; j < a->set.n; j++)
-        if (is_multiplier(a, j)) f->hidden[l->first[j]] = true;
+    const structure *s = &a->structure;
+    int *left = DAE_ARRAY(int, s->blocks.count);
+    if (left) spread_lack(s, s->c, left);
+    for (int j = 0; left && j < a->set.n; j++)
+        if (s->d[j] == 0 && left[s->blocks.of_column[j]] > 0) f->hidden[l->first[j]] = true;
+    dae_free(left);
+    return left;
 }
 
 /* ---- formulations ---- */
@@ -179,7 +205,7 @@ static dae_status formulate_lacking(const analysed *a, int lack, formulated *f, 
               first_order_kinematics(&l, a, f, &r);
     for (int i = 0; ok && i < a->set.m; i++)
         ok = level_row(f, a, &l.index, i, l.times[i], equation_level(a, i, l.times[i]), &r);
-    if (ok) first_order_kinds(&l, a, f);
+    ok = ok && first_order_kinds(&l, a, f);
     first_order_free(&l);
     return ok ? DAE_OK : formulation_exhausted(f, diag);
 }
@@ -229,7 +255,7 @@ dae_status formulate_baumgarte(const analysed *a, const formulation_setting *set
     for (int i = 0; ok && i < a->set.m; i++)
         ok = level_row(f, a, &l.index, i, l.times[i],
                        damped_level(a, i, l.times[i], setting->parameter), &r);
-    if (ok) first_order_hide_multipliers(&l, a, f);
+    ok = ok && first_order_hide_multipliers(&l, a, f);
     first_order_free(&l);
     return ok ? DAE_OK : formulation_exhausted(f, diag);
 }

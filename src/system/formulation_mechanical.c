@@ -137,7 +137,7 @@ static bool build_ggl(const analysed *a, const mechanical *m, formulated *f)
         int c = a->structure.c[i];
         l.times[i] = c > 1 ? c - 1 : 0;
     }
-    if (ok) first_order_kinds(&l, a, f);
+    ok = ok && first_order_kinds(&l, a, f);
     first_order_free(&l);
     return ok;
 }
@@ -193,7 +193,7 @@ static bool build_minimal(const analysed *a, const mechanical *m, const bool *de
     for (int k = 0; ok && k < 2 * m->nlambda; k++)
         ok = mechanical_constraint_row(f, a, m, &l.index, k / 2, 1 + k % 2, &r);
     ok = ok && mechanical_note_choice(f, a, m, &l.index, dependent);
-    if (ok) first_order_hide_multipliers(&l, a, f);
+    ok = ok && first_order_hide_multipliers(&l, a, f);
     for (int j = 0; ok && j < m->nq; j++) /* p2'' has the errors of p1'', a difference quotient */
         if (dependent[j]) f->hidden[l.first[m->q[j]] + 2] = true;
     first_order_free(&l);
@@ -286,7 +286,7 @@ static bool build_penalty(const analysed *a, const mechanical *m, double eps, fo
               first_order_begin(&l, a, f, 0, l.kinematics + a->set.m) &&
               first_order_kinematics(&l, a, f, &r) && rows_but_constraints(f, a, m, &l.index, &r);
     for (int k = 0; ok && k < m->nlambda; k++) ok = penalty_row(f, a, m, &l, k, eps, &r);
-    if (ok) first_order_hide_multipliers(&l, a, f);
+    ok = ok && first_order_hide_multipliers(&l, a, f);
     first_order_free(&l);
     return ok;
 }

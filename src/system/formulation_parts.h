@@ -28,11 +28,13 @@ bool first_order_kinematics(const first_order *l, const analysed *a, formulated 
 /* The same for one unknown: y_i' - sign y_next + more = 0; more may be EXPR_NONE. */
 bool kinematic_row(formulated *f, int i, int next, expr more, int *r);
 /* Kinds by the powers of 1/h that amplify perturbations [HLR89]: x_j^(p) by max c' + p - d_j, with
- * c' of the equations that are left undifferentiated in its block. AUTO where that is 0. */
-void first_order_kinds(const first_order *l, const analysed *a, formulated *f);
-/* Leave variables without derivatives out of the error test, where equations of their block are
- * differentiated: deviations from the constraints come back in them, amplified. */
-void first_order_hide_multipliers(const first_order *l, const analysed *a, formulated *f);
+ * c' of the equations that are left undifferentiated in its block, or in blocks whose derivatives
+ * its block contains. AUTO where that is 0. False: memory. */
+bool first_order_kinds(const first_order *l, const analysed *a, formulated *f);
+/* Leave variables without derivatives out of the error test, where equations of their block, or of
+ * those before it, are differentiated: deviations from the constraints come back in them,
+ * amplified. False: memory. */
+bool first_order_hide_multipliers(const first_order *l, const analysed *a, formulated *f);
 /* x_j: without derivatives, in a block some equations of which are differentiated. */
 bool is_multiplier(const analysed *a, int j);
 

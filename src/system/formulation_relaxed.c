@@ -67,7 +67,7 @@ dae_status formulate_integral(const analysed *a, const formulation_setting *sett
     int r = 0;
     *f = (formulated){0};
     bool ok = first_order_new(&l, a, 2) && first_order_begin(&l, a, f, 0, l.kinematics + a->set.m);
-    if (ok) first_order_kinds(&l, a, f);
+    ok = ok && first_order_kinds(&l, a, f);
     for (int j = 0; ok && j < a->set.n; j++)
         if (l.top[j] == 0 && is_multiplier(a, j)) ok = stands_for_integral(f, a, l.first[j], j);
     unknown_index_free(&l.index);

@@ -5,8 +5,8 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "expr/derive.h"
-#include "system/formulation_mechanical.h"
 #include "structure/symbolic_solve.h"
+#include "system/formulation_mechanical.h"
 
 /* What a formulation is built from. Unknowns x_j^(p) are at l.first[j] + p. */
 typedef struct plan {
@@ -170,13 +170,13 @@ static bool constraint_levels(plan *p, int from, int to)
 }
 
 /* Kinds where one level is still hidden. */
-static void tell_kinds(plan *p)
+static bool tell_kinds(plan *p)
 {
     for (int i = 0; i < p->a->set.m; i++) {
         int c = p->a->structure.c[i];
         p->l.times[i] = c > 1 ? c - 1 : 0;
     }
-    first_order_kinds(&p->l, p->a, p->f);
+    return first_order_kinds(&p->l, p->a, p->f);
 }
 
 /* ---- formulations ---- */
@@ -217,7 +217,7 @@ static bool build_gglm(plan *p, const bool *dependent)
     if (ok) find_misses(p, 0);
     ok = ok && weigh_misses(p) && miss_rows(p, "velocity") && other_kinematics(p) &&
          rows_as_written(p) && constraint_levels(p, 1, 1);
-    if (ok) tell_kinds(p);
+    ok = ok && tell_kinds(p);
     return ok;
 }
 
@@ -290,7 +290,7 @@ static bool build_ggl2(plan *p, const bool *dependent)
         row->residual = graph_substitute(g, row->residual, shift_leaf, &s);
         ok = row->residual != EXPR_NONE;
     }
-    if (ok) tell_kinds(p);
+    ok = ok && tell_kinds(p);
     /* eta has the errors of q' and lambda those of eta', whatever the index */
     for (int j = 0; ok && j < nq; j++) p->f->kinds[position(p, j, 1)] = DAE_KIND_INDEX2;
     for (int l = 0; ok && l < k; l++) p->f->kinds[p->l.first[p->m->lambda[l]]] = DAE_KIND_INDEX3;

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "structure/mechanical.h"
-#include "system/redundant.h"
 #include "structure/symbolic_solve.h"
+#include "system/redundant.h"
 
 /* ---- search ---- */
 
