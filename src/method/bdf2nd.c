@@ -54,7 +54,8 @@ typedef struct direct_state {
 typedef struct direct_scratch {
     int order;
     double t, h;
-    bool first_failed; /* the error test has failed in the first step */
+    bool distrust;               /* of x'' where the run starts */
+    double first_h, first_error; /* of the first step's last failure of the error test; 0: none */
     double psi[ARRAY], norm[ARRAY], beta[ARRAY], gamma[ARRAY], kappa[ARRAY];
     double *y0, *yp0, *y, *yp, *e; /* of the residual form: prediction, solution, difference */
     double *y_old;                 /* where the step begins, for bounds */
@@ -366,12 +367,21 @@ static void estimate_errors(const direct_state *s, direct_scratch *w, const meth
 }
 
 /* The order that counts nodes in the first step: with x''_0 a polynomial of degree 3 passes through
- * the start, and errors of order 1 do not stay behind. If the error test has failed there x''_0 is
- * not trusted: it may not belong to x_0 and x'_0 on the constraints, and shows as an error of order
- * h. Then these two alone have to do. */
+ * the start, and errors of order 1 do not stay behind. If x''_0 is not trusted x_0 and x'_0 alone
+ * have to do. */
 static int first_order(const direct_scratch *w)
 {
-    return w->first_failed ? 1 : 2;
+    return w->distrust ? 1 : 2;
+}
+
+/* After a failure of the error test in the first step: an x''_0 that does not belong to x_0 and
+ * x'_0 on the constraints shows as an error of order h, all others are of order h^2 at least. */
+static void judge_start(direct_scratch *w, double error)
+{
+    if (w->first_h != 0.0)
+        w->distrust = w->distrust || !(error < w->first_error * pow(w->h / w->first_h, 1.5));
+    w->first_h = w->h;
+    w->first_error = error;
 }
 
 static void direct_attempt(const void *state, void *scratch, const method_context *ctx, double h,
@@ -391,7 +401,7 @@ static void direct_attempt(const void *state, void *scratch, const method_contex
     if (s->fresh) {
         result->terms[1] = NAN;
         result->terms[2] = 2.0 * result->error;
-        w->first_failed = w->first_failed || !(result->error <= 1.0);
+        if (!(result->error <= 1.0)) judge_start(w, result->error);
     }
 }
 
@@ -478,11 +488,37 @@ static void interpolation_weights(const direct_state *s, double t, double c[3][A
     }
 }
 
-static double weighted(const direct_state *s, const double *c, int j)
+/* sum c_i phi_i, i = 1 .. terms */
+static double weighted(const direct_state *s, const double *c, int terms, int j)
 {
     double sum = 0.0;
-    for (int i = 1; i <= s->order + 2; i++) sum += c[i] * s->phi[i][j];
+    for (int i = 1; i <= terms; i++) sum += c[i] * s->phi[i][j];
     return sum;
+}
+
+/* What errors of the values at t_n .. t_{n-m} become in the middle of the last step on the
+ * polynomial through them: the sum of |l_i|, INFINITY where nodes coincide */
+static double amplification(const direct_state *s, int m)
+{
+    double sum = 0.0, at = 0.5 * s->psi[1]; /* distances behind t_n; psi_0 = 0 */
+    for (int i = 0; i <= m; i++) {
+        double weight = 1.0;
+        for (int j = 0; j <= m; j++)
+            if (j != i) weight *= (s->psi[j] - at) / (s->psi[j] - s->psi[i]);
+        sum += fabs(weight);
+    }
+    return isfinite(sum) ? sum : INFINITY;
+}
+
+/* Terms of the interpolant for multipliers and other unknowns without derivatives. Each has errors
+ * of its own at every node, which a polynomial of high degree through steps that grow makes large:
+ * the highest degree is taken that does not. Equal steps amplify by 4.3 at most. */
+static int quiet_terms(const direct_state *s)
+{
+    const double most = 6.0;
+    int m = 1;
+    while (m < s->order + 1 && amplification(s, m + 1) <= most) m++;
+    return m + 1;
 }
 
 /* Values b and derivatives of s (1-s)^3 and s^2 (1-s)^3, or, for unknowns without x'', s (1-s)^2:
@@ -507,11 +543,13 @@ static end_shapes shapes_at(double x)
 static double smooth_value(const direct_state *s, double c[3][ARRAY], double left[3][ARRAY],
                            const end_shapes *shape, bool second, int j, int d)
 {
-    double x = weighted(s, c[d], j), h = s->t - s->t_old;
+    const int terms = s->order + 2;
+    double x = weighted(s, c[d], terms, j), h = s->t - s->t_old;
     if (h == 0.0) return x;
-    double slope = h * (s->xp_old[j] - weighted(s, left[1], j)), scale = d == 0 ? 1.0 : 1.0 / h;
+    double slope = h * (s->xp_old[j] - weighted(s, left[1], terms, j));
+    double scale = d == 0 ? 1.0 : 1.0 / h;
     if (!second) return x + scale * slope * shape->plain[d];
-    double bend = 0.5 * h * h * (s->xpp_old[j] - weighted(s, left[2], j)) + 3.0 * slope;
+    double bend = 0.5 * h * h * (s->xpp_old[j] - weighted(s, left[2], terms, j)) + 3.0 * slope;
     if (d == 2) scale /= h;
     return x + scale * (slope * shape->slope[d] + bend * shape->curvature[d]);
 }
@@ -526,9 +564,14 @@ static void direct_interpolate(const void *state, const method_context *ctx, dou
     interpolation_weights(s, s->t_old, left);
     double h = s->t - s->t_old;
     end_shapes shape = shapes_at(h != 0.0 ? (t - s->t_old) / h : 1.0);
+    const dae_kind *kinds = ctx->smooth || h == 0.0 ? NULL : ctx->norm->kinds;
+    const int quiet = kinds ? quiet_terms(s) : 0;
     for (int j = 0; j < form->n; j++) {
         bool second = form->velocity[j] >= 0;
-        y[form->place[j]] = smooth_value(s, c, left, &shape, second, j, derivative);
+        if (!second && kinds && kinds[form->place[j]] != DAE_KIND_DIFFERENTIAL)
+            y[form->place[j]] = weighted(s, c[derivative], quiet, j);
+        else
+            y[form->place[j]] = smooth_value(s, c, left, &shape, second, j, derivative);
         if (second)
             y[form->velocity[j]] = smooth_value(s, c, left, &shape, second, j, derivative + 1);
     }

@@ -17,6 +17,10 @@ enum {
 
 };
 
+/* Part of the error weights to which positions are projected: the error estimate of the next step
+ * sees what is left, ten times. */
+static const double POSITION_TOLERANCE = 1e-3;
+
 /* Growth a step of the limit that a failure of Newton's method sets. */
 static const double LIMIT_FADES = 1.4;
 
@@ -139,10 +143,12 @@ static void *cache_for(const colloc2nd_kind *kind, const method_context *ctx)
     fill_tables(c);
     bool projects = !kind->faithful && ctx->projection != DAE_PROJECTION_NONE;
     bool fits = !projects || projection_new(&c->ends, ctx);
+    c->ends.mechanism.enough = POSITION_TOLERANCE;
     c->drifts = DAE_ARRAY(bool, second->n);
     c->loose = DAE_ARRAY(bool, second->n);
-    int inner = c->ends.form ? c->ends.form->nl + c->ends.form->nq : 0;
-    c->inner = DAE_ARRAY(double, 2 * (size_t)inner + 2 * (size_t)ctx->n);
+    const mechanical_form *form = c->ends.form;
+    c->inner =
+        DAE_ARRAY(double, colloc2nd_inner_size(form ? form->nq : 0, form ? form->nl : 0, ctx->n));
     bool factors = !ctx->newton->matrix->matrix_free; /* else the first attempt tells */
     if (factors) c->matrix = second_matrix_new(second, ctx->newton->matrix, kind->m->pairs);
     if (!fits || !c->drifts || !c->loose || !c->inner || (factors && !c->matrix)) {

@@ -1,12 +1,14 @@
 /* Dense output of second order collocation.
  *
- * Positions and velocities of a projected mechanism: a polynomial of degree 7 through x, x', x'' at
- * both ends, which are more accurate than the stages, and x'' at two points inside from the
- * acceleration level for Hermite's quintic there; multipliers from the acceleration level. All
- * else: the collocation polynomials. */
+ * Positions and velocities of a projected mechanism: a polynomial of degree 9 through x, x', x'' at
+ * both ends, which are more accurate than the stages, and x'' at four points inside from the
+ * acceleration level, where x and x' are those of a polynomial of degree 7 made in the same way
+ * from Hermite's quintic; multipliers from the acceleration level. All else: the collocation
+ * polynomials. */
 #include "method/colloc2nd_parts.h"
 
 #include "base/vector.h"
+#include "method/bdf2nd_tables.h"
 
 /* ---- collocation polynomials ---- */
 
@@ -73,12 +75,13 @@ static double polynomial(int count, const double *p, double x, int d)
 }
 
 /* Weights of x0, h x0', h^2 x0'', x1, h x1', h^2 x1'' in Hermite's quintic, or in its derivatives,
- * and the bumps x^3 (1-x)^3 and x^4 (1-x)^3, which vanish three times at both ends */
-enum { QUINTIC = 6, BUMPS = 2, TERMS = QUINTIC + BUMPS };
-static const double terms[TERMS][8] = {{1, 0, 0, -10, 15, -6},       {0, 1, 0, -6, 8, -3},
-                                       {0, 0, 0.5, -1.5, 1.5, -0.5}, {0, 0, 0, 10, -15, 6},
-                                       {0, 0, 0, -4, 7, -3},         {0, 0, 0, 0.5, -1, 0.5},
-                                       {0, 0, 0, 1, -3, 3, -1},      {0, 0, 0, 0, 1, -3, 3, -1}};
+ * and the bumps x^j (1-x)^3, j = 3 .. 6, which vanish three times at both ends */
+enum { QUINTIC = 6, BUMPS = COLLOC2ND_INNER, TERMS = QUINTIC + BUMPS, COEFFICIENTS = 10 };
+static const double terms[TERMS][COEFFICIENTS] = {
+    {1, 0, 0, -10, 15, -6},          {0, 1, 0, -6, 8, -3},       {0, 0, 0.5, -1.5, 1.5, -0.5},
+    {0, 0, 0, 10, -15, 6},           {0, 0, 0, -4, 7, -3},       {0, 0, 0, 0.5, -1, 0.5},
+    {0, 0, 0, 1, -3, 3, -1},         {0, 0, 0, 0, 1, -3, 3, -1}, {0, 0, 0, 0, 0, 1, -3, 3, -1},
+    {0, 0, 0, 0, 0, 0, 1, -3, 3, -1}};
 
 /* The derivative of order d of q_i on the quintic, in units of h^-d, and on the bumps if these are
  * given */
@@ -90,7 +93,9 @@ static double position(const colloc2nd_state *st, const projection *p, int i,
     double value = weight[0] * st->y_old[q] + weight[3] * st->y[q] +
                    h * (weight[1] * st->y_old[v] + weight[4] * st->y[v]) +
                    h * h * (weight[2] * st->yp_old[v] + weight[5] * st->yp[v]);
-    return bumps ? value + weight[6] * bumps[i] + weight[7] * bumps[p->form->nq + i] : value;
+    for (int j = 0; bumps && j < BUMPS; j++)
+        value += weight[QUINTIC + j] * bumps[j * p->form->nq + i];
+    return value;
 }
 
 /* q and v at t_old + x h, or their derivatives */
@@ -100,22 +105,33 @@ static void motion(const colloc2nd_state *st, const projection *p, double x, int
     const double h = st->t - st->t_old;
     for (int d = derivative; d <= derivative + 1; d++) {
         double weight[TERMS], scale = d == 0 ? 1.0 : d == 1 ? 1.0 / h : 1.0 / (h * h);
-        for (int k = 0; k < TERMS; k++) weight[k] = polynomial(8, terms[k], x, d);
+        for (int k = 0; k < TERMS; k++) weight[k] = polynomial(COEFFICIENTS, terms[k], x, d);
         for (int i = 0; i < p->form->nq; i++)
             y[d == derivative ? projection_q(p, i) : projection_v(p, i)] =
                 scale * position(st, p, i, weight, bumps);
     }
 }
 
-/* The parts of c->inner: multipliers at 1/3 and 2/3, bumps, and y, y' as work space */
+/* The parts of c->inner: multipliers at the points inside, bumps, what the quintic lacks of
+ * accelerations there, and y, y' as work space */
 static double *inner_bumps(const colloc2nd_cache *c)
 {
-    return c->inner + 2 * c->ends.form->nl;
+    return c->inner + BUMPS * c->ends.form->nl;
+}
+
+static double *inner_rest(const colloc2nd_cache *c)
+{
+    return inner_bumps(c) + BUMPS * c->ends.form->nq;
 }
 
 static double *inner_work(const colloc2nd_cache *c)
 {
-    return inner_bumps(c) + 2 * c->ends.form->nq;
+    return inner_rest(c) + BUMPS * c->ends.form->nq;
+}
+
+size_t colloc2nd_inner_size(int nq, int nl, int n)
+{
+    return BUMPS * (size_t)(2 * nq + nl) + 2 * (size_t)n;
 }
 
 /* Accelerations and multipliers at t_old + x h for q and v there, into work; false: failed */
@@ -130,67 +146,80 @@ static bool inner_point(const colloc2nd_state *st, const method_context *ctx, do
            ATTEMPT_OK;
 }
 
-/* The bumps a, b for which the second derivatives at 1/3 and 2/3 are the accelerations there: with
- * what the quintic lacks, r1 and r2,
- *   -4/27 a + 4/81 b = r1,  -4/27 a - 16/81 b = r2 */
-static void find_bumps(const colloc2nd_state *st, const method_context *ctx)
+/* Point k of `count` inside the step, over h */
+static double inner_place(int k, int count)
 {
-    colloc2nd_cache *c = ctx->cache;
+    return (k + 1.0) / (count + 1.0);
+}
+
+/* bumps = A^-1 rest for all nq positions at once; A is used up. Pivots in their order are far from
+ * 0 for the points of inner_place. */
+static void solve_bumps(int count, int nq, double *A, double *rest, double *bumps)
+{
+    for (int c = 0; c < count; c++)
+        for (int r = c + 1; r < count; r++) {
+            double factor = A[r * count + c] / A[c * count + c];
+            for (int j = c; j < count; j++) A[r * count + j] -= factor * A[c * count + j];
+            vector_axpy(nq, -factor, rest + c * nq, rest + r * nq);
+        }
+    for (int c = count - 1; c >= 0; c--) {
+        for (int j = c + 1; j < count; j++)
+            vector_axpy(nq, -A[c * count + j], bumps + j * nq, rest + c * nq);
+        for (int i = 0; i < nq; i++) bumps[c * nq + i] = rest[c * nq + i] / A[c * count + c];
+    }
+}
+
+/* The multipliers at point k of BUMPS; on a straight line where they were not found */
+static void keep_multipliers(const colloc2nd_state *st, const colloc2nd_cache *c, int k, bool found)
+{
+    const projection *p = &c->ends;
+    const double x = inner_place(k, BUMPS);
+    for (int i = 0; i < p->form->nl; i++) {
+        int l = projection_lambda(p, i);
+        double line = (1.0 - x) * st->y_old[l] + x * st->y[l];
+        c->inner[k * p->form->nl + i] = found ? inner_work(c)[l] : line;
+    }
+}
+
+/* The first `count` bumps such that the second derivatives at as many points are the accelerations
+ * there, for q and v on the bumps `known`, NULL: on the quintic. False: not found. */
+static bool find_bumps(const colloc2nd_state *st, const method_context *ctx, int count,
+                       const double *known)
+{
+    const colloc2nd_cache *c = ctx->cache;
     const projection *p = &c->ends;
     const int nq = p->form->nq;
     const double h = st->t - st->t_old, *yp = inner_work(c) + ctx->n;
-    double *bumps = inner_bumps(c);
-    vector_zero(2 * nq, bumps);
-    for (int k = 0; k < 2; k++) {
-        double x = (k + 1) / 3.0, weight[TERMS];
-        if (!inner_point(st, ctx, x, NULL)) {
-            vector_zero(2 * nq, bumps);
-            return;
-        }
-        for (int j = 0; j < TERMS; j++) weight[j] = polynomial(8, terms[j], x, 2);
-        for (int i = 0; i < nq; i++)
-            bumps[k * nq + i] = h * h * yp[projection_v(p, i)] - position(st, p, i, weight, NULL);
+    double *rest = inner_rest(c), *bumps = inner_bumps(c), A[BUMPS * BUMPS];
+    bool found = true;
+    for (int k = 0; k < count; k++) {
+        double x = inner_place(k, count), weight[TERMS];
+        bool here = inner_point(st, ctx, x, known);
+        if (count == BUMPS) keep_multipliers(st, c, k, here);
+        found = found && here;
+        for (int j = 0; j < TERMS; j++) weight[j] = polynomial(COEFFICIENTS, terms[j], x, 2);
+        for (int j = 0; j < count; j++) A[k * count + j] = weight[QUINTIC + j];
+        for (int i = 0; here && i < nq; i++)
+            rest[k * nq + i] = h * h * yp[projection_v(p, i)] - position(st, p, i, weight, NULL);
     }
-    for (int i = 0; i < nq; i++) {
-        double r1 = bumps[i], r2 = bumps[nq + i];
-        bumps[nq + i] = 81.0 / 20.0 * (r1 - r2);
-        bumps[i] = bumps[nq + i] / 3.0 - 27.0 / 4.0 * r1;
-    }
+    if (found) solve_bumps(count, nq, A, rest, bumps);
+    return found;
 }
 
-/* What belongs to the inside of the last step, made when first asked for; multipliers are on a
- * straight line where that fails. */
+/* What belongs to the inside of the last step, made when first asked for; positions are on the
+ * polynomial of lower degree where the accelerations cannot be found. */
 static void prepare_inside(const colloc2nd_state *st, const method_context *ctx)
 {
     colloc2nd_cache *c = ctx->cache;
-    const projection *p = &c->ends;
-    const int nl = p->form->nl;
     if (c->inner_step == st->step) return;
-    find_bumps(st, ctx);
-    for (int k = 0; k < 2; k++) {
-        double x = (k + 1) / 3.0;
-        bool found = inner_point(st, ctx, x, inner_bumps(c));
-        for (int i = 0; i < nl; i++) {
-            int l = projection_lambda(p, i);
-            double line = (1.0 - x) * st->y_old[l] + x * st->y[l];
-            c->inner[k * nl + i] = found ? inner_work(c)[l] : line;
-        }
-    }
+    vector_zero(BUMPS * c->ends.form->nq, inner_bumps(c));
+    find_bumps(st, ctx, 2, NULL);
+    find_bumps(st, ctx, BUMPS, inner_bumps(c));
     c->inner_step = st->step;
 }
 
-/* The cubic through values at 0, 1/3, 2/3, 1, or its derivative */
-static void cubic_weights(double x, int derivative, double weight[4])
-{
-    static const double p[4][4] = {
-        {1, -5.5, 9, -4.5}, {0, 9, -22.5, 13.5}, {0, -4.5, 18, -13.5}, {0, 1, -4.5, 4.5}};
-    for (int k = 0; k < 4; k++)
-        weight[k] = derivative ? p[k][1] + x * (2.0 * p[k][2] + x * 3.0 * p[k][3])
-                               : p[k][0] + x * (p[k][1] + x * (p[k][2] + x * p[k][3]));
-}
-
 /* Multipliers that belong to q and v at t_old + x h; their derivatives, and where they cannot be
- * found, from the cubic */
+ * found, from the polynomial through those at both ends and at the points inside */
 static void multipliers(const colloc2nd_state *st, const method_context *ctx, double x,
                         int derivative, double *y)
 {
@@ -198,13 +227,15 @@ static void multipliers(const colloc2nd_state *st, const method_context *ctx, do
     const projection *p = &c->ends;
     const int nl = p->form->nl;
     bool exact = !derivative && inner_point(st, ctx, x, inner_bumps(c));
-    double weight[4], scale = derivative ? 1.0 / (st->t - st->t_old) : 1.0;
-    cubic_weights(x, derivative, weight);
+    double weight[BUMPS + 2], place[BUMPS + 2];
+    double scale = derivative ? 1.0 / (st->t - st->t_old) : 1.0;
+    for (int k = 0; k < BUMPS + 2; k++) place[k] = inner_place(k - 1, BUMPS);
+    interpolation_row(BUMPS + 2, place, x, derivative, weight);
     for (int i = 0; i < nl; i++) {
         int l = projection_lambda(p, i);
-        double cubic = scale * (weight[0] * st->y_old[l] + weight[1] * c->inner[i] +
-                                weight[2] * c->inner[nl + i] + weight[3] * st->y[l]);
-        y[l] = exact ? inner_work(c)[l] : cubic;
+        double sum = weight[0] * st->y_old[l] + weight[BUMPS + 1] * st->y[l];
+        for (int k = 0; k < BUMPS; k++) sum += weight[k + 1] * c->inner[k * nl + i];
+        y[l] = exact ? inner_work(c)[l] : scale * sum;
     }
 }
 

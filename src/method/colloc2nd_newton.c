@@ -265,9 +265,9 @@ static attempt_status iterate(const colloc2nd_state *s, colloc2nd_scratch *w,
     return diverged(w, result, worst);
 }
 
-/* Velocities count in full and multipliers times h^2, whatever index they were given: they do not
- * go into the next step where they are projected. In the faithful mode, where they do, all count in
- * full. */
+/* Velocities count in full. Multipliers that are projected do not count: they do not go into the
+ * next step, and what their corrections do shows in those of positions, whatever units time and
+ * forces are measured in. In the faithful mode, where they do, all count in full. */
 static void set_scale(colloc2nd_scratch *w, const method_context *ctx)
 {
     const colloc2nd_cache *c = ctx->cache;
@@ -277,10 +277,8 @@ static void set_scale(colloc2nd_scratch *w, const method_context *ctx)
     for (int k = 0; k < second->n; k++)
         if (second->velocity[k] >= 0)
             w->newton_scale[second->velocity[k]] = ctx->norm->scale[second->velocity[k]];
-    for (int i = 0; c->ends.form && i < c->ends.form->nl; i++) {
-        int l = projection_lambda(&c->ends, i);
-        w->newton_scale[l] = fmin(1.0, w->h * w->h) * ctx->norm->scale[l];
-    }
+    for (int i = 0; c->ends.form && i < c->ends.form->nl; i++)
+        w->newton_scale[projection_lambda(&c->ends, i)] = 0.0;
 }
 
 /* Solve with the matrices at hand, or else with new ones. */

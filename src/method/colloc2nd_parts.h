@@ -13,7 +13,7 @@
 #include "method/method.h"
 #include "method/projection.h"
 
-enum { COLLOC2ND_STAGES = 5, COLLOC2ND_PAIRS = 2 };
+enum { COLLOC2ND_STAGES = 5, COLLOC2ND_PAIRS = 2, COLLOC2ND_INNER = 4 };
 
 /* One method of the family. */
 typedef struct colloc2nd_kind {
@@ -110,7 +110,8 @@ void colloc2nd_thesis_estimate(const colloc2nd_state *s, colloc2nd_scratch *w,
 double colloc2nd_thesis_factor(const colloc2nd_state *s, const colloc2nd_scratch *w,
                                const attempt *result);
 
-/* colloc2nd_dense.c */
+/* colloc2nd_dense.c; the size of cache.inner */
+size_t colloc2nd_inner_size(int nq, int nl, int n);
 void colloc2nd_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                            double *y);
 

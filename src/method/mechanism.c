@@ -31,6 +31,7 @@ bool mechanism_new(mechanism *c, const method_context *ctx)
                      .q_place = places->q,
                      .v_place = places->v,
                      .lambda_place = places->lambda,
+                     .enough = POSITION_TOLERANCE,
                      .diagonal = m->M_matrix.diagonal};
     c->M = DAE_ARRAY(double, m->M_matrix.count + 2 * G + 2 * nq + 3 * nl);
     c->saddle = saddle_for(m);
@@ -167,7 +168,7 @@ mechanism_failure mechanism_project_position(mechanism *c, const error_norm *nor
                                              double *q)
 {
     const mechanical_form *m = c->form;
-    const double enough = c->exactly ? 0.0 : POSITION_TOLERANCE;
+    const double enough = c->exactly ? 0.0 : c->enough;
     double last = INFINITY;
     for (int k = 0; k < POSITION_ITERATIONS; k++) {
         eval_status status = m->g(m->context, t, q, c->r);
@@ -179,8 +180,11 @@ mechanism_failure mechanism_project_position(mechanism *c, const error_norm *nor
         if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         if (size > last) break; /* round-off, or hopeless */
         for (int i = 0; i < m->nq; i++) q[i] += c->dx[i];
-        if (size <= enough) return mechanism_ok();
-        last = size;
+        if (size <= enough) {
+            c->left = 0.0;
+            return mechanism_ok();
+        }
+        last = c->left = size;
     }
     return last <= 1.0 ? mechanism_ok()
                        : (mechanism_failure){ATTEMPT_CONVERGENCE,

@@ -21,7 +21,9 @@ typedef struct mechanism {
     saddle *saddle;
     bool mass_known; /* a constant M is in the factors */
     bool diagonal;   /* M is, as far as the factors know */
-    bool exactly; /* positions meet their constraints to round-off, not only for the error test */
+    double enough; /* a correction of q below this part of the error weights ends its projection */
+    double left;   /* the last correction where there were too many, in these weights; else 0 */
+    bool exactly;  /* positions meet their constraints to round-off, not only for the error test */
     double *M, *G[2], *force, *rate, *curvature, *r, *dx; /* of one allocation, M's */
 } mechanism;
 

@@ -60,15 +60,18 @@ static mechanism_failure renew(projection *p, double t)
     return failure;
 }
 
-/* q onto its constraints, with the factors of the point before or, if these do not do, new ones */
+/* q onto its constraints, with the factors of the point before or, if these do not do, or not well
+ * enough, new ones */
 static mechanism_failure positions(projection *p, const error_norm *norm, double t)
 {
     const int nq = p->form->nq;
     if (p->factored) {
         vector_copy(nq, p->x, p->begin);
         mechanism_failure failure = mechanism_project_position(&p->mechanism, norm, t, p->x);
-        if (failure.status != ATTEMPT_CONVERGENCE) return failure;
-        vector_copy(nq, p->begin, p->x);
+        bool far = failure.status == ATTEMPT_CONVERGENCE;
+        if (!far && (failure.status || p->mechanism.left <= 10.0 * p->mechanism.enough))
+            return failure;
+        if (far) vector_copy(nq, p->begin, p->x);
     }
     mechanism_failure failure = renew(p, t);
     return failure.status ? failure : mechanism_project_position(&p->mechanism, norm, t, p->x);

@@ -19,6 +19,15 @@ static double time_scale(const dae_mechanical *form)
     return form->time_scale > 0.0 ? form->time_scale : 1.0;
 }
 
+/* The time in which g changes along (t + s, q + s v). Without t in it, and no time scale given, v
+ * alone tells: how slow a mechanism is in its units must not matter. */
+static double scale_along(const dae_mechanical *form, const double *q, const double *v)
+{
+    bool by_motion = form->scleronomic && !(form->time_scale > 0.0);
+    const double never = 1e150; /* its square is a number still */
+    return difference_scale(form->nq, q, v, form->nominal, by_motion ? never : time_scale(form));
+}
+
 static bool has_gradient(const dae_mechanical *form)
 {
     return form->gradient || form->all;
@@ -206,7 +215,7 @@ static eval_status velocity_level_of_g(void *context, double t, const double *q,
     form_instance *x = context;
     const dae_mechanical *form = form_of(x);
     const double *v = x->mw.v_fixed;
-    double scale = difference_scale(form->nq, q, v, form->nominal, time_scale(form));
+    double scale = scale_along(form, q, v);
     eval_status status = EVAL_OK;
     if (form->nlambda > 0)
         status = difference_along(&x->mw.gradient, eval_g_difference, x, t, q, v, scale, c);
@@ -225,7 +234,7 @@ static eval_status eval_curvature(form_instance *x, double t, const double *q, c
         return call(x, form->curvature, "curvature", &at, form->nlambda, constraint_row(x),
                     curvature);
     }
-    double scale = difference_scale(form->nq, q, v, form->nominal, time_scale(form));
+    double scale = scale_along(form, q, v);
     if (!has_gradient(form) || !has_rate(form))
         return difference_twice(&x->mw.gradient, eval_g_difference, x, t, q, v, scale, curvature);
     x->mw.v_fixed = v;
