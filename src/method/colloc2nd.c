@@ -10,12 +10,7 @@
 #include "base/vector.h"
 #include "method/colloc2nd.h"
 
-enum {
-    STATE_VECTORS = 4 + 2 * 2,
-    SCRATCH_VECTORS = 14,
-    STAGE_BLOCKS = 6
-
-};
+enum { STATE_VECTORS = 4 + 2 * 2, SCRATCH_VECTORS = 16, STAGE_BLOCKS = 6 };
 
 /* Part of the error weights to which positions are projected: the error estimate of the next step
  * sees what is left, ten times. */
@@ -25,33 +20,6 @@ static const double POSITION_TOLERANCE = 1e-3;
 static const double LIMIT_FADES = 1.4;
 
 /* ---- small matrices ---- */
-
-/* One row: Y = sum_j weight_j X_j, in one pass where the number of columns is known */
-static inline void combine_row(int columns, int n, const double *weight, const double *X,
-                               double *restrict Y)
-{
-    const size_t step = (size_t)n;
-    for (int k = 0; k < n; k++) {
-        double sum = weight[0] * X[k];
-        for (int j = 1; j < columns; j++) sum += weight[j] * X[(size_t)j * step + (size_t)k];
-        Y[k] = sum;
-    }
-}
-
-void colloc2nd_combine(int rows, int columns, int n, double a, const double *M, const double *X,
-                       double *Y)
-{
-    double weight[COLLOC2ND_STAGES] = {0.0};
-    for (int i = 0; i < rows; i++, M += columns, Y += n) {
-        for (int j = 0; j < columns; j++) weight[j] = a * M[j];
-        switch (columns) {
-        case 5: combine_row(5, n, weight, X, Y); break;
-        case 4: combine_row(4, n, weight, X, Y); break;
-        case 3: combine_row(3, n, weight, X, Y); break;
-        default: combine_row(columns, n, weight, X, Y);
-        }
-    }
-}
 
 /* weight_j = l_j(x), the Lagrange polynomials on c_1 .. c_s */
 static void node_weights(const collocation *m, double x, double *weight)
@@ -65,7 +33,7 @@ static void node_weights(const collocation *m, double x, double *weight)
 
 static void product(int s, const double *X, const double *Y, double *XY)
 {
-    colloc2nd_combine(s, s, s, 1.0, X, Y, XY);
+    collocation_combine(s, s, s, 1.0, X, Y, XY);
 }
 
 /* Stages on the polynomials of the last step: Z itself, or Z from x'' = A^-2 Z/h^2, which is taken
@@ -104,9 +72,10 @@ static void place_vectors(colloc2nd_state *s, colloc2nd_scratch *w, size_t n)
     for (int i = 0; i < 2; i++, at += 2 * n) s->past[i] = at;
     s->Z = at;
     at = (double *)(w + 1);
-    double **used[SCRATCH_VECTORS] = {&w->x0,      &w->v0,      &w->x,     &w->xp,          &w->xpp,
-                                      &w->point,   &w->slope,   &w->f,     &w->y,           &w->yp,
-                                      &w->error_1, &w->error_2, &w->scale, &w->newton_scale};
+    double **used[SCRATCH_VECTORS] = {&w->x0,    &w->v0,           &w->x,       &w->xp,
+                                      &w->xpp,   &w->point,        &w->slope,   &w->f,
+                                      &w->y,     &w->yp,           &w->error_1, &w->error_2,
+                                      &w->scale, &w->newton_scale, &w->x_scale, &w->v_scale};
     for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *used[i] = at;
     double **blocks[STAGE_BLOCKS] = {&w->Z, &w->R, &w->D1, &w->D2, &w->work, &w->predicted};
     for (int i = 0; i < STAGE_BLOCKS; i++, at += COLLOC2ND_STAGES * n) *blocks[i] = at;
@@ -196,24 +165,27 @@ void colloc2nd_derivatives(const colloc2nd_scratch *w, const method_context *ctx
     const colloc2nd_cache *c = ctx->cache;
     const collocation *m = c->kind->m;
     const int s = m->stages, n = ctx->second->n;
-    colloc2nd_combine(s, s, n, 1.0 / w->h, m->inverse, w->Z, w->D1);
-    colloc2nd_combine(s, s, n, 1.0 / w->h, m->inverse, w->D1, w->D2);
+    collocation_combine(s, s, n, 1.0 / w->h, m->inverse, w->Z, w->D1);
+    collocation_combine(s, s, n, 1.0 / w->h, m->inverse, w->D1, w->D2);
 }
 
 void colloc2nd_point(const colloc2nd_scratch *w, const method_context *ctx, int i)
 {
     const colloc2nd_cache *c = ctx->cache;
-    const int n = ctx->second->n;
+    const second_order *second = ctx->second;
+    const int n = second->n;
     const size_t row = (size_t)i * (size_t)n;
+    const double *Z = w->Z + row, *D1 = w->D1 + row, *D2 = w->D2 + row;
     const double reach = c->kind->m->nodes[i] * w->h;
     for (int k = 0; k < n; k++) {
-        w->x[k] = w->x0[k] + w->Z[row + (size_t)k];
-        w->xp[k] = w->D1[row + (size_t)k];
-        if (!c->drifts[k]) continue;
-        w->x[k] += reach * w->v0[k];
-        w->xp[k] += w->v0[k];
+        const int place = second->place[k], velocity = second->velocity[k];
+        const double drift = c->drifts[k] ? w->v0[k] : 0.0, slope = D1[k] + drift;
+        w->point[place] = w->x0[k] + Z[k] + reach * drift;
+        w->slope[place] = slope;
+        if (velocity < 0) continue;
+        w->point[velocity] = slope;
+        w->slope[velocity] = D2[k];
     }
-    second_order_spread(ctx->second, w->x, w->xp, w->D2 + row, w->point, w->slope);
 }
 
 /* On a first step with x'' or x' as they are there, and as x0 alone if that failed */
@@ -244,8 +216,8 @@ static void predict(const colloc2nd_state *s, colloc2nd_scratch *w, const method
         return;
     }
     extrapolations(c, w, w->h / s->accepted_h);
-    colloc2nd_combine(stages, stages, n, 1.0, w->E1, s->Z, w->Z);
-    colloc2nd_combine(stages, stages, n, 1.0, w->E2, s->Z, w->work);
+    collocation_combine(stages, stages, n, 1.0, w->E1, s->Z, w->Z);
+    collocation_combine(stages, stages, n, 1.0, w->E2, s->Z, w->work);
     for (int k = 0; k < n; k++)
         for (int i = 0; c->drifts[k] && i < stages; i++) w->Z[i * n + k] = w->work[i * n + k];
 }
@@ -257,15 +229,15 @@ static void finish(colloc2nd_scratch *w, const method_context *ctx)
     const int s = c->kind->m->stages, n = ctx->second->n;
     double *rise = w->work, *bare = w->work + n;
     colloc2nd_derivatives(w, ctx);
-    colloc2nd_combine(1, s, n, 1.0, c->end, w->Z, rise);
-    colloc2nd_combine(1, s, n, 1.0, c->beyond, w->Z, bare);
+    collocation_combine(1, s, n, 1.0, c->end, w->Z, rise);
+    collocation_combine(1, s, n, 1.0, c->beyond, w->Z, bare);
     for (int k = 0; k < n; k++)
         w->x[k] =
             w->x0[k] + (c->loose[k] ? bare[k] : rise[k]) + (c->drifts[k] ? w->h * w->v0[k] : 0.0);
-    colloc2nd_combine(1, s, n, 1.0, c->end, w->D1, rise);
-    colloc2nd_combine(1, s, n, 1.0, c->beyond, w->D1, bare);
+    collocation_combine(1, s, n, 1.0, c->end, w->D1, rise);
+    collocation_combine(1, s, n, 1.0, c->beyond, w->D1, bare);
     for (int k = 0; k < n; k++) w->xp[k] = c->drifts[k] ? w->v0[k] + rise[k] : bare[k];
-    colloc2nd_combine(1, s, n, 1.0, c->beyond, w->D2, w->xpp);
+    collocation_combine(1, s, n, 1.0, c->beyond, w->D2, w->xpp);
     second_order_spread(ctx->second, w->x, w->xp, w->xpp, w->y, w->yp);
 }
 

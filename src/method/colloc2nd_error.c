@@ -115,8 +115,8 @@ attempt_status colloc2nd_estimate(const colloc2nd_state *s, colloc2nd_scratch *w
     const int n = ctx->second->n;
     set_error_factor(w, ctx, s->y);
     error_scale(w, ctx);
-    colloc2nd_combine(1, m->stages, n, 1.0 / w->h, m->left, w->Z, w->work);
-    colloc2nd_combine(1, m->stages, n, 1.0 / w->h, m->left, w->D1, w->work + n);
+    collocation_combine(1, m->stages, n, 1.0 / w->h, m->left, w->Z, w->work);
+    collocation_combine(1, m->stages, n, 1.0 / w->h, m->left, w->D1, w->work + n);
     if (!defect(s, w, ctx, NULL, w->error_1)) return ATTEMPT_EVALUATION;
     double error = w->error_factor * norm_of(ctx->norm, w->error_1, w->scale);
     result->estimate = w->error_1;

@@ -125,7 +125,6 @@ static attempt_status residuals(const colloc2nd_state *s, colloc2nd_scratch *w,
     const colloc2nd_cache *c = ctx->cache;
     const second_order *second = ctx->second;
     const collocation *m = c->kind->m;
-    colloc2nd_derivatives(w, ctx);
     for (int i = 0; i < m->stages; i++) {
         double t = m->nodes[i] == 1.0 ? w->t : s->t + m->nodes[i] * w->h;
         double *R = w->R + (size_t)i * (size_t)second->n;
@@ -141,14 +140,14 @@ static attempt_status residuals(const colloc2nd_state *s, colloc2nd_scratch *w,
     return ATTEMPT_OK;
 }
 
-/* Of D, and of A^-1 D/h for velocities: sqrt(sum ||.||^2 / s) */
-static double correction_size(const colloc2nd_scratch *w, const method_context *ctx, int *worst)
+/* The largest of the corrections D = R of one stage, with velocities V = work, for diagnostics and
+ * for norms of the user: sum ||.||^2 s */
+static double correction_by_stage(const colloc2nd_scratch *w, const method_context *ctx, int *worst)
 {
     const colloc2nd_cache *c = ctx->cache;
     const second_order *second = ctx->second;
     const int stages = c->kind->m->stages, n = second->n;
     double sum = 0.0, most = -1.0;
-    colloc2nd_combine(stages, stages, n, 1.0 / w->h, c->kind->m->inverse, w->R, w->work);
     for (int i = 0; i < stages; i++) {
         const double *D = w->R + (size_t)i * (size_t)n, *V = w->work + (size_t)i * (size_t)n;
         vector_zero(ctx->n, w->f);
@@ -163,24 +162,56 @@ static double correction_size(const colloc2nd_scratch *w, const method_context *
         *worst = i;
         vector_copy(ctx->n, w->f, ctx->newton->delta);
     }
+    return sum;
+}
+
+/* Z += D, Z' += V, and sum (D^2 + V^2) in the weights of the iteration, one stage */
+static double correct_stage(const colloc2nd_scratch *w, int n, size_t row)
+{
+    const double *restrict D = w->R + row, *restrict V = w->work + row;
+    const double *restrict x_scale = w->x_scale, *restrict v_scale = w->v_scale;
+    double *restrict Z = w->Z + row, *restrict Z1 = w->D1 + row;
+    double of_x = 0.0, of_v = 0.0;
+    for (int k = 0; k < n; k++) {
+        const double d = D[k] * x_scale[k], v = V[k] * v_scale[k];
+        Z[k] += D[k];
+        Z1[k] += V[k];
+        of_x += d * d;
+        of_v += v * v;
+    }
+    return of_x + of_v;
+}
+
+/* The correction D = R applied to Z, Z' and Z''; its size sqrt(sum ||.||^2 / s), of D and, for
+ * velocities, of V = A^-1 D/h */
+static double correct(const colloc2nd_scratch *w, const method_context *ctx)
+{
+    const colloc2nd_cache *c = ctx->cache;
+    const collocation *m = c->kind->m;
+    const int stages = m->stages, n = ctx->second->n;
+    double sum = 0.0;
+    collocation_combine(stages, stages, n, 1.0 / w->h, m->inverse, w->R, w->work);
+    for (int i = 0; i < stages; i++) sum += correct_stage(w, n, (size_t)i * (size_t)n);
+    sum /= ctx->n;
+    collocation_combine_add(stages, stages, n, 1.0 / w->h, m->inverse, w->work, w->D2);
+    int worst;
+    if (ctx->norm->user_norm) sum = correction_by_stage(w, ctx, &worst);
     return sqrt(sum / stages);
 }
 
 /* One correction D in R, Z += D, its norm in *size */
 static attempt_status iterate_once(const colloc2nd_state *s, colloc2nd_scratch *w,
-                                   const method_context *ctx, attempt *result, double *size,
-                                   int *worst)
+                                   const method_context *ctx, attempt *result, double *size)
 {
     colloc2nd_cache *c = ctx->cache;
     const collocation *m = c->kind->m;
     const int stages = m->stages, n = ctx->second->n;
     attempt_status status = residuals(s, w, ctx, result);
     if (status != ATTEMPT_OK) return status;
-    colloc2nd_combine(stages, stages, n, -1.0, m->T_inverse, w->R, w->work);
+    collocation_combine(stages, stages, n, -1.0, m->T_inverse, w->R, w->work);
     solve_transformed(c, n, w->work);
-    colloc2nd_combine(stages, stages, n, 1.0, m->T, w->work, w->R);
-    vector_axpy(stages * n, 1.0, w->R, w->Z);
-    *size = correction_size(w, ctx, worst);
+    collocation_combine(stages, stages, n, 1.0, m->T, w->work, w->R);
+    *size = correct(w, ctx);
     w->iterations++;
     ctx->eval->stats->newton_iterations++;
     return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
@@ -221,9 +252,10 @@ static void measure_contraction(colloc2nd_cache *c, colloc2nd_scratch *w, double
     if (w->theta < SLOWEST_RATE) c->eta = w->theta / (1.0 - w->theta);
 }
 
-static attempt_status diverged(colloc2nd_scratch *w, attempt *result, int worst)
+static attempt_status diverged(colloc2nd_scratch *w, const method_context *ctx, attempt *result)
 {
-    result->stage = worst + 1;
+    correction_by_stage(w, ctx, &result->stage);
+    result->stage++;
     if (!(w->theta < SLOWEST_RATE)) w->shrink = 0.5;
     return ATTEMPT_CONVERGENCE;
 }
@@ -242,12 +274,12 @@ static attempt_status iterate(const colloc2nd_state *s, colloc2nd_scratch *w,
     /* Multipliers need a second correction to come right, as large as the first. */
     const int first = 2;
     double size = 0.0, last = 0.0, q = 0.0;
-    int worst = 0;
+    colloc2nd_derivatives(w, ctx);
     w->iterations = 0;
     w->theta = 0.0;
     c->eta = c->kind->faithful ? 1.0 : fmax(pow(c->eta, 0.75), BEST_OLD_ETA);
     for (int k = 0; k < most; k++) {
-        attempt_status status = iterate_once(s, w, ctx, result, &size, &worst);
+        attempt_status status = iterate_once(s, w, ctx, result, &size);
         if (status != ATTEMPT_OK) return status;
         if (k == 0) w->first_size = size;
         if (k >= first) {
@@ -258,11 +290,11 @@ static attempt_status iterate(const colloc2nd_state *s, colloc2nd_scratch *w,
         bool slow = k >= first && !(w->theta < SLOWEST_RATE);
         if (size <= floor || (!slow && c->eta * size <= kappa)) return ATTEMPT_OK;
         if (slow || (k >= first && !will_converge(c, w, size, most - 1 - k, kappa)))
-            return w->fresh && size <= NOISE ? ATTEMPT_OK : diverged(w, result, worst);
+            return w->fresh && size <= NOISE ? ATTEMPT_OK : diverged(w, ctx, result);
         last = size;
     }
     w->shrink = 0.5;
-    return diverged(w, result, worst);
+    return diverged(w, ctx, result);
 }
 
 /* Velocities count in full. Multipliers that are projected do not count: they do not go into the
@@ -279,6 +311,11 @@ static void set_scale(colloc2nd_scratch *w, const method_context *ctx)
             w->newton_scale[second->velocity[k]] = ctx->norm->scale[second->velocity[k]];
     for (int i = 0; c->ends.form && i < c->ends.form->nl; i++)
         w->newton_scale[projection_lambda(&c->ends, i)] = 0.0;
+    for (int k = 0; k < second->n; k++) {
+        const int velocity = second->velocity[k];
+        w->x_scale[k] = w->newton_scale[second->place[k]];
+        w->v_scale[k] = velocity >= 0 ? w->newton_scale[velocity] : 0.0;
+    }
 }
 
 /* Solve with the matrices at hand, or else with new ones. */

@@ -79,14 +79,11 @@ typedef struct colloc2nd_scratch {
     double *y, *yp;            /* n: candidate */
     double *error_1, *error_2; /* n: estimates */
     double *scale, *newton_scale; /* n: reciprocal weights */
+    double *x_scale, *v_scale;    /* nx: of the iteration, for x and for velocities, else 0 */
     double ratio; /* for which these were made: stages of the next step from those */
     double E1[COLLOC2ND_STAGES * COLLOC2ND_STAGES]; /* of the last one, for Z with x0 + Z, */
     double E2[COLLOC2ND_STAGES * COLLOC2ND_STAGES]; /* and with x0 + c h v0 + Z */
 } colloc2nd_scratch;
-
-/* Y_i = a sum_j M_ij X_j, i < rows, for stages of n values; X and Y apart */
-void colloc2nd_combine(int rows, int columns, int n, double a, const double *M, const double *X,
-                       double *Y);
 
 /* y, y' of stage i into w->point, w->slope; D1 and D2 hold A^-1 Z/h and A^-2 Z/h^2 */
 void colloc2nd_point(const colloc2nd_scratch *w, const method_context *ctx, int i);

@@ -38,4 +38,11 @@ void collocation_weights(const collocation *m, double x, int derivative, double 
  * as long, on the polynomial of this one; next has the nodes of that step. */
 void collocation_extrapolation(const collocation *m, const collocation *next, double r, double *E);
 
+/* Y_i = a sum_j M_ij X_j, i < rows, j < columns <= COLLOCATION_STAGES, for stages of n values, M by
+ * rows; X and Y apart. The other one adds that to Y. */
+void collocation_combine(int rows, int columns, int n, double a, const double *M, const double *X,
+                         double *Y);
+void collocation_combine_add(int rows, int columns, int n, double a, const double *M,
+                             const double *X, double *Y);
+
 #endif

@@ -1,46 +1,12 @@
-/* Inner loops of the Radau methods: small matrices applied to stages, norms and products of all
- * stages at once. */
+/* Inner loops of the Radau methods: norms and products of all stages at once. */
 #include "method/radau_parts.h"
 
 #include "base/vector.h"
-#include "base/wide.h"
-
-/* Y_i = a sum_k M_ik X_k for one, two or four variables from j on; a constant number of columns */
-#define COMBINE_COLUMN(type)                                                                       \
-    do {                                                                                           \
-        type x[COLLOCATION_STAGES];                                                                \
-        for (int k = 0; k < columns; k++) x[k] = *(const type *)(const void *)(X + k * n + j);     \
-        for (int i = 0; i < rows; i++) {                                                           \
-            type sum = M[i * columns] * x[0];                                                      \
-            for (int k = 1; k < columns; k++) sum += M[i * columns + k] * x[k];                    \
-            *(type *)(void *)(Y + i * n + j) = a * sum;                                            \
-        }                                                                                          \
-    } while (0)
-
-DAE_INLINE void combine(int rows, int columns, int n, double a, const double *restrict M,
-                        const double *restrict X, double *restrict Y)
-{
-    int j = 0;
-    for (; j + 3 < n; j += 4) COMBINE_COLUMN(four);
-    for (; j + 1 < n; j += 2) COMBINE_COLUMN(two);
-    if (j < n) COMBINE_COLUMN(double);
-}
-
-DAE_WIDE static void combine_any(int rows, int columns, int n, double a, const double *M,
-                                 const double *X, double *Y)
-{
-    switch (columns) {
-    case 1: combine(rows, 1, n, a, M, X, Y); break;
-    case 3: combine(rows, 3, n, a, M, X, Y); break;
-    case 5: combine(rows, 5, n, a, M, X, Y); break;
-    default: combine(rows, 7, n, a, M, X, Y); break;
-    }
-}
 
 void radau_combine(int rows, int columns, int n, double a, const double *M, const double *X,
                    double *Y)
 {
-    combine_any(rows, columns, n, a, M, X, Y);
+    collocation_combine(rows, columns, n, a, M, X, Y);
 }
 
 void radau_transform(int s, int n, double a, const double *M, const double *X, double *Y)

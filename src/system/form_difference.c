@@ -23,15 +23,26 @@ form_matrix form_matrix_on(int rows, int columns, const int *colptr, const int *
                          .count = (size_t)colptr[columns]};
 }
 
+/* A dense matrix by columns */
+static void multiply_dense(const form_matrix *m, const double *values, double a, const double *x,
+                           double *out)
+{
+    for (int j = 0; j < m->columns; j++, values += m->rows) {
+        const double ax = a * x[j];
+        for (int i = 0; i < m->rows; i++) out[i] += ax * values[i];
+    }
+}
+
 void form_matrix_multiply(const form_matrix *m, const double *values, double a, const double *x,
                           double *out)
 {
+    if (!m->colptr) {
+        multiply_dense(m, values, a, x, out);
+        return;
+    }
     for (int j = 0; j < m->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(m, j, &first, &count);
-        for (int k = 0; k < count; k++)
-            out[form_matrix_row(m, first, k)] += a * x[j] * values[first + (size_t)k];
+        const double ax = a * x[j];
+        for (int k = m->colptr[j]; k < m->colptr[j + 1]; k++) out[m->rowind[k]] += ax * values[k];
     }
 }
 
@@ -39,12 +50,12 @@ void form_matrix_transposed(const form_matrix *m, const double *values, double a
                             double *out)
 {
     for (int j = 0; j < m->columns; j++) {
-        size_t first;
-        int count;
         double sum = 0.0;
-        form_matrix_column(m, j, &first, &count);
-        for (int k = 0; k < count; k++)
-            sum += values[first + (size_t)k] * x[form_matrix_row(m, first, k)];
+        if (m->colptr)
+            for (int k = m->colptr[j]; k < m->colptr[j + 1]; k++)
+                sum += values[k] * x[m->rowind[k]];
+        else
+            for (int i = 0; i < m->rows; i++) sum += *values++ * x[i];
         out[j] += a * sum;
     }
 }

@@ -300,6 +300,61 @@ static eval_status evaluate(void *context, double t, const double *q, const doub
     return multibody_velocity_rows(x, t, q, v, G, rate, curvature);
 }
 
+/* M of (t, q) alone, kept while it is constant; NULL: it stands in mw.M by now */
+static double *missing_mass(form_instance *x)
+{
+    mechanical_work *w = &x->mw;
+    if (!x->mechanical.M_matrix.constant) return w->M;
+    return w->mass_kept ? NULL : w->M_kept;
+}
+
+/* M (NULL: not), f and G by the callback for all, and g */
+static eval_status call_all(form_instance *x, const dae_mechanical_point *at, double *M)
+{
+    const dae_mechanical *form = form_of(x);
+    mechanical_work *w = &x->mw;
+    const dae_mechanical_values out = {.mass = M, .force = w->f, .gradient = w->G};
+    if (M) memset(M, 0, x->mechanical.M_matrix.count * sizeof *M);
+    if (form->nlambda > 0) memset(w->G, 0, x->bw.H_matrix.count * sizeof *M);
+    int code = form->all(at, &out, form->user);
+    if (code != 0) return form_judge(x, "all", at->t, code, 0, NULL, 0, NULL);
+    code = form->nlambda > 0 ? form->constraint(at, w->level, form->user) : 0;
+    return code ? form_judge(x, "constraint", at->t, code, 0, NULL, 0, NULL) : EVAL_OK;
+}
+
+eval_status mechanical_given(form_instance *x, double t, const double *q, const double *v,
+                             const double **M)
+{
+    mechanical_work *w = &x->mw;
+    const bool constrained = form_of(x)->nlambda > 0;
+    double *mass = missing_mass(x);
+    const dae_mechanical_point at = {.t = t, .q = q, .v = v};
+    eval_status status = EVAL_OK;
+    *M = x->mechanical.M_matrix.constant ? w->M_kept : w->M;
+    if (form_of(x)->all) {
+        status = call_all(x, &at, mass);
+    } else {
+        status = evaluate_parts(x, t, q, v, mass, w->f, constrained ? w->G : NULL, NULL, NULL);
+        if (status == EVAL_OK) status = eval_g(x, t, q, w->level);
+    }
+    bool finite = mass == w->M_kept && vector_finite((int)x->mechanical.M_matrix.count, mass);
+    w->mass_kept = w->mass_kept || (status == EVAL_OK && finite);
+    return status;
+}
+
+eval_status mechanical_judge(form_instance *x, double t, const double *M)
+{
+    const form_matrix *mass = &x->mechanical.M_matrix, *G = &x->bw.H_matrix;
+    const int n = form_of(x)->nq, m = form_of(x)->nlambda, row = constraint_row(x);
+    const mechanical_work *w = &x->mw;
+    eval_status status = form_judge(x, "all (mass)", t, 0, mass->count, M, n, mass);
+    if (!status) status = form_judge(x, "all (force)", t, 0, (size_t)n, w->f, n, NULL);
+    if (!status && m > 0) status = form_judge(x, "all (gradient)", t, 0, G->count, w->G, row, G);
+    if (!status && m > 0)
+        status = form_judge(x, "constraint", t, 0, (size_t)m, w->level, row, NULL);
+    return status;
+}
+
 static form_matrix mass_matrix(const form_source *s)
 {
     const dae_mechanical *form = &s->as.m;
@@ -318,7 +373,7 @@ static bool allocate(form_instance *x)
     const form_matrix *M = &x->mechanical.M_matrix, *G = &x->mechanical.G_matrix;
     size_t n = (size_t)x->mechanical.nq, m = (size_t)x->mechanical.nl;
     size_t full = form_of(x)->jacobian ? n * n : 0;
-    double *block = DAE_ARRAY(double, M->count + 2 * G->count + 3 * n + 3 * m + 2 * full);
+    double *block = DAE_ARRAY(double, 2 * M->count + 2 * G->count + 3 * n + 3 * m + 2 * full);
     w->M = block;
     if (!block) return false;
     w->G = w->M + M->count;
@@ -331,6 +386,7 @@ static bool allocate(form_instance *x)
     w->level = w->curvature + m;
     w->by_q = w->level + m;
     w->by_v = w->by_q + full;
+    w->M_kept = w->by_v + full;
     if (!differencer_new(&w->gradient, &x->bw.H_matrix) || !differencer_new(&w->levels, G))
         return false;
     w->gradient.still = form_of(x)->scleronomic;
@@ -400,7 +456,7 @@ bool form_instance_look(form_instance *x, double t, const double *y)
     if (x->source->kind != KIND_MECHANICAL) return false;
     const dae_mechanical *form = form_of(x);
     form_matrix *M = &x->mechanical.M_matrix;
-    x->mw.mass.factored = false;
+    x->mw.mass.factored = x->mw.mass_kept = false;
     if (form->mass_structure != DAE_MASS_AUTO || M->colptr || form->n_events > 0) return false;
     int n = form->nq;
     const eval_failure before = x->eval->failure;

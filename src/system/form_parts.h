@@ -122,6 +122,8 @@ typedef struct mechanical_work {
     differencer gradient, levels;                         /* of g by q, and of G v + g_t by q */
     double *M, *G, *f, *v, *a, *rate, *curvature, *level; /* owned: one block, at M */
     double *G_moved;                                      /* G at other points; in it, too */
+    double *M_kept;        /* M where it is constant, in it, too; and whether it is there */
+    bool mass_kept;
     double *by_q, *by_v;   /* for the user's Jacobian, n x n each, if there is one; in it, too */
     const double *v_fixed; /* while G v + g_t is differenced */
     /* For form_stabilised.c. */
@@ -258,6 +260,13 @@ eval_status mechanical_velocity_jacobian(form_instance *x, double t, const doubl
                                          const double *v, double *values);
 eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q, const double *v,
                                      double *out);
+
+/* M, f, G and g at (t, q, v) as the callbacks wrote them, M in *M, the others in x->mw; of a form
+ * without r, w, s and constraints on velocities. mechanical_judge tells afterwards whether all are
+ * finite, and records what is not: it need not be asked while F is. */
+eval_status mechanical_given(form_instance *x, double t, const double *q, const double *v,
+                             const double **M);
+eval_status mechanical_judge(form_instance *x, double t, const double *M);
 
 /* Whether the user's derivatives make those of F, and F's derivatives as a callback, dense; user is
  * the instance (form_mechanical_jacobian.c). */

@@ -66,6 +66,35 @@ static eval_status full_rows(form_instance *x, double t, const double *y, const 
     return status;
 }
 
+/* out += M a for a matrix that is diagonal and compressed, or any other */
+static void add_mass_times(const form_matrix *m, const double *M, const double *a, double *out)
+{
+    if (m->diagonal && m->colptr)
+        for (int i = 0; i < m->rows; i++) out[i] += M[i] * a[i];
+    else
+        form_matrix_multiply(m, M, 1.0, a, out);
+}
+
+/* F = (q' - v, M v' - f + G' lambda, g): the usual case, in the fewest steps */
+static eval_status given_rows(form_instance *x, double t, const double *y, const double *yp,
+                              double *F)
+{
+    const mechanical_form *form = &x->mechanical;
+    const mechanical_work *w = &x->mw;
+    const int n = form->nq, m = form->nl;
+    const double *M;
+    eval_status status = mechanical_given(x, t, y, y + n, &M);
+    if (status != EVAL_OK) return status;
+    for (int i = 0; i < n; i++) {
+        F[i] = yp[i] - y[n + i];
+        F[n + i] = -w->f[i];
+    }
+    add_mass_times(&form->M_matrix, M, yp + n, F + n);
+    if (m > 0) form_matrix_transposed(&form->G_matrix, w->G, 1.0, y + 2 * n, F + n);
+    for (int i = 0; i < m; i++) F[2 * n + i] = w->level[i];
+    return vector_finite(n + m, F + n) ? EVAL_OK : mechanical_judge(x, t, M);
+}
+
 static eval_status mechanical_rows(form_instance *x, double t, const double *y, const double *yp,
                                    double *F)
 {
@@ -77,6 +106,8 @@ static eval_status mechanical_rows(form_instance *x, double t, const double *y, 
     form_rewriting how = x->rewriting;
     bool rate = (how != FORM_AS_GIVEN || m > k) && how != FORM_INDEX1;
     bool curved = how == FORM_INDEX1 || how == FORM_BAUMGARTE;
+    if (how == FORM_AS_GIVEN && !x->source->full && m == x->source->as.m.nlambda)
+        return given_rows(x, t, y, yp, F);
     if (x->source->full) multibody_at(x, y);
     if (how > FORM_GGLM) {
         eval_status status = stabilised_rows(x, t, y, yp, F);
