@@ -21,13 +21,25 @@ static const double LIMIT_FADES = 1.4;
 
 /* ---- small matrices ---- */
 
-/* weight_j = l_j(x), the Lagrange polynomials on c_1 .. c_s */
-static void node_weights(const collocation *m, double x, double *weight)
+/* reciprocal_j = 1 / prod_{i != j} (node_j - node_i) */
+static void lagrange_reciprocals(int count, const double *node, double *reciprocal)
 {
-    for (int j = 0; j < m->stages; j++) {
-        weight[j] = 1.0;
-        for (int i = 0; i < m->stages; i++)
-            if (i != j) weight[j] *= (x - m->nodes[i]) / (m->nodes[j] - m->nodes[i]);
+    for (int j = 0; j < count; j++) {
+        double product_of = 1.0;
+        for (int i = 0; i < count; i++)
+            if (i != j) product_of *= node[j] - node[i];
+        reciprocal[j] = 1.0 / product_of;
+    }
+}
+
+/* weight_j = l_j(x), the Lagrange polynomials on these nodes */
+static void lagrange_weights(int count, const double *node, const double *reciprocal, double x,
+                             double *weight)
+{
+    for (int j = 0; j < count; j++) {
+        weight[j] = reciprocal[j];
+        for (int i = 0; i < count; i++)
+            if (i != j) weight[j] *= x - node[i];
     }
 }
 
@@ -36,21 +48,27 @@ static void product(int s, const double *X, const double *Y, double *XY)
     collocation_combine(s, s, s, 1.0, X, Y, XY);
 }
 
-/* Stages on the polynomials of the last step: Z itself, or Z from x'' = A^-2 Z/h^2, which is taken
- * on, twice integrated: E2 = r^2 A^2 L A^-2. */
+/* Stages on the polynomials of the last step: Z itself, or Z from x'' = A^-2 Z/h^2 at the nodes,
+ * and as it is at the start of that step, which is taken on, twice integrated: with the weights
+ * (L_0, L) of these values
+ *   Z = r^2 A^2 (L_0 h^2 x''_0 + L A^-2 Z) = E_0 h^2 x''_0 + E_2 Z */
 static void extrapolations(const colloc2nd_cache *c, colloc2nd_scratch *w, double r)
 {
     const collocation *m = c->kind->m;
-    const int s = m->stages;
-    double L[COLLOC2ND_STAGES * COLLOC2ND_STAGES] = {0.0}, P[COLLOC2ND_STAGES * COLLOC2ND_STAGES];
+    const int s = m->stages, known = c->known, first = known - s;
+    double L[COLLOC2ND_STAGES * (COLLOC2ND_STAGES + 1)],
+        X[COLLOC2ND_STAGES * (COLLOC2ND_STAGES + 1)];
     if (r == w->ratio) return;
     w->ratio = r;
-    collocation_extrapolation(m, m, r, w->E1);
-    for (int i = 0; i < s; i++) node_weights(m, 1.0 + r * m->nodes[i], L + i * s);
-    product(s, L, c->inverse_2, P);
-    product(s, m->A, P, L);
-    product(s, m->A, L, w->E2);
-    for (int i = 0; i < s * s; i++) w->E2[i] *= r * r;
+    for (int i = 0; i < s; i++)
+        lagrange_weights(known, c->node, c->reciprocal, 1.0 + r * m->nodes[i], L + i * known);
+    for (int i = 0; i < s * s && first; i++) w->E1[i] = L[i + i / s + 1] - c->end[i % s];
+    if (!first) collocation_extrapolation(m, m, r, w->E1);
+    collocation_combine(s, s, known, r * r, c->square, L, X);
+    for (int i = 0; i < s; i++) {
+        collocation_combine(1, s, s, 1.0, X + i * known + first, c->inverse_2, w->E2 + i * s);
+        w->E0[i] = first ? X[i * known] : 0.0;
+    }
 }
 
 /* ---- memory ---- */
@@ -96,11 +114,17 @@ static void colloc2nd_cache_free(void *cache)
 static void fill_tables(colloc2nd_cache *c)
 {
     const collocation *m = c->kind->m;
-    product(m->stages, m->inverse, m->inverse, c->inverse_2);
+    const int s = m->stages, first = c->kind->faithful ? 0 : 1;
+    product(s, m->A, m->A, c->square);
+    product(s, m->inverse, m->inverse, c->inverse_2);
     collocation_weights(m, 1.0, 0, c->end);
-    node_weights(m, 1.0, c->beyond);
-    bool gauss = m->nodes[m->stages - 1] < 1.0; /* Radau IIA is tested against much more */
-    for (int j = 0; j < m->stages && gauss; j++) c->amplifies += fabs(m->left[j]) / m->gamma;
+    lagrange_reciprocals(s, m->nodes, c->reciprocal);
+    lagrange_weights(s, m->nodes, c->reciprocal, 1.0, c->beyond);
+    c->known = s + first;
+    vector_copy(s, m->nodes, c->node + first);
+    lagrange_reciprocals(c->known, c->node, c->reciprocal);
+    bool gauss = m->nodes[s - 1] < 1.0; /* Radau IIA is tested against much more */
+    for (int j = 0; j < s && gauss; j++) c->amplifies += fabs(m->left[j]) / m->gamma;
 }
 
 static void *cache_for(const colloc2nd_kind *kind, const method_context *ctx)
@@ -216,8 +240,13 @@ static void predict(const colloc2nd_state *s, colloc2nd_scratch *w, const method
         return;
     }
     extrapolations(c, w, w->h / s->accepted_h);
+    for (int k = 0; k < n; k++) {
+        const int velocity = ctx->second->velocity[k];
+        w->xpp[k] = velocity >= 0 ? s->yp_old[velocity] : 0.0;
+    }
     collocation_combine(stages, stages, n, 1.0, w->E1, s->Z, w->Z);
-    collocation_combine(stages, stages, n, 1.0, w->E2, s->Z, w->work);
+    collocation_combine(stages, 1, n, s->accepted_h * s->accepted_h, w->E0, w->xpp, w->work);
+    collocation_combine_add(stages, stages, n, 1.0, w->E2, s->Z, w->work);
     for (int k = 0; k < n; k++)
         for (int i = 0; c->drifts[k] && i < stages; i++) w->Z[i * n + k] = w->work[i * n + k];
 }

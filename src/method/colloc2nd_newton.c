@@ -13,7 +13,7 @@
 
 /* The iteration error may be this part of the tolerance. On pendulum, Andrews' mechanism and car
  * axis 0.01 saves a tenth of the work and loses up to a digit at tight tolerances. */
-static const double KAPPA = 0.003, FAITHFUL_KAPPA = 1e-4;
+static const double KAPPA = 0.02, FAITHFUL_KAPPA = 1e-4;
 /* What of it the error estimate may see: Gauss methods, whose estimate is not as far above the
  * error as that of Radau IIA, need it. */
 static const double SEEN = 0.01;
@@ -21,7 +21,9 @@ static const double SLOWEST_RATE = 0.99, BEST_OLD_ETA = 0.02;
 static const double ROUND_OFF = 100.0 * DBL_EPSILON;
 static const double MOST_SURPRISE = 1e5;
 static const double NOISE = 0.1;
-enum { MOST_ITERATIONS = 14 };
+/* Attempts at a step with partial derivatives at a prediction: shorter ones are predicted better.
+ */
+enum { MOST_ITERATIONS = 20, MOST_TRUST = 3 };
 
 attempt_status colloc2nd_status(iteration_status status)
 {
@@ -40,7 +42,7 @@ attempt_status colloc2nd_status(iteration_status status)
 /* Whether the prediction is worth partial derivatives, as in radau_newton.c */
 static bool prediction_trusted(const colloc2nd_state *s, const colloc2nd_scratch *w, int stages)
 {
-    if (!(s->accepted_h != 0.0) || w->tries > 1) return false;
+    if (!(s->accepted_h != 0.0) || w->tries > MOST_TRUST) return false;
     double expected = s->surprise, ratio = fabs(w->h / s->accepted_h);
     for (int k = 0; k <= stages && ratio > 1.0; k++) expected *= ratio;
     return expected <= MOST_SURPRISE;

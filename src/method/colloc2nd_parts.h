@@ -29,10 +29,15 @@ typedef struct colloc2nd_cache {
     double amplifies; /* what the error estimate makes of errors in stage velocities */
     bool *drifts;     /* nx: X contains c h v0 */
     bool *loose;      /* nx: x' does not appear, as far as is known */
-    /* s x s and s: A^-2; x(1) - x0 - h v0, or v(1) - v0, from stages; and values at 1 of what is
-     * known at the nodes only */
+    /* s x s and s: A^2, A^-2; x(1) - x0 - h v0, or v(1) - v0, from stages; and values at 1 of what
+     * is known at the nodes only */
+    double square[COLLOC2ND_STAGES * COLLOC2ND_STAGES];
     double inverse_2[COLLOC2ND_STAGES * COLLOC2ND_STAGES];
     double end[COLLOC2ND_STAGES], beyond[COLLOC2ND_STAGES];
+    /* where x'' of the last step is known for predictions, 0 among them unless the mode is
+     * faithful, and 1 / prod_{k != j} (node_j - node_k) */
+    int known;
+    double node[COLLOC2ND_STAGES + 1], reciprocal[COLLOC2ND_STAGES + 1];
     bool evaluated; /* partial derivatives are at hand, and */
     double h;       /* factors for this step; 0: none */
     double eta;     /* theta / (1 - theta) of Newton's method, the last one known */
@@ -82,7 +87,8 @@ typedef struct colloc2nd_scratch {
     double *x_scale, *v_scale;    /* nx: of the iteration, for x and for velocities, else 0 */
     double ratio; /* for which these were made: stages of the next step from those */
     double E1[COLLOC2ND_STAGES * COLLOC2ND_STAGES]; /* of the last one, for Z with x0 + Z, */
-    double E2[COLLOC2ND_STAGES * COLLOC2ND_STAGES]; /* and with x0 + c h v0 + Z */
+    double E2[COLLOC2ND_STAGES * COLLOC2ND_STAGES]; /* with x0 + c h v0 + Z, */
+    double E0[COLLOC2ND_STAGES];                    /* and from h^2 x'' at its start */
 } colloc2nd_scratch;
 
 /* y, y' of stage i into w->point, w->slope; D1 and D2 hold A^-1 Z/h and A^-2 Z/h^2 */

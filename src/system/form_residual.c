@@ -66,13 +66,25 @@ static eval_status full_rows(form_instance *x, double t, const double *y, const 
     return status;
 }
 
-/* out += M a for a matrix that is diagonal and compressed, or any other */
-static void add_mass_times(const form_matrix *m, const double *M, const double *a, double *out)
+/* M v' - f + G' lambda by rows, for G by columns, m values each */
+static void motion_rows(const form_instance *x, const double *M, const double *a,
+                        const double *lambda, double *restrict F)
 {
-    if (m->diagonal && m->colptr)
-        for (int i = 0; i < m->rows; i++) out[i] += M[i] * a[i];
-    else
-        form_matrix_multiply(m, M, 1.0, a, out);
+    const form_matrix *mass = &x->mechanical.M_matrix, *gradient = &x->mechanical.G_matrix;
+    const bool diagonal = mass->diagonal && mass->colptr;
+    const int n = x->mechanical.nq, m = x->mechanical.nl;
+    const double *G = x->mw.G, *f = x->mw.f;
+    for (int i = 0; i < n; i++) F[i] = diagonal ? M[i] * a[i] - f[i] : -f[i];
+    if (!diagonal) form_matrix_multiply(mass, M, 1.0, a, F);
+    if (gradient->colptr) {
+        form_matrix_transposed(gradient, G, 1.0, lambda, F);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int k = 0; k < m; k++) sum += *G++ * lambda[k];
+        F[i] += sum;
+    }
 }
 
 /* F = (q' - v, M v' - f + G' lambda, g): the usual case, in the fewest steps */
@@ -85,14 +97,12 @@ static eval_status given_rows(form_instance *x, double t, const double *y, const
     const double *M;
     eval_status status = mechanical_given(x, t, y, y + n, &M);
     if (status != EVAL_OK) return status;
-    for (int i = 0; i < n; i++) {
-        F[i] = yp[i] - y[n + i];
-        F[n + i] = -w->f[i];
-    }
-    add_mass_times(&form->M_matrix, M, yp + n, F + n);
-    if (m > 0) form_matrix_transposed(&form->G_matrix, w->G, 1.0, y + 2 * n, F + n);
+    double poison = 0.0; /* NAN if anything is not finite */
+    for (int i = 0; i < n; i++) F[i] = yp[i] - y[n + i];
+    motion_rows(x, M, yp + n, y + 2 * n, F + n);
     for (int i = 0; i < m; i++) F[2 * n + i] = w->level[i];
-    return vector_finite(n + m, F + n) ? EVAL_OK : mechanical_judge(x, t, M);
+    for (int i = n; i < 2 * n + m; i++) poison += 0.0 * F[i];
+    return poison == 0.0 ? EVAL_OK : mechanical_judge(x, t, M);
 }
 
 static eval_status mechanical_rows(form_instance *x, double t, const double *y, const double *yp,
