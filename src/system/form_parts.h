@@ -122,7 +122,7 @@ typedef struct mechanical_work {
     differencer gradient, levels;                         /* of g by q, and of G v + g_t by q */
     double *M, *G, *f, *v, *a, *rate, *curvature, *level; /* owned: one block, at M */
     double *G_moved;                                      /* G at other points; in it, too */
-    double *M_kept;        /* M where it is constant, in it, too; and whether it is there */
+    double *M_kept; /* M where it is constant, in it, too; and whether it is there */
     bool mass_kept;
     double *by_q, *by_v;   /* for the user's Jacobian, n x n each, if there is one; in it, too */
     const double *v_fixed; /* while G v + g_t is differenced */
