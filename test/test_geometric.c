@@ -353,6 +353,7 @@ static void test_refused(void **state)
     dragged.form.force = drag;
     refused("rattle", &plain, 0.0, "fixed_step");
     refused("shake", &polar, 0.01, "mass matrix depends on the positions");
+    refused("shake", &polar, 0.01, "q[1]"); /* its inertia is r^2 */
     refused("symplectic_euler", &dragged, 0.01, "depends on velocities");
     refused("symplectic_euler", &dragged, 0.01, "q[1]");
 }

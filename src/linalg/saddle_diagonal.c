@@ -73,7 +73,7 @@ static inline void form_full(small_range *s, int m)
 static int factor_one(small_range *s)
 {
     double sum = 0.0;
-    for (int j = 0; j < s->n; j++) sum += s->weight[j] * s->C[j] * s->B[j];
+    for (int j = 0; j < s->n; j++) sum += s->weight[j] * s->B[j] * s->C[j];
     s->S.smallest = 1.0;
     s->inverse[0] = 1.0 / sum;
     return fabs(sum) >= DBL_MIN && fabs(sum) <= DBL_MAX ? -1 : 0;
@@ -158,7 +158,7 @@ static void solve_one(const small_range *s, double *restrict x, double *restrict
         r += s->C[j] * x[j];
     }
     lambda[0] = r *= s->inverse[0];
-    for (int j = 0; j < s->n; j++) x[j] -= s->weight[j] * s->B[j] * r;
+    for (int j = 0; j < s->n; j++) x[j] -= s->weight[j] * (s->B[j] * r);
 }
 
 static void solve_two(const small_range *s, double *restrict x, double *restrict lambda)

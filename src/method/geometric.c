@@ -43,7 +43,7 @@ typedef struct geometric_state {
     bool stepped;
     double h_half;             /* SHAKE: half is v(t - h_half/2); 0: there is none yet */
     mechanism_failure failure; /* of the start */
-    int by_velocity;           /* component of a force that depends on velocities, or -1 */
+    int culprit;               /* coordinate that is not separable from momenta, or -1 */
     double *x, *k, *lambda, *x_old, *k_old, *lambda_old, *half;
 } geometric_state;
 
@@ -169,6 +169,24 @@ static mechanism_failure look_at_forces(geometric_cache *c, double t, const doub
     return failure;
 }
 
+/* The first coordinate whose row of M changes with q, seen in M w at another point, or -1 */
+static int moving_mass(geometric_cache *c, double t, const double *x)
+{
+    mechanism *m = &c->system;
+    const int nq = m->form->nq;
+    double *w = c->half, *before = c->p, *after = c->phi;
+    for (int i = 0; i < nq; i++) w[i] = 1.0 + 0.1 * i;
+    vector_copy(2 * nq, x, c->x);
+    for (int i = 0; i < nq; i++) c->x[i] += 1e-3 * (fabs(x[i]) + 1.0);
+    if (mechanism_evaluate(m, t, x, NULL, NULL).status) return -1;
+    geometric_momentum(c, w, before);
+    if (mechanism_evaluate(m, t, c->x, NULL, NULL).status) return -1;
+    geometric_momentum(c, w, after);
+    for (int i = 0; i < nq; i++)
+        if (before[i] != after[i]) return i;
+    return -1;
+}
+
 /* k = (v, v') and lambda at (t, x) */
 static mechanism_failure slope_at(geometric_cache *c, double t, const double *x, double *k,
                                   double *lambda)
@@ -179,11 +197,14 @@ static mechanism_failure slope_at(geometric_cache *c, double t, const double *x,
     return failure.status ? failure : mechanism_slope(m, x, k, lambda);
 }
 
-/* Explicit steps need M constant and f(t, q). */
-static mechanism_failure check_separable(const geometric_cache *c)
+/* Explicit steps need M constant and f(t, q); *culprit: the coordinate where that is not so */
+static mechanism_failure check_separable(geometric_cache *c, double t, const double *x,
+                                         int *culprit)
 {
     const char *reason = NULL;
-    if (!c->system.form->M_matrix.constant)
+    bool mass = !c->system.form->M_matrix.constant;
+    if (mass) *culprit = moving_mass(c, t, x);
+    if (mass)
         reason = "The mass matrix depends on the positions, so that positions and momenta are not "
                  "separable, which this explicit method needs. Take rattle, one of its "
                  "compositions, lobatto4 or lobatto6";
@@ -212,9 +233,9 @@ static void start_with(geometric_kind kind, const composition *table, void *stat
     c->mass_factored = false;
     for (int i = 0; i < GEOMETRIC_STAGES; i++) vector_zero(m->nl, c->Lambda[i]);
     s->failure = mechanism_restart(&c->system);
-    if (!s->failure.status) s->failure = look_at_forces(c, s->t, s->x, &s->by_velocity);
+    if (!s->failure.status) s->failure = look_at_forces(c, s->t, s->x, &s->culprit);
     if (!s->failure.status && (kind == KIND_EULER || kind == KIND_SHAKE))
-        s->failure = check_separable(c);
+        s->failure = check_separable(c, s->t, s->x, &s->culprit);
     if (!s->failure.status) s->failure = slope_at(c, s->t, s->x, s->k, s->lambda);
     if (!s->failure.status) s->failure = geometric_keep_start(c, ctx, s->t, s->x, s->k, s->lambda);
     vector_copy(n, s->x, s->x_old);
@@ -305,8 +326,8 @@ static void geometric_attempt(const void *state, void *scratch, const method_con
     result->reason = failure.reason;
     result->constraint = failure.constraint;
     result->invariant = failure.invariant;
-    if (s->failure.status && s->by_velocity >= 0)
-        result->variable = mechanism_place(&c->system, s->by_velocity);
+    if (s->failure.status == ATTEMPT_UNSUPPORTED && s->culprit >= 0 && !failure.invariant)
+        result->variable = mechanism_place(&c->system, s->culprit);
     if (!failure.status) assemble(s, w, &c->system);
 }
 
