@@ -237,8 +237,8 @@ static void test_energy(void **state)
     (void)state;
     mechanics first = pendulum(), second = four_bar(), third = bead();
     check_energy(&first, 0.25, 100000);
-    check_energy(&second, 0.1, 100000);
-    check_energy(&third, 0.1, 20000);
+    check_energy(&second, 0.1, 20000);
+    check_energy(&third, 0.1, 10000);
 }
 
 /* ---- invariants ---- */

@@ -83,16 +83,6 @@ double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int
     return last > first ? sqrt(sum / (last - first)) : 0.0;
 }
 
-hem_failure hem_evaluation(eval_status status)
-{
-    switch (status) {
-    case EVAL_OK: return (hem_failure){ATTEMPT_OK, NULL, -1, 0};
-    case EVAL_RETRY: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1, 0};
-    case EVAL_STOP: return (hem_failure){ATTEMPT_STOP, NULL, -1, 0};
-    default: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
-    }
-}
-
 hem_failure hem_linear(const hem_cache *c, saddle_status status)
 {
     switch (status) {
@@ -100,18 +90,11 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status)
     case SADDLE_NOT_FINITE: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1, 0};
     case SADDLE_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
     case SADDLE_DEPENDENT:
-        return (hem_failure){ATTEMPT_SINGULAR,
-                             c->mechanical
-                                 ? "This constraint depends on those before it: G has not "
-                                   "full rank. Leave out redundant constraints"
-                                 : "g_y f_z is singular, at this constraint: the system "
-                                   "has not index 2 here",
-                             saddle_row(c->saddle), 0};
     case SADDLE_SINGULAR:
         return (hem_failure){ATTEMPT_SINGULAR,
-                             "The mass matrix is singular for motions that the constraints allow: "
-                             "look for a body that has neither mass nor constraint",
-                             -1, 0};
+                             "g_y f_z is singular, at this constraint: the system has not index 2 "
+                             "here",
+                             saddle_row(c->saddle), 0};
     }
     return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
 }
@@ -123,30 +106,12 @@ static saddle_layout pattern_of(const form_matrix *m)
     return (saddle_layout){m->colptr, m->rowind};
 }
 
-/* A solver for the mechanical form as it is known to be now; true unless memory is exhausted. A
- * diagonal mass may be found after the cache was made, when the first point is known. */
-static bool renew_saddle(hem_cache *c)
-{
-    const mechanical_form *m = c->mechanical;
-    saddle_shape shape = {.n = m->nq,
-                          .m = m->nl,
-                          .M = pattern_of(&m->M_matrix),
-                          .C = pattern_of(&m->G_matrix),
-                          .transposed = true,
-                          .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
-    saddle *made = saddle_new(&shape);
-    if (!made) return false;
-    saddle_free(c->saddle);
-    c->saddle = made;
-    c->diagonal = m->M_matrix.diagonal;
-    return true;
-}
-
 bool hem_restart(hem_cache *c)
 {
-    c->mass_known = false;
-    bool other = c->mechanical && c->diagonal != c->mechanical->M_matrix.diagonal;
-    return !other || renew_saddle(c);
+    if (!c->mechanical) return true;
+    hem_failure failure = mechanism_restart(&c->system);
+    c->saddle = c->system.saddle;
+    return failure.status == ATTEMPT_OK;
 }
 
 /* k = x' and w at (t, x), on either form */
@@ -278,7 +243,7 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
         hem_failure exact = hem_exact_step(s, w, ctx);
         if (exact.status) return exact;
         *error = local_error(s, w, ctx);
-        return isfinite(*error) ? exact : hem_evaluation(EVAL_RETRY);
+        return isfinite(*error) ? exact : mechanism_evaluation(EVAL_RETRY);
     }
     hem_failure failure =
         c->mechanical ? hem_mechanical_stages(s, w, ctx) : hem_hessenberg_stages(s, w, ctx);
@@ -286,7 +251,7 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
     if (end_first) failure = end_slope(s, w, ctx);
     if (failure.status) return failure;
     *error = local_error(s, w, ctx);
-    if (!isfinite(*error)) return hem_evaluation(EVAL_RETRY);
+    if (!isfinite(*error)) return mechanism_evaluation(EVAL_RETRY);
     if (!end_first) failure = end_slope(s, w, ctx);
     return failure;
 }
@@ -351,8 +316,9 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     result->reason = failure.reason;
     result->constraint = failure.constraint;
     result->invariant = failure.invariant;
-    if (failure.status == ATTEMPT_SINGULAR && c->massless > 0)
-        result->variable = hem_x_at(c, c->massless - 1);
+    int culprit = c->mechanical ? c->system.massless : c->undetermined;
+    if (failure.status == ATTEMPT_SINGULAR && culprit > 0)
+        result->variable = hem_x_at(c, culprit - 1);
     if (failure.status) return;
     result->terms[2] = result->error;
     if (ctx->look_at_stability && c->lost == 0) result->stability = stability(s, w, ctx);
@@ -581,21 +547,23 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
 
 /* ---- cache ---- */
 
-static bool mechanical_cache(hem_cache *c)
+static bool mechanical_cache(hem_cache *c, const method_context *ctx)
 {
     const mechanical_form *m = c->mechanical;
     c->nx = 2 * m->nq;
     c->nw = c->nz = c->ng = m->nl;
     size_t M = m->M_matrix.count, G = m->G_matrix.count;
-    bool fits = true;
-    for (int k = 0; k < 2; k++) {
-        fits = (c->M[k] = DAE_ARRAY(double, M)) && fits;
-        fits = (c->force[k] = DAE_ARRAY(double, m->nq)) && fits;
-    }
-    for (int k = 0; k < 4; k++) fits = (c->G[k] = DAE_ARRAY(double, G)) && fits;
-    c->rate = DAE_ARRAY(double, m->nl);
-    c->curvature = DAE_ARRAY(double, m->nl);
-    return fits && c->rate && c->curvature && renew_saddle(c);
+    bool fits = mechanism_new(&c->system, ctx);
+    c->saddle = c->system.saddle;
+    c->matrices = DAE_ARRAY(double, M + 2 * G + (size_t)m->nq);
+    if (!fits || !c->matrices) return false;
+    c->M[0] = c->system.M;
+    c->force[0] = c->system.force;
+    for (int k = 0; k < 2; k++) c->G[k] = c->system.G[k];
+    c->M[1] = c->matrices;
+    for (int k = 0; k < 2; k++) c->G[2 + k] = c->M[1] + M + (size_t)k * G;
+    c->force[1] = c->G[3] + G;
+    return true;
 }
 
 /* k_u as a solver's matrix */
@@ -656,7 +624,7 @@ void *hem_cache_new(const method_context *ctx)
     hem_cache *c = DAE_NEW(hem_cache);
     if (!c || !ctx->forms) return c;
     choose_form(c, ctx->forms);
-    bool fits = c->mechanical   ? mechanical_cache(c)
+    bool fits = c->mechanical   ? mechanical_cache(c, ctx)
                 : c->hessenberg ? hessenberg_cache(c)
                                 : manifold_cache(c);
     size_t size = (size_t)(c->nx + c->nw + c->ng);
@@ -673,20 +641,16 @@ void hem_cache_free(void *cache)
 {
     hem_cache *c = cache;
     if (!c) return;
-    saddle_free(c->saddle);
+    if (!c->mechanical) saddle_free(c->saddle);
+    mechanism_free(&c->system);
     if (c->k_u) linear_free(c->k_u);
     layout_free(&c->k_u_layout);
-    for (int k = 0; k < 2; k++) {
-        dae_free(c->M[k]);
-        dae_free(c->force[k]);
-    }
-    for (int k = 0; k < 4; k++) dae_free(c->G[k]);
     for (int k = 0; k < 6; k++) dae_free(c->work[k]);
     hem_exact_release(c);
     dae_free(c->dense_block);
     dae_free(c->tableau);
-    void *const blocks[] = {c->rate,       c->curvature, c->f_z,     c->g_y,    c->g_y_end,
-                            c->k_u_values, c->inner,     c->inner_x, c->inner_k};
+    void *const blocks[] = {c->matrices,   c->f_z,   c->g_y,     c->g_y_end,
+                            c->k_u_values, c->inner, c->inner_x, c->inner_k};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
     dae_free(c);
 }

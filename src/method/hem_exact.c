@@ -76,10 +76,10 @@ static hem_failure manifold_slope(hem_cache *c, double t, const double *x, doubl
     const manifold_form *m = c->manifold;
     eval_status status = m->phi(m->context, t, x, c->alpha, k);
     int at = status == EVAL_RETRY ? m->undetermined(m->context) : -1;
-    c->massless = at + 1;
+    c->undetermined = at + 1;
     if (at >= 0) return (hem_failure){ATTEMPT_SINGULAR, m->deficient, -1, 0};
     if (status == EVAL_OK && !vector_finite(c->nx, k)) status = EVAL_RETRY;
-    return hem_evaluation(status);
+    return mechanism_evaluation(status);
 }
 
 hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, double h,
@@ -118,7 +118,7 @@ static hem_failure factor_rows(hem_cache *c, const method_context *ctx, double t
     const manifold_form *m = c->manifold;
     manifold *p = &c->projector;
     eval_status status = m->c_x(m->context, t, x, p->A);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     for (int j = 0; j < c->nx; j++) {
         size_t first;
         int count;
@@ -139,10 +139,10 @@ static hem_failure project_shortest(hem_cache *c, const method_context *ctx, dou
     double last = INFINITY;
     for (int k = 0; k < PROJECTION_ITERATIONS; k++) {
         eval_status status = m->c(m->context, t, x, p->c);
-        if (status != EVAL_OK) return hem_evaluation(status);
+        if (status != EVAL_OK) return mechanism_evaluation(status);
         manifold_step(p, p->c, p->dx);
         double size = hem_norm(c, ctx->norm, p->dx, 0, c->nx);
-        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         if (size > last) break; /* round-off, or hopeless: see below */
         vector_axpy(c->nx, 1.0, p->dx, x);
         if (size <= PROJECTION_TOLERANCE) return NO_FAILURE;
@@ -197,8 +197,8 @@ static eval_status constraint_jacobian(hem_cache *c, double t, const double *x, 
     chart *h = c->chart;
     const mechanical_form *m = c->mechanical;
     if (m)
-        return m->evaluate(m->context, t, x, x + m->nq, mass ? h->M : NULL, NULL, h->A, c->rate,
-                           NULL);
+        return m->evaluate(m->context, t, x, x + m->nq, mass ? h->M : NULL, NULL, h->A,
+                           c->system.rate, NULL);
     if (c->manifold) return c->manifold->c_x(c->manifold->context, t, x, h->A);
     return c->hessenberg->g_y(c->hessenberg->context, t, x, h->A);
 }
@@ -207,7 +207,7 @@ static hem_failure chart_failure(const hem_cache *c, chart_status status)
 {
     switch (status) {
     case CHART_OK: return NO_FAILURE;
-    case CHART_RETRY: return hem_evaluation(EVAL_RETRY);
+    case CHART_RETRY: return mechanism_evaluation(EVAL_RETRY);
     case CHART_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
     case CHART_DEPENDENT: break;
     }
@@ -220,7 +220,7 @@ static hem_failure chart_failure(const hem_cache *c, chart_status status)
 static hem_failure choose_chart(hem_cache *c, const hem_state *s, bool anew)
 {
     eval_status status = constraint_jacobian(c, s->t, s->x, c->chart->saddle != NULL);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     return chart_failure(c,
                          anew ? chart_choose(c->chart, c->reach) : chart_watch(c->chart, c->reach));
 }
@@ -279,17 +279,17 @@ static hem_failure lift(hem_cache *c, const method_context *ctx, double t, doubl
     int done = 0;
     while (!done && p.count < LIFT_ITERATIONS) {
         eval_status status = constraint_values(c, t, x, c->work[3]);
-        if (status != EVAL_OK) return hem_evaluation(status);
+        if (status != EVAL_OK) return mechanism_evaluation(status);
         done = lift_once(c, ctx, &p, 0, x);
     }
     if (done <= 0) return left_chart(c);
     if (!c->mechanical) return NO_FAILURE;
     const mechanical_form *m = c->mechanical;
     eval_status status = constraint_jacobian(c, t, x, false);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     p = (lift_progress){.last = INFINITY};
     for (done = 0; !done && p.count < LIFT_ITERATIONS;) {
-        vector_copy(m->nl, c->rate, c->work[3]);
+        vector_copy(m->nl, c->system.rate, c->work[3]);
         form_matrix_multiply(&m->G_matrix, c->chart->A, 1.0, x + m->nq, c->work[3]);
         done = lift_once(c, ctx, &p, m->nq, x + m->nq);
     }

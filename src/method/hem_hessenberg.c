@@ -36,7 +36,7 @@ static hem_failure factor_k_u(hem_cache *c, double t, const double *y, const dou
 {
     const hessenberg_form *f = c->hessenberg;
     eval_status status = f->k_u(f->context, t, y, z, u, c->k_u_values);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     switch (linear_factor(c->k_u, c->k_u_values)) {
     case LINEAR_OK: return NO_FAILURE;
     case LINEAR_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
@@ -71,11 +71,11 @@ static hem_failure solve_u(hem_cache *c, double t, const double *y, const double
     bool fresh = false;
     for (int k = 0; k < INNER_ITERATIONS; k++) {
         eval_status status = f->k(f->context, t, y, z, u, r);
-        if (status != EVAL_OK) return hem_evaluation(status);
+        if (status != EVAL_OK) return mechanism_evaluation(status);
         linear_solve(c->k_u, r);
         double size = correct_u(c, r, u);
         if (size == 0.0) return NO_FAILURE;
-        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         if (fresh && size > 0.5 * before && size <= NEWTON_TOLERANCE) return NO_FAILURE;
         if (size > FAST * before) {
             hem_failure failure = factor_k_u(c, t, y, z, u);
@@ -95,7 +95,7 @@ static hem_failure evaluate_slope(hem_cache *c, double t, const double *y, doubl
         hem_failure failure = solve_u(c, t, y, w, w + f->nz);
         if (failure.status) return failure;
     }
-    return hem_evaluation(f->f(f->context, t, y, w, w + f->nz, dy));
+    return mechanism_evaluation(f->f(f->context, t, y, w, w + f->nz, dy));
 }
 
 /* F = d f(t, y, z, u(t,y,z)) / dz by differences, on the pattern of f_z (full where u is) */
@@ -121,7 +121,7 @@ static hem_failure total_f_z(hem_cache *c, double t, const double *y, const doub
 static hem_failure renew_f_z(hem_cache *c, double t, const double *y, const double *w)
 {
     const hessenberg_form *f = c->hessenberg;
-    if (f->nu == 0) return hem_evaluation(f->f_z(f->context, t, y, w, w + f->nz, c->f_z));
+    if (f->nu == 0) return mechanism_evaluation(f->f_z(f->context, t, y, w, w + f->nz, c->f_z));
     hem_failure failure = factor_k_u(c, t, y, w, w + f->nz);
     if (failure.status) return failure;
     return total_f_z(c, t, y, w);
@@ -141,7 +141,8 @@ static hem_failure restore(hem_cache *c, double t, const double *y, const double
     const hessenberg_form *f = c->hessenberg;
     if (!c->spoilt) return NO_FAILURE;
     eval_status status = f->g_y(f->context, t, y, c->g_y);
-    hem_failure failure = status == EVAL_OK ? renew(c, t, y, w, c->g_y) : hem_evaluation(status);
+    hem_failure failure =
+        status == EVAL_OK ? renew(c, t, y, w, c->g_y) : mechanism_evaluation(status);
     c->spoilt = failure.status != ATTEMPT_OK;
     return failure;
 }
@@ -153,7 +154,7 @@ static hem_failure hidden_residual(hem_cache *c, double t, const double *y, cons
     const hessenberg_form *f = c->hessenberg;
     const form_matrix *g = &f->g_y_matrix;
     eval_status status = f->g_t(f->context, t, y, r);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     for (int j = 0; j < g->columns; j++) {
         if (!g->colptr) {
             vector_axpy(g->rows, slope[j], C + (size_t)j * (size_t)g->rows, r);
@@ -164,7 +165,7 @@ static hem_failure hidden_residual(hem_cache *c, double t, const double *y, cons
     if (c->alpha <= 0.0) return NO_FAILURE;
     status = f->g(f->context, t, y, c->work[1]);
     vector_axpy(g->rows, c->alpha, c->work[1], r);
-    return hem_evaluation(status);
+    return mechanism_evaluation(status);
 }
 
 /* One correction: w and its slope move by what makes the linearised residual r zero; returns the
@@ -260,7 +261,7 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
     const hessenberg_form *f = c->hessenberg;
     double *C = end ? c->g_y_end : c->g_y, *r = c->work[3];
     eval_status status = f->g_y(f->context, t, x, C);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     hem_failure failure = end ? renew(c, t, x, w, C) : restore(c, t, x, w);
     progress p = {.rate = end ? c->convergence : 1.0, .rounding = rounding_of(c, x)};
     int most = end ? NEWTON_ITERATIONS : PATIENCE; /* old matrices have to do */
@@ -269,7 +270,7 @@ hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double
         if (!failure.status) failure = hidden_residual(c, t, x, C, k, r);
         if (failure.status) break;
         double size = correct(c, ctx->norm, h, r, w, k);
-        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         verdict v = judge(&p, size, i);
         if (end && v == DONE && !slope_settled(c, ctx->norm, h, x, k, w, &p)) v = GO_ON;
         if (v == DONE) return f->nu > 0 ? solve_u(c, t, x, w, w + f->nz) : NO_FAILURE;
@@ -288,19 +289,19 @@ hem_failure hem_hessenberg_project(hem_cache *c, const method_context *ctx, doub
     double *p = c->work[2], *r = c->work[3], before = DBL_MAX;
     for (int k = 0; k < ITERATIONS && f->nz > 0; k++) {
         eval_status status = f->g(f->context, t, x, r);
-        if (status != EVAL_OK) return hem_evaluation(status);
+        if (status != EVAL_OK) return mechanism_evaluation(status);
         for (int i = 0; i < f->nz; i++) r[i] = -r[i];
         vector_zero(c->nx, p);
         saddle_solve(c->saddle, p, r);
         double size = hem_norm(c, ctx->norm, p, 0, c->nx);
-        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         if (size > before) break; /* round-off, or hopeless: see below */
         vector_axpy(c->nx, 1.0, p, x);
         if (size * fmin(1.0, k > 0 ? size / before : 1.0) <= PROJECTION_TOLERANCE)
             return NO_FAILURE;
         before = size;
         if (k != RENEW_AT) continue;
-        hem_failure failure = hem_evaluation(f->g_y(f->context, t, x, c->g_y_end));
+        hem_failure failure = mechanism_evaluation(f->g_y(f->context, t, x, c->g_y_end));
         if (!failure.status) failure = renew(c, t, x, w, c->g_y_end);
         if (failure.status) return failure;
     }
@@ -324,10 +325,10 @@ static hem_failure stage_newton(const hem_state *s, hem_scratch *w, const method
         if (failure.status) return failure;
         for (int j = 0; j < c->nx; j++) moved[j] = w->X_bar[j] + hd * w->K[i][j];
         eval_status status = f->g(f->context, t_bar, moved, r);
-        if (status != EVAL_OK) return hem_evaluation(status);
+        if (status != EVAL_OK) return mechanism_evaluation(status);
         for (int j = 0; j < c->ng; j++) r[j] /= hd;
         double size = correct(c, ctx->norm, hd, r, z, w->K[i]);
-        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         verdict v = judge(p, size, k);
         if (v == DONE) return NO_FAILURE;
         if (v == FAILED) break;
@@ -342,7 +343,7 @@ static hem_failure renew_in_stage(const hem_state *s, hem_scratch *w, hem_cache 
     const hessenberg_form *f = c->hessenberg;
     const hem_table *table = s->table;
     eval_status status = f->g_y(f->context, s->t + table->c_bar[i] * w->h, c->work[0], c->g_y);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     return renew(c, s->t + table->c[i] * w->h, w->X, z, c->g_y);
 }
 

@@ -47,14 +47,13 @@ typedef struct hem_cache {
     const manifold_form *manifold;
     int nx, nw, nz, ng;                               /* sizes of x, w, z (or lambda), g */
     const int *x_place, *v_place, *w_place, *u_place; /* among the n unknowns; NULL: in order */
-    saddle *saddle;
-    double *M[2], *G[4]; /* mechanical; [0]: at the start of the step */
-    double *force[2];    /* f; [0]: at the start of the step */
-    double *rate, *curvature;
-    int massless;                /* q that made the factors fail, from 1; 0: none */
-    long start_step;             /* the step to whose start the entries [0] belong */
-    bool mass_known, diagonal;   /* M: in the factors; what they were made for */
-    double *f_z, *g_y, *g_y_end; /* Hessenberg */
+    saddle *saddle;                 /* of the mechanical form: that of the system */
+    mechanism system;               /* the mechanical form's factors and work, and some of these: */
+    double *M[2], *G[4], *force[2]; /* [0]: at the start of the step */
+    double *matrices;               /* behind the others of them; owned */
+    int undetermined;               /* manifold form: variable that phi fails at, from 1; 0: none */
+    long start_step;                /* the step to whose start the entries [0] belong */
+    double *f_z, *g_y, *g_y_end;    /* Hessenberg */
     matrix_layout k_u_layout;
     linear_solver *k_u;
     double *k_u_values;
@@ -101,8 +100,7 @@ void hem_combine(int n, const double *x0, double h, int count, const double *wei
                  double *const *K, double *out);
 /* sqrt of the mean of (v_i / weight of x_i)^2 over the differential variables first .. last-1 */
 double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int first, int last);
-/* The failure for a status of an evaluation or of the linear algebra. */
-hem_failure hem_evaluation(eval_status status);
+/* The failure for a status of the linear algebra on the Hessenberg form. */
 hem_failure hem_linear(const hem_cache *c, saddle_status status);
 
 /* The two kinds of stages. `slope`: k = x' and w at (t, x), consistent by [BH93 (3.6)]; w is a

@@ -119,7 +119,7 @@ hem_failure invariants_check_arguments(hem_cache *c, const method_context *ctx, 
     for (int i = 0; i < c->nw; i++) v->y[hem_w_at(c, i)] = 1.1 * w[i] + 0.1;
     for (int i = 0; i < c->nx; i++) v->yp[hem_x_at(c, i)] = 1.1 * k[i] + 0.1;
     if (status == EVAL_OK) status = evaluate(c, ctx, t, v->moved);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     for (int i = 0; i < v->count; i++)
         if (fabs(v->moved[i] - v->value[i]) > 1e-12 * fabs(v->value[i]))
             return (hem_failure){
@@ -139,7 +139,7 @@ hem_failure invariants_check(hem_cache *c, const method_context *ctx, double t, 
     eval_status status = evaluate(c, ctx, t, v->value);
     if (status == EVAL_OK) status = gradients(c, ctx, t);
     if (status == EVAL_OK) status = along(c, ctx, t, x, k, step);
-    if (status != EVAL_OK) return hem_evaluation(status);
+    if (status != EVAL_OK) return mechanism_evaluation(status);
     for (int i = 0; i < v->count; i++) {
         double terms = 0.0, rounding = 1e3 * DBL_EPSILON * fabs(v->value[i]) / step;
         for (int j = 0; j < c->nx; j++) terms += fabs(v->gradient[i * c->nx + j] * k[j]);
@@ -270,14 +270,14 @@ hem_failure invariants_project(hem_cache *c, const method_context *ctx, double t
         eval_status status = evaluate(c, ctx, t, v->value);
         if (status == EVAL_OK && p == 0) status = gradients(c, ctx, t);
         if (status == EVAL_OK) status = fill_matrix(c, ctx, t, x);
-        if (status != EVAL_OK) return hem_evaluation(status);
+        if (status != EVAL_OK) return mechanism_evaluation(status);
         for (int i = 0; i < v->count; i++) v->right[i] = ctx->invariants->start[i] - v->value[i];
         solve(v);
         vector_zero(c->nx, v->yp); /* the correction: y' is assembled anew */
         for (int j = 0; j < v->count; j++)
             vector_axpy(c->nx, v->right[j], v->direction + (size_t)j * (size_t)c->nx, v->yp);
         double size = hem_norm(c, ctx->norm, v->yp, 0, c->nx);
-        if (!isfinite(size)) return hem_evaluation(EVAL_RETRY);
+        if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         if (size >= last) break; /* round-off */
         vector_axpy(c->nx, 1.0, v->yp, x);
         if (size <= 1e-3) break;

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "system/form_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,9 +73,10 @@ mechanism_failure mechanism_ok(void)
 
 mechanism_failure mechanism_evaluation(eval_status status)
 {
-    attempt_status result = status == EVAL_OK     ? ATTEMPT_OK
-                            : status == EVAL_STOP ? ATTEMPT_STOP
-                                                  : ATTEMPT_EVALUATION;
+    attempt_status result = status == EVAL_OK      ? ATTEMPT_OK
+                            : status == EVAL_RETRY ? ATTEMPT_EVALUATION
+                            : status == EVAL_STOP  ? ATTEMPT_STOP
+                                                   : ATTEMPT_MEMORY;
     return (mechanism_failure){.status = result, .constraint = -1};
 }
 
@@ -90,13 +92,19 @@ int mechanism_multiplier(const mechanism *c, int i)
     return c->lambda_place ? c->lambda_place[i] : 2 * c->form->nq + i;
 }
 
-mechanism_failure mechanism_evaluate(mechanism *c, double t, const double *x, double *rate,
-                                     double *curvature)
+mechanism_failure mechanism_values(const mechanism *c, double t, const double *x, double *M,
+                                   double *f, double *G, double *rate, double *curvature)
 {
     const mechanical_form *m = c->form;
     bool keep = m->M_matrix.constant && c->mass_known;
-    return mechanism_evaluation(m->evaluate(m->context, t, x, x + m->nq, keep ? NULL : c->M,
-                                            c->force, c->G[0], rate, curvature));
+    return mechanism_evaluation(
+        m->evaluate(m->context, t, x, x + m->nq, keep ? NULL : M, f, G, rate, curvature));
+}
+
+mechanism_failure mechanism_evaluate(mechanism *c, double t, const double *x, double *rate,
+                                     double *curvature)
+{
+    return mechanism_values(c, t, x, c->M, c->force, c->G[0], rate, curvature);
 }
 
 mechanism_failure mechanism_gradient(mechanism *c, double t, const double *x, int which)
@@ -106,11 +114,26 @@ mechanism_failure mechanism_gradient(mechanism *c, double t, const double *x, in
         m->evaluate(m->context, t, x, x + m->nq, NULL, NULL, c->G[which], c->rate, NULL));
 }
 
-mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *C)
+/* The coordinate, from 1, whose row of M is zero beside the others; 0: none is */
+static int massless_coordinate(const form_matrix *m, const double *M, double *row)
 {
-    bool keep = c->form->M_matrix.constant && c->mass_known;
-    saddle_status status = saddle_factor(c->saddle, keep ? NULL : c->M, B, C);
-    c->mass_known = c->mass_known || status == SADDLE_OK;
+    vector_zero(m->rows, row);
+    for (int j = 0; j < m->columns; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(m, j, &first, &count);
+        for (int k = 0; k < count; k++)
+            row[form_matrix_row(m, first, k)] += fabs(M[first + (size_t)k]);
+    }
+    double most = row[vector_argmax(m->rows, row, NULL)];
+    for (int i = 0; i < m->rows; i++)
+        if (row[i] <= 1e-14 * most) return i + 1;
+    return 0;
+}
+
+/* What a failure of the linear algebra means for the mechanism. */
+static mechanism_failure explain_factors(const mechanism *c, saddle_status status)
+{
     switch (status) {
     case SADDLE_OK: return mechanism_ok();
     case SADDLE_NOT_FINITE: return mechanism_evaluation(EVAL_RETRY);
@@ -122,11 +145,29 @@ mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *
     case SADDLE_SINGULAR:
         return (mechanism_failure){ATTEMPT_SINGULAR,
                                    "The mass matrix is singular for motions that the constraints "
-                                   "allow: some variable has neither mass nor constraint",
+                                   "allow: look for a body that has neither mass nor constraint",
                                    -1, 0};
     case SADDLE_MEMORY: break;
     }
     return (mechanism_failure){.status = ATTEMPT_MEMORY, .constraint = -1};
+}
+
+mechanism_failure mechanism_factor_with(mechanism *c, const double *M, const double *B,
+                                        const double *C)
+{
+    bool keep = c->form->M_matrix.constant && c->mass_known;
+    saddle_status status = saddle_factor(c->saddle, keep ? NULL : M, B, C);
+    c->massless = 0;
+    if (status == SADDLE_OK)
+        c->mass_known = true;
+    else if (status == SADDLE_SINGULAR && !keep)
+        c->massless = massless_coordinate(&c->form->M_matrix, M, c->dx);
+    return explain_factors(c, status);
+}
+
+mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *C)
+{
+    return mechanism_factor_with(c, c->M, B, C);
 }
 
 void mechanism_add_product(const mechanism *c, const double *values, const double *v, double *r)
@@ -141,16 +182,26 @@ void mechanism_add_product(const mechanism *c, const double *values, const doubl
     }
 }
 
-mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda)
+mechanism_failure mechanism_slope_of(mechanism *c, const double *f, const double *x, double *k,
+                                     double *lambda)
 {
     const mechanical_form *m = c->form;
     const int nq = m->nq;
+    double *r = lambda ? lambda : c->r;
     vector_copy(nq, x + nq, k);
-    vector_copy(nq, c->force, k + nq);
-    for (int i = 0; i < m->nl; i++) lambda[i] = -c->curvature[i];
-    saddle_solve(c->saddle, k + nq, lambda);
-    bool finite = vector_finite(nq, k + nq) && vector_finite(m->nl, lambda);
+    vector_copy(nq, f, k + nq);
+    for (int i = 0; i < m->nl; i++) r[i] = -c->curvature[i];
+    if (lambda)
+        saddle_solve(c->saddle, k + nq, r);
+    else
+        saddle_solve_x(c->saddle, k + nq, r);
+    bool finite = vector_finite(nq, k + nq) && (!lambda || vector_finite(m->nl, lambda));
     return finite ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
+}
+
+mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda)
+{
+    return mechanism_slope_of(c, c->force, x, k, lambda);
 }
 
 /* sqrt of the mean of (dq_i / weight of q_i)^2 */

@@ -21,6 +21,7 @@ typedef struct mechanism {
     saddle *saddle;
     bool mass_known; /* a constant M is in the factors */
     bool diagonal;   /* M is, as far as the factors know */
+    int massless;    /* q that made the last factors fail, from 1; 0: none */
     double enough; /* a correction of q below this part of the error weights ends its projection */
     double left;   /* the last correction where there were too many, in these weights; else 0 */
     bool exactly;  /* positions meet their constraints to round-off, not only for the error test */
@@ -39,19 +40,26 @@ mechanism_failure mechanism_evaluation(eval_status status);
 int mechanism_place(const mechanism *c, int i);
 int mechanism_multiplier(const mechanism *c, int i);
 
-/* M (unless it is constant and known), f and G[0], and g_t and the curvature (NULL: not) at (t, x)
- */
+/* M (unless it is constant and known), f, G, g_t and the curvature at (t, x); NULL: not */
+mechanism_failure mechanism_values(const mechanism *c, double t, const double *x, double *M,
+                                   double *f, double *G, double *rate, double *curvature);
+/* The same for the M, f and G[0] of c */
 mechanism_failure mechanism_evaluate(mechanism *c, double t, const double *x, double *rate,
                                      double *curvature);
 /* G[which] and g_t at (t, q) */
 mechanism_failure mechanism_gradient(mechanism *c, double t, const double *x, int which);
-/* Factor [M B'; C 0] */
+/* Factor [M B'; C 0] with the M of c, or with another one; a constant M goes in once. */
 mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *C);
+mechanism_failure mechanism_factor_with(mechanism *c, const double *M, const double *B,
+                                        const double *C);
 /* r += G v */
 void mechanism_add_product(const mechanism *c, const double *G, const double *v, double *r);
 
-/* k = (v, v') and lambda from the f and curvature last evaluated, by the factors at hand */
+/* k = (v, v') and lambda from the f (of c, or another one) and curvature last evaluated, by the
+ * factors at hand; lambda may be NULL, which is faster */
 mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda);
+mechanism_failure mechanism_slope_of(mechanism *c, const double *f, const double *x, double *k,
+                                     double *lambda);
 /* q := q + M^-1 B'mu with g(t, q) = 0, by simplified Newton with the factors at hand, to a small
  * part of the error weights, or to round-off (c->exactly) */
 mechanism_failure mechanism_project_position(mechanism *c, const error_norm *norm, double t,
