@@ -84,10 +84,12 @@ static const dae_mechanical twice = {
 static void repeated_rod(void **unused)
 {
     (void)unused;
-    const way ways[] = {{"auto", "bdf"},     {"index3", "radau5"},   {"index2", "bdf"},
-                        {"index1", "bdf"},   {"baumgarte:5", "bdf"}, {"gglm", "bdf"},
-                        {"fuehrer", "bdf"},  {"odassl", "bdf"},      {"auto", "bdf2nd"},
-                        {"index2", "radau5"}};
+    const way ways[] = {{"auto", "bdf"},       {"index3", "radau5"},   {"index2", "bdf"},
+                        {"index1", "bdf"},     {"baumgarte:5", "bdf"}, {"gglm", "bdf"},
+                        {"fuehrer", "bdf"},    {"odassl", "bdf"},      {"auto", "bdf2nd"},
+                        {"index2", "radau5"},  {"ggl2", "bdf"},        {"minimal", "bdf"},
+                        {"reduced", "bdf"},    {"minimal", "bdf2nd"},  {"reduced", "bdf2nd"},
+                        {"minimal", "radau5"}, {"auto", "colloc2nd"},  {"index1", "colloc2nd"}};
     double y0[6] = {1.0}, y[6];
     dae_problem *p;
     dae_diag diag = {0};
@@ -112,7 +114,7 @@ static void repeated_rod(void **unused)
 static void refusals(void **unused)
 {
     (void)unused;
-    const way ways[] = {{"minimal", "bdf"}, {"reduced", "bdf"}, {"auto", "hem5"}};
+    const way ways[] = {{"auto", "hem5"}, {"auto", "prk"}};
     const way bdf = {"auto", "bdf"};
     double y0[6] = {1.0}, y[6];
     dae_problem *p;
@@ -157,6 +159,161 @@ static void singular_configuration(void **unused)
     dae_problem_free(p);
 }
 
+/* ---- callbacks of the full form ---- */
+
+/* A bead on y = x^2 with contact coordinate, held twice: see test_multibody.c. lambda of the single
+ * constraint is l, so that l = lambda_1 + 2 lambda_2 of least norm is (1, 2) l/5. */
+
+static int nearest(const dae_mechanical_point *at, double *h, void *user)
+{
+    double s = at->s[0];
+    (void)user;
+    h[0] = at->q[0] - s + 2.0 * s * (at->q[1] - s * s);
+    return 0;
+}
+
+static int held_twice(const dae_mechanical_point *at, double *g, void *user)
+{
+    double s = at->s[0], r = at->q[1] - s * s - 2.0 * s * (at->q[0] - s);
+    (void)user;
+    g[0] = r;
+    g[1] = factor * r + gap;
+    return 0;
+}
+
+/* x'' (1 + 4 x^2) = -4 x v^2 - 2 x and y'' = -1 - l with l = -1 - 2 v^2 - 2 x x'' */
+static double bead_force(const double *y)
+{
+    double x = y[0], v = y[2], a = (-4.0 * x * v * v - 2.0 * x) / (1.0 + 4.0 * x * x);
+    return -1.0 - 2.0 * v * v - 2.0 * x * a;
+}
+
+static const way FULL[] = {{"auto", "bdf"},       {"index3", "radau5"},   {"index2", "bdf"},
+                           {"index1", "bdf"},     {"baumgarte:5", "bdf"}, {"gglm", "bdf"},
+                           {"ggl2", "bdf"},       {"fuehrer", "bdf"},     {"odassl", "bdf"},
+                           {"minimal", "bdf"},    {"reduced", "bdf"},     {"auto", "bdf2nd"},
+                           {"minimal", "bdf2nd"}, {"auto", "colloc2nd"}};
+enum { FULL_COUNT = sizeof FULL / sizeof FULL[0] };
+
+static void bead_held_twice(void **unused)
+{
+    (void)unused;
+    const dae_mechanical form = {.nq = 2,
+                                 .nlambda = 2,
+                                 .ns = 1,
+                                 .force = weight,
+                                 .constraint = held_twice,
+                                 .contact = nearest,
+                                 .scleronomic = true};
+    const way hem = {"auto", "hem5"}, bdf = {"auto", "bdf"};
+    double y0[7] = {1.0, 1.0, 0.0, 0.0, 0.9}, y[7];
+    dae_problem *p;
+    dae_diag diag = {0};
+    factor = 2.0;
+    gap = 0.0;
+    assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
+    for (int i = 0; i < FULL_COUNT; i++) {
+        const way *w = &FULL[i];
+        if (solve(p, w, 1.0, y0, y, &diag) != DAE_OK) fail_msg("%s: %s", w->formulation, diag.text);
+        assert_non_null(strstr(heard, "g[1]"));
+        double v2 = y[2] * y[2] + y[3] * y[3], l = bead_force(y);
+        expect(w, "energy", 0.5 * v2 + y[1], 1.0, 1e-5);
+        expect(w, "lambda[0]", y[5], 0.2 * l, 2e-3);
+        expect(w, "lambda[1]", y[6], 2.0 * y[5], 1e-6);
+    }
+    assert_int_equal(solve(p, &hem, 1.0, y0, y, &diag), DAE_ERR_SINGULAR);
+    assert_non_null(strstr(diag.text, "g[0] and g[1]"));
+    gap = 0.1;
+    assert_int_equal(solve(p, &bdf, 1.0, y0, y, &diag), DAE_ERR_INITIAL);
+    assert_non_null(strstr(diag.text, "g[1]"));
+    gap = 0.0;
+    dae_problem_free(p);
+}
+
+/* A skate with two blades behind each other [test_multibody.c]: constraints on velocities. */
+
+static int slope(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)at, (void)user;
+    f[0] = 3.0;
+    f[1] = f[2] = 0.0;
+    return 0;
+}
+
+static int blades(const dae_mechanical_point *at, double *c, void *user)
+{
+    double blade = at->v[0] * sin(at->q[2]) - at->v[1] * cos(at->q[2]);
+    (void)user;
+    c[0] = blade;
+    c[1] = factor * blade + gap;
+    return 0;
+}
+
+static void two_blades(void **unused)
+{
+    (void)unused;
+    const dae_mechanical form = {
+        .nq = 3, .nvelocity = 2, .force = slope, .velocity_constraint = blades};
+    const way ways[] = {{"auto", "bdf"}, {"index1", "bdf"}, {"auto", "bdf2nd"}, {"auto", "radau5"}};
+    double y0[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 1.5}, y[8], size = 3.0 / 4.5, a = 1.5;
+    dae_problem *p;
+    dae_diag diag = {0};
+    factor = 2.0;
+    gap = 0.0;
+    assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
+    for (int i = 0; i < 4; i++) {
+        const way *w = &ways[i];
+        if (solve(p, w, 1.0, y0, y, &diag) != DAE_OK) fail_msg("%s: %s", w->formulation, diag.text);
+        assert_non_null(strstr(heard, "g[1]"));
+        expect(w, "x", y[0], size * sin(a) * sin(a), 1e-5);
+        expect(w, "y", y[1], size * (a - 0.5 * sin(2.0 * a)), 1e-5);
+        expect(w, "lambda[1]", y[7], 2.0 * y[6], 1e-6);
+        expect(w, "lambda", y[6] + 2.0 * y[7], 6.0 * sin(a), 1e-3); /* as one blade has it */
+    }
+    gap = 0.1;
+    assert_int_equal(solve(p, &ways[0], 1.0, y0, y, &diag), DAE_ERR_INITIAL);
+    assert_non_null(strstr(diag.text, "g["));
+    gap = 0.0;
+    dae_problem_free(p);
+}
+
+/* The pendulum's rods with a force along the path that is a part of their tension: which part they
+ * carry is decided by the least norm, and the motion with it. */
+static int rubbing(const dae_mechanical_point *at, double *f, void *user)
+{
+    double tension = at->lambda[0];
+    (void)user;
+    f[0] = -0.5 * tension * at->v[0];
+    f[1] = -0.5 * tension * at->v[1] - 1.0;
+    return 0;
+}
+
+static void friction_on_two_rods(void **unused)
+{
+    (void)unused;
+    dae_mechanical form = twice;
+    form.force = rubbing;
+    form.friction = true;
+    double y0[6] = {1.0}, y[6], energy = NAN;
+    dae_problem *p;
+    dae_diag diag = {0};
+    factor = 2.0;
+    assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
+    for (int i = 0; i < FULL_COUNT; i++) {
+        const way *w = &FULL[i];
+        if (solve(p, w, 1.0, y0, y, &diag) != DAE_OK) fail_msg("%s: %s", w->formulation, diag.text);
+        assert_non_null(strstr(heard, "g[1]"));
+        /* lambda_1 + 2 lambda_2 = 5 lambda_1 balances v^2 - y: friction is along v alone */
+        double v2 = y[2] * y[2] + y[3] * y[3], e = 0.5 * v2 + y[1];
+        expect(w, "lambda[0]", y[4], 0.2 * (v2 - y[1]), 2e-3);
+        expect(w, "lambda[1]", y[5], 2.0 * y[4], 1e-6);
+        if (i == 0) energy = e;
+        expect(w, "energy", e, energy, 1e-5);
+    }
+    assert_true(energy < -0.01); /* e' = -lambda_1 v^2 / 2 */
+    dae_problem_free(p);
+}
+
 /* ---- models ---- */
 
 static dae_problem *open_model(const char *name)
@@ -186,8 +343,11 @@ static int place(const dae_problem *p, const char *name)
 static void third_rod(void **unused)
 {
     (void)unused;
-    const way ways[] = {{"auto", "bdf"},   {"auto", "radau5"},   {"auto", "bdf2nd"},
-                        {"index2", "bdf"}, {"baumgarte", "bdf"}, {"index1", "bdf2nd"}};
+    const way ways[] = {
+        {"auto", "bdf"},      {"auto", "radau5"},    {"auto", "bdf2nd"},    {"index2", "bdf"},
+        {"baumgarte", "bdf"}, {"index1", "bdf2nd"},  {"ggl", "bdf"},        {"gglm", "bdf"},
+        {"ggl2", "bdf2nd"},   {"fuehrer", "bdf"},    {"odassl", "bdf"},     {"minimal", "bdf"},
+        {"reduced", "bdf"},   {"minimal", "bdf2nd"}, {"reduced", "bdf2nd"}, {"auto", "colloc2nd"}};
     dae_problem *p = open_model("broken/redundantrod");
     double reference = NAN, y[MOST];
     dae_diag diag = {0};
@@ -206,6 +366,85 @@ static void third_rod(void **unused)
         expect(w, "f4", f4, f1 + f2, 1e-4);
         /* radial balance of one mass: v^2 = f1 + f4 - g y1 */
         expect(w, "balance", f1 + f4 + 9.81 * y1, u1 * u1 + w1 * w1, 1e-3);
+    }
+    dae_problem_free(p);
+}
+
+/* Texts: y(tend), or what went wrong. */
+static dae_problem *open_text(const char *text)
+{
+    dae_problem *p = NULL;
+    dae_diag diag = {0};
+    dae_model model = {.text = text, .file = "m.mo", .engine = DAE_ENGINE_TAPE};
+    if (dae_problem_from_model(&model, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    return p;
+}
+
+/* models/cycloid.mo with its constraint twice: N = N1 + 2 N2. */
+#define CYCLOID(gap)                                                                               \
+    "model M\n"                                                                                    \
+    "  parameter Real m = 2, g = 9.81, R = 0.5;\n"                                                 \
+    "  Real x(start = 0.9), y(start = 0.3), vx(start = 0, fixed = true), vy;\n"                    \
+    "  Real s(start = 1, fixed = true), N1(start = 10), N2(start = 10);\n"                         \
+    "equation\n"                                                                                   \
+    "  der(x) = vx; der(y) = vy;\n"                                                                \
+    "  m*der(vx) = -(N1 + 2*N2)*sin(s/2); m*der(vy) = (N1 + 2*N2)*cos(s/2) - m*g;\n"               \
+    "  (x - R*(s + sin(s)))*cos(s/2) + (y - R*(1 - cos(s)))*sin(s/2) = 0 \"nearest\";\n"           \
+    "  (y - R*(1 - cos(s)))*cos(s/2) - (x - R*(s + sin(s)))*sin(s/2) = 0 \"curve\";\n"             \
+    "  2*((y - R*(1 - cos(s)))*cos(s/2) - (x - R*(s + sin(s)))*sin(s/2)) = " gap                   \
+    " \"curve again\";\nend M;\n"
+
+static void bead_of_a_model_held_twice(void **unused)
+{
+    (void)unused;
+    const way ways[] = {{"auto", "bdf"},       {"auto", "bdf2nd"},   {"auto", "colloc2nd"},
+                        {"index2", "bdf"},     {"index1", "bdf2nd"}, {"ggl", "bdf"},
+                        {"gglm", "bdf"},       {"ggl2", "bdf2nd"},   {"fuehrer", "bdf"},
+                        {"odassl", "bdf"},     {"minimal", "bdf"},   {"reduced", "bdf"},
+                        {"minimal", "bdf2nd"}, {"reduced", "bdf2nd"}};
+    dae_problem *p = open_text(CYCLOID("0"));
+    double y[MOST], t = 1.0, w = sqrt(9.81 / 2.0), length = 2.0 * sin(0.5);
+    double L = length * cos(w * t), v = -w * length * sin(w * t), s = 2.0 * asin(0.5 * L);
+    double N = 2.0 * 9.81 * cos(0.5 * s) + 2.0 * v * v / (2.0 * cos(0.5 * s));
+    dae_diag diag = {0};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (solve(p, &ways[i], t, NULL, y, &diag) != DAE_OK) fail_msg("%s", diag.text);
+        assert_non_null(strstr(heard, "curve again"));
+        assert_null(strstr(heard, "nearest"));
+        expect(&ways[i], "s", y[place(p, "s")], s, 1e-5);
+        expect(&ways[i], "N1", y[place(p, "N1")], 0.2 * N, 1e-3);
+        expect(&ways[i], "N2", y[place(p, "N2")], 0.4 * N, 1e-3);
+    }
+    dae_problem_free(p);
+    p = open_text(CYCLOID("0.1"));
+    dae_status status = solve(p, &ways[0], t, NULL, y, &diag);
+    assert_true(status == DAE_ERR_INITIAL || status == DAE_ERR_SINGULAR);
+    assert_non_null(strstr(diag.text, "curve"));
+    dae_problem_free(p);
+}
+
+static void two_blades_of_a_model(void **unused)
+{
+    (void)unused;
+    const way ways[] = {{"auto", "bdf"}, {"index2", "bdf2nd"}, {"auto", "colloc2nd"}};
+    dae_problem *p =
+        open_text("model M\n"
+                  "  Real x(start = 0, fixed = true), y(start = 0, fixed = true);\n"
+                  "  Real phi(start = 0, fixed = true), vx(start = 0, fixed = true), vy;\n"
+                  "  Real w(start = 1.5, fixed = true), l1, l2;\n"
+                  "equation\n"
+                  "  der(x) = vx; der(y) = vy; der(phi) = w; der(w) = 0;\n"
+                  "  der(vx) = 3 + (l1 + 2*l2)*sin(phi); der(vy) = -(l1 + 2*l2)*cos(phi);\n"
+                  "  vx*sin(phi) - vy*cos(phi) = 0 \"blade\";\n"
+                  "  2*vx*sin(phi) - 2*vy*cos(phi) = 0 \"second blade\";\nend M;\n");
+    double y[MOST], a = 1.5;
+    dae_diag diag = {0};
+    for (int i = 0; i < 3; i++) {
+        if (solve(p, &ways[i], 1.0, NULL, y, &diag) != DAE_OK) fail_msg("%s", diag.text);
+        assert_non_null(strstr(heard, "second blade"));
+        expect(&ways[i], "x", y[place(p, "x")], 3.0 / 4.5 * sin(a) * sin(a), 1e-5);
+        expect(&ways[i], "l1", y[place(p, "l1")], -6.0 / 5.0 * sin(a), 1e-3);
+        expect(&ways[i], "l2", y[place(p, "l2")], -12.0 / 5.0 * sin(a), 1e-3);
     }
     dae_problem_free(p);
 }
@@ -240,9 +479,16 @@ static void search(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(search),    cmocka_unit_test(repeated_rod),
-        cmocka_unit_test(refusals),  cmocka_unit_test(singular_configuration),
+        cmocka_unit_test(search),
+        cmocka_unit_test(repeated_rod),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(singular_configuration),
+        cmocka_unit_test(bead_held_twice),
+        cmocka_unit_test(two_blades),
+        cmocka_unit_test(friction_on_two_rods),
         cmocka_unit_test(third_rod),
+        cmocka_unit_test(bead_of_a_model_held_twice),
+        cmocka_unit_test(two_blades_of_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

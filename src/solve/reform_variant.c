@@ -410,13 +410,21 @@ void reform_tell_redundant(dae_solver *s, const equation_set *set, const bool *r
     hybrid_tell(s, text.text);
 }
 
+/* Whether the formulation chooses positions by the constraints, before initial values are known. */
+static bool chooses_positions(const dae_solver *s)
+{
+    const char *name = s->base_options.formulation;
+    return strcmp(name, "minimal") == 0 || strcmp(name, "reduced") == 0;
+}
+
 /* Release the constraints that the variant is made without, or, where the equations depend on each
  * other whatever the values are, those that follow from others. */
 static dae_status release_rows(dae_solver *s, const model_point *at, model_analysis *a)
 {
     enum { ORDERS = 2 };
     const bool *release = s->reform->release;
-    if (!release && (a->written.singular || !doubtful(a))) return DAE_OK;
+    bool suspect = doubtful(a) || chooses_positions(s);
+    if (!release && (a->written.singular || !suspect)) return DAE_OK;
     double **x = analysed_values(&a->reduced.set, at, ORDERS);
     bool *rows = DAE_ARRAY(bool, a->reduced.set.m);
     bool ok = x && rows;

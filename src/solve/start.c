@@ -163,11 +163,11 @@ static void tell_redundant(dae_solver *s)
     s->options.message(text.text, s->options.user);
 }
 
-/* Whether steps are moved onto the constraints, all of which must be independent for that. */
+/* Whether the user wants steps to be moved onto the constraints, all of which must be independent
+ * for that; a method that does so by default does without. */
 static bool projects(const dae_solver *s)
 {
-    bool asked = s->options.projection > DAE_PROJECTION_NONE;
-    return s->method->projects && (asked || solver_second_order(s));
+    return s->method->projects && s->options.projection > DAE_PROJECTION_NONE;
 }
 
 static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mode)
@@ -177,8 +177,10 @@ static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mo
     int n = s->base->form.n;
     for (int i = n; i < s->n; i++) s->y[i] = s->yp[i] = 0.0; /* multipliers mu */
     form_instance_release(s->forms, !solver_uses_forms(s) && !projects(s));
+    const mechanical_form *before = form_instance_set(s->forms)->mechanical;
     dae_status status =
         form_consistent(s->forms, t, s->norm.weights, s->options.y_tags, s->y, s->yp, &s->diag);
+    if (form_instance_set(s->forms)->mechanical != before) s->cache_used = true;
     if (status == DAE_OK) tell_redundant(s);
     return status;
 }

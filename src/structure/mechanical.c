@@ -20,6 +20,7 @@ void mechanical_free(mechanical *m)
     dae_free(m->other_row);
     dae_free(m->contact);
     dae_free(m->contact_row);
+    dae_free(m->h);
     dae_free(m->slope);
     dae_free(m->force);
     dae_free(m->M.entry);
@@ -44,6 +45,7 @@ static bool mechanical_new(mechanical *m, int n, int rows)
                       .other_row = DAE_ARRAY(int, most),
                       .contact = DAE_ARRAY(int, most),
                       .contact_row = DAE_ARRAY(int, most),
+                      .h = DAE_ARRAY(expr, most),
                       .slope = DAE_ARRAY(expr, most),
                       .force = DAE_ARRAY(expr, most),
                       .f = DAE_ARRAY(expr, most),
@@ -52,7 +54,7 @@ static bool mechanical_new(mechanical *m, int n, int rows)
                       .factor = DAE_ARRAY(double, most),
                       .steady = DAE_ARRAY(bool, most)};
     bool lists = m->q && m->dynamic && m->lambda && m->constraint && m->other && m->other_row;
-    bool contact = m->contact && m->contact_row && m->slope;
+    bool contact = m->contact && m->contact_row && m->h && m->slope;
     return lists && contact && m->force && m->f && m->g && m->scale && m->factor && m->steady;
 }
 

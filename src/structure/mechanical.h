@@ -41,6 +41,7 @@ typedef struct mechanical {
     int ns;
     int *contact;              /* ns: contact coordinates s, */
     int *contact_row;          /* ns: and the equations h that determine them, */
+    expr *h;                   /* ns: these, over q, s and time */
     expr *slope;               /* ns: s' = -h_s^-1 (h_q q' + h_t) */
     mechanical_matrix M, C, G; /* nq x nq, nq x nlambda, nlambda x nq; G = dg/dq with s(q, t) */
     expr *f;                   /* nq: over q, q', the other variables and time, lambda = 0 */

@@ -201,6 +201,7 @@ static void take_choice(mechanical_search *s, const bool *taken)
         m->g[m->nlambda] = s->row[i];
         m->constraint[m->nlambda++] = i;
     }
+    for (int k = 0; k < m->ns; k++) m->h[k] = s->row[m->contact_row[k]];
 }
 
 static mechanical_status split(mechanical_search *s)

@@ -76,6 +76,7 @@ static dae_status project_velocities(const start *s)
     dae_status status = start_manifold(s, &p, moved, "the velocity level of constraint");
     if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
     manifold_free(&p);
+    if (status == DAE_ERR_SINGULAR) status = start_redundant(s, status);
     return status;
 }
 
@@ -115,6 +116,18 @@ static void balance_free(balance *b)
     dae_free(b->a);
 }
 
+/* lambda_l - sum c_i lambda_i in the rows of constraints that were released */
+static void least_norm(const balance *b, const double *c, double *R)
+{
+    const double *lambda = b->y + mechanical_parts(&b->x->source->as.m).lambda;
+    for (int l = 0; l < b->m; l++) {
+        if (!b->x->redundant[l]) continue;
+        double rest = lambda[l];
+        for (int i = 0; i < b->m; i++) rest -= c[l * b->m + i] * lambda[i];
+        R[b->n + l] = rest;
+    }
+}
+
 /* R, but for M a and G a, which are in J exactly; mw has M, G and curvature */
 static eval_status balance_rest(balance *b, double *R)
 {
@@ -127,7 +140,19 @@ static eval_status balance_rest(balance *b, double *R)
     for (int i = 0; i < b->n; i++) R[i] = -b->f[i];
     form_matrix_transposed(&m->G_matrix, x->mw.G, 1.0, b->y + p.lambda, R);
     vector_copy(b->m, x->mw.curvature, R + b->n);
+    if (x->redundant) least_norm(b, form_redundant_relations(x, x->mw.G), R);
     return status;
+}
+
+/* Row l of G a + curvature, or nothing where the constraint was released. */
+static void add_accelerations(const balance *b, double *R)
+{
+    const form_instance *x = b->x;
+    double *level = b->moved; /* work */
+    vector_zero(b->m, level);
+    form_matrix_multiply(&x->mechanical.G_matrix, x->mw.G, 1.0, b->a, level);
+    for (int l = 0; l < b->m; l++)
+        if (!form_instance_released(x, l)) R[b->n + l] += level[l];
 }
 
 /* A block of J from a matrix of the form, or its transpose. */
@@ -153,6 +178,9 @@ static eval_status balance_jacobian(balance *b)
     memset(b->J, 0, (size_t)size * (size_t)size * sizeof *b->J);
     put_matrix(b, &x->mechanical.M_matrix, x->mw.M, 0);
     put_matrix(b, &x->mechanical.G_matrix, x->mw.G, b->n);
+    for (int l = 0; l < b->m; l++)
+        for (int j = 0; j < b->n && form_instance_released(x, l); j++)
+            b->J[b->n + l + j * size] = 0.0;
     for (int j = 0; j < b->m + b->k; j++) {
         double *z = j < b->m ? b->y + p.lambda + j : b->y + p.w + j - b->m;
         double *column = b->J + (size_t)(b->n + j) * (size_t)size;
@@ -177,7 +205,7 @@ static eval_status balance_step(balance *b, double *size, bool *singular)
     if (status == EVAL_OK) status = balance_rest(b, b->R);
     if (status != EVAL_OK) return status;
     form_matrix_multiply(&x->mechanical.M_matrix, x->mw.M, 1.0, b->a, b->R);
-    form_matrix_multiply(&x->mechanical.G_matrix, x->mw.G, 1.0, b->a, b->R + b->n);
+    add_accelerations(b, b->R);
     linear_status factored = linear_factor(b->solver, b->J);
     if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
     double condition = factored == LINEAR_OK ? b->solver->ops->condition(b->solver) : 0.0;
@@ -314,6 +342,7 @@ static dae_status find_balance(const start *s)
         found = start_evaluation(s, status);
     else if (result != BALANCED)
         found = report_balance(s, &b, result);
+    if (found == DAE_OK) found = start_masses(s);
     if (found == DAE_OK) vector_copy(b.n, b.a, s->yp + b.n);
     balance_free(&b);
     return found;
@@ -339,6 +368,7 @@ dae_status multibody_start(const start *s)
     start_sizes(s, f->nq, f->nq);
     vector_copy(f->nq, s->y + f->nq, x->mw.v);
     multibody_at(x, s->y);
+    form_redundant_free(x);
     dae_status status = project_positions(s);
     if (status == DAE_OK) status = take_contact(s);
     if (status == DAE_OK) status = project_velocities(s);

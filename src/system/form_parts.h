@@ -217,6 +217,8 @@ eval_status stabilised_rows(form_instance *x, double t, const double *y, const d
  * memory. None is found where a pattern says which rows have which multipliers. */
 int form_redundant_find(form_instance *x, double t, const double *q);
 void form_redundant_free(form_instance *x);
+/* The first constraint from l on that was not released; nl: there is none. */
+int form_next_kept(const form_instance *x, int l);
 /* c of redundant.h at G, whose values are given. */
 const double *form_redundant_relations(form_instance *x, const double *G);
 /* The rows of multipliers of least norm in the place of redundant constraints in F. */

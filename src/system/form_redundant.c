@@ -27,6 +27,7 @@ static bool evaluate(void *context, const double *q, double *g, double *G)
     const constraints_at *at = context;
     form_instance *x = at->x;
     const mechanical_form *f = &x->mechanical;
+    vector_zero(f->nl, g); /* constraints on velocities are no concern of positions */
     eval_status status = f->evaluate(x, at->t, q, x->mw.v, NULL, NULL, x->mw.G, NULL, NULL);
     if (status == EVAL_OK) status = f->g(x, at->t, q, g);
     if (status == EVAL_OK) by_rows(&f->G_matrix, x->mw.G, G);
@@ -38,7 +39,7 @@ int form_redundant_find(form_instance *x, double t, const double *q)
     const mechanical_form *f = &x->mechanical;
     size_t m = (size_t)f->nl, n = (size_t)f->nq;
     form_redundant_free(x);
-    if (x->source->positions != f->nl || x->eval->problem->form.colptr) return 0;
+    if (x->eval->problem->form.colptr) return 0;
     constraints_at at = {x, t};
     const eval_failure before = x->eval->failure;
     double *size = DAE_ARRAY(double, n);
@@ -52,6 +53,7 @@ int form_redundant_find(form_instance *x, double t, const double *q)
     x->eval->failure = before;
     dae_free(size);
     if (count <= 0) form_redundant_free(x);
+    if (count > 0) x->set.mechanical = NULL; /* its constraints must be independent */
     return count;
 }
 
@@ -61,6 +63,13 @@ void form_redundant_free(form_instance *x)
     dae_free(x->relations);
     x->redundant = NULL;
     x->relations = NULL;
+    if (x->source->kind == KIND_MECHANICAL && !x->source->full) x->set.mechanical = &x->mechanical;
+}
+
+int form_next_kept(const form_instance *x, int l)
+{
+    while (x->redundant && l < x->mechanical.nl && x->redundant[l]) l++;
+    return l;
 }
 
 const double *form_redundant_relations(form_instance *x, const double *G)
@@ -86,14 +95,15 @@ eval_status form_redundant_rows(form_instance *x, double t, const double *y, dou
         double rest = lambda[l];
         for (int i = 0; i < m; i++) rest -= c[l * m + i] * lambda[i];
         F[p.lambda + l] = rest;
-        for (int k = n + l; k < n + extra; k += m) F[k] = y[k]; /* mu, eta */
+        int levels = x->source->positions; /* mu, eta and w are of these */
+        for (int k = n + l; l < levels && k < n + extra; k += levels) F[k] = y[k];
     }
     return EVAL_OK;
 }
 
 void form_instance_release(form_instance *x, bool may)
 {
-    x->releases = may && !form_chooses(x->rewriting);
+    x->releases = may;
 }
 
 bool form_instance_released(const form_instance *x, int l)

@@ -148,7 +148,7 @@ static eval_status minimal_rows(form_instance *x, double t, const double *y, con
 {
     const mechanical_form *form = &x->mechanical;
     mechanical_work *w = &x->mw;
-    int n = form->nq, k = form->nl, next = 0;
+    int n = form->nq, k = form->nl, next = form_next_kept(x, 0);
     const double *v = y + n, *lambda = y + p->lambda, *w2 = lambda + k;
     eval_status status = evaluate_all(x, t, y, v, true);
     if (status != EVAL_OK) return status;
@@ -156,7 +156,7 @@ static eval_status minimal_rows(form_instance *x, double t, const double *y, con
         bool chosen = w->dependent[i];
         F[i] = chosen ? w->rate[next] : yp[i] - v[i];
         w->a[i] = chosen ? w2[next] : yp[n + i];
-        next += chosen;
+        if (chosen) next = form_next_kept(x, next + 1);
     }
     motion_rows(x, w->a, lambda, F + n);
     vector_copy(k, w->level, F + p->lambda);
@@ -172,7 +172,7 @@ static eval_status reduced_rows(form_instance *x, double t, const double *y, con
 {
     const mechanical_form *form = &x->mechanical;
     mechanical_work *w = &x->mw;
-    int n = form->nq, next = 0;
+    int n = form->nq, next = form_next_kept(x, 0);
     const double *v = y + n;
     eval_status status = mechanical_acceleration(x, t, y, v, y + p->lambda, w->a);
     if (status == EVAL_OK) status = evaluate_all(x, t, y, v, true);
@@ -182,7 +182,7 @@ static eval_status reduced_rows(form_instance *x, double t, const double *y, con
         bool chosen = w->dependent[i];
         F[i] = chosen ? w->rate[next] : yp[i] - v[i];
         F[n + i] = chosen ? w->curvature[next] : yp[n + i] - w->a[i];
-        next += chosen;
+        if (chosen) next = form_next_kept(x, next + 1);
     }
     vector_copy(form->nl, w->level, F + p->lambda);
     return EVAL_OK;
@@ -203,9 +203,11 @@ eval_status stabilised_rows(form_instance *x, double t, const double *y, const d
 
 /* ---- the choice ---- */
 
-/* Work for the choice; dense G, row i at [i * n]. */
-static void dense_gradient(const form_instance *x, const double *values, double *G)
+/* Work for the choice; dense G of the constraints that are kept, row i at [i * n]. Returns how many
+ * they are. */
+static int dense_gradient(const form_instance *x, const double *values, double *G)
 {
+    int kept = 0;
     const form_matrix *m = &x->mechanical.G_matrix;
     const double *nominal = x->source->as.m.nominal;
     memset(G, 0, (size_t)m->rows * (size_t)m->columns * sizeof *G);
@@ -217,18 +219,21 @@ static void dense_gradient(const form_instance *x, const double *values, double 
             G[form_matrix_row(m, first, e) * m->columns + j] =
                 values[first + (size_t)e] * (nominal ? nominal[j] : 1.0);
     }
+    for (int l = form_next_kept(x, 0); l < m->rows; l = form_next_kept(x, l + 1), kept++)
+        memmove(G + kept * m->columns, G + l * m->columns, (size_t)m->columns * sizeof *G);
+    return kept;
 }
 
 form_choice form_instance_choose(form_instance *x, double t, const double *y, bool anew)
 {
     const mechanical_form *form = &x->mechanical;
     mechanical_work *w = &x->mw;
-    int n = form->nq, k = form->nl;
-    if (!form_chooses(x->rewriting) || k == 0) return CHOICE_KEPT;
+    int n = form->nq;
+    if (!form_chooses(x->rewriting) || form->nl == 0) return CHOICE_KEPT;
     if (x->source->full) multibody_at(x, y);
     if (form->evaluate(x, t, y, y + n, NULL, NULL, w->G, NULL, NULL) != EVAL_OK)
         return CHOICE_EVALUATION;
-    dense_gradient(x, w->G, w->dense);
+    int k = dense_gradient(x, w->G, w->dense);
     if (!anew && positions_eliminate(k, n, w->dense, w->dependent, true) <= POSITIONS_WORST)
         return CHOICE_KEPT;
     dense_gradient(x, w->G, w->dense);
@@ -244,10 +249,12 @@ void form_instance_complete(const form_instance *x, double *y, double *yp)
     const mechanical_form *form = &x->mechanical;
     double *w2 = y + x->source->n, *slope = yp + x->source->n;
     if (x->rewriting != FORM_MINIMAL) return;
+    int next = form_next_kept(x, 0);
+    for (int l = 0; l < form->nl; l++) w2[l] = slope[l] = 0.0;
     for (int i = 0; i < form->nq; i++) {
         if (!x->mw.dependent[i]) continue;
-        *w2++ = yp[form->nq + i];
-        *slope++ = 0.0;
+        w2[next] = yp[form->nq + i];
+        next = form_next_kept(x, next + 1);
     }
 }
 

@@ -139,8 +139,8 @@ dae_status start_redundant(const start *s, dae_status status)
     dae_diag *diag = s->diag;
     if (!s->x->releases) {
         diag_append(diag, " Where they follow from each other everywhere, methods for residual "
-                          "forms, such as bdf, find multipliers of least norm, but not in "
-                          "formulations minimal and reduced.");
+                          "forms without projection, such as bdf, find multipliers of least "
+                          "norm.");
         return status;
     }
     int count = form_redundant_find(s->x, s->t, s->y);
@@ -432,7 +432,7 @@ static int first_negative_pivot(int n, double *A)
 
 /* A mass matrix in mw.M that is indefinite is no mass matrix; looked at where that is little work.
  */
-static dae_status check_masses(const start *s)
+dae_status start_masses(const start *s)
 {
     enum { LARGEST = 200 };
     const form_instance *x = s->x;
@@ -475,7 +475,7 @@ static dae_status find_accelerations(const start *s)
         result = start_evaluation(s, status);
     else if (singular)
         result = report_saddle(s, &p);
-    if (result == DAE_OK) result = check_masses(s);
+    if (result == DAE_OK) result = start_masses(s);
     if (result == DAE_OK) {
         vector_copy(n, v, s->yp);
         vector_copy(n, p.b, s->yp + n);

@@ -33,6 +33,9 @@ dae_status start_independent(const start *s, manifold *p, const double *values, 
  * run can go on; else status. */
 dae_status start_redundant(const start *s, dae_status status);
 
+/* Whether the mass matrix in mw.M is one. */
+dae_status start_masses(const start *s);
+
 /* The full mechanical form (form_multibody_start.c). */
 dae_status multibody_start(const start *s);
 

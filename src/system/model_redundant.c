@@ -3,37 +3,67 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "expr/derive.h"
 #include "structure/mechanical.h"
 #include "structure/symbolic_solve.h"
 #include "system/redundant.h"
 
 /* ---- search ---- */
 
-/* Constraints at positions other than those of a point. */
+/* Contact equations and constraints, and their derivatives by positions and contact coordinates, at
+ * other values of these than those of a point. Rows: ns of contact, which are kept, nlambda of
+ * constraints; columns: q, then s. */
 typedef struct moved_point {
     const equation_set *set;
     const mechanical *m;
     equation_point at;
     const double **x;      /* owned; x[0] is ours */
     double *x0;            /* owned */
-    mechanical_matrix all; /* entries of G, then g; owned */
+    mechanical_matrix all; /* derivatives, then values in column -1; owned */
     double *value;         /* of these; owned */
     bool exhausted;        /* memory */
 } moved_point;
+
+static int variable_of(const mechanical *m, int column)
+{
+    return column < m->nq ? m->q[column] : m->contact[column - m->nq];
+}
+
+/* h and its derivatives, G, and g on positions. False: memory */
+static bool gather(moved_point *p)
+{
+    const mechanical *m = p->m;
+    graph *g = p->set->graph;
+    int columns = m->nq + m->ns, most = m->ns * (columns + 1) + m->G.count + m->nlambda;
+    mechanical_entry *to = p->all.entry = DAE_ARRAY(mechanical_entry, most);
+    if (!to) return false;
+    for (int k = 0; k < m->ns; k++) {
+        for (int j = 0; j < columns; j++) {
+            expr by = derive_partial(g, m->h[k], graph_variable(g, variable_of(m, j), 0));
+            if (by == EXPR_NONE) return false;
+            *to++ = (mechanical_entry){k, j, by};
+        }
+        *to++ = (mechanical_entry){k, -1, m->h[k]};
+    }
+    for (int e = 0; e < m->G.count; e++) {
+        *to = m->G.entry[e];
+        to++->row += m->ns;
+    }
+    for (int l = 0; l < mechanical_positions(m); l++)
+        *to++ = (mechanical_entry){m->ns + l, -1, m->g[l]};
+    p->all.count = (int)(to - p->all.entry);
+    return true;
+}
 
 static bool moved_point_new(moved_point *p, const equation_set *set, const mechanical *m,
                             const equation_point *at)
 {
     *p = (moved_point){.set = set, .m = m, .at = *at};
+    if (!gather(p)) return false;
     p->x = DAE_ARRAY(const double *, at->orders + 1);
     p->x0 = DAE_ARRAY(double, set->n);
-    p->all.count = m->G.count + m->nlambda;
-    p->all.entry = DAE_ARRAY(mechanical_entry, p->all.count);
     p->value = DAE_ARRAY(double, p->all.count);
-    if (!p->x || !p->x0 || !p->value || !p->all.entry) return false;
-    memcpy(p->all.entry, m->G.entry, (size_t)m->G.count * sizeof *m->G.entry);
-    for (int l = 0; l < m->nlambda; l++)
-        p->all.entry[m->G.count + l] = (mechanical_entry){l, 0, m->g[l]};
+    if (!p->x || !p->x0 || !p->value) return false;
     for (int k = 0; k <= at->orders; k++) p->x[k] = at->x[k];
     memcpy(p->x0, at->x[0], (size_t)set->n * sizeof *p->x0);
     p->x[0] = p->x0;
@@ -53,33 +83,42 @@ static bool evaluate(void *context, const double *q, double *g, double *G)
 {
     moved_point *p = context;
     const mechanical *m = p->m;
-    for (int j = 0; j < m->nq; j++) p->x0[m->q[j]] = q[j];
-    memset(G, 0, (size_t)m->nlambda * (size_t)m->nq * sizeof *G);
+    int rows = m->ns + m->nlambda, columns = m->nq + m->ns;
+    for (int j = 0; j < columns; j++) p->x0[variable_of(m, j)] = q[j];
+    memset(G, 0, (size_t)rows * (size_t)columns * sizeof *G);
+    memset(g, 0, (size_t)rows * sizeof *g); /* constraints on velocities do not move positions */
     p->exhausted = p->exhausted || !mechanical_evaluate(p->set, &p->all, &p->at, p->value);
     if (p->exhausted) return false;
-    for (int e = 0; e < m->G.count; e++)
-        G[m->G.entry[e].row * m->nq + m->G.entry[e].column] = p->value[e];
-    memcpy(g, p->value + m->G.count, (size_t)m->nlambda * sizeof *g);
+    for (int e = 0; e < p->all.count; e++) {
+        const mechanical_entry *at = &p->all.entry[e];
+        if (at->column < 0)
+            g[at->row] = p->value[e];
+        else
+            G[at->row * columns + at->column] = p->value[e];
+    }
     return true;
 }
 
 static int search(const analysed *a, const mechanical *m, const equation_point *at, bool *rows)
 {
     moved_point p;
-    double *q = DAE_ARRAY(double, 2 * (size_t)m->nq), *size = q + m->nq;
-    bool *redundant = DAE_ARRAY(bool, m->nlambda);
+    int count = m->ns + m->nlambda, columns = m->nq + m->ns;
+    double *q = DAE_ARRAY(double, 2 * (size_t)columns), *size = q + columns;
+    bool *redundant = DAE_ARRAY(bool, count);
     bool ready = moved_point_new(&p, &a->set, m, at) && q && redundant;
-    for (int j = 0; ready && j < m->nq; j++) {
-        q[j] = at->x[0][m->q[j]];
-        size[j] = a->set.nominal[m->q[j]];
+    for (int j = 0; ready && j < columns; j++) {
+        q[j] = at->x[0][variable_of(m, j)];
+        size[j] = a->set.nominal[variable_of(m, j)];
     }
-    int count = ready ? redundant_find(m->nlambda, m->nq, q, size, evaluate, &p, redundant) : -1;
-    if (p.exhausted) count = -1;
-    for (int l = 0; count > 0 && l < m->nlambda; l++) rows[m->constraint[l]] = redundant[l];
+    int found = ready ? redundant_find(count, columns, q, size, evaluate, &p, redundant) : -1;
+    if (p.exhausted) found = -1;
+    for (int k = 0; found > 0 && k < m->ns; k++)
+        if (redundant[k]) found = 0; /* contact that determines nothing is another matter */
+    for (int l = 0; found > 0 && l < m->nlambda; l++) rows[m->constraint[l]] = redundant[m->ns + l];
     moved_point_free(&p);
     dae_free(q);
     dae_free(redundant);
-    return count;
+    return found;
 }
 
 int model_redundant_find(const analysed *a, const equation_point *at, bool *rows)
@@ -96,13 +135,18 @@ int model_redundant_find(const analysed *a, const equation_point *at, bool *rows
 
 /* ---- release ---- */
 
-/* sum_i C_ik C_il over equations of motion; EXPR_NONE: zero */
-static expr product(graph *g, const mechanical_matrix *C, int k, int l)
+/* sum_i C_ik C_il over equations of motion, or of G' where multipliers act otherwise, too;
+ * EXPR_NONE: zero */
+static expr product(graph *g, const mechanical *m, int k, int l)
 {
+    const mechanical_matrix *C = m->friction ? &m->G : &m->C;
     expr sum = EXPR_NONE;
     for (int a = 0; a < C->count; a++)
-        for (int b = 0; b < C->count && C->entry[a].column == k; b++) {
-            if (C->entry[b].column != l || C->entry[b].row != C->entry[a].row) continue;
+        for (int b = 0; b < C->count; b++) {
+            const mechanical_entry *x = &C->entry[a], *y = &C->entry[b];
+            int xk = m->friction ? x->row : x->column, xi = m->friction ? x->column : x->row;
+            int yl = m->friction ? y->row : y->column, yi = m->friction ? y->column : y->row;
+            if (xk != k || yl != l || xi != yi) continue;
             expr part = graph_binary(g, EXPR_MUL, C->entry[a].value, C->entry[b].value);
             sum = sum == EXPR_NONE ? part : graph_binary(g, EXPR_ADD, sum, part);
         }
@@ -130,8 +174,8 @@ static bool replace_rows(analysed *a, const mechanical *m, const int *kept, int 
     expr *A = DAE_ARRAY(expr, (size_t)k * (size_t)k), *B = DAE_ARRAY(expr, (size_t)k * (size_t)d);
     bool ok = A && B;
     for (int i = 0; ok && i < k; i++) {
-        for (int j = 0; j < k; j++) A[i * k + j] = product(g, &m->C, kept[i], kept[j]);
-        for (int j = 0; j < d; j++) B[i * d + j] = product(g, &m->C, kept[i], gone[j]);
+        for (int j = 0; j < k; j++) A[i * k + j] = product(g, m, kept[i], kept[j]);
+        for (int j = 0; j < d; j++) B[i * d + j] = product(g, m, kept[i], gone[j]);
     }
     ok = ok && symbolic_solve(g, k, A, d, B);
     for (int j = 0; ok && j < d; j++) {
