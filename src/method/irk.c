@@ -328,6 +328,7 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
         .citation = source,                                                                        \
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
+        .rough_between = true,                                                                     \
         .index_range = range,                                                                      \
         .size = irk_size,                                                                          \
         .start = id##_start,                                                                       \

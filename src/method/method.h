@@ -93,6 +93,8 @@ typedef struct method {
                                 the constraints they add up from step to step */
     bool on_manifold;        /* it heeds options->baumgarte and ->coordinates */
     bool keeps_invariants;   /* it heeds ctx->invariants */
+    bool rough_between;      /* its error test says nothing of algebraic variables between the ends
+                                of a step: where values are asked for, their equations are solved */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);

@@ -385,6 +385,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
         .projects = true,                                                                          \
+        .rough_between = true,                                                                     \
         .index_range = "1 to 3",                                                                   \
         .size = radau_size,                                                                        \
         .start = begin,                                                                            \

@@ -314,6 +314,7 @@ static void rosenbrock_interpolate(const void *state, const method_context *ctx,
         .citation = source,                                                                        \
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
+        .rough_between = true,                                                                     \
         .index_range = range,                                                                      \
         .size = rosenbrock_size,                                                                   \
         .start = id##_start,                                                                       \

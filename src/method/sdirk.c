@@ -311,6 +311,7 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
         .citation = source,                                                                        \
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
+        .rough_between = true,                                                                     \
         .index_range = "1 to 2",                                                                   \
         .size = sdirk_size,                                                                        \
         .start = id##_start,                                                                       \

@@ -146,6 +146,12 @@ dae_status solver_point(dae_solver *s, double t);
 /* Values on the last step, without checks. */
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y);
 
+/* solve/output.c: whether algebraic variables have to be corrected at t, since the interpolant of
+ * the method is not good enough for them; and their correction in s->at_y with the factors of the
+ * step: EVAL_RETRY if these do not serve. The run goes on as if nothing had been looked at. */
+bool output_is_rough(const dae_solver *s, double t);
+eval_status output_correct(dae_solver *s, double t);
+
 /* solve/jump.c: after a failed error test, excuse the algebraic variables that jump without an
  * event from it; whether there are any new ones, so that the step is worth another try. */
 bool jump_excuse(dae_solver *s, const attempt *a);

@@ -32,9 +32,14 @@ dae_status solver_point(dae_solver *s, double t)
 {
     solver_interpolate(s, t, 0, s->at_y);
     solver_interpolate(s, t, 1, s->at_yp);
-    bool rough = s->norm.excused_count > 0; /* some variable cannot be interpolated */
-    bool project = (s->options.project_output || rough) && !solver_uses_forms(s);
-    if (!project || s->phase == PHASE_POISED) return DAE_OK;
+    bool some = s->norm.excused_count > 0; /* cannot be interpolated */
+    bool wanted = s->options.project_output || some, rough = output_is_rough(s, t);
+    if (!(wanted || rough) || solver_uses_forms(s) || s->phase == PHASE_POISED) return DAE_OK;
+    if (!wanted) {
+        eval_status corrected = output_correct(s, t);
+        if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
+        if (corrected == EVAL_OK) return DAE_OK;
+    }
     initializer *viewer = solver_viewer(s);
     if (!viewer) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
     eval_status status = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
@@ -63,7 +68,8 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
                         derivative);
-    if (!s->options.project_output && s->norm.excused_count == 0 && !solver_rewritten(s)) {
+    bool plain = !s->options.project_output && s->norm.excused_count == 0 && !output_is_rough(s, t);
+    if (plain && !solver_rewritten(s)) {
         solver_interpolate(s, t, derivative, y);
         return DAE_OK;
     }

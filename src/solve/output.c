@@ -1,0 +1,85 @@
+/* Algebraic variables between the ends of a step, by the equations that determine them. */
+#include <math.h>
+
+#include "base/vector.h"
+#include "solve/solver.h"
+
+/* Corrections below the first part of the tolerance end the iteration; one that stops to shrink is
+ * good enough below the second. */
+static const double ENOUGH = 0.01, TOLERABLE = 0.1;
+enum { MOST_CORRECTIONS = 4 };
+
+static bool has_bounds(const dae_residual *form)
+{
+    return form->lower_bounds || form->upper_bounds;
+}
+
+/* F need not exist outside the bounds. */
+static void keep_within_bounds(const dae_residual *form, double *y)
+{
+    if (!has_bounds(form)) return;
+    for (int j = 0; j < form->n; j++) {
+        if (form->lower_bounds) y[j] = fmax(y[j], form->lower_bounds[j]);
+        if (form->upper_bounds) y[j] = fmin(y[j], form->upper_bounds[j]);
+    }
+}
+
+bool output_is_rough(const dae_solver *s, double t)
+{
+    bool some = false;
+    if (!s->method->rough_between || s->phase == PHASE_POISED) return false;
+    if (t == s->t_old || t == s->t_new) return false;
+    for (int j = 0; j < s->n; j++) {
+        if (s->kinds[j] > DAE_KIND_INDEX1) return false;
+        some = some || s->kinds[j] == DAE_KIND_INDEX1;
+    }
+    return some;
+}
+
+/* Whether as many equations have no y' as there are algebraic variables. */
+static bool is_semi_explicit(const dae_solver *s)
+{
+    int excess = 0;
+    for (int j = 0; j < s->n; j++)
+        excess += (s->kinds[j] == DAE_KIND_INDEX1) - s->matrix.constraint_row[j];
+    return excess == 0;
+}
+
+/* work = the index-1 part of (dF/dy + cj dF/dy')^-1 F(t, at_y, at_yp) with the factors of the step;
+ * where equations have no y', of these alone: then it is Newton's correction but for O(1/cj) */
+static eval_status correction(dae_solver *s, double t, bool semi_explicit)
+{
+    eval_status status =
+        evaluate_residual(&s->eval, t, s->at_y, s->at_yp, s->work, &s->stats.residuals);
+    if (status != EVAL_OK) return status;
+    for (int i = 0; semi_explicit && i < s->n; i++)
+        if (!s->matrix.constraint_row[i]) s->work[i] = 0.0;
+    if (iteration_solve(&s->matrix, NULL, s->work) != ITERATION_OK) return EVAL_RETRY;
+    for (int j = 0; j < s->n; j++)
+        if (s->kinds[j] != DAE_KIND_INDEX1) s->work[j] = 0.0;
+    return EVAL_OK;
+}
+
+eval_status output_correct(dae_solver *s, double t)
+{
+    const iteration *it = &s->matrix;
+    const eval_failure failure = s->eval.failure;
+    double last = INFINITY;
+    eval_status status = EVAL_RETRY;
+    if (!it->factored || it->by_columns || it->matrix_free) return EVAL_RETRY;
+    const bool semi_explicit = is_semi_explicit(s);
+    keep_within_bounds(&s->problem->form, s->at_y);
+    for (int k = 0; k < MOST_CORRECTIONS; k++) {
+        status = correction(s, t, semi_explicit);
+        if (status != EVAL_OK) break;
+        double size = norm_of(&s->norm, s->work, s->norm.scale);
+        if (!(size < last)) break;
+        vector_axpy(s->n, -1.0, s->work, s->at_y);
+        keep_within_bounds(&s->problem->form, s->at_y);
+        last = size;
+        if (size <= ENOUGH) break;
+    }
+    if (status != EVAL_STOP) s->eval.failure = failure;
+    if (status == EVAL_STOP) return status;
+    return last <= TOLERABLE ? EVAL_OK : EVAL_RETRY;
+}
