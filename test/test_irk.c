@@ -271,6 +271,39 @@ static void undeclared_index_is_refused(void **state)
     }
 }
 
+/* y1' + y2' = -y1, y1' + y2' = -y1 + sin y2 - t: no equation is without y', but their difference
+ * is. Onto what cannot be seen nothing can be projected; written apart it can. */
+static int hidden_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const bool apart = *(const bool *)user;
+    double first = yp[0] + yp[1] + y[0], other = sin(y[1]) - t;
+    f[0] = first;
+    f[1] = apart ? other : first + other;
+    return 0;
+}
+
+static void hidden_constraints_are_refused(void **state)
+{
+    (void)state;
+    const char *const names[] = {"gauss2", "gauss4", "gauss6", "gauss8", "gauss10"};
+    for (int k = 0; k < 10; k++) {
+        bool apart = k % 2;
+        double y[2] = {1.0, 0.0}, yp[2] = {-2.0, 1.0};
+        dae_residual form = {.n = 2, .f = hidden_f, .user = &apart};
+        dae_options o = dae_options_default();
+        dae_problem *p;
+        dae_solver *s;
+        o.method = names[k / 2];
+        assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+        assert_int_equal(dae_solver_run(s, 0.5, y, NULL), apart ? DAE_OK : DAE_ERR_UNSUPPORTED);
+        if (!apart) assert_non_null(strstr(dae_solver_diag(s)->text, "equation of its own"));
+        if (apart) assert_true(fabs(y[1] - asin(0.5)) < 1e-5);
+        close_solver(s, p);
+    }
+}
+
 static void index_3_is_refused(void **state)
 {
     (void)state;
@@ -429,6 +462,7 @@ int main(void)
         cmocka_unit_test(orders_index_3),
         cmocka_unit_test(orders_constant_coefficients),
         cmocka_unit_test(undeclared_index_is_refused),
+        cmocka_unit_test(hidden_constraints_are_refused),
         cmocka_unit_test(index_3_is_refused),
         cmocka_unit_test(gauss_at_index_3),
         cmocka_unit_test(stiff_models),

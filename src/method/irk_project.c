@@ -28,6 +28,8 @@ enum { MOST_ITERATIONS = 15, MOST_RENEWALS = 3 };
 /* How far apart the two e are that tell the index, and how much of the growth is not held against a
  * variable. */
 static const double PROBE = 1024.0, SLACK = 32.0;
+/* A reciprocal condition below it is that of a singular matrix, in the accuracy of differences. */
+static const double RANK_NOISE = 1e-7;
 
 static iteration_status factor_projection(irk_scratch *w, const method_context *ctx, double e)
 {
@@ -167,6 +169,15 @@ static attempt_status compare_growth(irk_scratch *w, const method_context *ctx, 
     return ATTEMPT_OK;
 }
 
+/* Whether some combination of equations has no y' though every one of them has: M is singular then,
+ * but for e, also after its rows are scaled. */
+static bool constraints_are_hidden(irk_scratch *w, const method_context *ctx, double e)
+{
+    iteration_status status = factor_projection(w, ctx, e);
+    return status == ITERATION_SINGULAR ||
+           (status == ITERATION_OK && iteration_condition(ctx->newton->matrix) < RANK_NOISE);
+}
+
 attempt_status irk_check_index(const irk_state *s, irk_scratch *w, const method_context *ctx,
                                attempt *result)
 {
@@ -175,8 +186,14 @@ attempt_status irk_check_index(const irk_state *s, irk_scratch *w, const method_
         nw->matrix, s->t, s->y, s->yp, s->table->gamma / w->h, w->h, ctx->norm->weights, NULL));
     nw->stale = status != ATTEMPT_OK;
     w->fresh = !nw->stale;
-    if (status != ATTEMPT_OK || !has_constraints(ctx)) return status;
-    return compare_growth(w, ctx, SMALL * fabs(w->h), result);
+    const double e = SMALL * fabs(w->h);
+    if (status == ATTEMPT_OK && has_constraints(ctx)) status = compare_growth(w, ctx, e, result);
+    if (status != ATTEMPT_OK || !constraints_are_hidden(w, ctx, e)) return status;
+    result->reason =
+        "projects onto equations without y', and here equations that contain y' have a "
+        "combination that does not: write that as an equation of its own, or choose "
+        "radau";
+    return ATTEMPT_UNSUPPORTED;
 }
 
 /* New partial derivatives at the candidate, and their factors. */
