@@ -13,7 +13,7 @@
 
 /* The iteration error may be this part of the tolerance. On pendulum, Andrews' mechanism and car
  * axis 0.01 saves a tenth of the work and loses up to a digit at tight tolerances. */
-static const double KAPPA = 0.02, FAITHFUL_KAPPA = 1e-4;
+static const double KAPPA = 0.01, FAITHFUL_KAPPA = 1e-4;
 /* What of it the error estimate may see: Gauss methods, whose estimate is not as far above the
  * error as that of Radau IIA, need it. */
 static const double SEEN = 0.01;
