@@ -74,12 +74,13 @@ static void keep(const solver_code *c, const trial *p, double rtol, const result
 static void measure(const trial *p, double rtol, record *records)
 {
     const size_t n = (size_t)(p->m->nq + p->m->nl);
+    const double enough = p->m->links ? 1.0 : 0.05; /* seconds for the runs of one code */
     double *y = calloc(n, sizeof *y), spent[MOST] = {0};
     result best[MOST] = {{0}};
     if (!y) abort();
     for (int round = 0; round < (p->m->links ? CHAIN_RUNS : RUNS); round++)
         for (int c = 0; c < second_order_code_count; c++) {
-            if (records[c].given_up || (round && (!best[c].ok || spent[c] > 0.05))) continue;
+            if (records[c].given_up || (round && (!best[c].ok || spent[c] > enough))) continue;
             result now = {.y = y};
             one_run(&second_order_codes[c], p, rtol, &now);
             spent[c] += now.seconds;

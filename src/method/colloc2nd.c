@@ -16,6 +16,9 @@ enum { STATE_VECTORS = 4 + 2 * 2, SCRATCH_VECTORS = 16, STAGE_BLOCKS = 6 };
  * sees what is left, ten times. */
 static const double POSITION_TOLERANCE = 1e-3;
 
+/* Steps this many times as long as the last one are not predicted by its polynomials. */
+static const double FARTHEST = 10.0;
+
 /* Growth a step of the limit that a failure of Newton's method sets. */
 static const double LIMIT_FADES = 1.4;
 
@@ -235,7 +238,7 @@ static void predict(const colloc2nd_state *s, colloc2nd_scratch *w, const method
     const colloc2nd_cache *c = ctx->cache;
     const int stages = c->kind->m->stages, n = ctx->second->n;
     second_order_gather(ctx->second, s->y, s->yp, w->x0, w->v0);
-    if (s->taken == 0) {
+    if (s->taken == 0 || fabs(w->h) > FARTHEST * fabs(s->accepted_h)) {
         predict_first(s, w, ctx);
         return;
     }

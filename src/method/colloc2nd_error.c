@@ -8,6 +8,8 @@
 /* On pendulum, Andrews' mechanism, car axis and truck a safety of 0.65 to 0.8 costs 6 to 8 per cent
  * less at equal errors than RADAU5's 0.9, since fewer steps are rejected. */
 static const double SAFETY = 0.75, LEAST_FACTOR = 0.2, MOST_FACTOR = 8.0;
+/* After a first step, whose length nobody chose with care. */
+static const double FIRST_FACTOR = 64.0;
 /* A change by less than this is not worth a factorisation. */
 static const double DEAD_LOW = 0.95, DEAD_HIGH = 1.3;
 /* Beyond this contraction new partial derivatives are worth their price; up to the other one
@@ -158,7 +160,7 @@ static double safety(const colloc2nd_scratch *w)
  * it happened for a while. */
 static double newton_limit(const colloc2nd_state *s, const colloc2nd_scratch *w)
 {
-    double limit = w->theta > 0.0 ? BEST_THETA / w->theta : MOST_FACTOR;
+    double limit = w->theta > 0.0 ? BEST_THETA / w->theta : FIRST_FACTOR;
     if (s->h_limit > 0.0) limit = fmin(limit, s->h_limit / fabs(w->h));
     return fmax(limit, 1.0);
 }
@@ -175,7 +177,8 @@ double colloc2nd_next_factor(const colloc2nd_state *s, const colloc2nd_scratch *
         double trend = SAFETY * (w->h / s->accepted_h) * pow(s->accepted_error / (e * e), power);
         factor = fmin(factor, trend);
     }
-    factor =
-        clamp(factor, LEAST_FACTOR, fmin(w->tries > 1 ? 1.0 : MOST_FACTOR, newton_limit(s, w)));
+    double most = s->taken == 0 ? FIRST_FACTOR : MOST_FACTOR;
+    if (w->tries > 1) most = 1.0;
+    factor = clamp(factor, LEAST_FACTOR, fmin(most, newton_limit(s, w)));
     return !colloc2nd_worn(w) && factor >= DEAD_LOW && factor <= DEAD_HIGH ? 1.0 : factor;
 }
