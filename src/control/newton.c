@@ -130,7 +130,7 @@ static bool jacobian_outdated(const newton *nw)
     return nw->stale || nw->jacobian_age >= (cheap ? MAX_AGE_CHEAP : MAX_AGE);
 }
 
-/* dF/dy and dF/dy' at the prediction */
+/* dF/dy and dF/dy' at the prediction, or where they are wanted */
 static iteration_status renew_derivatives(newton *nw, const corrector *c)
 {
     nw->jacobian_age = 0;
@@ -138,6 +138,9 @@ static iteration_status renew_derivatives(newton *nw, const corrector *c)
     if (c->second)
         return second_matrix_evaluate(c->factors, c->t, c->y, c->yp, c->h, nw->norm->weights,
                                       nw->first);
+    if (c->at_y)
+        return iteration_evaluate(nw->matrix, c->at_t, c->at_y, c->at_yp, c->cj, c->h,
+                                  nw->norm->weights, NULL);
     return iteration_evaluate(nw->matrix, c->t, c->y, c->yp, c->cj, c->h, nw->norm->weights,
                               nw->first);
 }

@@ -50,6 +50,10 @@ typedef struct corrector {
     double tightness; /* the iteration error must be this much below newton.tolerance */
     const double *y0, *yp0;
     const double *y_old; /* y at the step's start, for bounds */
+    /* Where partial derivatives are taken, if y' as predicted is no use for that: F may contain
+     * products of y and y'. NULL: at the prediction. */
+    double at_t;
+    const double *at_y, *at_yp;
     double *y, *yp, *e;
 } corrector;
 

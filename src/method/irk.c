@@ -231,7 +231,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
                   attempt *result)
 {
     const irk_table *table = s->table;
-    double factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
+    const double factor = w->factor;
     finish_stages(s, w, ctx->n);
     result->bound_ratio = part_within_bounds(s, w, ctx);
     if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
@@ -269,6 +269,7 @@ static void irk_attempt(const void *state, void *scratch, const method_context *
     stages_begin(result, s->t, h, table->order, w->y, w->yp);
     if (stages_need_matrix(ctx, result)) return;
     if ((table->project || table->stage_order < 2) && stages_refuse_index3(ctx, result)) return;
+    w->factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
     predict(s, w, ctx->n);
     w->rejected = true; /* until it is accepted */
     if (table->project && s->step == 1) result->status = irk_check_index(s, w, ctx, result);

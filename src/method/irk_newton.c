@@ -144,7 +144,8 @@ static attempt_status iterate_once(const irk_state *s, irk_scratch *w, const met
     return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
 }
 
-/* Iterate until the iteration error is below KAPPA. */
+/* Iterate until the iteration error is below KAPPA, also in the units of the error test, if these
+ * are finer: the estimate contains the y' that Newton's method left. */
 static attempt_status iterate(const irk_state *s, irk_scratch *w, const method_context *ctx,
                               attempt *result)
 {
@@ -153,6 +154,7 @@ static attempt_status iterate(const irk_state *s, irk_scratch *w, const method_c
     const double round_off = ROUND_OFF * norm_of(ctx->norm, s->y, ctx->norm->newton);
     /* Multipliers need a second correction to come right, as large as the first. */
     const int first = ctx->norm->newton != ctx->norm->scale ? 2 : 1;
+    const double unit = 1.0 / fmax(1.0, w->factor);
     double size = 0.0, last = 0.0;
     w->theta = 0.0;
     w->eta = fmax(pow(w->eta, 0.75), BEST_OLD_ETA);
@@ -164,8 +166,8 @@ static attempt_status iterate(const irk_state *s, irk_scratch *w, const method_c
             if (w->theta < SLOWEST_RATE) w->eta = w->theta / (1.0 - w->theta);
         }
         bool slow = k >= first && !(w->theta < SLOWEST_RATE);
-        if (size <= round_off || (!slow && w->eta * size <= KAPPA)) return ATTEMPT_OK;
-        if (slow) return w->fresh && size <= NOISE ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
+        if (size <= round_off || (!slow && w->eta * size <= KAPPA * unit)) return ATTEMPT_OK;
+        if (slow) return w->fresh && size <= NOISE * unit ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
         last = size;
     }
     return ATTEMPT_CONVERGENCE;

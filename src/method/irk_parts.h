@@ -22,6 +22,7 @@ typedef struct irk_scratch {
     double t, h;
     bool rejected;         /* the last attempt was not accepted */
     bool fresh;            /* partial derivatives were evaluated since the last accepted step */
+    double factor;         /* weight of the estimate in the error test */
     int iterations;        /* of Newton's method in this attempt */
     double theta, eta;     /* its contraction, and theta / (1 - theta), the last one known */
     double *Z, *R, *V;     /* stages: solution, residuals and corrections, work */

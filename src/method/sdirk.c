@@ -175,6 +175,11 @@ static attempt_status solve_stage(const sdirk_state *s, sdirk_scratch *w, const 
                    .y = w->y,
                    .yp = w->yp,
                    .e = w->e};
+    if (i == 0) { /* y' = 0 is predicted there */
+        c.at_t = s->t;
+        c.at_y = s->y;
+        c.at_yp = s->yp;
+    }
     attempt_status status = from_newton(newton_solve(ctx->newton, &c));
     vector_copy(n, w->yp, w->K + (size_t)i * (size_t)n);
     vector_copy(n, w->y, w->last);
