@@ -29,6 +29,7 @@ static struct {
     bool exhausted; /* every one is refused */
     long countdown; /* requests until one is refused; negative: none is */
     long requests;  /* of calloc and aligned_alloc, */
+    size_t bytes;   /* asked for by them, */
     long foreign;   /* of malloc and realloc */
     long live;      /* blocks in the table */
 } heap = {.countdown = -1};
@@ -83,6 +84,7 @@ static void *heap_request(size_t alignment, size_t size)
 {
     if (heap.watching) {
         heap.requests++;
+        heap.bytes += size;
         if (heap.exhausted || (heap.countdown >= 0 && heap.countdown-- == 0)) return NULL;
     }
     return heap_obtain(alignment, size);
@@ -137,6 +139,7 @@ static inline void heap_watch(long k)
 {
     if (heap.live > 0) memset(heap_table, 0, sizeof heap_table);
     heap.live = heap.requests = heap.foreign = 0;
+    heap.bytes = 0;
     heap.countdown = k;
     heap.watching = true;
 }

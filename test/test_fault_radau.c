@@ -171,6 +171,52 @@ static void vectors(void **state)
     }
 }
 
+/* y_i' = y_(i-1) - 2 y_i + y_(i+1) */
+static int line_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const int n = *(const int *)user;
+    (void)t;
+    for (int i = 0; i < n; i++) {
+        double left = i > 0 ? y[i - 1] : 1.0, right = i < n - 1 ? y[i + 1] : 0.0;
+        f[i] = yp[i] - (left - 2.0 * y[i] + right);
+    }
+    return 0;
+}
+
+/* Bytes that a problem of n unknowns, its solver and a run ask for. */
+static size_t bytes_of(const char *name, int n)
+{
+    dae_residual form = {
+        .n = n, .f = line_f, .user = &n, .structure = DAE_STRUCTURE_BANDED, .lower = 1, .upper = 1};
+    dae_problem *p;
+    dae_solver *s;
+    dae_options o = dae_options_default();
+    double *y = calloc((size_t)n, sizeof *y);
+    o.method = name;
+    o.rtol = o.atol = 1e-8;
+    heap_watch(-1);
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_OK);
+    heap_unwatch();
+    size_t bytes = heap.bytes;
+    assert_int_equal(heap.foreign, 0);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    free(y);
+    return bytes;
+}
+
+/* What docs/methods/radau.md says that a tridiagonal problem asks for, all matrices included */
+static void memory_in_all(void **state)
+{
+    (void)state;
+    double each = (double)(bytes_of("radau", 4000) - bytes_of("radau", 2000)) / 2000.0;
+    print_message("%.0f bytes an unknown\n", each);
+    assert_true(each <= 1500.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +224,7 @@ int main(void)
         cmocka_unit_test(no_allocation_in_the_step_loop),
         cmocka_unit_test(no_allocation_in_projections),
         cmocka_unit_test(vectors),
+        cmocka_unit_test(memory_in_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
