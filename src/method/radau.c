@@ -53,7 +53,7 @@ static int stages_for(int order)
     return order <= 1 ? 1 : order <= 5 ? 3 : order <= 9 ? 5 : 7;
 }
 
-/* Begin with 3 stages if they may vary. */
+/* Begin with the number of stages that suits the tolerance, if it may vary. */
 static void start_between(void *state, void *scratch, const method_context *ctx,
                           const start_point *at, int least, int most)
 {
@@ -65,7 +65,8 @@ static void start_between(void *state, void *scratch, const method_context *ctx,
     s->t = s->t_old = at->t;
     s->least = least;
     s->most = most;
-    s->stages = least == most ? most : least > 3 ? least : 3;
+    const int first = radau_first_stages(ctx->norm, at->y);
+    s->stages = first < least ? least : first > most ? most : first;
     w->eta = 1.0;
     vector_copy(ctx->n, at->y, s->y);
     vector_copy(ctx->n, at->yp, s->yp);

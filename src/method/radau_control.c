@@ -18,13 +18,15 @@ static const double DEAD_ZONE = 1.3;
 static const double WORN = 0.001;
 /* The number of stages: work of a step relative to one of 3 stages, measured on six problems of
  * bench/radau_peers.c; gains that are worth a change; steps between changes. */
-static const double WORK_3 = 1.0, WORK_5 = 2.1, WORK_7 = 3.2;
-static const double GAIN_RAISE = 1.1, GAIN_LOWER = 1.2, GAIN_LOWER_MOST = 2.0;
+static const double GAIN_RAISE = 1.3, GAIN_LOWER = 1.2, GAIN_LOWER_MOST = 2.0;
 enum { STEADY_STEPS = 4 };
+/* Where to begin with 5 and with 7 stages */
+static const double START_5 = 1e-6, START_7 = 0.0;
 /* Believable ratios of successive terms of Taylor's series. */
 static const double LEAST_RATIO = 1e-3, MOST_RATIO = 10.0;
 /* Contraction at which Newton's method is still good value. */
 static const double BEST_THETA = 0.1;
+static const double LEAST_THETA = 0.001, MOST_THETA = 0.9;
 
 int radau_max_iterations(int stages)
 {
@@ -44,6 +46,12 @@ static double relative_tolerance(const error_norm *norm, const double *y)
         rtol = size > 1.0 ? 1.0 / size : 1.0;
     }
     return fmin(fmax(rtol, 1e-14), 0.1);
+}
+
+int radau_first_stages(const error_norm *norm, const double *y)
+{
+    double rtol = relative_tolerance(norm, y);
+    return rtol > START_5 ? 3 : rtol > START_7 ? 5 : 7;
 }
 
 /* The estimate has order s, the solution 2s - 1: an estimate of rtol^((s+1)/2s) goes with errors
@@ -154,15 +162,21 @@ static double other_order_factor(const radau_scratch *w, double e, const colloca
  * failure the step stays below where it happened for a while. */
 static double newton_limit(const radau_state *s, const radau_scratch *w)
 {
-    double limit = w->theta > 0.0 ? BEST_THETA / w->theta : MOST_FACTOR;
+    double limit = w->theta > 0.0 ? sqrt(BEST_THETA / w->theta) : MOST_FACTOR;
     if (s->h_limit > 0.0) limit = fmin(limit, s->h_limit / fabs(w->h));
     return fmax(limit, 1.0);
 }
 
-/* Progress per work with so many stages and a step factor h */
-static double efficiency(int stages, double factor)
+/* Progress per work with so many stages and a step factor h. Newton's method contracts by about
+ * theta in proportion to h; matrices and the estimate cost as much as one iteration. */
+static double efficiency(const radau_scratch *w, int stages, double factor)
 {
-    return factor / (stages < 5 ? WORK_3 : stages < 7 ? WORK_5 : WORK_7);
+    double iterations = w->iterations;
+    if (w->theta > 0.0) {
+        const double theta = clamp(w->theta, LEAST_THETA, MOST_THETA);
+        iterations *= log(theta) / log(clamp(factor * factor * theta, LEAST_THETA, MOST_THETA));
+    }
+    return factor / (stages * (iterations + 1.0));
 }
 
 /* Compare with one number of stages more or less. */
@@ -172,7 +186,7 @@ static void consider(const radau_state *s, radau_scratch *w, double e, int stage
     if (stages < 3 || stages < s->least || stages > s->most || stages > w->cap) return;
     double other = other_order_factor(w, e, radau_iia(stages)) * w->trend;
     if (stages > w->m->stages) other = fmin(other, MOST_RAISED);
-    double value = efficiency(stages, fmin(other, limit));
+    double value = efficiency(w, stages, fmin(other, limit));
     if (value < gain * *best) return;
     *best = value;
     *factor = other;
@@ -194,7 +208,7 @@ static double plan_next(const radau_state *s, radau_scratch *w, double e)
 {
     const int now = w->m->stages;
     double factor = same_order_factor(s, w, e), limit = newton_limit(s, w);
-    double best = efficiency(now, fmin(factor, limit));
+    double best = efficiency(w, now, fmin(factor, limit));
     w->next_stages = now < 3 && s->most >= 3 ? 3 : now;
     if (now >= 3 && s->since_change >= STEADY_STEPS && w->leading > 0.0) {
         consider(s, w, e, now + 2, limit, GAIN_RAISE, &best, &factor);

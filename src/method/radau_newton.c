@@ -35,7 +35,8 @@ static const double MOST_RATE_TO_RENEW = 2.0, MODEST = 1.5;
 /* A first contraction that is worse may be that of algebraic variables alone, as long as it is
  * below the second number. */
 static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
-/* With current matrices a correction that small which does not shrink is noise of F. */
+/* With current matrices a correction that small which does not shrink is noise of F; where
+ * tolerances are loose (KAPPA_FULL) less. */
 static const double NOISE = 0.1;
 /* The slowest rate that a variable is taken to have by itself. */
 static const double SLOWEST_OWN = 0.5;
@@ -210,7 +211,7 @@ static void remember_correction(const radau_scratch *w, const method_context *ct
  */
 static bool is_noise(const radau_scratch *w, double size)
 {
-    return w->fresh && size <= NOISE;
+    return w->fresh && size <= NOISE * fmin(1.0, KAPPA_FULL / w->factor_rtol);
 }
 
 /* KAPPA sqrt(KAPPA_FULL / rtol) between the least and the usual one */

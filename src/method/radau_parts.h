@@ -97,6 +97,8 @@ double radau_error_factor(double rtol, int stages);
 void radau_set_error_factor(radau_scratch *w, const method_context *ctx, const double *y);
 /* h_next / h after a solved attempt of that error, accepted or not, and w->next_stages. */
 double radau_next_factor(const radau_state *s, radau_scratch *w, double error);
+/* The number of stages to begin with, for a tolerance. */
+int radau_first_stages(const error_norm *norm, const double *y);
 /* The number of stages to try now. */
 int radau_stages_now(const radau_state *s, const radau_scratch *w);
 /* Whether the last solve asks for new partial derivatives at the next step. */
