@@ -21,6 +21,8 @@ static const double LIMIT_FADES = 1.4;
 static const double MOST_MISS = 0.3;
 /* A try with at most this error is still close to the solution. */
 static const double MOST_REJECTED = 100.0;
+/* Contraction of Newton's method from which on estimates are multiplied. */
+static const double SLOW = 0.2;
 /* Values between steps may be wrong by 10 tolerances where events depend on them. */
 static const double DENSE_WEIGHT = 0.1;
 
@@ -227,6 +229,16 @@ static double filtered(const radau_state *s, radau_scratch *w, const method_cont
     return other;
 }
 
+/* (theta / SLOW)^4, at least 1. Where the partial derivatives change much along the step, the
+ * solution is no more accurate than the estimate, whatever the order: with this weight HIRES
+ * arrives within 20 tolerances from 1e-9 to 1e-12, without with up to 4000; the evaluations for
+ * equal errors are the same on 13 problems. */
+static double nonlinearity(const radau_scratch *w)
+{
+    double slow = fmax(1.0, w->theta / SLOW);
+    return slow * slow * slow * slow;
+}
+
 /* The weighted error; on a first step or after a failure filtered twice, since the estimate is far
  * too large for stiff components there. With variables of index 2 and 3 both ways to estimate it
  * are tried then: errors of y' enter one of them, residuals of constraints the other. */
@@ -247,7 +259,7 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     if (w->stop) result->status = ATTEMPT_STOP;
     result->estimate = w->error;
     result->error_constant = factor;
-    result->error = fmax(error, DENSE_WEIGHT * radau_error_between(s, w, ctx));
+    result->error = fmax(nonlinearity(w) * error, DENSE_WEIGHT * radau_error_between(s, w, ctx));
     radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
     w->leading = norm_of(ctx->norm, w->point, w->scale);
 }
