@@ -57,6 +57,62 @@ static void reference(const matrix_layout *layout, const double *re, const doubl
     free(pivots);
 }
 
+/* Row i of A := two entries, or one if other < 0 */
+static void shorten(const matrix_layout *layout, double *re, double *im, int i, int pivot,
+                    int other)
+{
+    for (int j = 0; j < layout->n; j++)
+        if (j != pivot && j != other)
+            re[(size_t)(i + j * layout->n)] = im[(size_t)(i + j * layout->n)] = 0.0;
+}
+
+/* The residual of a solution, relative to |A| |x| */
+static double residual(const matrix_layout *layout, const double *re, const double *im,
+                       const double *br, const double *bi, const double *xr, const double *xi)
+{
+    const int n = layout->n;
+    double worst = 0.0, size = 0.0;
+    for (int i = 0; i < n; i++) {
+        complex_value sum = br[i] + bi[i] * I;
+        double row = cabs(sum);
+        for (int j = 0; j < n; j++) {
+            complex_value term = (re[i + j * n] + im[i + j * n] * I) * (xr[j] + xi[j] * I);
+            sum -= term;
+            row += cabs(term);
+        }
+        worst = fmax(worst, cabs(sum));
+        size = fmax(size, row);
+    }
+    return worst / size;
+}
+
+/* Rows with one or two entries, also in chains (x' = v, v' = a) and with a column in common, in one
+ * place, then with the larger entry on the other side, then no more */
+static void short_rows_are_eliminated(void **state)
+{
+    (void)state;
+    double re[400], im[400], br[20], bi[20], xr[20], xi[20];
+    for (int n = 4; n <= 20; n++) {
+        matrix_layout layout = {
+            .kind = DAE_STRUCTURE_DENSE, .n = n, .count = (size_t)n * (size_t)n};
+        complex_solver *solver = complex_solver_for(&layout)->analyse(&layout, NULL);
+        assert_non_null(solver);
+        for (int round = 0; round < 6; round++) {
+            fill(&layout, re, im);
+            for (int i = 0; i < n / 3 && round < 4; i++) shorten(&layout, re, im, i, i, i + n / 3);
+            if (round < 4) shorten(&layout, re, im, n / 3, n / 3, n - 1); /* a chain */
+            if (round < 3) shorten(&layout, re, im, n - 1, 0, -1);        /* a shared column */
+            for (int i = 0; i < n / 3 && round == 2; i++) re[i + i * n] *= 1e-6;
+            for (int i = 0; i < n; i++) br[i] = xr[i] = uniform(), bi[i] = xi[i] = uniform();
+            assert_int_equal(solver->ops->factor(solver, re, im), LINEAR_OK);
+            solver->ops->solve(solver, xr, xi);
+            double r = residual(&layout, re, im, br, bi, xr, xi);
+            if (!(r < 1e-13)) fail_msg("n = %d, round %d: %.1e", n, round, r);
+        }
+        complex_free(solver);
+    }
+}
+
 /* Three matrices in turn with one analysis. */
 static void check_layout(const matrix_layout *layout, double tolerance)
 {
@@ -283,8 +339,13 @@ static void no_matrix(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dense),    cmocka_unit_test(banded), cmocka_unit_test(sparse),
-        cmocka_unit_test(singular), cmocka_unit_test(shifts), cmocka_unit_test(no_matrix),
+        cmocka_unit_test(short_rows_are_eliminated),
+        cmocka_unit_test(dense),
+        cmocka_unit_test(banded),
+        cmocka_unit_test(sparse),
+        cmocka_unit_test(singular),
+        cmocka_unit_test(shifts),
+        cmocka_unit_test(no_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
