@@ -22,6 +22,9 @@
 #include <string.h>
 
 enum { MOST = 16, FIRST = 4, LAST = 26, LAST_MANIFOLD = 30, RUNS = 10 };
+/* With -m a code stops where it has more digits than the last line asks for, and where it takes so
+ * much longer than another one that no line can change it. */
+static const double FAR_BEYOND = 13.8, HOPELESS = 50.0;
 static const double MOST_DIGITS = 15.5; /* what is below is round-off of the reference, too */
 
 static bool verbose;
@@ -38,7 +41,7 @@ static const char *plots;
 
 typedef struct record {
     curve c;
-    bool given_up; /* too slow, or it failed twice */
+    bool given_up; /* too slow, it failed twice, or it is beyond all lines */
     int failures;
     double per_step; /* of the last run */
 } record;
@@ -58,16 +61,20 @@ static double digits(const mechanism *m, const double *q)
 static void measure(const mechanism *m, double rtol, record *records)
 {
     outcome best[MOST] = {{0}};
+    const double enough = part == IN_MANIFOLD ? 0.1 : 0.25; /* seconds for a code */
+    double fastest = INFINITY;
     double good[MOST] = {0}, *q = calloc((size_t)m->nq, sizeof *q), spent[MOST] = {0};
     for (int round = 0; q && round < RUNS; round++)
         for (int k = 0; k < half_explicit_count; k++) {
-            if (records[k].given_up || (round && (!best[k].ok || spent[k] > 0.25))) continue;
+            if (records[k].given_up || (round && (!best[k].ok || spent[k] > enough))) continue;
             outcome now = {.q = q};
             half_explicit_contenders[k].solve(&half_explicit_contenders[k], m, rtol, &now);
             spent[k] += now.seconds;
             good[k] = digits(m, q);
             if (!round || now.seconds < best[k].seconds) best[k] = now;
         }
+    for (int k = 0; k < half_explicit_count; k++)
+        if (best[k].ok) fastest = fmin(fastest, best[k].seconds);
     for (int k = 0; k < half_explicit_count; k++) {
         record *r = &records[k];
         if (r->given_up) continue;
@@ -82,6 +89,8 @@ static void measure(const mechanism *m, double rtol, record *records)
         }
         r->failures += !best[k].ok;
         r->given_up = r->failures > 2 || best[k].seconds > 1.5;
+        bool settled = good[k] > FAR_BEYOND || best[k].seconds > HOPELESS * fastest;
+        if (part == IN_MANIFOLD && best[k].ok && settled) r->given_up = true;
     }
     free(q);
 }
