@@ -785,7 +785,8 @@ typedef struct dae_options {
 
     /* First integrals, whose values at the start are kept: n_invariants of them, by a function of
      * the options' user, or for models by names of variables (else the names are for messages, and
-     * may be NULL). Methods that can project onto them do so, unless projection is
+     * may be NULL). Methods that can project onto them (explicit ones on manifolds, geometric ones)
+     * do so, unless projection is
      * DAE_PROJECTION_NONE or watch_invariants is set; the statistics tell how far they drift. */
     int n_invariants;
     dae_invariant_fn invariant_function;
