@@ -142,6 +142,33 @@ static void rotation_solution(double t, double *y, double *yp)
     yp[2] = yp[0] + 2.0 * yp[1];
 }
 
+/* The same as a nonlinear system of index 1, at a speed z = 1 + 0.05 cos t that z^3 + z = q^3 + q
+ * determines, q = z - 0.05 (1 - y1^2 - y2^2): weakly, so that Newton's method takes long steps
+ * still
+ */
+static const double TURN = 0.05;
+
+static int turning_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    double q = 1.0 + TURN * cos(t) + TURN * (y[0] * y[0] + y[1] * y[1] - 1.0), z = y[2];
+    f[0] = yp[0] - ROTATION * z * y[1];
+    f[1] = yp[1] + ROTATION * z * y[0];
+    f[2] = z * z * z + z - q * q * q - q;
+    return 0;
+}
+
+static void turning_solution(double t, double *y, double *yp)
+{
+    double angle = ROTATION * (t + TURN * sin(t)) + 0.4;
+    y[0] = cos(angle);
+    y[1] = -sin(angle);
+    y[2] = 1.0 + TURN * cos(t);
+    yp[0] = ROTATION * y[2] * y[1];
+    yp[1] = -ROTATION * y[2] * y[0];
+    yp[2] = -TURN * sin(t);
+}
+
 /* Linear systems of index 2 and 3 in Hessenberg form with slow coefficients and fast solutions. */
 static double slow_a(double t)
 {
@@ -218,6 +245,8 @@ __attribute__((unused)) static const closed_form index3 = {
 
 __attribute__((unused)) static const closed_form rotation = {
     "rotation", 3, rotation_f, rotation_solution, kinds1, 4.0, {0, 2}, 2};
+__attribute__((unused)) static const closed_form turning = {
+    "turning", 3, turning_f, turning_solution, kinds1, 4.0, {0, 2}, 2};
 __attribute__((unused)) static const closed_form linear2 = {
     "linear, index 2", 3, linear2_f, linear2_solution, kinds2, 1.7, {0, 2}, 2};
 __attribute__((unused)) static const closed_form linear3 = {

@@ -8,6 +8,8 @@
 
 enum { COARSE = 4 };
 static int coarse_intervals = COARSE; /* 2 for order 13, which meets round-off at once */
+enum { COUNTS = 11 };
+static int halvings = 8; /* numbers of steps 1, 2, 4, .. that are tried, at most COUNTS */
 
 /* A grid of `steps` intervals: equal ones (seed 0), or those of a random grid of COARSE intervals,
  * 1 to 2 long before scaling, each cut into equal parts. */
@@ -68,11 +70,10 @@ static bool block_errors(const closed_form *c, const char *name, int steps, unsi
 static void orders_on(const closed_form *c, const char *name, const double floor_of[3],
                       unsigned seed, double order[3])
 {
-    enum { COUNTS = 8 };
     double error[COUNTS][3];
     bool solved[COUNTS], done[3] = {false, false, false};
     for (int b = 0; b < 3; b++) order[b] = NAN;
-    for (int k = 0; k < COUNTS; k++) {
+    for (int k = 0; k < halvings; k++) {
         solved[k] = block_errors(c, name, 1 << k, seed, error[k]);
         for (int b = 0; solved[k] && b < c->count; b++) {
             done[b] = done[b] || error[k][b] <= floor_of[b];
@@ -141,6 +142,20 @@ static void orders_index_0_and_1(void **state)
     }
 }
 
+/* The same, within the slack on both sides, on a nonlinear problem of index 1: y and z apart */
+static void orders_nonlinear_index_1(void **state)
+{
+    (void)state;
+    double floors[3] = {2e-12, 5e-14, 0.0}, order[3];
+    for (int m = 0; m < 3; m++) {
+        int p = 4 * m + 5;
+        double slack = m < 2 ? 0.3 : 0.7;
+        measure_orders(&turning, methods[m], floors, order);
+        for (int b = 0; b < 2; b++)
+            check_order(&turning, methods[m], b, order[b], p - slack, p + slack);
+    }
+}
+
 /* On random grids of two intervals order 13 needs a longer way, lest it meet round-off at once. */
 static closed_form longer(const closed_form *c, int m)
 {
@@ -178,10 +193,29 @@ static void orders_index_3(void **state)
     }
 }
 
+/* Nonlinear systems of index 2 and 3: 2s - 1 and s, and s + 1, s and s - 1 [HLR89 4, 6], at least.
+ * The order of z shows late. 5 stages meet round-off before Newton's method takes steps so long. */
+static void orders_nonlinear_higher_index(void **state)
+{
+    (void)state;
+    double floors[3] = {2e-12, 2e-10, 2e-8}, order[3];
+    halvings = COUNTS;
+    measure_orders(&index2, "radau5", floors, order);
+    check_order(&index2, "radau5", 0, order[0], 4.7, 9.0);
+    check_order(&index2, "radau5", 1, order[1], 2.7, 9.0);
+    measure_orders(&index3, "radau5", floors, order);
+    check_order(&index3, "radau5", 0, order[0], 3.7, 9.0);
+    check_order(&index3, "radau5", 1, order[1], 2.7, 9.0);
+    check_order(&index3, "radau5", 2, order[2], 1.7, 9.0);
+    halvings = 8;
+}
+
 static void all_orders_on_random_grids(void **state)
 {
     random_grids = true;
     orders_index_0_and_1(state);
+    orders_nonlinear_index_1(state);
+    orders_nonlinear_higher_index(state);
     orders_index_2(state);
     orders_index_3(state);
 }
@@ -190,6 +224,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_index_0_and_1),
+        cmocka_unit_test(orders_nonlinear_index_1),
+        cmocka_unit_test(orders_nonlinear_higher_index),
         cmocka_unit_test(orders_index_2),
         cmocka_unit_test(orders_index_3),
         cmocka_unit_test(all_orders_on_random_grids),
