@@ -285,6 +285,16 @@ bool solver_index_sentence(dae_solver *s, double t, const double *y, const doubl
     return trouble;
 }
 
+bool solver_index_is_frozen(dae_solver *s, double t)
+{
+    diagnosis d;
+    if (run(&s->eval, &s->norm, s->finest_rtol, t, s->y, s->yp, NULL, &d) != DIAGNOSE_OK)
+        return false;
+    bool same = d.certain && d.index >= 0 && d.index < 4 && d.index == d.pencil_index;
+    diagnosis_free(&d);
+    return same;
+}
+
 /* ---- the public calls ------------------------------------------------------------------------ */
 
 /* The report that the caller sees, and behind it what it points to. */

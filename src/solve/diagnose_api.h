@@ -11,4 +11,7 @@
 bool solver_index_sentence(dae_solver *s, double t, const double *y, const double *yp, char *text,
                            size_t size);
 
+/* Whether the Jacobians frozen at the start have the index of the system, for certain. As above. */
+bool solver_index_is_frozen(dae_solver *s, double t);
+
 #endif

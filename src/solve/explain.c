@@ -462,10 +462,26 @@ static dae_status explain_reason(dae_solver *s, const attempt *a, const char *li
     return status;
 }
 
+/* Steps that became small in front of a point where a callback failed: it is to blame, although
+ * rounding was the last to reject. */
+static bool stops_at_border(const dae_solver *s, const attempt *a)
+{
+    const eval_failure *f = &s->eval.failure;
+    double size = fmax(fabs(a->t), fabs(f->t)), ahead = (f->t - a->t) * (a->h < 0.0 ? -1.0 : 1.0);
+    bool tiny = fabs(a->h) <= 1e-12 * size && ahead <= 1e3 * fabs(a->h) + 1e-12 * size;
+    bool rounding = a->status == ATTEMPT_OK || a->status == ATTEMPT_CONVERGENCE;
+    return f->callback && rounding && (tiny || s->evaluation_first) && ahead > -1e-14 * size;
+}
+
 dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit)
 {
     s->diag.t = a->t;
     s->diag.h = a->h;
+    if (stops_at_border(s, a)) {
+        explain_evaluation(s, EVAL_RETRY);
+        diag_append(&s->diag, " Steps down to h = %.3g did not help (%s).", a->h, limit);
+        return s->diag.status;
+    }
     bool solves = a->status == ATTEMPT_CONVERGENCE || a->status == ATTEMPT_SINGULAR;
     if (a->reason && solves) return explain_reason(s, a, limit);
     if (norm_failed(s, a)) return explain_norm(s, a, limit);

@@ -62,6 +62,7 @@ struct dae_solver {
     void *state, *scratch;
     const form_set *cache_forms; /* what context.cache was made for */
     bool cache_used;             /* a method has started with it, or its forms look different now */
+    bool evaluation_first;       /* a callback was the first to reject the step that is tried */
     method_context context;
     second_order second; /* what context.second points to; zeroed: none */
     bool watch_due;      /* states are to be looked at before the next step */

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "solve/kinds.h"
 #include "solve/solver.h"
 #include "system/model_series.h"
 
@@ -263,7 +264,8 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (status != DAE_OK) return status;
     if (s->forms && form_instance_look(s->forms, t, s->y)) s->cache_used = true;
     double h = start_scale(s, t);
-    status = resolve_kinds(s, t, h);
+    status = solver_check_kinds(s, t, h);
+    if (status == DAE_OK) status = resolve_kinds(s, t, h);
     if (status != DAE_OK) return status;
     status = check_orders(s, t);
     if (status != DAE_OK) return status;

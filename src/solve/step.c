@@ -233,7 +233,8 @@ static bool is_stuck(const dae_solver *s)
 static dae_status attempt_until_accepted(dae_solver *s)
 {
     attempt *a = &s->last;
-    for (;;) {
+    s->evaluation_first = false;
+    for (bool first = true;; first = false) {
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
         double h = next_step(s);
@@ -246,6 +247,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         tell_monitor(s, a, accepted);
         if (accepted) return DAE_OK;
         count_rejection(&s->stats, a);
+        if (first) s->evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
         if (a->status == ATTEMPT_OK && jump_excuse(s, a)) continue;
         control_reject(&s->control, a);

@@ -1,0 +1,308 @@
+/* Declared kinds against the Jacobians A = dF/dy and B = dF/dy' at the start.
+ *
+ * A perturbation of F comes back in y_j multiplied by row j of (A + B/h)^-1, which grows as h^-k:
+ * k = 1 and 2 are what DAE_KIND_INDEX2 and DAE_KIND_INDEX3 stand for [HLR89]. Where the powers are
+ * clear, and where the frozen matrices have the index of the system, declarations that say
+ * otherwise are errors: too low ones stop the run, too high ones take variables out of the error
+ * test. */
+#include "solve/kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "solve/diagnose_api.h"
+
+/* Dense work beyond this costs more than it is worth. */
+enum { LARGEST = 60 };
+
+/* Only where the user spoke: residual callbacks, and F(t, x, x', x'') = 0. */
+static bool were_declared(const dae_solver *s)
+{
+    const dae_kind *kinds = s->problem->form.kinds;
+    const form_source *forms = s->base->forms;
+    if (!kinds || s->hybrid || s->stats.starts > 0 || s->n > LARGEST) return false;
+    if (solver_uses_forms(s) || (forms && form_source_has_levels(forms))) return false;
+    if (s->rewritten || s->matrix.matrix_free) return false;
+    for (int j = 0; j < s->n; j++)
+        if (kinds[j] != DAE_KIND_AUTO) return true;
+    return false;
+}
+
+static const char *kind_name(dae_kind kind)
+{
+    static const char *const names[] = {"DAE_KIND_AUTO", "DAE_KIND_DIFFERENTIAL", "DAE_KIND_INDEX1",
+                                        "DAE_KIND_INDEX2", "DAE_KIND_INDEX3"};
+    return names[kind];
+}
+
+/* ---- powers ---- */
+
+typedef struct powers {
+    int n;
+    double *A, *B, *M, *inverse; /* n x n by columns; owned: one block, at A */
+    double *size[3];             /* n: of the rows of the inverse; in it */
+    double *unit;                /* n; in it */
+} powers;
+
+static bool powers_new(powers *p, int n)
+{
+    size_t square = (size_t)n * (size_t)n;
+    *p = (powers){.n = n, .A = DAE_ARRAY(double, 4 * square + 4 * (size_t)n)};
+    if (!p->A) return false;
+    p->B = p->A + square;
+    p->M = p->B + square;
+    p->inverse = p->M + square;
+    for (int k = 0; k < 3; k++) p->size[k] = p->inverse + square + k * n;
+    p->unit = p->size[2] + n;
+    return true;
+}
+
+/* Full matrices from those of the iteration. */
+static void take_matrices(powers *p, const jacobian *jac)
+{
+    for (int j = 0; j < p->n; j++) {
+        memset(p->unit, 0, (size_t)p->n * sizeof *p->unit);
+        p->unit[j] = 1.0;
+        matrix_multiply(&jac->layout, jac->dfdy, p->unit, p->A + (size_t)j * (size_t)p->n);
+        matrix_multiply(&jac->layout, jac->dfdyp, p->unit, p->B + (size_t)j * (size_t)p->n);
+    }
+}
+
+static double largest(size_t count, const double *values)
+{
+    double most = 0.0;
+    for (size_t k = 0; k < count; k++) most = fmax(most, fabs(values[k]));
+    return most;
+}
+
+static void swap_rows(double *M, int n, int i, int k)
+{
+    for (int j = 0; j < n && i != k; j++) {
+        double swap = M[i + j * n];
+        M[i + j * n] = M[k + j * n];
+        M[k + j * n] = swap;
+    }
+}
+
+/* inverse := M^-1 by Gauss-Jordan with row pivots; false: singular */
+static bool invert(powers *p)
+{
+    int n = p->n;
+    double *M = p->M, *X = p->inverse;
+    memset(X, 0, (size_t)n * (size_t)n * sizeof *X);
+    for (int j = 0; j < n; j++) X[j + j * n] = 1.0;
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(M[i + k * n]) > fabs(M[best + k * n])) best = i;
+        if (!(fabs(M[best + k * n]) > 0.0)) return false;
+        swap_rows(M, n, k, best);
+        swap_rows(X, n, k, best);
+        double pivot = M[k + k * n];
+        for (int j = 0; j < n; j++) {
+            M[k + j * n] /= pivot;
+            X[k + j * n] /= pivot;
+        }
+        for (int i = 0; i < n; i++) {
+            double factor = i == k ? 0.0 : M[i + k * n];
+            for (int j = 0; factor != 0.0 && j < n; j++) {
+                M[i + j * n] -= factor * M[k + j * n];
+                X[i + j * n] -= factor * X[k + j * n];
+            }
+        }
+    }
+    return true;
+}
+
+/* Sizes of the rows of (A + B/h)^-1 for three h, a decade apart; false: it does not exist. */
+static bool find_sizes(powers *p)
+{
+    size_t square = (size_t)p->n * (size_t)p->n;
+    double a = largest(square, p->A), b = largest(square, p->B);
+    double h = 1e-2 * (a > 0.0 && b > 0.0 ? b / a : 1.0);
+    for (int k = 0; k < 3; k++, h *= 0.1) {
+        for (size_t e = 0; e < square; e++) p->M[e] = p->A[e] + p->B[e] / h;
+        if (!invert(p)) return false;
+        for (int i = 0; i < p->n; i++) {
+            double most = 0.0;
+            for (int j = 0; j < p->n; j++) most = fmax(most, fabs(p->inverse[i + j * p->n]));
+            p->size[k][i] = most;
+            if (!isfinite(most) || most == 0.0) return false;
+        }
+    }
+    return true;
+}
+
+/* k of row j; -1: not clear. Powers below 0 count as 0. */
+static int power_of(const powers *p, int j)
+{
+    double first = log10(p->size[1][j] / p->size[0][j]);
+    double second = log10(p->size[2][j] / p->size[1][j]);
+    int power = (int)lround(second);
+    if (fabs(first - second) > 0.1 || fabs(second - power) > 0.1) return -1;
+    return power > 0 ? power : 0;
+}
+
+/* ---- points ---- */
+
+enum { POINTS = 3 };
+
+/* y and y' (2n values) a tenth of their sizes away from the start, in all directions at once. */
+static void move(const dae_solver *s, int k, double *y)
+{
+    unsigned state = 2463534242u + 977u * (unsigned)k;
+    for (int i = 0; i < 2 * s->n; i++) {
+        double from = i < s->n ? s->y[i] : s->yp[i - s->n];
+        state = state * 1664525u + 1013904223u;
+        y[i] = from + 0.1 * fmax(1.0, fabs(from)) * ((double)(state >> 8) / 8388608.0 - 1.0);
+    }
+}
+
+static iteration_status look(dae_solver *s, double t, double h, const double *y, const double *yp)
+{
+    s->matrix.jac.unmask = true; /* h is a guess: a zero may be but a small number */
+    return iteration_evaluate(&s->matrix, t, y, yp, 1.0 / h, h, s->norm.weights, NULL);
+}
+
+/* ---- derivatives ---- */
+
+static void name_it(dae_solver *s, double t, int j)
+{
+    diag_variable(&s->diag, j, problem_variable(s->problem, j));
+    s->diag.t = t;
+}
+
+/* Whether the derivative of y_j is in F at some point around, where it is not at the start. */
+static bool appears_nearby(dae_solver *s, double t, double h, int j)
+{
+    double *y = DAE_ARRAY(double, 2 * (size_t)s->n);
+    bool found = !y;
+    for (int k = 0; k < POINTS && !found; k++) {
+        move(s, k, y);
+        found = look(s, t, h, y, y + s->n) != ITERATION_OK || !s->matrix.algebraic_column[j];
+    }
+    dae_free(y);
+    return found;
+}
+
+/* Derivatives that are there, or are not, against what was said. */
+static dae_status check_columns(dae_solver *s, double t, double h)
+{
+    const dae_kind *kinds = s->problem->form.kinds;
+    for (int j = 0; j < s->n; j++) {
+        bool algebraic = s->matrix.algebraic_column[j];
+        if (kinds[j] == DAE_KIND_INDEX1 && !algebraic) {
+            name_it(s, t, j);
+            return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                            "Variable %s is declared DAE_KIND_INDEX1, which is algebraic, but F "
+                            "depends on its derivative at t = %.9g: declare it "
+                            "DAE_KIND_DIFFERENTIAL, or leave it to DAE_KIND_AUTO.",
+                            s->diag.variable_name, t);
+        }
+        if (kinds[j] != DAE_KIND_DIFFERENTIAL || !algebraic) continue;
+        if (appears_nearby(s, t, h, j)) return DAE_OK;
+        name_it(s, t, j);
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "Variable %s is declared DAE_KIND_DIFFERENTIAL, but its derivative is not "
+                        "in F around t = %.9g: it is algebraic. Declare its index, or leave it to "
+                        "DAE_KIND_AUTO.",
+                        s->diag.variable_name, t);
+    }
+    return DAE_OK;
+}
+
+/* ---- powers against kinds ---- */
+
+/* What can still be wrong with a declaration. */
+enum { TOO_LOW = 1, TOO_HIGH = 2 };
+
+/* wrong[j] := what the powers at one more point leave of it; true: something is left. */
+static bool judge(const dae_solver *s, const powers *p, unsigned char *wrong, int *power)
+{
+    bool any = false;
+    for (int j = 0; j < s->n; j++) {
+        dae_kind kind = s->problem->form.kinds[j];
+        int declared = (int)kind - (int)DAE_KIND_INDEX1, found = power_of(p, j);
+        if (kind < DAE_KIND_INDEX1 || found < 0) wrong[j] = 0;
+        if (found <= declared || !s->matrix.algebraic_column[j])
+            wrong[j] &= (unsigned char)~TOO_LOW;
+        if (found >= declared) wrong[j] &= (unsigned char)~TOO_HIGH;
+        if (found > power[j]) power[j] = found;
+        any = any || wrong[j];
+    }
+    return any;
+}
+
+/* Whether a declaration is wrong at the start and at all points around. */
+static bool find_wrong(dae_solver *s, double t, double h, powers *p, double *y,
+                       unsigned char *wrong, int *power)
+{
+    memset(wrong, TOO_LOW | TOO_HIGH, (size_t)s->n);
+    for (int k = -1; k < POINTS; k++) {
+        if (k >= 0) {
+            move(s, k, y);
+            if (look(s, t, h, y, y + s->n) != ITERATION_OK) return false;
+        }
+        take_matrices(p, &s->matrix.jac);
+        if (!find_sizes(p) || !judge(s, p, wrong, power)) return false;
+    }
+    return true;
+}
+
+static dae_status report_power(dae_solver *s, double t, int j, int power, bool low)
+{
+    bool algebraic = s->matrix.algebraic_column[j];
+    dae_kind right = power > 1    ? DAE_KIND_INDEX3
+                     : power == 1 ? DAE_KIND_INDEX2
+                     : algebraic  ? DAE_KIND_INDEX1
+                                  : DAE_KIND_DIFFERENTIAL;
+    name_it(s, t, j);
+    diag_set(&s->diag, DAE_ERR_ARGUMENT,
+             "Variable %s is declared %s, but is %s at t = %.9g and around: ",
+             s->diag.variable_name, kind_name(s->problem->form.kinds[j]), kind_name(right), t);
+    if (power > 0)
+        diag_append(&s->diag, "errors of F come back in it multiplied by h^-%d. ", power);
+    else
+        diag_append(&s->diag, "errors of F do not grow in it as h becomes small. ");
+    diag_append(&s->diag, low ? "It would stop the error test, or Newton's iteration."
+                              : "It would be left out of the error test for no reason.");
+    return DAE_ERR_ARGUMENT;
+}
+
+static dae_status check_powers(dae_solver *s, double t, double h)
+{
+    powers p;
+    int *power = DAE_ARRAY(int, s->n), j = 0;
+    double *y = DAE_ARRAY(double, 2 * (size_t)s->n);
+    unsigned char *wrong = DAE_ARRAY(unsigned char, s->n);
+    dae_status status = DAE_OK;
+    bool ready = powers_new(&p, s->n) && power && y && wrong;
+    if (!ready)
+        status = diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the kinds of variables.");
+    else if (find_wrong(s, t, h, &p, y, wrong, power) && solver_index_is_frozen(s, t)) {
+        while (!wrong[j]) j++;
+        status = report_power(s, t, j, power[j], wrong[j] & TOO_LOW);
+    }
+    dae_free(p.A);
+    dae_free(power);
+    dae_free(y);
+    dae_free(wrong);
+    return status;
+}
+
+dae_status solver_check_kinds(dae_solver *s, double t, double h)
+{
+    if (!were_declared(s)) return DAE_OK;
+    const eval_failure failure = s->eval.failure;
+    iteration_status seen = look(s, t, h, s->y, s->yp);
+    dae_status status = DAE_OK; /* what cannot be evaluated shows soon enough */
+    if (seen == ITERATION_MEMORY)
+        status = diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
+    if (seen == ITERATION_STOP) status = explain_evaluation(s, EVAL_STOP);
+    if (seen == ITERATION_OK) status = check_columns(s, t, h);
+    if (seen == ITERATION_OK && status == DAE_OK) status = check_powers(s, t, h);
+    s->eval.failure = failure;
+    return status;
+}
