@@ -245,8 +245,10 @@ static void put_trouble(writer *w, const dae_problem *p, const diagnosis *d, dou
     put(w, "The index at t = %.6g is %s%d", t, d->at_least || d->index > 3 ? "at least " : "",
         d->index);
     put_culprits(w, p, d);
-    put(w, ": the equations as they stand do not determine these variables; the equations named "
-           "have to be differentiated.");
+    put(w,
+        ": the equations as they stand do not determine these variables; the equations named "
+        "have to be differentiated%s.",
+        d->index > 3 ? "" : ", or the kinds of the variables declared, for radau");
 }
 
 static void put_verdict(writer *w, const dae_problem *p, const diagnosis *d, double t)

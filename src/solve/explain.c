@@ -344,8 +344,8 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
     }
     if (index_suspected(s, variable))
         diag_append(&s->diag, " Inconsistent initial values or an index above 1 look like this: "
-                              "try opt.init, and kinds for index-2 variables; differentiate "
-                              "constraints of index 3.");
+                              "try opt.init, and kinds for variables of index 2 and 3; or "
+                              "differentiate constraints.");
     diag_append(&s->diag, " Check the Jacobian callback if there is one, and whether F is smooth.");
     return DAE_ERR_CONVERGENCE;
 }
