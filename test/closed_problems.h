@@ -272,7 +272,7 @@ static void mixed_solution(double t, double *y, double *yp)
 __attribute__((unused)) static const closed_form mixed = {"(4.3.33)", 2,   mixed_f, mixed_solution,
                                                           NULL,       1.0, {0},     1};
 
-static dae_problem *problem_of(const closed_form *c)
+__attribute__((unused)) static dae_problem *problem_of(const closed_form *c)
 {
     dae_problem *p;
     dae_residual form = {.n = c->n, .f = c->f, .kinds = c->kinds};
