@@ -12,8 +12,10 @@ static const double SAFETY = 0.9, SAFETY_STEEP = 0.75;
 static const double LEAST_SECANT = 1.05, MOST_EXPONENT = 3.0, LEAST_EXPONENT = 0.5, FORGET = 0.95,
                     LEAST_ERROR = 0.01;
 static const double LEAST_FACTOR = 0.2, MOST_FACTOR = 8.0, MOST_RAISED = 3.0;
-/* Growth by less than this is not worth a factorisation. */
-static const double DEAD_ZONE = 1.3;
+/* Growth by less than this is not worth a factorisation: the first one if that costs nothing beside
+ * the iterations, more if it costs more. RADAU has 1.2. On the heat equation 2 to 2.5 save a fifth
+ * of the time. */
+static const double DEAD_ZONE = 1.3, DEAD_ZONE_MOST = 2.2, FACTOR_WEIGHT = 0.25;
 /* Beyond it new partial derivatives are worth their price. */
 static const double WORN = 0.001;
 /* The number of stages: work of a step relative to one of 3 stages, measured on six problems of
@@ -203,6 +205,12 @@ static double gain_to_lower(double rtol)
     return clamp(GAIN_LOWER + 0.2 * (digits - 6.0), GAIN_LOWER, GAIN_LOWER_MOST);
 }
 
+static double dead_zone(const radau_scratch *w)
+{
+    double part = FACTOR_WEIGHT * w->factor_cost / (w->iterations + 1.0);
+    return clamp(1.0 + part, DEAD_ZONE, DEAD_ZONE_MOST);
+}
+
 /* h_next / h after an accepted step, and the number of stages for it. */
 static double plan_next(const radau_state *s, radau_scratch *w, double e)
 {
@@ -218,7 +226,7 @@ static double plan_next(const radau_state *s, radau_scratch *w, double e)
     double most = w->tries > 1 ? 1.0 : w->next_stages > now ? MOST_RAISED : MOST_FACTOR;
     factor = clamp(factor, LEAST_FACTOR, fmin(most, limit));
     bool same = w->next_stages == now && !radau_jacobian_worn(w);
-    return same && factor >= 1.0 && factor <= DEAD_ZONE ? 1.0 : factor;
+    return same && factor >= 1.0 && factor <= dead_zone(w) ? 1.0 : factor;
 }
 
 /* h_next / h after a step that failed the error test. Errors that shrink more slowly than they

@@ -121,8 +121,18 @@ static bool factors_fit(const iteration *it, const radau_scratch *w)
            it->factored && it->cj == w->m->gamma / w->h;
 }
 
+/* Stored values a column of the factors, over 3: the work of a factorisation over that of a
+ * solution, exact for large dense matrices. (A real matrix alone takes those of its own.) */
+static double factor_cost(const iteration *it)
+{
+    const matrix_layout *layout = &it->jac.layout;
+    const complex_solver *first = it->shifted->solver[0];
+    const double values = first ? (double)first->ops->values(first) : 0.0;
+    return fmax(values, (double)layout->count) / (3.0 * layout->n);
+}
+
 /* One real factorisation and one for every pair. */
-static iteration_status factor(const radau_scratch *w, iteration *it)
+static iteration_status factor(radau_scratch *w, iteration *it)
 {
     const collocation *m = w->m;
     double shift[2 * COLLOCATION_PAIRS];
@@ -135,6 +145,7 @@ static iteration_status factor(const radau_scratch *w, iteration *it)
     f->h = w->h;
     f->stages = m->stages;
     f->evaluations = it->evaluations;
+    w->factor_cost = factor_cost(it);
     return ITERATION_OK;
 }
 

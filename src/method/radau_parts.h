@@ -48,6 +48,7 @@ typedef struct radau_scratch {
     double kappa;                  /* its tolerance */
     double first_size;             /* norm of the first correction */
     double theta;                  /* its contraction; 0 if one iteration did */
+    double factor_cost;            /* work of a factorisation over that of a solution, about */
     double eta;                    /* theta / (1 - theta), the last one known */
     int cap;                       /* most stages that the caller allows */
     int next_stages;               /* proposal after this attempt */
