@@ -11,10 +11,12 @@ typedef struct entry entry;
  * on positions (index 3), velocities (2) or accelerations (1); digits are those of q then. */
 struct entry {
     char name[32];
-    model *model;           /* owned */
-    mechanism *mechanism;   /* owned; NULL: M y' = f(t,y) with constant M, f = -F(t,y,0) */
-    int index, compared;    /* of a mechanism; variables that digits are counted of */
-    const char *file, *set; /* the model text under BENCH_ROOT, or NULL; an assignment, or NULL */
+    model *model;         /* owned */
+    mechanism *mechanism; /* owned; NULL: M y' = f(t,y) with constant M, f = -F(t,y,0) */
+    int index, compared;  /* of a mechanism; variables that digits are counted of */
+    bool each;            /* digits of each variable by itself: they are of different sizes */
+    const char *file;     /* the model text under BENCH_ROOT, or NULL */
+    char set[32];         /* an assignment for it, or "" */
 };
 
 entry *entry_new(const char *name, int size); /* NULL: unknown; exits without memory */

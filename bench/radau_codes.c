@@ -207,7 +207,8 @@ static void solve_hairer(const code *c, const entry *e, const task *k, run *out)
     out->seconds = bench_clock() - start;
     out->ok = idid == 1;
     if (!out->ok) snprintf(out->note, sizeof out->note, "idid = %d", (int)idid);
-    out->steps = iwork[16];
+    out->residuals = iwork[13], out->jacobians = iwork[14], out->factors = iwork[18];
+    out->steps = iwork[16], out->bad_error = iwork[17];
     memcpy(out->y, y, (size_t)e->compared * sizeof *y);
     free(g.zero), free(g.mass), free(g.scratch), free(g.dfdy), free(g.yp), free(g.y);
     free(work), free(y), free(rtol), free(atol), free(iwork);
@@ -230,7 +231,8 @@ static void read_counters(const dae_solver *solver, run *out)
 {
     const dae_stats *s = dae_solver_stats(solver);
     out->steps = s->steps, out->residuals = s->residuals, out->jacobians = s->jacobians;
-    out->factors = s->factorizations;
+    out->factors = s->factorizations, out->bad_error = s->rejected_error;
+    out->bad_newton = s->attempts - s->steps - s->rejected_error;
 }
 
 static void solve_ours(const code *c, const entry *e, const task *k, run *out)
@@ -258,25 +260,59 @@ static void solve_ours(const code *c, const entry *e, const task *k, run *out)
     free(y);
 }
 
-/* The same problem from its model text, compiled to native code; translated once */
+/* The variable of the model text that is number i of the callbacks: "U3" is U[3] there, "X'" Xp,
+ * and points of a grid are counted from 1. */
+static int find_in_text(const dae_problem *problem, const entry *e, int i)
+{
+    char name[128] = "", array[64];
+    int a, b;
+    const char *const *names = e->model->form.variable_names;
+    if (e->mechanism)
+        snprintf(array, sizeof array, "%s", e->mechanism->variable(i, name));
+    else
+        snprintf(array, sizeof array, "%s", names ? names[i] : "");
+    for (char *c = array; *c; c++) *c = *c == '\'' ? 'p' : *c;
+    if (sscanf(array, "u[%d,%d]", &a, &b) == 2) {
+        snprintf(name, sizeof name, "u[%d,%d]", a + 1, b + 1);
+        return dae_problem_find_variable(problem, name);
+    }
+    int at = dae_problem_find_variable(problem, array);
+    if (at >= 0) return at;
+    snprintf(name, sizeof name, "%c[%s]", array[0], array + 1);
+    return dae_problem_find_variable(problem, name);
+}
+
+/* Translate the model text once, with the engine for native code. */
+static dae_problem *translated(const entry *e)
+{
+    static char last[64];
+    static dae_problem *problem;
+    char path[1024], now[64];
+    snprintf(now, sizeof now, "%s %s", e->name, e->set);
+    if (!strcmp(now, last)) return problem;
+    snprintf(last, sizeof last, "%s", now);
+    snprintf(path, sizeof path, "%s/%s", BENCH_ROOT, e->file);
+    const char *set[1] = {e->set};
+    dae_model description = {.file = path,
+                             .engine = DAE_ENGINE_NATIVE,
+                             .assignments = set,
+                             .n_assignments = e->set[0] != 0};
+    dae_problem_free(problem), problem = NULL;
+    dae_problem_from_model(&description, &problem, NULL);
+    return problem;
+}
+
+/* The same problem from its model text; mechanisms of index 2 and 3 in that formulation */
 static void solve_text(const code *c, const entry *e, const task *k, run *out)
 {
-    static const char *last = "";
-    static dae_problem *problem;
-    char path[1024], name[32];
-    dae_diag diag = {0};
-    if (last != e->file) {
-        snprintf(path, sizeof path, "%s/%s", BENCH_ROOT, e->file);
-        dae_model description = {.file = path, .engine = DAE_ENGINE_NATIVE};
-        dae_problem_free(problem), problem = NULL, last = e->file;
-        dae_problem_from_model(&description, &problem, &diag);
-    }
+    dae_problem *problem = translated(e);
     dae_solver *solver = NULL;
     dae_options options = dae_options_default();
     options.method = c->method, options.rtol = k->rtol, options.atol = k->rtol;
     options.max_steps = 0, options.stop_time = e->model->tend, options.threads = 1;
+    if (e->index > 1) options.formulation = e->index == 2 ? "index2" : "index3";
     double start = bench_clock();
-    dae_status status = problem ? dae_solver_new(problem, &options, &solver, &diag) : diag.status;
+    dae_status status = problem ? dae_solver_new(problem, &options, &solver, NULL) : DAE_ERR_MODEL;
     if (status == DAE_OK) status = dae_solver_start(solver, e->model->t0, NULL, NULL);
     if (status == DAE_OK) status = dae_solver_run(solver, e->model->tend, NULL, NULL);
     out->seconds = bench_clock() - start;
@@ -284,10 +320,8 @@ static void solve_text(const code *c, const entry *e, const task *k, run *out)
     double *all = problem ? space((size_t)dae_problem_variable_count(problem), 8) : NULL;
     if (status == DAE_OK) status = dae_solver_variables(solver, e->model->tend, all);
     for (int i = 0; i < e->compared; i++) {
-        const char *const *names = e->model->form.variable_names;
-        const char *wanted = e->mechanism ? e->mechanism->variable(i, name) : names ? names[i] : "";
-        int at = problem ? dae_problem_find_variable(problem, wanted) : -1;
-        out->y[i] = at < 0 || !all ? NAN : all[at];
+        int at = status == DAE_OK ? find_in_text(problem, e, i) : -1;
+        out->y[i] = at < 0 ? NAN : all[at];
     }
     dae_solver_free(solver);
     free(all);
@@ -296,6 +330,12 @@ static void solve_text(const code *c, const entry *e, const task *k, run *out)
 }
 
 /* ---- all ---- */
+
+/* All but what takes too long on the largest systems */
+static bool not_huge(const entry *e)
+{
+    return e->model->form.n < 20000;
+}
 
 static bool always(const entry *e)
 {
@@ -313,9 +353,14 @@ static bool index_1(const entry *e)
     return is_dense(e) && e->index < 2;
 }
 
+static bool index_1_any(const entry *e)
+{
+    return not_huge(e) && e->index < 2;
+}
+
 static bool has_text(const entry *e)
 {
-    return e->file != NULL;
+    return e->file != NULL && not_huge(e);
 }
 
 static bool is_mechanism(const entry *e)
@@ -324,9 +369,15 @@ static bool is_mechanism(const entry *e)
 }
 
 const code radau_codes[] = {{"radau", true, "radau", always, solve_ours},
-                            {"radau.mo", true, "radau", has_text, solve_text},
+                            {"radau5", true, "radau5", is_dense, solve_ours},
+                            {"radau9", true, "radau9", is_dense, solve_ours},
+                            {"rodas", true, "rodas", index_1_any, solve_ours},
+                            {"rodasp", true, "rodasp", index_1_any, solve_ours},
+                            {"sdirk4", true, "sdirk4", index_1_any, solve_ours},
+                            {"liex", true, "liex", index_1_any, solve_ours},
                             {"bdf", true, "bdf", always, solve_ours},
                             {"bdf2nd", true, "bdf2nd", is_mechanism, solve_ours},
+                            {"radau.mo", true, "radau", has_text, solve_text},
                             {"RADAU5", false, NULL, is_dense, solve_hairer},
                             {"RADAU", false, NULL, is_dense, solve_hairer},
                             {"RODAS", false, NULL, index_1, solve_hairer},

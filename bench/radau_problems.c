@@ -159,7 +159,8 @@ static const struct {
 } texts[] = {{"robertson", "models/robertson.mo"}, {"akzo", "models/akzo.mo"},
              {"hires", "models/hires.mo"},         {"transamp", "models/transamp.mo"},
              {"ringmod", "models/ringmod.mo"},     {"pendulum", "models/pendulum.mo"},
-             {"andrews", "models/andrews.mo"},     {"caraxis", "models/caraxis.mo"}};
+             {"andrews", "models/andrews.mo"},     {"caraxis", "models/caraxis.mo"},
+             {"heat2d", "models/heat2d.mo"}};
 
 entry *entry_new(const char *name, int size)
 {
@@ -182,7 +183,9 @@ entry *entry_new(const char *name, int size)
         if (e->model) e->compared = e->model->form.n;
     }
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (!strcmp(base, texts[i].name) && e->index < 2) e->file = texts[i].file;
+        if (!strcmp(base, texts[i].name)) e->file = texts[i].file;
+    if (!strcmp(name, "heat2d") && size > 0) snprintf(e->set, sizeof e->set, "n = %d", size);
+    e->each = !strcmp(name, "robertson");
     if (e->model) return e;
     free(e);
     return NULL;
