@@ -142,9 +142,7 @@ static void *cache_for(const colloc2nd_kind *kind, const method_context *ctx)
     c->ends.mechanism.enough = POSITION_TOLERANCE;
     c->drifts = DAE_ARRAY(bool, second->n);
     c->loose = DAE_ARRAY(bool, second->n);
-    const mechanical_form *form = c->ends.form;
-    c->inner =
-        DAE_ARRAY(double, colloc2nd_inner_size(form ? form->nq : 0, form ? form->nl : 0, ctx->n));
+    c->inner = DAE_ARRAY(double, colloc2nd_inner_size(c, ctx->n));
     bool factors = !ctx->newton->matrix->matrix_free; /* else the first attempt tells */
     if (factors) c->matrix = second_matrix_new(second, ctx->newton->matrix, kind->m->pairs);
     if (!fits || !c->drifts || !c->loose || !c->inner || (factors && !c->matrix)) {
@@ -283,8 +281,8 @@ static attempt_status project(const colloc2nd_state *s, colloc2nd_scratch *w,
         projection_apply(&c->ends, ctx->norm, w->t, w->y, w->yp, ctx->projection);
     result->reason = failure.reason;
     result->constraint = failure.constraint;
-    for (int i = 0; !failure.status && i < c->ends.form->nl; i++) {
-        int l = projection_lambda(&c->ends, i);
+    for (int i = 0; !failure.status && i < projection_followers(&c->ends); i++) {
+        int l = projection_follower(&c->ends, i);
         w->yp[l] = (w->y[l] - s->y[l]) / w->h;
     }
     return failure.status;
@@ -356,14 +354,17 @@ static void judge(const colloc2nd_state *s, colloc2nd_scratch *w, const method_c
 }
 
 /* Gauss methods amplify variables of higher index, |R(infinity)| = 1, unless each step ends on the
- * constraints. */
+ * constraints. What multipliers do to r' of the full form is not undone well enough for them: their
+ * stages are off by O(1) at s = 2. */
 static bool refuse_index(const method_context *ctx, attempt *result)
 {
     const colloc2nd_cache *c = ctx->cache;
     const collocation *m = c->kind->m;
     const dae_kind *kinds = ctx->norm->kinds;
-    bool stiff = m->nodes[m->stages - 1] == 1.0;
-    if (stiff || c->ends.form || c->kind->faithful || ctx->projection == DAE_PROJECTION_NONE)
+    const multibody_form *full = c->ends.mechanism.multibody;
+    bool stiff = m->nodes[m->stages - 1] == 1.0,
+         projected = c->ends.form && !(full && full->pushes);
+    if (stiff || projected || c->kind->faithful || ctx->projection == DAE_PROJECTION_NONE)
         return false;
     for (int j = 0; kinds && j < ctx->n; j++) {
         if (kinds[j] != DAE_KIND_INDEX2 && kinds[j] != DAE_KIND_INDEX3) continue;

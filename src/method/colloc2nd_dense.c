@@ -112,11 +112,22 @@ static void motion(const colloc2nd_state *st, const projection *p, double x, int
     }
 }
 
-/* The parts of c->inner: multipliers at the points inside, bumps, what the quintic lacks of
- * accelerations there, and y, y' as work space */
+/* Dynamic force elements of the full form, behind q and v in y */
+static int elements(const colloc2nd_cache *c)
+{
+    return c->ends.mechanism.multibody ? c->ends.mechanism.multibody->nr : 0;
+}
+
+/* The parts of c->inner: multipliers at the points inside, r' there, bumps, what the quintic lacks
+ * of accelerations, and y, y' as work space */
+static double *inner_slopes(const colloc2nd_cache *c)
+{
+    return c->inner + BUMPS * projection_followers(&c->ends);
+}
+
 static double *inner_bumps(const colloc2nd_cache *c)
 {
-    return c->inner + BUMPS * c->ends.form->nl;
+    return inner_slopes(c) + BUMPS * elements(c);
 }
 
 static double *inner_rest(const colloc2nd_cache *c)
@@ -129,9 +140,63 @@ static double *inner_work(const colloc2nd_cache *c)
     return inner_rest(c) + BUMPS * c->ends.form->nq;
 }
 
-size_t colloc2nd_inner_size(int nq, int nl, int n)
+size_t colloc2nd_inner_size(const colloc2nd_cache *c, int n)
 {
-    return BUMPS * (size_t)(2 * nq + nl) + 2 * (size_t)n;
+    int nq = c->ends.form ? c->ends.form->nq : 0;
+    int each = 2 * nq + projection_followers(&c->ends) + elements(c);
+    return BUMPS * (size_t)each + 2 * (size_t)n;
+}
+
+/* Point k of `count` inside the step, over h */
+static double inner_place(int k, int count)
+{
+    return (k + 1.0) / (count + 1.0);
+}
+
+/* Weights of r' at both ends and the points inside in its integral from 0 to x, by Gauss' formula
+ * of degree 5, or in its value */
+static void slope_weights(double x, int derivative, double weight[BUMPS + 2])
+{
+    static const double node[3] = {-0.7745966692414834, 0.0, 0.7745966692414834};
+    static const double share[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+    double place[BUMPS + 2], at[BUMPS + 2];
+    for (int k = 0; k < BUMPS + 2; k++) place[k] = inner_place(k - 1, BUMPS);
+    if (derivative) {
+        interpolation_row(BUMPS + 2, place, x, 0, weight);
+        return;
+    }
+    for (int k = 0; k < BUMPS + 2; k++) weight[k] = 0.0;
+    for (int g = 0; g < 3; g++) {
+        interpolation_row(BUMPS + 2, place, 0.5 * x * (1.0 + node[g]), 0, at);
+        for (int k = 0; k < BUMPS + 2; k++) weight[k] += x * share[g] * at[k];
+    }
+}
+
+static double sum_slopes(const colloc2nd_state *st, const colloc2nd_cache *c, int i,
+                         const double weight[BUMPS + 2])
+{
+    const int first = 2 * c->ends.form->nq, nr = elements(c);
+    double sum = weight[0] * st->yp_old[i] + weight[BUMPS + 1] * st->yp[i];
+    for (int k = 0; k < BUMPS; k++) sum += weight[k + 1] * inner_slopes(c)[k * nr + i - first];
+    return sum;
+}
+
+/* r or r' at t_old + x h: the integral of r', and what it lacks at the end, spread so that slopes
+ * at both ends stay */
+static void force_elements(const colloc2nd_state *st, const colloc2nd_cache *c, double x,
+                           int derivative, double *y)
+{
+    const int first = 2 * c->ends.form->nq, nr = elements(c);
+    const double h = st->t - st->t_old;
+    const double spread = derivative ? 6.0 * x * (1.0 - x) / h : x * x * (3.0 - 2.0 * x);
+    double weight[BUMPS + 2], whole[BUMPS + 2];
+    slope_weights(x, derivative, weight);
+    slope_weights(1.0, 0, whole);
+    for (int i = first; i < first + nr; i++) {
+        double missing = st->y[i] - st->y_old[i] - h * sum_slopes(st, c, i, whole);
+        double value = sum_slopes(st, c, i, weight);
+        y[i] = (derivative ? value : st->y_old[i] + h * value) + spread * missing;
+    }
 }
 
 /* Accelerations and multipliers at t_old + x h for q and v there, into work; false: failed */
@@ -142,14 +207,9 @@ static bool inner_point(const colloc2nd_state *st, const method_context *ctx, do
     double *y = inner_work(c), t = st->t_old + x * (st->t - st->t_old);
     collocated(st, ctx, x, 0, y);
     motion(st, &c->ends, x, 0, bumps, y);
+    if (c->inner_step == st->step) force_elements(st, c, x, 0, y);
     return projection_apply(&c->ends, ctx->norm, t, y, y + ctx->n, DAE_PROJECTION_NONE).status ==
            ATTEMPT_OK;
-}
-
-/* Point k of `count` inside the step, over h */
-static double inner_place(int k, int count)
-{
-    return (k + 1.0) / (count + 1.0);
 }
 
 /* bumps = A^-1 rest for all nq positions at once; A is used up. Pivots in their order are far from
@@ -169,15 +229,22 @@ static void solve_bumps(int count, int nq, double *A, double *rest, double *bump
     }
 }
 
-/* The multipliers at point k of BUMPS; on a straight line where they were not found */
-static void keep_multipliers(const colloc2nd_state *st, const colloc2nd_cache *c, int k, bool found)
+/* The multipliers, and all that follows from the motion, and r', at point k of BUMPS; on a straight
+ * line where they were not found */
+static void keep_followers(const colloc2nd_state *st, const method_context *ctx, int k, bool found)
 {
+    const colloc2nd_cache *c = ctx->cache;
     const projection *p = &c->ends;
-    const double x = inner_place(k, BUMPS);
-    for (int i = 0; i < p->form->nl; i++) {
-        int l = projection_lambda(p, i);
+    const double x = inner_place(k, BUMPS), *yp = inner_work(c) + ctx->n;
+    const int count = projection_followers(p), first = 2 * p->form->nq, nr = elements(c);
+    for (int i = first; i < first + nr; i++) {
+        double line = (1.0 - x) * st->yp_old[i] + x * st->yp[i];
+        inner_slopes(c)[k * nr + i - first] = found ? yp[i] : line;
+    }
+    for (int i = 0; i < count; i++) {
+        int l = projection_follower(p, i);
         double line = (1.0 - x) * st->y_old[l] + x * st->y[l];
-        c->inner[k * p->form->nl + i] = found ? inner_work(c)[l] : line;
+        c->inner[k * count + i] = found ? inner_work(c)[l] : line;
     }
 }
 
@@ -195,7 +262,7 @@ static bool find_bumps(const colloc2nd_state *st, const method_context *ctx, int
     for (int k = 0; k < count; k++) {
         double x = inner_place(k, count), weight[TERMS];
         bool here = inner_point(st, ctx, x, known);
-        if (count == BUMPS) keep_multipliers(st, c, k, here);
+        if (count == BUMPS) keep_followers(st, ctx, k, here);
         found = found && here;
         for (int j = 0; j < TERMS; j++) weight[j] = polynomial(COEFFICIENTS, terms[j], x, 2);
         for (int j = 0; j < count; j++) A[k * count + j] = weight[QUINTIC + j];
@@ -225,16 +292,16 @@ static void multipliers(const colloc2nd_state *st, const method_context *ctx, do
 {
     const colloc2nd_cache *c = ctx->cache;
     const projection *p = &c->ends;
-    const int nl = p->form->nl;
+    const int count = projection_followers(p);
     bool exact = !derivative && inner_point(st, ctx, x, inner_bumps(c));
     double weight[BUMPS + 2], place[BUMPS + 2];
     double scale = derivative ? 1.0 / (st->t - st->t_old) : 1.0;
     for (int k = 0; k < BUMPS + 2; k++) place[k] = inner_place(k - 1, BUMPS);
     interpolation_row(BUMPS + 2, place, x, derivative, weight);
-    for (int i = 0; i < nl; i++) {
-        int l = projection_lambda(p, i);
+    for (int i = 0; i < count; i++) {
+        int l = projection_follower(p, i);
         double sum = weight[0] * st->y_old[l] + weight[BUMPS + 1] * st->y[l];
-        for (int k = 0; k < BUMPS; k++) sum += weight[k + 1] * c->inner[k * nl + i];
+        for (int k = 0; k < BUMPS; k++) sum += weight[k + 1] * c->inner[k * count + i];
         y[l] = exact ? inner_work(c)[l] : scale * sum;
     }
 }
@@ -253,5 +320,6 @@ void colloc2nd_interpolate(const void *state, const method_context *ctx, double 
     if (!c->ends.form) return;
     prepare_inside(s, ctx);
     motion(s, &c->ends, x, derivative, inner_bumps(c), y);
+    force_elements(s, c, x, derivative, y);
     multipliers(s, ctx, x, derivative, y);
 }

@@ -50,8 +50,9 @@ static void set_error_factor(colloc2nd_scratch *w, const method_context *ctx, co
     w->error_factor = FACTOR * pow(rtol, (order - s) / (order + 1.0));
 }
 
-/* Which variables are tested: (q, v) of a mechanism that is projected in full, its multipliers not,
- * since they follow from them; index-2 and index-3 variables elsewhere with h and h^2 [HLR89 7]. */
+/* Which variables are tested: (q, v) of a mechanism that is projected in full, its multipliers and
+ * what else follows from these not; index-2 and index-3 variables elsewhere with h and h^2 [HLR89
+ * 7]. */
 static void error_scale(colloc2nd_scratch *w, const method_context *ctx)
 {
     const colloc2nd_cache *c = ctx->cache;
@@ -68,7 +69,8 @@ static void error_scale(colloc2nd_scratch *w, const method_context *ctx)
         w->scale[q] = norm->excused[q] ? 0.0 : norm->scale[q];
         w->scale[v] = norm->excused[v] ? 0.0 : norm->scale[v];
     }
-    for (int i = 0; i < c->ends.form->nl; i++) w->scale[projection_lambda(&c->ends, i)] = 0.0;
+    for (int i = 0; i < projection_followers(&c->ends); i++)
+        w->scale[projection_follower(&c->ends, i)] = 0.0;
     int tested = 0;
     for (int j = 0; j < norm->n; j++) tested += w->scale[j] > 0.0;
     double stretch = tested > 0 ? sqrt((double)norm->n / tested) : 0.0;
@@ -105,7 +107,7 @@ static bool defect(const colloc2nd_state *s, colloc2nd_scratch *w, const method_
         error[second->place[k]] = w->x[k];
         if (second->velocity[k] >= 0) error[second->velocity[k]] = g * w->x[k] + r[k];
     }
-    if (c->ends.form) projection_tangent(&c->ends, error);
+    if (c->ends.form) projection_tangent(&c->ends, w->t, w->y, error);
     return true;
 }
 

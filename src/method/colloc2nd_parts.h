@@ -114,7 +114,7 @@ double colloc2nd_thesis_factor(const colloc2nd_state *s, const colloc2nd_scratch
                                const attempt *result);
 
 /* colloc2nd_dense.c; the size of cache.inner */
-size_t colloc2nd_inner_size(int nq, int nl, int n);
+size_t colloc2nd_inner_size(const colloc2nd_cache *c, int n);
 void colloc2nd_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                            double *y);
 

@@ -23,10 +23,8 @@ static saddle *saddle_for(const mechanical_form *m)
     return saddle_new(&shape);
 }
 
-bool mechanism_new(mechanism *c, const method_context *ctx)
+static bool prepare(mechanism *c, const mechanical_form *m, const form_places *places)
 {
-    const mechanical_form *m = ctx->forms->mechanical;
-    const form_places *places = &ctx->forms->mechanical_places;
     size_t nq = (size_t)m->nq, nl = (size_t)m->nl, G = m->G_matrix.count;
     *c = (mechanism){.form = m,
                      .q_place = places->q,
@@ -35,8 +33,7 @@ bool mechanism_new(mechanism *c, const method_context *ctx)
                      .enough = POSITION_TOLERANCE,
                      .diagonal = m->M_matrix.diagonal};
     c->M = DAE_ARRAY(double, m->M_matrix.count + 2 * G + 2 * nq + 3 * nl);
-    c->saddle = saddle_for(m);
-    if (!c->M || !c->saddle) return false;
+    if (!c->M) return false;
     c->G[0] = c->M + m->M_matrix.count;
     c->G[1] = c->G[0] + G;
     c->force = c->G[1] + G;
@@ -45,6 +42,21 @@ bool mechanism_new(mechanism *c, const method_context *ctx)
     c->curvature = c->rate + nl;
     c->r = c->curvature + nl;
     return true;
+}
+
+bool mechanism_new(mechanism *c, const method_context *ctx)
+{
+    const mechanical_form *m = ctx->forms->mechanical;
+    bool ready = prepare(c, m, &ctx->forms->mechanical_places);
+    c->saddle = saddle_for(m);
+    return ready && c->saddle;
+}
+
+bool mechanism_of_multibody(mechanism *c, const multibody_form *full, const form_places *places)
+{
+    bool ready = prepare(c, full->mechanical, places);
+    c->multibody = full;
+    return ready;
 }
 
 void mechanism_free(mechanism *c)
@@ -57,7 +69,7 @@ void mechanism_free(mechanism *c)
 mechanism_failure mechanism_restart(mechanism *c)
 {
     c->mass_known = false;
-    if (c->diagonal == c->form->M_matrix.diagonal) return mechanism_ok();
+    if (c->multibody || c->diagonal == c->form->M_matrix.diagonal) return mechanism_ok();
     saddle *other = saddle_for(c->form);
     if (!other) return (mechanism_failure){.status = ATTEMPT_MEMORY, .constraint = -1};
     saddle_free(c->saddle);
@@ -204,6 +216,17 @@ mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, doub
     return mechanism_slope_of(c, c->force, x, k, lambda);
 }
 
+/* dx = M^-1 G' mu with G dx = r, or what the full form has in its place; r is used up */
+static void solve_shortest(mechanism *c, double *r, double *dx)
+{
+    if (c->multibody) {
+        c->multibody->solve(c->multibody->context, dx, r);
+        return;
+    }
+    vector_zero(c->form->nq, dx);
+    saddle_solve_x(c->saddle, dx, r);
+}
+
 /* sqrt of the mean of (dq_i / weight of q_i)^2 */
 static double position_norm(const mechanism *c, const error_norm *norm, const double *dq)
 {
@@ -222,11 +245,11 @@ mechanism_failure mechanism_project_position(mechanism *c, const error_norm *nor
     const double enough = c->exactly ? 0.0 : c->enough;
     double last = INFINITY;
     for (int k = 0; k < POSITION_ITERATIONS; k++) {
+        vector_zero(m->nl, c->r); /* rows without positions */
         eval_status status = m->g(m->context, t, q, c->r);
         if (status != EVAL_OK) return mechanism_evaluation(status);
         for (int i = 0; i < m->nl; i++) c->r[i] = -c->r[i];
-        vector_zero(m->nq, c->dx);
-        saddle_solve_x(c->saddle, c->dx, c->r);
+        solve_shortest(c, c->r, c->dx);
         double size = position_norm(c, norm, c->dx);
         if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         if (size > last) break; /* round-off, or hopeless */
@@ -248,8 +271,7 @@ void mechanism_project_velocity(mechanism *c, const double *G, double *v)
     vector_copy(m->nl, c->rate, c->r);
     mechanism_add_product(c, G, v, c->r);
     for (int i = 0; i < m->nl; i++) c->r[i] = -c->r[i];
-    vector_zero(m->nq, c->dx);
-    saddle_solve_x(c->saddle, c->dx, c->r);
+    solve_shortest(c, c->r, c->dx);
     for (int i = 0; i < m->nq; i++) v[i] += c->dx[i];
 }
 

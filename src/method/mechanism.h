@@ -18,6 +18,7 @@ typedef struct mechanism_failure {
 typedef struct mechanism {
     const mechanical_form *form;
     const int *q_place, *v_place, *lambda_place; /* among the unknowns; NULL: in order */
+    const multibody_form *multibody; /* of the full form, which has its own factors; else NULL */
     saddle *saddle;
     bool mass_known; /* a constant M is in the factors */
     bool diagonal;   /* M is, as far as the factors know */
@@ -29,7 +30,9 @@ typedef struct mechanism {
 } mechanism;
 
 bool mechanism_new(mechanism *c, const method_context *ctx); /* false: memory; free it */
-void mechanism_free(mechanism *c);                           /* leaves it zeroed */
+/* The same for projections of the full form, which stays the caller's: the factors are its own. */
+bool mechanism_of_multibody(mechanism *c, const multibody_form *full, const form_places *places);
+void mechanism_free(mechanism *c); /* leaves it zeroed */
 /* Before the first evaluation of a start: M may have been found diagonal meanwhile. */
 mechanism_failure mechanism_restart(mechanism *c);
 

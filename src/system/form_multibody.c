@@ -46,7 +46,8 @@ bool multibody_build(form_instance *x)
     b->C_matrix = form_matrix_dense(form->nvelocity, form->nq);
     bool ok = allocate(x) && differencer_new(&b->by_s, &b->h_s_matrix) &&
               differencer_new(&b->by_w, &b->d_w_matrix) && differencer_new(&b->by_v, &b->C_matrix);
-    return ok && (form->ns == 0 || form_solver_new(&b->contact, &b->h_s_matrix));
+    return ok && (form->ns == 0 || form_solver_new(&b->contact, &b->h_s_matrix)) &&
+           multibody_settles(x);
 }
 
 void multibody_release(form_instance *x)
@@ -56,6 +57,7 @@ void multibody_release(form_instance *x)
     differencer_free(&b->by_w);
     differencer_free(&b->by_v);
     form_solver_free(&b->contact);
+    balance_free(b->settles);
     dae_free(b->s);
 }
 

@@ -82,179 +82,10 @@ static dae_status project_velocities(const start *s)
 
 /* ---- accelerations, multipliers, auxiliary variables ---- */
 
-/* z = (a, lambda, w) with R(z) = (M a - f + G' lambda, G a + curvature, d) = 0 at a point y. */
-typedef struct balance {
-    form_instance *x;
-    double t;
-    double *y; /* lambda and w are moved in it */
-    int n, m, k;
-    double *a, *R, *moved, *f; /* owned: one block, at a */
-    double *J;                 /* in it */
-    matrix_layout layout;
-    linear_solver *solver;
-} balance;
-
-static bool balance_new(balance *b, form_instance *x, double t, double *y)
-{
-    const mechanical_form *m = &x->mechanical;
-    *b = (balance){.x = x, .t = t, .y = y, .n = m->nq, .m = m->nl, .k = x->source->as.m.nw};
-    size_t size = (size_t)(b->n + b->m + b->k), n = (size_t)b->n;
-    b->a = DAE_ARRAY(double, n + 2 * size + n + size * size);
-    if (!b->a || !layout_dense(&b->layout, (int)size)) return false;
-    b->R = b->a + n;
-    b->moved = b->R + size;
-    b->f = b->moved + size;
-    b->J = b->f + n;
-    b->solver = linear_solver_for(&b->layout)->analyse(&b->layout);
-    return b->solver;
-}
-
-static void balance_free(balance *b)
-{
-    linear_free(b->solver);
-    layout_free(&b->layout);
-    dae_free(b->a);
-}
-
-/* lambda_l - sum c_i lambda_i in the rows of constraints that were released */
-static void least_norm(const balance *b, const double *c, double *R)
-{
-    const double *lambda = b->y + mechanical_parts(&b->x->source->as.m).lambda;
-    for (int l = 0; l < b->m; l++) {
-        if (!b->x->redundant[l]) continue;
-        double rest = lambda[l];
-        for (int i = 0; i < b->m; i++) rest -= c[l * b->m + i] * lambda[i];
-        R[b->n + l] = rest;
-    }
-}
-
-/* R, but for M a and G a, which are in J exactly; mw has M, G and curvature */
-static eval_status balance_rest(balance *b, double *R)
-{
-    form_instance *x = b->x;
-    const mechanical_form *m = &x->mechanical;
-    const mechanical_places p = mechanical_parts(&x->source->as.m);
-    const double *q = b->y, *v = q + b->n;
-    eval_status status = m->evaluate(x, b->t, q, v, NULL, b->f, NULL, NULL, NULL);
-    if (status == EVAL_OK) status = multibody_auxiliary(x, b->t, q, v, R + b->n + b->m);
-    for (int i = 0; i < b->n; i++) R[i] = -b->f[i];
-    form_matrix_transposed(&m->G_matrix, x->mw.G, 1.0, b->y + p.lambda, R);
-    vector_copy(b->m, x->mw.curvature, R + b->n);
-    if (x->redundant) least_norm(b, form_redundant_relations(x, x->mw.G), R);
-    return status;
-}
-
-/* Row l of G a + curvature, or nothing where the constraint was released. */
-static void add_accelerations(const balance *b, double *R)
-{
-    const form_instance *x = b->x;
-    double *level = b->moved; /* work */
-    vector_zero(b->m, level);
-    form_matrix_multiply(&x->mechanical.G_matrix, x->mw.G, 1.0, b->a, level);
-    for (int l = 0; l < b->m; l++)
-        if (!form_instance_released(x, l)) R[b->n + l] += level[l];
-}
-
-/* A block of J from a matrix of the form, or its transpose. */
-static void put_matrix(balance *b, const form_matrix *A, const double *values, int row)
-{
-    size_t height = (size_t)(b->n + b->m + b->k);
-    for (int j = 0; j < A->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(A, j, &first, &count);
-        for (int e = 0; e < count; e++)
-            b->J[(size_t)(row + form_matrix_row(A, first, e)) + (size_t)j * height] =
-                values[first + (size_t)e];
-    }
-}
-
-/* Columns of lambda and w by differences of the rest, those of a as they are. */
-static eval_status balance_jacobian(balance *b)
-{
-    form_instance *x = b->x;
-    const mechanical_places p = mechanical_parts(&x->source->as.m);
-    int size = b->n + b->m + b->k;
-    memset(b->J, 0, (size_t)size * (size_t)size * sizeof *b->J);
-    put_matrix(b, &x->mechanical.M_matrix, x->mw.M, 0);
-    put_matrix(b, &x->mechanical.G_matrix, x->mw.G, b->n);
-    for (int l = 0; l < b->m; l++)
-        for (int j = 0; j < b->n && form_instance_released(x, l); j++)
-            b->J[b->n + l + j * size] = 0.0;
-    for (int j = 0; j < b->m + b->k; j++) {
-        double *z = j < b->m ? b->y + p.lambda + j : b->y + p.w + j - b->m;
-        double *column = b->J + (size_t)(b->n + j) * (size_t)size;
-        double before = *z, step = cbrt(DBL_EPSILON) * fmax(1.0, fabs(before));
-        *z = before + step;
-        eval_status status = balance_rest(b, column);
-        *z = before - step;
-        if (status == EVAL_OK) status = balance_rest(b, b->moved);
-        *z = before;
-        if (status != EVAL_OK) return status;
-        for (int i = 0; i < size; i++) column[i] = (column[i] - b->moved[i]) / (2.0 * step);
-    }
-    return EVAL_OK;
-}
-
-/* One Newton step; *size: its largest relative component. *singular: there is none. */
-static eval_status balance_step(balance *b, double *size, bool *singular)
-{
-    form_instance *x = b->x;
-    const mechanical_places p = mechanical_parts(&x->source->as.m);
-    eval_status status = balance_jacobian(b);
-    if (status == EVAL_OK) status = balance_rest(b, b->R);
-    if (status != EVAL_OK) return status;
-    form_matrix_multiply(&x->mechanical.M_matrix, x->mw.M, 1.0, b->a, b->R);
-    add_accelerations(b, b->R);
-    linear_status factored = linear_factor(b->solver, b->J);
-    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
-    double condition = factored == LINEAR_OK ? b->solver->ops->condition(b->solver) : 0.0;
-    *singular = condition >= 0.0 && condition < 4.0 * DBL_EPSILON; /* negative: not known */
-    if (*singular) return EVAL_OK;
-    linear_solve(b->solver, b->R);
-    *singular = !vector_finite(b->n + b->m + b->k, b->R);
-    *size = 0.0;
-    for (int i = 0; !*singular && i < b->n + b->m + b->k; i++) {
-        double *z = i < b->n          ? b->a + i
-                    : i < b->n + b->m ? b->y + p.lambda + i - b->n
-                                      : b->y + p.w + i - b->n - b->m;
-        *z -= b->R[i];
-        *size = fmax(*size, fabs(b->R[i]) / fmax(1.0, fabs(*z)));
-    }
-    return EVAL_OK;
-}
-
-typedef enum balance_result { BALANCED, BALANCE_SINGULAR, BALANCE_FAR } balance_result;
-
-static eval_status balance_solve(balance *b, balance_result *result)
-{
-    enum { ITERATIONS = 50 };
-    form_instance *x = b->x;
-    mechanical_work *w = &x->mw;
-    double size = INFINITY, before = INFINITY;
-    bool singular = false;
-    multibody_at(x, b->y);
-    eval_status status =
-        x->mechanical.evaluate(x, b->t, b->y, b->y + b->n, w->M, NULL, b->m > 0 ? w->G : NULL, NULL,
-                               b->m > 0 ? w->curvature : NULL);
-    for (int k = 0; status == EVAL_OK && k < ITERATIONS; k++, before = size) {
-        status = balance_step(b, &size, &singular);
-        *result = singular ? BALANCE_SINGULAR : BALANCED;
-        bool rounding = size >= 0.5 * before && size <= 1e-8;
-        if (singular || size <= 1e-13 || rounding) return status;
-    }
-    *result = BALANCE_FAR;
-    return status;
-}
-
 static dae_status report_balance(const start *s, const balance *b, balance_result result)
 {
-    const mechanical_places p = mechanical_parts(&s->x->source->as.m);
-    int column = b->solver->singular_column;
-    if (column < 0 || result == BALANCE_FAR) column = vector_argmax(b->n + b->m + b->k, b->R, NULL);
-    int i = column < b->n          ? column
-            : column < b->n + b->m ? p.lambda + column - b->n
-                                   : p.w + column - b->n - b->m;
+    bool acceleration;
+    int i = balance_culprit(b, result, &acceleration);
     const char *name = start_variable(s, i);
     if (result == BALANCE_FAR)
         return diag_set(s->diag, DAE_ERR_INITIAL,
@@ -266,7 +97,7 @@ static dae_status report_balance(const start *s, const balance *b, balance_resul
                     "The equations of motion do not determine %s%s at t = %.9g: the mass matrix "
                     "must be regular on the motions that the constraints allow, friction must not "
                     "balance the constraint forces, and 0 = auxiliary must determine w.",
-                    column < b->n ? "the acceleration of " : "", name, s->t);
+                    acceleration ? "the acceleration of " : "", name, s->t);
 }
 
 /* ---- slopes ---- */
@@ -299,13 +130,14 @@ static void multiplier_slopes(const start *s, double step)
     int n = x->source->n;
     balance_result result = BALANCE_FAR;
     double *y = dae_copy(s->y, (size_t)n, sizeof *y);
-    balance b = {0};
-    bool ready = y && balance_new(&b, x, s->t + step, y);
+    balance *b = balance_new(x);
+    bool ready = y && b;
     for (int i = 0; ready && i < p.w; i++) y[i] += step * s->yp[i];
-    bool found = ready && balance_solve(&b, &result) == EVAL_OK && result == BALANCED;
+    bool found =
+        ready && balance_solve(b, s->t + step, y, &result) == EVAL_OK && result == BALANCED;
     for (int i = p.w; i < n; i++)
         if (i < p.s || i >= p.lambda) s->yp[i] = found ? (y[i] - s->y[i]) / step : 0.0;
-    balance_free(&b);
+    balance_free(b);
     dae_free(y);
     x->eval->failure = before;
     multibody_at(x, s->y);
@@ -331,20 +163,20 @@ static dae_status find_slopes(const start *s)
 static dae_status find_balance(const start *s)
 {
     form_instance *x = s->x;
-    balance b;
+    balance *b = balance_new(x);
     balance_result result = BALANCED;
-    bool ready = balance_new(&b, x, s->t, s->y);
-    eval_status status = ready ? balance_solve(&b, &result) : EVAL_OK;
+    eval_status status = b ? balance_solve(b, s->t, s->y, &result) : EVAL_OK;
     dae_status found = DAE_OK;
-    if (!ready || status == EVAL_MEMORY)
+    if (!b || status == EVAL_MEMORY)
         found = start_exhausted(s);
     else if (status != EVAL_OK)
         found = start_evaluation(s, status);
     else if (result != BALANCED)
-        found = report_balance(s, &b, result);
+        found = report_balance(s, b, result);
     if (found == DAE_OK) found = start_masses(s);
-    if (found == DAE_OK) vector_copy(b.n, b.a, s->yp + b.n);
-    balance_free(&b);
+    if (found == DAE_OK)
+        vector_copy(x->mechanical.nq, balance_accelerations(b), s->yp + x->mechanical.nq);
+    balance_free(b);
     return found;
 }
 

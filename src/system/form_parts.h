@@ -148,6 +148,8 @@ typedef struct multibody_work {
     const double *q, *v;            /* fixed while another argument moves */
     differencer by_s, by_w, by_v;
     form_solver contact;
+    struct balance *settles; /* owned; NULL: not for methods */
+    multibody_form form;
 } multibody_work;
 
 /* What is fixed while another argument moves, and work space. */
@@ -254,6 +256,19 @@ eval_status multibody_d_w(form_instance *x, double t, const double *q, const dou
                           double *values);
 eval_status multibody_h_s(form_instance *x, double t, const double *q, const double *s,
                           double *values);
+/* Accelerations, and lambda and w in y, that satisfy the equations of motion, the acceleration
+ * level and 0 = auxiliary at (t, y), by Newton's method (form_multibody_balance.c); NULL: memory.
+ */
+typedef struct balance balance;
+typedef enum balance_result { BALANCED, BALANCE_SINGULAR, BALANCE_FAR } balance_result;
+balance *balance_new(form_instance *x);
+void balance_free(balance *b); /* NULL is fine */
+eval_status balance_solve(balance *b, double t, double *y, balance_result *result);
+const double *balance_accelerations(const balance *b);
+/* After a failure: the unknown in question, or the position whose acceleration is. */
+int balance_culprit(const balance *b, balance_result result, bool *acceleration);
+/* The form for methods that project; false: memory. */
+bool multibody_settles(form_instance *x);
 /* The Hessenberg form y = (q, v, r), z = lambda, u = (w, s) (form_multibody_hessenberg.c). */
 bool multibody_hessenberg(form_instance *x);
 

@@ -65,6 +65,26 @@ typedef struct mechanical_form {
     form_matrix M_matrix, G_matrix;
 } mechanical_form;
 
+/* The full mechanical form, as far as ends of steps need it. M, G and the levels of the constraints
+ * are those of the mechanical form, whose G may have rows behind those of g that restrict
+ * velocities only; f is asked with r, w and lambda as they are. */
+typedef struct multibody_form {
+    const mechanical_form *mechanical;
+    int nr;        /* dynamic force elements, behind q and v in y */
+    bool pushes;   /* multipliers act on r' */
+    int followers; /* w, s and lambda: the last ones of y */
+    void *context;
+    void (*near)(void *context, const double *y); /* r, w, lambda, and s near by, are those of y */
+    /* Factors for solve at (t, y): the dx with G dx = r into which multipliers push, by the
+     * equations of motion and 0 = auxiliary as they depend on them. *regular: there is one. */
+    eval_status (*factor)(void *context, double t, double *y, bool *regular);
+    void (*solve)(void *context, double *dx, const double *r);
+    /* What the multipliers that moved v by the last dx did to r meanwhile, at (t, y) */
+    eval_status (*push)(void *context, double t, double *y, double *dr);
+    /* s, lambda and w in y, and q', v', r' in yp, from q, v and r; *settled: they were found */
+    eval_status (*settle)(void *context, double t, double *y, double *yp, bool *settled);
+} multibody_form;
+
 /* E(t,x) x' = f(t,x), and all constraints of all levels 0 = g(t,x) that are known; rows of E and f
  * may be fewer than n [Baese17]. */
 typedef struct quasilinear_form {
@@ -104,10 +124,12 @@ typedef struct form_places {
 typedef struct form_set {
     const hessenberg_form *hessenberg;
     const mechanical_form *mechanical;
+    const multibody_form *multibody;
     const quasilinear_form *quasilinear;
     const manifold_form *manifold;
     const struct series_form *series; /* series_form.h */
     form_places hessenberg_places, mechanical_places, quasilinear_places, manifold_places;
+    form_places multibody_places;
 } form_set;
 
 /* ---- forms from callbacks ---- */
