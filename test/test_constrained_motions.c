@@ -262,8 +262,10 @@ static void units_do_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bdf2nd_is_right),     cmocka_unit_test(colloc2nd_is_right),
-        cmocka_unit_test(glm3_is_right),       cmocka_unit_test(projection_keeps_the_order),
+        cmocka_unit_test(bdf2nd_is_right),
+        cmocka_unit_test(colloc2nd_is_right),
+        cmocka_unit_test(glm3_is_right),
+        cmocka_unit_test(projection_keeps_the_order),
         cmocka_unit_test(gauss_is_refused_where_multipliers_act_on_r),
         cmocka_unit_test(units_do_not_matter),
     };
