@@ -250,6 +250,42 @@ static void orders_constant_coefficients(void **state)
     }
 }
 
+/* y1' = 1e6 y2, y2' = -1e-6 y1, 0 = z - y1 y2 from y1 = z = 0: the second correction of z is larger
+ * than the first, in units of a tolerance that knows nothing of its size yet. Constant steps leave
+ * no other. */
+static int growing_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - 1e6 * y[1];
+    f[1] = yp[1] + 1e-6 * y[0];
+    f[2] = y[2] - y[0] * y[1];
+    return 0;
+}
+
+static void algebraic_variables_follow(void **state)
+{
+    (void)state;
+    const char *const names[] = {"lobattoc4", "lobattoc6", "gauss4", "gauss6", "sirk22", "radau5"};
+    for (int k = 0; k < 6; k++) {
+        double y[3] = {0.0, 1.0, 0.0}, yp[3] = {1e6, 0.0, 1e6};
+        dae_residual form = {.n = 3, .f = growing_f};
+        dae_options o = dae_options_default();
+        dae_problem *p;
+        dae_solver *s;
+        o.method = names[k];
+        o.rtol = o.atol = 1e-4;
+        o.fixed_step = 0.03;
+        o.stop_time = 0.3;
+        assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+        if (dae_solver_run(s, 0.3, y, NULL) != DAE_OK)
+            fail_msg("%s: %s", names[k], dae_solver_diag(s)->text);
+        assert_true(fabs(y[2] - 1e6 * sin(0.3) * cos(0.3)) < 1e3);
+        close_solver(s, p);
+    }
+}
+
 /* ---- what is refused ---- */
 
 /* Index 2 that is not declared: Gauss would lose its order, and says so; with its kind it does not.
@@ -461,6 +497,7 @@ int main(void)
         cmocka_unit_test(orders_index_2),
         cmocka_unit_test(orders_index_3),
         cmocka_unit_test(orders_constant_coefficients),
+        cmocka_unit_test(algebraic_variables_follow),
         cmocka_unit_test(undeclared_index_is_refused),
         cmocka_unit_test(hidden_constraints_are_refused),
         cmocka_unit_test(index_3_is_refused),

@@ -399,7 +399,7 @@ static void colloc2nd_attempt(const void *state, void *scratch, const method_con
                         .constraint = s->failure.constraint};
     if (result->status != ATTEMPT_OK) return;
     if (ctx->newton->matrix->matrix_free) {
-        result->status = ATTEMPT_SINGULAR;
+        result->status = ATTEMPT_UNSUPPORTED;
         result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
         return;
     }

@@ -378,7 +378,7 @@ static void glm_attempt(const void *state, void *scratch, const method_context *
                         .variable = -1,
                         .constraint = -1};
     if (!c->matrix) {
-        result->status = ATTEMPT_SINGULAR;
+        result->status = ATTEMPT_UNSUPPORTED;
         result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
         return;
     }

@@ -17,6 +17,9 @@ static const double KAPPA = 0.001, SLOWEST_RATE = 0.99, BEST_OLD_ETA = 0.02;
 static const double ROUND_OFF = 100.0 * DBL_EPSILON, NOISE = 0.1;
 /* Contraction beyond which partial derivatives are renewed at the next step. */
 static const double WORN = 0.003;
+/* A first contraction up to the second number says nothing while that of differential variables is
+ * below the first one (radau_newton.c). */
+static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
 enum { MOST_ITERATIONS = 12 };
 
 void irk_transform(int s, int n, double a, const double *M, const double *X, double *Y)
@@ -115,6 +118,18 @@ static attempt_status residuals(const irk_state *s, irk_scratch *w, const method
     return ATTEMPT_OK;
 }
 
+/* Norm of a correction over differential variables alone, in the scale of the iteration */
+static double differential_part(const error_norm *norm, int stages, const double *D)
+{
+    double sum = 0.0;
+    for (int i = 0; i < stages; i++, D += norm->n)
+        for (int j = 0; j < norm->n; j++) {
+            double x = norm->kinds[j] == DAE_KIND_DIFFERENTIAL ? D[j] * norm->newton[j] : 0.0;
+            sum += x * x;
+        }
+    return sqrt(sum / (stages * norm->n));
+}
+
 /* One correction D = -T Lambda-solve T^-1 R in R, Z += D; its norm in *size. */
 static attempt_status iterate_once(const irk_state *s, irk_scratch *w, const method_context *ctx,
                                    attempt *result, double *size)
@@ -153,9 +168,10 @@ static attempt_status iterate(const irk_state *s, irk_scratch *w, const method_c
     const int most = wanted > MOST_ITERATIONS ? wanted : MOST_ITERATIONS;
     const double round_off = ROUND_OFF * norm_of(ctx->norm, s->y, ctx->norm->newton);
     /* Multipliers need a second correction to come right, as large as the first. */
-    const int first = ctx->norm->newton != ctx->norm->scale ? 2 : 1;
+    int first = ctx->norm->newton != ctx->norm->scale ? 2 : 1;
+    const int earliest = first;
     const double unit = 1.0 / fmax(1.0, w->factor);
-    double size = 0.0, last = 0.0;
+    double size = 0.0, last = 0.0, part = 0.0;
     w->theta = 0.0;
     w->eta = fmax(pow(w->eta, 0.75), BEST_OLD_ETA);
     for (int k = 0; k < most; k++) {
@@ -167,8 +183,14 @@ static attempt_status iterate(const irk_state *s, irk_scratch *w, const method_c
         }
         bool slow = k >= first && !(w->theta < SLOWEST_RATE);
         if (size <= round_off || (!slow && w->eta * size <= KAPPA * unit)) return ATTEMPT_OK;
-        if (slow) return w->fresh && size <= NOISE * unit ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
+        double before = part;
+        part = differential_part(ctx->norm, s->table->stages, w->R);
+        bool transient =
+            slow && k == earliest && size < MOST_TRANSIENT * last && part <= TRANSIENT * before;
         last = size;
+        if (transient) first = k + 1; /* algebraic variables have yet to follow */
+        if (slow && !transient)
+            return w->fresh && size <= NOISE * unit ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
     }
     return ATTEMPT_CONVERGENCE;
 }

@@ -307,7 +307,7 @@ static void liex_attempt(const void *state, void *scratch, const method_context 
                         .variable = -1,
                         .constraint = -1};
     if (ctx->newton->matrix->matrix_free) {
-        result->status = ATTEMPT_SINGULAR;
+        result->status = ATTEMPT_UNSUPPORTED;
         result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
         return;
     }

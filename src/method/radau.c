@@ -341,7 +341,7 @@ static void radau_attempt(const void *state, void *scratch, const method_context
                         .constraint = -1};
     for (int i = 0; i < 4; i++) result->terms[i] = NAN;
     if (ctx->newton->matrix->matrix_free) {
-        result->status = ATTEMPT_SINGULAR;
+        result->status = ATTEMPT_UNSUPPORTED;
         result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
         return;
     }

@@ -87,7 +87,7 @@ void stages_begin(attempt *a, double t, double h, int order, const double *y, co
 bool stages_need_matrix(const method_context *ctx, attempt *a)
 {
     if (!ctx->newton->matrix->matrix_free) return false;
-    a->status = ATTEMPT_SINGULAR;
+    a->status = ATTEMPT_UNSUPPORTED;
     a->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
     return true;
 }
