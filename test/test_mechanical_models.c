@@ -346,6 +346,55 @@ static void skate(void **state)
     end(&r);
 }
 
+/* ---- masses ---- */
+
+/* A bead on y = x^2 with masses M = [a b; b c]. */
+#define BEAD(a, b, c)                                                                              \
+    MODEL("  Real x(start = 1, fixed = true), y(start = 1), vx(start = 0, fixed = true), vy, l;\n" \
+          "equation\n  der(x) = vx; der(y) = vy;\n  " a "*der(vx) + " b "*der(vy) = -2*x*l "       \
+          "\"sideways\";\n  " b "*der(vx) + " c "*der(vy) = l - 1 \"upwards\";\n"                  \
+          "  y = x^2 \"curve\";")
+
+/* Positive entries, determinant -1/2: no mass matrix, and no mechanical form. */
+static void negative_mass(void **state)
+{
+    (void)state;
+    const way ways[] = {{"bdf", "ggl"}, {"bdf", "minimal"}, {"bdf", "reduced"}, {"bdf", "fuehrer"}};
+    run r;
+    prepare(&r, BEAD("2", "1", "0.25"));
+    expect_form(&r, &(form){0, 0, 0, 0, false});
+    for (int k = 0; k < 4; k++)
+        refuse(&r, &ways[k], "indefinite|negative mass at y|upwards (m.mo:6)");
+    refuse(&r, &(way){"prk", "auto"}, "indefinite|negative mass at y");
+    end(&r);
+}
+
+/* [1 1; 1 1] has no inverse, but mass along the curve, (1 + 2x)^2: with u = x + x^2, (1 + 2x) u'' =
+ * -2x. At t = 0.5 by many small steps of x'' (1 + 2x)^2 = -2 (1 + 2x) x'^2 - 2x. */
+static void singular_mass(void **state)
+{
+    (void)state;
+    enum { STEPS = 100000 };
+    double x = 1.0, v = 0.0, h = 0.5 / STEPS;
+    for (int n = 0; n < STEPS; n++) { /* midpoint rule, second order */
+        double xm = x + 0.5 * h * v, c = 1.0 + 2.0 * x, cm;
+        double vm = v + 0.5 * h * (-2.0 * c * v * v - 2.0 * x) / (c * c);
+        cm = 1.0 + 2.0 * xm;
+        x += h * vm;
+        v += h * (-2.0 * cm * vm * vm - 2.0 * xm) / (cm * cm);
+    }
+    const way ways[] = {{"bdf", "ggl"},     {"bdf", "gglm"},       {"bdf", "minimal"},
+                        {"bdf2nd", "auto"}, {"colloc2nd", "auto"}, {"bdf", "index2"},
+                        {"radau", "index1"}};
+    const expected e[] = {{"x", x, 1e-5}, {"y", x * x, 1e-5}, {"vx", v, 1e-4}};
+    run r;
+    prepare(&r, BEAD("1", "1", "1"));
+    expect_form(&r, &(form){2, 1, 0, 0, false});
+    solve_all(&r, ways, 7, 0.5, e, 3);
+    refuse(&r, &(way){"bdf", "reduced"}, "positive definite|y has no mass");
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +405,8 @@ int main(void)
         cmocka_unit_test(friction_by_a_law),
         cmocka_unit_test(skate),
         cmocka_unit_test(contact_that_determines_nothing),
+        cmocka_unit_test(negative_mass),
+        cmocka_unit_test(singular_mass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

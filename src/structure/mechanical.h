@@ -78,4 +78,9 @@ expr mechanical_level(const equation_set *set, const mechanical *m, int l, int k
 bool mechanical_evaluate(const equation_set *set, const mechanical_matrix *a,
                          const equation_point *at, double *value);
 
+/* M, whose values are given, times the factors of its rows: the position at which elimination finds
+ * a negative mass, or with `zero` none at all; -1: it is positive definite, or semidefinite, or too
+ * large to look at; -2: memory. */
+int mechanical_bad_mass(const mechanical *m, const double *M, bool zero);
+
 #endif

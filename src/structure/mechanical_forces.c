@@ -437,6 +437,22 @@ static bool match_work_new(match_work *w, const mechanical_search *s)
     return ok;
 }
 
+/* Masses that are negative at all points are none. */
+static mechanical_status check_masses(mechanical_search *s, const double *M_value)
+{
+    const mechanical *m = s->m;
+    int bad = -1;
+    for (int p = 0; p < POINTS; p++) {
+        bad = mechanical_bad_mass(m, M_value + p * m->M.count, false);
+        if (bad == -2) return MECHANICAL_MEMORY;
+        if (bad == -1) return MECHANICAL_OK;
+    }
+    return mechanical_refuse(s,
+                             "the mass matrix is indefinite: elimination finds a negative mass at "
+                             "%s, whose equation of motion is %s",
+                             s->set->name[m->q[bad]], s->set->row[m->dynamic[bad]].name);
+}
+
 /* With C by columns: symmetric masses, forces along gradients. */
 static mechanical_status match_forces(mechanical_search *s, match_work *w)
 {
@@ -458,6 +474,8 @@ static mechanical_status match_forces(mechanical_search *s, match_work *w)
     if (status == MECHANICAL_OK) status = match_multipliers(s, &q, w->value[0], w->multiplier);
     if (status != MECHANICAL_OK) return status;
     take_scales(m, &f, M_start, w->value[0]);
+    status = check_masses(s, w->value[0]);
+    if (status != MECHANICAL_OK) return status;
     if (!take_pairs(m, &q, w->multiplier)) return MECHANICAL_MEMORY;
     for (int l = 0; l < m->nlambda; l++) w->start[w->multiplier[l]] = l;
     mechanical_renumber(&m->C, w->start);

@@ -1,8 +1,10 @@
-/* Multipliers that act in other ways than along the gradients of their constraints, as friction
- * does: what is left to ask is whether the equations determine them. */
+/* What M and C must be like at a point: M no indefinite matrix; and where multipliers act in other
+ * ways than along the gradients of their constraints, as friction does, such that the equations
+ * determine them. */
 #include <math.h>
 
 #include "base/memory.h"
+#include "linalg/inertia.h"
 #include "linalg/rank.h"
 #include "structure/mechanical_parts.h"
 
@@ -40,4 +42,20 @@ int mechanical_regular(const mechanical *m, const double *M, const double *C, co
     rank_work_free(&w);
     dae_free(A);
     return rank < 0 ? -1 : rank == size;
+}
+
+int mechanical_bad_mass(const mechanical *m, const double *M, bool zero)
+{
+    enum { LARGEST = 200 }; /* dense work */
+    int n = m->nq;
+    if (n > LARGEST) return -1;
+    double *A = DAE_ARRAY(double, (size_t)n *(size_t)n);
+    if (!A) return -2;
+    for (int e = 0; e < m->M.count; e++) {
+        const mechanical_entry *at = &m->M.entry[e];
+        A[at->row + at->column * n] = m->scale[at->row] * M[e];
+    }
+    int bad = inertia_bad_pivot(n, A, zero);
+    dae_free(A);
+    return bad;
 }

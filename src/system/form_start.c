@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/inertia.h"
 #include "system/form_start.h"
 
 /* ---- messages ---- */
@@ -412,24 +413,6 @@ static void find_multiplier_slopes(const start *s, saddle *p)
     x->eval->failure = before;
 }
 
-/* A := what elimination by the diagonal leaves of it; returns the row of the first pivot that is
- * negative beyond rounding, -1: none is. Zero pivots are left out: masses may be 0. */
-static int first_negative_pivot(int n, double *A)
-{
-    double most = 0.0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(A[i + i * n]));
-    for (int k = 0; k < n; k++) {
-        double pivot = A[k + k * n];
-        if (pivot < -1e-10 * most) return k;
-        for (int i = k + 1; i < n && pivot <= 1e-10 * most; i++)
-            if (fabs(A[i + k * n]) > 1e-5 * most) return k; /* [0 a; a b] */
-        if (pivot <= 1e-10 * most) continue;
-        for (int j = k + 1; j < n; j++)
-            for (int i = k + 1; i < n; i++) A[i + j * n] -= A[i + k * n] * A[k + j * n] / pivot;
-    }
-    return -1;
-}
-
 /* A mass matrix in mw.M that is indefinite is no mass matrix; looked at where that is little work.
  */
 dae_status start_masses(const start *s)
@@ -448,7 +431,7 @@ dae_status start_masses(const start *s)
         for (int e = 0; e < count; e++)
             A[form_matrix_row(m, first, e) + j * n] = x->mw.M[first + (size_t)e];
     }
-    int bad = first_negative_pivot(n, A);
+    int bad = inertia_bad_pivot(n, A, false);
     dae_free(A);
     if (bad < 0) return DAE_OK;
     const char *name = start_variable(s, bad);

@@ -438,16 +438,14 @@ static bool build_reduced(plan *p, const bool *dependent)
     return ok && mechanical_note_choice(p->f, p->a, m, &p->l.index, dependent);
 }
 
-/* The position whose equation of motion has no mass; -1: all have. */
-static int massless(const mechanical *m)
+/* The position without mass where the run begins; -1: all have one, -2: memory. */
+static int massless(const analysed *a, const mechanical *m, const equation_point *at)
 {
-    for (int j = 0; j < m->nq; j++) {
-        bool found = false;
-        for (int e = 0; e < m->M.count; e++)
-            found = found || (m->M.entry[e].row == j && m->M.entry[e].column == j);
-        if (!found) return j;
-    }
-    return -1;
+    double *value = DAE_ARRAY(double, m->M.count);
+    int bad = value && mechanical_evaluate(&a->set, &m->M, at, value) ? 0 : -2;
+    if (bad == 0) bad = mechanical_bad_mass(m, value, true);
+    dae_free(value);
+    return bad;
 }
 
 dae_status formulate_reduced(const analysed *a, const formulation_setting *setting, formulated *f,
@@ -455,7 +453,9 @@ dae_status formulate_reduced(const analysed *a, const formulation_setting *setti
 {
     mechanical m;
     dae_status status = mechanical_find(a, setting, "reduced", false, &m, diag);
-    int j = status == DAE_OK ? massless(&m) : -1;
+    int j = status == DAE_OK ? massless(a, &m, setting->at) : -1;
+    if (j == -2)
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
     if (j >= 0)
         status = diag_set(diag, DAE_ERR_UNSUPPORTED,
                           "Formulation reduced needs a positive definite mass matrix, but %s has "
