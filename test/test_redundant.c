@@ -84,12 +84,13 @@ static const dae_mechanical twice = {
 static void repeated_rod(void **unused)
 {
     (void)unused;
-    const way ways[] = {{"auto", "bdf"},       {"index3", "radau5"},   {"index2", "bdf"},
-                        {"index1", "bdf"},     {"baumgarte:5", "bdf"}, {"gglm", "bdf"},
-                        {"fuehrer", "bdf"},    {"odassl", "bdf"},      {"auto", "bdf2nd"},
-                        {"index2", "radau5"},  {"ggl2", "bdf"},        {"minimal", "bdf"},
-                        {"reduced", "bdf"},    {"minimal", "bdf2nd"},  {"reduced", "bdf2nd"},
-                        {"minimal", "radau5"}, {"auto", "colloc2nd"},  {"index1", "colloc2nd"}};
+    const way ways[] = {{"auto", "auto"},       {"auto", "bdf"},       {"index3", "radau5"},
+                        {"index2", "bdf"},      {"index1", "bdf"},     {"baumgarte:5", "bdf"},
+                        {"gglm", "bdf"},        {"fuehrer", "bdf"},    {"odassl", "bdf"},
+                        {"auto", "bdf2nd"},     {"index2", "radau5"},  {"ggl2", "bdf"},
+                        {"minimal", "bdf"},     {"reduced", "bdf"},    {"minimal", "bdf2nd"},
+                        {"reduced", "bdf2nd"},  {"minimal", "radau5"}, {"auto", "colloc2nd"},
+                        {"index1", "colloc2nd"}};
     double y0[6] = {1.0}, y[6];
     dae_problem *p;
     dae_diag diag = {0};

@@ -412,6 +412,28 @@ static dae_status start_choice(dae_solver *s)
     return status;
 }
 
+static dae_status begin_with(dae_solver *s, double t0, const double *y0, const double *yp0)
+{
+    if (s->hybrid)
+        hybrid_start_values(s);
+    else if (!yp0 || s->rewritten)
+        vector_zero(s->n, s->yp);
+    if (s->rewritten) vector_zero(s->n, s->y);
+    take_values(s, y0, yp0);
+    return s->hybrid ? hybrid_start(s, t0) : solver_begin(s, t0, s->options.init);
+}
+
+/* Where the method was our choice, and its form is singular here, as with constraints that follow
+ * from each other: the residual form may not be. */
+static dae_status begin_residual(dae_solver *s, double t0, const double *y0, const double *yp0)
+{
+    diag_clear(&s->diag);
+    s->choice.implicit = true;
+    s->choice.reason = "the form is singular at the start, so ";
+    dae_status status = solver_renew(s);
+    return status == DAE_OK ? begin_with(s, t0, y0, yp0) : status;
+}
+
 dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
 {
     if (!s) return DAE_ERR_ARGUMENT;
@@ -424,13 +446,9 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     dae_status status = start_choice(s);
     if (status == DAE_OK) status = forget_matrices(s);
     if (status != DAE_OK) return status;
-    if (s->hybrid)
-        hybrid_start_values(s);
-    else if (!yp0 || s->rewritten)
-        vector_zero(s->n, s->yp);
-    if (s->rewritten) vector_zero(s->n, s->y);
-    take_values(s, y0, yp0);
-    return s->hybrid ? hybrid_start(s, t0) : solver_begin(s, t0, s->options.init);
+    status = begin_with(s, t0, y0, yp0);
+    bool again = status == DAE_ERR_SINGULAR && !s->hybrid && choice_may_help(s, status);
+    return again ? begin_residual(s, t0, y0, yp0) : status;
 }
 
 /* Times must move strictly in one direction, away from times[0]. */
