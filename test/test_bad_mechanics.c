@@ -408,6 +408,70 @@ static void wrong_kinds_at_index_2(void **unused)
         }
 }
 
+/* ---- what is declared constant ---- */
+
+static int growing(const dae_mechanical_point *at, double *M, void *user)
+{
+    (void)user;
+    M[0] = 1.0;
+    M[3] = 2.0 + at->q[0];
+    return 0;
+}
+
+static int steady(const dae_mechanical_point *at, double *M, void *user)
+{
+    (void)at, (void)user;
+    M[0] = 1.0;
+    M[3] = 2.0;
+    return 0;
+}
+
+static int turning(const dae_quasilinear_point *at, double *E, void *user)
+{
+    (void)user;
+    E[0] = 1.0;
+    E[3] = 1.0 + at->x[0] * at->x[0];
+    return 0;
+}
+
+static int decay(const dae_quasilinear_point *at, double *f, void *user)
+{
+    (void)user;
+    f[0] = -at->x[0];
+    f[1] = -at->x[1];
+    return 0;
+}
+
+static void wrong_constants(void **unused)
+{
+    (void)unused;
+    const dae_mechanical *const forms[] = {&BEAD, &RUBBING, &CONTACT};
+    const dae_quasilinear quasilinear = {
+        .n = 2, .ne = 2, .E = turning, .f = decay, .E_constant = true};
+    const double x0[2] = {1.0, 1.0};
+    for (int m = 0; m < METHOD_COUNT; m++) {
+        const way w = {METHODS[m], "auto"};
+        for (int k = 0; k < 3; k++) {
+            dae_mechanical form = *forms[k];
+            double y[MOST];
+            dae_diag diag = {0};
+            form.mass_constant = true;
+            form.mass = growing;
+            expect_failure(mechanical(&form), &w, BEAD_START, NULL, DAE_ERR_ARGUMENT,
+                           "mass_constant|mass|column of height|(1, 1)");
+            form.mass = steady;
+            if (solve(mechanical(&form), &w, BEAD_START, NULL, 0.1, y, &diag) != DAE_OK)
+                fail_msg("%s: %s", w.method, diag.text);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        const way w = {k == 0 ? "herk" : "dopri5", "auto"};
+        dae_problem *p = NULL;
+        assert_int_equal(dae_problem_from_quasilinear(&quasilinear, &p, NULL), DAE_OK);
+        expect_failure(p, &w, x0, NULL, DAE_ERR_ARGUMENT, "E_constant|(1, 1)|x[1]");
+    }
+}
+
 /* ---- NaN at a stage ---- */
 
 /* One of the callbacks fails: once, at its call number `at`, or always from time `from` on. */
@@ -571,6 +635,7 @@ int main(void)
         cmocka_unit_test(contact_that_becomes_singular),
         cmocka_unit_test(wrong_kinds),
         cmocka_unit_test(wrong_kinds_at_index_2),
+        cmocka_unit_test(wrong_constants),
         cmocka_unit_test(nan_at_a_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

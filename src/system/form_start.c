@@ -747,8 +747,8 @@ dae_status form_consistent(form_instance *x, double t, const double *weights, co
 {
     start s = {x, t, weights, tags, y, yp, DAE_ARRAY(double, x->source->n), diag};
     if (!s.size) return start_exhausted(&s);
-    dae_status status = DAE_OK;
-    switch (x->source->kind) {
+    dae_status status = start_declared(&s);
+    switch (status == DAE_OK ? x->source->kind : FORM_KINDS) {
     case KIND_MECHANICAL:
         status = x->source->full ? multibody_start(&s) : mechanical_start(&s);
         break;

@@ -33,6 +33,8 @@ dae_status start_independent(const start *s, manifold *p, const double *values, 
  * run can go on; else status. */
 dae_status start_redundant(const start *s, dae_status status);
 
+/* Whether M or E, declared constant, is constant (form_declared.c). */
+dae_status start_declared(const start *s);
 /* Whether the mass matrix in mw.M is one. */
 dae_status start_masses(const start *s);
 
