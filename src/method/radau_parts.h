@@ -11,6 +11,8 @@
 
 /* Corrections kept for Broyden's updates. */
 enum { RADAU_PAST = 3 };
+/* 1, 3, 5 and 7 stages */
+enum { RADAU_METHODS = 4 };
 
 /* What survives between steps. */
 typedef struct radau_state {
@@ -57,7 +59,8 @@ typedef struct radau_scratch {
     double shrink;                 /* after a failure: what it says of h */
     double error_factor;           /* weight of the estimate, for */
     double factor_rtol;            /* this tolerance */
-    int factor_stages;             /* and this many stages */
+    double factors[RADAU_METHODS]; /* of 1, 3, 5 and 7 stages */
+    double gain_to_lower;          /* what fewer stages must promise */
     double last_factor;            /* next_factor of this attempt */
     double reach;                  /* this step, were its error 1, */
     double exponent;               /* by this power of h */
