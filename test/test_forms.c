@@ -649,13 +649,13 @@ static int no_mass(const dae_mechanical_point *at, double *M, void *user)
     return 0;
 }
 
-static dae_status start_by(const char *method, const dae_mechanical *m, const double *y0,
+static dae_status start_by(const char *name, const dae_mechanical *m, const double *y0,
                            dae_diag *diag)
 {
     dae_problem *problem = mechanical_problem(m);
     dae_solver *s;
     dae_options o = dae_options_default();
-    o.method = method;
+    o.method = name;
     assert_int_equal(dae_solver_new(problem, &o, &s, NULL), DAE_OK);
     dae_status status = dae_solver_start(s, 0.0, y0, NULL);
     *diag = *dae_solver_diag(s);
