@@ -67,6 +67,7 @@ void control_start_one_step(step_control *c, double h, int order, const dae_opti
 static const double ONE_STEP_SAFETY = 0.9, INTEGRAL = 0.4;
 static const double MOST_RISE = 8.0, MOST_FALL = 0.2, MOST_FALL_REJECTED = 0.1;
 static const double LEAST_ERROR = 1e-4; /* a lucky step says little about the next one */
+static const double LEAST_POWER = 0.1;  /* [Gus94] */
 
 /* max(error, 1e-10)^-power */
 static double relief(double error, double power)
@@ -106,15 +107,30 @@ static double retry_factor(const step_control *c, const attempt *a)
     return fmax(least, fmin(ONE_STEP_SAFETY, ONE_STEP_SAFETY * pow(a->error, -1.0 / a->order)));
 }
 
+/* Two failures in a row tell by which power k of h errors really fall, err ~ h^k: less than the
+ * order where the equations are stiff. The step that meets the tolerance by that, within bounds
+ * [Gus94]. */
+static double observed_factor(const step_control *c, const attempt *a)
+{
+    double power = log(c->failed_error / a->error) / log(c->failed_h / a->h);
+    if (!isfinite(power)) return ONE_STEP_SAFETY;
+    power = fmax(LEAST_POWER, fmin(power, a->order));
+    return fmax(MOST_FALL_REJECTED, ONE_STEP_SAFETY * pow(a->error, -1.0 / power));
+}
+
 static void reject_one_step(step_control *c, const attempt *a)
 {
     double factor = a->next_factor > 0.0 ? a->next_factor : 0.25;
     if (a->status == ATTEMPT_OK) {
+        factor = retry_factor(c, a);
         if (++c->error_failures == 1) {
             c->first_error = a->error;
             c->first_h = a->h;
+        } else {
+            factor = fmin(factor, observed_factor(c, a));
         }
-        factor = retry_factor(c, a);
+        c->failed_error = a->error;
+        c->failed_h = a->h;
     } else {
         c->other_failures++;
         if (a->status == ATTEMPT_BOUND) factor = fmax(0.1, fmin(0.9, 0.9 * a->bound_ratio));

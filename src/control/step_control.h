@@ -14,6 +14,7 @@ typedef struct step_control {
     int last_order;
     int error_failures, other_failures; /* since the last accepted step */
     double first_error, first_h;        /* of the first error failure of this step */
+    double failed_error, failed_h;      /* of the last one, if error_failures > 0 */
     double max_step;
     double least_growth; /* h grows by at least this factor, or not at all */
     int since_change;    /* accepted steps since h or the order changed */
