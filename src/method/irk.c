@@ -256,6 +256,15 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     ctx->newton->stale = result->status != ATTEMPT_OK; /* derivatives are those of the end */
 }
 
+/* Multipliers of index 3 have order q - 1, q the stage order, if the steps end on the constraints
+ * [Jay93]; else what a change of the step excites is not damped [HLR89 6], as by SIRK23 with
+ * R(infinity) = -0.73. */
+static bool reaches_index3(const irk_table *table, const method_context *ctx)
+{
+    return table->stage_order >= 2 && !table->project &&
+           (table->stiffly_accurate || ctx->fixed_steps);
+}
+
 static void irk_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                         int order, attempt *result)
 {
@@ -268,7 +277,7 @@ static void irk_attempt(const void *state, void *scratch, const method_context *
     w->h = h;
     stages_begin(result, s->t, h, table->order, w->y, w->yp);
     if (stages_need_matrix(ctx, result)) return;
-    if ((table->project || table->stage_order < 2) && stages_refuse_index3(ctx, result)) return;
+    if (!reaches_index3(table, ctx) && stages_refuse_index3(ctx, result)) return;
     w->factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
     predict(s, w, ctx->n);
     w->rejected = true; /* until it is accepted */

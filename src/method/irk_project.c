@@ -6,7 +6,9 @@
  * dF_d/du ] [ e dF_c/dx              dF_c/dw   0       ],  e -> 0, serves two Newton iterations.
  * Positions: F_c(t, x + e X, w + W) = 0 along M (X, W, U) = (0, -F_c): x moves in the directions
  * that u has, by as much as it must. Slopes: F_d(t, x', w, u) = 0 and d/dt F_c = 0 for x' += X, w'
- * += W/e, u += U. */
+ * += W/e, u += U.
+ * Where y' of index 1 stands in more rows than there are x (fully implicit), w is found with x':
+ * F(t, x, x', w) = 0 along M of e = 0; w' stays that of the stages. */
 #include "method/irk_parts.h"
 
 #include <float.h>
@@ -143,7 +145,64 @@ static attempt_status project_slopes(irk_scratch *w, const method_context *ctx, 
     return ATTEMPT_CONVERGENCE;
 }
 
-/* M^-1 for two e, applied to the constraints' rows: a variable of index k grows as e^(1-k). */
+/* Why the projection cannot do with y_j; NULL: it can. `growth` is that of y_j over PROBE in e. */
+static const char *growth_reason(const method_context *ctx, int j, double growth)
+{
+    const bool declared = ctx->norm->kinds[j] == DAE_KIND_INDEX2;
+    if (!ctx->newton->matrix->algebraic_column[j])
+        return growth <= SLACK * PROBE
+                   ? NULL
+                   : "does not damp, and cannot end its steps on constraints that a second "
+                     "derivative alone moves: choose a formulation of lower index (ggl, index2, "
+                     "index1), or radau";
+    if (declared && growth < SLACK)
+        return "does not damp, but a variable declared as of index 2 is of index 1: it follows the "
+               "others by a stiff relation; choose radau or bdf, or another formulation";
+    return growth <= (declared ? SLACK * PROBE : SLACK)
+               ? NULL
+               : "loses its order on variables of higher index unless it projects, and for that "
+                 "must know them: declare their kinds (index 2), or choose a formulation of index "
+                 "1, ggl, or radau";
+}
+
+/* Whether dF_d/dx' has more rows than columns, and there is no u */
+static bool is_implicit(const method_context *ctx)
+{
+    const iteration *it = ctx->newton->matrix;
+    int excess = 0;
+    for (int j = 0; j < ctx->n; j++) {
+        if (ctx->norm->kinds[j] >= DAE_KIND_INDEX2) return false;
+        excess += it->algebraic_column[j] - it->constraint_row[j];
+    }
+    return excess > 0;
+}
+
+/* x' and w, where x stays */
+static attempt_status project_implicit(irk_scratch *w, const method_context *ctx)
+{
+    iteration *it = ctx->newton->matrix;
+    double last = -1.0, floor = SLOPE_NOISE * norm_of(ctx->norm, w->y, ctx->norm->scale);
+    attempt_status status = stages_from_iteration(factor_projection(w, ctx, 0.0));
+    for (int k = 0; k < MOST_ITERATIONS && status == ATTEMPT_OK; k++) {
+        status = residual_at(w, ctx, 0.0, w->work);
+        if (status == ATTEMPT_OK)
+            status = stages_from_iteration(iteration_solve(it, NULL, w->work));
+        for (int j = 0; j < ctx->n && status == ATTEMPT_OK; j++) {
+            bool algebraic = it->algebraic_column[j];
+            double *moved = algebraic ? &w->y[j] : &w->yp[j];
+            *moved -= w->work[j];
+            w->work[j] *= algebraic ? 1.0 : w->h;
+        }
+        if (status != ATTEMPT_OK) break;
+        progress next = progress_of(norm_of(ctx->norm, w->work, ctx->norm->scale), &last, floor);
+        if (next == PROGRESS_DONE) return ATTEMPT_OK;
+        if (next == PROGRESS_FAILED) status = ATTEMPT_CONVERGENCE;
+    }
+    return status == ATTEMPT_OK ? ATTEMPT_CONVERGENCE : status;
+}
+
+/* M^-1 for two e, applied to the constraints' rows: an algebraic variable of index k grows as
+ * e^(1-k); x' as 1/e up to index 2, so that x moves by what it must, and as e^-2 beyond. */
 static attempt_status compare_growth(irk_scratch *w, const method_context *ctx, double e,
                                      attempt *result)
 {
@@ -156,13 +215,12 @@ static attempt_status compare_growth(irk_scratch *w, const method_context *ctx, 
         if (status == ITERATION_OK) status = iteration_solve(it, NULL, x[k]);
         if (status != ITERATION_OK) return stages_from_iteration(status);
     }
-    for (int j = 0; j < ctx->n; j++) {
-        double most = SLACK;
-        if (ctx->norm->kinds[j] == DAE_KIND_INDEX2) most *= PROBE;
-        if (!it->algebraic_column[j] || !(fabs(x[0][j]) > most * fabs(x[1][j]))) continue;
-        result->reason = "loses its order on variables of higher index unless it projects, and for "
-                         "that must know them: declare their kinds (index 2), or choose a "
-                         "formulation of index 1, ggl, or radau";
+    for (int k = 0; k < 2 * ctx->n; k++) { /* algebraic variables first: they tell more */
+        const int j = k % ctx->n;
+        bool turn = it->algebraic_column[j] == (k < ctx->n);
+        if (!turn || !(fabs(x[1][j]) > 0.0)) continue;
+        result->reason = growth_reason(ctx, j, fabs(x[0][j] / x[1][j]));
+        if (!result->reason) continue;
         result->variable = j;
         return ATTEMPT_UNSUPPORTED;
     }
@@ -213,6 +271,10 @@ static attempt_status project(const irk_state *s, irk_scratch *w, const method_c
     attempt_status status = ATTEMPT_CONVERGENCE;
     for (int k = 0; k <= MOST_RENEWALS && status == ATTEMPT_CONVERGENCE; k++) {
         status = k > 0 ? renew(s, w, ctx, e) : ATTEMPT_OK;
+        if (status == ATTEMPT_OK && is_implicit(ctx)) {
+            status = project_implicit(w, ctx);
+            continue;
+        }
         if (status == ATTEMPT_OK && constrained) status = project_positions(w, ctx, e);
         if (status == ATTEMPT_OK) status = project_slopes(w, ctx, e, constrained);
     }

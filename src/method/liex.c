@@ -311,6 +311,9 @@ static void liex_attempt(const void *state, void *scratch, const method_context 
         result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
         return;
     }
+    /* Every row begins anew, and the first steps of Euler's method have errors O(1) in multipliers
+     * of index 3 [BCP96 3.2.3]: there is no expansion in h to extrapolate. */
+    if (stages_refuse_index3(ctx, result)) return;
     result->status = compute(s, w, ctx);
     propose(s, w, ctx, ROWS - 2 < most ? ROWS - 2 : most, result);
     if (result->status != ATTEMPT_OK && !w->fresh) ctx->newton->stale = true;

@@ -30,10 +30,6 @@ dae_status formulate_regularised(const analysed *a, const formulation_setting *s
         if (e == EXPR_NONE) return formulation_exhausted(f, diag);
         f->set.row[r].residual = e;
     }
-    for (int i = 0; i < f->set.n; i++) {
-        if (f->kinds[i] != DAE_KIND_AUTO) f->hidden[i] = true;
-        f->kinds[i] = DAE_KIND_DIFFERENTIAL;
-    }
     return DAE_OK;
 }
 
