@@ -285,15 +285,17 @@ static double part_within_bounds(newton *nw, const corrector *c)
     return part;
 }
 
-/* What rounding errors of the unknowns x do to their velocities a1 x, in the norm. */
+/* What rounding errors of the unknowns x do to their velocities a1 x, in the norm. Constraints share
+ * those of large unknowns with the others. */
 static double velocity_rounding(const newton *nw, const corrector *c)
 {
     const second_order *s = c->second;
-    const double *scale = nw->norm->newton;
+    const double *scale = nw->norm->newton, most = second_order_largest(s, c->y0);
     double sum = 0.0;
     for (int k = 0; k < s->n; k++) {
         if (s->velocity[k] < 0) continue;
-        double x = c->cj * c->y0[s->place[k]] * scale[s->velocity[k]];
+        double size = norm_size(nw->norm, s->place[k], c->y0[s->place[k]], most);
+        double x = c->cj * size * scale[s->velocity[k]];
         sum += x * x;
     }
     return VELOCITY_ROUND_OFF * sqrt(sum / nw->norm->n);

@@ -137,6 +137,14 @@ void norm_set_step(error_norm *norm, double h)
     }
 }
 
+double norm_size(const error_norm *norm, int i, double y, double most)
+{
+    double rtol = norm->rtol_by_variable ? norm->rtol_by_variable[i] : norm->rtol;
+    double atol = norm->atol_by_variable ? norm->atol_by_variable[i] : norm->atol;
+    if (norm->user_weights || !(rtol > 0.0)) return fabs(y);
+    return fmax(fabs(y), fmin(atol / rtol, most));
+}
+
 double norm_of(const error_norm *norm, const double *v, const double *scale)
 {
     if (!norm->user_norm) return vector_wrms(norm->n, v, scale);

@@ -33,6 +33,9 @@ enum { FIRST_STEPS = 8 };
 /* Errors at which the growth of the first steps aims; over the curves of test_bdf2nd it makes no
  * difference between 0.02 and 0.2. */
 static const double START_AIM = 0.05;
+/* Part of a velocity's tolerance from which on rounding errors are looked at more closely: what
+ * they are multiplied by, the condition of the constraints, is not known, but 100 is a lot. */
+static const double ROUNDING_COUNTS = 0.01;
 
 /* What survives between steps. Vectors have one entry per unknown x. */
 typedef struct direct_state {
@@ -56,15 +59,16 @@ typedef struct direct_scratch {
     double t, h;
     bool distrust;               /* of x'' where the run starts */
     double first_h, first_error; /* of the first step's last failure of the error test; 0: none */
+    bool noisy;                  /* rounding errors are seen in velocities */
     double psi[ARRAY], norm[ARRAY], beta[ARRAY], gamma[ARRAY], kappa[ARRAY];
     double *y0, *yp0, *y, *yp, *e; /* of the residual form: prediction, solution, difference */
     double *y_old;                 /* where the step begins, for bounds */
     double *estimate;
     double *x0, *xp0, *xpp0; /* per unknown x */
-    double *ex, *filtered, *spare;
+    double *ex, *filtered, *spare, *tangent;
 } direct_scratch;
 
-enum { STATE_VECTORS = COLUMNS + 5, SCRATCH_VECTORS = 13 };
+enum { STATE_VECTORS = COLUMNS + 5, SCRATCH_VECTORS = 14 };
 
 static void direct_size(int n, size_t *state, size_t *scratch)
 {
@@ -80,9 +84,9 @@ static void place_vectors(direct_state *s, direct_scratch *w, int n, int nx)
     for (int i = 1; i <= COLUMNS + 1; i++, at += nx) s->phi[i] = at;
     double **ends[] = {&s->xp_old, &s->xpp_old, &s->xp_new, &s->xpp_new};
     for (int i = 0; i < 4; i++, at += nx) *ends[i] = at;
-    double **vectors[SCRATCH_VECTORS] = {&w->y0,    &w->yp0,      &w->y,    &w->yp,  &w->e,
-                                         &w->y_old, &w->estimate, &w->x0,   &w->xp0, &w->xpp0,
-                                         &w->ex,    &w->filtered, &w->spare};
+    double **vectors[SCRATCH_VECTORS] = {&w->y0,    &w->yp0,      &w->y,     &w->yp,     &w->e,
+                                         &w->y_old, &w->estimate, &w->x0,    &w->xp0,    &w->xpp0,
+                                         &w->ex,    &w->filtered, &w->spare, &w->tangent};
     at = (double *)(w + 1);
     for (int i = 0; i < SCRATCH_VECTORS; i++, at += i <= 7 ? n : nx) *vectors[i] = at;
 }
@@ -268,37 +272,30 @@ static error_factors factors_at(const direct_scratch *w, int m)
     return (error_factors){.velocity = w->h * tau / share, .value = w->h / w->psi[m + 1]};
 }
 
-/* What rounding errors of x leave of a velocity's error: a difference at degree m + 1 has 2^(m+2)
- * times those of x, and the division by h makes them large where steps are short. */
-static double above_rounding(double error, double factor, double x, int m)
+/* Rounding errors of x in a difference at degree m + 1, which has 2^(m+2) of them, as an error of
+ * the velocity: the division by h makes them large where steps are short. */
+static double rounding_at(const direct_scratch *w, int m)
 {
-    double rounding = factor * ldexp(DBL_EPSILON, m + 2) * fabs(x);
+    return factors_at(w, m).velocity * ldexp(DBL_EPSILON, m + 2);
+}
+
+static double above_rounding(double error, double rounding)
+{
     return copysign(fmax(0.0, fabs(error) - rounding), error);
 }
 
-/* ||estimate|| at order m from differences at degrees m + 1 and m */
-static double estimate_norm(const direct_state *s, const direct_scratch *w,
-                            const method_context *ctx, int m, const double *fine,
-                            const double *coarse, double *estimate)
+/* Whether rounding errors are no longer small beside the tolerances of velocities. */
+static bool rounding_counts(const direct_state *s, const direct_scratch *w,
+                            const method_context *ctx)
 {
     const second_order *form = ctx->second;
-    error_factors c = factors_at(w, m);
+    const double rounding = rounding_at(w, w->order);
     for (int k = 0; k < form->n; k++) {
-        estimate[form->place[k]] = c.value * coarse[k];
-        if (form->velocity[k] >= 0)
-            estimate[form->velocity[k]] =
-                above_rounding(c.velocity * fine[k], c.velocity, s->phi[1][k], m);
+        const int v = form->velocity[k];
+        double size = v >= 0 ? fabs(s->phi[1][k]) * ctx->norm->tested[v] : 0.0;
+        if (rounding * size > ROUNDING_COUNTS) return true;
     }
-    return norm_of(ctx->norm, estimate, ctx->norm->tested);
-}
-
-/* out = e + b phi_i */
-static const double *add_column(const direct_state *s, int n, const double *e, double b, int i,
-                                double *out)
-{
-    const double *restrict phi = s->phi[i];
-    for (int k = 0; k < n; k++) out[k] = e[k] + b * phi[k];
-    return out;
+    return false;
 }
 
 /* e := A^-1 (a1 F_x' + a2 F_x'') e: what the equations for derivatives feel of it [BCP96 (5.4.9)]
@@ -311,6 +308,39 @@ static void filter(const method_context *ctx, double *e, double *work)
     second_matrix_multiply(m, 0.0, a1, a2, e, work);
     second_matrix_solve(m, work);
     vector_copy(ctx->second->n, work, e);
+}
+
+/* ||estimate|| at order m from differences at degrees m + 1 and m. Constraints multiply rounding
+ * errors by their condition, across themselves, where no error of a velocity adds up: where they
+ * count these parts are taken out. */
+static double estimate_norm(const direct_state *s, const direct_scratch *w,
+                            const method_context *ctx, int m, const double *fine,
+                            const double *coarse, double *estimate)
+{
+    const second_order *form = ctx->second;
+    error_factors c = factors_at(w, m);
+    double rounding = rounding_at(w, m);
+    if (w->noisy) {
+        vector_copy(form->n, fine, w->tangent);
+        filter(ctx, w->tangent, w->filtered);
+        fine = w->tangent;
+    }
+    for (int k = 0; k < form->n; k++) {
+        estimate[form->place[k]] = c.value * coarse[k];
+        if (form->velocity[k] >= 0)
+            estimate[form->velocity[k]] =
+                above_rounding(c.velocity * fine[k], rounding * fabs(s->phi[1][k]));
+    }
+    return norm_of(ctx->norm, estimate, ctx->norm->tested);
+}
+
+/* out = e + b phi_i */
+static const double *add_column(const direct_state *s, int n, const double *e, double b, int i,
+                                double *out)
+{
+    const double *restrict phi = s->phi[i];
+    for (int k = 0; k < n; k++) out[k] = e[k] + b * phi[k];
+    return out;
 }
 
 /* Behind a start steps may grow as fast as the error allows: what was wrong with the short ones is
@@ -342,6 +372,7 @@ static void estimate_errors(const direct_state *s, direct_scratch *w, const meth
     double *e = w->ex, *x1 = w->x0, *x2 = w->xp0, *x3 = w->xpp0; /* the prediction has served */
     for (int i = 0; i < 4; i++) result->terms[i] = NAN;
     for (int j = 0; j < n; j++) e[j] = w->e[ctx->second->place[j]];
+    w->noisy = rounding_counts(s, w, ctx);
     if (k < MAX_ORDER && k == s->order && s->steady > k && s->count >= k + 3) {
         add_column(s, n, e, -w->beta[k + 3], k + 3, x1);
         result->terms[3] = (k + 2) * estimate_norm(s, w, ctx, k + 1, x1, e, w->estimate);

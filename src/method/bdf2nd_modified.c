@@ -191,6 +191,21 @@ static attempt_status solve_corrector(const modified_state *s, modified_scratch 
     return attempt_from_newton(newton_solve(ctx->newton, &c));
 }
 
+/* Velocities, and algebraic variables that follow from them, count with h before them, as variables
+ * of index 2 do [HLR89 7]: velocities are differences of values, whose errors jump where step or
+ * order change, so that no shorter step makes what is seen of that in a prediction less. */
+static void scale_derivatives(const modified_scratch *w, const method_context *ctx)
+{
+    const second_order *form = ctx->second;
+    const dae_kind *kinds = ctx->norm->kinds;
+    const double part = fmin(1.0, fabs(w->h));
+    for (int j = 0; j < form->n; j++) {
+        const int i = form->place[j], v = form->velocity[j];
+        if (v >= 0) w->estimate[v] *= part;
+        if (v < 0 && kinds && kinds[i] == DAE_KIND_INDEX1) w->estimate[i] *= part;
+    }
+}
+
 /* h/psi_{m+1} (y - extrapolation of degree m): what BDF of order m makes of values and velocities
  */
 static double estimate_at(const modified_state *s, modified_scratch *w, const method_context *ctx,
@@ -200,6 +215,7 @@ static double estimate_at(const modified_state *s, modified_scratch *w, const me
     extrapolate(s, w, ctx->n, d, w->estimate);
     double factor = s->points > 1 ? w->h / (w->t[0] - w->t[d + 1]) : 0.5;
     for (int j = 0; j < ctx->n; j++) w->estimate[j] = factor * (w->y[j] - w->estimate[j]);
+    scale_derivatives(w, ctx);
     return norm_of(ctx->norm, w->estimate, ctx->norm->tested);
 }
 
@@ -356,6 +372,22 @@ static double faithful_error(const modified_state *s, modified_scratch *w,
     return s->steps < INITIAL_STEPS ? 0.0 : literal_norm(ctx->norm, w->estimate);
 }
 
+/* (4.19) and (4.20) weigh every variable by itself; the thesis' own runs have 100 times the
+ * tolerance for velocities and multipliers [Wun05 8.1]. */
+bool bdf2nd_refuse_thesis(const method_context *ctx, attempt *result)
+{
+    if (ctx->fixed_steps || ctx->norm->rtol_by_variable) return false;
+    result->status = ATTEMPT_UNSUPPORTED;
+    result->reason =
+        "repeats the tables of a thesis, whose error test has all variables in it, and "
+        "estimates of velocities and multipliers do not go to 0 with h at a change of "
+        "the step: give rtol_by_variable and atol_by_variable, larger for these, or "
+        "fixed_step, or choose bdf2nd or colloc2nd";
+    result->variable = -1;
+    result->constraint = -1;
+    return true;
+}
+
 static void faithful_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                              int order, attempt *result)
 {
@@ -363,9 +395,11 @@ static void faithful_attempt(const void *state, void *scratch, const method_cont
     const modified_state *s = state;
     modified_scratch *w = scratch;
     (void)order;
+    *result = (attempt){.t = s->t[0], .h = h, .y = w->y, .yp = w->yp};
+    if (bdf2nd_refuse_thesis(ctx, result)) return;
     set_coefficients(s, w, h, faithful_order(s, w));
     predict(s, w, ctx);
-    *result = (attempt){.t = s->t[0], .h = h, .order = w->order, .y = w->y, .yp = w->yp};
+    result->order = w->order;
     result->status = solve_corrector(s, w, ctx, TIGHT);
     result->bound_ratio = ctx->newton->bound_ratio;
     result->next_factor = 0.25;

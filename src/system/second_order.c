@@ -1,5 +1,7 @@
 #include "system/second_order.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 
 void second_order_free(second_order *s)
@@ -67,6 +69,14 @@ void second_order_spread(const second_order *s, const double *x, const double *x
         y[v] = xp[k];
         yp[v] = xpp[k];
     }
+}
+
+double second_order_largest(const second_order *s, const double *y)
+{
+    double most = 0.0;
+    for (int k = 0; k < s->n; k++)
+        if (s->velocity[k] >= 0) most = fmax(most, fabs(y[s->place[k]]));
+    return most;
 }
 
 void second_order_gather(const second_order *s, const double *y, const double *yp, double *x,

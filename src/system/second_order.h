@@ -36,6 +36,8 @@ void second_order_spread(const second_order *s, const double *x, const double *x
 /* x and x' (either may be NULL) from y and y' */
 void second_order_gather(const second_order *s, const double *y, const double *yp, double *x,
                          double *xp);
+/* max |y_i| over the unknowns that have a velocity */
+double second_order_largest(const second_order *s, const double *y);
 
 /* The matrices A(a1, a2) = F_x + a1 F_x' + a2 F_x'' and their factors, from the partial derivatives
  * that `source` keeps of F(t, y, y'). Rows without x'' are scaled so that all rows are of one size
