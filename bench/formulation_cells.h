@@ -23,8 +23,7 @@ void cell_problem_free(cell_problem *p); /* NULL is fine */
 typedef enum cell_status {
     CELL_RUNS,
     CELL_REFUSED, /* formulation and method do not fit, or not this problem: `why` */
-    CELL_FAILS,
-    CELL_UNFIT /* left out, since theory or measurement speak against it: `why` */
+    CELL_FAILS
 } cell_status;
 
 typedef struct cell {
@@ -37,10 +36,7 @@ typedef struct cell {
     double seconds; /* from the start to the end of the run */
 } cell;
 
-/* rtol 0: 1e-6, for methods of order p below 5: 10^-(p+1). */
+/* rtol 0: 1e-6, for methods of order p below 5: 10^-(p+1), but at most 1e-3. */
 cell cell_run(const cell_problem *p, const char *formulation, int method, double rtol);
-
-/* Why a pair is left out, or NULL; problem NULL: on all */
-const char *cell_unfit(const char *problem, const char *formulation, const char *method);
 
 #endif

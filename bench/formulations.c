@@ -41,7 +41,7 @@ static void remove_all(char *text, const char *part, const char *in_its_place)
  * the method, so that many share one line */
 static void reason(const char *method, const cell *c, char *text, size_t size)
 {
-    static const char *const words[] = {"", "refused: ", "fails: ", "left out: "};
+    static const char *const words[] = {"", "refused: ", "fails: "};
     const char *end = strstr(c->why, ". ");
     char named[64];
     snprintf(text, size, "%s%.*s", words[c->status], end ? (int)(end - c->why) : DAE_TEXT_SIZE / 2,
