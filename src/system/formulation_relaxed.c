@@ -18,7 +18,8 @@ static expr relax_leaf(void *context, graph *g, expr leaf)
 }
 
 /* F(t, y + eps y', y') = 0: for A y' + B y = f(t) the pencil regularisation (A + eps B) y' + B y =
- * f, whose solutions tend to those of the DAE [Cob82], [BCP96 (3.3.10)]. */
+ * f, whose solutions tend to those of the DAE [Cob82], [BCP96 (3.3.10)]. Steps are longer than eps,
+ * and then so do numerical solutions [Lub93]: the kinds stay those of the equations of index 3. */
 dae_status formulate_regularised(const analysed *a, const formulation_setting *setting,
                                  formulated *f, dae_diag *diag)
 {
