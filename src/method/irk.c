@@ -217,11 +217,12 @@ static double part_within_bounds(const irk_state *s, irk_scratch *w, const metho
     const dae_residual *form = &ctx->eval->problem->form;
     int *who = &ctx->newton->bound_variable;
     if (!form->lower_bounds && !form->upper_bounds) return 1.0;
-    double part = stages_within_bounds(form, s->y, w->y, who);
+    bound_slack slack = stages_slack(ctx->norm, w->h, &w->first_h);
+    double part = stages_within_bounds(form, slack, s->y, w->y, who);
     for (int i = 0; i < s->table->stages; i++) {
         for (int j = 0; j < form->n; j++)
             w->point[j] = s->y[j] + w->Z[(size_t)i * (size_t)form->n + (size_t)j];
-        part = fmin(part, stages_within_bounds(form, s->y, w->point, who));
+        part = fmin(part, stages_within_bounds(form, slack, s->y, w->point, who));
     }
     return part < 1.0 ? fmin(0.5, part) : 1.0;
 }
@@ -237,6 +238,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
     if (result->status == ATTEMPT_OK && !estimate(s, w, ctx)) result->status = ATTEMPT_EVALUATION;
     if (result->status != ATTEMPT_OK) return;
+    stages_clamp(&ctx->eval->problem->form, w->y);
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     result->error = factor * norm_of(ctx->norm, w->error, w->scale);
     if (result->error >= 1.0 && (rejected || s->step == 1))
@@ -252,6 +254,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     result->estimate = w->R;
     result->status = irk_project(s, w, ctx, result);
     if (result->status != ATTEMPT_OK) result->next_factor = 0.0;
+    stages_clamp(&ctx->eval->problem->form, w->y);
     collect_nodes(s, w, ctx->n);
     ctx->newton->stale = result->status != ATTEMPT_OK; /* derivatives are those of the end */
 }
@@ -295,6 +298,7 @@ static void irk_accept(void *state, void *scratch, const method_context *ctx)
     s->t = w->t;
     s->step++;
     w->rejected = w->fresh = false;
+    w->first_h = 0.0;
     vector_copy(n, s->y, s->y_old);
     vector_copy(n, s->yp, s->yp_old);
     vector_copy(n, w->y, s->y);

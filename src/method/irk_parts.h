@@ -21,6 +21,7 @@ typedef struct irk_state {
 typedef struct irk_scratch {
     double t, h;
     bool rejected;         /* the last attempt was not accepted */
+    double first_h;        /* size of the first try since the last accepted step; 0: none */
     bool fresh;            /* partial derivatives were evaluated since the last accepted step */
     double factor;         /* weight of the estimate in the error test */
     int iterations;        /* of Newton's method in this attempt */

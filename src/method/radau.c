@@ -3,6 +3,7 @@
 #include "method/radau_parts.h"
 
 #include "base/vector.h"
+#include "method/stages.h"
 #include "system/shifted.h"
 
 enum {
@@ -190,6 +191,7 @@ static bool defect_of(const radau_state *s, radau_scratch *w, const method_conte
 {
     const int n = ctx->n;
     for (int j = 0; j < n; j++) w->point[j] = s->y[j] + (shift ? shift[j] : 0.0);
+    stages_clamp(&ctx->eval->problem->form, w->point);
     eval_status status = evaluate_residual(ctx->eval, s->t, w->point, w->slope, w->defect,
                                            &ctx->eval->stats->residuals);
     w->stop = w->stop || status == EVAL_STOP;
@@ -265,17 +267,16 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
 }
 
 /* The part of the step within the bounds, over all stages; 1 if all of it. */
-static double part_within_bounds(const radau_state *s, const radau_scratch *w,
-                                 const method_context *ctx)
+static double part_within_bounds(const radau_state *s, radau_scratch *w, const method_context *ctx)
 {
     const dae_residual *form = &ctx->eval->problem->form;
     double part = 1.0;
     if (!form->lower_bounds && !form->upper_bounds) return part;
+    bound_slack slack = stages_slack(ctx->norm, w->h, &w->first_h);
     for (int i = 0; i < w->m->stages; i++)
         for (int j = 0; j < form->n; j++) {
-            double Z = w->Z[(size_t)i * (size_t)form->n + (size_t)j], y = s->y[j] + Z, over = 0.0;
-            if (form->lower_bounds) over = fmax(over, form->lower_bounds[j] - y);
-            if (form->upper_bounds) over = fmax(over, y - form->upper_bounds[j]);
+            double Z = w->Z[(size_t)i * (size_t)form->n + (size_t)j];
+            double over = stages_violation(form, slack, j, s->y[j] + Z);
             double inside = over > 0.0 ? fmax(0.0, w->m->nodes[i] * (1.0 - over / fabs(Z))) : 1.0;
             if (inside >= part) continue;
             part = inside;
@@ -301,6 +302,7 @@ static void judge(const radau_state *s, radau_scratch *w, const method_context *
     }
     if (result->status == ATTEMPT_OK) {
         finish_stages(s, w, ctx->n);
+        stages_clamp(&ctx->eval->problem->form, w->y);
         estimate_error(s, w, ctx, result);
     }
     bool passed = result->status == ATTEMPT_OK && result->error <= 1.0;
@@ -369,7 +371,9 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     s->stages = w->next_stages;
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
     s->m = w->m;
-    s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL;
+    const dae_residual *form = &ctx->eval->problem->form;
+    s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL || form->lower_bounds ||
+               form->upper_bounds;
     s->accepted_h = w->h;
     s->surprise = w->first_size * w->error_factor;
     s->reach = w->reach;
@@ -384,7 +388,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     if (radau_jacobian_worn(w)) ctx->newton->stale = true;
     w->fresh = w->ahead = false;
     w->tries = w->newton_failures = w->error_failures = 0;
-    w->failed_h = w->reach = 0.0;
+    w->failed_h = w->reach = w->first_h = 0.0;
     w->rejected_m = NULL;
     w->interpolates = false;
 }

@@ -16,21 +16,21 @@ enum { RADAU_METHODS = 4 };
 
 /* What survives between steps. */
 typedef struct radau_state {
-    double t, t_old;           /* the last step */
-    int least, most;           /* stages allowed */
-    int stages;                /* of the next step */
-    int since_change;          /* accepted steps since the number of stages changed */
-    const collocation *m;      /* of the last step; NULL before the first one */
-    double surprise;           /* how wrong the last prediction was, in units of the error test */
-    double miss;               /* and relative to the way of the step */
-    double h_limit;            /* > 0: Newton's method failed with steps of this size */
-    double accepted_h;         /* of the last step */
-    double reach;              /* the step that would have had the error 1; 0: unknown */
-    double exponent;           /* by which the error grew with h */
-    double *y, *yp;            /* at t */
-    double *y_old, *yp_old;    /* at t_old */
-    double *Z;                 /* stages of the last step */
-    bool moved;                /* the last step ends on its constraints, apart from y_old + Z_s */
+    double t, t_old;        /* the last step */
+    int least, most;        /* stages allowed */
+    int stages;             /* of the next step */
+    int since_change;       /* accepted steps since the number of stages changed */
+    const collocation *m;   /* of the last step; NULL before the first one */
+    double surprise;        /* how wrong the last prediction was, in units of the error test */
+    double miss;            /* and relative to the way of the step */
+    double h_limit;         /* > 0: Newton's method failed with steps of this size */
+    double accepted_h;      /* of the last step */
+    double reach;           /* the step that would have had the error 1; 0: unknown */
+    double exponent;        /* by which the error grew with h */
+    double *y, *yp;         /* at t */
+    double *y_old, *yp_old; /* at t_old */
+    double *Z;              /* stages of the last step */
+    bool moved; /* the last step ends on constraints or bounds, maybe apart from y_old + Z_s */
     mechanism_failure failure; /* of the start */
 } radau_state;
 
@@ -44,6 +44,7 @@ typedef struct radau_scratch {
     const collocation *m;
     double t, h;
     int tries;                     /* attempts since the last accepted step, this one included */
+    double first_h;                /* size of the first of them that Newton's method solved */
     int newton_failures;           /* among them */
     int error_failures;            /* and those */
     int iterations;                /* of Newton's method in this attempt */

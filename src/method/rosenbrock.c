@@ -26,6 +26,7 @@ typedef struct rosenbrock_state {
 /* One attempt. */
 typedef struct rosenbrock_scratch {
     double t, h;
+    double first_h;          /* size of the first try since the last accepted step; 0: none */
     long evaluated_step;     /* the step to which f, rate and the partial derivatives belong; */
     long evaluations;        /* of the iteration, when they were made */
     double *f, *rate;        /* F(t, y, z), dF/dt */
@@ -263,13 +264,16 @@ static void rosenbrock_attempt(const void *state, void *scratch, const method_co
     norm_set_step(ctx->norm, h);
     result->status = solve_stages(s, w, ctx, result);
     if (result->status != ATTEMPT_OK) return;
+    const dae_residual *form = &ctx->eval->problem->form;
+    bound_slack slack = stages_slack(ctx->norm, h, &w->first_h);
     result->bound_ratio =
-        stages_within_bounds(&ctx->eval->problem->form, s->y, w->y, &ctx->newton->bound_variable);
+        stages_within_bounds(form, slack, s->y, w->y, &ctx->newton->bound_variable);
     if (result->bound_ratio < 1.0) { /* by how much says little: halve it */
         result->bound_ratio = fmin(0.5, result->bound_ratio);
         result->status = ATTEMPT_BOUND;
         return;
     }
+    stages_clamp(form, w->y);
     prepare_dense(s, w, ctx);
     result->error = error_of(s, w, ctx);
     result->estimate = w->error;
@@ -278,8 +282,9 @@ static void rosenbrock_attempt(const void *state, void *scratch, const method_co
 static void rosenbrock_accept(void *state, void *scratch, const method_context *ctx)
 {
     rosenbrock_state *s = state;
-    const rosenbrock_scratch *w = scratch;
+    rosenbrock_scratch *w = scratch;
     const int n = ctx->n;
+    w->first_h = 0.0;
     s->t_old = s->t;
     s->t = w->t;
     s->step++;

@@ -2,6 +2,9 @@
 
 #include "base/vector.h"
 
+/* Violations of bounds below this part of the tolerance are not told from rounding. */
+static const double SETTLED = 0.1;
+
 void stages_error_scale(const error_norm *norm, dae_error_test test, double *scale)
 {
     bool higher = test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
@@ -32,14 +35,29 @@ void stages_clamp(const dae_residual *form, double *y)
         y[j] = fmin(y[j], form->upper_bounds[j]);
 }
 
-double stages_within_bounds(const dae_residual *form, const double *y0, const double *y, int *who)
+bound_slack stages_slack(const error_norm *norm, double h, double *first)
+{
+    if (!(*first > 0.0)) *first = fabs(h);
+    return (bound_slack){norm, fmax(1.0, *first / fabs(h))};
+}
+
+double stages_violation(const dae_residual *form, bound_slack slack, int j, double y)
+{
+    double over = 0.0;
+    if (form->lower_bounds) over = fmax(over, form->lower_bounds[j] - y);
+    if (form->upper_bounds) over = fmax(over, y - form->upper_bounds[j]);
+    bool moves = !slack.norm->kinds || slack.norm->kinds[j] == DAE_KIND_DIFFERENTIAL;
+    double later = moves ? over * slack.stretch : over;
+    return later * slack.norm->scale[j] <= SETTLED ? 0.0 : over;
+}
+
+double stages_within_bounds(const dae_residual *form, bound_slack slack, const double *y0,
+                            const double *y, int *who)
 {
     double part = 1.0;
     if (!form->lower_bounds && !form->upper_bounds) return part;
     for (int j = 0; j < form->n; j++) {
-        double over = 0.0, way = fabs(y[j] - y0[j]);
-        if (form->lower_bounds) over = fmax(over, form->lower_bounds[j] - y[j]);
-        if (form->upper_bounds) over = fmax(over, y[j] - form->upper_bounds[j]);
+        double over = stages_violation(form, slack, j, y[j]), way = fabs(y[j] - y0[j]);
         double inside = over > 0.0 ? fmax(0.0, 1.0 - over / way) : 1.0;
         if (inside >= part) continue;
         part = inside;

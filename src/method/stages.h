@@ -15,9 +15,25 @@ double stages_relative_tolerance(const error_norm *norm, const double *y);
 /* y, within the bounds of the problem: F need not exist outside. */
 void stages_clamp(const dae_residual *form, double *y);
 
+/* What counts as a violation of bounds in an attempt with step h. Solutions that come to rest at a
+ * bound are on either side of it by rounding; so much is forgiven, but not to a solution that would
+ * be outside by more after the step that was tried first: it leaves, and must not creep along.
+ * (Algebraic variables do not move by themselves.) */
+typedef struct bound_slack {
+    const error_norm *norm;
+    double stretch; /* the step tried first over h */
+} bound_slack;
+
+/* For an attempt with step h; *first is the size of the first try of this step, 0 before. */
+bound_slack stages_slack(const error_norm *norm, double h, double *first);
+
+/* By how much y_j is outside of its bounds; 0 if it is not, or it is forgiven. */
+double stages_violation(const dae_residual *form, bound_slack slack, int j, double y);
+
 /* The part of the way from y0 to y within the bounds, 1 if all of it; the worst variable in *who.
  */
-double stages_within_bounds(const dae_residual *form, const double *y0, const double *y, int *who);
+double stages_within_bounds(const dae_residual *form, bound_slack slack, const double *y0,
+                            const double *y, int *who);
 
 attempt_status stages_from_evaluation(eval_status status);
 attempt_status stages_from_iteration(iteration_status status);
