@@ -330,16 +330,16 @@ static void modified_interpolate(const void *state, const method_context *ctx, d
 enum { INITIAL_STEPS = 4, ESTIMATE_DEGREE = 3, FAITHFUL_ORDER = 2 };
 
 /* sqrt(1/N sum (v_i / WT_i)^2) with WT_i = RTOL_i |v_i| + ATOL_i of the vector itself (4.19),
- * (4.20)
+ * (4.20); scale_i = 1/WT_i
  */
-static double literal_norm(const error_norm *norm, const double *v)
+static double literal_norm(const error_norm *norm, const double *v, double *scale)
 {
     double sum = 0.0;
     for (int i = 0; i < norm->n; i++) {
         double rtol = norm->rtol_by_variable ? norm->rtol_by_variable[i] : norm->rtol;
         double atol = norm->atol_by_variable ? norm->atol_by_variable[i] : norm->atol;
-        double x = v[i] / (rtol * fabs(v[i]) + atol);
-        sum += x * x;
+        scale[i] = 1.0 / (rtol * fabs(v[i]) + atol);
+        sum += v[i] * scale[i] * v[i] * scale[i];
     }
     return sqrt(sum / norm->n);
 }
@@ -369,7 +369,8 @@ static double faithful_error(const modified_state *s, modified_scratch *w,
     int d = ESTIMATE_DEGREE < s->points ? ESTIMATE_DEGREE : s->points - 1;
     extrapolate(s, w, ctx->n, d, w->estimate);
     for (int j = 0; j < ctx->n; j++) w->estimate[j] = w->y[j] - w->estimate[j];
-    return s->steps < INITIAL_STEPS ? 0.0 : literal_norm(ctx->norm, w->estimate);
+    double error = literal_norm(ctx->norm, w->estimate, w->y0); /* the prediction has served */
+    return s->steps < INITIAL_STEPS ? 0.0 : error;
 }
 
 /* (4.19) and (4.20) weigh every variable by itself; the thesis' own runs have 100 times the
@@ -406,6 +407,7 @@ static void faithful_attempt(const void *state, void *scratch, const method_cont
     for (int i = 0; i < 4; i++) result->terms[i] = NAN;
     if (result->status == ATTEMPT_OK) {
         result->error = faithful_error(s, w, ctx);
+        result->scale = w->y0;
         result->next_factor = faithful_factor(s, w, result->error);
     }
     result->estimate = w->estimate;

@@ -136,6 +136,7 @@ attempt_status colloc2nd_estimate(const colloc2nd_state *s, colloc2nd_scratch *w
     }
     result->error = w->error = error;
     result->error_constant = w->error_factor;
+    result->scale = w->scale;
     return isfinite(error) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
 }
 

@@ -32,6 +32,7 @@ void colloc2nd_thesis_estimate(const colloc2nd_state *s, colloc2nd_scratch *w,
     result->error = w->error = 0.0;
     result->estimate = w->error_1;
     result->error_constant = 1.0;
+    result->scale = ctx->norm->scale;
     vector_zero(n, w->error_1);
     if (s->taken < CONSTANT_STEPS) return;
     double weight[POINTS], sum = 0.0;
@@ -49,6 +50,7 @@ void colloc2nd_thesis_estimate(const colloc2nd_state *s, colloc2nd_scratch *w,
                    weight[2] * s->past[0][n + i] - weight[3] * s->past[1][n + i];
         sum += pow(SLOPE_WEIGHT * e * ctx->norm->scale[i], 2.0);
         count++;
+        if (SLOPE_WEIGHT * fabs(e) > fabs(w->error_1[i])) w->error_1[i] = SLOPE_WEIGHT * e;
     }
     result->error = w->error = sqrt(sum / count);
 }

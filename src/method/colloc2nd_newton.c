@@ -217,6 +217,7 @@ static attempt_status iterate_once(const colloc2nd_state *s, colloc2nd_scratch *
     *size = correct(w, ctx);
     w->iterations++;
     ctx->eval->stats->newton_iterations++;
+    ctx->newton->last_size = *size;
     return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
 }
 

@@ -260,7 +260,7 @@ static attempt_status solve_stage(const glm_state *s, glm_scratch *w, const meth
     for (int k = 0; k < MOST_ITERATIONS; k++) {
         attempt_status status = stage_residual(w, ctx, t);
         if (status != ATTEMPT_OK) return status;
-        double size = correct(w, ctx);
+        double size = ctx->newton->last_size = correct(w, ctx);
         if (!isfinite(size)) return ATTEMPT_EVALUATION;
         if (k > 0) rate = size / last;
         if (size <= floor || (k > 0 && size <= 0.1 && rate > 0.5 && w->fresh)) return ATTEMPT_OK;

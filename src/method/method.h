@@ -65,11 +65,12 @@ typedef struct attempt {
     const double *y, *yp;   /* the candidate */
     const double *estimate; /* local error per variable is error_constant * estimate[i] */
     double error_constant;
-    double bound_ratio; /* after ATTEMPT_BOUND: part of the step within bounds */
-    double next_factor; /* > 0: the step of the next try, or after this one, over h, from an error
-                           model of the method's own; 0: control has to find it. Of multistep
-                           methods only while order and step rise at the start */
-    int next_order;     /* > 0: of the next step, by a method that chooses it; 0: control's */
+    const double *scale; /* n: reciprocal weights of `error`, if not those of the norm; else NULL */
+    double bound_ratio;  /* after ATTEMPT_BOUND: part of the step within bounds */
+    double next_factor;  /* > 0: the step of the next try, or after this one, over h, from an error
+                            model of the method's own; 0: control has to find it. Of multistep
+                            methods only while order and step rise at the start */
+    int next_order;      /* > 0: of the next step, by a method that chooses it; 0: control's */
     double stability; /* h |lambda| over the boundary of stability on the negative axis; 0: unknown
                        */
     int stage;        /* of the last failure, from 1; 0: none, or the method has no stages */

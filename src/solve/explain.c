@@ -68,6 +68,12 @@ dae_status explain_interrupt(dae_solver *s)
                     s->t_new);
 }
 
+/* The variable whose estimated error is largest in the weights that the method tested it with */
+static int dominating(const dae_solver *s, const attempt *a)
+{
+    return vector_argmax(s->n, a->estimate, a->scale ? a->scale : s->norm.tested);
+}
+
 /* A further call goes on, for as many steps. */
 dae_status explain_stiff(dae_solver *s)
 {
@@ -79,7 +85,7 @@ dae_status explain_stiff(dae_solver *s)
              s->t, s->stiffness.stiff, s->method->name, s->stats.last_h);
     s->stiffness = (stiffness){0};
     if (s->last.estimate) {
-        int variable = vector_argmax(s->n, s->last.estimate, s->norm.tested);
+        int variable = dominating(s, &s->last);
         diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
         diag_append(&s->diag, " Variable %s dominates the error.", s->diag.variable_name);
     }
@@ -114,7 +120,7 @@ static void explain_slow_progress(dae_solver *s)
         diag_append(&s->diag, " The error test rejected %ld of %ld attempts.", q->rejected_error,
                     q->attempts);
     if (s->last.status != ATTEMPT_OK || !s->last.estimate) return;
-    int variable = vector_argmax(s->n, s->last.estimate, s->norm.tested);
+    int variable = dominating(s, &s->last);
     diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
     diag_append(&s->diag, " Variable %s dominates the error of the last step.",
                 s->diag.variable_name);
@@ -271,8 +277,9 @@ static void advise_on_stubborn_error(dae_solver *s, const attempt *a)
 static dae_status explain_error_test(dae_solver *s, const attempt *a, const char *limit)
 {
     char text[32];
-    int variable = vector_argmax(s->n, a->estimate, s->norm.tested);
-    double size = fabs(a->estimate[variable] * s->norm.scale[variable]) * a->error_constant;
+    int variable = dominating(s, a);
+    const double *scale = a->scale ? a->scale : s->norm.scale;
+    double size = fabs(a->estimate[variable] * scale[variable]) * a->error_constant;
     blame_variable(s, variable, size);
     diag_set(&s->diag, DAE_ERR_ERROR_TEST,
              "The error test failed %s at t = %.9g, with h down to %.3g (%s). Variable %s (%s) "

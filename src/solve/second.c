@@ -47,6 +47,13 @@ dae_status second_bind(dae_solver *s, dae_diag *diag)
 
 static dae_status explain_none(dae_solver *s)
 {
+    if (solver_rewritten(s) && s->base->kinematic_count > 0)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s is for equations of second order, but formulation %s leaves "
+                        "none that says that one unknown is the derivative of another. Choose "
+                        "another formulation, such as index3 or ggl2, or a method for first "
+                        "order, such as bdf.",
+                        s->method->name, s->options.formulation);
     return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                     "Method %s is for equations of second order, but of the %s no equation is "
                     "known to say that one unknown is the derivative of another. %s method for "

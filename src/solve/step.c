@@ -104,7 +104,8 @@ static dae_step_result result_of(const attempt *a, bool accepted)
 static int dominant_variable(const dae_solver *s, const attempt *a)
 {
     if (a->status == ATTEMPT_OK && !a->estimate) return -1;
-    if (a->status == ATTEMPT_OK) return vector_argmax(s->n, a->estimate, s->norm.tested);
+    if (a->status == ATTEMPT_OK)
+        return vector_argmax(s->n, a->estimate, a->scale ? a->scale : s->norm.tested);
     if (a->reason) return a->variable;
     if (a->status == ATTEMPT_BOUND) return s->newton.bound_variable;
     if (a->status == ATTEMPT_SINGULAR) return s->matrix.singular_column;
