@@ -19,6 +19,7 @@ enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 11, STATE_BLOCKS = 2, SCRATCH_BLOCKS
 static const method *const starter = &method_colloc2nd_radau5;
 
 static const double KAPPA = 0.003, SLOWEST_RATE = 0.9;
+static const double NOISE = 0.1; /* part of the tolerance that corrections may stay at */
 enum { MOST_ITERATIONS = 10 };
 static const double SAFETY = 0.9, LEAST_FACTOR = 0.2;
 /* B(r) has its other eigenvalues in the unit circle for steps that grow by at most this; growth by
@@ -256,6 +257,7 @@ static attempt_status solve_stage(const glm_state *s, glm_scratch *w, const meth
 {
     glm_cache *c = ctx->cache;
     const double floor = 100.0 * DBL_EPSILON * norm_of(ctx->norm, s->y, ctx->norm->newton);
+    const int first = 2; /* multipliers need a second correction, which may be as large */
     double last = 0.0, rate = 0.0;
     for (int k = 0; k < MOST_ITERATIONS; k++) {
         attempt_status status = stage_residual(w, ctx, t);
@@ -263,9 +265,10 @@ static attempt_status solve_stage(const glm_state *s, glm_scratch *w, const meth
         double size = ctx->newton->last_size = correct(w, ctx);
         if (!isfinite(size)) return ATTEMPT_EVALUATION;
         if (k > 0) rate = size / last;
-        if (size <= floor || (k > 0 && size <= 0.1 && rate > 0.5 && w->fresh)) return ATTEMPT_OK;
-        if (k > 0 && rate >= SLOWEST_RATE) return ATTEMPT_CONVERGENCE;
-        if (k > 0 && rate / (1.0 - rate) * size <= KAPPA) {
+        bool slow = k >= first && rate > 0.5, noise = slow && size <= NOISE && w->fresh;
+        if (size <= floor || noise) return ATTEMPT_OK;
+        if (slow && rate >= SLOWEST_RATE) return ATTEMPT_CONVERGENCE;
+        if (k > 0 && rate < SLOWEST_RATE && rate / (1.0 - rate) * size <= KAPPA) {
             c->rate = rate;
             return ATTEMPT_OK;
         }
