@@ -59,6 +59,17 @@ static void keep_velocities(dae_solver *s)
     }
 }
 
+/* Velocities of a model that is taken as it is, of index 3, in order to be projected: within steps
+ * they are of index 2, as those of callbacks are. */
+static void note_projected_velocities(dae_solver *s)
+{
+    const mechanical_form *m = s->form_set ? s->form_set->mechanical : NULL;
+    bool projected = s->method->projects && s->options.projection > DAE_PROJECTION_NONE;
+    if (!s->hybrid || !m || m->nl == 0 || s->method->forms != 0 || !projected) return;
+    const int *place = s->form_set->mechanical_places.v;
+    for (int i = 0; i < m->nq; i++) s->kinds[place ? place[i] : m->nq + i] = DAE_KIND_INDEX2;
+}
+
 /* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
  * columns all variables count as differential, as in DASPK. */
 static dae_status resolve_kinds(dae_solver *s, double t, double h)
@@ -83,6 +94,7 @@ static dae_status resolve_kinds(dae_solver *s, double t, double h)
         s->kinds[i] = algebraic ? DAE_KIND_INDEX1 : DAE_KIND_DIFFERENTIAL;
     }
     if (s->forms && !residual) form_kinds(s->forms, s->kinds);
+    note_projected_velocities(s);
     keep_velocities(s);
     return DAE_OK;
 }
