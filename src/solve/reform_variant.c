@@ -358,11 +358,19 @@ static bool has_levels(const model_analysis *a)
     return false;
 }
 
-/* A formulation was asked for that has nothing to do. */
+/* A formulation or a projection was asked for that has nothing to do. */
 static void tell_idle_formulation(dae_solver *s, int index)
 {
     char text[200];
     const char *name = s->base_options.formulation;
+    if (projection_asked(s)) {
+        snprintf(
+            text, sizeof text,
+            "note: option projection is for mechanisms of index 3; this model has index %d and "
+            "nothing to be projected on",
+            index);
+        hybrid_tell(s, text);
+    }
     if (strcmp(name, "auto") == 0 || strcmp(name, "dummy") == 0) return;
     snprintf(text, sizeof text,
              "note: formulation %s is for models of index above 1; this one has index %d and is "
