@@ -12,8 +12,10 @@ int inertia_bad_pivot(int n, double *A, bool zero)
         if (pivot < -1e-10 * most || (none && zero)) return k;
         for (int i = k + 1; i < n && none; i++)
             if (fabs(A[i + k * n]) > 1e-5 * most) return k; /* [0 a; a b] */
-        for (int j = k + 1; j < n && !none; j++)
-            for (int i = k + 1; i < n; i++) A[i + j * n] -= A[i + k * n] * A[k + j * n] / pivot;
+        for (int j = k + 1; j < n && !none; j++) {
+            const double factor = A[k + j * n] / pivot;
+            for (int i = k + 1; i < n && factor != 0.0; i++) A[i + j * n] -= A[i + k * n] * factor;
+        }
     }
     return -1;
 }
