@@ -525,9 +525,36 @@ static void loss_of_rank(void **state)
     end(&r);
 }
 
+/* Further solvers of a problem take over the analysis of the first one: the same numbers, in a
+ * higher precision better ones, and the first solver may be gone. */
+static void solvers_share_the_analysis(void **state)
+{
+    (void)state;
+    run r;
+    double first[MOST_VALUES], again[MOST_VALUES];
+    precise exact = number(pendulum_at_10[0][1]);
+    run_file(&r, "pendulum", 10.0, 1e-9, DAE_PRECISION_DOUBLE);
+    assert_int_equal(dae_solver_variables(r.solver, 10.0, first), DAE_OK);
+    dae_solver *kept = r.solver;
+    for (int k = 0; k < 2; k++) {
+        if (k == 1) dae_solver_free(kept);
+        go(&r, 10.0);
+        assert_int_equal(dae_solver_variables(r.solver, 10.0, again), DAE_OK);
+        for (int i = 0; i < dae_problem_variable_count(r.problem); i++)
+            assert_true(again[i] == first[i]);
+        dae_solver_free(r.solver);
+    }
+    r.options.precision = DAE_PRECISION_LONG;
+    r.options.rtol = r.options.atol = 1e-16;
+    go(&r, 10.0);
+    assert_true(distance(digits_of(&r, "x"), exact) < 1e-15);
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solvers_share_the_analysis),
         cmocka_unit_test(pendulum_in_quad),
         cmocka_unit_test(pendulum_in_long_double),
         cmocka_unit_test(andrews_in_double),
