@@ -143,6 +143,25 @@ static void manifolds_fail_cleanly(void **state)
     }
 }
 
+/* Geometric methods, plain and kept on their energy */
+static void geometric_methods_fail_cleanly(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"rattle", "lobatto4"};
+    for (int k = 0; k < 2; k++)
+        for (int kept = 0; kept < 2; kept++) {
+            journey j = {.chain = {.count = 3}, .options = dae_options_default()};
+            fill_patterns(&j.chain);
+            j.options.method = methods[k];
+            j.options.fixed_step = 0.01;
+            j.options.n_invariants = kept;
+            j.options.invariant_function = chain_energy;
+            heap_faults f = fail_each(j.options.method, travel, &j);
+            assert_int_equal(f.status, DAE_OK);
+            assert_true(f.told > 20 && f.unnoticed <= 1);
+        }
+}
+
 /* The manifold form of a quasilinear system, and an ODE in residual form */
 static int spin(const dae_quasilinear_point *at, double *f, void *user)
 {
@@ -430,6 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_mechanisms_fail_cleanly),
         cmocka_unit_test(manifolds_fail_cleanly),
+        cmocka_unit_test(geometric_methods_fail_cleanly),
         cmocka_unit_test(manifold_forms_fail_cleanly),
         cmocka_unit_test(sparse_mechanisms_fail_cleanly),
         cmocka_unit_test(variables_u_fail_cleanly),
