@@ -14,6 +14,11 @@ static const double TIME_PART = 1.0 / 128.0;
 /* Values between steps may be wrong by 10 tolerances where events depend on them. */
 static const double DENSE_WEIGHT = 0.1;
 
+/* Steps in a row, and their size against time and other steps, that may leave equations of excused
+ * variables unmet. Jumps of a cubic equation by factors of 3 to 10 take 1 to 50. */
+enum { MOST_DEFECTIVE = 100 };
+static const double WAITING = 1e-7;
+
 /* What survives between steps. */
 typedef struct rosenbrock_state {
     const rosenbrock_table *table;
@@ -21,6 +26,8 @@ typedef struct rosenbrock_state {
     long step;             /* counts starts and accepted steps */
     double *y, *z, *y_old; /* at t and t_old; z = y' */
     double *d1, *d2;       /* of cubic_value on the last step */
+    double longest;        /* of the steps so far */
+    int defective;         /* steps in a row that left a defect, see defect_at_end */
 } rosenbrock_state;
 
 /* One attempt. */
@@ -33,6 +40,7 @@ typedef struct rosenbrock_scratch {
     double *point, *z_point; /* Y_i, Z_i */
     double *slope;           /* S_i */
     double *rhs, *error, *scale;
+    double defect;   /* of excused variables at the end */
     double *y, *z;   /* candidate */
     double *d1, *d2; /* of its interpolant */
     double *U, *V;   /* stages */
@@ -250,6 +258,37 @@ static double error_of(const rosenbrock_state *s, rosenbrock_scratch *w, const m
     return fmax(error, DENSE_WEIGHT * between);
 }
 
+/* Newton's correction of excused variables at the end of the step, in tolerances: their errors are
+ * not tested, and no iteration solves their equations, which may have no solution any more. */
+static double defect_at_end(rosenbrock_scratch *w, const method_context *ctx, attempt *result)
+{
+    const error_norm *norm = ctx->norm;
+    double most = 0.0;
+    eval_status status =
+        evaluate_residual(ctx->eval, w->t, w->y, w->z, w->rhs, &ctx->eval->stats->residuals);
+    if (status != EVAL_OK) {
+        result->status = stages_from_evaluation(status);
+        return INFINITY;
+    }
+    if (iteration_solve(ctx->newton->matrix, NULL, w->rhs) != ITERATION_OK) return INFINITY;
+    for (int j = 0; j < norm->n; j++)
+        if (norm->excused[j]) most = fmax(most, fabs(w->rhs[j]) * norm->scale[j]);
+    return most;
+}
+
+/* A jump may leave a defect for some steps, as many as Newton's method would take, which must be
+ * short against all others: the solution cannot go on before its equations are met. */
+static void check_excused(const rosenbrock_state *s, rosenbrock_scratch *w,
+                          const method_context *ctx, attempt *result)
+{
+    w->defect = 0.0;
+    if (ctx->norm->excused_count == 0) return;
+    w->defect = defect_at_end(w, ctx, result);
+    bool waits = fabs(w->h) <= WAITING * fmax(fabs(s->t), s->longest);
+    if (w->defect > 1.0 && !(waits && s->defective < MOST_DEFECTIVE))
+        result->error = fmax(result->error, w->defect);
+}
+
 static void rosenbrock_attempt(const void *state, void *scratch, const method_context *ctx,
                                double h, int order, attempt *result)
 {
@@ -277,6 +316,7 @@ static void rosenbrock_attempt(const void *state, void *scratch, const method_co
     prepare_dense(s, w, ctx);
     result->error = error_of(s, w, ctx);
     result->estimate = w->error;
+    check_excused(s, w, ctx, result);
 }
 
 static void rosenbrock_accept(void *state, void *scratch, const method_context *ctx)
@@ -285,6 +325,8 @@ static void rosenbrock_accept(void *state, void *scratch, const method_context *
     rosenbrock_scratch *w = scratch;
     const int n = ctx->n;
     w->first_h = 0.0;
+    s->defective = w->defect > 1.0 ? s->defective + 1 : 0;
+    s->longest = fmax(s->longest, fabs(w->h));
     s->t_old = s->t;
     s->t = w->t;
     s->step++;
