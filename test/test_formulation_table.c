@@ -132,6 +132,76 @@ static void nothing_is_left_out(void **state)
     cell_problem_free(p);
 }
 
+static int method_number(const char *name)
+{
+    int m = 0;
+    while (dae_method_name(m) && strcmp(dae_method_name(m), name)) m++;
+    assert_non_null(dae_method_name(m));
+    return m;
+}
+
+/* Springs and regularisations in place of constraints make equations stiff; methods that damp take
+ * about the steps of the constraints themselves: within a factor of 4, for other errors than theirs
+ * are in the test. */
+static void stiff_formulations_cost_what_their_limit_does(void **state)
+{
+    (void)state;
+    static const char *const problems[] = {"circle", "pendulum"};
+    static const char *const methods[] = {"radau", "radau5", "radau9", "radau13", "lobattoc6"};
+    for (int i = 0; i < 2; i++) {
+        cell_problem *p = cell_problem_new(problems[i], TEST_ROOT, DAE_ENGINE_TAPE);
+        assert_non_null(p);
+        for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+            int m = method_number(methods[k]);
+            cell limit = cell_run(p, "index3", m, 1e-6), soft = cell_run(p, "penalty", m, 1e-6),
+                 relaxed = cell_run(p, "regularised", m, 1e-6);
+            assert_int_equal(limit.status, CELL_RUNS);
+            if (soft.steps > 4 * limit.steps + 20 || relaxed.steps > 4 * limit.steps + 20)
+                fail_msg("%s, %s: %ld, %ld steps in place of %ld", problems[i], methods[k],
+                         soft.steps, relaxed.steps, limit.steps);
+        }
+        cell_problem_free(p);
+    }
+}
+
+/* Tolerances below the rounding errors of accelerations (1e6 eps) are no impasse: the faithful
+ * half-explicit method iterates as far as it gets. */
+static void rounding_is_no_impasse(void **state)
+{
+    (void)state;
+    cell_problem *p = cell_problem_new("andrews", TEST_ROOT, DAE_ENGINE_TAPE);
+    assert_non_null(p);
+    cell c = cell_run(p, "auto", method_number("herk-faithful"), 1e-9);
+    if (c.status != CELL_RUNS) fail_msg("%s", c.why);
+    assert_true(c.error[0] < 1e-6);
+    cell_problem_free(p);
+}
+
+/* Pairs that theory speaks against are refused by the library, with a reason and at once. */
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *formulation, *method, *words;
+    } pairs[] = {{"penalty", "gauss4", "does not damp"},
+                 {"penalty", "colloc2nd_gauss2", "does not damp"},
+                 {"regularised", "gauss6", "index 3"},
+                 {"regularised", "sdirk4", "index 3"},
+                 {"integral", "gauss8", "does not damp"},
+                 {"index3", "liex", "index 3"},
+                 {"index3", "sirk23", "index 3"},
+                 {"index3", "bdf2nd_faithful", "rtol_by_variable"},
+                 {"index1", "colloc2nd_faithful", "rtol_by_variable"}};
+    cell_problem *p = cell_problem_new("pendulum", TEST_ROOT, DAE_ENGINE_TAPE);
+    assert_non_null(p);
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        cell c = cell_run(p, pairs[k].formulation, method_number(pairs[k].method), 1e-5);
+        if (c.status != CELL_REFUSED || c.steps > 0 || !strstr(c.why, pairs[k].words))
+            fail_msg("%s, %s: %s", pairs[k].formulation, pairs[k].method, c.why);
+    }
+    cell_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +210,9 @@ int main(void)
         cmocka_unit_test(caraxis),
         cmocka_unit_test(andrews),
         cmocka_unit_test(nothing_is_left_out),
+        cmocka_unit_test(stiff_formulations_cost_what_their_limit_does),
+        cmocka_unit_test(rounding_is_no_impasse),
+        cmocka_unit_test(what_does_not_fit_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,8 +285,8 @@ static double part_within_bounds(newton *nw, const corrector *c)
     return part;
 }
 
-/* What rounding errors of the unknowns x do to their velocities a1 x, in the norm. Constraints share
- * those of large unknowns with the others. */
+/* What rounding errors of the unknowns x do to their velocities a1 x, in the norm. Constraints
+ * share those of large unknowns with the others. */
 static double velocity_rounding(const newton *nw, const corrector *c)
 {
     const second_order *s = c->second;

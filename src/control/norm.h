@@ -47,8 +47,8 @@ int norm_update(error_norm *norm, double t, const double *y);
 /* Set the Newton scale for a step of size h. */
 void norm_set_step(error_norm *norm, double h);
 
-/* The size that rounding errors of y_i are to be seen against: |y_i|, and where it is small what the
- * tolerances take for its size, atol_i / rtol_i, but at most `most`. */
+/* The size that rounding errors of y_i are to be seen against: |y_i|, and where it is small what
+ * the tolerances take for its size, atol_i / rtol_i, but at most `most`. */
 double norm_size(const error_norm *norm, int i, double y, double most);
 
 /* ||v|| with one of the scales above */

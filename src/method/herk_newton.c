@@ -101,6 +101,7 @@ attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, doubl
 attempt_status herk_newton_faithful(herk_work *w, double tolerance, double t, double *x)
 {
     if (w->ng == 0) return ATTEMPT_OK;
+    double last = INFINITY;
     for (int k = 0; k < MOST_FAITHFUL; k++) {
         attempt_status status = herk_evaluation(herk_constraints(w, t, x, w->g));
         if (status == ATTEMPT_OK && (k == 0 || w->config.classical)) status = factor_here(w, t, x);
@@ -112,7 +113,11 @@ attempt_status herk_newton_faithful(herk_work *w, double tolerance, double t, do
             step = fmax(step, fabs(w->delta[i]));
             size = fmax(size, fabs(x[w->algebraic[i]]));
         }
-        if (sqrt(g) < tolerance || step <= 4.0 * DBL_EPSILON * size) return ATTEMPT_OK;
+        const double noise = 4.0 * DBL_EPSILON * size;
+        if (sqrt(g) < tolerance || step <= noise) return ATTEMPT_OK;
+        /* where rounding errors of g are above the tolerance it is as far as it gets */
+        if (step >= 0.9 * last && step <= STALLED * noise) return ATTEMPT_OK;
+        last = step;
     }
     return diverged(w, NULL);
 }
