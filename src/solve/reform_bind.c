@@ -11,6 +11,9 @@
  * becomes a state. With 0.03 in place of 0.1 the looping pendulum takes a quarter fewer steps and
  * Andrews' mechanism a tenth, in less time; 0.01 gains nothing more. */
 static const double TIGHTER_NEWTON = 0.03;
+/* And by this again where springs, unlike constraints, pass on to velocities what Newton leaves of
+ * their forces: BDF takes 1207 steps in place of 2739 for the pendulum at 1e-6. */
+static const double SPRINGS = 0.1;
 
 /* The user's options per variable, for the unknowns of a variant. */
 static dae_status variant_options(const dae_solver *s, const model_form *f, dae_options *options)
@@ -23,7 +26,7 @@ static dae_status variant_options(const dae_solver *s, const model_form *f, dae_
     plain.y_tags = plain.yp_tags = NULL;
     plain.project_output = true;
     if (plain.newton_tolerance == dae_options_default().newton_tolerance)
-        plain.newton_tolerance = TIGHTER_NEWTON;
+        plain.newton_tolerance = TIGHTER_NEWTON * (f->formulated->springs ? SPRINGS : 1.0);
     *options = plain;
     for (int k = 0; k < 2; k++) {
         if (!given[k]) continue;

@@ -49,6 +49,7 @@ typedef struct formulated {
     int defined_count;
     position_choice *positions; /* p2 of minimal and reduced, to be watched; owned, or NULL */
     struct form_plan *plan; /* of a form beside this one (system/model_forms.h); owned, or NULL */
+    bool springs;           /* stiff springs stand for constraints */
     const char *needs;      /* method that this form is for, where BDF will not do; NULL: none */
 } formulated;
 

@@ -291,6 +291,7 @@ static bool build_penalty(const analysed *a, const mechanical *m, double eps, fo
      * constraints the springs stand for [Lub93]: with velocities in the error test, multipliers
      * have their errors over h. */
     for (int k = 0; ok && k < m->nlambda; k++) f->kinds[l.first[m->lambda[k]]] = DAE_KIND_INDEX2;
+    f->springs = ok;
     first_order_free(&l);
     return ok;
 }
