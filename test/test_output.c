@@ -66,8 +66,8 @@ static void look(dae_solver *s, double error[N])
     }
 }
 
-/* z and w are within three times the error of y1 and y2, of which they are smooth functions, and the
- * tolerance. (Interpolated, w was wrong by 1e3 to 1e5 tolerances.) */
+/* z and w are within three times the error of y1 and y2, of which they are smooth functions, and
+ * the tolerance. (Interpolated, w was wrong by 1e3 to 1e5 tolerances.) */
 static void algebraic_variables_are_as_good(void **state)
 {
     (void)state;
