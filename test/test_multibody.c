@@ -67,7 +67,8 @@ static const run RUNS[] = {
     {"bdf", "index3", 1e-6, 0.0},         {"radau5", "index3", 1e-8, 0.0},
     {"hem5", "auto", 1e-8, 0.0},          {"bdf2nd", "auto", 1e-8, 0.0},
     {"bdf2nd", "index2", 1e-8, 0.0},      {"bdf2nd", "index1", 1e-8, 0.0},
-    {"bdf2nd", "baumgarte:5", 1e-8, 0.0},
+    {"bdf2nd", "baumgarte:5", 1e-8, 0.0}, {"colloc2nd", "auto", 1e-8, 0.0},
+    {"colloc2nd", "index2", 1e-8, 0.0},   {"colloc2nd", "index1", 1e-8, 0.0},
 };
 enum { RUN_COUNT = sizeof RUNS / sizeof RUNS[0] };
 
