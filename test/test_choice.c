@@ -138,9 +138,11 @@ static void test_models(void **state)
     dae_problem_free(p);
     p = model("model M Real x(start=1), y(start=0), vx, vy, l, k; equation der(x) = vx; "
               "der(y) = vy; der(vx) = -l*x; der(vy) = -l*y - 1; x^2 + y^2 = 1; k = der(l); end M;");
-    in_use(p, &o, NULL, "bdf");
+    in_use(p, &o, NULL, "radau");
     dae_problem_free(p);
     p = model("model M Real x(start=1); equation der(x) = -x; end M;");
+    in_use(p, &o, NULL, "radau");
+    o.max_order = 3;
     in_use(p, &o, NULL, "bdf");
     dae_problem_free(p);
 }
@@ -163,17 +165,70 @@ static void test_model_changes(void **state)
     assert_int_equal(dae_solver_run(s, 1.2, NULL, NULL), DAE_OK);
     at_work(s, "prk", "mechanism");
     assert_int_equal(dae_solver_run(s, 30.0, NULL, NULL), DAE_OK);
-    at_work(s, "bdf", "stiff");
+    at_work(s, "radau", "stiff");
     assert_int_equal(dae_solver_variables(s, 30.0, values), DAE_OK);
     assert_true(values[n] == 30.0);
     dae_solver_free(s);
     dae_problem_free(p);
 }
 
+/* Dry friction from rest without an event: radau cannot start, bdf can, from where the first one
+ * stood; the next run begins with radau again. Up to the turn at t = pi the motion is
+ * x = 0.3 + 0.7 cos t, then x = -0.3 + 0.1 cos t. */
+static void test_careful_after_a_failure(void **state)
+{
+    (void)state;
+    dae_options o = dae_options_default();
+    o.rtol = 1e-8, o.atol = 1e-11;
+    dae_problem *p = model("model M Real x(start=1, fixed=true), v(start=0, fixed=true), f; "
+                           "equation der(x) = v; der(v) = -x - 0.3*f; f = noEvent(sign(v)); "
+                           "end M;");
+    dae_solver *s = solver(p, &o);
+    double values[3];
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+        at_work(s, "radau", "implicit");
+        assert_int_equal(dae_solver_run(s, 4.0, NULL, NULL), DAE_OK);
+        at_work(s, "bdf", "radau failed");
+        assert_int_equal(dae_solver_variables(s, 4.0, values), DAE_OK);
+        double x = values[dae_problem_find_variable(p, "x")];
+        assert_true(fabs(x + 0.3 - 0.1 * cos(4.0)) < 1e-6);
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* Values between long steps meet the tolerances, also of functions of time alone, which the error
+ * test of a collocation method does not see. */
+static void test_values_between(void **state)
+{
+    (void)state;
+    dae_options o = dae_options_default();
+    o.rtol = 1e-8, o.atol = 1e-8;
+    dae_problem *p = model("model M Real x(start=1, fixed=true), y; equation der(x) = -x; "
+                           "y = sin(5*time); end M;");
+    dae_solver *s = solver(p, &o);
+    int y = dae_problem_find_variable(p, "y"), x = dae_problem_find_variable(p, "x");
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    for (int k = 1; k <= 200; k++) {
+        double values[2], t = 0.05 * k;
+        assert_int_equal(dae_solver_run(s, t, NULL, NULL), DAE_OK);
+        assert_int_equal(dae_solver_variables(s, t, values), DAE_OK);
+        assert_true(fabs(values[y] - sin(5.0 * t)) < 1e-7);
+        assert_true(fabs(values[x] - exp(-t)) < 1e-7);
+    }
+    at_work(s, "radau", "implicit");
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_change_when_stiff), cmocka_unit_test(test_what_the_user_says),
-        cmocka_unit_test(test_models), cmocka_unit_test(test_model_changes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_change_when_stiff),
+                                       cmocka_unit_test(test_what_the_user_says),
+                                       cmocka_unit_test(test_models),
+                                       cmocka_unit_test(test_model_changes),
+                                       cmocka_unit_test(test_careful_after_a_failure),
+                                       cmocka_unit_test(test_values_between)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -675,18 +675,35 @@ static void record_find(event_finder *f)
     f->found_at = f->t;
 }
 
-/* Samples of [t, *to], with *to drawn back as far as needed for good guidance, and of dips. */
-static eval_status sample_interval(event_finder *f, const trajectory *path, double *to)
+/* Samples at both ends of [t, to]: between them there are no times worth telling apart. */
+static eval_status sample_ends(event_finder *f, const trajectory *path, double to)
 {
+    eval_status status = evaluate_trial(f, path, to);
+    if (status != EVAL_OK) return status;
+    f->sample_count = 0;
+    insert_trial(f, 0, to, false);
+    vector_copy(f->count, f->g, f->trial);
+    insert_trial(f, 0, f->t, false);
+    if (f->fresh) disarm_rounding(f);
+    return EVAL_OK;
+}
+
+/* Samples of [t, *to], with *to drawn back as far as needed for good guidance, but no closer to t
+ * than `least`, and of dips. */
+static eval_status sample_interval(event_finder *f, const trajectory *path, double least,
+                                   double *to)
+{
+    if (fabs(*to - f->t) <= least) return sample_ends(f, path, *to);
     eval_status status = sample_nodes(f, path, *to);
     for (int k = 0; k < SPLITS && status == EVAL_OK && guidance_is_poor(f); k++) {
+        if (fabs(*to - f->t) <= 2.0 * least) break;
         *to = f->t + 0.5 * (*to - f->t);
         status = sample_nodes(f, path, *to);
     }
     bool lost = status == EVAL_OK;
     for (int k = SPLITS; k < MOST_SPLITS && lost && status == EVAL_OK; k++) {
         status = guidance_is_lost(f, path, *to, &lost);
-        if (status != EVAL_OK || !lost) break;
+        if (status != EVAL_OK || !lost || fabs(*to - f->t) <= 2.0 * least) break;
         *to = f->t + 0.5 * (*to - f->t);
         status = sample_nodes(f, path, *to);
     }
@@ -700,7 +717,9 @@ static eval_status sample_interval(event_finder *f, const trajectory *path, doub
 static eval_status search_once(event_finder *f, const trajectory *path, double to, double tolerance,
                                bool *found)
 {
-    eval_status status = sample_interval(f, path, &to);
+    /* intervals in which the nodes are different numbers */
+    double size = fmax(fabs(f->t), fabs(to)), least = fmax(tolerance, 32.0 * DBL_EPSILON * size);
+    eval_status status = sample_interval(f, path, least, &to);
     if (status != EVAL_OK) return status;
     int k = first_bracket(f);
     *found = k != 0;
@@ -714,7 +733,8 @@ static eval_status search_once(event_finder *f, const trajectory *path, double t
     return EVAL_OK;
 }
 
-/* Search part after part of (t, to] until something is found. */
+/* Search part after part of (t, to] until something is found. Every part brings t forward: a search
+ * ends. */
 static eval_status search_parts(event_finder *f, const trajectory *path, double to, bool *found)
 {
     while (!*found && f->t != to) {

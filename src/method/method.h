@@ -30,6 +30,7 @@ typedef struct method_context {
     bool look_at_stability;          /* explicit methods: fill attempt.stability */
     bool fixed_steps;                /* every attempt that can be computed is accepted */
     const dae_options *options;      /* for methods with limits of their own; borrowed */
+    bool between;                    /* values between steps are to meet the tolerances, too */
     bool smooth;                     /* keep what a continuously differentiable interpolant needs */
     void *cache;                     /* the method's own matrices: what cache_new made; not state */
 } method_context;

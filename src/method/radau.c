@@ -24,7 +24,8 @@ static const double MOST_MISS = 0.3;
 static const double MOST_REJECTED = 100.0;
 /* Contraction of Newton's method from which on estimates are multiplied. */
 static const double SLOW = 0.2;
-/* Values between steps may be wrong by 10 tolerances where events depend on them. */
+/* Values between steps may be wrong by 10 tolerances where events depend on them, and by one where
+ * they are asked for (ctx->between). */
 static const double DENSE_WEIGHT = 0.1;
 
 static void radau_size(int n, size_t *state, size_t *scratch)
@@ -241,6 +242,19 @@ static double nonlinearity(const radau_scratch *w)
     return slow * slow * slow * slow;
 }
 
+/* What the interpolant adds to the error; whose variables are blamed for it, then. */
+static void add_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                              attempt *result)
+{
+    double weight = ctx->between ? 1.0 : DENSE_WEIGHT;
+    double error = weight * radau_error_between(s, w, ctx);
+    if (!(error > result->error)) return;
+    result->error = error;
+    if (error == weight * STAGES_NOWHERE) return; /* nobody's */
+    result->estimate = w->defect;
+    result->error_constant = weight;
+}
+
 /* The weighted error; on a first step or after a failure filtered twice, since the estimate is far
  * too large for stiff components there. With variables of index 2 and 3 both ways to estimate it
  * are tried then: errors of y' enter one of them, residuals of constraints the other. */
@@ -261,7 +275,8 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     if (w->stop) result->status = ATTEMPT_STOP;
     result->estimate = w->error;
     result->error_constant = factor;
-    result->error = fmax(nonlinearity(w) * error, DENSE_WEIGHT * radau_error_between(s, w, ctx));
+    result->error = nonlinearity(w) * error;
+    add_error_between(s, w, ctx, result);
     radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
     w->leading = norm_of(ctx->norm, w->point, w->scale);
 }

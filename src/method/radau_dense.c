@@ -72,7 +72,7 @@ double radau_error_between(const radau_state *s, radau_scratch *w, const method_
 {
     const int n = ctx->n, stages = w->m->stages;
     double weight[MOST_STAGES];
-    if (ctx->eval->problem->form.n_events == 0) return 0.0;
+    if (ctx->eval->problem->form.n_events == 0 && !ctx->between) return 0.0;
     collocation_weights(w->m, STAGES_LOOK, 0, weight);
     radau_combine(1, stages, n, 1.0, weight, w->Z, w->point);
     vector_axpy(n, 1.0, s->y, w->point);

@@ -145,11 +145,12 @@ double stages_dense_error(const method_context *ctx, double t, double *y, const 
                           const double *scale, double *work)
 {
     const dae_residual *form = &ctx->eval->problem->form;
-    if (form->n_events == 0) return 0.0;
+    if (form->n_events == 0 && !ctx->between) return 0.0;
     stages_clamp(form, y);
     eval_failure failure = ctx->eval->failure;
     eval_status status = evaluate_residual(ctx->eval, t, y, yp, work, &ctx->eval->stats->residuals);
     ctx->eval->failure = failure;
+    if (status == EVAL_RETRY && ctx->between) return STAGES_NOWHERE;
     if (status != EVAL_OK || iteration_solve(ctx->newton->matrix, NULL, work) != ITERATION_OK)
         return 0.0;
     double error = norm_of(ctx->norm, work, scale);

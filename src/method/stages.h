@@ -57,10 +57,14 @@ void stages_no_newton(const method_context *ctx);
 /* Where the interpolant of a step is looked at: no symmetry of a solution meets it. */
 static const double STAGES_LOOK = 0.381966011250105;
 
-/* How wrong the interpolant is, for problems with events, whose times follow it: the correction
- * ||(dF/dy + cj dF/dy')^-1 F(t, y, y')|| of its values y, y' at t with the factors at hand and
- * these reciprocal weights; 0 if there are no events, or F does not exist there. An error estimate
- * does not see functions of t alone, which stiffly accurate methods meet at the end of any step. */
+/* An error that sends the step back, well shortened, where F does not exist. */
+static const double STAGES_NOWHERE = 1e4;
+
+/* How wrong the interpolant is: the correction ||(dF/dy + cj dF/dy')^-1 F(t, y, y')|| of its values
+ * y, y' at t with the factors at hand and these reciprocal weights. 0 where nothing depends on it:
+ * there are no events, whose times follow it, nor are values between steps asked for
+ * (ctx->between). Where F does not exist: 0, or STAGES_NOWHERE with ctx->between. An error estimate does not
+ * see functions of t alone, which stiffly accurate methods meet at the end of any step. */
 double stages_dense_error(const method_context *ctx, double t, double *y, const double *yp,
                           const double *scale, double *work);
 

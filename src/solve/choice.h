@@ -13,6 +13,8 @@ enum { CHOICE_TEXT = 160 };
 typedef struct method_choice {
     bool open;     /* the user left the method to us */
     bool implicit; /* explicit methods, and those on forms, are ruled out: stiff, or they failed */
+    bool careful;  /* radau failed in this run: bdf, which takes what other methods do not */
+    bool asked;    /* for values within steps, in this run */
     const char *reason;    /* why, static; "" at first */
     char why[CHOICE_TEXT]; /* the method at work, in one line */
 } method_choice;
@@ -22,12 +24,13 @@ bool choice_is_open(const dae_options *options);
 
 /* The method to begin with: callbacks offer their forms; for models the first to try. */
 const method *choice_first(struct dae_solver *s);
-/* The method for the residual form, of the size that the problem has. */
+/* The method for the residual form: radau for models, whose Jacobians are exact, until it fails,
+ * and unless they are large and few digits are wanted; else bdf. */
 const method *choice_residual(struct dae_solver *s);
 /* The equations of a model do not have the form: true if another method is to be tried. */
 bool choice_fall_back(struct dae_solver *s);
 
-/* An explicit method is no use any more, for `reason`: go on with another one from where the solver
+/* The method at work is no use any more, for `reason`: go on with another one from where the solver
  * stands. DAE_OK, or what went wrong. */
 dae_status choice_change(struct dae_solver *s, const char *reason);
 /* Whether a failed step may be due to the method, so that another one is worth a try. */

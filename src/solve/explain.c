@@ -28,8 +28,7 @@ dae_status explain_evaluation(dae_solver *s, eval_status status)
     return result;
 }
 
-/* What a model's equations say about steps that had to become tiny. Whether they say anything. */
-static bool explain_small_steps(dae_solver *s)
+bool explain_small_steps(dae_solver *s)
 {
     if (!s->hybrid) return false;
     if (explain_index(s->hybrid->instance->form, &s->diag)) return true;

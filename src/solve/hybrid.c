@@ -283,7 +283,8 @@ dae_status hybrid_update(dae_solver *s)
     relations_cross(s, t);
     h->pending = EVENT_NONE;
     h->at_start = false;
-    s->history = 0;                  /* the solution is another one from here on */
+    s->creep = (creep){.t0 = s->creep.t0}; /* events that crowd are looked at above */
+    s->history = 0;                        /* the solution is another one from here on */
     double direction = s->direction; /* an event may lie beyond tend by its rounding: no way back */
     status = run_event(s, t);
     s->direction = direction;

@@ -21,9 +21,9 @@
 
 static const double SHORTER = 1e-3, AS_WRONG = 0.5, LEAST_STEP = 1e-10;
 static const double ORDINARY =
-    1e-7;                        /* part of the time run so far that a step must have to count */
-static const double FAR = 100.0; /* beyond this many times its former size a variable has a pole */
-enum { HISTORY = 8 };            /* steps until the differences of order five are free of a jump */
+    1e-7;                       /* part of the time run so far that a step must have to count */
+static const double FAR = 10.0; /* beyond this many times its former size a variable has a pole */
+enum { HISTORY = 8 };           /* steps until the differences of order five are free of a jump */
 enum {
     RECOVERY = 60
 }; /* steps until h, doubled each time, is back from rounding to its old size */
@@ -95,7 +95,7 @@ bool jump_last_resort(dae_solver *s, const attempt *a)
     bool any = false; /* an error that is nobody's cannot be excused */
     for (int i = 0; i < s->n; i++) {
         double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
-        if (!(size > 0.5)) continue;
+        if (!(size > 0.5) || s->norm.excused[i] > 0) continue; /* each once: tries have an end */
         norm_excuse(&s->norm, i, RECOVERY);
         tell_jump(s, i, a->t);
         any = true;
@@ -110,7 +110,7 @@ bool jump_excuse(dae_solver *s, const attempt *a)
     bool any = false;
     for (int i = 0; i < s->n; i++) {
         double e = fabs(a->estimate[i]), size = a->error_constant * e * s->norm.tested[i];
-        if (has_memory(s, i) || !(size > 0.5)) continue;
+        if (has_memory(s, i) || !(size > 0.5) || s->norm.excused[i] > 0) continue;
         if (!shows_jump(&s->jumps[i], a, e)) continue;
         norm_excuse(&s->norm, i, HISTORY);
         tell_jump(s, i, a->t);

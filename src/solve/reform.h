@@ -59,8 +59,8 @@ void reform_free(reform *r);
 dae_status reform_adopt(struct dae_solver *s, double t);
 /* Back to the base form, values carried over; for starts. */
 dae_status reform_return(struct dae_solver *s);
-/* Drop all variants, none of which is integrated. */
-void reform_forget(reform *r);
+/* Back to the base form, and all variants are dropped: the method is chosen anew. */
+dae_status reform_reset(struct dae_solver *s);
 /* Whether a variant is integrated. */
 bool reform_active(const struct dae_solver *s);
 /* Consistent values on all levels, a choice of states, and the solver is poised at t. initial:

@@ -205,9 +205,9 @@ dae_status reform_adopt(dae_solver *s, double t)
     return status;
 }
 
-dae_status reform_return(dae_solver *s)
+/* Bind to the base form, with the method chosen anew. */
+static dae_status bind_to_base(dae_solver *s)
 {
-    if (!s->reform || (s->problem == s->base && s->init)) return DAE_OK;
     double *y = s->y ? reform_base_values(s) : DAE_ARRAY(double, 2 * (size_t)s->base->form.n);
     if (!y) return reform_exhausted(s);
     dae_status status = reform_bind_to(s, NULL, y, y + s->base->form.n);
@@ -215,20 +215,26 @@ dae_status reform_return(dae_solver *s)
     return status;
 }
 
-void reform_forget(reform *r)
+dae_status reform_return(dae_solver *s)
 {
-    for (int i = 0; i < r->count; i++) variant_free(r->list[i]);
-    r->count = 0;
+    if (!s->reform || (s->problem == s->base && s->init)) return DAE_OK;
+    return bind_to_base(s);
+}
+
+dae_status reform_reset(dae_solver *s)
+{
+    reform *r = s->reform;
+    dae_status status = bind_to_base(s);
+    for (int i = 0; status == DAE_OK && i < r->count; i++) variant_free(r->list[i]);
+    if (status == DAE_OK) r->count = 0;
+    return status;
 }
 
 dae_status reform_rechoose(dae_solver *s)
 {
-    reform *r = s->reform;
     double direction = s->direction;
-    dae_status status = reform_return(s);
-    if (status != DAE_OK) return status;
-    reform_forget(r);
-    status = hybrid_begin_again(s);
+    dae_status status = reform_reset(s);
+    if (status == DAE_OK) status = hybrid_begin_again(s);
     s->direction = direction;
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef DAE_SOLVE_SOLVER_H
 #define DAE_SOLVE_SOLVER_H
 
+#include "control/creep.h"
 #include "control/events.h"
 #include "control/step_control.h"
 #include "control/stiffness.h"
@@ -68,6 +69,7 @@ struct dae_solver {
     bool watch_due;      /* states are to be looked at before the next step */
     step_control control;
     stiffness stiffness;
+    creep creep;
     attempt last;
 
     dae_kind *kinds; /* resolved: never AUTO */
@@ -167,6 +169,9 @@ dae_status explain_evaluation(dae_solver *s, eval_status status);
 dae_status explain_events(dae_solver *s, eval_status status);
 dae_status explain_interrupt(dae_solver *s);
 dae_status explain_stiff(dae_solver *s);
+dae_status explain_creep(dae_solver *s, double tend); /* explain_creep.c */
+/* What a model's equations say about steps that had to become tiny. Whether they say anything. */
+bool explain_small_steps(dae_solver *s);
 dae_status explain_max_steps(dae_solver *s, double tend);
 dae_status explain_weights(dae_solver *s, int variable);
 dae_status explain_accuracy(dae_solver *s, double factor);

@@ -412,16 +412,11 @@ static dae_status forget_matrices(dae_solver *s)
  */
 static dae_status start_choice(dae_solver *s)
 {
-    bool other = s->choice.open && s->choice.implicit;
-    s->choice.implicit = false;
+    bool other = s->choice.open && (s->choice.implicit || s->choice.careful);
+    s->choice.implicit = s->choice.careful = s->choice.asked = false;
     s->choice.reason = "";
-    dae_status status = reform_return(s);
-    if (status != DAE_OK || !other) return status;
-    if (s->hybrid)
-        reform_forget(s->reform);
-    else
-        status = solver_renew(s);
-    return status;
+    if (!other) return reform_return(s);
+    return s->hybrid ? reform_reset(s) : solver_renew(s);
 }
 
 static dae_status begin_with(dae_solver *s, double t0, const double *y0, const double *yp0)
@@ -455,6 +450,7 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
+    s->creep = (creep){.t0 = t0};
     dae_status status = start_choice(s);
     if (status == DAE_OK) status = forget_matrices(s);
     if (status != DAE_OK) return status;

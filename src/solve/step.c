@@ -53,6 +53,7 @@ dae_status solver_check_point(dae_solver *s, double t, const char *call)
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     if (s->phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
+    if (t != s->t_new) s->choice.asked = true;
     if (in_last_step(s, t)) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                     "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->t_old,
@@ -235,6 +236,8 @@ static dae_status attempt_until_accepted(dae_solver *s)
 {
     attempt *a = &s->last;
     s->evaluation_first = false;
+    /* values at tend are between steps unless the stop time cuts them */
+    s->context.between = s->choice.open && (s->choice.asked || isnan(s->options.stop_time));
     for (bool first = true;; first = false) {
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
@@ -263,7 +266,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
 }
 
 /* Commit the attempt and choose what comes next. */
-static dae_status accept_step(dae_solver *s)
+static dae_status accept_step(dae_solver *s, double tend)
 {
     const attempt *a = &s->last;
     s->method->accept(s->state, s->scratch, &s->context);
@@ -271,6 +274,8 @@ static dae_status accept_step(dae_solver *s)
     s->t_new = a->t + a->h;
     control_accept(&s->control, a);
     stiffness_note(&s->stiffness, a->stability);
+    bool cut = s->t_new == stop_limit(s) || fabs(a->h) == s->options.max_step;
+    if (!s->control.fixed && !cut) creep_note(&s->creep, a, &s->norm, tend);
     norm_step_done(&s->norm);
     jump_note(s);
     s->stats.steps++;
@@ -418,6 +423,21 @@ static dae_status renew_weights(dae_solver *s)
     return solver_update_weights(s, s->t_new, s->work);
 }
 
+/* Whether the method at hand is of no more use: DAE_STEPPED if it is, DAE_OK if there is another
+ * one now, or why the run ends. */
+static dae_status reconsider(dae_solver *s, double tend)
+{
+    if (stiffness_found(&s->stiffness)) {
+        if (!choice_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
+        s->stiffness = (stiffness){0};
+        return choice_change(s, "stiff, so ");
+    }
+    if (creep_found(&s->creep, s->t) == CREEP_NONE || s->stiffness.stiff > 0) return DAE_STEPPED;
+    if (!choice_may_help(s, DAE_ERR_CREEP)) return reform_explain(s, explain_creep(s, tend));
+    s->creep = (creep){.t0 = s->creep.t0};
+    return choice_change(s, "steps without progress, so ");
+}
+
 /* One step, event or piece of a step towards tend. */
 static dae_status advance(dae_solver *s, double tend)
 {
@@ -441,18 +461,17 @@ static dae_status advance(dae_solver *s, double tend)
         start_method(s, tend);
     }
     if (s->t == s->t_new) {
-        if (stiffness_found(&s->stiffness)) {
-            if (!choice_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
-            s->stiffness = (stiffness){0};
-            status = choice_change(s, "stiff, so ");
-            return status == DAE_OK ? advance(s, tend) : status;
-        }
+        status = reconsider(s, tend);
+        if (status != DAE_STEPPED) return status == DAE_OK ? advance(s, tend) : status;
+        status = DAE_OK;
         if (s->watch_due) status = watch_states(s, tend);
         if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
         if (status == DAE_OK) status = attempt_until_accepted(s);
-        if (status == DAE_OK) status = accept_step(s);
+        if (status == DAE_OK) status = accept_step(s, tend);
         if (choice_may_help(s, status)) {
-            status = choice_change(s, "an explicit method failed, so ");
+            bool radau = s->method == &method_radau;
+            status =
+                choice_change(s, radau ? "radau failed, so " : "an explicit method failed, so ");
             if (status == DAE_OK) return advance(s, tend);
         }
         if (status != DAE_OK) return reform_explain(s, status);

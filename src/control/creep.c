@@ -1,0 +1,62 @@
+#include "control/creep.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/vector.h"
+
+/* A step is short if the way to go, or the way gone, takes a hundred thousand of them. It stalls if the
+ * variable that dominates the error is that of the step before and moves by MOVES tolerances at
+ * most. Where solutions are smooth that does not last: a method of order p moves a variable of size
+ * A by about (A/tolerance)^(p/(p+1)) tolerances a step, and where it moves by less the steps grow.
+ * On a surface of discontinuity that attracts solutions from both sides, x' = -sign(x), every step
+ * that leaves it by more than some tolerances fails. So it does where rounding errors are all that
+ * is left of the error estimate. */
+static const double FAR = 1e5, MOVES = 10.0;
+/* Of so many short steps in a row half stall: now and then another variable dominates. */
+enum { WINDOW = 1000, MOST_STALLS = WINDOW / 2 };
+/* Steps of so many units in the last place of t, on average, are no steps. */
+static const double LEAST_ULPS = 16.0;
+/* So many steps in a row, of which 10^9 would not do: rounding errors make the error estimate, or
+ * something oscillates that fast. A layer of the solution is behind by then. */
+static const double HOPELESS = 1e9;
+enum { MOST_HOPELESS = 10000 };
+
+static bool takes_more_than(double steps, const creep *c, const attempt *a, double tend)
+{
+    double way = fmax(fabs(tend - a->t), fabs(a->t - c->t0));
+    return steps * fabs(a->h) < way;
+}
+
+/* |change of y_i| <= MOVES tolerances, i the variable that dominates the error */
+static bool stalls(creep *c, const attempt *a, const error_norm *norm)
+{
+    if (!a->estimate) return false;
+    int i = vector_argmax(norm->n, a->estimate, norm->tested);
+    bool near = i == c->variable && fabs(a->y[i] - c->value) * norm->scale[i] <= MOVES;
+    c->variable = i;
+    c->value = a->y[i];
+    return near;
+}
+
+void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend)
+{
+    bool too_long = !takes_more_than(FAR, c, a, tend);
+    c->hopeless = takes_more_than(HOPELESS, c, a, tend) ? c->hopeless + 1 : 0;
+    if (too_long || c->steps >= WINDOW) {
+        c->steps = c->stalls = 0;
+        c->since = a->t + a->h;
+    }
+    if (too_long) return;
+    c->steps++;
+    c->stalls += stalls(c, a, norm);
+}
+
+creep_kind creep_found(const creep *c, double t)
+{
+    if (c->hopeless >= MOST_HOPELESS) return CREEP_HOPELESS;
+    if (c->steps < WINDOW) return CREEP_NONE;
+    if (c->stalls >= MOST_STALLS) return CREEP_SLIDES;
+    bool stands = fabs(t - c->since) < LEAST_ULPS * WINDOW * DBL_EPSILON * fabs(t);
+    return stands ? CREEP_STANDS : CREEP_NONE;
+}
