@@ -138,7 +138,7 @@ static void test_models(void **state)
     dae_problem_free(p);
     p = model("model M Real x(start=1), y(start=0), vx, vy, l, k; equation der(x) = vx; "
               "der(y) = vy; der(vx) = -l*x; der(vy) = -l*y - 1; x^2 + y^2 = 1; k = der(l); end M;");
-    in_use(p, &o, NULL, "radau");
+    in_use(p, &o, NULL, "taylor");
     dae_problem_free(p);
     p = model("model M Real x(start=1); equation der(x) = -x; end M;");
     in_use(p, &o, NULL, "radau");
@@ -168,6 +168,28 @@ static void test_model_changes(void **state)
     at_work(s, "radau", "stiff");
     assert_int_equal(dae_solver_variables(s, 30.0, values), DAE_OK);
     assert_true(values[n] == 30.0);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* Taylor series do not know stiffness, but many steps: a pendulum of index 4 in honey, which hangs
+ * at the end. */
+static void test_change_from_taylor(void **state)
+{
+    (void)state;
+    dae_options o = dae_options_default();
+    dae_problem *p = model("model M Real x(start=1), y(start=0), vx, vy, l, k; equation "
+                           "der(x) = vx; der(y) = vy; der(vx) = -l*x - 1000*vx; "
+                           "der(vy) = -l*y - 1 - 1000*vy; x^2 + y^2 = 1; k = der(l); end M;");
+    dae_solver *s = solver(p, &o);
+    double values[6];
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_step(s, 2e4), DAE_STEPPED);
+    at_work(s, "taylor", "index 3");
+    assert_int_equal(dae_solver_run(s, 2e4, NULL, NULL), DAE_OK);
+    at_work(s, "radau", "many steps");
+    assert_int_equal(dae_solver_variables(s, 2e4, values), DAE_OK);
+    assert_true(fabs(values[dae_problem_find_variable(p, "y")] + 1.0) < 1e-5);
     dae_solver_free(s);
     dae_problem_free(p);
 }
@@ -228,6 +250,7 @@ int main(void)
                                        cmocka_unit_test(test_what_the_user_says),
                                        cmocka_unit_test(test_models),
                                        cmocka_unit_test(test_model_changes),
+                                       cmocka_unit_test(test_change_from_taylor),
                                        cmocka_unit_test(test_careful_after_a_failure),
                                        cmocka_unit_test(test_values_between)};
     return cmocka_run_group_tests(tests, NULL, NULL);

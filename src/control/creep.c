@@ -5,15 +5,14 @@
 
 #include "base/vector.h"
 
-/* A step is short if the way to go, or the way gone, takes a hundred thousand of them. It stalls if the
- * variable that dominates the error is that of the step before and moves by MOVES tolerances at
- * most. Where solutions are smooth that does not last: a method of order p moves a variable of size
- * A by about (A/tolerance)^(p/(p+1)) tolerances a step, and where it moves by less the steps grow.
- * On a surface of discontinuity that attracts solutions from both sides, x' = -sign(x), every step
- * that leaves it by more than some tolerances fails. So it does where rounding errors are all that
- * is left of the error estimate. */
+/* A step is short if the way to go, or the way gone, takes 10^5 of them. In a window of short steps
+ * one stalls if the same variable dominates the error as in the first, within MOVES tolerances of
+ * its value then; if half of them do, now and then another variable dominating, the run creeps.
+ * Where solutions are smooth that does not last: a method of order p moves a variable of size A by
+ * about (A/tolerance)^(p/(p+1)) tolerances a step, and where it moves by less the steps grow. On a
+ * surface of discontinuity that attracts solutions from both sides, x' = -sign(x), every step that
+ * leaves it by more than some tolerances fails. */
 static const double FAR = 1e5, MOVES = 10.0;
-/* Of so many short steps in a row half stall: now and then another variable dominates. */
 enum { WINDOW = 1000, MOST_STALLS = WINDOW / 2 };
 /* Steps of so many units in the last place of t, on average, are no steps. */
 static const double LEAST_ULPS = 16.0;
@@ -28,15 +27,16 @@ static bool takes_more_than(double steps, const creep *c, const attempt *a, doub
     return steps * fabs(a->h) < way;
 }
 
-/* |change of y_i| <= MOVES tolerances, i the variable that dominates the error */
+/* Whether the variable that dominates the error is that of the first step, and where it was then */
 static bool stalls(creep *c, const attempt *a, const error_norm *norm)
 {
     if (!a->estimate) return false;
     int i = vector_argmax(norm->n, a->estimate, norm->tested);
-    bool near = i == c->variable && fabs(a->y[i] - c->value) * norm->scale[i] <= MOVES;
-    c->variable = i;
-    c->value = a->y[i];
-    return near;
+    if (c->steps == 1) {
+        c->variable = i;
+        c->value = a->y[i];
+    }
+    return i == c->variable && fabs(a->y[i] - c->value) * norm->scale[i] <= MOVES;
 }
 
 void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend)

@@ -17,7 +17,7 @@ typedef enum creep_kind {
 typedef struct creep {
     double t0, since;
     int steps, stalls, hopeless;
-    int variable; /* that dominated the error of the last of them, and its value */
+    int variable; /* that dominated the error of the first of them, and its value */
     double value;
 } creep;
 

@@ -1,5 +1,6 @@
 #include "solve/choice.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,12 +68,35 @@ const method *choice_first(dae_solver *s)
     return choice_residual(s);
 }
 
-bool choice_fall_back(dae_solver *s)
+/* Of constraints that are differentiated twice and more, Taylor series see all levels at once: on
+ * models of index 3 and above that are no plain mechanisms (cycloid, wheel, springchain,
+ * trajectory3) they take half the time of radau from 7 digits on, and less than it at 4. */
+enum { TAYLOR_INDEX = 3, TAYLOR_SIZE = 100 };
+
+bool choice_fall_back(dae_solver *s, int index)
 {
     if (!s->choice.open || !method_needs_form(s->method)) return false;
-    s->method = choice_residual(s);
+    bool series = s->method == &method_prk && !s->choice.implicit && s->base->model &&
+                  index >= TAYLOR_INDEX && s->base->form.n <= TAYLOR_SIZE;
+    if (series) {
+        s->method = &method_taylor;
+        say(s, s->method, "index 3 or above, not stiff so far");
+    } else {
+        s->method = choice_residual(s);
+    }
     diag_clear(&s->diag);
     return true;
+}
+
+/* After so many steps at least so many more: one of stability |lambda| h < order takes thousands on
+ * any interval that a stiff problem is solved on, the corpus at most 100. */
+enum { MOST_TAYLOR_STEPS = 300 };
+
+bool choice_is_slow(const dae_solver *s, double tend)
+{
+    if (!s->choice.open || s->method != &method_taylor || s->stats.steps < MOST_TAYLOR_STEPS)
+        return false;
+    return fabs(tend - s->t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
 }
 
 bool choice_may_help(const dae_solver *s, dae_status failed)

@@ -14,7 +14,6 @@ typedef struct method_choice {
     bool open;     /* the user left the method to us */
     bool implicit; /* explicit methods, and those on forms, are ruled out: stiff, or they failed */
     bool careful;  /* radau failed in this run: bdf, which takes what other methods do not */
-    bool asked;    /* for values within steps, in this run */
     const char *reason;    /* why, static; "" at first */
     char why[CHOICE_TEXT]; /* the method at work, in one line */
 } method_choice;
@@ -27,8 +26,11 @@ const method *choice_first(struct dae_solver *s);
 /* The method for the residual form: radau for models, whose Jacobians are exact, until it fails,
  * and unless they are large and few digits are wanted; else bdf. */
 const method *choice_residual(struct dae_solver *s);
-/* The equations of a model do not have the form: true if another method is to be tried. */
-bool choice_fall_back(struct dae_solver *s);
+/* The equations of a model, of this index, do not have the form: true if another method is to be
+ * tried. */
+bool choice_fall_back(struct dae_solver *s, int index);
+/* Whether taylor, which does not know stiffness, takes so many steps that it may be that. */
+bool choice_is_slow(const struct dae_solver *s, double tend);
 
 /* The method at work is no use any more, for `reason`: go on with another one from where the solver
  * stands. DAE_OK, or what went wrong. */

@@ -463,10 +463,10 @@ static dae_status rewrite_analysed(dae_solver *s, const model_point *at, model_a
                                    bool levels, variant *v)
 {
     bool hidden = levels || a->index > 1 || has_levels(a) || doubtful(a);
-    if (doubtful(a)) choice_fall_back(s);
-    if (method_needs_form(s->method)) {
+    if (doubtful(a)) choice_fall_back(s, 0);
+    while (method_needs_form(s->method)) {
         dae_status status = apply_formulation(s, at, a, v);
-        if (status != DAE_ERR_UNSUPPORTED || !choice_fall_back(s)) return status;
+        if (status != DAE_ERR_UNSUPPORTED || !choice_fall_back(s, a->index)) return status;
     }
     return hidden ? apply_formulation(s, at, a, v) : DAE_OK;
 }

@@ -413,7 +413,7 @@ static dae_status forget_matrices(dae_solver *s)
 static dae_status start_choice(dae_solver *s)
 {
     bool other = s->choice.open && (s->choice.implicit || s->choice.careful);
-    s->choice.implicit = s->choice.careful = s->choice.asked = false;
+    s->choice.implicit = s->choice.careful = false;
     s->choice.reason = "";
     if (!other) return reform_return(s);
     return s->hybrid ? reform_reset(s) : solver_renew(s);

@@ -53,7 +53,6 @@ dae_status solver_check_point(dae_solver *s, double t, const char *call)
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     if (s->phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
-    if (t != s->t_new) s->choice.asked = true;
     if (in_last_step(s, t)) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                     "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->t_old,
@@ -237,7 +236,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
     attempt *a = &s->last;
     s->evaluation_first = false;
     /* values at tend are between steps unless the stop time cuts them */
-    s->context.between = s->choice.open && (s->choice.asked || isnan(s->options.stop_time));
+    s->context.between = s->choice.open && isnan(s->options.stop_time);
     for (bool first = true;; first = false) {
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
@@ -432,6 +431,7 @@ static dae_status reconsider(dae_solver *s, double tend)
         s->stiffness = (stiffness){0};
         return choice_change(s, "stiff, so ");
     }
+    if (choice_is_slow(s, tend)) return choice_change(s, "many steps of taylor, so ");
     if (creep_found(&s->creep, s->t) == CREEP_NONE || s->stiffness.stiff > 0) return DAE_STEPPED;
     if (!choice_may_help(s, DAE_ERR_CREEP)) return reform_explain(s, explain_creep(s, tend));
     s->creep = (creep){.t0 = s->creep.t0};
