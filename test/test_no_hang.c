@@ -44,10 +44,9 @@ static dae_status run_to_end(const char *what, const dae_problem *p, dae_options
         tell(what, o, &diag);
         fail_msg("%ld attempts without an end", attempts);
     }
-    bool silent = started && status < 0 && !strstr(diag.text, "t = ");
-    if (silent && status != DAE_ERR_UNSUPPORTED) {
+    if (started && status < 0 && (!diag.text[0] || !isfinite(diag.t))) {
         tell(what, o, &diag);
-        fail_msg("a failure that does not say when");
+        fail_msg("a failure that does not say what and when");
     }
     dae_solver_free(s);
     return status;

@@ -99,12 +99,16 @@ bool choice_is_slow(const dae_solver *s, double tend)
     return fabs(tend - s->t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
 }
 
+/* Steps of radau that are down to rounding are at a singularity, which no method goes beyond. */
+static const double ROUNDING = 1e-12;
+
 bool choice_may_help(const dae_solver *s, dae_status failed)
 {
     if (!s->choice.open || s->method == &method_bdf) return false;
-    return failed == DAE_ERR_STIFF || failed == DAE_ERR_CREEP || failed == DAE_ERR_SINGULAR ||
-           failed == DAE_ERR_CONVERGENCE || failed == DAE_ERR_ERROR_TEST ||
-           failed == DAE_ERR_UNSUPPORTED;
+    if (failed == DAE_ERR_STIFF || failed == DAE_ERR_CREEP) return true;
+    if (s->method == &method_radau && fabs(s->last.h) <= ROUNDING * fabs(s->t_new)) return false;
+    return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
+           failed == DAE_ERR_ERROR_TEST || failed == DAE_ERR_UNSUPPORTED;
 }
 
 dae_status choice_change(dae_solver *s, const char *reason)

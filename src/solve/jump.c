@@ -74,16 +74,29 @@ void jump_note(dae_solver *s)
         s->extent[i] = fmax(s->extent[i], fabs(s->last.y[i]));
 }
 
+/* Whether the value y of variable i is beyond what it was on ordinary steps, as near a pole. */
+static bool outgrown(const dae_solver *s, int i, double y)
+{
+    double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 0.0;
+    return !(fabs(y) <= FAR * fmax(s->extent[i], least - fabs(y)));
+}
+
+/* Whether the step begins close to a pole of variable i already. */
+static bool begins_at_pole(dae_solver *s, int i)
+{
+    if (s->extent[i] == 0.0) return false;
+    solver_interpolate(s, s->t_new, 0, s->work);
+    return outgrown(s, i, s->work[i]);
+}
+
 /* Whether the errors that fail the test are those of algebraic variables that stay within bounds.
  */
-static bool only_bounded_algebraic(const dae_solver *s, const attempt *a)
+static bool only_bounded_algebraic(dae_solver *s, const attempt *a)
 {
     for (int i = 0; i < s->n; i++) {
         double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
         if (!(size > 0.5)) continue;
-        double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 0.0;
-        bool bounded = fabs(a->y[i]) <= FAR * fmax(s->extent[i], least - fabs(a->y[i]));
-        if (has_memory(s, i) || !bounded) return false;
+        if (has_memory(s, i) || outgrown(s, i, a->y[i]) || begins_at_pole(s, i)) return false;
     }
     return true;
 }
@@ -112,6 +125,7 @@ bool jump_excuse(dae_solver *s, const attempt *a)
         double e = fabs(a->estimate[i]), size = a->error_constant * e * s->norm.tested[i];
         if (has_memory(s, i) || !(size > 0.5) || s->norm.excused[i] > 0) continue;
         if (!shows_jump(&s->jumps[i], a, e)) continue;
+        if (begins_at_pole(s, i)) continue;
         norm_excuse(&s->norm, i, HISTORY);
         tell_jump(s, i, a->t);
         any = true;
