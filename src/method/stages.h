@@ -63,8 +63,8 @@ static const double STAGES_NOWHERE = 1e4;
 /* How wrong the interpolant is: the correction ||(dF/dy + cj dF/dy')^-1 F(t, y, y')|| of its values
  * y, y' at t with the factors at hand and these reciprocal weights. 0 where nothing depends on it:
  * there are no events, whose times follow it, nor are values between steps asked for
- * (ctx->between). Where F does not exist: 0, or STAGES_NOWHERE with ctx->between. An error estimate does not
- * see functions of t alone, which stiffly accurate methods meet at the end of any step. */
+ * (ctx->between). Where F does not exist: 0, or STAGES_NOWHERE with ctx->between. An error estimate
+ * does not see functions of t alone, which stiffly accurate methods meet at the end of any step. */
 double stages_dense_error(const method_context *ctx, double t, double *y, const double *yp,
                           const double *scale, double *work);
 
