@@ -249,7 +249,7 @@ static eval_status settle(void *context, double t, double *y, double *yp, bool *
     dae_mechanical_point at;
     multibody_at(x, y);
     eval_status status = multibody_point(x, t, y, NULL, &at);
-    if (status == EVAL_OK) vector_copy(x->source->as.m.ns, at.s, y + p.s);
+    if (status == EVAL_OK && at.s) vector_copy(x->source->as.m.ns, at.s, y + p.s);
     if (status == EVAL_OK) status = balance_solve(x->bw.settles, t, y, &result);
     *settled = status == EVAL_OK && result == BALANCED;
     if (!*settled) return status;
