@@ -183,8 +183,9 @@ static double newton_limit(const radau_state *s, const radau_scratch *w)
     return fmax(limit, 1.0);
 }
 
-/* Progress per work with so many stages and a step factor h. Newton's method contracts by about
- * theta in proportion to h; matrices and the estimate cost as much as one iteration. */
+/* Progress per work with so many stages and a step factor h. Newton's method contracts by
+ * theta in proportion to h^2, since derivatives are those of the middle of the step; matrices and
+ * the estimate cost as much as one iteration. */
 static double efficiency(const radau_scratch *w, int stages, double factor)
 {
     double iterations = w->iterations;
