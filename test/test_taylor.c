@@ -203,6 +203,23 @@ static void ordinary_equations(void **state)
 }
 
 /* x = sin t, y = cos t from x^2 + y^2 = 1; z from z + z^3 = x, implicitly; w' + w'^3 = 2 */
+/* Jumps and kinks without an event, which no term of a series knows of: a step ends where what it
+ * adds is about order times the tolerance. */
+static void jumps_and_kinks_are_seen(void **state)
+{
+    (void)state;
+    run r;
+    const double rtol = 1e-8, jumped = 100.0 + (exp(-0.5) - 100.0) * exp(-1.5), most = 31.0 * rtol;
+    text_run(&r,
+             "model M Real x(start = 1, fixed = true); Real y(start = 0, fixed = true);"
+             " equation der(x) = -x + noEvent(if time > 0.5 then 100 else 0);"
+             " der(y) = max(time - 1, 0); end M;",
+             2.0, rtol, DAE_PRECISION_DOUBLE);
+    expect_near(&r, "x", jumped, most * jumped, __LINE__);
+    expect_near(&r, "y", 0.5, most, __LINE__);
+    end(&r);
+}
+
 static void index_one(void **state)
 {
     (void)state;
@@ -561,6 +578,7 @@ int main(void)
         cmocka_unit_test(references_in_quad),
         cmocka_unit_test(index_five),
         cmocka_unit_test(ordinary_equations),
+        cmocka_unit_test(jumps_and_kinks_are_seen),
         cmocka_unit_test(index_one),
         cmocka_unit_test(all_kinds_of_operations),
         cmocka_unit_test(events_cost_no_digits),

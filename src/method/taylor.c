@@ -217,7 +217,9 @@ static void taylor_attempt(const void *state, void *scratch, const method_contex
     result->error = fmax(error, moved);
     c->ops->terms(c, NULL, unit);
     result->next_factor = longest_step(c, unit, fabs(h), estimate + ctx->n) / fabs(h);
-    if (result->error > 1.0) result->next_factor = fmax(0.1, 0.8 * pow(moved, -1.0 / s->stages));
+    if (!(moved > 1.0)) return;
+    result->next_factor = fmax(0.1, 0.8 * pow(moved, -1.0 / s->stages));
+    memcpy(estimate, c->moved, (size_t)c->form->unknowns * sizeof *estimate);
 }
 
 static void taylor_accept(void *state, void *scratch, const method_context *ctx)
