@@ -35,6 +35,13 @@ static const char *advice(const dae_solver *s, creep_kind kind)
                        "event there, or use a steep but smooth function, or loosen the tolerances.";
 }
 
+/* Taylor series, which have no test of stability, stand as still on stiff equations as along a
+ * jump; but there hardly a step is rejected. */
+static bool may_be_stiff(const dae_solver *s)
+{
+    return s->method->forms == FORM_SERIES && s->stats.rejected_error < s->stats.steps / 10;
+}
+
 dae_status explain_creep(dae_solver *s, double tend)
 {
     creep_kind kind = creep_found(&s->creep, s->t);
@@ -45,7 +52,15 @@ dae_status explain_creep(dae_solver *s, double tend)
              "%.6g.",
              s->t, s->stats.last_h, fabs((tend - s->t) / s->stats.last_h), tend);
     blame(s);
-    if (!explain_small_steps(s)) diag_append(&s->diag, "%s", advice(s, kind));
+    if (kind == CREEP_SLIDES && may_be_stiff(s))
+        diag_append(
+            &s->diag,
+            " It does not move, and hardly a step is rejected: the problem is stiff, as it seems, "
+            "which is not for the explicit method %s. Use an implicit one, such as bdf or "
+            "radau.",
+            s->method->name);
+    else if (!explain_small_steps(s))
+        diag_append(&s->diag, "%s", advice(s, kind));
     diag_append(&s->diag, " A further call goes on.");
     s->creep = (creep){.t0 = s->creep.t0};
     return DAE_ERR_CREEP;
