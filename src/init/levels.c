@@ -248,6 +248,86 @@ static level_outcome solve_whole(level_work *work, parts *t, level_report *repor
     return outcome;
 }
 
+/* Rows that contain one unknown alone that is not yet `known`, which is not held then. Returns how
+ * many there are. */
+static int next_wave(const level_work *work, const bool *known, int *open, bool *rows, bool *held)
+{
+    const level_system *s = work->system;
+    int count = 0;
+    for (int i = 0; i < s->m; i++) open[i] = rows[i] = 0;
+    for (int j = 0; j < s->n; j++)
+        for (int e = s->colptr[j]; !known[j] && e < s->colptr[j + 1]; e++) open[s->rowind[e]]++;
+    for (int j = 0; j < s->n; j++) {
+        held[j] = true;
+        for (int e = s->colptr[j]; !known[j] && held[j] && e < s->colptr[j + 1]; e++) {
+            if (open[s->rowind[e]] != 1) continue;
+            rows[s->rowind[e]] = true;
+            held[j] = false;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* How sure the value given of an unknown is: 2 fixed, 1 preferred, 0 preferred with a wider reach
+ * than its scale (a state without a start value), -1 free. */
+static int surety(const level_request *q, int j)
+{
+    if (q->tag[j] == DAE_TAG_FIXED) return 2;
+    if (q->tag[j] == DAE_TAG_FREE) return -1;
+    return q->reach && q->reach[j] > q->scale[j] ? 0 : 1;
+}
+
+/* Unknowns one after the other, from equations that contain no other one that is not known: r =
+ * sqrt(x^2 + y^2) before 1/r^3. As far as that goes from values that are fixed, then with less sure
+ * ones. LEVEL_NO_MEMORY, LEVEL_STOP, or LEVEL_MET. */
+static level_outcome substitute(level_work *work)
+{
+    const int n = work->system->n, m = work->system->m;
+    int *open = DAE_ARRAY(int, m);
+    bool *rows = DAE_ARRAY(bool, m), *held = DAE_ARRAY(bool, n), *known = DAE_ARRAY(bool, n);
+    double *before = DAE_ARRAY(double, n);
+    bool ready = open && rows && held && known && before;
+    level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
+    for (int sure = 2; ready && sure >= 0; sure--) {
+        for (int j = 0; j < n; j++) known[j] = known[j] || surety(work->request, j) >= sure;
+        while (next_wave(work, known, open, rows, held) > 0) {
+            level_report passing = {0};
+            vector_copy(n, work->u, before);
+            outcome = solve_part(work, rows, true, held, &passing);
+            if (outcome == LEVEL_NO_MEMORY || outcome == LEVEL_STOP) ready = false;
+            if (outcome != LEVEL_MET) vector_copy(n, before, work->u);
+            if (outcome != LEVEL_MET) break;
+            for (int j = 0; j < n; j++) known[j] = known[j] || !held[j];
+        }
+    }
+    dae_free(open);
+    dae_free(rows);
+    dae_free(held);
+    dae_free(known);
+    dae_free(before);
+    return ready ? LEVEL_MET : outcome;
+}
+
+/* All stages; where equations have no value at the start of the iteration, once more from values
+ * that follow from the given ones. */
+static level_outcome solve_from_somewhere(level_work *work, parts *t, level_report *report)
+{
+    const int n = work->system->n;
+    level_report first = *report;
+    double *start = dae_copy(work->u, (size_t)n, sizeof *work->u);
+    if (!start) return LEVEL_NO_MEMORY;
+    level_outcome outcome = solve_whole(work, t, report);
+    if (outcome == LEVEL_UNDEFINED) {
+        vector_copy(n, start, work->u);
+        outcome = substitute(work);
+        *report = first;
+        if (outcome == LEVEL_MET) outcome = solve_whole(work, t, report);
+    }
+    dae_free(start);
+    return outcome;
+}
+
 /* The irreducible conflict, told. */
 static dae_status explain_conflict(level_work *work, level_report *report, dae_diag *diag)
 {
@@ -276,7 +356,7 @@ dae_status levels_solve(const level_system *system, const level_request *request
     bool ready = level_work_new(&work, system, request, u) && parts_new(&t, &work);
     level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
     if (ready && request->rank) outcome = solve_ranks(&work, report);
-    if (outcome == LEVEL_MET) outcome = solve_whole(&work, &t, report);
+    if (outcome == LEVEL_MET) outcome = solve_from_somewhere(&work, &t, report);
     if (outcome == LEVEL_MET) vector_copy(system->n, work.u, u);
     dae_status status = outcome == LEVEL_STALLED ? explain_conflict(&work, report, diag)
                                                  : level_failure(&work, outcome, diag);

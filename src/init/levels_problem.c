@@ -181,6 +181,23 @@ static void row_sizes(level_work *work)
     }
 }
 
+/* Whether the entries of the problem's rows are finite, in columns that are held, too; the last one
+ * that is not is noted. work->size is lost. */
+static bool rows_finite(level_problem *p)
+{
+    level_work *work = p->work;
+    const level_system *s = work->system;
+    vector_zero(s->m, work->size);
+    for (int i = 0; i < p->m; i++) work->size[p->row[i]] = 1.0;
+    for (int j = 0; j < s->n; j++)
+        for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++) {
+            if (isfinite(work->values[e]) || work->size[s->rowind[e]] == 0.0) continue;
+            work->failed_row = s->rowind[e];
+            work->failed_column = j;
+        }
+    return work->failed_row < 0;
+}
+
 level_outcome level_jacobian(level_problem *p, const double *u)
 {
     level_work *work = p->work;
@@ -188,14 +205,8 @@ level_outcome level_jacobian(level_problem *p, const double *u)
     for (int j = 0; j < p->n; j++) work->u[p->column[j]] = u[j];
     eval_status status = s->jacobian(s->user, work->u, work->values);
     work->failed_row = work->failed_column = -1;
-    for (int j = 0; j < p->n; j++)
-        for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
-            p->values[e] = work->values[p->position[e]];
-            if (isfinite(p->values[e]) || work->failed_row >= 0) continue;
-            work->failed_row = p->row[p->rowind[e]];
-            work->failed_column = p->column[j];
-            if (status == EVAL_OK) status = EVAL_RETRY;
-        }
+    for (int e = 0; e < p->colptr[p->n]; e++) p->values[e] = work->values[p->position[e]];
+    if (!rows_finite(p) && status == EVAL_OK) status = EVAL_RETRY;
     if (status == EVAL_OK) row_sizes(work);
     return outcome_of(status);
 }

@@ -19,12 +19,13 @@ typedef struct level_context {
     double *residual, *values;
 } level_context;
 
+/* Rows without a value are told by what they are: those at work must have one. */
 static eval_status level_residual(void *user, const double *u, double *out)
 {
     level_context *c = user;
     model_residual(c->t, u, NULL, c->residual, c->m);
     vector_copy(c->rows, c->residual, out);
-    return vector_finite(c->rows, out) ? EVAL_OK : EVAL_RETRY;
+    return EVAL_OK;
 }
 
 static eval_status level_jacobian(void *user, const double *u, double *values)
@@ -34,7 +35,7 @@ static eval_status level_jacobian(void *user, const double *u, double *values)
     memset(c->values, 0, (size_t)c->m->form->colptr[n] * sizeof *c->values);
     model_jacobian(c->t, u, NULL, c->values, NULL, c->m);
     for (int k = 0; k < count; k++) values[k] = c->values[c->from[k]];
-    return vector_finite(count, values) ? EVAL_OK : EVAL_RETRY;
+    return EVAL_OK;
 }
 
 static void level_context_free(level_context *c)
