@@ -148,6 +148,36 @@ static void test_start(void **state)
     dae_problem_free(p);
 }
 
+/* x' = -10^6 (x - cos t) - sin t: x = cos t */
+static int stiff(const dae_manifold_point *at, double *xp, void *user)
+{
+    (void)user;
+    xp[0] = -1e6 * (at->x[0] - cos(at->t)) - sin(at->t);
+    return 0;
+}
+
+/* auto begins with an explicit pair, and leaves it where stability keeps steps small. */
+static void test_choice(void **state)
+{
+    (void)state;
+    const double one[2] = {1.0, 0.0};
+    const dae_manifold forms[2] = {spiral_form(), {.n = 1, .phi = stiff}};
+    for (int k = 0; k < 2; k++) {
+        dae_problem *p = NULL;
+        dae_solver *s = NULL;
+        double x[2];
+        assert_int_equal(dae_problem_from_manifold(&forms[k], &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, NULL, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, one, NULL), DAE_OK);
+        assert_string_equal(dae_solver_method(s), "dop853");
+        assert_int_equal(dae_solver_run(s, 3.0, x, NULL), DAE_OK);
+        assert_string_equal(dae_solver_method(s), k == 0 ? "dop853" : "bdf");
+        if (k == 1) assert_true(fabs(x[0] - cos(3.0)) < 1e-5);
+        dae_solver_free(s);
+        dae_problem_free(p);
+    }
+}
+
 /* Failures speak of phi and c, not of the names of another form. */
 static void test_names(void **state)
 {
@@ -203,7 +233,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_methods),        cmocka_unit_test(test_projection),
         cmocka_unit_test(test_no_constraints), cmocka_unit_test(test_start),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_choice),         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

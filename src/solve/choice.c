@@ -52,6 +52,9 @@ const method *choice_residual(dae_solver *s)
     return m;
 }
 
+/* As prk does: order 8 below this tolerance. */
+static const double TIGHT = 3e-3;
+
 const method *choice_first(dae_solver *s)
 {
     bool forms = !s->choice.implicit && !formulation_given(s);
@@ -64,6 +67,11 @@ const method *choice_first(dae_solver *s)
     if (forms && offers & FORM_HESSENBERG) {
         say(s, &method_hem5, "Hessenberg form, not stiff so far");
         return &method_hem5;
+    }
+    if (forms && s->base->forms && strcmp(form_source_kind(s->base->forms), "manifold") == 0) {
+        const method *m = s->base_options.rtol < TIGHT ? &method_dop853 : &method_dopri5;
+        say(s, m, "an ODE on a manifold, not stiff so far");
+        return m;
     }
     return choice_residual(s);
 }
