@@ -96,7 +96,7 @@ static double size_of_values(const method_context *ctx, const double *y)
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* The larger one of the last two terms [JZ05], which bound what is left out where terms fall by
- * two at least; estimate = the last one. */
+ * two at least; estimate = the last one. The value itself, power 0 of h, is no such term. */
 static double step_error(const taylor_cache *c, double unit, double h, double *estimate)
 {
     const error_norm *norm = c->context->norm;
@@ -104,9 +104,10 @@ static double step_error(const taylor_cache *c, double unit, double h, double *e
     power[0] = 1.0;
     for (int k = 1; k <= SERIES_LAST + c->top; k++) power[k] = power[k - 1] * part;
     for (int i = 0; i < c->form->unknowns; i++)
-        estimate[i] = c->degree[i] > 0 ? c->before[i] * power[c->degree[i] - 1] : 0.0;
+        estimate[i] = c->degree[i] > 1 ? c->before[i] * power[c->degree[i] - 1] : 0.0;
     double before = norm_of(norm, estimate, norm->tested);
-    for (int i = 0; i < c->form->unknowns; i++) estimate[i] = c->last[i] * power[c->degree[i]];
+    for (int i = 0; i < c->form->unknowns; i++)
+        estimate[i] = c->degree[i] > 0 ? c->last[i] * power[c->degree[i]] : 0.0;
     return fmax(before, norm_of(norm, estimate, norm->tested));
 }
 
