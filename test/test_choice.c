@@ -244,6 +244,34 @@ static void test_values_between(void **state)
     dae_problem_free(p);
 }
 
+static int height(double t, const double *y, double *values, void *user)
+{
+    (void)t;
+    (void)user;
+    values[0] = y[1];
+    return 0;
+}
+
+/* What is no invariant is told; another method would only leave it unkept. */
+static void test_no_invariant(void **state)
+{
+    (void)state;
+    creeping c = {0.1};
+    const char *const names[] = {"height"};
+    const double y0[5] = {1.0, 0.0, 0.0, 0.0, 0.0};
+    dae_problem *p = pendulum(&c);
+    dae_options o = dae_options_default();
+    o.n_invariants = 1;
+    o.invariant_function = height;
+    o.invariants = names;
+    dae_solver *s = solver(p, &o);
+    assert_int_equal(dae_solver_start(s, 0.0, y0, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 1.0, NULL, NULL), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(dae_solver_diag(s)->text, "height"));
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_change_when_stiff),
@@ -252,6 +280,7 @@ int main(void)
                                        cmocka_unit_test(test_model_changes),
                                        cmocka_unit_test(test_change_from_taylor),
                                        cmocka_unit_test(test_careful_after_a_failure),
-                                       cmocka_unit_test(test_values_between)};
+                                       cmocka_unit_test(test_values_between),
+                                       cmocka_unit_test(test_no_invariant)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,7 @@ static const double ROUNDING = 1e-12;
 bool choice_may_help(const dae_solver *s, dae_status failed)
 {
     if (!s->choice.open || s->method == &method_bdf) return false;
+    if (failed == DAE_ERR_UNSUPPORTED && s->last.invariant > 0) return false; /* it is none */
     if (failed == DAE_ERR_STIFF || failed == DAE_ERR_CREEP) return true;
     if (s->method == &method_radau && fabs(s->last.h) <= ROUNDING * fabs(s->t_new)) return false;
     return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
