@@ -204,7 +204,11 @@ static mechanism_failure check_separable(geometric_cache *c, double t, const dou
     const char *reason = NULL;
     bool mass = !c->system.form->M_matrix.constant;
     if (mass) *culprit = moving_mass(c, t, x);
-    if (mass)
+    if (mass && *culprit < 0)
+        reason = "The mass matrix is not declared to be constant, which this explicit method "
+                 "needs: set mass_constant if it is, or take rattle, one of its compositions, "
+                 "lobatto4 or lobatto6";
+    else if (mass)
         reason = "The mass matrix depends on the positions, so that positions and momenta are not "
                  "separable, which this explicit method needs. Take rattle, one of its "
                  "compositions, lobatto4 or lobatto6";
