@@ -455,8 +455,6 @@ static dae_status release_rows(dae_solver *s, const model_point *at, model_analy
     return ok && count >= 0 ? DAE_OK : reform_exhausted(s);
 }
 
-/* Analyse the mode at hand; v->form stays NULL where the model can be integrated as it is, unless
- * its levels are wanted by all means. */
 /* The formulation that the method takes, where one is needed; if the method was our choice and the
  * equations do not have its form, that of another one. */
 static dae_status rewrite_analysed(dae_solver *s, const model_point *at, model_analysis *a,
@@ -471,8 +469,10 @@ static dae_status rewrite_analysed(dae_solver *s, const model_point *at, model_a
     return hidden ? apply_formulation(s, at, a, v) : DAE_OK;
 }
 
-dae_status variant_make_form(dae_solver *s, double t, const double *y, const double *yp,
-                             bool levels, variant *v)
+/* Analyse the mode at hand, for the method that suits it, s->method afterwards; v->form stays NULL
+ * where the model can be integrated as it is, unless its levels are wanted by all means. */
+static dae_status find_form(dae_solver *s, double t, const double *y, const double *yp, bool levels,
+                            variant *v)
 {
     const model_instance *m = s->hybrid->instance;
     model_point at = {t, y, yp, m->parameters, m->memory};
@@ -502,6 +502,16 @@ dae_status variant_make_form(dae_solver *s, double t, const double *y, const dou
     model_analysis_free(&a);
     graph_recover(g);
     graph_leave(g);
+    return status;
+}
+
+/* Until the solver is bound to the variant its state is that of the method at work. */
+dae_status variant_make_form(dae_solver *s, double t, const double *y, const double *yp,
+                             bool levels, variant *v)
+{
+    const method *at_work = s->method;
+    dae_status status = find_form(s, t, y, yp, levels, v);
+    s->method = at_work;
     return status;
 }
 
