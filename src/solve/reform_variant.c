@@ -383,7 +383,8 @@ static void tell_idle_formulation(dae_solver *s, int index)
  * other options */
 static bool may_share(const dae_solver *s)
 {
-    return method_needs_form(s->method) && strcmp(s->base_options.formulation, "auto") == 0;
+    return method_needs_form(s->method) && strcmp(s->base_options.formulation, "auto") == 0 &&
+           !s->reform->release;
 }
 
 /* The form that an earlier solver made at the same point, if there is one. True: v has it. */
@@ -396,6 +397,18 @@ static bool take_kept(dae_solver *s, const model_point *at, variant *v, dae_stat
     v->index = v->kept->index;
     *status = furnish_variant(s, v, true);
     return true;
+}
+
+/* Keep the form of v for other solvers, unless one is kept already: it was not found where the
+ * method that was tried first has none. */
+static void share(dae_solver *s, const model_point *at, variant *v)
+{
+    model_form *base = s->base->model;
+    kept_form *before = kept_form_find(base, s->method->forms, at);
+    if (before)
+        kept_form_release(before);
+    else
+        v->kept = kept_form_add(base, s->method->forms, at, v->form, &v->rewrites, v->index);
 }
 
 /* A warning that names the constraints which follow from others. */
@@ -496,9 +509,7 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
     v->method = s->method;
     v->runs_base = a.index <= 1 && !method_needs_form(s->method);
     if (status == DAE_OK && v->runs_base) tell_idle_formulation(s, a.index);
-    if (status == DAE_OK && !levels && may_share(s) && v->form && !v->doubt[0])
-        v->kept =
-            kept_form_add(s->base->model, s->method->forms, &at, v->form, &v->rewrites, v->index);
+    if (status == DAE_OK && !levels && may_share(s) && v->form && !v->doubt[0]) share(s, &at, v);
     model_analysis_free(&a);
     graph_recover(g);
     graph_leave(g);
