@@ -11,9 +11,10 @@
  * Where solutions are smooth that does not last: a method of order p moves a variable of size A by
  * about (A/tolerance)^(p/(p+1)) tolerances a step, and where it moves by less the steps grow. On a
  * surface of discontinuity that attracts solutions from both sides, x' = -sign(x), every step that
- * leaves it by more than some tolerances fails. */
+ * leaves it by more than some tolerances fails, or returns: where hardly one does, slow steps are
+ * the method's own, of low order say, and get there. */
 static const double FAR = 1e5, MOVES = 10.0;
-enum { WINDOW = 1000, MOST_STALLS = WINDOW / 2 };
+enum { WINDOW = 1000, MOST_STALLS = WINDOW / 2, LEAST_TURNS = WINDOW / 20 };
 /* Steps of so many units in the last place of t, on average, are no steps. */
 static const double LEAST_ULPS = 16.0;
 /* So many steps in a row, of which 10^9 would not do: rounding errors make the error estimate, or
@@ -27,6 +28,15 @@ static bool takes_more_than(double steps, const creep *c, const attempt *a, doub
     return steps * fabs(a->h) < way;
 }
 
+/* Whether the variable now moves in the other direction */
+static void note_turn(creep *c, double value)
+{
+    double move = value - c->last;
+    c->turns += move * c->move < 0.0;
+    if (move != 0.0) c->move = move;
+    c->last = value;
+}
+
 /* Whether the variable that dominates the error is that of the first step, and where it was then */
 static bool stalls(creep *c, const attempt *a, const error_norm *norm)
 {
@@ -34,20 +44,26 @@ static bool stalls(creep *c, const attempt *a, const error_norm *norm)
     int i = vector_argmax(norm->n, a->estimate, norm->tested);
     if (c->steps == 1) {
         c->variable = i;
-        c->value = a->y[i];
+        c->value = c->last = a->y[i];
+        c->move = 0.0;
     }
+    note_turn(c, a->y[c->variable]);
     return i == c->variable && fabs(a->y[i] - c->value) * norm->scale[i] <= MOVES;
 }
 
-void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend)
+void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend, long rejected)
 {
     bool too_long = !takes_more_than(FAR, c, a, tend);
     c->hopeless = takes_more_than(HOPELESS, c, a, tend) ? c->hopeless + 1 : 0;
     if (too_long || c->steps >= WINDOW) {
         c->steps = c->stalls = 0;
+        c->turns = 0;
         c->since = a->t + a->h;
     }
+    long more = rejected - c->rejected;
+    c->rejected = rejected;
     if (too_long) return;
+    c->turns += more;
     c->steps++;
     c->stalls += stalls(c, a, norm);
 }
@@ -56,7 +72,8 @@ creep_kind creep_found(const creep *c, double t)
 {
     if (c->hopeless >= MOST_HOPELESS) return CREEP_HOPELESS;
     if (c->steps < WINDOW) return CREEP_NONE;
-    if (c->stalls >= MOST_STALLS) return CREEP_SLIDES;
+    bool held = c->turns >= LEAST_TURNS || c->unstable;
+    if (c->stalls >= MOST_STALLS && held) return CREEP_SLIDES;
     bool stands = fabs(t - c->since) < LEAST_ULPS * WINDOW * DBL_EPSILON * fabs(t);
     return stands ? CREEP_STANDS : CREEP_NONE;
 }

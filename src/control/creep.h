@@ -17,12 +17,14 @@ typedef enum creep_kind {
 typedef struct creep {
     double t0, since;
     int steps, stalls, hopeless;
-    int variable; /* that dominated the error of the first of them, and its value */
-    double value;
+    int variable;             /* that dominated the error of the first of them, and its value */
+    double value, last, move; /* the last one, and how it moved */
+    long rejected, turns;     /* attempts in all; in the window, with changes of direction */
+    bool unstable; /* nothing else tells where stability holds the steps: they count as well */
 } creep;
 
-/* An accepted step of a run to tend, chosen by error control. */
-void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend);
+/* An accepted step of a run to tend, chosen by error control, after so many rejected ones. */
+void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend, long rejected);
 
 /* Whether, and why, the run is to end at t. */
 creep_kind creep_found(const creep *c, double t);

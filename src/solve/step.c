@@ -264,6 +264,13 @@ static dae_status attempt_until_accepted(dae_solver *s)
     }
 }
 
+/* Whether accepted steps get anywhere. Taylor series have no other test of stability. */
+static void note_progress(dae_solver *s, const attempt *a, double tend)
+{
+    s->creep.unstable = s->method->forms == FORM_SERIES;
+    creep_note(&s->creep, a, &s->norm, tend, s->stats.attempts - s->stats.steps - 1);
+}
+
 /* Commit the attempt and choose what comes next. */
 static dae_status accept_step(dae_solver *s, double tend)
 {
@@ -274,7 +281,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     control_accept(&s->control, a);
     stiffness_note(&s->stiffness, a->stability);
     bool cut = s->t_new == stop_limit(s) || fabs(a->h) == s->options.max_step;
-    if (!s->control.fixed && !cut) creep_note(&s->creep, a, &s->norm, tend);
+    if (!s->control.fixed && !cut) note_progress(s, a, tend);
     norm_step_done(&s->norm);
     jump_note(s);
     s->stats.steps++;
