@@ -63,7 +63,7 @@ void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend,
     long more = rejected - c->rejected;
     c->rejected = rejected;
     if (too_long) return;
-    c->turns += more;
+    if (c->steps > 0) c->turns += more;
     c->steps++;
     c->stalls += stalls(c, a, norm);
 }
