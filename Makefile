@@ -1,5 +1,6 @@
 # A thin door to CMake. Everything is built under build/.
-#   make          set up, configure and build        make install   PREFIX=/usr/local DESTDIR=
+#   make          set up, configure and build the product alone, without tests
+#                                                    make install   PREFIX=/usr/local DESTDIR=
 #   make demo     solve the pendulum, draw it        make format    lay out all sources
 #   make test     both builds and all tests          make bench     compare with other codes
 #                                                                  (BENCH_ARGS=--quick)
@@ -31,6 +32,10 @@ demo: build
 	@echo "The picture is demo/pendulum.svg."
 
 test: build
+	@scripts/setup test
+	@echo "== build the tests (build/release)"
+	@cmake --preset release
+	@cmake --build --preset release-tests -j $(JOBS)
 	@echo "== configure and build with sanitizers (build/debug)"
 	@cmake --preset debug
 	@cmake --build --preset debug -j $(JOBS)
@@ -50,7 +55,8 @@ install: build
 	@echo "== install into $(DESTDIR)$(PREFIX)"
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
-format: setup
+format:
+	@scripts/setup test
 	@find $(SOURCE_DIRS) -name '*.[ch]' -exec clang-format -i {} +
 
 clean:

@@ -402,7 +402,7 @@ interrupt() {
         --interval 1 >out 2>err &
     process=$!
     tries=0
-    until [ -s long.hist ] || [ $tries -ge 50 ]; do sleep 0.1 && tries=$((tries + 1)); done
+    until [ -s long.hist ] || [ $tries -ge 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
     kill -s "$1" $process
     wait $process
     got=$?
@@ -422,7 +422,7 @@ interrupt TERM 143
 ) &
 process=$!
 tries=0
-until [ -s long.hist ] || [ $tries -ge 50 ]; do sleep 0.1 && tries=$((tries + 1)); done
+until [ -s long.hist ] || [ $tries -ge 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
 kill -s INT $process
 wait $process || fail "an ignored SIGINT ends the run"
 rm -f long.hist
