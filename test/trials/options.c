@@ -1,0 +1,219 @@
+/* Fuzzing over options: random models, methods, parameter values and options of `daedal run`.
+ *     options DAEDAL RUNS SEED MODEL.mo ..
+ * A run may fail, with a message. It must not end with a signal, take more than 20 s of processor
+ * time, or write a value that is not finite with exit code 0 and without a word about it. Each
+ * finding is printed as the command that shows it. */
+#include "command.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SECONDS = 20, MOST_NAMES = 200, NAME = 100 };
+
+/* ---- chance ---- */
+
+/* xorshift64* [Vigna 2016]: the same numbers on every machine. */
+static uint64_t state;
+
+static int below(int n)
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (int)((state * 2685821657736338717u >> 33) % (uint64_t)n);
+}
+
+static const char *one_of(const char *const *list)
+{
+    int count = 0;
+    while (list[count]) count++;
+    return list[below(count)];
+}
+
+/* ---- what is tried ---- */
+
+static const char *const numbers[] = {"0",    "-1",  "1",   "1e-300", "1e300", "-1e300",
+                                      "1e-9", "0.5", "2.5", "1e6",    NULL};
+static const char *const tolerances[] = {"1e-3", "1e-6", "1e-10", "1e-14", "1", "0", NULL};
+static const char *const lengths[] = {"1e-12", "1e-3", "0.1", "1", "1e9", "0", NULL};
+static const char *const points[] = {"2", "11", "501", NULL};
+static const char *const orders[] = {"1", "2", "5", "13", NULL};
+static const char *const tests[] = {"all", "differential", "filtered", NULL};
+static const char *const projections[] = {"none", "position", "velocity", "both", NULL};
+static const char *const formulations[] = {"residual", "index1",  "index2",    "index3",
+                                           "ggl",      "minimal", "baumgarte", NULL};
+static const char *const solvers[] = {"dense", "banded", "sparse", "gmres", NULL};
+static const char *const starts[] = {"none", "differential", "derivative", NULL};
+static const char *const precisions[] = {"long", "quad", NULL};
+static const char *const coordinates[] = {"ambient", "partitioned", "tangent", NULL};
+static const char *const engines[] = {"tape", NULL}; /* compilers take longer than runs */
+
+static const struct {
+    const char *option;
+    const char *const *values;
+} choices[] = {
+    {"--rtol", tolerances},
+    {"--atol", tolerances},
+    {"--stop", lengths},
+    {"--max-step", lengths},
+    {"--fixed-step", lengths},
+    {"--interval", lengths},
+    {"--points", points},
+    {"--max-order", orders},
+    {"--error-test", tests},
+    {"--projection", projections},
+    {"--formulation", formulations},
+    {"--linear-solver", solvers},
+    {"--init", starts},
+    {"--precision", precisions},
+    {"--coordinates", coordinates},
+    {"--engine", engines},
+    {"--start-time", numbers},
+};
+
+/* Names of the scalar Real parameters and variables in a text, by its declarations alone. */
+static int names_in(const char *text, const char *keyword, char names[][NAME])
+{
+    int count = 0;
+    size_t length = strlen(keyword);
+    for (const char *at = strstr(text, keyword); at && count < MOST_NAMES;
+         at = strstr(at, keyword)) {
+        at += length;
+        int used = 0;
+        while (isalnum((unsigned char)at[used]) || at[used] == '_') used++;
+        if (used > 0 && used < NAME && at[used] != '[')
+            snprintf(names[count++], NAME, "%.*s", used, at);
+    }
+    return count;
+}
+
+typedef struct fuzz {
+    const char *daedal;
+    char scratch[64], csv[80], out[80], err[80];
+    char **methods;
+    int method_count, runs, findings, failed, codes[8];
+    char values[8][NAME + 20]; /* of --set and --start: NAME=VALUE */
+} fuzz;
+
+/* --set NAME=NUMBER or --start NAME=NUMBER for up to two names of the model. */
+static int add_values(fuzz *f, const char *text, const char *option, const char *keyword,
+                      char **words, int room)
+{
+    char names[MOST_NAMES][NAME];
+    int count = names_in(text, keyword, names), added = 0;
+    for (int k = below(3); k > 0 && count > 0 && added + 2 <= room; k--) {
+        char *value = f->values[(strcmp(option, "--set") == 0 ? 0 : 4) + k];
+        const char *name = names[below(count)], *number = one_of(numbers);
+        snprintf(value, sizeof f->values[0], "%s=%s", name, number);
+        words[added++] = (char *)(size_t)option;
+        words[added++] = value;
+    }
+    return added;
+}
+
+static int random_words(fuzz *f, const char *model, char **words)
+{
+    int count = 0;
+    char *text = file_text(model);
+    words[count++] = (char *)(size_t)f->daedal;
+    words[count++] = "run";
+    words[count++] = (char *)(size_t)model;
+    words[count++] = "-o";
+    words[count++] = f->csv;
+    if (below(4) > 0) {
+        words[count++] = "--method";
+        words[count++] = f->methods[below(f->method_count)];
+    }
+    if (text) {
+        count += add_values(f, text, "--set", "parameter Real ", words + count, 4);
+        if (below(4) == 0) count += add_values(f, text, "--start", "  Real ", words + count, 4);
+    }
+    for (int k = below(3); k > 0; k--) {
+        int which = below((int)(sizeof choices / sizeof *choices));
+        words[count++] = (char *)(size_t)choices[which].option;
+        words[count++] = (char *)(size_t)one_of(choices[which].values);
+    }
+    words[count] = NULL;
+    free(text);
+    return count;
+}
+
+/* ---- what is wrong ---- */
+
+/* A value that is not finite, with success, and no word of it on standard error. */
+static const char *silent_nan(const fuzz *f)
+{
+    table results;
+    if (!table_read(&results, f->csv)) return NULL;
+    int row = table_first_nonfinite(&results);
+    table_free(&results);
+    if (row < 0) return NULL;
+    char *message = file_text(f->err);
+    bool told = message && (strstr(message, "nan") || strstr(message, "inf"));
+    free(message);
+    return told ? NULL : "a value that is not finite, without a word";
+}
+
+static const char *finding(const fuzz *f, ending end)
+{
+    if (end.timed_out) return "no end within its processor time";
+    if (end.signal) return "ended by a signal";
+    if (end.code > 4 && end.code != 130) return "an exit code that is none of the command's";
+    if (end.code == 0) return silent_nan(f);
+    char *message = file_text(f->err);
+    bool empty = !message || !*message;
+    free(message);
+    return empty ? "it fails without a message" : NULL;
+}
+
+static void try_once(fuzz *f, const char *model)
+{
+    char *words[MOST_WORDS];
+    int count = random_words(f, model, words);
+    remove(f->csv);
+    ending end = command_run(words, SECONDS, f->out, f->err);
+    const char *what = finding(f, end);
+    f->runs++;
+    if (end.code >= 0 && end.code < 8) f->codes[end.code]++;
+    if (!what) return;
+    f->findings++;
+    printf("%s (%s %d, %.1f s):", what, end.signal ? "signal" : "exit code",
+           end.signal ? end.signal : end.code, end.seconds);
+    for (int i = 0; i < count; i++) printf(" '%s'", words[i]);
+    printf("\n");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr, "usage: options DAEDAL RUNS SEED MODEL.mo ..\n");
+        return 2;
+    }
+    static fuzz f;
+    int runs = atoi(argv[2]);
+    state = 0x9e3779b97f4a7c15u + strtoull(argv[3], NULL, 10);
+    f.daedal = argv[1];
+    snprintf(f.scratch, sizeof f.scratch, "/tmp/daedal-options-%ld", (long)getpid());
+    snprintf(f.csv, sizeof f.csv, "%s.csv", f.scratch);
+    snprintf(f.out, sizeof f.out, "%s.out", f.scratch);
+    snprintf(f.err, sizeof f.err, "%s.err", f.scratch);
+    f.methods = method_names(f.daedal, f.out, &f.method_count);
+    if (!f.methods || f.method_count == 0) {
+        printf("'%s methods' gives no methods\n", f.daedal);
+        return 2;
+    }
+    for (int k = 0; k < runs; k++) try_once(&f, argv[4 + below(argc - 4)]);
+    remove(f.csv);
+    remove(f.out);
+    remove(f.err);
+    names_free(f.methods, f.method_count);
+    printf("exit codes 0: %d, 1: %d, 2: %d, 3: %d\n", f.codes[0], f.codes[1], f.codes[2],
+           f.codes[3]);
+    printf("%d passed, %d failed\n", f.runs - f.findings, f.findings);
+    return f.findings > 0;
+}
