@@ -1,0 +1,19 @@
+/* Accuracy at and between the ends of steps: every method on a form other than the residual one,
+ * every model with a known solution, every tolerance. Arguments: [CASE [METHOD [RTOL]]]. */
+#include "accuracy_models.h"
+
+static bool on_other_forms(int i)
+{
+    return strcmp(dae_method_forms(i), "residual") != 0;
+}
+
+static void case_holds(void **state)
+{
+    judge_case(*state, on_other_forms);
+}
+
+int main(int argc, char **argv)
+{
+    choose(argc, argv);
+    return run_accuracy_cases(ACCURACY_CASES, accuracy_cases);
+}
