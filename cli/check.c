@@ -1,6 +1,5 @@
 /* daedal check MODEL: translate a model text and say what it is. */
-#include "cli.h"
-#include "report.h"
+#include "outputs.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,6 +115,7 @@ static int print_analysis(const request *r, const dae_analysis *a)
         status = report_analysis(stdout, a, &options, &error);
     if (status == REPORT_OK && r->incidence)
         status = report_incidence(r->incidence, a, a->model, NULL, &error);
+    if (status == REPORT_ERR_FILE && ferror(stdout)) return finish_stdout(CLI_FAILED);
     if (status == REPORT_ERR_ARGUMENT) return complain(CLI_USAGE, "%s", error.text);
     return status == REPORT_OK ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
 }
@@ -174,11 +174,18 @@ static int analyse(const request *r, const dae_problem *problem)
     return found;
 }
 
+static int check_files(const request *r)
+{
+    const output list[] = {{"--json", r->json ? "-" : NULL}, {"--incidence", r->incidence}};
+    return check_outputs(r->file, list, 2);
+}
+
 static int run(int argc, char **argv)
 {
     request r = {0};
     dae_problem *problem = NULL;
     int code = read_words(argc, argv, &r);
+    if (code == CLI_OK) code = check_files(&r);
     if (code == CLI_OK) {
         code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &problem);
         if (code == CLI_MODEL) print_singular(&r);

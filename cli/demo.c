@@ -31,12 +31,12 @@ static int draw(session *s)
         .title = s->m->title, .layout = REPORT_LAYOUT_STACKED, .log_time = true};
     const grid g = {.kind = GRID_LOG, .t0 = s->m->t0, .tend = 4e10, .first = 1e-5, .count = 321};
     report_error error = {0};
-    report_series *series = session_series(s);
-    if (!series) return CLI_FAILED;
-    int code = session_integrate(s, &g, series);
-    if (code == CLI_OK && report_plot(plot_file, series, &plot, &error) != REPORT_OK)
+    recorder rows;
+    int code = recorder_open(&rows, s, NULL, true, NULL);
+    if (code == CLI_OK) code = session_integrate(s, &g, &rows);
+    if (code == CLI_OK && report_plot(plot_file, rows.series, &plot, &error) != REPORT_OK)
         code = complain(CLI_FAILED, "%s", error.text);
-    report_series_free(series);
+    recorder_close(&rows);
     return code;
 }
 

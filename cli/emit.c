@@ -1,10 +1,5 @@
 /* daedal emit MODEL: C text of a model, to be compiled into another program. */
-#define _POSIX_C_SOURCE 200809L
-
-#include "cli.h"
-
-#include <errno.h>
-#include <string.h>
+#include "outputs.h"
 
 typedef struct request {
     settings parameters;
@@ -35,28 +30,24 @@ static int read_words(int argc, char **argv, request *r)
     return code == CLI_OK ? one_text(&emit_command, argc, argv, &r->file) : code;
 }
 
-static int write_text(FILE *out, const dae_problem *p)
+static void write_text(FILE *out, const void *text)
 {
-    char *text = dae_problem_emit(p);
-    if (!text) return complain(CLI_FAILED, "out of memory");
     fputs(text, out);
-    dae_text_free(text);
-    return CLI_OK;
 }
 
 static int emit(const request *r, const dae_problem *p)
 {
-    bool to_file = r->output && strcmp(r->output, "-") != 0;
-    FILE *out = to_file ? fopen(r->output, "w") : stdout;
-    if (!out) return complain(CLI_FAILED, "'%s' cannot be written: %s", r->output, strerror(errno));
-    int code = write_text(out, p);
-    bool failed = fflush(out) != 0 || ferror(out);
-    if (to_file && fclose(out) != 0) failed = true;
-    if (code == CLI_OK && failed)
-        code = complain(CLI_FAILED, "'%s' cannot be written: %s",
-                        to_file ? r->output : "standard output", strerror(errno));
-    if (code != CLI_OK && to_file) remove(r->output);
+    char *text = dae_problem_emit(p);
+    if (!text) return complain(CLI_FAILED, "out of memory");
+    int code = write_to(r->output, write_text, text);
+    dae_text_free(text);
     return code;
+}
+
+static int check_file(const request *r)
+{
+    const output list[] = {{"--output", r->output}};
+    return check_outputs(r->file, list, 1);
 }
 
 static int run(int argc, char **argv)
@@ -64,6 +55,7 @@ static int run(int argc, char **argv)
     request r = {0};
     dae_problem *problem = NULL;
     int code = read_words(argc, argv, &r);
+    if (code == CLI_OK) code = check_file(&r);
     if (code == CLI_OK) code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &problem);
     if (code == CLI_OK) code = emit(&r, problem);
     dae_problem_free(problem);

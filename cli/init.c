@@ -1,8 +1,7 @@
 /* daedal init MODEL: consistent initial values, and how far they are from the start values. */
-#include "cli.h"
 #include "json_parts.h"
+#include "outputs.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,8 +143,9 @@ static void print_point(const request *r, const point *p)
 
 /* ---- for programs ---- */
 
-static void write_json(FILE *out, const point *p)
+static void write_json(FILE *out, const void *what)
 {
+    const point *p = what;
     int next = 0;
     fputs("{\n  \"model\": ", out);
     json_string(out, dae_problem_name(p->problem));
@@ -175,8 +175,9 @@ static void write_csv_name(FILE *out, const char *name)
     if (!plain) putc('"', out);
 }
 
-static void write_csv(FILE *out, const point *p)
+static void write_csv(FILE *out, const void *what)
 {
+    const point *p = what;
     int next = 0;
     fputs("name,role,start,value\n", out);
     for (int i = 0; i < p->count; i++) {
@@ -188,23 +189,12 @@ static void write_csv(FILE *out, const point *p)
     }
 }
 
-static int write_output(const request *r, const point *p)
-{
-    bool to_file = strcmp(r->output, "-") != 0;
-    FILE *out = to_file ? fopen(r->output, "w") : stdout;
-    if (!out) return complain(CLI_FAILED, "cannot write '%s': %s", r->output, strerror(errno));
-    (to_file && same_ending(r->output, ".json") ? write_json : write_csv)(out, p);
-    bool failed = ferror(out) != 0;
-    if (to_file && fclose(out) != 0) failed = true;
-    return failed ? complain(CLI_FAILED, "cannot write '%s': %s", r->output, strerror(errno))
-                  : CLI_OK;
-}
-
 static int write_results(const request *r, const point *p)
 {
-    int code = r->output ? write_output(r, p) : CLI_OK;
+    bool json = r->output && same_ending(r->output, ".json");
+    int code = r->output ? write_to(r->output, json ? write_json : write_csv, p) : CLI_OK;
     if (code != CLI_OK) return code;
-    bool taken = r->output && strcmp(r->output, "-") == 0;
+    bool taken = r->output && is_stdout(r->output);
     if (r->json && !taken)
         write_json(stdout, p);
     else if (!r->quiet && !taken)
@@ -250,11 +240,19 @@ static void find_roles(point *p)
     p->analysis = NULL;
 }
 
+/* --json and -o - would both be standard output. */
+static int check_file(const request *r)
+{
+    const output list[] = {{"--json", r->json ? "-" : NULL}, {"--output", r->output}};
+    return check_outputs(r->file, list, 2);
+}
+
 static int run(int argc, char **argv)
 {
     request r = {.start_time = NAN};
     point p = {0};
     int code = read_words(argc, argv, &r);
+    if (code == CLI_OK) code = check_file(&r);
     if (code == CLI_OK) code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &p.problem);
     for (int i = 0; i < r.starts.count && code == CLI_OK; i++)
         code = set_start(p.problem, r.starts.list[i]);

@@ -1,5 +1,6 @@
 /* daedal: the command line of the library. Picks the command and hands the words over. */
-#include "cli.h"
+#include "outputs.h"
+#include "signals.h"
 
 #include <string.h>
 
@@ -51,9 +52,8 @@ int main(int argc, char **argv)
     const command *chosen = command_find(without_dashes(argv[1]));
     if (!chosen)
         return complain_unknown("command", argv[1], command_name, NULL, "see 'daedal help'");
-    if (asks_for_help(argc - 1, argv + 1)) {
-        fputs(chosen->help, stdout);
-        return CLI_OK;
-    }
-    return chosen->run(argc - 1, argv + 1);
+    signals_catch();
+    if (!asks_for_help(argc - 1, argv + 1)) return finish_stdout(chosen->run(argc - 1, argv + 1));
+    fputs(chosen->help, stdout);
+    return finish_stdout(CLI_OK);
 }

@@ -1,49 +1,65 @@
 /* What a run writes and prints. */
+#include "outputs.h"
 #include "run.h"
+#include "signals.h"
 
 #include <string.h>
 
 /* ---- files ---- */
 
-static int write_csv(const char *path, const report_series *series, report_error *error)
+/* Signals before the drawing began; a further one ends it. */
+static int asked_again(void *user)
 {
-    return strcmp(path, "-") == 0 ? report_csv(stdout, series, error)
-                                  : report_csv_file(path, series, error);
+    return signals_counted() > *(const int *)user;
 }
 
-static int write_json(const char *path, const session *s, const report_series *series,
-                      report_error *error)
+static report_status write_plot(const request *r, const session *s, const recorder *rows,
+                                report_error *error)
 {
-    const dae_diag *diag = s->diag.status < 0 ? &s->diag : NULL;
-    const dae_stats *stats = dae_solver_stats(s->solver);
-    return strcmp(path, "-") == 0 ? report_json(stdout, series, stats, diag, error)
-                                  : report_json_file(path, series, stats, diag, error);
+    int before = signals_counted();
+    report_plot_options plot = {.title = s->m ? s->m->title : s->name,
+                                .log_time = r->log_time,
+                                .interrupt = asked_again,
+                                .user = &before};
+    int curves[CHOSEN_VARIABLES];
+    if (!r->variables && s->n_shown > MANY_VARIABLES) {
+        session_spread(s, CHOSEN_VARIABLES, curves);
+        plot.variables = curves;
+        plot.variable_count = CHOSEN_VARIABLES;
+    }
+    return report_plot(r->plot, rows->series, &plot, error);
 }
 
-/* At most so many curves in a picture and columns on the screen, unless the user lists them. */
-enum { MAX_CURVES = 12, MAX_COLUMNS = 6 };
+typedef struct json_parts {
+    const session *s;
+    const report_series *series;
+} json_parts;
+
+static void write_json(FILE *out, const void *what)
+{
+    const json_parts *p = what;
+    const dae_diag *diag = p->s->diag.status < 0 ? &p->s->diag : NULL;
+    (void)report_json(out, p->series, dae_solver_stats(p->s->solver), diag, NULL);
+}
 
 /* One failure does not keep the others from being written. */
-int results_write(const request *r, const session *s, const report_series *series)
+int results_write(const request *r, const session *s, recorder *rows)
 {
     report_error error = {0};
-    int curves[MAX_CURVES], code = CLI_OK;
-    report_plot_options plot = {.title = s->m ? s->m->title : s->name, .log_time = r->log_time};
-    if (!r->variables && s->n_shown > MAX_CURVES) {
-        session_spread(s, MAX_CURVES, curves);
-        plot.variables = curves;
-        plot.variable_count = MAX_CURVES;
-    }
-    if (r->csv && write_csv(r->csv, series, &error) != REPORT_OK)
+    int code = recorder_finish(rows);
+    if (r->json && write_to(r->json, write_json, &(json_parts){s, rows->series}) != CLI_OK)
+        code = CLI_FAILED;
+    if (r->mat && report_mat_file(r->mat, rows->series, &error) != REPORT_OK)
         code = complain(CLI_FAILED, "%s", error.text);
-    if (r->json && write_json(r->json, s, series, &error) != REPORT_OK)
+    if (r->plot && write_plot(r, s, rows, &error) != REPORT_OK)
         code = complain(CLI_FAILED, "%s", error.text);
-    if (r->mat && report_mat_file(r->mat, series, &error) != REPORT_OK)
-        code = complain(CLI_FAILED, "%s", error.text);
-    if (r->plot && report_plot(r->plot, series, &plot, &error) != REPORT_OK)
+    if (r->json && report_series_check(rows->series, &error) != REPORT_OK)
         code = complain(CLI_FAILED, "%s", error.text);
     return code;
 }
+
+/* Columns on the screen, unless the user lists them. */
+enum { MAX_COLUMNS = 6 };
 
 /* The table on the screen: columns spread over the variables where there are too many. */
 static void print_table(const request *r, const session *s, const report_series *series)
@@ -61,22 +77,23 @@ static void print_table(const request *r, const session *s, const report_series 
     for (int k = 0; k < count; k++) names[k] = series->names[columns[k]];
     if (report_series_new(count, names, &part, NULL) != REPORT_OK) return;
     for (size_t i = 0; i < series->count; i++) {
-        for (int k = 0; k < count; k++)
-            row[k] = series->rows[i * (size_t)series->n + (size_t)columns[k]];
-        if (report_series_add(part, series->times[i], row, NULL) != REPORT_OK) break;
+        double t;
+        const double *y = report_series_row(series, i, &t);
+        for (int k = 0; k < count; k++) row[k] = y[columns[k]];
+        if (report_series_add(part, t, row, NULL) != REPORT_OK) break;
     }
     report_table(stdout, part, &table, NULL);
     report_series_free(part);
 }
 
 /* A built-in model: table and, where something is known, the error. */
-static void print_builtin(const request *r, session *s, const report_series *series, int code)
+static void print_builtin(const request *r, session *s, const recorder *rows, int code)
 {
     const dae_stats *c = dae_solver_stats(s->solver);
     printf("%s: %s\n", s->m->name, s->m->title);
     if (s->n_shown < s->n && !r->variables)
-        printf("%d of %d variables are recorded; choose with --vars\n", s->n_shown, s->n);
-    print_table(r, s, series);
+        printf("%d of %d variables are recorded; --vars '*' records all\n", s->n_shown, s->n);
+    print_table(r, s, rows->series);
     if (code == CLI_OK) session_print_error(s, r->output.tend);
     printf("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
            c->residuals + c->jacobian_residuals, c->jacobians, c->factorizations, s->seconds);
@@ -145,7 +162,7 @@ static void print_end_values(const request *r, const session *s)
     printf("at time %.10g\n", s->t);
     for (int k = 0; k < count; k++) print_end_value(s, s->recorded[k], width);
     if (count < s->n && !r->variables)
-        printf("  .. and %d more; choose with --vars\n", s->n - count);
+        printf("  .. and %d more; --vars '*' shows all\n", s->n - count);
 }
 
 /* How the equations were evaluated in the end. */
@@ -168,22 +185,33 @@ static void print_text(const request *r, const session *s)
     print_end_values(r, s);
 }
 
-void results_print(const request *r, session *s, const report_series *series, int code)
+void results_print(const request *r, session *s, const recorder *rows, int code)
 {
     if (s->m)
-        print_builtin(r, s, series, code);
+        print_builtin(r, s, rows, code);
     else
         print_text(r, s);
     if (r->stats) session_print_statistics(s);
 }
 
-void results_print_files(const request *r, const report_series *series)
+/* "wrote p.svg (12 of 500 variables; --vars '*' draws all)" */
+static void print_picture(const request *r, const session *s)
 {
-    const char *data[] = {r->csv, r->json, r->mat}, *others[] = {r->plot, r->history};
+    int drawn = s->n_shown <= MANY_VARIABLES || r->variables ? s->n_shown : CHOSEN_VARIABLES;
+    printf("wrote %s (", r->plot);
+    if (drawn < s->n && !r->variables)
+        printf("%d of %d variables; --vars '*' draws all)\n", drawn, s->n);
+    else
+        printf("%s)\n", PLURAL(drawn, "variable"));
+}
+
+void results_print_files(const request *r, const session *s, const recorder *rows)
+{
+    const char *data[] = {r->csv, r->json, r->mat};
     for (int i = 0; i < 3; i++)
         if (data[i])
-            printf("wrote %s (%s, %s)\n", data[i], PLURAL((long)series->count, "row"),
-                   PLURAL(i < 2 ? series->shown : series->n, "variable"));
-    for (int i = 0; i < 2; i++)
-        if (others[i]) printf("wrote %s\n", others[i]);
+            printf("wrote %s (%s, %s)\n", data[i], PLURAL((long)rows->count, "row"),
+                   PLURAL(i < 2 ? rows->series->shown : rows->series->n, "variable"));
+    if (r->plot) print_picture(r, s);
+    if (s->history_written) printf("wrote %s\n", r->history);
 }

@@ -3,29 +3,15 @@
 
 #include "run.h"
 
-#include <errno.h>
-#include <limits.h>
+#include "outputs.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 /* ---- checks before the work -------------------------------------------------------------------
  */
-
-/* The directory of a result must be there and writable, before a long run finds out. */
-static int check_writable(const char *path)
-{
-    char directory[PATH_MAX];
-    const char *slash;
-    if (!path || strcmp(path, "-") == 0) return CLI_OK;
-    slash = strrchr(path, '/');
-    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) : 1,
-             slash ? path : ".");
-    if (access(slash == path ? "/" : directory, W_OK | X_OK) == 0) return CLI_OK;
-    return complain(CLI_FAILED, "'%s' cannot be written: %s", path, strerror(errno));
-}
 
 static int check_plot_name(const char *path)
 {
@@ -40,10 +26,13 @@ static int check_plot_name(const char *path)
 
 static int check_files(const request *r)
 {
-    const char *paths[] = {r->csv, r->json, r->mat, r->plot, r->history};
-    int status = check_plot_name(r->plot);
-    for (int i = 0; i < 5 && status == CLI_OK; i++) status = check_writable(paths[i]);
-    return status;
+    const output list[] = {{"--csv", r->csv},
+                           {"--json", r->json},
+                           {"--output", r->mat},
+                           {"--plot", r->plot},
+                           {"--history", r->history}};
+    int code = check_plot_name(r->plot);
+    return code == CLI_OK ? check_outputs(r->text ? r->model_name : NULL, list, 5) : code;
 }
 
 /* Start and stop: from the words, else from the model. */
@@ -122,14 +111,6 @@ static int model_tolerances(dae_options *options, const model *m, double **by_va
     return CLI_OK;
 }
 
-static int open_history(session *s, const char *path)
-{
-    if (!path) return CLI_OK;
-    s->history = fopen(path, "w");
-    return s->history ? CLI_OK
-                      : complain(CLI_FAILED, "'%s' cannot be written: %s", path, strerror(errno));
-}
-
 /* ---- the work ---------------------------------------------------------------------------------
  */
 
@@ -179,15 +160,19 @@ static const char *recorded_variables(const request *r)
 /* Integrate and report. A failed run still shows and writes what it reached. */
 static int solve(const request *r, session *s)
 {
-    report_series *series = session_series(s);
+    recorder rows;
     bool quiet = r->quiet || request_streams(r);
-    if (!series) return CLI_FAILED;
-    int code = session_integrate(s, &r->output, series);
-    if (!quiet && series->count > 0) results_print(r, s, series, code);
-    int written = series->count > 0 ? results_write(r, s, series) : CLI_OK;
-    if (!quiet && written == CLI_OK && series->count > 0) results_print_files(r, series);
-    report_series_free(series);
-    return code != CLI_OK ? code : written;
+    const char *near = r->mat ? r->mat : r->json ? r->json : r->plot;
+    int code = recorder_open(&rows, s, r->csv, near || (s->m && !quiet), near);
+    if (code == CLI_OK) {
+        code = session_integrate(s, &r->output, &rows);
+        if (!quiet && rows.count > 0) results_print(r, s, &rows, code);
+        int written = rows.count > 0 ? results_write(r, s, &rows) : CLI_OK;
+        if (!quiet && written == CLI_OK && rows.count > 0) results_print_files(r, s, &rows);
+        if (code == CLI_OK) code = written;
+    }
+    recorder_close(&rows);
+    return code;
 }
 
 /* Everything after the words. */
@@ -205,10 +190,9 @@ static int run_request(request *r, session *s)
     if (s->m && !r->init_given) r->options.init = DAE_INIT_NONE;
     if (!s->m) r->options.stop_time = r->output.tend;
     s->max_steps = r->max_steps;
-    session_catch_signals();
     code = model_tolerances(&r->options, s->m, &atol);
     if (code == CLI_OK) code = session_prepare(s, &r->options);
-    if (code == CLI_OK) code = open_history(s, r->history);
+    if (code == CLI_OK) code = session_open_history(s, r->history);
     if (code == CLI_OK) code = solve(r, s);
     free(atol);
     return code;

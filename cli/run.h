@@ -32,9 +32,9 @@ void request_free(request *r);
 bool request_streams(const request *r);
 
 /* Write every file that was asked for. Exit code. */
-int results_write(const request *r, const session *s, const report_series *series);
+int results_write(const request *r, const session *s, recorder *rows);
 /* Tell people on stdout what was computed; code is that of the integration. */
-void results_print(const request *r, session *s, const report_series *series, int code);
-void results_print_files(const request *r, const report_series *series);
+void results_print(const request *r, session *s, const recorder *rows, int code);
+void results_print_files(const request *r, const session *s, const recorder *rows);
 
 #endif

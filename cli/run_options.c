@@ -1,4 +1,5 @@
 /* The words after `daedal run`. */
+#include "outputs.h"
 #include "run.h"
 
 #include <limits.h>
@@ -190,20 +191,24 @@ static int set_grid(request *r, grid_kind kind)
     return CLI_OK;
 }
 
+/* A file for one kind of result; a second one would be left out. */
+static int take_path(const char **slot, const char *kind, const char *path)
+{
+    if (*slot)
+        return complain(CLI_USAGE, "two files for the %s, '%s' and '%s'; give one", kind, *slot,
+                        path);
+    *slot = path;
+    return CLI_OK;
+}
+
 /* -o: the format follows from the name */
 static int read_output(request *r, const char *path)
 {
-    if (strcmp(path, "-") == 0 || same_ending(path, ".csv"))
-        r->csv = path;
-    else if (same_ending(path, ".json"))
-        r->json = path;
-    else if (same_ending(path, ".mat"))
-        r->mat = path;
-    else
-        return complain(CLI_USAGE,
-                        "the format of '%s' is unclear: its name must end in .csv, .json or .mat",
-                        path);
-    return CLI_OK;
+    if (strcmp(path, "-") == 0 || same_ending(path, ".csv")) return take_path(&r->csv, "csv", path);
+    if (same_ending(path, ".json")) return take_path(&r->json, "json", path);
+    if (same_ending(path, ".mat")) return take_path(&r->mat, "mat", path);
+    return complain(
+        CLI_USAGE, "the format of '%s' is unclear: its name must end in .csv, .json or .mat", path);
 }
 
 static int read_interval(request *r, const char *text)
@@ -225,11 +230,11 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_OUTPUT: return read_output(r, text);
     case OPT_LOG_TIME: r->log_time = true; return CLI_OK;
     case OPT_FIRST: return read_number(id, text, 0.0, false, &r->output.first);
-    case OPT_CSV: r->csv = text; return CLI_OK;
-    case OPT_JSON: r->json = text; return CLI_OK;
-    case OPT_PLOT: r->plot = text; return CLI_OK;
+    case OPT_CSV: return take_path(&r->csv, "csv", text);
+    case OPT_JSON: return take_path(&r->json, "json", text);
+    case OPT_PLOT: return take_path(&r->plot, "plot", text);
     case OPT_VARIABLES: r->variables = text; return CLI_OK;
-    case OPT_HISTORY: r->history = text; return CLI_OK;
+    case OPT_HISTORY: return take_path(&r->history, "history", text);
     case OPT_STATS: r->stats = r->options.watch_constraints = true; return CLI_OK;
     default: r->quiet = true; return CLI_OK;
     }
@@ -369,5 +374,5 @@ void request_free(request *r)
 
 bool request_streams(const request *r)
 {
-    return (r->csv && strcmp(r->csv, "-") == 0) || (r->json && strcmp(r->json, "-") == 0);
+    return is_stdout(r->csv) || is_stdout(r->json) || is_stdout(r->history);
 }

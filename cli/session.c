@@ -2,10 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "session.h"
+#include "outputs.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -38,35 +39,8 @@ bool grid_time(const grid *g, long k, double *t)
     return false;
 }
 
-/* ---- progress, history, interruption ----------------------------------------------------------
+/* ---- progress, history ----------------------------------------------------------
  */
-
-static volatile sig_atomic_t caught_signal;
-
-static void on_signal(int number)
-{
-    caught_signal = number;
-}
-
-/* What is ignored when the command starts (nohup, a background job) stays so. */
-static void catch_signal(int number)
-{
-    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, before;
-    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
-    sigaction(number, &ours, NULL);
-}
-
-void session_catch_signals(void)
-{
-    catch_signal(SIGINT);
-    catch_signal(SIGTERM);
-}
-
-static int ask_interrupted(void *user)
-{
-    (void)user;
-    return caught_signal != 0;
-}
 
 static double wall_time(void)
 {
@@ -115,10 +89,10 @@ static const char *result_name(dae_step_result result)
 static void watch_step(const dae_step_info *info, void *user)
 {
     session *s = user;
-    if (s->history) {
+    if (s->history.stream) {
         const char *name =
             info->variable >= 0 ? dae_problem_variable_name(s->problem, info->variable) : "";
-        fprintf(s->history, "%.17g,%.17g,%d,%s,%.6g,%d,%.6g,\"%s\"\n", info->t, info->h,
+        fprintf(s->history.stream, "%.17g,%.17g,%d,%s,%.6g,%d,%.6g,\"%s\"\n", info->t, info->h,
                 info->order, result_name(info->result), info->error, info->newton_iterations,
                 info->convergence_rate, name);
     }
@@ -150,8 +124,6 @@ static const char *variable_name(int i, const void *user)
     const session *s = user;
     return i < s->n_all ? session_name(s, i) : NULL;
 }
-
-enum { MANY_VARIABLES = 200, CHOSEN_VARIABLES = 12 };
 
 /* place[0 .. count-1] = count of the numbers 0 .. n-1, spread evenly; all of them if count = n */
 static void spread(int n, int count, int *place)
@@ -298,7 +270,7 @@ static int complain_diagnostic(session *s, const dae_diag *diag)
     bool usage = diag->status == DAE_ERR_ARGUMENT || diag->status == DAE_ERR_UNSUPPORTED;
     clear_progress(s);
     if (diag->status == DAE_ERR_INTERRUPTED)
-        return complain(CLI_SIGNAL + (int)caught_signal, "interrupted at t = %g", diag->t);
+        return complain(CLI_SIGNAL + signal_caught(), "interrupted at t = %g", diag->t);
     const char *text = diag->text[0] ? diag->text : dae_status_name(diag->status);
     return complain(usage ? CLI_USAGE : CLI_FAILED, "%s", text);
 }
@@ -403,7 +375,8 @@ static report_status alias_series(const session *s, report_series *series, repor
     return status;
 }
 
-report_series *session_series(const session *s)
+/* An empty series of the recorded variables; NULL after a message. */
+static report_series *make_series(const session *s)
 {
     report_series *series = NULL;
     report_error error = {0};
@@ -422,6 +395,67 @@ report_series *session_series(const session *s)
     complain(CLI_FAILED, "%s", error.text[0] ? error.text : "out of memory");
     report_series_free(series);
     return NULL;
+}
+
+/* ---- recording --------------------------------------------------------------------------------
+ */
+
+int recorder_open(recorder *r, const session *s, const char *csv, bool keep, const char *near)
+{
+    report_error error = {0};
+    *r = (recorder){.csv = csv, .keep = keep, .last = NAN};
+    r->series = make_series(s);
+    if (!r->series) return CLI_FAILED;
+    report_status status = REPORT_OK;
+    if (near && !is_stdout(near)) status = report_series_spool(r->series, near, &error);
+    if (csv && is_stdout(csv))
+        r->stream = stdout;
+    else if (csv && status == REPORT_OK)
+        status = report_file_open(&r->file, csv, &error);
+    if (r->file.stream) r->stream = r->file.stream;
+    return status == REPORT_OK ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
+}
+
+/* A row of n_recorded values, or of texts with all their digits. Exit code. */
+static int record_row(recorder *r, double t, const double *y, const char *digits)
+{
+    report_error error = {0};
+    report_status status = REPORT_OK;
+    int n = r->series->shown;
+    if (r->stream && r->count == 0) status = report_csv_labels(r->stream, r->series, &error);
+    if (r->stream && status == REPORT_OK)
+        status = digits ? report_csv_digits(r->stream, n, t, digits, &error)
+                        : report_csv_row(r->stream, n, t, y, &error);
+    if (status != REPORT_OK) {
+        r->failed = true;
+        r->stream = NULL;
+        if (!r->file.stream) return finish_stdout(CLI_FAILED);
+        return complain(CLI_FAILED, "'%s' cannot be written after %s. %s", r->csv,
+                        PLURAL((long)r->count, "row"), error.text);
+    }
+    if (r->keep) status = report_series_add(r->series, t, y, &error);
+    if (status != REPORT_OK) return complain(CLI_FAILED, "%s", error.text);
+    r->count++;
+    r->last = t;
+    return CLI_OK;
+}
+
+int recorder_finish(recorder *r)
+{
+    report_error error = {0};
+    if (r->failed) return CLI_FAILED;
+    if (r->stream && !r->file.stream) return finish_stdout(CLI_OK);
+    if (!r->file.stream || r->count == 0) return CLI_OK;
+    return report_file_commit(&r->file, &error) == REPORT_OK
+               ? CLI_OK
+               : complain(CLI_FAILED, "%s", error.text);
+}
+
+void recorder_close(recorder *r)
+{
+    report_file_discard(&r->file);
+    report_series_free(r->series);
+    *r = (recorder){0};
 }
 
 /* ---- integrating ------------------------------------------------------------------------------
@@ -452,8 +486,8 @@ static int read_values(session *s, double t)
     return status < 0 ? complain_diagnostic(s, dae_solver_diag(s->solver)) : CLI_OK;
 }
 
-/* The row added last with all digits; derivatives have those of doubles. */
-static report_status add_digits(session *s, report_series *series, report_error *error)
+/* The recorded values with all digits; derivatives have those of doubles. */
+static const char *row_digits(session *s)
 {
     char *to = s->digits + (size_t)s->n * DAE_DIGITS_SIZE;
     for (int k = 0; k < s->n_recorded; k++) {
@@ -464,7 +498,7 @@ static report_status add_digits(session *s, report_series *series, report_error 
         else
             snprintf(text, DAE_DIGITS_SIZE, "%.17g", s->y[i]);
     }
-    return report_series_digits(series, to, error);
+    return to;
 }
 
 const char *session_digits(const session *s, int i)
@@ -472,34 +506,31 @@ const char *session_digits(const session *s, int i)
     return s->digits && i < s->n ? s->digits + (size_t)i * DAE_DIGITS_SIZE : NULL;
 }
 
-static int add_row(session *s, report_series *series, double t)
+static int add_row(session *s, recorder *rows, double t)
 {
-    report_error error = {0};
     watch_bounds(s, t);
     for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
-    report_status status = report_series_add(series, t, s->row, &error);
-    if (status == REPORT_OK && s->digits) status = add_digits(s, series, &error);
-    return status == REPORT_OK ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
+    return record_row(rows, t, s->row, s->digits ? row_digits(s) : NULL);
 }
 
 /* Row at time t inside the last step. */
-static int add_row_at(session *s, report_series *series, double t)
+static int add_row_at(session *s, recorder *rows, double t)
 {
     int code = read_values(s, t);
-    return code == CLI_OK ? add_row(s, series, t) : code;
+    return code == CLI_OK ? add_row(s, rows, t) : code;
 }
 
 /* All rows of the grid up to where the solver stands. An event gets a row of its own, in place of
  * one of the grid at the same time: a model's event is reported before and after its update. */
-static int add_rows(session *s, const grid *g, report_series *series, bool event, long *next)
+static int add_rows(session *s, const grid *g, recorder *rows, bool event, long *next)
 {
     double now = dae_solver_time(s->solver), t, sign = g->tend < g->t0 ? -1.0 : 1.0;
     for (; grid_time(g, *next, &t) && (t - now) * sign <= 0.0; (*next)++) {
-        int status = event && t == now ? CLI_OK : add_row_at(s, series, t);
+        int status = event && t == now ? CLI_OK : add_row_at(s, rows, t);
         if (status != CLI_OK) return status;
     }
-    bool due = event || (g->kind == GRID_STEPS && now != series->times[series->count - 1]);
-    return due ? add_row_at(s, series, now) : CLI_OK;
+    bool due = event || (g->kind == GRID_STEPS && now != rows->last);
+    return due ? add_row_at(s, rows, now) : CLI_OK;
 }
 
 /* The library counts the steps of a dae_solver_run; here single steps are taken. */
@@ -514,20 +545,20 @@ static int give_up(session *s, double t)
 }
 
 /* Start, and the row at the start. A model text starts from its own values. */
-static int begin(session *s, const grid *g, report_series *series)
+static int begin(session *s, const grid *g, recorder *rows)
 {
     const double *y0 = s->m ? s->m->y0 : NULL, *yp0 = s->m ? s->m->yp0 : NULL;
     if (dae_solver_start(s->solver, g->t0, y0, yp0) < 0)
         return complain_diagnostic(s, dae_solver_diag(s->solver));
-    return add_row_at(s, series, g->t0);
+    return add_row_at(s, rows, g->t0);
 }
 
 /* After a failure: the last point that was reached, if the rows end before it. */
-static void add_last_row(session *s, const grid *g, report_series *series)
+static void add_last_row(session *s, const grid *g, recorder *rows)
 {
-    double now = dae_solver_time(s->solver), last = series->times[series->count - 1];
+    double now = dae_solver_time(s->solver), last = rows->last;
     if ((now - last) * (g->tend - g->t0) > 0.0 && read_values(s, now) == CLI_OK)
-        (void)add_row(s, series, now);
+        (void)add_row(s, rows, now);
 }
 
 /* Whether an event changed a value: more than solving for it once more does. */
@@ -538,7 +569,7 @@ static bool visibly_different(double before, double after, double rtol)
 
 /* The run is over: a model's last event, with terminal() true, and a row for it if it changed what
  * is recorded. */
-static int finish(session *s, report_series *series)
+static int finish(session *s, recorder *rows)
 {
     double t = dae_solver_time(s->solver);
     int code = read_values(s, t);
@@ -548,48 +579,64 @@ static int finish(session *s, report_series *series)
     code = read_values(s, t);
     if (code != CLI_OK) return code;
     for (int k = 0; k < s->n_recorded; k++)
-        if (visibly_different(s->row[k], s->y[s->recorded[k]], s->rtol))
-            return add_row(s, series, t);
+        if (visibly_different(s->row[k], s->y[s->recorded[k]], s->rtol)) return add_row(s, rows, t);
     return CLI_OK;
 }
 
 /* The loop of steps; a long step serves several rows, and s->y ends at s->t. */
-static int integrate(session *s, const grid *g, report_series *series)
+static int integrate(session *s, const grid *g, recorder *rows)
 {
     long next = 1;
     const dae_stats *counters = dae_solver_stats(s->solver);
     dae_status status = DAE_STEPPED;
-    int code = begin(s, g, series);
+    int code = begin(s, g, rows);
     if (code != CLI_OK) return code;
     while (code == CLI_OK && status > 0) {
         status = dae_solver_step(s->solver, g->tend);
-        if (status >= 0) code = add_rows(s, g, series, status == DAE_EVENT, &next);
+        if (status >= 0) code = add_rows(s, g, rows, status == DAE_EVENT, &next);
         if (status > 0 && code == CLI_OK && s->max_steps > 0 && counters->steps >= s->max_steps)
             code = give_up(s, dae_solver_time(s->solver));
     }
-    if (status == DAE_OK && code == CLI_OK) code = finish(s, series);
+    if (status == DAE_OK && code == CLI_OK) code = finish(s, rows);
     clear_progress(s);
     s->t = dae_solver_time(s->solver);
     if (status < 0 && code == CLI_OK) code = complain_diagnostic(s, dae_solver_diag(s->solver));
     if (code != CLI_OK)
-        add_last_row(s, g, series);
+        add_last_row(s, g, rows);
     else
         code = read_values(s, s->t);
     return code;
 }
 
-int session_integrate(session *s, const grid *g, report_series *series)
+int session_open_history(session *s, const char *path)
 {
-    if (s->history)
-        fputs("t,h,order,result,error,newton_iterations,convergence_rate,variable\n", s->history);
+    report_error error = {0};
+    if (!path) return CLI_OK;
+    if (report_file_open(&s->history, path, &error) != REPORT_OK)
+        return complain(CLI_FAILED, "%s", error.text);
+    fputs("t,h,order,result,error,newton_iterations,convergence_rate,variable\n",
+          s->history.stream);
+    return CLI_OK;
+}
+
+/* The history in its place. Exit code. */
+static int close_history(session *s)
+{
+    report_error error = {0};
+    if (!s->history.stream) return CLI_OK;
+    s->history_written = report_file_commit(&s->history, &error) == REPORT_OK;
+    return s->history_written ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
+}
+
+int session_integrate(session *s, const grid *g, recorder *rows)
+{
     s->t0 = g->t0;
     s->tend = g->tend;
     s->wall_start = s->wall_shown = wall_time();
-    int code = integrate(s, g, series);
+    int code = integrate(s, g, rows);
     s->seconds = wall_time() - s->wall_start;
-    if (s->history && (fflush(s->history) != 0 || ferror(s->history)))
-        return complain(CLI_FAILED, "the history could not be written: %s", strerror(errno));
-    return code;
+    int written = close_history(s);
+    return code != CLI_OK ? code : written;
 }
 
 /* ---- afterwards -------------------------------------------------------------------------------
@@ -683,6 +730,6 @@ void session_close(session *s)
     free(s->recorded);
     free(s->lower);
     free(s->warned);
-    if (s->history) fclose(s->history);
+    report_file_discard(&s->history);
     *s = (session){0};
 }

@@ -24,6 +24,22 @@ typedef struct grid {
 /* Time k = 0, 1, .. of a grid; false past its end, and always for GRID_STEPS. */
 bool grid_time(const grid *g, long k, double *t);
 
+/* Of a model with more variables a few stand for all, unless the user lists them. */
+enum { MANY_VARIABLES = 200, CHOSEN_VARIABLES = 12 };
+
+/* Where rows go while they come: into a csv file or stream, and into a series for what needs all of
+ * them at the end (json, mat, plots, tables). */
+typedef struct recorder {
+    report_series *series; /* names and units; rows only if they are kept; owned */
+    bool keep;
+    const char *csv; /* path, borrowed; NULL: none */
+    report_file file;
+    FILE *stream; /* of file, or stdout; NULL: no csv, or it has failed */
+    size_t count; /* rows */
+    double last;  /* time of the last row */
+    bool failed;  /* csv could not be written, and that was told */
+} recorder;
+
 typedef struct session {
     model *m;         /* a built-in model, owned; NULL for a model text */
     const char *name; /* of the model, borrowed */
@@ -41,13 +57,14 @@ typedef struct session {
     bool derivatives; /* some of the recorded ones are derivatives */
     double *lower;    /* min and max of n variables; NULL: nobody has any. Owned, one block. */
     double *upper;
-    bool *warned;      /* per variable: told that it left them */
-    FILE *history;     /* attempted steps as csv, or NULL; owned */
-    double t0, tend;   /* for the progress */
-    double t;          /* where the integration ended */
-    double wall_start; /* seconds */
-    double wall_shown; /* when progress was last shown */
-    bool progress;     /* stderr is a terminal */
+    bool *warned; /* per variable: told that it left them */
+    bool history_written;
+    report_file history; /* attempted steps as csv, if it is open */
+    double t0, tend;     /* for the progress */
+    double t;            /* where the integration ended */
+    double wall_start;   /* seconds */
+    double wall_shown;   /* when progress was last shown */
+    bool progress;       /* stderr is a terminal */
     bool progress_on_screen;
     double translation; /* seconds of wall time that a text took */
     double seconds;     /* .. and the integration */
@@ -76,18 +93,22 @@ const char *session_digits(const session *s, int i);
 /* Solver for the problem; monitor, interrupt and message of options are filled in. Exit code. */
 int session_prepare(session *s, dae_options *options);
 
-/* Let Control-C and SIGTERM end the integration; a second one ends the program. */
-void session_catch_signals(void);
+/* A recorder of the recorded variables, into a csv file (NULL: none) and, if asked, a series whose
+ * rows memory should not keep are beside the file `near` (NULL: anywhere). Exit code. */
+int recorder_open(recorder *r, const session *s, const char *csv, bool keep, const char *near);
+/* The csv file in its place, if it has rows. Exit code, with a message unless CLI_OK. */
+int recorder_finish(recorder *r);
+void recorder_close(recorder *r); /* what was not finished is dropped */
 
-/* Integrate from the model's start to g->tend and add rows to the series, which has s->n_recorded
- * variables. Exit code; what was reached stays in the series. */
-int session_integrate(session *s, const grid *g, report_series *series);
+/* Open the file for attempted steps. Exit code. */
+int session_open_history(session *s, const char *path);
+
+/* Integrate from the model's start to g->tend and record rows. Exit code; what was reached stays
+ * recorded. */
+int session_integrate(session *s, const grid *g, recorder *rows);
 
 /* columns[0 .. count-1] = count of the recorded variables, spread evenly */
 void session_spread(const session *s, int count, int *columns);
-
-/* An empty series of the recorded variables; NULL after a message. */
-report_series *session_series(const session *s);
 
 /* Print the error of s->y at time t against what is known of the model, if anything is. */
 void session_print_error(session *s, double t);

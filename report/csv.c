@@ -71,12 +71,12 @@ static void write_digits(FILE *stream, int n, double t, const char *digits)
 
 static void write_series(FILE *stream, const report_series *series)
 {
-    size_t width = (size_t)series->n * DAE_DIGITS_SIZE;
     write_labels(stream, series);
-    for (size_t r = 0; r < series->count && series->digits; r++)
-        write_digits(stream, series->shown, series->times[r], series->digits + r * width);
-    for (size_t r = 0; r < series->count && !series->digits; r++)
-        write_row(stream, series->shown, series->times[r], series->rows + r * (size_t)series->n);
+    for (size_t r = 0; r < series->count; r++) {
+        double t;
+        const double *y = report_series_row(series, r, &t);
+        write_row(stream, series->shown, t, y);
+    }
 }
 
 report_status report_csv_header(FILE *stream, int n, const char *const *names, report_error *error)
@@ -92,17 +92,32 @@ report_status report_csv_row(FILE *stream, int n, double t, const double *y, rep
     return report_check_stream(stream, error);
 }
 
+report_status report_csv_labels(FILE *stream, const report_series *series, report_error *error)
+{
+    write_labels(stream, series);
+    return report_check_stream(stream, error);
+}
+
+report_status report_csv_digits(FILE *stream, int n, double t, const char *digits,
+                                report_error *error)
+{
+    write_digits(stream, n, t, digits);
+    if (!ferror(stream)) return REPORT_OK;
+    return report_check_stream(stream, error);
+}
+
 report_status report_csv(FILE *stream, const report_series *series, report_error *error)
 {
     write_series(stream, series);
-    return report_check_stream(stream, error);
+    report_status status = report_series_check(series, error);
+    return status == REPORT_OK ? report_check_stream(stream, error) : status;
 }
 
 report_status report_csv_file(const char *path, const report_series *series, report_error *error)
 {
-    whole_file file;
-    report_status status = whole_file_open(&file, path, error);
+    report_file file;
+    report_status status = report_file_open(&file, path, error);
     if (status != REPORT_OK) return status;
     write_series(file.stream, series);
-    return whole_file_commit(&file, error);
+    return report_file_finish(&file, report_series_check(series, error), error);
 }

@@ -1,16 +1,19 @@
 /* Pictures by gnuplot.
  *
- * gnuplot is started without a shell, reads its script from an unnamed file, and writes the picture
- * to the temporary file it gets as its output. So no name or title meets a shell, no pipe can break
- * or fill up, and a picture appears under its name only if gnuplot ended well. */
+ * gnuplot is started without a shell and reads its script from an unnamed file, so no name or title
+ * meets a shell. It writes the picture into a pipe: gnuplot itself says nothing of a full disk, so
+ * the file is written here, where failures are seen. A picture appears under its name only if
+ * gnuplot ended well and all of it was written. */
 #define _POSIX_C_SOURCE 200809L
 #include "gnuplot.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,18 +102,31 @@ static void read_complaint(FILE *messages, char *text, size_t size)
     text[kept] = '\0';
 }
 
-/* Start `program` with its three streams on the given files. Returns 0 or an errno. */
-static int start_program(const char *program, FILE *in, FILE *out, FILE *messages, pid_t *process)
+/* Start `program` with its three streams on the given descriptors. Returns 0 or an errno. */
+static int start_program(const char *program, const int streams[3], pid_t *process)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t usual;
     int failure = posix_spawn_file_actions_init(&actions);
     if (failure != 0) return failure;
-    FILE *streams[3] = {in, out, messages};
+    failure = posix_spawnattr_init(&attributes);
+    if (failure != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return failure;
+    }
+    /* whoever reads no more of the pipe ends it, even if we ignore that signal */
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    failure = posix_spawnattr_setsigdefault(&attributes, &usual);
+    if (failure == 0) failure = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     for (int k = 0; k < 3 && failure == 0; k++)
-        failure = posix_spawn_file_actions_adddup2(&actions, fileno(streams[k]), k);
+        failure = posix_spawn_file_actions_adddup2(&actions, streams[k], k);
     /* -d: the user's own start files must not change the picture. */
     char *arguments[] = {(char[]){"gnuplot"}, (char[]){"-d"}, NULL};
-    if (failure == 0) failure = posix_spawnp(process, program, &actions, NULL, arguments, environ);
+    if (failure == 0)
+        failure = posix_spawnp(process, program, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failure;
 }
@@ -122,33 +138,71 @@ static bool wait_for(pid_t process, int *state)
     return true;
 }
 
-/* Run gnuplot on the script; its output goes to `out`. */
-static report_status run_gnuplot(const char *given, FILE *script, FILE *out, FILE *messages,
-                                 report_error *error)
+static bool interrupted(const gnuplot_run *run)
 {
-    const char *program = given ? given : "gnuplot";
-    pid_t process;
-    int failure = start_program(program, script, out, messages, &process), state = 0;
-    if (failure != 0)
-        return report_fail(error, REPORT_ERR_GNUPLOT,
-                           "Cannot start '%s': %s. Plots need gnuplot (Debian: gnuplot-nox).",
-                           program, strerror(failure));
-    struct stat info;
-    bool ended = wait_for(process, &state) && WIFEXITED(state);
-    if (ended && WEXITSTATUS(state) == 0 && fstat(fileno(out), &info) == 0 &&
-        (info.st_size > 0 || !S_ISREG(info.st_mode)))
-        return REPORT_OK;
+    return run->interrupt && run->interrupt(run->user) != 0;
+}
+
+/* How often the interruption is asked for while nothing comes, in milliseconds. */
+enum { PATIENCE = 100 };
+
+/* Copy what comes out of a pipe to its end; bytes, or -1 if interrupted. */
+static long copy_picture(int from, FILE *out, const gnuplot_run *run)
+{
+    char block[65536];
+    long copied = 0;
+    for (;;) {
+        struct pollfd ready = {.fd = from, .events = POLLIN};
+        if (interrupted(run)) return -1;
+        if (poll(&ready, 1, PATIENCE) <= 0) continue;
+        ssize_t got = read(from, block, sizeof block);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return copied;
+        if (fwrite(block, 1, (size_t)got, out) == (size_t)got) copied += got;
+    }
+}
+
+/* Why there is no picture. */
+static report_status explain(const char *program, int state, FILE *messages, report_error *error)
+{
     char complaint[600];
     read_complaint(messages, complaint, sizeof complaint);
-    if (ended && WEXITSTATUS(state) == 127 && !complaint[0])
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 127 && !complaint[0])
         return report_fail(error, REPORT_ERR_GNUPLOT,
                            "Cannot start '%s'. Plots need gnuplot (Debian: gnuplot-nox).", program);
     return report_fail(error, REPORT_ERR_GNUPLOT, "'%s' failed%s%s", program,
                        complaint[0] ? ": " : ".", complaint);
 }
 
+/* Run gnuplot on the script; the picture goes to `out`. */
+static report_status run_gnuplot(const gnuplot_run *run, FILE *script, FILE *out, FILE *messages,
+                                 report_error *error)
+{
+    const char *program = run->program ? run->program : "gnuplot";
+    int ends[2], state = 0;
+    pid_t process;
+    if (pipe(ends) != 0)
+        return report_fail(error, REPORT_ERR_FILE, "No pipe for gnuplot: %s.", strerror(errno));
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    const int streams[3] = {fileno(script), ends[1], fileno(messages)};
+    int failure = start_program(program, streams, &process);
+    close(ends[1]);
+    long copied = failure == 0 ? copy_picture(ends[0], out, run) : 0;
+    close(ends[0]);
+    if (failure != 0)
+        return report_fail(error, REPORT_ERR_GNUPLOT,
+                           "Cannot start '%s': %s. Plots need gnuplot (Debian: gnuplot-nox).",
+                           program, strerror(failure));
+    if (copied < 0) kill(process, SIGKILL);
+    bool ended = wait_for(process, &state) && WIFEXITED(state);
+    if (copied < 0) return report_fail(error, REPORT_ERR_GNUPLOT, "Drawing was interrupted.");
+    if (ended && WEXITSTATUS(state) == 0 && (copied > 0 || ferror(out))) return REPORT_OK;
+    return explain(program, state, messages, error);
+}
+
 /* Write the script and let gnuplot draw it into `out`. */
-static report_status draw(const char *program, gnuplot_script write, const void *context, FILE *out,
+static report_status draw(const gnuplot_run *run, gnuplot_script write, void *context, FILE *out,
                           report_error *error)
 {
     FILE *script = tmpfile(), *messages = tmpfile();
@@ -160,21 +214,18 @@ static report_status draw(const char *program, gnuplot_script write, const void 
         write(script, context);
         status = report_check_stream(script, error);
         rewind(script);
-        if (status == REPORT_OK) status = run_gnuplot(program, script, out, messages, error);
+        if (status == REPORT_OK) status = run_gnuplot(run, script, out, messages, error);
     }
     if (script) fclose(script);
     if (messages) fclose(messages);
     return status;
 }
 
-report_status gnuplot_draw(const char *path, const char *program, gnuplot_script write,
-                           const void *context, report_error *error)
+report_status gnuplot_draw(const char *path, const gnuplot_run *run, gnuplot_script write,
+                           void *context, report_error *error)
 {
-    whole_file file;
-    report_status status = whole_file_open(&file, path, error);
+    report_file file;
+    report_status status = report_file_open(&file, path, error);
     if (status != REPORT_OK) return status;
-    status = draw(program, write, context, file.stream, error);
-    if (status == REPORT_OK) return whole_file_commit(&file, error);
-    whole_file_discard(&file);
-    return status;
+    return report_file_finish(&file, draw(run, write, context, file.stream, error), error);
 }

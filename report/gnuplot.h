@@ -17,11 +17,17 @@ void gnuplot_setting(FILE *script, const char *setting, const char *text);
 void gnuplot_terminal(FILE *script, picture format, int width, int height);
 
 /* Writes a script, which ends with "unset output". */
-typedef void (*gnuplot_script)(FILE *script, const void *context);
+typedef void (*gnuplot_script)(FILE *script, void *context);
 
-/* Let gnuplot (program NULL: that of the PATH) draw into `path`, which appears complete or not at
- * all. */
-report_status gnuplot_draw(const char *path, const char *program, gnuplot_script write,
-                           const void *context, report_error *error);
+/* How gnuplot is run. */
+typedef struct gnuplot_run {
+    const char *program;          /* NULL: that of the PATH */
+    int (*interrupt)(void *user); /* not 0: end it; NULL: none */
+    void *user;
+} gnuplot_run;
+
+/* Let gnuplot draw into `path`, which appears complete or not at all. */
+report_status gnuplot_draw(const char *path, const gnuplot_run *run, gnuplot_script write,
+                           void *context, report_error *error);
 
 #endif

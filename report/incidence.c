@@ -129,7 +129,7 @@ static void write_matrix(FILE *script, const drawing *d)
     putc('\n', script);
 }
 
-static void write_script(FILE *script, const void *context)
+static void write_script(FILE *script, void *context)
 {
     const drawing *d = context;
     bool labelled = d->n <= LABELLED;
@@ -172,7 +172,8 @@ report_status report_incidence(const char *path, const dae_analysis *a, const ch
                                          : "the model has no continuous equations");
     if (status == REPORT_OK && !prepare(&d))
         status = report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a picture.");
-    if (status == REPORT_OK) status = gnuplot_draw(path, gnuplot, write_script, &d, error);
+    if (status == REPORT_OK)
+        status = gnuplot_draw(path, &(gnuplot_run){.program = gnuplot}, write_script, &d, error);
     free(d.row);
     free(d.column);
     free(d.order);

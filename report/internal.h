@@ -21,16 +21,8 @@ void report_label(const char *name, const char *unit, char text[LABEL_SIZE]);
 /* The label of variable i, or of the time for i = -1. */
 void report_series_label_of(const report_series *series, int i, char text[LABEL_SIZE]);
 
-/* A file that appears under its name only when it is complete. */
-typedef struct whole_file {
-    FILE *stream;
-    char *target;    /* where it goes, links resolved */
-    char *temporary; /* where it is written, beside it; NULL: straight to the target (a device) */
-} whole_file;
-
-report_status whole_file_open(whole_file *file, const char *path, report_error *error);
-/* Close and rename; on failure the temporary file is removed. */
-report_status whole_file_commit(whole_file *file, report_error *error);
-void whole_file_discard(whole_file *file); /* remove what was written */
+/* A file without a name in a directory (NULL: that for temporary files), gone when it is closed; -1
+ * and errno if there is none to be had. */
+int report_unnamed_file(const char *directory);
 
 #endif

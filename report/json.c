@@ -102,32 +102,84 @@ void json_array(FILE *stream, size_t count, const double *x, size_t stride)
     putc(']', stream);
 }
 
+static void write_times(FILE *stream, const report_series *series)
+{
+    for (size_t r = 0; r < series->count; r++) {
+        double t;
+        (void)report_series_row(series, r, &t);
+        putc(r == 0 ? '[' : ',', stream);
+        json_number(stream, t);
+    }
+    fputs(series->count > 0 ? "]" : "[]", stream);
+}
+
+/* Bytes of the columns that are collected at a time: rows on the disk are read once for each such
+ * group. */
+enum { GROUP_BYTES = 1 << 23 };
+
+/* How many columns make a group; 1, written as they are read, if not even two of them fit. */
+static size_t group_size(const report_series *series)
+{
+    size_t rows = series->count > 0 ? series->count : 1;
+    size_t columns = GROUP_BYTES / sizeof(double) / rows, all = (size_t)series->shown;
+    return columns < 2 ? 1 : columns < all ? columns : all;
+}
+
+/* [y_0(first), ..], [..], .. of `count` columns; room has so many times the rows, or is NULL for
+ * one column. */
+static void write_columns(FILE *stream, const report_series *series, size_t first, size_t count,
+                          double *room)
+{
+    size_t rows = series->count;
+    if (!room) fputs(first == 0 ? "[\n      [" : ",\n      [", stream);
+    for (size_t r = 0; r < rows; r++) {
+        double t;
+        const double *y = report_series_row(series, r, &t) + first;
+        for (size_t k = 0; room && k < count; k++) room[k * rows + r] = y[k];
+        if (room) continue;
+        if (r > 0) putc(',', stream);
+        json_number(stream, *y);
+    }
+    if (!room) putc(']', stream);
+    for (size_t k = 0; room && k < count; k++) {
+        fputs(first + k == 0 ? "[\n      " : ",\n      ", stream);
+        json_array(stream, rows, room + k * rows, 1);
+    }
+}
+
+static void write_values(FILE *stream, const report_series *series)
+{
+    size_t group = group_size(series), all = (size_t)series->shown;
+    double *room = group > 1 ? calloc(group * (series->count + 1), sizeof *room) : NULL;
+    if (!room) group = 1;
+    for (size_t first = 0; first < all; first += group)
+        write_columns(stream, series, first, first + group < all ? group : all - first, room);
+    putc(']', stream);
+    free(room);
+}
+
+static void write_texts(FILE *stream, int n, char *const *texts)
+{
+    for (int i = 0; i < n; i++) {
+        putc(i == 0 ? '[' : ',', stream);
+        json_string(stream, texts[i]);
+    }
+    putc(']', stream);
+}
+
 static void write_series(FILE *stream, const report_series *series)
 {
-    size_t n = (size_t)series->shown, stride = (size_t)series->n;
     json_object o = json_open(stream, 2);
     json_member(&o, "names");
-    for (size_t i = 0; i < n; i++) {
-        putc(i == 0 ? '[' : ',', stream);
-        json_string(stream, series->names[i]);
-    }
-    putc(']', stream);
+    write_texts(stream, series->shown, series->names);
     if (series->units) {
         json_member(&o, "units");
-        for (size_t i = 0; i < n; i++) {
-            putc(i == 0 ? '[' : ',', stream);
-            json_string(stream, series->units[i]);
-        }
-        putc(']', stream);
+        write_texts(stream, series->shown, series->units);
     }
     json_member(&o, "t");
-    json_array(stream, series->count, series->times, 1);
+    write_times(stream, series);
     json_member(&o, "y");
-    for (size_t i = 0; i < n; i++) {
-        fputs(i == 0 ? "[\n      " : ",\n      ", stream);
-        json_array(stream, series->count, series->rows ? series->rows + i : NULL, stride);
-    }
-    putc(']', stream);
+    write_values(stream, series);
     json_close(&o);
 }
 
@@ -226,15 +278,17 @@ report_status report_json(FILE *stream, const report_series *series, const dae_s
                           const dae_diag *diag, report_error *error)
 {
     write_all(stream, series, stats, diag);
-    return report_check_stream(stream, error);
+    report_status status = series ? report_series_check(series, error) : REPORT_OK;
+    return status == REPORT_OK ? report_check_stream(stream, error) : status;
 }
 
 report_status report_json_file(const char *path, const report_series *series,
                                const dae_stats *stats, const dae_diag *diag, report_error *error)
 {
-    whole_file file;
-    report_status status = whole_file_open(&file, path, error);
+    report_file file;
+    report_status status = report_file_open(&file, path, error);
     if (status != REPORT_OK) return status;
     write_all(file.stream, series, stats, diag);
-    return whole_file_commit(&file, error);
+    status = series ? report_series_check(series, error) : REPORT_OK;
+    return report_file_finish(&file, status, error);
 }

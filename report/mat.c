@@ -156,16 +156,15 @@ static void write_constants(FILE *stream, const report_series *s, size_t rows)
 {
     write_matrix(stream, "data_1", MAT_DOUBLE, rows, 2);
     for (int end = 0; end < 2; end++) {
-        size_t last = s->count > 0 ? s->count - 1 : 0;
-        double t = s->count > 0 ? s->times[end ? last : 0] : 0.0;
-        fwrite(&t, sizeof t, 1, stream);
+        double times[2] = {0.0, 0.0};
+        const double *y = NULL;
+        if (s->count > 0) (void)report_series_row(s, 0, &times[0]);
+        if (s->count > 0) y = report_series_row(s, s->count - 1, &times[1]);
+        fwrite(&times[end], sizeof(double), 1, stream);
         for (int i = 0; i < s->parameter_count; i++)
             fwrite(&s->parameters[i].value, sizeof(double), 1, stream);
         for (int i = 0; i < s->n; i++)
-            if (is_constant(s, i)) {
-                double x = s->count > 0 ? s->rows[last * (size_t)s->n + (size_t)i] : 0.0;
-                fwrite(&x, sizeof x, 1, stream);
-            }
+            if (is_constant(s, i)) fwrite(y ? &y[i] : &times[0], sizeof(double), 1, stream);
     }
 }
 
@@ -174,19 +173,21 @@ static void write_trajectories(FILE *stream, const report_series *s, size_t rows
     size_t n = (size_t)s->n;
     write_matrix(stream, "data_2", MAT_DOUBLE, rows, s->count);
     for (size_t r = 0; r < s->count; r++) {
-        fwrite(&s->times[r], sizeof(double), 1, stream);
+        double t;
+        const double *y = report_series_row(s, r, &t);
+        fwrite(&t, sizeof t, 1, stream);
         if (rows == n + 1) {
-            fwrite(s->rows + r * n, sizeof(double), n, stream);
+            fwrite(y, sizeof(double), n, stream);
             continue;
         }
         for (int i = 0; i < s->n; i++)
-            if (has_row(s, i)) fwrite(s->rows + r * n + (size_t)i, sizeof(double), 1, stream);
+            if (has_row(s, i)) fwrite(&y[i], sizeof(double), 1, stream);
     }
 }
 
 report_status report_mat_file(const char *path, const report_series *series, report_error *error)
 {
-    whole_file file;
+    report_file file;
     if (series->count > INT32_MAX)
         return report_fail(error, REPORT_ERR_ARGUMENT,
                            "%zu rows are more than a MAT-file of level 4 can count.",
@@ -195,7 +196,7 @@ report_status report_mat_file(const char *path, const report_series *series, rep
     int32_t *row = calloc((size_t)series->n, sizeof *row);
     if (!row) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for '%s'.", path);
     number_rows(series, row, &constants, &moving);
-    report_status status = whole_file_open(&file, path, error);
+    report_status status = report_file_open(&file, path, error);
     if (status != REPORT_OK) {
         free(row);
         return status;
@@ -207,5 +208,5 @@ report_status report_mat_file(const char *path, const report_series *series, rep
     write_constants(file.stream, series, constants);
     write_trajectories(file.stream, series, moving);
     free(row);
-    return whole_file_commit(&file, error);
+    return report_file_finish(&file, report_series_check(series, error), error);
 }

@@ -1,4 +1,8 @@
-/* Plots of series by gnuplot. */
+/* Plots of series by gnuplot.
+ *
+ * All variables that are asked for are drawn. Those of one unit and of like size share a panel,
+ * with the unit at its axis; panels stand above each other, on further pages of a pdf, in further
+ * columns of other pictures. Of very many rows a picture gets what its pixels can show. */
 #include "gnuplot.h"
 
 #include <math.h>
@@ -6,19 +10,35 @@
 #include <string.h>
 
 enum {
-    DEFAULT_VARIABLES = 12,
     PANEL_HEIGHT = 190, /* pixels of one of several stacked panels */
     SINGLE_HEIGHT = 520,
-    WIDTH = 900
+    WIDTH = 900,
+    LEFT_MARGIN = 115,
+    PANEL_CURVES = 7,   /* as many as there are colours; the key has room for them */
+    PAGE_PANELS = 6,    /* of a page in a pdf */
+    COLUMN_PANELS = 24, /* above each other in another picture */
+    MOST_COLUMNS = 6,   /* of a png, in which every pixel costs */
+    AXIS_LABEL = 26     /* characters of a label beside a panel that curves share */
 };
 
 /* A curve spanning less than this fraction of its panel's range cannot be read there. */
 static const double READABLE = 0.04;
 
-/* One curve: which variable, in which panel, and the range of its finite values. */
+/* Up to this many rows are drawn as they are; of more, first, last, lowest and highest in each of
+ * SLOTS slices of the time: what a picture of WIDTH pixels shows of them, and twice that. */
+enum { SLOTS = 2000, MOST_ROWS = 4 * SLOTS };
+
+typedef struct spot {
+    double t, y;
+} spot;
+
+/* One curve: which variable, in which panel, the range of its finite values, and what is collected
+ * of the slot that is being read. */
 typedef struct curve {
     int variable, panel;
     double low, high;
+    spot first, last, lowest, highest;
+    bool any, gap;
 } curve;
 
 typedef struct plot {
@@ -27,41 +47,59 @@ typedef struct plot {
     picture format;
     curve *curves;
     int count, panels;
+    int pages, columns, rows; /* of a page */
+    double begin, end;        /* time axis */
+    char *omitted;            /* names without a value to draw; owned, NULL: none */
 } plot;
 
 /* ---------------------------------------------------------------------------------------------
  * What goes where
  * ------------------------------------------------------------------------------------------- */
 
-static bool drawn(const plot *p, size_t row)
+static bool drawn(const plot *p, double t)
 {
-    double t = p->series->times[row];
     return isfinite(t) && !(p->options.log_time && t <= 0.0);
 }
 
-/* Range of the values to be drawn; false if there is none. */
-static bool curve_range(const plot *p, curve *c)
+/* Ranges of the time and of all curves, in one pass. */
+static void find_ranges(plot *p)
 {
-    c->low = INFINITY;
-    c->high = -INFINITY;
+    p->begin = INFINITY;
+    p->end = -INFINITY;
+    for (int k = 0; k < p->count; k++) p->curves[k].low = INFINITY, p->curves[k].high = -INFINITY;
     for (size_t r = 0; r < p->series->count; r++) {
-        double y = p->series->rows[r * (size_t)p->series->n + (size_t)c->variable];
-        if (!drawn(p, r) || !isfinite(y)) continue;
-        c->low = fmin(c->low, y);
-        c->high = fmax(c->high, y);
+        double t;
+        const double *y = report_series_row(p->series, r, &t);
+        if (!drawn(p, t)) continue;
+        p->begin = fmin(p->begin, t);
+        p->end = fmax(p->end, t);
+        for (int k = 0; k < p->count; k++) {
+            double value = y[p->curves[k].variable];
+            if (!isfinite(value)) continue;
+            p->curves[k].low = fmin(p->curves[k].low, value);
+            p->curves[k].high = fmax(p->curves[k].high, value);
+        }
     }
-    return c->low <= c->high;
 }
 
-/* Whether curve k can be read in a panel, and leaves the others there readable. */
+static const char *unit_of(const plot *p, int k)
+{
+    return p->series->units ? p->series->units[p->curves[k].variable] : "";
+}
+
+/* Whether curve k belongs into a panel: the same unit, room for it, and all of them readable. */
 static bool fits_panel(const plot *p, int k, int panel)
 {
     double low = p->curves[k].low, high = p->curves[k].high;
+    int size = 0;
     for (int i = 0; i < k; i++) {
         if (p->curves[i].panel != panel) continue;
+        if (strcmp(unit_of(p, i), unit_of(p, k)) != 0) return false;
         low = fmin(low, p->curves[i].low);
         high = fmax(high, p->curves[i].high);
+        size++;
     }
+    if (size == PANEL_CURVES) return false;
     for (int i = 0; i <= k; i++) {
         double span = p->curves[i].high - p->curves[i].low;
         bool inside = i == k || p->curves[i].panel == panel;
@@ -70,7 +108,7 @@ static bool fits_panel(const plot *p, int k, int panel)
     return true;
 }
 
-/* Give every curve its panel: the first in which it can be read. */
+/* Give every curve its panel: the first that it fits into. */
 static void assign_panels(plot *p)
 {
     for (int k = 0; k < p->count; k++) {
@@ -83,88 +121,186 @@ static void assign_panels(plot *p)
     }
 }
 
+static int divided(int a, int b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Pages of a pdf, columns of other pictures, with as many panels in each. */
+static report_status arrange(plot *p, report_error *error)
+{
+    bool pdf = p->format == PICTURE_PDF;
+    p->pages = pdf ? divided(p->panels, PAGE_PANELS) : 1;
+    p->columns = pdf ? 1 : divided(p->panels, COLUMN_PANELS);
+    p->rows = divided(p->panels, p->pages * p->columns);
+    if (p->format != PICTURE_PNG || p->columns <= MOST_COLUMNS) return REPORT_OK;
+    return report_fail(error, REPORT_ERR_ARGUMENT,
+                       "%d variables need %d panels, too many for one .png. Draw a .pdf, which has "
+                       "pages, or fewer variables.",
+                       p->count, p->panels);
+}
+
+/* Leave out curve k, which has no value to draw, and keep its name. */
+static bool omit(plot *p, int k)
+{
+    const char *name = p->series->names[p->curves[k].variable];
+    size_t old = p->omitted ? strlen(p->omitted) : 0;
+    char *names = realloc(p->omitted, old + strlen(name) + 3);
+    if (!names) return false;
+    p->omitted = names;
+    sprintf(names + old, "%s%s", old ? ", " : "", name);
+    p->count--;
+    for (int i = k; i < p->count; i++) p->curves[i] = p->curves[i + 1];
+    return true;
+}
+
+static report_status omit_empty(plot *p, report_error *error)
+{
+    int first = p->curves[0].variable;
+    for (int k = p->count - 1; k >= 0; k--)
+        if (!(p->curves[k].low <= p->curves[k].high) && !omit(p, k))
+            return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a plot.");
+    if (p->count > 0) return REPORT_OK;
+    return report_fail(error, REPORT_ERR_ARGUMENT,
+                       "Cannot plot '%s': none of its %zu values can be drawn%s.",
+                       p->series->names[first], p->series->count,
+                       p->options.log_time ? " on a logarithmic time axis" : "");
+}
+
 static report_status choose_curves(plot *p, report_error *error)
 {
     const report_series *s = p->series;
     const int *chosen = p->options.variables;
     p->count = chosen ? p->options.variable_count : s->shown;
-    if (!chosen && p->count > DEFAULT_VARIABLES) p->count = DEFAULT_VARIABLES;
     if (p->count < 1) return report_fail(error, REPORT_ERR_ARGUMENT, "No variables to plot.");
     p->curves = calloc((size_t)p->count, sizeof *p->curves);
     if (!p->curves) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a plot.");
     for (int k = 0; k < p->count; k++) {
-        curve *c = &p->curves[k];
-        c->variable = chosen ? chosen[k] : k;
-        if (c->variable < 0 || c->variable >= s->n)
-            return report_fail(error, REPORT_ERR_ARGUMENT,
-                               "Cannot plot variable %d: there are %d, counted from 0.",
-                               c->variable, s->n);
-        if (!curve_range(p, c))
-            return report_fail(error, REPORT_ERR_ARGUMENT,
-                               "Cannot plot '%s': none of its %zu values can be drawn%s.",
-                               s->names[c->variable], s->count,
-                               p->options.log_time ? " on a logarithmic time axis" : "");
+        p->curves[k].variable = chosen ? chosen[k] : k;
+        if (p->curves[k].variable >= 0 && p->curves[k].variable < s->n) continue;
+        return report_fail(error, REPORT_ERR_ARGUMENT,
+                           "Cannot plot variable %d: there are %d, counted from 0.",
+                           p->curves[k].variable, s->n);
     }
+    find_ranges(p);
+    report_status status = omit_empty(p, error);
+    if (status != REPORT_OK) return status;
     assign_panels(p);
-    return REPORT_OK;
+    return arrange(p, error);
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The data
+ * ------------------------------------------------------------------------------------------- */
+
+/* The slot of a time among SLOTS of the axis. */
+static int slot_of(const plot *p, double t)
+{
+    bool log = p->options.log_time;
+    double from = log ? log10(p->begin) : p->begin, to = log ? log10(p->end) : p->end;
+    double place = to > from ? ((log ? log10(t) : t) - from) / (to - from) : 0.0;
+    return (int)fmin(SLOTS * place, SLOTS - 1);
+}
+
+static void collect(curve *c, double t, double y)
+{
+    spot here = {t, y};
+    if (!isfinite(y)) {
+        c->gap = true;
+        return;
+    }
+    if (!c->any) c->first = c->lowest = c->highest = here;
+    if (y < c->lowest.y) c->lowest = here;
+    if (y > c->highest.y) c->highest = here;
+    c->last = here;
+    c->any = true;
+}
+
+static void write_spot(FILE *script, bool there, spot at)
+{
+    char t[NUMBER_SIZE], y[NUMBER_SIZE];
+    report_number(at.t, 17, t);
+    report_number(at.y, 17, y);
+    if (there)
+        fprintf(script, " %s %s", t, y);
+    else
+        fputs(" NaN NaN", script);
+}
+
+/* What was collected of a slot: a line with time and value of every curve for each of its first,
+ * lowest, highest and last values, in the order of time, and one for a gap. Of a slot with one row
+ * one line. */
+static void write_slot(FILE *script, plot *p, size_t rows)
+{
+    int lines = rows > 1 ? 5 : 1;
+    for (int line = 0; line < lines; line++) {
+        for (int k = 0; k < p->count; k++) {
+            const curve *c = &p->curves[k];
+            bool falls = (c->lowest.t - c->highest.t) * (c->last.t - c->first.t) > 0.0;
+            const spot *extremes[2] = {falls ? &c->highest : &c->lowest,
+                                       falls ? &c->lowest : &c->highest};
+            const spot *at = line == 0 ? &c->first : line < 3 ? extremes[line - 1] : &c->last;
+            write_spot(script, c->any && !(line == 4 && c->gap), *at);
+        }
+        putc('\n', script);
+    }
+    for (int k = 0; k < p->count; k++) p->curves[k].any = p->curves[k].gap = false;
+}
+
+/* $data: lines of t_1 y_1 t_2 y_2 .. */
+static void write_data(FILE *script, plot *p)
+{
+    bool whole = p->series->count <= MOST_ROWS;
+    int slot = -1;
+    size_t collected = 0;
+    fputs("$data << END_OF_DATA\n", script);
+    for (size_t r = 0; r < p->series->count; r++) {
+        double t;
+        const double *y = report_series_row(p->series, r, &t);
+        if (!drawn(p, t)) continue;
+        int here = whole ? 0 : slot_of(p, t);
+        if (collected > 0 && (whole || here != slot)) {
+            write_slot(script, p, collected);
+            collected = 0;
+        }
+        slot = here;
+        collected++;
+        for (int k = 0; k < p->count; k++) collect(&p->curves[k], t, y[p->curves[k].variable]);
+    }
+    if (collected > 0) write_slot(script, p, collected);
+    fputs("END_OF_DATA\n", script);
 }
 
 /* ---------------------------------------------------------------------------------------------
  * The script
  * ------------------------------------------------------------------------------------------- */
 
-/* $data: a line t y_1 .. y_k for each row */
-static void write_data(FILE *script, const plot *p)
-{
-    char text[NUMBER_SIZE];
-    fputs("$data << END_OF_DATA\n", script);
-    for (size_t r = 0; r < p->series->count; r++) {
-        if (!drawn(p, r)) continue;
-        report_number(p->series->times[r], 17, text);
-        fputs(text, script);
-        for (int k = 0; k < p->count; k++) {
-            double y = p->series->rows[r * (size_t)p->series->n + (size_t)p->curves[k].variable];
-            report_number(y, 17, text);
-            fprintf(script, " %s", isfinite(y) ? text : "NaN");
-        }
-        putc('\n', script);
-    }
-    fputs("END_OF_DATA\n", script);
-}
-
 static int picture_width(const plot *p)
 {
-    return p->options.width > 0 ? p->options.width : WIDTH;
+    return p->options.width > 0 ? p->options.width : WIDTH * p->columns;
 }
 
 static int picture_height(const plot *p)
 {
     if (p->options.height > 0) return p->options.height;
-    return p->panels > 1 ? 100 + PANEL_HEIGHT * p->panels : SINGLE_HEIGHT;
+    return p->rows > 1 ? 100 + PANEL_HEIGHT * p->rows : SINGLE_HEIGHT;
 }
 
 /* Decades from one labelled tic of a logarithmic axis to the next, for at most eight labels. */
 static int decades_per_tic(const plot *p)
 {
-    double low = INFINITY, high = 0.0;
-    for (size_t r = 0; r < p->series->count; r++) {
-        if (!drawn(p, r)) continue;
-        low = fmin(low, p->series->times[r]);
-        high = fmax(high, p->series->times[r]);
-    }
-    double decades = log10(high) - log10(low);
+    double decades = log10(p->end) - log10(p->begin);
     return decades > 8.0 ? (int)ceil(decades / 8.0) : 1;
 }
 
 static void write_style(FILE *script, const plot *p)
 {
     /* Colours that most colour-blind readers can tell apart (Okabe and Ito 2008). */
-    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                          "#e69f00", "#56b4e9", "#000000"};
-    int available = (int)(sizeof colours / sizeof *colours);
+    static const char *const colours[PANEL_CURVES] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                      "#e69f00", "#56b4e9", "#000000"};
     for (int k = 0; k < p->count; k++)
         fprintf(script, "set linetype %d linecolor rgb '%s' linewidth 1.8 dashtype %d\n", k + 1,
-                colours[k % available], 1 + k / available % 4);
+                colours[k % PANEL_CURVES], 1 + k / PANEL_CURVES % 4);
     fputs("set datafile missing 'NaN'\n"
           "set border 3 linecolor rgb '#606060'\n"
           "set tics nomirror out\n"
@@ -175,6 +311,11 @@ static void write_style(FILE *script, const plot *p)
           script);
     if (p->options.log_time)
         fprintf(script, "set logscale x\nset xtics 1e%d\n", decades_per_tic(p));
+    /* panels share the time axis, those of curves that end early as well */
+    char from[NUMBER_SIZE], to[NUMBER_SIZE];
+    report_number(p->begin, 17, from);
+    report_number(p->end, 17, to);
+    if (p->end > p->begin) fprintf(script, "set xrange [%s:%s]\n", from, to);
 }
 
 /* How many curves a panel has, and the first of them. */
@@ -189,72 +330,137 @@ static int panel_size(const plot *p, int panel, int *first)
     return size;
 }
 
+/* Whether all curves of a panel have the unit of its first one. */
+static bool one_unit(const plot *p, int panel, int first)
+{
+    for (int k = first; k < p->count; k++)
+        if (p->curves[k].panel == panel && strcmp(unit_of(p, k), unit_of(p, first)) != 0)
+            return false;
+    return true;
+}
+
+/* The name of a curve in the key of a panel that it shares; its unit is at the axis. */
+static void key_label(const plot *p, int k, bool units, char text[LABEL_SIZE])
+{
+    report_label(p->series->names[p->curves[k].variable], units ? unit_of(p, k) : NULL, text);
+}
+
+/* "x, y [m]", or "[m]" where the names are too many for the axis. */
+static void axis_label(const plot *p, int panel, int first, char text[LABEL_SIZE])
+{
+    char names[LABEL_SIZE] = "";
+    size_t length = 0;
+    for (int k = first; k < p->count && length <= AXIS_LABEL; k++) {
+        const char *name = p->series->names[p->curves[k].variable];
+        if (p->curves[k].panel != panel) continue;
+        if (length + strlen(name) + 2 > AXIS_LABEL) length = AXIS_LABEL;
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%.40s",
+                                   length ? ", " : "", name);
+    }
+    report_label(length <= AXIS_LABEL ? names : "", unit_of(p, first), text);
+}
+
 /* Pixels right of the panels: for the keys, if there are any. */
 static int key_width(const plot *p)
 {
     size_t longest = 0;
     for (int k = 0; k < p->count; k++) {
-        int first;
+        int first = 0;
         char label[LABEL_SIZE];
-        report_series_label_of(p->series, p->curves[k].variable, label);
+        bool shared = panel_size(p, p->curves[k].panel, &first) > 1;
+        key_label(p, k, !one_unit(p, p->curves[k].panel, first), label);
         size_t length = strlen(label);
-        if (panel_size(p, p->curves[k].panel, &first) > 1 && length > longest) longest = length;
+        if (shared && length > longest) longest = length;
     }
     int width = longest > 0 ? 85 + 9 * (int)(longest < 64 ? longest : 64) : 40;
-    return width < picture_width(p) / 2 ? width : picture_width(p) / 2;
+    int most = picture_width(p) / p->columns / 2;
+    return width < most ? width : most;
+}
+
+/* The title, which page it is, and what is not there. */
+static void write_title(FILE *script, const plot *p, int page)
+{
+    char text[2 * LABEL_SIZE] = "";
+    size_t length = 0, size = sizeof text;
+    if (p->options.title) length = (size_t)snprintf(text, size, "%.300s", p->options.title);
+    if (p->pages > 1)
+        length += (size_t)snprintf(text + length, size - length, " (%d of %d)", page + 1, p->pages);
+    if (p->omitted)
+        snprintf(text + length, size - length, "%snot drawn, without a finite value: %.200s%s",
+                 length ? "; " : "", p->omitted, strlen(p->omitted) > 200 ? " .." : "");
+    if (!*text) return;
+    fputs(" title ", script);
+    gnuplot_quoted(script, text);
 }
 
 /* Panels of one size above each other, whatever their tics and keys need. */
-static void write_layout(FILE *script, const plot *p)
+static void write_layout(FILE *script, const plot *p, int page)
 {
     double width = picture_width(p), height = picture_height(p);
-    bool titled = p->options.title && *p->options.title;
-    fprintf(script, "set multiplot layout %d,1 margins screen %.4f,%.4f,%.4f,%.4f spacing %.4f",
-            p->panels, fmin(115.0 / width, 0.3), 1.0 - key_width(p) / width,
-            fmin(62.0 / height, 0.3), 1.0 - (titled ? 42.0 : 16.0) / height, 18.0 / height);
-    if (titled) {
-        fputs(" title ", script);
-        gnuplot_quoted(script, p->options.title);
-    }
+    bool titled = (p->options.title && *p->options.title) || p->pages > 1 || p->omitted;
+    fprintf(script,
+            "set multiplot layout %d,%d columnsfirst margins screen %.4f,%.4f,%.4f,%.4f spacing "
+            "%.4f,%.4f",
+            p->rows, p->columns, fmin(LEFT_MARGIN / width, 0.3), 1.0 - key_width(p) / width,
+            fmin(62.0 / height, 0.3), 1.0 - (titled ? 42.0 : 16.0) / height,
+            (LEFT_MARGIN + key_width(p)) / width, 18.0 / height);
+    write_title(script, p, page);
     putc('\n', script);
+}
+
+/* The axes of a panel; the last of each column shows the time. */
+static void write_axes(FILE *script, const plot *p, int panel, int first, bool alone)
+{
+    char label[LABEL_SIZE], time[LABEL_SIZE];
+    report_series_label_of(p->series, -1, time);
+    axis_label(p, panel, first, label);
+    if (alone) report_series_label_of(p->series, p->curves[first].variable, label);
+    if (!alone && !one_unit(p, panel, first)) label[0] = '\0';
+    if (!alone && p->options.value_name) report_label(p->options.value_name, NULL, label);
+    gnuplot_setting(script, "ylabel", label);
+    fputs(alone ? "set key off\n"
+                : "set key on at graph 1.02, graph 1 left top vertical Left reverse\n",
+          script);
+    bool last = panel == p->panels - 1 || panel % p->rows == p->rows - 1;
+    fprintf(script, "set format x '%s'\n", last ? "%g" : "");
+    gnuplot_setting(script, "xlabel",
+                    !last                  ? ""
+                    : p->options.time_name ? p->options.time_name
+                                           : time);
 }
 
 static void write_panel(FILE *script, const plot *p, int panel)
 {
-    int first = 0, size = panel_size(p, panel, &first);
-    char label[LABEL_SIZE], time[LABEL_SIZE];
-    report_series_label_of(p->series, p->curves[first].variable, label);
-    report_series_label_of(p->series, -1, time);
-    const char *alone = size == 1 ? label : NULL;
-    const char *shared = p->options.value_name ? p->options.value_name : "";
-    bool last = panel == p->panels - 1;
-    gnuplot_setting(script, "ylabel", alone ? alone : shared);
-    fputs(alone ? "set key off\n"
-                : "set key on at graph 1.02, graph 1 left top vertical Left reverse\n",
-          script);
-    fprintf(script, "set format x '%s'\n", last ? "%g" : "");
-    if (last) gnuplot_setting(script, "xlabel", p->options.time_name ? p->options.time_name : time);
+    int first = 0, size = panel_size(p, panel, &first), place = 0;
+    bool units = !one_unit(p, panel, first);
+    char label[LABEL_SIZE];
+    write_axes(script, p, panel, first, size == 1);
     const char *separator = "plot ";
     for (int k = 0; k < p->count; k++) {
         if (p->curves[k].panel != panel) continue;
-        fprintf(script, "%s$data using 1:%d with lines linetype %d title ", separator, k + 2,
-                k + 1);
-        report_series_label_of(p->series, p->curves[k].variable, label);
+        fprintf(script, "%s$data using %d:%d with lines linetype %d title ", separator, 2 * k + 1,
+                2 * k + 2, ++place);
+        key_label(p, k, units, label);
         gnuplot_quoted(script, label);
         separator = ", \\\n    ";
     }
     putc('\n', script);
 }
 
-static void write_script(FILE *script, const void *context)
+static void write_script(FILE *script, void *context)
 {
-    const plot *p = context;
+    plot *p = context;
     gnuplot_terminal(script, p->format, picture_width(p), picture_height(p));
     write_style(script, p);
     write_data(script, p);
-    write_layout(script, p);
-    for (int panel = 0; panel < p->panels; panel++) write_panel(script, p, panel);
-    fputs("unset multiplot\nunset output\n", script);
+    int on_page = p->rows * p->columns;
+    for (int page = 0; page < p->pages; page++) {
+        write_layout(script, p, page);
+        for (int panel = page * on_page; panel < (page + 1) * on_page && panel < p->panels; panel++)
+            write_panel(script, p, panel);
+        fputs("unset multiplot\n", script);
+    }
+    fputs("unset output\n", script);
 }
 
 report_status report_plot(const char *path, const report_series *series,
@@ -264,8 +470,10 @@ report_status report_plot(const char *path, const report_series *series,
     if (options) p.options = *options;
     report_status status = gnuplot_format(path, &p.format, error);
     if (status == REPORT_OK) status = choose_curves(&p, error);
-    if (status == REPORT_OK)
-        status = gnuplot_draw(path, p.options.gnuplot, write_script, &p, error);
+    gnuplot_run run = {p.options.gnuplot, p.options.interrupt, p.options.user};
+    if (status == REPORT_OK) status = gnuplot_draw(path, &run, write_script, &p, error);
+    if (status == REPORT_OK) status = report_series_check(series, error);
     free(p.curves);
+    free(p.omitted);
     return status;
 }

@@ -28,6 +28,31 @@ typedef struct report_error {
 } report_error;
 
 /* ---------------------------------------------------------------------------------------------
+ * Files: complete or not at all
+ * ------------------------------------------------------------------------------------------- */
+
+/* A file that appears under its name only when it is complete, on the disk as well: it is written
+ * beside its place, where it has no name until then if the system can do that. Devices, pipes and
+ * what this process has as its standard output are written through. Links are followed, and the
+ * modes of a file that is replaced stay. All zero: not open. */
+typedef struct report_file {
+    FILE *stream;    /* to be written to; no other field is the caller's */
+    char *target;    /* where it goes, links resolved */
+    char *temporary; /* its name until then; NULL: none */
+    bool through;    /* a device or a pipe */
+} report_file;
+
+report_status report_file_open(report_file *file, const char *path, report_error *error);
+/* Close it and put it in its place. On failure what was there before stays, and nothing else. */
+report_status report_file_commit(report_file *file, report_error *error);
+/* The same if status is REPORT_OK; else drop it, and return that status. */
+report_status report_file_finish(report_file *file, report_status status, report_error *error);
+void report_file_discard(report_file *file); /* drop what was written; one not open is fine */
+
+/* 0 if everything written to a stream so far has reached it, else the errno of what failed. */
+int report_why(FILE *stream);
+
+/* ---------------------------------------------------------------------------------------------
  * Series: times x variables, growing
  * ------------------------------------------------------------------------------------------- */
 
@@ -50,11 +75,13 @@ typedef struct report_series {
     char *time_unit;     /* owned; NULL: none */
     report_parameter *parameters;
     int parameter_count;
-    size_t count;  /* rows */
-    double *times; /* count times, owned */
-    double *rows;  /* count rows of n values, row after row, owned */
-    char *digits;  /* the same as texts of DAE_DIGITS_SIZE bytes each, for csv; owned, NULL: none */
-    size_t capacity, digits_room;
+    size_t count;  /* rows, all of them */
+    size_t before; /* so many of them, the first ones, are on the disk: see report_series_row */
+    double *times; /* the times of the others, owned */
+    double *rows;  /* .. and their n values, row after row, owned */
+    size_t capacity;
+    struct report_spool *spool; /* owned; NULL: nothing is on the disk */
+    char *spool_directory;      /* owned; NULL: that for temporary files */
 } report_series;
 
 /* An empty series. Names are copied; NULL gives "y[0]", "y[1]", .. */
@@ -63,12 +90,17 @@ report_status report_series_new(int n, const char *const *names, report_series *
 /* The same with size and names of a problem. */
 report_status report_series_for_problem(const dae_problem *problem, report_series **series,
                                         report_error *error);
-/* Append (t, y). After REPORT_ERR_MEMORY the series is as it was before the call. */
+/* Append (t, y). After a failure the series is as it was before the call. Some megabytes of rows
+ * are in memory; more of them go to the disk. */
 report_status report_series_add(report_series *series, double t, const double *y,
                                 report_error *error);
-/* The row added last has these digits, n texts of DAE_DIGITS_SIZE bytes each: csv shows them in
- * place of doubles. For all rows, or for none. */
-report_status report_series_digits(report_series *series, const char *digits, report_error *error);
+/* Row r: its n values and, in *t, its time. Valid until the next call for this series. A row that
+ * the disk does not give back is NaN, and report_series_check tells. */
+const double *report_series_row(const report_series *series, size_t r, double *t);
+report_status report_series_check(const report_series *series, report_error *error);
+/* Where the rows that memory should not keep are written, without a name: the directory of `path`.
+ */
+report_status report_series_spool(report_series *series, const char *path, report_error *error);
 /* Units and descriptions of the variables (n texts each, or NULL) and of the time, copied. After
  * REPORT_ERR_MEMORY the series has none. */
 report_status report_series_label(report_series *series, const char *time_name,
@@ -98,6 +130,11 @@ void report_series_free(report_series *series); /* NULL is fine */
  * are not finite read nan or inf. */
 report_status report_csv_header(FILE *stream, int n, const char *const *names, report_error *error);
 report_status report_csv_row(FILE *stream, int n, double t, const double *y, report_error *error);
+/* The header of a series, and a row of n texts of DAE_DIGITS_SIZE bytes each in place of doubles.
+ */
+report_status report_csv_labels(FILE *stream, const report_series *series, report_error *error);
+report_status report_csv_digits(FILE *stream, int n, double t, const char *digits,
+                                report_error *error);
 /* A whole series. */
 report_status report_csv(FILE *stream, const report_series *series, report_error *error);
 /* A whole series into a file, which appears complete or not at all. */
@@ -137,7 +174,7 @@ report_status report_mat_file(const char *path, const report_series *series, rep
  * ------------------------------------------------------------------------------------------- */
 
 typedef enum report_layout {
-    REPORT_LAYOUT_AUTO = 0, /* together, or stacked panels where the scales differ much */
+    REPORT_LAYOUT_AUTO = 0, /* a panel for each unit, and more where the scales differ much */
     REPORT_LAYOUT_TOGETHER, /* all curves in one picture */
     REPORT_LAYOUT_STACKED   /* a panel for each variable */
 } report_layout;
@@ -147,17 +184,20 @@ typedef struct report_plot_options {
     const char *title;      /* NULL: none */
     const char *time_name;  /* NULL: the series' */
     const char *value_name; /* of the value axis where curves share one; NULL: none */
-    const int *variables;   /* which ones, variable_count of them; NULL: the first 12 */
+    const int *variables;   /* which ones, variable_count of them; NULL: all */
     int variable_count;
     report_layout layout;
-    bool log_time;       /* logarithmic time axis; rows with t <= 0 are left out */
-    int width, height;   /* pixels; 0: fitting */
-    const char *gnuplot; /* the program; NULL: "gnuplot" from the PATH */
+    bool log_time;                /* logarithmic time axis; rows with t <= 0 are left out */
+    int width, height;            /* pixels; 0: fitting */
+    const char *gnuplot;          /* the program; NULL: "gnuplot" from the PATH */
+    int (*interrupt)(void *user); /* not 0: stop drawing; NULL: none */
+    void *user;
 } report_plot_options;
 
-/* Draw into `path`, .svg, .png or .pdf by its extension. The file appears complete or not at all:
- * it is drawn beside `path` and renamed. Names and title are shown as they are, whatever characters
- * they contain. options may be NULL. */
+/* Draw into `path`, .svg, .png or .pdf by its extension; many panels make a pdf of several pages,
+ * and other pictures taller and wider. Variables without a finite value are named in the title. The
+ * file appears complete or not at all: it is drawn beside `path` and renamed. Names and title are
+ * shown as they are, whatever characters they contain. options may be NULL. */
 report_status report_plot(const char *path, const report_series *series,
                           const report_plot_options *options, report_error *error);
 

@@ -1,6 +1,9 @@
 /* A growing table of times and values. */
+#define _POSIX_C_SOURCE 200809L
 #include "internal.h"
+#include "spool.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +59,18 @@ report_status report_series_for_problem(const dae_problem *problem, report_serie
     return status;
 }
 
+/* ---- rows ---- */
+
+/* Bytes of rows in memory before they go to the disk. */
+enum { MOST_BYTES = 1 << 22 };
+
+/* Rows in memory before they go to the disk. */
+static size_t most_rows(const report_series *series)
+{
+    size_t rows = MOST_BYTES / sizeof(double) / ((size_t)series->n + 1);
+    return rows > 0 ? rows : 1;
+}
+
 /* Room for twice as many rows; false leaves the series as it was. */
 static bool grow(report_series *series)
 {
@@ -71,35 +86,67 @@ static bool grow(report_series *series)
     return true;
 }
 
-report_status report_series_digits(report_series *series, const char *digits, report_error *error)
+/* Move the rows in memory to the disk. Without a place for them there they stay. */
+static report_status spill(report_series *series, report_error *error)
 {
-    size_t row = (size_t)series->n * DAE_DIGITS_SIZE;
-    if (series->digits_room < series->capacity) {
-        char *all = series->capacity > SIZE_MAX / row
-                        ? NULL
-                        : realloc(series->digits, series->capacity * row);
-        if (!all)
-            return report_fail(error, REPORT_ERR_MEMORY,
-                               "Out of memory for the digits of %zu rows.", series->count);
-        series->digits = all;
-        series->digits_room = series->capacity;
-    }
-    memcpy(series->digits + (series->count - 1) * row, digits, row);
+    size_t held = series->count - series->before;
+    if (!series->spool) series->spool = spool_new(series->spool_directory, (size_t)series->n + 1);
+    if (!series->spool) return REPORT_OK;
+    errno = 0;
+    if (!spool_append(series->spool, held, series->times, series->rows))
+        return report_fail(error, REPORT_ERR_FILE,
+                           "%zu rows could not be kept on the disk (in %s): %s.", series->count,
+                           series->spool_directory ? series->spool_directory
+                                                   : "the directory for temporary files",
+                           strerror(errno));
+    series->before = series->count;
     return REPORT_OK;
 }
 
 report_status report_series_add(report_series *series, double t, const double *y,
                                 report_error *error)
 {
-    if (series->count == series->capacity && !grow(series))
+    if (series->count - series->before >= most_rows(series)) {
+        report_status status = spill(series, error);
+        if (status != REPORT_OK) return status;
+    }
+    size_t n = (size_t)series->n, at = series->count - series->before;
+    if (at == series->capacity && !grow(series))
         return report_fail(error, REPORT_ERR_MEMORY,
                            "Out of memory after %zu rows of %d variables. Ask for fewer output "
                            "points, or write rows while they come.",
                            series->count, series->n);
-    size_t n = (size_t)series->n;
-    series->times[series->count] = t;
-    memcpy(series->rows + series->count * n, y, n * sizeof *y);
+    series->times[at] = t;
+    memcpy(series->rows + at * n, y, n * sizeof *y);
     series->count++;
+    return REPORT_OK;
+}
+
+const double *report_series_row(const report_series *series, size_t r, double *t)
+{
+    if (r < series->before) {
+        const double *row = spool_row(series->spool, r);
+        *t = row[0];
+        return row + 1;
+    }
+    *t = series->times[r - series->before];
+    return series->rows + (r - series->before) * (size_t)series->n;
+}
+
+report_status report_series_check(const report_series *series, report_error *error)
+{
+    if (!spool_failed(series->spool)) return REPORT_OK;
+    return report_fail(error, REPORT_ERR_FILE, "Rows on the disk could not be read back.");
+}
+
+report_status report_series_spool(report_series *series, const char *path, report_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == path ? 1 : slash ? (size_t)(slash - path) : 1;
+    char *directory = strndup(slash ? path : ".", length);
+    if (!directory) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a file name.");
+    free(series->spool_directory);
+    series->spool_directory = directory;
     return REPORT_OK;
 }
 
@@ -269,6 +316,7 @@ void report_series_free(report_series *series)
     free(series->constant);
     free(series->times);
     free(series->rows);
-    free(series->digits);
+    free(series->spool_directory);
+    spool_free(series->spool);
     free(series);
 }

@@ -38,8 +38,9 @@ static void write_row(FILE *stream, const report_series *series, size_t row, int
                       int digits)
 {
     char text[NUMBER_SIZE];
-    const double *y = series->rows + row * (size_t)series->n;
-    report_number(series->times[row], digits, text);
+    double t;
+    const double *y = report_series_row(series, row, &t);
+    report_number(t, digits, text);
     write_right(stream, text, column_width("t", digits));
     for (int i = 0; i < columns; i++) {
         report_number(y[i], digits, text);

@@ -398,14 +398,20 @@ END
 # interrupt SIGNAL CODE: what was reached is written, complete, and nothing else
 interrupt() {
     # a script lets what it runs in the background ignore SIGINT; not here
+    mkfifo long.hist
     env --default-signal=INT "$daedal" run long.mo -o long.csv --history long.hist --engine tape \
         --interval 1 >out 2>err &
     process=$!
-    tries=0
-    until [ -s long.hist ] || [ $tries -ge 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
+    # the history is a pipe here, and full before anybody reads it: by then there are rows
+    exec 3<long.hist
+    head -c 60000 <&3 >/dev/null
+    cat <&3 >/dev/null &
+    reader=$!
     kill -s "$1" $process
     wait $process
     got=$?
+    exec 3<&-
+    wait $reader
     [ $got -eq "$2" ] || fail "SIG$1 exits with $got"
     grep -q '^daedal: interrupted at t = ' err || fail "no word about SIG$1"
     awk -F, 'NF != 3 { bad = 1 } END { exit bad || NR < 3 }' long.csv || fail "rows after SIG$1"
@@ -416,14 +422,16 @@ interrupt INT 130
 interrupt TERM 143
 
 # nohup: what was ignored at the start stays so
+mkfifo long.hist
 (
     trap '' INT
     exec "$daedal" run long.mo --stop 3 --engine tape --history long.hist --quiet >out 2>err
 ) &
 process=$!
-tries=0
-until [ -s long.hist ] || [ $tries -ge 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
+exec 3<long.hist # opens when the run has opened it, too
 kill -s INT $process
+cat <&3 >/dev/null
+exec 3<&-
 wait $process || fail "an ignored SIGINT ends the run"
 rm -f long.hist
 
