@@ -51,8 +51,11 @@ static void print_sizes(const request *r, const dae_problem *p)
     dae_counts c = dae_problem_counts(p);
     dae_experiment e = dae_problem_experiment(p);
     printf("%s (%s): no errors\n", dae_problem_name(p), r->file);
-    printf("  %s for %s, ", PLURAL(c.equations, "equation"), PLURAL(c.equations, "unknown"));
-    printf("%s, %s\n", PLURAL(c.states, "state"), PLURAL(c.nonzeros, "partial derivative"));
+    int equations = c.equations - c.idle + c.outputs;
+    printf("  %s for %s, ", PLURAL(equations, "equation"), PLURAL(equations, "unknown"));
+    printf("%s, %s", PLURAL(c.states, "state"), PLURAL(c.nonzeros - c.idle, "partial derivative"));
+    if (c.outputs > 0) printf(", %s", PLURAL(c.outputs, "output"));
+    putchar('\n');
     printf("  %s", PLURAL(c.variables, "variable"));
     if (c.eliminated > 0) printf(", %d eliminated", c.eliminated);
     if (c.discrete > 0) printf(", %d discrete", c.discrete);

@@ -111,11 +111,13 @@ static const char *method_used(const request *r)
 static void print_size(const session *s)
 {
     dae_counts c = dae_problem_counts(s->problem);
-    printf("  size      %s, %s", PLURAL(c.equations, "equation"), PLURAL(c.variables, "variable"));
+    printf("  size      %s, %s", PLURAL(c.equations - c.idle + c.outputs, "equation"),
+           PLURAL(c.variables, "variable"));
     if (c.eliminated > 0 && c.discrete > 0)
         printf(" (%d eliminated, %d discrete)", c.eliminated, c.discrete);
     else if (c.eliminated + c.discrete > 0)
         printf(" (%d %s)", c.eliminated + c.discrete, c.eliminated ? "eliminated" : "discrete");
+    if (c.outputs > 0) printf(", %s", PLURAL(c.outputs, "output"));
     printf(", %s\n", PLURAL(c.parameters, "parameter"));
 }
 

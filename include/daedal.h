@@ -610,6 +610,9 @@ typedef struct dae_counts {
     int parameters;
     int nonzeros;                  /* of dF/dy and dF/dy' together */
     int relations, samples, whens; /* sources of events */
+    int outputs; /* variables that nothing else needs: they and their equations are no unknowns and
+                    equations of the system, but evaluated after it */
+    bool idle;   /* nothing is left to be solved: the one equation lets time go on */
 } dae_counts;
 
 DAE_API dae_counts dae_problem_counts(const dae_problem *problem);
@@ -1076,6 +1079,7 @@ typedef struct dae_analysis_variable {
     dae_role role;
     double start; /* value given; NAN: none */
     double value; /* at the initial point if `consistent`; else NAN */
+    bool output;  /* nothing else needs it: it is evaluated after the solve */
 } dae_analysis_variable;
 
 /* An unknown of the analysed system: aliases are gone, and so are names of derivatives. */

@@ -216,6 +216,7 @@ static const char *role_text(const dae_analysis_variable *v)
 static const char *kind_text(const dae_analysis_variable *v, char text[40])
 {
     if (v->unknown < 0) return "constant";
+    if (v->output) return "output";
     if (v->differential) return "differential";
     if (v->index < 0) return "algebraic";
     snprintf(text, 40, "algebraic, index %d", v->index);
@@ -405,6 +406,7 @@ static void json_variables(json_object *o, const dae_analysis *a)
         json_string_member(&e, "role", role_text(v));
         json_number_member(&e, "start", v->start);
         json_number_member(&e, "value", v->value);
+        bool_member(&e, "output", v->output);
         json_close(&e);
     }
     putc(']', o->stream);

@@ -41,6 +41,8 @@ typedef struct scribe {
     analysed_place *places;
     initial_roles roles;
     int *level; /* per block: how often equations are differentiated to determine it */
+    int n;      /* unknowns of the set that count, and blocks of them: outputs come behind these */
+    int blocks;
 } scribe;
 
 static void *room(record *r, size_t count, size_t size)
@@ -125,11 +127,44 @@ static bool write_parts(record *r, const flat_model *m)
 
 /* ---- equations, unknowns, blocks ---- */
 
+static const char *flat_leaf_name(void *context, const expr_node *leaf)
+{
+    const flat_model *m = context;
+    if (leaf->op == EXPR_VARIABLE) return m->variables[leaf->index].name;
+    if (leaf->op == EXPR_PARAMETER) return m->parameters[leaf->index].name;
+    for (size_t v = 0; leaf->op == EXPR_MEMORY && v < m->variable_count; v++)
+        if (m->variables[v].discrete && m->variables[v].memory == leaf->index)
+            return m->variables[v].name;
+    return leaf->op == EXPR_MEMORY ? "(held)" : NULL;
+}
+
+/* The equation of output k, solved for it. */
+static bool write_output(scribe *w, int k, dae_analysis_equation *out)
+{
+    const flat_model *m = w->f->flat;
+    const model_alias *a = &w->f->alias[w->f->evaluated[k]];
+    const flat_equation *q = &m->equations[a->equation];
+    char text[TEXT], *name = flat_equation_name(m, q);
+    if (!name) return false;
+    out->name = keep(w->r, name);
+    dae_free(name);
+    out->line = q->place.line;
+    out->determines = w->n + k;
+    out->block = w->blocks + k;
+    out->determined = keep(w->r, m->variables[w->f->evaluated[k]].name);
+    int length = snprintf(text, sizeof text, "%.300s = ", out->determined ? out->determined : "?");
+    expr_print(m->graph, a->value, flat_leaf_name, (void *)m, text + length,
+               sizeof text - (size_t)length);
+    out->text = keep(w->r, text);
+    return true;
+}
+
 static bool write_equations(scribe *w)
 {
     record *r = w->r;
-    size_t n = (size_t)w->set->m;
-    dae_analysis_equation *out = room(r, n, sizeof *out);
+    size_t n = (size_t)w->n;
+    bool ok = true;
+    dae_analysis_equation *out = room(r, n + (size_t)w->f->evaluated_count, sizeof *out);
     char text[TEXT];
     for (size_t i = 0; out && i < n; i++) {
         const equation_row *row = &w->set->row[i];
@@ -144,16 +179,22 @@ static bool write_equations(scribe *w)
         out[i].determined =
             keep(r, equation_set_variable(w->set, j, w->s->d[j] - w->s->c[i], text, sizeof text));
     }
+    for (int k = 0; out && ok && k < w->f->evaluated_count; k++)
+        ok = write_output(w, k, &out[w->n + k]);
     r->a.equation = out;
-    return out;
+    return out && ok;
 }
 
 static bool write_unknowns(scribe *w)
 {
     record *r = w->r;
-    size_t n = (size_t)w->set->n;
-    dae_analysis_unknown *out = room(r, n, sizeof *out);
-    for (size_t j = 0; out && j < n; j++) {
+    int n = w->n, outputs = w->f->evaluated_count;
+    dae_analysis_unknown *out = room(r, (size_t)(n + outputs), sizeof *out);
+    for (int k = 0; out && k < outputs; k++)
+        out[n + k] =
+            (dae_analysis_unknown){.name = keep(r, w->f->flat->variables[w->f->evaluated[k]].name),
+                                   .block = w->blocks + k};
+    for (int j = 0; out && j < n; j++) {
         const char *name = w->set->name[j];
         out[j] = (dae_analysis_unknown){.name = keep(r, name ? name : "?"),
                                         .offset = w->s->d[j],
@@ -170,19 +211,98 @@ static const int *keep_integers(record *r, const int *source, size_t count)
     return out;
 }
 
-static void write_blocks(scribe *w)
+/* from[0 .. count) and then first, first + 1, .. */
+static const int *extend(record *r, const int *from, int count, int first, int more)
+{
+    int *out = room(r, (size_t)(count + more), sizeof *out);
+    for (int i = 0; out && i < count; i++) out[i] = from[i];
+    for (int k = 0; out && k < more; k++) out[count + k] = first + k;
+    return out;
+}
+
+typedef struct entry_list {
+    const scribe *w;
+    const int *number; /* per flat variable: of the output, or -1 */
+    int *unknown, *order, count;
+} entry_list;
+
+/* Where a leaf of an output is among the unknowns. */
+static void add_entry(void *context, expr leaf)
+{
+    entry_list *list = context;
+    const scribe *w = list->w;
+    const expr_node *node = graph_node(w->f->flat->graph, leaf);
+    if (node->op != EXPR_VARIABLE) return;
+    int top = w->f->alias[node->index].top, u = w->f->first_unknown[top];
+    int unknown = list->number[top] >= 0 ? w->n + list->number[top] : -1, order = 0;
+    if (u >= 0) unknown = w->places[u].variable, order = w->places[u].order;
+    if (unknown < 0) return; /* a constant */
+    for (int k = list->count; k-- > 0;)
+        if (list->unknown[k] == unknown && list->order[k] == order) return;
+    list->unknown[list->count] = unknown;
+    list->order[list->count++] = order;
+}
+
+/* The leaves of output k and the output itself. */
+static bool output_entries(entry_list *list, int k)
+{
+    const model_form *f = list->w->f;
+    list->count = 0;
+    list->unknown[list->count] = list->w->n + k;
+    list->order[list->count++] = 0;
+    return graph_leaves(f->flat->graph, &f->alias[f->evaluated[k]].value, 1, add_entry, list);
+}
+
+/* Append the entries of the outputs behind those of the set: twice, to count and to write. */
+static bool write_entries(scribe *w)
+{
+    const model_form *f = w->f;
+    record *r = w->r;
+    const signature *sigma = &w->s->sigma;
+    int outputs = f->evaluated_count, own = w->n > 0 ? sigma->start[w->n] : 0;
+    size_t nv = f->flat->variable_count;
+    int *work = DAE_ARRAY(int, 3 * nv + 2),
+        *start = room(r, (size_t)(w->n + outputs) + 1, sizeof *start);
+    int *unknown = NULL, *order = NULL;
+    bool ok = work && start;
+    entry_list list = {w, work, work ? work + nv : NULL, work ? work + 2 * nv + 1 : NULL, 0};
+    for (size_t v = 0; ok && v < nv; v++) work[v] = -1;
+    for (int k = 0; ok && k < outputs; k++) work[f->evaluated[k]] = k;
+    for (int i = 0; ok && i <= w->n; i++) start[i] = w->n > 0 ? sigma->start[i] : 0;
+    for (int k = 0; ok && k < outputs; k++) {
+        ok = output_entries(&list, k);
+        start[w->n + k + 1] = start[w->n + k] + list.count;
+    }
+    if (ok) {
+        unknown = room(r, (size_t)start[w->n + outputs], sizeof *unknown);
+        order = room(r, (size_t)start[w->n + outputs], sizeof *order);
+        ok = unknown && order;
+    }
+    for (int e = 0; ok && e < own; e++) unknown[e] = sigma->column[e], order[e] = sigma->order[e];
+    for (int k = 0; ok && k < outputs; k++) {
+        ok = output_entries(&list, k);
+        for (int e = 0; ok && e < list.count; e++) {
+            unknown[start[w->n + k] + e] = list.unknown[e];
+            order[start[w->n + k] + e] = list.order[e];
+        }
+    }
+    dae_free(work);
+    r->a.entry_start = start;
+    r->a.entry_unknown = unknown;
+    r->a.entry_order = order;
+    return ok;
+}
+
+static bool write_blocks(scribe *w)
 {
     record *r = w->r;
     const block_form *b = &w->s->blocks;
-    const signature *sigma = &w->s->sigma;
-    size_t n = (size_t)w->set->n, entries = (size_t)sigma->start[w->set->m];
-    r->a.block_count = b->count;
-    r->a.block_start = keep_integers(r, b->start, (size_t)b->count + 1);
-    r->a.block_equation = keep_integers(r, b->rows, n);
-    r->a.block_unknown = keep_integers(r, b->columns, n);
-    r->a.entry_start = keep_integers(r, sigma->start, n + 1);
-    r->a.entry_unknown = keep_integers(r, sigma->column, entries);
-    r->a.entry_order = keep_integers(r, sigma->order, entries);
+    int n = w->n, outputs = w->f->evaluated_count;
+    r->a.block_count = w->blocks + outputs;
+    r->a.block_start = extend(r, b->start, w->blocks + 1, n + 1, outputs);
+    r->a.block_equation = extend(r, b->rows, n, n, outputs);
+    r->a.block_unknown = extend(r, b->columns, n, n, outputs);
+    return write_entries(w);
 }
 
 /* level[b] = largest c of the equations that block b depends on by highest derivatives, itself
@@ -218,8 +338,12 @@ static void place_variable(const scribe *w, int v, dae_analysis_variable *out)
 {
     const model_form *f = w->f;
     int u = flat_unknown(f, v);
+    int top = f->alias[v].top;
     out->unknown = -1;
     out->index = w->r->a.agree ? 1 : -1;
+    out->output = f->alias[top].evaluated;
+    for (int k = 0; out->output && k < f->evaluated_count; k++)
+        if (f->evaluated[k] == top) out->unknown = w->n + k, out->sign = f->alias[v].top_sign;
     if (u < 0) return;
     const analysed_place *at = &w->places[u];
     out->differential = f->differential[u];
@@ -427,17 +551,6 @@ static bool write_pencil(scribe *w, const mode_slots *slots, const model_point *
 
 /* ---- modes ---- */
 
-static const char *flat_leaf_name(void *context, const expr_node *leaf)
-{
-    const flat_model *m = context;
-    if (leaf->op == EXPR_VARIABLE) return m->variables[leaf->index].name;
-    if (leaf->op == EXPR_PARAMETER) return m->parameters[leaf->index].name;
-    for (size_t v = 0; leaf->op == EXPR_MEMORY && v < m->variable_count; v++)
-        if (m->variables[v].discrete && m->variables[v].memory == leaf->index)
-            return m->variables[v].name;
-    return leaf->op == EXPR_MEMORY ? "(held)" : NULL;
-}
-
 /* "x - 1 < 0", or the name of a discrete variable */
 static void slot_text(const flat_model *m, int slot, char *text, size_t size)
 {
@@ -515,7 +628,7 @@ static void write_counts(scribe *w)
     a->equations = (int)f->flat->equation_count;
     for (size_t v = 0; v < f->flat->variable_count; v++)
         a->unknowns += !f->flat->variables[v].discrete;
-    a->remaining = f->resting ? 0 : f->n;
+    a->remaining = (f->resting ? 0 : f->n) + f->evaluated_count;
     a->condition_count = (int)f->condition_count;
 }
 
@@ -524,7 +637,10 @@ static bool write_regular(scribe *w, const mode_slots *slots, const model_point 
 {
     dae_analysis *a = &w->r->a;
     const model_analysis *m = &w->analysis;
-    a->analysed = w->f->resting ? 0 : w->set->n;
+    int outputs = w->f->evaluated_count;
+    w->n = w->f->resting ? 0 : w->set->n;
+    w->blocks = w->f->resting ? 0 : w->s->blocks.count;
+    a->analysed = w->n + outputs;
     a->structural_index = m->written.index;
     a->reduced_index = w->s->index;
     a->agree = m->numbers_agree;
@@ -539,9 +655,11 @@ static bool write_regular(scribe *w, const mode_slots *slots, const model_point 
     a->unsettled = w->roles.unsettled;
     ok = ok && write_equations(w) && write_unknowns(w) && write_variables(w, values) &&
          write_numbers(w, at) && write_mechanical(w, at) && write_pencil(w, slots, at);
-    if (ok) write_blocks(w);
-    if (w->f->resting) a->freedom = a->index = 0;
-    return ok;
+    if (w->f->resting) a->freedom = a->index = a->structural_index = a->reduced_index = 0;
+    if (outputs > 0 && a->index == 0) a->index = 1;
+    if (outputs > 0 && a->structural_index == 0) a->structural_index = 1;
+    if (outputs > 0 && a->reduced_index == 0) a->reduced_index = 1;
+    return ok && write_blocks(w);
 }
 
 /* Analyse at a point and write it down; the graph is ours meanwhile. */

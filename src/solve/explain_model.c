@@ -140,14 +140,14 @@ typedef struct suspect {
     double value, of_value; /* of the function, and of what it is near the end with */
 } suspect;
 
-static void describe(const model_form *f, const suspect *q, dae_diag *diag)
+static void describe(const model_form *f, const suspect *q, const char *where, dae_diag *diag)
 {
     const graph *g = f->flat->graph;
     const expr_node *n = graph_node(g, q->node);
     char whole[120], of[80];
     expr_print(g, q->node, leaf_name, (void *)f, whole, sizeof whole);
     expr_print(g, q->of, leaf_name, (void *)f, of, sizeof of);
-    diag_append(diag, " In %s, ", f->equation_names[q->row]);
+    diag_append(diag, " In %s, ", where);
     if (n->op == EXPR_DIV)
         diag_append(diag, "the denominator of %s is %s: %s = %.3g.", whole,
                     q->of_value == 0.0 ? "zero" : "close to zero", of, q->of_value);
@@ -188,8 +188,25 @@ bool explain_domain(const model_instance *m, double t, const double *y, const do
     walk_free(&at.w);
     if (best.row >= 0) {
         diag_equation(diag, best.row, f->equation_names[best.row]);
-        describe(f, &best, diag);
+        describe(f, &best, f->equation_names[best.row], diag);
     }
+    graph_leave(f->flat->graph);
+    return best.row >= 0;
+}
+
+bool explain_output(const model_instance *m, double t, const double *y, const double *yp, int k,
+                    dae_diag *diag)
+{
+    const model_form *f = m->form;
+    suspect best = {.distance = NEAR, .row = -1};
+    point at = {.m = m, .t = t, .y = y, .yp = yp};
+    char where[220];
+    graph_enter(f->flat->graph);
+    if (point_open(&at, f->flat->graph, f->output.e[k])) suspect_in(&at, f->flat->graph, 0, &best);
+    point_close(&at);
+    walk_free(&at.w);
+    snprintf(where, sizeof where, "the equation of %.200s", f->flat->variables[f->visible[k]].name);
+    if (best.row >= 0) describe(f, &best, where, diag);
     graph_leave(f->flat->graph);
     return best.row >= 0;
 }

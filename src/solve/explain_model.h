@@ -11,6 +11,10 @@
 bool explain_domain(const model_instance *m, double t, const double *y, const double *yp, int row,
                     dae_diag *diag);
 
+/* The same for the value of visible variable k, an output. */
+bool explain_output(const model_instance *m, double t, const double *y, const double *yp, int k,
+                    dae_diag *diag);
+
 /* Append that the index is above 1, and by which equation; false if it is not, by structure. */
 bool explain_index(const model_form *f, dae_diag *diag);
 

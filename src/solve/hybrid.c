@@ -76,10 +76,12 @@ hybrid *hybrid_new(const model_form *form)
     h->active = DAE_ARRAY(int, m->when_count);
     h->assertion = DAE_ARRAY(double, m->assert_count);
     h->warned = DAE_ARRAY(bool, m->assert_count);
+    h->undefined = DAE_ARRAY(bool, form->visible_count);
     h->before = DAE_ARRAY(double, m->memory_count);
     h->next_time = INFINITY;
     if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->decided && h->zero &&
-        h->active && h->assertion && h->warned && h->before && allocate_unknowns(h, form->n))
+        h->active && h->assertion && h->warned && h->undefined && h->before &&
+        allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;
@@ -98,6 +100,7 @@ void hybrid_free(hybrid *h)
     free_unknowns(h);
     dae_free(h->assertion);
     dae_free(h->warned);
+    dae_free(h->undefined);
     dae_free(h->before);
     hybrid_drop_initial(h);
     dae_free(h);
@@ -219,6 +222,7 @@ static void clear_events(dae_solver *s, double t)
     model_instance_load(h->instance);
     memory_start(s);
     for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
+    for (int k = 0; k < h->instance->form->visible_count; k++) h->undefined[k] = false;
     h->instance->noise = NOISE_OF_ATOL * s->options.atol;
 }
 

@@ -48,13 +48,14 @@ typedef struct hybrid {
     double soon;              /* when that is */
     double *before;           /* work: memory before a pass */
     bool *warned;             /* per assertion at level warning: told once */
-    event_cause pending;      /* an event was located and reported, its update is due */
-    long calls;               /* steps and events since the start */
-    bool slow_told;           /* the user knows how long it would take */
-    bool no_memory;           /* a value could not be computed for lack of it */
-    bool given;               /* started at values that stay */
-    bool at_start;            /* relations and floor have their values at t, not a moment later */
-    double direction;         /* of time: +1 or -1 */
+    bool *undefined; /* per visible variable: an output that had no finite value: reported once */
+    event_cause pending; /* an event was located and reported, its update is due */
+    long calls;          /* steps and events since the start */
+    bool slow_told;      /* the user knows how long it would take */
+    bool no_memory;      /* a value could not be computed for lack of it */
+    bool given;          /* started at values that stay */
+    bool at_start;       /* relations and floor have their values at t, not a moment later */
+    double direction;    /* of time: +1 or -1 */
 
     /* The initial system of the model, if it has one: a problem and a solver of its own. */
     model_instance *initial;
@@ -97,6 +98,10 @@ dae_status hybrid_begin_again(struct dae_solver *s);
 dae_status hybrid_update(struct dae_solver *s);
 /* The last event of a run, with terminal() true; the solver has ended. */
 dae_status hybrid_finish(struct dae_solver *s);
+/* values = all visible variables at a point, outputs evaluated; one note in a run tells of outputs
+ * that are not finite. */
+void hybrid_variables(struct dae_solver *s, double t, const double *y, const double *yp,
+                      double *values);
 /* Complete the diagnostic of a failure by the line of the equation it names; returns status. */
 dae_status hybrid_explain(struct dae_solver *s, dae_status status);
 /* Whether the crossings just found change a relation. One that comes back to the side where it is

@@ -493,7 +493,7 @@ static int alias_of(const model_form *f, int i, int *sign)
 {
     int v = f->visible[i], top = f->alias[v].top;
     *sign = 1;
-    if (f->alias[top].value != EXPR_NONE) return -1;
+    if (f->alias[top].value != EXPR_NONE && !f->alias[top].evaluated) return -1;
     int first = f->listing->first_visible[top];
     *sign = f->alias[v].top_sign * f->alias[f->visible[first]].top_sign;
     return first;
@@ -546,8 +546,11 @@ static void count_variables(const model_form *f, dae_counts *c)
         int v = f->visible[i];
         bool discrete = f->flat->variables[v].discrete;
         c->discrete += discrete;
-        c->eliminated += !discrete && f->first_unknown[v] < 0;
+        bool output = f->alias[v].top == v && f->alias[v].evaluated;
+        c->eliminated += !discrete && !output && f->first_unknown[v] < 0;
     }
+    c->outputs = f->evaluated_count;
+    c->idle = f->resting;
     for (int i = 0; i < f->n && !f->resting; i++) c->states += f->differential[i];
 }
 
@@ -602,7 +605,7 @@ dae_status dae_solver_variables(dae_solver *s, double t, double *values)
     if (!s->hybrid) return dae_solver_at(s, t, 0, values);
     dae_status status = solver_check_point(s, t, "dae_solver_variables");
     if (status == DAE_OK) status = solver_point(s, t);
-    if (status == DAE_OK) model_instance_outputs(s->hybrid->instance, t, s->at_y, s->at_yp, values);
+    if (status == DAE_OK) hybrid_variables(s, t, s->at_y, s->at_yp, values);
     return status;
 }
 

@@ -172,6 +172,7 @@ void model_form_free(model_form *f)
     dae_free(f->seen);
     dae_free(f->seen_at);
     dae_free(f->alias);
+    dae_free(f->evaluated);
     dae_free(f->unknown_variable);
     dae_free(f->unknown_order);
     dae_free(f->first_unknown);

@@ -13,15 +13,17 @@
 #include "modelica/flat.h"
 #include "system/selection.h"
 
-/* What became of a flat variable: sign * the order-th derivative of unknown `root`, or a value over
- * parameters (x = 3 R). */
+/* What became of a flat variable: sign * the order-th derivative of unknown `root`, a value over
+ * parameters (x = 3 R), or an output, evaluated after the solve. */
 typedef struct model_alias {
-    int root;     /* flat variable that stands for it (itself if none) */
-    int sign;     /* +1 or -1 */
-    expr value;   /* not EXPR_NONE: eliminated as a constant */
-    int equation; /* flat equation that says so; -1: none */
-    int top;      /* the end of the chain of roots */
-    int top_sign; /* product of the signs on the way there */
+    int root;       /* flat variable that stands for it (itself if none) */
+    int sign;       /* +1 or -1 */
+    expr value;     /* not EXPR_NONE: eliminated, as a constant or an output */
+    int equation;   /* flat equation that says so; -1: none */
+    int top;        /* the end of the chain of roots */
+    int top_sign;   /* product of the signs on the way there */
+    bool evaluated; /* an output: value is over variables, */
+    expr mapped;    /* this over the unknowns */
 } model_alias;
 
 /* An initial equation of a discrete variable: v = pre(v) = value. */
@@ -60,10 +62,12 @@ typedef struct model_form {
     int *scatter;         /* per Jacobian output: place in dfdy (>= 0) or -1 - place in dfdyp */
     size_t jacobian_outputs;
     model_program residual, jacobian, crossing, condition, output, assertion;
-    double *parameters;                     /* values set so far, owned */
-    bool *parameter_set;                    /* which were set from outside */
-    double *start;                          /* per flat variable: value set from outside, or NAN */
-    int eliminated;                         /* number of alias variables */
+    double *parameters;  /* values set so far, owned */
+    bool *parameter_set; /* which were set from outside */
+    double *start;       /* per flat variable: value set from outside, or NAN */
+    int eliminated;      /* number of alias variables */
+    int *evaluated;      /* outputs (flat variables) in the order of their evaluation; owned */
+    int evaluated_count;
     char **unknown_names, **equation_names; /* owned */
     size_t equation_room;                   /* entries of equation_names, some perhaps NULL */
     size_t watch_count;   /* crossing functions behind those of the relations: for assertions */

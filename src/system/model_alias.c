@@ -180,7 +180,9 @@ static expr map_leaf(void *context, graph *g, expr leaf)
     if (node.op != EXPR_VARIABLE) return leaf;
     int sign, root = model_alias_root(f, node.index, &sign);
     expr e;
-    if (f->alias[root].value != EXPR_NONE) {
+    if (f->alias[root].evaluated) {
+        e = f->alias[root].mapped;
+    } else if (f->alias[root].value != EXPR_NONE) {
         e = node.order == 0 ? f->alias[root].value : graph_constant(g, 0.0);
     } else {
         int last = unknown_count(map->order[root]) - 1, first = f->first_unknown[root];
@@ -202,12 +204,14 @@ bool build_unknowns(build *b)
     b->gone = DAE_ARRAY(bool, m->equation_count);
     if (!f->alias || !f->first_unknown || !b->order || !b->gone) return false;
     for (size_t v = 0; v < nv; v++)
-        f->alias[v] = (model_alias){(int)v, 1, EXPR_NONE, -1, (int)v, 1};
+        f->alias[v] =
+            (model_alias){.root = (int)v, .sign = 1, .equation = -1, .top = (int)v, .top_sign = 1};
     for (size_t i = 0; i < m->equation_count; i++) {
         b->gone[i] = eliminate(f, (int)i);
         f->eliminated += b->gone[i];
     }
     for (int v = 0, sign; v < (int)nv; v++) model_settle_root(f, v, &sign);
+    if (f->failed || !build_outputs(b)) return false;
     order_scan scan = {f, b->order};
     bool ok = true;
     for (size_t i = 0; i < m->equation_count && ok; i++)
@@ -219,7 +223,7 @@ bool build_unknowns(build *b)
         ok = graph_leaves(m->graph, &m->relations[i].crossing, 1, note_order, &scan);
     for (size_t i = 0; i < m->assert_count && ok; i++)
         ok = graph_leaves(m->graph, &m->asserts[i].value, 1, note_order, &scan);
-    return ok && !f->failed && number_unknowns(f, b->order);
+    return ok && !f->failed && number_unknowns(f, b->order) && build_map_outputs(b);
 }
 
 expr build_mapped(build *b, expr e)

@@ -44,6 +44,13 @@ bool build_unknowns(build *b);
 /* e over the unknowns of the form. */
 expr build_mapped(build *b, expr e);
 
+/* ---- model_outputs.c ---- */
+
+/* Take outputs and their equations out of the system, once aliases are settled; false: memory. */
+bool build_outputs(build *b);
+/* Their values over the unknowns, once these are numbered; false: memory. */
+bool build_map_outputs(build *b);
+
 /* ---- model_equations.c ---- */
 
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */

@@ -204,6 +204,19 @@ static double seen_value(const point_scan *at, int root, int order)
     return e == EXPR_NONE ? NAN : graph_value(f->flat->graph, e, unknown_leaf, (void *)at);
 }
 
+/* Value of an unknown of the base form, or of its slope, at a point. */
+static double base_leaf(void *context, const expr_node *leaf)
+{
+    const point_scan *at = context;
+    const model_form *f = at->m->form, *base = f->base ? f->base : f;
+    if (leaf->op != EXPR_VARIABLE || !f->base) return unknown_leaf(context, leaf);
+    int root = base->unknown_variable[leaf->index];
+    int order = base->unknown_order[leaf->index] + leaf->order;
+    model_place place = model_form_locate(f, root, order);
+    if (place.unknown < 0) return seen_value(at, root, order);
+    return place.sign * (place.slope ? at->yp : at->y)[place.unknown];
+}
+
 /* Value of a flat leaf at a point. */
 static double point_leaf(void *context, const expr_node *leaf)
 {
@@ -213,6 +226,8 @@ static double point_leaf(void *context, const expr_node *leaf)
     if (leaf->op == EXPR_PARAMETER) return at->m->parameters[leaf->index];
     if (leaf->op == EXPR_MEMORY) return at->m->memory[leaf->index];
     int sign, root = model_alias_root(f, leaf->index, &sign);
+    if (f->alias[root].evaluated)
+        return sign * graph_value(f->flat->graph, f->alias[root].mapped, base_leaf, context);
     if (f->alias[root].value != EXPR_NONE)
         return leaf->order > 0
                    ? 0.0

@@ -176,7 +176,7 @@ close_to "$(sed -n 2p out | cut -d, -f4)" -4
 expect 0 run kinds.mo -o - --vars 'q r' --stop 0
 [ "$(head -n 1 out)" = "time [s],'q r'" ] || fail "names without quotes"
 expect 0 run kinds.mo
-says '4 equations, 7 variables (1 eliminated, 2 discrete), 6 parameters'
+says '4 equations, 7 variables (1 eliminated, 2 discrete), 1 output, 6 parameters'
 says 'engine tape$'
 says '[1-9] events'
 says '^  state  *fast$'
