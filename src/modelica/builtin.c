@@ -287,13 +287,19 @@ static value call_no_event(flattener *f, const ast_expr *e)
     return v;
 }
 
+/* smooth(p, expr): expr is p times continuously differentiable, says the model, so that relations in
+ * it need no events (Modelica 3.6, section 3.7.3.2). Error control sees its kinks. */
 static value call_smooth(flattener *f, const ast_expr *e)
 {
     double p = 0.0;
     if (!check_count(f, "smooth", e, 2, 2) ||
         !integer_value(f, argument(e, 0, "p"), "first argument of smooth", &p))
         return value_error();
-    return evaluate(f, argument(e, 1, "expr"));
+    bool before = f->no_event;
+    f->no_event = before || p >= 0.0;
+    value v = evaluate(f, argument(e, 1, "expr"));
+    f->no_event = before;
+    return v;
 }
 
 static value call_homotopy(flattener *f, const ast_expr *e)

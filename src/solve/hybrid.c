@@ -173,6 +173,7 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
     if (status != DAE_OK) return status;
     relations_start(s, t);
     status = events_agree(s, t, true, mode, &passes);
+    if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status != DAE_OK) return status;
     for (size_t w = 0; w < flat_of(s)->when_count; w++) h->active[w] = -1;

@@ -96,17 +96,6 @@ static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
     }
 }
 
-/* Initial equations of discrete variables: v = value, pre(v) = value. */
-static void take_discrete_initials(dae_solver *s, double t)
-{
-    const model_form *f = s->hybrid->instance->form;
-    double *memory = s->hybrid->instance->memory;
-    for (size_t k = 0; k < f->settings_count; k++) {
-        const flat_variable *v = &f->flat->variables[f->settings[k].variable];
-        memory[v->memory] = memory[v->memory_pre] = value_at(s, t, f->settings[k].value);
-    }
-}
-
 /* The value of a discrete equation. Like relations, floor(a) with a at an integer goes where a
  * goes. */
 static double discrete_value(const dae_solver *s, double t, expr e)
@@ -127,7 +116,7 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
 {
     const flat_model *m = flat_of(s);
     double *memory = s->hybrid->instance->memory;
-    if (initial) take_discrete_initials(s, t);
+    if (initial) settings_take(s, t);
     for (size_t k = 0; k < m->event_count; k++) {
         size_t index = m->event_order[k].index;
         if (m->event_order[k].is_when) {

@@ -94,6 +94,13 @@ dae_status events_iterate(dae_solver *s, double t);
 /* After the event: flags down, conditions of when as they are now, without acting. */
 void events_settle(dae_solver *s, double t);
 
+/* hybrid_setting.c */
+
+/* Give discrete variables the values of their initial equations. */
+void settings_take(dae_solver *s, double t);
+/* Whether the values at the start meet the initial equations of discrete variables. */
+dae_status settings_check(dae_solver *s, double t);
+
 /* hybrid_time.c */
 
 /* Times this close are one time. */

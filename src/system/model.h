@@ -26,10 +26,12 @@ typedef struct model_alias {
     expr mapped;    /* this over the unknowns */
 } model_alias;
 
-/* An initial equation of a discrete variable: v = pre(v) = value. */
+/* An initial equation of a discrete variable: v = value, or pre(v) = value. */
 typedef struct model_setting {
     int variable;
+    bool previous; /* it is pre(v) that has the value */
     expr value;
+    source_place place;
 } model_setting;
 
 /* One set of compiled outputs. */

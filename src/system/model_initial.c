@@ -35,8 +35,10 @@ bool build_split_initials(model_form *f)
             m->initial_equations[i] = m->initial_equations[f->condition_count];
             m->initial_equations[f->condition_count++] = q;
         } else if (left != right) { /* else pre(v) = v, which holds anyway */
-            f->settings[f->settings_count++] =
-                left >= 0 ? (model_setting){left, q.right} : (model_setting){right, q.left};
+            int v = left >= 0 ? left : right;
+            expr of = left >= 0 ? q.left : q.right, value = left >= 0 ? q.right : q.left;
+            bool previous = graph_node(m->graph, of)->index == m->variables[v].memory_pre;
+            f->settings[f->settings_count++] = (model_setting){v, previous, value, q.place};
         }
     }
     return true;
