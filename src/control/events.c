@@ -25,7 +25,8 @@ enum {
     CAPACITY = NODES + EXTRA, /* samples in one search */
     SPLITS = 3,               /* halvings of an interval in which the quintic is a poor guide */
     MOST_SPLITS = 12,         /* the same while it is none at all: g oscillates within the step */
-    REFINEMENTS = 6           /* evaluations on one dip that the quintic does not describe */
+    REFINEMENTS = 6,          /* evaluations on one dip that the quintic does not describe */
+    PRESUMED = 2              /* a sign times this: known, but not seen off zero yet */
 };
 
 /* Values below this fraction of the largest sample are zero at a dip: two crossings closer than
@@ -55,8 +56,12 @@ struct event_finder {
 
     double t;                     /* where the last search ended */
     double *g;                    /* g there */
-    int *sign;                    /* last sign off zero; 0: not armed */
-    double *band;                 /* |g_i| up to this is zero while not armed */
+    int *sign;                    /* last sign off zero; 0: not armed; +-PRESUMED */
+    double *band;                 /* |g_i| up to this is zero while not armed, or presumed */
+    int *held;                    /* side on which it is held since the start, 0: not known */
+    bool *unresolved;             /* of the last find: flagged while presumed */
+    double *peak;                 /* largest |g_i| since its last crossing */
+    double *last_peak;            /* the same at the last find, where flagged */
     bool fresh;                   /* no search since the start */
     double *entry_g, *entry_band; /* copies for a failing search to go back to */
     int *entry_sign;
@@ -106,7 +111,8 @@ static void partition(event_finder *f, size_t n)
     f->y = next;
     f->yp = next + n;
     next += 2 * n;
-    double **vectors[] = {&f->g, &f->band, &f->overshoot, &f->entry_g, &f->entry_band, &f->trial};
+    double **vectors[] = {&f->g,          &f->band,  &f->overshoot, &f->entry_g,
+                          &f->entry_band, &f->trial, &f->peak,      &f->last_peak};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++, next += count) *vectors[k] = next;
     for (int k = 0; k < CAPACITY; k++, next += count) f->samples[k].g = next;
     f->sign = f->int_store;
@@ -114,6 +120,7 @@ static void partition(event_finder *f, size_t n)
     f->state = f->flags + count;
     f->changed = f->state + count;
     f->entry_sign = f->changed + count;
+    f->held = f->entry_sign + count;
 }
 
 dae_status event_finder_new(event_finder **finder, evaluator *eval, double tolerance,
@@ -127,10 +134,11 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
     size_t n = (size_t)form->n, count = (size_t)form->n_events;
     event_finder *f = DAE_NEW(event_finder);
     if (f) {
-        f->real_store = DAE_ARRAY(double, 2 * n + (6 + CAPACITY) * count);
-        f->int_store = DAE_ARRAY(int, 5 * count);
+        f->real_store = DAE_ARRAY(double, 2 * n + (8 + CAPACITY) * count);
+        f->int_store = DAE_ARRAY(int, 6 * count);
+        f->unresolved = DAE_ARRAY(bool, count);
     }
-    if (!f || !f->real_store || !f->int_store) {
+    if (!f || !f->real_store || !f->int_store || !f->unresolved) {
         event_finder_free(f);
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d event functions.",
                         form->n_events);
@@ -149,6 +157,7 @@ void event_finder_free(event_finder *finder)
     if (!finder) return;
     dae_free(finder->real_store);
     dae_free(finder->int_store);
+    dae_free(finder->unresolved);
     dae_free(finder);
 }
 
@@ -179,10 +188,41 @@ eval_status event_finder_start(event_finder *f, double t, const double *y, const
          * location is then no side of its own. */
         f->band[i] = at_find ? 4.0 * f->overshoot[i] : 0.0;
         f->sign[i] = fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : 0;
+        f->held[i] = 0;
     }
     f->t = f->start_time = t;
     f->fresh = true;
     return EVAL_OK;
+}
+
+/* Not seen off zero: where it is held, or nothing is known. */
+static int presumed_sign(const event_finder *f, int i)
+{
+    return PRESUMED * f->held[i];
+}
+
+void event_finder_hold(event_finder *f, int i, int side, double band)
+{
+    if (!f->fresh) return;
+    f->held[i] = side;
+    if (side == 0 || (f->sign[i] == side && fabs(f->g[i]) >= band)) return;
+    f->band[i] = fmax(fmax(f->band[i], band), 2.0 * fabs(f->g[i]));
+    f->sign[i] = presumed_sign(f, i);
+}
+
+bool event_finder_unresolved(const event_finder *f, int i)
+{
+    return f->flags[i] != 0 && f->unresolved[i];
+}
+
+double event_finder_peak(const event_finder *f, int i)
+{
+    return f->last_peak[i];
+}
+
+double event_finder_resolution(const event_finder *f, double t, double h)
+{
+    return 2.0 * f->tolerance * fmax(fabs(t), fabs(h));
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -233,21 +273,34 @@ static void disarm_rounding(event_finder *f)
         for (int k = 1; k < f->sample_count; k++)
             change = fmax(change, fabs(f->samples[k].g[i] - f->g[i]));
         if (fabs(f->g[i]) <= START_ZERO * change) {
-            f->sign[i] = 0;
+            f->sign[i] = presumed_sign(f, i);
             f->band[i] = fmax(f->band[i], fabs(f->g[i]));
         }
     }
 }
 
+/* A sign that was seen off zero. */
+static bool is_seen(int s)
+{
+    return s == 1 || s == -1;
+}
+
 /* The sign of g_i that counts at sample k, given its sign s before: a zero takes the sign that
- * follows, so that a touch is no crossing; zero up to the end is a crossing (-s). */
+ * follows, so that a touch is no crossing; zero up to the end is a crossing (-s), unless the sign
+ * is but presumed. */
 static int sign_at(const event_finder *f, int k, int i, int s)
 {
     for (; k < f->sample_count; k++) {
         double g = f->samples[k].g[i];
-        if (g != 0.0 && (s != 0 || fabs(g) > f->band[i])) return sign_of(g);
+        if (g != 0.0 && (is_seen(s) || fabs(g) > f->band[i])) return sign_of(g);
     }
-    return -s;
+    return is_seen(s) ? -s : s;
+}
+
+/* Whether signs s and next are on the two sides of zero. */
+static bool opposite(int s, int next)
+{
+    return s * next < 0;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -420,7 +473,7 @@ static eval_status follow_dip(event_finder *f, const trajectory *path, int i, in
 static bool worth_checking(const event_finder *f, int i, int k, double p, double error)
 {
     double left = f->samples[k - 1].g[i], right = f->samples[k].g[i];
-    int s = k == 1 ? f->sign[i] : sign_of(left), next = sign_of(right);
+    int s = k == 1 ? sign_of(f->sign[i]) : sign_of(left), next = sign_of(right);
     if (s == next) return s * p < error && s * p < fmin(s * left, s * right);
     if (fabs(p) <= TOUCH * component_size(f, i)) return false;
     return s != 0 || sign_of(p) != next;
@@ -510,7 +563,7 @@ static eval_status sample_dips(event_finder *f, const trajectory *path, int i, d
 static bool wanted(const event_finder *f, int i, int s)
 {
     const dae_event *events = f->eval->problem->form.events;
-    return !events || events[i].direction == 0 || events[i].direction == -s;
+    return !events || events[i].direction == 0 || events[i].direction == -sign_of(s);
 }
 
 /* changed = new signs of the wanted components that cross between samples k-1 and k */
@@ -519,8 +572,8 @@ static bool crossings_before(event_finder *f, int k)
     bool any = false;
     for (int i = 0; i < f->count; i++) {
         int s = f->state[i];
-        bool crosses = s != 0 && sign_at(f, k, i, s) == -s && wanted(f, i, s);
-        f->changed[i] = crosses ? -s : 0;
+        bool crosses = opposite(s, sign_at(f, k, i, s)) && wanted(f, i, s);
+        f->changed[i] = crosses ? -sign_of(s) : 0;
         any = any || crosses;
     }
     return any;
@@ -565,13 +618,16 @@ static bool trial_crosses(const event_finder *f, int i)
 {
     int s = f->state[i];
     double g = f->trial[i];
-    return s != 0 && wanted(f, i, s) && (s * g < 0.0 || (g == 0.0 && f->changed[i] != 0));
+    if (s == 0 || !wanted(f, i, s)) return false;
+    if (!is_seen(s)) return s * g < 0.0 && fabs(g) > f->band[i];
+    return s * g < 0.0 || (g == 0.0 && f->changed[i] != 0);
 }
 
 /* The trial at t becomes the far end of the bracket (samples k-1 and k). */
 static void take_far_end(event_finder *f, int k, double t)
 {
-    for (int i = 0; i < f->count; i++) f->changed[i] = trial_crosses(f, i) ? -f->state[i] : 0;
+    for (int i = 0; i < f->count; i++)
+        f->changed[i] = trial_crosses(f, i) ? -sign_of(f->state[i]) : 0;
     f->samples[k].t = t;
     swap_vectors(&f->samples[k].g, &f->trial);
 }
@@ -581,9 +637,9 @@ static void take_far_end(event_finder *f, int k, double t)
 static void take_near_end(event_finder *f, int k, double t)
 {
     for (int i = 0; i < f->count; i++) {
-        if (f->state[i] != 0 || fabs(f->trial[i]) <= f->band[i]) continue;
+        if (is_seen(f->state[i]) || fabs(f->trial[i]) <= f->band[i]) continue;
         int s = f->state[i] = sign_of(f->trial[i]);
-        if (sign_at(f, k, i, s) == -s && wanted(f, i, s)) f->changed[i] = -s;
+        if (opposite(s, sign_at(f, k, i, s)) && wanted(f, i, s)) f->changed[i] = -s;
     }
     f->samples[k - 1].t = t;
     swap_vectors(&f->samples[k - 1].g, &f->trial);
@@ -638,7 +694,7 @@ static eval_status gather_simultaneous(event_finder *f, const trajectory *path, 
     for (int i = 0; i < f->count; i++)
         if (f->changed[i] != 0 && f->changed[i] * f->trial[i] <= 0.0) return EVAL_OK;
     for (int i = 0; i < f->count; i++)
-        if (trial_crosses(f, i)) f->changed[i] = -f->state[i];
+        if (trial_crosses(f, i)) f->changed[i] = -sign_of(f->state[i]);
     hi->t = t;
     swap_vectors(&hi->g, &f->trial);
     return EVAL_OK;
@@ -648,18 +704,32 @@ static eval_status gather_simultaneous(event_finder *f, const trajectory *path, 
  * The search
  * ------------------------------------------------------------------------------------------- */
 
-/* Stand at sample k: its time, values and signs. Zero at the end of a find or a step disarms. */
+/* The sign of component i where the search stands now. Zero at the end of a find or a step disarms.
+ */
+static int sign_here(const event_finder *f, int i, bool found)
+{
+    int s = f->state[i];
+    if (!is_seen(s)) return fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : s;
+    if (f->g[i] != 0.0) return sign_of(f->g[i]);
+    return found && f->changed[i] == 0 ? s : 0;
+}
+
+/* Keep how far the components went off zero up to sample k. */
+static void note_peaks(event_finder *f, int k)
+{
+    for (int j = 1; j <= k; j++)
+        for (int i = 0; i < f->count; i++) f->peak[i] = fmax(f->peak[i], fabs(f->samples[j].g[i]));
+}
+
+/* Stand at sample k: its time, values and signs. */
 static void move_to(event_finder *f, int k, bool found)
 {
+    note_peaks(f, k);
     f->t = f->samples[k].t;
     swap_vectors(&f->g, &f->samples[k].g);
     for (int i = 0; i < f->count; i++) {
-        int s = f->state[i];
-        if (f->g[i] == 0.0)
-            f->sign[i] = found && f->changed[i] == 0 ? s : 0;
-        else
-            f->sign[i] = s != 0 || fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : 0;
-        if (f->sign[i] != 0) f->band[i] = 0.0;
+        f->sign[i] = sign_here(f, i, found);
+        if (is_seen(f->sign[i])) f->band[i] = 0.0;
     }
     f->fresh = false;
 }
@@ -669,6 +739,11 @@ static void record_find(event_finder *f)
 {
     for (int i = 0; i < f->count; i++) {
         f->flags[i] = f->changed[i];
+        f->unresolved[i] = f->flags[i] != 0 && !is_seen(f->state[i]);
+        if (f->flags[i] != 0) {
+            f->last_peak[i] = f->peak[i];
+            f->peak[i] = 0.0;
+        }
         f->overshoot[i] = f->flags[i] != 0 ? fabs(f->g[i]) : 0.0;
         f->eval->stats->events += f->flags[i] != 0;
     }
@@ -733,6 +808,14 @@ static eval_status search_once(event_finder *f, const trajectory *path, double t
     return EVAL_OK;
 }
 
+/* Whether one of the components that cross was held. */
+static bool held_crosses(const event_finder *f)
+{
+    for (int i = 0; i < f->count; i++)
+        if (f->changed[i] != 0 && f->held[i] == -f->changed[i]) return true;
+    return false;
+}
+
 /* Search part after part of (t, to] until something is found. Every part brings t forward: a search
  * ends. */
 static eval_status search_parts(event_finder *f, const trajectory *path, double to, bool *found)
@@ -742,8 +825,9 @@ static eval_status search_parts(event_finder *f, const trajectory *path, double 
         double tolerance = f->tolerance * size;
         eval_status status = search_once(f, path, to, tolerance, found);
         if (status != EVAL_OK) return status;
-        /* A crossing that cannot be told from the start was a zero at the start. */
-        if (fabs(f->t - f->start_time) <= 2.0 * tolerance) *found = false;
+        /* A crossing that cannot be told from the start was a zero at the start, unless the
+         * component is held on the other side since. */
+        if (fabs(f->t - f->start_time) <= 2.0 * tolerance && !held_crosses(f)) *found = false;
     }
     return EVAL_OK;
 }

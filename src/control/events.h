@@ -20,6 +20,12 @@ void event_finder_free(event_finder *finder); /* NULL is fine */
  * a restart where an event was just found, its overshoot there still counts as zero. */
 eval_status event_finder_start(event_finder *finder, double t, const double *y, const double *yp);
 
+/* Component i is known to be on this side of zero, +1 or -1, whatever its value at the start is: a
+ * model holds its relation there. Within the overshoot, or the rounding, of its start, or within
+ * band, it may be anywhere; leaving that for the other side is a crossing, also at once. side = 0:
+ * not known. */
+void event_finder_hold(event_finder *finder, int i, int side, double band);
+
 /* Look for the first crossings in (from, to], where `from` is where the last search ended. *found
  * tells; *when is then the time (to within the tolerance, and not before the crossing), and finder
  * flags which and how. Call again for the next ones in the same step until *found is false. When
@@ -31,6 +37,12 @@ eval_status event_finder_search(event_finder *finder, event_interpolant interpol
 /* n_events flags of the last find: 0, +1 rising, -1 falling, seen in the direction of
  * integration. */
 const int *event_finder_flags(const event_finder *finder);
+/* Whether flagged component i has not been seen off zero on its old side since the start. */
+bool event_finder_unresolved(const event_finder *finder, int i);
+/* The largest |g_i| in the samples since component i crossed last. */
+double event_finder_peak(const event_finder *finder, int i);
+/* Times closer to t than this are one time, on a step of length h. */
+double event_finder_resolution(const event_finder *finder, double t, double h);
 /* Whether one of the flagged events is terminal. */
 bool event_finder_terminal(const event_finder *finder);
 

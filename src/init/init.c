@@ -367,6 +367,13 @@ static eval_status project_once(initializer *init, const start *s, bool keep, do
         vector_copy(n, init->dxbar, init->dx);
         *size = next;
     }
+    /* The last one is known and costs nothing: where events crowd, slopes far below the tolerances
+     * tell to which side a solution leaves zero. */
+    if (*size > 0.0 && *size <= PROJECTED && newton_room(init, init->dx) >= 1.0) {
+        newton_move(init, 1.0, init->dx);
+        vector_copy(n, init->ynew, s->y);
+        vector_copy(n, init->ypnew, s->yp);
+    }
     return EVAL_OK;
 }
 

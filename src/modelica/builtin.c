@@ -287,8 +287,8 @@ static value call_no_event(flattener *f, const ast_expr *e)
     return v;
 }
 
-/* smooth(p, expr): expr is p times continuously differentiable, says the model, so that relations in
- * it need no events (Modelica 3.6, section 3.7.3.2). Error control sees its kinks. */
+/* smooth(p, expr): expr is p times continuously differentiable, says the model, so that relations
+ * in it need no events (Modelica 3.6, section 3.7.3.2). Error control sees its kinks. */
 static value call_smooth(flattener *f, const ast_expr *e)
 {
     double p = 0.0;

@@ -20,6 +20,8 @@ static void free_unknowns(hybrid *h)
     dae_free(h->fixed_by);
     dae_free(h->ahead);
     dae_free(h->ahead_yp);
+    dae_free(h->after);
+    dae_free(h->after_yp);
     dae_free(h->start);
 }
 
@@ -31,9 +33,12 @@ static bool allocate_unknowns(hybrid *h, int n)
     h->fixed_by = DAE_ARRAY(int, n);
     h->ahead = DAE_ARRAY(double, n);
     h->ahead_yp = DAE_ARRAY(double, n);
+    h->after = DAE_ARRAY(double, n);
+    h->after_yp = DAE_ARRAY(double, n);
+    h->event_time = NAN;
     h->start = DAE_ARRAY(double, n);
     return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
-           h->start;
+           h->after && h->after_yp && h->start;
 }
 
 bool hybrid_bind(hybrid *h, model_instance *to)
@@ -57,6 +62,9 @@ bool hybrid_bind(hybrid *h, model_instance *to)
     h->fixed_by = fresh.fixed_by;
     h->ahead = fresh.ahead;
     h->ahead_yp = fresh.ahead_yp;
+    h->after = fresh.after;
+    h->after_yp = fresh.after_yp;
+    h->event_time = NAN;
     h->start = fresh.start;
     h->instance = to;
     return true;
@@ -71,17 +79,19 @@ hybrid *hybrid_new(const model_form *form)
     h->sample = DAE_ARRAY(sample_clock, m->sample_count);
     h->crossing = DAE_ARRAY(double, form->crossing.outputs);
     h->crossing_ahead = DAE_ARRAY(double, form->crossing.outputs);
+    h->crossing_entry = DAE_ARRAY(double, form->crossing.outputs);
     h->decided = DAE_ARRAY(bool, m->relation_count);
     h->zero = DAE_ARRAY(double, m->relation_count);
+    h->trace = DAE_ARRAY(relation_trace, m->relation_count);
     h->active = DAE_ARRAY(int, m->when_count);
     h->assertion = DAE_ARRAY(double, m->assert_count);
     h->warned = DAE_ARRAY(bool, m->assert_count);
     h->undefined = DAE_ARRAY(bool, form->visible_count);
     h->before = DAE_ARRAY(double, m->memory_count);
     h->next_time = INFINITY;
-    if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->decided && h->zero &&
-        h->active && h->assertion && h->warned && h->undefined && h->before &&
-        allocate_unknowns(h, form->n))
+    if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->crossing_entry &&
+        h->decided && h->zero && h->trace && h->active && h->assertion && h->warned &&
+        h->undefined && h->before && allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;
@@ -94,8 +104,10 @@ void hybrid_free(hybrid *h)
     dae_free(h->sample);
     dae_free(h->crossing);
     dae_free(h->crossing_ahead);
+    dae_free(h->crossing_entry);
     dae_free(h->decided);
     dae_free(h->zero);
+    dae_free(h->trace);
     dae_free(h->active);
     free_unknowns(h);
     dae_free(h->assertion);
@@ -150,12 +162,14 @@ static void end_run(dae_solver *s)
 static dae_status run_event(dae_solver *s, double t)
 {
     s->hybrid->solved = false;
+    model_instance_crossings(s->hybrid->instance, t, s->y, s->yp, s->hybrid->crossing_entry);
     dae_status status = events_iterate(s, t);
     if (status != DAE_OK) return status;
     events_settle(s, t);
     model_instance_prepare(s->hybrid->instance);
     status = hybrid_check(s, t, s->y, s->yp);
     if (status == DAE_OK && s->terminated) end_run(s);
+    crowd_keep_point(s, t);
     return status;
 }
 
@@ -214,7 +228,7 @@ static void clear_events(dae_solver *s, double t)
     h->direction = s->options.stop_time < t ? -1.0 : 1.0;
     s->stats.last_h = 0.0;
     for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
-    h->crowd = 0;
+    crowd_start(h);
     h->calls = 0;
     h->slow_told = h->no_memory = false;
     h->started = t;
@@ -282,7 +296,7 @@ dae_status hybrid_update(dae_solver *s)
         solver_interpolate(s, t, 0, s->y);
         solver_interpolate(s, t, 1, s->yp);
     }
-    dae_status status = hybrid_watch_crowd(s, t);
+    dae_status status = crowd_watch(s, t);
     if (status == DAE_OK) status = samples_raise(s, t);
     if (status != DAE_OK) return status;
     relations_cross(s, t);
@@ -335,7 +349,11 @@ static dae_status check_assertions(dae_solver *s, double t, const double *y, con
 dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *yp)
 {
     if (!y) return DAE_OK; /* no step since the last event, whose location rounded beyond tend */
-    if (s->phase == PHASE_RUNNING) relations_note_overdue(s, t, y, yp);
+    if (s->phase == PHASE_RUNNING) {
+        relations_note_overdue(s, t, y, yp);
+        dae_status status = crowd_check(s);
+        if (status != DAE_OK) return status;
+    }
     return check_assertions(s, t, y, yp);
 }
 

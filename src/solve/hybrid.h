@@ -25,6 +25,21 @@ typedef enum event_cause {
     EVENT_LEAVING   /* relations leave zero after the start */
 } event_cause;
 
+/* What is remembered of the events of a relation. */
+typedef struct relation_trace {
+    double when;      /* its last one; NAN: none yet */
+    double gap;       /* from the one before to it */
+    double ratio;     /* of the last two gaps */
+    int returns;      /* how often in a row it came back before it could be seen to leave */
+    int small;        /* how often in a row it stayed within the tolerances between two events, */
+    double tolerance; /* which are this for its crossing function, */
+    int age;          /* so and so many events ago */
+    int shrinks;      /* how often the gap became shorter; halved if it did not */
+    int resting;      /* +-1: it does so again and again, and is held on this side, else 0, */
+    double band;      /* as long as its crossing function is within this; */
+    bool reacted;     /* the model has had another event since */
+} relation_trace;
+
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
     model_instance *instance; /* of the form that is integrated; borrowed, or `own` */
@@ -32,9 +47,11 @@ typedef struct hybrid {
     sample_clock *sample;     /* per sample */
     double next_time;         /* the earliest of their next times; INFINITY: none */
     double *crossing;         /* work: values of the crossing functions, */
-    double *crossing_ahead;   /* and a moment later */
+    double *crossing_ahead;   /* and a moment later, */
+    double *crossing_entry;   /* and before the event at hand */
     double *zero;             /* per relation: its crossing function at its last event */
     bool *decided;            /* per relation: by the event at hand */
+    relation_trace *trace;    /* per relation */
     int *active;              /* per when: its active branch, -1 */
     double *reset;            /* per unknown: what reinit gives it, */
     bool *is_reset;           /* if it does */
@@ -45,7 +62,11 @@ typedef struct hybrid {
     int crowd;                /* and how many */
     double *assertion;        /* work: values of the assertions */
     double *ahead, *ahead_yp; /* work: y and y' a moment later */
+    double *after, *after_yp; /* y and y' after the last event, */
+    double event_time;        /* which was then */
+    double first_step;        /* the first step from there is at most this; 0: no limit */
     double soon;              /* when that is */
+    double window;            /* part of that moment which times can tell apart */
     double *before;           /* work: memory before a pass */
     bool *warned;             /* per assertion at level warning: told once */
     bool *undefined; /* per visible variable: an output that had no finite value: reported once */
@@ -107,6 +128,15 @@ dae_status hybrid_explain(struct dae_solver *s, dae_status status);
 /* Whether the crossings just found change a relation. One that comes back to the side where it is
  * already held to be does not: the interpolant wiggles where a solution leaves zero. */
 bool hybrid_relation_changes(const struct dae_solver *s);
+
+/* Whether the crossings just found are those of a relation that has not been seen to leave zero,
+ * in the first step after an event: that step is then taken back, and a shorter one comes next. */
+bool hybrid_take_back(struct dae_solver *s);
+/* The interpolant lets relations cross at s->t, but the equations say that they go back: its error
+ * is larger than their excursion. *again: there is no event, the solution goes on from there. */
+dae_status hybrid_refute(struct dae_solver *s, bool *again);
+/* The sides on which relations are held, for the search of their crossings. */
+void hybrid_arm(struct dae_solver *s);
 
 /* What the crossings just found mean for the assertions. */
 dae_status hybrid_check_watches(struct dae_solver *s);

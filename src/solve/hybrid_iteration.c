@@ -305,6 +305,23 @@ dae_status events_iterate(dae_solver *s, double t)
     return DAE_OK;
 }
 
+void events_follow(dae_solver *s, double t)
+{
+    const flat_model *m = flat_of(s);
+    double *memory = s->hybrid->instance->memory;
+    memory_take_pre(s);
+    for (size_t i = 0; i < m->discrete_count; i++) {
+        const flat_discrete *q = &m->discretes[i];
+        memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);
+    }
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++) {
+            const flat_branch *q = &m->whens[w].branches[b];
+            memory[q->memory] = value_at(s, t, q->condition) != 0.0;
+        }
+    memory_take_pre(s);
+}
+
 /* After the event: flags down, conditions of when as they are now, without acting. pre(v) := v
  * first, so that what a clause of initial() gave to a variable stays. */
 void events_settle(dae_solver *s, double t)
@@ -317,16 +334,5 @@ void events_settle(dae_solver *s, double t)
         flags = flags || memory[m->samples[i].memory] != 0.0;
         memory[m->samples[i].memory] = 0.0;
     }
-    if (!flags) return;
-    memory_take_pre(s);
-    for (size_t i = 0; i < m->discrete_count; i++) {
-        const flat_discrete *q = &m->discretes[i];
-        memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);
-    }
-    for (size_t w = 0; w < m->when_count; w++)
-        for (size_t b = 0; b < m->whens[w].branch_count; b++) {
-            const flat_branch *q = &m->whens[w].branches[b];
-            memory[q->memory] = value_at(s, t, q->condition) != 0.0;
-        }
-    memory_take_pre(s);
+    if (flags) events_follow(s, t);
 }

@@ -91,6 +91,8 @@ dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, in
 dae_status events_act(dae_solver *s, double t, bool *reset);
 /* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
 dae_status events_iterate(dae_solver *s, double t);
+/* Discrete equations and conditions of when follow the relations, without acting. */
+void events_follow(dae_solver *s, double t);
 /* After the event: flags down, conditions of when as they are now, without acting. */
 void events_settle(dae_solver *s, double t);
 
@@ -109,7 +111,17 @@ double sample_slack(double t);
 dae_status samples_start(dae_solver *s, double t);
 /* Raise the flags of samples due at t, and set their next times. */
 dae_status samples_raise(dae_solver *s, double t);
-/* Many events in a vanishing interval: a ball that comes to rest, a switch that chatters. */
-dae_status hybrid_watch_crowd(dae_solver *s, double t);
+
+/* hybrid_crowd.c */
+
+/* No events yet. */
+void crowd_start(hybrid *h);
+/* Before an event at t: many in a vanishing interval are a ball that comes to rest, or a switch
+ * that chatters. */
+dae_status crowd_watch(dae_solver *s, double t);
+/* After an event: where the solution goes on from. */
+void crowd_keep_point(dae_solver *s, double t);
+/* After a step, with h->crossing at its end: whether a relation that rests is left behind. */
+dae_status crowd_check(dae_solver *s);
 
 #endif

@@ -36,6 +36,7 @@ static void look_at_relations(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     h->soon = look_ahead(s, t);
+    h->window = fmin(1.0, 2.0 * event_finder_resolution(s->events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
     model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
 }
@@ -43,12 +44,14 @@ static void look_at_relations(dae_solver *s, double t)
 /* The side of relation r, *below for a < b; false: it keeps its own.
  *
  * At the start a relation has the value that its definition gives at t. Later those away from zero
- * take their present values. At zero, closer to it than they move in a moment, they take the side
- * where they are going, so that a solution that leaves zero is already on its new side; zero is
- * where the event was located, rounding included. But not if this event has decided them before:
- * the crossing of T >= Thigh that switches a heater off holds for the event, though T goes back at
- * once. One that stays at zero keeps its value. */
-static bool side_of(const hybrid *h, size_t r, bool *below)
+ * take their present values. At zero, closer to it than they move in a time that can be told from
+ * none, or, with rounding errors of algebraic variables, in a moment, they take the side where they
+ * are going, so that a solution that leaves zero is already on its new side; zero is
+ * where the event was located, rounding included. What reinit has given a value of its own is not
+ * at zero, however small: a ball goes up before it comes down again. But not if this event has
+ * decided them before: the crossing of T >= Thigh that switches a heater off holds for the event,
+ * though T goes back at once. One that stays at zero keeps its value. */
+static bool side_of(hybrid *h, size_t r, bool *below)
 {
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
@@ -56,7 +59,14 @@ static bool side_of(const hybrid *h, size_t r, bool *below)
         *below = f->flat->relations[r].strict ? now < 0.0 : now <= 0.0;
         return true;
     }
-    bool away = fabs(now) > fabs(later - now);
+    double window = f->rounded[r] ? 1.0 : h->window;
+    bool away = fabs(now) > window * fabs(later - now);
+    if (!f->rounded[r] && h->crossing[r] != h->crossing_entry[r]) { /* reinit moved it */
+        now = h->crossing[r];
+        away = now != 0.0;
+        h->trace[r].resting = 0;
+    }
+    if (h->trace[r].resting != 0 && fabs(h->crossing[r]) <= h->trace[r].band) return false;
     /* consistent values of a new mode may round otherwise: that is no way back */
     if (h->decided[r] && fabs(now) <= h->instance->noise) away = false;
     double c = away ? now : later;
@@ -99,13 +109,14 @@ void relations_decide(dae_solver *s, bool decided)
     for (size_t r = 0; r < flat_of(s)->relation_count; r++) s->hybrid->decided[r] = decided;
 }
 
-/* Whether relation r is seen on another side than it is held to be: for one that carries rounding
- * errors, by more than atol; for another, by more than the error of its last location. */
+/* Whether relation r, which carries rounding errors, is seen on another side than it is held to be
+ * by more than atol. Of others the search finds every crossing, since it knows where they are held.
+ */
 static bool overdue(const hybrid *h, size_t r, double crossing)
 {
     bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
-    double least = fmax(noise_of(h, r) / NOISE_OF_ATOL, fabs(h->zero[r]));
-    return fabs(crossing) > least && held != (crossing < 0.0);
+    if (!h->instance->form->rounded[r]) return false;
+    return fabs(crossing) > noise_of(h, r) / NOISE_OF_ATOL && held != (crossing < 0.0);
 }
 
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly

@@ -1,9 +1,9 @@
 /* Initial equations of discrete variables.
  *
  * pre(v) = value gives the value before the start. v = value gives it, too, where a when-clause
- * defines v, since v keeps pre(v) there. Where an equation defines v, v = f(pre(w)), say, the values
- * before the start are unknowns of the initial system (Modelica 3.6, section 8.6): the equation is
- * solved for one of them. */
+ * defines v, since v keeps pre(v) there. Where an equation defines v, v = f(pre(w)), say, the
+ * values before the start are unknowns of the initial system (Modelica 3.6, section 8.6): the
+ * equation is solved for one of them. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Time events, and events that crowd. */
+/* Time events, and slow progress. */
 #include <float.h>
 #include <math.h>
 
@@ -6,11 +6,6 @@
 #include "base/vector.h"
 #include "solve/explain_model.h"
 #include "solve/hybrid_parts.h"
-
-/* So many events within CROWD_SPAN of the time since the start are no progress: at that rate the
- * same time again would take 10^8 of them. */
-enum { MOST_CROWDED = 1000 };
-static const double CROWD_SPAN = 1e-5;
 
 /* ---- samples ---- */
 
@@ -83,37 +78,6 @@ dae_status samples_start(dae_solver *s, double t)
     }
     find_next_time(h);
     return DAE_OK;
-}
-
-/* ---- events that crowd ---- */
-
-/* Many events in a vanishing interval: a ball that comes to rest, a switch that chatters. */
-dae_status hybrid_watch_crowd(dae_solver *s, double t)
-{
-    hybrid *h = s->hybrid;
-    double near = CROWD_SPAN * fabs(t - h->started);
-    if (h->crowd == 0 || fabs(t - h->crowd_since) > near) {
-        h->crowd = 0;
-        h->crowd_since = t;
-    }
-    if (++h->crowd <= MOST_CROWDED) return DAE_OK;
-    const flat_model *m = flat_of(s);
-    const int *flags = s->events ? event_finder_flags(s->events) : NULL;
-    s->diag.t = t;
-    diag_set(
-        &s->diag, DAE_ERR_EVENT,
-        "%d events without progress: t went from %.17g to %.17g. Events accumulate here, or the "
-        "model chatters.",
-        MOST_CROWDED, h->crowd_since, t);
-    for (size_t r = 0; flags && r < m->relation_count; r++) {
-        if (flags[r] == 0) continue;
-        s->diag.line = m->relations[r].place.line;
-        diag_append(&s->diag, " The last one is of the relation at %s:%d.", hybrid_file(s),
-                    s->diag.line);
-        break;
-    }
-    diag_append(&s->diag, " Give the model a state of rest, or the relation some hysteresis.");
-    return DAE_ERR_EVENT;
 }
 
 /* ---- slow progress ---- */

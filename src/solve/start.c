@@ -296,6 +296,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (s->events) {
         eval_status eval = event_finder_start(s->events, t, s->y, s->yp);
         if (eval != EVAL_OK) return explain_events(s, eval);
+        if (s->hybrid) hybrid_arm(s);
     }
     status = forms_choose(s, t, true);
     if (status == DAE_OK) status = second_find(s, t);
@@ -357,6 +358,7 @@ double solver_first_step(const dae_solver *s, double tend)
     if (s->options.fixed_step > 0.0) return direction * s->options.fixed_step;
     if (h == 0.0) h = guess_first_step(s, tend) * (s->hybrid && s->history == 0 ? GOLDEN : 1.0);
     h = fmin(h, 10.0 * fabs(tend - s->t));
+    if (s->hybrid && s->hybrid->first_step > 0.0) h = fmin(h, s->hybrid->first_step);
     if (s->options.max_step > 0.0) h = fmin(h, s->options.max_step);
     h = fmax(h, DBL_MIN / DBL_EPSILON); /* 1/h must not overflow */
     h = fmax(h, fmax(s->options.min_step, 8.0 * DBL_EPSILON * fabs(s->t)));

@@ -370,6 +370,12 @@ static dae_status advance_model(dae_solver *s, bool found, bool ends)
         dae_status status = hybrid_check_watches(s);
         return status == DAE_OK ? DAE_STEPPED : status;
     }
+    if (found && hybrid_take_back(s)) return DAE_STEPPED;
+    if (found) {
+        bool again = false;
+        dae_status status = hybrid_refute(s, &again);
+        if (status != DAE_OK || again) return status == DAE_OK ? DAE_STEPPED : status;
+    }
     if (found) hybrid_polish(s);
     if (found)
         h->pending = EVENT_CROSSING;
