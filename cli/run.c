@@ -99,15 +99,14 @@ static void finish_tolerances(request *r, const session *s)
     if (!isnan(r->atol)) r->options.atol = r->atol;
 }
 
-/* atol by variable where a built-in model suggests factors; the array is handed to the caller. */
-static int model_tolerances(dae_options *options, const model *m, double **by_variable)
+/* atol by variable where a built-in model suggests factors. */
+static int model_tolerances(request *r, const model *m)
 {
-    *by_variable = NULL;
     if (!m || !m->atol_factor) return CLI_OK;
-    *by_variable = calloc((size_t)m->form.n, sizeof(double));
-    if (!*by_variable) return complain(CLI_FAILED, "out of memory");
-    for (int i = 0; i < m->form.n; i++) (*by_variable)[i] = options->atol * m->atol_factor[i];
-    options->atol_by_variable = *by_variable;
+    r->atol_values = calloc((size_t)m->form.n, sizeof(double));
+    if (!r->atol_values) return complain(CLI_FAILED, "out of memory");
+    for (int i = 0; i < m->form.n; i++) r->atol_values[i] = r->options.atol * m->atol_factor[i];
+    r->options.atol_by_variable = r->atol_values;
     return CLI_OK;
 }
 
@@ -175,10 +174,8 @@ static int solve(const request *r, session *s)
     return code;
 }
 
-/* Everything after the words. */
-static int run_request(request *r, session *s)
+int request_open(request *r, session *s)
 {
-    double *atol = NULL;
     int code = check_kind(r);
     if (code == CLI_OK) code = check_files(r);
     if (code == CLI_OK) code = r->text ? open_file(r, s) : open_builtin(r, s);
@@ -190,17 +187,25 @@ static int run_request(request *r, session *s)
     if (s->m && !r->init_given) r->options.init = DAE_INIT_NONE;
     if (!s->m) r->options.stop_time = r->output.tend;
     s->max_steps = r->max_steps;
-    code = model_tolerances(&r->options, s->m, &atol);
+    return model_tolerances(r, s->m);
+}
+
+/* Everything after the words. */
+static int run_request(request *r, session *s)
+{
+    int code = request_open(r, s);
+    session_catch_signals();
     if (code == CLI_OK) code = session_prepare(s, &r->options);
     if (code == CLI_OK) code = session_open_history(s, r->history);
     if (code == CLI_OK) code = solve(r, s);
-    free(atol);
+    if (code == CLI_OK && r->verify) code = request_verify(r, s, true);
     return code;
 }
 
 static int run(int argc, char **argv)
 {
-    request r = {.options = dae_options_default(), .start = NAN, .stop = NAN};
+    request r = {
+        .command = &run_command, .options = dae_options_default(), .start = NAN, .stop = NAN};
     r.rtol = r.atol = NAN;
     session s = {0};
     int code = request_read(argc, argv, &r);
@@ -271,12 +276,13 @@ const command run_command = {
         "  --csv FILE           as -o, in csv whatever the name; - for standard output\n"
         "  --json FILE          likewise in json, with statistics and diagnostic\n"
         "  --history FILE       write every attempted step as csv\n"
+        "  --verify             let a judge say how good the result is: 'daedal help verify'\n"
         "  --stats              print all counters\n"
         "  --quiet              print nothing on success\n"
         "\n"
-        "Control-C ends the run and still writes what it reached, as does a failure.\n"
+        "Control-C and failures end the run and still write what it reached.\n"
         "Exit codes: 0 success, 1 the run failed or a file could not be written, 2 usage or a\n"
-        "wrong name, 3 the model text has errors, 130 interrupted.\n"
+        "wrong name, 3 the model text has errors, 130 interrupted; 4 and 5: as 'daedal verify'.\n"
         "Older names: --tend for --stop, --variables for --vars.\n",
     .run = run,
 };

@@ -8,6 +8,7 @@
 enum { MOST_INVARIANTS = 16 };
 
 typedef struct request {
+    const command *command; /* whose words these are */
     const char *model_name;
     bool text; /* a file, not a built-in model */
     long size, max_steps;
@@ -22,11 +23,23 @@ typedef struct request {
     grid output;
     bool log_time, stats, quiet;
     const char *csv, *json, *mat, *plot, *history, *variables;
+    bool verify, all;    /* --verify, --all */
+    const char *judge;   /* its method; NULL: chosen */
+    double limit;        /* in tolerances; 0: the library's */
+    double *atol_values; /* options.atol_by_variable; owned, or NULL */
 } request;
 
 /* Read the words. Exit code. */
 int request_read(int argc, char **argv, request *r);
 void request_free(request *r);
+
+/* Open the model and complete the request by what it says: interval, output times, tolerances. Exit
+ * code. */
+int request_open(request *r, session *s);
+
+/* Let a judge look at what the request asks for. Prints the verdict and, unless brief, what it is
+ * made of; CLI_OFF or CLI_UNSURE where that is not good. Exit code. */
+int request_verify(const request *r, session *s, bool brief);
 
 /* Whether a result goes to stdout, and nothing else may. */
 bool request_streams(const request *r);

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum option_id {
@@ -42,6 +43,10 @@ enum option_id {
     OPT_INIT,
     OPT_STATS,
     OPT_HISTORY,
+    OPT_VERIFY,
+    OPT_JUDGE,
+    OPT_LIMIT,
+    OPT_ALL,
     OPT_QUIET
 };
 
@@ -83,6 +88,10 @@ static const struct option long_options[] = {
     {"init", required_argument, NULL, OPT_INIT},
     {"stats", no_argument, NULL, OPT_STATS},
     {"history", required_argument, NULL, OPT_HISTORY},
+    {"verify", no_argument, NULL, OPT_VERIFY},
+    {"judge", required_argument, NULL, OPT_JUDGE},
+    {"limit", required_argument, NULL, OPT_LIMIT},
+    {"all", no_argument, NULL, OPT_ALL},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
 };
@@ -125,11 +134,11 @@ static const char *method_name(int i, const void *user)
     return i == 0 ? "auto" : dae_method_name(i - 1);
 }
 
-static int choose_method(const char *word, dae_options *options)
+static int choose_method(const char *word, const char **method)
 {
     for (int i = 0; method_name(i, NULL); i++)
         if (strcmp(method_name(i, NULL), word) == 0) {
-            options->method = word;
+            *method = word;
             return CLI_OK;
         }
     return complain_unknown("method", word, method_name, NULL, "see 'daedal methods'");
@@ -235,6 +244,9 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_PLOT: return take_path(&r->plot, "plot", text);
     case OPT_VARIABLES: r->variables = text; return CLI_OK;
     case OPT_HISTORY: return take_path(&r->history, "history", text);
+    case OPT_VERIFY: r->verify = true; return CLI_OK;
+    case OPT_LIMIT: return read_number(id, text, 0.0, false, &r->limit);
+    case OPT_ALL: r->all = true; return CLI_OK;
     case OPT_STATS: r->stats = r->options.watch_constraints = true; return CLI_OK;
     default: r->quiet = true; return CLI_OK;
     }
@@ -275,7 +287,8 @@ static int read_choice(request *r, int id, const char *text)
         r->engine = (dae_engine)choice;
         r->engine_given = true;
         return status;
-    default: return choose_method(text, &r->options);
+    case OPT_JUDGE: return choose_method(text, &r->judge);
+    default: return choose_method(text, &r->options.method);
     }
 }
 
@@ -338,6 +351,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_LINEAR_SOLVER:
     case OPT_ERROR_TEST:
     case OPT_INIT:
+    case OPT_JUDGE:
     case OPT_ENGINE: return read_choice(r, id, text);
     default: return read_output_option(r, id, text);
     }
@@ -349,14 +363,15 @@ int request_read(int argc, char **argv, request *r)
     opterr = 0;
     optind = 1;
     while ((id = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
-        int status = id == '?' || id == ':' ? complain_option(&run_command, argv, id, long_options)
+        int status = id == '?' || id == ':' ? complain_option(r->command, argv, id, long_options)
                                             : read_option(r, id, optarg);
         if (status != CLI_OK) return status;
     }
     if (optind == argc)
         return complain(CLI_USAGE,
                         "which model? (a .mo file, or a name that 'daedal models' lists; "
-                        "see 'daedal help run')");
+                        "see 'daedal help %s')",
+                        r->command->name);
     if (optind + 1 < argc) return complain_word(argv[optind + 1]);
     if (r->options.watch_invariants && r->options.n_invariants == 0)
         return complain(CLI_USAGE,
@@ -370,6 +385,7 @@ void request_free(request *r)
 {
     settings_free(&r->parameters);
     settings_free(&r->starts);
+    free(r->atol_values);
 }
 
 bool request_streams(const request *r)

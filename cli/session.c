@@ -297,16 +297,28 @@ int session_open_text(session *s, const char *file, const settings *parameters, 
     return CLI_OK;
 }
 
-int session_prepare(session *s, dae_options *options)
+void session_listen(session *s, dae_options *options)
 {
-    dae_diag diag = {0};
     options->monitor = watch_step;
     options->interrupt = ask_interrupted;
     options->message = show_message;
     options->user = s;
+    s->progress = isatty(STDERR_FILENO) != 0;
+}
+
+int session_complain(session *s, dae_status status, const char *text)
+{
+    dae_diag diag = {.status = status, .t = s->t};
+    snprintf(diag.text, sizeof diag.text, "%s", text);
+    return complain_diagnostic(s, &diag);
+}
+
+int session_prepare(session *s, dae_options *options)
+{
+    dae_diag diag = {0};
+    session_listen(s, options);
     s->rtol = options->rtol;
     s->atol = options->atol;
-    s->progress = isatty(STDERR_FILENO) != 0;
     if (dae_solver_new(s->problem, options, &s->solver, &diag) < 0)
         return complain_diagnostic(s, &diag);
     if (options->precision == DAE_PRECISION_DOUBLE) return CLI_OK;

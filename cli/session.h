@@ -90,6 +90,10 @@ const char *session_description(const session *s, int i);
 
 /* Variable i with all digits of the run where values were read last; NULL: it has doubles only. */
 const char *session_digits(const session *s, int i);
+/* Fill in monitor, interrupt and message of options. */
+void session_listen(session *s, dae_options *options);
+/* Say why something failed. Exit code. */
+int session_complain(session *s, dae_status status, const char *text);
 /* Solver for the problem; monitor, interrupt and message of options are filled in. Exit code. */
 int session_prepare(session *s, dae_options *options);
 

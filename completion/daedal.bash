@@ -23,12 +23,12 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run check init emit demo models methods formulations help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run verify check init emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
     case $prev in
-    --method)
+    --method | --judge)
         COMPREPLY=($(compgen -W "auto
 $("$1" methods 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- "$cur"))
         return
@@ -66,24 +66,24 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     --plot | --incidence) _daedal_files svg png pdf && return ;;
     --csv | --history) _daedal_files csv && return ;;
-    --json) [ "$command" = run ] && _daedal_files json && return ;;
+    --json) [ "$command" != check ] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --interval | --points | \
-        --first | --vars | --variables | --size | --max-step | --fixed-step | --max-steps | --max-order) return ;;
+        --first | --vars | --variables | --size | --max-step | --fixed-step | --max-steps | --max-order | --limit) return ;;
     esac
     case $command in
-    run | check | init | emit)
+    run | verify | check | init | emit)
         case $cur in
         -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
         *)
             _daedal_files mo bmo
-            [ "$command" = run ] && COMPREPLY+=($(compgen -W "$("$1" models 2>/dev/null |
+            [[ $command == run || $command == verify ]] && COMPREPLY+=($(compgen -W "$("$1" models 2>/dev/null |
                 sed -n '2,$s/ .*//p')" -- "$cur"))
             ;;
         esac
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\ncheck\ninit\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\nverify\ncheck\ninit\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }

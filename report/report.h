@@ -220,6 +220,20 @@ report_status report_analysis_json(FILE *stream, const dae_analysis *analysis, r
 report_status report_incidence(const char *path, const dae_analysis *analysis, const char *title,
                                const char *gnuplot, report_error *error);
 
+/* ---------------------------------------------------------------------------------------------
+ * The verdict of a judge
+ * ------------------------------------------------------------------------------------------- */
+
+/* Sections for people, worst first, at most max_rows of each list (0: all), then a line that says
+ * how many more there are. */
+report_status report_verify(FILE *stream, const dae_verify_report *report, int max_rows,
+                            report_error *error);
+/* All of it as one json object; and the same into a file that appears complete or not at all. */
+report_status report_verify_json(FILE *stream, const dae_verify_report *report,
+                                 report_error *error);
+report_status report_verify_json_file(const char *path, const dae_verify_report *report,
+                                      report_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,251 @@
+/* Two runs of one problem side by side, in units of the tolerances. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "solve/verify_parts.h"
+
+/* The size of a variable is its largest value within this part of the interval, to both sides: one
+ * that passes zero is not off by a thousand tolerances because of an error in time. */
+static const double WINDOW = 1.0 / 20.0;
+/* Events are paired across so many that have no partner. */
+enum { REACH = 40 };
+
+/* ---- tolerances ---- */
+
+static double nominal_of(const model_form *f, int v)
+{
+    double nominal = fabs(model_form_constant(f, f->flat->variables[v].nominal));
+    return isfinite(nominal) && nominal > 0.0 ? nominal : 1.0;
+}
+
+double nominal_size(const dae_problem *problem, int unknown)
+{
+    int v = problem->model ? problem->model->unknown_variable[unknown] : -1;
+    return v < 0 ? 1.0 : nominal_of(problem->model, v);
+}
+
+bool tolerances_new(tolerances *w, const dae_problem *problem, const dae_options *options)
+{
+    int n = dae_problem_variable_count(problem);
+    const model_form *f = problem->model;
+    w->rtol = DAE_ARRAY(double, 2 * (size_t)n);
+    if (!w->rtol) return false;
+    w->atol = w->rtol + n;
+    for (int i = 0; i < n; i++) {
+        int top = f ? f->alias[f->visible[i]].top : i;
+        int unknown = f ? f->first_unknown[top] : i;
+        bool array = options->atol_by_variable && unknown >= 0;
+        w->rtol[i] = options->rtol_by_variable && unknown >= 0 ? options->rtol_by_variable[unknown]
+                                                               : options->rtol;
+        w->atol[i] = array ? options->atol_by_variable[unknown] : options->atol;
+        if (f && !array) w->atol[i] *= nominal_of(f, top);
+    }
+    return true;
+}
+
+void tolerances_free(tolerances *w)
+{
+    dae_free(w->rtol);
+    *w = (tolerances){0};
+}
+
+/* ---- events ---- */
+
+static bool same_event(const trail_event *a, const trail_event *b)
+{
+    return a->cause == b->cause && a->index == b->index;
+}
+
+/* The nearest pair of equal events from (i, j) on; false: none is near. */
+static bool next_pair(const trail *a, const trail *b, int *i, int *j)
+{
+    for (int skipped = 0; skipped <= REACH; skipped++)
+        for (int p = 0; p <= skipped; p++) {
+            int ia = *i + p, jb = *j + skipped - p;
+            if (ia >= a->event_count || jb >= b->event_count) continue;
+            if (!same_event(&a->event[ia], &b->event[jb])) continue;
+            *i = ia;
+            *j = jb;
+            return true;
+        }
+    return false;
+}
+
+void trail_pair_events(trail *a, trail *b)
+{
+    for (int k = 0; k < a->event_count; k++) a->event[k].partner = -1;
+    for (int k = 0; k < b->event_count; k++) b->event[k].partner = -1;
+    for (int i = 0, j = 0; next_pair(a, b, &i, &j); i++, j++) {
+        a->event[i].partner = j;
+        b->event[j].partner = i;
+    }
+}
+
+/* ---- sizes ---- */
+
+/* size[r] = largest |v_i| of rows within the window around row r, where v has n values for each row
+ * of x; queue: x->count entries */
+static void find_sizes(const trail *x, const double *v, int i, double width, int *queue,
+                       double *size)
+{
+    int head = 0, tail = 0, ahead = 0;
+    size_t n = (size_t)x->n;
+    v += i;
+    for (int r = 0; r < x->count; r++) {
+        for (; ahead < x->count && fabs(x->t[ahead] - x->t[r]) <= width; ahead++) {
+            double value = fabs(v[(size_t)ahead * n]);
+            while (tail > head && !(fabs(v[(size_t)queue[tail - 1] * n]) > value)) tail--;
+            queue[tail++] = ahead;
+        }
+        while (fabs(x->t[queue[head]] - x->t[r]) > width) head++;
+        size[r] = fabs(v[(size_t)queue[head] * n]);
+    }
+}
+
+/* ---- which rows belong together ---- */
+
+/* Which row of b belongs to a row of a. */
+typedef struct pairing {
+    const trail *a, *b;
+    int *row;                 /* per row of a: that of b; -1: there is none */
+    int between;              /* rows left out since an event lies between */
+    int *before_a, *before_b; /* so many events with a partner are among the first k, k = 0, .. */
+    double *gap;              /* per pair of events: how far their times are apart */
+} pairing;
+
+static void pairing_free(pairing *p)
+{
+    dae_free(p->row);
+    dae_free(p->before_a);
+    dae_free(p->before_b);
+    dae_free(p->gap);
+}
+
+/* Count the events with a partner; false: memory */
+static bool count_pairs(const trail *x, int **before)
+{
+    *before = DAE_ARRAY(int, (size_t)x->event_count + 1);
+    for (int k = 0; *before && k < x->event_count; k++)
+        (*before)[k + 1] = (*before)[k] + (x->event[k].partner >= 0);
+    return *before;
+}
+
+static bool measure_gaps(pairing *p)
+{
+    const trail *a = p->a;
+    p->gap = DAE_ARRAY(double, p->before_a[a->event_count]);
+    for (int k = 0; p->gap && k < a->event_count; k++) {
+        int partner = a->event[k].partner;
+        if (partner >= 0) p->gap[p->before_a[k]] = fabs(a->event[k].t - p->b->event[partner].t);
+    }
+    return p->gap;
+}
+
+/* The row of b at the time of row r of a on the same side of all events; else the nearest one,
+ * unless it is a short way in time to the other side. Rows of b at that time begin at `from`. */
+static int find_partner(pairing *p, int r, int from, double short_way)
+{
+    const trail *a = p->a, *b = p->b;
+    int here = p->before_a[a->passed[r]], best = -1, least = 0;
+    for (int q = from; q < b->count && b->t[q] == a->t[r]; q++) {
+        int apart = abs(p->before_b[b->passed[q]] - here);
+        if (best < 0 || apart < least) best = q, least = apart;
+    }
+    if (best < 0 || least == 0) return best;
+    int there = p->before_b[b->passed[best]];
+    if (p->gap[here < there ? here : there] > short_way) return best;
+    p->between++;
+    return -1;
+}
+
+static bool pair_rows(pairing *p, double short_way)
+{
+    const trail *a = p->a, *b = p->b;
+    p->row = DAE_ARRAY(int, a->count);
+    if (!p->row || !count_pairs(a, &p->before_a) || !count_pairs(b, &p->before_b) ||
+        !measure_gaps(p))
+        return false;
+    double sign = a->count > 1 && a->t[a->count - 1] < a->t[0] ? -1.0 : 1.0;
+    for (int r = 0, q = 0; r < a->count; r++) {
+        while (q < b->count && (b->t[q] - a->t[r]) * sign < 0.0) q++;
+        p->row[r] = find_partner(p, r, q, short_way);
+    }
+    return true;
+}
+
+/* ---- comparison ---- */
+
+/* |a - b| in units of w; a value that only one of them has is beyond all units */
+static double distance(double a, double b, double w)
+{
+    double d = fabs(a - b);
+    if (a == b || (isnan(a) && isnan(b)) || d <= 4.0 * DBL_EPSILON * fabs(b)) return 0.0;
+    return isnan(d) || !(w > 0.0) ? (double)INFINITY : d / w;
+}
+
+/* Variable i at all rows. */
+static void compare_variable(comparison *c, const trail *a, const trail *b, const pairing *p,
+                             const tolerances *w, int i, const double *size, const double *least,
+                             double limit)
+{
+    double sum = 0.0;
+    size_t n = (size_t)a->n;
+    for (int r = 0; r < a->count; r++) {
+        int q = p->row[r];
+        if (q < 0) continue;
+        double unit = w->rtol[i] * size[q] + w->atol[i];
+        if (least && least[r] > unit) unit = least[r];
+        double e = distance(a->values[(size_t)r * n + (size_t)i],
+                            b->values[(size_t)q * n + (size_t)i], unit);
+        sum += e * e;
+        if (c->row[i] < 0 || e > c->error[i]) c->error[i] = e, c->row[i] = r, c->other[i] = q;
+        bool earlier = isnan(c->parted) || fabs(a->t[r] - a->t[0]) < fabs(c->parted - a->t[0]);
+        if (e > limit && earlier) c->parted = a->t[r];
+    }
+    c->rms[i] = c->compared > 0 ? sqrt(sum / c->compared) : 0.0;
+    if (c->row[i] >= 0 && (c->variable < 0 || c->error[i] > c->worst))
+        c->worst = c->error[i], c->variable = i;
+}
+
+void comparison_free(comparison *c)
+{
+    dae_free(c->error);
+    dae_free(c->row);
+    *c = (comparison){0};
+}
+
+bool comparison_new(comparison *c, const trail *a, const trail *b, const tolerances *w, double span,
+                    double limit)
+{
+    size_t n = (size_t)a->n;
+    double rtol = 0.0;
+    for (int i = 0; i < a->n; i++) rtol = fmax(rtol, w->rtol[i]);
+    *c = (comparison){.variable = -1, .parted = NAN};
+    c->error = DAE_ARRAY(double, 2 * n);
+    c->row = DAE_ARRAY(int, 2 * n);
+    double *size = DAE_ARRAY(double, b->count), *least = DAE_ARRAY(double, a->count);
+    int *queue = DAE_ARRAY(int, (size_t)(a->count > b->count ? a->count : b->count));
+    pairing p = {.a = a, .b = b};
+    bool ok =
+        c->error && c->row && size && least && queue && pair_rows(&p, limit * rtol * fabs(span));
+    if (ok) {
+        c->rms = c->error + n;
+        c->other = c->row + n;
+        c->between = p.between;
+        for (int r = 0; r < a->count; r++) c->compared += p.row[r] >= 0;
+        for (int i = 0; i < a->n; i++) {
+            c->row[i] = c->other[i] = -1;
+            find_sizes(b, b->values, i, WINDOW * fabs(span), queue, size);
+            if (a->unit) find_sizes(a, a->unit, i, WINDOW * fabs(span), queue, least);
+            compare_variable(c, a, b, &p, w, i, size, a->unit ? least : NULL, limit);
+        }
+    }
+    pairing_free(&p);
+    dae_free(size);
+    dae_free(least);
+    dae_free(queue);
+    if (!ok) comparison_free(c);
+    return ok;
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# Test of `daedal verify` and `run --verify`: verify.sh <path of daedal>. Exit 0 if nothing failed.
+set -u
+daedal=${1:?usage: verify.sh path-of-daedal}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+models=$root/models
+case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+XDG_CACHE_HOME=$work/cache
+export XDG_CACHE_HOME
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    sed 's/^/    /' out err | head -n 40
+    failures=$((failures + 1))
+}
+
+# expect CODE WORDS..: run and compare the exit code; output in out and err
+expect() {
+    code=$1
+    shift
+    "$daedal" "$@" >out 2>err </dev/null
+    got=$?
+    [ "$got" -eq "$code" ] || fail "daedal $* exits with $got, not $code"
+    if [ "$code" -eq 0 ] && [ -s err ]; then fail "daedal $* writes to stderr"; fi
+    if [ "$code" -ne 0 ] && ! [ -s err ]; then fail "daedal $* says nothing"; fi
+}
+
+says() { grep -q -- "$1" out err || fail "no '$1' in the output"; }
+silent() { [ -s out ] && fail "something is printed"; }
+
+cat >turn.mo <<'END'
+model Turn
+  Real x(start = 1, fixed = true), y(start = 0, fixed = true);
+equation
+  der(x) = y;
+  der(y) = -x;
+  annotation(experiment(StopTime = 10));
+end Turn;
+END
+
+# a right result, in full and in json
+expect 0 verify turn.mo
+says 'Good: every variable is within'
+says 'radau'
+says 'bdf, rtol 1e-08, atol 1e-11'
+says 'line 5'
+expect 0 verify turn.mo --json report.json --quiet
+silent
+grep -q '"verdict": "good"' report.json || fail "no verdict in report.json"
+grep -q '"name": "y"' report.json || fail "no variable in report.json"
+expect 0 verify turn.mo --json -
+grep -q '^{' out || fail "json does not begin the output"
+python3 -c 'import json; r = json.load(open("report.json")); assert len(r["variables"]) == 2 and len(r["equations"]) == 2 and r["variables"][0]["tolerances"] < 100' ||
+    fail "report.json cannot be read"
+expect 0 run turn.mo --verify
+says 'judge     Good'
+expect 0 run turn.mo --verify -o -
+grep -q 'Good' out && fail "the verdict stands in the csv"
+
+# a wrong one: constant steps of the lowest order, 4 whatever else is asked for
+expect 4 verify turn.mo --method bdf --max-order 1 --fixed-step 0.05
+says 'Off: [xy] is wrong by'
+says 'the judge (radau)'
+expect 4 run turn.mo --method bdf --max-order 1 --fixed-step 0.05 --verify
+expect 4 run turn.mo --method bdf --max-order 1 --fixed-step 0.05 --verify --quiet
+silent
+expect 0 run turn.mo --method bdf --max-order 1 --fixed-step 0.05
+expect 0 verify turn.mo --method bdf --max-order 1 --fixed-step 0.05 --limit 1e9
+
+# no judge: never a silent pass
+expect 5 verify turn.mo --judge rattle
+says 'Could not be verified'
+says 'rattle'
+
+# hidden constraints with their lines, events side by side, built-in models
+expect 0 verify "$models/pendulum.mo"
+says 'line 15.*d2/dt2'
+expect 0 verify "$models/ball.mo"
+says 'h <= 0 (line 11)'
+says 'events: 6 in the run, 6 with the judge'
+expect 0 verify robertson
+says 'conservation'
+
+# usage
+expect 2 verify
+expect 2 verify turn.mo --plot a.svg
+says "'--plot' is for 'daedal run'"
+expect 2 verify turn.mo --judge nobody
+expect 2 verify turn.mo --limit 0
+expect 2 verify turn.mo --unknown
+says "help verify"
+expect 2 verify nothing.mo
+echo 'model M Real x; equation x = ; end M;' >bad.mo
+expect 3 verify bad.mo
+expect 0 help verify
+
+[ "$failures" -eq 0 ] && echo "all passed"
+exit "$failures"
