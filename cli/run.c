@@ -194,7 +194,6 @@ int request_open(request *r, session *s)
 static int run_request(request *r, session *s)
 {
     int code = request_open(r, s);
-    session_catch_signals();
     if (code == CLI_OK) code = session_prepare(s, &r->options);
     if (code == CLI_OK) code = session_open_history(s, r->history);
     if (code == CLI_OK) code = solve(r, s);

@@ -114,7 +114,6 @@ static int run(int argc, char **argv)
     int code = request_read(argc, argv, &r);
     if (code == CLI_OK) code = check_words(&r);
     if (code == CLI_OK) code = request_open(&r, &s);
-    session_catch_signals();
     bool quiet = r.quiet || (r.json && strcmp(r.json, "-") == 0);
     if (code == CLI_OK && !quiet) printf("%s (%s)\n", s.name, r.model_name);
     if (code == CLI_OK) code = request_verify(&r, &s, false);

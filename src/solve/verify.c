@@ -252,8 +252,9 @@ static double span_of(const trial *x)
 
 static bool compare(trial *x, trail *a, trail *b, comparison *c)
 {
+    yardstick by = {&x->tolerance, &x->run, span_of(x), x->record->r.limit};
     trail_pair_events(a, b);
-    return comparison_new(c, a, b, &x->tolerance, span_of(x), x->record->r.limit);
+    return comparison_new(c, a, b, &by);
 }
 
 static const char *variable_name(const trial *x, int i)

@@ -185,24 +185,56 @@ static double distance(double a, double b, double w)
     return isnan(d) || !(w > 0.0) ? (double)INFINITY : d / w;
 }
 
-/* Variable i at all rows. */
-static void compare_variable(comparison *c, const trail *a, const trail *b, const pairing *p,
-                             const tolerances *w, int i, const double *size, const double *least,
-                             double limit)
+/* Work space of a comparison. */
+typedef struct bench {
+    double *size;  /* per row of b: size of the variable around there */
+    double *least; /* per row of the units' trail: least unit around there */
+    int *queue;
+    int *unit_row; /* per row of a: that of the units' trail; -1: none */
+} bench;
+
+static void bench_free(bench *k)
 {
-    double sum = 0.0;
+    dae_free(k->size);
+    dae_free(k->least);
+    dae_free(k->queue);
+    dae_free(k->unit_row);
+}
+
+static bool bench_new(bench *k, const trail *a, const trail *b, const trail *units)
+{
+    int most = units->count > b->count ? units->count : b->count;
+    *k = (bench){.size = DAE_ARRAY(double, b->count),
+                 .least = DAE_ARRAY(double, units->count),
+                 .queue = DAE_ARRAY(int, most),
+                 .unit_row = DAE_ARRAY(int, a->count)};
+    if (!k->size || !k->least || !k->queue || !k->unit_row) return false;
+    double sign = a->count > 1 && a->t[a->count - 1] < a->t[0] ? -1.0 : 1.0;
+    for (int r = 0, q = 0; r < a->count; r++) {
+        while (q < units->count && (units->t[q] - a->t[r]) * sign < 0.0) q++;
+        k->unit_row[r] = units->unit && q < units->count && units->t[q] == a->t[r] ? q : -1;
+    }
+    return true;
+}
+
+/* Variable i at all rows. */
+static void compare_variable(comparison *c, const pairing *p, const yardstick *by, const bench *k,
+                             int i)
+{
+    const trail *a = p->a, *b = p->b;
+    double sum = 0.0, rtol = by->tolerance->rtol[i], atol = by->tolerance->atol[i];
     size_t n = (size_t)a->n;
     for (int r = 0; r < a->count; r++) {
-        int q = p->row[r];
+        int q = p->row[r], u = k->unit_row[r];
         if (q < 0) continue;
-        double unit = w->rtol[i] * size[q] + w->atol[i];
-        if (least && least[r] > unit) unit = least[r];
+        double unit = rtol * k->size[q] + atol;
+        if (u >= 0 && k->least[u] > unit) unit = k->least[u];
         double e = distance(a->values[(size_t)r * n + (size_t)i],
                             b->values[(size_t)q * n + (size_t)i], unit);
         sum += e * e;
         if (c->row[i] < 0 || e > c->error[i]) c->error[i] = e, c->row[i] = r, c->other[i] = q;
         bool earlier = isnan(c->parted) || fabs(a->t[r] - a->t[0]) < fabs(c->parted - a->t[0]);
-        if (e > limit && earlier) c->parted = a->t[r];
+        if (e > by->limit && earlier) c->parted = a->t[r];
     }
     c->rms[i] = c->compared > 0 ? sqrt(sum / c->compared) : 0.0;
     if (c->row[i] >= 0 && (c->variable < 0 || c->error[i] > c->worst))
@@ -216,20 +248,25 @@ void comparison_free(comparison *c)
     *c = (comparison){0};
 }
 
-bool comparison_new(comparison *c, const trail *a, const trail *b, const tolerances *w, double span,
-                    double limit)
+/* Rows that are further apart than this are not of one event. */
+static double short_way(const trail *a, const yardstick *by)
+{
+    double rtol = 0.0;
+    for (int i = 0; i < a->n; i++) rtol = fmax(rtol, by->tolerance->rtol[i]);
+    return by->limit * rtol * fabs(by->span);
+}
+
+bool comparison_new(comparison *c, const trail *a, const trail *b, const yardstick *by)
 {
     size_t n = (size_t)a->n;
-    double rtol = 0.0;
-    for (int i = 0; i < a->n; i++) rtol = fmax(rtol, w->rtol[i]);
+    double width = WINDOW * fabs(by->span);
+    const trail *units = by->units;
     *c = (comparison){.variable = -1, .parted = NAN};
     c->error = DAE_ARRAY(double, 2 * n);
     c->row = DAE_ARRAY(int, 2 * n);
-    double *size = DAE_ARRAY(double, b->count), *least = DAE_ARRAY(double, a->count);
-    int *queue = DAE_ARRAY(int, (size_t)(a->count > b->count ? a->count : b->count));
     pairing p = {.a = a, .b = b};
-    bool ok =
-        c->error && c->row && size && least && queue && pair_rows(&p, limit * rtol * fabs(span));
+    bench k = {0};
+    bool ok = c->error && c->row && bench_new(&k, a, b, units) && pair_rows(&p, short_way(a, by));
     if (ok) {
         c->rms = c->error + n;
         c->other = c->row + n;
@@ -237,15 +274,13 @@ bool comparison_new(comparison *c, const trail *a, const trail *b, const toleran
         for (int r = 0; r < a->count; r++) c->compared += p.row[r] >= 0;
         for (int i = 0; i < a->n; i++) {
             c->row[i] = c->other[i] = -1;
-            find_sizes(b, b->values, i, WINDOW * fabs(span), queue, size);
-            if (a->unit) find_sizes(a, a->unit, i, WINDOW * fabs(span), queue, least);
-            compare_variable(c, a, b, &p, w, i, size, a->unit ? least : NULL, limit);
+            find_sizes(b, b->values, i, width, k.queue, k.size);
+            if (units->unit) find_sizes(units, units->unit, i, width, k.queue, k.least);
+            compare_variable(c, &p, by, &k, i);
         }
     }
     pairing_free(&p);
-    dae_free(size);
-    dae_free(least);
-    dae_free(queue);
+    bench_free(&k);
     if (!ok) comparison_free(c);
     return ok;
 }

@@ -56,12 +56,9 @@ struct inspector {
     bool slots_known;
     mode **modes;
     int mode_count;
-    finding *merged; /* constraints of all modes; owned */
-    /* Outputs: variables that one equation determines and no other one needs. Number k is unknown
-     * output[k], by the equation output_row[k]; those it needs come before it. */
-    int *output, *output_row, output_count; /* owned, one block at output */
-    double *dfdy, *dfdyp;                   /* of the equations, one block at dfdy; owned */
-    double *unit;                           /* n: the least meaningful error of an unknown; owned */
+    finding *merged;  /* constraints of all modes; owned */
+    bool has_outputs; /* variables that are evaluated after the solve */
+    double *unit;     /* per variable: the least meaningful error, 0 but for outputs; owned */
     arena *notes;
 };
 
@@ -115,8 +112,6 @@ void inspector_free(inspector *x)
     dae_free(x->y);
     dae_free(x->form_work);
     dae_free(x->merged);
-    dae_free(x->output);
-    dae_free(x->dfdy);
     dae_free(x->unit);
     dae_free(x);
 }
@@ -418,93 +413,47 @@ static bool find_mode(inspector *x, double t, mode **found)
 
 /* ---- outputs ---- */
 
-/* Take away variables that appear in one equation only, with their equations, until none is left:
- * an output, then what only that one needs. */
-static void peel_outputs(inspector *x, int *uses, bool *gone, int *list)
+/* Whether variable i is evaluated after the solve, from others. */
+static bool is_output(const inspector *x, int i)
 {
     const model_form *f = x->problem->model;
-    int *row_gone = uses + f->n, count = 0;
-    for (bool more = true; more;) {
-        more = false;
-        for (int j = 0; j < f->n; j++) {
-            int row = -1;
-            uses[j] = 0;
-            if (gone[j] || f->differential[j]) continue;
-            for (int k = f->colptr[j]; k < f->colptr[j + 1]; k++)
-                if (!row_gone[f->rowind[k]]) uses[j]++, row = f->rowind[k];
-            if (uses[j] != 1) continue;
-            gone[j] = more = true;
-            row_gone[row] = 1;
-            list[2 * count] = j;
-            list[2 * count++ + 1] = row;
-        }
-    }
-    x->output_count = count;
-    for (int k = 0; k < count; k++) { /* the last one first: others need it */
-        x->output[k] = list[2 * (count - 1 - k)];
-        x->output_row[k] = list[2 * (count - 1 - k) + 1];
-    }
+    return f && f->alias[f->alias[f->visible[i]].top].evaluated;
 }
 
 static bool find_outputs(inspector *x)
 {
-    const model_form *f = x->problem->model;
-    size_t n = (size_t)x->problem->form.n;
-    x->unit = DAE_ARRAY(double, n);
-    if (!f || f->resting) return x->unit;
-    x->output = DAE_ARRAY(int, 2 * n);
-    x->dfdy = DAE_ARRAY(double, 2 * (size_t)f->colptr[n]);
-    int *uses = DAE_ARRAY(int, 2 * n), *list = DAE_ARRAY(int, 2 * n);
-    bool *gone = DAE_ARRAY(bool, n), ok = x->unit && x->output && x->dfdy && uses && list && gone;
-    if (ok) {
-        x->output_row = x->output + n;
-        x->dfdyp = x->dfdy + f->colptr[n];
-        peel_outputs(x, uses, gone, list);
-    }
-    dae_free(uses);
-    dae_free(list);
-    dae_free(gone);
-    return ok;
+    int n = dae_problem_variable_count(x->problem);
+    x->unit = DAE_ARRAY(double, 3 * (size_t)n);
+    for (int i = 0; i < n; i++) x->has_outputs = x->has_outputs || is_output(x, i);
+    return x->unit;
 }
 
-/* unit[j] = the tolerance of unknown j, and for outputs at least what the tolerances of others make
- * of it: energy, the difference of large terms, is not more certain than these. */
+/* unit = what errors of one tolerance make of outputs: energy, the difference of large terms, is
+ * not more certain than these. */
 static void find_units(inspector *x, double t)
 {
-    const model_form *f = x->problem->model;
-    int n = x->problem->form.n;
-    for (int j = 0; j < n; j++) x->unit[j] = x->weight[j] * fabs(x->y[j]) + x->weight[n + j];
-    if (x->output_count == 0) return;
-    double *by_row = x->y_moved, *computed = x->yp_moved; /* work space */
-    vector_zero(2 * f->colptr[n], x->dfdy);
-    model_jacobian(t, x->y, x->yp, x->dfdy, x->dfdyp, x->instance);
-    vector_zero(n, by_row);
-    vector_zero(n, computed);
-    for (int k = 0; k < x->output_count; k++) computed[x->output[k]] = 1.0;
-    for (int j = 0; j < n; j++)
-        for (int k = f->colptr[j]; computed[j] == 0.0 && k < f->colptr[j + 1]; k++)
-            by_row[f->rowind[k]] += fabs(x->dfdy[k]) * x->unit[j];
-    for (int i = 0; i < x->output_count; i++) {
-        int j = x->output[i];
-        double slope = 0.0;
-        for (int k = f->colptr[j]; k < f->colptr[j + 1]; k++)
-            if (f->rowind[k] == x->output_row[i]) slope = fabs(x->dfdy[k]);
-        double spread = slope > 0.0 ? by_row[x->output_row[i]] / slope : 0.0;
-        if (isfinite(spread)) x->unit[j] = fmax(x->unit[j], spread);
-        for (int k = f->colptr[j]; k < f->colptr[j + 1]; k++)
-            if (f->rowind[k] != x->output_row[i])
-                by_row[f->rowind[k]] += fabs(x->dfdy[k]) * x->unit[j];
+    int n = x->problem->form.n, all = dae_problem_variable_count(x->problem);
+    double *here = x->unit + all, *moved = here + all;
+    if (!x->has_outputs) return;
+    vector_zero(all, x->unit);
+    model_instance_outputs(x->instance, t, x->y, x->yp, here);
+    for (int move = 0; move < MOVES; move++) {
+        for (int j = 0; j < n; j++) {
+            double rtol = x->weight[j], atol = x->weight[n + j];
+            x->y_moved[j] = x->y[j] + random_move(x) * (rtol * fabs(x->y[j]) + atol);
+            x->yp_moved[j] = x->yp[j] + random_move(x) * (rtol * fabs(x->yp[j]) + atol);
+        }
+        model_instance_outputs(x->instance, t, x->y_moved, x->yp_moved, moved);
+        for (int i = 0; i < all; i++) {
+            double change = fabs(moved[i] - here[i]);
+            if (is_output(x, i) && change > x->unit[i]) x->unit[i] = change;
+        }
     }
 }
 
 void inspector_units(const inspector *x, double *unit)
 {
-    const model_form *f = x->problem->model;
-    int n = dae_problem_variable_count(x->problem);
-    for (int i = 0; i < n; i++) {
-        int unknown = f ? f->first_unknown[f->alias[f->visible[i]].top] : i;
-        unit[i] = unknown >= 0 ? x->unit[unknown] : 0.0;
-    }
+    vector_copy(dae_problem_variable_count(x->problem), x->unit, unit);
 }
 
 /* ---- looking ---- */

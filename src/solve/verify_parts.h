@@ -81,10 +81,15 @@ void tolerances_free(tolerances *w);
 
 /* Pair the events of two trails, by what they are and in their order. */
 void trail_pair_events(trail *a, trail *b);
-/* Compare; both have their events paired with each other. span: the interval, limit: in tolerances.
- * False: memory. */
-bool comparison_new(comparison *c, const trail *a, const trail *b, const tolerances *w, double span,
-                    double limit);
+/* What two trails are measured by. */
+typedef struct yardstick {
+    const tolerances *tolerance;
+    const trail *units; /* whose units hold at its times */
+    double span, limit; /* the interval; in tolerances */
+} yardstick;
+
+/* Compare; both have their events paired with each other. False: memory. */
+bool comparison_new(comparison *c, const trail *a, const trail *b, const yardstick *by);
 void comparison_free(comparison *c);
 
 /* ---- equations and constraints at rows: verify_inspect.c ---- */
@@ -106,8 +111,8 @@ inspector *inspector_new(const dae_problem *problem, const dae_options *options)
 void inspector_free(inspector *x); /* NULL is fine */
 /* Evaluate everything at t on the last step of s. False: memory. */
 bool inspector_look(inspector *x, dae_solver *s, double t);
-/* unit[i] = the least meaningful error of variable i of the problem where it looked last: its
- * tolerance, and for an output what the tolerances of what it is computed from make of it. */
+/* unit[i] = the least meaningful error of variable i of the problem where it looked last: for an
+ * output what the tolerances of what it is computed from make of it; else 0. */
 void inspector_units(const inspector *x, double *unit);
 /* What was found; arrays live as long as the inspector. NULL: memory. */
 const finding *inspector_equations(const inspector *x, int *count);
