@@ -372,6 +372,7 @@ const method method_liex = {
     .max_order = ROWS - 1,
     .fixed_order = true,
     .own_order = true,
+    .rough_between = true,
     .index_range = "1",
     .size = liex_size,
     .start = liex_start,

@@ -24,11 +24,16 @@ static void keep_within_bounds(const dae_residual *form, double *y)
     }
 }
 
+bool output_is_between(const dae_solver *s, double t)
+{
+    if (!s->method->rough_between || s->phase == PHASE_POISED) return false;
+    return t != s->t_old && t != s->t_new;
+}
+
 bool output_is_rough(const dae_solver *s, double t)
 {
     bool some = false;
-    if (!s->method->rough_between || s->phase == PHASE_POISED) return false;
-    if (t == s->t_old || t == s->t_new) return false;
+    if (!output_is_between(s, t)) return false;
     for (int j = 0; j < s->n; j++) {
         if (s->kinds[j] > DAE_KIND_INDEX1) return false;
         some = some || s->kinds[j] == DAE_KIND_INDEX1;

@@ -49,12 +49,14 @@ static bool allocate_work(dae_solver *s)
     s->at_yp = DAE_ARRAY(double, most);
     s->jumps = DAE_ARRAY(jump_trace, s->n);
     s->extent = DAE_ARRAY(double, s->n);
-    return s->state && s->scratch && s->kinds && s->y && s->yp && s->work && s->at_y && s->at_yp &&
-           s->jumps && s->extent;
+    s->step_start = (step_start){.y = DAE_ARRAY(double, s->n), .yp = DAE_ARRAY(double, s->n)};
+    return s->step_start.y && s->step_start.yp && s->state && s->scratch && s->kinds && s->y &&
+           s->yp && s->work && s->at_y && s->at_yp && s->jumps && s->extent;
 }
 
 static void drop_viewer(dae_solver *s)
 {
+    refine_free(s);
     initializer_free(s->viewer);
     iteration_free(&s->view);
     s->viewer = NULL;
@@ -143,6 +145,8 @@ static void unfurnish(dae_solver *s)
     dae_free(s->at_yp);
     dae_free(s->jumps);
     dae_free(s->extent);
+    dae_free(s->step_start.y);
+    dae_free(s->step_start.yp);
     s->events = NULL;
     s->init = NULL;
     s->newton = (newton){0};
@@ -153,6 +157,7 @@ static void unfurnish(dae_solver *s)
     s->y = s->yp = s->work = s->at_y = s->at_yp = NULL;
     s->jumps = NULL;
     s->extent = NULL;
+    s->step_start = (step_start){0};
 }
 
 dae_status solver_bind(dae_solver *s, const dae_problem *problem, dae_options *options)

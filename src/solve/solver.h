@@ -11,6 +11,7 @@
 #include "solve/choice.h"
 #include "solve/hybrid.h"
 #include "solve/monitors.h"
+#include "solve/refine.h"
 #include "solve/reform.h"
 #include "system/form_explicit.h"
 
@@ -26,6 +27,12 @@ typedef enum solver_phase {
 typedef struct jump_trace {
     double end, h, e;
 } jump_trace;
+
+/* Where the last step begins, and what is known of its interpolant. */
+typedef struct step_start {
+    double *y, *yp;
+    bool judged, trusted;
+} step_start;
 
 struct dae_solver {
     const dae_problem *base;    /* the user's problem; borrowed */
@@ -43,6 +50,7 @@ struct dae_solver {
     initializer *init;
     iteration view;           /* matrices of the viewer, */
     initializer *viewer;      /* which projects outputs: looking at a run must not change it */
+    refiner *refiner;         /* values between steps, where the interpolant will not do; or NULL */
     event_finder *events;     /* NULL if the problem has none */
     hybrid *hybrid;           /* discrete side of a model; NULL for callbacks */
     monitors *monitors;       /* invariants and constraints that are watched; NULL: none */
@@ -76,6 +84,7 @@ struct dae_solver {
     double *y, *yp;  /* values at the start, and work space afterwards */
     double *work;
     double *at_y, *at_yp; /* values asked for by dae_solver_variables */
+    step_start step_start;
 
     solver_phase phase;
     double t;            /* where the solver stands */
@@ -153,6 +162,8 @@ void solver_interpolate(const dae_solver *s, double t, int derivative, double *y
  * the method is not good enough for them; and their correction in s->at_y with the factors of the
  * step: EVAL_RETRY if these do not serve. The run goes on as if nothing had been looked at. */
 bool output_is_rough(const dae_solver *s, double t);
+/* Whether t lies within a step of a method whose interpolant is to be looked at. */
+bool output_is_between(const dae_solver *s, double t);
 eval_status output_correct(dae_solver *s, double t);
 
 /* solve/jump.c: after a failed error test, excuse the algebraic variables that jump without an

@@ -34,17 +34,21 @@ dae_status solver_point(dae_solver *s, double t)
     solver_interpolate(s, t, 1, s->at_yp);
     bool some = s->norm.excused_count > 0; /* cannot be interpolated */
     bool wanted = s->options.project_output || some, rough = output_is_rough(s, t);
-    if (!(wanted || rough) || solver_uses_forms(s) || s->phase == PHASE_POISED) return DAE_OK;
+    if (solver_uses_forms(s) || s->phase == PHASE_POISED) return DAE_OK;
+    bool refined = false, checked = !some && !s->control.fixed && output_is_between(s, t);
+    dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
+    if (status != DAE_OK || !(wanted || rough)) return status;
     if (!wanted) {
+        if (refined) return DAE_OK;
         eval_status corrected = output_correct(s, t);
         if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
         if (corrected == EVAL_OK) return DAE_OK;
     }
     initializer *viewer = solver_viewer(s);
     if (!viewer) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
-    eval_status status = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
-                                             s->norm.weights, s->at_y, s->at_yp);
-    return status == EVAL_STOP ? explain_evaluation(s, status) : DAE_OK;
+    eval_status projected = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
+                                                s->norm.weights, s->at_y, s->at_yp);
+    return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
 }
 
 /* Whether values at t can be asked for. */
@@ -68,7 +72,8 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
                         derivative);
-    bool plain = !s->options.project_output && s->norm.excused_count == 0 && !output_is_rough(s, t);
+    bool plain =
+        !s->options.project_output && s->norm.excused_count == 0 && !output_is_between(s, t);
     if (plain && !solver_rewritten(s)) {
         solver_interpolate(s, t, derivative, y);
         return DAE_OK;
@@ -235,8 +240,6 @@ static dae_status attempt_until_accepted(dae_solver *s)
 {
     attempt *a = &s->last;
     s->evaluation_first = false;
-    /* values at tend are between steps unless the stop time cuts them */
-    s->context.between = s->choice.open && isnan(s->options.stop_time);
     for (bool first = true;; first = false) {
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
@@ -275,6 +278,7 @@ static void note_progress(dae_solver *s, const attempt *a, double tend)
 static dae_status accept_step(dae_solver *s, double tend)
 {
     const attempt *a = &s->last;
+    refine_note_start(s);
     s->method->accept(s->state, s->scratch, &s->context);
     s->t_old = s->t_new;
     s->t_new = a->t + a->h;
