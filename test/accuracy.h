@@ -35,6 +35,9 @@ typedef struct accuracy_case {
     double stop;
     int count;
     const char *names[MOST_NAMES]; /* variables that are compared */
+    /* The last of them may be multipliers, of index 2 or 3 in some formulations: no error test
+     * bounds their errors at the ends of steps. */
+    int multipliers;
     void (*exact)(double t, double *x);
     /* Callbacks in place of a text: the problem, and its start values. */
     dae_problem *(*make)(void);
@@ -284,7 +287,7 @@ static int judge(const accuracy_run *r, const char *method, const char *formulat
     int bad = 0;
     for (int j = 0; j < c->count; j++) {
         bool wrong = !(f->between[j] <= FACTOR_BETWEEN * fmax(1.0, f->ends[j]));
-        bool far = !(f->ends[j] <= MOST_AT_ENDS);
+        bool far = j < c->count - c->multipliers && !(f->ends[j] <= MOST_AT_ENDS);
         if (wrong || far || chosen.verbose)
             print_message("%s %-12s %-11s %-18s rtol %.0e%s %-6s: %8.2g at ends, %8.2g between "
                           "(t = %.6g)%s; %ld steps %s\n",

@@ -151,7 +151,8 @@ static void outputs_keep_bounds(void **state)
     }
 }
 
-/* An equation that has no value between the ends: what the interpolant says comes back. */
+/* An equation that has no value between the ends: nobody can tell how good an interpolated value
+ * is, and none comes back. */
 static int gap_f(double t, const double *y, const double *yp, double *f, void *user)
 {
     f[0] = yp[0] + y[0];
@@ -177,8 +178,8 @@ static void failures_in_outputs(void **state)
         for (int i = 0; i < 3; i++) assert_int_equal(dae_solver_step(s, 10.0), DAE_STEPPED);
         dae_solver_last_step(s, &a, &b);
         answer = 1;
-        assert_int_equal(dae_solver_at(s, 0.5 * (a + b), 0, y), DAE_OK);
-        assert_true(fabs(y[1] - exp(-0.5 * (a + b))) < 1e-3);
+        assert_int_equal(dae_solver_at(s, 0.5 * (a + b), 0, y), DAE_ERR_EVALUATION);
+        assert_non_null(strstr(dae_solver_diag(s)->text, "cannot be computed to the tolerances"));
         answer = -1;
         assert_int_equal(dae_solver_at(s, 0.5 * (a + b), 0, y), DAE_ERR_CALLBACK);
         answer = 0;

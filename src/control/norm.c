@@ -128,7 +128,7 @@ int norm_update(error_norm *norm, double t, const double *y)
 void norm_set_step(error_norm *norm, double h)
 {
     if (norm->newton != norm->newton_own) return;
-    double shrink = fmin(1.0, fabs(h));
+    double shrink = fmin(1.0, fmax(fabs(h), norm->reach));
     for (int i = 0; i < norm->n; i++) {
         double factor = 1.0;
         if (norm->kinds[i] == DAE_KIND_INDEX2) factor = shrink;

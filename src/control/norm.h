@@ -20,7 +20,8 @@ typedef struct error_norm {
     int excused_count;               /* variables for which that is not 0 */
     const bool *hidden;       /* variables that never are in the error test, or NULL; borrowed */
     bool leave_out_algebraic; /* algebraic variables of every index leave the error test */
-    double stretch;           /* sqrt(n / number of tested variables) */
+    double reach;   /* steps count as at least this long in the Newton scale; 0: as they are */
+    double stretch; /* sqrt(n / number of tested variables) */
     double rtol, atol;
     const double *rtol_by_variable, *atol_by_variable; /* borrowed or NULL */
     dae_norm_fn user_norm;

@@ -24,6 +24,8 @@ static const double MOST_MISS = 0.3;
 static const double MOST_REJECTED = 100.0;
 /* Contraction of Newton's method from which on estimates are multiplied. */
 static const double SLOW = 0.2;
+/* An error that falls by less from one try to the next is not one of the step. */
+static const double STALLED = 0.5;
 /* Values between steps may be wrong by 10 tolerances where events depend on them, and by one where
  * they are asked for (ctx->between). */
 static const double DENSE_WEIGHT = 0.1;
@@ -255,6 +257,33 @@ static void add_error_between(const radau_state *s, radau_scratch *w, const meth
     result->error_constant = weight;
 }
 
+/* How abrupt the solution is, as a factor of the error. What does not fall with the step at all is
+ * no kink, but comes with the y' of multipliers. */
+static double abruptness(const radau_state *s, radau_scratch *w, double error)
+{
+    const double before = w->plain_error, ratio = fabs(w->h / w->plain_h);
+    w->plain_error = error;
+    w->plain_h = w->h;
+    if (!s->m || (w->tries > 1 && error > before * sqrt(ratio))) return 1.0;
+    return stages_abruptness(error, s->plain_error, w->h / s->accepted_h, w->m->stages + 1,
+                             w->error_factor);
+}
+
+/* The error of stiff variables at the end of the step, whatever the order. The estimate is that of
+ * y' where the step begins; at its end it is s times as large, since (x prod (x - c_i))' is. What
+ * does not fall with the step is the error that y' came with: a shorter step would not mend it.
+ * Multipliers of index 2 and 3 are stiff in this sense at every step: nothing is asked with them.
+ */
+static double stiff_error(const radau_state *s, radau_scratch *w, const method_context *ctx)
+{
+    const double weight = STAGES_STIFF * w->m->stages, before = w->stiff;
+    w->stiff = 0.0;
+    bool higher = ctx->norm->newton != ctx->norm->scale;
+    if (!s->m || higher || w->error_factor >= weight) return 0.0;
+    w->stiff = weight * stages_stiff_part(ctx, w->scale, w->error, w->defect, w->point);
+    return w->tries > 1 && w->stiff > STALLED * before ? 0.0 : w->stiff;
+}
+
 /* The weighted error; on a first step or after a failure filtered twice, since the estimate is far
  * too large for stiff components there. With variables of index 2 and 3 both ways to estimate it
  * are tried then: errors of y' enter one of them, residuals of constraints the other. */
@@ -275,6 +304,8 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     if (w->stop) result->status = ATTEMPT_STOP;
     result->estimate = w->error;
     result->error_constant = factor;
+    error *= abruptness(s, w, error);
+    error = fmax(error, stiff_error(s, w, ctx));
     result->error = nonlinearity(w) * error;
     add_error_between(s, w, ctx, result);
     radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
@@ -390,6 +421,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL || form->lower_bounds ||
                form->upper_bounds;
     s->accepted_h = w->h;
+    s->plain_error = w->plain_error;
     s->surprise = w->first_size * w->error_factor;
     s->reach = w->reach;
     s->exponent = w->exponent;

@@ -25,6 +25,7 @@ typedef struct radau_state {
     double miss;            /* and relative to the way of the step */
     double h_limit;         /* > 0: Newton's method failed with steps of this size */
     double accepted_h;      /* of the last step */
+    double plain_error;     /* and its error by the estimate alone */
     double reach;           /* the step that would have had the error 1; 0: unknown */
     double exponent;        /* by which the error grew with h */
     double *y, *yp;         /* at t */
@@ -58,6 +59,8 @@ typedef struct radau_scratch {
     double leading;                /* weighted norm of the leading coefficient of q */
     double failed_h;               /* smallest step with which Newton's method failed, 0: none */
     double shrink;                 /* after a failure: what it says of h */
+    double stiff;                  /* error of stiff variables in the last try */
+    double plain_error, plain_h;   /* of the last try, by the estimate alone, and its step */
     double error_factor;           /* weight of the estimate, for */
     double factor_rtol;            /* this tolerance */
     double factors[RADAU_METHODS]; /* of 1, 3, 5 and 7 stages */

@@ -157,6 +157,40 @@ double stages_dense_error(const method_context *ctx, double t, double *y, const 
     return isfinite(error) ? error : 0.0;
 }
 
+/* Errors of smooth solutions vary by less from step to step; below the second number they say
+ * nothing of the next step. */
+static const double ABRUPT = 1e3, LEAST_BEFORE = 1e-6;
+
+double stages_abruptness(double error, double before, double ratio, int power, double weight)
+{
+    double expected = fmax(before, LEAST_BEFORE) * pow(fabs(ratio), power);
+    double surprise = error / (ABRUPT * expected);
+    return weight < 1.0 && surprise > 1.0 ? fmin(surprise, 1.0 / weight) : 1.0;
+}
+
+bool stages_filter_slope(const method_context *ctx, double *e, double *work)
+{
+    iteration *it = ctx->newton->matrix;
+    if (iteration_apply_yp(it, NULL, e, work) != ITERATION_OK) return false;
+    vector_copy(ctx->n, work, e);
+    return iteration_solve(it, NULL, e) == ITERATION_OK;
+}
+
+double stages_stiff_part(const method_context *ctx, const double *scale, const double *e,
+                         double *keep, double *work)
+{
+    enum { TIMES = 3 };
+    iteration *it = ctx->newton->matrix;
+    vector_copy(ctx->n, e, keep);
+    for (int k = 0; k < TIMES; k++) {
+        if (iteration_apply_yp(it, NULL, keep, work) != ITERATION_OK ||
+            iteration_solve(it, NULL, work) != ITERATION_OK)
+            return INFINITY;
+        vector_axpy(ctx->n, -it->cj, work, keep);
+    }
+    return norm_of(ctx->norm, keep, scale);
+}
+
 void cubic_value(int n, double x, double h, int derivative, const double *y0, const double *y1,
                  const double *d1, const double *d2, double *y)
 {

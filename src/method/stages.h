@@ -68,6 +68,30 @@ static const double STAGES_NOWHERE = 1e4;
 double stages_dense_error(const method_context *ctx, double t, double *y, const double *yp,
                           const double *scale, double *work);
 
+/* What an error estimate of low order must not make light of.
+ *
+ * The weight of an estimate O(h^k) of a method of order p > k is rtol^(1 - k/p) or so, since errors
+ * are so much smaller. That is not true of stiff variables, whose errors are O(h^k), too: with
+ * P = cj (dF/dy + cj dF/dy')^-1 dF/dy', which is 1 where h is short beside the time constant of a
+ * variable and 0 where it is long, they are (I - P)^3 times the estimate, and count with this
+ * weight at least: up to 200 tolerances. */
+static const double STAGES_STIFF = 0.005;
+
+/* ||(I - P)^3 e||; INFINITY if it cannot be told. With the factors at hand, of shift cj; keep and
+ * work are n values each, e stays. */
+double stages_stiff_part(const method_context *ctx, const double *scale, const double *e,
+                         double *keep, double *work);
+
+/* Nor is it true where the solution is not smooth. There the error is out of all proportion to that
+ * of the step before: `before` on a step of h / ratio tells what an error O(h^power) would be. The
+ * factor from 1 to 1/weight that takes the weight away again, the more the more abrupt it is. */
+double stages_abruptness(double error, double before, double ratio, int power, double weight);
+
+/* e := (dF/dy + cj dF/dy')^-1 dF/dy' e for a difference e of slopes where two steps meet, or of the
+ * interpolant and F: jumps of y' between the stages of two steps, which no combination of stages
+ * sees, and errors of y' in stiff equations. */
+bool stages_filter_slope(const method_context *ctx, double *e, double *work);
+
 /* p(x) = y0 + x (y1 - y0) + x (1 - x) (d1 + x d2) on a step of length h: y = p(x), or p'(x) / h.
  */
 void cubic_value(int n, double x, double h, int derivative, const double *y0, const double *y1,

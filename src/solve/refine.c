@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/stages.h"
 #include "solve/solver.h"
 
 /* Where interpolants are looked at: no two of the places are close to nodes of one method. */
@@ -22,6 +23,14 @@ static const double TRUSTED = 2.0;
 /* The shift cj h of matrices that are made for the check: errors of an interpolant are h times its
  * defect, times a quarter or less. Smaller ones would hide the defect of slow variables. */
 static const double SHIFT = 4.0;
+
+/* Errors of interpolation fall with the step at least as it does, once it resolves the solution.
+ * What falls by less, where the step is halved again and again, is no such error: constraints are
+ * met up to Newton's tolerance only, or a variable jumps. A large one takes longer to tell, unless
+ * there are multipliers: first steps from values that meet their hidden constraints not exactly
+ * have errors of this kind. */
+static const double STALLED = 0.75, LARGE = 50.0;
+enum { STALLS = 2, STALLS_LARGE = 5 };
 
 /* Parts of the step below which the error test no longer holds steps back: the width of a jump. */
 static const double NARROW = 1e-10;
@@ -42,10 +51,10 @@ struct refiner {
     step_control control;
     double *y, *yp, *f;
     double t_old, t_new; /* its own last step */
+    double judged;       /* error of the last interpolant that was sent back; INFINITY: none */
+    int stalls;          /* how often it has not fallen with the step */
     long of;             /* the step of the solver that it is in; 0: none */
 };
-
-/* The last step of the solver, where it begins, and what is known of its interpolant. */
 
 /* ---- how wrong an interpolant is --------------------------------------------------------------
  */
@@ -87,21 +96,24 @@ typedef struct looked {
     const void *state;
     const method_context *context;
     double from, h;
+    double *y, *yp, *f; /* work */
 } looked;
 
 /* The largest correction over all places; INFINITY where F does not exist, or cannot be solved. */
 static eval_status look(const looked *at, evaluator *eval, iteration *it, const error_norm *norm,
-                        refiner *r, double *error)
+                        double *error)
 {
+    double *y = at->y, *yp = at->yp, *f = at->f;
     double scale = fmax(1.0, fabs(it->cj * at->h) / SHIFT);
     *error = 0.0;
     for (int k = 0; k < LOOK_COUNT; k++) {
         double t = at->from + LOOKS[k] * at->h;
-        at->method->interpolate(at->state, at->context, t, 0, r->y);
-        at->method->interpolate(at->state, at->context, t, 1, r->yp);
-        eval_status status = correction(eval, it, t, r->y, r->yp, r->f);
+        at->method->interpolate(at->state, at->context, t, 0, y);
+        at->method->interpolate(at->state, at->context, t, 1, yp);
+        stages_clamp(&eval->problem->form, y);
+        eval_status status = correction(eval, it, t, y, yp, f);
         if (status == EVAL_STOP) return status;
-        *error = status == EVAL_OK ? fmax(*error, scale * largest(norm, r->f)) : INFINITY;
+        *error = status == EVAL_OK ? fmax(*error, scale * largest(norm, f)) : INFINITY;
         if (*error > TRUSTED) break;
     }
     return EVAL_OK;
@@ -114,6 +126,7 @@ static bool make_check(refiner *r, const looked *at, const error_norm *norm)
     const eval_failure failure = r->eval.failure;
     at->method->interpolate(at->state, at->context, t, 0, r->y);
     at->method->interpolate(at->state, at->context, t, 1, r->yp);
+    stages_clamp(&r->eval.problem->form, r->y);
     bool ok = iteration_evaluate(&r->check, t, r->y, r->yp, cj, at->h, norm->weights, NULL) ==
                   ITERATION_OK &&
               iteration_factor(&r->check, cj, NULL) == ITERATION_OK;
@@ -126,9 +139,9 @@ static eval_status judge(refiner *r, const looked *at, iteration *it, const erro
                          double *error)
 {
     *error = INFINITY;
-    if (serves(it)) return look(at, &r->eval, it, norm, r, error);
+    if (serves(it)) return look(at, &r->eval, it, norm, error);
     if (r->check.matrix_free || !make_check(r, at, norm)) return EVAL_OK;
-    return look(at, &r->eval, &r->check, norm, r, error);
+    return look(at, &r->eval, &r->check, norm, error);
 }
 
 /* ---- making one --------------------------------------------------------------------------------
@@ -208,8 +221,10 @@ static void begin(refiner *r, const dae_solver *s)
 {
     const step_start *from = &s->step_start;
     const double way = s->t_new - s->t_old;
-    start_point at = {.t = s->t_old, .h = 0.1 * way, .y = from->y, .yp = from->yp};
+    double part = fmax(0.1, fmin(0.5, pow(TRUSTED / from->error, 0.25)));
+    start_point at = {.t = s->t_old, .h = part * way, .y = from->y, .yp = from->yp};
     norm_update(&r->norm, s->t_old, from->y);
+    r->norm.reach = fabs(way); /* multipliers are as accurate as those of the step */
     newton_reset(&r->newton);
     r->method->start(r->state, r->scratch, &r->context, &at);
     int order = r->method->max_order, asked = s->options.max_order;
@@ -217,25 +232,38 @@ static void begin(refiner *r, const dae_solver *s)
     control_start_one_step(&r->control, at.h, order, &s->options);
     r->control.fixed = false;
     r->t_old = r->t_new = s->t_old;
+    r->judged = INFINITY;
+    r->stalls = 0;
     r->of = s->stats.steps;
 }
 
-/* Commit the attempt if its interpolant is good enough, or the step so short that there is nothing
- * to interpolate; else its error is that of the interpolant. */
+/* Whether an error, in tolerances, does not fall with the step. */
+static bool stalls(refiner *r, double error)
+{
+    r->stalls += error > STALLED * r->judged;
+    r->judged = error;
+    bool multipliers = r->norm.newton != r->norm.scale;
+    return r->stalls >= (error > LARGE && !multipliers ? STALLS_LARGE : STALLS);
+}
+
+/* Commit the attempt if its interpolant is good enough, too, or nothing else can be had; else its
+ * error is that of the interpolant. A step that is `narrow` has nothing to interpolate. */
 static eval_status accept(refiner *r, attempt *a, bool narrow, bool *accepted)
 {
     double error = 0.0;
     memcpy(r->before, r->state, r->state_size);
     r->method->accept(r->state, r->scratch, &r->context);
-    looked at = {r->method, r->state, &r->context, a->t, a->h};
+    looked at = {r->method, r->state, &r->context, a->t, a->h, r->y, r->yp, r->f};
     eval_status status = narrow ? EVAL_OK : judge(r, &at, &r->matrix, &r->norm, &error);
-    *accepted = status == EVAL_OK && error <= TRUSTED;
+    *accepted = status == EVAL_OK && (error <= TRUSTED || stalls(r, error));
     if (!*accepted) {
         memcpy(r->state, r->before, r->state_size);
-        a->error = fmin(error / TRUSTED, 1e4);
-        a->next_factor = 0.0;
+        a->error = fmin(fmax(error / TRUSTED, 1.0), 1e4);
+        a->next_factor = fmin(0.5, pow(a->error, -1.0 / a->order));
         return status;
     }
+    r->judged = INFINITY;
+    r->stalls = 0;
     r->t_old = r->t_new;
     r->t_new = a->t + a->h;
     norm_update(&r->norm, r->t_new, a->y);
@@ -243,37 +271,58 @@ static eval_status accept(refiner *r, attempt *a, bool narrow, bool *accepted)
     return status;
 }
 
-/* One accepted step towards `end`; false: there is none. */
-static dae_status one_step(refiner *r, dae_solver *s, double end)
+/* The next step towards `end`; one that nearly reaches it is stretched or halved. */
+static double next_step(const refiner *r, double end)
+{
+    double rest = end - r->t_new, h = r->control.h;
+    if (fabs(h) >= fabs(rest) * (1.0 - 1e-9)) return rest;
+    return fabs(h) > 0.5 * fabs(rest) ? 0.5 * rest : h;
+}
+
+static dae_status out_of_memory(dae_solver *s)
+{
+    return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
+}
+
+/* No step from t on within the last step of the solver is good enough. */
+static dae_status explain_nowhere(dae_solver *s, double t, const attempt *a)
+{
+    bool evaluation = a->status == ATTEMPT_EVALUATION;
+    return diag_set(&s->diag, evaluation ? DAE_ERR_EVALUATION : DAE_ERR_CONVERGENCE,
+                    "Values within the step [%.9g, %.9g] cannot be computed to the tolerances: %s "
+                    "at t = %.9g with every step size%s%s. Limit the steps (max_step), or choose "
+                    "another method.",
+                    s->t_old, s->t_new,
+                    evaluation ? "the equations have no value" : "the method fails", t,
+                    a->reason ? ": it " : "", a->reason ? a->reason : "");
+}
+
+/* A callback asked to stop. */
+static dae_status stopped(const refiner *r, dae_solver *s)
+{
+    s->eval.failure = r->eval.failure;
+    return explain_evaluation(s, EVAL_STOP);
+}
+
+/* One accepted step. */
+static dae_status one_step(refiner *r, dae_solver *s)
 {
     attempt a;
     for (;;) {
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
-        double rest = end - r->t_new, h = r->control.h, least = NARROW * (s->t_new - s->t_old);
-        if (fabs(h) >= fabs(rest) * (1.0 - 1e-9))
-            h = rest;
-        else if (fabs(h) > 0.5 * fabs(rest))
-            h = 0.5 * rest;
-        bool narrow = fabs(h) <= fabs(least) || r->t_new + h == r->t_new, accepted = false;
+        double h = next_step(r, s->t_new), least = NARROW * fabs(s->t_new - s->t_old);
+        bool narrow = fabs(h) <= least || r->t_new + h == r->t_new, accepted = false;
         r->method->attempt(r->state, r->scratch, &r->context, h, r->control.order, &a);
-        if (a.status == ATTEMPT_STOP) return explain_evaluation(s, EVAL_STOP);
-        bool passed = a.status == ATTEMPT_OK && (a.error <= 1.0 || narrow);
-        if (passed && accept(r, &a, narrow, &accepted) == EVAL_STOP)
-            return explain_evaluation(s, EVAL_STOP);
+        if (a.status == ATTEMPT_STOP) return stopped(r, s);
+        bool passed =
+            a.status == ATTEMPT_OK && (a.error <= 1.0 || narrow || stalls(r, TRUSTED * a.error));
+        if (passed && accept(r, &a, narrow, &accepted) == EVAL_STOP) return stopped(r, s);
         if (accepted) return DAE_OK;
-        if (narrow || a.status >= ATTEMPT_UNSUPPORTED) return DAE_ERR_CONVERGENCE;
+        if (a.status == ATTEMPT_MEMORY) return out_of_memory(s);
+        if (narrow || a.status >= ATTEMPT_UNSUPPORTED) return explain_nowhere(s, r->t_new, &a);
         control_reject(&r->control, &a);
     }
-}
-
-static dae_status explain_nowhere(dae_solver *s, double t)
-{
-    return diag_set(&s->diag, DAE_ERR_CONVERGENCE,
-                    "The values at t = %.9g, within the step [%.9g, %.9g], cannot be computed to "
-                    "the tolerances: method %s fails there with every step size. Limit the steps "
-                    "(max_step), or choose another method.",
-                    t, s->t_old, s->t_new, s->method->name);
 }
 
 /* The second run, up to t. */
@@ -283,34 +332,47 @@ static dae_status run_to(refiner *r, dae_solver *s, double t)
     bool behind = (t - r->t_old) * direction < 0.0;
     if (r->of != s->stats.steps || behind) begin(r, s);
     for (int k = 0; (t - r->t_new) * direction > 0.0; k++) {
-        dae_status status = k < MOST_STEPS ? one_step(r, s, s->t_new) : DAE_ERR_CONVERGENCE;
+        dae_status status = k < MOST_STEPS ? one_step(r, s) : explain_nowhere(s, t, &(attempt){0});
         if (status == DAE_OK) continue;
         r->of = 0;
-        return s->diag.status != DAE_OK ? s->diag.status : explain_nowhere(s, t);
+        return status;
     }
     return DAE_OK;
 }
 
-dae_status refine_point(dae_solver *s, double t, bool *refined)
+/* How wrong the interpolant of the last step is (s->y and s->yp are free during a run); the second
+ * run is made for it only where the factors of the step do not serve. */
+static dae_status judge_step(dae_solver *s)
 {
     step_start *at = &s->step_start;
+    looked last = {s->method,           s->state, &s->context, s->t_old,
+                   s->t_new - s->t_old, s->y,     s->yp,       s->work};
+    eval_status status = EVAL_OK;
+    if (at->judged) return DAE_OK;
+    if (serves(&s->matrix))
+        status = look(&last, &s->eval, &s->matrix, &s->norm, &at->error);
+    else if (refiner_of(s))
+        status = judge(s->refiner, &last, &s->matrix, &s->norm, &at->error);
+    else
+        return out_of_memory(s);
+    at->judged = status == EVAL_OK;
+    if (at->judged) return DAE_OK;
+    if (!serves(&s->matrix)) s->eval.failure = s->refiner->eval.failure;
+    return explain_evaluation(s, status);
+}
+
+dae_status refine_point(dae_solver *s, double t, bool *refined)
+{
+    dae_status status = judge_step(s);
     *refined = false;
-    if (at->judged && at->trusted) return DAE_OK;
+    if (status != DAE_OK || s->step_start.error <= TRUSTED) return status;
     refiner *r = refiner_of(s);
-    if (!r) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
-    if (!at->judged) {
-        looked last = {s->method, s->state, &s->context, s->t_old, s->t_new - s->t_old};
-        double error;
-        if (judge(r, &last, &s->matrix, &s->norm, &error) == EVAL_STOP)
-            return explain_evaluation(s, EVAL_STOP);
-        at->judged = true;
-        at->trusted = error <= TRUSTED;
-        if (at->trusted) return DAE_OK;
-    }
-    dae_status status = run_to(r, s, t);
+    if (!r) return out_of_memory(s);
+    status = run_to(r, s, t);
     if (status != DAE_OK) return status;
     r->method->interpolate(r->state, &r->context, t, 0, s->at_y);
     r->method->interpolate(r->state, &r->context, t, 1, s->at_yp);
+    stages_clamp(&s->problem->form, s->at_y);
     *refined = true;
     return DAE_OK;
 }

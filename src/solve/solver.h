@@ -31,7 +31,8 @@ typedef struct jump_trace {
 /* Where the last step begins, and what is known of its interpolant. */
 typedef struct step_start {
     double *y, *yp;
-    bool judged, trusted;
+    bool judged;
+    double error; /* of the interpolant, in tolerances, if it is judged */
 } step_start;
 
 struct dae_solver {

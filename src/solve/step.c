@@ -39,7 +39,6 @@ dae_status solver_point(dae_solver *s, double t)
     dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
     if (status != DAE_OK || !(wanted || rough)) return status;
     if (!wanted) {
-        if (refined) return DAE_OK;
         eval_status corrected = output_correct(s, t);
         if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
         if (corrected == EVAL_OK) return DAE_OK;
