@@ -239,6 +239,8 @@ static dae_status attempt_until_accepted(dae_solver *s)
 {
     attempt *a = &s->last;
     s->evaluation_first = false;
+    /* values at tend are between steps unless the stop time cuts them */
+    s->context.between = s->choice.open && isnan(s->options.stop_time);
     for (bool first = true;; first = false) {
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
