@@ -26,6 +26,8 @@ enum {
     SPLITS = 3,               /* halvings of an interval in which the quintic is a poor guide */
     MOST_SPLITS = 12,         /* the same while it is none at all: g oscillates within the step */
     REFINEMENTS = 6,          /* evaluations on one dip that the quintic does not describe */
+    PIECES = 1024,            /* pieces of time in one search; then others have their turn */
+    MOST_HALVINGS = 24,       /* of a step, until a piece is plain */
     PRESUMED = 2              /* a sign times this: known, but not seen off zero yet */
 };
 
@@ -66,6 +68,11 @@ struct event_finder {
     double *entry_g, *entry_band; /* copies for a failing search to go back to */
     int *entry_sign;
     double start_time; /* of the last start */
+
+    event_bound plain; /* NULL: none */
+    void *plain_context;
+    bool plain_for_all;
+    double reach; /* length of the next piece to ask for */
 
     int *flags;        /* of the last find */
     double found_at;   /* its time; NAN if none */
@@ -208,6 +215,19 @@ void event_finder_hold(event_finder *f, int i, int side, double band)
     if (side == 0 || (f->sign[i] == side && fabs(f->g[i]) >= band)) return;
     f->band[i] = fmax(fmax(f->band[i], band), 2.0 * fabs(f->g[i]));
     f->sign[i] = presumed_sign(f, i);
+}
+
+void event_finder_bound(event_finder *f, event_bound plain, void *context, bool all)
+{
+    f->plain = plain;
+    f->plain_context = context;
+    f->plain_for_all = plain && all;
+    f->reach = INFINITY;
+}
+
+double event_finder_time(const event_finder *f)
+{
+    return f->t;
 }
 
 bool event_finder_unresolved(const event_finder *f, int i)
@@ -788,13 +808,33 @@ static eval_status sample_interval(event_finder *f, const trajectory *path, doub
     return status;
 }
 
+/* The end of the first piece of [t, to] that is plain, or as short as pieces get. Pieces grow again
+ * by doubling, so that one question or two are asked for each. */
+static double plain_end(event_finder *f, double to, double least)
+{
+    double whole = fabs(to - f->t), shortest = fmax(4.0 * least, ldexp(whole, -MOST_HALVINGS));
+    if (!f->plain) return to;
+    double length = fmin(whole, f->reach);
+    for (;;) {
+        double end = length < whole ? f->t + copysign(length, to - f->t) : to;
+        bool plain = f->plain(f->plain_context, f->t, end);
+        if (plain || 0.5 * length < shortest) {
+            f->reach = 2.0 * length;
+            return end;
+        }
+        length *= 0.5;
+    }
+}
+
 /* Stand at the first wanted crossing in (t, to], or at the end of the part that was searched. */
 static eval_status search_once(event_finder *f, const trajectory *path, double to, double tolerance,
                                bool *found)
 {
     /* intervals in which the nodes are different numbers */
     double size = fmax(fabs(f->t), fabs(to)), least = fmax(tolerance, 32.0 * DBL_EPSILON * size);
-    eval_status status = sample_interval(f, path, least, &to);
+    to = plain_end(f, to, least);
+    eval_status status =
+        f->plain_for_all ? sample_ends(f, path, to) : sample_interval(f, path, least, &to);
     if (status != EVAL_OK) return status;
     int k = first_bracket(f);
     *found = k != 0;
@@ -820,7 +860,7 @@ static bool held_crosses(const event_finder *f)
  * ends. */
 static eval_status search_parts(event_finder *f, const trajectory *path, double to, bool *found)
 {
-    while (!*found && f->t != to) {
+    for (int k = 0; k < PIECES && !*found && f->t != to; k++) {
         double size = fmax(fmax(fabs(f->t), fabs(to)), fabs(to - f->t));
         double tolerance = f->tolerance * size;
         eval_status status = search_once(f, path, to, tolerance, found);

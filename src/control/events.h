@@ -26,13 +26,25 @@ eval_status event_finder_start(event_finder *finder, double t, const double *y, 
  * not known. */
 void event_finder_hold(event_finder *finder, int i, int side, double band);
 
+/* Whether no component that may oscillate within a step has more than one crossing between a and b:
+ * each keeps away from zero there, or goes only one way. */
+typedef bool (*event_bound)(void *context, double a, double b);
+/* Search pieces of time only for which `plain` holds, down to the limit below; NULL: there is
+ * nothing to ask. all: it speaks of every component. */
+void event_finder_bound(event_finder *finder, event_bound plain, void *context, bool all);
+
 /* Look for the first crossings in (from, to], where `from` is where the last search ended. *found
  * tells; *when is then the time (to within the tolerance, and not before the crossing), and finder
- * flags which and how. Call again for the next ones in the same step until *found is false. When
- * the result is not EVAL_OK nothing has changed, and the finder may search again on another
- * (shorter) step. Counts every flagged component in stats->events. */
+ * flags which and how. The search may end before `to`, see event_finder_time. Call again for the
+ * next ones in the same step until *found is false. When the result is not EVAL_OK nothing has
+ * changed, and the finder may search again on another (shorter) step. Counts every flagged
+ * component in stats->events. */
 eval_status event_finder_search(event_finder *finder, event_interpolant interpolant, void *context,
                                 double to, bool *found, double *when);
+
+/* Up to where the last search came: its find, `to`, or, where pieces are many, a part of the way.
+ */
+double event_finder_time(const event_finder *finder);
 
 /* n_events flags of the last find: 0, +1 rising, -1 falling, seen in the direction of
  * integration. */

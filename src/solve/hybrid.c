@@ -108,6 +108,7 @@ void hybrid_free(hybrid *h)
     dae_free(h->decided);
     dae_free(h->zero);
     dae_free(h->trace);
+    ranges_free(h->ranges);
     dae_free(h->active);
     free_unknowns(h);
     dae_free(h->assertion);

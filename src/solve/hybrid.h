@@ -40,6 +40,9 @@ typedef struct relation_trace {
     bool reacted;     /* the model has had another event since */
 } relation_trace;
 
+/* Bounds of crossing functions (hybrid_range.c). */
+typedef struct relation_ranges relation_ranges;
+
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
     model_instance *instance; /* of the form that is integrated; borrowed, or `own` */
@@ -52,6 +55,7 @@ typedef struct hybrid {
     double *zero;             /* per relation: its crossing function at its last event */
     bool *decided;            /* per relation: by the event at hand */
     relation_trace *trace;    /* per relation */
+    relation_ranges *ranges;  /* owned; NULL: not needed so far */
     int *active;              /* per when: its active branch, -1 */
     double *reset;            /* per unknown: what reinit gives it, */
     bool *is_reset;           /* if it does */
@@ -73,6 +77,7 @@ typedef struct hybrid {
     event_cause pending; /* an event was located and reported, its update is due */
     long calls;          /* steps and events since the start */
     bool slow_told;      /* the user knows how long it would take */
+    bool uncertain_told; /* and which events are chance */
     bool no_memory;      /* a value could not be computed for lack of it */
     bool given;          /* started at values that stay */
     bool at_start;       /* relations and floor have their values at t, not a moment later */

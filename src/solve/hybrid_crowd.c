@@ -8,6 +8,7 @@
  * another the ball would fall through the floor: the run ends and names the relation and the time.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/diag.h"
 #include "base/vector.h"
@@ -43,6 +44,7 @@ void crowd_start(hybrid *h)
     for (size_t r = 0; r < h->instance->form->flat->relation_count; r++)
         h->trace[r] = (relation_trace){.when = NAN, .gap = NAN, .ratio = NAN};
     h->crowd = 0;
+    h->uncertain_told = false;
     h->event_time = NAN;
     h->first_step = 0.0;
 }
@@ -59,6 +61,7 @@ void crowd_keep_point(dae_solver *s, double t)
 void hybrid_arm(dae_solver *s)
 {
     const flat_model *m = flat_of(s);
+    ranges_bind(s);
     for (size_t r = 0; r < m->relation_count; r++) {
         bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
         const relation_trace *q = &s->hybrid->trace[r];
@@ -216,6 +219,22 @@ static bool stayed_small(dae_solver *s, size_t r, double t)
     return event_finder_peak(s->events, (int)r) <= q->tolerance;
 }
 
+/* A pulse lower than the tolerance: when it begins and ends, and whether it is at all, is open. */
+static void tell_uncertain(dae_solver *s, size_t r, double t)
+{
+    hybrid *h = s->hybrid;
+    if (h->uncertain_told || h->trace[r].shrinks >= MOST_RETURNS) return;
+    h->uncertain_told = true;
+    char text[400];
+    snprintf(text, sizeof text,
+             "note: %.100s:%d: the two sides of this relation differ by %.1e at most between its "
+             "last two events, up to t = %.9g; the tolerances leave %.1e open. When such events "
+             "happen, and how many, only smaller tolerances tell.",
+             hybrid_file(s), flat_of(s)->relations[r].place.line,
+             event_finder_peak(s->events, (int)r), t, h->trace[r].tolerance);
+    hybrid_tell(s, text);
+}
+
 /* Note an event of relation r in direction `flag`. */
 static void note_crossing(dae_solver *s, size_t r, int flag, double t)
 {
@@ -228,6 +247,7 @@ static void note_crossing(dae_solver *s, size_t r, int flag, double t)
         q->gap = gap;
     }
     q->small = stayed_small(s, r, t) ? q->small + 1 : 0;
+    if (q->small > 0) tell_uncertain(s, r, t);
     q->when = t;
     q->returns = unresolved ? q->returns + 1 : 0;
     q->resting = 0;

@@ -96,6 +96,12 @@ void events_follow(dae_solver *s, double t);
 /* After the event: flags down, conditions of when as they are now, without acting. */
 void events_settle(dae_solver *s, double t);
 
+/* hybrid_range.c */
+
+/* Let the search of crossings know bounds of the crossing functions of the form at hand. */
+void ranges_bind(dae_solver *s);
+void ranges_free(relation_ranges *ranges); /* NULL is fine */
+
 /* hybrid_setting.c */
 
 /* Give discrete variables the values of their initial equations. */

@@ -347,7 +347,7 @@ static double effective_end(const dae_solver *s, double tend)
 
 /* Look for the next event up to `to`. Where g cannot be evaluated look less far ahead: what lies
  * beyond an event may be out of the model's reach. */
-static eval_status search_events(dae_solver *s, double to, bool *found)
+static eval_status search_events(dae_solver *s, double to, bool *found, bool *interrupted)
 {
     enum { MOST_CUTS = 20 };
     double reach = to;
@@ -357,6 +357,12 @@ static eval_status search_events(dae_solver *s, double to, bool *found)
         double when = reach;
         eval_status status =
             event_finder_search(s->events, interpolate_for_events, s, reach, found, &when);
+        if (status == EVAL_OK && !*found && event_finder_time(s->events) != reach) {
+            s->searched = event_finder_time(s->events);
+            *interrupted = s->options.interrupt && s->options.interrupt(s->options.user) != 0;
+            if (*interrupted) return EVAL_STOP;
+            continue; /* pieces are many */
+        }
         bool cut = status == EVAL_RETRY || reach == s->searched;
         if (status == EVAL_STOP || (cut && ++cuts > MOST_CUTS)) return status ? status : EVAL_RETRY;
         if (status == EVAL_OK) s->searched = *found ? when : reach;
@@ -397,12 +403,12 @@ static dae_status advance_model(dae_solver *s, bool found, bool ends)
 /* Move to the next event in the unreported part of the last step, to tend, or to its end. */
 static dae_status advance_within_step(dae_solver *s, double tend)
 {
-    bool ends = reached(s, s->t_new, tend), found = false;
+    bool ends = reached(s, s->t_new, tend), found = false, interrupted = false;
     double to = ends ? tend : s->t_new;
-    eval_status status = s->events ? search_events(s, to, &found) : EVAL_OK;
+    eval_status status = s->events ? search_events(s, to, &found, &interrupted) : EVAL_OK;
     if (status != EVAL_OK) {
         s->t = s->searched;
-        return explain_events(s, status);
+        return interrupted ? explain_interrupt(s) : explain_events(s, status);
     }
     s->t = found ? s->searched : to;
     if (s->hybrid) return advance_model(s, found, ends);

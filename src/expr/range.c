@@ -1,0 +1,455 @@
+#include "expr/range.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const double PI = 3.14159265358979323846;
+
+/* ---- intervals ---- */
+
+static const interval ALL = {-INFINITY, INFINITY}, UNIT = {0.0, 1.0}, NONE = {0.0, 0.0};
+
+/* An interval of two bounds that may be NaN, which are no bounds. */
+static interval bounds(double lo, double hi)
+{
+    return isnan(lo) || isnan(hi) ? ALL : (interval){lo, hi};
+}
+
+static interval point(double x)
+{
+    return bounds(x, x);
+}
+
+static bool has_zero(interval a)
+{
+    return a.lo <= 0.0 && a.hi >= 0.0;
+}
+
+static interval hull(interval a, interval b)
+{
+    return (interval){fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
+}
+
+static interval add(interval a, interval b)
+{
+    return bounds(a.lo + b.lo, a.hi + b.hi);
+}
+
+static interval negate(interval a)
+{
+    return (interval){-a.hi, -a.lo};
+}
+
+/* x y, where 0 times no bound is 0 */
+static double product(double x, double y)
+{
+    return x == 0.0 || y == 0.0 ? 0.0 : x * y;
+}
+
+static interval multiply(interval a, interval b)
+{
+    double p = product(a.lo, b.lo), q = product(a.lo, b.hi);
+    double r = product(a.hi, b.lo), s = product(a.hi, b.hi);
+    return bounds(fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s)));
+}
+
+static interval square(interval a)
+{
+    double p = a.lo * a.lo, q = a.hi * a.hi;
+    return bounds(has_zero(a) ? 0.0 : fmin(p, q), fmax(p, q));
+}
+
+static interval invert(interval a)
+{
+    return has_zero(a) ? ALL : (interval){1.0 / a.hi, 1.0 / a.lo};
+}
+
+/* f of an interval on which it grows */
+static interval growing(interval a, double (*f)(double))
+{
+    return bounds(f(a.lo), f(a.hi));
+}
+
+/* Whether base + 2 pi k lies in a for some integer k. */
+static bool meets_phase(interval a, double base)
+{
+    double k = ceil((a.lo - base) / (2.0 * PI));
+    return base + 2.0 * PI * k <= a.hi;
+}
+
+static interval cosine(interval a)
+{
+    if (!(a.hi - a.lo < 2.0 * PI)) return (interval){-1.0, 1.0};
+    double p = cos(a.lo), q = cos(a.hi);
+    return (interval){meets_phase(a, PI) ? -1.0 : fmin(p, q),
+                      meets_phase(a, 0.0) ? 1.0 : fmax(p, q)};
+}
+
+static interval sine(interval a)
+{
+    return cosine((interval){a.lo - 0.5 * PI, a.hi - 0.5 * PI});
+}
+
+static interval absolute(interval a)
+{
+    if (a.lo >= 0.0) return a;
+    return a.hi <= 0.0 ? negate(a) : (interval){0.0, fmax(-a.lo, a.hi)};
+}
+
+/* ---- values with slopes ---- */
+
+/* f(a) with f' in `rate` */
+static range chain(interval value, interval rate, const range *a)
+{
+    return (range){value, multiply(rate, a->slope)};
+}
+
+static range of_absolute(const range *a)
+{
+    interval rate = a->value.lo >= 0.0   ? point(1.0)
+                    : a->value.hi <= 0.0 ? point(-1.0)
+                                         : (interval){-1.0, 1.0};
+    return chain(absolute(a->value), rate, a);
+}
+
+/* A function that is constant between jumps: sign, floor, ceil. */
+static range of_steps(interval a, double (*f)(double))
+{
+    interval v = growing(a, f);
+    return (range){v, v.lo == v.hi ? NONE : ALL};
+}
+
+static double sign_number(double x)
+{
+    return (x > 0.0) - (x < 0.0);
+}
+
+static range of_tangent(const range *a)
+{
+    interval c = cosine(a->value);
+    if (has_zero(c) || !(a->value.hi - a->value.lo < PI)) return (range){ALL, ALL};
+    return chain(growing(a->value, tan), invert(square(c)), a);
+}
+
+static range of_hyperbolic_cosine(const range *a)
+{
+    interval v = growing(absolute(a->value), cosh);
+    return chain(v, growing(a->value, sinh), a);
+}
+
+/* sqrt(1 - a^2) inverted, the slope of arcus functions */
+static interval arc_rate(interval a)
+{
+    interval rest = add(point(1.0), negate(square(a)));
+    return rest.lo > 0.0 ? invert(growing(rest, sqrt)) : (interval){1.0, INFINITY};
+}
+
+static range of_unary(expr_op op, const range *a)
+{
+    interval v = a->value;
+    interval not_known = {0.0, INFINITY};
+    switch (op) {
+    case EXPR_NEG: return (range){negate(v), negate(a->slope)};
+    case EXPR_ABS: return of_absolute(a);
+    case EXPR_SIGN: return of_steps(v, sign_number);
+    case EXPR_FLOOR: return of_steps(v, floor);
+    case EXPR_CEIL: return of_steps(v, ceil);
+    case EXPR_SQRT:
+        return chain(growing(v, sqrt),
+                     v.lo > 0.0 ? multiply(point(0.5), invert(growing(v, sqrt))) : not_known, a);
+    case EXPR_EXP: return chain(growing(v, exp), growing(v, exp), a);
+    case EXPR_LOG: return chain(growing(v, log), v.lo > 0.0 ? invert(v) : not_known, a);
+    case EXPR_LOG10:
+        return chain(growing(v, log10),
+                     v.lo > 0.0 ? multiply(point(1.0 / log(10.0)), invert(v)) : not_known, a);
+    case EXPR_SIN: return chain(sine(v), cosine(v), a);
+    case EXPR_COS: return chain(cosine(v), negate(sine(v)), a);
+    case EXPR_TAN: return of_tangent(a);
+    case EXPR_ASIN: return chain(growing(v, asin), arc_rate(v), a);
+    case EXPR_ACOS: return chain(negate(growing(negate(v), acos)), negate(arc_rate(v)), a);
+    case EXPR_ATAN: return chain(growing(v, atan), invert(add(point(1.0), square(v))), a);
+    case EXPR_SINH: return chain(growing(v, sinh), growing(absolute(v), cosh), a);
+    case EXPR_COSH: return of_hyperbolic_cosine(a);
+    case EXPR_TANH:
+        return chain(growing(v, tanh), add(point(1.0), negate(square(growing(v, tanh)))), a);
+    case EXPR_NOT: return (range){v.lo == v.hi ? point(v.lo == 0.0) : UNIT, ALL};
+    default: return (range){ALL, ALL};
+    }
+}
+
+/* a^n for a constant n: by squares, else by exp and log where the base is positive */
+static range of_power(const range *a, const range *b)
+{
+    interval v = a->value;
+    if (b->value.lo != b->value.hi) {
+        if (!(v.lo > 0.0)) return (range){ALL, ALL};
+        range l = of_unary(EXPR_LOG, a);
+        range e = {multiply(l.value, b->value),
+                   add(multiply(l.slope, b->value), multiply(l.value, b->slope))};
+        return of_unary(EXPR_EXP, &e);
+    }
+    double n = b->value.lo;
+    bool whole = n == nearbyint(n), even = whole && fmod(n, 2.0) == 0.0;
+    if (!(v.lo > 0.0) && (!whole || n < 1.0)) return (range){ALL, ALL};
+    interval base = even ? absolute(v) : v;
+    interval value = n >= 0.0 ? bounds(pow(base.lo, n), pow(base.hi, n))
+                              : bounds(pow(base.hi, n), pow(base.lo, n));
+    interval down = bounds(pow(v.lo, n - 1.0), pow(v.hi, n - 1.0));
+    interval rate = hull((interval){fmin(down.lo, down.hi), fmax(down.lo, down.hi)},
+                         has_zero(v) ? NONE : point(down.lo));
+    return chain(value, multiply(point(n), rate), a);
+}
+
+static range of_product(const range *a, const range *b, bool same)
+{
+    if (same) return chain(square(a->value), multiply(point(2.0), a->value), a);
+    return (range){multiply(a->value, b->value),
+                   add(multiply(a->slope, b->value), multiply(a->value, b->slope))};
+}
+
+static range of_quotient(const range *a, const range *b)
+{
+    interval i = invert(b->value);
+    range inverse = chain(i, negate(square(i)), b);
+    return of_product(a, &inverse, false);
+}
+
+/* The smaller one; `sign` = -1: the larger one. */
+static range of_extreme(const range *a, const range *b, bool larger)
+{
+    interval u = a->value, w = b->value;
+    if (larger ? u.lo >= w.hi : u.hi <= w.lo) return *a;
+    if (larger ? w.lo >= u.hi : w.hi <= u.lo) return *b;
+    interval v = larger ? (interval){fmax(u.lo, w.lo), fmax(u.hi, w.hi)}
+                        : (interval){fmin(u.lo, w.lo), fmin(u.hi, w.hi)};
+    return (range){v, hull(a->slope, b->slope)};
+}
+
+/* A truth value: known, or either. */
+static range truth(bool is_true, bool is_false)
+{
+    if (is_true) return (range){point(1.0), NONE};
+    return is_false ? (range){NONE, NONE} : (range){UNIT, ALL};
+}
+
+static range of_relation(expr_op op, interval a, interval b)
+{
+    bool fixed = a.lo == a.hi && b.lo == b.hi;
+    switch (op) {
+    case EXPR_LT: return truth(a.hi < b.lo, a.lo >= b.hi);
+    case EXPR_LE: return truth(a.hi <= b.lo, a.lo > b.hi);
+    case EXPR_EQ: return truth(fixed && a.lo == b.lo, a.hi < b.lo || b.hi < a.lo);
+    default: return truth(a.hi < b.lo || b.hi < a.lo, fixed && a.lo == b.lo);
+    }
+}
+
+static range of_logic(expr_op op, interval a, interval b)
+{
+    bool at = !has_zero(a), bt = !has_zero(b);
+    bool af = a.lo == 0.0 && a.hi == 0.0, bf = b.lo == 0.0 && b.hi == 0.0;
+    return op == EXPR_AND ? truth(at && bt, af || bf) : truth(at || bt, af && bf);
+}
+
+static range of_binary(const expr_node *n, const range *a, const range *b)
+{
+    switch (n->op) {
+    case EXPR_ADD: return (range){add(a->value, b->value), add(a->slope, b->slope)};
+    case EXPR_SUB: return (range){add(a->value, negate(b->value)), add(a->slope, negate(b->slope))};
+    case EXPR_MUL: return of_product(a, b, n->a == n->b);
+    case EXPR_DIV: return of_quotient(a, b);
+    case EXPR_POW: return of_power(a, b);
+    case EXPR_MIN: return of_extreme(a, b, false);
+    case EXPR_MAX: return of_extreme(a, b, true);
+    case EXPR_AND:
+    case EXPR_OR: return of_logic(n->op, a->value, b->value);
+    case EXPR_LT:
+    case EXPR_LE:
+    case EXPR_EQ:
+    case EXPR_NE: return of_relation(n->op, a->value, b->value);
+    default: return (range){ALL, ALL}; /* atan2 */
+    }
+}
+
+/* The branch that holds; where both may, there may be a jump. */
+static range of_select(interval condition, const range *a, const range *b)
+{
+    if (!has_zero(condition)) return *a;
+    if (condition.lo == 0.0 && condition.hi == 0.0) return *b;
+    return (range){hull(a->value, b->value), ALL};
+}
+
+/* ---- programs ---- */
+
+struct range_program {
+    const graph *g;
+    expr *nodes;         /* all that the roots need, operands first */
+    uint32_t *a, *b, *c; /* per node: places of its operands */
+    range *values;       /* per node */
+    size_t count;
+    bool *varies, *wild; /* per node: with time; by more than a polynomial */
+    uint32_t *roots;     /* places of the roots */
+    size_t root_count;
+    bool variables;
+};
+
+void range_program_free(range_program *p)
+{
+    if (!p) return;
+    dae_free(p->nodes);
+    dae_free(p->a);
+    dae_free(p->b);
+    dae_free(p->c);
+    dae_free(p->values);
+    dae_free(p->varies);
+    dae_free(p->wild);
+    dae_free(p->roots);
+    dae_free(p);
+}
+
+/* Operands that matter; loops are opaque. */
+static int operands(const expr_node *n)
+{
+    return n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
+}
+
+/* needed[e] for all nodes below the roots: operands have smaller indices. */
+static size_t mark(const graph *g, const expr *roots, size_t count, uint32_t *needed, expr last)
+{
+    size_t total = 0;
+    for (size_t k = 0; k < count; k++) needed[roots[k]] = 1;
+    for (expr e = last; e >= 1; e--) {
+        if (!needed[e]) continue;
+        const expr_node *n = graph_node(g, e);
+        int arity = operands(n);
+        if (arity > 0) needed[n->a] = 1;
+        if (arity > 1) needed[n->b] = 1;
+        if (arity > 2) needed[n->c] = 1;
+        total++;
+    }
+    return total;
+}
+
+/* Whether node k of a polynomial's operands is one: sums and products, and what does not vary. */
+static bool stays_polynomial(const range_program *p, const expr_node *n, uint32_t k)
+{
+    bool b_varies = p->varies[p->b[k]];
+    double power = graph_node(p->g, p->nodes[p->b[k]])->value;
+    bool constant = graph_node(p->g, p->nodes[p->b[k]])->op == EXPR_CONSTANT;
+    switch (n->op) {
+    case EXPR_NEG:
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_MUL: return true;
+    case EXPR_DIV: return !b_varies;
+    case EXPR_POW: return constant && power >= 1.0 && power == nearbyint(power);
+    default: return false;
+    }
+}
+
+/* Does node k vary, and how? Its operands are known. */
+static void classify(range_program *p, const expr_node *n, uint32_t k)
+{
+    int arity = operands(n);
+    if (arity == 0) {
+        p->varies[k] = n->op == EXPR_TIME || n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT;
+        p->wild[k] = n->op >= EXPR_OP_COUNT; /* a loop */
+        return;
+    }
+    uint32_t at[3] = {p->a[k], p->b[k], p->c[k]};
+    for (int j = 0; j < arity; j++) {
+        p->varies[k] = p->varies[k] || p->varies[at[j]];
+        p->wild[k] = p->wild[k] || p->wild[at[j]];
+    }
+    if (p->varies[k] && !stays_polynomial(p, n, k)) p->wild[k] = true;
+}
+
+/* List the marked nodes; needed[e] becomes the place of e, counted from 1. */
+static void list(range_program *p, uint32_t *needed, expr last)
+{
+    uint32_t place = 0;
+    for (expr e = 1; e <= last; e++) {
+        if (!needed[e]) continue;
+        const expr_node *n = graph_node(p->g, e);
+        int arity = operands(n);
+        p->nodes[place] = e;
+        p->a[place] = arity > 0 ? needed[n->a] - 1 : 0;
+        p->b[place] = arity > 1 ? needed[n->b] - 1 : 0;
+        p->c[place] = arity > 2 ? needed[n->c] - 1 : 0;
+        p->variables = p->variables || n->op == EXPR_VARIABLE;
+        classify(p, n, place);
+        needed[e] = ++place;
+    }
+}
+
+range_program *range_program_new(const graph *g, const expr *roots, size_t count)
+{
+    expr last = 0;
+    for (size_t k = 0; k < count; k++) last = roots[k] > last ? roots[k] : last;
+    range_program *p = DAE_NEW(range_program);
+    uint32_t *needed = DAE_ARRAY(uint32_t, (size_t)last + 1);
+    if (p && needed) {
+        p->g = g;
+        p->root_count = count;
+        p->count = mark(g, roots, count, needed, last);
+        p->nodes = DAE_ARRAY(expr, p->count);
+        p->a = DAE_ARRAY(uint32_t, p->count);
+        p->b = DAE_ARRAY(uint32_t, p->count);
+        p->c = DAE_ARRAY(uint32_t, p->count);
+        p->values = DAE_ARRAY(range, p->count);
+        p->varies = DAE_ARRAY(bool, p->count);
+        p->wild = DAE_ARRAY(bool, p->count);
+        p->roots = DAE_ARRAY(uint32_t, count);
+    }
+    bool ok = p && needed && p->nodes && p->a && p->b && p->c && p->values && p->varies &&
+              p->wild && p->roots;
+    if (ok) {
+        list(p, needed, last);
+        for (size_t k = 0; k < count; k++) p->roots[k] = needed[roots[k]] - 1;
+    } else {
+        range_program_free(p);
+    }
+    dae_free(needed);
+    return ok ? p : NULL;
+}
+
+bool range_program_is_wild(const range_program *p, size_t root)
+{
+    return p->wild[p->roots[root]];
+}
+
+bool range_program_reads_variables(const range_program *p)
+{
+    return p->variables;
+}
+
+static range of_leaf(const expr_node *n, const range_leaves *leaves)
+{
+    switch (n->op) {
+    case EXPR_CONSTANT: return (range){point(n->value), NONE};
+    case EXPR_TIME: return (range){leaves->time, point(1.0)};
+    case EXPR_PARAMETER: return (range){point(leaves->parameters[n->index]), NONE};
+    case EXPR_MEMORY: return (range){point(leaves->memory[n->index]), NONE};
+    case EXPR_VARIABLE:
+        if (n->order == 0) return leaves->y[n->index];
+        if (n->order == 1) return (range){leaves->y[n->index].slope, ALL};
+        return (range){ALL, ALL};
+    default: return (range){ALL, ALL};
+    }
+}
+
+void range_program_run(range_program *p, const range_leaves *leaves, range *out)
+{
+    for (size_t k = 0; k < p->count; k++) {
+        const expr_node *n = graph_node(p->g, p->nodes[k]);
+        const range *a = &p->values[p->a[k]], *b = &p->values[p->b[k]], *c = &p->values[p->c[k]];
+        switch (operands(n)) {
+        case 0: p->values[k] = of_leaf(n, leaves); break;
+        case 1: p->values[k] = of_unary(n->op, a); break;
+        case 2: p->values[k] = of_binary(n, a, b); break;
+        default: p->values[k] = of_select(a->value, b, c); break;
+        }
+    }
+    for (size_t k = 0; k < p->root_count; k++) out[k] = p->values[p->roots[k]];
+}

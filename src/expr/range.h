@@ -1,0 +1,41 @@
+/* Ranges of expressions along a solution: interval arithmetic on values and on their derivatives
+ * with respect to time [Moore66]. What they say of a piece of time holds at every point of it, not
+ * only at samples: a crossing function whose range excludes zero has no crossing there, and one
+ * whose slope excludes zero has at most one.
+ *
+ * Rounding is not directed: bounds are good to a few units of rounding. */
+#ifndef DAE_EXPR_RANGE_H
+#define DAE_EXPR_RANGE_H
+
+#include "expr/graph.h"
+
+typedef struct interval {
+    double lo, hi; /* lo <= hi; +-INFINITY: no bound is known */
+} interval;
+
+/* A value and its derivative with respect to time. */
+typedef struct range {
+    interval value, slope;
+} range;
+
+/* Where leaves get their ranges from. */
+typedef struct range_leaves {
+    interval time;
+    const range *y; /* per variable of order 0: its value and derivative */
+    const double *parameters, *memory;
+} range_leaves;
+
+typedef struct range_program range_program;
+
+/* For `count` roots; NULL: memory. */
+range_program *range_program_new(const graph *g, const expr *roots, size_t count);
+void range_program_free(range_program *p); /* NULL is fine */
+/* Whether any root has a variable in it. */
+bool range_program_reads_variables(const range_program *p);
+/* Whether a root is more than a polynomial in its leaves: it may do anything between samples of
+ * smooth leaves. */
+bool range_program_is_wild(const range_program *p, size_t root);
+/* out: a range per root. Derivatives of variables in it have no bounds on their slopes. */
+void range_program_run(range_program *p, const range_leaves *leaves, range *out);
+
+#endif
