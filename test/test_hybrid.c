@@ -383,9 +383,9 @@ static void test_ends_of_domains(void **state)
     expect_failure(MODEL("Real x(start=0, fixed=true), y, v;\nequation\nder(x) = 1;\ny = 1/x;\n"
                          "der(v) = y;"),
                    DAE_ERR_EVALUATION, 0.0, 5, "m.mo:5|denominator|zero|x = 0", __LINE__);
-    expect_failure(MODEL("Real x(start=1), z;\ninitial equation\nlog(-x) = z;\nequation\n"
+    expect_failure(MODEL("Real x(start=1), z;\ninitial equation\nlog(-1 - time) = z;\nequation\n"
                          "der(x) = -x;\nz^3 = x;"),
-                   DAE_ERR_EVALUATION, 0.0, 4, "m.mo:4|log(-x)|-x = -1", __LINE__);
+                   DAE_ERR_EVALUATION, 0.0, 4, "m.mo:4|log(", __LINE__);
     expect_failure(MODEL("Real x(start=1, fixed=true);\nBoolean b = sqrt(x) > 0.1;\nequation\n"
                          "der(x) = -1 - (if b then 0 else 1);\n"),
                    DAE_ERR_EVENT, 1.0 - 0.005, 3, "relation at m.mo:3", __LINE__);

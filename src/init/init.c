@@ -20,7 +20,8 @@ static bool allocate(initializer *init)
     init->y_tags = DAE_ARRAY(dae_tag, n);
     init->yp_tags = DAE_ARRAY(dae_tag, n);
     init->rows.variable = DAE_ARRAY(int, n);
-    if (!init->reals || !init->derivative || !init->y_tags || !init->yp_tags ||
+    init->fixed = DAE_ARRAY(bool, n);
+    if (!init->fixed || !init->reals || !init->derivative || !init->y_tags || !init->yp_tags ||
         !init->rows.variable)
         return false;
     double **vectors[VECTORS] = {
@@ -72,10 +73,28 @@ void initializer_free(initializer *init)
     dae_free(init->rank_matrix);
     dae_free(init->reals);
     dae_free(init->derivative);
+    dae_free(init->fixed);
     dae_free(init->y_tags);
     dae_free(init->yp_tags);
     dae_free(init->rows.variable);
     dae_free(init);
+}
+
+bool *initializer_fixed(initializer *init)
+{
+    return init->fixed;
+}
+
+void initializer_rescued(initializer *init, bool rescued)
+{
+    init->rescued = rescued;
+}
+
+int initializer_other(const initializer *init, double *value, bool *slope)
+{
+    *value = init->other_value;
+    *slope = init->other >= 0 && init->derivative[init->other];
+    return init->other;
 }
 
 /* ---- one call ---- */
@@ -135,6 +154,7 @@ static void tag_by_kind(initializer *init, const start *s, dae_tag differential,
     for (int j = 0; j < init->n; j++) {
         bool is_differential = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
         init->y_tags[j] = is_differential ? differential : algebraic;
+        if (init->fixed[j]) init->y_tags[j] = DAE_TAG_FIXED;
         /* y' of algebraic variables is vague as y'' is: it moves only if it must */
         init->yp_tags[j] = is_differential ? DAE_TAG_FREE : DAE_TAG_GUESS;
     }
@@ -217,24 +237,48 @@ static newton_status residual_small(initializer *init, const start *s, bool *sma
     return NEWTON_OK;
 }
 
-static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
+/* Newton's unknowns that are guessed 0 from other guesses. DAE_OK: found. */
+static bool found_elsewhere(initializer *init, const start *s)
 {
-    for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
-    newton_status newton = run_newton(init, s, true);
-    bool stop = newton == NEWTON_OK || newton == NEWTON_STOP || newton == NEWTON_MEMORY ||
-                newton == NEWTON_EVALUATION;
-    bool singular = newton == NEWTON_SINGULAR, met = singular && residual_met(init);
-    if (met) return DAE_OK; /* nothing to find: the given values are trusted */
-    if (stop || init->n > FALLBACK_LIMIT) return finish_newton(init, s, newton, diag);
+    if (init->n > FALLBACK_LIMIT) return false;
+    double *found = DAE_ARRAY(double, 2 * (size_t)init->n);
+    bool ok =
+        found && newton_elsewhere(init, s->t, s->h, s->weights, s->y, s->yp, found) == NEWTON_OK;
+    dae_free(found);
+    return ok;
+}
+
+static bool asks_to_stop(newton_status status)
+{
+    return status == NEWTON_STOP || status == NEWTON_MEMORY;
+}
+
+/* The general engine, for a matrix that is singular by its structure; else the failure in words. */
+static dae_status start_generally(initializer *init, const start *s, bool singular, dae_diag *diag)
+{
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
     dae_status status = singular ? start_hidden(init, s, diag) : try_general(init, s, true, diag);
     if (status == DAE_OK) diag_clear(diag);
     if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) return status;
     bool conflict = singular && init->conflict;
     /* singular but for round-off, perhaps; else repeat the failure to describe it */
-    newton = run_newton(init, s, false);
+    newton_status newton = run_newton(init, s, false);
     if (newton == NEWTON_SINGULAR && conflict) return status;
     return finish_newton(init, s, newton, diag);
+}
+
+static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
+{
+    for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
+    newton_status newton = run_newton(init, s, true);
+    bool singular = newton == NEWTON_SINGULAR, met = singular && residual_met(init);
+    if (met) return DAE_OK; /* nothing to find: the given values are trusted */
+    if (newton == NEWTON_OK || asks_to_stop(newton) || init->rescued)
+        return finish_newton(init, s, newton, diag);
+    if (found_elsewhere(init, s)) return finish_newton(init, s, NEWTON_OK, diag);
+    if (newton == NEWTON_EVALUATION || init->n > FALLBACK_LIMIT)
+        return finish_newton(init, s, run_newton(init, s, true), diag);
+    return start_generally(init, s, singular, diag);
 }
 
 /* Index 2: values that meet F are trusted; else one differentiation finds the hidden constraints.
@@ -276,8 +320,11 @@ static dae_status start_derivative(initializer *init, const start *s, dae_diag *
 {
     for (int j = 0; j < init->n; j++) init->derivative[j] = false;
     newton_status newton = run_newton(init, s, true);
-    if (newton != NEWTON_SINGULAR || init->n > FALLBACK_LIMIT)
+    if (newton == NEWTON_OK || asks_to_stop(newton) || init->rescued)
         return finish_newton(init, s, newton, diag);
+    if (found_elsewhere(init, s)) return finish_newton(init, s, NEWTON_OK, diag);
+    if (newton != NEWTON_SINGULAR || init->n > FALLBACK_LIMIT)
+        return finish_newton(init, s, run_newton(init, s, true), diag);
     for (int j = 0; j < init->n; j++) {
         init->y_tags[j] = DAE_TAG_GUESS;
         init->yp_tags[j] = DAE_TAG_FIXED;
@@ -285,7 +332,33 @@ static dae_status start_derivative(initializer *init, const start *s, dae_diag *
     return try_general(init, s, false, diag);
 }
 
-/* The user's tags; without tags y is a guess and y' is free. */
+/* A solve by the general engine with the user's tags from (y, yp), which receive its result. */
+static dae_status solve_tagged(initializer *init, const start *s, double *y, double *yp,
+                               dae_diag *diag)
+{
+    general_task task = {init->y_tags, init->yp_tags, true,
+                         init->eval->problem->form.n_conditions > 0};
+    return general_solve(init, &task, s->t, s->h, s->weights, y, yp, diag);
+}
+
+/* Unknowns that are not fixed and 0 as given, at guess number k; whether there are any. */
+static bool place_tagged(initializer *init, const start *s, int k)
+{
+    bool any = false;
+    vector_copy(init->n, s->y, init->y);
+    vector_copy(init->n, s->yp, init->yp);
+    for (int j = 0; j < init->n; j++) {
+        bool value = init->y_tags[j] != DAE_TAG_FIXED &&
+                     elsewhere_place(init, k, j, s->y[j], false, &init->y[j]);
+        bool slope = init->yp_tags[j] != DAE_TAG_FIXED &&
+                     elsewhere_place(init, k, j, s->yp[j], true, &init->yp[j]);
+        any = any || value || slope;
+    }
+    return any;
+}
+
+/* The user's tags; without tags y is a guess and y' is free. What cannot be met from the values
+ * given may be met from others where these are 0: a guess may make the matrix singular. */
 static dae_status start_general(initializer *init, const start *s, dae_diag *diag)
 {
     const dae_options *options = init->options;
@@ -294,9 +367,18 @@ static dae_status start_general(initializer *init, const start *s, dae_diag *dia
         init->yp_tags[j] = options->yp_tags ? options->yp_tags[j] : DAE_TAG_FREE;
     }
     load(init, s);
-    general_task task = {init->y_tags, init->yp_tags, true,
-                         init->eval->problem->form.n_conditions > 0};
-    return general_solve(init, &task, s->t, s->h, s->weights, s->y, s->yp, diag);
+    dae_status status = solve_tagged(init, s, init->y, init->yp, diag);
+    int attempts =
+        status == DAE_ERR_INITIAL && init->n <= FALLBACK_LIMIT ? elsewhere_attempts() : 0;
+    for (int k = 0; k < attempts && status == DAE_ERR_INITIAL && place_tagged(init, s, k); k++) {
+        status = solve_tagged(init, s, init->y, init->yp, NULL);
+        if (status == DAE_OK) diag_clear(diag);
+    }
+    if (status == DAE_OK || attempts == 0) {
+        vector_copy(init->n, init->y, s->y);
+        vector_copy(init->n, init->yp, s->yp);
+    }
+    return status;
 }
 
 dae_status initialize(initializer *init, dae_init mode, double t, double h, const dae_kind *kinds,
@@ -305,6 +387,7 @@ dae_status initialize(initializer *init, dae_init mode, double t, double h, cons
     start s = {t, h, kinds, weights, y, yp};
     dae_status status;
     init->tried = 0;
+    init->other = -1;
     switch (mode) {
     case DAE_INIT_DIFFERENTIAL: status = start_differential(init, &s, diag); break;
     case DAE_INIT_DERIVATIVE: status = start_derivative(init, &s, diag); break;

@@ -13,6 +13,15 @@ dae_status initializer_new(initializer **init, evaluator *eval, iteration *matri
                            const dae_options *options, dae_diag *diag);
 void initializer_free(initializer *init);
 
+/* Values of y that never move, to be told by the caller (n, all false at first). */
+bool *initializer_fixed(initializer *init);
+/* The caller has a better engine for what Newton's iteration cannot do: it is to fail then. */
+void initializer_rescued(initializer *init, bool rescued);
+
+/* Whether the search for values had to leave its start, and there is another solution: its
+ * variable (-1: none was seen), the value there, and whether that is of its derivative. */
+int initializer_other(const initializer *init, double *value, bool *slope);
+
 /* Make (y, yp) consistent at t in the way `mode` says (never AUTO or NONE). On success y and yp are
  * overwritten, unless they were consistent already; on failure they hold the last iterate, or what
  * was given, and diag names the equations that could not be met, by name and size. h: the scale of

@@ -10,6 +10,7 @@
 #include "init/levels_parts.h"
 
 static const double UNMOVED = 1e-10;  /* preferred values that moved less, in scales, need not */
+static const double APART = 1e-3;     /* two solutions differ by more than this, relative */
 static const double FOLLOWING = 1e-8; /* what others may move in exchange */
 
 void level_report_free(level_report *report)
@@ -75,7 +76,9 @@ static level_outcome solve_parts(level_work *work, const bool *core, const bool 
                                  bool *held, level_report *report)
 {
     const dae_tag *tag = work->request->tag;
-    level_outcome outcome = solve_part(work, core, true, held, report);
+    bool any = false;
+    for (int i = 0; i < work->system->m; i++) any = any || core[i];
+    level_outcome outcome = any ? solve_part(work, core, true, held, report) : LEVEL_MET;
     for (int j = 0; j < work->system->n; j++) held[j] = tag[j] != DAE_TAG_FREE || settled[j];
     return outcome == LEVEL_MET ? solve_part(work, core, false, held, report) : outcome;
 }
@@ -111,19 +114,27 @@ static bool parts_new(parts *t, const level_work *work)
     return t->others >= 0;
 }
 
-/* All equations from work->u: in parts if possible, else at once. */
-static level_outcome solve_all(level_work *work, parts *t, level_report *report)
+/* All equations from work->u in parts, so that preferred unknowns move only for equations that free
+ * ones cannot meet. */
+static level_outcome solve_in_parts(level_work *work, parts *t, level_report *report)
 {
     const int n = work->system->n;
     report->rank = 0;
-    if (t->others > 0 && t->others < work->system->m) {
-        vector_copy(n, work->u, t->before);
-        memcpy(t->held_now, t->held, (size_t)n * sizeof *t->held);
-        level_outcome outcome = solve_parts(work, t->core, t->settled, t->held_now, report);
+    vector_copy(n, work->u, t->before);
+    memcpy(t->held_now, t->held, (size_t)n * sizeof *t->held);
+    level_outcome outcome = solve_parts(work, t->core, t->settled, t->held_now, report);
+    if (outcome == LEVEL_STALLED || outcome == LEVEL_UNDEFINED) vector_copy(n, t->before, work->u);
+    return outcome;
+}
+
+/* All equations from work->u: in parts if possible, else at once. */
+static level_outcome solve_all(level_work *work, parts *t, level_report *report)
+{
+    if (t->others > 0) {
+        level_outcome outcome = solve_in_parts(work, t, report);
         if (outcome != LEVEL_STALLED && outcome != LEVEL_UNDEFINED) return outcome;
-        vector_copy(n, t->before, work->u);
-        report->rank = 0;
     }
+    report->rank = 0;
     return solve_part(work, NULL, true, t->held, report);
 }
 
@@ -231,16 +242,21 @@ static level_outcome finish(level_problem *p, level_report *report)
     return outcome;
 }
 
+/* How a solve may go about it. */
+typedef level_outcome (*solve_way)(level_work *work, parts *t, level_report *report);
+
 /* All stages for the whole system; the solution, or the least squares solution, is left in work->u.
  */
-static level_outcome solve_whole(level_work *work, parts *t, level_report *report)
+static level_outcome solve_whole(level_work *work, parts *t, solve_way way, level_report *report)
 {
     level_problem p;
     level_outcome outcome = LEVEL_MET;
     if (!whole_problem(&p, work, t->held)) return LEVEL_NO_MEMORY;
+    vector_zero(work->system->m, work->seen);
+    vector_zero(work->system->m, work->rough);
     if (!already_consistent(&p)) {
         level_store(&p);
-        outcome = solve_all(work, t, report);
+        outcome = way(work, t, report);
         if (outcome == LEVEL_MET) outcome = put_back(work, t, report);
     }
     if (outcome == LEVEL_MET) outcome = finish(&p, report);
@@ -269,15 +285,6 @@ static int next_wave(const level_work *work, const bool *known, int *open, bool 
     return count;
 }
 
-/* How sure the value given of an unknown is: 2 fixed, 1 preferred, 0 preferred with a wider reach
- * than its scale (a state without a start value), -1 free. */
-static int surety(const level_request *q, int j)
-{
-    if (q->tag[j] == DAE_TAG_FIXED) return 2;
-    if (q->tag[j] == DAE_TAG_FREE) return -1;
-    return q->reach && q->reach[j] > q->scale[j] ? 0 : 1;
-}
-
 /* Unknowns one after the other, from equations that contain no other one that is not known: r =
  * sqrt(x^2 + y^2) before 1/r^3. As far as that goes from values that are fixed, then with less sure
  * ones. LEVEL_NO_MEMORY, LEVEL_STOP, or LEVEL_MET. */
@@ -290,7 +297,7 @@ static level_outcome substitute(level_work *work)
     bool ready = open && rows && held && known && before;
     level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
     for (int sure = 2; ready && sure >= 0; sure--) {
-        for (int j = 0; j < n; j++) known[j] = known[j] || surety(work->request, j) >= sure;
+        for (int j = 0; j < n; j++) known[j] = known[j] || level_surety(work->request, j) >= sure;
         while (next_wave(work, known, open, rows, held) > 0) {
             level_report passing = {0};
             vector_copy(n, work->u, before);
@@ -309,23 +316,122 @@ static level_outcome substitute(level_work *work)
     return ready ? LEVEL_MET : outcome;
 }
 
-/* All stages; where equations have no value at the start of the iteration, once more from values
- * that follow from the given ones. */
-static level_outcome solve_from_somewhere(level_work *work, parts *t, level_report *report)
+static bool unsolved(level_outcome outcome)
+{
+    return outcome == LEVEL_STALLED || outcome == LEVEL_UNDEFINED;
+}
+
+/* Points to start from, and what the first solve of everything at once left behind. */
+typedef struct attempts {
+    double *start, *ordered, *failed; /* n each; start owns them */
+    bool in_order;                    /* `ordered` is known */
+    level_outcome outcome;            /* of the failed one */
+    level_report report;
+} attempts;
+
+/* work->u := values that follow one after the other from those at the start. */
+static level_outcome solve_in_order(level_work *work, attempts *a)
 {
     const int n = work->system->n;
-    level_report first = *report;
-    double *start = dae_copy(work->u, (size_t)n, sizeof *work->u);
-    if (!start) return LEVEL_NO_MEMORY;
-    level_outcome outcome = solve_whole(work, t, report);
-    if (outcome == LEVEL_UNDEFINED) {
-        vector_copy(n, start, work->u);
-        outcome = substitute(work);
-        *report = first;
-        if (outcome == LEVEL_MET) outcome = solve_whole(work, t, report);
+    vector_copy(n, a->start, work->u);
+    level_outcome outcome = LEVEL_MET;
+    if (!a->in_order) {
+        outcome = level_blocks(work);
+        if (outcome == LEVEL_STALLED) outcome = substitute(work); /* too large for blocks */
+        vector_copy(n, work->u, a->ordered);
+        a->in_order = true;
     }
-    dae_free(start);
+    vector_copy(n, a->ordered, work->u);
     return outcome;
+}
+
+/* From the start given, preferred unknowns where they are if that can be; then from values that
+ * follow from it in the order of evaluation; then both with preferred unknowns that move. */
+static level_outcome solve_attempts(level_work *work, parts *t, attempts *a, level_report *report)
+{
+    enum { PARTS_ORDERED = 1, WHOLE_GIVEN = 2, WHOLE_ORDERED = 3, ATTEMPTS };
+    const size_t bytes = (size_t)work->system->n * sizeof(double);
+    const level_report fresh = *report;
+    level_outcome outcome = LEVEL_STALLED;
+    for (int k = t->others > 0 ? 0 : WHOLE_GIVEN; k < ATTEMPTS && unsolved(outcome); k++) {
+        bool ordered = k == PARTS_ORDERED || k == WHOLE_ORDERED;
+        memcpy(work->u, a->start, bytes);
+        outcome = ordered ? solve_in_order(work, a) : LEVEL_MET;
+        if (outcome != LEVEL_MET) return outcome;
+        outcome = k == WHOLE_ORDERED ? a->outcome : LEVEL_STALLED;
+        if (ordered && memcmp(a->start, a->ordered, bytes) == 0) continue;
+        *report = fresh;
+        outcome = solve_whole(work, t, k < WHOLE_GIVEN ? solve_in_parts : solve_all, report);
+        if (k != WHOLE_GIVEN) continue;
+        memcpy(a->failed, work->u, bytes);
+        a->outcome = outcome;
+        a->report = *report;
+    }
+    if (!unsolved(outcome) || a->outcome == LEVEL_UNDEFINED) return outcome;
+    memcpy(work->u, a->failed, bytes); /* what is to be explained */
+    *report = a->report;
+    return a->outcome;
+}
+
+static level_outcome solve_from_somewhere(level_work *work, parts *t, level_report *report)
+{
+    const size_t n = (size_t)work->system->n;
+    attempts a = {.start = DAE_ARRAY(double, 3 * n)};
+    if (!a.start) return LEVEL_NO_MEMORY;
+    a.ordered = a.start + n;
+    a.failed = a.start + 2 * n;
+    vector_copy((int)n, work->u, a.start);
+    level_outcome outcome = solve_attempts(work, t, &a, report);
+    dae_free(a.start);
+    return outcome;
+}
+
+/* ---- other solutions ---- */
+
+/* Where the search left its start because that was singular there, a solution on the other side is
+ * as good: look whether there is one. Only unknowns that nobody gave are looked at. */
+static level_outcome look_for_another(level_work *work, const parts *t, level_report *report)
+{
+    const int n = work->system->n;
+    const dae_tag *tag = work->request->tag;
+    level_problem p;
+    int count = 0, *rows = DAE_ARRAY(int, work->system->m);
+    bool *held = DAE_ARRAY(bool, n), any = false;
+    double *solution = dae_copy(work->u, (size_t)n, sizeof *work->u);
+    bool ready = rows && held && solution;
+    for (int j = 0; ready && j < n; j++) {
+        held[j] = tag[j] != DAE_TAG_FREE || t->settled[j];
+        if (held[j] || !work->displaced[j]) continue;
+        work->u[j] = -work->u[j];
+        any = any || work->u[j] != 0.0;
+    }
+    for (int i = 0; ready && i < work->system->m; i++)
+        if (!t->core[i]) rows[count++] = i;
+    level_outcome outcome = ready ? LEVEL_STALLED : LEVEL_NO_MEMORY;
+    if (any && count > 0) {
+        outcome = level_problem_new(&p, work, count, rows, held) ? LEVEL_MET : LEVEL_NO_MEMORY;
+        if (outcome == LEVEL_MET) outcome = level_newton(&p, LEVEL_RANK);
+        if (outcome == LEVEL_MET) level_store(&p);
+        level_problem_free(&p);
+    }
+    for (int j = 0; outcome == LEVEL_MET && j < n && report->other < 0; j++) {
+        double way = fabs(work->u[j] - solution[j]);
+        if (!work->displaced[j] || way <= APART * fabs(solution[j])) continue;
+        report->other = j;
+        report->other_value = work->u[j];
+    }
+    if (solution) vector_copy(n, solution, work->u);
+    dae_free(rows);
+    dae_free(held);
+    dae_free(solution);
+    return outcome == LEVEL_NO_MEMORY || outcome == LEVEL_STOP ? outcome : LEVEL_MET;
+}
+
+static bool any_displaced(const level_work *work)
+{
+    for (int j = 0; j < work->system->n; j++)
+        if (work->displaced[j]) return true;
+    return false;
 }
 
 /* The irreducible conflict, told. */
@@ -351,12 +457,13 @@ dae_status levels_solve(const level_system *system, const level_request *request
 {
     level_work work;
     parts t = {0};
-    *report = (level_report){0};
+    *report = (level_report){.other = -1};
     diag_clear(diag);
     bool ready = level_work_new(&work, system, request, u) && parts_new(&t, &work);
     level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
     if (ready && request->rank) outcome = solve_ranks(&work, report);
     if (outcome == LEVEL_MET) outcome = solve_from_somewhere(&work, &t, report);
+    if (outcome == LEVEL_MET && any_displaced(&work)) outcome = look_for_another(&work, &t, report);
     if (outcome == LEVEL_MET) vector_copy(system->n, work.u, u);
     dae_status status = outcome == LEVEL_STALLED ? explain_conflict(&work, report, diag)
                                                  : level_failure(&work, outcome, diag);

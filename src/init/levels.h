@@ -34,6 +34,7 @@ typedef struct level_request {
     /* n, or NULL: unknowns of lower rank move only for equations that have no higher ones, so that
      * a jump of velocities leaves positions alone. */
     const int *rank;
+    const bool *open; /* n, or NULL: preferred values that nobody gave (a state without a start) */
 } level_request;
 
 typedef enum level_stage {
@@ -49,6 +50,10 @@ typedef struct level_report {
     double residual; /* scaled, largest, at the end */
     int redundant;   /* equations that follow from the others there */
     int rank;
+    /* Where the search had to leave the start: an unknown of which the equations have another
+     * solution, and its value there; -1: none was seen. */
+    int other;
+    double other_value;
     /* On conflict: an irreducible set of equations and fixed values that cannot hold together. */
     int *equation, equation_count; /* owned */
     int *fixed, fixed_count;       /* owned: unknowns */

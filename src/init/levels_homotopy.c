@@ -3,7 +3,6 @@
 #include "base/vector.h"
 #include "init/levels_parts.h"
 
-static const double RANK = 1e-11;      /* relative, of the scaled Jacobian */
 static const double RANK_LOOSE = 1e-7; /* for rows that depend on each other at the solution only */
 static const double FIRST_STEP = 0.125, LEAST_STEP = 1e-4;
 static const double NUDGE = 1e-3; /* away from points where a row has no gradient, in scales */
@@ -14,7 +13,7 @@ static level_outcome corrector(level_problem *p, const double *r0, double s)
 {
     for (int i = 0; i < p->m; i++) p->offset[i] = (1.0 - s) * r0[i];
     vector_copy(p->n, p->u, p->least);
-    level_outcome outcome = level_newton(p, RANK);
+    level_outcome outcome = level_newton(p, LEVEL_RANK);
     if (outcome != LEVEL_MET) vector_copy(p->n, p->least, p->u);
     return outcome;
 }
@@ -45,7 +44,7 @@ level_outcome level_homotopy(level_problem *p)
     p->least_change = true;
     p->iterations = p->work->iterations;
     dae_free(r0);
-    return outcome == LEVEL_MET ? level_newton(p, RANK) : outcome;
+    return outcome == LEVEL_MET ? level_newton(p, LEVEL_RANK) : outcome;
 }
 
 /* Move the unknowns of the rows with misfit_i < 0 a little: deterministic, away from 0. */
@@ -56,6 +55,7 @@ static void nudge(level_problem *p)
         for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
             if (p->misfit[p->rowind[e]] >= 0.0) continue;
             p->start[j] += copysign(NUDGE * scale[p->column[j]], p->start[j]);
+            p->work->displaced[p->column[j]] = true;
             break;
         }
 }
@@ -94,13 +94,21 @@ static bool final(level_outcome outcome)
     return outcome == LEVEL_MET || outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY;
 }
 
+level_outcome level_from_start(level_problem *p)
+{
+    level_outcome outcome = leave_singular_start(p);
+    if (outcome != LEVEL_MET) return outcome;
+    vector_copy(p->n, p->start, p->u);
+    return level_newton(p, LEVEL_RANK);
+}
+
 level_outcome level_stages(level_problem *p, level_stage *stage)
 {
     level_outcome outcome = leave_singular_start(p);
     if (outcome != LEVEL_MET) return outcome;
     *stage = LEVEL_NEWTON;
     vector_copy(p->n, p->start, p->u);
-    outcome = level_newton(p, RANK);
+    outcome = level_newton(p, LEVEL_RANK);
     if (final(outcome)) return outcome;
     *stage = LEVEL_GAUSS_NEWTON;
     vector_copy(p->n, p->start, p->u);

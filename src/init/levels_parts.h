@@ -11,15 +11,16 @@ typedef struct level_work {
     const level_system *system;
     const level_request *request;
     double tolerance;
-    int iterations; /* at most, in each stage */
-    double *u;      /* n: what the callbacks see; owned like the rest */
-    double *origin; /* n: given values of fixed and preferred unknowns, the start of free ones */
-    double *r;      /* m */
-    double *values; /* of the Jacobian */
-    double *size;   /* m: max_j |dR_i/du_j| scale_j */
-    double *noise;  /* m: rounding errors of R_i */
-    double *rough;  /* m: rounding errors that were measured, cancellation within R_i too */
-    double *seen;   /* m: the largest size met so far */
+    int iterations;  /* at most, in each stage */
+    double *u;       /* n: what the callbacks see; owned like the rest */
+    double *origin;  /* n: given values of fixed and preferred unknowns, the start of free ones */
+    double *r;       /* m */
+    double *values;  /* of the Jacobian */
+    double *size;    /* m: max_j |dR_i/du_j| scale_j */
+    double *noise;   /* m: rounding errors of R_i */
+    double *rough;   /* m: rounding errors that were measured, cancellation within R_i too */
+    double *seen;    /* m: the largest size met so far */
+    bool *displaced; /* n: its search began elsewhere than at the start given */
     int failed_row, failed_column; /* of the last evaluation that failed; -1: not known */
 } level_work;
 
@@ -85,11 +86,20 @@ void level_scale(level_problem *p);
 /* Unknowns of the problem to work->u. */
 void level_store(level_problem *p);
 
+/* How sure the value of an unknown is: 2 fixed, 1 preferred, 0 preferred though nobody gave it, -1
+ * free. */
+int level_surety(const level_request *q, int j);
+
+/* Rank of the scaled Jacobian that Newton's iteration counts on, relative. */
+#define LEVEL_RANK 1e-11
+
 /* levels_newton.c, levels_least_squares.c, levels_homotopy.c: the stages. On LEVEL_MET, p->u is the
  * solution. */
 level_outcome level_newton(level_problem *p, double rcond);
 level_outcome level_least_squares(level_problem *p);
 level_outcome level_homotopy(level_problem *p);
+/* Newton's iteration from the problem's start, or beside it where that is singular. */
+level_outcome level_from_start(level_problem *p);
 /* All stages from the problem's start. *stage tells which succeeded; on LEVEL_STALLED p->u is the
  * least squares solution. */
 level_outcome level_stages(level_problem *p, level_stage *stage);
@@ -100,6 +110,13 @@ level_outcome level_stages(level_problem *p, level_stage *stage);
  * is, free unknowns cannot meet it on their own; settled[j]: free unknown j stands in those
  * equations only or among them. Returns how many equations do not belong to it, or -1: memory. */
 int level_split(const level_system *system, const dae_tag *tag, bool *core, bool *settled);
+
+/* levels_blocks.c */
+
+/* Unknowns one block after the other, from equations that contain no other one that is not known: r
+ * = sqrt(x^2 + y^2) before 1/r^3; blocks that have no solution from their start begin elsewhere. In
+ * work->u. LEVEL_STALLED: there are too many of them. */
+level_outcome level_blocks(level_work *work);
 
 /* levels_rank.c */
 

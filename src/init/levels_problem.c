@@ -32,8 +32,9 @@ bool level_work_new(level_work *work, const level_system *system, const level_re
     work->noise = DAE_ARRAY(double, m);
     work->seen = DAE_ARRAY(double, m);
     work->rough = DAE_ARRAY(double, m);
+    work->displaced = DAE_ARRAY(bool, n);
     if (!work->u || !work->origin || !work->r || !work->values || !work->size || !work->noise ||
-        !work->seen || !work->rough)
+        !work->seen || !work->rough || !work->displaced)
         return false;
     for (int j = 0; j < n; j++) {
         work->u[j] = request->tag[j] == DAE_TAG_FIXED ? request->given[j] : u[j];
@@ -47,6 +48,7 @@ void level_work_free(level_work *work)
     double *const blocks[] = {work->u,    work->origin, work->r,    work->values,
                               work->size, work->noise,  work->seen, work->rough};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free(work->displaced);
     *work = (level_work){0};
 }
 
@@ -133,6 +135,13 @@ bool level_problem_new(level_problem *p, level_work *work, int m, const int *row
         return true;
     level_problem_free(p);
     return false;
+}
+
+int level_surety(const level_request *q, int j)
+{
+    if (q->tag[j] == DAE_TAG_FIXED) return 2;
+    if (q->tag[j] == DAE_TAG_FREE) return -1;
+    return q->open && q->open[j] ? 0 : 1;
 }
 
 static level_outcome outcome_of(eval_status status)

@@ -48,6 +48,10 @@ struct initializer {
     int singular_variable;       /* -1: none */
     bool conflict;               /* a general solve ended at values that cannot be met */
     int blocking;                /* variable whose bound stopped the iteration, -1: none */
+    bool *fixed;                 /* n: y_j is never moved */
+    bool rescued;                /* who calls has a better engine for what Newton cannot do */
+    int other;                   /* variable of which there is another solution, -1: none seen */
+    double other_value;          /* its value there, or that of its derivative */
     double *reals, *rank_matrix; /* owned storage */
     least_squares rank;          /* for n <= RANK_TEST_LIMIT */
     general_work *general;       /* NULL until needed */
@@ -112,6 +116,18 @@ void newton_move(const initializer *init, double lambda, const double *dx);
 double newton_room(initializer *init, const double *dx);
 /* Whether the matrix of the unknowns has full rank, rows and columns equilibrated. */
 bool newton_full_rank(initializer *init);
+
+/* ---- elsewhere.c ---- */
+
+/* After a failure from (y, yp): Newton's iteration from other guesses of the unknowns that are 0
+ * there. On NEWTON_OK the solution is in init->y, init->yp, and init->other tells of another one.
+ * found: work, 2n. */
+newton_status newton_elsewhere(initializer *init, double t, double h, const double *weights,
+                               const double *y, const double *yp, double *found);
+/* The guess number `attempt` of an unknown, within its bounds; false: it stays as given. */
+bool elsewhere_place(const initializer *init, int attempt, int j, double given, bool slope,
+                     double *value);
+int elsewhere_attempts(void);
 
 /* ---- two_stage.c ---- */
 

@@ -23,6 +23,8 @@ static void free_unknowns(hybrid *h)
     dae_free(h->after);
     dae_free(h->after_yp);
     dae_free(h->start);
+    dae_free(h->entry);
+    dae_free(h->entry_yp);
 }
 
 static bool allocate_unknowns(hybrid *h, int n)
@@ -37,8 +39,10 @@ static bool allocate_unknowns(hybrid *h, int n)
     h->after_yp = DAE_ARRAY(double, n);
     h->event_time = NAN;
     h->start = DAE_ARRAY(double, n);
+    h->entry = DAE_ARRAY(double, n);
+    h->entry_yp = DAE_ARRAY(double, n);
     return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
-           h->after && h->after_yp && h->start;
+           h->after && h->after_yp && h->start && h->entry && h->entry_yp;
 }
 
 bool hybrid_bind(hybrid *h, model_instance *to)
@@ -66,6 +70,8 @@ bool hybrid_bind(hybrid *h, model_instance *to)
     h->after_yp = fresh.after_yp;
     h->event_time = NAN;
     h->start = fresh.start;
+    h->entry = fresh.entry;
+    h->entry_yp = fresh.entry_yp;
     h->instance = to;
     return true;
 }
@@ -164,11 +170,14 @@ static dae_status run_event(dae_solver *s, double t)
 {
     s->hybrid->solved = false;
     model_instance_crossings(s->hybrid->instance, t, s->y, s->yp, s->hybrid->crossing_entry);
+    if (t != s->hybrid->started) s->hybrid->other[0] = 0;
     dae_status status = events_iterate(s, t);
     if (status != DAE_OK) return status;
     events_settle(s, t);
     model_instance_prepare(s->hybrid->instance);
     status = hybrid_check(s, t, s->y, s->yp);
+    if (status == DAE_OK && s->hybrid->other[0]) hybrid_tell(s, s->hybrid->other);
+    s->hybrid->other[0] = 0;
     if (status == DAE_OK && s->terminated) end_run(s);
     crowd_keep_point(s, t);
     return status;
@@ -232,6 +241,7 @@ static void clear_events(dae_solver *s, double t)
     crowd_start(h);
     h->calls = 0;
     h->slow_told = h->no_memory = false;
+    h->other[0] = 0;
     h->started = t;
     s->terminated = s->jump_told = false;
     vector_copy(s->n, s->y, h->start);

@@ -206,8 +206,10 @@ static dae_status new_initial(dae_solver *s)
     dae_status status = dae_problem_from_residual(&r, &h->initial_problem, &s->diag);
     if (status != DAE_OK) return status;
     status = dae_solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
-    if (status == DAE_OK) h->initial_solver->eval.instance = h->initial;
-    return status;
+    if (status != DAE_OK) return status;
+    h->initial_solver->eval.instance = h->initial;
+    initializer_rescued(h->initial_solver->init, reform_may_rescue(s));
+    return DAE_OK;
 }
 
 /* Solve F = 0, initial equations and kept start values for y and y' at once. */

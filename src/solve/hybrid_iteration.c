@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/vector.h"
 #include "solve/hybrid_parts.h"
 
 /* Passes of an event iteration before it is given up as chattering. */
@@ -128,21 +129,34 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
     }
 }
 
+/* Values that stay where they are: fixed ones at the start, those that reinit has set. What
+ * Newton's iteration cannot do is left to the levels, if the form that is integrated has them. */
+static void hold_values(dae_solver *s, bool starts)
+{
+    const hybrid *h = s->hybrid;
+    bool *fixed = initializer_fixed(s->init);
+    for (int i = 0; i < s->n; i++) fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
+    initializer_rescued(s->init, reform_may_rescue(s));
+    vector_copy(s->n, s->y, h->entry);
+    vector_copy(s->n, s->yp, h->entry_yp);
+}
+
 /* Consistent continuous values for the memory as it is. */
 static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
 {
     dae_status adopted = reform_adopt(s, t);
     if (adopted != DAE_OK) return adopted;
     model_instance_prepare(s->hybrid->instance);
-    if (reform_active(s)) return reform_begin(s, t, initial && !s->hybrid->given);
     bool starts = initial && !s->hybrid->given;
+    if (reform_active(s)) return reform_begin(s, t, starts);
     dae_status status = DAE_OK;
+    hold_values(s, starts);
     if (starts && s->hybrid->instance->form->initial) {
         status = hybrid_solve_initial(s, t);
         mode = DAE_INIT_DIFFERENTIAL;
     }
     if (status == DAE_OK) status = solver_begin(s, t, mode);
-    return starts && status != DAE_OK ? reform_rescue(s, t, status) : status;
+    return status != DAE_OK ? reform_rescue(s, t, starts, status) : status;
 }
 
 dae_status hybrid_begin_again(dae_solver *s)

@@ -173,21 +173,33 @@ dae_status reform_begin(dae_solver *s, double t, bool initial)
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
 }
 
+bool reform_may_rescue(const dae_solver *s)
+{
+    const variant *v = s->reform && s->reform->slots_known && !reform_active(s)
+                           ? variant_find(s->reform, s->hybrid->instance->memory)
+                           : NULL;
+    return v && !v->form;
+}
+
 /* The usual way to initial values of the base form has failed, and s->diag says why. The levels may
  * find them, or name those that cannot hold together; if neither, the old message stays. */
-dae_status reform_rescue(dae_solver *s, double t, dae_status failed)
+dae_status reform_rescue(dae_solver *s, double t, bool initial, dae_status failed)
 {
     reform *r = s->reform;
+    const int n = s->base->form.n;
+    bool worth =
+        failed == DAE_ERR_INITIAL || failed == DAE_ERR_SINGULAR || failed == DAE_ERR_EVALUATION;
+    if (!worth || !reform_may_rescue(s)) return failed;
     variant *v = variant_find(r, s->hybrid->instance->memory);
-    bool worth = failed == DAE_ERR_INITIAL || failed == DAE_ERR_SINGULAR;
-    if (!worth || !v || v->form) return failed;
     dae_diag before = s->diag;
-    double *rates = DAE_ARRAY(double, s->base->form.n); /* unknown: zero */
-    if (!rates) return failed;
-    dae_status status = variant_make_form(s, t, r->start, rates, true, v);
-    if (status == DAE_OK) status = reform_bind_to(s, v, r->start, rates);
-    dae_free(rates);
-    if (status == DAE_OK) status = reform_solve_levels(s, t, true);
+    double *y = DAE_ARRAY(double, 2 * (size_t)n), *yp = y + n; /* unknown slopes: zero */
+    if (!y) return failed;
+    vector_copy(n, initial ? r->start : s->hybrid->entry, y);
+    if (!initial) vector_copy(n, s->hybrid->entry_yp, yp);
+    dae_status status = variant_make_form(s, t, y, yp, true, v);
+    if (status == DAE_OK) status = reform_bind_to(s, v, y, yp);
+    dae_free(y);
+    if (status == DAE_OK) status = reform_solve_levels(s, t, initial);
     dae_diag found = s->diag;
     bool told = status == DAE_ERR_INITIAL;
     if (status == DAE_OK || reform_active(s)) {

@@ -66,8 +66,11 @@ bool reform_active(const struct dae_solver *s);
 /* Consistent values on all levels, a choice of states, and the solver is poised at t. initial:
  * start values count as what their attributes say, and initial equations hold. */
 dae_status reform_begin(struct dae_solver *s, double t, bool initial);
-/* Start values on all levels for a base form whose own initialisation has failed. */
-dae_status reform_rescue(struct dae_solver *s, double t, dae_status failed);
+/* Whether reform_rescue can do something here. */
+bool reform_may_rescue(const struct dae_solver *s);
+/* Values on all levels for a base form whose own initialisation has failed: at the start from what
+ * the attributes say, later from the values before. */
+dae_status reform_rescue(struct dae_solver *s, double t, bool initial, dae_status failed);
 /* A failure of a run, in terms of the analysis where that explains it; returns the status to give.
  */
 dae_status reform_explain(struct dae_solver *s, dae_status status);

@@ -2,6 +2,7 @@
 #include "solve/reform_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -150,13 +151,14 @@ static void size_values(const dae_solver *s, const double *given, double *scale,
 
 /* States without a start value begin at 0 where they can: before algebraic variables, behind all
  * that was said. */
-static void prefer_states(const dae_solver *s, dae_tag *tag, double *reach)
+static void prefer_states(const dae_solver *s, dae_tag *tag, double *reach, bool *open)
 {
     const model_form *f = variant_levels(s->reform->current->form);
     for (int i = 0; i < f->n; i++) {
         if (tag[i] != DAE_TAG_FREE || !f->differential[i]) continue;
         tag[i] = DAE_TAG_GUESS;
         reach[i] *= 1e3;
+        open[i] = true;
     }
 }
 
@@ -246,6 +248,19 @@ static void append_aliases(dae_solver *s, const level_report *report)
     dae_free(list.seen);
 }
 
+/* A note of the solution that was not taken; the start and events tell it once they are done. */
+static void note_other(dae_solver *s, const level_system *system, const double *u, double t,
+                       const level_report *report)
+{
+    if (report->other < 0) return;
+    const char *name = system->variable_names[report->other];
+    snprintf(
+        s->hybrid->other, sizeof s->hybrid->other,
+        "note: the equations have more than one solution at t = %.9g: %.100s = %.9g was taken, "
+        "%.9g is another. Give a start value near the one that is meant.",
+        t, name, u[report->other], report->other_value);
+}
+
 /* Nearest values that satisfy all levels. */
 dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
 {
@@ -256,10 +271,11 @@ dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
            *reach = work + 2 * n, *u = work + 3 * n;
     dae_tag *tag = DAE_ARRAY(dae_tag, n);
     int *rank = DAE_ARRAY(int, n);
+    bool *open = DAE_ARRAY(bool, n);
     level_context c = {0};
     level_report report = {0};
     dae_status status = DAE_ERR_MEMORY;
-    if (work && tag && rank && level_context_new(&c, v->levels, t, rows)) {
+    if (work && tag && rank && open && level_context_new(&c, v->levels, t, rows)) {
         memcpy(v->levels->memory, v->instance->memory,
                (size_t)v->form->flat->memory_count * sizeof(double));
         memcpy(v->levels->parameters, v->instance->parameters,
@@ -269,7 +285,7 @@ dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
         bool told = initial || give_seen(s, tag, given);
         size_values(s, given, scale, reach);
         if (initial)
-            prefer_states(s, tag, reach);
+            prefer_states(s, tag, reach, open);
         else
             rank_values(s, rank);
         vector_copy(n, given, u);
@@ -289,9 +305,11 @@ dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
                                  .reach = reach,
                                  .tolerance = 1e-12,
                                  .iterations = s->options.init_iterations,
-                                 .rank = initial ? NULL : rank};
+                                 .rank = initial ? NULL : rank,
+                                 .open = open};
         status = told ? levels_solve(&system, &request, u, &report, &s->diag) : reform_exhausted(s);
         s->diag.t = t;
+        if (status == DAE_OK) note_other(s, &system, u, t, &report);
         if (status == DAE_OK) take_levels(s, u, work + 4 * n);
         if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
         level_report_free(&report);
@@ -300,6 +318,7 @@ dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
     }
     level_context_free(&c);
     dae_free(rank);
+    dae_free(open);
     dae_free(tag);
     dae_free(work);
     return status;

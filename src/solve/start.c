@@ -1,6 +1,7 @@
 /* Starts and restarts: weights, kinds of variables, consistent values, first step size. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -183,10 +184,34 @@ static bool projects(const dae_solver *s)
     return s->method->projects && s->options.projection > DAE_PROJECTION_NONE;
 }
 
+/* A note of the solution that was not taken where the search had to leave its start. */
+static void tell_other(dae_solver *s, double t)
+{
+    double other;
+    bool slope;
+    char text[DAE_TEXT_SIZE];
+    int i = initializer_other(s->init, &other, &slope);
+    if (i < 0 || !s->options.message) return;
+    const char *name = problem_variable(s->problem, i);
+    snprintf(text, sizeof text,
+             "note: the equations have more than one solution at t = %.9g: %s%.100s%s = %.9g was "
+             "taken, %.9g is another. Give a start value near the one that is meant.",
+             t, slope ? "der(" : "", name ? name : "y", slope ? ")" : "",
+             slope ? s->yp[i] : s->y[i], other);
+    s->options.message(text, s->options.user);
+}
+
 static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mode)
 {
-    if (!forms_initialize(s, mode))
-        return initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
+    if (!forms_initialize(s, mode)) {
+        const dae_tag *tags = s->hybrid ? NULL : s->options.y_tags;
+        for (int i = 0; tags && i < s->n; i++)
+            initializer_fixed(s->init)[i] = tags[i] == DAE_TAG_FIXED;
+        dae_status status =
+            initialize(s->init, mode, t, h, s->kinds, s->norm.weights, s->y, s->yp, &s->diag);
+        if (status == DAE_OK) tell_other(s, t);
+        return status;
+    }
     int n = s->base->form.n;
     for (int i = n; i < s->n; i++) s->y[i] = s->yp[i] = 0.0; /* multipliers mu */
     form_instance_release(s->forms, !solver_uses_forms(s) && !projects(s));

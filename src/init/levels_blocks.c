@@ -1,0 +1,308 @@
+/* Equations in the order in which they determine unknowns.
+ *
+ * Every equation is given the unknown that it determines: free unknowns first, then those whose
+ * values nobody gave, then others; what is left over is known. The strongly connected components of
+ * who needs whom are blocks, and each is solved where all that it needs is known: g = .. before
+ * r = 1/g. A block whose search fails at its start begins elsewhere: where the Jacobian is singular
+ * at a guess that nobody gave (v^2 = 2 g h at v = 0), any other guess is as good. */
+#include <float.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "init/levels_parts.h"
+#include "structure/components.h"
+#include "structure/matching.h"
+
+static const double MOST_WORK =
+    2e7;                    /* blocks times unknowns: above that the order is not worth it */
+enum { MOST_FAILURES = 8 }; /* blocks without a solution: what follows needs them */
+enum { PROBES = 64 };       /* evaluations that look for poles at the start */
+
+/* Who determines whom. */
+typedef struct evaluation_order {
+    level_work *work;
+    signature rows; /* pattern by rows of what is not fixed */
+    int *row_of;    /* per unknown: the equation that determines it; -1: it is known */
+    bool *pole;     /* per unknown: its start value is where an equation has no value */
+    components blocks;
+} evaluation_order;
+
+static void order_free(evaluation_order *o)
+{
+    signature_free(&o->rows);
+    components_free(&o->blocks);
+    dae_free(o->row_of);
+    dae_free(o->pole);
+}
+
+/* The pattern by rows, without fixed unknowns. */
+static bool pattern_by_rows(evaluation_order *o)
+{
+    const level_system *s = o->work->system;
+    const dae_tag *tag = o->work->request->tag;
+    signature *g = &o->rows;
+    *g = (signature){.m = s->m, .n = s->n};
+    g->start = DAE_ARRAY(int, s->m + 2);
+    g->column = DAE_ARRAY(int, s->colptr[s->n]);
+    if (!g->start || !g->column) return false;
+    for (int j = 0; j < s->n; j++)
+        for (int e = s->colptr[j]; tag[j] != DAE_TAG_FIXED && e < s->colptr[j + 1]; e++)
+            g->start[s->rowind[e] + 2]++;
+    for (int i = 0; i < s->m; i++) g->start[i + 2] += g->start[i + 1];
+    for (int j = 0; j < s->n; j++)
+        for (int e = s->colptr[j]; tag[j] != DAE_TAG_FIXED && e < s->colptr[j + 1]; e++)
+            g->column[g->start[s->rowind[e] + 1]++] = j;
+    return true;
+}
+
+/* How many rows have no value at work->u; their numbers go to `row`. */
+static int count_undefined(level_work *work, int *row)
+{
+    const level_system *s = work->system;
+    int count = 0;
+    if (s->residual(s->user, work->u, work->r) == EVAL_STOP) return 0;
+    for (int i = 0; i < s->m; i++)
+        if (!isfinite(work->r[i])) row[count++] = i;
+    return count;
+}
+
+/* Whether nobody gave unknown j its value. */
+static bool is_open(const level_request *q, int j)
+{
+    return level_surety(q, j) <= 0;
+}
+
+/* Unknowns at 0 that nobody gave, by which a row has no value: elsewhere it has. They are left at
+ * their scales, and had rather be computed than known. */
+static bool leave_poles(evaluation_order *o)
+{
+    level_work *work = o->work;
+    const signature *g = &o->rows;
+    int *row = DAE_ARRAY(int, work->system->m), *less = DAE_ARRAY(int, work->system->m), probes = 0;
+    bool ok = row && less;
+    int count = ok ? count_undefined(work, row) : 0;
+    for (int k = 0; k < count; k++)
+        for (int e = g->start[row[k]]; e < g->start[row[k] + 1] && probes < PROBES; e++) {
+            int j = g->column[e];
+            if (work->u[j] != 0.0 || o->pole[j] || !is_open(work->request, j)) continue;
+            work->u[j] = work->request->scale[j];
+            probes++;
+            int left = count_undefined(work, less);
+            o->pole[j] = left < count;
+            if (!o->pole[j]) work->u[j] = 0.0;
+            if (!o->pole[j]) continue;
+            count = left;
+            memcpy(row, less, (size_t)left * sizeof *row);
+            k = -1;
+            break;
+        }
+    dae_free(row);
+    dae_free(less);
+    return ok;
+}
+
+/* The order in which unknowns are given an equation: 0 first; -1: fixed ones get none. */
+static int eagerness(const evaluation_order *o, int j)
+{
+    static const int of_surety[] = {0, 2, 3, -1}; /* free, not given, preferred, fixed */
+    int sure = level_surety(o->work->request, j);
+    return sure == 0 && o->pole[j] ? 1 : of_surety[sure + 1];
+}
+
+/* Give unknowns their equations, the eager ones first: what a matching can cover is a matroid, so
+ * that greed is best. */
+static bool match_unknowns(evaluation_order *o)
+{
+    const level_system *s = o->work->system;
+    size_t *start = DAE_ARRAY(size_t, s->n + 1);
+    matching m = {0};
+    bool ok = start;
+    for (int j = 0; ok && j <= s->n; j++) start[j] = (size_t)s->colptr[j];
+    ok = ok && matching_new(&m, start, s->rowind, s->n, s->m);
+    for (int now = 0; ok && now < 4; now++)
+        for (int j = 0; j < s->n; j++)
+            if (eagerness(o, j) == now) matching_add(&m, j);
+    for (int j = 0; ok && j < s->n; j++) o->row_of[j] = -1;
+    for (int i = 0; ok && i < s->m; i++)
+        if (m.row_of[i] >= 0) o->row_of[m.row_of[i]] = i;
+    matching_free(&m);
+    dae_free(start);
+    return ok;
+}
+
+static bool order_new(evaluation_order *o, level_work *work)
+{
+    *o = (evaluation_order){.work = work};
+    o->row_of = DAE_ARRAY(int, work->system->n);
+    o->pole = DAE_ARRAY(bool, work->system->n);
+    if (!o->row_of || !o->pole || !pattern_by_rows(o) || !leave_poles(o) || !match_unknowns(o))
+        return false;
+    row_graph g = {.s = &o->rows, .row_of = o->row_of};
+    return components_find(&o->blocks, &g);
+}
+
+/* The problem of block b: its matched rows, all unknowns held but theirs. *count: how many. */
+static bool block_problem(const evaluation_order *o, int b, level_problem *p, int *count)
+{
+    const level_system *s = o->work->system;
+    const components *k = &o->blocks;
+    bool *held = DAE_ARRAY(bool, s->n), *wanted = DAE_ARRAY(bool, s->m);
+    int *rows = DAE_ARRAY(int, s->m), size = 0;
+    bool ok = held && wanted && rows;
+    for (int e = k->start[b]; ok && e < k->start[b + 1]; e++) wanted[k->member[e]] = true;
+    for (int j = 0; ok && j < s->n; j++) {
+        held[j] = o->row_of[j] < 0 || !wanted[o->row_of[j]];
+        if (!held[j]) rows[size++] = o->row_of[j];
+    }
+    *count = size;
+    if (ok && size > 0) ok = level_problem_new(p, o->work, size, rows, held);
+    dae_free(held);
+    dae_free(wanted);
+    dae_free(rows);
+    return ok;
+}
+
+/* ---- other starts ---- */
+
+static bool fatal(level_outcome outcome)
+{
+    return outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY;
+}
+
+/* Newton's iteration from p->u. */
+static level_outcome begin_at(level_problem *p)
+{
+    level_outcome outcome = level_residual(p, p->u, p->r);
+    return outcome == LEVEL_MET ? level_newton(p, LEVEL_RANK) : outcome;
+}
+
+/* The only unknown at `value`: the residual, or NAN. */
+static double scalar_residual(level_problem *p, double value)
+{
+    p->trial[0] = value;
+    return level_residual(p, p->trial, p->misfit) == LEVEL_MET ? p->misfit[0] : (double)NAN;
+}
+
+/* The middle of a and b, by their sizes where they have one sign. */
+static double middle(double a, double b)
+{
+    return a * b > 0.0 ? copysign(sqrt(fabs(a)) * sqrt(fabs(b)), a) : 0.5 * (a + b);
+}
+
+/* Halve [a, b] with a change of sign down to where Newton's iteration is sure. */
+static level_outcome bisect(level_problem *p, double a, double ra, double b)
+{
+    enum { HALVINGS = 60 };
+    for (int k = 0; k < HALVINGS; k++) {
+        double c = middle(a, b), rc = scalar_residual(p, c);
+        if (c == a || c == b || !isfinite(rc)) break;
+        if ((rc > 0.0) == (ra > 0.0)) {
+            a = c;
+            ra = rc;
+        } else {
+            b = c;
+        }
+    }
+    p->u[0] = middle(a, b);
+    return begin_at(p);
+}
+
+/* A root between a and b, if the residual changes its sign there; else LEVEL_STALLED. */
+static level_outcome search_between(level_problem *p, double a, double b)
+{
+    double ra = scalar_residual(p, a), rb = scalar_residual(p, b);
+    bool crosses = isfinite(ra) && isfinite(rb) && ra != rb && (ra > 0.0) != (rb > 0.0);
+    return crosses ? bisect(p, a, ra, b) : LEVEL_STALLED;
+}
+
+/* One equation for one unknown: where the residual has two signs at sizes 10^k and 10^(k+1) there
+ * is a root, or a pole, which Newton's iteration tells. Sizes near the unit first, and the positive
+ * side; last what lies about 0. */
+static level_outcome search_scalar(level_problem *p, double unit)
+{
+    enum { DECADES = 20 };
+    level_outcome outcome = LEVEL_STALLED;
+    for (int step = 0; step < 4 * DECADES + 2; step++) {
+        double side = step % 2 ? -unit : unit;
+        int k = step / 2 % 2 ? -1 - step / 4 : step / 4; /* 0, -1, 1, -2, 2, .. */
+        bool inner = step >= 4 * DECADES;
+        double from = inner ? 0.0 : side * pow(10.0, k);
+        double to = side * pow(10.0, inner ? -DECADES : k + 1);
+        outcome = search_between(p, from, to);
+        if (outcome == LEVEL_MET || fatal(outcome)) return outcome;
+    }
+    return outcome;
+}
+
+/* +1, -1, or a sign that is mixed over the unknowns */
+static double sign_in_pattern(int pattern, int j)
+{
+    if (pattern < 2) return pattern == 0 ? 1.0 : -1.0;
+    unsigned mix = ((unsigned)j + 1u) * 2654435761u + (unsigned)pattern * 40503u;
+    mix = (mix ^ (mix >> 15)) * 2246822519u;
+    return (mix >> 16) & 1u ? 1.0 : -1.0;
+}
+
+/* Several unknowns: all that nobody gave at one size, in some patterns of signs. */
+static level_outcome search_block(level_problem *p, bool all)
+{
+    enum { PATTERNS = 4 };
+    static const double size[] = {1.0, 10.0, 0.1, 1e2, 1e-2, 1e3, 1e-3, 1e4, 1e-4, 1e6, 1e-6};
+    const level_request *q = p->work->request;
+    level_outcome outcome = LEVEL_STALLED;
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++)
+        for (int pattern = 0; pattern < PATTERNS; pattern++) {
+            for (int j = 0; j < p->n; j++) {
+                int column = p->column[j];
+                double unit = fmax(q->scale[column], fabs(p->start[j]));
+                bool moves = all || is_open(q, column);
+                double to = sign_in_pattern(pattern, j) * size[k] * unit * (1.0 + 0.1 * (j % 7));
+                p->u[j] = moves ? to : p->start[j];
+            }
+            outcome = begin_at(p);
+            if (outcome == LEVEL_MET || fatal(outcome)) return outcome;
+        }
+    return outcome;
+}
+
+/* The search goes on from other starts where the one given leads nowhere. */
+static level_outcome search_elsewhere(level_problem *p)
+{
+    level_work *work = p->work;
+    double unit = fmax(work->request->scale[p->column[0]], fabs(p->start[0]));
+    level_outcome outcome = p->n == 1 ? search_scalar(p, unit) : search_block(p, false);
+    if (outcome != LEVEL_MET && !fatal(outcome) && p->n > 1) outcome = search_block(p, true);
+    for (int j = 0; outcome == LEVEL_MET && j < p->n; j++) work->displaced[p->column[j]] = true;
+    return outcome;
+}
+
+/* Solve one block; unknowns of one that has no solution stay. */
+static level_outcome solve_block(const evaluation_order *o, int b)
+{
+    level_problem p;
+    level_stage stage;
+    int count;
+    if (!block_problem(o, b, &p, &count)) return LEVEL_NO_MEMORY;
+    if (count == 0) return LEVEL_MET;
+    level_outcome outcome = p.n == 1 ? level_from_start(&p) : level_stages(&p, &stage);
+    if (outcome != LEVEL_MET && !fatal(outcome)) outcome = search_elsewhere(&p);
+    if (outcome != LEVEL_MET) vector_copy(p.n, p.start, p.u);
+    level_store(&p);
+    level_problem_free(&p);
+    return outcome;
+}
+
+level_outcome level_blocks(level_work *work)
+{
+    evaluation_order o;
+    int failures = 0;
+    level_outcome outcome = order_new(&o, work) ? LEVEL_MET : LEVEL_NO_MEMORY;
+    bool worth = outcome == LEVEL_MET && (double)o.blocks.count * work->system->n <= MOST_WORK;
+    for (int b = 0; worth && b < o.blocks.count && failures < MOST_FAILURES; b++) {
+        outcome = solve_block(&o, b);
+        failures += outcome != LEVEL_MET;
+        if (fatal(outcome)) break;
+    }
+    order_free(&o);
+    return fatal(outcome) ? outcome : worth ? LEVEL_MET : LEVEL_STALLED;
+}
