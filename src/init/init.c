@@ -399,6 +399,30 @@ dae_status initialize(initializer *init, dae_init mode, double t, double h, cons
     return outside >= 0 ? report_outside(init, outside, y, t, diag) : DAE_OK;
 }
 
+/* ---- values that meet F where its matrix is singular ---- */
+
+bool initializer_regular(initializer *init, double t, double h, const dae_kind *kinds,
+                         const double *weights, const double *y, const double *yp)
+{
+    vector_copy(init->n, y, init->y);
+    vector_copy(init->n, yp, init->yp);
+    scales_weights(init, weights, y, init->weights);
+    init->T = scales_time(init, h, 0.0, y, yp);
+    for (int j = 0; j < init->n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
+    eval_status status =
+        evaluate_residual(init->eval, t, init->y, init->yp, init->f, &init->eval->stats->residuals);
+    if (status != EVAL_OK) return true;
+    newton_status newton = newton_matrix(init, t, h, false);
+    return newton == NEWTON_OK ? newton_full_rank(init) : newton != NEWTON_SINGULAR;
+}
+
+dae_status initialize_hidden(initializer *init, double t, double h, const dae_kind *kinds,
+                             const double *weights, double *y, double *yp, dae_diag *diag)
+{
+    start s = {t, h, kinds, weights, y, yp};
+    return init->n > FALLBACK_LIMIT ? DAE_ERR_SINGULAR : start_hidden(init, &s, diag);
+}
+
 /* ---- projection of dense output ---- */
 
 static eval_status to_eval(newton_status status)

@@ -29,6 +29,15 @@ int initializer_other(const initializer *init, double *value, bool *slope);
 dae_status initialize(initializer *init, dae_init mode, double t, double h, const dae_kind *kinds,
                       const double *weights, double *y, double *yp, dae_diag *diag);
 
+/* Whether Newton's matrix has full rank at values that meet F = 0; true where that is not known. */
+bool initializer_regular(initializer *init, double t, double h, const dae_kind *kinds,
+                         const double *weights, const double *y, const double *yp);
+
+/* For values that meet F = 0 where it has not: hidden constraints by one differentiation, as where
+ * a coefficient of y' vanishes. */
+dae_status initialize_hidden(initializer *init, double t, double h, const dae_kind *kinds,
+                             const double *weights, double *y, double *yp, dae_diag *diag);
+
 /* Correct the algebraic variables (and y' of differential ones) at fixed differential y: the
  * projection of dense output, repeated with one matrix until corrections are small. Returns
  * EVAL_RETRY if it did not help (y, yp unchanged). */

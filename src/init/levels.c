@@ -10,7 +10,6 @@
 #include "init/levels_parts.h"
 
 static const double UNMOVED = 1e-10;  /* preferred values that moved less, in scales, need not */
-static const double APART = 1e-3;     /* two solutions differ by more than this, relative */
 static const double FOLLOWING = 1e-8; /* what others may move in exchange */
 
 void level_report_free(level_report *report)
@@ -127,15 +126,20 @@ static level_outcome solve_in_parts(level_work *work, parts *t, level_report *re
     return outcome;
 }
 
+/* All equations from work->u at once. */
+static level_outcome solve_at_once(level_work *work, parts *t, level_report *report)
+{
+    report->rank = 0;
+    return solve_part(work, NULL, true, t->held, report);
+}
+
 /* All equations from work->u: in parts if possible, else at once. */
 static level_outcome solve_all(level_work *work, parts *t, level_report *report)
 {
-    if (t->others > 0) {
-        level_outcome outcome = solve_in_parts(work, t, report);
-        if (outcome != LEVEL_STALLED && outcome != LEVEL_UNDEFINED) return outcome;
-    }
-    report->rank = 0;
-    return solve_part(work, NULL, true, t->held, report);
+    level_outcome outcome = LEVEL_STALLED;
+    if (t->others > 0) outcome = solve_in_parts(work, t, report);
+    bool failed = outcome == LEVEL_STALLED || outcome == LEVEL_UNDEFINED;
+    return failed ? solve_at_once(work, t, report) : outcome;
 }
 
 /* rank[i] = the highest rank among the unknowns of equation i. */
@@ -253,6 +257,7 @@ static level_outcome solve_whole(level_work *work, parts *t, solve_way way, leve
     level_outcome outcome = LEVEL_MET;
     if (!whole_problem(&p, work, t->held)) return LEVEL_NO_MEMORY;
     vector_zero(work->system->m, work->seen);
+    vector_zero(work->system->m, work->first);
     vector_zero(work->system->m, work->rough);
     if (!already_consistent(&p)) {
         level_store(&p);
@@ -361,7 +366,9 @@ static level_outcome solve_attempts(level_work *work, parts *t, attempts *a, lev
         outcome = k == WHOLE_ORDERED ? a->outcome : LEVEL_STALLED;
         if (ordered && memcmp(a->start, a->ordered, bytes) == 0) continue;
         *report = fresh;
-        outcome = solve_whole(work, t, k < WHOLE_GIVEN ? solve_in_parts : solve_all, report);
+        work->stays = k < WHOLE_GIVEN;
+        outcome = solve_whole(work, t, k < WHOLE_GIVEN ? solve_in_parts : solve_at_once, report);
+        work->stays = false;
         if (k != WHOLE_GIVEN) continue;
         memcpy(a->failed, work->u, bytes);
         a->outcome = outcome;
@@ -384,54 +391,6 @@ static level_outcome solve_from_somewhere(level_work *work, parts *t, level_repo
     level_outcome outcome = solve_attempts(work, t, &a, report);
     dae_free(a.start);
     return outcome;
-}
-
-/* ---- other solutions ---- */
-
-/* Where the search left its start because that was singular there, a solution on the other side is
- * as good: look whether there is one. Only unknowns that nobody gave are looked at. */
-static level_outcome look_for_another(level_work *work, const parts *t, level_report *report)
-{
-    const int n = work->system->n;
-    const dae_tag *tag = work->request->tag;
-    level_problem p;
-    int count = 0, *rows = DAE_ARRAY(int, work->system->m);
-    bool *held = DAE_ARRAY(bool, n), any = false;
-    double *solution = dae_copy(work->u, (size_t)n, sizeof *work->u);
-    bool ready = rows && held && solution;
-    for (int j = 0; ready && j < n; j++) {
-        held[j] = tag[j] != DAE_TAG_FREE || t->settled[j];
-        if (held[j] || !work->displaced[j]) continue;
-        work->u[j] = -work->u[j];
-        any = any || work->u[j] != 0.0;
-    }
-    for (int i = 0; ready && i < work->system->m; i++)
-        if (!t->core[i]) rows[count++] = i;
-    level_outcome outcome = ready ? LEVEL_STALLED : LEVEL_NO_MEMORY;
-    if (any && count > 0) {
-        outcome = level_problem_new(&p, work, count, rows, held) ? LEVEL_MET : LEVEL_NO_MEMORY;
-        if (outcome == LEVEL_MET) outcome = level_newton(&p, LEVEL_RANK);
-        if (outcome == LEVEL_MET) level_store(&p);
-        level_problem_free(&p);
-    }
-    for (int j = 0; outcome == LEVEL_MET && j < n && report->other < 0; j++) {
-        double way = fabs(work->u[j] - solution[j]);
-        if (!work->displaced[j] || way <= APART * fabs(solution[j])) continue;
-        report->other = j;
-        report->other_value = work->u[j];
-    }
-    if (solution) vector_copy(n, solution, work->u);
-    dae_free(rows);
-    dae_free(held);
-    dae_free(solution);
-    return outcome == LEVEL_NO_MEMORY || outcome == LEVEL_STOP ? outcome : LEVEL_MET;
-}
-
-static bool any_displaced(const level_work *work)
-{
-    for (int j = 0; j < work->system->n; j++)
-        if (work->displaced[j]) return true;
-    return false;
 }
 
 /* The irreducible conflict, told. */
@@ -463,7 +422,7 @@ dae_status levels_solve(const level_system *system, const level_request *request
     level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
     if (ready && request->rank) outcome = solve_ranks(&work, report);
     if (outcome == LEVEL_MET) outcome = solve_from_somewhere(&work, &t, report);
-    if (outcome == LEVEL_MET && any_displaced(&work)) outcome = look_for_another(&work, &t, report);
+    if (outcome == LEVEL_MET) outcome = level_another(&work, t.core, t.settled, report);
     if (outcome == LEVEL_MET) vector_copy(system->n, work.u, u);
     dae_status status = outcome == LEVEL_STALLED ? explain_conflict(&work, report, diag)
                                                  : level_failure(&work, outcome, diag);

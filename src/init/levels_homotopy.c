@@ -60,6 +60,19 @@ static void nudge(level_problem *p)
         }
 }
 
+/* misfit_i = -1 for rows that are not met and have no gradient, or an infinite one; how many. */
+static int singular_rows(level_problem *p, level_outcome outcome)
+{
+    int count = 0;
+    for (int i = 0; i < p->m; i++) {
+        bool flat = !(p->rows[i] > 0.0) && p->misfit[i] > p->work->tolerance;
+        bool steep = p->row[i] == p->work->failed_row;
+        p->misfit[i] = (outcome == LEVEL_MET ? flat : steep) ? -1.0 : 0.0;
+        count += p->misfit[i] < 0.0;
+    }
+    return count;
+}
+
 /* Leave a start where a row that is not met has no gradient, as y = 0 in x^2 + y^2 = 1 with x
  * fixed, or an infinite one, as sqrt(x) at 0. */
 static level_outcome leave_singular_start(level_problem *p)
@@ -70,11 +83,8 @@ static level_outcome leave_singular_start(level_problem *p)
     if (outcome != LEVEL_MET && outcome != LEVEL_UNDEFINED) return outcome;
     level_misfit(p, p->r);
     level_scale(p);
-    for (int i = 0; i < p->m; i++) {
-        bool flat = !(p->rows[i] > 0.0) && p->misfit[i] > p->work->tolerance;
-        bool steep = p->row[i] == p->work->failed_row;
-        p->misfit[i] = (outcome == LEVEL_MET ? flat : steep) ? -1.0 : 0.0;
-    }
+    if (singular_rows(p, outcome) == 0) return outcome;
+    if (p->work->stays) return LEVEL_UNDEFINED;
     nudge(p);
     if (outcome == LEVEL_MET) return outcome;
     outcome = level_residual(p, p->start, p->r);

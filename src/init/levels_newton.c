@@ -119,7 +119,7 @@ static level_outcome line_search(level_problem *p)
 static double correct(level_problem *p, double *u, double *r, int most)
 {
     double misfit = level_misfit(p, r);
-    for (int k = 0; k < most && misfit > DBL_EPSILON; k++) {
+    for (int k = 0; k < most && misfit > 0.0; k++) {
         normal_step(p, r, p->w);
         for (int j = 0; j < p->n; j++) p->step[j] = u[j] + p->w[j];
         if (level_residual(p, p->step, p->rhs) != LEVEL_MET) break;

@@ -20,7 +20,9 @@ typedef struct level_work {
     double *noise;   /* m: rounding errors of R_i */
     double *rough;   /* m: rounding errors that were measured, cancellation within R_i too */
     double *seen;    /* m: the largest size met so far */
+    double *first;   /* m: the first size met */
     bool *displaced; /* n: its search began elsewhere than at the start given */
+    bool stays;      /* a start that is singular is not left: blocks see to it first */
     int failed_row, failed_column; /* of the last evaluation that failed; -1: not known */
 } level_work;
 
@@ -117,6 +119,13 @@ int level_split(const level_system *system, const dae_tag *tag, bool *core, bool
  * = sqrt(x^2 + y^2) before 1/r^3; blocks that have no solution from their start begin elsewhere. In
  * work->u. LEVEL_STALLED: there are too many of them. */
 level_outcome level_blocks(level_work *work);
+
+/* levels_other.c */
+
+/* At the solution work->u, with the Jacobian there: another one for unknowns that were displaced,
+ * in the report. core, settled: of level_split. LEVEL_MET, LEVEL_STOP or LEVEL_NO_MEMORY. */
+level_outcome level_another(level_work *work, const bool *core, const bool *settled,
+                            level_report *report);
 
 /* levels_rank.c */
 

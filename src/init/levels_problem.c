@@ -7,6 +7,9 @@
 
 /* A row's size is at least this part of the largest seen, so that x^2 = 0 can be met. */
 static const double SIZE_FLOOR = 1e-8;
+/* How much larger a row may become than it was at first, unless its terms do: else a b = 1 would
+ * count as met for a = 0 and b large enough, since a might be 1. */
+static const double INFLATION = 1e3;
 /* Rounding errors above this part of a row's size are not believed. */
 static const double MOST_NOISE = 1e-7;
 static const double SHAKE = 1e-13, SAFETY = 4.0;
@@ -32,9 +35,10 @@ bool level_work_new(level_work *work, const level_system *system, const level_re
     work->noise = DAE_ARRAY(double, m);
     work->seen = DAE_ARRAY(double, m);
     work->rough = DAE_ARRAY(double, m);
+    work->first = DAE_ARRAY(double, m);
     work->displaced = DAE_ARRAY(bool, n);
     if (!work->u || !work->origin || !work->r || !work->values || !work->size || !work->noise ||
-        !work->seen || !work->rough || !work->displaced)
+        !work->seen || !work->rough || !work->first || !work->displaced)
         return false;
     for (int j = 0; j < n; j++) {
         work->u[j] = request->tag[j] == DAE_TAG_FIXED ? request->given[j] : u[j];
@@ -48,6 +52,7 @@ void level_work_free(level_work *work)
     double *const blocks[] = {work->u,    work->origin, work->r,    work->values,
                               work->size, work->noise,  work->seen, work->rough};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free(work->first);
     dae_free(work->displaced);
     *work = (level_work){0};
 }
@@ -184,6 +189,11 @@ static void row_sizes(level_work *work)
             work->noise[i] += NOISE_ULPS * DBL_EPSILON * entry * fabs(work->u[j]);
         }
     for (int i = 0; i < s->m; i++) {
+        if (work->first[i] == 0.0 && isfinite(work->size[i])) work->first[i] = work->size[i];
+        if (work->first[i] > 0.0) {
+            double terms = work->noise[i] / (NOISE_ULPS * DBL_EPSILON);
+            work->size[i] = fmin(work->size[i], fmax(INFLATION * work->first[i], terms));
+        }
         if (isfinite(work->size[i])) work->seen[i] = fmax(work->seen[i], work->size[i]);
         work->size[i] = fmax(work->size[i], SIZE_FLOOR * work->seen[i]);
         work->noise[i] = fmax(work->noise[i], fmin(work->rough[i], MOST_NOISE * work->size[i]));

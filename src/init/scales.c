@@ -4,6 +4,10 @@
 #include "base/vector.h"
 #include "init/workspace.h"
 
+/* Coefficients of y' that give a time below this part of the slowest are rounding errors: no row
+ * has such a time. */
+static const double VANISHED = 1e-16;
+
 static double relative_tolerance(const initializer *init, int j)
 {
     const double *each = init->options->rtol_by_variable;
@@ -102,12 +106,15 @@ static void row_extents(const matrix_layout *layout, const double *values, const
 double scales_rate(const matrix_layout *layout, const double *dfdy, const double *dfdyp,
                    const double *weights, double *row_y, double *row_yp)
 {
-    double sum = 0.0;
+    double sum = 0.0, slowest = 0.0;
     int count = 0;
     row_extents(layout, dfdy, weights, row_y);
     row_extents(layout, dfdyp, weights, row_yp);
+    for (int i = 0; i < layout->n; i++)
+        if (row_y[i] > 0.0) slowest = fmax(slowest, row_yp[i] / row_y[i]);
     for (int i = 0; i < layout->n; i++) {
         if (row_y[i] <= 0.0 || row_yp[i] <= 0.0) continue;
+        if (row_yp[i] < VANISHED * slowest * row_y[i]) continue;
         sum += log(row_y[i]) - log(row_yp[i]);
         count++;
     }

@@ -207,7 +207,7 @@ dae_status reform_rescue(dae_solver *s, double t, bool initial, dae_status faile
         if (status == DAE_OK) status = back;
     }
     if (status == DAE_OK) status = solver_begin(s, t, DAE_INIT_NONE);
-    if (status == DAE_OK) return DAE_OK;
+    if (status == DAE_OK) return solver_settle_singular(s, t);
     s->diag = told ? found : before;
     return told ? status : failed;
 }

@@ -128,8 +128,11 @@ static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *
         tag[i] = fixed ? DAE_TAG_FIXED : f->differential[i] ? DAE_TAG_GUESS : DAE_TAG_FREE;
         given[i] = reform_value_at(at, s->y, s->yp);
     }
-    for (int i = f->n; !here->levels && i < f->initial->n; i++)
-        given[i] = s->yp[f->initial->slope_of[i]];
+    for (int i = f->n; i < f->initial->n; i++) {
+        int of = f->initial->slope_of[i];
+        model_place at = here->levels ? here->level_place[of] : (model_place){of, false, 1};
+        if (at.unknown >= 0 && !at.slope) given[i] = at.sign * s->yp[at.unknown];
+    }
     if (initial) tag_starts(s, tag);
 }
 

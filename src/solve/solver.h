@@ -144,6 +144,9 @@ initializer *solver_viewer(dae_solver *s);
 
 /* solve/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);
+/* After that, at values that meet the equations: where these do not determine y', as where the
+ * coefficient of a derivative vanishes, by their derivatives; or an error that says so. */
+dae_status solver_settle_singular(dae_solver *s, double t);
 /* Callbacks in a formulation that chooses positions: at the start (`anew`), or after a step where
  * the choice has become bad; then s->choices grows, and the method has to start at s->y, s->yp. */
 dae_status forms_choose(dae_solver *s, double t, bool anew);

@@ -71,6 +71,54 @@ static void note_projected_velocities(dae_solver *s)
     for (int i = 0; i < m->nq; i++) s->kinds[place ? place[i] : m->nq + i] = DAE_KIND_INDEX2;
 }
 
+/* Whether y' of variable i, which looks algebraic, may be in F after all. */
+static bool may_have_slope(const dae_solver *s, int i)
+{
+    const bool *differential = s->hybrid ? s->hybrid->instance->form->differential : NULL;
+    if (differential && !differential[i]) return false;
+    return s->kinds[i] == DAE_KIND_INDEX1 && s->yp[i] == 0.0;
+}
+
+/* Whether F changes with y' of the variables that look algebraic: dF/dy' may be zero only because
+ * y' is guessed 0, as of der(x)^2 = x. moved: y' with them at 1. */
+static bool slopes_matter(dae_solver *s, double t, double *moved, double *f)
+{
+    bool any = false;
+    for (int i = 0; i < s->n; i++) {
+        bool may = may_have_slope(s, i);
+        moved[i] = may ? 1.0 : s->yp[i];
+        any = any || may;
+    }
+    if (!any) return false;
+    const eval_failure before = s->eval.failure;
+    long *count = &s->stats.jacobian_residuals;
+    bool ok = evaluate_residual(&s->eval, t, s->y, s->yp, s->work, count) == EVAL_OK &&
+              evaluate_residual(&s->eval, t, s->y, moved, f, count) == EVAL_OK;
+    s->eval.failure = before;
+    for (int i = 0; ok && i < s->n; i++)
+        if (s->work[i] != f[i]) return true;
+    return false;
+}
+
+/* Variables whose columns of dF/dy' are zero at y' = 0 only are differential. */
+static dae_status look_beside_zero(dae_solver *s, double t, double h)
+{
+    bool any = false;
+    for (int i = 0; i < s->n; i++) any = any || may_have_slope(s, i);
+    double *moved = any ? DAE_ARRAY(double, 2 * (size_t)s->n) : NULL;
+    if (any && !moved) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
+    if (any && slopes_matter(s, t, moved, moved + s->n)) {
+        s->matrix.jac.unmask = true;
+        iteration_status status =
+            iteration_evaluate(&s->matrix, t, s->y, moved, 1.0 / h, h, s->norm.weights, NULL);
+        for (int i = 0; status == ITERATION_OK && i < s->n; i++)
+            if (may_have_slope(s, i) && !s->matrix.jac.algebraic_column[i])
+                s->kinds[i] = DAE_KIND_DIFFERENTIAL;
+    }
+    dae_free(moved);
+    return DAE_OK;
+}
+
 /* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
  * columns all variables count as differential, as in DASPK. */
 static dae_status resolve_kinds(dae_solver *s, double t, double h)
@@ -94,6 +142,8 @@ static dae_status resolve_kinds(dae_solver *s, double t, double h)
         bool algebraic = look && s->matrix.jac.algebraic_column[i];
         s->kinds[i] = algebraic ? DAE_KIND_INDEX1 : DAE_KIND_DIFFERENTIAL;
     }
+    dae_status beside = look && !given ? look_beside_zero(s, t, h) : DAE_OK;
+    if (beside != DAE_OK) return beside;
     if (s->forms && !residual) form_kinds(s->forms, s->kinds);
     note_projected_velocities(s);
     keep_velocities(s);
@@ -333,6 +383,25 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     s->stats.t = t;
     s->phase = PHASE_POISED;
     return DAE_OK;
+}
+
+dae_status solver_settle_singular(dae_solver *s, double t)
+{
+    double h = start_scale(s, t);
+    if (solver_uses_forms(s) ||
+        initializer_regular(s->init, t, h, s->kinds, s->norm.weights, s->y, s->yp))
+        return DAE_OK;
+    dae_diag found = {0};
+    dae_status status =
+        initialize_hidden(s->init, t, h, s->kinds, s->norm.weights, s->y, s->yp, &found);
+    if (status == DAE_OK) return solver_begin(s, t, DAE_INIT_NONE);
+    s->phase = PHASE_NEW;
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_SINGULAR,
+                    "The index is not what it seems at t = %.9g: the equations do not determine "
+                    "the derivatives and algebraic variables there, as where the coefficient of a "
+                    "derivative vanishes. %.400s",
+                    t, found.text);
 }
 
 /* A one-step method of order p: over T = ||y|| / ||y'|| the solution changes by all of itself, and
