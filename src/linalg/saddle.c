@@ -712,7 +712,7 @@ static bool dense_new(saddle *s)
         s->small = small_null_new(s->n, s->m);
         if (s->block < s->n) s->full = DAE_ARRAY(double, n *n);
         if (!s->small || (s->block < s->n && !s->full)) return false;
-        if (s->shape.identity) expand_mass(s);
+        if (s->shape.identity && s->full) expand_mass(s); /* else the mass is full: n = 1 */
     }
     return row_lu_new(&s->schur, s->m, s->m) && row_lu_new(&s->B, s->m, s->n) &&
            row_lu_new(&s->C, s->m, s->n) && row_lu_new(&s->reduced, s->dof, s->dof);

@@ -72,7 +72,7 @@ dae_status variant_explain_doubt(dae_solver *s, const variant *v, double t)
 static bool lost_rank(dae_solver *s)
 {
     int n = s->base->form.n;
-    double *y = DAE_ARRAY(double, 2 * (size_t)n);
+    double *y = s->at_y ? DAE_ARRAY(double, 2 * (size_t)n) : NULL;
     if (!y) return false;
     solver_interpolate(s, s->t_new, 0, s->at_y);
     solver_interpolate(s, s->t_new, 1, s->at_yp);

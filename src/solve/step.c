@@ -10,7 +10,8 @@
 
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y)
 {
-    if (s->phase == PHASE_POISED)
+    if (!y) return; /* there was no memory for the problem at hand */
+    if (s->phase < PHASE_RUNNING) /* the method has not begun: it has no values of its own */
         vector_copy(s->n, derivative ? s->yp : s->y, y);
     else
         s->method->interpolate(s->state, &s->context, t, derivative, y);
