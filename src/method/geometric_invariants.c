@@ -16,7 +16,7 @@ bool geometric_keeper_new(geometric_cache *c, const method_context *ctx)
 {
     const invariant_set *set = ctx->invariants;
     if (!set || !set->project || ctx->projection == DAE_PROJECTION_NONE) return true;
-    c->keeper = hem_cache_new(ctx);
+    c->keeper = hem_bare_cache(ctx);
     if (c->keeper) c->keeper->invariants = invariant_work_new(c->keeper, ctx);
     return c->keeper && c->keeper->invariants;
 }

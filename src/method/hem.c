@@ -130,15 +130,17 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     memset(scratch, 0, sizeof(hem_scratch));
     place_vectors(s, scratch, ctx->n);
     s->table = table;
+    s->rough = -1.0;
     s->t = s->t_old = at->t;
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
     c->norm = ctx->norm;
     c->w_begin = s->w;
-    c->start_step = c->inner_step = c->slopes_step = c->rows_step = -1;
+    c->start_step = c->inner_step = c->slopes_step = c->rows_step = c->doubt_step = -1;
     c->convergence = 1.0;
     c->spoilt = false;
     c->lost = 0;
     hem_exact_start(c);
+    hem_refinement_restart(c->refinement);
     for (int i = 0; i < c->nx; i++) s->x[i] = at->y[hem_x_at(c, i)];
     for (int i = 0; i < c->nw; i++) s->w[i] = at->y[hem_w_at(c, i)];
     if (!hem_restart(c))
@@ -188,10 +190,12 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
     const hem_table *table = s->table;
     estimate(s, w, ctx);
     double fine = tested_norm(c, ctx->norm, w->error, w->estimate);
+    w->rough = 0.0;
     if (table->coarse[table->stages - 1] == 0.0) return fine;
     vector_zero(c->nx, w->coarse);
     hem_combine(c->nx, w->coarse, w->h, table->stages, table->coarse, w->K, w->coarse);
     double coarse = tested_norm(c, ctx->norm, w->coarse, w->y);
+    if (table->exact) w->rough = 0.1 * coarse;
     double sum = table->exact ? hypot(fine, 0.1 * coarse) /* [HNW93 II.10] */
                               : fine + 0.01 * coarse;
     return sum > 0.0 ? fine * fine / sum : 0.0;
@@ -205,6 +209,55 @@ static void dense_point(const hem_state *s, hem_scratch *w, const hem_cache *c)
     hem_combine(c->nx, s->x, w->h, table->stages, table->dense, w->K, w->middle);
     if (table->dense_start != 0.0) vector_axpy(c->nx, w->h * table->dense_start, s->k, w->middle);
     if (table->dense_end != 0.0) vector_axpy(c->nx, w->h * table->dense_end, w->k, w->middle);
+}
+
+/* Weights of x_old, x, h k_old, h k and x(middle) in the interpolant or in its derivative. The
+ * cubic is Hermite's; the quartic adds a multiple of s^2 (1-s)^2 that makes it pass the middle. */
+static void dense_weights(const hem_table *table, double s, int derivative, double weight[5])
+{
+    double r = 1.0 - s, m = table->middle;
+    weight[0] = derivative ? -6.0 * s * r : r * r * (1.0 + 2.0 * s);
+    weight[1] = derivative ? 6.0 * s * r : s * s * (3.0 - 2.0 * s);
+    weight[2] = derivative ? r * (1.0 - 3.0 * s) : s * r * r;
+    weight[3] = derivative ? s * (3.0 * s - 2.0) : -s * s * r;
+    weight[4] = 0.0;
+    if (m == 0.0) return;
+    double at_m[5], hump = derivative ? 2.0 * s * r * (1.0 - 2.0 * s) : s * s * r * r;
+    const hem_table cubic = {.middle = 0.0};
+    dense_weights(&cubic, m, 0, at_m);
+    weight[4] = hump / (m * m * (1.0 - m) * (1.0 - m));
+    for (int k = 0; k < 4; k++) weight[k] -= weight[4] * at_m[k];
+}
+
+/* Estimates of high order are blind to a jump or a kink of f between two of their nodes: that of
+ * HEM5 has no weight at the start. What f looks like to a cubic, over the tolerance, changes slowly
+ * while f is smooth: it goes with h^4. If it leaps up by more than this, it is the error. */
+static const double LEAP = 100.0;
+/* How much of the memory of rough steps is left after another one. */
+static const double FADES = 0.1;
+
+/* |x - cubic| at the inner point of the dense output, where there is one */
+static double roughness(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    const hem_cache *c = ctx->cache;
+    const hem_table cubic = {.middle = 0.0};
+    double weight[5], m = s->table->middle, *d = w->coarse; /* free once the error is known */
+    if (m == 0.0) return w->rough;
+    dense_weights(&cubic, m, 0, weight);
+    for (int i = 0; i < c->nx; i++)
+        d[i] = w->middle[i] - weight[0] * s->x[i] - weight[1] * w->x[i] -
+               w->h * (weight[2] * s->k[i] + weight[3] * w->k[i]);
+    return tested_norm(c, ctx->norm, d, w->y);
+}
+
+/* The error where f leaps; the memory goes on as the step does. */
+static double leap(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    double before = s->t - s->t_old, ratio = before != 0.0 ? w->h / before : 1.0;
+    double rough = roughness(s, w, ctx);
+    double usual = s->rough * ratio * ratio * ratio * ratio;
+    w->rough = fmax(rough, FADES * usual);
+    return s->rough >= 0.0 && rough > LEAP * usual ? rough : 0.0;
 }
 
 /* (y, y') as the driver sees them: y' of algebraic variables is their mean slope. */
@@ -320,9 +373,10 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     if (failure.status == ATTEMPT_SINGULAR && culprit > 0)
         result->variable = hem_x_at(c, culprit - 1);
     if (failure.status) return;
+    dense_point(s, w, ctx->cache);
+    result->error = fmax(result->error, leap(s, w, ctx));
     result->terms[2] = result->error;
     if (ctx->look_at_stability && c->lost == 0) result->stability = stability(s, w, ctx);
-    dense_point(s, w, ctx->cache);
     assemble(s, w, ctx->cache);
 }
 
@@ -349,6 +403,7 @@ void hem_accept(void *state, void *scratch, const method_context *ctx)
     if (s->table->middle != 0.0) vector_copy(c->nx, w->middle, s->middle);
     s->t_old = s->t;
     s->t = w->t;
+    s->rough = w->rough;
     s->step++;
     c->longest = fmax(c->longest, fabs(w->h));
     if (fabs(w->h) > FAR_BELOW * c->longest) c->lost = 0;
@@ -359,24 +414,6 @@ void hem_accept(void *state, void *scratch, const method_context *ctx)
         hem_mechanical_accept(c);
         c->start_step = s->step;
     }
-}
-
-/* Weights of x_old, x, h k_old, h k and x(middle) in the interpolant or in its derivative. The
- * cubic is Hermite's; the quartic adds a multiple of s^2 (1-s)^2 that makes it pass the middle. */
-static void dense_weights(const hem_table *table, double s, int derivative, double weight[5])
-{
-    double r = 1.0 - s, m = table->middle;
-    weight[0] = derivative ? -6.0 * s * r : r * r * (1.0 + 2.0 * s);
-    weight[1] = derivative ? 6.0 * s * r : s * s * (3.0 - 2.0 * s);
-    weight[2] = derivative ? r * (1.0 - 3.0 * s) : s * r * r;
-    weight[3] = derivative ? s * (3.0 * s - 2.0) : -s * s * r;
-    weight[4] = 0.0;
-    if (m == 0.0) return;
-    double at_m[5], hump = derivative ? 2.0 * s * r * (1.0 - 2.0 * s) : s * s * r * r;
-    const hem_table cubic = {.middle = 0.0};
-    dense_weights(&cubic, m, 0, at_m);
-    weight[4] = hump / (m * m * (1.0 - m) * (1.0 - m));
-    for (int k = 0; k < 4; k++) weight[k] -= weight[4] * at_m[k];
 }
 
 /* r_5, r_6, .. of the continuous extension [HNW93 II.6], with further stages where it has some;
@@ -426,21 +463,90 @@ static void dense_exact(const hem_state *st, const method_context *ctx, double s
     }
 }
 
-/* x(t_old + s h) or h x' there */
-static void dense_x(const hem_state *st, const method_context *ctx, double s, int derivative,
+/* The same by the table alone */
+static void plain_x(const hem_state *st, const method_context *ctx, double s, int derivative,
                     double *x)
 {
-    const int n = ((const hem_cache *)ctx->cache)->nx;
     if (st->table->exact) {
         dense_exact(st, ctx, s, derivative, x);
         return;
     }
+    const int n = ((const hem_cache *)ctx->cache)->nx;
     double weight[5], h = st->t - st->t_old;
     dense_weights(st->table, s, derivative, weight);
     for (int i = 0; i < n; i++)
         x[i] = weight[0] * st->x_old[i] + weight[1] * st->x[i] +
                h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]) +
                (weight[4] != 0.0 ? weight[4] * st->middle[i] : 0.0);
+}
+
+/* Points inside that are so many tolerances from the interpolant: error estimates see what is
+ * tangential to the constraints alone, so that where these leave no freedom steps have any length.
+ */
+static const double FAR_OFF = 3.0;
+
+/* The largest component in error weights */
+static double largest(const hem_cache *c, const double *v)
+{
+    double most = 0.0;
+    for (int i = 0; i < c->nx; i++) most = fmax(most, fabs(v[i]) * c->norm->scale[hem_x_at(c, i)]);
+    return most;
+}
+
+/* What the term of highest degree adds to the interpolant at most, in error weights: where it is
+ * below the tolerance, so is what comes behind it. */
+static double last_term(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = st->table;
+    if (table->exact && !exact_rows(st, ctx)) return INFINITY;
+    int rows = table->exact ? c->tableau->rows : 0;
+    if (rows > 0) { /* r_k times s^i (1-s)^j */
+        double i = (rows + 4) / 2, j = (rows + 3) / 2, peak = i / (i + j);
+        return largest(c, c->rows[rows - 1]) * pow(peak, i) * pow(1.0 - peak, j);
+    }
+    if (table->middle == 0.0) return table->order <= 3 ? 0.0 : INFINITY; /* Hermite's cubic */
+    const hem_table cubic = {.middle = 0.0};
+    double weight[5], h = st->t - st->t_old;
+    dense_weights(&cubic, table->middle, 0, weight);
+    for (int i = 0; i < c->nx; i++)
+        c->inner_k[i] = st->middle[i] - weight[0] * st->x_old[i] - weight[1] * st->x[i] -
+                        h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]);
+    return largest(c, c->inner_k);
+}
+
+/* Whether the points inside are far from the interpolant, or were not found. */
+static bool far_off(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    if (!hem_refine(c->refinement, st, ctx)) return true;
+    const double *middle = hem_refined_middle(c->refinement);
+    plain_x(st, ctx, 0.5, 0, c->inner_k);
+    for (int i = 0; i < c->nx; i++) c->inner_k[i] -= middle[i];
+    return largest(c, c->inner_k) > FAR_OFF;
+}
+
+/* Whether values inside are those of steps to points inside. */
+static bool refined(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    if (c->doubt_step != st->step) {
+        c->doubt = last_term(st, ctx);
+        c->doubt_step = st->step;
+        c->off = c->doubt > 1.0 && far_off(st, ctx);
+    }
+    return c->doubt > 1.0 && hem_refine(c->refinement, st, ctx);
+}
+
+/* x(t_old + s h) or h x' there */
+static void dense_x(const hem_state *st, const method_context *ctx, double s, int derivative,
+                    double *x)
+{
+    const hem_cache *c = ctx->cache;
+    if (s != 0.0 && s != 1.0 && refined(st, ctx))
+        hem_refined(c->refinement, st, c->nx, s, derivative, x);
+    else
+        plain_x(st, ctx, s, derivative, x);
 }
 
 /* w at a third and two thirds of the last step, consistent with x there; made when first asked for.
@@ -479,32 +585,33 @@ static void cubic_weights(double s, int derivative, double weight[4])
     }
 }
 
-/* Multipliers at t of an explicit method: those that belong to the x at hand in inner_x. */
+/* Algebraic variables at t: those that belong to the x at hand in inner_x. */
 static bool exact_w(const hem_state *st, const method_context *ctx, double t, double *y)
 {
     hem_cache *c = ctx->cache;
     double *w = c->work[5], h = st->t - st->t_old, s = (t - st->t_old) / h;
     for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i]; /* a guess */
-    hem_failure failure = slope(ctx, t, st->t - st->t_old, c->inner_x, c->inner_k, w, false);
-    for (int i = 0; !failure.status && i < c->nw; i++) y[hem_w_at(c, i)] = w[i];
-    return !failure.status;
+    if (!c->refinement || !hem_followers(c->refinement, st, ctx, t, c->inner_x, w)) return false;
+    for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = w[i];
+    return true;
 }
 
-/* (q, v) in c->inner_x moved onto the constraints, with its slope in c->inner_k, and lambda in w;
- * false: not asked for, or it failed. Twice, from factors at the very point: the same bits whatever
- * was asked for before. */
+/* x in c->inner_x moved onto the constraints, or by steps of its own to t, with its slope in
+ * c->inner_k, and w; false: not wanted, or it failed. */
 static bool project_inside(const hem_state *st, const method_context *ctx, double t, double *w)
 {
     hem_cache *c = ctx->cache;
-    if (!st->table->exact || !c->mechanical || !ctx->options->project_output) return false;
-    hem_failure failure = slope(ctx, t, st->t - st->t_old, c->inner_x, c->inner_k, w, false);
-    for (int k = 0; k < 2 && !failure.status; k++)
-        failure = hem_mechanical_end(c, ctx, t, c->inner_x, c->inner_k, w,
-                                     hem_projects_position(ctx), hem_projects_velocity(ctx));
-    return !failure.status;
+    if (refined(st, ctx) && hem_refined_at(c->refinement, st, ctx, t, c->inner_x, c->inner_k, w))
+        return true;
+    bool asked = st->table->exact && c->mechanical && ctx->options->project_output;
+    bool needed = c->ng > 0 && (refined(st, ctx) || c->doubt > 1.0) && c->off;
+    if (!c->refinement || !(asked || needed)) return false;
+    double s = (t - st->t_old) / (st->t - st->t_old);
+    for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i]; /* a guess */
+    return hem_point_inside(c->refinement, st, ctx, t, c->inner_x, c->inner_k, w);
 }
 
-/* Values, or slopes of x, of projected output; lambda' remains to be found. */
+/* Values, or slopes of x, on the constraints; lambda' remains to be found. */
 static bool interpolate_projected(const hem_state *st, const method_context *ctx, double t,
                                   int derivative, double *y)
 {
@@ -514,7 +621,7 @@ static bool interpolate_projected(const hem_state *st, const method_context *ctx
     if (!project_inside(st, ctx, t, w)) return false;
     for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = derivative ? c->inner_k[i] : c->inner_x[i];
     for (int i = 0; i < c->nw && !derivative; i++) y[hem_w_at(c, i)] = w[i];
-    return !derivative;
+    return !derivative || c->nw == 0;
 }
 
 void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
@@ -531,13 +638,13 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
     }
     dense_x(st, ctx, s, derivative, c->inner_x);
     for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = scale * c->inner_x[i];
-    if (c->nw == 0) return;
     if (!derivative && (s == 0.0 || s == 1.0)) { /* no need for what is inside */
         for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = s == 0.0 ? st->w_old[i] : st->w[i];
         return;
     }
-    if (s != 1.0 && interpolate_projected(st, ctx, t, derivative, y)) return;
-    if (st->table->exact && !derivative && exact_w(st, ctx, t, y)) return;
+    if (s != 0.0 && s != 1.0 && interpolate_projected(st, ctx, t, derivative, y)) return;
+    if (c->nw == 0) return;
+    if (!derivative && exact_w(st, ctx, t, y)) return;
     const double *inner = inner_values(st, ctx);
     cubic_weights(s, derivative, weight);
     for (int i = 0; i < c->nw; i++)
@@ -619,7 +726,7 @@ static void choose_form(hem_cache *c, const form_set *forms)
     c->v_place = c->u_place = p->v;
 }
 
-void *hem_cache_new(const method_context *ctx)
+hem_cache *hem_bare_cache(const method_context *ctx)
 {
     hem_cache *c = DAE_NEW(hem_cache);
     if (!c || !ctx->forms) return c;
@@ -637,10 +744,28 @@ void *hem_cache_new(const method_context *ctx)
     return NULL;
 }
 
+hem_cache *hem_cache_with(const method_context *ctx, hem_cache *cache, hem_cache *own)
+{
+    if (!cache || !ctx->forms) {
+        hem_cache_free(own);
+        return cache;
+    }
+    cache->refinement = hem_refinement_new(ctx, own);
+    if (cache->refinement) return cache;
+    hem_cache_free(cache);
+    return NULL;
+}
+
+void *hem_cache_new(const method_context *ctx)
+{
+    return hem_cache_with(ctx, hem_bare_cache(ctx), hem_bare_cache(ctx));
+}
+
 void hem_cache_free(void *cache)
 {
     hem_cache *c = cache;
     if (!c) return;
+    hem_refinement_free(c->refinement);
     if (!c->mechanical) saddle_free(c->saddle);
     mechanism_free(&c->system);
     if (c->k_u) linear_free(c->k_u);

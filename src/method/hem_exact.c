@@ -384,6 +384,16 @@ hem_failure hem_exact_step(const hem_state *s, hem_scratch *w, const method_cont
     return invariants_check(c, ctx, s->t + w->h, w->x, w->k, w->w, allowed_change(ctx, false));
 }
 
+hem_failure hem_exact_point(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    double t = s->t + w->h;
+    /* factors of the very point: what was asked for before leaves no trace */
+    hem_failure failure = hem_exact_slope(c, ctx, t, w->h, w->x, w->k, w->w, c->hessenberg != NULL);
+    if (!failure.status && c->chart) failure = lift(c, ctx, t, w->x);
+    return failure.status ? failure : finish(s, w, ctx, !c->chart);
+}
+
 hem_failure hem_exact_inner_slope(hem_cache *c, const method_context *ctx, double t, double h,
                                   double *x, double *k, double *w)
 {

@@ -23,6 +23,7 @@ typedef struct hem_state {
     double *x_old, *k_old, *w_old;
     double *x, *k, *w; /* k = x' with consistent w [BH93 (3.6)] */
     double *middle;    /* x(t_old + middle (t - t_old)), if the table has it */
+    double rough;      /* how rough the last steps were, in tolerances; < 0: unknown */
 } hem_state;
 
 enum { HEM_STATE_VECTORS = 7 };
@@ -36,6 +37,7 @@ typedef struct hem_scratch {
     double *middle;
     double *error, *coarse;
     double *y, *yp, *estimate; /* as the driver sees them */
+    double rough;              /* see hem_state */
 } hem_scratch;
 
 enum { HEM_SCRATCH_VECTORS = HEM_STAGES + 11 };
@@ -75,12 +77,16 @@ typedef struct hem_cache {
     double *dense_block; /* owned: where the next ones are */
     double *slopes[TABLEAU_MOST_ALL], *rows[TABLEAU_MOST_ROWS];
     long slopes_step, rows_step;
+    long doubt_step; /* the step to which this belongs: */
+    double doubt;    /* what the last term of the interpolant adds, in tolerances */
+    bool off;        /* and the points inside are far from the interpolant */
     /* explicit methods, beside the mechanical form's */
     double alpha, beta;                /* Baumgarte's, for the step at hand; 0: none */
     manifold projector;                /* of the manifold form: shortest corrections */
     double *reach;                     /* nx: error weights, its unit of length; owned */
     struct chart *chart;               /* local coordinates; NULL: none */
     struct invariant_work *invariants; /* NULL: none */
+    struct hem_refinement *refinement; /* for values inside of steps; NULL: none */
 } hem_cache;
 
 void hem_size(int n, size_t *state, size_t *scratch);
@@ -93,6 +99,9 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
                      double *y);
 void *hem_cache_new(const method_context *ctx);
 void hem_cache_free(void *cache);
+hem_cache *hem_bare_cache(const method_context *ctx); /* without a refinement */
+/* The same cache with a refinement, whose own it takes over; both are freed if that fails. */
+hem_cache *hem_cache_with(const method_context *ctx, hem_cache *cache, hem_cache *own);
 bool hem_restart(hem_cache *c); /* nothing is known of matrices any more; false: memory */
 
 /* out = x0 + h sum_{j<count} weight_j K_j */
@@ -127,6 +136,8 @@ hem_failure hem_hessenberg_project(hem_cache *c, const method_context *ctx, doub
 /* Explicit methods (hem_exact.c): all stages, and x, x' and w at the end of the step; the slope at
  * (t, x), without w where that is NULL and the form allows it. */
 hem_failure hem_exact_step(const hem_state *s, hem_scratch *w, const method_context *ctx);
+/* The same for x as it is in w->x, with a guess of w: moved onto the constraints as ends are. */
+hem_failure hem_exact_point(const hem_state *s, hem_scratch *w, const method_context *ctx);
 hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, double h,
                             const double *x, double *k, double *w, bool end);
 /* The slope of a further stage of the last step, for dense output; x moves as stages do. */
@@ -141,6 +152,29 @@ void hem_exact_release(hem_cache *c);
 /* Whether the ends of steps are moved onto constraints as written, and onto hidden ones. */
 bool hem_projects_position(const method_context *ctx);
 bool hem_projects_velocity(const method_context *ctx);
+
+/* hem_refine.c: values inside of the last step by steps of the method from its start. All of it is
+ * made when first asked for; it takes over the cache. */
+typedef struct hem_refinement hem_refinement;
+hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache);
+void hem_refinement_free(hem_refinement *r); /* NULL is fine, here and in restart and refine */
+void hem_refinement_restart(hem_refinement *r);
+bool hem_refine(hem_refinement *r, const hem_state *st, const method_context *ctx);
+const double *hem_refined_middle(const hem_refinement *r); /* x at half of the step */
+/* x(t_old + s h), or h x' there, once it is refined */
+void hem_refined(const hem_refinement *r, const hem_state *st, int nx, double s, int derivative,
+                 double *x);
+/* x, k = x' and w at t by steps to t itself, where points inside were hard to reach: polynomials
+ * are no good there. False: they were not, or it failed. */
+bool hem_refined_at(hem_refinement *r, const hem_state *st, const method_context *ctx, double t,
+                    double *x, double *k, double *w);
+/* x is moved onto the constraints at t inside the step, as ends of steps are, and k = x' and w
+ * belong to it; `x` and `w` are guesses on entry. False: not found. */
+bool hem_point_inside(hem_refinement *r, const hem_state *st, const method_context *ctx, double t,
+                      double *x, double *k, double *w);
+/* w that belongs to x at t inside the step; a guess on entry. False: not found. */
+bool hem_followers(hem_refinement *r, const hem_state *st, const method_context *ctx, double t,
+                   const double *x, double *w);
 
 /* Places of component i of x, and of w, among the unknowns. */
 int hem_x_at(const hem_cache *c, int i);

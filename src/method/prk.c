@@ -45,9 +45,9 @@ static void fill_table(hem_cache *c, const tableau *source)
     }
 }
 
-static void *prk_cache_new(const method_context *ctx)
+static hem_cache *bare_cache(const method_context *ctx)
 {
-    hem_cache *c = hem_cache_new(ctx);
+    hem_cache *c = hem_bare_cache(ctx);
     if (!c || !ctx->forms) return c;
     c->tableau = DAE_NEW(rounded_tableau);
     c->dense_block = DAE_ARRAY(double, (TABLEAU_MOST_ALL + TABLEAU_MOST_ROWS) * (size_t)c->nx);
@@ -59,6 +59,11 @@ static void *prk_cache_new(const method_context *ctx)
     for (int k = 0; k < TABLEAU_MOST_ALL; k++, at += c->nx) c->slopes[k] = at;
     for (int k = 0; k < TABLEAU_MOST_ROWS; k++, at += c->nx) c->rows[k] = at;
     return c;
+}
+
+static void *prk_cache_new(const method_context *ctx)
+{
+    return hem_cache_with(ctx, bare_cache(ctx), bare_cache(ctx));
 }
 
 static void start_with(const tableau *table, void *state, void *scratch, const method_context *ctx,
