@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/bdf2nd_tables.h"
 
 #include <float.h>
 
@@ -140,7 +141,6 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     c->spoilt = false;
     c->lost = 0;
     hem_exact_start(c);
-    hem_refinement_restart(c->refinement);
     for (int i = 0; i < c->nx; i++) s->x[i] = at->y[hem_x_at(c, i)];
     for (int i = 0; i < c->nw; i++) s->w[i] = at->y[hem_w_at(c, i)];
     if (!hem_restart(c))
@@ -151,6 +151,7 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     vector_copy(c->nx, s->k, s->k_old);
     vector_copy(c->nw, s->w, s->w_old);
     vector_copy(c->nx, s->x, s->middle);
+    if (!s->failure.status) s->failure = hem_refinement_restart(c->refinement, s, ctx);
 }
 
 /* ---- attempt ---- */
@@ -190,6 +191,7 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
     const hem_table *table = s->table;
     estimate(s, w, ctx);
     double fine = tested_norm(c, ctx->norm, w->error, w->estimate);
+    if (table->caution > 0.0) fine *= table->caution;
     w->rough = 0.0;
     if (table->coarse[table->stages - 1] == 0.0) return fine;
     vector_zero(c->nx, w->coarse);
@@ -233,6 +235,8 @@ static void dense_weights(const hem_table *table, double s, int derivative, doub
  * HEM5 has no weight at the start. What f looks like to a cubic, over the tolerance, changes slowly
  * while f is smooth: it goes with h^4. If it leaps up by more than this, it is the error. */
 static const double LEAP = 100.0;
+/* So many times: near nodes of weight 0 a kink moves the end by ten times what is seen of it. */
+static const double LEAP_COUNTS = 10.0;
 /* How much of the memory of rough steps is left after another one. */
 static const double FADES = 0.1;
 
@@ -257,7 +261,7 @@ static double leap(const hem_state *s, hem_scratch *w, const method_context *ctx
     double rough = roughness(s, w, ctx);
     double usual = s->rough * ratio * ratio * ratio * ratio;
     w->rough = fmax(rough, FADES * usual);
-    return s->rough >= 0.0 && rough > LEAP * usual ? rough : 0.0;
+    return s->rough >= 0.0 && rough > LEAP * usual ? LEAP_COUNTS * rough : 0.0;
 }
 
 /* (y, y') as the driver sees them: y' of algebraic variables is their mean slope. */
@@ -523,7 +527,9 @@ static bool far_off(const hem_state *st, const method_context *ctx)
     const double *middle = hem_refined_middle(c->refinement);
     plain_x(st, ctx, 0.5, 0, c->inner_k);
     for (int i = 0; i < c->nx; i++) c->inner_k[i] -= middle[i];
-    return largest(c, c->inner_k) > FAR_OFF;
+    bool far = largest(c, c->inner_k) > FAR_OFF;
+    if (far) hem_refine_doubted(c->refinement, st, ctx);
+    return far;
 }
 
 /* Whether values inside are those of steps to points inside. */
@@ -549,51 +555,67 @@ static void dense_x(const hem_state *st, const method_context *ctx, double s, in
         plain_x(st, ctx, s, derivative, x);
 }
 
-/* w at a third and two thirds of the last step, consistent with x there; made when first asked for.
- * Where that fails they lie on the straight line. */
-static const double *inner_values(const hem_state *st, const method_context *ctx)
+/* Weights of w at both ends and at the points inside in the polynomial through them, or in its
+ * derivative. */
+static void inner_weights(double s, int derivative, double weight[HEM_INNER + 2])
 {
-    hem_cache *c = ctx->cache;
-    if (c->inner_step == st->step) return c->inner;
-    double h = st->t - st->t_old;
-    for (int k = 0; k < 2; k++) {
-        double s = (k + 1) / 3.0, *w = c->inner + (size_t)k * (size_t)c->nw;
-        for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
-        dense_x(st, ctx, s, 0, c->inner_x);
-        hem_failure failure = slope(ctx, st->t_old + s * h, h, c->inner_x, c->inner_k, w, false);
-        if (failure.status)
-            for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
-    }
-    c->inner_step = st->step;
-    return c->inner;
+    double node[HEM_INNER + 2];
+    for (int k = 0; k < HEM_INNER + 2; k++) node[k] = k / (HEM_INNER + 1.0);
+    interpolation_row(HEM_INNER + 2, node, s, derivative, weight);
 }
 
-/* The cubic through w at 0, 1/3, 2/3, 1, or its derivative. */
-static void cubic_weights(double s, int derivative, double weight[4])
-{
-    static const double node[4] = {0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0};
-    for (int k = 0; k < 4; k++) {
-        double value = 1.0, rise = 0.0;
-        for (int j = 0; j < 4; j++) {
-            if (j == k) continue;
-            rise = rise * (s - node[j]) + value;
-            value *= s - node[j];
-            rise /= node[k] - node[j];
-            value /= node[k] - node[j];
-        }
-        weight[k] = derivative ? rise : value;
-    }
-}
-
-/* Algebraic variables at t: those that belong to the x at hand in inner_x. */
-static bool exact_w(const hem_state *st, const method_context *ctx, double t, double *y)
+/* Algebraic variables at t in w: those that belong to the x at hand in inner_x. */
+static bool exact_w(const hem_state *st, const method_context *ctx, double t, double *w)
 {
     hem_cache *c = ctx->cache;
-    double *w = c->work[5], h = st->t - st->t_old, s = (t - st->t_old) / h;
+    double h = st->t - st->t_old, s = (t - st->t_old) / h;
     for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i]; /* a guess */
-    if (!c->refinement || !hem_followers(c->refinement, st, ctx, t, c->inner_x, w)) return false;
-    for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = w[i];
+    return c->refinement && hem_followers(c->refinement, st, ctx, t, c->inner_x, w);
+}
+
+/* The same at t_old + s h; on the straight line where that fails. */
+static bool exact_inside(const hem_state *st, const method_context *ctx, double s, double *w)
+{
+    hem_cache *c = ctx->cache;
+    dense_x(st, ctx, s, 0, c->inner_x);
+    if (exact_w(st, ctx, st->t_old + s * (st->t - st->t_old), w)) return true;
+    for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
+    return false;
+}
+
+/* w_i on that polynomial */
+static double inner_w(const hem_state *st, const hem_cache *c, const double *weight, int i)
+{
+    double sum = weight[0] * st->w_old[i] + weight[HEM_INNER + 1] * st->w[i];
+    for (int k = 0; k < HEM_INNER; k++) sum += weight[k + 1] * c->inner[k * c->nw + i];
+    return sum;
+}
+
+/* Whether the polynomial is right at t_old + s h, to the tolerance */
+static bool inner_right(const hem_state *st, const method_context *ctx, double s)
+{
+    const hem_cache *c = ctx->cache;
+    double weight[HEM_INNER + 2], *w = c->work[5];
+    inner_weights(s, 0, weight);
+    if (!exact_inside(st, ctx, s, w)) return false;
+    for (int i = 0; i < c->nw; i++) {
+        double off = fabs(inner_w(st, c, weight, i) - w[i]);
+        if (!(off * c->norm->scale[hem_w_at(c, i)] <= 1.0)) return false;
+    }
     return true;
+}
+
+/* w at the points inside of the last step, consistent with x there; made when first asked for. Two
+ * other points are looked at, since what w depends on may be faster than the steps. */
+static void inner_values(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    if (c->inner_step == st->step) return;
+    bool found = true;
+    for (int k = 0; k < HEM_INNER; k++)
+        found = exact_inside(st, ctx, (k + 1) / (HEM_INNER + 1.0), c->inner + k * c->nw) && found;
+    c->inner_holds = found && inner_right(st, ctx, 0.5) && inner_right(st, ctx, 0.09);
+    c->inner_step = st->step;
 }
 
 /* x in c->inner_x moved onto the constraints, or by steps of its own to t, with its slope in
@@ -624,13 +646,39 @@ static bool interpolate_projected(const hem_state *st, const method_context *ctx
     return !derivative || c->nw == 0;
 }
 
+/* Algebraic variables at t, for the x at hand in inner_x. Explicit methods solve for them each
+ * time, half-explicit ones use a polynomial where it is right: its values are smooth to the last
+ * bit. */
+static void interpolate_w(const hem_state *st, const method_context *ctx, double t, int derivative,
+                          double *y)
+{
+    hem_cache *c = ctx->cache;
+    double h = st->t - st->t_old, s = (t - st->t_old) / h, weight[HEM_INNER + 2], *w = c->work[5];
+    bool smooth = derivative || !st->table->exact;
+    if (smooth) inner_values(st, ctx);
+    bool exact = !derivative && !(smooth && c->inner_holds);
+    if (exact) exact = exact_inside(st, ctx, s, w);
+    if (!exact) inner_values(st, ctx);
+    inner_weights(s, derivative, weight);
+    for (int i = 0; i < c->nw; i++)
+        y[hem_w_at(c, i)] = exact ? w[i] : inner_w(st, c, weight, i) / (derivative ? h : 1.0);
+}
+
+/* Where t lies, from 0 to 1; times that differ from an end by rounding are that end. */
+static double place_in_step(const hem_state *st, double t)
+{
+    double h = st->t - st->t_old, slack = 8.0 * DBL_EPSILON * fmax(fabs(st->t), fabs(st->t_old));
+    if (h == 0.0 || fabs(t - st->t) <= slack) return 1.0;
+    return fabs(t - st->t_old) <= slack ? 0.0 : (t - st->t_old) / h;
+}
+
 void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                      double *y)
 {
     const hem_state *st = state;
     hem_cache *c = ctx->cache;
-    double h = st->t - st->t_old, s = h != 0.0 ? (t - st->t_old) / h : 1.0;
-    double scale = derivative && h != 0.0 ? 1.0 / h : 1.0, weight[4];
+    double h = st->t - st->t_old, s = place_in_step(st, t);
+    double scale = derivative && h != 0.0 ? 1.0 / h : 1.0;
     if (h == 0.0) {
         for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = derivative ? st->k[i] : st->x[i];
         for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = derivative ? 0.0 : st->w[i];
@@ -644,12 +692,7 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
     }
     if (s != 0.0 && s != 1.0 && interpolate_projected(st, ctx, t, derivative, y)) return;
     if (c->nw == 0) return;
-    if (!derivative && exact_w(st, ctx, t, y)) return;
-    const double *inner = inner_values(st, ctx);
-    cubic_weights(s, derivative, weight);
-    for (int i = 0; i < c->nw; i++)
-        y[hem_w_at(c, i)] = scale * (weight[0] * st->w_old[i] + weight[1] * inner[i] +
-                                     weight[2] * inner[c->nw + i] + weight[3] * st->w[i]);
+    interpolate_w(st, ctx, t, derivative, y);
 }
 
 /* ---- cache ---- */
@@ -736,7 +779,7 @@ hem_cache *hem_bare_cache(const method_context *ctx)
                                 : manifold_cache(c);
     size_t size = (size_t)(c->nx + c->nw + c->ng);
     for (int k = 0; k < 6; k++) fits = (c->work[k] = DAE_ARRAY(double, size)) && fits;
-    c->inner = DAE_ARRAY(double, 2 * (size_t)c->nw);
+    c->inner = DAE_ARRAY(double, HEM_INNER *(size_t)c->nw);
     c->inner_x = DAE_ARRAY(double, c->nx);
     c->inner_k = DAE_ARRAY(double, c->nx);
     if (fits && c->inner && c->inner_x && c->inner_k) return c;

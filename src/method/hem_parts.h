@@ -40,7 +40,7 @@ typedef struct hem_scratch {
     double rough;              /* see hem_state */
 } hem_scratch;
 
-enum { HEM_SCRATCH_VECTORS = HEM_STAGES + 11 };
+enum { HEM_SCRATCH_VECTORS = HEM_STAGES + 11, HEM_INNER = 4 };
 
 /* Matrices and work, outside state; what belongs to a point of the solution carries its step. */
 typedef struct hem_cache {
@@ -67,7 +67,8 @@ typedef struct hem_cache {
     int lost;               /* failures of Newton while steps are far below it */
     double *work[6];        /* each of the size of x, w and g together */
     long inner_step;        /* the step to which the values inside it belong */
-    double *inner;          /* w at 1/3 and 2/3 of the last step */
+    double *inner;          /* w at HEM_INNER points inside of the last step */
+    bool inner_holds;       /* the polynomial through these is right elsewhere */
     double *inner_x, *inner_k;
     long starts;
     /* explicit methods: their table, and for dense output the slopes of the last step, those of
@@ -158,12 +159,15 @@ bool hem_projects_velocity(const method_context *ctx);
 typedef struct hem_refinement hem_refinement;
 hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache);
 void hem_refinement_free(hem_refinement *r); /* NULL is fine, here and in restart and refine */
-void hem_refinement_restart(hem_refinement *r);
+hem_failure hem_refinement_restart(hem_refinement *r, const hem_state *st,
+                                   const method_context *ctx);
 bool hem_refine(hem_refinement *r, const hem_state *st, const method_context *ctx);
 const double *hem_refined_middle(const hem_refinement *r); /* x at half of the step */
 /* x(t_old + s h), or h x' there, once it is refined */
 void hem_refined(const hem_refinement *r, const hem_state *st, int nx, double s, int derivative,
                  double *x);
+/* The same step, where its points are far from what was expected: looked at once more. */
+void hem_refine_doubted(hem_refinement *r, const hem_state *st, const method_context *ctx);
 /* x, k = x' and w at t by steps to t itself, where points inside were hard to reach: polynomials
  * are no good there. False: they were not, or it failed. */
 bool hem_refined_at(hem_refinement *r, const hem_state *st, const method_context *ctx, double t,

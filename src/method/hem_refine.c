@@ -62,11 +62,6 @@ hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache)
     return r;
 }
 
-void hem_refinement_restart(hem_refinement *r)
-{
-    if (r) r->began = r->step = -1;
-}
-
 /* The context of the run, with matrices apart from its own. */
 static method_context aside(const hem_refinement *r, const method_context *ctx)
 {
@@ -87,6 +82,24 @@ static void begin(hem_refinement *r, const hem_state *st, const method_context *
     r->began = st->step;
 }
 
+/* Above this size factors are sparse, which need memory when they are made first: that is asked for
+ * here, where a failure can be told. */
+enum { SPARSE = 64 };
+
+hem_failure hem_refinement_restart(hem_refinement *r, const hem_state *st,
+                                   const method_context *ctx)
+{
+    hem_failure failure = {.constraint = -1};
+    if (!r) return failure;
+    r->began = r->step = -1;
+    if (!hem_restart(r->cache)) return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
+    if (r->cache->nx + r->cache->nw <= SPARSE) return failure;
+    method_context own = aside(r, ctx);
+    begin(r, st, &own);
+    r->began = -1;
+    return r->state->failure.status == ATTEMPT_MEMORY ? r->state->failure : failure;
+}
+
 /* A step to t_old + part (t - t_old): its end is in r->scratch. Where it does not pass the test of
  * the method, although the whole step did, it is made of shorter ones. */
 static bool step_inside(hem_refinement *r, const hem_state *st, const method_context *ctx,
@@ -100,7 +113,7 @@ static bool step_inside(hem_refinement *r, const hem_state *st, const method_con
     for (int tries = 0; tries < MOST_TRIES; tries++) {
         bool last = fabs(h) >= fabs(end - r->state->t) * (1.0 - 1e-9);
         hem_attempt(r->state, r->scratch, &own, last ? end - r->state->t : h, 0, &result);
-        bool passed = result.status == ATTEMPT_OK && result.error <= 1.0;
+        bool passed = result.status == ATTEMPT_OK && (ctx->fixed_steps || result.error <= 1.0);
         if (passed && last) return true;
         r->troubled = r->troubled || !passed;
         if (result.status >= ATTEMPT_UNSUPPORTED) return false;
@@ -191,6 +204,25 @@ const double *hem_refined_middle(const hem_refinement *r)
     return r->x[r->inside / 2];
 }
 
+/* A further step, to a place where the polynomial is not held: whether they agree there. */
+static bool agrees_elsewhere(hem_refinement *r, const hem_state *st, const method_context *ctx)
+{
+    const hem_cache *c = ctx->cache;
+    const double place = r->inside > 1 ? 0.625 : 0.75;
+    if (!step_inside(r, st, ctx, place)) return false;
+    double *x = r->cache->inner_x;
+    hem_refined(r, st, c->nx, place, 0, x);
+    for (int i = 0; i < c->nx; i++)
+        if (!(fabs(x[i] - r->scratch->x[i]) * ctx->norm->scale[hem_x_at(c, i)] <= 1.0))
+            return false;
+    return true;
+}
+
+void hem_refine_doubted(hem_refinement *r, const hem_state *st, const method_context *ctx)
+{
+    if (!r->troubled) r->troubled = !agrees_elsewhere(r, st, ctx);
+}
+
 bool hem_refined_at(hem_refinement *r, const hem_state *st, const method_context *ctx, double t,
                     double *x, double *k, double *w)
 {
@@ -237,5 +269,8 @@ bool hem_followers(hem_refinement *r, const hem_state *st, const method_context 
         vector_copy(c->nw, r->scratch->w, w);
         failure = hem_exact_slope(r->cache, &own, t, h, x, k, w, anew);
     }
+    /* an iteration leaves over what the tolerance allows: events want a smooth function */
+    if (anew && c->nz > 0 && !failure.status)
+        failure = hem_exact_slope(r->cache, &own, t, h, x, k, w, anew);
     return !failure.status;
 }
