@@ -26,7 +26,7 @@ typedef struct hem_table {
     const double *c, *c_bar;
     const double *zeta; /* Z_i = z0 + h zeta_i z'(t0) + O(h^2) */
     double error[HEM_STAGES], error_start, error_end;
-    double caution; /* the estimate counts so many times; 0: once */
+    double caution;            /* the estimate counts so many times; 0: once */
     double coarse[HEM_STAGES]; /* error of a coarser solution; all 0: none */
     double
         middle; /* dense output passes through y(t0 + middle h) = y0 + h (..); 0: Hermite cubic */

@@ -10,7 +10,7 @@
 
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y)
 {
-    if (!y) return; /* there was no memory for the problem at hand */
+    if (!y) return;               /* there was no memory for the problem at hand */
     if (s->phase < PHASE_RUNNING) /* the method has not begun: it has no values of its own */
         vector_copy(s->n, derivative ? s->yp : s->y, y);
     else
