@@ -453,13 +453,17 @@ static void two_blades_of_a_model(void **unused)
 /* ---- the search ---- */
 
 /* (x, y) on a line, twice, and z = 0 */
-static bool lines(void *context, const double *q, double *g, double *G)
+static bool lines(void *context, double t, const double *q, const double *v, double *g,
+                  double *rate, double *G)
 {
-    (void)context;
     const double rows[9] = {1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 3.0};
+    const double *power = context; /* the third line moves away as t^power */
     g[0] = q[0] + q[1];
     g[1] = q[2];
-    g[2] = 2.0 * g[0] + 3.0 * g[1];
+    g[2] = 2.0 * g[0] + 3.0 * g[1] - pow(t, *power);
+    for (int i = 0; i < 3; i++)
+        rate[i] = rows[3 * i] * v[0] + rows[3 * i + 1] * v[1] + rows[3 * i + 2] * v[2];
+    rate[2] -= *power * pow(t, *power - 1.0);
     memcpy(G, rows, sizeof rows);
     return true;
 }
@@ -468,19 +472,40 @@ static void search(void **unused)
 {
     (void)unused;
     const double q[3] = {0.0}, size[3] = {1.0, 1.0, 1.0};
-    bool redundant[3];
-    double g[3], G[9], c[9], work[18];
-    assert_int_equal(redundant_find(3, 3, q, size, lines, NULL, redundant), 1);
+    bool redundant[3], with[3];
+    double g[3], G[9], c[9], work[18], power = 300.0; /* no more than rounding */
+    redundant_rows rows = {.m = 3, .n = 3, .q = q, .size = size, .evaluate = lines, &power};
+    redundant_conflict conflict = {.with = with};
+    assert_int_equal(redundant_find(&rows, redundant, &conflict), 1);
+    assert_int_equal(conflict.row, -1);
     assert_true(redundant[2] && !redundant[0] && !redundant[1]);
-    lines(NULL, q, g, G);
+    lines(&power, 0.0, q, q, g, g, G);
     redundant_relations(3, 3, G, redundant, c, work);
     assert_true(fabs(c[6] - 2.0) < 1e-14 && fabs(c[7] - 3.0) < 1e-14);
+}
+
+/* Lines that agree at the point, but not at once later: with t they are apart on velocities at
+ * once, with t^3 only where one looks later. */
+static void search_later(void **unused)
+{
+    (void)unused;
+    const double q[3] = {0.0}, size[3] = {1.0, 1.0, 1.0};
+    bool redundant[3], with[3];
+    for (double power = 1.0; power < 4.0; power += 1.0) {
+        redundant_rows rows = {.m = 3, .n = 3, .q = q, .size = size, .evaluate = lines, &power};
+        redundant_conflict conflict = {.with = with};
+        assert_int_equal(redundant_find(&rows, redundant, &conflict), 0);
+        assert_int_equal(conflict.row, 2);
+        assert_true(with[0] && with[1] && !with[2]);
+        assert_true(power > 1.0 ? conflict.t > 0.0 : conflict.t == 0.0);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(search),
+        cmocka_unit_test(search_later),
         cmocka_unit_test(repeated_rod),
         cmocka_unit_test(refusals),
         cmocka_unit_test(singular_configuration),

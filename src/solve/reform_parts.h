@@ -4,6 +4,7 @@
 
 #include "solve/reform.h"
 #include "solve/solver.h"
+#include "system/model_redundant.h"
 
 /* ---- reform.c ---- */
 
@@ -35,6 +36,9 @@ dae_status variant_describe_array(dae_solver *s, variant *v);
 double *reform_ease(const dae_solver *s);
 /* A warning that names the constraints which follow from others. */
 void reform_tell_redundant(dae_solver *s, const equation_set *set, const bool *rows);
+/* An error that names those which cannot hold together. */
+dae_status reform_refuse_conflict(dae_solver *s, const equation_set *set,
+                                  const model_conflict *conflict);
 /* The form of a variant at a point; levels: for initial values only. */
 dae_status variant_make_form(dae_solver *s, double t, const double *y, const double *yp,
                              bool levels, variant *v);

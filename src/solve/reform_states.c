@@ -237,18 +237,20 @@ dae_status reform_settle_redundant(dae_solver *s, double t)
     double *y = reform_base_values(s);
     model_point at = {t, y, y + s->base->form.n, m->parameters, m->memory};
     double **x = y ? analysed_values(&a->set, &at, ORDERS) : NULL;
-    bool *rows = DAE_ARRAY(bool, a->set.m);
+    bool *rows = DAE_ARRAY(bool, 2 * (size_t)a->set.m);
+    model_conflict conflict = {.row = -1, .with = rows ? rows + a->set.m : NULL};
     int count = -1;
     if (x && rows) {
         equation_point point = {t, (const double *const *)x, ORDERS, m->parameters, m->memory};
         graph *g = s->base->model->flat->graph;
         graph_enter(g);
-        count = model_redundant_find(a, &point, rows);
+        count = model_redundant_find(a, &point, rows, &conflict);
         graph_recover(g);
         graph_leave(g);
     }
     dae_status status = count < 0 ? reform_exhausted(s) : DAE_OK;
     if (count > 0) status = release(s, t, rows);
+    if (count == 0 && conflict.row >= 0) status = reform_refuse_conflict(s, &a->set, &conflict);
     dae_free(rows);
     dae_free(x);
     dae_free(y);

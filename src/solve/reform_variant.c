@@ -431,11 +431,48 @@ void reform_tell_redundant(dae_solver *s, const equation_set *set, const bool *r
     hybrid_tell(s, text.text);
 }
 
+/* Constraints of which one cannot hold where the others do. */
+dae_status reform_refuse_conflict(dae_solver *s, const equation_set *set,
+                                  const model_conflict *conflict)
+{
+    enum { MOST = 4 };
+    const char *name = set->row[conflict->row].name;
+    int listed = 0;
+    diag_equation(&s->diag, -1, name);
+    s->diag.line = set->row[conflict->row].line;
+    s->diag.t = conflict->t;
+    s->diag.value = conflict->off;
+    diag_set(&s->diag, DAE_ERR_INITIAL, "These constraints cannot hold together: %s and", name);
+    for (int i = 0; i < set->m; i++)
+        if (conflict->with[i] && listed++ < MOST)
+            diag_append(&s->diag, "%s %s", listed > 1 ? "," : "", set->row[i].name);
+    diag_append(&s->diag,
+                "%s. They restrict the same motion, and at t = %.9g %s%s is off by %.6g where the "
+                "other%s. Correct one of them, or leave it out.",
+                listed > MOST ? ", .." : "", conflict->t,
+                conflict->on_rates ? "on velocities " : "", name, conflict->off,
+                listed == 1 ? " holds" : "s hold");
+    return DAE_ERR_INITIAL;
+}
+
 /* Whether the formulation chooses positions by the constraints, before initial values are known. */
 static bool chooses_positions(const dae_solver *s)
 {
     const char *name = s->base_options.formulation;
     return strcmp(name, "minimal") == 0 || strcmp(name, "reduced") == 0;
+}
+
+/* The constraints that follow from others where the equations depend on each other whatever the
+ * values are: rows, and how many; -1: memory. */
+static int find_redundant(dae_solver *s, const analysed *a, const equation_point *at, bool *rows,
+                          dae_status *status)
+{
+    model_conflict conflict = {.row = -1, .with = DAE_ARRAY(bool, a->set.m)};
+    int count = conflict.with ? model_redundant_find(a, at, rows, &conflict) : -1;
+    if (count > 0) reform_tell_redundant(s, &a->set, rows);
+    if (count == 0 && conflict.row >= 0) *status = reform_refuse_conflict(s, &a->set, &conflict);
+    dae_free(conflict.with);
+    return count;
 }
 
 /* Release the constraints that the variant is made without, or, where the equations depend on each
@@ -450,11 +487,11 @@ static dae_status release_rows(dae_solver *s, const model_point *at, model_analy
     bool *rows = DAE_ARRAY(bool, a->reduced.set.m);
     bool ok = x && rows;
     int count = 0;
+    dae_status status = DAE_OK;
     if (ok) {
         equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters,
                                 at->memory};
-        if (!release) count = model_redundant_find(&a->reduced, &point, rows);
-        if (count > 0) reform_tell_redundant(s, &a->reduced.set, rows);
+        if (!release) count = find_redundant(s, &a->reduced, &point, rows, &status);
         if (release || count > 0)
             ok = model_redundant_release(&a->reduced, &point, release ? release : rows);
     }
@@ -465,7 +502,7 @@ static dae_status release_rows(dae_solver *s, const model_point *at, model_analy
     }
     dae_free(x);
     dae_free(rows);
-    return ok && count >= 0 ? DAE_OK : reform_exhausted(s);
+    return ok && count >= 0 ? status : reform_exhausted(s);
 }
 
 /* The formulation that the method takes, where one is needed; if the method was our choice and the

@@ -41,7 +41,7 @@ static dae_status project_positions(const start *s)
     manifold_status moved = manifold_project(&p, position_level, position_jacobian, x, s->t, s->y);
     dae_status status = start_manifold(s, &p, moved, "constraint");
     manifold_free(&p);
-    return status;
+    return start_conflict(s, status);
 }
 
 /* G v + g_t, and its derivative G, at the positions mw.a points to */
@@ -77,7 +77,7 @@ static dae_status project_velocities(const start *s)
     if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
     manifold_free(&p);
     if (status == DAE_ERR_SINGULAR) status = start_redundant(s, status);
-    return status;
+    return start_conflict(s, status);
 }
 
 /* ---- accelerations, multipliers, auxiliary variables ---- */

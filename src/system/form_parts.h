@@ -5,6 +5,7 @@
 #include "linalg/coloring.h"
 #include "linalg/linear_solver.h"
 #include "system/forms.h"
+#include "system/redundant.h"
 
 typedef enum form_kind {
     KIND_MECHANICAL,
@@ -217,7 +218,7 @@ eval_status stabilised_rows(form_instance *x, double t, const double *y, const d
 
 /* Constraints that follow from others (form_redundant.c). Found at (t, q), on g = 0: how many; -1:
  * memory. None is found where a pattern says which rows have which multipliers. */
-int form_redundant_find(form_instance *x, double t, const double *q);
+int form_redundant_find(form_instance *x, double t, const double *y, redundant_conflict *conflict);
 void form_redundant_free(form_instance *x);
 /* The first constraint from l on that was not released; nl: there is none. */
 int form_next_kept(const form_instance *x, int l);

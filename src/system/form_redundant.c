@@ -2,12 +2,6 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "system/form_parts.h"
-#include "system/redundant.h"
-
-typedef struct constraints_at {
-    form_instance *x;
-    double t;
-} constraints_at;
 
 /* G by rows from its values; columns as they are */
 static void by_rows(const form_matrix *m, const double *values, double *G)
@@ -22,36 +16,54 @@ static void by_rows(const form_matrix *m, const double *values, double *G)
     }
 }
 
-static bool evaluate(void *context, const double *q, double *g, double *G)
+static bool evaluate(void *context, double t, const double *q, const double *v, double *g,
+                     double *rate, double *G)
 {
-    const constraints_at *at = context;
-    form_instance *x = at->x;
+    form_instance *x = context;
     const mechanical_form *f = &x->mechanical;
     vector_zero(f->nl, g); /* constraints on velocities are no concern of positions */
-    eval_status status = f->evaluate(x, at->t, q, x->mw.v, NULL, NULL, x->mw.G, NULL, NULL);
-    if (status == EVAL_OK) status = f->g(x, at->t, q, g);
-    if (status == EVAL_OK) by_rows(&f->G_matrix, x->mw.G, G);
-    return status == EVAL_OK;
+    eval_status status = f->evaluate(x, t, q, v, NULL, NULL, x->mw.G, rate, NULL);
+    if (status != EVAL_OK) return false;
+    form_matrix_multiply(&f->G_matrix, x->mw.G, 1.0, v, rate);
+    by_rows(&f->G_matrix, x->mw.G, G);
+    return f->g(x, t, q, g) == EVAL_OK;
 }
 
-int form_redundant_find(form_instance *x, double t, const double *q)
+/* The search at (t, q, v), y = (q, v, ..); as redundant_find. */
+static int search(form_instance *x, double t, const double *y, bool *redundant,
+                  redundant_conflict *conflict)
+{
+    const mechanical_form *f = &x->mechanical;
+    const double *nominal = x->source->as.m.nominal;
+    const eval_failure before = x->eval->failure;
+    double *size = DAE_ARRAY(double, f->nq);
+    if (!size) return -1;
+    for (int j = 0; j < f->nq; j++) size[j] = nominal ? nominal[j] : 1.0;
+    redundant_rows rows = {.m = f->nl,
+                           .n = f->nq,
+                           .t = t,
+                           .q = y,
+                           .v = y + f->nq,
+                           .size = size,
+                           .evaluate = evaluate,
+                           .context = x};
+    int count = redundant_find(&rows, redundant, conflict);
+    x->eval->failure = before;
+    dae_free(size);
+    return count;
+}
+
+int form_redundant_find(form_instance *x, double t, const double *y, redundant_conflict *conflict)
 {
     const mechanical_form *f = &x->mechanical;
     size_t m = (size_t)f->nl, n = (size_t)f->nq;
     form_redundant_free(x);
+    conflict->row = -1;
     if (x->eval->problem->form.colptr) return 0;
-    constraints_at at = {x, t};
-    const eval_failure before = x->eval->failure;
-    double *size = DAE_ARRAY(double, n);
     x->redundant = DAE_ARRAY(bool, m);
     x->relations = DAE_ARRAY(double, 2 * m * n + 2 * m * m);
     int count = -1;
-    const double *nominal = x->source->as.m.nominal;
-    for (size_t j = 0; size && j < n; j++) size[j] = nominal ? nominal[j] : 1.0;
-    if (size && x->redundant && x->relations)
-        count = redundant_find(f->nl, f->nq, q, size, evaluate, &at, x->redundant);
-    x->eval->failure = before;
-    dae_free(size);
+    if (x->redundant && x->relations) count = search(x, t, y, x->redundant, conflict);
     if (count <= 0) form_redundant_free(x);
     if (count > 0) x->set.mechanical = NULL; /* its constraints must be independent */
     return count;

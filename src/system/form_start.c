@@ -135,20 +135,61 @@ dae_status start_independent(const start *s, manifold *p, const double *values, 
     return dependent && constraint_count > 0 ? report_dependent(s, p, y) : DAE_OK;
 }
 
+/* "g[1] cannot hold together with g[0]: .." */
+static dae_status report_conflict(const start *s, const redundant_conflict *conflict)
+{
+    const char *name = name_constraint(s, conflict->row);
+    int listed = 0;
+    if (s->diag) s->diag->value = conflict->off;
+    diag_set(s->diag, DAE_ERR_INITIAL, "These constraints cannot hold together: %s and", name);
+    for (int i = 0; i < s->x->mechanical.nl; i++)
+        if (conflict->with[i] && listed++ < 4)
+            diag_append(s->diag, "%s %s", listed > 1 ? "," : "", s->x->source->constraint_names[i]);
+    diag_append(s->diag,
+                "%s. Their gradients depend on each other, and at t = %.9g%s %s is %.6g where the "
+                "other%s zero. Correct one of them, or leave it out.",
+                listed > 4 ? ", .." : "", conflict->t,
+                conflict->on_rates ? " the time derivative of" : "", name, conflict->off,
+                listed == 1 ? " is" : "s are");
+    return DAE_ERR_INITIAL;
+}
+
+/* What the constraints say: how many are redundant (their number then is not zero), or an error. */
+static dae_status search_redundant(const start *s, int *count)
+{
+    redundant_conflict conflict = {.with = DAE_ARRAY(bool, s->x->mechanical.nl)};
+    *count = conflict.with ? form_redundant_find(s->x, s->t, s->y, &conflict) : -1;
+    dae_status status = DAE_OK;
+    if (*count < 0) status = start_exhausted(s);
+    if (*count == 0 && conflict.row >= 0) status = report_conflict(s, &conflict);
+    dae_free(conflict.with);
+    return status;
+}
+
 dae_status start_redundant(const start *s, dae_status status)
 {
-    dae_diag *diag = s->diag;
+    int count;
+    dae_status found = search_redundant(s, &count);
+    if (found != DAE_OK) return found;
     if (!s->x->releases) {
-        diag_append(diag, " Where they follow from each other everywhere, methods for residual "
-                          "forms without projection, such as bdf, find multipliers of least "
-                          "norm.");
+        form_redundant_free(s->x);
+        diag_append(s->diag, " Where they follow from each other everywhere, methods for residual "
+                             "forms without projection, such as bdf, find multipliers of least "
+                             "norm.");
         return status;
     }
-    int count = form_redundant_find(s->x, s->t, s->y);
-    if (count < 0) return start_exhausted(s);
     if (count == 0) return status;
-    if (diag) diag_clear(diag);
+    if (s->diag) diag_clear(s->diag);
     return DAE_OK;
+}
+
+dae_status start_conflict(const start *s, dae_status status)
+{
+    int count;
+    if (status != DAE_ERR_INITIAL) return status;
+    dae_status found = search_redundant(s, &count);
+    form_redundant_free(s->x);
+    return found != DAE_OK ? found : status;
 }
 
 /* ---- mechanical ---- */
@@ -488,6 +529,7 @@ static dae_status mechanical_start(const start *s)
     if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
     if (status == DAE_ERR_SINGULAR) status = start_redundant(s, status);
     if (status == DAE_OK) status = project_velocities(s, &p);
+    status = start_conflict(s, status);
     manifold_free(&p);
     return status == DAE_OK ? find_accelerations(s) : status;
 }

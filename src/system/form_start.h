@@ -32,6 +32,9 @@ dae_status start_independent(const start *s, manifold *p, const double *values, 
 /* After `status` of start_independent: whether the constraints follow from each other, so that the
  * run can go on; else status. */
 dae_status start_redundant(const start *s, dae_status status);
+/* After `status`: where values on the constraints were not found because these contradict each
+ * other, an error that names them. */
+dae_status start_conflict(const start *s, dae_status status);
 
 /* Whether M or E, declared constant, is constant (form_declared.c). */
 dae_status start_declared(const start *s);

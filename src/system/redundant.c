@@ -10,9 +10,15 @@
  * differences, and points are on g = 0 up to rounding. */
 static const double DEPENDENT = 1e-6;
 
-/* How far around the point is looked, in sizes of the positions. */
+/* How far around the point is looked, in sizes of the positions and in units of time. */
 static const double AROUND = 1e-2;
+/* The points: beside the first one, then later. Constraints that agree now may move apart. */
+static const double LATER[] = {0.0, 1.0, 2.7};
 enum { POINTS = 3, ITERATIONS = 30 };
+
+/* What is left of a constraint that is met, and what is more than rounding of one that should be,
+ * in sizes of the positions. Rates may come from differences. */
+static const double MET = 1e-10, OFF = 1e-7;
 
 static double dot(int n, const double *a, const double *b)
 {
@@ -56,27 +62,28 @@ static int find_dependent(int m, int n, const double *G, bool *left_out, double 
 
 /* Everything a search needs. */
 typedef struct search {
+    const redundant_rows *rows;
     int m, n;
-    const double *size;
-    redundant_fn *f;
-    void *context;
-    double *q, *centre, *g, *G, *Q, *R, *z; /* owned: one block, at q */
-    bool *left_out;                         /* owned */
+    double t;
+    double *q, *v, *centre, *g, *rate, *G, *Q, *R, *z; /* owned: one block, at q */
+    bool *left_out;                                    /* owned */
 } search;
 
-static bool search_new(search *s, int m, int n, const double *size, redundant_fn *f, void *context)
+static bool search_new(search *s, const redundant_rows *rows)
 {
-    size_t rows = (size_t)m, columns = (size_t)n;
-    *s = (search){.m = m, .n = n, .size = size, .f = f, .context = context};
-    s->q = DAE_ARRAY(double, 2 * columns + 2 * rows + 2 * rows * columns + rows * rows);
-    s->left_out = DAE_ARRAY(bool, rows);
+    size_t m = (size_t)rows->m, n = (size_t)rows->n;
+    *s = (search){.rows = rows, .m = rows->m, .n = rows->n, .t = rows->t};
+    s->q = DAE_ARRAY(double, 3 * n + 3 * m + 2 * m * n + m * m);
+    s->left_out = DAE_ARRAY(bool, m);
     if (!s->q || !s->left_out) return false;
-    s->centre = s->q + n;
+    s->v = s->q + n;
+    s->centre = s->v + n;
     s->g = s->centre + n;
-    s->z = s->g + m;
+    s->rate = s->g + m;
+    s->z = s->rate + m;
     s->G = s->z + m;
-    s->Q = s->G + rows * columns;
-    s->R = s->Q + rows * columns;
+    s->Q = s->G + m * n;
+    s->R = s->Q + m * n;
     return true;
 }
 
@@ -86,77 +93,157 @@ static void search_free(search *s)
     dae_free(s->left_out);
 }
 
-/* g and G at s->q, columns in sizes of the positions. */
+/* g, rate and G at s->t, s->q, s->v, columns in sizes of the positions. */
 static bool look(search *s)
 {
-    if (!s->f(s->context, s->q, s->g, s->G)) return false;
+    const redundant_rows *r = s->rows;
+    if (!r->evaluate(r->context, s->t, s->q, s->v, s->g, s->rate, s->G)) return false;
     for (int i = 0; i < s->m; i++)
-        for (int j = 0; j < s->n; j++) s->G[i * s->n + j] *= s->size[j];
-    return vector_finite(s->m, s->g) && vector_finite(s->m * s->n, s->G);
+        for (int j = 0; j < s->n; j++) s->G[i * s->n + j] *= r->size[j];
+    return vector_finite(s->m, s->g) && vector_finite(s->m, s->rate) &&
+           vector_finite(s->m * s->n, s->G);
 }
 
-/* Largest g_i over the length of its row. */
-static double misfit(const search *s)
+/* How fast positions move, in their sizes; at least 1. */
+static double speed(const search *s)
 {
-    double most = 0.0;
-    for (int i = 0; i < s->m; i++) {
-        const double *row = s->G + i * s->n;
-        double length = sqrt(dot(s->n, row, row));
-        most = fmax(most, fabs(s->g[i]) / (length > 0.0 ? length : 1.0));
-    }
+    double most = 1.0;
+    for (int j = 0; j < s->n; j++) most = fmax(most, fabs(s->v[j]) / s->rows->size[j]);
     return most;
 }
 
-/* q := q - G^+ g over the kept rows: R z = -g, q += Q' z */
-static void gauss_newton(search *s)
+/* How far constraint i is from being met, on the level of which `values` are. */
+static double misfit(const search *s, const double *values, int i)
+{
+    const double *row = s->G + i * s->n;
+    double length = sqrt(dot(s->n, row, row)), scale = values == s->rate ? speed(s) : 1.0;
+    return fabs(values[i]) / (scale * (length > 0.0 ? length : 1.0));
+}
+
+static bool kept_are_met(const search *s)
+{
+    for (int i = 0; i < s->m; i++)
+        if (!s->left_out[i] && (misfit(s, s->g, i) > MET || misfit(s, s->rate, i) > MET))
+            return false;
+    return true;
+}
+
+/* x := x - G^+ values over the kept rows: R z = -values, x += Q' z */
+static void gauss_newton(search *s, const double *values, double *x)
 {
     for (int i = 0; i < s->m; i++) {
         s->z[i] = 0.0;
         if (s->left_out[i]) continue;
-        s->z[i] = (-s->g[i] - dot(i, s->R + i * s->m, s->z)) / s->R[i * s->m + i];
-        for (int j = 0; j < s->n; j++) s->q[j] += s->size[j] * s->z[i] * s->Q[i * s->n + j];
+        s->z[i] = (-values[i] - dot(i, s->R + i * s->m, s->z)) / s->R[i * s->m + i];
+        for (int j = 0; j < s->n; j++) x[j] += s->rows->size[j] * s->z[i] * s->Q[i * s->n + j];
     }
 }
 
-/* Move s->q onto g = 0; true: all rows hold there, and their dependences are in left_out. */
+/* Move s->q and s->v to where the rows hold that are kept; left_out: the others. */
 static bool reach(search *s, int *count)
 {
     for (int k = 0; k < ITERATIONS; k++) {
         if (!look(s)) return false;
         *count = find_dependent(s->m, s->n, s->G, s->left_out, s->Q, s->R);
-        if (misfit(s) <= 1e-10) return true;
-        gauss_newton(s);
+        if (kept_are_met(s)) return true;
+        gauss_newton(s, s->g, s->q);
+        gauss_newton(s, s->rate, s->v);
     }
     return false;
 }
 
-/* Whether as many rows as `count` depend on others around the centre, too. */
-static bool lasts(search *s, int count)
+/* ---- constraints that contradict each other ---- */
+
+/* The kept rows that make up row l. False: memory */
+static bool find_partners(const search *s, int l, bool *with)
+{
+    size_t m = (size_t)s->m;
+    double *c = DAE_ARRAY(double, 2 * m * m + m * (size_t)s->n);
+    if (!c) return false;
+    redundant_relations(s->m, s->n, s->G, s->left_out, c, c + m * m);
+    const double *row = s->G + l * s->n;
+    double length = sqrt(dot(s->n, row, row));
+    for (int i = 0; i < s->m; i++) {
+        const double *other = s->G + i * s->n;
+        double part = fabs(c[l * s->m + i]) * sqrt(dot(s->n, other, other));
+        with[i] = part > 1e-6 * length && part > 0.0;
+    }
+    dae_free(c);
+    return true;
+}
+
+/* Note the row left out that is furthest from zero, unless one is known. False: memory */
+static bool note_conflict(const search *s, redundant_conflict *conflict)
+{
+    double worst = OFF;
+    bool known = conflict->row >= 0;
+    for (int i = 0; i < s->m && !known; i++) {
+        double here = misfit(s, s->g, i), moving = misfit(s, s->rate, i);
+        if (!s->left_out[i] || !(fmax(here, moving) > worst)) continue;
+        worst = fmax(here, moving);
+        conflict->row = i;
+        conflict->t = s->t;
+        conflict->on_rates = !(here > OFF);
+        conflict->off = conflict->on_rates ? s->rate[i] : s->g[i];
+    }
+    if (known || conflict->row < 0 || !conflict->with) return true;
+    return find_partners(s, conflict->row, conflict->with);
+}
+
+/* ---- points around ---- */
+
+/* s->q and s->v = the centre, moved in all directions at once by up to AROUND. */
+static void step_aside(search *s, unsigned *state)
+{
+    const redundant_rows *r = s->rows;
+    for (int j = 0; j < 2 * s->n; j++) {
+        *state = *state * 1664525u + 1013904223u;
+        double unit = (double)(*state >> 8) / 16777216.0 - 0.5;
+        double size = 2.0 * AROUND * r->size[j % s->n] * unit;
+        if (j < s->n)
+            s->q[j] = s->centre[j] + size;
+        else
+            s->v[j - s->n] = (r->v ? r->v[j - s->n] : 0.0) + size;
+    }
+}
+
+/* Whether as many rows as `count` depend on others around the centre, too, now and later. -1:
+ * memory */
+static int lasts(search *s, int count, redundant_conflict *conflict)
 {
     unsigned state = 2463534242u;
     for (int k = 0; k < POINTS; k++) {
         int there = 0;
-        for (int j = 0; j < s->n; j++) {
-            state = state * 1664525u + 1013904223u;
-            double unit = (double)(state >> 8) / 16777216.0 - 0.5;
-            s->q[j] = s->centre[j] + 2.0 * AROUND * s->size[j] * unit;
+        unsigned here = state;
+        step_aside(s, &state);
+        s->t = s->rows->t + AROUND * LATER[k];
+        bool reached = reach(s, &there);
+        if (!reached && k > 0) { /* equations may end */
+            step_aside(s, &here);
+            s->t = s->rows->t;
+            reached = reach(s, &there);
         }
-        if (!reach(s, &there) || there < count) return false;
+        if (!reached || there < count) return 0;
+        if (!note_conflict(s, conflict)) return -1;
     }
-    return true;
+    return 1;
 }
 
-int redundant_find(int m, int n, const double *q, const double *size, redundant_fn *f,
-                   void *context, bool *redundant)
+int redundant_find(const redundant_rows *rows, bool *redundant, redundant_conflict *conflict)
 {
     search s;
-    int count = -1;
-    if (search_new(&s, m, n, size, f, context)) {
-        memcpy(s.q, q, (size_t)n * sizeof *q);
+    int count = -1, n = rows->n;
+    conflict->row = -1;
+    if (search_new(&s, rows)) {
+        memcpy(s.q, rows->q, (size_t)n * sizeof *s.q);
+        if (rows->v) memcpy(s.v, rows->v, (size_t)n * sizeof *s.v);
         if (!reach(&s, &count)) count = 0;
-        memcpy(redundant, s.left_out, (size_t)m * sizeof *redundant);
-        memcpy(s.centre, s.q, (size_t)n * sizeof *q);
-        if (count > 0 && !lasts(&s, count)) count = 0;
+        memcpy(redundant, s.left_out, (size_t)rows->m * sizeof *redundant);
+        memcpy(s.centre, s.q, (size_t)n * sizeof *s.q);
+        if (count > 0 && !note_conflict(&s, conflict)) count = -1;
+        int last = count > 0 ? lasts(&s, count, conflict) : 1;
+        if (last == 0) conflict->row = -1; /* a singular configuration */
+        if (last <= 0 || conflict->row >= 0) count = last < 0 ? -1 : 0;
     }
     search_free(&s);
     return count;

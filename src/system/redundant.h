@@ -9,14 +9,33 @@
 
 #include <stdbool.h>
 
-/* g (m values) and G (m x n, by rows) at q; false: they cannot be evaluated there. */
-typedef bool redundant_fn(void *context, const double *q, double *g, double *G);
+/* m constraints in n positions, and where they are looked at. */
+typedef struct redundant_rows {
+    int m, n;
+    double t;
+    const double *q, *v; /* borrowed; v NULL: at rest */
+    const double *size;  /* n: of the positions; borrowed */
+    /* At (t, q, v): g (0 for constraints on velocities alone), rate = G v + g_t or what a
+     * constraint on velocities is, and G = d rate / dv (m x n, by rows); false: no values there. */
+    bool (*evaluate)(void *context, double t, const double *q, const double *v, double *g,
+                     double *rate, double *G);
+    void *context;
+} redundant_rows;
 
-/* redundant[i]: row i of G depends on rows before it where g = 0, next to q and at points around;
- * so that what is lost is a repetition, and no singular configuration. size: of the positions.
- * Returns how many; -1: memory. */
-int redundant_find(int m, int n, const double *q, const double *size, redundant_fn *f,
-                   void *context, bool *redundant);
+/* A constraint that depends on others and cannot hold beside them. */
+typedef struct redundant_conflict {
+    int row;       /* -1: there is none */
+    bool *with;    /* m: those others; the caller's array, may be NULL */
+    double t, off; /* when, and what the constraint is where they hold */
+    bool on_rates; /* off is of its time derivative */
+} redundant_conflict;
+
+/* redundant[i]: row i of G depends on rows before it, next to q and at points around, now and
+ * later, so that what is lost is a repetition and no singular configuration; and its values, too,
+ * are zero on both levels wherever those of the rows before it are. Where they are not, the
+ * constraints contradict each other: *conflict tells. Returns how many are redundant, 0 after a
+ * conflict; -1: memory. */
+int redundant_find(const redundant_rows *rows, bool *redundant, redundant_conflict *conflict);
 
 /* c[l * m + i]: of G_l = sum c_i G_i in the sense of least squares, for redundant l and kept i;
  * elsewhere 0. work: m n + m m values. */
