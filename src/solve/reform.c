@@ -158,6 +158,7 @@ dae_status reform_begin(dae_solver *s, double t, bool initial)
 {
     dae_status status = reform_solve_levels(s, t, initial);
     if (status == DAE_OK) status = reform_settle_redundant(s, t);
+    if (status == DAE_OK) status = reform_certify(s, t);
     variant *v = s->reform->current;
     if (v->series) reform_tell_kept(s, t, initial);
     if (status == DAE_OK && !v->runs_base && v->doubt[0]) return reform_seek_array(s, t, initial);

@@ -31,6 +31,7 @@ typedef struct variant {
     char doubt[DAE_TEXT_SIZE]; /* why its equations may not determine the solution; "": no reason */
     int doubt_line;
     bool searched;  /* for redundant constraints */
+    bool certified; /* its structure was looked at where the equations hold */
     bool retired;   /* another choice of p2 has taken its place in this mode */
     bool runs_base; /* the form is for initial values only: the base form has index 1, but its
                        constraints do not show in its structure */

@@ -62,6 +62,12 @@ double *reform_base_values(const dae_solver *s);
 /* Nearest values that satisfy all levels. */
 dae_status reform_solve_levels(dae_solver *s, double t, bool initial);
 
+/* ---- does the structure keep its promise: reform_certify.c ---- */
+
+/* Once per variant, where all equations hold at s->y, s->yp: whether the structure is right there.
+ * If not, it leaves a doubt, or an error where nothing but the structure can help. */
+dae_status reform_certify(dae_solver *s, double t);
+
 /* ---- choices by numbers: reform_states.c ---- */
 
 /* Why no states could be chosen. */
