@@ -1,8 +1,10 @@
 /* Why a run cannot go on: the equations lose rank where it stands.
  *
  * At an impasse or a fold the system Jacobian becomes singular, and no step size helps. It never is
- * exactly so where the run stops; it is small against what the same entries are nearby. Rows and
- * columns are scaled by these, so that "small" does not depend on units. */
+ * exactly so where the run stops, and that it is small means nothing: the current of a diode in
+ * its blocking direction is 1e-14 A of 1 A, and so is its conductance. What tells is that a
+ * singular point is near: with small changes of all variables the determinant of a block changes
+ * its sign, or by orders of magnitude. That depends on no units. */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +13,13 @@
 #include "solve/solver.h"
 #include "structure/singular_values.h"
 
-static const double LOST = 1e-4; /* a singular value this small against the largest is lost */
-enum { NEARBY = 6, LARGEST_BLOCK = 200 };
+/* How far around is looked, in sizes of what is moved: steps that are down to rounding end within
+ * its root from a fold, and a current that depends on 1000 V by exp(u/25 mV) does not change by
+ * LOST so soon. */
+static const double REACH = 1e-4;
+/* A determinant that changes by more than this within the reach is at a zero that it touches. */
+static const double LOST = 1e3;
+enum { NEARBY = 12, LARGEST_BLOCK = 200 };
 
 typedef struct rank_scene {
     const equation_set *set;
@@ -23,6 +30,7 @@ typedef struct rank_scene {
     double t, elapsed;
     const double *parameters, *memory;
     double *value, *extent; /* entries at the point, and their extent nearby */
+    double *samples;        /* entries at points nearby */
 } rank_scene;
 
 static size_t entry_count(const rank_scene *r)
@@ -37,39 +45,42 @@ static void evaluate_entries(const rank_scene *r, double t, double **x, double *
         out[k] = equation_set_value(r->set, r->jacobian.entry[k], &at);
 }
 
-/* near = x, all of it moved by up to its size; returns the time to go with it */
+/* near = x, all of it moved by up to the reach; returns the time to go with it */
 static double step_aside(rank_scene *r, unsigned *seed)
 {
     for (int p = 0; p <= r->orders; p++)
         for (int j = 0; j < r->set->n; j++) {
             *seed = *seed * 1664525u + 1013904223u;
             double unit = (double)(*seed >> 8) / 8388608.0 - 1.0; /* in [-1, 1) */
-            r->near[p][j] = r->x[p][j] + unit * fmax(fabs(r->x[p][j]), r->set->nominal[j]);
+            double size = fmax(fabs(r->x[p][j]), r->set->nominal[j]);
+            r->near[p][j] = r->x[p][j] + unit * REACH * size;
         }
     *seed = *seed * 1664525u + 1013904223u;
-    return r->t - (double)(*seed >> 8) / 16777216.0 * r->elapsed;
+    double unit = (double)(*seed >> 8) / 8388608.0 - 1.0;
+    return r->t + unit * REACH * fmax(fabs(r->elapsed), fabs(r->t));
 }
 
 /* extent_ij = largest |J_ij| at and around the point */
 static bool measure_entries(rank_scene *r)
 {
     size_t count = entry_count(r);
-    double *nearby = DAE_ARRAY(double, count);
+    r->samples = DAE_ARRAY(double, NEARBY *count);
     unsigned seed = 99;
-    if (!nearby) return false;
+    if (!r->samples) return false;
     evaluate_entries(r, r->t, r->x, r->value);
     for (size_t k = 0; k < count; k++) r->extent[k] = fabs(r->value[k]);
     for (int trial = 0; trial < NEARBY; trial++) {
+        double *nearby = r->samples + (size_t)trial * count;
         evaluate_entries(r, step_aside(r, &seed), r->near, nearby);
         for (size_t k = 0; k < count; k++)
             if (isfinite(nearby[k])) r->extent[k] = fmax(r->extent[k], fabs(nearby[k]));
     }
-    dae_free(nearby);
     return true;
 }
 
-/* Block b dense, columns in nominal sizes, rows by their extent; false: not finite. */
-static bool fill_block(const rank_scene *r, int b, double *A)
+/* Block b of these values dense, columns in nominal sizes, rows by their extent; false: not finite.
+ */
+static bool fill_block(const rank_scene *r, int b, const double *value, double *A)
 {
     const block_form *f = &r->structure->blocks;
     int first = f->start[b], size = f->start[b + 1] - first;
@@ -85,11 +96,53 @@ static bool fill_block(const rank_scene *r, int b, double *A)
                 if (pass == 0 || most == 0.0) continue;
                 int c = 0;
                 while (f->columns[first + c] != j) c++;
-                A[k + c * size] = r->value[e] * r->set->nominal[j] / most;
+                A[k + c * size] = value[e] * r->set->nominal[j] / most;
                 if (!isfinite(A[k + c * size])) return false;
             }
     }
     return true;
+}
+
+/* Sign and logarithm of |det A| by elimination with pivots; A is used up. */
+static int signed_logarithm(int n, double *A, double *logarithm)
+{
+    int sign = 1;
+    *logarithm = 0.0;
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(A[i + k * n]) > fabs(A[best + k * n])) best = i;
+        double pivot = A[best + k * n];
+        if (!(fabs(pivot) > 0.0)) return 0;
+        if ((best != k) != (pivot < 0.0)) sign = -sign;
+        *logarithm += log(fabs(pivot));
+        for (int j = k; j < n && best != k; j++) {
+            double swap = A[k + j * n];
+            A[k + j * n] = A[best + j * n];
+            A[best + j * n] = swap;
+        }
+        for (int i = k + 1; i < n; i++) {
+            double factor = A[i + k * n] / pivot;
+            for (int j = k + 1; factor != 0.0 && j < n; j++) A[i + j * n] -= factor * A[k + j * n];
+        }
+    }
+    return sign;
+}
+
+/* Whether a singular point of block b is near. */
+static bool is_lost(const rank_scene *r, int b, double *A)
+{
+    int size = r->structure->blocks.start[b + 1] - r->structure->blocks.start[b];
+    double here, there;
+    if (!fill_block(r, b, r->value, A)) return false;
+    int sign = signed_logarithm(size, A, &here);
+    if (sign == 0) return true;
+    for (int k = 0; k < NEARBY; k++) {
+        if (!fill_block(r, b, r->samples + (size_t)k * entry_count(r), A)) continue;
+        int other = signed_logarithm(size, A, &there);
+        if (other != sign || fabs(here - there) > log(LOST)) return true;
+    }
+    return false;
 }
 
 /* The names of the large components of a null vector. */
@@ -110,10 +163,10 @@ static bool tell_block(dae_solver *s, const rank_scene *r, int b, double *A)
     const block_form *f = &r->structure->blocks;
     int first = f->start[b], size = f->start[b + 1] - first;
     rank_split split;
-    if (!fill_block(r, b, A) || !rank_split_new(&split, size, size, A, LOST, 0.0, NULL))
+    if (!is_lost(r, b, A) || !fill_block(r, b, r->value, A) ||
+        !rank_split_new(&split, size, size, A, 0.0, 0.0, NULL))
         return false;
-    bool lost = split.rank < size || (size == 1 && fabs(A[0]) < LOST);
-    const char **names = lost ? DAE_ARRAY(const char *, size) : NULL;
+    const char **names = DAE_ARRAY(const char *, size);
     if (names) {
         const double *left = split.U + (size_t)(size - 1) * (size_t)size;
         const double *right = split.V + (size_t)(size - 1) * (size_t)size;
@@ -174,6 +227,7 @@ static bool explore(dae_solver *s, const equation_set *set, const structure *t,
     }
     dae_free(r.value);
     dae_free(r.extent);
+    dae_free(r.samples);
     dae_free(r.x);
     dae_free(r.near);
     return ok;
@@ -187,8 +241,10 @@ bool explain_rank(dae_solver *s, double t, const double *base_y, const double *b
     model_analysis a;
     dae_diag before = s->diag;
     bool told = false;
+    model_point earlier = at; /* where the structure holds, whatever is lost now */
+    earlier.t = t - 0.5 * (t - s->hybrid->started);
     graph_enter(g);
-    if (model_analyse(s->base->model, &s->reform->slots, &at, &a, &s->diag) == DAE_OK) {
+    if (model_analyse(s->base->model, &s->reform->slots, &earlier, &a, &s->diag) == DAE_OK) {
         if (!a.written.singular && a.numbers_agree)
             explore(s, &a.reduced.set, &a.reduced.structure, &at, &told);
         model_analysis_free(&a);

@@ -396,6 +396,8 @@ static bool take_kept(dae_solver *s, const model_point *at, variant *v, dae_stat
     v->form = v->kept->form;
     v->index = v->kept->index;
     *status = furnish_variant(s, v, true);
+    if (*status == DAE_OK && !rank_watch_new(&v->watch, v->form->analysed))
+        *status = reform_exhausted(s);
     return true;
 }
 
@@ -546,6 +548,9 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
     v->method = s->method;
     v->runs_base = a.index <= 1 && !method_needs_form(s->method);
     if (status == DAE_OK && v->runs_base) tell_idle_formulation(s, a.index);
+    bool sound = status == DAE_OK && a.numbers_agree;
+    if (sound && !rank_watch_new(&v->watch, v->form ? v->form->analysed : &a.reduced))
+        status = reform_exhausted(s);
     if (status == DAE_OK && !levels && may_share(s) && v->form && !v->doubt[0]) share(s, &at, v);
     model_analysis_free(&a);
     graph_recover(g);

@@ -165,6 +165,7 @@ static void start_method(dae_solver *s, double tend)
     if (s->options.max_order > 0 && order > s->options.max_order) order = s->options.max_order;
     s->context.fixed_steps = s->options.fixed_step > 0.0;
     s->method->start(s->state, s->scratch, &s->context, &at);
+    rank_watch_restart(s);
     s->cache_used = true;
     if (s->method->fixed_order)
         control_start_one_step(&s->control, h, most_order(s), &s->options);
@@ -500,6 +501,8 @@ static dae_status advance(dae_solver *s, double tend)
             if (status == DAE_OK) return advance(s, tend);
         }
         if (status != DAE_OK) return reform_explain(s, status);
+        status = rank_watch_step(s);
+        if (status != DAE_OK) return status;
     }
     return advance_within_step(s, tend);
 }

@@ -1,0 +1,451 @@
+#include "solve/rank_watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "solve/reform_parts.h"
+#include "structure/certificate.h"
+#include "structure/singular_values.h"
+
+enum {
+    LARGEST_BLOCK = 20, /* its factors cost what a step of so many unknowns does */
+    MOST_ENTRIES = 400, /* of all blocks that are watched */
+    NAMES = 400
+};
+/* What a determinant comes down to at its zero, against what it is at the ends of the step. Where a
+ * branch or a pole makes it jump, it does not. */
+static const double VANISHES = 1e-6;
+enum { BISECTIONS = 100, NARROWINGS = 80 };
+
+/* One diagonal block. */
+typedef struct watched {
+    int size, first;             /* entries from `first` on: size x size, by columns */
+    bool leading;                /* all of its unknowns are derivatives */
+    double before;               /* determinant where the last step ended; 0: not known */
+    char rows[NAMES], of[NAMES]; /* names of its equations and unknowns */
+    int line;
+} watched;
+
+struct rank_watch {
+    watched *block; /* owned */
+    int count, entries;
+    expr_code code;        /* of the entries; owned */
+    double *value, *dense; /* entries; work of a determinant; owned: one block */
+    double *y, *own;       /* y, y' of the base form, and of the form at work; owned: one block */
+    int n, own_n;          /* for which there is room */
+    double t;              /* where `before` was taken */
+    bool fresh;            /* nothing was looked at since the method started */
+};
+
+void rank_watch_free(rank_watch *w)
+{
+    if (!w) return;
+    dae_free(w->block);
+    dae_free(w->value);
+    dae_free(w->y);
+    if (w->code.tape) code_free(&w->code);
+    dae_free(w);
+}
+
+int rank_watch_blocks(const rank_watch *w)
+{
+    return w ? w->count : 0;
+}
+
+/* ---- signs of expressions ---- */
+
+/* What is known of a value whatever the leaves are. */
+typedef enum sign_of { SIGN_OPEN = 0, SIGN_NOT_NEGATIVE, SIGN_POSITIVE } sign_of;
+
+static sign_of find_sign(const graph *g, expr e);
+
+static sign_of sign_of_product(const graph *g, const expr_node *n)
+{
+    sign_of a = find_sign(g, n->a), b = find_sign(g, n->b);
+    if (n->a == n->b) return a == SIGN_POSITIVE ? SIGN_POSITIVE : SIGN_NOT_NEGATIVE;
+    if (a == SIGN_OPEN || b == SIGN_OPEN) return SIGN_OPEN;
+    return a < b ? a : b;
+}
+
+static sign_of sign_of_power(const graph *g, const expr_node *n)
+{
+    double power;
+    if (find_sign(g, n->a) == SIGN_POSITIVE) return SIGN_POSITIVE;
+    bool even = graph_is_constant(g, n->b, &power) && fmod(power, 2.0) == 0.0 && power > 0.0;
+    return even ? SIGN_NOT_NEGATIVE : SIGN_OPEN;
+}
+
+static sign_of find_sign(const graph *g, expr e)
+{
+    const expr_node *n = graph_node(g, e);
+    sign_of a, b;
+    switch (n->op) {
+    case EXPR_CONSTANT: return n->value > 0.0 ? SIGN_POSITIVE : n->value == 0.0;
+    case EXPR_EXP:
+    case EXPR_COSH: return SIGN_POSITIVE;
+    case EXPR_ABS:
+    case EXPR_SQRT: return SIGN_NOT_NEGATIVE;
+    case EXPR_ADD:
+        a = find_sign(g, n->a), b = find_sign(g, n->b);
+        if (a == SIGN_OPEN || b == SIGN_OPEN) return SIGN_OPEN;
+        return a > b ? a : b;
+    case EXPR_MUL:
+    case EXPR_DIV: return sign_of_product(g, n);
+    case EXPR_POW: return sign_of_power(g, n);
+    default: return SIGN_OPEN;
+    }
+}
+
+/* Whether e keeps its sign for certain: what it says of parameters holds for all steps. */
+static bool keeps_sign(const graph *g, expr e)
+{
+    const expr_node *n = graph_node(g, e);
+    if (n->op == EXPR_NEG) return keeps_sign(g, n->a);
+    if (n->op == EXPR_MUL || n->op == EXPR_DIV) return keeps_sign(g, n->a) && keeps_sign(g, n->b);
+    if (n->op == EXPR_PARAMETER || n->op == EXPR_MEMORY) return true;
+    return find_sign(g, e) == SIGN_POSITIVE || (n->op == EXPR_CONSTANT && n->value != 0.0);
+}
+
+/* ---- blocks ---- */
+
+/* Entries over the unknowns of the base form. */
+typedef struct collector {
+    const equation_set *set;
+    const structure *s;
+    const system_jacobian *J;
+    bool varies, reachable; /* of the entries walked over */
+} collector;
+
+/* VARIABLE(j, p) of the set as an unknown of the base form, or a derivative of one */
+static expr base_leaf(void *context, graph *g, expr leaf)
+{
+    const equation_set *set = ((const collector *)context)->set;
+    const expr_node n = *graph_node(g, leaf);
+    if (n.op != EXPR_VARIABLE) return leaf;
+    for (int k = 0; k < set->synonym_count; k++) {
+        const equation_synonym *v = &set->synonym[k];
+        if (v->variable != n.index || n.order < v->order || n.order > v->order + 1) continue;
+        expr e = graph_variable(g, v->model, n.order - v->order);
+        return v->sign < 0 ? graph_unary(g, EXPR_NEG, e) : e;
+    }
+    return graph_variable(g, set->model[n.index], n.order);
+}
+
+static bool is_reachable(const equation_set *set, int j, int order)
+{
+    for (int k = 0; k < set->synonym_count; k++) {
+        const equation_synonym *v = &set->synonym[k];
+        if (v->variable == j && (order == v->order || order == v->order + 1)) return true;
+    }
+    return set->model[j] >= 0 && order <= 1;
+}
+
+static void note_leaf(void *context, expr leaf)
+{
+    collector *c = context;
+    const expr_node *n = graph_node(c->set->graph, leaf);
+    if (n->op == EXPR_VARIABLE || n->op == EXPR_TIME) c->varies = true;
+    if (n->op == EXPR_VARIABLE && !is_reachable(c->set, n->index, n->order)) c->reachable = false;
+}
+
+static int place_in(const block_form *f, int b, int column)
+{
+    int k = f->start[b];
+    while (f->columns[k] != column) k++;
+    return k - f->start[b];
+}
+
+/* Whether block b can and need be watched. False in *ok: memory */
+static bool is_worth_it(collector *c, int b, bool *ok)
+{
+    const block_form *f = &c->s->blocks;
+    int size = f->start[b + 1] - f->start[b];
+    if (size > LARGEST_BLOCK) return false;
+    c->varies = false;
+    c->reachable = true;
+    for (int k = f->start[b]; k < f->start[b + 1]; k++)
+        for (int e = c->J->start[f->rows[k]]; e < c->J->start[f->rows[k] + 1]; e++) {
+            if (f->of_column[c->J->column[e]] != b) continue;
+            *ok = *ok && graph_leaves(c->set->graph, &c->J->entry[e], 1, note_leaf, c);
+            if (size == 1 && keeps_sign(c->set->graph, c->J->entry[e])) return false;
+        }
+    return c->varies && c->reachable;
+}
+
+/* "a, b, c and 2 more" at the end of a text of NAMES characters */
+static void add_name(char *text, int k, int count, const char *name)
+{
+    enum { MOST = 4 };
+    size_t used = strlen(text);
+    if (k < MOST)
+        snprintf(text + used, NAMES - used, "%s%.90s", k ? ", " : "", name);
+    else if (k == MOST)
+        snprintf(text + used, NAMES - used, " and %d more", count - MOST);
+}
+
+static void describe_block(const collector *c, int b, watched *w)
+{
+    const block_form *f = &c->s->blocks;
+    char name[160];
+    w->leading = true;
+    w->line = c->set->row[f->rows[f->start[b]]].line;
+    for (int k = 0; k < w->size; k++) {
+        int i = f->rows[f->start[b] + k], j = f->columns[f->start[b] + k], p = c->s->d[j];
+        if (p == 0) w->leading = false;
+        add_name(w->rows, k, w->size, c->set->row[i].name);
+        const char *of = equation_set_variable(c->set, j, p, name, sizeof name);
+        add_name(w->of, k, w->size, of[0] == '-' ? of + 1 : of);
+    }
+}
+
+/* Entries of block b by columns, zeros too, behind those that are there. */
+static void put_entries(collector *c, int b, watched *w, expr *entry)
+{
+    graph *g = c->set->graph;
+    const block_form *f = &c->s->blocks;
+    expr *to = entry + w->first;
+    for (int k = 0; k < w->size * w->size; k++) to[k] = graph_constant(g, 0.0);
+    for (int k = 0; k < w->size; k++) {
+        int row = f->rows[f->start[b] + k];
+        for (int e = c->J->start[row]; e < c->J->start[row + 1]; e++) {
+            int column = c->J->column[e];
+            if (f->of_column[column] != b) continue;
+            to[k + place_in(f, b, column) * w->size] =
+                graph_substitute(g, c->J->entry[e], base_leaf, c);
+        }
+    }
+}
+
+/* The blocks, their entries in `entry`, which has room for MOST_ENTRIES. */
+static bool collect_blocks(rank_watch *w, collector *c, expr *entry)
+{
+    const block_form *f = &c->s->blocks;
+    bool ok = true;
+    for (int b = 0; b < f->count && ok; b++) {
+        int size = f->start[b + 1] - f->start[b];
+        if (!is_worth_it(c, b, &ok) || w->entries + size * size > MOST_ENTRIES) continue;
+        watched *next = &w->block[w->count++];
+        *next = (watched){.size = size, .first = w->entries};
+        w->entries += size * size;
+        describe_block(c, b, next);
+        put_entries(c, b, next, entry);
+    }
+    return ok && !graph_failed(c->set->graph);
+}
+
+bool rank_watch_new(rank_watch **result, const analysed *a)
+{
+    graph *g = a->set.graph;
+    system_jacobian J = {0};
+    rank_watch *w = DAE_NEW(rank_watch);
+    expr *entry = DAE_ARRAY(expr, MOST_ENTRIES);
+    *result = NULL;
+    bool ok = w && entry && system_jacobian_new(&J, &a->set, &a->structure);
+    collector c = {.set = &a->set, .s = &a->structure, .J = &J};
+    if (ok) w->block = DAE_ARRAY(watched, MOST_ENTRIES);
+    ok = ok && w->block && collect_blocks(w, &c, entry);
+    if (ok && w->count > 0) {
+        ok = code_new(&w->code, g, entry, (size_t)w->entries);
+        w->value = DAE_ARRAY(double, w->entries + LARGEST_BLOCK * LARGEST_BLOCK);
+        ok = ok && w->value;
+        w->dense = ok ? w->value + w->entries : NULL;
+        w->fresh = true;
+    }
+    system_jacobian_free(&J);
+    dae_free(entry);
+    if (ok && w->count > 0)
+        *result = w;
+    else
+        rank_watch_free(w);
+    return ok;
+}
+
+/* ---- determinants ---- */
+
+/* det A by elimination with pivots; A is used up */
+static double determinant(int n, double *A)
+{
+    double det = 1.0;
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(A[i + k * n]) > fabs(A[best + k * n])) best = i;
+        if (!(fabs(A[best + k * n]) > 0.0)) return A[best + k * n] == 0.0 ? 0.0 : (double)NAN;
+        if (best != k) det = -det;
+        for (int j = k; j < n && best != k; j++) {
+            double swap = A[k + j * n];
+            A[k + j * n] = A[best + j * n];
+            A[best + j * n] = swap;
+        }
+        det *= A[k + k * n];
+        for (int i = k + 1; i < n; i++) {
+            double factor = A[i + k * n] / A[k + k * n];
+            for (int j = k + 1; factor != 0.0 && j < n; j++) A[i + j * n] -= factor * A[k + j * n];
+        }
+    }
+    return det;
+}
+
+static double block_determinant(rank_watch *w, const watched *b)
+{
+    memcpy(w->dense, w->value + b->first, (size_t)(b->size * b->size) * sizeof *w->dense);
+    return determinant(b->size, w->dense);
+}
+
+/* Entries at a time of the last step. */
+static void evaluate_at(dae_solver *s, rank_watch *w, double t)
+{
+    const model_instance *m = s->reform->base_instance;
+    double *y = w->y, *yp = w->y + w->n;
+    solver_interpolate(s, t, 0, w->own);
+    solver_interpolate(s, t, 1, w->own + s->n);
+    solver_to_base(s, t, w->own, w->own + s->n, y, yp);
+    tape_inputs in = {t, {y, yp}, m->parameters, s->hybrid->instance->memory};
+    if (w->fresh) code_prepare(&w->code, &in);
+    w->fresh = false;
+    code_run(&w->code, &in, w->value);
+}
+
+static double determinant_at(dae_solver *s, rank_watch *w, const watched *b, double t)
+{
+    evaluate_at(s, w, t);
+    return block_determinant(w, b);
+}
+
+/* ---- zeros ---- */
+
+/* A change of sign between the ends of the step: *t where it is; false: it jumps there. */
+static bool locate_sign(dae_solver *s, rank_watch *w, const watched *b, double end, double *t)
+{
+    double lo = w->t, hi = s->t_new, at_lo = b->before, at_hi = end;
+    double size = fmax(fabs(b->before), fabs(end));
+    for (int k = 0; k < BISECTIONS; k++) {
+        double middle = lo + 0.5 * (hi - lo);
+        if (middle == lo || middle == hi) break;
+        double value = determinant_at(s, w, b, middle);
+        if (!isfinite(value)) return false;
+        bool left = value * at_lo > 0.0;
+        if (left) lo = middle, at_lo = value;
+        if (!left) hi = middle, at_hi = value;
+        if (value == 0.0) break;
+    }
+    *t = hi;
+    return fmin(fabs(at_lo), fabs(at_hi)) <= VANISHES * size;
+}
+
+/* The least |det| within the step, by golden sections around its middle: whether it is zero. */
+static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double end, double *t)
+{
+    double lo = w->t, hi = s->t_new, size = fmax(fabs(b->before), fabs(end));
+    double p = lo + (1.0 - GOLDEN) * (hi - lo), q = lo + GOLDEN * (hi - lo);
+    double at_p = fabs(determinant_at(s, w, b, p)), at_q = fabs(determinant_at(s, w, b, q));
+    for (int k = 0; k < NARROWINGS && at_p != at_q; k++) {
+        if (at_p < at_q) {
+            hi = q, q = p, at_q = at_p, p = lo + (1.0 - GOLDEN) * (hi - lo);
+            at_p = fabs(determinant_at(s, w, b, p));
+        } else {
+            lo = p, p = q, at_p = at_q, q = lo + GOLDEN * (hi - lo);
+            at_q = fabs(determinant_at(s, w, b, q));
+        }
+    }
+    *t = at_p < at_q ? p : q;
+    return fmin(at_p, at_q) <= VANISHES * VANISHES * size;
+}
+
+/* Whether the determinant may come down to zero between the ends, where it is not zero. */
+static bool may_touch(dae_solver *s, rank_watch *w, const watched *b, double end)
+{
+    double less = fmin(fabs(b->before), fabs(end)), more = fmax(fabs(b->before), fabs(end));
+    if (!b->leading || !(less < 0.5 * more)) return false;
+    double middle = fabs(determinant_at(s, w, b, w->t + 0.5 * (s->t_new - w->t)));
+    double beside = fabs(determinant_at(s, w, b, w->t + 0.9 * (s->t_new - w->t)));
+    double early = fabs(determinant_at(s, w, b, w->t + 0.1 * (s->t_new - w->t)));
+    return fmin(middle, fmin(beside, early)) < less;
+}
+
+static dae_status report(dae_solver *s, const watched *b, double t)
+{
+    diag_equation(&s->diag, -1, b->rows);
+    s->diag.line = b->line;
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_SINGULAR,
+                    "The index changes at t = %.9g: there %s cannot be solved any more for %s, as "
+                    "a factor passes through zero. What comes next is not determined by the model, "
+                    "or not in this way.",
+                    t, b->rows, b->of);
+}
+
+/* One block at the end of the step, where its determinant is `end`. */
+static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double end)
+{
+    double t = s->t_new, before = b->before;
+    bool found = false;
+    if (!isfinite(end) || before == 0.0 || !isfinite(before)) {
+        b->before = isfinite(end) ? end : 0.0;
+        return DAE_OK;
+    }
+    if (end * before < 0.0)
+        found = locate_sign(s, w, b, end, &t);
+    else if (end == 0.0)
+        found = true;
+    else if (may_touch(s, w, b, end))
+        found = locate_touch(s, w, b, end, &t);
+    b->before = end;
+    return found ? report(s, b, t) : DAE_OK;
+}
+
+/* ---- the driver's calls ---- */
+
+static rank_watch *watch_of(const dae_solver *s)
+{
+    if (!s->hybrid || !s->reform || !s->reform->slots_known || s->hybrid->instance->array)
+        return NULL;
+    variant *v = s->reform->current;
+    if (!v) v = variant_find(s->reform, s->hybrid->instance->memory);
+    return v ? v->watch : NULL;
+}
+
+void rank_watch_restart(dae_solver *s)
+{
+    rank_watch *w = watch_of(s);
+    if (!w) return;
+    w->fresh = true;
+    for (int k = 0; k < w->count; k++) w->block[k].before = 0.0;
+}
+
+static bool make_room(const dae_solver *s, rank_watch *w)
+{
+    int n = s->base->form.n;
+    if (w->y && w->n == n && w->own_n >= s->n) return true;
+    dae_free(w->y);
+    w->y = DAE_ARRAY(double, 2 * (size_t)(n + s->n));
+    w->own = w->y ? w->y + 2 * n : NULL;
+    w->n = n;
+    w->own_n = s->n;
+    return w->y;
+}
+
+dae_status rank_watch_step(dae_solver *s)
+{
+    rank_watch *w = watch_of(s);
+    dae_status status = DAE_OK;
+    if (!w) return DAE_OK;
+    if (!make_room(s, w))
+        return diag_set(&s->diag, DAE_ERR_MEMORY,
+                        "Out of memory for the watch of singular points.");
+    double end[MOST_ENTRIES];
+    if (w->fresh || w->t != s->t_old) {
+        evaluate_at(s, w, s->t_old);
+        for (int k = 0; k < w->count; k++) w->block[k].before = block_determinant(w, &w->block[k]);
+        w->t = s->t_old;
+    }
+    evaluate_at(s, w, s->t_new);
+    for (int k = 0; k < w->count; k++) end[k] = block_determinant(w, &w->block[k]);
+    for (int k = 0; k < w->count && status == DAE_OK; k++)
+        status = look_at_block(s, w, &w->block[k], end[k]);
+    w->t = s->t_new;
+    return status;
+}
