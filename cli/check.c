@@ -154,13 +154,16 @@ static int complain_culprits(const dae_analysis *a)
     return complain(CLI_FAILED, "the equations depend on each other:%s", text);
 }
 
-/* Why a model cannot run as it is, in one line. Exit code. */
+/* Why a model cannot run as it is, in one line: where the start of a run was tried, what that says
+ * counts, and no other opinion beside it. Exit code. */
 static int verdict(const dae_analysis *a)
 {
     if (a->singular)
         return complain(CLI_MODEL, "the equations are structurally singular in the mode that the "
                                    "start values say");
-    bool told = strstr(a->initial_text, "depend on each other:");
+    if (a->consistent) return CLI_OK;
+    bool told = strstr(a->initial_text, "depend on each other:") ||
+                strstr(a->initial_text, "cannot hold together:");
     if (!a->agree_here && !told) complain_culprits(a);
     if (*a->initial_text) return complain(CLI_FAILED, "%s", a->initial_text);
     return a->agree_here ? CLI_OK : CLI_FAILED;
@@ -223,8 +226,8 @@ const command check_command = {
             "  --incidence FILE     draw the sorted incidence matrix (.svg, .png or .pdf)\n"
             "  --quiet              messages only\n"
             "\n"
-            "Exit codes: 0 the model is sound, 1 its equations depend on each other or have no\n"
-            "consistent initial values, 2 usage or a wrong name, 3 the model text has errors or\n"
-            "its equations are structurally singular.\n",
+            "Exit codes: 0 a run can start, 1 it cannot: equations depend on each other, contradict\n"
+            "each other or have no consistent initial values, 2 usage or a wrong name, 3 the model\n"
+            "text has errors or its equations are structurally singular.\n",
     .run = run,
 };

@@ -7,7 +7,7 @@
 
 /* Ranks: singular values below this part of the largest count as zero. */
 static const double RANK_TOLERANCE = 1e-9;
-enum { MOST_UNKNOWNS = 150, MOST_DERIVATIVES = 4 };
+enum { MOST_DERIVATIVES = 4 };
 
 void array_run_free(array_run *run)
 {
@@ -53,7 +53,7 @@ dae_status array_run_new(array_run **result, const model_form *f, const mode_slo
                          const model_point *at, const double *ease)
 {
     *result = NULL;
-    if (f->n > MOST_UNKNOWNS) return DAE_OK;
+    if (f->n > ARRAY_RUN_SIZE) return DAE_OK;
     equation_set set;
     array_run *run = DAE_NEW(array_run);
     if (!run || !model_equations(f, slots, at->memory, &set)) {

@@ -7,6 +7,9 @@
 #include "structure/derivative_array.h"
 #include "system/analyse.h"
 
+/* More unknowns are not tried. */
+enum { ARRAY_RUN_SIZE = 150 };
+
 typedef struct array_run {
     derivative_array array;
     reduced_system reduced;

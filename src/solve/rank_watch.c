@@ -15,8 +15,8 @@ enum {
     MOST_ENTRIES = 400, /* of all blocks that are watched */
     NAMES = 400
 };
-/* What a determinant comes down to at its zero, against what it is at the ends of the step. Where a
- * branch or a pole makes it jump, it does not. */
+/* What a determinant comes down to at its zero, against the most that it was. Where a branch or a
+ * pole makes it jump, it does not. */
 static const double VANISHES = 1e-6;
 enum { BISECTIONS = 100, NARROWINGS = 80 };
 
@@ -24,7 +24,7 @@ enum { BISECTIONS = 100, NARROWINGS = 80 };
 typedef struct watched {
     int size, first;             /* entries from `first` on: size x size, by columns */
     bool leading;                /* all of its unknowns are derivatives */
-    double before;               /* determinant where the last step ended; 0: not known */
+    double before, most;         /* determinant where the last step ended; 0: not known; largest */
     char rows[NAMES], of[NAMES]; /* names of its equations and unknowns */
     int line;
 } watched;
@@ -321,7 +321,6 @@ static double determinant_at(dae_solver *s, rank_watch *w, const watched *b, dou
 static bool locate_sign(dae_solver *s, rank_watch *w, const watched *b, double end, double *t)
 {
     double lo = w->t, hi = s->t_new, at_lo = b->before, at_hi = end;
-    double size = fmax(fabs(b->before), fabs(end));
     for (int k = 0; k < BISECTIONS; k++) {
         double middle = lo + 0.5 * (hi - lo);
         if (middle == lo || middle == hi) break;
@@ -333,13 +332,13 @@ static bool locate_sign(dae_solver *s, rank_watch *w, const watched *b, double e
         if (value == 0.0) break;
     }
     *t = hi;
-    return fmin(fabs(at_lo), fabs(at_hi)) <= VANISHES * size;
+    return fmin(fabs(at_lo), fabs(at_hi)) <= VANISHES * b->most;
 }
 
 /* The least |det| within the step, by golden sections around its middle: whether it is zero. */
-static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double end, double *t)
+static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double *t)
 {
-    double lo = w->t, hi = s->t_new, size = fmax(fabs(b->before), fabs(end));
+    double lo = w->t, hi = s->t_new;
     double p = lo + (1.0 - GOLDEN) * (hi - lo), q = lo + GOLDEN * (hi - lo);
     double at_p = fabs(determinant_at(s, w, b, p)), at_q = fabs(determinant_at(s, w, b, q));
     for (int k = 0; k < NARROWINGS && at_p != at_q; k++) {
@@ -352,7 +351,7 @@ static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double 
         }
     }
     *t = at_p < at_q ? p : q;
-    return fmin(at_p, at_q) <= VANISHES * VANISHES * size;
+    return fmin(at_p, at_q) <= VANISHES * VANISHES * b->most;
 }
 
 /* Whether the determinant may come down to zero between the ends, where it is not zero. */
@@ -383,6 +382,7 @@ static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double
 {
     double t = s->t_new, before = b->before;
     bool found = false;
+    if (isfinite(end)) b->most = fmax(b->most, fabs(end));
     if (!isfinite(end) || before == 0.0 || !isfinite(before)) {
         b->before = isfinite(end) ? end : 0.0;
         return DAE_OK;
@@ -392,7 +392,7 @@ static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double
     else if (end == 0.0)
         found = true;
     else if (may_touch(s, w, b, end))
-        found = locate_touch(s, w, b, end, &t);
+        found = locate_touch(s, w, b, &t);
     b->before = end;
     return found ? report(s, b, t) : DAE_OK;
 }
@@ -413,7 +413,7 @@ void rank_watch_restart(dae_solver *s)
     rank_watch *w = watch_of(s);
     if (!w) return;
     w->fresh = true;
-    for (int k = 0; k < w->count; k++) w->block[k].before = 0.0;
+    for (int k = 0; k < w->count; k++) w->block[k].before = w->block[k].most = 0.0;
 }
 
 static bool make_room(const dae_solver *s, rank_watch *w)
@@ -439,7 +439,8 @@ dae_status rank_watch_step(dae_solver *s)
     double end[MOST_ENTRIES];
     if (w->fresh || w->t != s->t_old) {
         evaluate_at(s, w, s->t_old);
-        for (int k = 0; k < w->count; k++) w->block[k].before = block_determinant(w, &w->block[k]);
+        for (int k = 0; k < w->count; k++)
+            w->block[k].most = fabs(w->block[k].before = block_determinant(w, &w->block[k]));
         w->t = s->t_old;
     }
     evaluate_at(s, w, s->t_new);

@@ -162,7 +162,9 @@ dae_status reform_begin(dae_solver *s, double t, bool initial)
     if (status == DAE_OK) status = reform_certify(s, t);
     variant *v = s->reform->current;
     if (v->series) reform_tell_kept(s, t, initial);
-    if (status == DAE_OK && !v->runs_base && v->doubt[0]) return reform_seek_array(s, t, initial);
+    bool small = s->base->form.n <= ARRAY_RUN_SIZE; /* else only steps can tell */
+    if (status == DAE_OK && v->doubt[0] && (small || !v->runs_base))
+        return reform_seek_array(s, t, initial);
     if (status == DAE_OK && v->runs_base) {
         if (v->doubt[0] && initial) variant_tell_doubt(s, v);
         status = reform_return(s);

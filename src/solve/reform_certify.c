@@ -16,6 +16,8 @@
 static const double SINGULAR = 1e-11;
 /* The way along the solution, in units of time and in sizes of what moves. */
 static const double ALONG = 1e-3;
+/* Values below this part of their sizes are rounding of zero. */
+static const double ROUNDING = 1e-15;
 
 static bool only_own_variables(const equation_set *set)
 {
@@ -34,6 +36,13 @@ static void take_unknowns(const dae_solver *s, const model_form *f, int orders, 
         if (p <= orders) x[p][j] = y->sign[i] * s->y[i];
         if (p < orders) x[p + 1][j] = y->sign[i] * s->yp[i];
     }
+}
+
+static void drop_rounding(const equation_set *set, int orders, double **x)
+{
+    for (int p = 0; p <= orders; p++)
+        for (int j = 0; j < set->n; j++)
+            if (fabs(x[p][j]) <= ROUNDING * set->nominal[j]) x[p][j] = 0.0;
 }
 
 /* x^(p) += h x^(p+1), no part by more than ALONG of its size; returns h */
@@ -89,6 +98,7 @@ static int look_along(dae_solver *s, variant *v, const model_point *at)
     certificate c = {0};
     bool ok = x && system_jacobian_new(&J, &a->set, &a->structure);
     if (ok && !v->form->levels) take_unknowns(s, v->form, orders, x);
+    if (ok) drop_rounding(&a->set, orders, x);
     for (int k = 0; ok && k < 2 && !regular; k++) {
         if (k > 0) t += go_along(&a->set, orders, x);
         equation_point point = {t, (const double *const *)x, orders, at->parameters, at->memory};
@@ -119,6 +129,6 @@ dae_status reform_certify(dae_solver *s, double t)
     graph_leave(g);
     dae_free(y);
     if (regular < 0) return reform_exhausted(s);
-    bool stuck = !regular && (v->runs_base || method_needs_form(s->method));
+    bool stuck = !regular && method_needs_form(s->method);
     return stuck ? variant_explain_doubt(s, v, t) : DAE_OK;
 }
