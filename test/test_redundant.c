@@ -129,8 +129,53 @@ static void refusals(void **unused)
     }
     gap = 0.1; /* a contradiction */
     assert_int_equal(solve(p, &bdf, 1.0, y0, y, &diag), DAE_ERR_INITIAL);
-    assert_non_null(strstr(diag.text, "g[1]"));
+    assert_non_null(strstr(diag.text, "g[1] and g[0]"));
     gap = 0.0;
+    dae_problem_free(p);
+}
+
+/* A second rod whose length agrees at t = 0, and what it is later. */
+static double (*later)(double t);
+
+static double cubic(double t)
+{
+    return t * t * t;
+}
+
+static double flat(double t)
+{
+    return t > 0.05 ? exp(-1.0 / (t * t)) : 0.0;
+}
+
+static int rods_that_part(const dae_mechanical_point *at, double *g, void *user)
+{
+    double r = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
+    (void)user;
+    g[0] = r;
+    g[1] = 2.0 * r + later(at->t);
+    return 0;
+}
+
+/* What is seen beside the start is refused there; the rest, where it happens. Both are named. */
+static void rods_part(void **unused)
+{
+    (void)unused;
+    const way ways[] = {{"auto", "bdf"}, {"index3", "radau5"}, {"index1", "bdf"}, {"auto", "auto"}};
+    const dae_mechanical form = {
+        .nq = 2, .nlambda = 2, .force = weight, .constraint = rods_that_part};
+    double y0[6] = {1.0}, y[6];
+    dae_problem *p;
+    dae_diag diag = {0};
+    assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        later = cubic;
+        assert_int_equal(solve(p, &ways[i], 1.0, y0, y, &diag), DAE_ERR_INITIAL);
+        assert_non_null(strstr(diag.text, "cannot hold together: g[1] and g[0]"));
+        later = flat;
+        assert_int_equal(solve(p, &ways[i], 1.0, y0, y, &diag), DAE_ERR_SINGULAR);
+        assert_non_null(strstr(diag.text, "g[1] cannot hold any more"));
+        assert_true(diag.t > 0.2 && diag.t < 1.0);
+    }
     dae_problem_free(p);
 }
 
@@ -450,6 +495,56 @@ static void two_blades_of_a_model(void **unused)
     dae_problem_free(p);
 }
 
+/* Lines of a model that restrict the same motion: refused with both named where their values
+ * disagree, at once, later and after an event; else they run with a warning. */
+#define BELT(first, second)                                                                        \
+    "model M\n"                                                                                    \
+    "  Real x1(start = 0, fixed = true), x2, v1, v2, l1, l2;\n"                                    \
+    "equation\n"                                                                                   \
+    "  der(x1) = v1; der(x2) = v2;\n"                                                              \
+    "  der(v1) = 2 + l1 + l2;\n"                                                                   \
+    "  der(v2) = l1 + l2;\n"                                                                       \
+    "  " first ";\n"                                                                               \
+    "  " second ";\n"                                                                              \
+    "end M;\n"
+
+static void belts(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *text;
+        dae_status status;
+    } cases[] = {
+        {BELT("x1 + x2 = 3", "v1 + v2 = 0.5"), DAE_ERR_INITIAL},
+        {BELT("x1 + x2 = 3", "2*x1 + 2*x2 = 6.5"), DAE_ERR_INITIAL},
+        {BELT("x1 + x2 = 3 + time^2", "2*v1 + 2*v2 = 4*time"), DAE_OK},
+        {BELT("x1 + x2 = 3 + time^2", "2*v1 + 2*v2 = 4.1*time"), DAE_ERR_INITIAL},
+        {BELT("x1 + x2 = 3", "2*x1 + 2*x2 = 6 + time^3"), DAE_ERR_INITIAL},
+        {BELT("x1 + x2 = 3", "2*v1 + 2*v2 = if time < 0.5 then 0 else 0.1"), DAE_ERR_SINGULAR},
+        {BELT("x1 + x2 = 3", "2*x1 + 2*x2 = if time < 0.5 then 6 else 6.1"), DAE_ERR_SINGULAR},
+        {BELT("x1 + x2 = 3", "2*v1 + 2*v2 = if time < 0.5 then 0 else 0.0"), DAE_OK}};
+    const way ways[] = {{"auto", "auto"}, {"auto", "bdf"},   {"auto", "radau5"},
+                        {"auto", "hem5"}, {"index1", "bdf"}, {"auto", "bdf2nd"}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        dae_problem *p = open_text(cases[k].text);
+        for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+            double y[MOST];
+            dae_diag diag = {0};
+            dae_status status = solve(p, &ways[i], 1.0, NULL, y, &diag);
+            if (status != cases[k].status)
+                fail_msg("case %d, %s: %d %s", (int)k, ways[i].method, (int)status, diag.text);
+            if (status == DAE_OK) {
+                assert_non_null(strstr(heard, "m.mo:8"));
+                expect(&ways[i], "l1 - l2", y[place(p, "l1")], y[place(p, "l2")], 1e-6);
+                continue;
+            }
+            if (!strstr(diag.text, "m.mo:7") || !strstr(diag.text, "m.mo:8"))
+                fail_msg("case %d, %s: %s", (int)k, ways[i].method, diag.text);
+        }
+        dae_problem_free(p);
+    }
+}
+
 /* ---- the search ---- */
 
 /* (x, y) on a line, twice, and z = 0 */
@@ -508,6 +603,7 @@ int main(void)
         cmocka_unit_test(search_later),
         cmocka_unit_test(repeated_rod),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(rods_part),
         cmocka_unit_test(singular_configuration),
         cmocka_unit_test(bead_held_twice),
         cmocka_unit_test(two_blades),
@@ -515,6 +611,7 @@ int main(void)
         cmocka_unit_test(third_rod),
         cmocka_unit_test(bead_of_a_model_held_twice),
         cmocka_unit_test(two_blades_of_a_model),
+        cmocka_unit_test(belts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -354,15 +354,14 @@ static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double 
     return fmin(at_p, at_q) <= VANISHES * VANISHES * b->most;
 }
 
-/* Whether the determinant may come down to zero between the ends, where it is not zero. */
+/* Whether |det| falls into the step from both of its ends, so that it has a least value within. */
 static bool may_touch(dae_solver *s, rank_watch *w, const watched *b, double end)
 {
-    double less = fmin(fabs(b->before), fabs(end)), more = fmax(fabs(b->before), fabs(end));
-    if (!b->leading || !(less < 0.5 * more)) return false;
-    double middle = fabs(determinant_at(s, w, b, w->t + 0.5 * (s->t_new - w->t)));
-    double beside = fabs(determinant_at(s, w, b, w->t + 0.9 * (s->t_new - w->t)));
-    double early = fabs(determinant_at(s, w, b, w->t + 0.1 * (s->t_new - w->t)));
-    return fmin(middle, fmin(beside, early)) < less;
+    static const double BESIDE = 1e-3;
+    double h = BESIDE * (s->t_new - w->t);
+    if (!b->leading) return false;
+    return fabs(determinant_at(s, w, b, w->t + h)) < fabs(b->before) &&
+           fabs(determinant_at(s, w, b, s->t_new - h)) < fabs(end);
 }
 
 static dae_status report(dae_solver *s, const watched *b, double t)

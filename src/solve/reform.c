@@ -23,6 +23,7 @@ void variant_free(variant *v)
     dae_problem_free(v->array_problem);
     array_run_free(v->array);
     rank_watch_free(v->watch);
+    released_watch_free(v->released);
     model_forms_free(v->forms);
     model_series_free(v->series);
     dae_free(v->seen);

@@ -6,6 +6,7 @@
 #include "init/levels.h"
 #include "solve/array_run.h"
 #include "solve/rank_watch.h"
+#include "solve/released_watch.h"
 #include "system/analyse.h"
 #include "system/kept_forms.h"
 #include "system/model_forms.h"
@@ -29,6 +30,7 @@ typedef struct variant {
     dae_problem *array_problem;  /* the reduced system of that; owned */
     model_instance *levels;      /* the system of initial values, all levels; owned */
     rank_watch *watch;           /* for singular points of its equations, or NULL; owned */
+    released_watch *released;    /* for constraints it is made without, or NULL; owned */
     int index;                   /* as the analysis found it */
     char doubt[DAE_TEXT_SIZE]; /* why its equations may not determine the solution; "": no reason */
     int doubt_line;

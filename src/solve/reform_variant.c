@@ -479,7 +479,7 @@ static int find_redundant(dae_solver *s, const analysed *a, const equation_point
 
 /* Release the constraints that the variant is made without, or, where the equations depend on each
  * other whatever the values are, those that follow from others. */
-static dae_status release_rows(dae_solver *s, const model_point *at, model_analysis *a)
+static dae_status release_rows(dae_solver *s, const model_point *at, model_analysis *a, variant *v)
 {
     enum { ORDERS = 2 };
     const bool *release = s->reform->release;
@@ -502,6 +502,9 @@ static dae_status release_rows(dae_solver *s, const model_point *at, model_analy
         a->index = ok ? regularised_index(&a->reduced.set, &a->reduced.structure) : 0;
         ok = ok && a->index >= 0;
     }
+    if (ok && (release || count > 0) && !a->reduced.structure.singular)
+        ok =
+            released_watch_new(&v->released, s->base->model, &a->reduced, release ? release : rows);
     dae_free(x);
     dae_free(rows);
     return ok && count >= 0 ? status : reform_exhausted(s);
@@ -539,7 +542,7 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
         return status;
     }
     status = model_analyse(s->base->model, &s->reform->slots, &at, &a, &s->diag);
-    if (status == DAE_OK) status = release_rows(s, &at, &a);
+    if (status == DAE_OK) status = release_rows(s, &at, &a, v);
     v->index = a.index;
     if (status == DAE_OK && a.written.singular)
         status = explain_singular(s, t, &a);

@@ -502,6 +502,7 @@ static dae_status advance(dae_solver *s, double tend)
         }
         if (status != DAE_OK) return reform_explain(s, status);
         status = rank_watch_step(s);
+        if (status == DAE_OK) status = released_watch_step(s);
         if (status != DAE_OK) return status;
     }
     return advance_within_step(s, tend);

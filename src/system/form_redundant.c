@@ -1,4 +1,6 @@
 /* Redundant constraints of mechanical callbacks: found at the start, and released. */
+#include <math.h>
+
 #include "base/memory.h"
 #include "base/vector.h"
 #include "system/form_parts.h"
@@ -131,4 +133,50 @@ int form_instance_constraints(const form_instance *x)
 const char *form_instance_constraint_name(const form_instance *x, int l)
 {
     return x->source->constraint_names[l];
+}
+
+/* |values| over what the weights make of a row of G; rows by columns are in `rows` */
+static double misfit(const mechanical_form *f, const double *rows, const double *weights, int l,
+                     double value)
+{
+    double size = 0.0;
+    for (int j = 0; j < f->nq; j++) size += fabs(rows[l * f->nq + j]) * weights[j];
+    return size > 0.0 ? fabs(value) / size : 0.0;
+}
+
+/* The released constraint that is off by most, if it is far and further than all kept ones. */
+static int furthest(const form_instance *x, const double *rows, const double *weights,
+                    const double *values, double far, double more)
+{
+    const mechanical_form *f = &x->mechanical;
+    double kept = 0.0, worst = far;
+    int at = -1;
+    for (int l = 0; l < f->nl; l++)
+        if (!x->redundant[l]) kept = fmax(kept, misfit(f, rows, weights, l, values[l]));
+    for (int l = 0; l < f->nl; l++) {
+        double off = x->redundant[l] ? misfit(f, rows, weights, l, values[l]) : 0.0;
+        if (off <= worst || off <= more * kept) continue;
+        worst = off;
+        at = l;
+    }
+    return at;
+}
+
+int form_instance_apart(form_instance *x, double t, const double *y, const double *weights,
+                        double far, double more, double *off)
+{
+    const mechanical_form *f = &x->mechanical;
+    const eval_failure before = x->eval->failure;
+    size_t m = (size_t)f->nl, n = (size_t)f->nq;
+    if (!x->redundant) return -1;
+    double *rows = x->relations + m * m, *g = rows + m * n, *rate = g + m; /* m n + m m behind */
+    int at = -1;
+    if (2 * m <= m * n + m * m && evaluate(x, t, y, y + f->nq, g, rate, rows)) {
+        at = furthest(x, rows, weights, g, far, more);
+        *off = at >= 0 ? g[at] : 0.0;
+        if (at < 0) at = furthest(x, rows, weights + f->nq, rate, far, more);
+        if (at >= 0 && *off == 0.0) *off = rate[at];
+    }
+    x->eval->failure = before;
+    return at;
 }

@@ -243,6 +243,10 @@ void form_instance_release(form_instance *x, bool may);
 /* After a start: whether constraint l was released, as it follows from others. */
 bool form_instance_released(const form_instance *x, int l);
 int form_instance_constraints(const form_instance *x);
+/* A released constraint that (t, y) does not meet on one of its levels, by more than `far` weights
+ * and `more` times as much as any that is kept; -1: none. *off: what it is there. */
+int form_instance_apart(form_instance *x, double t, const double *y, const double *weights,
+                        double far, double more, double *off);
 const char *form_instance_constraint_name(const form_instance *x, int l);
 
 #endif
