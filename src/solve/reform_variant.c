@@ -538,6 +538,7 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
     v->method = s->method;
     graph_enter(g);
     if (!levels && take_kept(s, &at, v, &status)) {
+        graph_recover(g);
         graph_leave(g);
         return status;
     }
