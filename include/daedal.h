@@ -1137,7 +1137,8 @@ typedef struct dae_analysis {
     int remaining;                    /* after aliases have left, */
     int analysed;                     /* and names of derivatives: of this the rest speaks */
 
-    bool singular; /* by structure: only `parts` is there, smallest first */
+    bool singular; /* by structure: only `parts` is there, those with too many equations
+                      first, then smallest first */
     const dae_analysis_part *parts;
     int part_count;
 

@@ -740,6 +740,8 @@ static void nearest_names(void **state)
     assert_string_equal(nearest_name("mas", names, 7), "mass");
     assert_string_equal(nearest_name("length", names, 7), "'length'");
     assert_string_equal(nearest_name("X", names, 7), "x");
+    assert_string_equal(nearest_name("amss", names, 7), "mass");
+    assert_null(nearest_name("lass", names, 7)); /* another word */
     assert_null(nearest_name("y", names, 7));
     assert_null(nearest_name("x2", names, 7)); /* a number is no misspelling */
     assert_null(nearest_name("temperature", names, 7));

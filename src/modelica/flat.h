@@ -56,7 +56,8 @@ typedef struct flat_equation {
     expr residual;    /* left - right */
     expr left, right; /* as written, for messages and aliases; EXPR_NONE if there are none */
     source_place place;
-    char *name; /* "equation 4 (pendulum.mo:17)" or the user's comment string */
+    char *name;       /* "equation 4 (pendulum.mo:17)" or the user's comment string */
+    const char *pass; /* of the loops around it: "i = 4, j = 2"; NULL: none */
 } flat_equation;
 
 /* A relation a < b or a <= b whose value is held in memory between events; it switches when

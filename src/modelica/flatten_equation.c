@@ -1,4 +1,6 @@
 /* Equation sections: scalar equations, if, for, calls. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -141,6 +143,18 @@ static void call_item(flattener *f, const ast_item *item)
 
 /* ---- for ---- */
 
+/* "i = 4", behind the passes of the loops around. */
+static const char *name_pass(flattener *f, const char *around, const char *name, const value *v)
+{
+    char text[200];
+    double x =
+        v->count == 1 && value_is_simple(v) ? fixed_value(f, value_element(v, 0)) : (double)NAN;
+    if (isnan(x)) return around;
+    snprintf(text, sizeof text, "%.100s%s%.60s = %.6g", around ? around : "", around ? ", " : "",
+             name, x);
+    return model_text(f, text);
+}
+
 static void loop_nest(flattener *f, const ast_item *item, size_t depth)
 {
     if (depth == item->iterator_count) {
@@ -152,12 +166,15 @@ static void loop_nest(flattener *f, const ast_item *item, size_t depth)
     if (!evaluate_range(f, &item->iterators[depth], &r)) return;
     size_t slot = f->local_count;
     int errors = message_errors(f->messages);
+    const char *around = f->pass;
     if (!push_local(f, item->iterators[depth].name)) return;
     for (size_t k = 0; k < r.count && flatten_pass(f, item->place); k++) {
         f->locals[slot].value = range_element(f, &r, k);
+        f->pass = name_pass(f, around, item->iterators[depth].name, &f->locals[slot].value);
         loop_nest(f, item, depth + 1);
         if (message_errors(f->messages) > errors) break; /* the next passes would say the same */
     }
+    f->pass = around;
     f->local_count = slot;
 }
 
@@ -240,6 +257,7 @@ static equation_pair merge_pair(flattener *f, const if_branch *b, size_t count, 
     }
     out.place = b[0].pairs.items[k].place;
     out.comment = b[0].pairs.items[k].comment;
+    out.pass = b[0].pairs.items[k].pass;
     if (same) {
         out.right = sum;
     } else {
@@ -321,7 +339,9 @@ static void if_equation(flattener *f, const ast_item *item)
         }
         bool alone = count == 0 && decided;
         if (!alone) count++;
+        int errors = message_errors(f->messages);
         equation_items(f, a->items, a->item_count);
+        if (message_errors(f->messages) > errors) broken = true; /* what is left is not all */
         f->target = target;
         f->guard = guard;
     }

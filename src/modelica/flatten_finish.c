@@ -459,7 +459,8 @@ static char *equation_name(flattener *f, size_t number, const equation_pair *p)
     if (p->comment && p->comment[0])
         snprintf(text, sizeof text, "%s", p->comment);
     else
-        snprintf(text, sizeof text, "equation %zu (%s:%d)", number, file, p->place.line);
+        snprintf(text, sizeof text, "equation %zu (%.300s:%d%s%.100s)", number, file, p->place.line,
+                 p->pass ? ", " : "", p->pass ? p->pass : "");
     return model_text(f, text);
 }
 
@@ -500,6 +501,7 @@ static flat_equation *store_equations(flattener *f, const pair_list *list, size_
         e->residual = p->residual != EXPR_NONE ? p->residual
                                                : graph_binary(f->g, EXPR_SUB, p->left, p->right);
         e->place = p->place;
+        e->pass = p->pass;
         e->name = equation_name(f, *count, p);
         check_fixed_side(f, p);
     }

@@ -80,6 +80,7 @@ typedef struct equation_pair {
     value_type type;
     source_place place;
     const char *comment;
+    const char *pass; /* of the loops around; NULL: none */
 } equation_pair;
 
 typedef struct pair_list {
@@ -158,6 +159,7 @@ typedef struct flattener {
     size_t binding_count, binding_capacity;
     pair_list equations, initial_equations;
     pair_list *target; /* where equations go now */
+    const char *pass;  /* "i = 4, j = 2": where loops of equations are; NULL: in none */
     action_list asserts;
     action_list *actions; /* where actions of a when go; NULL: not in a when */
     expr guard;           /* condition around asserts in if-equations; EXPR_NONE: none */

@@ -244,11 +244,29 @@ value subscript_value(flattener *f, const value *v, ast_expr *const *subscripts,
 
 /* ---- names ---- */
 
+/* What other languages know under a name that is nothing here; NULL */
+static const char *foreign_name(const char *name)
+{
+    static const char *const known[][2] = {
+        {"t", "the independent variable is 'time'"},
+        {"pi", "declare it, constant Real pi = 3.141592653589793;"},
+        {"Pi", "declare it, constant Real Pi = 3.141592653589793;"},
+        {"PI", "declare it, constant Real PI = 3.141592653589793;"},
+        {"Time", "the independent variable is 'time'"},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(name, known[k][0]) == 0) return known[k][1];
+    return NULL;
+}
+
 static bool undeclared(flattener *f, const ast_expr *e)
 {
     const char *name = joined_name(f, e->parts, e->part_count);
     const char *near = nearest_symbol(f, e->parts[0].name);
-    if (near && e->part_count == 1)
+    const char *hint = e->part_count == 1 ? foreign_name(e->parts[0].name) : NULL;
+    if (hint)
+        report_error(f, e->place, "'%s' is not declared; %s", name, hint);
+    else if (near && e->part_count == 1)
         report_error(f, e->place, "'%s' is not declared; did you mean '%s'?", name, near);
     else
         report_error(f, e->place, "'%s' is not declared", name);

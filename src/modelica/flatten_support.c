@@ -354,6 +354,7 @@ int new_memory(flattener *f)
 
 void push_pair(flattener *f, pair_list *list, equation_pair p)
 {
+    if (!p.pass) p.pass = f->pass;
     if (flatten_grow(f, &list->items, &list->capacity, list->count + 1, sizeof p))
         list->items[list->count++] = p;
 }

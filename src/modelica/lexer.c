@@ -358,7 +358,11 @@ static void read_quoted_name(lexer *lx, token *t)
     t->length = (size_t)(lx->at - from);
     t->kind = TOK_NAME;
     t->text = arena_text(lx->memory, from, t->length);
-    if (closed && t->length == 2)
+    bool prime = t->place.column > 1 && (is_letter(from[-1]) || is_digit(from[-1]));
+    if (prime && (!closed || t->length == 2))
+        LEX_ERROR(lx, t->place,
+                  "a prime is no derivative: write der(x) for x', and der(der(x)) for x''");
+    else if (closed && t->length == 2)
         LEX_ERROR(lx, t->place, "the name between the quotes is empty");
     else if (closed)
         check_name_length(lx, t);

@@ -15,6 +15,7 @@ typedef struct message {
     source_place place;
     size_t order; /* of arrival: notes stay behind their message */
     size_t owner; /* index of the message a note belongs to, or its own */
+    int rank;     /* those with one come before all others, the lowest first; 0: none */
     char *text;   /* "file:line:column: error: what" */
 } message;
 
@@ -26,7 +27,7 @@ struct message_list {
     size_t line_count;
     message *all;
     size_t count, capacity;
-    int limit, errors, warnings;
+    int limit, errors, warnings, rank;
     bool full, failed, last_dropped;
     char *text;
 };
@@ -145,8 +146,12 @@ static bool within_limit(message_list *m, message_kind kind)
 static void keep(message_list *m, message_kind kind, source_place place, char *text)
 {
     size_t owner = kind == MESSAGE_NOTE ? m->all[m->count - 1].owner : m->count;
-    m->all[m->count] =
-        (message){.kind = kind, .place = place, .order = m->count, .owner = owner, .text = text};
+    m->all[m->count] = (message){.kind = kind,
+                                 .place = place,
+                                 .order = m->count,
+                                 .owner = owner,
+                                 .rank = m->rank,
+                                 .text = text};
     m->count++;
     m->errors += kind == MESSAGE_ERROR;
     m->warnings += kind == MESSAGE_WARNING;
@@ -172,6 +177,11 @@ static void add(message_list *m, message_kind kind, source_place place, const ch
         return;
     }
     keep(m, kind, place, text);
+}
+
+void message_rank(message_list *m)
+{
+    m->rank++;
 }
 
 void message_error(message_list *m, source_place place, const char *format, ...)
@@ -373,10 +383,11 @@ static const message *owner_of(const message_list *m, const message *a)
     return &m->all[a->owner];
 }
 
-/* By the place of the message (a note goes with its message), then by arrival. */
+/* By rank, by the place of the message (a note goes with its message), then by arrival. */
 static bool comes_before(const message_list *m, const message *a, const message *b)
 {
     const source_place x = owner_of(m, a)->place, y = owner_of(m, b)->place;
+    if (a->rank != b->rank) return b->rank == 0 || (a->rank > 0 && a->rank < b->rank);
     if (x.line != y.line) return x.line < y.line;
     if (x.column != y.column) return x.column < y.column;
     return a->order < b->order;
@@ -481,6 +492,13 @@ static int edit_distance(const char *a, size_t na, const char *b, size_t nb, int
     return last[nb];
 }
 
+/* The first letter of a short word is hardly ever wrong, but for a swap: main is not gain. */
+static bool begins_alike(const char *a, size_t na, const char *b, size_t nb)
+{
+    if (na > 5 || lower(a[0]) == lower(b[0])) return true;
+    return na > 1 && nb > 1 && lower(a[0]) == lower(b[1]) && lower(a[1]) == lower(b[0]);
+}
+
 /* One edit in three letters is a misspelling; more is another word. Names of one or two letters
  * match by case only. */
 static int tolerated(size_t length)
@@ -498,7 +516,7 @@ const char *nearest_name(const char *name, const char *const *candidates, size_t
         const char *other = candidates[i] ? unquoted(candidates[i], &k) : NULL;
         if (!other || k == 0 || k > MAX_NAME || strcmp(name, candidates[i]) == 0) continue;
         size_t gap = n > k ? n - k : k - n;
-        if (2 * (int)gap > most) continue;
+        if (2 * (int)gap > most || !begins_alike(plain, n, other, k)) continue;
         int distance = edit_distance(plain, n, other, k, most);
         if (distance > most) continue;
         best = candidates[i];

@@ -18,6 +18,10 @@ void message_warning(message_list *m, source_place place, const char *format, ..
 void message_note(message_list *m, source_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* What comes from now on stands before all that has come without a rank, and behind what this was
+ * called for earlier: a cause before its consequences, wherever they are. */
+void message_rank(message_list *m);
+
 int message_errors(const message_list *m);
 int message_warnings(const message_list *m);
 bool message_full(const message_list *m); /* the limit was reached: stop looking for more */

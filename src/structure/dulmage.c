@@ -67,8 +67,8 @@ static int compare_part(const void *a, const void *b)
 {
     const singular_part *p = a, *q = b;
     int by_size = p->rows + p->columns - q->rows - q->columns;
+    if (p->over != q->over) return p->over ? -1 : 1; /* the cause before its consequence */
     if (by_size != 0) return by_size;
-    if (p->over != q->over) return p->over ? -1 : 1;
     for (int i = 0; i < p->rows && i < q->rows; i++)
         if (p->row[i] != q->row[i]) return p->row[i] < q->row[i] ? -1 : 1;
     for (int j = 0; j < p->columns && j < q->columns; j++)

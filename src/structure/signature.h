@@ -61,8 +61,9 @@ typedef struct singular_part {
     int *row, *column; /* owned */
 } singular_part;
 
-/* Dulmage-Mendelsohn: the connected over- and under-determined parts, smallest first [PF90]. An
- * over-determined part is irreducible: without any one of its rows the rest of it is matched. */
+/* Dulmage-Mendelsohn: the connected over- and under-determined parts, these last, smallest first
+ * [PF90]. An over-determined part is irreducible: without any one of its rows the rest of it is
+ * matched. */
 typedef struct singular_report {
     int count;
     singular_part *part; /* owned */

@@ -13,13 +13,14 @@ typedef struct flat_parts {
     singular_report report; /* no parts: every equation has an unknown of its own */
     int *variable;          /* per column of the report: the flat variable; owned */
     int unknowns;           /* columns: continuous variables */
+    signature incidence;    /* of all equations over these columns; owned */
 } flat_parts;
 
 bool flat_parts_find(flat_parts *parts, const flat_model *m); /* false: memory */
 void flat_parts_free(flat_parts *parts);
 
-/* DAE_OK, or DAE_ERR_MODEL with the parts, smallest first: as errors at their places in `messages`
- * (NULL: nowhere), and in words. */
+/* DAE_OK, or DAE_ERR_MODEL with the parts, too many equations before too few, smallest first: as
+ * errors at their places in `messages` (NULL: nowhere), and in words. */
 dae_status flat_structure_check(const flat_model *m, message_list *messages, dae_diag *diag);
 
 /* "comment (file:12)": a name that tells the place, too; owned by the caller. NULL: memory. */
