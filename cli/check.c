@@ -1,5 +1,6 @@
 /* daedal check MODEL: translate a model text and say what it is. */
 #include "outputs.h"
+#include "signals.h"
 
 #include <math.h>
 #include <string.h>
@@ -127,8 +128,10 @@ static int print_analysis(const request *r, const dae_analysis *a)
 static void print_singular(const request *r)
 {
     dae_analysis *a = NULL;
-    dae_model m = {
-        .file = r->file, .assignments = r->parameters.list, .n_assignments = r->parameters.count};
+    dae_model m = {.file = r->file,
+                   .assignments = r->parameters.list,
+                   .n_assignments = r->parameters.count,
+                   .interrupt = ask_interrupted};
     if (dae_model_analyse(&m, NAN, &a, NULL) != DAE_OK) return;
     if (!r->quiet && !r->json) printf("%s (%s)\n", a->model, r->file);
     print_analysis(r, a);
@@ -174,6 +177,7 @@ static int analyse(const request *r, const dae_problem *problem)
     dae_analysis *a = NULL;
     dae_diag diag = {0};
     dae_status status = dae_problem_analyse(problem, NAN, &a, &diag);
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
     if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
     int code = print_analysis(r, a), found = code == CLI_OK ? verdict(a) : code;
     dae_analysis_free(a);

@@ -1,5 +1,6 @@
 /* daedal emit MODEL: C text of a model, to be compiled into another program. */
 #include "outputs.h"
+#include "signals.h"
 
 typedef struct request {
     settings parameters;
@@ -38,6 +39,7 @@ static void write_text(FILE *out, const void *text)
 static int emit(const request *r, const dae_problem *p)
 {
     char *text = dae_problem_emit(p);
+    if (!text && signal_caught()) return complain_interrupted("the writing of C");
     if (!text) return complain(CLI_FAILED, "out of memory");
     int code = write_to(r->output, write_text, text);
     dae_text_free(text);

@@ -1,6 +1,7 @@
 /* daedal init MODEL: consistent initial values, and how far they are from the start values. */
 #include "json_parts.h"
 #include "outputs.h"
+#include "signals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -217,6 +218,7 @@ static int find_values(point *p)
     dae_diag diag = {0};
     dae_options options = dae_options_default();
     options.message = print_warning;
+    options.interrupt = ask_interrupted;
     p->count = dae_problem_variable_count(p->problem);
     p->values = calloc((size_t)p->count + 1, sizeof *p->values);
     if (!p->values) return complain(CLI_FAILED, "out of memory");
@@ -228,16 +230,20 @@ static int find_values(point *p)
     }
     dae_solver_free(solver);
     if (status == DAE_OK) return CLI_OK;
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the search");
     return complain(CLI_FAILED, "%s", diag.text[0] ? diag.text : dae_status_name(status));
 }
 
-/* Roles are told if they can be; values are there without. */
-static void find_roles(point *p)
+/* Roles are told if they can be; values are there without. Exit code. */
+static int find_roles(point *p)
 {
-    if (dae_problem_analyse(p->problem, p->t, &p->analysis, NULL) != DAE_OK) p->analysis = NULL;
-    if (!p->analysis || !p->analysis->singular) return;
+    dae_status status = dae_problem_analyse(p->problem, p->t, &p->analysis, NULL);
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
+    if (status != DAE_OK) p->analysis = NULL;
+    if (!p->analysis || !p->analysis->singular) return CLI_OK;
     dae_analysis_free(p->analysis);
     p->analysis = NULL;
+    return CLI_OK;
 }
 
 /* --json and -o - would both be standard output. */
@@ -261,10 +267,8 @@ static int run(int argc, char **argv)
         p.t = !isnan(r.start_time) ? r.start_time : !isnan(e.start) ? e.start : 0.0;
         code = find_values(&p);
     }
-    if (code == CLI_OK) {
-        find_roles(&p);
-        code = write_results(&r, &p);
-    }
+    if (code == CLI_OK) code = find_roles(&p);
+    if (code == CLI_OK) code = write_results(&r, &p);
     dae_analysis_free(p.analysis);
     dae_problem_free(p.problem);
     free(p.values);

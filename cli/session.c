@@ -75,6 +75,7 @@ static void clear_progress(session *s)
 static void show_message(const char *text, void *user)
 {
     clear_progress(user);
+    if (signal_caught()) return; /* what is said while all is given up is of no interest */
     bool labelled = strncmp(text, "note:", 5) == 0 || strstr(text, "warning:");
     fprintf(stderr, "daedal: %s%s\n", labelled ? "" : "warning: ", text);
 }
@@ -269,6 +270,7 @@ static int complain_diagnostic(session *s, const dae_diag *diag)
     s->diag = *diag;
     bool usage = diag->status == DAE_ERR_ARGUMENT || diag->status == DAE_ERR_UNSUPPORTED;
     clear_progress(s);
+    if (diag->status == DAE_ERR_INTERRUPTED && !s->solver) return complain_interrupted("the start");
     if (diag->status == DAE_ERR_INTERRUPTED)
         return complain(CLI_SIGNAL + signal_caught(), "interrupted at t = %g", diag->t);
     const char *text = diag->text[0] ? diag->text : dae_status_name(diag->status);
@@ -569,8 +571,10 @@ static int begin(session *s, const grid *g, recorder *rows)
 static void add_last_row(session *s, const grid *g, recorder *rows)
 {
     double now = dae_solver_time(s->solver), last = rows->last;
-    if ((now - last) * (g->tend - g->t0) > 0.0 && read_values(s, now) == CLI_OK)
-        (void)add_row(s, rows, now);
+    bool further = (now - last) * (g->tend - g->t0) > 0.0;
+    /* what a change of the equations left unfinished has no values */
+    if (!further || dae_solver_variables(s->solver, now, s->y) != DAE_OK) return;
+    if (read_values(s, now) == CLI_OK) (void)add_row(s, rows, now);
 }
 
 /* Whether an event changed a value: more than solving for it once more does. */
@@ -603,6 +607,7 @@ static int integrate(session *s, const grid *g, recorder *rows)
     dae_status status = DAE_STEPPED;
     int code = begin(s, g, rows);
     if (code != CLI_OK) return code;
+    if (rows->stream || rows->keep || s->history.stream) signals_spare_results();
     while (code == CLI_OK && status > 0) {
         status = dae_solver_step(s->solver, g->tend);
         if (status >= 0) code = add_rows(s, g, rows, status == DAE_EVENT, &next);

@@ -1,31 +1,49 @@
 /* Signals that end a command: caught, so that it can tidy up. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 
 #include "signals.h"
 
+#include "cli.h"
+
 #include <signal.h>
-#include <time.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+/* Milliseconds in which a signal is answered. */
+enum { PATIENCE = 800 };
+
 static volatile sig_atomic_t caught, times_caught;
-static struct timespec first_time; /* written by the handler once, before `caught` is */
+static volatile sig_atomic_t at_stake; /* there are results that a sudden end would lose */
+static volatile sig_atomic_t warned;   /* that they are finished first */
 
-/* Seconds after which whoever asks again gets an end at once. Everything is to answer within one.
- */
-enum { PATIENCE = 3 };
-
-/* The first signal asks for an end, and so do others in the next seconds. After that, whatever does
- * not answer is ended. */
+/* The first signal asks for an end, which comes as soon as somebody looks. */
 static void on_signal(int number)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (caught == 0)
-        first_time = now;
-    else if (now.tv_sec - first_time.tv_sec > PATIENCE)
-        _exit(128 + number);
+    if (warned) _exit(CLI_SIGNAL + number);
+    const struct itimerval patience = {.it_value = {.tv_usec = 1000 * PATIENCE}};
+    if (caught == 0) setitimer(ITIMER_REAL, &patience, NULL);
     caught = number;
     times_caught = times_caught + 1;
+}
+
+static void end_now(void)
+{
+    static const char words[] = "daedal: interrupted\n";
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(CLI_SIGNAL + (int)caught);
+    _exit(CLI_SIGNAL + (int)caught);
+}
+
+/* Nobody looked: the factorisation of a large matrix, say, cannot be interrupted. Files have no
+ * name before they are complete, so nothing is left behind by a sudden end. */
+static void on_alarm(int number)
+{
+    static const char words[] =
+        "daedal: interrupted; what was reached is written after the step under way. Another "
+        "signal ends it at once\n";
+    (void)number;
+    if (!at_stake) end_now();
+    warned = 1;
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) end_now();
 }
 
 /* What is ignored when the command starts (nohup, a background job) stays so. */
@@ -38,13 +56,19 @@ static void catch_signal(int number)
 
 void signals_catch(void)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, on_time = {.sa_handler = on_alarm};
     catch_signal(SIGINT);
     catch_signal(SIGTERM);
     catch_signal(SIGHUP);
+    sigaction(SIGALRM, &on_time, NULL);
     /* these are told by what is written: a closed pipe, a file beyond the limit */
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+void signals_spare_results(void)
+{
+    at_stake = 1;
 }
 
 int signal_caught(void)
@@ -55,6 +79,11 @@ int signal_caught(void)
 int signals_counted(void)
 {
     return (int)times_caught;
+}
+
+int complain_interrupted(const char *what)
+{
+    return complain(CLI_SIGNAL + signal_caught(), "interrupted during %s", what);
 }
 
 int ask_interrupted(void *user)

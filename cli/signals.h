@@ -2,11 +2,19 @@
 #ifndef DAEDAL_CLI_SIGNALS_H
 #define DAEDAL_CLI_SIGNALS_H
 
-/* From now on SIGINT, SIGTERM and SIGHUP ask for an end, and are noted. */
+/* From now on SIGINT, SIGTERM and SIGHUP ask for an end, and are noted. Whatever does not look
+ * within a second is ended. */
 void signals_catch(void);
+
+/* From now on there are results to be written, which a signal does not drop: unless it is repeated
+ * after a warning. */
+void signals_spare_results(void);
 
 int signal_caught(void);   /* the last one; 0: none */
 int signals_counted(void); /* how many there were */
+
+/* complain that a signal ended something; the exit code. */
+int complain_interrupted(const char *what);
 
 /* Callback for whatever can be interrupted: 1 after a signal. */
 int ask_interrupted(void *user);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli.h"
+#include "signals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +160,8 @@ static int complain_settings(const settings *given, const dae_problem *problem)
 static bool blame_settings(const char *file, const settings *given, bool *told)
 {
     dae_problem *problem = NULL;
-    bool sound = given && given->count > 0 && dae_problem_from_file(file, &problem, NULL) == DAE_OK;
+    dae_model m = {.file = file, .interrupt = ask_interrupted};
+    bool sound = given && given->count > 0 && dae_problem_from_model(&m, &problem, NULL) == DAE_OK;
     *told = sound && complain_settings(given, problem) != CLI_OK;
     dae_problem_free(problem);
     return sound;
@@ -173,6 +175,7 @@ static int complain_text(const char *file, const settings *given, dae_status sta
     bool told = false;
     if (status == DAE_ERR_FILE) return complain(CLI_USAGE, "%s", text);
     if (status == DAE_ERR_MEMORY) return complain(CLI_FAILED, "%s", text);
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the translation");
     int code = blame_settings(file, given, &told) ? CLI_USAGE : CLI_MODEL;
     if (told) return code;
     print_messages(kept); /* which tell all of DAE_ERR_MODEL, unless the structure is at fault */
@@ -185,7 +188,11 @@ int open_text(const char *file, const settings *parameters, dae_engine engine,
 {
     dae_diag diag = {0};
     message_buffer kept = {0};
-    dae_model m = {.file = file, .engine = engine, .message = keep_message, .user = &kept};
+    dae_model m = {.file = file,
+                   .engine = engine,
+                   .message = keep_message,
+                   .user = &kept,
+                   .interrupt = ask_interrupted};
     *problem = NULL;
     if (parameters) m.assignments = parameters->list, m.n_assignments = parameters->count;
     int code = check_readable(file);

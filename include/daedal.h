@@ -51,7 +51,7 @@ typedef enum dae_status {
     DAE_ERR_INITIAL = -10,    /* no consistent initial values could be found */
     DAE_ERR_BOUND = -11,      /* a bound on a variable cannot be met by any step size */
     DAE_ERR_EVENT = -12,      /* an event function failed, or could not be located */
-    DAE_ERR_INTERRUPTED = -13, /* opt.interrupt asked to stop; stepping may go on afterwards */
+    DAE_ERR_INTERRUPTED = -13, /* an interrupt callback asked to stop */
     DAE_ERR_UNSUPPORTED = -14, /* the problem cannot offer what the method or option needs */
     DAE_ERR_STATE = -15,       /* calls out of order, such as a step before a start */
     DAE_ERR_MODEL = -16,       /* a model text has errors */
@@ -519,6 +519,10 @@ typedef struct dae_model {
      * "v = {1, 2, 3}", "v[2] = 3", "title = a text", "g = 9.81/6". */
     const char *const *assignments;
     int n_assignments;
+
+    /* Asked now and then during the translation, and by dae_problem_analyse and dae_problem_emit of
+     * the problem, which keep it and `user`; nonzero stops with DAE_ERR_INTERRUPTED. NULL: none. */
+    int (*interrupt)(void *user);
 } dae_model;
 
 DAE_API dae_status dae_problem_from_model_sized(const dae_model *model, size_t size,
@@ -624,7 +628,8 @@ DAE_API const char *dae_problem_derivative_unit(const dae_problem *problem, int 
 DAE_API int dae_problem_derivative_of(const dae_problem *problem, int k); /* the variable x */
 
 /* C text of the model, self-contained: functions, sizes, parameters, start values, the pattern of
- * the Jacobian. Free it with dae_text_free. NULL: memory, or no model. */
+ * the Jacobian. Free it with dae_text_free. NULL: memory, an interruption, or no
+ * model. */
 DAE_API char *dae_problem_emit(const dae_problem *problem);
 DAE_API void dae_text_free(char *text);
 
@@ -711,7 +716,8 @@ typedef double (*dae_norm_fn)(int n, const double *v, const double *weights, voi
 typedef int (*dae_weights_fn)(int n, double t, const double *y, double *weights, void *user);
 /* Seen after every attempted step. */
 typedef void (*dae_monitor_fn)(const struct dae_step_info *info, void *user);
-/* Asked before every attempted step; nonzero stops with DAE_ERR_INTERRUPTED. */
+/* Asked before every attempted step, and now and then while a solver is made and started and while
+ * equations of a model are compiled or analysed anew; nonzero stops with DAE_ERR_INTERRUPTED. */
 typedef int (*dae_interrupt_fn)(void *user);
 
 /* values = first integrals of the problem at its unknowns y; returns 0, > 0 or < 0 as others do */

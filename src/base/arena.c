@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include "base/interrupt.h"
 #include "base/memory.h"
 
 #include <stdint.h>
@@ -70,7 +71,7 @@ static chunk *add_chunk(arena *a, size_t bytes)
 void *arena_alloc(arena *a, size_t bytes)
 {
     if (bytes == 0) bytes = 1;
-    if (a->failed || bytes > SIZE_MAX - ALIGNMENT) {
+    if (a->failed || bytes > SIZE_MAX - ALIGNMENT || interrupted()) {
         a->failed = 1;
         return NULL;
     }

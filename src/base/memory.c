@@ -1,5 +1,7 @@
 #include "base/memory.h"
 
+#include "base/interrupt.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@ enum { CACHE_LINE = 64, LONG_BLOCK = 2048 };
 
 void *dae_calloc(size_t count, size_t size)
 {
+    if (interrupted()) return NULL;
     if (size != 0 && count > (SIZE_MAX - CACHE_LINE) / size) return NULL;
     size_t bytes = count * size;
     if (bytes < LONG_BLOCK) return calloc(bytes > 0 ? bytes : 1, 1);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* count*size zeroed bytes, long blocks on a cache line; NULL on overflow or exhaustion. count = 0
- * gives a valid pointer, so that NULL always means failure. */
+/* count*size zeroed bytes, long blocks on a cache line; NULL on overflow, exhaustion or
+ * interruption. count = 0 gives a valid pointer, so that NULL always means failure. */
 void *dae_calloc(size_t count, size_t size);
 void dae_free(void *pointer); /* NULL is fine */
 

@@ -1,5 +1,6 @@
 /* Finding and starting the machine's C compiler, without a shell. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "expr/native_parts.h"
 
@@ -225,10 +226,18 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-typedef enum outcome { FINISHED, COMPLAINED, TOO_LATE } outcome;
+typedef enum outcome { FINISHED, COMPLAINED, TOO_LATE, INTERRUPTED } outcome;
 
-/* Wait for the compiler, asking ever more rarely; end it and its children at the limit. A host that
- * ignores SIGCHLD takes the exit status from us: then the module tells. */
+/* End the compiler and its children. */
+static void end_process(pid_t pid)
+{
+    int status;
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+}
+
+/* Wait for the compiler, asking ever more rarely; end it at the limit, or if the caller is
+ * interrupted. A host that ignores SIGCHLD takes the exit status from us: then the module tells. */
 static outcome wait_for(pid_t pid, double seconds)
 {
     double end = clock_seconds() + seconds;
@@ -239,10 +248,10 @@ static outcome wait_for(pid_t pid, double seconds)
         if (ended == pid)
             return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? FINISHED : COMPLAINED;
         if (ended < 0 && errno != EINTR) return FINISHED;
-        if (clock_seconds() > end) {
-            kill(-pid, SIGKILL);
-            while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-            return TOO_LATE;
+        bool stopped = interrupted_now();
+        if (stopped || clock_seconds() > end) {
+            end_process(pid);
+            return stopped ? INTERRUPTED : TOO_LATE;
         }
         nanosleep(&(struct timespec){0, pause}, NULL);
         if (pause < 20000000) pause += pause / 4;
@@ -280,7 +289,9 @@ bool compiler_run(const compiler_command *command, const char *directory, size_t
     dae_free(j.environment);
     if (result == FINISHED && stat(j.module, &s) == 0) return true;
     read_complaint(j.log, complaint);
-    if (result == TOO_LATE)
+    if (result == INTERRUPTED)
+        snprintf(reason, NATIVE_REASON, "%.150s was interrupted", command->path);
+    else if (result == TOO_LATE)
         snprintf(reason, NATIVE_REASON, "%.150s was stopped after %g s", command->path, seconds);
     else if (complaint[0])
         snprintf(reason, NATIVE_REASON, "%.80s failed: %s", command->path, complaint);

@@ -10,6 +10,7 @@
  * unknowns in D, whose pivots take longer to find. */
 #include "linalg/kkt.h"
 
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "linalg/lapack.h"
@@ -460,6 +461,7 @@ linear_status kkt_factor(kkt *k, const double *values, double rcond, double damp
     k->values = values;
     k->damping = damping;
     k->rank = k->m < k->n ? k->m : k->n;
+    if (interrupted_whole()) return LINEAR_MEMORY;
     if (!k->dense) return sparse_factor(k);
     if (damping > 0.0)
         damped_factor(k);

@@ -1,6 +1,7 @@
 /* Sparse LU: KLU [DPN10] chooses a block triangular form and an order (AMD) once, and pivots when
  * needed; with these frozen, new values are factored and solved by dense panels (frozen_lu.h) for
  * as long as the pivots stay stable. */
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "linalg/complex_sparse.h"
@@ -147,6 +148,7 @@ static bool freeze(sparse_solver *s, klu_numeric *numeric)
 static linear_status factor_fully(sparse_solver *s, const double *values)
 {
     const matrix_layout *layout = s->base.layout;
+    if (interrupted_whole()) return LINEAR_MEMORY;
     if (s->pivoted) s->base.repivots++;
     klu_numeric *numeric =
         klu_factor(layout->colptr, layout->rowind, (double *)values, s->symbolic, &s->common);

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "expr/print.h"
@@ -743,16 +744,9 @@ static dae_status find_point(const dae_problem *problem, double t, initial_point
     return DAE_OK;
 }
 
-dae_status dae_problem_analyse(const dae_problem *problem, double t, dae_analysis **analysis,
-                               dae_diag *diag)
+static dae_status analyse(const dae_problem *problem, double t, dae_analysis **analysis,
+                          dae_diag *diag)
 {
-    diag_clear(diag);
-    if (!analysis)
-        return diag_set(diag, DAE_ERR_ARGUMENT, "dae_problem_analyse: analysis is NULL.");
-    *analysis = NULL;
-    if (!problem || !problem->model)
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "dae_problem_analyse needs a problem from a model text.");
     const flat_experiment *e = &problem->model->flat->experiment;
     if (isnan(t)) t = e->has_start ? e->start : 0.0;
     initial_point p = {0};
@@ -773,6 +767,25 @@ dae_status dae_problem_analyse(const dae_problem *problem, double t, dae_analysi
     if (status == DAE_ERR_MEMORY)
         diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the analysis of the model.");
     return status;
+}
+
+dae_status dae_problem_analyse(const dae_problem *problem, double t, dae_analysis **analysis,
+                               dae_diag *diag)
+{
+    diag_clear(diag);
+    if (!analysis)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "dae_problem_analyse: analysis is NULL.");
+    *analysis = NULL;
+    if (!problem || !problem->model)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "dae_problem_analyse needs a problem from a model text.");
+    interrupt_scope scope;
+    interrupt_open(&scope, problem->interrupt, problem->interrupt_user);
+    dae_status status = analyse(problem, t, analysis, diag);
+    if (!interrupt_close(&scope)) return status;
+    dae_analysis_free(*analysis);
+    *analysis = NULL;
+    return interrupt_explain(diag, "the analysis of the model");
 }
 
 dae_status dae_model_analyse_sized(const dae_model *model, size_t size, double t,

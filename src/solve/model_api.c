@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "modelica/flatten.h"
@@ -215,6 +216,32 @@ dae_status dae_problem_from_model_sized(const dae_model *model, size_t size, dae
     return model_problem(model, size, problem, NULL, diag);
 }
 
+/* The problem of a model whose description is complete. */
+static dae_status translate_model(const dae_model *m, dae_problem **problem, flat_model **singular,
+                                  dae_diag *diag)
+{
+    dae_status status = DAE_OK;
+    char *owned = NULL;
+    const char *text = m->text;
+    size_t length = m->text ? (m->length > 0 ? m->length : strlen(m->text)) : 0;
+    if (!text) {
+        status = read_file(m->file, &owned, &length, diag);
+        text = owned;
+    }
+    message_list *messages = status == DAE_OK ? message_list_new(m->file, text, length, 0) : NULL;
+    if (status == DAE_OK && !messages)
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
+    model_form *form = NULL;
+    if (status == DAE_OK) {
+        status = form_of(m, text, length, messages, &form, singular, diag);
+        if (!interrupted()) pass_messages(m, messages);
+    }
+    if (status == DAE_OK) status = wrap_form(form, m->engine, problem, diag);
+    message_list_free(messages);
+    dae_free(owned);
+    return status;
+}
+
 dae_status model_problem(const dae_model *model, size_t size, dae_problem **problem,
                          flat_model **singular, dae_diag *diag)
 {
@@ -229,24 +256,19 @@ dae_status model_problem(const dae_model *model, size_t size, dae_problem **prob
     memcpy(&m, model, size);
     dae_status status = check_settings(&m, diag);
     if (status != DAE_OK) return status;
-    char *owned = NULL;
-    const char *text = m.text;
-    size_t length = m.text ? (m.length > 0 ? m.length : strlen(m.text)) : 0;
-    if (!text) {
-        status = read_file(m.file, &owned, &length, diag);
-        text = owned;
+    interrupt_scope scope;
+    interrupt_open(&scope, m.interrupt, m.user);
+    status = translate_model(&m, problem, singular, diag);
+    if (interrupt_close(&scope)) {
+        dae_problem_free(*problem);
+        *problem = NULL;
+        if (singular && *singular) flat_model_free(*singular), *singular = NULL;
+        return interrupt_explain(diag, "the translation of the model");
     }
-    message_list *messages = status == DAE_OK ? message_list_new(m.file, text, length, 0) : NULL;
-    if (status == DAE_OK && !messages)
-        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
-    model_form *form = NULL;
     if (status == DAE_OK) {
-        status = form_of(&m, text, length, messages, &form, singular, diag);
-        pass_messages(&m, messages);
+        (*problem)->interrupt = m.interrupt;
+        (*problem)->interrupt_user = m.user;
     }
-    if (status == DAE_OK) status = wrap_form(form, m.engine, problem, diag);
-    message_list_free(messages);
-    dae_free(owned);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "solve/solver.h"
 
@@ -192,9 +193,8 @@ static bool put_pattern(emit_text *t, const model_form *f)
     return true;
 }
 
-char *dae_problem_emit(const dae_problem *p)
+static char *emit_problem(const dae_problem *p)
 {
-    if (!p || !p->model) return NULL;
     emit_text text = {0};
     put_head(&text, p);
     emit_put(&text, "#include <math.h>\n\n");
@@ -205,6 +205,17 @@ char *dae_problem_emit(const dae_problem *p)
     char *copy = ok && !text.failed ? dae_strdup(text.text ? text.text : "") : NULL;
     emit_free(&text);
     return copy;
+}
+
+char *dae_problem_emit(const dae_problem *p)
+{
+    if (!p || !p->model) return NULL;
+    interrupt_scope scope;
+    interrupt_open(&scope, p->interrupt, p->interrupt_user);
+    char *text = emit_problem(p);
+    if (!interrupt_close(&scope)) return text;
+    dae_free(text);
+    return NULL;
 }
 
 void dae_text_free(char *text)

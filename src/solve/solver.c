@@ -318,8 +318,8 @@ static dae_status assemble(dae_solver *s, dae_diag *diag)
     return furnish(s, diag);
 }
 
-dae_status dae_solver_new(const dae_problem *problem, const dae_options *options,
-                          dae_solver **solver, dae_diag *diag)
+dae_status solver_new(const dae_problem *problem, const dae_options *options, dae_solver **solver,
+                      dae_diag *diag)
 {
     diag_clear(diag);
     if (!solver) return diag_set(diag, DAE_ERR_ARGUMENT, "dae_solver_new: solver is NULL.");

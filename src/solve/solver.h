@@ -183,6 +183,12 @@ void jump_forget(dae_solver *s);
 dae_status explain_evaluation(dae_solver *s, eval_status status);
 dae_status explain_events(dae_solver *s, eval_status status);
 dae_status explain_interrupt(dae_solver *s);
+
+/* dae_solver_new, dae_solver_start and dae_solver_step without the scope that interrupts them. */
+dae_status solver_new(const dae_problem *problem, const dae_options *options, dae_solver **solver,
+                      dae_diag *diag);
+dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0);
+dae_status solver_step(dae_solver *s, double tend);
 dae_status explain_stiff(dae_solver *s);
 dae_status explain_creep(dae_solver *s, double tend); /* explain_creep.c */
 /* What a model's equations say about steps that had to become tiny. Whether they say anything. */

@@ -537,7 +537,7 @@ static dae_status begin_residual(dae_solver *s, double t0, const double *y0, con
     return status == DAE_OK ? begin_with(s, t0, y0, yp0) : status;
 }
 
-dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
+dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     diag_clear(&s->diag);

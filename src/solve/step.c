@@ -508,7 +508,7 @@ static dae_status advance(dae_solver *s, double tend)
     return advance_within_step(s, tend);
 }
 
-dae_status dae_solver_step(dae_solver *s, double tend)
+dae_status solver_step(dae_solver *s, double tend)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);

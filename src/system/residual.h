@@ -19,6 +19,8 @@ struct dae_problem {
     int kinematic_count;             /* rows of F that say y_i' = y_j, as far as they are known */
     struct kinematic_row *kinematic; /* these (second_order.h); owned, or NULL. row -1: not yet
                                         found (kinematic.h) */
+    dae_interrupt_fn interrupt;      /* of a model's translation: asked by its analysis, too */
+    void *interrupt_user;
 };
 
 typedef enum eval_status {

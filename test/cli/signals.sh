@@ -1,0 +1,122 @@
+#!/bin/sh
+# Signals: answered anywhere within a second (of a machine that is not overloaded), with nothing left.
+#   signals.sh <path of daedal>
+set -u
+daedal=${1:?usage: signals.sh path-of-daedal}
+case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
+models=$(cd "$(dirname "$0")/../../models" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+export DAEDAL_CACHE_DIR="$work/cache" TMPDIR="$work/tmp"
+mkdir tmp
+
+fail() {
+    echo "FAILED: $*"
+    sed 's/^/    /' err
+    failures=$((failures + 1))
+}
+
+# The limit is five times the second that is promised, for a machine with that load.
+limit=5
+
+# stopped SIGNAL CODE DELAY WORDS..: a signal after DELAY seconds, and again right after it
+stopped() {
+    signal=$1 code=$2 delay=$3
+    shift 3
+    rm -rf cache
+    # a script lets what it runs in the background ignore SIGINT; not here
+    env --default-signal=INT "$daedal" "$@" >out 2>err &
+    process=$!
+    sleep "$delay"
+    begin=$(date +%s)
+    kill -s "$signal" $process 2>/dev/null || { wait $process; return; } # it was faster
+    kill -s "$signal" $process 2>/dev/null
+    wait $process
+    got=$?
+    taken=$(($(date +%s) - begin))
+    [ $got -eq "$code" ] || fail "SIG$signal during '$*' exits with $got"
+    [ $taken -le $limit ] || fail "SIG$signal during '$*' is answered after $taken s"
+    grep -q '^daedal: .*interrupted' err || fail "no word about SIG$signal during '$*'"
+    nothing_left "$*"
+}
+
+nothing_left() {
+    for file in *partial* tmp/* cache/build-*; do
+        [ ! -e "$file" ] || fail "$file is left after '$1'"
+    done
+    ! ps -e -o args | grep -v grep | grep -q "^[^ ]*cc1 .*$work" || fail "a compiler is left after '$1'"
+}
+
+# translation, analysis, start, steps of a large model
+for delay in 0.2 0.7 1.5 3; do
+    stopped TERM 143 $delay run "$models/ladder.mo" --set n=60000
+    stopped INT 130 $delay check "$models/ladder.mo" --set n=60000
+    stopped TERM 143 $delay emit "$models/ladder.mo" --set n=60000 -o large.c
+    stopped INT 130 $delay init "$models/ladder.mo" --set n=60000 -o large.csv
+done
+[ ! -e large.c ] && [ ! -e large.csv ] || fail "files of commands that did not end"
+
+# a compiler that does not end, in a process group with children of its own
+cat >slow_cc <<'END'
+#!/bin/sh
+echo $$ >"$SLOW_PID"
+sleep 600 &
+wait
+END
+chmod +x slow_cc
+for signal in INT TERM; do
+    rm -rf cache pid
+    SLOW_PID=$work/pid DAEDAL_CC=$work/slow_cc env --default-signal=INT \
+        "$daedal" run "$models/pendulum.mo" --engine native -o p.csv >out 2>err &
+    process=$!
+    tries=0
+    until [ -s pid ] || [ $tries -ge 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
+    begin=$(date +%s)
+    kill -s $signal $process
+    kill -s $signal $process 2>/dev/null
+    wait $process
+    got=$?
+    [ $got -ge 130 ] || fail "SIG$signal during a compilation exits with $got"
+    [ $(($(date +%s) - begin)) -le $limit ] || fail "SIG$signal during a compilation is answered late"
+    ! kill -0 "$(cat pid)" 2>/dev/null || fail "the compiler is left after SIG$signal"
+    nothing_left "a compilation"
+    [ -z "$(ls -A cache)" ] || fail "$(ls -A cache) is left in the cache"
+done
+
+# a run with results: what was reached is there, whole
+cat >long.mo <<'END'
+model Long
+  Real x(start = 1, fixed = true), v(start = 0, fixed = true);
+equation
+  der(x) = v;
+  der(v) = -x;
+  annotation(experiment(StopTime = 1e7));
+end Long;
+END
+mkfifo watch
+env --default-signal=INT "$daedal" run long.mo --engine tape --interval 1 -o long.csv --json long.json \
+    --history watch >out 2>err &
+process=$!
+exec 3<watch
+head -c 60000 <&3 >/dev/null
+cat <&3 >/dev/null &
+kill -s HUP $process
+wait $process
+[ $? -eq 129 ] || fail "SIGHUP does not exit with 129"
+exec 3<&-
+awk -F, 'NF != 3 { bad = 1 } END { exit bad || NR < 3 }' long.csv || fail "rows after SIGHUP"
+grep -q DAE_ERR_INTERRUPTED long.json || fail "json after SIGHUP"
+nothing_left "a run"
+
+# killed without a warning: no part of a file is left
+"$daedal" run long.mo --engine tape --interval 1 -o killed.csv >out 2>err &
+process=$!
+sleep 0.5
+kill -s KILL $process
+wait $process 2>/dev/null
+[ ! -e killed.csv ] || fail "a file of a killed run"
+
+[ $failures -eq 0 ] && echo "all passed"
+exit $((failures > 0))
