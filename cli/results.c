@@ -184,6 +184,7 @@ static void print_text(const request *r, const session *s)
     print_work(s);
     if (dae_solver_diag(s->solver)->status == DAE_OK && dae_solver_diag(s->solver)->text[0])
         printf("  note      %s\n", dae_solver_diag(s->solver)->text);
+    print_unresolved(s, stdout, "  note      ");
     print_end_values(r, s);
 }
 

@@ -99,17 +99,6 @@ static void finish_tolerances(request *r, const session *s)
     if (!isnan(r->atol)) r->options.atol = r->atol;
 }
 
-/* atol by variable where a built-in model suggests factors. */
-static int model_tolerances(request *r, const model *m)
-{
-    if (!m || !m->atol_factor) return CLI_OK;
-    r->atol_values = calloc((size_t)m->form.n, sizeof(double));
-    if (!r->atol_values) return complain(CLI_FAILED, "out of memory");
-    for (int i = 0; i < m->form.n; i++) r->atol_values[i] = r->options.atol * m->atol_factor[i];
-    r->options.atol_by_variable = r->atol_values;
-    return CLI_OK;
-}
-
 /* ---- the work ---------------------------------------------------------------------------------
  */
 
@@ -166,6 +155,7 @@ static int solve(const request *r, session *s)
     if (code == CLI_OK) {
         code = session_integrate(s, &r->output, &rows);
         if (!quiet && rows.count > 0) results_print(r, s, &rows, code);
+        if (!r->quiet && quiet) print_unresolved(s, stderr, "daedal: note: ");
         int written = rows.count > 0 ? results_write(r, s, &rows) : CLI_OK;
         if (!quiet && written == CLI_OK && rows.count > 0) results_print_files(r, s, &rows);
         if (code == CLI_OK) code = written;
@@ -187,7 +177,7 @@ int request_open(request *r, session *s)
     if (s->m && !r->init_given) r->options.init = DAE_INIT_NONE;
     if (!s->m) r->options.stop_time = r->output.tend;
     s->max_steps = r->max_steps;
-    return model_tolerances(r, s->m);
+    return request_tolerances(r, s);
 }
 
 /* Everything after the words. */
@@ -238,8 +228,8 @@ const command run_command = {
         "  --stop T             end of the integration (1 after the start)\n"
         "  --size N             size of a built-in model that has one\n"
         "Method\n"
-        "  --rtol X, --atol X   relative and absolute tolerance (1e-6; a thousandth of rtol).\n"
-        "                       atol is multiplied by the nominal value of each variable\n"
+        "  --rtol X, --atol X   relative and absolute tolerance (1e-6; a thousandth of rtol)\n"
+        "  --atol-of NAME=X     atol of one variable, an array, or all that fit 'q*'\n"
         "  --method NAME        a name from 'daedal methods', or auto\n"
         "  --formulation NAME   how equations of index above 1 are rewritten: a name from\n"
         "                       'daedal formulations', auto, or residual (not at all)\n"

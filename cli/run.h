@@ -13,6 +13,7 @@ typedef struct request {
     bool text; /* a file, not a built-in model */
     long size, max_steps;
     settings parameters, starts; /* --set, --start; owned */
+    settings atols;              /* --atol-of; owned */
     dae_engine engine;
     bool engine_given, init_given;
     dae_options options;
@@ -36,6 +37,11 @@ void request_free(request *r);
 /* Open the model and complete the request by what it says: interval, output times, tolerances. Exit
  * code. */
 int request_open(request *r, session *s);
+
+/* The absolute tolerances of the variables, from the words and the model. Exit code. */
+int request_tolerances(request *r, const session *s);
+/* One line, behind the label, about variables that stayed below their absolute tolerances. */
+void print_unresolved(const session *s, FILE *out, const char *label);
 
 /* Let a judge look at what the request asks for. Prints the verdict and, unless brief, what it is
  * made of; CLI_OFF or CLI_UNSURE where that is not good. Exit code. */

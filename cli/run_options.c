@@ -18,6 +18,7 @@ enum option_id {
     OPT_FORMULATION,
     OPT_RTOL,
     OPT_ATOL,
+    OPT_ATOL_OF,
     OPT_STOP,
     OPT_POINTS,
     OPT_INTERVAL,
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
     {"formulation", required_argument, NULL, OPT_FORMULATION},
     {"rtol", required_argument, NULL, OPT_RTOL},
     {"atol", required_argument, NULL, OPT_ATOL},
+    {"atol-of", required_argument, NULL, OPT_ATOL_OF},
     {"points", required_argument, NULL, OPT_POINTS},
     {"interval", required_argument, NULL, OPT_INTERVAL},
     {"log-time", no_argument, NULL, OPT_LOG_TIME},
@@ -329,6 +331,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_STOP: return read_number(id, text, -HUGE_VAL, false, &r->stop);
     case OPT_RTOL: return read_number(id, text, 0.0, true, &r->rtol);
     case OPT_ATOL: return read_number(id, text, 0.0, true, &r->atol);
+    case OPT_ATOL_OF: return settings_add(&r->atols, "atol-of", text);
     case OPT_FIXED_STEP: return read_number(id, text, 0.0, false, &r->options.fixed_step);
     case OPT_MAX_STEP: return read_number(id, text, 0.0, false, &r->options.max_step);
     case OPT_MAX_STEPS: return read_whole(id, text, 0, LONG_MAX, &r->max_steps);
@@ -385,6 +388,7 @@ void request_free(request *r)
 {
     settings_free(&r->parameters);
     settings_free(&r->starts);
+    settings_free(&r->atols);
     free(r->atol_values);
 }
 

@@ -150,8 +150,7 @@ static size_t name_length(const char *list)
     return k;
 }
 
-/* Whether a name fits a pattern in which * stands for anything and ? for one character. */
-static bool fits(const char *pattern, const char *name)
+bool pattern_fits(const char *pattern, const char *name)
 {
     const char *star = NULL, *retry = NULL;
     while (*name) {
@@ -193,7 +192,7 @@ static int record_word(session *s, const char *word, bool *seen)
     for (int i = 0; i < s->n_all && exact < 0; i++) {
         const char *name = session_name(s, i);
         if (i >= s->n && !derivative) break; /* patterns mean variables, unless they begin so */
-        if (pattern ? !fits(word, name) : !names_match(word, name)) continue;
+        if (pattern ? !pattern_fits(word, name) : !names_match(word, name)) continue;
         found = true;
         record(s, i, seen);
     }

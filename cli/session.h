@@ -78,6 +78,9 @@ int session_open_builtin(session *s);
 /* Problem of a model text. Exit code. */
 int session_open_text(session *s, const char *file, const settings *parameters, dae_engine engine);
 
+/* Whether a name fits a pattern in which * stands for anything and ? for one character. */
+bool pattern_fits(const char *pattern, const char *name);
+
 /* Record these variables: a list "a,b,c" of names, arrays, records and patterns with * and ?,
  * "all", or NULL for all of a small model and an even choice from a large one; and, if asked, all
  * derivatives for a .mat file. Needs the problem. Exit code. */

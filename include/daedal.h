@@ -723,6 +723,13 @@ typedef int (*dae_interrupt_fn)(void *user);
 /* values = first integrals of the problem at its unknowns y; returns 0, > 0 or < 0 as others do */
 typedef int (*dae_invariant_fn)(double t, const double *y, double *values, void *user);
 
+/* Absolute tolerances for opt.atol_by_variable, n values: atol times the nominal value of each
+ * unknown. follow: of states without one, whose start value the text or the user gives and that is
+ * not 0, at most rtol times that value (but at least 1e-15 atol): a trace of 1e-11 is known in its
+ * own size. Callbacks: atol. */
+DAE_API dae_status dae_problem_atol(const dae_problem *problem, double rtol, double atol,
+                                    bool follow, double *values);
+
 /* Always start from dae_options_default(). Strings and arrays are copied by dae_solver_new. */
 typedef struct dae_options {
     size_t size; /* set by dae_options_default; do not touch */
@@ -948,6 +955,11 @@ DAE_API dae_status dae_solver_invariant(const dae_solver *solver, int i, double 
 DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 /* Reciprocal condition estimate of the current iteration matrix; < 0 if there is none. */
 DAE_API double dae_solver_condition(dae_solver *solver);
+/* Unknowns that no accuracy was asked for: at the ends of all steps since the start |y_i| was below
+ * its absolute tolerance, and yet the equations do not hold with 0 in its place. Returns how many
+ * there are, or an error (< 0); flags, the largest |y_i|, and the absolute tolerances have n values
+ * each, and may be NULL. Not for weights of the user's own. */
+DAE_API int dae_solver_unresolved(dae_solver *solver, bool *flags, double *largest, double *atol);
 /* Estimated local errors of the last accepted step, per variable. */
 DAE_API dae_status dae_solver_local_errors(const dae_solver *solver, double *errors);
 

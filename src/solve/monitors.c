@@ -116,6 +116,7 @@ dae_status monitors_new(dae_solver *s, const dae_options *o, dae_diag *diag)
 dae_status monitors_start(dae_solver *s, double t, const double *y, const double *yp)
 {
     monitors *m = s->monitors;
+    sizes_note(s, y, yp);
     if (!m || m->set.count == 0) return DAE_OK;
     eval_status status = invariant_values(s, t, y, yp, m->set.start);
     if (s->stats.invariant_drift < 0.0) s->stats.invariant_drift = 0.0;
@@ -247,6 +248,7 @@ static void note_constraints(dae_solver *s, double t, const double *y)
 
 void monitors_note(dae_solver *s, double t, const double *y, const double *yp)
 {
+    sizes_note(s, y, yp);
     if (!s->monitors) return;
     note_invariants(s, t, y, yp);
     if (s->monitors->constraints && s->form_set && s->monitors->x && !s->rewritten)

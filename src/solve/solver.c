@@ -338,6 +338,9 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     s->choice.reason = "";
     status = options_copy(&s->options, &full, s->n, diag);
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, s->n, diag);
+    s->sizes = DAE_ARRAY(double, 2 * (size_t)s->n);
+    if (status == DAE_OK && !s->sizes)
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     if (status == DAE_OK) status = monitors_new(s, &full, diag);
     if (status == DAE_OK) status = assemble(s, diag);
     if (status != DAE_OK) {
@@ -394,6 +397,7 @@ void dae_solver_free(dae_solver *s)
     unfurnish(s);
     ode_form_free(s->ode);
     monitors_free(s->monitors);
+    dae_free(s->sizes);
     options_free(&s->options);
     options_free(&s->base_options);
     form_instance_free(s->forms); /* before what its source belongs to */

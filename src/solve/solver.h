@@ -98,6 +98,8 @@ struct dae_solver {
     jump_trace *jumps; /* per variable */
     double *extent;    /* per variable: largest value on steps of ordinary length */
     bool jump_told;    /* the user knows of one */
+    double *sizes;     /* per unknown of base: largest value at the ends of steps; then per unknown:
+                          value that a start gave it, 0: none */
 
     /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
     int history;
@@ -178,6 +180,11 @@ bool jump_last_resort(dae_solver *s, const attempt *a);
 /* After an accepted step: how large the variables are. */
 void jump_note(dae_solver *s);
 void jump_forget(dae_solver *s);
+
+/* solve/unresolved.c: how large variables are: at a start from y0 (NULL: a model's own values), and
+ * at a point of what is integrated. */
+void sizes_start(dae_solver *s, const double *y0);
+void sizes_note(dae_solver *s, const double *y, const double *yp);
 
 /* solve/explain.c: failures in words. Each returns the status it puts into the diagnostic. */
 dae_status explain_evaluation(dae_solver *s, eval_status status);

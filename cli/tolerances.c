@@ -1,0 +1,144 @@
+/* Tolerances by variable: what the words and the model say, and variables that have too large ones.
+ */
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- before a run ---- */
+
+/* The unknown that a variable stands for; -1: it is none (discrete, a constant, an output). */
+static int unknown_of(const session *s, int variable)
+{
+    dae_variable_info info = dae_problem_variable_info(s->problem, variable);
+    const char *name = info.alias >= 0 ? dae_problem_variable(s->problem, info.alias) : NULL;
+    for (int u = 0; name && u < dae_problem_size(s->problem); u++)
+        if (strcmp(dae_problem_variable_name(s->problem, u), name) == 0) return u;
+    return -1;
+}
+
+static const char *variable_name(int i, const void *user)
+{
+    const session *s = user;
+    return i < s->n ? session_name(s, i) : NULL;
+}
+
+/* atol of all variables that a name, an array or a pattern means. */
+static int set_atol(request *r, const session *s, const char *name, double value)
+{
+    bool pattern = strpbrk(name, "*?") != NULL, found = false, some = false;
+    for (int i = 0; i < s->n; i++) {
+        const char *variable = session_name(s, i);
+        if (pattern ? !pattern_fits(name, variable) : !names_match(name, variable)) continue;
+        int u = unknown_of(s, i);
+        found = true;
+        if (u >= 0) r->atol_values[u] = value, some = true;
+    }
+    if (!found && pattern) return complain(CLI_USAGE, "no variable fits '%s'", name);
+    if (!found)
+        return complain_unknown("variable", name, variable_name, s,
+                                "'daedal check --list' shows all of a model");
+    if (some) return CLI_OK;
+    return complain(CLI_USAGE, "'%s' has no tolerance of its own: no method solves for it", name);
+}
+
+/* One word "name=value". */
+static int read_atol(request *r, const session *s, const char *word)
+{
+    double value;
+    const char *equals = strrchr(word, '=');
+    char *name = setting_name(word);
+    if (!name) return complain(CLI_FAILED, "out of memory");
+    bool sound = equals && parse_double(equals + 1, &value) && value >= 0.0;
+    int code = sound ? set_atol(r, s, name, value)
+                     : complain(CLI_USAGE,
+                                "option '--atol-of' needs NAME=VALUE with a value of at "
+                                "least 0, not '%s'",
+                                word);
+    free(name);
+    return code;
+}
+
+int request_tolerances(request *r, const session *s)
+{
+    int n = dae_problem_size(s->problem), code = CLI_OK;
+    bool follow = !s->m && isnan(r->atol), same = r->atols.count == 0;
+    const double *factor = s->m ? s->m->atol_factor : NULL;
+    double *plain = calloc((size_t)n, sizeof *plain);
+    r->atol_values = calloc((size_t)n, sizeof *r->atol_values);
+    if (plain && r->atol_values) {
+        dae_problem_atol(s->problem, r->options.rtol, r->options.atol, false, plain);
+        dae_problem_atol(s->problem, r->options.rtol, r->options.atol, follow, r->atol_values);
+    } else {
+        code = complain(CLI_FAILED, "out of memory");
+    }
+    for (int i = 0; factor && code == CLI_OK && i < n; i++) r->atol_values[i] *= factor[i];
+    for (int k = 0; k < r->atols.count && code == CLI_OK; k++)
+        code = read_atol(r, s, r->atols.list[k]);
+    for (int i = 0; i < n && code == CLI_OK && same; i++) same = r->atol_values[i] == plain[i];
+    if (!same) r->options.atol_by_variable = r->atol_values;
+    free(plain);
+    return code;
+}
+
+/* ---- after a run ---- */
+
+enum { MOST_NAMED = 4 };
+
+/* A tolerance for a variable of this size: a decade below it, times rtol. */
+static double fitting(double rtol, double size)
+{
+    return pow(10.0, floor(log10(rtol * size)));
+}
+
+/* "c (at most 1e-11, atol 1e-09), d (..)" */
+static void name_unresolved(const session *s, const bool *flags, const double *largest,
+                            const double *atol, int count, char *text, size_t size)
+{
+    int named = 0;
+    size_t at = 0;
+    for (int i = 0; i < dae_problem_size(s->problem) && named < MOST_NAMED && at < size; i++)
+        if (flags[i])
+            at += (size_t)snprintf(text + at, size - at, "%s%.80s (at most %.2g, atol %.2g)",
+                                   named++ ? ", " : "", dae_problem_variable_name(s->problem, i),
+                                   largest[i], atol[i]);
+    if (count > named && at < size) snprintf(text + at, size - at, " and %d more", count - named);
+}
+
+/* The name to give: that of the first one, or of its array if another element is with it. */
+static void advised_name(const session *s, const bool *flags, int first, char *name, size_t size)
+{
+    const char *whole = dae_problem_variable_name(s->problem, first);
+    size_t length = strcspn(whole, "[");
+    snprintf(name, size, "%.100s", whole);
+    if (whole[length] == '\0' || length >= size) return;
+    for (int i = first + 1; i < dae_problem_size(s->problem); i++)
+        if (flags[i] && strncmp(dae_problem_variable_name(s->problem, i), whole, length + 1) == 0) {
+            name[length] = '\0';
+            return;
+        }
+}
+
+void print_unresolved(const session *s, FILE *out, const char *label)
+{
+    int n = dae_problem_size(s->problem), first = 0;
+    char names[600] = "", advised[120];
+    bool *flags = calloc((size_t)n, sizeof *flags);
+    double *largest = calloc(2 * (size_t)n, sizeof *largest);
+    int count =
+        flags && largest ? dae_solver_unresolved(s->solver, flags, largest, largest + n) : 0;
+    if (count > 0) {
+        while (!flags[first]) first++;
+        advised_name(s, flags, first, advised, sizeof advised);
+        name_unresolved(s, flags, largest, largest + n, count, names, sizeof names);
+        fprintf(out,
+                "%s%s: below the absolute tolerance all along, so that no digit of %s was asked "
+                "for. Give %s: --atol-of '%s=%.0e', or nominal = %.0e in the text\n",
+                label, names, count == 1 ? "it" : "them",
+                count == 1 ? "a smaller one" : "smaller ones", advised,
+                fitting(s->rtol, largest[first]), largest[first]);
+    }
+    free(flags);
+    free(largest);
+}

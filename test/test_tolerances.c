@@ -1,0 +1,177 @@
+/* Absolute tolerances: what a model suggests, and variables that stay below theirs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "daedal.h"
+
+static dae_problem *translate(const char *text)
+{
+    dae_problem *p = NULL;
+    dae_diag diag = {0};
+    dae_status status =
+        dae_problem_from_model(&(dae_model){.text = text, .file = "m.mo"}, &p, &diag);
+    if (status != DAE_OK) fail_msg("%s", diag.text);
+    return p;
+}
+
+static int unknown(const dae_problem *p, const char *name)
+{
+    for (int i = 0; i < dae_problem_size(p); i++)
+        if (strcmp(dae_problem_variable_name(p, i), name) == 0) return i;
+    fail_msg("no unknown %s", name);
+    return -1;
+}
+
+/* rtol 1e-6, atol 1e-9 */
+static double atol_of(const dae_problem *p, const char *name, bool follow)
+{
+    double values[16];
+    assert_true(dae_problem_size(p) <= 16);
+    assert_int_equal(dae_problem_atol(p, 1e-6, 1e-9, follow, values), DAE_OK);
+    return values[unknown(p, name)];
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+static void test_suggested(void **state)
+{
+    (void)state;
+    dae_problem *p = translate(
+        "model M\n  Real big(start = 5), trace(start = -1e-11, fixed = true), zero(start = 0);\n"
+        "  Real none, scaled(start = 1e-11, nominal = 1e3), least(start = 1e-300);\n"
+        "  Real algebraic(start = 1e-11), border(start = 1e-3);\nequation\n"
+        "  der(big) = -big*algebraic;\n  der(trace) = -trace;\n  der(zero) = trace;\n"
+        "  der(none) = big;\n  der(scaled) = -scaled;\n  der(least) = least;\n"
+        "  algebraic^3 + algebraic = none;\n  der(border) = -border;\nend M;\n");
+    assert_true(near(atol_of(p, "big", true), 1e-9));
+    assert_true(near(atol_of(p, "trace", true), 1e-17)); /* rtol |start| */
+    assert_true(near(atol_of(p, "trace", false), 1e-9)); /* what the user says is obeyed */
+    assert_true(near(atol_of(p, "zero", true), 1e-9));
+    assert_true(near(atol_of(p, "none", true), 1e-9));
+    assert_true(near(atol_of(p, "scaled", true), 1e-6)); /* nominal decides */
+    assert_true(near(atol_of(p, "scaled", false), 1e-6));
+    assert_true(near(atol_of(p, "least", true), 1e-24));    /* 1e-15 atol */
+    assert_true(near(atol_of(p, "algebraic", true), 1e-9)); /* a guess is no size */
+    assert_true(near(atol_of(p, "border", true), 1e-9));    /* rtol |start| = atol */
+    assert_int_equal(dae_problem_set_start(p, "zero", 1e-12, NULL), DAE_OK);
+    assert_true(near(atol_of(p, "zero", true), 1e-18)); /* --start counts */
+    double values[16];
+    assert_int_equal(dae_problem_atol(NULL, 1e-6, 1e-9, true, values), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_problem_atol(p, 1e-6, 1e-9, true, NULL), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_problem_atol(p, -1.0, 1e-9, true, values), DAE_ERR_ARGUMENT);
+    dae_problem_free(p);
+}
+
+/* ---- what stays below ---- */
+
+enum { MOST = 16 };
+
+typedef struct outcome {
+    int count;
+    bool flags[MOST];
+    double largest[MOST], atol[MOST];
+} outcome;
+
+/* Run with rtol 1e-6, atol 1e-9 and ask. */
+static outcome run(const dae_problem *p, double tend, const char *method)
+{
+    outcome r = {0};
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    dae_options o = dae_options_default();
+    o.method = method;
+    assert_true(dae_problem_size(p) <= MOST);
+    assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_OK);
+    assert_int_equal(dae_solver_unresolved(s, r.flags, NULL, NULL), DAE_ERR_STATE);
+    if (dae_solver_start(s, 0.0, NULL, NULL) < 0) fail_msg("%s", dae_solver_diag(s)->text);
+    if (dae_solver_run(s, tend, NULL, NULL) < 0) fail_msg("%s", dae_solver_diag(s)->text);
+    r.count = dae_solver_unresolved(s, r.flags, r.largest, r.atol);
+    assert_int_equal(dae_solver_unresolved(s, NULL, NULL, NULL), r.count);
+    dae_solver_free(s);
+    return r;
+}
+
+static void test_traces_are_found(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"auto", "bdf", "rodas"};
+    dae_problem *p = translate(
+        "model T\n  Real c(start = 1e-11, fixed = true), d(start = 0, fixed = true), e;\n"
+        "  Real T(start = 1, fixed = true), twin(start = 1, fixed = true), w;\n"
+        "equation\n  der(T) = -T;\n  der(twin) = -T;\n  der(c) = -2*c;\n  der(d) = 2*c - d;\n"
+        "  e^3*T^2 + e*T = 3*d;\n  w*T = e + T;\nend T;\n");
+    for (int k = 0; k < 3; k++) {
+        outcome r = run(p, 1.0, methods[k]);
+        assert_true(r.flags[unknown(p, "c")]);
+        assert_true(r.flags[unknown(p, "d")]); /* since c drives it */
+        assert_true(r.flags[unknown(p, "e")]);
+        assert_false(r.flags[unknown(p, "T")]);
+        assert_false(r.flags[unknown(p, "twin")]);
+        assert_int_equal(r.count, 3);
+        assert_true(near(r.largest[unknown(p, "c")], 1e-11));
+        assert_true(near(r.atol[unknown(p, "c")], 1e-9));
+    }
+    dae_problem_free(p);
+}
+
+/* Zero stays zero; and what only rounding moves is none: x and y are the same but for it. */
+static void test_zeros_are_not(void **state)
+{
+    (void)state;
+    dae_problem *p = translate(
+        "model Z\n  Real x(start = 1, fixed = true), y(start = 0.1, fixed = true);\n"
+        "  Real zero(start = 0, fixed = true), noise(start = 0), sum(start = 0, fixed = true);\n"
+        "equation\n  der(x) = -x/3;\n  der(y) = -y/3;\n  der(zero) = -zero*x;\n"
+        "  noise + noise^3 = x - 10*y;\n  der(sum) = 3*noise - sum;\nend Z;\n");
+    outcome r = run(p, 1.0, "auto");
+    assert_true(r.largest[unknown(p, "noise")] < 1e-9);
+    assert_int_equal(r.count, 0);
+    dae_problem_free(p);
+}
+
+/* A smaller tolerance is obeyed, and ends the note: c = 1e-11 exp(-2 t) to six digits. */
+static void test_tolerance_by_variable(void **state)
+{
+    (void)state;
+    dae_problem *p = translate("model S\n  Real c(start = 1e-11, fixed = true);\n"
+                               "  Real T(start = 1, fixed = true);\nequation\n  der(T) = -T;\n"
+                               "  der(c) = -c*(2 + 40*cos(20*time));\nend S;\n");
+    double atol[2], y[2], exact = 1e-11 * exp(-2.0 - 2.0 * sin(20.0)), error[2];
+    int c = unknown(p, "c");
+    for (int follow = 0; follow < 2; follow++) {
+        dae_solver *s = NULL;
+        dae_options o = dae_options_default();
+        assert_int_equal(dae_problem_atol(p, o.rtol, o.atol, follow, atol), DAE_OK);
+        o.atol_by_variable = atol;
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+        assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_OK);
+        assert_int_equal(dae_solver_unresolved(s, NULL, NULL, NULL), follow ? 0 : 1);
+        error[follow] = fabs(y[c] - exact) / exact;
+        dae_solver_free(s);
+    }
+    assert_true(error[1] < 1e-4); /* 100 tolerances */
+    assert_true(error[0] > error[1]);
+    dae_problem_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_suggested),
+        cmocka_unit_test(test_traces_are_found),
+        cmocka_unit_test(test_zeros_are_not),
+        cmocka_unit_test(test_tolerance_by_variable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
