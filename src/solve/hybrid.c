@@ -171,7 +171,7 @@ static dae_status run_event(dae_solver *s, double t)
     s->hybrid->solved = false;
     model_instance_crossings(s->hybrid->instance, t, s->y, s->yp, s->hybrid->crossing_entry);
     if (t != s->hybrid->started) s->hybrid->other[0] = 0;
-    dae_status status = events_iterate(s, t);
+    dae_status status = modes_mend(s, t, false, events_iterate(s, t));
     if (status != DAE_OK) return status;
     events_settle(s, t);
     model_instance_prepare(s->hybrid->instance);
@@ -196,7 +196,7 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
     dae_status status = hybrid_guess(s, t, mode);
     if (status != DAE_OK) return status;
     relations_start(s, t);
-    status = events_agree(s, t, true, mode, &passes);
+    status = modes_mend(s, t, true, events_agree(s, t, true, mode, &passes));
     if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status != DAE_OK) return status;

@@ -70,6 +70,7 @@ typedef struct hybrid {
     double event_time;        /* which was then */
     double first_step;        /* the first step from there is at most this; 0: no limit */
     double soon;              /* when that is */
+    bool foreseen;            /* the equations have a solution then */
     double window;            /* part of that moment which times can tell apart */
     double *before;           /* work: memory before a pass */
     bool *warned;             /* per assertion at level warning: told once */
@@ -79,6 +80,7 @@ typedef struct hybrid {
     bool slow_told;      /* the user knows how long it would take */
     bool uncertain_told; /* and which events are chance */
     bool no_memory;      /* a value could not be computed for lack of it */
+    double rescued;      /* another mode was sought at the event then */
     bool given;          /* started at values that stay */
     bool at_start;       /* relations and floor have their values at t, not a moment later */
     double direction;    /* of time: +1 or -1 */
@@ -139,6 +141,9 @@ bool hybrid_relation_changes(const struct dae_solver *s);
 /* Whether the crossings just found are those of a relation that has not been seen to leave zero,
  * in the first step after an event: that step is then taken back, and a shorter one comes next. */
 bool hybrid_take_back(struct dae_solver *s);
+/* The first step after an event has failed: go on in another mode, if one holds where this one
+ * determines nothing. */
+bool hybrid_rescue(struct dae_solver *s, dae_status status);
 /* The interpolant lets relations cross at s->t, but the equations say that they go back: its error
  * is larger than their excursion. *again: there is no event, the solution goes on from there. */
 dae_status hybrid_refute(struct dae_solver *s, bool *again);

@@ -45,7 +45,7 @@ void crowd_start(hybrid *h)
         h->trace[r] = (relation_trace){.when = NAN, .gap = NAN, .ratio = NAN};
     h->crowd = 0;
     h->uncertain_told = false;
-    h->event_time = NAN;
+    h->event_time = h->rescued = NAN;
     h->first_step = 0.0;
 }
 
@@ -223,7 +223,8 @@ static bool stayed_small(dae_solver *s, size_t r, double t)
 static void tell_uncertain(dae_solver *s, size_t r, double t)
 {
     hybrid *h = s->hybrid;
-    if (h->uncertain_told || h->trace[r].shrinks >= MOST_RETURNS) return;
+    bool rounded = h->instance->form->rounded[r]; /* it may be noise */
+    if (h->uncertain_told || rounded || h->trace[r].shrinks >= MOST_RETURNS) return;
     h->uncertain_told = true;
     char text[400];
     snprintf(text, sizeof text,

@@ -96,6 +96,12 @@ void events_follow(dae_solver *s, double t);
 /* After the event: flags down, conditions of when as they are now, without acting. */
 void events_settle(dae_solver *s, double t);
 
+/* hybrid_modes.c */
+
+/* After an event iteration with this result: where it ended in a mode that determines nothing, or
+ * did not end, find one that holds. */
+dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
+
 /* hybrid_range.c */
 
 /* Let the search of crossings know bounds of the crossing functions of the form at hand. */

@@ -20,8 +20,8 @@ static double look_ahead(dae_solver *s, double t)
     initializer_project(s->init, t, delta, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
     for (int i = 0; i < s->n; i++)
         if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
-    initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights, h->ahead,
-                        h->ahead_yp);
+    h->foreseen = initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights,
+                                      h->ahead, h->ahead_yp) == EVAL_OK;
     return t + delta;
 }
 

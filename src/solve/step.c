@@ -494,6 +494,7 @@ static dae_status advance(dae_solver *s, double tend)
         if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
         if (status == DAE_OK) status = attempt_until_accepted(s);
         if (status == DAE_OK) status = accept_step(s, tend);
+        if (status < 0 && s->hybrid && hybrid_rescue(s, status)) return DAE_STEPPED;
         if (choice_may_help(s, status)) {
             bool radau = s->method == &method_radau;
             status =
