@@ -384,7 +384,11 @@ static void wrong_kinds(void **unused)
         for (int m = 0; m < METHOD_COUNT; m++) {
             const declaration *d = &DECLARED[k];
             const way w = {METHODS[m], "auto"};
-            expect_declaration(residual(d->kinds, pendulum), &w, y0, yp0, d->words);
+            if (m == 0 && !d->words) /* variable steps of bdf are no good at index 3 */
+                expect_failure(residual(d->kinds, pendulum), &w, y0, yp0, DAE_ERR_UNSUPPORTED,
+                               "lambda is declared DAE_KIND_INDEX3|use radau5");
+            else
+                expect_declaration(residual(d->kinds, pendulum), &w, y0, yp0, d->words);
             expect_declaration(second_order(d->kinds), &w, y0, xp0,
                                d->second ? d->second : d->words);
         }

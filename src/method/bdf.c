@@ -471,6 +471,7 @@ const method method_bdf = {
     .citation = "Brenan, Campbell, Petzold: Numerical Solution of Initial-Value Problems in "
                 "Differential-Algebraic Equations, SIAM 1996, chapter 5",
     .max_order = MAX_ORDER,
+    .index_range = "1 to 2",
     .size = bdf_size,
     .start = bdf_start,
     .attempt = bdf_attempt,

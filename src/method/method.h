@@ -134,6 +134,9 @@ attempt_status attempt_from_newton(newton_status status); /* Newton's failures, 
 bool method_needs_form(const method *m);
 const char *forms_text(unsigned forms);
 
+/* The highest index that it is known to integrate, by index_range; 9: any. */
+int method_highest_index(const method *m);
+
 const method *method_find(const char *name); /* NULL if unknown; "auto" gives the default */
 
 #endif

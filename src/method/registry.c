@@ -163,3 +163,12 @@ const char *dae_method_index_range(int i)
     if (!m) return NULL;
     return m->index_range ? m->index_range : "1";
 }
+
+int method_highest_index(const method *m)
+{
+    const char *range = m->index_range ? m->index_range : "1";
+    int highest = 0;
+    for (const char *c = range; *c; c++)
+        if (*c >= '0' && *c <= '9') highest = *c - '0';
+    return highest > 0 ? highest : 9; /* "any" */
+}

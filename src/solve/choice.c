@@ -41,11 +41,21 @@ static bool formulation_given(const dae_solver *s)
     return s->base_options.formulation && strcmp(s->base_options.formulation, "auto") != 0;
 }
 
+/* Of residual callbacks: what bdf with variable steps is not for. */
+static bool declares_index3(const dae_solver *s)
+{
+    const dae_kind *kinds = s->base->forms || s->base->model ? NULL : s->base->form.kinds;
+    for (int i = 0; kinds && i < s->base->form.n; i++)
+        if (kinds[i] == DAE_KIND_INDEX3) return true;
+    return false;
+}
+
 const method *choice_residual(dae_solver *s)
 {
     char why[120];
     snprintf(why, sizeof why, "%simplicit, for equations of any form", s->choice.reason);
-    bool radau = s->base->model && !formulation_given(s) && !s->choice.careful;
+    bool radau =
+        (s->base->model || declares_index3(s)) && !formulation_given(s) && !s->choice.careful;
     bool few_digits = s->base->form.n > LARGE && s->base_options.rtol > FEW_DIGITS;
     const method *m = radau && !few_digits ? &method_radau : &method_bdf;
     say(s, m, why);

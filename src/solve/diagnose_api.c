@@ -287,6 +287,21 @@ bool solver_index_sentence(dae_solver *s, double t, const double *y, const doubl
     return trouble;
 }
 
+int solver_certain_index(dae_solver *s, double t, char *text, size_t size)
+{
+    diagnosis d;
+    if (size > 0) text[0] = '\0';
+    if (run(&s->eval, &s->norm, s->finest_rtol, t, s->y, s->yp, NULL, &d) != DIAGNOSE_OK) return -1;
+    writer w = {.text = text, .size = size};
+    int index = d.certain && !d.dependent ? d.index : -1;
+    if (index > 1) put(&w, "%s%d", d.at_least || index > 3 ? "at least " : "", index);
+    if (index > 1) put_culprits(&w, s->problem, &d);
+    for (int j = d.n - 1; j >= 0 && index > 1; j--)
+        if (d.variables[j]) diag_variable(&s->diag, j, problem_variable(s->problem, j));
+    diagnosis_free(&d);
+    return index;
+}
+
 bool solver_index_is_frozen(dae_solver *s, double t)
 {
     diagnosis d;

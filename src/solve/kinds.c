@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/vector.h"
 #include "solve/diagnose_api.h"
 
 /* Dense work beyond this costs more than it is worth. */
@@ -305,4 +306,110 @@ dae_status solver_check_kinds(dae_solver *s, double t, double h)
     if (seen == ITERATION_OK && status == DAE_OK) status = check_powers(s, t, h);
     s->eval.failure = failure;
     return status;
+}
+
+/* ---- the index against what a method can do ---- */
+
+/* Residual callbacks as they are given. */
+static bool index_is_open(const dae_solver *s)
+{
+    if (s->hybrid || s->base->forms) return false;
+    return !solver_uses_forms(s) && !s->ode && !s->rewritten && !s->matrix.matrix_free &&
+           !s->context.second;
+}
+
+/* Whether errors of F are amplified by 1/h in some variable, or that is not clear, by the matrices
+ * at hand. */
+static bool looks_high(const dae_solver *s)
+{
+    powers p;
+    bool high = false;
+    if (powers_new(&p, s->n)) {
+        take_matrices(&p, &s->matrix.jac);
+        high = !find_sizes(&p);
+        for (int j = 0; j < s->n && !high; j++) high = power_of(&p, j) != 0;
+    }
+    dae_free(p.A);
+    return high;
+}
+
+/* Kinds that go with an index above 1, or a norm without algebraic variables: the user knows. */
+static bool index_was_declared(const dae_solver *s)
+{
+    const dae_kind *kinds = s->problem->form.kinds;
+    for (int j = 0; kinds && j < s->n; j++)
+        if (kinds[j] > DAE_KIND_INDEX1) return true;
+    return s->options.error_test != DAE_ERROR_AUTO || s->options.norm || s->options.weights;
+}
+
+/* BDF of constant steps converges at index 3, too [BCP96 3.2]. */
+static int highest_index(const dae_solver *s)
+{
+    int highest = method_highest_index(s->method);
+    return s->method == &method_bdf && s->options.fixed_step > 0.0 ? 3 : highest;
+}
+
+static void advise_on_index(dae_solver *s, int index, int highest)
+{
+    if (index > highest)
+        diag_append(&s->diag, ", but method %s is for index %s%d%s. ", s->method->name,
+                    highest > 1 ? "up to " : "", highest,
+                    s->method == &method_bdf ? " with variable steps" : "");
+    else
+        diag_append(&s->diag, ", but nothing is declared. ");
+    diag_append(&s->diag, "Differentiate constraints; or %s%s.",
+                index > highest && index <= 3 ? "use radau5, and " : "",
+                index <= 3 ? "declare the kinds of these variables (dae_residual.kinds)"
+                           : "write a model text, whose index is reduced");
+}
+
+/* A variable that was declared to be of a higher index than the method is for. */
+static dae_status refuse_declared(dae_solver *s, double t, int highest)
+{
+    for (int j = 0; j < s->n && s->problem->form.kinds; j++) {
+        dae_kind kind = s->problem->form.kinds[j];
+        int index = kind > DAE_KIND_INDEX1 ? 1 + (int)kind - (int)DAE_KIND_INDEX1 : 1;
+        if (index <= highest) continue;
+        name_it(s, t, j);
+        s->diag.value = index;
+        diag_set(&s->diag, DAE_ERR_UNSUPPORTED, "Variable %s is declared %s", s->diag.variable_name,
+                 kind_name(kind));
+        advise_on_index(s, index, highest);
+        return DAE_ERR_UNSUPPORTED;
+    }
+    return DAE_OK;
+}
+
+/* Whether there is something to find out, at the first start. */
+static bool index_matters(const dae_solver *s)
+{
+    if (s->stats.starts > 0 || s->n > LARGEST || !s->matrix.jac.dfdyp) return false;
+    return highest_index(s) < 3 || !index_was_declared(s);
+}
+
+dae_status solver_check_declared_index(dae_solver *s, double t)
+{
+    s->index_suspect = false;
+    if (!index_is_open(s)) return DAE_OK;
+    s->index_suspect = index_matters(s) && looks_high(s);
+    /* other methods that know of kinds say so themselves */
+    return s->method == &method_bdf ? refuse_declared(s, t, highest_index(s)) : DAE_OK;
+}
+
+dae_status solver_check_index(dae_solver *s)
+{
+    char text[300];
+    if (!s->index_suspect) return DAE_OK;
+    s->index_suspect = false;
+    const eval_failure failure = s->eval.failure;
+    vector_copy(s->n, s->last.y, s->y);
+    vector_copy(s->n, s->last.yp, s->yp);
+    int highest = highest_index(s), index = solver_certain_index(s, s->t_new, text, sizeof text);
+    s->eval.failure = failure;
+    if (index < 2 || (index <= highest && index_was_declared(s))) return DAE_OK;
+    s->diag.t = s->t_new;
+    s->diag.value = index;
+    diag_set(&s->diag, DAE_ERR_UNSUPPORTED, "The index at t = %.9g is %s", s->t_new, text);
+    advise_on_index(s, index, highest);
+    return DAE_ERR_UNSUPPORTED;
 }

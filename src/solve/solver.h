@@ -75,6 +75,7 @@ struct dae_solver {
     bool evaluation_first;       /* a callback was the first to reject the step that is tried */
     method_context context;
     second_order second; /* what context.second points to; zeroed: none */
+    bool index_suspect;  /* residual callbacks may have an index that the method is not for */
     bool watch_due;      /* states are to be looked at before the next step */
     step_control control;
     stiffness stiffness;

@@ -353,6 +353,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     double h = start_scale(s, t);
     status = solver_check_kinds(s, t, h);
     if (status == DAE_OK) status = resolve_kinds(s, t, h);
+    if (status == DAE_OK) status = solver_check_declared_index(s, t);
     if (status != DAE_OK) return status;
     status = check_orders(s, t);
     if (status != DAE_OK) return status;

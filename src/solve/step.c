@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/vector.h"
+#include "solve/kinds.h"
 #include "solve/solver.h"
 
 /* ---- dense output ------------------------------------------------------------------------- */
@@ -504,6 +505,7 @@ static dae_status advance(dae_solver *s, double tend)
         if (status != DAE_OK) return reform_explain(s, status);
         status = rank_watch_step(s);
         if (status == DAE_OK) status = released_watch_step(s);
+        if (status == DAE_OK) status = solver_check_index(s);
         if (status != DAE_OK) return status;
     }
     return advance_within_step(s, tend);
