@@ -342,11 +342,11 @@ static bool index_was_declared(const dae_solver *s)
     return s->options.error_test != DAE_ERROR_AUTO || s->options.norm || s->options.weights;
 }
 
-/* BDF of constant steps converges at index 3, too [BCP96 3.2]. */
+/* BDF of constant steps converges at index 3, too [BCP96 3.2], and other methods with fewer orders:
+ * who chooses steps can see that. */
 static int highest_index(const dae_solver *s)
 {
-    int highest = method_highest_index(s->method);
-    return s->method == &method_bdf && s->options.fixed_step > 0.0 ? 3 : highest;
+    return s->options.fixed_step > 0.0 ? 3 : method_highest_index(s->method);
 }
 
 static void advise_on_index(dae_solver *s, int index, int highest)
