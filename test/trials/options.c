@@ -1,8 +1,9 @@
 /* Fuzzing over options: random models, methods, parameter values and options of `daedal run`.
  *     options DAEDAL RUNS SEED MODEL.mo ..
- * A run may fail, with a message. It must not end with a signal, take more than 20 s of processor
- * time, or write a value that is not finite with exit code 0 and without a word about it. Each
- * finding is printed as the command that shows it. */
+ * A run may fail, with a message; it is given 20 000 steps, since some methods need a great many.
+ * It must not end with a signal, take more than 20 s of processor time, or write a value that is
+ * not finite with exit code 0 and without a word about it. Each finding is printed as the command
+ * that shows it. */
 #include "command.h"
 
 #include <ctype.h>
@@ -124,6 +125,8 @@ static int random_words(fuzz *f, const char *model, char **words)
     words[count++] = (char *)(size_t)model;
     words[count++] = "-o";
     words[count++] = f->csv;
+    words[count++] = "--max-steps";
+    words[count++] = "20000";
     if (below(4) > 0) {
         words[count++] = "--method";
         words[count++] = f->methods[below(f->method_count)];
