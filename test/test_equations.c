@@ -415,14 +415,14 @@ static void singular_models_are_explained(void **state)
     assert_true(s.singular);
     assert_null(s.c);
     assert_int_equal(s.parts.count, 2);
-    assert_false(s.parts.part[0].over); /* vy appears nowhere */
-    assert_int_equal(s.parts.part[0].rows, 0);
-    assert_int_equal(s.parts.part[0].columns, 1);
-    assert_int_equal(s.parts.part[0].column[0], 3);
-    assert_true(s.parts.part[1].over);
-    assert_int_equal(s.parts.part[1].rows, 2);
-    assert_memory_equal(s.parts.part[1].row, ((int[]){1, 2}), 2 * sizeof(int));
-    assert_int_equal(s.parts.part[1].column[0], 1);
+    assert_true(s.parts.part[0].over); /* the cause before its consequence */
+    assert_int_equal(s.parts.part[0].rows, 2);
+    assert_memory_equal(s.parts.part[0].row, ((int[]){1, 2}), 2 * sizeof(int));
+    assert_int_equal(s.parts.part[0].column[0], 1);
+    assert_false(s.parts.part[1].over); /* vy appears nowhere */
+    assert_int_equal(s.parts.part[1].rows, 0);
+    assert_int_equal(s.parts.part[1].columns, 1);
+    assert_int_equal(s.parts.part[1].column[0], 3);
     structure_free(&s);
     equation_set_free(&set);
 }

@@ -351,7 +351,9 @@ static void singular_parts_are_what_they_say(void **state)
                 check_under(&t, &r.part[p]);
             over += r.part[p].over;
             if (!r.part[p].over) missing += r.part[p].columns - r.part[p].rows;
-            if (p > 0)
+            if (p == 0) continue;
+            assert_true(r.part[p - 1].over >= r.part[p].over); /* too many, then too few; by size */
+            if (r.part[p - 1].over == r.part[p].over)
                 assert_true(r.part[p - 1].rows + r.part[p - 1].columns <=
                             r.part[p].rows + r.part[p].columns);
         }
