@@ -185,6 +185,7 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
     dae_verify_report *r = &x->record->r;
     trail_free(judge);
     if (!judge_options(x, name, tighter, &options)) return exhausted(diag);
+    plan.looser = x->full.rtol > 0.0 ? x->full.rtol / options.rtol : 1.0 / tighter;
     dae_status status = trail_run(judge, &plan, &options, diag);
     if (status == DAE_ERR_MEMORY || status == DAE_ERR_INTERRUPTED) return status;
     if (judge->run.status == DAE_ERR_INTERRUPTED) return DAE_ERR_INTERRUPTED;
@@ -252,7 +253,7 @@ static double span_of(const trial *x)
 
 static bool compare(trial *x, trail *a, trail *b, comparison *c)
 {
-    yardstick by = {&x->tolerance, &x->run, span_of(x), x->record->r.limit};
+    yardstick by = {&x->tolerance, {&x->run, &x->judge}, span_of(x), x->record->r.limit};
     trail_pair_events(a, b);
     return comparison_new(c, a, b, &by);
 }

@@ -187,34 +187,62 @@ static double distance(double a, double b, double w)
 
 /* Work space of a comparison. */
 typedef struct bench {
-    double *size;  /* per row of b: size of the variable around there */
-    double *least; /* per row of the units' trail: least unit around there */
+    double *size;   /* per row of b: size of the variable around there */
+    double *least;  /* per row of a: least unit around there */
+    double *around; /* per row of a trail with units */
     int *queue;
-    int *unit_row; /* per row of a: that of the units' trail; -1: none */
+    int *unit_row[2]; /* per row of a: that of the trail with units; -1: none */
 } bench;
 
 static void bench_free(bench *k)
 {
     dae_free(k->size);
     dae_free(k->least);
+    dae_free(k->around);
     dae_free(k->queue);
-    dae_free(k->unit_row);
+    dae_free(k->unit_row[0]);
+    dae_free(k->unit_row[1]);
 }
 
-static bool bench_new(bench *k, const trail *a, const trail *b, const trail *units)
+/* Which row of `units` has the time of each row of a. */
+static void find_unit_rows(const trail *a, const trail *units, int *row)
 {
-    int most = units->count > b->count ? units->count : b->count;
-    *k = (bench){.size = DAE_ARRAY(double, b->count),
-                 .least = DAE_ARRAY(double, units->count),
-                 .queue = DAE_ARRAY(int, most),
-                 .unit_row = DAE_ARRAY(int, a->count)};
-    if (!k->size || !k->least || !k->queue || !k->unit_row) return false;
     double sign = a->count > 1 && a->t[a->count - 1] < a->t[0] ? -1.0 : 1.0;
     for (int r = 0, q = 0; r < a->count; r++) {
-        while (q < units->count && (units->t[q] - a->t[r]) * sign < 0.0) q++;
-        k->unit_row[r] = units->unit && q < units->count && units->t[q] == a->t[r] ? q : -1;
+        while (units && q < units->count && (units->t[q] - a->t[r]) * sign < 0.0) q++;
+        bool there = units && units->unit && q < units->count && units->t[q] == a->t[r];
+        row[r] = there ? q : -1;
     }
+}
+
+static bool bench_new(bench *k, const trail *a, const trail *b, const yardstick *by)
+{
+    int most = b->count;
+    for (int u = 0; u < 2; u++)
+        if (by->units[u] && by->units[u]->count > most) most = by->units[u]->count;
+    *k = (bench){.size = DAE_ARRAY(double, b->count),
+                 .least = DAE_ARRAY(double, a->count),
+                 .around = DAE_ARRAY(double, most),
+                 .queue = DAE_ARRAY(int, most),
+                 .unit_row = {DAE_ARRAY(int, a->count), DAE_ARRAY(int, a->count)}};
+    if (!k->size || !k->least || !k->around || !k->queue || !k->unit_row[0] || !k->unit_row[1])
+        return false;
+    for (int u = 0; u < 2; u++) find_unit_rows(a, by->units[u], k->unit_row[u]);
     return true;
+}
+
+/* k->least for variable i. */
+static void find_least(bench *k, const trail *a, const yardstick *by, int i, double width)
+{
+    for (int r = 0; r < a->count; r++) k->least[r] = 0.0;
+    for (int u = 0; u < 2; u++) {
+        const trail *x = by->units[u];
+        if (!x || !x->unit) continue;
+        find_sizes(x, x->unit, i, width, k->queue, k->around);
+        for (int r = 0; r < a->count; r++)
+            if (k->unit_row[u][r] >= 0)
+                k->least[r] = fmax(k->least[r], k->around[k->unit_row[u][r]]);
+    }
 }
 
 /* Variable i at all rows. */
@@ -225,10 +253,9 @@ static void compare_variable(comparison *c, const pairing *p, const yardstick *b
     double sum = 0.0, rtol = by->tolerance->rtol[i], atol = by->tolerance->atol[i];
     size_t n = (size_t)a->n;
     for (int r = 0; r < a->count; r++) {
-        int q = p->row[r], u = k->unit_row[r];
+        int q = p->row[r];
         if (q < 0) continue;
-        double unit = rtol * k->size[q] + atol;
-        if (u >= 0 && k->least[u] > unit) unit = k->least[u];
+        double unit = fmax(rtol * k->size[q] + atol, k->least[r]);
         double e = distance(a->values[(size_t)r * n + (size_t)i],
                             b->values[(size_t)q * n + (size_t)i], unit);
         sum += e * e;
@@ -260,13 +287,12 @@ bool comparison_new(comparison *c, const trail *a, const trail *b, const yardsti
 {
     size_t n = (size_t)a->n;
     double width = WINDOW * fabs(by->span);
-    const trail *units = by->units;
     *c = (comparison){.variable = -1, .parted = NAN};
     c->error = DAE_ARRAY(double, 2 * n);
     c->row = DAE_ARRAY(int, 2 * n);
     pairing p = {.a = a, .b = b};
     bench k = {0};
-    bool ok = c->error && c->row && bench_new(&k, a, b, units) && pair_rows(&p, short_way(a, by));
+    bool ok = c->error && c->row && bench_new(&k, a, b, by) && pair_rows(&p, short_way(a, by));
     if (ok) {
         c->rms = c->error + n;
         c->other = c->row + n;
@@ -275,7 +301,7 @@ bool comparison_new(comparison *c, const trail *a, const trail *b, const yardsti
         for (int i = 0; i < a->n; i++) {
             c->row[i] = c->other[i] = -1;
             find_sizes(b, b->values, i, width, k.queue, k.size);
-            if (units->unit) find_sizes(units, units->unit, i, width, k.queue, k.least);
+            find_least(&k, a, by, i, width);
             compare_variable(c, &p, by, &k, i);
         }
     }

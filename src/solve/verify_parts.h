@@ -43,6 +43,7 @@ typedef struct trail_plan {
     bool event_rows;             /* rows of its own at events, before and after */
     long most_steps;             /* 0: no limit */
     struct inspector *inspector; /* looks at every row; NULL: nobody does */
+    double looser; /* > 0: find the least meaningful errors for tolerances so many times its own */
 } trail_plan;
 
 /* Solve by these options and record. DAE_OK also where the run ends early, which trail->run tells;
@@ -51,6 +52,11 @@ dae_status trail_run(trail *x, const trail_plan *plan, const dae_options *option
 /* A trail of rows that are given; false: memory. */
 bool trail_given(trail *x, const dae_problem *problem, const dae_verify_request *request);
 void trail_free(trail *x);
+
+/* verify_certainty.c: unit[i] = what errors in the differential variables of a run with tolerances
+ * `looser` times those of s make of variable i at t, the equations being solved for all others; 0
+ * where that is not known. False: memory. */
+bool certainty_find(dae_solver *s, double t, double looser, double *unit);
 
 /* The family of a method, as a bit. */
 unsigned method_family(const char *name);
@@ -84,8 +90,8 @@ void trail_pair_events(trail *a, trail *b);
 /* What two trails are measured by. */
 typedef struct yardstick {
     const tolerances *tolerance;
-    const trail *units; /* whose units hold at its times */
-    double span, limit; /* the interval; in tolerances */
+    const trail *units[2]; /* whose units hold at their times; NULL: none */
+    double span, limit;    /* the interval; in tolerances */
 } yardstick;
 
 /* Compare; both have their events paired with each other. False: memory. */

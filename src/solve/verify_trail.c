@@ -109,13 +109,16 @@ static dae_status add_row(walker *w, double t)
 {
     trail *x = w->x;
     inspector *looks = w->plan->inspector;
-    if (!reserve_row(x, looks != NULL)) return DAE_ERR_MEMORY;
+    double looser = w->plan->looser;
+    if (!reserve_row(x, looks || looser > 0.0)) return DAE_ERR_MEMORY;
     dae_status status = dae_solver_variables(w->s, t, x->values + (size_t)x->count * (size_t)x->n);
     if (status < 0) return status;
     x->t[x->count] = t;
     x->passed[x->count] = w->passed;
     if (looks && !inspector_look(looks, w->s, t)) return DAE_ERR_MEMORY;
-    if (looks) inspector_units(looks, x->unit + (size_t)x->count * (size_t)x->n);
+    double *unit = x->unit ? x->unit + (size_t)x->count * (size_t)x->n : NULL;
+    if (looks) inspector_units(looks, unit);
+    if (looser > 0.0 && !certainty_find(w->s, t, looser, unit)) return DAE_ERR_MEMORY;
     x->count++;
     return DAE_OK;
 }
