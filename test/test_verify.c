@@ -309,7 +309,7 @@ static void test_equations(void **state)
 }
 
 /* x = cos t up to some 1e-6, so that f is 0 up to some 1e-3: no tolerance of x gives more digits.
- * An error in f alone is none of these. */
+ */
 static void test_certainty(void **state)
 {
     (void)state;
