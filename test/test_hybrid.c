@@ -395,7 +395,8 @@ static void test_solution_without_end(void **state)
 {
     (void)state;
     expect_failure(MODEL("Real x(start=1, fixed=true);\nequation\nder(x) = x^2;"),
-                   DAE_ERR_ERROR_TEST, 1.0, 2, "Variable x|singularity", __LINE__);
+                   DAE_ERR_ERROR_TEST, 1.0, 4, "Variable x|singularity|equation 1 (m.mo:4)",
+                   __LINE__);
 }
 
 /* Begin with the equations as they are written, whatever their index. */

@@ -479,7 +479,7 @@ static bool stops_at_border(const dae_solver *s, const attempt *a)
     return f->callback && rounding && (tiny || s->evaluation_first) && ahead > -1e-14 * size;
 }
 
-dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit)
+static dae_status explain_last(dae_solver *s, const attempt *a, const char *limit)
 {
     s->diag.t = a->t;
     s->diag.h = a->h;
@@ -502,6 +502,11 @@ dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit
         return s->diag.status;
     default: return add_index(s, explain_convergence(s, a, limit));
     }
+}
+
+dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit)
+{
+    return explain_growth(s, explain_last(s, a, limit));
 }
 
 dae_status explain_fatal(dae_solver *s, const attempt *a)

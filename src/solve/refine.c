@@ -288,13 +288,14 @@ static dae_status out_of_memory(dae_solver *s)
 static dae_status explain_nowhere(dae_solver *s, double t, const attempt *a)
 {
     bool evaluation = a->status == ATTEMPT_EVALUATION;
-    return diag_set(&s->diag, evaluation ? DAE_ERR_EVALUATION : DAE_ERR_CONVERGENCE,
-                    "Values within the step [%.9g, %.9g] cannot be computed to the tolerances: %s "
-                    "at t = %.9g with every step size%s%s. Limit the steps (max_step), or choose "
-                    "another method.",
-                    s->t_old, s->t_new,
-                    evaluation ? "the equations have no value" : "the method fails", t,
-                    a->reason ? ": it " : "", a->reason ? a->reason : "");
+    dae_status status = diag_set(
+        &s->diag, evaluation ? DAE_ERR_EVALUATION : DAE_ERR_CONVERGENCE,
+        "Values within the step [%.9g, %.9g] cannot be computed to the tolerances: %s "
+        "at t = %.9g with every step size%s%s. Limit the steps (max_step), or choose "
+        "another method.",
+        s->t_old, s->t_new, evaluation ? "the equations have no value" : "the method fails", t,
+        a->reason ? ": it " : "", a->reason ? a->reason : "");
+    return explain_growth(s, status);
 }
 
 /* A callback asked to stop. */
