@@ -22,6 +22,23 @@ static void test_oscillation(void **state)
     assert_int_equal(g.equation[0], 1);
 }
 
+/* The same with F = +c v - k x between them: its largest part is the spring, out of phase with v.
+ */
+static void test_oscillation_by_a_force(void **state)
+{
+    (void)state;
+    const double A[] = {0.0, 0.0, 100.0, -1.0, 0.0, -0.2, 0.0, -1.0, 1.0}; /* columns x, v, F */
+    const double B[] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0};
+    for (int from = 0; from < 3; from++) {
+        growth g;
+        assert_true(growth_find(3, A, B, from, &g));
+        assert_true(g.found && fabs(g.rate - 0.1) < 1e-9);
+        assert_int_equal(g.loop, 2);
+        assert_int_equal(g.variable[0] + g.variable[1], 3); /* v and F */
+        assert_int_equal(g.variable[0] * g.variable[1], 2);
+    }
+}
+
 /* x' = u, u = 3 x - y, y' = -y: the loop is x and u. */
 static void test_loop_through_algebraic_variable(void **state)
 {
@@ -125,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_oscillation),
+        cmocka_unit_test(test_oscillation_by_a_force),
         cmocka_unit_test(test_loop_through_algebraic_variable),
         cmocka_unit_test(test_decay),
         cmocka_unit_test(test_exponential),

@@ -121,21 +121,35 @@ static bool match(mode *m)
     return ok;
 }
 
-/* The variable that contributes most to x, or to x' in phase with x, by x's equation: of
- * x' = sum a_w w the share of w in the growth of |x|^2 is Re(conj(x) a_w w) / |x|^2. */
-static int feeder(const mode *m, int x)
+/* On the way from a variable to those that feed it. */
+typedef struct walker {
+    int x;        /* the variable at hand, */
+    int of;       /* the last differential one, whose growth is looked at, */
+    double chain; /* and how much of x is in its derivative */
+} walker;
+
+static walker walker_at(int x)
 {
-    int n = m->n, row = m->row_of[x], best = -1;
+    return (walker){x, x, 1.0};
+}
+
+/* To the variable that contributes most to x', or to x, in phase with the differential variable z
+ * that x feeds: of z' = sum a_w w the share of w in the growth of |z|^2 is Re(conj(z) a_w w). */
+static walker feeder(const mode *m, walker at)
+{
+    int n = m->n, x = at.x, row = m->row_of[x];
     bool differential = is_differential(m, x);
-    if (row < 0) return -1;
+    walker best = {-1, at.of, 0.0};
+    if (row < 0) return best;
+    if (differential) at = walker_at(x);
     double pivot = (differential ? m->B : m->A)[row + x * n], most = 0.0;
     for (int w = 0; w < n; w++) {
         if (w == x && !differential) continue;
-        double factor = -m->A[row + w * n] / pivot;
-        double share = factor * (m->re[x] * m->re[w] + m->im[x] * m->im[w]);
+        double factor = -at.chain * m->A[row + w * n] / pivot;
+        double share = factor * (m->re[at.of] * m->re[w] + m->im[at.of] * m->im[w]);
         if (!(share > most)) continue;
         most = share;
-        best = w;
+        best = (walker){w, at.of, factor};
     }
     return best;
 }
@@ -143,21 +157,20 @@ static int feeder(const mode *m, int x)
 /* Follow from variable `from` until one comes again: that is the loop. */
 static bool follow(const mode *m, int from, growth *g)
 {
-    int *seen = DAE_ARRAY(int, m->n), x = from;
+    bool *seen = DAE_ARRAY(bool, m->n);
+    walker at = walker_at(from);
     if (!seen) return false;
-    for (int at = 1; x >= 0 && seen[x] == 0; at++) {
-        seen[x] = at;
-        x = feeder(m, x);
+    while (at.x >= 0 && !seen[at.x]) {
+        seen[at.x] = true;
+        at = feeder(m, at);
     }
-    int count = 0;
-    for (int v = x; v >= 0 && count <= GROWTH_LOOP; count++) {
-        if (count < GROWTH_LOOP) {
-            g->variable[count] = v;
-            g->equation[count] = m->row_of[v];
-        }
-        v = feeder(m, v);
-        if (v == x) {
-            g->loop = count + 1 <= GROWTH_LOOP ? count + 1 : 0;
+    int first = at.x, count = 0;
+    while (at.x >= 0 && count < GROWTH_LOOP) {
+        g->variable[count] = at.x;
+        g->equation[count++] = m->row_of[at.x];
+        at = feeder(m, at);
+        if (at.x == first) {
+            g->loop = count;
             break;
         }
     }
