@@ -208,6 +208,9 @@ dae_status explain_rejections(dae_solver *s, const attempt *a, const char *limit
 /* A solution that has grown far beyond its start, and grows on: the diagnostic of a failure tells
  * that instead, which is its cause. Returns status (explain_growth.c). */
 dae_status explain_growth(dae_solver *s, dae_status status);
+/* A start that fails at values of parameters where equations depend on each other: name these
+ * first. Returns status (explain_parameters.c). */
+dae_status explain_parameters(dae_solver *s, double t, dae_status status);
 dae_status explain_fatal(dae_solver *s, const attempt *a);
 
 /* solve/explain_rank.c: tell if the equations of a model lose rank at a point of its base form;

@@ -554,7 +554,9 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     if (status != DAE_OK) return status;
     status = begin_with(s, t0, y0, yp0);
     bool again = status == DAE_ERR_SINGULAR && !s->hybrid && choice_may_help(s, status);
-    return again ? begin_residual(s, t0, y0, yp0) : status;
+    if (again) return begin_residual(s, t0, y0, yp0);
+    bool conflict = status == DAE_ERR_INITIAL || status == DAE_ERR_SINGULAR;
+    return conflict ? explain_parameters(s, t0, status) : status;
 }
 
 /* Times must move strictly in one direction, away from times[0]. */

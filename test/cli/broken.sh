@@ -36,6 +36,9 @@ check_model() {
     for name in $unknowns $fixed; do
         names "$name" || missing="$missing $name"
     done
+    named=
+    for name in $parameters; do names "$name" && named=yes; done
+    [ -z "$parameters" ] || [ -n "$named" ] || missing="$missing parameter:$parameters"
     case $open in
     *" $model "*)
         [ -n "$missing" ] || { echo "FAILED: $model is right now: take it off the list"; failures=1; }
@@ -53,12 +56,13 @@ check_model() {
 model=
 while read -r word rest; do
     case $word in
-    model) check_model; model=$rest stage= kind= lines= unknowns= fixed= ;;
+    model) check_model; model=$rest stage= kind= lines= unknowns= fixed= parameters= ;;
     stage) stage=$rest ;;
     kind) kind=$rest ;;
     lines) lines=$rest ;;
     names | under) [ "$kind" = conflicting ] || unknowns="$unknowns $rest" ;; # equations tell it
     fixed) fixed=$rest ;;
+    parameter) [ "$stage" = run ] || parameters=$rest ;; # one of them at least
     esac
 done <"$root/models/broken.txt"
 check_model
