@@ -466,6 +466,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
                     "Systems, diploma thesis, TU Berlin 2005, chapter 6",                          \
         .max_order = highest,                                                                      \
         .forms = FORM_SECOND_ORDER,                                                                \
+        .rough_between = true,                                                                     \
         .fixed_order = true,                                                                       \
         .projects = true,                                                                          \
         .index_range = "1 to 3",                                                                   \

@@ -502,6 +502,7 @@ static void herk_at(const void *state, const method_context *ctx, double t, int 
                                 .citation = source,                                                \
                                 .max_order = most,                                                 \
                                 .forms = FORM_QUASILINEAR,                                         \
+                                .rough_between = true,                                             \
                                 .fixed_order = true,                                               \
                                 .index_range = "any, with all hidden constraints",                 \
                                 .size = herk_size,                                                 \

@@ -290,6 +290,7 @@ const method method_midex = {
     .fixed_order = true,
     .own_order = true,
     .projects = true,
+    .rough_between = true,
     .index_range = "3 (mechanical)",
     .size = midex_size,
     .start = midex_start,

@@ -73,9 +73,10 @@ static double largest(const error_norm *norm, const double *v)
     return most;
 }
 
-static bool serves(const iteration *it)
+/* Methods of second order have factors of their own; those at hand are older than the step. */
+static bool serves(const method *m, const iteration *it)
 {
-    return it->factored && !it->by_columns && !it->matrix_free;
+    return !(m->forms & FORM_SECOND_ORDER) && it->factored && !it->by_columns && !it->matrix_free;
 }
 
 /* f = (dF/dy + cj dF/dy')^-1 F(t, y, y'): Newton's correction, which tells how far y is from a
@@ -139,7 +140,7 @@ static eval_status judge(refiner *r, const looked *at, iteration *it, const erro
                          double *error)
 {
     *error = INFINITY;
-    if (serves(it)) return look(at, &r->eval, it, norm, error);
+    if (serves(at->method, it)) return look(at, &r->eval, it, norm, error);
     if (r->check.matrix_free || !make_check(r, at, norm)) return EVAL_OK;
     return look(at, &r->eval, &r->check, norm, error);
 }
@@ -208,7 +209,7 @@ void refine_note_start(dae_solver *s)
 {
     step_start *at = &s->step_start;
     at->judged = false;
-    if (!s->method->rough_between || solver_uses_forms(s)) return;
+    if (!s->method->rough_between) return;
     s->method->interpolate(s->state, &s->context, s->t_new, 0, at->y);
     s->method->interpolate(s->state, &s->context, s->t_new, 1, at->yp);
 }
@@ -305,20 +306,21 @@ static dae_status stopped(const refiner *r, dae_solver *s)
     return explain_evaluation(s, EVAL_STOP);
 }
 
-/* One accepted step. */
-static dae_status one_step(refiner *r, dae_solver *s)
+/* One accepted step towards `end`; its interpolant is looked at unless nobody asks for it. */
+static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at)
 {
     attempt a;
     for (;;) {
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
-        double h = next_step(r, s->t_new), least = NARROW * fabs(s->t_new - s->t_old);
+        double h = next_step(r, end), least = NARROW * fabs(s->t_new - s->t_old);
         bool narrow = fabs(h) <= least || r->t_new + h == r->t_new, accepted = false;
         r->method->attempt(r->state, r->scratch, &r->context, h, r->control.order, &a);
         if (a.status == ATTEMPT_STOP) return stopped(r, s);
         bool passed =
             a.status == ATTEMPT_OK && (a.error <= 1.0 || narrow || stalls(r, TRUSTED * a.error));
-        if (passed && accept(r, &a, narrow, &accepted) == EVAL_STOP) return stopped(r, s);
+        if (passed && accept(r, &a, narrow || !looked_at, &accepted) == EVAL_STOP)
+            return stopped(r, s);
         if (accepted) return DAE_OK;
         if (a.status == ATTEMPT_MEMORY) return out_of_memory(s);
         if (narrow || a.status >= ATTEMPT_UNSUPPORTED) return explain_nowhere(s, r->t_new, &a);
@@ -333,11 +335,62 @@ static dae_status run_to(refiner *r, dae_solver *s, double t)
     bool behind = (t - r->t_old) * direction < 0.0;
     if (r->of != s->stats.steps || behind) begin(r, s);
     for (int k = 0; (t - r->t_new) * direction > 0.0; k++) {
-        dae_status status = k < MOST_STEPS ? one_step(r, s) : explain_nowhere(s, t, &(attempt){0});
+        dae_status status =
+            k < MOST_STEPS ? one_step(r, s, s->t_new, true) : explain_nowhere(s, t, &(attempt){0});
         if (status == DAE_OK) continue;
         r->of = 0;
         return status;
     }
+    return DAE_OK;
+}
+
+/* ---- methods on other forms --------------------------------------------------------------------
+ * There is no F to look at them with: steps to places inside the step tell how wrong the
+ * interpolant is, and where it is, values are those at the ends of such steps. */
+
+/* The second run by steps that end at t: as far from the beginning of the step as t is. */
+static dae_status run_exactly_to(refiner *r, dae_solver *s, double t)
+{
+    begin(r, s);
+    r->of = 0; /* nothing to go on from */
+    r->control.h = t - s->t_old;
+    for (int k = 0; r->t_new != t && k < MOST_STEPS; k++) {
+        dae_status status = one_step(r, s, t, false);
+        if (status != DAE_OK) return status;
+        if (fabs(r->t_new - t) <= 4.0 * DBL_EPSILON * fabs(t)) return DAE_OK;
+    }
+    return r->t_new == t ? DAE_OK : explain_nowhere(s, t, &(attempt){0});
+}
+
+/* The distance of the interpolant from what steps to places inside give. */
+static dae_status compare_step(refiner *r, dae_solver *s)
+{
+    step_start *at = &s->step_start;
+    at->error = 0.0;
+    for (int k = 0; k < LOOK_COUNT && at->error <= TRUSTED; k++) {
+        double t = s->t_old + LOOKS[k] * (s->t_new - s->t_old);
+        dae_status status = run_exactly_to(r, s, t);
+        if (status != DAE_OK) return status;
+        r->method->interpolate(r->state, &r->context, t, 0, r->y);
+        s->method->interpolate(s->state, &s->context, t, 0, r->f);
+        vector_axpy(s->n, -1.0, r->y, r->f);
+        at->error = fmax(at->error, largest(&s->norm, r->f));
+    }
+    at->judged = true;
+    return DAE_OK;
+}
+
+static dae_status refine_on_form(dae_solver *s, double t, bool *refined)
+{
+    refiner *r = refiner_of(s);
+    if (!r) return out_of_memory(s);
+    dae_status status = s->step_start.judged ? DAE_OK : compare_step(r, s);
+    if (status != DAE_OK || s->step_start.error <= TRUSTED) return status;
+    status = run_exactly_to(r, s, t);
+    if (status != DAE_OK) return status;
+    r->method->interpolate(r->state, &r->context, r->t_new, 0, s->at_y);
+    r->method->interpolate(r->state, &r->context, r->t_new, 1, s->at_yp);
+    *refined = true;
     return DAE_OK;
 }
 
@@ -350,7 +403,7 @@ static dae_status judge_step(dae_solver *s)
                    s->t_new - s->t_old, s->y,     s->yp,       s->work};
     eval_status status = EVAL_OK;
     if (at->judged) return DAE_OK;
-    if (serves(&s->matrix))
+    if (serves(s->method, &s->matrix))
         status = look(&last, &s->eval, &s->matrix, &s->norm, &at->error);
     else if (refiner_of(s))
         status = judge(s->refiner, &last, &s->matrix, &s->norm, &at->error);
@@ -358,14 +411,15 @@ static dae_status judge_step(dae_solver *s)
         return out_of_memory(s);
     at->judged = status == EVAL_OK;
     if (at->judged) return DAE_OK;
-    if (!serves(&s->matrix)) s->eval.failure = s->refiner->eval.failure;
+    if (!serves(s->method, &s->matrix)) s->eval.failure = s->refiner->eval.failure;
     return explain_evaluation(s, status);
 }
 
 dae_status refine_point(dae_solver *s, double t, bool *refined)
 {
-    dae_status status = judge_step(s);
     *refined = false;
+    if (solver_uses_forms(s)) return refine_on_form(s, t, refined);
+    dae_status status = judge_step(s);
     if (status != DAE_OK || s->step_start.error <= TRUSTED) return status;
     refiner *r = refiner_of(s);
     if (!r) return out_of_memory(s);

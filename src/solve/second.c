@@ -12,6 +12,7 @@ bool solver_second_order(const dae_solver *s)
 
 void second_release(dae_solver *s)
 {
+    refine_free(s); /* made for the same velocities */
     second_order_free(&s->second);
     s->context.second = NULL;
 }

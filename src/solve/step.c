@@ -36,10 +36,10 @@ dae_status solver_point(dae_solver *s, double t)
     solver_interpolate(s, t, 1, s->at_yp);
     bool some = s->norm.excused_count > 0; /* cannot be interpolated */
     bool wanted = s->options.project_output || some, rough = output_is_rough(s, t);
-    if (solver_uses_forms(s) || s->phase == PHASE_POISED) return DAE_OK;
+    if (s->phase == PHASE_POISED) return DAE_OK;
     bool refined = false, checked = !some && !s->control.fixed && output_is_between(s, t);
     dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
-    if (status != DAE_OK || !(wanted || rough)) return status;
+    if (status != DAE_OK || !(wanted || rough) || solver_uses_forms(s)) return status;
     if (!wanted) {
         eval_status corrected = output_correct(s, t);
         if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
