@@ -3,12 +3,16 @@
  * Positions and velocities of a projected mechanism: a polynomial of degree 9 through x, x', x'' at
  * both ends, which are more accurate than the stages, and x'' at four points inside from the
  * acceleration level, where x and x' are those of a polynomial of degree 7 made in the same way
- * from Hermite's quintic; multipliers from the acceleration level. All else: the collocation
- * polynomials. */
+ * from Hermite's quintic; multipliers from the acceleration level. All else, and mechanisms with
+ * stiff forces: the collocation polynomials. */
 #include "method/colloc2nd_parts.h"
 
 #include "base/vector.h"
 #include "method/bdf2nd_tables.h"
+
+/* Where polynomials are compared, over h. */
+enum { SAMPLES = 2 };
+static const double SAMPLE_PLACES[SAMPLES] = {0.3, 0.7};
 
 /* ---- collocation polynomials ---- */
 
@@ -144,7 +148,13 @@ size_t colloc2nd_inner_size(const colloc2nd_cache *c, int n)
 {
     int nq = c->ends.form ? c->ends.form->nq : 0;
     int each = 2 * nq + projection_followers(&c->ends) + elements(c);
-    return BUMPS * (size_t)each + 2 * (size_t)n;
+    return BUMPS * (size_t)each + (2 + SAMPLES) * (size_t)n;
+}
+
+/* y at the samples, on the last polynomial that was looked at */
+static double *inner_sample(const colloc2nd_cache *c, int n, int k)
+{
+    return inner_work(c) + (size_t)(2 + k) * (size_t)n;
 }
 
 /* Point k of `count` inside the step, over h */
@@ -273,6 +283,30 @@ static bool find_bumps(const colloc2nd_state *st, const method_context *ctx, int
     return found;
 }
 
+/* How far the polynomial with these bumps is from the one before, in tolerances of q and v; the
+ * samples are then its own. */
+static double distance(const colloc2nd_state *st, const method_context *ctx, const double *bumps)
+{
+    const colloc2nd_cache *c = ctx->cache;
+    const projection *p = &c->ends;
+    double *y = inner_work(c), most = 0.0;
+    for (int k = 0; k < SAMPLES; k++) {
+        double *before = inner_sample(c, ctx->n, k);
+        motion(st, p, SAMPLE_PLACES[k], 0, bumps, y);
+        for (int i = 0; i < 2 * p->form->nq; i++) {
+            int j = i < p->form->nq ? projection_q(p, i) : projection_v(p, i - p->form->nq);
+            most = fmax(most, fabs(y[j] - before[j]) * ctx->norm->scale[j]);
+            before[j] = y[j];
+        }
+    }
+    return most;
+}
+
+/* Polynomials of higher degree come from accelerations on those before: an iteration that, where
+ * forces are stiff, makes of every error h^2 times their stiffness. Where its second step is not
+ * much smaller than its first, and not small, none of it is of any use. */
+static const double CONTRACTS = 0.3;
+
 /* What belongs to the inside of the last step, made when first asked for; positions are on the
  * polynomial of lower degree where the accelerations cannot be found. */
 static void prepare_inside(const colloc2nd_state *st, const method_context *ctx)
@@ -280,9 +314,24 @@ static void prepare_inside(const colloc2nd_state *st, const method_context *ctx)
     colloc2nd_cache *c = ctx->cache;
     if (c->inner_step == st->step) return;
     vector_zero(BUMPS * c->ends.form->nq, inner_bumps(c));
-    find_bumps(st, ctx, 2, NULL);
-    find_bumps(st, ctx, BUMPS, inner_bumps(c));
+    distance(st, ctx, NULL);
+    bool found = find_bumps(st, ctx, 2, NULL);
+    double first = distance(st, ctx, inner_bumps(c));
+    found = find_bumps(st, ctx, BUMPS, inner_bumps(c)) && found;
+    double second = distance(st, ctx, inner_bumps(c));
+    c->smooth = found && (second <= CONTRACTS * first || second <= 1.0);
     c->inner_step = st->step;
+}
+
+/* y += what the collocation polynomials lack at the end of the step, spread so that slopes at both
+ * ends stay; or its derivative */
+static void meet_end(const colloc2nd_state *st, const method_context *ctx, double x, int derivative,
+                     double *y)
+{
+    double *end = inner_work(ctx->cache), h = st->t - st->t_old;
+    double spread = derivative ? 6.0 * x * (1.0 - x) / h : x * x * (3.0 - 2.0 * x);
+    collocated(st, ctx, 1.0, 0, end);
+    for (int j = 0; j < ctx->n; j++) y[j] += spread * (st->y[j] - end[j]);
 }
 
 /* Multipliers that belong to q and v at t_old + x h; their derivatives, and where they cannot be
@@ -319,6 +368,10 @@ void colloc2nd_interpolate(const void *state, const method_context *ctx, double 
     collocated(s, ctx, x, derivative, y);
     if (!c->ends.form) return;
     prepare_inside(s, ctx);
+    if (!c->smooth) {
+        meet_end(s, ctx, x, derivative, y);
+        return;
+    }
     motion(s, &c->ends, x, derivative, inner_bumps(c), y);
     force_elements(s, c, x, derivative, y);
     multipliers(s, ctx, x, derivative, y);

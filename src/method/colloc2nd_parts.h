@@ -44,6 +44,7 @@ typedef struct colloc2nd_cache {
     long starts;
     /* dense output: what belongs to the inside of the step with this number */
     long inner_step;
+    bool smooth; /* accelerations inside are of use: forces are not stiff */
     double *inner;
 } colloc2nd_cache;
 

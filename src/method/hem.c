@@ -156,6 +156,18 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
 
 /* ---- attempt ---- */
 
+/* The part of a difference that the constraints leave */
+static void tangential(const hem_state *s, const method_context *ctx, double *e)
+{
+    hem_cache *c = ctx->cache;
+    if (s->table->exact)
+        hem_exact_tangent(c, ctx, e);
+    else if (c->mechanical)
+        hem_mechanical_tangent(c, e);
+    else
+        hem_hessenberg_tangent(c, e);
+}
+
 /* h times the weighted slopes: an estimate of the error, brought back to the tangent space */
 static void estimate(const hem_state *s, hem_scratch *w, const method_context *ctx)
 {
@@ -166,13 +178,7 @@ static void estimate(const hem_state *s, hem_scratch *w, const method_context *c
     hem_combine(c->nx, e, w->h, table->stages, table->error, w->K, e);
     if (table->error_start != 0.0) vector_axpy(c->nx, w->h * table->error_start, s->k, e);
     if (table->error_end != 0.0) vector_axpy(c->nx, w->h * table->error_end, w->k, e);
-    if (!table->transversal) return;
-    if (table->exact)
-        hem_exact_tangent(c, ctx, e);
-    else if (c->mechanical)
-        hem_mechanical_tangent(c, e);
-    else
-        hem_hessenberg_tangent(c, e);
+    if (table->transversal) tangential(s, ctx, e);
 }
 
 /* Norm of a vector of differential variables in the driver's error test */
@@ -191,16 +197,18 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
     const hem_table *table = s->table;
     estimate(s, w, ctx);
     double fine = tested_norm(c, ctx->norm, w->error, w->estimate);
-    if (table->caution > 0.0) fine *= table->caution;
+    double counts = table->caution > 0.0 ? table->caution : 1.0;
     w->rough = 0.0;
-    if (table->coarse[table->stages - 1] == 0.0) return fine;
+    if (table->coarse[table->stages - 1] == 0.0) return counts * fine;
     vector_zero(c->nx, w->coarse);
     hem_combine(c->nx, w->coarse, w->h, table->stages, table->coarse, w->K, w->coarse);
+    /* else what the projection removes would hide the rest of the error */
+    if (table->transversal) tangential(s, ctx, w->coarse);
     double coarse = tested_norm(c, ctx->norm, w->coarse, w->y);
     if (table->exact) w->rough = 0.1 * coarse;
     double sum = table->exact ? hypot(fine, 0.1 * coarse) /* [HNW93 II.10] */
                               : fine + 0.01 * coarse;
-    return sum > 0.0 ? fine * fine / sum : 0.0;
+    return sum > 0.0 ? counts * fine * fine / sum : 0.0;
 }
 
 /* x at the inner point of the dense output */

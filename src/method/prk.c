@@ -17,6 +17,12 @@
  * Andrews, car axis and a chain; on the car axis it takes half of them for 4 digits. */
 static const double TIGHT = 3e-3;
 
+/* The estimate of order 8 is made of two of orders 5 and 3, as if all terms behind their first ones
+ * were small: the error of a step is then up to ten times of it (linkages near their dead centres),
+ * and those of all steps add up. So it counts ten times, for a third more steps: Andrews' mechanism
+ * and four-bar linkages end within 100 tolerances from 1e-3 to 1e-10. */
+static const double CAUTION = 10.0;
+
 static double finest_tolerance(const error_norm *norm)
 {
     double least = norm->rtol_by_variable ? INFINITY : norm->rtol;
@@ -38,6 +44,7 @@ static void fill_table(hem_cache *c, const tableau *source)
                          .a = (const double(*)[HEM_STAGES])r->a,
                          .c = r->c,
                          .error_end = r->error[r->stages],
+                         .caution = r->has_low ? CAUTION : 1.0,
                          .exact = r};
     for (int i = 0; i < r->stages; i++) {
         c->own.error[i] = r->error[i];
