@@ -279,6 +279,9 @@ typedef struct accuracy_choice {
 
 static accuracy_choice chosen;
 
+/* Explicit methods alone may all give a stiff model up. */
+static bool may_give_up;
+
 /* Number of variables that break the bounds, which are named. */
 static int judge(const accuracy_run *r, const char *method, const char *formulation, bool cut)
 {
@@ -344,7 +347,7 @@ static void judge_case(const accuracy_case *c, bool (*wanted)(int i))
     dae_problem_free(p);
     if (chosen.verbose) print_message("%s: %d runs finished\n", c->name, finished);
     if (bad > 0) fail_msg("%s: %d times a variable is off", c->name, bad);
-    if (finished == 0 && !chosen.method) fail_msg("%s: no run finished", c->name);
+    if (finished == 0 && !chosen.method && !may_give_up) fail_msg("%s: no run finished", c->name);
 }
 
 static void case_holds(void **state);

@@ -191,14 +191,24 @@ static attempt_status solve_corrector(const modified_state *s, modified_scratch 
     return attempt_from_newton(newton_solve(ctx->newton, &c));
 }
 
-/* Velocities, and algebraic variables that follow from them, count with h before them, as variables
- * of index 2 do [HLR89 7]: velocities are differences of values, whose errors jump where step or
- * order change, so that no shorter step makes what is seen of that in a prediction less. */
+/* Whether there are variables of index 2 or 3. */
+static bool constrained(const method_context *ctx)
+{
+    const dae_kind *kinds = ctx->norm->kinds;
+    for (int i = 0; kinds && i < ctx->n; i++)
+        if (kinds[i] >= DAE_KIND_INDEX2) return true;
+    return false;
+}
+
+/* Of mechanisms with constraints velocities, and algebraic variables that follow from them, count
+ * with h before them, as variables of index 2 do [HLR89 7]: velocities are differences of values,
+ * whose errors jump where step or order change, so that no shorter step makes what is seen of that
+ * in a prediction less. Without constraints their errors add up, and count in full. */
 static void scale_derivatives(const modified_scratch *w, const method_context *ctx)
 {
     const second_order *form = ctx->second;
     const dae_kind *kinds = ctx->norm->kinds;
-    const double part = fmin(1.0, fabs(w->h));
+    const double part = constrained(ctx) ? fmin(1.0, fabs(w->h)) : 1.0;
     for (int j = 0; j < form->n; j++) {
         const int i = form->place[j], v = form->velocity[j];
         if (v >= 0) w->estimate[v] *= part;
@@ -234,14 +244,32 @@ static void estimate_errors(const modified_state *s, modified_scratch *w, const 
     result->error_constant = 1.0;
 }
 
+/* Velocities are differences of values: without constraints, where they count in full, rounding
+ * leaves them no more digits than this. */
+static const double FINEST = 1e-9;
+
+static bool refuse_tolerance(const method_context *ctx, attempt *result)
+{
+    if (ctx->fixed_steps || constrained(ctx) || !(ctx->norm->rtol < FINEST)) return false;
+    if (ctx->norm->rtol_by_variable || ctx->norm->user_weights) return false;
+    result->status = ATTEMPT_UNSUPPORTED;
+    result->reason = "finds velocities as differences of positions, which have no more than nine "
+                     "digits where there are no constraints: give an rtol of at least 1e-9, or "
+                     "choose bdf2nd or colloc2nd";
+    result->variable = result->constraint = -1;
+    return true;
+}
+
 static void modified_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                              int order, attempt *result)
 {
     const modified_state *s = state;
     modified_scratch *w = scratch;
+    *result = (attempt){.t = s->t[0], .h = h, .y = w->y, .yp = w->yp};
+    if (refuse_tolerance(ctx, result)) return;
     set_coefficients(s, w, h, order);
     predict(s, w, ctx);
-    *result = (attempt){.t = s->t[0], .h = h, .order = w->order, .y = w->y, .yp = w->yp};
+    result->order = w->order;
     result->status = solve_corrector(s, w, ctx, w->order >= 4 ? 2.5 : 1.0);
     result->bound_ratio = ctx->newton->bound_ratio;
     if (result->status == ATTEMPT_OK) estimate_errors(s, w, ctx, result);

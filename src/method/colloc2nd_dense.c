@@ -305,7 +305,7 @@ static double distance(const colloc2nd_state *st, const method_context *ctx, con
 /* Polynomials of higher degree come from accelerations on those before: an iteration that, where
  * forces are stiff, makes of every error h^2 times their stiffness. Where its second step is not
  * much smaller than its first, and not small, none of it is of any use. */
-static const double CONTRACTS = 0.3;
+static const double CONTRACTS = 0.3, NEGLIGIBLE = 10.0;
 
 /* What belongs to the inside of the last step, made when first asked for; positions are on the
  * polynomial of lower degree where the accelerations cannot be found. */
@@ -319,7 +319,7 @@ static void prepare_inside(const colloc2nd_state *st, const method_context *ctx)
     double first = distance(st, ctx, inner_bumps(c));
     found = find_bumps(st, ctx, BUMPS, inner_bumps(c)) && found;
     double second = distance(st, ctx, inner_bumps(c));
-    c->smooth = found && (second <= CONTRACTS * first || second <= 1.0);
+    c->smooth = found && (second <= CONTRACTS * first || second <= NEGLIGIBLE);
     c->inner_step = st->step;
 }
 

@@ -189,6 +189,18 @@ static double tested_norm(const hem_cache *c, const error_norm *norm, const doub
     return norm_of(norm, full, norm->tested);
 }
 
+/* What is left of an estimate of order 5 after a step, where it passes through zero. */
+static const double REMEMBERED = 0.3;
+
+/* An estimate of one component, as a mechanism of one degree of freedom has it, passes through zero
+ * now and then, and its square is the error: no smaller than expected from the step before. */
+static double remembered(const hem_state *s, const hem_scratch *w, double fine)
+{
+    double before = s->t - s->t_old;
+    if (before == 0.0) return fine;
+    return fmax(fine, REMEMBERED * s->fine * pow(fabs(w->h / before), 6.0));
+}
+
 /* The local error: one estimate, or e^2 / (e + 0.01 e_coarse), which falls as fast as an estimate
  * of one order more and does not miss what e cannot see [Bra94]. */
 static double local_error(const hem_state *s, hem_scratch *w, const method_context *ctx)
@@ -199,6 +211,7 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
     double fine = tested_norm(c, ctx->norm, w->error, w->estimate);
     double counts = table->caution > 0.0 ? table->caution : 1.0;
     w->rough = 0.0;
+    if (table->exact && table->exact->has_low) fine = w->fine = remembered(s, w, fine);
     if (table->coarse[table->stages - 1] == 0.0) return counts * fine;
     vector_zero(c->nx, w->coarse);
     hem_combine(c->nx, w->coarse, w->h, table->stages, table->coarse, w->K, w->coarse);
@@ -416,6 +429,7 @@ void hem_accept(void *state, void *scratch, const method_context *ctx)
     s->t_old = s->t;
     s->t = w->t;
     s->rough = w->rough;
+    s->fine = w->fine;
     s->step++;
     c->longest = fmax(c->longest, fabs(w->h));
     if (fabs(w->h) > FAR_BELOW * c->longest) c->lost = 0;

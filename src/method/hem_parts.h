@@ -24,6 +24,7 @@ typedef struct hem_state {
     double *x, *k, *w; /* k = x' with consistent w [BH93 (3.6)] */
     double *middle;    /* x(t_old + middle (t - t_old)), if the table has it */
     double rough;      /* how rough the last steps were, in tolerances; < 0: unknown */
+    double fine;       /* the estimate of order 5 that order 8 is made of, likewise; 0: none */
 } hem_state;
 
 enum { HEM_STATE_VECTORS = 7 };
@@ -37,7 +38,7 @@ typedef struct hem_scratch {
     double *middle;
     double *error, *coarse;
     double *y, *yp, *estimate; /* as the driver sees them */
-    double rough;              /* see hem_state */
+    double rough, fine;        /* see hem_state */
 } hem_scratch;
 
 enum { HEM_SCRATCH_VECTORS = HEM_STAGES + 11, HEM_INNER = 4 };

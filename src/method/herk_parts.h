@@ -172,6 +172,7 @@ typedef struct herk_state {
     double t, t_old; /* the last step: from t_old to t; equal before the first one */
     long steps;      /* accepted since the start, from 1 */
     bool embedded;   /* K of the last step is there */
+    double rough;    /* how rough the last steps were, in tolerances */
     double *x, *x_old, *xp, *xp_old;
     double *K; /* s + 1 derivatives of the last step; not embedded: x' and x at its middle */
     double *y; /* values of unknowns that the form does not know stay as they were */

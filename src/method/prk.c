@@ -18,9 +18,8 @@
 static const double TIGHT = 3e-3;
 
 /* The estimate of order 8 is made of two of orders 5 and 3, as if all terms behind their first ones
- * were small: the error of a step is then up to ten times of it (linkages near their dead centres),
- * and those of all steps add up. So it counts ten times, for a third more steps: Andrews' mechanism
- * and four-bar linkages end within 100 tolerances from 1e-3 to 1e-10. */
+ * were small: the error of a step is up to ten times of it (linkages near their dead centres), and
+ * those of all steps add up. So it counts ten times, for a third more steps. */
 static const double CAUTION = 10.0;
 
 static double finest_tolerance(const error_norm *norm)

@@ -60,6 +60,8 @@ typedef struct taylor_ops {
                             int stages);
     /* The expansion at t + h from that around t; *moved: how far values moved onto the
      * constraints, in units of the tolerance. */
+    attempt_status (*look)(taylor_cache *c, const void *from, double unit, double t_new,
+                           double unit_new, double *moved);
     attempt_status (*advance)(taylor_cache *c, const void *from, double unit, double t_new,
                               double unit_new, double *moved);
     void (*store)(const taylor_cache *c, void *expansion);
