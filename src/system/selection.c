@@ -45,6 +45,7 @@ struct selection {
     int *local;    /* per column of the set: its number in its component, -1 */
     int *part;     /* and the component */
     double *scale; /* per column: nominal size */
+    int *own;      /* per column: the unknown that is x_j itself, -1: none */
     double *eager; /* per column */
     component *component;
     int components;
@@ -79,6 +80,7 @@ void selection_free(selection *s)
     dae_free(s->local);
     dae_free(s->part);
     dae_free(s->scale);
+    dae_free(s->own);
     dae_free(s->eager);
     code_free(&s->code);
     dae_free(s->value);
@@ -266,7 +268,8 @@ selection *selection_new(const analysed *a, const formulated *f)
     s->part = DAE_ARRAY(int, n);
     s->scale = DAE_ARRAY(double, n);
     s->eager = DAE_ARRAY(double, n);
-    bool ok = s->chosen && s->previous && s->local && s->part && s->scale && s->eager &&
+    s->own = DAE_ARRAY(int, n);
+    bool ok = s->chosen && s->previous && s->local && s->part && s->scale && s->eager && s->own &&
               find_components(s, a) && compile_entries(s, a, f);
     if (!ok) {
         selection_free(s);
@@ -275,7 +278,10 @@ selection *selection_new(const analysed *a, const formulated *f)
     for (int j = 0; j < n; j++) {
         s->scale[j] = a->set.nominal[j];
         s->eager[j] = EAGERNESS[a->wish ? a->wish[j] + 2 : 2];
+        s->own[j] = -1;
     }
+    for (int i = 0; i < f->set.n; i++)
+        if (f->variable[i] >= 0 && f->order[i] == 0) s->own[f->variable[i]] = i;
     return s;
 }
 
@@ -546,13 +552,34 @@ static void write_choice(selection *s)
     }
 }
 
-selection_status selection_choose(selection *s, const tape_inputs *in)
+/* Sizes that nobody gave are those of the values: 1/g with g = 1e-7 beside 1 looks like a loss of
+ * rank in units of 1, and is none. Whether anything changes. */
+static bool size_by_values(selection *s, const tape_inputs *in)
+{
+    bool changed = false;
+    for (int j = 0; j < s->columns; j++) {
+        double value = s->own[j] >= 0 ? fabs(in->values[0][s->own[j]]) : 0.0;
+        if (s->scale[j] != 1.0 || !(value > 0.0) || !isfinite(value) || value == 1.0) continue;
+        s->scale[j] = value;
+        changed = true;
+    }
+    return changed;
+}
+
+static selection_status choose_all(selection *s)
 {
     selection_status status = SELECTION_CHANGED;
-    code_run(&s->code, in, s->value);
     s->quality = 0.0;
     for (int k = 0; k < s->components && status == SELECTION_CHANGED; k++)
         status = choose_component(s, &s->component[k]);
+    return status;
+}
+
+selection_status selection_choose(selection *s, const tape_inputs *in)
+{
+    code_run(&s->code, in, s->value);
+    selection_status status = choose_all(s);
+    if (status == SELECTION_SINGULAR && size_by_values(s, in)) status = choose_all(s);
     if (status == SELECTION_CHANGED) write_choice(s);
     return status;
 }
