@@ -99,7 +99,7 @@ static bool fix(model_form *f, int x, expr value, int equation)
 }
 
 /* Whether equation number `at` is an alias; it is then eliminated. */
-static bool eliminate(model_form *f, int at)
+static bool eliminate(model_form *f, const rate_ties *ties, int at)
 {
     graph *g = f->flat->graph;
     const flat_equation *q = &f->flat->equations[at];
@@ -110,6 +110,7 @@ static bool eliminate(model_form *f, int at)
     bool sum = node->op == EXPR_ADD;
     expr a = node->a, b = node->b;
     int x = plain_variable(f, a), y = plain_variable(f, b);
+    if (x >= 0 && y >= 0 && rate_ties_tied(ties, x, y)) return false;
     if (x >= 0 && y >= 0) return join(f, x, y, sum ? -1 : 1, at);
     if (x >= 0 && is_fixed_value(f, b)) return fix(f, x, sum ? graph_unary(g, EXPR_NEG, b) : b, at);
     if (y >= 0 && is_fixed_value(f, a)) return fix(f, y, sum ? graph_unary(g, EXPR_NEG, a) : a, at);
@@ -206,10 +207,13 @@ bool build_unknowns(build *b)
     for (size_t v = 0; v < nv; v++)
         f->alias[v] =
             (model_alias){.root = (int)v, .sign = 1, .equation = -1, .top = (int)v, .top_sign = 1};
+    rate_ties ties;
+    if (!rate_ties_new(&ties, m)) return false;
     for (size_t i = 0; i < m->equation_count; i++) {
-        b->gone[i] = eliminate(f, (int)i);
+        b->gone[i] = eliminate(f, &ties, (int)i);
         f->eliminated += b->gone[i];
     }
+    rate_ties_free(&ties);
     for (int v = 0, sign; v < (int)nv; v++) model_settle_root(f, v, &sign);
     if (f->failed || !build_outputs(b)) return false;
     order_scan scan = {f, b->order};

@@ -44,6 +44,20 @@ bool build_unknowns(build *b);
 /* e over the unknowns of the form. */
 expr build_mapped(build *b, expr e);
 
+/* ---- model_rates.c ---- */
+
+/* Velocities by their positions, and which positions an equation of their own ties. */
+typedef struct rate_ties {
+    int *position; /* per flat variable v: x with der(x) = v, -1: none; owned */
+    int *pair;     /* 2 each, sorted: the variables of equations with two of them; owned */
+    int count;
+} rate_ties;
+
+bool rate_ties_new(rate_ties *t, const flat_model *m); /* false: memory */
+void rate_ties_free(rate_ties *t);
+/* Whether v1 and v2 are velocities of positions that an equation ties. */
+bool rate_ties_tied(const rate_ties *t, int v1, int v2);
+
 /* ---- model_outputs.c ---- */
 
 /* Take outputs and their equations out of the system, once aliases are settled; false: memory. */
