@@ -288,8 +288,9 @@ struct range_program {
     uint32_t *a, *b, *c; /* per node: places of its operands */
     range *values;       /* per node */
     size_t count;
-    bool *varies, *wild; /* per node: with time; by more than a polynomial */
-    uint32_t *roots;     /* places of the roots */
+    bool *varies, *wild;  /* per node: with time; by more than a polynomial; */
+    bool *moved, *pieces; /* with a variable; in pieces that one decides */
+    uint32_t *roots;      /* places of the roots */
     size_t root_count;
     bool variables;
 };
@@ -304,6 +305,8 @@ void range_program_free(range_program *p)
     dae_free(p->values);
     dae_free(p->varies);
     dae_free(p->wild);
+    dae_free(p->moved);
+    dae_free(p->pieces);
     dae_free(p->roots);
     dae_free(p);
 }
@@ -348,6 +351,13 @@ static bool stays_polynomial(const range_program *p, const expr_node *n, uint32_
     }
 }
 
+/* Operations whose first operand decides between pieces. */
+static bool decides(expr_op op)
+{
+    return op == EXPR_SELECT || op == EXPR_MIN || op == EXPR_MAX || op == EXPR_ABS ||
+           op == EXPR_SIGN;
+}
+
 /* Does node k vary, and how? Its operands are known. */
 static void classify(range_program *p, const expr_node *n, uint32_t k)
 {
@@ -355,13 +365,17 @@ static void classify(range_program *p, const expr_node *n, uint32_t k)
     if (arity == 0) {
         p->varies[k] = n->op == EXPR_TIME || n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT;
         p->wild[k] = n->op >= EXPR_OP_COUNT; /* a loop */
+        p->moved[k] = p->varies[k] && n->op != EXPR_TIME;
         return;
     }
     uint32_t at[3] = {p->a[k], p->b[k], p->c[k]};
     for (int j = 0; j < arity; j++) {
         p->varies[k] = p->varies[k] || p->varies[at[j]];
         p->wild[k] = p->wild[k] || p->wild[at[j]];
+        p->moved[k] = p->moved[k] || p->moved[at[j]];
+        p->pieces[k] = p->pieces[k] || p->pieces[at[j]];
     }
+    if (decides(n->op) && p->moved[at[0]]) p->pieces[k] = true;
     if (p->varies[k] && !stays_polynomial(p, n, k)) p->wild[k] = true;
 }
 
@@ -400,10 +414,12 @@ range_program *range_program_new(const graph *g, const expr *roots, size_t count
         p->values = DAE_ARRAY(range, p->count);
         p->varies = DAE_ARRAY(bool, p->count);
         p->wild = DAE_ARRAY(bool, p->count);
+        p->moved = DAE_ARRAY(bool, p->count);
+        p->pieces = DAE_ARRAY(bool, p->count);
         p->roots = DAE_ARRAY(uint32_t, count);
     }
     bool ok = p && needed && p->nodes && p->a && p->b && p->c && p->values && p->varies &&
-              p->wild && p->roots;
+              p->wild && p->moved && p->pieces && p->roots;
     if (ok) {
         list(p, needed, last);
         for (size_t k = 0; k < count; k++) p->roots[k] = needed[roots[k]] - 1;
@@ -417,6 +433,11 @@ range_program *range_program_new(const graph *g, const expr *roots, size_t count
 bool range_program_is_wild(const range_program *p, size_t root)
 {
     return p->wild[p->roots[root]];
+}
+
+bool range_program_has_pieces(const range_program *p, size_t root)
+{
+    return p->pieces[p->roots[root]];
 }
 
 bool range_program_reads_variables(const range_program *p)

@@ -496,3 +496,15 @@ eval_status initializer_project(initializer *init, double t, double h, const dae
     bool slow = status == EVAL_RETRY || (status == EVAL_OK && size > PROJECTED);
     return slow ? project_once(init, &s, false, &size) : status;
 }
+
+void initializer_correct(initializer *init, double t, double h, const dae_kind *kinds,
+                         const double *weights, double *y, double *yp)
+{
+    start s = {t, h, kinds, weights, y, yp};
+    for (int j = 0; j < init->n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
+    load(init, &s);
+    if (first_correction(init, &s, false) != EVAL_OK) return;
+    newton_move(init, 1.0, init->dx);
+    vector_copy(init->n, init->ynew, y);
+    vector_copy(init->n, init->ypnew, yp);
+}

@@ -43,5 +43,9 @@ dae_status initialize_hidden(initializer *init, double t, double h, const dae_ki
  * EVAL_RETRY if it did not help (y, yp unchanged). */
 eval_status initializer_project(initializer *init, double t, double h, const dae_kind *kinds,
                                 const double *weights, double *y, double *yp);
+/* One such correction with fresh derivatives, wherever it leads: the direction in which a solution
+ * is sought. y, yp unchanged: there is none. */
+void initializer_correct(initializer *init, double t, double h, const dae_kind *kinds,
+                         const double *weights, double *y, double *yp);
 
 #endif

@@ -22,6 +22,9 @@ static void free_unknowns(hybrid *h)
     dae_free(h->ahead_yp);
     dae_free(h->after);
     dae_free(h->after_yp);
+    dae_free(h->track);
+    dae_free(h->branch);
+    dae_free(h->branch_yp);
     dae_free(h->start);
     dae_free(h->entry);
     dae_free(h->entry_yp);
@@ -37,12 +40,16 @@ static bool allocate_unknowns(hybrid *h, int n)
     h->ahead_yp = DAE_ARRAY(double, n);
     h->after = DAE_ARRAY(double, n);
     h->after_yp = DAE_ARRAY(double, n);
+    h->track = DAE_ARRAY(double, n);
+    h->branch = DAE_ARRAY(double, n);
+    h->branch_yp = DAE_ARRAY(double, n);
     h->event_time = NAN;
     h->start = DAE_ARRAY(double, n);
     h->entry = DAE_ARRAY(double, n);
     h->entry_yp = DAE_ARRAY(double, n);
     return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
-           h->after && h->after_yp && h->start && h->entry && h->entry_yp;
+           h->after && h->after_yp && h->track && h->branch && h->branch_yp && h->start &&
+           h->entry && h->entry_yp;
 }
 
 bool hybrid_bind(hybrid *h, model_instance *to)
@@ -68,6 +75,9 @@ bool hybrid_bind(hybrid *h, model_instance *to)
     h->ahead_yp = fresh.ahead_yp;
     h->after = fresh.after;
     h->after_yp = fresh.after_yp;
+    h->track = fresh.track;
+    h->branch = fresh.branch;
+    h->branch_yp = fresh.branch_yp;
     h->event_time = NAN;
     h->start = fresh.start;
     h->entry = fresh.entry;

@@ -75,15 +75,22 @@ typedef struct hybrid {
     double *before;           /* work: memory before a pass */
     bool *warned;             /* per assertion at level warning: told once */
     bool *undefined; /* per visible variable: an output that had no finite value: reported once */
-    event_cause pending; /* an event was located and reported, its update is due */
-    long calls;          /* steps and events since the start */
-    bool slow_told;      /* the user knows how long it would take */
-    bool uncertain_told; /* and which events are chance */
-    bool no_memory;      /* a value could not be computed for lack of it */
-    double rescued;      /* another mode was sought at the event then */
-    bool given;          /* started at values that stay */
-    bool at_start;       /* relations and floor have their values at t, not a moment later */
-    double direction;    /* of time: +1 or -1 */
+    event_cause pending;         /* an event was located and reported, its update is due */
+    long calls;                  /* steps and events since the start */
+    bool slow_told;              /* the user knows how long it would take */
+    bool uncertain_told;         /* and which events are chance */
+    bool no_memory;              /* a value could not be computed for lack of it */
+    double fold;                 /* the last one was then */
+    int approaches;              /* to the next one */
+    const model_form *pieces_of; /* the form whose equations were looked at: */
+    bool pieces;                 /* they have pieces */
+    double *track;               /* work: y where a step begins */
+    double *branch, *branch_yp;  /* work: y and y' on a branch of solutions */
+    bool fold_told;              /* the user knows of one */
+    double rescued;              /* another mode was sought at the event then */
+    bool given;                  /* started at values that stay */
+    bool at_start;    /* relations and floor have their values at t, not a moment later */
+    double direction; /* of time: +1 or -1 */
 
     /* The initial system of the model, if it has one: a problem and a solver of its own. */
     model_instance *initial;
@@ -144,6 +151,12 @@ bool hybrid_take_back(struct dae_solver *s);
 /* The first step after an event has failed: go on in another mode, if one holds where this one
  * determines nothing. */
 bool hybrid_rescue(struct dae_solver *s, dae_status status);
+/* A step has failed: whether the algebraic equations have another solution where it begins, on
+ * which the run goes on. */
+bool hybrid_fold(struct dae_solver *s, dae_status status);
+/* Whether a step of length h from s->t_new to y ends on the branch of solutions on which it began;
+ * asked where nothing else limits steps. */
+bool hybrid_on_branch(struct dae_solver *s, double h, const double *y);
 /* The interpolant lets relations cross at s->t, but the equations say that they go back: its error
  * is larger than their excursion. *again: there is no event, the solution goes on from there. */
 dae_status hybrid_refute(struct dae_solver *s, bool *again);

@@ -45,7 +45,9 @@ void crowd_start(hybrid *h)
         h->trace[r] = (relation_trace){.when = NAN, .gap = NAN, .ratio = NAN};
     h->crowd = 0;
     h->uncertain_told = false;
-    h->event_time = h->rescued = NAN;
+    h->fold_told = false;
+    h->approaches = 0;
+    h->event_time = h->rescued = h->fold = NAN;
     h->first_step = 0.0;
 }
 

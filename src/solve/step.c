@@ -255,13 +255,15 @@ static dae_status attempt_until_accepted(dae_solver *s)
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
         tell_monitor(s, a, accepted);
-        if (accepted) return DAE_OK;
+        bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y);
+        if (accepted && !lost) return DAE_OK;
+        if (lost) a->error = 16.0; /* a shorter step stays on its branch */
         count_rejection(&s->stats, a);
         if (first) s->evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
-        if (a->status == ATTEMPT_OK && jump_excuse(s, a)) continue;
+        if (!lost && a->status == ATTEMPT_OK && jump_excuse(s, a)) continue;
         control_reject(&s->control, a);
-        if (a->status == ATTEMPT_OK && is_stuck(s) && jump_last_resort(s, a)) {
+        if (!lost && a->status == ATTEMPT_OK && is_stuck(s) && jump_last_resort(s, a)) {
             s->control.h = a->h;
             s->control.error_failures = 0;
             continue;
@@ -460,6 +462,10 @@ static dae_status reconsider(dae_solver *s, double tend)
     }
     if (choice_is_slow(s, tend)) return choice_change(s, "many steps of taylor, so ");
     if (creep_found(&s->creep, s->t) == CREEP_NONE || s->stiffness.stiff > 0) return DAE_STEPPED;
+    if (s->hybrid && hybrid_fold(s, DAE_ERR_CREEP)) {
+        s->creep = (creep){.t0 = s->creep.t0};
+        return DAE_OK;
+    }
     if (!choice_may_help(s, DAE_ERR_CREEP)) return reform_explain(s, explain_creep(s, tend));
     s->creep = (creep){.t0 = s->creep.t0};
     return choice_change(s, "steps without progress, so ");
@@ -496,6 +502,7 @@ static dae_status advance(dae_solver *s, double tend)
         if (status == DAE_OK) status = attempt_until_accepted(s);
         if (status == DAE_OK) status = accept_step(s, tend);
         if (status < 0 && s->hybrid && hybrid_rescue(s, status)) return DAE_STEPPED;
+        if (status < 0 && s->hybrid && hybrid_fold(s, status)) return DAE_STEPPED;
         if (choice_may_help(s, status)) {
             bool radau = s->method == &method_radau;
             status =

@@ -1,0 +1,337 @@
+/* Folds: algebraic equations with several solutions.
+ *
+ * A comparator with positive feedback has two outputs for one input. Its solution stays on a branch
+ * as long as that exists; where it folds back, the solution jumps to another branch. The steps lead
+ * to the fold by themselves: beyond it they have no solution. What is done there is to look for
+ * another solution of the algebraic equations, with the states as they are: along the direction in
+ * which Newton's iteration wants to go, the nearest first. A model without states has no error
+ * control that would keep a long step on its branch; there the branch is followed in short steps.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "expr/range.h"
+#include "solve/hybrid_parts.h"
+
+enum {
+    REACHES = 12, /* distances tried on either side, each REACH times the one before */
+    TRACK = 8     /* short steps in which a branch is followed */
+};
+/* A change of this part of its size is a jump of a variable, unless shorter steps share it out. */
+static const double JUMP = 0.25, SHORTEST_PART = 1e-6;
+static const double REACH = 4.0, FIRST_REACH = 1e-3;
+/* A solution is another one if a variable of it is this part of its size away, */
+static const double OTHER = 1e-3;
+/* and the same one within so many tolerances. */
+static const double SAME = 1e3;
+/* A fold is located to this part of the time run so far, */
+static const double CLOSE = 1e-10;
+/* in so many attempts. */
+enum { MOST_APPROACHES = 20 };
+/* Two folds are at least this part of the time run so far apart, or it is the same one. */
+static const double APART = 1e-7;
+
+/* ---- along a branch ---- */
+
+/* Whether h->ahead and h->branch agree within so many tolerances. */
+static bool is_near(const dae_solver *s, double tolerances)
+{
+    const hybrid *h = s->hybrid;
+    for (int i = 0; i < s->n; i++)
+        if (!(fabs(h->ahead[i] - h->branch[i]) <= tolerances * s->norm.weights[i])) return false;
+    return true;
+}
+
+static bool has_kind(const dae_solver *s, bool states)
+{
+    for (int i = 0; i < s->n; i++)
+        if ((s->kinds[i] == DAE_KIND_DIFFERENTIAL) == states) return true;
+    return false;
+}
+
+static bool has_states(const dae_solver *s)
+{
+    return has_kind(s, true);
+}
+
+static bool has_algebraic(const dae_solver *s)
+{
+    return has_kind(s, false);
+}
+
+/* The equations of the form at hand have pieces: solutions may have folds where these meet. */
+static bool has_pieces(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    const model_form *f = h->instance->form;
+    if (h->pieces_of == f) return h->pieces;
+    graph_enter(f->flat->graph);
+    range_program *p = range_program_new(f->flat->graph, f->residual.e, f->residual.outputs);
+    graph_leave(f->flat->graph);
+    h->pieces = false;
+    for (size_t k = 0; p && k < f->residual.outputs; k++)
+        h->pieces = h->pieces || range_program_has_pieces(p, k);
+    range_program_free(p);
+    h->pieces_of = f;
+    return h->pieces;
+}
+
+/* How far algebraic unknowns moved from a to b, at most, in units of their sizes. */
+static double moved(const dae_solver *s, const double *a, const double *b)
+{
+    double most = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) continue;
+        double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 1.0;
+        double size = fmax(fmax(s->extent[i], least), fmax(fabs(a[i]), fabs(b[i])));
+        most = fmax(most, fabs(b[i] - a[i]) / size);
+    }
+    return most;
+}
+
+/* Follow the algebraic unknowns from s->t_new over a step to y, with differential ones on the line
+ * between its ends, in steps so short that nothing jumps; whether that leads to y. */
+static bool follow(dae_solver *s, double step, const double *y)
+{
+    hybrid *h = s->hybrid;
+    double at = 0.0, part = 1.0 / TRACK;
+    solver_interpolate(s, s->t_new, 0, h->branch);
+    solver_interpolate(s, s->t_new, 1, h->branch_yp);
+    vector_copy(s->n, h->branch, h->track);
+    while (at < 1.0) {
+        double next = at + part < 1.0 ? at + part : 1.0;
+        for (int i = 0; i < s->n; i++) {
+            bool state = s->kinds[i] == DAE_KIND_DIFFERENTIAL;
+            h->ahead[i] = state ? h->track[i] + next * (y[i] - h->track[i]) : h->branch[i];
+            h->ahead_yp[i] = h->branch_yp[i];
+        }
+        bool solved = initializer_project(s->init, s->t_new + next * step, step * part, s->kinds,
+                                          s->norm.weights, h->ahead, h->ahead_yp) == EVAL_OK;
+        if (!solved || moved(s, h->branch, h->ahead) > JUMP) {
+            if (part < SHORTEST_PART) return false;
+            part *= 0.5;
+            continue;
+        }
+        vector_copy(s->n, h->ahead, h->branch);
+        vector_copy(s->n, h->ahead_yp, h->branch_yp);
+        at = next;
+        part = fmin(2.0 * part, 1.0 / TRACK);
+    }
+    return moved(s, h->branch, y) <= JUMP;
+}
+
+/* Whether y solves the algebraic equations at the end of a step, roughly: methods that do not
+ * iterate may have left them, beyond a fold. */
+static bool is_solution(dae_solver *s, double step, const double *y)
+{
+    hybrid *h = s->hybrid;
+    vector_copy(s->n, y, h->ahead);
+    vector_copy(s->n, y, h->branch);
+    solver_interpolate(s, s->t_new, 1, h->ahead_yp);
+    return initializer_project(s->init, s->t_new + step, step, s->kinds, s->norm.weights, h->ahead,
+                               h->ahead_yp) == EVAL_OK &&
+           is_near(s, SAME);
+}
+
+bool hybrid_on_branch(dae_solver *s, double step, const double *y)
+{
+    hybrid *h = s->hybrid;
+    double least = CLOSE * fabs(s->t_new - h->started);
+    if (s->control.fixed || solver_uses_forms(s) || fabs(step) <= least || !y) return true;
+    if (h->instance->form->unmet >= 0 || !has_algebraic(s) || !has_pieces(s)) return true;
+    solver_interpolate(s, s->t_new, 0, h->branch);
+    bool smooth = has_states(s) && moved(s, h->branch, y) <= JUMP;
+    return smooth ? is_solution(s, step, y) : follow(s, step, y);
+}
+
+/* ---- to another one ---- */
+
+/* The size of unknown i, for distances. */
+static double size_of(const dae_solver *s, int i)
+{
+    double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 1.0;
+    return fmax(fmax(fabs(s->hybrid->branch[i]), s->extent[i]), least);
+}
+
+/* The algebraic unknown that is farthest from where it was; *far: by how much of its size. */
+static int farthest(const dae_solver *s, double *far)
+{
+    int worst = -1;
+    *far = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        double d = fabs(s->y[i] - s->hybrid->branch[i]) / size_of(s, i);
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL || !(d > *far)) continue;
+        *far = d;
+        worst = i;
+    }
+    return worst;
+}
+
+/* The direction, in units of sizes, in which one correction a moment later goes: h->ahead. */
+static bool find_direction(dae_solver *s, double t, double delta)
+{
+    hybrid *h = s->hybrid;
+    double most = 0.0;
+    vector_copy(s->n, h->branch, h->ahead);
+    vector_copy(s->n, h->branch_yp, h->ahead_yp);
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->branch_yp[i];
+    initializer_correct(s->init, t + delta, delta, s->kinds, s->norm.weights, h->ahead,
+                        h->ahead_yp);
+    for (int i = 0; i < s->n; i++) {
+        bool moves = s->kinds[i] != DAE_KIND_DIFFERENTIAL;
+        h->ahead[i] = moves ? h->ahead[i] - h->branch[i] : 0.0;
+        most = fmax(most, fabs(h->ahead[i]) / size_of(s, i));
+    }
+    for (int i = 0; most > 0.0 && i < s->n; i++) h->ahead[i] /= most;
+    return most > 0.0 && isfinite(most);
+}
+
+/* Solve from `reach` along the direction; whether that is another solution. */
+static bool solve_from(dae_solver *s, double t, double reach, const double *direction)
+{
+    hybrid *h = s->hybrid;
+    double far;
+    for (int i = 0; i < s->n; i++) s->y[i] = h->branch[i] + reach * direction[i];
+    vector_copy(s->n, h->branch_yp, s->yp);
+    if (initialize(s->init, DAE_INIT_DIFFERENTIAL, t, s->last.h, s->kinds, s->norm.weights, s->y,
+                   s->yp, &s->diag) != DAE_OK)
+        return false;
+    return farthest(s, &far) >= 0 && far > OTHER;
+}
+
+/* Another solution at t into s->y and s->yp; whether there is one. */
+static bool find_other(dae_solver *s, double t)
+{
+    double delta = s->direction * 1e-9 * fmax(fabs(t), fabs(t - s->hybrid->started));
+    double *direction = DAE_ARRAY(double, s->n);
+    bool found = direction && find_direction(s, t, delta);
+    if (found) vector_copy(s->n, s->hybrid->ahead, direction);
+    double reach = FIRST_REACH;
+    bool other = false;
+    for (int k = 0; found && !other && k < REACHES; k++, reach *= REACH)
+        other = solve_from(s, t, reach, direction) || solve_from(s, t, -reach, direction);
+    dae_free(direction);
+    return other;
+}
+
+static void tell_fold(dae_solver *s)
+{
+    double far;
+    const model_form *f = s->hybrid->instance->form;
+    int i = farthest(s, &far), v = i >= 0 ? f->unknown_variable[i] : -1;
+    char text[400];
+    if (s->hybrid->fold_told || v < 0) return;
+    s->hybrid->fold_told = true;
+    snprintf(text, sizeof text,
+             "note: %.100s:%d: %.100s jumps from %.6g to %.6g at t = %.9g: its equations have "
+             "several solutions, and the one it was on ends there.",
+             hybrid_file(s), f->flat->variables[v].place.line, problem_variable(s->problem, i),
+             s->hybrid->branch[i], s->y[i], s->t);
+    hybrid_tell(s, text);
+}
+
+/* ---- where it ends ---- */
+
+/* Whether the branch of the last step has a solution at t; h->ahead: that. */
+static bool branch_reaches(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    double step = s->t_new - s->t_old;
+    solver_interpolate(s, t, 0, h->ahead);
+    solver_interpolate(s, t, 1, h->ahead_yp);
+    vector_copy(s->n, h->ahead, h->branch);
+    if (initializer_project(s->init, t, step != 0.0 ? step : 1e-9, s->kinds, s->norm.weights,
+                            h->ahead, h->ahead_yp) != EVAL_OK)
+        return false;
+    if (!is_near(s, SAME)) return false;
+    vector_copy(s->n, h->ahead, h->branch);
+    vector_copy(s->n, h->ahead_yp, h->branch_yp);
+    initializer_correct(s->init, t, step != 0.0 ? step : 1e-9, s->kinds, s->norm.weights, h->ahead,
+                        h->ahead_yp);
+    return is_near(s, 1.0);
+}
+
+/* The last step may have gone beyond the fold by what its tolerance allows: the last time up to
+ * which the branch reaches, with the solution there in h->branch. */
+static double branch_end(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    double near = s->t_old, far = s->t_new, end = s->t_new;
+    bool whole = branch_reaches(s, far);
+    for (int k = 0; !whole && k < 60; k++) {
+        double middle = near + 0.5 * (far - near);
+        if (middle == near || middle == far) break;
+        if (branch_reaches(s, middle))
+            near = middle;
+        else
+            far = middle;
+    }
+    if (!whole && branch_reaches(s, near)) end = near;
+    if (whole || end == near) {
+        vector_copy(s->n, h->ahead, h->branch);
+        vector_copy(s->n, h->ahead_yp, h->branch_yp);
+        return end;
+    }
+    solver_interpolate(s, end, 0, h->branch);
+    solver_interpolate(s, end, 1, h->branch_yp);
+    return end;
+}
+
+/* Whether a failure may be that of a step beyond a fold. */
+static bool may_be_fold(const dae_solver *s, dae_status status)
+{
+    const hybrid *h = s->hybrid;
+    bool failed = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE ||
+                  status == DAE_ERR_ERROR_TEST || status == DAE_ERR_CREEP;
+    bool same = fabs(s->t_new - h->fold) <= APART * fabs(s->t_new - h->started);
+    return failed && !same && s->phase == PHASE_RUNNING && h->instance->form->unmet < 0 &&
+           !solver_uses_forms(s) && s->options.fixed_step <= 0.0;
+}
+
+/* Go on from t with the values in s->y and s->yp. */
+static bool go_on(dae_solver *s, double t)
+{
+    double direction = s->direction;
+    s->t = t;
+    if (hybrid_begin_again(s) != DAE_OK) return false;
+    diag_clear(&s->diag);
+    s->direction = direction;
+    crowd_keep_point(s, t);
+    return true;
+}
+
+/* The last step passed the fold: come closer to it from before, with shorter ones. */
+static bool approach(dae_solver *s, double end)
+{
+    hybrid *h = s->hybrid;
+    double beyond = fabs(s->t_new - end), step = fabs(s->t_new - s->t_old);
+    if (h->approaches >= MOST_APPROACHES || beyond <= CLOSE * fabs(s->t_new - h->started))
+        return false;
+    h->approaches++;
+    vector_copy(s->n, h->branch, s->y);
+    vector_copy(s->n, h->branch_yp, s->yp);
+    if (!go_on(s, end)) return false;
+    h->first_step = step / 16.0;
+    return true;
+}
+
+bool hybrid_fold(dae_solver *s, dae_status status)
+{
+    hybrid *h = s->hybrid;
+    if (!may_be_fold(s, status)) return false;
+    dae_diag said = s->diag;
+    double end = branch_end(s);
+    if (approach(s, end)) return true;
+    if (!find_other(s, end)) {
+        s->diag = said;
+        return false;
+    }
+    h->fold = s->t = end;
+    h->approaches = 0;
+    tell_fold(s);
+    return go_on(s, end);
+}
