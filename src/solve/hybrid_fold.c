@@ -131,20 +131,31 @@ static bool is_solution(dae_solver *s, double step, const double *y)
     vector_copy(s->n, y, h->ahead);
     vector_copy(s->n, y, h->branch);
     solver_interpolate(s, s->t_new, 1, h->ahead_yp);
-    return initializer_project(s->init, s->t_new + step, step, s->kinds, s->norm.weights, h->ahead,
-                               h->ahead_yp) == EVAL_OK &&
+    return initializer_project(s->init, s->t_new + step, step != 0.0 ? step : s->last.h, s->kinds,
+                               s->norm.weights, h->ahead, h->ahead_yp) == EVAL_OK &&
            is_near(s, SAME);
+}
+
+/* Whether the equations at hand give algebraic variables and y' at given differential ones. */
+static bool is_index_one(const dae_solver *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL && s->kinds[i] != DAE_KIND_ALGEBRAIC) return false;
+    return !solver_uses_forms(s) && !solver_second_order(s) && s->hybrid->instance->form->unmet < 0;
 }
 
 bool hybrid_on_branch(dae_solver *s, double step, const double *y)
 {
     hybrid *h = s->hybrid;
     double least = CLOSE * fabs(s->t_new - h->started);
-    if (s->control.fixed || solver_uses_forms(s) || fabs(step) <= least || !y) return true;
-    if (h->instance->form->unmet >= 0 || !has_algebraic(s) || !has_pieces(s)) return true;
+    if (s->control.fixed || fabs(step) <= least || !y || !is_index_one(s)) return true;
+    if (!has_algebraic(s) || !has_pieces(s)) return true;
     solver_interpolate(s, s->t_new, 0, h->branch);
     bool smooth = has_states(s) && moved(s, h->branch, y) <= JUMP;
-    return smooth ? is_solution(s, step, y) : follow(s, step, y);
+    bool holds = smooth ? is_solution(s, step, y) : follow(s, step, y);
+    if (holds) return true;
+    solver_interpolate(s, s->t_new, 0, h->track); /* judge only by what holds where it begins */
+    return !is_solution(s, 0.0, h->track);
 }
 
 /* ---- to another one ---- */
@@ -288,8 +299,8 @@ static bool may_be_fold(const dae_solver *s, dae_status status)
     bool failed = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE ||
                   status == DAE_ERR_ERROR_TEST || status == DAE_ERR_CREEP;
     bool same = fabs(s->t_new - h->fold) <= APART * fabs(s->t_new - h->started);
-    return failed && !same && s->phase == PHASE_RUNNING && h->instance->form->unmet < 0 &&
-           !solver_uses_forms(s) && s->options.fixed_step <= 0.0;
+    return failed && !same && s->phase == PHASE_RUNNING && is_index_one(s) &&
+           s->options.fixed_step <= 0.0;
 }
 
 /* Go on from t with the values in s->y and s->yp. */
