@@ -140,7 +140,7 @@ static bool is_solution(dae_solver *s, double step, const double *y)
 static bool is_index_one(const dae_solver *s)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL && s->kinds[i] != DAE_KIND_ALGEBRAIC) return false;
+        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL && s->kinds[i] != DAE_KIND_INDEX1) return false;
     return !solver_uses_forms(s) && !solver_second_order(s) && s->hybrid->instance->form->unmet < 0;
 }
 
