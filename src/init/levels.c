@@ -16,6 +16,8 @@ void level_report_free(level_report *report)
 {
     dae_free(report->equation);
     dae_free(report->fixed);
+    dae_free(report->other_u);
+    report->other_u = NULL;
     report->equation = report->fixed = NULL;
     report->equation_count = report->fixed_count = 0;
 }

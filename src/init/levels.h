@@ -34,7 +34,9 @@ typedef struct level_request {
     /* n, or NULL: unknowns of lower rank move only for equations that have no higher ones, so that
      * a jump of velocities leaves positions alone. */
     const int *rank;
-    const bool *open; /* n, or NULL: preferred values that nobody gave (a state without a start) */
+    const bool *open;  /* n, or NULL: preferred values that nobody gave */
+    const bool *state; /* n, or NULL: states of the model, free or not */
+    bool turned;       /* searches that leave their start look at the negative side first */
 } level_request;
 
 typedef enum level_stage {
@@ -51,9 +53,9 @@ typedef struct level_report {
     int redundant;   /* equations that follow from the others there */
     int rank;
     /* Where the search had to leave the start: an unknown of which the equations have another
-     * solution, and its value there; -1: none was seen. */
+     * solution, -1: none was seen; and that solution (n, owned). */
     int other;
-    double other_value;
+    double *other_u;
     /* On conflict: an irreducible set of equations and fixed values that cannot hold together. */
     int *equation, equation_count; /* owned */
     int *fixed, fixed_count;       /* owned: unknowns */

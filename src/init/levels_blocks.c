@@ -101,12 +101,23 @@ static bool leave_poles(evaluation_order *o)
     return ok;
 }
 
-/* The order in which unknowns are given an equation: 0 first; -1: fixed ones get none. */
+/* The order in which unknowns are given an equation: 0 first; -1: fixed ones get none. What has a
+ * pole at its start had rather be computed. */
 static int eagerness(const evaluation_order *o, int j)
 {
-    static const int of_surety[] = {0, 2, 3, -1}; /* free, not given, preferred, fixed */
+    static const int of_surety[] = {0, 3, 4, -1}; /* free, not given, preferred, fixed */
     int sure = level_surety(o->work->request, j);
-    return sure == 0 && o->pole[j] ? 1 : of_surety[sure + 1];
+    if (sure < 0) return !o->pole[j];
+    return sure == 0 && o->pole[j] ? 2 : of_surety[sure + 1];
+}
+
+/* How well the value of an unknown may count as known, where one must: a state of the model better
+ * than what its equations determine. */
+static int certainty(const evaluation_order *o, int j)
+{
+    const level_request *q = o->work->request;
+    bool state = q->state && q->state[j] && !o->pole[j];
+    return level_surety(q, j) <= 0 && state ? 4 : eagerness(o, j);
 }
 
 /* Give unknowns their equations, the eager ones first: what a matching can cover is a matroid, so
@@ -119,7 +130,7 @@ static bool match_unknowns(evaluation_order *o)
     bool ok = start;
     for (int j = 0; ok && j <= s->n; j++) start[j] = (size_t)s->colptr[j];
     ok = ok && matching_new(&m, start, s->rowind, s->n, s->m);
-    for (int now = 0; ok && now < 4; now++)
+    for (int now = 0; ok && now <= 4; now++)
         for (int j = 0; j < s->n; j++)
             if (eagerness(o, j) == now) matching_add(&m, j);
     for (int j = 0; ok && j < s->n; j++) o->row_of[j] = -1;
@@ -223,7 +234,7 @@ static level_outcome search_scalar(level_problem *p, double unit)
     enum { DECADES = 20 };
     level_outcome outcome = LEVEL_STALLED;
     for (int step = 0; step < 4 * DECADES + 2; step++) {
-        double side = step % 2 ? -unit : unit;
+        double side = (step % 2 != 0) != p->work->request->turned ? -unit : unit;
         int k = step / 2 % 2 ? -1 - step / 4 : step / 4; /* 0, -1, 1, -2, 2, .. */
         bool inner = step >= 4 * DECADES;
         double from = inner ? 0.0 : side * pow(10.0, k);
@@ -256,7 +267,8 @@ static level_outcome search_block(level_problem *p, bool all)
                 int column = p->column[j];
                 double unit = fmax(q->scale[column], fabs(p->start[j]));
                 bool moves = all || is_open(q, column);
-                double to = sign_in_pattern(pattern, j) * size[k] * unit * (1.0 + 0.1 * (j % 7));
+                double to = sign_in_pattern(q->turned ? pattern ^ 1 : pattern, j) * size[k] * unit *
+                            (1.0 + 0.1 * (j % 7));
                 p->u[j] = moves ? to : p->start[j];
             }
             outcome = begin_at(p);
@@ -276,8 +288,120 @@ static level_outcome search_elsewhere(level_problem *p)
     return outcome;
 }
 
-/* Solve one block; unknowns of one that has no solution stay. */
-static level_outcome solve_block(const evaluation_order *o, int b)
+/* ---- a start within a block ---- */
+
+/* Block b while its unknowns are computed one after the other. */
+typedef struct sweep {
+    const evaluation_order *o;
+    int block;
+    bool *open;  /* per unknown: in the block, and without a value yet */
+    bool *spent; /* per row: used */
+    int left;    /* unknowns without a value */
+} sweep;
+
+static bool sweep_new(sweep *w, const evaluation_order *o, int b)
+{
+    const level_system *s = o->work->system;
+    *w = (sweep){.o = o, .block = b};
+    w->open = DAE_ARRAY(bool, s->n);
+    w->spent = DAE_ARRAY(bool, s->m);
+    if (!w->open || !w->spent) return false;
+    for (int j = 0; j < s->n; j++) {
+        w->open[j] = o->row_of[j] >= 0 && o->blocks.of[o->row_of[j]] == b;
+        w->left += w->open[j];
+    }
+    return true;
+}
+
+/* The only unknown of row i that has no value yet; -1: there are more, or none. */
+static int last_open(const sweep *w, int i)
+{
+    const signature *g = &w->o->rows;
+    int only = -1;
+    for (int e = g->start[i]; e < g->start[i + 1]; e++) {
+        if (!w->open[g->column[e]]) continue;
+        if (only >= 0) return -1;
+        only = g->column[e];
+    }
+    return only;
+}
+
+/* dR_i/du_j from the Jacobian at hand */
+static double slope_of(const level_work *work, int i, int j)
+{
+    const level_system *s = work->system;
+    for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++)
+        if (s->rowind[e] == i) return work->values[e];
+    return 0.0;
+}
+
+/* A row of the block that is not used and has one unknown left, which goes to *column; -1: none.
+ * One that does not depend on it here, as p q = 0 at p = 0 on q, comes last. */
+static int next_row(const sweep *w, int *column)
+{
+    const components *k = &w->o->blocks;
+    level_work *work = w->o->work;
+    int found = -1;
+    work->system->jacobian(work->system->user, work->u, work->values);
+    for (int e = k->start[w->block]; e < k->start[w->block + 1]; e++) {
+        int i = k->member[e], j = w->spent[i] ? -1 : last_open(w, i);
+        if (j < 0) continue;
+        bool depends = slope_of(work, i, j) != 0.0;
+        if (depends || found < 0) *column = j;
+        if (depends) return i;
+        if (found < 0) found = i;
+    }
+    return found;
+}
+
+/* Unknown j from row i alone, if that can be. */
+static level_outcome solve_one(const sweep *w, int i, int j)
+{
+    level_work *work = w->o->work;
+    bool *held = DAE_ARRAY(bool, work->system->n);
+    level_problem p;
+    for (int k = 0; held && k < work->system->n; k++) held[k] = k != j;
+    bool ready = held && level_problem_new(&p, work, 1, &i, held);
+    dae_free(held);
+    if (!ready) return LEVEL_NO_MEMORY;
+    level_outcome outcome = level_from_start(&p);
+    if (outcome != LEVEL_MET && !fatal(outcome)) outcome = search_elsewhere(&p);
+    if (outcome != LEVEL_MET) vector_copy(p.n, p.start, p.u);
+    level_store(&p);
+    level_problem_free(&p);
+    return fatal(outcome) ? outcome : LEVEL_MET;
+}
+
+/* The unknown whose value is the surest of those that are left. */
+static int surest(const sweep *w)
+{
+    int best = -1;
+    for (int j = 0; j < w->o->work->system->n; j++)
+        if (w->open[j] && (best < 0 || certainty(w->o, j) > certainty(w->o, best))) best = j;
+    return best;
+}
+
+/* Values for a start of block b: its unknowns one after the other where an equation has no other;
+ * where none has, the surest value counts as known. */
+static level_outcome sweep_block(const evaluation_order *o, int b)
+{
+    sweep w;
+    level_outcome outcome = sweep_new(&w, o, b) ? LEVEL_MET : LEVEL_NO_MEMORY;
+    while (outcome == LEVEL_MET && w.left > 0) {
+        int column = -1, row = next_row(&w, &column);
+        if (row < 0) column = surest(&w);
+        if (row >= 0) outcome = solve_one(&w, row, column);
+        if (row >= 0) w.spent[row] = true;
+        w.open[column] = false;
+        w.left--;
+    }
+    dae_free(w.open);
+    dae_free(w.spent);
+    return outcome;
+}
+
+/* Solve the block's problem from work->u; what is found, or was there, is stored. */
+static level_outcome solve_block_from(const evaluation_order *o, int b, bool elsewhere)
 {
     level_problem p;
     level_stage stage;
@@ -285,10 +409,32 @@ static level_outcome solve_block(const evaluation_order *o, int b)
     if (!block_problem(o, b, &p, &count)) return LEVEL_NO_MEMORY;
     if (count == 0) return LEVEL_MET;
     level_outcome outcome = p.n == 1 ? level_from_start(&p) : level_stages(&p, &stage);
-    if (outcome != LEVEL_MET && !fatal(outcome)) outcome = search_elsewhere(&p);
+    if (outcome != LEVEL_MET && !fatal(outcome) && elsewhere) outcome = search_elsewhere(&p);
     if (outcome != LEVEL_MET) vector_copy(p.n, p.start, p.u);
     level_store(&p);
     level_problem_free(&p);
+    return outcome;
+}
+
+/* Solve one block: from values that follow one after the other, then from others; unknowns of one
+ * that has no solution stay. */
+static level_outcome solve_block(const evaluation_order *o, int b)
+{
+    level_work *work = o->work;
+    const size_t n = (size_t)work->system->n;
+    const bool single = o->blocks.start[b + 1] - o->blocks.start[b] == 1;
+    if (single) return solve_block_from(o, b, true);
+    double *before = dae_copy(work->u, n, sizeof *before);
+    bool *displaced = dae_copy(work->displaced, n, sizeof *displaced);
+    level_outcome outcome = before && displaced ? sweep_block(o, b) : LEVEL_NO_MEMORY;
+    if (outcome == LEVEL_MET) outcome = solve_block_from(o, b, false);
+    if (outcome != LEVEL_MET && !fatal(outcome)) {
+        memcpy(work->u, before, n * sizeof *before);
+        memcpy(work->displaced, displaced, n * sizeof *displaced);
+        outcome = solve_block_from(o, b, true);
+    }
+    dae_free(before);
+    dae_free(displaced);
     return outcome;
 }
 

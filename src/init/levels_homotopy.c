@@ -54,7 +54,8 @@ static void nudge(level_problem *p)
     for (int j = 0; j < p->n; j++)
         for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
             if (p->misfit[p->rowind[e]] >= 0.0) continue;
-            p->start[j] += copysign(NUDGE * scale[p->column[j]], p->start[j]);
+            bool downward = p->start[j] < 0.0 || (p->start[j] == 0.0 && p->work->request->turned);
+            p->start[j] += NUDGE * scale[p->column[j]] * (downward ? -1.0 : 1.0);
             p->work->displaced[p->column[j]] = true;
             break;
         }

@@ -4,6 +4,7 @@
 #include "init/levels_parts.h"
 
 static const double APART = 1e-3;   /* two solutions differ by more than this, relative */
+static const double NOTHING = 1e-9; /* at events values below this part of their scales are zero */
 static const double MATTERS = 1e-8; /* part of a row's largest term that counts */
 
 /* Whether the value of unknown j matters: it moves a row by a part of its largest term. The
@@ -95,9 +96,11 @@ level_outcome level_another(level_work *work, const bool *core, const bool *sett
     }
     for (int j = 0; outcome == LEVEL_MET && j < n && report->other < 0; j++) {
         double way = fabs(work->u[j] - l.solution[j]);
-        if (!l.turned[j] || way <= APART * fabs(l.solution[j])) continue;
+        double least = work->request->rank ? NOTHING * work->request->scale[j] : 0.0;
+        if (!l.turned[j] || way <= fmax(APART * fabs(l.solution[j]), least)) continue;
         report->other = j;
-        report->other_value = work->u[j];
+        report->other_u = dae_copy(work->u, (size_t)n, sizeof *work->u);
+        if (!report->other_u) outcome = LEVEL_NO_MEMORY;
     }
     if (l.solution) vector_copy(n, l.solution, work->u);
     other_look_free(&l);

@@ -198,7 +198,6 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
 {
     hybrid *h = s->hybrid;
     bool reset;
-    int passes = 0;
     h->solved = false;
     h->instance->memory[flat_of(s)->memory_initial] = 1.0;
     relations_start(s, t);
@@ -206,7 +205,7 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
     dae_status status = hybrid_guess(s, t, mode);
     if (status != DAE_OK) return status;
     relations_start(s, t);
-    status = modes_mend(s, t, true, events_agree(s, t, true, mode, &passes));
+    status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
     if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status != DAE_OK) return status;

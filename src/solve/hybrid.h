@@ -97,10 +97,11 @@ typedef struct hybrid {
     dae_problem *initial_problem;
     struct dae_solver *initial_solver;
     double *initial_y, *initial_yp; /* its unknowns */
-    int *fixed_by;             /* per unknown: the variable whose fixed start value it has, -1 */
-    int conflict;              /* a variable whose fixed start value contradicts another's, -1 */
-    double *start;             /* n: the start values given */
-    double *entry, *entry_yp;  /* n each: the values that the last search for consistent ones had */
+    int *fixed_by;            /* per unknown: the variable whose fixed start value it has, -1 */
+    int conflict;             /* a variable whose fixed start value contradicts another's, -1 */
+    double *start;            /* n: the start values given */
+    double *entry, *entry_yp; /* n each: the values that the last search for consistent ones had */
+    bool turned; /* unknowns that nobody gave are looked for on their negative side first */
     char other[DAE_TEXT_SIZE]; /* note of another solution at the start or event, "": none */
 } hybrid;
 

@@ -165,6 +165,16 @@ static void prefer_states(const dae_solver *s, dae_tag *tag, double *reach, bool
     }
 }
 
+/* The unknowns that are states of the model as it is written. */
+static void note_states(const dae_solver *s, bool *state)
+{
+    const model_form *base = s->base->model, *f = variant_levels(s->reform->current->form);
+    for (int i = 0; i < base->n; i++) {
+        model_place at = f->place[i];
+        if (base->differential[i] && at.unknown >= 0 && !at.slope) state[at.unknown] = true;
+    }
+}
+
 /* Unknown i is x_j^(p): rank p - d_j, so that positions come before velocities and those before
  * accelerations. */
 static void rank_values(const dae_solver *s, int *rank)
@@ -251,17 +261,33 @@ static void append_aliases(dae_solver *s, const level_report *report)
     dae_free(list.seen);
 }
 
-/* A note of the solution that was not taken; the start and events tell it once they are done. */
-static void note_other(dae_solver *s, const level_system *system, const double *u, double t,
-                       const level_report *report)
+/* Whether the relations are at s->y, s->yp on the sides they are held to be. */
+static bool relations_agree(const dae_solver *s, double t)
 {
-    if (report->other < 0) return;
-    const char *name = system->variable_names[report->other];
-    snprintf(
-        s->hybrid->other, sizeof s->hybrid->other,
-        "note: the equations have more than one solution at t = %.9g: %.100s = %.9g was taken, "
-        "%.9g is another. Give a start value near the one that is meant.",
-        t, name, u[report->other], report->other_value);
+    const hybrid *h = s->hybrid;
+    const flat_model *m = h->instance->form->flat;
+    if (m->relation_count == 0) return true;
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        bool held = h->instance->memory[m->relations[r].memory] != 0.0;
+        if (h->crossing[r] != 0.0 && held != (h->crossing[r] < 0.0)) return false;
+    }
+    return true;
+}
+
+/* A note of the solution that was not taken, if the relations hold there, too; the start and events
+ * tell it once they are done. */
+static void note_other(dae_solver *s, const level_system *system, const double *u, double t,
+                       const level_report *report, double *work)
+{
+    int j = report->other;
+    if (j < 0) return;
+    take_levels(s, report->other_u, work);
+    if (!relations_agree(s, t)) return;
+    snprintf(s->hybrid->other, sizeof s->hybrid->other,
+             "note: the equations have more than one solution at t = %.9g: %.100s = %.9g was "
+             "taken, %.9g is another. Give a start value near the one that is meant.",
+             t, system->variable_names[j], u[j], report->other_u[j]);
 }
 
 /* Nearest values that satisfy all levels. */
@@ -274,7 +300,7 @@ dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
            *reach = work + 2 * n, *u = work + 3 * n;
     dae_tag *tag = DAE_ARRAY(dae_tag, n);
     int *rank = DAE_ARRAY(int, n);
-    bool *open = DAE_ARRAY(bool, n);
+    bool *open = DAE_ARRAY(bool, 2 * (size_t)n), *state = open + n;
     level_context c = {0};
     level_report report = {0};
     dae_status status = DAE_ERR_MEMORY;
@@ -291,6 +317,7 @@ dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
             prefer_states(s, tag, reach, open);
         else
             rank_values(s, rank);
+        note_states(s, state);
         vector_copy(n, given, u);
         level_system system = {.n = n,
                                .m = rows,
@@ -309,10 +336,12 @@ dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
                                  .tolerance = 1e-12,
                                  .iterations = s->options.init_iterations,
                                  .rank = initial ? NULL : rank,
-                                 .open = open};
+                                 .open = open,
+                                 .state = state,
+                                 .turned = s->hybrid->turned};
         status = told ? levels_solve(&system, &request, u, &report, &s->diag) : reform_exhausted(s);
         s->diag.t = t;
-        if (status == DAE_OK) note_other(s, &system, u, t, &report);
+        if (status == DAE_OK) note_other(s, &system, u, t, &report, work + 4 * n);
         if (status == DAE_OK) take_levels(s, u, work + 4 * n);
         if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
         level_report_free(&report);
