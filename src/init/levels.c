@@ -424,7 +424,7 @@ dae_status levels_solve(const level_system *system, const level_request *request
     level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
     if (ready && request->rank) outcome = solve_ranks(&work, report);
     if (outcome == LEVEL_MET) outcome = solve_from_somewhere(&work, &t, report);
-    if (outcome == LEVEL_MET) outcome = level_another(&work, t.core, t.settled, report);
+    if (outcome == LEVEL_MET) outcome = level_another(&work, report);
     if (outcome == LEVEL_MET) vector_copy(system->n, work.u, u);
     dae_status status = outcome == LEVEL_STALLED ? explain_conflict(&work, report, diag)
                                                  : level_failure(&work, outcome, diag);

@@ -222,7 +222,7 @@ static level_outcome bisect(level_problem *p, double a, double ra, double b)
 static level_outcome search_between(level_problem *p, double a, double b)
 {
     double ra = scalar_residual(p, a), rb = scalar_residual(p, b);
-    bool crosses = isfinite(ra) && isfinite(rb) && ra != rb && (ra > 0.0) != (rb > 0.0);
+    bool crosses = isfinite(ra) && isfinite(rb) && ra != rb && (ra > 0.0 ? rb <= 0.0 : rb >= 0.0);
     return crosses ? bisect(p, a, ra, b) : LEVEL_STALLED;
 }
 
@@ -231,7 +231,7 @@ static level_outcome search_between(level_problem *p, double a, double b)
  * side; last what lies about 0. */
 static level_outcome search_scalar(level_problem *p, double unit)
 {
-    enum { DECADES = 20 };
+    enum { DECADES = 30 };
     level_outcome outcome = LEVEL_STALLED;
     for (int step = 0; step < 4 * DECADES + 2; step++) {
         double side = (step % 2 != 0) != p->work->request->turned ? -unit : unit;
@@ -354,10 +354,12 @@ static int next_row(const sweep *w, int *column)
     return found;
 }
 
-/* Unknown j from row i alone, if that can be. */
+/* Unknown j from row i alone, if that can be; else it stays. */
 static level_outcome solve_one(const sweep *w, int i, int j)
 {
     level_work *work = w->o->work;
+    const double before = work->u[j];
+    const bool displaced = work->displaced[j];
     bool *held = DAE_ARRAY(bool, work->system->n);
     level_problem p;
     for (int k = 0; held && k < work->system->n; k++) held[k] = k != j;
@@ -366,10 +368,12 @@ static level_outcome solve_one(const sweep *w, int i, int j)
     if (!ready) return LEVEL_NO_MEMORY;
     level_outcome outcome = level_from_start(&p);
     if (outcome != LEVEL_MET && !fatal(outcome)) outcome = search_elsewhere(&p);
-    if (outcome != LEVEL_MET) vector_copy(p.n, p.start, p.u);
     level_store(&p);
     level_problem_free(&p);
-    return fatal(outcome) ? outcome : LEVEL_MET;
+    if (outcome == LEVEL_MET || fatal(outcome)) return outcome;
+    work->u[j] = before;
+    work->displaced[j] = displaced;
+    return LEVEL_MET;
 }
 
 /* The unknown whose value is the surest of those that are left. */

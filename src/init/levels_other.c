@@ -55,19 +55,19 @@ static bool other_look_new(other_look *l, const level_work *work)
 
 /* The values that the search had displaced, with their signs turned round: whether there are any.
  */
-static bool turn_round(level_work *work, const bool *core, const bool *settled, other_look *l)
+static bool turn_round(level_work *work, other_look *l)
 {
+    const level_request *q = work->request;
     bool any = false;
     largest_terms(work, l->term);
     for (int j = 0; j < work->system->n; j++) {
-        l->held[j] = work->request->tag[j] != DAE_TAG_FREE || settled[j];
+        l->held[j] = level_surety(q, j) > 0 || (q->tag[j] == DAE_TAG_GUESS && !work->displaced[j]);
         l->turned[j] = !l->held[j] && work->displaced[j] && matters(work, l->term, j);
         any = any || l->turned[j];
     }
     for (int j = 0; j < work->system->n; j++)
         if (l->turned[j]) work->u[j] = -work->u[j];
-    for (int i = 0; i < work->system->m; i++)
-        if (!core[i]) l->rows[l->count++] = i;
+    for (int i = 0; i < work->system->m; i++) l->rows[l->count++] = i;
     return any && l->count > 0;
 }
 
@@ -80,15 +80,14 @@ static bool any_displaced(const level_work *work)
 
 /* Where the search left its start because that was singular there, a solution on the other side is
  * as good: look whether there is one. Only unknowns that nobody gave are looked at. */
-level_outcome level_another(level_work *work, const bool *core, const bool *settled,
-                            level_report *report)
+level_outcome level_another(level_work *work, level_report *report)
 {
     if (!any_displaced(work)) return LEVEL_MET;
     const int n = work->system->n;
     level_problem p;
     other_look l;
     level_outcome outcome = other_look_new(&l, work) ? LEVEL_STALLED : LEVEL_NO_MEMORY;
-    if (outcome == LEVEL_STALLED && turn_round(work, core, settled, &l)) {
+    if (outcome == LEVEL_STALLED && turn_round(work, &l)) {
         bool ready = level_problem_new(&p, work, l.count, l.rows, l.held);
         outcome = ready ? level_newton(&p, LEVEL_RANK) : LEVEL_NO_MEMORY;
         if (outcome == LEVEL_MET) level_store(&p);

@@ -123,9 +123,8 @@ level_outcome level_blocks(level_work *work);
 /* levels_other.c */
 
 /* At the solution work->u, with the Jacobian there: another one for unknowns that were displaced,
- * in the report. core, settled: of level_split. LEVEL_MET, LEVEL_STOP or LEVEL_NO_MEMORY. */
-level_outcome level_another(level_work *work, const bool *core, const bool *settled,
-                            level_report *report);
+ * in the report. LEVEL_MET, LEVEL_STOP or LEVEL_NO_MEMORY. */
+level_outcome level_another(level_work *work, level_report *report);
 
 /* levels_rank.c */
 

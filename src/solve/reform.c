@@ -211,8 +211,10 @@ dae_status reform_rescue(dae_solver *s, double t, bool initial, dae_status faile
         dae_status back = reform_return(s);
         if (status == DAE_OK) status = back;
     }
-    if (status == DAE_OK) status = solver_begin(s, t, DAE_INIT_NONE);
-    if (status == DAE_OK) return solver_settle_singular(s, t);
+    if (status == DAE_OK) {
+        status = solver_begin(s, t, DAE_INIT_NONE);
+        return status == DAE_OK ? solver_settle_singular(s, t) : status;
+    }
     s->diag = told ? found : before;
     return told ? status : failed;
 }

@@ -663,46 +663,100 @@ static eval_status quasilinear_jacobian(void *context, double t, const double *a
     return x->quasilinear.g_x(x, t, at, values);
 }
 
-/* Only unknowns without a derivative may move: their columns of E are zero. */
-static bool fix_differential(const start *s)
+/* Whether x_j has a derivative: its column of E is not zero. */
+static bool is_differential(const start *s, int j)
 {
-    const form_matrix *E = &s->x->quasilinear.E_matrix;
+    size_t first;
+    int count;
+    form_matrix_column(&s->x->quasilinear.E_matrix, j, &first, &count);
+    for (int k = 0; k < count; k++)
+        if (s->x->qw.E[first + (size_t)k] != 0.0) return true;
+    return false;
+}
+
+/* Who may move onto the constraints, from few to all. */
+typedef enum movement {
+    MOVE_ALGEBRAIC, /* unknowns without a derivative alone, */
+    MOVE_UNMET,     /* and differential ones that are in no constraint which is met as it is, */
+    MOVE_EASILY,    /* and all, algebraic ones at little cost, */
+    MOVE_ALL,       /* and all alike */
+    MOVEMENTS
+} movement;
+
+static const double EASY = 1e6; /* algebraic unknowns against differential ones */
+static const double MET = 1e-2; /* of a tolerance: a constraint this far off is met */
+
+/* kept[j]: x_j stands in a constraint that is met at s->y, beside no unknown without a derivative.
+ */
+static eval_status find_kept(const start *s, manifold *p, bool *kept)
+{
+    form_instance *x = s->x;
+    const form_matrix *g = &x->quasilinear.g_x_matrix;
+    eval_status status = quasilinear_level(x, s->t, s->y, p->c);
+    if (status == EVAL_OK) status = quasilinear_jacobian(x, s->t, s->y, p->A);
+    if (status != EVAL_OK) return status;
+    if (manifold_factor(p, p->A) != MANIFOLD_OK) return EVAL_MEMORY;
+    for (int i = 0; i < p->m; i++) p->b[i] = fabs(p->c[i]) <= MET * p->row[i];
+    for (int pass = 0; pass < 2; pass++)
+        for (int j = 0; j < g->columns; j++) {
+            size_t first;
+            int count;
+            bool differential = is_differential(s, j);
+            form_matrix_column(g, j, &first, &count);
+            for (int k = 0; k < count; k++) {
+                double *met = &p->b[form_matrix_row(g, first, k)];
+                if (p->A[first + (size_t)k] == 0.0) continue;
+                if (pass == 0 && !differential) *met = 0.0;
+                if (pass == 1 && *met != 0.0) kept[j] = true;
+            }
+        }
+    return EVAL_OK;
+}
+
+/* Sizes for one movement; whether anything may move. */
+static bool set_movement(const start *s, movement how, const bool *kept)
+{
+    int n = s->x->source->n;
+    double most = 0.0;
     bool any = false;
-    for (int j = 0; j < E->columns; j++) {
-        size_t first;
-        int count, nonzero = 0;
-        form_matrix_column(E, j, &first, &count);
-        for (int k = 0; k < count; k++) nonzero += s->x->qw.E[first + (size_t)k] != 0.0;
-        if (nonzero > 0) s->size[j] = 0.0;
+    start_sizes(s, 0, n);
+    for (int j = 0; j < n; j++) most = fmax(most, s->size[j]);
+    for (int j = 0; j < n; j++) {
+        bool differential = is_differential(s, j);
+        bool stays = how == MOVE_ALGEBRAIC || (how == MOVE_UNMET && kept[j]);
+        if (differential && stays) s->size[j] = 0.0;
+        if (!differential && s->size[j] > 0.0 && how != MOVE_ALGEBRAIC && how != MOVE_ALL)
+            s->size[j] = EASY * most;
         any = any || s->size[j] > 0.0;
     }
     return any;
 }
 
-/* x on 0 = g: by the algebraic unknowns alone, if that can be, else by all. */
+/* x on 0 = g: by the algebraic unknowns alone, if that can be, else by as few others as serve:
+ * positions that meet their constraint stay where velocities do not meet theirs. */
 static dae_status project_quasilinear(const start *s)
 {
     form_instance *x = s->x;
     int n = x->source->n;
-    manifold p;
+    manifold p = {0};
+    bool *kept = DAE_ARRAY(bool, n);
     double *given = dae_copy(s->y, (size_t)n, sizeof(double));
-    bool ready = given && manifold_new(&p, &x->quasilinear.g_x_matrix, s->size);
-    if (!ready) {
-        if (given) manifold_free(&p);
-        dae_free(given);
-        return start_exhausted(s);
-    }
+    bool ready = kept && given && manifold_new(&p, &x->quasilinear.g_x_matrix, s->size);
+    dae_status status = ready ? DAE_OK : start_exhausted(s);
+    eval_status eval = ready ? find_kept(s, &p, kept) : EVAL_OK;
+    if (ready && (eval == EVAL_STOP || eval == EVAL_MEMORY)) status = start_evaluation(s, eval);
     manifold_status moved = MANIFOLD_FAR;
-    if (fix_differential(s))
-        moved = manifold_project(&p, quasilinear_level, quasilinear_jacobian, x, s->t, s->y);
-    if (moved == MANIFOLD_FAR || moved == MANIFOLD_RETRY) {
+    for (int how = 0; status == DAE_OK && how < MOVEMENTS; how++) {
+        if (moved != MANIFOLD_FAR && moved != MANIFOLD_RETRY) break;
+        if (!set_movement(s, (movement)how, kept)) continue;
         vector_copy(n, given, s->y);
-        start_sizes(s, 0, n);
         moved = manifold_project(&p, quasilinear_level, quasilinear_jacobian, x, s->t, s->y);
     }
-    dae_status status = start_manifold(s, &p, moved, "constraint");
+    if (status == DAE_OK) status = start_manifold(s, &p, moved, "constraint");
+    start_sizes(s, 0, n);
     manifold_free(&p);
     dae_free(given);
+    dae_free(kept);
     return status;
 }
 
