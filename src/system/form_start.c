@@ -696,6 +696,11 @@ static eval_status find_kept(const start *s, manifold *p, bool *kept)
     if (status == EVAL_OK) status = quasilinear_jacobian(x, s->t, s->y, p->A);
     if (status != EVAL_OK) return status;
     if (manifold_factor(p, p->A) != MANIFOLD_OK) return EVAL_MEMORY;
+    /* an entry may be zero here by chance, as 2 x at x = 0 */
+    for (int j = 0; j < p->n; j++)
+        p->moved[j] = s->y[j] + (0.1 + 0.01 * (j % 7)) * (1.0 + fabs(s->y[j]));
+    status = quasilinear_jacobian(x, s->t, p->moved, p->scaled);
+    if (status == EVAL_STOP) return status;
     for (int i = 0; i < p->m; i++) p->b[i] = fabs(p->c[i]) <= MET * p->row[i];
     for (int pass = 0; pass < 2; pass++)
         for (int j = 0; j < g->columns; j++) {
@@ -705,7 +710,8 @@ static eval_status find_kept(const start *s, manifold *p, bool *kept)
             form_matrix_column(g, j, &first, &count);
             for (int k = 0; k < count; k++) {
                 double *met = &p->b[form_matrix_row(g, first, k)];
-                if (p->A[first + (size_t)k] == 0.0) continue;
+                size_t e = first + (size_t)k;
+                if (p->A[e] == 0.0 && p->scaled[e] == 0.0) continue;
                 if (pass == 0 && !differential) *met = 0.0;
                 if (pass == 1 && *met != 0.0) kept[j] = true;
             }
