@@ -87,7 +87,8 @@ void hybrid_terminate(dae_solver *s, double t, const flat_action *a);
 void memory_start(dae_solver *s);
 /* Inner passes: discrete and continuous values that agree, with pre(..) as it is. */
 dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes);
-/* The same at the start, in another mode if the first one has no solution (hybrid_start_modes.c). */
+/* The same at the start, in another mode if the first one has no solution (hybrid_start_modes.c).
+ */
 dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode);
 /* What the active clauses do beside assigning; *reset: states have new values. */
 dae_status events_act(dae_solver *s, double t, bool *reset);
