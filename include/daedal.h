@@ -1293,7 +1293,7 @@ typedef struct dae_verify_invariant {
     double start, run, judge; /* value at the start, largest change in the run, with the judge */
 } dae_verify_invariant;
 
-enum { DAE_MOST_JUDGES = 6 };
+enum { DAE_MOST_JUDGES = 16 };
 
 /* Made by the library, read freely; all that it points to lives as long as it does. */
 typedef struct dae_verify_report {

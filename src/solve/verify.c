@@ -279,12 +279,15 @@ static void say_good(trial *x)
 {
     dae_verify_report *r = &x->record->r;
     const comparison *c = &x->apart;
+    char reach[64] = "Good";
+    if (x->run.run.status < 0)
+        snprintf(reach, sizeof reach, "As far as the run came, t = %g", x->run.run.end);
     r->verdict = DAE_VERDICT_GOOD;
     if (c->variable < 0)
-        snprintf(r->text, sizeof r->text, "Good: there is no variable to compare.");
+        snprintf(r->text, sizeof r->text, "%s: there is no variable to compare.", reach);
     else
         snprintf(r->text, sizeof r->text,
-                 "Good: every variable is within %.3g tolerances (%s, at t = %g).", c->worst,
+                 "%s: every variable is within %.3g tolerances (%s, at t = %g).", reach, c->worst,
                  variable_name(x, c->variable), x->run.t[c->row[c->variable]]);
 }
 
@@ -345,6 +348,14 @@ static void say_parted(trial *x, double t, const char *other)
              t, x->judge.run.method, other, c->worst, variable_name(x, c->variable));
 }
 
+/* Whether the second judge came to where run and judge differ. */
+static bool can_decide(const trial *x)
+{
+    double sign = x->request->tend < x->request->t0 ? -1.0 : 1.0;
+    int count = x->second.count;
+    return count > 0 && (x->second.t[count - 1] - x->apart.parted) * sign >= 0.0;
+}
+
 /* Another judge in x->second: of a third family, or the first one with tolerances tighter again. */
 static dae_status find_second(trial *x, unsigned families, dae_diag *diag)
 {
@@ -353,7 +364,7 @@ static dae_status find_second(trial *x, unsigned families, dae_diag *diag)
     const char *name = x->request->judge ? NULL : next_judge(x, both);
     while (name && status == DAE_OK) {
         status = ask(x, &x->second, name, TIGHTER, diag);
-        if (status == DAE_OK && went_far_enough(x, &x->second)) return DAE_OK;
+        if (status == DAE_OK && can_decide(x)) return DAE_OK;
         name = next_judge(x, both);
     }
     if (status == DAE_OK) status = ask(x, &x->second, x->judge.run.method, 0.1 * TIGHTER, diag);
@@ -372,14 +383,29 @@ static bool replace_judge(trial *x)
     return compare(x, &x->run, &x->judge, &x->apart);
 }
 
+/* Run and judge differ, and no second judge comes as far as that. */
+static void say_undecided(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    const comparison *c = &x->apart;
+    r->verdict = DAE_VERDICT_UNKNOWN;
+    r->trusted_until = c->parted;
+    snprintf(
+        r->text, sizeof r->text,
+        "Could not be verified beyond t = %g: there run and judge (%s) begin to differ by more "
+        "than %g tolerances, in the end by %.3g (%s), and no other judge comes as far to tell "
+        "who is right.",
+        c->parted, x->judge.run.method, r->limit, c->worst, variable_name(x, c->variable));
+}
+
 /* Run and judge differ: who is right? A second judge tells. */
 static dae_status settle(trial *x, unsigned families, dae_diag *diag)
 {
     comparison judges = {0}, with_run = {0};
     dae_status status = find_second(x, families, diag);
     if (status != DAE_OK) return status;
-    if (x->second.count == 0) {
-        say_off(x, NAN);
+    if (!can_decide(x)) {
+        say_undecided(x);
         return DAE_OK;
     }
     bool ok =
