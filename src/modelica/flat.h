@@ -83,12 +83,25 @@ typedef enum flat_action_kind {
     ACTION_TERMINATE
 } flat_action_kind;
 
+/* How String(x, ..) writes a value. */
+typedef struct flat_format {
+    int digits;        /* significant ones of a Real; 0: six */
+    int least;         /* characters at least; blanks fill up, */
+    bool right;        /* before the text, else behind it */
+    const char *given; /* a format of C without its %; NULL: none */
+} flat_format;
+
+/* Whether a format is [flags][width][.precision] and a conversion for a Real, or for an Integer. */
+bool flat_format_valid(const char *format, bool real);
+void flat_print(double x, flat_type type, const flat_format *format, char *text, size_t size);
+
 /* A value of the run inside a message: message[offset .. offset+length) is a readable stand-in,
  * "{x}", to be replaced by the value of x. Holes do not overlap and come in order of offset. */
 typedef struct flat_hole {
     size_t offset, length;
     expr value;
     flat_type type;
+    flat_format format;
 } flat_hole;
 
 typedef struct flat_action {

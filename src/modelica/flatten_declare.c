@@ -521,8 +521,12 @@ void read_guess(flattener *f, const ast_item *item)
     const ast_expr *call = item->left;
     if (!call || !item->right || call->arg_count != 1) return;
     bool only = f->parameters_only;
+    const ast_expr *right = item->right;
+    bool ranked = right->kind == AST_CALL && right->part_count == 1 && right->arg_count == 2 &&
+                  strcmp(right->parts[0].name, "prioritize") == 0;
+    if (ranked) right = right->args[0]; /* one guess for each variable: nothing to choose from */
     f->parameters_only = true;
-    value start = evaluate(f, item->right);
+    value start = evaluate(f, right);
     f->parameters_only = only;
     value target = evaluate(f, call->args[0]);
     if (value_is_error(&start) || value_is_error(&target)) return;

@@ -61,6 +61,21 @@ static bool equation_types_fit(flattener *f, const value *a, const value *b)
            (a->type == b->type && a->class_ == b->class_);
 }
 
+/* Fields of records that are constants on both sides must be the same; there is nothing to solve.
+ */
+static bool same_constants(flattener *f, const value *a, const value *b, source_place place)
+{
+    if (!value_is_simple(a) || !value_same_shape(a, b) || a->type == VALUE_STRING) return false;
+    for (size_t k = 0; k < a->count; k++) {
+        double x, y;
+        if (!graph_is_constant(f->g, value_element(a, k), &x) ||
+            !graph_is_constant(f->g, value_element(b, k), &y))
+            return false;
+        if (x != y) report_error(f, place, "a constant of the record is %g and %g here", x, y);
+    }
+    return true;
+}
+
 /* Scalar equations left = right, element by element and field by field. */
 void equate(flattener *f, const value *left, const value *right, source_place place,
             const char *comment)
@@ -80,7 +95,8 @@ void equate(flattener *f, const value *left, const value *right, source_place pl
     }
     if (left->type == VALUE_RECORD) {
         for (size_t k = 0; k < left->field_count; k++)
-            equate(f, &left->fields[k], &right->fields[k], place, comment);
+            if (!same_constants(f, &left->fields[k], &right->fields[k], place))
+                equate(f, &left->fields[k], &right->fields[k], place, comment);
         return;
     }
     check_units(f, place, left->unit, right->unit, "equation");
@@ -120,6 +136,25 @@ static void simple_equation(flattener *f, const ast_item *item)
 
 /* ---- calls ---- */
 
+/* prioritize(x, p): the start value of x is to hold, if there is room for it. Those of states do
+ * anyway, until there are enough. */
+static void read_priority(flattener *f, const ast_expr *call)
+{
+    double priority;
+    if (call->arg_count != 2) {
+        report_error(f, call->place, "prioritize wants a variable and its priority");
+        return;
+    }
+    value v = evaluate(f, call->args[0]);
+    if (!integer_value(f, call->args[1], "priority", &priority) || value_is_error(&v)) return;
+    for (size_t k = 0; k < v.count && value_is_simple(&v); k++) {
+        expr e = value_element(&v, k);
+        if (graph_failed(f->g) || graph_node(f->g, e)->op == EXPR_VARIABLE) continue;
+        report_error(f, call->args[0]->place, "prioritize wants a variable");
+        return;
+    }
+}
+
 static void call_item(flattener *f, const ast_item *item)
 {
     const ast_expr *call = item->left;
@@ -133,6 +168,8 @@ static void call_item(flattener *f, const ast_item *item)
         if (terminate_action(f, call, &a)) push_action(f, list, a);
     } else if (strcmp(name, "reinit") == 0) {
         reinit_actions(f, call);
+    } else if (strcmp(name, "prioritize") == 0 && f->target == &f->initial_equations) {
+        read_priority(f, call);
     } else if (strcmp(name, "connect") == 0) {
         report_error(f, call->place,
                      "'connect' is not supported: flatten the model to Base Modelica first");

@@ -682,7 +682,8 @@ static void overlay_equations(flattener *f, const value *leaves, const value *ce
                   (equation_pair){.left = leaves->e[k],
                                   .right = changed->values[x->slots[slot] - 1],
                                   .type = leaves->type,
-                                  .place = place});
+                                  .place = place,
+                                  .assigned = true});
     }
 }
 

@@ -62,7 +62,8 @@ static int bare_variable(flattener *f, expr side, expr other, expr *solved)
 }
 
 typedef struct definitions {
-    int *definer; /* per variable: -1 none, else what defines it */
+    int *definer;   /* per variable: -1 none, else what defines it */
+    bool *assigned; /* per variable: an algorithm defines it */
     source_place *place;
     candidate *candidates;
     size_t count;
@@ -75,12 +76,14 @@ static bool is_discrete_pair(flattener *f, const definitions *d, const equation_
 {
     expr solved;
     if (p->type != VALUE_REAL) return true;
+    if (p->assigned && bare_variable(f, p->left, p->right, &solved) >= 0) return true;
     int side[2] = {bare_variable(f, p->left, p->right, &solved),
                    bare_variable(f, p->right, p->left, &solved)};
     if (side[0] < 0 && side[1] < 0) return false;
     if (!((node_depends(f, p->left) | node_depends(f, p->right)) & DEPENDS_CONTINUOUS)) return true;
     for (int k = 0; k < 2; k++)
-        if (side[k] >= 0 && f->m->variables[side[k]].type == FLAT_REAL && d->definer[side[k]] < 0)
+        if (side[k] >= 0 && f->m->variables[side[k]].type == FLAT_REAL && d->definer[side[k]] < 0 &&
+            !d->assigned[side[k]])
             return true;
     return false;
 }
@@ -207,6 +210,11 @@ static void split_pairs(flattener *f, definitions *d)
     size_t all = f->equations.count;
     equation_pair *items = f->equations.items;
     for (size_t k = 0; k < all; k++) {
+        expr solved;
+        int v = items[k].assigned ? bare_variable(f, items[k].left, items[k].right, &solved) : -1;
+        if (v >= 0) d->assigned[v] = true;
+    }
+    for (size_t k = 0; k < all; k++) {
         if (!is_discrete_pair(f, d, &items[k])) continue;
         candidate *c = &d->candidates[d->count++];
         c->pair = k;
@@ -242,9 +250,10 @@ static void find_discretes(flattener *f)
 {
     size_t n = f->m->variable_count;
     definitions d = {.definer = dae_calloc(n + 1, sizeof *d.definer),
+                     .assigned = dae_calloc(n + 1, sizeof *d.assigned),
                      .place = dae_calloc(n + 1, sizeof *d.place),
                      .candidates = dae_calloc(f->equations.count + 1, sizeof *d.candidates)};
-    if (d.definer && d.place && d.candidates) {
+    if (d.definer && d.assigned && d.place && d.candidates) {
         for (size_t v = 0; v < n; v++) d.definer[v] = -1;
         define_by_whens(f, &d);
         split_pairs(f, &d);
@@ -255,6 +264,7 @@ static void find_discretes(flattener *f)
         f->failed = true;
     }
     dae_free(d.definer);
+    dae_free(d.assigned);
     dae_free(d.place);
     dae_free(d.candidates);
     dae_free(d.use_start);

@@ -120,6 +120,10 @@ static bool bind_input(flattener *f, const ast_class *fn, const ast_component *c
     int rank = 0;
     bool open = false;
     type_info t;
+    local *l = push_local(f, c->name); /* before its sizes, which may use it: A[:, size(A, 1)] */
+    if (!l) return false;
+    size_t slot = (size_t)(l - f->locals);
+    l->value = *v;
     if (!resolve_type(f, c->type, c->type_place, &t) ||
         !component_sizes(f, c, &t, &rank, dims, &open))
         return false;
@@ -133,9 +137,7 @@ static bool bind_input(flattener *f, const ast_class *fn, const ast_component *c
         return false;
     }
     if (!argument_shape(f, fn, c, v, rank, dims, &t, place)) return false;
-    local *l = push_local(f, c->name);
-    if (!l) return false;
-    l->value = *v;
+    l = &f->locals[slot];
     l->value.type = t.type;
     if (t.type == VALUE_REAL && l->value.unit <= 0) l->value.unit = declared_unit(f, c, &t);
     return true;

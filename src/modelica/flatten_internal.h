@@ -81,6 +81,7 @@ typedef struct equation_pair {
     source_place place;
     const char *comment;
     const char *pass; /* of the loops around; NULL: none */
+    bool assigned;    /* by an algorithm: it defines its left side */
 } equation_pair;
 
 typedef struct pair_list {
@@ -345,6 +346,7 @@ value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, 
 void when_equation(flattener *f, const ast_item *item);
 expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t hole_count);
 const text_piece *string_of(flattener *f, expr number);
+expr string_resolve(flattener *f, expr number);
 value string_concatenate(flattener *f, const value *a, const value *b);
 value string_call(flattener *f, const ast_expr *e);
 bool assert_action(flattener *f, const ast_expr *call, flat_action *out);

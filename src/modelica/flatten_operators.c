@@ -296,7 +296,8 @@ static value divide_values(flattener *f, ast_op op, const value *a, const value 
         return value_error();
     }
     if (a->rank && b->rank && !value_same_shape(a, b)) return shape_error(f, op, a, b, place);
-    if (b->rank == 0 && b->unit == UNIT_LITERAL &&
+    bool reached = !f->branch && f->guard == EXPR_NONE; /* else perhaps never */
+    if (reached && b->rank == 0 && b->unit == UNIT_LITERAL &&
         graph_is_constant(f->g, value_element(b, 0), &zero) && zero == 0.0) {
         report_error(f, place, "division by zero");
         return value_error();
@@ -340,8 +341,15 @@ static value arithmetic(flattener *f, ast_op op, const value *a, const value *b,
 static value compare_strings(flattener *f, ast_op op, const value *a, const value *b,
                              source_place place)
 {
-    const text_piece *x = string_of(f, value_element(a, 0)), *y = string_of(f, value_element(b, 0));
-    if (!x || !y || a->rank || b->rank) return operand_error(f, op, a, b, place);
+    if (a->rank || b->rank) return operand_error(f, op, a, b, place);
+    const text_piece *x = string_of(f, string_resolve(f, value_element(a, 0)));
+    size_t first = x ? (size_t)(x - f->texts) : 0;
+    const text_piece *y = string_of(f, string_resolve(f, value_element(b, 0)));
+    if (!x || !y) {
+        report_error(f, place, "a String with values of the run cannot be compared");
+        return value_error();
+    }
+    x = &f->texts[first]; /* the list may have moved */
     int order = strcmp(x->text, y->text);
     bool result = op == OP_EQ   ? order == 0
                   : op == OP_NE ? order != 0

@@ -41,6 +41,7 @@ static expr declare_parameter(flattener *f, const instance *in, const attributes
         !flatten_grow(f, &f->parameter_value, &f->parameter_value_capacity, index + 1,
                       sizeof *f->parameter_value))
         return EXPR_NONE;
+    if (type == VALUE_STRING) given = string_resolve(f, given);
     const text_piece *text = type == VALUE_STRING ? string_of(f, given) : NULL;
     expr set = type == VALUE_STRING
                    ? EXPR_NONE

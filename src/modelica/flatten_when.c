@@ -392,8 +392,10 @@ static bool find_holes(flattener *f, flat_action *a, const expr *values, flat_ty
     for (const char *p = a->message; a->hole_count < count; p++) {
         if (*p != '{') continue;
         size_t length = strcspn(p, "}") + 1;
-        a->holes[a->hole_count] =
-            (flat_hole){(size_t)(p - a->message), length, values[a->hole_count], type};
+        a->holes[a->hole_count] = (flat_hole){.offset = (size_t)(p - a->message),
+                                              .length = length,
+                                              .value = values[a->hole_count],
+                                              .type = type};
         a->hole_count++;
     }
     return true;

@@ -17,14 +17,6 @@ void hybrid_tell(dae_solver *s, const char *text)
     if (s->options.message) s->options.message(text, s->options.user);
 }
 
-static void print_value(char *text, size_t size, double value, flat_type type)
-{
-    if (type == FLAT_BOOLEAN)
-        snprintf(text, size, "%s", value != 0.0 ? "true" : "false");
-    else
-        snprintf(text, size, "%.6g", value);
-}
-
 /* The message of an action with its values filled in. */
 static void compose(const dae_solver *s, double t, const flat_action *a, char *text, size_t size)
 {
@@ -32,9 +24,10 @@ static void compose(const dae_solver *s, double t, const flat_action *a, char *t
     text[0] = '\0';
     for (size_t k = 0; k <= a->hole_count && used + 1 < size; k++) {
         size_t to = k < a->hole_count ? a->holes[k].offset : length;
-        char value[64] = "";
+        char value[400] = "";
         if (k < a->hole_count)
-            print_value(value, sizeof value, value_at(s, t, a->holes[k].value), a->holes[k].type);
+            flat_print(value_at(s, t, a->holes[k].value), a->holes[k].type, &a->holes[k].format,
+                       value, sizeof value);
         int wrote = snprintf(text + used, size - used, "%.*s%s", (int)(to - from),
                              a->message + from, value);
         if (wrote < 0) return;
