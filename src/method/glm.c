@@ -481,6 +481,7 @@ const method method_glm3 = {
                 "Anal. 42 (2004) 265-282; Wunderlich: thesis, TU Berlin 2005, appendix A",
     .max_order = 3,
     .fixed_order = true,
+    .rough_between = true,
     .index_range = "1 to 3",
     .size = glm_size,
     .start = glm_start,

@@ -10,6 +10,9 @@ enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 9, STAGE_BLOCKS = 3 };
 /* Values between steps may be wrong by 10 tolerances where events depend on them. */
 static const double DENSE_WEIGHT = 0.1;
 
+/* Weight of errors of stiff variables that the estimate of the table does not see. */
+static const double STIFF = 0.1;
+
 /* The longest step, over the last one, into which the polynomial of that is continued. */
 static const double MOST_STRETCH = 2.0;
 
@@ -193,14 +196,78 @@ static double filtered_again(const irk_state *s, irk_scratch *w, const method_co
     return norm_of(ctx->norm, w->work, w->scale);
 }
 
-/* What events see of the interpolant. Where steps do not end on the constraints (SIRK23) no shorter
+/* work = the correction that F asks for at the end of the step, with the slope that the stages have
+ * there: (dF/dy + gamma/h dF/dy')^-1 F(t_1, y_1, q'(1)/h). For methods without a stage there. What
+ * a projection mends afterwards, algebraic variables, is left out. */
+static attempt_status defect_at_end(irk_scratch *w, const method_context *ctx, bool projected)
+{
+    vector_copy(ctx->n, w->y, w->point);
+    stages_clamp(&ctx->eval->problem->form, w->point);
+    attempt_status status = stages_from_evaluation(
+        evaluate_residual(ctx->eval, w->t, w->point, w->yp, w->work, &ctx->eval->stats->residuals));
+    if (status == ATTEMPT_OK)
+        status = stages_from_iteration(iteration_solve(ctx->newton->matrix, NULL, w->work));
+    for (int j = 0; projected && j < ctx->n; j++)
+        if (ctx->norm->kinds[j] != DAE_KIND_DIFFERENTIAL) w->work[j] = 0.0;
+    return status;
+}
+
+/* work = (dF/dy + gamma/h dF/dy')^-1 dF/dy' (y' - q'(0)/h) for Lobatto IIIC, whose first stage
+ * meets functions of t alone, and says nothing of their slopes */
+static attempt_status defect_of_slope(const irk_state *s, irk_scratch *w, const method_context *ctx)
+{
+    const int n = ctx->n, first = first_stage(s->table);
+    combine(s->table->stages - first, n, s->left, w->Z + (size_t)first * (size_t)n, w->work);
+    for (int j = 0; j < n; j++) w->work[j] = s->yp[j] - w->work[j] / w->h;
+    return stages_filter_slope(ctx, w->work, w->point) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
+}
+
+/* An error that falls with the step counts more the more abrupt it is. */
+static double abrupt_error(const irk_state *s, const irk_scratch *w, const stages_trial *now,
+                           double error)
+{
+    if (s->step == 1 || !(error > 0.0)) return error;
+    return error * stages_abruptness(now, s->plain_error, w->h / (s->t - s->t_old),
+                                     estimate_power(s->table), w->factor);
+}
+
+/* The stiff part of an estimate with its own weight, whatever the order; with variables of
+ * index 2 and 3 there is no telling. */
+static double stiff_error(irk_scratch *w, const method_context *ctx, const double *e, double weight,
+                          bool rejected, irk_trials *last)
+{
+    const bool higher = ctx->norm->newton != ctx->norm->scale;
+    if (higher || weight <= w->factor) return 0.0;
+    double part = weight * stages_stiff_part(ctx, w->scale, e, w->slope, w->point);
+    return stages_falling(&last->stiff, part, w->h, rejected);
+}
+
+/* What the estimate of the table does not see. */
+static double further_error(const irk_state *s, irk_scratch *w, const method_context *ctx,
+                            bool rejected, attempt *result)
+{
+    const irk_table *table = s->table;
+    const bool ends = !table->stiffly_accurate;
+    irk_trials *last = ends ? &w->at_end : &w->of_slope;
+    if (!ends && (table->estimate != IRK_FIRST_STAGE || s->step == 1)) return 0.0;
+    result->status = ends ? defect_at_end(w, ctx, table->project) : defect_of_slope(s, w, ctx);
+    if (result->status != ATTEMPT_OK) return INFINITY;
+    bool again = rejected && !table->project; /* a projection leaves nothing of earlier steps */
+    double error = w->factor * norm_of(ctx->norm, w->work, w->scale);
+    error = abrupt_error(s, w, &last->plain, stages_falling(&last->plain, error, w->h, again));
+    return fmax(error, stiff_error(w, ctx, w->work, STIFF, again, last));
+}
+
+/* What events see of the interpolant; and anybody, where there are few stages, between which a
+ * pulse of F may hide. Where steps do not end on the constraints (SIRK23) no shorter
  * step would help: nothing is asked. */
 static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx)
 {
     const int n = ctx->n;
     double weight[IRK_NODES];
     bool on_constraints = s->table->stiffly_accurate || s->table->project;
-    if (ctx->eval->problem->form.n_events == 0 || !on_constraints) return 0.0;
+    bool wanted = stages_looked_at(ctx) || s->table->stages < STAGES_ENOUGH;
+    if (!wanted || !on_constraints) return 0.0;
     irk_lagrange(s->nodes, s->node, STAGES_LOOK, 0, weight);
     combine(s->nodes, n, weight, w->P, w->point);
     vector_axpy(n, 1.0, s->y, w->point);
@@ -240,9 +307,18 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     if (result->status != ATTEMPT_OK) return;
     stages_clamp(&ctx->eval->problem->form, w->y);
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
-    result->error = factor * norm_of(ctx->norm, w->error, w->scale);
-    if (result->error >= 1.0 && (rejected || s->step == 1))
-        result->error = fmin(result->error, factor * filtered_again(s, w, ctx));
+    double plain = factor * norm_of(ctx->norm, w->error, w->scale);
+    if (plain >= 1.0 && (rejected || s->step == 1))
+        plain = fmin(plain, factor * filtered_again(s, w, ctx));
+    w->plain_error = plain;
+    double falling = stages_falling(&w->estimated.plain, plain, w->h, rejected);
+    result->error = fmax(plain, abrupt_error(s, w, &w->estimated.plain, falling));
+    double stiff = STAGES_STIFF * table->stages;
+    if (s->step > 1) /* at a start y' may be a guess */
+        result->error =
+            fmax(result->error, stiff_error(w, ctx, w->error, stiff, rejected, &w->estimated));
+    result->error = fmax(result->error, further_error(s, w, ctx, rejected, result));
+    if (result->status != ATTEMPT_OK) return;
     collect_nodes(s, w, ctx->n);
     result->error = fmax(result->error, DENSE_WEIGHT * error_between(s, w, ctx));
     result->estimate = w->error;
@@ -294,6 +370,7 @@ static void irk_accept(void *state, void *scratch, const method_context *ctx)
     irk_state *s = state;
     irk_scratch *w = scratch;
     const int n = ctx->n;
+    s->plain_error = w->plain_error;
     s->t_old = s->t;
     s->t = w->t;
     s->step++;
@@ -330,7 +407,7 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
     cubic_bend(n, x, h, derivative, 0.0, -1.0, s->yp, y);
 }
 
-#define IRK_METHOD(id, about, source, highest, range)                                              \
+#define IRK_METHOD(id, about, source, highest, range, sharp)                                       \
     static void id##_start(void *state, void *scratch, const method_context *ctx,                  \
                            const start_point *at)                                                  \
     {                                                                                              \
@@ -349,6 +426,7 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
         .attempt = irk_attempt,                                                                    \
         .accept = irk_accept,                                                                      \
         .interpolate = irk_interpolate,                                                            \
+        .sharp_multipliers = sharp,                                                                \
     }
 
 #define PROJECTED                                                                                  \
@@ -359,17 +437,23 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
     "Burrage: A special family of Runge-Kutta methods for solving stiff differential equations, "  \
     "BIT 18 (1978) 22-41"
 
-IRK_METHOD(gauss2, "Projected Gauss collocation of order 2 (midpoint rule)", PROJECTED, 2,
-           "1 to 2");
-IRK_METHOD(gauss4, "Projected Gauss collocation of order 4; F(t,y,y') = 0", PROJECTED, 4, "1 to 2");
-IRK_METHOD(gauss6, "Projected Gauss collocation of order 6; F(t,y,y') = 0", PROJECTED, 6, "1 to 2");
-IRK_METHOD(gauss8, "Projected Gauss collocation of order 8; F(t,y,y') = 0", PROJECTED, 8, "1 to 2");
+IRK_METHOD(gauss2, "Projected Gauss collocation of order 2 (midpoint rule)", PROJECTED, 2, "1 to 2",
+           true);
+IRK_METHOD(gauss4, "Projected Gauss collocation of order 4; F(t,y,y') = 0", PROJECTED, 4, "1 to 2",
+           true);
+IRK_METHOD(gauss6, "Projected Gauss collocation of order 6; F(t,y,y') = 0", PROJECTED, 6, "1 to 2",
+           true);
+IRK_METHOD(gauss8, "Projected Gauss collocation of order 8; F(t,y,y') = 0", PROJECTED, 8, "1 to 2",
+           true);
 IRK_METHOD(gauss10, "Projected Gauss collocation of order 10; F(t,y,y') = 0", PROJECTED, 10,
-           "1 to 2");
-IRK_METHOD(lobattoc2, "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2, "1 to 2");
-IRK_METHOD(lobattoc4, "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4, "1 to 3");
-IRK_METHOD(lobattoc6, "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6, "1 to 3");
+           "1 to 2", true);
+IRK_METHOD(lobattoc2, "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2, "1 to 2",
+           false);
+IRK_METHOD(lobattoc4, "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4, "1 to 3",
+           false);
+IRK_METHOD(lobattoc6, "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6, "1 to 3",
+           false);
 IRK_METHOD(sirk22, "Singly implicit method of order 2, L-stable; F(t,y,y') = 0", BURRAGE, 2,
-           "1 to 3");
+           "1 to 3", false);
 IRK_METHOD(sirk23, "Singly implicit method of order 3, A-stable, a stage beyond the step", BURRAGE,
-           3, "1 (2, 3: constant steps)");
+           3, "1 (2, 3: constant steps)", false);

@@ -3,6 +3,12 @@
 #define DAE_METHOD_IRK_PARTS_H
 
 #include "method/irk.h"
+#include "method/stages.h"
+
+/* Errors of the last try of a step: by an estimate, and the stiff part of that. */
+typedef struct irk_trials {
+    stages_trial plain, stiff;
+} irk_trials;
 
 /* What survives between steps. */
 typedef struct irk_state {
@@ -13,6 +19,7 @@ typedef struct irk_state {
     double right[IRK_STAGES]; /* and q'(1) */
     double t, t_old;
     long step;                       /* counts starts and accepted steps */
+    double plain_error;              /* of the last step, by its estimate alone */
     double *y, *yp, *y_old, *yp_old; /* at t and t_old */
     double *P;                       /* increments at the nodes of the last step */
 } irk_state;
@@ -20,10 +27,12 @@ typedef struct irk_state {
 /* One attempt. */
 typedef struct irk_scratch {
     double t, h;
-    bool rejected;         /* the last attempt was not accepted */
-    double first_h;        /* size of the first try since the last accepted step; 0: none */
-    bool fresh;            /* partial derivatives were evaluated since the last accepted step */
-    double factor;         /* weight of the estimate in the error test */
+    bool rejected;      /* the last attempt was not accepted */
+    double first_h;     /* size of the first try since the last accepted step; 0: none */
+    bool fresh;         /* partial derivatives were evaluated since the last accepted step */
+    double factor;      /* weight of the estimate in the error test */
+    double plain_error; /* by the estimate alone */
+    irk_trials estimated, at_end, of_slope;
     int iterations;        /* of Newton's method in this attempt */
     double theta, eta;     /* its contraction, and theta / (1 - theta), the last one known */
     double *Z, *R, *V;     /* stages: solution, residuals and corrections, work */

@@ -27,9 +27,16 @@ static const extrapolation_rule RULE = {
     .steps = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
     .work = {10.0, 17.0, 26.0, 37.0, 50.0, 65.0, 82.0, 101.0, 122.0, 145.0}};
 
+/* Values between steps may be wrong by 10 tolerances where events depend on them. */
+static const double DENSE_WEIGHT = 0.1;
+
+/* Weight of errors of slopes where nothing is abrupt. */
+static const double SMOOTH_SLOPE = 0.01;
+
 /* What survives between steps. */
 typedef struct liex_state {
     double t, t_old;
+    double slope_error;              /* at the beginning of the last step */
     int target;                      /* row to aim at */
     int degree;                      /* derivatives known at t; 0: no step yet */
     double *y, *yp, *y_old;          /* at t and t_old */
@@ -41,12 +48,13 @@ typedef struct liex_scratch {
     extrapolation tableau;
     const liex_state *state;
     const method_context *ctx;
-    double t, h;     /* the basic step */
-    int target;      /* of this attempt */
-    int next_target; /* after it */
-    int tries;       /* attempts since the last accepted step */
-    bool fresh;      /* partial derivatives were evaluated since then */
-    double theta;    /* contraction of Newton's method at the first row */
+    double t, h;        /* the basic step */
+    int target;         /* of this attempt */
+    int next_target;    /* after it */
+    int tries;          /* attempts since the last accepted step */
+    bool fresh;         /* partial derivatives were evaluated since then */
+    double theta;       /* contraction of Newton's method at the first row */
+    stages_trial slope; /* error of y' where the step begins */
     double *y, *p, *b, *yp, *result, *estimate;
     double *recent[RECENT];                 /* the last values of a row */
     double *differences[DERIVATIVES][ROWS]; /* last row of the tableau of each derivative */
@@ -257,6 +265,62 @@ static attempt_status compute(const liex_state *s, liex_scratch *w, const method
     return extrapolation_run(&w->tableau, w->target, false, w->result);
 }
 
+/* The polynomial with y at both ends of a step, y1 and y0, and the derivatives d_k h^k / k! at its
+ * end, at x = -1 .. 0 */
+static double polynomial(int degree, double x, double y0, double y1, const double *d,
+                         int derivative)
+{
+    double last = y0 - y1, sign = degree % 2 ? 1.0 : -1.0; /* y0 = sum_k (-1)^k d_k + .. */
+    for (int k = 1; k <= degree; k++) last += (k % 2 ? 1.0 : -1.0) * d[k - 1];
+    double value = sign * last, slope = 0.0;
+    for (int k = degree; k >= 0; k--) {
+        slope = slope * x + value;
+        value = value * x + (k > 0 ? d[k - 1] : y1);
+    }
+    return derivative ? slope : value;
+}
+
+/* y' where the step begins against the slope of its interpolant, of degree `row` + 1 or 5: no small
+ * step evaluates F there, and a jump of y' before the first one is seen by no row. Errors are of
+ * order row + 1, and the weight follows, the more so since the derivatives of the interpolant are
+ * rough: what counts is what is abrupt. At a start y' may be a guess. */
+static double error_of_slope(const liex_state *s, liex_scratch *w, const method_context *ctx)
+{
+    const extrapolation *e = &w->tableau;
+    const int n = ctx->n, row = e->row, degree = row < DERIVATIVES ? row : DERIVATIVES;
+    double rtol = stages_relative_tolerance(ctx->norm, s->y), power = 0.0;
+    if (s->degree == 0 || row < 1) return 0.0;
+    if (row > degree + 1) power = 1.0 - (degree + 2.0) / (row + 1.0);
+    for (int i = 0; i < n; i++) {
+        double d[DERIVATIVES];
+        for (int k = 1; k <= degree; k++) d[k - 1] = w->differences[k - 1][row - first_with(k)][i];
+        w->p[i] = s->yp[i] - polynomial(degree, -1.0, s->y[i], e->T[row][i], d, 1) / w->h;
+    }
+    if (!stages_filter_slope(ctx, w->p, w->b)) return INFINITY;
+    double weight = SMOOTH_SLOPE * pow(rtol, power);
+    double error = weight * norm_of(ctx->norm, w->p, ctx->norm->tested);
+    error = stages_falling(&w->slope, error, w->h, w->tries > 1);
+    if (!(error > 0.0)) return 0.0;
+    return error * stages_abruptness(&w->slope, s->slope_error, w->h / (s->t - s->t_old),
+                                     degree + 2, weight / STAGES_SLOPE);
+}
+
+/* What events see of the interpolant. */
+static double error_between(const liex_state *s, liex_scratch *w, const method_context *ctx)
+{
+    const int row = w->tableau.row, degree = row < DERIVATIVES ? row : DERIVATIVES;
+    const double x = STAGES_LOOK - 1.0, *end = w->tableau.T[row];
+    if (!stages_looked_at(ctx) || row < 1) return 0.0;
+    for (int i = 0; i < ctx->n; i++) {
+        double d[DERIVATIVES];
+        for (int k = 1; k <= degree; k++) d[k - 1] = w->differences[k - 1][row - first_with(k)][i];
+        w->p[i] = polynomial(degree, x, s->y[i], end[i], d, 0);
+        w->b[i] = polynomial(degree, x, s->y[i], end[i], d, 1) / w->h;
+    }
+    return DENSE_WEIGHT *
+           stages_dense_error(ctx, s->t + STAGES_LOOK * w->h, w->p, w->b, ctx->norm->tested, w->y);
+}
+
 static void propose(const liex_state *s, liex_scratch *w, const method_context *ctx, int most,
                     attempt *result)
 {
@@ -271,8 +335,11 @@ static void propose(const liex_state *s, liex_scratch *w, const method_context *
         return;
     }
     result->order = e->row + 1;
-    result->error = e->errors[e->row];
+    double slopes = ctx->fixed_steps ? 0.0 : error_of_slope(s, w, ctx);
+    slopes = fmax(slopes, error_between(s, w, ctx));
+    result->error = fmax(e->errors[e->row], slopes);
     result->next_factor = extrapolation_plan(e, w->target, most, w->tries > 1, &w->next_target);
+    if (slopes > 1.0) result->next_factor = fmin(result->next_factor, 0.9 / sqrt(slopes));
     const double *slope = w->differences[0][e->row - first_with(1)];
     for (int i = 0; i < ctx->n; i++) w->yp[i] = slope[i] / w->h;
     result->y = e->T[e->row];
@@ -329,6 +396,7 @@ static void liex_accept(void *state, void *scratch, const method_context *ctx)
     s->t_old = s->t;
     s->t = w->t;
     s->target = w->next_target;
+    s->slope_error = w->slope.error;
     s->degree = row < DERIVATIVES ? row : DERIVATIVES;
     vector_copy(n, s->y, s->y_old);
     vector_copy(n, w->tableau.T[row], s->y);
@@ -340,7 +408,6 @@ static void liex_accept(void *state, void *scratch, const method_context *ctx)
     w->tries = 0;
 }
 
-/* The polynomial with y at both ends of the last step, and the derivatives at its end. */
 static void liex_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                              double *y)
 {
@@ -350,17 +417,12 @@ static void liex_interpolate(const void *state, const method_context *ctx, doubl
         vector_copy(n, derivative ? s->yp : s->y, y);
         return;
     }
-    double h = s->t - s->t_old, x = (t - s->t) / h, sign = degree % 2 ? 1.0 : -1.0;
+    double h = s->t - s->t_old, x = (t - s->t) / h;
     for (int i = 0; i < n; i++) {
-        /* x = -1: y_old = sum_k (-1)^k d_k + (-1)^(degree+1) last */
-        double last = s->y_old[i] - s->y[i];
-        for (int k = 1; k <= degree; k++) last += (k % 2 ? 1.0 : -1.0) * s->derivative[k - 1][i];
-        double value = sign * last, slope = 0.0;
-        for (int k = degree; k >= 0; k--) {
-            slope = slope * x + value;
-            value = value * x + (k > 0 ? s->derivative[k - 1][i] : s->y[i]);
-        }
-        y[i] = derivative ? slope / h : value;
+        double d[DERIVATIVES];
+        for (int k = 0; k < degree; k++) d[k] = s->derivative[k][i];
+        y[i] = polynomial(degree, x, s->y_old[i], s->y[i], d, derivative);
+        if (derivative) y[i] /= h;
     }
 }
 
@@ -373,6 +435,7 @@ const method method_liex = {
     .fixed_order = true,
     .own_order = true,
     .rough_between = true,
+    .sharp_multipliers = true,
     .index_range = "1",
     .size = liex_size,
     .start = liex_start,

@@ -97,6 +97,8 @@ typedef struct method {
     bool keeps_invariants;   /* it heeds ctx->invariants */
     bool rough_between;      /* its error test says nothing of algebraic variables between the ends
                                 of a step: where values are asked for, their equations are solved */
+    bool sharp_multipliers;  /* variables of index 2 are as accurate as the others at the ends of
+                                steps */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);

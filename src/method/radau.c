@@ -24,8 +24,6 @@ static const double MOST_MISS = 0.3;
 static const double MOST_REJECTED = 100.0;
 /* Contraction of Newton's method from which on estimates are multiplied. */
 static const double SLOW = 0.2;
-/* An error that falls by less from one try to the next is not one of the step. */
-static const double STALLED = 0.5;
 /* Values between steps may be wrong by 10 tolerances where events depend on them, and by one where
  * they are asked for (ctx->between). */
 static const double DENSE_WEIGHT = 0.1;
@@ -261,11 +259,9 @@ static void add_error_between(const radau_state *s, radau_scratch *w, const meth
  * no kink, but comes with the y' of multipliers. */
 static double abruptness(const radau_state *s, radau_scratch *w, double error)
 {
-    const double before = w->plain_error, ratio = fabs(w->h / w->plain_h);
-    w->plain_error = error;
-    w->plain_h = w->h;
-    if (!s->m || (w->tries > 1 && error > before * sqrt(ratio))) return 1.0;
-    return stages_abruptness(error, s->plain_error, w->h / s->accepted_h, w->m->stages + 1,
+    double falling = stages_falling(&w->plain, error, w->h, w->tries > 1);
+    if (!s->m || !(falling > 0.0)) return 1.0;
+    return stages_abruptness(&w->plain, s->plain_error, w->h / s->accepted_h, w->m->stages + 1,
                              w->error_factor);
 }
 
@@ -276,12 +272,11 @@ static double abruptness(const radau_state *s, radau_scratch *w, double error)
  */
 static double stiff_error(const radau_state *s, radau_scratch *w, const method_context *ctx)
 {
-    const double weight = STAGES_STIFF * w->m->stages, before = w->stiff;
-    w->stiff = 0.0;
+    const double weight = STAGES_STIFF * w->m->stages;
     bool higher = ctx->norm->newton != ctx->norm->scale;
     if (!s->m || higher || w->error_factor >= weight) return 0.0;
-    w->stiff = weight * stages_stiff_part(ctx, w->scale, w->error, w->defect, w->point);
-    return w->tries > 1 && w->stiff > STALLED * before ? 0.0 : w->stiff;
+    double error = weight * stages_stiff_part(ctx, w->scale, w->error, w->defect, w->point);
+    return stages_falling(&w->stiff, error, w->h, w->tries > 1);
 }
 
 /* The weighted error; on a first step or after a failure filtered twice, since the estimate is far
@@ -421,7 +416,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL || form->lower_bounds ||
                form->upper_bounds;
     s->accepted_h = w->h;
-    s->plain_error = w->plain_error;
+    s->plain_error = w->plain.error;
     s->surprise = w->first_size * w->error_factor;
     s->reach = w->reach;
     s->exponent = w->exponent;

@@ -8,6 +8,7 @@
 #include "method/collocation.h"
 #include "method/method.h"
 #include "method/projection.h"
+#include "method/stages.h"
 
 /* Corrections kept for Broyden's updates. */
 enum { RADAU_PAST = 3 };
@@ -59,8 +60,8 @@ typedef struct radau_scratch {
     double leading;                /* weighted norm of the leading coefficient of q */
     double failed_h;               /* smallest step with which Newton's method failed, 0: none */
     double shrink;                 /* after a failure: what it says of h */
-    double stiff;                  /* error of stiff variables in the last try */
-    double plain_error, plain_h;   /* of the last try, by the estimate alone, and its step */
+    stages_trial stiff;            /* error of stiff variables */
+    stages_trial plain;            /* error by the estimate alone */
     double error_factor;           /* weight of the estimate, for */
     double factor_rtol;            /* this tolerance */
     double factors[RADAU_METHODS]; /* of 1, 3, 5 and 7 stages */

@@ -244,13 +244,15 @@ static void prepare_dense(const rosenbrock_state *s, rosenbrock_scratch *w,
     cubic_from_slopes(n, w->h, s->y, w->y, w->slope, w->z, w->d1, w->d2);
 }
 
-/* The error of the candidate, and that of its interpolant where events depend on it. */
+/* The error of the candidate, and that of its interpolant where events depend on it, or no stage
+ * lies within the step. */
 static double error_of(const rosenbrock_state *s, rosenbrock_scratch *w, const method_context *ctx)
 {
     const int n = ctx->n;
     const double x = STAGES_LOOK;
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     double error = norm_of(ctx->norm, w->error, w->scale);
+    if (!stages_looked_at(ctx) && s->table->within) return error;
     cubic_value(n, x, w->h, 0, s->y, w->y, w->d1, w->d2, w->point);
     cubic_value(n, x, w->h, 1, s->y, w->y, w->d1, w->d2, w->z_point);
     double between =

@@ -23,7 +23,8 @@ typedef struct rosenbrock_table {
     double a[ROSENBROCK_ENTRIES], c[ROSENBROCK_ENTRIES];
     double alpha[ROSENBROCK_STAGES], gamma_sum[ROSENBROCK_STAGES];
     double m[ROSENBROCK_STAGES], e[ROSENBROCK_STAGES]; /* y_1 - y and its error */
-    bool dense; /* d1, d2 of cubic_value as sums over U_i, of order 3; else from slopes */
+    bool within; /* stages evaluate F between the ends of a step, too */
+    bool dense;  /* d1, d2 of cubic_value as sums over U_i, of order 3; else from slopes */
     double d1[ROSENBROCK_STAGES], d2[ROSENBROCK_STAGES];
 } rosenbrock_table;
 

@@ -6,6 +6,7 @@
 /* RODAS [HW96 IV.7, VI.4]: index 1 */
 const rosenbrock_table rosenbrock_rodas = {
     .stages = 6,
+    .within = true,
     .order = 4,
     .gamma = 0.25,
     .a = {1.544, 0.9466785280815826, 0.2557011698983284, 3.314825187068521, 2.896124015972201,
@@ -30,6 +31,7 @@ const rosenbrock_table rosenbrock_rodas = {
 /* RODASP [Ste95]: index 1, order 4 on parabolic equations, index 2 */
 const rosenbrock_table rosenbrock_rodasp = {
     .stages = 6,
+    .within = true,
     .order = 4,
     .gamma = 0.25,
     .a = {3.0, 1.831036793486759, 0.4955183967433795, 2.304376582692669, -0.05249275245743001,
@@ -53,6 +55,7 @@ const rosenbrock_table rosenbrock_rodasp = {
 /* RODAS4P2 [Ste20]: as RODASP, less sensitive to the Jacobian */
 const rosenbrock_table rosenbrock_rodas4p2 = {
     .stages = 6,
+    .within = true,
     .order = 4,
     .gamma = 0.25,
     .a = {3.0, 0.906377755268814, -0.189707390391685, 3.758617027739064, 1.161741776019525,

@@ -32,6 +32,7 @@ typedef struct sdirk_state {
 typedef struct sdirk_scratch {
     double t, h;
     bool rejected;      /* the last attempt was not accepted */
+    stages_trial slope; /* error of y' where the step begins */
     double *y0, *yp0;   /* prediction */
     double *y, *yp, *e; /* iterate, which ends as the candidate */
     double *from;       /* X_i, and work */
@@ -240,6 +241,20 @@ static double error_between(const sdirk_state *s, sdirk_scratch *w, const method
     return stages_dense_error(ctx, s->t + x * w->h, w->y0, w->yp0, w->scale, w->from);
 }
 
+/* y' where the step begins against the slope of its interpolant: no stage is there, and a jump of
+ * y' before the first one leaves no trace in the embedded formula. At a start y' may be a guess. */
+static double error_of_slope(const sdirk_state *s, sdirk_scratch *w, const method_context *ctx,
+                             bool rejected)
+{
+    const int n = ctx->n;
+    if (s->step == 1 || ctx->newton->matrix->matrix_free) return 0.0;
+    dense_value(s->table, n, w->h, 0.0, 1, s->y, w->K, w->yp0);
+    for (int j = 0; j < n; j++) w->yp0[j] = s->yp[j] - w->yp0[j];
+    if (!stages_filter_slope(ctx, w->yp0, w->from)) return INFINITY;
+    double error = STAGES_SLOPE * norm_of(ctx->norm, w->yp0, w->scale);
+    return stages_falling(&w->slope, error, w->h, rejected);
+}
+
 static void sdirk_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                           int order, attempt *result)
 {
@@ -260,6 +275,7 @@ static void sdirk_attempt(const void *state, void *scratch, const method_context
     algebraic_slopes(s, w, ctx);
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     result->error = norm_of(ctx->norm, w->error, w->scale);
+    result->error = fmax(result->error, error_of_slope(s, w, ctx, rejected));
     result->error = fmax(result->error, DENSE_WEIGHT * error_between(s, w, ctx));
     result->estimate = w->error;
     result->next_factor =

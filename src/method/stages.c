@@ -141,12 +141,15 @@ void stages_no_newton(const method_context *ctx)
     ctx->newton->rate = 0.0;
 }
 
+bool stages_looked_at(const method_context *ctx)
+{
+    return ctx->eval->problem->form.n_events > 0 || ctx->between;
+}
+
 double stages_dense_error(const method_context *ctx, double t, double *y, const double *yp,
                           const double *scale, double *work)
 {
-    const dae_residual *form = &ctx->eval->problem->form;
-    if (form->n_events == 0 && !ctx->between) return 0.0;
-    stages_clamp(form, y);
+    stages_clamp(&ctx->eval->problem->form, y);
     eval_failure failure = ctx->eval->failure;
     eval_status status = evaluate_residual(ctx->eval, t, y, yp, work, &ctx->eval->stats->residuals);
     ctx->eval->failure = failure;
@@ -157,15 +160,28 @@ double stages_dense_error(const method_context *ctx, double t, double *y, const 
     return isfinite(error) ? error : 0.0;
 }
 
-/* Errors of smooth solutions vary by less from step to step; below the second number they say
- * nothing of the next step. */
-static const double ABRUPT = 1e3, LEAST_BEFORE = 1e-6;
-
-double stages_abruptness(double error, double before, double ratio, int power, double weight)
+double stages_falling(stages_trial *last, double error, double h, bool again)
 {
-    double expected = fmax(before, LEAST_BEFORE) * pow(fabs(ratio), power);
-    double surprise = error / (ABRUPT * expected);
-    return weight < 1.0 && surprise > 1.0 ? fmin(surprise, 1.0 / weight) : 1.0;
+    bool falls = !again || error <= last->error * sqrt(fabs(h / last->h));
+    double exponent = INFINITY;
+    if (again && h != last->h) exponent = log(last->error / error) / log(last->h / h);
+    *last = (stages_trial){error, h, exponent};
+    return falls ? error : 0.0;
+}
+
+/* Errors of smooth solutions vary by less from step to step, if they are not tiny; and fall with
+ * more than this part of the power that they should have. */
+static const double ABRUPT = 1e3, TINY = 1e-6, SLOWLY = 0.6;
+
+double stages_abruptness(const stages_trial *now, double before, double ratio, int power,
+                         double weight)
+{
+    double expected = fmax(before * pow(fabs(ratio), power), TINY);
+    double surprise = now->error / (ABRUPT * expected), most = 1.0 / weight;
+    if (weight >= 1.0) return 1.0;
+    if (now->exponent < SLOWLY * power)
+        surprise = fmax(surprise, pow(most, 1.0 - fmax(now->exponent, 0.0) / power));
+    return fmin(fmax(surprise, 1.0), most);
 }
 
 bool stages_filter_slope(const method_context *ctx, double *e, double *work)

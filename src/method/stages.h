@@ -60,11 +60,17 @@ static const double STAGES_LOOK = 0.381966011250105;
 /* An error that sends the step back, well shortened, where F does not exist. */
 static const double STAGES_NOWHERE = 1e4;
 
+/* Whether values between steps matter in the error test: there are events, whose times follow them,
+ * or they are asked for (ctx->between). */
+bool stages_looked_at(const method_context *ctx);
+
+/* So many stages see what F does within a step; methods with less look at the interpolant, too. */
+enum { STAGES_ENOUGH = 3 };
+
 /* How wrong the interpolant is: the correction ||(dF/dy + cj dF/dy')^-1 F(t, y, y')|| of its values
- * y, y' at t with the factors at hand and these reciprocal weights. 0 where nothing depends on it:
- * there are no events, whose times follow it, nor are values between steps asked for
- * (ctx->between). Where F does not exist: 0, or STAGES_NOWHERE with ctx->between. An error estimate
- * does not see functions of t alone, which stiffly accurate methods meet at the end of any step. */
+ * y, y' at t with the factors at hand and these reciprocal weights. Where F does not exist: 0, or
+ * STAGES_NOWHERE with ctx->between. An error estimate does not see functions of t alone, which
+ * stiffly accurate methods meet at the end of any step. */
 double stages_dense_error(const method_context *ctx, double t, double *y, const double *yp,
                           const double *scale, double *work);
 
@@ -82,10 +88,25 @@ static const double STAGES_STIFF = 0.005;
 double stages_stiff_part(const method_context *ctx, const double *scale, const double *e,
                          double *keep, double *work);
 
+/* An error of the last try of a step, its length, and the power of h with which it fell from the
+ * try before; INFINITY: there was none. What does not fall with the step at all is none of the
+ * step, but comes with the values it begins with. */
+typedef struct stages_trial {
+    double error, h, exponent;
+} stages_trial;
+
+/* The error, or 0 where it does not fall; `again`: this is not the first try of the step. */
+double stages_falling(stages_trial *last, double error, double h, bool again);
+
 /* Nor is it true where the solution is not smooth. There the error is out of all proportion to that
- * of the step before: `before` on a step of h / ratio tells what an error O(h^power) would be. The
- * factor from 1 to 1/weight that takes the weight away again, the more the more abrupt it is. */
-double stages_abruptness(double error, double before, double ratio, int power, double weight);
+ * of the step before (`before` on a step of h / ratio tells what an error O(h^power) would be), or
+ * falls too slowly from try to try. The factor from 1 to 1/weight that takes the weight away again,
+ * the more the more abrupt it is. */
+double stages_abruptness(const stages_trial *now, double before, double ratio, int power,
+                         double weight);
+
+/* Weight of such an error of slopes, whose part in the error of a step is about 1 or less. */
+static const double STAGES_SLOPE = 0.3;
 
 /* e := (dF/dy + cj dF/dy')^-1 dF/dy' e for a difference e of slopes where two steps meet, or of the
  * interpolant and F: jumps of y' between the stages of two steps, which no combination of stages

@@ -9,6 +9,10 @@
 static const double ENOUGH = 0.01, TOLERABLE = 0.1;
 enum { MOST_CORRECTIONS = 4 };
 
+/* Values that were found good are not moved by more: where equations magnify the errors of
+ * differential variables, as those of stabilised constraints do, the interpolant knows better. */
+static const double PLAUSIBLE = 2.0;
+
 static bool has_bounds(const dae_residual *form)
 {
     return form->lower_bounds || form->upper_bounds;
@@ -87,4 +91,16 @@ eval_status output_correct(dae_solver *s, double t)
     if (status != EVAL_STOP) s->eval.failure = failure;
     if (status == EVAL_STOP) return status;
     return last <= TOLERABLE ? EVAL_OK : EVAL_RETRY;
+}
+
+dae_status output_polish(dae_solver *s, double t)
+{
+    vector_copy(s->n, s->at_y, s->y);
+    eval_status status = output_correct(s, t);
+    if (status == EVAL_STOP) return explain_evaluation(s, status);
+    bool better = status == EVAL_OK;
+    for (int j = 0; better && j < s->n; j++)
+        better = fabs(s->at_y[j] - s->y[j]) * s->norm.scale[j] <= PLAUSIBLE;
+    if (!better) vector_copy(s->n, s->y, s->at_y);
+    return DAE_OK;
 }

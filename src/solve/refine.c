@@ -18,23 +18,26 @@ static const double LOOKS[] = {0.1, 0.381966011250105, 0.81};
 enum { LOOK_COUNT = sizeof LOOKS / sizeof *LOOKS };
 
 /* In tolerances: what an interpolant may be wrong by. The contract is 10. */
-static const double TRUSTED = 2.0;
+static const double TRUSTED = 1.0;
 
 /* The shift cj h of matrices that are made for the check: errors of an interpolant are h times its
  * defect, times a quarter or less. Smaller ones would hide the defect of slow variables. */
 static const double SHIFT = 4.0;
 
 /* Errors of interpolation fall with the step at least as it does, once it resolves the solution.
- * What falls by less, where the step is halved again and again, is no such error: constraints are
- * met up to Newton's tolerance only, or a variable jumps. A large one takes longer to tell, unless
- * there are multipliers: first steps from values that meet their hidden constraints not exactly
- * have errors of this kind. */
+ * What falls by less, where the step is halved again and again, is no such error: a variable jumps,
+ * or noise is all that is left. A large one takes longer to tell, unless there are velocities:
+ * first steps from values that do not meet their hidden constraints exactly have errors of this
+ * kind. */
 static const double STALLED = 0.75, LARGE = 50.0;
 enum { STALLS = 2, STALLS_LARGE = 5 };
 
-/* Parts of the step below which the error test no longer holds steps back: the width of a jump. */
+/* Parts of the step below which nothing is asked of a step any more: the width of a jump. */
 static const double NARROW = 1e-10;
 enum { MOST_STEPS = 10000 };
+
+/* Of smooth output: slopes that differ change values by a part 1 / (BEND e) of the tolerance. */
+static const double BEND = 2.0;
 
 /* A second run through the last step of the solver. */
 struct refiner {
@@ -53,21 +56,33 @@ struct refiner {
     double t_old, t_new; /* its own last step */
     double judged;       /* error of the last interpolant that was sent back; INFINITY: none */
     int stalls;          /* how often it has not fallen with the step */
-    long of;             /* the step of the solver that it is in; 0: none */
+    double *gap,
+        *gap_slope; /* of the solver's step beyond its own, at the end; for smooth output */
+    long of;        /* the step of the solver that it is in; 0: none */
 };
 
 /* ---- how wrong an interpolant is --------------------------------------------------------------
  */
 
-/* The largest part of v in tolerances. Variables of index 2 and 3 with h and h^2 before them, as in
- * the error test [HLR89 7]; none that have left it because they jump, nor added multipliers. */
-static double largest(const error_norm *norm, const double *v)
+/* The reciprocal weight of variable j in the check; 0: it does not count. Not those that have left
+ * the error test because they jump, nor added multipliers. Multipliers of index 2 and 3 count as
+ * others do where the method makes them as accurate, with h and h^2 on forms with velocities, as in
+ * the error test [HLR89 7], and else not at all: there a shorter step makes them worse, not better,
+ * and they are as good between the ends of a step as there. */
+static double weight_of(const error_norm *norm, const method *m, int j)
+{
+    if (norm->excused[j] > 0 || (norm->hidden && norm->hidden[j])) return 0.0;
+    bool higher = norm->kinds && norm->kinds[j] >= DAE_KIND_INDEX2;
+    if (!higher || m->sharp_multipliers) return norm->scale[j];
+    return method_needs_form(m) ? norm->newton[j] : 0.0;
+}
+
+/* The largest part of v in tolerances. */
+static double largest(const error_norm *norm, const method *m, const double *v)
 {
     double most = 0.0;
     for (int j = 0; j < norm->n; j++) {
-        if (norm->excused[j] > 0 || (norm->hidden && norm->hidden[j])) continue;
-        bool higher = norm->kinds && norm->kinds[j] >= DAE_KIND_INDEX2;
-        double size = fabs(v[j]) * (higher ? norm->newton : norm->scale)[j];
+        double weight = weight_of(norm, m, j), size = weight > 0.0 ? fabs(v[j]) * weight : 0.0;
         if (!(size <= most)) most = isnan(size) ? INFINITY : size;
     }
     return most;
@@ -114,7 +129,7 @@ static eval_status look(const looked *at, evaluator *eval, iteration *it, const 
         stages_clamp(&eval->problem->form, y);
         eval_status status = correction(eval, it, t, y, yp, f);
         if (status == EVAL_STOP) return status;
-        *error = status == EVAL_OK ? fmax(*error, scale * largest(norm, f)) : INFINITY;
+        *error = status == EVAL_OK ? fmax(*error, scale * largest(norm, at->method, f)) : INFINITY;
         if (*error > TRUSTED) break;
     }
     return EVAL_OK;
@@ -176,10 +191,11 @@ static bool furnish(refiner *r, const dae_solver *s)
     r->state = dae_calloc(1, r->state_size);
     r->before = dae_calloc(1, r->state_size);
     r->scratch = dae_calloc(1, scratch);
-    r->y = DAE_ARRAY(double, 3 * n);
+    r->y = DAE_ARRAY(double, (s->context.smooth ? 5 : 3) * n);
     if (!r->state || !r->before || !r->scratch || !r->y) return false;
     r->yp = r->y + n;
     r->f = r->yp + n;
+    if (s->context.smooth) r->gap = r->f + n, r->gap_slope = r->gap + n;
     if (!norm_new(&r->norm, s->n, &s->options) ||
         iteration_new(&r->matrix, &r->eval, &s->options, NULL) != DAE_OK ||
         iteration_new(&r->check, &r->eval, &s->options, NULL) != DAE_OK ||
@@ -243,8 +259,8 @@ static bool stalls(refiner *r, double error)
 {
     r->stalls += error > STALLED * r->judged;
     r->judged = error;
-    bool multipliers = r->norm.newton != r->norm.scale;
-    return r->stalls >= (error > LARGE && !multipliers ? STALLS_LARGE : STALLS);
+    bool soon = method_needs_form(r->method) && r->norm.newton != r->norm.scale;
+    return r->stalls >= (error > LARGE && !soon ? STALLS_LARGE : STALLS);
 }
 
 /* Commit the attempt if its interpolant is good enough, too, or nothing else can be had; else its
@@ -328,12 +344,10 @@ static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at
     }
 }
 
-/* The second run, up to t. */
-static dae_status run_to(refiner *r, dae_solver *s, double t)
+/* Steps up to t. */
+static dae_status advance(refiner *r, dae_solver *s, double t)
 {
     const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
-    bool behind = (t - r->t_old) * direction < 0.0;
-    if (r->of != s->stats.steps || behind) begin(r, s);
     for (int k = 0; (t - r->t_new) * direction > 0.0; k++) {
         dae_status status =
             k < MOST_STEPS ? one_step(r, s, s->t_new, true) : explain_nowhere(s, t, &(attempt){0});
@@ -342,6 +356,46 @@ static dae_status run_to(refiner *r, dae_solver *s, double t)
         return status;
     }
     return DAE_OK;
+}
+
+/* Smooth output meets the ends of the solver's steps, slopes included: how far apart both runs are
+ * at the end. */
+static dae_status find_gap(refiner *r, dae_solver *s)
+{
+    dae_status status = advance(r, s, s->t_new);
+    if (status != DAE_OK) return status;
+    solver_interpolate(s, s->t_new, 0, r->gap);
+    solver_interpolate(s, s->t_new, 1, r->gap_slope);
+    r->method->interpolate(r->state, &r->context, s->t_new, 0, r->y);
+    r->method->interpolate(r->state, &r->context, s->t_new, 1, r->yp);
+    vector_axpy(s->n, -1.0, r->y, r->gap);
+    vector_axpy(s->n, -1.0, r->yp, r->gap_slope);
+    begin(r, s);
+    return DAE_OK;
+}
+
+/* The second run, up to t. */
+static dae_status run_to(refiner *r, dae_solver *s, double t)
+{
+    const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
+    bool anew = r->of != s->stats.steps, behind = (t - r->t_old) * direction < 0.0;
+    if (anew || behind) begin(r, s);
+    dae_status status = anew && r->gap ? find_gap(r, s) : DAE_OK;
+    return status == DAE_OK ? advance(r, s, t) : status;
+}
+
+/* at_y, at_yp += what is 0 with slope 0 where the step begins, and the gap at its end. Slopes of
+ * algebraic variables may be far off there: they bend the curve so near to the end that its values
+ * do not feel it, h x^m (1 - x) being h / (m e) at most. */
+static void close_gap(const refiner *r, dae_solver *s, double t)
+{
+    const double h = s->t_new - s->t_old, x = (t - s->t_old) / h;
+    const double m = fmax(2.0, BEND * fabs(h) * largest(&r->norm, r->method, r->gap_slope));
+    const double bend = pow(x, m - 1.0);
+    vector_axpy(s->n, x * x * (3.0 - 2.0 * x), r->gap, s->at_y);
+    vector_axpy(s->n, bend * x * (x - 1.0) * h, r->gap_slope, s->at_y);
+    vector_axpy(s->n, 6.0 * x * (1.0 - x) / h, r->gap, s->at_yp);
+    vector_axpy(s->n, bend * ((m + 1.0) * x - m), r->gap_slope, s->at_yp);
 }
 
 /* ---- methods on other forms --------------------------------------------------------------------
@@ -374,7 +428,7 @@ static dae_status compare_step(refiner *r, dae_solver *s)
         r->method->interpolate(r->state, &r->context, t, 0, r->y);
         s->method->interpolate(s->state, &s->context, t, 0, r->f);
         vector_axpy(s->n, -1.0, r->y, r->f);
-        at->error = fmax(at->error, largest(&s->norm, r->f));
+        at->error = fmax(at->error, largest(&s->norm, s->method, r->f));
     }
     at->judged = true;
     return DAE_OK;
@@ -415,6 +469,15 @@ static dae_status judge_step(dae_solver *s)
     return explain_evaluation(s, status);
 }
 
+/* Of constraints that are met up to Newton's tolerance, velocities of an index-3 form inherit that
+ * over h, whatever the step: such noise is no reason to fail. */
+static bool has_index3(const dae_solver *s)
+{
+    for (int j = 0; j < s->n; j++)
+        if (s->kinds[j] == DAE_KIND_INDEX3) return true;
+    return false;
+}
+
 /* One step to t itself, whatever its error test says: it is shorter than the one that has passed.
  * Without projections methods of second order leave velocities off their constraints, and shorter
  * first steps from these do not pass. */
@@ -441,9 +504,14 @@ dae_status refine_point(dae_solver *s, double t, bool *refined)
     status = run_to(r, s, t);
     bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
     bool whole = failed && solver_second_order(s) && whole_step_to(r, s, t);
+    if (failed && !whole && has_index3(s)) {
+        diag_clear(&s->diag);
+        return DAE_OK;
+    }
     if (status != DAE_OK && !whole) return status;
     r->method->interpolate(r->state, &r->context, t, 0, s->at_y);
     r->method->interpolate(r->state, &r->context, t, 1, s->at_yp);
+    if (r->gap && !whole) close_gap(r, s, t);
     stages_clamp(&s->problem->form, s->at_y);
     *refined = true;
     return DAE_OK;

@@ -40,6 +40,7 @@ dae_status solver_point(dae_solver *s, double t)
     bool refined = false, checked = !some && !s->control.fixed && output_is_between(s, t);
     dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
     if (status != DAE_OK || !(wanted || rough) || solver_uses_forms(s)) return status;
+    if (checked && !wanted) return output_polish(s, t);
     if (!wanted) {
         eval_status corrected = output_correct(s, t);
         if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
