@@ -172,7 +172,8 @@ bool output_is_rough(const dae_solver *s, double t);
 /* Whether t lies within a step of a method whose interpolant is to be looked at. */
 bool output_is_between(const dae_solver *s, double t);
 eval_status output_correct(dae_solver *s, double t);
-/* The same for values that are known to be within the tolerances: a little better, if they can be. */
+/* The same for values that are known to be within the tolerances: a little better, if they can be.
+ */
 dae_status output_polish(dae_solver *s, double t);
 
 /* solve/jump.c: after a failed error test, excuse the algebraic variables that jump without an
