@@ -515,6 +515,7 @@ static void belts(void **unused)
         const char *text;
         dae_status status;
     } cases[] = {
+        {BELT("x1 + x2 = 3", "v1 + v2 = 0"), DAE_OK}, /* and no alias */
         {BELT("x1 + x2 = 3", "v1 + v2 = 0.5"), DAE_ERR_INITIAL},
         {BELT("x1 + x2 = 3", "2*x1 + 2*x2 = 6.5"), DAE_ERR_INITIAL},
         {BELT("x1 + x2 = 3 + time^2", "2*v1 + 2*v2 = 4*time"), DAE_OK},
