@@ -45,7 +45,7 @@ static bool shows_jump(jump_trace *before, const attempt *a, double e)
     return false;
 }
 
-static void tell_jump(dae_solver *s, int i, double t)
+void jump_tell(dae_solver *s, int i, double t)
 {
     const model_form *f = s->hybrid->instance->form;
     char text[400];
@@ -75,7 +75,7 @@ void jump_note(dae_solver *s)
 }
 
 /* Whether the value y of variable i is beyond what it was on ordinary steps, as near a pole. */
-static bool outgrown(const dae_solver *s, int i, double y)
+bool jump_outgrown(const dae_solver *s, int i, double y)
 {
     double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 0.0;
     return !(fabs(y) <= FAR * fmax(s->extent[i], least - fabs(y)));
@@ -86,7 +86,7 @@ static bool begins_at_pole(dae_solver *s, int i)
 {
     if (s->extent[i] == 0.0) return false;
     solver_interpolate(s, s->t_new, 0, s->work);
-    return outgrown(s, i, s->work[i]);
+    return jump_outgrown(s, i, s->work[i]);
 }
 
 /* Whether the errors that fail the test are those of algebraic variables that stay within bounds.
@@ -96,7 +96,7 @@ static bool only_bounded_algebraic(dae_solver *s, const attempt *a)
     for (int i = 0; i < s->n; i++) {
         double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
         if (!(size > 0.5)) continue;
-        if (has_memory(s, i) || outgrown(s, i, a->y[i]) || begins_at_pole(s, i)) return false;
+        if (has_memory(s, i) || jump_outgrown(s, i, a->y[i]) || begins_at_pole(s, i)) return false;
     }
     return true;
 }
@@ -110,7 +110,7 @@ bool jump_last_resort(dae_solver *s, const attempt *a)
         double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
         if (!(size > 0.5) || s->norm.excused[i] > 0) continue; /* each once: tries have an end */
         norm_excuse(&s->norm, i, RECOVERY);
-        tell_jump(s, i, a->t);
+        jump_tell(s, i, a->t);
         any = true;
     }
     return any;
@@ -127,7 +127,7 @@ bool jump_excuse(dae_solver *s, const attempt *a)
         if (!shows_jump(&s->jumps[i], a, e)) continue;
         if (begins_at_pole(s, i)) continue;
         norm_excuse(&s->norm, i, HISTORY);
-        tell_jump(s, i, a->t);
+        jump_tell(s, i, a->t);
         any = true;
     }
     return any;

@@ -99,6 +99,8 @@ struct dae_solver {
     jump_trace *jumps; /* per variable */
     double *extent;    /* per variable: largest value on steps of ordinary length */
     bool jump_told;    /* the user knows of one */
+    long leap_step;    /* number of the step after which the last leap was, */
+    int leaps;         /* and how many there were since */
     double *sizes;     /* per unknown of base: largest value at the ends of steps; then per unknown:
                           value that a start gave it, 0: none */
 
@@ -184,6 +186,14 @@ bool jump_last_resort(dae_solver *s, const attempt *a);
 /* After an accepted step: how large the variables are. */
 void jump_note(dae_solver *s);
 void jump_forget(dae_solver *s);
+/* The user hears of a variable that jumps at t, once; whether y is beyond what variable i was on
+ * ordinary steps, as near a pole. For models. */
+void jump_tell(dae_solver *s, int i, double t);
+bool jump_outgrown(const dae_solver *s, int i, double y);
+
+/* solve/leap.c: after a failure of the step from t_new: over a change of algebraic variables that
+ * no step resolves. Whether the solver is poised behind it. */
+bool leap_over(dae_solver *s, dae_status failed, double tend);
 
 /* solve/unresolved.c: how large variables are: at a start from y0 (NULL: a model's own values), and
  * at a point of what is integrated. */

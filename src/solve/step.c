@@ -504,6 +504,7 @@ static dae_status advance(dae_solver *s, double tend)
         if (status == DAE_OK) status = accept_step(s, tend);
         if (status < 0 && s->hybrid && hybrid_rescue(s, status)) return DAE_STEPPED;
         if (status < 0 && s->hybrid && hybrid_fold(s, status)) return DAE_STEPPED;
+        if (status < 0 && leap_over(s, status, tend)) return advance(s, tend);
         if (choice_may_help(s, status)) {
             bool radau = s->method == &method_radau;
             status =
