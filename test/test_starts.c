@@ -147,10 +147,30 @@ static void vanishing_coefficients_show_hidden_constraints(void **state)
                       "psi = noEvent(if time < 0 then exp(1/min(time, -1e-300)) else 0);\n"
                       "phi*der(x2) + x1 = sin(time);\npsi*der(x1) + x2 = cos(time);"));
     r.options.method = "radau5";
+    r.options.rtol = 1e-6;
+    r.options.atol = 1e-9;
     OK(start_at(&r, -1.0));
     expect_near(&r, "x1", sin(-1.0), 1e-9, __LINE__);
     expect_near(&r, "x2", cos(-1.0) * (1.0 - exp(-1.0)), 1e-8, __LINE__);
     end(&r);
+}
+
+/* Roots of other sizes than 1 by many powers of ten, from a guess of 0. */
+static void roots_of_all_sizes_are_found(void **state)
+{
+    (void)state;
+    for (int k = -20; k <= 20; k += 5) {
+        run r;
+        char text[300];
+        snprintf(text, sizeof text,
+                 "model M\nReal x(start=1, fixed=true), i(nominal=%g);\nequation\nder(x) = -x;\n"
+                 "i^2 = 1e%d*x;\nend M;\n",
+                 k < 0 ? pow(10.0, k) : 1.0, 2 * k);
+        OK(begin(&r, text));
+        double size = pow(10.0, k);
+        expect_near(&r, "i", size, 1e-6 * size, __LINE__);
+        end(&r);
+    }
 }
 
 /* ---- definitions in their order -----------------------------------------------------------------
@@ -403,6 +423,26 @@ static void consistent_positions_stay(void **state)
     assert_true(begun >= 30);
 }
 
+/* (0, -2.1) does not meet it: the nearest position does, whatever lambda has to become. */
+static void multipliers_move_before_positions(void **state)
+{
+    (void)state;
+    dae_quasilinear form = {.n = 5, .ne = 5, .ng = 3, .E = wind_E, .f = wind_f, .g = wind_g};
+    dae_options options = dae_options_default();
+    dae_problem *p;
+    dae_solver *s = NULL;
+    double x[5];
+    options.method = "herk";
+    assert_int_equal(dae_problem_from_quasilinear(&form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &options, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, (double[]){0, -2.1, 0, 0, 0}, NULL), DAE_OK);
+    dae_solver_at(s, 0.0, 0, x);
+    assert_true(fabs(x[0]) < 1e-3 && fabs(x[1] + 2.0) < 1e-3);
+    assert_true(fabs(x[4] - 4.89) < 0.02);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +458,8 @@ int main(void)
         cmocka_unit_test(general_steps_are_damped),
         cmocka_unit_test(first_steps_are_what_theory_says),
         cmocka_unit_test(consistent_positions_stay),
+        cmocka_unit_test(multipliers_move_before_positions),
+        cmocka_unit_test(roots_of_all_sizes_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
