@@ -42,6 +42,11 @@ static const expected starts[] = {
            "g = 1e-7*x;"),
      {"x", "g", "r", "y"},
      {1.0, 1e-7, 1e7, 16.118095650958319}},
+    /* a loop of definitions that begins at the state phi = 0; v(0) = 600 600 g */
+    {MODEL("Real g, r, mu, phi, i, v;\nequation\ng = 1e-7*mu;\nmu = 1 + 0.1*phi;\nr = 1/g;\n"
+           "600*i = phi*r;\ni = sin(time);\nv = 600*der(phi);"),
+     {"g", "mu", "phi", "v"},
+     {1e-7, 1.0, 0.0, 0.036}},
 };
 
 static void every_method_begins_at_the_same_point(void **state)
@@ -208,6 +213,28 @@ static void definitions_are_evaluated_in_their_order(void **state)
         end(&r);
     }
     assert_true(fabs(w[0] - w[1]) <= 1e-6 * fabs(w[0]));
+}
+
+/* Gas in a cylinder, by shells of equal mass: the radii have no start values, what was given of the
+ * rest is consistent and keeps its bits. */
+static void given_values_stay_for_those_that_nobody_gave(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real T[4](each start=1), p[4](each start=1), r[4], rho[4](each start=1);\n"
+                       "equation\nfor j in 1:4 loop p[j] = rho[j]*T[j]; end for;\n"
+                       "for j in 1:3 loop\np[j+1] - p[j] = 0;\n"
+                       "(r[j+1]^2 - r[j]^2)/2 = (1/6)/rho[j+1];\n"
+                       "der(T[j]) - der(p[j])/(3.5*rho[j]) = 1/j;\nend for;\n"
+                       "r[1] = 0;\nr[4] = 1;\nT[4] = 1;")));
+    for (int j = 1; j <= 4; j++) {
+        char name[16];
+        snprintf(name, sizeof name, "T[%d]", j);
+        expect_near(&r, name, 1.0, 1e-15, __LINE__);
+        snprintf(name, sizeof name, "r[%d]", j);
+        expect_near(&r, name, sqrt((j - 1) / 3.0), 1e-12, __LINE__);
+    }
+    end(&r);
 }
 
 /* ---- callbacks ----------------------------------------------------------------------------------
@@ -437,8 +464,8 @@ static void multipliers_move_before_positions(void **state)
     assert_int_equal(dae_solver_new(p, &options, &s, NULL), DAE_OK);
     assert_int_equal(dae_solver_start(s, 0.0, (double[]){0, -2.1, 0, 0, 0}, NULL), DAE_OK);
     dae_solver_at(s, 0.0, 0, x);
-    assert_true(fabs(x[0]) < 1e-3 && fabs(x[1] + 2.0) < 1e-3);
-    assert_true(fabs(x[4] - 4.89) < 0.02);
+    assert_true(fabs(x[0]) < 1e-6 && fabs(x[1] + 2.0) < 1e-6);
+    assert_true(fabs(x[2]) < 1e-6 && fabs(x[3] - 0.03) < 1e-6 && fabs(x[4] - 4.89) < 1e-4);
     dae_solver_free(s);
     dae_problem_free(p);
 }
@@ -453,6 +480,7 @@ int main(void)
         cmocka_unit_test(restarts_search_on),
         cmocka_unit_test(vanishing_coefficients_show_hidden_constraints),
         cmocka_unit_test(definitions_are_evaluated_in_their_order),
+        cmocka_unit_test(given_values_stay_for_those_that_nobody_gave),
         cmocka_unit_test(callbacks_keep_differential_values),
         cmocka_unit_test(fixed_tags_hold_or_are_named),
         cmocka_unit_test(general_steps_are_damped),

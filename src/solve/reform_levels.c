@@ -152,6 +152,10 @@ static void size_values(const dae_solver *s, const double *given, double *scale,
     }
 }
 
+/* How much farther a state that has no start value goes than one that has, for the same price: so
+ * far that those keep theirs, with what put_back in init/levels.c takes for unmoved. */
+static const double BEHIND = 1e6;
+
 /* States without a start value begin at 0 where they can: before algebraic variables, behind all
  * that was said. */
 static void prefer_states(const dae_solver *s, dae_tag *tag, double *reach, bool *open)
@@ -160,7 +164,7 @@ static void prefer_states(const dae_solver *s, dae_tag *tag, double *reach, bool
     for (int i = 0; i < f->n; i++) {
         if (tag[i] != DAE_TAG_FREE || !f->differential[i]) continue;
         tag[i] = DAE_TAG_GUESS;
-        reach[i] *= 1e3;
+        reach[i] *= BEHIND;
         open[i] = true;
     }
 }
