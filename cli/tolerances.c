@@ -133,8 +133,8 @@ void print_unresolved(const session *s, FILE *out, const char *label)
         advised_name(s, flags, first, advised, sizeof advised);
         name_unresolved(s, flags, largest, largest + n, count, names, sizeof names);
         fprintf(out,
-                "%s%s: below the absolute tolerance all along, so that no digit of %s was asked "
-                "for. Give %s: --atol-of '%s=%.0e', or nominal = %.0e in the text\n",
+                "%s%s: hardly above the absolute tolerance, or below it, all along: no digit of %s "
+                "is sure. Give %s: --atol-of '%s=%.0e', or nominal = %.0e in the text\n",
                 label, names, count == 1 ? "it" : "them",
                 count == 1 ? "a smaller one" : "smaller ones", advised,
                 fitting(s->rtol, largest[first]), largest[first]);

@@ -956,7 +956,7 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 /* Reciprocal condition estimate of the current iteration matrix; < 0 if there is none. */
 DAE_API double dae_solver_condition(dae_solver *solver);
 /* Unknowns that no accuracy was asked for: at the ends of all steps since the start |y_i| was below
- * its absolute tolerance, and yet the equations do not hold with 0 in its place. Returns how many
+ * ten absolute tolerances, and yet the equations do not hold with 0 in its place. Returns how many
  * there are, or an error (< 0); flags, the largest |y_i|, and the absolute tolerances have n values
  * each, and may be NULL. Not for weights of the user's own. */
 DAE_API int dae_solver_unresolved(dae_solver *solver, bool *flags, double *largest, double *atol);

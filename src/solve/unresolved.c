@@ -76,6 +76,10 @@ void sizes_note(dae_solver *s, const double *y, const double *yp)
 
 /* ---- variables below their tolerances ---- */
 
+/* Errors of an absolute tolerance are allowed, and some of them add up: below so many no digit is
+ * sure, and errors of a variable below one may show it above. */
+static const double NO_DIGIT = 10.0;
+
 /* So many evaluations at most; terms are moved by this part; and what counts as rounding. */
 enum { MOST_TRIES = 4000 };
 static const double PART = 1e-4, ROUNDING = 1e-12;
@@ -228,7 +232,7 @@ int dae_solver_unresolved(dae_solver *s, bool *flags, double *largest, double *a
         return DAE_ERR_MEMORY;
     }
     for (int i = 0; i < q.n; i++) {
-        q.tiny[i] = s->sizes[i] > 0.0 && s->sizes[i] < atol_of(s, i);
+        q.tiny[i] = s->sizes[i] > 0.0 && s->sizes[i] < NO_DIGIT * atol_of(s, i);
         tiny += q.tiny[i];
         if (largest) largest[i] = s->sizes[i];
         if (atol) atol[i] = atol_of(s, i);
