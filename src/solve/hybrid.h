@@ -33,6 +33,7 @@ typedef struct relation_trace {
     int returns;      /* how often in a row it came back before it could be seen to leave */
     int small;        /* how often in a row it stayed within the tolerances between two events, */
     double tolerance; /* which are this for its crossing function, */
+    double peak;      /* how far it went off zero between its last two events */
     int age;          /* so and so many events ago */
     int shrinks;      /* how often the gap became shorter; halved if it did not */
     int resting;      /* +-1: it does so again and again, and is held on this side, else 0, */

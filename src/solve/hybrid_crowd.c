@@ -28,6 +28,12 @@ enum { MOST_RETURNS = 3 };
 /* Events of a relation that are this many times the resolution of times apart may be chance: of the
  * flight between them, the excursion is that small against the error of its ends. */
 static const double APART = 16.0;
+/* Gaps that became shorter so many times, to so many times what may be chance, have accumulated. */
+enum { MANY_SHRINKS = 8 };
+static const double ACCUMULATED = 64.0;
+/* Gaps that shrink by less than this from one to the next come to no end that could be waited for.
+ */
+static const double STILL_GEOMETRIC = 0.9995;
 /* Beyond this many times its last excursions a relation that rests is left behind. */
 static const double LEFT_BEHIND = 64.0;
 /* A first step is shortened by this factor until a relation is seen to leave. */
@@ -211,6 +217,16 @@ static double crossing_tolerance(dae_solver *s, size_t r)
     return sum;
 }
 
+/* |c| of relation r at time t of the last step; 0 if that began later. */
+static double middle_value(dae_solver *s, size_t r, double t)
+{
+    hybrid *h = s->hybrid;
+    if (s->phase != PHASE_RUNNING || (t - s->t_old) * s->direction < 0.0) return 0.0;
+    solver_interpolate(s, t, 0, h->ahead);
+    solver_interpolate(s, t, 1, h->ahead_yp);
+    return fabs(hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing));
+}
+
 /* Whether the crossing function stayed within its tolerance since its last event; asked only where
  * events follow each other closely. */
 static bool stayed_small(dae_solver *s, size_t r, double t)
@@ -218,7 +234,8 @@ static bool stayed_small(dae_solver *s, size_t r, double t)
     relation_trace *q = &s->hybrid->trace[r];
     if (!(fabs(t - q->when) <= SUSPECT * fabs(t - s->hybrid->started))) return false;
     if (q->age++ % RENEW == 0) q->tolerance = crossing_tolerance(s, r);
-    return event_finder_peak(s->events, (int)r) <= q->tolerance;
+    q->peak = fmax(event_finder_peak(s->events, (int)r), middle_value(s, r, 0.5 * (q->when + t)));
+    return q->peak <= q->tolerance;
 }
 
 /* A pulse lower than the tolerance: when it begins and ends, and whether it is at all, is open. */
@@ -233,8 +250,8 @@ static void tell_uncertain(dae_solver *s, size_t r, double t)
              "note: %.100s:%d: the two sides of this relation differ by %.1e at most between its "
              "last two events, up to t = %.9g; the tolerances leave %.1e open. When such events "
              "happen, and how many, only smaller tolerances tell.",
-             hybrid_file(s), flat_of(s)->relations[r].place.line,
-             event_finder_peak(s->events, (int)r), t, h->trace[r].tolerance);
+             hybrid_file(s), flat_of(s)->relations[r].place.line, h->trace[r].peak, t,
+             h->trace[r].tolerance);
     hybrid_tell(s, text);
 }
 
@@ -254,7 +271,8 @@ static void note_crossing(dae_solver *s, size_t r, int flag, double t)
     q->when = t;
     q->returns = unresolved ? q->returns + 1 : 0;
     q->resting = 0;
-    if (q->returns < MOST_RETURNS) return;
+    bool accumulated = q->shrinks >= MANY_SHRINKS && fabs(gap) <= ACCUMULATED * least;
+    if (q->returns < MOST_RETURNS && !accumulated) return;
     begin_rest(s, r, flag, hybrid_value(s, t, s->y, s->yp, flat_of(s)->relations[r].crossing));
 }
 
@@ -311,7 +329,9 @@ static dae_status explain_small(dae_solver *s, size_t r, double t)
 static bool accumulate(const dae_solver *s)
 {
     int r = culprit(s);
-    return r >= 0 && s->hybrid->trace[r].shrinks >= MOST_CROWDED / 10;
+    if (r < 0) return false;
+    const relation_trace *q = &s->hybrid->trace[r];
+    return q->shrinks >= MOST_CROWDED / 10 && q->ratio < STILL_GEOMETRIC;
 }
 
 dae_status crowd_watch(dae_solver *s, double t)
@@ -320,10 +340,14 @@ dae_status crowd_watch(dae_solver *s, double t)
     const int *flags =
         s->events && h->pending == EVENT_CROSSING ? event_finder_flags(s->events) : NULL;
     double near = CROWD_SPAN * fabs(t - h->started);
-    for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
-        h->trace[r].reacted = true;
-        if (flags && flags[r] != 0) note_crossing(s, r, flags[r], t);
+    bool other = flags == NULL; /* an event of another kind than those that accumulate */
+    for (size_t r = 0; flags && r < flat_of(s)->relation_count; r++) {
+        if (flags[r] == 0) continue;
+        bool rested = h->trace[r].resting != 0;
+        note_crossing(s, r, flags[r], t);
+        other = other || (!rested && h->trace[r].resting == 0);
     }
+    for (size_t r = 0; other && r < flat_of(s)->relation_count; r++) h->trace[r].reacted = true;
     if (h->crowd == 0 || fabs(t - h->crowd_since) > near) {
         h->crowd = 0;
         h->crowd_since = t;
