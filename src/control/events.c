@@ -17,6 +17,7 @@
 #include "base/vector.h"
 
 #include <float.h>
+#include <stdlib.h>
 
 enum {
     NODES = 6,                /* Chebyshev-Lobatto points of a search interval */
@@ -310,6 +311,8 @@ static bool is_seen(int s)
  * is but presumed. */
 static int sign_at(const event_finder *f, int k, int i, int s)
 {
+    if (abs(s) == PRESUMED) /* here, and nowhere later */
+        return fabs(f->samples[k].g[i]) > f->band[i] ? sign_of(f->samples[k].g[i]) : s;
     for (; k < f->sample_count; k++) {
         double g = f->samples[k].g[i];
         if (g != 0.0 && (is_seen(s) || fabs(g) > f->band[i])) return sign_of(g);

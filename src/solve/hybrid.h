@@ -88,6 +88,7 @@ typedef struct hybrid {
     double *track;               /* work: y where a step begins */
     double *branch, *branch_yp;  /* work: y and y' on a branch of solutions */
     bool fold_told;              /* the user knows of one */
+    bool branch_ended;           /* as the watch of ranks saw */
     double rescued;              /* another mode was sought at the event then */
     bool given;                  /* started at values that stay */
     bool at_start;    /* relations and floor have their values at t, not a moment later */
@@ -156,6 +157,9 @@ bool hybrid_rescue(struct dae_solver *s, dae_status status);
 /* A step has failed: whether the algebraic equations have another solution where it begins, on
  * which the run goes on. */
 bool hybrid_fold(struct dae_solver *s, dae_status status);
+/* The same where a step went beyond the end of its branch, which is at s->diag.t: a factor of an
+ * algebraic variable passes through zero there (branch_ended). */
+bool hybrid_fold_passed(struct dae_solver *s, dae_status status);
 /* Whether a step of length h from s->t_new to y ends on the branch of solutions on which it began;
  * asked where nothing else limits steps. */
 bool hybrid_on_branch(struct dae_solver *s, double h, const double *y);

@@ -120,7 +120,8 @@ static double crossing_slope(dae_solver *s, size_t r)
     double later = hybrid_value(s, s->t + delta, h->ahead, h->ahead_yp, e);
     for (int i = 0; i < s->n; i++)
         if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] -= delta * h->ahead_yp[i];
-    return fabs(later - now) > fabs(now) ? later - now : 0.0;
+    bool plain = fabs(later - now) > fabs(now) || event_finder_unresolved(s->events, (int)r);
+    return plain ? later - now : 0.0;
 }
 
 /* Whether relation r may cross by an error of the interpolant only: it did so a short time ago. */
@@ -143,8 +144,11 @@ static bool all_refuted(dae_solver *s)
     if (initializer_project(s->init, s->t, s->t_new - s->t_old, s->kinds, s->norm.weights, h->ahead,
                             h->ahead_yp) != EVAL_OK)
         return false;
-    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
-        if (flags[r] != 0 && crossing_slope(s, r) * flags[r] >= 0.0) return false;
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
+        double towards = flags[r] != 0 ? crossing_slope(s, r) * flags[r] : -1.0;
+        bool open = towards == 0.0 && event_finder_unresolved(s->events, (int)r);
+        if (towards >= 0.0 && !open) return false;
+    }
     return true;
 }
 

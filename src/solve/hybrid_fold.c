@@ -181,24 +181,36 @@ static int farthest(const dae_solver *s, double *far)
     return worst;
 }
 
-/* The direction, in units of sizes, in which one correction a moment later goes: h->ahead. */
-static bool find_direction(dae_solver *s, double t, double delta)
+/* h->ahead - from, of algebraic unknowns, scaled to 1 in units of their sizes; whether there is
+ * any. */
+static bool take_direction(dae_solver *s, const double *from)
 {
     hybrid *h = s->hybrid;
     double most = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        bool moves = s->kinds[i] != DAE_KIND_DIFFERENTIAL;
+        h->ahead[i] = moves ? h->ahead[i] - from[i] : 0.0;
+        most = fmax(most, fabs(h->ahead[i]) / size_of(s, i));
+    }
+    for (int i = 0; most > 0.0 && i < s->n; i++) h->ahead[i] /= most;
+    return most > 0.0 && isfinite(most);
+}
+
+/* The direction in which one correction a moment later goes: h->ahead. Where the matrix is singular
+ * already, that in which the solution came. */
+static bool find_direction(dae_solver *s, double t, double delta)
+{
+    hybrid *h = s->hybrid;
     vector_copy(s->n, h->branch, h->ahead);
     vector_copy(s->n, h->branch_yp, h->ahead_yp);
     for (int i = 0; i < s->n; i++)
         if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->branch_yp[i];
     initializer_correct(s->init, t + delta, delta, s->kinds, s->norm.weights, h->ahead,
                         h->ahead_yp);
-    for (int i = 0; i < s->n; i++) {
-        bool moves = s->kinds[i] != DAE_KIND_DIFFERENTIAL;
-        h->ahead[i] = moves ? h->ahead[i] - h->branch[i] : 0.0;
-        most = fmax(most, fabs(h->ahead[i]) / size_of(s, i));
-    }
-    for (int i = 0; most > 0.0 && i < s->n; i++) h->ahead[i] /= most;
-    return most > 0.0 && isfinite(most);
+    if (take_direction(s, h->branch)) return true;
+    solver_interpolate(s, s->t_old, 0, h->track);
+    vector_copy(s->n, h->branch, h->ahead);
+    return take_direction(s, h->track);
 }
 
 /* Solve from `reach` along the direction; whether that is another solution. */
@@ -330,19 +342,35 @@ static bool approach(dae_solver *s, double end)
     return true;
 }
 
-bool hybrid_fold(dae_solver *s, dae_status status)
+/* Go on at t, where the branch of h->branch ends, on another one. */
+static bool jump_at(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
-    if (!may_be_fold(s, status)) return false;
     dae_diag said = s->diag;
-    double end = branch_end(s);
-    if (approach(s, end)) return true;
-    if (!find_other(s, end)) {
+    if (!find_other(s, t)) {
         s->diag = said;
         return false;
     }
-    h->fold = s->t = end;
+    h->fold = s->t = t;
     h->approaches = 0;
     tell_fold(s);
-    return go_on(s, end);
+    return go_on(s, t);
+}
+
+bool hybrid_fold(dae_solver *s, dae_status status)
+{
+    if (!may_be_fold(s, status)) return false;
+    double end = branch_end(s);
+    return approach(s, end) || jump_at(s, end);
+}
+
+bool hybrid_fold_passed(dae_solver *s, dae_status status)
+{
+    hybrid *h = s->hybrid;
+    double t = s->diag.t;
+    bool within = (t - s->t_old) * s->direction >= 0.0 && (s->t_new - t) * s->direction >= 0.0;
+    if (!h->branch_ended || !within || !may_be_fold(s, status)) return false;
+    solver_interpolate(s, t, 0, h->branch);
+    solver_interpolate(s, t, 1, h->branch_yp);
+    return jump_at(s, t);
 }

@@ -369,6 +369,7 @@ static dae_status report(dae_solver *s, const watched *b, double t)
     diag_equation(&s->diag, -1, b->rows);
     s->diag.line = b->line;
     s->diag.t = t;
+    s->hybrid->branch_ended = strstr(b->of, "der(") == NULL; /* algebraic ones only */
     return diag_set(&s->diag, DAE_ERR_SINGULAR,
                     "The index changes at t = %.9g: there %s cannot be solved any more for %s, as "
                     "a factor passes through zero. What comes next is not determined by the model, "

@@ -513,6 +513,7 @@ static dae_status advance(dae_solver *s, double tend)
         }
         if (status != DAE_OK) return reform_explain(s, status);
         status = rank_watch_step(s);
+        if (status < 0 && s->hybrid && hybrid_fold_passed(s, status)) return DAE_STEPPED;
         if (status == DAE_OK) status = released_watch_step(s);
         if (status == DAE_OK) status = solver_check_index(s);
         if (status != DAE_OK) return status;

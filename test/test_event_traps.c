@@ -1,0 +1,360 @@
+/* Events that solvers lose: accumulation, short pulses, folds, discrete initial values, switches
+ * that change together. Times and values are closed forms; every method of the list must give them.
+ */
+#include "model_run.h"
+
+/* One of each family that takes models without constraints. */
+static const char *const methods[] = {"bdf",    "radau",  "radau5", "rodas",
+                                      "rodas3", "liex",   "sdirk4", "gauss2",
+                                      "gauss4", "dopri5", "taylor", "lobattoc2"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static void prepare_with(run *r, const char *text, const char *method, double rtol)
+{
+    prepare(r, text);
+    r->options.method = method;
+    r->options.rtol = rtol;
+    r->options.atol = 1e-3 * rtol;
+}
+
+/* ---- accumulation ---- */
+
+#define BALL(e, more)                                                                              \
+    MODEL("Real h(start=1, fixed=true), v(start=0, fixed=true);\nequation\n"                       \
+          "der(h) = v;\nder(v) = -2;\nwhen h <= 0 then\n  reinit(v, -" #e                          \
+          "*pre(v));\nend when;" more)
+
+/* A ball of restitution e from height 1 at g = 2 comes to rest at 1 + 2 e/(1 - e). It never is
+ * below the floor by more than the tolerance, and the run ends there by name. */
+static void expect_rest(const char *text, const char *method, double rtol, double when)
+{
+    run r;
+    prepare_with(&r, text, method, rtol);
+    OK(start_at(&r, 0.0));
+    dae_status status;
+    while ((status = dae_solver_step(r.solver, 50.0)) > 0) assert_true(value(&r, "h") > -rtol);
+    if (status != DAE_ERR_EVENT)
+        print_error("%s at %g: status %d at t = %g\n", method, rtol, (int)status,
+                    dae_solver_time(r.solver));
+    assert_int_equal(status, DAE_ERR_EVENT);
+    WORDS(diag_of(&r)->text, "accumulate|m.mo:6|what rest is");
+    assert_int_equal(diag_of(&r)->line, 6);
+    /* an error of the tolerance in the height is one of its root in the time */
+    assert_true(fabs(diag_of(&r)->t - when) < 20.0 * sqrt(rtol));
+    end(&r);
+}
+
+static void test_accumulation_by_every_method(void **state)
+{
+    (void)state;
+    for (int k = 0; k < METHODS; k++) {
+        expect_rest(BALL(0.5, ""), methods[k], 1e-6, 3.0);
+        expect_rest(BALL(0.5, ""), methods[k], 1e-3, 3.0);
+    }
+}
+
+static void test_accumulation_with_damping_near_0_and_1(void **state)
+{
+    (void)state;
+    static const char *const some[] = {"bdf", "radau", "rodas", "taylor"};
+    for (int k = 0; k < 4; k++) {
+        expect_rest(BALL(0.001, ""), some[k], 1e-6, 1.0 + 0.002 / 0.999);
+        expect_rest(BALL(1e-7, ""), some[k], 1e-6, 1.0);
+        expect_rest(BALL(0.95, ""), some[k], 1e-6, 39.0);
+    }
+}
+
+/* The ball of the Modelica specification knows what rest is: it goes on. */
+static void test_rest_goes_on(void **state)
+{
+    (void)state;
+    for (int k = 0; k < METHODS; k++) {
+        run r;
+        prepare_with(&r,
+                     MODEL("Real h(start=1, fixed=true), v(start=0, fixed=true);\n"
+                           "Boolean flying(start=true, fixed=true), impact;\n"
+                           "discrete Real w(start=0, fixed=true);\nequation\nimpact = h <= 0;\n"
+                           "der(v) = if flying then -2 else 0;\nder(h) = v;\n"
+                           "when {h <= 0 and v <= 0, impact} then\n"
+                           "  w = if edge(impact) then -0.5*pre(v) else 0;\n"
+                           "  flying = w > 0;\n  reinit(v, w);\nend when;"),
+                     methods[k], 1e-6);
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 10.0));
+        expect_near(&r, "h", 0.0, 1e-9, __LINE__);
+        EXACTLY("v", 0.0);
+        EXACTLY("flying", 0.0);
+        end(&r);
+    }
+}
+
+/* Two tanks share one inflow: both are empty at t = 4, and the switch accumulates there. */
+static void test_two_relations_accumulate(void **state)
+{
+    (void)state;
+    static const char *const some[] = {"bdf", "radau", "rodas", "dopri5"};
+    for (int k = 0; k < 4; k++) {
+        run r;
+        prepare_with(&r,
+                     MODEL("Real x(start=0.5, fixed=true), y(start=0.5, fixed=true);\n"
+                           "Boolean first(start=true, fixed=true);\nequation\n"
+                           "der(x) = (if first then 0.75 else 0) - 0.5;\n"
+                           "der(y) = (if first then 0 else 0.75) - 0.5;\n"
+                           "when y <= 0 then\n  first = false;\nelsewhen x <= 0 then\n"
+                           "  first = true;\nend when;"),
+                     some[k], 1e-6);
+        OK(start_at(&r, 0.0));
+        assert_int_equal(step_to(&r, 10.0), DAE_ERR_EVENT);
+        WORDS(diag_of(&r)->text, "accumulate|m.mo");
+        assert_true(fabs(diag_of(&r)->t - 4.0) < 1e-6);
+        end(&r);
+    }
+}
+
+/* ---- short pulses ---- */
+
+/* The integral of `if condition then 1 else 0` from 0 to 1, by every method. */
+static void expect_pulses(const char *condition, double expected, double tolerance)
+{
+    for (int k = 0; k < METHODS; k++) {
+        run r;
+        char text[400];
+        snprintf(text, sizeof text,
+                 MODEL("Real x(start=0, fixed=true), y(start=0, fixed=true);\nequation\n"
+                       "der(y) = 1;\nder(x) = if %s then 1 else 0;"),
+                 condition);
+        prepare_with(&r, text, methods[k], 1e-6);
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 1.0));
+        if (fabs(value(&r, "x") - expected) > tolerance) print_error("%s\n", methods[k]);
+        expect_near(&r, "x", expected, tolerance, __LINE__);
+        end(&r);
+    }
+}
+
+static void test_pulses_shorter_than_steps(void **state)
+{
+    (void)state;
+    expect_pulses("sin(1000*y) > 0.9999", 159 * 2e-3 * acos(0.9999), 1e-9);
+    expect_pulses("cos(500*time) < -0.999", 80 * 4e-3 * acos(0.999), 1e-9);
+    expect_pulses("exp(-((time - 0.37)/1e-6)^2) > 0.5", 2e-6 * sqrt(log(2.0)), 1e-12);
+    expect_pulses("1/(1 + (1e7*(y - 0.61))^2) > 0.5", 2e-7, 1e-12);
+    expect_pulses("abs(y - 0.777) < 1e-6", 2e-6, 1e-12);
+}
+
+/* Events do not depend on where results are asked for. */
+static void test_events_and_output_times(void **state)
+{
+    (void)state;
+    static const char text[] = MODEL("Real x(start=0, fixed=true);\nequation\n"
+                                     "der(x) = if sin(300*time) > 0.99 then 1 else 0;");
+    double once = 0.0;
+    for (int pieces = 1; pieces <= 64; pieces *= 8) {
+        run r;
+        prepare_with(&r, text, "radau", 1e-6);
+        OK(start_at(&r, 0.0));
+        for (int k = 1; k <= pieces; k++) OK(step_to(&r, (double)k / pieces));
+        if (pieces == 1) once = value(&r, "x");
+        expect_near(&r, "x", once, 1e-10, __LINE__);
+        assert_true(fabs(once - 48 * acos(0.99) / 150.0) < 1e-10);
+        end(&r);
+    }
+}
+
+/* A pulse that is lower than the tolerance is told. */
+static void test_pulse_below_the_tolerance_is_told(void **state)
+{
+    (void)state;
+    static const char text[] =
+        MODEL("Real x(start=0, fixed=true), y(start=0, fixed=true);\nequation\n"
+              "der(x) = 6.283185307179586*cos(6.283185307179586*time);\n"
+              "der(y) = if x > 0.9999999 then 1 else 0;");
+    run r;
+    prepare_with(&r, text, "radau", 1e-6);
+    OK(start_at(&r, 0.0));
+    OK(step_to(&r, 3.0));
+    WORDS(r.messages, "m.mo:5|smaller tolerances");
+    end(&r);
+    prepare_with(&r, text, "radau", 1e-11);
+    OK(start_at(&r, 0.0));
+    OK(step_to(&r, 3.0));
+    assert_string_equal(r.messages, "");
+    expect_near(&r, "y", 3.0 * acos(0.9999999) / 3.141592653589793, 1e-7, __LINE__);
+    end(&r);
+}
+
+/* ---- folds ---- */
+
+#define COMPARATOR(feedback)                                                                       \
+    "vin = " feedback ";\n"                                                                        \
+    "out = smooth(0, noEvent(if 15000*vin > 15 then 15 else if 15000*vin < -15 then -15 else "     \
+    "15000*vin));"
+
+static const char *const implicit[] = {"bdf",  "radau",  "radau5", "rodas",
+                                       "liex", "sdirk4", "gauss4"};
+enum { IMPLICIT = sizeof implicit / sizeof *implicit };
+
+/* It jumps where 0.1 out - u passes through 1e-3: at u = 1.499. */
+static void test_comparator_with_feedback(void **state)
+{
+    (void)state;
+    for (int k = 0; k < IMPLICIT; k++) {
+        run r;
+        prepare_with(&r,
+                     MODEL("Real u, vin, out(start=15);\nequation\n"
+                           "u = 5*sin(6.283185307179586*time);\n" COMPARATOR("0.1*out - u")),
+                     implicit[k], 1e-6);
+        OK(start_at(&r, 0.0));
+        EXACTLY("out", 15.0);
+        OK(step_to(&r, 0.04));
+        expect_near(&r, "out", 15.0, 1e-4, __LINE__);
+        OK(step_to(&r, 0.54));
+        expect_near(&r, "out", -15.0, 1e-4, __LINE__);
+        OK(step_to(&r, 1.0));
+        expect_near(&r, "out", 15.0, 1e-4, __LINE__);
+        WORDS(r.messages, "jumps|m.mo");
+        end(&r);
+    }
+}
+
+/* c goes to and fro between -7.499 and 7.499: folds at 0.1 (log(15/7.501) + k log(22.499/7.501)) */
+static void test_relaxation_oscillator(void **state)
+{
+    (void)state;
+    double fold = 0.1 * (log(15.0 / 7.501) + 8.0 * log(22.499 / 7.501));
+    for (int k = 0; k < IMPLICIT; k++) {
+        run r;
+        prepare_with(&r,
+                     MODEL("Real c(start=0, fixed=true), vin, out(start=15);\nequation\n"
+                           "der(c) = (out - c)/0.1;\n" COMPARATOR("0.5*out - c")),
+                     implicit[k], 1e-6);
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 1.0));
+        if (fabs(value(&r, "out") + 15.0) > 1e-4) print_error("%s\n", implicit[k]);
+        expect_near(&r, "out", -15.0, 1e-4, __LINE__);
+        expect_near(&r, "c", -15.0 + 22.499 * exp(-(1.0 - fold) / 0.1), 1e-3, __LINE__);
+        end(&r);
+    }
+}
+
+/* x^3 - 3 x = u has a smooth fold at u = 2: x jumps from -1 to 2. */
+static void test_smooth_fold(void **state)
+{
+    (void)state;
+    for (int k = 0; k < IMPLICIT; k++) {
+        run r;
+        prepare_with(&r,
+                     MODEL("Real x(start=-2), u(start=-2, fixed=true), s(start=0, fixed=true);\n"
+                           "equation\nder(u) = 1;\nx^3 - 3*x = u;\nder(s) = x;"),
+                     implicit[k], 1e-7);
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 3.9));
+        assert_true(value(&r, "x") < -1.0);
+        OK(step_to(&r, 20.0)); /* u = 18: x = 3 */
+        expect_near(&r, "x", 3.0, 1e-5, __LINE__);
+        /* integral of x (3 x^2 - 3) dx over -2 .. -1 and 2 .. 3 */
+        expect_near(&r, "s",
+                    0.75 * (1.0 - 16.0) - 1.5 * (1.0 - 4.0) + 0.75 * (81.0 - 16.0) -
+                        1.5 * (9.0 - 4.0),
+                    1e-3, __LINE__);
+        end(&r);
+    }
+}
+
+/* ---- discrete initial values, smooth ---- */
+
+static void test_initial_values_through_equations(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Boolean a, b; Integer n, m, k[2], l[2]; discrete Real q, w(start=0);\n"
+                       "initial equation\na = true; n = 7; k = {3, 4}; pre(w) = 2.5; q = 1.5;\n"
+                       "equation\na = pre(b);\nb = a and time < 0.5;\nn = pre(m) + 1;\n"
+                       "m = if time < 0.5 then n - 1 else 3;\nk = pre(l);\n"
+                       "l = if time < 0.5 then k else {0, 0};\nq = 2*pre(w) - 3.5;\n"
+                       "when time > 0.5 then w = pre(w) + 1; end when;")));
+    EXACTLY("a", 1.0);
+    EXACTLY("n", 7.0);
+    EXACTLY("k[1]", 3.0);
+    EXACTLY("k[2]", 4.0);
+    EXACTLY("w", 2.5);
+    EXACTLY("q", 1.5);
+    OK(step_to(&r, 1.0));
+    EXACTLY("a", 0.0);
+    EXACTLY("n", 4.0);
+    EXACTLY("w", 3.5);
+    EXACTLY("k[2]", 0.0);
+    end(&r);
+}
+
+static void test_contradicting_discrete_initial_value(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(begin(&r, MODEL("Integer n;\ninitial equation\nn = 7;\nequation\n"
+                                     "n = if time < 0.5 then 1 else 2;")),
+                     DAE_ERR_INITIAL);
+    WORDS(diag_of(&r)->text, "m.mo:4|n|7|1");
+    assert_int_equal(diag_of(&r)->line, 4);
+    end(&r);
+}
+
+static void test_smooth_makes_no_events(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=-1, fixed=true), y;\nequation\nder(x) = 1;\n"
+                       "y = smooth(1, if x > 0 then x^2 else 0);")));
+    OK(step_to(&r, 3.0));
+    assert_int_equal(r.events, 0);
+    assert_int_equal(dae_solver_stats(r.solver)->events, 0);
+    NEAR("y", 4.0);
+    end(&r);
+}
+
+/* ---- the noise of algebraic variables ---- */
+
+/* The current of an open switch is zero up to rounding, whose sign is chance: no event. */
+static void test_noise_is_no_event(void **state)
+{
+    (void)state;
+    static const char *const some[] = {"bdf", "radau", "radau5", "sdirk4"}; /* Newton's iteration */
+    for (int k = 0; k < 4; k++) {
+        run r;
+        prepare_with(&r,
+                     MODEL("Real u, i, v(start=1, fixed=true), w; Integer n(start=0, fixed=true), "
+                           "m(start=0, fixed=true);\n"
+                           "equation\nu = 3*sin(7*time) + v;\nw = u/3 - i*1e-3;\n"
+                           "i = (3*w + 3e-3*i - u)*0.7;\nder(v) = -v + i;\n"
+                           "when i > 0 then n = pre(n) + 1; end when;\n"
+                           "when i < 0 then m = pre(m) + 1; end when;"),
+                     some[k], 1e-6);
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 10.0));
+        if (value(&r, "n") + value(&r, "m") != 0.0) print_error("%s\n", some[k]);
+        EXACTLY("n", 0.0);
+        EXACTLY("m", 0.0);
+        end(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_accumulation_by_every_method),
+        cmocka_unit_test(test_accumulation_with_damping_near_0_and_1),
+        cmocka_unit_test(test_rest_goes_on),
+        cmocka_unit_test(test_two_relations_accumulate),
+        cmocka_unit_test(test_pulses_shorter_than_steps),
+        cmocka_unit_test(test_events_and_output_times),
+        cmocka_unit_test(test_pulse_below_the_tolerance_is_told),
+        cmocka_unit_test(test_comparator_with_feedback),
+        cmocka_unit_test(test_relaxation_oscillator),
+        cmocka_unit_test(test_smooth_fold),
+        cmocka_unit_test(test_initial_values_through_equations),
+        cmocka_unit_test(test_contradicting_discrete_initial_value),
+        cmocka_unit_test(test_smooth_makes_no_events),
+        cmocka_unit_test(test_noise_is_no_event),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
