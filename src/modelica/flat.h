@@ -173,6 +173,7 @@ typedef struct flat_model {
     int memory_count;    /* number of memory slots */
     int memory_initial;  /* slot: 1 during initialisation (initial()) */
     int memory_terminal; /* slot: 1 at the end of the run (terminal()) */
+    bool has_terminal;   /* terminal() appears */
     flat_experiment experiment;
     /* discretes and whens in one order in which every value is computed before it is read */
     flat_event_step *event_order;

@@ -294,7 +294,9 @@ value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, 
     case 1:
     case 2: return change_value(f, e, name);
     case 3: return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, f->m->memory_initial));
-    case 4: return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, f->m->memory_terminal));
+    case 4:
+        f->m->has_terminal = true;
+        return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, f->m->memory_terminal));
     default: return sample_value(f, e);
     }
 }

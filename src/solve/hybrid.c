@@ -330,18 +330,57 @@ dae_status hybrid_update(dae_solver *s)
     return hybrid_explain(s, status);
 }
 
+/* What stands at the end of a run, before its last event: discrete values, then y and y'. */
+static double *keep_end(const dae_solver *s)
+{
+    const size_t slots = (size_t)flat_of(s)->memory_count, n = (size_t)s->n;
+    double *kept = DAE_ARRAY(double, slots + 2 * n);
+    if (!kept) return NULL;
+    memcpy(kept, s->hybrid->instance->memory, slots * sizeof *kept);
+    vector_copy(s->n, s->y, kept + slots);
+    vector_copy(s->n, s->yp, kept + slots + n);
+    return kept;
+}
+
+static bool same_memory(const dae_solver *s, const double *kept)
+{
+    const size_t slots = (size_t)flat_of(s)->memory_count;
+    return memcmp(kept, s->hybrid->instance->memory, slots * sizeof *kept) == 0;
+}
+
+/* The event with terminal() true. Where it changes nothing the values are those of the method: a
+ * new start would make them look better than they are. */
+static dae_status last_event(dae_solver *s, const double *kept)
+{
+    const flat_model *m = flat_of(s);
+    const dae_problem *problem = s->problem;
+    double *memory = s->hybrid->instance->memory;
+    memory[m->memory_terminal] = 1.0;
+    dae_status status = run_event(s, s->t);
+    s->hybrid->instance->memory[m->memory_terminal] = 0.0;
+    if (status != DAE_OK || s->problem != problem || !same_memory(s, kept)) return status;
+    vector_copy(s->n, kept + m->memory_count, s->y);
+    vector_copy(s->n, kept + m->memory_count + s->n, s->yp);
+    return status;
+}
+
 dae_status hybrid_finish(dae_solver *s)
 {
     const flat_model *m = flat_of(s);
-    double *memory = s->hybrid->instance->memory;
-    if (s->phase == PHASE_RUNNING) {
+    const bool running = s->phase == PHASE_RUNNING;
+    if (running) {
         solver_interpolate(s, s->t, 0, s->y);
         solver_interpolate(s, s->t, 1, s->yp);
     }
-    memory[m->memory_terminal] = 1.0;
+    double *kept = keep_end(s);
+    if (!kept) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the end of a run.");
     relations_decide(s, true); /* nothing lies ahead */
-    dae_status status = run_event(s, s->t);
-    memory[m->memory_terminal] = 0.0;
+    dae_status status = DAE_OK;
+    if (m->has_terminal || !same_memory(s, kept))
+        status = last_event(s, kept);
+    else if (running)
+        s->phase = PHASE_ENDED;
+    dae_free(kept);
     if (status == DAE_OK && s->phase != PHASE_ENDED) end_run(s);
     return hybrid_explain(s, status);
 }
