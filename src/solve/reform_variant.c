@@ -131,7 +131,9 @@ static dae_status rewrite_for_method(dae_solver *s, const analysed *a, const equ
     char reasons[2][DAE_TEXT_SIZE] = {"", ""};
     dae_status status = DAE_ERR_UNSUPPORTED;
     if (forms & FORM_MECHANICAL) {
-        status = formulate_mechanical_form(a, at, y, &s->diag);
+        /* without constraints for those alone that were asked for and take nothing else */
+        bool free = forms == FORM_MECHANICAL && !s->choice.open;
+        status = formulate_mechanical_form(a, at, free, y, &s->diag);
         if (status != DAE_ERR_UNSUPPORTED) return status;
         snprintf(reasons[0], sizeof reasons[0], " They are not mechanical: %.400s.", s->diag.text);
     }
@@ -183,7 +185,7 @@ static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_an
     equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
     formulation_setting setting = {s->base_options.formulation_parameter, &point};
     dae_status status = DAE_ERR_UNSUPPORTED;
-    if (beside) status = formulate_mechanical_form(&a->reduced, &point, y, &s->diag);
+    if (beside) status = formulate_mechanical_form(&a->reduced, &point, false, y, &s->diag);
     if (status == DAE_ERR_UNSUPPORTED && beside && projection_asked(s))
         status = refuse_projection(s);
     else if (status == DAE_ERR_UNSUPPORTED)

@@ -304,10 +304,11 @@ static mechanical_status search(mechanical_search *s)
     return status;
 }
 
-mechanical_status mechanical_recognise(const equation_set *set, const equation_point *at,
-                                       mechanical *m, char *reason, size_t size)
+static mechanical_status recognise(const equation_set *set, const equation_point *at,
+                                   bool unconstrained, mechanical *m, char *reason, size_t size)
 {
-    mechanical_search s = {.set = set,
+    mechanical_search s = {.unconstrained = unconstrained,
+                           .set = set,
                            .at = at,
                            .m = m,
                            .row = DAE_ARRAY(expr, set->m),
@@ -332,4 +333,16 @@ mechanical_status mechanical_recognise(const equation_set *set, const equation_p
     dae_free(s.J.entry);
     if (status != MECHANICAL_OK) mechanical_free(m);
     return status;
+}
+
+mechanical_status mechanical_recognise(const equation_set *set, const equation_point *at,
+                                       mechanical *m, char *reason, size_t size)
+{
+    return recognise(set, at, false, m, reason, size);
+}
+
+mechanical_status mechanical_recognise_any(const equation_set *set, const equation_point *at,
+                                           mechanical *m, char *reason, size_t size)
+{
+    return recognise(set, at, true, m, reason, size);
 }

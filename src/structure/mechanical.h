@@ -68,6 +68,9 @@ typedef enum mechanical_status {
 /* at: where the equations can be evaluated, parameters included; orders >= 0. */
 mechanical_status mechanical_recognise(const equation_set *set, const equation_point *at,
                                        mechanical *m, char *reason, size_t size);
+/* The same, and systems without constraints: M q'' = f(q, q', .., t). */
+mechanical_status mechanical_recognise_any(const equation_set *set, const equation_point *at,
+                                           mechanical *m, char *reason, size_t size);
 void mechanical_free(mechanical *m); /* leaves it zeroed */
 
 /* Constraint l differentiated k times, over q, q', .. and s: derivatives of s are put in.

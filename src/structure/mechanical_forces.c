@@ -147,6 +147,17 @@ static void transpose(mechanical_matrix *a)
     }
 }
 
+/* Whether an entry is 0 at all points: a parameter that is 0, or a product with one. Entry -1 is.
+ */
+static bool vanishes(const double *value, int e, int stride)
+{
+    for (int p = 0; e >= 0 && p < POINTS; p++) {
+        double here = value[p * stride + e];
+        if (here != 0.0 && !isnan(here)) return false;
+    }
+    return true;
+}
+
 /* s_i M_ij = s_j M_ji */
 static mechanical_status relate_masses(mechanical_search *s, factors *f, const int *start,
                                        const double *value)
@@ -157,6 +168,7 @@ static mechanical_status relate_masses(mechanical_search *s, factors *f, const i
         int other = find_entry(M, start, j, i);
         double ratio = other < 0 ? 0.0 : steady_ratio(value + other, value + e, M->count);
         if (i == j) continue;
+        if (vanishes(value, e, M->count) && vanishes(value, other, M->count)) continue;
         if (ratio == 0.0 || !relate(f, i, j, ratio))
             return mechanical_refuse(s,
                                      "the matrix of the accelerations is not symmetric: %s in "
@@ -183,16 +195,23 @@ static double force_ratio(const pairing *q, int p, int c, int g)
     return force / gradient;
 }
 
-/* Entry number `at` of column k against entry 0: s_i / s_i0 = (C_i0 / G_i0) / (C_i / G_i), which
- * must be the same at all points; 0: it is not. */
-static double factor_ratio(const pairing *q, int c0, int g0, int at)
+/* Entry number `at` of column k against entry `first`: s_i / s_i0 = (C_i0 / G_i0) / (C_i / G_i),
+ * which must be the same at all points; 0: it is not. */
+static double factor_ratio(const pairing *q, int c0, int g0, int first, int at)
 {
     double top[POINTS], bottom[POINTS];
     for (int p = 0; p < POINTS; p++) {
-        top[p] = force_ratio(q, p, c0, g0);
+        top[p] = force_ratio(q, p, c0 + first, g0 + first);
         bottom[p] = force_ratio(q, p, c0 + at, g0 + at);
     }
     return steady_ratio(top, bottom, 1);
+}
+
+/* Whether force and gradient have an entry that is 0 everywhere, as parameters that are 0 make it
+ */
+static bool both_vanish(const pairing *q, int c, int g)
+{
+    return vanishes(q->C_value, c, q->C->count) && vanishes(q->G_value, g, q->G->count);
 }
 
 /* Whether multiplier k acts along the gradient of constraint l. The factors are related then. */
@@ -202,12 +221,15 @@ static bool acts_along(pairing *q, int k, int l)
     if (count == 0 || q->G_start[l + 1] - g0 != count) return false;
     for (int at = 0; at < count; at++)
         if (q->C->entry[c0 + at].column != q->G->entry[g0 + at].column) return false;
-    for (int at = 0; at < count; at++) {
-        double ratio = factor_ratio(q, c0, g0, at);
-        int i = q->C->entry[c0 + at].column, first = q->C->entry[c0].column;
-        if (ratio == 0.0 || (at > 0 && !relate(q->f, i, first, ratio))) return false;
+    int first = 0;
+    while (first < count && both_vanish(q, c0 + first, g0 + first)) first++;
+    for (int at = first; at < count; at++) {
+        if (both_vanish(q, c0 + at, g0 + at)) continue;
+        double ratio = factor_ratio(q, c0, g0, first, at);
+        int i = q->C->entry[c0 + at].column, other = q->C->entry[c0 + first].column;
+        if (ratio == 0.0 || (at > first && !relate(q->f, i, other, ratio))) return false;
     }
-    return true;
+    return first < count;
 }
 
 /* The constraint of multiplier k among those without one; -1: none, -2: memory. */
@@ -279,12 +301,21 @@ static bool column_ratios(const mechanical *m, const double *C_value, const doub
     return true;
 }
 
+/* Whether position i has a ratio at some point */
+static bool has_ratio(const mechanical *m, const double *ratio, const signed char *has, int i)
+{
+    for (int p = 0; has[i] != 0 && p < POINTS; p++)
+        if (!isnan(ratio[p * m->nq + i])) return true;
+    return false;
+}
+
 static bool column_along(const mechanical *m, const double *ratio, const signed char *has)
 {
     int first = 0;
-    while (first < m->nq && has[first] == 0) first++;
+    while (first < m->nq && !has_ratio(m, ratio, has, first)) first++;
     for (int i = first; i < m->nq; i++)
-        if (has[i] != 0 && steady_ratio(ratio + first, ratio + i, m->nq) == 0.0) return false;
+        if (has_ratio(m, ratio, has, i) && steady_ratio(ratio + first, ratio + i, m->nq) == 0.0)
+            return false;
     return first < m->nq;
 }
 
@@ -337,6 +368,7 @@ static bool take_pairs(mechanical *m, const pairing *q, const int *multiplier)
         m->lambda[l] = lambda[k];
         m->factor[l] = 1.0;
         if (m->friction) continue;
+        for (; c + 1 < q->C_start[k + 1] && both_vanish(q, c, g); c++) g++;
         double scale = m->scale[q->C->entry[c].column];
         m->factor[l] = scale * force_ratio(q, 0, c, g);
         m->steady[l] = true;

@@ -19,6 +19,7 @@ typedef struct mechanical_search {
     int nsurface;
     mechanical_matrix J; /* their derivatives by q, then s (columns nq ..); owned */
     int candidates;      /* columns of C while multipliers are chosen */
+    bool unconstrained;  /* a system without constraints is one, too */
     char *reason;
     size_t size;
 } mechanical_search;

@@ -337,7 +337,7 @@ static mechanical_status sort_candidates(mechanical_search *s, incidence *a, boo
     int open = number_other_rows(s), taken = choose_multipliers(s, a, along), multipliers = 0;
     if (taken == -2) return MECHANICAL_MEMORY;
     for (int j = 0; j < s->set->n; j++) multipliers += s->role[j] == ROLE_OPEN;
-    bool fits = taken == open && m->nlambda > 0 && multipliers == m->nlambda;
+    bool fits = taken == open && multipliers == m->nlambda && (m->nlambda > 0 || s->unconstrained);
     if (!fits) return refuse_counts(s, multipliers);
     take_multipliers(s, column);
     return MECHANICAL_OK;

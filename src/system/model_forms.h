@@ -63,11 +63,11 @@ void form_plan_free(form_plan *plan); /* NULL is fine */
 
 /* The equations in the unknowns of a form, with its plan in f->plan. DAE_OK, DAE_ERR_MEMORY, or
  * DAE_ERR_UNSUPPORTED with a diagnostic that names the equation which does not fit. `at`: where the
- * equations can be evaluated. Mechanical: q, v, lambda. Hessenberg: y, z, u; constraints of higher
- * index are differentiated until they have index 2. Quasilinear: all levels, over the derivatives
- * that no equation defines explicitly [Baese17]. */
-dae_status formulate_mechanical_form(const analysed *a, const equation_point *at, formulated *f,
-                                     dae_diag *diag);
+ * equations can be evaluated. Mechanical: q, v, lambda; `free`: without constraints, too.
+ * Hessenberg: y, z, u; constraints of higher index are differentiated until they have index 2.
+ * Quasilinear: all levels, over the derivatives that no equation defines explicitly [Baese17]. */
+dae_status formulate_mechanical_form(const analysed *a, const equation_point *at, bool free,
+                                     formulated *f, dae_diag *diag);
 dae_status formulate_hessenberg_form(const analysed *a, const equation_point *at, formulated *f,
                                      dae_diag *diag);
 dae_status formulate_quasilinear_form(const analysed *a, const equation_point *at, formulated *f,

@@ -14,12 +14,14 @@ static dae_status refuse(dae_diag *diag, const char *what, const char *name)
     return diag_set(diag, DAE_ERR_UNSUPPORTED, what, name);
 }
 
-static dae_status find_form(const analysed *a, const equation_point *at, mechanical *m,
+static dae_status find_form(const analysed *a, const equation_point *at, bool free, mechanical *m,
                             dae_diag *diag)
 {
     char reason[400];
     *m = (mechanical){0};
-    mechanical_status status = mechanical_recognise(&a->set, at, m, reason, sizeof reason);
+    mechanical_status status = free
+                                   ? mechanical_recognise_any(&a->set, at, m, reason, sizeof reason)
+                                   : mechanical_recognise(&a->set, at, m, reason, sizeof reason);
     if (status == MECHANICAL_MEMORY)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the mechanical form is sought.");
     if (status == MECHANICAL_NOT) return refuse(diag, "%s", reason);
@@ -201,12 +203,12 @@ static bool build(const analysed *a, const mechanical *m, formulated *f)
     return ok && f->plan;
 }
 
-dae_status formulate_mechanical_form(const analysed *a, const equation_point *at, formulated *f,
-                                     dae_diag *diag)
+dae_status formulate_mechanical_form(const analysed *a, const equation_point *at, bool free,
+                                     formulated *f, dae_diag *diag)
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = find_form(a, at, &m, diag);
+    dae_status status = find_form(a, at, free, &m, diag);
     if (status == DAE_OK && !build(a, &m, f)) status = formulation_exhausted(f, diag);
     mechanical_free(&m);
     return status;
