@@ -531,7 +531,8 @@ static double last_term(const hem_state *st, const method_context *ctx)
         double i = (rows + 4) / 2, j = (rows + 3) / 2, peak = i / (i + j);
         return largest(c, c->rows[rows - 1]) * pow(peak, i) * pow(1.0 - peak, j);
     }
-    if (table->middle == 0.0) return table->order <= 3 ? 0.0 : INFINITY; /* Hermite's cubic */
+    /* Hermite's cubic will do for order 3, if the error test sees all there is */
+    if (table->middle == 0.0) return table->order <= 3 && c->ng == 0 ? 0.0 : INFINITY;
     const hem_table cubic = {.middle = 0.0};
     double weight[5], h = st->t - st->t_old;
     dense_weights(&cubic, table->middle, 0, weight);

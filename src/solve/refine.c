@@ -489,6 +489,7 @@ static bool whole_step_to(refiner *r, dae_solver *s, double t)
     r->method->attempt(r->state, r->scratch, &r->context, t - s->t_old, r->control.order, &a);
     if (a.status != ATTEMPT_OK) return false;
     r->method->accept(r->state, r->scratch, &r->context);
+    r->t_new = a.t + a.h;
     diag_clear(&s->diag);
     return true;
 }
@@ -501,7 +502,9 @@ dae_status refine_point(dae_solver *s, double t, bool *refined)
     if (status != DAE_OK || s->step_start.error <= TRUSTED) return status;
     refiner *r = refiner_of(s);
     if (!r) return out_of_memory(s);
-    status = run_to(r, s, t);
+    /* of second order: the ends of steps are on the constraints, what is between them need not be
+     */
+    status = solver_second_order(s) ? run_exactly_to(r, s, t) : run_to(r, s, t);
     bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
     bool whole = failed && solver_second_order(s) && whole_step_to(r, s, t);
     if (failed && !whole && has_index3(s)) {
@@ -509,9 +512,10 @@ dae_status refine_point(dae_solver *s, double t, bool *refined)
         return DAE_OK;
     }
     if (status != DAE_OK && !whole) return status;
-    r->method->interpolate(r->state, &r->context, t, 0, s->at_y);
-    r->method->interpolate(r->state, &r->context, t, 1, s->at_yp);
-    if (r->gap && !whole) close_gap(r, s, t);
+    bool end = solver_second_order(s);
+    r->method->interpolate(r->state, &r->context, end ? r->t_new : t, 0, s->at_y);
+    r->method->interpolate(r->state, &r->context, end ? r->t_new : t, 1, s->at_yp);
+    if (r->gap && !end) close_gap(r, s, t);
     stages_clamp(&s->problem->form, s->at_y);
     *refined = true;
     return DAE_OK;

@@ -1,0 +1,75 @@
+/* The last values of a run are those of its method: ending it makes nothing look better. */
+#include "model_run.h"
+
+/* A rod at the level of accelerations, without projections: it drifts, as the method says. */
+static const char *const pendulum =
+    MODEL("Real x(start = 1, fixed = true), y(start = 0), vx(start = 0), vy(start = 0, fixed = "
+          "true), F;\n"
+          "equation\n der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y - 1;\n"
+          " x^2 + y^2 = 1;");
+
+static void run_to_end(run *r, const char *text, const char *method, double tolerance, double tend)
+{
+    prepare(r, text);
+    r->options.method = method;
+    r->options.formulation = "index1";
+    r->options.rtol = r->options.atol = tolerance;
+    assert_int_equal(start_at(r, 0.0), DAE_OK);
+    assert_int_equal(step_to(r, tend), DAE_OK);
+}
+
+static void the_end_is_the_methods_own(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"bdf", "radau5", "rodas", "bdf2nd", "colloc2nd_radau3"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        run r;
+        run_to_end(&r, pendulum, methods[k], 1e-3, 20.0);
+        double x = value(&r, "x"), y = value(&r, "y"), F = value(&r, "F");
+        double drift = fabs(x * x + y * y - 1.0);
+        assert_int_equal(dae_solver_finish(r.solver), DAE_OK);
+        if (!(drift > 1e-7)) fail_msg("%s does not drift: %g", methods[k], drift);
+        EXACTLY("x", x);
+        EXACTLY("y", y);
+        EXACTLY("F", F);
+        end(&r);
+    }
+}
+
+/* An event with terminal() that changes nothing else leaves them alone, one that does not does not.
+ */
+static void terminal_events_still_happen(void **state)
+{
+    (void)state;
+    static const char *const counted =
+        MODEL("Real x(start = 1, fixed = true), y(start = 0), vx(start = 0), vy(start = 0, fixed = "
+              "true), F;\n discrete Real n(start = 0, fixed = true);\n"
+              "equation\n der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y - 1;\n"
+              " x^2 + y^2 = 1;\n when terminal() then n = pre(n) + 1; end when;");
+    run r;
+    run_to_end(&r, counted, "bdf", 1e-3, 20.0);
+    EXACTLY("n", 0.0);
+    assert_int_equal(dae_solver_finish(r.solver), DAE_OK);
+    EXACTLY("n", 1.0);
+    end(&r);
+}
+
+/* Ended before its first step. */
+static void an_end_at_the_start(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(begin(&r, pendulum), DAE_OK);
+    assert_int_equal(dae_solver_finish(r.solver), DAE_OK);
+    EXACTLY("x", 1.0);
+    assert_int_equal(dae_solver_step(r.solver, 1.0), DAE_OK);
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_end_is_the_methods_own),
+                                       cmocka_unit_test(terminal_events_still_happen),
+                                       cmocka_unit_test(an_end_at_the_start)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
