@@ -200,22 +200,6 @@ static bool constrained(const method_context *ctx)
     return false;
 }
 
-/* Of mechanisms with constraints velocities, and algebraic variables that follow from them, count
- * with h before them, as variables of index 2 do [HLR89 7]: velocities are differences of values,
- * whose errors jump where step or order change, so that no shorter step makes what is seen of that
- * in a prediction less. Without constraints their errors add up, and count in full. */
-static void scale_derivatives(const modified_scratch *w, const method_context *ctx)
-{
-    const second_order *form = ctx->second;
-    const dae_kind *kinds = ctx->norm->kinds;
-    const double part = constrained(ctx) ? fmin(1.0, fabs(w->h)) : 1.0;
-    for (int j = 0; j < form->n; j++) {
-        const int i = form->place[j], v = form->velocity[j];
-        if (v >= 0) w->estimate[v] *= part;
-        if (v < 0 && kinds && kinds[i] == DAE_KIND_INDEX1) w->estimate[i] *= part;
-    }
-}
-
 /* h/psi_{m+1} (y - extrapolation of degree m): what BDF of order m makes of values and velocities
  */
 static double estimate_at(const modified_state *s, modified_scratch *w, const method_context *ctx,
@@ -225,7 +209,6 @@ static double estimate_at(const modified_state *s, modified_scratch *w, const me
     extrapolate(s, w, ctx->n, d, w->estimate);
     double factor = s->points > 1 ? w->h / (w->t[0] - w->t[d + 1]) : 0.5;
     for (int j = 0; j < ctx->n; j++) w->estimate[j] = factor * (w->y[j] - w->estimate[j]);
-    scale_derivatives(w, ctx);
     return norm_of(ctx->norm, w->estimate, ctx->norm->tested);
 }
 
@@ -463,6 +446,7 @@ const method method_bdf2nd_modified = {
     .citation = citation,
     .max_order = MAX_ORDER,
     .forms = FORM_SECOND_ORDER,
+    .tests_velocities = true,
     .index_range = "3",
     .size = modified_size,
     .start = modified_start,

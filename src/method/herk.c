@@ -249,8 +249,8 @@ static double embedded_norm(herk_scratch *r, const method_context *ctx, const do
     return norm_of(ctx->norm, r->estimate, ctx->norm->tested);
 }
 
-/* A single estimate of order 4 does not see much of a kink; see phem.c. */
-static const double SINGLE_COUNTS = 3.0;
+/* A single estimate of order 4 does not see much of a kink, see phem.c; for two see prk.c. */
+static const double SINGLE_COUNTS = 3.0, PAIR_COUNTS = 10.0;
 
 /* The pair's estimate; two of them combined as in DOP853 [HNW93 (10.17)]. */
 static double embedded_error(herk_scratch *r, const method_context *ctx)
@@ -260,7 +260,7 @@ static double embedded_error(herk_scratch *r, const method_context *ctx)
     double error = embedded_norm(r, ctx, w->table.error, r->e);
     if (!w->table.has_low) return SINGLE_COUNTS * error;
     if (error == 0.0) return error;
-    double factor = error / sqrt(error * error + 0.01 * low * low);
+    double factor = PAIR_COUNTS * error / sqrt(error * error + 0.01 * low * low);
     for (int i = 0; i < ctx->n; i++) r->estimate[i] *= factor;
     return error * factor;
 }
@@ -325,10 +325,11 @@ static attempt_status one_step(const herk_state *s, herk_scratch *r, const metho
 }
 
 /* What X_h - X_{h/2} is divided by: in the thesis by 2^p - 1. Errors of low order add up from many
- * steps, so that the difference itself is tested. */
+ * steps, so that the difference counts more than once, the more so the lower the order. */
 static double divisor_of(const herk_work *w)
 {
-    return w->config.faithful ? ldexp(1.0, w->table.order) - 1.0 : 1.0;
+    const double counts = 8.0 / w->table.order;
+    return w->config.faithful ? ldexp(1.0, w->table.order) - 1.0 : 1.0 / counts;
 }
 
 /* ||X_h - X_{h/2}||: weighted; in the thesis Euclidean, against the absolute tolerance */
