@@ -48,6 +48,7 @@ static bench_top open_curve(const curve_problem *p, const char *name)
     options.newton_tolerance = 1e-7; /* to 1e-13 in v, or rounding */
     options.newton_iterations = 10;
     options.init = DAE_INIT_NONE;
+    options.fixed_step = 1e-3; /* the steps are taken by hand: index 3 by bdf is our own choice */
     dae_diag diag = {0};
     if (dae_solver_new(b.problem, &options, &b.solver, &diag)) fail_msg("%s", diag.text);
     return b;
@@ -231,12 +232,14 @@ static void changes_of_step_and_order(void **state)
     assert_true(worst_multiplier("bdf", 1e-4) > 0.5); /* the trouble is real */
 }
 
-/* First order BDF with multipliers corrected [AL95]: whole runs, from the start on. */
+/* First order BDF with multipliers corrected [AL95]: whole runs, from the start on. Without the
+ * correction it is refused: INFINITY. */
 static double worst_in_run(bool corrected, double tol)
 {
     dae_problem *problem = curve_new(&curves[0]);
     dae_options options = dae_options_default();
     options.rtol = options.atol = tol;
+    options.method = "bdf";
     options.multiplier_correction = corrected;
     options.newton_tolerance = 1e-5; /* what it leaves over counts h^-2 in lambda */
     options.newton_iterations = 10;
@@ -245,11 +248,11 @@ static double worst_in_run(bool corrected, double tol)
     double y[CURVE_N], yp[CURVE_N], worst = 0.0;
     assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);
     tangential_exact(1.0, y, yp);
-    assert_int_equal(dae_solver_start(s, 1.0, y, yp), DAE_OK);
-    dae_status status;
-    while ((status = dae_solver_step(s, 2.0)) > 0)
+    dae_status status = dae_solver_start(s, 1.0, y, yp);
+    if (status == DAE_ERR_UNSUPPORTED) worst = INFINITY;
+    while (worst < INFINITY && (status = dae_solver_step(s, 2.0)) > 0)
         worst = fmax(worst, fabs(s->last.y[4] + 4.0 * s->t_new * s->t_new));
-    if (status != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    if (status != DAE_OK && worst < INFINITY) fail_msg("%s", dae_solver_diag(s)->text);
     dae_solver_free(s);
     dae_problem_free(problem);
     return worst;
@@ -259,7 +262,7 @@ static void corrected_runs(void **state)
 {
     (void)state;
     double plain = worst_in_run(false, 1e-5), corrected = worst_in_run(true, 1e-5);
-    if (!(plain > 0.5 && corrected < 0.05))
+    if (!(plain == INFINITY && corrected < 0.05))
         fail_msg("errors of lambda: %.2e, corrected %.2e", plain, corrected);
 }
 

@@ -343,10 +343,11 @@ static bool index_was_declared(const dae_solver *s)
 }
 
 /* BDF of constant steps converges at index 3, too [BCP96 3.2], and other methods with fewer orders:
- * who chooses steps can see that. */
+ * who chooses steps can see that. With corrected multipliers steps may change [AL95]. */
 static int highest_index(const dae_solver *s)
 {
-    return s->options.fixed_step > 0.0 ? 3 : method_highest_index(s->method);
+    bool any = s->options.fixed_step > 0.0 || s->options.multiplier_correction;
+    return any ? 3 : method_highest_index(s->method);
 }
 
 static void advise_on_index(dae_solver *s, int index, int highest)
