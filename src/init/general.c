@@ -16,6 +16,8 @@ enum { PATH_POINTS = 4 }; /* c_i = 1, .., 4 in (5.3.8) */
 
 static const double armijo = 1e-2; /* share of the predicted decrease that must be met */
 static const double least_damping = 1e-10;
+/* Entries of unknowns that may move below this part of their row are rounding errors. */
+static const double entry_floor = 1e-14;
 
 struct general_work {
     int n, conditions, rows, columns; /* of the present task; leading dimension = rows */
@@ -463,7 +465,8 @@ static void scale_matrix(general_work *g, const general_task *task)
     g->free = gather(g, task, DAE_TAG_FREE, 0);
     g->guesses = gather(g, task, DAE_TAG_GUESS, g->free) - g->free;
     for (int i = 0; i < g->rows; i++) {
-        double unit = g->row_scale[i] > 0.0 ? g->row_scale[i] : g->row_unit[i];
+        bool moves = g->row_scale[i] > entry_floor * g->row_unit[i];
+        double unit = moves ? g->row_scale[i] : g->row_unit[i];
         g->row_scale[i] = unit > 0.0 ? 1.0 / unit : 0.0;
     }
     for (int k = 0; k < g->free + g->guesses; k++)

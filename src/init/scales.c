@@ -6,7 +6,7 @@
 
 /* Coefficients of y' that give a time below this part of the slowest are rounding errors: no row
  * has such a time. */
-static const double VANISHED = 1e-16;
+static const double VANISHED = 1e-12;
 
 static double relative_tolerance(const initializer *init, int j)
 {
