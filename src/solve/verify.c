@@ -15,7 +15,9 @@
 enum { DEFAULT_ROWS = 501, MOST_EVENTS = 10000, NAME = 200 };
 static const double DEFAULT_LIMIT = 100.0;
 /* The judge's tolerances against those of the run, and what doubles can deliver. */
-static const double TIGHTER = 0.01, LESS_TIGHT = 0.1, FINEST = 1e-13;
+#define TIGHTER 0.01
+#define LESS_TIGHT 0.1
+static const double FINEST = 1e-13;
 /* A judge that takes more attempts than this, and so many for each of the run, is given up. */
 static const long MOST_ATTEMPTS = 50000, PER_ATTEMPT = 300;
 
@@ -246,14 +248,18 @@ static dae_status ask_all(trial *x, unsigned families, double tighter, dae_diag 
     return status;
 }
 
-/* With tolerances that no method can meet nobody gets far: then a tenth of the run's will do. */
+/* With tolerances that no method can meet nobody gets far: then a tenth of the run's will do, or
+ * the same. */
 static dae_status find_judge(trial *x, unsigned families, dae_diag *diag)
 {
-    dae_status status = ask_all(x, families, TIGHTER, diag);
-    bool started = x->judge.count > 0;
-    if (status != DAE_OK || !started || went_far_enough(x, &x->judge)) return status;
-    x->tried = 0;
-    return ask_all(x, families, LESS_TIGHT, diag);
+    static const double tighter[] = {TIGHTER, LESS_TIGHT, 1.0};
+    dae_status status = DAE_OK;
+    for (size_t k = 0; status == DAE_OK && k < sizeof tighter / sizeof *tighter; k++) {
+        x->tried = 0;
+        status = ask_all(x, families, tighter[k], diag);
+        if (x->judge.count == 0 || went_far_enough(x, &x->judge)) break;
+    }
+    return status;
 }
 
 /* ---- the verdict ---- */
