@@ -101,6 +101,11 @@ dae_status reform_explain(dae_solver *s, dae_status status)
                     status == DAE_ERR_ERROR_TEST || status == DAE_ERR_CREEP;
     if (!s->reform || !singular || !s->reform->slots_known) return status;
     const variant *v = variant_find(s->reform, s->hybrid->instance->memory);
+    if (s->hybrid->instance->array) { /* the doubt is settled, and something else has failed */
+        diag_append(&s->diag, " The equations are integrated by their derivatives here, as their "
+                              "structure does not tell enough.");
+        return status;
+    }
     if (v && v->doubt[0]) return variant_explain_doubt(s, v, s->t_new);
     return lost_rank(s) ? DAE_ERR_SINGULAR : status;
 }
