@@ -73,8 +73,12 @@ static void tell_parameter(dae_solver *s, const model_analysis *a, int parameter
                     : k + 1 == c->row_count ? " and"
                                             : ",",
                     a->reduced.set.row[c->row[k]].name);
-    diag_append(&s->diag, "%s depend on each other; with another value they do not. %s",
-                c->row_count > 0 ? "" : ", equations", before.text);
+    if (c->row_count == 1)
+        diag_append(&s->diag, " determines nothing new; with another value it does. %s",
+                    before.text);
+    else
+        diag_append(&s->diag, "%s depend on each other; with another value they do not. %s",
+                    c->row_count > 0 ? "" : ", equations", before.text);
     if (c->row_count > 0) {
         const equation_row *row = &a->reduced.set.row[c->row[0]];
         diag_equation(&s->diag, row->source, row->name);

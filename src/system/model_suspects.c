@@ -135,27 +135,36 @@ static void look_for_start(const flat_model *m, const flat_parts *parts, const s
         }
 }
 
+/* The equation that is written for what equation i is written for, too: v = .. or der(x) = ..; -1
+ */
+static int rival(const flat_model *m, const flat_parts *parts, const claims *of, int i)
+{
+    const flat_equation *q = &m->equations[i];
+    int column = derived_column(&parts->incidence, i);
+    if (column == -1) column = plain_column(m, of->column_of, q->left);
+    if (column == -1) column = plain_column(m, of->column_of, q->right);
+    return column >= 0 ? of->by[column] : -1;
+}
+
 /* The one equation of the part that nothing is left for, against those written for its unknowns:
- * one with the same unknowns, or else all of them. */
-static void collide_by_claims(const flat_parts *parts, const singular_part *part, const claims *of,
-                              collision *c)
+ * one that is written for the same, one with the same unknowns, or else all of them. */
+static void collide_by_claims(const flat_model *m, const flat_parts *parts,
+                              const singular_part *part, const claims *of, collision *c)
 {
     const signature *s = &parts->incidence;
     int idle = -1, count = 0;
     for (int k = 0; k < part->rows; k++)
         if (of->of[part->row[k]] < 0) idle = part->row[k], count++;
     if (count != 1) return;
-    for (int e = s->start[idle]; e < s->start[idle + 1]; e++) {
+    int like = rival(m, parts, of, idle);
+    for (int e = s->start[idle]; e < s->start[idle + 1] && like < 0; e++) {
         int other = of->by[s->column[e]];
-        if (other < 0) continue;
-        if (likeness(s, idle, other) == 1.0 && !c->same) {
-            c->same = true;
-            c->partner_count = 0;
-        } else if (c->same) {
-            continue;
-        }
-        add_partner(c, other);
+        if (other >= 0 && likeness(s, idle, other) == 1.0) like = other;
     }
+    c->same = like >= 0 && likeness(s, idle, like) == 1.0;
+    if (like >= 0) add_partner(c, like);
+    for (int e = s->start[idle]; e < s->start[idle + 1] && like < 0; e++)
+        if (of->by[s->column[e]] >= 0) add_partner(c, of->by[s->column[e]]);
     if (c->partner_count > 0) c->row = idle;
 }
 
@@ -263,7 +272,7 @@ bool flat_collision(const flat_model *m, const flat_parts *parts, const singular
     if (part->rows < 3 || c->start) return true;
     bool ok = claims_find(&of, m, parts);
     if (ok) collide_by_numbers(m, parts, part, c);
-    if (ok && c->partner_count == 0) collide_by_claims(parts, part, &of, c);
+    if (ok && c->partner_count == 0) collide_by_claims(m, parts, part, &of, c);
     claims_free(&of);
     return ok;
 }
