@@ -223,11 +223,11 @@ static const char *kind_text(const dae_analysis_variable *v, char text[40])
     return text;
 }
 
-static void print_value(FILE *out, double x)
+static void print_value(FILE *out, double x, const char *none)
 {
     char text[32];
     snprintf(text, sizeof text, "%.6g", x == 0.0 ? 0.0 : x);
-    fprintf(out, "  %12s", isnan(x) ? "" : text);
+    fprintf(out, "  %12s", isnan(x) ? none : text);
 }
 
 static void print_variables(const page *p)
@@ -242,8 +242,8 @@ static void print_variables(const page *p)
         const dae_analysis_variable *v = &a->variables[k];
         char text[40];
         fprintf(p->out, "  %-*s  %-18s  %-7s", width, v->name, kind_text(v, text), role_text(v));
-        print_value(p->out, v->start);
-        if (a->consistent) print_value(p->out, v->value);
+        print_value(p->out, v->start, "");
+        if (a->consistent) print_value(p->out, v->value, "nan"); /* of an output */
         putc('\n', p->out);
     }
     end_list(p, a->variable_count);
@@ -294,7 +294,10 @@ static void print_pencil(const page *p)
 {
     const dae_pencil_report *q = p->a->pencil;
     if (!q) return;
-    fputs("\nLinear with constant coefficients\n", p->out);
+    bool outputs = false;
+    for (int k = 0; k < p->a->variable_count; k++) outputs |= p->a->variables[k].output;
+    fprintf(p->out, "\nLinear with constant coefficients%s\n",
+            outputs ? ", apart from outputs" : "");
     fprintf(p->out, "  %s\n", q->text);
     print_eigenvalues(p);
 }

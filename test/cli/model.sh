@@ -450,6 +450,21 @@ TEXT
 "$daedal" run ending.mo -o - --points 2 >out 2>err || fail "run ending.mo"
 tail -1 out | awk -F, '{ exit !($1 == 1 && $3 > 0.3678 && $3 < 0.3680) }' || fail "terminal() did not fire"
 
+# ---- outputs: nothing needs them -------------------------------------------------------------------------
+traps=$models/traps
+expect 0 run "$traps/output_root.mo"
+says '2 equations, 2 variables, 1 output, 0 parameters'
+"$daedal" run "$traps/output_sinc.mo" -o - --points 3 >out 2>err || fail "run output_sinc.mo"
+[ "$(sed -n 2p out)" = "0,0,nan" ] || fail "sin(x)/x at 0 is not nan"
+close_to "$(last out 3)" -0.0544021111
+one_line
+grep -q 'note: .*output_sinc.mo:5: y = nan at t = 0.*denominator of sin(x)/x' err || fail "no note on y = nan"
+"$daedal" check "$traps/output_sinc.mo" >out 2>err || fail "check output_sinc.mo"
+says '^  y  *output  *implied  *nan$'
+"$daedal" emit "$traps/output_ramp.mo" >out 2>err || fail "emit output_ramp.mo"
+says 'MODEL_EQUATIONS = 1,'
+says 'MODEL_VARIABLES = 3,'
+
 # ---- completion ------------------------------------------------------------------------------------------
 # offers WORD..: what bash makes of the last word
 offers() {
