@@ -749,7 +749,9 @@ typedef struct dae_options {
     double fixed_step;            /* > 0: constant steps, no error control */
     int min_order, max_order;     /* 0: the method's limits. Equal: fixed order after the start */
     double stop_time;             /* F is never evaluated beyond it, but for differences by t of
-                                     constraints that depend on it (docs/forms.md); NAN: none */
+                                     constraints that depend on it (docs/forms.md); NAN: none. A run to
+                                     an end beyond it comes to the stop time, and says so with
+                                     DAE_ERR_ARGUMENT; it may go on once the stop time is moved */
     long max_steps;               /* steps in one dae_solver_run, 100000; 0: no limit */
     int max_error_failures;       /* per step: 10 */
     int max_convergence_failures; /* per step: 10 */

@@ -80,8 +80,8 @@ double stages_dense_error(const method_context *ctx, double t, double *y, const 
  * are so much smaller. That is not true of stiff variables, whose errors are O(h^k), too: with
  * P = cj (dF/dy + cj dF/dy')^-1 dF/dy', which is 1 where h is short beside the time constant of a
  * variable and 0 where it is long, they are (I - P)^3 times the estimate, and count with this
- * weight at least: up to 200 tolerances. */
-static const double STAGES_STIFF = 0.005;
+ * weight at least: up to 30 tolerances. */
+static const double STAGES_STIFF = 0.03;
 
 /* ||(I - P)^3 e||; INFINITY if it cannot be told. With the factors at hand, of shift cj; keep and
  * work are n values each, e stays. */

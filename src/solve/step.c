@@ -238,6 +238,16 @@ static bool is_stuck(const dae_solver *s)
     return too_many_failures(s) || step_too_small(s, s->control.h);
 }
 
+/* A fixed step that is lost in the rounding of t. */
+static dae_status explain_lost_step(dae_solver *s, double h)
+{
+    return diag_set(
+        &s->diag, DAE_ERR_ARGUMENT,
+        "A fixed step of %g does not move t = %.17g: numbers there are %g apart. Take a "
+        "longer step (fixed_step, --fixed-step), or shift the time.",
+        fabs(h), s->t_new, nextafter(fabs(s->t_new), INFINITY) - fabs(s->t_new));
+}
+
 /* Try until an attempt passes; on DAE_OK s->last holds it. */
 static dae_status attempt_until_accepted(dae_solver *s)
 {
@@ -249,6 +259,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
             return explain_interrupt(s);
         double h = next_step(s);
+        if (s->control.fixed && s->t_new + h == s->t_new) return explain_lost_step(s, h);
         s->context.look_at_stability =
             !s->control.fixed && stiffness_due(&s->stiffness, s->stats.steps);
         s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
@@ -521,6 +532,16 @@ static dae_status advance(dae_solver *s, double tend)
     return advance_within_step(s, tend);
 }
 
+/* The stop time ends a run before tend: that is no success. */
+static dae_status explain_stop(dae_solver *s, double tend)
+{
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "The run has come to its stop time %.9g, which lies before the end time %.9g; "
+                    "the values are those at the stop time. Move it with "
+                    "dae_solver_set_stop_time, and stepping goes on.",
+                    s->t, tend);
+}
+
 dae_status solver_step(dae_solver *s, double tend)
 {
     if (!s) return DAE_ERR_ARGUMENT;
@@ -528,6 +549,8 @@ dae_status solver_step(dae_solver *s, double tend)
     dae_status status = check_goal(s, tend);
     if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
     status = advance(s, tend);
+    bool over = s->phase == PHASE_ENDED || s->terminated;
+    if (status == DAE_OK && !over && effective_end(s, tend) != tend) return explain_stop(s, tend);
     if (!s->hybrid) return status;
     if (status > 0) hybrid_note_progress(s, tend);
     return hybrid_explain(s, status);
