@@ -301,6 +301,7 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     result->error_constant = factor;
     error *= abruptness(s, w, error);
     error = fmax(error, stiff_error(s, w, ctx));
+    w->limited = error > w->plain.error;
     result->error = nonlinearity(w) * error;
     add_error_between(s, w, ctx, result);
     radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);

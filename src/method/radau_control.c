@@ -226,7 +226,7 @@ static double plan_next(const radau_state *s, radau_scratch *w, double e)
     w->next_stages = now < 3 && s->most >= 3 ? 3 : now;
     if (now >= 3 && s->since_change >= STEADY_STEPS && w->leading > 0.0) {
         consider(s, w, e, now + 2, limit, GAIN_RAISE, &best, &factor);
-        consider(s, w, e, now - 2, limit, w->gain_to_lower, &best, &factor);
+        if (!w->limited) consider(s, w, e, now - 2, limit, w->gain_to_lower, &best, &factor);
     }
     if (w->next_stages < s->least) w->next_stages = s->least;
     double most = w->tries > 1 ? 1.0 : w->next_stages > now ? MOST_RAISED : MOST_FACTOR;

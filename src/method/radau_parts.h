@@ -61,6 +61,7 @@ typedef struct radau_scratch {
     double failed_h;               /* smallest step with which Newton's method failed, 0: none */
     double shrink;                 /* after a failure: what it says of h */
     stages_trial stiff;            /* error of stiff variables */
+    bool limited;                  /* by more than the estimate: orders are not compared by it */
     stages_trial plain;            /* error by the estimate alone */
     double error_factor;           /* weight of the estimate, for */
     double factor_rtol;            /* this tolerance */

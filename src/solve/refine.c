@@ -18,7 +18,7 @@ static const double LOOKS[] = {0.1, 0.381966011250105, 0.81};
 enum { LOOK_COUNT = sizeof LOOKS / sizeof *LOOKS };
 
 /* In tolerances: what an interpolant may be wrong by. The contract is 10. */
-static const double TRUSTED = 1.0;
+static const double TRUSTED = 0.7;
 
 /* The shift cj h of matrices that are made for the check: errors of an interpolant are h times its
  * defect, times a quarter or less. Smaller ones would hide the defect of slow variables. */
@@ -65,13 +65,15 @@ struct refiner {
  */
 
 /* The reciprocal weight of variable j in the check; 0: it does not count. Not those that have left
- * the error test because they jump, nor added multipliers. Multipliers of index 2 and 3 count as
- * others do where the method makes them as accurate, with h and h^2 on forms with velocities, as in
- * the error test [HLR89 7], and else not at all: there a shorter step makes them worse, not better,
- * and they are as good between the ends of a step as there. */
+ * the error test because they jump, nor added multipliers (what a formulation keeps from the error
+ * test, and its equations determine, counts: the user sees it). Multipliers of index 2 and 3 count
+ * as others do where the method makes them as accurate, with h and h^2 on forms with velocities, as
+ * in the error test [HLR89 7], and else not at all: there a shorter step makes them worse, not
+ * better, and they are as good between the ends of a step as there. */
 static double weight_of(const error_norm *norm, const method *m, int j)
 {
-    if (norm->excused[j] > 0 || (norm->hidden && norm->hidden[j])) return 0.0;
+    bool algebraic = norm->kinds && norm->kinds[j] == DAE_KIND_INDEX1;
+    if (norm->excused[j] > 0 || (norm->hidden && norm->hidden[j] && !algebraic)) return 0.0;
     bool higher = norm->kinds && norm->kinds[j] >= DAE_KIND_INDEX2;
     if (!higher || m->sharp_multipliers) return norm->scale[j];
     return method_needs_form(m) ? norm->newton[j] : 0.0;
