@@ -435,6 +435,7 @@ const method method_liex = {
     .fixed_order = true,
     .own_order = true,
     .rough_between = true,
+    .no_iteration = true,
     .sharp_multipliers = true,
     .index_range = "1",
     .size = liex_size,

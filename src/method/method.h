@@ -86,17 +86,18 @@ typedef struct attempt {
 typedef struct method {
     const char *name, *summary, *citation;
     int max_order;
-    unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
-    bool fixed_order;        /* one order, max_order: the controller leaves it alone */
-    bool own_order;          /* a one-step method that chooses its order within ctx->options */
-    bool constant_steps;     /* only with opt.fixed_step: its properties depend on it */
-    bool projects;           /* it heeds ctx->projection */
-    bool tests_velocities;   /* of second order: errors of velocities count at index 3, too: along
-                                the constraints they add up from step to step */
-    bool on_manifold;        /* it heeds options->baumgarte and ->coordinates */
-    bool keeps_invariants;   /* it heeds ctx->invariants */
-    bool rough_between;      /* its error test says nothing of algebraic variables between the ends
-                                of a step: where values are asked for, their equations are solved */
+    unsigned forms;        /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
+    bool fixed_order;      /* one order, max_order: the controller leaves it alone */
+    bool own_order;        /* a one-step method that chooses its order within ctx->options */
+    bool constant_steps;   /* only with opt.fixed_step: its properties depend on it */
+    bool projects;         /* it heeds ctx->projection */
+    bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
+                              the constraints they add up from step to step */
+    bool on_manifold;      /* it heeds options->baumgarte and ->coordinates */
+    bool keeps_invariants; /* it heeds ctx->invariants */
+    bool no_iteration;     /* algebraic equations hold at the ends of steps to the tolerance only */
+    bool rough_between;    /* its error test says nothing of algebraic variables between the ends
+                              of a step: where values are asked for, their equations are solved */
     bool sharp_multipliers;  /* variables of index 2 are as accurate as the others at the ends of
                                 steps */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */

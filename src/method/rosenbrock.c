@@ -364,6 +364,7 @@ static void rosenbrock_interpolate(const void *state, const method_context *ctx,
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
         .rough_between = true,                                                                     \
+        .no_iteration = true,                                                                      \
         .index_range = range,                                                                      \
         .size = rosenbrock_size,                                                                   \
         .start = id##_start,                                                                       \

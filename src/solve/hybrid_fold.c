@@ -144,6 +144,15 @@ static bool is_index_one(const dae_solver *s)
     return !solver_uses_forms(s) && !solver_second_order(s) && s->hybrid->instance->form->unmet < 0;
 }
 
+/* Whether the slopes at the beginning of a step lead to its end: what moves far does not jump. */
+static bool is_foreseen(dae_solver *s, double step, const double *y)
+{
+    hybrid *h = s->hybrid;
+    solver_interpolate(s, s->t_new, 1, h->branch_yp);
+    for (int i = 0; i < s->n; i++) h->ahead[i] = h->branch[i] + step * h->branch_yp[i];
+    return moved(s, h->ahead, y) <= JUMP;
+}
+
 bool hybrid_on_branch(dae_solver *s, double step, const double *y)
 {
     hybrid *h = s->hybrid;
@@ -151,7 +160,8 @@ bool hybrid_on_branch(dae_solver *s, double step, const double *y)
     if (s->control.fixed || fabs(step) <= least || !y || !is_index_one(s)) return true;
     if (!has_algebraic(s) || !has_pieces(s)) return true;
     solver_interpolate(s, s->t_new, 0, h->branch);
-    bool smooth = has_states(s) && moved(s, h->branch, y) <= JUMP;
+    bool smooth = has_states(s) && (moved(s, h->branch, y) <= JUMP || is_foreseen(s, step, y));
+    if (smooth && !s->method->no_iteration) return true;
     bool holds = smooth ? is_solution(s, step, y) : follow(s, step, y);
     if (holds) return true;
     solver_interpolate(s, s->t_new, 0, h->track); /* judge only by what holds where it begins */
