@@ -44,28 +44,28 @@ static int read_words(int argc, char **argv, request *r)
 
 static void print_number(const char *what, double value)
 {
-    if (!isnan(value)) printf(", %s %g", what, value);
+    if (!isnan(value)) say(", %s %g", what, value);
 }
 
 static void print_sizes(const request *r, const dae_problem *p)
 {
     dae_counts c = dae_problem_counts(p);
     dae_experiment e = dae_problem_experiment(p);
-    printf("%s (%s): no errors\n", dae_problem_name(p), r->file);
+    say("%s (%s): no errors\n", dae_problem_name(p), r->file);
     int equations = c.equations - c.idle + c.outputs;
-    printf("  %s for %s, ", PLURAL(equations, "equation"), PLURAL(equations, "unknown"));
-    printf("%s, %s", PLURAL(c.states, "state"), PLURAL(c.nonzeros - c.idle, "partial derivative"));
-    if (c.outputs > 0) printf(", %s", PLURAL(c.outputs, "output"));
+    say("  %s for %s, ", PLURAL(equations, "equation"), PLURAL(equations, "unknown"));
+    say("%s, %s", PLURAL(c.states, "state"), PLURAL(c.nonzeros - c.idle, "partial derivative"));
+    if (c.outputs > 0) say(", %s", PLURAL(c.outputs, "output"));
     putchar('\n');
-    printf("  %s", PLURAL(c.variables, "variable"));
-    if (c.eliminated > 0) printf(", %d eliminated", c.eliminated);
-    if (c.discrete > 0) printf(", %d discrete", c.discrete);
-    printf(", %s (and constants)\n", PLURAL(c.parameters, "parameter"));
+    say("  %s", PLURAL(c.variables, "variable"));
+    if (c.eliminated > 0) say(", %d eliminated", c.eliminated);
+    if (c.discrete > 0) say(", %d discrete", c.discrete);
+    say(", %s (and constants)\n", PLURAL(c.parameters, "parameter"));
     if (c.relations + c.samples + c.whens > 0)
-        printf("  %s, %s, %s\n", PLURAL(c.relations, "relation"), PLURAL(c.samples, "sample"),
-               PLURAL(c.whens, "when-clause"));
+        say("  %s, %s, %s\n", PLURAL(c.relations, "relation"), PLURAL(c.samples, "sample"),
+            PLURAL(c.whens, "when-clause"));
     if (!isnan(e.start) || !isnan(e.stop) || !isnan(e.tolerance) || !isnan(e.interval)) {
-        printf("  experiment");
+        say("  experiment");
         print_number("start", e.start);
         print_number("stop", e.stop);
         print_number("tolerance", e.tolerance);
@@ -81,17 +81,17 @@ static void print_parameter(const dae_problem *p, int i)
     dae_parameter_info info = dae_problem_parameter_info(p, i);
     const char *unit = dae_problem_parameter_unit(p, i);
     double value = dae_problem_parameter_value(p, i);
-    printf("  %-24s = ", dae_problem_parameter(p, i));
+    say("  %-24s = ", dae_problem_parameter(p, i));
     if (info.text)
-        printf("\"%s\"", info.text);
+        say("\"%s\"", info.text);
     else
         print_value(stdout, info.type, info.literals, info.literal_count, value, 0);
-    if (*unit) printf(" %s", unit);
-    if (isfinite(info.min) || isfinite(info.max)) printf("  in [%g, %g]", info.min, info.max);
-    if (!info.settable) printf("  (not to be set)");
+    if (*unit) say(" %s", unit);
+    if (isfinite(info.min) || isfinite(info.max)) say("  in [%g, %g]", info.min, info.max);
+    if (!info.settable) say("  (not to be set)");
     for (int k = 0; k < info.literal_count; k++)
-        printf("%s%s", k ? ", " : "  one of ", info.literals[k]);
-    if (*info.description) printf("  %s", info.description);
+        say("%s%s", k ? ", " : "  one of ", info.literals[k]);
+    if (*info.description) say("  %s", info.description);
     putchar('\n');
 }
 
@@ -101,8 +101,8 @@ static void print_list(const dae_problem *p)
     for (int i = 0; i < dae_problem_parameter_count(p); i++) print_parameter(p, i);
     puts("variables");
     for (int i = 0; i < dae_problem_variable_count(p); i++)
-        printf("  %-24s %-10s %s\n", dae_problem_variable(p, i), dae_problem_unit(p, i),
-               dae_problem_description(p, i));
+        say("  %-24s %-10s %s\n", dae_problem_variable(p, i), dae_problem_unit(p, i),
+            dae_problem_description(p, i));
 }
 
 enum { MOST_ROWS = 20 };
@@ -133,7 +133,7 @@ static void print_singular(const request *r)
                    .n_assignments = r->parameters.count,
                    .interrupt = ask_interrupted};
     if (dae_model_analyse(&m, NAN, &a, NULL) != DAE_OK) return;
-    if (!r->quiet && !r->json) printf("%s (%s)\n", a->model, r->file);
+    if (!r->quiet && !r->json) say("%s (%s)\n", a->model, r->file);
     print_analysis(r, a);
     dae_analysis_free(a);
 }

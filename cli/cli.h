@@ -40,6 +40,11 @@ const command *command_find(const char *name); /* NULL if there is none */
 /* One line "daedal: ..." on stderr; returns code. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* printf, and the same on stderr, without control characters that a model's texts may have:
+ * whatever of a model goes to a terminal goes through these. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* The i-th name of a list, NULL past the end. */
 typedef const char *(*name_list)(int i, const void *user);
 

@@ -11,7 +11,7 @@ static const double demo_rtol = 1e-6, demo_atol = 1e-10;
 static int print_known(session *s)
 {
     double known[3];
-    printf("%12s %16s %16s %16s   %s\n", "t", "y1", "y2", "y3", "largest relative error");
+    say("%12s %16s %16s %16s   %s\n", "t", "y1", "y2", "y3", "largest relative error");
     if (dae_solver_start(s->solver, s->m->t0, s->m->y0, s->m->yp0) < 0)
         return complain(CLI_FAILED, "%s", dae_solver_diag(s->solver)->text);
     for (int k = 0; k < 12; k++) {
@@ -20,7 +20,7 @@ static int print_known(session *s)
             return complain(CLI_FAILED, "%s", dae_solver_diag(s->solver)->text);
         if (s->m->solution(s->m, t, known, NULL) != 0) continue;
         for (int i = 0; i < 3; i++) worst = fmax(worst, fabs(s->y[i] / known[i] - 1.0));
-        printf("%12g %16.8e %16.8e %16.8e   %.1e\n", t, s->y[0], s->y[1], s->y[2], worst);
+        say("%12g %16.8e %16.8e %16.8e   %.1e\n", t, s->y[0], s->y[1], s->y[2], worst);
     }
     return CLI_OK;
 }
@@ -52,18 +52,17 @@ static int demo(session *s)
     if (code == CLI_OK) code = session_record(s, "all", false);
     if (code == CLI_OK) code = session_prepare(s, &options);
     if (code != CLI_OK) return code;
-    printf("%s: y1' = -0.04 y1 + 1e4 y2 y3, y2' = 0.04 y1 - 1e4 y2 y3 - 3e7 y2^2,\n"
-           "0 = y1 + y2 + y3 - 1, from (1, 0, 0), at relative tolerance %g\n\n",
-           s->m->title, demo_rtol);
+    say("%s: y1' = -0.04 y1 + 1e4 y2 y3, y2' = 0.04 y1 - 1e4 y2 y3 - 3e7 y2^2,\n"
+        "0 = y1 + y2 + y3 - 1, from (1, 0, 0), at relative tolerance %g\n\n",
+        s->m->title, demo_rtol);
     code = print_known(s);
     if (code != CLI_OK) return code;
     const dae_stats *c = dae_solver_stats(s->solver);
-    printf("\n%ld steps, %ld residuals, %ld Jacobians, %ld factorizations\n", c->steps,
-           c->residuals, c->jacobians, c->factorizations);
+    say("\n%ld steps, %ld residuals, %ld Jacobians, %ld factorizations\n", c->steps, c->residuals,
+        c->jacobians, c->factorizations);
     code = draw(s);
     if (code == CLI_OK)
-        printf("The picture is in %s. Go on with 'daedal models' and 'daedal help run'.\n",
-               plot_file);
+        say("The picture is in %s. Go on with 'daedal models' and 'daedal help run'.\n", plot_file);
     return code;
 }
 

@@ -105,7 +105,7 @@ static void print_number(double x)
 {
     char text[40] = "";
     if (!isnan(x)) snprintf(text, sizeof text, "%.9g", x == 0.0 ? 0.0 : x);
-    printf("  %15s", text);
+    say("  %15s", text);
 }
 
 /* How far a value is from its start, in words where that is nothing. */
@@ -114,32 +114,31 @@ static void print_move(double start, double value)
     double move = value - start;
     if (isnan(start)) return;
     if (fabs(move) <= 1e-9 * fmax(fabs(start), fabs(value)))
-        printf("  %15s", "-");
+        say("  %15s", "-");
     else
-        printf("  %15.3g", move);
+        say("  %15.3g", move);
 }
 
 static void print_point(const request *r, const point *p)
 {
     int rows = r->all || p->count <= MOST_ROWS ? p->count : MOST_ROWS, next = 0;
     int width = name_width(p, rows);
-    printf("%s (%s): consistent initial values at t = %g\n", dae_problem_name(p->problem), r->file,
-           p->t);
+    say("%s (%s): consistent initial values at t = %g\n", dae_problem_name(p->problem), r->file,
+        p->t);
     if (p->analysis && p->analysis->agree)
-        printf("  %d degree%s of freedom, %s, %s; %d left to start values\n", p->analysis->freedom,
-               p->analysis->freedom == 1 ? "" : "s",
-               PLURAL(p->analysis->fixed_count, "fixed value"),
-               PLURAL(p->analysis->condition_count, "initial equation"), p->analysis->to_choose);
-    printf("\n  %-*s  %-8s  %15s  %15s  %15s\n", width, "", "", "start", "value", "moved by");
+        say("  %d degree%s of freedom, %s, %s; %d left to start values\n", p->analysis->freedom,
+            p->analysis->freedom == 1 ? "" : "s", PLURAL(p->analysis->fixed_count, "fixed value"),
+            PLURAL(p->analysis->condition_count, "initial equation"), p->analysis->to_choose);
+    say("\n  %-*s  %-8s  %15s  %15s  %15s\n", width, "", "", "start", "value", "moved by");
     for (int i = 0; i < rows; i++) {
         const dae_analysis_variable *v = find_role(p, i, &next);
-        printf("  %-*s  %-8s", width, dae_problem_variable(p->problem, i), role_text(v));
+        say("  %-*s  %-8s", width, dae_problem_variable(p->problem, i), role_text(v));
         print_number(v ? v->start : NAN);
         print_number(p->values[i]);
         print_move(v ? v->start : NAN, p->values[i]);
         putchar('\n');
     }
-    if (rows < p->count) printf("  and %d more (--all lists them)\n", p->count - rows);
+    if (rows < p->count) say("  and %d more (--all lists them)\n", p->count - rows);
 }
 
 /* ---- for programs ---- */
@@ -208,7 +207,7 @@ static int write_results(const request *r, const point *p)
 static void print_warning(const char *text, void *user)
 {
     (void)user;
-    fprintf(stderr, "%s\n", text);
+    warn("%s\n", text);
 }
 
 /* Start a solver; its values go to p. Exit code. */

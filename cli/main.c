@@ -54,7 +54,11 @@ int main(int argc, char **argv)
     if (!chosen)
         return complain_unknown("command", argv[1], command_name, NULL, "see 'daedal help'");
     signals_catch();
-    if (!asks_for_help(argc - 1, argv + 1)) return finish_stdout(chosen->run(argc - 1, argv + 1));
+    if (!asks_for_help(argc - 1, argv + 1)) {
+        int code = finish_stdout(chosen->run(argc - 1, argv + 1));
+        /* what failed after a signal failed by it, say a write */
+        return code == CLI_FAILED && signal_caught() ? CLI_SIGNAL + signal_caught() : code;
+    }
     fputs(chosen->help, stdout);
     return finish_stdout(CLI_OK);
 }

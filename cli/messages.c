@@ -9,16 +9,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* vfprintf without control characters, which a model's texts or a file's name may bring along. */
+static void print_safely(FILE *out, const char *format, va_list arguments)
+{
+    char near[1024], safe[4 * sizeof near + 1], *far = NULL;
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(near, sizeof near, format, arguments);
+    if (length >= (int)sizeof near && (far = malloc(5 * (size_t)length + 2)))
+        vsnprintf(far, (size_t)length + 1, format, again);
+    va_end(again);
+    char *to = far ? far + length + 1 : safe;
+    (void)dae_printable(far ? far : near, to, far ? 4 * (size_t)length + 1 : sizeof safe);
+    fputs(to, out);
+    free(far);
+}
+
 int complain(int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     fflush(stdout); /* what was said before is read before */
     fputs("daedal: ", stderr);
-    vfprintf(stderr, format, arguments);
+    print_safely(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
     return code;
+}
+
+void say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_safely(stdout, format, arguments);
+    va_end(arguments);
+}
+
+void warn(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_safely(stderr, format, arguments);
+    va_end(arguments);
 }
 
 const char *plural(char text[80], long count, const char *word)

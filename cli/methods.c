@@ -5,9 +5,9 @@ static int run_methods(int argc, char **argv)
 {
     int status = no_arguments(&methods_command, argc, argv);
     for (int i = 0; status == CLI_OK && dae_method_name(i); i++)
-        printf("%-10s %s\n%-10s form: %s; order: %d; index: %s\n%-10s %s\n", dae_method_name(i),
-               dae_method_summary(i), "", dae_method_forms(i), dae_method_order(i),
-               dae_method_index_range(i), "", dae_method_citation(i));
+        say("%-10s %s\n%-10s form: %s; order: %d; index: %s\n%-10s %s\n", dae_method_name(i),
+            dae_method_summary(i), "", dae_method_forms(i), dae_method_order(i),
+            dae_method_index_range(i), "", dae_method_citation(i));
     return status;
 }
 
@@ -26,8 +26,8 @@ static int run_formulations(int argc, char **argv)
 {
     int status = no_arguments(&formulations_command, argc, argv);
     for (int i = 0; status == CLI_OK && dae_formulation_name(i); i++)
-        printf("%-14s %s\n%-14s %s\n", dae_formulation_name(i), dae_formulation_summary(i), "",
-               dae_formulation_citation(i));
+        say("%-14s %s\n%-14s %s\n", dae_formulation_name(i), dae_formulation_summary(i), "",
+            dae_formulation_citation(i));
     return status;
 }
 

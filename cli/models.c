@@ -6,8 +6,8 @@
 /* "3", or "100 (size 10)" where the number of unknowns follows a size */
 static void print_model(const model *m)
 {
-    printf("%-14s %7d  %-5s  [%g, %g]  %s\n", m->name, m->form.n, m->sized ? "yes" : "no", m->t0,
-           m->tend, m->title);
+    say("%-14s %7d  %-5s  [%g, %g]  %s\n", m->name, m->form.n, m->sized ? "yes" : "no", m->t0,
+        m->tend, m->title);
 }
 
 static const char *names_of(const model *m, bool equations, int i)
@@ -18,9 +18,9 @@ static const char *names_of(const model *m, bool equations, int i)
 static void print_names(const model *m, bool equations)
 {
     int shown = m->form.n > 24 ? 24 : m->form.n;
-    printf("%-10s", equations ? "equations" : "variables");
-    for (int i = 0; i < shown; i++) printf(" %s", names_of(m, equations, i));
-    if (shown < m->form.n) printf(" .. (%d)", m->form.n);
+    say("%-10s", equations ? "equations" : "variables");
+    for (int i = 0; i < shown; i++) say(" %s", names_of(m, equations, i));
+    if (shown < m->form.n) say(" .. (%d)", m->form.n);
     putchar('\n');
 }
 
@@ -29,23 +29,23 @@ static int describe(const char *name)
 {
     model *m = open_model(name, 0);
     if (!m) return CLI_USAGE;
-    printf("%s: %s\n", m->name, m->title);
-    printf("source     %s\n", m->source);
-    printf("unknowns   %d%s\n", m->form.n, m->sized ? " at the default size; see --size" : "");
-    printf("interval   [%g, %g]\n", m->t0, m->tend);
+    say("%s: %s\n", m->name, m->title);
+    say("source     %s\n", m->source);
+    say("unknowns   %d%s\n", m->form.n, m->sized ? " at the default size; see --size" : "");
+    say("interval   [%g, %g]\n", m->t0, m->tend);
     print_names(m, false);
     print_names(m, true);
-    printf("reference  %s\n", m->closed_form ? "closed form, at every time"
-                              : m->solution  ? "at the end and at some times between"
-                              : m->reference ? "at the end"
-                                             : "none");
+    say("reference  %s\n", m->closed_form ? "closed form, at every time"
+                           : m->solution  ? "at the end and at some times between"
+                           : m->reference ? "at the end"
+                                          : "none");
     model_free(m);
     return CLI_OK;
 }
 
 static int list_models(void)
 {
-    printf("%-14s %7s  %-5s  %s\n", "name", "n", "sized", "interval, title");
+    say("%-14s %7s  %-5s  %s\n", "name", "n", "sized", "interval, title");
     for (int i = 0; model_name(i); i++) {
         model *m = open_model(model_name(i), 0);
         if (!m) return CLI_FAILED;

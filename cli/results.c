@@ -90,13 +90,13 @@ static void print_table(const request *r, const session *s, const report_series 
 static void print_builtin(const request *r, session *s, const recorder *rows, int code)
 {
     const dae_stats *c = dae_solver_stats(s->solver);
-    printf("%s: %s\n", s->m->name, s->m->title);
+    say("%s: %s\n", s->m->name, s->m->title);
     if (s->n_shown < s->n && !r->variables)
-        printf("%d of %d variables are recorded; --vars '*' records all\n", s->n_shown, s->n);
+        say("%d of %d variables are recorded; --vars '*' records all\n", s->n_shown, s->n);
     print_table(r, s, rows->series);
     if (code == CLI_OK) session_print_error(s, r->output.tend);
-    printf("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
-           c->residuals + c->jacobian_residuals, c->jacobians, c->factorizations, s->seconds);
+    say("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
+        c->residuals + c->jacobian_residuals, c->jacobians, c->factorizations, s->seconds);
 }
 
 /* ---- the summary of a model text ---- */
@@ -111,24 +111,24 @@ static const char *method_used(const request *r)
 static void print_size(const session *s)
 {
     dae_counts c = dae_problem_counts(s->problem);
-    printf("  size      %s, %s", PLURAL(c.equations - c.idle + c.outputs, "equation"),
-           PLURAL(c.variables, "variable"));
+    say("  size      %s, %s", PLURAL(c.equations - c.idle + c.outputs, "equation"),
+        PLURAL(c.variables, "variable"));
     if (c.eliminated > 0 && c.discrete > 0)
-        printf(" (%d eliminated, %d discrete)", c.eliminated, c.discrete);
+        say(" (%d eliminated, %d discrete)", c.eliminated, c.discrete);
     else if (c.eliminated + c.discrete > 0)
-        printf(" (%d %s)", c.eliminated + c.discrete, c.eliminated ? "eliminated" : "discrete");
-    if (c.outputs > 0) printf(", %s", PLURAL(c.outputs, "output"));
-    printf(", %s\n", PLURAL(c.parameters, "parameter"));
+        say(" (%d %s)", c.eliminated + c.discrete, c.eliminated ? "eliminated" : "discrete");
+    if (c.outputs > 0) say(", %s", PLURAL(c.outputs, "output"));
+    say(", %s\n", PLURAL(c.parameters, "parameter"));
 }
 
 static void print_work(const session *s)
 {
     const dae_stats *c = dae_solver_stats(s->solver);
     const char *choice = dae_solver_choice(s->solver);
-    if (*choice) printf("  chosen    %s\n", choice);
-    printf("  work      %s, %ld rejected, %s, %.3g s, and %.3g s to translate\n",
-           PLURAL(c->steps, "step"), c->attempts - c->steps, PLURAL(c->events, "event"), s->seconds,
-           s->translation);
+    if (*choice) say("  chosen    %s\n", choice);
+    say("  work      %s, %ld rejected, %s, %.3g s, and %.3g s to translate\n",
+        PLURAL(c->steps, "step"), c->attempts - c->steps, PLURAL(c->events, "event"), s->seconds,
+        s->translation);
 }
 
 enum { MOST_END_VALUES = 10 };
@@ -138,16 +138,16 @@ static void print_end_value(const session *s, int i, int width)
 {
     const char *unit = session_unit(s, i), *text = session_description(s, i);
     dae_variable_info info = dae_problem_variable_info(s->problem, i < s->n ? i : -1);
-    printf("  %-*s  ", width, session_name(s, i));
+    say("  %-*s  ", width, session_name(s, i));
     if (session_digits(s, i) && info.type == DAE_TYPE_REAL)
-        printf("%-*s", *unit || *text ? 42 : 0, session_digits(s, i));
+        say("%-*s", *unit || *text ? 42 : 0, session_digits(s, i));
     else
         print_value(stdout, info.type, info.literals, info.literal_count, s->y[i],
                     *unit || *text ? -16 : 0);
     if (*text)
-        printf(" %-8s %s", unit, text);
+        say(" %-8s %s", unit, text);
     else if (*unit)
-        printf(" %s", unit);
+        say(" %s", unit);
     putchar('\n');
 }
 
@@ -161,10 +161,10 @@ static void print_end_values(const request *r, const session *s)
         if (length > width) width = length;
     }
     if (width > 40) width = 40;
-    printf("at time %.10g\n", s->t);
+    say("at time %.10g\n", s->t);
     for (int k = 0; k < count; k++) print_end_value(s, s->recorded[k], width);
     if (count < s->n && !r->variables)
-        printf("  .. and %d more; --vars '*' shows all\n", s->n - count);
+        say("  .. and %d more; --vars '*' shows all\n", s->n - count);
 }
 
 /* How the equations were evaluated in the end. */
@@ -176,14 +176,14 @@ static const char *engine_used(const request *r, const session *s)
 
 static void print_text(const request *r, const session *s)
 {
-    printf("%s (%s)\n", s->name, r->model_name);
+    say("%s (%s)\n", s->name, r->model_name);
     print_size(s);
-    printf("  interval  %g to %g s\n", r->output.t0, r->output.tend);
-    printf("  method    %s, rtol %g, atol %g, engine %s\n", method_used(r), r->options.rtol,
-           r->options.atol, engine_used(r, s));
+    say("  interval  %g to %g s\n", r->output.t0, r->output.tend);
+    say("  method    %s, rtol %g, atol %g, engine %s\n", method_used(r), r->options.rtol,
+        r->options.atol, engine_used(r, s));
     print_work(s);
     if (dae_solver_diag(s->solver)->status == DAE_OK && dae_solver_diag(s->solver)->text[0])
-        printf("  note      %s\n", dae_solver_diag(s->solver)->text);
+        say("  note      %s\n", dae_solver_diag(s->solver)->text);
     print_unresolved(s, stdout, "  note      ");
     print_end_values(r, s);
 }
@@ -201,11 +201,11 @@ void results_print(const request *r, session *s, const recorder *rows, int code)
 static void print_picture(const request *r, const session *s)
 {
     int drawn = s->n_shown <= MANY_VARIABLES || r->variables ? s->n_shown : CHOSEN_VARIABLES;
-    printf("wrote %s (", r->plot);
+    say("wrote %s (", r->plot);
     if (drawn < s->n && !r->variables)
-        printf("%d of %d variables; --vars '*' draws all)\n", drawn, s->n);
+        say("%d of %d variables; --vars '*' draws all)\n", drawn, s->n);
     else
-        printf("%s)\n", PLURAL(drawn, "variable"));
+        say("%s)\n", PLURAL(drawn, "variable"));
 }
 
 void results_print_files(const request *r, const session *s, const recorder *rows)
@@ -213,8 +213,8 @@ void results_print_files(const request *r, const session *s, const recorder *row
     const char *data[] = {r->csv, r->json, r->mat};
     for (int i = 0; i < 3; i++)
         if (data[i])
-            printf("wrote %s (%s, %s)\n", data[i], PLURAL((long)rows->count, "row"),
-                   PLURAL(i < 2 ? rows->series->shown : rows->series->n, "variable"));
+            say("wrote %s (%s, %s)\n", data[i], PLURAL((long)rows->count, "row"),
+                PLURAL(i < 2 ? rows->series->shown : rows->series->n, "variable"));
     if (r->plot) print_picture(r, s);
-    if (s->history_written) printf("wrote %s\n", r->history);
+    if (s->history_written) say("wrote %s\n", r->history);
 }

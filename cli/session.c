@@ -77,7 +77,7 @@ static void show_message(const char *text, void *user)
     clear_progress(user);
     if (signal_caught()) return; /* what is said while all is given up is of no interest */
     bool labelled = strncmp(text, "note:", 5) == 0 || strstr(text, "warning:");
-    fprintf(stderr, "daedal: %s%s\n", labelled ? "" : "warning: ", text);
+    warn("daedal: %s%s\n", labelled ? "" : "warning: ", text);
 }
 
 static const char *result_name(dae_step_result result)
@@ -483,9 +483,8 @@ static void watch_bounds(session *s, double t)
         if (!out || s->warned[i] || fabs(y - bound) <= s->rtol * fabs(bound) + s->atol) continue;
         s->warned[i] = true;
         clear_progress(s);
-        fprintf(stderr, "daedal: warning: %s = %.9g at t = %g lies %s its %s = %g\n",
-                session_name(s, i), y, t, y < bound ? "below" : "above", y < bound ? "min" : "max",
-                bound);
+        warn("daedal: warning: %s = %.9g at t = %g lies %s its %s = %g\n", session_name(s, i), y, t,
+             y < bound ? "below" : "above", y < bound ? "min" : "max", bound);
     }
 }
 
@@ -685,11 +684,11 @@ void session_print_error(session *s, double t)
             relative = error / fabs(reference[i]), worst_relative = i;
     }
     double error = fabs(s->y[worst] - reference[worst]);
-    printf("error at t = %g: largest %.2e (%s), of the largest value %.2e", t, error,
-           s->m->form.variable_names[worst], error / size);
-    if (error > 0.0) printf(", %.1f digits", -log10(error / size));
+    say("error at t = %g: largest %.2e (%s), of the largest value %.2e", t, error,
+        s->m->form.variable_names[worst], error / size);
+    if (error > 0.0) say(", %.1f digits", -log10(error / size));
     if (worst_relative >= 0 && !s->m->closed_form)
-        printf("; largest relative %.2e (%s)", relative, s->m->form.variable_names[worst_relative]);
+        say("; largest relative %.2e (%s)", relative, s->m->form.variable_names[worst_relative]);
     putchar('\n');
     free(reference);
 }
@@ -722,9 +721,9 @@ void session_print_statistics(const session *s)
         {"starts", c->starts},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        printf("%-28s %ld\n", lines[i].name, lines[i].value);
-    printf("%-28s %d\n%-28s %g\n%-28s %g\n%-28s %.3g\n", "last order", c->last_order, "last step",
-           c->last_h, "first step", c->h0, "seconds", s->seconds);
+        say("%-28s %ld\n", lines[i].name, lines[i].value);
+    say("%-28s %d\n%-28s %g\n%-28s %g\n%-28s %.3g\n", "last order", c->last_order, "last step",
+        c->last_h, "first step", c->h0, "seconds", s->seconds);
     const struct {
         const char *name;
         double value;
@@ -732,7 +731,7 @@ void session_print_statistics(const session *s)
                    {"largest |g'|, hidden", c->velocity_residual},
                    {"largest drift", c->invariant_drift}};
     for (size_t i = 0; i < sizeof largest / sizeof largest[0]; i++)
-        if (largest[i].value >= 0.0) printf("%-28s %.3g\n", largest[i].name, largest[i].value);
+        if (largest[i].value >= 0.0) say("%-28s %.3g\n", largest[i].name, largest[i].value);
 }
 
 void session_close(session *s)

@@ -32,7 +32,7 @@ static int write_report(const request *r, const dae_verify_report *report)
                                ? report_verify_json(stdout, report, &error)
                                : report_verify_json_file(r->json, report, &error);
     if (status != REPORT_OK) return complain(CLI_FAILED, "%s", error.text);
-    if (strcmp(r->json, "-") != 0 && !r->quiet) printf("wrote %s\n", r->json);
+    if (strcmp(r->json, "-") != 0 && !r->quiet) say("wrote %s\n", r->json);
     return CLI_OK;
 }
 
@@ -57,7 +57,7 @@ static int print_report(const request *r, const dae_verify_report *report, bool 
     if (report->verdict != DAE_VERDICT_GOOD)
         complain(CLI_OFF, "%s", report->text);
     else if (!quiet)
-        printf("%s%s\n", brief ? "  judge     " : "\n", report->text);
+        say("%s%s\n", brief ? "  judge     " : "\n", report->text);
     return CLI_OK;
 }
 
@@ -115,7 +115,7 @@ static int run(int argc, char **argv)
     if (code == CLI_OK) code = check_words(&r);
     if (code == CLI_OK) code = request_open(&r, &s);
     bool quiet = r.quiet || (r.json && strcmp(r.json, "-") == 0);
-    if (code == CLI_OK && !quiet) printf("%s (%s)\n", s.name, r.model_name);
+    if (code == CLI_OK && !quiet) say("%s (%s)\n", s.name, r.model_name);
     if (code == CLI_OK) code = request_verify(&r, &s, false);
     session_close(&s);
     request_free(&r);

@@ -4,7 +4,7 @@
 static int run(int argc, char **argv)
 {
     int status = no_arguments(&version_command, argc, argv);
-    if (status == CLI_OK) printf("daedal %s\n", dae_version());
+    if (status == CLI_OK) say("daedal %s\n", dae_version());
     return status;
 }
 

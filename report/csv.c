@@ -1,10 +1,10 @@
 /* Comma-separated values [RFC 4180], with lines that end in a plain newline. */
 #include "internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* A field, in quotes where commas, quotes, line ends or outer blanks ask for them. */
-static void write_field(FILE *stream, const char *text)
+static void write_text(FILE *stream, const char *text)
 {
     size_t length = strlen(text);
     bool blanks = length > 0 && (text[0] == ' ' || text[length - 1] == ' ');
@@ -18,6 +18,18 @@ static void write_field(FILE *stream, const char *text)
         putc(*c, stream);
     }
     putc('"', stream);
+}
+
+/* A field, in quotes where commas, quotes, line ends or outer blanks ask for them. Rows may go to a
+ * terminal, so control characters do not. */
+static void write_field(FILE *stream, const char *name)
+{
+    char near[LABEL_SIZE], *far = NULL;
+    size_t length = dae_printable(name, near, sizeof near);
+    if (length >= sizeof near && (far = malloc(length + 1)))
+        (void)dae_printable(name, far, length + 1);
+    write_text(stream, far ? far : near);
+    free(far);
 }
 
 static void write_header(FILE *stream, int n, const char *const *names)

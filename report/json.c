@@ -33,6 +33,8 @@ void json_string(FILE *stream, const char *text)
             fprintf(stream, "\\%c", *c);
         else if (*c < 0x20 || *c == 0x7F)
             fprintf(stream, "\\u%04x", *c);
+        else if (c[0] == 0xC2 && length == 2 && c[1] < 0xA0)
+            fprintf(stream, "\\u%04x", c[1]);
         else if (length == 0)
             fputs("\\ufffd", stream);
         else

@@ -29,7 +29,9 @@ static void write_header(FILE *stream, const report_series *series, int columns,
     write_right(stream, "t", column_width("t", digits));
     for (int i = 0; i < columns; i++) {
         fputs("  ", stream);
-        write_right(stream, series->names[i], column_width(series->names[i], digits));
+        char name[LABEL_SIZE];
+        (void)dae_printable(series->names[i], name, sizeof name);
+        write_right(stream, name, column_width(series->names[i], digits));
     }
     putc('\n', stream);
 }

@@ -1,5 +1,7 @@
 #include "base/diag.h"
 
+#include "base/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,7 @@ dae_status diag_set(dae_diag *diag, dae_status status, const char *format, ...)
     va_start(args, format);
     vsnprintf(diag->text, sizeof diag->text, format, args);
     va_end(args);
+    make_printable(diag->text, sizeof diag->text);
     return status;
 }
 
@@ -30,6 +33,7 @@ void diag_append(dae_diag *diag, const char *format, ...)
     va_start(args, format);
     vsnprintf(diag->text + used, sizeof diag->text - used, format, args);
     va_end(args);
+    make_printable(diag->text + used, sizeof diag->text - used);
 }
 
 void diag_variable(dae_diag *diag, int variable, const char *name)
@@ -40,6 +44,7 @@ void diag_variable(dae_diag *diag, int variable, const char *name)
         snprintf(diag->variable_name, sizeof diag->variable_name, "%s", name);
     else
         snprintf(diag->variable_name, sizeof diag->variable_name, "y[%d]", variable);
+    make_printable(diag->variable_name, sizeof diag->variable_name);
 }
 
 void diag_equation(dae_diag *diag, int equation, const char *name)
@@ -50,4 +55,5 @@ void diag_equation(dae_diag *diag, int equation, const char *name)
         snprintf(diag->equation_name, sizeof diag->equation_name, "%s", name);
     else
         snprintf(diag->equation_name, sizeof diag->equation_name, "F[%d]", equation);
+    make_printable(diag->equation_name, sizeof diag->equation_name);
 }

@@ -169,6 +169,11 @@ bool graph_failed(const graph *g)
     return g->failed;
 }
 
+size_t graph_limit(const graph *g)
+{
+    return g->limit - 1;
+}
+
 void graph_set_limit(graph *g, size_t nodes)
 {
     g->limit = nodes > 0 && nodes < UINT32_MAX ? nodes + 1 : UINT32_MAX;

@@ -95,6 +95,7 @@ void graph_enter(graph *g);
 void graph_leave(graph *g);
 /* At most this many nodes from now on (0: as many as indices allow); beyond it building fails. */
 void graph_set_limit(graph *g, size_t nodes);
+size_t graph_limit(const graph *g);
 size_t graph_size(const graph *g); /* number of nodes; valid expressions are 1 .. size-1 */
 /* The pointer stays valid until graph_free, also while nodes are added. */
 const expr_node *graph_node(const graph *g, expr e);

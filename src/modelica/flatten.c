@@ -14,7 +14,10 @@ flatten_limits flatten_limits_default(void)
                             .nodes = 40000000,
                             .passes = 100000000,
                             .run_passes = 1000000,
-                            .bytes = (size_t)2 << 30};
+                            .bytes = (size_t)2 << 30,
+                            /* about a second, and what a small machine has left */
+                            .call_passes = 2000000,
+                            .call_bytes = (size_t)128 << 20};
 }
 
 static bool flattener_open(flattener *f)

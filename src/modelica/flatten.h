@@ -21,6 +21,9 @@ typedef struct flatten_limits {
     int run_passes; /* of a loop whose number of passes is known only during the run, with the loops
                        in it */
     size_t bytes;   /* of declarations, of values at a time and of texts, each */
+    int call_passes;   /* the part of `passes` that one call of a function may take, with all inside
+                        */
+    size_t call_bytes; /* .. and of the values */
 } flatten_limits;
 
 flatten_limits flatten_limits_default(void);

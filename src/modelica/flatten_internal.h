@@ -147,6 +147,8 @@ typedef struct flattener {
     expr *returned, *broken; /* cells of the running function and loop */
     const ast_class *function;
     int call_depth, depth;
+    double call_start; /* passes and bytes of values before the outermost call of a function */
+    size_t call_bytes;
     double passes;
     size_t end_size; /* meaning of "end"; SIZE_MAX: none */
 

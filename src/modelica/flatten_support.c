@@ -61,9 +61,23 @@ static bool within_limit(flattener *f, size_t *used, size_t bytes)
     return !f->full;
 }
 
+/* Values of one call of a function are kept until it is done. */
+static bool values_within_limit(flattener *f, size_t bytes)
+{
+    if (f->call_depth == 0 || f->active != f->scratch || f->failed) return true;
+    if (f->scratch_bytes + bytes - f->call_bytes <= f->limits.call_bytes) return true;
+    report_error(f, f->at,
+                 "a call of %s takes more than %zu MiB for its values, and all of them are found "
+                 "before the run: does its recursion or loop end, and in few steps?",
+                 f->function ? f->function->name : "a function", f->limits.call_bytes >> 20);
+    f->stop = f->failed = true;
+    return false;
+}
+
 void *flatten_take(flattener *f, size_t bytes)
 {
     size_t *used = f->active == f->scratch ? &f->scratch_bytes : &f->permanent_bytes;
+    if (!values_within_limit(f, bytes)) return NULL;
     void *block = within_limit(f, used, bytes) ? arena_alloc(f->active, bytes ? bytes : 1) : NULL;
     if (!block) f->failed = true;
     return block;
@@ -112,6 +126,18 @@ bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, si
     return true;
 }
 
+/* A call that is evaluated for ever, or nearly: two recursive calls in a function suffice. */
+static bool call_within_limit(flattener *f)
+{
+    if (f->call_depth == 0 || f->passes - f->call_start <= f->limits.call_passes) return true;
+    report_error(f, f->at,
+                 "a call of %s takes more than %d operations to evaluate, and all of them are done "
+                 "before the run: does its recursion or loop end, and in few steps?",
+                 f->function ? f->function->name : "a function", f->limits.call_passes);
+    f->stop = true;
+    return false;
+}
+
 bool flatten_pass(flattener *f, source_place place)
 {
     if (f->failed || f->stop) return false;
@@ -121,6 +147,7 @@ bool flatten_pass(flattener *f, source_place place)
     }
     f->at = place;
     f->passes += 1.0;
+    if (!call_within_limit(f)) return false;
     if (f->passes <= f->limits.passes) return true;
     f->stop = true;
     report_error(f, place, "more than %d passes through loops and functions: does this loop end?",
@@ -132,6 +159,7 @@ bool flatten_work(flattener *f, double elements)
 {
     if (f->failed || f->stop) return false;
     f->passes += elements / 16.0;
+    if (!call_within_limit(f)) return false;
     if (f->passes <= f->limits.passes) return true;
     f->stop = true;
     report_error(f, f->at, "the arrays of the model take more than %.0f operations to unroll here",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/printable.h"
 
 enum { DEFAULT_LIMIT = 50, LINE_WIDTH = 96, CONTEXT_BEFORE = 60, MAX_NAME = 255 };
 
@@ -337,7 +338,8 @@ static void put_text(writer *w, const char *text)
 static void put_character(writer *w, const char *p, size_t size)
 {
     unsigned char c = (unsigned char)*p;
-    bool odd = (c < 0x20 && c != '\t') || c == 0x7F || (c >= 0x80 && size == 1);
+    bool odd = (c < 0x20 && c != '\t') || c == 0x7F || (c >= 0x80 && size == 1) ||
+               (c == 0xC2 && size == 2 && (unsigned char)p[1] < 0xA0);
     put(w, odd ? "?" : p, odd ? 1 : size);
 }
 
@@ -407,10 +409,24 @@ static size_t *sorted_order(const message_list *m)
     return order;
 }
 
+/* A text that may quote the model, as it may be shown. */
+static void put_safely(writer *w, const char *text)
+{
+    size_t length = dae_printable(text, NULL, 0);
+    char *safe = DAE_ARRAY(char, length + 1);
+    if (!safe) {
+        w->failed = true;
+        return;
+    }
+    (void)dae_printable(text, safe, length + 1);
+    put(w, safe, length);
+    dae_free(safe);
+}
+
 static void put_message(message_list *m, writer *w, const message *one)
 {
     const char *begin, *end;
-    put_text(w, one->text);
+    put_safely(w, one->text);
     put_text(w, "\n");
     if (find_line(m, one->place.line, &begin, &end)) put_line(w, begin, end, one->place);
 }
@@ -424,7 +440,7 @@ const char *message_text(message_list *m)
     if (m->errors >= m->limit) {
         char last[64];
         snprintf(last, sizeof last, ": stopped after %d errors\n", m->errors);
-        put_text(&w, m->file);
+        put_safely(&w, m->file);
         put_text(&w, last);
     }
     m->failed |= !order || w.failed;

@@ -14,7 +14,10 @@ const char *hybrid_file(const dae_solver *s)
 
 void hybrid_tell(dae_solver *s, const char *text)
 {
-    if (s->options.message) s->options.message(text, s->options.user);
+    char safe[DAE_TEXT_SIZE];
+    if (!s->options.message) return;
+    (void)dae_printable(text, safe, sizeof safe);
+    s->options.message(safe, s->options.user);
 }
 
 /* The message of an action with its values filled in. */

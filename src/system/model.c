@@ -47,10 +47,17 @@ dae_status build_exhausted(const build *b, dae_diag *diag)
                         "derivatives.",
                         f->flat->name, MOST_ENTRIES);
     if (!graph_failed(f->flat->graph)) return build_no_memory(diag);
-    return diag_set(diag, DAE_ERR_MEMORY,
-                    "Model %s is too large: its equations and derivatives take more than %zu "
-                    "expression nodes, or memory is exhausted.",
-                    f->flat->name, graph_size(f->flat->graph) - 1);
+    diag_set(diag, DAE_ERR_MEMORY,
+             "Model %s is too large: its equations and derivatives take more than %zu expression "
+             "nodes, or memory is exhausted.",
+             f->flat->name, graph_size(f->flat->graph) - 1);
+    if (b->stopped_line > 0)
+        diag_append(diag,
+                    " The limit was reached at the derivatives of the equation at %s:%d. Variables "
+                    "for what many equations have in common make them fewer.",
+                    f->flat->file ? f->flat->file : "line", b->stopped_line);
+    if (diag) diag->line = b->stopped_line;
+    return DAE_ERR_MEMORY;
 }
 
 /* reinit sets states, and nothing else. */

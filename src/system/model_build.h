@@ -29,7 +29,8 @@ typedef struct build {
     expr *entries;   /* Jacobian outputs */
     int *row, *column, *is_slope;
     size_t entry_count, entry_capacity;
-    bool dense; /* MOST_ENTRIES are not enough */
+    bool dense;       /* MOST_ENTRIES are not enough */
+    int stopped_line; /* of the equation whose derivatives were too many; 0: none */
     size_t equations;
 } build;
 

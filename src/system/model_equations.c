@@ -104,6 +104,13 @@ static bool add_gradient(build *b, derive_scratch *scratch, gradient *partial, i
     return true;
 }
 
+/* The line of the equation after those that have partial derivatives. */
+static int line_of_next(const build *b)
+{
+    size_t row = b->entry_count > 0 ? (size_t)b->row[b->entry_count - 1] + 1 : 0;
+    return row < b->equations ? b->f->equation_lines[row] : 0;
+}
+
 /* Gradients of the equations from number `first` on. */
 bool build_differentiate(build *b, size_t first)
 {
@@ -112,6 +119,7 @@ bool build_differentiate(build *b, size_t first)
     bool ok = scratch != NULL;
     for (size_t i = first; i < b->equations && ok; i++)
         ok = add_gradient(b, scratch, &partial, (int)i);
+    if (!ok && scratch) b->stopped_line = line_of_next(b);
     gradient_free(&partial);
     derive_scratch_free(scratch);
     return ok;

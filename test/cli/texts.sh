@@ -1,0 +1,114 @@
+#!/bin/sh
+# What a model text may do to its reader: no control characters on the terminal, no evaluation without end.
+#   texts.sh <path of daedal>
+set -u
+daedal=${1:?usage: texts.sh path-of-daedal}
+case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    cat -v out err | sed 's/^/    /'
+    failures=$((failures + 1))
+}
+
+# ---- control characters of descriptions, units, strings, assertions, names of files ---------------------
+text='model M
+ Real x(start=1, fixed=true, unit="\033[31mm") "\033]0;title\007 \302\2331m \377";
+ parameter String s = "\033[2J" "\033[H";
+equation
+ der(x) = -x;
+ assert(x > 0.9, "falls \033[31m \\a \\b"%s);
+end M;
+'
+printf "$text" "" >fails.mo
+printf "$text" ", AssertionLevel.warning" >warns.mo
+printf "$text" " + \033" >wrong.mo
+strange=$(printf 'a\033[31mb.mo')
+cp warns.mo "$strange"
+clean() {
+    "$daedal" "$@" >out 2>err
+    ! cat out err | LC_ALL=C grep -a -q "$(printf '[\001-\010\013-\037\177\377]')" ||
+        fail "daedal $* lets a control character through"
+    ! cat out err | LC_ALL=C grep -a -q "$(printf '\302[\200-\237]')" ||
+        fail "daedal $* lets a control character of Latin 1 through"
+}
+for file in fails.mo warns.mo wrong.mo "$strange" "$(printf 'no\033[31mne.mo')"; do
+    for words in run "run -o -" "run --json -" init "init --json" "init -o -" check "check --list" \
+        "check --json" emit; do
+        clean $words "$file"
+    done
+done
+clean run warns.mo --set "$(printf '\033[31m=1')"
+clean run warns.mo --vars "$(printf '\033[31m')"
+clean run warns.mo -o "$(printf 'no/\033[31m.csv')"
+clean "$(printf '\033[31m')"
+"$daedal" run fails.mo >out 2>err
+grep -q 'falls \\x1b\[31m' err || fail "the words of an assertion are lost"
+
+# ---- evaluation before the run -----------------------------------------------------------------------------
+memory=900000
+if nm "$daedal" 2>/dev/null | grep -q __asan_init; then memory=unlimited; fi # they reserve terabytes
+
+# refused WORDS MODEL: exit code 1 or 3 with these words, soon and in little memory
+refused() {
+    # address space in kilobytes, of which the command itself takes a quarter
+    (ulimit -t 60 && ulimit -v $memory && exec "$daedal" check "$2") >out 2>err
+    got=$?
+    [ $got -eq 1 ] || [ $got -eq 3 ] || fail "$2 exits with $got"
+    grep -q -- "$1" err || fail "$2: no '$1'"
+}
+cat >fib.mo <<'END'
+model M
+  function fib
+    input Integer n;
+    output Integer y;
+  algorithm
+    if n < 2 then
+      y := n;
+    else
+      y := fib(n - 1) + fib(n - 2);
+    end if;
+  end fib;
+  Real x;
+equation
+  x = fib(60);
+end M;
+END
+refused 'fib.mo:[0-9]*:[0-9]*: error: a call of fib takes more than' fib.mo
+sed 's/fib(60)/fib(20)/' fib.mo >small.mo
+"$daedal" run small.mo >out 2>err && grep -q 'x  6765' out || fail "fib(20)"
+cat >loops.mo <<'END'
+model M
+  function f
+    input Real x;
+    output Real y;
+  algorithm
+    y := x;
+    for i in 1:3000 loop
+      for j in 1:3000 loop
+        y := y + 1/(i + j);
+      end for;
+    end for;
+  end f;
+  parameter Real p = f(1);
+  Real x(start = 1);
+equation
+  der(x) = -p*x;
+end M;
+END
+refused 'a call of f takes more than' loops.mo
+cat >power.mo <<'END'
+model M
+  Real x[20, 20](start = fill(0.01, 20, 20), each fixed = true);
+equation
+  der(x) = x^100;
+end M;
+END
+refused 'too large.*power.mo:4' power.mo
+
+[ $failures -eq 0 ] && echo "all passed"
+exit $((failures > 0))
