@@ -79,9 +79,9 @@ DAE_API const char *dae_status_name(dae_status status);
 DAE_API const char *dae_version(void);
 
 /* A text of a model (a description, a unit, a String) as it may be shown on a terminal: control
- * characters but line ends and tabs, and bytes that are no UTF-8, become \x1b and the like. Writes at
- * most size bytes with the terminating zero, whole characters only, and returns the length that all of
- * it has. Messages and diagnostics of the library are such texts already. */
+ * characters but line ends and tabs, and bytes that are no UTF-8, become \x1b and the like. Writes
+ * at most size bytes with the terminating zero, whole characters only, and returns the length that
+ * all of it has. Messages and diagnostics of the library are such texts already. */
 DAE_API size_t dae_printable(const char *text, char *safe, size_t size);
 
 /* ---------------------------------------------------------------------------------------------

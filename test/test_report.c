@@ -565,6 +565,159 @@ static void plot_failures(void **unused)
     report_series_free(start);
 }
 
+/* ---- rows on the disk ---- */
+
+/* More rows than memory keeps read back as they were, from any place, and give the same files. */
+static void many_rows_go_to_disk(void **unused)
+{
+    (void)unused;
+    enum { ROWS = 250000 };
+    report_series *s;
+    assert_int_equal(report_series_new(3, NULL, &s, NULL), REPORT_OK);
+    assert_int_equal(report_series_spool(s, in_directory("any"), NULL), REPORT_OK);
+    int before = files_in_directory();
+    for (int k = 0; k < ROWS; k++)
+        assert_int_equal(report_series_add(s, k, (double[]){k + 0.5, -k, 1.0 / (k + 1)}, NULL),
+                         REPORT_OK);
+    assert_int_equal(s->count, ROWS);
+    assert_true(s->before > 0 && s->capacity < ROWS); /* the others are not in memory */
+    assert_int_equal(files_in_directory(), before);   /* and have no name on the disk */
+    for (size_t k = 0; k < ROWS; k++) {
+        size_t r = k * 7919 % ROWS; /* in no order */
+        double t, x = (double)r;
+        const double *y = report_series_row(s, r, &t);
+        if (t != x || y[0] != x + 0.5 || y[1] != -x || y[2] != 1.0 / (x + 1)) fail();
+    }
+    assert_int_equal(report_mat_file(in_directory("many.mat"), s, NULL), REPORT_OK);
+    assert_int_equal(report_csv_file(in_directory("many.csv"), s, NULL), REPORT_OK);
+    FILE *file = fopen(in_directory("many.csv"), "r");
+    char line[200];
+    int lines = 0;
+    while (fgets(line, sizeof line, file)) lines++;
+    assert_int_equal(lines, ROWS + 1);
+    assert_memory_equal(line, "249999,249999.5,-249999,", 24);
+    fclose(file);
+    assert_int_equal(report_json_file(in_directory("many.json"), s, NULL, NULL, NULL), REPORT_OK);
+    file = fopen(in_directory("many.mat"), "r");
+    fseek(file, -4 * (long)sizeof(double), SEEK_END);
+    double last[4];
+    assert_int_equal(fread(last, sizeof *last, 4, file), 4);
+    assert_true(last[0] == ROWS - 1 && last[1] == ROWS - 0.5 && last[2] == 1 - ROWS);
+    fclose(file);
+    report_series_free(s);
+}
+
+/* ---- what gnuplot is told ---- */
+
+/* The script of a plot, drawn by a program that repeats it. */
+static char *script_of(const char *name, const report_series *s, report_plot_options o)
+{
+    char program[200];
+    report_error error = {0};
+    snprintf(program, sizeof program, "%s/repeat", directory);
+    FILE *file = fopen(program, "w");
+    fputs("#!/bin/sh\nexec cat\n", file);
+    fclose(file);
+    chmod(program, 0700);
+    o.gnuplot = program;
+    if (report_plot(in_directory(name), s, &o, &error) != REPORT_OK) fail_msg("%s", error.text);
+    size_t length;
+    return read_path(in_directory(name), &length);
+}
+
+static int count_of(const char *text, const char *word)
+{
+    int count = 0;
+    for (; (text = strstr(text, word)); text += strlen(word)) count++;
+    return count;
+}
+
+/* Variables of one unit share a panel with the unit at its axis, those of others never; all of them
+ * are there, seven to a panel at most. */
+static void panels_follow_units(void **unused)
+{
+    (void)unused;
+    enum { N = 26 };
+    char text[N][16];
+    const char *names[N], *units[N];
+    double row[N];
+    for (int i = 0; i < N; i++) {
+        snprintf(text[i], sizeof text[i], "v%d", i);
+        names[i] = text[i];
+        units[i] = i < 2 ? "m" : i % 2 ? "N" : "rad";
+    }
+    report_series *s;
+    assert_int_equal(report_series_new(N, names, &s, NULL), REPORT_OK);
+    assert_int_equal(report_series_label(s, "time", "s", units, NULL, NULL), REPORT_OK);
+    for (int k = 0; k < 20; k++) {
+        for (int i = 0; i < N; i++) row[i] = k % 2 + 0.01 * i;
+        assert_int_equal(report_series_add(s, k, row, NULL), REPORT_OK);
+    }
+    const char *svg = script_of("units.svg", s, (report_plot_options){0});
+    assert_int_equal(count_of(svg, "with lines"), N);
+    assert_int_equal(count_of(svg, "set ylabel"), 5); /* 2 m, 12 N and 12 rad in two panels each */
+    assert_non_null(strstr(svg, "set ylabel 'v0, v1 [m]'"));
+    assert_int_equal(count_of(svg, "[N]'"), 2);
+    assert_int_equal(count_of(svg, "[rad]'"), 2);
+    assert_int_equal(count_of(svg, "set xlabel 'time [s]'"), 1);
+    report_series_free(s);
+}
+
+/* Many panels make pages of a pdf and columns of other pictures; too many are refused, not cut. */
+static void many_panels(void **unused)
+{
+    (void)unused;
+    enum { N = 150 };
+    double row[N];
+    report_series *s;
+    assert_int_equal(report_series_new(N, NULL, &s, NULL), REPORT_OK);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < N; i++) row[i] = k;
+        assert_int_equal(report_series_add(s, k, row, NULL), REPORT_OK);
+    }
+    report_plot_options each = {.layout = REPORT_LAYOUT_STACKED, .title = "T"};
+    const char *pdf = script_of("many.pdf", s, each);
+    assert_int_equal(count_of(pdf, "unset multiplot"), 25); /* six to a page */
+    assert_int_equal(count_of(pdf, "with lines"), N);
+    assert_non_null(strstr(pdf, "'T (25 of 25)'"));
+    const char *svg = script_of("many.svg", s, each);
+    assert_int_equal(count_of(svg, "unset multiplot"), 1);
+    assert_non_null(strstr(svg, "layout 22,7 columnsfirst")); /* 24 to a column, evenly */
+    expect_failure("many.png", s, &each, REPORT_ERR_ARGUMENT, "150 panels");
+    report_series_free(s);
+}
+
+/* Of many rows a picture gets what it can show: every extreme, and few lines. */
+static void extremes_survive(void **unused)
+{
+    (void)unused;
+    report_series *s;
+    assert_int_equal(report_series_new(1, NULL, &s, NULL), REPORT_OK);
+    for (int k = 0; k < 100000; k++) {
+        double y = k == 54321 ? 777.0 : k == 12345 ? -555.0 : sin(0.001 * k);
+        assert_int_equal(report_series_add(s, k, &y, NULL), REPORT_OK);
+    }
+    const char *svg = script_of("thin.svg", s, (report_plot_options){0});
+    assert_non_null(strstr(svg, " 54321 777\n"));
+    assert_non_null(strstr(svg, " 12345 -555\n"));
+    assert_true(count_of(svg, "\n") < 11000);
+    report_series_free(s);
+}
+
+/* A variable without a finite value is named in the title, and keeps the others from nothing. */
+static void values_that_cannot_be_drawn(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"good", "bad"};
+    report_series *s;
+    assert_int_equal(report_series_new(2, names, &s, NULL), REPORT_OK);
+    for (int k = 0; k < 3; k++) report_series_add(s, k, (double[]){k, NAN}, NULL);
+    const char *svg = script_of("nan.svg", s, (report_plot_options){.title = "T"});
+    assert_int_equal(count_of(svg, "with lines"), 1);
+    assert_non_null(strstr(svg, "not drawn, without a finite value: bad"));
+    report_series_free(s);
+}
+
 /* Every allocation of a whole report fails once; each time the error is clean. */
 static void allocations_fail(void **unused)
 {
@@ -618,6 +771,11 @@ int main(void)
         cmocka_unit_test(panels_follow_scales),
         cmocka_unit_test(names_are_harmless),
         cmocka_unit_test(plot_failures),
+        cmocka_unit_test(many_rows_go_to_disk),
+        cmocka_unit_test(panels_follow_units),
+        cmocka_unit_test(many_panels),
+        cmocka_unit_test(extremes_survive),
+        cmocka_unit_test(values_that_cannot_be_drawn),
         cmocka_unit_test(allocations_fail),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
