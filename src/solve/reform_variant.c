@@ -560,6 +560,10 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
     v->runs_base = a.index <= 1 && !method_needs_form(s->method);
     if (status == DAE_OK && v->runs_base) tell_idle_formulation(s, a.index);
     bool sound = status == DAE_OK && a.numbers_agree;
+    if (sound) { /* a form that is made for initial values later has a watch of its own */
+        rank_watch_free(v->watch);
+        v->watch = NULL;
+    }
     if (sound && !rank_watch_new(&v->watch, v->form ? v->form->analysed : &a.reduced))
         status = reform_exhausted(s);
     if (status == DAE_OK && !levels && may_share(s) && v->form && !v->doubt[0]) share(s, &at, v);
