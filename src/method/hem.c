@@ -137,6 +137,7 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     c->norm = ctx->norm;
     c->w_begin = s->w;
     c->start_step = c->inner_step = c->slopes_step = c->rows_step = c->doubt_step = -1;
+    c->inner_slope_step = -1;
     c->convergence = 1.0;
     c->spoilt = false;
     c->lost = 0;
@@ -190,7 +191,7 @@ static double tested_norm(const hem_cache *c, const error_norm *norm, const doub
 }
 
 /* What is left of an estimate of order 5 after a step, where it passes through zero. */
-static const double REMEMBERED = 0.3;
+static const double REMEMBERED = 0.1;
 
 /* An estimate of one component, as a mechanism of one degree of freedom has it, passes through zero
  * now and then, and its square is the error: no smaller than expected from the step before. */
@@ -211,7 +212,8 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
     double fine = tested_norm(c, ctx->norm, w->error, w->estimate);
     double counts = table->caution > 0.0 ? table->caution : 1.0;
     w->rough = 0.0;
-    if (table->exact && table->exact->has_low) fine = w->fine = remembered(s, w, fine);
+    w->fine = fine;
+    if (table->exact && table->exact->has_low) fine = remembered(s, w, fine);
     if (table->coarse[table->stages - 1] == 0.0) return counts * fine;
     vector_zero(c->nx, w->coarse);
     hem_combine(c->nx, w->coarse, w->h, table->stages, table->coarse, w->K, w->coarse);
@@ -356,6 +358,41 @@ static double stability(const hem_state *s, hem_scratch *w, const method_context
 enum { MOST_LOST = 40 };
 static const double FAR_BELOW = 1e-6;
 
+/* Where errors are far below the tolerance nothing but growth limits a step, and what f does
+ * between the nodes of the table, and no longer at its end, is in no estimate: f is looked at in
+ * between. */
+static const double QUIET = 1e-3;
+
+/* h |f - slope of the cubic| at places inside of the step, in tolerances */
+static double look_inside(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    static const double places[] = {0.21, 0.55, 0.72};
+    const hem_table cubic = {.middle = 0.0};
+    hem_cache *c = ctx->cache, *own = hem_refinement_cache(c->refinement);
+    double most = 0.0, *x = c->inner_x, *k = c->inner_k, *z = c->work[5];
+    method_context aside = *ctx;
+    aside.cache = own;
+    if (own) own->norm = ctx->norm;
+    if (own) own->w_begin = s->w;
+    for (size_t p = 0; own && p < sizeof places / sizeof *places; p++) {
+        double value[5], slant[5], part = places[p];
+        dense_weights(&cubic, part, 0, value);
+        dense_weights(&cubic, part, 1, slant);
+        for (int i = 0; i < c->nx; i++)
+            x[i] = value[0] * s->x[i] + value[1] * w->x[i] +
+                   w->h * (value[2] * s->k[i] + value[3] * w->k[i]);
+        for (int i = 0; i < c->nw; i++) z[i] = (1.0 - part) * s->w[i] + part * w->w[i];
+        hem_failure failure = hem_exact_slope(own, &aside, s->t + part * w->h, w->h, x, k, z,
+                                              own->hessenberg != NULL);
+        if (failure.status) continue;
+        for (int i = 0; i < c->nx; i++)
+            k[i] = w->h * k[i] - slant[0] * s->x[i] - slant[1] * w->x[i] -
+                   w->h * (slant[2] * s->k[i] + slant[3] * w->k[i]);
+        most = fmax(most, tested_norm(c, ctx->norm, k, w->y));
+    }
+    return most;
+}
+
 /* A step, unless there have been too many failures. */
 static hem_failure try_unless_lost(const hem_state *s, hem_scratch *w, const method_context *ctx,
                                    double *error)
@@ -400,6 +437,9 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     if (failure.status) return;
     dense_point(s, w, ctx->cache);
     result->error = fmax(result->error, leap(s, w, ctx));
+    bool quiet = result->error < QUIET && w->rough < QUIET && !ctx->fixed_steps;
+    if (quiet && fabs(w->h) > fabs(s->t - s->t_old))
+        result->error = fmax(result->error, look_inside(s, w, ctx));
     result->terms[2] = result->error;
     if (ctx->look_at_stability && c->lost == 0) result->stability = stability(s, w, ctx);
     assemble(s, w, ctx->cache);
@@ -669,22 +709,40 @@ static bool interpolate_projected(const hem_state *st, const method_context *ctx
     return !derivative || c->nw == 0;
 }
 
-/* Algebraic variables at t, for the x at hand in inner_x. Explicit methods solve for them each
- * time, half-explicit ones use a polynomial where it is right: its values are smooth to the last
- * bit. */
-static void interpolate_w(const hem_state *st, const method_context *ctx, double t, int derivative,
-                          double *y)
+/* w' at t_old + s h, on the cubic through w at both ends and at a third and two thirds, which
+ * belong to the table's own x there: outputs ask for slopes at every row, and few look at these. */
+static void slopes_of_w(const hem_state *st, const method_context *ctx, double s, double *y)
+{
+    static const double node[4] = {0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0};
+    hem_cache *c = ctx->cache;
+    double weight[4], h = st->t - st->t_old, *third = c->inner + HEM_INNER * c->nw;
+    for (int k = 0; k < 2 && c->inner_slope_step != st->step; k++) {
+        double *w = third + k * c->nw, t = st->t_old + node[k + 1] * h;
+        plain_x(st, ctx, node[k + 1], 0, c->inner_x);
+        if (exact_w(st, ctx, t, w)) continue;
+        for (int i = 0; i < c->nw; i++)
+            w[i] = (1.0 - node[k + 1]) * st->w_old[i] + node[k + 1] * st->w[i];
+    }
+    c->inner_slope_step = st->step;
+    interpolation_row(4, node, s, 1, weight);
+    for (int i = 0; i < c->nw; i++)
+        y[hem_w_at(c, i)] = (weight[0] * st->w_old[i] + weight[1] * third[i] +
+                             weight[2] * third[c->nw + i] + weight[3] * st->w[i]) /
+                            h;
+}
+
+/* Algebraic variables at t, inside of the step. Explicit methods solve for them each time,
+ * half-explicit ones use a polynomial where it is right: its values are smooth to the last bit. */
+static void interpolate_w(const hem_state *st, const method_context *ctx, double s, double *y)
 {
     hem_cache *c = ctx->cache;
-    double h = st->t - st->t_old, s = (t - st->t_old) / h, weight[HEM_INNER + 2], *w = c->work[5];
-    bool smooth = derivative || !st->table->exact;
-    if (smooth) inner_values(st, ctx);
-    bool exact = !derivative && !(smooth && c->inner_holds);
+    double weight[HEM_INNER + 2], *w = c->work[5];
+    if (!st->table->exact) inner_values(st, ctx);
+    bool exact = st->table->exact || !c->inner_holds;
     if (exact) exact = exact_inside(st, ctx, s, w);
     if (!exact) inner_values(st, ctx);
-    inner_weights(s, derivative, weight);
-    for (int i = 0; i < c->nw; i++)
-        y[hem_w_at(c, i)] = exact ? w[i] : inner_w(st, c, weight, i) / (derivative ? h : 1.0);
+    inner_weights(s, 0, weight);
+    for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = exact ? w[i] : inner_w(st, c, weight, i);
 }
 
 /* Where t lies, from 0 to 1; times that differ from an end by rounding are that end. */
@@ -693,6 +751,17 @@ static double place_in_step(const hem_state *st, double t)
     double h = st->t - st->t_old, slack = 8.0 * DBL_EPSILON * fmax(fabs(st->t), fabs(st->t_old));
     if (h == 0.0 || fabs(t - st->t) <= slack) return 1.0;
     return fabs(t - st->t_old) <= slack ? 0.0 : (t - st->t_old) / h;
+}
+
+/* Values or slopes at an end of the step; slopes of w are their mean ones, as in assemble. */
+static void at_end(const hem_state *st, const hem_cache *c, bool last, int derivative, double *y)
+{
+    const double h = st->t - st->t_old, *x = last ? st->x : st->x_old,
+                 *k = last ? st->k : st->k_old;
+    const double *w = last ? st->w : st->w_old;
+    for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = derivative ? k[i] : x[i];
+    for (int i = 0; i < c->nw; i++)
+        y[hem_w_at(c, i)] = derivative ? (st->w[i] - st->w_old[i]) / h : w[i];
 }
 
 void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
@@ -707,15 +776,18 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
         for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = derivative ? 0.0 : st->w[i];
         return;
     }
-    dense_x(st, ctx, s, derivative, c->inner_x);
-    for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = scale * c->inner_x[i];
-    if (!derivative && (s == 0.0 || s == 1.0)) { /* no need for what is inside */
-        for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = s == 0.0 ? st->w_old[i] : st->w[i];
+    if (s == 0.0 || s == 1.0) { /* no need for what is inside */
+        at_end(st, c, s == 1.0, derivative, y);
         return;
     }
-    if (s != 0.0 && s != 1.0 && interpolate_projected(st, ctx, t, derivative, y)) return;
+    dense_x(st, ctx, s, derivative, c->inner_x);
+    for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = scale * c->inner_x[i];
+    if (interpolate_projected(st, ctx, t, derivative, y)) return;
     if (c->nw == 0) return;
-    interpolate_w(st, ctx, t, derivative, y);
+    if (derivative)
+        slopes_of_w(st, ctx, s, y);
+    else
+        interpolate_w(st, ctx, s, y);
 }
 
 /* ---- cache ---- */
@@ -802,7 +874,7 @@ hem_cache *hem_bare_cache(const method_context *ctx)
                                 : manifold_cache(c);
     size_t size = (size_t)(c->nx + c->nw + c->ng);
     for (int k = 0; k < 6; k++) fits = (c->work[k] = DAE_ARRAY(double, size)) && fits;
-    c->inner = DAE_ARRAY(double, HEM_INNER *(size_t)c->nw);
+    c->inner = DAE_ARRAY(double, (HEM_INNER + 2) * (size_t)c->nw);
     c->inner_x = DAE_ARRAY(double, c->nx);
     c->inner_k = DAE_ARRAY(double, c->nx);
     if (fits && c->inner && c->inner_x && c->inner_k) return c;

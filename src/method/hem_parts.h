@@ -70,6 +70,7 @@ typedef struct hem_cache {
     long inner_step;        /* the step to which the values inside it belong */
     double *inner;          /* w at HEM_INNER points inside of the last step */
     bool inner_holds;       /* the polynomial through these is right elsewhere */
+    long inner_slope_step;  /* the step of two more of them behind, for slopes */
     double *inner_x, *inner_k;
     long starts;
     /* explicit methods: their table, and for dense output the slopes of the last step, those of
@@ -162,6 +163,7 @@ hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache);
 void hem_refinement_free(hem_refinement *r); /* NULL is fine, here and in restart and refine */
 hem_failure hem_refinement_restart(hem_refinement *r, const hem_state *st,
                                    const method_context *ctx);
+hem_cache *hem_refinement_cache(hem_refinement *r); /* matrices apart from the run's; or NULL */
 bool hem_refine(hem_refinement *r, const hem_state *st, const method_context *ctx);
 const double *hem_refined_middle(const hem_refinement *r); /* x at half of the step */
 /* x(t_old + s h), or h x' there, once it is refined */

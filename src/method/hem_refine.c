@@ -62,6 +62,11 @@ hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache)
     return r;
 }
 
+hem_cache *hem_refinement_cache(hem_refinement *r)
+{
+    return r ? r->cache : NULL;
+}
+
 /* The context of the run, with matrices apart from its own. */
 static method_context aside(const hem_refinement *r, const method_context *ctx)
 {
