@@ -79,9 +79,10 @@ static bool may_have_slope(const dae_solver *s, int i)
     return s->kinds[i] == DAE_KIND_INDEX1 && s->yp[i] == 0.0;
 }
 
-/* Whether F changes with y' of the variables that look algebraic: dF/dy' may be zero only because
- * y' is guessed 0, as of der(x)^2 = x. moved: y' with them at 1. */
-static bool slopes_matter(dae_solver *s, double t, double *moved, double *f)
+/* *matter: whether F changes with y' of the variables that look algebraic: dF/dy' may be zero only
+ * because y' is guessed 0, as of der(x)^2 = x. moved: y' with them at 1. EVAL_STOP: the user's
+ * wish. */
+static eval_status slopes_matter(dae_solver *s, double t, double *moved, double *f, bool *matter)
 {
     bool any = false;
     for (int i = 0; i < s->n; i++) {
@@ -89,34 +90,39 @@ static bool slopes_matter(dae_solver *s, double t, double *moved, double *f)
         moved[i] = may ? 1.0 : s->yp[i];
         any = any || may;
     }
-    if (!any) return false;
+    *matter = false;
+    if (!any) return EVAL_OK;
     const eval_failure before = s->eval.failure;
     long *count = &s->stats.jacobian_residuals;
-    bool ok = evaluate_residual(&s->eval, t, s->y, s->yp, s->work, count) == EVAL_OK &&
-              evaluate_residual(&s->eval, t, s->y, moved, f, count) == EVAL_OK;
+    eval_status status = evaluate_residual(&s->eval, t, s->y, s->yp, s->work, count);
+    if (status == EVAL_OK) status = evaluate_residual(&s->eval, t, s->y, moved, f, count);
+    if (status == EVAL_STOP) return status;
     s->eval.failure = before;
-    for (int i = 0; ok && i < s->n; i++)
-        if (s->work[i] != f[i]) return true;
-    return false;
+    for (int i = 0; status == EVAL_OK && i < s->n && !*matter; i++) *matter = s->work[i] != f[i];
+    return EVAL_OK;
 }
 
 /* Variables whose columns of dF/dy' are zero at y' = 0 only are differential. */
 static dae_status look_beside_zero(dae_solver *s, double t, double h)
 {
-    bool any = false;
+    bool any = false, matter = false;
     for (int i = 0; i < s->n; i++) any = any || may_have_slope(s, i);
-    double *moved = any ? DAE_ARRAY(double, 2 * (size_t)s->n) : NULL;
-    if (any && !moved) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
-    if (any && slopes_matter(s, t, moved, moved + s->n)) {
+    if (!any) return DAE_OK;
+    double *moved = DAE_ARRAY(double, 2 * (size_t)s->n);
+    if (!moved) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
+    iteration_status status = ITERATION_RETRY;
+    if (slopes_matter(s, t, moved, moved + s->n, &matter) == EVAL_STOP) status = ITERATION_STOP;
+    if (matter) {
         s->matrix.jac.unmask = true;
-        iteration_status status =
-            iteration_evaluate(&s->matrix, t, s->y, moved, 1.0 / h, h, s->norm.weights, NULL);
-        for (int i = 0; status == ITERATION_OK && i < s->n; i++)
-            if (may_have_slope(s, i) && !s->matrix.jac.algebraic_column[i])
-                s->kinds[i] = DAE_KIND_DIFFERENTIAL;
+        status = iteration_evaluate(&s->matrix, t, s->y, moved, 1.0 / h, h, s->norm.weights, NULL);
     }
+    for (int i = 0; status == ITERATION_OK && i < s->n; i++)
+        if (may_have_slope(s, i) && !s->matrix.jac.algebraic_column[i])
+            s->kinds[i] = DAE_KIND_DIFFERENTIAL;
     dae_free(moved);
-    return DAE_OK;
+    if (status == ITERATION_MEMORY)
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
+    return status == ITERATION_STOP ? explain_evaluation(s, EVAL_STOP) : DAE_OK;
 }
 
 /* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
