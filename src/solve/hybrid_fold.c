@@ -66,7 +66,7 @@ static bool has_algebraic(const dae_solver *s)
 static bool has_pieces(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    const model_form *f = h->instance->form;
+    const model_form *f = h->own->form; /* as the model was written: modes do not matter */
     if (h->pieces_of == f) return h->pieces;
     graph_enter(f->flat->graph);
     range_program *p = range_program_new(f->flat->graph, f->residual.e, f->residual.outputs);
