@@ -113,6 +113,8 @@ typedef struct pairing {
     int between;              /* rows left out since an event lies between */
     int *before_a, *before_b; /* so many events with a partner are among the first k, k = 0, .. */
     double *gap;              /* per pair of events: how far their times are apart */
+    double *lone;             /* times of events without a partner, in both, increasing; */
+    int lone_count;           /* so many */
 } pairing;
 
 static void pairing_free(pairing *p)
@@ -121,6 +123,7 @@ static void pairing_free(pairing *p)
     dae_free(p->before_a);
     dae_free(p->before_b);
     dae_free(p->gap);
+    dae_free(p->lone);
 }
 
 /* Count the events with a partner; false: memory */
@@ -143,6 +146,38 @@ static bool measure_gaps(pairing *p)
     return p->gap;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool list_lone(pairing *p)
+{
+    const trail *both[2] = {p->a, p->b};
+    p->lone = DAE_ARRAY(double, (size_t)p->a->event_count + (size_t)p->b->event_count);
+    for (int k = 0; p->lone && k < 2; k++)
+        for (int i = 0; i < both[k]->event_count; i++)
+            if (both[k]->event[i].partner < 0) p->lone[p->lone_count++] = both[k]->event[i].t;
+    if (p->lone) qsort(p->lone, (size_t)p->lone_count, sizeof *p->lone, by_value);
+    return p->lone;
+}
+
+/* Whether an event that only one of them has is a short way from t: near an accumulation, say,
+ * where one of them is at rest a moment before the other. */
+static bool is_near_lone(const pairing *p, double t, double short_way)
+{
+    int low = 0, high = p->lone_count;
+    while (low < high) { /* the first one that is not before t - short_way */
+        int middle = (low + high) / 2;
+        if (p->lone[middle] < t - short_way)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->lone_count && p->lone[low] <= t + short_way;
+}
+
 /* The row of b at the time of row r of a on the same side of all events; else the nearest one,
  * unless it is a short way in time to the other side. Rows of b at that time begin at `from`. */
 static int find_partner(pairing *p, int r, int from, double short_way)
@@ -152,6 +187,10 @@ static int find_partner(pairing *p, int r, int from, double short_way)
     for (int q = from; q < b->count && b->t[q] == a->t[r]; q++) {
         int apart = abs(p->before_b[b->passed[q]] - here);
         if (best < 0 || apart < least) best = q, least = apart;
+    }
+    if (best >= 0 && is_near_lone(p, a->t[r], short_way)) {
+        p->between++;
+        return -1;
     }
     if (best < 0 || least == 0) return best;
     int there = p->before_b[b->passed[best]];
@@ -165,7 +204,7 @@ static bool pair_rows(pairing *p, double short_way)
     const trail *a = p->a, *b = p->b;
     p->row = DAE_ARRAY(int, a->count);
     if (!p->row || !count_pairs(a, &p->before_a) || !count_pairs(b, &p->before_b) ||
-        !measure_gaps(p))
+        !measure_gaps(p) || !list_lone(p))
         return false;
     double sign = a->count > 1 && a->t[a->count - 1] < a->t[0] ? -1.0 : 1.0;
     for (int r = 0, q = 0; r < a->count; r++) {
