@@ -255,14 +255,27 @@ static void add_error_between(const radau_state *s, radau_scratch *w, const meth
     result->error_constant = weight;
 }
 
-/* How abrupt the solution is, as a factor of the error. What does not fall with the step at all is
- * no kink, but comes with the y' of multipliers. */
-static double abruptness(const radau_state *s, radau_scratch *w, double error)
+/* The weighted estimate of what is no multiplier: the estimate of those is led by errors that y'
+ * comes with, and falls with the h or h^2 of its scale, not with the power of a smooth solution. */
+static double error_of_states(radau_scratch *w, const method_context *ctx, double error)
 {
-    double falling = stages_falling(&w->plain, error, w->h, w->tries > 1);
-    if (!s->m || !(falling > 0.0)) return 1.0;
-    return stages_abruptness(&w->plain, s->plain_error, w->h / s->accepted_h, w->m->stages + 1,
-                             w->error_factor);
+    const error_norm *norm = ctx->norm;
+    if (norm->newton == norm->scale) return error;
+    for (int j = 0; j < norm->n; j++)
+        w->point[j] = norm->kinds[j] >= DAE_KIND_INDEX2 ? 0.0 : w->error[j];
+    return w->error_factor * norm_of(norm, w->point, w->scale);
+}
+
+/* The error where the solution is abrupt, without the weight of the order; else 0. What does not
+ * fall with the step at all is no kink, but comes with the y' of multipliers. */
+static double abrupt_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           double error)
+{
+    double plain = error_of_states(w, ctx, error);
+    double falling = stages_falling(&w->plain, plain, w->h, w->tries > 1);
+    if (!s->m || !(falling > 0.0)) return 0.0;
+    return plain * stages_abruptness(&w->plain, s->plain_error, w->h / s->accepted_h,
+                                     w->m->stages + 1, w->error_factor);
 }
 
 /* The error of stiff variables at the end of the step, whatever the order. The estimate is that of
@@ -299,9 +312,9 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     if (w->stop) result->status = ATTEMPT_STOP;
     result->estimate = w->error;
     result->error_constant = factor;
-    error *= abruptness(s, w, error);
-    error = fmax(error, stiff_error(s, w, ctx));
-    w->limited = error > w->plain.error;
+    double more = fmax(abrupt_error(s, w, ctx, error), stiff_error(s, w, ctx));
+    w->limited = more > error;
+    error = fmax(error, more);
     result->error = nonlinearity(w) * error;
     add_error_between(s, w, ctx, result);
     radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
