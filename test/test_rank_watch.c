@@ -172,12 +172,28 @@ static void broken_promise(void **unused)
         assert_non_null(strstr(diag.text, "m.mo:"));
 }
 
+/* The factor of the derivative is a function's loop, whose expression uses each of its parts twice:
+ * 2^40 of them, taken one by one. The fixed point of y = (y^2 + 0.3)/2 is what it gives. */
+static void shared_parts(void **unused)
+{
+    (void)unused;
+    const char *text =
+        "package P\n  function f\n    input Real x;\n    output Real y;\n  algorithm\n"
+        "    y := x;\n    for i in 1:40 loop y := 0.5*(y*y + 0.3); end for;\n"
+        "  end f;\n  model P\n    Real x(start = 0.5, fixed = true);\n  equation\n"
+        "    f(x)*der(x) = 1;\n  end P;\nend P;\n";
+    double y[MOST];
+    dae_diag diag = {0};
+    if (solve(text, "auto", 0.1, y, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    assert_true(fabs(y[0] - 0.5 - 0.1 / (1.0 - sqrt(0.7))) < 1e-5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_stops), cmocka_unit_test(no_method_stops),
         cmocka_unit_test(algebraic),          cmocka_unit_test(snap_off),
-        cmocka_unit_test(broken_promise),
+        cmocka_unit_test(broken_promise),     cmocka_unit_test(shared_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,28 +60,33 @@ int rank_watch_blocks(const rank_watch *w)
 /* What is known of a value whatever the leaves are. */
 typedef enum sign_of { SIGN_OPEN = 0, SIGN_NOT_NEGATIVE, SIGN_POSITIVE } sign_of;
 
-static sign_of find_sign(const graph *g, expr e);
+/* Expressions share their parts, and a walk that takes each of them as often as it is used may
+ * have no end: nothing is known of an expression with more parts than these. */
+enum { MOST_PARTS = 1000 };
 
-static sign_of sign_of_product(const graph *g, const expr_node *n)
+static sign_of find_sign(const graph *g, expr e, int *parts_left);
+
+static sign_of sign_of_product(const graph *g, const expr_node *n, int *parts_left)
 {
-    sign_of a = find_sign(g, n->a), b = find_sign(g, n->b);
+    sign_of a = find_sign(g, n->a, parts_left), b = find_sign(g, n->b, parts_left);
     if (n->a == n->b) return a == SIGN_POSITIVE ? SIGN_POSITIVE : SIGN_NOT_NEGATIVE;
     if (a == SIGN_OPEN || b == SIGN_OPEN) return SIGN_OPEN;
     return a < b ? a : b;
 }
 
-static sign_of sign_of_power(const graph *g, const expr_node *n)
+static sign_of sign_of_power(const graph *g, const expr_node *n, int *parts_left)
 {
     double power;
-    if (find_sign(g, n->a) == SIGN_POSITIVE) return SIGN_POSITIVE;
+    if (find_sign(g, n->a, parts_left) == SIGN_POSITIVE) return SIGN_POSITIVE;
     bool even = graph_is_constant(g, n->b, &power) && fmod(power, 2.0) == 0.0 && power > 0.0;
     return even ? SIGN_NOT_NEGATIVE : SIGN_OPEN;
 }
 
-static sign_of find_sign(const graph *g, expr e)
+static sign_of find_sign(const graph *g, expr e, int *parts_left)
 {
     const expr_node *n = graph_node(g, e);
     sign_of a, b;
+    if ((*parts_left)-- <= 0) return SIGN_OPEN;
     switch (n->op) {
     case EXPR_CONSTANT: return n->value > 0.0 ? SIGN_POSITIVE : n->value == 0.0;
     case EXPR_EXP:
@@ -89,24 +94,27 @@ static sign_of find_sign(const graph *g, expr e)
     case EXPR_ABS:
     case EXPR_SQRT: return SIGN_NOT_NEGATIVE;
     case EXPR_ADD:
-        a = find_sign(g, n->a), b = find_sign(g, n->b);
+        a = find_sign(g, n->a, parts_left), b = find_sign(g, n->b, parts_left);
         if (a == SIGN_OPEN || b == SIGN_OPEN) return SIGN_OPEN;
         return a > b ? a : b;
     case EXPR_MUL:
-    case EXPR_DIV: return sign_of_product(g, n);
-    case EXPR_POW: return sign_of_power(g, n);
+    case EXPR_DIV: return sign_of_product(g, n, parts_left);
+    case EXPR_POW: return sign_of_power(g, n, parts_left);
     default: return SIGN_OPEN;
     }
 }
 
 /* Whether e keeps its sign for certain: what it says of parameters holds for all steps. */
-static bool keeps_sign(const graph *g, expr e)
+static bool keeps_sign(const graph *g, expr e, int *parts_left)
 {
     const expr_node *n = graph_node(g, e);
-    if (n->op == EXPR_NEG) return keeps_sign(g, n->a);
-    if (n->op == EXPR_MUL || n->op == EXPR_DIV) return keeps_sign(g, n->a) && keeps_sign(g, n->b);
+    if ((*parts_left)-- <= 0) return false;
+    if (n->op == EXPR_NEG) return keeps_sign(g, n->a, parts_left);
+    if (n->op == EXPR_MUL || n->op == EXPR_DIV)
+        return keeps_sign(g, n->a, parts_left) && keeps_sign(g, n->b, parts_left);
     if (n->op == EXPR_PARAMETER || n->op == EXPR_MEMORY) return true;
-    return find_sign(g, e) == SIGN_POSITIVE || (n->op == EXPR_CONSTANT && n->value != 0.0);
+    return find_sign(g, e, parts_left) == SIGN_POSITIVE ||
+           (n->op == EXPR_CONSTANT && n->value != 0.0);
 }
 
 /* ---- blocks ---- */
@@ -170,7 +178,8 @@ static bool is_worth_it(collector *c, int b, bool *ok)
         for (int e = c->J->start[f->rows[k]]; e < c->J->start[f->rows[k] + 1]; e++) {
             if (f->of_column[c->J->column[e]] != b) continue;
             *ok = *ok && graph_leaves(c->set->graph, &c->J->entry[e], 1, note_leaf, c);
-            if (size == 1 && keeps_sign(c->set->graph, c->J->entry[e])) return false;
+            int parts_left = MOST_PARTS;
+            if (size == 1 && keeps_sign(c->set->graph, c->J->entry[e], &parts_left)) return false;
         }
     return c->varies && c->reachable;
 }
