@@ -11,6 +11,9 @@
 
 static const double UNMOVED = 1e-10;  /* preferred values that moved less, in scales, need not */
 static const double FOLLOWING = 1e-8; /* what others may move in exchange */
+/* Given values that moved by more, in scales, may have been left for another solution; one that is
+ * nearer by this factor is taken. */
+static const double APART = 1e-3, NEARER = 0.5;
 
 void level_report_free(level_report *report)
 {
@@ -382,6 +385,47 @@ static level_outcome solve_attempts(level_work *work, parts *t, attempts *a, lev
     return a->outcome;
 }
 
+/* The way of the values that were given, over their scales: what the request asks to be small. */
+static double way_of_given(const level_work *work)
+{
+    const level_request *q = work->request;
+    double sum = 0.0;
+    for (int j = 0; j < work->system->n; j++) {
+        double way = (work->u[j] - work->origin[j]) / q->scale[j];
+        if (q->tag[j] == DAE_TAG_GUESS && !(q->open && q->open[j])) sum += way * way;
+    }
+    return sqrt(sum);
+}
+
+/* Whether the equations leave no unknown free: solutions are apart from each other then. */
+static bool determines_all(const level_work *work, const level_report *report)
+{
+    int unknowns = 0;
+    for (int j = 0; j < work->system->n; j++) unknowns += work->request->tag[j] != DAE_TAG_FIXED;
+    return report->rank >= unknowns;
+}
+
+/* A solution at hand that is far from what was given: Newton's iteration from values that nobody
+ * gave, 0 as a rule, may have led there, as out = limit(vin), vin = out/10 from (15, 0) to 0. What
+ * follows from the given values in the order of evaluation may lead to a nearer one. */
+static level_outcome solve_nearer(level_work *work, parts *t, attempts *a, level_report *report)
+{
+    const int n = work->system->n;
+    const double way = way_of_given(work);
+    level_report nearer = {.other = -1};
+    if (!(way > APART) || !determines_all(work, report)) return LEVEL_MET;
+    vector_copy(n, work->u, a->failed);
+    for (int j = 0; j < n; j++) t->held[j] = work->request->tag[j] == DAE_TAG_FIXED;
+    level_outcome outcome = solve_in_order(work, a);
+    if (outcome == LEVEL_MET) outcome = solve_whole(work, t, solve_at_once, &nearer);
+    bool found = outcome == LEVEL_MET && way_of_given(work) < NEARER * way;
+    if (found)
+        *report = nearer;
+    else
+        vector_copy(n, a->failed, work->u);
+    return unsolved(outcome) ? LEVEL_MET : outcome;
+}
+
 static level_outcome solve_from_somewhere(level_work *work, parts *t, level_report *report)
 {
     const size_t n = (size_t)work->system->n;
@@ -391,6 +435,7 @@ static level_outcome solve_from_somewhere(level_work *work, parts *t, level_repo
     a.failed = a.start + 2 * n;
     vector_copy((int)n, work->u, a.start);
     level_outcome outcome = solve_attempts(work, t, &a, report);
+    if (outcome == LEVEL_MET && !a.in_order) outcome = solve_nearer(work, t, &a, report);
     dae_free(a.start);
     return outcome;
 }

@@ -335,21 +335,30 @@ static double slope_of(const level_work *work, int i, int j)
     return 0.0;
 }
 
-/* A row of the block that is not used and has one unknown left, which goes to *column; -1: none.
- * One that does not depend on it here, as p q = 0 at p = 0 on q, comes last. */
+/* How good row i is for unknown j: one that does not depend on it here, as p q = 0 at p = 0 on q,
+ * comes last; the one that determines it in the order of evaluation comes first: vin = out/10
+ * before out = limit(vin). */
+static int fitness(const sweep *w, int i, int j)
+{
+    if (slope_of(w->o->work, i, j) == 0.0) return 0;
+    return w->o->row_of[j] == i ? 2 : 1;
+}
+
+/* The fittest row of the block that is not used and has one unknown left, which goes to *column;
+ * -1: none. */
 static int next_row(const sweep *w, int *column)
 {
     const components *k = &w->o->blocks;
     level_work *work = w->o->work;
-    int found = -1;
+    int found = -1, best = -1;
     work->system->jacobian(work->system->user, work->u, work->values);
-    for (int e = k->start[w->block]; e < k->start[w->block + 1]; e++) {
+    for (int e = k->start[w->block]; e < k->start[w->block + 1] && best < 2; e++) {
         int i = k->member[e], j = w->spent[i] ? -1 : last_open(w, i);
-        if (j < 0) continue;
-        bool depends = slope_of(work, i, j) != 0.0;
-        if (depends || found < 0) *column = j;
-        if (depends) return i;
-        if (found < 0) found = i;
+        int fit = j < 0 ? -1 : fitness(w, i, j);
+        if (fit <= best) continue;
+        best = fit;
+        found = i;
+        *column = j;
     }
     return found;
 }
