@@ -237,6 +237,25 @@ static void test_relaxation_oscillator(void **state)
     }
 }
 
+/* x^3 - 3 x + 2 sin t = 0 has the branch x = 2 sin(t/3) up to the fold at pi/2, where a step goes
+ * beyond: what is asked for before the fold is had all the same. */
+static void test_rows_before_a_fold(void **state)
+{
+    (void)state;
+    for (int k = 0; k < IMPLICIT; k++) {
+        run r;
+        prepare_with(&r,
+                     MODEL("Real x(start=0), u;\nequation\nu = 2*sin(time);\nx^3 - 3*x + u = 0;"),
+                     implicit[k], 1e-6);
+        OK(start_at(&r, 0.0));
+        for (int row = 1; row < 157; row++) { /* to 1.56 */
+            OK(step_to(&r, 0.01 * row));
+            expect_near(&r, "x", 2.0 * sin(0.01 * row / 3.0), 1e-4, __LINE__);
+        }
+        end(&r);
+    }
+}
+
 /* x^3 - 3 x = u has a smooth fold at u = 2: x jumps from -1 to 2. */
 static void test_smooth_fold(void **state)
 {
@@ -351,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_comparator_with_feedback),
         cmocka_unit_test(test_relaxation_oscillator),
         cmocka_unit_test(test_smooth_fold),
+        cmocka_unit_test(test_rows_before_a_fold),
         cmocka_unit_test(test_initial_values_through_equations),
         cmocka_unit_test(test_contradicting_discrete_initial_value),
         cmocka_unit_test(test_smooth_makes_no_events),

@@ -82,6 +82,9 @@ typedef struct hybrid {
     bool uncertain_told;         /* and which events are chance */
     bool no_memory;              /* a value could not be computed for lack of it */
     double fold;                 /* the last one was then */
+    double fold_ahead;           /* where the branch ends within step number fold_step, */
+    long fold_step;              /* which goes beyond; 0: none does */
+    dae_diag fold_reason;        /* what is said if there is no other branch */
     int approaches;              /* to the next one */
     const model_form *pieces_of; /* the form whose equations were looked at: */
     bool pieces;                 /* they have pieces */
@@ -160,6 +163,12 @@ bool hybrid_fold(struct dae_solver *s, dae_status status);
 /* The same where a step went beyond the end of its branch, which is at s->diag.t: a factor of an
  * algebraic variable passes through zero there (branch_ended). */
 bool hybrid_fold_passed(struct dae_solver *s, dae_status status);
+
+/* Where the branch ends within the last step, which is good up to there; NAN: it does not. */
+double hybrid_fold_ahead(const struct dae_solver *s);
+
+/* Go on from there on another branch; DAE_STEPPED, or why the run ends. */
+dae_status hybrid_fold_now(struct dae_solver *s);
 /* Whether a step of length h from s->t_new to y ends on the branch of solutions on which it began;
  * asked where nothing else limits steps. */
 bool hybrid_on_branch(struct dae_solver *s, double h, const double *y);

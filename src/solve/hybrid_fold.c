@@ -381,7 +381,30 @@ bool hybrid_fold_passed(dae_solver *s, dae_status status)
     double t = s->diag.t;
     bool within = (t - s->t_old) * s->direction >= 0.0 && (s->t_new - t) * s->direction >= 0.0;
     if (!h->branch_ended || !within || !may_be_fold(s, status)) return false;
+    h->fold_ahead = t;
+    h->fold_step = s->stats.steps;
+    h->fold_reason = s->diag;
+    diag_clear(&s->diag);
+    return true;
+}
+
+double hybrid_fold_ahead(const dae_solver *s)
+{
+    const hybrid *h = s->hybrid;
+    if (!h || h->fold_step == 0 || h->fold_step != s->stats.steps) return NAN;
+    bool within = s->phase == PHASE_RUNNING && (h->fold_ahead - s->t) * s->direction >= 0.0 &&
+                  (s->t_new - h->fold_ahead) * s->direction >= 0.0;
+    return within ? h->fold_ahead : (double)NAN;
+}
+
+dae_status hybrid_fold_now(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    double t = h->fold_ahead;
+    h->fold_step = 0;
     solver_interpolate(s, t, 0, h->branch);
     solver_interpolate(s, t, 1, h->branch_yp);
-    return jump_at(s, t);
+    if (jump_at(s, t)) return DAE_STEPPED;
+    s->diag = h->fold_reason;
+    return s->diag.status;
 }

@@ -420,8 +420,9 @@ static dae_status advance_model(dae_solver *s, bool found, bool ends)
 /* Move to the next event in the unreported part of the last step, to tend, or to its end. */
 static dae_status advance_within_step(dae_solver *s, double tend)
 {
-    bool ends = reached(s, s->t_new, tend), found = false, interrupted = false;
-    double to = ends ? tend : s->t_new;
+    const double fold = hybrid_fold_ahead(s), last = isnan(fold) ? s->t_new : fold;
+    bool ends = reached(s, last, tend), found = false, interrupted = false;
+    double to = ends ? tend : last;
     eval_status status = s->events ? search_events(s, to, &found, &interrupted) : EVAL_OK;
     if (status != EVAL_OK) {
         s->t = s->searched;
@@ -505,6 +506,7 @@ static dae_status advance(dae_solver *s, double tend)
         if (status != DAE_OK) return status;
         start_method(s, tend);
     }
+    if (s->t == hybrid_fold_ahead(s)) return hybrid_fold_now(s);
     if (s->t == s->t_new) {
         status = reconsider(s, tend);
         if (status != DAE_STEPPED) return status == DAE_OK ? advance(s, tend) : status;
@@ -524,7 +526,8 @@ static dae_status advance(dae_solver *s, double tend)
         }
         if (status != DAE_OK) return reform_explain(s, status);
         status = rank_watch_step(s);
-        if (status < 0 && s->hybrid && hybrid_fold_passed(s, status)) return DAE_STEPPED;
+        if (status < 0 && s->hybrid && hybrid_fold_passed(s, status))
+            return advance_within_step(s, tend);
         if (status == DAE_OK) status = released_watch_step(s);
         if (status == DAE_OK) status = solver_check_index(s);
         if (status != DAE_OK) return status;
