@@ -467,7 +467,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
         .max_order = highest,                                                                      \
         .forms = FORM_SECOND_ORDER,                                                                \
         .rough_between = true,                                                                     \
-        .constant_steps = (highest) == 1,                                                          \
+        .constant_steps = (highest) <= 2,                                                          \
         .fixed_order = true,                                                                       \
         .projects = true,                                                                          \
         .index_range = "1 to 3",                                                                   \

@@ -35,9 +35,9 @@ static double relative_tolerance(const error_norm *norm, const double *y)
     return fmin(fmax(rtol, 1e-14), 0.1);
 }
 
-/* The estimate has order s, a solution of order p > s may be tested against
- * rtol^((s+1)/(p+1)): its error is about rtol then. Gauss methods have order s where there are
- * constraints. */
+/* The estimate has order s, a solution of order p > s + 1 may be tested against
+ * rtol^((s+1)/(p+1)): its error is about rtol then. Where p = s + 1 there is nothing to be gained.
+ * Gauss methods have order s where there are constraints. */
 static void set_error_factor(colloc2nd_scratch *w, const method_context *ctx, const double *y)
 {
     const colloc2nd_cache *c = ctx->cache;
@@ -47,7 +47,8 @@ static void set_error_factor(colloc2nd_scratch *w, const method_context *ctx, co
     bool stiffly = m->nodes[m->stages - 1] == 1.0;
     double order = stiffly || !c->ends.form ? m->order : s;
     w->factor_rtol = rtol;
-    w->error_factor = FACTOR * pow(rtol, (order - s) / (order + 1.0));
+    double exponent = order > s + 1.0 ? (order - s) / (order + 1.0) : 0.0;
+    w->error_factor = FACTOR * pow(rtol, exponent);
 }
 
 /* Which variables are tested: (q, v) of a mechanism that is projected in full, its multipliers and
