@@ -379,6 +379,27 @@ static bool refuse_index(const method_context *ctx, attempt *result)
     return false;
 }
 
+/* A velocity whose derivative no equation has, der(x) = y with y = f(x): Gauss methods carry what
+ * is wrong with it from step to step, |R(infinity)| = 1, a jump for one. */
+static bool refuse_velocity(const method_context *ctx, attempt *result)
+{
+    const colloc2nd_cache *c = ctx->cache;
+    const collocation *m = c->kind->m;
+    const second_order *second = ctx->second;
+    const dae_kind *kinds = ctx->norm->kinds;
+    if (m->nodes[m->stages - 1] == 1.0 || c->kind->faithful || !kinds) return false;
+    for (int k = 0; k < second->n; k++) {
+        const int v = second->velocity[k];
+        if (v < 0 || kinds[v] != DAE_KIND_INDEX1) continue;
+        result->status = ATTEMPT_UNSUPPORTED;
+        result->reason = "does not damp errors of algebraic variables that are derivatives of "
+                         "others: choose colloc2nd, or a method for equations of first order";
+        result->variable = v;
+        return true;
+    }
+    return false;
+}
+
 static void colloc2nd_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                               int order, attempt *result)
 {
@@ -405,7 +426,7 @@ static void colloc2nd_attempt(const void *state, void *scratch, const method_con
         result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
         return;
     }
-    if (refuse_index(ctx, result)) return;
+    if (refuse_index(ctx, result) || refuse_velocity(ctx, result)) return;
     if (c->kind->faithful && bdf2nd_refuse_thesis(ctx, result)) return;
     result->status = try_step(s, w, ctx, result);
     judge(s, w, ctx, result);
