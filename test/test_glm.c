@@ -195,6 +195,41 @@ static void errors_follow_the_tolerance(void **state)
     }
 }
 
+static int falls_to_zero(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] + (y[0] > 0.0 ? 1.0 : y[0] < 0.0 ? -1.0 : 0.0);
+    return 0;
+}
+
+/* x' = -sign x, x(0) = 1: x stays at 0 from t = 1 on. Slopes are +1 or -1 at all stages of a step,
+ * and x must not move by more than they allow: it is right, or the run says where it ends. */
+static void jumping_slopes_are_seen(void **state)
+{
+    (void)state;
+    for (double tol = 1e-3; tol > 1e-9; tol *= 0.1) {
+        dae_residual form = {.n = 1, .f = falls_to_zero};
+        dae_options options = dae_options_default();
+        dae_problem *problem;
+        dae_solver *s;
+        double x = 1.0, slope = -1.0;
+        options.method = "glm3";
+        options.rtol = options.atol = tol;
+        options.max_steps = 100000;
+        assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, &x, &slope), DAE_OK);
+        dae_status status = DAE_STEPPED;
+        while (status == DAE_STEPPED) {
+            status = dae_solver_step(s, 2.0);
+            assert_int_equal(dae_solver_at(s, dae_solver_time(s), 0, &x), DAE_OK);
+            assert_true(fabs(x - fmax(0.0, 1.0 - dae_solver_time(s))) <= 100.0 * tol);
+        }
+        dae_solver_free(s);
+        dae_problem_free(problem);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +238,7 @@ int main(void)
         cmocka_unit_test(stability),
         cmocka_unit_test(observed_orders),
         cmocka_unit_test(errors_follow_the_tolerance),
+        cmocka_unit_test(jumping_slopes_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -327,6 +327,45 @@ static void estimate_error(glm_scratch *w, const method_context *ctx, double con
     result->error_constant = 1.0;
 }
 
+/* Lagrange's polynomial of node j of the stages. */
+static double lagrange(const glm_table *m, int j, double x)
+{
+    double value = 1.0;
+    for (int k = 0; k < m->stages; k++)
+        if (k != j) value *= (x - m->c[k]) / (m->c[j] - m->c[k]);
+    return value;
+}
+
+/* Slopes of one step tell nothing of a solution whose slope has jumped since the step before: x may
+ * move by more than any of them allows. What x moves by and the integral of the slopes differ by
+ * errors of the stages where the solution is smooth, which are of the order of the method; MISMATCH
+ * leaves them room, those of stages of earlier steps among them. */
+static void compare_with_slopes(const glm_state *s, glm_scratch *w, const method_context *ctx,
+                                attempt *result)
+{
+    static const double MISMATCH = 0.1;
+    const glm_cache *c = ctx->cache;
+    const second_order *second = &c->second;
+    double *off = w->f;
+    for (int k = 0; k < ctx->n; k++) off[k] = w->y[k] - s->y[k];
+    for (int j = 0; j < c->m->stages; j++) {
+        double weight = /* Simpson's rule is exact for cubic polynomials */
+            w->h / 6.0 *
+            (lagrange(c->m, j, 0.0) + 4.0 * lagrange(c->m, j, 0.5) + lagrange(c->m, j, 1.0));
+        for (int k = 0; k < second->n; k++) {
+            off[second->place[k]] -= weight * w->Yp[j * second->n + k];
+            if (second->velocity[k] >= 0)
+                off[second->velocity[k]] -= weight * w->Ypp[j * second->n + k];
+        }
+    }
+    for (int k = 0; k < ctx->n && ctx->norm->kinds; k++)
+        if (ctx->norm->kinds[k] != DAE_KIND_DIFFERENTIAL) off[k] = 0.0;
+    double error = MISMATCH * norm_of(ctx->norm, off, ctx->norm->tested);
+    if (error <= w->error) return;
+    result->error = w->error = error;
+    vector_copy(ctx->n, off, w->estimate);
+}
+
 static double next_factor(const glm_scratch *w, double error)
 {
     double factor = SAFETY * pow(fmax(error, 1e-12), -0.25);
@@ -356,6 +395,7 @@ static attempt_status try_step(const glm_state *s, glm_scratch *w, const method_
     double constant = c->constant;
     if (ratio >= 1.0) constant = glm_error_constant(c->m, ratio, B);
     estimate_error(w, ctx, constant, result);
+    compare_with_slopes(s, w, ctx, result);
     return isfinite(w->error) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
 }
 
