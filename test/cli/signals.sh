@@ -21,6 +21,20 @@ fail() {
 # The limit is five times the second that is promised, for a machine with that load.
 limit=5
 
+# caught PROCESS: returns when the process answers SIGINT itself, or has ended. The start of a program
+# (with sanitizers, on a machine with much load) takes longer than the shortest delay below; a signal
+# before main ends it without a word.
+caught() {
+    tries=0
+    while [ $tries -lt 600 ] && grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null; do
+        case $(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null) in
+            *[2367abef]) return ;;
+        esac
+        sleep 0.02
+        tries=$((tries + 1))
+    done
+}
+
 # stopped SIGNAL CODE DELAY WORDS..: a signal after DELAY seconds, and again right after it
 stopped() {
     signal=$1 code=$2 delay=$3
@@ -29,6 +43,7 @@ stopped() {
     # a script lets what it runs in the background ignore SIGINT; not here
     env --default-signal=INT "$daedal" "$@" >out 2>err &
     process=$!
+    caught $process
     sleep "$delay"
     begin=$(date +%s)
     kill -s "$signal" $process 2>/dev/null || { wait $process; return; } # it was faster
