@@ -177,10 +177,9 @@ static double smaller(const taylor_cache *c, double unit, double h, double *esti
     return fmax(1e-4, 0.95 * pow(error, -1.0 / (c->stages + 0.5)));
 }
 
-/* Where terms vanish, as those of 0 do in max(f(t), 0), nothing but growth limits a step, and what
- * comes and goes within it is seen at neither end: the equations are looked at inside. */
-static const double QUIET = 1e-3;
-
+/* What comes and goes within a step is seen at neither end, and not in the terms, which vanish as
+ * those of 0 in max(f(t), 0), or are those of other unknowns: the equations are looked at inside.
+ * They take their values there, not the many terms of a series. */
 static attempt_status look_inside(taylor_cache *c, const void *from, double unit, double t,
                                   double h, double *moved)
 {
@@ -227,8 +226,7 @@ static void taylor_attempt(const void *state, void *scratch, const method_contex
     }
     double unit = taylor_unit(h), error = result->error, inside = 0.0;
     attempt_status status = ATTEMPT_OK;
-    if (error < QUIET && !ctx->fixed_steps)
-        status = look_inside(c, from, s->unit[1], t, h, &inside);
+    if (!ctx->fixed_steps) status = look_inside(c, from, s->unit[1], t, h, &inside);
     if (status == ATTEMPT_OK) status = c->ops->advance(c, from, s->unit[1], t + h, unit, &moved);
     moved = fmax(moved, inside);
     if (status != ATTEMPT_OK) {
