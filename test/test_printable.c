@@ -72,8 +72,8 @@ static void short_buffers(void **unused)
                                  "a\\x1bb",
                                  "a\\x1bb",
                                  "a\\x1bb\xe2\x82\xac",
-                                 "a\\x1bb\xe2\x82\xac"
-                                 "c"};
+                                 ("a\\x1bb\xe2\x82\xac"
+                                  "c")};
     for (size_t size = 1; size <= 11; size++) {
         char safe[16];
         memset(safe, '#', sizeof safe);

@@ -117,12 +117,13 @@ static bool invert(powers *p)
     return true;
 }
 
-/* Sizes of the rows of (A + B/h)^-1 for three h, a decade apart; false: it does not exist. */
-static bool find_sizes(powers *p)
+/* Sizes of the rows of (A + B/h)^-1 for three h, a decade apart, from `longest` times |B| / |A| on;
+ * false: it does not exist. */
+static bool find_sizes(powers *p, double longest)
 {
     size_t square = (size_t)p->n * (size_t)p->n;
     double a = largest(square, p->A), b = largest(square, p->B);
-    double h = 1e-2 * (a > 0.0 && b > 0.0 ? b / a : 1.0);
+    double h = longest * (a > 0.0 && b > 0.0 ? b / a : 1.0);
     for (int k = 0; k < 3; k++, h *= 0.1) {
         for (size_t e = 0; e < square; e++) p->M[e] = p->A[e] + p->B[e] / h;
         if (!invert(p)) return false;
@@ -247,7 +248,7 @@ static bool find_wrong(dae_solver *s, double t, double h, powers *p, double *y,
             if (look(s, t, h, y, y + s->n) != ITERATION_OK) return false;
         }
         take_matrices(p, &s->matrix.jac);
-        if (!find_sizes(p) || !judge(s, p, wrong, power)) return false;
+        if (!find_sizes(p, 1e-2) || !judge(s, p, wrong, power)) return false;
     }
     return true;
 }
@@ -318,19 +319,28 @@ static bool index_is_open(const dae_solver *s)
            !s->context.second;
 }
 
-/* Whether errors of F are amplified by 1/h in some variable, or that is not clear, by the matrices
- * at hand. */
-static bool looks_high(const dae_solver *s)
+/* Whether rows of (A + B/h)^-1 grow as h falls, or that is not clear, from `longest` on. */
+static bool some_row_grows(powers *p, double longest)
 {
+    if (!find_sizes(p, longest)) return true;
+    for (int j = 0; j < p->n; j++)
+        if (power_of(p, j) != 0) return true;
+    return false;
+}
+
+/* *high: whether errors of F are amplified by 1/h in some variable, or that is not clear, by the
+ * matrices at hand. Where time scales are far apart shorter h show more. */
+static dae_status looks_high(dae_solver *s, bool *high)
+{
+    static const double longest[] = {1e-2, 1e-4, 1e-6};
     powers p;
-    bool high = false;
-    if (powers_new(&p, s->n)) {
-        take_matrices(&p, &s->matrix.jac);
-        high = !find_sizes(&p);
-        for (int j = 0; j < s->n && !high; j++) high = power_of(&p, j) != 0;
-    }
+    if (!powers_new(&p, s->n))
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the index at the start.");
+    take_matrices(&p, &s->matrix.jac);
+    *high = true;
+    for (int k = 0; k < 3 && *high; k++) *high = some_row_grows(&p, longest[k]);
     dae_free(p.A);
-    return high;
+    return DAE_OK;
 }
 
 /* Kinds that go with an index above 1, or a norm without algebraic variables: the user knows. */
@@ -392,7 +402,8 @@ dae_status solver_check_declared_index(dae_solver *s, double t)
 {
     s->index_suspect = false;
     if (!index_is_open(s)) return DAE_OK;
-    s->index_suspect = index_matters(s) && looks_high(s);
+    dae_status status = index_matters(s) ? looks_high(s, &s->index_suspect) : DAE_OK;
+    if (status != DAE_OK) return status;
     /* other methods that know of kinds say so themselves */
     return s->method == &method_bdf ? refuse_declared(s, t, highest_index(s)) : DAE_OK;
 }
