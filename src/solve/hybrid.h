@@ -172,6 +172,8 @@ dae_status hybrid_fold_now(struct dae_solver *s);
 /* Whether a step of length h from s->t_new to y ends on the branch of solutions on which it began;
  * asked where nothing else limits steps. */
 bool hybrid_on_branch(struct dae_solver *s, double h, const double *y);
+/* Refuses a method that would pass folds unseen. */
+dae_status hybrid_check_branches(struct dae_solver *s);
 /* The interpolant lets relations cross at s->t, but the equations say that they go back: its error
  * is larger than their excursion. *again: there is no event, the solution goes on from there. */
 dae_status hybrid_refute(struct dae_solver *s, bool *again);

@@ -154,6 +154,21 @@ static bool is_foreseen(dae_solver *s, double step, const double *y)
     return moved(s, h->ahead, y) <= JUMP;
 }
 
+/* Methods on forms are not looked after: without states no error test keeps their steps on a
+ * branch, and they would pass folds unseen. */
+dae_status hybrid_check_branches(dae_solver *s)
+{
+    const model_form *model = s->base->model;
+    for (int i = 0; i < model->n; i++)
+        if (model->differential[i]) return DAE_OK;
+    if (!solver_uses_forms(s) || s->options.fixed_step > 0.0 || !has_pieces(s)) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "Method %s cannot tell how far it may step: no variable has a derivative, and "
+                    "the equations have pieces (if, min, max, ..), so that they may have several "
+                    "solutions. Use a method for residual forms, such as bdf or radau.",
+                    s->method->name);
+}
+
 bool hybrid_on_branch(dae_solver *s, double step, const double *y)
 {
     hybrid *h = s->hybrid;

@@ -380,7 +380,8 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
         if (eval != EVAL_OK) return explain_events(s, eval);
         if (s->hybrid) hybrid_arm(s);
     }
-    status = forms_choose(s, t, true);
+    status = s->hybrid ? hybrid_check_branches(s) : DAE_OK;
+    if (status == DAE_OK) status = forms_choose(s, t, true);
     if (status == DAE_OK) status = second_find(s, t);
     if (status == DAE_OK) status = renew_cache(s);
     if (status != DAE_OK) return status;
