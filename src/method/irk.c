@@ -259,14 +259,16 @@ static double further_error(const irk_state *s, irk_scratch *w, const method_con
 }
 
 /* What events see of the interpolant; and anybody, where there are few stages, between which a
- * pulse of F may hide. Where steps do not end on the constraints (SIRK23) no shorter
- * step would help: nothing is asked. */
+ * pulse of F may hide, or the estimate is that of the first stage (Lobatto IIIC), which does not
+ * see what algebraic variables do along the step. Where steps do not end on the constraints
+ * (SIRK23) no shorter step would help: nothing is asked. */
 static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx)
 {
     const int n = ctx->n;
     double weight[IRK_NODES];
     bool on_constraints = s->table->stiffly_accurate || s->table->project;
-    bool wanted = stages_looked_at(ctx) || s->table->stages < STAGES_ENOUGH;
+    bool few = s->table->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE;
+    bool wanted = stages_looked_at(ctx) || few;
     if (!wanted || !on_constraints) return 0.0;
     irk_lagrange(s->nodes, s->node, STAGES_LOOK, 0, weight);
     combine(s->nodes, n, weight, w->P, w->point);
