@@ -1,6 +1,7 @@
 /* Algebraic variables between the ends of a step, by the equations that determine them. */
 #include <math.h>
 
+#include "base/diag.h"
 #include "base/vector.h"
 #include "solve/solver.h"
 
@@ -103,4 +104,50 @@ dae_status output_polish(dae_solver *s, double t)
         better = fabs(s->at_y[j] - s->y[j]) * s->norm.scale[j] <= PLAUSIBLE;
     if (!better) vector_copy(s->n, s->y, s->at_y);
     return DAE_OK;
+}
+
+/* Whether all of at_y lies between the ends of the step, in s->y and s->yp, or not farther from
+ * them than they are from each other and MARGIN tolerances. */
+static bool is_beside_ends(const dae_solver *s)
+{
+    static const double MARGIN = 1e3;
+    for (int j = 0; j < s->n; j++) {
+        double low = fmin(s->y[j], s->yp[j]), high = fmax(s->y[j], s->yp[j]);
+        double room = high - low + MARGIN * s->norm.weights[j];
+        if (!(s->at_y[j] >= low - room && s->at_y[j] <= high + room)) return false;
+    }
+    return true;
+}
+
+/* The method's own values, with variables that jump no farther than the ends of the step. */
+static dae_status keep_between_ends(dae_solver *s, double t)
+{
+    bool refined = false;
+    solver_interpolate(s, t, 0, s->at_y);
+    solver_interpolate(s, t, 1, s->at_yp);
+    dae_status status =
+        !s->control.fixed && output_is_between(s, t) ? refine_point(s, t, &refined) : DAE_OK;
+    if (status != DAE_OK) return status;
+    solver_interpolate(s, s->t_old, 0, s->y); /* free during a run */
+    solver_interpolate(s, s->t_new, 0, s->yp);
+    for (int j = 0; j < s->n; j++) {
+        if (s->norm.excused[j] == 0) continue;
+        s->at_y[j] = fmax(s->at_y[j], fmin(s->y[j], s->yp[j]));
+        s->at_y[j] = fmin(s->at_y[j], fmax(s->y[j], s->yp[j]));
+    }
+    return DAE_OK;
+}
+
+dae_status output_beside_jump(dae_solver *s, double t)
+{
+    if (t == s->t_old || t == s->t_new) return DAE_OK;
+    initializer *viewer = solver_viewer(s);
+    if (!viewer) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
+    eval_status status = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
+                                             s->norm.weights, s->at_y, s->at_yp);
+    if (status == EVAL_STOP) return explain_evaluation(s, status);
+    solver_interpolate(s, s->t_old, 0, s->y); /* free during a run */
+    solver_interpolate(s, s->t_new, 0, s->yp);
+    bool sound = status == EVAL_OK && is_beside_ends(s);
+    return sound ? DAE_OK : keep_between_ends(s, t);
 }

@@ -177,6 +177,10 @@ eval_status output_correct(dae_solver *s, double t);
 /* The same for values that are known to be within the tolerances: a little better, if they can be.
  */
 dae_status output_polish(dae_solver *s, double t);
+/* at_y where variables jump without an event: as the equations say, if that is near the values at
+ * the ends of the step. A voltage that a current determines only up to rounding is not: there the
+ * method's own values are taken. */
+dae_status output_beside_jump(dae_solver *s, double t);
 
 /* solve/jump.c: after a failed error test, excuse the algebraic variables that jump without an
  * event from it; whether there are any new ones, so that the step is worth another try. */

@@ -35,8 +35,9 @@ dae_status solver_point(dae_solver *s, double t)
     solver_interpolate(s, t, 0, s->at_y);
     solver_interpolate(s, t, 1, s->at_yp);
     bool some = s->norm.excused_count > 0; /* cannot be interpolated */
-    bool wanted = s->options.project_output || some, rough = output_is_rough(s, t);
+    bool wanted = s->options.project_output, rough = output_is_rough(s, t);
     if (s->phase == PHASE_POISED) return DAE_OK;
+    if (some && !wanted) return solver_uses_forms(s) ? DAE_OK : output_beside_jump(s, t);
     bool refined = false, checked = !some && !s->control.fixed && output_is_between(s, t);
     dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
     if (status != DAE_OK || !(wanted || rough) || solver_uses_forms(s)) return status;
