@@ -6,7 +6,9 @@
  *     status N "words"                        exit code N, and standard error has the words
  *     either EXPECTATION / EXPECTATION        one of the two
  * Another method than the one of the line may fail, with any message, or be right within 10 TOL.
- * What ends with a signal, takes too long, or is wrong with exit code 0 is a failure. */
+ * What ends with a signal, takes too long, or is wrong with exit code 0 is a failure. Faults that
+ * are known and not mended yet stand in TRAPS-open.txt, a line NAME.mo METHOD each: they are
+ * printed and counted apart. */
 #include "command.h"
 
 #include <math.h>
@@ -22,7 +24,8 @@ typedef struct trial {
     char directory[TEXT]; /* of the models */
     char scratch[64];     /* results of the run at hand: .csv, .out, .err behind it */
     int seconds;
-    int runs, failures;
+    int runs, failures, open;
+    char *known; /* the text of TRAPS-open.txt; NULL: there is none */
 } trial;
 
 /* One line of the file, its parts cut out in place. */
@@ -174,6 +177,15 @@ static bool broke_down(ending end, char *why)
     return true;
 }
 
+/* Whether a failure of a method is on the list of open faults. */
+static bool is_known(const trial *r, const trap *t, const char *method)
+{
+    char line[TEXT];
+    if (!r->known || !method) return false;
+    snprintf(line, sizeof line, "\n%.200s %.200s\n", t->model, method);
+    return strstr(r->known, line) != NULL;
+}
+
 static void try_line(trial *r, const trap *t, const char *method)
 {
     char options[TEXT], why[WHY] = "";
@@ -185,9 +197,11 @@ static void try_line(trial *r, const trap *t, const char *method)
         failed = !expectation_holds(r, end, t->expectation, 10.0, why);
     r->runs++;
     if (!failed) return;
-    r->failures++;
-    printf("line %d: %s %s %s%s: %s\n", t->line, t->model, t->options, method ? "--method " : "",
-           method ? method : "", why);
+    bool known = is_known(r, t, method);
+    r->open += known;
+    r->failures += !known;
+    printf("%sline %d: %s %s %s%s: %s\n", known ? "open: " : "", t->line, t->model, t->options,
+           method ? "--method " : "", method ? method : "", why);
     fflush(stdout);
 }
 
@@ -195,7 +209,16 @@ static void try_line(trial *r, const trap *t, const char *method)
 static void try_every(trial *r, const trap *t, char **methods, int count)
 {
     if (strstr(t->options, "--method")) return;
-    for (int m = 0; m < count; m++) try_line(r, t, methods[m]);
+    for (int m = 0; m < count; m++) {
+        bool skipped = is_known(r, t, methods[m]) && !getenv("TRIAL_OPEN");
+        if (!skipped) {
+            try_line(r, t, methods[m]);
+            continue;
+        }
+        r->runs++;
+        r->open++;
+        printf("open: line %d: %s --method %s (not run)\n", t->line, t->model, methods[m]);
+    }
 }
 
 static void set_up(trial *r, const char *daedal, const char *list)
@@ -205,6 +228,9 @@ static void set_up(trial *r, const char *daedal, const char *list)
     snprintf(r->directory, sizeof r->directory, "%s", list);
     char *dot = strrchr(r->directory, '.');
     if (dot) *dot = '\0'; /* models/traps.txt -> models/traps */
+    char open[TEXT + 16];
+    snprintf(open, sizeof open, "%s-open.txt", r->directory);
+    r->known = file_text(open);
     snprintf(r->scratch, sizeof r->scratch, "/tmp/daedal-traps-%ld", (long)getpid());
 }
 
@@ -246,6 +272,8 @@ int main(int argc, char **argv)
     fclose(file);
     clean_up(&r);
     names_free(methods, count);
-    printf("%d passed, %d failed\n", r.runs - r.failures, r.failures);
+    free(r.known);
+    if (r.open > 0) printf("open faults: %d\n", r.open);
+    printf("%d passed, %d failed\n", r.runs - r.open - r.failures, r.failures);
     return r.failures > 0 || r.runs == 0;
 }
