@@ -299,6 +299,26 @@ static void test_initial_step_too_long(void **state)
     }
 }
 
+/* A number of threads below 0 is none, and is named. */
+static void test_threads(void **state)
+{
+    (void)state;
+    trial tr = {0};
+    dae_residual form = form_for(&tr);
+    dae_options options = dae_options_default();
+    dae_solver *solver = NULL;
+    dae_diag diag = {0};
+    assert_int_equal(dae_problem_from_residual(&form, &tr.problem, &diag), DAE_OK);
+    options.threads = -1;
+    assert_int_equal(dae_solver_new(tr.problem, &options, &solver, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "threads"));
+    assert_null(solver);
+    options.threads = 2;
+    assert_int_equal(dae_solver_new(tr.problem, &options, &solver, &diag), DAE_OK);
+    dae_solver_free(solver);
+    dae_problem_free(tr.problem);
+}
+
 /* Never exceeded, not even by a larger initial_step or on the way to a stop time. */
 static void test_max_step(void **state)
 {
@@ -1502,6 +1522,7 @@ int main(void)
         cmocka_unit_test(test_initial_step),
         cmocka_unit_test(test_chosen_first_step),
         cmocka_unit_test(test_initial_step_too_long),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_max_step),
         cmocka_unit_test(test_min_step),
         cmocka_unit_test(test_fixed_step),
