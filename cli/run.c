@@ -193,11 +193,9 @@ static int run_request(request *r, session *s)
 
 static int run(int argc, char **argv)
 {
-    request r = {
-        .command = &run_command, .options = dae_options_default(), .start = NAN, .stop = NAN};
-    r.rtol = r.atol = NAN;
+    request r;
     session s = {0};
-    int code = request_read(argc, argv, &r);
+    int code = request_read(&run_command, argc, argv, &r);
     if (code == CLI_OK) code = run_request(&r, &s);
     session_close(&s);
     request_free(&r);

@@ -30,8 +30,8 @@ typedef struct request {
     double *atol_values; /* options.atol_by_variable; owned, or NULL */
 } request;
 
-/* Read the words. Exit code. */
-int request_read(int argc, char **argv, request *r);
+/* Read the words of a command (run, verify) into a request. Exit code. */
+int request_read(const command *of, int argc, char **argv, request *r);
 void request_free(request *r);
 
 /* Open the model and complete the request by what it says: interval, output times, tolerances. Exit

@@ -360,9 +360,15 @@ static int read_option(request *r, int id, const char *text)
     }
 }
 
-int request_read(int argc, char **argv, request *r)
+int request_read(const command *of, int argc, char **argv, request *r)
 {
     int id;
+    *r = (request){.command = of,
+                   .options = dae_options_default(),
+                   .rtol = NAN,
+                   .atol = NAN,
+                   .start = NAN,
+                   .stop = NAN};
     opterr = 0;
     optind = 1;
     while ((id = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {

@@ -107,11 +107,9 @@ static int check_words(const request *r)
 
 static int run(int argc, char **argv)
 {
-    request r = {
-        .command = &verify_command, .options = dae_options_default(), .start = NAN, .stop = NAN};
-    r.rtol = r.atol = NAN;
+    request r;
     session s = {0};
-    int code = request_read(argc, argv, &r);
+    int code = request_read(&verify_command, argc, argv, &r);
     if (code == CLI_OK) code = check_words(&r);
     if (code == CLI_OK) code = request_open(&r, &s);
     bool quiet = r.quiet || (r.json && strcmp(r.json, "-") == 0);

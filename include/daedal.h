@@ -84,6 +84,9 @@ DAE_API const char *dae_version(void);
  * all of it has. Messages and diagnostics of the library are such texts already. */
 DAE_API size_t dae_printable(const char *text, char *safe, size_t size);
 
+/* Bytes of the UTF-8 character at the beginning of a text [RFC 3629]; 0 if there is none. */
+DAE_API int dae_utf8_length(const char *text);
+
 /* ---------------------------------------------------------------------------------------------
  * A problem from callbacks: the residual form F(t, y, y') = 0
  *

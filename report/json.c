@@ -8,27 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the well-formed UTF-8 sequence at text, or 0. */
-static int utf8_length(const unsigned char *text)
-{
-    if (text[0] < 0x80) return 1;
-    int length = text[0] >= 0xC2 && text[0] < 0xE0   ? 2
-                 : text[0] >= 0xE0 && text[0] < 0xF0 ? 3
-                 : text[0] >= 0xF0 && text[0] < 0xF5 ? 4
-                                                     : 0;
-    for (int k = 1; k < length; k++)
-        if ((text[k] & 0xC0) != 0x80) return 0;
-    bool overlong = (text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xF0 && text[1] < 0x90);
-    bool outside = (text[0] == 0xED && text[1] >= 0xA0) || (text[0] == 0xF4 && text[1] >= 0x90);
-    return overlong || outside ? 0 : length;
-}
-
 /* "text"; bytes that are no UTF-8 become the replacement character. */
 void json_string(FILE *stream, const char *text)
 {
     putc('"', stream);
     for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        int length = utf8_length(c);
+        int length = dae_utf8_length((const char *)c);
         if (*c == '"' || *c == '\\')
             fprintf(stream, "\\%c", *c);
         else if (*c < 0x20 || *c == 0x7F)

@@ -5,18 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Length of the well-formed UTF-8 sequence at text, or 0 [RFC 3629]. */
-static int utf8_length(const unsigned char *text)
+int dae_utf8_length(const char *text)
 {
-    if (text[0] < 0x80) return 1;
-    int length = text[0] >= 0xC2 && text[0] < 0xE0   ? 2
-                 : text[0] >= 0xE0 && text[0] < 0xF0 ? 3
-                 : text[0] >= 0xF0 && text[0] < 0xF5 ? 4
-                                                     : 0;
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] < 0x80) return 1;
+    int length = c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
     for (int k = 1; k < length; k++)
-        if ((text[k] & 0xC0) != 0x80) return 0;
-    bool overlong = (text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xF0 && text[1] < 0x90);
-    bool outside = (text[0] == 0xED && text[1] >= 0xA0) || (text[0] == 0xF4 && text[1] >= 0x90);
+        if ((c[k] & 0xC0) != 0x80) return 0;
+    bool overlong = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xF0 && c[1] < 0x90);
+    bool outside = (c[0] == 0xED && c[1] >= 0xA0) || (c[0] == 0xF4 && c[1] >= 0x90);
     return overlong || outside ? 0 : length;
 }
 
@@ -26,7 +23,7 @@ static int shown_length(const unsigned char *text)
 {
     bool control = (text[0] < 0x20 && text[0] != '\n' && text[0] != '\t') || text[0] == 0x7F ||
                    (text[0] == 0xC2 && text[1] >= 0x80 && text[1] < 0xA0);
-    return control ? 0 : utf8_length(text);
+    return control ? 0 : dae_utf8_length((const char *)text);
 }
 
 size_t dae_printable(const char *text, char *safe, size_t size)

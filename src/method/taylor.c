@@ -194,12 +194,46 @@ static attempt_status look_inside(taylor_cache *c, const void *from, double unit
     return status;
 }
 
+/* y and y' of an expansion at a time t, into scratch. */
+static void give_values(taylor_cache *c, const void *from, double at, double unit, double t,
+                        double *scratch)
+{
+    c->ops->values(c, from, at, unit, t, 0, scratch);
+    c->ops->values(c, from, at, unit, t, 1, scratch + c->context->n);
+}
+
+/* Expand anew at the end of a step whose terms pass. How far the values there move, and how far the
+ * equations are from the series inside, is the error of what the terms do not see. */
+static void finish_attempt(const taylor_state *s, const void *from, const method_context *ctx,
+                           double *scratch, attempt *result)
+{
+    taylor_cache *c = ctx->cache;
+    double *estimate = scratch + 2 * ctx->n;
+    const double t = result->t, h = result->h, unit = taylor_unit(h);
+    double inside = 0.0, moved = 0.0;
+    attempt_status status = ATTEMPT_OK;
+    if (!ctx->fixed_steps) status = look_inside(c, from, s->unit[1], t, h, &inside);
+    if (status == ATTEMPT_OK) status = c->ops->advance(c, from, s->unit[1], t + h, unit, &moved);
+    if (status != ATTEMPT_OK) {
+        tell_failure(c, status, result);
+        return;
+    }
+    moved = fmax(moved, inside);
+    give_values(c, NULL, t + h, unit, t + h, scratch);
+    result->error = fmax(result->error, moved);
+    c->ops->terms(c, NULL, unit);
+    result->next_factor = longest_step(c, unit, fabs(h), estimate + ctx->n) / fabs(h);
+    if (!(moved > 1.0)) return;
+    result->next_factor = fmax(0.1, 0.8 * pow(moved, -1.0 / s->stages));
+    memcpy(estimate, c->moved, (size_t)c->form->unknowns * sizeof *estimate);
+}
+
 static void taylor_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                            int order, attempt *result)
 {
     const taylor_state *s = state;
     taylor_cache *c = ctx->cache;
-    double *y = scratch, *yp = y + ctx->n, *estimate = yp + ctx->n, t = s->t[1], moved = 0.0;
+    double *y = scratch, *yp = y + ctx->n, *estimate = yp + ctx->n, t = s->t[1];
     const void *from = expansion_of(state, ctx, 1);
     (void)order;
     *result = (attempt){.t = t,
@@ -211,36 +245,19 @@ static void taylor_attempt(const void *state, void *scratch, const method_contex
                         .error_constant = 1.0,
                         .variable = -1,
                         .constraint = -1};
-    if (s->failure == ATTEMPT_OK) prepare_call(ctx, s->stages, h);
     if (s->failure != ATTEMPT_OK) {
         tell_failure(c, s->failure, result);
         return;
     }
+    prepare_call(ctx, s->stages, h);
     c->ops->terms(c, from, s->unit[1]);
     result->error = step_error(c, s->unit[1], h, estimate);
-    if (!(result->error <= 1.0) && !ctx->fixed_steps) {
-        result->next_factor = smaller(c, s->unit[1], h, estimate);
-        c->ops->values(c, from, t, s->unit[1], t + h, 0, y);
-        c->ops->values(c, from, t, s->unit[1], t + h, 1, yp);
+    if (result->error <= 1.0 || ctx->fixed_steps) {
+        finish_attempt(s, from, ctx, scratch, result);
         return;
     }
-    double unit = taylor_unit(h), error = result->error, inside = 0.0;
-    attempt_status status = ATTEMPT_OK;
-    if (!ctx->fixed_steps) status = look_inside(c, from, s->unit[1], t, h, &inside);
-    if (status == ATTEMPT_OK) status = c->ops->advance(c, from, s->unit[1], t + h, unit, &moved);
-    moved = fmax(moved, inside);
-    if (status != ATTEMPT_OK) {
-        tell_failure(c, status, result);
-        return;
-    }
-    c->ops->values(c, NULL, t + h, unit, t + h, 0, y);
-    c->ops->values(c, NULL, t + h, unit, t + h, 1, yp);
-    result->error = fmax(error, moved);
-    c->ops->terms(c, NULL, unit);
-    result->next_factor = longest_step(c, unit, fabs(h), estimate + ctx->n) / fabs(h);
-    if (!(moved > 1.0)) return;
-    result->next_factor = fmax(0.1, 0.8 * pow(moved, -1.0 / s->stages));
-    memcpy(estimate, c->moved, (size_t)c->form->unknowns * sizeof *estimate);
+    result->next_factor = smaller(c, s->unit[1], h, estimate);
+    give_values(c, from, t, s->unit[1], t + h, scratch);
 }
 
 static void taylor_accept(void *state, void *scratch, const method_context *ctx)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daedal.h"
+
 enum { MAX_NAME_LENGTH = 4096, MAX_NUMBER_LENGTH = 400 };
 
 static const char *const spellings[TOK_COUNT] = {
@@ -430,23 +432,12 @@ static void copy_string(lexer *lx, const char *end, char *out)
     }
 }
 
-/* Bytes of the UTF-8 character at p, 0 if it is none; the text is terminated. */
-static size_t utf8_size(const unsigned char *p)
-{
-    size_t n = *p < 0x80 ? 1 : *p < 0xC2 ? 0 : *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : *p < 0xF5 ? 4 : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    bool overlong = (*p == 0xE0 && p[1] < 0xA0) || (*p == 0xF0 && p[1] < 0x90);
-    bool beyond = (*p == 0xED && p[1] >= 0xA0) || (*p == 0xF4 && p[1] >= 0x90);
-    return overlong || beyond ? 0 : n;
-}
-
 /* Replaces what is not UTF-8 by '?': texts go on into files that must be. True if there was any. */
 static bool clean_utf8(char *text)
 {
     bool dirty = false;
-    for (unsigned char *p = (unsigned char *)text; *p;) {
-        size_t n = utf8_size(p);
+    for (char *p = text; *p;) {
+        int n = dae_utf8_length(p);
         if (n == 0) *p = '?', dirty = true;
         p += n ? n : 1;
     }

@@ -128,17 +128,6 @@ static bool write_parts(record *r, const flat_model *m)
 
 /* ---- equations, unknowns, blocks ---- */
 
-static const char *flat_leaf_name(void *context, const expr_node *leaf)
-{
-    const flat_model *m = context;
-    if (leaf->op == EXPR_VARIABLE) return m->variables[leaf->index].name;
-    if (leaf->op == EXPR_PARAMETER) return m->parameters[leaf->index].name;
-    for (size_t v = 0; leaf->op == EXPR_MEMORY && v < m->variable_count; v++)
-        if (m->variables[v].discrete && m->variables[v].memory == leaf->index)
-            return m->variables[v].name;
-    return leaf->op == EXPR_MEMORY ? "(held)" : NULL;
-}
-
 /* The equation of output k, solved for it. */
 static bool write_output(scribe *w, int k, dae_analysis_equation *out)
 {

@@ -294,68 +294,111 @@ static void note_other(dae_solver *s, const level_system *system, const double *
              t, system->variable_names[j], u[j], report->other_u[j]);
 }
 
+/* What one search for consistent values needs beside the equations. */
+typedef struct level_work {
+    double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
+    dae_tag *tag;
+    int *rank;
+    bool *open, *state;
+} level_work;
+
+static void level_work_free(level_work *w)
+{
+    dae_free(w->given);
+    dae_free(w->tag);
+    dae_free(w->rank);
+    dae_free(w->open);
+    *w = (level_work){0};
+}
+
+static bool level_work_new(level_work *w, int n)
+{
+    double *values = DAE_ARRAY(double, 6 * (size_t)n);
+    bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
+    *w = (level_work){
+        .given = values, .tag = DAE_ARRAY(dae_tag, n), .rank = DAE_ARRAY(int, n), .open = marks};
+    if (!values || !marks || !w->tag || !w->rank) {
+        level_work_free(w);
+        return false;
+    }
+    w->scale = values + n;
+    w->reach = values + 2 * n;
+    w->u = values + 3 * n;
+    w->spare = values + 4 * n;
+    w->state = marks + n;
+    return true;
+}
+
+/* The instance of all levels sees the parameters and discrete values of the one that runs. */
+static void prepare_levels(variant *v)
+{
+    const flat_model *m = v->form->flat;
+    memcpy(v->levels->memory, v->instance->memory, (size_t)m->memory_count * sizeof(double));
+    memcpy(v->levels->parameters, v->instance->parameters, m->parameter_count * sizeof(double));
+    model_instance_prepare(v->levels);
+}
+
+/* Which values are fixed, which are guesses, and how far each may move. False: memory. */
+static bool describe_values(const dae_solver *s, bool initial, level_work *w)
+{
+    tag_values(s, initial, w->tag, w->given);
+    if (!initial && !give_seen(s, w->tag, w->given)) return false;
+    size_values(s, w->given, w->scale, w->reach);
+    if (initial)
+        prefer_states(s, w->tag, w->reach, w->open);
+    else
+        rank_values(s, w->rank);
+    note_states(s, w->state);
+    return true;
+}
+
+static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, level_work *w)
+{
+    const model_form *levels = c->m->form;
+    level_system system = {.n = levels->n,
+                           .m = c->rows,
+                           .residual = level_residual,
+                           .jacobian = level_jacobian,
+                           .colptr = c->colptr,
+                           .rowind = c->rowind,
+                           .variable_names = (const char *const *)levels->unknown_names,
+                           .equation_names = (const char *const *)levels->equation_names,
+                           .equation_lines = levels->equation_lines,
+                           .user = c};
+    level_request request = {.tag = w->tag,
+                             .given = w->given,
+                             .scale = w->scale,
+                             .reach = w->reach,
+                             .tolerance = 1e-12,
+                             .iterations = s->options.init_iterations,
+                             .rank = initial ? NULL : w->rank,
+                             .open = w->open,
+                             .state = w->state,
+                             .turned = s->hybrid->turned};
+    level_report report = {0};
+    vector_copy(levels->n, w->given, w->u);
+    dae_status status = levels_solve(&system, &request, w->u, &report, &s->diag);
+    s->diag.t = c->t;
+    if (status == DAE_OK) note_other(s, &system, w->u, c->t, &report, w->spare);
+    if (status == DAE_OK) take_levels(s, w->u, w->spare);
+    if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
+    level_report_free(&report);
+    return status;
+}
+
 /* Nearest values that satisfy all levels. */
 dae_status reform_solve_levels(dae_solver *s, double t, bool initial)
 {
     variant *v = s->reform->current;
-    const model_form *levels = variant_levels(v->form)->initial;
-    int rows = initial ? levels->rows : variant_levels(v->form)->rows, n = levels->n;
-    double *work = DAE_ARRAY(double, 6 * (size_t)n), *given = work, *scale = work + n,
-           *reach = work + 2 * n, *u = work + 3 * n;
-    dae_tag *tag = DAE_ARRAY(dae_tag, n);
-    int *rank = DAE_ARRAY(int, n);
-    bool *open = DAE_ARRAY(bool, 2 * (size_t)n), *state = open + n;
+    const model_form *all = variant_levels(v->form);
     level_context c = {0};
-    level_report report = {0};
-    dae_status status = DAE_ERR_MEMORY;
-    if (work && tag && rank && open && level_context_new(&c, v->levels, t, rows)) {
-        memcpy(v->levels->memory, v->instance->memory,
-               (size_t)v->form->flat->memory_count * sizeof(double));
-        memcpy(v->levels->parameters, v->instance->parameters,
-               v->form->flat->parameter_count * sizeof(double));
-        model_instance_prepare(v->levels);
-        tag_values(s, initial, tag, given);
-        bool told = initial || give_seen(s, tag, given);
-        size_values(s, given, scale, reach);
-        if (initial)
-            prefer_states(s, tag, reach, open);
-        else
-            rank_values(s, rank);
-        note_states(s, state);
-        vector_copy(n, given, u);
-        level_system system = {.n = n,
-                               .m = rows,
-                               .residual = level_residual,
-                               .jacobian = level_jacobian,
-                               .colptr = c.colptr,
-                               .rowind = c.rowind,
-                               .variable_names = (const char *const *)levels->unknown_names,
-                               .equation_names = (const char *const *)levels->equation_names,
-                               .equation_lines = levels->equation_lines,
-                               .user = &c};
-        level_request request = {.tag = tag,
-                                 .given = given,
-                                 .scale = scale,
-                                 .reach = reach,
-                                 .tolerance = 1e-12,
-                                 .iterations = s->options.init_iterations,
-                                 .rank = initial ? NULL : rank,
-                                 .open = open,
-                                 .state = state,
-                                 .turned = s->hybrid->turned};
-        status = told ? levels_solve(&system, &request, u, &report, &s->diag) : reform_exhausted(s);
-        s->diag.t = t;
-        if (status == DAE_OK) note_other(s, &system, u, t, &report, work + 4 * n);
-        if (status == DAE_OK) take_levels(s, u, work + 4 * n);
-        if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
-        level_report_free(&report);
-    } else {
-        reform_exhausted(s);
-    }
+    level_work w = {0};
+    bool fits = level_work_new(&w, all->initial->n) &&
+                level_context_new(&c, v->levels, t, initial ? all->initial->rows : all->rows);
+    if (fits) prepare_levels(v);
+    if (fits) fits = describe_values(s, initial, &w);
+    dae_status status = fits ? solve_prepared(s, &c, initial, &w) : reform_exhausted(s);
     level_context_free(&c);
-    dae_free(rank);
-    dae_free(open);
-    dae_free(tag);
-    dae_free(work);
+    level_work_free(&w);
     return status;
 }

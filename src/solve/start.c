@@ -344,6 +344,38 @@ dae_status forms_choose(dae_solver *s, double t, bool anew)
     return DAE_OK;
 }
 
+/* What kind each variable and equation is, and whether that fits what was declared. */
+static dae_status settle_kinds(dae_solver *s, double t, double h)
+{
+    dae_status status = solver_check_kinds(s, t, h);
+    if (status == DAE_OK) status = resolve_kinds(s, t, h);
+    if (status == DAE_OK) status = solver_check_declared_index(s, t);
+    if (status == DAE_OK) status = check_orders(s, t);
+    if (status != DAE_OK) return status;
+    s->context.error_test = resolve_error_test(s);
+    norm_classify(&s->norm, s->kinds, s->context.error_test);
+    return DAE_OK;
+}
+
+static dae_status settle_values(dae_solver *s, double t, double h, dae_init mode)
+{
+    if (mode == DAE_INIT_NONE) return solver_update_weights(s, t, s->y);
+    dae_status status = solver_update_weights(s, t, s->y); /* anew, since the kinds are known now */
+    if (status == DAE_OK) status = make_consistent(s, t, h, mode);
+    if (status == DAE_ERR_EVALUATION && s->hybrid) return explain_evaluation(s, EVAL_RETRY);
+    return status == DAE_OK ? solver_update_weights(s, t, s->y) : status;
+}
+
+static dae_status start_events(dae_solver *s, double t)
+{
+    if (s->events) {
+        eval_status eval = event_finder_start(s->events, t, s->y, s->yp);
+        if (eval != EVAL_OK) return explain_events(s, eval);
+        if (s->hybrid) hybrid_arm(s);
+    }
+    return s->hybrid ? hybrid_check_branches(s) : DAE_OK;
+}
+
 dae_status solver_begin(dae_solver *s, double t, dae_init mode)
 {
     s->phase = PHASE_NEW;
@@ -357,30 +389,9 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (status != DAE_OK) return status;
     if (s->forms && form_instance_look(s->forms, t, s->y)) s->cache_used = true;
     double h = start_scale(s, t);
-    status = solver_check_kinds(s, t, h);
-    if (status == DAE_OK) status = resolve_kinds(s, t, h);
-    if (status == DAE_OK) status = solver_check_declared_index(s, t);
-    if (status != DAE_OK) return status;
-    status = check_orders(s, t);
-    if (status != DAE_OK) return status;
-    s->context.error_test = resolve_error_test(s);
-    norm_classify(&s->norm, s->kinds, s->context.error_test);
-    mode = resolve_init(s, mode);
-    if (mode != DAE_INIT_NONE) {
-        status = solver_update_weights(s, t, s->y); /* anew, since the kinds are known now */
-        if (status != DAE_OK) return status;
-        status = make_consistent(s, t, h, mode);
-        if (status == DAE_ERR_EVALUATION && s->hybrid) return explain_evaluation(s, EVAL_RETRY);
-        if (status != DAE_OK) return status;
-    }
-    status = solver_update_weights(s, t, s->y);
-    if (status != DAE_OK) return status;
-    if (s->events) {
-        eval_status eval = event_finder_start(s->events, t, s->y, s->yp);
-        if (eval != EVAL_OK) return explain_events(s, eval);
-        if (s->hybrid) hybrid_arm(s);
-    }
-    status = s->hybrid ? hybrid_check_branches(s) : DAE_OK;
+    status = settle_kinds(s, t, h);
+    if (status == DAE_OK) status = settle_values(s, t, h, resolve_init(s, mode));
+    if (status == DAE_OK) status = start_events(s, t);
     if (status == DAE_OK) status = forms_choose(s, t, true);
     if (status == DAE_OK) status = second_find(s, t);
     if (status == DAE_OK) status = renew_cache(s);

@@ -485,15 +485,49 @@ static dae_status reconsider(dae_solver *s, double tend)
     return choice_change(s, "steps without progress, so ");
 }
 
+/* The next step of the method at hand, committed, or why there is none. */
+static dae_status make_step(dae_solver *s, double tend)
+{
+    dae_status status = s->watch_due ? watch_states(s, tend) : DAE_OK;
+    if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
+    if (status == DAE_OK) status = attempt_until_accepted(s);
+    if (status == DAE_OK) status = accept_step(s, tend);
+    return status;
+}
+
+/* Where a step failed: DAE_STEPPED if the model goes on from another branch of its equations,
+ * DAE_OK if another step is worth a try (beyond a jump, or with another method), or why the run
+ * ends. */
+static dae_status recover(dae_solver *s, dae_status failure, double tend)
+{
+    if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) return DAE_STEPPED;
+    if (leap_over(s, failure, tend)) return DAE_OK;
+    if (!choice_may_help(s, failure)) return reform_explain(s, failure);
+    bool radau = s->method == &method_radau;
+    dae_status status =
+        choice_change(s, radau ? "radau failed, so " : "an explicit method failed, so ");
+    return status == DAE_OK ? DAE_OK : reform_explain(s, status);
+}
+
+/* Whether the equations kept their rank, their constraints and their index over the last step. A
+ * singular point that is a fold of a model's equations is where its other branch begins. */
+static dae_status inspect_step(dae_solver *s)
+{
+    dae_status status = rank_watch_step(s);
+    if (status < 0 && s->hybrid && hybrid_fold_passed(s, status)) return DAE_OK;
+    if (status == DAE_OK) status = released_watch_step(s);
+    if (status == DAE_OK) status = solver_check_index(s);
+    return status;
+}
+
 /* One step, event or piece of a step towards tend. */
 static dae_status advance(dae_solver *s, double tend)
 {
-    dae_status status = DAE_OK;
     if (s->hybrid) {
         hybrid_consider_compiling(s);
         if (tend != s->t) hybrid_leave(s, direction_to(s, tend));
         if (s->hybrid->pending) {
-            status = hybrid_update(s);
+            dae_status status = hybrid_update(s);
             return status == DAE_OK ? DAE_EVENT : status;
         }
     }
@@ -503,37 +537,21 @@ static dae_status advance(dae_solver *s, double tend)
         return DAE_OK;
     }
     if (s->phase == PHASE_POISED) {
-        status = monitors_start(s, s->t, s->y, s->yp);
+        dae_status status = monitors_start(s, s->t, s->y, s->yp);
         if (status != DAE_OK) return status;
         start_method(s, tend);
     }
     if (s->t == hybrid_fold_ahead(s)) return hybrid_fold_now(s);
-    if (s->t == s->t_new) {
-        status = reconsider(s, tend);
-        if (status != DAE_STEPPED) return status == DAE_OK ? advance(s, tend) : status;
-        status = DAE_OK;
-        if (s->watch_due) status = watch_states(s, tend);
-        if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
-        if (status == DAE_OK) status = attempt_until_accepted(s);
-        if (status == DAE_OK) status = accept_step(s, tend);
-        if (status < 0 && s->hybrid && hybrid_rescue(s, status)) return DAE_STEPPED;
-        if (status < 0 && s->hybrid && hybrid_fold(s, status)) return DAE_STEPPED;
-        if (status < 0 && leap_over(s, status, tend)) return advance(s, tend);
-        if (choice_may_help(s, status)) {
-            bool radau = s->method == &method_radau;
-            status =
-                choice_change(s, radau ? "radau failed, so " : "an explicit method failed, so ");
-            if (status == DAE_OK) return advance(s, tend);
-        }
-        if (status != DAE_OK) return reform_explain(s, status);
-        status = rank_watch_step(s);
-        if (status < 0 && s->hybrid && hybrid_fold_passed(s, status))
-            return advance_within_step(s, tend);
-        if (status == DAE_OK) status = released_watch_step(s);
-        if (status == DAE_OK) status = solver_check_index(s);
-        if (status != DAE_OK) return status;
+    if (s->t != s->t_new) return advance_within_step(s, tend);
+    dae_status status = reconsider(s, tend);
+    if (status != DAE_STEPPED) return status == DAE_OK ? advance(s, tend) : status;
+    status = make_step(s, tend);
+    if (status != DAE_OK) {
+        status = recover(s, status, tend);
+        return status == DAE_OK ? advance(s, tend) : status;
     }
-    return advance_within_step(s, tend);
+    status = inspect_step(s);
+    return status == DAE_OK ? advance_within_step(s, tend) : status;
 }
 
 /* The stop time ends a run before tend: that is no success. */

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "expr/print.h"
 #include "solve/verify_parts.h"
+#include "system/model_structure.h"
 
 enum { DEFAULT_ROWS = 501, MOST_EVENTS = 10000, NAME = 200 };
 static const double DEFAULT_LIMIT = 100.0;
@@ -551,17 +552,6 @@ static bool write_equations(trial *x)
 
 /* ---- events ---- */
 
-static const char *leaf_name(void *context, const expr_node *leaf)
-{
-    const flat_model *m = context;
-    if (leaf->op == EXPR_VARIABLE) return m->variables[leaf->index].name;
-    if (leaf->op == EXPR_PARAMETER) return m->parameters[leaf->index].name;
-    for (size_t v = 0; leaf->op == EXPR_MEMORY && v < m->variable_count; v++)
-        if (m->variables[v].discrete && m->variables[v].memory == leaf->index)
-            return m->variables[v].name;
-    return leaf->op == EXPR_MEMORY ? "(held)" : NULL;
-}
-
 /* "x - 1 < 0 (line 12)", "sample", or the name of a callback's event */
 static const char *event_name(trial *x, const trail_event *e)
 {
@@ -572,7 +562,8 @@ static const char *event_name(trial *x, const trail_event *e)
     if (e->index < 0) return "event";
     if ((size_t)e->index >= m->relation_count) return "assertion";
     const flat_relation *q = &m->relations[e->index];
-    size_t length = expr_print(m->graph, q->crossing, leaf_name, (void *)m, text, sizeof text - 32);
+    size_t length =
+        expr_print(m->graph, q->crossing, flat_leaf_name, (void *)m, text, sizeof text - 32);
     if (length < sizeof text - 32)
         snprintf(text + length, 32, "%s (line %d)", q->strict ? " < 0" : " <= 0", q->place.line);
     return keep(x, text);

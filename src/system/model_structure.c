@@ -10,6 +10,17 @@
 /* So many equations, variables and parts are named; the others are counted. */
 enum { MOST_NAMES = 8, MOST_PARTS = 6, MOST_TOLD = 3 };
 
+const char *flat_leaf_name(void *context, const expr_node *leaf)
+{
+    const flat_model *m = context;
+    if (leaf->op == EXPR_VARIABLE) return m->variables[leaf->index].name;
+    if (leaf->op == EXPR_PARAMETER) return m->parameters[leaf->index].name;
+    for (size_t v = 0; leaf->op == EXPR_MEMORY && v < m->variable_count; v++)
+        if (m->variables[v].discrete && m->variables[v].memory == leaf->index)
+            return m->variables[v].name;
+    return leaf->op == EXPR_MEMORY ? "(held)" : NULL;
+}
+
 /* Names without a comment tell their place already. */
 char *flat_equation_name(const flat_model *m, const flat_equation *q)
 {

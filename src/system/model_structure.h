@@ -26,4 +26,7 @@ dae_status flat_structure_check(const flat_model *m, message_list *messages, dae
 /* "comment (file:12)": a name that tells the place, too; owned by the caller. NULL: memory. */
 char *flat_equation_name(const flat_model *m, const flat_equation *q);
 
+/* For expr_print: the name of a variable, parameter or held value of a flat model, the context. */
+const char *flat_leaf_name(void *context, const expr_node *leaf);
+
 #endif

@@ -1,13 +1,8 @@
 #!/bin/sh
 # Every wrong model of models/broken.txt: the message of check, init or run names the lines, unknowns
 # and fixed values of its culprit set. broken.sh <path of daedal>. Exit 0 if nothing failed.
-set -u
-daedal=${1:?usage: broken.sh path-of-daedal}
-root=$(cd "$(dirname "$0")/../.." && pwd)
-case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
+. "$(dirname "$0")/common.inc"
+
 count=0
 
 # Messages that do not name the whole set yet: of constraints that become dependent the unknowns that
@@ -15,23 +10,22 @@ count=0
 open=" redundantrod conductances "
 
 # Whether the message contains a word by itself.
-names() { grep -qF -- "$1" "$work/err" && awk -v w="$1" '
+names() { grep -qF -- "$1" err && awk -v w="$1" '
     { text = $0; while ((at = index(text, w)) > 0) {
           before = at > 1 ? substr(text, at - 1, 1) : " "; after = substr(text, at + length(w), 1)
           if (before !~ /[A-Za-z0-9_.]/ && after !~ /[A-Za-z0-9_[]/) found = 1
           text = substr(text, at + length(w)) } }
-    END { exit !found }' "$work/err"; }
+    END { exit !found }' err; }
 
 check_model() {
     [ -n "$model" ] || return 0
     count=$((count + 1))
-    (cd "$root/models/broken" && "$daedal" "$stage" "$model.mo" --quiet) \
-        >"$work/out" 2>"$work/err" </dev/null
+    (cd "$models/broken" && "$daedal" "$stage" "$model.mo" --quiet) >out 2>err </dev/null
     code=$?
     missing=
     [ "$code" -ne 0 ] || missing="$missing exit-code"
     for line in $lines; do
-        grep -q -- "$model.mo:$line[^0-9]" "$work/err" || missing="$missing line:$line"
+        grep -q -- "$model.mo:$line[^0-9]" err || missing="$missing line:$line"
     done
     for name in $unknowns $fixed; do
         names "$name" || missing="$missing $name"
@@ -41,14 +35,10 @@ check_model() {
     [ -z "$parameters" ] || [ -n "$named" ] || missing="$missing parameter:$parameters"
     case $open in
     *" $model "*)
-        [ -n "$missing" ] || { echo "FAILED: $model is right now: take it off the list"; failures=1; }
+        [ -n "$missing" ] || fail "$model is right now: take it off the list"
         ;;
     *)
-        [ -z "$missing" ] || {
-            echo "FAILED: daedal $stage $model.mo does not name$missing"
-            sed 's/^/    /' "$work/err" | head -n 12
-            failures=1
-        }
+        [ -z "$missing" ] || fail "daedal $stage $model.mo does not name$missing"
         ;;
     esac
 }
@@ -64,8 +54,8 @@ while read -r word rest; do
     fixed) fixed=$rest ;;
     parameter) [ "$stage" = run ] || parameters=$rest ;; # one of them at least
     esac
-done <"$root/models/broken.txt"
+done <"$models/broken.txt"
 check_model
-[ "$count" -ge 25 ] || { echo "FAILED: only $count models"; failures=1; }
-[ "$failures" -eq 0 ] || exit 1
-echo "$count wrong models: messages as expected"
+[ "$count" -ge 25 ] || fail "only $count models"
+echo "$count wrong models"
+finish

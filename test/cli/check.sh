@@ -1,34 +1,7 @@
 #!/bin/sh
 # Test of check and init: check.sh <path of daedal>. Exit 0 if nothing failed.
-set -u
-daedal=${1:?usage: check.sh path-of-daedal}
-root=$(cd "$(dirname "$0")/../.." && pwd)
-models=$root/models
-case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+. "$(dirname "$0")/common.inc"
 
-fail() {
-    echo "FAILED: $*"
-    sed 's/^/    /' out err | head -n 40
-    failures=$((failures + 1))
-}
-
-# expect CODE WORDS..: run and compare the exit code; output in out and err
-expect() {
-    code=$1
-    shift
-    "$daedal" "$@" >out 2>err </dev/null
-    got=$?
-    [ "$got" -eq "$code" ] || fail "daedal $* exits with $got, not $code"
-    if [ "$code" -eq 0 ] && [ -s err ]; then fail "daedal $* writes to stderr"; fi
-    if [ "$code" -ne 0 ] && ! [ -s err ]; then fail "daedal $* says nothing"; fi
-}
-
-says() { grep -q -- "$1" out err || fail "no '$1' in the output"; }
-silent_on() { ! grep -q -- "$1" out err || fail "'$1' in the output"; }
 
 # ---- what a model is ---------------------------------------------------------------------------
 expect 0 check "$models/pendulum.mo"
@@ -102,5 +75,4 @@ expect 2 init "$models/pendulum.mo" --start-time soon
 expect 2 init
 expect 3 init "$models/broken/toomany.mo"
 
-[ "$failures" -eq 0 ] || exit 1
-echo "check and init: all as expected"
+finish

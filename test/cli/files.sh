@@ -1,28 +1,14 @@
 #!/bin/sh
 # Files of the command: complete or not at all, never the model, and full disks are reported.
 #   files.sh <path of daedal>
-set -u
-daedal=${1:?usage: files.sh path-of-daedal}
-case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+. "$(dirname "$0")/common.inc"
 
-fail() {
-    echo "FAILED: $*"
-    sed 's/^/    /' err
-    failures=$((failures + 1))
-}
 says() { grep -q -- "$1" err || fail "no '$1' on standard error"; }
 
 # refused CODE WORDS..: that exit code, a message, and nothing changed or left
 refused() {
-    code=$1
+    ends "$@"
     shift
-    "$daedal" "$@" >out 2>err </dev/null
-    got=$?
-    [ $got -eq "$code" ] || fail "daedal $* exits with $got, not $code"
     grep -q '^daedal: ' err || fail "daedal $*: no message"
     unchanged "daedal $*"
 }
@@ -199,5 +185,4 @@ grep -q "wrote more.svg (12 of 212 variables; --vars '\*' draws all)" out || fai
 "$daedal" run more.mo --plot more.svg --vars '*' >out 2>err || fail "a plot of 212 variables"
 grep -q 'wrote more.svg (212 variables)' out && grep -q 'x\[209\]' more.svg || fail "212 variables"
 
-[ $failures -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

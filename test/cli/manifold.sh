@@ -1,13 +1,7 @@
 #!/bin/sh
 # Options of methods on manifolds: manifold.sh <path of daedal>. Values that are taken, values that are
 # not, and refusals, which name the culprit. Prints what failed; exit 0 if nothing did.
-set -u
-daedal=${1:?usage: manifold.sh path-of-daedal}
-case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+. "$(dirname "$0")/common.inc"
 
 cat >pendulum.mo <<'MODEL'
 model Pendulum "with its energy"
@@ -37,12 +31,6 @@ equation
 end Drag;
 MODEL
 
-fail() {
-    echo "FAILED: $*"
-    sed 's/^/    /' out err
-    failures=$((failures + 1))
-}
-
 # taken OPTIONS..: the run succeeds, silently on stderr
 taken() {
     "$daedal" run pendulum.mo "$@" >out 2>err </dev/null || fail "run $* exits with $?"
@@ -54,9 +42,7 @@ taken() {
 refused() {
     code=$1 words=$2
     shift 2
-    "$daedal" run --quiet "${model:-pendulum.mo}" "$@" >out 2>err </dev/null
-    got=$?
-    [ "$got" -eq "$code" ] || fail "run $* exits with $got, not $code"
+    ends "$code" run --quiet "${model:-pendulum.mo}" "$@"
     [ "$(wc -l <err)" -eq 1 ] && grep -q '^daedal: ' err || fail "run $*: not one clear line"
     grep -qF -- "$words" err || fail "run $*: no '$words'"
 }
@@ -149,5 +135,4 @@ for value in 3 -1 x 1.5; do
     refused 2 "option '--threads' needs a whole number from 0 to 2" --method radau --threads "$value"
 done
 
-[ $failures -eq 0 ] || echo "$failures failures"
-exit $failures
+finish

@@ -1,35 +1,8 @@
 #!/bin/sh
 # Test of the command on model texts: model.sh <path of daedal>. Exit 0 if nothing failed.
-set -u
-daedal=${1:?usage: model.sh path-of-daedal}
-root=$(cd "$(dirname "$0")/../.." && pwd)
-models=$root/models
-case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-XDG_CACHE_HOME=$work/cache
-export XDG_CACHE_HOME
-failures=0
+. "$(dirname "$0")/common.inc"
+export XDG_CACHE_HOME="$work/cache"
 
-fail() {
-    echo "FAILED: $*"
-    sed 's/^/    /' out err | head -n 40
-    failures=$((failures + 1))
-}
-
-# expect CODE WORDS..: run and compare the exit code; output in out and err
-expect() {
-    code=$1
-    shift
-    "$daedal" "$@" >out 2>err </dev/null
-    got=$?
-    [ "$got" -eq "$code" ] || fail "daedal $* exits with $got, not $code"
-    if [ "$code" -eq 0 ] && [ -s err ]; then fail "daedal $* writes to stderr"; fi
-    if [ "$code" -ne 0 ] && ! [ -s err ]; then fail "daedal $* says nothing"; fi
-}
-
-says() { grep -q -- "$1" out err || fail "no '$1' in the output"; }
 one_line() { [ "$(wc -l <err)" -eq 1 ] || fail "not one line on stderr"; }
 
 # reaches LIMIT NAME: the last row of out.csv against the reference values of a model
@@ -482,5 +455,4 @@ if command -v bash >/dev/null 2>&1; then
     offers emit --o && says '^--output$'
 fi
 
-[ $failures -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

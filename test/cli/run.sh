@@ -1,35 +1,18 @@
 #!/bin/sh
 # Test of the command: run.sh <path of daedal>. Prints what failed; exit 0 if nothing did.
-set -u
-daedal=${1:?usage: run.sh path-of-daedal}
-manual=$(cd "$(dirname "$0")/../../man" && pwd)/daedal.1
-case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+. "$(dirname "$0")/common.inc"
+manual=$root/man/daedal.1
 
-fail() {
-    echo "FAILED: $*"
-    sed 's/^/    /' out err
-    failures=$((failures + 1))
-}
-
-# expect CODE WORDS..: run and compare the exit code; output in out and err
+# expect CODE WORDS..: that exit code; success is silent on stderr, and a usage error is one line that
+# begins with the name
 expect() {
-    code=$1
+    ends "$@"
     shift
-    "$daedal" "$@" >out 2>err </dev/null
-    got=$?
-    [ "$got" -eq "$code" ] || fail "daedal $* exits with $got, not $code"
-    # success is silent on stderr; a usage error is one line that begins with the name
     if [ "$code" -eq 0 ] && [ -s err ]; then fail "daedal $* writes to stderr"; fi
     if [ "$code" -ne 0 ] && [ $# -gt 0 ]; then
         [ "$(wc -l <err)" -eq 1 ] && grep -q '^daedal: ' err || fail "daedal $*: not one clear line"
     fi
 }
-
-says() { grep -q -- "$1" out err || fail "no '$1' in the output"; }
 
 # at_most FILE LIMIT: the number in a file is there and not above the limit
 at_most() {
@@ -196,5 +179,4 @@ grep -q '<svg' daedal-demo.svg || fail "no picture"
 awk '$1 == "40" { print $5 }' out >number
 at_most number 1e-4
 
-[ $failures -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

@@ -1,22 +1,10 @@
 #!/bin/sh
 # Signals: answered anywhere within a second (of a machine that is not overloaded), with nothing left.
 #   signals.sh <path of daedal>
-set -u
-daedal=${1:?usage: signals.sh path-of-daedal}
-case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
-models=$(cd "$(dirname "$0")/../../models" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+. "$(dirname "$0")/common.inc"
 export DAEDAL_CACHE_DIR="$work/cache" TMPDIR="$work/tmp"
-mkdir tmp
 
-fail() {
-    echo "FAILED: $*"
-    sed 's/^/    /' err
-    failures=$((failures + 1))
-}
+mkdir tmp
 
 # The limit is five times the second that is promised, for a machine with that load.
 limit=5
@@ -133,5 +121,4 @@ kill -s KILL $process
 wait $process 2>/dev/null
 [ ! -e killed.csv ] || fail "a file of a killed run"
 
-[ $failures -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

@@ -1,19 +1,7 @@
 #!/bin/sh
 # What a model text may do to its reader: no control characters on the terminal, no evaluation without end.
 #   texts.sh <path of daedal>
-set -u
-daedal=${1:?usage: texts.sh path-of-daedal}
-case $daedal in /*) ;; *) daedal=$PWD/$daedal ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-    echo "FAILED: $*"
-    cat -v out err | sed 's/^/    /'
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/common.inc"
 
 # ---- control characters of descriptions, units, strings, assertions, names of files ---------------------
 text='model M
@@ -110,5 +98,4 @@ end M;
 END
 refused 'too large.*power.mo:4' power.mo
 
-[ $failures -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish
