@@ -17,7 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SECONDS = 20, TEXT = 2000, WHY = 600 };
+enum { SECONDS = 20, TEXT = 2000, WHY = 600, SLOWEST = 5 };
+
+/* A run among those that took longest: a trap that takes seconds is a fault on its way. */
+typedef struct slow {
+    double seconds;
+    char what[400];
+} slow;
 
 typedef struct trial {
     const char *daedal;
@@ -25,7 +31,8 @@ typedef struct trial {
     char scratch[64];     /* results of the run at hand: .csv, .out, .err behind it */
     int seconds;
     int runs, failures, open;
-    char *known; /* the text of TRAPS-open.txt; NULL: there is none */
+    char *known;           /* the text of TRAPS-open.txt; NULL: there is none */
+    slow slowest[SLOWEST]; /* in falling order */
 } trial;
 
 /* One line of the file, its parts cut out in place. */
@@ -186,11 +193,24 @@ static bool is_known(const trial *r, const trap *t, const char *method)
     return strstr(r->known, line) != NULL;
 }
 
+static void note_time(trial *r, const trap *t, const char *method, double seconds)
+{
+    int place = SLOWEST;
+    while (place > 0 && r->slowest[place - 1].seconds < seconds) place--;
+    if (place == SLOWEST) return;
+    memmove(&r->slowest[place + 1], &r->slowest[place],
+            (size_t)(SLOWEST - 1 - place) * sizeof(slow));
+    r->slowest[place].seconds = seconds;
+    snprintf(r->slowest[place].what, sizeof r->slowest[place].what, "%.100s %.200s %.50s", t->model,
+             t->options, method ? method : "auto");
+}
+
 static void try_line(trial *r, const trap *t, const char *method)
 {
     char options[TEXT], why[WHY] = "";
     snprintf(options, sizeof options, "%s", t->options);
     ending end = run_trap(r, t, options, method);
+    note_time(r, t, method, end.seconds);
     bool failed = broke_down(end, why);
     if (!failed && !method) failed = !expectation_holds(r, end, t->expectation, 1.0, why);
     if (!failed && method && end.code == 0)
@@ -273,6 +293,8 @@ int main(int argc, char **argv)
     clean_up(&r);
     names_free(methods, count);
     free(r.known);
+    for (int i = 0; i < SLOWEST && r.slowest[i].seconds >= 1.0; i++)
+        printf("%.1f s: %s\n", r.slowest[i].seconds, r.slowest[i].what);
     if (r.open > 0) printf("open faults: %d\n", r.open);
     printf("%d passed, %d failed\n", r.runs - r.open - r.failures, r.failures);
     return r.failures > 0 || r.runs == 0;
