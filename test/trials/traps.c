@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SECONDS = 20, TEXT = 2000, WHY = 600, SLOWEST = 5 };
+enum { SECONDS = 20, TEXT = 2000, WHY = 600, SLOWEST = 5, TEXT_REFUSED = 3 /* exit code */ };
 
 /* A run among those that took longest: a trap that takes seconds is a fault on its way. */
 typedef struct slow {
@@ -205,7 +205,8 @@ static void note_time(trial *r, const trap *t, const char *method, double second
              t->options, method ? method : "auto");
 }
 
-static void try_line(trial *r, const trap *t, const char *method)
+/* Returns the exit code of the run. */
+static int try_line(trial *r, const trap *t, const char *method)
 {
     char options[TEXT], why[WHY] = "";
     snprintf(options, sizeof options, "%s", t->options);
@@ -216,23 +217,25 @@ static void try_line(trial *r, const trap *t, const char *method)
     if (!failed && method && end.code == 0)
         failed = !expectation_holds(r, end, t->expectation, 10.0, why);
     r->runs++;
-    if (!failed) return;
+    if (!failed) return end.code;
     bool known = is_known(r, t, method);
     r->open += known;
     r->failures += !known;
     printf("%sline %d: %s %s %s%s: %s\n", known ? "open: " : "", t->line, t->model, t->options,
            method ? "--method " : "", method ? method : "", why);
     fflush(stdout);
+    return end.code;
 }
 
-/* All methods where the line does not name one itself. */
+/* All methods where the line does not name one itself. A text that is refused never gets as far
+ * as a method. */
 static void try_every(trial *r, const trap *t, char **methods, int count)
 {
     if (strstr(t->options, "--method")) return;
     for (int m = 0; m < count; m++) {
         bool skipped = is_known(r, t, methods[m]) && !getenv("TRIAL_OPEN");
         if (!skipped) {
-            try_line(r, t, methods[m]);
+            if (try_line(r, t, methods[m]) == TEXT_REFUSED) return;
             continue;
         }
         r->runs++;
