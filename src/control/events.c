@@ -29,6 +29,9 @@ enum {
     REFINEMENTS = 6,          /* evaluations on one dip that the quintic does not describe */
     PIECES = 1024,            /* pieces of time in one search; then others have their turn */
     MOST_HALVINGS = 24,       /* of a step, until a piece is plain */
+    MOST_UNBOUNDED = 1024,    /* pieces of a step that are short and not plain: near touches and
+                                 poles there are few */
+    MOST_PIECES = 1 << 18,    /* of a step in all */
     PRESUMED = 2              /* a sign times this: known, but not seen off zero yet */
 };
 
@@ -46,6 +49,13 @@ static const double POOR = 0.01;
  * Where kinks or jumps make it poor it is mostly better than that. */
 static const double LOST = 0.1;
 
+/* Where g goes through zero continuously its change over the bracket becomes small as that closes,
+ * even at a root of high order. Beyond this part of the first one g has jumped, or passed a pole.
+ */
+static const double JUMP = 0.5;
+/* That can be told if the location began with a bracket of so many times its tolerance. */
+static const double WIDE = 16.0;
+
 typedef struct sample {
     double t;
     double *g; /* one vector of the finder's store; pointers are swapped, not copied */
@@ -62,7 +72,8 @@ struct event_finder {
     int *sign;                    /* last sign off zero; 0: not armed; +-PRESUMED */
     double *band;                 /* |g_i| up to this is zero while not armed, or presumed */
     int *held;                    /* side on which it is held since the start, 0: not known */
-    bool *unresolved;             /* of the last find: flagged while presumed */
+    bool *unresolved;             /* of the last find: flagged while presumed; */
+    bool *jumped;                 /* flagged by a jump or a pole */
     double *peak;                 /* largest |g_i| since its last crossing */
     double *last_peak;            /* the same at the last find, where flagged */
     bool fresh;                   /* no search since the start */
@@ -70,14 +81,18 @@ struct event_finder {
     int *entry_sign;
     double start_time; /* of the last start */
 
-    event_bound plain; /* NULL: none */
-    void *plain_context;
-    bool plain_for_all;
-    double reach; /* length of the next piece to ask for */
+    event_bound bound; /* NULL: none */
+    void *bound_context;
+    bool bound_for_all;
+    double reach;          /* length of the next piece to ask for */
+    double counted_to;     /* end of the step that these count pieces of: */
+    int pieces, unbounded; /* all; short ones that are not plain */
+    int culprit;           /* the component that was not plain last, or EVENTS_PLAIN */
 
     int *flags;        /* of the last find */
     double found_at;   /* its time; NAN if none */
-    double *overshoot; /* |g_i| there where flagged, else 0 */
+    double *overshoot; /* |g_i| there where flagged and not beyond a jump, else 0 */
+    double *extent;    /* change of g_i over the bracket that the location began with */
 
     sample samples[CAPACITY]; /* sorted in the direction of integration */
     int sample_count;
@@ -119,8 +134,8 @@ static void partition(event_finder *f, size_t n)
     f->y = next;
     f->yp = next + n;
     next += 2 * n;
-    double **vectors[] = {&f->g,          &f->band,  &f->overshoot, &f->entry_g,
-                          &f->entry_band, &f->trial, &f->peak,      &f->last_peak};
+    double **vectors[] = {&f->g,     &f->band, &f->overshoot, &f->entry_g, &f->entry_band,
+                          &f->trial, &f->peak, &f->last_peak, &f->extent};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++, next += count) *vectors[k] = next;
     for (int k = 0; k < CAPACITY; k++, next += count) f->samples[k].g = next;
     f->sign = f->int_store;
@@ -129,6 +144,7 @@ static void partition(event_finder *f, size_t n)
     f->changed = f->state + count;
     f->entry_sign = f->changed + count;
     f->held = f->entry_sign + count;
+    f->jumped = f->unresolved + count;
 }
 
 dae_status event_finder_new(event_finder **finder, evaluator *eval, double tolerance,
@@ -142,9 +158,9 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
     size_t n = (size_t)form->n, count = (size_t)form->n_events;
     event_finder *f = DAE_NEW(event_finder);
     if (f) {
-        f->real_store = DAE_ARRAY(double, 2 * n + (8 + CAPACITY) * count);
+        f->real_store = DAE_ARRAY(double, 2 * n + (9 + CAPACITY) * count);
         f->int_store = DAE_ARRAY(int, 6 * count);
-        f->unresolved = DAE_ARRAY(bool, count);
+        f->unresolved = DAE_ARRAY(bool, 2 * count);
     }
     if (!f || !f->real_store || !f->int_store || !f->unresolved) {
         event_finder_free(f);
@@ -218,12 +234,24 @@ void event_finder_hold(event_finder *f, int i, int side, double band)
     f->sign[i] = presumed_sign(f, i);
 }
 
-void event_finder_bound(event_finder *f, event_bound plain, void *context, bool all)
+void event_finder_bound(event_finder *f, event_bound bound, void *context, bool all)
 {
-    f->plain = plain;
-    f->plain_context = context;
-    f->plain_for_all = plain && all;
+    f->bound = bound;
+    f->bound_context = context;
+    f->bound_for_all = bound && all;
     f->reach = INFINITY;
+    f->counted_to = NAN;
+    f->culprit = EVENTS_PLAIN;
+}
+
+static bool search_is_spent(const event_finder *f)
+{
+    return f->bound && (f->unbounded > MOST_UNBOUNDED || f->pieces > MOST_PIECES);
+}
+
+int event_finder_unbounded(const event_finder *f)
+{
+    return search_is_spent(f) ? f->culprit : EVENTS_PLAIN;
 }
 
 double event_finder_time(const event_finder *f)
@@ -234,6 +262,11 @@ double event_finder_time(const event_finder *f)
 bool event_finder_unresolved(const event_finder *f, int i)
 {
     return f->flags[i] != 0 && f->unresolved[i];
+}
+
+bool event_finder_jumped(const event_finder *f, int i)
+{
+    return f->flags[i] != 0 && f->jumped[i];
 }
 
 double event_finder_peak(const event_finder *f, int i)
@@ -767,7 +800,8 @@ static void record_find(event_finder *f)
             f->last_peak[i] = f->peak[i];
             f->peak[i] = 0.0;
         }
-        f->overshoot[i] = f->flags[i] != 0 ? fabs(f->g[i]) : 0.0;
+        bool through = f->flags[i] != 0 && !f->jumped[i];
+        f->overshoot[i] = through ? fabs(f->g[i]) : 0.0;
         f->eval->stats->events += f->flags[i] != 0;
     }
     f->found_at = f->t;
@@ -815,18 +849,40 @@ static eval_status sample_interval(event_finder *f, const trajectory *path, doub
  * by doubling, so that one question or two are asked for each. */
 static double plain_end(event_finder *f, double to, double least)
 {
-    double whole = fabs(to - f->t), shortest = fmax(4.0 * least, ldexp(whole, -MOST_HALVINGS));
-    if (!f->plain) return to;
+    double whole = fabs(to - f->t),
+           shortest = fmax(4.0 * WIDE * least, ldexp(whole, -MOST_HALVINGS));
+    if (!f->bound) return to;
     double length = fmin(whole, f->reach);
-    for (;;) {
+    f->pieces++;
+    for (;; length *= 0.5) {
         double end = length < whole ? f->t + copysign(length, to - f->t) : to;
-        bool plain = f->plain(f->plain_context, f->t, end);
-        if (plain || 0.5 * length < shortest) {
-            f->reach = 2.0 * length;
-            return end;
-        }
-        length *= 0.5;
+        int wild = f->bound(f->bound_context, f->t, end);
+        if (wild != EVENTS_PLAIN) f->culprit = wild;
+        if (wild != EVENTS_PLAIN && 0.5 * length >= shortest) continue;
+        f->unbounded += wild != EVENTS_PLAIN;
+        f->reach = 2.0 * length;
+        return end;
     }
+}
+
+/* Change of component i over the bracket (samples k-1 and k). */
+static double bracket_change(const event_finder *f, int k, int i)
+{
+    return fabs(f->samples[k].g[i] - f->samples[k - 1].g[i]);
+}
+
+/* Narrow the bracket (samples k-1 and k) around its first crossings; which of them are jumps. */
+static eval_status locate_crossings(event_finder *f, const trajectory *path, int k,
+                                    double tolerance)
+{
+    bool wide = fabs(f->samples[k].t - f->samples[k - 1].t) > WIDE * tolerance;
+    for (int i = 0; i < f->count; i++) f->extent[i] = wide ? bracket_change(f, k, i) : INFINITY;
+    /* Half of the tolerance here, so that what gather_simultaneous adds stays within it. */
+    eval_status status = locate(f, path, k, 0.5 * tolerance);
+    if (status == EVAL_OK) status = gather_simultaneous(f, path, k, 0.5 * tolerance);
+    for (int i = 0; i < f->count; i++)
+        f->jumped[i] = f->changed[i] != 0 && bracket_change(f, k, i) > JUMP * f->extent[i];
+    return status;
 }
 
 /* Stand at the first wanted crossing in (t, to], or at the end of the part that was searched. */
@@ -837,14 +893,12 @@ static eval_status search_once(event_finder *f, const trajectory *path, double t
     double size = fmax(fabs(f->t), fabs(to)), least = fmax(tolerance, 32.0 * DBL_EPSILON * size);
     to = plain_end(f, to, least);
     eval_status status =
-        f->plain_for_all ? sample_ends(f, path, to) : sample_interval(f, path, least, &to);
+        f->bound_for_all ? sample_ends(f, path, to) : sample_interval(f, path, least, &to);
     if (status != EVAL_OK) return status;
     int k = first_bracket(f);
     *found = k != 0;
     if (*found) {
-        /* Half of the tolerance here, so that what gather_simultaneous adds stays within it. */
-        status = locate(f, path, k, 0.5 * tolerance);
-        if (status == EVAL_OK) status = gather_simultaneous(f, path, k, 0.5 * tolerance);
+        status = locate_crossings(f, path, k, tolerance);
         if (status != EVAL_OK) return status;
     }
     move_to(f, *found ? k : f->sample_count - 1, *found);
@@ -871,8 +925,17 @@ static eval_status search_parts(event_finder *f, const trajectory *path, double 
         /* A crossing that cannot be told from the start was a zero at the start, unless the
          * component is held on the other side since. */
         if (fabs(f->t - f->start_time) <= 2.0 * tolerance && !held_crosses(f)) *found = false;
+        if (!*found && search_is_spent(f)) return EVAL_STOP;
     }
     return EVAL_OK;
+}
+
+/* A step begins: count its pieces anew. */
+static void count_pieces(event_finder *f, double to)
+{
+    if ((f->counted_to - f->t) * (to - f->t) > 0.0) return; /* NAN: no step yet */
+    f->counted_to = to;
+    f->pieces = f->unbounded = 0;
 }
 
 /* Keep, or bring back, where the finder stands. */
@@ -899,6 +962,7 @@ eval_status event_finder_search(event_finder *f, event_interpolant interpolant, 
     *found = false;
     if (f->count == 0) return EVAL_OK;
     save_entry(f);
+    count_pieces(f, to);
     eval_status status = search_parts(f, &path, to, found);
     if (status != EVAL_OK) {
         restore_entry(f);

@@ -26,12 +26,18 @@ eval_status event_finder_start(event_finder *finder, double t, const double *y, 
  * not known. */
 void event_finder_hold(event_finder *finder, int i, int side, double band);
 
-/* Whether no component that may oscillate within a step has more than one crossing between a and b:
- * each keeps away from zero there, or goes only one way. */
-typedef bool (*event_bound)(void *context, double a, double b);
-/* Search pieces of time only for which `plain` holds, down to the limit below; NULL: there is
- * nothing to ask. all: it speaks of every component. */
-void event_finder_bound(event_finder *finder, event_bound plain, void *context, bool all);
+enum { EVENTS_PLAIN = -1 };
+/* Components that may oscillate within a step: EVENTS_PLAIN if none of them has more than one
+ * crossing between a and b (each keeps away from zero there, or goes only one way); else the first
+ * that may have more. */
+typedef int (*event_bound)(void *context, double a, double b);
+/* Search pieces of time only which are plain, down to the limit below; NULL: there is nothing to
+ * ask. all: it speaks of every component. */
+void event_finder_bound(event_finder *finder, event_bound bound, void *context, bool all);
+/* What a search that ended with EVAL_STOP could not do within its limits: the component that
+ * needs more pieces of time than are looked at, or not even short pieces of which are plain;
+ * EVENTS_PLAIN if its end has another reason. */
+int event_finder_unbounded(const event_finder *finder);
 
 /* Look for the first crossings in (from, to], where `from` is where the last search ended. *found
  * tells; *when is then the time (to within the tolerance, and not before the crossing), and finder
@@ -51,6 +57,8 @@ double event_finder_time(const event_finder *finder);
 const int *event_finder_flags(const event_finder *finder);
 /* Whether flagged component i has not been seen off zero on its old side since the start. */
 bool event_finder_unresolved(const event_finder *finder, int i);
+/* Whether flagged component i did not go through zero but jumped over it, as at a pole. */
+bool event_finder_jumped(const event_finder *finder, int i);
 /* The largest |g_i| in the samples since component i crossed last. */
 double event_finder_peak(const event_finder *finder, int i);
 /* Times closer to t than this are one time, on a step of length h. */

@@ -66,6 +66,13 @@ static interval invert(interval a)
     return has_zero(a) ? ALL : (interval){1.0 / a.hi, 1.0 / a.lo};
 }
 
+/* The part of a between lo and hi, where a function has values: along a solution it is asked for no
+ * others, and bounds of its argument may reach a little further. */
+static interval within(interval a, double lo, double hi)
+{
+    return (interval){fmin(fmax(a.lo, lo), hi), fmax(fmin(a.hi, hi), lo)};
+}
+
 /* f of an interval on which it grows */
 static interval growing(interval a, double (*f)(double))
 {
@@ -148,7 +155,7 @@ static interval arc_rate(interval a)
 
 static range of_unary(expr_op op, const range *a)
 {
-    interval v = a->value;
+    interval v = a->value, positive = within(v, 0.0, INFINITY), unit = within(v, -1.0, 1.0);
     interval not_known = {0.0, INFINITY};
     switch (op) {
     case EXPR_NEG: return (range){negate(v), negate(a->slope)};
@@ -157,18 +164,19 @@ static range of_unary(expr_op op, const range *a)
     case EXPR_FLOOR: return of_steps(v, floor);
     case EXPR_CEIL: return of_steps(v, ceil);
     case EXPR_SQRT:
-        return chain(growing(v, sqrt),
+        return chain(growing(positive, sqrt),
                      v.lo > 0.0 ? multiply(point(0.5), invert(growing(v, sqrt))) : not_known, a);
     case EXPR_EXP: return chain(growing(v, exp), growing(v, exp), a);
-    case EXPR_LOG: return chain(growing(v, log), v.lo > 0.0 ? invert(v) : not_known, a);
+    case EXPR_LOG: return chain(growing(positive, log), v.lo > 0.0 ? invert(v) : not_known, a);
     case EXPR_LOG10:
-        return chain(growing(v, log10),
+        return chain(growing(positive, log10),
                      v.lo > 0.0 ? multiply(point(1.0 / log(10.0)), invert(v)) : not_known, a);
     case EXPR_SIN: return chain(sine(v), cosine(v), a);
     case EXPR_COS: return chain(cosine(v), negate(sine(v)), a);
     case EXPR_TAN: return of_tangent(a);
-    case EXPR_ASIN: return chain(growing(v, asin), arc_rate(v), a);
-    case EXPR_ACOS: return chain(negate(growing(negate(v), acos)), negate(arc_rate(v)), a);
+    case EXPR_ASIN: return chain(growing(unit, asin), arc_rate(unit), a);
+    case EXPR_ACOS:
+        return chain((interval){acos(unit.hi), acos(unit.lo)}, negate(arc_rate(unit)), a);
     case EXPR_ATAN: return chain(growing(v, atan), invert(add(point(1.0), square(v))), a);
     case EXPR_SINH: return chain(growing(v, sinh), growing(absolute(v), cosh), a);
     case EXPR_COSH: return of_hyperbolic_cosine(a);
@@ -177,29 +185,6 @@ static range of_unary(expr_op op, const range *a)
     case EXPR_NOT: return (range){v.lo == v.hi ? point(v.lo == 0.0) : UNIT, ALL};
     default: return (range){ALL, ALL};
     }
-}
-
-/* a^n for a constant n: by squares, else by exp and log where the base is positive */
-static range of_power(const range *a, const range *b)
-{
-    interval v = a->value;
-    if (b->value.lo != b->value.hi) {
-        if (!(v.lo > 0.0)) return (range){ALL, ALL};
-        range l = of_unary(EXPR_LOG, a);
-        range e = {multiply(l.value, b->value),
-                   add(multiply(l.slope, b->value), multiply(l.value, b->slope))};
-        return of_unary(EXPR_EXP, &e);
-    }
-    double n = b->value.lo;
-    bool whole = n == nearbyint(n), even = whole && fmod(n, 2.0) == 0.0;
-    if (!(v.lo > 0.0) && (!whole || n < 1.0)) return (range){ALL, ALL};
-    interval base = even ? absolute(v) : v;
-    interval value = n >= 0.0 ? bounds(pow(base.lo, n), pow(base.hi, n))
-                              : bounds(pow(base.hi, n), pow(base.lo, n));
-    interval down = bounds(pow(v.lo, n - 1.0), pow(v.hi, n - 1.0));
-    interval rate = hull((interval){fmin(down.lo, down.hi), fmax(down.lo, down.hi)},
-                         has_zero(v) ? NONE : point(down.lo));
-    return chain(value, multiply(point(n), rate), a);
 }
 
 static range of_product(const range *a, const range *b, bool same)
@@ -214,6 +199,49 @@ static range of_quotient(const range *a, const range *b)
     interval i = invert(b->value);
     range inverse = chain(i, negate(square(i)), b);
     return of_product(a, &inverse, false);
+}
+
+/* atan2(a, b): its slope is (b a' - a b') / (a^2 + b^2). It jumps where a changes its sign and b is
+ * negative. */
+static range of_angle(const range *a, const range *b)
+{
+    interval u = a->value, v = b->value;
+    if (has_zero(u) && !(v.lo > 0.0)) return (range){{-PI, PI}, ALL};
+    double p = atan2(u.lo, v.lo), q = atan2(u.lo, v.hi);
+    double r = atan2(u.hi, v.lo), s = atan2(u.hi, v.hi);
+    interval turn = add(multiply(v, a->slope), negate(multiply(u, b->slope)));
+    return (range){bounds(fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s))),
+                   multiply(turn, invert(add(square(u), square(v))))};
+}
+
+/* a^b = exp(b log a) */
+static range of_general_power(const range *a, const range *b)
+{
+    range l = of_unary(EXPR_LOG, a);
+    range e = {multiply(l.value, b->value),
+               add(multiply(l.slope, b->value), multiply(l.value, b->slope))};
+    return of_unary(EXPR_EXP, &e);
+}
+
+/* a^n for n > 0; n that is not whole has no values for negative a */
+static range of_constant_power(const range *a, double n)
+{
+    bool whole = n == nearbyint(n), even = whole && fmod(n, 2.0) == 0.0;
+    interval v = whole ? a->value : within(a->value, 0.0, INFINITY);
+    interval base = even ? absolute(v) : v;
+    double p = pow(v.lo, n - 1.0), q = pow(v.hi, n - 1.0);
+    interval rate = bounds(fmin(p, q), fmax(p, q));
+    if (has_zero(v)) rate = hull(rate, NONE);
+    return chain(bounds(pow(base.lo, n), pow(base.hi, n)), multiply(point(n), rate), a);
+}
+
+static range of_power(const range *a, const range *b)
+{
+    double n = b->value.lo;
+    if (n != b->value.hi) return of_general_power(a, b);
+    if (n == 0.0) return (range){point(1.0), NONE};
+    range p = of_constant_power(a, fabs(n)), one = {point(1.0), NONE};
+    return n > 0.0 ? p : of_quotient(&one, &p);
 }
 
 /* The smaller one; `sign` = -1: the larger one. */
@@ -260,6 +288,7 @@ static range of_binary(const expr_node *n, const range *a, const range *b)
     case EXPR_MUL: return of_product(a, b, n->a == n->b);
     case EXPR_DIV: return of_quotient(a, b);
     case EXPR_POW: return of_power(a, b);
+    case EXPR_ATAN2: return of_angle(a, b);
     case EXPR_MIN: return of_extreme(a, b, false);
     case EXPR_MAX: return of_extreme(a, b, true);
     case EXPR_AND:
@@ -268,7 +297,7 @@ static range of_binary(const expr_node *n, const range *a, const range *b)
     case EXPR_LE:
     case EXPR_EQ:
     case EXPR_NE: return of_relation(n->op, a->value, b->value);
-    default: return (range){ALL, ALL}; /* atan2 */
+    default: return (range){ALL, ALL};
     }
 }
 
@@ -289,7 +318,8 @@ struct range_program {
     range *values;       /* per node */
     size_t count;
     bool *varies, *wild;  /* per node: with time; by more than a polynomial; */
-    bool *moved, *pieces; /* with a variable; in pieces that one decides */
+    bool *moved, *pieces; /* with a variable; in pieces that one decides; */
+    bool *opaque;         /* with something in it of which no range is known */
     uint32_t *roots;      /* places of the roots */
     size_t root_count;
     bool variables;
@@ -307,6 +337,7 @@ void range_program_free(range_program *p)
     dae_free(p->wild);
     dae_free(p->moved);
     dae_free(p->pieces);
+    dae_free(p->opaque);
     dae_free(p->roots);
     dae_free(p);
 }
@@ -365,6 +396,7 @@ static void classify(range_program *p, const expr_node *n, uint32_t k)
     if (arity == 0) {
         p->varies[k] = n->op == EXPR_TIME || n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT;
         p->wild[k] = n->op >= EXPR_OP_COUNT; /* a loop */
+        p->opaque[k] = p->wild[k] || (n->op == EXPR_VARIABLE && n->order > 1);
         p->moved[k] = p->varies[k] && n->op != EXPR_TIME;
         return;
     }
@@ -374,6 +406,7 @@ static void classify(range_program *p, const expr_node *n, uint32_t k)
         p->wild[k] = p->wild[k] || p->wild[at[j]];
         p->moved[k] = p->moved[k] || p->moved[at[j]];
         p->pieces[k] = p->pieces[k] || p->pieces[at[j]];
+        p->opaque[k] = p->opaque[k] || p->opaque[at[j]];
     }
     if (decides(n->op) && p->moved[at[0]]) p->pieces[k] = true;
     if (p->varies[k] && !stays_polynomial(p, n, k)) p->wild[k] = true;
@@ -416,10 +449,11 @@ range_program *range_program_new(const graph *g, const expr *roots, size_t count
         p->wild = DAE_ARRAY(bool, p->count);
         p->moved = DAE_ARRAY(bool, p->count);
         p->pieces = DAE_ARRAY(bool, p->count);
+        p->opaque = DAE_ARRAY(bool, p->count);
         p->roots = DAE_ARRAY(uint32_t, count);
     }
     bool ok = p && needed && p->nodes && p->a && p->b && p->c && p->values && p->varies &&
-              p->wild && p->moved && p->pieces && p->roots;
+              p->wild && p->moved && p->pieces && p->opaque && p->roots;
     if (ok) {
         list(p, needed, last);
         for (size_t k = 0; k < count; k++) p->roots[k] = needed[roots[k]] - 1;
@@ -433,6 +467,11 @@ range_program *range_program_new(const graph *g, const expr *roots, size_t count
 bool range_program_is_wild(const range_program *p, size_t root)
 {
     return p->wild[p->roots[root]];
+}
+
+bool range_program_is_opaque(const range_program *p, size_t root)
+{
+    return p->opaque[p->roots[root]];
 }
 
 bool range_program_has_pieces(const range_program *p, size_t root)

@@ -35,6 +35,9 @@ bool range_program_reads_variables(const range_program *p);
 /* Whether a root is more than a polynomial in its leaves: it may do anything between samples of
  * smooth leaves. */
 bool range_program_is_wild(const range_program *p, size_t root);
+/* Whether there is something in a root of which no range is known, however short the time: a loop
+ * or a second derivative. */
+bool range_program_is_opaque(const range_program *p, size_t root);
 /* Whether a root has pieces: a branch, a kink or a jump that depends on a variable. */
 bool range_program_has_pieces(const range_program *p, size_t root);
 /* out: a range per root. Derivatives of variables in it have no bounds on their slopes. */

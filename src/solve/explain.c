@@ -51,6 +51,8 @@ static void explain_relation(dae_solver *s)
 /* A recoverable failure of g that searching in smaller parts did not overcome. */
 dae_status explain_events(dae_solver *s, eval_status status)
 {
+    int unbounded = event_finder_unbounded(s->events);
+    if (unbounded != EVENTS_PLAIN) return ranges_explain(s, unbounded);
     dae_status result = explain_evaluation(s, status);
     if (status != EVAL_RETRY) return result;
     if (s->hybrid) explain_relation(s);

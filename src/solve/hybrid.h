@@ -182,6 +182,8 @@ void hybrid_arm(struct dae_solver *s);
 
 /* What the crossings just found mean for the assertions. */
 dae_status hybrid_check_watches(struct dae_solver *s);
+/* Why the search for crossings ends: crossing function r needs more of it than there is. */
+dae_status ranges_explain(struct dae_solver *s, int r);
 /* The crossings just found are no events of the model: do not count them. */
 void hybrid_forget_crossings(struct dae_solver *s);
 

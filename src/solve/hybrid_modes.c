@@ -62,7 +62,8 @@ static dae_status restore(dae_solver *s, const mode_entry *e)
     const double *yp = e->y + s->base->form.n;
     memcpy(s->hybrid->instance->memory, e->memory,
            (size_t)flat_of(s)->memory_count * sizeof(double));
-    if (reform_active(s)) return reform_bind_to(s, NULL, e->y, yp);
+    /* a mode whose form could not be bound leaves no room for values (solver_bind) */
+    if (reform_active(s) || !s->y) return reform_bind_to(s, NULL, e->y, yp);
     vector_copy(s->n, e->y, s->y);
     vector_copy(s->n, yp, s->yp);
     return DAE_OK;

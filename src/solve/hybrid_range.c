@@ -3,10 +3,12 @@
  * itself. */
 #include <math.h>
 
+#include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "expr/range.h"
 #include "solve/hybrid_parts.h"
+#include "system/model_watch.h"
 
 struct relation_ranges {
     const model_form *form;   /* the unknowns are those of this one */
@@ -37,7 +39,7 @@ static bool find_wild(relation_ranges *q, const graph *g, const model_program *c
 {
     range_program *all = range_program_new(g, crossing->e, crossing->outputs);
     for (size_t k = 0; all && k < crossing->outputs; k++) {
-        q->wild[k] = range_program_is_wild(all, k);
+        q->wild[k] = range_program_is_wild(all, k) && !range_program_is_opaque(all, k);
         if (q->wild[k]) q->root[q->count++] = k;
     }
     range_program_free(all);
@@ -101,9 +103,18 @@ static void solution_ranges(const dae_solver *s, relation_ranges *q, double a, d
     for (int i = 0; i < q->n; i++) q->y[i] = range_of_unknown(q, i, fabs(b - a));
 }
 
-/* Whether every wild crossing function keeps away from zero, or goes through it only one way,
- * between a and b. */
-static bool crossings_are_plain(void *context, double a, double b)
+/* Whether a crossing function with this range has at most one crossing: it keeps away from zero,
+ * goes only one way, or does not move at all. */
+static bool is_plain(const range *r)
+{
+    interval v = r->value, d = r->slope;
+    bool away = v.lo > 0.0 || v.hi<0.0, one_way = d.lo> 0.0 || d.hi < 0.0;
+    return away || one_way || (d.lo == 0.0 && d.hi == 0.0);
+}
+
+/* The first wild crossing function that may have several crossings between a and b, or
+ * EVENTS_PLAIN. */
+static int first_not_plain(void *context, double a, double b)
 {
     dae_solver *s = context;
     relation_ranges *q = s->hybrid->ranges;
@@ -113,12 +124,42 @@ static bool crossings_are_plain(void *context, double a, double b)
                            .parameters = s->hybrid->instance->parameters,
                            .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
-    for (size_t k = 0; k < q->count; k++) {
-        interval v = q->result[k].value, d = q->result[k].slope;
-        bool away = v.lo > 0.0 || v.hi<0.0, one_way = d.lo> 0.0 || d.hi < 0.0;
-        if (!away && !one_way) return false;
+    for (size_t k = 0; k < q->count; k++)
+        if (!is_plain(&q->result[k])) return (int)q->root[k];
+    return EVENTS_PLAIN;
+}
+
+/* The line of the assertion that crossing function e belongs to; 0: it is not found. */
+static int line_of_watch(const model_form *f, expr e)
+{
+    int line = 0;
+    for (size_t k = 0; k < f->flat->assert_count && line == 0; k++) {
+        expr *watches = NULL;
+        size_t count = 0;
+        if (model_watches(f->flat->graph, &f->assertion.e[k], 1, &watches, &count))
+            for (size_t i = 0; i < count; i++)
+                if (watches[i] == e) line = f->flat->asserts[k].place.line;
+        dae_free(watches);
     }
-    return true;
+    return line;
+}
+
+dae_status ranges_explain(dae_solver *s, int r)
+{
+    const model_form *f = s->hybrid->instance->form;
+    bool relation = (size_t)r < f->flat->relation_count;
+    graph_enter(f->flat->graph);
+    s->diag.line = relation ? f->flat->relations[r].place.line : line_of_watch(f, f->crossing.e[r]);
+    graph_leave(f->flat->graph);
+    s->diag.t = s->searched;
+    return diag_set(&s->diag, DAE_ERR_EVENT,
+                    "%s:%d: the crossings of %s cannot be found behind t = %.10g: within one step, "
+                    "up to t = %.10g, the difference of its two sides oscillates too often to look "
+                    "at all of it, or it changes by less than the rounding of the values in it. "
+                    "Shorter steps (max_step) help against the first%s.",
+                    hybrid_file(s), s->diag.line, relation ? "this relation" : "this assertion",
+                    s->searched, s->t_new,
+                    relation ? ", and noEvent against both where no event is wanted" : "");
 }
 
 void ranges_bind(dae_solver *s)
@@ -130,6 +171,6 @@ void ranges_bind(dae_solver *s)
         if (!h->ranges) h->no_memory = true;
     }
     bool any = h->ranges && h->ranges->count > 0;
-    event_finder_bound(s->events, any ? crossings_are_plain : NULL, s,
+    event_finder_bound(s->events, any ? first_not_plain : NULL, s,
                        any && h->ranges->count == h->instance->form->crossing.outputs);
 }

@@ -133,7 +133,8 @@ void relations_cross(dae_solver *s, double t)
         double c = h->crossing[r];
         bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
         h->decided[r] = late || (flags && flags[r] != 0);
-        h->zero[r] = h->decided[r] && !h->instance->form->rounded[r] ? c : 0.0;
+        bool through = h->decided[r] && !(flags && event_finder_jumped(s->events, (int)r));
+        h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
         if (h->decided[r])
             h->instance->memory[m->relations[r].memory] = late ? c < 0.0 : flags[r] < 0;
     }

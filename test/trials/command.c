@@ -189,18 +189,18 @@ int table_first_nonfinite(const table *t)
     return -1;
 }
 
-/* ---- methods ---- */
+/* ---- lists ---- */
 
-char **method_names(const char *daedal, const char *scratch, int *count)
+char **listed_names(const char *daedal, const char *list, const char *scratch, int *count)
 {
-    char *words[] = {(char *)(size_t)daedal, "methods", NULL};
+    char *words[] = {(char *)(size_t)daedal, (char *)(size_t)list, NULL};
     *count = 0;
     if (command_run(words, 20, scratch, "/dev/null").code != 0) return NULL;
     char *text = file_text(scratch);
     if (!text) return NULL;
     char **names = calloc((size_t)count_char(text, '\n') + 1, sizeof *names);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        if (*line == ' ') continue; /* it goes on about the method above */
+        if (*line == ' ') continue; /* it goes on about the one above */
         line[strcspn(line, " ")] = '\0';
         names[(*count)++] = without_unit(line);
     }

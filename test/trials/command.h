@@ -38,8 +38,9 @@ int table_row(const table *t, double time);
 /* The first row with a value that is not finite; -1: there is none. */
 int table_first_nonfinite(const table *t);
 
-/* Names of all methods, by `daedal methods`; count in *count. NULL: the command failed. */
-char **method_names(const char *daedal, const char *scratch, int *count);
+/* What `daedal methods` or `daedal formulations` lists; count in *count. NULL: the command failed.
+ */
+char **listed_names(const char *daedal, const char *list, const char *scratch, int *count);
 void names_free(char **names, int count);
 
 #endif

@@ -280,7 +280,7 @@ int main(int argc, char **argv)
         shares = argc == 6 ? atoi(argv[5]) : 1;
     set_up(&r, argv[1], argv[2]);
     path_of(&r, ".out", out);
-    char **methods = argc == 6 ? method_names(r.daedal, out, &count) : NULL;
+    char **methods = argc == 6 ? listed_names(r.daedal, "methods", out, &count) : NULL;
     FILE *file = fopen(argv[2], "r");
     if (!file || (argc == 6 && !methods)) {
         printf("%s cannot be read, or there are no methods\n", argv[2]);
