@@ -171,6 +171,7 @@ static void end_run(dae_solver *s)
     double h = s->direction < 0.0 ? -1.0 : 1.0;
     start_point at = {.t = s->t, .h = h, .y = s->y, .yp = s->yp};
     s->method->start(s->state, s->scratch, &s->context, &at);
+    s->t_old = s->t_new = s->t; /* there is nothing between: the end may be a rounding behind */
     s->cache_used = true;
     s->phase = PHASE_ENDED;
 }

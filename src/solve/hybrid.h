@@ -188,8 +188,10 @@ dae_status ranges_explain(struct dae_solver *s, int r);
 void hybrid_forget_crossings(struct dae_solver *s);
 
 /* The interpolant finds an event at s->t; its algebraic variables carry the interpolation error.
- * Move s->t to where the crossing happens with variables that meet the equations. */
-void hybrid_polish(struct dae_solver *s);
+ * Move s->t to where the crossing happens with variables that meet the equations, not before
+ * `from`.
+ */
+void hybrid_polish(struct dae_solver *s, double from);
 
 /* After so and so many steps and events: say what is slow if the way to tend is far too long. */
 void hybrid_note_progress(struct dae_solver *s, double tend);

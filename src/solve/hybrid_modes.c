@@ -18,7 +18,8 @@ enum { MOST_FREE = 8 }; /* relations tried at once: 255 modes */
 /* A relation at zero is one whose crossing function is below this many times atol. */
 static const double AT_ZERO = 10.0;
 
-/* Relations to be tried; at a start all of algebraic variables, later those at zero. */
+/* Relations to be tried; at a start all of algebraic variables, later those at zero, and those that
+ * the event at hand has turned. */
 static int free_relations(dae_solver *s, double t, bool initial, size_t *list)
 {
     hybrid *h = s->hybrid;
@@ -26,8 +27,9 @@ static int free_relations(dae_solver *s, double t, bool initial, size_t *list)
     int count = 0;
     model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++) {
-        bool at_zero = initial || fabs(h->crossing[r]) <= AT_ZERO * s->options.atol;
-        if (!h->instance->form->rounded[r] || !at_zero) continue;
+        bool at_zero = fabs(h->crossing[r]) <= AT_ZERO * s->options.atol;
+        bool open = initial || at_zero || h->decided[r];
+        if (!h->instance->form->rounded[r] || !open) continue;
         if (count == MOST_FREE) return 0;
         list[count++] = r;
     }

@@ -185,22 +185,42 @@ static bool has_algebraic(const dae_solver *s)
     return false;
 }
 
-/* The first time from s->t on at which relation r has crossed in direction `flag`, by doubling and
- * bisection; s->t if it is not found within the step. */
-static double crossing_time(dae_solver *s, size_t r, int flag)
+/* Whether relation r has crossed in direction `flag` at t. */
+static bool has_crossed(dae_solver *s, double t, size_t r, int flag)
 {
-    double near = s->t, reach = 1e-12 * (s->t_new - s->t_old), far = near;
-    if (crossing_at(s, near, r) * flag > 0.0) return near;
+    return crossing_at(s, t, r) * flag > 0.0;
+}
+
+/* From s->t away, in steps that grow, towards `end`: the first time at which `crossed` is no longer
+ * what it is at s->t, *same the last one before; false: there is none. */
+static bool leave_crossing(dae_solver *s, size_t r, int flag, double end, bool crossed,
+                           double *same, double *other)
+{
+    double way = end - s->t, reach = copysign(1e-12 * fabs(s->t_new - s->t_old), way);
+    *same = *other = s->t;
+    if (way == 0.0) return false;
     do {
-        near = far;
-        far = s->t + reach;
-        if ((far - s->t_new) * s->direction >= 0.0) return s->t;
+        *same = *other;
+        *other = s->t + reach;
+        if (*other == *same || fabs(reach) >= fabs(way)) return false;
         reach *= 4.0;
-    } while (crossing_at(s, far, r) * flag <= 0.0);
+    } while (has_crossed(s, *other, r, flag) == crossed);
+    return true;
+}
+
+/* The first time at which relation r has crossed in direction `flag`, by the equations, near s->t
+ * where the interpolant lets it: by growing steps and bisection, back to `from` or on to the end of
+ * the step; s->t if it is not found there. */
+static double crossing_time(dae_solver *s, size_t r, int flag, double from)
+{
+    const bool crossed = has_crossed(s, s->t, r, flag);
+    double same, other;
+    if (!leave_crossing(s, r, flag, crossed ? from : s->t_new, crossed, &same, &other)) return s->t;
+    double near = crossed ? other : same, far = crossed ? same : other;
     for (int k = 0; k < 60 && far != near; k++) {
         double middle = 0.5 * (near + far);
         if (middle == near || middle == far) break;
-        if (crossing_at(s, middle, r) * flag > 0.0)
+        if (has_crossed(s, middle, r, flag))
             far = middle;
         else
             near = middle;
@@ -219,16 +239,17 @@ bool hybrid_relation_changes(const dae_solver *s)
     return false;
 }
 
-void hybrid_polish(dae_solver *s)
+void hybrid_polish(dae_solver *s, double from)
 {
     const flat_model *m = flat_of(s);
     const int *flags = event_finder_flags(s->events);
-    double latest = s->t, sample = s->hybrid->next_time;
+    double latest = NAN, sample = s->hybrid->next_time;
     for (size_t r = 0; has_algebraic(s) && r < m->relation_count; r++)
         if (flags[r] != 0) {
-            double when = crossing_time(s, r, flags[r]);
-            if ((when - latest) * s->direction > 0.0) latest = when;
+            double when = crossing_time(s, r, flags[r], from);
+            if (isnan(latest) || (when - latest) * s->direction > 0.0) latest = when;
         }
+    if (isnan(latest)) latest = s->t;
     bool one = isfinite(sample) && fabs(latest - sample) <= sample_slack(sample) &&
                fabs(sample - s->t_new) <= sample_slack(sample);
     s->t = one ? s->t_new : latest; /* a sample at the same time: both are one event */

@@ -32,7 +32,7 @@ static void keep_within_bounds(const dae_residual *form, double *y)
 bool output_is_between(const dae_solver *s, double t)
 {
     if (!s->method->rough_between || s->phase == PHASE_POISED) return false;
-    return t != s->t_old && t != s->t_new;
+    return s->t_old != s->t_new && t != s->t_old && t != s->t_new;
 }
 
 bool output_is_rough(const dae_solver *s, double t)

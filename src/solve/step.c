@@ -389,8 +389,9 @@ static eval_status search_events(dae_solver *s, double to, bool *found, bool *in
     return EVAL_OK;
 }
 
-/* A model's events are reported where they are found, and their update comes with the next call. */
-static dae_status advance_model(dae_solver *s, bool found, bool ends)
+/* A model's events are reported where they are found, and their update comes with the next call;
+ * up to `from` all was reported before. */
+static dae_status advance_model(dae_solver *s, double from, bool found, bool ends)
 {
     hybrid *h = s->hybrid;
     double next = s->direction > 0.0 ? hybrid_next_time(h) : INFINITY;
@@ -405,7 +406,7 @@ static dae_status advance_model(dae_solver *s, bool found, bool ends)
         dae_status status = hybrid_refute(s, &again);
         if (status != DAE_OK || again) return status == DAE_OK ? DAE_STEPPED : status;
     }
-    if (found) hybrid_polish(s);
+    if (found) hybrid_polish(s, from);
     if (found)
         h->pending = EVENT_CROSSING;
     else if (s->t >= next - time_slack(s))
@@ -423,14 +424,14 @@ static dae_status advance_within_step(dae_solver *s, double tend)
 {
     const double fold = hybrid_fold_ahead(s), last = isnan(fold) ? s->t_new : fold;
     bool ends = reached(s, last, tend), found = false, interrupted = false;
-    double to = ends ? tend : last;
+    const double to = ends ? tend : last, from = s->t;
     eval_status status = s->events ? search_events(s, to, &found, &interrupted) : EVAL_OK;
     if (status != EVAL_OK) {
         s->t = s->searched;
         return interrupted ? explain_interrupt(s) : explain_events(s, status);
     }
     s->t = found ? s->searched : to;
-    if (s->hybrid) return advance_model(s, found, ends);
+    if (s->hybrid) return advance_model(s, from, found, ends);
     if (found && event_finder_terminal(s->events)) s->phase = PHASE_ENDED;
     if (found) return DAE_EVENT;
     return ends ? DAE_OK : DAE_STEPPED;
