@@ -384,6 +384,34 @@ static void test_analysis(void **state)
     end(&r);
 }
 
+/* A start value that the start does not show is told: an output's, and one that was set from
+ * outside and gave way. One that holds is not, nor is a guess of the text. */
+static void test_lost_start_values(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=4, fixed=true), y(start=5), z(start=3);\nequation\n"
+                       "der(x) = -x;\ny = sqrt(x);\nz = 2*x;")));
+    WORDS(r.messages,
+          "y begins with 2, and not with its start value 5: equation 2 (m.mo:5) computes it");
+    WORDS(r.messages, "Likewise: z.");
+    end(&r);
+    OK(begin(&r, MODEL("Real x(start=4, fixed=true), y(start=2), z;\nequation\nder(x) = -x;\n"
+                       "y = sqrt(x);\nz = 2*x;")));
+    assert_string_equal(r.messages, "");
+    end(&r);
+    const char *circle = MODEL("Real x(start=0.5), y(start=0.8, fixed=true);\nequation\n"
+                               "der(y) = x;\nx^2 + y^2 = 1;");
+    OK(begin(&r, circle)); /* a guess of the text: 0.6 */
+    assert_string_equal(r.messages, "");
+    end(&r);
+    prepare(&r, circle);
+    OK(dae_problem_set_start(r.problem, "x", 0.7, &r.diag));
+    OK(start_at(&r, 0.0));
+    WORDS(r.messages, "x begins with 0.6, and not with its start value 0.7");
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_undefined_later),
         cmocka_unit_test(test_outputs_in_messages),
         cmocka_unit_test(test_analysis),
+        cmocka_unit_test(test_lost_start_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

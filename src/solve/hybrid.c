@@ -277,7 +277,9 @@ dae_status hybrid_start(dae_solver *s, double t)
     clear_events(s, t);
     s->hybrid->given = false;
     dae_status status = hybrid_check_fixed(s);
-    return status == DAE_OK ? start_from(s, t, s->options.init) : status;
+    if (status == DAE_OK) status = start_from(s, t, s->options.init);
+    if (status == DAE_OK) hybrid_tell_lost_starts(s, t);
+    return status;
 }
 
 dae_status hybrid_start_given(dae_solver *s, double t)

@@ -45,6 +45,9 @@ void hybrid_tell_line(const model_form *f, dae_diag *diag);
 
 /* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
 double hybrid_start_value(const model_form *f, size_t v);
+/* A note on start values that the values at t, where a run begins, do not show (hybrid_starts.c).
+ */
+void hybrid_tell_lost_starts(dae_solver *s, double t);
 /* Two fixed start values of one unknown must agree. */
 dae_status hybrid_check_fixed(dae_solver *s);
 /* Values of algebraic variables that have none, by equations that give them one after the other. */

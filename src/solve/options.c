@@ -186,7 +186,9 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has orders 1 to %d; %d was asked for.",
                         m->name, m->max_order,
                         o->max_order > m->max_order ? o->max_order : o->min_order);
-    if (o->projection != DAE_PROJECTION_AUTO && !m->projects)
+    /* none is what methods without projections do anyway */
+    bool projection = o->projection != DAE_PROJECTION_AUTO && o->projection != DAE_PROJECTION_NONE;
+    if (projection && !m->projects)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Option projection is for methods that project, such as prk and phem5; "
                         "method %s does not.",
