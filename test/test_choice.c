@@ -126,7 +126,6 @@ static dae_problem *model(const char *text)
     return p;
 }
 
-/* Models: by their structure. A derivative of a multiplier is beyond explicit methods. */
 /* Without projections and on the equations of index 1 the run leaves the circle, and its last
  * values show that: nothing puts them back. */
 static void test_drift_is_shown(void **state)
@@ -154,6 +153,7 @@ static void test_drift_is_shown(void **state)
     dae_problem_free(p);
 }
 
+/* Models: by their structure. A derivative of a multiplier is beyond explicit methods. */
 static void test_models(void **state)
 {
     (void)state;
