@@ -167,13 +167,82 @@ static void test_tolerance_by_variable(void **state)
     dae_problem_free(p);
 }
 
+/* ---- tolerances below rounding ---- */
+
+static void keep_message(const char *text, void *user)
+{
+    if (strstr(text, "rounding")) strncpy(user, text, 399);
+}
+
+/* y = 1e6 (a - b) with a and b of size 1000: half a unit in the last place of each, 2^-53 1000,
+ * makes y uncertain by 1e6 2^-53 (1000 + 1000) = 2.2e-7 at most. */
+static const char AMPLIFIED[] =
+    "model M\n  Real a(start = 1000, fixed = true), b(start = 1000, fixed = true), y, e;\n"
+    "equation\n  der(a) = cos(time) - 1e-3*a;\n"
+    "  der(b) = cos(time) - 1e-3*a - 1e-6*sin(3*time);\n"
+    "  y = 1e6*(a - b);\n  der(e) = y - e;\nend M;\n";
+
+/* Somebody is told, and the run goes on with what can be had. */
+static void test_below_rounding(void **state)
+{
+    (void)state;
+    const char *const methods[] = {"auto", "bdf", "radau5", "rodas"};
+    dae_problem *p = translate(AMPLIFIED);
+    for (int k = 0; k < 4; k++) {
+        char told[400] = "";
+        double y[8];
+        dae_solver *s = NULL;
+        dae_options o = dae_options_default();
+        o.method = methods[k];
+        o.rtol = 1e-8, o.atol = 1e-11;
+        o.message = keep_message, o.user = told;
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+        for (int i = 1; i <= 20; i++) {
+            dae_status status = dae_solver_run(s, 0.5 * i, y, NULL);
+            if (status != DAE_OK) fail_msg("%s: %s", methods[k], dae_solver_diag(s)->text);
+            double exact = (1.0 - cos(1.5 * i)) / 3.0;
+            if (fabs(y[unknown(p, "y")] - exact) > 1e-3) fail_msg("%s at %d", methods[k], i);
+        }
+        if (!strstr(told, "makes y uncertain by")) fail_msg("%s: %s", methods[k], told);
+        dae_solver_free(s);
+    }
+    dae_problem_free(p);
+}
+
+/* Nobody would be told: an error, that tells how much rounding does. Tolerances above it are no
+ * concern. */
+static void test_rounding_is_an_error(void **state)
+{
+    (void)state;
+    dae_problem *p = translate(AMPLIFIED);
+    dae_options o = dae_options_default();
+    dae_solver *s = NULL;
+    o.method = "bdf";
+    o.rtol = 1e-8, o.atol = 1e-11;
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 10.0, NULL, NULL), DAE_ERR_TOLERANCE);
+    const dae_diag *d = dae_solver_diag(s);
+    assert_non_null(strstr(d->text, "rounding in the equations"));
+    assert_string_equal(d->variable_name, "y");
+    if (!(d->value > 2.2e-8 && d->value < 6e-7)) fail_msg("%g", d->value);
+    dae_solver_free(s);
+    o.rtol = 1e-3, o.atol = 1e-4; /* of 2.2e-7 it is not even a hundredth */
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 10.0, NULL, NULL), DAE_OK);
+    assert_true(dae_solver_stats(s)->steps < 2000);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suggested),
-        cmocka_unit_test(test_traces_are_found),
-        cmocka_unit_test(test_zeros_are_not),
-        cmocka_unit_test(test_tolerance_by_variable),
+        cmocka_unit_test(test_below_rounding), cmocka_unit_test(test_rounding_is_an_error),
+        cmocka_unit_test(test_suggested),      cmocka_unit_test(test_traces_are_found),
+        cmocka_unit_test(test_zeros_are_not),  cmocka_unit_test(test_tolerance_by_variable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,8 @@ static const double LEAST_ULPS = 16.0;
  * something oscillates that fast. A layer of the solution is behind by then. */
 static const double HOPELESS = 1e9;
 enum { MOST_HOPELESS = 10000 };
+/* A window of steps of which 10^6 would not do, in the mean: no method means to take so many. */
+static const double MANY = 1e6;
 
 static bool takes_more_than(double steps, const creep *c, const attempt *a, double tend)
 {
@@ -51,10 +53,22 @@ static bool stalls(creep *c, const attempt *a, const error_norm *norm)
     return i == c->variable && fabs(a->y[i] - c->value) * norm->scale[i] <= MOVES;
 }
 
+/* After every window: whether it was of short steps in the mean */
+static void note_pace(creep *c, const attempt *a, double tend)
+{
+    c->slow = false;
+    if (c->paced == 0) c->paced_from = a->t;
+    if (++c->paced < WINDOW) return;
+    double gone = fabs(a->t + a->h - c->paced_from);
+    c->slow = MANY / WINDOW * gone < fmax(fabs(tend - a->t), fabs(a->t - c->t0));
+    c->paced = 0;
+}
+
 void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend, long rejected)
 {
     bool too_long = !takes_more_than(FAR, c, a, tend);
     c->hopeless = takes_more_than(HOPELESS, c, a, tend) ? c->hopeless + 1 : 0;
+    note_pace(c, a, tend);
     if (too_long || c->steps >= WINDOW) {
         c->steps = c->stalls = 0;
         c->turns = 0;
@@ -76,4 +90,9 @@ creep_kind creep_found(const creep *c, double t)
     if (c->stalls >= MOST_STALLS && held) return CREEP_SLIDES;
     bool stands = fabs(t - c->since) < LEAST_ULPS * WINDOW * DBL_EPSILON * fabs(t);
     return stands ? CREEP_STANDS : CREEP_NONE;
+}
+
+bool creep_suspects_rounding(const creep *c)
+{
+    return c->slow;
 }

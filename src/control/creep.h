@@ -20,6 +20,9 @@ typedef struct creep {
     int variable;             /* that dominated the error of the first of them, and its value */
     double value, last, move; /* the last one, and how it moved */
     long rejected, turns;     /* attempts in all; in the window, with changes of direction */
+    int paced;                /* steps since paced_from, WINDOW at most; */
+    double paced_from;
+    bool slow;     /* WINDOW steps have just come to an end, and 10^6 such would not do */
     bool unstable; /* nothing else tells where stability holds the steps: they count as well */
 } creep;
 
@@ -28,5 +31,8 @@ void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend,
 
 /* Whether, and why, the run is to end at t. */
 creep_kind creep_found(const creep *c, double t);
+
+/* Whether steps have been so many and so short that rounding errors are to be looked at. */
+bool creep_suspects_rounding(const creep *c);
 
 #endif

@@ -19,9 +19,10 @@ bool norm_new(error_norm *norm, int n, const dae_options *options)
     norm->newton_own = DAE_ARRAY(double, n);
     norm->work = DAE_ARRAY(double, n);
     norm->excused = DAE_ARRAY(int, n);
+    norm->floor = DAE_ARRAY(double, n);
     norm->tested = norm->newton = norm->scale;
     return norm->weights && norm->scale && norm->tested_own && norm->newton_own && norm->work &&
-           norm->excused;
+           norm->excused && norm->floor;
 }
 
 void norm_free(error_norm *norm)
@@ -32,6 +33,7 @@ void norm_free(error_norm *norm)
     dae_free(norm->newton_own);
     dae_free(norm->work);
     dae_free(norm->excused);
+    dae_free(norm->floor);
     *norm = (error_norm){0};
 }
 
@@ -112,6 +114,8 @@ int norm_update(error_norm *norm, double t, const double *y)
     } else {
         tolerance_weights(norm, y);
     }
+    for (int i = 0; norm->floored && i < norm->n; i++)
+        norm->weights[i] = fmax(norm->weights[i], norm->floor[i]);
     double least = INFINITY, sum = 0.0;
     for (int i = 0; i < norm->n; i++) {
         least = norm->weights[i] < least ? norm->weights[i] : least;
@@ -123,6 +127,24 @@ int norm_update(error_norm *norm, double t, const double *y)
             if (!(norm->weights[i] > 0.0) || !isfinite(norm->weights[i])) return i;
     if (norm->tested == norm->tested_own) set_tested_scale(norm);
     return -1;
+}
+
+void norm_raise_floor(error_norm *norm, int i, double floor)
+{
+    norm->floor[i] = fmax(norm->floor[i], floor);
+    norm->floored = norm->floored || floor > 0.0;
+}
+
+void norm_drop_floors(error_norm *norm)
+{
+    if (norm->floored) vector_zero(norm->n, norm->floor);
+    norm->floored = false;
+}
+
+void norm_share_floors(error_norm *norm, const error_norm *of)
+{
+    norm->floored = of->floored;
+    if (of->floored) vector_copy(norm->n, of->floor, norm->floor);
 }
 
 void norm_set_step(error_norm *norm, double h)

@@ -22,6 +22,9 @@ typedef struct error_norm {
     bool leave_out_algebraic; /* algebraic variables of every index leave the error test */
     double reach;   /* steps count as at least this long in the Newton scale; 0: as they are */
     double stretch; /* sqrt(n / number of tested variables) */
+    double *floor;  /* per variable: what its tolerance is at least, as rounding makes it as
+                       uncertain; 0: nothing. Owned */
+    bool floored;   /* some are above 0 */
     double rtol, atol;
     const double *rtol_by_variable, *atol_by_variable; /* borrowed or NULL */
     dae_norm_fn user_norm;
@@ -44,6 +47,12 @@ void norm_step_done(error_norm *norm);
 /* Weights from y for a step of size h. Returns -1, or the first variable whose weight is not
  * positive and finite; n if the user's callback failed. */
 int norm_update(error_norm *norm, double t, const double *y);
+
+/* From the next update on the tolerance of variable i is at least this; 0: as it was given. */
+void norm_raise_floor(error_norm *norm, int i, double floor);
+void norm_drop_floors(error_norm *norm);
+/* The floors of another norm of the same variables. */
+void norm_share_floors(error_norm *norm, const error_norm *of);
 
 /* Set the Newton scale for a step of size h. */
 void norm_set_step(error_norm *norm, double h);

@@ -17,8 +17,9 @@
 static const double LOOKS[] = {0.1, 0.381966011250105, 0.81};
 enum { LOOK_COUNT = sizeof LOOKS / sizeof *LOOKS };
 
-/* In tolerances: what an interpolant may be wrong by. The contract is 10. */
-static const double TRUSTED = 0.7;
+/* In tolerances: what an interpolant may be wrong by, and what it may be where nothing better can
+ * be had. The contract is 10. */
+static const double TRUSTED = 0.7, TOLERATED = 3.0;
 
 /* The shift cj h of matrices that are made for the check: errors of an interpolant are h times its
  * defect, times a quarter or less. Smaller ones would hide the defect of slow variables. */
@@ -242,6 +243,7 @@ static void begin(refiner *r, const dae_solver *s)
     const double way = s->t_new - s->t_old;
     double part = fmax(0.1, fmin(0.5, pow(TRUSTED / from->error, 0.25)));
     start_point at = {.t = s->t_old, .h = part * way, .y = from->y, .yp = from->yp};
+    norm_share_floors(&r->norm, &s->norm);
     norm_update(&r->norm, s->t_old, from->y);
     r->norm.reach = fabs(way); /* multipliers are as accurate as those of the step */
     newton_reset(&r->newton);
@@ -303,17 +305,47 @@ static dae_status out_of_memory(dae_solver *s)
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
 }
 
+/* The variable that the interpolant of the last step has farthest from the equations at t, and how
+ * far, in tolerances; -1: it cannot be told. */
+static int worst_between(refiner *r, dae_solver *s, double t, double *size)
+{
+    looked at = {s->method,           s->state, &s->context, s->t_old,
+                 s->t_new - s->t_old, r->y,     r->yp,       r->f};
+    if (solver_uses_forms(s) || r->check.matrix_free || !make_check(r, &at, &s->norm)) return -1;
+    solver_interpolate(s, t, 0, r->y);
+    solver_interpolate(s, t, 1, r->yp);
+    if (correction(&r->eval, &r->check, t, r->y, r->yp, r->f) != EVAL_OK) return -1;
+    int variable = vector_argmax(s->n, r->f, s->norm.scale);
+    *size = fabs(r->f[variable]) * s->norm.scale[variable];
+    return variable;
+}
+
 /* No step from t on within the last step of the solver is good enough. */
-static dae_status explain_nowhere(dae_solver *s, double t, const attempt *a)
+static dae_status explain_nowhere(refiner *r, dae_solver *s, double t, const attempt *a)
 {
     bool evaluation = a->status == ATTEMPT_EVALUATION;
+    double size = 0.0;
+    int variable = evaluation ? -1 : worst_between(r, s, t, &size);
     dae_status status = diag_set(
         &s->diag, evaluation ? DAE_ERR_EVALUATION : DAE_ERR_CONVERGENCE,
         "Values within the step [%.9g, %.9g] cannot be computed to the tolerances: %s "
-        "at t = %.9g with every step size%s%s. Limit the steps (max_step), or choose "
-        "another method.",
+        "at t = %.9g with every step size down to h = %.2g%s%s.",
         s->t_old, s->t_new, evaluation ? "the equations have no value" : "the method fails", t,
-        a->reason ? ": it " : "", a->reason ? a->reason : "");
+        a->h, a->reason ? ": it " : "", a->reason ? a->reason : "");
+    s->diag.t = t;
+    s->diag.h = a->h;
+    if (variable >= 0 && size > TRUSTED) {
+        diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
+        diag_append(
+            &s->diag, " Variable %s (%s) is off by %.2g tolerances there.", s->diag.variable_name,
+            s->kinds[variable] == DAE_KIND_DIFFERENTIAL ? "differential" : "algebraic", size);
+    }
+    if (s->hybrid && s->hybrid->instance->array)
+        diag_append(&s->diag, " The equations are integrated by their derivatives here, as their "
+                              "structure does not tell enough: look for a factor of a derivative "
+                              "that is zero.");
+    diag_append(&s->diag, " Limit the steps (max_step, --max-step), or choose another method, such "
+                          "as bdf, or rodas.");
     return explain_growth(s, status);
 }
 
@@ -341,7 +373,7 @@ static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at
             return stopped(r, s);
         if (accepted) return DAE_OK;
         if (a.status == ATTEMPT_MEMORY) return out_of_memory(s);
-        if (narrow || a.status >= ATTEMPT_UNSUPPORTED) return explain_nowhere(s, r->t_new, &a);
+        if (narrow || a.status >= ATTEMPT_UNSUPPORTED) return explain_nowhere(r, s, r->t_new, &a);
         control_reject(&r->control, &a);
     }
 }
@@ -351,8 +383,8 @@ static dae_status advance(refiner *r, dae_solver *s, double t)
 {
     const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
     for (int k = 0; (t - r->t_new) * direction > 0.0; k++) {
-        dae_status status =
-            k < MOST_STEPS ? one_step(r, s, s->t_new, true) : explain_nowhere(s, t, &(attempt){0});
+        dae_status status = k < MOST_STEPS ? one_step(r, s, s->t_new, true)
+                                           : explain_nowhere(r, s, t, &(attempt){0});
         if (status == DAE_OK) continue;
         r->of = 0;
         return status;
@@ -415,7 +447,7 @@ static dae_status run_exactly_to(refiner *r, dae_solver *s, double t)
         if (status != DAE_OK) return status;
         if (fabs(r->t_new - t) <= 4.0 * DBL_EPSILON * fabs(t)) return DAE_OK;
     }
-    return r->t_new == t ? DAE_OK : explain_nowhere(s, t, &(attempt){0});
+    return r->t_new == t ? DAE_OK : explain_nowhere(r, s, t, &(attempt){0});
 }
 
 /* The distance of the interpolant from what steps to places inside give. */
@@ -499,7 +531,17 @@ static bool whole_step_to(refiner *r, dae_solver *s, double t)
     return true;
 }
 
-dae_status refine_point(dae_solver *s, double t, bool *refined)
+/* Shorter steps fail, for whatever reason: is the interpolant, in at_y, not that bad at t? */
+static bool is_tolerable(refiner *r, dae_solver *s, double t)
+{
+    double size = INFINITY;
+    if (worst_between(r, s, t, &size) < 0 || !(size <= TOLERATED)) return false;
+    solver_interpolate(s, t, 0, s->at_y);
+    solver_interpolate(s, t, 1, s->at_yp);
+    return true;
+}
+
+static dae_status refine_once(dae_solver *s, double t, bool *refined)
 {
     *refined = false;
     if (solver_uses_forms(s)) return refine_on_form(s, t, refined);
@@ -516,6 +558,10 @@ dae_status refine_point(dae_solver *s, double t, bool *refined)
         diag_clear(&s->diag);
         return DAE_OK;
     }
+    if (failed && !whole && is_tolerable(r, s, t)) {
+        diag_clear(&s->diag);
+        return DAE_OK;
+    }
     if (status != DAE_OK && !whole) return status;
     bool end = solver_second_order(s);
     r->method->interpolate(r->state, &r->context, end ? r->t_new : t, 0, s->at_y);
@@ -524,4 +570,17 @@ dae_status refine_point(dae_solver *s, double t, bool *refined)
     stages_clamp(&s->problem->form, s->at_y);
     *refined = true;
     return DAE_OK;
+}
+
+/* Noise that rounding makes is no error of an interpolant: see whether it is that. */
+dae_status refine_point(dae_solver *s, double t, bool *refined)
+{
+    dae_status status = refine_once(s, t, refined);
+    if (status != DAE_ERR_CONVERGENCE || solver_uses_forms(s)) return status;
+    rounding_result found = rounding_look(s, s->t_new);
+    if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
+    if (found == ROUNDING_FINE) return status;
+    diag_clear(&s->diag);
+    s->step_start.judged = false;
+    return refine_once(s, t, refined);
 }

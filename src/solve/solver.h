@@ -230,6 +230,12 @@ dae_status explain_growth(dae_solver *s, dae_status status);
 dae_status explain_parameters(dae_solver *s, double t, dae_status status);
 dae_status explain_fatal(dae_solver *s, const attempt *a);
 
+/* solve/rounding.c: whether the tolerances are below what rounding in the equations permits where
+ * a run to tend stands. If so they are raised to that from here on, with a note, or the diagnostic
+ * tells it. */
+typedef enum rounding_result { ROUNDING_FINE, ROUNDING_HELD, ROUNDING_TOO_MUCH } rounding_result;
+rounding_result rounding_look(dae_solver *s, double tend);
+
 /* solve/explain_rank.c: tell if the equations of a model lose rank at a point of its base form;
  * false: they do not, or it cannot be told. */
 bool explain_rank(dae_solver *s, double t, const double *base_y, const double *base_yp);

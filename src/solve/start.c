@@ -566,6 +566,7 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
     s->creep = (creep){.t0 = t0};
+    norm_drop_floors(&s->norm);
     sizes_start(s, y0);
     dae_status status = start_choice(s);
     if (status == DAE_OK) status = forget_matrices(s);

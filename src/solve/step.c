@@ -466,6 +466,31 @@ static dae_status renew_weights(dae_solver *s)
     return solver_update_weights(s, s->t_new, s->work);
 }
 
+/* The method starts anew where its last step ended. */
+static void start_again(dae_solver *s, double tend)
+{
+    solver_interpolate(s, s->t_new, 0, s->y);
+    solver_interpolate(s, s->t_new, 1, s->yp);
+    diag_clear(&s->diag);
+    newton_reset(&s->newton);
+    s->creep = (creep){.t0 = s->creep.t0};
+    s->history = 0;
+    start_method(s, tend);
+}
+
+/* Where rounding is what keeps steps small: DAE_OK if the run may go on with tolerances that it
+ * permits, or that it may not; else `status`, what was found before. */
+static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend)
+{
+    bool small = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST ||
+                 status == DAE_ERR_CREEP || status == DAE_STEPPED;
+    rounding_result found = small ? rounding_look(s, tend) : ROUNDING_FINE;
+    if (found == ROUNDING_FINE) return status;
+    if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
+    start_again(s, tend);
+    return DAE_OK;
+}
+
 /* Whether the method at hand is of no more use: DAE_STEPPED if it is, DAE_OK if there is another
  * one now, or why the run ends. */
 static dae_status reconsider(dae_solver *s, double tend)
@@ -476,12 +501,17 @@ static dae_status reconsider(dae_solver *s, double tend)
         return choice_change(s, "stiff, so ");
     }
     if (choice_is_slow(s, tend)) return choice_change(s, "many steps of taylor, so ");
+    if (creep_suspects_rounding(&s->creep)) {
+        dae_status status = look_at_rounding(s, DAE_STEPPED, tend);
+        if (status != DAE_STEPPED) return status;
+    }
     if (creep_found(&s->creep, s->t) == CREEP_NONE || s->stiffness.stiff > 0) return DAE_STEPPED;
     if (s->hybrid && hybrid_fold(s, DAE_ERR_CREEP)) {
         s->creep = (creep){.t0 = s->creep.t0};
         return DAE_OK;
     }
-    if (!choice_may_help(s, DAE_ERR_CREEP)) return reform_explain(s, explain_creep(s, tend));
+    if (!choice_may_help(s, DAE_ERR_CREEP))
+        return look_at_rounding(s, reform_explain(s, explain_creep(s, tend)), tend);
     s->creep = (creep){.t0 = s->creep.t0};
     return choice_change(s, "steps without progress, so ");
 }
@@ -503,7 +533,7 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
     if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) return DAE_STEPPED;
     if (leap_over(s, failure, tend)) return DAE_OK;
-    if (!choice_may_help(s, failure)) return reform_explain(s, failure);
+    if (!choice_may_help(s, failure)) return look_at_rounding(s, reform_explain(s, failure), tend);
     bool radau = s->method == &method_radau;
     dae_status status =
         choice_change(s, radau ? "radau failed, so " : "an explicit method failed, so ");
