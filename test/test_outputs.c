@@ -34,7 +34,7 @@ static void test_solvable_equations(void **state)
     (void)state;
     OUTPUTS(1, MODEL("Real x(start=1), y;\nequation\nder(x) = -x;\ny = sqrt(x);"));
     OUTPUTS(1, MODEL("Real x(start=1), y;\nequation\nder(x) = -x;\nsqrt(x) - 3*y = 2;"));
-    OUTPUTS(1, MODEL("Real x(start=1), y;\nequation\nder(x) = -x;\n-(y/4) + x = time;"));
+    OUTPUTS(1, MODEL("Real x(start=1), y;\nequation\nder(x) = -x;\n-(y/4) + sqrt(x) = time;"));
     OUTPUTS(1, MODEL("Real x(start=1), y;\nequation\nder(x) = -x;\n"
                      "if x > 0.5 then y = x; else 2*y = 3; end if;"));
     OUTPUTS(2, MODEL("Real x(start=1), y, z;\nequation\nder(x) = -x;\ny = sqrt(x);\nz = y + 1;"));
@@ -70,6 +70,31 @@ static void test_needed(void **state)
     OUTPUTS(0, MODEL("Real x(start=1), y, v;\nequation\nder(x) = -x;\ny = x^2;\nv = der(y);"));
     OUTPUTS(0, MODEL("Real x(start=1), y(stateSelect=StateSelect.prefer);\nequation\nder(x) = -x;\n"
                      "y = x^2;"));
+}
+
+/* Differences are unknowns, with what they are made of, where that does no harm: terms of more than
+ * one source, in a polynomial, without functions of time that nothing else has. */
+static void test_differences(void **state)
+{
+    (void)state;
+#define LAG(declared, equations)                                                                   \
+    MODEL("parameter Real p = 2;\nReal x(start=1), u" declared                                     \
+          ";\nequation\nu = sin(time);\nder(x) = u - x;\n" equations)
+    OUTPUTS(0, LAG(", e", "e = u - x;"));
+    OUTPUTS(0, LAG(", e", "e = (sin(time) - x)/p;"));
+    OUTPUTS(0, LAG(", e", "e = x - 3*time;"));
+    OUTPUTS(0, LAG(", e", "e = p*(u - x)^2;"));
+    OUTPUTS(0, LAG(", e", "if time > 0.5 then e = u - x; else e = 0; end if;"));
+    OUTPUTS(1, LAG(", e, i", "e = u - x;\ni = e/p;"));
+    OUTPUTS(0, LAG(", a, b, e", "a = p*u;\nb = p*x;\ne = a - b;"));
+    OUTPUTS(1, LAG(", e", "e = x - p;"));              /* one source */
+    OUTPUTS(2, LAG(", a, e", "a = p*x;\ne = a - x;")); /* the same */
+    OUTPUTS(1, LAG(", e", "e = x + sin(7*time);"));    /* fast, for all we know */
+    OUTPUTS(1, LAG(", e", "e = x^2 + u^2;"));          /* an energy */
+    OUTPUTS(1, LAG(", e", "e = sqrt(u - x);"));
+    OUTPUTS(1, LAG(", e", "e = 1/(u - x);"));
+    OUTPUTS(2, LAG(", a, e", "a = sqrt(x);\ne = u - a;")); /* which would be needed then */
+#undef LAG
 }
 
 /* x is an output too, though y = f(x) used it: y has left before. */
@@ -418,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_solvable_equations),
         cmocka_unit_test(test_unsolvable_equations),
         cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_differences),
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_long_chain),
         cmocka_unit_test(test_steps_are_those_without_outputs),

@@ -65,6 +65,13 @@ bool rate_ties_tied(const rate_ties *t, int v1, int v2);
 bool build_outputs(build *b);
 /* Their values over the unknowns, once these are numbered; false: memory. */
 bool build_map_outputs(build *b);
+/* The variable that stands for a leaf, and the order of its derivative; -1: no variable. */
+int build_root_of_leaf(const model_form *f, expr leaf, int *order);
+
+/* ---- model_differences.c ---- */
+
+/* Make differences among the outputs unknowns again; false: memory. */
+bool build_keep_differences(build *b);
 
 /* ---- model_equations.c ---- */
 

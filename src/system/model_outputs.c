@@ -22,7 +22,7 @@ typedef struct output_scan {
     bool failed;
 } output_scan;
 
-static int root_of_leaf(const model_form *f, expr leaf, int *order)
+int build_root_of_leaf(const model_form *f, expr leaf, int *order)
 {
     const expr_node *node = graph_node(f->flat->graph, leaf);
     int sign;
@@ -33,7 +33,7 @@ static int root_of_leaf(const model_form *f, expr leaf, int *order)
 static void note_needed(void *context, expr leaf)
 {
     output_scan *s = context;
-    int order, root = root_of_leaf(s->b->f, leaf, &order);
+    int order, root = build_root_of_leaf(s->b->f, leaf, &order);
     if (root >= 0) s->needed[root] = true;
 }
 
@@ -83,7 +83,7 @@ static void need_declared(output_scan *s)
 static void count_use(void *context, expr leaf)
 {
     output_scan *s = context;
-    int order, root = root_of_leaf(s->b->f, leaf, &order);
+    int order, root = build_root_of_leaf(s->b->f, leaf, &order);
     if (root < 0) return;
     if (order > 0) s->needed[root] = s->slopes[s->at - 1] = true;
     if (s->seen[root] == s->at) return; /* in the same equation */
@@ -125,7 +125,7 @@ static bool mark_nodes(isolation *s, expr residual)
         const expr_node *node = graph_node(g, s->nodes.order[k]);
         int order, arity = graph_arity((expr_op)node->op);
         const expr operand[3] = {node->a, node->b, node->c};
-        s->has[k] = root_of_leaf(s->f, s->nodes.order[k], &order) == s->root;
+        s->has[k] = build_root_of_leaf(s->f, s->nodes.order[k], &order) == s->root;
         for (int i = 0; i < arity; i++) s->has[k] |= has_variable(s, operand[i]);
     }
     return s->has;
@@ -273,6 +273,7 @@ bool build_outputs(build *b)
         !f->evaluated || !s.uses || !s.which || !s.needed || !s.seen || !s.slopes || !s.queue;
     if (!s.failed) find_outputs(&s);
     if (!s.failed) reverse(f->evaluated, f->evaluated_count);
+    if (!s.failed) s.failed = !build_keep_differences(b);
     void *const blocks[] = {s.uses, s.which, s.needed, s.seen, s.slopes, s.queue};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
     return !s.failed && !graph_failed(f->flat->graph);
