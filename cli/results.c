@@ -95,6 +95,7 @@ static void print_builtin(const request *r, session *s, const recorder *rows, in
         say("%d of %d variables are recorded; --vars '*' records all\n", s->n_shown, s->n);
     print_table(r, s, rows->series);
     if (code == CLI_OK) session_print_error(s, r->output.tend);
+    results_print_notes(r, s, stdout, "note: ");
     say("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
         c->residuals + c->jacobian_residuals, c->jacobians, c->factorizations, s->seconds);
 }
@@ -174,6 +175,16 @@ static const char *engine_used(const request *r, const session *s)
     return native ? "native" : r->engine == DAE_ENGINE_NATIVE ? "tape (not native)" : "tape";
 }
 
+void results_print_notes(const request *r, const session *s, FILE *out, const char *label)
+{
+    if (r->options.fixed_step > 0.0)
+        fprintf(out,
+                "%sConstant steps of %g: no error was estimated, and rtol and atol were not asked "
+                "for. Compare with half the step, or with '--verify'.\n",
+                label, r->options.fixed_step);
+    print_unresolved(s, out, label);
+}
+
 static void print_text(const request *r, const session *s)
 {
     say("%s (%s)\n", s->name, r->model_name);
@@ -184,7 +195,7 @@ static void print_text(const request *r, const session *s)
     print_work(s);
     if (dae_solver_diag(s->solver)->status == DAE_OK && dae_solver_diag(s->solver)->text[0])
         say("  note      %s\n", dae_solver_diag(s->solver)->text);
-    print_unresolved(s, stdout, "  note      ");
+    results_print_notes(r, s, stdout, "  note      ");
     print_end_values(r, s);
 }
 

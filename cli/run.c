@@ -52,7 +52,7 @@ static int finish_interval(request *r, const session *s)
 }
 
 enum { DEFAULT_POINTS = 501 };
-static const double most_rows = 1e8;
+static const double most_rows = 1e8, most_steps = 1e9;
 
 /* Output points of a text that the words do not choose: the model's interval, or 500 of them. */
 static void default_points(request *r, const session *s)
@@ -65,6 +65,24 @@ static void default_points(request *r, const session *s)
     g->count = DEFAULT_POINTS;
 }
 
+/* Steps of at most h that would take days are refused at once, unless '--max-steps' ends them. */
+static int check_step(const request *r, const char *option, double h)
+{
+    const grid *g = &r->output;
+    double steps = fabs(g->tend - g->t0) / h;
+    if (!(h > 0.0) || r->max_steps > 0 || steps <= most_steps) return CLI_OK;
+    return complain(CLI_USAGE,
+                    "option '--%s %g' needs %.2g steps from %g to %g; more than %g are refused "
+                    "(unless '--max-steps' says when to give up)",
+                    option, h, steps, g->t0, g->tend, most_steps);
+}
+
+static int check_steps(const request *r)
+{
+    int code = check_step(r, "fixed-step", r->options.fixed_step);
+    return code == CLI_OK ? check_step(r, "max-step", r->options.max_step) : code;
+}
+
 /* The output times; logarithmic ones start at --first, or at 1e-12 of the interval. */
 static int finish_grid(request *r, const session *s)
 {
@@ -74,8 +92,8 @@ static int finish_grid(request *r, const session *s)
     double span = fabs(g->tend - g->t0);
     default_points(r, s);
     if (g->kind == GRID_INTERVAL && span / g->interval > most_rows)
-        return complain(CLI_USAGE, "an interval of %g makes more than %g rows", g->interval,
-                        most_rows);
+        return complain(CLI_USAGE, "an interval of %g makes %.2g rows; more than %g are refused",
+                        g->interval, span / g->interval, most_rows);
     if (!r->log_time && g->first > 0.0)
         return complain(CLI_USAGE, "option '--first' goes with '--log-time'");
     if (r->log_time && g->kind == GRID_INTERVAL)
@@ -155,7 +173,7 @@ static int solve(const request *r, session *s)
     if (code == CLI_OK) {
         code = session_integrate(s, &r->output, &rows);
         if (!quiet && rows.count > 0) results_print(r, s, &rows, code);
-        if (!r->quiet && quiet) print_unresolved(s, stderr, "daedal: note: ");
+        if (!r->quiet && quiet) results_print_notes(r, s, stderr, "daedal: note: ");
         int written = rows.count > 0 ? results_write(r, s, &rows) : CLI_OK;
         if (!quiet && written == CLI_OK && rows.count > 0) results_print_files(r, s, &rows);
         if (code == CLI_OK) code = written;
@@ -170,6 +188,7 @@ int request_open(request *r, session *s)
     if (code == CLI_OK) code = check_files(r);
     if (code == CLI_OK) code = r->text ? open_file(r, s) : open_builtin(r, s);
     if (code == CLI_OK) code = finish_grid(r, s);
+    if (code == CLI_OK) code = check_steps(r);
     if (code == CLI_OK) code = session_record(s, recorded_variables(r), r->mat && !r->variables);
     if (code != CLI_OK) return code;
     finish_tolerances(r, s);

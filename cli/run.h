@@ -54,6 +54,8 @@ bool request_streams(const request *r);
 int results_write(const request *r, const session *s, recorder *rows);
 /* Tell people on stdout what was computed; code is that of the integration. */
 void results_print(const request *r, session *s, const recorder *rows, int code);
+/* What a user must know beside the numbers, a line each behind `label`. */
+void results_print_notes(const request *r, const session *s, FILE *out, const char *label);
 void results_print_files(const request *r, const session *s, const recorder *rows);
 
 #endif

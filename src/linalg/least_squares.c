@@ -35,6 +35,19 @@ void least_squares_free(least_squares *ls)
     *ls = (least_squares){0};
 }
 
+/* For `count` right-hand sides B, leading dimension max(rows, columns) > 0 */
+static bool solve_all(least_squares *ls, int rows, int columns, int count, double *A, double *B,
+                      double rcond)
+{
+    memset(ls->pivots, 0, (size_t)columns * sizeof *ls->pivots);
+    lapack_enter();
+    int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, rows, columns, count, A, rows, B,
+                                   larger(rows, columns), ls->pivots, rcond, &ls->rank, ls->work,
+                                   ls->work_size);
+    lapack_leave();
+    return info == 0;
+}
+
 bool least_squares_solve(least_squares *ls, int rows, int columns, double *A, double *b,
                          double rcond)
 {
@@ -43,11 +56,15 @@ bool least_squares_solve(least_squares *ls, int rows, int columns, double *A, do
         vector_zero(larger(rows, columns), b);
         return true;
     }
-    memset(ls->pivots, 0, (size_t)columns * sizeof *ls->pivots);
-    lapack_enter();
-    int info =
-        LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, rows, columns, 1, A, rows, b, larger(rows, columns),
-                            ls->pivots, rcond, &ls->rank, ls->work, ls->work_size);
-    lapack_leave();
-    return info == 0;
+    return solve_all(ls, rows, columns, 1, A, b, rcond);
+}
+
+bool least_squares_inverse(least_squares *ls, int rows, int columns, double *A, double *B,
+                           double rcond)
+{
+    const int stride = larger(rows, columns);
+    ls->rank = 0;
+    vector_zero(stride * rows, B);
+    for (int i = 0; i < rows; i++) B[i + i * stride] = 1.0;
+    return rows == 0 || columns == 0 || solve_all(ls, rows, columns, rows, A, B, rcond);
 }

@@ -21,4 +21,9 @@ void least_squares_free(least_squares *ls);
 bool least_squares_solve(least_squares *ls, int rows, int columns, double *A, double *b,
                          double rcond);
 
+/* B = the pseudo-inverse of A (columns x rows, leading dimension max(rows, columns)): what
+ * least_squares_solve multiplies b by. A is overwritten. */
+bool least_squares_inverse(least_squares *ls, int rows, int columns, double *A, double *B,
+                           double rcond);
+
 #endif

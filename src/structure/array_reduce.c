@@ -5,6 +5,13 @@
 #include "base/vector.h"
 #include "structure/derivative_array.h"
 
+/* Singular values below this part of the largest are zero in the inverse. */
+static const double INVERSE_RANK = 1e-12;
+/* Newton ends at relative changes of CLOSE, has converged at CONVERGED; where a change is more than
+ * SLOW times the one before the inverse is renewed. */
+static const double CLOSE = 1e-12, CONVERGED = 1e-8, SLOW = 0.1;
+enum { MOST_ITERATIONS = 20 };
+
 /* Multiply row i of block l of Z (blocks of n rows) by row[i] unit^l: tests were made on scaled
  * equations, the residual is not. */
 static void unscale(int n, int blocks, int columns, const double *row, double unit, double *Z)
@@ -63,8 +70,10 @@ array_status reduced_system_new(reduced_system *r, derivative_array *d, int mu, 
     r->x = dae_copy(x, (size_t)columns, sizeof *x);
     r->start = DAE_ARRAY(double, columns);
     r->M = DAE_ARRAY(double, 2 * rows * columns);
-    r->b = DAE_ARRAY(double, columns);
-    bool done = r->x && r->start && r->M && r->b && least_squares_new(&r->solver, rows, columns);
+    r->b = DAE_ARRAY(double, 2 * rows);
+    r->inverse = DAE_ARRAY(double, rows *rows);
+    bool done = r->x && r->start && r->M && r->b && r->inverse &&
+                least_squares_new(&r->solver, rows, columns);
     array_status status = done ? set_up(r, t, x, tolerance) : ARRAY_MEMORY;
     if (status != ARRAY_OK) reduced_system_free(r);
     return status;
@@ -78,46 +87,69 @@ void reduced_system_free(reduced_system *r)
     dae_free(r->x);
     dae_free(r->M);
     dae_free(r->b);
+    dae_free(r->inverse);
     dae_free(r->start);
     least_squares_free(&r->solver);
     *r = (reduced_system){0};
 }
 
-/* A correction of the derivatives in r->x: min ||w||, Y'(M w + F) = 0. Its size, or -1. */
-static double correct(reduced_system *r)
+/* The pseudo-inverse of Y' M at the point evaluated last. */
+static bool renew_inverse(reduced_system *r)
 {
     derivative_array *d = r->array;
     const int n = d->n, rows = n * (r->mu + 1), equations = rows - r->a;
     array_jacobian(&d->jac, r->mu, d->J);
     dense_multiply_left(equations, rows, rows, r->Y, d->J + rows * n, r->M);
+    r->has_inverse =
+        least_squares_inverse(&r->solver, equations, rows, r->M, r->inverse, INVERSE_RANK) &&
+        vector_finite(rows * equations, r->inverse);
+    return r->has_inverse;
+}
+
+/* A correction of the derivatives in r->x: min ||w||, Y'(M w + F) = 0. Its size. */
+static double correct(reduced_system *r)
+{
+    derivative_array *d = r->array;
+    const int n = d->n, rows = n * (r->mu + 1), equations = rows - r->a;
+    double *step = r->b + equations, most = 0.0;
     dense_multiply_left(equations, 1, rows, r->Y, d->F, r->b);
-    for (int i = 0; i < equations; i++) r->b[i] = -r->b[i];
-    if (!least_squares_solve(&r->solver, equations, rows, r->M, r->b, 1e-12)) return -1.0;
-    if (!vector_finite(rows, r->b)) return -1.0;
-    vector_axpy(rows, 1.0, r->b, r->x + n);
-    double most = 0.0;
+    vector_zero(rows, step);
+    for (int j = 0; j < equations; j++) vector_axpy(rows, -r->b[j], r->inverse + j * rows, step);
+    vector_axpy(rows, 1.0, step, r->x + n);
     for (int i = 0; i < rows; i++)
-        most = fmax(most, fabs(r->b[i]) / (d->nominal[i % n] + fabs(r->x[n + i])));
+        most = fmax(most, fabs(step[i]) / (d->nominal[i % n] + fabs(r->x[n + i])));
     return most;
+}
+
+/* Newton from the derivatives in r->x, with the inverse at hand while it serves; `anew`: with one
+ * of each point. */
+static array_status iterate(reduced_system *r, double t, bool anew)
+{
+    derivative_array *d = r->array;
+    double change = INFINITY;
+    array_status status = derivative_array_evaluate(d, r->mu, t, r->x);
+    for (int i = 0; status == ARRAY_OK && i < MOST_ITERATIONS && !(change <= CLOSE); i++) {
+        if ((anew || !r->has_inverse) && !renew_inverse(r)) return ARRAY_RANK;
+        const double next = correct(r);
+        status = derivative_array_evaluate(d, r->mu, t, r->x);
+        if (change < CONVERGED && next > 0.5 * change) break; /* rounding is all that is left */
+        if (next > SLOW * change) r->has_inverse = false;
+        change = next;
+    }
+    return status == ARRAY_OK && !(change <= CONVERGED) ? ARRAY_INCONSISTENT : status;
 }
 
 /* w(t, u): Newton from the derivatives of the last point; they stay as they were on failure. */
 static array_status find_derivatives(reduced_system *r, double t, const double *u)
 {
-    derivative_array *d = r->array;
-    const int n = d->n, rows = n * (r->mu + 1);
+    const int n = r->array->n, rows = n * (r->mu + 1);
     vector_copy(rows, r->x + n, r->start);
     vector_copy(n, u, r->x);
-    double change = INFINITY;
-    array_status status = derivative_array_evaluate(d, r->mu, t, r->x);
-    for (int i = 0; status == ARRAY_OK && i < 20 && change > 1e-12; i++) {
-        const double next = correct(r);
-        if (next < 0.0) status = ARRAY_RANK;
-        if (status == ARRAY_OK) status = derivative_array_evaluate(d, r->mu, t, r->x);
-        if (change < 1e-8 && next > 0.5 * change) break; /* rounding is all that is left */
-        change = next;
+    array_status status = iterate(r, t, false);
+    if (status != ARRAY_OK) {
+        vector_copy(rows, r->start, r->x + n);
+        status = iterate(r, t, true);
     }
-    if (status == ARRAY_OK && !(change <= 1e-8)) status = ARRAY_INCONSISTENT;
     if (status != ARRAY_OK) vector_copy(rows, r->start, r->x + n);
     return status;
 }
@@ -150,15 +182,34 @@ static void put_rows(int n, int first, int count, const double *X, double *to)
     for (int j = 0; j < n; j++) vector_copy(count, X + j * count, to + j * n + first);
 }
 
+/* out (a x n) = d/du Z2' F(u, w(u)) = Z2' (F_u + F_w w_u), with Y' (F_u + F_w w_u) = 0. Where the
+ * system was set up Z2' F_w = 0; away from there methods that rely on Jacobians (Rosenbrock's, say)
+ * lose their order without the second term. */
+static void constraint_jacobian(reduced_system *r, double *out)
+{
+    derivative_array *d = r->array;
+    const int n = d->n, rows = n * (r->mu + 1), equations = rows - r->a, a = r->a;
+    double *by_w = out + a * n, *slope = by_w + a * rows, *w_u = slope + equations * n;
+    dense_multiply_left(a, n, rows, r->Z2, d->J, out);
+    dense_multiply_left(a, rows, rows, r->Z2, d->J + rows * n, by_w);
+    dense_multiply_left(equations, n, rows, r->Y, d->J, slope);
+    vector_zero(rows * n, w_u);
+    for (int c = 0; c < n; c++) {
+        for (int j = 0; j < equations; j++)
+            vector_axpy(rows, -slope[c * equations + j], r->inverse + j * rows, w_u + c * rows);
+        for (int j = 0; j < rows; j++) vector_axpy(a, w_u[c * rows + j], by_w + j * a, out + c * a);
+    }
+}
+
 array_status derivative_array_reduced_jacobian(reduced_system *r, double t, const double *u,
                                                const double *up, double *fu, double *fup)
 {
     derivative_array *d = r->array;
-    const int n = d->n, rows = n * (r->mu + 1);
+    const int n = d->n;
     array_status status = find_derivatives(r, t, u);
     if (status != ARRAY_OK) return status;
-    array_jacobian(&d->jac, r->mu, d->J);
-    dense_multiply_left(r->a, n, rows, r->Z2, d->J, r->M);
+    if (!renew_inverse(r)) return ARRAY_RANK;
+    constraint_jacobian(r, r->M);
     vector_zero(n * n, fup);
     put_rows(n, r->d, r->a, r->M, fu);
     status = evaluate_plain(r, t, u, up);

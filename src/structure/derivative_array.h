@@ -100,6 +100,8 @@ typedef struct reduced_system {
     double *Y;       /* n (mu+1) x (n (mu+1) - a): the combinations besides Z2; owned */
     double *x;       /* n (mu+2): the point; its derivatives start the next evaluation; owned */
     double *M, *b, *start;
+    double *inverse;  /* of Y' M at some point; owned */
+    bool has_inverse; /* it is known */
     least_squares solver;
 } reduced_system;
 
@@ -112,8 +114,7 @@ void reduced_system_free(reduced_system *r);
 array_status derivative_array_reduced_residual(reduced_system *r, double t, const double *u,
                                                const double *up, double *f);
 
-/* fu, fup (n x n by columns) = its derivatives by u and u', w taken as frozen; exact where it was
- * set up. No allocation. */
+/* fu, fup (n x n by columns) = its derivatives by u and u'. No allocation. */
 array_status derivative_array_reduced_jacobian(reduced_system *r, double t, const double *u,
                                                const double *up, double *fu, double *fup);
 

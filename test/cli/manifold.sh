@@ -113,9 +113,26 @@ else
     grep -q 'without quadruple precision' err || fail "--precision quad"
 fi
 
+cat >branch.mo <<'MODEL'
+model Branch "an output that has no value on the other side of the event"
+  Real x(start = 1, fixed = true), y;
+equation
+  der(x) = -1 - time;
+  y = if x > 0 then sqrt(x) else 7;
+end Branch;
+MODEL
+"$daedal" run branch.mo --start-time 1 --precision long -o branch.csv >out 2>err || fail '--precision long at an event'
+grep -q nan branch.csv && fail '--precision long: nan at an event'
+
 # ---- --fixed-step ----------------------------------------------------------------------------------
 taken --method rattle --fixed-step 0.05 --stats && grep -q '^steps  *100$' out || fail '100 steps of 0.05'
-taken --method dopri5 --fixed-step 0.05
+taken --method dopri5 --fixed-step 0.05 && grep -q 'Constant steps of 0.05: no error was estimated' out ||
+    fail 'a note about constant steps'
+taken --method dopri5 && grep -q 'Constant steps' out && fail 'a note about constant steps without them'
+refused 2 "'--fixed-step 1e-12' needs 5e+12 steps from 0 to 5" --method dopri5 --fixed-step 1e-12
+refused 2 "'--max-step 1e-300' needs 5e+300 steps from 0 to 5" --max-step 1e-300
+refused 2 'an interval of 1e-12 makes 5e+12 rows' --interval 1e-12
+refused 1 '10 steps have reached' --max-step 1e-12 --max-steps 10
 for value in 0 -1 x inf nan; do
     refused 2 "option '--fixed-step' needs a finite number above 0" --method rattle --fixed-step "$value"
 done
