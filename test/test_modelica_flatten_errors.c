@@ -161,6 +161,9 @@ static void limits(void **state)
             "    while true loop\n      r := r + 1;\n    end while;\n  end f;\n"
             "  Real x = f(1);\nend M;\n",
             "has not ended");
+    refuses("model M\n  Real x(start = 1, fixed = true), A[20, 20] = x*fill(0.1, 20, 20);\n"
+            "  Real B[20, 20] = (A + A^2)^100;\nequation\n  der(x) = -x;\nend M;\n",
+            "too many to analyse");
     refuses("model M\n  R r;\n  record R\n    R again;\n  end R;\nend M;\n", "contains itself");
 }
 

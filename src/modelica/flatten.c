@@ -17,7 +17,9 @@ flatten_limits flatten_limits_default(void)
                             .bytes = (size_t)2 << 30,
                             /* about a second, and what a small machine has left */
                             .call_passes = 2000000,
-                            .call_bytes = (size_t)128 << 20};
+                            .call_bytes = (size_t)128 << 20,
+                            /* a dozen walks: a few seconds */
+                            .reach = 2e7};
 }
 
 static bool flattener_open(flattener *f)

@@ -24,6 +24,8 @@ typedef struct flatten_limits {
     int call_passes;   /* the part of `passes` that one call of a function may take, with all inside
                         */
     size_t call_bytes; /* .. and of the values */
+    double reach; /* operations in the equations, those that several share counted for each: what
+                     every analysis of them walks through */
 } flatten_limits;
 
 flatten_limits flatten_limits_default(void);

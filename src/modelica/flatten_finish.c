@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "expr/walk.h"
 #include "modelica/flatten_internal.h"
 
 /* ---- variables defined in when-clauses, before anything is evaluated ---- */
@@ -518,6 +519,26 @@ static flat_equation *store_equations(flattener *f, const pair_list *list, size_
     return out;
 }
 
+/* Matrices multiplied again and again share nearly all of their operations, so that the graph is
+ * small; but each equation is analysed with all that it contains. */
+static void check_reach(flattener *f)
+{
+    const flat_model *m = f->m;
+    walk w = {0};
+    double sum = 0.0;
+    for (size_t k = 0; k < m->equation_count && sum <= f->limits.reach && !f->failed; k++) {
+        f->failed = !walk_from(&w, f->g, &m->equations[k].residual, 1);
+        sum += (double)w.count;
+        if (sum > f->limits.reach && !f->failed)
+            report_error(f, m->equations[k].place,
+                         "the equations up to this one, which contains %zu operations, take more "
+                         "than %g in all: too many to analyse. Give intermediate results variables "
+                         "of their own, which the equations then use.",
+                         w.count, f->limits.reach);
+    }
+    walk_free(&w);
+}
+
 /* ---- structural parameters ---- */
 
 static void mark_leaf(flattener *f, void *context, expr leaf)
@@ -544,6 +565,7 @@ void finish_model(flattener *f)
     m->equations = store_equations(f, &f->equations, &m->equation_count);
     m->initial_equations = store_equations(f, &f->initial_equations, &m->initial_count);
     if (f->failed || graph_failed(f->g)) return;
+    check_reach(f);
     m->asserts = f->asserts.items;
     m->assert_count = f->asserts.count;
     f->asserts = (action_list){0};
