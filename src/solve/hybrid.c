@@ -23,6 +23,7 @@ static void free_unknowns(hybrid *h)
     dae_free(h->after);
     dae_free(h->after_yp);
     dae_free(h->track);
+    dae_free(h->track_yp);
     dae_free(h->branch);
     dae_free(h->branch_yp);
     dae_free(h->start);
@@ -41,6 +42,7 @@ static bool allocate_unknowns(hybrid *h, int n)
     h->after = DAE_ARRAY(double, n);
     h->after_yp = DAE_ARRAY(double, n);
     h->track = DAE_ARRAY(double, n);
+    h->track_yp = DAE_ARRAY(double, n);
     h->branch = DAE_ARRAY(double, n);
     h->branch_yp = DAE_ARRAY(double, n);
     h->event_time = NAN;
@@ -48,8 +50,8 @@ static bool allocate_unknowns(hybrid *h, int n)
     h->entry = DAE_ARRAY(double, n);
     h->entry_yp = DAE_ARRAY(double, n);
     return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
-           h->after && h->after_yp && h->track && h->branch && h->branch_yp && h->start &&
-           h->entry && h->entry_yp;
+           h->after && h->after_yp && h->track && h->track_yp && h->branch && h->branch_yp &&
+           h->start && h->entry && h->entry_yp;
 }
 
 bool hybrid_bind(hybrid *h, model_instance *to)
@@ -76,6 +78,7 @@ bool hybrid_bind(hybrid *h, model_instance *to)
     h->after = fresh.after;
     h->after_yp = fresh.after_yp;
     h->track = fresh.track;
+    h->track_yp = fresh.track_yp;
     h->branch = fresh.branch;
     h->branch_yp = fresh.branch_yp;
     h->event_time = NAN;
@@ -125,6 +128,7 @@ void hybrid_free(hybrid *h)
     dae_free(h->zero);
     dae_free(h->trace);
     ranges_free(h->ranges);
+    base_branch_free(h->base);
     dae_free(h->active);
     free_unknowns(h);
     dae_free(h->assertion);

@@ -44,6 +44,9 @@ typedef struct relation_trace {
 /* Bounds of crossing functions (hybrid_range.c). */
 typedef struct relation_ranges relation_ranges;
 
+/* Algebraic equations as they are written, for methods on other forms (hybrid_branch.c). */
+typedef struct base_branch base_branch;
+
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
     model_instance *instance; /* of the form that is integrated; borrowed, or `own` */
@@ -88,9 +91,11 @@ typedef struct hybrid {
     int approaches;              /* to the next one */
     const model_form *pieces_of; /* the form whose equations were looked at: */
     bool pieces;                 /* they have pieces */
-    double *track;               /* work: y where a step begins */
+    double *track, *track_yp;    /* work: y and y' where a step begins */
     double *branch, *branch_yp;  /* work: y and y' on a branch of solutions */
     bool fold_told;              /* the user knows of one */
+    base_branch *base;           /* owned; NULL: not needed so far */
+    bool branches_hidden;        /* from the method at hand: `base` is asked */
     bool branch_ended;           /* as the watch of ranks saw */
     double rescued;              /* another mode was sought at the event then */
     bool given;                  /* started at values that stay */
@@ -169,11 +174,13 @@ double hybrid_fold_ahead(const struct dae_solver *s);
 
 /* Go on from there on another branch; DAE_STEPPED, or why the run ends. */
 dae_status hybrid_fold_now(struct dae_solver *s);
-/* Whether a step of length h from s->t_new to y ends on the branch of solutions on which it began;
- * asked where nothing else limits steps. */
-bool hybrid_on_branch(struct dae_solver *s, double h, const double *y);
-/* Refuses a method that would pass folds unseen. */
+/* Whether a step of length h from s->t_new to y, y' ends on the branch of solutions on which it
+ * began; asked where nothing else limits steps. */
+bool hybrid_on_branch(struct dae_solver *s, double h, const double *y, const double *yp);
+/* Refuses a method that would pass folds unseen, or makes them seen. */
 dae_status hybrid_check_branches(struct dae_solver *s);
+/* The steps of an attempt that failed with this status left their branch, however short: say so. */
+dae_status hybrid_explain_lost(struct dae_solver *s, dae_status status);
 /* The interpolant lets relations cross at s->t, but the equations say that they go back: its error
  * is larger than their excursion. *again: there is no event, the solution goes on from there. */
 dae_status hybrid_refute(struct dae_solver *s, bool *again);

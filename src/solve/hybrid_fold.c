@@ -4,185 +4,23 @@
  * as long as that exists; where it folds back, the solution jumps to another branch. The steps lead
  * to the fold by themselves: beyond it they have no solution. What is done there is to look for
  * another solution of the algebraic equations, with the states as they are: along the direction in
- * which Newton's iteration wants to go, the nearest first. A model without states has no error
- * control that would keep a long step on its branch; there the branch is followed in short steps.
- */
+ * which Newton's iteration wants to go, the nearest first. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "expr/range.h"
 #include "solve/hybrid_parts.h"
 
-enum {
-    REACHES = 12, /* distances tried on either side, each REACH times the one before */
-    TRACK = 8     /* short steps in which a branch is followed */
-};
-/* A change of this part of its size is a jump of a variable, unless shorter steps share it out. */
-static const double JUMP = 0.25, SHORTEST_PART = 1e-6;
+enum { REACHES = 12 }; /* distances tried on either side, each REACH times the one before */
 static const double REACH = 4.0, FIRST_REACH = 1e-3;
-/* A solution is another one if a variable of it is this part of its size away, */
+/* A solution is another one if a variable of it is this part of its size away. */
 static const double OTHER = 1e-3;
-/* and the same one within so many tolerances. */
-static const double SAME = 1e3;
-/* A fold is located to this part of the time run so far, */
-static const double CLOSE = 1e-10;
-/* in so many attempts. */
+/* A fold is located in so many attempts. */
 enum { MOST_APPROACHES = 20 };
 /* Two folds are at least this part of the time run so far apart, or it is the same one. */
 static const double APART = 1e-7;
-
-/* ---- along a branch ---- */
-
-/* Whether h->ahead and h->branch agree within so many tolerances. */
-static bool is_near(const dae_solver *s, double tolerances)
-{
-    const hybrid *h = s->hybrid;
-    for (int i = 0; i < s->n; i++)
-        if (!(fabs(h->ahead[i] - h->branch[i]) <= tolerances * s->norm.weights[i])) return false;
-    return true;
-}
-
-static bool has_kind(const dae_solver *s, bool states)
-{
-    for (int i = 0; i < s->n; i++)
-        if ((s->kinds[i] == DAE_KIND_DIFFERENTIAL) == states) return true;
-    return false;
-}
-
-static bool has_states(const dae_solver *s)
-{
-    return has_kind(s, true);
-}
-
-static bool has_algebraic(const dae_solver *s)
-{
-    return has_kind(s, false);
-}
-
-/* The equations of the form at hand have pieces: solutions may have folds where these meet. */
-static bool has_pieces(dae_solver *s)
-{
-    hybrid *h = s->hybrid;
-    const model_form *f = h->own->form; /* as the model was written: modes do not matter */
-    if (h->pieces_of == f) return h->pieces;
-    graph_enter(f->flat->graph);
-    range_program *p = range_program_new(f->flat->graph, f->residual.e, f->residual.outputs);
-    graph_leave(f->flat->graph);
-    h->pieces = false;
-    for (size_t k = 0; p && k < f->residual.outputs; k++)
-        h->pieces = h->pieces || range_program_has_pieces(p, k);
-    range_program_free(p);
-    h->pieces_of = f;
-    return h->pieces;
-}
-
-/* How far algebraic unknowns moved from a to b, at most, in units of their sizes. Those that are
- * exempt from the error test jump by their equations, whatever the branch. */
-static double moved(const dae_solver *s, const double *a, const double *b)
-{
-    double most = 0.0;
-    for (int i = 0; i < s->n; i++) {
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL || s->norm.excused[i] > 0) continue;
-        double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 1.0;
-        double size = fmax(fmax(s->extent[i], least), fmax(fabs(a[i]), fabs(b[i])));
-        most = fmax(most, fabs(b[i] - a[i]) / size);
-    }
-    return most;
-}
-
-/* Follow the algebraic unknowns from s->t_new over a step to y, with differential ones on the line
- * between its ends, in steps so short that nothing jumps; whether that leads to y. */
-static bool follow(dae_solver *s, double step, const double *y)
-{
-    hybrid *h = s->hybrid;
-    double at = 0.0, part = 1.0 / TRACK;
-    solver_interpolate(s, s->t_new, 0, h->branch);
-    solver_interpolate(s, s->t_new, 1, h->branch_yp);
-    vector_copy(s->n, h->branch, h->track);
-    while (at < 1.0) {
-        double next = at + part < 1.0 ? at + part : 1.0;
-        for (int i = 0; i < s->n; i++) {
-            bool state = s->kinds[i] == DAE_KIND_DIFFERENTIAL;
-            h->ahead[i] = state ? h->track[i] + next * (y[i] - h->track[i]) : h->branch[i];
-            h->ahead_yp[i] = h->branch_yp[i];
-        }
-        bool solved = initializer_project(s->init, s->t_new + next * step, step * part, s->kinds,
-                                          s->norm.weights, h->ahead, h->ahead_yp) == EVAL_OK;
-        if (!solved || moved(s, h->branch, h->ahead) > JUMP) {
-            if (part < SHORTEST_PART) return false;
-            part *= 0.5;
-            continue;
-        }
-        vector_copy(s->n, h->ahead, h->branch);
-        vector_copy(s->n, h->ahead_yp, h->branch_yp);
-        at = next;
-        part = fmin(2.0 * part, 1.0 / TRACK);
-    }
-    return moved(s, h->branch, y) <= JUMP;
-}
-
-/* Whether y solves the algebraic equations at the end of a step, roughly: methods that do not
- * iterate may have left them, beyond a fold. */
-static bool is_solution(dae_solver *s, double step, const double *y)
-{
-    hybrid *h = s->hybrid;
-    vector_copy(s->n, y, h->ahead);
-    vector_copy(s->n, y, h->branch);
-    solver_interpolate(s, s->t_new, 1, h->ahead_yp);
-    return initializer_project(s->init, s->t_new + step, step != 0.0 ? step : s->last.h, s->kinds,
-                               s->norm.weights, h->ahead, h->ahead_yp) == EVAL_OK &&
-           is_near(s, SAME);
-}
-
-/* Whether the equations at hand give algebraic variables and y' at given differential ones. */
-static bool is_index_one(const dae_solver *s)
-{
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL && s->kinds[i] != DAE_KIND_INDEX1) return false;
-    return !solver_uses_forms(s) && !solver_second_order(s) && s->hybrid->instance->form->unmet < 0;
-}
-
-/* Whether the slopes at the beginning of a step lead to its end: what moves far does not jump. */
-static bool is_foreseen(dae_solver *s, double step, const double *y)
-{
-    hybrid *h = s->hybrid;
-    solver_interpolate(s, s->t_new, 1, h->branch_yp);
-    for (int i = 0; i < s->n; i++) h->ahead[i] = h->branch[i] + step * h->branch_yp[i];
-    return moved(s, h->ahead, y) <= JUMP;
-}
-
-/* Methods on forms are not looked after: without states no error test keeps their steps on a
- * branch, and they would pass folds unseen. */
-dae_status hybrid_check_branches(dae_solver *s)
-{
-    const model_form *model = s->base->model;
-    for (int i = 0; i < model->n; i++)
-        if (model->differential[i]) return DAE_OK;
-    if (!solver_uses_forms(s) || s->options.fixed_step > 0.0 || !has_pieces(s)) return DAE_OK;
-    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-                    "Method %s cannot tell how far it may step: no variable has a derivative, and "
-                    "the equations have pieces (if, min, max, ..), so that they may have several "
-                    "solutions. Use a method for residual forms, such as bdf or radau.",
-                    s->method->name);
-}
-
-bool hybrid_on_branch(dae_solver *s, double step, const double *y)
-{
-    hybrid *h = s->hybrid;
-    double least = CLOSE * fabs(s->t_new - h->started);
-    if (s->control.fixed || fabs(step) <= least || !y || !is_index_one(s)) return true;
-    if (!has_algebraic(s) || !has_pieces(s)) return true;
-    solver_interpolate(s, s->t_new, 0, h->branch);
-    bool smooth = has_states(s) && (moved(s, h->branch, y) <= JUMP || is_foreseen(s, step, y));
-    if (smooth && !s->method->no_iteration) return true;
-    bool holds = smooth ? is_solution(s, step, y) : follow(s, step, y);
-    if (holds) return true;
-    solver_interpolate(s, s->t_new, 0, h->track); /* judge only by what holds where it begins */
-    return !is_solution(s, 0.0, h->track);
-}
 
 /* ---- to another one ---- */
 
@@ -256,14 +94,13 @@ static bool solve_from(dae_solver *s, double t, double reach, const double *dire
 static bool find_other(dae_solver *s, double t)
 {
     double delta = s->direction * 1e-9 * fmax(fabs(t), fabs(t - s->hybrid->started));
-    double *direction = DAE_ARRAY(double, s->n);
-    bool found = direction && find_direction(s, t, delta);
+    double *direction = s->hybrid->track_yp;
+    bool found = find_direction(s, t, delta);
     if (found) vector_copy(s->n, s->hybrid->ahead, direction);
     double reach = FIRST_REACH;
     bool other = false;
     for (int k = 0; found && !other && k < REACHES; k++, reach *= REACH)
         other = solve_from(s, t, reach, direction) || solve_from(s, t, -reach, direction);
-    dae_free(direction);
     return other;
 }
 
@@ -296,12 +133,12 @@ static bool branch_reaches(dae_solver *s, double t)
     if (initializer_project(s->init, t, step != 0.0 ? step : 1e-9, s->kinds, s->norm.weights,
                             h->ahead, h->ahead_yp) != EVAL_OK)
         return false;
-    if (!is_near(s, SAME)) return false;
+    if (!points_agree(s->n, s->norm.weights, h->ahead, h->branch, SAME_POINT)) return false;
     vector_copy(s->n, h->ahead, h->branch);
     vector_copy(s->n, h->ahead_yp, h->branch_yp);
     initializer_correct(s->init, t, step != 0.0 ? step : 1e-9, s->kinds, s->norm.weights, h->ahead,
                         h->ahead_yp);
-    return is_near(s, 1.0);
+    return points_agree(s->n, s->norm.weights, h->ahead, h->branch, 1.0);
 }
 
 /* The last step may have gone beyond the fold by what its tolerance allows: the last time up to
@@ -337,7 +174,7 @@ static bool may_be_fold(const dae_solver *s, dae_status status)
     bool failed = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE ||
                   status == DAE_ERR_ERROR_TEST || status == DAE_ERR_CREEP;
     bool same = fabs(s->t_new - h->fold) <= APART * fabs(s->t_new - h->started);
-    return failed && !same && s->phase == PHASE_RUNNING && is_index_one(s) &&
+    return failed && !same && s->phase == PHASE_RUNNING && branch_is_index_one(s) &&
            s->options.fixed_step <= 0.0;
 }
 
@@ -358,7 +195,7 @@ static bool approach(dae_solver *s, double end)
 {
     hybrid *h = s->hybrid;
     double beyond = fabs(s->t_new - end), step = fabs(s->t_new - s->t_old);
-    if (h->approaches >= MOST_APPROACHES || beyond <= CLOSE * fabs(s->t_new - h->started))
+    if (h->approaches >= MOST_APPROACHES || beyond <= CLOSE_TO_FOLD * fabs(s->t_new - h->started))
         return false;
     h->approaches++;
     vector_copy(s->n, h->branch, s->y);

@@ -102,6 +102,20 @@ void events_follow(dae_solver *s, double t);
 /* After the event: flags down, conditions of when as they are now, without acting. */
 void events_settle(dae_solver *s, double t);
 
+/* hybrid_branch.c */
+
+/* Two points are the same solution within so many tolerances. */
+#define SAME_POINT 1e3
+/* A fold is located to this part of the time run so far. */
+#define CLOSE_TO_FOLD 1e-10
+
+/* Whether two points agree within so many tolerances. */
+bool points_agree(int n, const double *weights, const double *a, const double *b,
+                  double tolerances);
+/* Whether the equations at hand give algebraic variables and y' at given differential ones. */
+bool branch_is_index_one(const dae_solver *s);
+void base_branch_free(base_branch *b); /* NULL is fine */
+
 /* hybrid_modes.c */
 
 /* After an event iteration with this result: where it ended in a mode that determines nothing, or

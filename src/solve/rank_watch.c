@@ -417,6 +417,14 @@ static rank_watch *watch_of(const dae_solver *s)
     return v ? v->watch : NULL;
 }
 
+bool rank_watch_may_fold(const dae_solver *s)
+{
+    const rank_watch *w = watch_of(s);
+    bool any = s->base->form.n > LARGEST_BLOCK; /* it does not watch all of them then */
+    for (int k = 0; w && k < w->count; k++) any = any || !w->block[k].leading;
+    return any;
+}
+
 void rank_watch_restart(dae_solver *s)
 {
     rank_watch *w = watch_of(s);

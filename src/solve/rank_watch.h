@@ -28,5 +28,9 @@ void rank_watch_restart(struct dae_solver *s);
 /* After an accepted step: DAE_OK, or DAE_ERR_SINGULAR at a singular point within it, with its
  * equations and variables. */
 dae_status rank_watch_step(struct dae_solver *s);
+/* Whether algebraic equations may lose their rank in the mode at hand; true where that is not
+ * known.
+ */
+bool rank_watch_may_fold(const struct dae_solver *s);
 
 #endif

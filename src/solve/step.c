@@ -268,7 +268,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
         tell_monitor(s, a, accepted);
-        bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y);
+        bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
         if (accepted && !lost) return DAE_OK;
         if (lost) a->error = 16.0; /* a shorter step stays on its branch */
         count_rejection(&s->stats, a);
@@ -281,8 +281,11 @@ static dae_status attempt_until_accepted(dae_solver *s)
             s->control.error_failures = 0;
             continue;
         }
-        if (too_many_failures(s)) return explain_rejections(s, a, "too many failures in one step");
-        if (step_too_small(s, s->control.h)) return explain_rejections(s, a, smallness_text(s));
+        if (!is_stuck(s)) continue;
+        const char *limit =
+            too_many_failures(s) ? "too many failures in one step" : smallness_text(s);
+        dae_status status = explain_rejections(s, a, limit);
+        return lost ? hybrid_explain_lost(s, status) : status;
     }
 }
 
