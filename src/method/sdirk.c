@@ -32,6 +32,7 @@ typedef struct sdirk_state {
 typedef struct sdirk_scratch {
     double t, h;
     bool rejected;      /* the last attempt was not accepted */
+    bool by_slope;      /* Newton's method begins with y' of the last step, else with 0 */
     stages_trial slope; /* error of y' where the step begins */
     double *y0, *yp0;   /* prediction */
     double *y, *yp, *e; /* iterate, which ends as the candidate */
@@ -108,6 +109,8 @@ static void stage_origin(const sdirk_state *s, sdirk_scratch *w, int n, int i)
 
 /* y0: the first stage begins at y, or on a first step on the tangent: to continue the last step's
  * polynomial may lead to another root of the equations (Robertson's problem at loose tolerances).
+ * Where Newton's method fails from y' = 0, as it does for y'^2 = y with every step size, it is the
+ * tangent, and the other way round.
  * The others begin on the parabola through y and the last stage with its slope. */
 static void predict(const sdirk_state *s, sdirk_scratch *w, int n, int i)
 {
@@ -121,7 +124,8 @@ static void predict(const sdirk_state *s, sdirk_scratch *w, int n, int i)
         }
         return;
     }
-    double reach = s->step == 1 && !w->rejected ? c[0] * w->h : 0.0;
+    bool by_slope = s->step == 1 ? !w->rejected : w->by_slope;
+    double reach = by_slope ? c[0] * w->h : 0.0;
     for (int j = 0; j < n; j++) w->y0[j] = s->y[j] + reach * s->yp[j];
 }
 
@@ -267,6 +271,7 @@ static void sdirk_attempt(const void *state, void *scratch, const method_context
     stages_begin(result, s->t, h, s->table->order, w->y, w->yp);
     if (stages_refuse_index3(ctx, result)) return;
     result->status = solve_stages(s, w, ctx, cj, result);
+    if (result->status == ATTEMPT_CONVERGENCE) w->by_slope = !w->by_slope;
     if (result->status == ATTEMPT_OK && !estimate(s, w, ctx, cj))
         result->status = ATTEMPT_EVALUATION;
     bool rejected = w->rejected;
