@@ -77,6 +77,19 @@ static bool find_direction(dae_solver *s, double t, double delta)
     return take_direction(s, h->track);
 }
 
+/* Whether one more correction leaves s->y where it is. On the way to a double root, as of q |q| =
+ * 0, corrections halve for ever, and what is near enough to pass is no solution. */
+static bool is_settled(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    vector_copy(s->n, s->y, h->ahead);
+    vector_copy(s->n, s->yp, h->ahead_yp);
+    initializer_correct(s->init, t, s->last.h, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
+    for (int i = 0; i < s->n; i++)
+        if (!(fabs(h->ahead[i] - s->y[i]) <= s->norm.weights[i])) return false;
+    return true;
+}
+
 /* Solve from `reach` along the direction; whether that is another solution. */
 static bool solve_from(dae_solver *s, double t, double reach, const double *direction)
 {
@@ -87,7 +100,7 @@ static bool solve_from(dae_solver *s, double t, double reach, const double *dire
     if (initialize(s->init, DAE_INIT_DIFFERENTIAL, t, s->last.h, s->kinds, s->norm.weights, s->y,
                    s->yp, &s->diag) != DAE_OK)
         return false;
-    return farthest(s, &far) >= 0 && far > OTHER;
+    return farthest(s, &far) >= 0 && far > OTHER && is_settled(s, t);
 }
 
 /* Another solution at t into s->y and s->yp; whether there is one. */

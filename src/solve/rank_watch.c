@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "solve/hybrid_parts.h"
 #include "solve/reform_parts.h"
 #include "structure/certificate.h"
 #include "structure/singular_values.h"
@@ -18,12 +19,24 @@ enum {
 /* What a determinant comes down to at its zero, against the most that it was. Where a branch or a
  * pole makes it jump, it does not. */
 static const double VANISHES = 1e-6;
+/* Of the time run so far: nothing touches zero within a step of this part unseen. */
+static const double BRIEF = 1e-6;
+/* What is left of a speed at rest. */
+static const double RESTS = 1e-6;
+/* Golden sections to a zero of |x| have come to 0.618^SIGHT of where they began: a least value
+ * above this part is none. */
+static const double SEEN = 0.05;
+enum { SIGHT = 12 };
 enum { BISECTIONS = 100, NARROWINGS = 80 };
 
 /* One diagonal block. */
 typedef struct watched {
     int size, first;             /* entries from `first` on: size x size, by columns */
     bool leading;                /* all of its unknowns are derivatives */
+    bool own;                    /* its entries depend on its own unknowns: nonlinear in these */
+    bool told;                   /* that it comes to rest */
+    int unknown[LARGEST_BLOCK];  /* of the base form: i for y_i, n + i for y'_i */
+    double fastest;              /* the most that one of them was */
     double before, most;         /* determinant where the last step ended; 0: not known; largest */
     char rows[NAMES], of[NAMES]; /* names of its equations and unknowns */
     int line;
@@ -125,6 +138,8 @@ typedef struct collector {
     const structure *s;
     const system_jacobian *J;
     bool varies, reachable; /* of the entries walked over */
+    int block;              /* at hand, */
+    bool own;               /* and whether they depend on its unknowns */
 } collector;
 
 /* VARIABLE(j, p) of the set as an unknown of the base form, or a derivative of one */
@@ -156,6 +171,8 @@ static void note_leaf(void *context, expr leaf)
     collector *c = context;
     const expr_node *n = graph_node(c->set->graph, leaf);
     if (n->op == EXPR_VARIABLE || n->op == EXPR_TIME) c->varies = true;
+    if (n->op == EXPR_VARIABLE && c->s->blocks.of_column[n->index] == c->block)
+        c->own = c->own || n->order == c->s->d[n->index];
     if (n->op == EXPR_VARIABLE && !is_reachable(c->set, n->index, n->order)) c->reachable = false;
 }
 
@@ -172,8 +189,9 @@ static bool is_worth_it(collector *c, int b, bool *ok)
     const block_form *f = &c->s->blocks;
     int size = f->start[b + 1] - f->start[b];
     if (size > LARGEST_BLOCK) return false;
-    c->varies = false;
+    c->varies = c->own = false;
     c->reachable = true;
+    c->block = b;
     for (int k = f->start[b]; k < f->start[b + 1]; k++)
         for (int e = c->J->start[f->rows[k]]; e < c->J->start[f->rows[k] + 1]; e++) {
             if (f->of_column[c->J->column[e]] != b) continue;
@@ -195,7 +213,18 @@ static void add_name(char *text, int k, int count, const char *name)
         snprintf(text + used, NAMES - used, " and %d more", count - MOST);
 }
 
-static void describe_block(const collector *c, int b, watched *w)
+/* VARIABLE(j, p) among y, y' of the base form, which has n of each; -1: it is not there */
+static int base_place(const equation_set *set, int j, int p, int n)
+{
+    for (int k = 0; k < set->synonym_count; k++) {
+        const equation_synonym *v = &set->synonym[k];
+        if (v->variable == j && (p == v->order || p == v->order + 1))
+            return v->model + (p - v->order) * n;
+    }
+    return set->model[j] >= 0 && p <= 1 ? set->model[j] + p * n : -1;
+}
+
+static void describe_block(const collector *c, int b, int n, watched *w)
 {
     const block_form *f = &c->s->blocks;
     char name[160];
@@ -204,6 +233,7 @@ static void describe_block(const collector *c, int b, watched *w)
     for (int k = 0; k < w->size; k++) {
         int i = f->rows[f->start[b] + k], j = f->columns[f->start[b] + k], p = c->s->d[j];
         if (p == 0) w->leading = false;
+        w->unknown[k] = base_place(c->set, j, p, n);
         add_name(w->rows, k, w->size, c->set->row[i].name);
         const char *of = equation_set_variable(c->set, j, p, name, sizeof name);
         add_name(w->of, k, w->size, of[0] == '-' ? of + 1 : of);
@@ -229,7 +259,7 @@ static void put_entries(collector *c, int b, watched *w, expr *entry)
 }
 
 /* The blocks, their entries in `entry`, which has room for MOST_ENTRIES. */
-static bool collect_blocks(rank_watch *w, collector *c, expr *entry)
+static bool collect_blocks(rank_watch *w, collector *c, int n, expr *entry)
 {
     const block_form *f = &c->s->blocks;
     bool ok = true;
@@ -239,13 +269,14 @@ static bool collect_blocks(rank_watch *w, collector *c, expr *entry)
         watched *next = &w->block[w->count++];
         *next = (watched){.size = size, .first = w->entries};
         w->entries += size * size;
-        describe_block(c, b, next);
+        describe_block(c, b, n, next);
+        next->own = c->own;
         put_entries(c, b, next, entry);
     }
     return ok && !graph_failed(c->set->graph);
 }
 
-bool rank_watch_new(rank_watch **result, const analysed *a)
+bool rank_watch_new(rank_watch **result, const analysed *a, int n)
 {
     graph *g = a->set.graph;
     system_jacobian J = {0};
@@ -255,7 +286,7 @@ bool rank_watch_new(rank_watch **result, const analysed *a)
     bool ok = w && entry && system_jacobian_new(&J, &a->set, &a->structure);
     collector c = {.set = &a->set, .s = &a->structure, .J = &J};
     if (ok) w->block = DAE_ARRAY(watched, MOST_ENTRIES);
-    ok = ok && w->block && collect_blocks(w, &c, entry);
+    ok = ok && w->block && collect_blocks(w, &c, n, entry);
     if (ok && w->count > 0) {
         ok = code_new(&w->code, g, entry, (size_t)w->entries);
         w->value = DAE_ARRAY(double, w->entries + LARGEST_BLOCK * LARGEST_BLOCK);
@@ -350,7 +381,9 @@ static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double 
     double lo = w->t, hi = s->t_new;
     double p = lo + (1.0 - GOLDEN) * (hi - lo), q = lo + GOLDEN * (hi - lo);
     double at_p = fabs(determinant_at(s, w, b, p)), at_q = fabs(determinant_at(s, w, b, q));
+    const double far = fmax(fabs(b->before), fmax(at_p, at_q));
     for (int k = 0; k < NARROWINGS && at_p != at_q; k++) {
+        if (k == SIGHT && fmin(at_p, at_q) > SEEN * far) return false;
         if (at_p < at_q) {
             hi = q, q = p, at_q = at_p, p = lo + (1.0 - GOLDEN) * (hi - lo);
             at_p = fabs(determinant_at(s, w, b, p));
@@ -368,7 +401,9 @@ static bool may_touch(dae_solver *s, rank_watch *w, const watched *b, double end
 {
     static const double BESIDE = 1e-3;
     double h = BESIDE * (s->t_new - w->t);
-    if (!b->leading) return false;
+    /* of a step that short the ends tell what is within */
+    bool brief = fabs(s->t_new - w->t) <= BRIEF * fabs(s->t_new - s->hybrid->started);
+    if (!b->leading || brief) return false;
     return fabs(determinant_at(s, w, b, w->t + h)) < fabs(b->before) &&
            fabs(determinant_at(s, w, b, s->t_new - h)) < fabs(end);
 }
@@ -386,22 +421,55 @@ static dae_status report(dae_solver *s, const watched *b, double t)
                     t, b->rows, b->of);
 }
 
+/* The largest of the unknowns of a block where entries were evaluated last. */
+static double speed_of(const rank_watch *w, const watched *b)
+{
+    double most = 0.0;
+    for (int k = 0; k < b->size; k++) {
+        if (b->unknown[k] < 0) return INFINITY;
+        most = fmax(most, fabs(w->y[b->unknown[k]]));
+    }
+    return most;
+}
+
+/* Whether the block is singular at t because its unknowns are zero there, as q |q| = p1 - p2 where
+ * a flow between two tanks ends: that is a rest, and to stay there a solution. Where the sign of
+ * the determinant changes it is not looked for. */
+static bool comes_to_rest(dae_solver *s, rank_watch *w, watched *b, double t)
+{
+    char text[NAMES + 400];
+    if (!b->own) return false;
+    evaluate_at(s, w, t);
+    if (!(speed_of(w, b) <= RESTS * b->fastest)) return false;
+    snprintf(text, sizeof text,
+             "note: %.300s cannot be solved for %.100s from t = %.6g on, where that comes to rest. "
+             "It stays there; if other solutions leave the rest, the model does not choose.",
+             b->rows, b->of, t);
+    if (!b->told) hybrid_tell(s, text);
+    b->told = true;
+    return true;
+}
+
 /* One block at the end of the step, where its determinant is `end`. */
 static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double end)
 {
     double t = s->t_new, before = b->before;
     bool found = false;
     if (isfinite(end)) b->most = fmax(b->most, fabs(end));
+    b->fastest = fmax(b->fastest, speed_of(w, b));
     if (!isfinite(end) || before == 0.0 || !isfinite(before)) {
         b->before = isfinite(end) ? end : 0.0;
         return DAE_OK;
     }
+    /* An algebraic equation that touches zero there, as q |q| = p does where a flow ends, leaves q
+     * to the derivative of p, and goes on; behind a change of its sign it would not. */
+    if (end == 0.0 && !b->leading) return DAE_OK;
     if (end * before < 0.0)
         found = locate_sign(s, w, b, end, &t);
     else if (end == 0.0)
-        found = true;
+        found = !comes_to_rest(s, w, b, t);
     else if (may_touch(s, w, b, end))
-        found = locate_touch(s, w, b, &t);
+        found = locate_touch(s, w, b, &t) && !comes_to_rest(s, w, b, t);
     b->before = end;
     return found ? report(s, b, t) : DAE_OK;
 }

@@ -19,7 +19,7 @@ typedef struct rank_watch rank_watch;
 
 /* The blocks of analysed equations over the unknowns of a base form that are worth it. *watch =
  * NULL: there are none. False: memory. Adds to the graph. */
-bool rank_watch_new(rank_watch **watch, const analysed *a);
+bool rank_watch_new(rank_watch **watch, const analysed *a, int n);
 void rank_watch_free(rank_watch *watch); /* NULL is fine */
 int rank_watch_blocks(const rank_watch *watch);
 

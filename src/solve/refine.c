@@ -577,7 +577,7 @@ dae_status refine_point(dae_solver *s, double t, bool *refined)
 {
     dae_status status = refine_once(s, t, refined);
     if (status != DAE_ERR_CONVERGENCE || solver_uses_forms(s)) return status;
-    rounding_result found = rounding_look(s, s->t_new);
+    rounding_result found = rounding_look(s, s->t_new, false);
     if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
     if (found == ROUNDING_FINE) return status;
     diag_clear(&s->diag);

@@ -403,7 +403,7 @@ static bool take_kept(dae_solver *s, const model_point *at, variant *v, dae_stat
     v->form = v->kept->form;
     v->index = v->kept->index;
     *status = furnish_variant(s, v, true);
-    if (*status == DAE_OK && !rank_watch_new(&v->watch, v->form->analysed))
+    if (*status == DAE_OK && !rank_watch_new(&v->watch, v->form->analysed, s->base->form.n))
         *status = reform_exhausted(s);
     return true;
 }
@@ -564,7 +564,8 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
         rank_watch_free(v->watch);
         v->watch = NULL;
     }
-    if (sound && !rank_watch_new(&v->watch, v->form ? v->form->analysed : &a.reduced))
+    if (sound &&
+        !rank_watch_new(&v->watch, v->form ? v->form->analysed : &a.reduced, s->base->form.n))
         status = reform_exhausted(s);
     if (status == DAE_OK && !levels && may_share(s) && v->form && !v->doubt[0]) share(s, &at, v);
     model_analysis_free(&a);

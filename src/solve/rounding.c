@@ -21,8 +21,9 @@
 
 enum { TRIALS = 8, MOST_UNITS = 8 };
 /* The length of a step that the rest of the run takes so many of: shorter ones make constraints of
- * an index above 1 sensitive, which is the consequence and not the cause. */
-static const double STEPS = 1e5;
+ * an index above 1 sensitive, which is the consequence and not the cause. But where a run goes on
+ * in steps that are shorter still, it must get out of these: from so many times their length. */
+static const double STEPS = 1e5, OUT = 100.0;
 /* Differences of noise, as error estimates are, have to be well below the tolerance. */
 static const double PART = 0.05;
 /* Tolerances that are raised are raised by as much more, lest they be so for ever, but not beyond
@@ -91,13 +92,14 @@ static bool measure_noise(dae_solver *s, rounding_scene *r)
     return vector_finite(s->n, r->noise);
 }
 
-/* What rounding does to every variable where the run stands, in noise; false: it cannot be told */
-static bool find_noise(dae_solver *s, double way, double *noise)
+/* What rounding does to every variable where the run stands, with steps h, at least noise; false:
+ * it cannot be told */
+static bool find_noise(dae_solver *s, double h, double *noise)
 {
     int n = s->n;
     double *work = DAE_ARRAY(double, 6 * (size_t)n);
     if (!work) return false;
-    rounding_scene r = {.t = s->t_new, .cj = STEPS / way, .y = work, .yp = work + n};
+    rounding_scene r = {.t = s->t_new, .cj = 1.0 / h, .y = work, .yp = work + n};
     r.y2 = work + 2 * n, r.yp2 = work + 3 * n, r.f = work + 4 * n, r.x = work + 5 * n;
     r.noise = noise;
     solver_interpolate(s, r.t, 0, r.y);
@@ -188,13 +190,15 @@ static void explain(dae_solver *s, int variable, double noise)
              fmax(2.0, noise / (PART * tolerance)));
 }
 
-rounding_result rounding_look(dae_solver *s, double tend)
+rounding_result rounding_look(dae_solver *s, double tend, bool creeps)
 {
     double way = fmax(fabs(tend - s->t_new), fabs(s->t_new - s->creep.t0));
     if (!applies(s) || !(way > 0.0)) return ROUNDING_FINE;
     rounding_result result = ROUNDING_FINE;
     double *noise = DAE_ARRAY(double, s->n);
-    bool known = noise && find_noise(s, tend < s->t_new ? -way : way, noise);
+    double h = copysign(way / STEPS, s->direction), out = OUT * s->stats.last_h;
+    bool known = noise && find_noise(s, h, noise);
+    if (known && creeps && fabs(out) < fabs(h)) known = find_noise(s, out, noise);
     int variable = known ? worst_of(s, noise) : -1;
     if (variable >= 0) {
         bool first = !s->norm.floored,

@@ -232,9 +232,9 @@ dae_status explain_fatal(dae_solver *s, const attempt *a);
 
 /* solve/rounding.c: whether the tolerances are below what rounding in the equations permits where
  * a run to tend stands. If so they are raised to that from here on, with a note, or the diagnostic
- * tells it. */
+ * tells it. creeps: it goes on, but in steps that lead nowhere. */
 typedef enum rounding_result { ROUNDING_FINE, ROUNDING_HELD, ROUNDING_TOO_MUCH } rounding_result;
-rounding_result rounding_look(dae_solver *s, double tend);
+rounding_result rounding_look(dae_solver *s, double tend, bool creeps);
 
 /* solve/explain_rank.c: tell if the equations of a model lose rank at a point of its base form;
  * false: they do not, or it cannot be told. */

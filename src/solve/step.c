@@ -487,7 +487,8 @@ static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend
 {
     bool small = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST ||
                  status == DAE_ERR_CREEP || status == DAE_STEPPED;
-    rounding_result found = small ? rounding_look(s, tend) : ROUNDING_FINE;
+    bool creeps = status == DAE_ERR_CREEP || status == DAE_STEPPED;
+    rounding_result found = small ? rounding_look(s, tend, creeps) : ROUNDING_FINE;
     if (found == ROUNDING_FINE) return status;
     if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
     start_again(s, tend);
