@@ -33,6 +33,9 @@ static const double MOVED = 0.02; /* a drift that the rate feels; second order o
 static const long MAX_AGE = 20, MAX_AGE_CHEAP = 5;
 enum { CHEAP_SIZE = 24 };
 
+/* Solves behind a start that may take a matrix of every iterate. */
+enum { AT_START = 20 };
+
 bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm,
                 const dae_options *options)
 {
@@ -68,6 +71,7 @@ void newton_reset(newton *nw)
     nw->stale = true;
     nw->rate_factor = UNKNOWN_RATE_FACTOR;
     nw->last_cj = 0.0;
+    nw->solves = 0;
 }
 
 static newton_status from_evaluation(eval_status status)
@@ -409,6 +413,31 @@ static newton_status iterate_anew(newton *nw, const corrector *c)
     return status == NEWTON_OK ? iterate(nw, c) : status;
 }
 
+/* Newton's iteration with a matrix of every iterate, from the prediction on. Behind a start the
+ * slopes of algebraic variables are not known, and where the prediction leaves them on an infinite
+ * slope, as sqrt(x) at 0, its matrix is of no use, but that of the next iterate is. */
+static newton_status iterate_with_new_matrices(newton *nw, const corrector *c)
+{
+    restore_prediction(nw, c);
+    newton_status status = evaluate_prediction(nw, c);
+    int outside = 0;
+    for (int m = 0; m < 2 * nw->max_iterations && status == NEWTON_OK; m++) {
+        if (m > 0) status = evaluate_prediction(nw, c); /* at the iterate */
+        if (status == NEWTON_OK) status = renew_matrix(nw, c, true);
+        if (status == NEWTON_OK) status = newton_direction(nw, c, true);
+        if (status != NEWTON_OK) return status;
+        double size = correct(nw, c);
+        nw->iterations++;
+        nw->eval->stats->newton_iterations++;
+        nw->last_size = size;
+        if (!isfinite(size)) return NEWTON_DIVERGED;
+        bool small = size * c->tightness <= nw->tolerance || is_round_off(nw, c, size);
+        if (small && ends_within_bounds(nw, c, &outside, &status)) return status;
+        keep_within_bounds(nw, c);
+    }
+    return status == NEWTON_OK ? NEWTON_DIVERGED : status;
+}
+
 /* Whether the rate of the last solve says nothing of this one. Coefficients on a variable grid move
  * a little with every step, if only by rounding: that is not it. */
 static bool shift_moved(const newton *nw, const corrector *c)
@@ -453,6 +482,9 @@ newton_status newton_solve(newton *nw, const corrector *c)
     status = iterate(nw, c);
     bool retry = status == NEWTON_DIVERGED || status == NEWTON_EVALUATION;
     if (retry && !new_jacobian) status = iterate_anew(nw, c);
+    if (status == NEWTON_DIVERGED && nw->solves < AT_START && !nw->matrix->matrix_free)
+        status = iterate_with_new_matrices(nw, c);
+    if (nw->solves < AT_START) nw->solves++;
     /* with derivatives of this very point: perhaps some are missing */
     if (status == NEWTON_DIVERGED && iteration_distrust(nw->matrix)) nw->stale = true;
     if (c->second) note_convergence(nw);

@@ -27,6 +27,7 @@ typedef struct newton {
     double krylov_tolerance;
     double rate_factor; /* S = rho / (1 - rho) of the last estimate */
     double last_cj;
+    int solves;         /* since the last reset, as far as they count */
     bool stale;         /* ask for a new Jacobian at the next solve */
     long jacobian_age;  /* solves since the Jacobian was evaluated */
     int excess;         /* iterations beyond two a solve since then; second order only */
