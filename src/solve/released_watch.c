@@ -11,6 +11,9 @@
 /* A constraint that is not met by so many tolerances, and by so much more than those that are kept,
  * does not follow from them: what drift and projections leave is of their size. */
 static const double FAR = 1e3, MORE = 1e2;
+/* So are fewer tolerances, if they are this part of what is in the constraint: small values, whose
+ * absolute tolerance is large for them. */
+static const double NEAR = 10.0, PART = 1e-2;
 
 /* One constraint: its residual is value[first], then come its derivatives. */
 typedef struct row {
@@ -106,19 +109,21 @@ bool released_watch_new(released_watch **result, const model_form *base, const a
 
 /* ---- looking ---- */
 
-/* |F| over what the tolerances of its variables make of it */
-static double misfit(const dae_solver *s, const released_watch *w, const row *r)
+/* |F| over what the tolerances of its variables make of it; *part: over what their sizes do */
+static double misfit(const dae_solver *s, const released_watch *w, const row *r, double *part)
 {
     const dae_options *o = &s->base_options;
     int n = s->base->form.n;
-    double size = 0.0;
+    double size = 0.0, whole = 0.0, f = fabs(w->value[r->first]);
     for (int k = r->first + 1; k <= r->first + r->count; k++) {
         const slot *at = &w->slots[k];
-        double y = fabs(w->y[at->index]), yp = fabs(w->y[n + at->index]);
-        double value = at->order > 0 ? fmax(yp, 1.0) : fmax(y, 1e-3);
+        double seen = at->order > 0 ? 0.0 : s->sizes[at->index];
+        double value = fmax(fabs(w->y[at->order > 0 ? n + at->index : at->index]), seen);
         size += fabs(w->value[k]) * (o->rtol * value + o->atol);
+        whole += fabs(w->value[k]) * value;
     }
-    return size > 0.0 ? fabs(w->value[r->first]) / size : 0.0;
+    *part = whole > 0.0 ? f / whole : 0.0;
+    return size > 0.0 ? f / size : 0.0;
 }
 
 static bool evaluate(dae_solver *s, released_watch *w, double t)
@@ -164,15 +169,16 @@ static dae_status report(dae_solver *s, const released_watch *w, const row *r, d
 
 static dae_status look_at(dae_solver *s, released_watch *w, double t)
 {
-    double kept = 0.0, worst = 0.0;
+    double kept = 0.0, worst = 0.0, part, share = 0.0;
     int at = -1;
     if (!evaluate(s, w, t)) return reform_exhausted(s);
     for (int k = 0; k < w->count; k++) {
-        double off = misfit(s, w, &w->rows[k]);
+        double off = misfit(s, w, &w->rows[k], &part);
         if (!w->rows[k].released) kept = fmax(kept, off);
-        if (w->rows[k].released && off > worst) worst = off, at = k;
+        if (w->rows[k].released && off > worst) worst = off, share = part, at = k;
     }
-    bool apart = at >= 0 && worst > FAR && worst > MORE * kept;
+    bool far = worst > FAR || (worst > NEAR && share > PART);
+    bool apart = at >= 0 && far && worst > MORE * kept;
     return apart ? report(s, w, &w->rows[at], t) : DAE_OK;
 }
 

@@ -17,7 +17,7 @@ static const double LATER[] = {0.0, 1.0, 2.7};
 enum { POINTS = 3, ITERATIONS = 30 };
 
 /* What is left of a constraint that is met, and what is more than rounding of one that should be,
- * in sizes of the positions. Rates may come from differences. */
+ * in units of the positions. Rates may come from differences. */
 static const double MET = 1e-10, OFF = 1e-7;
 
 static double dot(int n, const double *a, const double *b)
@@ -104,11 +104,24 @@ static bool look(search *s)
            vector_finite(s->m * s->n, s->G);
 }
 
-/* How fast positions move, in their sizes; at least 1. */
-static double speed(const search *s)
+/* How large the positions of constraint i are, in their nominal sizes; where they are all zero, how
+ * large the others are, or 1: a belt of 1e-6 m is as wrong by a tenth as one of 1 m. */
+static double extent_of(const search *s, int i)
+{
+    double most = 0.0, all = 0.0;
+    for (int j = 0; j < s->n; j++) {
+        double size = fabs(s->q[j]) / s->rows->size[j];
+        all = fmax(all, size);
+        if (s->G[i * s->n + j] != 0.0) most = fmax(most, size);
+    }
+    return most > 0.0 ? most : all > 0.0 ? all : 1.0;
+}
+
+/* How fast positions of such an extent move, in units of it; at least 1. */
+static double speed(const search *s, double extent)
 {
     double most = 1.0;
-    for (int j = 0; j < s->n; j++) most = fmax(most, fabs(s->v[j]) / s->rows->size[j]);
+    for (int j = 0; j < s->n; j++) most = fmax(most, fabs(s->v[j]) / (s->rows->size[j] * extent));
     return most;
 }
 
@@ -116,7 +129,8 @@ static double speed(const search *s)
 static double misfit(const search *s, const double *values, int i)
 {
     const double *row = s->G + i * s->n;
-    double length = sqrt(dot(s->n, row, row)), scale = values == s->rate ? speed(s) : 1.0;
+    double length = sqrt(dot(s->n, row, row)), extent = extent_of(s, i);
+    double scale = extent * (values == s->rate ? speed(s, extent) : 1.0);
     return fabs(values[i]) / (scale * (length > 0.0 ? length : 1.0));
 }
 
