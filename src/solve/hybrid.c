@@ -107,10 +107,11 @@ hybrid *hybrid_new(const model_form *form)
     h->warned = DAE_ARRAY(bool, m->assert_count);
     h->undefined = DAE_ARRAY(bool, form->visible_count);
     h->before = DAE_ARRAY(double, m->memory_count);
+    h->outputs = DAE_ARRAY(double, form->visible_count);
     h->next_time = INFINITY;
     if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->crossing_entry &&
         h->decided && h->zero && h->trace && h->active && h->assertion && h->warned &&
-        h->undefined && h->before && allocate_unknowns(h, form->n))
+        h->undefined && h->before && h->outputs && allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;
@@ -135,6 +136,7 @@ void hybrid_free(hybrid *h)
     dae_free(h->warned);
     dae_free(h->undefined);
     dae_free(h->before);
+    dae_free(h->outputs);
     hybrid_drop_initial(h);
     dae_free(h);
 }

@@ -77,6 +77,7 @@ typedef struct hybrid {
     bool foreseen;            /* the equations have a solution then */
     double window;            /* part of that moment which times can tell apart */
     double *before;           /* work: memory before a pass */
+    double *outputs;          /* work: all visible variables */
     bool *warned;             /* per assertion at level warning: told once */
     bool *undefined; /* per visible variable: an output that had no finite value: reported once */
     event_cause pending;         /* an event was located and reported, its update is due */

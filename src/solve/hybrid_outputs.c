@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/memory.h"
 #include "solve/explain_model.h"
 #include "solve/hybrid_parts.h"
 
@@ -29,40 +28,34 @@ static int undefined_from(const model_form *f, int k, const double *values)
 }
 
 /* Memory as the relations stand at the very point. */
-static bool read_relations(model_instance *m, double t, const double *y, const double *yp)
+static void read_relations(hybrid *h, double t, const double *y, const double *yp)
 {
+    model_instance *m = h->instance;
     const flat_model *flat = m->form->flat;
-    double *g = DAE_ARRAY(double, m->form->crossing.outputs);
-    if (!g) return false;
-    model_instance_crossings(m, t, y, yp, g);
+    const double *g = h->crossing_ahead;
+    model_instance_crossings(m, t, y, yp, h->crossing_ahead);
     for (size_t r = 0; r < flat->relation_count; r++)
         if (isfinite(g[r]))
             m->memory[flat->relations[r].memory] =
                 flat->relations[r].strict ? g[r] < 0.0 : g[r] <= 0.0;
-    dae_free(g);
-    return true;
 }
 
 /* At an event a relation holds its value from before, though rounding may have taken its argument
  * over the crossing: if x > 0 then sqrt(x) has no value there. Take what is undefined with the
  * relations as they stand. */
-static void settle_relations(model_instance *m, double t, const double *y, const double *yp,
-                             double *values)
+static void settle_relations(hybrid *h, double t, const double *y, const double *yp, double *values)
 {
+    model_instance *m = h->instance;
     const model_form *f = m->form;
-    size_t slots = (size_t)f->flat->memory_count;
-    double *held = dae_copy(m->memory, slots, sizeof *held);
-    double *again = DAE_ARRAY(double, f->visible_count);
-    if (held && again && read_relations(m, t, y, yp)) {
-        model_instance_prepare(m);
-        model_instance_outputs(m, t, y, yp, again);
-        for (int k = 0; k < f->visible_count; k++)
-            if (is_undefined(f, k, values)) values[k] = again[k];
-        memcpy(m->memory, held, slots * sizeof *held);
-        model_instance_prepare(m);
-    }
-    dae_free(held);
-    dae_free(again);
+    const size_t bytes = (size_t)f->flat->memory_count * sizeof(double);
+    memcpy(h->before, m->memory, bytes); /* free between events */
+    read_relations(h, t, y, yp);
+    model_instance_prepare(m);
+    model_instance_outputs(m, t, y, yp, h->outputs);
+    for (int k = 0; k < f->visible_count; k++)
+        if (is_undefined(f, k, values)) values[k] = h->outputs[k];
+    memcpy(m->memory, h->before, bytes);
+    model_instance_prepare(m);
 }
 
 enum { MOST_NAMES = 4 };
@@ -100,7 +93,7 @@ void hybrid_variables(dae_solver *s, double t, const double *y, const double *yp
     model_instance_outputs(m, t, y, yp, values);
     int first = undefined_from(f, 0, values);
     if (first < 0) return;
-    if (f->flat->relation_count > 0) settle_relations(m, t, y, yp, values);
+    if (f->flat->relation_count > 0) settle_relations(s->hybrid, t, y, yp, values);
     for (int k = first; k < f->visible_count; k++)
         if (isnan(values[k])) values[k] = (double)NAN; /* without a sign */
     for (first = undefined_from(f, first, values); first >= 0;

@@ -1,4 +1,5 @@
 /* Relations: what they are held to be, and where they change. */
+#include <float.h>
 #include <math.h>
 
 #include "base/vector.h"
@@ -119,6 +120,37 @@ static bool overdue(const hybrid *h, size_t r, double crossing)
     return fabs(crossing) > noise_of(h, r) / NOISE_OF_ATOL && held != (crossing < 0.0);
 }
 
+/* Part of the tolerances that says nothing about which of two relations crosses first; and of the
+ * time since the last event of a relation, in which it is not the same one again. */
+static const double UNRESOLVED = 0.01, ANOTHER = 1e-3;
+
+/* Crossing functions at (t, y) moved: by a part of the tolerances, and a moment ahead along y'.
+ * Returns how long that is. */
+static double look_around(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    double delta = h->direction * 1e-9 * fmax(fabs(s->stats.last_h), DBL_MIN);
+    for (int i = 0; i < s->n; i++) h->ahead[i] = s->y[i] + UNRESOLVED * s->norm.weights[i];
+    model_instance_crossings(h->instance, t, h->ahead, s->yp, h->crossing_ahead);
+    for (int i = 0; i < s->n; i++) h->ahead[i] = s->y[i] + delta * s->yp[i];
+    model_instance_crossings(h->instance, t + delta, h->ahead, s->yp, h->crossing_entry);
+    return fabs(delta);
+}
+
+/* Whether relation r, which did not cross, is about to: so soon that the tolerances do not tell its
+ * crossing from the one at hand. Then both are one event, as in the solution that both are meant
+ * for: x >= 1 and y >= 3 where x = t and y = 1 + 2 t. */
+static bool meets(const hybrid *h, size_t r, double t, double moment)
+{
+    const double c = h->crossing[r], ahead = h->crossing_entry[r] - c;
+    const relation_trace *trace = &h->trace[r];
+    bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
+    if (h->instance->form->rounded[r] || c == 0.0 || held != (c < 0.0)) return false;
+    if (!(ahead * c < 0.0) || !(fabs(h->crossing_ahead[r] - c) >= fabs(c))) return false;
+    double soon = moment * fabs(c / ahead);
+    return isnan(trace->when) || soon <= ANOTHER * fabs(t - trace->when);
+}
+
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly
  * their zero was met tells what is a step off it: zero_r = crossing function there. */
 void relations_cross(dae_solver *s, double t)
@@ -129,14 +161,16 @@ void relations_cross(dae_solver *s, double t)
     const int *flags = found ? event_finder_flags(s->events) : NULL;
     if (m->relation_count == 0) return;
     model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    double moment = flags ? look_around(s, t) : 0.0;
     for (size_t r = 0; r < m->relation_count; r++) {
         double c = h->crossing[r];
         bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
-        h->decided[r] = late || (flags && flags[r] != 0);
+        bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
+        h->decided[r] = late || crosses || joins;
         bool through = h->decided[r] && !(flags && event_finder_jumped(s->events, (int)r));
         h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
-        if (h->decided[r])
-            h->instance->memory[m->relations[r].memory] = late ? c < 0.0 : flags[r] < 0;
+        bool below = late ? c < 0.0 : joins ? c > 0.0 : crosses && flags[r] < 0;
+        if (h->decided[r]) h->instance->memory[m->relations[r].memory] = below;
     }
 }
 

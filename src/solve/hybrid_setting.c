@@ -10,7 +10,9 @@
 #include "base/diag.h"
 #include "solve/hybrid_parts.h"
 
-enum { MOST_NESTED = 64 }; /* operations between a value and the pre(w) that decides it */
+/* Parts of an equation that are looked at on the way to the pre(w) that decides it. Expressions
+ * share their parts: a walk that takes each of them as often as it is used may have no end. */
+enum { MOST_PARTS = 1000 };
 
 /* The discrete equation of variable v; NULL: a when-clause has it. */
 static const flat_discrete *equation_of(const flat_model *m, int v)
@@ -37,10 +39,10 @@ static const expr_node *node_of(const dae_solver *s, expr e)
     return node;
 }
 
-static bool solve_for_previous(dae_solver *s, double t, expr e, double target, int depth);
+static bool solve_for_previous(dae_solver *s, double t, expr e, double target, int *parts_left);
 
 /* A memory slot: a free pre(w) takes the value, a variable with an equation passes it on. */
-static bool solve_slot(dae_solver *s, double t, int slot, double target, int depth)
+static bool solve_slot(dae_solver *s, double t, int slot, double target, int *parts_left)
 {
     const model_form *f = s->hybrid->instance->form;
     const flat_model *m = f->flat;
@@ -49,7 +51,7 @@ static bool solve_slot(dae_solver *s, double t, int slot, double target, int dep
         if (!q->discrete || (q->memory != slot && q->memory_pre != slot)) continue;
         const flat_discrete *equation = equation_of(m, (int)v);
         if (q->memory == slot)
-            return equation && solve_for_previous(s, t, equation->value, target, depth);
+            return equation && solve_for_previous(s, t, equation->value, target, parts_left);
         if (q->fixed || has_previous(f, (int)v)) return false;
         s->hybrid->instance->memory[slot] = target;
         return true;
@@ -58,7 +60,8 @@ static bool solve_slot(dae_solver *s, double t, int slot, double target, int dep
 }
 
 /* a op b = target, by a or by b with the other as it is. */
-static bool solve_binary(dae_solver *s, double t, const expr_node *n, double target, int depth)
+static bool solve_binary(dae_solver *s, double t, const expr_node *n, double target,
+                         int *parts_left)
 {
     double a = value_at(s, t, n->a), b = value_at(s, t, n->b), for_a = NAN, for_b = NAN;
     switch (n->op) {
@@ -76,25 +79,25 @@ static bool solve_binary(dae_solver *s, double t, const expr_node *n, double tar
         break;
     default: break;
     }
-    return (isfinite(for_a) && solve_for_previous(s, t, n->a, for_a, depth)) ||
-           (isfinite(for_b) && solve_for_previous(s, t, n->b, for_b, depth));
+    return (isfinite(for_a) && solve_for_previous(s, t, n->a, for_a, parts_left)) ||
+           (isfinite(for_b) && solve_for_previous(s, t, n->b, for_b, parts_left));
 }
 
 /* Make e equal to target by the value of one pre(w) in it; whether there is such a one. */
-static bool solve_for_previous(dae_solver *s, double t, expr e, double target, int depth)
+static bool solve_for_previous(dae_solver *s, double t, expr e, double target, int *parts_left)
 {
-    if (depth <= 0) return false;
+    if ((*parts_left)-- <= 0) return false;
     if (value_at(s, t, e) == target) return true;
     const expr_node *n = node_of(s, e);
     switch (n->op) {
-    case EXPR_MEMORY: return solve_slot(s, t, n->index, target, depth - 1);
-    case EXPR_NEG: return solve_for_previous(s, t, n->a, -target, depth - 1);
-    case EXPR_NOT: return solve_for_previous(s, t, n->a, target == 0.0, depth - 1);
+    case EXPR_MEMORY: return solve_slot(s, t, n->index, target, parts_left);
+    case EXPR_NEG: return solve_for_previous(s, t, n->a, -target, parts_left);
+    case EXPR_NOT: return solve_for_previous(s, t, n->a, target == 0.0, parts_left);
     case EXPR_SELECT: {
         expr branch = value_at(s, t, n->a) != 0.0 ? n->b : n->c;
-        return solve_for_previous(s, t, branch, target, depth - 1);
+        return solve_for_previous(s, t, branch, target, parts_left);
     }
-    default: return graph_arity(n->op) == 2 && solve_binary(s, t, n, target, depth - 1);
+    default: return graph_arity(n->op) == 2 && solve_binary(s, t, n, target, parts_left);
     }
 }
 
@@ -110,7 +113,7 @@ void settings_take(dae_solver *s, double t)
         if (!equation || q->previous)
             memory[v->memory_pre] = value;
         else
-            solve_for_previous(s, t, equation->value, value, MOST_NESTED);
+            solve_for_previous(s, t, equation->value, value, &(int){MOST_PARTS});
         if (!q->previous || !equation) memory[v->memory] = value;
     }
 }
