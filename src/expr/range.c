@@ -513,3 +513,10 @@ void range_program_run(range_program *p, const range_leaves *leaves, range *out)
     }
     for (size_t k = 0; k < p->root_count; k++) out[k] = p->values[p->roots[k]];
 }
+
+bool range_is_plain(const range *r)
+{
+    interval v = r->value, d = r->slope;
+    bool away = v.lo > 0.0 || v.hi<0.0, one_way = d.lo> 0.0 || d.hi < 0.0;
+    return away || one_way || (d.lo == 0.0 && d.hi == 0.0);
+}

@@ -43,4 +43,8 @@ bool range_program_has_pieces(const range_program *p, size_t root);
 /* out: a range per root. Derivatives of variables in it have no bounds on their slopes. */
 void range_program_run(range_program *p, const range_leaves *leaves, range *out);
 
+/* Whether what has this range goes through zero at most once: it keeps away from zero, goes only
+ * one way, or does not move at all. */
+bool range_is_plain(const range *r);
+
 #endif

@@ -130,6 +130,7 @@ void hybrid_free(hybrid *h)
     dae_free(h->trace);
     ranges_free(h->ranges);
     base_branch_free(h->base);
+    seams_free(h->seams);
     dae_free(h->active);
     free_unknowns(h);
     dae_free(h->assertion);

@@ -43,6 +43,8 @@ typedef struct relation_trace {
 
 /* Bounds of crossing functions (hybrid_range.c). */
 typedef struct relation_ranges relation_ranges;
+/* Changes of relations of time that are no events (hybrid_seams.c). */
+typedef struct time_seams time_seams;
 
 /* Algebraic equations as they are written, for methods on other forms (hybrid_branch.c). */
 typedef struct base_branch base_branch;
@@ -60,6 +62,7 @@ typedef struct hybrid {
     bool *decided;            /* per relation: by the event at hand */
     relation_trace *trace;    /* per relation */
     relation_ranges *ranges;  /* owned; NULL: not needed so far */
+    time_seams *seams;        /* owned; NULL: not needed so far */
     int *active;              /* per when: its active branch, -1 */
     double *reset;            /* per unknown: what reinit gives it, */
     bool *is_reset;           /* if it does */
@@ -206,6 +209,14 @@ void hybrid_note_progress(struct dae_solver *s, double tend);
 
 /* The next sample time; INFINITY if there is none. */
 double hybrid_next_time(const hybrid *h);
+
+/* Look for the next seam behind s->t, where the method begins. */
+void hybrid_seek_seam(struct dae_solver *s);
+/* The last time before it, where a step must end; INFINITY: there is none. */
+double hybrid_next_seam(const hybrid *h);
+bool hybrid_at_seam(const struct dae_solver *s);
+/* Begin again behind the seam. */
+dae_status hybrid_pass_seam(struct dae_solver *s);
 /* Check the assertions at an accepted point. */
 dae_status hybrid_check(struct dae_solver *s, double t, const double *y, const double *yp);
 

@@ -128,6 +128,10 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
 void ranges_bind(dae_solver *s);
 void ranges_free(relation_ranges *ranges); /* NULL is fine */
 
+/* hybrid_seams.c */
+
+void seams_free(time_seams *seams); /* NULL is fine */
+
 /* hybrid_setting.c */
 
 /* Give discrete variables the values of their initial equations. */

@@ -103,15 +103,6 @@ static void solution_ranges(const dae_solver *s, relation_ranges *q, double a, d
     for (int i = 0; i < q->n; i++) q->y[i] = range_of_unknown(q, i, fabs(b - a));
 }
 
-/* Whether a crossing function with this range has at most one crossing: it keeps away from zero,
- * goes only one way, or does not move at all. */
-static bool is_plain(const range *r)
-{
-    interval v = r->value, d = r->slope;
-    bool away = v.lo > 0.0 || v.hi<0.0, one_way = d.lo> 0.0 || d.hi < 0.0;
-    return away || one_way || (d.lo == 0.0 && d.hi == 0.0);
-}
-
 /* The first wild crossing function that may have several crossings between a and b, or
  * EVENTS_PLAIN. */
 static int first_not_plain(void *context, double a, double b)
@@ -125,7 +116,7 @@ static int first_not_plain(void *context, double a, double b)
                            .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
     for (size_t k = 0; k < q->count; k++)
-        if (!is_plain(&q->result[k])) return (int)q->root[k];
+        if (!range_is_plain(&q->result[k])) return (int)q->root[k];
     return EVENTS_PLAIN;
 }
 

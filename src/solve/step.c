@@ -179,6 +179,7 @@ static void start_method(dae_solver *s, double tend)
     s->stats.h0 = h;
     s->direction = h > 0.0 ? 1.0 : -1.0;
     s->phase = PHASE_RUNNING;
+    if (s->hybrid) hybrid_seek_seam(s);
 }
 
 /* The stop time, or the next time event of a model if that comes first; NAN: none. */
@@ -186,6 +187,7 @@ static double stop_limit(const dae_solver *s)
 {
     double stop = s->options.stop_time;
     double next = s->hybrid && s->direction > 0.0 ? hybrid_next_time(s->hybrid) : INFINITY;
+    if (s->hybrid) next = fmin(next, hybrid_next_seam(s->hybrid));
     return next < (isnan(stop) ? INFINITY : stop) ? next : stop;
 }
 
@@ -578,6 +580,10 @@ static dae_status advance(dae_solver *s, double tend)
     }
     if (s->t == hybrid_fold_ahead(s)) return hybrid_fold_now(s);
     if (s->t != s->t_new) return advance_within_step(s, tend);
+    if (s->hybrid && hybrid_at_seam(s)) {
+        dae_status passed = hybrid_pass_seam(s);
+        return passed == DAE_OK ? DAE_STEPPED : passed;
+    }
     dae_status status = reconsider(s, tend);
     if (status != DAE_STEPPED) return status == DAE_OK ? advance(s, tend) : status;
     status = make_step(s, tend);
