@@ -258,26 +258,36 @@ static double further_error(const irk_state *s, irk_scratch *w, const method_con
     return fmax(error, stiff_error(w, ctx, w->work, STIFF, again, last));
 }
 
+/* How wrong the interpolant is at x. */
+static double look(const void *state, void *scratch, const method_context *ctx, double x,
+                   double **correction)
+{
+    const irk_state *s = state;
+    irk_scratch *w = scratch;
+    double weight[IRK_NODES];
+    irk_lagrange(s->nodes, s->node, x, 0, weight);
+    combine(s->nodes, ctx->n, weight, w->P, w->point);
+    vector_axpy(ctx->n, 1.0, s->y, w->point);
+    irk_lagrange(s->nodes, s->node, x, 1, weight);
+    for (int k = 0; k < s->nodes; k++) weight[k] /= w->h;
+    combine(s->nodes, ctx->n, weight, w->P, w->slope);
+    *correction = w->work;
+    return stages_dense_error(ctx, s->t + x * w->h, w->point, w->slope, w->scale, w->work);
+}
+
 /* What events see of the interpolant; and anybody, where there are few stages, between which a
  * pulse of F may hide, or the estimate is that of the first stage (Lobatto IIIC), which does not
  * see what algebraic variables do along the step. Where steps do not end on the constraints
  * (SIRK23) no shorter step would help: nothing is asked. */
-static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx)
+static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx,
+                            double error)
 {
-    const int n = ctx->n;
-    double weight[IRK_NODES];
+    double *correction;
     bool on_constraints = s->table->stiffly_accurate || s->table->project;
     bool few = s->table->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE;
-    bool wanted = stages_looked_at(ctx) || few;
-    if (!wanted || !on_constraints) return 0.0;
-    irk_lagrange(s->nodes, s->node, STAGES_LOOK, 0, weight);
-    combine(s->nodes, n, weight, w->P, w->point);
-    vector_axpy(n, 1.0, s->y, w->point);
-    irk_lagrange(s->nodes, s->node, STAGES_LOOK, 1, weight);
-    for (int k = 0; k < s->nodes; k++) weight[k] /= w->h;
-    combine(s->nodes, n, weight, w->P, w->slope);
-    return stages_dense_error(ctx, s->t + STAGES_LOOK * w->h, w->point, w->slope, w->scale,
-                              w->work);
+    if (on_constraints && (stages_looked_at(ctx) || few))
+        error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
+    return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);
 }
 
 /* The part of the step within the bounds, over its end and all stages. */
@@ -322,7 +332,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     result->error = fmax(result->error, further_error(s, w, ctx, rejected, result));
     if (result->status != ATTEMPT_OK) return;
     collect_nodes(s, w, ctx->n);
-    result->error = fmax(result->error, DENSE_WEIGHT * error_between(s, w, ctx));
+    result->error = error_between(s, w, ctx, result->error);
     result->estimate = w->error;
     result->error_constant = factor;
     result->next_factor =
@@ -377,6 +387,7 @@ static void irk_accept(void *state, void *scratch, const method_context *ctx)
     s->t = w->t;
     s->step++;
     w->rejected = w->fresh = false;
+    w->quiet = (stages_trial){0};
     w->first_h = 0.0;
     vector_copy(n, s->y, s->y_old);
     vector_copy(n, s->yp, s->yp_old);

@@ -33,6 +33,7 @@ typedef struct irk_scratch {
     double factor;      /* weight of the estimate in the error test */
     double plain_error; /* by the estimate alone */
     irk_trials estimated, at_end, of_slope;
+    stages_trial quiet;
     int iterations;        /* of Newton's method in this attempt */
     double theta, eta;     /* its contraction, and theta / (1 - theta), the last one known */
     double *Z, *R, *V;     /* stages: solution, residuals and corrections, work */

@@ -55,6 +55,7 @@ typedef struct liex_scratch {
     bool fresh;         /* partial derivatives were evaluated since then */
     double theta;       /* contraction of Newton's method at the first row */
     stages_trial slope; /* error of y' where the step begins */
+    stages_trial quiet;
     double *y, *p, *b, *yp, *result, *estimate;
     double *recent[RECENT];                 /* the last values of a row */
     double *differences[DERIVATIVES][ROWS]; /* last row of the tableau of each derivative */
@@ -305,20 +306,34 @@ static double error_of_slope(const liex_state *s, liex_scratch *w, const method_
                                      degree + 2, weight / STAGES_SLOPE);
 }
 
-/* What events see of the interpolant. */
-static double error_between(const liex_state *s, liex_scratch *w, const method_context *ctx)
+/* How wrong the interpolant is at `part` of the step. */
+static double look(const void *state, void *scratch, const method_context *ctx, double part,
+                   double **correction)
 {
+    const liex_state *s = state;
+    liex_scratch *w = scratch;
     const int row = w->tableau.row, degree = row < DERIVATIVES ? row : DERIVATIVES;
-    const double x = STAGES_LOOK - 1.0, *end = w->tableau.T[row];
-    if (!stages_looked_at(ctx) || row < 1) return 0.0;
+    const double x = part - 1.0, *end = w->tableau.T[row];
     for (int i = 0; i < ctx->n; i++) {
         double d[DERIVATIVES];
         for (int k = 1; k <= degree; k++) d[k - 1] = w->differences[k - 1][row - first_with(k)][i];
         w->p[i] = polynomial(degree, x, s->y[i], end[i], d, 0);
         w->b[i] = polynomial(degree, x, s->y[i], end[i], d, 1) / w->h;
     }
-    return DENSE_WEIGHT *
-           stages_dense_error(ctx, s->t + STAGES_LOOK * w->h, w->p, w->b, ctx->norm->tested, w->y);
+    *correction = w->y;
+    return stages_dense_error(ctx, s->t + part * w->h, w->p, w->b, ctx->norm->tested, w->y);
+}
+
+/* What events see of the interpolant, and what a quiet step may not have seen. */
+static double error_between(const liex_state *s, liex_scratch *w, const method_context *ctx,
+                            double error)
+{
+    double *correction, between = 0.0;
+    if (w->tableau.row < 1) return 0.0;
+    if (stages_looked_at(ctx)) between = DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction);
+    error = fmax(error, between);
+    double quiet = stages_quiet_error(ctx, error, w->h, &w->quiet, ctx->norm->tested, look, s, w);
+    return quiet > error ? quiet : between;
 }
 
 static void propose(const liex_state *s, liex_scratch *w, const method_context *ctx, int most,
@@ -336,7 +351,7 @@ static void propose(const liex_state *s, liex_scratch *w, const method_context *
     }
     result->order = e->row + 1;
     double slopes = ctx->fixed_steps ? 0.0 : error_of_slope(s, w, ctx);
-    slopes = fmax(slopes, error_between(s, w, ctx));
+    slopes = fmax(slopes, error_between(s, w, ctx, fmax(slopes, e->errors[e->row])));
     result->error = fmax(e->errors[e->row], slopes);
     result->next_factor = extrapolation_plan(e, w->target, most, w->tries > 1, &w->next_target);
     if (slopes > 1.0) result->next_factor = fmin(result->next_factor, 0.9 / sqrt(slopes));
@@ -406,6 +421,7 @@ static void liex_accept(void *state, void *scratch, const method_context *ctx)
     if (w->theta > worn(ctx->norm)) ctx->newton->stale = true;
     w->fresh = false;
     w->tries = 0;
+    w->quiet = (stages_trial){0};
 }
 
 static void liex_interpolate(const void *state, const method_context *ctx, double t, int derivative,

@@ -246,13 +246,21 @@ static double nonlinearity(const radau_scratch *w)
 static void add_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
                               attempt *result)
 {
-    double weight = ctx->between ? 1.0 : DENSE_WEIGHT;
-    double error = weight * radau_error_between(s, w, ctx);
+    double weight = ctx->between ? 1.0 : DENSE_WEIGHT, error = 0.0;
+    if (stages_looked_at(ctx)) error = weight * radau_error_between(s, w, ctx, STAGES_LOOK);
     if (!(error > result->error)) return;
     result->error = error;
     if (error == weight * STAGES_NOWHERE) return; /* nobody's */
     result->estimate = w->defect;
     result->error_constant = weight;
+}
+
+static double look(const void *state, void *scratch, const method_context *ctx, double x,
+                   double **correction)
+{
+    radau_scratch *w = scratch;
+    *correction = w->defect;
+    return radau_error_between(state, w, ctx, x);
 }
 
 /* The weighted estimate of what is no multiplier: the estimate of those is led by errors that y'
@@ -317,6 +325,7 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     error = fmax(error, more);
     result->error = nonlinearity(w) * error;
     add_error_between(s, w, ctx, result);
+    result->error = stages_quiet_error(ctx, result->error, w->h, &w->quiet, w->scale, look, s, w);
     radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
     w->leading = norm_of(ctx->norm, w->point, w->scale);
 }
@@ -444,6 +453,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     if (radau_jacobian_worn(w)) ctx->newton->stale = true;
     w->fresh = w->ahead = false;
     w->tries = w->newton_failures = w->error_failures = 0;
+    w->quiet = (stages_trial){0};
     w->failed_h = w->reach = w->first_h = 0.0;
     w->rejected_m = NULL;
     w->interpolates = false;

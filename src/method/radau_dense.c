@@ -68,16 +68,15 @@ void radau_interpolate(const void *state, const method_context *ctx, double t, i
     if (ctx->smooth) smooth_correction(s, n, x, derivative, y);
 }
 
-double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx)
+double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           double x)
 {
     const int n = ctx->n, stages = w->m->stages;
     double weight[MOST_STAGES];
-    if (ctx->eval->problem->form.n_events == 0 && !ctx->between) return 0.0;
-    collocation_weights(w->m, STAGES_LOOK, 0, weight);
+    collocation_weights(w->m, x, 0, weight);
     radau_combine(1, stages, n, 1.0, weight, w->Z, w->point);
     vector_axpy(n, 1.0, s->y, w->point);
-    collocation_weights(w->m, STAGES_LOOK, 1, weight);
+    collocation_weights(w->m, x, 1, weight);
     radau_combine(1, stages, n, 1.0 / w->h, weight, w->Z, w->slope);
-    return stages_dense_error(ctx, s->t + STAGES_LOOK * w->h, w->point, w->slope, w->scale,
-                              w->defect);
+    return stages_dense_error(ctx, s->t + x * w->h, w->point, w->slope, w->scale, w->defect);
 }

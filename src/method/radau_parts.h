@@ -62,6 +62,7 @@ typedef struct radau_scratch {
     double shrink;                 /* after a failure: what it says of h */
     stages_trial stiff;            /* error of stiff variables */
     bool limited;                  /* by more than the estimate: orders are not compared by it */
+    stages_trial quiet;            /* what a quiet step may not have seen */
     stages_trial plain;            /* error by the estimate alone */
     double error_factor;           /* weight of the estimate, for */
     double factor_rtol;            /* this tolerance */
@@ -118,8 +119,9 @@ int radau_max_iterations(int stages);
 /* radau_dense.c: q(x) or q'(x) of the last step, added to y_old for values. */
 void radau_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                        double *y);
-/* How wrong the polynomial of this attempt is between its ends, for problems with events. */
-double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx);
+/* How wrong the polynomial of this attempt is at a place x of (0, 1) between its ends. */
+double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           double x);
 
 /* radau_project.c: the cache, and the end of the step on its constraints, if that is asked for. */
 void *radau_cache_new(const method_context *ctx);

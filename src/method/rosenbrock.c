@@ -40,7 +40,8 @@ typedef struct rosenbrock_scratch {
     double *point, *z_point; /* Y_i, Z_i */
     double *slope;           /* S_i */
     double *rhs, *error, *scale;
-    double defect;   /* of excused variables at the end */
+    double defect; /* of excused variables at the end */
+    stages_trial quiet;
     double *y, *z;   /* candidate */
     double *d1, *d2; /* of its interpolant */
     double *U, *V;   /* stages */
@@ -244,20 +245,29 @@ static void prepare_dense(const rosenbrock_state *s, rosenbrock_scratch *w,
     cubic_from_slopes(n, w->h, s->y, w->y, w->slope, w->z, w->d1, w->d2);
 }
 
+/* How wrong the interpolant is at x. */
+static double look(const void *state, void *scratch, const method_context *ctx, double x,
+                   double **correction)
+{
+    const rosenbrock_state *s = state;
+    rosenbrock_scratch *w = scratch;
+    const int n = ctx->n;
+    cubic_value(n, x, w->h, 0, s->y, w->y, w->d1, w->d2, w->point);
+    cubic_value(n, x, w->h, 1, s->y, w->y, w->d1, w->d2, w->z_point);
+    *correction = w->rhs;
+    return stages_dense_error(ctx, s->t + x * w->h, w->point, w->z_point, w->scale, w->rhs);
+}
+
 /* The error of the candidate, and that of its interpolant where events depend on it, or no stage
  * lies within the step. */
 static double error_of(const rosenbrock_state *s, rosenbrock_scratch *w, const method_context *ctx)
 {
-    const int n = ctx->n;
-    const double x = STAGES_LOOK;
+    double *correction;
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     double error = norm_of(ctx->norm, w->error, w->scale);
-    if (!stages_looked_at(ctx) && s->table->within) return error;
-    cubic_value(n, x, w->h, 0, s->y, w->y, w->d1, w->d2, w->point);
-    cubic_value(n, x, w->h, 1, s->y, w->y, w->d1, w->d2, w->z_point);
-    double between =
-        stages_dense_error(ctx, s->t + x * w->h, w->point, w->z_point, w->scale, w->rhs);
-    return fmax(error, DENSE_WEIGHT * between);
+    if (stages_looked_at(ctx) || !s->table->within)
+        error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
+    return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);
 }
 
 /* Newton's correction of excused variables at the end of the step, in tolerances: their errors are
@@ -327,6 +337,7 @@ static void rosenbrock_accept(void *state, void *scratch, const method_context *
     rosenbrock_scratch *w = scratch;
     const int n = ctx->n;
     w->first_h = 0.0;
+    w->quiet = (stages_trial){0};
     s->defective = w->defect > 1.0 ? s->defective + 1 : 0;
     s->longest = fmax(s->longest, fabs(w->h));
     s->t_old = s->t;

@@ -34,6 +34,7 @@ typedef struct sdirk_scratch {
     bool rejected;      /* the last attempt was not accepted */
     bool by_slope;      /* Newton's method begins with y' of the last step, else with 0 */
     stages_trial slope; /* error of y' where the step begins */
+    stages_trial quiet;
     double *y0, *yp0;   /* prediction */
     double *y, *yp, *e; /* iterate, which ends as the candidate */
     double *from;       /* X_i, and work */
@@ -235,14 +236,27 @@ static bool estimate(const sdirk_state *s, sdirk_scratch *w, const method_contex
     return iteration_solve(it, NULL, w->error) == ITERATION_OK;
 }
 
-/* What events see of the interpolant. */
-static double error_between(const sdirk_state *s, sdirk_scratch *w, const method_context *ctx)
+/* How wrong the interpolant is at x. */
+static double look(const void *state, void *scratch, const method_context *ctx, double x,
+                   double **correction)
 {
-    const double x = STAGES_LOOK;
-    if (ctx->newton->matrix->matrix_free || ctx->eval->problem->form.n_events == 0) return 0.0;
+    const sdirk_state *s = state;
+    sdirk_scratch *w = scratch;
     dense_value(s->table, ctx->n, w->h, x, 0, s->y, w->K, w->y0);
     dense_value(s->table, ctx->n, w->h, x, 1, s->y, w->K, w->yp0);
+    *correction = w->from;
     return stages_dense_error(ctx, s->t + x * w->h, w->y0, w->yp0, w->scale, w->from);
+}
+
+/* What events see of the interpolant, and what a quiet step may not have seen. */
+static double error_between(const sdirk_state *s, sdirk_scratch *w, const method_context *ctx,
+                            double error)
+{
+    double *correction;
+    bool events = ctx->eval->problem->form.n_events > 0;
+    if (events && !ctx->newton->matrix->matrix_free)
+        error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
+    return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);
 }
 
 /* y' where the step begins against the slope of its interpolant: no stage is there, and a jump of
@@ -281,7 +295,7 @@ static void sdirk_attempt(const void *state, void *scratch, const method_context
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     result->error = norm_of(ctx->norm, w->error, w->scale);
     result->error = fmax(result->error, error_of_slope(s, w, ctx, rejected));
-    result->error = fmax(result->error, DENSE_WEIGHT * error_between(s, w, ctx));
+    result->error = error_between(s, w, ctx, result->error);
     result->estimate = w->error;
     result->next_factor =
         stages_next_factor(result->error, s->table->order, s->step == 1, rejected);
@@ -296,6 +310,7 @@ static void sdirk_accept(void *state, void *scratch, const method_context *ctx)
     s->t = w->t;
     s->step++;
     w->rejected = false;
+    w->quiet = (stages_trial){0};
     vector_copy(n, s->y, s->y_old);
     vector_copy(n, s->yp, s->yp_old);
     vector_copy(n, w->y, s->y);

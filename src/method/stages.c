@@ -169,6 +169,44 @@ double stages_falling(stages_trial *last, double error, double h, bool again)
     return falls ? error : 0.0;
 }
 
+/* Steps of smooth solutions come to this part of the tolerance at a start only, where they grow
+ * from a guess; and the part of an error between steps that counts: 10 tolerances pass. */
+static const double QUIET = 1e-6, QUIET_WEIGHT = 0.1;
+enum { QUIET_LOOKS = 16 };
+
+/* The norm of those parts of a correction that stay, in the differential variables. */
+static double error_of_states(const error_norm *norm, double *correction, const double *scale)
+{
+    for (int j = 0; j < norm->n; j++)
+        if (norm->kinds[j] != DAE_KIND_DIFFERENTIAL) correction[j] = 0.0;
+    double error = norm_of(norm, correction, scale);
+    return isfinite(error) ? error : 0.0;
+}
+
+static bool has_states(const error_norm *norm)
+{
+    for (int j = 0; norm->kinds && j < norm->n; j++)
+        if (norm->kinds[j] == DAE_KIND_DIFFERENTIAL) return true;
+    return false;
+}
+
+double stages_quiet_error(const method_context *ctx, double error, double h, stages_trial *last,
+                          const double *scale, stages_look look, const void *state, void *scratch)
+{
+    const error_norm *norm = ctx->norm;
+    bool higher = norm->newton != norm->scale; /* what F says of constraints does not count */
+    bool seen = !(error < QUIET) || ctx->newton->matrix->matrix_free;
+    if (seen || higher || ctx->fixed_steps || !has_states(norm)) return error;
+    double worst = 0.0, *correction = NULL;
+    for (int k = 1; k <= QUIET_LOOKS; k++) { /* spread evenly, away from nodes */
+        double found = look(state, scratch, ctx, fmod(k * STAGES_LOOK, 1.0), &correction);
+        if (found > 0.0 && found != STAGES_NOWHERE)
+            worst = fmax(worst, error_of_states(norm, correction, scale));
+    }
+    worst = stages_falling(last, QUIET_WEIGHT * worst, h, last->h != 0.0);
+    return worst > 1.0 ? worst : error;
+}
+
 /* Errors of smooth solutions vary by less from step to step, if they are not tiny; and fall with
  * more than this part of the power that they should have. */
 static const double ABRUPT = 1e3, TINY = 1e-6, SLOWLY = 0.6;

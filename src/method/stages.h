@@ -98,6 +98,19 @@ typedef struct stages_trial {
 /* The error, or 0 where it does not fall; `again`: this is not the first try of the step. */
 double stages_falling(stages_trial *last, double error, double h, bool again);
 
+/* How wrong the interpolant of an attempt is at x in (0, 1), by stages_dense_error, whose `work` is
+ * *correction then. */
+typedef double (*stages_look)(const void *state, void *scratch, const method_context *ctx, double x,
+                              double **correction);
+
+/* A step with next to no error may have seen nothing: between two pulses of max(f(t), 0) all is
+ * constant, steps grow, and the stages of one may all lie beside the next pulse, which then is
+ * missing in the states for ever. The interpolant of such a step, and they are few, is looked at in
+ * many places. `error`, or what was found if that is more than values between steps may be wrong
+ * by; *last: of the attempt before, zero after an accepted step. */
+double stages_quiet_error(const method_context *ctx, double error, double h, stages_trial *last,
+                          const double *scale, stages_look look, const void *state, void *scratch);
+
 /* Nor is it true where the solution is not smooth. There the error is out of all proportion to that
  * of the step before (`before` on a step of h / ratio tells what an error O(h^power) would be), or
  * falls too slowly from try to try. The factor from 1 to 1/weight that takes the weight away again,
