@@ -271,6 +271,99 @@ static void test_no_judge(void **state)
     dae_problem_free(p);
 }
 
+/* ---- equations that are known up to noise ---- */
+
+/* x' = -x, z = 1 + x, where z is told with an error of +-noise from t = from on */
+typedef struct noisy {
+    double noise, from;
+    long calls;
+} noisy;
+
+static int noisy_sum(double t, const double *y, const double *yp, double *f, void *user)
+{
+    noisy *u = user;
+    double error = t >= u->from ? u->noise : 0.0;
+    f[0] = yp[0] + y[0];
+    f[1] = y[1] - 1.0 - y[0] + (u->calls++ % 2 ? error : -error);
+    return 0;
+}
+
+static int noisy_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                          void *user)
+{
+    (void)t;
+    (void)y;
+    (void)yp;
+    (void)user;
+    dfdy[0] = 1.0;
+    dfdy[1] = -1.0;
+    dfdy[3] = 1.0;
+    dfdyp[0] = 1.0;
+    return 0;
+}
+
+static dae_problem *new_noisy(noisy *u)
+{
+    dae_problem *p = NULL;
+    dae_diag diag = {0};
+    dae_residual form = {.n = 2, .f = noisy_sum, .jacobian = noisy_jacobian, .user = u};
+    if (dae_problem_from_residual(&form, &p, &diag)) fail_msg("%s", diag.text);
+    return p;
+}
+
+/* Noise of a third of a hundredth of the tolerance is too much for a judge with a hundredth of it:
+ * one with a tenth is heard. */
+static void test_judges_above_the_noise(void **state)
+{
+    (void)state;
+    noisy u = {.noise = 2e-8};
+    dae_problem *p = new_noisy(&u);
+    dae_options o = dae_options_default();
+    o.rtol = o.atol = 1e-6;
+    double y0[2] = {1.0, 2.0}, yp0[2] = {-1.0, -1.0};
+    dae_verify_request q = {.tend = 1.0, .y0 = y0, .yp0 = yp0, .rows = 11};
+    dae_verify_report *r = verify(p, &o, &q);
+    assert_int_equal(r->verdict, DAE_VERDICT_GOOD);
+    assert_int_equal(r->judges[0].status, DAE_OK);
+    assert_true(fabs(r->judges[0].rtol - 1e-7) < 1e-12);
+    dae_verify_report_free(r);
+    dae_problem_free(p);
+}
+
+/* Run and judge differ from t = 5 on. The same judge with tighter tolerances comes as far as t = 3
+ * only, where noise begins: it cannot tell who is right. */
+static void test_a_second_judge_that_does_not_get_there(void **state)
+{
+    (void)state;
+    enum { ROWS = 81 };
+    double times[ROWS], values[2 * ROWS], y0[2] = {1.0, 2.0}, yp0[2] = {-1.0, -1.0};
+    noisy u = {.noise = 2e-9, .from = 3.0};
+    dae_problem *p = new_noisy(&u);
+    dae_options o = dae_options_default();
+    o.rtol = o.atol = 1e-6;
+    for (int k = 0; k < ROWS; k++) {
+        times[k] = 0.1 * k;
+        values[2 * k] = exp(-times[k]);
+        values[2 * k + 1] = 1.0 + values[2 * k] + (times[k] > 4.95 ? 1.0 : 0.0);
+    }
+    dae_verify_request q = {.tend = 8.0,
+                            .y0 = y0,
+                            .yp0 = yp0,
+                            .rows = ROWS,
+                            .times = times,
+                            .values = values,
+                            .judge = "radau"};
+    dae_verify_report *r = verify(p, &o, &q);
+    assert_int_equal(r->verdict, DAE_VERDICT_UNKNOWN);
+    assert_true(fabs(r->trusted_until - 5.0) < 0.11);
+    dae_verify_report_free(r);
+    u.noise = 0.0; /* without it the run is wrong */
+    r = verify(p, &o, &q);
+    assert_int_equal(r->verdict, DAE_VERDICT_OFF);
+    dae_verify_report_free(r);
+    dae_problem_free(p);
+}
+
 /* ---- equations and constraints ---- */
 
 static const char *const pendulum =
@@ -449,6 +542,8 @@ int main(void)
         cmocka_unit_test(test_finds_shifted_events),
         cmocka_unit_test(test_chaos_is_said),
         cmocka_unit_test(test_no_judge),
+        cmocka_unit_test(test_judges_above_the_noise),
+        cmocka_unit_test(test_a_second_judge_that_does_not_get_there),
         cmocka_unit_test(test_hidden_constraints),
         cmocka_unit_test(test_equations),
         cmocka_unit_test(test_certainty),

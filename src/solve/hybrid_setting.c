@@ -50,11 +50,11 @@ static bool solve_slot(dae_solver *s, double t, int slot, double target, int *pa
         const flat_variable *q = &m->variables[v];
         if (!q->discrete || (q->memory != slot && q->memory_pre != slot)) continue;
         const flat_discrete *equation = equation_of(m, (int)v);
-        if (q->memory == slot)
-            return equation && solve_for_previous(s, t, equation->value, target, parts_left);
-        if (q->fixed || has_previous(f, (int)v)) return false;
-        s->hybrid->instance->memory[slot] = target;
-        return true;
+        bool free = q->memory == slot
+                        ? equation && solve_for_previous(s, t, equation->value, target, parts_left)
+                        : !q->fixed && !has_previous(f, (int)v);
+        if (free) s->hybrid->instance->memory[slot] = target; /* for the settings that follow */
+        return free;
     }
     return false;
 }
