@@ -111,6 +111,27 @@ static void test_two_relations_accumulate(void **state)
     }
 }
 
+/* A first step that is too long for the shortest of three flights is shortened fast: parabolas need
+ * one step each, and there are not more than two further ones in the mean. */
+static void test_few_steps_an_event(void **state)
+{
+    (void)state;
+    run r;
+    prepare_with(&r,
+                 MODEL("Real h[3](start={2, 0.5, 1}, each fixed=true), "
+                       "v[3](each start=0, each fixed=true);\nequation\nder(h) = v;\n"
+                       "der(v) = fill(-9.81, 3);\nfor i in 1:3 loop\nwhen h[i] <= 0 then\n"
+                       "  reinit(v[i], -0.5*pre(v[i]));\nend when;\nend for;"),
+                 "auto", 1e-6);
+    OK(start_at(&r, 0.0));
+    assert_int_equal(step_to(&r, 5.0), DAE_ERR_EVENT);
+    const dae_stats *stats = dae_solver_stats(r.solver);
+    assert_true(stats->events >= 20);
+    if (!(stats->steps <= 3 * stats->events))
+        fail_msg("%ld steps, %ld events", (long)stats->steps, (long)stats->events);
+    end(&r);
+}
+
 /* ---- short pulses ---- */
 
 /* The integral of `if condition then 1 else 0` from 0 to 1, by every method. */
@@ -399,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_accumulation_with_damping_near_0_and_1),
         cmocka_unit_test(test_rest_goes_on),
         cmocka_unit_test(test_two_relations_accumulate),
+        cmocka_unit_test(test_few_steps_an_event),
         cmocka_unit_test(test_pulses_shorter_than_steps),
         cmocka_unit_test(test_events_and_output_times),
         cmocka_unit_test(test_pulse_below_the_tolerance_is_told),

@@ -371,9 +371,7 @@ static level_outcome solve_attempts(level_work *work, parts *t, attempts *a, lev
         outcome = k == WHOLE_ORDERED ? a->outcome : LEVEL_STALLED;
         if (ordered && memcmp(a->start, a->ordered, bytes) == 0) continue;
         *report = fresh;
-        work->stays = k < WHOLE_GIVEN;
         outcome = solve_whole(work, t, k < WHOLE_GIVEN ? solve_in_parts : solve_at_once, report);
-        work->stays = false;
         if (k != WHOLE_GIVEN) continue;
         memcpy(a->failed, work->u, bytes);
         a->outcome = outcome;

@@ -85,7 +85,6 @@ static level_outcome leave_singular_start(level_problem *p)
     level_misfit(p, p->r);
     level_scale(p);
     if (singular_rows(p, outcome) == 0) return outcome;
-    if (p->work->stays) return LEVEL_UNDEFINED;
     nudge(p);
     if (outcome == LEVEL_MET) return outcome;
     outcome = level_residual(p, p->start, p->r);

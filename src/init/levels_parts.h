@@ -22,7 +22,6 @@ typedef struct level_work {
     double *seen;    /* m: the largest size met so far */
     double *first;   /* m: the first size met */
     bool *displaced; /* n: its search began elsewhere than at the start given */
-    bool stays;      /* a start that is singular is not left: blocks see to it first */
     int failed_row, failed_column; /* of the last evaluation that failed; -1: not known */
 } level_work;
 
