@@ -189,6 +189,55 @@ static void book_condition_instead_of_tag(void **state)
     assert_near(y[0], g1(0.3) - 0.4 - g2_rate(0.3), 1e-8);
 }
 
+/* y1'^3 + y1 = y2, y2 = 9, and y1 = 1 as a condition: y1' = 2. The user's derivative 3 y1'^2 is
+ * that of the right y'. */
+static int cube_residual(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t;
+    (void)user;
+    f[0] = yp[0] * yp[0] * yp[0] + y[0] - y[1];
+    f[1] = y[1] - 9.0;
+    return 0;
+}
+
+static int cube_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                         void *user)
+{
+    (void)t;
+    (void)y;
+    (void)user;
+    dfdy[0] = dfdy[3] = 1.0;
+    dfdy[2] = -1.0;
+    dfdyp[0] = 3.0 * yp[0] * yp[0];
+    return 0;
+}
+
+static int cube_condition(double t, const double *y, const double *yp, double *b, void *user)
+{
+    (void)t;
+    (void)yp;
+    (void)user;
+    b[0] = y[0] - 1.0;
+    return 0;
+}
+
+static void derivatives_of_the_user_are_taken_at_the_point(void **state)
+{
+    (void)state;
+    double y[2] = {0.0, 8.0}, yp[2] = {1.0, 0.0};
+    dae_diag diag;
+    dae_residual form = {.n = 2,
+                         .f = cube_residual,
+                         .jacobian = cube_jacobian,
+                         .n_conditions = 1,
+                         .conditions = cube_condition};
+    if (solve_once(&form, NULL, DAE_INIT_GENERAL, 0.0, 1e-6, y, yp, NULL, &diag))
+        fail_msg("%s", diag.text);
+    assert_near(y[0], 1.0, 1e-9);
+    assert_near(y[1], 9.0, 1e-9);
+    assert_near(yp[0], 2.0, 1e-9);
+}
+
 static void conflicting_tags_name_the_equation(void **state)
 {
     (void)state;
@@ -904,6 +953,7 @@ int main(void)
         cmocka_unit_test(book_given_y1),
         cmocka_unit_test(book_given_derivative),
         cmocka_unit_test(book_condition_instead_of_tag),
+        cmocka_unit_test(derivatives_of_the_user_are_taken_at_the_point),
         cmocka_unit_test(conflicting_tags_name_the_equation),
         cmocka_unit_test(dependent_derivatives),
         cmocka_unit_test(capacitor_between_nodes),

@@ -689,6 +689,31 @@ static void test_emitted_code(void **state)
     assert_null(dae_problem_emit(NULL));
 }
 
+/* Start values, derivatives and memory are written with their names, at the model's own start. */
+static void test_emitted_start(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "#define MODEL_START 0.5\n", "model_y0[1] = {\n    2.0, /* x */\n",
+        "    -6.0, /* der(x) */\n",  "    1.0, /* b */\n",
+        "    1.0, /* pre(b) */\n",   "/* initial() */",
+        "/* terminal() */",          "/* crossing 0 < 0, line 5 */",
+        "/* sample, line 6 */",
+    };
+    dae_problem *p = problem_of(
+        &(dae_model){.text = "model M Real x(start=2, fixed=true); Boolean b(start=true, "
+                             "fixed=true);\nInteger n(start=0, fixed=true);\nequation\n"
+                             "der(x) = -3*x;\nb = x > 1;\nwhen sample(1, 1) then n = pre(n) + 1; "
+                             "end when;\nannotation(experiment(StartTime=0.5));\nend M;",
+                     .engine = DAE_ENGINE_TAPE});
+    char *code = dae_problem_emit(p);
+    assert_non_null(code);
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
+        if (!strstr(code, lines[k])) fail_msg("there is no '%s' in\n%s", lines[k], code);
+    dae_text_free(code);
+    dae_problem_free(p);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 typedef struct job {
@@ -840,6 +865,7 @@ int main(void)
         cmocka_unit_test(test_size_tag),
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_emitted_code),
+        cmocka_unit_test(test_emitted_start),
         cmocka_unit_test(test_two_threads),
         cmocka_unit_test(test_engines_agree),
         cmocka_unit_test(test_stop_before_start),

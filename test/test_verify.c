@@ -449,18 +449,21 @@ static void test_certainty(void **state)
     dae_options o = dae_options_default();
     o.method = "bdf";
     o.error_test = DAE_ERROR_DIFFERENTIAL;
-    dae_verify_report *r = verify_text(text, &o, 10.0, 201);
-    assert_int_equal(r->verdict, DAE_VERDICT_GOOD);
-    for (int i = 0; i < r->variable_count; i++) {
-        const dae_verify_variable *v = &r->variables[i];
-        bool derived = strcmp(v->name, "f") == 0 || strcmp(v->name, "out") == 0;
-        double plain = v->error / (v->rtol * v->largest + v->atol);
-        assert_true(derived ? plain > 1e3 : plain < 100.0);
-        /* f/x has a slope of k, and so have their units */
-        if (derived) assert_true(v->tolerances < 10.0 * r->variables[0].tolerances);
+    for (int absolute = 0; absolute < 2; absolute++) {
+        if (absolute) o.rtol = 0.0;
+        dae_verify_report *r = verify_text(text, &o, 10.0, 201);
+        assert_int_equal(r->verdict, DAE_VERDICT_GOOD);
+        for (int i = 0; i < r->variable_count; i++) {
+            const dae_verify_variable *v = &r->variables[i];
+            bool derived = strcmp(v->name, "f") == 0 || strcmp(v->name, "out") == 0;
+            double plain = v->error / (v->rtol * v->largest + v->atol);
+            assert_true(derived ? plain > 1e3 : plain < 100.0);
+            /* f/x has a slope of k, and so have their units */
+            if (derived) assert_true(v->tolerances < 10.0 * r->variables[0].tolerances);
+        }
+        assert_string_equal(r->variables[0].name, "x");
+        dae_verify_report_free(r);
     }
-    assert_string_equal(r->variables[0].name, "x");
-    dae_verify_report_free(r);
 }
 
 /* ---- callbacks in another form ---- */

@@ -196,9 +196,6 @@ static void midex_start(void *state, void *scratch, const method_context *ctx,
     if (!s->failure.status) s->failure = mechanism_evaluate(m, s->t, s->x, m->rate, m->curvature);
     if (!s->failure.status) s->failure = mechanism_factor(m, m->G[0], m->G[0]);
     if (!s->failure.status) s->failure = mechanism_slope(m, s->x, s->k, s->lambda);
-    vector_copy(n, s->x, s->x_old);
-    vector_copy(n, s->k, s->k_old);
-    vector_copy(m->form->nl, s->lambda, s->lambda_old);
 }
 
 /* y and y' of the end as the driver sees them: y' of multipliers is their mean slope. */
