@@ -163,7 +163,8 @@ static bool run(const subject *x, const char *name, shifts by, double *values)
 }
 
 /* Rounding errors alone are let through, as much as steps magnify them: a hundredth of the
- * tolerance. herk chooses rows by their order where they are as good: there it is the tolerance. */
+ * tolerance. herk chooses rows by their order where they are as good: there it is ten times that.
+ */
 static void compare(const subject *x)
 {
     int taken = 0;
@@ -171,7 +172,7 @@ static void compare(const subject *x)
         double first[POINTS * NQ], other[POINTS * NQ];
         const char *name = dae_method_name(i);
         if (!run(x, name, (shifts){0, 0}, first)) continue;
-        double most = strncmp(name, "herk", 4) == 0 ? 1e-5 : 1e-7;
+        double most = strncmp(name, "herk", 4) == 0 ? 1e-4 : 1e-7;
         taken++;
         for (int k = 1; k < x->cycle * x->equations; k++) {
             shifts by = {k / x->equations, k % x->equations};
