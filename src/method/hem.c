@@ -182,8 +182,7 @@ static void estimate(const hem_state *s, hem_scratch *w, const method_context *c
     if (table->transversal) tangential(s, ctx, e);
 }
 
-/* Norm of a vector of differential variables in the driver's error test */
-static double tested_norm(const hem_cache *c, const error_norm *norm, const double *v, double *full)
+double hem_tested_norm(const hem_cache *c, const error_norm *norm, const double *v, double *full)
 {
     vector_zero(norm->n, full);
     for (int i = 0; i < c->nx; i++) full[hem_x_at(c, i)] = v[i];
@@ -209,7 +208,7 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
     hem_cache *c = ctx->cache;
     const hem_table *table = s->table;
     estimate(s, w, ctx);
-    double fine = tested_norm(c, ctx->norm, w->error, w->estimate);
+    double fine = hem_tested_norm(c, ctx->norm, w->error, w->estimate);
     double counts = table->caution > 0.0 ? table->caution : 1.0;
     w->rough = 0.0;
     w->fine = fine;
@@ -219,7 +218,7 @@ static double local_error(const hem_state *s, hem_scratch *w, const method_conte
     hem_combine(c->nx, w->coarse, w->h, table->stages, table->coarse, w->K, w->coarse);
     /* else what the projection removes would hide the rest of the error */
     if (table->transversal) tangential(s, ctx, w->coarse);
-    double coarse = tested_norm(c, ctx->norm, w->coarse, w->y);
+    double coarse = hem_tested_norm(c, ctx->norm, w->coarse, w->y);
     if (table->exact) w->rough = 0.1 * coarse;
     double sum = table->exact ? hypot(fine, 0.1 * coarse) /* [HNW93 II.10] */
                               : fine + 0.01 * coarse;
@@ -236,9 +235,9 @@ static void dense_point(const hem_state *s, hem_scratch *w, const hem_cache *c)
     if (table->dense_end != 0.0) vector_axpy(c->nx, w->h * table->dense_end, w->k, w->middle);
 }
 
-/* Weights of x_old, x, h k_old, h k and x(middle) in the interpolant or in its derivative. The
- * cubic is Hermite's; the quartic adds a multiple of s^2 (1-s)^2 that makes it pass the middle. */
-static void dense_weights(const hem_table *table, double s, int derivative, double weight[5])
+/* The cubic is Hermite's; the quartic adds a multiple of s^2 (1-s)^2 that makes it pass the middle.
+ */
+void hem_dense_weights(const hem_table *table, double s, int derivative, double weight[5])
 {
     double r = 1.0 - s, m = table->middle;
     weight[0] = derivative ? -6.0 * s * r : r * r * (1.0 + 2.0 * s);
@@ -249,7 +248,7 @@ static void dense_weights(const hem_table *table, double s, int derivative, doub
     if (m == 0.0) return;
     double at_m[5], hump = derivative ? 2.0 * s * r * (1.0 - 2.0 * s) : s * s * r * r;
     const hem_table cubic = {.middle = 0.0};
-    dense_weights(&cubic, m, 0, at_m);
+    hem_dense_weights(&cubic, m, 0, at_m);
     weight[4] = hump / (m * m * (1.0 - m) * (1.0 - m));
     for (int k = 0; k < 4; k++) weight[k] -= weight[4] * at_m[k];
 }
@@ -270,11 +269,11 @@ static double roughness(const hem_state *s, hem_scratch *w, const method_context
     const hem_table cubic = {.middle = 0.0};
     double weight[5], m = s->table->middle, *d = w->coarse; /* free once the error is known */
     if (m == 0.0) return w->rough;
-    dense_weights(&cubic, m, 0, weight);
+    hem_dense_weights(&cubic, m, 0, weight);
     for (int i = 0; i < c->nx; i++)
         d[i] = w->middle[i] - weight[0] * s->x[i] - weight[1] * w->x[i] -
                w->h * (weight[2] * s->k[i] + weight[3] * w->k[i]);
-    return tested_norm(c, ctx->norm, d, w->y);
+    return hem_tested_norm(c, ctx->norm, d, w->y);
 }
 
 /* The error where f leaps; the memory goes on as the step does. */
@@ -363,36 +362,6 @@ static const double FAR_BELOW = 1e-6;
  * between. */
 static const double QUIET = 1e-3;
 
-/* h |f - slope of the cubic| at places inside of the step, in tolerances */
-static double look_inside(const hem_state *s, hem_scratch *w, const method_context *ctx)
-{
-    static const double places[] = {0.21, 0.55, 0.72};
-    const hem_table cubic = {.middle = 0.0};
-    hem_cache *c = ctx->cache, *own = hem_refinement_cache(c->refinement);
-    double most = 0.0, *x = c->inner_x, *k = c->inner_k, *z = c->work[5];
-    method_context aside = *ctx;
-    aside.cache = own;
-    if (own) own->norm = ctx->norm;
-    if (own) own->w_begin = s->w;
-    for (size_t p = 0; own && p < sizeof places / sizeof *places; p++) {
-        double value[5], slant[5], part = places[p];
-        dense_weights(&cubic, part, 0, value);
-        dense_weights(&cubic, part, 1, slant);
-        for (int i = 0; i < c->nx; i++)
-            x[i] = value[0] * s->x[i] + value[1] * w->x[i] +
-                   w->h * (value[2] * s->k[i] + value[3] * w->k[i]);
-        for (int i = 0; i < c->nw; i++) z[i] = (1.0 - part) * s->w[i] + part * w->w[i];
-        hem_failure failure = hem_exact_slope(own, &aside, s->t + part * w->h, w->h, x, k, z,
-                                              own->hessenberg != NULL);
-        if (failure.status) continue;
-        for (int i = 0; i < c->nx; i++)
-            k[i] = w->h * k[i] - slant[0] * s->x[i] - slant[1] * w->x[i] -
-                   w->h * (slant[2] * s->k[i] + slant[3] * w->k[i]);
-        most = fmax(most, tested_norm(c, ctx->norm, k, w->y));
-    }
-    return most;
-}
-
 /* A step, unless there have been too many failures. */
 static hem_failure try_unless_lost(const hem_state *s, hem_scratch *w, const method_context *ctx,
                                    double *error)
@@ -439,7 +408,7 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     result->error = fmax(result->error, leap(s, w, ctx));
     bool quiet = result->error < QUIET && w->rough < QUIET && !ctx->fixed_steps;
     if (quiet && fabs(w->h) > fabs(s->t - s->t_old))
-        result->error = fmax(result->error, look_inside(s, w, ctx));
+        result->error = fmax(result->error, hem_look_inside(s, w, ctx));
     result->terms[2] = result->error;
     if (ctx->look_at_stability && c->lost == 0) result->stability = stability(s, w, ctx);
     assemble(s, w, ctx->cache);
@@ -539,7 +508,7 @@ static void plain_x(const hem_state *st, const method_context *ctx, double s, in
     }
     const int n = ((const hem_cache *)ctx->cache)->nx;
     double weight[5], h = st->t - st->t_old;
-    dense_weights(st->table, s, derivative, weight);
+    hem_dense_weights(st->table, s, derivative, weight);
     for (int i = 0; i < n; i++)
         x[i] = weight[0] * st->x_old[i] + weight[1] * st->x[i] +
                h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]) +
@@ -575,7 +544,7 @@ static double last_term(const hem_state *st, const method_context *ctx)
     if (table->middle == 0.0) return table->order <= 3 && c->ng == 0 ? 0.0 : INFINITY;
     const hem_table cubic = {.middle = 0.0};
     double weight[5], h = st->t - st->t_old;
-    dense_weights(&cubic, table->middle, 0, weight);
+    hem_dense_weights(&cubic, table->middle, 0, weight);
     for (int i = 0; i < c->nx; i++)
         c->inner_k[i] = st->middle[i] - weight[0] * st->x_old[i] - weight[1] * st->x[i] -
                         h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]);

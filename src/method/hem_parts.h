@@ -112,6 +112,12 @@ void hem_combine(int n, const double *x0, double h, int count, const double *wei
                  double *const *K, double *out);
 /* sqrt of the mean of (v_i / weight of x_i)^2 over the differential variables first .. last-1 */
 double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int first, int last);
+/* Norm of a vector of differential variables in the driver's error test; `full` is work of size n.
+ */
+double hem_tested_norm(const hem_cache *c, const error_norm *norm, const double *v, double *full);
+/* Weights of x_old, x, h k_old, h k and x(middle) in the interpolant at t_old + s h, or in h times
+ * its derivative. */
+void hem_dense_weights(const hem_table *table, double s, int derivative, double weight[5]);
 /* The failure for a status of the linear algebra on the Hessenberg form. */
 hem_failure hem_linear(const hem_cache *c, saddle_status status);
 
@@ -155,6 +161,12 @@ void hem_exact_release(hem_cache *c);
 /* Whether the ends of steps are moved onto constraints as written, and onto hidden ones. */
 bool hem_projects_position(const method_context *ctx);
 bool hem_projects_velocity(const method_context *ctx);
+
+/* hem_look.c: how far h f is from the slope of a polynomial through the step at places inside of
+ * it, in tolerances. */
+double hem_look_inside(const hem_state *s, hem_scratch *w, const method_context *ctx);
+/* The stages that this polynomial passes: those of an explicit method that are good enough. */
+void hem_look_prepare(hem_table *table);
 
 /* hem_refine.c: values inside of the last step by steps of the method from its start. All of it is
  * made when first asked for; it takes over the cache. */

@@ -4,7 +4,11 @@
 
 #include <stdbool.h>
 
-enum { HEM_STAGES = 16 }; /* no fewer than TABLEAU_MOST_ALL */
+enum {
+    HEM_STAGES = 16, /* no fewer than TABLEAU_MOST_ALL */
+    HEM_PLACES = 3,  /* inside of a step, where f is looked at */
+    HEM_GOOD = 5     /* stages for that at most */
+};
 
 struct rounded_tableau;
 
@@ -31,6 +35,10 @@ typedef struct hem_table {
     double
         middle; /* dense output passes through y(t0 + middle h) = y0 + h (..); 0: Hermite cubic */
     double dense[HEM_STAGES], dense_start, dense_end;
+    /* stages whose slopes a polynomial may pass (hem_look.c); weights of h times the slopes at the
+     * start, at the end and of these in its value and in its slope; none: Hermite's cubic */
+    int good[HEM_GOOD], good_count;
+    double look[HEM_PLACES][2][2 + HEM_GOOD];
     /* NULL, or an explicit method: every stage is the exact slope at Y_i, y1 is projected. The
      * continuous extension is the tableau's. */
     const struct rounded_tableau *exact;

@@ -49,6 +49,7 @@ static void fill_table(hem_cache *c, const tableau *source)
         c->own.error[i] = r->error[i];
         if (r->has_low) c->own.coarse[i] = r->error_low[i];
     }
+    hem_look_prepare(&c->own);
 }
 
 static hem_cache *bare_cache(const method_context *ctx)
