@@ -422,3 +422,31 @@ size_t series_program_products(const series_program *p)
 {
     return p->products;
 }
+
+static bool is_tame(series_op op)
+{
+    switch (op) {
+    case SERIES_LEAF:
+    case SERIES_TIME:
+    case SERIES_NEG:
+    case SERIES_ADD:
+    case SERIES_SUB:
+    case SERIES_SHIFT:
+    case SERIES_FROM:
+    case SERIES_SCALE:
+    case SERIES_MUL:
+    case SERIES_SQUARE:
+    case SERIES_DIV_FIXED:
+    case SERIES_DIV:
+    case SERIES_SQRT:
+    case SERIES_SINCOS: return true;
+    default: return false;
+    }
+}
+
+bool series_program_is_tame(const series_program *p)
+{
+    for (size_t k = 0; k < p->count; k++)
+        if (!is_tame((series_op)p->instruction[k].op)) return false;
+    return true;
+}

@@ -24,6 +24,9 @@ void series_program_free(series_program *p);           /* NULL is fine */
 size_t series_program_length(const series_program *p); /* operations of a sweep */
 /* How many of them multiply series: those cost O(k), the others O(1). */
 size_t series_program_products(const series_program *p);
+/* Whether a series around one point tells what comes farther on: it has no pieces, and no function
+ * that is flat in one place and not in another, as exp(-x x), tanh and high powers are. */
+bool series_program_is_tame(const series_program *p);
 
 /* One run in numbers of type T. The caller sets time, parameters, memory and rows: rows[j][k] is
  * coefficient k of x_j, k <= top_j + last; with loops, k <= max top + last must be readable. All

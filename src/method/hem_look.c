@@ -19,10 +19,12 @@ static const double APART = 0.08;
 /* Whether sum a_ij c_j^(q-1) = c_i^q / q for all q up to LEAST_ORDER */
 static bool is_good(const rounded_tableau *r, int i)
 {
-    for (int q = 1; q <= LEAST_ORDER; q++) {
-        double sum = -pow(r->c[i], q) / q;
-        for (int j = 0; j < i; j++) sum += r->a[i][j] * pow(r->c[j], q - 1);
-        if (fabs(sum) > 1e-10) return false;
+    double sum[LEAST_ORDER] = {0.0}, power = 1.0;
+    for (int j = 0; j < i; j++, power = 1.0)
+        for (int q = 0; q < LEAST_ORDER; q++, power *= r->c[j]) sum[q] += r->a[i][j] * power;
+    for (int q = 0; q < LEAST_ORDER; q++) {
+        power *= r->c[i];
+        if (fabs(sum[q] - power / (q + 1)) > 1e-10) return false;
     }
     return true;
 }

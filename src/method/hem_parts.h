@@ -76,6 +76,7 @@ typedef struct hem_cache {
     /* explicit methods: their table, and for dense output the slopes of the last step, those of
      * further stages behind them, and the combinations r_5 .. of them */
     hem_table own;
+    const tableau *filled; /* what it was made of */
     rounded_tableau *tableau;
     double *dense_block; /* owned: where the next ones are */
     double *slopes[TABLEAU_MOST_ALL], *rows[TABLEAU_MOST_ROWS];

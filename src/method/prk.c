@@ -34,6 +34,8 @@ static double finest_tolerance(const error_norm *norm)
 static void fill_table(hem_cache *c, const tableau *source)
 {
     rounded_tableau *r = c->tableau;
+    if (c->filled == source) return;
+    c->filled = source;
     tableau_round(source, r);
     c->own = (hem_table){.stages = r->stages,
                          .order = r->order,

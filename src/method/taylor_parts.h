@@ -24,11 +24,13 @@ typedef struct taylor_cache {
     int *place;                    /* n + 1: offsets into at */
     int *at;                       /* unknown that is x_j^(p): at[place[j] + p], p <= d_j; or -1 */
     int stages;                    /* order - 1 */
+    bool tame;                     /* see series_program_is_tame */
     int entries;                   /* of J */
     double *J;                     /* by columns, rounded to double */
     matrix_layout layout;
     double *matrix, *right, *more; /* in the layout; n; n */
     linear_solver *solver;
+    double factored_at;    /* where its factors were made; NAN: there are none */
     double *last, *before; /* per unknown: size of the last two terms of its series, and */
     int *degree;           /* the power of h that goes with `last` */
     double *power;         /* of h / unit */
@@ -58,8 +60,11 @@ typedef struct taylor_ops {
      * there: an event that leaves it alone costs it no digits. */
     attempt_status (*begin)(taylor_cache *c, const start_point *at, const void *from, double unit,
                             int stages);
-    /* The expansion at t + h from that around t; *moved: how far values moved onto the
-     * constraints, in units of the tolerance. */
+    /* At t + h from the expansion around t. *moved: how far values would move onto the constraints,
+     * in units of the tolerance, as the factors at hand tell; how far they do; and the expansion
+     * there. */
+    attempt_status (*glance)(taylor_cache *c, const void *from, double unit, double t_new,
+                             double unit_new, double *moved);
     attempt_status (*look)(taylor_cache *c, const void *from, double unit, double t_new,
                            double unit_new, double *moved);
     attempt_status (*advance)(taylor_cache *c, const void *from, double unit, double t_new,

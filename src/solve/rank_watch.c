@@ -38,6 +38,7 @@ typedef struct watched {
     int unknown[LARGEST_BLOCK];  /* of the base form: i for y_i, n + i for y'_i */
     double fastest;              /* the most that one of them was */
     double before, most;         /* determinant where the last step ended; 0: not known; largest */
+    double trend;                /* its mean slope in the step before; NAN: not known */
     char rows[NAMES], of[NAMES]; /* names of its equations and unknowns */
     int line;
 } watched;
@@ -335,18 +336,24 @@ static double block_determinant(rank_watch *w, const watched *b)
     return determinant(b->size, w->dense);
 }
 
-/* Entries at a time of the last step. */
-static void evaluate_at(dae_solver *s, rank_watch *w, double t)
+/* Entries where the unknowns have these values. */
+static void evaluate(dae_solver *s, rank_watch *w, double t, const double *own, const double *slope)
 {
     const model_instance *m = s->reform->base_instance;
     double *y = w->y, *yp = w->y + w->n;
-    solver_interpolate(s, t, 0, w->own);
-    solver_interpolate(s, t, 1, w->own + s->n);
-    solver_to_base(s, t, w->own, w->own + s->n, y, yp);
+    solver_to_base(s, t, own, slope, y, yp);
     tape_inputs in = {t, {y, yp}, m->parameters, s->hybrid->instance->memory};
     if (w->fresh) code_prepare(&w->code, &in);
     w->fresh = false;
     code_run(&w->code, &in, w->value);
+}
+
+/* Entries at a time of the last step. */
+static void evaluate_at(dae_solver *s, rank_watch *w, double t)
+{
+    solver_interpolate(s, t, 0, w->own);
+    solver_interpolate(s, t, 1, w->own + s->n);
+    evaluate(s, w, t, w->own, w->own + s->n);
 }
 
 static double determinant_at(dae_solver *s, rank_watch *w, const watched *b, double t)
@@ -396,14 +403,17 @@ static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double 
     return fmin(at_p, at_q) <= VANISHES * VANISHES * b->most;
 }
 
-/* Whether |det| falls into the step from both of its ends, so that it has a least value within. */
+/* Whether |det| falls into the step from both of its ends, so that it has a least value within. It
+ * comes to zero there only if it was on its way: c |t - t0|^p falls by p/a of its value in a step
+ * that begins at the part a of it before t0, if it goes on as it did in the step before. */
 static bool may_touch(dae_solver *s, rank_watch *w, const watched *b, double end)
 {
-    static const double BESIDE = 1e-3;
-    double h = BESIDE * (s->t_new - w->t);
+    static const double BESIDE = 1e-3, ON_ITS_WAY = 0.5;
+    double h = BESIDE * (s->t_new - w->t), change = fabs(b->trend * (s->t_new - w->t));
     /* of a step that short the ends tell what is within */
     bool brief = fabs(s->t_new - w->t) <= BRIEF * fabs(s->t_new - s->hybrid->started);
     if (!b->leading || brief) return false;
+    if (change < ON_ITS_WAY * fmin(fabs(b->before), fabs(end))) return false;
     return fabs(determinant_at(s, w, b, w->t + h)) < fabs(b->before) &&
            fabs(determinant_at(s, w, b, s->t_new - h)) < fabs(end);
 }
@@ -459,6 +469,7 @@ static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double
     b->fastest = fmax(b->fastest, speed_of(w, b));
     if (!isfinite(end) || before == 0.0 || !isfinite(before)) {
         b->before = isfinite(end) ? end : 0.0;
+        b->trend = NAN;
         return DAE_OK;
     }
     /* An algebraic equation that touches zero there, as q |q| = p does where a flow ends, leaves q
@@ -470,6 +481,7 @@ static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double
         found = !comes_to_rest(s, w, b, t);
     else if (may_touch(s, w, b, end))
         found = locate_touch(s, w, b, &t) && !comes_to_rest(s, w, b, t);
+    b->trend = (end - before) / (s->t_new - w->t);
     b->before = end;
     return found ? report(s, b, t) : DAE_OK;
 }
@@ -498,7 +510,10 @@ void rank_watch_restart(dae_solver *s)
     rank_watch *w = watch_of(s);
     if (!w) return;
     w->fresh = true;
-    for (int k = 0; k < w->count; k++) w->block[k].before = w->block[k].most = 0.0;
+    for (int k = 0; k < w->count; k++) {
+        w->block[k].before = w->block[k].most = 0.0;
+        w->block[k].trend = NAN;
+    }
 }
 
 static bool make_room(const dae_solver *s, rank_watch *w)
@@ -526,11 +541,14 @@ dae_status rank_watch_step(dae_solver *s)
     double end[MOST_ENTRIES];
     if (w->fresh || w->t != s->t_old) {
         evaluate_at(s, w, s->t_old);
-        for (int k = 0; k < w->count; k++)
-            w->block[k].most = fabs(w->block[k].before = block_determinant(w, &w->block[k]));
+        for (int k = 0; k < w->count; k++) {
+            watched *b = &w->block[k];
+            b->most = fabs(b->before = block_determinant(w, b));
+            b->trend = NAN;
+        }
         w->t = s->t_old;
     }
-    evaluate_at(s, w, s->t_new);
+    evaluate(s, w, s->t_new, s->last.y, s->last.yp);
     for (int k = 0; k < w->count; k++) end[k] = block_determinant(w, &w->block[k]);
     for (int k = 0; k < w->count && status == DAE_OK; k++)
         status = look_at_block(s, w, &w->block[k], end[k]);
