@@ -479,6 +479,15 @@ bool range_program_has_pieces(const range_program *p, size_t root)
     return p->pieces[p->roots[root]];
 }
 
+bool range_may_have_pieces(const graph *g, const expr *roots, size_t count)
+{
+    expr last = 0;
+    for (size_t k = 0; k < count; k++) last = roots[k] > last ? roots[k] : last;
+    for (expr e = 1; e <= last; e++)
+        if (decides(graph_node(g, e)->op)) return true;
+    return false;
+}
+
 bool range_program_reads_variables(const range_program *p)
 {
     return p->variables;

@@ -40,6 +40,8 @@ bool range_program_is_wild(const range_program *p, size_t root);
 bool range_program_is_opaque(const range_program *p, size_t root);
 /* Whether a root has pieces: a branch, a kink or a jump that depends on a variable. */
 bool range_program_has_pieces(const range_program *p, size_t root);
+/* False: no root has pieces, whatever it depends on; told without a program. */
+bool range_may_have_pieces(const graph *g, const expr *roots, size_t count);
 /* out: a range per root. Derivatives of variables in it have no bounds on their slopes. */
 void range_program_run(range_program *p, const range_leaves *leaves, range *out);
 

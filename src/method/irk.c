@@ -238,7 +238,7 @@ static double stiff_error(irk_scratch *w, const method_context *ctx, const doubl
 {
     const bool higher = ctx->norm->newton != ctx->norm->scale;
     if (higher || weight <= w->factor) return 0.0;
-    double part = weight * stages_stiff_part(ctx, w->scale, e, w->slope, w->point);
+    double part = weight * stages_stiff_part(ctx, w->scale, e, 0.0, w->slope, w->point);
     return stages_falling(&last->stiff, part, w->h, rejected);
 }
 

@@ -290,13 +290,15 @@ static double abrupt_error(const radau_state *s, radau_scratch *w, const method_
  * y' where the step begins; at its end it is s times as large, since (x prod (x - c_i))' is. What
  * does not fall with the step is the error that y' came with: a shorter step would not mend it.
  * Multipliers of index 2 and 3 are stiff in this sense at every step: nothing is asked with them.
- */
-static double stiff_error(const radau_state *s, radau_scratch *w, const method_context *ctx)
+ * Nor is it asked how far below the error that is known it is. */
+static double stiff_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                          double known)
 {
     const double weight = STAGES_STIFF * w->m->stages;
     bool higher = ctx->norm->newton != ctx->norm->scale;
     if (!s->m || higher || w->error_factor >= weight) return 0.0;
-    double error = weight * stages_stiff_part(ctx, w->scale, w->error, w->defect, w->point);
+    double error =
+        weight * stages_stiff_part(ctx, w->scale, w->error, known / weight, w->defect, w->point);
     return stages_falling(&w->stiff, error, w->h, w->tries > 1);
 }
 
@@ -320,7 +322,7 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     if (w->stop) result->status = ATTEMPT_STOP;
     result->estimate = w->error;
     result->error_constant = factor;
-    double more = fmax(abrupt_error(s, w, ctx, error), stiff_error(s, w, ctx));
+    double more = fmax(abrupt_error(s, w, ctx, error), stiff_error(s, w, ctx, error));
     w->limited = more > error;
     error = fmax(error, more);
     result->error = nonlinearity(w) * error;

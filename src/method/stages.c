@@ -231,18 +231,20 @@ bool stages_filter_slope(const method_context *ctx, double *e, double *work)
 }
 
 double stages_stiff_part(const method_context *ctx, const double *scale, const double *e,
-                         double *keep, double *work)
+                         double little, double *keep, double *work)
 {
     enum { TIMES = 3 };
     iteration *it = ctx->newton->matrix;
+    double size = INFINITY;
     vector_copy(ctx->n, e, keep);
-    for (int k = 0; k < TIMES; k++) {
+    for (int k = 0; k < TIMES && !(size <= little); k++) {
         if (iteration_apply_yp(it, NULL, keep, work) != ITERATION_OK ||
             iteration_solve(it, NULL, work) != ITERATION_OK)
             return INFINITY;
         vector_axpy(ctx->n, -it->cj, work, keep);
+        size = norm_of(ctx->norm, keep, scale);
     }
-    return norm_of(ctx->norm, keep, scale);
+    return size;
 }
 
 void cubic_value(int n, double x, double h, int derivative, const double *y0, const double *y1,

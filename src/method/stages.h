@@ -83,10 +83,10 @@ double stages_dense_error(const method_context *ctx, double t, double *y, const 
  * weight at least: up to 30 tolerances. */
 static const double STAGES_STIFF = 0.03;
 
-/* ||(I - P)^3 e||; INFINITY if it cannot be told. With the factors at hand, of shift cj; keep and
- * work are n values each, e stays. */
+/* ||(I - P)^3 e||, or ||(I - P)^k e|| as soon as that is `little` or less; INFINITY if it cannot be
+ * told. With the factors at hand, of shift cj; keep and work are n values each, e stays. */
 double stages_stiff_part(const method_context *ctx, const double *scale, const double *e,
-                         double *keep, double *work);
+                         double little, double *keep, double *work);
 
 /* An error of the last try of a step, its length, and the power of h with which it fell from the
  * try before; INFINITY: there was none. What does not fall with the step at all is none of the

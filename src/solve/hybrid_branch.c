@@ -14,7 +14,7 @@
 #include "solve/hybrid_parts.h"
 #include "solve/reform_parts.h"
 
-enum { TRACK = 8 }; /* short steps in which a branch is followed */
+enum { TRACK = 8 }; /* short steps in which a branch is followed, or less if there are states */
 /* A change of this part of its size is a jump of a variable, unless shorter steps share it out. */
 static const double JUMP = 0.25, SHORTEST_PART = 1e-6;
 
@@ -72,11 +72,19 @@ static double moved(const branch_walk *w, const double *a, const double *b)
     return most;
 }
 
+/* The first part of a step that is followed: half of a jump, if what has states moves evenly. */
+static double first_part(const branch_walk *w, const double *y, bool states)
+{
+    double even = states ? 0.5 * JUMP / moved(w, w->from, y) : 0.0;
+    return fmin(fmax(even, 1.0 / TRACK), 0.5);
+}
+
 /* Follow the algebraic unknowns over a step to y, with differential ones on the line between its
  * ends, in steps so short that nothing jumps; whether that leads to y. */
-static bool follow(const branch_walk *w, double t, double step, const double *y)
+static bool follow(const branch_walk *w, double t, double step, const double *y, bool states)
 {
-    double at = 0.0, part = 1.0 / TRACK;
+    const double first = first_part(w, y, states);
+    double at = 0.0, part = first;
     vector_copy(w->n, w->from, w->at);
     vector_copy(w->n, w->from_yp, w->at_yp);
     while (at < 1.0) {
@@ -96,7 +104,7 @@ static bool follow(const branch_walk *w, double t, double step, const double *y)
         vector_copy(w->n, w->next, w->at);
         vector_copy(w->n, w->next_yp, w->at_yp);
         at = next;
-        part = fmin(2.0 * part, 1.0 / TRACK);
+        part = fmin(2.0 * part, first);
     }
     return moved(w, w->at, y) <= JUMP;
 }
@@ -127,7 +135,7 @@ static bool stays(const branch_walk *w, double t, double step, double h, const d
 {
     bool smooth = states && (moved(w, w->from, y) <= JUMP || is_foreseen(w, step, y));
     if (smooth && iterates) return true;
-    bool holds = smooth ? is_solution(w, t + step, step, y) : follow(w, t, step, y);
+    bool holds = smooth ? is_solution(w, t + step, step, y) : follow(w, t, step, y, states);
     return holds || (h != 0.0 && !is_solution(w, t, h, w->from));
 }
 
@@ -146,9 +154,12 @@ static bool has_pieces(dae_solver *s)
     hybrid *h = s->hybrid;
     const model_form *f = h->own->form; /* as the model was written: modes do not matter */
     if (h->pieces_of == f) return h->pieces;
-    graph_enter(f->flat->graph);
-    range_program *p = range_program_new(f->flat->graph, f->residual.e, f->residual.outputs);
-    graph_leave(f->flat->graph);
+    graph *g = f->flat->graph;
+    graph_enter(g);
+    range_program *p = range_may_have_pieces(g, f->residual.e, f->residual.outputs)
+                           ? range_program_new(g, f->residual.e, f->residual.outputs)
+                           : NULL;
+    graph_leave(g);
     h->pieces = false;
     for (size_t k = 0; p && k < f->residual.outputs; k++)
         h->pieces = h->pieces || range_program_has_pieces(p, k);

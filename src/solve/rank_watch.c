@@ -43,15 +43,23 @@ typedef struct watched {
     int line;
 } watched;
 
+/* An unknown of the base form that entries depend on, or its derivative. */
+typedef struct needed {
+    int unknown;
+    bool slope;
+} needed;
+
 struct rank_watch {
     watched *block; /* owned */
     int count, entries;
     expr_code code;        /* of the entries; owned */
     double *value, *dense; /* entries; work of a determinant; owned: one block */
-    double *y, *own;       /* y, y' of the base form, and of the form at work; owned: one block */
-    int n, own_n;          /* for which there is room */
-    double t;              /* where `before` was taken */
-    bool fresh;            /* nothing was looked at since the method started */
+    needed *need;          /* of the entries; owned */
+    int need_count;
+    double *y, *own; /* y, y' of the base form, and of the form at work; owned: one block */
+    int n, own_n;    /* for which there is room */
+    double t;        /* where `before` was taken */
+    bool fresh;      /* nothing was looked at since the method started */
 };
 
 void rank_watch_free(rank_watch *w)
@@ -59,6 +67,7 @@ void rank_watch_free(rank_watch *w)
     if (!w) return;
     dae_free(w->block);
     dae_free(w->value);
+    dae_free(w->need);
     dae_free(w->y);
     if (w->code.tape) code_free(&w->code);
     dae_free(w);
@@ -277,6 +286,45 @@ static bool collect_blocks(rank_watch *w, collector *c, int n, expr *entry)
     return ok && !graph_failed(c->set->graph);
 }
 
+static void add_need(rank_watch *w, int unknown, bool slope)
+{
+    if (w->need) w->need[w->need_count] = (needed){unknown, slope};
+    w->need_count++;
+}
+
+typedef struct need_list {
+    const graph *g;
+    rank_watch *w;
+} need_list;
+
+static void note_need(void *context, expr leaf)
+{
+    const need_list *list = context;
+    const expr_node *n = graph_node(list->g, leaf);
+    if (n->op == EXPR_VARIABLE) add_need(list->w, n->index, n->order > 0);
+}
+
+/* What entries depend on, and the unknowns of blocks that may come to rest. */
+static bool note_needs(rank_watch *w, const graph *g, const expr *entry, int n)
+{
+    need_list list = {g, w};
+    w->need_count = 0;
+    for (int b = 0; b < w->count; b++)
+        for (int k = 0; w->block[b].own && k < w->block[b].size; k++) {
+            int at = w->block[b].unknown[k];
+            if (at >= 0) add_need(w, at % n, at >= n);
+        }
+    return graph_leaves(g, entry, (size_t)w->entries, note_need, &list);
+}
+
+/* These are counted first, then noted. */
+static bool list_needs(rank_watch *w, const graph *g, const expr *entry, int n)
+{
+    if (!note_needs(w, g, entry, n)) return false;
+    w->need = DAE_ARRAY(needed, w->need_count > 0 ? w->need_count : 1);
+    return w->need && note_needs(w, g, entry, n);
+}
+
 bool rank_watch_new(rank_watch **result, const analysed *a, int n)
 {
     graph *g = a->set.graph;
@@ -286,10 +334,11 @@ bool rank_watch_new(rank_watch **result, const analysed *a, int n)
     *result = NULL;
     bool ok = w && entry && system_jacobian_new(&J, &a->set, &a->structure);
     collector c = {.set = &a->set, .s = &a->structure, .J = &J};
-    if (ok) w->block = DAE_ARRAY(watched, MOST_ENTRIES);
+    int most = a->structure.blocks.count < MOST_ENTRIES ? a->structure.blocks.count : MOST_ENTRIES;
+    if (ok) w->block = DAE_ARRAY(watched, most > 0 ? most : 1);
     ok = ok && w->block && collect_blocks(w, &c, n, entry);
     if (ok && w->count > 0) {
-        ok = code_new(&w->code, g, entry, (size_t)w->entries);
+        ok = code_new(&w->code, g, entry, (size_t)w->entries) && list_needs(w, g, entry, n);
         w->value = DAE_ARRAY(double, w->entries + LARGEST_BLOCK * LARGEST_BLOCK);
         ok = ok && w->value;
         w->dense = ok ? w->value + w->entries : NULL;
@@ -336,13 +385,30 @@ static double block_determinant(rank_watch *w, const watched *b)
     return determinant(b->size, w->dense);
 }
 
+/* Unknowns of the base form that entries depend on. Those that a formulation sees through are
+ * evaluated, with all others of their kind. */
+static void take_values(const dae_solver *s, rank_watch *w, double t, const double *own,
+                        const double *slope)
+{
+    double *y = w->y, *yp = w->y + w->n;
+    const model_form *f = reform_active(s) ? s->reform->current->form : NULL;
+    for (int k = 0; k < w->need_count; k++) {
+        int i = w->need[k].unknown;
+        if (f && f->seen_at[i] >= 0) {
+            solver_to_base(s, t, own, slope, y, yp);
+            return;
+        }
+        (w->need[k].slope ? yp : y)[i] =
+            reform_value_at(reform_place(s, i, w->need[k].slope), own, slope);
+    }
+}
+
 /* Entries where the unknowns have these values. */
 static void evaluate(dae_solver *s, rank_watch *w, double t, const double *own, const double *slope)
 {
     const model_instance *m = s->reform->base_instance;
-    double *y = w->y, *yp = w->y + w->n;
-    solver_to_base(s, t, own, slope, y, yp);
-    tape_inputs in = {t, {y, yp}, m->parameters, s->hybrid->instance->memory};
+    take_values(s, w, t, own, slope);
+    tape_inputs in = {t, {w->y, w->y + w->n}, m->parameters, s->hybrid->instance->memory};
     if (w->fresh) code_prepare(&w->code, &in);
     w->fresh = false;
     code_run(&w->code, &in, w->value);
@@ -466,7 +532,7 @@ static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double
     double t = s->t_new, before = b->before;
     bool found = false;
     if (isfinite(end)) b->most = fmax(b->most, fabs(end));
-    b->fastest = fmax(b->fastest, speed_of(w, b));
+    if (b->own) b->fastest = fmax(b->fastest, speed_of(w, b));
     if (!isfinite(end) || before == 0.0 || !isfinite(before)) {
         b->before = isfinite(end) ? end : 0.0;
         b->trend = NAN;
