@@ -452,6 +452,7 @@ const method method_liex = {
     .own_order = true,
     .rough_between = true,
     .no_iteration = true,
+    .ends_unseen = true,
     .sharp_multipliers = true,
     .index_range = "1",
     .size = liex_size,

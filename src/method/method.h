@@ -96,6 +96,7 @@ typedef struct method {
     bool on_manifold;      /* it heeds options->baumgarte and ->coordinates */
     bool keeps_invariants; /* it heeds ctx->invariants */
     bool no_iteration;     /* algebraic equations hold at the ends of steps to the tolerance only */
+    bool ends_unseen;      /* and the equations are not evaluated there */
     bool rough_between;    /* its error test says nothing of algebraic variables between the ends
                               of a step: where values are asked for, their equations are solved */
     bool sharp_multipliers;  /* variables of index 2 are as accurate as the others at the ends of

@@ -175,6 +175,15 @@ bool branch_is_index_one(const dae_solver *s)
     return !solver_uses_forms(s) && !solver_second_order(s) && s->hybrid->instance->form->unmet < 0;
 }
 
+/* Whether steps may leave the algebraic equations unseen: where these have pieces, where the method
+ * does not solve for a variable that the error test does not see, or has not looked where a step
+ * ends, as on a diode that begins to conduct there. */
+static bool may_leave(dae_solver *s)
+{
+    bool excused = s->method->no_iteration && s->norm.excused_count > 0;
+    return excused || s->method->ends_unseen || has_pieces(s);
+}
+
 static bool stays_here(dae_solver *s, double step, const double *y)
 {
     hybrid *h = s->hybrid;
@@ -191,7 +200,7 @@ static bool stays_here(dae_solver *s, double step, const double *y)
                      .at_yp = h->branch_yp,
                      .next = h->ahead,
                      .next_yp = h->ahead_yp};
-    if (!branch_is_index_one(s) || !has_kind(s, false) || !has_pieces(s)) return true;
+    if (!branch_is_index_one(s) || !has_kind(s, false) || !may_leave(s)) return true;
     solver_interpolate(s, s->t_new, 0, h->track);
     solver_interpolate(s, s->t_new, 1, h->track_yp);
     return stays(&w, s->t_new, step, s->last.h, y, has_kind(s, true), !s->method->no_iteration);

@@ -17,6 +17,8 @@ enum { REACHES = 12 }; /* distances tried on either side, each REACH times the o
 static const double REACH = 4.0, FIRST_REACH = 1e-3;
 /* A solution is another one if a variable of it is this part of its size away. */
 static const double OTHER = 1e-3;
+/* A point beside it is this part away. */
+static const double BESIDE = 1e-5;
 /* A fold is located in so many attempts. */
 enum { MOST_APPROACHES = 20 };
 /* Two folds are at least this part of the time run so far apart, or it is the same one. */
@@ -90,6 +92,23 @@ static bool is_settled(dae_solver *s, double t)
     return true;
 }
 
+/* Whether one correction leads back to the solution in s->y from a point beside it. Where equations
+ * are flat, as exp(y) = 0 is far on the negative side, anything meets them and nothing is a
+ * solution. */
+static bool is_isolated(dae_solver *s, double t, const double *direction)
+{
+    hybrid *h = s->hybrid;
+    double off = 0.0, left = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        h->ahead[i] = s->y[i] + BESIDE * direction[i];
+        off = fmax(off, fabs(h->ahead[i] - s->y[i]) / size_of(s, i));
+    }
+    vector_copy(s->n, s->yp, h->ahead_yp);
+    initializer_correct(s->init, t, s->last.h, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
+    for (int i = 0; i < s->n; i++) left = fmax(left, fabs(h->ahead[i] - s->y[i]) / size_of(s, i));
+    return left <= 0.25 * off;
+}
+
 /* Solve from `reach` along the direction; whether that is another solution. */
 static bool solve_from(dae_solver *s, double t, double reach, const double *direction)
 {
@@ -100,7 +119,8 @@ static bool solve_from(dae_solver *s, double t, double reach, const double *dire
     if (initialize(s->init, DAE_INIT_DIFFERENTIAL, t, s->last.h, s->kinds, s->norm.weights, s->y,
                    s->yp, &s->diag) != DAE_OK)
         return false;
-    return farthest(s, &far) >= 0 && far > OTHER && is_settled(s, t);
+    return farthest(s, &far) >= 0 && far > OTHER && is_settled(s, t) &&
+           is_isolated(s, t, direction);
 }
 
 /* Another solution at t into s->y and s->yp; whether there is one. */

@@ -70,8 +70,11 @@ void jump_note(dae_solver *s)
 {
     if (!s->hybrid) return;
     bool ordinary = fabs(s->last.h) > ORDINARY * fabs(s->t_new - s->hybrid->started);
-    for (int i = 0; ordinary && i < s->n; i++)
+    for (int i = 0; ordinary && i < s->n; i++) {
         s->extent[i] = fmax(s->extent[i], fabs(s->last.y[i]));
+        /* without a history it is enough that h is back from rounding */
+        if (s->method->fixed_order && s->norm.excused[i] > HISTORY) s->norm.excused[i] = HISTORY;
+    }
 }
 
 /* Whether the value y of variable i is beyond what it was on ordinary steps, as near a pole. */
