@@ -35,6 +35,7 @@ static bool determines(array_run *run, const model_point *at)
     array_status status =
         derivative_array_analyse(&run->array, at->t, run->x, RANK_TOLERANCE, &report);
     if (status != ARRAY_OK || report.dependent || report.strangeness < 0) return false;
+    if (report.strangeness >= run->array.limit) return false; /* a start needs one more level */
     status = reduced_system_new(&run->reduced, &run->array, report.strangeness, at->t, run->x,
                                 RANK_TOLERANCE);
     run->is_reduced = status == ARRAY_OK;
