@@ -390,6 +390,7 @@ hem_failure hem_exact_point(const hem_state *s, hem_scratch *w, const method_con
     double t = s->t + w->h;
     /* factors of the very point: what was asked for before leaves no trace */
     hem_failure failure = hem_exact_slope(c, ctx, t, w->h, w->x, w->k, w->w, c->hessenberg != NULL);
+    if (!failure.status && c->chart && !c->chart->chosen) failure = choose_chart(c, s, true);
     if (!failure.status && c->chart) failure = lift(c, ctx, t, w->x);
     return failure.status ? failure : finish(s, w, ctx, !c->chart);
 }
