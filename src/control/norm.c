@@ -19,10 +19,9 @@ bool norm_new(error_norm *norm, int n, const dae_options *options)
     norm->newton_own = DAE_ARRAY(double, n);
     norm->work = DAE_ARRAY(double, n);
     norm->excused = DAE_ARRAY(int, n);
-    norm->floor = DAE_ARRAY(double, n);
     norm->tested = norm->newton = norm->scale;
     return norm->weights && norm->scale && norm->tested_own && norm->newton_own && norm->work &&
-           norm->excused && norm->floor;
+           norm->excused;
 }
 
 void norm_free(error_norm *norm)
@@ -33,7 +32,7 @@ void norm_free(error_norm *norm)
     dae_free(norm->newton_own);
     dae_free(norm->work);
     dae_free(norm->excused);
-    dae_free(norm->floor);
+    dae_free(norm->floor_own);
     *norm = (error_norm){0};
 }
 
@@ -114,7 +113,7 @@ int norm_update(error_norm *norm, double t, const double *y)
     } else {
         tolerance_weights(norm, y);
     }
-    for (int i = 0; norm->floored && i < norm->n; i++)
+    for (int i = 0; norm->floor && i < norm->n; i++)
         norm->weights[i] = fmax(norm->weights[i], norm->floor[i]);
     double least = INFINITY, sum = 0.0;
     for (int i = 0; i < norm->n; i++) {
@@ -129,22 +128,19 @@ int norm_update(error_norm *norm, double t, const double *y)
     return -1;
 }
 
-void norm_raise_floor(error_norm *norm, int i, double floor)
+bool norm_raise_floor(error_norm *norm, int i, double floor)
 {
-    norm->floor[i] = fmax(norm->floor[i], floor);
-    norm->floored = norm->floored || floor > 0.0;
+    if (!norm->floor_own) norm->floor_own = DAE_ARRAY(double, norm->n);
+    norm->floor = norm->floor_own;
+    if (!norm->floor) return false;
+    norm->floor_own[i] = fmax(norm->floor_own[i], floor);
+    return true;
 }
 
 void norm_drop_floors(error_norm *norm)
 {
-    if (norm->floored) vector_zero(norm->n, norm->floor);
-    norm->floored = false;
-}
-
-void norm_share_floors(error_norm *norm, const error_norm *of)
-{
-    norm->floored = of->floored;
-    if (of->floored) vector_copy(norm->n, of->floor, norm->floor);
+    dae_free(norm->floor_own);
+    norm->floor = norm->floor_own = NULL;
 }
 
 void norm_set_step(error_norm *norm, double h)

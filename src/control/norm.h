@@ -20,11 +20,11 @@ typedef struct error_norm {
     int excused_count;               /* variables for which that is not 0 */
     const bool *hidden;       /* variables that never are in the error test, or NULL; borrowed */
     bool leave_out_algebraic; /* algebraic variables of every index leave the error test */
-    double reach;   /* steps count as at least this long in the Newton scale; 0: as they are */
-    double stretch; /* sqrt(n / number of tested variables) */
-    double *floor;  /* per variable: what its tolerance is at least, as rounding makes it as
-                       uncertain; 0: nothing. Owned */
-    bool floored;   /* some are above 0 */
+    double reach;        /* steps count as at least this long in the Newton scale; 0: as they are */
+    double stretch;      /* sqrt(n / number of tested variables) */
+    const double *floor; /* per variable: what its tolerance is at least, as rounding makes it as
+                            uncertain; NULL: nothing. Own, or borrowed */
+    double *floor_own;   /* its storage */
     double rtol, atol;
     const double *rtol_by_variable, *atol_by_variable; /* borrowed or NULL */
     dae_norm_fn user_norm;
@@ -48,11 +48,9 @@ void norm_step_done(error_norm *norm);
  * positive and finite; n if the user's callback failed. */
 int norm_update(error_norm *norm, double t, const double *y);
 
-/* From the next update on the tolerance of variable i is at least this; 0: as it was given. */
-void norm_raise_floor(error_norm *norm, int i, double floor);
+/* From the next update on the tolerance of variable i is at least this. False: memory */
+bool norm_raise_floor(error_norm *norm, int i, double floor);
 void norm_drop_floors(error_norm *norm);
-/* The floors of another norm of the same variables. */
-void norm_share_floors(error_norm *norm, const error_norm *of);
 
 /* Set the Newton scale for a step of size h. */
 void norm_set_step(error_norm *norm, double h);

@@ -232,6 +232,15 @@ static void put_culprits(writer *w, const dae_problem *p, const diagnosis *d)
     put(w, ")");
 }
 
+/* Whether all variables that are named have a kind of an index above 1 already. */
+static bool declares_kinds(const dae_problem *p, const diagnosis *d)
+{
+    const dae_kind *kinds = p->form.kinds;
+    bool all = kinds != NULL;
+    for (int i = 0; i < d->n && all; i++) all = !d->variables[i] || kinds[i] > DAE_KIND_INDEX1;
+    return all;
+}
+
 /* Index above 1, or dependent equations. */
 static void put_trouble(writer *w, const dae_problem *p, const diagnosis *d, double t)
 {
@@ -248,7 +257,9 @@ static void put_trouble(writer *w, const dae_problem *p, const diagnosis *d, dou
     put(w,
         ": the equations as they stand do not determine these variables; the equations named "
         "have to be differentiated%s.",
-        d->index > 3 ? "" : ", or the kinds of the variables declared, for radau");
+        d->index > 3 || declares_kinds(p, d)
+            ? ""
+            : ", or the kinds of the variables declared, for radau");
 }
 
 static void put_verdict(writer *w, const dae_problem *p, const diagnosis *d, double t)

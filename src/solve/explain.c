@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "solve/diagnose_api.h"
 #include "solve/explain_model.h"
+#include "solve/kinds.h"
 #include "solve/solver.h"
 
 /* The function of a model's equation that has no value at the point tried last. */
@@ -350,7 +351,18 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
                                   "beyond this point.");
         return DAE_ERR_CONVERGENCE;
     }
-    if (index_suspected(s, variable))
+    if (declares_high_kinds(s)) {
+        diag_append(&s->diag, " The kinds that were declared are heeded.");
+        if (at_start(s))
+            diag_append(&s->diag,
+                        " Values that do not meet the hidden constraints, which are derivatives of "
+                        "others, look like this: give values that do%s.",
+                        s->options.init == DAE_INIT_NONE
+                            ? ", or let opt.init look for them"
+                            : "; those of index 3 are not looked for among callbacks");
+        diag_append(&s->diag, " Or differentiate constraints, or write a model text, whose index "
+                              "is reduced.");
+    } else if (index_suspected(s, variable))
         diag_append(&s->diag, " Inconsistent initial values or an index above 1 look like this: "
                               "try opt.init, and kinds for variables of index 2 and 3; or "
                               "differentiate constraints.");

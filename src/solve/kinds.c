@@ -343,12 +343,18 @@ static dae_status looks_high(dae_solver *s, bool *high)
     return DAE_OK;
 }
 
-/* Kinds that go with an index above 1, or a norm without algebraic variables: the user knows. */
-static bool index_was_declared(const dae_solver *s)
+bool declares_high_kinds(const dae_solver *s)
 {
     const dae_kind *kinds = s->problem->form.kinds;
     for (int j = 0; kinds && j < s->n; j++)
         if (kinds[j] > DAE_KIND_INDEX1) return true;
+    return false;
+}
+
+/* Kinds that go with an index above 1, or a norm without algebraic variables: the user knows. */
+static bool index_was_declared(const dae_solver *s)
+{
+    if (declares_high_kinds(s)) return true;
     return s->options.error_test != DAE_ERROR_AUTO || s->options.norm || s->options.weights;
 }
 
@@ -368,10 +374,12 @@ static void advise_on_index(dae_solver *s, int index, int highest)
                     s->method == &method_bdf ? " with variable steps" : "");
     else
         diag_append(&s->diag, ", but nothing is declared. ");
-    diag_append(&s->diag, "Differentiate constraints; or %s%s.",
-                index > highest && index <= 3 ? "use radau5, and " : "",
-                index <= 3 ? "declare the kinds of these variables (dae_residual.kinds)"
-                           : "write a model text, whose index is reduced");
+    bool other = index > highest && index <= 3, declare = index <= 3 && !declares_high_kinds(s);
+    diag_append(&s->diag, "Differentiate constraints; or %s%s%s.", other ? "use radau5" : "",
+                other && declare ? ", and " : "",
+                declare      ? "declare the kinds of these variables (dae_residual.kinds)"
+                : index <= 3 ? ""
+                             : "write a model text, whose index is reduced");
 }
 
 /* A variable that was declared to be of a higher index than the method is for. */

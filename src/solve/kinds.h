@@ -18,4 +18,7 @@ dae_status solver_check_declared_index(dae_solver *s, double t);
  * comes from, and what to do. */
 dae_status solver_check_index(dae_solver *s);
 
+/* Whether the problem says of some variable that its index is above 1. */
+bool declares_high_kinds(const dae_solver *s);
+
 #endif

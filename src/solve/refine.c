@@ -243,7 +243,7 @@ static void begin(refiner *r, const dae_solver *s)
     const double way = s->t_new - s->t_old;
     double part = fmax(0.1, fmin(0.5, pow(TRUSTED / from->error, 0.25)));
     start_point at = {.t = s->t_old, .h = part * way, .y = from->y, .yp = from->yp};
-    norm_share_floors(&r->norm, &s->norm);
+    r->norm.floor = s->norm.floor;
     norm_update(&r->norm, s->t_old, from->y);
     r->norm.reach = fabs(way); /* multipliers are as accurate as those of the step */
     newton_reset(&r->newton);

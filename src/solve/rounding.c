@@ -21,9 +21,10 @@
 
 enum { TRIALS = 8, MOST_UNITS = 8 };
 /* The length of a step that the rest of the run takes so many of: shorter ones make constraints of
- * an index above 1 sensitive, which is the consequence and not the cause. But where a run goes on
- * in steps that are shorter still, it must get out of these: from so many times their length. */
-static const double STEPS = 1e5, OUT = 100.0;
+ * an index above 1 sensitive, by 1/h and 1/h^2, which is the consequence and not the cause. But
+ * where a run goes on in steps that are shorter still, it must get out of these: from so many times
+ * their length. */
+static const double STEPS = 1e3, OUT = 100.0;
 /* Differences of noise, as error estimates are, have to be well below the tolerance. */
 static const double PART = 0.05;
 /* Tolerances that are raised are raised by as much more, lest they be so for ever, but not beyond
@@ -113,9 +114,9 @@ static bool find_noise(dae_solver *s, double h, double *noise)
 
 static bool applies(const dae_solver *s)
 {
-    return s->phase == PHASE_RUNNING && !solver_uses_forms(s) && !s->context.second &&
-           !s->matrix.matrix_free && !s->norm.user_weights && !s->norm.user_norm &&
-           s->options.precision == DAE_PRECISION_DOUBLE;
+    return s->phase == PHASE_RUNNING && s->t_old != s->t_new && !solver_uses_forms(s) &&
+           !s->context.second && !s->matrix.matrix_free && !s->norm.user_weights &&
+           !s->norm.user_norm && s->options.precision == DAE_PRECISION_DOUBLE;
 }
 
 /* The variable of the error test whose noise is largest in tolerances; -1: all are well below */
@@ -153,8 +154,9 @@ static bool raise_floors(dae_solver *s, const double *noise)
         if (s->norm.tested[i] > 0.0 && MARGIN * noise[i] / PART > MOST_OF_SIZE * size_of(s, i))
             return false;
     for (int i = 0; i < s->n; i++)
-        if (noise[i] / PART > s->norm.weights[i])
-            norm_raise_floor(&s->norm, i, MARGIN * noise[i] / PART);
+        if (noise[i] / PART > s->norm.weights[i] &&
+            !norm_raise_floor(&s->norm, i, MARGIN * noise[i] / PART))
+            return false;
     solver_interpolate(s, s->t_new, 0, s->work);
     return norm_update(&s->norm, s->t_new, s->work) < 0;
 }
@@ -201,8 +203,7 @@ rounding_result rounding_look(dae_solver *s, double tend, bool creeps)
     if (known && creeps && fabs(out) < fabs(h)) known = find_noise(s, out, noise);
     int variable = known ? worst_of(s, noise) : -1;
     if (variable >= 0) {
-        bool first = !s->norm.floored,
-             ample = noise[variable] <= PART * ample_tolerance(s, variable);
+        bool first = !s->norm.floor, ample = noise[variable] <= PART * ample_tolerance(s, variable);
         double tolerance = s->norm.weights[variable];
         result = raise_floors(s, noise) ? ROUNDING_HELD : ample ? ROUNDING_FINE : ROUNDING_TOO_MUCH;
         if (result == ROUNDING_HELD && first) tell_floor(s, variable, noise[variable], tolerance);
