@@ -30,6 +30,8 @@ static const double PART = 0.05;
 /* Tolerances that are raised are raised by as much more, lest they be so for ever, but not beyond
  * this part of a variable's size. */
 static const double MARGIN = 2.0, MOST_OF_SIZE = 1e-3;
+/* Where not even the first digit is left, as on the way to a pole, there is another cause. */
+static const double MOST_LOST = 0.1;
 
 typedef struct rounding_scene {
     double t, cj;
@@ -133,7 +135,8 @@ static int worst_of(const dae_solver *s, const double *noise)
     return variable;
 }
 
-/* How large variable i is: what it was, what its declaration says, or what its tolerances do. */
+/* How large variable i is: what it was and is, in s->work, what its declaration says, or what its
+ * tolerances do. */
 static double size_of(const dae_solver *s, int i)
 {
     const model_form *f = s->hybrid ? s->hybrid->instance->form : NULL;
@@ -142,7 +145,7 @@ static double size_of(const dae_solver *s, int i)
         v < 0 ? (double)NAN : fabs(model_form_constant(f, f->flat->variables[v].nominal));
     if (f && !(isfinite(nominal) && nominal > 0.0)) nominal = 1.0;
     if (!f) nominal = s->options.rtol > 0.0 ? s->options.atol / s->options.rtol : 0.0;
-    return fmax(nominal, fmax(s->extent[i], fabs(s->last.y ? s->last.y[i] : 0.0)));
+    return fmax(nominal, fmax(s->extent[i], fabs(s->work[i])));
 }
 
 /* Hold every variable to what rounding permits; false: some would lose nearly all of their digits,
@@ -157,7 +160,6 @@ static bool raise_floors(dae_solver *s, const double *noise)
         if (noise[i] / PART > s->norm.weights[i] &&
             !norm_raise_floor(&s->norm, i, MARGIN * noise[i] / PART))
             return false;
-    solver_interpolate(s, s->t_new, 0, s->work);
     return norm_update(&s->norm, s->t_new, s->work) < 0;
 }
 
@@ -202,10 +204,15 @@ rounding_result rounding_look(dae_solver *s, double tend, bool creeps)
     bool known = noise && find_noise(s, h, noise);
     if (known && creeps && fabs(out) < fabs(h)) known = find_noise(s, out, noise);
     int variable = known ? worst_of(s, noise) : -1;
+    solver_interpolate(s, s->t_new, 0, s->work);
     if (variable >= 0) {
-        bool first = !s->norm.floor, ample = noise[variable] <= PART * ample_tolerance(s, variable);
-        double tolerance = s->norm.weights[variable];
-        result = raise_floors(s, noise) ? ROUNDING_HELD : ample ? ROUNDING_FINE : ROUNDING_TOO_MUCH;
+        double tolerance = s->norm.weights[variable], worst = noise[variable];
+        bool first = !s->norm.floor, ample = worst <= PART * ample_tolerance(s, variable);
+        bool lost = worst > MOST_LOST * size_of(s, variable);
+        if (raise_floors(s, noise))
+            result = ROUNDING_HELD;
+        else if (!ample && !lost)
+            result = ROUNDING_TOO_MUCH;
         if (result == ROUNDING_HELD && first) tell_floor(s, variable, noise[variable], tolerance);
         if (result == ROUNDING_TOO_MUCH) explain(s, variable, noise[variable]);
     }
