@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "solve/solver.h"
+#include "structure/equation_names.h"
 #include "structure/singular_values.h"
 
 /* How far around is looked, in sizes of what is moved: steps that are down to rounding end within
@@ -157,6 +158,14 @@ static void list_large(dae_diag *diag, const double *v, int size, const char *co
     if (listed > 6) diag_append(diag, ", ..");
 }
 
+/* The variable that block equations are solved for: a highest derivative may have a name of its
+ * own, as y of der(x) = y. */
+static const char *unknown_name(const rank_scene *r, int j)
+{
+    int order = r->structure->d[j], k = equation_set_synonym(r->set, j, order);
+    return k >= 0 && r->set->synonym[k].order == order ? r->set->synonym[k].name : r->set->name[j];
+}
+
 /* Tell about block b if it is singular. */
 static bool tell_block(dae_solver *s, const rank_scene *r, int b, double *A)
 {
@@ -173,7 +182,7 @@ static bool tell_block(dae_solver *s, const rank_scene *r, int b, double *A)
         for (int k = 0; k < size; k++) names[k] = r->set->row[f->rows[first + k]].name;
         diag_set(&s->diag, DAE_ERR_SINGULAR, "The index changes at t = %.9g: there", r->t);
         list_large(&s->diag, left, size, names);
-        for (int k = 0; k < size; k++) names[k] = r->set->name[f->columns[first + k]];
+        for (int k = 0; k < size; k++) names[k] = unknown_name(r, f->columns[first + k]);
         diag_append(&s->diag, " cannot be solved any more for");
         list_large(&s->diag, right, size, names);
         diag_append(&s->diag,
