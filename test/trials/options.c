@@ -52,7 +52,7 @@ static const char *const numbers[] = {"0",    "-1",  "1",   "1e-300", "1e300", "
 static const char *const tolerances[] = {"1e-3", "1e-6", "1e-10", "1e-14", "1", "0", NULL};
 static const char *const lengths[] = {"1e-300", "1e-12", "1e-3", "0.1", "1",
                                       "1e9",    "1e300", "0",    NULL};
-static const char *const points[] = {"2", "11", "501", "100000", NULL};
+static const char *const points[] = {"2", "11", "501", "20001", NULL};
 static const char *const orders[] = {"1", "2", "5", "13", NULL};
 static const char *const tests[] = {"all", "differential", "filtered", NULL};
 static const char *const projections[] = {"none", "position", "velocity", "both", NULL};
