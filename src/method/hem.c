@@ -259,8 +259,10 @@ void hem_dense_weights(const hem_table *table, double s, int derivative, double 
 static const double LEAP = 100.0;
 /* So many times: near nodes of weight 0 a kink moves the end by ten times what is seen of it. */
 static const double LEAP_COUNTS = 10.0;
-/* How much of the memory of rough steps is left after another one. */
-static const double FADES = 0.1;
+/* How much of the memory of rough steps is left after another one; and how much of it may come of
+ * growing steps alone, in tolerances: rounding errors would be taken for roughness after a few
+ * steps that grow eightfold. */
+static const double FADES = 0.1, UNSEEN = 0.1;
 
 /* |x - cubic| at the inner point of the dense output, where there is one */
 static double roughness(const hem_state *s, hem_scratch *w, const method_context *ctx)
@@ -282,7 +284,7 @@ static double leap(const hem_state *s, hem_scratch *w, const method_context *ctx
     double before = s->t - s->t_old, ratio = before != 0.0 ? w->h / before : 1.0;
     double rough = roughness(s, w, ctx);
     double usual = s->rough * ratio * ratio * ratio * ratio;
-    w->rough = fmax(rough, FADES * usual);
+    w->rough = fmax(rough, fmin(FADES * usual, fmax(s->rough, UNSEEN)));
     return s->rough >= 0.0 && rough > LEAP * usual ? LEAP_COUNTS * rough : 0.0;
 }
 

@@ -398,7 +398,7 @@ static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
 /* Estimates are blind to a jump or a kink of x' between two of their nodes; HEM4's has no weight at
  * the start. What x' looks like to a cubic, over the tolerance, goes with h^4 while it is smooth.
  * If it leaps up by more than this, it is the error; see hem.c. */
-static const double LEAP = 100.0, LEAP_COUNTS = 10.0, FADES = 0.1;
+static const double LEAP = 100.0, LEAP_COUNTS = 10.0, FADES = 0.1, UNSEEN = 0.1;
 
 /* How far x is from the cubic through both ends: at the middle of two half steps, or by the pair's
  * coarser estimate or its continuous extension. e and X are overwritten. */
@@ -427,7 +427,7 @@ static double leap(const herk_state *s, herk_scratch *r, const method_context *c
     double before = s->t - s->t_old, ratio = before != 0.0 ? r->h / before : 1.0;
     if (w->config.faithful) return 0.0;
     double rough = roughness(s, r, ctx), usual = s->rough * ratio * ratio * ratio * ratio;
-    r->rough = fmax(rough, FADES * usual);
+    r->rough = fmax(rough, fmin(FADES * usual, fmax(s->rough, UNSEEN)));
     return s->steps > 0 && rough > LEAP * usual ? LEAP_COUNTS * rough : 0.0;
 }
 

@@ -27,6 +27,8 @@ static const double SLOW = 0.2;
 /* Values between steps may be wrong by 10 tolerances where events depend on them, and by one where
  * they are asked for (ctx->between). */
 static const double DENSE_WEIGHT = 0.1;
+/* Errors below it change nothing. */
+static const double NEGLIGIBLE = 0.01;
 
 static void radau_size(int n, size_t *state, size_t *scratch)
 {
@@ -286,20 +288,34 @@ static double abrupt_error(const radau_state *s, radau_scratch *w, const method_
                                      w->m->stages + 1, w->error_factor);
 }
 
-/* The error of stiff variables at the end of the step, whatever the order. The estimate is that of
- * y' where the step begins; at its end it is s times as large, since (x prod (x - c_i))' is. What
- * does not fall with the step is the error that y' came with: a shorter step would not mend it.
- * Multipliers of index 2 and 3 are stiff in this sense at every step: nothing is asked with them.
- * Nor is it asked how far below the error that is known it is. */
+/* prod (1 - c_i) / (x - c_i) over the nodes before the end: the slope at 1 over the value at x of
+ * prod (x - c_i), but for the factor x - 1 */
+static double end_of_defect(const collocation *m, double x)
+{
+    double ratio = 1.0;
+    for (int i = 0; i < m->stages - 1; i++) ratio *= (1.0 - m->nodes[i]) / (x - m->nodes[i]);
+    return ratio / (x - 1.0);
+}
+
+/* The error of stiff variables at the end of the step, whatever the order, by the defect d of q
+ * between the last two nodes. With the time constant T of a variable, z = h/T, d is K(t) w(x),
+ * w = prod (x - c_i); the correction c = (dF/dy + gamma/h dF/dy')^-1 d is h d/(z + gamma), and the
+ * error at 1 is h K w'(1)/z^2 where z is large: w'(1)/w(x) P c/gamma, P as in stages.h [HW96
+ * IV.15]. What does not fall with the step is an error that the step began with. Multipliers of
+ * index 2 and 3 are stiff in this sense at every step: nothing is asked with them. */
 static double stiff_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
                           double known)
 {
-    const double weight = STAGES_STIFF * w->m->stages;
+    const collocation *m = w->m;
+    const double last = m->stages > 1 ? m->nodes[m->stages - 2] : 0.0, x = 0.5 * (1.0 + last);
+    const double weight = STAGES_STIFF_END * fabs(end_of_defect(m, x)) / m->gamma;
     bool higher = ctx->norm->newton != ctx->norm->scale;
-    if (!s->m || higher || w->error_factor >= weight) return 0.0;
-    double error =
-        weight * stages_stiff_part(ctx, w->scale, w->error, known / weight, w->defect, w->point);
-    return stages_falling(&w->stiff, error, w->h, w->tries > 1);
+    if (higher || !radau_defect_at(s, w, ctx, x)) return 0.0;
+    double error = weight * STAGES_STIFF_MOST * norm_of(ctx->norm, w->defect, w->scale);
+    if (error > fmax(known, NEGLIGIBLE))
+        error = weight * stages_stiff_end(ctx, w->scale, w->defect, w->point);
+    double falling = stages_falling(&w->stiff, error, w->h, w->tries > 1);
+    return s->m ? falling : error;
 }
 
 /* The weighted error; on a first step or after a failure filtered twice, since the estimate is far

@@ -68,15 +68,32 @@ void radau_interpolate(const void *state, const method_context *ctx, double t, i
     if (ctx->smooth) smooth_correction(s, n, x, derivative, y);
 }
 
+/* y and y' of this attempt's polynomial at x, in w->point and w->slope */
+static void look_inside(const radau_state *s, radau_scratch *w, int n, double x)
+{
+    double weight[MOST_STAGES];
+    collocation_weights(w->m, x, 0, weight);
+    radau_combine(1, w->m->stages, n, 1.0, weight, w->Z, w->point);
+    vector_axpy(n, 1.0, s->y, w->point);
+    collocation_weights(w->m, x, 1, weight);
+    radau_combine(1, w->m->stages, n, 1.0 / w->h, weight, w->Z, w->slope);
+}
+
 double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
                            double x)
 {
-    const int n = ctx->n, stages = w->m->stages;
-    double weight[MOST_STAGES];
-    collocation_weights(w->m, x, 0, weight);
-    radau_combine(1, stages, n, 1.0, weight, w->Z, w->point);
-    vector_axpy(n, 1.0, s->y, w->point);
-    collocation_weights(w->m, x, 1, weight);
-    radau_combine(1, stages, n, 1.0 / w->h, weight, w->Z, w->slope);
+    look_inside(s, w, ctx->n, x);
     return stages_dense_error(ctx, s->t + x * w->h, w->point, w->slope, w->scale, w->defect);
+}
+
+bool radau_defect_at(const radau_state *s, radau_scratch *w, const method_context *ctx, double x)
+{
+    const eval_failure failure = ctx->eval->failure;
+    look_inside(s, w, ctx->n, x);
+    stages_clamp(&ctx->eval->problem->form, w->point);
+    eval_status status = evaluate_residual(ctx->eval, s->t + x * w->h, w->point, w->slope,
+                                           w->defect, &ctx->eval->stats->residuals);
+    w->stop = w->stop || status == EVAL_STOP;
+    if (status != EVAL_STOP) ctx->eval->failure = failure;
+    return status == EVAL_OK && radau_filter(ctx, w->defect) == ITERATION_OK;
 }

@@ -122,6 +122,9 @@ void radau_interpolate(const void *state, const method_context *ctx, double t, i
 /* How wrong the polynomial of this attempt is at a place x of (0, 1) between its ends. */
 double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
                            double x);
+/* w->defect = (dF/dy + gamma/h dF/dy')^-1 F of the polynomial of this attempt at x; false: there is
+ * none, or w->stop. Takes w->point and w->slope. */
+bool radau_defect_at(const radau_state *s, radau_scratch *w, const method_context *ctx, double x);
 
 /* radau_project.c: the cache, and the end of the step on its constraints, if that is asked for. */
 void *radau_cache_new(const method_context *ctx);

@@ -230,21 +230,44 @@ bool stages_filter_slope(const method_context *ctx, double *e, double *work)
     return iteration_solve(it, NULL, e) == ITERATION_OK;
 }
 
+/* work = P v */
+static bool slow_part(const method_context *ctx, const double *v, double *work)
+{
+    iteration *it = ctx->newton->matrix;
+    if (iteration_apply_yp(it, NULL, v, work) != ITERATION_OK ||
+        iteration_solve(it, NULL, work) != ITERATION_OK)
+        return false;
+    for (int j = 0; j < ctx->n; j++) work[j] *= it->cj;
+    return true;
+}
+
+/* v := (I - P)^times v */
+static bool keep_stiff(const method_context *ctx, int times, double *v, double *work)
+{
+    for (int k = 0; k < times; k++) {
+        if (!slow_part(ctx, v, work)) return false;
+        vector_axpy(ctx->n, -1.0, work, v);
+    }
+    return true;
+}
+
 double stages_stiff_part(const method_context *ctx, const double *scale, const double *e,
                          double little, double *keep, double *work)
 {
     enum { TIMES = 3 };
-    iteration *it = ctx->newton->matrix;
     double size = INFINITY;
     vector_copy(ctx->n, e, keep);
     for (int k = 0; k < TIMES && !(size <= little); k++) {
-        if (iteration_apply_yp(it, NULL, keep, work) != ITERATION_OK ||
-            iteration_solve(it, NULL, work) != ITERATION_OK)
-            return INFINITY;
-        vector_axpy(ctx->n, -it->cj, work, keep);
+        if (!keep_stiff(ctx, 1, keep, work)) return INFINITY;
         size = norm_of(ctx->norm, keep, scale);
     }
     return size;
+}
+
+double stages_stiff_end(const method_context *ctx, const double *scale, double *c, double *work)
+{
+    if (!keep_stiff(ctx, 2, c, work) || !slow_part(ctx, c, work)) return INFINITY;
+    return norm_of(ctx->norm, work, scale);
 }
 
 void cubic_value(int n, double x, double h, int derivative, const double *y0, const double *y1,

@@ -88,6 +88,16 @@ static const double STAGES_STIFF = 0.03;
 double stages_stiff_part(const method_context *ctx, const double *scale, const double *e,
                          double little, double *keep, double *work);
 
+/* ||P (I - P)^2 c|| for the correction c of a defect: its part in what is stiff and differential.
+ * c is lost; work has n values. */
+double stages_stiff_end(const method_context *ctx, const double *scale, double *c, double *work);
+
+/* What is left of c at most: 4/27 for real time constants, twice that for others. */
+static const double STAGES_STIFF_MOST = 0.3;
+
+/* The weight of an error of stiff variables that is known, not only bounded: up to 5 tolerances. */
+static const double STAGES_STIFF_END = 0.2;
+
 /* An error of the last try of a step, its length, and the power of h with which it fell from the
  * try before; INFINITY: there was none. What does not fall with the step at all is none of the
  * step, but comes with the values it begins with. */

@@ -111,6 +111,27 @@ static double step_error(const taylor_cache *c, double unit, double h, double *e
     return fmax(before, norm_of(norm, estimate, norm->tested));
 }
 
+/* Whether a component below the tolerance limits the step, 1 if so, else a small number. If
+ * a exp(lambda t) leads the last two terms of degree p, their ratio is h lambda / p, and
+ * a = (last term) p! / (h lambda)^p: at the boundary of stability a stiff component is kept at some
+ * part of a tolerance, while what is resolved is far above it. */
+static double stability(const taylor_cache *c, double unit, double h, double *work)
+{
+    static const double BELOW = 3.0, CALM = 0.1;
+    const error_norm *norm = c->context->norm;
+    const double part = fabs(h) / unit;
+    const int p = c->stages + 1;
+    for (int i = 0; i < c->form->unknowns; i++)
+        work[i] = c->degree[i] > 1 ? c->before[i] * pow(part, c->degree[i] - 1) : 0.0;
+    double before = norm_of(norm, work, norm->tested);
+    for (int i = 0; i < c->form->unknowns; i++)
+        work[i] = c->degree[i] > 1 ? c->last[i] * pow(part, c->degree[i]) : 0.0;
+    double last = norm_of(norm, work, norm->tested);
+    if (!(before > 0.0) || !(last > 0.0)) return CALM;
+    double size = log(last) + lgamma(p + 1.0) - p * log(p * last / before);
+    return size < log(BELOW) ? 1.0 : CALM;
+}
+
 /* Where the error is at AIM, by a few steps of the secant method in logarithms; h > 0. */
 static double longest_step(const taylor_cache *c, double unit, double h, double *estimate)
 {
@@ -219,6 +240,7 @@ static void finish_attempt(const taylor_state *s, const void *from, const method
     const double t = result->t, h = result->h, unit = taylor_unit(h);
     double inside = 0.0, moved = 0.0;
     attempt_status status = ATTEMPT_OK;
+    if (ctx->look_at_stability) result->stability = stability(c, s->unit[1], h, estimate + ctx->n);
     if (!ctx->fixed_steps) status = look_inside(c, from, s->unit[1], t, h, &inside);
     if (status == ATTEMPT_OK) status = c->ops->advance(c, from, s->unit[1], t + h, unit, &moved);
     if (status != ATTEMPT_OK) {

@@ -136,6 +136,7 @@ void hybrid_free(hybrid *h)
     dae_free(h->assertion);
     dae_free(h->warned);
     dae_free(h->undefined);
+    output_doubt_free(h->doubt);
     dae_free(h->before);
     dae_free(h->outputs);
     hybrid_drop_initial(h);
@@ -261,6 +262,8 @@ static void clear_events(dae_solver *s, double t)
     h->other[0] = 0;
     h->started = t;
     s->terminated = s->jump_told = false;
+    output_doubt_free(h->doubt);
+    h->doubt = NULL;
     vector_copy(s->n, s->y, h->start);
     model_instance_load(h->instance);
     memory_start(s);

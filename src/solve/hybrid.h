@@ -49,6 +49,10 @@ typedef struct time_seams time_seams;
 /* Algebraic equations as they are written, for methods on other forms (hybrid_branch.c). */
 typedef struct base_branch base_branch;
 
+/* How far outputs move with the states (doubtful_outputs.c). */
+typedef struct output_doubt output_doubt;
+void output_doubt_free(output_doubt *d);
+
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
     model_instance *instance; /* of the form that is integrated; borrowed, or `own` */
@@ -82,6 +86,7 @@ typedef struct hybrid {
     double *before;           /* work: memory before a pass */
     double *outputs;          /* work: all visible variables */
     bool *warned;             /* per assertion at level warning: told once */
+    output_doubt *doubt;      /* how far outputs move with the states; NULL: not looked at yet */
     bool *undefined; /* per visible variable: an output that had no finite value: reported once */
     event_cause pending;         /* an event was located and reported, its update is due */
     long calls;                  /* steps and events since the start */

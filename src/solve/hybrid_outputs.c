@@ -7,8 +7,7 @@
 #include "solve/explain_model.h"
 #include "solve/hybrid_parts.h"
 
-/* Whether visible variable k is an output. */
-static bool is_output(const model_form *f, int k)
+bool hybrid_is_output(const model_form *f, int k)
 {
     int v = f->visible[k];
     return !f->flat->variables[v].discrete && f->alias[f->alias[v].top].evaluated;
@@ -16,7 +15,7 @@ static bool is_output(const model_form *f, int k)
 
 static bool is_undefined(const model_form *f, int k, const double *values)
 {
-    return !isfinite(values[k]) && is_output(f, k);
+    return !isfinite(values[k]) && hybrid_is_output(f, k);
 }
 
 /* The first output from number k on whose value is not finite; -1 */
@@ -92,6 +91,7 @@ void hybrid_variables(dae_solver *s, double t, const double *y, const double *yp
     const model_form *f = m->form;
     model_instance_outputs(m, t, y, yp, values);
     int first = undefined_from(f, 0, values);
+    if (first < 0) output_doubt_row(s, t, y, yp, values);
     if (first < 0) return;
     if (f->flat->relation_count > 0) settle_relations(s->hybrid, t, y, yp, values);
     for (int k = first; k < f->visible_count; k++)

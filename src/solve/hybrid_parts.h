@@ -80,6 +80,14 @@ void relations_note_overdue(dae_solver *s, double t, const double *y, const doub
 const char *hybrid_file(const dae_solver *s);
 /* A line for the user, through opt.message. */
 void hybrid_tell(dae_solver *s, const char *text);
+/* Whether visible variable k is an output. */
+bool hybrid_is_output(const model_form *f, int k);
+
+/* doubtful_outputs.c: a row of output is looked at; what was found is told, once. */
+void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp,
+                      const double *values);
+void output_doubt_tell(dae_solver *s);
+
 dae_status hybrid_fail(dae_solver *s, double t, const flat_action *a);
 void hybrid_warn(dae_solver *s, double t, const flat_action *a);
 void hybrid_terminate(dae_solver *s, double t, const flat_action *a);

@@ -11,6 +11,7 @@
 #include "base/vector.h"
 #include "modelica/flatten.h"
 #include "modelica/parser.h"
+#include "solve/hybrid_parts.h"
 #include "solve/model_values.h"
 #include "solve/solver.h"
 #include "system/model_structure.h"
@@ -673,6 +674,7 @@ dae_status dae_solver_finish(dae_solver *s)
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     if (s->phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_finish was called before a start.");
+    if (s->hybrid) output_doubt_tell(s);
     if (!s->hybrid || s->phase == PHASE_ENDED) return DAE_OK;
     dae_status status = s->hybrid->pending ? hybrid_update(s) : DAE_OK;
     return status == DAE_OK && s->phase != PHASE_ENDED ? hybrid_finish(s) : status;

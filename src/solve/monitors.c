@@ -38,13 +38,12 @@ static eval_status invariant_values(void *context, double t, const double *y, co
     }
     int bad = code == 0 ? vector_first_nonfinite(m->set.count, values) : -1;
     if (code == 0 && bad < 0) return EVAL_OK;
-    s->eval.failure = (eval_failure){.callback = "invariant_function",
-                                     .code = code,
-                                     .component = -1,
-                                     .variable = -1,
-                                     .t = t,
-                                     .value = bad < 0 ? 0.0 : values[bad]};
-    return code < 0 ? EVAL_STOP : EVAL_RETRY;
+    return evaluator_failed(&s->eval, (eval_failure){.callback = "invariant_function",
+                                                     .code = code,
+                                                     .component = -1,
+                                                     .variable = -1,
+                                                     .t = t,
+                                                     .value = bad < 0 ? 0.0 : values[bad]});
 }
 
 /* The name of invariant i: the user's, or "invariant 1" */

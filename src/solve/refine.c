@@ -5,12 +5,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "method/stages.h"
+#include "solve/hybrid_parts.h"
 #include "solve/solver.h"
 
 /* Where interpolants are looked at: no two of the places are close to nodes of one method. */
@@ -20,6 +22,9 @@ enum { LOOK_COUNT = sizeof LOOKS / sizeof *LOOKS };
 /* In tolerances: what an interpolant may be wrong by, and what it may be where nothing better can
  * be had. The contract is 10. */
 static const double TRUSTED = 0.7, TOLERATED = 3.0;
+
+/* Beyond so many tolerances values between steps are told as doubtful. */
+static const double DOUBTFUL = 10.0;
 
 /* The shift cj h of matrices that are made for the check: errors of an interpolant are h times its
  * defect, times a quarter or less. Smaller ones would hide the defect of slow variables. */
@@ -35,7 +40,7 @@ enum { STALLS = 2, STALLS_LARGE = 5 };
 
 /* Parts of the step below which nothing is asked of a step any more: the width of a jump. */
 static const double NARROW = 1e-10;
-enum { MOST_STEPS = 10000 };
+enum { MOST_STEPS = 1000 };
 
 /* Of smooth output: slopes that differ change values by a part 1 / (BEND e) of the tolerance. */
 static const double BEND = 2.0;
@@ -352,7 +357,7 @@ static dae_status explain_nowhere(refiner *r, dae_solver *s, double t, const att
 /* A callback asked to stop. */
 static dae_status stopped(const refiner *r, dae_solver *s)
 {
-    s->eval.failure = r->eval.failure;
+    s->eval.failure = s->stop.code < 0 ? s->stop : r->eval.failure;
     return explain_evaluation(s, EVAL_STOP);
 }
 
@@ -366,7 +371,7 @@ static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at
         double h = next_step(r, end), least = NARROW * fabs(s->t_new - s->t_old);
         bool narrow = fabs(h) <= least || r->t_new + h == r->t_new, accepted = false;
         r->method->attempt(r->state, r->scratch, &r->context, h, r->control.order, &a);
-        if (a.status == ATTEMPT_STOP) return stopped(r, s);
+        if (a.status == ATTEMPT_STOP || s->stop.code < 0) return stopped(r, s);
         bool passed = a.status == ATTEMPT_OK &&
                       (a.error <= 1.0 || narrow || (looked_at && stalls(r, TRUSTED * a.error)));
         if (passed && accept(r, &a, narrow || !looked_at, &accepted) == EVAL_STOP)
@@ -515,9 +520,24 @@ static bool has_index3(const dae_solver *s)
     return false;
 }
 
+/* Values at t are not as good as asked for: it is said once, with the error in tolerances. */
+static void tell_doubt(dae_solver *s, double t, double error)
+{
+    char text[400];
+    if (s->doubt_told) return;
+    s->doubt_told = true;
+    snprintf(text, sizeof text,
+             "note: values at t = %.9g, within the step [%.9g, %.9g], may be off by %.2g "
+             "tolerances, and so may others between steps: no shorter step comes nearer. Values at "
+             "the ends of steps (--interval 0) are not concerned; a looser tolerance, or another "
+             "method or formulation, may be better.",
+             t, s->t_old, s->t_new, error);
+    hybrid_tell(s, text);
+}
+
 /* One step to t itself, whatever its error test says: it is shorter than the one that has passed.
  * Without projections methods of second order leave velocities off their constraints, and shorter
- * first steps from these do not pass. */
+ * first steps from these do not pass; nor do others pass where noise is above the tolerance. */
 static bool whole_step_to(refiner *r, dae_solver *s, double t)
 {
     attempt a;
@@ -527,7 +547,7 @@ static bool whole_step_to(refiner *r, dae_solver *s, double t)
     if (a.status != ATTEMPT_OK) return false;
     r->method->accept(r->state, r->scratch, &r->context);
     r->t_new = a.t + a.h;
-    diag_clear(&s->diag);
+    if (!(a.error <= DOUBTFUL)) tell_doubt(s, t, a.error);
     return true;
 }
 
@@ -541,7 +561,49 @@ static bool is_tolerable(refiner *r, dae_solver *s, double t)
     return true;
 }
 
-static dae_status refine_once(dae_solver *s, double t, bool *refined)
+/* The second run where steps with good interpolants cannot be made: steps that end at t, then one
+ * step. *end: values are those where it ends. */
+static dae_status run_otherwise(refiner *r, dae_solver *s, double t, dae_status failed, bool *end)
+{
+    const dae_diag why = s->diag;
+    dae_status status = *end ? failed : run_exactly_to(r, s, t);
+    *end = true;
+    bool fails = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
+    if (status != DAE_OK && !fails) return status;
+    if (status == DAE_OK || whole_step_to(r, s, t)) {
+        diag_clear(&s->diag);
+        return DAE_OK;
+    }
+    s->diag = why;
+    return failed;
+}
+
+/* Whether multipliers of index 2 or 3 count as others do: their rounding errors are those of the
+ * constraints over h, so that the ends of short steps are no better for them. */
+static bool weighs_multipliers(const dae_solver *s)
+{
+    for (int j = 0; j < s->n; j++)
+        if (s->kinds[j] >= DAE_KIND_INDEX2 && weight_of(&s->norm, s->method, j) > 0.0) return true;
+    return false;
+}
+
+/* at_y, at_yp = those of the second run at t, its own last step. Where that had no choice of its
+ * steps, multipliers that shorter steps make worse stay as they are. */
+static void take_values(refiner *r, dae_solver *s, double t, bool otherwise)
+{
+    r->method->interpolate(r->state, &r->context, t, 0, r->y);
+    r->method->interpolate(r->state, &r->context, t, 1, r->yp);
+    for (int j = 0; j < s->n; j++) {
+        bool higher = s->kinds[j] >= DAE_KIND_INDEX2;
+        if (otherwise && higher && weight_of(&s->norm, s->method, j) == 0.0) continue;
+        s->at_y[j] = r->y[j];
+        s->at_yp[j] = r->yp[j];
+    }
+}
+
+/* Values at t by a second run where the interpolant is not good enough; `last`: nobody else knows
+ * what to do where that fails. */
+static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
 {
     *refined = false;
     if (solver_uses_forms(s)) return refine_on_form(s, t, refined);
@@ -551,21 +613,24 @@ static dae_status refine_once(dae_solver *s, double t, bool *refined)
     if (!r) return out_of_memory(s);
     /* of second order: the ends of steps are on the constraints, what is between them need not be
      */
-    status = solver_second_order(s) ? run_exactly_to(r, s, t) : run_to(r, s, t);
+    bool end = solver_second_order(s), otherwise = false;
+    status = end ? run_exactly_to(r, s, t) : run_to(r, s, t);
     bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
-    bool whole = failed && solver_second_order(s) && whole_step_to(r, s, t);
-    if (failed && !whole && has_index3(s)) {
+    /* what the noise of callbacks makes is theirs to hear of: there is no measure of it */
+    if (failed && (end || (last && s->hybrid && !weighs_multipliers(s)))) {
+        status = run_otherwise(r, s, t, status, &end);
+        otherwise = true;
+    }
+    if (s->stop.code < 0) return stopped(r, s);
+    failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
+    bool tolerable = failed && is_tolerable(r, s, t);
+    if (tolerable || (failed && has_index3(s))) {
         diag_clear(&s->diag);
+        if (!tolerable) tell_doubt(s, t, s->step_start.error);
         return DAE_OK;
     }
-    if (failed && !whole && is_tolerable(r, s, t)) {
-        diag_clear(&s->diag);
-        return DAE_OK;
-    }
-    if (status != DAE_OK && !whole) return status;
-    bool end = solver_second_order(s);
-    r->method->interpolate(r->state, &r->context, end ? r->t_new : t, 0, s->at_y);
-    r->method->interpolate(r->state, &r->context, end ? r->t_new : t, 1, s->at_yp);
+    if (status != DAE_OK) return status;
+    take_values(r, s, end ? r->t_new : t, otherwise);
     if (r->gap && !end) close_gap(r, s, t);
     stages_clamp(&s->problem->form, s->at_y);
     *refined = true;
@@ -575,12 +640,13 @@ static dae_status refine_once(dae_solver *s, double t, bool *refined)
 /* Noise that rounding makes is no error of an interpolant: see whether it is that. */
 dae_status refine_point(dae_solver *s, double t, bool *refined)
 {
-    dae_status status = refine_once(s, t, refined);
-    if (status != DAE_ERR_CONVERGENCE || solver_uses_forms(s)) return status;
-    rounding_result found = rounding_look(s, s->t_new, false);
+    dae_status status = refine_once(s, t, false, refined);
+    bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
+    if (!failed || solver_uses_forms(s)) return status;
+    rounding_result found =
+        status == DAE_ERR_CONVERGENCE ? rounding_look(s, s->t_new, false) : ROUNDING_FINE;
     if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
-    if (found == ROUNDING_FINE) return status;
     diag_clear(&s->diag);
-    s->step_start.judged = false;
-    return refine_once(s, t, refined);
+    if (found != ROUNDING_FINE) s->step_start.judged = false;
+    return refine_once(s, t, true, refined);
 }

@@ -80,7 +80,8 @@ static const invariant_set *solver_invariants(const dae_solver *s)
 /* Build the rooms that depend on the problem, lowest first. */
 static dae_status furnish(dae_solver *s, dae_diag *diag)
 {
-    s->eval = (evaluator){.problem = s->problem, .stats = &s->stats, .forms = s->forms};
+    s->eval =
+        (evaluator){.problem = s->problem, .stats = &s->stats, .forms = s->forms, .stop = &s->stop};
     if (s->hybrid) {
         s->eval.instance = s->hybrid->instance;
         if (!hybrid_options(s->hybrid->instance->form, &s->options))
@@ -305,7 +306,7 @@ static dae_status assemble(dae_solver *s, dae_diag *diag)
         if (status != DAE_OK) return status;
     }
     if (!s->base->forms && !s->problem->model && (s->method->forms & FORM_MANIFOLD)) {
-        s->eval = (evaluator){.problem = s->problem, .stats = &s->stats};
+        s->eval = (evaluator){.problem = s->problem, .stats = &s->stats, .stop = &s->stop};
         s->ode = ode_form_new(&s->eval);
         if (!s->ode) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for y' = phi(t, y).");
         s->form_set = ode_form_set(s->ode);

@@ -45,6 +45,7 @@ struct dae_solver {
     dae_diag diag;
 
     evaluator eval;
+    eval_failure stop; /* a callback asked for it during this call (code < 0) */
     iteration matrix;
     error_norm norm;
     newton newton;
@@ -96,13 +97,16 @@ struct dae_solver {
     double finest_rtol;  /* smallest relative tolerance; 0 with user weights */
     bool weights_sound;  /* the error weights at t_new are fit for use */
 
-    jump_trace *jumps; /* per variable */
-    double *extent;    /* per variable: largest value on steps of ordinary length */
-    bool jump_told;    /* the user knows of one */
-    long leap_step;    /* number of the step after which the last leap was, */
-    int leaps;         /* and how many there were since */
-    double *sizes;     /* per unknown of base: largest value at the ends of steps; then per unknown:
-                          value that a start gave it, 0: none */
+    jump_trace *jumps;   /* per variable */
+    double *extent;      /* per variable: largest value on steps of ordinary length */
+    bool jump_told;      /* the user knows of one */
+    bool unwatched_told; /* of multipliers that are not in the error test */
+    int unwatched_steps; /* in a row with estimates of them that are too large */
+    bool doubt_told;     /* and of values between steps that are not as good as asked for */
+    long leap_step;      /* number of the step after which the last leap was, */
+    int leaps;           /* and how many there were since */
+    double *sizes; /* per unknown of base: largest value at the ends of steps; then per unknown:
+                      value that a start gave it, 0: none */
 
     /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
     int history;
@@ -164,6 +168,8 @@ dae_status solver_update_weights(dae_solver *s, double t, const double *y);
  * s->at_y and s->at_yp, projected as the options say. */
 dae_status solver_check_point(dae_solver *s, double t, const char *call);
 dae_status solver_point(dae_solver *s, double t);
+/* The end of a public call: `status`, unless a callback asked to stop in it. */
+dae_status solver_heed_stop(dae_solver *s, dae_status status);
 /* Values on the last step, without checks. */
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y);
 
@@ -189,6 +195,8 @@ bool jump_excuse(dae_solver *s, const attempt *a);
 bool jump_last_resort(dae_solver *s, const attempt *a);
 /* After an accepted step: how large the variables are. */
 void jump_note(dae_solver *s);
+/* unwatched.c: after an accepted step, multipliers that are far off. */
+void unwatched_note(dae_solver *s);
 void jump_forget(dae_solver *s);
 /* The user hears of a variable that jumps at t, once; whether y is beyond what variable i was on
  * ordinary steps, as near a pole. For models. */

@@ -561,6 +561,8 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     if (!s) return DAE_ERR_ARGUMENT;
     diag_clear(&s->diag);
     s->phase = PHASE_NEW;
+    s->doubt_told = s->unwatched_told = false;
+    s->unwatched_steps = 0;
     drop_history(s);
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");

@@ -30,7 +30,16 @@ static bool in_last_step(const dae_solver *s, double t)
     return t >= fmin(s->t_old, s->t_new) - slack && t <= fmax(s->t_old, s->t_new) + slack;
 }
 
-dae_status solver_point(dae_solver *s, double t)
+dae_status solver_heed_stop(dae_solver *s, dae_status status)
+{
+    if (s->stop.code == 0) return status;
+    s->eval.failure = s->stop;
+    s->stop = (eval_failure){0};
+    bool told = status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY;
+    return told || status == DAE_ERR_INTERRUPTED ? status : explain_evaluation(s, EVAL_STOP);
+}
+
+static dae_status find_point(dae_solver *s, double t)
 {
     solver_interpolate(s, t, 0, s->at_y);
     solver_interpolate(s, t, 1, s->at_yp);
@@ -52,6 +61,12 @@ dae_status solver_point(dae_solver *s, double t)
     eval_status projected = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
                                                 s->norm.weights, s->at_y, s->at_yp);
     return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
+}
+
+dae_status solver_point(dae_solver *s, double t)
+{
+    s->stop = (eval_failure){0};
+    return solver_heed_stop(s, find_point(s, t));
 }
 
 /* Whether values at t can be asked for. */
@@ -78,8 +93,9 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
     bool plain =
         !s->options.project_output && s->norm.excused_count == 0 && !output_is_between(s, t);
     if (plain && !solver_rewritten(s)) {
+        s->stop = (eval_failure){0};
         solver_interpolate(s, t, derivative, y);
-        return DAE_OK;
+        return solver_heed_stop(s, DAE_OK);
     }
     status = solver_point(s, t);
     if (status != DAE_OK) return status;
@@ -266,6 +282,10 @@ static dae_status attempt_until_accepted(dae_solver *s)
         s->context.look_at_stability =
             !s->control.fixed && stiffness_due(&s->stiffness, s->stats.steps);
         s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
+        if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
+            a->status = ATTEMPT_STOP;
+            s->eval.failure = s->stop;
+        }
         if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
@@ -291,7 +311,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
     }
 }
 
-/* Whether accepted steps get anywhere. Taylor series have no other test of stability. */
+/* Whether accepted steps get anywhere. */
 static void note_progress(dae_solver *s, const attempt *a, double tend)
 {
     s->creep.unstable = s->method->forms == FORM_SERIES;
@@ -312,6 +332,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     if (!s->control.fixed && !cut) note_progress(s, a, tend);
     norm_step_done(&s->norm);
     jump_note(s);
+    unwatched_note(s);
     s->stats.steps++;
     s->stats.t = s->t_new;
     s->stats.last_order = a->order;
@@ -497,11 +518,19 @@ static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend
     return DAE_OK;
 }
 
+/* Whether so many steps of a Taylor series, which are cheap for their length, get there, stiff or
+ * not. */
+static bool ends_soon(const dae_solver *s, double tend)
+{
+    static const double FEW = 2e4;
+    return s->method->forms == FORM_SERIES && fabs(tend - s->t) < FEW * fabs(s->stats.last_h);
+}
+
 /* Whether the method at hand is of no more use: DAE_STEPPED if it is, DAE_OK if there is another
  * one now, or why the run ends. */
 static dae_status reconsider(dae_solver *s, double tend)
 {
-    if (stiffness_found(&s->stiffness)) {
+    if (stiffness_found(&s->stiffness) && !ends_soon(s, tend)) {
         if (!choice_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
         s->stiffness = (stiffness){0};
         return choice_change(s, "stiff, so ");
@@ -611,7 +640,8 @@ dae_status solver_step(dae_solver *s, double tend)
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     dae_status status = check_goal(s, tend);
     if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
-    status = advance(s, tend);
+    s->stop = (eval_failure){0};
+    status = solver_heed_stop(s, advance(s, tend));
     bool over = s->phase == PHASE_ENDED || s->terminated;
     if (status == DAE_OK && !over && effective_end(s, tend) != tend) return explain_stop(s, tend);
     if (!s->hybrid) return status;

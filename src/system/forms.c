@@ -92,9 +92,10 @@ eval_status form_judge(form_instance *x, const char *callback, double t, int cod
 {
     eval_failure *failure = &x->eval->failure;
     if (code == 0 && vector_finite((int)count, values)) return EVAL_OK;
-    *failure =
-        (eval_failure){.callback = callback, .code = code, .component = -1, .variable = -1, .t = t};
-    if (code != 0) return code < 0 ? EVAL_STOP : EVAL_RETRY;
+    eval_status status = evaluator_failed(
+        x->eval, (eval_failure){
+                     .callback = callback, .code = code, .component = -1, .variable = -1, .t = t});
+    if (code != 0) return status;
     int k = vector_first_nonfinite((int)count, values);
     failure->value = isnan(values[k]) ? NAN : values[k];
     failure->component = first_row + k;

@@ -427,11 +427,19 @@ const char *dae_problem_equation_name(const dae_problem *problem, int i)
  * Guarded evaluation
  * ------------------------------------------------------------------------------------------- */
 
+eval_status evaluator_failed(evaluator *e, eval_failure failure)
+{
+    e->failure = failure;
+    if (failure.code >= 0) return EVAL_RETRY;
+    if (e->stop && e->stop->code == 0) *e->stop = failure;
+    return EVAL_STOP;
+}
+
 static eval_status record_code(evaluator *e, const char *callback, double t, int code)
 {
-    e->failure =
-        (eval_failure){.callback = callback, .code = code, .component = -1, .variable = -1, .t = t};
-    return code < 0 ? EVAL_STOP : EVAL_RETRY;
+    return evaluator_failed(
+        e, (eval_failure){
+               .callback = callback, .code = code, .component = -1, .variable = -1, .t = t});
 }
 
 static eval_status record_nonfinite(evaluator *e, const char *callback, double t, int component,

@@ -49,7 +49,12 @@ typedef struct evaluator {
     void *instance;             /* handed to a model's callbacks in place of form.user, or NULL */
     void *forms; /* the same for callbacks in another form (form_instance), or NULL */
     eval_failure failure;
+    eval_failure *stop; /* borrowed: the first callback that asked to stop (code < 0); or NULL */
 } evaluator;
+
+/* Remember that a callback failed, and whether it asked to stop: who tries something else after a
+ * failure need not hand that on. */
+eval_status evaluator_failed(evaluator *e, eval_failure failure);
 
 /* f = F(t,y,y'), counted in *counter (stats->residuals or stats->jacobian_residuals) */
 eval_status evaluate_residual(evaluator *e, double t, const double *y, const double *yp, double *f,
