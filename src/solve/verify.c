@@ -203,13 +203,19 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
     return DAE_OK;
 }
 
+/* How far its rows go: its last step, which may have failed beyond them, tells nothing. */
+static double last_row(const trail *judge)
+{
+    return judge->t[judge->count - 1];
+}
+
 /* Whether a judge came as far as the run. */
 static bool went_far_enough(const trial *x, const trail *judge)
 {
     double sign = x->request->tend < x->request->t0 ? -1.0 : 1.0;
     double reach = x->run.count > 0 ? x->run.t[x->run.count - 1] : x->request->t0;
     bool ended = judge->run.status == DAE_OK; /* by the model itself */
-    return judge->count > 0 && (ended || (judge->t[judge->count - 1] - reach) * sign >= 0.0);
+    return judge->count > 0 && (ended || (last_row(judge) - reach) * sign >= 0.0);
 }
 
 /* The next method that is of none of these families; NULL: there is none */
@@ -241,7 +247,7 @@ static dae_status ask_all(trial *x, unsigned families, double tighter, dae_diag 
     while (name && status == DAE_OK && !went_far_enough(x, &x->judge)) {
         status = ask(x, &next, name, tighter, diag);
         bool further = x->judge.count == 0 ||
-                       (next.count > 0 && (next.run.end - x->judge.run.end) * sign > 0.0);
+                       (next.count > 0 && (last_row(&next) - last_row(&x->judge)) * sign > 0.0);
         if (status == DAE_OK && further) swap_trails(&x->judge, &next);
         name = given ? NULL : next_judge(x, families);
     }
