@@ -416,7 +416,8 @@ static void test_index_is_explained(void **state)
                                   "Real u(start=0, fixed=true), v(start=0, fixed=true), L;\n"
                                   "equation\nder(x) = u;\nder(y) = v;\nder(u) = -L*x;\n"
                                   "der(v) = -L*y - 9.81;\nx^2 + y^2 = 1;")));
-    assert_int_equal(step_to(&r, 2.0), DAE_ERR_ERROR_TEST);
+    dae_status status = step_to(&r, 2.0); /* as h goes to 0 both tests fail: either comes first */
+    assert_true(status == DAE_ERR_ERROR_TEST || status == DAE_ERR_CONVERGENCE);
     WORDS(diag_of(&r)->text, "index|above 1|equation 5 (m.mo:9)");
     assert_int_equal(diag_of(&r)->line, 9);
     end(&r);
