@@ -482,7 +482,9 @@ newton_status newton_solve(newton *nw, const corrector *c)
     status = iterate(nw, c);
     bool retry = status == NEWTON_DIVERGED || status == NEWTON_EVALUATION;
     if (retry && !new_jacobian) status = iterate_anew(nw, c);
-    if (status == NEWTON_DIVERGED && nw->solves < AT_START && !nw->matrix->matrix_free)
+    /* algebraic variables: second order forms have none */
+    bool whole = !c->second && !nw->matrix->matrix_free;
+    if (status == NEWTON_DIVERGED && nw->solves < AT_START && whole)
         status = iterate_with_new_matrices(nw, c);
     if (nw->solves < AT_START) nw->solves++;
     /* with derivatives of this very point: perhaps some are missing */

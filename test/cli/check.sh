@@ -56,7 +56,8 @@ for text in "$root"/test/errors/structure/*.txt; do
 done
 
 # ---- initial values ----------------------------------------------------------------------------
-expect 0 init "$models/pendulum.mo" --start x=0.8
+"$daedal" init "$models/pendulum.mo" --start x=0.8 >out 2>err || fail "init with a start value"
+grep -q 'x begins with 1, and not with its start value 0.8' err || fail "no word about the start value of x"
 says '^  x  *implied  *0.8  *1  *0.2$'
 says '^  y  *fixed  *0  *0  *-$'
 expect 0 init "$models/pendulum.mo" -o point.csv --quiet
