@@ -21,7 +21,8 @@ static char heard[512];
 static void hear(const char *text, void *user)
 {
     (void)user;
-    snprintf(heard, sizeof heard, "%s", text);
+    size_t used = strlen(heard);
+    snprintf(heard + used, sizeof heard - used, "%s\n", text);
 }
 
 typedef struct way {

@@ -312,10 +312,10 @@ static double stiff_error(const radau_state *s, radau_scratch *w, const method_c
     bool higher = ctx->norm->newton != ctx->norm->scale;
     if (higher || !radau_defect_at(s, w, ctx, x)) return 0.0;
     double error = weight * STAGES_STIFF_MOST * norm_of(ctx->norm, w->defect, w->scale);
-    if (error > fmax(known, NEGLIGIBLE))
-        error = weight * stages_stiff_end(ctx, w->scale, w->defect, w->point);
+    bool matters = error > fmax(known, NEGLIGIBLE);
+    if (matters) error = weight * stages_stiff_end(ctx, w->scale, w->defect, w->point);
     double falling = stages_falling(&w->stiff, error, w->h, w->tries > 1);
-    return s->m ? falling : error;
+    return !matters ? 0.0 : s->m ? falling : error;
 }
 
 /* The weighted error; on a first step or after a failure filtered twice, since the estimate is far

@@ -7,6 +7,7 @@
  * somewhere is told at the end of the run. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -156,6 +157,14 @@ void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp
     record(s, d, t, values);
 }
 
+/* Invariants are reported with their drift. */
+static bool is_invariant(const dae_solver *s, const char *name)
+{
+    for (int i = 0; s->monitors && i < s->monitors->set.count; i++)
+        if (strcmp(s->monitors->names[i], name) == 0) return true;
+    return false;
+}
+
 void output_doubt_tell(dae_solver *s)
 {
     hybrid *h = s->hybrid;
@@ -166,6 +175,7 @@ void output_doubt_tell(dae_solver *s)
     for (int k = 0; d && k < f->visible_count; k++) {
         double tolerances = d->moved[k] / tolerance_of(s, d, k);
         if (!(tolerances > FAR_OFF)) continue;
+        if (is_invariant(s, f->flat->variables[f->visible[k]].name)) continue;
         count++;
         if (!(tolerances > most)) continue;
         most = tolerances;

@@ -13,7 +13,7 @@ equation
   der(u) = -x*lambda;
   der(v) = -1 - y*lambda;
   x^2 + y^2 = 1 "rod";
-  energy = (u^2 + v^2)/2 + y;
+  energy = (u^2 + v^2)/2 + y + 1;
   wrong = energy + x;
   annotation(experiment(StopTime = 5));
 end Pendulum;
