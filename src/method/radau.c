@@ -27,8 +27,6 @@ static const double SLOW = 0.2;
 /* Values between steps may be wrong by 10 tolerances where events depend on them, and by one where
  * they are asked for (ctx->between). */
 static const double DENSE_WEIGHT = 0.1;
-/* Errors below it change nothing. */
-static const double NEGLIGIBLE = 0.01;
 
 static void radau_size(int n, size_t *state, size_t *scratch)
 {
@@ -312,7 +310,7 @@ static double stiff_error(const radau_state *s, radau_scratch *w, const method_c
     bool higher = ctx->norm->newton != ctx->norm->scale;
     if (higher || !radau_defect_at(s, w, ctx, x)) return 0.0;
     double error = weight * STAGES_STIFF_MOST * norm_of(ctx->norm, w->defect, w->scale);
-    bool matters = error > fmax(known, NEGLIGIBLE);
+    bool matters = error > known;
     if (matters) error = weight * stages_stiff_end(ctx, w->scale, w->defect, w->point);
     double falling = stages_falling(&w->stiff, error, w->h, w->tries > 1);
     return !matters ? 0.0 : s->m ? falling : error;
