@@ -153,6 +153,8 @@ static int open_file(const request *r, session *s)
     int code = session_open_text(s, r->model_name, &r->parameters, r->engine);
     for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
         code = set_start(s->problem, r->starts.list[i]);
+    if (code == CLI_OK && s->n == 0)
+        code = complain(CLI_FAILED, "'%s' has no variables: there is nothing to solve", s->name);
     return code;
 }
 

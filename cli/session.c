@@ -18,6 +18,7 @@
 bool grid_time(const grid *g, long k, double *t)
 {
     double span = g->tend - g->t0, sign = span < 0.0 ? -1.0 : 1.0;
+    double tiny = 1e-9 * fmin(g->interval, fabs(span)); /* a last interval of rounding is none */
     switch (g->kind) {
     case GRID_STEPS: return false;
     case GRID_LINEAR:
@@ -25,9 +26,8 @@ bool grid_time(const grid *g, long k, double *t)
         return k < g->count;
     case GRID_INTERVAL:
         *t = g->t0 + sign * (double)k * g->interval;
-        /* a last interval of rounding length is none */
-        if ((g->tend - *t) * sign < 1e-9 * g->interval) *t = g->tend;
-        return (double)(k - 1) * g->interval < fabs(span) - 1e-9 * g->interval;
+        if ((g->tend - *t) * sign < tiny) *t = g->tend;
+        return (double)(k - 1) * g->interval < fabs(span) - tiny;
     case GRID_LOG:
         *t = k == 0 ? g->t0
              : k == g->count

@@ -1,4 +1,5 @@
 /* daedal verify MODEL: an independent judge of a result. */
+#include "outputs.h"
 #include "run.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ static int write_report(const request *r, const dae_verify_report *report)
     report_status status = strcmp(r->json, "-") == 0
                                ? report_verify_json(stdout, report, &error)
                                : report_verify_json_file(r->json, report, &error);
+    if (status == REPORT_ERR_FILE && ferror(stdout)) return finish_stdout(CLI_FAILED);
     if (status != REPORT_OK) return complain(CLI_FAILED, "%s", error.text);
     if (strcmp(r->json, "-") != 0 && !r->quiet) say("wrote %s\n", r->json);
     return CLI_OK;
@@ -53,7 +55,7 @@ static int print_report(const request *r, const dae_verify_report *report, bool 
     bool quiet = r->quiet || streams || request_streams(r);
     if (!brief && !quiet &&
         report_verify(stdout, report, r->all ? 0 : MOST_ROWS, &error) != REPORT_OK)
-        return complain(CLI_FAILED, "%s", error.text);
+        return ferror(stdout) ? finish_stdout(CLI_FAILED) : complain(CLI_FAILED, "%s", error.text);
     if (report->verdict != DAE_VERDICT_GOOD)
         complain(CLI_OFF, "%s", report->text);
     else if (!quiet)

@@ -211,7 +211,9 @@ void report_file_discard(report_file *file)
 
 report_status report_file_finish(report_file *file, report_status status, report_error *error)
 {
-    if (status == REPORT_OK) return report_file_commit(file, error);
+    /* a stream that failed says it again, with its name; other failures have said what they are */
+    bool full = status == REPORT_ERR_FILE && report_why(file->stream) != 0;
+    if (status == REPORT_OK || full) return report_file_commit(file, error);
     report_file_discard(file);
     return status;
 }

@@ -327,11 +327,23 @@ const text_piece *string_of(flattener *f, expr number)
     return (number & STRING_BIT) && k >= 1 && k <= f->text_count ? &f->texts[k - 1] : NULL;
 }
 
+/* Doubling it a few dozen times makes a text of any size: beyond this nobody reads it. */
+enum { MOST_TEXT = 1 << 16 };
+
+static bool text_within_limit(flattener *f, size_t length)
+{
+    if (length <= MOST_TEXT) return true;
+    report_error(f, f->at, "a String of more than %d characters", MOST_TEXT);
+    f->stop = true;
+    return false;
+}
+
 value string_concatenate(flattener *f, const value *a, const value *b)
 {
     const text_piece *x = string_of(f, value_element(a, 0)), *y = string_of(f, value_element(b, 0));
     if (!x || !y || a->rank || b->rank) return value_error();
     size_t shift = strlen(x->text), count = x->hole_count + y->hole_count;
+    if (!text_within_limit(f, shift + strlen(y->text))) return value_error();
     flat_hole *holes = flatten_take(f, count * sizeof *holes);
     char *text = flatten_text(f, "%s%s", x->text, y->text);
     if (!holes || !text) return value_error();

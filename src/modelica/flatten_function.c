@@ -312,7 +312,10 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
     bool no_event = f->no_event, in_function = f->in_function, skip = f->skip_overlay;
     bool shape_only = f->shape_only;
     const ast_class *function = f->function;
-    if (f->call_depth == 0) f->call_start = f->passes, f->call_bytes = f->scratch_bytes;
+    if (f->call_depth == 0) {
+        f->call_start = f->passes;
+        f->call_bytes = f->scratch_bytes + f->permanent_bytes;
+    }
     f->local_base = f->local_count;
     f->no_event = f->in_function = true;
     f->skip_overlay = f->shape_only = false;

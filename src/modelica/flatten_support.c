@@ -61,11 +61,12 @@ static bool within_limit(flattener *f, size_t *used, size_t bytes)
     return !f->full;
 }
 
-/* Values of one call of a function are kept until it is done. */
+/* Values of one call of a function are kept until it is done, and its texts longer. */
 static bool values_within_limit(flattener *f, size_t bytes)
 {
-    if (f->call_depth == 0 || f->active != f->scratch || f->failed) return true;
-    if (f->scratch_bytes + bytes - f->call_bytes <= f->limits.call_bytes) return true;
+    if (f->call_depth == 0 || f->failed) return true;
+    size_t used = f->scratch_bytes + f->permanent_bytes - f->call_bytes;
+    if (used + bytes <= f->limits.call_bytes) return true;
     report_error(f, f->at,
                  "a call of %s takes more than %zu MiB for its values, and all of them are found "
                  "before the run: does its recursion or loop end, and in few steps?",

@@ -309,12 +309,23 @@ static int table_find(unit_table *t, unit *u, const unit *a, const unit *b, doub
     return table_add(t, u);
 }
 
+/* Whether a power is so high that no quantity has it: partial products of thousands of factors,
+ * each of which would make the table, and with it every search, longer. */
+static bool is_beyond_physics(const unit *u)
+{
+    enum { MOST_POWER = 64 };
+    for (int k = 0; k < UNIT_DIMENSIONS; k++)
+        if (fabs(u->exponent[k]) > MOST_POWER) return true;
+    return false;
+}
+
 static int combine(unit_table *t, int a, int b, double exponent)
 {
     if (!table_begin(t) || a <= 0 || b <= 0) return UNIT_UNKNOWN;
     unit u = t->units[a - 1], left = u, right = t->units[b - 1];
     multiply_into(&u, &right, exponent);
     if (u.factor == 0.0) return UNIT_UNKNOWN; /* products of temperatures with an offset */
+    if (is_beyond_physics(&u)) return UNIT_UNKNOWN;
     return table_find(t, &u, &left, &right, exponent);
 }
 

@@ -92,6 +92,7 @@ mkdir dir.csv && refused 1 run p.mo -o dir.csv && says 'directory'
 if [ -c /dev/full ]; then
     for words in "run p.mo" "run p.mo -o -" "run p.mo --json -" "run akzo" "init p.mo" "init p.mo --json" \
         "init p.mo -o -" "check p.mo" "check p.mo --json" "check p.mo --list" "emit p.mo" "emit p.mo -o -" \
+        "verify p.mo" "verify p.mo --json -" "run p.mo --verify" \
         methods formulations models "models akzo" help "help run" "run --help" version demo; do
         (cd sub && "$daedal" $(echo "$words" | sed 's:p\.mo:../p.mo:')) >/dev/full 2>err
         got=$?
@@ -102,6 +103,8 @@ if [ -c /dev/full ]; then
     for option in --csv --json --history; do
         refused 1 run p.mo $option /dev/full && says 'No space'
     done
+    refused 1 run p.mo --json /dev/full && says "'/dev/full'"
+    refused 1 verify p.mo --json /dev/full && says "'/dev/full': No space"
     ln -s /dev/full full.mat && refused 1 run p.mo -o full.mat && says 'No space'
     ln -s /dev/full full.svg && refused 1 run p.mo --plot full.svg && says 'No space'
     ln -s /dev/full full.csv && refused 1 init p.mo -o full.csv && says 'No space'

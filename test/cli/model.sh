@@ -321,6 +321,8 @@ wrong 'No such file' run nowhere.mo
 wrong "'--set n=5'" run "$models/ladder.mo" --size 5
 wrong "did you mean 'native'" run plain.mo --engine nativ
 wrong 'rows' run plain.mo --interval 1e-12
+echo 'model Nothing parameter Real p = 1; end Nothing;' >nothing.mo
+expect 1 run nothing.mo && says 'has no variables'
 wrong 'exclude' run plain.mo --interval 0 --points 3
 wrong 'cannot be read\|Permission\|No such' run ./nothing
 if truncate -s 1100M huge.mo 2>/dev/null; then

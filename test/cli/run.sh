@@ -133,6 +133,8 @@ awk -F, 'END { e = $2 / 0.715827068719405 - 1; exit !(e * e < 1e-9) }' out || fa
 
 expect 0 run robertson --interval 15 --tend 40 --csv - --variables y3,y1
 [ "$(cut -d, -f1 out | tr '\n' ' ')" = "t 0 15 30 40 " ] || fail "times of --interval"
+expect 0 run robertson --interval 1e12 --tend 40 --csv - --variables y3,y1
+[ "$(cut -d, -f1 out | tr '\n' ' ')" = "t 0 40 " ] || fail "times of an --interval beyond the end"
 [ "$(head -n 1 out)" = "t,y3,y1" ] || fail "order of --variables"
 
 expect 0 run robertson --log-time --first 0.4 --points 6 --tend 4e4 --csv -

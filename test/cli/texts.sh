@@ -98,4 +98,34 @@ end M;
 END
 refused 'power.mo:4.*in all: too many to analyse' power.mo
 
+# texts that grow: at once, and bit by bit
+cat >doubled.mo <<'END'
+model M
+  function f
+    input Integer n;
+    output String s;
+  algorithm
+    s := "ab";
+    for i in 1:n loop
+      s := s + s;
+    end for;
+  end f;
+  parameter String s = f(40);
+  Real x = 1;
+end M;
+END
+refused 'doubled.mo:[0-9:]* error: a String of more than 65536 characters' doubled.mo
+sed 's/s + s/s + "c"/; s/f(40)/f(1000000)/' doubled.mo >longer.mo
+refused 'longer.mo:[0-9:]* error: a call of f takes more than 128 MiB' longer.mo
+sed 's/f(40)/f(10)/' doubled.mo >short.mo
+"$daedal" check short.mo >out 2>err || fail "a text of 2048 characters"
+
+# a product of 100 000 equal factors, each of which has a unit of its own on the way
+{
+    printf 'model M Real x; equation x = time'
+    head -c 100000 /dev/zero | sed 's/\x00/*time/g'
+    echo '; end M;'
+} >product.mo
+(ulimit -t 10 && exec "$daedal" check product.mo) >out 2>err || fail "a long product takes long"
+
 finish
