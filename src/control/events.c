@@ -53,8 +53,10 @@ static const double LOST = 0.1;
  * even at a root of high order. Beyond this part of the first one g has jumped, or passed a pole.
  */
 static const double JUMP = 0.5;
-/* That can be told if the location began with a bracket of so many times its tolerance. */
+/* That can be told if the location began with a bracket of so many times its tolerance, */
 static const double WIDE = 16.0;
+/* and if it is so many times the rounding of g. */
+static const double NOISE = 16.0;
 
 typedef struct sample {
     double t;
@@ -92,6 +94,7 @@ struct event_finder {
     int *flags;        /* of the last find */
     double found_at;   /* its time; NAN if none */
     double *overshoot; /* |g_i| there where flagged and not beyond a jump, else 0 */
+    double *rounding;  /* of g_i; 0: not known */
     double *extent;    /* change of g_i over the bracket that the location began with */
 
     sample samples[CAPACITY]; /* sorted in the direction of integration */
@@ -135,7 +138,7 @@ static void partition(event_finder *f, size_t n)
     f->yp = next + n;
     next += 2 * n;
     double **vectors[] = {&f->g,     &f->band, &f->overshoot, &f->entry_g, &f->entry_band,
-                          &f->trial, &f->peak, &f->last_peak, &f->extent};
+                          &f->trial, &f->peak, &f->last_peak, &f->extent,  &f->rounding};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++, next += count) *vectors[k] = next;
     for (int k = 0; k < CAPACITY; k++, next += count) f->samples[k].g = next;
     f->sign = f->int_store;
@@ -158,7 +161,7 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
     size_t n = (size_t)form->n, count = (size_t)form->n_events;
     event_finder *f = DAE_NEW(event_finder);
     if (f) {
-        f->real_store = DAE_ARRAY(double, 2 * n + (9 + CAPACITY) * count);
+        f->real_store = DAE_ARRAY(double, 2 * n + (10 + CAPACITY) * count);
         f->int_store = DAE_ARRAY(int, 6 * count);
         f->unresolved = DAE_ARRAY(bool, 2 * count);
     }
@@ -232,6 +235,11 @@ void event_finder_hold(event_finder *f, int i, int side, double band)
     if (side == 0 || (f->sign[i] == side && fabs(f->g[i]) >= band)) return;
     f->band[i] = fmax(fmax(f->band[i], band), 2.0 * fabs(f->g[i]));
     f->sign[i] = presumed_sign(f, i);
+}
+
+void event_finder_rounding(event_finder *f, int i, double rounding)
+{
+    f->rounding[i] = rounding;
 }
 
 void event_finder_bound(event_finder *f, event_bound bound, void *context, bool all)
@@ -881,7 +889,8 @@ static eval_status locate_crossings(event_finder *f, const trajectory *path, int
     eval_status status = locate(f, path, k, 0.5 * tolerance);
     if (status == EVAL_OK) status = gather_simultaneous(f, path, k, 0.5 * tolerance);
     for (int i = 0; i < f->count; i++)
-        f->jumped[i] = f->changed[i] != 0 && bracket_change(f, k, i) > JUMP * f->extent[i];
+        f->jumped[i] = f->changed[i] != 0 &&
+                       bracket_change(f, k, i) > fmax(JUMP * f->extent[i], NOISE * f->rounding[i]);
     return status;
 }
 

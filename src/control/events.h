@@ -26,6 +26,9 @@ eval_status event_finder_start(event_finder *finder, double t, const double *y, 
  * not known. */
 void event_finder_hold(event_finder *finder, int i, int side, double band);
 
+/* g_i carries rounding errors of this size from now on (0 at first): less is no jump. */
+void event_finder_rounding(event_finder *finder, int i, double rounding);
+
 enum { EVENTS_PLAIN = -1 };
 /* Components that may oscillate within a step: EVENTS_PLAIN if none of them has more than one
  * crossing between a and b (each keeps away from zero there, or goes only one way); else the first

@@ -20,6 +20,9 @@ static void free_unknowns(hybrid *h)
     dae_free(h->fixed_by);
     dae_free(h->ahead);
     dae_free(h->ahead_yp);
+    dae_free(h->tangent);
+    dae_free(h->further);
+    dae_free(h->further_yp);
     dae_free(h->after);
     dae_free(h->after_yp);
     dae_free(h->track);
@@ -39,6 +42,9 @@ static bool allocate_unknowns(hybrid *h, int n)
     h->fixed_by = DAE_ARRAY(int, n);
     h->ahead = DAE_ARRAY(double, n);
     h->ahead_yp = DAE_ARRAY(double, n);
+    h->tangent = DAE_ARRAY(double, n);
+    h->further = DAE_ARRAY(double, n);
+    h->further_yp = DAE_ARRAY(double, n);
     h->after = DAE_ARRAY(double, n);
     h->after_yp = DAE_ARRAY(double, n);
     h->track = DAE_ARRAY(double, n);
@@ -50,8 +56,8 @@ static bool allocate_unknowns(hybrid *h, int n)
     h->entry = DAE_ARRAY(double, n);
     h->entry_yp = DAE_ARRAY(double, n);
     return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
-           h->after && h->after_yp && h->track && h->track_yp && h->branch && h->branch_yp &&
-           h->start && h->entry && h->entry_yp;
+           h->tangent && h->further && h->further_yp && h->after && h->after_yp && h->track &&
+           h->track_yp && h->branch && h->branch_yp && h->start && h->entry && h->entry_yp;
 }
 
 bool hybrid_bind(hybrid *h, model_instance *to)
@@ -75,6 +81,9 @@ bool hybrid_bind(hybrid *h, model_instance *to)
     h->fixed_by = fresh.fixed_by;
     h->ahead = fresh.ahead;
     h->ahead_yp = fresh.ahead_yp;
+    h->tangent = fresh.tangent;
+    h->further = fresh.further;
+    h->further_yp = fresh.further_yp;
     h->after = fresh.after;
     h->after_yp = fresh.after_yp;
     h->track = fresh.track;
@@ -198,6 +207,7 @@ static dae_status run_event(dae_solver *s, double t)
     if (status == DAE_OK && s->hybrid->other[0]) hybrid_tell(s, s->hybrid->other);
     s->hybrid->other[0] = 0;
     if (status == DAE_OK && s->terminated) end_run(s);
+    crowd_settle(s, t);
     crowd_keep_point(s, t);
     return status;
 }

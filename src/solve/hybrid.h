@@ -30,11 +30,15 @@ typedef struct relation_trace {
     double when;      /* its last one; NAN: none yet */
     double gap;       /* from the one before to it */
     double ratio;     /* of the last two gaps */
+    int flag;         /* which way, */
     int returns;      /* how often in a row it came back before it could be seen to leave */
     int small;        /* how often in a row it stayed within the tolerances between two events, */
     double tolerance; /* which are this for its crossing function, */
+    double rounding;  /* and its rounding this, 0 if not known, */
     double peak;      /* how far it went off zero between its last two events */
-    int age;          /* so and so many events ago */
+    int age;          /* so and so many events ago; */
+    double flight;    /* how long that took, */
+    double onwards;   /* and where it was about to be a part of that later */
     int shrinks;      /* how often the gap became shorter; halved if it did not */
     int resting;      /* +-1: it does so again and again, and is held on this side, else 0, */
     double band;      /* as long as its crossing function is within this; */
@@ -76,9 +80,13 @@ typedef struct hybrid {
     double crowd_since;       /* events close to each other: since when, */
     int crowd;                /* and how many */
     double *assertion;        /* work: values of the assertions */
-    double *ahead, *ahead_yp; /* work: y and y' a moment later */
+    double *ahead, *ahead_yp; /* work: y and y' a moment later, */
+    double *tangent;          /* y' where that moment begins, */
+    double *further;          /* y further along it, */
+    double *further_yp;       /* and y' there */
     double *after, *after_yp; /* y and y' after the last event, */
     double event_time;        /* which was then */
+    double thrown;            /* when reinit acted last; NAN: never */
     double first_step;        /* the first step from there is at most this; 0: no limit */
     double soon;              /* when that is */
     bool foreseen;            /* the equations have a solution then */

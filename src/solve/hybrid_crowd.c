@@ -7,6 +7,7 @@
  * what rest is, by a condition on the velocity, say, has an event of its own then, and goes on. In
  * another the ball would fall through the floor: the run ends and names the relation and the time.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -28,6 +29,10 @@ enum { MOST_RETURNS = 3 };
 /* Events of a relation that are this many times the resolution of times apart may be chance: of the
  * flight between them, the excursion is that small against the error of its ends. */
 static const double APART = 16.0;
+/* Flights this many times the rounding of the crossing function high are chance, too. */
+static const double HIDDEN = 4.0;
+/* Part of a flight on which its beginning is looked at. */
+static const double PART = 0.1;
 /* Gaps that became shorter so many times, to so many times what may be chance, have accumulated. */
 enum { MANY_SHRINKS = 8 };
 static const double ACCUMULATED = 64.0;
@@ -53,7 +58,7 @@ void crowd_start(hybrid *h)
     h->uncertain_told = false;
     h->fold_told = false;
     h->approaches = 0;
-    h->event_time = h->rescued = h->fold = NAN;
+    h->event_time = h->rescued = h->fold = h->thrown = NAN;
     h->first_step = 0.0;
 }
 
@@ -74,6 +79,7 @@ void hybrid_arm(dae_solver *s)
         bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
         const relation_trace *q = &s->hybrid->trace[r];
         event_finder_hold(s->events, (int)r, held ? -1 : 1, q->resting != 0 ? q->band : 0.0);
+        event_finder_rounding(s->events, (int)r, q->rounding);
     }
 }
 
@@ -206,19 +212,26 @@ static double accumulates_at(const relation_trace *q)
     return shrinks ? q->when + q->gap * q->ratio / (1.0 - q->ratio) : q->when;
 }
 
-/* What the tolerances leave open of the crossing function of relation r at (s->t, s->y). */
-static double crossing_tolerance(dae_solver *s, size_t r)
+/* What the tolerances, and what rounding of t and y, leave open of the crossing function of
+ * relation r at (s->t, s->y): sums of |dc/dy_i| w_i and of |dc/dy_i| u |y_i|. */
+static void crossing_uncertainty(dae_solver *s, size_t r)
 {
     hybrid *h = s->hybrid;
+    relation_trace *q = &h->trace[r];
     expr e = flat_of(s)->relations[r].crossing;
-    double now = hybrid_value(s, s->t, s->y, s->yp, e), sum = 0.0;
+    const double size = fabs(s->t) + fabs(s->stats.last_h), delta = 1e-6 * size;
+    double now = hybrid_value(s, s->t, s->y, s->yp, e);
+    double drift = fabs(hybrid_value(s, s->t + delta, s->y, s->yp, e) - now);
+    q->tolerance = 0.0;
+    q->rounding = size > 0.0 ? drift * (DBL_EPSILON * fabs(s->t) / delta) : 0.0;
     vector_copy(s->n, s->y, h->ahead);
     for (int i = 0; i < s->n; i++) {
         h->ahead[i] += s->norm.weights[i];
-        sum += fabs(hybrid_value(s, s->t, h->ahead, s->yp, e) - now);
+        double change = fabs(hybrid_value(s, s->t, h->ahead, s->yp, e) - now);
+        q->tolerance += change;
+        q->rounding += change * (DBL_EPSILON * fabs(s->y[i]) / s->norm.weights[i]);
         h->ahead[i] = s->y[i];
     }
-    return sum;
 }
 
 /* |c| of relation r at time t of the last step; 0 if that began later. */
@@ -231,15 +244,28 @@ static double middle_value(dae_solver *s, size_t r, double t)
     return fabs(hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing));
 }
 
-/* Whether the crossing function stayed within its tolerance since its last event; asked only where
+/* The crossing function of relation r along y', a part of the last flight ahead. */
+static double along_tangent(dae_solver *s, size_t r)
+{
+    hybrid *h = s->hybrid;
+    const double delta = PART * h->trace[r].flight;
+    vector_copy(s->n, s->y, h->further);
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->yp[i];
+    return hybrid_value(s, s->t + delta, h->further, s->yp, flat_of(s)->relations[r].crossing);
+}
+
+/* How far the crossing function went off zero since its last event; INFINITY: far. Asked only where
  * events follow each other closely. */
-static bool stayed_small(dae_solver *s, size_t r, double t)
+static void measure_flight(dae_solver *s, size_t r, double t)
 {
     relation_trace *q = &s->hybrid->trace[r];
-    if (!(fabs(t - q->when) <= SUSPECT * fabs(t - s->hybrid->started))) return false;
-    if (q->age++ % RENEW == 0) q->tolerance = crossing_tolerance(s, r);
+    q->peak = INFINITY;
+    if (!(fabs(t - q->when) <= SUSPECT * fabs(t - s->hybrid->started))) return;
+    if (q->age++ % RENEW == 0) crossing_uncertainty(s, r);
     q->peak = fmax(event_finder_peak(s->events, (int)r), middle_value(s, r, 0.5 * (q->when + t)));
-    return q->peak <= q->tolerance;
+    q->flight = t - q->when;
+    q->onwards = along_tangent(s, r);
 }
 
 /* A pulse lower than the tolerance: when it begins and ends, and whether it is at all, is open. */
@@ -264,15 +290,18 @@ static void note_crossing(dae_solver *s, size_t r, int flag, double t)
 {
     relation_trace *q = &s->hybrid->trace[r];
     double gap = t - q->when, least = APART * event_finder_resolution(s->events, t, 0.0);
-    bool unresolved = event_finder_unresolved(s->events, (int)r) || fabs(gap) <= least;
+    measure_flight(s, r, t);
+    bool unresolved = event_finder_unresolved(s->events, (int)r) || fabs(gap) <= least ||
+                      q->peak <= HIDDEN * q->rounding;
     if (!unresolved) {
         q->ratio = gap / q->gap;
         q->shrinks = q->ratio < 1.0 ? q->shrinks + 1 : q->shrinks / 2;
         q->gap = gap;
     }
-    q->small = stayed_small(s, r, t) ? q->small + 1 : 0;
+    q->small = q->peak <= q->tolerance ? q->small + 1 : 0;
     if (q->small > 0) tell_uncertain(s, r, t);
     q->when = t;
+    q->flag = flag;
     q->returns = unresolved ? q->returns + 1 : 0;
     q->resting = 0;
     bool accumulated = q->shrinks >= MANY_SHRINKS && fabs(gap) <= ACCUMULATED * least;
@@ -361,6 +390,29 @@ dae_status crowd_watch(dae_solver *s, double t)
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
         if (h->trace[r].small > most) return explain_small(s, r, t);
     return DAE_OK;
+}
+
+/* ---- after an event ---- */
+
+/* Whether the event has turned relation r back, out of a flight within the tolerances: on a
+ * parabola its function was about to go on by 4 PART peak. */
+static bool is_thrown_back(dae_solver *s, size_t r)
+{
+    const relation_trace *q = &s->hybrid->trace[r];
+    return q->small > 0 && q->flag * (q->onwards - along_tangent(s, r)) >= 2.0 * PART * q->peak;
+}
+
+void crowd_settle(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    for (size_t r = 0; r < m->relation_count && h->thrown == t; r++) {
+        const relation_trace *q = &h->trace[r];
+        bool stays = (h->instance->memory[m->relations[r].memory] != 0.0) == (q->flag < 0);
+        if (q->when != t || q->resting != 0 || !stays) continue;
+        if (q->returns == 0 && !is_thrown_back(s, r)) continue;
+        begin_rest(s, r, q->flag, hybrid_value(s, t, s->y, s->yp, m->relations[r].crossing));
+    }
 }
 
 /* ---- after a step ---- */

@@ -281,6 +281,7 @@ dae_status events_act(dae_solver *s, double t, bool *reset)
     *reset = false;
     for (size_t w = 0; w < m->when_count && status == DAE_OK; w++)
         if (h->active[w] >= 0) status = act(s, t, &m->whens[w].branches[h->active[w]], reset);
+    if (*reset) h->thrown = t;
     for (int i = 0; *reset && i < s->n && status == DAE_OK; i++) {
         if (!h->is_reset[i]) continue;
         h->is_reset[i] = false;

@@ -165,6 +165,9 @@ void crowd_start(hybrid *h);
 dae_status crowd_watch(dae_solver *s, double t);
 /* After an event: where the solution goes on from. */
 void crowd_keep_point(dae_solver *s, double t);
+/* Relations that came back before they could be seen to leave, or within their tolerances, and that
+ * the event has thrown back once more, so little that nothing shows it: they rest. */
+void crowd_settle(dae_solver *s, double t);
 /* After a step, with h->crossing at its end: whether a relation that rests is left behind. */
 dae_status crowd_check(dae_solver *s);
 

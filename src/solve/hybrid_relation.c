@@ -19,6 +19,7 @@ static double look_ahead(dae_solver *s, double t)
     vector_copy(s->n, s->y, h->ahead);
     vector_copy(s->n, s->yp, h->ahead_yp);
     initializer_project(s->init, t, delta, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
+    vector_copy(s->n, h->ahead_yp, h->tangent);
     for (int i = 0; i < s->n; i++)
         if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
     h->foreseen = initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights,
@@ -32,6 +33,46 @@ static double noise_of(const hybrid *h, size_t r)
     return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
 }
 
+/* The crossing function of relation r along the tangent at t, `scale` moments ahead. */
+static double crossing_along(dae_solver *s, double t, size_t r, double scale)
+{
+    hybrid *h = s->hybrid;
+    double delta = scale * (h->soon - t);
+    vector_copy(s->n, s->y, h->further);
+    vector_copy(s->n, h->tangent, h->further_yp);
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * h->tangent[i];
+    if (h->instance->form->rounded[r] &&
+        initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights, h->further,
+                            h->further_yp) != EVAL_OK)
+        return NAN;
+    return hybrid_value(s, t + delta, h->further, h->further_yp, flat_of(s)->relations[r].crossing);
+}
+
+/* A relation that has just crossed, a moment later. Its function may be a difference of large
+ * numbers, as of a ball above a table that moves, whose rounding hides where it goes in that
+ * moment: only a change that grows with the distance tells. */
+static void see_past_rounding(dae_solver *s, double t, size_t r)
+{
+    enum { FARTHER = 8, GROWTH = 16 };
+    hybrid *h = s->hybrid;
+    const double now = h->crossing[r], noise = noise_of(h, r);
+    double change = h->crossing_ahead[r] - now, scale = 1.0;
+    if (noise > 0.0 && fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return;
+    for (int k = 0; k < FARTHER; k++) {
+        double expected = GROWTH * change;
+        scale *= GROWTH;
+        change = crossing_along(s, t, r, scale) - now;
+        bool grows = fabs(change - expected) <= 0.5 * fabs(expected);
+        if (change == 0.0 || !grows || !(fabs(change) > GROWTH * noise)) continue;
+        if (noise > 0.0)
+            h->crossing_ahead[r] = now + change;
+        else if (k > 0)
+            h->crossing_ahead[r] = now + change / scale;
+        return;
+    }
+}
+
 /* Crossing functions at t and a moment later. */
 static void look_at_relations(dae_solver *s, double t)
 {
@@ -40,6 +81,8 @@ static void look_at_relations(dae_solver *s, double t)
     h->window = fmin(1.0, 2.0 * event_finder_resolution(s->events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
     model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
+        if (h->trace[r].when == t) see_past_rounding(s, t, r);
 }
 
 /* The side of relation r, *below for a < b; false: it keeps its own.

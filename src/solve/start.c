@@ -125,8 +125,14 @@ static dae_status look_beside_zero(dae_solver *s, double t, double h)
     return status == ITERATION_STOP ? explain_evaluation(s, EVAL_STOP) : DAE_OK;
 }
 
+/* Whether the text of a model tells that variable i is algebraic, for methods without a matrix. */
+static bool is_algebraic(const dae_solver *s, int i)
+{
+    return s->hybrid && !s->forms && !s->hybrid->instance->form->differential[i];
+}
+
 /* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
- * columns all variables count as differential, as in DASPK. */
+ * columns, but for texts, all variables count as differential, as in DASPK. */
 static dae_status resolve_kinds(dae_solver *s, double t, double h)
 {
     const dae_kind *given = s->problem->form.kinds;
@@ -145,7 +151,7 @@ static dae_status resolve_kinds(dae_solver *s, double t, double h)
     for (int i = 0; i < s->n; i++) {
         s->kinds[i] = given ? given[i] : DAE_KIND_AUTO;
         if (s->kinds[i] != DAE_KIND_AUTO) continue;
-        bool algebraic = look && s->matrix.jac.algebraic_column[i];
+        bool algebraic = look ? s->matrix.jac.algebraic_column[i] : is_algebraic(s, i);
         s->kinds[i] = algebraic ? DAE_KIND_INDEX1 : DAE_KIND_DIFFERENTIAL;
     }
     dae_status beside = look && !given ? look_beside_zero(s, t, h) : DAE_OK;
