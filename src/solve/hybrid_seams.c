@@ -4,7 +4,8 @@
  * and nothing that moves, the times at which it changes are known before the run gets there; but a
  * pulse between two of them may be shorter than a step, and no method sees what lies between its
  * stages. So steps end before a seam and begin anew behind it. States stay as they are, nothing is
- * updated or reported. */
+ * updated or reported. The kinks of abs, min and max, and the jumps of sign, are seams, too: error
+ * estimates of high order make light of them. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,8 +59,20 @@ static unsigned char *find_leaves(const graph *g, const walk *w)
     return on;
 }
 
+/* The comparison that changes where a node of time has a jump or a kink; EXPR_NONE: there is none.
+ */
+static expr seam_of(graph *g, expr e)
+{
+    const expr_node n = *graph_node(g, e);
+    if (n.op == EXPR_LT || n.op == EXPR_LE) return e;
+    if (n.op == EXPR_ABS || n.op == EXPR_SIGN)
+        return graph_binary(g, EXPR_LT, n.a, graph_constant(g, 0.0));
+    if (n.op == EXPR_MIN || n.op == EXPR_MAX) return graph_binary(g, EXPR_LT, n.a, n.b);
+    return EXPR_NONE;
+}
+
 /* Append the comparisons of time in an equation that are not listed yet; false: memory. */
-static bool list_equation(time_seams *q, const graph *g, walk *w, const flat_equation *e)
+static bool list_equation(time_seams *q, graph *g, walk *w, const flat_equation *e)
 {
     if (!walk_from(w, g, &e->residual, 1)) return false;
     unsigned char *on = find_leaves(g, w);
@@ -69,14 +82,14 @@ static bool list_equation(time_seams *q, const graph *g, walk *w, const flat_equ
     for (size_t k = 0; ok && k < q->count; k++) longer[k] = q->relation[k], lines[k] = q->line[k];
     size_t before = q->count;
     for (size_t i = 0; ok && i < w->count; i++) {
-        expr_op op = graph_node(g, w->order[i])->op;
-        bool known = false;
-        if ((op != EXPR_LT && op != EXPR_LE) || on[i] != 1) continue;
-        for (size_t k = 0; k < before; k++) known = known || longer[k] == w->order[i];
+        expr seam = on[i] == 1 ? seam_of(g, w->order[i]) : EXPR_NONE;
+        bool known = seam == EXPR_NONE;
+        for (size_t k = 0; k < q->count; k++) known = known || longer[k] == seam;
         if (known) continue;
         lines[q->count] = e->place.line;
-        longer[q->count++] = w->order[i];
+        longer[q->count++] = seam;
     }
+    ok = ok && !graph_failed(g);
     dae_free(on);
     bool any = ok && q->count > before;
     dae_free(any ? q->relation : longer);
