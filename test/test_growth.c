@@ -123,6 +123,25 @@ static void test_finite_time(void **state)
     GROWS(MODEL("Real x(start=1, fixed=true), z(start=0, fixed=true);\nequation\nder(x) = x^2;\n"
                 "der(z) = x^2;"),
           "auto", "x", 4, "faster than any exponential|singularity near t = 1|m.mo:4");
+    /* two that feed each other, near whose pole rounding is above the tolerance, too */
+    static const char *const methods[] = {"auto", "bdf", "rodas", "dopri5"};
+    for (int k = 0; k < 4; k++)
+        GROWS(MODEL("Real x(start=1, fixed=true), y(start=1, fixed=true);\nequation\n"
+                    "der(x) = x*(1 + y);\nder(y) = y*(x - 1);"),
+              methods[k], "y", 5,
+              "faster than any exponential|singularity near t = 0.96559|m.mo:5");
+}
+
+/* What overflows first follows from another variable, which has the wrong sign: y = z^4/12. */
+static void test_follower(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"auto", "bdf", "rodas", "dopri5"};
+    for (int k = 0; k < 4; k++)
+        GROWS(MODEL("Real z(start=1, fixed=true), y(start=0, fixed=true);\nequation\n"
+                    "der(z) = 3*z;\nder(y) = z^4;"),
+              methods[k], "z", 4,
+              "z grows without bound|factor e every 0.333 s|m.mo:4|own derivative");
 }
 
 /* Something grows, but the run ends for another reason. */
@@ -148,6 +167,7 @@ int main(void)
         cmocka_unit_test(test_exponential),
         cmocka_unit_test(test_wrong_feedback),
         cmocka_unit_test(test_finite_time),
+        cmocka_unit_test(test_follower),
         cmocka_unit_test(test_other_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,12 @@ dae_status explain_weights(dae_solver *s, int variable)
                         "The weights callback gave %g for variable %s at t = %.10g; weights must "
                         "be positive and finite.",
                         s->diag.value, s->diag.variable_name, s->t_new);
+    if (!isfinite(s->diag.value)) {
+        diag_set(&s->diag, DAE_ERR_EVALUATION,
+                 "At t = %g variable %s is beyond the largest number.", s->t_new,
+                 s->diag.variable_name);
+        return explain_growth(s, DAE_ERR_EVALUATION);
+    }
     return diag_set(&s->diag, DAE_ERR_TOLERANCE,
                     "At t = %g the error weight of variable %s is %g: pure relative error control "
                     "cannot measure a value that is zero. Give it a positive atol.",

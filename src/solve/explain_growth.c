@@ -38,6 +38,32 @@ static void unpack(const matrix_layout *layout, const double *values, double *fu
     }
 }
 
+static void divide_row(int n, int i, double by, double *A, double *B)
+{
+    for (int j = 0; by > 0.0 && j < n; j++) A[i + j * n] /= by, B[i + j * n] /= by;
+}
+
+static double largest_of_row(int n, int i, const double *A, const double *B)
+{
+    double most = 0.0;
+    for (int j = 0; j < n; j++) most = fmax(most, fmax(fabs(A[i + j * n]), fabs(B[i + j * n])));
+    return most;
+}
+
+/* Equations of size 1, in variables of size 1: where one variable is 1e300 and another 1e77, that
+ * is all that eigenvalues are found by. */
+static void equilibrate(const dae_solver *s, growing *g)
+{
+    int n = g->n;
+    for (int i = 0; i < n; i++) divide_row(n, i, largest_of_row(n, i, g->A, g->B), g->A, g->B);
+    for (int j = 0; j < n; j++) {
+        double size = fmax(fabs(g->y[j]), s->norm.weights[j]);
+        if (!isfinite(size)) size = 1.0;
+        for (int i = 0; i < n; i++) g->A[i + j * n] *= size, g->B[i + j * n] *= size;
+    }
+    for (int i = 0; i < n; i++) divide_row(n, i, largest_of_row(n, i, g->A, g->B), g->A, g->B);
+}
+
 /* Values and matrices where the run has come to; false: memory, or they are not finite. */
 static bool growing_new(growing *g, dae_solver *s)
 {
@@ -63,6 +89,7 @@ static bool growing_new(growing *g, dae_solver *s)
         return false;
     unpack(&p->layout, g->packed, g->A);
     unpack(&p->layout, g->packed + count, g->B);
+    equilibrate(s, g);
     return vector_finite(n * n, g->A) && vector_finite(n * n, g->B);
 }
 

@@ -59,18 +59,47 @@ static double go_along(const equation_set *set, int orders, double **x)
     return h;
 }
 
+/* A parameter of the equations that cannot be solved which is zero, the first one; -1: none */
+typedef struct zero_scan {
+    const flat_model *m;
+    const double *values;
+    int found;
+} zero_scan;
+
+static void note_zero(void *context, expr leaf)
+{
+    zero_scan *scan = context;
+    const expr_node *node = graph_node(scan->m->graph, leaf);
+    if (scan->found >= 0 || node->op != EXPR_PARAMETER) return;
+    const flat_parameter *q = &scan->m->parameters[node->index];
+    if (q->type == FLAT_REAL && !q->constant && scan->values[node->index] == 0.0)
+        scan->found = (int)node->index;
+}
+
+static int zero_parameter(const variant *v, const certificate *c, const double *values)
+{
+    const equation_set *set = &v->form->analysed->set;
+    zero_scan scan = {v->form->flat, values, -1};
+    for (int k = 0; k < c->row_count && scan.found < 0; k++)
+        if (!graph_leaves(set->graph, &set->row[c->row[k]].residual, 1, note_zero, &scan)) break;
+    return scan.found;
+}
+
 /* "equation 9 (..) cannot be solved for x" of a certificate that does not hold */
-static void note_broken_promise(variant *v, const certificate *c, double t)
+static void note_broken_promise(variant *v, const certificate *c, const model_point *at)
 {
     enum { MOST = 6 };
     const equation_set *set = &v->form->analysed->set;
     const structure *s = &v->form->analysed->structure;
     dae_diag text = {0};
     char name[160];
-    diag_set(&text, DAE_ERR_SINGULAR,
-             "The index at t = %.9g and beside it is not what the structure of the equations "
-             "says: there",
-             t);
+    int zero = zero_parameter(v, c, at->parameters);
+    const flat_parameter *q = zero >= 0 ? &v->form->flat->parameters[zero] : NULL;
+    diag_set(&text, DAE_ERR_SINGULAR, "%s", q ? "" : "The index");
+    if (q) diag_append(&text, "With %s = 0 (line %d) the index", q->name, q->place.line);
+    diag_append(&text,
+                " at t = %.9g and beside it is not what the structure of the equations says: there",
+                at->t);
     for (int k = 0; k < c->row_count && k < MOST; k++)
         diag_append(&text, "%s %s", k ? "," : "", set->row[c->row[k]].name);
     diag_append(&text, "%s cannot be solved for", c->row_count > MOST ? ", .." : "");
@@ -78,10 +107,10 @@ static void note_broken_promise(variant *v, const certificate *c, double t)
         diag_append(
             &text, "%s %s", k ? "," : "",
             equation_set_variable(set, c->column[k], s->d[c->column[k]], name, sizeof name));
-    diag_append(&text,
-                "%s, as a factor vanishes wherever the equations hold. Write them without it: "
-                "each equation by itself, not multiplied by another one.",
-                c->column_count > MOST ? ", .." : "");
+    diag_append(&text, "%s%s", c->column_count > MOST ? ", .." : "",
+                q ? ". Is that value meant?"
+                  : ", as a factor vanishes wherever the equations hold. Write them without it: "
+                    "each equation by itself, not multiplied by another one.");
     snprintf(v->doubt, sizeof v->doubt, "%s", text.text);
     v->doubt_line = c->row_count > 0 ? set->row[c->row[0]].line : 0;
 }
@@ -106,7 +135,7 @@ static int look_along(dae_solver *s, variant *v, const model_point *at)
         ok = certify(&J, &a->structure, &point, SINGULAR, &c);
         regular = c.valid || !c.finite;
     }
-    if (ok && !regular) note_broken_promise(v, &c, at->t);
+    if (ok && !regular) note_broken_promise(v, &c, at);
     certificate_free(&c);
     system_jacobian_free(&J);
     dae_free(x);

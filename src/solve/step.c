@@ -513,7 +513,7 @@ static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend
     bool creeps = status == DAE_ERR_CREEP || status == DAE_STEPPED;
     rounding_result found = small ? rounding_look(s, tend, creeps) : ROUNDING_FINE;
     if (found == ROUNDING_FINE) return status;
-    if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
+    if (found == ROUNDING_TOO_MUCH) return explain_growth(s, DAE_ERR_TOLERANCE);
     start_again(s, tend);
     return DAE_OK;
 }

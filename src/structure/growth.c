@@ -143,10 +143,12 @@ static walker feeder(const mode *m, walker at)
     if (row < 0) return best;
     if (differential) at = walker_at(x);
     double pivot = (differential ? m->B : m->A)[row + x * n], most = 0.0;
+    double size = hypot(m->re[at.of], m->im[at.of]); /* products of small parts would be 0 */
+    if (!(size > 0.0)) return best;
     for (int w = 0; w < n; w++) {
         if (w == x && !differential) continue;
         double factor = -at.chain * m->A[row + w * n] / pivot;
-        double share = factor * (m->re[at.of] * m->re[w] + m->im[at.of] * m->im[w]);
+        double share = factor * (m->re[at.of] / size * m->re[w] + m->im[at.of] / size * m->im[w]);
         if (!(share > most)) continue;
         most = share;
         best = (walker){w, at.of, factor};

@@ -125,12 +125,14 @@ static void collision_text(const flat_model *m, const collision *c, char *text, 
     text[0] = '\0';
     if (x)
         snprintf(text, size,
-                 "; this declaration is an equation for all times, a start value is "
+                 "; this is an equation for all times, a start value is "
                  "%.60s(start = .., fixed = true)",
                  m->variables[x->index].name);
     if (c->partner_count == 0) return;
     snprintf(text, size, "; %s%s",
-             c->dependent ? "this one depends on " : "this one collides with ",
+             c->repeats     ? "this one repeats "
+             : c->dependent ? "this one depends on "
+                            : "this one collides with ",
              c->partner_count > 1 ? "lines " : "line ");
     for (int k = 0; k < c->partner_count && k < MOST_SUSPECTS; k++) {
         bool last = k + 1 == c->partner_count;

@@ -1,6 +1,7 @@
 #include "system/model_suspects.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "expr/derive.h"
@@ -104,7 +105,7 @@ static void note_varying(void *context, expr leaf)
 }
 
 /* Whether equation i is a declaration `Real x = 1` of a variable that other equations of the part
- * have the derivative of. */
+ * have the derivative of, or such an equation beside one other. */
 static bool is_meant_as_start(const flat_model *m, const flat_parts *parts,
                               const singular_part *part, int i)
 {
@@ -116,7 +117,8 @@ static bool is_meant_as_start(const flat_model *m, const flat_parts *parts,
     } scan = {m->graph, false};
     if (!left || left->op != EXPR_VARIABLE || left->order > 0 || q->right == EXPR_NONE)
         return false;
-    if (m->variables[left->index].place.line != q->place.line) return false;
+    bool declares = m->variables[left->index].place.line == q->place.line;
+    if (!declares && part->rows > 2) return false; /* more likely a boundary value */
     if (!graph_leaves(m->graph, &q->right, 1, note_varying, &scan) || scan.found) return false;
     for (int k = 0; k < part->rows; k++) {
         int derived = derived_column(&parts->incidence, part->row[k]);
@@ -263,13 +265,57 @@ static void collide_by_numbers(const flat_model *m, const flat_parts *parts,
     dae_free(J);
 }
 
+/* ---- the same equation twice ---- */
+
+/* An equation by its sides, whichever is the left one. */
+typedef struct written {
+    expr least, most;
+    int row;
+} written;
+
+static written as_written(const graph *g, int row, expr residual)
+{
+    const expr_node *n = graph_node(g, residual);
+    if (n->op != EXPR_SUB) return (written){residual, residual, row};
+    return n->a < n->b ? (written){n->a, n->b, row} : (written){n->b, n->a, row};
+}
+
+static int by_sides(const void *a, const void *b)
+{
+    const written *x = a, *y = b;
+    if (x->least != y->least) return x->least < y->least ? -1 : 1;
+    if (x->most != y->most) return x->most < y->most ? -1 : 1;
+    return x->row - y->row;
+}
+
+/* The last equation of the part that repeats another one, and that one. False: memory */
+static bool look_for_repetition(const flat_model *m, const singular_part *part, collision *c)
+{
+    written *list = DAE_ARRAY(written, part->rows);
+    if (!list) return false;
+    for (int k = 0; k < part->rows; k++)
+        list[k] = as_written(m->graph, part->row[k], m->equations[part->row[k]].residual);
+    qsort(list, (size_t)part->rows, sizeof *list, by_sides);
+    for (int k = 1; k < part->rows; k++) {
+        bool same = list[k].least == list[k - 1].least && list[k].most == list[k - 1].most;
+        if (!same || (c->repeats && list[k].row < c->row)) continue;
+        c->repeats = true;
+        c->row = list[k].row;
+        c->partner[0] = list[k - 1].row;
+        c->partner_count = 1;
+    }
+    dae_free(list);
+    return true;
+}
+
 bool flat_collision(const flat_model *m, const flat_parts *parts, const singular_part *part,
                     collision *c)
 {
     claims of = {0};
     *c = (collision){.row = part->row[part->rows - 1]};
-    look_for_start(m, parts, part, c);
-    if (part->rows < 3 || c->start) return true;
+    if (!look_for_repetition(m, part, c)) return false;
+    if (!c->repeats) look_for_start(m, parts, part, c);
+    if (part->rows < 3 || c->start || c->repeats) return true;
     bool ok = claims_find(&of, m, parts);
     if (ok) collide_by_numbers(m, parts, part, c);
     if (ok && c->partner_count == 0) collide_by_claims(m, parts, part, &of, c);

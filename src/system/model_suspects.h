@@ -14,8 +14,9 @@ typedef struct collision {
     int partner[MOST_SUSPECTS]; /* those that say the same already: flat equations */
     int partner_count;          /* 0: nothing is known beyond the part */
     bool dependent;             /* by their numbers: row and partners depend on each other, */
-    bool start; /* row is a declaration x = constant, x one that has a derivative: a start value? */
-    bool same;  /* or they contain the same unknowns */
+    bool start;   /* row is x = constant, x one that has a derivative: a start value? */
+    bool repeats; /* row says what the partner says, */
+    bool same;    /* or they contain the same unknowns */
 } collision;
 
 bool flat_collision(const flat_model *m, const flat_parts *parts, const singular_part *part,
