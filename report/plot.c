@@ -305,7 +305,6 @@ static void write_style(FILE *script, const plot *p)
           "set border 3 linecolor rgb '#606060'\n"
           "set tics nomirror out\n"
           "set grid linecolor rgb '#d8d8d8' linetype 1 linewidth 0.6 dashtype 1\n"
-          "set format y '%.4g'\n"
           "set autoscale fix\n"
           "set offsets graph 0, graph 0, graph 0.04, graph 0.04\n",
           script);
@@ -339,10 +338,44 @@ static bool one_unit(const plot *p, int panel, int first)
     return true;
 }
 
-/* The name of a curve in the key of a panel that it shares; its unit is at the axis. */
+/* Pixels that a key may have, beside its longest name, and those of a letter. */
+enum { KEY_REST = 85, KEY_LETTER = 9, MOST_LETTERS = 64, LETTERS_AT_END = 12 };
+
+static int most_key_width(const plot *p)
+{
+    return picture_width(p) / p->columns / 2;
+}
+
+/* At most so many bytes of a label, the middle left out: ends of names tell more. No part of a
+ * UTF-8 sequence is left. */
+static void shorten(char text[LABEL_SIZE], size_t most)
+{
+    size_t length = strlen(text), tail = length - LETTERS_AT_END;
+    if (length <= most || most < LETTERS_AT_END + 4) return;
+    size_t head = most - LETTERS_AT_END - 2;
+    while (head > 0 && ((unsigned char)text[head] & 0xc0) == 0x80) head--;
+    while (tail < length && ((unsigned char)text[tail] & 0xc0) == 0x80) tail++;
+    memmove(text + head + 2, text + tail, length - tail + 1);
+    memcpy(text + head, "..", 2);
+}
+
+/* The name of a curve in the key; its unit is at the axis. */
 static void key_label(const plot *p, int k, bool units, char text[LABEL_SIZE])
 {
+    int letters = (most_key_width(p) - KEY_REST) / KEY_LETTER;
     report_label(p->series->names[p->curves[k].variable], units ? unit_of(p, k) : NULL, text);
+    shorten(text, (size_t)(letters < MOST_LETTERS ? letters : MOST_LETTERS));
+}
+
+/* Whether the curves of a panel are named by a key: several, or one whose name is longer than the
+ * panel is high. */
+static bool has_key(const plot *p, int panel)
+{
+    int first = 0;
+    char label[LABEL_SIZE];
+    if (panel_size(p, panel, &first) > 1) return true;
+    report_series_label_of(p->series, p->curves[first].variable, label);
+    return strlen(label) > (p->panels > 1 ? AXIS_LABEL : MOST_LETTERS);
 }
 
 /* "x, y [m]", or "[m]" where the names are too many for the axis. */
@@ -367,14 +400,58 @@ static int key_width(const plot *p)
     for (int k = 0; k < p->count; k++) {
         int first = 0;
         char label[LABEL_SIZE];
-        bool shared = panel_size(p, p->curves[k].panel, &first) > 1;
+        bool shared = has_key(p, p->curves[k].panel);
+        panel_size(p, p->curves[k].panel, &first);
         key_label(p, k, !one_unit(p, p->curves[k].panel, first), label);
         size_t length = strlen(label);
         if (shared && length > longest) longest = length;
     }
-    int width = longest > 0 ? 85 + 9 * (int)(longest < 64 ? longest : 64) : 40;
-    int most = picture_width(p) / p->columns / 2;
-    return width < most ? width : most;
+    int width = longest > 0 ? KEY_REST + KEY_LETTER * (int)longest : 40;
+    return width < most_key_width(p) ? width : most_key_width(p);
+}
+
+/* Digits, at least so many, of labels between low and high that tell one tic from the next: a tenth
+ * of the way apart, or more. */
+enum { VALUE_DIGITS = 4, TIME_DIGITS = 6, MOST_DIGITS = 10 };
+
+static int axis_digits(double low, double high, int least)
+{
+    double size = fmax(fabs(low), fabs(high)), apart = (high - low) / 10.0;
+    int digits = size > 0.0 && apart > 0.0 ? 1 + (int)ceil(log10(size / apart)) : least;
+    return digits < least ? least : digits > MOST_DIGITS ? MOST_DIGITS : digits;
+}
+
+/* The range of a panel's values. One that is rounding of their size, which no label resolves, is
+ * drawn as what it is: a line that does not move. Returns whether that is so. */
+static bool panel_range(const plot *p, int panel, double *low, double *high)
+{
+    *low = HUGE_VAL, *high = -HUGE_VAL;
+    for (int k = 0; k < p->count; k++) {
+        if (p->curves[k].panel != panel) continue;
+        *low = fmin(*low, p->curves[k].low);
+        *high = fmax(*high, p->curves[k].high);
+    }
+    double size = fmax(fabs(*low), fabs(*high)), room = 1e-8 * size;
+    bool still = isfinite(size) && room > 0.0 && *high - *low < 1e-9 * size;
+    if (still) *low -= room, *high += room;
+    return still;
+}
+
+static int panel_digits(const plot *p, int panel)
+{
+    double low, high;
+    return panel_range(p, panel, &low, &high) ? MOST_DIGITS : axis_digits(low, high, VALUE_DIGITS);
+}
+
+/* Pixels left of the panels: for the labels of their tics, and their name. */
+static int left_margin(const plot *p)
+{
+    int most = VALUE_DIGITS;
+    for (int panel = 0; panel < p->panels; panel++) {
+        int digits = panel_digits(p, panel);
+        if (digits > most) most = digits;
+    }
+    return LEFT_MARGIN + 6 * (most - VALUE_DIGITS);
 }
 
 /* The title, which page it is, and what is not there. */
@@ -401,28 +478,45 @@ static void write_layout(FILE *script, const plot *p, int page)
     fprintf(script,
             "set multiplot layout %d,%d columnsfirst margins screen %.4f,%.4f,%.4f,%.4f spacing "
             "%.4f,%.4f",
-            p->rows, p->columns, fmin(LEFT_MARGIN / width, 0.3), 1.0 - key_width(p) / width,
+            p->rows, p->columns, fmin(left_margin(p) / width, 0.3), 1.0 - key_width(p) / width,
             fmin(62.0 / height, 0.3), 1.0 - (titled ? 42.0 : 16.0) / height,
-            (LEFT_MARGIN + key_width(p)) / width, 18.0 / height);
+            (left_margin(p) + key_width(p)) / width, 18.0 / height);
     write_title(script, p, page);
     putc('\n', script);
+}
+
+static void write_range(FILE *script, const plot *p, int panel)
+{
+    double low, high;
+    char from[NUMBER_SIZE] = "*", to[NUMBER_SIZE] = "*";
+    if (panel_range(p, panel, &low, &high)) {
+        report_number(low, 17, from);
+        report_number(high, 17, to);
+    }
+    fprintf(script, "set yrange [%s:%s]\nset format y '%%.%dg'\n", from, to,
+            panel_digits(p, panel));
 }
 
 /* The axes of a panel; the last of each column shows the time. */
 static void write_axes(FILE *script, const plot *p, int panel, int first, bool alone)
 {
     char label[LABEL_SIZE], time[LABEL_SIZE];
+    bool keyed = has_key(p, panel);
+    write_range(script, p, panel);
     report_series_label_of(p->series, -1, time);
     axis_label(p, panel, first, label);
-    if (alone) report_series_label_of(p->series, p->curves[first].variable, label);
+    if (!keyed) report_series_label_of(p->series, p->curves[first].variable, label);
     if (!alone && !one_unit(p, panel, first)) label[0] = '\0';
     if (!alone && p->options.value_name) report_label(p->options.value_name, NULL, label);
     gnuplot_setting(script, "ylabel", label);
-    fputs(alone ? "set key off\n"
-                : "set key on at graph 1.02, graph 1 left top vertical Left reverse\n",
+    fputs(!keyed ? "set key off\n"
+                 : "set key on at graph 1.02, graph 1 left top vertical Left reverse\n",
           script);
     bool last = panel == p->panels - 1 || panel % p->rows == p->rows - 1;
-    fprintf(script, "set format x '%s'\n", last ? "%g" : "");
+    if (last)
+        fprintf(script, "set format x '%%.%dg'\n", axis_digits(p->begin, p->end, TIME_DIGITS));
+    else
+        fputs("set format x ''\n", script);
     gnuplot_setting(script, "xlabel",
                     !last                  ? ""
                     : p->options.time_name ? p->options.time_name

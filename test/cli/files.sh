@@ -188,4 +188,20 @@ grep -q "wrote more.svg (12 of 212 variables; --vars '\*' draws all)" out || fai
 "$daedal" run more.mo --plot more.svg --vars '*' >out 2>err || fail "a plot of 212 variables"
 grep -q 'wrote more.svg (212 variables)' out && grep -q 'x\[209\]' more.svg || fail "212 variables"
 
+# tics that differ have labels that differ; a long name keeps its end, beside the panel
+cat >fine.mo <<'END'
+model Fine
+  Real p(unit = "Pa"), q(unit = "kg");
+  Real this_is_the_pressure_at_the_outlet_of_the_second_stage(unit = "bar");
+equation
+  p = 1e5 + sin(time);
+  q = 1e6 + 1e-9*sin(time);
+  this_is_the_pressure_at_the_outlet_of_the_second_stage = sqrt(time);
+end Fine;
+END
+"$daedal" run fine.mo --start-time 200000 --stop 200001 --plot fine.svg >out 2>err || fail "a plot of small changes"
+sed -n '/<text>/s/<[^>]*>//gp' fine.svg | tr -d ' \t' | grep '^[0-9.e+-][0-9.e+-]*$' | sort >tics
+[ "$(wc -l <tics)" -gt 15 ] && [ -z "$(uniq -d tics)" ] || fail "two tics have the same label"
+grep -q '\.\.second_stage' fine.svg || fail "the end of a long name is left out"
+
 finish
