@@ -36,6 +36,7 @@ static hem_failure factor_k_u(hem_cache *c, double t, const double *y, const dou
 {
     const hessenberg_form *f = c->hessenberg;
     eval_status status = f->k_u(f->context, t, y, z, u, c->k_u_values);
+    c->k_u_trusted = false;
     if (status != EVAL_OK) return mechanism_evaluation(status);
     switch (linear_factor(c->k_u, c->k_u_values)) {
     case LINEAR_OK: return NO_FAILURE;
@@ -63,21 +64,27 @@ static double correct_u(const hem_cache *c, const double *r, double *u)
 
 /* u with k(t,y,z,u) = 0 to rounding, by Newton's method; u is a guess on entry. The factors of k_u
  * at hand serve while they converge fast; with new ones what does not become smaller is rounding,
- * of terms in k that cancel. */
+ * of terms in k that cancel. A small correction says something only if the factors come from a
+ * solution: those from the way of an iteration, or of an attempt that went astray, may be 1e50
+ * times too large (a diode with 5 V across it), and then nothing moves. */
 static hem_failure solve_u(hem_cache *c, double t, const double *y, const double *z, double *u)
 {
     const hessenberg_form *f = c->hessenberg;
     double *r = c->work[4], before = INFINITY;
-    bool fresh = false;
+    bool fresh = false, here = c->k_u_here;
+    c->k_u_here = false;
     for (int k = 0; k < INNER_ITERATIONS; k++) {
         eval_status status = f->k(f->context, t, y, z, u, r);
         if (status != EVAL_OK) return mechanism_evaluation(status);
         linear_solve(c->k_u, r);
         double size = correct_u(c, r, u);
-        if (size == 0.0) return NO_FAILURE;
         if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
-        if (fresh && size > 0.5 * before && size <= NEWTON_TOLERANCE) return NO_FAILURE;
-        if (size > FAST * before) {
+        if (here) c->k_u_trusted = size <= NEWTON_TOLERANCE;
+        bool stands = fresh && size > 0.5 * before && size <= NEWTON_TOLERANCE;
+        bool small = size == 0.0 || stands;
+        if (small && c->k_u_trusted) return NO_FAILURE;
+        here = small || size > FAST * before;
+        if (here) {
             hem_failure failure = factor_k_u(c, t, y, z, u);
             if (failure.status) return failure;
             fresh = true;
@@ -124,6 +131,7 @@ static hem_failure renew_f_z(hem_cache *c, double t, const double *y, const doub
     if (f->nu == 0) return mechanism_evaluation(f->f_z(f->context, t, y, w, w + f->nz, c->f_z));
     hem_failure failure = factor_k_u(c, t, y, w, w + f->nz);
     if (failure.status) return failure;
+    c->k_u_here = true;
     return total_f_z(c, t, y, w);
 }
 

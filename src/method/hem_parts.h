@@ -60,6 +60,8 @@ typedef struct hem_cache {
     matrix_layout k_u_layout;
     linear_solver *k_u;
     double *k_u_values;
+    bool k_u_here;          /* its factors are those of the guess that the next solve begins with */
+    bool k_u_trusted;       /* they were made where k = 0 */
     const error_norm *norm; /* of the run */
     const double *w_begin;  /* w where the step begins */
     double convergence;     /* rate of the last Newton iterations */
