@@ -41,6 +41,9 @@ enum { STALLS = 2, STALLS_LARGE = 5 };
 /* Parts of the step below which nothing is asked of a step any more: the width of a jump. */
 static const double NARROW = 1e-10;
 enum { MOST_STEPS = 1000 };
+/* So many steps of the second run for one place show that the solver's step passes over something
+ * fast, which a step that ends at the place may pass over as well. */
+enum { CROWDED = 50 };
 
 /* Of smooth output: slopes that differ change values by a part 1 / (BEND e) of the tolerance. */
 static const double BEND = 2.0;
@@ -65,6 +68,8 @@ struct refiner {
     double *gap,
         *gap_slope; /* of the solver's step beyond its own, at the end; for smooth output */
     long of;        /* the step of the solver that it is in; 0: none */
+    long crowded;   /* the step in which steps end at the places asked for; 0: none */
+    long stubborn;  /* the step in which such steps fail */
 };
 
 /* ---- how wrong an interpolant is --------------------------------------------------------------
@@ -383,11 +388,15 @@ static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at
     }
 }
 
-/* Steps up to t. */
+/* Steps up to t; they are left where there are so many of them that others are tried. */
 static dae_status advance(refiner *r, dae_solver *s, double t)
 {
     const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
     for (int k = 0; (t - r->t_new) * direction > 0.0; k++) {
+        if (k == CROWDED && !r->gap && r->stubborn != s->stats.steps) {
+            r->crowded = s->stats.steps;
+            return DAE_OK;
+        }
         dae_status status = k < MOST_STEPS ? one_step(r, s, s->t_new, true)
                                            : explain_nowhere(r, s, t, &(attempt){0});
         if (status == DAE_OK) continue;
@@ -411,16 +420,6 @@ static dae_status find_gap(refiner *r, dae_solver *s)
     vector_axpy(s->n, -1.0, r->yp, r->gap_slope);
     begin(r, s);
     return DAE_OK;
-}
-
-/* The second run, up to t. */
-static dae_status run_to(refiner *r, dae_solver *s, double t)
-{
-    const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
-    bool anew = r->of != s->stats.steps, behind = (t - r->t_old) * direction < 0.0;
-    if (anew || behind) begin(r, s);
-    dae_status status = anew && r->gap ? find_gap(r, s) : DAE_OK;
-    return status == DAE_OK ? advance(r, s, t) : status;
 }
 
 /* at_y, at_yp += what is 0 with slope 0 where the step begins, and the gap at its end. Slopes of
@@ -453,6 +452,29 @@ static dae_status run_exactly_to(refiner *r, dae_solver *s, double t)
         if (fabs(r->t_new - t) <= 4.0 * DBL_EPSILON * fabs(t)) return DAE_OK;
     }
     return r->t_new == t ? DAE_OK : explain_nowhere(r, s, t, &(attempt){0});
+}
+
+/* The second run, up to t; *end: its values are those where it ends. */
+static dae_status run_to(refiner *r, dae_solver *s, double t, bool *end)
+{
+    const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
+    const long step = s->stats.steps;
+    dae_status status = DAE_OK;
+    if (r->crowded != step) {
+        bool anew = r->of != step, behind = (t - r->t_old) * direction < 0.0;
+        if (anew || behind) begin(r, s);
+        if (anew && r->gap) status = find_gap(r, s);
+        if (status == DAE_OK) status = advance(r, s, t);
+        if (r->crowded != step) return status;
+    }
+    *end = true;
+    status = run_exactly_to(r, s, t);
+    if (status != DAE_ERR_CONVERGENCE && status != DAE_ERR_EVALUATION) return status;
+    *end = false;
+    diag_clear(&s->diag);
+    r->crowded = 0;
+    r->stubborn = step;
+    return run_to(r, s, t, end);
 }
 
 /* The distance of the interpolant from what steps to places inside give. */
@@ -611,10 +633,11 @@ static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
     if (status != DAE_OK || s->step_start.error <= TRUSTED) return status;
     refiner *r = refiner_of(s);
     if (!r) return out_of_memory(s);
-    /* of second order: the ends of steps are on the constraints, what is between them need not be
-     */
-    bool end = solver_second_order(s), otherwise = false;
-    status = end ? run_exactly_to(r, s, t) : run_to(r, s, t);
+    /* of second order: the ends of steps are on the constraints, what is between them need not be;
+     * without a matrix there is nothing to tell good interpolants by */
+    bool end = solver_second_order(s) || s->matrix.matrix_free, otherwise = false;
+    status = end ? run_exactly_to(r, s, t) : run_to(r, s, t, &end);
+    otherwise = end && r->crowded == s->stats.steps;
     bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
     /* what the noise of callbacks makes is theirs to hear of: there is no measure of it */
     if (failed && (end || (last && s->hybrid && !weighs_multipliers(s)))) {
