@@ -83,9 +83,11 @@ array_status array_run_renew(array_run *run, double t, const double *y, const do
     load_point(run, y, yp);
     array_status status = derivative_array_consistent(&run->array, mu + 1, t, run->x);
     if (status != ARRAY_OK) return status;
+    reduced_system anew; /* rows of the last step are still asked for where it fails */
+    status = reduced_system_new(&anew, &run->array, mu, t, run->x, RANK_TOLERANCE);
+    if (status != ARRAY_OK) return status;
     reduced_system_free(&run->reduced);
-    status = reduced_system_new(&run->reduced, &run->array, mu, t, run->x, RANK_TOLERANCE);
-    run->is_reduced = status == ARRAY_OK;
+    run->reduced = anew;
     return status;
 }
 

@@ -70,6 +70,16 @@ dae_status explain_interrupt(dae_solver *s)
                     s->t_new);
 }
 
+dae_status explain_no_row(dae_solver *s, double t, const char *name)
+{
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_EVALUATION,
+                    "%s has no finite value at t = %.9g, in the step [%.9g, %.9g]: its equation "
+                    "cannot be evaluated for the values that other variables have there. Tighten "
+                    "their tolerances, or bound them (min, max).",
+                    name, t, s->t_old, s->t_new);
+}
+
 /* The variable whose estimated error is largest in the weights that the method tested it with */
 static int dominating(const dae_solver *s, const attempt *a)
 {

@@ -167,6 +167,9 @@ dae_status hybrid_finish(struct dae_solver *s);
  * that are not finite. */
 void hybrid_variables(struct dae_solver *s, double t, const double *y, const double *yp,
                       double *values);
+/* The name of the first variable of a row without a finite value, outputs and discrete ones apart;
+ * NULL: there is none. */
+const char *hybrid_without_value(const struct dae_solver *s, const double *values);
 /* Complete the diagnostic of a failure by the line of the equation it names; returns status. */
 dae_status hybrid_explain(struct dae_solver *s, dae_status status);
 /* Whether the crossings just found change a relation. One that comes back to the side where it is

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/vector.h"
 #include "solve/explain_model.h"
 #include "solve/hybrid_parts.h"
 
@@ -83,6 +84,19 @@ static void tell_undefined(dae_solver *s, double t, const double *y, const doubl
     diag_append(&text, "%s No equation needs %s: the run goes on.", count ? "." : "",
                 count ? "them" : "it");
     hybrid_tell(s, text.text);
+}
+
+/* Such are variables that the formulation sees through: they are evaluated from others, which the
+ * method may bring where there is no value. */
+const char *hybrid_without_value(const dae_solver *s, const double *values)
+{
+    const model_form *f = s->hybrid->instance->form;
+    if (vector_finite(f->visible_count, values)) return NULL;
+    for (int k = 0; k < f->visible_count; k++) {
+        const flat_variable *v = &f->flat->variables[f->visible[k]];
+        if (!isfinite(values[k]) && !v->discrete && !hybrid_is_output(f, k)) return v->name;
+    }
+    return NULL;
 }
 
 void hybrid_variables(dae_solver *s, double t, const double *y, const double *yp, double *values)

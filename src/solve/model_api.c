@@ -640,8 +640,10 @@ dae_status dae_solver_variables(dae_solver *s, double t, double *values)
     if (!s->hybrid) return dae_solver_at(s, t, 0, values);
     dae_status status = solver_check_point(s, t, "dae_solver_variables");
     if (status == DAE_OK) status = solver_point(s, t);
-    if (status == DAE_OK) hybrid_variables(s, t, s->at_y, s->at_yp, values);
-    return status;
+    if (status != DAE_OK) return status;
+    hybrid_variables(s, t, s->at_y, s->at_yp, values);
+    const char *without = hybrid_without_value(s, values);
+    return without ? explain_no_row(s, t, without) : DAE_OK;
 }
 
 dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)

@@ -82,10 +82,23 @@ static dae_status begin_array(dae_solver *s, double t, bool initial)
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
 }
 
+/* A product with a vector, by differences, solves the whole array: that takes minutes where
+ * matrices take a second. */
+static dae_status refuse_gmres(dae_solver *s, double t)
+{
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "From t = %.9g on the equations are integrated by their derivatives, as their "
+                    "structure does not tell enough there, and GMRES would solve for all of these "
+                    "in each of its iterations. Use another linear solver, such as dense.",
+                    t);
+}
+
 /* Without a rewriting that makes structure and numbers agree: by the derivative array, if that
  * determines the solution near the values found so far. */
 dae_status reform_seek_array(dae_solver *s, double t, bool initial)
 {
+    if (s->base_options.linear_solver == DAE_LINEAR_GMRES) return refuse_gmres(s, t);
     variant *v = s->reform->current;
     const model_instance *m = s->reform->base_instance;
     graph *g = s->base->model->flat->graph;

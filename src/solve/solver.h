@@ -216,6 +216,8 @@ void sizes_note(dae_solver *s, const double *y, const double *yp);
 dae_status explain_evaluation(dae_solver *s, eval_status status);
 dae_status explain_events(dae_solver *s, eval_status status);
 dae_status explain_interrupt(dae_solver *s);
+/* A variable has no finite value at t, in the last step. */
+dae_status explain_no_row(dae_solver *s, double t, const char *name);
 
 /* dae_solver_new, dae_solver_start and dae_solver_step without the scope that interrupts them. */
 dae_status solver_new(const dae_problem *problem, const dae_options *options, dae_solver **solver,

@@ -66,7 +66,12 @@ static dae_status find_point(dae_solver *s, double t)
 dae_status solver_point(dae_solver *s, double t)
 {
     s->stop = (eval_failure){0};
-    return solver_heed_stop(s, find_point(s, t));
+    dae_status status = solver_heed_stop(s, find_point(s, t));
+    if (status != DAE_OK || vector_finite(s->n, s->at_y)) return status;
+    int i = 0;
+    while (isfinite(s->at_y[i])) i++;
+    diag_variable(&s->diag, i, problem_variable(s->problem, i));
+    return explain_no_row(s, t, problem_variable(s->problem, i));
 }
 
 /* Whether values at t can be asked for. */
@@ -267,6 +272,22 @@ static dae_status explain_lost_step(dae_solver *s, double h)
         fabs(h), s->t_new, nextafter(fabs(s->t_new), INFINITY) - fabs(s->t_new));
 }
 
+/* One attempt. Its end must have a value: what a method computes last may lie where the equations
+ * have none, and F tells which of them. */
+static void attempt_once(dae_solver *s, double h, attempt *a)
+{
+    s->context.look_at_stability =
+        !s->control.fixed && stiffness_due(&s->stiffness, s->stats.steps);
+    s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
+    if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
+        a->status = ATTEMPT_STOP;
+        s->eval.failure = s->stop;
+    }
+    if (a->status != ATTEMPT_OK || vector_finite(s->n, a->y)) return;
+    a->status = ATTEMPT_EVALUATION;
+    evaluate_residual(&s->eval, a->t + a->h, a->y, a->yp, s->work, &s->stats.residuals);
+}
+
 /* Try until an attempt passes; on DAE_OK s->last holds it. */
 static dae_status attempt_until_accepted(dae_solver *s)
 {
@@ -279,13 +300,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
             return explain_interrupt(s);
         double h = next_step(s);
         if (s->control.fixed && s->t_new + h == s->t_new) return explain_lost_step(s, h);
-        s->context.look_at_stability =
-            !s->control.fixed && stiffness_due(&s->stiffness, s->stats.steps);
-        s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
-        if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
-            a->status = ATTEMPT_STOP;
-            s->eval.failure = s->stop;
-        }
+        attempt_once(s, h, a);
         if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
@@ -471,6 +486,11 @@ static dae_status check_goal(dae_solver *s, double tend)
                         "A step was asked for before a successful dae_solver_start.");
     if (!isfinite(tend))
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "The end time is %g; it must be finite.", tend);
+    if (s->options.max_step > 0.0 && fabs(tend) + s->options.max_step == fabs(tend))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "Steps of at most %g do not reach t = %.9g: numbers there are %g apart. "
+                        "Allow longer ones (max_step, --max-step).",
+                        s->options.max_step, tend, nextafter(fabs(tend), INFINITY) - fabs(tend));
     if (s->direction != 0.0 && (tend - s->t) * s->direction < 0.0 && !in_last_step(s, tend))
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "The end time %g lies behind the last step [%g, %g]; start again to "

@@ -1,0 +1,141 @@
+/* Rows inside of steps: what they cost where a step passes over something fast, and rows without a
+ * finite value. */
+#include "model_run.h"
+
+/* No state feels the source, so that one step passes over 1e5 periods of it. Rows need a step or
+ * two of their own each, and not one for every part of a period. */
+static const char differentiators[] = MODEL("  parameter Real w = 1e6, C = 1e-6, R = 1e3;\n"
+                                            "  Real e, u[2], i[2], x(start = 1, fixed = true);\n"
+                                            "equation\n"
+                                            "  e = sin(w*time);\n"
+                                            "  i[1] = C*der(e - u[1]);\n"
+                                            "  i[1] = (u[1] - u[2])/R;\n"
+                                            "  u[1] = 0;\n"
+                                            "  i[2] = C*der(u[2]);\n"
+                                            "  der(x) = -x;");
+
+static void fast_sources_cost_little(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"radau", "rodas", "sdirk4"};
+    enum { ROWS = 100 };
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        run r;
+        int row = 0;
+        prepare(&r, differentiators);
+        r.options.rtol = 1e-6;
+        r.options.method = methods[k];
+        r.options.stop_time = 1.0;
+        OK(start_at(&r, 0.0));
+        for (dae_status status = DAE_STEPPED; status > 0;) {
+            status = dae_solver_step(r.solver, 1.0);
+            assert_true(status >= 0);
+            for (; row < ROWS && row / (double)ROWS <= dae_solver_time(r.solver); row++) {
+                double t = row / (double)ROWS, w = 1e6;
+                OK(dae_solver_variables(r.solver, t, r.values));
+                double u = r.values[dae_problem_find_variable(r.problem, "u[2]")];
+                assert_true(fabs(u + 1e-3 * w * cos(w * t)) <= 1e-2);
+            }
+        }
+        long residuals = dae_solver_stats(r.solver)->residuals;
+        if (residuals > 100000) fail_msg("%s: %ld residuals", methods[k], residuals);
+        end(&r);
+    }
+}
+
+/* y is seen through by the half-explicit methods, and nothing but its row needs it where x has just
+ * become negative. */
+static void rows_have_values_or_fail(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"herk", "herk-rk4", "dopri5", "radau"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        run r;
+        dae_status status;
+        prepare(&r, MODEL("  Real x(start = 1, fixed = true), v(start = 0, fixed = true), y;\n"
+                          "equation\n"
+                          "  der(x) = -1;\n  y = log(x);\n  der(v) = y;"));
+        r.options.rtol = 1e-6;
+        r.options.method = methods[k];
+        r.options.stop_time = 1.0;
+        OK(start_at(&r, 0.0));
+        do {
+            status = dae_solver_step(r.solver, 1.0);
+            if (status < 0) break;
+            if (dae_solver_variables(r.solver, dae_solver_time(r.solver), r.values) == DAE_OK)
+                assert_true(isfinite(r.values[dae_problem_find_variable(r.problem, "y")]));
+            else
+                WORDS(diag_of(&r)->text, "y has no finite value|t = 1,");
+        } while (status > 0);
+        end(&r);
+    }
+}
+
+static void load_file(run *r, const char *file)
+{
+    const char *slash = strrchr(__FILE__, '/');
+    char path[512];
+    int length = slash ? (int)(slash - __FILE__) + 1 : 0;
+    snprintf(path, sizeof path, "%.*s../models/%s", length, __FILE__, file);
+    dae_model model = {.file = path, .engine = DAE_ENGINE_TAPE};
+    memset(r, 0, sizeof *r);
+    r->options = dae_options_default();
+    assert_int_equal(dae_problem_from_model(&model, &r->problem, &r->diag), DAE_OK);
+}
+
+/* Where the reduced system of a derivative array cannot be renewed the run ends, and rows of its
+ * last step are still asked for. */
+static void rows_remain_where_the_index_changes(void **state)
+{
+    (void)state;
+    run r;
+    dae_status status;
+    load_file(&r, "traps/mixed.mo");
+    OK(dae_problem_set_start(r.problem, "v", 1.0, &r.diag));
+    r.options.method = "lobattoc6";
+    r.options.projection = DAE_PROJECTION_NONE;
+    OK(start_at(&r, 1e-9));
+    while ((status = dae_solver_step(r.solver, 1.0)) > 0) {
+    }
+    if (status < 0) WORDS(diag_of(&r)->text, "The index changes at t = 0.346");
+    double t = dae_solver_time(r.solver);
+    OK(dae_solver_variables(r.solver, t + 1e-6, r.values));
+    assert_true(isfinite(value(&r, "x")));
+    end(&r);
+}
+
+/* Each product of GMRES would solve the whole array. */
+static void arrays_refuse_gmres(void **state)
+{
+    (void)state;
+    run r;
+    load_file(&r, "structure/ring.mo");
+    r.options.method = "sdirk4";
+    r.options.linear_solver = DAE_LINEAR_GMRES;
+    assert_int_equal(start_at(&r, 0.0), DAE_ERR_UNSUPPORTED);
+    WORDS(diag_of(&r)->text, "GMRES|Use another linear solver");
+    end(&r);
+}
+
+/* 1e298 steps to go. */
+static void steps_that_are_lost_at_the_end_are_refused(void **state)
+{
+    (void)state;
+    run r;
+    prepare(&r, MODEL("  Real x(start = 1, fixed = true);\nequation\n  der(x) = -x;"));
+    r.options.max_step = 1e-300;
+    OK(start_at(&r, 0.0));
+    assert_int_equal(dae_solver_step(r.solver, 0.05), DAE_ERR_ARGUMENT);
+    WORDS(diag_of(&r)->text, "1e-300 do not reach t = 0.05");
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fast_sources_cost_little), cmocka_unit_test(rows_have_values_or_fail),
+        cmocka_unit_test(rows_remain_where_the_index_changes),
+        cmocka_unit_test(arrays_refuse_gmres),
+        cmocka_unit_test(steps_that_are_lost_at_the_end_are_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
