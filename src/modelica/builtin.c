@@ -368,6 +368,27 @@ bool is_builtin(const char *name)
     return false;
 }
 
+/* What other languages call what is written otherwise here; NULL */
+static const char *foreign_function(const char *name)
+{
+    static const char *const known[][2] = {
+        {"ln", "the natural logarithm is log(x)"},
+        {"pow", "a power is x^y"},
+        {"power", "a power is x^y"},
+        {"sqr", "a square is x^2"},
+        {"fabs", "it is abs(x)"},
+        {"d", "a derivative is der(x)"},
+        {"ddt", "a derivative is der(x)"},
+        {"diff", "a derivative is der(x)"},
+        {"dot", "a derivative is der(x)"},
+        {"heaviside", "write if x > 0 then 1 else 0"},
+        {"step", "write if x > 0 then 1 else 0"},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(name, known[k][0]) == 0) return known[k][1];
+    return NULL;
+}
+
 static value rejected_call(flattener *f, const char *name, const ast_expr *e)
 {
     static const char *const rejected[] = {"delay",          "spatialDistribution",
@@ -386,9 +407,11 @@ static value rejected_call(flattener *f, const char *name, const ast_expr *e)
     size_t count = 0;
     for (size_t k = 0; k < ELEMENTARY_COUNT; k++) names[count++] = elementary_functions[k].name;
     for (size_t k = 0; k < OTHER_COUNT; k++) names[count++] = other_builtins[k];
-    const char *near = nearest_class(f, name, CLASS_FUNCTION);
-    if (!near) near = nearest_name(name, names, count);
-    if (near)
+    const char *near = nearest_class(f, name, CLASS_FUNCTION), *hint = foreign_function(name);
+    if (!near && !hint) near = nearest_name(name, names, count);
+    if (!near && hint)
+        report_error(f, e->place, "unknown function '%s'; %s", name, hint);
+    else if (near)
         report_error(f, e->place, "unknown function '%s'; did you mean '%s'?", name, near);
     else
         report_error(f, e->place, "unknown function '%s'", name);

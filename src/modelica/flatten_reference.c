@@ -253,6 +253,8 @@ static const char *foreign_name(const char *name)
         {"Pi", "declare it, constant Real Pi = 3.141592653589793;"},
         {"PI", "declare it, constant Real PI = 3.141592653589793;"},
         {"Time", "the independent variable is 'time'"},
+        {"dt", "a derivative is written der(x), not dx/dt"},
+        {"e", "Euler's number is exp(1)"},
     };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcmp(name, known[k][0]) == 0) return known[k][1];

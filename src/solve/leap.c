@@ -125,11 +125,11 @@ static bool looks_at_algebraic(const dae_solver *s)
 }
 
 /* To the method that looks; the sizes of variables are known still. */
-static bool change_method(dae_solver *s)
+static bool change_method(dae_solver *s, const char *reason)
 {
     int n = s->n;
     double direction = s->direction, *extent = dae_copy(s->extent, (size_t)n, sizeof *extent);
-    bool changed = extent && choice_change(s, "algebraic variables jump, so ") == DAE_OK;
+    bool changed = extent && choice_change(s, reason) == DAE_OK;
     if (changed && s->n == n) vector_copy(n, extent, s->extent);
     s->direction = direction;
     dae_free(extent);
@@ -160,7 +160,9 @@ bool leap_over(dae_solver *s, dae_status failed, double tend)
     dae_diag diag = s->diag;
     bool poised = solver_begin(s, s->t_new + h, DAE_INIT_NONE) == DAE_OK;
     s->direction = direction;
-    if (poised && s->method == &method_radau) poised = change_method(s);
+    if (poised && s->method == &method_radau)
+        poised =
+            change_method(s, moved >= 0 ? "algebraic variables jump, so " : "radau failed, so ");
     if (poised)
         diag_clear(&s->diag);
     else

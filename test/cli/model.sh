@@ -321,6 +321,18 @@ wrong 'No such file' run nowhere.mo
 wrong "'--set n=5'" run "$models/ladder.mo" --size 5
 wrong "did you mean 'native'" run plain.mo --engine nativ
 wrong 'rows' run plain.mo --interval 1e-12
+cat >wrong.mo <<'END'
+model Wrong "a sign: without algebraic variables none of them jumps"
+  Real T[4](each start = 20, each fixed = true);
+equation
+  der(T[1]) = 1e3*(T[2] - 2*T[1] + 100);
+  der(T[2]) = 1e3*(T[3] - 2*T[2] + T[1]);
+  der(T[3]) = -1e3*(T[4] - 2*T[3] + T[2]);
+  der(T[4]) = 1e3*(20 - 2*T[4] + T[3]);
+  annotation(experiment(StopTime = 10));
+end Wrong;
+END
+expect 1 run wrong.mo && says 'T\[3\] grows without bound' && silent_on 'algebraic variables'
 echo 'model Nothing parameter Real p = 1; end Nothing;' >nothing.mo
 expect 1 run nothing.mo && says 'has no variables'
 wrong 'exclude' run plain.mo --interval 0 --points 3
