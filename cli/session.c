@@ -446,8 +446,10 @@ static int record_row(recorder *r, double t, const double *y, const char *digits
         return complain(CLI_FAILED, "'%s' cannot be written after %s. %s", r->csv,
                         PLURAL((long)r->count, "row"), error.text);
     }
+    if (r->full) return CLI_FAILED;
     if (r->keep) status = report_series_add(r->series, t, y, &error);
-    if (status != REPORT_OK) return complain(CLI_FAILED, "%s", error.text);
+    r->full = status != REPORT_OK;
+    if (r->full) return complain(CLI_FAILED, "%s", error.text);
     r->count++;
     r->last = t;
     return CLI_OK;

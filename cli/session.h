@@ -38,6 +38,7 @@ typedef struct recorder {
     size_t count; /* rows */
     double last;  /* time of the last row */
     bool failed;  /* csv could not be written, and that was told */
+    bool full;    /* likewise rows could not be kept */
 } recorder;
 
 typedef struct session {

@@ -144,7 +144,7 @@ if mount -t tmpfs -o size=64k none disk 2>/dev/null; then
         case $file in
         *.svg | *.pdf) words="--plot disk/$file --points 2000" ;;
         *.hist) words="--max-step 1e-4 --history disk/$file" ;;
-        *) words="-o disk/$file --points 9000" ;;
+        *) words="-o disk/$file --points 200000" ;;
         esac
         "$daedal" run p.mo $words >out 2>err
         got=$?
@@ -152,6 +152,7 @@ if mount -t tmpfs -o size=64k none disk 2>/dev/null; then
         if [ $got -eq 0 ]; then continue; fi
         [ $got -eq 1 ] || fail "$file exits with $got on a full disk"
         says 'No space left'
+        [ -z "$(sort err | uniq -d)" ] || fail "$file: something is said twice"
         [ "$(cat disk/$file)" = "what was there" ] || fail "$file is lost on a full disk"
     done
     [ "$(ls -A disk | wc -l)" -eq 6 ] || fail "something is left on the full disk"
