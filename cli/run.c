@@ -279,7 +279,7 @@ const command run_command = {
         "  --vars A,B,..        only these variables, in files, plots and the summary: names,\n"
         "                       arrays, patterns 'q*', derivatives 'der(x)'\n"
         "  --plot FILE          draw the solution into a .svg, .png or .pdf file\n"
-        "  --log-time           logarithmic times and logarithmic time axis\n"
+        "  --log-time           the start and logarithmic times, on a logarithmic axis\n"
         "  --first T            first of the logarithmic times (1e-12 of the interval)\n"
         "  --csv FILE           as -o, in csv whatever the name; - for standard output\n"
         "  --json FILE          likewise in json, with statistics and diagnostic\n"

@@ -25,6 +25,30 @@ static void print_rest(FILE *stream, int count, int max_rows)
 
 /* ---- for people ---- */
 
+/* The first `length` bytes of a name, in a column of so many; one that does not fit ends in "..",
+ * unless it is the name of a variable, which is never cut. */
+static void print_column(FILE *stream, const char *name, size_t length, bool whole)
+{
+    char part[512], text[2048];
+    if (length >= sizeof part) length = sizeof part - 1;
+    memcpy(part, name, length);
+    part[length] = '\0';
+    for (char *c = part; *c; c++)
+        if (*c == '\n' || *c == '\t') *c = ' '; /* one row each */
+    (void)dae_printable(part, text, sizeof text);
+    size_t end = strlen(text);
+    bool cut = !whole && end > NAME_WIDTH;
+    if (cut) end = NAME_WIDTH - 2;
+    while (cut && end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80) end--;
+    int rest = NAME_WIDTH - (int)end - (cut ? 2 : 0);
+    fprintf(stream, "  %.*s%s%*s", (int)end, text, cut ? ".." : "", rest > 0 ? rest : 0, "");
+}
+
+static void print_variable(FILE *stream, const char *name)
+{
+    print_column(stream, name, strlen(name), true);
+}
+
 static void print_run(FILE *stream, const char *label, const dae_verify_run *r)
 {
     fprintf(stream, "  %-9s %s, rtol %g, atol %g", label, *r->method ? r->method : "(given)",
@@ -33,7 +57,7 @@ static void print_run(FILE *stream, const char *label, const dae_verify_run *r)
     if (r->status < 0 && isfinite(r->end)) fprintf(stream, ", failed at t = %g", r->end);
     if (r->status < 0 && !isfinite(r->end)) fprintf(stream, ", did not start");
     putc('\n', stream);
-    if (r->status < 0 && *r->text) fprintf(stream, "            %.300s\n", r->text);
+    if (r->status < 0 && *r->text) fprintf(stream, "            %s\n", r->text);
 }
 
 typedef struct ranked {
@@ -70,11 +94,12 @@ static bool print_variables(FILE *stream, const dae_verify_report *r, int max_ro
         NAME_WIDTH, "variable", "tolerances", "rms", "error", "at t", "run", "judge");
     for (int k = 0; k < shown(r->variable_count, max_rows); k++) {
         const dae_verify_variable *v = &r->variables[list[k].index];
+        print_variable(stream, v->name);
         if (isnan(v->tolerances))
-            fprintf(stream, "  %-*s not compared\n", NAME_WIDTH, v->name);
+            fputs(" not compared\n", stream);
         else
-            fprintf(stream, "  %-*s %11.3g %9.2g %10.2e %12.6g %16.9g %16.9g\n", NAME_WIDTH,
-                    v->name, v->tolerances, v->rms, v->error, v->t, v->run, v->judge);
+            fprintf(stream, " %11.3g %9.2g %10.2e %12.6g %16.9g %16.9g\n", v->tolerances, v->rms,
+                    v->error, v->t, v->run, v->judge);
     }
     print_rest(stream, r->variable_count, max_rows);
     free(list);
@@ -91,8 +116,8 @@ static void print_name(FILE *stream, const dae_verify_equation *e)
     const char *bracket = strrchr(e->name, '(');
     bool placed = e->line > 0 && bracket > e->name && length > tail &&
                   strcmp(e->name + length - tail, end) == 0;
-    int width = placed ? (int)(bracket - e->name) - 1 : (int)length;
-    fprintf(stream, "  %-*.*s %-10s", NAME_WIDTH, least(width, NAME_WIDTH), e->name, place);
+    print_column(stream, e->name, placed ? (size_t)(bracket - e->name) - 1 : length, false);
+    fprintf(stream, " %-10s", place);
 }
 
 /* "as written", "differentiated once", .. */
@@ -137,7 +162,7 @@ static void print_events(FILE *stream, const dae_verify_report *r, int max_rows)
             r->run_events, r->judge_events, NAME_WIDTH, "", "run", "judge", "apart");
     for (int i = 0; i < shown(r->event_count, max_rows); i++) {
         const dae_verify_event *e = &r->events[i];
-        fprintf(stream, "  %-*.*s", NAME_WIDTH, NAME_WIDTH, e->name);
+        print_column(stream, e->name, strlen(e->name), false);
         print_time(stream, e->run);
         print_time(stream, e->judge);
         if (isnan(e->run) || isnan(e->judge))
@@ -155,8 +180,8 @@ static void print_invariants(FILE *stream, const dae_verify_report *r)
             "", "at the start", "run", "judge");
     for (int i = 0; i < r->invariant_count; i++) {
         const dae_verify_invariant *v = &r->invariants[i];
-        fprintf(stream, "  %-*s %16.9g %11.2e %11.2e\n", NAME_WIDTH, v->name, v->start, v->run,
-                v->judge);
+        print_variable(stream, v->name);
+        fprintf(stream, " %16.9g %11.2e %11.2e\n", v->start, v->run, v->judge);
     }
 }
 

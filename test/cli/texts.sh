@@ -8,7 +8,7 @@ text='model M
  Real x(start=1, fixed=true, unit="\033[31mm") "\033]0;title\007 \302\2331m \377";
  parameter String s = "\033[2J" "\033[H";
 equation
- der(x) = -x;
+ der(x) = -x "law \033[33m\nof decay";
  assert(x > 0.9, "falls \033[31m \\a \\b"%s);
 end M;
 '
@@ -26,7 +26,7 @@ clean() {
 }
 for file in fails.mo warns.mo wrong.mo "$strange" "$(printf 'no\033[31mne.mo')"; do
     for words in run "run -o -" "run --json -" init "init --json" "init -o -" check "check --list" \
-        "check --json" emit; do
+        "check --json" verify "verify --json -" "verify --all" "run --verify" emit; do
         clean $words "$file"
     done
 done
