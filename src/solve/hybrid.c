@@ -75,6 +75,8 @@ bool hybrid_bind(hybrid *h, model_instance *to)
         model_instance_prepare(to);
     }
     free_unknowns(h);
+    state_seams_free(h->state_seams);
+    h->state_seams = NULL;
     h->reset = fresh.reset;
     h->is_reset = fresh.is_reset;
     h->is_held = fresh.is_held;
@@ -140,6 +142,7 @@ void hybrid_free(hybrid *h)
     ranges_free(h->ranges);
     base_branch_free(h->base);
     seams_free(h->seams);
+    state_seams_free(h->state_seams);
     dae_free(h->active);
     free_unknowns(h);
     dae_free(h->assertion);

@@ -49,6 +49,8 @@ typedef struct relation_trace {
 typedef struct relation_ranges relation_ranges;
 /* Changes of relations of time that are no events (hybrid_seams.c). */
 typedef struct time_seams time_seams;
+/* The same of variables (hybrid_state_seams.c). */
+typedef struct state_seams state_seams;
 
 /* Algebraic equations as they are written, for methods on other forms (hybrid_branch.c). */
 typedef struct base_branch base_branch;
@@ -71,6 +73,9 @@ typedef struct hybrid {
     relation_trace *trace;    /* per relation */
     relation_ranges *ranges;  /* owned; NULL: not needed so far */
     time_seams *seams;        /* owned; NULL: not needed so far */
+    state_seams *state_seams; /* owned; NULL: not needed so far */
+    double cut, cut_from;     /* a seam of them, for the step from there; NAN: none */
+    int cuts;                 /* how often that step was made */
     int *active;              /* per when: its active branch, -1 */
     double *reset;            /* per unknown: what reinit gives it, */
     bool *is_reset;           /* if it does */
@@ -228,6 +233,9 @@ double hybrid_next_time(const hybrid *h);
 
 /* Look for the next seam behind s->t, where the method begins. */
 void hybrid_seek_seam(struct dae_solver *s);
+/* After a step: whether it went over a kink or a jump without a word. Then it is undone, and the
+ * next one ends there. */
+bool hybrid_undo_step(struct dae_solver *s);
 /* The last time before it, where a step must end; INFINITY: there is none. */
 double hybrid_next_seam(const hybrid *h);
 bool hybrid_at_seam(const struct dae_solver *s);

@@ -58,7 +58,7 @@ void crowd_start(hybrid *h)
     h->uncertain_told = false;
     h->fold_told = false;
     h->approaches = 0;
-    h->event_time = h->rescued = h->fold = h->thrown = NAN;
+    h->event_time = h->rescued = h->fold = h->thrown = h->cut = h->cut_from = NAN;
     h->first_step = 0.0;
 }
 
@@ -127,7 +127,10 @@ static double crossing_slope(dae_solver *s, size_t r)
     for (int i = 0; i < s->n; i++)
         if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] -= delta * h->ahead_yp[i];
     bool plain = fabs(later - now) > fabs(now) || event_finder_unresolved(s->events, (int)r);
-    return plain ? later - now : 0.0;
+    if (plain && later != now) return later - now;
+    trend_point p = {.t = s->t, .delta = delta, .now = now, .y = h->ahead, .yp = h->ahead_yp};
+    double change = later - now;
+    return crossing_trend(s, &p, r, fabs(now), &change) != 0.0 ? change : 0.0;
 }
 
 /* Whether relation r may cross by an error of the interpolant only: it did so a short time ago. */
@@ -410,7 +413,8 @@ void crowd_settle(dae_solver *s, double t)
         const relation_trace *q = &h->trace[r];
         bool stays = (h->instance->memory[m->relations[r].memory] != 0.0) == (q->flag < 0);
         if (q->when != t || q->resting != 0 || !stays) continue;
-        if (q->returns == 0 && !is_thrown_back(s, r)) continue;
+        bool noise = h->instance->form->rounded[r] && q->peak <= HIDDEN * h->instance->noise;
+        if (q->returns == 0 && !noise && !is_thrown_back(s, r)) continue;
         begin_rest(s, r, q->flag, hybrid_value(s, t, s->y, s->yp, m->relations[r].crossing));
     }
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "expr/walk.h"
 #include "solve/solver.h"
 
 static inline const flat_model *flat_of(const dae_solver *s)
@@ -61,6 +62,17 @@ void hybrid_drop_initial(hybrid *h);
 /* Part of atol below which a crossing function counts as zero: well above the rounding of values
  * that the equations hold at zero, and well below what any tolerance can resolve. */
 #define NOISE_OF_ATOL 1e-4
+
+/* A point from which a crossing function, `now` there, is followed along y'. */
+typedef struct trend_point {
+    double t, delta; /* and how far ahead it has been looked at */
+    double now;
+    const double *y, *yp;
+} trend_point;
+/* Where it goes. It may be a difference of large numbers, as of a ball above a table that moves,
+ * whose rounding hides that: only a change that grows with the distance tells. *change: that over
+ * p->delta on entry, then that over the distance returned; above `least`. 0: it cannot be told. */
+double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double least, double *change);
 
 /* First guess of the relations, from the start values alone. */
 void relations_start(dae_solver *s, double t);
@@ -139,6 +151,19 @@ void ranges_free(relation_ranges *ranges); /* NULL is fine */
 /* hybrid_seams.c */
 
 void seams_free(time_seams *seams); /* NULL is fine */
+/* What each node of a walk depends on; NULL: memory. The caller frees it. */
+enum { SEAM_OF_TIME = 1, SEAM_OF_VARIABLES = 2 };
+unsigned char *seam_leaves(const graph *g, const walk *w);
+/* The comparison that changes where a node has a jump or a kink; EXPR_NONE: there is none. */
+expr seam_of(graph *g, expr e);
+
+/* hybrid_state_seams.c */
+void state_seams_free(state_seams *seams); /* NULL is fine */
+/* See which seams the form at hand has. */
+void state_seams_bind(dae_solver *s);
+/* Moves s->y on from s->t_new, along y', until it is behind the seam that the last step was to end
+ * at. Returns the time there. */
+double hybrid_pass_state_seam(dae_solver *s);
 
 /* hybrid_setting.c */
 

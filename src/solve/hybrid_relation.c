@@ -33,44 +33,49 @@ static double noise_of(const hybrid *h, size_t r)
     return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
 }
 
-/* The crossing function of relation r along the tangent at t, `scale` moments ahead. */
-static double crossing_along(dae_solver *s, double t, size_t r, double scale)
+/* The crossing function of relation r a time delta ahead of p, along its y'. */
+static double crossing_along(dae_solver *s, const trend_point *p, size_t r, double delta)
 {
     hybrid *h = s->hybrid;
-    double delta = scale * (h->soon - t);
-    vector_copy(s->n, s->y, h->further);
-    vector_copy(s->n, h->tangent, h->further_yp);
+    vector_copy(s->n, p->y, h->further);
+    vector_copy(s->n, p->yp, h->further_yp);
     for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * h->tangent[i];
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * p->yp[i];
     if (h->instance->form->rounded[r] &&
-        initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights, h->further,
+        initializer_project(s->init, p->t + delta, delta, s->kinds, s->norm.weights, h->further,
                             h->further_yp) != EVAL_OK)
         return NAN;
-    return hybrid_value(s, t + delta, h->further, h->further_yp, flat_of(s)->relations[r].crossing);
+    return hybrid_value(s, p->t + delta, h->further, h->further_yp,
+                        flat_of(s)->relations[r].crossing);
 }
 
-/* A relation that has just crossed, a moment later. Its function may be a difference of large
- * numbers, as of a ball above a table that moves, whose rounding hides where it goes in that
- * moment: only a change that grows with the distance tells. */
-static void see_past_rounding(dae_solver *s, double t, size_t r)
+double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double least, double *change)
 {
     enum { FARTHER = 8, GROWTH = 16 };
+    double delta = p->delta;
+    for (int k = 0; k < FARTHER; k++) {
+        double expected = GROWTH * *change;
+        delta *= GROWTH;
+        *change = crossing_along(s, p, r, delta) - p->now;
+        bool grows = fabs(*change - expected) <= 0.5 * fabs(expected);
+        if (*change != 0.0 && grows && fabs(*change) > least) return delta;
+    }
+    return 0.0;
+}
+
+/* A relation that has just crossed, a moment later: where rounding hides where it goes in that
+ * moment, its trend. */
+static void see_past_rounding(dae_solver *s, double t, size_t r)
+{
     hybrid *h = s->hybrid;
     const double now = h->crossing[r], noise = noise_of(h, r);
-    double change = h->crossing_ahead[r] - now, scale = 1.0;
+    trend_point p = {.t = t, .delta = h->soon - t, .now = now, .y = s->y, .yp = h->tangent};
     if (noise > 0.0 && fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return;
-    for (int k = 0; k < FARTHER; k++) {
-        double expected = GROWTH * change;
-        scale *= GROWTH;
-        change = crossing_along(s, t, r, scale) - now;
-        bool grows = fabs(change - expected) <= 0.5 * fabs(expected);
-        if (change == 0.0 || !grows || !(fabs(change) > GROWTH * noise)) continue;
-        if (noise > 0.0)
-            h->crossing_ahead[r] = now + change;
-        else if (k > 0)
-            h->crossing_ahead[r] = now + change / scale;
-        return;
-    }
+    double change = h->crossing_ahead[r] - now;
+    double delta = crossing_trend(s, &p, r, 16.0 * noise, &change);
+    bool seen = noise == 0.0 && fabs(delta) < 17.0 * fabs(p.delta); /* in the moment itself */
+    if (delta == 0.0 || seen) return;
+    h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
 }
 
 /* Crossing functions at t and a moment later. */

@@ -44,24 +44,22 @@ void seams_free(time_seams *q)
 
 /* ---- which relations ---- */
 
-/* What a node depends on: 1 time, 2 something that moves otherwise. */
-static unsigned char *find_leaves(const graph *g, const walk *w)
+unsigned char *seam_leaves(const graph *g, const walk *w)
 {
     unsigned char *on = dae_calloc(w->count + 1, 1);
     for (size_t i = 0; on && i < w->count; i++) {
         const expr_node *n = graph_node(g, w->order[i]);
         expr operand[3] = {n->a, n->b, n->c};
-        if (n->op == EXPR_TIME) on[i] = 1;
-        if (n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT) on[i] = 2; /* or a loop */
+        if (n->op == EXPR_TIME) on[i] = SEAM_OF_TIME;
+        if (n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT)
+            on[i] = SEAM_OF_VARIABLES; /* or a loop */
         int arity = n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
         for (int k = 0; k < arity; k++) on[i] |= on[walk_place(w, operand[k])];
     }
     return on;
 }
 
-/* The comparison that changes where a node of time has a jump or a kink; EXPR_NONE: there is none.
- */
-static expr seam_of(graph *g, expr e)
+expr seam_of(graph *g, expr e)
 {
     const expr_node n = *graph_node(g, e);
     if (n.op == EXPR_LT || n.op == EXPR_LE) return e;
@@ -75,14 +73,14 @@ static expr seam_of(graph *g, expr e)
 static bool list_equation(time_seams *q, graph *g, walk *w, const flat_equation *e)
 {
     if (!walk_from(w, g, &e->residual, 1)) return false;
-    unsigned char *on = find_leaves(g, w);
+    unsigned char *on = seam_leaves(g, w);
     expr *longer = DAE_ARRAY(expr, q->count + w->count);
     int *lines = DAE_ARRAY(int, q->count + w->count);
     bool ok = on && longer && lines;
     for (size_t k = 0; ok && k < q->count; k++) longer[k] = q->relation[k], lines[k] = q->line[k];
     size_t before = q->count;
     for (size_t i = 0; ok && i < w->count; i++) {
-        expr seam = on[i] == 1 ? seam_of(g, w->order[i]) : EXPR_NONE;
+        expr seam = on[i] == SEAM_OF_TIME ? seam_of(g, w->order[i]) : EXPR_NONE;
         bool known = seam == EXPR_NONE;
         for (size_t k = 0; k < q->count; k++) known = known || longer[k] == seam;
         if (known) continue;
@@ -229,17 +227,19 @@ void hybrid_seek_seam(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     double end = s->options.stop_time;
+    state_seams_bind(s);
     if (!h->seams || h->seams->form->flat != h->instance->form->flat) {
         seams_free(h->seams);
         h->seams = seams_new(h->instance->form);
         if (!h->seams) h->no_memory = true;
     }
     if (!h->seams) return;
-    h->seams->next = INFINITY;
+    h->seams->next = h->cut > s->t ? h->cut : INFINITY;
     bool steps_are_free = s->direction > 0.0 && s->options.fixed_step <= 0.0;
     if (!h->seams->program || !steps_are_free || !isfinite(end)) return;
     double from = s->t + seam_slack(s->t, end);
-    if (from < end - seam_slack(s->t, end)) h->seams->next = next_change(s, from, end);
+    if (from < end - seam_slack(s->t, end))
+        h->seams->next = fmin(h->seams->next, next_change(s, from, end));
 }
 
 double hybrid_next_seam(const hybrid *h)
@@ -260,6 +260,7 @@ dae_status hybrid_pass_seam(dae_solver *s)
     solver_interpolate(s, s->t_new, 1, s->hybrid->ahead_yp);
     vector_copy(s->n, s->hybrid->ahead, s->y);
     vector_copy(s->n, s->hybrid->ahead_yp, s->yp);
+    if (t == s->hybrid->cut) t = hybrid_pass_state_seam(s);
     s->t = s->t_old = s->t_new = s->searched = t;
     dae_status status = hybrid_begin_again(s);
     s->direction = direction;

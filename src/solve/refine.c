@@ -128,22 +128,30 @@ typedef struct looked {
     double *y, *yp, *f; /* work */
 } looked;
 
-/* The largest correction over all places; INFINITY where F does not exist, or cannot be solved. */
+/* The correction at t; INFINITY where F does not exist, or cannot be solved. */
+static eval_status look_at(const looked *at, evaluator *eval, iteration *it, const error_norm *norm,
+                           double t, double *error)
+{
+    double scale = fmax(1.0, fabs(it->cj * at->h) / SHIFT);
+    at->method->interpolate(at->state, at->context, t, 0, at->y);
+    at->method->interpolate(at->state, at->context, t, 1, at->yp);
+    stages_clamp(&eval->problem->form, at->y);
+    eval_status status = correction(eval, it, t, at->y, at->yp, at->f);
+    if (status == EVAL_STOP) return status;
+    *error = status == EVAL_OK ? scale * largest(norm, at->method, at->f) : INFINITY;
+    return EVAL_OK;
+}
+
+/* The largest correction over all places. */
 static eval_status look(const looked *at, evaluator *eval, iteration *it, const error_norm *norm,
                         double *error)
 {
-    double *y = at->y, *yp = at->yp, *f = at->f;
-    double scale = fmax(1.0, fabs(it->cj * at->h) / SHIFT);
     *error = 0.0;
-    for (int k = 0; k < LOOK_COUNT; k++) {
-        double t = at->from + LOOKS[k] * at->h;
-        at->method->interpolate(at->state, at->context, t, 0, y);
-        at->method->interpolate(at->state, at->context, t, 1, yp);
-        stages_clamp(&eval->problem->form, y);
-        eval_status status = correction(eval, it, t, y, yp, f);
-        if (status == EVAL_STOP) return status;
-        *error = status == EVAL_OK ? fmax(*error, scale * largest(norm, at->method, f)) : INFINITY;
-        if (*error > TRUSTED) break;
+    for (int k = 0; k < LOOK_COUNT && *error <= TRUSTED; k++) {
+        double here;
+        if (look_at(at, eval, it, norm, at->from + LOOKS[k] * at->h, &here) == EVAL_STOP)
+            return EVAL_STOP;
+        *error = fmax(*error, here);
     }
     return EVAL_OK;
 }
@@ -531,6 +539,19 @@ static dae_status judge_step(dae_solver *s)
     if (at->judged) return DAE_OK;
     if (!serves(s->method, &s->matrix)) s->eval.failure = s->refiner->eval.failure;
     return explain_evaluation(s, status);
+}
+
+double refine_defect(dae_solver *s, double t)
+{
+    looked last = {s->method,           s->state, &s->context, s->t_old,
+                   s->t_new - s->t_old, s->y,     s->yp,       s->work};
+    const bool own = serves(s->method, &s->matrix);
+    refiner *r = own || solver_uses_forms(s) ? NULL : refiner_of(s);
+    if (!own && (!r || r->check.matrix_free || !make_check(r, &last, &s->norm))) return INFINITY;
+    double error = INFINITY;
+    (void)look_at(&last, own ? &s->eval : &r->eval, own ? &s->matrix : &r->check, &s->norm, t,
+                  &error);
+    return error;
 }
 
 /* Of constraints that are met up to Newton's tolerance, velocities of an index-3 form inherit that

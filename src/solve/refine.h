@@ -16,6 +16,10 @@ void refine_note_start(struct dae_solver *s);
  * on entry is not good enough; *refined tells. The run goes on as if nothing had been looked at. */
 dae_status refine_point(struct dae_solver *s, double t, bool *refined);
 
+/* How far the interpolant of the last step is from the equations at t, in tolerances; INFINITY: it
+ * cannot be told. */
+double refine_defect(struct dae_solver *s, double t);
+
 void refine_free(struct dae_solver *s);
 
 #endif

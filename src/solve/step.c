@@ -640,6 +640,7 @@ static dae_status advance(dae_solver *s, double tend)
         status = recover(s, status, tend);
         return status == DAE_OK ? advance(s, tend) : status;
     }
+    if (s->hybrid && hybrid_undo_step(s)) return DAE_STEPPED;
     status = inspect_step(s);
     return status == DAE_OK ? advance_within_step(s, tend) : status;
 }
