@@ -1,10 +1,19 @@
 /* Tolerances mean what they say: with every method that `auto` may choose, all variables of models
  * with references end within 100 tolerances, rtol times the largest value on the way, from rtol =
- * 1e-4 to 1e-8. So a tolerance that is a hundred times tighter gains accordingly. */
+ * 1e-4 to 1e-8. So a tolerance that is a hundred times tighter gains accordingly. Where the
+ * equations themselves magnify what is off, as motions over many turns do, a hundred is no measure:
+ * there a run may be off by what ten starts do that are off by a tolerance each. */
 #include "model_run.h"
 
 enum { MOST_REFERENCES = 256, MOST_VARIABLES = 600, MOST_STEPS = 20000 };
-static const double ALLOWED = 100.0;
+static const double ALLOWED = 100.0, STARTS = 10.0;
+
+/* Numbers are the same with sanitizers, and take ten times as long: one tolerance there. */
+#ifdef __SANITIZE_ADDRESS__
+static const double TIGHTEST = 5e-5;
+#else
+static const double TIGHTEST = 5e-9;
+#endif
 
 typedef struct reference {
     double t;
@@ -43,10 +52,17 @@ static void read_reference(const char *model, reference *r)
     assert_true(r->count > 0 && !isnan(r->t));
 }
 
-/* Runs to the end, with the largest values on the way; < 0: it failed. */
-static dae_status run_model(dae_solver *s, double tend, int count, double *values, double *size)
+static double start_time(const dae_problem *p)
 {
-    dae_status status = dae_solver_start(s, 0.0, NULL, NULL);
+    double t = dae_problem_experiment(p).start;
+    return isnan(t) ? 0.0 : t;
+}
+
+/* Runs to the end, with the largest values on the way; < 0: it failed. */
+static dae_status run_model(dae_solver *s, double t0, double tend, int count, double *values,
+                            double *size)
+{
+    dae_status status = dae_solver_start(s, t0, NULL, NULL);
     for (int k = 0; status >= 0 && k < MOST_STEPS; k++) {
         status = dae_solver_step(s, tend);
         if (status < 0 || dae_solver_variables(s, dae_solver_time(s), values) != DAE_OK) break;
@@ -72,7 +88,7 @@ static double worst_error(const dae_problem *p, const reference *r, const char *
     assert_true(count <= MOST_VARIABLES);
     memset(size, 0, sizeof size);
     if (dae_solver_new(p, &o, &s, NULL) != DAE_OK) return NAN;
-    dae_status status = run_model(s, r->t, count, values, size);
+    dae_status status = run_model(s, start_time(p), r->t, count, values, size);
     dae_solver_free(s);
     if (status != DAE_OK) return NAN;
     for (int k = 0; k < r->count; k++) {
@@ -87,45 +103,131 @@ static double worst_error(const dae_problem *p, const reference *r, const char *
     return worst;
 }
 
+static dae_problem *load_model(const char *name)
+{
+    char path[512];
+    dae_problem *p;
+    dae_diag diag;
+    path_of(path, sizeof path, name, "mo");
+    dae_model model = {.file = path, .engine = DAE_ENGINE_TAPE};
+    if (dae_problem_from_model(&model, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    return p;
+}
+
+/* Start values as the equations have them. */
+static void values_at_start(const dae_problem *p, double *values)
+{
+    dae_solver *s;
+    assert_int_equal(dae_solver_new(p, NULL, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, start_time(p), NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_variables(s, start_time(p), values), DAE_OK);
+    dae_solver_free(s);
+}
+
+/* What becomes of a start value that is off by a tolerance, in tolerances at the end, at most: the
+ * solution of the variational equation, by differences. Those that are no more than guesses change
+ * nothing. */
+static double growth(const char *name, const reference *r, const char *method, double rtol)
+{
+    static double start[MOST_VARIABLES];
+    const double precise = 1e-11;
+    double most = 0.0, sizes = 1e-3 * rtol;
+    dae_problem *p = load_model(name);
+    const char *which;
+    if (!(worst_error(p, r, method, precise, &which) * precise <= rtol))
+        most = NAN; /* no measure */
+    values_at_start(p, start);
+    for (int k = 0; k < r->count; k++) {
+        int i = dae_problem_find_variable(p, r->name[k]);
+        if (i < 0) continue;
+        double off = rtol * fabs(start[i]) + sizes;
+        if (dae_problem_set_start(p, r->name[k], start[i] + off, NULL) != DAE_OK) continue;
+        double moved = worst_error(p, r, method, precise, &which) * precise / rtol;
+        if (moved > most) most = moved;
+        dae_problem_set_start(p, r->name[k], start[i], NULL);
+    }
+    dae_problem_free(p);
+    return most;
+}
+
 static void models_end_within_tolerances(void **state)
 {
     (void)state;
-    static const char *const models[] = {"pendulum",
+    static const char *const models[] = {"akzo",
                                          "andrews",
+                                         "andrews1",
+                                         "ball",
                                          "caraxis",
-                                         "truck",
-                                         "cycloid",
-                                         "wheel",
-                                         "springchain",
-                                         "trajectory2",
-                                         "hires",
-                                         "robertson",
-                                         "akzo",
+                                         "caraxis1",
                                          "circle",
-                                         "structure/fourbar",
+                                         "cycloid",
+                                         "heat2d",
+                                         "hires",
+                                         "ladder",
+                                         "pendulum",
+                                         "pendulum1",
+                                         "pendulumloop",
+                                         "rectifier",
+                                         "ringmod",
+                                         "robertson",
+                                         "springchain",
                                          "structure/arm2",
-                                         "structure/reactor",
+                                         "structure/campbellgear",
+                                         "structure/cancel",
+                                         "structure/caploop",
+                                         "structure/circletrack",
+                                         "structure/coilcut",
+                                         "structure/cvloop",
+                                         "structure/flexiblejoint",
+                                         "structure/floatcap",
+                                         "structure/fourbar",
+                                         "structure/hessenberg2",
+                                         "structure/hessenberg3",
+                                         "structure/hessenberg4",
+                                         "structure/hessenberg5",
+                                         "structure/hessenberg6",
+                                         "structure/lubich",
+                                         "structure/nilpotent3",
+                                         "structure/opamp1",
+                                         "structure/opamp3",
+                                         "structure/opampcancel",
+                                         "structure/opampcapacitor",
+                                         "structure/opampresistors",
+                                         "structure/order1",
+                                         "structure/order2",
                                          "structure/pendulum2nd",
-                                         "structure/steering"};
+                                         "structure/pendulumggl",
+                                         "structure/pendulumvelocity",
+                                         "structure/pendulumwind",
+                                         "structure/reactor",
+                                         "structure/reactor1",
+                                         "structure/robotarm",
+                                         "structure/selector",
+                                         "structure/steering",
+                                         "structure/unicursal",
+                                         "structure/unitcircle",
+                                         "thermostat",
+                                         "trajectory2",
+                                         "trajectory3",
+                                         "transamp",
+                                         "truck",
+                                         "violin",
+                                         "wheel"};
     static const char *const methods[] = {"auto", "prk", "hem5", "dop853", "taylor", "radau"};
     int bad = 0, runs = 0;
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
-        char path[512];
         reference r;
-        dae_problem *p;
-        dae_diag diag;
+        dae_problem *p = load_model(models[m]);
         read_reference(models[m], &r);
-        path_of(path, sizeof path, models[m], "mo");
-        dae_model model = {.file = path, .engine = DAE_ENGINE_TAPE};
-        if (dae_problem_from_model(&model, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
         for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
-            for (double rtol = 1e-4; rtol > 5e-9; rtol *= 0.01) {
+            for (double rtol = 1e-4; rtol > TIGHTEST; rtol *= 0.01) {
                 const char *which = "";
                 double error = worst_error(p, &r, methods[k], rtol, &which);
                 if (k == 0 && isnan(error)) fail_msg("%s, %g: auto fails", models[m], rtol);
                 if (isnan(error)) continue;
                 runs++;
                 if (error <= ALLOWED) continue;
+                if (error <= STARTS * growth(models[m], &r, methods[k], rtol)) continue;
                 print_error("%s, %s, %g: %s is off by %.3g tolerances\n", models[m], methods[k],
                             rtol, which, error);
                 bad++;
@@ -133,7 +235,7 @@ static void models_end_within_tolerances(void **state)
         dae_problem_free(p);
     }
     assert_int_equal(bad, 0);
-    assert_true(runs > 150);
+    assert_true(runs > (TIGHTEST < 1e-6 ? 700 : 200));
 }
 
 int main(void)

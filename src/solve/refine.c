@@ -70,6 +70,8 @@ struct refiner {
     long of;        /* the step of the solver that it is in; 0: none */
     long crowded;   /* the step in which steps end at the places asked for; 0: none */
     long stubborn;  /* the step in which such steps fail */
+    long hopeless;  /* the step in which nothing but one step to the place does not fail, .. */
+    double behind;  /* .. for places from here on */
 };
 
 /* ---- how wrong an interpolant is --------------------------------------------------------------
@@ -613,12 +615,15 @@ static dae_status run_otherwise(refiner *r, dae_solver *s, double t, dae_status 
     *end = true;
     bool fails = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
     if (status != DAE_OK && !fails) return status;
-    if (status == DAE_OK || whole_step_to(r, s, t)) {
-        diag_clear(&s->diag);
-        return DAE_OK;
+    if (fails && whole_step_to(r, s, t)) {
+        r->hopeless = s->stats.steps; /* further places lie behind what these fail at */
+        r->behind = t;
+        status = DAE_OK;
     }
     s->diag = why;
-    return failed;
+    if (status != DAE_OK) return failed;
+    diag_clear(&s->diag);
+    return DAE_OK;
 }
 
 /* Whether multipliers of index 2 or 3 count as others do: their rounding errors are those of the
@@ -657,8 +662,13 @@ static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
     /* of second order: the ends of steps are on the constraints, what is between them need not be;
      * without a matrix there is nothing to tell good interpolants by */
     bool end = solver_second_order(s) || s->matrix.matrix_free, otherwise = false;
-    status = end ? run_exactly_to(r, s, t) : run_to(r, s, t, &end);
-    otherwise = end && r->crowded == s->stats.steps;
+    bool hopeless = r->hopeless == s->stats.steps &&
+                    (t - r->behind) * (s->t_new - s->t_old) >= 0.0 && whole_step_to(r, s, t);
+    if (hopeless)
+        end = otherwise = true;
+    else
+        status = end ? run_exactly_to(r, s, t) : run_to(r, s, t, &end);
+    otherwise = otherwise || (end && r->crowded == s->stats.steps);
     bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
     /* what the noise of callbacks makes is theirs to hear of: there is no measure of it */
     if (failed && (end || (last && s->hybrid && !weighs_multipliers(s)))) {

@@ -254,19 +254,38 @@ static dae_status furnish_variant(dae_solver *s, variant *v, bool planned)
     return !planned || v->forms || v->series ? DAE_OK : reform_exhausted(s);
 }
 
-/* Whether variables of the model are derivatives of multipliers, which methods on forms do not know
- * to full accuracy: x_j^(p) where the form has neither it nor x_j^(p-1) among q and v. */
-static bool names_beyond(const analysed *a, const formulated *y)
+/* Forms whose algebraic variables have no slopes; others see through them, or have slopes of all.
+ */
+static bool leaves_slopes(const formulated *y)
 {
-    int moving = y->plan && y->plan->form == FORM_MECHANICAL ? 2 * y->plan->size[0] : y->set.n;
+    return y->plan && y->plan->form & (FORM_MECHANICAL | FORM_HESSENBERG);
+}
+
+/* The name of a variable that is the derivative of one that is algebraic in the form: methods on
+ * forms know slopes of those from values alone, and not to full accuracy. NULL: there is none. */
+static const char *name_beyond(const analysed *a, const formulated *y)
+{
+    const bool some = leaves_slopes(y);
     for (int k = 0; k < a->set.synonym_count; k++) {
         const equation_synonym *name = &a->set.synonym[k];
         bool known = false;
-        for (int i = 0; i < moving && !known; i++)
-            known = y->variable[i] == name->variable && y->order[i] >= name->order - 1;
-        if (!known) return true;
+        for (int i = 0; i < y->set.n && !known; i++) {
+            bool slope = !some || y->kinds[i] == DAE_KIND_DIFFERENTIAL;
+            known = y->variable[i] == name->variable && y->order[i] >= name->order - slope;
+        }
+        if (!known) return name->name;
     }
-    return false;
+    return NULL;
+}
+
+/* Slopes of algebraic variables are values of the model. */
+static dae_status refuse_slopes(dae_solver *s, const char *name)
+{
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "%s is the derivative of a variable that is algebraic in the form that method "
+                    "%s works on, and so is not known to full accuracy. Use a method for residual "
+                    "forms, such as radau.",
+                    name, s->method->name);
 }
 
 static dae_status apply_formulation(dae_solver *s, const model_point *at, model_analysis *a,
@@ -295,8 +314,9 @@ static dae_status apply_formulation(dae_solver *s, const model_point *at, model_
                         "with %s: leave one of them out.",
                         chosen);
     dae_status status = rewrite_as(s, f, a, at, beside, &y);
-    if (status == DAE_OK && forms && s->choice.open && names_beyond(&a->reduced, &y))
-        status = DAE_ERR_UNSUPPORTED;
+    bool doubted = status == DAE_OK && forms && (s->choice.open || leaves_slopes(&y));
+    const char *beyond = doubted ? name_beyond(&a->reduced, &y) : NULL;
+    if (beyond) status = refuse_slopes(s, beyond);
     bool planned = forms || (beside && y.plan);
     if (status == DAE_OK) status = check_formulation(s, &y, name);
     if (status != DAE_OK) {
