@@ -128,6 +128,27 @@ static const char vanderpol_text[] =
     "model VanDerPol\n  Real x(start = 2, fixed = true), v(start = 0, fixed = true);\nequation\n"
     "  der(x) = v;\n  der(v) = 5 * (1 - x^2) * v - x;\n" STOP(8) "end VanDerPol;\n";
 
+/* Half an orbit of eccentricity 0.5, in positions and velocities. */
+static const char kepler_text[] =
+    "model Kepler\n  Real x(start = 0.5, fixed = true), y(start = 0, fixed = true),\n"
+    "    u(start = 0, fixed = true), v(start = 1.7320508075688772, fixed = true);\nequation\n"
+    "  der(x) = u;\n  der(y) = v;\n  der(u) = -x / (x^2 + y^2)^1.5;\n"
+    "  der(v) = -y / (x^2 + y^2)^1.5;\n" STOP(3) "end Kepler;\n";
+
+/* Robertson's reaction with the conservation of mass as an equation: stiff, index 1. b is 1e4 times
+ * the concentration: a tolerance that lets that become negative has no solution. */
+static const char reaction_text[] =
+    "model Reaction\n  Real a(start = 1, fixed = true), b(start = 0, fixed = true), c;\n"
+    "equation\n  der(a) = -0.04 * a + b * c;\n"
+    "  der(b) = 400 * a - 1e4 * b * c - 3e3 * b^2;\n  a + 1e-4 * b + c = 1;\n" STOP(
+        1) "end Reaction;\n";
+
+/* A rectifier: the current of the diode is algebraic, and comes in pulses. */
+static const char rectifier_text[] =
+    "model Rectifier\n  Real e, u(start = 0, fixed = true), i;\nequation\n"
+    "  e = 2 * sin(6 * time) - i;\n  i = 1e-3 * (exp((e - u) / 0.1) - 1);\n"
+    "  der(u) = i - 0.2 * u;\n" STOP(3) "end Rectifier;\n";
+
 /* ---- kinks, switches, events ------------------------------------------------------------------
  */
 
@@ -212,6 +233,9 @@ static const accuracy_case accuracy_cases[] = {
      .names = {"x", "y", "vx", "F"},
      .multipliers = 2},
     CASE("vanderpol", vanderpol_text, NULL, 8.0, 2, "x", "v"),
+    CASE("kepler", kepler_text, NULL, 3.0, 4, "x", "y", "u", "v"),
+    CASE("reaction", reaction_text, NULL, 1.0, 3, "a", "b", "c"),
+    CASE("rectifier", rectifier_text, NULL, 3.0, 3, "e", "u", "i"),
     CASE("kink", kink_text, kink_exact, 10.0, 1, "x"),
     CASE("switch", switch_text, switch_exact, 10.0, 1, "x"),
     CASE("jump", jump_text, jump_exact, 10.0, 1, "x"),
