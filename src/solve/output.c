@@ -138,9 +138,25 @@ static dae_status keep_between_ends(dae_solver *s, double t)
     return DAE_OK;
 }
 
+/* at_y, at_yp = values of a second run where the interpolant of what does not jump will not do, and
+ * one can be had. */
+static dae_status refine_beside_jump(dae_solver *s, double t)
+{
+    bool refined = false;
+    dae_status status =
+        !s->control.fixed && output_is_between(s, t) ? refine_point(s, t, &refined) : DAE_OK;
+    if (status != DAE_ERR_CONVERGENCE && status != DAE_ERR_EVALUATION) return status;
+    diag_clear(&s->diag);
+    solver_interpolate(s, t, 0, s->at_y);
+    solver_interpolate(s, t, 1, s->at_yp);
+    return DAE_OK;
+}
+
 dae_status output_beside_jump(dae_solver *s, double t)
 {
     if (t == s->t_old || t == s->t_new) return DAE_OK;
+    dae_status refined = refine_beside_jump(s, t);
+    if (refined != DAE_OK) return refined;
     initializer *viewer = solver_viewer(s);
     if (!viewer) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
     eval_status status = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,

@@ -4,6 +4,7 @@
 #include "solve/refine.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,7 @@ struct refiner {
     double t_old, t_new; /* its own last step */
     double judged;       /* error of the last interpolant that was sent back; INFINITY: none */
     int stalls;          /* how often it has not fallen with the step */
+    bool excused;        /* algebraic variables that stall are left out within this step */
     double *gap,
         *gap_slope; /* of the solver's step beyond its own, at the end; for smooth output */
     long of;        /* the step of the solver that it is in; 0: none */
@@ -263,6 +265,10 @@ static void begin(refiner *r, const dae_solver *s)
     const double way = s->t_new - s->t_old;
     double part = fmax(0.1, fmin(0.5, pow(TRUSTED / from->error, 0.25)));
     start_point at = {.t = s->t_old, .h = part * way, .y = from->y, .yp = from->yp};
+    if (r->excused) norm_classify(&r->norm, s->kinds, s->context.error_test);
+    r->excused = s->norm.excused_count > 0; /* what jumps in the step does so here */
+    for (int j = 0; r->excused && j < s->n; j++)
+        if (s->norm.excused[j] > 0) norm_excuse(&r->norm, j, INT_MAX);
     r->norm.floor = s->norm.floor;
     norm_update(&r->norm, s->t_old, from->y);
     r->norm.reach = fabs(way); /* multipliers are as accurate as those of the step */
@@ -287,6 +293,27 @@ static bool stalls(refiner *r, double error)
     return r->stalls >= (error > LARGE && !soon ? STALLS_LARGE : STALLS);
 }
 
+/* Where errors stall that are those of algebraic variables, as of a difference over a small number,
+ * which magnifies what states are uncertain by: these are left out, and states that are off go on.
+ * False: there are none, or no states. */
+static bool excuse_algebraic(refiner *r)
+{
+    double states = 0.0, others = 0.0;
+    for (int j = 0; j < r->norm.n; j++) {
+        double size = fabs(r->f[j]) * weight_of(&r->norm, r->method, j);
+        double *most = r->norm.kinds[j] == DAE_KIND_DIFFERENTIAL ? &states : &others;
+        *most = fmax(*most, size);
+    }
+    if (!(states > TRUSTED) || !(others > TRUSTED)) return false;
+    for (int j = 0; j < r->norm.n; j++)
+        if (r->norm.kinds[j] == DAE_KIND_INDEX1 &&
+            fabs(r->f[j]) * weight_of(&r->norm, r->method, j) > TRUSTED)
+            norm_excuse(&r->norm, j, INT_MAX);
+    r->judged = INFINITY;
+    r->stalls = 0;
+    return r->excused = true;
+}
+
 /* Commit the attempt if its interpolant is good enough, too, or nothing else can be had; else its
  * error is that of the interpolant. A step that is `narrow` has nothing to interpolate. */
 static eval_status accept(refiner *r, attempt *a, bool narrow, bool *accepted)
@@ -296,7 +323,8 @@ static eval_status accept(refiner *r, attempt *a, bool narrow, bool *accepted)
     r->method->accept(r->state, r->scratch, &r->context);
     looked at = {r->method, r->state, &r->context, a->t, a->h, r->y, r->yp, r->f};
     eval_status status = narrow ? EVAL_OK : judge(r, &at, &r->matrix, &r->norm, &error);
-    *accepted = status == EVAL_OK && (error <= TRUSTED || stalls(r, error));
+    *accepted =
+        status == EVAL_OK && (error <= TRUSTED || (stalls(r, error) && !excuse_algebraic(r)));
     if (!*accepted) {
         memcpy(r->state, r->before, r->state_size);
         a->error = fmin(fmax(error / TRUSTED, 1.0), 1e4);
