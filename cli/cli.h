@@ -53,7 +53,7 @@ typedef const char *(*name_list)(int i, const void *user);
 const char *plural(char text[80], long count, const char *word);
 
 /* The name of the list nearest to word in spelling, or NULL if none is near. */
-const char *nearest_name(const char *word, name_list names, const void *user);
+const char *nearest_word(const char *word, name_list names, const void *user);
 
 /* complain: <what> "<word>" is unknown, with a suggestion and where to look. Returns CLI_USAGE. */
 int complain_unknown(const char *what, const char *word, name_list names, const void *user,

@@ -90,7 +90,7 @@ static int edit_distance(const char *a, const char *b)
     return last[n];
 }
 
-const char *nearest_name(const char *word, name_list names, const void *user)
+const char *nearest_word(const char *word, name_list names, const void *user)
 {
     size_t length = strlen(word);
     int allowed = length < 4 ? 1 : length < 8 ? 2 : 3;
@@ -107,7 +107,7 @@ const char *nearest_name(const char *word, name_list names, const void *user)
 int complain_unknown(const char *what, const char *word, name_list names, const void *user,
                      const char *see)
 {
-    const char *near = nearest_name(word, names, user);
+    const char *near = nearest_word(word, names, user);
     if (near)
         return complain(CLI_USAGE, "unknown %s '%s'; did you mean '%s'? (%s)", what, word, near,
                         see);
@@ -144,7 +144,7 @@ int complain_option(const command *which, char **argv, int result, const struct 
     int count = options_beginning(word, options);
     if (count > 1) return complain(CLI_USAGE, "option '--%s' is ambiguous (%s)", word, see);
     if (count == 1) return complain(CLI_USAGE, "option '--%s' takes no value (%s)", word, see);
-    const char *near = nearest_name(word, option_name, options);
+    const char *near = nearest_word(word, option_name, options);
     if (near)
         return complain(CLI_USAGE, "unknown option '--%s'; did you mean '--%s'? (%s)", word, near,
                         see);
