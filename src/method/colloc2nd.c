@@ -352,7 +352,6 @@ static void judge(const colloc2nd_state *s, colloc2nd_scratch *w, const method_c
     if (solved && !passed && w->ahead) ctx->newton->stale = true;
     ctx->newton->iterations = w->iterations;
     ctx->newton->rate = w->theta;
-    ctx->newton->jacobian_age = w->fresh ? 0 : ctx->newton->jacobian_age + 1;
 }
 
 /* Gauss methods amplify variables of higher index, |R(infinity)| = 1, unless each step ends on the

@@ -431,7 +431,6 @@ static void glm_attempt(const void *state, void *scratch, const method_context *
     result->next_factor = solved ? next_factor(w, result->error) : w->failures < 3 ? 0.5 : 0.25;
     ctx->newton->iterations = w->iterations;
     ctx->newton->rate = c->rate;
-    ctx->newton->jacobian_age = w->fresh ? 0 : ctx->newton->jacobian_age + 1;
 }
 
 /* ---- accept and dense output ---- */

@@ -305,8 +305,7 @@ hem_failure hem_hessenberg_project(hem_cache *c, const method_context *ctx, doub
         if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);
         if (size > before) break; /* round-off, or hopeless: see below */
         vector_axpy(c->nx, 1.0, p, x);
-        if (size * fmin(1.0, k > 0 ? size / before : 1.0) <= PROJECTION_TOLERANCE)
-            return NO_FAILURE;
+        if (size * (k > 0 ? size / before : 1.0) <= PROJECTION_TOLERANCE) return NO_FAILURE;
         before = size;
         if (k != RENEW_AT) continue;
         hem_failure failure = mechanism_evaluation(f->g_y(f->context, t, x, c->g_y_end));

@@ -70,7 +70,6 @@ static iteration_status prepare(const irk_state *s, irk_scratch *w, const method
         if (status != ITERATION_OK) return status;
         nw->stale = false;
         w->fresh = true;
-        nw->jacobian_age = 0;
     }
     return factors_fit(s, w, it) ? ITERATION_OK : factor(s, w, it);
 }
@@ -217,6 +216,5 @@ attempt_status irk_solve(const irk_state *s, irk_scratch *w, const method_contex
     if (status == ATTEMPT_OK && w->theta > WORN) ctx->newton->stale = true;
     ctx->newton->iterations = w->iterations;
     ctx->newton->rate = w->theta;
-    ctx->newton->jacobian_age += !w->fresh;
     return status;
 }

@@ -370,7 +370,6 @@ static void report_newton(const radau_scratch *w, const method_context *ctx)
 {
     ctx->newton->iterations = w->iterations;
     ctx->newton->rate = w->theta;
-    ctx->newton->jacobian_age = w->fresh ? 0 : ctx->newton->jacobian_age + 1;
 }
 
 static void judge(const radau_state *s, radau_scratch *w, const method_context *ctx,

@@ -136,7 +136,6 @@ static attempt_status evaluate_start(const rosenbrock_state *s, rosenbrock_scrat
     if (status != ATTEMPT_OK) return status;
     w->evaluated_step = s->step;
     w->evaluations = it->evaluations;
-    ctx->newton->jacobian_age = 0;
     return ATTEMPT_OK;
 }
 

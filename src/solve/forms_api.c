@@ -133,7 +133,7 @@ static dae_status check_full(const dae_mechanical *m, dae_diag *diag)
         {m->velocity_gradient, m->nvelocity, "velocity_gradient", "nvelocity", true},
     };
     dae_status status = DAE_OK;
-    for (size_t k = 0; !status && k < sizeof parts / sizeof parts[0]; k++)
+    for (size_t k = 0; !status && k < sizeof parts / sizeof *parts; k++)
         if (parts[k].fn || !parts[k].optional)
             status = check_callback(parts[k].fn != NULL, parts[k].count, parts[k].callback,
                                     parts[k].counter, diag);
