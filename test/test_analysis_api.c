@@ -172,6 +172,9 @@ static void test_linear_elimination(void **state)
                      "  der(x) - der(y) = 5*z + x;\n  x + 2*y = time;\nend M;\n");
     assert_int_equal(a->index, 2);
     assert_int_equal(a->hidden_count, 1);
+    const dae_analysis_constraint *written = find_constraint(a, "x + 2*y = time");
+    assert_int_equal(written->line_count, 1);
+    assert_int_equal(written->lines[0], 6);
     find_constraint(a, "x + 2*z = -2"); /* 3 z + x/2 + 2 (-2 z - x/2) = 1 */
     dae_analysis_free(a);
 }
@@ -212,6 +215,24 @@ static void test_roles(void **state)
     assert_int_equal(find_variable(a, "vx")->role, DAE_ROLE_FREE);
     assert_true(a->consistent);
     assert_true(fabs(find_variable(a, "y")->value + 0.8) < 1e-12);
+    dae_analysis_free(a);
+}
+
+/* How often u = sin(t) is differentiated until a variable is known, through blocks that are solved
+ * one after the other; q has nothing to do with it. */
+static void test_index_of_variables(void **state)
+{
+    (void)state;
+    dae_analysis *a = analyse_text("model M\n  Real u, v, w, z, q, s(start = 0, fixed = true);\n"
+                                   "equation\n  u + u^3 = sin(time);\n  v + v^3 = der(u);\n"
+                                   "  w + w^3 = v;\n  z + z^3 = der(w);\n  q + q^3 = s + time;\n"
+                                   "  der(s) = z + q + w;\nend M;\n");
+    assert_int_equal(find_variable(a, "u")->index, 0);
+    assert_int_equal(find_variable(a, "v")->index, 2);
+    assert_int_equal(find_variable(a, "w")->index, 0);
+    assert_int_equal(find_variable(a, "z")->index, 3);
+    assert_int_equal(find_variable(a, "q")->index, 1);
+    assert_int_equal(a->index, 3);
     dae_analysis_free(a);
 }
 
@@ -393,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_linear_elimination),
         cmocka_unit_test(test_roles),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_index_of_variables),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_singular_parts),

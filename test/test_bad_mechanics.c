@@ -218,6 +218,45 @@ static void masses_that_constraints_make_up_for(void **unused)
     }
 }
 
+/* ---- callbacks and counts ---- */
+
+static void expect_refusal(const dae_mechanical *form, const char *callback, const char *counter)
+{
+    dae_problem *problem;
+    dae_diag diag = {0};
+    assert_int_equal(dae_problem_from_mechanical(form, &problem, &diag), DAE_ERR_ARGUMENT);
+    if (!strstr(diag.text, callback) || !strstr(diag.text, counter))
+        fail_msg("'%s' and '%s' are not in: %s", callback, counter, diag.text);
+}
+
+/* Every callback of the full form without its count, and the other way round. */
+static void callbacks_without_counts(void **unused)
+{
+    (void)unused;
+    static const struct {
+        dae_mechanical form;
+        const char *callback, *counter;
+    } cases[] = {
+        {{.dynamics = weight}, "dynamics is given", "nr is 0"},
+        {{.auxiliary = weight}, "auxiliary is given", "nw is 0"},
+        {{.contact = weight}, "contact is given", "ns is 0"},
+        {{.auxiliary_w = weight}, "auxiliary_w is given", "nw is 0"},
+        {{.contact_s = weight}, "contact_s is given", "ns is 0"},
+        {{.velocity_constraint = weight}, "velocity_constraint is given", "nvelocity is 0"},
+        {{.velocity_gradient = weight}, "velocity_gradient is given", "nvelocity is 0"},
+        {{.nr = 1}, "dynamics is NULL", "nr = 1"},
+        {{.nw = 2}, "auxiliary is NULL", "nw = 2"},
+        {{.ns = 1}, "contact is NULL", "ns = 1"},
+        {{.nvelocity = 1}, "velocity_constraint is NULL", "nvelocity = 1"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        dae_mechanical form = cases[k].form;
+        form.nq = 2;
+        form.force = weight;
+        expect_refusal(&form, cases[k].callback, cases[k].counter);
+    }
+}
+
 /* ---- contact ---- */
 
 static int flat(const dae_mechanical_point *at, double *h, void *user)
@@ -351,7 +390,9 @@ static const declaration DECLARED[] = {
     {{AU, AU, I2, I2, I3}, NULL, NULL},
     {{D, D, D, D, I3}, NULL, NULL}, /* stricter than need be */
     {{D, D, I2, I2, D}, "lambda is declared DAE_KIND_DIFFERENTIAL|not in F", NULL},
-    {{D, D, I2, I2, I1}, "lambda is declared DAE_KIND_INDEX1|DAE_KIND_INDEX3", NULL},
+    {{D, D, I2, I2, I1},
+     "lambda is declared DAE_KIND_INDEX1|DAE_KIND_INDEX3|multiplied by h^-2",
+     NULL},
     {{D, D, D, D, I2}, "lambda is declared DAE_KIND_INDEX2|DAE_KIND_INDEX3", NULL},
     {{D, I1, I2, I2, I3}, "y is declared DAE_KIND_INDEX1|depends on its derivative", NULL},
     {{I3, D, I2, I2, I3}, "x is declared DAE_KIND_INDEX3|DAE_KIND_DIFFERENTIAL", NULL},
@@ -635,6 +676,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_masses),
         cmocka_unit_test(masses_that_constraints_make_up_for),
+        cmocka_unit_test(callbacks_without_counts),
         cmocka_unit_test(contact_that_determines_nothing),
         cmocka_unit_test(contact_that_becomes_singular),
         cmocka_unit_test(wrong_kinds),

@@ -72,6 +72,29 @@ static void the_pendulum_at_all_levels(void **state)
     }
 }
 
+/* x' = z, x + 1e-4 z = 1e12, z = 0, in either order: differences in z must show beside x */
+static int large_beside_zero(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const int x = *(const int *)user, z = 1 - x;
+    (void)t;
+    f[0] = yp[x] - y[z];
+    f[1] = y[x] + 1e-4 * y[z] - 1e12;
+    return 0;
+}
+
+static void sizes_far_apart(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        const double y[2] = {first == 0 ? 1e12 : 0.0, first == 0 ? 0.0 : 1e12}, yp[2] = {0.0};
+        dae_residual form = {.n = 2, .f = large_beside_zero, .user = &first};
+        dae_index_report *r = diagnose_form(&form, 0.0, y, yp);
+        assert_int_equal(r->index, 1);
+        assert_true(r->certain);
+        dae_index_report_free(r);
+    }
+}
+
 /* ---- linear systems with variable coefficients ----------------------------------------------- */
 
 /* [BCP96 example 2.4.1]: the pencil is singular at every t, the index is 2 */
@@ -339,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_pendulum_at_all_levels),
+        cmocka_unit_test(sizes_far_apart),
         cmocka_unit_test(where_the_frozen_pencil_is_wrong),
         cmocka_unit_test(hessenberg_chains),
         cmocka_unit_test(the_counterexamples),

@@ -521,6 +521,14 @@ static void tolerance_is_relative(void **unused)
     double late = when - (1e6 + 1.0 / 3.0);
     assert_true(late >= 0.0 && late <= 100.0 * DBL_EPSILON * (1e6 + 1.0));
     event_finder_free(b.finder);
+    /* two times are each off by the tolerance at most: beyond twice that they differ */
+    const double tolerance = 1e-9;
+    bench_open(&b, 1, 1.0, tolerance);
+    double apart = event_finder_resolution(b.finder, 1e6, 1.0);
+    assert_true(apart > tolerance * 1e6 && apart < 3.0 * tolerance * 1e6);
+    apart = event_finder_resolution(b.finder, 1.0, -1e6);
+    assert_true(apart > tolerance * 1e6 && apart < 3.0 * tolerance * 1e6);
+    event_finder_free(b.finder);
     event_finder *none;
     dae_diag diag = {0};
     assert_int_equal(event_finder_new(&none, &b.eval, -1.0, &diag), DAE_ERR_ARGUMENT);

@@ -253,6 +253,41 @@ static void test_liex_stiff(void **state)
     dae_problem_free(p);
 }
 
+/* y' = -y, z' = y - 2 z */
+static int linear_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] + y[0];
+    f[1] = yp[1] - y[0] + 2.0 * y[1];
+    return 0;
+}
+
+/* Partial derivatives that do not change stay good, also where there is no relative tolerance. */
+static void test_liex_keeps_derivatives(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        dae_residual form = {.n = 2, .f = linear_f};
+        dae_options o = dae_options_default();
+        dae_problem *p;
+        dae_solver *s;
+        double y[2] = {1.0, 1.0}, yp[2] = {-1.0, -1.0};
+        o.method = "liex";
+        o.rtol = k == 0 ? 1e-6 : 0.0;
+        o.atol = 1e-6;
+        assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+        assert_int_equal(dae_solver_run(s, 10.0, y, NULL), DAE_OK);
+        const dae_stats *stats = dae_solver_stats(s);
+        if (stats->jacobians > stats->steps / 2)
+            fail_msg("rtol = %g: %ld jacobians in %ld steps", o.rtol, stats->jacobians,
+                     stats->steps);
+        dae_solver_free(s);
+        dae_problem_free(p);
+    }
+}
+
 /* ---- midex ---- */
 
 /* A pendulum of length l(t) = 1 + a sin t, drawn by its thread: rheonomic. */
@@ -431,10 +466,13 @@ static void test_midex_recovers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tableau),       cmocka_unit_test(test_liex_orders),
-        cmocka_unit_test(test_liex_dense),    cmocka_unit_test(test_liex_stiff),
-        cmocka_unit_test(test_midex_orders),  cmocka_unit_test(test_midex_run),
-        cmocka_unit_test(test_midex_recovers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tableau),
+                                       cmocka_unit_test(test_liex_orders),
+                                       cmocka_unit_test(test_liex_dense),
+                                       cmocka_unit_test(test_liex_stiff),
+                                       cmocka_unit_test(test_liex_keeps_derivatives),
+                                       cmocka_unit_test(test_midex_orders),
+                                       cmocka_unit_test(test_midex_run),
+                                       cmocka_unit_test(test_midex_recovers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -473,6 +473,45 @@ static void higher_index_adaptive(void **state)
         }
 }
 
+/* y' = -y with partial derivatives that are twice too large: each correction leaves a half. */
+static int halving_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] + y[0];
+    return 0;
+}
+
+static int halving_jacobian(double t, const double *y, const double *yp, double *dfdy,
+                            double *dfdyp, void *user)
+{
+    (void)t, (void)y, (void)yp, (void)user;
+    dfdy[0] = dfdyp[0] = 2.0;
+    return 0;
+}
+
+/* Newton's iteration ends after as many corrections as are asked for: 2^-24 is no tolerance. */
+static void iterations_end(void **state)
+{
+    (void)state;
+    dae_residual form = {.n = 1, .f = halving_f, .jacobian = halving_jacobian};
+    for (int m = 0; m < ENTRIES; m++)
+        for (int most = 20; most < 24; most++) {
+            dae_problem *p;
+            dae_options o = dae_options_default();
+            attempt a;
+            o.method = entries[m].name;
+            o.rtol = o.atol = 1e-12;
+            o.newton_iterations = most;
+            dae_solver *s = solver_of_one(&form, &p, &o, 1.0, -1.0);
+            start_point at = {.t = 0.0, .h = 0.5, .y = s->y, .yp = s->yp};
+            s->method->start(s->state, s->scratch, &s->context, &at);
+            s->method->attempt(s->state, s->scratch, &s->context, 0.5, s->method->max_order, &a);
+            assert_int_equal(a.status, ATTEMPT_CONVERGENCE);
+            assert_int_equal(s->newton.iterations, most);
+            close_solver(s, p);
+        }
+}
+
 static void conduct(void **state)
 {
     (void)state;
@@ -505,6 +544,7 @@ int main(void)
         cmocka_unit_test(stiff_models),
         cmocka_unit_test(gauss_models),
         cmocka_unit_test(higher_index_adaptive),
+        cmocka_unit_test(iterations_end),
         cmocka_unit_test(conduct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

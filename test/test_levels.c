@@ -266,6 +266,33 @@ static void pendulum_least_change(void **state)
     quadratic_free(&q);
 }
 
+/* A long ellipse from outside: at its tips the curvature is 100 times its length, so that full
+ * steps along the tangent lead away; the point found is the foot of a perpendicular all the same.
+ */
+static void ellipse_least_change(void **state)
+{
+    (void)state;
+    const dae_tag tag[2] = {DAE_TAG_GUESS, DAE_TAG_GUESS};
+    const double given[][2] = {{2.0, 0.5}, {1.5, -0.3}, {1.2, 1.0}, {-3.0, 0.1}, {0.2, 2.0}};
+    for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+        quadratic q;
+        double u[2];
+        level_report report;
+        dae_diag diag;
+        quadratic_start(&q, 2, 1, 4);
+        put(&q, 0, 1, 0, 0), put(&q, 0, 100, 1, 1), put(&q, 0, -1, -1, -1);
+        quadratic_finish(&q);
+        assert_int_equal(run(&q, tag, given[k], ones, u, &report, &diag), DAE_OK);
+        double tangent = (given[k][0] - u[0]) * 100.0 * u[1] - (given[k][1] - u[1]) * u[0];
+        double length = hypot(given[k][0] - u[0], given[k][1] - u[1]) * hypot(100.0 * u[1], u[0]);
+        if (!(fabs(tangent) <= 1e-4 * length && (given[k][0] - u[0]) * u[0] > 0.0))
+            fail_msg("from %g, %g: %.9g, %.9g is not the nearest (%g)", given[k][0], given[k][1],
+                     u[0], u[1], tangent / length);
+        level_report_free(&report);
+        quadratic_free(&q);
+    }
+}
+
 /* Equations times 1e8 and 1e-8, unknowns in other units: the same values, the same verdict. */
 static void pendulum_in_other_units(void **state)
 {
@@ -359,6 +386,47 @@ static void singular_and_impossible(void **state)
         level_report_free(&report);
         quadratic_free(&q);
     }
+}
+
+/* An equation that has two signs and no slope to speak of, with its root at u = root */
+static eval_status switch_residual(void *user, const double *u, double *r)
+{
+    r[0] = atan(1e8 * (u[0] / *(const double *)user - 1.0));
+    return EVAL_OK;
+}
+
+static eval_status switch_jacobian(void *user, const double *u, double *values)
+{
+    double x = 1e8 * (u[0] / *(const double *)user - 1.0);
+    values[0] = 1e8 / *(const double *)user / (1.0 + x * x);
+    return EVAL_OK;
+}
+
+/* Roots of every size and sign are found from 0, where Newton's iteration leads nowhere. */
+static void roots_of_all_sizes(void **state)
+{
+    (void)state;
+    static const int colptr[2] = {0, 1}, rowind[1] = {0};
+    for (int k = -8; k <= 20; k++) /* scales are 1 */
+        for (int sign = -1; sign <= 1; sign += 2) {
+            double root = sign * 3.0 * pow(10.0, k), given = 0.0, u = 0.0;
+            level_system system = {.n = 1,
+                                   .m = 1,
+                                   .residual = switch_residual,
+                                   .jacobian = switch_jacobian,
+                                   .colptr = colptr,
+                                   .rowind = rowind,
+                                   .user = &root};
+            const dae_tag tag = DAE_TAG_FREE;
+            level_request request = {
+                .tag = &tag, .given = &given, .scale = ones, .tolerance = 1e-12, .iterations = 50};
+            level_report report;
+            dae_diag diag;
+            dae_status status = levels_solve(&system, &request, &u, &report, &diag);
+            if (status != DAE_OK || !(fabs(u - root) <= 1e-9 * fabs(root) + 1e-11))
+                fail_msg("root %g: %d, %.17g", root, (int)status, u);
+            level_report_free(&report);
+        }
 }
 
 /* ---- random linear systems against brute force and an independent solution ---- */
@@ -785,9 +853,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pendulum_keeps_its_branch),
         cmocka_unit_test(pendulum_least_change),
+        cmocka_unit_test(ellipse_least_change),
         cmocka_unit_test(pendulum_in_other_units),
         cmocka_unit_test(pendulum_conflict),
         cmocka_unit_test(singular_and_impossible),
+        cmocka_unit_test(roots_of_all_sizes),
         cmocka_unit_test(conflicts_are_irreducible),
         cmocka_unit_test(random_projections),
         cmocka_unit_test(free_gives_way),

@@ -421,11 +421,58 @@ static void test_event_iteration_without_end(void **state)
     (void)state;
     run r;
     assert_int_equal(begin(&r, MODEL("Real x(start=0, fixed=true);\nBoolean flip(start=false);\n"
-                                     "equation\nder(x) = 1;\nflip = not pre(flip);")),
+                                     "Boolean calm(start=true);\n"
+                                     "equation\nder(x) = 1;\nflip = not pre(flip);\n"
+                                     "calm = pre(calm) or x > 2;")),
                      DAE_ERR_EVENT);
     WORDS(diag_of(&r)->text, "does not settle|flip (m.mo:3)");
+    assert_null(strstr(diag_of(&r)->text, "calm"));
     assert_string_equal(diag_of(&r)->variable_name, "flip");
     assert_int_equal(diag_of(&r)->line, 3);
+    end(&r);
+}
+
+/* A value of a parameter that takes an equation away, and one that makes two of them the same */
+static void test_singular_parameter(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(begin(&r, MODEL("parameter Real a = 0;\nReal x(start = 1, fixed = true), y;\n"
+                                     "equation\nder(x) = -x + y;\na*y = a*x;")),
+                     DAE_ERR_SINGULAR);
+    WORDS(diag_of(&r)->text, "With a = 0 (line 2)|equation 2 (m.mo:6) determines nothing new;");
+    end(&r);
+    assert_int_equal(begin(&r, MODEL("parameter Real a = 1;\nReal x, y;\nequation\n"
+                                     "x + a*y = time;\na*x + y = sin(time);")),
+                     DAE_ERR_SINGULAR);
+    WORDS(diag_of(&r)->text,
+          "With a = 1 (line 2)|equation 1 (m.mo:5) and equation 2 (m.mo:6) depend");
+    end(&r);
+}
+
+/* A mode in which x has two equations and y none: both are listed, and nothing else. */
+static void test_singular_mode(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x, y;\nequation\nx = cos(time);\nif time > 0.5 then\nx = sin(time);\n"
+                       "else\ny = sin(time);\nend if;")));
+    assert_int_equal(step_to(&r, 1.0), DAE_ERR_MODEL);
+    WORDS(diag_of(&r)->text, "t = 0.5|singular in the mode");
+    assert_non_null(strstr(diag_of(&r)->text,
+                           "Too many equations: 2 equations: equation 1 (m.mo:4), "
+                           "equation 2 (m.mo:6) for 1 unknown: x. Too few: 0 equations "
+                           "for 1 unknown: y."));
+    end(&r);
+    /* of many, eight are listed */
+    OK(begin(&r, MODEL("Real x[10], y;\nequation\nx[1] = cos(time);\nfor i in 2:10 loop\n"
+                       "x[i] = x[i - 1]^2 - 1;\nend for;\nif time > 0.5 then\nx[10] = sin(time);\n"
+                       "else\ny = sin(time);\nend if;")));
+    assert_int_equal(step_to(&r, 1.0), DAE_ERR_MODEL);
+    WORDS(diag_of(&r)->text, "11 equations: |, .. for 10 unknowns: |, ... Too few");
+    int named = 0;
+    for (const char *at = diag_of(&r)->text; (at = strstr(at, "(m.mo:")); at++) named++;
+    assert_int_equal(named, 8);
     end(&r);
 }
 
@@ -781,6 +828,8 @@ int main(void)
         cmocka_unit_test(test_terminate_under_a_condition),
         cmocka_unit_test(test_assertions),
         cmocka_unit_test(test_event_iteration_without_end),
+        cmocka_unit_test(test_singular_parameter),
+        cmocka_unit_test(test_singular_mode),
         cmocka_unit_test(test_chattering),
         cmocka_unit_test(test_accumulating_events),
         cmocka_unit_test(test_steady_state),

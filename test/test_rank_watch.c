@@ -10,19 +10,18 @@
 
 #include <cmocka.h>
 
-#include "daedal.h"
+#include "solve/solver.h"
 
 enum { MOST = 8 };
 
 /* y(tend) of a text, or what went wrong. */
-static dae_status solve(const char *text, const char *method, double tend, double *y,
-                        dae_diag *diag)
+static dae_status solve(const char *text, const char *name, double tend, double *y, dae_diag *diag)
 {
     dae_problem *p = NULL;
     dae_solver *s = NULL;
     dae_model model = {.text = text, .file = "m.mo", .engine = DAE_ENGINE_TAPE};
     dae_options o = dae_options_default();
-    o.method = method;
+    o.method = name;
     o.rtol = 1e-6;
     o.atol = 1e-9;
     o.stop_time = tend;
@@ -103,6 +102,8 @@ static void no_method_stops(void **unused)
          0.36787944117144233},
         {DECLARE "  exp(-46*time)*der(y) = -exp(-46*time)*y;\n  der(x) = -x;\nend M;\n",
          0.36787944117144233},
+        /* one that changes its sign through infinity */
+        {DECLARE "  der(y)/(time - 0.3) = -y;\n  der(x) = -x;\nend M;\n", 0.8187307530779818},
     };
     const char *const methods[] = {"auto", "bdf", "radau5", "rodas", "dopri5", "taylor"};
     for (size_t k = 0; k < sizeof list / sizeof list[0]; k++)
@@ -114,6 +115,49 @@ static void no_method_stops(void **unused)
             if (!(fabs(y[1] - list[k].y) <= 1e-4))
                 fail_msg("text %d, %s: %.9g", (int)k, methods[m], y[1]);
         }
+}
+
+/* How many blocks are watched for singular points where `factor` stands before a derivative. */
+static int watched_blocks(const char *factor)
+{
+    char text[400];
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    dae_options o = dae_options_default();
+    int count = 0;
+    snprintf(text, sizeof text,
+             "model M\n  parameter Real p = 2, q = 3;\n"
+             "  Real x(start = 1, fixed = true), y(start = 1, fixed = true);\n"
+             "equation\n  (%s)*der(y) = 1;\n  der(x) = -x;\nend M;\n",
+             factor);
+    dae_model model = {.text = text, .file = "m.mo", .engine = DAE_ENGINE_TAPE};
+    if (dae_problem_from_model(&model, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_OK);
+    if (dae_solver_start(s, 0.0, NULL, NULL)) fail_msg("%s", dae_solver_diag(s)->text);
+    for (int k = 0; k < s->reform->count; k++)
+        count += rank_watch_blocks(s->reform->list[k]->watch);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return count;
+}
+
+/* Steps look after factors that may vanish, and no others. */
+static void factors_that_may_vanish(void **unused)
+{
+    (void)unused;
+    const char *const vanish[] = {"x",        "x - 0.1",   "p*x",        "x/q",          "-x",
+                                  "x^2",      "abs(x)",    "sqrt(x)",    "x^3 + 1",      "x*exp(x)",
+                                  "x/exp(x)", "x+exp(x)",  "exp(x) - 1", "sin(x) + 1.5", "x^2 + x",
+                                  "p*x*q",    "x^2*abs(x)"};
+    const char *const stay[] = {"exp(x)",      "-exp(x)",     "p*exp(x)",     "-p*exp(x)/q",
+                                "cosh(x)",     "1 + x^2",     "exp(x) + x^2", "exp(x)*(1 + x^2)",
+                                "exp(x)/p",    "2 + abs(x)",  "sqrt(x) + 1",  "(1 + x^2)^1.5",
+                                "p/(1 + x^2)", "exp(x)^2 + 1"};
+    for (size_t k = 0; k < sizeof vanish / sizeof *vanish; k++)
+        if (watched_blocks(vanish[k]) != 1) fail_msg("%s is not watched", vanish[k]);
+    for (size_t k = 0; k < sizeof stay / sizeof *stay; k++)
+        if (watched_blocks(stay[k]) != 0) fail_msg("%s is watched", stay[k]);
 }
 
 /* Algebraic equations whose slope touches zero stay solvable: q |q| = cos(t). A fold does not. */
@@ -191,9 +235,14 @@ static void shared_parts(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_method_stops), cmocka_unit_test(no_method_stops),
-        cmocka_unit_test(algebraic),          cmocka_unit_test(snap_off),
-        cmocka_unit_test(broken_promise),     cmocka_unit_test(shared_parts),
+        cmocka_unit_test(every_method_stops),
+        cmocka_unit_test(no_method_stops),
+        cmocka_unit_test(algebraic),
+        cmocka_unit_test(snap_off),
+        cmocka_unit_test(broken_promise),
+        cmocka_unit_test(shared_parts),
+        cmocka_unit_test(factors_that_may_vanish),
+
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daedal.h"
+#include "solve/solver.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SANITIZED = 1 };
@@ -232,11 +232,11 @@ static void test_index1_drifts(void **state)
 {
     (void)state;
     double residual[2];
-    const char *const formulation[2] = {"index1", "auto"};
+    const char *const names[2] = {"index1", "auto"};
     for (int k = 0; k < 2; k++) {
         run r;
         dae_options o = dae_options_default();
-        o.formulation = formulation[k];
+        o.formulation = names[k];
         open_text(&r, PENDULUM, "m.mo", &o);
         start(&r);
         run_to(&r, 100.0);
@@ -512,6 +512,24 @@ static void test_monitor_names_variables(void **state)
     close_run(&r);
 }
 
+/* Two modes of different structure, in turns: each is analysed once. */
+static void test_modes_are_kept(void **state)
+{
+    (void)state;
+    run r;
+    dae_options options = tolerances(1e-6);
+    open_text(&r,
+              "model M\n  Real x(start = 0, fixed = true), y, z;\nequation\n  der(x) = y;\n"
+              "  if sin(10*time) > 0.01 then\n    y = 1;\n    z = x;\n  else\n"
+              "    z = sin(time);\n    y = der(z);\n  end if;\nend M;\n",
+              "m.mo", &options);
+    start(&r);
+    run_to(&r, 5.0);
+    assert_true(dae_solver_stats(r.solver)->events > 12);
+    assert_int_equal(r.solver->reform->count, 2);
+    close_run(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_start_values_near_zero),
         cmocka_unit_test(test_positions_do_not_jump),
         cmocka_unit_test(test_monitor_names_variables),
+        cmocka_unit_test(test_modes_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

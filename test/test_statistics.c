@@ -224,6 +224,42 @@ static void test_steps_as_monitored(void **state)
     check_steps_as_monitored("rodas");
 }
 
+static int spring(const dae_mechanical_point *at, double *f, void *user)
+{
+    (void)user;
+    f[0] = -at->q[0];
+    return 0;
+}
+
+static void see_nobody(const dae_step_info *info, void *user)
+{
+    assert_int_equal(info->variable, -1);
+    ++*(long *)user;
+}
+
+/* Constant steps have no error estimate, which no variable can dominate. */
+static void test_nobody_dominates(void **state)
+{
+    (void)state;
+    const double y[2] = {1.0, 0.0}, yp[2] = {0.0, -1.0};
+    long seen = 0;
+    dae_mechanical form = {.nq = 1, .force = spring};
+    dae_problem *problem;
+    dae_solver *s;
+    dae_options options = dae_options_default();
+    options.method = "rattle";
+    options.fixed_step = 0.125;
+    options.monitor = see_nobody;
+    options.user = &seen;
+    assert_int_equal(dae_problem_from_mechanical(&form, &problem, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 1.0, NULL, NULL), DAE_OK);
+    assert_int_equal(seen, 8);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
 /* ---- causes of rejections -----------------------------------------------------------------------
  */
 
@@ -616,6 +652,7 @@ int main(void)
         cmocka_unit_test(test_counters_add_up),
         cmocka_unit_test(test_counters_of_stages_add_up),
         cmocka_unit_test(test_steps_as_monitored),
+        cmocka_unit_test(test_nobody_dominates),
         cmocka_unit_test(test_rejected_by_error_test),
         cmocka_unit_test(test_rejected_singular),
         cmocka_unit_test(test_rejected_by_evaluation),

@@ -72,6 +72,18 @@ static void test_suggested(void **state)
     dae_problem_free(p);
 }
 
+/* In whatever order they are declared */
+static void test_nominal_of_each(void **state)
+{
+    (void)state;
+    dae_problem *p = translate("model M\n  Real a(start = 1, nominal = 1e3);\n"
+                               "  Real b(start = 1, nominal = 1e-3);\nequation\n"
+                               "  der(a) = -b;\n  der(b) = -a;\nend M;\n");
+    assert_true(near(atol_of(p, "a", false), 1e-6));
+    assert_true(near(atol_of(p, "b", false), 1e-12));
+    dae_problem_free(p);
+}
+
 /* ---- what stays below ---- */
 
 enum { MOST = 16 };
@@ -241,7 +253,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_below_rounding), cmocka_unit_test(test_rounding_is_an_error),
-        cmocka_unit_test(test_suggested),      cmocka_unit_test(test_traces_are_found),
+        cmocka_unit_test(test_suggested),
+        cmocka_unit_test(test_nominal_of_each),      cmocka_unit_test(test_traces_are_found),
         cmocka_unit_test(test_zeros_are_not),  cmocka_unit_test(test_tolerance_by_variable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
