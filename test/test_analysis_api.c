@@ -219,19 +219,20 @@ static void test_roles(void **state)
 }
 
 /* How often u = sin(t) is differentiated until a variable is known, through blocks that are solved
- * one after the other; q has nothing to do with it. */
+ * one after the other; q and r need none of that. */
 static void test_index_of_variables(void **state)
 {
     (void)state;
-    dae_analysis *a = analyse_text("model M\n  Real u, v, w, z, q, s(start = 0, fixed = true);\n"
+    dae_analysis *a = analyse_text("model M\n  Real u, v, w, z, q, r, s(start = 0, fixed = true);\n"
                                    "equation\n  u + u^3 = sin(time);\n  v + v^3 = der(u);\n"
                                    "  w + w^3 = v;\n  z + z^3 = der(w);\n  q + q^3 = s + time;\n"
-                                   "  der(s) = z + q + w;\nend M;\n");
+                                   "  r + r^3 = u + 1;\n  der(s) = z + q + w + r;\nend M;\n");
     assert_int_equal(find_variable(a, "u")->index, 0);
     assert_int_equal(find_variable(a, "v")->index, 2);
     assert_int_equal(find_variable(a, "w")->index, 0);
     assert_int_equal(find_variable(a, "z")->index, 3);
     assert_int_equal(find_variable(a, "q")->index, 1);
+    assert_int_equal(find_variable(a, "r")->index, 1); /* u itself does */
     assert_int_equal(a->index, 3);
     dae_analysis_free(a);
 }

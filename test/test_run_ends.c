@@ -66,10 +66,59 @@ static void an_end_at_the_start(void **state)
     end(&r);
 }
 
+/* ---- the last value ---- */
+
+typedef struct counted {
+    long calls, fails_at;
+} counted;
+
+static int square_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    counted *c = user;
+    (void)t;
+    f[0] = yp[0] + y[0];
+    f[1] = y[1] - y[0] * y[0];
+    return ++c->calls == c->fails_at ? -1 : 0;
+}
+
+static dae_solver *open_square(counted *c, dae_problem **problem)
+{
+    const double y[2] = {1.0, 1.0}, yp[2] = {-1.0, -2.0};
+    dae_residual form = {.n = 2, .f = square_f, .user = c};
+    dae_options options = dae_options_default();
+    dae_solver *s;
+    options.project_output = true;
+    assert_int_equal(dae_problem_from_residual(&form, problem, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(*problem, &options, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+    return s;
+}
+
+/* All steps are done when the values at the end cannot be computed: the run does not end well. */
+static void last_value_fails(void **state)
+{
+    (void)state;
+    counted c = {0};
+    dae_problem *problem;
+    double y[2];
+    dae_solver *s = open_square(&c, &problem);
+    while (dae_solver_step(s, 1.0) > 0) continue;
+    assert_true(dae_solver_time(s) == 1.0);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+    c = (counted){.fails_at = c.calls + 1};
+    s = open_square(&c, &problem);
+    assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_ERR_CALLBACK);
+    assert_int_equal(c.calls, c.fails_at);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_end_is_the_methods_own),
                                        cmocka_unit_test(terminal_events_still_happen),
-                                       cmocka_unit_test(an_end_at_the_start)};
+                                       cmocka_unit_test(an_end_at_the_start),
+                                       cmocka_unit_test(last_value_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,10 +252,13 @@ static void test_rounding_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_below_rounding), cmocka_unit_test(test_rounding_is_an_error),
+        cmocka_unit_test(test_below_rounding),
+        cmocka_unit_test(test_rounding_is_an_error),
         cmocka_unit_test(test_suggested),
-        cmocka_unit_test(test_nominal_of_each),      cmocka_unit_test(test_traces_are_found),
-        cmocka_unit_test(test_zeros_are_not),  cmocka_unit_test(test_tolerance_by_variable),
+        cmocka_unit_test(test_nominal_of_each),
+        cmocka_unit_test(test_traces_are_found),
+        cmocka_unit_test(test_zeros_are_not),
+        cmocka_unit_test(test_tolerance_by_variable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
