@@ -5,5 +5,5 @@ equation
   T*der(x) = sin(2*time) - x;
   T*der(y) = x - y;
   d = (x - y)/T;
-  annotation(experiment(StopTime = 10));
+  annotation(experiment(StopTime = 3));
 end LagDifference;
