@@ -68,15 +68,25 @@ void radau_interpolate(const void *state, const method_context *ctx, double t, i
     if (ctx->smooth) smooth_correction(s, n, x, derivative, y);
 }
 
+/* The weights at x in (0, 1), found once for every method and place. */
+static const radau_place *weights_at(radau_scratch *w, double x)
+{
+    radau_place *place = &w->places[(int)(RADAU_PLACES * x) % RADAU_PLACES];
+    if (place->m == w->m && place->x == x) return place;
+    place->m = w->m;
+    place->x = x;
+    collocation_weights(w->m, x, 0, place->value);
+    collocation_weights(w->m, x, 1, place->slope);
+    return place;
+}
+
 /* y and y' of this attempt's polynomial at x, in w->point and w->slope */
 static void look_inside(const radau_state *s, radau_scratch *w, int n, double x)
 {
-    double weight[MOST_STAGES];
-    collocation_weights(w->m, x, 0, weight);
-    radau_combine(1, w->m->stages, n, 1.0, weight, w->Z, w->point);
+    const radau_place *place = weights_at(w, x);
+    radau_combine(1, w->m->stages, n, 1.0, place->value, w->Z, w->point);
     vector_axpy(n, 1.0, s->y, w->point);
-    collocation_weights(w->m, x, 1, weight);
-    radau_combine(1, w->m->stages, n, 1.0 / w->h, weight, w->Z, w->slope);
+    radau_combine(1, w->m->stages, n, 1.0 / w->h, place->slope, w->Z, w->slope);
 }
 
 double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,

@@ -41,6 +41,14 @@ typedef struct radau_cache {
     projection ends; /* ends.form = NULL: none */
 } radau_cache;
 
+/* Weights of the stages at a place x of the step, value and slope: places are looked at again in
+ * the next step. */
+enum { RADAU_PLACES = 32 };
+typedef struct radau_place {
+    const collocation *m; /* NULL: none yet */
+    double x, value[COLLOCATION_STAGES], slope[COLLOCATION_STAGES];
+} radau_place;
+
 /* One attempt. */
 typedef struct radau_scratch {
     const collocation *m;
@@ -93,6 +101,7 @@ typedef struct radau_scratch {
     double ratio;                      /* extrapolation matrix for this ratio of step sizes, */
     const collocation *from, *to;      /* between these methods */
     double E[COLLOCATION_STAGES * COLLOCATION_STAGES];
+    radau_place places[RADAU_PLACES]; /* by their part of the step */
 } radau_scratch;
 
 /* radau_newton.c: solve the collocation equations for the stages w->Z, predicted and in place on
