@@ -164,18 +164,25 @@ static void order_conditions(void **state)
     }
 }
 
-/* Stiffly accurate and L-stable: b is the last row of B, so that R(infinity) = 0. */
+/* Stiffly accurate and L-stable: b is the last row of B, so that R(infinity) = 0; the embedded
+ * method is where the last stage evaluates F [HW96 IV.7]. */
 static void stiff_accuracy(void **state)
 {
     (void)state;
     for (int k = 0; k < TABLES; k++) {
         const rosenbrock_table *t = tables[k];
         theory h = theory_of(t);
-        long double m[S];
-        for (int i = 0; i < S; i++) m[i] = t->m[i];
-        column b = weights_of(&h, m);
-        for (int j = 0; j < t->stages; j++)
-            assert_true(fabsl(b.x[j] - h.B.x[t->stages - 1][j]) < 1e-13L);
+        long double m[S], embedded[S];
+        for (int i = 0; i < S; i++) {
+            m[i] = t->m[i];
+            embedded[i] = (long double)t->m[i] - t->e[i];
+        }
+        column b = weights_of(&h, m), c = weights_of(&h, embedded);
+        const int last = t->stages - 1;
+        for (int j = 0; j < t->stages; j++) {
+            assert_true(fabsl(b.x[j] - h.B.x[last][j]) < 1e-13L);
+            assert_true(fabsl(c.x[j] - (h.B.x[last][j] - h.gamma.x[last][j])) < 1e-13L);
+        }
     }
 }
 
