@@ -11,7 +11,7 @@
 
 #include "daedal.h"
 
-/* q1'' = -k (q1 - sin t) - sin t - lambda, q2'' = -q2 + lambda, q1 = q2: q1 = sin t */
+/* q1'' = -k (q1 - sin t) - sin t - lambda, q2'' = -q2 + lambda, q1 = q2: q1 = sin t, lambda = 0 */
 static int force(const dae_mechanical_point *at, double *out, void *user)
 {
     double k = *(const double *)user;
@@ -44,20 +44,22 @@ static int zero(const dae_mechanical_point *at, double *out, void *user)
     return 0;
 }
 
-/* Largest errors of q1 and v1: at the ends of steps of size h, and between them */
+/* Largest errors of q1, v1 and lambda: at the ends of steps, and between them */
 typedef struct errors {
-    double ends[2], inside[2];
+    double ends[3], inside[3];
 } errors;
 
-static void note(dae_solver *s, double t, double worst[2])
+static void note(dae_solver *s, double t, double worst[3])
 {
     double y[5];
     assert_int_equal(dae_solver_at(s, t, 0, y), DAE_OK);
     worst[0] = fmax(worst[0], fabs(y[0] - sin(t)));
     worst[1] = fmax(worst[1], fabs(y[2] - cos(t)));
+    worst[2] = fmax(worst[2], fabs(y[4]));
 }
 
-static errors run(const char *name, double k, double h)
+/* Steps of size h, 0: such as the tolerance asks for */
+static errors run(const char *name, double k, double h, double tolerance)
 {
     dae_mechanical form = {.nq = 2,
                            .nlambda = 1,
@@ -76,7 +78,7 @@ static errors run(const char *name, double k, double h)
     double y[5] = {0.0, 0.0, 1.0, 1.0, 0.0}, yp[5] = {1.0, 1.0, 0.0, 0.0, 0.0};
     options.method = name;
     options.fixed_step = h;
-    options.rtol = options.atol = 1e-9;
+    options.rtol = options.atol = tolerance;
     if (dae_problem_from_mechanical(&form, &problem, &diag)) fail_msg("%s", diag.text);
     if (dae_solver_new(problem, &options, &s, &diag)) fail_msg("%s", diag.text);
     if (dae_solver_start(s, 0.0, y, yp)) fail_msg("%s", dae_solver_diag(s)->text);
@@ -102,7 +104,7 @@ static void values_between_steps_are_as_good(void **state)
     const double h = 0.1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (double k = 1.0; k < 1e7; k *= 10.0) {
-            errors e = run(names[i], k, h);
+            errors e = run(names[i], k, h, 1e-9);
             const double own[2] = {h * h * h / 72.0 / sqrt(3.0), h * h / 12.0 * h};
             for (int j = 0; j < 2; j++)
                 if (!(e.inside[j] <= fmax(10.0 * e.ends[j], own[j])))
@@ -111,8 +113,25 @@ static void values_between_steps_are_as_good(void **state)
         }
 }
 
+/* Multipliers are k times what positions are off by: those between steps are no worse for it. */
+static void multipliers_between_steps_are_as_good(void **state)
+{
+    (void)state;
+    const char *const names[] = {"colloc2nd_radau2", "colloc2nd_gauss3", "colloc2nd_radau3"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (double k = 1.0; k < 1e9; k *= 100.0)
+            for (double tolerance = 1e-3; tolerance > 3e-6; tolerance *= 0.1) {
+                errors e = run(names[i], k, 0.0, tolerance);
+                if (!(e.inside[2] <= 10.0 * fmax(e.ends[2], tolerance)))
+                    fail_msg("%s at %g, k = %g: error %.2e of lambda between steps, %.2e at their "
+                             "ends",
+                             names[i], tolerance, k, e.inside[2], e.ends[2]);
+            }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values_between_steps_are_as_good)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values_between_steps_are_as_good),
+                                       cmocka_unit_test(multipliers_between_steps_are_as_good)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -302,9 +302,29 @@ static double distance(const colloc2nd_state *st, const method_context *ctx, con
     return most;
 }
 
+/* How far multipliers on the polynomial with these bumps are from those on the one before, at the
+ * points inside, in tolerances; INFINITY: not found. */
+static double multiplier_distance(const colloc2nd_state *st, const method_context *ctx)
+{
+    const colloc2nd_cache *c = ctx->cache;
+    const projection *p = &c->ends;
+    const int count = projection_followers(p);
+    double most = 0.0;
+    for (int k = 0; k < BUMPS; k++) {
+        if (!inner_point(st, ctx, inner_place(k, BUMPS), inner_bumps(c))) return INFINITY;
+        for (int i = 0; i < count; i++) {
+            int l = projection_follower(p, i);
+            double off = fabs(inner_work(c)[l] - c->inner[k * count + i]) * ctx->norm->scale[l];
+            most = fmax(most, off);
+        }
+    }
+    return most;
+}
+
 /* Polynomials of higher degree come from accelerations on those before: an iteration that, where
  * forces are stiff, makes of every error h^2 times their stiffness. Where its second step is not
- * much smaller than its first, and not small, none of it is of any use. */
+ * much smaller than its first, and not small, none of it is of any use; small in multipliers, too,
+ * which stiff forces make of tiny errors of positions. */
 static const double CONTRACTS = 0.3, NEGLIGIBLE = 10.0;
 
 /* What belongs to the inside of the last step, made when first asked for; positions are on the
@@ -319,7 +339,9 @@ static void prepare_inside(const colloc2nd_state *st, const method_context *ctx)
     double first = distance(st, ctx, inner_bumps(c));
     found = find_bumps(st, ctx, BUMPS, inner_bumps(c)) && found;
     double second = distance(st, ctx, inner_bumps(c));
-    c->smooth = found && (second <= CONTRACTS * first || second <= NEGLIGIBLE);
+    bool contracts = second <= CONTRACTS * first;
+    c->smooth = found &&
+                (contracts || (second <= NEGLIGIBLE && multiplier_distance(st, ctx) <= NEGLIGIBLE));
     c->inner_step = st->step;
 }
 
