@@ -71,6 +71,8 @@ struct refiner {
         *gap_slope; /* of the solver's step beyond its own, at the end; for smooth output */
     long of;        /* the step of the solver that it is in; 0: none */
     long crowded;   /* the step in which steps end at the places asked for; 0: none */
+    long noisy;     /* the step in which errors did not fall with its own steps, */
+    long weighed;   /* and the one in which rounding was looked at for that */
     long stubborn;  /* the step in which such steps fail */
     long hopeless;  /* the step in which nothing but one step to the place does not fail, .. */
     double behind;  /* .. for places from here on */
@@ -311,6 +313,7 @@ static bool excuse_algebraic(refiner *r)
             norm_excuse(&r->norm, j, INT_MAX);
     r->judged = INFINITY;
     r->stalls = 0;
+    r->noisy = r->of;
     return r->excused = true;
 }
 
@@ -432,7 +435,7 @@ static dae_status advance(refiner *r, dae_solver *s, double t)
     const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
     for (int k = 0; (t - r->t_new) * direction > 0.0; k++) {
         if (k == CROWDED && !r->gap && r->stubborn != s->stats.steps) {
-            r->crowded = s->stats.steps;
+            r->crowded = r->noisy = s->stats.steps;
             return DAE_OK;
         }
         dae_status status = k < MOST_STEPS ? one_step(r, s, s->t_new, true)
@@ -719,16 +722,29 @@ static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
     return DAE_OK;
 }
 
+/* Whether the second run has just met errors, in this step for the first time, that do not fall
+ * with its steps. */
+static bool meets_noise(const dae_solver *s)
+{
+    refiner *r = s->refiner;
+    if (!r || r->noisy != s->stats.steps || r->weighed == s->stats.steps) return false;
+    r->weighed = s->stats.steps;
+    return true;
+}
+
 /* Noise that rounding makes is no error of an interpolant: see whether it is that. */
 dae_status refine_point(dae_solver *s, double t, bool *refined)
 {
     dae_status status = refine_once(s, t, false, refined);
     bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
-    if (!failed || solver_uses_forms(s)) return status;
-    rounding_result found =
-        status == DAE_ERR_CONVERGENCE ? rounding_look(s, s->t_new, false) : ROUNDING_FINE;
+    bool noisy = status == DAE_ERR_CONVERGENCE || (status == DAE_OK && meets_noise(s));
+    if ((!failed && !noisy) || solver_uses_forms(s)) return status;
+    rounding_result found = noisy ? rounding_look(s, s->t_new, false) : ROUNDING_FINE;
     if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
+    if (!failed && found == ROUNDING_FINE) return status;
     diag_clear(&s->diag);
+    solver_interpolate(s, t, 0, s->at_y);
+    solver_interpolate(s, t, 1, s->at_yp);
     if (found != ROUNDING_FINE) s->step_start.judged = false;
     return refine_once(s, t, true, refined);
 }
