@@ -299,6 +299,40 @@ static void test_no_invariant(void **state)
     dae_problem_free(p);
 }
 
+/* A pendulum of index 3 whose rod bears no more than 1. */
+static int weak_rod(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - y[2];
+    f[1] = yp[1] - y[3];
+    f[2] = yp[2] + sin(y[4]) * y[0];
+    f[3] = yp[3] + sin(y[4]) * y[1] + 1.0;
+    f[4] = y[0] * y[0] + y[1] * y[1] - 1.0;
+    return 0;
+}
+
+/* bdf refuses what is declared of index 3: where radau fails, here at a velocity along the rod, it
+ * is radau that is told of. */
+static void test_index3_stays_with_radau(void **state)
+{
+    (void)state;
+    static const dae_kind kinds[5] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX2,
+                                      DAE_KIND_INDEX2, DAE_KIND_INDEX3};
+    dae_residual form = {.n = 5, .f = weak_rod, .kinds = kinds};
+    dae_options o = dae_options_default();
+    dae_problem *p;
+    double y[5] = {1.0, 0.0, 0.1, 0.0, 0.0}, yp[5] = {0.1, 0.0, 0.0, -1.0, 0.0};
+    o.init = DAE_INIT_NONE;
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    dae_solver *s = solver(p, &o);
+    assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_ERR_CONVERGENCE);
+    at_work(s, "radau", "");
+    if (strstr(dae_solver_diag(s)->text, "bdf")) fail_msg("%s", dae_solver_diag(s)->text);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_change_when_stiff),
@@ -309,6 +343,7 @@ int main(void)
                                        cmocka_unit_test(test_change_from_taylor),
                                        cmocka_unit_test(test_careful_after_a_failure),
                                        cmocka_unit_test(test_values_between),
-                                       cmocka_unit_test(test_no_invariant)};
+                                       cmocka_unit_test(test_no_invariant),
+                                       cmocka_unit_test(test_index3_stays_with_radau)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

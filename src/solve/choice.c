@@ -54,10 +54,9 @@ const method *choice_residual(dae_solver *s)
 {
     char why[120];
     snprintf(why, sizeof why, "%simplicit, for equations of any form", s->choice.reason);
-    bool radau =
-        (s->base->model || declares_index3(s)) && !formulation_given(s) && !s->choice.careful;
     bool few_digits = s->base->form.n > LARGE && s->base_options.rtol > FEW_DIGITS;
-    const method *m = radau && !few_digits ? &method_radau : &method_bdf;
+    bool fits = s->base->model ? !formulation_given(s) && !few_digits : declares_index3(s);
+    const method *m = fits && !s->choice.careful ? &method_radau : &method_bdf;
     say(s, m, why);
     return m;
 }
@@ -123,6 +122,8 @@ static const double ROUNDING = 1e-12;
 bool choice_may_help(const dae_solver *s, dae_status failed)
 {
     if (!s->choice.open || s->method == &method_bdf) return false;
+    bool refused = declares_index3(s) && !s->base_options.multiplier_correction; /* by bdf */
+    if (s->method == &method_radau && refused) return false;
     if (failed == DAE_ERR_UNSUPPORTED && s->last.invariant > 0) return false; /* it is none */
     if (failed == DAE_ERR_STIFF || failed == DAE_ERR_CREEP) return true;
     if (s->method == &method_radau && fabs(s->last.h) <= ROUNDING * fabs(s->t_new)) return false;

@@ -215,6 +215,12 @@ static dae_status check_formulation(dae_solver *s, const formulated *y, const ch
                         "Formulation %s has more equations than unknowns: it is for methods such "
                         "as %s, and not for %s.",
                         name, y->needs, s->method->name);
+    if (y->set.n == 0)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "Every variable of this model is a function of time alone that its "
+                        "equations give explicitly: the form %s that method %s works on has no "
+                        "unknowns. Use a method for residual forms, such as radau.",
+                        forms_text(s->method->forms), s->method->name);
     return DAE_OK;
 }
 
