@@ -151,6 +151,8 @@ void ranges_free(relation_ranges *ranges); /* NULL is fine */
 /* hybrid_seams.c */
 
 void seams_free(time_seams *seams); /* NULL is fine */
+/* Whether any expression has pieces at all. */
+bool seams_possible(const graph *g);
 /* What each node of a walk depends on; NULL: memory. The caller frees it. */
 enum { SEAM_OF_TIME = 1, SEAM_OF_VARIABLES = 2 };
 unsigned char *seam_leaves(const graph *g, const walk *w);

@@ -44,6 +44,19 @@ void seams_free(time_seams *q)
 
 /* ---- which relations ---- */
 
+static bool has_seam(expr_op op)
+{
+    return op == EXPR_LT || op == EXPR_LE || op == EXPR_ABS || op == EXPR_SIGN || op == EXPR_MIN ||
+           op == EXPR_MAX;
+}
+
+bool seams_possible(const graph *g)
+{
+    for (expr e = 1; e < graph_size(g); e++)
+        if (has_seam((expr_op)graph_node(g, e)->op)) return true;
+    return false;
+}
+
 unsigned char *seam_leaves(const graph *g, const walk *w)
 {
     unsigned char *on = dae_calloc(w->count + 1, 1);
@@ -128,7 +141,8 @@ static time_seams *seams_new(const model_form *f)
     q->form = f;
     q->next = INFINITY;
     graph_enter(f->flat->graph);
-    bool ok = list_relations(q, f->flat) && (q->count == 0 || make_program(q, f->flat->graph));
+    bool ok = !seams_possible(f->flat->graph) || list_relations(q, f->flat);
+    ok = ok && (q->count == 0 || make_program(q, f->flat->graph));
     graph_leave(f->flat->graph);
     if (ok) return q;
     seams_free(q);

@@ -77,9 +77,10 @@ static state_seams *state_seams_new(const model_form *f)
     if (!q) return NULL;
     q->form = f;
     graph_enter(g);
-    bool ok = walk_from(&w, g, f->residual.e, f->residual.outputs);
-    unsigned char *on = ok ? seam_leaves(g, &w) : NULL;
-    ok = on && make_program(q, g, &w, on);
+    bool none = !seams_possible(g);
+    bool ok = none || walk_from(&w, g, f->residual.e, f->residual.outputs);
+    unsigned char *on = ok && !none ? seam_leaves(g, &w) : NULL;
+    ok = none || (on && make_program(q, g, &w, on));
     graph_leave(g);
     dae_free(on);
     walk_free(&w);
