@@ -267,15 +267,40 @@ static dae_status start_generally(initializer *init, const start *s, bool singul
     return finish_newton(init, s, newton, diag);
 }
 
+/* The fixed variable that Newton's iteration has moved, -1: none. Such a one is algebraic in
+ * numbers, as the factor of its derivative is zero, and not where it was thought to be a state. */
+static int moved_fixed(const initializer *init, const start *s)
+{
+    for (int j = 0; j < init->n; j++) {
+        double given = fabs(s->y[j]);
+        double unit = given > 0.0 ? fmin(given, init->weights[j]) : init->weights[j];
+        bool moved = !(fabs(init->y[j] - s->y[j]) <= init->options->init_tolerance * unit);
+        if (init->fixed[j] && moved) return j;
+    }
+    return -1;
+}
+
+/* What Newton's iteration has found, but for values that move a fixed one: others that keep it, or
+ * the conflict. */
+static dae_status finish_found(initializer *init, const start *s, dae_diag *diag)
+{
+    int j = moved_fixed(init, s);
+    if (j < 0) return finish_newton(init, s, NEWTON_OK, diag);
+    double found = init->y[j];
+    tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
+    if (!init->rescued && init->n <= FALLBACK_LIMIT) return try_general(init, s, true, diag);
+    return report_moved(init, j, s->y[j], found, s->t, diag);
+}
+
 static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
 {
     for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
     newton_status newton = run_newton(init, s, true);
     bool singular = newton == NEWTON_SINGULAR, met = singular && residual_met(init);
     if (met) return DAE_OK; /* nothing to find: the given values are trusted */
-    if (newton == NEWTON_OK || asks_to_stop(newton) || init->rescued)
-        return finish_newton(init, s, newton, diag);
-    if (found_elsewhere(init, s)) return finish_newton(init, s, NEWTON_OK, diag);
+    if (newton == NEWTON_OK) return finish_found(init, s, diag);
+    if (asks_to_stop(newton) || init->rescued) return finish_newton(init, s, newton, diag);
+    if (found_elsewhere(init, s)) return finish_found(init, s, diag);
     if (newton == NEWTON_EVALUATION || init->n > FALLBACK_LIMIT)
         return finish_newton(init, s, run_newton(init, s, true), diag);
     return start_generally(init, s, singular, diag);

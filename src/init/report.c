@@ -197,6 +197,20 @@ dae_status report_newton(const initializer *init, newton_status status, double t
     return DAE_ERR_INITIAL;
 }
 
+dae_status report_moved(const initializer *init, int j, double given, double found, double t,
+                        dae_diag *diag)
+{
+    if (!diag) return DAE_ERR_INITIAL;
+    name_text name;
+    variable_text(init, j, name);
+    diag->t = t;
+    diag->value = found;
+    return diag_set(diag, DAE_ERR_INITIAL,
+                    "The fixed value %.9g of %s at t = %.9g contradicts the equations, which give "
+                    "it the value %.9g. Free it, or another one.",
+                    given, name, t, found);
+}
+
 /* "Fixed are x, y." for up to REPORTED variables */
 static void list_fixed(const initializer *init, dae_diag *diag)
 {

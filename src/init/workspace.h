@@ -159,6 +159,9 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
 /* Why Newton failed, with the equations that are not met. */
 dae_status report_newton(const initializer *init, newton_status status, double t, double h,
                          dae_diag *diag);
+/* The fixed value of variable j is not the one that the equations give it. */
+dae_status report_moved(const initializer *init, int j, double given, double found, double t,
+                        dae_diag *diag);
 /* Rows of the general system that are not met, worst first; misfit is in tolerance units. */
 dae_status report_general(const initializer *init, const general_task *task, const double *misfit,
                           const double *residual, const int *variable, double t, double h,
