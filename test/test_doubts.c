@@ -154,10 +154,11 @@ static double run_callbacks(const char *method, double rtol)
 
 static void multipliers_are_told(void **state)
 {
-    static const char *const methods[] = {"auto", "radau", "radau5", "sdirk4", "lobattoc4", "bdf"};
+    static const char *const methods[] = {"auto",      "radau", "radau5", "sdirk4",
+                                          "lobattoc4", "bdf",   "glm3"};
     (void)state;
     for (level = 3; level > 0; level--)
-        for (int k = 0; k < 6; k++)
+        for (int k = 0; k < 7; k++)
             for (double rtol = 1e-4; rtol > 1e-9; rtol *= 1e-2) {
                 if (level == 3 && (k == 3 || k == 5)) continue; /* refuse it */
                 double off = run_callbacks(methods[k], rtol);

@@ -15,7 +15,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 11, STATE_BLOCKS = 2, SCRATCH_BLOCKS = 3 };
+enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 12, STATE_BLOCKS = 2, SCRATCH_BLOCKS = 3 };
 static const method *const starter = &method_colloc2nd_radau5;
 
 static const double KAPPA = 0.003, SLOWEST_RATE = 0.9;
@@ -53,6 +53,7 @@ typedef struct glm_scratch {
     double error;
     int iterations;
     double *x, *xp, *xpp, *psi, *phi, *f, *point, *slope, *y, *yp, *estimate;
+    double *rough; /* estimates of multipliers, which are not tested */
     double *Y, *Yp, *Ypp;
     void *start;
 } glm_scratch;
@@ -78,8 +79,9 @@ static void place_vectors(glm_state *s, glm_scratch *w, size_t n)
     s->Yp = at + GLM_STAGES * n;
     s->start = at + STATE_BLOCKS * GLM_STAGES * n;
     at = (double *)(w + 1);
-    double **used[SCRATCH_VECTORS] = {&w->x,     &w->xp,    &w->xpp, &w->psi, &w->phi,     &w->f,
-                                      &w->point, &w->slope, &w->y,   &w->yp,  &w->estimate};
+    double **used[SCRATCH_VECTORS] = {&w->x,   &w->xp, &w->xpp,      &w->psi,
+                                      &w->phi, &w->f,  &w->point,    &w->slope,
+                                      &w->y,   &w->yp, &w->estimate, &w->rough};
     for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *used[i] = at;
     double **blocks[SCRATCH_BLOCKS] = {&w->Y, &w->Yp, &w->Ypp};
     for (int i = 0; i < SCRATCH_BLOCKS; i++, at += GLM_STAGES * n) *blocks[i] = at;
@@ -320,6 +322,7 @@ static void estimate_error(glm_scratch *w, const method_context *ctx, double con
                 w->estimate[second->velocity[k]] += weight * w->Ypp[j * second->n + k];
         }
     }
+    vector_copy(ctx->n, w->estimate, w->rough);
     for (int k = 0; k < ctx->n && ctx->norm->kinds; k++)
         if (ctx->norm->kinds[k] != DAE_KIND_DIFFERENTIAL) w->estimate[k] = 0.0;
     result->error = w->error = norm_of(ctx->norm, w->estimate, ctx->norm->tested);
@@ -358,12 +361,22 @@ static void compare_with_slopes(const glm_state *s, glm_scratch *w, const method
                 off[second->velocity[k]] -= weight * w->Ypp[j * second->n + k];
         }
     }
-    for (int k = 0; k < ctx->n && ctx->norm->kinds; k++)
+    for (int k = 0; k < ctx->n && ctx->norm->kinds; k++) {
+        if (ctx->norm->kinds[k] == DAE_KIND_INDEX3) w->rough[k] = off[k]; /* X' is too rough */
         if (ctx->norm->kinds[k] != DAE_KIND_DIFFERENTIAL) off[k] = 0.0;
+    }
     double error = MISMATCH * norm_of(ctx->norm, off, ctx->norm->tested);
     if (error <= w->error) return;
     result->error = w->error = error;
     vector_copy(ctx->n, off, w->estimate);
+}
+
+/* Into the estimate of a step that is accepted what nobody tests, but somebody is told of */
+static void add_multipliers(glm_scratch *w, const method_context *ctx)
+{
+    const dae_kind *kinds = w->error <= 1.0 ? ctx->norm->kinds : NULL;
+    for (int k = 0; kinds && k < ctx->n; k++)
+        if (kinds[k] >= DAE_KIND_INDEX2) w->estimate[k] = w->rough[k];
 }
 
 static double next_factor(const glm_scratch *w, double error)
@@ -396,6 +409,7 @@ static attempt_status try_step(const glm_state *s, glm_scratch *w, const method_
     if (ratio >= 1.0) constant = glm_error_constant(c->m, ratio, B);
     estimate_error(w, ctx, constant, result);
     compare_with_slopes(s, w, ctx, result);
+    add_multipliers(w, ctx);
     return isfinite(w->error) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
 }
 
