@@ -400,18 +400,29 @@ static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
  * If it leaps up by more than this, it is the error; see hem.c. */
 static const double LEAP = 100.0, LEAP_COUNTS = 10.0, FADES = 0.1, UNSEEN = 0.1;
 
-/* How far x is from the cubic through both ends: at the middle of two half steps, or by the pair's
- * coarser estimate or its continuous extension. e and X are overwritten. */
+/* Of two half steps, in component j: how far the middle is from the cubic through both ends, or, if
+ * that is more, the end from Simpson's rule for the slopes. Where these are equal and x does not
+ * move, as between two bounds that half steps bounce off, only the rule sees it. */
+static double roughness_of_halves(const herk_state *s, const herk_scratch *r, const herk_work *w,
+                                  int j)
+{
+    const double x0 = s->x[j], x1 = r->x[j], xp0 = first_derivative(s, r)[j], xp1 = r->xp[j];
+    double cubic = r->middle[j] - 0.5 * (x0 + x1) - 0.125 * r->h * (xp0 - xp1);
+    double rule = x1 - x0 - r->h / 6.0 * (xp0 + 4.0 * r->K[w->n + j] + xp1);
+    return fabs(rule) > fabs(cubic) ? rule : cubic;
+}
+
+/* How far x is from the cubic through both ends: by half steps, or by the pair's coarser estimate
+ * or its continuous extension. e and X are overwritten. */
 static double roughness(const herk_state *s, herk_scratch *r, const method_context *ctx)
 {
     const herk_work *w = ctx->cache;
-    const double *xp0 = first_derivative(s, r), sixteenth = 1.0 / 16.0;
+    const double sixteenth = 1.0 / 16.0;
     vector_zero(ctx->n, r->point);
     for (int j = 0; j < w->n; j++) {
-        double x = r->middle[j] - 0.5 * (s->x[j] + r->x[j]) - 0.125 * r->h * (xp0[j] - r->xp[j]);
+        double x = w->table.has_error ? 0.0 : roughness_of_halves(s, r, w, j);
         if (w->table.has_low) x = 0.1 * r->e_low[j];
         if (w->table.has_error && !w->table.has_low) {
-            x = 0.0;
             for (int i = 0; i <= w->table.stages; i++)
                 x += sixteenth * r->h * w->table.dense[0][i] * r->K[i * w->n + j];
         }
