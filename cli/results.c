@@ -7,21 +7,32 @@
 
 /* ---- files ---- */
 
-/* Signals before the drawing began; a further one ends it. */
-static int asked_again(void *user)
+/* Seconds that a picture may take after a signal. */
+static const double PATIENCE = 0.8;
+
+/* When a drawing began, and signals before. A further one ends it; after one that ended the run a
+ * picture of what was reached is drawn if that does not take long. */
+typedef struct drawing {
+    int before;
+    double begin;
+} drawing;
+
+static int drawing_ends(void *user)
 {
-    return signals_counted() > *(const int *)user;
+    const drawing *d = user;
+    return signals_counted() > d->before || (d->before > 0 && wall_time() - d->begin > PATIENCE);
 }
 
 static report_status write_plot(const request *r, const session *s, const recorder *rows,
                                 report_error *error)
 {
-    int before = signals_counted();
+    drawing d = {signals_counted(), wall_time()};
     report_plot_options plot = {.title = s->m ? s->m->title : s->name,
                                 .log_time = r->log_time,
-                                .interrupt = asked_again,
-                                .user = &before};
+                                .interrupt = drawing_ends,
+                                .user = &d};
     int curves[CHOSEN_VARIABLES];
+    signals_watched();
     if (!r->variables && s->n_shown > MANY_VARIABLES) {
         session_spread(s, CHOSEN_VARIABLES, curves);
         plot.variables = curves;
@@ -52,7 +63,8 @@ int results_write(const request *r, const session *s, recorder *rows)
     if (r->mat && report_mat_file(r->mat, rows->series, &error) != REPORT_OK)
         code = complain(CLI_FAILED, "%s", error.text);
     if (r->plot && write_plot(r, s, rows, &error) != REPORT_OK)
-        code = complain(CLI_FAILED, "%s", error.text);
+        code =
+            complain(signal_caught() ? CLI_SIGNAL + signal_caught() : CLI_FAILED, "%s", error.text);
     if (r->json && report_series_check(rows->series, &error) != REPORT_OK)
         code = complain(CLI_FAILED, "%s", error.text);
     return code;

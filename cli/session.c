@@ -42,7 +42,7 @@ bool grid_time(const grid *g, long k, double *t)
 /* ---- progress, history ----------------------------------------------------------
  */
 
-static double wall_time(void)
+double wall_time(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

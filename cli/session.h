@@ -118,6 +118,8 @@ int session_integrate(session *s, const grid *g, recorder *rows);
 /* columns[0 .. count-1] = count of the recorded variables, spread evenly */
 void session_spread(const session *s, int count, int *columns);
 
+double wall_time(void); /* seconds, of a clock that is never set */
+
 /* Print the error of s->y at time t against what is known of the model, if anything is. */
 void session_print_error(session *s, double t);
 

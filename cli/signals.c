@@ -71,6 +71,12 @@ void signals_spare_results(void)
     at_stake = 1;
 }
 
+void signals_watched(void)
+{
+    const struct itimerval off = {.it_value = {.tv_usec = 0}};
+    setitimer(ITIMER_REAL, &off, NULL);
+}
+
 int signal_caught(void)
 {
     return (int)caught;

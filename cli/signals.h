@@ -10,6 +10,9 @@ void signals_catch(void);
  * after a warning. */
 void signals_spare_results(void);
 
+/* From now on somebody looks, and answers in time what was caught before: no need for a warning. */
+void signals_watched(void);
+
 int signal_caught(void);   /* the last one; 0: none */
 int signals_counted(void); /* how many there were */
 

@@ -138,6 +138,11 @@ static bool wait_for(pid_t process, int *state)
     return true;
 }
 
+report_status gnuplot_interrupted(report_error *error)
+{
+    return report_fail(error, REPORT_ERR_GNUPLOT, "Drawing was interrupted.");
+}
+
 static bool interrupted(const gnuplot_run *run)
 {
     return run->interrupt && run->interrupt(run->user) != 0;
@@ -196,7 +201,7 @@ static report_status run_gnuplot(const gnuplot_run *run, FILE *script, FILE *out
                            program, strerror(failure));
     if (copied < 0) kill(process, SIGKILL);
     bool ended = wait_for(process, &state) && WIFEXITED(state);
-    if (copied < 0) return report_fail(error, REPORT_ERR_GNUPLOT, "Drawing was interrupted.");
+    if (copied < 0) return gnuplot_interrupted(error);
     if (ended && WEXITSTATUS(state) == 0 && (copied > 0 || ferror(out))) return REPORT_OK;
     return explain(program, state, messages, error);
 }

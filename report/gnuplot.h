@@ -26,6 +26,9 @@ typedef struct gnuplot_run {
     void *user;
 } gnuplot_run;
 
+/* What a drawing that was interrupted ends with. */
+report_status gnuplot_interrupted(report_error *error);
+
 /* Let gnuplot draw into `path`, which appears complete or not at all. */
 report_status gnuplot_draw(const char *path, const gnuplot_run *run, gnuplot_script write,
                            void *context, report_error *error);

@@ -48,8 +48,9 @@ typedef struct plot {
     curve *curves;
     int count, panels;
     int pages, columns, rows; /* of a page */
-    double begin, end;        /* time axis */
-    char *omitted;            /* names without a value to draw; owned, NULL: none */
+    bool interrupted;
+    double begin, end; /* time axis */
+    char *omitted;     /* names without a value to draw; owned, NULL: none */
 } plot;
 
 /* ---------------------------------------------------------------------------------------------
@@ -61,13 +62,22 @@ static bool drawn(const plot *p, double t)
     return isfinite(t) && !(p->options.log_time && t <= 0.0);
 }
 
+/* Whether the drawing goes on at row r; asked once in a while. */
+static bool goes_on(plot *p, size_t r)
+{
+    enum { ROWS = 16384 };
+    if (r % ROWS == 0 && p->options.interrupt && p->options.interrupt(p->options.user) != 0)
+        p->interrupted = true;
+    return !p->interrupted;
+}
+
 /* Ranges of the time and of all curves, in one pass. */
 static void find_ranges(plot *p)
 {
     p->begin = INFINITY;
     p->end = -INFINITY;
     for (int k = 0; k < p->count; k++) p->curves[k].low = INFINITY, p->curves[k].high = -INFINITY;
-    for (size_t r = 0; r < p->series->count; r++) {
+    for (size_t r = 0; r < p->series->count && goes_on(p, r); r++) {
         double t;
         const double *y = report_series_row(p->series, r, &t);
         if (!drawn(p, t)) continue;
@@ -183,6 +193,7 @@ static report_status choose_curves(plot *p, report_error *error)
                            p->curves[k].variable, s->n);
     }
     find_ranges(p);
+    if (p->interrupted) return gnuplot_interrupted(error);
     report_status status = omit_empty(p, error);
     if (status != REPORT_OK) return status;
     assign_panels(p);
@@ -254,7 +265,7 @@ static void write_data(FILE *script, plot *p)
     int slot = -1;
     size_t collected = 0;
     fputs("$data << END_OF_DATA\n", script);
-    for (size_t r = 0; r < p->series->count; r++) {
+    for (size_t r = 0; r < p->series->count && goes_on(p, r); r++) {
         double t;
         const double *y = report_series_row(p->series, r, &t);
         if (!drawn(p, t)) continue;

@@ -117,6 +117,35 @@ awk -F, 'NF != 3 { bad = 1 } END { exit bad || NR < 3 }' long.csv || fail "rows 
 grep -q DAE_ERR_INTERRUPTED long.json || fail "json after SIGHUP"
 nothing_left "a run"
 
+# a drawing that does not end: a signal during it, and one during the run, whose rows it is to draw
+mkdir bin
+cat >bin/gnuplot <<'END'
+#!/bin/sh
+echo $$ >"$SLOW_PID"
+exec sleep 600
+END
+chmod +x bin/gnuplot
+for stop in 1 1e7; do
+    rm -f pid
+    PATH=$work/bin:$PATH SLOW_PID=$work/pid env --default-signal=INT \
+        "$daedal" run long.mo --engine tape --stop $stop --interval 1 --plot long.svg >out 2>err &
+    process=$!
+    caught $process
+    tries=0
+    until [ $stop = 1e7 ] || [ -s pid ] || [ $tries -ge 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
+    [ $stop = 1 ] || sleep 0.5
+    begin=$(date +%s)
+    kill -s INT $process
+    wait $process
+    got=$?
+    [ $got -eq 130 ] || fail "SIGINT with a slow drawing exits with $got"
+    [ $(($(date +%s) - begin)) -le $limit ] || fail "SIGINT with a slow drawing is answered late"
+    grep -q '^daedal: .*interrupted' err || fail "no word about a drawing that was interrupted"
+    [ ! -s pid ] || ! kill -0 "$(cat pid)" 2>/dev/null || fail "gnuplot is left after SIGINT"
+    [ ! -e long.svg ] || fail "a picture that was not drawn is there"
+    nothing_left "a drawing"
+done
+
 # killed without a warning: no part of a file is left
 "$daedal" run long.mo --engine tape --interval 1 -o killed.csv >out 2>err &
 process=$!
