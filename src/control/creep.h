@@ -3,7 +3,7 @@
 #ifndef DAE_CONTROL_CREEP_H
 #define DAE_CONTROL_CREEP_H
 
-#include "method/method.h"
+#include "control/attempt.h"
 
 typedef enum creep_kind {
     CREEP_NONE = 0,

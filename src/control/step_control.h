@@ -3,7 +3,7 @@
 #ifndef DAE_CONTROL_STEP_CONTROL_H
 #define DAE_CONTROL_STEP_CONTROL_H
 
-#include "method/method.h"
+#include "control/attempt.h"
 
 typedef struct step_control {
     int order, min_order, max_order;

@@ -10,8 +10,4 @@ extern const method method_bdf2nd, method_bdf2nd_modified, method_bdf2nd_faithfu
 void *bdf2nd_cache_new(const method_context *ctx);
 void bdf2nd_cache_free(void *cache);
 
-/* Whether a mode of the thesis is asked for with one tolerance for all, which its error test
- * [Wun05 (4.19)] cannot do with; `result` says so. */
-bool bdf2nd_refuse_thesis(const method_context *ctx, attempt *result);
-
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/vector.h"
 #include "method/bdf2nd_tables.h"
+#include "method/thesis.h"
 
 enum {
     MAX_ORDER = 5,
@@ -384,22 +385,6 @@ static double faithful_error(const modified_state *s, modified_scratch *w,
     return s->steps < INITIAL_STEPS ? 0.0 : error;
 }
 
-/* (4.19) and (4.20) weigh every variable by itself; the thesis' own runs have 100 times the
- * tolerance for velocities and multipliers [Wun05 8.1]. */
-bool bdf2nd_refuse_thesis(const method_context *ctx, attempt *result)
-{
-    if (ctx->fixed_steps || ctx->norm->rtol_by_variable) return false;
-    result->status = ATTEMPT_UNSUPPORTED;
-    result->reason =
-        "repeats the tables of a thesis, whose error test has all variables in it, and "
-        "estimates of velocities and multipliers do not go to 0 with h at a change of "
-        "the step: give rtol_by_variable and atol_by_variable, larger for these, or "
-        "fixed_step, or choose bdf2nd or colloc2nd";
-    result->variable = -1;
-    result->constraint = -1;
-    return true;
-}
-
 static void faithful_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                              int order, attempt *result)
 {
@@ -408,7 +393,7 @@ static void faithful_attempt(const void *state, void *scratch, const method_cont
     modified_scratch *w = scratch;
     (void)order;
     *result = (attempt){.t = s->t[0], .h = h, .y = w->y, .yp = w->yp};
-    if (bdf2nd_refuse_thesis(ctx, result)) return;
+    if (thesis_refuses(ctx, result)) return;
     set_coefficients(s, w, h, faithful_order(s, w));
     predict(s, w, ctx);
     result->order = w->order;

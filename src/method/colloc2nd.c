@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "method/bdf2nd.h"
 #include "method/colloc2nd.h"
+#include "method/thesis.h"
 
 enum { STATE_VECTORS = 4 + 2 * 2, SCRATCH_VECTORS = 16, STAGE_BLOCKS = 6 };
 
@@ -426,7 +426,7 @@ static void colloc2nd_attempt(const void *state, void *scratch, const method_con
         return;
     }
     if (refuse_index(ctx, result) || refuse_velocity(ctx, result)) return;
-    if (c->kind->faithful && bdf2nd_refuse_thesis(ctx, result)) return;
+    if (c->kind->faithful && thesis_refuses(ctx, result)) return;
     result->status = try_step(s, w, ctx, result);
     judge(s, w, ctx, result);
 }

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "expr/derive.h"
+#include "system/form_plan.h"
 #include "system/formulation_parts.h"
-#include "system/model_forms.h"
 
 static dae_status apply_dummy(const analysed *a, const formulation_setting *setting,
                               formulated *result, dae_diag *diag)

@@ -1,14 +1,9 @@
-/* Rows y_i' = y_j of residual forms: found, chosen and kept with a problem (second_order.h). */
+/* Rows y_i' = y_j of residual forms: found by the text of a model, or by looking at F. */
 #ifndef DAE_SYSTEM_KINEMATIC_H
 #define DAE_SYSTEM_KINEMATIC_H
 
 #include "expr/graph.h"
 #include "system/second_order.h"
-
-/* The problem's kinematic rows, in place of those it had: of the candidates those that make pairs,
- * in which no unknown is a velocity and no velocity serves twice. Of a chain q' = v, v' = a it is q
- * and v. False: memory. */
-bool kinematic_keep(dae_problem *p, int count, const kinematic_row *candidates);
 
 /* Whether a row of a model, over y_i and y_i', is c (y_i' - y_j) with a constant c; row is left. */
 bool kinematic_of_expression(const graph *g, expr row, kinematic_row *found);

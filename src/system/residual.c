@@ -3,9 +3,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "system/forms.h"
-#include "system/kinematic.h"
-#include "system/model.h"
+#include "system/velocities.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -367,7 +365,7 @@ dae_status dae_problem_from_residual_sized(const dae_residual *residual, size_t 
     if (status) return status;
     dae_problem *p = DAE_NEW(dae_problem);
     if (!p || !copy_form(p, &form)) {
-        dae_problem_free(p);
+        if (p) problem_release(p);
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d equations.",
                         form.n);
     }
@@ -375,11 +373,8 @@ dae_status dae_problem_from_residual_sized(const dae_residual *residual, size_t 
     return DAE_OK;
 }
 
-void dae_problem_free(dae_problem *problem)
+void problem_release(dae_problem *problem)
 {
-    if (!problem) return;
-    model_form_free(problem->model);
-    form_source_free(problem->forms);
     dae_residual *form = &problem->form;
     dae_free((void *)(uintptr_t)form->events);
     dae_free((void *)(uintptr_t)problem->event_names);

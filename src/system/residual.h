@@ -17,11 +17,14 @@ struct dae_problem {
     dae_engine engine;               /* how a model runs */
     struct form_source *forms;       /* callbacks in another form, behind `form`; owned, or NULL */
     int kinematic_count;             /* rows of F that say y_i' = y_j, as far as they are known */
-    struct kinematic_row *kinematic; /* these (second_order.h); owned, or NULL. row -1: not yet
+    struct kinematic_row *kinematic; /* these (velocities.h); owned, or NULL. row -1: not yet
                                         found (kinematic.h) */
     dae_interrupt_fn interrupt;      /* of a model's translation: asked by its analysis, too */
     void *interrupt_user;
 };
+
+/* Free the problem, but neither the model nor the forms behind it. */
+void problem_release(dae_problem *problem);
 
 typedef enum eval_status {
     EVAL_OK = 0,

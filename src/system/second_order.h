@@ -10,12 +10,7 @@
 
 #include "linalg/complex_solver.h"
 #include "system/iteration.h"
-
-/* Row `row` of F says y_unknown' = y_velocity, up to a constant factor. A velocity is that of one
- * unknown only, and has no velocity of its own. */
-typedef struct kinematic_row {
-    int row, unknown, velocity;
-} kinematic_row;
+#include "system/velocities.h"
 
 /* Which unknowns and rows of a residual form are left. */
 typedef struct second_order {

@@ -1,10 +1,10 @@
 /* Between the files that find the forms of a model. */
-#ifndef DAE_SYSTEM_MODEL_FORMS_PARTS_H
-#define DAE_SYSTEM_MODEL_FORMS_PARTS_H
+#ifndef DAE_SYSTEM_FORM_PLAN_PARTS_H
+#define DAE_SYSTEM_FORM_PLAN_PARTS_H
 
 #include "expr/derive.h"
+#include "system/form_plan.h"
 #include "system/formulation_parts.h"
-#include "system/model_forms.h"
 
 /* Entries of a matrix in any order. */
 typedef struct entry_list {

@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "structure/mechanical.h"
-#include "system/model_forms_parts.h"
+#include "system/form_plan_parts.h"
 
 static dae_status refuse(dae_diag *diag, const char *what, const char *name)
 {

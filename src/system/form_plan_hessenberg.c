@@ -9,7 +9,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
-#include "system/model_forms_parts.h"
+#include "system/form_plan_parts.h"
 
 typedef struct search {
     const analysed *a;

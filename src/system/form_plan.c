@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "system/model_forms_parts.h"
+#include "system/form_plan_parts.h"
 
 /* ---- matrices ---- */
 
