@@ -12,7 +12,7 @@
 #define _DEFAULT_SOURCE
 #include "andrews_hand.h"
 #include "base/memory.h"
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 #include <fcntl.h>
 #include <math.h>

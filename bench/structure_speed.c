@@ -1,7 +1,7 @@
 /* How the time of structural analysis grows with the model: chains, ladders, grids and random
  * systems of n = 10^3 .. 10^6 equations. Processor times, the least of three runs. */
 #define _POSIX_C_SOURCE 200809L
-#include "structure/signature.h"
+#include "structure/index/signature.h"
 
 #include <math.h>
 #include <stdint.h>

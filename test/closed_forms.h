@@ -3,7 +3,7 @@
 #ifndef DAE_TEST_CLOSED_FORMS_H
 #define DAE_TEST_CLOSED_FORMS_H
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 #include <math.h>
 #include <setjmp.h>

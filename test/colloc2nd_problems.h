@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 /* One body in the plane, of mass 1, on k (x^2/a^2 + y^2 - 1)/2 = 0. */
 typedef struct curve {

@@ -3,7 +3,7 @@
 #ifndef TEST_HALF_EXPLICIT_H
 #define TEST_HALF_EXPLICIT_H
 
-#include "method/hem_parts.h"
+#include "method/half_explicit/hem_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

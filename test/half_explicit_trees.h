@@ -7,7 +7,7 @@
 #ifndef TEST_HALF_EXPLICIT_TREES_H
 #define TEST_HALF_EXPLICIT_TREES_H
 
-#include "method/hem_table.h"
+#include "method/half_explicit/hem_table.h"
 
 #include <assert.h>
 #include <math.h>

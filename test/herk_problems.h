@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "method/herk.h"
+#include "method/half_explicit/herk.h"
 
 enum { MOST = 8, LONGEST = 512 };
 static const double PI = 3.14159265358979323846;

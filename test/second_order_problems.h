@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 enum { CURVE_N = 5 };
 

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 enum { MAX_ORDER = 5 };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 enum { MAX_N = 3, SEEDS = 5, FINEST = 1280 };
 

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "linalg/lapack.h"
-#include "structure/certificate.h"
+#include "structure/rewrite/certificate.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "method/collocation.h"
+#include "method/common/collocation.h"
 
 static const collocation *const methods[] = {&radau_iia_1, &radau_iia_2, &radau_iia_3, &radau_iia_4,
                                              &radau_iia_5, &radau_iia_7, &gauss_1,     &gauss_2,

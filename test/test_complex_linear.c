@@ -2,7 +2,7 @@
  * the factors for complex shifts. */
 #include "linalg/complex_solver.h"
 #include "linalg/lapack.h"
-#include "system/shifted.h"
+#include "matrix/shifted.h"
 
 #include <complex.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 enum { N = 3, DIFFERENTIAL = 2, INSIDE = 7 };
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "structure/derivative_array.h"
-#include "structure/linear.h"
+#include "structure/linear/derivative_array.h"
+#include "structure/linear/linear.h"
 
 enum { MOST = 96 };
 static const double TOLERANCE = 1e-10;

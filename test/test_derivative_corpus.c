@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/diag.h"
-#include "solve/solver.h"
-#include "structure/derivative_array.h"
-#include "system/analyse.h"
+#include "model/analyse.h"
+#include "solve/bind/solver.h"
+#include "structure/linear/derivative_array.h"
 
 /* A path of the source tree, next to this file. */
 static void path_of(const char *name, char *path, size_t size)

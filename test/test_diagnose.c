@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "models.h"
-#include "solve/diagnose_api.h"
+#include "solve/explain/diagnose_api.h"
 
 static dae_index_report *diagnose_form(const dae_residual *form, double t, const double *y,
                                        const double *yp)

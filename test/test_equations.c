@@ -1,8 +1,8 @@
 /* Sets of equations: their text, their second order variables, and their structure, with known
  * answers. */
 #include "base/memory.h"
-#include "structure/equations.h"
-#include "structure/signature.h"
+#include "structure/index/equations.h"
+#include "structure/index/signature.h"
 
 #include <math.h>
 #include <setjmp.h>

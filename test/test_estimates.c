@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 /* q1'' = -q1 + q2 v1, q2'' = -4 q2 + cos t: smooth, and coupled */
 static int force(const dae_mechanical_point *at, double *out, void *user)

@@ -1,8 +1,8 @@
 /* Extrapolation: the tableau on exact expansions, orders of liex on index 0 and 1 and of midex on
  * the pendulum and a rheonomic constraint, dense output, stiff models, projections, failures. */
-#include "method/extrapolation.h"
+#include "method/extrapolation/extrapolation.h"
 #include "models.h"
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "structure/derivative_array.h"
+#include "structure/linear/derivative_array.h"
 
 /* ---- pencils --------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  * nothing leaks, and what was given stays usable. And a watch allocates nothing. */
 #include "fault_alloc.h"
 
-#include "structure/regularise.h"
+#include "structure/rewrite/regularise.h"
 
 static expr mul(graph *g, expr a, expr b)
 {

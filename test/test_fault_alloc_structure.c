@@ -2,8 +2,8 @@
  * set of equations that could not be rewritten is as it was. */
 #include "fault_alloc.h"
 
-#include "structure/matching.h"
-#include "structure/signature.h"
+#include "structure/index/matching.h"
+#include "structure/index/signature.h"
 
 enum { BODIES = 30, N = 5 * BODIES };
 

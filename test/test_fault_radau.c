@@ -3,7 +3,7 @@
 #include "fault_alloc.h"
 
 #include "models.h"
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 #include <math.h>
 #include <stdio.h>

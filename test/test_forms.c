@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "daedal.h"
-#include "method/method.h"
-#include "system/forms.h"
+#include "forms/forms.h"
+#include "method/common/method.h"
 
 /* ---- a pendulum on a moving hoop ---------------------------------------------------------------
  *

@@ -16,9 +16,9 @@
 
 #include "base/memory.h"
 #include "daedal.h"
-#include "solve/solver.h"
-#include "structure/mechanical.h"
-#include "system/analyse.h"
+#include "model/analyse.h"
+#include "solve/bind/solver.h"
+#include "structure/mechanical/mechanical.h"
 
 enum { MOST = 64, ORDERS = 2 };
 

@@ -3,7 +3,7 @@
  * four-bar linkage, energy over very many periods, reversibility, what is refused. */
 #include "daedal.h"
 #include "mechanisms.h"
-#include "method/geometric.h"
+#include "method/geometric/geometric.h"
 
 #include <math.h>
 #include <setjmp.h>

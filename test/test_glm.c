@@ -1,5 +1,5 @@
 /* glm3: conditions of order, stability, and observed orders on problems of index 1 and 2. */
-#include "method/glm.h"
+#include "method/multistep/glm.h"
 
 #include <complex.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * a factor e, and the equations that feed it. */
 #include "model_run.h"
 
-#include "structure/growth.h"
+#include "structure/linear/growth.h"
 
 /* ---- the loop that feeds a mode ----------------------------------------------------------------
  */

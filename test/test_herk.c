@@ -2,7 +2,7 @@
  * failures with their causes, and what a rejected attempt may touch. */
 #include "herk_problems.h"
 
-#include "method/herk_parts.h"
+#include "method/half_explicit/herk_parts.h"
 
 static const double rest[] = {-1, 0, 0, 0, 0};
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 /* q1'' = -q1, q2'' = -4 q2: all of y is differential */
 static int force(const dae_mechanical_point *at, double *out, void *user)

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 enum { MOST = 5, POINTS = 17 };
 static const double SPACING = 0.125, RTOL = 1e-5;

@@ -1,7 +1,7 @@
 /* Fully implicit methods (Gauss with projection, Lobatto IIIC, singly implicit): conditions of
  * order for every table, orders on problems of index 0 to 3 against closed forms and the tables of
  * the literature, accuracy on stiff models, dense output, failures, refusals. */
-#include "method/irk.h"
+#include "method/implicit/irk.h"
 #include "one_step_checks.h"
 
 typedef struct entry {

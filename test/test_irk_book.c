@@ -2,7 +2,7 @@
  * (pendulum of index 2) and Table 4.4.2 (flight of index 2), for the methods whose tableaus are
  * known. */
 #include "models.h"
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 #include <math.h>
 #include <setjmp.h>

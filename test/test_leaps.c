@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 /* q1'' = before t^3 / 6, and from t = H on with the third derivative `behind`; q2 = 0 */
 static const double H = 0.01;

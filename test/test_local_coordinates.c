@@ -3,7 +3,7 @@
  * what is told where a chart ends or constraints lose rank. */
 #include "daedal.h"
 #include "mechanisms.h"
-#include "method/chart.h"
+#include "method/half_explicit/chart.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

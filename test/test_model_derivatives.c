@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "expr/tape_scalar.h"
-#include "system/model.h"
-#include "system/residual.h"
+#include "model/model.h"
+#include "problem/residual.h"
 
 #ifdef TAPE_QUAD
 

@@ -2,7 +2,7 @@
  * functions against formulas, runs against references, refusals that name the equation. */
 #include "model_run.h"
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 /* ---- the corpus ---- */
 

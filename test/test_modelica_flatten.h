@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "expr/print.h"
-#include "modelica/flatten.h"
-#include "modelica/parser.h"
+#include "modelica/flatten/flatten.h"
+#include "modelica/syntax/parser.h"
 
 typedef struct flattened {
     arena *tree;

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 
-#include "modelica/units.h"
+#include "modelica/flatten/units.h"
 #include "test_modelica_flatten.h"
 
 /* ---- files ---- */

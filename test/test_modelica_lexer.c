@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "modelica/lexer.h"
+#include "modelica/syntax/lexer.h"
 
 typedef struct scan {
     arena *memory;

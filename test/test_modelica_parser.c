@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "fuzz/fuzz_parser.c" /* the checks of the fuzz target, for its corpus */
-#include "modelica/parser.h"
+#include "modelica/syntax/parser.h"
 
 /* ---- parsing for a test ---- */
 

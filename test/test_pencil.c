@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "daedal.h"
-#include "structure/pencil.h"
+#include "structure/linear/pencil.h"
 
 enum { MOST = 12 };
 

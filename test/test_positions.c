@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "daedal.h"
-#include "system/positions.h"
+#include "forms/positions.h"
 
 enum { MOST = 64 };
 

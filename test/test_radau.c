@@ -1,9 +1,9 @@
 /* Radau IIA: accuracy on stiff models, dense output, matrices of all structures, failures inside
  * stages. */
 #include "closed_problems.h"
+#include "matrix/shifted.h"
 #include "models.h"
-#include "solve/solver.h"
-#include "system/shifted.h"
+#include "solve/bind/solver.h"
 
 #include <math.h>
 #include <setjmp.h>

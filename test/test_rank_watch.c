@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 enum { MOST = 8 };
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "daedal.h"
-#include "system/redundant.h"
+#include "forms/redundant.h"
 
 enum { MOST = 24 };
 

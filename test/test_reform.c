@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SANITIZED = 1 };

@@ -1,7 +1,7 @@
 /* Matrices by differences where they went wrong once: couplings that appear later, coefficients of
  * y' that drown, solvers that remember, diodes far out, callbacks asked outside the bounds. */
 #include "base/memory.h"
-#include "system/iteration.h"
+#include "matrix/iteration.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "base/memory.h"
 #include "expr/derive.h"
-#include "structure/regularise.h"
+#include "structure/rewrite/regularise.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Rosenbrock methods: conditions of order and of index 1 and 2 for every table, orders on problems
  * of index 0 to 2 against closed forms, accuracy on stiff models, dense output, failures. */
-#include "method/rosenbrock.h"
+#include "method/implicit/rosenbrock.h"
 #include "one_step_checks.h"
 
 /* ---- tables ---- */

@@ -1,6 +1,6 @@
 /* SDIRK methods: conditions of order for every table, orders on problems of index 0 to 2 against
  * closed forms, accuracy on stiff models, dense output, failures. */
-#include "method/sdirk.h"
+#include "method/implicit/sdirk.h"
 #include "one_step_checks.h"
 
 static const sdirk_table *const tables[] = {&sdirk_sdirk2, &sdirk_sdirk3, &sdirk_sdirk4};

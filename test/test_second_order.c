@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "system/second_order.h"
+#include "matrix/second_order.h"
 
 /* A chain of `bodies` masses with springs and dampers, one multiplier that ties the first to the
  * wall's motion, one first order unknown r. Unknowns y: for every body (v_i, q_i), then lambda, r.

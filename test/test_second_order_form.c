@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "daedal.h"
-#include "method/method.h"
-#include "system/kinematic.h"
+#include "matrix/kinematic.h"
+#include "method/common/method.h"
 
 /* ---- mechanical callbacks: a pendulum ---- */
 

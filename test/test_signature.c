@@ -1,9 +1,9 @@
 /* The signature method against brute force, definitions and known answers. */
 #include "base/memory.h"
-#include "structure/assignment.h"
-#include "structure/components.h"
-#include "structure/matching.h"
-#include "structure/signature.h"
+#include "structure/index/assignment.h"
+#include "structure/index/components.h"
+#include "structure/index/matching.h"
+#include "structure/index/signature.h"
 
 #include <limits.h>
 #include <setjmp.h>

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "daedal.h"
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 /* ---- the pendulum m = l = g = 1 from (1, 0) at rest, to t = 10 ---- */
 

@@ -1,7 +1,7 @@
 /* A rejected attempt leaves the method's state as it was, byte for byte, whatever it was rejected
  * for; and the step that follows is the one that would have been made without it. */
-#include "method/bdf2nd.h"
-#include "method/hem.h"
+#include "method/half_explicit/hem.h"
+#include "method/multistep/bdf2nd.h"
 #include "models.h"
 #include "second_order_problems.h"
 

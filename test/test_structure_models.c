@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "daedal.h"
-#include "solve/solver.h"
-#include "system/analyse.h"
+#include "model/analyse.h"
+#include "solve/bind/solver.h"
 
 enum {
     MAX_ENTRIES = 128,

@@ -1,5 +1,5 @@
 /* Jacobians and iteration matrices against formulas and plain Gaussian elimination. */
-#include "system/iteration.h"
+#include "matrix/iteration.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Every allocation of a problem and its matrices fails once: a clean error, and nothing leaks. */
 #include "base/memory.h"
-#include "system/iteration.h"
+#include "matrix/iteration.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* The residual form: what is refused and in which words, what is copied, how callbacks are guarded.
  */
 #include "base/memory.h"
-#include "system/residual.h"
+#include "problem/residual.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "method/hem_table.h"
-#include "method/tableau.h"
+#include "method/common/tableau.h"
+#include "method/half_explicit/hem_table.h"
 
 enum { MOST_ORDER = 9, MOST_TREES = 700, ALL = TABLEAU_MOST_ALL };
 

@@ -5,7 +5,7 @@
 
 #include "expr/scalar_math.h"
 #include "expr/series.h"
-#include "solve/solver.h"
+#include "solve/bind/solver.h"
 
 #ifdef TAPE_QUAD
 typedef tape_quad precise;

@@ -3,7 +3,7 @@
 #ifndef DAE_CONTROL_EVENTS_H
 #define DAE_CONTROL_EVENTS_H
 
-#include "system/residual.h"
+#include "problem/residual.h"
 
 /* Dense output of the last step: y(t) and y'(t). Returns 0, or an eval_status. */
 typedef eval_status (*event_interpolant)(void *context, double t, double *y, double *yp);

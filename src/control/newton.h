@@ -4,7 +4,7 @@
 #define DAE_CONTROL_NEWTON_H
 
 #include "control/norm.h"
-#include "system/second_order.h"
+#include "matrix/second_order.h"
 
 typedef enum newton_status {
     NEWTON_OK = 0,

@@ -2,7 +2,7 @@
 #ifndef DAE_INIT_INIT_H
 #define DAE_INIT_INIT_H
 
-#include "system/iteration.h"
+#include "matrix/iteration.h"
 
 typedef struct initializer initializer;
 

@@ -10,7 +10,7 @@
 #define DAE_INIT_LEVELS_H
 
 #include "daedal.h"
-#include "system/residual.h"
+#include "problem/residual.h"
 
 /* R(u) = 0: m equations in n unknowns with a sparse Jacobian. */
 typedef struct level_system {

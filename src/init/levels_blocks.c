@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "init/levels_parts.h"
-#include "structure/components.h"
-#include "structure/matching.h"
+#include "structure/index/components.h"
+#include "structure/index/matching.h"
 
 static const double MOST_WORK =
     2e7;                    /* blocks times unknowns: above that the order is not worth it */

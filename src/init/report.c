@@ -4,7 +4,7 @@
 #include "base/diag.h"
 #include "base/vector.h"
 #include "init/workspace.h"
-#include "system/model.h"
+#include "model/model.h"
 
 typedef char name_text[DAE_NAME_SIZE + 24];
 

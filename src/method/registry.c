@@ -1,13 +1,13 @@
 /* Every method, one line each. */
-#include "method/bdf2nd.h"
-#include "method/colloc2nd.h"
-#include "method/glm.h"
-#include "method/hem.h"
-#include "method/herk.h"
-#include "method/irk.h"
-#include "method/method.h"
-#include "method/rosenbrock.h"
-#include "method/sdirk.h"
+#include "method/common/method.h"
+#include "method/half_explicit/hem.h"
+#include "method/half_explicit/herk.h"
+#include "method/implicit/colloc2nd.h"
+#include "method/implicit/irk.h"
+#include "method/implicit/rosenbrock.h"
+#include "method/implicit/sdirk.h"
+#include "method/multistep/bdf2nd.h"
+#include "method/multistep/glm.h"
 
 #include <string.h>
 

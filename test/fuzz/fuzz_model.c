@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "expr/print.h"
-#include "modelica/flatten.h"
-#include "modelica/parser.h"
-#include "system/model.h"
+#include "model/model.h"
+#include "modelica/flatten/flatten.h"
+#include "modelica/syntax/parser.h"
 
 /* Limits small enough that every text is done within a second and 256 MiB. */
 enum { LONGEST_TEXT = 20000, MOST_EQUATIONS = 300, MOST_WORK = 200000 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "modelica/parser.h"
+#include "modelica/syntax/parser.h"
 
 /* Memory that a text may cost: a fixed part and so much per byte. */
 enum { FIXED_BYTES = 1 << 20, BYTES_PER_BYTE = 1 << 10 };

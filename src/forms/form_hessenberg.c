@@ -1,0 +1,344 @@
+/* The Hessenberg form y' = f(t,y,z,u), 0 = g(t,y), 0 = k(t,y,z,u): from callbacks, or from the
+ * mechanical form at velocity level, y = (q, v), z = lambda, g = G v + g_t. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "forms/form_parts.h"
+
+/* ---- from callbacks ---- */
+
+static const dae_hessenberg *form_of(const form_instance *x)
+{
+    return &x->source->as.h;
+}
+
+static eval_status call(form_instance *x, dae_hessenberg_fn fn, const char *name,
+                        const dae_hessenberg_point *at, int count, int first_row, double *out)
+{
+    int code = fn(at, out, form_of(x)->user);
+    return form_judge(x, name, at->t, code, (size_t)count, out, first_row, NULL);
+}
+
+static eval_status call_matrix(form_instance *x, dae_hessenberg_fn fn, const char *name,
+                               const dae_hessenberg_point *at, const form_matrix *m, int first_row,
+                               double *values)
+{
+    memset(values, 0, m->count * sizeof *values);
+    x->eval->stats->jacobians++;
+    int code = fn(at, values, form_of(x)->user);
+    return form_judge(x, name, at->t, code, m->count, values, first_row, m);
+}
+
+static eval_status eval_f(void *context, double t, const double *y, const double *z,
+                          const double *u, double *f)
+{
+    form_instance *x = context;
+    const dae_hessenberg_point at = {t, y, z, u};
+    x->eval->stats->residuals++;
+    return call(x, form_of(x)->f, "f", &at, form_of(x)->ny, 0, f);
+}
+
+static eval_status eval_g(void *context, double t, const double *y, double *g)
+{
+    form_instance *x = context;
+    const dae_hessenberg *form = form_of(x);
+    const dae_hessenberg_point at = {.t = t, .y = y};
+    return form->nz > 0 ? call(x, form->g, "g", &at, form->nz, form->ny, g) : EVAL_OK;
+}
+
+static eval_status eval_k(void *context, double t, const double *y, const double *z,
+                          const double *u, double *k)
+{
+    form_instance *x = context;
+    const dae_hessenberg *form = form_of(x);
+    const dae_hessenberg_point at = {t, y, z, u};
+    return call(x, form->k, "k", &at, form->nu, form->ny + form->nz, k);
+}
+
+/* ---- differences: one argument moves ---- */
+
+static eval_status g_by_y(void *context, double t, const double *y, double *g)
+{
+    form_instance *x = context;
+    x->eval->stats->jacobian_residuals++;
+    return eval_g(x, t, y, g);
+}
+
+static eval_status f_by_z(void *context, double t, const double *z, double *f)
+{
+    form_instance *x = context;
+    const dae_hessenberg_point at = {t, x->hw.y, z, x->hw.u};
+    x->eval->stats->jacobian_residuals++;
+    return call(x, form_of(x)->f, "f", &at, form_of(x)->ny, 0, f);
+}
+
+static eval_status k_by_u(void *context, double t, const double *u, double *k)
+{
+    form_instance *x = context;
+    x->eval->stats->jacobian_residuals++;
+    return eval_k(x, t, x->hw.y, x->hw.z, u, k);
+}
+
+static const double *sizes_from(const form_instance *x, int first)
+{
+    const double *nominal = form_of(x)->nominal;
+    return nominal ? nominal + first : NULL;
+}
+
+static eval_status eval_g_y(void *context, double t, const double *y, double *values)
+{
+    form_instance *x = context;
+    const dae_hessenberg *form = form_of(x);
+    const form_matrix *m = &x->hessenberg.g_y_matrix;
+    const dae_hessenberg_point at = {.t = t, .y = y};
+    if (form->nz == 0) return EVAL_OK;
+    if (form->g_y) return call_matrix(x, form->g_y, "g_y", &at, m, form->ny, values);
+    return difference_matrix(&x->hw.g_y, m, g_by_y, x, t, y, sizes_from(x, 0), values);
+}
+
+static eval_status eval_g_t(void *context, double t, const double *y, double *g_t)
+{
+    form_instance *x = context;
+    const dae_hessenberg *form = form_of(x);
+    const dae_hessenberg_point at = {.t = t, .y = y};
+    if (form->autonomous || form->nz == 0) {
+        vector_zero(form->nz, g_t);
+        return EVAL_OK;
+    }
+    if (form->g_t) return call(x, form->g_t, "g_t", &at, form->nz, form->ny, g_t);
+    double scale = form->time_scale > 0.0 ? form->time_scale : 1.0;
+    return difference_along(&x->hw.g_y, g_by_y, x, t, y, NULL, scale, g_t);
+}
+
+static eval_status eval_f_z(void *context, double t, const double *y, const double *z,
+                            const double *u, double *values)
+{
+    form_instance *x = context;
+    const dae_hessenberg *form = form_of(x);
+    const form_matrix *m = &x->hessenberg.f_z_matrix;
+    const dae_hessenberg_point at = {t, y, z, u};
+    if (form->f_z) return call_matrix(x, form->f_z, "f_z", &at, m, 0, values);
+    x->hw.y = y;
+    x->hw.u = u;
+    return difference_matrix(&x->hw.f_z, m, f_by_z, x, t, z, sizes_from(x, form->ny), values);
+}
+
+static eval_status eval_k_u(void *context, double t, const double *y, const double *z,
+                            const double *u, double *values)
+{
+    form_instance *x = context;
+    const dae_hessenberg *form = form_of(x);
+    const form_matrix *m = &x->hessenberg.k_u_matrix;
+    const dae_hessenberg_point at = {t, y, z, u};
+    int first = form->ny + form->nz;
+    if (form->k_u) return call_matrix(x, form->k_u, "k_u", &at, m, first, values);
+    x->hw.y = y;
+    x->hw.z = z;
+    return difference_matrix(&x->hw.k_u, m, k_by_u, x, t, u, sizes_from(x, first), values);
+}
+
+eval_status hessenberg_rate(form_instance *x, double t, const double *y, const double *f,
+                            double *out)
+{
+    const dae_hessenberg *form = form_of(x);
+    const form_matrix *m = &x->hessenberg.g_y_matrix;
+    if (form->nz == 0) return EVAL_OK;
+    if (!form->g_y) {
+        double most = form->time_scale > 0.0 ? form->time_scale : 1.0;
+        double scale = difference_scale(form->ny, y, f, form->nominal, most);
+        return difference_along(&x->hw.g_y, g_by_y, x, t, y, f, scale, out);
+    }
+    eval_status status = eval_g_t(x, t, y, out);
+    if (status == EVAL_OK) status = eval_g_y(x, t, y, x->hw.values);
+    if (status == EVAL_OK) form_matrix_multiply(m, x->hw.values, 1.0, f, out);
+    return status;
+}
+
+static form_matrix matrix_on(int rows, int columns, const dae_pattern *p)
+{
+    return form_matrix_on(rows, columns, p->colptr, p->rowind);
+}
+
+static void from_callbacks(form_instance *x)
+{
+    const dae_hessenberg *form = form_of(x);
+    bool with_u = form->nu > 0;
+    x->hessenberg =
+        (hessenberg_form){.ny = form->ny,
+                          .z_size = sizes_from(x, form->ny),
+                          .nz = form->nz,
+                          .nu = form->nu,
+                          .context = x,
+                          .f = eval_f,
+                          .g = eval_g,
+                          .g_y = eval_g_y,
+                          .g_t = eval_g_t,
+                          .f_z = eval_f_z,
+                          .k = with_u ? eval_k : NULL,
+                          .k_u = with_u ? eval_k_u : NULL,
+                          .g_y_matrix = matrix_on(form->nz, form->ny, &form->g_y_pattern),
+                          .f_z_matrix = matrix_on(form->ny, form->nz, &form->f_z_pattern),
+                          .k_u_matrix = matrix_on(form->nu, form->nu, &form->k_u_pattern)};
+    int *y = x->places;
+    x->set.hessenberg_places =
+        (form_places){.q = y, .lambda = y + form->ny, .v = y + form->ny + form->nz};
+}
+
+/* ---- from the mechanical form ---- */
+
+/* Notation: y = (q, v). */
+
+eval_status mechanical_acceleration(form_instance *x, double t, const double *q, const double *v,
+                                    const double *lambda, double *a)
+{
+    const mechanical_form *m = &x->mechanical;
+    mechanical_work *w = &x->mw;
+    bool have_factors = w->mass.factored && m->M_matrix.constant;
+    eval_status status =
+        m->evaluate(m->context, t, q, v, have_factors ? NULL : w->M, w->f, w->G, NULL, NULL);
+    if (status != EVAL_OK) return status;
+    vector_copy(m->nq, w->f, a);
+    form_matrix_transposed(&m->G_matrix, w->G, -1.0, lambda, a);
+    linear_status factored = form_solver_factor(&w->mass, w->M);
+    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
+    if (factored != LINEAR_OK) return form_singular(x, t);
+    linear_solve(w->mass.solver, a);
+    return vector_finite(m->nq, a) ? EVAL_OK : form_singular(x, t);
+}
+
+static eval_status motion(void *context, double t, const double *y, const double *z,
+                          const double *u, double *f)
+{
+    form_instance *x = context;
+    int n = x->mechanical.nq;
+    (void)u;
+    vector_copy(n, y + n, f);
+    return mechanical_acceleration(x, t, y, y + n, z, f + n);
+}
+
+static eval_status velocity_constraint(void *context, double t, const double *y, double *g)
+{
+    form_instance *x = context;
+    const mechanical_form *m = &x->mechanical;
+    if (m->nl == 0) return EVAL_OK;
+    eval_status status = m->evaluate(m->context, t, y, y + m->nq, NULL, NULL, x->mw.G, g, NULL);
+    if (status == EVAL_OK) form_matrix_multiply(&m->G_matrix, x->mw.G, 1.0, y + m->nq, g);
+    return status;
+}
+
+/* [d(G v + g_t)/dq, G]: the two halves have the pattern of G, and lie behind each other. */
+static eval_status velocity_gradient(void *context, double t, const double *y, double *values)
+{
+    form_instance *x = context;
+    const mechanical_form *m = &x->mechanical;
+    if (m->nl == 0) return EVAL_OK;
+    eval_status status = mechanical_velocity_jacobian(x, t, y, y + m->nq, values);
+    if (status != EVAL_OK) return status;
+    return m->evaluate(m->context, t, y, y + m->nq, NULL, NULL, values + m->G_matrix.count, NULL,
+                       NULL);
+}
+
+static eval_status velocity_rate(void *context, double t, const double *y, double *g_t)
+{
+    form_instance *x = context;
+    if (!x->source->as.m.scleronomic && x->mechanical.nl > 0)
+        return mechanical_velocity_rate(x, t, y, y + x->mechanical.nq, g_t);
+    vector_zero(x->mechanical.nl, g_t);
+    return EVAL_OK;
+}
+
+/* f_z = [0; -M^-1 G'], dense */
+static eval_status motion_by_lambda(void *context, double t, const double *y, const double *z,
+                                    const double *u, double *values)
+{
+    form_instance *x = context;
+    const mechanical_form *m = &x->mechanical;
+    mechanical_work *w = &x->mw;
+    const form_matrix *G = &m->G_matrix;
+    size_t height = 2 * (size_t)m->nq;
+    (void)z, (void)u;
+    bool have_factors = w->mass.factored && m->M_matrix.constant;
+    eval_status status = m->evaluate(m->context, t, y, y + m->nq, have_factors ? NULL : w->M, NULL,
+                                     w->G, NULL, NULL);
+    if (status != EVAL_OK) return status;
+    linear_status factored = form_solver_factor(&w->mass, w->M);
+    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
+    if (factored != LINEAR_OK) return form_singular(x, t);
+    memset(values, 0, height * (size_t)m->nl * sizeof *values);
+    for (int j = 0; j < m->nq; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(G, j, &first, &count);
+        for (int k = 0; k < count; k++)
+            values[(size_t)m->nq + (size_t)j + (size_t)form_matrix_row(G, first, k) * height] =
+                -w->G[first + (size_t)k];
+    }
+    for (int i = 0; i < m->nl; i++)
+        linear_solve(w->mass.solver, values + (size_t)m->nq + (size_t)i * height);
+    return EVAL_OK;
+}
+
+/* Two copies of the pattern of G, side by side. */
+static bool doubled_pattern(form_pattern *p, const form_matrix *G)
+{
+    if (!G->colptr) return true;
+    int n = G->columns, count = G->colptr[n];
+    p->colptr = DAE_ARRAY(int, 2 * n + 1);
+    p->rowind = DAE_ARRAY(int, 2 * (size_t)count);
+    if (!p->colptr || !p->rowind) return false;
+    for (int j = 0; j <= 2 * n; j++)
+        p->colptr[j] = j <= n ? G->colptr[j] : count + G->colptr[j - n];
+    for (int k = 0; k < 2 * count; k++) p->rowind[k] = G->rowind[k % count];
+    return true;
+}
+
+static bool from_mechanical(form_instance *x)
+{
+    const mechanical_form *m = &x->mechanical;
+    if (!doubled_pattern(&x->hw.g_y_pattern, &m->G_matrix)) return false;
+    x->hessenberg =
+        (hessenberg_form){.ny = 2 * m->nq,
+                          .nz = m->nl,
+                          .context = x,
+                          .f = motion,
+                          .g = velocity_constraint,
+                          .g_y = velocity_gradient,
+                          .g_t = velocity_rate,
+                          .f_z = motion_by_lambda,
+                          .g_y_matrix = form_matrix_on(m->nl, 2 * m->nq, x->hw.g_y_pattern.colptr,
+                                                       x->hw.g_y_pattern.rowind),
+                          .f_z_matrix = form_matrix_dense(2 * m->nq, m->nl),
+                          .k_u_matrix = form_matrix_dense(0, 0)};
+    x->set.hessenberg_places = (form_places){.q = x->places, .lambda = x->places + 2 * m->nq};
+    return true;
+}
+
+bool hessenberg_build(form_instance *x)
+{
+    if (x->source->kind == KIND_MECHANICAL) {
+        if (x->source->full ? !multibody_hessenberg(x) : !from_mechanical(x)) return false;
+    } else {
+        from_callbacks(x);
+    }
+    x->set.hessenberg = &x->hessenberg;
+    const hessenberg_form *h = &x->hessenberg;
+    size_t most = h->g_y_matrix.count; /* also for blocks of k_u */
+    if (h->k_u_matrix.count > most) most = h->k_u_matrix.count;
+    x->hw.values = DAE_ARRAY(double, most);
+    bool fits = x->hw.values && differencer_new(&x->hw.g_y, &h->g_y_matrix) &&
+                differencer_new(&x->hw.f_z, &h->f_z_matrix) &&
+                differencer_new(&x->hw.k_u, &h->k_u_matrix);
+    x->hw.g_y.still = x->source->kind != KIND_MECHANICAL && form_of(x)->autonomous;
+    return fits;
+}
+
+void hessenberg_release(form_instance *x)
+{
+    differencer_free(&x->hw.g_y);
+    differencer_free(&x->hw.f_z);
+    differencer_free(&x->hw.k_u);
+    dae_free(x->hw.g_y_pattern.colptr);
+    dae_free(x->hw.g_y_pattern.rowind);
+    dae_free(x->hw.values);
+}

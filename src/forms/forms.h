@@ -1,0 +1,252 @@
+/* The forms that methods integrate beside the residual form: what callbacks were written in, and
+ * what the structure of a model offers.
+ *
+ * A form is a table of functions with a context; derivatives that were not given are differenced by
+ * the form itself, so that a method may always ask. Matrices are dense, by columns, or compressed
+ * columns on the pattern that comes with them. Functions return EVAL_OK, EVAL_RETRY (smaller step)
+ * or EVAL_STOP, and count their calls in the statistics. */
+#ifndef DAE_FORMS_FORMS_H
+#define DAE_FORMS_FORMS_H
+
+#include "problem/residual.h"
+
+/* Forms that a problem can offer, and that a method can work on. */
+enum {
+    FORM_RESIDUAL = 1,
+    FORM_HESSENBERG = 2,
+    FORM_MECHANICAL = 4,
+    FORM_QUASILINEAR = 8,
+    FORM_SECOND_ORDER = 16, /* second_order.h: the residual form, seen without its velocities */
+    FORM_MANIFOLD = 32,
+    FORM_SERIES = 64 /* series_form.h: the equations of a model in Taylor series */
+};
+
+/* A matrix whose values a form delivers: rows x columns, dense if colptr is NULL. */
+typedef struct form_matrix {
+    int rows, columns;
+    const int *colptr, *rowind; /* borrowed; NULL: dense, element (i,j) at [i + j*rows] */
+    size_t count;               /* of values */
+    bool constant;              /* the same at every point */
+    bool diagonal; /* square, and only the diagonal may be nonzero, whether dense or compressed */
+    int block;     /* > 1: block diagonal with blocks of this size, compressed; else 0 */
+} form_matrix;
+
+/* y' = f(t, y, z), 0 = g(t, y): index 2 where g_y f_z is regular [BH93 (1.1)]. With u (nu > 0) also
+ * 0 = k(t, y, z, u) with k_u regular [BH93 (1.4)]: f then reads u, too. */
+typedef struct hessenberg_form {
+    int ny, nz, nu;
+    void *context;
+    eval_status (*f)(void *context, double t, const double *y, const double *z, const double *u,
+                     double *f);
+    eval_status (*g)(void *context, double t, const double *y, double *g);
+    eval_status (*g_y)(void *context, double t, const double *y, double *values);
+    eval_status (*g_t)(void *context, double t, const double *y, double *g_t);
+    eval_status (*f_z)(void *context, double t, const double *y, const double *z, const double *u,
+                       double *values);
+    eval_status (*k)(void *context, double t, const double *y, const double *z, const double *u,
+                     double *k); /* NULL if nu = 0 */
+    eval_status (*k_u)(void *context, double t, const double *y, const double *z, const double *u,
+                       double *values);
+    form_matrix g_y_matrix, f_z_matrix, k_u_matrix;
+    const double *z_size; /* nz typical sizes, for differences; NULL: 1 */
+} hessenberg_form;
+
+/* q' = v, M(t,q) v' = f(t,q,v) - G(t,q)' lambda, 0 = g(t,q), G = g_q [HW96 VII.1]. */
+typedef struct mechanical_form {
+    int nq, nl;
+    void *context;
+    /* Everything that a stage needs at (t, q, v), any output may be NULL: M and G on their
+     * patterns, f, and the constraint's velocity and acceleration terms
+     *   rate = g_t,   curvature = g_qq(v,v) + 2 g_tq v + g_tt,
+     * so that 0 = G v + rate and 0 = G v' + curvature. */
+    eval_status (*evaluate)(void *context, double t, const double *q, const double *v, double *M,
+                            double *f, double *G, double *rate, double *curvature);
+    eval_status (*g)(void *context, double t, const double *q, double *g);
+    form_matrix M_matrix, G_matrix;
+} mechanical_form;
+
+/* The full mechanical form, as far as ends of steps need it. M, G and the levels of the constraints
+ * are those of the mechanical form, whose G may have rows behind those of g that restrict
+ * velocities only; f is asked with r, w and lambda as they are. */
+typedef struct multibody_form {
+    const mechanical_form *mechanical;
+    int nr;        /* dynamic force elements, behind q and v in y */
+    bool pushes;   /* multipliers act on r' */
+    int followers; /* w, s and lambda: the last ones of y */
+    void *context;
+    void (*near)(void *context, const double *y); /* r, w, lambda, and s near by, are those of y */
+    /* Factors for solve at (t, y): the dx with G dx = r into which multipliers push, by the
+     * equations of motion and 0 = auxiliary as they depend on them. *regular: there is one. */
+    eval_status (*factor)(void *context, double t, double *y, bool *regular);
+    void (*solve)(void *context, double *dx, const double *r);
+    /* What the multipliers that moved v by the last dx did to r meanwhile, at (t, y) */
+    eval_status (*push)(void *context, double t, double *y, double *dr);
+    /* s, lambda and w in y, and q', v', r' in yp, from q, v and r; *settled: they were found */
+    eval_status (*settle)(void *context, double t, double *y, double *yp, bool *settled);
+} multibody_form;
+
+/* E(t,x) x' = f(t,x), and all constraints of all levels 0 = g(t,x) that are known; rows of E and f
+ * may be fewer than n [Baese17]. */
+typedef struct quasilinear_form {
+    int n, ne, ng; /* unknowns, rows of E, constraints */
+    void *context;
+    eval_status (*E)(void *context, double t, const double *x, double *values);
+    eval_status (*f)(void *context, double t, const double *x, double *f);
+    eval_status (*g)(void *context, double t, const double *x, double *g);
+    eval_status (*g_x)(void *context, double t, const double *x, double *values);
+    eval_status (*g_t)(void *context, double t, const double *x, double *g_t);
+    form_matrix E_matrix, g_x_matrix;
+} quasilinear_form;
+
+/* x' = phi(t, x) on { c(t,x) = 0 }. phi is defined around the manifold, too, and keeps it: c_x phi
+ * + c_t = 0. With alpha > 0 it is drawn to it, c_x x' + c_t = -alpha c [Bau72]. */
+typedef struct manifold_form {
+    int n, nc;
+    void *context;
+    eval_status (*phi)(void *context, double t, const double *x, double alpha, double *xp);
+    eval_status (*c)(void *context, double t, const double *x, double *c);
+    eval_status (*c_x)(void *context, double t, const double *x, double *values);
+    form_matrix c_x_matrix;
+    const int *level; /* nc: how often a constraint was differentiated; NULL: none was */
+    /* After phi asked for a smaller step: the component whose derivative nothing determines, or -1.
+     */
+    int (*undetermined)(void *context);
+    const char *deficient; /* what that means, in words */
+} manifold_form;
+
+/* Where the parts of a form are among the n unknowns y of the problem that the driver and the user
+ * see: unknown part[i] is component i. */
+typedef struct form_places {
+    int *q, *v, *lambda; /* mechanical; hessenberg: q = y, lambda = z, v = u; quasilinear: q = x */
+} form_places;
+
+/* What a problem offers beside its residual form; NULL: not that. Owned by who made them. */
+typedef struct form_set {
+    const hessenberg_form *hessenberg;
+    const mechanical_form *mechanical;
+    const multibody_form *multibody;
+    const quasilinear_form *quasilinear;
+    const manifold_form *manifold;
+    const struct series_form *series; /* series_form.h */
+    form_places hessenberg_places, mechanical_places, quasilinear_places, manifold_places;
+    form_places multibody_places;
+} form_set;
+
+/* ---- forms from callbacks ---- */
+
+/* The problem's own copy of a description, immutable; and one solver's view of it, with work space
+ * for differences and conversions. */
+typedef struct form_source form_source;
+typedef struct form_instance form_instance;
+
+/* Deep copies of a checked description; NULL: memory. */
+form_source *form_source_mechanical(const dae_mechanical *form);
+form_source *form_source_hessenberg(const dae_hessenberg *form);
+form_source *form_source_quasilinear(const dae_quasilinear *form);
+form_source *form_source_manifold(const dae_manifold *form);
+form_source *form_source_second_order(const dae_second_order *form);
+void form_source_free(form_source *source); /* NULL is fine */
+
+/* Unknowns (q, v, lambda), (y, z, u) or x; and constraints with names. */
+int form_source_size(const form_source *source);
+const char *form_source_kind(const form_source *source); /* "mechanical", .. */
+
+/* Whether it tells consistent initial values on all levels of its constraints: F(t, x, x', x'') = 0
+ * does not know them. */
+bool form_source_has_levels(const form_source *source);
+
+/* FORM_..: what it was written in, and every weaker form. */
+unsigned form_source_offers(const form_source *source);
+
+/* Builds the forms in `wanted` that the source offers, and what it was written in. Failures are
+ * recorded in eval, calls counted in its statistics; both are borrowed. NULL: memory. */
+form_instance *form_instance_new(const form_source *source, unsigned wanted, evaluator *eval);
+void form_instance_free(form_instance *instance); /* NULL is fine */
+const form_set *form_instance_set(const form_instance *instance);
+
+/* Name of a constraint, and its row in the residual form; NULL: there is none. instance may be
+ * NULL.
+ */
+const char *form_constraint(const form_instance *instance, int constraint, int *row);
+
+/* Look at the mass matrix at a point and around: whether it is constant or diagonal, where nothing
+ * was declared. Before a method starts. */
+bool form_instance_look(form_instance *instance, double t, const double *y);
+
+/* F(t, x, x', x'') = 0: an unknown whose second derivative appears although it was said not to, at
+ * a point; -1: none. */
+int form_instance_wrong(form_instance *instance, double t, const double *y, const double *yp);
+
+/* ---- the residual forms that follow ---- */
+
+typedef enum form_rewriting {
+    FORM_AS_GIVEN = 0, /* mechanical: index 3; hessenberg: index 2; quasilinear: E x' = f, 0 = g */
+    FORM_INDEX2,       /* mechanical: 0 = G v + g_t */
+    FORM_INDEX1,       /* mechanical: 0 = G v' + ..; hessenberg: 0 = g_y f + g_t */
+    FORM_BAUMGARTE,    /* mechanical: 0 = g'' + 2 alpha g' + alpha^2 g */
+    FORM_GGL,          /* constraints of two levels, with multipliers mu behind the unknowns:
+                          q' = v - G' mu [GLG85]; quasilinear: A'(A x' - b) + g_x' mu = 0, where
+                          A = [E; g_x], b = [f; -g_t]. FORM_INDEX1 is the same without g and mu */
+    /* Mechanical only (form_stabilised.c); all but the first need constraints with positions.
+     */
+    FORM_GGLM,    /* M q' = M v - G' mu [HW96 VII (1.48)] */
+    FORM_GGL2,    /* of second order [Wun05 (7.19)] */
+    FORM_FUEHRER, /* constraints of three levels, multipliers mu and eta [HW96 VII (2.27)] */
+    FORM_ODASSL,  /* the same, by the length of residuals */
+    FORM_MINIMAL, /* minimal extension; positions are chosen */
+    FORM_REDUCED  /* without its new unknowns */
+} form_rewriting;
+
+/* A formulation by name; "auto": the default. False: not on offer for this form. */
+bool form_rewriting_find(const form_source *source, const char *name, form_rewriting *rewriting);
+
+/* A problem in the unknowns of the form, which takes over the source, also on failure; and another
+ * residual problem of it, whose first unknowns are the same. Their evaluators need `forms`. The
+ * second one does not own the source. */
+dae_status form_problem_new(form_source *source, int n_events, const dae_event *events,
+                            dae_problem **problem, dae_diag *diag);
+dae_status form_residual_problem(const dae_problem *base, form_rewriting rewriting,
+                                 dae_problem **problem, dae_diag *diag);
+/* The rewriting behind the first one: as given, if that is square. */
+form_rewriting form_base_rewriting(const form_source *source);
+/* Which rewriting the residual callbacks of an instance compute. False: memory. */
+bool form_instance_rewrite(form_instance *instance, form_rewriting rewriting, double alpha);
+
+/* Whether a rewriting depends on a choice of positions that is made at a point. */
+bool form_chooses(form_rewriting rewriting);
+typedef enum form_choice {
+    CHOICE_KEPT = 0,
+    CHOICE_CHANGED, /* describe the problem anew: form_residual_chosen */
+    CHOICE_SINGULAR,
+    CHOICE_EVALUATION /* G cannot be evaluated there, recorded */
+} form_choice;
+/* Choose at a point (`anew`), or see whether the choice is still good. */
+form_choice form_instance_choose(form_instance *instance, double t, const double *y, bool anew);
+dae_status form_residual_chosen(const form_instance *instance, const dae_problem *base,
+                                dae_problem **problem, dae_diag *diag);
+/* New unknowns that follow from the others and y'. */
+void form_instance_complete(const form_instance *instance, double *y, double *yp);
+
+/* Kinds of the unknowns for methods that work on the form itself: multipliers are of index 2. */
+void form_kinds(const form_instance *instance, dae_kind *kinds);
+
+/* ---- consistent initial values ---- */
+
+/* Move the unknowns of the form as little as possible (in units of weights; tags FIXED: not at all)
+ * onto the constraints of all levels, and find y'. tags may be NULL. y and yp have the form's size.
+ */
+dae_status form_consistent(form_instance *instance, double t, const double *weights,
+                           const dae_tag *tags, double *y, double *yp, dae_diag *diag);
+/* Whether redundant constraints of callbacks may be released at a start: where a residual form is
+ * integrated whose rows they may leave. */
+void form_instance_release(form_instance *x, bool may);
+/* After a start: whether constraint l was released, as it follows from others. */
+bool form_instance_released(const form_instance *x, int l);
+int form_instance_constraints(const form_instance *x);
+/* A released constraint that (t, y) does not meet on one of its levels, by more than `far` weights
+ * and `more` times as much as any that is kept; -1: none. *off: what it is there. */
+int form_instance_apart(form_instance *x, double t, const double *y, const double *weights,
+                        double far, double more, double *off);
+const char *form_instance_constraint_name(const form_instance *x, int l);
+
+#endif

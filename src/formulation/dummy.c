@@ -1,0 +1,137 @@
+/* Dummy derivatives [MS93] from the offsets of the signature method [Pryce01].
+ *
+ * Unknowns are all x_j^(p), p <= d_j, equations all f_i^(k), k <= c_i. That many equations
+ * determine all but sum d - sum c of the unknowns; as many kinematic equations (x_j^(p))' =
+ * x_j^(p+1) complete the system, and those x_j^(p) are its states. Which ones may serve is told by
+ * the system Jacobian J: at stage s < 0 the equations f_i^(c_i + s) have the matrix J, rows with
+ * c_i + s >= 0, by the unknowns x_j^(d_j + s); the columns that do not take part in solving it are
+ * states. Where a column of J is empty in these rows x_j^(d_j + s) is a state for ever, and its
+ * kinematic equation is a row like any other; if it is all for ever, the highest derivative is y'
+ * itself and no unknown. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "expr/derive.h"
+#include "formulation/formulation.h"
+
+/* Per column of the analysed set. */
+typedef struct layout {
+    int *deepest; /* largest c_i among rows with an entry of J in the column; 0: no candidates */
+    int *top;     /* highest derivative that is an unknown */
+    int *first;   /* unknown of x_j */
+    int unknowns, rows, candidates;
+} layout;
+
+static void layout_drop(layout *l)
+{
+    dae_free(l->deepest);
+    dae_free(l->top);
+    dae_free(l->first);
+}
+
+static void find_deepest(const structure *s, int *deepest)
+{
+    for (int i = 0; i < s->sigma.m; i++)
+        for (int k = s->sigma.start[i]; k < s->sigma.start[i + 1]; k++) {
+            int j = s->sigma.column[k];
+            bool in_jacobian = s->sigma.order[k] == s->d[j] - s->c[i];
+            if (in_jacobian && s->c[i] > deepest[j]) deepest[j] = s->c[i];
+        }
+}
+
+/* Whether x_j^(p), p < d_j, may be state or not. */
+static bool is_candidate(const layout *l, const structure *s, int j, int p)
+{
+    return p < s->d[j] && p >= s->d[j] - l->deepest[j];
+}
+
+static bool plan(const analysed *a, layout *l)
+{
+    const structure *s = &a->structure;
+    int n = a->set.n;
+    *l = (layout){DAE_ARRAY(int, n), DAE_ARRAY(int, n), DAE_ARRAY(int, n), 0, 0, 0};
+    if (!l->deepest || !l->top || !l->first) return false;
+    find_deepest(s, l->deepest);
+    for (int j = 0; j < n; j++)
+        l->top[j] = l->deepest[j] > 0 || s->d[j] == 0 ? s->d[j] : s->d[j] - 1;
+    for (int k = 0; k < a->set.synonym_count; k++) { /* variables of the model stay unknowns */
+        const equation_synonym *v = &a->set.synonym[k];
+        if (v->order > l->top[v->variable] && v->order <= s->d[v->variable])
+            l->top[v->variable] = v->order;
+    }
+    for (int i = 0; i < a->set.m; i++) l->rows += s->c[i] + 1;
+    for (int j = 0; j < n; j++) {
+        l->first[j] = l->unknowns;
+        l->unknowns += l->top[j] + 1;
+        for (int p = 0; p < l->top[j]; p++)
+            if (is_candidate(l, s, j, p))
+                l->candidates++;
+            else
+                l->rows++;
+    }
+    return true;
+}
+
+static bool name_unknowns(const analysed *a, const layout *l, formulated *f)
+{
+    for (int j = 0; j < a->set.n; j++)
+        for (int p = 0; p <= l->top[j]; p++)
+            if (!formulated_stands_for(f, a, l->first[j] + p, j, p)) return false;
+    return true;
+}
+
+/* f_i^(k) = 0, k = 0 .. c_i */
+static bool add_levels(const analysed *a, const unknown_index *index, formulated *f, int *r)
+{
+    for (int i = 0; i < a->set.m; i++) {
+        expr e = a->set.row[i].residual;
+        for (int k = 0; k <= a->structure.c[i]; k++) {
+            if (k > 0) e = derive_time(a->set.graph, e);
+            expr over_y = e == EXPR_NONE ? EXPR_NONE : formulated_expression(f, index, e);
+            if (over_y == EXPR_NONE || !formulated_row(f, a, (*r)++, i, k, over_y)) return false;
+        }
+    }
+    return true;
+}
+
+/* (x_j^(p))' = x_j^(p+1): a row, or a candidate for one. */
+static bool add_kinematics(const analysed *a, const layout *l, formulated *f, int r)
+{
+    graph *g = a->set.graph;
+    int count = 0;
+    for (int j = 0; j < a->set.n; j++)
+        for (int p = 0; p < l->top[j]; p++) {
+            int i = l->first[j] + p;
+            kinematic q = {i, i + 1, f->sign[i] * f->sign[i + 1], j, p - a->structure.d[j]};
+            if (is_candidate(l, &a->structure, j, p)) {
+                f->candidate[count++] = q;
+                continue;
+            }
+            expr next = graph_variable(g, q.next, 0);
+            if (q.sign < 0) next = graph_unary(g, EXPR_NEG, next);
+            char *name = arena_alloc(f->texts, strlen(f->set.name[i]) + 24);
+            if (!name) return false;
+            strcat(strcpy(name, "definition of der("), f->set.name[i]);
+            strcat(name, ")");
+            f->set.row[r++] = (equation_row){
+                graph_binary(g, EXPR_SUB, graph_variable(g, i, 1), next), -1, 0, name, 0};
+        }
+    return !graph_failed(g);
+}
+
+dae_status formulate_dummy(const analysed *a, formulated *f, dae_diag *diag)
+{
+    layout l = {0};
+    unknown_index index = {0};
+    *f = (formulated){0};
+    int r = 0;
+    bool ok = plan(a, &l) && formulated_new(f, a, l.unknowns, l.rows, l.candidates) &&
+              name_unknowns(a, &l, f) && unknown_index_new(&index, a, f) &&
+              add_levels(a, &index, f, &r) && add_kinematics(a, &l, f, r);
+    unknown_index_free(&index);
+    layout_drop(&l);
+    if (ok) return DAE_OK;
+    formulated_free(f);
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are differentiated.");
+}

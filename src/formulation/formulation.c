@@ -1,0 +1,398 @@
+#include "formulation/formulation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "expr/derive.h"
+#include "formulation/form_plan.h"
+#include "formulation/formulation_parts.h"
+
+static dae_status apply_dummy(const analysed *a, const formulation_setting *setting,
+                              formulated *result, dae_diag *diag)
+{
+    (void)setting;
+    return formulate_dummy(a, result, diag);
+}
+
+static const formulation FORMULATIONS[] = {
+    {.name = "dummy",
+     .summary = "index 1 by dummy derivatives, states chosen anew where they degrade",
+     .citation = "Mattsson, Soederlind, SIAM J. Sci. Comput. 14 (1993) 677-692",
+     .apply = apply_dummy},
+    {.name = "index3",
+     .summary = "equations differentiated until the index is 3: as written where it is",
+     .citation = "Petzold, Loetstedt, SIAM J. Sci. Stat. Comput. 7 (1986) 720-733",
+     .apply = formulate_index3},
+    {.name = "index2",
+     .summary = "equations differentiated until the index is 2: velocity constraints",
+     .citation = "Brenan, Campbell, Petzold, SIAM 1996, section 6.2",
+     .apply = formulate_index2},
+    {.name = "index1",
+     .summary = "equations differentiated until the index is 1; drifts off the constraints",
+     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
+     .apply = formulate_index1},
+    {.name = "baumgarte",
+     .summary = "index 1 with (d/dt + alpha)^c g = 0 for each constraint; baumgarte:ALPHA",
+     .citation = "Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16",
+     .parameter = 10.0,
+     .apply = formulate_baumgarte},
+    {.name = "ggl",
+     .summary = "mechanical: positions and velocities on their constraints, index 2",
+     .citation = "Gear, Leimkuhler, Gupta, J. Comput. Appl. Math. 12 (1985) 77-90",
+     .mechanical = true,
+     .apply = formulate_ggl},
+    {.name = "gglm",
+     .summary = "mechanical: as ggl, with multipliers weighted by the mass matrix",
+     .citation = "Hairer, Wanner, Springer 1996, section VII.1",
+     .mechanical = true,
+     .apply = formulate_gglm},
+    {.name = "ggl2",
+     .summary = "mechanical: ggl for second order methods, velocities q' + G' eta, index 2",
+     .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.1",
+     .mechanical = true,
+     .apply = formulate_ggl2},
+    {.name = "fuehrer",
+     .summary = "mechanical: constraints of three levels by multipliers, weighted by masses",
+     .citation = "Fuehrer, Leimkuhler, Numer. Math. 59 (1991) 55-69",
+     .mechanical = true,
+     .apply = formulate_fuehrer},
+    {.name = "odassl",
+     .summary = "mechanical: constraints of three levels, other residuals by least squares",
+     .citation = "Fuehrer, thesis, TU Muenchen 1988",
+     .mechanical = true,
+     .apply = formulate_odassl},
+    {.name = "reduced",
+     .summary = "mechanical: minimal extension without its new unknowns, M eliminated",
+     .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.2",
+     .mechanical = true,
+     .apply = formulate_reduced},
+    {.name = "minimal",
+     .summary = "mechanical: minimal extension, index 1, coordinates chosen at the start",
+     .citation = "Kunkel, Mehrmann, Z. Angew. Math. Mech. 84 (2004) 579-597",
+     .mechanical = true,
+     .apply = formulate_minimal},
+    {.name = "penalty",
+     .summary = "mechanical: stiff springs and dampers for constraints; penalty:COMPLIANCE",
+     .citation = "Loetstedt, TRITA-NA-7919, Royal Institute of Technology, Stockholm 1979",
+     .mechanical = true,
+     .parameter = 1e-6,
+     .apply = formulate_penalty},
+    {.name = "regularised",
+     .summary = "x + eps x' for x, so that the index is 0 (pencil regularisation); regularised:EPS",
+     .citation = "Cobb, J. Differential Equations 46 (1982) 310-323",
+     .parameter = 1e-6,
+     .apply = formulate_regularised},
+    {.name = "integral",
+     .summary = "y = w' for variables without derivatives: index 2 for 3",
+     .citation = "Gear, SIAM J. Sci. Stat. Comput. 9 (1988) 39-47",
+     .apply = formulate_integral},
+    {.name = "overdetermined",
+     .summary = "E x' = f with the constraints of all levels, for half-explicit methods",
+     .citation = "Baese, thesis, TU Berlin 2017",
+     .apply = formulate_overdetermined},
+    {.name = "manifold",
+     .summary = "underlying ODE with the constraints of all levels, for explicit methods",
+     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
+     .apply = formulate_manifold},
+};
+
+enum { FORMULATION_COUNT = sizeof FORMULATIONS / sizeof *FORMULATIONS };
+
+const formulation *formulation_at(int i)
+{
+    return i >= 0 && i < FORMULATION_COUNT ? &FORMULATIONS[i] : NULL;
+}
+
+/* The number behind a colon; false: there is something else. */
+static bool read_parameter(const char *text, double *parameter)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0.0) || !isfinite(value)) return false;
+    if (parameter) *parameter = value;
+    return true;
+}
+
+const formulation *formulation_find(const char *name, double *parameter)
+{
+    const char *colon = strchr(name, ':');
+    size_t length = colon ? (size_t)(colon - name) : strlen(name);
+    for (int i = 0; i < FORMULATION_COUNT; i++) {
+        const formulation *f = &FORMULATIONS[i];
+        if (strlen(f->name) != length || strncmp(f->name, name, length) != 0) continue;
+        if (!colon) return f;
+        return f->parameter > 0.0 && read_parameter(colon + 1, parameter) ? f : NULL;
+    }
+    return NULL;
+}
+
+dae_status formulation_apply(const formulation *f, const analysed *a,
+                             const formulation_setting *setting, formulated *result, dae_diag *diag)
+{
+    formulation_setting full = *setting;
+    if (!(full.parameter > 0.0)) full.parameter = f->parameter;
+    return f->apply(a, &full, result, diag);
+}
+
+const char *dae_formulation_name(int i)
+{
+    return formulation_at(i) ? formulation_at(i)->name : NULL;
+}
+
+const char *dae_formulation_summary(int i)
+{
+    return formulation_at(i) ? formulation_at(i)->summary : NULL;
+}
+
+const char *dae_formulation_citation(int i)
+{
+    return formulation_at(i) ? formulation_at(i)->citation : NULL;
+}
+
+bool formulated_new(formulated *f, const analysed *a, int n, int m, int candidates)
+{
+    *f = (formulated){0};
+    if (!equation_set_new(&f->set, a->set.graph, n, m)) return false;
+    f->set.parameter_name = a->set.parameter_name;
+    f->variable = DAE_ARRAY(int, n);
+    f->order = DAE_ARRAY(int, n);
+    f->sign = DAE_ARRAY(signed char, n);
+    f->kinds = DAE_ARRAY(dae_kind, n);
+    f->hidden = DAE_ARRAY(bool, n);
+    f->candidate = DAE_ARRAY(kinematic, candidates);
+    f->candidates = candidates;
+    f->texts = arena_new(0);
+    for (int i = 0; f->variable && i < n; i++) f->variable[i] = -1;
+    for (int i = 0; i < n; i++) f->set.model[i] = -1;
+    if (f->variable && f->order && f->sign && f->kinds && f->hidden && f->candidate && f->texts)
+        return true;
+    formulated_free(f);
+    return false;
+}
+
+void formulated_free(formulated *f)
+{
+    equation_set_free(&f->set);
+    dae_free(f->variable);
+    dae_free(f->order);
+    dae_free(f->sign);
+    dae_free(f->kinds);
+    dae_free(f->hidden);
+    dae_free(f->candidate);
+    dae_free(f->defined);
+    position_choice_free(f->positions);
+    form_plan_free(f->plan);
+    arena_free(f->texts);
+    *f = (formulated){0};
+}
+
+static int compare_synonyms(const void *a, const void *b)
+{
+    const equation_synonym *p = a, *q = b;
+    if (p->variable != q->variable) return p->variable < q->variable ? -1 : 1;
+    return (p->order > q->order) - (p->order < q->order);
+}
+
+/* The variable of the model that is sign * x_j^(p); NULL: none. Synonyms are sorted. */
+static const equation_synonym *find_synonym(const equation_set *set, int j, int p)
+{
+    equation_synonym key = {.variable = j, .order = p};
+    if (set->synonym_count == 0) return NULL;
+    return bsearch(&key, set->synonym, (size_t)set->synonym_count, sizeof key, compare_synonyms);
+}
+
+void analysed_free(analysed *a)
+{
+    equation_set_free(&a->set);
+    structure_free(&a->structure);
+    dae_free(a->wish);
+    *a = (analysed){0};
+}
+
+bool formulated_stands_for(formulated *f, const analysed *a, int i, int j, int p)
+{
+    char name[512];
+    const equation_synonym *other = p > 0 ? find_synonym(&a->set, j, p) : NULL;
+    const char *text =
+        other ? other->name : equation_set_variable(&a->set, j, p, name, sizeof name);
+    f->variable[i] = j;
+    f->order[i] = p;
+    f->sign[i] = other ? (signed char)other->sign : 1;
+    f->set.model[i] = p == 0 ? a->set.model[j] : other ? other->model : -1;
+    f->hidden[i] = f->set.model[i] < 0;
+    f->set.nominal[i] = a->set.nominal[j];
+    f->set.name[i] = arena_text(f->texts, text, strlen(text));
+    return f->set.name[i];
+}
+
+/* ---- where a derivative is among the unknowns ---- */
+
+bool unknown_index_new(unknown_index *index, const analysed *a, const formulated *f)
+{
+    int n = a->set.n;
+    *index = (unknown_index){.n = n, .start = DAE_ARRAY(int, n + 1)};
+    if (!index->start) return false;
+    for (int i = 0; i < f->set.n; i++)
+        if (f->variable[i] >= 0 && f->order[i] + 2 > index->start[f->variable[i] + 1])
+            index->start[f->variable[i] + 1] = f->order[i] + 2;
+    for (int j = 0; j < n; j++) index->start[j + 1] += index->start[j];
+    index->y = DAE_ARRAY(int, index->start[n]);
+    if (!index->y) {
+        unknown_index_free(index);
+        return false;
+    }
+    for (int k = 0; k < index->start[n]; k++) index->y[k] = -1;
+    for (int i = 0; i < f->set.n; i++)
+        if (f->variable[i] >= 0) index->y[index->start[f->variable[i]] + f->order[i] + 1] = i;
+    return true;
+}
+
+void unknown_index_free(unknown_index *index)
+{
+    dae_free(index->start);
+    dae_free(index->y);
+    *index = (unknown_index){0};
+}
+
+/* The unknown that is x_j^(p); -1: none. */
+int unknown_index_at(const unknown_index *index, int j, int p)
+{
+    bool there = p >= -1 && p + 1 < index->start[j + 1] - index->start[j];
+    return there ? index->y[index->start[j] + p + 1] : -1;
+}
+
+typedef struct order_scan {
+    const graph *g;
+    int highest;
+} order_scan;
+
+static void note_order(void *context, expr leaf)
+{
+    order_scan *scan = context;
+    const expr_node *node = graph_node(scan->g, leaf);
+    if (node->op == EXPR_VARIABLE && node->order > scan->highest) scan->highest = node->order;
+}
+
+static int compare_definitions(const void *a, const void *b)
+{
+    const definition *p = a, *q = b;
+    if (p->variable != q->variable) return p->variable < q->variable ? -1 : 1;
+    return (p->order > q->order) - (p->order < q->order);
+}
+
+bool formulated_define(formulated *f, int j, int p, expr value)
+{
+    int count = f->defined_count;
+    bool full = (count & (count + 1)) == 0; /* room for 1, 3, 7, .. */
+    if (full) {
+        definition *more = DAE_ARRAY(definition, 2 * count + 1);
+        if (!more) return false;
+        if (count > 0) memcpy(more, f->defined, (size_t)count * sizeof *more);
+        dae_free(f->defined);
+        f->defined = more;
+    }
+    for (; count > 0 && compare_definitions(&f->defined[count - 1], &(definition){j, p, 0}) > 0;
+         count--)
+        f->defined[count] = f->defined[count - 1];
+    f->defined[count] = (definition){j, p, value};
+    f->defined_count++;
+    return value != EXPR_NONE;
+}
+
+expr formulated_definition(const formulated *f, int j, int p)
+{
+    definition key = {j, p, EXPR_NONE};
+    if (f->defined_count == 0) return EXPR_NONE;
+    const definition *found =
+        bsearch(&key, f->defined, (size_t)f->defined_count, sizeof key, compare_definitions);
+    return found ? found->value : EXPR_NONE;
+}
+
+typedef struct slope_map {
+    const formulated *f;
+    const unknown_index *index;
+} slope_map;
+
+/* y_i' is another unknown, if there is one that stands for it. */
+static expr map_slope(void *context, graph *g, expr leaf)
+{
+    const slope_map *map = context;
+    const formulated *f = map->f;
+    const expr_node node = *graph_node(g, leaf);
+    if (node.op != EXPR_VARIABLE || node.order != 1 || f->variable[node.index] < 0) return leaf;
+    int u = unknown_index_at(map->index, f->variable[node.index], f->order[node.index] + 1);
+    if (u < 0) return leaf;
+    expr e = graph_variable(g, u, 0);
+    return f->sign[u] * f->sign[node.index] > 0 ? e : graph_unary(g, EXPR_NEG, e);
+}
+
+/* x_j^(p) by its definition, or by the derivative of that of x_j^(p-1), if that needs no more than
+ * y and y'. */
+static expr defined_derivative(const formulated *f, const unknown_index *index, int j, int p)
+{
+    graph *g = f->set.graph;
+    expr e = formulated_definition(f, j, p);
+    if (e != EXPR_NONE) return e;
+    e = p > 0 ? formulated_definition(f, j, p - 1) : EXPR_NONE;
+    if (e != EXPR_NONE) e = derive_time(g, e);
+    order_scan scan = {g, 0};
+    if (e == EXPR_NONE || !graph_leaves(g, &e, 1, note_order, &scan)) return EXPR_NONE;
+    slope_map map = {f, index};
+    return scan.highest <= 1 ? graph_substitute(g, e, map_slope, &map) : EXPR_NONE;
+}
+
+expr formulated_derivative(const formulated *f, const unknown_index *index, int j, int p)
+{
+    int here = unknown_index_at(index, j, p), below = unknown_index_at(index, j, p - 1);
+    int i = here >= 0 ? here : below;
+    if (i < 0 || formulated_definition(f, j, p) != EXPR_NONE)
+        return defined_derivative(f, index, j, p);
+    expr e = graph_variable(f->set.graph, i, here >= 0 ? 0 : 1);
+    return f->sign[i] > 0 ? e : graph_unary(f->set.graph, EXPR_NEG, e);
+}
+
+typedef struct reach {
+    const formulated *f;
+    const unknown_index *index;
+    bool failed;
+} reach;
+
+static expr map_derivative(void *context, graph *g, expr leaf)
+{
+    reach *r = context;
+    const expr_node node = *graph_node(g, leaf);
+    if (node.op != EXPR_VARIABLE) return leaf;
+    expr e = formulated_derivative(r->f, r->index, node.index, node.order);
+    if (e == EXPR_NONE) r->failed = true;
+    return e == EXPR_NONE ? leaf : e;
+}
+
+expr formulated_expression(const formulated *f, const unknown_index *index, expr e)
+{
+    reach r = {f, index, false};
+    expr mapped = graph_substitute(f->set.graph, e, map_derivative, &r);
+    return r.failed ? EXPR_NONE : mapped;
+}
+
+/* ---- rows ---- */
+
+bool formulated_row(formulated *f, const analysed *a, int r, int i, int times, expr residual)
+{
+    equation_row *row = &f->set.row[r];
+    *row = a->set.row[i];
+    row->residual = residual;
+    row->times += times;
+    if (row->times == 0) return true;
+    char name[512];
+    const char *how = row->times == 1 ? "once" : row->times == 2 ? "twice" : NULL;
+    if (how)
+        snprintf(name, sizeof name, "%.400s, differentiated %s", a->set.row[i].name, how);
+    else
+        snprintf(name, sizeof name, "%.400s, differentiated %d times", a->set.row[i].name,
+                 row->times);
+    row->name = arena_text(f->texts, name, strlen(name));
+    return row->name;
+}

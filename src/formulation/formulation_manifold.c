@@ -1,0 +1,55 @@
+/* Forms with the constraints of all levels beside the differential equations: more rows than
+ * unknowns, for methods that know what to do with them. */
+#include "base/memory.h"
+#include "formulation/formulation_parts.h"
+
+/* Put the candidates for kinematic equations behind the other rows. */
+static bool take_candidates(formulated *f)
+{
+    int rows = f->set.m, all = rows + f->candidates;
+    equation_row *row = DAE_ARRAY(equation_row, all);
+    if (!row) return false;
+    for (int i = 0; i < rows; i++) row[i] = f->set.row[i];
+    dae_free(f->set.row);
+    f->set.row = row;
+    f->set.m = all;
+    for (int k = 0; k < f->candidates; k++) {
+        const kinematic *q = &f->candidate[k];
+        if (!kinematic_row(f, q->unknown, q->next, EXPR_NONE, &rows)) return false;
+    }
+    f->candidates = 0;
+    return true;
+}
+
+/* E x' = f and 0 = g on all levels [Baese17 2.9]. x are all derivatives x_j^(p), p <= d_j, so that
+ * no constraint contains x'. */
+dae_status formulate_overdetermined(const analysed *a, const formulation_setting *setting,
+                                    formulated *f, dae_diag *diag)
+{
+    (void)setting;
+    dae_status status = formulate_dummy(a, f, diag);
+    if (status != DAE_OK) return status;
+    if (!take_candidates(f)) return formulation_exhausted(f, diag);
+    f->needs = "herk";
+    return DAE_OK;
+}
+
+/* f_i^(c_i) = 0 as the underlying ODE, f_i^(k) = 0, k < c_i, as its invariants [HW96 VII.2]. */
+dae_status formulate_manifold(const analysed *a, const formulation_setting *setting, formulated *f,
+                              dae_diag *diag)
+{
+    (void)setting;
+    first_order l = {0};
+    int r = 0, rows = a->set.m;
+    *f = (formulated){0};
+    for (int i = 0; i < a->set.m; i++) rows += a->structure.c[i];
+    bool ok = first_order_new(&l, a, 0) && first_order_begin(&l, a, f, 0, rows + l.kinematics) &&
+              first_order_kinematics(&l, a, f, &r);
+    for (int i = 0; ok && i < a->set.m; i++)
+        for (int k = a->structure.c[i]; ok && k >= 0; k--)
+            ok = level_row(f, a, &l.index, i, k, equation_level(a, i, k), &r);
+    first_order_free(&l);
+    if (!ok) return formulation_exhausted(f, diag);
+    f->needs = "dopri5";
+    return DAE_OK;
+}

@@ -1,0 +1,23 @@
+/* Coefficients of the modified BDF methods for equations of order d [Wun05 (3.20)-(3.26)]. */
+#ifndef DAE_METHOD_COMMON_BDF2ND_TABLES_H
+#define DAE_METHOD_COMMON_BDF2ND_TABLES_H
+
+enum {
+    MODIFIED_MOST = 6,     /* orders */
+    MODIFIED_EXACT = 1000, /* accuracy of values that are exact: those at the start */
+    MODIFIED_NODES = 24    /* t_n, t_{n-1}, .. that may be looked at: level times order and some */
+};
+
+/* alpha[i], i = 1 .. k, with y_{level}(t_n) = sum_i alpha_i y_{level-1}[t_n, .., t_{n-i}]: exact
+ * for polynomials up to degree k + level - 1, where y_{level-1} comes from formulas of order
+ * accuracy[m] at t[m], m < nodes (accuracy[0] = k: the order at t_n itself). Nodes that formulas
+ * have used must be among them. Level 1 is ordinary BDF. Returns the reciprocal condition of the
+ * equations for alpha: 0 where the history does not allow order k. */
+double modified_coefficients(int level, int k, int nodes, const double *t, const int *accuracy,
+                             double *alpha);
+
+/* w[i], i = 0 .. count-1: value (d = 0) or derivative (1) at `at` of the polynomial through values
+ * at t[0] .. t[count-1] is sum w_i y_i */
+void interpolation_row(int count, const double *t, double at, int d, double *w);
+
+#endif

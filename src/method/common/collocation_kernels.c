@@ -1,0 +1,66 @@
+/* Small matrices applied to the stages of collocation methods. */
+#include "method/common/collocation.h"
+
+#include <stdbool.h>
+
+#include "base/wide.h"
+
+/* Y_i = a sum_k M_ik X_k, or that added to Y_i, for one, two or four variables from j on; a
+ * constant number of columns */
+#define COMBINE_COLUMN(type)                                                                       \
+    do {                                                                                           \
+        type x[COLLOCATION_STAGES];                                                                \
+        for (int k = 0; k < columns; k++) x[k] = *(const type *)(const void *)(X + k * n + j);     \
+        for (int i = 0; i < rows; i++) {                                                           \
+            type *to = (type *)(void *)(Y + i * n + j), sum = M[i * columns] * x[0];               \
+            for (int k = 1; k < columns; k++) sum += M[i * columns + k] * x[k];                    \
+            *to = add ? *to + a * sum : a * sum;                                                   \
+        }                                                                                          \
+    } while (0)
+
+DAE_INLINE void combine(bool add, int rows, int columns, int n, double a, const double *restrict M,
+                        const double *restrict X, double *restrict Y)
+{
+    int j = 0;
+    for (; j + 3 < n; j += 4) COMBINE_COLUMN(four);
+    for (; j + 1 < n; j += 2) COMBINE_COLUMN(two);
+    if (j < n) COMBINE_COLUMN(double);
+}
+
+DAE_INLINE void combine_any(bool add, int rows, int columns, int n, double a, const double *M,
+                            const double *X, double *Y)
+{
+    switch (columns) {
+    case 1: combine(add, rows, 1, n, a, M, X, Y); break;
+    case 2: combine(add, rows, 2, n, a, M, X, Y); break;
+    case 3: combine(add, rows, 3, n, a, M, X, Y); break;
+    case 4: combine(add, rows, 4, n, a, M, X, Y); break;
+    case 5: combine(add, rows, 5, n, a, M, X, Y); break;
+    case 6: combine(add, rows, 6, n, a, M, X, Y); break;
+    default: combine(add, rows, 7, n, a, M, X, Y); break;
+    }
+}
+
+DAE_WIDE static void combine_set(int rows, int columns, int n, double a, const double *M,
+                                 const double *X, double *Y)
+{
+    combine_any(false, rows, columns, n, a, M, X, Y);
+}
+
+DAE_WIDE static void combine_add(int rows, int columns, int n, double a, const double *M,
+                                 const double *X, double *Y)
+{
+    combine_any(true, rows, columns, n, a, M, X, Y);
+}
+
+void collocation_combine(int rows, int columns, int n, double a, const double *M, const double *X,
+                         double *Y)
+{
+    combine_set(rows, columns, n, a, M, X, Y);
+}
+
+void collocation_combine_add(int rows, int columns, int n, double a, const double *M,
+                             const double *X, double *Y)
+{
+    combine_add(rows, columns, n, a, M, X, Y);
+}

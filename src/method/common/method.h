@@ -1,0 +1,98 @@
+/* What a method is: one const struct, found by name in the registry. */
+#ifndef DAE_METHOD_COMMON_METHOD_H
+#define DAE_METHOD_COMMON_METHOD_H
+
+#include "control/attempt.h"
+#include "control/newton.h"
+#include "forms/forms.h"
+#include "matrix/second_order.h"
+
+/* First integrals that are to be kept: values of `count` functions at (t, y, y'). */
+typedef struct invariant_set {
+    int count;
+    bool project; /* else they are only watched */
+    void *context;
+    eval_status (*values)(void *context, double t, const double *y, const double *yp,
+                          double *values);
+    double *start; /* count: what they are to be; owned by the driver */
+} invariant_set;
+
+/* What a method may use; owned by the driver. */
+typedef struct method_context {
+    int n;
+    evaluator *eval;
+    newton *newton;
+    error_norm *norm;
+    const form_set *forms;           /* beside the residual form; NULL: none */
+    const second_order *second;      /* for methods on FORM_SECOND_ORDER; else NULL */
+    dae_error_test error_test;       /* resolved: ALL, DIFFERENTIAL or FILTERED */
+    dae_projection projection;       /* AUTO: the method's own choice */
+    const invariant_set *invariants; /* NULL: none */
+    bool look_at_stability;          /* explicit methods: fill attempt.stability */
+    bool fixed_steps;                /* every attempt that can be computed is accepted */
+    const dae_options *options;      /* for methods with limits of their own; borrowed */
+    bool between;                    /* values between steps are to meet the tolerances, too */
+    bool smooth;                     /* keep what a continuously differentiable interpolant needs */
+    void *cache;                     /* the method's own matrices: what cache_new made; not state */
+} method_context;
+
+/* State is what a rejected attempt must leave as it was, byte for byte; scratch is free to use. */
+typedef struct method {
+    const char *name, *summary, *citation;
+    int max_order;
+    unsigned forms;        /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
+    bool fixed_order;      /* one order, max_order: the controller leaves it alone */
+    bool own_order;        /* a one-step method that chooses its order within ctx->options */
+    bool constant_steps;   /* only with opt.fixed_step: its properties depend on it */
+    bool projects;         /* it heeds ctx->projection */
+    bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
+                              the constraints they add up from step to step */
+    bool on_manifold;      /* it heeds options->baumgarte and ->coordinates */
+    bool keeps_invariants; /* it heeds ctx->invariants */
+    bool no_iteration;     /* algebraic equations hold at the ends of steps to the tolerance only */
+    bool ends_unseen;      /* and the equations are not evaluated there */
+    bool rough_between;    /* its error test says nothing of algebraic variables between the ends
+                              of a step: where values are asked for, their equations are solved */
+    bool sharp_multipliers;  /* variables of index 2 are as accurate as the others at the ends of
+                                steps */
+    const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
+    /* Bytes of state and of scratch for n variables. */
+    void (*size)(int n, size_t *state, size_t *scratch);
+    /* Begin at a point; all history is dropped. */
+    void (*start)(void *state, void *scratch, const method_context *ctx, const start_point *at);
+    /* Try a step of size h at the given order: writes scratch and *result only. */
+    void (*attempt)(const void *state, void *scratch, const method_context *ctx, double h,
+                    int order, attempt *result);
+    /* Commit the last attempt. */
+    void (*accept)(void *state, void *scratch, const method_context *ctx);
+    /* y(t) or y'(t) (derivative = 1) in the last step. */
+    void (*interpolate)(const void *state, const method_context *ctx, double t, int derivative,
+                        double *y);
+    /* The same in ctx->options->precision, at the decimal number that t stands for; NULL: the
+     * method computes in doubles only. */
+    void (*precise)(const void *state, const method_context *ctx, double t, int derivative,
+                    void *y);
+    /* Matrices and work of a size that n alone does not tell, outside state and scratch; NULL
+     * functions: the method needs none. Made before start, for ctx->forms; NULL: out of memory. */
+    void *(*cache_new)(const method_context *ctx);
+    void (*cache_free)(void *cache); /* NULL is fine */
+} method;
+
+extern const method method_bdf;
+extern const method method_symplectic_euler, method_shake, method_rattle, method_rattle4,
+    method_rattle6, method_rattle8, method_lobatto4, method_lobatto6;
+extern const method method_liex, method_midex;
+extern const method method_taylor;
+extern const method method_radau, method_radau5, method_radau9, method_radau13;
+
+/* Whether it needs a form beside the residual one, and "mechanical, hessenberg" of a set of forms.
+ */
+bool method_needs_form(const method *m);
+const char *forms_text(unsigned forms);
+
+/* The highest index that it is known to integrate, by index_range; 9: any. */
+int method_highest_index(const method *m);
+
+const method *method_find(const char *name); /* NULL if unknown; "auto" gives the default */
+
+#endif

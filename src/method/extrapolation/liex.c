@@ -1,0 +1,463 @@
+/* liex: extrapolated linearly implicit Euler for F(t, y, y') = 0 of index 1, after LIMEX and SEULEX
+ * [DHZ87; HW96 IV.9].
+ *
+ * With A = dF/dy and B = dF/dy' at the start of the basic step, a small step is
+ *   (A + B/h) d = B p - F(t + h, y, p),   y := y + d,   p := d/h,
+ * one linear solve and no iteration. F is taken at the end of the small step: the expansions of
+ * [DHZ87] hold for F(t, ..) + h dF/dt at its beginning, but constraints that are driven by t are
+ * met better so, and the transistor amplifier takes a fifth of the steps. For constant B it does
+ * not depend on p; for B(y) y' = f(y) it is Lubich's first scheme [Lub89], which p makes
+ * consistent. The last differences of each row, extrapolated, are the derivatives at the end of the
+ * step: they give y' and the dense output [HO90]. docs/methods/extrapolation.md has the orders. */
+#include "method/extrapolation/extrapolation.h"
+
+#include "base/vector.h"
+#include "method/common/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = EXTRAPOLATION_ROWS, DERIVATIVES = 4, RECENT = DERIVATIVES + 1 };
+enum { STATE_VECTORS = 3 + DERIVATIVES, SCRATCH_VECTORS = 6 + RECENT + ROWS * (DERIVATIVES + 1) };
+
+/* The harmonic sequence. Work as in SEULEX: a Jacobian counts as five evaluations of F, a
+ * factorisation and a solve as one each [HW96 IV.9]. */
+static const extrapolation_rule RULE = {
+    .power = 1,
+    .steps = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+    .work = {10.0, 17.0, 26.0, 37.0, 50.0, 65.0, 82.0, 101.0, 122.0, 145.0}};
+
+/* Values between steps may be wrong by 10 tolerances where events depend on them. */
+static const double DENSE_WEIGHT = 0.1;
+
+/* Weight of errors of slopes where nothing is abrupt. */
+static const double SMOOTH_SLOPE = 0.01;
+
+/* What survives between steps. */
+typedef struct liex_state {
+    double t, t_old;
+    double slope_error;              /* at the beginning of the last step */
+    int target;                      /* row to aim at */
+    int degree;                      /* derivatives known at t; 0: no step yet */
+    double *y, *yp, *y_old;          /* at t and t_old */
+    double *derivative[DERIVATIVES]; /* H^k y^(k)(t) / k!, k = 1 .. degree */
+} liex_state;
+
+/* One attempt. */
+typedef struct liex_scratch {
+    extrapolation tableau;
+    const liex_state *state;
+    const method_context *ctx;
+    double t, h;        /* the basic step */
+    int target;         /* of this attempt */
+    int next_target;    /* after it */
+    int tries;          /* attempts since the last accepted step */
+    bool fresh;         /* partial derivatives were evaluated since then */
+    double theta;       /* contraction of Newton's method at the first row */
+    stages_trial slope; /* error of y' where the step begins */
+    stages_trial quiet;
+    double *y, *p, *b, *yp, *result, *estimate;
+    double *recent[RECENT];                 /* the last values of a row */
+    double *differences[DERIVATIVES][ROWS]; /* last row of the tableau of each derivative */
+} liex_scratch;
+
+static void liex_size(int n, size_t *state, size_t *scratch)
+{
+    size_t vector = (size_t)n * sizeof(double);
+    *state = sizeof(liex_state) + STATE_VECTORS * vector;
+    *scratch = sizeof(liex_scratch) + SCRATCH_VECTORS * vector;
+}
+
+/* Lay the vectors out behind the structs. */
+static void place_vectors(liex_state *s, liex_scratch *w, size_t n)
+{
+    double *at = (double *)(s + 1);
+    double **kept[] = {&s->y, &s->yp, &s->y_old};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++, at += n) *kept[i] = at;
+    for (int k = 0; k < DERIVATIVES; k++, at += n) s->derivative[k] = at;
+    at = (double *)(w + 1);
+    double **used[] = {&w->y, &w->p, &w->b, &w->yp, &w->result, &w->estimate};
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++, at += n) *used[i] = at;
+    for (int k = 0; k < RECENT; k++, at += n) w->recent[k] = at;
+    for (int j = 0; j < ROWS; j++, at += n) w->tableau.T[j] = at;
+    for (int k = 0; k < DERIVATIVES; k++)
+        for (int j = 0; j < ROWS; j++, at += n) w->differences[k][j] = at;
+}
+
+static void liex_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    liex_state *s = state;
+    liex_scratch *w = scratch;
+    memset(s, 0, sizeof *s);
+    memset(w, 0, sizeof *w);
+    place_vectors(s, w, (size_t)ctx->n);
+    s->t = s->t_old = at->t;
+    s->target = extrapolation_first_target(ctx->norm->rtol, ROWS - 2);
+    vector_copy(ctx->n, at->y, s->y);
+    vector_copy(ctx->n, at->yp, s->yp);
+    vector_copy(ctx->n, at->y, s->y_old);
+}
+
+/* ---- rows ---- */
+
+/* b := (A + B/h)^-1 (b - F(t, y, p)) */
+static attempt_status solve_residual(liex_scratch *w, double t)
+{
+    const method_context *ctx = w->ctx;
+    double *f = w->estimate;
+    attempt_status status = stages_from_evaluation(
+        evaluate_residual(ctx->eval, t, w->y, w->p, f, &ctx->eval->stats->residuals));
+    if (status != ATTEMPT_OK) return status;
+    for (int i = 0; i < ctx->n; i++) w->b[i] -= f[i];
+    status = stages_from_iteration(iteration_solve(ctx->newton->matrix, NULL, w->b));
+    if (status != ATTEMPT_OK) return status;
+    return vector_finite(ctx->n, w->b) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
+}
+
+/* b := d of the small step to t */
+static attempt_status small_step(liex_scratch *w, double t)
+{
+    iteration *it = w->ctx->newton->matrix;
+    attempt_status status = stages_from_iteration(iteration_apply_yp(it, NULL, w->p, w->b));
+    return status == ATTEMPT_OK ? solve_residual(w, t) : status;
+}
+
+/* How well the matrix fits: the ratio of Newton's next correction to the first small step
+ * [HW96 IV.9]. Above 1 small steps of this length are not stable. */
+static attempt_status measure_contraction(liex_scratch *w, double t)
+{
+    const error_norm *norm = w->ctx->norm;
+    double first = norm_of(norm, w->b, norm->scale);
+    vector_zero(norm->n, w->b);
+    attempt_status status = solve_residual(w, t);
+    if (status != ATTEMPT_OK) return status;
+    w->theta = norm_of(norm, w->b, norm->scale) / fmax(first, 1.0);
+    return w->theta <= 1.0 ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
+}
+
+/* The first row whose differences of order k are of use: at index 1 the first values of a row do
+ * not follow the expansion, so that two of them are left out [HO90]. */
+static int first_with(int k)
+{
+    int row = 0;
+    while (RULE.steps[row] < k + 2) row++;
+    return row;
+}
+
+/* H^k y^(k)(t + H) / k! by backward differences of the small steps, extrapolated as the values are.
+ * Rows with fewer than k steps have none; the difference of order k needs the tableau from its
+ * first row on: row_k = row - (first row with k steps). */
+static void add_differences(liex_scratch *w, int row)
+{
+    const int n = w->ctx->n, *steps = RULE.steps, count = steps[row];
+    for (int k = 1; k <= DERIVATIVES && first_with(k) <= row; k++) {
+        for (int m = 0; m <= DERIVATIVES - k; m++) /* recent[m] := its k-th difference */
+            for (int i = 0; i < n && m + k <= count; i++)
+                w->recent[m][i] = (w->recent[m][i] - w->recent[m + 1][i]) * count / k;
+        int first = first_with(k);
+        double **D = w->differences[k - 1];
+        for (int i = 0; i < n; i++) {
+            double value = w->recent[0][i];
+            for (int j = 0; j < row - first; j++) {
+                double before = D[j][i], ratio = (double)steps[row] / steps[row - 1 - j];
+                D[j][i] = value;
+                value += (value - before) / (ratio - 1.0);
+            }
+            D[row - first][i] = value;
+        }
+    }
+}
+
+/* y is the newest of the recent values. */
+static void remember(liex_scratch *w, const double *y)
+{
+    double *oldest = w->recent[RECENT - 1];
+    memmove(w->recent + 1, w->recent, (RECENT - 1) * sizeof *w->recent);
+    w->recent[0] = oldest;
+    vector_copy(w->ctx->n, y, oldest);
+}
+
+/* Row j: n_j small steps from (t, y). */
+static attempt_status compute_row(void *context, int row, double *result)
+{
+    liex_scratch *w = context;
+    const liex_state *s = w->state;
+    const method_context *ctx = w->ctx;
+    const int count = RULE.steps[row], n = ctx->n;
+    const double h = w->h / count;
+    attempt_status status =
+        stages_from_iteration(iteration_factor(ctx->newton->matrix, 1.0 / h, NULL));
+    vector_copy(n, s->y, w->y);
+    vector_copy(n, s->yp, w->p);
+    remember(w, s->y);
+    for (int m = 1; m <= count && status == ATTEMPT_OK; m++) {
+        double t = m == count ? w->t : s->t + m * h;
+        status = small_step(w, t);
+        if (status != ATTEMPT_OK) break;
+        for (int i = 0; i < n; i++) {
+            w->y[i] += w->b[i];
+            w->p[i] = w->b[i] / h;
+        }
+        remember(w, w->y);
+        if (row == 0 && m == 1) status = measure_contraction(w, t);
+    }
+    if (status != ATTEMPT_OK) return status;
+    vector_copy(n, w->y, result);
+    add_differences(w, row);
+    return ATTEMPT_OK;
+}
+
+static double error_size(void *context, const double *error)
+{
+    const liex_scratch *w = context;
+    return norm_of(w->ctx->norm, error, w->ctx->norm->tested);
+}
+
+/* ---- attempt ---- */
+
+/* Newton's rate beyond which new partial derivatives are worth their price: on algebraic variables
+ * old ones cost order. SEULEX has min(1e-4, rtol). */
+static double worn(const error_norm *norm)
+{
+    return fmin(1e-4, norm->rtol > 0.0 ? norm->rtol : 1e-4);
+}
+
+static attempt_status renew_matrix(const liex_state *s, liex_scratch *w, const method_context *ctx)
+{
+    newton *nw = ctx->newton;
+    if (!nw->stale && nw->matrix->jac.valid) return ATTEMPT_OK;
+    attempt_status status = stages_from_iteration(iteration_evaluate(
+        nw->matrix, s->t, s->y, s->yp, 1.0 / w->h, w->h, ctx->norm->weights, NULL));
+    nw->stale = status != ATTEMPT_OK;
+    w->fresh = status == ATTEMPT_OK;
+    return status;
+}
+
+/* The part of the step within the bounds; 1 if all of it. */
+static double part_within_bounds(const liex_state *s, const double *y, const method_context *ctx)
+{
+    const dae_residual *form = &ctx->eval->problem->form;
+    double part = 1.0;
+    for (int i = 0; i < ctx->n; i++) {
+        double over = 0.0;
+        if (form->lower_bounds) over = fmax(over, form->lower_bounds[i] - y[i]);
+        if (form->upper_bounds) over = fmax(over, y[i] - form->upper_bounds[i]);
+        double inside = over > 0.0 ? fmax(0.0, 1.0 - over / fabs(y[i] - s->y[i])) : 1.0;
+        if (inside >= part) continue;
+        part = inside;
+        ctx->newton->bound_variable = i;
+    }
+    return part;
+}
+
+/* The rows of this step, once more with new partial derivatives if old ones will not do. */
+static attempt_status compute(const liex_state *s, liex_scratch *w, const method_context *ctx)
+{
+    attempt_status status = renew_matrix(s, w, ctx);
+    if (status != ATTEMPT_OK) return status;
+    bool fresh = w->fresh;
+    status = extrapolation_run(&w->tableau, w->target, ctx->fixed_steps, w->result);
+    bool again = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_SINGULAR ||
+                 (status == ATTEMPT_OK && !extrapolation_passed(&w->tableau));
+    if (!again || fresh || ctx->fixed_steps) return status;
+    ctx->newton->stale = true;
+    status = renew_matrix(s, w, ctx);
+    if (status != ATTEMPT_OK) return status;
+    return extrapolation_run(&w->tableau, w->target, false, w->result);
+}
+
+/* The polynomial with y at both ends of a step, y1 and y0, and the derivatives d_k h^k / k! at its
+ * end, at x = -1 .. 0 */
+static double polynomial(int degree, double x, double y0, double y1, const double *d,
+                         int derivative)
+{
+    double last = y0 - y1, sign = degree % 2 ? 1.0 : -1.0; /* y0 = sum_k (-1)^k d_k + .. */
+    for (int k = 1; k <= degree; k++) last += (k % 2 ? 1.0 : -1.0) * d[k - 1];
+    double value = sign * last, slope = 0.0;
+    for (int k = degree; k >= 0; k--) {
+        slope = slope * x + value;
+        value = value * x + (k > 0 ? d[k - 1] : y1);
+    }
+    return derivative ? slope : value;
+}
+
+/* y' where the step begins against the slope of its interpolant, of degree `row` + 1 or 5: no small
+ * step evaluates F there, and a jump of y' before the first one is seen by no row. Errors are of
+ * order row + 1, and the weight follows, the more so since the derivatives of the interpolant are
+ * rough: what counts is what is abrupt. At a start y' may be a guess. */
+static double error_of_slope(const liex_state *s, liex_scratch *w, const method_context *ctx)
+{
+    const extrapolation *e = &w->tableau;
+    const int n = ctx->n, row = e->row, degree = row < DERIVATIVES ? row : DERIVATIVES;
+    double rtol = stages_relative_tolerance(ctx->norm, s->y), power = 0.0;
+    if (s->degree == 0 || row < 1) return 0.0;
+    if (row > degree + 1) power = 1.0 - (degree + 2.0) / (row + 1.0);
+    for (int i = 0; i < n; i++) {
+        double d[DERIVATIVES];
+        for (int k = 1; k <= degree; k++) d[k - 1] = w->differences[k - 1][row - first_with(k)][i];
+        w->p[i] = s->yp[i] - polynomial(degree, -1.0, s->y[i], e->T[row][i], d, 1) / w->h;
+    }
+    if (!stages_filter_slope(ctx, w->p, w->b)) return INFINITY;
+    double weight = SMOOTH_SLOPE * pow(rtol, power);
+    double error = weight * norm_of(ctx->norm, w->p, ctx->norm->tested);
+    error = stages_falling(&w->slope, error, w->h, w->tries > 1);
+    if (!(error > 0.0)) return 0.0;
+    return error * stages_abruptness(&w->slope, s->slope_error, w->h / (s->t - s->t_old),
+                                     degree + 2, weight / STAGES_SLOPE);
+}
+
+/* How wrong the interpolant is at `part` of the step. */
+static double look(const void *state, void *scratch, const method_context *ctx, double part,
+                   double **correction)
+{
+    const liex_state *s = state;
+    liex_scratch *w = scratch;
+    const int row = w->tableau.row, degree = row < DERIVATIVES ? row : DERIVATIVES;
+    const double x = part - 1.0, *end = w->tableau.T[row];
+    for (int i = 0; i < ctx->n; i++) {
+        double d[DERIVATIVES];
+        for (int k = 1; k <= degree; k++) d[k - 1] = w->differences[k - 1][row - first_with(k)][i];
+        w->p[i] = polynomial(degree, x, s->y[i], end[i], d, 0);
+        w->b[i] = polynomial(degree, x, s->y[i], end[i], d, 1) / w->h;
+    }
+    *correction = w->y;
+    return stages_dense_error(ctx, s->t + part * w->h, w->p, w->b, ctx->norm->tested, w->y);
+}
+
+/* What events see of the interpolant, and what a quiet step may not have seen. */
+static double error_between(const liex_state *s, liex_scratch *w, const method_context *ctx,
+                            double error)
+{
+    double *correction, between = 0.0;
+    if (w->tableau.row < 1) return 0.0;
+    if (stages_looked_at(ctx)) between = DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction);
+    error = fmax(error, between);
+    double quiet = stages_quiet_error(ctx, error, w->h, &w->quiet, ctx->norm->tested, look, s, w);
+    return quiet > error ? quiet : between;
+}
+
+static void propose(const liex_state *s, liex_scratch *w, const method_context *ctx, int most,
+                    attempt *result)
+{
+    const extrapolation *e = &w->tableau;
+    if (result->status == ATTEMPT_OK) {
+        result->bound_ratio = part_within_bounds(s, e->T[e->row], ctx);
+        if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
+    }
+    if (result->status != ATTEMPT_OK) {
+        result->next_factor = 0.5;
+        w->next_target = w->target > 2 ? w->target - 1 : w->target;
+        return;
+    }
+    result->order = e->row + 1;
+    double slopes = ctx->fixed_steps ? 0.0 : error_of_slope(s, w, ctx);
+    slopes = fmax(slopes, error_between(s, w, ctx, fmax(slopes, e->errors[e->row])));
+    result->error = fmax(e->errors[e->row], slopes);
+    result->next_factor = extrapolation_plan(e, w->target, most, w->tries > 1, &w->next_target);
+    if (slopes > 1.0) result->next_factor = fmin(result->next_factor, 0.9 / sqrt(slopes));
+    const double *slope = w->differences[0][e->row - first_with(1)];
+    for (int i = 0; i < ctx->n; i++) w->yp[i] = slope[i] / w->h;
+    result->y = e->T[e->row];
+}
+
+static void liex_attempt(const void *state, void *scratch, const method_context *ctx, double h,
+                         int order, attempt *result)
+{
+    const liex_state *s = state;
+    liex_scratch *w = scratch;
+    const int most = order < 2 ? 1 : order - 1;
+    w->state = s;
+    w->ctx = ctx;
+    w->t = s->t + h;
+    w->h = h;
+    w->target = w->tries++ > 0 ? w->next_target : s->target;
+    if (ctx->fixed_steps || w->target > most) w->target = most;
+    w->tableau.rule = &RULE;
+    w->tableau.n = ctx->n;
+    w->tableau.error = w->estimate;
+    w->tableau.compute = compute_row;
+    w->tableau.norm = error_size;
+    w->tableau.context = w;
+    *result = (attempt){.t = s->t,
+                        .h = h,
+                        .order = w->target + 1,
+                        .y = w->y,
+                        .yp = w->yp,
+                        .estimate = w->estimate,
+                        .error_constant = 1.0,
+                        .terms = {NAN, NAN, NAN, NAN},
+                        .variable = -1,
+                        .constraint = -1};
+    if (ctx->newton->matrix->matrix_free) {
+        result->status = ATTEMPT_UNSUPPORTED;
+        result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
+        return;
+    }
+    /* Every row begins anew, and the first steps of Euler's method have errors O(1) in multipliers
+     * of index 3 [BCP96 3.2.3]: there is no expansion in h to extrapolate. */
+    if (stages_refuse_index3(ctx, result)) return;
+    result->status = compute(s, w, ctx);
+    propose(s, w, ctx, ROWS - 2 < most ? ROWS - 2 : most, result);
+    if (result->status != ATTEMPT_OK && !w->fresh) ctx->newton->stale = true;
+    ctx->newton->iterations = 0;
+    ctx->newton->rate = w->theta;
+}
+
+static void liex_accept(void *state, void *scratch, const method_context *ctx)
+{
+    liex_state *s = state;
+    liex_scratch *w = scratch;
+    const int row = w->tableau.row, n = ctx->n;
+    s->t_old = s->t;
+    s->t = w->t;
+    s->target = w->next_target;
+    s->slope_error = w->slope.error;
+    s->degree = row < DERIVATIVES ? row : DERIVATIVES;
+    vector_copy(n, s->y, s->y_old);
+    vector_copy(n, w->tableau.T[row], s->y);
+    vector_copy(n, w->yp, s->yp);
+    for (int k = 1; k <= s->degree; k++)
+        vector_copy(n, w->differences[k - 1][row - first_with(k)], s->derivative[k - 1]);
+    if (w->theta > worn(ctx->norm)) ctx->newton->stale = true;
+    w->fresh = false;
+    w->tries = 0;
+    w->quiet = (stages_trial){0};
+}
+
+static void liex_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                             double *y)
+{
+    const liex_state *s = state;
+    const int n = ctx->n, degree = s->degree;
+    if (degree == 0 || t == s->t) {
+        vector_copy(n, derivative ? s->yp : s->y, y);
+        return;
+    }
+    double h = s->t - s->t_old, x = (t - s->t) / h;
+    for (int i = 0; i < n; i++) {
+        double d[DERIVATIVES];
+        for (int k = 0; k < degree; k++) d[k] = s->derivative[k][i];
+        y[i] = polynomial(degree, x, s->y_old[i], s->y[i], d, derivative);
+        if (derivative) y[i] /= h;
+    }
+}
+
+const method method_liex = {
+    .name = "liex",
+    .summary = "extrapolated linearly implicit Euler, order up to 9; F(t,y,y') = 0",
+    .citation = "Deuflhard, Hairer, Zugck: One-step and extrapolation methods for "
+                "differential-algebraic systems, Numer. Math. 51 (1987) 501-516",
+    .max_order = ROWS - 1,
+    .fixed_order = true,
+    .own_order = true,
+    .rough_between = true,
+    .no_iteration = true,
+    .ends_unseen = true,
+    .sharp_multipliers = true,
+    .index_range = "1",
+    .size = liex_size,
+    .start = liex_start,
+    .attempt = liex_attempt,
+    .accept = liex_accept,
+    .interpolate = liex_interpolate,
+};

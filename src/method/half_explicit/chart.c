@@ -1,0 +1,265 @@
+#include "method/half_explicit/chart.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+#include <math.h>
+
+/* Pivots below this part of the first one count as 0; differenced Jacobians have errors of 1e-10.
+ */
+static const double RANK_TOLERANCE = 1e-9;
+/* Dependent variables that move so much faster than independent ones are chosen anew; with complete
+ * pivoting a fresh choice has factors around 1. Larger limits save choices, but errors grow with
+ * the fifth and eighth power of the factor: with 10 they were ten times as large on the four-bar
+ * linkage. */
+static const double MOST_GROWTH = 1.5;
+
+void chart_free(chart *c)
+{
+    if (!c) return;
+    saddle_free(c->saddle);
+    manifold_free(&c->shortest);
+    void *const blocks[] = {c->A, c->r, c->M, c->full, c->lu, c->dependent};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free(c);
+}
+
+static bool allocate_partition(chart *c)
+{
+    size_t m = (size_t)c->m, n = (size_t)c->n;
+    c->full = DAE_ARRAY(double, m *n);
+    c->lu = DAE_ARRAY(double, m *m);
+    c->dependent = DAE_ARRAY(int, m + n + m);
+    if (!c->full || !c->lu || !c->dependent) return false;
+    c->order = c->dependent + m;
+    c->pivots = c->order + n;
+    return true;
+}
+
+chart *chart_new(dae_coordinates kind, const form_matrix *matrix, const saddle_shape *mechanism,
+                 size_t mass)
+{
+    chart *c = DAE_NEW(chart);
+    if (!c) return NULL;
+    *c = (chart){.kind = kind, .matrix = matrix, .m = matrix->rows, .n = matrix->columns};
+    c->A = DAE_ARRAY(double, matrix->count);
+    c->r = DAE_ARRAY(double, 2 * ((size_t)c->m + (size_t)c->n));
+    bool fits = c->A && c->r;
+    if (fits) {
+        c->row_scale = c->r + c->m;
+        c->dx = c->row_scale + c->m;
+        c->unit = c->dx + c->n;
+    }
+    if (fits && kind == DAE_COORDINATES_PARTITIONED)
+        fits = allocate_partition(c);
+    else if (fits && mechanism) {
+        c->saddle = saddle_new(mechanism);
+        c->M = DAE_ARRAY(double, mass + matrix->count);
+        fits = c->saddle && c->M;
+        if (fits) c->base = c->M + mass;
+    } else if (fits)
+        fits = manifold_new(&c->shortest, matrix, c->unit);
+    if (fits) return c;
+    chart_free(c);
+    return NULL;
+}
+
+/* ---- tangent space ---- */
+
+static chart_status choose_mechanical(chart *c)
+{
+    vector_copy((int)c->matrix->count, c->A, c->base);
+    switch (saddle_factor(c->saddle, c->M, c->base, c->base)) {
+    case SADDLE_OK: return CHART_OK;
+    case SADDLE_DEPENDENT: c->row = saddle_row(c->saddle); return CHART_DEPENDENT;
+    case SADDLE_MEMORY: return CHART_MEMORY;
+    default: return CHART_RETRY;
+    }
+}
+
+static chart_status choose_shortest(chart *c)
+{
+    vector_copy((int)c->matrix->count, c->A, c->shortest.A);
+    if (manifold_factor(&c->shortest, c->shortest.A) != MANIFOLD_OK) return CHART_MEMORY;
+    if (kkt_rank(c->shortest.solver) >= c->m) return CHART_OK;
+    c->row = manifold_dependent(&c->shortest, c->r) ? vector_argmax(c->m, c->r, NULL) : -1;
+    return CHART_DEPENDENT;
+}
+
+/* ---- partitioning [WH82] ---- */
+
+/* full = c_x with columns in units of the variables, rows scaled to 1 */
+static void spread(chart *c)
+{
+    vector_zero(c->m * c->n, c->full);
+    for (int j = 0; j < c->n; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(c->matrix, j, &first, &count);
+        for (int k = 0; k < count; k++)
+            c->full[form_matrix_row(c->matrix, first, k) + j * c->m] =
+                c->A[first + (size_t)k] * c->unit[j];
+    }
+    for (int i = 0; i < c->m; i++) {
+        double most = 0.0;
+        for (int j = 0; j < c->n; j++) most = fmax(most, fabs(c->full[i + j * c->m]));
+        c->row_scale[i] = most > 0.0 ? most : 1.0;
+        for (int j = 0; j < c->n; j++) c->full[i + j * c->m] /= c->row_scale[i];
+    }
+}
+
+/* The largest entry of rows and columns k, .. in the present order */
+static double largest(const chart *c, int k, int *row, int *column)
+{
+    double most = -1.0;
+    for (int j = k; j < c->n; j++)
+        for (int i = k; i < c->m; i++) {
+            double entry = fabs(c->full[c->pivots[i] + c->order[j] * c->m]);
+            if (!(entry > most)) continue;
+            most = entry;
+            *row = i;
+            *column = j;
+        }
+    return most;
+}
+
+static void exchange(int *list, int a, int b)
+{
+    int keep = list[a];
+    list[a] = list[b];
+    list[b] = keep;
+}
+
+/* Row i -= factor row k, for the columns behind k */
+static void eliminate(chart *c, int k)
+{
+    int pivot_row = c->pivots[k], m = c->m;
+    double pivot = c->full[pivot_row + c->order[k] * m];
+    for (int i = k + 1; i < m; i++) {
+        double factor = c->full[c->pivots[i] + c->order[k] * m] / pivot;
+        if (factor == 0.0) continue;
+        for (int j = k + 1; j < c->n; j++)
+            c->full[c->pivots[i] + c->order[j] * m] -=
+                factor * c->full[pivot_row + c->order[j] * m];
+    }
+}
+
+/* Gaussian elimination with complete pivoting: its columns are the dependent variables. */
+static chart_status pick_dependent(chart *c)
+{
+    double first = 0.0;
+    spread(c);
+    for (int j = 0; j < c->n; j++) c->order[j] = j;
+    for (int i = 0; i < c->m; i++) c->pivots[i] = i;
+    for (int k = 0; k < c->m; k++) {
+        int row = k, column = k;
+        double pivot = k < c->n ? largest(c, k, &row, &column) : 0.0;
+        if (k == 0) first = pivot;
+        c->row = c->pivots[row];
+        if (!(pivot > RANK_TOLERANCE * first)) return isnan(pivot) ? CHART_RETRY : CHART_DEPENDENT;
+        exchange(c->pivots, k, row);
+        exchange(c->order, k, column);
+        c->dependent[k] = c->order[k];
+        eliminate(c, k);
+    }
+    return CHART_OK;
+}
+
+/* LU of the columns of the dependent variables, by rows; false: singular */
+static bool factor_dependent(chart *c)
+{
+    int m = c->m;
+    spread(c);
+    for (int k = 0; k < m; k++)
+        for (int i = 0; i < m; i++) c->lu[i + k * m] = c->full[i + c->dependent[k] * m];
+    for (int k = 0; k < m; k++) {
+        int best = k;
+        for (int i = k + 1; i < m; i++)
+            if (fabs(c->lu[i + k * m]) > fabs(c->lu[best + k * m])) best = i;
+        c->pivots[k] = best;
+        if (!(fabs(c->lu[best + k * m]) > RANK_TOLERANCE)) return false;
+        for (int j = 0; j < m; j++) {
+            double keep = c->lu[k + j * m];
+            c->lu[k + j * m] = c->lu[best + j * m];
+            c->lu[best + j * m] = keep;
+        }
+        for (int i = k + 1; i < m; i++) {
+            double factor = c->lu[i + k * m] /= c->lu[k + k * m];
+            for (int j = k + 1; j < m; j++) c->lu[i + j * m] -= factor * c->lu[k + j * m];
+        }
+    }
+    return true;
+}
+
+/* b := (LU)^-1 b */
+static void solve_dependent(const chart *c, double *b)
+{
+    int m = c->m;
+    for (int k = 0; k < m; k++) {
+        double keep = b[k];
+        b[k] = b[c->pivots[k]];
+        b[c->pivots[k]] = keep;
+    }
+    for (int k = 0; k < m; k++)
+        for (int i = k + 1; i < m; i++) b[i] -= c->lu[i + k * m] * b[k];
+    for (int k = m - 1; k >= 0; k--) {
+        b[k] /= c->lu[k + k * m];
+        for (int i = 0; i < k; i++) b[i] -= c->lu[i + k * m] * b[k];
+    }
+}
+
+/* max |d dependent / d independent|, in units of the variables */
+static double growth(chart *c)
+{
+    double most = 0.0;
+    for (int j = 0; j < c->n; j++) {
+        vector_copy(c->m, c->full + (size_t)j * (size_t)c->m, c->r);
+        solve_dependent(c, c->r);
+        bool is_dependent = false;
+        for (int k = 0; k < c->m; k++) is_dependent |= c->dependent[k] == j;
+        for (int k = 0; k < c->m && !is_dependent; k++) most = fmax(most, fabs(c->r[k]));
+    }
+    return most;
+}
+
+/* ---- choice ---- */
+
+chart_status chart_choose(chart *c, const double *unit)
+{
+    vector_copy(c->n, unit, c->unit);
+    chart_status status = c->kind == DAE_COORDINATES_PARTITIONED ? pick_dependent(c)
+                          : c->saddle                            ? choose_mechanical(c)
+                                                                 : choose_shortest(c);
+    if (status == CHART_OK && c->kind == DAE_COORDINATES_PARTITIONED && !factor_dependent(c))
+        status = CHART_DEPENDENT;
+    c->chosen = c->fresh = status == CHART_OK;
+    c->rate = 0.0;
+    c->choices++;
+    return status;
+}
+
+chart_status chart_watch(chart *c, const double *unit)
+{
+    c->fresh = false;
+    if (c->kind != DAE_COORDINATES_PARTITIONED) return CHART_OK;
+    vector_copy(c->n, unit, c->unit);
+    bool good = factor_dependent(c) && growth(c) <= MOST_GROWTH;
+    if (!good) return chart_choose(c, unit);
+    c->fresh = true; /* its matrices are */
+    return CHART_OK;
+}
+
+void chart_correct(chart *c, const double *r, double *dx)
+{
+    if (c->kind == DAE_COORDINATES_PARTITIONED) {
+        for (int i = 0; i < c->m; i++) c->r[i] = -r[i] / c->row_scale[i];
+        solve_dependent(c, c->r);
+        vector_zero(c->n, dx);
+        for (int k = 0; k < c->m; k++) dx[c->dependent[k]] = c->r[k] * c->unit[c->dependent[k]];
+    } else if (c->saddle) {
+        for (int i = 0; i < c->m; i++) c->r[i] = -r[i];
+        vector_zero(c->n, dx);
+        saddle_solve_x(c->saddle, dx, c->r);
+    } else
+        manifold_step(&c->shortest, r, dx);
+}

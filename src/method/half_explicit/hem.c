@@ -1,0 +1,961 @@
+/* Half-explicit Runge-Kutta methods hem3, hem4, hem5: the engine for all tables.
+ *
+ * A step solves its stages (hem_mechanical.c, hem_hessenberg.c), estimates its error, and ends with
+ * the exact slope f(y1, z1), z1 from [BH93 (3.6)]: it gives z to the order of y, the slopes of the
+ * dense output, and what the next step starts with. */
+#include "method/half_explicit/hem_parts.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "method/common/bdf2nd_tables.h"
+
+#include <float.h>
+
+void hem_size(int n, size_t *state, size_t *scratch)
+{
+    size_t vector = (size_t)n * sizeof(double);
+    *state = sizeof(hem_state) + HEM_STATE_VECTORS * vector;
+    *scratch = sizeof(hem_scratch) + HEM_SCRATCH_VECTORS * vector;
+}
+
+/* Lay the vectors out behind the structs. */
+static void place_vectors(hem_state *s, hem_scratch *w, int n)
+{
+    double **kept[HEM_STATE_VECTORS] = {&s->x_old, &s->k_old, &s->w_old, &s->x,
+                                        &s->k,     &s->w,     &s->middle};
+    double *at = (double *)(s + 1);
+    for (int i = 0; i < HEM_STATE_VECTORS; i++, at += n) *kept[i] = at;
+    double **used[] = {&w->X,     &w->X_bar,  &w->x, &w->k,  &w->w,       &w->middle,
+                       &w->error, &w->coarse, &w->y, &w->yp, &w->estimate};
+    at = (double *)(w + 1);
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++, at += n) *used[i] = at;
+    for (int i = 0; i < HEM_STAGES; i++, at += n) w->K[i] = at;
+}
+
+/* The combination for `width` components from `first` on; the sums stay in registers. */
+static inline int combine_some(int width, int first, int n, const double *x0, double h, int count,
+                               const double *weight, double *const *K, double *out)
+{
+    for (; first + width <= n; first += width) {
+        double sum[8];
+        for (int i = 0; i < width; i++) sum[i] = x0[first + i];
+        for (int j = 0; j < count; j++) {
+            if (weight[j] == 0.0) continue;
+            const double *k = K[j] + first, t = h * weight[j];
+            for (int i = 0; i < width; i++) sum[i] += t * k[i];
+        }
+        for (int i = 0; i < width; i++) out[first + i] = sum[i];
+    }
+    return first;
+}
+
+void hem_combine(int n, const double *x0, double h, int count, const double *weight,
+                 double *const *K, double *out)
+{
+    int done = combine_some(8, 0, n, x0, h, count, weight, K, out);
+    done = combine_some(4, done, n, x0, h, count, weight, K, out);
+    done = combine_some(2, done, n, x0, h, count, weight, K, out);
+    combine_some(1, done, n, x0, h, count, weight, K, out);
+}
+
+/* Place of differential variable i among the unknowns. */
+int hem_x_at(const hem_cache *c, int i)
+{
+    if (!c->x_place) return i;
+    if (!c->mechanical) return c->x_place[i];
+    int nq = c->mechanical->nq;
+    return i < nq ? c->x_place[i] : c->v_place[i - nq];
+}
+
+/* Place of algebraic variable i among the unknowns. */
+int hem_w_at(const hem_cache *c, int i)
+{
+    if (!c->w_place) return c->nx + i;
+    return i < c->nz ? c->w_place[i] : c->u_place[i - c->nz];
+}
+
+double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int first, int last)
+{
+    double sum = 0.0;
+    for (int i = first; i < last; i++) {
+        double scaled = v[i] * norm->scale[hem_x_at(c, i)];
+        sum += scaled * scaled;
+    }
+    return last > first ? sqrt(sum / (last - first)) : 0.0;
+}
+
+hem_failure hem_linear(const hem_cache *c, saddle_status status)
+{
+    switch (status) {
+    case SADDLE_OK: return (hem_failure){ATTEMPT_OK, NULL, -1, 0};
+    case SADDLE_NOT_FINITE: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1, 0};
+    case SADDLE_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
+    case SADDLE_DEPENDENT:
+    case SADDLE_SINGULAR:
+        return (hem_failure){ATTEMPT_SINGULAR,
+                             "g_y f_z is singular, at this constraint: the system has not index 2 "
+                             "here",
+                             saddle_row(c->saddle), 0};
+    }
+    return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
+}
+
+/* ---- start ---- */
+
+static saddle_layout pattern_of(const form_matrix *m)
+{
+    return (saddle_layout){m->colptr, m->rowind};
+}
+
+bool hem_restart(hem_cache *c)
+{
+    if (!c->mechanical) return true;
+    hem_failure failure = mechanism_restart(&c->system);
+    c->saddle = c->system.saddle;
+    return failure.status == ATTEMPT_OK;
+}
+
+/* k = x' and w at (t, x), on either form */
+static hem_failure slope(const method_context *ctx, double t, double h, const double *x, double *k,
+                         double *w, bool end)
+{
+    return hem_exact_slope(ctx->cache, ctx, t, h, x, k, w, end);
+}
+
+void hem_start(const hem_table *table, void *state, void *scratch, const method_context *ctx,
+               const start_point *at)
+{
+    hem_state *s = state;
+    hem_cache *c = ctx->cache;
+    memset(s, 0, sizeof *s);
+    memset(scratch, 0, sizeof(hem_scratch));
+    place_vectors(s, scratch, ctx->n);
+    s->table = table;
+    s->rough = -1.0;
+    s->t = s->t_old = at->t;
+    s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
+    c->norm = ctx->norm;
+    c->w_begin = s->w;
+    c->start_step = c->inner_step = c->slopes_step = c->rows_step = c->doubt_step = -1;
+    c->inner_slope_step = -1;
+    c->convergence = 1.0;
+    c->spoilt = false;
+    c->lost = 0;
+    hem_exact_start(c);
+    for (int i = 0; i < c->nx; i++) s->x[i] = at->y[hem_x_at(c, i)];
+    for (int i = 0; i < c->nw; i++) s->w[i] = at->y[hem_w_at(c, i)];
+    if (!hem_restart(c))
+        s->failure = (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
+    else
+        s->failure = slope(ctx, s->t, at->h, s->x, s->k, s->w, c->hessenberg != NULL);
+    vector_copy(c->nx, s->x, s->x_old);
+    vector_copy(c->nx, s->k, s->k_old);
+    vector_copy(c->nw, s->w, s->w_old);
+    vector_copy(c->nx, s->x, s->middle);
+    if (!s->failure.status) s->failure = hem_refinement_restart(c->refinement, s, ctx);
+}
+
+/* ---- attempt ---- */
+
+/* The part of a difference that the constraints leave */
+static void tangential(const hem_state *s, const method_context *ctx, double *e)
+{
+    hem_cache *c = ctx->cache;
+    if (s->table->exact)
+        hem_exact_tangent(c, ctx, e);
+    else if (c->mechanical)
+        hem_mechanical_tangent(c, e);
+    else
+        hem_hessenberg_tangent(c, e);
+}
+
+/* h times the weighted slopes: an estimate of the error, brought back to the tangent space */
+static void estimate(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = s->table;
+    double *e = w->error;
+    vector_zero(c->nx, e);
+    hem_combine(c->nx, e, w->h, table->stages, table->error, w->K, e);
+    if (table->error_start != 0.0) vector_axpy(c->nx, w->h * table->error_start, s->k, e);
+    if (table->error_end != 0.0) vector_axpy(c->nx, w->h * table->error_end, w->k, e);
+    if (table->transversal) tangential(s, ctx, e);
+}
+
+double hem_tested_norm(const hem_cache *c, const error_norm *norm, const double *v, double *full)
+{
+    vector_zero(norm->n, full);
+    for (int i = 0; i < c->nx; i++) full[hem_x_at(c, i)] = v[i];
+    return norm_of(norm, full, norm->tested);
+}
+
+/* What is left of an estimate of order 5 after a step, where it passes through zero. */
+static const double REMEMBERED = 0.1;
+
+/* An estimate of one component, as a mechanism of one degree of freedom has it, passes through zero
+ * now and then, and its square is the error: no smaller than expected from the step before. */
+static double remembered(const hem_state *s, const hem_scratch *w, double fine)
+{
+    double before = s->t - s->t_old;
+    if (before == 0.0) return fine;
+    return fmax(fine, REMEMBERED * s->fine * pow(fabs(w->h / before), 6.0));
+}
+
+/* The local error: one estimate, or e^2 / (e + 0.01 e_coarse), which falls as fast as an estimate
+ * of one order more and does not miss what e cannot see [Bra94]. */
+static double local_error(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = s->table;
+    estimate(s, w, ctx);
+    double fine = hem_tested_norm(c, ctx->norm, w->error, w->estimate);
+    double counts = table->caution > 0.0 ? table->caution : 1.0;
+    w->rough = 0.0;
+    w->fine = fine;
+    if (table->exact && table->exact->has_low) fine = remembered(s, w, fine);
+    if (table->coarse[table->stages - 1] == 0.0) return counts * fine;
+    vector_zero(c->nx, w->coarse);
+    hem_combine(c->nx, w->coarse, w->h, table->stages, table->coarse, w->K, w->coarse);
+    /* else what the projection removes would hide the rest of the error */
+    if (table->transversal) tangential(s, ctx, w->coarse);
+    double coarse = hem_tested_norm(c, ctx->norm, w->coarse, w->y);
+    if (table->exact) w->rough = 0.1 * coarse;
+    double sum = table->exact ? hypot(fine, 0.1 * coarse) /* [HNW93 II.10] */
+                              : fine + 0.01 * coarse;
+    return sum > 0.0 ? counts * fine * fine / sum : 0.0;
+}
+
+/* x at the inner point of the dense output */
+static void dense_point(const hem_state *s, hem_scratch *w, const hem_cache *c)
+{
+    const hem_table *table = s->table;
+    if (table->middle == 0.0) return;
+    hem_combine(c->nx, s->x, w->h, table->stages, table->dense, w->K, w->middle);
+    if (table->dense_start != 0.0) vector_axpy(c->nx, w->h * table->dense_start, s->k, w->middle);
+    if (table->dense_end != 0.0) vector_axpy(c->nx, w->h * table->dense_end, w->k, w->middle);
+}
+
+/* The cubic is Hermite's; the quartic adds a multiple of s^2 (1-s)^2 that makes it pass the middle.
+ */
+void hem_dense_weights(const hem_table *table, double s, int derivative, double weight[5])
+{
+    double r = 1.0 - s, m = table->middle;
+    weight[0] = derivative ? -6.0 * s * r : r * r * (1.0 + 2.0 * s);
+    weight[1] = derivative ? 6.0 * s * r : s * s * (3.0 - 2.0 * s);
+    weight[2] = derivative ? r * (1.0 - 3.0 * s) : s * r * r;
+    weight[3] = derivative ? s * (3.0 * s - 2.0) : -s * s * r;
+    weight[4] = 0.0;
+    if (m == 0.0) return;
+    double at_m[5], hump = derivative ? 2.0 * s * r * (1.0 - 2.0 * s) : s * s * r * r;
+    const hem_table cubic = {.middle = 0.0};
+    hem_dense_weights(&cubic, m, 0, at_m);
+    weight[4] = hump / (m * m * (1.0 - m) * (1.0 - m));
+    for (int k = 0; k < 4; k++) weight[k] -= weight[4] * at_m[k];
+}
+
+/* Estimates of high order are blind to a jump or a kink of f between two of their nodes: that of
+ * HEM5 has no weight at the start. What f looks like to a cubic, over the tolerance, changes slowly
+ * while f is smooth: it goes with h^4. If it leaps up by more than this, it is the error. */
+static const double LEAP = 100.0;
+/* So many times: near nodes of weight 0 a kink moves the end by ten times what is seen of it. */
+static const double LEAP_COUNTS = 10.0;
+/* How much of the memory of rough steps is left after another one; and how much of it may come of
+ * growing steps alone, in tolerances: rounding errors would be taken for roughness after a few
+ * steps that grow eightfold. */
+static const double FADES = 0.1, UNSEEN = 0.1;
+
+/* |x - cubic| at the inner point of the dense output, where there is one */
+static double roughness(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    const hem_cache *c = ctx->cache;
+    const hem_table cubic = {.middle = 0.0};
+    double weight[5], m = s->table->middle, *d = w->coarse; /* free once the error is known */
+    if (m == 0.0) return w->rough;
+    hem_dense_weights(&cubic, m, 0, weight);
+    for (int i = 0; i < c->nx; i++)
+        d[i] = w->middle[i] - weight[0] * s->x[i] - weight[1] * w->x[i] -
+               w->h * (weight[2] * s->k[i] + weight[3] * w->k[i]);
+    return hem_tested_norm(c, ctx->norm, d, w->y);
+}
+
+/* The error where f leaps; the memory goes on as the step does. */
+static double leap(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    double before = s->t - s->t_old, ratio = before != 0.0 ? w->h / before : 1.0;
+    double rough = roughness(s, w, ctx);
+    double usual = s->rough * ratio * ratio * ratio * ratio;
+    w->rough = fmax(rough, fmin(FADES * usual, fmax(s->rough, UNSEEN)));
+    return s->rough >= 0.0 && rough > LEAP * usual ? LEAP_COUNTS * rough : 0.0;
+}
+
+/* (y, y') as the driver sees them: y' of algebraic variables is their mean slope. */
+static void assemble(const hem_state *s, hem_scratch *w, const hem_cache *c)
+{
+    for (int i = 0; i < c->nx; i++) {
+        w->y[hem_x_at(c, i)] = w->x[i];
+        w->yp[hem_x_at(c, i)] = w->k[i];
+    }
+    for (int i = 0; i < c->nw; i++) {
+        w->y[hem_w_at(c, i)] = w->w[i];
+        w->yp[hem_w_at(c, i)] = (w->w[i] - s->w[i]) / w->h;
+    }
+}
+
+/* The slope at the end, from the last stage's z; where that is a bad guess, as in the shortest of
+ * steps, from that at the start. */
+static hem_failure end_slope(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    const hem_cache *c = ctx->cache;
+    hem_failure failure = slope(ctx, s->t + w->h, w->h, w->x, w->k, w->w, true);
+    if (failure.status != ATTEMPT_CONVERGENCE) return failure;
+    vector_copy(c->nw, s->w, w->w);
+    return slope(ctx, s->t + w->h, w->h, w->x, w->k, w->w, true);
+}
+
+/* Stages, slope at the end, error. The estimate of mechanical stages that needs no slope comes
+ * first, since it uses the factors of the last stage. */
+static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                            double *error)
+{
+    hem_cache *c = ctx->cache;
+    bool end_first = s->table->error_end != 0.0 || c->hessenberg;
+    vector_copy(c->nw, s->w, w->w);
+    if (s->table->exact) {
+        hem_failure exact = hem_exact_step(s, w, ctx);
+        if (exact.status) return exact;
+        *error = local_error(s, w, ctx);
+        return isfinite(*error) ? exact : mechanism_evaluation(EVAL_RETRY);
+    }
+    hem_failure failure =
+        c->mechanical ? hem_mechanical_stages(s, w, ctx) : hem_hessenberg_stages(s, w, ctx);
+    if (failure.status) return failure;
+    if (end_first) failure = end_slope(s, w, ctx);
+    if (failure.status) return failure;
+    *error = local_error(s, w, ctx);
+    if (!isfinite(*error)) return mechanism_evaluation(EVAL_RETRY);
+    if (!end_first) failure = end_slope(s, w, ctx);
+    return failure;
+}
+
+/* h |lambda| over the boundary of stability: |lambda| from the slopes at the last stage and at the
+ * end, both at t + h [HW96 IV.2]. Half-explicit stages have multipliers of their own, which do not
+ * count: only the tangential part does. */
+static double stability(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    double *d = w->coarse; /* free once the error is known */
+    for (int i = 0; i < c->nx; i++) d[i] = w->x[i] - w->X[i];
+    double values = hem_norm(c, ctx->norm, d, 0, c->nx);
+    for (int i = 0; i < c->nx; i++) d[i] = w->k[i] - w->K[s->table->stages - 1][i];
+    if (c->mechanical && !s->table->exact) hem_mechanical_tangent(c, d);
+    if (c->hessenberg && !s->table->exact) hem_hessenberg_tangent(c, d);
+    double slopes = hem_norm(c, ctx->norm, d, 0, c->nx);
+    return values > 0.0 ? fabs(w->h) * slopes / values / s->table->stable : 0.0;
+}
+
+/* In front of an impasse steps would become shorter for ever, some of them accepted: so many
+ * failures while no step is longer than this part of the longest are its end. At a corner of f
+ * there are a dozen at most before steps grow again. */
+enum { MOST_LOST = 40 };
+static const double FAR_BELOW = 1e-6;
+
+/* Where errors are far below the tolerance nothing but growth limits a step, and what f does
+ * between the nodes of the table, and no longer at its end, is in no estimate: f is looked at in
+ * between. */
+static const double QUIET = 1e-3;
+
+/* A step, unless there have been too many failures. */
+static hem_failure try_unless_lost(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                                   double *error)
+{
+    hem_cache *c = ctx->cache;
+    if (s->failure.status) return s->failure;
+    if (c->lost >= MOST_LOST) return hem_hessenberg_impasse(c);
+    hem_failure failure = try_step(s, w, ctx, error);
+    if (c->hessenberg && failure.status == ATTEMPT_CONVERGENCE) c->lost++;
+    c->spoilt = failure.status != ATTEMPT_OK;
+    return failure;
+}
+
+void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
+                 attempt *result)
+{
+    const hem_state *s = state;
+    hem_scratch *w = scratch;
+    (void)order;
+    w->t = s->t + h;
+    w->h = h;
+    *result = (attempt){.t = s->t,
+                        .h = h,
+                        .order = s->table->order,
+                        .y = w->y,
+                        .yp = w->yp,
+                        .estimate = w->estimate,
+                        .error_constant = 1.0,
+                        .terms = {NAN, NAN, NAN, NAN},
+                        .variable = -1,
+                        .constraint = -1};
+    hem_cache *c = ctx->cache;
+    c->w_begin = s->w;
+    hem_failure failure = try_unless_lost(s, w, ctx, &result->error);
+    result->status = failure.status;
+    result->reason = failure.reason;
+    result->constraint = failure.constraint;
+    result->invariant = failure.invariant;
+    int culprit = c->mechanical ? c->system.massless : c->undetermined;
+    if (failure.status == ATTEMPT_SINGULAR && culprit > 0)
+        result->variable = hem_x_at(c, culprit - 1);
+    if (failure.status) return;
+    dense_point(s, w, ctx->cache);
+    result->error = fmax(result->error, leap(s, w, ctx));
+    bool quiet = result->error < QUIET && w->rough < QUIET && !ctx->fixed_steps;
+    if (quiet && fabs(w->h) > fabs(s->t - s->t_old))
+        result->error = fmax(result->error, hem_look_inside(s, w, ctx));
+    result->terms[2] = result->error;
+    if (ctx->look_at_stability && c->lost == 0) result->stability = stability(s, w, ctx);
+    assemble(s, w, ctx->cache);
+}
+
+/* ---- accept and dense output ---- */
+
+static void exchange(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+void hem_accept(void *state, void *scratch, const method_context *ctx)
+{
+    hem_state *s = state;
+    const hem_scratch *w = scratch;
+    hem_cache *c = ctx->cache;
+    exchange(&s->x, &s->x_old);
+    exchange(&s->k, &s->k_old);
+    exchange(&s->w, &s->w_old);
+    vector_copy(c->nx, w->x, s->x);
+    vector_copy(c->nx, w->k, s->k);
+    vector_copy(c->nw, w->w, s->w);
+    if (s->table->middle != 0.0) vector_copy(c->nx, w->middle, s->middle);
+    s->t_old = s->t;
+    s->t = w->t;
+    s->rough = w->rough;
+    s->fine = w->fine;
+    s->step++;
+    c->longest = fmax(c->longest, fabs(w->h));
+    if (fabs(w->h) > FAR_BELOW * c->longest) c->lost = 0;
+    if (s->table->exact) {
+        for (int i = 0; i < s->table->stages; i++) vector_copy(c->nx, w->K[i], c->slopes[i]);
+        c->slopes_step = s->step;
+    } else if (c->mechanical) {
+        hem_mechanical_accept(c);
+        c->start_step = s->step;
+    }
+}
+
+/* r_5, r_6, .. of the continuous extension [HNW93 II.6], with further stages where it has some;
+ * made when first asked for. False if that failed. */
+static bool exact_rows(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const rounded_tableau *table = c->tableau;
+    if (c->rows_step == st->step) return true;
+    if (c->slopes_step != st->step) return false;
+    int s = table->stages, all = s + 1 + table->further;
+    double h = st->t - st->t_old;
+    vector_copy(c->nx, st->k, c->slopes[s]);
+    vector_copy(c->nw, st->w, c->inner);
+    for (int i = s + 1; i < all; i++) {
+        hem_combine(c->nx, st->x_old, h, i, table->a[i], c->slopes, c->inner_x);
+        hem_failure failure = hem_exact_inner_slope(c, ctx, st->t_old + table->c[i] * h, h,
+                                                    c->inner_x, c->slopes[i], c->inner);
+        if (failure.status) return false;
+    }
+    for (int k = 0; k < table->rows; k++) {
+        vector_zero(c->nx, c->rows[k]);
+        hem_combine(c->nx, c->rows[k], h, all, table->dense[k], c->slopes, c->rows[k]);
+    }
+    c->rows_step = st->step;
+    return true;
+}
+
+/* x(t_old + s h), or h x' there, from the inside out: p := r_k + (s or 1 - s) p. Without the rows
+ * this is Hermite's cubic. */
+static void dense_exact(const hem_state *st, const method_context *ctx, double s, int derivative,
+                        double *x)
+{
+    hem_cache *c = ctx->cache;
+    int rows = exact_rows(st, ctx) ? c->tableau->rows : 0;
+    double h = st->t - st->t_old;
+    for (int i = 0; i < c->nx; i++) {
+        double rise = st->x[i] - st->x_old[i], r3 = h * st->k_old[i] - rise;
+        double first[4] = {st->x_old[i], rise, r3, rise - h * st->k[i] - r3};
+        double value = 0.0, slant = 0.0;
+        for (int k = rows + 3; k >= 0; k--) {
+            double factor = k % 2 ? 1.0 - s : s, turn = k % 2 ? -1.0 : 1.0;
+            slant = turn * value + factor * slant;
+            value = (k < 4 ? first[k] : c->rows[k - 4][i]) + factor * value;
+        }
+        x[i] = derivative ? slant : value;
+    }
+}
+
+/* The same by the table alone */
+static void plain_x(const hem_state *st, const method_context *ctx, double s, int derivative,
+                    double *x)
+{
+    if (st->table->exact) {
+        dense_exact(st, ctx, s, derivative, x);
+        return;
+    }
+    const int n = ((const hem_cache *)ctx->cache)->nx;
+    double weight[5], h = st->t - st->t_old;
+    hem_dense_weights(st->table, s, derivative, weight);
+    for (int i = 0; i < n; i++)
+        x[i] = weight[0] * st->x_old[i] + weight[1] * st->x[i] +
+               h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]) +
+               (weight[4] != 0.0 ? weight[4] * st->middle[i] : 0.0);
+}
+
+/* Points inside that are so many tolerances from the interpolant: error estimates see what is
+ * tangential to the constraints alone, so that where these leave no freedom steps have any length.
+ */
+static const double FAR_OFF = 3.0;
+
+/* The largest component in error weights */
+static double largest(const hem_cache *c, const double *v)
+{
+    double most = 0.0;
+    for (int i = 0; i < c->nx; i++) most = fmax(most, fabs(v[i]) * c->norm->scale[hem_x_at(c, i)]);
+    return most;
+}
+
+/* What the term of highest degree adds to the interpolant at most, in error weights: where it is
+ * below the tolerance, so is what comes behind it. */
+static double last_term(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = st->table;
+    if (table->exact && !exact_rows(st, ctx)) return INFINITY;
+    int rows = table->exact ? c->tableau->rows : 0;
+    if (rows > 0) { /* r_k times s^i (1-s)^j */
+        double i = (rows + 4) / 2, j = (rows + 3) / 2, peak = i / (i + j);
+        return largest(c, c->rows[rows - 1]) * pow(peak, i) * pow(1.0 - peak, j);
+    }
+    /* Hermite's cubic will do for order 3, if the error test sees all there is */
+    if (table->middle == 0.0) return table->order <= 3 && c->ng == 0 ? 0.0 : INFINITY;
+    const hem_table cubic = {.middle = 0.0};
+    double weight[5], h = st->t - st->t_old;
+    hem_dense_weights(&cubic, table->middle, 0, weight);
+    for (int i = 0; i < c->nx; i++)
+        c->inner_k[i] = st->middle[i] - weight[0] * st->x_old[i] - weight[1] * st->x[i] -
+                        h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]);
+    return largest(c, c->inner_k);
+}
+
+/* Whether the points inside are far from the interpolant, or were not found. */
+static bool far_off(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    if (!hem_refine(c->refinement, st, ctx)) return true;
+    const double *middle = hem_refined_middle(c->refinement);
+    plain_x(st, ctx, 0.5, 0, c->inner_k);
+    for (int i = 0; i < c->nx; i++) c->inner_k[i] -= middle[i];
+    bool far = largest(c, c->inner_k) > FAR_OFF;
+    if (far) hem_refine_doubted(c->refinement, st, ctx);
+    return far;
+}
+
+/* Whether values inside are those of steps to points inside. */
+static bool refined(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    if (c->doubt_step != st->step) {
+        c->doubt = last_term(st, ctx);
+        c->doubt_step = st->step;
+        c->off = c->doubt > 1.0 && far_off(st, ctx);
+    }
+    return c->doubt > 1.0 && hem_refine(c->refinement, st, ctx);
+}
+
+/* x(t_old + s h) or h x' there */
+static void dense_x(const hem_state *st, const method_context *ctx, double s, int derivative,
+                    double *x)
+{
+    const hem_cache *c = ctx->cache;
+    if (s != 0.0 && s != 1.0 && refined(st, ctx))
+        hem_refined(c->refinement, st, c->nx, s, derivative, x);
+    else
+        plain_x(st, ctx, s, derivative, x);
+}
+
+/* Weights of w at both ends and at the points inside in the polynomial through them, or in its
+ * derivative. */
+static void inner_weights(double s, int derivative, double weight[HEM_INNER + 2])
+{
+    double node[HEM_INNER + 2];
+    for (int k = 0; k < HEM_INNER + 2; k++) node[k] = k / (HEM_INNER + 1.0);
+    interpolation_row(HEM_INNER + 2, node, s, derivative, weight);
+}
+
+/* Algebraic variables at t in w: those that belong to the x at hand in inner_x. */
+static bool exact_w(const hem_state *st, const method_context *ctx, double t, double *w)
+{
+    hem_cache *c = ctx->cache;
+    double h = st->t - st->t_old, s = (t - st->t_old) / h;
+    for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i]; /* a guess */
+    return c->refinement && hem_followers(c->refinement, st, ctx, t, c->inner_x, w);
+}
+
+/* The same at t_old + s h; on the straight line where that fails. */
+static bool exact_inside(const hem_state *st, const method_context *ctx, double s, double *w)
+{
+    hem_cache *c = ctx->cache;
+    dense_x(st, ctx, s, 0, c->inner_x);
+    if (exact_w(st, ctx, st->t_old + s * (st->t - st->t_old), w)) return true;
+    for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i];
+    return false;
+}
+
+/* w_i on that polynomial */
+static double inner_w(const hem_state *st, const hem_cache *c, const double *weight, int i)
+{
+    double sum = weight[0] * st->w_old[i] + weight[HEM_INNER + 1] * st->w[i];
+    for (int k = 0; k < HEM_INNER; k++) sum += weight[k + 1] * c->inner[k * c->nw + i];
+    return sum;
+}
+
+/* Whether the polynomial is right at t_old + s h, to the tolerance */
+static bool inner_right(const hem_state *st, const method_context *ctx, double s)
+{
+    const hem_cache *c = ctx->cache;
+    double weight[HEM_INNER + 2], *w = c->work[5];
+    inner_weights(s, 0, weight);
+    if (!exact_inside(st, ctx, s, w)) return false;
+    for (int i = 0; i < c->nw; i++) {
+        double off = fabs(inner_w(st, c, weight, i) - w[i]);
+        if (!(off * c->norm->scale[hem_w_at(c, i)] <= 1.0)) return false;
+    }
+    return true;
+}
+
+/* w at the points inside of the last step, consistent with x there; made when first asked for. Two
+ * other points are looked at, since what w depends on may be faster than the steps. */
+static void inner_values(const hem_state *st, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    if (c->inner_step == st->step) return;
+    bool found = true;
+    for (int k = 0; k < HEM_INNER; k++)
+        found = exact_inside(st, ctx, (k + 1) / (HEM_INNER + 1.0), c->inner + k * c->nw) && found;
+    c->inner_holds = found && inner_right(st, ctx, 0.5) && inner_right(st, ctx, 0.09);
+    c->inner_step = st->step;
+}
+
+/* x in c->inner_x moved onto the constraints, or by steps of its own to t, with its slope in
+ * c->inner_k, and w; false: not wanted, or it failed. */
+static bool project_inside(const hem_state *st, const method_context *ctx, double t, double *w)
+{
+    hem_cache *c = ctx->cache;
+    if (refined(st, ctx) && hem_refined_at(c->refinement, st, ctx, t, c->inner_x, c->inner_k, w))
+        return true;
+    bool asked = st->table->exact && c->mechanical && ctx->options->project_output;
+    bool needed = c->ng > 0 && (refined(st, ctx) || c->doubt > 1.0) && c->off;
+    if (!c->refinement || !(asked || needed)) return false;
+    double s = (t - st->t_old) / (st->t - st->t_old);
+    for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i]; /* a guess */
+    return hem_point_inside(c->refinement, st, ctx, t, c->inner_x, c->inner_k, w);
+}
+
+/* Values, or slopes of x, on the constraints; lambda' remains to be found. */
+static bool interpolate_projected(const hem_state *st, const method_context *ctx, double t,
+                                  int derivative, double *y)
+{
+    hem_cache *c = ctx->cache;
+    double h = st->t - st->t_old, *w = c->work[5];
+    if (derivative) dense_x(st, ctx, (t - st->t_old) / h, 0, c->inner_x);
+    if (!project_inside(st, ctx, t, w)) return false;
+    for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = derivative ? c->inner_k[i] : c->inner_x[i];
+    for (int i = 0; i < c->nw && !derivative; i++) y[hem_w_at(c, i)] = w[i];
+    return !derivative || c->nw == 0;
+}
+
+/* w' at t_old + s h, on the cubic through w at both ends and at a third and two thirds, which
+ * belong to the table's own x there: outputs ask for slopes at every row, and few look at these. */
+static void slopes_of_w(const hem_state *st, const method_context *ctx, double s, double *y)
+{
+    static const double node[4] = {0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0};
+    hem_cache *c = ctx->cache;
+    double weight[4], h = st->t - st->t_old, *third = c->inner + HEM_INNER * c->nw;
+    for (int k = 0; k < 2 && c->inner_slope_step != st->step; k++) {
+        double *w = third + k * c->nw, t = st->t_old + node[k + 1] * h;
+        plain_x(st, ctx, node[k + 1], 0, c->inner_x);
+        if (exact_w(st, ctx, t, w)) continue;
+        for (int i = 0; i < c->nw; i++)
+            w[i] = (1.0 - node[k + 1]) * st->w_old[i] + node[k + 1] * st->w[i];
+    }
+    c->inner_slope_step = st->step;
+    interpolation_row(4, node, s, 1, weight);
+    for (int i = 0; i < c->nw; i++)
+        y[hem_w_at(c, i)] = (weight[0] * st->w_old[i] + weight[1] * third[i] +
+                             weight[2] * third[c->nw + i] + weight[3] * st->w[i]) /
+                            h;
+}
+
+/* Algebraic variables at t, inside of the step. Explicit methods solve for them each time,
+ * half-explicit ones use a polynomial where it is right: its values are smooth to the last bit. */
+static void interpolate_w(const hem_state *st, const method_context *ctx, double s, double *y)
+{
+    hem_cache *c = ctx->cache;
+    double weight[HEM_INNER + 2], *w = c->work[5];
+    if (!st->table->exact) inner_values(st, ctx);
+    bool exact = st->table->exact || !c->inner_holds;
+    if (exact) exact = exact_inside(st, ctx, s, w);
+    if (!exact) inner_values(st, ctx);
+    inner_weights(s, 0, weight);
+    for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = exact ? w[i] : inner_w(st, c, weight, i);
+}
+
+/* Where t lies, from 0 to 1; times that differ from an end by rounding are that end. */
+static double place_in_step(const hem_state *st, double t)
+{
+    double h = st->t - st->t_old, slack = 8.0 * DBL_EPSILON * fmax(fabs(st->t), fabs(st->t_old));
+    if (h == 0.0 || fabs(t - st->t) <= slack) return 1.0;
+    return fabs(t - st->t_old) <= slack ? 0.0 : (t - st->t_old) / h;
+}
+
+/* Values or slopes at an end of the step; slopes of w are their mean ones, as in assemble. */
+static void at_end(const hem_state *st, const hem_cache *c, bool last, int derivative, double *y)
+{
+    const double h = st->t - st->t_old, *x = last ? st->x : st->x_old,
+                 *k = last ? st->k : st->k_old;
+    const double *w = last ? st->w : st->w_old;
+    for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = derivative ? k[i] : x[i];
+    for (int i = 0; i < c->nw; i++)
+        y[hem_w_at(c, i)] = derivative ? (st->w[i] - st->w_old[i]) / h : w[i];
+}
+
+void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                     double *y)
+{
+    const hem_state *st = state;
+    hem_cache *c = ctx->cache;
+    double h = st->t - st->t_old, s = place_in_step(st, t);
+    double scale = derivative && h != 0.0 ? 1.0 / h : 1.0;
+    if (h == 0.0) {
+        for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = derivative ? st->k[i] : st->x[i];
+        for (int i = 0; i < c->nw; i++) y[hem_w_at(c, i)] = derivative ? 0.0 : st->w[i];
+        return;
+    }
+    if (s == 0.0 || s == 1.0) { /* no need for what is inside */
+        at_end(st, c, s == 1.0, derivative, y);
+        return;
+    }
+    dense_x(st, ctx, s, derivative, c->inner_x);
+    for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = scale * c->inner_x[i];
+    if (interpolate_projected(st, ctx, t, derivative, y)) return;
+    if (c->nw == 0) return;
+    if (derivative)
+        slopes_of_w(st, ctx, s, y);
+    else
+        interpolate_w(st, ctx, s, y);
+}
+
+/* ---- cache ---- */
+
+static bool mechanical_cache(hem_cache *c, const method_context *ctx)
+{
+    const mechanical_form *m = c->mechanical;
+    c->nx = 2 * m->nq;
+    c->nw = c->nz = c->ng = m->nl;
+    size_t M = m->M_matrix.count, G = m->G_matrix.count;
+    bool fits = mechanism_new(&c->system, ctx);
+    c->saddle = c->system.saddle;
+    c->matrices = DAE_ARRAY(double, M + 2 * G + (size_t)m->nq);
+    if (!fits || !c->matrices) return false;
+    c->M[0] = c->system.M;
+    c->force[0] = c->system.force;
+    for (int k = 0; k < 2; k++) c->G[k] = c->system.G[k];
+    c->M[1] = c->matrices;
+    for (int k = 0; k < 2; k++) c->G[2 + k] = c->M[1] + M + (size_t)k * G;
+    c->force[1] = c->G[3] + G;
+    return true;
+}
+
+/* k_u as a solver's matrix */
+static bool k_u_cache(hem_cache *c)
+{
+    const form_matrix *k = &c->hessenberg->k_u_matrix;
+    bool fits = k->colptr ? layout_sparse(&c->k_u_layout, k->rows, k->colptr, k->rowind)
+                          : layout_dense(&c->k_u_layout, k->rows);
+    if (!fits) return false;
+    c->k_u_values = DAE_ARRAY(double, c->k_u_layout.count);
+    c->k_u = linear_solver_for(&c->k_u_layout)->analyse(&c->k_u_layout);
+    return c->k_u_values && c->k_u;
+}
+
+static bool hessenberg_cache(hem_cache *c)
+{
+    const hessenberg_form *f = c->hessenberg;
+    c->nx = f->ny;
+    c->nz = c->ng = f->nz;
+    c->nw = f->nz + f->nu;
+    size_t full = (size_t)f->ny * (size_t)f->nz;
+    c->f_z = DAE_ARRAY(double, f->nu > 0 ? full : f->f_z_matrix.count);
+    c->g_y = DAE_ARRAY(double, f->g_y_matrix.count);
+    c->g_y_end = DAE_ARRAY(double, f->g_y_matrix.count);
+    saddle_shape shape = {.n = f->ny,
+                          .m = f->nz,
+                          .C = pattern_of(&f->g_y_matrix),
+                          .F = f->nu > 0 ? (saddle_layout){NULL, NULL} : pattern_of(&f->f_z_matrix),
+                          .identity = true};
+    c->saddle = saddle_new(&shape);
+    return c->f_z && c->g_y && c->g_y_end && c->saddle && (f->nu == 0 || k_u_cache(c));
+}
+
+static bool manifold_cache(hem_cache *c)
+{
+    if (!c->manifold) return true;
+    c->nx = c->manifold->n;
+    c->ng = c->manifold->nc;
+    return true;
+}
+
+/* The form to work on: the mechanical one if there is one. */
+static void choose_form(hem_cache *c, const form_set *forms)
+{
+    c->mechanical = forms->mechanical;
+    c->hessenberg = c->mechanical ? NULL : forms->hessenberg;
+    c->manifold = c->mechanical || c->hessenberg ? NULL : forms->manifold;
+    const form_places *p = c->mechanical   ? &forms->mechanical_places
+                           : c->hessenberg ? &forms->hessenberg_places
+                                           : &forms->manifold_places;
+    c->x_place = p->q;
+    c->w_place = p->lambda;
+    c->v_place = c->u_place = p->v;
+}
+
+hem_cache *hem_bare_cache(const method_context *ctx)
+{
+    hem_cache *c = DAE_NEW(hem_cache);
+    if (!c || !ctx->forms) return c;
+    choose_form(c, ctx->forms);
+    bool fits = c->mechanical   ? mechanical_cache(c, ctx)
+                : c->hessenberg ? hessenberg_cache(c)
+                                : manifold_cache(c);
+    size_t size = (size_t)(c->nx + c->nw + c->ng);
+    for (int k = 0; k < 6; k++) fits = (c->work[k] = DAE_ARRAY(double, size)) && fits;
+    c->inner = DAE_ARRAY(double, (HEM_INNER + 2) * (size_t)c->nw);
+    c->inner_x = DAE_ARRAY(double, c->nx);
+    c->inner_k = DAE_ARRAY(double, c->nx);
+    if (fits && c->inner && c->inner_x && c->inner_k) return c;
+    hem_cache_free(c);
+    return NULL;
+}
+
+hem_cache *hem_cache_with(const method_context *ctx, hem_cache *cache, hem_cache *own)
+{
+    if (!cache || !ctx->forms) {
+        hem_cache_free(own);
+        return cache;
+    }
+    cache->refinement = hem_refinement_new(ctx, own);
+    if (cache->refinement) return cache;
+    hem_cache_free(cache);
+    return NULL;
+}
+
+void *hem_cache_new(const method_context *ctx)
+{
+    return hem_cache_with(ctx, hem_bare_cache(ctx), hem_bare_cache(ctx));
+}
+
+void hem_cache_free(void *cache)
+{
+    hem_cache *c = cache;
+    if (!c) return;
+    hem_refinement_free(c->refinement);
+    if (!c->mechanical) saddle_free(c->saddle);
+    mechanism_free(&c->system);
+    if (c->k_u) linear_free(c->k_u);
+    layout_free(&c->k_u_layout);
+    for (int k = 0; k < 6; k++) dae_free(c->work[k]);
+    hem_exact_release(c);
+    dae_free(c->dense_block);
+    dae_free(c->tableau);
+    void *const blocks[] = {c->matrices,   c->f_z,   c->g_y,     c->g_y_end,
+                            c->k_u_values, c->inner, c->inner_x, c->inner_k};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free(c);
+}
+
+/* ---- the methods ---- */
+
+static void hem3_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_start(&hem3_table, state, scratch, ctx, at);
+}
+
+static void hem4_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_start(&hem4_table, state, scratch, ctx, at);
+}
+
+static void hem5_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_start(&hem5_table, state, scratch, ctx, at);
+}
+
+const method method_hem3 = {
+    .name = "hem3",
+    .summary = "half-explicit Runge-Kutta of order 3; y' = f(y,z), 0 = g(y)",
+    .citation = "Brasey, Hairer: Half-explicit Runge-Kutta methods for differential-algebraic "
+                "systems of index 2, SIAM J. Numer. Anal. 30 (1993) 538-552",
+    .max_order = 3,
+    .forms = FORM_MECHANICAL | FORM_HESSENBERG,
+    .fixed_order = true,
+    .projects = true,
+    .index_range = "2 (mechanical: 3)",
+    .size = hem_size,
+    .start = hem3_start,
+    .attempt = hem_attempt,
+    .accept = hem_accept,
+    .interpolate = hem_interpolate,
+    .cache_new = hem_cache_new,
+    .cache_free = hem_cache_free};
+
+const method method_hem4 = {
+    .name = "hem4",
+    .summary = "half-explicit Runge-Kutta of order 4; y' = f(y,z), 0 = g(y)",
+    .citation = "Brasey, Hairer: Half-explicit Runge-Kutta methods for differential-algebraic "
+                "systems of index 2, SIAM J. Numer. Anal. 30 (1993) 538-552",
+    .max_order = 4,
+    .forms = FORM_MECHANICAL | FORM_HESSENBERG,
+    .fixed_order = true,
+    .projects = true,
+    .index_range = "2 (mechanical: 3)",
+    .size = hem_size,
+    .start = hem4_start,
+    .attempt = hem_attempt,
+    .accept = hem_accept,
+    .interpolate = hem_interpolate,
+    .cache_new = hem_cache_new,
+    .cache_free = hem_cache_free};
+
+const method method_hem5 = {
+    .name = "hem5",
+    .summary = "half-explicit Runge-Kutta of order 5; y' = f(y,z), 0 = g(y)",
+    .citation = "Brasey: Half-explicit methods for semi-explicit differential-algebraic equations "
+                "of index 2, thesis, Geneva 1994",
+    .max_order = 5,
+    .forms = FORM_MECHANICAL | FORM_HESSENBERG,
+    .fixed_order = true,
+    .projects = true,
+    .index_range = "2 (mechanical: 3)",
+    .size = hem_size,
+    .start = hem5_start,
+    .attempt = hem_attempt,
+    .accept = hem_accept,
+    .interpolate = hem_interpolate,
+    .cache_new = hem_cache_new,
+    .cache_free = hem_cache_free};

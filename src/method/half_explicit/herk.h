@@ -1,0 +1,31 @@
+/* Half-explicit Runge-Kutta methods for E(t,x) x' = f(t,x), 0 = g(t,x) with all constraints of all
+ * levels [Baese17]: differential components move by an explicit table, algebraic ones solve g. */
+#ifndef DAE_METHOD_HALF_EXPLICIT_HERK_H
+#define DAE_METHOD_HALF_EXPLICIT_HERK_H
+
+#include "method/common/method.h"
+#include "method/common/tableau.h"
+
+/* How to run Algorithm 3.3. */
+typedef struct herk_config {
+    const tableau *table; /* NULL: dopri5, or dop853 for tight tolerances */
+    /* As the thesis has it: the selection before every step, Newton from the last stage with a new
+     * Jacobian per stage until |g|_2 < newton_tolerance, errors by Richardson with X_h kept, in the
+     * Euclidean norm against the absolute tolerance alone, and the next step from the thesis'
+     * control [Baese17 4.1.5]. */
+    bool faithful;
+    bool classical;          /* Newton with a new Jacobian at every iterate */
+    double newton_tolerance; /* faithful; 0: a hundredth of the absolute tolerance */
+    double beta;             /* safety factor of the thesis' step control; 0: 0.9 */
+} herk_config;
+
+extern const method method_herk, method_herk_euler, method_herk_heun, method_herk_kutta3,
+    method_herk_rk4, method_herk_hem4, method_herk_dopri5, method_herk_dop853;
+extern const method method_herk_faithful, method_herk_faithful_euler, method_herk_faithful_heun,
+    method_herk_faithful_kutta3, method_herk_faithful_rk4;
+
+/* The start of any of them with a configuration of one's own; config is borrowed. */
+void herk_start(void *state, void *scratch, const method_context *ctx, const start_point *at,
+                const herk_config *config);
+
+#endif

@@ -1,0 +1,123 @@
+/* The divided Newton method: only algebraic components move [Baese17 Definition 3.14]. */
+#include <float.h>
+#include <math.h>
+
+#include "base/vector.h"
+#include "method/half_explicit/herk_parts.h"
+
+/* What the iteration leaves over, in weights of the error test: a thousandth of what a step may
+ * do wrong does not show in its estimate. */
+static const double LEFT_OVER = 1e-3;
+/* An iteration that stalls at so many units of rounding is as far as it gets: R amplifies them. */
+static const double STALLED = 1e3;
+enum { MOST_ITERATIONS = 12, MOST_FAITHFUL = 60 };
+
+/* x^a -= R^-1 g; the correction stays in w->delta */
+static void correct(herk_work *w, double *x)
+{
+    vector_copy(w->ng, w->g, w->delta);
+    part_solve(&w->R, w->delta);
+    for (int k = 0; k < w->ng; k++) x[w->algebraic[k]] -= w->delta[k];
+    HERK_COUNT(w, solves);
+    HERK_COUNT(w, newton_iterations);
+}
+
+/* Weighted root mean square of the correction, and of what rounding makes of it in *noise. */
+static double correction_size(const herk_work *w, const error_norm *norm, const double *x,
+                              double *noise)
+{
+    double sum = 0.0, rounding = 0.0;
+    for (int k = 0; k < w->ng; k++) {
+        int j = w->algebraic[k];
+        double scale = norm->scale[herk_place(w, j)];
+        double d = w->delta[k] * scale, r = x[j] * scale;
+        sum += d * d;
+        rounding += r * r;
+    }
+    *noise = 4.0 * DBL_EPSILON * sqrt(rounding / w->ng);
+    return sqrt(sum / w->ng);
+}
+
+/* The component whose correction is largest. */
+static attempt_status diverged(herk_work *w, const error_norm *norm)
+{
+    int worst = w->algebraic[0];
+    double most = -1.0;
+    for (int k = 0; k < w->ng; k++) {
+        int j = w->algebraic[k];
+        double size = fabs(w->delta[k]) * (norm ? norm->scale[herk_place(w, j)] : 1.0);
+        if (size <= most) continue;
+        most = size;
+        worst = j;
+    }
+    return herk_fail(w, ATTEMPT_CONVERGENCE,
+                     "Newton's iteration for the algebraic components does not converge", worst,
+                     -1);
+}
+
+/* g_x at an iterate, and its factors: the classical method. */
+static attempt_status factor_here(herk_work *w, double t, const double *x)
+{
+    attempt_status status = herk_evaluation(herk_jacobian(w, t, x, w->J_stage));
+    if (status != ATTEMPT_OK) return status;
+    HERK_COUNT(w, jacobians);
+    w->R_current = false;
+    return herk_factor(w, w->J_stage);
+}
+
+/* Whether the rate reached does not end the iteration soon: g_x is looked at anew. */
+static bool too_slow(int k, double rate, double size, double goal)
+{
+    return k > 0 && (rate > 0.5 || size * pow(rate, 3.0) > goal);
+}
+
+attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, double *x)
+{
+    if (w->ng == 0) return ATTEMPT_OK;
+    bool renew = w->config.classical, renewed = false;
+    double last = 0.0;
+    for (int k = 0, since = 0; k < MOST_ITERATIONS; k++, since++) {
+        attempt_status status = herk_evaluation(herk_constraints(w, t, x, w->g));
+        if (status == ATTEMPT_OK && renew) status = factor_here(w, t, x);
+        if (status != ATTEMPT_OK) return status;
+        correct(w, x);
+        double noise, size = correction_size(w, norm, x, &noise);
+        if (size <= noise) return ATTEMPT_OK;
+        double rate = since > 0 ? size / last : w->rate, goal = fmax(LEFT_OVER, noise);
+        if (since > 0) w->rate = fmax(fmin(0.5 * w->rate, 0.1), rate);
+        if (since > 0 && rate >= 0.9 && size <= STALLED * noise) return ATTEMPT_OK;
+        if (rate < 0.9 && rate / (1.0 - rate) * size <= goal) return ATTEMPT_OK;
+        if (since > 0 && renewed && !(rate < 0.9)) return diverged(w, norm);
+        last = size;
+        renew = w->config.classical || (!renewed && too_slow(since, rate, size, goal));
+        if (renew && !w->config.classical) {
+            renewed = true;
+            since = -1;
+        }
+    }
+    return diverged(w, norm);
+}
+
+attempt_status herk_newton_faithful(herk_work *w, double tolerance, double t, double *x)
+{
+    if (w->ng == 0) return ATTEMPT_OK;
+    double last = INFINITY;
+    for (int k = 0; k < MOST_FAITHFUL; k++) {
+        attempt_status status = herk_evaluation(herk_constraints(w, t, x, w->g));
+        if (status == ATTEMPT_OK && (k == 0 || w->config.classical)) status = factor_here(w, t, x);
+        if (status != ATTEMPT_OK) return status;
+        correct(w, x);
+        double g = 0.0, step = 0.0, size = 0.0;
+        for (int i = 0; i < w->ng; i++) {
+            g += w->g[i] * w->g[i];
+            step = fmax(step, fabs(w->delta[i]));
+            size = fmax(size, fabs(x[w->algebraic[i]]));
+        }
+        const double noise = 4.0 * DBL_EPSILON * size;
+        if (sqrt(g) < tolerance || step <= noise) return ATTEMPT_OK;
+        /* where rounding errors of g are above the tolerance it is as far as it gets */
+        if (step >= 0.9 * last && step <= STALLED * noise) return ATTEMPT_OK;
+        last = step;
+    }
+    return diverged(w, NULL);
+}

@@ -1,0 +1,406 @@
+/* Which components are algebraic: LU factorisations of g_x whose pivot columns are the choice. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "method/half_explicit/herk_parts.h"
+
+/* ---- dense: Procedure 3.11 ------------------------------------------------------------------ */
+
+typedef struct elimination {
+    int rows, columns;
+    double *A;
+    int *row, *column; /* row i of A is row[i] as given, column j column[j] */
+} elimination;
+
+static double *entry(const elimination *e, int i, int j)
+{
+    return e->A + i + (size_t)e->column[j] * (size_t)e->rows;
+}
+
+/* Largest entry of rows and columns k.. of A, among required columns only if there are such. */
+static double find_pivot(const elimination *e, int k, const bool *required, int *row, int *column)
+{
+    double most = -1.0;
+    for (int j = k; j < e->columns; j++) {
+        if (required && !required[e->column[j]]) continue;
+        for (int i = k; i < e->rows; i++) {
+            if (fabs(*entry(e, i, j)) <= most) continue;
+            most = fabs(*entry(e, i, j));
+            *row = i;
+            *column = j;
+        }
+    }
+    return most;
+}
+
+static void swap_ints(int *a, int *b)
+{
+    int keep = *a;
+    *a = *b;
+    *b = keep;
+}
+
+/* Steps 2 to 5: bring the pivot to (k,k), eliminate below it. */
+static void eliminate(elimination *e, int k, int row, int column)
+{
+    swap_ints(&e->row[k], &e->row[row]);
+    swap_ints(&e->column[k], &e->column[column]);
+    for (int j = 0; row != k && j < e->columns; j++) {
+        double keep = *entry(e, k, j);
+        *entry(e, k, j) = *entry(e, row, j);
+        *entry(e, row, j) = keep;
+    }
+    for (int i = k + 1; i < e->rows; i++) *entry(e, i, k) /= *entry(e, k, k);
+    for (int j = k + 1; j < e->columns; j++) {
+        double u = *entry(e, k, j);
+        for (int i = k + 1; u != 0.0 && i < e->rows; i++) *entry(e, i, j) -= *entry(e, i, k) * u;
+    }
+}
+
+select_status select_dense(int rows, int columns, double *A, const bool *required, double tolerance,
+                           int *order, int *chosen, int *row, int *column)
+{
+    elimination e = {
+        .rows = rows, .columns = columns, .A = A, .row = order, .column = order + rows};
+    int count = 0, i = 0, j = 0;
+    for (int k = 0; k < rows; k++) e.row[k] = k;
+    for (int k = 0; k < columns; k++) e.column[k] = k;
+    for (int k = 0; k < columns; k++) count += required[k];
+    double least = tolerance * fmax(find_pivot(&e, 0, NULL, &i, &j), 1e-300);
+    if (count > rows) count = rows + 1; /* one too many: the last step finds no row for it */
+    for (int k = 0; k < rows || k < count; k++) {
+        j = i = k;
+        double pivot = find_pivot(&e, k, k < count ? required : NULL, &i, &j);
+        if (!(pivot > least) && k < count) {
+            for (j = k; !required[e.column[j]];) j++;
+            *column = e.column[j];
+            return SELECT_REQUIRED;
+        }
+        if (!(pivot > least)) {
+            *row = e.row[k];
+            return SELECT_DEPENDENT;
+        }
+        eliminate(&e, k, i, j);
+        chosen[k] = e.column[k];
+    }
+    return SELECT_OK;
+}
+
+/* ---- row by row, by levels ------------------------------------------------------------------ */
+
+/* Rows of U as they grow, with the column of each pivot. */
+typedef struct row_factors {
+    int count, *start, *pivot;
+    int *column;
+    double *value;
+    size_t room;
+} row_factors;
+
+typedef struct row_work {
+    const form_matrix *m;
+    int *rowptr, *colind; /* the pattern by rows */
+    int *from;            /* where each of its values is */
+    int *order;           /* rows, those with few entries first */
+    double *row;          /* one row, spread out */
+    int *touched, count;  /* its columns that may not be 0 */
+    bool *mark;           /* per column: it is among them */
+    int *taken;           /* per column: the row of U whose pivot it is, from 1; 0: none */
+    int *heap, waiting;   /* rows of U yet to be subtracted, the first one on top */
+    bool *done;           /* per row */
+    double *row_size;     /* per row: its largest entry */
+    double *column_size;  /* per column: 1; where it is required its largest entry in scaled rows */
+    int *pivot_of;        /* per row: its pivot; borrowed */
+    row_factors U;
+} row_work;
+
+static void row_work_free(row_work *w)
+{
+    dae_free(w->rowptr);
+    dae_free(w->colind);
+    dae_free(w->from);
+    dae_free(w->order);
+    dae_free(w->row);
+    dae_free(w->touched);
+    dae_free(w->mark);
+    dae_free(w->taken);
+    dae_free(w->heap);
+    dae_free(w->done);
+    dae_free(w->row_size);
+    dae_free(w->column_size);
+    dae_free(w->U.start);
+    dae_free(w->U.pivot);
+    dae_free(w->U.column);
+    dae_free(w->U.value);
+}
+
+static int row_of(const form_matrix *m, size_t q)
+{
+    return m->colptr ? m->rowind[q] : (int)(q % (size_t)m->rows);
+}
+
+static size_t column_start(const form_matrix *m, int j)
+{
+    return m->colptr ? (size_t)m->colptr[j] : (size_t)j * (size_t)m->rows;
+}
+
+/* Entries by rows; seen tells which entries of a dense matrix are there. */
+static void transpose_pattern(row_work *w, const bool *seen)
+{
+    const form_matrix *m = w->m;
+    for (size_t q = 0; q < m->count; q++)
+        if (!seen || seen[q]) w->rowptr[row_of(m, q) + 1]++;
+    for (int i = 0; i < m->rows; i++) w->rowptr[i + 1] += w->rowptr[i];
+    for (int j = 0; j < m->columns; j++)
+        for (size_t q = column_start(m, j); q < column_start(m, j + 1); q++) {
+            if (seen && !seen[q]) continue;
+            int at = w->rowptr[row_of(m, q)]++;
+            w->colind[at] = j;
+            w->from[at] = (int)q;
+        }
+    for (int i = m->rows; i > 0; i--) w->rowptr[i] = w->rowptr[i - 1];
+    w->rowptr[0] = 0;
+}
+
+/* Rows by their number of entries, sorted by counting; the heap serves as work. */
+static void order_rows(row_work *w)
+{
+    int rows = w->m->rows, most = w->m->columns, *first = w->heap;
+    for (int i = 0; i < rows; i++) first[w->rowptr[i + 1] - w->rowptr[i] + 1]++;
+    for (int k = 0; k <= most; k++) first[k + 1] += first[k];
+    for (int i = 0; i < rows; i++) w->order[first[w->rowptr[i + 1] - w->rowptr[i]]++] = i;
+}
+
+/* What entries are compared with before they count as 0: the units of a constraint do not matter,
+ * nor those of a multiplier, whose column may be as small as 1/M. */
+static void find_sizes(row_work *w, const double *values, const bool *required)
+{
+    const form_matrix *m = w->m;
+    for (int i = 0; i < m->rows; i++) {
+        double most = 0.0;
+        for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++)
+            most = fmax(most, fabs(values[w->from[q]]));
+        w->row_size[i] = most;
+        for (int q = w->rowptr[i]; most > 0.0 && q < w->rowptr[i + 1]; q++) {
+            double *size = &w->column_size[w->colind[q]];
+            *size = fmax(*size, fabs(values[w->from[q]]) / most);
+        }
+    }
+    for (int j = 0; j < m->columns; j++)
+        if (!required[j]) w->column_size[j] = 1.0;
+}
+
+static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
+{
+    *w = (row_work){.m = m, .U.room = 4 * m->count + 64};
+    w->rowptr = DAE_ARRAY(int, m->rows + 1);
+    w->colind = DAE_ARRAY(int, m->count);
+    w->from = DAE_ARRAY(int, m->count);
+    w->order = DAE_ARRAY(int, m->rows);
+    w->row = DAE_ARRAY(double, m->columns);
+    w->touched = DAE_ARRAY(int, m->columns);
+    w->mark = DAE_ARRAY(bool, m->columns);
+    w->taken = DAE_ARRAY(int, m->columns);
+    w->heap = DAE_ARRAY(int, m->rows + m->columns + 2);
+    w->done = DAE_ARRAY(bool, m->rows);
+    w->row_size = DAE_ARRAY(double, m->rows);
+    w->column_size = DAE_ARRAY(double, m->columns);
+    w->U.start = DAE_ARRAY(int, m->rows + 1);
+    w->U.pivot = DAE_ARRAY(int, m->rows);
+    w->U.column = DAE_ARRAY(int, w->U.room);
+    w->U.value = DAE_ARRAY(double, w->U.room);
+    bool ok = w->rowptr && w->colind && w->from && w->order && w->row && w->touched && w->mark &&
+              w->taken && w->heap && w->done && w->row_size && w->column_size && w->U.start &&
+              w->U.pivot && w->U.column && w->U.value;
+    if (!ok) return false;
+    transpose_pattern(w, seen);
+    order_rows(w);
+    return true;
+}
+
+/* generation[j]: place in the order of the first row that knows column j; rows if none does */
+static void find_generations(const row_work *w, int *generation)
+{
+    for (int j = 0; j < w->m->columns; j++) generation[j] = w->m->rows;
+    for (int k = w->m->rows - 1; k >= 0; k--) {
+        int i = w->order[k];
+        for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++) generation[w->colind[q]] = k;
+    }
+}
+
+static void heap_push(row_work *w, int k)
+{
+    int at = w->waiting++;
+    for (; at > 0 && w->heap[(at - 1) / 2] > k; at = (at - 1) / 2)
+        w->heap[at] = w->heap[(at - 1) / 2];
+    w->heap[at] = k;
+}
+
+static int heap_pop(row_work *w)
+{
+    int top = w->heap[0], last = w->heap[--w->waiting], at = 0;
+    for (int child = 1; child < w->waiting; child = 2 * at + 1) {
+        if (child + 1 < w->waiting && w->heap[child + 1] < w->heap[child]) child++;
+        if (w->heap[child] >= last) break;
+        w->heap[at] = w->heap[child];
+        at = child;
+    }
+    w->heap[at] = last;
+    return top;
+}
+
+/* Column j of the spread row may not be 0 from now on. */
+static void touch(row_work *w, int j)
+{
+    if (w->mark[j]) return;
+    w->mark[j] = true;
+    w->touched[w->count++] = j;
+    if (w->taken[j] > 0) heap_push(w, w->taken[j] - 1);
+}
+
+/* row := row i of the matrix, eliminated by those rows of U whose pivots it meets, in their order
+ */
+static void eliminate_row(row_work *w, const double *values, int i)
+{
+    const row_factors *U = &w->U;
+    for (int k = 0; k < w->count; k++) {
+        w->row[w->touched[k]] = 0.0;
+        w->mark[w->touched[k]] = false;
+    }
+    w->count = w->waiting = 0;
+    for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++) {
+        touch(w, w->colind[q]);
+        w->row[w->colind[q]] = values[w->from[q]];
+    }
+    while (w->waiting > 0) {
+        int k = heap_pop(w), pivot = U->pivot[k];
+        double factor = w->row[pivot];
+        for (int q = U->start[k]; factor != 0.0 && q < U->start[k + 1]; q++) {
+            touch(w, U->column[q]);
+            w->row[U->column[q]] -= factor * U->value[q];
+        }
+        w->row[pivot] = 0.0;
+    }
+}
+
+static bool make_room(row_factors *U, size_t more)
+{
+    size_t used = (size_t)U->start[U->count];
+    if (used + more <= U->room) return true;
+    size_t room = 2 * U->room + more;
+    int *column = DAE_ARRAY(int, room);
+    double *value = DAE_ARRAY(double, room);
+    if (!column || !value) {
+        dae_free(column);
+        dae_free(value);
+        return false;
+    }
+    memcpy(column, U->column, used * sizeof *column);
+    memcpy(value, U->value, used * sizeof *value);
+    dae_free(U->column);
+    dae_free(U->value);
+    U->column = column;
+    U->value = value;
+    U->room = room;
+    return true;
+}
+
+/* The spread row i becomes the next row of U, divided by its pivot. */
+static bool keep_row(row_work *w, int i, int pivot)
+{
+    row_factors *U = &w->U;
+    if (!make_room(U, (size_t)w->count)) return false;
+    int at = U->start[U->count];
+    for (int k = 0; k < w->count; k++) {
+        int j = w->touched[k];
+        if (w->row[j] == 0.0) continue;
+        U->column[at] = j;
+        U->value[at++] = w->row[j] / w->row[pivot];
+    }
+    w->pivot_of[i] = pivot;
+    U->pivot[U->count++] = pivot;
+    U->start[U->count] = at;
+    w->taken[pivot] = U->count;
+    return true;
+}
+
+/* Largest entry of the spread row i above a part `tolerance` of its sizes, among required columns
+ * (among != NULL), or columns of a generation (from >= 0), the first of equal ones; -1: none. */
+static int largest(const row_work *w, int i, const bool *among, const int *generation, int from,
+                   double tolerance, double *size)
+{
+    int pivot = -1;
+    *size = 0.0;
+    for (int k = 0; k < w->count; k++) {
+        int j = w->touched[k];
+        double entry_size = fabs(w->row[j]);
+        if (entry_size <= tolerance * w->row_size[i] * w->column_size[j]) continue;
+        if (entry_size < *size || (among && !among[j])) continue;
+        if (entry_size == *size && j > pivot) continue;
+        if (from >= 0 && generation[j] != from) continue;
+        *size = entry_size;
+        pivot = j;
+    }
+    return pivot;
+}
+
+/* Required columns take their rows first. */
+static select_status take_required(row_work *w, const double *values, const bool *required,
+                                   double tolerance)
+{
+    double size;
+    for (int k = 0; k < w->m->rows; k++) {
+        int i = w->order[k];
+        bool concerned = false;
+        for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++) concerned |= required[w->colind[q]];
+        if (!concerned) continue;
+        eliminate_row(w, values, i);
+        int pivot = largest(w, i, required, NULL, -1, tolerance, &size);
+        if (pivot < 0) continue;
+        if (!keep_row(w, i, pivot)) return SELECT_MEMORY;
+        w->done[i] = true;
+    }
+    return SELECT_OK;
+}
+
+/* Then every row takes a column that no earlier row knows, unless that is a very small one. */
+static select_status take_others(row_work *w, const double *values, const int *generation,
+                                 double tolerance, int *row)
+{
+    static const double MUCH_SMALLER = 1e-3;
+    double size, new_size;
+    for (int k = 0; k < w->m->rows; k++) {
+        int i = w->order[k];
+        if (w->done[i]) continue;
+        eliminate_row(w, values, i);
+        int pivot = largest(w, i, NULL, NULL, -1, tolerance, &size);
+        int of_its_own = largest(w, i, NULL, generation, k, tolerance, &new_size);
+        if (of_its_own >= 0 && new_size > MUCH_SMALLER * size) pivot = of_its_own;
+        *row = i;
+        if (pivot < 0) return SELECT_DEPENDENT;
+        if (!keep_row(w, i, pivot)) return SELECT_MEMORY;
+    }
+    return SELECT_OK;
+}
+
+select_status select_by_levels(const form_matrix *m, const double *values, const bool *seen,
+                               const bool *required, double tolerance, int *pivot_of,
+                               int *generation, int *row, int *column)
+{
+    row_work w;
+    select_status status = row_work_new(&w, m, seen) ? SELECT_OK : SELECT_MEMORY;
+    if (status == SELECT_OK) {
+        w.pivot_of = pivot_of;
+        find_generations(&w, generation);
+        find_sizes(&w, values, required);
+        status = take_required(&w, values, required, tolerance);
+    }
+    for (int j = 0; j < m->columns && status == SELECT_OK; j++)
+        if (required[j] && w.taken[j] == 0) {
+            *column = j;
+            status = SELECT_REQUIRED;
+        }
+    if (status == SELECT_OK) status = take_others(&w, values, generation, tolerance, row);
+    row_work_free(&w);
+    return status;
+}

@@ -1,0 +1,516 @@
+/* The matrices of a quasilinear form: E and x', g_x and the selection. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "method/half_explicit/herk_parts.h"
+
+/* Pivots this small against their row count as 0, and so does such a condition of E. */
+static const double SINGULAR = 1e-12;
+/* ptol of the thesis, relative */
+static const double SINGULAR_FAITHFUL = 1e-15;
+/* A selection is bad when an algebraic component moves so much faster with a differential one than
+ * it would have to, or than when it was chosen. A change costs a one-step method nothing but the
+ * choice, while large derivatives in the chosen coordinates cost steps: on the pendulum 3 takes a
+ * fifth more right-hand sides than 1.2, and 1.05 no fewer. */
+static const double WORST = 1.2;
+/* Multiplications up to which R^-1 S is looked at in full. */
+static const double MOST_WORK = 1e5;
+
+/* ---- making and freeing -------------------------------------------------------------------- */
+
+void herk_work_free(void *work)
+{
+    herk_work *w = work;
+    if (!w) return;
+    part_free(&w->leading_part);
+    part_free(&w->R);
+    stacked_free(w->stacked);
+    dae_free(w->required);
+    dae_free(w->row_place);
+    dae_free(w->column_place);
+    dae_free(w->algebraic_place);
+    dae_free(w->algebraic);
+    dae_free(w->chosen);
+    dae_free(w->select_order);
+    dae_free(w->generation);
+    dae_free(w->seen);
+    dae_free(w->E);
+    dae_free(w->f);
+    dae_free(w->J[0]);
+    dae_free(w->J[1]);
+    dae_free(w->J_stage);
+    dae_free(w->select_work);
+    dae_free(w->g);
+    dae_free(w->g_t);
+    dae_free(w->delta);
+    dae_free(w->correction);
+    dae_free(w->dense);
+    dae_free(w->dense_stages);
+    dae_free(w->dense_point);
+    dae_free(w);
+}
+
+static bool allocate_lists(herk_work *w)
+{
+    w->required = DAE_ARRAY(bool, w->n);
+    w->row_place = DAE_ARRAY(int, w->ne > w->ng ? w->ne : w->ng);
+    w->column_place = DAE_ARRAY(int, w->n);
+    w->algebraic_place = DAE_ARRAY(int, w->n);
+    w->algebraic = DAE_ARRAY(int, w->ng);
+    w->chosen = DAE_ARRAY(int, w->ng + 1);
+    w->select_order = DAE_ARRAY(int, w->n + w->ng);
+    w->generation = DAE_ARRAY(int, w->n);
+    w->seen = DAE_ARRAY(bool, w->form->g_x_matrix.count);
+    return w->required && w->row_place && w->column_place && w->algebraic_place && w->algebraic &&
+           w->chosen && w->select_order && w->generation && w->seen;
+}
+
+static bool allocate_values(herk_work *w)
+{
+    size_t count = w->form->g_x_matrix.count;
+    int longest = w->ne > w->n ? w->ne : w->n;
+    w->E = DAE_ARRAY(double, w->form->E_matrix.count);
+    w->f = DAE_ARRAY(double, longest);
+    w->J[0] = DAE_ARRAY(double, count);
+    w->J[1] = DAE_ARRAY(double, count);
+    w->J_stage = DAE_ARRAY(double, count);
+    w->g = DAE_ARRAY(double, w->ng);
+    w->g_t = DAE_ARRAY(double, w->ng);
+    w->delta = DAE_ARRAY(double, w->ng);
+    w->correction = DAE_ARRAY(double, w->n);
+    w->dense = DAE_ARRAY(double, 7 * (size_t)w->n);
+    w->dense_stages = DAE_ARRAY(double, 3 * (size_t)w->n);
+    w->dense_point = DAE_ARRAY(double, 2 * (size_t)w->n);
+    return w->E && w->f && w->J[0] && w->J[1] && w->J_stage && w->g && w->g_t && w->delta &&
+           w->correction && w->dense && w->dense_stages && w->dense_point;
+}
+
+void *herk_work_new(const method_context *ctx)
+{
+    if (!ctx->forms || !ctx->forms->quasilinear) return NULL;
+    herk_work *w = DAE_NEW(herk_work);
+    if (!w) return NULL;
+    w->form = ctx->forms->quasilinear;
+    w->places = ctx->forms->quasilinear_places.q;
+    w->n = w->form->n;
+    w->ng = w->form->ng;
+    w->ne = w->form->ne;
+    w->eval = ctx->eval;
+    if (allocate_lists(w) && allocate_values(w)) return w;
+    herk_work_free(w);
+    return NULL;
+}
+
+void herk_work_reset(herk_work *w)
+{
+    w->leading = LEADING_UNKNOWN;
+    w->leading_constant_known = w->selected = w->J_known = false;
+    w->look = w->factored_end = w->R_current = false;
+    w->rate = 1.0;
+    w->prepared = 0;
+    w->failure = (herk_failure){.component = -1, .constraint = -1};
+}
+
+attempt_status herk_fail(herk_work *w, attempt_status status, const char *reason, int component,
+                         int constraint)
+{
+    w->failure = (herk_failure){.reason = reason, .component = component, .constraint = constraint};
+    return status;
+}
+
+/* ---- evaluations, guarded ------------------------------------------------------------------ */
+
+attempt_status herk_evaluation(eval_status status)
+{
+    switch (status) {
+    case EVAL_OK: return ATTEMPT_OK;
+    case EVAL_RETRY: return ATTEMPT_EVALUATION;
+    case EVAL_STOP: return ATTEMPT_STOP;
+    default: return ATTEMPT_MEMORY;
+    }
+}
+
+/* A value that is not finite is a failure of its callback; `rows` > 0: values of a dense matrix. */
+static eval_status guard(herk_work *w, const char *callback, const char *reason, size_t count,
+                         const double *values, const form_matrix *m, double t)
+{
+    int bad = vector_finite((int)count, values) ? -1 : vector_first_nonfinite((int)count, values);
+    if (bad < 0) return EVAL_OK;
+    int row = bad, column = -1;
+    if (m && m->colptr) {
+        row = m->rowind[bad];
+        for (column = 0; m->colptr[column + 1] <= bad;) column++;
+    } else if (m) {
+        row = bad % m->rows;
+        column = bad / m->rows;
+    }
+    bool constraint = callback[0] == 'g';
+    herk_fail(w, ATTEMPT_EVALUATION, reason, column, constraint ? row : -1);
+    if (w->eval)
+        w->eval->failure = (eval_failure){.callback = callback,
+                                          .component = row,
+                                          .variable = herk_place(w, column),
+                                          .t = t,
+                                          .value = values[bad]};
+    return EVAL_RETRY;
+}
+
+eval_status herk_constraints(herk_work *w, double t, const double *x, double *g)
+{
+    if (w->ng == 0) return EVAL_OK;
+    eval_status status = w->form->g(w->form->context, t, x, g);
+    if (status != EVAL_OK) return status;
+    return guard(w, "g", "a constraint is not finite", (size_t)w->ng, g, NULL, t);
+}
+
+eval_status herk_jacobian(herk_work *w, double t, const double *x, double *J)
+{
+    if (w->ng == 0) return EVAL_OK;
+    eval_status status = w->form->g_x(w->form->context, t, x, J);
+    if (status != EVAL_OK) return status;
+    const form_matrix *m = &w->form->g_x_matrix;
+    return guard(w, "g_x", "a derivative of a constraint is not finite", m->count, J, m, t);
+}
+
+eval_status herk_time_slope(herk_work *w, double t, const double *x, double *g_t)
+{
+    if (w->ng == 0) return EVAL_OK;
+    eval_status status = w->form->g_t(w->form->context, t, x, g_t);
+    if (status != EVAL_OK) return status;
+    return guard(w, "g_t", "a time derivative of a constraint is not finite", (size_t)w->ng, g_t,
+                 NULL, t);
+}
+
+eval_status herk_right_hand_side(herk_work *w, double t, const double *x, double *f)
+{
+    eval_status status = w->form->f(w->form->context, t, x, f);
+    if (status != EVAL_OK) return status;
+    return guard(w, "f", "a right-hand side is not finite", (size_t)w->ne, f, NULL, t);
+}
+
+static eval_status leading_matrix(herk_work *w, double t, const double *x)
+{
+    eval_status status = w->form->E(w->form->context, t, x, w->E);
+    if (status != EVAL_OK) return status;
+    const form_matrix *m = &w->form->E_matrix;
+    return guard(w, "E", "an entry of E is not finite", m->count, w->E, m, t);
+}
+
+/* ---- E x' = f ------------------------------------------------------------------------------ */
+
+/* Visit the nonzeros of E: next one at or after position *q, false at the end. */
+static bool next_nonzero(const herk_work *w, size_t *q, int *i, int *j)
+{
+    const form_matrix *m = &w->form->E_matrix;
+    for (; *q < m->count; ++*q) {
+        if (w->E[*q] == 0.0) continue;
+        if (!m->colptr) {
+            *i = (int)(*q % (size_t)m->rows);
+            *j = (int)(*q / (size_t)m->rows);
+            return true;
+        }
+        while ((size_t)m->colptr[*j + 1] <= *q) ++*j;
+        *i = m->rowind[*q];
+        return true;
+    }
+    return false;
+}
+
+/* Number the places that are not negative. */
+static int number(int count, int *place)
+{
+    int next = 0;
+    for (int i = 0; i < count; i++)
+        if (place[i] >= 0) place[i] = next++;
+    return next;
+}
+
+/* Definition 3.8: rows and columns with entries, and whether they make a square. */
+static attempt_status classify_leading(herk_work *w)
+{
+    int i = 0, j = 0;
+    for (i = 0; i < w->ne; i++) w->row_place[i] = -1;
+    for (j = 0; j < w->n; j++) w->column_place[j] = -1;
+    j = 0;
+    for (size_t q = 0; next_nonzero(w, &q, &i, &j); q++) w->row_place[i] = w->column_place[j] = 0;
+    int rows = number(w->ne, w->row_place), columns = number(w->n, w->column_place);
+    for (j = 0; j < w->n; j++) w->required[j] = w->column_place[j] < 0;
+    w->leading = rows == columns ? LEADING_REDUCIBLE : LEADING_GENERAL;
+    if (w->leading == LEADING_GENERAL) return ATTEMPT_OK;
+    return part_choose(&w->leading_part, &w->form->E_matrix, rows, w->row_place, w->column_place)
+               ? ATTEMPT_OK
+               : ATTEMPT_MEMORY;
+}
+
+/* Whether an entry has appeared outside of the block. */
+static bool leading_has_changed(const herk_work *w)
+{
+    int i = 0, j = 0;
+    for (size_t q = 0; next_nonzero(w, &q, &i, &j); q++)
+        if (w->row_place[i] < 0 || w->column_place[j] < 0) return true;
+    return false;
+}
+
+/* Rows of E times or divided by scale_i */
+static void scale_leading(herk_work *w, const double *scale, bool divide)
+{
+    int i = 0, j = 0;
+    for (size_t q = 0; next_nonzero(w, &q, &i, &j); q++)
+        w->E[q] = divide ? w->E[q] / scale[i] : w->E[q] * scale[i];
+}
+
+/* Whether E's block, which is factored, is regular; the units of its rows do not count. */
+static bool leading_is_regular(herk_work *w)
+{
+    linear_solver *solver = w->leading_part.solver;
+    if (solver->ops->condition(solver) > SINGULAR) return true;
+    double *scale = w->f;
+    int i = 0, j = 0;
+    vector_zero(w->ne, scale);
+    for (size_t q = 0; next_nonzero(w, &q, &i, &j); q++) scale[i] = fmax(scale[i], fabs(w->E[q]));
+    for (i = 0; i < w->ne; i++) /* powers of two: no bit of E is lost */
+        if (scale[i] > 0.0) scale[i] = ldexp(1.0, ilogb(scale[i]));
+    scale_leading(w, scale, true);
+    bool regular = part_factor(&w->leading_part, w->E) == LINEAR_OK &&
+                   solver->ops->condition(solver) > SINGULAR;
+    scale_leading(w, scale, false);
+    return regular && part_factor(&w->leading_part, w->E) == LINEAR_OK;
+}
+
+/* Factors of E's block at (t, x); where there are none E becomes a general one. */
+static attempt_status factor_leading(herk_work *w, double t, const double *x)
+{
+    if (w->leading_constant_known) return ATTEMPT_OK;
+    attempt_status status = herk_evaluation(leading_matrix(w, t, x));
+    if (status != ATTEMPT_OK) return status;
+    if (w->leading == LEADING_UNKNOWN) status = classify_leading(w);
+    if (status != ATTEMPT_OK || w->leading == LEADING_GENERAL) return status;
+    if (leading_has_changed(w)) {
+        w->leading = LEADING_GENERAL;
+        return ATTEMPT_OK;
+    }
+    linear_status factored = part_factor(&w->leading_part, w->E);
+    HERK_COUNT(w, factorizations);
+    if (factored == LINEAR_MEMORY) return ATTEMPT_MEMORY;
+    bool regular = factored == LINEAR_OK;
+    if (regular && w->leading_part.size > 0) {
+        bool look = w->form->E_matrix.constant || !w->selected; /* it costs some solves */
+        regular = !look || leading_is_regular(w);
+    }
+    if (!regular) w->leading = LEADING_GENERAL;
+    w->leading_constant_known = regular && w->form->E_matrix.constant;
+    return ATTEMPT_OK;
+}
+
+attempt_status herk_derivative(herk_work *w, double t, const double *x, double *xp)
+{
+    attempt_status status = ATTEMPT_OK;
+    if (w->leading != LEADING_GENERAL) status = factor_leading(w, t, x);
+    if (status != ATTEMPT_OK) return status;
+    if (w->leading == LEADING_GENERAL) return herk_general_derivative(w, t, x, xp);
+    status = herk_evaluation(herk_right_hand_side(w, t, x, w->f));
+    if (status != ATTEMPT_OK) return status;
+    for (int i = 0; i < w->ne; i++) /* the places grow with i */
+        if (w->row_place[i] >= 0) w->f[w->row_place[i]] = w->f[i];
+    part_solve(&w->leading_part, w->f);
+    HERK_COUNT(w, solves);
+    for (int j = 0; j < w->n; j++) xp[j] = w->column_place[j] >= 0 ? w->f[w->column_place[j]] : 0.0;
+    return ATTEMPT_OK;
+}
+
+/* ---- the algebraic part of a tangent ------------------------------------------------------- */
+
+/* xp^a += R^-1 (-g_t - g_x xp) once; returns max |change| */
+static double refine(herk_work *w, const double *J, double *xp)
+{
+    const form_matrix *m = &w->form->g_x_matrix;
+    for (int i = 0; i < w->ng; i++) w->delta[i] = -w->g_t[i];
+    matrix_times_part(m, J, w->algebraic_place, true, -1.0, xp, w->delta);
+    matrix_times_part(m, J, w->algebraic_place, false, -1.0, xp, w->delta);
+    part_solve(&w->R, w->delta);
+    HERK_COUNT(w, solves);
+    double most = 0.0;
+    for (int k = 0; k < w->ng; k++) {
+        xp[w->algebraic[k]] += w->delta[k];
+        most = fmax(most, fabs(w->delta[k]));
+    }
+    return most;
+}
+
+attempt_status herk_complete_derivative(herk_work *w, double t, const double *x, const double *J,
+                                        double *xp)
+{
+    enum { MOST_REFINEMENTS = 4 };
+    if (w->ng == 0 || w->leading == LEADING_GENERAL) return ATTEMPT_OK;
+    attempt_status status = herk_evaluation(herk_time_slope(w, t, x, w->g_t));
+    if (status != ATTEMPT_OK) return status;
+    double size = 0.0, last = INFINITY;
+    for (int k = 0; k < MOST_REFINEMENTS; k++) {
+        double change = refine(w, J, xp);
+        for (int j = 0; j < w->n; j++) size = fmax(size, fabs(xp[j]));
+        if (change <= 1e-11 * size) return ATTEMPT_OK;
+        if (!(change <= 0.1 * last)) break;
+        last = change;
+    }
+    status = herk_factor(w, J);
+    if (status != ATTEMPT_OK) return status;
+    w->factored_end = true;
+    w->R_current = false;
+    for (int k = 0; k < w->ng; k++) xp[w->algebraic[k]] = 0.0;
+    refine(w, J, xp);
+    refine(w, J, xp);
+    return ATTEMPT_OK;
+}
+
+void herk_extend(herk_work *w, const double *J, double *e)
+{
+    if (w->ng == 0) return;
+    vector_zero(w->ng, w->delta);
+    matrix_times_part(&w->form->g_x_matrix, J, w->algebraic_place, true, -1.0, e, w->delta);
+    part_solve(&w->R, w->delta);
+    HERK_COUNT(w, solves);
+    for (int k = 0; k < w->ng; k++) e[w->algebraic[k]] = w->delta[k];
+}
+
+/* ---- the selection --------------------------------------------------------------------------- */
+
+attempt_status herk_factor(herk_work *w, const double *J)
+{
+    linear_status status = part_factor(&w->R, J);
+    HERK_COUNT(w, factorizations);
+    HERK_COUNT(w, factor_new_jacobian);
+    w->rate = 1.0;
+    w->look = true;
+    if (status == LINEAR_OK) return ATTEMPT_OK;
+    if (status == LINEAR_MEMORY) return ATTEMPT_MEMORY;
+    int column = w->R.solver->singular_column;
+    return herk_fail(w, ATTEMPT_SINGULAR,
+                     "the constraints do not determine a component that was chosen as algebraic",
+                     column >= 0 && column < w->ng ? w->algebraic[column] : -1, -1);
+}
+
+/* max |R^-1 S| over pairs of components that compete: what a level takes from earlier ones is
+ * given, however large. */
+static double competition(herk_work *w, const double *J)
+{
+    double most = 0.0;
+    vector_zero(w->n, w->correction);
+    for (int j = 0; j < w->n; j++) {
+        if (w->algebraic_place[j] >= 0) continue;
+        vector_zero(w->ng, w->delta);
+        w->correction[j] = 1.0;
+        matrix_times_part(&w->form->g_x_matrix, J, w->algebraic_place, true, 1.0, w->correction,
+                          w->delta);
+        w->correction[j] = 0.0;
+        part_solve(&w->R, w->delta);
+        for (int k = 0; k < w->ng; k++)
+            if (!w->required[w->algebraic[k]] && w->generation[j] >= w->generation[w->algebraic[k]])
+                most = fmax(most, fabs(w->delta[k]));
+    }
+    return most;
+}
+
+/* The same for large systems, where every constraint is looked at alone: entries of competing
+ * columns against that of the column it is solved for. */
+static double competition_by_rows(herk_work *w, const double *J)
+{
+    const form_matrix *m = &w->form->g_x_matrix;
+    double most = 0.0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int j = 0; j < w->n; j++) {
+            size_t q = m->colptr ? (size_t)m->colptr[j] : (size_t)j * (size_t)m->rows;
+            size_t end = m->colptr ? (size_t)m->colptr[j + 1] : q + (size_t)m->rows;
+            for (size_t first = q; q < end; q++) {
+                int i = m->colptr ? m->rowind[q] : (int)(q - first), pivot = w->chosen[i];
+                if (pass == 0 && pivot == j) w->delta[i] = fabs(J[q]);
+                bool competes = pass == 1 && w->algebraic_place[j] < 0 && !w->required[pivot] &&
+                                w->generation[j] >= w->generation[pivot];
+                if (competes) most = fmax(most, fabs(J[q]) / w->delta[i]);
+            }
+        }
+    return most;
+}
+
+static double selection_quality_of(herk_work *w, const double *J)
+{
+    if (w->ng == 0) return 1.0;
+    double work = (double)(w->n - w->ng) * w->ng * w->ng;
+    return work > MOST_WORK ? competition_by_rows(w, J) : competition(w, J);
+}
+
+/* A dense copy of g_x */
+static void spread(const herk_work *w, const double *J)
+{
+    const form_matrix *m = &w->form->g_x_matrix;
+    if (!m->colptr) {
+        vector_copy((int)m->count, J, w->select_work);
+        return;
+    }
+    vector_zero(w->n * w->ng, w->select_work);
+    for (int j = 0; j < w->n; j++)
+        for (int q = m->colptr[j]; q < m->colptr[j + 1]; q++)
+            w->select_work[m->rowind[q] + j * w->ng] = J[q];
+}
+
+static select_status choose(herk_work *w, const double *J, int *row, int *column)
+{
+    const form_matrix *m = &w->form->g_x_matrix;
+    if (!w->config.faithful) {
+        for (size_t q = 0; q < m->count; q++) w->seen[q] |= m->colptr || J[q] != 0.0;
+        return select_by_levels(m, J, w->seen, w->required, SINGULAR, w->chosen, w->generation, row,
+                                column);
+    }
+    if (!w->select_work) w->select_work = DAE_ARRAY(double, (size_t)w->n *(size_t)w->ng);
+    if (!w->select_work) return SELECT_MEMORY;
+    spread(w, J);
+    return select_dense(w->ng, w->n, w->select_work, w->required, SINGULAR_FAITHFUL,
+                        w->select_order, w->chosen, row, column);
+}
+
+static attempt_status explain_choice(herk_work *w, select_status status, int row, int column)
+{
+    if (status == SELECT_MEMORY) return ATTEMPT_MEMORY;
+    if (status == SELECT_DEPENDENT)
+        return herk_fail(w, ATTEMPT_SINGULAR,
+                         "the constraints depend on each other, g_x has not full rank: leave the "
+                         "dependent ones out",
+                         -1, row);
+    return herk_fail(w, ATTEMPT_SINGULAR,
+                     "a derivative is not in E x' = f, and no constraint determines its variable "
+                     "(Criterion 3.6): hidden constraints are missing",
+                     column, -1);
+}
+
+attempt_status herk_select(herk_work *w, const double *J)
+{
+    int row = -1, column = -1;
+    if (w->ng > w->n)
+        return herk_fail(w, ATTEMPT_SINGULAR, "there are more constraints than components", -1,
+                         w->n);
+    select_status status = choose(w, J, &row, &column);
+    if (status == SELECT_REQUIRED && w->leading == LEADING_GENERAL) {
+        for (int j = 0; j < w->n; j++) w->required[j] = false; /* x' is known of all of them */
+        status = choose(w, J, &row, &column);
+    }
+    if (status != SELECT_OK) return explain_choice(w, status, row, column);
+    for (int j = 0; j < w->n; j++) w->algebraic_place[j] = -1;
+    for (int k = 0; k < w->ng; k++) w->algebraic_place[w->chosen[k]] = 0;
+    number(w->n, w->algebraic_place);
+    for (int j = 0; j < w->n; j++)
+        if (w->algebraic_place[j] >= 0) w->algebraic[w->algebraic_place[j]] = j;
+    for (int i = 0; i < w->ng; i++) w->select_order[i] = i; /* all rows, in order */
+    if (!part_choose(&w->R, &w->form->g_x_matrix, w->ng, w->select_order, w->algebraic_place))
+        return ATTEMPT_MEMORY;
+    attempt_status factored = herk_factor(w, J);
+    if (factored != ATTEMPT_OK) return factored;
+    if (!w->config.faithful) w->quality = selection_quality_of(w, J);
+    w->selected = true;
+    return ATTEMPT_OK;
+}
+
+attempt_status herk_watch(herk_work *w, const double *J)
+{
+    double quality = selection_quality_of(w, J);
+    return quality <= WORST * fmax(1.0, w->quality) ? ATTEMPT_OK : herk_select(w, J);
+}

@@ -1,0 +1,472 @@
+/* Gauss, Lobatto IIIC and singly implicit methods: the step. irk.h has the formulas. */
+#include "method/implicit/irk_parts.h"
+
+#include "base/vector.h"
+#include "matrix/shifted.h"
+#include "method/common/stages.h"
+
+enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 9, STAGE_BLOCKS = 3 };
+
+/* Values between steps may be wrong by 10 tolerances where events depend on them. */
+static const double DENSE_WEIGHT = 0.1;
+
+/* Weight of errors of stiff variables that the estimate of the table does not see. */
+static const double STIFF = 0.1;
+
+/* The longest step, over the last one, into which the polynomial of that is continued. */
+static const double MOST_STRETCH = 2.0;
+
+static void irk_size(int n, size_t *state, size_t *scratch)
+{
+    size_t vector = (size_t)n * sizeof(double);
+    *state = sizeof(irk_state) + (STATE_VECTORS + IRK_NODES) * vector;
+    *scratch =
+        sizeof(irk_scratch) + (SCRATCH_VECTORS + STAGE_BLOCKS * IRK_STAGES + IRK_NODES) * vector;
+}
+
+static void place_vectors(irk_state *s, irk_scratch *w, size_t n)
+{
+    double *at = (double *)(s + 1);
+    double **kept[STATE_VECTORS] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
+    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
+    s->P = at;
+    at = (double *)(w + 1);
+    double **vectors[SCRATCH_VECTORS] = {&w->point, &w->slope, &w->y,   &w->yp,  &w->error,
+                                         &w->scale, &w->cy,    &w->cyp, &w->work};
+    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
+    double **blocks[STAGE_BLOCKS] = {&w->Z, &w->R, &w->V};
+    for (int i = 0; i < STAGE_BLOCKS; i++, at += IRK_STAGES * n) *blocks[i] = at;
+    w->P = at;
+}
+
+/* ---- interpolation -------------------------------------------------------------------------- */
+
+void irk_lagrange(int count, const double *nodes, double x, int derivative, double *weight)
+{
+    for (int j = 0; j < count; j++) {
+        double value = x, slope = 1.0, scale = nodes[j];
+        for (int k = 0; k < count; k++) {
+            if (k == j) continue;
+            slope = slope * (x - nodes[k]) + value;
+            value *= x - nodes[k];
+            scale *= nodes[j] - nodes[k];
+        }
+        weight[j] = (derivative ? slope : value) / scale;
+    }
+}
+
+/* Stages with c_i = 0 do not lie on the interpolant: it begins at y. */
+static int first_stage(const irk_table *table)
+{
+    return table->c[0] == 0.0 ? 1 : 0;
+}
+
+static void choose_nodes(irk_state *s)
+{
+    const irk_table *table = s->table;
+    int first = first_stage(table), count = table->stages - first;
+    irk_lagrange(count, table->c + first, 0.0, 1, s->left);
+    irk_lagrange(count, table->c + first, 1.0, 1, s->right);
+    for (int i = 0; i < count; i++) s->node[i] = table->c[first + i];
+    if (!table->stiffly_accurate) s->node[count++] = 1.0;
+    s->nodes = count;
+}
+
+/* y = sum weight_j P_j */
+static void combine(int count, int n, const double *weight, const double *P, double *y)
+{
+    vector_zero(n, y);
+    for (int j = 0; j < count; j++) vector_axpy(n, weight[j], P + (size_t)j * (size_t)n, y);
+}
+
+/* The increments at the nodes of the candidate. */
+static void collect_nodes(const irk_state *s, irk_scratch *w, int n)
+{
+    const size_t first = (size_t)first_stage(s->table), stages = (size_t)s->table->stages;
+    const size_t count = stages - first;
+    memcpy(w->P, w->Z + first * (size_t)n, count * (size_t)n * sizeof(double));
+    double *end = w->P + count * (size_t)n;
+    for (int j = 0; !s->table->stiffly_accurate && j < n; j++) end[j] = w->y[j] - s->y[j];
+}
+
+/* ---- step -------------------------------------------------------------------------------------
+ */
+
+static void start_with(const irk_table *table, void *state, void *scratch,
+                       const method_context *ctx, const start_point *at)
+{
+    irk_state *s = state;
+    irk_scratch *w = scratch;
+    const int n = ctx->n;
+    memset(s, 0, sizeof *s);
+    memset(w, 0, sizeof *w);
+    s->table = table;
+    s->t = s->t_old = at->t;
+    s->step = 1;
+    w->eta = 1.0;
+    place_vectors(s, w, (size_t)n);
+    choose_nodes(s);
+    vector_copy(n, at->y, s->y);
+    vector_copy(n, at->yp, s->yp);
+    vector_copy(n, at->y, s->y_old);
+    vector_copy(n, at->yp, s->yp_old);
+    if (table->pairs > 0) /* a failure shows at the first attempt */
+        shifted_prepare(ctx->newton->matrix, table->pairs);
+}
+
+/* Stages on the polynomial of the last step, unless it is stretched too far or of low degree; on a
+ * first step on the tangent. Else, and after a failure there, 0: an extrapolation may lead to
+ * another root of the equations. With it throughout, half of 41 runs of lobattoc2 on Robertson's
+ * problem at rtol = 1e-2 .. 1e-6 left the positive solution, and 5 of lobattoc4; in this way none
+ * does. */
+static void predict(const irk_state *s, irk_scratch *w, int n)
+{
+    const irk_table *table = s->table;
+    double weight[IRK_NODES], end[IRK_NODES], ratio = w->h / (s->t - s->t_old);
+    bool tangent = s->step == 1 && !w->rejected;
+    bool continued = s->step > 1 && table->stages > 2 && ratio <= MOST_STRETCH;
+    if (continued) irk_lagrange(s->nodes, s->node, 1.0, 0, end);
+    for (int i = 0; i < table->stages; i++) {
+        double *Z = w->Z + (size_t)i * (size_t)n;
+        vector_zero(n, Z);
+        if (tangent) vector_axpy(n, table->c[i] * w->h, s->yp, Z);
+        if (!continued) continue;
+        irk_lagrange(s->nodes, s->node, 1.0 + ratio * table->c[i], 0, weight);
+        for (int k = 0; k < s->nodes; k++) weight[k] -= end[k];
+        combine(s->nodes, n, weight, s->P, Z);
+    }
+}
+
+/* y_1, and y_1' as the stages have it */
+static void finish_stages(const irk_state *s, irk_scratch *w, int n)
+{
+    const irk_table *table = s->table;
+    const int last = table->stages - 1, first = first_stage(table);
+    const double *row = table->inverse + last * table->stages;
+    if (table->stiffly_accurate) {
+        vector_copy(n, w->Z + (size_t)last * (size_t)n, w->y);
+        combine(table->stages, n, row, w->Z, w->yp);
+    } else {
+        combine(table->stages, n, table->d, w->Z, w->y);
+        combine(table->stages - first, n, s->right, w->Z + (size_t)first * (size_t)n, w->yp);
+    }
+    for (int j = 0; j < n; j++) {
+        w->y[j] += s->y[j];
+        w->yp[j] /= w->h;
+    }
+}
+
+/* The power of h in the estimate. */
+static int estimate_power(const irk_table *table)
+{
+    return table->estimate == IRK_FIRST_STAGE ? table->stages : table->stages + 1;
+}
+
+/* The estimate is O(h^k), errors are O(h^p): an estimate of rtol^(k/p) goes with errors about rtol.
+ */
+static double error_factor(const irk_table *table, double rtol)
+{
+    return pow(rtol, 1.0 - (double)estimate_power(table) / table->order);
+}
+
+/* error = (dF/dy + gamma/h dF/dy')^-1 dF/dy' r, with the r that the table asks for */
+static bool estimate(const irk_state *s, irk_scratch *w, const method_context *ctx)
+{
+    const irk_table *table = s->table;
+    const int n = ctx->n, first = first_stage(table);
+    iteration *it = ctx->newton->matrix;
+    if (table->estimate == IRK_FIRST_STAGE) {
+        for (int j = 0; j < n; j++) w->slope[j] = table->gamma / w->h * w->Z[j];
+    } else {
+        combine(table->stages - first, n, s->left, w->Z + (size_t)first * (size_t)n, w->slope);
+        for (int j = 0; j < n; j++) w->slope[j] = s->yp[j] - w->slope[j] / w->h;
+    }
+    return iteration_apply_yp(it, NULL, w->slope, w->error) == ITERATION_OK &&
+           iteration_solve(it, NULL, w->error) == ITERATION_OK;
+}
+
+/* After a failure, and at a start, filtered once more: stiff components make the estimate far too
+ * large there [HW96 IV.8]. */
+static double filtered_again(const irk_state *s, irk_scratch *w, const method_context *ctx)
+{
+    iteration *it = ctx->newton->matrix;
+    if (iteration_apply_yp(it, NULL, w->error, w->work) != ITERATION_OK) return INFINITY;
+    for (int j = 0; j < ctx->n; j++) w->work[j] *= s->table->gamma / w->h;
+    if (iteration_solve(it, NULL, w->work) != ITERATION_OK) return INFINITY;
+    return norm_of(ctx->norm, w->work, w->scale);
+}
+
+/* work = the correction that F asks for at the end of the step, with the slope that the stages have
+ * there: (dF/dy + gamma/h dF/dy')^-1 F(t_1, y_1, q'(1)/h). For methods without a stage there. What
+ * a projection mends afterwards, algebraic variables, is left out. */
+static attempt_status defect_at_end(irk_scratch *w, const method_context *ctx, bool projected)
+{
+    vector_copy(ctx->n, w->y, w->point);
+    stages_clamp(&ctx->eval->problem->form, w->point);
+    attempt_status status = stages_from_evaluation(
+        evaluate_residual(ctx->eval, w->t, w->point, w->yp, w->work, &ctx->eval->stats->residuals));
+    if (status == ATTEMPT_OK)
+        status = stages_from_iteration(iteration_solve(ctx->newton->matrix, NULL, w->work));
+    for (int j = 0; projected && j < ctx->n; j++)
+        if (ctx->norm->kinds[j] != DAE_KIND_DIFFERENTIAL) w->work[j] = 0.0;
+    return status;
+}
+
+/* work = (dF/dy + gamma/h dF/dy')^-1 dF/dy' (y' - q'(0)/h) for Lobatto IIIC, whose first stage
+ * meets functions of t alone, and says nothing of their slopes */
+static attempt_status defect_of_slope(const irk_state *s, irk_scratch *w, const method_context *ctx)
+{
+    const int n = ctx->n, first = first_stage(s->table);
+    combine(s->table->stages - first, n, s->left, w->Z + (size_t)first * (size_t)n, w->work);
+    for (int j = 0; j < n; j++) w->work[j] = s->yp[j] - w->work[j] / w->h;
+    return stages_filter_slope(ctx, w->work, w->point) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
+}
+
+/* An error that falls with the step counts more the more abrupt it is. */
+static double abrupt_error(const irk_state *s, const irk_scratch *w, const stages_trial *now,
+                           double error)
+{
+    if (s->step == 1 || !(error > 0.0)) return error;
+    return error * stages_abruptness(now, s->plain_error, w->h / (s->t - s->t_old),
+                                     estimate_power(s->table), w->factor);
+}
+
+/* The stiff part of an estimate with its own weight, whatever the order; with variables of
+ * index 2 and 3 there is no telling. */
+static double stiff_error(irk_scratch *w, const method_context *ctx, const double *e, double weight,
+                          bool rejected, irk_trials *last)
+{
+    const bool higher = ctx->norm->newton != ctx->norm->scale;
+    if (higher || weight <= w->factor) return 0.0;
+    double part = weight * stages_stiff_part(ctx, w->scale, e, 0.0, w->slope, w->point);
+    return stages_falling(&last->stiff, part, w->h, rejected);
+}
+
+/* What the estimate of the table does not see. */
+static double further_error(const irk_state *s, irk_scratch *w, const method_context *ctx,
+                            bool rejected, attempt *result)
+{
+    const irk_table *table = s->table;
+    const bool ends = !table->stiffly_accurate;
+    irk_trials *last = ends ? &w->at_end : &w->of_slope;
+    if (!ends && (table->estimate != IRK_FIRST_STAGE || s->step == 1)) return 0.0;
+    result->status = ends ? defect_at_end(w, ctx, table->project) : defect_of_slope(s, w, ctx);
+    if (result->status != ATTEMPT_OK) return INFINITY;
+    bool again = rejected && !table->project; /* a projection leaves nothing of earlier steps */
+    double error = w->factor * norm_of(ctx->norm, w->work, w->scale);
+    error = abrupt_error(s, w, &last->plain, stages_falling(&last->plain, error, w->h, again));
+    return fmax(error, stiff_error(w, ctx, w->work, STIFF, again, last));
+}
+
+/* How wrong the interpolant is at x. */
+static double look(const void *state, void *scratch, const method_context *ctx, double x,
+                   double **correction)
+{
+    const irk_state *s = state;
+    irk_scratch *w = scratch;
+    double weight[IRK_NODES];
+    irk_lagrange(s->nodes, s->node, x, 0, weight);
+    combine(s->nodes, ctx->n, weight, w->P, w->point);
+    vector_axpy(ctx->n, 1.0, s->y, w->point);
+    irk_lagrange(s->nodes, s->node, x, 1, weight);
+    for (int k = 0; k < s->nodes; k++) weight[k] /= w->h;
+    combine(s->nodes, ctx->n, weight, w->P, w->slope);
+    *correction = w->work;
+    return stages_dense_error(ctx, s->t + x * w->h, w->point, w->slope, w->scale, w->work);
+}
+
+/* What events see of the interpolant; and anybody, where there are few stages, between which a
+ * pulse of F may hide, or the estimate is that of the first stage (Lobatto IIIC), which does not
+ * see what algebraic variables do along the step. Where steps do not end on the constraints
+ * (SIRK23) no shorter step would help: nothing is asked. */
+static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx,
+                            double error)
+{
+    double *correction;
+    bool on_constraints = s->table->stiffly_accurate || s->table->project;
+    bool few = s->table->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE;
+    if (on_constraints && (stages_looked_at(ctx) || few))
+        error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
+    return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);
+}
+
+/* The part of the step within the bounds, over its end and all stages. */
+static double part_within_bounds(const irk_state *s, irk_scratch *w, const method_context *ctx)
+{
+    const dae_residual *form = &ctx->eval->problem->form;
+    int *who = &ctx->newton->bound_variable;
+    if (!form->lower_bounds && !form->upper_bounds) return 1.0;
+    bound_slack slack = stages_slack(ctx->norm, w->h, &w->first_h);
+    double part = stages_within_bounds(form, slack, s->y, w->y, who);
+    for (int i = 0; i < s->table->stages; i++) {
+        for (int j = 0; j < form->n; j++)
+            w->point[j] = s->y[j] + w->Z[(size_t)i * (size_t)form->n + (size_t)j];
+        part = fmin(part, stages_within_bounds(form, slack, s->y, w->point, who));
+    }
+    return part < 1.0 ? fmin(0.5, part) : 1.0;
+}
+
+/* Bounds, error, and the projection, which takes the factors away. */
+static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx, bool rejected,
+                  attempt *result)
+{
+    const irk_table *table = s->table;
+    const double factor = w->factor;
+    finish_stages(s, w, ctx->n);
+    result->bound_ratio = part_within_bounds(s, w, ctx);
+    if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
+    if (result->status == ATTEMPT_OK && !estimate(s, w, ctx)) result->status = ATTEMPT_EVALUATION;
+    if (result->status != ATTEMPT_OK) return;
+    stages_clamp(&ctx->eval->problem->form, w->y);
+    stages_error_scale(ctx->norm, ctx->error_test, w->scale);
+    double plain = factor * norm_of(ctx->norm, w->error, w->scale);
+    if (plain >= 1.0 && (rejected || s->step == 1))
+        plain = fmin(plain, factor * filtered_again(s, w, ctx));
+    w->plain_error = plain;
+    double falling = stages_falling(&w->estimated.plain, plain, w->h, rejected);
+    result->error = fmax(plain, abrupt_error(s, w, &w->estimated.plain, falling));
+    double stiff = STAGES_STIFF * table->stages;
+    if (s->step > 1) /* at a start y' may be a guess */
+        result->error =
+            fmax(result->error, stiff_error(w, ctx, w->error, stiff, rejected, &w->estimated));
+    result->error = fmax(result->error, further_error(s, w, ctx, rejected, result));
+    if (result->status != ATTEMPT_OK) return;
+    collect_nodes(s, w, ctx->n);
+    result->error = error_between(s, w, ctx, result->error);
+    result->estimate = w->error;
+    result->error_constant = factor;
+    result->next_factor =
+        stages_next_factor(result->error, estimate_power(table), s->step == 1, rejected);
+    if (!table->project) return;
+    vector_copy(ctx->n, w->error, w->R); /* the vectors serve the projection */
+    result->estimate = w->R;
+    result->status = irk_project(s, w, ctx, result);
+    if (result->status != ATTEMPT_OK) result->next_factor = 0.0;
+    stages_clamp(&ctx->eval->problem->form, w->y);
+    collect_nodes(s, w, ctx->n);
+    ctx->newton->stale = result->status != ATTEMPT_OK; /* derivatives are those of the end */
+}
+
+/* Multipliers of index 3 have order q - 1, q the stage order, if the steps end on the constraints
+ * [Jay93]; else what a change of the step excites is not damped [HLR89 6], as by SIRK23 with
+ * R(infinity) = -0.73. */
+static bool reaches_index3(const irk_table *table, const method_context *ctx)
+{
+    return table->stage_order >= 2 && !table->project &&
+           (table->stiffly_accurate || ctx->fixed_steps);
+}
+
+static void irk_attempt(const void *state, void *scratch, const method_context *ctx, double h,
+                        int order, attempt *result)
+{
+    const irk_state *s = state;
+    irk_scratch *w = scratch;
+    const irk_table *table = s->table;
+    bool rejected = w->rejected;
+    (void)order;
+    w->t = s->t + h;
+    w->h = h;
+    stages_begin(result, s->t, h, table->order, w->y, w->yp);
+    if (stages_need_matrix(ctx, result)) return;
+    if (!reaches_index3(table, ctx) && stages_refuse_index3(ctx, result)) return;
+    w->factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
+    predict(s, w, ctx->n);
+    w->rejected = true; /* until it is accepted */
+    if (table->project && s->step == 1) result->status = irk_check_index(s, w, ctx, result);
+    if (result->status == ATTEMPT_OK) result->status = irk_solve(s, w, ctx, result);
+    if (result->status == ATTEMPT_OK) judge(s, w, ctx, rejected, result);
+}
+
+static void irk_accept(void *state, void *scratch, const method_context *ctx)
+{
+    irk_state *s = state;
+    irk_scratch *w = scratch;
+    const int n = ctx->n;
+    s->plain_error = w->plain_error;
+    s->t_old = s->t;
+    s->t = w->t;
+    s->step++;
+    w->rejected = w->fresh = false;
+    w->quiet = (stages_trial){0};
+    w->first_h = 0.0;
+    vector_copy(n, s->y, s->y_old);
+    vector_copy(n, s->yp, s->yp_old);
+    vector_copy(n, w->y, s->y);
+    vector_copy(n, w->yp, s->yp);
+    memcpy(s->P, w->P, (size_t)s->nodes * (size_t)n * sizeof(double));
+}
+
+static void irk_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                            double *y)
+{
+    const irk_state *s = state;
+    const int n = ctx->n;
+    if (s->step == 1 || t == s->t) {
+        vector_copy(n, derivative ? s->yp : s->y, y);
+        return;
+    }
+    double h = s->t - s->t_old, x = (t - s->t_old) / h, weight[IRK_NODES], ends[2][IRK_NODES];
+    irk_lagrange(s->nodes, s->node, x, derivative, weight);
+    for (int k = 0; derivative && k < s->nodes; k++) weight[k] /= h;
+    combine(s->nodes, n, weight, s->P, y);
+    if (!derivative) vector_axpy(n, 1.0, s->y_old, y);
+    if (!ctx->smooth) return;
+    irk_lagrange(s->nodes, s->node, 0.0, 1, ends[0]);
+    irk_lagrange(s->nodes, s->node, 1.0, 1, ends[1]);
+    for (int k = 0; k < s->nodes; k++)
+        cubic_bend(n, x, h, derivative, ends[0][k] / h, ends[1][k] / h,
+                   s->P + (size_t)k * (size_t)n, y);
+    cubic_bend(n, x, h, derivative, -1.0, 0.0, s->yp_old, y);
+    cubic_bend(n, x, h, derivative, 0.0, -1.0, s->yp, y);
+}
+
+#define IRK_METHOD(id, about, source, highest, range, sharp)                                       \
+    static void id##_start(void *state, void *scratch, const method_context *ctx,                  \
+                           const start_point *at)                                                  \
+    {                                                                                              \
+        start_with(&irk_##id, state, scratch, ctx, at);                                            \
+    }                                                                                              \
+    const method method_##id = {                                                                   \
+        .name = #id,                                                                               \
+        .summary = about,                                                                          \
+        .citation = source,                                                                        \
+        .max_order = highest,                                                                      \
+        .fixed_order = true,                                                                       \
+        .rough_between = true,                                                                     \
+        .index_range = range,                                                                      \
+        .size = irk_size,                                                                          \
+        .start = id##_start,                                                                       \
+        .attempt = irk_attempt,                                                                    \
+        .accept = irk_accept,                                                                      \
+        .interpolate = irk_interpolate,                                                            \
+        .sharp_multipliers = sharp,                                                                \
+    }
+
+#define PROJECTED                                                                                  \
+    "Ascher, Petzold: Projected implicit Runge-Kutta methods for differential-algebraic "          \
+    "equations, SIAM J. Numer. Anal. 28 (1991) 1097-1120"
+#define CHIPMAN "Chipman: A-stable Runge-Kutta processes, BIT 11 (1971) 384-388"
+#define BURRAGE                                                                                    \
+    "Burrage: A special family of Runge-Kutta methods for solving stiff differential equations, "  \
+    "BIT 18 (1978) 22-41"
+
+IRK_METHOD(gauss2, "Projected Gauss collocation of order 2 (midpoint rule)", PROJECTED, 2, "1 to 2",
+           true);
+IRK_METHOD(gauss4, "Projected Gauss collocation of order 4; F(t,y,y') = 0", PROJECTED, 4, "1 to 2",
+           true);
+IRK_METHOD(gauss6, "Projected Gauss collocation of order 6; F(t,y,y') = 0", PROJECTED, 6, "1 to 2",
+           true);
+IRK_METHOD(gauss8, "Projected Gauss collocation of order 8; F(t,y,y') = 0", PROJECTED, 8, "1 to 2",
+           true);
+IRK_METHOD(gauss10, "Projected Gauss collocation of order 10; F(t,y,y') = 0", PROJECTED, 10,
+           "1 to 2", true);
+IRK_METHOD(lobattoc2, "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2, "1 to 2",
+           false);
+IRK_METHOD(lobattoc4, "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4, "1 to 3",
+           false);
+IRK_METHOD(lobattoc6, "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6, "1 to 3",
+           false);
+IRK_METHOD(sirk22, "Singly implicit method of order 2, L-stable; F(t,y,y') = 0", BURRAGE, 2,
+           "1 to 3", false);
+IRK_METHOD(sirk23, "Singly implicit method of order 3, A-stable, a stage beyond the step", BURRAGE,
+           3, "1 (2, 3: constant steps)", false);

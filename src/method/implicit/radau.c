@@ -1,0 +1,504 @@
+/* Radau IIA collocation of orders 5, 9 and 13 (1 where nothing else works) for F(t, y, y') = 0,
+ * after RADAU5 and RADAU [HW96 IV.8; HW99]. docs/methods/radau.md has the formulas. */
+#include "method/implicit/radau_parts.h"
+
+#include "base/vector.h"
+#include "matrix/shifted.h"
+#include "method/common/stages.h"
+
+enum {
+    STATE_VECTORS = 4,
+    SCRATCH_VECTORS = 7,
+    STAGE_BLOCKS = 4 + RADAU_PAST,
+    MOST_STAGES = COLLOCATION_STAGES
+};
+
+/* Growth a step of the limit that a failure of Newton's method sets. */
+static const double LIMIT_FADES = 1.4;
+/* The polynomial of the last step is continued only if that of the step before met the end of the
+ * last one so well, relative to its way: else it may lead to another root. With predictions
+ * throughout, 20 of 101 runs of radau9 and radau13 on Robertson's problem at rtol = 1e-2 .. 1e-5
+ * leave the positive solution; in this way none of 1001 does (with 0.9: 8). */
+static const double MOST_MISS = 0.3;
+/* A try with at most this error is still close to the solution. */
+static const double MOST_REJECTED = 100.0;
+/* Contraction of Newton's method from which on estimates are multiplied. */
+static const double SLOW = 0.2;
+/* Values between steps may be wrong by 10 tolerances where events depend on them, and by one where
+ * they are asked for (ctx->between). */
+static const double DENSE_WEIGHT = 0.1;
+
+static void radau_size(int n, size_t *state, size_t *scratch)
+{
+    size_t vector = (size_t)n * sizeof(double);
+    *state = sizeof(radau_state) + (STATE_VECTORS + MOST_STAGES) * vector;
+    *scratch = sizeof(radau_scratch) + (SCRATCH_VECTORS + STAGE_BLOCKS * MOST_STAGES) * vector;
+}
+
+/* Lay the vectors out behind the structs. */
+static void place_vectors(radau_state *s, radau_scratch *w, size_t n)
+{
+    double *at = (double *)(s + 1);
+    double **kept[STATE_VECTORS] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
+    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
+    s->Z = at;
+    at = (double *)(w + 1);
+    double **vectors[SCRATCH_VECTORS] = {&w->point, &w->y,      &w->yp,   &w->slope,
+                                         &w->error, &w->defect, &w->scale};
+    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
+    double **blocks[STAGE_BLOCKS] = {&w->Z, &w->R, &w->V, &w->predicted};
+    for (int i = 0; i < RADAU_PAST; i++) blocks[STAGE_BLOCKS - RADAU_PAST + i] = &w->past[i];
+    for (int i = 0; i < STAGE_BLOCKS; i++, at += MOST_STAGES * n) *blocks[i] = at;
+}
+
+/* The number of stages for an order at least. */
+static int stages_for(int order)
+{
+    return order <= 1 ? 1 : order <= 5 ? 3 : order <= 9 ? 5 : 7;
+}
+
+/* Begin with the number of stages that suits the tolerance, if it may vary. */
+static void start_between(void *state, void *scratch, const method_context *ctx,
+                          const start_point *at, int least, int most)
+{
+    radau_state *s = state;
+    radau_scratch *w = scratch;
+    memset(s, 0, sizeof *s);
+    memset(w, 0, sizeof *w);
+    place_vectors(s, w, (size_t)ctx->n);
+    s->t = s->t_old = at->t;
+    s->least = least;
+    s->most = most;
+    const int first = radau_first_stages(ctx->norm, at->y);
+    s->stages = first < least ? least : first > most ? most : first;
+    w->eta = 1.0;
+    vector_copy(ctx->n, at->y, s->y);
+    vector_copy(ctx->n, at->yp, s->yp);
+    vector_copy(ctx->n, at->y, s->y_old);
+    vector_copy(ctx->n, at->yp, s->yp_old);
+    s->failure = projection_start(&((radau_cache *)ctx->cache)->ends);
+    shifted_prepare(ctx->newton->matrix, most / 2); /* a failure shows at the first attempt */
+}
+
+static void radau_start(void *state, void *scratch, const method_context *ctx,
+                        const start_point *at)
+{
+    start_between(state, scratch, ctx, at, stages_for(ctx->options->min_order), 7);
+}
+
+static void radau5_start(void *state, void *scratch, const method_context *ctx,
+                         const start_point *at)
+{
+    start_between(state, scratch, ctx, at, 3, 3);
+}
+
+static void radau9_start(void *state, void *scratch, const method_context *ctx,
+                         const start_point *at)
+{
+    start_between(state, scratch, ctx, at, 5, 5);
+}
+
+static void radau13_start(void *state, void *scratch, const method_context *ctx,
+                          const start_point *at)
+{
+    start_between(state, scratch, ctx, at, 7, 7);
+}
+
+/* w->E: the polynomial of the last step at the stages of this one */
+static void extrapolate(const radau_state *s, radau_scratch *w)
+{
+    double ratio = w->h / s->accepted_h;
+    if (ratio == w->ratio && w->from == s->m && w->to == w->m) return;
+    collocation_extrapolation(s->m, w->m, ratio, w->E);
+    w->ratio = ratio;
+    w->from = s->m;
+    w->to = w->m;
+}
+
+/* Stages on the polynomial of a try that failed the error test only: it is nearly right on the
+ * shorter step, where that of the last step has to be continued. */
+static void predict_from_rejected(radau_scratch *w, int n)
+{
+    const collocation *m = w->rejected_m;
+    double W[COLLOCATION_STAGES * COLLOCATION_STAGES], *Z = w->Z;
+    for (int i = 0; i < w->m->stages; i++)
+        collocation_weights(m, w->m->nodes[i] * w->h / w->rejected_h, 0, W + i * m->stages);
+    radau_combine(w->m->stages, m->stages, n, 1.0, W, Z, w->V);
+    w->Z = w->V;
+    w->V = Z;
+}
+
+/* Stages on the polynomial of the last step, or 0 where such predictions are no use; on a first
+ * step on the tangent, since its size follows y', and 0 if that failed. */
+static void predict(const radau_state *s, radau_scratch *w, int n)
+{
+    if (w->interpolates) {
+        predict_from_rejected(w, n);
+        return;
+    }
+    if (!s->m) {
+        for (int i = 0; i < w->m->stages; i++) {
+            double reach = w->tries == 1 ? w->m->nodes[i] * w->h : 0.0;
+            for (int j = 0; j < n; j++) w->Z[i * n + j] = reach * s->yp[j];
+        }
+        return;
+    }
+    extrapolate(s, w);
+    radau_combine(w->m->stages, s->m->stages, n, 1.0, w->E, s->Z, w->Z);
+    if (s->miss > MOST_MISS) memset(w->Z, 0, (size_t)w->m->stages * (size_t)n * sizeof(double));
+}
+
+/* ||Z_s - P|| / ||Z_s||, P what the polynomial of the step before says of Z_s; at most 1 */
+static double prediction_miss(const radau_state *s, radau_scratch *w, const method_context *ctx)
+{
+    const int n = ctx->n, end = w->m->stages - 1;
+    const double *last = w->Z + (size_t)end * (size_t)n, *scale = ctx->norm->newton;
+    if (!s->m) return 0.0;
+    extrapolate(s, w);
+    radau_combine(1, s->m->stages, n, 1.0, w->E + end * s->m->stages, s->Z, w->point);
+    vector_axpy(n, -1.0, last, w->point);
+    double wrong = norm_of(ctx->norm, w->point, scale), way = norm_of(ctx->norm, last, scale);
+    return wrong < way ? wrong / way : 1.0;
+}
+
+/* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h */
+static void finish_stages(const radau_state *s, radau_scratch *w, int n)
+{
+    const int stages = w->m->stages;
+    const double *last = w->Z + (size_t)(stages - 1) * (size_t)n;
+    const double *row = w->m->inverse + (stages - 1) * stages, *left = w->m->left;
+    const double r = 1.0 / w->h;
+    for (int j = 0; j < n; j++) w->y[j] = s->y[j] + last[j];
+    radau_combine(1, stages, n, r, row, w->Z, w->yp);
+    radau_combine(1, stages, n, r, left, w->Z, w->slope);
+}
+
+/* Index-2 and index-3 variables are tested with h and h^2 before them [HLR89 7], which the Newton
+ * scale has; the other variables as the options say. */
+static void error_scale(radau_scratch *w, const method_context *ctx)
+{
+    const error_norm *norm = ctx->norm;
+    bool higher = ctx->error_test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
+    for (int j = 0; j < norm->n; j++) {
+        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->excused[j] == 0 &&
+                      !(norm->hidden && norm->hidden[j]);
+        w->scale[j] = scaled ? norm->newton[j] : norm->tested[j];
+    }
+}
+
+/* error := -(dF/dy + gamma/h dF/dy')^-1 F(t, y + shift, q'(0)/h); `shift` may be NULL */
+static bool defect_of(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                      const double *shift)
+{
+    const int n = ctx->n;
+    for (int j = 0; j < n; j++) w->point[j] = s->y[j] + (shift ? shift[j] : 0.0);
+    stages_clamp(&ctx->eval->problem->form, w->point);
+    eval_status status = evaluate_residual(ctx->eval, s->t, w->point, w->slope, w->defect,
+                                           &ctx->eval->stats->residuals);
+    w->stop = w->stop || status == EVAL_STOP;
+    if (status != EVAL_OK) return false;
+    for (int j = 0; j < n; j++) w->defect[j] = -w->defect[j];
+    return radau_filter(ctx, w->defect) == ITERATION_OK;
+}
+
+/* error := (dF/dy + gamma/h dF/dy')^-1 dF/dy' (y' - q'(0)/h): the embedded formula of order s, the
+ * defect of the collocation polynomial where the step begins [HW96 IV.8] */
+static bool embedded_error(const radau_state *s, radau_scratch *w, const method_context *ctx)
+{
+    const int n = ctx->n;
+    /* y' at a start may be a guess, or bear Newton's last error; but what F says of constraints of
+     * index 2 and 3 there does not go to 0 with h */
+    bool higher = ctx->norm->newton != ctx->norm->scale;
+    if (!s->m || (w->tries > 1 && !higher)) {
+        if (!defect_of(s, w, ctx, NULL)) return false;
+        vector_copy(n, w->defect, w->error);
+        return true;
+    }
+    for (int j = 0; j < n; j++) w->defect[j] = s->yp[j] - w->slope[j];
+    if (iteration_apply_yp(ctx->newton->matrix, NULL, w->defect, w->error) != ITERATION_OK)
+        return false;
+    return radau_filter(ctx, w->error) == ITERATION_OK;
+}
+
+/* The estimate by F(t, y + shift, q'(0)/h) in w->error, if that is less than `error`; the lesser.
+ */
+static double filtered(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                       const double *shift, double error)
+{
+    if (!defect_of(s, w, ctx, shift)) return error;
+    double other = w->error_factor * norm_of(ctx->norm, w->defect, w->scale);
+    if (!(other < error)) return error;
+    vector_copy(ctx->n, w->defect, w->error);
+    return other;
+}
+
+/* (theta / SLOW)^4, at least 1. Where the partial derivatives change much along the step, the
+ * solution is no more accurate than the estimate, whatever the order: with this weight HIRES
+ * arrives within 230 tolerances from 1e-9 to 1e-12, without with up to 4000; the evaluations for
+ * equal errors are the same on 13 problems. */
+static double nonlinearity(const radau_scratch *w)
+{
+    double slow = fmax(1.0, w->theta / SLOW);
+    return slow * slow * slow * slow;
+}
+
+/* What the interpolant adds to the error; whose variables are blamed for it, then. */
+static void add_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                              attempt *result)
+{
+    double weight = ctx->between ? 1.0 : DENSE_WEIGHT, error = 0.0;
+    if (stages_looked_at(ctx)) error = weight * radau_error_between(s, w, ctx, STAGES_LOOK);
+    if (!(error > result->error)) return;
+    result->error = error;
+    if (error == weight * STAGES_NOWHERE) return; /* nobody's */
+    result->estimate = w->defect;
+    result->error_constant = weight;
+}
+
+static double look(const void *state, void *scratch, const method_context *ctx, double x,
+                   double **correction)
+{
+    radau_scratch *w = scratch;
+    *correction = w->defect;
+    return radau_error_between(state, w, ctx, x);
+}
+
+/* The weighted estimate of what is no multiplier: the estimate of those is led by errors that y'
+ * comes with, and falls with the h or h^2 of its scale, not with the power of a smooth solution. */
+static double error_of_states(radau_scratch *w, const method_context *ctx, double error)
+{
+    const error_norm *norm = ctx->norm;
+    if (norm->newton == norm->scale) return error;
+    for (int j = 0; j < norm->n; j++)
+        w->point[j] = norm->kinds[j] >= DAE_KIND_INDEX2 ? 0.0 : w->error[j];
+    return w->error_factor * norm_of(norm, w->point, w->scale);
+}
+
+/* The error where the solution is abrupt, without the weight of the order; else 0. What does not
+ * fall with the step at all is no kink, but comes with the y' of multipliers. */
+static double abrupt_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           double error)
+{
+    double plain = error_of_states(w, ctx, error);
+    double falling = stages_falling(&w->plain, plain, w->h, w->tries > 1);
+    if (!s->m || !(falling > 0.0)) return 0.0;
+    return plain * stages_abruptness(&w->plain, s->plain_error, w->h / s->accepted_h,
+                                     w->m->stages + 1, w->error_factor);
+}
+
+/* prod (1 - c_i) / (x - c_i) over the nodes before the end: the slope at 1 over the value at x of
+ * prod (x - c_i), but for the factor x - 1 */
+static double end_of_defect(const collocation *m, double x)
+{
+    double ratio = 1.0;
+    for (int i = 0; i < m->stages - 1; i++) ratio *= (1.0 - m->nodes[i]) / (x - m->nodes[i]);
+    return ratio / (x - 1.0);
+}
+
+/* The error of stiff variables at the end of the step, whatever the order, by the defect d of q
+ * between the last two nodes. With the time constant T of a variable, z = h/T, d is K(t) w(x),
+ * w = prod (x - c_i); the correction c = (dF/dy + gamma/h dF/dy')^-1 d is h d/(z + gamma), and the
+ * error at 1 is h K w'(1)/z^2 where z is large: w'(1)/w(x) P c/gamma, P as in stages.h [HW96
+ * IV.15]. What does not fall with the step is an error that the step began with. Multipliers of
+ * index 2 and 3 are stiff in this sense at every step: nothing is asked with them. */
+static double stiff_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                          double known)
+{
+    const collocation *m = w->m;
+    const double last = m->stages > 1 ? m->nodes[m->stages - 2] : 0.0, x = 0.5 * (1.0 + last);
+    const double weight = STAGES_STIFF_END * fabs(end_of_defect(m, x)) / m->gamma;
+    bool higher = ctx->norm->newton != ctx->norm->scale;
+    if (higher || !radau_defect_at(s, w, ctx, x)) return 0.0;
+    double error = weight * STAGES_STIFF_MOST * norm_of(ctx->norm, w->defect, w->scale);
+    bool matters = error > known;
+    if (matters) error = weight * stages_stiff_end(ctx, w->scale, w->defect, w->point);
+    double falling = stages_falling(&w->stiff, error, w->h, w->tries > 1);
+    return !matters ? 0.0 : s->m ? falling : error;
+}
+
+/* The weighted error; on a first step or after a failure filtered twice, since the estimate is far
+ * too large for stiff components there. With variables of index 2 and 3 both ways to estimate it
+ * are tried then: errors of y' enter one of them, residuals of constraints the other. */
+static void estimate_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           attempt *result)
+{
+    double factor = w->error_factor;
+    error_scale(w, ctx);
+    w->stop = false;
+    if (!embedded_error(s, w, ctx)) {
+        result->status = w->stop ? ATTEMPT_STOP : ATTEMPT_EVALUATION;
+        return;
+    }
+    double error = factor * norm_of(ctx->norm, w->error, w->scale);
+    bool again = !s->m || w->tries > 1, higher = ctx->norm->newton != ctx->norm->scale;
+    if (error >= 1.0 && again && higher && s->m) error = filtered(s, w, ctx, NULL, error);
+    if (error >= 1.0 && again) error = filtered(s, w, ctx, w->error, error);
+    if (w->stop) result->status = ATTEMPT_STOP;
+    result->estimate = w->error;
+    result->error_constant = factor;
+    double more = fmax(abrupt_error(s, w, ctx, error), stiff_error(s, w, ctx, error));
+    w->limited = more > error;
+    error = fmax(error, more);
+    result->error = nonlinearity(w) * error;
+    add_error_between(s, w, ctx, result);
+    result->error = stages_quiet_error(ctx, result->error, w->h, &w->quiet, w->scale, look, s, w);
+    radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
+    w->leading = norm_of(ctx->norm, w->point, w->scale);
+}
+
+/* The part of the step within the bounds, over all stages; 1 if all of it. */
+static double part_within_bounds(const radau_state *s, radau_scratch *w, const method_context *ctx)
+{
+    const dae_residual *form = &ctx->eval->problem->form;
+    double part = 1.0;
+    if (!form->lower_bounds && !form->upper_bounds) return part;
+    bound_slack slack = stages_slack(ctx->norm, w->h, &w->first_h);
+    for (int i = 0; i < w->m->stages; i++)
+        for (int j = 0; j < form->n; j++) {
+            double Z = w->Z[(size_t)i * (size_t)form->n + (size_t)j];
+            double over = stages_violation(form, slack, j, s->y[j] + Z);
+            double inside = over > 0.0 ? fmax(0.0, w->m->nodes[i] * (1.0 - over / fabs(Z))) : 1.0;
+            if (inside >= part) continue;
+            part = inside;
+            ctx->newton->bound_variable = j;
+        }
+    return part;
+}
+
+/* What the driver tells about Newton's method. */
+static void report_newton(const radau_scratch *w, const method_context *ctx)
+{
+    ctx->newton->iterations = w->iterations;
+    ctx->newton->rate = w->theta;
+}
+
+static void judge(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                  attempt *result)
+{
+    if (result->status == ATTEMPT_OK) {
+        result->bound_ratio = part_within_bounds(s, w, ctx);
+        if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
+    }
+    if (result->status == ATTEMPT_OK) {
+        finish_stages(s, w, ctx->n);
+        stages_clamp(&ctx->eval->problem->form, w->y);
+        estimate_error(s, w, ctx, result);
+    }
+    bool passed = result->status == ATTEMPT_OK && result->error <= 1.0;
+    if (passed || (result->status == ATTEMPT_OK && ctx->fixed_steps))
+        result->status = radau_project(w, ctx, result);
+    if (result->status == ATTEMPT_OK) {
+        result->next_factor = radau_next_factor(s, w, result->error);
+        result->next_order = radau_iia(w->next_stages < w->cap ? w->next_stages : w->cap)->order;
+        w->error_failures += !passed;
+        if (!passed && w->ahead) ctx->newton->stale = true;
+        w->interpolates = !passed && result->error <= MOST_REJECTED;
+    } else {
+        w->interpolates = false;
+        finish_stages(s, w, ctx->n); /* how far it came, for diagnostics */
+        result->next_factor = w->newton_failures < 2 ? w->shrink : fmin(w->shrink, 0.25);
+        w->newton_failures++;
+        w->failed_h = fabs(w->h);
+    }
+}
+
+static void radau_attempt(const void *state, void *scratch, const method_context *ctx, double h,
+                          int order, attempt *result)
+{
+    const radau_state *s = state;
+    radau_scratch *w = scratch;
+    w->tries++;
+    w->cap = order > 0 ? (order + 1) / 2 : MOST_STAGES;
+    w->m = radau_iia(radau_stages_now(s, w));
+    w->next_stages = w->m->stages;
+    w->t = s->t + h;
+    w->h = h;
+    *result = (attempt){.t = s->t,
+                        .h = h,
+                        .order = w->m->order,
+                        .y = w->y,
+                        .yp = w->yp,
+                        .variable = -1,
+                        .constraint = -1};
+    for (int i = 0; i < 4; i++) result->terms[i] = NAN;
+    if (ctx->newton->matrix->matrix_free) {
+        result->status = ATTEMPT_UNSUPPORTED;
+        result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
+        return;
+    }
+    if (s->failure.status) {
+        result->status = s->failure.status;
+        result->reason = s->failure.reason;
+        return;
+    }
+    radau_set_error_factor(w, ctx, s->y);
+    predict(s, w, ctx->n);
+    result->status = radau_solve(s, w, ctx, result);
+    judge(s, w, ctx, result);
+    result->stage = result->status == ATTEMPT_OK ? 0 : result->stage;
+    w->last_factor = result->next_factor;
+    report_newton(w, ctx);
+}
+
+static void radau_accept(void *state, void *scratch, const method_context *ctx)
+{
+    radau_state *s = state;
+    radau_scratch *w = scratch;
+    const int n = ctx->n;
+    s->miss = prediction_miss(s, w, ctx);
+    s->since_change = w->next_stages == w->m->stages ? s->since_change + 1 : 0;
+    s->stages = w->next_stages;
+    s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
+    s->m = w->m;
+    const dae_residual *form = &ctx->eval->problem->form;
+    s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL || form->lower_bounds ||
+               form->upper_bounds;
+    s->accepted_h = w->h;
+    s->plain_error = w->plain.error;
+    s->surprise = w->first_size * w->error_factor;
+    s->reach = w->reach;
+    s->exponent = w->exponent;
+    s->t_old = s->t;
+    s->t = w->t;
+    vector_copy(n, s->y, s->y_old);
+    vector_copy(n, s->yp, s->yp_old);
+    vector_copy(n, w->y, s->y);
+    vector_copy(n, w->yp, s->yp);
+    memcpy(s->Z, w->Z, (size_t)w->m->stages * (size_t)n * sizeof(double));
+    if (radau_jacobian_worn(w)) ctx->newton->stale = true;
+    w->fresh = w->ahead = false;
+    w->tries = w->newton_failures = w->error_failures = 0;
+    w->quiet = (stages_trial){0};
+    w->failed_h = w->reach = w->first_h = 0.0;
+    w->rejected_m = NULL;
+    w->interpolates = false;
+}
+
+#define RADAU_METHOD(variable, text, about, highest, begin)                                        \
+    const method variable = {                                                                      \
+        .name = text,                                                                              \
+        .summary = about,                                                                          \
+        .citation = "Hairer, Wanner: Stiff differential equations solved by Radau methods, "       \
+                    "J. Comput. Appl. Math. 111 (1999) 93-111",                                    \
+        .max_order = highest,                                                                      \
+        .fixed_order = true,                                                                       \
+        .projects = true,                                                                          \
+        .rough_between = true,                                                                     \
+        .index_range = "1 to 3",                                                                   \
+        .size = radau_size,                                                                        \
+        .start = begin,                                                                            \
+        .attempt = radau_attempt,                                                                  \
+        .accept = radau_accept,                                                                    \
+        .interpolate = radau_interpolate,                                                          \
+        .cache_new = radau_cache_new,                                                              \
+        .cache_free = radau_cache_free,                                                            \
+    }
+
+RADAU_METHOD(method_radau, "radau",
+             "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0", 13, radau_start);
+RADAU_METHOD(method_radau5, "radau5", "Radau IIA collocation of order 5; F(t,y,y') = 0", 5,
+             radau5_start);
+RADAU_METHOD(method_radau9, "radau9", "Radau IIA collocation of order 9; F(t,y,y') = 0", 9,
+             radau9_start);
+RADAU_METHOD(method_radau13, "radau13", "Radau IIA collocation of order 13; F(t,y,y') = 0", 13,
+             radau13_start);

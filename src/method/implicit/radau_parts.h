@@ -1,0 +1,153 @@
+/* Radau IIA collocation: what the parts of the method share.
+ *
+ * Notation of collocation.h: Z_i = q(c_i), y_1 = y + Z_s, h Y' = A^-1 Z; stages are rows of n
+ * values, one after the other. */
+#ifndef DAE_METHOD_IMPLICIT_RADAU_PARTS_H
+#define DAE_METHOD_IMPLICIT_RADAU_PARTS_H
+
+#include "method/common/collocation.h"
+#include "method/common/method.h"
+#include "method/common/projection.h"
+#include "method/common/stages.h"
+
+/* Corrections kept for Broyden's updates. */
+enum { RADAU_PAST = 3 };
+/* 1, 3, 5 and 7 stages */
+enum { RADAU_METHODS = 4 };
+
+/* What survives between steps. */
+typedef struct radau_state {
+    double t, t_old;        /* the last step */
+    int least, most;        /* stages allowed */
+    int stages;             /* of the next step */
+    int since_change;       /* accepted steps since the number of stages changed */
+    const collocation *m;   /* of the last step; NULL before the first one */
+    double surprise;        /* how wrong the last prediction was, in units of the error test */
+    double miss;            /* and relative to the way of the step */
+    double h_limit;         /* > 0: Newton's method failed with steps of this size */
+    double accepted_h;      /* of the last step */
+    double plain_error;     /* and its error by the estimate alone */
+    double reach;           /* the step that would have had the error 1; 0: unknown */
+    double exponent;        /* by which the error grew with h */
+    double *y, *yp;         /* at t */
+    double *y_old, *yp_old; /* at t_old */
+    double *Z;              /* stages of the last step */
+    bool moved; /* the last step ends on constraints or bounds, maybe apart from y_old + Z_s */
+    mechanism_failure failure; /* of the start */
+} radau_state;
+
+/* Matrices of a projection, if there is one. */
+typedef struct radau_cache {
+    projection ends; /* ends.form = NULL: none */
+} radau_cache;
+
+/* Weights of the stages at a place x of the step, value and slope: places are looked at again in
+ * the next step. */
+enum { RADAU_PLACES = 32 };
+typedef struct radau_place {
+    const collocation *m; /* NULL: none yet */
+    double x, value[COLLOCATION_STAGES], slope[COLLOCATION_STAGES];
+} radau_place;
+
+/* One attempt. */
+typedef struct radau_scratch {
+    const collocation *m;
+    double t, h;
+    int tries;                     /* attempts since the last accepted step, this one included */
+    double first_h;                /* size of the first of them that Newton's method solved */
+    int newton_failures;           /* among them */
+    int error_failures;            /* and those */
+    int iterations;                /* of Newton's method in this attempt */
+    double kappa;                  /* its tolerance */
+    double first_size;             /* norm of the first correction */
+    double theta;                  /* its contraction; 0 if one iteration did */
+    double factor_cost;            /* work of a factorisation over that of a solution, about */
+    double eta;                    /* theta / (1 - theta), the last one known */
+    int cap;                       /* most stages that the caller allows */
+    int next_stages;               /* proposal after this attempt */
+    double leading;                /* weighted norm of the leading coefficient of q */
+    double failed_h;               /* smallest step with which Newton's method failed, 0: none */
+    double shrink;                 /* after a failure: what it says of h */
+    stages_trial stiff;            /* error of stiff variables */
+    bool limited;                  /* by more than the estimate: orders are not compared by it */
+    stages_trial quiet;            /* what a quiet step may not have seen */
+    stages_trial plain;            /* error by the estimate alone */
+    double error_factor;           /* weight of the estimate, for */
+    double factor_rtol;            /* this tolerance */
+    double factors[RADAU_METHODS]; /* of 1, 3, 5 and 7 stages */
+    double gain_to_lower;          /* what fewer stages must promise */
+    double last_factor;            /* next_factor of this attempt */
+    double reach;                  /* this step, were its error 1, */
+    double exponent;               /* by this power of h */
+    double trend;                  /* that over the one before; at most 1 */
+    const collocation *rejected_m; /* of the last try that failed the error test, NULL: none; */
+    double rejected_h, rejected_error; /* its step and error */
+    bool interpolates;                 /* its stages are in Z, and good for a prediction */
+    bool stop;                         /* a callback asked for it in the estimate */
+    bool distrusted;                   /* the prediction has proved no use */
+    bool ahead;                        /* partial derivatives are those of a predicted point */
+    bool fresh;                        /* and they were evaluated since the last accepted step */
+    double *Z, *R, *V;                 /* stages: solution, residuals and corrections, work */
+    double *D;                         /* stages: the last correction */
+    double *predicted;                 /* stages before Newton */
+    double *past[RADAU_PAST];          /* corrections of this iteration, for Broyden's updates; */
+    double past_size[RADAU_PAST];      /* their squares, */
+    int past_count;                    /* and number */
+    double *point;                     /* y of a stage */
+    double *y, *yp;                    /* candidate */
+    double *slope;                     /* q'(0) / h */
+    double *error, *defect;            /* estimate, and work */
+    double *scale;                     /* reciprocal weights of the error test */
+    double ratio;                      /* extrapolation matrix for this ratio of step sizes, */
+    const collocation *from, *to;      /* between these methods */
+    double E[COLLOCATION_STAGES * COLLOCATION_STAGES];
+    radau_place places[RADAU_PLACES]; /* by their part of the step */
+} radau_scratch;
+
+/* radau_newton.c: solve the collocation equations for the stages w->Z, predicted and in place on
+ * entry; renews the matrices as needed. result->stage tells where it failed. */
+attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           attempt *result);
+/* b := (dF/dy + gamma/h dF/dy')^-1 b */
+iteration_status radau_filter(const method_context *ctx, double *b);
+
+/* radau_control.c: the weight of the estimate in the error test, which makes errors follow the
+ * tolerance; for this attempt it is kept in scratch. */
+double radau_error_factor(double rtol, int stages);
+void radau_set_error_factor(radau_scratch *w, const method_context *ctx, const double *y);
+/* h_next / h after a solved attempt of that error, accepted or not, and w->next_stages. */
+double radau_next_factor(const radau_state *s, radau_scratch *w, double error);
+/* The number of stages to begin with, for a tolerance. */
+int radau_first_stages(const error_norm *norm, const double *y);
+/* The number of stages to try now. */
+int radau_stages_now(const radau_state *s, const radau_scratch *w);
+/* Whether the last solve asks for new partial derivatives at the next step. */
+bool radau_jacobian_worn(const radau_scratch *w);
+int radau_max_iterations(int stages);
+
+/* radau_dense.c: q(x) or q'(x) of the last step, added to y_old for values. */
+void radau_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                       double *y);
+/* How wrong the polynomial of this attempt is at a place x of (0, 1) between its ends. */
+double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
+                           double x);
+/* w->defect = (dF/dy + gamma/h dF/dy')^-1 F of the polynomial of this attempt at x; false: there is
+ * none, or w->stop. Takes w->point and w->slope. */
+bool radau_defect_at(const radau_state *s, radau_scratch *w, const method_context *ctx, double x);
+
+/* radau_project.c: the cache, and the end of the step on its constraints, if that is asked for. */
+void *radau_cache_new(const method_context *ctx);
+void radau_cache_free(void *cache);
+attempt_status radau_project(radau_scratch *w, const method_context *ctx, attempt *result);
+
+/* radau_kernels.c: Y_i = a sum_k M_ik X_k for a matrix by rows (1, 3, 5 or 7 columns) and stages of
+ * n values; X and Y apart. The second has a square matrix. */
+void radau_combine(int rows, int columns, int n, double a, const double *M, const double *X,
+                   double *Y);
+void radau_transform(int s, int n, double a, const double *M, const double *X, double *Y);
+/* Z += D; returns sum ||D_i||^2 n in the norm of the iteration, and sum <X_i, Y_i> in its weights
+ */
+double radau_correct(const error_norm *norm, int s, const double *D, double *Z);
+double radau_product(const error_norm *norm, int s, const double *X, const double *Y);
+
+#endif

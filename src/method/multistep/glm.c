@@ -1,0 +1,545 @@
+/* glm3: a two-step peer method in the frame of general linear methods for second order equations.
+ *
+ * Stage i of a step of length h is solved for X with
+ *   X' = (X - psi)/(h g),  psi = sum_j b_ij x_j  + h sum_{j<i} g_ij X'_j
+ *   X''= (X'- phi)/(h g),  phi = sum_j b_ij x'_j + h sum_{j<i} g_ij X''_j
+ * (the second line where x'' appears), x_j and x'_j being the stages of the step before: one real
+ * matrix F_x + F_x'/(h g) + F_x''/(h g)^2 serves all stages. The first step is Radau IIA
+ * collocation, whose polynomial gives the first external stages. */
+#include "method/multistep/glm.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "method/implicit/colloc2nd.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 12, STATE_BLOCKS = 2, SCRATCH_BLOCKS = 3 };
+static const method *const starter = &method_colloc2nd_radau5;
+
+static const double KAPPA = 0.003, SLOWEST_RATE = 0.9;
+static const double NOISE = 0.1; /* part of the tolerance that corrections may stay at */
+enum { MOST_ITERATIONS = 10 };
+static const double SAFETY = 0.9, LEAST_FACTOR = 0.2;
+/* B(r) has its other eigenvalues in the unit circle for steps that grow by at most this; growth by
+ * less than the dead zone is not worth a factorisation. */
+static const double MOST_FACTOR = 1.2, DEAD_ZONE = 1.1;
+
+typedef struct glm_cache {
+    const glm_table *m;
+    second_order second;
+    second_matrix *matrix;
+    bool evaluated;
+    double h; /* of the factors; 0: none */
+    double rate;
+    double constant; /* error constant for equal steps; after cuts of the step the derivative that
+                        it is multiplied with is rough, and so is that of the cut */
+    method_context start; /* of the starting method, with its cache */
+} glm_cache;
+
+typedef struct glm_state {
+    double t, t_old;
+    long taken;
+    double *y, *yp, *y_old, *yp_old; /* n */
+    double *Y, *Yp;                  /* stages of the last step */
+    void *start;                     /* state of the starting method */
+} glm_state;
+
+typedef struct glm_scratch {
+    double t, h;
+    int tries, failures;
+    bool fresh;
+    double error;
+    int iterations;
+    double *x, *xp, *xpp, *psi, *phi, *f, *point, *slope, *y, *yp, *estimate;
+    double *rough; /* estimates of multipliers, which are not tested */
+    double *Y, *Yp, *Ypp;
+    void *start;
+} glm_scratch;
+
+/* ---- memory ---- */
+
+static void glm_size(int n, size_t *state, size_t *scratch)
+{
+    size_t vector = (size_t)n * sizeof(double), start_state, start_scratch;
+    starter->size(n, &start_state, &start_scratch);
+    *state = sizeof(glm_state) + (STATE_VECTORS + STATE_BLOCKS * GLM_STAGES) * vector + start_state;
+    *scratch = sizeof(glm_scratch) + (SCRATCH_VECTORS + SCRATCH_BLOCKS * GLM_STAGES) * vector +
+               start_scratch;
+}
+
+/* Lay the vectors out behind the structs. */
+static void place_vectors(glm_state *s, glm_scratch *w, size_t n)
+{
+    double *at = (double *)(s + 1);
+    double **kept[STATE_VECTORS] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
+    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
+    s->Y = at;
+    s->Yp = at + GLM_STAGES * n;
+    s->start = at + STATE_BLOCKS * GLM_STAGES * n;
+    at = (double *)(w + 1);
+    double **used[SCRATCH_VECTORS] = {&w->x,   &w->xp, &w->xpp,      &w->psi,
+                                      &w->phi, &w->f,  &w->point,    &w->slope,
+                                      &w->y,   &w->yp, &w->estimate, &w->rough};
+    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *used[i] = at;
+    double **blocks[SCRATCH_BLOCKS] = {&w->Y, &w->Yp, &w->Ypp};
+    for (int i = 0; i < SCRATCH_BLOCKS; i++, at += GLM_STAGES * n) *blocks[i] = at;
+    w->start = at;
+}
+
+static void glm_cache_free(void *cache)
+{
+    glm_cache *c = cache;
+    if (!c) return;
+    starter->cache_free(c->start.cache);
+    second_matrix_free(c->matrix);
+    second_order_free(&c->second);
+    dae_free(c);
+}
+
+/* The second order form behind the residual one, as far as kinematic rows are known. Those of a
+ * model may change with its states: it is taken as a system of first order. */
+static bool find_second_order(second_order *second, const method_context *ctx)
+{
+    const dae_problem *p = ctx->eval->problem;
+    int known = 0;
+    if (ctx->eval->instance) return second_order_new(second, ctx->n, 0, NULL);
+    while (known < p->kinematic_count && p->kinematic[known].row >= 0) known++;
+    return second_order_new(second, ctx->n, known, p->kinematic);
+}
+
+static void *glm_cache_new(const method_context *ctx)
+{
+    glm_cache *c = DAE_NEW(glm_cache);
+    if (!c) return NULL;
+    double B[GLM_STAGES][GLM_STAGES];
+    c->m = &glm_peer4;
+    glm_weights(c->m, 1.0, B);
+    c->constant = glm_error_constant(c->m, 1.0, B);
+    bool factors = !ctx->newton->matrix->matrix_free; /* else the first attempt tells */
+    bool fits = find_second_order(&c->second, ctx);
+    if (fits && factors) {
+        c->matrix = second_matrix_new(&c->second, ctx->newton->matrix, 0);
+        c->start = *ctx;
+        c->start.second = &c->second;
+        c->start.forms = NULL;
+        c->start.cache = starter->cache_new(&c->start);
+    }
+    if (fits && (!factors || (c->matrix && c->start.cache))) return c;
+    glm_cache_free(c);
+    return NULL;
+}
+
+static void glm_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    glm_state *s = state;
+    glm_scratch *w = scratch;
+    glm_cache *c = ctx->cache;
+    memset(s, 0, sizeof *s);
+    memset(w, 0, sizeof *w);
+    place_vectors(s, w, (size_t)ctx->n);
+    s->t = s->t_old = at->t;
+    c->evaluated = false;
+    c->h = 0.0;
+    vector_copy(ctx->n, at->y, s->y);
+    vector_copy(ctx->n, at->yp, s->yp);
+    vector_copy(ctx->n, at->y, s->y_old);
+    vector_copy(ctx->n, at->yp, s->yp_old);
+    if (!c->start.cache) return;
+    void *own = c->start.cache;
+    c->start = *ctx; /* what is resolved now was not when the cache was made */
+    c->start.second = &c->second;
+    c->start.forms = NULL;
+    c->start.cache = own;
+    starter->start(s->start, w->start, &c->start, at);
+}
+
+/* ---- one stage ---- */
+
+static attempt_status from_iteration(iteration_status status)
+{
+    switch (status) {
+    case ITERATION_OK: return ATTEMPT_OK;
+    case ITERATION_RETRY: return ATTEMPT_EVALUATION;
+    case ITERATION_SINGULAR: return ATTEMPT_SINGULAR;
+    case ITERATION_STOP: return ATTEMPT_STOP;
+    case ITERATION_MEMORY: break;
+    }
+    return ATTEMPT_MEMORY;
+}
+
+/* Partial derivatives where the step begins, if they are wanted, and factors for this step */
+static attempt_status prepare(const glm_state *s, glm_scratch *w, const method_context *ctx,
+                              bool renew)
+{
+    glm_cache *c = ctx->cache;
+    iteration_status status = ITERATION_OK;
+    if (renew || ctx->newton->stale || !c->evaluated) {
+        c->h = 0.0;
+        status =
+            second_matrix_evaluate(c->matrix, s->t, s->y, s->yp, w->h, ctx->norm->weights, NULL);
+        c->evaluated = w->fresh = status == ITERATION_OK;
+        if (c->evaluated) ctx->newton->stale = false;
+    }
+    if (status == ITERATION_OK && c->h != w->h) {
+        double a = 1.0 / (w->h * c->m->G[0][0]);
+        status = second_matrix_factor(c->matrix, a, a * a);
+        c->h = status == ITERATION_OK ? w->h : 0.0;
+    }
+    if (status == ITERATION_SINGULAR)
+        ctx->newton->matrix->singular_column = second_matrix_singular(c->matrix);
+    return from_iteration(status);
+}
+
+/* psi and phi of stage i, and the first guess: the old stages, extrapolated */
+static void begin_stage(const glm_state *s, glm_scratch *w, const glm_cache *c,
+                        double B[GLM_STAGES][GLM_STAGES], double ratio, int i)
+{
+    const glm_table *m = c->m;
+    const int n = c->second.n;
+    double guess[GLM_STAGES];
+    for (int j = 0; j < m->stages; j++) {
+        guess[j] = 1.0;
+        for (int k = 0; k < m->stages; k++)
+            if (k != j) guess[j] *= (1.0 + ratio * m->c[i] - m->c[k]) / (m->c[j] - m->c[k]);
+    }
+    vector_zero(n, w->psi);
+    vector_zero(n, w->phi);
+    vector_zero(n, w->x);
+    for (int j = 0; j < m->stages; j++) {
+        const size_t row = (size_t)j * (size_t)n;
+        vector_axpy(n, B[i][j], s->Y + row, w->psi);
+        vector_axpy(n, B[i][j], s->Yp + row, w->phi);
+        vector_axpy(n, guess[j], s->Y + row, w->x);
+        if (j >= i) continue;
+        vector_axpy(n, w->h * m->G[i][j], w->Yp + row, w->psi);
+        vector_axpy(n, w->h * m->G[i][j], w->Ypp + row, w->phi);
+    }
+}
+
+/* F at the stage's point, into w->f */
+static attempt_status stage_residual(glm_scratch *w, const method_context *ctx, double t)
+{
+    const glm_cache *c = ctx->cache;
+    const double a = 1.0 / (w->h * c->m->G[0][0]);
+    for (int k = 0; k < c->second.n; k++) {
+        w->xp[k] = a * (w->x[k] - w->psi[k]);
+        w->xpp[k] = c->second.velocity[k] >= 0 ? a * (w->xp[k] - w->phi[k]) : 0.0;
+    }
+    second_order_spread(&c->second, w->x, w->xp, w->xpp, w->point, w->slope);
+    eval_status status =
+        evaluate_residual(ctx->eval, t, w->point, w->slope, w->f, &ctx->eval->stats->residuals);
+    return status == EVAL_OK ? ATTEMPT_OK : status == EVAL_STOP ? ATTEMPT_STOP : ATTEMPT_EVALUATION;
+}
+
+/* x += D = -A^-1 F; the norm of D, and of D/(h g) for velocities */
+static double correct(glm_scratch *w, const method_context *ctx)
+{
+    glm_cache *c = ctx->cache;
+    const second_order *second = &c->second;
+    const double a = 1.0 / (w->h * c->m->G[0][0]);
+    for (int k = 0; k < second->n; k++) w->xpp[k] = -w->f[second->row[k]];
+    second_matrix_solve(c->matrix, w->xpp);
+    vector_axpy(second->n, 1.0, w->xpp, w->x);
+    double *delta = ctx->newton->delta;
+    vector_zero(ctx->n, delta);
+    for (int k = 0; k < second->n; k++) {
+        delta[second->place[k]] = w->xpp[k];
+        if (second->velocity[k] >= 0) delta[second->velocity[k]] = a * w->xpp[k];
+    }
+    w->iterations++;
+    ctx->eval->stats->newton_iterations++;
+    return norm_of(ctx->norm, delta, ctx->norm->newton);
+}
+
+/* Newton's method for the stage at time t */
+static attempt_status solve_stage(const glm_state *s, glm_scratch *w, const method_context *ctx,
+                                  double t)
+{
+    glm_cache *c = ctx->cache;
+    const double floor = 100.0 * DBL_EPSILON * norm_of(ctx->norm, s->y, ctx->norm->newton);
+    const int first = 2; /* multipliers need a second correction, which may be as large */
+    double last = 0.0, rate = 0.0;
+    for (int k = 0; k < MOST_ITERATIONS; k++) {
+        attempt_status status = stage_residual(w, ctx, t);
+        if (status != ATTEMPT_OK) return status;
+        double size = ctx->newton->last_size = correct(w, ctx);
+        if (!isfinite(size)) return ATTEMPT_EVALUATION;
+        if (k > 0) rate = size / last;
+        bool slow = k >= first && rate > 0.5, noise = slow && size <= NOISE && w->fresh;
+        if (size <= floor || noise) return ATTEMPT_OK;
+        if (slow && rate >= SLOWEST_RATE) return ATTEMPT_CONVERGENCE;
+        if (k > 0 && rate < SLOWEST_RATE && rate / (1.0 - rate) * size <= KAPPA) {
+            c->rate = rate;
+            return ATTEMPT_OK;
+        }
+        last = size;
+    }
+    return ATTEMPT_CONVERGENCE;
+}
+
+static attempt_status solve_stages(const glm_state *s, glm_scratch *w, const method_context *ctx,
+                                   double B[GLM_STAGES][GLM_STAGES], attempt *result)
+{
+    const glm_cache *c = ctx->cache;
+    const glm_table *m = c->m;
+    const int n = c->second.n;
+    double ratio = w->h / (s->t - s->t_old);
+    for (int i = 0; i < m->stages; i++) {
+        double t = i + 1 == m->stages ? w->t : s->t + m->c[i] * w->h;
+        begin_stage(s, w, c, B, ratio, i);
+        attempt_status status = solve_stage(s, w, ctx, t);
+        if (status == ATTEMPT_OK) status = stage_residual(w, ctx, t); /* x', x'' of the last x */
+        result->stage = i + 1;
+        if (status != ATTEMPT_OK) return status;
+        vector_copy(n, w->x, w->Y + i * n);
+        vector_copy(n, w->xp, w->Yp + i * n);
+        vector_copy(n, w->xpp, w->Ypp + i * n);
+    }
+    result->stage = 0;
+    return ATTEMPT_OK;
+}
+
+/* ---- attempt ---- */
+
+/* h^s x^(s) from X' of the stages, and h^s v^(s) from X'', times the error constant. Algebraic
+ * variables follow from the others, and their X' is rough: they are not tested. */
+static void estimate_error(glm_scratch *w, const method_context *ctx, double constant,
+                           attempt *result)
+{
+    const glm_cache *c = ctx->cache;
+    const glm_table *m = c->m;
+    const second_order *second = &c->second;
+    vector_zero(ctx->n, w->estimate);
+    for (int j = 0; j < m->stages; j++) {
+        double weight = 6.0 * w->h * constant; /* (s-1)! */
+        for (int k = 0; k < m->stages; k++)
+            if (k != j) weight /= m->c[j] - m->c[k];
+        for (int k = 0; k < second->n; k++) {
+            w->estimate[second->place[k]] += weight * w->Yp[j * second->n + k];
+            if (second->velocity[k] >= 0)
+                w->estimate[second->velocity[k]] += weight * w->Ypp[j * second->n + k];
+        }
+    }
+    vector_copy(ctx->n, w->estimate, w->rough);
+    for (int k = 0; k < ctx->n && ctx->norm->kinds; k++)
+        if (ctx->norm->kinds[k] != DAE_KIND_DIFFERENTIAL) w->estimate[k] = 0.0;
+    result->error = w->error = norm_of(ctx->norm, w->estimate, ctx->norm->tested);
+    result->estimate = w->estimate;
+    result->error_constant = 1.0;
+}
+
+/* Lagrange's polynomial of node j of the stages. */
+static double lagrange(const glm_table *m, int j, double x)
+{
+    double value = 1.0;
+    for (int k = 0; k < m->stages; k++)
+        if (k != j) value *= (x - m->c[k]) / (m->c[j] - m->c[k]);
+    return value;
+}
+
+/* Slopes of one step tell nothing of a solution whose slope has jumped since the step before: x may
+ * move by more than any of them allows. What x moves by and the integral of the slopes differ by
+ * errors of the stages where the solution is smooth, which are of the order of the method; MISMATCH
+ * leaves them room, those of stages of earlier steps among them. */
+static void compare_with_slopes(const glm_state *s, glm_scratch *w, const method_context *ctx,
+                                attempt *result)
+{
+    static const double MISMATCH = 0.1;
+    const glm_cache *c = ctx->cache;
+    const second_order *second = &c->second;
+    double *off = w->f;
+    for (int k = 0; k < ctx->n; k++) off[k] = w->y[k] - s->y[k];
+    for (int j = 0; j < c->m->stages; j++) {
+        double weight = /* Simpson's rule is exact for cubic polynomials */
+            w->h / 6.0 *
+            (lagrange(c->m, j, 0.0) + 4.0 * lagrange(c->m, j, 0.5) + lagrange(c->m, j, 1.0));
+        for (int k = 0; k < second->n; k++) {
+            off[second->place[k]] -= weight * w->Yp[j * second->n + k];
+            if (second->velocity[k] >= 0)
+                off[second->velocity[k]] -= weight * w->Ypp[j * second->n + k];
+        }
+    }
+    for (int k = 0; k < ctx->n && ctx->norm->kinds; k++) {
+        if (ctx->norm->kinds[k] == DAE_KIND_INDEX3) w->rough[k] = off[k]; /* X' is too rough */
+        if (ctx->norm->kinds[k] != DAE_KIND_DIFFERENTIAL) off[k] = 0.0;
+    }
+    double error = MISMATCH * norm_of(ctx->norm, off, ctx->norm->tested);
+    if (error <= w->error) return;
+    result->error = w->error = error;
+    vector_copy(ctx->n, off, w->estimate);
+}
+
+/* Into the estimate of a step that is accepted what nobody tests, but somebody is told of */
+static void add_multipliers(glm_scratch *w, const method_context *ctx)
+{
+    const dae_kind *kinds = w->error <= 1.0 ? ctx->norm->kinds : NULL;
+    for (int k = 0; kinds && k < ctx->n; k++)
+        if (kinds[k] >= DAE_KIND_INDEX2) w->estimate[k] = w->rough[k];
+}
+
+static double next_factor(const glm_scratch *w, double error)
+{
+    double factor = SAFETY * pow(fmax(error, 1e-12), -0.25);
+    if (error > 1.0) return fmax(LEAST_FACTOR, fmin(SAFETY, factor));
+    factor = fmin(factor, w->tries > 1 ? 1.0 : MOST_FACTOR);
+    return factor >= 1.0 && factor < DEAD_ZONE ? 1.0 : fmax(factor, LEAST_FACTOR);
+}
+
+static attempt_status try_step(const glm_state *s, glm_scratch *w, const method_context *ctx,
+                               attempt *result)
+{
+    glm_cache *c = ctx->cache;
+    double B[GLM_STAGES][GLM_STAGES], ratio = w->h / (s->t - s->t_old);
+    glm_weights(c->m, ratio, B);
+    norm_set_step(ctx->norm, w->h);
+    w->iterations = 0;
+    attempt_status status = prepare(s, w, ctx, false);
+    if (status == ATTEMPT_OK) status = solve_stages(s, w, ctx, B, result);
+    bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
+    if (retry && !w->fresh) {
+        status = prepare(s, w, ctx, true);
+        if (status == ATTEMPT_OK) status = solve_stages(s, w, ctx, B, result);
+    }
+    if (status != ATTEMPT_OK) return status;
+    vector_copy(ctx->n, w->point, w->y); /* the last stage ends the step */
+    vector_copy(ctx->n, w->slope, w->yp);
+    double constant = c->constant;
+    if (ratio >= 1.0) constant = glm_error_constant(c->m, ratio, B);
+    estimate_error(w, ctx, constant, result);
+    compare_with_slopes(s, w, ctx, result);
+    add_multipliers(w, ctx);
+    return isfinite(w->error) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
+}
+
+static void glm_attempt(const void *state, void *scratch, const method_context *ctx, double h,
+                        int order, attempt *result)
+{
+    const glm_state *s = state;
+    glm_scratch *w = scratch;
+    const glm_cache *c = ctx->cache;
+    w->tries++;
+    w->t = s->t + h;
+    w->h = h;
+    if (c->start.cache && s->taken == 0) {
+        starter->attempt(s->start, w->start, &c->start, h, order, result);
+        return;
+    }
+    *result = (attempt){.t = s->t,
+                        .h = h,
+                        .order = c->m->order,
+                        .terms = {NAN, NAN, NAN, NAN},
+                        .y = w->y,
+                        .yp = w->yp,
+                        .variable = -1,
+                        .constraint = -1};
+    if (!c->matrix) {
+        result->status = ATTEMPT_UNSUPPORTED;
+        result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
+        return;
+    }
+    result->status = try_step(s, w, ctx, result);
+    bool solved = result->status == ATTEMPT_OK;
+    w->failures += !solved;
+    result->next_factor = solved ? next_factor(w, result->error) : w->failures < 3 ? 0.5 : 0.25;
+    ctx->newton->iterations = w->iterations;
+    ctx->newton->rate = c->rate;
+}
+
+/* ---- accept and dense output ---- */
+
+/* External stages from the polynomial of the starting method */
+static void take_start(glm_state *s, glm_scratch *w, glm_cache *c)
+{
+    const glm_table *m = c->m;
+    const int n = c->second.n;
+    starter->accept(s->start, w->start, &c->start);
+    for (int j = 0; j < m->stages; j++) {
+        double t = j + 1 == m->stages ? w->t : s->t + m->c[j] * w->h;
+        starter->interpolate(s->start, &c->start, t, 0, w->y);
+        starter->interpolate(s->start, &c->start, t, 1, w->yp);
+        second_order_gather(&c->second, w->y, w->yp, s->Y + j * n, s->Yp + j * n);
+    }
+}
+
+static void glm_accept(void *state, void *scratch, const method_context *ctx)
+{
+    glm_state *s = state;
+    glm_scratch *w = scratch;
+    glm_cache *c = ctx->cache;
+    const int n = c->second.n;
+    if (s->taken == 0) {
+        take_start(s, w, c);
+    } else {
+        vector_copy(c->m->stages * n, w->Y, s->Y);
+        vector_copy(c->m->stages * n, w->Yp, s->Yp);
+    }
+    vector_copy(ctx->n, s->y, s->y_old);
+    vector_copy(ctx->n, s->yp, s->yp_old);
+    vector_copy(ctx->n, w->y, s->y);
+    vector_copy(ctx->n, w->yp, s->yp);
+    s->t_old = s->t;
+    s->t = w->t;
+    s->taken++;
+    if (c->rate > 0.05) ctx->newton->stale = true;
+    w->fresh = false;
+    w->tries = w->failures = 0;
+}
+
+/* Weights at x of values at c_1 .. c_s, or of their polynomial's derivative */
+static void dense_weights(const glm_table *m, double x, int derivative, double *weight)
+{
+    for (int j = 0; j < m->stages; j++) {
+        double value = 1.0, slope = 0.0;
+        for (int i = 0; i < m->stages; i++) {
+            if (i == j) continue;
+            slope = (slope * (x - m->c[i]) + value) / (m->c[j] - m->c[i]);
+            value *= (x - m->c[i]) / (m->c[j] - m->c[i]);
+        }
+        weight[j] = derivative ? slope : value;
+    }
+}
+
+/* The polynomial through the stages of the last step, of x and of velocities */
+static void glm_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                            double *y)
+{
+    const glm_state *s = state;
+    const glm_cache *c = ctx->cache;
+    const second_order *second = &c->second;
+    if (s->taken == 0 || t == s->t) {
+        vector_copy(ctx->n, derivative ? s->yp : s->y, y);
+        return;
+    }
+    const double h = s->t - s->t_old, r = derivative ? 1.0 / h : 1.0;
+    double weight[GLM_STAGES];
+    dense_weights(c->m, (t - s->t_old) / h, derivative, weight);
+    for (int k = 0; k < second->n; k++) {
+        int place = second->place[k], velocity = second->velocity[k];
+        double value = 0.0, slope = 0.0;
+        for (int j = 0; j < c->m->stages; j++) {
+            value += weight[j] * s->Y[j * second->n + k];
+            slope += weight[j] * s->Yp[j * second->n + k];
+        }
+        y[place] = r * value;
+        if (velocity >= 0) y[velocity] = r * slope;
+    }
+}
+
+const method method_glm3 = {
+    .name = "glm3",
+    .summary = "general linear method of order 3: two-step peer, four stages, L-stable",
+    .citation = "Schmitt, Weiner: Parallel two-step W-methods with peer variables, SIAM J. Numer. "
+                "Anal. 42 (2004) 265-282; Wunderlich: thesis, TU Berlin 2005, appendix A",
+    .max_order = 3,
+    .fixed_order = true,
+    .rough_between = true,
+    .index_range = "1 to 3",
+    .size = glm_size,
+    .start = glm_start,
+    .attempt = glm_attempt,
+    .accept = glm_accept,
+    .interpolate = glm_interpolate,
+    .cache_new = glm_cache_new,
+    .cache_free = glm_cache_free};

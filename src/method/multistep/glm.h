@@ -1,0 +1,41 @@
+/* General linear methods for F(t, x, x', x'') = 0 [Wun05 (A.16)-(A.22)]. */
+#ifndef DAE_METHOD_MULTISTEP_GLM_H
+#define DAE_METHOD_MULTISTEP_GLM_H
+
+#include "method/common/method.h"
+
+enum { GLM_STAGES = 4 };
+
+/* Methods with k external and s internal stages whose external stages are the internal ones of the
+ * step before: two-step peer methods [SW04],
+ *   Y = B y + h G Y',  Y' = B y' + h G Y'',  y_next = Y,
+ * G lower triangular with one diagonal element. In the notation of the frame, where ~ marks
+ * internal stages, A = A~ = B, B = B~ = G B, D = D~ = G^2, E = E~ = B, F = F~ = G: all rows of
+ * external stages are rows of internal ones, and the method is stiffly accurate [Wun05 A.0.7]. */
+typedef struct glm_table {
+    int stages, order;
+    double c[GLM_STAGES];
+    double G[GLM_STAGES][GLM_STAGES];
+} glm_table;
+
+extern const glm_table glm_peer4;
+
+/* B for the ratio r of this step to the one before, by which all polynomials of degree s-1 are met:
+ * c^k = B ((c-1)/r)^k + k G c^(k-1), k = 0 .. s-1 */
+void glm_weights(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES]);
+
+/* The largest error constant of a stage, over h^s x^(s) */
+double glm_error_constant(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES]);
+
+/* All matrices of the frame for equal steps, of internal stages; those of external ones are the
+ * same: A~, B~, D~, E~, F~ */
+typedef struct glm_frame {
+    double A[GLM_STAGES][GLM_STAGES], B[GLM_STAGES][GLM_STAGES], D[GLM_STAGES][GLM_STAGES],
+        E[GLM_STAGES][GLM_STAGES], F[GLM_STAGES][GLM_STAGES];
+} glm_frame;
+
+void glm_frame_of(const glm_table *m, double r, glm_frame *frame);
+
+extern const method method_glm3;
+
+#endif

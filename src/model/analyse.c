@@ -1,0 +1,269 @@
+#include "model/analyse.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "expr/walk.h"
+
+/* Blocks of the system Jacobian whose reciprocal condition is below this count as singular. */
+static const double SINGULAR = 1e-11;
+
+/* ---- modes ---- */
+
+typedef struct leaf_orders {
+    const graph *g;
+    int *order;   /* per unknown: 1 + highest order seen by the walk at hand, 0: none */
+    int *touched; /* unknowns seen */
+    int count;
+} leaf_orders;
+
+static void note_leaf_order(void *context, expr leaf)
+{
+    leaf_orders *seen = context;
+    const expr_node *node = graph_node(seen->g, leaf);
+    if (node->op != EXPR_VARIABLE) return;
+    if (seen->order[node->index] == 0) seen->touched[seen->count++] = node->index;
+    if (node->order + 1 > seen->order[node->index]) seen->order[node->index] = node->order + 1;
+}
+
+/* Whether the branches of a SELECT contain the same variables in the same orders. */
+static bool same_leaves(leaf_orders seen[2], expr a, expr b, bool *ok)
+{
+    *ok = graph_leaves(seen[0].g, &a, 1, note_leaf_order, &seen[0]) &&
+          graph_leaves(seen[1].g, &b, 1, note_leaf_order, &seen[1]);
+    bool same = seen[0].count == seen[1].count;
+    for (int k = 0; same && k < seen[0].count; k++)
+        same = seen[0].order[seen[0].touched[k]] == seen[1].order[seen[0].touched[k]];
+    for (int side = 0; side < 2; side++) {
+        for (int k = 0; k < seen[side].count; k++) seen[side].order[seen[side].touched[k]] = 0;
+        seen[side].count = 0;
+    }
+    return same;
+}
+
+static void note_slot(void *context, expr leaf)
+{
+    struct {
+        const graph *g;
+        bool *decides;
+    } *scan = context;
+    const expr_node *node = graph_node(scan->g, leaf);
+    if (node->op == EXPR_MEMORY) scan->decides[node->index] = true;
+}
+
+/* decides[k]: memory slot k is in the condition of a branch that matters. */
+static bool mark_slots(const model_form *f, bool *decides)
+{
+    const graph *g = f->flat->graph;
+    walk w = {0};
+    int *work = DAE_ARRAY(int, 4 * (size_t)f->n);
+    bool ok = work && walk_from(&w, g, f->residual.e, f->residual.outputs);
+    leaf_orders seen[2] = {{g, work, ok ? work + f->n : NULL, 0},
+                           {g, ok ? work + 2 * f->n : NULL, ok ? work + 3 * f->n : NULL, 0}};
+    struct {
+        const graph *g;
+        bool *decides;
+    } scan = {g, decides};
+    for (size_t k = 0; ok && k < w.count; k++) {
+        const expr_node *node = graph_node(g, w.order[k]);
+        if (node->op != EXPR_SELECT) continue;
+        bool same = same_leaves(seen, node->b, node->c, &ok);
+        if (ok && !same) ok = graph_leaves(g, &node->a, 1, note_slot, &scan);
+    }
+    walk_free(&w);
+    dae_free(work);
+    return ok;
+}
+
+bool mode_slots_find(mode_slots *slots, const model_form *f)
+{
+    size_t count = (size_t)f->flat->memory_count;
+    bool *decides = DAE_ARRAY(bool, count);
+    *slots = (mode_slots){DAE_ARRAY(int, count), 0};
+    bool ok = decides && slots->slot && mark_slots(f, decides);
+    for (size_t k = 0; ok && k < count; k++)
+        if (decides[k]) slots->slot[slots->count++] = (int)k;
+    dae_free(decides);
+    if (!ok) mode_slots_free(slots);
+    return ok;
+}
+
+void mode_slots_free(mode_slots *slots)
+{
+    dae_free(slots->slot);
+    *slots = (mode_slots){0};
+}
+
+typedef struct mode_map {
+    const mode_slots *slots;
+    const double *memory;
+} mode_map;
+
+/* Memory that decides the structure becomes its value. */
+static expr map_mode(void *context, graph *g, expr leaf)
+{
+    const mode_map *map = context;
+    const expr_node node = *graph_node(g, leaf);
+    if (node.op != EXPR_MEMORY) return leaf;
+    for (int k = 0; k < map->slots->count; k++)
+        if (map->slots->slot[k] == node.index) return graph_constant(g, map->memory[node.index]);
+    return leaf;
+}
+
+/* ---- equations ---- */
+
+static double nominal_of(const model_form *f, int unknown)
+{
+    int v = f->unknown_variable[unknown];
+    double nominal = v < 0 ? NAN : fabs(model_form_constant(f, f->flat->variables[v].nominal));
+    return isfinite(nominal) && nominal > 0.0 ? nominal : 1.0;
+}
+
+bool model_equations(const model_form *f, const mode_slots *slots, const double *memory,
+                     equation_set *set)
+{
+    graph *g = f->flat->graph;
+    mode_map map = {slots, memory};
+    if (!equation_set_new(set, g, f->n, f->rows)) return false;
+    set->parameter_name = f->parameter_names;
+    set->memory_name = f->memory_names;
+    for (int i = 0; i < f->rows; i++) {
+        expr e = f->residual.e[i];
+        if (slots->count > 0) e = graph_substitute(g, e, map_mode, &map);
+        set->row[i] = (equation_row){e, i, 0, f->equation_names[i], f->equation_lines[i]};
+    }
+    for (int i = 0; i < f->n; i++) {
+        set->model[i] = i;
+        set->name[i] = f->unknown_names[i];
+        set->nominal[i] = nominal_of(f, i);
+    }
+    if (!graph_failed(g)) return true;
+    equation_set_free(set);
+    return false;
+}
+
+/* ---- values ---- */
+
+double **analysed_values(const equation_set *set, const model_point *at, int orders)
+{
+    size_t n = (size_t)set->n, count = (size_t)orders + 1;
+    char *block = dae_calloc(count * sizeof(double *) + count * n * sizeof(double), 1);
+    if (!block) return NULL;
+    double **x = (double **)(void *)block, *values = (double *)(void *)(x + count);
+    for (size_t p = 0; p < count; p++) x[p] = values + p * n;
+    for (int j = 0; j < set->n; j++) {
+        if (set->model[j] < 0) continue;
+        x[0][j] = at->y[set->model[j]];
+        if (orders > 0) x[1][j] = at->yp[set->model[j]];
+    }
+    for (int k = 0; k < set->synonym_count; k++) {
+        const equation_synonym *v = &set->synonym[k];
+        if (v->order <= orders) x[v->order][v->variable] = v->sign * at->y[v->model];
+        if (v->order < orders) x[v->order + 1][v->variable] = v->sign * at->yp[v->model];
+    }
+    return x;
+}
+
+/* A point in general position: what is true there is true almost everywhere. Start values are often
+ * zero or equal to each other, and not consistent, so that rank at the very point says little. */
+static void shake(double **x, const equation_set *set, int orders)
+{
+    unsigned state = 12345;
+    for (int p = 0; p <= orders; p++)
+        for (int j = 0; j < set->n; j++) {
+            state = state * 1664525u + 1013904223u;
+            double unit = (double)(state >> 8) / 16777216.0; /* in [0, 1) */
+            double size = fmax(fabs(x[p][j]), set->nominal[j]);
+            x[p][j] += 1e-2 * size * (0.5 + unit);
+        }
+}
+
+/* ---- analysis ---- */
+
+static int largest(const int *v, int n)
+{
+    int most = 0;
+    for (int i = 0; i < n; i++)
+        if (v[i] > most) most = v[i];
+    return most;
+}
+
+/* Above this size only the block that is singular is looked at. */
+enum { LARGEST_WHOLE = 500 };
+
+/* Name the culprits by the null vectors of the whole system Jacobian: what a singular block leaves
+ * open may be determined by another one, which leaves open something else. */
+static bool certify_whole(model_analysis *r, const equation_point *point)
+{
+    const equation_set *set = &r->reduced.set;
+    structure whole = r->reduced.structure; /* with one block */
+    int start[2] = {0, set->n}, *zeros = DAE_ARRAY(int, set->n);
+    whole.blocks.count = 1;
+    whole.blocks.start = start;
+    whole.blocks.of_row = whole.blocks.of_column = zeros;
+    system_jacobian J = {0};
+    certificate c = {0};
+    bool ok =
+        zeros && system_jacobian_new(&J, set, &whole) && certify(&J, &whole, point, SINGULAR, &c);
+    if (ok && !c.valid && c.row_count > 0) {
+        certificate_free(&r->certificate);
+        r->certificate = c;
+        c = (certificate){0};
+    }
+    certificate_free(&c);
+    system_jacobian_free(&J);
+    dae_free(zeros);
+    return ok;
+}
+
+bool model_analysis_settle(model_analysis *r, const model_point *at)
+{
+    equation_set *set = &r->reduced.set;
+    structure *s = &r->reduced.structure;
+    certificate_free(&r->certificate);
+    rewrite_list_free(&r->rewrites);
+    int orders = largest(s->d, set->n) + 1;
+    double **x = analysed_values(set, at, orders);
+    if (!x) return false;
+    shake(x, set, orders);
+    equation_point point = {at->t, (const double *const *)x, orders, at->parameters, at->memory};
+    system_jacobian J = {0};
+    bool ok = system_jacobian_new(&J, set, s) && certify(&J, s, &point, SINGULAR, &r->certificate);
+    system_jacobian_free(&J);
+    r->numbers_agree = ok && r->certificate.valid;
+    if (ok && !r->numbers_agree && r->certificate.finite) {
+        ok = regularise(set, s, &point, SINGULAR, &r->rewrites);
+        r->numbers_agree = ok && r->rewrites.solved;
+        if (ok && !r->numbers_agree && set->n <= LARGEST_WHOLE) ok = certify_whole(r, &point);
+    }
+    dae_free(x);
+    return ok;
+}
+
+dae_status model_analyse(const model_form *f, const mode_slots *slots, const model_point *at,
+                         model_analysis *r, dae_diag *diag)
+{
+    *r = (model_analysis){0};
+    equation_set *set = &r->reduced.set;
+    bool ok = model_equations(f, slots, at->memory, set) && structure_analyse(&r->written, set);
+    if (ok && !r->written.singular) {
+        ok = equation_set_join_derivatives(set) && structure_analyse(&r->reduced.structure, set) &&
+             model_analysis_settle(r, at);
+        r->index = ok ? regularised_index(set, &r->reduced.structure) : 0;
+        ok = ok && r->index >= 0;
+    }
+    if (ok) return DAE_OK;
+    model_analysis_free(r);
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the structural analysis.");
+}
+
+void model_analysis_free(model_analysis *a)
+{
+    structure_free(&a->written);
+    analysed_free(&a->reduced);
+    rewrite_list_free(&a->rewrites);
+    certificate_free(&a->certificate);
+    *a = (model_analysis){0};
+}

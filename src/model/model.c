@@ -1,0 +1,212 @@
+#include "model/model_build.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "model/kept_forms.h"
+#include "model/model_structure.h"
+
+model_program *model_program_at(model_form *f, int k)
+{
+    model_program *all[PROGRAMS] = {&f->residual,  &f->jacobian, &f->crossing,
+                                    &f->condition, &f->output,   &f->assertion};
+    return k < PROGRAMS ? all[k] : &f->more[k - PROGRAMS];
+}
+
+int model_program_count(const model_form *f)
+{
+    return PROGRAMS + f->more_count;
+}
+
+void build_free(build *b)
+{
+    dae_free(b->order);
+    dae_free(b->gone);
+    dae_free(b->residuals);
+    dae_free(b->source);
+    dae_free(b->entries);
+    dae_free(b->row);
+    dae_free(b->column);
+    dae_free(b->is_slope);
+}
+
+dae_status build_no_memory(dae_diag *diag)
+{
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while preparing the model.");
+}
+
+/* Memory, or the limit of the graph: large models with dense derivatives. */
+dae_status build_exhausted(const build *b, dae_diag *diag)
+{
+    const model_form *f = b->f;
+    if (b->dense)
+        return diag_set(diag, DAE_ERR_MEMORY,
+                        "Model %s is too large: its equations have more than %d partial "
+                        "derivatives.",
+                        f->flat->name, MOST_ENTRIES);
+    if (!graph_failed(f->flat->graph)) return build_no_memory(diag);
+    diag_set(diag, DAE_ERR_MEMORY,
+             "Model %s is too large: its equations and derivatives take more than %zu expression "
+             "nodes, or memory is exhausted.",
+             f->flat->name, graph_size(f->flat->graph) - 1);
+    if (b->stopped_line > 0)
+        diag_append(diag,
+                    " The limit was reached at the derivatives of the equation at %s:%d. Variables "
+                    "for what many equations have in common make them fewer.",
+                    f->flat->file ? f->flat->file : "line", b->stopped_line);
+    if (diag) diag->line = b->stopped_line;
+    return DAE_ERR_MEMORY;
+}
+
+/* reinit sets states, and nothing else. */
+static dae_status check_reinit(const model_form *f, const flat_action *a, dae_diag *diag)
+{
+    int sign, unknown = a->kind == ACTION_REINIT
+                            ? f->first_unknown[model_alias_root(f, a->variable, &sign)]
+                            : -1;
+    if (a->kind != ACTION_REINIT || (unknown >= 0 && f->differential[unknown])) return DAE_OK;
+    const flat_model *m = f->flat;
+    const char *name = m->variables[a->variable].name;
+    diag_variable(diag, a->variable, name);
+    if (diag) diag->line = a->place.line;
+    return diag_set(
+        diag, DAE_ERR_MODEL,
+        "%s:%d: reinit of %s, which is no state: its derivative does not appear. Set the "
+        "states that it depends on.",
+        m->file ? m->file : m->name, a->place.line, name);
+}
+
+static dae_status check_reinits(const model_form *f, dae_diag *diag)
+{
+    dae_status status = DAE_OK;
+    for (size_t w = 0; w < f->flat->when_count; w++)
+        for (size_t b = 0; b < f->flat->whens[w].branch_count; b++) {
+            const flat_branch *q = &f->flat->whens[w].branches[b];
+            for (size_t i = 0; i < q->action_count && status == DAE_OK; i++)
+                status = check_reinit(f, &q->actions[i], diag);
+        }
+    return status;
+}
+
+/* Names of parameters and of memory as lists, for printing. */
+static bool name_constants(model_form *f)
+{
+    const flat_model *m = f->flat;
+    f->parameter_names = DAE_ARRAY(const char *, m->parameter_count);
+    f->memory_names = DAE_ARRAY(const char *, m->memory_count);
+    if (!f->parameter_names || !f->memory_names) return false;
+    for (size_t p = 0; p < m->parameter_count; p++) f->parameter_names[p] = m->parameters[p].name;
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].discrete && m->variables[v].memory >= 0)
+            f->memory_names[m->variables[v].memory] = m->variables[v].name;
+    return true;
+}
+
+static dae_status build_form(build *b, dae_diag *diag)
+{
+    model_form *f = b->f;
+    const flat_model *m = f->flat;
+    f->parameters = DAE_ARRAY(double, m->parameter_count);
+    f->parameter_set = DAE_ARRAY(bool, m->parameter_count);
+    f->start = DAE_ARRAY(double, m->variable_count);
+    if (!f->parameters || !f->parameter_set || !f->start || !name_constants(f))
+        return build_no_memory(diag);
+    for (size_t v = 0; v < m->variable_count; v++) f->start[v] = NAN;
+    if (!build_split_initials(f) || !build_unknowns(b) || !build_names(f))
+        return build_exhausted(b, diag);
+    bool ok = build_equations(b);
+    if (!ok || !build_differentiate(b, 0)) return build_exhausted(b, diag);
+    dae_status status = build_check_structure(b, diag);
+    if (status == DAE_OK) status = check_reinits(f, diag);
+    if (status != DAE_OK) return status;
+    if (!build_find_index(b) || !build_pattern(b) || !build_programs(b) || !build_kinematics(b->f))
+        return build_exhausted(b, diag);
+    status = build_check_conditions(f, diag);
+    if (status != DAE_OK) return status;
+    if (!build_initial(f)) return build_exhausted(b, diag);
+    return model_form_evaluate_parameters(f, diag);
+}
+
+dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag)
+{
+    *form = NULL;
+    build b = {.f = DAE_NEW(model_form)};
+    if (!b.f) {
+        flat_model_free(flat);
+        return build_no_memory(diag);
+    }
+    b.f->flat = flat;
+    dae_status status = build_form(&b, diag);
+    build_free(&b);
+    if (status == DAE_OK)
+        *form = b.f;
+    else
+        model_form_free(b.f);
+    return status;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++) dae_free(texts[i]);
+    dae_free(texts);
+}
+
+void model_form_free(model_form *f)
+{
+    if (!f) return;
+    kept_forms_free(f->kept);
+    native_free(f->native);
+    free_texts(f->unknown_names, (size_t)f->n);
+    free_texts(f->equation_names, f->equation_room);
+    dae_free(f->equation_lines);
+    dae_free(f->equation_source);
+    dae_free(f->settings);
+    dae_free(f->rounded);
+    dae_free(f->kinematic);
+    dae_free(f->visible);
+    model_form_free(f->initial);
+    dae_free(f->slope_of);
+    dae_free(f->pinned);
+    for (int k = 0; k < model_program_count(f); k++) {
+        code_free(&model_program_at(f, k)->code);
+        dae_free(model_program_at(f, k)->e);
+    }
+    dae_free(f->more);
+    dae_free(f->value);
+    dae_free(f->value_slope);
+    dae_free(f->seen);
+    dae_free(f->seen_at);
+    dae_free(f->alias);
+    dae_free(f->evaluated);
+    dae_free(f->unknown_variable);
+    dae_free(f->unknown_order);
+    dae_free(f->first_unknown);
+    dae_free(f->differential);
+    dae_free(f->colptr);
+    dae_free(f->rowind);
+    dae_free(f->scatter);
+    if (!f->base) { /* a variant shares those of its base */
+        dae_free(f->parameters);
+        dae_free(f->parameter_set);
+        dae_free(f->start);
+    }
+    dae_free(f->parameter_names);
+    dae_free(f->memory_names);
+    arena_free(f->notes);
+    if (!f->borrowed) flat_model_free(f->flat);
+    dae_free(f->place);
+    dae_free(f->place_slope);
+    if (f->formulated) formulated_free(f->formulated);
+    dae_free(f->formulated);
+    model_form_free(f->levels);
+    dae_free(f->level_place);
+    dae_free(f->of_level);
+    dae_free(f->of_level_slope);
+    if (f->analysed && !f->analysed_borrowed) {
+        analysed_free(f->analysed);
+        dae_free(f->analysed);
+    }
+    dae_free(f);
+}

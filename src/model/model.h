@@ -1,0 +1,220 @@
+/* A flat model made ready to integrate: aliases eliminated, reduced to first order, with exact
+ * sparse derivatives, as a problem in residual form.
+ *
+ * A model_form is immutable and shared by solvers; a model_instance holds what one solver changes:
+ * parameter values, memory (discrete values and relations) and work space. */
+#ifndef DAE_MODEL_MODEL_H
+#define DAE_MODEL_MODEL_H
+
+#include "daedal.h"
+#include "expr/code.h"
+#include "expr/emit.h"
+#include "expr/native.h"
+#include "formulation/selection.h"
+#include "modelica/flatten/flat.h"
+
+/* What became of a flat variable: sign * the order-th derivative of unknown `root`, a value over
+ * parameters (x = 3 R), or an output, evaluated after the solve. */
+typedef struct model_alias {
+    int root;       /* flat variable that stands for it (itself if none) */
+    int sign;       /* +1 or -1 */
+    expr value;     /* not EXPR_NONE: eliminated, as a constant or an output */
+    int equation;   /* flat equation that says so; -1: none */
+    int top;        /* the end of the chain of roots */
+    int top_sign;   /* product of the signs on the way there */
+    bool evaluated; /* an output: value is over variables, */
+    expr mapped;    /* this over the unknowns */
+} model_alias;
+
+/* An initial equation of a discrete variable: v = value, or pre(v) = value. */
+typedef struct model_setting {
+    int variable;
+    bool previous; /* it is pre(v) that has the value */
+    expr value;
+    source_place place;
+} model_setting;
+
+/* One set of compiled outputs. */
+typedef struct model_program {
+    expr_code code;
+    expr *e; /* over unknowns, owned; kept for emitted code */
+    size_t outputs;
+} model_program;
+
+/* Where a variable of the base form is in a variant: sign * y_unknown, or y' of it. */
+typedef struct model_place {
+    int unknown;
+    bool slope;
+    signed char sign;
+} model_place;
+
+typedef struct model_form {
+    flat_model *flat; /* owned */
+    struct kept_list
+        *kept; /* of a base form: variants that solvers may share (kept_forms.h); owned */
+    native_module *native; /* its native code, once there is some; guarded by the graph's lock */
+    model_alias *alias;    /* per flat variable, owned */
+    int n;                 /* unknowns of the residual form */
+    int *unknown_variable; /* n: flat variable, owned */
+    int *unknown_order;    /* n: which derivative of it, owned */
+    int *
+        first_unknown; /* per flat variable: its unknown of order 0; -1 if eliminated or discrete */
+    bool *differential;   /* n: whether y' of it appears */
+    int *colptr, *rowind; /* pattern of dF/dy and dF/dy', owned */
+    int *scatter;         /* per Jacobian output: place in dfdy (>= 0) or -1 - place in dfdyp */
+    size_t jacobian_outputs;
+    model_program residual, jacobian, crossing, condition, output, assertion;
+    double *parameters;  /* values set so far, owned */
+    bool *parameter_set; /* which were set from outside */
+    double *start;       /* per flat variable: value set from outside, or NAN */
+    int eliminated;      /* number of alias variables */
+    int *evaluated;      /* outputs (flat variables) in the order of their evaluation; owned */
+    int evaluated_count;
+    char **unknown_names, **equation_names; /* owned */
+    size_t equation_room;                   /* entries of equation_names, some perhaps NULL */
+    size_t watch_count;   /* crossing functions behind those of the relations: for assertions */
+    bool *rounded;        /* per relation: its crossing function carries rounding errors; owned */
+    int *equation_source; /* of a base form, per row: equation of the flat model, -1: none; owned */
+    int *equation_lines;  /* per equation: line of the text, 0 if none; owned */
+    bool resting;         /* no continuous unknowns: y' = 0 stands in, so that time can go on */
+    int *visible;         /* flat variables of the user; owned */
+    int visible_count;
+    int unmet;               /* index above 1 by structure: an equation that determines neither a
+                                derivative nor an algebraic variable of its own; else -1 */
+    int undetermined;        /* then an algebraic variable that no equation is left for; or -1 */
+    bool overdetermined;     /* more initial equations and fixed values than states */
+    size_t condition_count;  /* the first ones of flat->initial_equations: continuous */
+    model_setting *settings; /* the others; owned */
+    size_t settings_count;
+
+    /* The initial system, if there are initial equations or fixed values that are no states:
+     * unknowns y, then y' of the differential ones; equations F = 0, the initial equations, and
+     * y_j = start_j for `pinned` ones, whose start values are parameters behind the model's own. */
+    struct model_form *initial; /* owned; NULL: start values of differential variables are kept */
+    int *slope_of; /* of an initial system: for i >= first, y_i is y' of unknown slope_of */
+    int *pinned;   /* unknowns whose start value is an equation */
+    int pinned_count;
+    bool failed;   /* memory ran out while aliases were sought */
+    bool borrowed; /* an initial system: flat belongs to the form it starts */
+
+    /* A variant is the model rewritten by a formulation, in the unknowns of that; all else belongs
+     * to the base form, the model as it was written. */
+    const struct model_form *base;   /* borrowed; NULL: this is no variant */
+    int rows;                        /* compiled equations; kinematic ones complete them to n */
+    int kinematic_count;             /* compiled rows y_i' = y_j (matrix/second_order.h), */
+    struct kinematic_row *kinematic; /* these; owned */
+    model_place *place;              /* per unknown of base: where it is, */
+    model_place *place_slope;        /* and its derivative; owned */
+    expr *value;         /* per unknown of base that has no place: what it is over y and y', */
+    expr *value_slope;   /* and its derivative, EXPR_NONE if out of reach; owned */
+    int *seen;           /* those unknowns of base: program 0 of `more` has their values, then */
+    int seen_count;      /* their slopes; owned */
+    int *seen_at;        /* per unknown of base: where it is in `seen`, or -1; owned */
+    model_program *more; /* behind the others: that one, and those of a form; owned */
+    int more_count;
+    analysed *analysed;        /* owned, unless analysed_borrowed */
+    formulated *formulated;    /* owned */
+    struct model_form *levels; /* the variant with all levels, whose initial system is that of
+                                  this one, too; owned, NULL: this one has them all */
+    bool analysed_borrowed;
+    model_place *level_place;    /* with levels: per unknown of levels, where it is here, */
+    model_place *of_level;       /* per unknown here: where it is there, */
+    model_place *of_level_slope; /* and its derivative; owned */
+
+    const char **parameter_names; /* flat->parameter_count; texts of flat; owned, NULL: a variant */
+    const char **memory_names;    /* flat->memory_count: of discrete variables, else NULL; owned */
+    struct arena *notes;          /* whatever lives as long as the form; owned, NULL: nothing */
+    struct model_listing
+        *listing; /* in notes: names for the public face, solve/api/model_values.h */
+} model_form;
+
+/* Take over a flat model (freed with the form, also on failure). */
+dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag);
+void model_form_free(model_form *form); /* NULL is fine */
+
+/* The model in the unknowns of y, whose unknowns of the analysed set are those of `base`; takes
+ * over what *a, *y and *levels hold, also on failure. levels: the formulation that has all levels,
+ * for initial values, where y lacks some (else NULL). base must outlive it. Adds to the graph of
+ * base: lock it. */
+dae_status model_form_variant(const model_form *base, analysed *a, formulated *y,
+                              formulated *levels, model_form **form, dae_diag *diag);
+
+/* C text of all programs: functions model_residual, model_jacobian, .. with the names of unknowns.
+ */
+void model_form_emit(const model_form *form, emit_text *text);
+
+/* The residual description of a form, for dae_problem_from_residual; arrays borrowed from it. */
+void model_form_describe(model_form *form, dae_residual *r);
+
+/* Parameter values from their expressions and what was set; DAE_ERR_ARGUMENT names a bad one. */
+dae_status model_form_evaluate_parameters(model_form *form, dae_diag *diag);
+
+/* Value of e at compile-time knowledge: parameters only; NAN if it needs more. */
+double model_form_constant(const model_form *form, expr e);
+
+enum { MOST_PROGRAMS = 16 };
+
+typedef struct model_instance {
+    const model_form *form;
+    double *parameters, *memory;             /* owned */
+    double *work;                            /* of all programs, owned */
+    double *work_of[MOST_PROGRAMS];          /* per program: residual, jacobian, crossing, .. */
+    double *jacobian_values;                 /* owned */
+    native_module *native;                   /* owned; NULL: the tape runs */
+    native_function function[MOST_PROGRAMS]; /* its programs */
+    /* A variant with a choice of states: the choice, and the pattern that goes with it. Owned. */
+    position_watch *positions; /* of a form that chose p2; NULL: it did not */
+    selection *selection;
+    int *colptr, *rowind, *scatter;
+    int *kinematic_at;           /* per chosen row: where its entries of dF/dy' and dF/dy are */
+    const char **equation_names; /* n: of the compiled rows, then of the chosen ones */
+    dae_kind *kinds;
+    double tape_work;        /* instructions run on the tape so far */
+    struct array_run *array; /* takes the place of the equations, or NULL; borrowed */
+    double noise;            /* `rounded` crossing functions below it count as zero */
+} model_instance;
+
+model_instance *model_instance_new(const model_form *form); /* NULL: memory */
+void model_instance_free(model_instance *instance);
+/* Choose states at a point (`anew`), or see whether the choice is still good. SELECTION_CHANGED:
+ * describe the instance anew. */
+/* How good the choice of p2 is at a point; POSITIONS_KEPT where nothing was chosen. */
+position_status model_instance_look(model_instance *instance, double t, const double *y,
+                                    const double *yp);
+selection_status model_instance_select(model_instance *instance, double t, const double *y,
+                                       const double *yp, bool anew);
+/* The residual description of an instance with its choice of states; arrays borrowed from it. */
+bool model_instance_describe(model_instance *instance, dae_residual *r); /* false: memory */
+/* Note the rows y_i' = y_j of a form in its problem, and those of a choice of states; instance may
+ * be NULL. False: memory. */
+bool model_kinematics(const model_form *form, const model_instance *instance, dae_problem *problem);
+/* Take the form's parameters anew. */
+void model_instance_load(model_instance *instance);
+/* Parameters or memory have changed: recompute what is hoisted. */
+void model_instance_prepare(model_instance *instance);
+
+/* Compile to native code; on failure the tape stays and reason (256 bytes) says why. */
+native_status model_instance_compile(model_instance *instance, char *reason);
+/* Whether the tape has run for as long as compiling would take: then the rest is worth compiling,
+ * as it is best not to bet on how much is left (ski rental). */
+bool model_instance_worth_compiling(const model_instance *instance);
+
+/* The callbacks of the residual form; user is the instance. */
+int model_residual(double t, const double *y, const double *yp, double *f, void *user);
+int model_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                   void *user);
+
+/* out = crossing functions of the relations, then those of assertions: crossing.outputs */
+void model_instance_crossings(model_instance *instance, double t, const double *y, const double *yp,
+                              double *out);
+/* out = all visible variables, discrete ones included, at a point */
+void model_instance_outputs(model_instance *instance, double t, const double *y, const double *yp,
+                            double *out);
+/* out = assertion conditions (flat->assert_count) */
+void model_instance_assertions(model_instance *instance, double t, const double *y,
+                               const double *yp, double *out);
+/* Value of any expression at a point (not for the step loop). Leaves are flat variables. */
+double model_instance_value(const model_instance *instance, double t, const double *y,
+                            const double *yp, expr e);
+
+#endif

@@ -1,0 +1,297 @@
+/* The equations of a model over its unknowns, their derivatives, and programs of both. */
+#include "model/model_build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "expr/derive.h"
+#include "model/model_structure.h"
+#include "model/model_watch.h"
+
+/* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
+bool build_equations(build *b)
+{
+    model_form *f = b->f;
+    flat_model *m = f->flat;
+    size_t most = m->equation_count + (size_t)f->n + 1;
+    b->residuals = DAE_ARRAY(expr, most);
+    b->source = DAE_ARRAY(int, most);
+    f->equation_names = DAE_ARRAY(char *, most);
+    f->equation_room = f->equation_names ? most : 0;
+    f->equation_lines = DAE_ARRAY(int, most);
+    f->equation_source = DAE_ARRAY(int, most);
+    if (!b->residuals || !b->source || !f->equation_names || !f->equation_lines ||
+        !f->equation_source)
+        return false;
+    for (size_t i = 0; i < most; i++) f->equation_source[i] = -1;
+    size_t count = 0;
+    for (size_t i = 0; i < m->equation_count; i++) {
+        if (b->gone[i]) continue;
+        b->source[count] = f->equation_source[count] = (int)i;
+        f->equation_lines[count] = m->equations[i].place.line;
+        f->equation_names[count] = flat_equation_name(m, &m->equations[i]);
+        if (!f->equation_names[count]) return false;
+        b->residuals[count++] = build_mapped(b, m->equations[i].residual);
+    }
+    for (int i = 0; i + 1 < f->n; i++) {
+        if (f->unknown_order[i + 1] == 0) continue;
+        char name[256];
+        snprintf(name, sizeof name, "definition of der(%.200s)",
+                 m->variables[f->unknown_variable[i]].name);
+        f->equation_names[count] = dae_strdup(name);
+        if (!f->equation_names[count]) return false;
+        b->source[count] = -1;
+        f->equation_lines[count] = m->variables[f->unknown_variable[i]].place.line;
+        b->residuals[count++] = graph_binary(m->graph, EXPR_SUB, graph_variable(m->graph, i, 1),
+                                             graph_variable(m->graph, i + 1, 0));
+    }
+    if (f->resting) {
+        f->equation_names[count] = dae_strdup("nothing moves");
+        if (!f->equation_names[count]) return false;
+        b->source[count] = -1;
+        b->residuals[count++] = graph_variable(m->graph, 0, 1);
+    }
+    b->equations = count;
+    f->rows = f->n;
+    return !graph_failed(m->graph);
+}
+
+static bool entry_room(build *b, size_t more)
+{
+    if (b->entry_count + more <= b->entry_capacity) return true;
+    b->dense = b->entry_count + more > MOST_ENTRIES;
+    if (b->dense) return false;
+    size_t capacity = 2 * b->entry_capacity + more + 64;
+    expr *entries = DAE_ARRAY(expr, capacity);
+    int *rows[3] = {DAE_ARRAY(int, capacity), DAE_ARRAY(int, capacity), DAE_ARRAY(int, capacity)};
+    bool ok = entries && rows[0] && rows[1] && rows[2];
+    if (ok && b->entry_count > 0) {
+        memcpy(entries, b->entries, b->entry_count * sizeof *entries);
+        memcpy(rows[0], b->row, b->entry_count * sizeof(int));
+        memcpy(rows[1], b->column, b->entry_count * sizeof(int));
+        memcpy(rows[2], b->is_slope, b->entry_count * sizeof(int));
+    }
+    dae_free(ok ? (void *)b->entries : (void *)entries);
+    dae_free(ok ? b->row : rows[0]);
+    dae_free(ok ? b->column : rows[1]);
+    dae_free(ok ? b->is_slope : rows[2]);
+    if (!ok) return false;
+    b->entries = entries;
+    b->row = rows[0];
+    b->column = rows[1];
+    b->is_slope = rows[2];
+    b->entry_capacity = capacity;
+    return true;
+}
+
+/* All partial derivatives of one equation. */
+static bool add_gradient(build *b, derive_scratch *scratch, gradient *partial, int row)
+{
+    graph *g = b->f->flat->graph;
+    if (!derive_gradient(g, scratch, b->residuals[row], partial)) return false;
+    if (!entry_room(b, partial->count)) return false;
+    for (size_t k = 0; k < partial->count; k++) {
+        const expr_node *leaf = graph_node(g, partial->leaf[k]);
+        size_t at = b->entry_count++;
+        b->entries[at] = partial->derivative[k];
+        b->row[at] = row;
+        b->column[at] = leaf->index;
+        b->is_slope[at] = leaf->order;
+        if (leaf->order > 0) b->f->differential[leaf->index] = true;
+    }
+    return true;
+}
+
+/* The line of the equation after those that have partial derivatives. */
+static int line_of_next(const build *b)
+{
+    size_t row = b->entry_count > 0 ? (size_t)b->row[b->entry_count - 1] + 1 : 0;
+    return row < b->equations ? b->f->equation_lines[row] : 0;
+}
+
+/* Gradients of the equations from number `first` on. */
+bool build_differentiate(build *b, size_t first)
+{
+    derive_scratch *scratch = derive_scratch_new();
+    gradient partial = {0};
+    bool ok = scratch != NULL;
+    for (size_t i = first; i < b->equations && ok; i++)
+        ok = add_gradient(b, scratch, &partial, (int)i);
+    if (!ok && scratch) b->stopped_line = line_of_next(b);
+    gradient_free(&partial);
+    derive_scratch_free(scratch);
+    return ok;
+}
+
+/* One CSC pattern for both matrices: entries come row by row, so each column's rows ascend. The
+ * scatter map tells where each Jacobian output goes. */
+bool build_pattern(build *b)
+{
+    model_form *f = b->f;
+    int n = f->n;
+    f->jacobian_outputs = b->entry_count;
+    f->colptr = DAE_ARRAY(int, n + 1);
+    f->rowind = DAE_ARRAY(int, b->entry_count);
+    f->scatter = DAE_ARRAY(int, b->entry_count);
+    int *last = DAE_ARRAY(int, n), *fill = DAE_ARRAY(int, n);
+    bool ok = f->colptr && f->rowind && f->scatter && last && fill;
+    if (ok) {
+        for (int j = 0; j < n; j++) last[j] = -1;
+        for (size_t k = 0; k < b->entry_count; k++) {
+            int j = b->column[k];
+            if (last[j] != b->row[k]) f->colptr[j + 1]++;
+            last[j] = b->row[k];
+        }
+        for (int j = 0; j < n; j++) f->colptr[j + 1] += f->colptr[j];
+        for (int j = 0; j < n; j++) {
+            last[j] = -1;
+            fill[j] = f->colptr[j];
+        }
+        for (size_t k = 0; k < b->entry_count; k++) {
+            int j = b->column[k];
+            if (last[j] != b->row[k]) f->rowind[fill[j]++] = b->row[k];
+            last[j] = b->row[k];
+            f->scatter[k] = b->is_slope[k] ? -fill[j] : fill[j] - 1;
+        }
+    }
+    dae_free(last);
+    dae_free(fill);
+    return ok;
+}
+
+bool build_program(model_form *f, model_program *p, const expr *e, size_t count)
+{
+    p->outputs = count;
+    p->e = dae_copy(e, count, sizeof *e);
+    return p->e && code_new(&p->code, f->flat->graph, e, count);
+}
+
+/* Compile a list taken from structures `stride` bytes apart, each expression build_mapped to
+ * unknowns. */
+static bool program_from_list(build *b, model_program *p, const void *list, size_t count,
+                              size_t stride, size_t offset)
+{
+    expr *e = DAE_ARRAY(expr, count);
+    if (!e) return false;
+    for (size_t i = 0; i < count; i++) {
+        expr source;
+        memcpy(&source, (const char *)list + i * stride + offset, sizeof source);
+        e[i] = build_mapped(b, source);
+    }
+    bool ok = build_program(b->f, p, e, count);
+    dae_free(e);
+    return ok;
+}
+
+/* Variables of the model; those of the translator ($floor1, $when2) are nobody's business. */
+static bool list_visible(model_form *f)
+{
+    const flat_model *m = f->flat;
+    f->visible = DAE_ARRAY(int, m->variable_count);
+    if (!f->visible) return false;
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].name[0] != '$') f->visible[f->visible_count++] = (int)v;
+    return true;
+}
+
+/* Every visible variable in terms of unknowns, memory and parameters. */
+static bool output_program(build *b)
+{
+    model_form *f = b->f;
+    flat_model *m = f->flat;
+    expr *e = DAE_ARRAY(expr, m->variable_count);
+    bool ok = e && list_visible(f);
+    for (int k = 0; ok && k < f->visible_count; k++) {
+        int v = f->visible[k];
+        e[k] = m->variables[v].discrete ? graph_memory(m->graph, m->variables[v].memory)
+                                        : build_mapped(b, graph_variable(m->graph, v, 0));
+    }
+    ok = ok && build_program(f, &f->output, e, (size_t)f->visible_count);
+    dae_free(e);
+    return ok;
+}
+
+static void note_rounded(void *context, expr leaf)
+{
+    struct {
+        const model_form *f;
+        bool found;
+    } *scan = context;
+    const expr_node *node = graph_node(scan->f->flat->graph, leaf);
+    if (node->op == EXPR_VARIABLE && (node->order > 0 || !scan->f->differential[node->index]))
+        scan->found = true;
+}
+
+/* rounded[r]: relation r depends on what Newton's iteration computes, algebraic variables or
+ * derivatives, and not on states and time alone. */
+bool build_rounded(model_form *f)
+{
+    size_t count = f->flat->relation_count;
+    f->rounded = DAE_ARRAY(bool, count);
+    if (!f->rounded) return false;
+    for (size_t r = 0; r < count; r++) {
+        struct {
+            const model_form *f;
+            bool found;
+        } scan = {f, false};
+        if (!graph_leaves(f->flat->graph, &f->crossing.e[r], 1, note_rounded, &scan)) return false;
+        f->rounded[r] = scan.found;
+    }
+    return true;
+}
+
+/* Crossing functions of the relations, then of what assertions watch. */
+static bool crossing_program(build *b)
+{
+    model_form *f = b->f;
+    const flat_model *m = f->flat;
+    expr *watches = NULL;
+    bool ok = model_watches(m->graph, f->assertion.e, m->assert_count, &watches, &f->watch_count);
+    expr *e = ok ? DAE_ARRAY(expr, m->relation_count + f->watch_count) : NULL;
+    if (e) {
+        for (size_t r = 0; r < m->relation_count; r++)
+            e[r] = build_mapped(b, m->relations[r].crossing);
+        for (size_t k = 0; k < f->watch_count; k++) e[m->relation_count + k] = watches[k];
+    }
+    ok = e && build_program(f, &f->crossing, e, m->relation_count + f->watch_count);
+    dae_free(watches);
+    dae_free(e);
+    return ok;
+}
+
+bool build_programs(build *b)
+{
+    model_form *f = b->f;
+    const flat_model *m = f->flat;
+    return build_program(f, &f->residual, b->residuals, b->equations) &&
+           build_program(f, &f->jacobian, b->entries, b->entry_count) &&
+           program_from_list(b, &f->condition, m->initial_equations, f->condition_count,
+                             sizeof(flat_equation), offsetof(flat_equation, residual)) &&
+           output_program(b) &&
+           program_from_list(b, &f->assertion, m->asserts, m->assert_count, sizeof(flat_action),
+                             offsetof(flat_action, value)) &&
+           crossing_program(b) && build_rounded(f) && !graph_failed(m->graph);
+}
+
+/* Names of unknowns: x, der(x), der(der(x)), .. */
+bool build_names(model_form *f)
+{
+    f->unknown_names = DAE_ARRAY(char *, f->n);
+    if (!f->unknown_names) return false;
+    for (int i = 0; i < f->n; i++) {
+        const char *name =
+            f->resting ? "(nothing)" : f->flat->variables[f->unknown_variable[i]].name;
+        int order = f->unknown_order[i];
+        size_t size = strlen(name) + 5 * (size_t)order + 1;
+        char *text = dae_calloc(size, 1);
+        if (!text) return false;
+        char *at = text;
+        for (int k = 0; k < order; k++) at += sprintf(at, "der(");
+        at += sprintf(at, "%s", name);
+        for (int k = 0; k < order; k++) at += sprintf(at, ")");
+        f->unknown_names[i] = text;
+    }
+    return true;
+}

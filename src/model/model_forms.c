@@ -1,0 +1,380 @@
+/* The callbacks of a model's forms: programs of a variant behind the descriptions that callbacks
+ * have, so that conversions, checks and counts are the same for both. */
+#include "model/model_forms.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "forms/form_parts.h"
+#include "linalg/linear_solver.h"
+#include "model/model_build.h"
+
+struct model_forms {
+    model_instance *instance; /* borrowed */
+    const form_plan *plan;    /* borrowed */
+    form_source *source;      /* owned */
+    bool diagonal;            /* the mass matrix */
+    double *out;              /* of the longest program; owned */
+    double *column;           /* implicit: leading derivatives; owned */
+    form_matrix leading;      /* E of an implicit Hessenberg form */
+    form_solver solver;
+};
+
+/* ---- programs ---- */
+
+static void run(model_forms *w, int k, double t, const double *a, const double *b, const double *c,
+                double *out)
+{
+    model_instance_run(w->instance, model_form_program(k), t, a, b, c, out);
+}
+
+/* Values of a block in the order of its program, where the description wants them. */
+static void deliver(const form_block *b, const double *values, double *out)
+{
+    if (!b->dense) {
+        vector_copy(b->count, values, out);
+        return;
+    }
+    for (int j = 0; j < b->columns; j++)
+        for (int k = b->colptr[j]; k < b->colptr[j + 1]; k++)
+            out[b->rowind[k] + j * b->rows] = values[k];
+}
+
+static void deliver_diagonal(const form_block *b, const double *values, double *out)
+{
+    for (int k = 0; k < b->count; k++) out[b->rowind[k]] = values[k];
+}
+
+static bool is_diagonal(const form_block *b)
+{
+    for (int j = 0; j < b->columns; j++)
+        for (int k = b->colptr[j]; k < b->colptr[j + 1]; k++)
+            if (b->rowind[k] != j) return false;
+    return true;
+}
+
+/* ---- mechanical ---- */
+
+static void deliver_mass(const model_forms *w, const double *values, double *out)
+{
+    const form_block *M = &w->plan->block[BLOCK_M];
+    if (w->diagonal)
+        deliver_diagonal(M, values, out);
+    else
+        deliver(M, values, out);
+}
+
+static void run_stage(model_forms *w, const dae_mechanical_point *at,
+                      const dae_mechanical_values *out)
+{
+    const form_plan *p = w->plan;
+    const form_block *M = &p->block[BLOCK_M], *G = &p->block[BLOCK_G];
+    const double *values = w->out;
+    run(w, MECHANICAL_STAGE, at->t, at->q, at->v, NULL, w->out);
+    if (!M->constant) {
+        if (out->mass) deliver_mass(w, values, out->mass);
+        values += M->count;
+    }
+    if (out->force) vector_copy(p->size[0], values, out->force);
+    values += p->size[0];
+    if (out->gradient) deliver(G, values, out->gradient);
+    if (out->curvature) vector_copy(p->size[1], values + G->count, out->curvature);
+}
+
+static int mechanical_all(const dae_mechanical_point *at, const dae_mechanical_values *out,
+                          void *user)
+{
+    model_forms *w = user;
+    const form_plan *p = w->plan;
+    const form_block *M = &p->block[BLOCK_M], *G = &p->block[BLOCK_G];
+    bool stage = out->force || out->curvature || (out->mass && !M->constant);
+    if (stage) run_stage(w, at, out);
+    if (out->mass && M->constant) {
+        run(w, MECHANICAL_MASS, at->t, at->q, at->v, NULL, w->out);
+        deliver_mass(w, w->out, out->mass);
+    }
+    if (!out->rate && (stage || !out->gradient)) return 0;
+    run(w, MECHANICAL_VELOCITY, at->t, at->q, at->v, NULL, w->out);
+    if (out->gradient && !stage) deliver(G, w->out, out->gradient);
+    if (out->rate) vector_copy(p->size[1], w->out + G->count, out->rate);
+    return 0;
+}
+
+static int mechanical_constraint(const dae_mechanical_point *at, double *g, void *user)
+{
+    run(user, MECHANICAL_POSITION, at->t, at->q, at->v, NULL, g);
+    return 0;
+}
+
+static dae_pattern pattern_of(const form_block *b)
+{
+    return b->dense ? (dae_pattern){0} : (dae_pattern){b->colptr, b->rowind};
+}
+
+static form_source *describe_mechanical(model_forms *w, const formulated *f,
+                                        const char *const *constraints)
+{
+    const form_plan *p = w->plan;
+    const form_block *M = &p->block[BLOCK_M];
+    w->diagonal = is_diagonal(M);
+    dae_mechanical m = {.nq = p->size[0],
+                        .nlambda = p->size[1],
+                        .all = mechanical_all,
+                        .constraint = p->size[1] > 0 ? mechanical_constraint : NULL,
+                        .user = w,
+                        .scleronomic = p->autonomous,
+                        .mass_structure = w->diagonal ? DAE_MASS_DIAGONAL
+                                          : M->dense  ? DAE_MASS_DENSE
+                                                      : DAE_MASS_SPARSE,
+                        .mass_constant = M->constant,
+                        .gradient_pattern = pattern_of(&p->block[BLOCK_G]),
+                        .nominal = f->set.nominal,
+                        .variable_names = f->set.name,
+                        .constraint_names = constraints};
+    if (!w->diagonal) m.mass_pattern = pattern_of(M);
+    return form_source_mechanical(&m);
+}
+
+/* ---- Hessenberg ---- */
+
+/* E a = b, for b where leading derivatives are in `column` of y'. */
+static int solve_leading(model_forms *w, double *column)
+{
+    const form_plan *p = w->plan;
+    for (int k = 0; k < w->leading.rows; k++) w->column[k] = column[p->leading[k]];
+    linear_solve(w->solver.solver, w->column);
+    for (int k = 0; k < w->leading.rows; k++) column[p->leading[k]] = w->column[k];
+    return 0;
+}
+
+static int factor_leading(model_forms *w, const double *values)
+{
+    const form_block *E = &w->plan->block[BLOCK_LEADING];
+    double *matrix = w->out + w->plan->program[HESSENBERG_F].count;
+    if (E->dense) {
+        vector_zero(E->rows * E->columns, matrix);
+        deliver(E, values, matrix);
+        values = matrix;
+    }
+    return form_solver_factor(&w->solver, values) == LINEAR_OK ? 0 : 1;
+}
+
+/* The program of f runs, and E is factored; values of f, right-hand sides among them: w->out + ..
+ */
+static int run_implicit(model_forms *w, const dae_hessenberg_point *at, const double **f)
+{
+    run(w, HESSENBERG_F, at->t, at->y, at->z, at->u, w->out);
+    *f = w->out + w->plan->block[BLOCK_LEADING].count;
+    return factor_leading(w, w->out);
+}
+
+static int hessenberg_f(const dae_hessenberg_point *at, double *f, void *user)
+{
+    model_forms *w = user;
+    const double *values;
+    if (!w->plan->implicit) {
+        run(w, HESSENBERG_F, at->t, at->y, at->z, at->u, f);
+        return 0;
+    }
+    int code = run_implicit(w, at, &values);
+    if (code != 0) return code;
+    vector_copy(w->plan->size[0], values, f);
+    return solve_leading(w, f);
+}
+
+static int hessenberg_f_z(const dae_hessenberg_point *at, double *out, void *user)
+{
+    model_forms *w = user;
+    const double *unused;
+    int code = w->plan->implicit ? run_implicit(w, at, &unused) : 0;
+    if (code != 0) return code;
+    run(w, HESSENBERG_F_Z, at->t, at->y, at->z, at->u, w->out);
+    deliver(&w->plan->block[BLOCK_F_Z], w->out, out);
+    for (int k = 0; w->plan->implicit && k < w->plan->size[1]; k++)
+        solve_leading(w, out + (size_t)k * (size_t)w->plan->size[0]);
+    return 0;
+}
+
+static int hessenberg_g(const dae_hessenberg_point *at, double *out, void *user)
+{
+    run(user, HESSENBERG_G, at->t, at->y, at->z, at->u, out);
+    return 0;
+}
+
+static int hessenberg_g_t(const dae_hessenberg_point *at, double *out, void *user)
+{
+    run(user, HESSENBERG_G_T, at->t, at->y, at->z, at->u, out);
+    return 0;
+}
+
+static int hessenberg_g_y(const dae_hessenberg_point *at, double *out, void *user)
+{
+    model_forms *w = user;
+    run(w, HESSENBERG_G_Y, at->t, at->y, at->z, at->u, w->out);
+    deliver(&w->plan->block[BLOCK_G_Y], w->out, out);
+    return 0;
+}
+
+static int hessenberg_k(const dae_hessenberg_point *at, double *out, void *user)
+{
+    run(user, HESSENBERG_K, at->t, at->y, at->z, at->u, out);
+    return 0;
+}
+
+static int hessenberg_k_u(const dae_hessenberg_point *at, double *out, void *user)
+{
+    model_forms *w = user;
+    run(w, HESSENBERG_K_U, at->t, at->y, at->z, at->u, w->out);
+    deliver(&w->plan->block[BLOCK_K_U], w->out, out);
+    return 0;
+}
+
+static form_source *describe_hessenberg(model_forms *w, const formulated *f,
+                                        const char *const *constraints)
+{
+    const form_plan *p = w->plan;
+    bool constrained = p->size[1] > 0, implicit = p->size[2] > 0;
+    dae_hessenberg h = {.ny = p->size[0],
+                        .nz = p->size[1],
+                        .nu = p->size[2],
+                        .f = hessenberg_f,
+                        .g = constrained ? hessenberg_g : NULL,
+                        .k = implicit ? hessenberg_k : NULL,
+                        .user = w,
+                        .g_y = constrained ? hessenberg_g_y : NULL,
+                        .g_t = constrained && !p->autonomous ? hessenberg_g_t : NULL,
+                        .f_z = constrained ? hessenberg_f_z : NULL,
+                        .k_u = implicit ? hessenberg_k_u : NULL,
+                        .autonomous = p->autonomous,
+                        .g_y_pattern = pattern_of(&p->block[BLOCK_G_Y]),
+                        .f_z_pattern = pattern_of(&p->block[BLOCK_F_Z]),
+                        .k_u_pattern = pattern_of(&p->block[BLOCK_K_U]),
+                        .nominal = f->set.nominal,
+                        .variable_names = f->set.name,
+                        .constraint_names = constraints};
+    return form_source_hessenberg(&h);
+}
+
+/* ---- quasilinear ---- */
+
+static int quasilinear_E(const dae_quasilinear_point *at, double *out, void *user)
+{
+    model_forms *w = user;
+    run(w, QUASILINEAR_E, at->t, at->x, NULL, NULL, w->out);
+    deliver(&w->plan->block[BLOCK_E], w->out, out);
+    return 0;
+}
+
+static int quasilinear_f(const dae_quasilinear_point *at, double *out, void *user)
+{
+    run(user, QUASILINEAR_F, at->t, at->x, NULL, NULL, out);
+    return 0;
+}
+
+static int quasilinear_g(const dae_quasilinear_point *at, double *out, void *user)
+{
+    run(user, QUASILINEAR_G, at->t, at->x, NULL, NULL, out);
+    return 0;
+}
+
+static int quasilinear_g_x(const dae_quasilinear_point *at, double *out, void *user)
+{
+    model_forms *w = user;
+    run(w, QUASILINEAR_G_X, at->t, at->x, NULL, NULL, w->out);
+    deliver(&w->plan->block[BLOCK_G_X], w->out, out);
+    return 0;
+}
+
+static int quasilinear_g_t(const dae_quasilinear_point *at, double *out, void *user)
+{
+    run(user, QUASILINEAR_G_T, at->t, at->x, NULL, NULL, out);
+    return 0;
+}
+
+static form_source *describe_quasilinear(model_forms *w, const formulated *f,
+                                         const char *const *constraints)
+{
+    const form_plan *p = w->plan;
+    bool constrained = p->size[2] > 0;
+    dae_quasilinear x = {.n = p->size[0],
+                         .ne = p->size[1],
+                         .ng = p->size[2],
+                         .E = quasilinear_E,
+                         .f = quasilinear_f,
+                         .g = constrained ? quasilinear_g : NULL,
+                         .user = w,
+                         .g_x = constrained ? quasilinear_g_x : NULL,
+                         .g_t = constrained && !p->autonomous ? quasilinear_g_t : NULL,
+                         .autonomous = p->autonomous,
+                         .E_constant = p->block[BLOCK_E].constant,
+                         .E_pattern = pattern_of(&p->block[BLOCK_E]),
+                         .g_x_pattern = pattern_of(&p->block[BLOCK_G_X]),
+                         .nominal = f->set.nominal,
+                         .variable_names = f->set.name,
+                         .constraint_names = constraints,
+                         .constraint_levels = p->level};
+    return form_source_quasilinear(&x);
+}
+
+/* ---- life ---- */
+
+static bool allocate(model_forms *w)
+{
+    const form_plan *p = w->plan;
+    const form_block *E = &p->block[BLOCK_LEADING];
+    size_t most = 0;
+    for (int k = 0; k < FORM_PROGRAMS; k++)
+        if (p->program[k].count > most) most = p->program[k].count;
+    bool implicit = p->form == FORM_HESSENBERG && p->implicit;
+    if (implicit) most += p->program[HESSENBERG_F].count + (size_t)E->rows * (size_t)E->columns;
+    w->out = DAE_ARRAY(double, most);
+    if (!w->out || !implicit) return w->out;
+    w->leading = E->dense ? form_matrix_dense(E->rows, E->columns)
+                          : form_matrix_on(E->rows, E->columns, E->colptr, E->rowind);
+    w->column = DAE_ARRAY(double, E->rows);
+    return w->column && form_solver_new(&w->solver, &w->leading);
+}
+
+static form_source *describe(model_forms *w, const formulated *f)
+{
+    int count = w->plan->size[w->plan->form == FORM_QUASILINEAR ? 2 : 1];
+    const char **constraints = DAE_ARRAY(const char *, count);
+    form_source *source = NULL;
+    for (int k = 0; constraints && k < count; k++)
+        constraints[k] = f->set.row[w->plan->constraint[k]].name;
+    const char *const *names = constraints;
+    if (names && w->plan->form == FORM_MECHANICAL) source = describe_mechanical(w, f, names);
+    if (names && w->plan->form == FORM_HESSENBERG) source = describe_hessenberg(w, f, names);
+    if (names && w->plan->form == FORM_QUASILINEAR) source = describe_quasilinear(w, f, names);
+    dae_free((void *)constraints);
+    return source;
+}
+
+model_forms *model_forms_new(model_instance *instance)
+{
+    const formulated *f = instance->form->formulated;
+    model_forms *w = DAE_NEW(model_forms);
+    if (!w) return NULL;
+    w->instance = instance;
+    w->plan = f->plan;
+    if (allocate(w)) w->source = describe(w, f);
+    if (w->source) return w;
+    model_forms_free(w);
+    return NULL;
+}
+
+void model_forms_free(model_forms *w)
+{
+    if (!w) return;
+    form_source_free(w->source);
+    form_solver_free(&w->solver);
+    dae_free(w->out);
+    dae_free(w->column);
+    dae_free(w);
+}
+
+const form_source *model_forms_source(const model_forms *w)
+{
+    return w->source;
+}

@@ -1,0 +1,327 @@
+/* The system of initial values of a model. */
+#include "model/model_build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/model_structure.h"
+#include "structure/index/matching.h"
+
+/* The discrete variable whose current or previous value e is; -1. */
+static int discrete_leaf(const flat_model *m, expr e)
+{
+    const expr_node *node = e == EXPR_NONE ? NULL : graph_node(m->graph, e);
+    if (!node || node->op != EXPR_MEMORY) return -1;
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].discrete &&
+            (m->variables[v].memory == node->index || m->variables[v].memory_pre == node->index))
+            return (int)v;
+    return -1;
+}
+
+/* Take the initial equations of discrete variables, v = value or pre(v) = value, out of the list of
+ * those for the continuous ones, which come first afterwards. */
+bool build_split_initials(model_form *f)
+{
+    flat_model *m = f->flat;
+    f->settings = DAE_ARRAY(model_setting, m->initial_count);
+    if (!f->settings) return false;
+    for (size_t i = 0; i < m->initial_count; i++) {
+        flat_equation q = m->initial_equations[i];
+        int left = discrete_leaf(m, q.left), right = discrete_leaf(m, q.right);
+        if (left < 0 && right < 0) {
+            m->initial_equations[i] = m->initial_equations[f->condition_count];
+            m->initial_equations[f->condition_count++] = q;
+        } else if (left != right) { /* else pre(v) = v, which holds anyway */
+            int v = left >= 0 ? left : right;
+            expr of = left >= 0 ? q.left : q.right, value = left >= 0 ? q.right : q.left;
+            bool previous = graph_node(m->graph, of)->index == m->variables[v].memory_pre;
+            f->settings[f->settings_count++] = (model_setting){v, previous, value, q.place};
+        }
+    }
+    return true;
+}
+
+/* fixed[i] for all unknowns at once. */
+static void mark_fixed(const model_form *f, bool *fixed)
+{
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int sign, first = q->discrete ? -1 : f->first_unknown[model_alias_root(f, (int)v, &sign)];
+        if (first >= 0 && q->fixed) fixed[first] = true;
+    }
+}
+
+/* given[i]: some variable that stands for unknown i has a start value */
+static void mark_given(const model_form *f, bool *given)
+{
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int sign, first = q->discrete ? -1 : f->first_unknown[model_alias_root(f, (int)v, &sign)];
+        if (first >= 0 && q->has_start) given[first] = true;
+    }
+}
+
+typedef struct slope_map {
+    int n;
+    const int *place; /* per unknown: index of its slope in the initial system */
+} slope_map;
+
+/* y'_i becomes an unknown of its own. */
+static expr map_slope(void *context, graph *g, expr leaf)
+{
+    const slope_map *map = context;
+    const expr_node *node = graph_node(g, leaf);
+    if (node->op != EXPR_VARIABLE || node->order == 0) return leaf;
+    return graph_variable(g, map->place[node->index], 0);
+}
+
+static void note_unknown(void *context, expr leaf)
+{
+    struct {
+        const graph *g;
+        bool *seen;
+    } *scan = context;
+    const expr_node *node = graph_node(scan->g, leaf);
+    if (node->op == EXPR_VARIABLE) scan->seen[node->index] = true;
+}
+
+/* Unknowns that only rest, der(p) = 0: parameters with fixed = false among them. */
+static void mark_resting(const model_form *f, bool *resting)
+{
+    for (size_t r = 0; r < f->residual.outputs; r++) {
+        const expr_node *node = graph_node(f->flat->graph, f->residual.e[r]);
+        if (node->op == EXPR_VARIABLE && node->order == 1) resting[node->index] = true;
+    }
+}
+
+enum { RANK_FIXED = 6 };
+
+/* How willingly the start value of a state is kept: fixed ones first, then states that no initial
+ * equation mentions, then others that have a start value, then those without, then those that rest;
+ * 0: not at all. */
+static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebraic)
+{
+    int n = f->n;
+    bool *fixed = DAE_ARRAY(bool, n), *mentioned = DAE_ARRAY(bool, n), *given = DAE_ARRAY(bool, n);
+    bool *resting = DAE_ARRAY(bool, n);
+    struct {
+        const graph *g;
+        bool *seen;
+    } scan = {f->flat->graph, mentioned};
+    bool ok =
+        fixed && mentioned && given && resting &&
+        graph_leaves(f->flat->graph, f->condition.e, f->condition.outputs, note_unknown, &scan);
+    if (ok) {
+        mark_fixed(f, fixed);
+        mark_given(f, given);
+        mark_resting(f, resting);
+    }
+    for (int i = 0; ok && i < n; i++) {
+        if (fixed[i])
+            rank[i] = RANK_FIXED;
+        else if (f->differential[i])
+            rank[i] = resting[i] ? 1 + given[i] : !mentioned[i] ? 5 : 3 + given[i];
+        if (fixed[i] && !f->differential[i]) *any_fixed_algebraic = true;
+    }
+    dae_free(fixed);
+    dae_free(mentioned);
+    dae_free(given);
+    dae_free(resting);
+    return ok;
+}
+
+/* Choose what start values to keep beside the equations b has: greedily by rank, each only if the
+ * equations leave it free, which is best (what a matching can cover is a matroid, Edmonds and
+ * Fulkerson 1965). *square: all equations and fixed values are independent, and there is an unknown
+ * for each. */
+static bool choose_pinned(const build *b, const int *rank, int n, bool *square)
+{
+    model_form *initial = b->f;
+    int rows = (int)b->equations, all = rows + n;
+    size_t entries = b->entry_count;
+    size_t *start = build_row_starts(b, (size_t)all);
+    int *column = DAE_ARRAY(int, entries + (size_t)n);
+    matching m = {0};
+    initial->pinned = DAE_ARRAY(int, n);
+    bool ok = start && column && initial->pinned;
+    for (size_t k = 0; ok && k < entries; k++) column[k] = b->column[k];
+    for (int i = 0; ok && i < n; i++) {
+        column[entries + (size_t)i] = i;
+        start[rows + i + 1] = entries + (size_t)i + 1;
+    }
+    ok = ok && matching_new(&m, start, column, all, initial->n);
+    *square = ok;
+    for (int r = 0; r < rows && *square; r++) *square = matching_add(&m, r);
+    for (int level = RANK_FIXED; level > 0 && *square; level--)
+        for (int i = 0; i < n && *square; i++) {
+            if (rank[i] != level) continue;
+            bool free = rows + initial->pinned_count < initial->n && matching_add(&m, rows + i);
+            if (free) initial->pinned[initial->pinned_count++] = i;
+            if (!free && level == RANK_FIXED) *square = false;
+        }
+    *square = *square && rows + initial->pinned_count == initial->n;
+    matching_free(&m);
+    dae_free(start);
+    dae_free(column);
+    return ok;
+}
+
+static bool name_equation(model_form *initial, size_t at, char *name, int line)
+{
+    initial->equation_names[at] = name;
+    initial->equation_lines[at] = line;
+    return name;
+}
+
+/* F and the initial equations over y and y' as unknowns. */
+static bool collect_conditions(build *b, const model_form *f, const int *place)
+{
+    model_form *initial = b->f;
+    graph *g = f->flat->graph;
+    slope_map map = {f->n, place};
+    size_t total = (size_t)initial->n + f->condition_count, count = 0;
+    b->residuals = DAE_ARRAY(expr, total);
+    initial->equation_names = DAE_ARRAY(char *, total);
+    initial->equation_room = initial->equation_names ? total : 0;
+    initial->equation_lines = DAE_ARRAY(int, total);
+    bool ok = b->residuals && initial->equation_names && initial->equation_lines;
+    for (int i = 0; ok && i < f->rows; i++) {
+        ok = name_equation(initial, count, dae_strdup(f->equation_names[i]), f->equation_lines[i]);
+        b->residuals[count++] = graph_substitute(g, f->residual.e[i], map_slope, &map);
+    }
+    for (size_t k = 0; ok && k < f->condition_count; k++) {
+        const flat_equation *q = &f->flat->initial_equations[k];
+        char text[300], *name = flat_equation_name(f->flat, q);
+        snprintf(text, sizeof text, "initial %.280s", name ? name : "");
+        ok = name && name_equation(initial, count, dae_strdup(text), q->place.line);
+        dae_free(name);
+        b->residuals[count++] = graph_substitute(g, f->condition.e[k], map_slope, &map);
+    }
+    b->equations = count;
+    return ok && !graph_failed(g);
+}
+
+/* y_j = start_j for the start values that are kept. */
+static bool collect_pinned(build *b, const model_form *f)
+{
+    model_form *initial = b->f;
+    graph *g = f->flat->graph;
+    bool ok = true;
+    for (int k = 0; ok && k < initial->pinned_count; k++) {
+        int j = initial->pinned[k];
+        char name[256];
+        snprintf(name, sizeof name, "start value of %.200s", f->unknown_names[j]);
+        int v = f->unknown_variable[j];
+        ok = name_equation(initial, b->equations, dae_strdup(name),
+                           v >= 0 ? f->flat->variables[v].place.line : 0);
+        expr start = graph_parameter(g, (int)f->flat->parameter_count + k);
+        b->residuals[b->equations++] = graph_binary(g, EXPR_SUB, graph_variable(g, j, 0), start);
+    }
+    return ok && !graph_failed(g);
+}
+
+static bool name_initial(model_form *initial, const model_form *f)
+{
+    initial->unknown_names = DAE_ARRAY(char *, initial->n);
+    if (!initial->unknown_names) return false;
+    for (int i = 0; i < initial->n; i++) {
+        int of = i < f->n ? i : initial->slope_of[i];
+        bool taken =
+            of + 1 < f->n && f->unknown_order[of + 1] > 0; /* der(x) is an unknown itself */
+        const char *format = i < f->n ? "%s" : taken ? "slope of %s" : "der(%s)";
+        char *text = dae_calloc(strlen(f->unknown_names[of]) + 10, 1);
+        if (!text) return false;
+        sprintf(text, format, f->unknown_names[of]);
+        initial->unknown_names[i] = text;
+    }
+    return true;
+}
+
+/* Unknowns of the initial system: y, then y' of the differential ones. */
+static bool number_slopes(model_form *initial, const model_form *f, int *place)
+{
+    int at = f->n;
+    for (int i = 0; i < f->n; i++) initial->n += f->differential[i];
+    initial->n += f->n;
+    initial->slope_of = DAE_ARRAY(int, initial->n);
+    initial->differential = DAE_ARRAY(bool, initial->n);
+    if (!initial->slope_of || !initial->differential) return false;
+    for (int i = 0; i < f->n; i++)
+        if (f->differential[i]) {
+            initial->slope_of[at] = i;
+            place[i] = at++;
+        }
+    return true;
+}
+
+/* Pattern, programs and names of an initial system whose equations are complete. */
+static bool finish_initial(build *b, const model_form *f)
+{
+    model_form *initial = b->f;
+    initial->rows = (int)b->equations;
+    bool ok = build_pattern(b) &&
+              build_program(initial, &initial->residual, b->residuals, b->equations) &&
+              build_program(initial, &initial->jacobian, b->entries, b->entry_count) &&
+              name_initial(initial, f);
+    for (int k = 2; ok && k < PROGRAMS; k++)
+        ok = build_program(initial, model_program_at(initial, k), b->residuals, 0);
+    return ok;
+}
+
+/* The initial system into b->f; *square is false if it is none. */
+static bool assemble_initial(build *b, const model_form *f, const int *rank, int *place,
+                             bool *square)
+{
+    model_form *initial = b->f;
+    initial->flat = f->flat;
+    initial->borrowed = true;
+    bool ok = number_slopes(initial, f, place) && collect_conditions(b, f, place) &&
+              build_differentiate(b, 0);
+    ok = ok && choose_pinned(b, rank, f->n, square);
+    if (!ok || !*square) return ok;
+    size_t first = b->equations;
+    ok = collect_pinned(b, f);
+    return ok && build_differentiate(b, first) && finish_initial(b, f);
+}
+
+bool build_levels(model_form *f)
+{
+    int *place = DAE_ARRAY(int, f->n);
+    build b = {.f = DAE_NEW(model_form)};
+    bool ok = place && b.f;
+    if (ok) {
+        b.f->flat = f->flat;
+        b.f->borrowed = true;
+        ok = number_slopes(b.f, f, place) && collect_conditions(&b, f, place) &&
+             build_differentiate(&b, 0) && finish_initial(&b, f);
+    }
+    build_free(&b);
+    dae_free(place);
+    if (ok)
+        f->initial = b.f;
+    else
+        model_form_free(b.f);
+    return ok;
+}
+
+/* Build f->initial where it is needed and square; otherwise f->initial stays NULL. */
+bool build_initial(model_form *f)
+{
+    bool needed = f->condition_count > 0, square = false;
+    int *rank = DAE_ARRAY(int, f->n), *place = DAE_ARRAY(int, f->n);
+    bool ok = rank && place && rank_starts(f, rank, &needed);
+    build b = {.f = ok && needed ? DAE_NEW(model_form) : NULL};
+    if (ok && needed) ok = b.f && assemble_initial(&b, f, rank, place, &square);
+    build_free(&b);
+    dae_free(place);
+    dae_free(rank);
+    f->overdetermined = needed && !square;
+    if (ok && square)
+        f->initial = b.f;
+    else
+        model_form_free(b.f);
+    return ok;
+}

@@ -1,0 +1,291 @@
+/* Outputs: variables that an equation v = expression gives and that nothing else needs (a root of a
+ * state, an angle, a reported power), and those that nothing but outputs need. They leave the
+ * system that is integrated and are evaluated after it, where values reach a user: an infinite
+ * slope or a value that is not defined stops no start and throttles no step. */
+#include "base/memory.h"
+#include "expr/walk.h"
+#include "model/model_build.h"
+
+/* An unknown is looked for under so many operations at most: long sums stay equations. */
+enum { DEEPEST = 64 };
+
+typedef struct output_scan {
+    build *b;
+    int *uses;      /* per root: equations that contain it; */
+    int *which;     /* the exclusive or of their numbers, which is the number if there is one */
+    bool *needed;   /* per root: never an output */
+    int *seen;      /* per root: the last equation that was looked at with it in, plus one */
+    bool *slopes;   /* per equation: contains a derivative */
+    int *queue;     /* roots that one equation contains */
+    int queued, at; /* at: the equation at hand, plus one */
+    int step;       /* +1: equations are counted; -1: one leaves */
+    bool failed;
+} output_scan;
+
+int build_root_of_leaf(const model_form *f, expr leaf, int *order)
+{
+    const expr_node *node = graph_node(f->flat->graph, leaf);
+    int sign;
+    *order = node->order;
+    return node->op == EXPR_VARIABLE ? model_alias_root(f, node->index, &sign) : -1;
+}
+
+static void note_needed(void *context, expr leaf)
+{
+    output_scan *s = context;
+    int order, root = build_root_of_leaf(s->b->f, leaf, &order);
+    if (root >= 0) s->needed[root] = true;
+}
+
+static void need(output_scan *s, expr e)
+{
+    if (!graph_leaves(s->b->f->flat->graph, &e, 1, note_needed, s)) s->failed = true;
+}
+
+static void need_actions(output_scan *s, const flat_action *a, size_t count)
+{
+    for (size_t i = 0; i < count; i++) { /* texts of messages need nothing: they are reports, too */
+        need(s, a[i].value);
+        need(s, a[i].guard);
+        int sign;
+        if (a[i].kind == ACTION_REINIT)
+            s->needed[model_alias_root(s->b->f, a[i].variable, &sign)] = true;
+    }
+}
+
+/* What events, assertions and initial equations use decides something. */
+static void need_events(output_scan *s)
+{
+    const flat_model *m = s->b->f->flat;
+    for (size_t i = 0; i < m->initial_count; i++) need(s, m->initial_equations[i].residual);
+    for (size_t i = 0; i < m->relation_count; i++) need(s, m->relations[i].crossing);
+    for (size_t i = 0; i < m->discrete_count; i++) need(s, m->discretes[i].value);
+    need_actions(s, m->asserts, m->assert_count);
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t k = 0; k < m->whens[w].branch_count; k++) {
+            need(s, m->whens[w].branches[k].condition);
+            need_actions(s, m->whens[w].branches[k].actions, m->whens[w].branches[k].action_count);
+        }
+}
+
+/* So does a variable with a fixed start value, and one that is asked for as a state. */
+static void need_declared(output_scan *s)
+{
+    const model_form *f = s->b->f;
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        bool decides = q->discrete || q->input || q->fixed || q->state_select > SELECT_DEFAULT;
+        int sign, root = model_alias_root(f, (int)v, &sign);
+        if (decides || f->alias[root].value != EXPR_NONE) s->needed[root] = true;
+    }
+}
+
+static void count_use(void *context, expr leaf)
+{
+    output_scan *s = context;
+    int order, root = build_root_of_leaf(s->b->f, leaf, &order);
+    if (root < 0) return;
+    if (order > 0) s->needed[root] = s->slopes[s->at - 1] = true;
+    if (s->seen[root] == s->at) return; /* in the same equation */
+    s->seen[root] = s->at;
+    s->uses[root] += s->step;
+    s->which[root] ^= s->at - 1;
+    if (s->step < 0 && s->uses[root] == 1 && !s->needed[root]) s->queue[s->queued++] = root;
+}
+
+static void scan_equation(output_scan *s, int at)
+{
+    const flat_model *m = s->b->f->flat;
+    s->at = at + 1;
+    if (!graph_leaves(m->graph, &m->equations[at].residual, 1, count_use, s)) s->failed = true;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * residual = 0, solved for a variable
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct isolation {
+    const model_form *f;
+    int root;
+    walk nodes;
+    bool *has; /* per node of the walk: contains the variable */
+} isolation;
+
+static bool has_variable(const isolation *s, expr e)
+{
+    return e != EXPR_NONE && s->has[walk_place(&s->nodes, e)];
+}
+
+static bool mark_nodes(isolation *s, expr residual)
+{
+    const graph *g = s->f->flat->graph;
+    if (!walk_from(&s->nodes, g, &residual, 1)) return false;
+    s->has = DAE_ARRAY(bool, s->nodes.count);
+    for (size_t k = 0; s->has && k < s->nodes.count; k++) {
+        const expr_node *node = graph_node(g, s->nodes.order[k]);
+        int order, arity = graph_arity((expr_op)node->op);
+        const expr operand[3] = {node->a, node->b, node->c};
+        s->has[k] = build_root_of_leaf(s->f, s->nodes.order[k], &order) == s->root;
+        for (int i = 0; i < arity; i++) s->has[k] |= has_variable(s, operand[i]);
+    }
+    return s->has;
+}
+
+/* a o b where EXPR_NONE is zero */
+static expr combine(graph *g, expr_op op, expr a, expr b)
+{
+    if (b == EXPR_NONE) return a;
+    if (a != EXPR_NONE) return graph_binary(g, op, a, b);
+    return op == EXPR_SUB ? graph_unary(g, EXPR_NEG, b) : b;
+}
+
+static bool is_divisor(const graph *g, expr e)
+{
+    double value;
+    return graph_is_constant(g, e, &value) && value != 0.0;
+}
+
+/* One operation of e = r moved to the other side: *e is what contains the variable then. */
+static bool peel(isolation *s, expr *e, expr *r)
+{
+    graph *g = s->f->flat->graph;
+    const expr_node node = *graph_node(g, *e);
+    bool left = has_variable(s, node.a),
+         right = graph_arity((expr_op)node.op) > 1 && has_variable(s, node.b);
+    if (left && right) return false;
+    expr other = left ? node.b : node.a;
+    switch ((expr_op)node.op) {
+    case EXPR_NEG: *r = *r == EXPR_NONE ? *r : graph_unary(g, EXPR_NEG, *r); break;
+    case EXPR_ADD: *r = combine(g, EXPR_SUB, *r, other); break;
+    case EXPR_SUB:
+        *r = left ? combine(g, EXPR_ADD, *r, other) : combine(g, EXPR_SUB, other, *r);
+        break;
+    case EXPR_MUL:
+        if (!is_divisor(g, other)) return false;
+        *r = *r == EXPR_NONE ? *r : graph_binary(g, EXPR_DIV, *r, other);
+        break;
+    case EXPR_DIV:
+        if (!left || !is_divisor(g, other)) return false;
+        *r = *r == EXPR_NONE ? *r : graph_binary(g, EXPR_MUL, *r, other);
+        break;
+    default: return false;
+    }
+    *e = left ? node.a : node.b;
+    return true;
+}
+
+/* The variable from e = r (EXPR_NONE: 0), as it may occur once on each way; EXPR_NONE: it cannot be
+ * had without a division by what may be zero. */
+static expr isolate(isolation *s, expr e, expr r, int depth)
+{
+    graph *g = s->f->flat->graph;
+    for (; depth > 0; depth--) {
+        const expr_node node = *graph_node(g, e);
+        if (node.op == EXPR_VARIABLE) {
+            int sign;
+            (void)model_alias_root(s->f, node.index, &sign);
+            if (r == EXPR_NONE) r = graph_constant(g, 0.0);
+            return sign > 0 ? r : graph_unary(g, EXPR_NEG, r);
+        }
+        if (node.op == EXPR_SELECT) {
+            bool each =
+                !has_variable(s, node.a) && has_variable(s, node.b) && has_variable(s, node.c);
+            expr a = each ? isolate(s, node.b, r, depth - 1) : EXPR_NONE;
+            expr b = a ? isolate(s, node.c, r, depth - 1) : EXPR_NONE;
+            return b ? graph_select(g, node.a, a, b) : EXPR_NONE;
+        }
+        if (!peel(s, &e, &r)) return EXPR_NONE;
+    }
+    return EXPR_NONE;
+}
+
+static expr solve_for(output_scan *s, int root, int equation)
+{
+    expr residual = s->b->f->flat->equations[equation].residual, found = EXPR_NONE;
+    isolation i = {.f = s->b->f, .root = root};
+    if (mark_nodes(&i, residual))
+        found = isolate(&i, residual, EXPR_NONE, DEEPEST);
+    else
+        s->failed = true;
+    walk_free(&i.nodes);
+    dae_free(i.has);
+    return found;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+/* An output and its equation leave; what only this equation used may be the next one. */
+static void take_out(output_scan *s, int root)
+{
+    model_form *f = s->b->f;
+    int equation = s->which[root];
+    if (s->uses[root] != 1 || s->b->gone[equation] || s->slopes[equation]) return;
+    expr value = solve_for(s, root, equation);
+    if (value == EXPR_NONE) return;
+    f->alias[root].value = value;
+    f->alias[root].equation = equation;
+    f->alias[root].evaluated = true;
+    f->evaluated[f->evaluated_count++] = root;
+    s->b->gone[equation] = true;
+    s->needed[root] = true;
+    s->step = -1;
+    scan_equation(s, equation);
+}
+
+/* In the order in which they are evaluated, last found first. */
+static void reverse(int *list, int count)
+{
+    for (int i = 0, j = count - 1; i < j; i++, j--) {
+        int keep = list[i];
+        list[i] = list[j];
+        list[j] = keep;
+    }
+}
+
+static void find_outputs(output_scan *s)
+{
+    const model_form *f = s->b->f;
+    need_declared(s);
+    need_events(s);
+    s->step = 1;
+    for (size_t i = 0; i < f->flat->equation_count; i++)
+        if (!s->b->gone[i]) scan_equation(s, (int)i);
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        s->seen[v] = 0; /* removals are told apart from the counting */
+        if (s->uses[v] == 1 && !s->needed[v]) s->queue[s->queued++] = (int)v;
+    }
+    for (int k = 0; k < s->queued && !s->failed; k++) take_out(s, s->queue[k]);
+}
+
+bool build_outputs(build *b)
+{
+    model_form *f = b->f;
+    size_t nv = f->flat->variable_count, ne = f->flat->equation_count;
+    f->evaluated = DAE_ARRAY(int, nv);
+    output_scan s = {.b = b,
+                     .uses = DAE_ARRAY(int, nv),
+                     .which = DAE_ARRAY(int, nv),
+                     .needed = DAE_ARRAY(bool, nv),
+                     .seen = DAE_ARRAY(int, nv),
+                     .slopes = DAE_ARRAY(bool, ne),
+                     .queue = DAE_ARRAY(int, nv)};
+    s.failed =
+        !f->evaluated || !s.uses || !s.which || !s.needed || !s.seen || !s.slopes || !s.queue;
+    if (!s.failed) find_outputs(&s);
+    if (!s.failed) reverse(f->evaluated, f->evaluated_count);
+    if (!s.failed) s.failed = !build_keep_differences(b);
+    void *const blocks[] = {s.uses, s.which, s.needed, s.seen, s.slopes, s.queue};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    return !s.failed && !graph_failed(f->flat->graph);
+}
+
+bool build_map_outputs(build *b)
+{
+    model_form *f = b->f;
+    for (int k = 0; k < f->evaluated_count; k++) {
+        model_alias *a = &f->alias[f->evaluated[k]];
+        a->mapped = build_mapped(b, a->value);
+        if (a->mapped == EXPR_NONE) return false;
+    }
+    return true;
+}

@@ -1,0 +1,104 @@
+/* Values of parameters and constants. */
+#include "model/model_build.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "model/model_structure.h"
+
+typedef struct parameter_scan {
+    const model_form *f;
+    const signed char *state; /* 0 not yet, 1 being evaluated, 2 known */
+    int missing;              /* first parameter that is needed and not known; -1 */
+} parameter_scan;
+
+static double parameter_leaf(void *context, const expr_node *leaf)
+{
+    parameter_scan *scan = context;
+    if (leaf->op != EXPR_PARAMETER) return NAN;
+    if (scan->state && scan->state[leaf->index] != 2) {
+        if (scan->missing < 0) scan->missing = leaf->index;
+        return NAN;
+    }
+    return scan->f->parameters[leaf->index];
+}
+
+/* Value of e; what is not a number is looked at twice, since lack of memory looks the same. */
+double model_value_of(const model_form *f, expr e, graph_leaf_value leaf, void *context)
+{
+    graph_enter(f->flat->graph);
+    double value = graph_value(f->flat->graph, e, leaf, context);
+    if (isnan(value)) value = graph_value(f->flat->graph, e, leaf, context);
+    graph_leave(f->flat->graph);
+    return value;
+}
+
+static void ignore_leaf(void *context, expr leaf)
+{
+    (void)context, (void)leaf;
+}
+
+double model_form_constant(const model_form *f, expr e)
+{
+    parameter_scan scan = {f, NULL, -1};
+    return e == EXPR_NONE ? NAN : model_value_of(f, e, parameter_leaf, &scan);
+}
+
+static dae_status reject_parameter(const model_form *f, int p, const char *why, dae_diag *diag)
+{
+    const flat_parameter *q = &f->flat->parameters[p];
+    diag_variable(diag, p, q->name);
+    if (diag) diag->line = q->place.line;
+    return diag_set(diag, DAE_ERR_ARGUMENT, "Parameter %s%s%s:%d) %s.", q->name, " (",
+                    f->flat->file ? f->flat->file : "line", q->place.line, why);
+}
+
+/* Evaluate parameter p and, first, what it needs: depth first on an explicit stack. */
+static dae_status evaluate_parameter(model_form *f, int p, signed char *state, int *stack,
+                                     dae_diag *diag)
+{
+    int depth = 0;
+    stack[depth++] = p;
+    while (depth > 0) {
+        int top = stack[depth - 1];
+        const flat_parameter *q = &f->flat->parameters[top];
+        parameter_scan scan = {f, state, -1};
+        double value = f->parameters[top];
+        if (!f->parameter_set[top])
+            value =
+                q->value == EXPR_NONE ? 0.0 : model_value_of(f, q->value, parameter_leaf, &scan);
+        if (scan.missing >= 0) {
+            state[top] = 1;
+            if (state[scan.missing] == 1)
+                return reject_parameter(f, scan.missing, "depends on itself", diag);
+            stack[depth++] = scan.missing;
+            continue;
+        }
+        if (!isfinite(value) && q->type != FLAT_STRING) {
+            if (!f->parameter_set[top] &&
+                !graph_leaves(f->flat->graph, &q->value, 1, ignore_leaf, NULL))
+                return build_no_memory(diag);
+            if (diag) diag->value = value;
+            return reject_parameter(f, top, isnan(value) ? "is not a number" : "is infinite", diag);
+        }
+        f->parameters[top] = value;
+        state[top] = 2;
+        depth--;
+    }
+    return DAE_OK;
+}
+
+dae_status model_form_evaluate_parameters(model_form *f, dae_diag *diag)
+{
+    size_t count = f->flat->parameter_count;
+    signed char *state = DAE_ARRAY(signed char, count);
+    int *stack = DAE_ARRAY(int, count + 1);
+    dae_status status = state && stack ? DAE_OK : build_no_memory(diag);
+    for (size_t p = 0; p < count && status == DAE_OK; p++)
+        if (state[p] != 2) status = evaluate_parameter(f, (int)p, state, stack, diag);
+    dae_free(state);
+    dae_free(stack);
+    return status;
+}

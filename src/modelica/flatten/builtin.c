@@ -1,0 +1,477 @@
+/* Calls: elementary functions, event functions, conversions; then array and user functions. */
+#include <math.h>
+#include <string.h>
+
+#include "expr/derive.h"
+#include "modelica/flatten/flatten_internal.h"
+
+/* ---- arguments ---- */
+
+/* Argument k, or the one given by that name; NULL if there is none. */
+static const ast_expr *argument(const ast_expr *e, size_t k, const char *name)
+{
+    if (k < e->arg_count) return e->args[k];
+    for (size_t i = 0; name && i < e->named_count; i++)
+        if (e->named[i].name && strcmp(e->named[i].name, name) == 0) return e->named[i].value;
+    return NULL;
+}
+
+static bool check_count(flattener *f, const char *name, const ast_expr *e, size_t least,
+                        size_t most)
+{
+    size_t given = e->arg_count + e->named_count;
+    if (given >= least && given <= most) return true;
+    if (least == most)
+        report_error(f, e->place, "%s wants %zu argument%s, found %zu", name, least,
+                     least == 1 ? "" : "s", given);
+    else
+        report_error(f, e->place, "%s wants %zu to %zu arguments, found %zu", name, least, most,
+                     given);
+    return false;
+}
+
+static bool numeric_argument(flattener *f, const char *name, const ast_expr *e, size_t k,
+                             value *out)
+{
+    *out = evaluate(f, argument(e, k, NULL));
+    if (value_is_error(out)) return false;
+    if (value_is_numeric(out)) return true;
+    type_error(f, e->args[k]->place, name, out, "Real or Integer");
+    return false;
+}
+
+/* ---- elementary functions ---- */
+
+typedef enum unit_rule { UNIT_RULE_NUMBER, UNIT_RULE_SAME, UNIT_RULE_SQRT } unit_rule;
+
+typedef struct elementary {
+    const char *name;
+    expr_op op;
+    unit_rule rule;
+} elementary;
+
+static const elementary elementary_functions[] = {
+    {"abs", EXPR_ABS, UNIT_RULE_SAME},       {"sqrt", EXPR_SQRT, UNIT_RULE_SQRT},
+    {"exp", EXPR_EXP, UNIT_RULE_NUMBER},     {"log", EXPR_LOG, UNIT_RULE_NUMBER},
+    {"log10", EXPR_LOG10, UNIT_RULE_NUMBER}, {"sin", EXPR_SIN, UNIT_RULE_NUMBER},
+    {"cos", EXPR_COS, UNIT_RULE_NUMBER},     {"tan", EXPR_TAN, UNIT_RULE_NUMBER},
+    {"asin", EXPR_ASIN, UNIT_RULE_NUMBER},   {"acos", EXPR_ACOS, UNIT_RULE_NUMBER},
+    {"atan", EXPR_ATAN, UNIT_RULE_NUMBER},   {"sinh", EXPR_SINH, UNIT_RULE_NUMBER},
+    {"cosh", EXPR_COSH, UNIT_RULE_NUMBER},   {"tanh", EXPR_TANH, UNIT_RULE_NUMBER},
+};
+enum { ELEMENTARY_COUNT = sizeof elementary_functions / sizeof *elementary_functions };
+
+value map_unary(flattener *f, expr_op op, const value *a)
+{
+    if (a->rank == 0) return value_scalar(a->type, graph_unary(f->g, op, value_element(a, 0)));
+    value out = value_new(f, a->type, a->rank, a->dims);
+    for (size_t k = 0; !value_is_error(&out) && k < a->count; k++)
+        out.e[k] = graph_unary(f->g, op, value_element(a, k));
+    return out;
+}
+
+static int elementary_unit(flattener *f, const elementary *x, const value *a, source_place place)
+{
+    if (x->rule == UNIT_RULE_SAME) return a->unit;
+    if (a->unit <= 0) return a->unit;
+    if (x->rule == UNIT_RULE_SQRT) return unit_power(&f->units, a->unit, 0.5);
+    if (!f->in_function && !unit_is_number(&f->units, a->unit)) {
+        check_units(f, place, a->unit, UNIT_ONE, "argument");
+        return UNIT_UNKNOWN;
+    }
+    return UNIT_ONE;
+}
+
+static value call_elementary(flattener *f, const elementary *x, const ast_expr *e)
+{
+    value a;
+    if (!check_count(f, x->name, e, 1, 1) || !numeric_argument(f, x->name, e, 0, &a))
+        return value_error();
+    value out = map_unary(f, x->op, &a);
+    out.type = value_is_error(&out) ? VALUE_ERROR : x->op == EXPR_ABS ? a.type : VALUE_REAL;
+    out.unit = elementary_unit(f, x, &a, e->args[0]->place);
+    return check_numbers(f, &out, false, e->place) ? out : value_error();
+}
+
+/* ---- functions that jump: floor, div, mod, .. ---- */
+
+static expr floor_of(flattener *f, expr a, source_place place)
+{
+    bool smooth = f->no_event || !(node_depends(f, a) & DEPENDS_CONTINUOUS);
+    return smooth ? graph_unary(f->g, EXPR_FLOOR, a) : event_floor(f, a, place);
+}
+
+static expr ceil_of(flattener *f, expr a, source_place place)
+{
+    if (f->no_event || !(node_depends(f, a) & DEPENDS_CONTINUOUS))
+        return graph_unary(f->g, EXPR_CEIL, a);
+    return graph_unary(f->g, EXPR_NEG, event_floor(f, graph_unary(f->g, EXPR_NEG, a), place));
+}
+
+/* a/b without its fraction */
+static expr truncated_quotient(flattener *f, expr a, expr b, source_place place)
+{
+    expr q = graph_binary(f->g, EXPR_DIV, a, b);
+    expr negative = relation_value(f, OP_LT, q, constant(f, 0.0), place);
+    return graph_select(f->g, negative, ceil_of(f, q, place), floor_of(f, q, place));
+}
+
+static expr jump_function(flattener *f, const char *name, expr a, expr b, source_place place)
+{
+    if (strcmp(name, "div") == 0) return truncated_quotient(f, a, b, place);
+    expr q = strcmp(name, "rem") == 0 ? truncated_quotient(f, a, b, place)
+                                      : floor_of(f, graph_binary(f->g, EXPR_DIV, a, b), place);
+    return graph_binary(f->g, EXPR_SUB, a, graph_binary(f->g, EXPR_MUL, q, b));
+}
+
+static value call_quotient(flattener *f, const char *name, const ast_expr *e)
+{
+    value a, b;
+    if (!check_count(f, name, e, 2, 2) || !numeric_argument(f, name, e, 0, &a) ||
+        !numeric_argument(f, name, e, 1, &b))
+        return value_error();
+    if (a.rank || b.rank) {
+        type_error(f, e->place, name, a.rank ? &a : &b, "scalars");
+        return value_error();
+    }
+    double zero = 1.0;
+    if (graph_is_constant(f->g, value_element(&b, 0), &zero) && zero == 0.0) {
+        report_error(f, e->args[1]->place, "division by zero");
+        return value_error();
+    }
+    bool real = a.type == VALUE_REAL || b.type == VALUE_REAL;
+    return value_scalar(
+        real ? VALUE_REAL : VALUE_INTEGER,
+        jump_function(f, name, value_element(&a, 0), value_element(&b, 0), e->place));
+}
+
+static value call_rounding(flattener *f, const char *name, const ast_expr *e)
+{
+    value a;
+    if (!check_count(f, name, e, 1, 1) || !numeric_argument(f, name, e, 0, &a))
+        return value_error();
+    bool up = strcmp(name, "ceil") == 0, integer = strcmp(name, "integer") == 0;
+    value out = value_new(f, integer ? VALUE_INTEGER : VALUE_REAL, a.rank, a.dims);
+    for (size_t k = 0; !value_is_error(&out) && k < a.count; k++)
+        out.e[k] = up ? ceil_of(f, value_element(&a, k), e->place)
+                      : floor_of(f, value_element(&a, k), e->place);
+    return check_numbers(f, &out, integer, e->place) ? out : value_error();
+}
+
+static value call_sign(flattener *f, const ast_expr *e)
+{
+    value a;
+    if (!check_count(f, "sign", e, 1, 1) || !numeric_argument(f, "sign", e, 0, &a))
+        return value_error();
+    value out = map_unary(f, EXPR_SIGN, &a);
+    if (!value_is_error(&out)) out.type = VALUE_INTEGER;
+    return out;
+}
+
+static value call_atan2(flattener *f, const ast_expr *e)
+{
+    value a, b;
+    if (!check_count(f, "atan2", e, 2, 2) || !numeric_argument(f, "atan2", e, 0, &a) ||
+        !numeric_argument(f, "atan2", e, 1, &b))
+        return value_error();
+    if (a.rank || b.rank) {
+        type_error(f, e->place, "atan2", a.rank ? &a : &b, "scalars");
+        return value_error();
+    }
+    check_units(f, e->place, a.unit, b.unit, "atan2");
+    return value_scalar(VALUE_REAL,
+                        graph_binary(f->g, EXPR_ATAN2, value_element(&a, 0), value_element(&b, 0)));
+}
+
+/* semiLinear(x, p, n) = if x >= 0 then p x else n x [MLS "semiLinear"] */
+static value call_semilinear(flattener *f, const ast_expr *e)
+{
+    value x, p, n;
+    if (!check_count(f, "semiLinear", e, 3, 3) || !numeric_argument(f, "semiLinear", e, 0, &x) ||
+        !numeric_argument(f, "semiLinear", e, 1, &p) ||
+        !numeric_argument(f, "semiLinear", e, 2, &n))
+        return value_error();
+    if (x.rank || p.rank || n.rank) {
+        type_error(f, e->place, "semiLinear", x.rank ? &x : p.rank ? &p : &n, "scalars");
+        return value_error();
+    }
+    expr a = value_element(&x, 0);
+    expr positive = relation_value(f, OP_GE, a, constant(f, 0.0), e->place);
+    return value_scalar(VALUE_REAL,
+                        graph_select(f->g, positive,
+                                     graph_binary(f->g, EXPR_MUL, value_element(&p, 0), a),
+                                     graph_binary(f->g, EXPR_MUL, value_element(&n, 0), a)));
+}
+
+/* ---- derivatives ---- */
+
+enum { HIGHEST_DERIVATIVE = 3 };
+
+static void find_high_order(flattener *f, void *context, expr leaf)
+{
+    const expr_node *n = graph_node(f->g, leaf);
+    int *order = context;
+    if (n->op == EXPR_VARIABLE && n->order > *order) *order = n->order;
+}
+
+static expr scalar_derivative(flattener *f, expr a, source_place place)
+{
+    int order = 0;
+    visit_begin(f);
+    visit_leaves(f, a, find_high_order, &order);
+    if (order >= HIGHEST_DERIVATIVE) {
+        report_error(f, place, "derivatives above order %d are not supported", HIGHEST_DERIVATIVE);
+        return EXPR_NONE;
+    }
+    const expr_node *n = graph_node(f->g, a);
+    if (n->op == EXPR_VARIABLE) return graph_variable(f->g, n->index, n->order + 1);
+    return derive_time(f->g, a);
+}
+
+/* A discrete variable jumps: it has no derivative. Relations held in memory are fine. */
+static void find_discrete(flattener *f, void *context, expr leaf)
+{
+    const expr_node *n = graph_node(f->g, leaf);
+    int *found = context;
+    if (n->op == EXPR_MEMORY && f->slot_variable[n->index] >= 0) *found = n->index;
+}
+
+static bool derivative_exists(flattener *f, expr a, source_place place)
+{
+    int slot = -1;
+    if (graph_node(f->g, a)->op != EXPR_MEMORY) return true;
+    visit_begin(f);
+    visit_leaves(f, a, find_discrete, &slot);
+    if (slot < 0) return true;
+    report_error(f, place, "der of '%s', which is discrete: it has no derivative",
+                 f->m->variables[f->slot_variable[slot]].name);
+    return false;
+}
+
+static value call_der(flattener *f, const ast_expr *e)
+{
+    if (!check_count(f, "der", e, 1, 1)) return value_error();
+    if (f->in_function) {
+        report_error(f, e->place, "der cannot be used in a function");
+        return value_error();
+    }
+    bool skip = f->skip_overlay;
+    f->skip_overlay = true;
+    value a = evaluate(f, argument(e, 0, NULL));
+    f->skip_overlay = skip;
+    if (value_is_error(&a)) return a;
+    if (!value_is_numeric(&a)) {
+        type_error(f, e->args[0]->place, "der", &a, "Real");
+        return value_error();
+    }
+    value out = value_new(f, VALUE_REAL, a.rank, a.dims);
+    for (size_t k = 0; !value_is_error(&out) && k < a.count; k++) {
+        if (graph_failed(f->g) || !derivative_exists(f, value_element(&a, k), e->place))
+            return value_error();
+        out.e[k] = scalar_derivative(f, value_element(&a, k), e->place);
+        if (out.e[k] == EXPR_NONE) return value_error();
+    }
+    if (a.unit > 0) out.unit = unit_divide(&f->units, a.unit, unit_number(&f->units, "s"));
+    return out;
+}
+
+/* ---- operators that say how to treat an expression ---- */
+
+static value call_no_event(flattener *f, const ast_expr *e)
+{
+    bool before = f->no_event;
+    if (!check_count(f, "noEvent", e, 1, 1)) return value_error();
+    f->no_event = true;
+    value v = evaluate(f, argument(e, 0, NULL));
+    f->no_event = before;
+    return v;
+}
+
+/* smooth(p, expr): expr is p times continuously differentiable, says the model, so that relations
+ * in it need no events (Modelica 3.6, section 3.7.3.2). Error control sees its kinks. */
+static value call_smooth(flattener *f, const ast_expr *e)
+{
+    double p = 0.0;
+    if (!check_count(f, "smooth", e, 2, 2) ||
+        !integer_value(f, argument(e, 0, "p"), "first argument of smooth", &p))
+        return value_error();
+    bool before = f->no_event;
+    f->no_event = before || p >= 0.0;
+    value v = evaluate(f, argument(e, 1, "expr"));
+    f->no_event = before;
+    return v;
+}
+
+static value call_homotopy(flattener *f, const ast_expr *e)
+{
+    return check_count(f, "homotopy", e, 2, 2) ? evaluate(f, argument(e, 0, "actual"))
+                                               : value_error();
+}
+
+/* ---- conversions ---- */
+
+/* Integer(E.a) and E(1) */
+static value call_integer(flattener *f, const ast_expr *e)
+{
+    if (!check_count(f, "Integer", e, 1, 1)) return value_error();
+    value v = evaluate(f, argument(e, 0, NULL));
+    if (value_is_error(&v)) return v;
+    if (v.type != VALUE_ENUMERATION && v.type != VALUE_INTEGER) {
+        type_error(f, e->args[0]->place, "Integer", &v, "an enumeration");
+        return value_error();
+    }
+    v.type = VALUE_INTEGER;
+    v.class_ = NULL;
+    return v;
+}
+
+static value call_enumeration(flattener *f, const ast_class *c, const ast_expr *e)
+{
+    if (!check_count(f, c->name, e, 1, 1)) return value_error();
+    value v = evaluate(f, argument(e, 0, NULL));
+    if (value_is_error(&v)) return v;
+    if (v.type != VALUE_INTEGER) {
+        type_error(f, e->args[0]->place, c->name, &v, "Integer");
+        return value_error();
+    }
+    double x = 1.0;
+    for (size_t k = 0; k < v.count; k++)
+        if (graph_is_constant(f->g, value_element(&v, k), &x) &&
+            !(x >= 1.0 && x <= (double)c->literal_count)) {
+            report_error(f, e->args[0]->place, "enumeration %s has no literal number %g", c->name,
+                         x);
+            return value_error();
+        }
+    v.type = VALUE_ENUMERATION;
+    v.class_ = c;
+    return v;
+}
+
+/* ---- dispatch ---- */
+
+static const char *const other_builtins[] = {
+    "der",       "pre",     "edge",     "change",     "initial",   "terminal", "sample",
+    "noEvent",   "smooth",  "homotopy", "semiLinear", "mod",       "rem",      "div",
+    "floor",     "ceil",    "integer",  "sign",       "atan2",     "min",      "max",
+    "sum",       "product", "size",     "ndims",      "transpose", "identity", "zeros",
+    "ones",      "fill",    "linspace", "diagonal",   "cross",     "skew",     "outerProduct",
+    "symmetric", "cat",     "array",    "vector",     "matrix",    "scalar",   "String",
+    "Integer",   "reinit",  "assert",   "terminate"};
+enum { OTHER_COUNT = sizeof other_builtins / sizeof *other_builtins };
+
+bool is_builtin(const char *name)
+{
+    for (size_t k = 0; k < ELEMENTARY_COUNT; k++)
+        if (strcmp(elementary_functions[k].name, name) == 0) return true;
+    for (size_t k = 0; k < OTHER_COUNT; k++)
+        if (strcmp(other_builtins[k], name) == 0) return true;
+    return false;
+}
+
+/* What other languages call what is written otherwise here; NULL */
+static const char *foreign_function(const char *name)
+{
+    static const char *const known[][2] = {
+        {"ln", "the natural logarithm is log(x)"},
+        {"pow", "a power is x^y"},
+        {"power", "a power is x^y"},
+        {"sqr", "a square is x^2"},
+        {"fabs", "it is abs(x)"},
+        {"d", "a derivative is der(x)"},
+        {"ddt", "a derivative is der(x)"},
+        {"diff", "a derivative is der(x)"},
+        {"dot", "a derivative is der(x)"},
+        {"heaviside", "write if x > 0 then 1 else 0"},
+        {"step", "write if x > 0 then 1 else 0"},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(name, known[k][0]) == 0) return known[k][1];
+    return NULL;
+}
+
+static value rejected_call(flattener *f, const char *name, const ast_expr *e)
+{
+    static const char *const rejected[] = {"delay",          "spatialDistribution",
+                                           "cardinality",    "inStream",
+                                           "actualStream",   "connect",
+                                           "previous",       "hold",
+                                           "Clock",          "interval",
+                                           "getInstanceName"};
+    for (size_t k = 0; k < sizeof rejected / sizeof *rejected; k++)
+        if (strcmp(rejected[k], name) == 0) {
+            if (message_errors(f->messages) == 0) /* the parser has said so */
+                report_error(f, e->place, "'%s' is not supported", name);
+            return value_error();
+        }
+    const char *names[ELEMENTARY_COUNT + OTHER_COUNT];
+    size_t count = 0;
+    for (size_t k = 0; k < ELEMENTARY_COUNT; k++) names[count++] = elementary_functions[k].name;
+    for (size_t k = 0; k < OTHER_COUNT; k++) names[count++] = other_builtins[k];
+    const char *near = nearest_class(f, name, CLASS_FUNCTION), *hint = foreign_function(name);
+    if (!near && !hint) near = nearest_name(name, names, count);
+    if (!near && hint)
+        report_error(f, e->place, "unknown function '%s'; %s", name, hint);
+    else if (near)
+        report_error(f, e->place, "unknown function '%s'; did you mean '%s'?", name, near);
+    else
+        report_error(f, e->place, "unknown function '%s'", name);
+    return value_error();
+}
+
+static value call_class(flattener *f, const ast_class *c, const char *name, const ast_expr *e)
+{
+    if (c->kind == CLASS_FUNCTION) return call_function(f, c, e);
+    if (c->kind == CLASS_RECORD) return record_constructor(f, c, e);
+    if (class_is_enumeration(c)) return call_enumeration(f, c, e);
+    report_error(f, e->place, "'%s' is not a function", name);
+    return value_error();
+}
+
+typedef value (*call_rule)(flattener *f, const ast_expr *e);
+
+static call_rule find_rule(const char *name)
+{
+    static const struct {
+        const char *name;
+        call_rule rule;
+    } rules[] = {{"der", call_der},
+                 {"noEvent", call_no_event},
+                 {"smooth", call_smooth},
+                 {"homotopy", call_homotopy},
+                 {"sign", call_sign},
+                 {"atan2", call_atan2},
+                 {"semiLinear", call_semilinear},
+                 {"Integer", call_integer},
+                 {"String", string_call}};
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+        if (strcmp(rules[k].name, name) == 0) return rules[k].rule;
+    return NULL;
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(names[k], name) == 0) return true;
+    return false;
+}
+
+value evaluate_call(flattener *f, const ast_expr *e)
+{
+    static const char *const quotients[] = {"mod", "rem", "div"};
+    static const char *const roundings[] = {"floor", "ceil", "integer"};
+    const char *name = joined_name(f, e->parts, e->part_count);
+    const ast_class *c = find_class(f, name);
+    bool known = false;
+    if (!flatten_pass(f, e->place)) return value_error();
+    if (c) return call_class(f, c, name, e);
+    for (size_t k = 0; k < ELEMENTARY_COUNT; k++)
+        if (strcmp(elementary_functions[k].name, name) == 0)
+            return call_elementary(f, &elementary_functions[k], e);
+    call_rule rule = find_rule(name);
+    if (rule) return rule(f, e);
+    if (is_one_of(name, quotients, 3)) return call_quotient(f, name, e);
+    if (is_one_of(name, roundings, 3)) return call_rounding(f, name, e);
+    value v = evaluate_discrete_call(f, name, e, &known);
+    if (!known) v = array_function(f, name, e, &known);
+    return known ? v : rejected_call(f, name, e);
+}

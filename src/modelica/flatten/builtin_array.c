@@ -1,0 +1,625 @@
+/* Array functions and constructors. [MLS chapter "Arrays"] */
+#include <math.h>
+#include <string.h>
+
+#include "modelica/flatten/flatten_internal.h"
+
+/* ---- building ---- */
+
+static value_type joint_type(const value *parts, size_t count)
+{
+    value_type type = parts[0].type;
+    for (size_t k = 1; k < count; k++) {
+        bool numeric = (type == VALUE_REAL || type == VALUE_INTEGER) && value_is_numeric(&parts[k]);
+        if (numeric && parts[k].type == VALUE_REAL) type = VALUE_REAL;
+        if (!numeric && (parts[k].type != type || parts[k].class_ != parts[0].class_))
+            return VALUE_ERROR;
+    }
+    return type;
+}
+
+static int joint_unit(flattener *f, const value *parts, size_t count)
+{
+    int joint = parts[0].unit;
+    for (size_t k = 1; k < count; k++) {
+        if (!unit_agree(&f->units, joint, parts[k].unit)) return UNIT_UNKNOWN;
+        joint = unit_join(joint, parts[k].unit);
+    }
+    return joint;
+}
+
+static value mixed_parts(flattener *f, const value *a, const value *b, source_place place)
+{
+    char left[128], right[128];
+    value_describe(a, left, sizeof left);
+    value_describe(b, right, sizeof right);
+    report_error(f, place, "elements of an array differ: %s and %s", left, right);
+    return value_error();
+}
+
+static value stack_records(flattener *f, const value *parts, size_t count, source_place place)
+{
+    value out = parts[0];
+    size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
+    value *column = flatten_take(f, count * sizeof *column);
+    out.fields = flatten_take(f, out.field_count * sizeof *out.fields);
+    if (!dims || !column || !out.fields || out.rank + 1 > VALUE_MAX_RANK) return value_error();
+    dims[0] = count;
+    for (int k = 0; k < out.rank; k++) dims[k + 1] = out.dims[k];
+    for (size_t k = 0; k < out.field_count; k++) {
+        for (size_t i = 0; i < count; i++) column[i] = parts[i].fields[k];
+        out.fields[k] = stack_values(f, column, count, place);
+        if (value_is_error(&out.fields[k])) return value_error();
+    }
+    out.rank++;
+    out.dims = dims;
+    out.count *= count;
+    return out;
+}
+
+/* {a, b, ..}: one more dimension in front. */
+value stack_values(flattener *f, const value *parts, size_t count, source_place place)
+{
+    size_t dims[VALUE_MAX_RANK + 1] = {count};
+    if (count == 0) {
+        value none = value_array_of(f, VALUE_REAL, 0);
+        none.unit = UNIT_LITERAL;
+        return none;
+    }
+    for (size_t k = 0; k < count; k++)
+        if (value_is_error(&parts[k])) return value_error();
+    value_type type = joint_type(parts, count);
+    for (size_t k = 1; k < count; k++)
+        if (type == VALUE_ERROR || !value_same_shape(&parts[0], &parts[k]))
+            if (type != VALUE_ERROR || joint_type(parts, k + 1) == VALUE_ERROR)
+                return mixed_parts(f, &parts[0], &parts[k], place);
+    if (type == VALUE_RECORD) return stack_records(f, parts, count, place);
+    if (parts[0].rank >= VALUE_MAX_RANK || type == VALUE_TUPLE) {
+        report_error(f, place, "this array has too many dimensions");
+        return value_error();
+    }
+    for (int k = 0; k < parts[0].rank; k++) dims[k + 1] = parts[0].dims[k];
+    value out = value_new(f, type, parts[0].rank + 1, dims);
+    if (value_is_error(&out)) return out;
+    for (size_t k = 0; k < count; k++)
+        memcpy(out.e + k * parts[0].count, value_elements(&parts[k]),
+               parts[0].count * sizeof *out.e);
+    out.class_ = parts[0].class_;
+    out.unit = joint_unit(f, parts, count);
+    return out;
+}
+
+/* Dimensions of size 1 added behind until the rank is reached. */
+value raise_rank(flattener *f, const value *v, int rank)
+{
+    value out = *v;
+    size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
+    if (!dims) return value_error();
+    for (int k = 0; k < VALUE_MAX_RANK; k++) dims[k] = k < v->rank ? v->dims[k] : 1;
+    if (rank > out.rank) out.rank = rank;
+    out.dims = dims;
+    if (!out.e) {
+        out.e = flatten_take(f, sizeof *out.e);
+        if (!out.e) return value_error();
+        out.e[0] = v->scalar;
+    }
+    return out;
+}
+
+/* cat(d, a, b, ..): joined along dimension d (from 1), the other sizes equal. */
+value concatenate(flattener *f, size_t dimension, const value *parts, size_t count,
+                  source_place place)
+{
+    size_t dims[VALUE_MAX_RANK], d = dimension - 1, inner = 1, outer = 1, at = 0;
+    for (size_t k = 0; k < count; k++)
+        if (value_is_error(&parts[k])) return value_error();
+    value_type type = joint_type(parts, count);
+    const value *first = &parts[0];
+    if (type == VALUE_ERROR || !value_is_simple(first) || d >= (size_t)first->rank)
+        return mixed_parts(f, first, &parts[count - 1], place);
+    memcpy(dims, first->dims, (size_t)first->rank * sizeof *dims);
+    for (size_t k = 1; k < count; k++) {
+        bool fits = parts[k].rank == first->rank;
+        for (int i = 0; fits && i < first->rank; i++)
+            if ((size_t)i != d && parts[k].dims[i] != first->dims[i]) fits = false;
+        if (!fits) return mixed_parts(f, first, &parts[k], place);
+        dims[d] += parts[k].dims[d];
+    }
+    value out = value_new(f, type, first->rank, dims);
+    if (value_is_error(&out)) return out;
+    for (int i = 0; i < first->rank; i++) {
+        if ((size_t)i < d) outer *= dims[i];
+        if ((size_t)i > d) inner *= dims[i];
+    }
+    for (size_t o = 0; o < outer; o++)
+        for (size_t k = 0; k < count; k++) {
+            size_t n = parts[k].dims[d] * inner;
+            memcpy(out.e + at, value_elements(&parts[k]) + o * n, n * sizeof *out.e);
+            at += n;
+        }
+    out.class_ = first->class_;
+    out.unit = joint_unit(f, parts, count);
+    return out;
+}
+
+/* [a, b; c, d] = cat(1, cat(2, a, b), cat(2, c, d)), all of rank 2 at least */
+static value matrix_row(flattener *f, const ast_expr *row, int rank)
+{
+    value *parts = flatten_take(f, row->arg_count * sizeof *parts);
+    if (!parts || row->arg_count == 0) return value_error();
+    for (size_t k = 0; k < row->arg_count; k++) {
+        parts[k] = evaluate(f, row->args[k]);
+        if (value_is_error(&parts[k])) return value_error();
+        if (!value_is_simple(&parts[k])) {
+            type_error(f, row->args[k]->place, "matrix", &parts[k], "numbers");
+            return value_error();
+        }
+        parts[k] = raise_rank(f, &parts[k], rank);
+        if (value_is_error(&parts[k])) return value_error();
+    }
+    return concatenate(f, 2, parts, row->arg_count, row->place);
+}
+
+value evaluate_matrix(flattener *f, const ast_expr *e)
+{
+    value *rows = flatten_take(f, e->arg_count * sizeof *rows);
+    if (!rows || e->arg_count == 0) return value_error();
+    for (size_t k = 0; k < e->arg_count; k++) {
+        if (!e->args[k]) return value_error();
+        rows[k] = matrix_row(f, e->args[k], 2);
+        if (value_is_error(&rows[k])) return value_error();
+    }
+    return concatenate(f, 1, rows, e->arg_count, e->place);
+}
+
+value transpose_value(flattener *f, const value *v)
+{
+    size_t dims[VALUE_MAX_RANK];
+    memcpy(dims, v->dims, (size_t)v->rank * sizeof *dims);
+    dims[0] = v->dims[1];
+    dims[1] = v->dims[0];
+    size_t block = 1;
+    for (int k = 2; k < v->rank; k++) block *= dims[k];
+    value out = value_new(f, v->type, v->rank, dims);
+    if (value_is_error(&out)) return out;
+    for (size_t i = 0; i < dims[0]; i++)
+        for (size_t j = 0; j < dims[1]; j++)
+            memcpy(out.e + (i * dims[1] + j) * block, value_elements(v) + (j * dims[0] + i) * block,
+                   block * sizeof *out.e);
+    out.class_ = v->class_;
+    out.unit = v->unit;
+    return out;
+}
+
+/* ---- reductions ---- */
+
+typedef struct reduction {
+    const char *name;
+    expr_op op;
+    double empty; /* value of no elements */
+} reduction;
+
+static const reduction reductions[] = {{"sum", EXPR_ADD, 0.0},
+                                       {"product", EXPR_MUL, 1.0},
+                                       {"min", EXPR_MIN, 1.7976931348623157e308},
+                                       {"max", EXPR_MAX, -1.7976931348623157e308}};
+
+static const reduction *find_reduction(const char *name)
+{
+    for (size_t k = 0; k < 4; k++)
+        if (strcmp(reductions[k].name, name) == 0) return &reductions[k];
+    return NULL;
+}
+
+value reduce_values(flattener *f, const char *name, const value *v, source_place place)
+{
+    const reduction *r = find_reduction(name);
+    if (value_is_error(v)) return *v;
+    bool ordered = r->op == EXPR_MIN || r->op == EXPR_MAX;
+    bool good = value_is_numeric(v) ||
+                (ordered && (v->type == VALUE_ENUMERATION || v->type == VALUE_BOOLEAN));
+    if (!good) {
+        type_error(f, place, name, v, "numbers");
+        return value_error();
+    }
+    expr sum = v->count ? value_element(v, 0) : constant(f, r->empty);
+    for (size_t k = 1; k < v->count; k++) sum = graph_binary(f->g, r->op, sum, value_element(v, k));
+    value out = value_scalar(v->type, sum);
+    out.class_ = v->class_;
+    out.unit = r->op == EXPR_MUL ? UNIT_UNKNOWN : v->unit;
+    return out;
+}
+
+/* min(a, b), max(a, b) */
+static value two_extremes(flattener *f, const char *name, const ast_expr *e)
+{
+    value v[2] = {evaluate(f, e->args[0]), evaluate(f, e->args[1])};
+    if (value_is_error(&v[0]) || value_is_error(&v[1])) return value_error();
+    if (v[0].rank || v[1].rank) {
+        type_error(f, e->place, name, v[0].rank ? &v[0] : &v[1], "two scalars or one array");
+        return value_error();
+    }
+    check_units(f, e->place, v[0].unit, v[1].unit, name);
+    value both = stack_values(f, v, 2, e->place);
+    return reduce_values(f, name, &both, e->place);
+}
+
+static value call_reduction(flattener *f, const char *name, const ast_expr *e)
+{
+    bool ordered = strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
+    if (e->arg_count == 2 && ordered && !e->named_count) return two_extremes(f, name, e);
+    if (e->arg_count != 1 || e->named_count) {
+        report_error(f, e->place, "%s wants %s", name,
+                     ordered ? "an array or two scalars" : "an array");
+        return value_error();
+    }
+    value v = evaluate(f, e->args[0]);
+    return reduce_values(f, name, &v, e->args[0] ? e->args[0]->place : e->place);
+}
+
+/* ---- comprehensions ---- */
+
+/* Nested loops of a comprehension: the last iterator is the outermost dimension. */
+static value comprehend(flattener *f, const ast_expr *e, size_t iterators)
+{
+    if (iterators == 0) return evaluate(f, e->args[0]);
+    const ast_iterator *it = &e->iterators[iterators - 1];
+    loop_range r;
+    if (!evaluate_range(f, it, &r)) return value_error();
+    value *parts = flatten_take(f, (r.count + 1) * sizeof *parts);
+    if (!parts) return value_error();
+    size_t slot = f->local_count;
+    bool broken = !push_local(f, it->name);
+    for (size_t k = 0; k < r.count && !broken; k++) {
+        f->locals[slot].value = range_element(f, &r, k);
+        parts[k] = comprehend(f, e, iterators - 1);
+        broken = value_is_error(&parts[k]) || !flatten_pass(f, e->place);
+    }
+    f->local_count = slot;
+    return broken ? value_error() : stack_values(f, parts, r.count, e->place);
+}
+
+value evaluate_comprehension(flattener *f, const ast_expr *e)
+{
+    if (e->arg_count < 1) return value_error();
+    const char *name = e->part_count ? joined_name(f, e->parts, e->part_count) : "array";
+    if (strcmp(name, "array") != 0 && !find_reduction(name)) {
+        report_error(f, e->place,
+                     "'%s' cannot reduce an iterator: only sum, product, min, max and array can",
+                     name);
+        return value_error();
+    }
+    value v = comprehend(f, e, e->iterator_count);
+    if (value_is_error(&v) || strcmp(name, "array") == 0) return v;
+    if (v.rank > (int)e->iterator_count) {
+        type_error(f, e->args[0]->place, name, &v, "a scalar for each element");
+        return value_error();
+    }
+    return reduce_values(f, name, &v, e->place);
+}
+
+/* ---- functions of sizes ---- */
+
+typedef value (*array_rule)(flattener *f, const ast_expr *e, const value *v);
+
+static value call_size(flattener *f, const ast_expr *e, const value *v)
+{
+    double d = 0.0;
+    if (e->arg_count == 1) {
+        value out = value_array_of(f, VALUE_INTEGER, (size_t)v->rank);
+        for (int k = 0; !value_is_error(&out) && k < v->rank; k++)
+            out.e[k] = constant(f, (double)v->dims[k]);
+        return out;
+    }
+    if (!integer_value(f, e->args[1], "dimension", &d)) return value_error();
+    if (d < 1.0 || d > (double)v->rank) {
+        report_error(f, e->args[1]->place, "dimension %g of an array with %d", d, v->rank);
+        return value_error();
+    }
+    value out = value_constant(f, VALUE_INTEGER, (double)v->dims[(int)d - 1]);
+    out.unit = UNIT_LITERAL;
+    return out;
+}
+
+static value call_ndims(flattener *f, const ast_expr *e, const value *v)
+{
+    (void)e;
+    return value_constant(f, VALUE_INTEGER, (double)v->rank);
+}
+
+static value wants(flattener *f, const ast_expr *e, const value *v, const char *what)
+{
+    type_error(f, e->args[0]->place, e->parts[0].name, v, what);
+    return value_error();
+}
+
+static value call_transpose(flattener *f, const ast_expr *e, const value *v)
+{
+    if (v->rank < 2 || !value_is_simple(v)) return wants(f, e, v, "a matrix");
+    return transpose_value(f, v);
+}
+
+static value call_symmetric(flattener *f, const ast_expr *e, const value *v)
+{
+    if (v->rank != 2 || v->dims[0] != v->dims[1] || !value_is_numeric(v))
+        return wants(f, e, v, "a square matrix");
+    size_t n = v->dims[0];
+    value out = value_new(f, v->type, 2, v->dims);
+    if (value_is_error(&out)) return out;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            out.e[i * n + j] = value_element(v, i <= j ? i * n + j : j * n + i);
+    out.unit = v->unit;
+    return out;
+}
+
+static value call_diagonal(flattener *f, const ast_expr *e, const value *v)
+{
+    if (v->rank != 1 || !value_is_numeric(v)) return wants(f, e, v, "a vector");
+    size_t n = v->count, dims[2] = {n, n};
+    value out = value_new(f, v->type, 2, dims);
+    for (size_t k = 0; !value_is_error(&out) && k < out.count; k++)
+        out.e[k] = k % (n + 1) == 0 ? value_element(v, k / (n + 1)) : constant(f, 0.0);
+    out.unit = v->unit;
+    return out;
+}
+
+static value call_skew(flattener *f, const ast_expr *e, const value *v)
+{
+    static const int source[9] = {0, -3, 2, 3, 0, -1, -2, 1, 0};
+    size_t dims[2] = {3, 3};
+    if (v->rank != 1 || v->count != 3 || !value_is_numeric(v))
+        return wants(f, e, v, "a vector of 3");
+    value out = value_new(f, v->type, 2, dims);
+    for (int k = 0; !value_is_error(&out) && k < 9; k++) {
+        int s = source[k];
+        expr x = s ? value_element(v, (size_t)(s < 0 ? -s : s) - 1) : constant(f, 0.0);
+        out.e[k] = s < 0 ? graph_unary(f->g, EXPR_NEG, x) : x;
+    }
+    out.unit = v->unit;
+    return out;
+}
+
+static value call_vector(flattener *f, const ast_expr *e, const value *v)
+{
+    int large = 0;
+    for (int k = 0; k < v->rank; k++) large += v->dims[k] > 1;
+    if (large > 1 || !value_is_simple(v)) return wants(f, e, v, "at most one dimension above 1");
+    value out = raise_rank(f, v, 1);
+    if (value_is_error(&out)) return out;
+    size_t *dims = flatten_take(f, sizeof *dims);
+    if (!dims) return value_error();
+    dims[0] = v->count;
+    out.rank = 1;
+    out.dims = dims;
+    return out;
+}
+
+static value call_matrix(flattener *f, const ast_expr *e, const value *v)
+{
+    for (int k = 2; k < v->rank; k++)
+        if (v->dims[k] != 1) return wants(f, e, v, "sizes of 1 beyond the second");
+    if (!value_is_simple(v)) return wants(f, e, v, "numbers");
+    value out = raise_rank(f, v, 2);
+    if (!value_is_error(&out)) out.rank = 2;
+    return out;
+}
+
+static value call_scalar(flattener *f, const ast_expr *e, const value *v)
+{
+    if (v->count != 1 || !value_is_simple(v)) return wants(f, e, v, "an array with one element");
+    value out = value_scalar(v->type, value_element(v, 0));
+    out.class_ = v->class_;
+    out.unit = v->unit;
+    return out;
+}
+
+static value call_identity(flattener *f, const ast_expr *e, const value *v)
+{
+    double n = 0.0;
+    bool known =
+        v->type == VALUE_INTEGER && v->rank == 0 && compile_time_value(f, value_element(v, 0), &n);
+    if (!known || n < 0.0 || n > 3000.0) return wants(f, e, v, "a known Integer from 0 to 3000");
+    size_t dims[2] = {(size_t)n, (size_t)n};
+    value out = value_new(f, VALUE_INTEGER, 2, dims);
+    for (size_t k = 0; !value_is_error(&out) && k < out.count; k++)
+        out.e[k] = constant(f, k % (dims[0] + 1) == 0 ? 1.0 : 0.0);
+    out.unit = UNIT_LITERAL;
+    return out;
+}
+
+/* ---- two vectors ---- */
+
+static bool two_vectors(flattener *f, const char *name, const ast_expr *e, value *a, value *b)
+{
+    if (e->arg_count != 2) {
+        report_error(f, e->place, "%s wants 2 arguments, found %zu", name, e->arg_count);
+        return false;
+    }
+    *a = evaluate(f, e->args[0]);
+    *b = evaluate(f, e->args[1]);
+    if (value_is_error(a) || value_is_error(b)) return false;
+    bool cross = strcmp(name, "cross") == 0;
+    const value *bad = !value_is_numeric(a) || a->rank != 1 || (cross && a->count != 3)   ? a
+                       : !value_is_numeric(b) || b->rank != 1 || (cross && b->count != 3) ? b
+                                                                                          : NULL;
+    if (!bad) return true;
+    type_error(f, e->args[bad == b]->place, name, bad, cross ? "a vector of 3" : "a vector");
+    return false;
+}
+
+static int two_units(flattener *f, const value *a, const value *b)
+{
+    return a->unit > 0 && b->unit > 0 ? unit_multiply(&f->units, a->unit, b->unit) : UNIT_UNKNOWN;
+}
+
+static value call_cross(flattener *f, const ast_expr *e)
+{
+    value a, b;
+    if (!two_vectors(f, "cross", e, &a, &b)) return value_error();
+    value out = value_array_of(f, VALUE_REAL, 3);
+    for (size_t k = 0; !value_is_error(&out) && k < 3; k++) {
+        size_t i = (k + 1) % 3, j = (k + 2) % 3;
+        expr plus = graph_binary(f->g, EXPR_MUL, value_element(&a, i), value_element(&b, j));
+        expr minus = graph_binary(f->g, EXPR_MUL, value_element(&a, j), value_element(&b, i));
+        out.e[k] = graph_binary(f->g, EXPR_SUB, plus, minus);
+    }
+    out.unit = two_units(f, &a, &b);
+    return out;
+}
+
+static value call_outer(flattener *f, const ast_expr *e)
+{
+    value a, b;
+    if (!two_vectors(f, "outerProduct", e, &a, &b)) return value_error();
+    size_t dims[2] = {a.count, b.count};
+    value out = value_new(f, VALUE_REAL, 2, dims);
+    for (size_t k = 0; !value_is_error(&out) && k < out.count; k++)
+        out.e[k] = graph_binary(f->g, EXPR_MUL, value_element(&a, k / b.count),
+                                value_element(&b, k % b.count));
+    out.unit = two_units(f, &a, &b);
+    return out;
+}
+
+/* ---- filled arrays ---- */
+
+/* Sizes from arguments `from` on. */
+static bool read_sizes(flattener *f, const ast_expr *e, size_t from, int *rank, size_t *dims)
+{
+    *rank = 0;
+    for (size_t k = from; k < e->arg_count; k++) {
+        double n = 0.0;
+        if (!integer_value(f, e->args[k], "array size", &n)) return false;
+        if (n < 0.0 || n > f->limits.elements || *rank == VALUE_MAX_RANK) {
+            report_error(f, e->args[k]->place, "array size %.0f is not possible here", n);
+            return false;
+        }
+        dims[(*rank)++] = (size_t)n;
+    }
+    if (*rank > 0) return true;
+    report_error(f, e->place, "%s wants sizes", e->parts[0].name);
+    return false;
+}
+
+static value too_large(flattener *f, source_place place)
+{
+    if (!f->failed)
+        report_error(f, place, "this array is too large: at most %d elements", f->limits.elements);
+    return value_error();
+}
+
+static value call_filled(flattener *f, const char *name, const ast_expr *e)
+{
+    size_t dims[VALUE_MAX_RANK];
+    int rank = 0;
+    bool fill = strcmp(name, "fill") == 0;
+    value x = fill ? evaluate(f, e->arg_count ? e->args[0] : NULL)
+                   : value_constant(f, VALUE_INTEGER, strcmp(name, "ones") == 0 ? 1.0 : 0.0);
+    if (!fill) x.unit = UNIT_LITERAL;
+    if (!read_sizes(f, e, fill ? 1 : 0, &rank, dims) || value_is_error(&x)) return value_error();
+    double total = (double)x.count;
+    for (int k = 0; k < rank; k++) total *= (double)dims[k];
+    if (total > f->limits.elements || rank + x.rank > VALUE_MAX_RANK) return too_large(f, e->place);
+    for (int k = 0; k < x.rank; k++) dims[rank++] = x.dims[k];
+    return broadcast_value(f, &x, rank, dims);
+}
+
+static value call_linspace(flattener *f, const ast_expr *e)
+{
+    double n = 0.0;
+    if (e->arg_count != 3) {
+        report_error(f, e->place, "linspace wants 3 arguments, found %zu", e->arg_count);
+        return value_error();
+    }
+    value a = evaluate(f, e->args[0]), b = evaluate(f, e->args[1]);
+    if (!integer_value(f, e->args[2], "number of points", &n) || value_is_error(&a) ||
+        value_is_error(&b))
+        return value_error();
+    if (n < 2.0 || n > f->limits.elements || a.rank || b.rank || !value_is_numeric(&a) ||
+        !value_is_numeric(&b)) {
+        report_error(f, e->place, "linspace wants two numbers and at least 2 points");
+        return value_error();
+    }
+    value out = value_array_of(f, VALUE_REAL, (size_t)n);
+    expr x = value_element(&a, 0);
+    expr width = graph_binary(f->g, EXPR_SUB, value_element(&b, 0), x);
+    for (size_t k = 0; !value_is_error(&out) && k < out.count; k++) {
+        expr part = graph_binary(f->g, EXPR_MUL, width, constant(f, (double)k));
+        part = graph_binary(f->g, EXPR_DIV, part, constant(f, n - 1.0));
+        out.e[k] = graph_binary(f->g, EXPR_ADD, x, part);
+    }
+    out.unit = unit_join(a.unit, b.unit);
+    return out;
+}
+
+static value call_cat(flattener *f, const ast_expr *e)
+{
+    double d = 0.0;
+    if (e->arg_count < 2) {
+        report_error(f, e->place, "cat wants a dimension and arrays");
+        return value_error();
+    }
+    if (!integer_value(f, e->args[0], "dimension", &d)) return value_error();
+    value *parts = flatten_take(f, e->arg_count * sizeof *parts);
+    if (!parts) return value_error();
+    for (size_t k = 1; k < e->arg_count; k++) parts[k - 1] = evaluate(f, e->args[k]);
+    for (size_t k = 1; k < e->arg_count; k++)
+        if (value_is_error(&parts[k - 1])) return value_error();
+    if (d < 1.0 || d > (double)parts[0].rank) {
+        report_error(f, e->args[0]->place, "dimension %g of an array with %d", d, parts[0].rank);
+        return value_error();
+    }
+    return concatenate(f, (size_t)d, parts, e->arg_count - 1, e->place);
+}
+
+static value call_array(flattener *f, const ast_expr *e)
+{
+    value *parts = flatten_take(f, (e->arg_count + 1) * sizeof *parts);
+    if (!parts) return value_error();
+    for (size_t k = 0; k < e->arg_count; k++) parts[k] = evaluate(f, e->args[k]);
+    return stack_values(f, parts, e->arg_count, e->place);
+}
+
+/* ---- dispatch ---- */
+
+static const struct {
+    const char *name;
+    array_rule rule;
+    size_t least, most;
+} one_array[] = {{"size", call_size, 1, 2},           {"ndims", call_ndims, 1, 1},
+                 {"transpose", call_transpose, 1, 1}, {"symmetric", call_symmetric, 1, 1},
+                 {"diagonal", call_diagonal, 1, 1},   {"skew", call_skew, 1, 1},
+                 {"vector", call_vector, 1, 1},       {"matrix", call_matrix, 1, 1},
+                 {"scalar", call_scalar, 1, 1},       {"identity", call_identity, 1, 1}};
+
+static value call_one_array(flattener *f, size_t k, const ast_expr *e)
+{
+    if (e->arg_count < one_array[k].least || e->arg_count > one_array[k].most) {
+        report_error(f, e->place, "%s wants %zu argument%s, found %zu", one_array[k].name,
+                     one_array[k].least, one_array[k].least == 1 ? "" : "s", e->arg_count);
+        return value_error();
+    }
+    bool shape_only = f->shape_only;
+    f->shape_only = one_array[k].rule == call_size || one_array[k].rule == call_ndims;
+    value v = evaluate(f, e->args[0]);
+    f->shape_only = shape_only;
+    return value_is_error(&v) ? v : one_array[k].rule(f, e, &v);
+}
+
+value array_function(flattener *f, const char *name, const ast_expr *e, bool *known)
+{
+    static const char *const filled[] = {"zeros", "ones", "fill"};
+    *known = true;
+    for (size_t k = 0; k < sizeof one_array / sizeof *one_array; k++)
+        if (strcmp(one_array[k].name, name) == 0) return call_one_array(f, k, e);
+    for (size_t k = 0; k < 3; k++)
+        if (strcmp(filled[k], name) == 0) return call_filled(f, name, e);
+    if (find_reduction(name)) return call_reduction(f, name, e);
+    if (strcmp(name, "cross") == 0) return call_cross(f, e);
+    if (strcmp(name, "outerProduct") == 0) return call_outer(f, e);
+    if (strcmp(name, "linspace") == 0) return call_linspace(f, e);
+    if (strcmp(name, "cat") == 0) return call_cat(f, e);
+    if (strcmp(name, "array") == 0) return call_array(f, e);
+    *known = false;
+    return value_error();
+}

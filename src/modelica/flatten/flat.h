@@ -1,0 +1,186 @@
+/* A flat model: scalar variables, parameters, equations and events over the expression graph. What
+ * the front end delivers and everything after it starts from. */
+#ifndef DAE_MODELICA_FLATTEN_FLAT_H
+#define DAE_MODELICA_FLATTEN_FLAT_H
+
+#include "base/arena.h"
+#include "expr/graph.h"
+#include "modelica/syntax/ast.h"
+
+typedef enum flat_type {
+    FLAT_REAL,
+    FLAT_INTEGER,
+    FLAT_BOOLEAN,
+    FLAT_STRING,
+    FLAT_ENUMERATION
+} flat_type;
+typedef enum flat_state_select {
+    SELECT_NEVER,
+    SELECT_AVOID,
+    SELECT_DEFAULT,
+    SELECT_PREFER,
+    SELECT_ALWAYS
+} flat_state_select;
+
+/* A scalar unknown. Continuous ones are EXPR_VARIABLE(index); discrete ones live in memory slots:
+ * EXPR_MEMORY(memory) is the current value, EXPR_MEMORY(memory_pre) the value before the event. */
+typedef struct flat_variable {
+    char *name; /* "x[3].v" */
+    flat_type type;
+    bool discrete;
+    bool input, output, protected_;
+    char *unit, *display_unit, *quantity, *comment; /* NULL if none */
+    expr start;                                     /* over parameters; EXPR_NONE: 0 / false */
+    bool has_start, fixed;
+    expr nominal, min, max; /* EXPR_NONE if absent */
+    flat_state_select state_select;
+    int memory, memory_pre; /* discrete: slots; else -1 */
+    source_place place;
+} flat_variable;
+
+/* A parameter or constant. */
+typedef struct flat_parameter {
+    char *name;
+    flat_type type;
+    char *unit, *display_unit, *quantity, *comment;
+    expr value;            /* over earlier parameters and constants; EXPR_NONE: no value given */
+    char *text;            /* String parameters */
+    bool constant, final_; /* may not be set from outside */
+    bool structural; /* decided sizes, loops or branches: may not be changed after flattening */
+    expr min, max;
+    source_place place;
+} flat_parameter;
+
+/* residual = 0 */
+typedef struct flat_equation {
+    expr residual;    /* left - right */
+    expr left, right; /* as written, for messages and aliases; EXPR_NONE if there are none */
+    source_place place;
+    char *name;       /* "equation 4 (pendulum.mo:17)" or the user's comment string */
+    const char *pass; /* of the loops around it: "i = 4, j = 2"; NULL: none */
+} flat_equation;
+
+/* A relation a < b or a <= b whose value is held in memory between events; it switches when
+ * crossing = a - b passes zero. Relations inside noEvent or of discrete values stay plain nodes. */
+typedef struct flat_relation {
+    expr crossing; /* a - b */
+    bool strict;   /* a < b, else a <= b */
+    int memory;    /* slot of its current value */
+    source_place place;
+} flat_relation;
+
+/* sample(start, interval): true at start + k interval only. */
+typedef struct flat_sample {
+    expr start, interval; /* over parameters */
+    int memory;           /* slot: 1 during such an event */
+    source_place place;
+} flat_sample;
+
+typedef enum flat_action_kind {
+    ACTION_ASSIGN,
+    ACTION_REINIT,
+    ACTION_ASSERT,
+    ACTION_TERMINATE
+} flat_action_kind;
+
+/* How String(x, ..) writes a value. */
+typedef struct flat_format {
+    int digits;        /* significant ones of a Real; 0: six */
+    int least;         /* characters at least; blanks fill up, */
+    bool right;        /* before the text, else behind it */
+    const char *given; /* a format of C without its %; NULL: none */
+} flat_format;
+
+/* Whether a format is [flags][width][.precision] and a conversion for a Real, or for an Integer. */
+bool flat_format_valid(const char *format, bool real);
+void flat_print(double x, flat_type type, const flat_format *format, char *text, size_t size);
+
+/* A value of the run inside a message: message[offset .. offset+length) is a readable stand-in,
+ * "{x}", to be replaced by the value of x. Holes do not overlap and come in order of offset. */
+typedef struct flat_hole {
+    size_t offset, length;
+    expr value;
+    flat_type type;
+    flat_format format;
+} flat_hole;
+
+typedef struct flat_action {
+    flat_action_kind kind;
+    int variable;  /* ASSIGN: discrete variable; REINIT: continuous variable; else -1 */
+    expr value;    /* ASSIGN, REINIT: value; ASSERT: condition */
+    char *message; /* ASSERT, TERMINATE */
+    bool warning;  /* ASSERT at level warning */
+    source_place place;
+    expr guard; /* TERMINATE: only if this is not 0; EXPR_NONE: always */
+    flat_hole *holes;
+    size_t hole_count;
+} flat_action;
+
+/* when condition then actions; elsewhen ..: the first branch whose condition just became true. */
+typedef struct flat_branch {
+    expr condition;         /* over memory, variables, relations' memory */
+    int memory, memory_pre; /* slots: condition now and before, for the edge */
+    bool at_initial;        /* active during initialisation: when initial() or {initial(), ..} */
+    flat_action *actions;
+    size_t action_count;
+    source_place place;
+} flat_branch;
+
+typedef struct flat_when {
+    flat_branch *branches;
+    size_t branch_count;
+} flat_when;
+
+/* A discrete variable defined by an equation outside when: v = value, evaluated in this order. */
+typedef struct flat_discrete {
+    int variable;
+    expr value;
+    source_place place;
+} flat_discrete;
+
+/* One step of evaluating an event: a discrete equation or a when-clause. */
+typedef struct flat_event_step {
+    bool is_when;
+    size_t index; /* in discretes or whens */
+} flat_event_step;
+
+typedef struct flat_experiment {
+    bool has_start, has_stop, has_tolerance, has_interval;
+    double start, stop, tolerance, interval;
+} flat_experiment;
+
+typedef struct flat_model {
+    char *name, *file; /* file: for messages; may be NULL */
+    graph *graph;      /* owned */
+    flat_variable *variables;
+    size_t variable_count;
+    flat_parameter *parameters;
+    size_t parameter_count;
+    flat_equation *equations;
+    size_t equation_count; /* continuous */
+    flat_equation *initial_equations;
+    size_t initial_count;
+    flat_relation *relations;
+    size_t relation_count;
+    flat_sample *samples;
+    size_t sample_count;
+    flat_when *whens;
+    size_t when_count;
+    flat_discrete *discretes;
+    size_t discrete_count; /* sorted: later may use earlier */
+    flat_action *asserts;
+    size_t assert_count; /* outside when: checked at accepted steps */
+    int memory_count;    /* number of memory slots */
+    int memory_initial;  /* slot: 1 during initialisation (initial()) */
+    int memory_terminal; /* slot: 1 at the end of the run (terminal()) */
+    bool has_terminal;   /* terminal() appears */
+    flat_experiment experiment;
+    /* discretes and whens in one order in which every value is computed before it is read */
+    flat_event_step *event_order;
+    size_t event_count;
+    arena *texts; /* all names and messages live here; owned */
+} flat_model;
+
+void flat_model_free(flat_model *m); /* NULL is fine */
+
+#endif

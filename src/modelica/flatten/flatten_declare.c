@@ -1,0 +1,567 @@
+/* Declarations: components of the model become variables, parameters and constants. */
+#include "modelica/flatten/flatten_declare.h"
+
+#include <string.h>
+
+static value declare_instance(flattener *f, instance *in);
+
+/* ---- evaluating in the right scope ---- */
+
+/* Element k of a value whose first `rank` dimensions are those of an array of records. */
+static value record_element(flattener *f, const value *v, int rank, size_t k)
+{
+    value out = *v;
+    out.rank = v->rank - rank;
+    out.dims = v->dims ? v->dims + rank : NULL;
+    out.count = 1;
+    for (int d = 0; d < out.rank; d++) out.count *= out.dims[d];
+    if (v->e) out.e = v->e + k * out.count;
+    if (!v->fields) return out;
+    out.fields = flatten_take(f, v->field_count * sizeof *out.fields);
+    if (!out.fields) return value_error();
+    for (size_t i = 0; i < v->field_count; i++)
+        out.fields[i] = record_element(f, &v->fields[i], rank, k);
+    return out;
+}
+
+/* Value of an expression of a record's definition for element k of an array of such records: it
+ * sees the fields before it and global constants. */
+static value evaluate_among(flattener *f, const ast_expr *e, const value *siblings, size_t k)
+{
+    size_t count = f->local_count;
+    for (size_t i = 0; i < siblings->field_count; i++) {
+        if (value_is_error(&siblings->fields[i])) continue;
+        local *l = push_local(f, siblings->class_->components[i].name);
+        value v = record_element(f, &siblings->fields[i], siblings->rank, k);
+        if (l) l->value = v;
+    }
+    value v = evaluate(f, e);
+    f->local_count = count;
+    return v;
+}
+
+static value evaluate_among_all(flattener *f, const ast_expr *e, const value *siblings)
+{
+    if (siblings->rank == 0) return evaluate_among(f, e, siblings, 0);
+    value *parts = flatten_take(f, (siblings->count + 1) * sizeof *parts);
+    size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
+    if (!parts || !dims) return value_error();
+    for (size_t k = 0; k < siblings->count; k++) {
+        parts[k] = evaluate_among(f, e, siblings, k);
+        if (value_is_error(&parts[k])) return parts[k];
+    }
+    value all = stack_values(f, parts, siblings->count, e->place);
+    if (value_is_error(&all) || siblings->count == 0) return all;
+    int own = all.rank - 1;
+    if (siblings->rank + own > VALUE_MAX_RANK) return value_error();
+    memcpy(dims, siblings->dims, (size_t)siblings->rank * sizeof *dims);
+    for (int d = 0; d < own; d++) dims[siblings->rank + d] = all.dims[d + 1];
+    all.rank = siblings->rank + own;
+    all.dims = dims;
+    return all;
+}
+
+/* Value of an expression in a declaration. Expressions of a type's definition see its own fields
+ * and global constants; others see the model. */
+value evaluate_in(flattener *f, const ast_expr *e, bool in_class, const value *siblings)
+{
+    size_t base = f->local_base, count = f->local_count;
+    bool function = f->in_function;
+    if (!f->function || in_class) f->local_base = f->local_count;
+    if (in_class) f->in_function = true;
+    value v = in_class && siblings ? evaluate_among_all(f, e, siblings) : evaluate(f, e);
+    f->local_base = base;
+    f->local_count = count;
+    f->in_function = function;
+    return v;
+}
+
+/* The outermost modification of that name, or NULL. */
+const ast_modification *find_modification(const modifier *m, const char *name, bool *in_class)
+{
+    for (; m; m = m->inner)
+        for (size_t k = 0; k < m->count; k++)
+            if (m->items[k].name && strcmp(m->items[k].name, name) == 0) {
+                *in_class = m->in_class;
+                return &m->items[k];
+            }
+    return NULL;
+}
+
+/* ---- names of elements ---- */
+
+/* "r[2].a[3]" of the element with that row-major number. */
+char *element_name(flattener *f, const instance *in, size_t element)
+{
+    size_t index[VALUE_MAX_RANK] = {0};
+    char text[2048];
+    size_t at = 0;
+    for (int k = in->rank - 1; k >= 0; k--) {
+        index[k] = element % in->dims[k] + 1;
+        element /= in->dims[k];
+    }
+    for (int p = 0, d = 0; p < in->part_count; p++) {
+        const char *parts[] = {p ? "." : "", in->part[p]};
+        for (int k = 0; k < 2; k++)
+            for (const char *c = parts[k]; *c && at + 1 < sizeof text; c++) text[at++] = *c;
+        for (int k = 0; k < in->part_rank[p]; k++, d++) {
+            char digits[24];
+            int n = 0;
+            for (size_t x = index[d]; x; x /= 10) digits[n++] = (char)('0' + x % 10);
+            if (at + (size_t)n + 3 >= sizeof text) break;
+            text[at++] = k ? ',' : '[';
+            while (n) text[at++] = digits[--n];
+            if (k + 1 == in->part_rank[p]) text[at++] = ']';
+        }
+    }
+    text[at] = '\0';
+    return model_text(f, text);
+}
+
+/* ---- records ---- */
+
+/* Modifications of one field: what each level of modifications says about it. */
+static const modifier *field_modifiers(flattener *f, const modifier *m, const char *field,
+                                       const modifier *last)
+{
+    if (!m) return last;
+    const modifier *inner = field_modifiers(f, m->inner, field, last);
+    for (size_t k = m->count; k > 0; k--) {
+        if (!m->items[k - 1].name || strcmp(m->items[k - 1].name, field) != 0) continue;
+        modifier *own = flatten_take(f, sizeof *own);
+        if (!own) return inner;
+        *own = (modifier){.items = m->items[k - 1].nested,
+                          .count = m->items[k - 1].nested_count,
+                          .in_class = m->in_class,
+                          .inner = inner};
+        inner = own;
+    }
+    return inner;
+}
+
+/* The instance of field `c` of the record instance `in`. */
+static instance field_instance(flattener *f, const instance *in, const ast_component *c,
+                               const value *record, size_t number)
+{
+    instance child = *in;
+    bool in_class = false;
+    const ast_modification *m = find_modification(in->modifiers, c->name, &in_class);
+    modifier *last = flatten_take(f, sizeof *last);
+    if (last)
+        *last =
+            (modifier){c->modifications, c->modification_count, .in_class = true, .inner = NULL};
+    child.component = c;
+    child.part[child.part_count] = c->name;
+    child.part_rank[child.part_count++] = 0;
+    child.modifiers = field_modifiers(f, in->modifiers, c->name, last);
+    child.siblings = record;
+    child.binding = m && m->value ? m->value : c->value;
+    child.binding_in_class = m && m->value ? in_class : true;
+    child.final_ = in->final_ || c->final_ || (m && m->final_);
+    child.protected_ = in->protected_ || c->protected_;
+    if (c->variability == VAR_CONSTANT) child.role = ROLE_CONSTANT;
+    if (c->variability == VAR_PARAMETER && in->role == ROLE_VARIABLE) child.role = ROLE_PARAMETER;
+    if (c->variability == VAR_DISCRETE) child.discrete = true;
+    if (in->has_given) child.given = in->given.fields[number];
+    return child;
+}
+
+static void check_field_names(flattener *f, const instance *in, const ast_class *record)
+{
+    for (const modifier *m = in->modifiers; m; m = m->inner)
+        for (size_t k = 0; k < m->count; k++) {
+            const char *name = m->items[k].name;
+            if (!name || field_index(record, name) != SIZE_MAX) continue;
+            report_error(f, m->items[k].place, "record %s has no field '%s'", record->name, name);
+        }
+}
+
+static value declare_record(flattener *f, instance *in, const ast_class *record)
+{
+    record_level level = {record, in->levels};
+    bool broken = false; /* a field is: then there is no whole to work with */
+    if (!record_allowed(f, record, in->levels, in->component->place)) return value_error();
+    value *v = flatten_take(f, sizeof *v);
+    size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
+    value *fields = flatten_take(f, record->component_count * sizeof *fields);
+    if (!v || !dims || !fields || in->part_count == PATH_MAX_PARTS) return value_error();
+    memcpy(dims, in->dims, sizeof in->dims);
+    *v = (value){.type = VALUE_RECORD,
+                 .class_ = record,
+                 .rank = in->rank,
+                 .dims = dims,
+                 .count = 1,
+                 .fields = fields,
+                 .field_count = record->component_count};
+    for (int k = 0; k < in->rank; k++) v->count *= dims[k];
+    check_field_names(f, in, record);
+    if (!in->has_given && in->binding) {
+        in->given = checked_binding(f, in, VALUE_RECORD, record);
+        if (value_is_error(&in->given)) return value_error();
+        in->has_given = true;
+    }
+    for (size_t k = 0; k < record->component_count; k++) {
+        instance child = field_instance(f, in, &record->components[k], v, k);
+        child.levels = &level;
+        fields[k] = declare_instance(f, &child);
+        if (value_is_error(&fields[k])) broken = true;
+    }
+    return broken ? value_error() : *v;
+}
+
+/* ---- components ---- */
+
+static void remember_binding(flattener *f, const instance *in, const value *target)
+{
+    if (!in->binding && !in->has_given) return;
+    if (!flatten_grow(f, &f->bindings, &f->binding_capacity, f->binding_count + 1,
+                      sizeof *f->bindings))
+        return;
+    f->bindings[f->binding_count++] = (late_binding){
+        .target = *target,
+        .right = in->has_given ? NULL : in->binding,
+        .known = in->given,
+        .siblings = in->binding_in_class ? in->siblings : NULL,
+        .place = in->binding ? in->binding->place : in->component->place,
+        .comment = in->component->comment,
+    };
+}
+
+/* A parameter with fixed = false is computed by the initial equations: a variable that rests. */
+static void add_resting_equation(flattener *f, const instance *in, const value *v)
+{
+    for (size_t k = 0; k < v->count; k++) {
+        const expr_node *n = graph_node(f->g, v->e[k]);
+        push_pair(f, &f->equations,
+                  (equation_pair){.left = graph_variable(f->g, n->index, 1),
+                                  .right = constant(f, 0.0),
+                                  .type = VALUE_REAL,
+                                  .place = in->component->place});
+    }
+}
+
+static value declare_variables(flattener *f, instance *in, const attributes *a, const type_info *t)
+{
+    value v = value_new(f, t->type, in->rank, in->dims);
+    if (value_is_error(&v)) return v;
+    for (size_t k = 0; k < v.count && !f->failed; k++)
+        v.e[k] = declare_variable(f, in, a, t->type, k);
+    return v;
+}
+
+static value declare_simple(flattener *f, instance *in, const type_info *t)
+{
+    attributes a = read_attributes(f, in, t->type, t->class_);
+    double fixed = 1.0;
+    int own_unit = t->type == VALUE_REAL && a.unit ? unit_number(&f->units, a.unit) : UNIT_UNKNOWN;
+    value v;
+    bool resting = in->role == ROLE_PARAMETER && t->type == VALUE_REAL && a.fixed_given &&
+                   a.fixed.count > 0 && compile_time_value(f, value_element(&a.fixed, 0), &fixed) &&
+                   fixed == 0.0;
+    if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING) {
+        report_error(f, in->component->place,
+                     "'%s' is a String variable: only String parameters and constants are "
+                     "supported",
+                     in->part[in->part_count - 1]);
+        return value_error();
+    }
+    if (in->role == ROLE_VARIABLE || resting) {
+        in->discrete = !resting && (in->discrete || t->type != VALUE_REAL);
+        v = declare_variables(f, in, &a, t);
+        v.class_ = t->class_;
+        v.unit = own_unit;
+        if (resting && !value_is_error(&v)) add_resting_equation(f, in, &v);
+        if (!resting && !value_is_error(&v)) remember_binding(f, in, &v);
+    } else {
+        v = declare_parameters(f, in, &a, t);
+    }
+    v.class_ = t->class_;
+    v.unit = own_unit;
+    return v;
+}
+
+/* Append the modifications of the type's definition behind those of the component. */
+static const modifier *type_modifiers(flattener *f, const modifier *m, const type_info *t)
+{
+    modifier *first = NULL, *last = NULL;
+    for (; m; m = m->inner) {
+        modifier *copy = flatten_take(f, sizeof *copy);
+        if (!copy) return NULL;
+        *copy = *m;
+        copy->inner = NULL;
+        if (last)
+            last->inner = copy;
+        else
+            first = copy;
+        last = copy;
+    }
+    for (size_t k = 0; k < t->chain_count; k++) {
+        modifier *own = flatten_take(f, sizeof *own);
+        if (!own) return NULL;
+        *own = (modifier){t->chain[k]->modifications, t->chain[k]->modification_count,
+                          .in_class = true, .inner = NULL};
+        if (last)
+            last->inner = own;
+        else
+            first = own;
+        last = own;
+    }
+    return first;
+}
+
+/* Leaves for a component or field whose path, role and modifications are set in `in`. */
+static value declare_instance(flattener *f, instance *in)
+{
+    const ast_component *c = in->component;
+    type_info t;
+    int own = 0;
+    if (!c->name || !flatten_pass(f, c->place) || !resolve_type(f, c->type, c->type_place, &t))
+        return value_error();
+    if (!add_sizes(f, in, c->sizes, c->size_count, &own)) return value_error();
+    for (size_t k = 0; k < t.chain_count; k++)
+        if (!add_sizes(f, in, t.chain[k]->sizes, t.chain[k]->size_count, &own))
+            return value_error();
+    if (!check_total(f, in)) return value_error();
+    in->modifiers = type_modifiers(f, in->modifiers, &t);
+    if (t.type != VALUE_RECORD) return declare_simple(f, in, &t);
+    return declare_record(f, in, t.class_);
+}
+
+static bool component_present(flattener *f, symbol *s)
+{
+    const ast_expr *condition = s->declaration->condition;
+    if (!condition) return true;
+    expr e = scalar_condition(f, condition);
+    double x = 1.0;
+    if (e == EXPR_NONE) return true;
+    if (!compile_time_value(f, e, &x))
+        report_error(f, condition->place,
+                     "the condition of '%s' must be known before the run: it may only depend on "
+                     "parameters",
+                     s->declaration->name);
+    s->absent = x == 0.0;
+    return !s->absent;
+}
+
+static void declare_symbol(flattener *f, symbol *s)
+{
+    const ast_component *c = s->declaration;
+    modifier *m = flatten_take(f, sizeof *m);
+    instance *in = flatten_take(f, sizeof *in);
+    if (!m || !in || !component_present(f, s)) return;
+    *m = (modifier){.items = c->modifications, .count = c->modification_count};
+    in->symbol = s;
+    in->component = c;
+    in->role = s->constant ? ROLE_CONSTANT : s->parameter ? ROLE_PARAMETER : ROLE_VARIABLE;
+    in->discrete = c->variability == VAR_DISCRETE || s->assigned_in_when;
+    in->final_ = c->final_;
+    in->protected_ = c->protected_;
+    in->part[0] = c->name;
+    in->part_count = 1;
+    in->modifiers = m;
+    in->binding = c->value;
+    if (c->flow || c->stream)
+        report_error(f, c->place, "'%s': flow and stream variables are not supported", c->name);
+    s->first_variable = (int)f->m->variable_count;
+    s->value = declare_instance(f, in);
+}
+
+/* Names in the order in which they wait for each other. */
+static void report_cycle(flattener *f, const symbol *s, source_place place)
+{
+    const char *names = s->declaration->name;
+    for (const symbol *t = f->busy; t && t != s; t = t->busy_outer)
+        names = flatten_text(f, "%s -> %s", t->declaration->name, names ? names : "");
+    report_error(f, place, "'%s' depends on itself: %s -> %s", s->declaration->name,
+                 s->declaration->name, names ? names : "");
+}
+
+/* What is put aside while a symbol is resolved in the middle of something else. */
+typedef struct saved_scope {
+    size_t local_base, end_size;
+    bool no_event, in_when, in_function, in_algorithm, in_initial, parameters_only;
+    const ast_class *function;
+    arena *active;
+    expr guard;
+    const branch_guard *branch;
+    action_list *checks, *actions;
+} saved_scope;
+
+static saved_scope enter_model_scope(flattener *f)
+{
+    saved_scope s = {f->local_base,  f->end_size,     f->no_event,   f->in_when,
+                     f->in_function, f->in_algorithm, f->in_initial, f->parameters_only,
+                     f->function,    f->active,       f->guard,      f->branch,
+                     f->checks,      f->actions};
+    f->local_base = f->local_count;
+    f->end_size = SIZE_MAX;
+    f->no_event = f->in_when = f->in_function = f->in_algorithm = f->in_initial = false;
+    f->function = NULL;
+    f->active = f->permanent;
+    f->guard = EXPR_NONE;
+    f->branch = NULL;
+    f->checks = f->actions = NULL;
+    return s;
+}
+
+static void leave_model_scope(flattener *f, const saved_scope *s)
+{
+    f->local_base = s->local_base;
+    f->end_size = s->end_size;
+    f->no_event = s->no_event;
+    f->in_when = s->in_when;
+    f->in_function = s->in_function;
+    f->in_algorithm = s->in_algorithm;
+    f->in_initial = s->in_initial;
+    f->parameters_only = s->parameters_only;
+    f->function = s->function;
+    f->active = s->active;
+    f->guard = s->guard;
+    f->branch = s->branch;
+    f->checks = s->checks;
+    f->actions = s->actions;
+}
+
+/* Make the symbol's value known; false if it is broken (reported). */
+bool resolve_symbol(flattener *f, symbol *s, source_place place)
+{
+    if (s->state == SYMBOL_DONE) return true;
+    if (s->state == SYMBOL_BROKEN) return false;
+    if (s->state == SYMBOL_BUSY) {
+        report_cycle(f, s, place);
+        s->state = SYMBOL_BROKEN;
+        return false;
+    }
+    if (f->depth >= FLATTEN_MAX_DEPTH) {
+        report_error(f, place, "declarations depend on each other too deeply");
+        s->state = SYMBOL_BROKEN;
+        return false;
+    }
+    saved_scope saved = enter_model_scope(f);
+    f->parameters_only = s->constant || s->parameter;
+    s->state = SYMBOL_BUSY;
+    s->busy_outer = f->busy;
+    f->busy = s;
+    f->depth += 20; /* a declaration uses more of the stack than an operator */
+    declare_symbol(f, s);
+    f->depth -= 20;
+    f->busy = s->busy_outer;
+    bool ok = s->state == SYMBOL_BUSY && !value_is_error(&s->value);
+    s->state = ok ? SYMBOL_DONE : SYMBOL_BROKEN;
+    leave_model_scope(f, &saved);
+    return ok;
+}
+
+void declare_all(flattener *f)
+{
+    for (size_t k = 0; k < f->model_symbol_count && !f->failed && !f->stop; k++)
+        resolve_symbol(f, &f->model_symbols[k], f->model_symbols[k].declaration->place);
+}
+
+/* ---- declaration equations ---- */
+
+static void bind_variable(flattener *f, const late_binding *b)
+{
+    value right = b->known;
+    if (b->right) right = evaluate_in(f, b->right, b->siblings != NULL, b->siblings);
+    if (value_is_error(&right)) return;
+    if (b->target.type == VALUE_INTEGER && right.type == VALUE_REAL) {
+        type_error(f, b->place, "value of an Integer", &right, "Integer");
+        return;
+    }
+    equate(f, &b->target, &right, b->place, b->comment);
+}
+
+static bool is_bound_input(const symbol *s)
+{
+    return s->declaration->value != NULL;
+}
+
+/* An input of the whole model that nothing drives keeps its start value. */
+static void rest_inputs(flattener *f, const symbol *s, size_t end)
+{
+    const char *name = s->declaration->name;
+    report_warning(f, s->declaration->place,
+                   "input '%s' is not connected: it keeps its start value", name);
+    for (size_t k = (size_t)s->first_variable; k < end; k++) {
+        const flat_variable *v = &f->m->variables[k];
+        expr left = v->discrete ? graph_memory(f->g, v->memory) : graph_variable(f->g, (int)k, 0);
+        expr start = v->has_start ? v->start : constant(f, v->type == FLAT_ENUMERATION ? 1.0 : 0.0);
+        push_pair(f, &f->equations,
+                  (equation_pair){.left = left,
+                                  .right = start,
+                                  .type = v->type == FLAT_REAL ? VALUE_REAL : VALUE_INTEGER,
+                                  .place = v->place});
+    }
+}
+
+static size_t count_leaves(const value *v)
+{
+    if (v->type != VALUE_RECORD) return value_is_error(v) ? 0 : v->count;
+    size_t sum = 0;
+    for (size_t k = 0; k < v->field_count; k++) sum += count_leaves(&v->fields[k]);
+    return sum;
+}
+
+void declaration_equations(flattener *f)
+{
+    f->target = &f->equations;
+    for (size_t k = 0; k < f->binding_count && !f->failed; k++) bind_variable(f, &f->bindings[k]);
+    for (size_t k = 0; k < f->model_symbol_count; k++) {
+        const symbol *s = &f->model_symbols[k];
+        if (s->state != SYMBOL_DONE || !s->declaration->input || is_bound_input(s)) continue;
+        if (s->parameter || s->constant || s->absent) continue;
+        rest_inputs(f, s, (size_t)s->first_variable + count_leaves(&s->value));
+    }
+}
+
+/* parameter equation guess(x) = e: a start value that is not written at the declaration. */
+void read_guess(flattener *f, const ast_item *item)
+{
+    const ast_expr *call = item->left;
+    if (!call || !item->right || call->arg_count != 1) return;
+    bool only = f->parameters_only;
+    const ast_expr *right = item->right;
+    bool ranked = right->kind == AST_CALL && right->part_count == 1 && right->arg_count == 2 &&
+                  strcmp(right->parts[0].name, "prioritize") == 0;
+    if (ranked) right = right->args[0]; /* one guess for each variable: nothing to choose from */
+    f->parameters_only = true;
+    value start = evaluate(f, right);
+    f->parameters_only = only;
+    value target = evaluate(f, call->args[0]);
+    if (value_is_error(&start) || value_is_error(&target)) return;
+    value all = broadcast_value(f, &start, target.rank, target.dims);
+    for (size_t k = 0; !value_is_error(&all) && k < target.count; k++) {
+        const expr_node *n = graph_node(f->g, value_element(&target, k));
+        int index = n->op == EXPR_VARIABLE ? n->index
+                    : n->op == EXPR_MEMORY ? f->slot_variable[n->index]
+                                           : -1;
+        if (index < 0) {
+            report_error(f, call->args[0]->place, "guess wants a variable");
+            return;
+        }
+        f->m->variables[index].start = value_element(&all, k);
+        f->m->variables[index].has_start = true;
+    }
+}
+
+static const char *parameter_near(flattener *f, const char *name)
+{
+    const char **names = flatten_take(f, (f->m->parameter_count + 1) * sizeof *names);
+    size_t count = 0;
+    if (!names) return NULL;
+    for (size_t k = 0; k < f->m->parameter_count; k++)
+        if (!f->m->parameters[k].constant) names[count++] = f->m->parameters[k].name;
+    return nearest_name(name, names, count);
+}
+
+void check_settings(flattener *f)
+{
+    for (size_t k = 0; k < f->setting_count; k++) {
+        if (f->setting_used[k]) continue;
+        const char *near = parameter_near(f, f->settings[k].name);
+        report_error(f, (source_place){0, 0}, "the model has no parameter '%s' to set%s%s%s",
+                     f->settings[k].name, near ? "; did you mean '" : "", near ? near : "",
+                     near ? "'?" : "");
+    }
+}

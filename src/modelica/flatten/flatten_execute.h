@@ -1,0 +1,52 @@
+/* Symbolic execution of statements. */
+#ifndef DAE_MODELICA_FLATTEN_FLATTEN_EXECUTE_H
+#define DAE_MODELICA_FLATTEN_FLATTEN_EXECUTE_H
+
+#include "modelica/flatten/flatten_internal.h"
+
+/* Run the algorithm of a function whose locals are open; false: an error was reported. */
+bool execute_function(flattener *f, const ast_class *fn);
+
+/* Assign v to a local, or to the elements that the subscripts pick. */
+bool assign_local(flattener *f, size_t index, const subscript *s, size_t count, const value *v,
+                  source_place place);
+
+/* ---- parts of the machine, for loops of the run ---- */
+
+void set_cell(flattener *f, expr *cell, expr e); /* can be undone by take_back */
+bool execute_items(flattener *f, ast_item *const *items, size_t count);
+/* The body of a for, under its iterators from `depth` on. */
+bool loop_nest(flattener *f, const ast_item *item, size_t depth);
+
+/* Cells a way has changed and what they hold after it. */
+typedef struct change_list {
+    expr **cells;
+    expr *values;
+    size_t count;
+} change_list;
+
+/* Index table over cells: slot -> position + 1. */
+typedef struct cell_index {
+    uint32_t *slots;
+    size_t mask;
+} cell_index;
+
+bool cell_index_new(flattener *f, cell_index *x, size_t most);
+/* Position of the cell in the list, added if it is new. */
+size_t cell_position(cell_index *x, change_list *list, expr *cell);
+/* The same, SIZE_MAX if it is not there. */
+size_t cell_find(const cell_index *x, const change_list *list, const expr *cell);
+/* Undo everything since `mark`, keeping what the cells held; order is that of first change. */
+bool take_back(flattener *f, size_t mark, change_list *out);
+
+/* flatten_loop.c: loops whose number of passes is known only during the run become loops of the
+ * expression graph. The condition of the while is not known; the range of the for is not. */
+typedef struct run_range {
+    expr start, stop;
+    double step;
+} run_range;
+bool is_run_range(flattener *f, const ast_iterator *it, run_range *out);
+bool execute_run_while(flattener *f, const ast_item *item);
+bool execute_run_for(flattener *f, const ast_item *item, size_t depth, const run_range *r);
+
+#endif

@@ -1,0 +1,573 @@
+/* After all sections: discrete equations found and sorted, equations counted, the model filled. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "expr/walk.h"
+#include "modelica/flatten/flatten_internal.h"
+
+/* ---- variables defined in when-clauses, before anything is evaluated ---- */
+
+static void mark_target(flattener *f, const ast_expr *left)
+{
+    if (!left) return;
+    for (size_t k = 0; left->kind == AST_TUPLE && k < left->arg_count; k++)
+        mark_target(f, left->args[k]);
+    if (left->kind != AST_REFERENCE || !left->part_count) return;
+    symbol *s = name_find(&f->symbols, left->parts[0].name);
+    if (s) s->assigned_in_when = true;
+}
+
+static void mark_items(flattener *f, ast_item *const *items, size_t count, bool in_when)
+{
+    for (size_t k = 0; k < count; k++) {
+        const ast_item *item = items[k];
+        if (!item) continue;
+        bool assigns = item->kind == ITEM_EQUATION || item->kind == ITEM_ASSIGN;
+        if (in_when && assigns) mark_target(f, item->left);
+        for (size_t b = 0; b < item->branch_count; b++)
+            mark_items(f, item->branches[b].items, item->branches[b].item_count,
+                       in_when || item->kind == ITEM_WHEN);
+    }
+}
+
+void mark_assigned_in_when(flattener *f)
+{
+    const ast_class *model = f->file->model;
+    for (size_t k = 0; k < model->section_count; k++)
+        mark_items(f, model->sections[k].items, model->sections[k].item_count, false);
+}
+
+/* ---- which discrete variable an equation defines ---- */
+
+/* Per discrete equation: the variables it could be solved for. */
+typedef struct candidate {
+    int variable[2];
+    expr value[2];
+    size_t pair;
+    int chosen; /* 0, 1, or -1 */
+} candidate;
+
+/* v, -v or not v of a discrete variable: solved = right side solved for v */
+static int bare_variable(flattener *f, expr side, expr other, expr *solved)
+{
+    const expr_node *n = side != EXPR_NONE ? graph_node(f->g, side) : NULL;
+    *solved = other;
+    if (n && (n->op == EXPR_NEG || n->op == EXPR_NOT)) {
+        *solved = graph_unary(f->g, (expr_op)n->op, other);
+        n = graph_node(f->g, graph_node(f->g, side)->a);
+    }
+    return n && n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
+}
+
+typedef struct definitions {
+    int *definer;   /* per variable: -1 none, else what defines it */
+    bool *assigned; /* per variable: an algorithm defines it */
+    source_place *place;
+    candidate *candidates;
+    size_t count;
+    uint32_t *use_start, *use; /* equations in which a variable is a candidate */
+} definitions;
+
+/* A Real equation is discrete if nothing continuous is in it, or if it gives a value to a discrete
+ * Real that no when-clause defines. */
+static bool is_discrete_pair(flattener *f, const definitions *d, const equation_pair *p)
+{
+    expr solved;
+    if (p->type != VALUE_REAL) return true;
+    if (p->assigned && bare_variable(f, p->left, p->right, &solved) >= 0) return true;
+    int side[2] = {bare_variable(f, p->left, p->right, &solved),
+                   bare_variable(f, p->right, p->left, &solved)};
+    if (side[0] < 0 && side[1] < 0) return false;
+    if (!((node_depends(f, p->left) | node_depends(f, p->right)) & DEPENDS_CONTINUOUS)) return true;
+    for (int k = 0; k < 2; k++)
+        if (side[k] >= 0 && f->m->variables[side[k]].type == FLAT_REAL && d->definer[side[k]] < 0 &&
+            !d->assigned[side[k]])
+            return true;
+    return false;
+}
+
+static void defined_twice(flattener *f, const definitions *d, int variable, source_place place)
+{
+    report_error(f, place, "discrete variable '%s' is defined twice",
+                 f->m->variables[variable].name);
+    report_note(f, d->place[variable], "also defined here");
+}
+
+static void define_by_whens(flattener *f, definitions *d)
+{
+    for (size_t w = 0; w < f->m->when_count; w++)
+        for (size_t b = 0; b < f->m->whens[w].branch_count; b++) {
+            const flat_branch *branch = &f->m->whens[w].branches[b];
+            for (size_t k = 0; k < branch->action_count; k++) {
+                const flat_action *a = &branch->actions[k];
+                if (a->kind != ACTION_ASSIGN) continue;
+                if (d->definer[a->variable] >= 0 && d->definer[a->variable] != (int)w)
+                    defined_twice(f, d, a->variable, a->place);
+                d->definer[a->variable] = (int)w;
+                d->place[a->variable] = a->place;
+            }
+        }
+}
+
+static bool is_free(const definitions *d, int variable)
+{
+    return variable >= 0 && d->definer[variable] < 0;
+}
+
+enum { DEFINED_BY_EQUATION = 1 << 30 };
+
+static void choose(flattener *f, definitions *d, size_t k, int side)
+{
+    candidate *c = &d->candidates[k];
+    c->chosen = side;
+    d->definer[c->variable[side]] = DEFINED_BY_EQUATION;
+    d->place[c->variable[side]] = f->equations.items[c->pair].place;
+}
+
+/* Equations left with one possibility take it, and so on for their neighbours. */
+static void propagate(flattener *f, definitions *d, size_t first, size_t *queue)
+{
+    size_t head = 0, tail = 0;
+    queue[tail++] = first;
+    while (head < tail) {
+        candidate *c = &d->candidates[queue[head++]];
+        for (int side = 0; side < 2; side++) {
+            int v = c->variable[side];
+            if (v < 0 || c->chosen != side) continue;
+            for (uint32_t u = d->use_start[v]; u < d->use_start[v + 1]; u++) {
+                candidate *o = &d->candidates[d->use[u]];
+                if (o->chosen >= 0 || o->variable[0] == o->variable[1]) continue;
+                bool left = is_free(d, o->variable[0]), right = is_free(d, o->variable[1]);
+                if (left == right) continue;
+                choose(f, d, d->use[u], left ? 0 : 1);
+                queue[tail++] = d->use[u];
+            }
+        }
+    }
+}
+
+static bool index_uses(flattener *f, definitions *d)
+{
+    size_t n = f->m->variable_count;
+    d->use_start = dae_calloc(n + 2, sizeof *d->use_start);
+    d->use = dae_calloc(2 * d->count + 1, sizeof *d->use);
+    if (!d->use_start || !d->use) return false;
+    for (size_t k = 0; k < d->count; k++)
+        for (int s = 0; s < 2; s++)
+            if (d->candidates[k].variable[s] >= 0) d->use_start[d->candidates[k].variable[s] + 2]++;
+    for (size_t v = 2; v <= n + 1; v++) d->use_start[v] += d->use_start[v - 1];
+    for (size_t k = 0; k < d->count; k++)
+        for (int s = 0; s < 2; s++)
+            if (d->candidates[k].variable[s] >= 0)
+                d->use[d->use_start[d->candidates[k].variable[s] + 1]++] = (uint32_t)k;
+    return true;
+}
+
+static void unsolvable(flattener *f, const definitions *d, const candidate *c)
+{
+    const equation_pair *p = &f->equations.items[c->pair];
+    int v = c->variable[0] >= 0 ? c->variable[0] : c->variable[1];
+    if (v >= 0)
+        defined_twice(f, d, v, p->place);
+    else
+        report_error(f, p->place,
+                     "this discrete equation cannot be solved: it needs a variable alone on one "
+                     "side");
+}
+
+/* A matching of discrete equations with variables. Each equation has at most two candidates, so
+ * choosing where there is no choice and then anywhere is enough. */
+static bool match_discretes(flattener *f, definitions *d)
+{
+    size_t *queue = dae_calloc(2 * d->count + 1, sizeof *queue);
+    if (!queue || !index_uses(f, d)) {
+        dae_free(queue);
+        return false;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t k = 0; k < d->count; k++) {
+            candidate *c = &d->candidates[k];
+            if (c->chosen >= 0) continue;
+            bool left = is_free(d, c->variable[0]), right = is_free(d, c->variable[1]);
+            if (c->variable[0] == c->variable[1] && left) right = false;
+            if (pass == 0 && left == right) continue;
+            if (!left && !right) {
+                unsolvable(f, d, c);
+                continue;
+            }
+            choose(f, d, k, left ? 0 : 1);
+            propagate(f, d, k, queue);
+        }
+    dae_free(queue);
+    return true;
+}
+
+/* Discrete equations leave the list of continuous ones. */
+static void split_pairs(flattener *f, definitions *d)
+{
+    size_t all = f->equations.count;
+    equation_pair *items = f->equations.items;
+    for (size_t k = 0; k < all; k++) {
+        expr solved;
+        int v = items[k].assigned ? bare_variable(f, items[k].left, items[k].right, &solved) : -1;
+        if (v >= 0) d->assigned[v] = true;
+    }
+    for (size_t k = 0; k < all; k++) {
+        if (!is_discrete_pair(f, d, &items[k])) continue;
+        candidate *c = &d->candidates[d->count++];
+        c->pair = k;
+        c->chosen = -1;
+        c->variable[0] = bare_variable(f, items[k].left, items[k].right, &c->value[0]);
+        c->variable[1] = bare_variable(f, items[k].right, items[k].left, &c->value[1]);
+    }
+}
+
+static void store_discretes(flattener *f, const definitions *d)
+{
+    flat_model *m = f->m;
+    for (size_t k = 0; k < d->count; k++) {
+        const candidate *c = &d->candidates[k];
+        equation_pair *p = &f->equations.items[c->pair];
+        if (c->chosen >= 0 && flatten_grow(f, &m->discretes, &f->discrete_capacity,
+                                           m->discrete_count + 1, sizeof *m->discretes))
+            m->discretes[m->discrete_count++] =
+                (flat_discrete){c->variable[c->chosen], c->value[c->chosen], p->place};
+        p->type = VALUE_ERROR; /* taken */
+    }
+}
+
+static void missing_definitions(flattener *f, const definitions *d)
+{
+    for (size_t v = 0; v < f->m->variable_count; v++)
+        if (f->m->variables[v].discrete && d->definer[v] < 0)
+            report_error(f, f->m->variables[v].place,
+                         "discrete variable '%s' is never given a value", f->m->variables[v].name);
+}
+
+static void find_discretes(flattener *f)
+{
+    size_t n = f->m->variable_count;
+    definitions d = {.definer = dae_calloc(n + 1, sizeof *d.definer),
+                     .assigned = dae_calloc(n + 1, sizeof *d.assigned),
+                     .place = dae_calloc(n + 1, sizeof *d.place),
+                     .candidates = dae_calloc(f->equations.count + 1, sizeof *d.candidates)};
+    if (d.definer && d.assigned && d.place && d.candidates) {
+        for (size_t v = 0; v < n; v++) d.definer[v] = -1;
+        define_by_whens(f, &d);
+        split_pairs(f, &d);
+        if (!match_discretes(f, &d)) f->failed = true;
+        store_discretes(f, &d);
+        if (message_errors(f->messages) == 0) missing_definitions(f, &d);
+    } else {
+        f->failed = true;
+    }
+    dae_free(d.definer);
+    dae_free(d.assigned);
+    dae_free(d.place);
+    dae_free(d.candidates);
+    dae_free(d.use_start);
+    dae_free(d.use);
+}
+
+/* ---- order of evaluation at events ---- */
+
+/* Nodes: discretes, then whens. definer[v]: node that gives v, or -1. */
+typedef struct event_graph {
+    int *definer;
+    size_t count;
+    uint32_t *start, *reader; /* node -> nodes that read it */
+    uint32_t *waits;          /* how many it still waits for */
+    int current;
+    bool filling;
+} event_graph;
+
+static void note_reader(flattener *f, void *context, expr leaf)
+{
+    event_graph *g = context;
+    const expr_node *n = graph_node(f->g, leaf);
+    int v = n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
+    int from = v >= 0 ? g->definer[v] : -1;
+    bool is_when = (size_t)g->current >= f->m->discrete_count;
+    if (from < 0 || (from == g->current && is_when)) return;
+    if (!g->filling) {
+        g->start[from + 2]++;
+        g->waits[g->current]++;
+    } else {
+        g->reader[g->start[from + 1]++] = (uint32_t)g->current;
+    }
+}
+
+static void visit_when(flattener *f, event_graph *g, const flat_when *w)
+{
+    for (size_t b = 0; b < w->branch_count; b++) {
+        visit_leaves(f, w->branches[b].condition, note_reader, g);
+        for (size_t k = 0; k < w->branches[b].action_count; k++)
+            visit_leaves(f, w->branches[b].actions[k].value, note_reader, g);
+    }
+}
+
+static void scan_readers(flattener *f, event_graph *g)
+{
+    for (size_t k = 0; k < g->count; k++) {
+        g->current = (int)k;
+        visit_begin(f);
+        if (k < f->m->discrete_count)
+            visit_leaves(f, f->m->discretes[k].value, note_reader, g);
+        else
+            visit_when(f, g, &f->m->whens[k - f->m->discrete_count]);
+    }
+}
+
+static bool build_event_graph(flattener *f, event_graph *g)
+{
+    flat_model *m = f->m;
+    g->count = m->discrete_count + m->when_count;
+    g->definer = dae_calloc(m->variable_count + 1, sizeof *g->definer);
+    g->start = dae_calloc(g->count + 2, sizeof *g->start);
+    g->waits = dae_calloc(g->count + 1, sizeof *g->waits);
+    if (!g->definer || !g->start || !g->waits) return false;
+    for (size_t v = 0; v < m->variable_count; v++) g->definer[v] = -1;
+    for (size_t k = 0; k < m->discrete_count; k++) g->definer[m->discretes[k].variable] = (int)k;
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++)
+            for (size_t k = 0; k < m->whens[w].branches[b].action_count; k++) {
+                const flat_action *a = &m->whens[w].branches[b].actions[k];
+                if (a->kind == ACTION_ASSIGN)
+                    g->definer[a->variable] = (int)(m->discrete_count + w);
+            }
+    scan_readers(f, g);
+    for (size_t k = 2; k < g->count + 2; k++) g->start[k] += g->start[k - 1];
+    g->reader = dae_calloc((size_t)g->start[g->count + 1] + 1, sizeof *g->reader);
+    if (!g->reader) return false;
+    g->filling = true;
+    scan_readers(f, g);
+    return !f->failed;
+}
+
+/* Actions of one branch in an order in which a value is assigned before it is read. */
+static void sort_actions(flattener *f, flat_branch *b);
+
+static void report_event_cycle(flattener *f, const event_graph *g)
+{
+    char names[512] = "";
+    source_place place = {0, 0};
+    size_t at = 0;
+    for (size_t k = 0; k < g->count; k++) {
+        if (!g->waits[k] || k >= f->m->discrete_count) continue;
+        const flat_variable *v = &f->m->variables[f->m->discretes[k].variable];
+        if (!place.line) place = f->m->discretes[k].place;
+        int n = snprintf(names + at, sizeof names - at, "%s'%s'", at ? ", " : "", v->name);
+        if (n < 0 || at + (size_t)n >= sizeof names) break;
+        at += (size_t)n;
+    }
+    for (size_t w = 0; w < f->m->when_count && !place.line; w++)
+        if (g->waits[f->m->discrete_count + w] && f->m->whens[w].branch_count)
+            place = f->m->whens[w].branches[0].place;
+    report_error(f, place,
+                 "discrete equations depend on each other%s%s: break the circle with pre(..)",
+                 at ? ": " : " through when-clauses", names);
+}
+
+/* Kahn's algorithm; ties keep the order of the text. */
+static void sort_events(flattener *f)
+{
+    flat_model *m = f->m;
+    event_graph g = {0};
+    size_t done = 0, total = m->discrete_count + m->when_count;
+    m->event_order = dae_calloc(total + 1, sizeof *m->event_order);
+    uint32_t *queue = dae_calloc(total + 1, sizeof *queue);
+    flat_discrete *sorted = dae_calloc(m->discrete_count + 1, sizeof *sorted);
+    if (!m->event_order || !queue || !sorted || !build_event_graph(f, &g)) {
+        f->failed = true;
+    } else {
+        size_t tail = 0, out = 0;
+        for (size_t k = 0; k < total; k++)
+            if (!g.waits[k]) queue[tail++] = (uint32_t)k;
+        for (; done < tail; done++) {
+            uint32_t k = queue[done];
+            bool is_when = k >= m->discrete_count;
+            m->event_order[done] =
+                (flat_event_step){is_when, is_when ? k - m->discrete_count : out};
+            if (!is_when) sorted[out++] = m->discretes[k];
+            for (uint32_t r = k ? g.start[k] : 0; r < g.start[k + 1]; r++)
+                if (--g.waits[g.reader[r]] == 0) queue[tail++] = g.reader[r];
+        }
+        m->event_count = done;
+        if (done < total)
+            report_event_cycle(f, &g);
+        else if (m->discrete_count)
+            memcpy(m->discretes, sorted, m->discrete_count * sizeof *sorted);
+    }
+    dae_free(queue);
+    dae_free(sorted);
+    dae_free(g.definer);
+    dae_free(g.start);
+    dae_free(g.reader);
+    dae_free(g.waits);
+    for (size_t w = 0; w < m->when_count && !f->failed; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++)
+            sort_actions(f, &m->whens[w].branches[b]);
+}
+
+typedef struct action_reads {
+    const int *owner; /* variable -> action + 1 */
+    int *waits;
+    int current, found;
+    const bool *placed;
+} action_reads;
+
+static void note_action_read(flattener *f, void *context, expr leaf)
+{
+    action_reads *r = context;
+    const expr_node *n = graph_node(f->g, leaf);
+    int v = n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
+    if (v >= 0 && r->owner[v] && !r->placed[r->owner[v] - 1]) r->found = 1;
+}
+
+static void sort_actions(flattener *f, flat_branch *b)
+{
+    size_t n = b->action_count, out = 0;
+    if (n < 2 || n > 5000) return;
+    int *owner = dae_calloc(f->m->variable_count + 1, sizeof *owner);
+    bool *placed = dae_calloc(n, sizeof *placed);
+    flat_action *sorted = dae_calloc(n, sizeof *sorted);
+    bool progress = owner && placed && sorted;
+    if (!progress) f->failed = true;
+    for (size_t k = 0; progress && k < n; k++)
+        if (b->actions[k].kind == ACTION_ASSIGN) owner[b->actions[k].variable] = (int)k + 1;
+    while (progress && out < n) {
+        progress = false;
+        for (size_t k = 0; k < n; k++) {
+            action_reads r = {.owner = owner, .placed = placed};
+            if (placed[k]) continue;
+            visit_begin(f);
+            visit_leaves(f, b->actions[k].value, note_action_read, &r);
+            if (r.found) continue;
+            placed[k] = progress = true;
+            sorted[out++] = b->actions[k];
+        }
+    }
+    if (out == n)
+        memcpy(b->actions, sorted, n * sizeof *sorted);
+    else if (!f->failed)
+        report_error(f, b->place,
+                     "equations of this when-clause depend on each other: break the circle with "
+                     "pre(..)");
+    dae_free(owner);
+    dae_free(placed);
+    dae_free(sorted);
+}
+
+/* ---- continuous equations ---- */
+
+static char *equation_name(flattener *f, size_t number, const equation_pair *p)
+{
+    char text[512];
+    const char *file = f->file_name ? f->file_name : f->m->name;
+    if (p->comment && p->comment[0])
+        snprintf(text, sizeof text, "%s", p->comment);
+    else
+        snprintf(text, sizeof text, "equation %zu (%.300s:%d%s%.100s)", number, file, p->place.line,
+                 p->pass ? ", " : "", p->pass ? p->pass : "");
+    return model_text(f, text);
+}
+
+/* A variable that equals a value of parameters is no unknown, so that no method would notice if it
+ * is not a finite number: then the model asserts that it is. */
+static void check_fixed_side(flattener *f, const equation_pair *p)
+{
+    const expr sides[2] = {p->left, p->right};
+    for (int k = 0; k < 2; k++) {
+        expr e = sides[1 - k];
+        if (e == EXPR_NONE || sides[k] == EXPR_NONE || f->failed) return;
+        const expr_node *n = graph_node(f->g, sides[k]);
+        if (n->op != EXPR_VARIABLE || node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY))
+            continue;
+        if (isfinite(fixed_value(f, e))) continue;
+        const char *name = f->m->variables[n->index].name;
+        expr size = graph_unary(f->g, EXPR_ABS, e), most = constant(f, DBL_MAX);
+        push_check(f, graph_binary(f->g, EXPR_LE, size, most),
+                   flatten_text(f, "the value of '%s' is not a finite number", name), NULL,
+                   FLAT_REAL, p->place);
+    }
+}
+
+static flat_equation *store_equations(flattener *f, const pair_list *list, size_t *count)
+{
+    flat_equation *out = dae_calloc(list->count + 1, sizeof *out);
+    *count = 0;
+    if (!out) {
+        f->failed = true;
+        return NULL;
+    }
+    for (size_t k = 0; k < list->count && !f->failed; k++) {
+        const equation_pair *p = &list->items[k];
+        if (p->type == VALUE_ERROR) continue;
+        flat_equation *e = &out[(*count)++];
+        e->left = p->left;
+        e->right = p->right;
+        e->residual = p->residual != EXPR_NONE ? p->residual
+                                               : graph_binary(f->g, EXPR_SUB, p->left, p->right);
+        e->place = p->place;
+        e->pass = p->pass;
+        e->name = equation_name(f, *count, p);
+        check_fixed_side(f, p);
+    }
+    return out;
+}
+
+/* Matrices multiplied again and again share nearly all of their operations, so that the graph is
+ * small; but each equation is analysed with all that it contains. */
+static void check_reach(flattener *f)
+{
+    const flat_model *m = f->m;
+    walk w = {0};
+    double sum = 0.0;
+    for (size_t k = 0; k < m->equation_count && sum <= f->limits.reach && !f->failed; k++) {
+        f->failed = !walk_from(&w, f->g, &m->equations[k].residual, 1);
+        sum += (double)w.count;
+        if (sum > f->limits.reach && !f->failed)
+            report_error(f, m->equations[k].place,
+                         "the equations up to this one, which contains %zu operations, take more "
+                         "than %g in all: too many to analyse. Give intermediate results variables "
+                         "of their own, which the equations then use.",
+                         w.count, f->limits.reach);
+    }
+    walk_free(&w);
+}
+
+/* ---- structural parameters ---- */
+
+static void mark_leaf(flattener *f, void *context, expr leaf)
+{
+    const expr_node *n = graph_node(f->g, leaf);
+    (void)context;
+    if (n->op == EXPR_PARAMETER) f->m->parameters[n->index].structural = true;
+}
+
+/* What structural parameters are computed from is structural. Values use earlier ones only. */
+static void spread_structural(flattener *f)
+{
+    visit_begin(f);
+    for (size_t k = f->m->parameter_count; k > 0; k--)
+        if (f->m->parameters[k - 1].structural)
+            visit_leaves(f, f->m->parameters[k - 1].value, mark_leaf, NULL);
+}
+
+void finish_model(flattener *f)
+{
+    flat_model *m = f->m;
+    find_discretes(f);
+    if (!f->failed) sort_events(f);
+    m->equations = store_equations(f, &f->equations, &m->equation_count);
+    m->initial_equations = store_equations(f, &f->initial_equations, &m->initial_count);
+    if (f->failed || graph_failed(f->g)) return;
+    check_reach(f);
+    m->asserts = f->asserts.items;
+    m->assert_count = f->asserts.count;
+    f->asserts = (action_list){0};
+    spread_structural(f);
+}

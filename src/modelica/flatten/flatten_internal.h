@@ -1,0 +1,385 @@
+/* Between the files of the flattener only. */
+#ifndef DAE_MODELICA_FLATTEN_FLATTEN_INTERNAL_H
+#define DAE_MODELICA_FLATTEN_FLATTEN_INTERNAL_H
+
+#include "base/arena.h"
+#include "modelica/flatten/flatten.h"
+#include "modelica/flatten/units.h"
+#include "modelica/flatten/value.h"
+
+enum {
+    FLATTEN_MAX_DEPTH = 2000, /* of evaluation, through functions and parameters */
+    FLATTEN_MAX_CALLS = 200   /* of functions within each other */
+};
+
+/* ---- names ---- */
+
+/* Open addressing, keys borrowed. */
+typedef struct name_map {
+    const char **keys;
+    void **values;
+    size_t count, capacity;
+} name_map;
+
+typedef enum symbol_state { SYMBOL_NEW, SYMBOL_BUSY, SYMBOL_DONE, SYMBOL_BROKEN } symbol_state;
+
+/* A declared component of the model, or a global constant. */
+typedef struct symbol {
+    const ast_component *declaration;
+    symbol_state state;
+    bool constant, parameter;  /* as declared */
+    bool assigned_in_when;     /* somewhere: discrete */
+    bool absent;               /* its condition is false */
+    value value;               /* leaves (variables, parameters) or constants */
+    int first_variable;        /* of the variables it made, or -1 */
+    struct symbol *busy_outer; /* while busy: the symbol that asked for this one */
+} symbol;
+
+/* A loop variable, or a variable of a function or algorithm while it is executed. */
+typedef struct local {
+    const char *name;
+    value value;
+    bool assignable;
+    bool overlay;      /* stands for a variable of the model while an algorithm runs */
+    bool open_size;    /* some size is ":": assignment may change the shape */
+    symbol *symbol;    /* of an overlay */
+    int journal_depth; /* where it was made: its shape may change only there */
+} local;
+
+/* Modifications from outside to inside: of a component, then of its type, .. */
+typedef struct modifier {
+    const ast_modification *items;
+    size_t count;
+    bool in_class; /* names mean what they mean in the type's definition, not in the model */
+    const struct modifier *inner;
+} modifier;
+
+/* A declaration equation of a variable, to be written down when all names are known. */
+typedef struct late_binding {
+    value target;
+    const ast_expr *right; /* NULL: `known` is the value */
+    value known;
+    const value *siblings; /* record whose fields the expression may name, or NULL */
+    source_place place;
+    const char *comment;
+} late_binding;
+
+/* What a type name stands for. */
+enum { TYPE_MAX_CHAIN = 32 };
+typedef struct type_info {
+    value_type type;
+    const ast_class *class_;                /* record or enumeration */
+    const ast_class *chain[TYPE_MAX_CHAIN]; /* aliases passed, outermost first */
+    size_t chain_count;
+} type_info;
+
+/* ---- growing results ---- */
+
+typedef struct equation_pair {
+    expr left, right, residual; /* residual: EXPR_NONE if left - right */
+    value_type type;
+    source_place place;
+    const char *comment;
+    const char *pass; /* of the loops around; NULL: none */
+    bool assigned;    /* by an algorithm: it defines its left side */
+} equation_pair;
+
+typedef struct pair_list {
+    equation_pair *items;
+    size_t count, capacity;
+} pair_list;
+
+typedef struct action_list {
+    flat_action *items;
+    size_t count, capacity;
+} action_list;
+
+/* One undoable change of a local's element. */
+typedef struct journal_entry {
+    expr *cell;
+    expr old;
+} journal_entry;
+
+/* A piece of text made at compile time, with holes for values of the run. */
+typedef struct text_piece {
+    const char *text;
+    const flat_hole *holes;
+    size_t hole_count;
+} text_piece;
+
+/* Where an if-expression is being evaluated: its condition holds or does not. Only asserts ask. */
+typedef struct branch_guard {
+    expr condition;
+    bool holds;
+    const struct branch_guard *outer;
+} branch_guard;
+
+/* ---- the flattener ---- */
+
+typedef struct flattener {
+    const ast_file *file;
+    const char *file_name;
+    message_list *messages;
+    flat_model *m;
+    graph *g;
+    arena *permanent, *scratch, *active; /* active: where values go now */
+    size_t scratch_bytes;
+    size_t permanent_bytes, text_bytes;
+    flatten_limits limits;
+    source_place at; /* the last expression or item looked at */
+    bool full;       /* limits.bytes was passed: failed is set, too */
+    bool failed;     /* memory, or a limit of it */
+    bool stop;       /* a limit was passed: the message is written, be silent */
+
+    const flatten_setting *settings;
+    size_t setting_count;
+    bool *setting_used;
+
+    name_map classes, globals, symbols; /* ast_class, symbol, symbol */
+    symbol *model_symbols;
+    size_t model_symbol_count;
+    symbol *busy; /* innermost symbol being resolved */
+
+    local *locals;
+    size_t local_count, local_capacity, local_base; /* base: first of this function */
+    journal_entry *journal;
+    size_t journal_count, journal_capacity;
+    expr *returned, *broken; /* cells of the running function and loop */
+    const ast_class *function;
+    int call_depth, depth;
+    double call_start; /* passes and bytes of values before the outermost call of a function */
+    size_t call_bytes;
+    double passes;
+    size_t end_size; /* meaning of "end"; SIZE_MAX: none */
+
+    bool no_event, in_when, in_function, in_algorithm, in_initial;
+    bool parameters_only; /* inside a parameter's value */
+    bool shape_only;      /* only the sizes of a value matter */
+    bool skip_overlay;    /* names mean the model's variables, not an algorithm's */
+    int journal_depth;    /* > 0: changes of locals must be undoable */
+
+    late_binding *bindings;
+    size_t binding_count, binding_capacity;
+    pair_list equations, initial_equations;
+    pair_list *target; /* where equations go now */
+    const char *pass;  /* "i = 4, j = 2": where loops of equations are; NULL: in none */
+    action_list asserts;
+    action_list *actions; /* where actions of a when go; NULL: not in a when */
+    expr guard;           /* condition around asserts in if-equations; EXPR_NONE: none */
+    const struct branch_guard *branch; /* conditions of if-expressions around */
+    action_list *checks; /* in a loop of the run: where asserts go; NULL: not in one */
+    int cell_count;      /* cells of the loops of the run around */
+    expr pass_count;     /* passes of the outermost loop so far; EXPR_NONE: not in one */
+
+    int *slot_variable; /* per memory slot: variable whose current value it is, or -1 */
+    int *slot_pre;      /* per memory slot: variable whose pre value it is, or -1 */
+    size_t slot_capacity, slot_pre_capacity;
+    size_t variable_capacity, parameter_capacity, relation_capacity, sample_capacity, when_capacity,
+        discrete_capacity;
+    double *parameter_value; /* per parameter, NAN if not known */
+    size_t parameter_value_capacity;
+    uint32_t *hidden_table; /* hash table of hidden: index + 1 */
+    size_t hidden_table_capacity;
+    struct hidden_variable *hidden; /* made for floor(..) and for conditions, by argument */
+    size_t hidden_count, hidden_capacity;
+    uint32_t *relation_table; /* hash table of relations: index + 1 */
+    size_t relation_table_capacity;
+
+    uint8_t *depends; /* per node: DEPENDS_ flags, computed up to depends_count */
+    size_t depends_count, depends_capacity;
+    double *number; /* per node: its value if it has no other leaves than parameters, else NAN */
+    size_t number_capacity;
+    uint32_t *stamp; /* per node: last visit */
+    size_t stamp_capacity;
+    uint32_t stamp_now;
+    expr *stack;
+    size_t stack_capacity;
+
+    text_piece *texts; /* strings, numbers from 1 */
+    size_t text_count, text_capacity;
+    unit_table units;
+    source_place *unit_reports;
+    size_t unit_report_count, unit_report_capacity;
+} flattener;
+
+/* Numbers of strings are told from nodes by this bit. */
+#define STRING_BIT 0x80000000u
+
+enum { DEPENDS_CONTINUOUS = 1, DEPENDS_MEMORY = 2, DEPENDS_PARAMETER = 4 };
+
+/* flatten_support.c */
+/* Messages, except while memory fails: what is said then is not the model's fault. */
+void report_error(flattener *f, source_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void report_warning(flattener *f, source_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void report_note(flattener *f, source_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void *flatten_take(flattener *f, size_t bytes); /* zeroed, in the active arena; NULL: failed */
+char *flatten_text(flattener *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *model_text(flattener *f, const char *text); /* copy in the flat model; NULL stays NULL */
+bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size);
+bool flatten_pass(flattener *f, source_place place); /* count work; false: stop */
+bool flatten_work(flattener *f, double elements);    /* the same for work on elements of arrays */
+uint8_t node_depends(flattener *f, expr e);
+double fixed_value(flattener *f, expr e); /* NAN if it depends on the run */
+typedef void (*leaf_visit)(flattener *f, void *context, expr leaf);
+void visit_begin(flattener *f); /* forget visited nodes */
+void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context);
+bool compile_time_value(flattener *f, expr e, double *out); /* marks parameters structural */
+bool is_structural(flattener *f, expr e); /* constants and structural parameters only */
+value value_new(flattener *f, value_type type, int rank, const size_t *dims);
+value value_array_of(flattener *f, value_type type, size_t n); /* vector */
+value value_constant(flattener *f, value_type type, double x);
+value value_boolean(flattener *f, bool x);
+expr constant(flattener *f, double x);
+int new_memory(flattener *f);
+void push_pair(flattener *f, pair_list *list, equation_pair p);
+void push_action(flattener *f, action_list *list, flat_action a);
+
+/* flatten_names.c */
+void *name_find(const name_map *map, const char *name);
+bool name_put(flattener *f, name_map *map, const char *name, void *value); /* false: taken */
+void name_free(name_map *map);
+void register_names(flattener *f);
+const char *joined_name(flattener *f, const ast_part *parts, size_t count);
+const ast_class *find_class(flattener *f, const char *name);
+const char *nearest_symbol(flattener *f, const char *name);
+const char *nearest_class(flattener *f, const char *name, ast_class_kind kind);
+local *find_local(flattener *f, const char *name);
+local *push_local(flattener *f, const char *name);
+
+/* flatten_type.c */
+bool resolve_type(flattener *f, const char *name, source_place place, type_info *out);
+bool class_is_enumeration(const ast_class *c);
+/* Records around a field, innermost first. */
+typedef struct record_level {
+    const ast_class *record;
+    const struct record_level *outer;
+} record_level;
+/* Whether a record may stand here: not inside itself. Reports if not. */
+bool record_allowed(flattener *f, const ast_class *record, const record_level *outer,
+                    source_place place);
+
+/* flatten_declare.c */
+bool resolve_symbol(flattener *f, symbol *s, source_place place);
+void declare_all(flattener *f);
+void declaration_equations(flattener *f);
+void check_settings(flattener *f);
+void read_guess(flattener *f, const ast_item *item);
+int hidden_discrete(flattener *f, const char *name, value_type type, source_place place);
+
+/* flatten_reference.c */
+value evaluate_reference(flattener *f, const ast_expr *e);
+value subscript_value(flattener *f, const value *v, ast_expr *const *subscripts, size_t count,
+                      source_place place);
+typedef struct subscript {
+    bool single;
+    size_t count, first, step;
+    const size_t *list; /* NULL: first, first+step, .. */
+    expr dynamic;       /* single, not known at compile time; EXPR_NONE: known */
+} subscript;
+enum { REFERENCE_MAX_SUBSCRIPTS = 2 * VALUE_MAX_RANK };
+/* The place a reference names: the value that holds it and the subscripts into it. */
+typedef struct located {
+    value base;
+    subscript subscripts[REFERENCE_MAX_SUBSCRIPTS];
+    size_t subscript_count;
+    symbol *symbol;
+    local *local;
+    int local_index; /* in f->locals, or -1 */
+} located;
+bool locate_reference(flattener *f, const ast_expr *e, located *out);
+value located_value(flattener *f, const located *l, source_place place);
+value value_field(flattener *f, const value *v, const char *name, source_place place);
+size_t subscript_at(const subscript *s, size_t k);
+size_t field_index(const ast_class *record, const char *name); /* SIZE_MAX: none */
+
+/* flatten_expr.c, flatten_operators.c */
+value evaluate(flattener *f, const ast_expr *e);
+value evaluate_binary(flattener *f, ast_op op, const value *a, const value *b, const ast_expr *at);
+value evaluate_chain(flattener *f, const ast_expr *e); /* a + b - c + .. */
+value evaluate_unary(flattener *f, ast_op op, const value *a, source_place place);
+value convert_value(flattener *f, const value *v, const value *like); /* Integer to Real */
+bool fits_type(const value *from, value_type to, const ast_class *class_);
+value broadcast_value(flattener *f, const value *v, int rank, const size_t *dims);
+value select_values(flattener *f, expr condition, const value *a, const value *b);
+bool integer_value(flattener *f, const ast_expr *e, const char *what, double *out);
+expr scalar_condition(flattener *f, const ast_expr *e); /* EXPR_NONE: error reported */
+/* A loop's values; list NULL: start + k step. */
+typedef struct loop_range {
+    size_t count;
+    double start, step;
+    value list; /* if use_list */
+    bool use_list;
+    value_type type;
+    const ast_class *class_;
+    int unit;
+} loop_range;
+bool evaluate_range(flattener *f, const ast_iterator *it, loop_range *out);
+value range_element(flattener *f, const loop_range *r, size_t k);
+void check_units(flattener *f, source_place place, int a, int b, const char *what);
+/* Whether what is known of the values are finite numbers, Integers also not too large (which is
+ * asserted of those of the run that may grow so). Reports if not. */
+bool check_numbers(flattener *f, const value *v, bool may_grow, source_place place);
+value elementwise(flattener *f, ast_op op, const value *a, const value *b, value_type type);
+value product_of(flattener *f, const value *a, const value *b, source_place place);
+void type_error(flattener *f, source_place place, const char *what, const value *v,
+                const char *expected);
+
+/* builtin.c, builtin_array.c */
+value evaluate_call(flattener *f, const ast_expr *e);
+value map_unary(flattener *f, expr_op op, const value *a);
+value array_function(flattener *f, const char *name, const ast_expr *e, bool *known);
+value reduce_values(flattener *f, const char *name, const value *v, source_place place);
+value concatenate(flattener *f, size_t dimension, const value *parts, size_t count,
+                  source_place place);
+value stack_values(flattener *f, const value *parts, size_t count, source_place place);
+value raise_rank(flattener *f, const value *v, int rank);
+value transpose_value(flattener *f, const value *v);
+bool is_builtin(const char *name);
+value evaluate_comprehension(flattener *f, const ast_expr *e);
+value evaluate_matrix(flattener *f, const ast_expr *e);
+
+/* flatten_event.c */
+expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place);
+expr event_floor(flattener *f, expr a, source_place place);
+value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, bool *known);
+void when_equation(flattener *f, const ast_item *item);
+expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t hole_count);
+const text_piece *string_of(flattener *f, expr number);
+expr string_resolve(flattener *f, expr number);
+value string_concatenate(flattener *f, const value *a, const value *b);
+value string_call(flattener *f, const ast_expr *e);
+bool assert_action(flattener *f, const ast_expr *call, flat_action *out);
+bool terminate_action(flattener *f, const ast_expr *call, flat_action *out);
+expr current_guard(flattener *f); /* EXPR_NONE: always */
+/* Put an assert where it belongs: into a loop of the run, a when, or the model. */
+void push_assert(flattener *f, const flat_action *a);
+/* An assert that the text implies: `holds` is true wherever this place is reached. Each value
+ * stands for a "{..}" of the message. */
+void push_check(flattener *f, expr holds, const char *message, const expr *values, flat_type type,
+                source_place place);
+expr edge_of(flattener *f, expr condition, source_place place);
+bool reinit_actions(flattener *f, const ast_expr *call);
+void push_single_when(flattener *f, const flat_action *action);
+void when_assign(flattener *f, const ast_item *item);
+void when_if(flattener *f, const ast_item *item);
+
+/* flatten_function.c */
+value call_function(flattener *f, const ast_class *function, const ast_expr *call);
+value record_constructor(flattener *f, const ast_class *record, const ast_expr *call);
+bool decide_condition(flattener *f, const ast_branch *b, expr *condition, bool *known, bool *yes);
+void algorithm_section(flattener *f, const ast_section *section, bool initial);
+
+/* flatten_equation.c */
+void for_equation(flattener *f, const ast_item *item);
+void equation_items(flattener *f, ast_item *const *items, size_t count);
+void equate(flattener *f, const value *left, const value *right, source_place place,
+            const char *comment);
+
+/* flatten_finish.c */
+void finish_model(flattener *f);
+void mark_assigned_in_when(flattener *f);
+
+#endif

@@ -1,0 +1,73 @@
+/* Types: predefined ones, aliases, records and enumerations. */
+#include <string.h>
+
+#include "modelica/flatten/flatten_internal.h"
+
+static value_type predefined_type(const char *name)
+{
+    if (strcmp(name, "Real") == 0) return VALUE_REAL;
+    if (strcmp(name, "Integer") == 0) return VALUE_INTEGER;
+    if (strcmp(name, "Boolean") == 0) return VALUE_BOOLEAN;
+    if (strcmp(name, "String") == 0) return VALUE_STRING;
+    return VALUE_ERROR;
+}
+
+bool class_is_enumeration(const ast_class *c)
+{
+    return c && c->kind == CLASS_TYPE && !c->base;
+}
+
+static bool type_unknown(flattener *f, const char *name, source_place place)
+{
+    const char *near = nearest_class(f, name, CLASS_TYPE);
+    if (near)
+        report_error(f, place, "unknown type '%s'; did you mean '%s'?", name, near);
+    else
+        report_error(f, place, "unknown type '%s'", name);
+    return false;
+}
+
+/* Follow aliases from `name` to a predefined type, a record or an enumeration. */
+bool resolve_type(flattener *f, const char *name, source_place place, type_info *out)
+{
+    *out = (type_info){.type = VALUE_ERROR};
+    if (!name) return false;
+    const char *current = name;
+    while ((out->type = predefined_type(current)) == VALUE_ERROR) {
+        const ast_class *c = find_class(f, current);
+        if (!c) return type_unknown(f, current, place);
+        if (c->kind == CLASS_RECORD || class_is_enumeration(c)) {
+            out->class_ = c;
+            out->type = c->kind == CLASS_RECORD ? VALUE_RECORD : VALUE_ENUMERATION;
+            return true;
+        }
+        if (c->kind != CLASS_TYPE) {
+            report_error(f, place, "'%s' is not a type", current);
+            return false;
+        }
+        if (out->chain_count == TYPE_MAX_CHAIN) {
+            report_error(f, place, "type '%s' is defined by itself", name);
+            return false;
+        }
+        out->chain[out->chain_count++] = c;
+        current = c->base;
+    }
+    return true;
+}
+
+bool record_allowed(flattener *f, const ast_class *record, const record_level *outer,
+                    source_place place)
+{
+    int depth = 0;
+    for (; outer; outer = outer->outer, depth++) {
+        if (outer->record == record)
+            report_error(f, place, "record %s contains itself", record->name);
+        else if (depth == TYPE_MAX_CHAIN)
+            report_error(f, place, "records are nested too deeply");
+        else
+            continue;
+        f->stop = true; /* each field of each level would say the same */
+        return false;
+    }
+    return true;
+}

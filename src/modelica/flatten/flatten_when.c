@@ -1,0 +1,431 @@
+/* When-clauses, and the actions assert, terminate and reinit. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelica/flatten/flatten_internal.h"
+
+/* ---- messages of assert and terminate ---- */
+
+static bool read_message(flattener *f, const ast_expr *e, flat_action *out)
+{
+    value v = evaluate(f, e);
+    if (value_is_error(&v)) return false;
+    const text_piece *t =
+        v.rank == 0 && v.type == VALUE_STRING ? string_of(f, value_element(&v, 0)) : NULL;
+    if (!t) {
+        type_error(f, e->place, "message", &v, "String");
+        return false;
+    }
+    out->message = model_text(f, t->text);
+    if (t->hole_count == 0) return true;
+    out->holes = arena_alloc(f->m->texts, t->hole_count * sizeof *out->holes);
+    if (!out->holes) {
+        f->failed = true;
+        return false;
+    }
+    memcpy(out->holes, t->holes, t->hole_count * sizeof *out->holes);
+    out->hole_count = t->hole_count;
+    return true;
+}
+
+static const ast_expr *assert_argument(const ast_expr *call, size_t k, const char *name)
+{
+    if (k < call->arg_count) return call->args[k];
+    for (size_t i = 0; i < call->named_count; i++)
+        if (call->named[i].name && strcmp(call->named[i].name, name) == 0)
+            return call->named[i].value;
+    return NULL;
+}
+
+static bool read_level(flattener *f, const ast_expr *level, bool *warning)
+{
+    const char *name = level && level->kind == AST_REFERENCE && level->part_count
+                           ? level->parts[level->part_count - 1].name
+                           : NULL;
+    *warning = name && strcmp(name, "warning") == 0;
+    if (!level || (name && (*warning || strcmp(name, "error") == 0))) return true;
+    report_error(f, level->place,
+                 "the level of an assert is AssertionLevel.error or AssertionLevel.warning");
+    return false;
+}
+
+/* All conditions around this place; those of branches become nodes only here. */
+expr current_guard(flattener *f)
+{
+    expr all = f->guard;
+    for (const branch_guard *b = f->branch; b; b = b->outer) {
+        expr c = b->holds ? b->condition : graph_unary(f->g, EXPR_NOT, b->condition);
+        all = all == EXPR_NONE ? c : graph_binary(f->g, EXPR_AND, all, c);
+    }
+    return all;
+}
+
+/* assert(condition, message, level); under `guard` only what holds there is asserted. */
+bool assert_action(flattener *f, const ast_expr *call, flat_action *out)
+{
+    const ast_expr *condition = assert_argument(call, 0, "condition");
+    const ast_expr *message = assert_argument(call, 1, "message");
+    *out = (flat_action){.kind = ACTION_ASSERT, .variable = -1, .place = call->place};
+    if (!condition || !message) {
+        report_error(f, call->place, "assert wants a condition and a message");
+        return false;
+    }
+    bool before = f->no_event;
+    f->no_event = true; /* looked at after each step: no event is needed */
+    out->value = scalar_condition(f, condition);
+    f->no_event = before;
+    if (out->value == EXPR_NONE || !read_message(f, message, out)) return false;
+    expr guard = current_guard(f);
+    if (guard != EXPR_NONE)
+        out->value = graph_binary(f->g, EXPR_OR, graph_unary(f->g, EXPR_NOT, guard), out->value);
+    return read_level(f, assert_argument(call, 2, "level"), &out->warning);
+}
+
+bool terminate_action(flattener *f, const ast_expr *call, flat_action *out)
+{
+    *out = (flat_action){.kind = ACTION_TERMINATE, .variable = -1, .place = call->place};
+    out->guard = current_guard(f);
+    if (call->arg_count == 1) return read_message(f, call->args[0], out);
+    report_error(f, call->place, "terminate wants a message");
+    return false;
+}
+
+/* reinit(x, value), also for arrays */
+bool reinit_actions(flattener *f, const ast_expr *call)
+{
+    if (!f->actions || call->arg_count != 2) {
+        report_error(f, call->place,
+                     f->actions ? "reinit wants a variable and a value"
+                                : "reinit stands only in when-clauses");
+        return false;
+    }
+    value x = evaluate(f, call->args[0]), v = evaluate(f, call->args[1]);
+    if (value_is_error(&x) || value_is_error(&v)) return false;
+    if (x.type != VALUE_REAL || !value_is_numeric(&v) || !value_same_shape(&x, &v)) {
+        type_error(f, call->args[1]->place, "reinit", &v, "a value like its variable");
+        return false;
+    }
+    check_units(f, call->place, x.unit, v.unit, "reinit");
+    for (size_t k = 0; k < x.count && !graph_failed(f->g); k++) {
+        const expr_node *n = graph_node(f->g, value_element(&x, k));
+        if (n->op != EXPR_VARIABLE || n->order != 0) {
+            report_error(f, call->args[0]->place,
+                         "reinit wants a continuous variable whose derivative appears");
+            return false;
+        }
+        push_action(f, f->actions,
+                    (flat_action){.kind = ACTION_REINIT,
+                                  .variable = n->index,
+                                  .value = value_element(&v, k),
+                                  .place = call->place});
+    }
+    return true;
+}
+
+/* ---- assignments ---- */
+
+/* One left side of a when-equation gets its value. */
+static void assign_discrete(flattener *f, const ast_expr *left, const value *v, source_place place)
+{
+    value target = evaluate(f, left);
+    if (value_is_error(&target) || value_is_error(v)) return;
+    if (left->kind != AST_REFERENCE) {
+        report_error(f, left->place,
+                     "an equation in a when-clause must have a variable on its left");
+        return;
+    }
+    if (target.type == VALUE_RECORD && v->type == VALUE_RECORD && v->class_ == target.class_) {
+        report_error(f, left->place, "records in when-clauses: assign their fields");
+        return;
+    }
+    if (!fits_type(v, target.type, target.class_) || !value_same_shape(&target, v)) {
+        char want[128];
+        value_describe(&target, want, sizeof want);
+        type_error(f, place, "when-equation", v, want);
+        return;
+    }
+    check_units(f, place, target.unit, v->unit, "equation");
+    for (size_t k = 0; k < target.count && !graph_failed(f->g); k++) {
+        bool string = target.type == VALUE_STRING;
+        const expr_node *n = string ? NULL : graph_node(f->g, value_element(&target, k));
+        int variable = n && n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
+        if (variable < 0) {
+            report_error(f, left->place, "a when-clause can only define discrete variables");
+            return;
+        }
+        push_action(f, f->actions,
+                    (flat_action){.kind = ACTION_ASSIGN,
+                                  .variable = variable,
+                                  .value = value_element(v, k),
+                                  .place = place});
+    }
+}
+
+void when_assign(flattener *f, const ast_item *item)
+{
+    if (!item->left || !item->right) return;
+    value v = evaluate(f, item->right);
+    if (item->left->kind != AST_TUPLE) {
+        if (v.type == VALUE_TUPLE && v.field_count) v = v.fields[0];
+        assign_discrete(f, item->left, &v, item->place);
+        return;
+    }
+    if (value_is_error(&v)) return;
+    if (v.type != VALUE_TUPLE || v.field_count < item->left->arg_count) {
+        report_error(f, item->place, "%zu results are wanted, but there are %zu",
+                     item->left->arg_count, v.type == VALUE_TUPLE ? v.field_count : 1);
+        return;
+    }
+    for (size_t k = 0; k < item->left->arg_count; k++)
+        if (item->left->args[k]) assign_discrete(f, item->left->args[k], &v.fields[k], item->place);
+}
+
+/* ---- if inside when ---- */
+
+static flat_action *find_action(action_list *list, flat_action_kind kind, int variable)
+{
+    for (size_t k = 0; k < list->count; k++)
+        if (list->items[k].kind == kind && list->items[k].variable == variable)
+            return &list->items[k];
+    return NULL;
+}
+
+/* Add a branch's actions under its guard: what is not assigned keeps its value. */
+static void merge_actions(flattener *f, action_list *into, const action_list *from, expr guard)
+{
+    for (size_t k = 0; k < from->count; k++) {
+        flat_action a = from->items[k];
+        if (a.kind == ACTION_ASSERT || a.kind == ACTION_TERMINATE) {
+            push_action(f, into, a);
+            continue;
+        }
+        flat_action *known = find_action(into, a.kind, a.variable);
+        expr keep = known ? known->value
+                    : a.kind == ACTION_REINIT
+                        ? graph_variable(f->g, a.variable, 0)
+                        : graph_memory(f->g, f->m->variables[a.variable].memory_pre);
+        a.value = graph_select(f->g, guard, a.value, keep);
+        if (known)
+            known->value = a.value;
+        else
+            push_action(f, into, a);
+    }
+}
+
+static expr conjunction(flattener *f, expr a, expr b)
+{
+    return a == EXPR_NONE ? b : b == EXPR_NONE ? a : graph_binary(f->g, EXPR_AND, a, b);
+}
+
+void when_if(flattener *f, const ast_item *item)
+{
+    action_list *outer = f->actions, own = {0}, merged = {0};
+    expr guard = f->guard, none_before = EXPR_NONE;
+    for (size_t k = 0; k < item->branch_count; k++) {
+        const ast_branch *b = &item->branches[k];
+        expr c = constant(f, 1.0);
+        if (b->condition) c = scalar_condition(f, b->condition);
+        if (c == EXPR_NONE) continue;
+        expr here = none_before == EXPR_NONE ? c : conjunction(f, none_before, c);
+        own.count = 0;
+        f->actions = &own;
+        f->guard = conjunction(f, guard, here);
+        equation_items(f, b->items, b->item_count);
+        merge_actions(f, &merged, &own, here);
+        none_before = conjunction(f, none_before, graph_unary(f->g, EXPR_NOT, c));
+    }
+    f->actions = outer;
+    f->guard = guard;
+    for (size_t k = 0; k < merged.count; k++) push_action(f, outer, merged.items[k]);
+    dae_free(own.items);
+    dae_free(merged.items);
+}
+
+/* ---- the clause ---- */
+
+static bool is_initial_call(const ast_expr *e)
+{
+    return e && e->kind == AST_CALL && e->part_count == 1 && e->parts[0].name &&
+           strcmp(e->parts[0].name, "initial") == 0;
+}
+
+/* Conditions of a branch: {c1, c2, initial()} or one expression. */
+typedef struct when_conditions {
+    expr *items;
+    size_t count;
+    bool at_initial;
+} when_conditions;
+
+static bool read_conditions(flattener *f, const ast_expr *e, when_conditions *out)
+{
+    bool list = e->kind == AST_ARRAY;
+    size_t count = list ? e->arg_count : 1;
+    *out = (when_conditions){.items = flatten_take(f, (count + 1) * sizeof(expr))};
+    if (!out->items) return false;
+    for (size_t k = 0; k < count; k++) {
+        const ast_expr *one = list ? e->args[k] : e;
+        if (is_initial_call(one)) {
+            out->at_initial = true;
+            continue;
+        }
+        value v = evaluate(f, one);
+        if (value_is_error(&v)) return false;
+        if (v.type != VALUE_BOOLEAN || v.rank > (list ? 0 : 1)) {
+            type_error(f, one->place, "condition of when", &v, "Boolean");
+            return false;
+        }
+        if (!list && v.rank == 1) {
+            out->items = flatten_take(f, (v.count + 1) * sizeof(expr));
+            if (!out->items) return false;
+        }
+        for (size_t i = 0; i < v.count; i++) out->items[out->count++] = value_element(&v, i);
+    }
+    if (out->count == 0) out->items[out->count++] = constant(f, 0.0);
+    return true;
+}
+
+static void push_branch(flattener *f, flat_when *w, size_t *capacity, flat_branch b,
+                        const action_list *actions)
+{
+    size_t n = actions->count;
+    b.actions = dae_calloc(n, sizeof *b.actions);
+    if (!b.actions ||
+        !flatten_grow(f, &w->branches, capacity, w->branch_count + 1, sizeof *w->branches)) {
+        dae_free(b.actions);
+        f->failed = true;
+        return;
+    }
+    if (n) memcpy(b.actions, actions->items, n * sizeof *b.actions);
+    b.action_count = n;
+    b.memory = new_memory(f);
+    b.memory_pre = new_memory(f);
+    w->branches[w->branch_count++] = b;
+}
+
+/* when {a, b} then .. is when a then .. elsewhen b then the same. */
+static void when_branch(flattener *f, const ast_branch *b, flat_when *w, size_t *capacity)
+{
+    when_conditions c;
+    action_list own = {0};
+    bool ok = b->condition && read_conditions(f, b->condition, &c);
+    bool no_event = f->no_event;
+    f->actions = &own;
+    f->in_when = f->no_event = true;
+    equation_items(f, b->items, b->item_count);
+    f->in_when = false;
+    f->no_event = no_event;
+    f->actions = NULL;
+    for (size_t k = 0; ok && k < c.count; k++)
+        push_branch(f, w, capacity,
+                    (flat_branch){.condition = c.items[k],
+                                  .at_initial = k == 0 && c.at_initial,
+                                  .place = b->place},
+                    &own);
+    dae_free(own.items);
+}
+
+void when_equation(flattener *f, const ast_item *item)
+{
+    flat_model *m = f->m;
+    flat_when w = {0};
+    size_t capacity = 0;
+    if (f->in_when || f->in_initial || f->target != &f->equations) {
+        report_error(f, item->place,
+                     f->in_when      ? "when-clauses cannot be nested"
+                     : f->in_initial ? "when-clauses cannot stand in initial equations"
+                                     : "a when-clause cannot stand in an if-equation whose "
+                                       "condition changes during the run");
+        return;
+    }
+    for (size_t k = 0; k < item->branch_count; k++)
+        when_branch(f, &item->branches[k], &w, &capacity);
+    if (!flatten_grow(f, &m->whens, &f->when_capacity, m->when_count + 1, sizeof *m->whens)) {
+        for (size_t k = 0; k < w.branch_count; k++) dae_free(w.branches[k].actions);
+        dae_free(w.branches);
+        return;
+    }
+    m->whens[m->when_count++] = w;
+}
+
+/* An action inside a when of an algorithm: it happens when its guard, which says that the clause
+ * has just become active, becomes true. */
+void push_single_when(flattener *f, const flat_action *action)
+{
+    flat_model *m = f->m;
+    flat_when w = {0};
+    size_t capacity = 0;
+    flat_action a = *action;
+    action_list one = {&a, 1, 1};
+    a.guard = EXPR_NONE;
+    push_branch(f, &w, &capacity, (flat_branch){.condition = f->guard, .place = a.place}, &one);
+    if (flatten_grow(f, &m->whens, &f->when_capacity, m->when_count + 1, sizeof *m->whens)) {
+        m->whens[m->when_count++] = w;
+        return;
+    }
+    for (size_t k = 0; k < w.branch_count; k++) dae_free(w.branches[k].actions);
+    dae_free(w.branches);
+}
+
+void push_assert(flattener *f, const flat_action *a)
+{
+    if (f->checks)
+        push_action(f, f->checks, *a);
+    else if (f->actions)
+        push_action(f, f->actions, *a);
+    else if (f->in_when)
+        push_single_when(f, a);
+    else
+        push_action(f, &f->asserts, *a);
+}
+
+/* Holes of a message at its "{..}", in order. */
+static bool find_holes(flattener *f, flat_action *a, const expr *values, flat_type type)
+{
+    size_t count = 0;
+    for (const char *p = a->message; p && *p; p++) count += *p == '{';
+    if (count == 0) return true;
+    a->holes = arena_alloc(f->m->texts, count * sizeof *a->holes);
+    if (!a->holes) {
+        f->failed = true;
+        return false;
+    }
+    for (const char *p = a->message; a->hole_count < count; p++) {
+        if (*p != '{') continue;
+        size_t length = strcspn(p, "}") + 1;
+        a->holes[a->hole_count] = (flat_hole){.offset = (size_t)(p - a->message),
+                                              .length = length,
+                                              .value = values[a->hole_count],
+                                              .type = type};
+        a->hole_count++;
+    }
+    return true;
+}
+
+/* Whether the same was just said: arguments may be evaluated more than once. */
+static bool said_before(const flattener *f, expr holds, source_place place)
+{
+    const action_list *list = f->checks ? f->checks : f->actions ? f->actions : &f->asserts;
+    for (size_t k = list->count; k > 0 && k + 8 > list->count; k--)
+        if (list->items[k - 1].value == holds && list->items[k - 1].place.line == place.line)
+            return true;
+    return false;
+}
+
+void push_check(flattener *f, expr holds, const char *message, const expr *values, flat_type type,
+                source_place place)
+{
+    double known = 0.0;
+    expr guard = current_guard(f);
+    if (f->parameters_only || f->shape_only || f->failed || !message) return;
+    if (guard != EXPR_NONE)
+        holds = graph_binary(f->g, EXPR_OR, graph_unary(f->g, EXPR_NOT, guard), holds);
+    if (f->in_initial) /* elsewhere in the run nobody asks */
+        holds = graph_binary(f->g, EXPR_OR,
+                             graph_unary(f->g, EXPR_NOT, graph_memory(f->g, f->m->memory_initial)),
+                             holds);
+    if (holds == EXPR_NONE || (graph_is_constant(f->g, holds, &known) && known != 0.0)) return;
+    if (said_before(f, holds, place)) return;
+    flat_action a = {.kind = ACTION_ASSERT, .variable = -1, .value = holds, .place = place};
+    a.message = model_text(f, message);
+    if (a.message && find_holes(f, &a, values, type)) push_assert(f, &a);
+}

@@ -1,0 +1,88 @@
+/* The residual form F(t, y, y') = 0 and its guarded evaluation. */
+#ifndef DAE_PROBLEM_RESIDUAL_H
+#define DAE_PROBLEM_RESIDUAL_H
+
+#include "daedal.h"
+#include "linalg/matrix.h"
+
+/* A problem's own copy of a dae_residual. Immutable once built, so that solvers in several threads
+ * may share it. The three name tables are never NULL: where the user gave no name there is a
+ * generated one ("y[3]", "F[3]", "g[0]"). form.structure is AUTO only if nothing is known. */
+struct dae_problem {
+    dae_residual form; /* arrays and names owned by the problem */
+    bool has_layout;   /* structure is known; else decided per solver (dense or detected) */
+    matrix_layout layout;
+    const char *const *event_names;  /* table behind form.events[].name, owned */
+    struct model_form *model;        /* behind it, or NULL for callbacks; owned */
+    dae_engine engine;               /* how a model runs */
+    struct form_source *forms;       /* callbacks in another form, behind `form`; owned, or NULL */
+    int kinematic_count;             /* rows of F that say y_i' = y_j, as far as they are known */
+    struct kinematic_row *kinematic; /* these (velocities.h); owned, or NULL. row -1: not yet
+                                        found (kinematic.h) */
+    dae_interrupt_fn interrupt;      /* of a model's translation: asked by its analysis, too */
+    void *interrupt_user;
+};
+
+/* Free the problem, but neither the model nor the forms behind it. */
+void problem_release(dae_problem *problem);
+
+typedef enum eval_status {
+    EVAL_OK = 0,
+    EVAL_RETRY = 1,  /* callback asked for a smaller step, or a value is not finite */
+    EVAL_STOP = -1,  /* callback asked to stop */
+    EVAL_MEMORY = -2 /* no memory for a detected pattern; from the jacobian functions only */
+} eval_status;
+
+/* Which callback failed last, and how: enough to write the diagnostic. */
+typedef struct eval_failure {
+    const char *callback; /* "residual", "jacobian", "event", "conditions", .. ; NULL if none did */
+    int code;             /* what it returned; 0 if a value was not finite */
+    int component;        /* first non-finite component (jacobian: its row), -1 */
+    int variable;         /* jacobian: column of the first non-finite entry, else -1 */
+    double t;
+    double value;         /* the non-finite value */
+    bool singular;        /* no callback failed: the mass matrix has no inverse, at `variable` */
+    const char *equation; /* name of the component, where rows of the residual form will not do */
+} eval_failure;
+
+/* One solver's view of the problem: counts calls and remembers the last failure. */
+typedef struct evaluator {
+    const dae_problem *problem; /* borrowed */
+    dae_stats *stats;           /* borrowed */
+    void *instance;             /* handed to a model's callbacks in place of form.user, or NULL */
+    void *forms; /* the same for callbacks in another form (form_instance), or NULL */
+    eval_failure failure;
+    eval_failure *stop; /* borrowed: the first callback that asked to stop (code < 0); or NULL */
+} evaluator;
+
+/* Remember that a callback failed, and whether it asked to stop: who tries something else after a
+ * failure need not hand that on. */
+eval_status evaluator_failed(evaluator *e, eval_failure failure);
+
+/* f = F(t,y,y'), counted in *counter (stats->residuals or stats->jacobian_residuals) */
+eval_status evaluate_residual(evaluator *e, double t, const double *y, const double *yp, double *f,
+                              long *counter);
+/* dF/dy, dF/dy' by the user's callback in the problem's layout, arrays zeroed first */
+eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double t, const double *y,
+                              const double *yp, double *dfdy, double *dfdyp);
+eval_status evaluate_events(evaluator *e, double t, const double *y, const double *yp, double *g);
+eval_status evaluate_conditions(evaluator *e, double t, const double *y, const double *yp,
+                                double *b);
+
+/* The user's preconditioner P of dF/dy + cj dF/dy' (setup may be absent), and products with it. */
+eval_status evaluate_precond_setup(evaluator *e, double t, const double *y, const double *yp,
+                                   double cj);
+eval_status evaluate_precond_solve(evaluator *e, double t, const double *y, const double *yp,
+                                   double cj, double *b);
+eval_status evaluate_jac_times(evaluator *e, double t, const double *y, const double *yp, double cj,
+                               const double *v, double *av);
+
+/* Write the last failure into a diagnostic: DAE_ERR_CALLBACK or DAE_ERR_EVALUATION with names. */
+dae_status evaluator_report(const evaluator *e, eval_status status, dae_diag *diag);
+
+/* Names for messages: the user's, or generated ones; NULL only if i is out of range. */
+const char *problem_variable(const dae_problem *p, int i);
+const char *problem_equation(const dae_problem *p, int i);
+const char *problem_event(const dae_problem *p, int i);
+
+#endif

@@ -1,0 +1,55 @@
+/* The public calls that can take long, with a scope that the caller's callback can end. */
+#include "base/diag.h"
+#include "base/interrupt.h"
+#include "solve/bind/solver.h"
+
+#include <stddef.h>
+
+/* Options that dae_options_default() has not made are refused later: nothing in them is called. */
+static void open_scope(interrupt_scope *scope, const dae_options *options)
+{
+    bool sound = options && options->size >= offsetof(dae_options, message) &&
+                 options->size <= sizeof *options;
+    interrupt_open(scope, sound ? options->interrupt : NULL, sound ? options->user : NULL);
+}
+
+dae_status dae_solver_new(const dae_problem *problem, const dae_options *options,
+                          dae_solver **solver, dae_diag *diag)
+{
+    interrupt_scope scope;
+    open_scope(&scope, options);
+    dae_status status = solver_new(problem, options, solver, diag);
+    if (!interrupt_close(&scope)) return status;
+    if (solver) {
+        dae_solver_free(*solver);
+        *solver = NULL;
+    }
+    return interrupt_explain(diag, "the making of a solver");
+}
+
+dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    interrupt_scope scope;
+    open_scope(&scope, &s->options);
+    dae_status status = solver_start(s, t0, y0, yp0);
+    if (!interrupt_close(&scope)) return status;
+    s->phase = PHASE_NEW;
+    s->diag.t = t0;
+    return interrupt_explain(&s->diag, "the search for consistent initial values");
+}
+
+/* Between attempts a step can be interrupted without a trace. Inside one a model may be compiled,
+ * or its equations analysed anew: what remains of that is not to be used. */
+dae_status dae_solver_step(dae_solver *s, double tend)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    if (!s->hybrid) return solver_step(s, tend);
+    interrupt_scope scope;
+    interrupt_open_step(&scope, s->options.interrupt, s->options.user);
+    dae_status status = solver_step(s, tend);
+    if (!interrupt_close(&scope)) return status;
+    s->phase = PHASE_NEW;
+    s->diag.t = s->t;
+    return interrupt_explain(&s->diag, "a change of the equations. Start again to go on");
+}

@@ -1,0 +1,357 @@
+/* Options: defaults, checks with messages, and the solver's own copy. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "solve/bind/solver.h"
+
+static const dae_options defaults = {
+    .size = sizeof(dae_options),
+    .method = "auto",
+    .formulation = "auto",
+    .rtol = 1e-6,
+    .atol = 1e-9,
+    .stop_time = NAN,
+    .max_steps = 100000,
+    .max_error_failures = 10,
+    .max_convergence_failures = 10,
+    .precond_lower = 1,
+    .precond_upper = 1,
+    .krylov_restarts = 5,
+    .krylov_tolerance = 0.05,
+    .newton_iterations = 4,
+    .newton_tolerance = 0.1,
+    .init_iterations = 50,
+    .init_tolerance = 0.01,
+};
+
+void dae_options_fill(dae_options *options, size_t size)
+{
+    if (!options) return;
+    memset(options, 0, size);
+    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    options->size = size;
+}
+
+/* Scalar or per-variable tolerances: non-negative, finite, not both zero for one variable. */
+static dae_status check_tolerances(const dae_options *o, const dae_problem *p, dae_diag *diag)
+{
+    for (int i = 0; i < p->form.n; i++) {
+        double rtol = o->rtol_by_variable ? o->rtol_by_variable[i] : o->rtol;
+        double atol = o->atol_by_variable ? o->atol_by_variable[i] : o->atol;
+        bool sound = isfinite(rtol) && isfinite(atol) && rtol >= 0.0 && atol >= 0.0;
+        if (sound && rtol + atol > 0.0) continue;
+        diag_variable(diag, i, problem_variable(p, i));
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "The tolerances of variable %s are rtol = %g, atol = %g. Both must be "
+                        "finite and not negative, and at least one of them positive.",
+                        diag ? diag->variable_name : "", rtol, atol);
+    }
+    return DAE_OK;
+}
+
+typedef struct number_rule {
+    const char *name;
+    double value;
+    bool positive; /* else: not negative */
+} number_rule;
+
+static dae_status check_numbers(const dae_options *o, dae_diag *diag)
+{
+    const number_rule rules[] = {
+        {"initial_step", fabs(o->initial_step), false},
+        {"max_step", o->max_step, false},
+        {"min_step", o->min_step, false},
+        {"fixed_step", o->fixed_step, false},
+        {"min_order", o->min_order, false},
+        {"max_order", o->max_order, false},
+        {"max_steps", (double)o->max_steps, false},
+        {"max_error_failures", o->max_error_failures, true},
+        {"max_convergence_failures", o->max_convergence_failures, true},
+        {"precond_lower", o->precond_lower, false},
+        {"precond_upper", o->precond_upper, false},
+        {"krylov_dimension", o->krylov_dimension, false},
+        {"krylov_restarts", o->krylov_restarts, false},
+        {"krylov_tolerance", o->krylov_tolerance, true},
+        {"newton_iterations", o->newton_iterations, true},
+        {"threads", o->threads, false},
+        {"baumgarte_alpha", o->baumgarte_alpha, false},
+        {"baumgarte_beta", o->baumgarte_beta, false},
+        {"newton_tolerance", o->newton_tolerance, true},
+        {"init_iterations", o->init_iterations, true},
+        {"init_tolerance", o->init_tolerance, true},
+        {"event_tolerance", o->event_tolerance, false},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        double value = rules[i].value;
+        if (isfinite(value) && (value > 0.0 || (value == 0.0 && !rules[i].positive))) continue;
+        if (diag) diag->value = value;
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Option %s is %g; it must be finite and %s.",
+                        rules[i].name, value, rules[i].positive ? "positive" : "not negative");
+    }
+    return DAE_OK;
+}
+
+typedef struct choice_rule {
+    const char *name;
+    int value, last;
+} choice_rule;
+
+static dae_status check_choices(const dae_options *o, dae_diag *diag)
+{
+    const choice_rule rules[] = {
+        {"error_test", (int)o->error_test, DAE_ERROR_FILTERED},
+        {"linear_solver", (int)o->linear_solver, DAE_LINEAR_GMRES},
+        {"preconditioner", (int)o->preconditioner, DAE_PRECOND_ILU},
+        {"init", (int)o->init, DAE_INIT_GENERAL},
+        {"dense", (int)o->dense, DAE_DENSE_SMOOTH},
+        {"projection", (int)o->projection, DAE_PROJECTION_BOTH},
+        {"precision", (int)o->precision, DAE_PRECISION_QUAD},
+        {"coordinates", (int)o->coordinates, DAE_COORDINATES_TANGENT},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].value < 0 || rules[i].value > rules[i].last)
+            return diag_set(diag, DAE_ERR_ARGUMENT, "Option %s is %d; choices are 0 to %d.",
+                            rules[i].name, rules[i].value, rules[i].last);
+    return DAE_OK;
+}
+
+/* The name that a solver keeps: "residual" for the equations as given. */
+static const char *formulation_name(const char *name)
+{
+    if (!name || strcmp(name, "auto") == 0) return "auto";
+    const formulation *f = formulation_find(name, NULL);
+    return f ? f->name : "residual";
+}
+
+/* Residual forms of callbacks in another form. */
+static dae_status check_rewriting(const char *name, const dae_options *o, const dae_problem *p,
+                                  dae_diag *diag)
+{
+    form_rewriting how;
+    bool residual = !method_needs_form(method_find(o->method ? o->method : "auto"));
+    if (!residual && strcmp(name, "auto") != 0)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation \"%s\" is for methods on residual forms; method %s works on "
+                        "the %s form itself.",
+                        name, o->method, form_source_kind(p->forms));
+    bool sound = strchr(name, ':') == NULL || formulation_find(name, NULL);
+    if (sound && form_rewriting_find(p->forms, name, &how)) return DAE_OK;
+    static const char *const tried[] = {"residual",  "index3", "index2",  "index1",
+                                        "baumgarte", "ggl",    "gglm",    "ggl2",
+                                        "fuehrer",   "odassl", "minimal", "reduced"};
+    diag_set(diag, DAE_ERR_UNSUPPORTED,
+             "Formulation \"%s\" is not on offer for a problem in %s form; choices are auto", name,
+             form_source_kind(p->forms));
+    for (size_t k = 0; k < sizeof tried / sizeof tried[0]; k++)
+        if (form_rewriting_find(p->forms, tried[k], &how)) diag_append(diag, ", %s", tried[k]);
+    diag_append(diag, ".");
+    return DAE_ERR_UNSUPPORTED;
+}
+
+/* Models can be rewritten; residual callbacks are integrated as they are. */
+static dae_status check_formulation(const dae_options *o, const dae_problem *p, dae_diag *diag)
+{
+    const char *name = o->formulation ? o->formulation : "auto";
+    if (p->forms) return check_rewriting(name, o, p, diag);
+    if (strcmp(name, "auto") == 0 || strcmp(name, "residual") == 0) return DAE_OK;
+    if (!p->model)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation \"%s\" is not on offer for a problem in residual form; use "
+                        "\"auto\" or \"residual\".",
+                        name);
+    if (formulation_find(name, NULL)) return DAE_OK;
+    diag_set(diag, DAE_ERR_ARGUMENT, "There is no formulation \"%s\"; choices are auto, residual",
+             name);
+    for (int i = 0; formulation_at(i); i++) diag_append(diag, ", %s", formulation_at(i)->name);
+    diag_append(diag, ". Some take a positive number, as baumgarte:10.");
+    return DAE_ERR_ARGUMENT;
+}
+
+/* The method exists, and the orders asked for are within its limits. */
+static dae_status check_method(const dae_options *o, dae_diag *diag)
+{
+    const char *name = o->method ? o->method : "auto";
+    const method *m = method_find(name);
+    if (!m)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "There is no method \"%s\"; dae_method_name() lists them.", name);
+    bool other = (o->max_order > 0 && o->max_order != m->max_order) ||
+                 (o->min_order > 0 && o->min_order != m->max_order);
+    if (m->fixed_order && !m->own_order && m->forms != 0 && other)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has order %d only; %d was asked for.",
+                        m->name, m->max_order, o->max_order > 0 ? o->max_order : o->min_order);
+    if (o->max_order > m->max_order || o->min_order > m->max_order)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has orders 1 to %d; %d was asked for.",
+                        m->name, m->max_order,
+                        o->max_order > m->max_order ? o->max_order : o->min_order);
+    /* none is what methods without projections do anyway */
+    bool projection = o->projection != DAE_PROJECTION_AUTO && o->projection != DAE_PROJECTION_NONE;
+    if (projection && !m->projects)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Option projection is for methods that project, such as prk and phem5; "
+                        "method %s does not.",
+                        m->name);
+    if ((o->baumgarte || o->coordinates != DAE_COORDINATES_AMBIENT) && !m->on_manifold)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Options baumgarte and coordinates are for explicit methods on manifolds, "
+                        "such as dopri5 and dop853; method %s is none.%s",
+                        m->name,
+                        o->baumgarte ? " Formulation baumgarte is for methods on residual forms."
+                                     : "");
+    if (o->max_order > 0 && o->min_order > o->max_order)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Option min_order = %d is above max_order = %d.",
+                        o->min_order, o->max_order);
+    return DAE_OK;
+}
+
+/* The method computes in that precision, and so do compiler and C library. */
+static dae_status check_precision(const dae_options *o, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    if (o->precision == DAE_PRECISION_DOUBLE) return DAE_OK;
+    if (!m->precise)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s computes in double precision only; for option precision use "
+                        "method taylor.",
+                        m->name);
+    if (precision_size(o->precision) > 0) return DAE_OK;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "This library was built without quadruple precision: its compiler or C library "
+                    "has no 128 bit numbers. Use DAE_PRECISION_LONG.");
+}
+
+/* The method works on a form that the callbacks were written in, or on a weaker one. A model is
+ * asked when it starts. */
+static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    unsigned offers = p->forms ? form_source_offers(p->forms) : FORM_RESIDUAL | FORM_MANIFOLD;
+    if (o->linear_solver == DAE_LINEAR_GMRES && (m->forms & FORM_SECOND_ORDER) &&
+        !(m->forms & FORM_RESIDUAL))
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s factors matrices of the second order form and cannot use GMRES.",
+                        m->name);
+    bool second = !p->model && p->kinematic_count == 0 && (m->forms & FORM_SECOND_ORDER);
+    if (second && !(m->forms & offers))
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s is for equations of second order, but the problem does not say "
+                        "which unknown is the derivative of which: set `velocity`, or give the "
+                        "callbacks to dae_problem_from_mechanical, or use a method for first "
+                        "order, such as bdf.",
+                        m->name);
+    bool wanted = o->projection != DAE_PROJECTION_AUTO && o->projection != DAE_PROJECTION_NONE;
+    if (m->forms == 0 && wanted && !p->model && !(offers & FORM_MECHANICAL))
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Option projection needs q, v, lambda and the constraints of a mechanism, "
+                        "which the problem, in %s form, does not offer: give the callbacks to "
+                        "dae_problem_from_mechanical, without r, w and s.",
+                        p->forms ? form_source_kind(p->forms) : "residual");
+    if (p->model || !method_needs_form(m) || (m->forms & offers)) return DAE_OK;
+    if (m->forms == FORM_SERIES)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s expands equations into Taylor series, and callbacks cannot be: "
+                        "give the problem as a model text, or use another method, such as radau.",
+                        m->name);
+    bool quasilinear = (m->forms & FORM_QUASILINEAR) != 0;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "Method %s works on the form %s, but the problem is in %s form: give the "
+                    "callbacks to %s, or use a method for this form, such as bdf.",
+                    m->name, forms_text(m->forms),
+                    p->forms ? form_source_kind(p->forms) : "residual",
+                    quasilinear ? "dae_problem_from_quasilinear"
+                                : "dae_problem_from_mechanical or dae_problem_from_hessenberg");
+}
+
+/* Options that need something of the problem. */
+static dae_status check_against_problem(const dae_options *o, const dae_problem *p, dae_diag *diag)
+{
+    bool user_precond = o->preconditioner == DAE_PRECOND_USER;
+    if (user_precond && !p->form.precond_solve)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Option preconditioner is DAE_PRECOND_USER, but the problem has no "
+                        "precond_solve callback.");
+    if (o->linear_solver == DAE_LINEAR_GMRES && o->norm)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "GMRES minimises the weighted root mean square norm and cannot use option "
+                        "norm; set weights instead, or use a direct linear solver.");
+    for (int i = 0; i < p->form.n; i++) {
+        const dae_tag *sets[2] = {o->y_tags, o->yp_tags};
+        for (int k = 0; k < 2; k++)
+            if (sets[k] && ((int)sets[k][i] < 0 || sets[k][i] > DAE_TAG_FREE)) {
+                diag_variable(diag, i, problem_variable(p, i));
+                return diag_set(diag, DAE_ERR_ARGUMENT, "%s[%d] is %d, which is not a dae_tag.",
+                                k == 0 ? "y_tags" : "yp_tags", i, (int)sets[k][i]);
+            }
+    }
+    return DAE_OK;
+}
+
+/* Geometric methods have no step control. */
+static dae_status check_steps(const dae_options *o, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    if (!m->constant_steps || o->fixed_step > 0.0) return DAE_OK;
+    return diag_set(diag, DAE_ERR_ARGUMENT,
+                    "Method %s keeps what it keeps with constant steps only: give their size, "
+                    "opt.fixed_step (--fixed-step).",
+                    m->name);
+}
+
+dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *diag)
+{
+    dae_status status = check_numbers(o, diag);
+    if (status == DAE_OK) status = check_choices(o, diag);
+    if (status == DAE_OK && isinf(o->stop_time))
+        status = diag_set(diag, DAE_ERR_ARGUMENT,
+                          "Option stop_time is infinite; use NAN for no stop time.");
+    if (status == DAE_OK && !o->weights) status = check_tolerances(o, p, diag);
+    if (status == DAE_OK) status = check_method(o, diag);
+    if (status == DAE_OK) status = check_precision(o, diag);
+    if (status == DAE_OK) status = check_forms(o, p, diag);
+    if (status == DAE_OK) status = check_steps(o, diag);
+    if (status == DAE_OK) status = check_formulation(o, p, diag);
+    if (status == DAE_OK) status = check_against_problem(o, p, diag);
+    return status;
+}
+
+/* Replace a borrowed array by an owned copy; NULL stays NULL. */
+static bool own_array(const void *field, void *destination, int n, size_t size)
+{
+    void *copy = NULL;
+    if (field) {
+        copy = dae_copy(field, (size_t)n, size);
+        if (!copy) return false;
+    }
+    memcpy(destination, &copy, sizeof copy);
+    return true;
+}
+
+dae_status options_copy(dae_options *copy, const dae_options *options, int n, dae_diag *diag)
+{
+    *copy = *options;
+    copy->rtol_by_variable = copy->atol_by_variable = NULL;
+    copy->y_tags = copy->yp_tags = NULL;
+    copy->invariants = NULL; /* the monitors have them */
+    copy->method = method_find(options->method ? options->method : "auto")->name;
+    if (options->formulation) formulation_find(options->formulation, &copy->formulation_parameter);
+    copy->formulation = formulation_name(options->formulation);
+    bool ok = own_array(options->rtol_by_variable, &copy->rtol_by_variable, n, sizeof(double)) &&
+              own_array(options->atol_by_variable, &copy->atol_by_variable, n, sizeof(double)) &&
+              own_array(options->y_tags, &copy->y_tags, n, sizeof(dae_tag)) &&
+              own_array(options->yp_tags, &copy->yp_tags, n, sizeof(dae_tag));
+    if (ok) return DAE_OK;
+    options_free(copy);
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while copying the options.");
+}
+
+void options_free(dae_options *copy)
+{
+    dae_free((void *)copy->rtol_by_variable);
+    dae_free((void *)copy->atol_by_variable);
+    dae_free((void *)copy->y_tags);
+    dae_free((void *)copy->yp_tags);
+    copy->rtol_by_variable = copy->atol_by_variable = NULL;
+    copy->y_tags = copy->yp_tags = NULL;
+}

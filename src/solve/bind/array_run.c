@@ -1,0 +1,113 @@
+#include "solve/bind/array_run.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+/* Ranks: singular values below this part of the largest count as zero. */
+static const double RANK_TOLERANCE = 1e-9;
+enum { MOST_DERIVATIVES = 4 };
+
+void array_run_free(array_run *run)
+{
+    if (!run) return;
+    if (run->is_reduced) reduced_system_free(&run->reduced);
+    derivative_array_free(&run->array);
+    dae_free(run->x);
+    dae_free(run);
+}
+
+/* Coefficients at (t, y, y'), higher ones zero. */
+static void load_point(array_run *run, const double *y, const double *yp)
+{
+    int n = run->array.n;
+    memset(run->x, 0, (size_t)n * (size_t)(run->array.limit + 2) * sizeof *run->x);
+    vector_copy(n, y, run->x);
+    vector_copy(n, yp, run->x + n);
+}
+
+/* Whether the array determines the solution around the point. */
+static bool determines(array_run *run, const model_point *at)
+{
+    array_report report;
+    load_point(run, at->y, at->yp);
+    array_status status =
+        derivative_array_analyse(&run->array, at->t, run->x, RANK_TOLERANCE, &report);
+    if (status != ARRAY_OK || report.dependent || report.strangeness < 0) return false;
+    if (report.strangeness >= run->array.limit) return false; /* a start needs one more level */
+    status = reduced_system_new(&run->reduced, &run->array, report.strangeness, at->t, run->x,
+                                RANK_TOLERANCE);
+    run->is_reduced = status == ARRAY_OK;
+    return run->is_reduced;
+}
+
+/* Whether u_i of the array is unknown i of the form. */
+static bool in_order(const derivative_array *d)
+{
+    for (int i = 0; i < d->n; i++)
+        if (d->variable[i] != i || d->order[i] != 0) return false;
+    return true;
+}
+
+dae_status array_run_new(array_run **result, const model_form *f, const mode_slots *slots,
+                         const model_point *at, const double *ease)
+{
+    *result = NULL;
+    if (f->n > ARRAY_RUN_SIZE) return DAE_OK;
+    equation_set set;
+    array_run *run = DAE_NEW(array_run);
+    if (!run || !model_equations(f, slots, at->memory, &set)) {
+        dae_free(run);
+        return DAE_ERR_MEMORY;
+    }
+    array_status status = derivative_array_new(&run->array, &set, MOST_DERIVATIVES);
+    equation_set_free(&set);
+    run->array.parameters = at->parameters;
+    run->array.memory = at->memory;
+    bool fits = status == ARRAY_OK && run->array.n == f->n && in_order(&run->array);
+    if (fits) vector_copy(f->n, ease, run->array.ease);
+    if (fits) run->x = DAE_ARRAY(double, (size_t)f->n *(MOST_DERIVATIVES + 2));
+    if (fits && run->x && determines(run, at)) {
+        *result = run;
+        return DAE_OK;
+    }
+    bool memory = status == ARRAY_MEMORY || (fits && !run->x);
+    array_run_free(run);
+    return memory ? DAE_ERR_MEMORY : DAE_OK;
+}
+
+array_status array_run_renew(array_run *run, double t, const double *y, const double *yp)
+{
+    int mu = run->reduced.mu;
+    load_point(run, y, yp);
+    array_status status = derivative_array_consistent(&run->array, mu + 1, t, run->x);
+    if (status != ARRAY_OK) return status;
+    reduced_system anew; /* rows of the last step are still asked for where it fails */
+    status = reduced_system_new(&anew, &run->array, mu, t, run->x, RANK_TOLERANCE);
+    if (status != ARRAY_OK) return status;
+    reduced_system_free(&run->reduced);
+    run->reduced = anew;
+    return status;
+}
+
+array_status array_run_start(array_run *run, double t, double *y, double *yp)
+{
+    array_status status = array_run_renew(run, t, y, yp);
+    if (status != ARRAY_OK) return status;
+    vector_copy(run->array.n, run->x, y);
+    vector_copy(run->array.n, run->x + run->array.n, yp);
+    return ARRAY_OK;
+}
+
+int array_run_residual(array_run *run, double t, const double *y, const double *yp, double *f)
+{
+    return derivative_array_reduced_residual(&run->reduced, t, y, yp, f) == ARRAY_OK ? 0 : 1;
+}
+
+int array_run_jacobian(array_run *run, double t, const double *y, const double *yp, double *dfdy,
+                       double *dfdyp)
+{
+    array_status status = derivative_array_reduced_jacobian(&run->reduced, t, y, yp, dfdy, dfdyp);
+    return status == ARRAY_OK ? 0 : 1;
+}

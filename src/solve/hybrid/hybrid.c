@@ -1,0 +1,463 @@
+#include "solve/hybrid/hybrid.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* ---- life ---- */
+
+/* What there is one of per unknown. */
+static void free_unknowns(hybrid *h)
+{
+    dae_free(h->reset);
+    dae_free(h->is_reset);
+    dae_free(h->is_held);
+    dae_free(h->fixed_by);
+    dae_free(h->ahead);
+    dae_free(h->ahead_yp);
+    dae_free(h->tangent);
+    dae_free(h->further);
+    dae_free(h->further_yp);
+    dae_free(h->after);
+    dae_free(h->after_yp);
+    dae_free(h->track);
+    dae_free(h->track_yp);
+    dae_free(h->branch);
+    dae_free(h->branch_yp);
+    dae_free(h->start);
+    dae_free(h->entry);
+    dae_free(h->entry_yp);
+}
+
+static bool allocate_unknowns(hybrid *h, int n)
+{
+    h->reset = DAE_ARRAY(double, n);
+    h->is_reset = DAE_ARRAY(bool, n);
+    h->is_held = DAE_ARRAY(bool, n);
+    h->fixed_by = DAE_ARRAY(int, n);
+    h->ahead = DAE_ARRAY(double, n);
+    h->ahead_yp = DAE_ARRAY(double, n);
+    h->tangent = DAE_ARRAY(double, n);
+    h->further = DAE_ARRAY(double, n);
+    h->further_yp = DAE_ARRAY(double, n);
+    h->after = DAE_ARRAY(double, n);
+    h->after_yp = DAE_ARRAY(double, n);
+    h->track = DAE_ARRAY(double, n);
+    h->track_yp = DAE_ARRAY(double, n);
+    h->branch = DAE_ARRAY(double, n);
+    h->branch_yp = DAE_ARRAY(double, n);
+    h->event_time = NAN;
+    h->start = DAE_ARRAY(double, n);
+    h->entry = DAE_ARRAY(double, n);
+    h->entry_yp = DAE_ARRAY(double, n);
+    return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
+           h->tangent && h->further && h->further_yp && h->after && h->after_yp && h->track &&
+           h->track_yp && h->branch && h->branch_yp && h->start && h->entry && h->entry_yp;
+}
+
+bool hybrid_bind(hybrid *h, model_instance *to)
+{
+    hybrid fresh = {0};
+    if (!allocate_unknowns(&fresh, to->form->n)) {
+        free_unknowns(&fresh);
+        return false;
+    }
+    const flat_model *m = to->form->flat;
+    if (to != h->instance) {
+        memcpy(to->memory, h->instance->memory, (size_t)m->memory_count * sizeof(double));
+        memcpy(to->parameters, h->instance->parameters, m->parameter_count * sizeof(double));
+        to->noise = h->instance->noise;
+        model_instance_prepare(to);
+    }
+    free_unknowns(h);
+    state_seams_free(h->state_seams);
+    h->state_seams = NULL;
+    h->reset = fresh.reset;
+    h->is_reset = fresh.is_reset;
+    h->is_held = fresh.is_held;
+    h->fixed_by = fresh.fixed_by;
+    h->ahead = fresh.ahead;
+    h->ahead_yp = fresh.ahead_yp;
+    h->tangent = fresh.tangent;
+    h->further = fresh.further;
+    h->further_yp = fresh.further_yp;
+    h->after = fresh.after;
+    h->after_yp = fresh.after_yp;
+    h->track = fresh.track;
+    h->track_yp = fresh.track_yp;
+    h->branch = fresh.branch;
+    h->branch_yp = fresh.branch_yp;
+    h->event_time = NAN;
+    h->start = fresh.start;
+    h->entry = fresh.entry;
+    h->entry_yp = fresh.entry_yp;
+    h->instance = to;
+    return true;
+}
+
+hybrid *hybrid_new(const model_form *form)
+{
+    const flat_model *m = form->flat;
+    hybrid *h = DAE_NEW(hybrid);
+    if (!h) return NULL;
+    h->instance = h->own = model_instance_new(form);
+    h->sample = DAE_ARRAY(sample_clock, m->sample_count);
+    h->crossing = DAE_ARRAY(double, form->crossing.outputs);
+    h->crossing_ahead = DAE_ARRAY(double, form->crossing.outputs);
+    h->crossing_entry = DAE_ARRAY(double, form->crossing.outputs);
+    h->decided = DAE_ARRAY(bool, m->relation_count);
+    h->zero = DAE_ARRAY(double, m->relation_count);
+    h->trace = DAE_ARRAY(relation_trace, m->relation_count);
+    h->active = DAE_ARRAY(int, m->when_count);
+    h->assertion = DAE_ARRAY(double, m->assert_count);
+    h->warned = DAE_ARRAY(bool, m->assert_count);
+    h->undefined = DAE_ARRAY(bool, form->visible_count);
+    h->before = DAE_ARRAY(double, m->memory_count);
+    h->outputs = DAE_ARRAY(double, form->visible_count);
+    h->next_time = INFINITY;
+    if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->crossing_entry &&
+        h->decided && h->zero && h->trace && h->active && h->assertion && h->warned &&
+        h->undefined && h->before && h->outputs && allocate_unknowns(h, form->n))
+        return h;
+    hybrid_free(h);
+    return NULL;
+}
+
+void hybrid_free(hybrid *h)
+{
+    if (!h) return;
+    model_instance_free(h->own);
+    dae_free(h->sample);
+    dae_free(h->crossing);
+    dae_free(h->crossing_ahead);
+    dae_free(h->crossing_entry);
+    dae_free(h->decided);
+    dae_free(h->zero);
+    dae_free(h->trace);
+    ranges_free(h->ranges);
+    base_branch_free(h->base);
+    seams_free(h->seams);
+    state_seams_free(h->state_seams);
+    dae_free(h->active);
+    free_unknowns(h);
+    dae_free(h->assertion);
+    dae_free(h->warned);
+    dae_free(h->undefined);
+    output_doubt_free(h->doubt);
+    dae_free(h->before);
+    dae_free(h->outputs);
+    hybrid_drop_initial(h);
+    dae_free(h);
+}
+
+/* ---- engine ---- */
+
+void hybrid_consider_compiling(dae_solver *s)
+{
+    model_instance *m = s->hybrid->instance;
+    dae_engine engine = s->problem->engine;
+    bool series = s->method->forms == FORM_SERIES; /* such methods do not run the residual */
+    if (s->compile_tried || engine == DAE_ENGINE_TAPE || series) return;
+    if (engine == DAE_ENGINE_AUTO && !model_instance_worth_compiling(m)) return;
+    s->compile_tried = true;
+    char reason[256] = "", text[400];
+    native_status status = model_instance_compile(m, reason);
+    if (status == NATIVE_OK || (engine == DAE_ENGINE_AUTO && status == NATIVE_NO_COMPILER)) return;
+    snprintf(text, sizeof text, "note: the model runs on the tape, without native code: %s",
+             reason[0] ? reason : "there is no C compiler");
+    hybrid_tell(s, text);
+}
+
+/* ---- the entries ---- */
+
+void hybrid_tell_line(const model_form *f, dae_diag *diag)
+{
+    if (diag->line != 0) return;
+    if (diag->equation >= 0 && diag->equation < f->n)
+        diag->line = f->equation_lines[diag->equation];
+    else if (diag->variable >= 0 && diag->variable < f->n && f->unknown_variable &&
+             f->unknown_variable[diag->variable] >= 0)
+        diag->line = f->flat->variables[f->unknown_variable[diag->variable]].place.line;
+}
+
+/* Over at (t, y): outputs there are the values after the event. */
+static void end_run(dae_solver *s)
+{
+    double h = s->direction < 0.0 ? -1.0 : 1.0;
+    start_point at = {.t = s->t, .h = h, .y = s->y, .yp = s->yp};
+    s->method->start(s->state, s->scratch, &s->context, &at);
+    s->t_old = s->t_new = s->t; /* there is nothing between: the end may be a rounding behind */
+    s->cache_used = true;
+    s->phase = PHASE_ENDED;
+}
+
+/* Solve the event at s->t for its memory as it is. */
+static dae_status run_event(dae_solver *s, double t)
+{
+    s->hybrid->solved = false;
+    model_instance_crossings(s->hybrid->instance, t, s->y, s->yp, s->hybrid->crossing_entry);
+    if (t != s->hybrid->started) s->hybrid->other[0] = 0;
+    dae_status status = modes_mend(s, t, false, events_iterate(s, t));
+    if (status != DAE_OK) return status;
+    events_settle(s, t);
+    model_instance_prepare(s->hybrid->instance);
+    status = hybrid_check(s, t, s->y, s->yp);
+    if (status == DAE_OK && s->hybrid->other[0]) hybrid_tell(s, s->hybrid->other);
+    s->hybrid->other[0] = 0;
+    if (status == DAE_OK && s->terminated) end_run(s);
+    crowd_settle(s, t);
+    crowd_keep_point(s, t);
+    return status;
+}
+
+/* The initial equations, with initial() true and pre(..) given by the start values. */
+static dae_status initialise(dae_solver *s, double t, dae_init mode)
+{
+    hybrid *h = s->hybrid;
+    bool reset;
+    h->solved = false;
+    h->instance->memory[flat_of(s)->memory_initial] = 1.0;
+    relations_start(s, t);
+    relations_decide(s, true);
+    dae_status status = hybrid_guess(s, t, mode);
+    if (status != DAE_OK) return status;
+    relations_start(s, t);
+    status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
+    if (status == DAE_OK) status = settings_check(s, t);
+    if (status == DAE_OK) status = events_act(s, t, &reset);
+    if (status != DAE_OK) return status;
+    for (size_t w = 0; w < flat_of(s)->when_count; w++) h->active[w] = -1;
+    events_settle(s, t);
+    return DAE_OK;
+}
+
+static void ignore_leaf(void *context, expr leaf)
+{
+    (void)context, (void)leaf;
+}
+
+double hybrid_value(const dae_solver *s, double t, const double *y, const double *yp, expr e)
+{
+    double value = model_instance_value(s->hybrid->instance, t, y, yp, e);
+    if (isnan(value) && !graph_leaves(flat_of(s)->graph, &e, 1, ignore_leaf, NULL))
+        s->hybrid->no_memory = true;
+    return value;
+}
+
+dae_status hybrid_explain(dae_solver *s, dae_status status)
+{
+    if (s->hybrid->no_memory) {
+        s->hybrid->no_memory = false;
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an event at t = %.9g.", s->t);
+    }
+    if (status < 0) hybrid_tell_line(s->hybrid->instance->form, &s->diag);
+    return status;
+}
+
+/* Nothing has happened yet at t. */
+static void clear_events(dae_solver *s, double t)
+{
+    const flat_model *m = flat_of(s);
+    hybrid *h = s->hybrid;
+    h->pending = EVENT_NONE;
+    h->at_start = true;
+    h->direction = s->options.stop_time < t ? -1.0 : 1.0;
+    s->stats.last_h = 0.0;
+    for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
+    crowd_start(h);
+    h->calls = 0;
+    h->slow_told = h->no_memory = false;
+    h->other[0] = 0;
+    h->started = t;
+    s->terminated = s->jump_told = false;
+    output_doubt_free(h->doubt);
+    h->doubt = NULL;
+    vector_copy(s->n, s->y, h->start);
+    model_instance_load(h->instance);
+    memory_start(s);
+    for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
+    for (int k = 0; k < h->instance->form->visible_count; k++) h->undefined[k] = false;
+    h->instance->noise = NOISE_OF_ATOL * s->options.atol;
+}
+
+/* Initial equations, then the event at the initial time: samples due at once. */
+static dae_status start_from(dae_solver *s, double t, dae_init mode)
+{
+    dae_status status = samples_start(s, t);
+    if (status == DAE_OK) status = initialise(s, t, mode);
+    if (status != DAE_OK) return hybrid_explain(s, status);
+    status = samples_raise(s, t);
+    return hybrid_explain(s, status == DAE_OK ? run_event(s, t) : status);
+}
+
+dae_status hybrid_start(dae_solver *s, double t)
+{
+    clear_events(s, t);
+    s->hybrid->given = false;
+    dae_status status = hybrid_check_fixed(s);
+    if (status == DAE_OK) status = start_from(s, t, s->options.init);
+    if (status == DAE_OK) hybrid_tell_lost_starts(s, t);
+    return status;
+}
+
+dae_status hybrid_start_given(dae_solver *s, double t)
+{
+    clear_events(s, t);
+    s->hybrid->given = true;
+    return start_from(s, t, DAE_INIT_DIFFERENTIAL);
+}
+
+dae_status hybrid_restart(dae_solver *s, bool anew)
+{
+    hybrid *h = s->hybrid;
+    if (anew && h->pending == EVENT_CROSSING)
+        h->pending = EVENT_NONE; /* it was another solution's */
+    for (size_t r = 0; anew && r < flat_of(s)->relation_count; r++) h->zero[r] = 0.0;
+    h->at_start = false;
+    dae_status status = samples_raise(s, s->t);
+    relations_cross(s, s->t);
+    h->pending = EVENT_NONE;
+    return hybrid_explain(s, status == DAE_OK ? run_event(s, s->t) : status);
+}
+
+void hybrid_leave(dae_solver *s, double direction)
+{
+    hybrid *h = s->hybrid;
+    h->direction = direction;
+    if (!h->at_start) return;
+    h->at_start = false;
+    if (relations_leave(s, s->t)) h->pending = EVENT_LEAVING;
+}
+
+dae_status hybrid_update(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    double t = s->t;
+    if (s->phase == PHASE_RUNNING) {
+        solver_interpolate(s, t, 0, s->y);
+        solver_interpolate(s, t, 1, s->yp);
+    }
+    dae_status status = crowd_watch(s, t);
+    if (status == DAE_OK) status = samples_raise(s, t);
+    if (status != DAE_OK) return status;
+    relations_cross(s, t);
+    h->pending = EVENT_NONE;
+    h->at_start = false;
+    s->creep = (creep){.t0 = s->creep.t0}; /* events that crowd are looked at above */
+    s->history = 0;                        /* the solution is another one from here on */
+    double direction = s->direction; /* an event may lie beyond tend by its rounding: no way back */
+    status = run_event(s, t);
+    s->direction = direction;
+    return hybrid_explain(s, status);
+}
+
+/* What stands at the end of a run, before its last event: discrete values, then y and y'. */
+static double *keep_end(const dae_solver *s)
+{
+    const size_t slots = (size_t)flat_of(s)->memory_count, n = (size_t)s->n;
+    double *kept = DAE_ARRAY(double, slots + 2 * n);
+    if (!kept) return NULL;
+    memcpy(kept, s->hybrid->instance->memory, slots * sizeof *kept);
+    vector_copy(s->n, s->y, kept + slots);
+    vector_copy(s->n, s->yp, kept + slots + n);
+    return kept;
+}
+
+static bool same_memory(const dae_solver *s, const double *kept)
+{
+    const size_t slots = (size_t)flat_of(s)->memory_count;
+    return memcmp(kept, s->hybrid->instance->memory, slots * sizeof *kept) == 0;
+}
+
+/* The event with terminal() true. Where it changes nothing the values are those of the method: a
+ * new start would make them look better than they are. */
+static dae_status last_event(dae_solver *s, const double *kept)
+{
+    const flat_model *m = flat_of(s);
+    const dae_problem *problem = s->problem;
+    double *memory = s->hybrid->instance->memory;
+    memory[m->memory_terminal] = 1.0;
+    dae_status status = run_event(s, s->t);
+    s->hybrid->instance->memory[m->memory_terminal] = 0.0;
+    if (status != DAE_OK || s->problem != problem || !same_memory(s, kept)) return status;
+    vector_copy(s->n, kept + m->memory_count, s->y);
+    vector_copy(s->n, kept + m->memory_count + s->n, s->yp);
+    return status;
+}
+
+dae_status hybrid_finish(dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    const bool running = s->phase == PHASE_RUNNING;
+    if (running) {
+        solver_interpolate(s, s->t, 0, s->y);
+        solver_interpolate(s, s->t, 1, s->yp);
+    }
+    double *kept = keep_end(s);
+    if (!kept) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the end of a run.");
+    relations_decide(s, true); /* nothing lies ahead */
+    dae_status status = DAE_OK;
+    if (m->has_terminal || !same_memory(s, kept))
+        status = last_event(s, kept);
+    else if (running)
+        s->phase = PHASE_ENDED;
+    dae_free(kept);
+    if (status == DAE_OK && s->phase != PHASE_ENDED) end_run(s);
+    return hybrid_explain(s, status);
+}
+
+/* The assertions at a point: one that fails ends the run, or is told once. */
+static dae_status check_assertions(dae_solver *s, double t, const double *y, const double *yp)
+{
+    const flat_model *m = flat_of(s);
+    hybrid *h = s->hybrid;
+    if (m->assert_count == 0) return DAE_OK;
+    model_instance_assertions(h->instance, t, y, yp, h->assertion);
+    for (size_t i = 0; i < m->assert_count; i++) {
+        if (h->assertion[i] != 0.0) continue;
+        if (y != s->y) { /* values in its message are those of this point */
+            vector_copy(s->n, y, s->y);
+            vector_copy(s->n, yp, s->yp);
+        }
+        if (!m->asserts[i].warning) return hybrid_fail(s, t, &m->asserts[i]);
+        if (!h->warned[i]) hybrid_warn(s, t, &m->asserts[i]);
+        h->warned[i] = true;
+    }
+    return DAE_OK;
+}
+
+dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *yp)
+{
+    if (!y) return DAE_OK; /* no step since the last event, whose location rounded beyond tend */
+    if (s->phase == PHASE_RUNNING) {
+        relations_note_overdue(s, t, y, yp);
+        dae_status status = crowd_check(s);
+        if (status != DAE_OK) return status;
+    }
+    return check_assertions(s, t, y, yp);
+}
+
+dae_status hybrid_check_watches(dae_solver *s)
+{
+    const model_form *f = s->hybrid->instance->form;
+    const int *flags = event_finder_flags(s->events) + f->flat->relation_count;
+    double *y = s->hybrid->ahead, *yp = s->hybrid->ahead_yp;
+    bool any = false;
+    for (size_t k = 0; k < f->watch_count; k++) any = any || flags[k] != 0;
+    if (!any) return DAE_OK;
+    solver_interpolate(s, s->t, 0, y);
+    solver_interpolate(s, s->t, 1, yp);
+    return check_assertions(s, s->t, y, yp);
+}
+
+void hybrid_forget_crossings(dae_solver *s)
+{
+    const int *flags = event_finder_flags(s->events);
+    for (size_t k = 0; k < s->hybrid->instance->form->crossing.outputs; k++)
+        s->stats.events -= flags[k] != 0;
+}

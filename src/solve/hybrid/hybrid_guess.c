@@ -1,0 +1,142 @@
+/* Guesses of algebraic variables that have no start value.
+ *
+ * Newton's iteration from 0 would begin at sqrt(p), log(p) or 1/p with p = 0, though the text says
+ * p = x + 1. As long as an equation without derivatives has one unknown whose value is not known
+ * yet, and is linear in it, it gives that value; this is the order of evaluation by blocks of one
+ * equation, without their matching. */
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+typedef struct guesses {
+    const model_instance *instance;
+    double t, *y;
+    const double *yp;
+    int *row_start, *column; /* the pattern by rows */
+    int *missing;       /* per row: unknowns without a value; those of rows with y' do not count */
+    bool *known;        /* per unknown */
+    int *queue, queued; /* rows that miss one */
+} guesses;
+
+static double leaf_value(void *context, const expr_node *leaf)
+{
+    const guesses *g = context;
+    switch (leaf->op) {
+    case EXPR_TIME: return g->t;
+    case EXPR_PARAMETER: return g->instance->parameters[leaf->index];
+    case EXPR_MEMORY: return g->instance->memory[leaf->index];
+    default: return (leaf->order > 0 ? g->yp : g->y)[leaf->index];
+    }
+}
+
+/* F_row with y_j = value */
+static double residual_at(guesses *g, int row, int j, double value)
+{
+    const model_form *f = g->instance->form;
+    g->y[j] = value;
+    return graph_value(f->flat->graph, f->residual.e[row], leaf_value, g);
+}
+
+/* y_j from the secant of F_row through 0 and 1, if F_row is zero there; else y_j = 0 stays. */
+static void solve_row(guesses *g, int row, int j)
+{
+    double at0 = residual_at(g, row, j, 0.0), at1 = residual_at(g, row, j, 1.0);
+    double value = -at0 / (at1 - at0);
+    double left = isfinite(value) ? residual_at(g, row, j, value) : NAN;
+    if (!(fabs(left) <= 1e-9 * (fabs(at0) + fabs(at1)))) g->y[j] = 0.0;
+}
+
+/* The pattern by rows, and in `missing` -1 for rows with derivatives. */
+static void transpose_pattern(guesses *g)
+{
+    const model_form *f = g->instance->form;
+    for (int k = 0; k < f->colptr[f->n]; k++) g->row_start[f->rowind[k] + 1]++;
+    for (int i = 0; i < f->n; i++) g->row_start[i + 1] += g->row_start[i];
+    for (int j = f->n - 1; j >= 0; j--)
+        for (int k = f->colptr[j]; k < f->colptr[j + 1]; k++) {
+            int i = f->rowind[k];
+            g->column[g->row_start[i] + g->missing[i]++] = j;
+        }
+    for (int i = 0; i < f->n; i++) g->missing[i] = 0;
+    for (size_t k = 0; k < f->jacobian_outputs; k++)
+        if (f->scatter[k] < 0) g->missing[f->rowind[-1 - f->scatter[k]]] = -1;
+}
+
+/* Differential variables and those with a start value, or a value from the caller, are known. */
+static void note_known(guesses *g)
+{
+    const model_form *f = g->instance->form;
+    for (int i = 0; i < f->n; i++) g->known[i] = f->differential[i] || g->y[i] != 0.0;
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        int sign;
+        if (f->flat->variables[v].discrete || isnan(hybrid_start_value(f, v))) continue;
+        int i = f->first_unknown[hybrid_root(f, (int)v, &sign)];
+        if (i >= 0) g->known[i] = true;
+    }
+}
+
+static void count_missing(guesses *g)
+{
+    for (int i = 0; i < g->instance->form->n; i++) {
+        if (g->missing[i] < 0) continue;
+        for (int k = g->row_start[i]; k < g->row_start[i + 1]; k++)
+            g->missing[i] += !g->known[g->column[k]];
+        if (g->missing[i] == 1) g->queue[g->queued++] = i;
+    }
+}
+
+/* y_j has its value: rows that wait for nothing but one other can give that. */
+static void make_known(guesses *g, int j)
+{
+    const model_form *f = g->instance->form;
+    g->known[j] = true;
+    for (int k = f->colptr[j]; k < f->colptr[j + 1]; k++) {
+        int i = f->rowind[k];
+        if (g->missing[i] > 0 && --g->missing[i] == 1) g->queue[g->queued++] = i;
+    }
+}
+
+static void solve_rows(guesses *g)
+{
+    for (int next = 0; next < g->queued; next++) {
+        int row = g->queue[next], k = g->row_start[row];
+        if (g->missing[row] != 1) continue;
+        while (g->known[g->column[k]]) k++;
+        solve_row(g, row, g->column[k]);
+        make_known(g, g->column[k]);
+    }
+}
+
+static void guesses_free(guesses *g)
+{
+    dae_free(g->row_start);
+    dae_free(g->column);
+    dae_free(g->missing);
+    dae_free(g->known);
+    dae_free(g->queue);
+}
+
+dae_status hybrid_guess(dae_solver *s, double t, dae_init mode)
+{
+    const model_form *f = s->hybrid->instance->form;
+    if (s->hybrid->given || mode == DAE_INIT_NONE || f->resting || f->unmet >= 0) return DAE_OK;
+    guesses g = {.instance = s->hybrid->instance, .t = t, .y = s->y, .yp = s->yp};
+    g.row_start = DAE_ARRAY(int, f->n + 1);
+    g.column = DAE_ARRAY(int, f->colptr[f->n] + 1);
+    g.missing = DAE_ARRAY(int, f->n);
+    g.known = DAE_ARRAY(bool, f->n);
+    g.queue = DAE_ARRAY(int, f->n);
+    bool ok = g.row_start && g.column && g.missing && g.known && g.queue;
+    if (ok) {
+        transpose_pattern(&g);
+        note_known(&g);
+        count_missing(&g);
+        graph_enter(f->flat->graph);
+        solve_rows(&g);
+        graph_leave(f->flat->graph);
+    }
+    guesses_free(&g);
+    return ok ? DAE_OK : diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for start values.");
+}

@@ -1,0 +1,248 @@
+/* The beginning of a run: start values, which of them stay, and the initial system. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "model/model_structure.h"
+#include "solve/explain/explain_model.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* ---- options ---- */
+
+/* With initial equations, y tags: fixed values stay, others are guesses. */
+static bool tag_fixed(const model_form *f, dae_options *options)
+{
+    dae_tag *tags = DAE_ARRAY(dae_tag, f->n);
+    if (!tags) return false;
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int sign, first = q->discrete ? -1 : f->first_unknown[hybrid_root(f, (int)v, &sign)];
+        if (first >= 0 && q->fixed) tags[first] = DAE_TAG_FIXED;
+    }
+    options->y_tags = tags;
+    return true;
+}
+
+/* atol_i = atol |nominal_i| */
+static bool scale_by_nominal(const model_form *f, dae_options *options)
+{
+    double *atol = DAE_ARRAY(double, f->n);
+    if (!atol) return false;
+    for (int i = 0; i < f->n; i++) {
+        int v = f->unknown_variable[i];
+        double nominal = v < 0 ? 1.0 : fabs(model_form_constant(f, f->flat->variables[v].nominal));
+        atol[i] = options->atol * (isfinite(nominal) && nominal > 0.0 ? nominal : 1.0);
+    }
+    options->atol_by_variable = atol;
+    return true;
+}
+
+static bool any_nominal(const model_form *f)
+{
+    for (size_t v = 0; v < f->flat->variable_count; v++)
+        if (f->flat->variables[v].nominal != EXPR_NONE) return true;
+    return false;
+}
+
+bool hybrid_options(const model_form *f, dae_options *options)
+{
+    bool tags = f->overdetermined && !options->y_tags;
+    bool nominal = any_nominal(f) && !options->atol_by_variable;
+    return (!tags || tag_fixed(f, options)) && (!nominal || scale_by_nominal(f, options));
+}
+
+/* ---- start values ---- */
+
+/* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
+double hybrid_start_value(const model_form *f, size_t v)
+{
+    if (!isnan(f->start[v])) return f->start[v];
+    const flat_variable *q = &f->flat->variables[v];
+    return q->has_start ? model_form_constant(f, q->start) : NAN;
+}
+
+/* Which start value counts where several variables are one: one set from outside (3), a fixed one
+ * (2), that of the variable which stands for them (1), another (0). */
+static int start_level(const model_form *f, size_t v)
+{
+    if (!isnan(f->start[v])) return 3;
+    return f->flat->variables[v].fixed ? 2 : f->alias[v].root == (int)v;
+}
+
+static bool differ(double a, double b)
+{
+    return fabs(a - b) > 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* The value that an equation v = value gave to a variable that left the system. */
+static double eliminated_value(const model_form *f, int v)
+{
+    int sign, root = hybrid_root(f, v, &sign);
+    return sign * model_form_constant(f, f->alias[root].value);
+}
+
+/* Give the unknown of flat variable v its start value; two fixed ones that differ, or one that
+ * differs from the constant which the equations give to v, are a conflict. */
+static void take_start(dae_solver *s, size_t v)
+{
+    hybrid *h = s->hybrid;
+    const model_form *f = h->instance->form;
+    int sign, first = f->first_unknown[hybrid_root(f, (int)v, &sign)];
+    double value = sign * hybrid_start_value(f, v);
+    if (isnan(value)) return;
+    if (first < 0) {
+        bool fixed =
+            f->flat->variables[v].fixed && differ(sign * value, eliminated_value(f, (int)v));
+        if (fixed) h->conflict = (int)v;
+        return;
+    }
+    if (start_level(f, v) == 2) {
+        if (h->fixed_by[first] < 0)
+            h->fixed_by[first] = (int)v;
+        else if (differ(value, s->y[first]))
+            h->conflict = (int)v;
+    }
+    s->y[first] = value;
+}
+
+void hybrid_start_values(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    const model_form *f = h->instance->form;
+    vector_zero(s->n, s->y);
+    vector_zero(s->n, s->yp);
+    for (int i = 0; i < s->n; i++) h->fixed_by[i] = -1;
+    h->conflict = -1;
+    for (int level = 0; level < 4; level++) /* later ones win */
+        for (size_t v = 0; v < f->flat->variable_count; v++)
+            if (!f->flat->variables[v].discrete && start_level(f, v) == level) take_start(s, v);
+}
+
+/* The equations on the ways from v and w to the variable that stands for both; what the ways have
+ * in common does not matter. */
+static void append_aliases(const model_form *f, int v, int w, dae_diag *diag)
+{
+    bool *used = DAE_ARRAY(bool, f->flat->equation_count);
+    int ends[2] = {v, w}, listed = 0;
+    for (int k = 0; used && k < 2; k++)
+        for (int at = ends[k]; f->alias[at].equation >= 0; at = f->alias[at].root) {
+            used[f->alias[at].equation] = !used[f->alias[at].equation];
+            if (f->alias[at].root == at) break;
+        }
+    for (size_t i = 0; used && i < f->flat->equation_count && listed < 6; i++) {
+        if (!used[i]) continue;
+        char *name = flat_equation_name(f->flat, &f->flat->equations[i]);
+        diag_append(diag, "%s %s", listed++ ? "," : ":", name ? name : "?");
+        dae_free(name);
+    }
+    diag_append(diag, ".");
+    dae_free(used);
+}
+
+/* Fixed start values must agree. */
+dae_status hybrid_check_fixed(dae_solver *s)
+{
+    const model_form *f = s->hybrid->instance->form;
+    int v = s->hybrid->conflict, sign;
+    if (v < 0) return DAE_OK;
+    const flat_variable *q = &f->flat->variables[v];
+    int first = f->first_unknown[hybrid_root(f, v, &sign)];
+    diag_variable(&s->diag, v, q->name);
+    s->diag.line = q->place.line;
+    s->diag.value = hybrid_start_value(f, (size_t)v);
+    if (first < 0)
+        return diag_set(&s->diag, DAE_ERR_INITIAL,
+                        "The fixed start value %.9g of %s (%s:%d) contradicts the equations, which "
+                        "give it the value %.9g.",
+                        s->diag.value, q->name, hybrid_file(s), q->place.line,
+                        eliminated_value(f, v));
+    const flat_variable *p = &f->flat->variables[s->hybrid->fixed_by[first]];
+    diag_set(
+        &s->diag, DAE_ERR_INITIAL,
+        "The fixed start value %.9g of %s (%s:%d) contradicts that of %s (%s:%d): equations make "
+        "them one variable",
+        s->diag.value, q->name, hybrid_file(s), q->place.line, p->name, hybrid_file(s),
+        p->place.line);
+    append_aliases(f, v, s->hybrid->fixed_by[first], &s->diag);
+    return DAE_ERR_INITIAL;
+}
+
+/* ---- the initial system ---- */
+
+void hybrid_drop_initial(hybrid *h)
+{
+    dae_solver_free(h->initial_solver);
+    dae_problem_free(h->initial_problem);
+    model_instance_free(h->initial);
+    dae_free(h->initial_y);
+    dae_free(h->initial_yp);
+    h->initial_solver = NULL;
+    h->initial_problem = NULL;
+    h->initial = NULL;
+    h->initial_y = h->initial_yp = NULL;
+}
+
+/* A problem and a solver for the initial system. */
+static dae_status new_initial(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    model_form *form = h->instance->form->initial;
+    dae_residual r;
+    dae_options options = dae_options_default();
+    options.rtol = s->options.rtol;
+    options.atol = s->options.atol;
+    options.init = DAE_INIT_DERIVATIVE;
+    options.init_iterations = s->options.init_iterations;
+    options.init_tolerance = s->options.init_tolerance;
+    h->initial = model_instance_new(form);
+    h->initial_y = DAE_ARRAY(double, form->n);
+    h->initial_yp = DAE_ARRAY(double, form->n);
+    if (!h->initial || !h->initial_y || !h->initial_yp)
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the initial equations.");
+    model_form_describe(form, &r);
+    r.user = h->initial;
+    dae_status status = dae_problem_from_residual(&r, &h->initial_problem, &s->diag);
+    if (status != DAE_OK) return status;
+    status = dae_solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
+    if (status != DAE_OK) return status;
+    h->initial_solver->eval.instance = h->initial;
+    initializer_rescued(h->initial_solver->init, reform_may_rescue(s));
+    return DAE_OK;
+}
+
+/* Solve F = 0, initial equations and kept start values for y and y' at once. */
+dae_status hybrid_solve_initial(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const model_form *form = h->instance->form, *initial = form->initial;
+    size_t parameters = form->flat->parameter_count;
+    dae_status status = h->initial_solver ? DAE_OK : new_initial(s);
+    if (status != DAE_OK) {
+        hybrid_drop_initial(h);
+        return status;
+    }
+    memcpy(h->initial->parameters, h->instance->parameters, parameters * sizeof(double));
+    memcpy(h->initial->memory, h->instance->memory,
+           (size_t)form->flat->memory_count * sizeof(double));
+    for (int k = 0; k < initial->pinned_count; k++)
+        h->initial->parameters[parameters + (size_t)k] = h->start[initial->pinned[k]];
+    model_instance_prepare(h->initial);
+    vector_copy(s->n, s->y, h->initial_y);
+    for (int i = s->n; i < initial->n; i++) h->initial_y[i] = s->yp[initial->slope_of[i]];
+    vector_zero(initial->n, h->initial_yp);
+    status = dae_solver_start(h->initial_solver, t, h->initial_y, h->initial_yp);
+    if (status != DAE_OK) {
+        const dae_solver *of = h->initial_solver;
+        s->diag = of->diag;
+        if (status == DAE_ERR_EVALUATION)
+            explain_domain(h->initial, t, of->y, of->yp, of->eval.failure.component, &s->diag);
+        hybrid_tell_line(initial, &s->diag);
+        return status;
+    }
+    dae_solver_at(h->initial_solver, t, 0, h->initial_y);
+    vector_copy(s->n, h->initial_y, s->y);
+    for (int i = s->n; i < initial->n; i++) s->yp[initial->slope_of[i]] = h->initial_y[i];
+    return DAE_OK;
+}

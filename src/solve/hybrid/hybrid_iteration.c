@@ -1,0 +1,353 @@
+/* The event iteration.
+ *
+ * The equations of an event hold for discrete and continuous variables at once, with pre(..) given.
+ * Inner passes solve them: discrete equations and when-clauses in the order of their data flow,
+ * then consistent continuous values and the relations, until nothing changes. Then the clauses act:
+ * reinit, assert, terminate. If pre(v) differs from v, or a state was set anew, or a relation
+ * leaves zero for its other side, pre := v and all of it again (Modelica 3.6, section 8.6). */
+
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/vector.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* Passes of an event iteration before it is given up as chattering. */
+enum { MOST_PASSES = 100 };
+
+/* ---- memory ---- */
+
+/* Discrete variables and pre values from their start attributes, flags cleared. */
+void memory_start(dae_solver *s)
+{
+    const model_form *f = s->hybrid->instance->form;
+    double *memory = s->hybrid->instance->memory;
+    for (int k = 0; k < f->flat->memory_count; k++) memory[k] = 0.0;
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        if (!q->discrete) continue;
+        double value = hybrid_start_value(f, v);
+        memory[q->memory] = memory[q->memory_pre] = isnan(value) ? 0.0 : value;
+    }
+}
+
+/* pre(v) := v, for variables and conditions of when; whether anything changed. */
+bool memory_take_pre(dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    double *memory = s->hybrid->instance->memory;
+    bool changed = false;
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].discrete &&
+            memory_store(&memory[m->variables[v].memory_pre], memory[m->variables[v].memory]))
+            changed = true;
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++) {
+            const flat_branch *q = &m->whens[w].branches[b];
+            if (memory_store(&memory[q->memory_pre], memory[q->memory])) changed = true;
+        }
+    return changed;
+}
+
+/* ---- discrete equations and clauses ---- */
+
+/* Discrete variables that a clause defines keep their values unless a branch is active. */
+static void hold_assigned(dae_solver *s, const flat_when *w)
+{
+    const flat_model *m = flat_of(s);
+    double *memory = s->hybrid->instance->memory;
+    for (size_t b = 0; b < w->branch_count; b++)
+        for (size_t i = 0; i < w->branches[b].action_count; i++) {
+            const flat_action *a = &w->branches[b].actions[i];
+            if (a->kind != ACTION_ASSIGN) continue;
+            const flat_variable *v = &m->variables[a->variable];
+            memory[v->memory] = memory[v->memory_pre];
+        }
+}
+
+/* Which branch is active: the first whose condition has just become true; -1 for none. Conditions
+ * of all branches are noted, so that each has its own edge. */
+static int active_branch(dae_solver *s, double t, const flat_when *w, bool initial)
+{
+    double *memory = s->hybrid->instance->memory;
+    int active = -1;
+    for (size_t b = 0; b < w->branch_count; b++) {
+        const flat_branch *q = &w->branches[b];
+        bool now = value_at(s, t, q->condition) != 0.0;
+        bool fires = initial ? q->at_initial : now && memory[q->memory_pre] == 0.0;
+        memory[q->memory] = now;
+        if (fires && active < 0) active = (int)b;
+    }
+    return active;
+}
+
+static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
+{
+    const flat_model *m = flat_of(s);
+    const flat_when *w = &m->whens[index];
+    double *memory = s->hybrid->instance->memory;
+    int active = active_branch(s, t, w, initial);
+    s->hybrid->active[index] = active;
+    hold_assigned(s, w);
+    for (size_t i = 0; active >= 0 && i < w->branches[active].action_count; i++) {
+        const flat_action *a = &w->branches[active].actions[i];
+        if (a->kind == ACTION_ASSIGN)
+            memory[m->variables[a->variable].memory] = value_at(s, t, a->value);
+    }
+}
+
+/* The value of a discrete equation. Like relations, floor(a) with a at an integer goes where a
+ * goes. */
+static double discrete_value(const dae_solver *s, double t, expr e)
+{
+    const hybrid *h = s->hybrid;
+    graph_enter(flat_of(s)->graph);
+    const expr_node *node = graph_node(flat_of(s)->graph, e);
+    graph_leave(flat_of(s)->graph);
+    if (node->op != EXPR_FLOOR || !h->solved || h->at_start) return value_at(s, t, e);
+    double now = value_at(s, t, node->a);
+    double soon = hybrid_value(s, h->soon, h->ahead, h->ahead_yp, node->a);
+    bool away = fabs(now - nearbyint(now)) > fabs(soon - now);
+    return floor(away ? now : soon);
+}
+
+/* Discrete equations and when-clauses, each after what it reads. */
+static void evaluate_discretes(dae_solver *s, double t, bool initial)
+{
+    const flat_model *m = flat_of(s);
+    double *memory = s->hybrid->instance->memory;
+    if (initial) settings_take(s, t);
+    for (size_t k = 0; k < m->event_count; k++) {
+        size_t index = m->event_order[k].index;
+        if (m->event_order[k].is_when) {
+            evaluate_when(s, t, index, initial);
+        } else {
+            const flat_discrete *q = &m->discretes[index];
+            memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);
+        }
+    }
+}
+
+/* Values that stay where they are: fixed ones at the start, those that reinit has set. What
+ * Newton's iteration cannot do is left to the levels, if the form that is integrated has them. */
+static void hold_values(dae_solver *s, bool starts)
+{
+    const hybrid *h = s->hybrid;
+    bool *fixed = initializer_fixed(s->init);
+    for (int i = 0; i < s->n; i++) fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
+    initializer_rescued(s->init, reform_may_rescue(s));
+    vector_copy(s->n, s->y, h->entry);
+    vector_copy(s->n, s->yp, h->entry_yp);
+}
+
+/* Consistent continuous values for the memory as it is. */
+static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
+{
+    dae_status adopted = reform_adopt(s, t);
+    if (adopted != DAE_OK) return adopted;
+    model_instance_prepare(s->hybrid->instance);
+    bool starts = initial && !s->hybrid->given;
+    if (reform_active(s)) return reform_begin(s, t, starts);
+    dae_status status = DAE_OK;
+    hold_values(s, starts);
+    if (starts && s->hybrid->instance->form->initial) {
+        status = hybrid_solve_initial(s, t);
+        mode = DAE_INIT_DIFFERENTIAL;
+    }
+    if (status == DAE_OK) status = solver_begin(s, t, mode);
+    return status != DAE_OK ? reform_rescue(s, t, starts, status) : status;
+}
+
+dae_status hybrid_begin_again(dae_solver *s)
+{
+    return solve_continuous(s, s->t, false, DAE_INIT_DIFFERENTIAL);
+}
+
+/* ---- passes ---- */
+
+/* Name what differs between the last two passes. */
+static dae_status explain_flipping(dae_solver *s, double t)
+{
+    const flat_model *m = flat_of(s);
+    const hybrid *h = s->hybrid;
+    const double *memory = h->instance->memory;
+    s->diag.t = t;
+    diag_set(
+        &s->diag, DAE_ERR_EVENT,
+        "The event iteration at t = %.9g does not settle after %d passes. These keep changing:", t,
+        MOST_PASSES);
+    int named = 0;
+    for (size_t v = 0; v < m->variable_count && named < 5; v++) {
+        const flat_variable *q = &m->variables[v];
+        if (!q->discrete || (h->before[q->memory] == memory[q->memory] &&
+                             h->before[q->memory_pre] == memory[q->memory_pre]))
+            continue;
+        diag_append(&s->diag, "%s %s (%s:%d)", named ? "," : "", q->name, hybrid_file(s),
+                    q->place.line);
+        if (named++ == 0) {
+            diag_variable(&s->diag, (int)v, q->name);
+            s->diag.line = q->place.line;
+        }
+    }
+    for (size_t r = 0; r < m->relation_count && named < 5; r++) {
+        const flat_relation *q = &m->relations[r];
+        if (h->before[q->memory] == memory[q->memory]) continue;
+        diag_append(&s->diag, "%s the relation at %s:%d", named ? "," : "", hybrid_file(s),
+                    q->place.line);
+        if (named++ == 0) s->diag.line = q->place.line;
+    }
+    diag_append(&s->diag,
+                "%s. Add hysteresis, break the circle with pre(..), or use noEvent(..) "
+                "where no event is meant.",
+                named ? "" : " states that reinit sets");
+    return DAE_ERR_EVENT;
+}
+
+static size_t memory_bytes(const dae_solver *s)
+{
+    return (size_t)flat_of(s)->memory_count * sizeof(double);
+}
+
+/* Inner passes: discrete and continuous values that agree, with pre(..) as it is. *passes counts.
+ */
+dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes)
+{
+    hybrid *h = s->hybrid;
+    for (;;) {
+        evaluate_discretes(s, t, initial);
+        if (h->solved && memcmp(h->before, h->instance->memory, memory_bytes(s)) == 0)
+            return DAE_OK;
+        if (++*passes > MOST_PASSES) return explain_flipping(s, t);
+        memcpy(h->before, h->instance->memory, memory_bytes(s));
+        dae_status status = initial && !h->solved ? hybrid_guess(s, t, mode) : DAE_OK;
+        if (status == DAE_OK) status = solve_continuous(s, t, initial, mode);
+        if (status != DAE_OK) return status;
+        h->solved = true;
+        relations_update(s, t);
+    }
+}
+
+/* Where reinit of flat variable v goes. */
+static int reinit_place(const model_form *f, int v, int *sign)
+{
+    return f->first_unknown[hybrid_root(f, v, sign)];
+}
+
+/* Note the new values first and set them afterwards: reinit(x, y) and reinit(y, x) exchange. */
+static dae_status act(dae_solver *s, double t, const flat_branch *b, bool *reset)
+{
+    hybrid *h = s->hybrid;
+    const model_form *f = h->instance->form;
+    for (size_t i = 0; i < b->action_count; i++) {
+        const flat_action *a = &b->actions[i];
+        int sign, place;
+        switch (a->kind) {
+        case ACTION_ASSIGN: break;
+        case ACTION_REINIT:
+            place = reinit_place(f, a->variable, &sign);
+            if (place < 0) break;
+            h->reset[place] = sign * value_at(s, t, a->value);
+            h->is_reset[place] = *reset = true;
+            break;
+        case ACTION_ASSERT:
+            if (value_at(s, t, a->value) != 0.0) break;
+            if (!a->warning) return hybrid_fail(s, t, a);
+            hybrid_warn(s, t, a);
+            break;
+        case ACTION_TERMINATE: hybrid_terminate(s, t, a); break;
+        }
+    }
+    return DAE_OK;
+}
+
+/* A reinit value must be a number. */
+static dae_status check_reset(dae_solver *s, double t, int i)
+{
+    if (isfinite(s->hybrid->reset[i])) return DAE_OK;
+    diag_variable(&s->diag, i, problem_variable(s->problem, i));
+    s->diag.t = t;
+    s->diag.value = s->hybrid->reset[i];
+    return diag_set(&s->diag, DAE_ERR_EVALUATION, "reinit sets %s to %g at t = %.9g.",
+                    s->diag.variable_name, s->hybrid->reset[i], t);
+}
+
+/* What the active clauses do beside assigning; *reset: states have new values. */
+dae_status events_act(dae_solver *s, double t, bool *reset)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    dae_status status = DAE_OK;
+    *reset = false;
+    for (size_t w = 0; w < m->when_count && status == DAE_OK; w++)
+        if (h->active[w] >= 0) status = act(s, t, &m->whens[w].branches[h->active[w]], reset);
+    if (*reset) h->thrown = t;
+    for (int i = 0; *reset && i < s->n && status == DAE_OK; i++) {
+        if (!h->is_reset[i]) continue;
+        h->is_reset[i] = false;
+        h->is_held[i] = true;
+        status = check_reset(s, t, i);
+        s->y[i] = h->reset[i];
+    }
+    return status;
+}
+
+/* What reinit has set is held until the values agree with it. */
+static void hybrid_release(dae_solver *s)
+{
+    for (int i = 0; i < s->n; i++) s->hybrid->is_held[i] = false;
+}
+
+/* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
+dae_status events_iterate(dae_solver *s, double t)
+{
+    bool again = true, reset;
+    int passes = 0;
+    while (again) {
+        dae_status status = events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, &passes);
+        if (status == DAE_OK) status = events_act(s, t, &reset);
+        if (status != DAE_OK) return status;
+        again = memory_take_pre(s);
+        if (reset) s->hybrid->solved = false;
+        if (!again && !reset) {
+            if (!s->hybrid->at_start) relations_decide(s, false);
+            again = relations_update(s, t);
+        }
+        again = again || reset;
+        if (!reset) hybrid_release(s);
+        if (++passes > MOST_PASSES) return explain_flipping(s, t);
+    }
+    return DAE_OK;
+}
+
+void events_follow(dae_solver *s, double t)
+{
+    const flat_model *m = flat_of(s);
+    double *memory = s->hybrid->instance->memory;
+    memory_take_pre(s);
+    for (size_t i = 0; i < m->discrete_count; i++) {
+        const flat_discrete *q = &m->discretes[i];
+        memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);
+    }
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++) {
+            const flat_branch *q = &m->whens[w].branches[b];
+            memory[q->memory] = value_at(s, t, q->condition) != 0.0;
+        }
+    memory_take_pre(s);
+}
+
+/* After the event: flags down, conditions of when as they are now, without acting. pre(v) := v
+ * first, so that what a clause of initial() gave to a variable stays. */
+void events_settle(dae_solver *s, double t)
+{
+    const flat_model *m = flat_of(s);
+    double *memory = s->hybrid->instance->memory;
+    bool flags = memory[m->memory_initial] != 0.0;
+    memory[m->memory_initial] = 0.0;
+    for (size_t i = 0; i < m->sample_count; i++) {
+        flags = flags || memory[m->samples[i].memory] != 0.0;
+        memory[m->samples[i].memory] = 0.0;
+    }
+    if (flags) events_follow(s, t);
+}

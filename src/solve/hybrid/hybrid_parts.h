@@ -1,0 +1,201 @@
+/* What the files behind hybrid.h share. */
+#ifndef DAE_SOLVE_HYBRID_HYBRID_PARTS_H
+#define DAE_SOLVE_HYBRID_HYBRID_PARTS_H
+
+#include <math.h>
+
+#include "expr/walk.h"
+#include "solve/bind/solver.h"
+
+static inline const flat_model *flat_of(const dae_solver *s)
+{
+    return s->hybrid->instance->form->flat;
+}
+
+/* The value of an expression over flat variables at a point. NAN may be for lack of memory: then
+ * hybrid->no_memory is set, and hybrid_explain makes an error of it. */
+double hybrid_value(const dae_solver *s, double t, const double *y, const double *yp, expr e);
+
+/* The same at (t, s->y, s->yp). */
+static inline double value_at(const dae_solver *s, double t, expr e)
+{
+    return hybrid_value(s, t, s->y, s->yp, e);
+}
+
+/* The flat variable that stands for v, and the sign between them. */
+static inline int hybrid_root(const model_form *f, int v, int *sign)
+{
+    *sign = f->alias[v].top_sign;
+    return f->alias[v].top;
+}
+
+/* *slot := value; whether that changes it. */
+static inline bool memory_store(double *slot, double value)
+{
+    bool changes = *slot != value && !(isnan(*slot) && isnan(value));
+    *slot = value;
+    return changes;
+}
+
+/* hybrid.c */
+
+/* The line of the equation, else of the variable, that a diagnostic names. */
+void hybrid_tell_line(const model_form *f, dae_diag *diag);
+
+/* hybrid_initial.c, hybrid_guess.c */
+
+/* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
+double hybrid_start_value(const model_form *f, size_t v);
+/* A note on start values that the values at t, where a run begins, do not show (hybrid_starts.c).
+ */
+void hybrid_tell_lost_starts(dae_solver *s, double t);
+/* Two fixed start values of one unknown must agree. */
+dae_status hybrid_check_fixed(dae_solver *s);
+/* Values of algebraic variables that have none, by equations that give them one after the other. */
+dae_status hybrid_guess(dae_solver *s, double t, dae_init mode);
+/* Solve F = 0, initial equations and kept start values for y and y' at once. */
+dae_status hybrid_solve_initial(dae_solver *s, double t);
+void hybrid_drop_initial(hybrid *h);
+
+/* hybrid_relation.c */
+
+/* Part of atol below which a crossing function counts as zero: well above the rounding of values
+ * that the equations hold at zero, and well below what any tolerance can resolve. */
+#define NOISE_OF_ATOL 1e-4
+
+/* A point from which a crossing function, `now` there, is followed along y'. */
+typedef struct trend_point {
+    double t, delta; /* and how far ahead it has been looked at */
+    double now;
+    const double *y, *yp;
+} trend_point;
+/* Where it goes. It may be a difference of large numbers, as of a ball above a table that moves,
+ * whose rounding hides that: only a change that grows with the distance tells. *change: that over
+ * p->delta on entry, then that over the distance returned; above `least`. 0: it cannot be told. */
+double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double least, double *change);
+
+/* First guess of the relations, from the start values alone. */
+void relations_start(dae_solver *s, double t);
+/* The relations whose crossing is the event take their new sides; they are decided. */
+void relations_cross(dae_solver *s, double t);
+/* Relations that are not decided follow the solution; whether any changed. */
+bool relations_update(dae_solver *s, double t);
+/* Whether relations that are zero at the start change a moment later. */
+bool relations_leave(dae_solver *s, double t);
+void relations_decide(dae_solver *s, bool decided);
+/* An update is due if a relation is seen on another side than it is held to be. */
+void relations_note_overdue(dae_solver *s, double t, const double *y, const double *yp);
+
+/* hybrid_message.c */
+
+/* The file of the model, or its name, for messages. */
+const char *hybrid_file(const dae_solver *s);
+/* A line for the user, through opt.message. */
+void hybrid_tell(dae_solver *s, const char *text);
+/* Whether visible variable k is an output. */
+bool hybrid_is_output(const model_form *f, int k);
+
+/* doubtful_outputs.c: a row of output is looked at; what was found is told, once. */
+void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp,
+                      const double *values);
+void output_doubt_tell(dae_solver *s);
+
+dae_status hybrid_fail(dae_solver *s, double t, const flat_action *a);
+void hybrid_warn(dae_solver *s, double t, const flat_action *a);
+void hybrid_terminate(dae_solver *s, double t, const flat_action *a);
+
+/* hybrid_iteration.c */
+
+/* Discrete variables and pre values from their start attributes, flags cleared. */
+void memory_start(dae_solver *s);
+/* Inner passes: discrete and continuous values that agree, with pre(..) as it is. */
+dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes);
+/* The same at the start, in another mode if the first one has no solution (hybrid_start_modes.c).
+ */
+dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode);
+/* What the active clauses do beside assigning; *reset: states have new values. */
+dae_status events_act(dae_solver *s, double t, bool *reset);
+/* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
+dae_status events_iterate(dae_solver *s, double t);
+/* Discrete equations and conditions of when follow the relations, without acting. */
+void events_follow(dae_solver *s, double t);
+/* After the event: flags down, conditions of when as they are now, without acting. */
+void events_settle(dae_solver *s, double t);
+
+/* hybrid_branch.c */
+
+/* Two points are the same solution within so many tolerances. */
+#define SAME_POINT 1e3
+/* A fold is located to this part of the time run so far. */
+#define CLOSE_TO_FOLD 1e-10
+
+/* Whether two points agree within so many tolerances. */
+bool points_agree(int n, const double *weights, const double *a, const double *b,
+                  double tolerances);
+/* Whether the equations at hand give algebraic variables and y' at given differential ones. */
+bool branch_is_index_one(const dae_solver *s);
+void base_branch_free(base_branch *b); /* NULL is fine */
+
+/* hybrid_modes.c */
+
+/* After an event iteration with this result: where it ended in a mode that determines nothing, or
+ * did not end, find one that holds. */
+dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
+
+/* hybrid_range.c */
+
+/* Let the search of crossings know bounds of the crossing functions of the form at hand. */
+void ranges_bind(dae_solver *s);
+void ranges_free(relation_ranges *ranges); /* NULL is fine */
+
+/* hybrid_seams.c */
+
+void seams_free(time_seams *seams); /* NULL is fine */
+/* Whether any expression has pieces at all. */
+bool seams_possible(const graph *g);
+/* What each node of a walk depends on; NULL: memory. The caller frees it. */
+enum { SEAM_OF_TIME = 1, SEAM_OF_VARIABLES = 2 };
+unsigned char *seam_leaves(const graph *g, const walk *w);
+/* The comparison that changes where a node has a jump or a kink; EXPR_NONE: there is none. */
+expr seam_of(graph *g, expr e);
+
+/* hybrid_state_seams.c */
+void state_seams_free(state_seams *seams); /* NULL is fine */
+/* See which seams the form at hand has. */
+void state_seams_bind(dae_solver *s);
+/* Moves s->y on from s->t_new, along y', until it is behind the seam that the last step was to end
+ * at. Returns the time there. */
+double hybrid_pass_state_seam(dae_solver *s);
+
+/* hybrid_setting.c */
+
+/* Give discrete variables the values of their initial equations. */
+void settings_take(dae_solver *s, double t);
+/* Whether the values at the start meet the initial equations of discrete variables. */
+dae_status settings_check(dae_solver *s, double t);
+
+/* hybrid_time.c */
+
+/* Times this close are one time. */
+double sample_slack(double t);
+/* First sample times at or after t. */
+dae_status samples_start(dae_solver *s, double t);
+/* Raise the flags of samples due at t, and set their next times. */
+dae_status samples_raise(dae_solver *s, double t);
+
+/* hybrid_crowd.c */
+
+/* No events yet. */
+void crowd_start(hybrid *h);
+/* Before an event at t: many in a vanishing interval are a ball that comes to rest, or a switch
+ * that chatters. */
+dae_status crowd_watch(dae_solver *s, double t);
+/* After an event: where the solution goes on from. */
+void crowd_keep_point(dae_solver *s, double t);
+/* Relations that came back before they could be seen to leave, or within their tolerances, and that
+ * the event has thrown back once more, so little that nothing shows it: they rest. */
+void crowd_settle(dae_solver *s, double t);
+/* After a step, with h->crossing at its end: whether a relation that rests is left behind. */
+dae_status crowd_check(dae_solver *s);
+
+#endif

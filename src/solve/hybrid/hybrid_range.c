@@ -1,0 +1,167 @@
+/* Relations whose arguments may oscillate or have narrow peaks within a step: bounds on their
+ * crossing functions over a piece of time, from the ranges of the solution and the expression
+ * itself. */
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "expr/range.h"
+#include "model/model_watch.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+struct relation_ranges {
+    const model_form *form;   /* the unknowns are those of this one */
+    int n;                    /* of them */
+    range_program *program;   /* of the wild ones; NULL: there are none */
+    bool *wild;               /* per crossing function */
+    size_t *root;             /* per root of the program: its crossing function */
+    size_t count;             /* of roots */
+    range *result, *y;        /* work: per root, per unknown */
+    double *at[3], *slope[3]; /* work: y and y' at both ends and in the middle */
+    double *store;
+};
+
+void ranges_free(relation_ranges *q)
+{
+    if (!q) return;
+    range_program_free(q->program);
+    dae_free(q->wild);
+    dae_free(q->root);
+    dae_free(q->result);
+    dae_free(q->y);
+    dae_free(q->store);
+    dae_free(q);
+}
+
+/* Which crossing functions are wild; false: memory. */
+static bool find_wild(relation_ranges *q, const graph *g, const model_program *crossing)
+{
+    range_program *all = range_program_new(g, crossing->e, crossing->outputs);
+    for (size_t k = 0; all && k < crossing->outputs; k++) {
+        q->wild[k] = range_program_is_wild(all, k) && !range_program_is_opaque(all, k);
+        if (q->wild[k]) q->root[q->count++] = k;
+    }
+    range_program_free(all);
+    return all != NULL;
+}
+
+static bool program_of_wild(relation_ranges *q, const graph *g, const model_program *crossing)
+{
+    expr *roots = DAE_ARRAY(expr, q->count);
+    for (size_t k = 0; roots && k < q->count; k++) roots[k] = crossing->e[q->root[k]];
+    q->program = roots ? range_program_new(g, roots, q->count) : NULL;
+    dae_free(roots);
+    size_t n = (size_t)q->n;
+    q->result = DAE_ARRAY(range, q->count);
+    q->y = DAE_ARRAY(range, n);
+    q->store = DAE_ARRAY(double, 6 * n);
+    if (!q->program || !q->result || !q->y || !q->store) return false;
+    for (int k = 0; k < 3; k++) {
+        q->at[k] = q->store + (size_t)k * n;
+        q->slope[k] = q->store + (size_t)(3 + k) * n;
+    }
+    return true;
+}
+
+static relation_ranges *ranges_new(const model_form *f)
+{
+    relation_ranges *q = DAE_NEW(relation_ranges);
+    if (!q) return NULL;
+    q->form = f;
+    q->n = f->n;
+    q->wild = DAE_ARRAY(bool, f->crossing.outputs);
+    q->root = DAE_ARRAY(size_t, f->crossing.outputs);
+    graph_enter(f->flat->graph);
+    bool ok = q->wild && q->root && find_wild(q, f->flat->graph, &f->crossing);
+    if (ok && q->count > 0) ok = program_of_wild(q, f->flat->graph, &f->crossing);
+    graph_leave(f->flat->graph);
+    if (ok) return q;
+    ranges_free(q);
+    return NULL;
+}
+
+/* y_i and y_i' between a and b: as the three points and a parabola through them allow, twice over.
+ */
+static range range_of_unknown(const relation_ranges *q, int i, double length)
+{
+    double u = q->slope[0][i], v = q->slope[1][i], w = q->slope[2][i];
+    double bend = 0.25 * fabs(u - 2.0 * v + w);
+    interval slope = {fmin(u, fmin(v, w)) - bend, fmax(u, fmax(v, w)) + bend};
+    double a = q->at[0][i], m = q->at[1][i], b = q->at[2][i];
+    double sag = 0.25 * length * (slope.hi - slope.lo);
+    return (range){{fmin(a, fmin(m, b)) - sag, fmax(a, fmax(m, b)) + sag}, slope};
+}
+
+static void solution_ranges(const dae_solver *s, relation_ranges *q, double a, double b)
+{
+    double t[3] = {a, 0.5 * (a + b), b};
+    for (int k = 0; k < 3; k++) {
+        solver_interpolate(s, t[k], 0, q->at[k]);
+        solver_interpolate(s, t[k], 1, q->slope[k]);
+    }
+    for (int i = 0; i < q->n; i++) q->y[i] = range_of_unknown(q, i, fabs(b - a));
+}
+
+/* The first wild crossing function that may have several crossings between a and b, or
+ * EVENTS_PLAIN. */
+static int first_not_plain(void *context, double a, double b)
+{
+    dae_solver *s = context;
+    relation_ranges *q = s->hybrid->ranges;
+    if (range_program_reads_variables(q->program)) solution_ranges(s, q, a, b);
+    range_leaves leaves = {.time = {fmin(a, b), fmax(a, b)},
+                           .y = q->y,
+                           .parameters = s->hybrid->instance->parameters,
+                           .memory = s->hybrid->instance->memory};
+    range_program_run(q->program, &leaves, q->result);
+    for (size_t k = 0; k < q->count; k++)
+        if (!range_is_plain(&q->result[k])) return (int)q->root[k];
+    return EVENTS_PLAIN;
+}
+
+/* The line of the assertion that crossing function e belongs to; 0: it is not found. */
+static int line_of_watch(const model_form *f, expr e)
+{
+    int line = 0;
+    for (size_t k = 0; k < f->flat->assert_count && line == 0; k++) {
+        expr *watches = NULL;
+        size_t count = 0;
+        if (model_watches(f->flat->graph, &f->assertion.e[k], 1, &watches, &count))
+            for (size_t i = 0; i < count; i++)
+                if (watches[i] == e) line = f->flat->asserts[k].place.line;
+        dae_free(watches);
+    }
+    return line;
+}
+
+dae_status ranges_explain(dae_solver *s, int r)
+{
+    const model_form *f = s->hybrid->instance->form;
+    bool relation = (size_t)r < f->flat->relation_count;
+    graph_enter(f->flat->graph);
+    s->diag.line = relation ? f->flat->relations[r].place.line : line_of_watch(f, f->crossing.e[r]);
+    graph_leave(f->flat->graph);
+    s->diag.t = s->searched;
+    return diag_set(&s->diag, DAE_ERR_EVENT,
+                    "%s:%d: the crossings of %s cannot be found behind t = %.10g: within one step, "
+                    "up to t = %.10g, the difference of its two sides oscillates too often to look "
+                    "at all of it, or it changes by less than the rounding of the values in it. "
+                    "Shorter steps (max_step) help against the first%s.",
+                    hybrid_file(s), s->diag.line, relation ? "this relation" : "this assertion",
+                    s->searched, s->t_new,
+                    relation ? ", and noEvent against both where no event is wanted" : "");
+}
+
+void ranges_bind(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    if (!h->ranges || h->ranges->form != h->instance->form) {
+        ranges_free(h->ranges);
+        h->ranges = ranges_new(h->instance->form);
+        if (!h->ranges) h->no_memory = true;
+    }
+    bool any = h->ranges && h->ranges->count > 0;
+    event_finder_bound(s->events, any ? first_not_plain : NULL, s,
+                       any && h->ranges->count == h->instance->form->crossing.outputs);
+}

@@ -1,0 +1,338 @@
+/* Relations: what they are held to be, and where they change. */
+#include <float.h>
+#include <math.h>
+
+#include "base/vector.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* ---- the sides of relations ---- */
+
+/* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations. A
+ * correction before makes the tangent as good as rounding allows; a start stops at its tolerance.
+ */
+static double look_ahead(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    double span = fmax(fabs(s->stats.last_h), fabs(t));
+    double delta = 1e-9 * (span > 0.0 ? span : 1.0);
+    if (h->direction < 0.0) delta = -delta;
+    vector_copy(s->n, s->y, h->ahead);
+    vector_copy(s->n, s->yp, h->ahead_yp);
+    initializer_project(s->init, t, delta, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
+    vector_copy(s->n, h->ahead_yp, h->tangent);
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
+    h->foreseen = initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights,
+                                      h->ahead, h->ahead_yp) == EVAL_OK;
+    return t + delta;
+}
+
+/* What counts as zero of the crossing function of relation r. */
+static double noise_of(const hybrid *h, size_t r)
+{
+    return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
+}
+
+/* The crossing function of relation r a time delta ahead of p, along its y'. */
+static double crossing_along(dae_solver *s, const trend_point *p, size_t r, double delta)
+{
+    hybrid *h = s->hybrid;
+    vector_copy(s->n, p->y, h->further);
+    vector_copy(s->n, p->yp, h->further_yp);
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * p->yp[i];
+    if (h->instance->form->rounded[r] &&
+        initializer_project(s->init, p->t + delta, delta, s->kinds, s->norm.weights, h->further,
+                            h->further_yp) != EVAL_OK)
+        return NAN;
+    return hybrid_value(s, p->t + delta, h->further, h->further_yp,
+                        flat_of(s)->relations[r].crossing);
+}
+
+double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double least, double *change)
+{
+    enum { FARTHER = 8, GROWTH = 16 };
+    double delta = p->delta;
+    for (int k = 0; k < FARTHER; k++) {
+        double expected = GROWTH * *change;
+        delta *= GROWTH;
+        *change = crossing_along(s, p, r, delta) - p->now;
+        bool grows = fabs(*change - expected) <= 0.5 * fabs(expected);
+        if (*change != 0.0 && grows && fabs(*change) > least) return delta;
+    }
+    return 0.0;
+}
+
+/* A relation that has just crossed, a moment later: where rounding hides where it goes in that
+ * moment, its trend. */
+static void see_past_rounding(dae_solver *s, double t, size_t r)
+{
+    hybrid *h = s->hybrid;
+    const double now = h->crossing[r], noise = noise_of(h, r);
+    trend_point p = {.t = t, .delta = h->soon - t, .now = now, .y = s->y, .yp = h->tangent};
+    if (noise > 0.0 && fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return;
+    double change = h->crossing_ahead[r] - now;
+    double delta = crossing_trend(s, &p, r, 16.0 * noise, &change);
+    bool seen = noise == 0.0 && fabs(delta) < 17.0 * fabs(p.delta); /* in the moment itself */
+    if (delta == 0.0 || seen) return;
+    h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
+}
+
+/* Crossing functions at t and a moment later. */
+static void look_at_relations(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    h->soon = look_ahead(s, t);
+    h->window = fmin(1.0, 2.0 * event_finder_resolution(s->events, t, 0.0) / fabs(h->soon - t));
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
+        if (h->trace[r].when == t) see_past_rounding(s, t, r);
+}
+
+/* The side of relation r, *below for a < b; false: it keeps its own.
+ *
+ * At the start a relation has the value that its definition gives at t. Later those away from zero
+ * take their present values. At zero, closer to it than they move in a time that can be told from
+ * none, or, with rounding errors of algebraic variables, in a moment, they take the side where they
+ * are going, so that a solution that leaves zero is already on its new side; zero is
+ * where the event was located, rounding included. What reinit has given a value of its own is not
+ * at zero, however small: a ball goes up before it comes down again. But not if this event has
+ * decided them before: the crossing of T >= Thigh that switches a heater off holds for the event,
+ * though T goes back at once. One that stays at zero keeps its value. */
+static bool side_of(hybrid *h, size_t r, bool *below)
+{
+    const model_form *f = h->instance->form;
+    double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
+    if (h->at_start && !f->rounded[r]) {
+        *below = f->flat->relations[r].strict ? now < 0.0 : now <= 0.0;
+        return true;
+    }
+    double window = f->rounded[r] ? 1.0 : h->window;
+    bool away = fabs(now) > window * fabs(later - now);
+    if (!f->rounded[r] && h->crossing[r] != h->crossing_entry[r]) { /* reinit moved it */
+        now = h->crossing[r];
+        away = now != 0.0;
+        h->trace[r].resting = 0;
+    }
+    if (h->trace[r].resting != 0 && fabs(h->crossing[r]) <= h->trace[r].band) return false;
+    /* consistent values of a new mode may round otherwise: that is no way back */
+    if (h->decided[r] && fabs(now) <= h->instance->noise) away = false;
+    double c = away ? now : later;
+    *below = c < 0.0;
+    return fabs(c) > noise_of(h, r) && (away || !h->decided[r]);
+}
+
+bool relations_update(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    bool changed = false, below;
+    if (m->relation_count == 0) return false;
+    look_at_relations(s, t);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        if (!side_of(h, r, &below)) continue;
+        if (!memory_store(&h->instance->memory[m->relations[r].memory], below)) continue;
+        changed = h->decided[r] = true;
+    }
+    return changed;
+}
+
+bool relations_leave(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    bool any = false, below;
+    if (m->relation_count == 0) return false;
+    relations_decide(s, false);
+    look_at_relations(s, t);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        bool held = h->instance->memory[m->relations[r].memory] != 0.0;
+        any = any || (side_of(h, r, &below) && below != held);
+    }
+    return any;
+}
+
+void relations_decide(dae_solver *s, bool decided)
+{
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) s->hybrid->decided[r] = decided;
+}
+
+/* Whether relation r, which carries rounding errors, is seen on another side than it is held to be
+ * by more than atol. Of others the search finds every crossing, since it knows where they are held.
+ */
+static bool overdue(const hybrid *h, size_t r, double crossing)
+{
+    bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
+    if (!h->instance->form->rounded[r]) return false;
+    return fabs(crossing) > noise_of(h, r) / NOISE_OF_ATOL && held != (crossing < 0.0);
+}
+
+/* Part of the tolerances that says nothing about which of two relations crosses first; and of the
+ * time since the last event of a relation, in which it is not the same one again. */
+static const double UNRESOLVED = 0.01, ANOTHER = 1e-3;
+
+/* Crossing functions at (t, y) moved: by a part of the tolerances, and a moment ahead along y'.
+ * Returns how long that is. */
+static double look_around(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    double delta = h->direction * 1e-9 * fmax(fabs(s->stats.last_h), DBL_MIN);
+    for (int i = 0; i < s->n; i++) h->ahead[i] = s->y[i] + UNRESOLVED * s->norm.weights[i];
+    model_instance_crossings(h->instance, t, h->ahead, s->yp, h->crossing_ahead);
+    for (int i = 0; i < s->n; i++) h->ahead[i] = s->y[i] + delta * s->yp[i];
+    model_instance_crossings(h->instance, t + delta, h->ahead, s->yp, h->crossing_entry);
+    return fabs(delta);
+}
+
+/* Whether relation r, which did not cross, is about to: so soon that the tolerances do not tell its
+ * crossing from the one at hand. Then both are one event, as in the solution that both are meant
+ * for: x >= 1 and y >= 3 where x = t and y = 1 + 2 t. */
+static bool meets(const hybrid *h, size_t r, double t, double moment)
+{
+    const double c = h->crossing[r], ahead = h->crossing_entry[r] - c;
+    const relation_trace *trace = &h->trace[r];
+    bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
+    if (h->instance->form->rounded[r] || c == 0.0 || held != (c < 0.0)) return false;
+    if (!(ahead * c < 0.0) || !(fabs(h->crossing_ahead[r] - c) >= fabs(c))) return false;
+    double soon = moment * fabs(c / ahead);
+    return isnan(trace->when) || soon <= ANOTHER * fabs(t - trace->when);
+}
+
+/* The relations whose crossing is the event take their new sides; they are decided. Where exactly
+ * their zero was met tells what is a step off it: zero_r = crossing function there. */
+void relations_cross(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    bool found = s->events && h->pending == EVENT_CROSSING;
+    const int *flags = found ? event_finder_flags(s->events) : NULL;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    double moment = flags ? look_around(s, t) : 0.0;
+    for (size_t r = 0; r < m->relation_count; r++) {
+        double c = h->crossing[r];
+        bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
+        bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
+        h->decided[r] = late || crosses || joins;
+        bool through = h->decided[r] && !(flags && event_finder_jumped(s->events, (int)r));
+        h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
+        bool below = late ? c < 0.0 : joins ? c > 0.0 : crosses && flags[r] < 0;
+        if (h->decided[r]) h->instance->memory[m->relations[r].memory] = below;
+    }
+}
+
+/* First guess of the relations, from the start values alone. */
+void relations_start(dae_solver *s, double t)
+{
+    const flat_model *m = flat_of(s);
+    hybrid *h = s->hybrid;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        double c = h->crossing[r];
+        h->instance->memory[m->relations[r].memory] = m->relations[r].strict ? c < 0.0 : c <= 0.0;
+    }
+}
+
+/* A solution may leave zero without a sign change that could be searched for, since the search
+ * begins at zero. An update is then due. */
+void relations_note_overdue(dae_solver *s, double t, const double *y, const double *yp)
+{
+    const flat_model *m = flat_of(s);
+    hybrid *h = s->hybrid;
+    if (m->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, y, yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++)
+        if (overdue(h, r, h->crossing[r])) h->pending = EVENT_OVERDUE;
+}
+
+/* ---- where an event happens ---- */
+
+/* The crossing function of relation r at t, with variables that meet the equations. */
+static double crossing_at(dae_solver *s, double t, size_t r)
+{
+    hybrid *h = s->hybrid;
+    solver_interpolate(s, t, 0, h->ahead);
+    solver_interpolate(s, t, 1, h->ahead_yp);
+    initializer_project(s->init, t, s->t_new - s->t_old, s->kinds, s->norm.weights, h->ahead,
+                        h->ahead_yp);
+    return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
+}
+
+static bool has_algebraic(const dae_solver *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
+    return false;
+}
+
+/* Whether relation r has crossed in direction `flag` at t. */
+static bool has_crossed(dae_solver *s, double t, size_t r, int flag)
+{
+    return crossing_at(s, t, r) * flag > 0.0;
+}
+
+/* From s->t away, in steps that grow, towards `end`: the first time at which `crossed` is no longer
+ * what it is at s->t, *same the last one before; false: there is none. */
+static bool leave_crossing(dae_solver *s, size_t r, int flag, double end, bool crossed,
+                           double *same, double *other)
+{
+    double way = end - s->t, reach = copysign(1e-12 * fabs(s->t_new - s->t_old), way);
+    *same = *other = s->t;
+    if (way == 0.0) return false;
+    do {
+        *same = *other;
+        *other = s->t + reach;
+        if (*other == *same || fabs(reach) >= fabs(way)) return false;
+        reach *= 4.0;
+    } while (has_crossed(s, *other, r, flag) == crossed);
+    return true;
+}
+
+/* The first time at which relation r has crossed in direction `flag`, by the equations, near s->t
+ * where the interpolant lets it: by growing steps and bisection, back to `from` or on to the end of
+ * the step; s->t if it is not found there. */
+static double crossing_time(dae_solver *s, size_t r, int flag, double from)
+{
+    const bool crossed = has_crossed(s, s->t, r, flag);
+    double same, other;
+    if (!leave_crossing(s, r, flag, crossed ? from : s->t_new, crossed, &same, &other)) return s->t;
+    double near = crossed ? other : same, far = crossed ? same : other;
+    for (int k = 0; k < 60 && far != near; k++) {
+        double middle = 0.5 * (near + far);
+        if (middle == near || middle == far) break;
+        if (has_crossed(s, middle, r, flag))
+            far = middle;
+        else
+            near = middle;
+    }
+    return far;
+}
+
+bool hybrid_relation_changes(const dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    const int *flags = event_finder_flags(s->events);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
+        if (flags[r] != 0 && held != (flags[r] < 0)) return true;
+    }
+    return false;
+}
+
+void hybrid_polish(dae_solver *s, double from)
+{
+    const flat_model *m = flat_of(s);
+    const int *flags = event_finder_flags(s->events);
+    double latest = NAN, sample = s->hybrid->next_time;
+    for (size_t r = 0; has_algebraic(s) && r < m->relation_count; r++)
+        if (flags[r] != 0) {
+            double when = crossing_time(s, r, flags[r], from);
+            if (isnan(latest) || (when - latest) * s->direction > 0.0) latest = when;
+        }
+    if (isnan(latest)) latest = s->t;
+    bool one = isfinite(sample) && fabs(latest - sample) <= sample_slack(sample) &&
+               fabs(sample - s->t_new) <= sample_slack(sample);
+    s->t = one ? s->t_new : latest; /* a sample at the same time: both are one event */
+}

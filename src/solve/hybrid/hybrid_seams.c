@@ -1,0 +1,283 @@
+/* Seams: times at which relations of time alone change that are no events.
+ *
+ * Inside noEvent and smooth a relation is a comparison like any other. Where its sides contain time
+ * and nothing that moves, the times at which it changes are known before the run gets there; but a
+ * pulse between two of them may be shorter than a step, and no method sees what lies between its
+ * stages. So steps end before a seam and begin anew behind it. States stay as they are, nothing is
+ * updated or reported. The kinks of abs, min and max, and the jumps of sign, are seams, too: error
+ * estimates of high order make light of them. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "expr/range.h"
+#include "expr/walk.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* Pieces of time in one search; pieces that are as short as they get and still say nothing. */
+enum { MOST_PIECES = 1 << 16, MOST_UNBOUNDED = 256, MOST_HALVINGS = 30 };
+
+struct time_seams {
+    const model_form *form;
+    expr *relation;         /* comparisons of time */
+    int *line;              /* of their equations */
+    bool *truth;            /* work: where a piece begins */
+    size_t count;           /* of them */
+    range_program *program; /* differences of their two sides; NULL: there are none */
+    range *result;          /* work */
+    double next;            /* the first time behind the next seam; INFINITY: none is known */
+    bool told;              /* the user knows that not all were looked for */
+};
+
+void seams_free(time_seams *q)
+{
+    if (!q) return;
+    range_program_free(q->program);
+    dae_free(q->relation);
+    dae_free(q->line);
+    dae_free(q->truth);
+    dae_free(q->result);
+    dae_free(q);
+}
+
+/* ---- which relations ---- */
+
+static bool has_seam(expr_op op)
+{
+    return op == EXPR_LT || op == EXPR_LE || op == EXPR_ABS || op == EXPR_SIGN || op == EXPR_MIN ||
+           op == EXPR_MAX;
+}
+
+bool seams_possible(const graph *g)
+{
+    for (expr e = 1; e < graph_size(g); e++)
+        if (has_seam((expr_op)graph_node(g, e)->op)) return true;
+    return false;
+}
+
+unsigned char *seam_leaves(const graph *g, const walk *w)
+{
+    unsigned char *on = dae_calloc(w->count + 1, 1);
+    for (size_t i = 0; on && i < w->count; i++) {
+        const expr_node *n = graph_node(g, w->order[i]);
+        expr operand[3] = {n->a, n->b, n->c};
+        if (n->op == EXPR_TIME) on[i] = SEAM_OF_TIME;
+        if (n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT)
+            on[i] = SEAM_OF_VARIABLES; /* or a loop */
+        int arity = n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
+        for (int k = 0; k < arity; k++) on[i] |= on[walk_place(w, operand[k])];
+    }
+    return on;
+}
+
+expr seam_of(graph *g, expr e)
+{
+    const expr_node n = *graph_node(g, e);
+    if (n.op == EXPR_LT || n.op == EXPR_LE) return e;
+    if (n.op == EXPR_ABS || n.op == EXPR_SIGN)
+        return graph_binary(g, EXPR_LT, n.a, graph_constant(g, 0.0));
+    if (n.op == EXPR_MIN || n.op == EXPR_MAX) return graph_binary(g, EXPR_LT, n.a, n.b);
+    return EXPR_NONE;
+}
+
+/* Append the comparisons of time in an equation that are not listed yet; false: memory. */
+static bool list_equation(time_seams *q, graph *g, walk *w, const flat_equation *e)
+{
+    if (!walk_from(w, g, &e->residual, 1)) return false;
+    unsigned char *on = seam_leaves(g, w);
+    expr *longer = DAE_ARRAY(expr, q->count + w->count);
+    int *lines = DAE_ARRAY(int, q->count + w->count);
+    bool ok = on && longer && lines;
+    for (size_t k = 0; ok && k < q->count; k++) longer[k] = q->relation[k], lines[k] = q->line[k];
+    size_t before = q->count;
+    for (size_t i = 0; ok && i < w->count; i++) {
+        expr seam = on[i] == SEAM_OF_TIME ? seam_of(g, w->order[i]) : EXPR_NONE;
+        bool known = seam == EXPR_NONE;
+        for (size_t k = 0; k < q->count; k++) known = known || longer[k] == seam;
+        if (known) continue;
+        lines[q->count] = e->place.line;
+        longer[q->count++] = seam;
+    }
+    ok = ok && !graph_failed(g);
+    dae_free(on);
+    bool any = ok && q->count > before;
+    dae_free(any ? q->relation : longer);
+    dae_free(any ? q->line : lines);
+    if (any) q->relation = longer, q->line = lines;
+    return ok;
+}
+
+static bool list_relations(time_seams *q, const flat_model *m)
+{
+    walk w = {0};
+    bool ok = true;
+    for (size_t k = 0; ok && k < m->equation_count; k++)
+        ok = list_equation(q, m->graph, &w, &m->equations[k]);
+    walk_free(&w);
+    return ok;
+}
+
+static bool make_program(time_seams *q, graph *g)
+{
+    expr *difference = DAE_ARRAY(expr, q->count);
+    q->truth = DAE_ARRAY(bool, q->count);
+    q->result = DAE_ARRAY(range, q->count);
+    for (size_t k = 0; difference && k < q->count; k++) {
+        const expr_node n = *graph_node(g, q->relation[k]);
+        difference[k] = graph_binary(g, EXPR_SUB, n.a, n.b);
+    }
+    bool ok = difference && q->truth && q->result && !graph_failed(g);
+    if (ok) q->program = range_program_new(g, difference, q->count);
+    dae_free(difference);
+    return q->program != NULL;
+}
+
+static time_seams *seams_new(const model_form *f)
+{
+    time_seams *q = DAE_NEW(time_seams);
+    if (!q) return NULL;
+    q->form = f;
+    q->next = INFINITY;
+    graph_enter(f->flat->graph);
+    bool ok = !seams_possible(f->flat->graph) || list_relations(q, f->flat);
+    ok = ok && (q->count == 0 || make_program(q, f->flat->graph));
+    graph_leave(f->flat->graph);
+    if (ok) return q;
+    seams_free(q);
+    return NULL;
+}
+
+/* ---- where they change ---- */
+
+/* Whether relation k holds at t. */
+static bool holds(const dae_solver *s, size_t k, double t)
+{
+    return value_at(s, t, s->hybrid->seams->relation[k]) != 0.0;
+}
+
+/* Whether a relation has changed at t since the piece began. */
+static bool has_changed(const dae_solver *s, double t)
+{
+    const time_seams *q = s->hybrid->seams;
+    for (size_t k = 0; k < q->count; k++)
+        if (holds(s, k, t) != q->truth[k]) return true;
+    return false;
+}
+
+/* The first relation that may change more than once between a and b, or -1. */
+static int first_not_plain(const dae_solver *s, double a, double b)
+{
+    const time_seams *q = s->hybrid->seams;
+    range_leaves leaves = {.time = {a, b},
+                           .parameters = s->hybrid->instance->parameters,
+                           .memory = s->hybrid->instance->memory};
+    range_program_run(q->program, &leaves, q->result);
+    for (size_t k = 0; k < q->count; k++)
+        if (!range_is_plain(&q->result[k])) return (int)k;
+    return -1;
+}
+
+/* The first number in (a, b] at which a relation has changed: it has at b. */
+static double first_change(const dae_solver *s, double a, double b)
+{
+    for (double m = 0.5 * (a + b); m > a && m < b; m = 0.5 * (a + b))
+        if (has_changed(s, m))
+            b = m;
+        else
+            a = m;
+    return b;
+}
+
+static void tell_spent(dae_solver *s, int k, double t)
+{
+    time_seams *q = s->hybrid->seams;
+    char text[400];
+    if (q->told) return;
+    q->told = true;
+    snprintf(text, sizeof text,
+             "note: %.100s:%d: a relation of time inside of noEvent or smooth changes so often "
+             "behind t = %.9g that its changes are not looked for: steps may pass over short ones. "
+             "Limit the steps (max_step), or leave noEvent out.",
+             hybrid_file(s), q->line[k], t);
+    hybrid_tell(s, text);
+}
+
+/* The first change behind t, up to end; INFINITY: none. */
+static double next_change(dae_solver *s, double t, double end)
+{
+    time_seams *q = s->hybrid->seams;
+    double length = end - t, shortest = ldexp(length, -MOST_HALVINGS);
+    int unbounded = 0;
+    for (size_t k = 0; k < q->count; k++) q->truth[k] = holds(s, k, t);
+    for (int pieces = 0; t < end; pieces++, length *= 2.0) {
+        double to = fmin(t + length, end);
+        int wild = first_not_plain(s, t, to);
+        for (; wild >= 0 && 0.5 * length >= shortest; wild = first_not_plain(s, t, to)) {
+            length *= 0.5;
+            to = t + length;
+        }
+        unbounded += wild >= 0;
+        if (has_changed(s, to)) return first_change(s, t, to);
+        if (to == t || unbounded > MOST_UNBOUNDED || pieces > MOST_PIECES) {
+            tell_spent(s, wild < 0 ? 0 : wild, t);
+            return INFINITY;
+        }
+        t = to;
+    }
+    return INFINITY;
+}
+
+/* ---- at them ---- */
+
+/* Times this close are one. */
+static double seam_slack(double t, double end)
+{
+    return 16.0 * DBL_EPSILON * fmax(fabs(t), fabs(end - t));
+}
+
+void hybrid_seek_seam(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    double end = s->options.stop_time;
+    state_seams_bind(s);
+    if (!h->seams || h->seams->form->flat != h->instance->form->flat) {
+        seams_free(h->seams);
+        h->seams = seams_new(h->instance->form);
+        if (!h->seams) h->no_memory = true;
+    }
+    if (!h->seams) return;
+    h->seams->next = h->cut > s->t ? h->cut : INFINITY;
+    bool steps_are_free = s->direction > 0.0 && s->options.fixed_step <= 0.0;
+    if (!h->seams->program || !steps_are_free || !isfinite(end)) return;
+    double from = s->t + seam_slack(s->t, end);
+    if (from < end - seam_slack(s->t, end))
+        h->seams->next = fmin(h->seams->next, next_change(s, from, end));
+}
+
+double hybrid_next_seam(const hybrid *h)
+{
+    return h->seams && isfinite(h->seams->next) ? nextafter(h->seams->next, -INFINITY) : INFINITY;
+}
+
+bool hybrid_at_seam(const dae_solver *s)
+{
+    double seam = s->direction > 0.0 ? hybrid_next_seam(s->hybrid) : INFINITY;
+    return isfinite(seam) && s->t >= seam - 4.0 * DBL_EPSILON * fabs(seam);
+}
+
+dae_status hybrid_pass_seam(dae_solver *s)
+{
+    double direction = s->direction, t = s->hybrid->seams->next;
+    solver_interpolate(s, s->t_new, 0, s->hybrid->ahead);
+    solver_interpolate(s, s->t_new, 1, s->hybrid->ahead_yp);
+    vector_copy(s->n, s->hybrid->ahead, s->y);
+    vector_copy(s->n, s->hybrid->ahead_yp, s->yp);
+    if (t == s->hybrid->cut) t = hybrid_pass_state_seam(s);
+    s->t = s->t_old = s->t_new = s->searched = t;
+    dae_status status = hybrid_begin_again(s);
+    s->direction = direction;
+    crowd_keep_point(s, t);
+    return status;
+}

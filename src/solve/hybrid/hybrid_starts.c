@@ -1,0 +1,73 @@
+/* Start values that came to nothing: those of outputs, which are computed, and those that were set
+ * from outside and gave way to the equations. A fixed one never does. */
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* In tolerances: what a start may move a value by without a word. */
+static const double MOVED = 10.0;
+enum { MOST_NAMES = 4 };
+
+/* The start value of visible variable k that a user expects to see; NAN: none. A start value of
+ * the text is a guess where something is solved for, and 0 stands in many texts without meaning. */
+static double expected_start(const model_form *f, int k)
+{
+    int v = f->visible[k];
+    const flat_variable *q = &f->flat->variables[v];
+    double start = hybrid_start_value(f, (size_t)v);
+    bool outside = !isnan(f->start[v]), output = f->alias[f->alias[v].top].evaluated;
+    if (q->discrete) return (double)NAN;
+    return outside || (output && start != 0.0) ? start : (double)NAN;
+}
+
+static bool came_to_nothing(const dae_solver *s, int k, const double *values)
+{
+    double start = expected_start(s->hybrid->instance->form, k), value = values[k];
+    double size = fmax(fabs(start), fabs(value));
+    return !isnan(start) && isfinite(value) &&
+           fabs(value - start) > MOVED * (s->options.rtol * size + s->options.atol);
+}
+
+/* One note: the first such variable, why, and which others. */
+static void tell_lost_start(dae_solver *s, int first, const double *values)
+{
+    const model_form *f = s->hybrid->instance->form;
+    int v = f->visible[first], top = f->alias[v].top, count = 0;
+    dae_diag text;
+    diag_clear(&text);
+    diag_set(&text, DAE_OK,
+             "note: %.200s:%d: %.200s begins with %.6g, and not with its start value %.6g: ",
+             hybrid_file(s), f->flat->variables[v].place.line, f->flat->variables[v].name,
+             values[first], hybrid_start_value(f, (size_t)v));
+    if (f->alias[top].evaluated)
+        diag_append(&text, "%.200s computes it, and no equation needs it.",
+                    f->flat->equations[f->alias[top].equation].name);
+    else
+        diag_append(&text, "the equations and other start values decide it; fixed = true would "
+                           "insist on it.");
+    for (int k = first + 1; k < f->visible_count; k++)
+        if (came_to_nothing(s, k, values) && count++ < MOST_NAMES)
+            diag_append(&text, "%s %.100s",
+                        count > 1 ? "," : " Likewise:", f->flat->variables[f->visible[k]].name);
+    if (count > MOST_NAMES) diag_append(&text, " and %d more", count - MOST_NAMES);
+    diag_append(&text, "%s", count ? "." : "");
+    hybrid_tell(s, text.text);
+}
+
+void hybrid_tell_lost_starts(dae_solver *s, double t)
+{
+    const model_form *f = s->hybrid->instance->form;
+    bool any = false;
+    for (int k = 0; k < f->visible_count && !any; k++) any = !isnan(expected_start(f, k));
+    double *values = any && s->options.message ? DAE_ARRAY(double, f->visible_count) : NULL;
+    if (!values) return;
+    model_instance_outputs(s->hybrid->instance, t, s->y, s->yp, values);
+    for (int k = 0; k < f->visible_count; k++)
+        if (came_to_nothing(s, k, values)) {
+            tell_lost_start(s, k, values);
+            break;
+        }
+    dae_free(values);
+}

@@ -1,0 +1,211 @@
+/* Pieces: relations of variables, abs, min, max and sign, that are no events.
+ *
+ * Inside of noEvent and smooth the equations have pieces whose seams nobody searches for. A step
+ * over such a seam is a step through a kink or a jump: estimates of high order make light of a
+ * kink, and a pulse between two seams may lie between the stages of a step. So the pieces are
+ * looked at where steps end. Where they have changed within a step, and its interpolant does not
+ * meet the equations behind the change, the step is undone: it is made again up to the seam, as
+ * steps are at those of time. Seams that come and go within one step are not seen. */
+#include <float.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "expr/range.h"
+#include "expr/walk.h"
+#include "solve/hybrid/hybrid_parts.h"
+#include "solve/run/refine.h"
+
+/* What an interpolant may be off by behind a seam, in tolerances. */
+static const double MEETS = 0.7;
+/* Shorter steps, as a part of the time since the start, are let pass: where the equations hold a
+ * solution at a jump there is a seam in every step. */
+static const double LEAST = 1e-9;
+/* The seam of a step that was made again is this near to its end, as such a part, or further off.
+ */
+static const double NEAR = 1e-6;
+/* A step is undone so often: the place of a seam becomes better with the step. */
+enum { MOST_CUTS = 6 };
+
+struct state_seams {
+    const model_form *form;
+    size_t count;
+    range_program *program; /* differences whose signs tell the pieces; NULL: there are none */
+    range *y, *result;      /* work */
+    bool *before, *now;     /* work: signs */
+};
+
+void state_seams_free(state_seams *q)
+{
+    if (!q) return;
+    range_program_free(q->program);
+    dae_free(q->y);
+    dae_free(q->result);
+    dae_free(q->before);
+    dae_free(q->now);
+    dae_free(q);
+}
+
+/* The differences of all seams of variables in the residuals; false: memory. */
+static bool make_program(state_seams *q, graph *g, const walk *w, const unsigned char *on)
+{
+    expr *difference = DAE_ARRAY(expr, w->count + 1);
+    for (size_t i = 0; difference && i < w->count; i++) {
+        expr seam = on[i] & SEAM_OF_VARIABLES ? seam_of(g, w->order[i]) : EXPR_NONE;
+        if (seam == EXPR_NONE) continue;
+        const expr_node n = *graph_node(g, seam);
+        difference[q->count++] = graph_binary(g, EXPR_SUB, n.a, n.b);
+    }
+    bool ok = difference && !graph_failed(g);
+    if (ok && q->count > 0) {
+        q->program = range_program_new(g, difference, q->count);
+        q->y = DAE_ARRAY(range, q->form->n);
+        q->result = DAE_ARRAY(range, q->count);
+        q->before = DAE_ARRAY(bool, q->count);
+        q->now = DAE_ARRAY(bool, q->count);
+        ok = q->program && q->y && q->result && q->before && q->now;
+    }
+    dae_free(difference);
+    return ok;
+}
+
+static state_seams *state_seams_new(const model_form *f)
+{
+    graph *g = f->flat->graph;
+    state_seams *q = DAE_NEW(state_seams);
+    walk w = {0};
+    if (!q) return NULL;
+    q->form = f;
+    graph_enter(g);
+    bool none = !seams_possible(g);
+    bool ok = none || walk_from(&w, g, f->residual.e, f->residual.outputs);
+    unsigned char *on = ok && !none ? seam_leaves(g, &w) : NULL;
+    ok = none || (on && make_program(q, g, &w, on));
+    graph_leave(g);
+    dae_free(on);
+    walk_free(&w);
+    if (ok) return q;
+    state_seams_free(q);
+    return NULL;
+}
+
+void state_seams_bind(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    if (h->state_seams && h->state_seams->form == h->instance->form) return;
+    state_seams_free(h->state_seams);
+    h->state_seams = state_seams_new(h->instance->form);
+    if (!h->state_seams) h->no_memory = true;
+}
+
+/* Whether the form at hand has seams that can be looked at. */
+static bool has_seams(const dae_solver *s)
+{
+    const state_seams *q = s->hybrid->state_seams;
+    return q && q->program && q->form == s->hybrid->instance->form && q->form->n == s->n;
+}
+
+/* Signs at (t, y, y'). */
+static void look(const dae_solver *s, double t, const double *y, const double *yp, bool *sign)
+{
+    state_seams *q = s->hybrid->state_seams;
+    const model_instance *m = s->hybrid->instance;
+    for (int i = 0; i < s->n; i++)
+        q->y[i] = (range){.value = {y[i], y[i]}, .slope = {yp[i], yp[i]}};
+    range_leaves leaves = {
+        .time = {t, t}, .y = q->y, .parameters = m->parameters, .memory = m->memory};
+    range_program_run(q->program, &leaves, q->result);
+    for (size_t k = 0; k < q->count; k++) sign[k] = q->result[k].value.hi < 0.0;
+}
+
+/* Whether a sign at (t, y, y') is another than before the last step. */
+static bool differ_at(dae_solver *s, double t, const double *y, const double *yp)
+{
+    const state_seams *q = s->hybrid->state_seams;
+    look(s, t, y, yp, q->now);
+    for (size_t k = 0; k < q->count; k++)
+        if (q->before[k] != q->now[k]) return true;
+    return false;
+}
+
+/* The same at t of the last step. */
+static bool differ(dae_solver *s, double t)
+{
+    solver_interpolate(s, t, 0, s->hybrid->further);
+    solver_interpolate(s, t, 1, s->hybrid->further_yp);
+    return differ_at(s, t, s->hybrid->further, s->hybrid->further_yp);
+}
+
+/* The first time in the last step behind a change, which there is at its end. */
+static double find_seam(dae_solver *s)
+{
+    double a = s->t_old, b = s->t_new;
+    for (double m = 0.5 * (a + b); m > a && m < b; m = 0.5 * (a + b))
+        if (differ(s, m))
+            b = m;
+        else
+            a = m;
+    return b;
+}
+
+/* Whether the interpolant meets the equations at, behind and before the seam. */
+static bool is_met(dae_solver *s, double seam)
+{
+    const double places[] = {seam, 0.5 * (seam + s->t_new), 0.5 * (s->t_old + seam)};
+    for (int k = 0; k < 3; k++)
+        if (!(refine_defect(s, places[k]) <= MEETS)) return false;
+    return true;
+}
+
+/* Begin again where the last step began, with a seam ahead. */
+static bool undo(dae_solver *s, double seam)
+{
+    hybrid *h = s->hybrid;
+    if (s->method->rough_between) {
+        vector_copy(s->n, s->step_start.y, s->y);
+        vector_copy(s->n, s->step_start.yp, s->yp);
+    } else {
+        solver_interpolate(s, s->t_old, 0, s->y);
+        solver_interpolate(s, s->t_old, 1, s->yp);
+    }
+    if (s->events && event_finder_start(s->events, s->t_old, s->y, s->yp) != EVAL_OK) return false;
+    if (s->events) hybrid_arm(s);
+    h->cuts = h->cut_from == s->t_old ? h->cuts + 1 : 1;
+    h->cut_from = s->t_old;
+    h->cut = seam;
+    s->t = s->t_new = s->searched = s->t_old;
+    s->history = 0;
+    s->phase = PHASE_POISED;
+    return true;
+}
+
+double hybrid_pass_state_seam(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    double delta = 16.0 * DBL_EPSILON * fabs(s->t_new), most = NEAR * fabs(s->t_new - h->started);
+    for (; delta <= most; delta *= 2.0) {
+        vector_copy(s->n, s->y, h->further);
+        for (int i = 0; i < s->n; i++)
+            if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->yp[i];
+        if (!differ_at(s, s->t_new + delta, h->further, s->yp)) continue;
+        vector_copy(s->n, h->further, s->y);
+        return s->t_new + delta;
+    }
+    return h->cut;
+}
+
+bool hybrid_undo_step(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    double length = s->t_new - s->t_old, least = LEAST * fabs(s->t_new - h->started);
+    bool free = s->direction > 0.0 && s->options.fixed_step <= 0.0 && s->t == s->t_old;
+    if (!free || h->instance->array || !has_seams(s)) return false;
+    if (!(length > least) || (h->cuts >= MOST_CUTS && h->cut_from == s->t_old)) return false;
+    solver_interpolate(s, s->t_old, 0, h->further);
+    solver_interpolate(s, s->t_old, 1, h->further_yp);
+    look(s, s->t_old, h->further, h->further_yp, h->state_seams->before);
+    if (!differ(s, s->t_new)) return false;
+    double seam = find_seam(s);
+    bool inside = seam - s->t_old > least && s->t_new - seam > least;
+    return inside && !is_met(s, seam) && undo(s, seam);
+}

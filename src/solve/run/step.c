@@ -1,0 +1,699 @@
+/* The driver loop: attempt, decide, accept, look for events, report. */
+#include <float.h>
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/vector.h"
+#include "solve/bind/solver.h"
+#include "solve/run/kinds.h"
+
+/* ---- dense output ------------------------------------------------------------------------- */
+
+void solver_interpolate(const dae_solver *s, double t, int derivative, double *y)
+{
+    if (!y) return;               /* there was no memory for the problem at hand */
+    if (s->phase < PHASE_RUNNING) /* the method has not begun: it has no values of its own */
+        vector_copy(s->n, derivative ? s->yp : s->y, y);
+    else
+        s->method->interpolate(s->state, &s->context, t, derivative, y);
+}
+
+/* Rounding in a time of this size. */
+static double time_slack(const dae_solver *s)
+{
+    return 100.0 * DBL_EPSILON * fmax(fabs(s->t_new), fabs(s->t_old));
+}
+
+static bool in_last_step(const dae_solver *s, double t)
+{
+    double slack = time_slack(s);
+    return t >= fmin(s->t_old, s->t_new) - slack && t <= fmax(s->t_old, s->t_new) + slack;
+}
+
+dae_status solver_heed_stop(dae_solver *s, dae_status status)
+{
+    if (s->stop.code == 0) return status;
+    s->eval.failure = s->stop;
+    s->stop = (eval_failure){0};
+    bool told = status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY;
+    return told || status == DAE_ERR_INTERRUPTED ? status : explain_evaluation(s, EVAL_STOP);
+}
+
+static dae_status find_point(dae_solver *s, double t)
+{
+    solver_interpolate(s, t, 0, s->at_y);
+    solver_interpolate(s, t, 1, s->at_yp);
+    bool some = s->norm.excused_count > 0; /* cannot be interpolated */
+    bool wanted = s->options.project_output, rough = output_is_rough(s, t);
+    if (s->phase == PHASE_POISED) return DAE_OK;
+    if (some && !wanted) return solver_uses_forms(s) ? DAE_OK : output_beside_jump(s, t);
+    bool refined = false, checked = !some && !s->control.fixed && output_is_between(s, t);
+    dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
+    if (status != DAE_OK || !(wanted || rough) || solver_uses_forms(s)) return status;
+    if (checked && !wanted) return output_polish(s, t);
+    if (!wanted) {
+        eval_status corrected = output_correct(s, t);
+        if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
+        if (corrected == EVAL_OK) return DAE_OK;
+    }
+    initializer *viewer = solver_viewer(s);
+    if (!viewer) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
+    eval_status projected = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
+                                                s->norm.weights, s->at_y, s->at_yp);
+    return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
+}
+
+dae_status solver_point(dae_solver *s, double t)
+{
+    s->stop = (eval_failure){0};
+    dae_status status = solver_heed_stop(s, find_point(s, t));
+    if (status != DAE_OK || vector_finite(s->n, s->at_y)) return status;
+    int i = 0;
+    while (isfinite(s->at_y[i])) i++;
+    diag_variable(&s->diag, i, problem_variable(s->problem, i));
+    return explain_no_row(s, t, problem_variable(s->problem, i));
+}
+
+/* Whether values at t can be asked for. */
+dae_status solver_check_point(dae_solver *s, double t, const char *call)
+{
+    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    if (s->phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
+    if (in_last_step(s, t)) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->t_old,
+                    s->t_new);
+}
+
+dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    dae_status status = solver_check_point(s, t, "dae_solver_at");
+    if (status != DAE_OK) return status;
+    if (!y || derivative < 0 || derivative > 1)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
+                        derivative);
+    bool plain =
+        !s->options.project_output && s->norm.excused_count == 0 && !output_is_between(s, t);
+    if (plain && !solver_rewritten(s)) {
+        s->stop = (eval_failure){0};
+        solver_interpolate(s, t, derivative, y);
+        return solver_heed_stop(s, DAE_OK);
+    }
+    status = solver_point(s, t);
+    if (status != DAE_OK) return status;
+    solver_to_base(s, t, s->at_y, s->at_yp, derivative ? NULL : y, derivative ? y : NULL);
+    return DAE_OK;
+}
+
+static eval_status interpolate_for_events(void *context, double t, double *y, double *yp)
+{
+    const dae_solver *s = context;
+    solver_interpolate(s, t, 0, y);
+    solver_interpolate(s, t, 1, yp);
+    return EVAL_OK;
+}
+
+/* ---- one accepted step --------------------------------------------------------------------- */
+
+static dae_step_result result_of(const attempt *a, bool accepted)
+{
+    switch (a->status) {
+    case ATTEMPT_OK: return accepted ? DAE_STEP_ACCEPTED : DAE_STEP_ERROR_TEST;
+    case ATTEMPT_EVALUATION: return DAE_STEP_EVALUATION;
+    case ATTEMPT_BOUND: return DAE_STEP_BOUND;
+    case ATTEMPT_SINGULAR: return DAE_STEP_SINGULAR;
+    default: return DAE_STEP_CONVERGENCE;
+    }
+}
+
+/* The variable that dominated the error estimate, or the last Newton correction; -1 if none. */
+static int dominant_variable(const dae_solver *s, const attempt *a)
+{
+    if (a->status == ATTEMPT_OK && !a->estimate) return -1;
+    if (a->status == ATTEMPT_OK)
+        return vector_argmax(s->n, a->estimate, a->scale ? a->scale : s->norm.tested);
+    if (a->reason) return a->variable;
+    if (a->status == ATTEMPT_BOUND) return s->newton.bound_variable;
+    if (a->status == ATTEMPT_SINGULAR) return s->matrix.singular_column;
+    if (s->newton.iterations == 0) return -1;
+    return vector_argmax(s->n, s->newton.delta, s->norm.newton);
+}
+
+static void tell_monitor(const dae_solver *s, const attempt *a, bool accepted)
+{
+    if (!s->options.monitor) return;
+    dae_step_info info = {.result = result_of(a, accepted),
+                          .t = a->t,
+                          .h = a->h,
+                          .order = a->order,
+                          .error = a->status == ATTEMPT_OK ? a->error : NAN,
+                          .newton_iterations = s->newton.iterations,
+                          .convergence_rate = s->newton.rate,
+                          .variable = reform_base_unknown(s, dominant_variable(s, a))};
+    s->options.monitor(&info, s->options.user);
+}
+
+static void count_rejection(dae_stats *stats, const attempt *a)
+{
+    switch (a->status) {
+    case ATTEMPT_OK: stats->rejected_error++; break;
+    case ATTEMPT_EVALUATION: stats->rejected_evaluation++; break;
+    case ATTEMPT_BOUND: stats->rejected_bound++; break;
+    case ATTEMPT_SINGULAR: stats->rejected_singular++; break;
+    default: stats->rejected_convergence++; break;
+    }
+}
+
+/* The highest order that method and options allow. */
+static int most_order(const dae_solver *s)
+{
+    int most = s->method->max_order, asked = s->options.max_order;
+    return asked > 0 && asked < most ? asked : most;
+}
+
+/* Start the method where the solver is poised, towards tend. */
+static void start_method(dae_solver *s, double tend)
+{
+    double h = solver_first_step(s, tend);
+    start_point at = {.t = s->t,
+                      .h = h,
+                      .y = s->y,
+                      .yp = s->yp,
+                      .history = s->history,
+                      .past_t = s->past_t,
+                      .past_y = s->past_y};
+    int order = s->history > 1 ? s->history - 1 : 1;
+    if (s->options.max_order > 0 && order > s->options.max_order) order = s->options.max_order;
+    s->context.fixed_steps = s->options.fixed_step > 0.0;
+    s->method->start(s->state, s->scratch, &s->context, &at);
+    rank_watch_restart(s);
+    s->cache_used = true;
+    if (s->method->fixed_order)
+        control_start_one_step(&s->control, h, most_order(s), &s->options);
+    else
+        control_start(&s->control, h, order, &s->options, s->method->max_order);
+    if (newton_matrix_is_cheap(&s->newton)) s->control.least_growth = 1.3;
+    s->stiffness = (stiffness){0};
+    s->stats.h0 = h;
+    s->direction = h > 0.0 ? 1.0 : -1.0;
+    s->phase = PHASE_RUNNING;
+    if (s->hybrid) hybrid_seek_seam(s);
+}
+
+/* The stop time, or the next time event of a model if that comes first; NAN: none. */
+static double stop_limit(const dae_solver *s)
+{
+    double stop = s->options.stop_time;
+    double next = s->hybrid && s->direction > 0.0 ? hybrid_next_time(s->hybrid) : INFINITY;
+    if (s->hybrid) next = fmin(next, hybrid_next_seam(s->hybrid));
+    return next < (isnan(stop) ? INFINITY : stop) ? next : stop;
+}
+
+/* Never beyond the stop time; a step that nearly reaches it is stretched or halved to meet it. */
+static double limit_to_stop_time(const dae_solver *s, double h)
+{
+    double stop = stop_limit(s), rest = stop - s->t_new;
+    if (isnan(rest)) return h;
+    if (fabs(h) >= fabs(rest) * (1.0 - 1e-9)) {
+        bool rounds_beyond = (s->t_new + rest - stop) * rest > 0.0;
+        return rounds_beyond ? nextafter(rest, 0.0) : rest;
+    }
+    double part = s->hybrid ? GOLDEN : 0.5;
+    return fabs(h) > part * fabs(rest) && !s->control.fixed ? part * rest : h;
+}
+
+/* Smaller steps do not move t for sure, or are below the user's limit. */
+static double least_step(const dae_solver *s)
+{
+    return fmax(4.0 * DBL_EPSILON * fabs(s->t_new), s->options.min_step);
+}
+
+/* What control asks for, made large enough to move t. */
+static double next_step(const dae_solver *s)
+{
+    double h = s->control.h, least = least_step(s);
+    if (fabs(h) < least && !s->control.fixed) h = copysign(least, h);
+    return limit_to_stop_time(s, h);
+}
+
+static bool step_too_small(const dae_solver *s, double h)
+{
+    return fabs(h) < least_step(s) || s->t_new + h == s->t_new;
+}
+
+static const char *smallness_text(const dae_solver *s)
+{
+    bool by_user = s->options.min_step > 0.0 && least_step(s) == s->options.min_step;
+    return by_user ? "the next one would be below min_step"
+                   : "the step size would become too small";
+}
+
+static bool too_many_failures(const dae_solver *s)
+{
+    return s->control.error_failures >= s->options.max_error_failures ||
+           s->control.other_failures >= s->options.max_convergence_failures;
+}
+
+static bool is_stuck(const dae_solver *s)
+{
+    return too_many_failures(s) || step_too_small(s, s->control.h);
+}
+
+/* A fixed step that is lost in the rounding of t. */
+static dae_status explain_lost_step(dae_solver *s, double h)
+{
+    return diag_set(
+        &s->diag, DAE_ERR_ARGUMENT,
+        "A fixed step of %g does not move t = %.17g: numbers there are %g apart. Take a "
+        "longer step (fixed_step, --fixed-step), or shift the time.",
+        fabs(h), s->t_new, nextafter(fabs(s->t_new), INFINITY) - fabs(s->t_new));
+}
+
+/* One attempt. Its end must have a value: what a method computes last may lie where the equations
+ * have none, and F tells which of them. */
+static void attempt_once(dae_solver *s, double h, attempt *a)
+{
+    s->context.look_at_stability =
+        !s->control.fixed && stiffness_due(&s->stiffness, s->stats.steps);
+    s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
+    if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
+        a->status = ATTEMPT_STOP;
+        s->eval.failure = s->stop;
+    }
+    if (a->status != ATTEMPT_OK || vector_finite(s->n, a->y)) return;
+    a->status = ATTEMPT_EVALUATION;
+    evaluate_residual(&s->eval, a->t + a->h, a->y, a->yp, s->work, &s->stats.residuals);
+}
+
+/* Try until an attempt passes; on DAE_OK s->last holds it. */
+static dae_status attempt_until_accepted(dae_solver *s)
+{
+    attempt *a = &s->last;
+    s->evaluation_first = false;
+    /* values at tend are between steps unless the stop time cuts them */
+    s->context.between = s->choice.open && isnan(s->options.stop_time);
+    for (bool first = true;; first = false) {
+        if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
+            return explain_interrupt(s);
+        double h = next_step(s);
+        if (s->control.fixed && s->t_new + h == s->t_new) return explain_lost_step(s, h);
+        attempt_once(s, h, a);
+        if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
+        s->stats.attempts++;
+        bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
+        tell_monitor(s, a, accepted);
+        bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
+        if (accepted && !lost) return DAE_OK;
+        if (lost) a->error = 16.0; /* a shorter step stays on its branch */
+        count_rejection(&s->stats, a);
+        if (first) s->evaluation_first = a->status == ATTEMPT_EVALUATION;
+        if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
+        if (!lost && a->status == ATTEMPT_OK && jump_excuse(s, a)) continue;
+        control_reject(&s->control, a);
+        if (!lost && a->status == ATTEMPT_OK && is_stuck(s) && jump_last_resort(s, a)) {
+            s->control.h = a->h;
+            s->control.error_failures = 0;
+            continue;
+        }
+        if (!is_stuck(s)) continue;
+        const char *limit =
+            too_many_failures(s) ? "too many failures in one step" : smallness_text(s);
+        dae_status status = explain_rejections(s, a, limit);
+        return lost ? hybrid_explain_lost(s, status) : status;
+    }
+}
+
+/* Whether accepted steps get anywhere. */
+static void note_progress(dae_solver *s, const attempt *a, double tend)
+{
+    s->creep.unstable = s->method->forms == FORM_SERIES;
+    creep_note(&s->creep, a, &s->norm, tend, s->stats.attempts - s->stats.steps - 1);
+}
+
+/* Commit the attempt and choose what comes next. */
+static dae_status accept_step(dae_solver *s, double tend)
+{
+    const attempt *a = &s->last;
+    refine_note_start(s);
+    s->method->accept(s->state, s->scratch, &s->context);
+    s->t_old = s->t_new;
+    s->t_new = a->t + a->h;
+    control_accept(&s->control, a);
+    stiffness_note(&s->stiffness, a->stability);
+    bool cut = s->t_new == stop_limit(s) || fabs(a->h) == s->options.max_step;
+    if (!s->control.fixed && !cut) note_progress(s, a, tend);
+    norm_step_done(&s->norm);
+    jump_note(s);
+    unwatched_note(s);
+    s->stats.steps++;
+    s->stats.t = s->t_new;
+    s->stats.last_order = a->order;
+    s->stats.last_h = a->h;
+    s->stats.order = a->next_order > 0 ? a->next_order : s->control.order;
+    s->stats.h = s->control.h;
+    monitors_note(s, s->t_new, a->y, a->yp);
+    /* not before the step is looked at */
+    s->watch_due = solver_second_order(s) || s->rewritten || reform_chose_positions(s);
+    dae_status status = s->watch_due ? DAE_OK : reform_watch(s);
+    return status == DAE_OK ? solver_update_weights(s, s->t_new, a->y) : status;
+}
+
+/* Before a step: where other states are chosen and what the method keeps is of no more use (it
+ * works on the second order form, or the unknowns have another meaning), it starts anew. */
+static dae_status watch_states(dae_solver *s, double tend)
+{
+    long before = s->choices + (s->reform ? s->reform->choices : 0);
+    s->watch_due = false;
+    dae_status status = s->rewritten ? forms_choose(s, s->t, false) : reform_watch(s);
+    long after = s->choices + (s->reform ? s->reform->choices : 0);
+    if (status != DAE_OK || after == before) return status;
+    if (s->phase == PHASE_POISED) { /* in the unknowns of another choice of positions */
+        start_method(s, tend);
+        return DAE_OK;
+    }
+    if (!s->rewritten) {
+        vector_copy(s->n, s->last.y, s->y);
+        vector_copy(s->n, s->last.yp, s->yp);
+    }
+    if (solver_second_order(s) && !s->context.second) return second_find(s, s->t); /* it says so */
+    start_method(s, tend);
+    return DAE_OK;
+}
+
+/* ---- where the solver stands ---------------------------------------------------------------- */
+
+/* The stop time counts as reached when all but rounding errors are behind. */
+static bool reached(const dae_solver *s, double t, double goal)
+{
+    bool at_stop = goal == s->options.stop_time && fabs(t - goal) <= time_slack(s);
+    return at_stop || (t - goal) * s->direction >= 0.0;
+}
+
+static double direction_to(const dae_solver *s, double tend)
+{
+    return s->direction != 0.0 ? s->direction : (tend >= s->t ? 1.0 : -1.0);
+}
+
+/* tend, or the stop time if that comes first */
+static double effective_end(const dae_solver *s, double tend)
+{
+    double stop = s->options.stop_time; /* NAN: no comparison holds */
+    return (tend - stop) * direction_to(s, tend) > 0.0 ? stop : tend;
+}
+
+/* Look for the next event up to `to`. Where g cannot be evaluated look less far ahead: what lies
+ * beyond an event may be out of the model's reach. */
+static eval_status search_events(dae_solver *s, double to, bool *found, bool *interrupted)
+{
+    enum { MOST_CUTS = 20 };
+    double reach = to;
+    int cuts = 0;
+    *found = false;
+    while (!*found && (to - s->searched) * s->direction > 0.0) {
+        double when = reach;
+        eval_status status =
+            event_finder_search(s->events, interpolate_for_events, s, reach, found, &when);
+        if (status == EVAL_OK && !*found && event_finder_time(s->events) != reach) {
+            s->searched = event_finder_time(s->events);
+            *interrupted = s->options.interrupt && s->options.interrupt(s->options.user) != 0;
+            if (*interrupted) return EVAL_STOP;
+            continue; /* pieces are many */
+        }
+        bool cut = status == EVAL_RETRY || reach == s->searched;
+        if (status == EVAL_STOP || (cut && ++cuts > MOST_CUTS)) return status ? status : EVAL_RETRY;
+        if (status == EVAL_OK) s->searched = *found ? when : reach;
+        reach = cut ? s->searched + 0.5 * (reach - s->searched) : to;
+    }
+    return EVAL_OK;
+}
+
+/* A model's events are reported where they are found, and their update comes with the next call;
+ * up to `from` all was reported before. */
+static dae_status advance_model(dae_solver *s, double from, bool found, bool ends)
+{
+    hybrid *h = s->hybrid;
+    double next = s->direction > 0.0 ? hybrid_next_time(h) : INFINITY;
+    if (found && !hybrid_relation_changes(s)) {
+        hybrid_forget_crossings(s);
+        dae_status status = hybrid_check_watches(s);
+        return status == DAE_OK ? DAE_STEPPED : status;
+    }
+    if (found && hybrid_take_back(s)) return DAE_STEPPED;
+    if (found) {
+        bool again = false;
+        dae_status status = hybrid_refute(s, &again);
+        if (status != DAE_OK || again) return status == DAE_OK ? DAE_STEPPED : status;
+    }
+    if (found) hybrid_polish(s, from);
+    if (found)
+        h->pending = EVENT_CROSSING;
+    else if (s->t >= next - time_slack(s))
+        h->pending = EVENT_SAMPLE;
+    if (h->pending) return DAE_EVENT;
+    if (s->t == s->t_new) {
+        dae_status status = hybrid_check(s, s->t, s->last.y, s->last.yp);
+        if (status != DAE_OK) return status;
+    }
+    return ends ? DAE_OK : DAE_STEPPED;
+}
+
+/* Move to the next event in the unreported part of the last step, to tend, or to its end. */
+static dae_status advance_within_step(dae_solver *s, double tend)
+{
+    const double fold = hybrid_fold_ahead(s), last = isnan(fold) ? s->t_new : fold;
+    bool ends = reached(s, last, tend), found = false, interrupted = false;
+    const double to = ends ? tend : last, from = s->t;
+    eval_status status = s->events ? search_events(s, to, &found, &interrupted) : EVAL_OK;
+    if (status != EVAL_OK) {
+        s->t = s->searched;
+        return interrupted ? explain_interrupt(s) : explain_events(s, status);
+    }
+    s->t = found ? s->searched : to;
+    if (s->hybrid) return advance_model(s, from, found, ends);
+    if (found && event_finder_terminal(s->events)) s->phase = PHASE_ENDED;
+    if (found) return DAE_EVENT;
+    return ends ? DAE_OK : DAE_STEPPED;
+}
+
+/* Calls out of order and impossible goals. */
+static dae_status check_goal(dae_solver *s, double tend)
+{
+    if (s->phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE,
+                        "A step was asked for before a successful dae_solver_start.");
+    if (!isfinite(tend))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT, "The end time is %g; it must be finite.", tend);
+    if (s->options.max_step > 0.0 && fabs(tend) + s->options.max_step == fabs(tend))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "Steps of at most %g do not reach t = %.9g: numbers there are %g apart. "
+                        "Allow longer ones (max_step, --max-step).",
+                        s->options.max_step, tend, nextafter(fabs(tend), INFINITY) - fabs(tend));
+    if (s->direction != 0.0 && (tend - s->t) * s->direction < 0.0 && !in_last_step(s, tend))
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "The end time %g lies behind the last step [%g, %g]; start again to "
+                        "integrate in the other direction.",
+                        tend, s->t_old, s->t_new);
+    double stop = s->options.stop_time;
+    if ((stop - s->t) * direction_to(s, tend) < 0.0 && tend != s->t)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "The stop time %g lies behind t = %g on the way to %g; move it with "
+                        "dae_solver_set_stop_time.",
+                        stop, s->t, tend);
+    return DAE_OK;
+}
+
+/* Try again what failed at the end of the last step; the user may have loosened the tolerances. */
+static dae_status renew_weights(dae_solver *s)
+{
+    solver_interpolate(s, s->t_new, 0, s->work);
+    return solver_update_weights(s, s->t_new, s->work);
+}
+
+/* The method starts anew where its last step ended. */
+static void start_again(dae_solver *s, double tend)
+{
+    solver_interpolate(s, s->t_new, 0, s->y);
+    solver_interpolate(s, s->t_new, 1, s->yp);
+    diag_clear(&s->diag);
+    newton_reset(&s->newton);
+    s->creep = (creep){.t0 = s->creep.t0};
+    s->history = 0;
+    start_method(s, tend);
+}
+
+/* Where rounding is what keeps steps small: DAE_OK if the run may go on with tolerances that it
+ * permits, or that it may not; else `status`, what was found before. */
+static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend)
+{
+    bool small = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST ||
+                 status == DAE_ERR_CREEP || status == DAE_STEPPED;
+    bool creeps = status == DAE_ERR_CREEP || status == DAE_STEPPED;
+    rounding_result found = small ? rounding_look(s, tend, creeps) : ROUNDING_FINE;
+    if (found == ROUNDING_FINE) return status;
+    if (found == ROUNDING_TOO_MUCH) return explain_growth(s, DAE_ERR_TOLERANCE);
+    start_again(s, tend);
+    return DAE_OK;
+}
+
+/* Whether so many steps of a Taylor series, which are cheap for their length, get there, stiff or
+ * not. */
+static bool ends_soon(const dae_solver *s, double tend)
+{
+    static const double FEW = 2e4;
+    return s->method->forms == FORM_SERIES && fabs(tend - s->t) < FEW * fabs(s->stats.last_h);
+}
+
+/* Whether the method at hand is of no more use: DAE_STEPPED if it is, DAE_OK if there is another
+ * one now, or why the run ends. */
+static dae_status reconsider(dae_solver *s, double tend)
+{
+    if (stiffness_found(&s->stiffness) && !ends_soon(s, tend)) {
+        if (!choice_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
+        s->stiffness = (stiffness){0};
+        return choice_change(s, "stiff, so ");
+    }
+    if (choice_is_slow(s, tend)) return choice_change(s, "many steps of taylor, so ");
+    if (creep_suspects_rounding(&s->creep)) {
+        dae_status status = look_at_rounding(s, DAE_STEPPED, tend);
+        if (status != DAE_STEPPED) return status;
+    }
+    if (creep_found(&s->creep, s->t) == CREEP_NONE || s->stiffness.stiff > 0) return DAE_STEPPED;
+    if (s->hybrid && hybrid_fold(s, DAE_ERR_CREEP)) {
+        s->creep = (creep){.t0 = s->creep.t0};
+        return DAE_OK;
+    }
+    if (!choice_may_help(s, DAE_ERR_CREEP))
+        return look_at_rounding(s, reform_explain(s, explain_creep(s, tend)), tend);
+    s->creep = (creep){.t0 = s->creep.t0};
+    return choice_change(s, "steps without progress, so ");
+}
+
+/* The next step of the method at hand, committed, or why there is none. */
+static dae_status make_step(dae_solver *s, double tend)
+{
+    dae_status status = s->watch_due ? watch_states(s, tend) : DAE_OK;
+    if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
+    if (status == DAE_OK) status = attempt_until_accepted(s);
+    if (status == DAE_OK) status = accept_step(s, tend);
+    return status;
+}
+
+/* Where a step failed: DAE_STEPPED if the model goes on from another branch of its equations,
+ * DAE_OK if another step is worth a try (beyond a jump, or with another method), or why the run
+ * ends. */
+static dae_status recover(dae_solver *s, dae_status failure, double tend)
+{
+    if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) return DAE_STEPPED;
+    if (leap_over(s, failure, tend)) return DAE_OK;
+    if (!choice_may_help(s, failure)) return look_at_rounding(s, reform_explain(s, failure), tend);
+    bool radau = s->method == &method_radau;
+    dae_status status =
+        choice_change(s, radau ? "radau failed, so " : "an explicit method failed, so ");
+    return status == DAE_OK ? DAE_OK : reform_explain(s, status);
+}
+
+/* Whether the equations kept their rank, their constraints and their index over the last step. A
+ * singular point that is a fold of a model's equations is where its other branch begins. */
+static dae_status inspect_step(dae_solver *s)
+{
+    dae_status status = rank_watch_step(s);
+    if (status < 0 && s->hybrid && hybrid_fold_passed(s, status)) return DAE_OK;
+    if (status == DAE_OK) status = released_watch_step(s);
+    if (status == DAE_OK) status = solver_check_index(s);
+    return status;
+}
+
+/* One step, event or piece of a step towards tend. */
+static dae_status advance(dae_solver *s, double tend)
+{
+    if (s->hybrid) {
+        hybrid_consider_compiling(s);
+        if (tend != s->t) hybrid_leave(s, direction_to(s, tend));
+        if (s->hybrid->pending) {
+            dae_status status = hybrid_update(s);
+            return status == DAE_OK ? DAE_EVENT : status;
+        }
+    }
+    tend = effective_end(s, tend);
+    if (tend == s->t || (s->direction != 0.0 && reached(s, s->t, tend))) {
+        s->t = tend;
+        return DAE_OK;
+    }
+    if (s->phase == PHASE_POISED) {
+        dae_status status = monitors_start(s, s->t, s->y, s->yp);
+        if (status != DAE_OK) return status;
+        start_method(s, tend);
+    }
+    if (s->t == hybrid_fold_ahead(s)) return hybrid_fold_now(s);
+    if (s->t != s->t_new) return advance_within_step(s, tend);
+    if (s->hybrid && hybrid_at_seam(s)) {
+        dae_status passed = hybrid_pass_seam(s);
+        return passed == DAE_OK ? DAE_STEPPED : passed;
+    }
+    dae_status status = reconsider(s, tend);
+    if (status != DAE_STEPPED) return status == DAE_OK ? advance(s, tend) : status;
+    status = make_step(s, tend);
+    if (status != DAE_OK) {
+        status = recover(s, status, tend);
+        return status == DAE_OK ? advance(s, tend) : status;
+    }
+    if (s->hybrid && hybrid_undo_step(s)) return DAE_STEPPED;
+    status = inspect_step(s);
+    return status == DAE_OK ? advance_within_step(s, tend) : status;
+}
+
+/* The stop time ends a run before tend: that is no success. */
+static dae_status explain_stop(dae_solver *s, double tend)
+{
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "The run has come to its stop time %.9g, which lies before the end time %.9g; "
+                    "the values are those at the stop time. Move it with "
+                    "dae_solver_set_stop_time, and stepping goes on.",
+                    s->t, tend);
+}
+
+dae_status solver_step(dae_solver *s, double tend)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    dae_status status = check_goal(s, tend);
+    if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
+    s->stop = (eval_failure){0};
+    status = solver_heed_stop(s, advance(s, tend));
+    bool over = s->phase == PHASE_ENDED || s->terminated;
+    if (status == DAE_OK && !over && effective_end(s, tend) != tend) return explain_stop(s, tend);
+    if (!s->hybrid) return status;
+    if (status > 0) hybrid_note_progress(s, tend);
+    return hybrid_explain(s, status);
+}
+
+/* The values where the solver stands; after an error without projection, which might fail again. */
+static dae_status deliver(dae_solver *s, dae_status status, double *y, double *yp)
+{
+    if (s->phase == PHASE_NEW) return status;
+    if (status < 0) {
+        solver_interpolate(s, s->t, 0, s->at_y);
+        solver_interpolate(s, s->t, 1, s->at_yp);
+        solver_to_base(s, s->t, s->at_y, s->at_yp, y, yp);
+        return status;
+    }
+    dae_status at = y ? dae_solver_at(s, s->t, 0, y) : DAE_OK;
+    if (yp && at == DAE_OK) at = dae_solver_at(s, s->t, 1, yp);
+    return at < 0 ? at : status;
+}
+
+dae_status dae_solver_run(dae_solver *s, double tend, double *y, double *yp)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    dae_status status = DAE_STEPPED;
+    long limit = s->options.max_steps;
+    for (long steps = 0; status == DAE_STEPPED; steps++) {
+        status =
+            limit > 0 && steps >= limit ? explain_max_steps(s, tend) : dae_solver_step(s, tend);
+        if (status == DAE_EVENT && s->hybrid && s->phase != PHASE_ENDED) status = DAE_STEPPED;
+    }
+    return deliver(s, status, y, yp);
+}

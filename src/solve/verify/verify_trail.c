@@ -1,0 +1,243 @@
+/* A run for the judge: rows at given times, and its events. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/verify/verify_parts.h"
+
+/* Events beyond these have no rows of their own. */
+enum { MOST_EVENT_ROWS = 2000 };
+
+void trail_free(trail *x)
+{
+    void *const blocks[] = {x->t, x->values, x->unit, x->passed, x->event, x->drift, x->origin};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    *x = (trail){0};
+}
+
+/* *block grows to `room` elements, of which `count` are kept; false: memory */
+static bool grow(void **block, int count, int room, size_t size)
+{
+    void *larger = dae_calloc((size_t)room, size);
+    if (!larger) return false;
+    if (count > 0) memcpy(larger, *block, (size_t)count * size);
+    dae_free(*block);
+    *block = larger;
+    return true;
+}
+
+static bool reserve_row(trail *x, bool units)
+{
+    if (x->count < x->room) return true;
+    int room = x->room ? 2 * x->room : 512;
+    void *t = x->t, *passed = x->passed, *values = x->values, *unit = x->unit;
+    size_t row = (size_t)x->n * sizeof(double);
+    bool ok = grow(&t, x->count, room, sizeof(double));
+    x->t = t;
+    ok = ok && grow(&passed, x->count, room, sizeof(int));
+    x->passed = passed;
+    ok = ok && grow(&values, x->count, room, row);
+    x->values = values;
+    ok = ok && (!units || grow(&unit, x->count, room, row));
+    x->unit = unit;
+    if (ok) x->room = room;
+    return ok;
+}
+
+static bool add_event(trail *x, trail_event e)
+{
+    void *event = x->event;
+    if (x->event_count == x->event_room) {
+        int room = x->event_room ? 2 * x->event_room : 64;
+        if (!grow(&event, x->event_count, room, sizeof e)) return false;
+        x->event = event;
+        x->event_room = room;
+    }
+    x->event[x->event_count++] = e;
+    return true;
+}
+
+bool trail_given(trail *x, const dae_problem *problem, const dae_verify_request *request)
+{
+    size_t rows = (size_t)request->rows;
+    *x = (trail){.n = dae_problem_variable_count(problem),
+                 .count = request->rows,
+                 .room = request->rows,
+                 .run = {.method = "", .end = request->times[rows - 1]}};
+    x->t = dae_copy(request->times, rows, sizeof(double));
+    x->passed = DAE_ARRAY(int, rows);
+    x->values = dae_copy(request->values, rows * (size_t)x->n, sizeof(double));
+    return x->t && x->passed && x->values;
+}
+
+/* ---- families ---- */
+
+/* By the beginning of a name; what is not listed is a family of its own kind. */
+unsigned method_family(const char *name)
+{
+    static const struct {
+        const char *begins;
+        unsigned family;
+    } table[] = {{"bdf", 1},   {"glm", 1},     {"radau", 2}, {"gauss", 2}, {"lobatto", 2},
+                 {"sirk", 2},  {"colloc", 2},  {"rodas", 4}, {"sdirk", 4}, {"liex", 8},
+                 {"midex", 8}, {"taylor", 16}, {"hem", 32},  {"phem", 32}, {"prk", 32},
+                 {"dop", 32},  {"euler", 32},  {"herk", 32}};
+    for (size_t k = 0; name && k < sizeof table / sizeof *table; k++)
+        if (strncmp(name, table[k].begins, strlen(table[k].begins)) == 0) return table[k].family;
+    return 64;
+}
+
+/* ---- a run ---- */
+
+/* Where a run stands in its plan. */
+typedef struct walker {
+    trail *x;
+    const trail_plan *plan;
+    dae_solver *s;
+    double sign;
+    int next;       /* of plan->times */
+    int passed;     /* events */
+    bool announced; /* an event was reported, and its update is due */
+    int event_rows;
+} walker;
+
+static dae_status add_row(walker *w, double t)
+{
+    trail *x = w->x;
+    inspector *looks = w->plan->inspector;
+    double looser = w->plan->looser;
+    if (!reserve_row(x, looks || looser > 0.0)) return DAE_ERR_MEMORY;
+    dae_status status = dae_solver_variables(w->s, t, x->values + (size_t)x->count * (size_t)x->n);
+    if (status < 0) return status;
+    x->t[x->count] = t;
+    x->passed[x->count] = w->passed;
+    if (looks && !inspector_look(looks, w->s, t)) return DAE_ERR_MEMORY;
+    double *unit = x->unit ? x->unit + (size_t)x->count * (size_t)x->n : NULL;
+    if (looks) inspector_units(looks, unit);
+    if (looser > 0.0 && !certainty_find(w->s, t, looser, unit)) return DAE_ERR_MEMORY;
+    x->count++;
+    return DAE_OK;
+}
+
+/* Rows at all times of the plan up to where the solver stands. */
+static dae_status serve(walker *w)
+{
+    const trail_plan *p = w->plan;
+    double now = dae_solver_time(w->s);
+    dae_status status = DAE_OK;
+    for (; w->next < p->count && (p->times[w->next] - now) * w->sign <= 0.0; w->next++) {
+        bool again = w->next > 0 && p->times[w->next] == p->times[w->next - 1];
+        if (!again && status == DAE_OK) status = add_row(w, p->times[w->next]);
+    }
+    return status;
+}
+
+/* Which relation or event function is flagged first; -1: none */
+static int first_flagged(const dae_solver *s)
+{
+    const int *flags = s->events ? event_finder_flags(s->events) : NULL;
+    for (int k = 0; flags && k < s->problem->form.n_events; k++)
+        if (flags[k] != 0) return k;
+    return -1;
+}
+
+/* A row at the event itself, unless there is one of the same side. */
+static dae_status event_row(walker *w)
+{
+    const trail *x = w->x;
+    double now = dae_solver_time(w->s);
+    bool there = x->count > 0 && x->t[x->count - 1] == now && x->passed[x->count - 1] == w->passed;
+    bool planned = w->next > 0 && w->plan->times[w->next - 1] == now;
+    if (there || (!w->plan->event_rows && !planned)) return DAE_OK;
+    if (!planned && w->event_rows++ >= 2 * MOST_EVENT_ROWS) return DAE_OK;
+    return add_row(w, now);
+}
+
+/* A model reports an event before and after its update, callbacks once. */
+static dae_status meet_event(walker *w)
+{
+    dae_solver *s = w->s;
+    bool due = s->hybrid && s->hybrid->pending;
+    bool update = w->announced && !due;
+    trail_event e = {dae_solver_time(s), due ? (int)s->hybrid->pending : 0, -1, -1};
+    if (!s->hybrid || e.cause == EVENT_CROSSING) e.index = first_flagged(s);
+    dae_status status = DAE_OK;
+    if (due || !s->hybrid) status = event_row(w);
+    if (!update && !add_event(w->x, e)) return DAE_ERR_MEMORY;
+    w->announced = due;
+    if (!due) w->passed++;
+    return status == DAE_OK && !due ? event_row(w) : status;
+}
+
+static dae_status give_up(walker *w)
+{
+    return diag_set(&w->s->diag, DAE_ERR_MAX_STEPS,
+                    "%ld steps were tried up to t = %g, and it was given up.", w->plan->most_steps,
+                    dae_solver_time(w->s));
+}
+
+static dae_status walk(walker *w)
+{
+    const dae_verify_request *r = w->plan->request;
+    dae_status status = dae_solver_start(w->s, r->t0, r->y0, r->yp0);
+    if (status < 0) return status;
+    w->x->families |= method_family(dae_solver_method(w->s));
+    status = serve(w);
+    bool more = status == DAE_OK && r->tend != r->t0;
+    while (more) {
+        status = dae_solver_step(w->s, r->tend);
+        if (status < 0) return status;
+        w->x->families |= method_family(dae_solver_method(w->s));
+        more = status > 0;
+        dae_status row = serve(w);
+        if (row == DAE_OK && status == DAE_EVENT) row = meet_event(w);
+        if (row < 0) return row;
+        long most = w->plan->most_steps;
+        if (more && most > 0 && w->s->stats.attempts >= most) return give_up(w);
+    }
+    return status < 0 ? status : DAE_OK;
+}
+
+/* What the run says of itself, and of its invariants. */
+static dae_status describe(trail *x, dae_solver *s, const dae_options *options, dae_status status,
+                           clock_t begin)
+{
+    x->run = (dae_verify_run){.method = dae_solver_method(s),
+                              .rtol = options->rtol,
+                              .atol = options->atol,
+                              .status = status,
+                              .end = x->count > 0 ? dae_solver_time(s) : NAN,
+                              .steps = s->stats.steps,
+                              .evaluations = s->stats.residuals + s->stats.jacobian_residuals,
+                              .seconds = (double)(clock() - begin) / CLOCKS_PER_SEC};
+    if (status < 0) snprintf(x->run.text, sizeof x->run.text, "%s", s->diag.text);
+    size_t count = (size_t)options->n_invariants;
+    x->drift = DAE_ARRAY(double, count);
+    x->origin = DAE_ARRAY(double, count);
+    if (!x->drift || !x->origin) return DAE_ERR_MEMORY;
+    for (int i = 0; i < options->n_invariants; i++)
+        if (dae_solver_invariant(s, i, &x->origin[i], &x->drift[i]) != DAE_OK)
+            x->origin[i] = x->drift[i] = NAN;
+    return DAE_OK;
+}
+
+dae_status trail_run(trail *x, const trail_plan *plan, const dae_options *options, dae_diag *diag)
+{
+    clock_t begin = clock();
+    dae_solver *s = NULL;
+    const dae_verify_request *r = plan->request;
+    *x = (trail){.n = dae_problem_variable_count(plan->problem)};
+    dae_status status = dae_solver_new(plan->problem, options, &s, diag);
+    if (status < 0) return status;
+    walker w = {x, plan, s, r->tend < r->t0 ? -1.0 : 1.0, 0, 0, false, 0};
+    status = walk(&w);
+    if (status < 0 && diag) *diag = s->diag;
+    bool memory = status == DAE_ERR_MEMORY || describe(x, s, options, status, begin) < 0;
+    dae_solver_free(s);
+    if (memory) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the rows of a run.");
+    return x->count == 0 ? status : DAE_OK;
+}

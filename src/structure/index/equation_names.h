@@ -1,0 +1,10 @@
+/* Names of derivatives. */
+#ifndef DAE_STRUCTURE_INDEX_EQUATION_NAMES_H
+#define DAE_STRUCTURE_INDEX_EQUATION_NAMES_H
+
+#include "structure/index/equations.h"
+
+/* The synonym of x_j of the highest order <= p; -1: none. */
+int equation_set_synonym(const equation_set *set, int j, int p);
+
+#endif

@@ -1,0 +1,272 @@
+/* Making a derivative array, and its values. */
+#include "structure/linear/derivative_array.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "expr/derive.h"
+
+/* ---- first order ----------------------------------------------------------------------------- */
+
+/* Where the derivatives of a variable of the set are found among the unknowns. */
+typedef struct order_map {
+    int *highest; /* n of the set: highest derivative that occurs */
+    int *first;   /* its unknown; derivative p < highest is unknown first + p */
+    int variables;
+} order_map;
+
+static void note_order(void *context, const expr_node *leaf)
+{
+    order_map *map = context;
+    if (leaf->op != EXPR_VARIABLE || leaf->index >= map->variables) return;
+    if (leaf->order > map->highest[leaf->index]) map->highest[leaf->index] = leaf->order;
+}
+
+typedef struct order_visit {
+    order_map *map;
+    const graph *graph;
+} order_visit;
+
+static void visit_leaf(void *context, expr leaf)
+{
+    const order_visit *v = context;
+    note_order(v->map, graph_node(v->graph, leaf));
+}
+
+/* Unknowns of the first order system; -1: memory. */
+static int map_orders(order_map *map, const equation_set *set)
+{
+    order_visit visit = {.map = map, .graph = set->graph};
+    int n = 0;
+    map->variables = set->n;
+    map->highest = DAE_ARRAY(int, set->n);
+    map->first = DAE_ARRAY(int, set->n);
+    if (!map->highest || !map->first) return -1;
+    for (int i = 0; i < set->m; i++)
+        if (!graph_leaves(set->graph, &set->row[i].residual, 1, visit_leaf, &visit)) return -1;
+    for (int j = 0; j < set->n; j++) {
+        map->first[j] = n;
+        n += map->highest[j] > 1 ? map->highest[j] : 1;
+    }
+    return n;
+}
+
+static void order_map_free(order_map *map)
+{
+    dae_free(map->highest);
+    dae_free(map->first);
+}
+
+/* x_j^(p) as an unknown or, for the highest p, as the derivative of one. */
+static expr lower_leaf(void *context, graph *g, expr leaf)
+{
+    const order_map *map = context;
+    const expr_node *node = graph_node(g, leaf);
+    if (node->op != EXPR_VARIABLE) return leaf;
+    const int first = map->first[node->index], highest = map->highest[node->index];
+    const bool top = node->order > 0 && node->order == highest;
+    return graph_variable(g, first + node->order - (top ? 1 : 0), top ? 1 : 0);
+}
+
+/* The residuals of the first order system: those of the set, then u_i' - u_{i+1} = 0. */
+static bool lower_order(derivative_array *d, const equation_set *set, order_map *map,
+                        expr *residual)
+{
+    int row = set->m;
+    for (int i = 0; i < set->m; i++) {
+        residual[i] = graph_substitute(set->graph, set->row[i].residual, lower_leaf, map);
+        d->source[i] = i;
+    }
+    for (int j = 0; j < set->n; j++)
+        for (int p = 0; p == 0 || p < map->highest[j]; p++) {
+            const int i = map->first[j] + p;
+            d->variable[i] = j;
+            d->order[i] = p;
+            d->nominal[i] = set->nominal[j];
+            d->ease[i] = 1.0;
+            if (p + 1 >= map->highest[j]) continue;
+            d->source[row] = -1;
+            residual[row++] = graph_binary(set->graph, EXPR_SUB, graph_variable(set->graph, i, 1),
+                                           graph_variable(set->graph, i + 1, 0));
+        }
+    return !graph_failed(set->graph);
+}
+
+/* ---- Jacobians ------------------------------------------------------------------------------- */
+
+/* Outputs of the tape under construction. */
+typedef struct output_list {
+    expr *e; /* owned */
+    size_t count, capacity;
+} output_list;
+
+/* Room for that many more outputs and entries. */
+static bool reserve(derivative_array *d, output_list *list, size_t more)
+{
+    if (list->count + more <= list->capacity) return true;
+    const size_t capacity = 2 * (list->count + more);
+    output_list larger = {.e = DAE_ARRAY(expr, capacity), .capacity = capacity};
+    int *row = DAE_ARRAY(int, capacity), *column = DAE_ARRAY(int, capacity);
+    bool *rate = DAE_ARRAY(bool, capacity);
+    if (!larger.e || !row || !column || !rate) {
+        dae_free(larger.e);
+        dae_free(row);
+        dae_free(column);
+        dae_free(rate);
+        return false;
+    }
+    for (size_t i = 0; i < list->count; i++) larger.e[i] = list->e[i];
+    for (int i = 0; i < d->entries; i++) {
+        row[i] = d->entry_row[i];
+        column[i] = d->entry_column[i];
+        rate[i] = d->entry_rate[i];
+    }
+    dae_free(list->e);
+    dae_free(d->entry_row);
+    dae_free(d->entry_column);
+    dae_free(d->entry_rate);
+    larger.count = list->count;
+    *list = larger;
+    d->entry_row = row;
+    d->entry_column = column;
+    d->entry_rate = rate;
+    return true;
+}
+
+/* Append the partial derivatives of one residual. */
+static bool append_gradient(derivative_array *d, graph *g, derive_scratch *scratch, int row,
+                            expr residual, output_list *list)
+{
+    gradient grad = {0};
+    bool done = derive_gradient(g, scratch, residual, &grad) && reserve(d, list, grad.count);
+    for (size_t i = 0; done && i < grad.count; i++) {
+        const expr_node *leaf = graph_node(g, grad.leaf[i]);
+        d->entry_row[d->entries] = row;
+        d->entry_column[d->entries] = leaf->index;
+        d->entry_rate[d->entries++] = leaf->order > 0;
+        list->e[list->count++] = grad.derivative[i];
+    }
+    gradient_free(&grad);
+    return done;
+}
+
+/* The tape of the residuals and of their Jacobians. */
+static bool compile(derivative_array *d, graph *g, const expr *residual)
+{
+    output_list list = {0};
+    derive_scratch *scratch = derive_scratch_new();
+    bool done = scratch && reserve(d, &list, (size_t)d->n);
+    for (int i = 0; done && i < d->n; i++) list.e[list.count++] = residual[i];
+    for (int i = 0; done && i < d->n; i++)
+        done = append_gradient(d, g, scratch, i, residual[i], &list);
+    if (done) d->tape = tape_new(g, list.e, list.count);
+    derive_scratch_free(scratch);
+    dae_free(list.e);
+    return d->tape != NULL;
+}
+
+/* ---- the object ------------------------------------------------------------------------------ */
+
+static bool allocate_unknowns(derivative_array *d)
+{
+    d->variable = DAE_ARRAY(int, d->n);
+    d->order = DAE_ARRAY(int, d->n);
+    d->source = DAE_ARRAY(int, d->n);
+    d->nominal = DAE_ARRAY(double, d->n);
+    d->ease = DAE_ARRAY(double, d->n);
+    d->series = DAE_ARRAY(double *, d->n);
+    return d->variable && d->order && d->source && d->nominal && d->ease && d->series;
+}
+
+static bool allocate_work(derivative_array *d)
+{
+    const int n = d->n, rows = n * (d->limit + 1), columns = rows + n;
+    const int outputs = n + d->entries;
+    for (int j = 0; j < n; j++)
+        if (!(d->series[j] = DAE_ARRAY(double, d->limit + 2))) return false;
+    d->work = DAE_ARRAY(double, tape_series_work_size(d->tape, d->limit + 1));
+    d->out = DAE_ARRAY(double, outputs *(d->limit + 2));
+    d->F = DAE_ARRAY(double, rows);
+    d->J = DAE_ARRAY(double, 2 * rows * columns);
+    d->step = DAE_ARRAY(double, columns);
+    d->trial = DAE_ARRAY(double, columns);
+    d->weight = DAE_ARRAY(double, columns);
+    d->size = DAE_ARRAY(double, rows);
+    return d->work && d->out && d->F && d->J && d->step && d->trial && d->weight && d->size &&
+           jacobian_series_new(&d->jac, n, d->limit + 1) &&
+           least_squares_new(&d->solver, rows, columns);
+}
+
+array_status derivative_array_new(derivative_array *d, const equation_set *set, int limit)
+{
+    order_map map = {0};
+    *d = (derivative_array){.limit = limit};
+    if (set->n != set->m || set->n < 1 || limit < 0 || limit > 100) return ARRAY_SHAPE;
+    d->n = map_orders(&map, set);
+    expr *residual = d->n > 0 ? DAE_ARRAY(expr, d->n) : NULL;
+    bool done = residual && allocate_unknowns(d) && lower_order(d, set, &map, residual) &&
+                compile(d, set->graph, residual) && allocate_work(d);
+    order_map_free(&map);
+    dae_free(residual);
+    if (!done) derivative_array_free(d);
+    return done ? ARRAY_OK : ARRAY_MEMORY;
+}
+
+void derivative_array_free(derivative_array *d)
+{
+    for (int j = 0; d->series && j < d->n; j++) dae_free(d->series[j]);
+    dae_free(d->series);
+    dae_free(d->variable);
+    dae_free(d->order);
+    dae_free(d->source);
+    dae_free(d->nominal);
+    dae_free(d->ease);
+    tape_free(d->tape);
+    dae_free(d->entry_row);
+    dae_free(d->entry_column);
+    dae_free(d->entry_rate);
+    dae_free(d->work);
+    dae_free(d->out);
+    dae_free(d->F);
+    dae_free(d->J);
+    dae_free(d->step);
+    dae_free(d->trial);
+    dae_free(d->weight);
+    dae_free(d->size);
+    jacobian_series_free(&d->jac);
+    least_squares_free(&d->solver);
+    *d = (derivative_array){0};
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Sort the outputs of the tape, `stride` coefficients each, into F and the Jacobians. */
+static void scatter(derivative_array *d, int k, int stride)
+{
+    const int n = d->n;
+    vector_zero(n * n * (k + 1), d->jac.a);
+    vector_zero(n * n * (k + 1), d->jac.b);
+    for (int i = 0; i < n; i++)
+        for (int l = 0; l <= k; l++) d->F[l * n + i] = d->out[i * stride + l];
+    for (int e = 0; e < d->entries; e++) {
+        double *to = d->entry_rate[e] ? d->jac.b : d->jac.a;
+        const double *from = d->out + (n + e) * stride;
+        for (int l = 0; l <= k; l++)
+            to[l * n * n + d->entry_row[e] + d->entry_column[e] * n] = from[l];
+    }
+}
+
+array_status derivative_array_evaluate(derivative_array *d, int k, double t, const double *x)
+{
+    const int n = d->n, degree = k + 1;
+    for (int j = 0; j < n; j++)
+        for (int p = 0; p <= degree; p++) d->series[j][p] = x[p * n + j];
+    tape_run_series(d->tape, degree, t, (const double *const *)d->series, d->parameters, d->memory,
+                    d->work, d->out);
+    scatter(d, k, degree + 1);
+    const bool finite = vector_finite(n * (k + 1), d->F) &&
+                        vector_finite(n * n * (k + 1), d->jac.a) &&
+                        vector_finite(n * n * (k + 1), d->jac.b);
+    return finite ? ARRAY_OK : ARRAY_EVALUATION;
+}

@@ -1,0 +1,55 @@
+#include "structure/linear/linear.h"
+
+#include <math.h>
+
+#include "base/vector.h"
+#include "expr/derive.h"
+
+typedef struct leaf_search {
+    const graph *graph;
+    bool varies;
+} leaf_search;
+
+static void look_at_leaf(void *context, expr leaf)
+{
+    leaf_search *s = context;
+    const uint8_t op = graph_node(s->graph, leaf)->op;
+    if (op == EXPR_VARIABLE || op == EXPR_TIME) s->varies = true;
+}
+
+/* The partial derivatives of one residual go to its row of A and B. */
+static linearity take_row(const equation_set *set, const gradient *g, int row,
+                          const equation_point *at, double *A, double *B)
+{
+    leaf_search search = {.graph = set->graph};
+    if (!graph_leaves(set->graph, g->derivative, g->count, look_at_leaf, &search))
+        return LINEARITY_UNKNOWN;
+    if (search.varies) return LINEARITY_NONE;
+    for (size_t i = 0; i < g->count; i++) {
+        const expr_node *leaf = graph_node(set->graph, g->leaf[i]);
+        const double value = equation_set_value(set, g->derivative[i], at);
+        if (leaf->order > 1 || leaf->index >= set->n || !isfinite(value)) return LINEARITY_NONE;
+        (leaf->order == 1 ? B : A)[row + leaf->index * set->n] = value;
+    }
+    return LINEARITY_CONSTANT;
+}
+
+linearity equation_set_linear(const equation_set *set, const equation_point *at, double *A,
+                              double *B)
+{
+    linearity status = LINEARITY_CONSTANT;
+    if (set->n != set->m || set->n < 1) return LINEARITY_NONE;
+    derive_scratch *scratch = derive_scratch_new();
+    if (!scratch) return LINEARITY_UNKNOWN;
+    vector_zero(set->n * set->n, A);
+    vector_zero(set->n * set->n, B);
+    for (int i = 0; status == LINEARITY_CONSTANT && i < set->m; i++) {
+        gradient g = {0};
+        status = derive_gradient(set->graph, scratch, set->row[i].residual, &g)
+                     ? take_row(set, &g, i, at, A, B)
+                     : LINEARITY_UNKNOWN;
+        gradient_free(&g);
+    }
+    derive_scratch_free(scratch);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* What the files of pencils share. */
+#ifndef DAE_STRUCTURE_LINEAR_PENCIL_PARTS_H
+#define DAE_STRUCTURE_LINEAR_PENCIL_PARTS_H
+
+#include "structure/linear/pencil.h"
+
+/* R (lambda B + A) C = alpha (mu Bs + As) with lambda = mu alpha / beta, R = diag(row), .. */
+typedef struct scaled_pencil {
+    int n;
+    double *A, *B;        /* As, Bs; owned */
+    double *row, *column; /* owned */
+    double alpha, beta;
+    double norm; /* of the larger one */
+} scaled_pencil;
+
+bool scaled_pencil_new(scaled_pencil *s, int n, const double *A, const double *B);
+void scaled_pencil_free(scaled_pencil *s);
+
+/* Null polynomials of p, whose minimal indices are known; false: memory. */
+bool pencil_polynomials(pencil *p, const scaled_pencil *s, double tolerance);
+
+/* Eigenvalues of the finite part mu B + A (size p->finite; overwritten), times `unit`, and what
+ * they say about stability; false: memory. */
+bool pencil_eigenvalues(pencil *p, double *A, double *B, double unit);
+
+#endif
