@@ -76,6 +76,8 @@ typedef struct hybrid {
     state_seams *state_seams; /* owned; NULL: not needed so far */
     double cut, cut_from;     /* a seam of them, for the step from there; NAN: none */
     int cuts;                 /* how often that step was made */
+    double close_from;        /* of seams that follow each other closely, the first; NAN: none, */
+    int close;                /* and how many there were since */
     int *active;              /* per when: its active branch, -1 */
     double *reset;            /* per unknown: what reinit gives it, */
     bool *is_reset;           /* if it does */
@@ -116,6 +118,7 @@ typedef struct hybrid {
     double *track, *track_yp;    /* work: y and y' where a step begins */
     double *branch, *branch_yp;  /* work: y and y' on a branch of solutions */
     bool fold_told;              /* the user knows of one */
+    bool beyond_told;            /* and of a relation that is left behind after its events */
     base_branch *base;           /* owned; NULL: not needed so far */
     bool branches_hidden;        /* from the method at hand: `base` is asked */
     bool branch_ended;           /* as the watch of ranks saw */

@@ -57,8 +57,9 @@ void crowd_start(hybrid *h)
     h->crowd = 0;
     h->uncertain_told = false;
     h->fold_told = false;
+    h->beyond_told = false;
     h->approaches = 0;
-    h->event_time = h->rescued = h->fold = h->thrown = h->cut = h->cut_from = NAN;
+    h->event_time = h->rescued = h->fold = h->thrown = h->cut = h->cut_from = h->close_from = NAN;
     h->first_step = 0.0;
 }
 
@@ -395,6 +396,13 @@ dae_status crowd_watch(dae_solver *s, double t)
     return DAE_OK;
 }
 
+bool crowd_shrinks(const dae_solver *s)
+{
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
+        if (s->hybrid->trace[r].shrinks >= MANY_SHRINKS) return true;
+    return false;
+}
+
 /* ---- after an event ---- */
 
 /* Whether the event has turned relation r back, out of a flight within the tolerances: on a
@@ -421,13 +429,32 @@ void crowd_settle(dae_solver *s, double t)
 
 /* ---- after a step ---- */
 
+/* A relation whose events have accumulated, and that another event has answered to, is left behind
+ * all the same: that may be meant, or not. */
+static void tell_beyond(dae_solver *s, const relation_trace *q, size_t r)
+{
+    char text[400];
+    if (s->hybrid->beyond_told) return;
+    s->hybrid->beyond_told = true;
+    snprintf(text, sizeof text,
+             "note: %.100s:%d: the events of this relation have accumulated at t = %.9g, and the "
+             "solution goes beyond it now (t = %.9g). If the model does not mean that, say in it "
+             "what rest is.",
+             hybrid_file(s), flat_of(s)->relations[r].place.line, q->when, s->t_new);
+    hybrid_tell(s, text);
+}
+
 dae_status crowd_check(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
         const relation_trace *q = &h->trace[r];
         double c = h->crossing[r];
-        if (q->resting == 0 || q->reacted || q->resting * c <= q->band) continue;
+        if (q->resting == 0 || q->resting * c <= q->band) continue;
+        if (q->reacted) {
+            tell_beyond(s, q, r);
+            continue;
+        }
         s->t = s->t_old;
         s->diag.t = q->when;
         diag_set(&s->diag, DAE_ERR_EVENT,

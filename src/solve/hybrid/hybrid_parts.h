@@ -195,6 +195,8 @@ void crowd_keep_point(dae_solver *s, double t);
 /* Relations that came back before they could be seen to leave, or within their tolerances, and that
  * the event has thrown back once more, so little that nothing shows it: they rest. */
 void crowd_settle(dae_solver *s, double t);
+/* Whether the events of a relation have come closer and closer. */
+bool crowd_shrinks(const dae_solver *s);
 /* After a step, with h->crossing at its end: whether a relation that rests is left behind. */
 dae_status crowd_check(dae_solver *s);
 

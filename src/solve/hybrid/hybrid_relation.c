@@ -7,15 +7,24 @@
 
 /* ---- the sides of relations ---- */
 
+/* A moment: short against the time; where events come ever closer also against the time since the
+ * last one, so that it does not reach beyond the next. */
+static double moment(const dae_solver *s, double t)
+{
+    const double part = 0.01, least = 64.0 * DBL_EPSILON * fabs(t);
+    double span = fmax(fabs(s->stats.last_h), fabs(t)), flight = fabs(t - s->hybrid->event_time);
+    double delta = 1e-9 * (span > 0.0 ? span : 1.0);
+    if (flight > 0.0 && crowd_shrinks(s)) delta = fmin(delta, fmax(part * flight, least));
+    return s->hybrid->direction < 0.0 ? -delta : delta;
+}
+
 /* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations. A
  * correction before makes the tangent as good as rounding allows; a start stops at its tolerance.
  */
 static double look_ahead(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
-    double span = fmax(fabs(s->stats.last_h), fabs(t));
-    double delta = 1e-9 * (span > 0.0 ? span : 1.0);
-    if (h->direction < 0.0) delta = -delta;
+    const double delta = moment(s, t);
     vector_copy(s->n, s->y, h->ahead);
     vector_copy(s->n, s->yp, h->ahead_yp);
     initializer_project(s->init, t, delta, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);

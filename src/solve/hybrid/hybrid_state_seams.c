@@ -26,6 +26,10 @@ static const double LEAST = 1e-9;
 static const double NEAR = 1e-6;
 /* A step is undone so often: the place of a seam becomes better with the step. */
 enum { MOST_CUTS = 6 };
+/* So many seams within this part of the time since the start are as many as are looked for there: a
+ * variable that rests at a kink, q of q |q| = 0, goes to and fro over it by rounding alone. */
+static const double CLOSE = 1e-3;
+enum { MOST_CLOSE = 100 };
 
 struct state_seams {
     const model_form *form;
@@ -194,6 +198,18 @@ double hybrid_pass_state_seam(dae_solver *s)
     return h->cut;
 }
 
+/* Whether the seam of the last step is one of too many that follow each other closely. */
+static bool is_crowded(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    bool close = s->t_old - h->close_from <= CLOSE * fabs(s->t_old - h->started);
+    if (!close) {
+        h->close_from = s->t_old;
+        h->close = 0;
+    }
+    return ++h->close > MOST_CLOSE;
+}
+
 bool hybrid_undo_step(dae_solver *s)
 {
     hybrid *h = s->hybrid;
@@ -207,5 +223,5 @@ bool hybrid_undo_step(dae_solver *s)
     if (!differ(s, s->t_new)) return false;
     double seam = find_seam(s);
     bool inside = seam - s->t_old > least && s->t_new - seam > least;
-    return inside && !is_met(s, seam) && undo(s, seam);
+    return inside && !is_met(s, seam) && !is_crowded(s) && undo(s, seam);
 }
