@@ -153,7 +153,7 @@ static int add_values(fuzz *f, const char *text, const char *option, const char 
 static void shorten_quad(char **words)
 {
     for (int i = 1; words[i]; i++)
-        if (strcmp(words[i], "quad") == 0) words[STEPS_AT] = "5000";
+        if (strcmp(words[i], "quad") == 0) words[STEPS_AT] = "1000";
 }
 
 static int random_words(fuzz *f, const char *model, char **words)
