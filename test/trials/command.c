@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -132,6 +133,13 @@ static int count_char(const char *text, char c)
     return count;
 }
 
+/* A number; what is finite in more precision, but beyond doubles, counts as the largest of them. */
+static double number_of(const char *field)
+{
+    long double x = strtold(field, NULL);
+    return isfinite(x) ? (double)fmaxl(-DBL_MAX, fminl(DBL_MAX, x)) : (double)x;
+}
+
 bool table_read(table *t, const char *path)
 {
     *t = (table){0};
@@ -151,7 +159,7 @@ bool table_read(table *t, const char *path)
         int j = 0;
         do {
             const char *field = next_field(&at, &end);
-            if (j < t->columns) row[j++] = strtod(field, NULL);
+            if (j < t->columns) row[j++] = number_of(field);
         } while (end == ',');
         t->rows += j == t->columns;
     }
