@@ -179,8 +179,8 @@ static int complain_text(const char *file, const settings *given, dae_status sta
     int code = blame_settings(file, given, &told) ? CLI_USAGE : CLI_MODEL;
     if (told) return code;
     print_messages(kept); /* which tell all of DAE_ERR_MODEL, unless the structure is at fault */
-    bool all_told = status == DAE_ERR_MODEL && kept->errors;
-    return all_told ? code : complain(code, "%s", text);
+    bool all_reported = status == DAE_ERR_MODEL && kept->errors;
+    return all_reported ? code : complain(code, "%s", text);
 }
 
 int open_text(const char *file, const settings *parameters, dae_engine engine,

@@ -58,7 +58,7 @@ typedef enum dae_status {
     DAE_ERR_ASSERT = -17,      /* an assertion of the model failed */
     DAE_ERR_FILE = -18,        /* a file could not be read */
     DAE_ERR_STIFF = -19, /* too stiff for an explicit method; stepping may go on, or take another */
-    DAE_ERR_CREEP = -20  /* steps without progress, as along a jump; stepping may go on */
+    DAE_ERR_STALL = -20  /* steps without progress, as along a jump; stepping may go on */
 } dae_status;
 
 enum { DAE_NAME_SIZE = 64, DAE_TEXT_SIZE = 1024 };

@@ -62,7 +62,7 @@ static void rest_at_a_bound(void **state)
         }
 }
 
-/* y' = -1 from y = 1, y >= 0: it ends at t = 1, and does not creep along the bound. */
+/* y' = -1 from y = 1, y >= 0: it ends at t = 1, and does not crawl along the bound. */
 static int fall_f(double t, const double *y, const double *yp, double *f, void *user)
 {
     (void)t, (void)y, (void)user;

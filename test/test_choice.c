@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-/* A pendulum whose damper is weak until t = 2 and then a million times as strong: it creeps. */
-typedef struct creeping {
+/* A pendulum whose damper is weak until t = 2 and then a million times as strong: steps stall. */
+typedef struct weak_damper {
     double strong;
-} creeping;
+} weak_damper;
 
-static double damping(const creeping *c, double t)
+static double damping(const weak_damper *c, double t)
 {
     return t < 2.0 ? 0.1 : 0.1 + (c->strong - 0.1) * (1.0 - exp(-(t - 2.0)));
 }
@@ -34,7 +34,7 @@ static int rod(const dae_mechanical_point *at, double *g, void *user)
     return 0;
 }
 
-static dae_problem *pendulum(creeping *c)
+static dae_problem *pendulum(weak_damper *c)
 {
     dae_mechanical form = {
         .nq = 2, .nlambda = 1, .force = force, .constraint = rod, .scleronomic = true, .user = c};
@@ -63,7 +63,7 @@ static void at_work(const dae_solver *s, const char *name, const char *because)
 static void test_change_when_stiff(void **state)
 {
     (void)state;
-    creeping c = {1e5};
+    weak_damper c = {1e5};
     dae_problem *p = pendulum(&c);
     dae_options o = dae_options_default(), other = o;
     o.rtol = o.atol = other.rtol = other.atol = 1e-7;
@@ -101,7 +101,7 @@ static void in_use(const dae_problem *p, const dae_options *o, const double *y, 
 static void test_what_the_user_says(void **state)
 {
     (void)state;
-    creeping c = {0.1};
+    weak_damper c = {0.1};
     dae_problem *p = pendulum(&c);
     const double y[5] = {0.8, -0.6};
     dae_options o = dae_options_default();
@@ -283,7 +283,7 @@ static int height(double t, const double *y, double *values, void *user)
 static void test_no_invariant(void **state)
 {
     (void)state;
-    creeping c = {0.1};
+    weak_damper c = {0.1};
     const char *const names[] = {"height"};
     const double y0[5] = {1.0, 0.0, 0.0, 0.0, 0.0};
     dae_problem *p = pendulum(&c);

@@ -267,9 +267,9 @@ static void work(void **state)
     model_free(m);
 }
 
-/* Beyond t = 1 there is no y: jumps without events excuse variables from the error test, but not
+/* Beyond t = 1 there is no y: jumps without events exempt variables from the error test, but not
  * from their equations. Where there is one, the run goes on. */
-static void excused_variables_meet_their_equations(void **state)
+static void exempt_variables_meet_their_equations(void **state)
 {
     (void)state;
     static const char *const offered[] = {"rodas", "rodasp", "rodas4p2", "rodas3"};
@@ -322,7 +322,7 @@ int main(void)
         cmocka_unit_test(orders_index_2),
         cmocka_unit_test(stiff_models),
         cmocka_unit_test(work),
-        cmocka_unit_test(excused_variables_meet_their_equations),
+        cmocka_unit_test(exempt_variables_meet_their_equations),
         cmocka_unit_test(conduct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

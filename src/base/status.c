@@ -33,7 +33,7 @@ const char *dae_status_name(dae_status status)
     case DAE_ERR_ASSERT: return "DAE_ERR_ASSERT";
     case DAE_ERR_FILE: return "DAE_ERR_FILE";
     case DAE_ERR_STIFF: return "DAE_ERR_STIFF";
-    case DAE_ERR_CREEP: return "DAE_ERR_CREEP";
+    case DAE_ERR_STALL: return "DAE_ERR_STALL";
     }
     return "unknown status";
 }

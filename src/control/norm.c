@@ -18,10 +18,10 @@ bool norm_new(error_norm *norm, int n, const dae_options *options)
     norm->tested_own = DAE_ARRAY(double, n);
     norm->newton_own = DAE_ARRAY(double, n);
     norm->work = DAE_ARRAY(double, n);
-    norm->excused = DAE_ARRAY(int, n);
+    norm->exempt = DAE_ARRAY(int, n);
     norm->tested = norm->newton = norm->scale;
     return norm->weights && norm->scale && norm->tested_own && norm->newton_own && norm->work &&
-           norm->excused;
+           norm->exempt;
 }
 
 void norm_free(error_norm *norm)
@@ -31,7 +31,7 @@ void norm_free(error_norm *norm)
     dae_free(norm->tested_own);
     dae_free(norm->newton_own);
     dae_free(norm->work);
-    dae_free(norm->excused);
+    dae_free(norm->exempt);
     dae_free(norm->floor_own);
     *norm = (error_norm){0};
 }
@@ -40,7 +40,7 @@ void norm_free(error_norm *norm)
  * errors do not go to zero with h [BCP96 5.4.2]. */
 static bool left_out(const error_norm *norm, int i)
 {
-    return norm->kinds[i] >= DAE_KIND_INDEX2 || norm->excused[i] > 0 ||
+    return norm->kinds[i] >= DAE_KIND_INDEX2 || norm->exempt[i] > 0 ||
            (norm->hidden && norm->hidden[i]) ||
            (norm->leave_out_algebraic && norm->kinds[i] == DAE_KIND_INDEX1);
 }
@@ -58,10 +58,10 @@ void norm_classify(error_norm *norm, const dae_kind *kinds, dae_error_test test)
 {
     norm->kinds = kinds;
     norm->leave_out_algebraic = test == DAE_ERROR_DIFFERENTIAL;
-    norm->excused_count = 0;
+    norm->exempt_count = 0;
     int higher = 0;
     for (int i = 0; i < norm->n; i++) {
-        norm->excused[i] = 0;
+        norm->exempt[i] = 0;
         higher += kinds[i] >= DAE_KIND_INDEX2;
     }
     choose_tested(norm);
@@ -87,21 +87,21 @@ static void set_tested_scale(error_norm *norm)
         norm->tested_own[i] = left_out(norm, i) ? 0.0 : norm->scale[i] * norm->stretch;
 }
 
-void norm_excuse(error_norm *norm, int i, int steps)
+void norm_exempt(error_norm *norm, int i, int steps)
 {
-    norm->excused_count += norm->excused[i] == 0;
-    norm->excused[i] = steps;
+    norm->exempt_count += norm->exempt[i] == 0;
+    norm->exempt[i] = steps;
     choose_tested(norm);
     set_tested_scale(norm);
 }
 
 void norm_step_done(error_norm *norm)
 {
-    int before = norm->excused_count;
+    int before = norm->exempt_count;
     if (before == 0) return;
     for (int i = 0; i < norm->n; i++)
-        if (norm->excused[i] > 0 && --norm->excused[i] == 0) norm->excused_count--;
-    if (norm->excused_count == before) return;
+        if (norm->exempt[i] > 0 && --norm->exempt[i] == 0) norm->exempt_count--;
+    if (norm->exempt_count == before) return;
     choose_tested(norm);
     set_tested_scale(norm);
 }

@@ -16,8 +16,8 @@ typedef struct error_norm {
     const double *tested, *newton;
     double *tested_own, *newton_own; /* storage when they differ from scale */
     const dae_kind *kinds;           /* resolved kinds, borrowed */
-    int *excused;                    /* per variable: accepted steps for which it leaves the test */
-    int excused_count;               /* variables for which that is not 0 */
+    int *exempt;                     /* per variable: accepted steps for which it leaves the test */
+    int exempt_count;                /* variables for which that is not 0 */
     const bool *hidden;       /* variables that never are in the error test, or NULL; borrowed */
     bool leave_out_algebraic; /* algebraic variables of every index leave the error test */
     double reach;        /* steps count as at least this long in the Newton scale; 0: as they are */
@@ -36,11 +36,11 @@ typedef struct error_norm {
 bool norm_new(error_norm *norm, int n, const dae_options *options);
 void norm_free(error_norm *norm);
 
-/* Decide which variables leave the error test, once the kinds are resolved; none is excused. */
+/* Decide which variables leave the error test, once the kinds are resolved; none is exempt. */
 void norm_classify(error_norm *norm, const dae_kind *kinds, dae_error_test test);
 
 /* Variable i leaves the error test until `steps` steps have been accepted. */
-void norm_excuse(error_norm *norm, int i, int steps);
+void norm_exempt(error_norm *norm, int i, int steps);
 /* A step was accepted. */
 void norm_step_done(error_norm *norm);
 

@@ -8,7 +8,7 @@
 #include "model/model_suspects.h"
 
 /* So many equations, variables and parts are named; the others are counted. */
-enum { MOST_NAMES = 8, MOST_PARTS = 6, MOST_TOLD = 3 };
+enum { MOST_NAMES = 8, MOST_PARTS = 6, MOST_REPORTED = 3 };
 
 const char *flat_leaf_name(void *context, const expr_node *leaf)
 {
@@ -253,8 +253,10 @@ static dae_status tell_parts(const flat_model *m, const flat_parts *parts, dae_d
         diag_append(diag, ", with %zu equation%s for %d unknown%s", m->equation_count,
                     ending((int)m->equation_count), parts->unknowns, ending(parts->unknowns));
     diag_append(diag, ".");
-    for (int k = 0; k < r->count && k < MOST_TOLD; k++) append_part(m, parts, &r->part[k], diag);
-    if (r->count > MOST_TOLD) diag_append(diag, " (And %d more such parts.)", r->count - MOST_TOLD);
+    for (int k = 0; k < r->count && k < MOST_REPORTED; k++)
+        append_part(m, parts, &r->part[k], diag);
+    if (r->count > MOST_REPORTED)
+        diag_append(diag, " (And %d more such parts.)", r->count - MOST_REPORTED);
     name_culprit(m, parts, diag);
     return DAE_ERR_MODEL;
 }

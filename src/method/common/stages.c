@@ -9,7 +9,7 @@ void stages_error_scale(const error_norm *norm, dae_error_test test, double *sca
 {
     bool higher = test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
     for (int j = 0; j < norm->n; j++) {
-        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->excused[j] == 0 &&
+        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->exempt[j] == 0 &&
                       !(norm->hidden && norm->hidden[j]);
         scale[j] = scaled ? norm->newton[j] : norm->tested[j];
     }

@@ -17,7 +17,7 @@ void stages_clamp(const dae_residual *form, double *y);
 
 /* What counts as a violation of bounds in an attempt with step h. Solutions that come to rest at a
  * bound are on either side of it by rounding; so much is forgiven, but not to a solution that would
- * be outside by more after the step that was tried first: it leaves, and must not creep along.
+ * be outside by more after the step that was tried first: it leaves, and must not crawl along.
  * (Algebraic variables do not move by themselves.) */
 typedef struct bound_slack {
     const error_norm *norm;

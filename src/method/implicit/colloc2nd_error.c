@@ -60,15 +60,15 @@ static void error_scale(colloc2nd_scratch *w, const method_context *ctx)
     const error_norm *norm = ctx->norm;
     bool higher = ctx->error_test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
     for (int j = 0; j < norm->n; j++) {
-        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->excused[j] == 0 &&
+        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->exempt[j] == 0 &&
                       !(norm->hidden && norm->hidden[j]);
         w->scale[j] = scaled ? norm->newton[j] : norm->tested[j];
     }
     if (!c->ends.form) return;
     for (int i = 0; i < c->ends.form->nq; i++) {
         int q = projection_q(&c->ends, i), v = projection_v(&c->ends, i);
-        w->scale[q] = norm->excused[q] ? 0.0 : norm->scale[q];
-        w->scale[v] = norm->excused[v] ? 0.0 : norm->scale[v];
+        w->scale[q] = norm->exempt[q] ? 0.0 : norm->scale[q];
+        w->scale[v] = norm->exempt[v] ? 0.0 : norm->scale[v];
     }
     for (int i = 0; i < projection_followers(&c->ends); i++)
         w->scale[projection_follower(&c->ends, i)] = 0.0;

@@ -180,7 +180,7 @@ static void error_scale(radau_scratch *w, const method_context *ctx)
     const error_norm *norm = ctx->norm;
     bool higher = ctx->error_test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
     for (int j = 0; j < norm->n; j++) {
-        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->excused[j] == 0 &&
+        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->exempt[j] == 0 &&
                       !(norm->hidden && norm->hidden[j]);
         w->scale[j] = scaled ? norm->newton[j] : norm->tested[j];
     }

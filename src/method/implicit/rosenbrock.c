@@ -14,7 +14,7 @@ static const double TIME_PART = 1.0 / 128.0;
 /* Values between steps may be wrong by 10 tolerances where events depend on them. */
 static const double DENSE_WEIGHT = 0.1;
 
-/* Steps in a row, and their size against time and other steps, that may leave equations of excused
+/* Steps in a row, and their size against time and other steps, that may leave equations of exempt
  * variables unmet. Jumps of a cubic equation by factors of 3 to 10 take 1 to 50. */
 enum { MOST_DEFECTIVE = 100 };
 static const double WAITING = 1e-7;
@@ -40,7 +40,7 @@ typedef struct rosenbrock_scratch {
     double *point, *z_point; /* Y_i, Z_i */
     double *slope;           /* S_i */
     double *rhs, *error, *scale;
-    double defect; /* of excused variables at the end */
+    double defect; /* of exempt variables at the end */
     stages_trial quiet;
     double *y, *z;   /* candidate */
     double *d1, *d2; /* of its interpolant */
@@ -269,7 +269,7 @@ static double error_of(const rosenbrock_state *s, rosenbrock_scratch *w, const m
     return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);
 }
 
-/* Newton's correction of excused variables at the end of the step, in tolerances: their errors are
+/* Newton's correction of exempt variables at the end of the step, in tolerances: their errors are
  * not tested, and no iteration solves their equations, which may have no solution any more. */
 static double defect_at_end(rosenbrock_scratch *w, const method_context *ctx, attempt *result)
 {
@@ -283,17 +283,17 @@ static double defect_at_end(rosenbrock_scratch *w, const method_context *ctx, at
     }
     if (iteration_solve(ctx->newton->matrix, NULL, w->rhs) != ITERATION_OK) return INFINITY;
     for (int j = 0; j < norm->n; j++)
-        if (norm->excused[j]) most = fmax(most, fabs(w->rhs[j]) * norm->scale[j]);
+        if (norm->exempt[j]) most = fmax(most, fabs(w->rhs[j]) * norm->scale[j]);
     return most;
 }
 
 /* A jump may leave a defect for some steps, as many as Newton's method would take, which must be
  * short against all others: the solution cannot go on before its equations are met. */
-static void check_excused(const rosenbrock_state *s, rosenbrock_scratch *w,
-                          const method_context *ctx, attempt *result)
+static void check_exempt(const rosenbrock_state *s, rosenbrock_scratch *w,
+                         const method_context *ctx, attempt *result)
 {
     w->defect = 0.0;
-    if (ctx->norm->excused_count == 0) return;
+    if (ctx->norm->exempt_count == 0) return;
     w->defect = defect_at_end(w, ctx, result);
     bool waits = fabs(w->h) <= WAITING * fmax(fabs(s->t), s->longest);
     if (w->defect > 1.0 && !(waits && s->defective < MOST_DEFECTIVE))
@@ -327,7 +327,7 @@ static void rosenbrock_attempt(const void *state, void *scratch, const method_co
     prepare_dense(s, w, ctx);
     result->error = error_of(s, w, ctx);
     result->estimate = w->error;
-    check_excused(s, w, ctx, result);
+    check_exempt(s, w, ctx, result);
 }
 
 static void rosenbrock_accept(void *state, void *scratch, const method_context *ctx)

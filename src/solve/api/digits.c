@@ -41,7 +41,7 @@ dae_status dae_solver_digits(dae_solver *s, double t, char *text)
     dae_status status = solver_check_point(s, t, "dae_solver_digits");
     if (status != DAE_OK) return status;
     model_series *series = reform_active(s) ? s->reform->current->series : NULL;
-    if (!series || s->phase == PHASE_POISED) return plain_digits(s, t, text, false);
+    if (!series || s->phase == PHASE_READY) return plain_digits(s, t, text, false);
     size_t bytes = (size_t)s->n * precision_size(s->options.precision);
     char *y = dae_calloc(2, bytes);
     if (!y) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for digits.");

@@ -68,7 +68,7 @@ dae_status reform_return(struct dae_solver *s);
 dae_status reform_reset(struct dae_solver *s);
 /* Whether a variant is integrated. */
 bool reform_active(const struct dae_solver *s);
-/* Consistent values on all levels, a choice of states, and the solver is poised at t. initial:
+/* Consistent values on all levels, a choice of states, and the solver is ready at t. initial:
  * start values count as what their attributes say, and initial equations hold. */
 dae_status reform_begin(struct dae_solver *s, double t, bool initial);
 /* Whether reform_rescue can do something here. */
@@ -83,7 +83,7 @@ dae_status reform_explain(struct dae_solver *s, dae_status status);
 dae_status reform_watch(struct dae_solver *s);
 
 /* Whether the variant has chosen positions that are looked at before every step: where they are
- * chosen anew the solver is poised in other unknowns. */
+ * chosen anew the solver is ready in other unknowns. */
 bool reform_chose_positions(const struct dae_solver *s);
 
 /* Where unknown i of the base form, or its derivative, is in the form that is integrated. */

@@ -98,7 +98,7 @@ void variant_tell_doubt(dae_solver *s, const variant *v)
 dae_status reform_explain(dae_solver *s, dae_status status)
 {
     bool singular = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE ||
-                    status == DAE_ERR_ERROR_TEST || status == DAE_ERR_CREEP;
+                    status == DAE_ERR_ERROR_TEST || status == DAE_ERR_STALL;
     if (!s->reform || !singular || !s->reform->slots_known) return status;
     const variant *v = variant_find(s->reform, s->hybrid->instance->memory);
     if (s->hybrid->instance->array) { /* the doubt is settled, and something else has failed */

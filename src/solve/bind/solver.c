@@ -54,22 +54,22 @@ static bool allocate_work(dae_solver *s)
            s->yp && s->work && s->at_y && s->at_yp && s->jumps && s->extent;
 }
 
-static void drop_viewer(dae_solver *s)
+static void drop_output_projector(dae_solver *s)
 {
     refine_free(s);
-    initializer_free(s->viewer);
+    initializer_free(s->output_projector);
     iteration_free(&s->view);
-    s->viewer = NULL;
+    s->output_projector = NULL;
     s->view = (iteration){0};
 }
 
-initializer *solver_viewer(dae_solver *s)
+initializer *solver_output_projector(dae_solver *s)
 {
-    if (s->viewer) return s->viewer;
+    if (s->output_projector) return s->output_projector;
     if (iteration_new(&s->view, &s->eval, &s->options, NULL) != DAE_OK ||
-        initializer_new(&s->viewer, &s->eval, &s->view, &s->options, NULL) != DAE_OK)
-        drop_viewer(s);
-    return s->viewer;
+        initializer_new(&s->output_projector, &s->eval, &s->view, &s->options, NULL) != DAE_OK)
+        drop_output_projector(s);
+    return s->output_projector;
 }
 
 static const invariant_set *solver_invariants(const dae_solver *s)
@@ -95,7 +95,7 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     status = initializer_new(&s->init, &s->eval, &s->matrix, &s->options, diag);
     if (status != DAE_OK) return status;
-    if (s->options.project_output && !solver_viewer(s))
+    if (s->options.project_output && !solver_output_projector(s))
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     if (s->problem->form.n_events > 0)
         status = event_finder_new(&s->events, &s->eval, s->options.event_tolerance, diag);
@@ -130,7 +130,7 @@ static void unfurnish(dae_solver *s)
     if (s->context.cache) s->furnished->cache_free(s->context.cache);
     s->context.cache = NULL;
     second_release(s);
-    drop_viewer(s);
+    drop_output_projector(s);
     event_finder_free(s->events);
     initializer_free(s->init);
     newton_free(&s->newton);
@@ -191,11 +191,11 @@ dae_status solver_repattern(dae_solver *s, const dae_problem *problem)
     s->problem = s->eval.problem = problem;
     iteration_free(&s->matrix);
     s->matrix = (iteration){0};
-    drop_viewer(s);
+    drop_output_projector(s);
     dae_status status = iteration_new(&s->matrix, &s->eval, &s->options, &s->diag);
     newton_reset(&s->newton);
     if (status == DAE_OK && solver_second_order(s)) status = renew_second(s);
-    if (status == DAE_OK && s->options.project_output && !solver_viewer(s))
+    if (status == DAE_OK && s->options.project_output && !solver_output_projector(s))
         status = diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
     return status;
 }

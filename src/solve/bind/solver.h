@@ -2,8 +2,8 @@
 #ifndef DAE_SOLVE_BIND_SOLVER_H
 #define DAE_SOLVE_BIND_SOLVER_H
 
-#include "control/creep.h"
 #include "control/events.h"
+#include "control/stall.h"
 #include "control/step_control.h"
 #include "control/stiffness.h"
 #include "forms/form_explicit.h"
@@ -17,7 +17,7 @@
 
 typedef enum solver_phase {
     PHASE_NEW = 0, /* not started */
-    PHASE_POISED,  /* at a consistent point, no step taken: the method starts with the first step */
+    PHASE_READY,   /* at a consistent point, no step taken: the method starts with the first step */
     PHASE_RUNNING,
     PHASE_ENDED /* a terminal event was returned */
 } solver_phase;
@@ -50,8 +50,8 @@ struct dae_solver {
     error_norm norm;
     newton newton;
     initializer *init;
-    iteration view;           /* matrices of the viewer, */
-    initializer *viewer;      /* which projects outputs: looking at a run must not change it */
+    iteration view;                /* matrices of the output_projector, */
+    initializer *output_projector; /* which projects outputs: looking at a run must not change it */
     refiner *refiner;         /* values between steps, where the interpolant will not do; or NULL */
     event_finder *events;     /* NULL if the problem has none */
     hybrid *hybrid;           /* discrete side of a model; NULL for callbacks */
@@ -80,7 +80,7 @@ struct dae_solver {
     bool watch_due;      /* states are to be looked at before the next step */
     step_control control;
     stiffness stiffness;
-    creep creep;
+    stall stall;
     attempt last;
 
     dae_kind *kinds; /* resolved: never AUTO */
@@ -97,14 +97,14 @@ struct dae_solver {
     double finest_rtol;  /* smallest relative tolerance; 0 with user weights */
     bool weights_sound;  /* the error weights at t_new are fit for use */
 
-    jump_trace *jumps;   /* per variable */
-    double *extent;      /* per variable: largest value on steps of ordinary length */
-    bool jump_told;      /* the user knows of one */
-    bool unwatched_told; /* of multipliers that are not in the error test */
-    int unwatched_steps; /* in a row with estimates of them that are too large */
-    bool doubt_told;     /* and of values between steps that are not as good as asked for */
-    long leap_step;      /* number of the step after which the last leap was, */
-    int leaps;           /* and how many there were since */
+    jump_trace *jumps;       /* per variable */
+    double *extent;          /* per variable: largest value on steps of ordinary length */
+    bool jump_reported;      /* the user knows of one */
+    bool unwatched_reported; /* of multipliers that are not in the error test */
+    int unwatched_steps;     /* in a row with estimates of them that are too large */
+    bool doubt_reported;     /* and of values between steps that are not as good as asked for */
+    long leap_step;          /* number of the step after which the last leap was, */
+    int leaps;               /* and how many there were since */
     double *sizes; /* per unknown of base: largest value at the ends of steps; then per unknown:
                       value that a start gave it, 0: none */
 
@@ -150,7 +150,7 @@ dae_status second_find(dae_solver *s, double t);
 void second_release(dae_solver *s);
 
 /* What projects outputs, with matrices of its own; NULL: memory. */
-initializer *solver_viewer(dae_solver *s);
+initializer *solver_output_projector(dae_solver *s);
 
 /* solve/run/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);
@@ -189,9 +189,9 @@ dae_status output_polish(dae_solver *s, double t);
  * method's own values are taken. */
 dae_status output_beside_jump(dae_solver *s, double t);
 
-/* solve/run/jump.c: after a failed error test, excuse the algebraic variables that jump without an
+/* solve/run/jump.c: after a failed error test, exempt the algebraic variables that jump without an
  * event from it; whether there are any new ones, so that the step is worth another try. */
-bool jump_excuse(dae_solver *s, const attempt *a);
+bool jump_exempt(dae_solver *s, const attempt *a);
 /* The same where the run would have to end because of algebraic variables alone. */
 bool jump_last_resort(dae_solver *s, const attempt *a);
 /* After an accepted step: how large the variables are. */
@@ -205,7 +205,7 @@ void jump_tell(dae_solver *s, int i, double t);
 bool jump_outgrown(const dae_solver *s, int i, double y);
 
 /* solve/run/leap.c: after a failure of the step from t_new: over a change of algebraic variables
- * that no step resolves. Whether the solver is poised behind it. */
+ * that no step resolves. Whether the solver is ready behind it. */
 bool leap_over(dae_solver *s, dae_status failed, double tend);
 
 /* solve/run/unresolved.c: how large variables are: at a start from y0 (NULL: a model's own values),
@@ -227,7 +227,7 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
 dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0);
 dae_status solver_step(dae_solver *s, double tend);
 dae_status explain_stiff(dae_solver *s);
-dae_status explain_creep(dae_solver *s, double tend); /* explain_creep.c */
+dae_status explain_stall(dae_solver *s, double tend); /* explain_stall.c */
 /* What a model's equations say about steps that had to become tiny. Whether they say anything. */
 bool explain_small_steps(dae_solver *s);
 dae_status explain_max_steps(dae_solver *s, double tend);
@@ -244,9 +244,9 @@ dae_status explain_fatal(dae_solver *s, const attempt *a);
 
 /* solve/run/rounding.c: whether the tolerances are below what rounding in the equations permits
  * where a run to tend stands. If so they are raised to that from here on, with a note, or the
- * diagnostic tells it. creeps: it goes on, but in steps that lead nowhere. */
+ * diagnostic tells it. stalling: it goes on, but in steps that lead nowhere. */
 typedef enum rounding_result { ROUNDING_FINE, ROUNDING_HELD, ROUNDING_TOO_MUCH } rounding_result;
-rounding_result rounding_look(dae_solver *s, double tend, bool creeps);
+rounding_result rounding_look(dae_solver *s, double tend, bool stalling);
 
 /* solve/explain/explain_rank.c: tell if the equations of a model lose rank at a point of its base
  * form; false: they do not, or it cannot be told. */

@@ -456,12 +456,12 @@ static const double *read_solution(const dae_solver *s, double *work)
     const int n = s->n;
     const double span = s->t_new - s->t_old;
     double *ypp = work + 2 * n, *old = work + 3 * n;
-    const double t = s->phase == PHASE_POISED
+    const double t = s->phase == PHASE_READY
                          ? s->t
                          : fmin(fmax(s->t, fmin(s->t_old, s->t_new)), fmax(s->t_old, s->t_new));
     solver_interpolate(s, t, 0, work);
     solver_interpolate(s, t, 1, work + n);
-    if (s->phase == PHASE_POISED || fabs(span) <= 0.0) return NULL;
+    if (s->phase == PHASE_READY || fabs(span) <= 0.0) return NULL;
     solver_interpolate(s, s->t_new, 1, ypp);
     solver_interpolate(s, s->t_old, 1, old);
     for (int j = 0; j < n; j++) ypp[j] = (ypp[j] - old[j]) / span;

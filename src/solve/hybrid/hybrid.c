@@ -271,10 +271,10 @@ static void clear_events(dae_solver *s, double t)
     for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
     crowd_start(h);
     h->calls = 0;
-    h->slow_told = h->no_memory = false;
+    h->slow_reported = h->no_memory = false;
     h->other[0] = 0;
     h->started = t;
-    s->terminated = s->jump_told = false;
+    s->terminated = s->jump_reported = false;
     output_doubt_free(h->doubt);
     h->doubt = NULL;
     vector_copy(s->n, s->y, h->start);
@@ -348,7 +348,7 @@ dae_status hybrid_update(dae_solver *s)
     relations_cross(s, t);
     h->pending = EVENT_NONE;
     h->at_start = false;
-    s->creep = (creep){.t0 = s->creep.t0}; /* events that crowd are looked at above */
+    s->stall = (stall){.t0 = s->stall.t0}; /* events that crowd are looked at above */
     s->history = 0;                        /* the solution is another one from here on */
     double direction = s->direction; /* an event may lie beyond tend by its rounding: no way back */
     status = run_event(s, t);

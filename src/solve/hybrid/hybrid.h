@@ -105,8 +105,8 @@ typedef struct hybrid {
     bool *undefined; /* per visible variable: an output that had no finite value: reported once */
     event_cause pending;         /* an event was located and reported, its update is due */
     long calls;                  /* steps and events since the start */
-    bool slow_told;              /* the user knows how long it would take */
-    bool uncertain_told;         /* and which events are chance */
+    bool slow_reported;          /* the user knows how long it would take */
+    bool uncertain_reported;     /* and which events are chance */
     bool no_memory;              /* a value could not be computed for lack of it */
     double fold;                 /* the last one was then */
     double fold_ahead;           /* where the branch ends within step number fold_step, */
@@ -117,8 +117,8 @@ typedef struct hybrid {
     bool pieces;                 /* they have pieces */
     double *track, *track_yp;    /* work: y and y' where a step begins */
     double *branch, *branch_yp;  /* work: y and y' on a branch of solutions */
-    bool fold_told;              /* the user knows of one */
-    bool beyond_told;            /* and of a relation that is left behind after its events */
+    bool fold_reported;          /* the user knows of one */
+    bool beyond_reported;        /* and of a relation that is left behind after its events */
     base_branch *base;           /* owned; NULL: not needed so far */
     bool branches_hidden;        /* from the method at hand: `base` is asked */
     bool branch_ended;           /* as the watch of ranks saw */
@@ -165,7 +165,7 @@ dae_status hybrid_restart(struct dae_solver *s, bool anew);
 /* The first step after a start goes in this direction: an event is due if relations that are zero
  * there change at once. */
 void hybrid_leave(struct dae_solver *s, double direction);
-/* Update at the event at s->t; the solver is poised to go on, or has ended. */
+/* Update at the event at s->t; the solver is ready to go on, or has ended. */
 /* Consistent values where the solver stands, for the memory as it is: no event. */
 dae_status hybrid_begin_again(struct dae_solver *s);
 dae_status hybrid_update(struct dae_solver *s);

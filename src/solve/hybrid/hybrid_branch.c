@@ -24,7 +24,7 @@ typedef struct branch_walk {
     initializer *init;
     const dae_kind *kinds;
     const double *weights, *extent; /* largest values so far; NULL: not known */
-    const int *excused; /* > 0: jumps by its equation, whatever the branch; NULL: none */
+    const int *exempt; /* > 0: jumps by its equation, whatever the branch; NULL: none */
     double rtol;
     double *from, *from_yp; /* where the step begins */
     double *at, *at_yp;     /* work: on the branch */
@@ -58,7 +58,7 @@ bool points_agree(int n, const double *weights, const double *a, const double *b
 /* How far algebraic unknown i moved from a to b, in units of its size. */
 static double moved_by(const branch_walk *w, int i, const double *a, const double *b)
 {
-    if (w->kinds[i] == DAE_KIND_DIFFERENTIAL || (w->excused && w->excused[i] > 0)) return 0.0;
+    if (w->kinds[i] == DAE_KIND_DIFFERENTIAL || (w->exempt && w->exempt[i] > 0)) return 0.0;
     double least = w->rtol > 0.0 ? w->weights[i] / w->rtol : 1.0;
     double size = fmax(fmax(w->extent ? w->extent[i] : 0.0, least), fmax(fabs(a[i]), fabs(b[i])));
     return fabs(b[i] - a[i]) / size;
@@ -180,8 +180,8 @@ bool branch_is_index_one(const dae_solver *s)
  * ends, as on a diode that begins to conduct there. */
 static bool may_leave(dae_solver *s)
 {
-    bool excused = s->method->no_iteration && s->norm.excused_count > 0;
-    return excused || s->method->ends_unseen || has_pieces(s);
+    bool exempt = s->method->no_iteration && s->norm.exempt_count > 0;
+    return exempt || s->method->ends_unseen || has_pieces(s);
 }
 
 static bool stays_here(dae_solver *s, double step, const double *y)
@@ -192,7 +192,7 @@ static bool stays_here(dae_solver *s, double step, const double *y)
                      .kinds = s->kinds,
                      .weights = s->norm.weights,
                      .extent = s->extent,
-                     .excused = s->norm.excused,
+                     .exempt = s->norm.exempt,
                      .rtol = s->options.rtol,
                      .from = h->track,
                      .from_yp = h->track_yp,

@@ -55,9 +55,9 @@ void crowd_start(hybrid *h)
     for (size_t r = 0; r < h->instance->form->flat->relation_count; r++)
         h->trace[r] = (relation_trace){.when = NAN, .gap = NAN, .ratio = NAN};
     h->crowd = 0;
-    h->uncertain_told = false;
-    h->fold_told = false;
-    h->beyond_told = false;
+    h->uncertain_reported = false;
+    h->fold_reported = false;
+    h->beyond_reported = false;
     h->approaches = 0;
     h->event_time = h->rescued = h->fold = h->thrown = h->cut = h->cut_from = h->close_from = NAN;
     h->first_step = 0.0;
@@ -108,7 +108,7 @@ bool hybrid_take_back(dae_solver *s)
     hybrid_arm(s);
     h->first_step = SHORTEN * step;
     s->t = s->t_old = s->t_new = s->searched = h->event_time;
-    s->phase = PHASE_POISED;
+    s->phase = PHASE_READY;
     return true;
 }
 
@@ -277,8 +277,8 @@ static void tell_uncertain(dae_solver *s, size_t r, double t)
 {
     hybrid *h = s->hybrid;
     bool rounded = h->instance->form->rounded[r]; /* it may be noise */
-    if (h->uncertain_told || rounded || h->trace[r].shrinks >= MOST_RETURNS) return;
-    h->uncertain_told = true;
+    if (h->uncertain_reported || rounded || h->trace[r].shrinks >= MOST_RETURNS) return;
+    h->uncertain_reported = true;
     char text[400];
     snprintf(text, sizeof text,
              "note: %.100s:%d: the two sides of this relation differ by %.1e at most between its "
@@ -434,8 +434,8 @@ void crowd_settle(dae_solver *s, double t)
 static void tell_beyond(dae_solver *s, const relation_trace *q, size_t r)
 {
     char text[400];
-    if (s->hybrid->beyond_told) return;
-    s->hybrid->beyond_told = true;
+    if (s->hybrid->beyond_reported) return;
+    s->hybrid->beyond_reported = true;
     snprintf(text, sizeof text,
              "note: %.100s:%d: the events of this relation have accumulated at t = %.9g, and the "
              "solution goes beyond it now (t = %.9g). If the model does not mean that, say in it "

@@ -143,8 +143,8 @@ static void tell_fold(dae_solver *s)
     const model_form *f = s->hybrid->instance->form;
     int i = farthest(s, &far), v = i >= 0 ? f->unknown_variable[i] : -1;
     char text[400];
-    if (s->hybrid->fold_told || v < 0) return;
-    s->hybrid->fold_told = true;
+    if (s->hybrid->fold_reported || v < 0) return;
+    s->hybrid->fold_reported = true;
     snprintf(text, sizeof text,
              "note: %.100s:%d: %.100s jumps from %.6g to %.6g at t = %.9g: its equations have "
              "several solutions, and the one it was on ends there.",
@@ -205,7 +205,7 @@ static bool may_be_fold(const dae_solver *s, dae_status status)
 {
     const hybrid *h = s->hybrid;
     bool failed = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE ||
-                  status == DAE_ERR_ERROR_TEST || status == DAE_ERR_CREEP;
+                  status == DAE_ERR_ERROR_TEST || status == DAE_ERR_STALL;
     bool same = fabs(s->t_new - h->fold) <= APART * fabs(s->t_new - h->started);
     return failed && !same && s->phase == PHASE_RUNNING && branch_is_index_one(s) &&
            s->options.fixed_step <= 0.0;

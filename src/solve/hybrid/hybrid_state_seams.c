@@ -179,7 +179,7 @@ static bool undo(dae_solver *s, double seam)
     h->cut = seam;
     s->t = s->t_new = s->searched = s->t_old;
     s->history = 0;
-    s->phase = PHASE_POISED;
+    s->phase = PHASE_READY;
     return true;
 }
 

@@ -122,9 +122,9 @@ static void tell_slow(dae_solver *s, double tend, double pace)
 void hybrid_note_progress(dae_solver *s, double tend)
 {
     hybrid *h = s->hybrid;
-    if (++h->calls % LOOK_EVERY != 0 || h->slow_told) return;
+    if (++h->calls % LOOK_EVERY != 0 || h->slow_reported) return;
     double pace = (s->t - h->started) / (double)h->calls;
     if (fabs(tend - s->t) <= MOST_STEPS * fabs(pace)) return;
-    h->slow_told = true;
+    h->slow_reported = true;
     tell_slow(s, tend, pace);
 }

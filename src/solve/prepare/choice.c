@@ -125,7 +125,7 @@ bool choice_may_help(const dae_solver *s, dae_status failed)
     bool refused = declares_index3(s) && !s->base_options.multiplier_correction; /* by bdf */
     if (s->method == &method_radau && refused) return false;
     if (failed == DAE_ERR_UNSUPPORTED && s->last.invariant > 0) return false; /* it is none */
-    if (failed == DAE_ERR_STIFF || failed == DAE_ERR_CREEP) return true;
+    if (failed == DAE_ERR_STIFF || failed == DAE_ERR_STALL) return true;
     if (s->method == &method_radau && fabs(s->last.h) <= ROUNDING * fabs(s->t_new)) return false;
     return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
            failed == DAE_ERR_ERROR_TEST || failed == DAE_ERR_UNSUPPORTED;

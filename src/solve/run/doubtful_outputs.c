@@ -147,10 +147,11 @@ void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp
     look(s, d, t, values, &more);
     if (!more || (algebraic && d->projections >= MOST_PROJECTIONS)) return;
     if (algebraic) { /* they follow */
-        initializer *viewer = solver_viewer(s);
+        initializer *output_projector = solver_output_projector(s);
         d->projections++;
-        if (!viewer || initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
-                                           s->norm.weights, d->y, d->yp) != EVAL_OK)
+        if (!output_projector ||
+            initializer_project(output_projector, t, s->t_new - s->t_old, s->kinds, s->norm.weights,
+                                d->y, d->yp) != EVAL_OK)
             return;
         look(s, d, t, values, &more);
     }

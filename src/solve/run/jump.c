@@ -1,7 +1,7 @@
 /* Algebraic variables that jump without an event, as under noEvent, sign or in a table. No step is
  * short enough for the error test then, though none is needed: an algebraic variable that the
  * equations of index 1 determine has no memory, and what its jump does to the differential
- * variables they tell themselves. Such a variable is excused from the error test until the jump has
+ * variables they tell themselves. Such a variable is exempt from the error test until the jump has
  * left the history of the method.
  *
  * A jump is told from a steep change by shrinking the step: the prediction of a smooth variable
@@ -12,7 +12,7 @@
  * Where a slope is infinite, as that of sqrt(x) at 0, the prediction improves as h^(1/2) only.
  * There the step shrinks until the run would have to end; if all that fails the test then are
  * algebraic variables that are no larger than they used to be, which those near a pole are, they
- * are excused.
+ * are exempt.
  */
 #include <math.h>
 #include <stdio.h>
@@ -50,8 +50,8 @@ void jump_tell(dae_solver *s, int i, double t)
     const model_form *f = s->hybrid->instance->form;
     char text[400];
     int v = f->unknown_variable[i];
-    if (s->jump_told || v < 0) return;
-    s->jump_told = true;
+    if (s->jump_reported || v < 0) return;
+    s->jump_reported = true;
     snprintf(
         text, sizeof text,
         "note: %.100s:%d: %.100s jumps, or has an infinite slope, at t = %.9g without an event; "
@@ -73,7 +73,7 @@ void jump_note(dae_solver *s)
     for (int i = 0; ordinary && i < s->n; i++) {
         s->extent[i] = fmax(s->extent[i], fabs(s->last.y[i]));
         /* without a history it is enough that h is back from rounding */
-        if (s->method->fixed_order && s->norm.excused[i] > HISTORY) s->norm.excused[i] = HISTORY;
+        if (s->method->fixed_order && s->norm.exempt[i] > HISTORY) s->norm.exempt[i] = HISTORY;
     }
 }
 
@@ -108,28 +108,28 @@ bool jump_last_resort(dae_solver *s, const attempt *a)
 {
     if (!s->hybrid || s->options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
     if (s->hybrid->instance->form->unmet >= 0 || !only_bounded_algebraic(s, a)) return false;
-    bool any = false; /* an error that is nobody's cannot be excused */
+    bool any = false; /* an error that is nobody's cannot be exempt */
     for (int i = 0; i < s->n; i++) {
         double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
-        if (!(size > 0.5) || s->norm.excused[i] > 0) continue; /* each once: tries have an end */
-        norm_excuse(&s->norm, i, RECOVERY);
+        if (!(size > 0.5) || s->norm.exempt[i] > 0) continue; /* each once: tries have an end */
+        norm_exempt(&s->norm, i, RECOVERY);
         jump_tell(s, i, a->t);
         any = true;
     }
     return any;
 }
 
-bool jump_excuse(dae_solver *s, const attempt *a)
+bool jump_exempt(dae_solver *s, const attempt *a)
 {
     if (!s->hybrid || s->hybrid->instance->form->unmet >= 0) return false;
     if (s->options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
     bool any = false;
     for (int i = 0; i < s->n; i++) {
         double e = fabs(a->estimate[i]), size = a->error_constant * e * s->norm.tested[i];
-        if (has_memory(s, i) || !(size > 0.5) || s->norm.excused[i] > 0) continue;
+        if (has_memory(s, i) || !(size > 0.5) || s->norm.exempt[i] > 0) continue;
         if (!shows_jump(&s->jumps[i], a, e)) continue;
         if (begins_at_pole(s, i)) continue;
-        norm_excuse(&s->norm, i, HISTORY);
+        norm_exempt(&s->norm, i, HISTORY);
         jump_tell(s, i, a->t);
         any = true;
     }

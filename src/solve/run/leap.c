@@ -158,14 +158,14 @@ bool leap_over(dae_solver *s, dae_status failed, double tend)
     if (!found) return false;
     if (moved >= 0) jump_tell(s, moved, s->t_new);
     dae_diag diag = s->diag;
-    bool poised = solver_begin(s, s->t_new + h, DAE_INIT_NONE) == DAE_OK;
+    bool ready = solver_begin(s, s->t_new + h, DAE_INIT_NONE) == DAE_OK;
     s->direction = direction;
-    if (poised && s->method == &method_radau)
-        poised =
+    if (ready && s->method == &method_radau)
+        ready =
             change_method(s, moved >= 0 ? "algebraic variables jump, so " : "radau failed, so ");
-    if (poised)
+    if (ready)
         diag_clear(&s->diag);
     else
         s->diag = diag;
-    return poised;
+    return ready;
 }

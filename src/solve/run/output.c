@@ -31,7 +31,7 @@ static void keep_within_bounds(const dae_residual *form, double *y)
 
 bool output_is_between(const dae_solver *s, double t)
 {
-    if (!s->method->rough_between || s->phase == PHASE_POISED) return false;
+    if (!s->method->rough_between || s->phase == PHASE_READY) return false;
     return s->t_old != s->t_new && t != s->t_old && t != s->t_new;
 }
 
@@ -131,7 +131,7 @@ static dae_status keep_between_ends(dae_solver *s, double t)
     solver_interpolate(s, s->t_old, 0, s->y); /* free during a run */
     solver_interpolate(s, s->t_new, 0, s->yp);
     for (int j = 0; j < s->n; j++) {
-        if (s->norm.excused[j] == 0) continue;
+        if (s->norm.exempt[j] == 0) continue;
         s->at_y[j] = fmax(s->at_y[j], fmin(s->y[j], s->yp[j]));
         s->at_y[j] = fmin(s->at_y[j], fmax(s->y[j], s->yp[j]));
     }
@@ -157,9 +157,10 @@ dae_status output_beside_jump(dae_solver *s, double t)
     if (t == s->t_old || t == s->t_new) return DAE_OK;
     dae_status refined = refine_beside_jump(s, t);
     if (refined != DAE_OK) return refined;
-    initializer *viewer = solver_viewer(s);
-    if (!viewer) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
-    eval_status status = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
+    initializer *output_projector = solver_output_projector(s);
+    if (!output_projector)
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
+    eval_status status = initializer_project(output_projector, t, s->t_new - s->t_old, s->kinds,
                                              s->norm.weights, s->at_y, s->at_yp);
     if (status == EVAL_STOP) return explain_evaluation(s, status);
     solver_interpolate(s, s->t_old, 0, s->y); /* free during a run */

@@ -66,7 +66,7 @@ struct refiner {
     double t_old, t_new; /* its own last step */
     double judged;       /* error of the last interpolant that was sent back; INFINITY: none */
     int stalls;          /* how often it has not fallen with the step */
-    bool excused;        /* algebraic variables that stall are left out within this step */
+    bool exempt;         /* algebraic variables that stall are left out within this step */
     double *gap,
         *gap_slope; /* of the solver's step beyond its own, at the end; for smooth output */
     long of;        /* the step of the solver that it is in; 0: none */
@@ -90,7 +90,7 @@ struct refiner {
 static double weight_of(const error_norm *norm, const method *m, int j)
 {
     bool algebraic = norm->kinds && norm->kinds[j] == DAE_KIND_INDEX1;
-    if (norm->excused[j] > 0 || (norm->hidden && norm->hidden[j] && !algebraic)) return 0.0;
+    if (norm->exempt[j] > 0 || (norm->hidden && norm->hidden[j] && !algebraic)) return 0.0;
     bool higher = norm->kinds && norm->kinds[j] >= DAE_KIND_INDEX2;
     if (!higher || m->sharp_multipliers) return norm->scale[j];
     return method_needs_form(m) ? norm->newton[j] : 0.0;
@@ -267,10 +267,10 @@ static void begin(refiner *r, const dae_solver *s)
     const double way = s->t_new - s->t_old;
     double part = fmax(0.1, fmin(0.5, pow(TRUSTED / from->error, 0.25)));
     start_point at = {.t = s->t_old, .h = part * way, .y = from->y, .yp = from->yp};
-    if (r->excused) norm_classify(&r->norm, s->kinds, s->context.error_test);
-    r->excused = s->norm.excused_count > 0; /* what jumps in the step does so here */
-    for (int j = 0; r->excused && j < s->n; j++)
-        if (s->norm.excused[j] > 0) norm_excuse(&r->norm, j, INT_MAX);
+    if (r->exempt) norm_classify(&r->norm, s->kinds, s->context.error_test);
+    r->exempt = s->norm.exempt_count > 0; /* what jumps in the step does so here */
+    for (int j = 0; r->exempt && j < s->n; j++)
+        if (s->norm.exempt[j] > 0) norm_exempt(&r->norm, j, INT_MAX);
     r->norm.floor = s->norm.floor;
     norm_update(&r->norm, s->t_old, from->y);
     r->norm.reach = fabs(way); /* multipliers are as accurate as those of the step */
@@ -298,7 +298,7 @@ static bool stalls(refiner *r, double error)
 /* Where errors stall that are those of algebraic variables, as of a difference over a small number,
  * which magnifies what states are uncertain by: these are left out, and states that are off go on.
  * False: there are none, or no states. */
-static bool excuse_algebraic(refiner *r)
+static bool exempt_algebraic(refiner *r)
 {
     double states = 0.0, others = 0.0;
     for (int j = 0; j < r->norm.n; j++) {
@@ -310,11 +310,11 @@ static bool excuse_algebraic(refiner *r)
     for (int j = 0; j < r->norm.n; j++)
         if (r->norm.kinds[j] == DAE_KIND_INDEX1 &&
             fabs(r->f[j]) * weight_of(&r->norm, r->method, j) > TRUSTED)
-            norm_excuse(&r->norm, j, INT_MAX);
+            norm_exempt(&r->norm, j, INT_MAX);
     r->judged = INFINITY;
     r->stalls = 0;
     r->noisy = r->of;
-    return r->excused = true;
+    return r->exempt = true;
 }
 
 /* Commit the attempt if its interpolant is good enough, too, or nothing else can be had; else its
@@ -327,7 +327,7 @@ static eval_status accept(refiner *r, attempt *a, bool narrow, bool *accepted)
     looked at = {r->method, r->state, &r->context, a->t, a->h, r->y, r->yp, r->f};
     eval_status status = narrow ? EVAL_OK : judge(r, &at, &r->matrix, &r->norm, &error);
     *accepted =
-        status == EVAL_OK && (error <= TRUSTED || (stalls(r, error) && !excuse_algebraic(r)));
+        status == EVAL_OK && (error <= TRUSTED || (stalls(r, error) && !exempt_algebraic(r)));
     if (!*accepted) {
         memcpy(r->state, r->before, r->state_size);
         a->error = fmin(fmax(error / TRUSTED, 1.0), 1e4);
@@ -600,8 +600,8 @@ static bool has_index3(const dae_solver *s)
 static void tell_doubt(dae_solver *s, double t, double error)
 {
     char text[400];
-    if (s->doubt_told) return;
-    s->doubt_told = true;
+    if (s->doubt_reported) return;
+    s->doubt_reported = true;
     snprintf(text, sizeof text,
              "note: values at t = %.9g, within the step [%.9g, %.9g], may be off by %.2g "
              "tolerances, and so may others between steps: no shorter step comes nearer. Values at "

@@ -108,7 +108,7 @@ static bool find_noise(dae_solver *s, double h, double *noise)
     solver_interpolate(s, r.t, 0, r.y);
     solver_interpolate(s, r.t, 1, r.yp);
     const eval_failure before = s->eval.failure;
-    bool told = solver_viewer(s) && measure_noise(s, &r);
+    bool told = solver_output_projector(s) && measure_noise(s, &r);
     s->eval.failure = before;
     dae_free(work);
     return told;
@@ -194,15 +194,15 @@ static void explain(dae_solver *s, int variable, double noise)
              fmax(2.0, noise / (PART * tolerance)));
 }
 
-rounding_result rounding_look(dae_solver *s, double tend, bool creeps)
+rounding_result rounding_look(dae_solver *s, double tend, bool stalling)
 {
-    double way = fmax(fabs(tend - s->t_new), fabs(s->t_new - s->creep.t0));
+    double way = fmax(fabs(tend - s->t_new), fabs(s->t_new - s->stall.t0));
     if (!applies(s) || !(way > 0.0)) return ROUNDING_FINE;
     rounding_result result = ROUNDING_FINE;
     double *noise = DAE_ARRAY(double, s->n);
     double h = copysign(way / STEPS, s->direction), out = OUT * s->stats.last_h;
     bool known = noise && find_noise(s, h, noise);
-    if (known && creeps && fabs(out) < fabs(h)) known = find_noise(s, out, noise);
+    if (known && stalling && fabs(out) < fabs(h)) known = find_noise(s, out, noise);
     int variable = known ? worst_of(s, noise) : -1;
     solver_interpolate(s, s->t_new, 0, s->work);
     if (variable >= 0) {

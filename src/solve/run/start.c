@@ -406,7 +406,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     s->searched = t;
     s->stats.starts++;
     s->stats.t = t;
-    s->phase = PHASE_POISED;
+    s->phase = PHASE_READY;
     return DAE_OK;
 }
 
@@ -524,7 +524,7 @@ static void drop_history(dae_solver *s)
 static dae_status forget_matrices(dae_solver *s)
 {
     s->eval.failure = (eval_failure){0};
-    bool viewed = !s->viewer || iteration_reset(&s->view) == ITERATION_OK;
+    bool viewed = !s->output_projector || iteration_reset(&s->view) == ITERATION_OK;
     if (viewed && iteration_reset(&s->matrix) == ITERATION_OK) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the iteration matrix.");
 }
@@ -567,13 +567,13 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     if (!s) return DAE_ERR_ARGUMENT;
     diag_clear(&s->diag);
     s->phase = PHASE_NEW;
-    s->doubt_told = s->unwatched_told = false;
+    s->doubt_reported = s->unwatched_reported = false;
     s->unwatched_steps = 0;
     drop_history(s);
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
-    s->creep = (creep){.t0 = t0};
+    s->stall = (stall){.t0 = t0};
     norm_drop_floors(&s->norm);
     sizes_start(s, y0);
     dae_status status = start_choice(s);
@@ -687,7 +687,7 @@ dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)
         return diag_set(&s->diag, DAE_ERR_STATE,
                         "dae_solver_restart was called before a successful dae_solver_start.");
     if (!finite_input(s, s->t, y, yp)) return s->diag.status;
-    if (s->phase != PHASE_POISED) {
+    if (s->phase != PHASE_READY) {
         if (!y) solver_interpolate(s, s->t, 0, s->y);
         if (!yp) solver_interpolate(s, s->t, 1, s->yp);
     }

@@ -43,9 +43,9 @@ static dae_status find_point(dae_solver *s, double t)
 {
     solver_interpolate(s, t, 0, s->at_y);
     solver_interpolate(s, t, 1, s->at_yp);
-    bool some = s->norm.excused_count > 0; /* cannot be interpolated */
+    bool some = s->norm.exempt_count > 0; /* cannot be interpolated */
     bool wanted = s->options.project_output, rough = output_is_rough(s, t);
-    if (s->phase == PHASE_POISED) return DAE_OK;
+    if (s->phase == PHASE_READY) return DAE_OK;
     if (some && !wanted) return solver_uses_forms(s) ? DAE_OK : output_beside_jump(s, t);
     bool refined = false, checked = !some && !s->control.fixed && output_is_between(s, t);
     dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
@@ -56,9 +56,10 @@ static dae_status find_point(dae_solver *s, double t)
         if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
         if (corrected == EVAL_OK) return DAE_OK;
     }
-    initializer *viewer = solver_viewer(s);
-    if (!viewer) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
-    eval_status projected = initializer_project(viewer, t, s->t_new - s->t_old, s->kinds,
+    initializer *output_projector = solver_output_projector(s);
+    if (!output_projector)
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
+    eval_status projected = initializer_project(output_projector, t, s->t_new - s->t_old, s->kinds,
                                                 s->norm.weights, s->at_y, s->at_yp);
     return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
 }
@@ -96,7 +97,7 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
                         "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
                         derivative);
     bool plain =
-        !s->options.project_output && s->norm.excused_count == 0 && !output_is_between(s, t);
+        !s->options.project_output && s->norm.exempt_count == 0 && !output_is_between(s, t);
     if (plain && !solver_rewritten(s)) {
         s->stop = (eval_failure){0};
         solver_interpolate(s, t, derivative, y);
@@ -174,7 +175,7 @@ static int most_order(const dae_solver *s)
     return asked > 0 && asked < most ? asked : most;
 }
 
-/* Start the method where the solver is poised, towards tend. */
+/* Start the method where the solver is ready, towards tend. */
 static void start_method(dae_solver *s, double tend)
 {
     double h = solver_first_step(s, tend);
@@ -311,7 +312,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         count_rejection(&s->stats, a);
         if (first) s->evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
-        if (!lost && a->status == ATTEMPT_OK && jump_excuse(s, a)) continue;
+        if (!lost && a->status == ATTEMPT_OK && jump_exempt(s, a)) continue;
         control_reject(&s->control, a);
         if (!lost && a->status == ATTEMPT_OK && is_stuck(s) && jump_last_resort(s, a)) {
             s->control.h = a->h;
@@ -329,8 +330,8 @@ static dae_status attempt_until_accepted(dae_solver *s)
 /* Whether accepted steps get anywhere. */
 static void note_progress(dae_solver *s, const attempt *a, double tend)
 {
-    s->creep.unstable = s->method->forms == FORM_SERIES;
-    creep_note(&s->creep, a, &s->norm, tend, s->stats.attempts - s->stats.steps - 1);
+    s->stall.unstable = s->method->forms == FORM_SERIES;
+    stall_note(&s->stall, a, &s->norm, tend, s->stats.attempts - s->stats.steps - 1);
 }
 
 /* Commit the attempt and choose what comes next. */
@@ -370,7 +371,7 @@ static dae_status watch_states(dae_solver *s, double tend)
     dae_status status = s->rewritten ? forms_choose(s, s->t, false) : reform_watch(s);
     long after = s->choices + (s->reform ? s->reform->choices : 0);
     if (status != DAE_OK || after == before) return status;
-    if (s->phase == PHASE_POISED) { /* in the unknowns of another choice of positions */
+    if (s->phase == PHASE_READY) { /* in the unknowns of another choice of positions */
         start_method(s, tend);
         return DAE_OK;
     }
@@ -519,7 +520,7 @@ static void start_again(dae_solver *s, double tend)
     solver_interpolate(s, s->t_new, 1, s->yp);
     diag_clear(&s->diag);
     newton_reset(&s->newton);
-    s->creep = (creep){.t0 = s->creep.t0};
+    s->stall = (stall){.t0 = s->stall.t0};
     s->history = 0;
     start_method(s, tend);
 }
@@ -529,9 +530,9 @@ static void start_again(dae_solver *s, double tend)
 static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend)
 {
     bool small = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST ||
-                 status == DAE_ERR_CREEP || status == DAE_STEPPED;
-    bool creeps = status == DAE_ERR_CREEP || status == DAE_STEPPED;
-    rounding_result found = small ? rounding_look(s, tend, creeps) : ROUNDING_FINE;
+                 status == DAE_ERR_STALL || status == DAE_STEPPED;
+    bool stalling = status == DAE_ERR_STALL || status == DAE_STEPPED;
+    rounding_result found = small ? rounding_look(s, tend, stalling) : ROUNDING_FINE;
     if (found == ROUNDING_FINE) return status;
     if (found == ROUNDING_TOO_MUCH) return explain_growth(s, DAE_ERR_TOLERANCE);
     start_again(s, tend);
@@ -556,18 +557,18 @@ static dae_status reconsider(dae_solver *s, double tend)
         return choice_change(s, "stiff, so ");
     }
     if (choice_is_slow(s, tend)) return choice_change(s, "many steps of taylor, so ");
-    if (creep_suspects_rounding(&s->creep)) {
+    if (stall_suspects_rounding(&s->stall)) {
         dae_status status = look_at_rounding(s, DAE_STEPPED, tend);
         if (status != DAE_STEPPED) return status;
     }
-    if (creep_found(&s->creep, s->t) == CREEP_NONE || s->stiffness.stiff > 0) return DAE_STEPPED;
-    if (s->hybrid && hybrid_fold(s, DAE_ERR_CREEP)) {
-        s->creep = (creep){.t0 = s->creep.t0};
+    if (stall_found(&s->stall, s->t) == STALL_NONE || s->stiffness.stiff > 0) return DAE_STEPPED;
+    if (s->hybrid && hybrid_fold(s, DAE_ERR_STALL)) {
+        s->stall = (stall){.t0 = s->stall.t0};
         return DAE_OK;
     }
-    if (!choice_may_help(s, DAE_ERR_CREEP))
-        return look_at_rounding(s, reform_explain(s, explain_creep(s, tend)), tend);
-    s->creep = (creep){.t0 = s->creep.t0};
+    if (!choice_may_help(s, DAE_ERR_STALL))
+        return look_at_rounding(s, reform_explain(s, explain_stall(s, tend)), tend);
+    s->stall = (stall){.t0 = s->stall.t0};
     return choice_change(s, "steps without progress, so ");
 }
 
@@ -622,7 +623,7 @@ static dae_status advance(dae_solver *s, double tend)
         s->t = tend;
         return DAE_OK;
     }
-    if (s->phase == PHASE_POISED) {
+    if (s->phase == PHASE_READY) {
         dae_status status = monitors_start(s, s->t, s->y, s->yp);
         if (status != DAE_OK) return status;
         start_method(s, tend);

@@ -18,7 +18,7 @@ enum { SETTLED = 4, STEADY = 8 };
 static bool is_unwatched(const dae_solver *s, int j)
 {
     bool seen = !s->norm.hidden || !s->norm.hidden[j];
-    return s->kinds[j] >= DAE_KIND_INDEX2 && seen && s->norm.excused[j] == 0;
+    return s->kinds[j] >= DAE_KIND_INDEX2 && seen && s->norm.exempt[j] == 0;
 }
 
 /* Below what its absolute tolerance is meant for, and not far from its estimate: zero. */
@@ -46,7 +46,8 @@ static int largest_estimate(const dae_solver *s, double *size)
 void unwatched_note(dae_solver *s)
 {
     double size;
-    if (s->unwatched_told || !s->last.estimate || s->stats.steps < SETTLED || !s->options.message)
+    if (s->unwatched_reported || !s->last.estimate || s->stats.steps < SETTLED ||
+        !s->options.message)
         return;
     if (s->method->sharp_multipliers) return;
     int worst = largest_estimate(s, &size);
@@ -55,7 +56,7 @@ void unwatched_note(dae_solver *s)
     bool told = (!grows && size > FAR_OFF) || s->unwatched_steps >= STEADY;
     if (worst < 0 || !told) return;
     char text[500];
-    s->unwatched_told = true;
+    s->unwatched_reported = true;
     snprintf(text, sizeof text,
              "note: %.100s is of index %d: the error test weighs it with %s, and at t = %.9g its "
              "error is not bounded: the estimate is %.1g tolerances. If it matters, choose a "

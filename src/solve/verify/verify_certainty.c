@@ -14,7 +14,7 @@ enum { MOVES = 3, LARGEST = 400 };
 static bool is_suited(const dae_solver *s)
 {
     bool some = s->hybrid && s->base->model->evaluated_count > 0;
-    if (solver_uses_forms(s) || s->phase == PHASE_POISED || s->n > LARGEST || s->rewritten)
+    if (solver_uses_forms(s) || s->phase == PHASE_READY || s->n > LARGEST || s->rewritten)
         return false;
     for (int i = 0; i < s->n; i++) {
         if (s->kinds[i] > DAE_KIND_INDEX1) return false;
@@ -32,18 +32,19 @@ static void read_variables(dae_solver *s, double t, const double *y, const doubl
 }
 
 /* Solve for the algebraic variables at the differential ones in y; false: that did not succeed */
-static bool solve_others(dae_solver *s, initializer *viewer, double t, double *y, double *yp)
+static bool solve_others(dae_solver *s, initializer *output_projector, double t, double *y,
+                         double *yp)
 {
     for (int k = 0; k < 2; k++)
-        if (initializer_project(viewer, t, s->t_new - s->t_old, s->kinds, s->norm.weights, y, yp) !=
-            EVAL_OK)
+        if (initializer_project(output_projector, t, s->t_new - s->t_old, s->kinds, s->norm.weights,
+                                y, yp) != EVAL_OK)
             return false;
     return true;
 }
 
 /* The values at t with the differential ones moved by a tolerance, if `moved`. */
-static bool sample(dae_solver *s, initializer *viewer, double t, unsigned *random, bool moved,
-                   double *work, double *out)
+static bool sample(dae_solver *s, initializer *output_projector, double t, unsigned *random,
+                   bool moved, double *work, double *out)
 {
     double *y = work, *yp = work + s->n;
     vector_copy(s->n, s->at_y, y);
@@ -54,7 +55,7 @@ static bool sample(dae_solver *s, initializer *viewer, double t, unsigned *rando
         if (s->kinds[i] == DAE_KIND_DIFFERENTIAL)
             y[i] += (*random >> 31 ? by : -by) * s->norm.weights[i];
     }
-    bool solved = solve_others(s, viewer, t, y, yp);
+    bool solved = solve_others(s, output_projector, t, y, yp);
     if (solved) read_variables(s, t, y, yp, out);
     return solved;
 }
@@ -65,18 +66,19 @@ bool certainty_find(dae_solver *s, double t, double looser, double *unit)
     unsigned random = 12345;
     vector_zero(all, unit);
     if (!is_suited(s)) return true;
-    initializer *viewer = solver_viewer(s);
+    initializer *output_projector = solver_output_projector(s);
     double *work = DAE_ARRAY(double, 2 * ((size_t)s->n + (size_t)all));
-    if (!viewer || !work) {
+    if (!output_projector || !work) {
         dae_free(work);
         return false;
     }
     const eval_failure failure = s->eval.failure;
     const dae_stats stats = s->stats;
     double *here = work + 2 * s->n, *there = here + all;
-    bool ok = solver_point(s, t) == DAE_OK && sample(s, viewer, t, &random, false, work, here);
+    bool ok =
+        solver_point(s, t) == DAE_OK && sample(s, output_projector, t, &random, false, work, here);
     for (int move = 0; ok && move < MOVES; move++) {
-        if (!sample(s, viewer, t, &random, true, work, there)) break;
+        if (!sample(s, output_projector, t, &random, true, work, there)) break;
         for (int i = 0; i < all; i++) {
             double change = looser * fabs(there[i] - here[i]);
             if (isfinite(change) && change > unit[i]) unit[i] = change;

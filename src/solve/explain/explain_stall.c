@@ -1,4 +1,4 @@
-/* A run that creeps, in words. */
+/* A run that stalls, in words. */
 #include <math.h>
 
 #include "base/diag.h"
@@ -17,13 +17,13 @@ static void blame(dae_solver *s)
                 s->diag.variable_name, s->diag.value);
 }
 
-static const char *advice(const dae_solver *s, creep_kind kind)
+static const char *advice(const dae_solver *s, stall_kind kind)
 {
-    if (kind == CREEP_STANDS)
+    if (kind == STALL_STANDS)
         return " Time has no digits for shorter steps: there is a singularity, or a jump without "
                "an "
                "event.";
-    if (kind == CREEP_HOPELESS)
+    if (kind == STALL_HOPELESS)
         return " Rounding errors in the equations may be larger than the tolerances, or something "
                "oscillates that fast: loosen the tolerances, above all the absolute one.";
     return s->hybrid ? " It goes to and fro within its tolerance: the equations jump there without "
@@ -42,17 +42,17 @@ static bool may_be_stiff(const dae_solver *s)
     return s->method->forms == FORM_SERIES && s->stats.rejected_error < s->stats.steps / 10;
 }
 
-dae_status explain_creep(dae_solver *s, double tend)
+dae_status explain_stall(dae_solver *s, double tend)
 {
-    creep_kind kind = creep_found(&s->creep, s->t);
+    stall_kind kind = stall_found(&s->stall, s->t);
     s->diag.t = s->t;
     s->diag.h = s->stats.last_h;
-    diag_set(&s->diag, DAE_ERR_CREEP,
+    diag_set(&s->diag, DAE_ERR_STALL,
              "The steps have become so short at t = %.10g (h = %.3g) that %.1e of them are left to "
              "%.6g.",
              s->t, s->stats.last_h, fabs((tend - s->t) / s->stats.last_h), tend);
     blame(s);
-    if (kind == CREEP_SLIDES && may_be_stiff(s))
+    if (kind == STALL_SLIDES && may_be_stiff(s))
         diag_append(
             &s->diag,
             " It does not move, and hardly a step is rejected: the problem is stiff, as it seems, "
@@ -62,6 +62,6 @@ dae_status explain_creep(dae_solver *s, double tend)
     else if (!explain_small_steps(s))
         diag_append(&s->diag, "%s", advice(s, kind));
     diag_append(&s->diag, " A further call goes on.");
-    s->creep = (creep){.t0 = s->creep.t0};
-    return DAE_ERR_CREEP;
+    s->stall = (stall){.t0 = s->stall.t0};
+    return DAE_ERR_STALL;
 }

@@ -1,4 +1,4 @@
-#include "control/creep.h"
+#include "control/stall.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* A step is short if the way to go, or the way gone, takes 10^5 of them. In a window of short steps
  * one stalls if the same variable dominates the error as in the first, within MOVES tolerances of
- * its value then; if half of them do, now and then another variable dominating, the run creeps.
+ * its value then; if half of them do, now and then another variable dominating, the run stalls.
  * Where solutions are smooth that does not last: a method of order p moves a variable of size A by
  * about (A/tolerance)^(p/(p+1)) tolerances a step, and where it moves by less the steps grow. On a
  * surface of discontinuity that attracts solutions from both sides, x' = -sign(x), every step that
@@ -24,14 +24,14 @@ enum { MOST_HOPELESS = 10000 };
 /* A window of steps of which 10^6 would not do, in the mean: no method means to take so many. */
 static const double MANY = 1e6;
 
-static bool takes_more_than(double steps, const creep *c, const attempt *a, double tend)
+static bool takes_more_than(double steps, const stall *c, const attempt *a, double tend)
 {
     double way = fmax(fabs(tend - a->t), fabs(a->t - c->t0));
     return steps * fabs(a->h) < way;
 }
 
 /* Whether the variable now moves in the other direction */
-static void note_turn(creep *c, double value)
+static void note_turn(stall *c, double value)
 {
     double move = value - c->last;
     c->turns += move * c->move < 0.0;
@@ -40,7 +40,7 @@ static void note_turn(creep *c, double value)
 }
 
 /* Whether the variable that dominates the error is that of the first step, and where it was then */
-static bool stalls(creep *c, const attempt *a, const error_norm *norm)
+static bool stalls(stall *c, const attempt *a, const error_norm *norm)
 {
     if (!a->estimate) return false;
     int i = vector_argmax(norm->n, a->estimate, norm->tested);
@@ -54,7 +54,7 @@ static bool stalls(creep *c, const attempt *a, const error_norm *norm)
 }
 
 /* After every window: whether it was of short steps in the mean */
-static void note_pace(creep *c, const attempt *a, double tend)
+static void note_pace(stall *c, const attempt *a, double tend)
 {
     c->slow = false;
     if (c->paced == 0) c->paced_from = a->t;
@@ -64,7 +64,7 @@ static void note_pace(creep *c, const attempt *a, double tend)
     c->paced = 0;
 }
 
-void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend, long rejected)
+void stall_note(stall *c, const attempt *a, const error_norm *norm, double tend, long rejected)
 {
     bool too_long = !takes_more_than(FAR, c, a, tend);
     c->hopeless = takes_more_than(HOPELESS, c, a, tend) ? c->hopeless + 1 : 0;
@@ -82,17 +82,17 @@ void creep_note(creep *c, const attempt *a, const error_norm *norm, double tend,
     c->stalls += stalls(c, a, norm);
 }
 
-creep_kind creep_found(const creep *c, double t)
+stall_kind stall_found(const stall *c, double t)
 {
-    if (c->hopeless >= MOST_HOPELESS) return CREEP_HOPELESS;
-    if (c->steps < WINDOW) return CREEP_NONE;
+    if (c->hopeless >= MOST_HOPELESS) return STALL_HOPELESS;
+    if (c->steps < WINDOW) return STALL_NONE;
     bool held = c->turns >= LEAST_TURNS || c->unstable;
-    if (c->stalls >= MOST_STALLS && held) return CREEP_SLIDES;
+    if (c->stalls >= MOST_STALLS && held) return STALL_SLIDES;
     bool stands = fabs(t - c->since) < LEAST_ULPS * WINDOW * DBL_EPSILON * fabs(t);
-    return stands ? CREEP_STANDS : CREEP_NONE;
+    return stands ? STALL_STANDS : STALL_NONE;
 }
 
-bool creep_suspects_rounding(const creep *c)
+bool stall_suspects_rounding(const stall *c)
 {
     return c->slow;
 }
