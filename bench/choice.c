@@ -1,5 +1,5 @@
 /* Which method is the best one: every model text with reference values, every method that might be
- * chosen, and `auto` beside them. docs/methods/choice.md holds the output of choice.sh.
+ * chosen, and `auto` beside them. docs/notes/choice.md holds the output of choice.sh.
  *
  *     bench_choice [-v] [-o methods] DIRECTORY-OF-MODELS [model ..]
  *       -v          every run on stderr: tolerance, digits, steps, time

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The table of docs/methods/choice.md, measured anew: everything below its mark is replaced.
+# The table of docs/notes/choice.md, measured anew: everything below its mark is replaced.
 #     bench/choice.sh [build directory]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-page="$root/docs/methods/choice.md"
+page="$root/docs/notes/choice.md"
 mark='<!-- measured: bench/choice.sh -->'
 new=$(mktemp)
 sed "/^$mark\$/q" "$page" > "$new"

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Write docs/methods/formulations-table.md: bench/formulations.sh build/bench/bench_formulations
+# Write docs/notes/formulations-table.md: bench/formulations.sh build/bench/bench_formulations
 set -e
 program=${1:?usage: formulations.sh PROGRAM}
-page=$(dirname "$0")/../docs/methods/formulations-table.md
+page=$(dirname "$0")/../docs/notes/formulations-table.md
 {
     cat <<'TEXT'
 # Formulations with methods
 
-Written by `bench/formulations.sh`; do not edit. Every formulation of [formulations.md](formulations.md) with every
+Written by `bench/formulations.sh`; do not edit. Every formulation of [formulations.md](../methods/formulations.md) with every
 method, from model texts as native code, on example (8.1) of [Wun05] (`circle`), the pendulum, the car axis and
 Andrews' mechanism. `auto` is what each method takes by itself. rtol = atol = 1e-6; for methods of order p < 5 it is
 10^-(p+1), at most 1e-3; methods of constant steps have h = 1e-3, 1e-2, 1e-3 and 1e-5.

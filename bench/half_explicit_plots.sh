@@ -1,11 +1,11 @@
 #!/bin/sh
-# Work-precision plots of the half-explicit methods and their peers into docs/methods.
+# Work-precision plots of the half-explicit methods and their peers into docs/pictures.
 #   bench/half_explicit_plots.sh path/to/bench_half_explicit [problem ..]
 set -eu
 program=${1:?usage: half_explicit_plots.sh path/to/bench_half_explicit [problem ..]}
 shift
 [ $# -gt 0 ] || set -- pendulum andrews
-target=$(cd "$(dirname "$0")/../docs/methods" && pwd)
+target=$(cd "$(dirname "$0")/../docs/pictures" && pwd)
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
 "$program" -p "$data" "$@"

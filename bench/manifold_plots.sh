@@ -1,9 +1,9 @@
 #!/bin/sh
-# Figures 2.1, 2.2 and 2.3 of [HW96 VII.2] into docs/methods.
+# Figures 2.1, 2.2 and 2.3 of [HW96 VII.2] into docs/pictures.
 #   bench/manifold_plots.sh path/to/bench_manifold_figures
 set -eu
 program=${1:?usage: manifold_plots.sh path/to/bench_manifold_figures}
-target=$(cd "$(dirname "$0")/../docs/methods" && pwd)
+target=$(cd "$(dirname "$0")/../docs/pictures" && pwd)
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
 "$program" "$data"

@@ -1,5 +1,5 @@
 /* Every formulation with every method, on four mechanisms: what fits runs, what does not says why,
- * and formulations that keep a constraint do not leave it (docs/methods/formulations-table.md). */
+ * and formulations that keep a constraint do not leave it (docs/notes/formulations-table.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
