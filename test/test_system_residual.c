@@ -183,31 +183,10 @@ static void test_refuses_variables(void **state)
     assert_string_equal(diag.variable_name, "lambda");
 }
 
-static void test_sizes_of_other_versions(void **state)
+static void test_refuses_a_missing_place(void **state)
 {
     (void)state;
-    struct {
-        dae_residual known;
-        int unknown[4];
-    } future = {.known = good};
     dae_diag diag = {0};
-    dae_problem *problem = NULL;
-    assert_int_equal(dae_problem_from_residual_sized(&good, 0, &problem, &diag), DAE_ERR_ARGUMENT);
-    assert_int_equal(dae_problem_from_residual_sized(&future.known, sizeof future, &problem, &diag),
-                     DAE_OK);
-    dae_problem_free(problem);
-    future.unknown[3] = 1;
-    assert_int_equal(dae_problem_from_residual_sized(&future.known, sizeof future, &problem, &diag),
-                     DAE_ERR_ARGUMENT);
-    assert_non_null(strstr(diag.text, "newer"));
-    assert_null(problem);
-    /* An old caller: what lies behind its struct is not read. */
-    dae_residual old = good;
-    old.n_events = 5;
-    size_t size = offsetof(dae_residual, n_events);
-    assert_int_equal(dae_problem_from_residual_sized(&old, size, &problem, &diag), DAE_OK);
-    assert_int_equal(problem->form.n_events, 0);
-    dae_problem_free(problem);
     assert_int_equal(dae_problem_from_residual(&good, NULL, &diag), DAE_ERR_ARGUMENT);
     dae_problem_free(NULL);
 }
@@ -391,7 +370,7 @@ int main(void)
         cmocka_unit_test(test_refuses_sizes_and_callbacks),
         cmocka_unit_test(test_refuses_structures),
         cmocka_unit_test(test_refuses_variables),
-        cmocka_unit_test(test_sizes_of_other_versions),
+        cmocka_unit_test(test_refuses_a_missing_place),
         cmocka_unit_test(test_copies_deeply),
         cmocka_unit_test(test_structure_without_pattern),
         cmocka_unit_test(test_names_of_large_problems),

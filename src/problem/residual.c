@@ -2,6 +2,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/vector.h"
 #include "problem/velocities.h"
 
@@ -207,24 +208,6 @@ static dae_status check_form(const dae_residual *r, dae_diag *diag)
     return status;
 }
 
-/* Read as much of the caller's struct as it has; what is missing is zero. A caller from the future
- * may only leave unknown fields empty. */
-static dae_status read_form(const dae_residual *residual, size_t size, dae_residual *form,
-                            dae_diag *diag)
-{
-    memset(form, 0, sizeof *form);
-    if (!residual) REJECT("The problem description is NULL.");
-    if (size == 0) REJECT("The size of the problem description is 0.");
-    memcpy(form, residual, size < sizeof *form ? size : sizeof *form);
-    const unsigned char *bytes = (const unsigned char *)residual;
-    for (size_t k = sizeof *form; k < size; k++)
-        if (bytes[k])
-            REJECT("The problem description uses fields that this library (version %s) does not "
-                   "know: it was compiled with a newer daedal.h.",
-                   dae_version());
-    return DAE_OK;
-}
-
 /* ---------------------------------------------------------------------------------------------
  * Copying
  * ------------------------------------------------------------------------------------------- */
@@ -359,8 +342,8 @@ dae_status dae_problem_from_residual_sized(const dae_residual *residual, size_t 
     diag_clear(diag);
     if (!problem) REJECT("The place for the new problem is NULL.");
     *problem = NULL;
-    dae_residual form;
-    dae_status status = read_form(residual, size, &form, diag);
+    dae_residual form = {0};
+    dae_status status = sized_read(residual, size, &form, sizeof form, "problem description", diag);
     if (!status) status = check_form(&form, diag);
     if (status) return status;
     dae_problem *p = DAE_NEW(dae_problem);

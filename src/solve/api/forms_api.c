@@ -2,32 +2,15 @@
  * checks, then copies. */
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/diag.h"
+#include "base/sized.h"
 #include "forms/forms.h"
 
+#define DESCRIPTION "problem description"
 #define REJECT(...) return diag_set(diag, DAE_ERR_ARGUMENT, __VA_ARGS__)
 
 /* ---- what all forms share ---- */
-
-/* Read as much of the caller's struct as it has; the rest is zero. A caller from the future may
- * only leave unknown fields empty. */
-static dae_status read_form(const void *given, size_t size, void *form, size_t known,
-                            dae_diag *diag)
-{
-    memset(form, 0, known);
-    if (!given) REJECT("The problem description is NULL.");
-    if (size == 0) REJECT("The size of the problem description is 0.");
-    memcpy(form, given, size < known ? size : known);
-    const unsigned char *bytes = given;
-    for (size_t k = known; k < size; k++)
-        if (bytes[k])
-            REJECT("The problem description uses fields that this library (version %s) does not "
-                   "know: it was compiled with a newer daedal.h.",
-                   dae_version());
-    return DAE_OK;
-}
 
 static dae_status check_counts(const char *const *names, const int *counts, int count,
                                dae_diag *diag)
@@ -168,8 +151,8 @@ dae_status dae_problem_from_mechanical_sized(const dae_mechanical *form, size_t 
     diag_clear(diag);
     if (!problem) REJECT("The place for the new problem is NULL.");
     *problem = NULL;
-    dae_mechanical m;
-    dae_status status = read_form(form, size, &m, sizeof m, diag);
+    dae_mechanical m = {0};
+    dae_status status = sized_read(form, size, &m, sizeof m, DESCRIPTION, diag);
     if (!status) status = check_mechanical(&m, diag);
     if (status) return status;
     form_source *source = form_source_mechanical(&m);
@@ -207,8 +190,8 @@ dae_status dae_problem_from_second_order_sized(const dae_second_order *form, siz
     diag_clear(diag);
     if (!problem) REJECT("The place for the new problem is NULL.");
     *problem = NULL;
-    dae_second_order f;
-    dae_status status = read_form(form, size, &f, sizeof f, diag);
+    dae_second_order f = {0};
+    dae_status status = sized_read(form, size, &f, sizeof f, DESCRIPTION, diag);
     if (!status) status = check_second_order(&f, diag);
     if (status) return status;
     form_source *source = form_source_second_order(&f);
@@ -261,8 +244,8 @@ dae_status dae_problem_from_hessenberg_sized(const dae_hessenberg *form, size_t 
     diag_clear(diag);
     if (!problem) REJECT("The place for the new problem is NULL.");
     *problem = NULL;
-    dae_hessenberg h;
-    dae_status status = read_form(form, size, &h, sizeof h, diag);
+    dae_hessenberg h = {0};
+    dae_status status = sized_read(form, size, &h, sizeof h, DESCRIPTION, diag);
     if (!status) status = check_hessenberg(&h, diag);
     if (status) return status;
     form_source *source = form_source_hessenberg(&h);
@@ -302,8 +285,8 @@ dae_status dae_problem_from_quasilinear_sized(const dae_quasilinear *form, size_
     diag_clear(diag);
     if (!problem) REJECT("The place for the new problem is NULL.");
     *problem = NULL;
-    dae_quasilinear x;
-    dae_status status = read_form(form, size, &x, sizeof x, diag);
+    dae_quasilinear x = {0};
+    dae_status status = sized_read(form, size, &x, sizeof x, DESCRIPTION, diag);
     if (!status) status = check_quasilinear(&x, diag);
     if (status) return status;
     form_source *source = form_source_quasilinear(&x);
@@ -333,8 +316,8 @@ dae_status dae_problem_from_manifold_sized(const dae_manifold *form, size_t size
     diag_clear(diag);
     if (!problem) REJECT("The place for the new problem is NULL.");
     *problem = NULL;
-    dae_manifold x;
-    dae_status status = read_form(form, size, &x, sizeof x, diag);
+    dae_manifold x = {0};
+    dae_status status = sized_read(form, size, &x, sizeof x, DESCRIPTION, diag);
     if (!status) status = check_manifold(&x, diag);
     if (status) return status;
     form_source *source = form_source_manifold(&x);

@@ -3,21 +3,13 @@
 #include "base/interrupt.h"
 #include "solve/bind/solver.h"
 
-#include <stddef.h>
-
-/* Options that dae_options_default() has not made are refused later: nothing in them is called. */
-static void open_scope(interrupt_scope *scope, const dae_options *options)
-{
-    bool sound = options && options->size >= offsetof(dae_options, message) &&
-                 options->size <= sizeof *options;
-    interrupt_open(scope, sound ? options->interrupt : NULL, sound ? options->user : NULL);
-}
-
 dae_status dae_solver_new(const dae_problem *problem, const dae_options *options,
                           dae_solver **solver, dae_diag *diag)
 {
+    dae_options known;
     interrupt_scope scope;
-    open_scope(&scope, options);
+    bool sound = options_read(options, &known, NULL) == DAE_OK; /* else it is refused below */
+    interrupt_open(&scope, sound ? known.interrupt : NULL, sound ? known.user : NULL);
     dae_status status = solver_new(problem, options, solver, diag);
     if (!interrupt_close(&scope)) return status;
     if (solver) {
@@ -31,7 +23,7 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
 {
     if (!s) return DAE_ERR_ARGUMENT;
     interrupt_scope scope;
-    open_scope(&scope, &s->options);
+    interrupt_open(&scope, s->options.interrupt, s->options.user);
     dae_status status = solver_start(s, t0, y0, yp0);
     if (!interrupt_close(&scope)) return status;
     s->phase = PHASE_NEW;

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/vector.h"
 #include "model/model_structure.h"
 #include "modelica/flatten/flatten.h"
@@ -261,13 +262,9 @@ dae_status model_problem(const dae_model *model, size_t size, dae_problem **prob
     diag_clear(diag);
     if (!problem) return diag_set(diag, DAE_ERR_ARGUMENT, "problem is NULL.");
     *problem = NULL;
-    if (!model || size == 0 || size > sizeof *model)
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "The model description is missing, or of a newer "
-                        "header.");
     dae_model m = {0};
-    memcpy(&m, model, size);
-    dae_status status = check_settings(&m, diag);
+    dae_status status = sized_read(model, size, &m, sizeof m, "model description", diag);
+    if (status == DAE_OK) status = check_settings(&m, diag);
     if (status != DAE_OK) return status;
     interrupt_scope scope;
     interrupt_open(&scope, m.interrupt, m.user);

@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "solve/bind/solver.h"
 
 static const dae_options defaults = {
@@ -29,9 +30,18 @@ static const dae_options defaults = {
 void dae_options_fill(dae_options *options, size_t size)
 {
     if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    sized_write(options, size, &defaults, sizeof defaults);
     options->size = size;
+}
+
+dae_status options_read(const dae_options *options, dae_options *full, dae_diag *diag)
+{
+    *full = defaults;
+    if (!options) return DAE_OK;
+    dae_status status = sized_read(options, options->size, full, sizeof *full,
+                                   "struct of options (see dae_options_default)", diag);
+    full->size = sizeof *full;
+    return status;
 }
 
 /* Scalar or per-variable tolerances: non-negative, finite, not both zero for one variable. */

@@ -1,8 +1,7 @@
 /* Linear systems as matrices: the public calls. */
-#include <string.h>
-
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/vector.h"
 #include "structure/linear/pencil.h"
 
@@ -15,11 +14,9 @@ typedef struct pencil_record {
 /* The caller's description with every field that the library knows, checked. */
 static dae_status check_pencil(const dae_pencil *given, size_t size, dae_pencil *p, dae_diag *diag)
 {
-    if (!given || size == 0 || size > sizeof *p)
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "The pencil is NULL, or of another version of the library.");
     *p = (dae_pencil){0};
-    memcpy(p, given, size);
+    dae_status status = sized_read(given, size, p, sizeof *p, "pencil", diag);
+    if (status != DAE_OK) return status;
     if (p->n < 1 || p->n > 10000 || !p->a || !p->b)
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "A pencil needs two matrices a and b of size n, 1 <= n <= 10000.");

@@ -8,21 +8,13 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
-/* The user's options with every field the library knows: older callers know fewer. */
+/* The user's options with every field the library knows, and the method that a precision needs. */
 static dae_status complete_options(const dae_options *options, dae_options *full, dae_diag *diag)
 {
-    *full = dae_options_default();
-    if (!options) return DAE_OK;
-    if (options->size == 0 || options->size > sizeof *full)
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "The options were not made by dae_options_default(), or by a newer "
-                        "header: their size is %zu, this library knows %zu.",
-                        options->size, sizeof *full);
-    memcpy(full, options, options->size);
-    full->size = sizeof *full;
+    dae_status status = options_read(options, full, diag);
     bool chosen = full->method && strcmp(full->method, "auto") != 0;
     if (full->precision != DAE_PRECISION_DOUBLE && !chosen) full->method = "taylor";
-    return DAE_OK;
+    return status;
 }
 
 /* The smallest relative tolerance of any variable; 0 if the user makes the weights. */

@@ -114,6 +114,8 @@ struct dae_solver {
 };
 
 /* solve/api/options.c: check and copy what the user asked for. */
+/* *full = the caller's options, of which it may know fewer or more fields; NULL: the defaults. */
+dae_status options_read(const dae_options *options, dae_options *full, dae_diag *diag);
 dae_status options_check(const dae_options *options, const dae_problem *problem, dae_diag *diag);
 dae_status options_copy(dae_options *copy, const dae_options *options, int n, dae_diag *diag);
 void options_free(dae_options *copy);

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "expr/print.h"
 #include "model/model_structure.h"
 #include "solve/verify/verify_parts.h"
@@ -665,19 +666,6 @@ static dae_status write_report(trial *x, dae_diag *diag)
     return ok && !arena_failed(x->record->texts) ? DAE_OK : exhausted(diag);
 }
 
-/* As solver.c does: older callers know fewer fields. */
-static dae_status read_options(trial *x, const dae_options *options, dae_diag *diag)
-{
-    x->full = dae_options_default();
-    if (!options) return DAE_OK;
-    if (options->size == 0 || options->size > sizeof x->full)
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "dae_verify: the options were not made by dae_options_default().");
-    memcpy(&x->full, options, options->size);
-    x->full.size = sizeof x->full;
-    return DAE_OK;
-}
-
 static void trial_free(trial *x)
 {
     inspector_free(x->inspector);
@@ -714,11 +702,10 @@ dae_status dae_verify_sized(const dae_problem *problem, const dae_options *optio
     diag_clear(diag);
     if (!report) return diag_set(diag, DAE_ERR_ARGUMENT, "dae_verify: report is NULL.");
     *report = NULL;
-    if (!problem || !request || size == 0)
-        return diag_set(diag, DAE_ERR_ARGUMENT, "dae_verify: problem or request is NULL.");
-    memcpy(&known, request, size < sizeof known ? size : sizeof known);
+    if (!problem) return diag_set(diag, DAE_ERR_ARGUMENT, "dae_verify: problem is NULL.");
     trial x = {.problem = problem, .request = &known};
-    dae_status status = read_options(&x, options, diag);
+    dae_status status = sized_read(request, size, &known, sizeof known, "request", diag);
+    if (status == DAE_OK) status = options_read(options, &x.full, diag);
     if (status == DAE_OK) status = hold_trial(&x, diag);
     trial_free(&x);
     if (status == DAE_OK) {
