@@ -7,14 +7,6 @@
 #include "linalg/coloring.h"
 #include "linalg/linear_solver.h"
 
-typedef enum form_kind {
-    KIND_MECHANICAL,
-    KIND_HESSENBERG,
-    KIND_QUASILINEAR,
-    KIND_SECOND_ORDER,
-    FORM_KINDS
-} form_kind;
-
 /* Compressed columns with their storage. */
 typedef struct form_pattern {
     int *colptr, *rowind; /* owned; NULL: dense */

@@ -249,7 +249,7 @@ static bool square(const dae_quasilinear *x)
     return x->ne == x->n || x->ne + x->ng == x->n;
 }
 
-static form_rewriting default_rewriting(const form_source *s)
+form_rewriting form_default_rewriting(const form_source *s)
 {
     switch (s->kind) {
     case KIND_MECHANICAL: return s->positions > 0 ? FORM_GGL : FORM_AS_GIVEN;
@@ -262,39 +262,11 @@ static form_rewriting default_rewriting(const form_source *s)
     return x->ng == 0 || x->ne + x->ng == x->n ? FORM_AS_GIVEN : FORM_GGL;
 }
 
-bool form_rewriting_find(const form_source *s, const char *name, form_rewriting *rewriting)
+bool form_rewriting_fits(const form_source *s, form_rewriting how)
 {
-    static const struct {
-        const char *name;
-        form_rewriting as[FORM_KINDS]; /* mechanical, Hessenberg, quasilinear, second order */
-        bool offered[FORM_KINDS];
-    } names[] = {
-        {"residual", {FORM_AS_GIVEN}, {true, true, true, true}},
-        {"index3", {FORM_AS_GIVEN}, {true, false, false}},
-        {"index2", {FORM_INDEX2, FORM_AS_GIVEN}, {true, true, false}},
-        {"index1", {FORM_INDEX1, FORM_INDEX1}, {true, true, false}}, /* x' alone drifts too fast */
-        {"baumgarte", {FORM_BAUMGARTE}, {true, false, false}},
-        {"ggl", {FORM_GGL, FORM_AS_GIVEN, FORM_GGL}, {true, false, true}},
-        {"gglm", {FORM_GGLM}, {true}},
-        {"ggl2", {FORM_GGL2}, {true}},
-        {"fuehrer", {FORM_FUEHRER}, {true}},
-        {"odassl", {FORM_ODASSL}, {true}},
-        {"minimal", {FORM_MINIMAL}, {true}},
-        {"reduced", {FORM_REDUCED}, {true}},
-    };
-    size_t length = strcspn(name, ":");
-    *rewriting = default_rewriting(s);
-    if (strcmp(name, "auto") == 0) return true;
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        if (strlen(names[k].name) != length || strncmp(name, names[k].name, length) != 0) continue;
-        *rewriting = names[k].as[s->kind];
-        bool exists =
-            s->kind != KIND_QUASILINEAR || *rewriting != FORM_AS_GIVEN || square(&s->as.x);
-        bool levels = s->positions > 0 && (*rewriting == FORM_GGLM || !s->as.m.nvelocity);
-        if (*rewriting > FORM_GGL && !levels) return false;
-        return names[k].offered[s->kind] && exists;
-    }
-    return false;
+    bool exists = s->kind != KIND_QUASILINEAR || how != FORM_AS_GIVEN || square(&s->as.x);
+    bool levels = s->positions > 0 && (how == FORM_GGLM || !s->as.m.nvelocity);
+    return exists && (how <= FORM_GGL || levels);
 }
 
 /* ---- the problem ---- */

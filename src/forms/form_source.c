@@ -369,7 +369,17 @@ bool form_source_has_levels(const form_source *s)
     return s->kind != KIND_SECOND_ORDER;
 }
 
-const char *form_source_kind(const form_source *s)
+form_kind form_source_kind(const form_source *s)
+{
+    return s->kind;
+}
+
+bool form_source_is_manifold(const form_source *s)
+{
+    return s->manifold;
+}
+
+const char *form_source_kind_name(const form_source *s)
 {
     static const char *const names[] = {"mechanical", "Hessenberg", "quasilinear", "second order"};
     return s->manifold ? "manifold" : names[s->kind];

@@ -134,6 +134,15 @@ typedef struct form_set {
 
 /* ---- forms from callbacks ---- */
 
+/* What a description is written in; x' = phi on a manifold is quasilinear. */
+typedef enum form_kind {
+    KIND_MECHANICAL,
+    KIND_HESSENBERG,
+    KIND_QUASILINEAR,
+    KIND_SECOND_ORDER,
+    FORM_KINDS
+} form_kind;
+
 /* The problem's own copy of a description, immutable; and one solver's view of it, with work space
  * for differences and conversions. */
 typedef struct form_source form_source;
@@ -149,7 +158,9 @@ void form_source_free(form_source *source); /* NULL is fine */
 
 /* Unknowns (q, v, lambda), (y, z, u) or x; and constraints with names. */
 int form_source_size(const form_source *source);
-const char *form_source_kind(const form_source *source); /* "mechanical", .. */
+form_kind form_source_kind(const form_source *source);
+bool form_source_is_manifold(const form_source *source);      /* x' = phi, 0 = c */
+const char *form_source_kind_name(const form_source *source); /* "mechanical", .. */
 
 /* Whether it tells consistent initial values on all levels of its constraints: F(t, x, x', x'') = 0
  * does not know them. */
@@ -197,8 +208,10 @@ typedef enum form_rewriting {
     FORM_REDUCED  /* without its new unknowns */
 } form_rewriting;
 
-/* A formulation by name; "auto": the default. False: not on offer for this form. */
-bool form_rewriting_find(const form_source *source, const char *name, form_rewriting *rewriting);
+/* What is integrated if nothing else is asked for. */
+form_rewriting form_default_rewriting(const form_source *source);
+/* Whether the description has the constraints and rows that a rewriting of its kind needs. */
+bool form_rewriting_fits(const form_source *source, form_rewriting rewriting);
 
 /* A problem in the unknowns of the form, which takes over the source, also on failure; and another
  * residual problem of it, whose first unknowns are the same. Their evaluators need `forms`. The

@@ -135,3 +135,18 @@ dae_status formulate_dummy(const analysed *a, formulated *f, dae_diag *diag)
     formulated_free(f);
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are differentiated.");
 }
+
+static dae_status apply_dummy(const analysed *a, const formulation_setting *setting,
+                              formulated *result, dae_diag *diag)
+{
+    (void)setting;
+    return formulate_dummy(a, result, diag);
+}
+
+const formulation formulation_dummy = {
+    .name = "dummy",
+    .summary = "index 1 by dummy derivatives, states chosen anew where they degrade",
+    .citation = "Mattsson, Soederlind, SIAM J. Sci. Comput. 14 (1993) 677-692",
+    .all_levels = true,
+    .apply = apply_dummy,
+};

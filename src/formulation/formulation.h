@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "daedal.h"
+#include "forms/forms.h"
 #include "forms/positions.h"
 #include "structure/index/signature.h"
 
@@ -50,7 +51,6 @@ typedef struct formulated {
     position_choice *positions; /* p2 of minimal and reduced, to be watched; owned, or NULL */
     struct form_plan *plan; /* of a form beside this one (model/model_forms.h); owned, or NULL */
     bool springs;           /* stiff springs stand for constraints */
-    const char *needs;      /* method that this form is for, where BDF will not do; NULL: none */
 } formulated;
 
 void formulated_free(formulated *f); /* leaves it zeroed */
@@ -61,24 +61,44 @@ typedef struct formulation_setting {
     const equation_point *at; /* where the run begins, more or less; NULL: not known; borrowed */
 } formulation_setting;
 
+/* A row of the registry. What is decided by which formulation it is, is decided by a field. */
 typedef struct formulation {
     const char *name, *summary, *citation;
-    bool mechanical;  /* needs M q'' = f - G' lambda, 0 = g(q) */
-    double parameter; /* default; 0: it has none */
-    /* DAE_OK, DAE_ERR_MEMORY, or DAE_ERR_UNSUPPORTED with a diagnostic that names the equation
-     * which does not fit. */
+    bool automatic;         /* the usual one for the mode and the method */
+    bool as_given;          /* nothing is rewritten */
+    bool mechanical;        /* needs M q'' = f - G' lambda, 0 = g(q) */
+    bool all_levels;        /* its rows are the equations of all levels */
+    bool projects;          /* methods that project go with it: a mechanism as it is written */
+    bool chooses_positions; /* p2, by the constraints where the run begins */
+    double parameter;       /* default; 0: it has none */
+    const char *needs;      /* method that it is for, where BDF will not do; NULL: none */
+    unsigned forms;         /* FORM_..: methods on these may be asked for with it */
+    /* Models: DAE_OK, DAE_ERR_MEMORY, or DAE_ERR_UNSUPPORTED with a diagnostic that names the
+     * equation which does not fit. NULL: models are not rewritten. */
     dae_status (*apply)(const analysed *a, const formulation_setting *setting, formulated *result,
                         dae_diag *diag);
+    /* Callbacks: the residual form of each kind of description. */
+    struct {
+        bool offered;
+        form_rewriting how;
+    } callbacks[FORM_KINDS];
 } formulation;
 
-/* By name, which may be followed by a parameter: "baumgarte:10". NULL if unknown, or the parameter
- * is no positive number. *parameter = what is given, else left alone; may be NULL. */
+/* Those that others choose by default. */
+extern const formulation formulation_auto, formulation_residual, formulation_dummy,
+    formulation_index3;
+
+/* By name, which may be followed by a parameter: "baumgarte:10"; NULL is "auto". NULL if unknown,
+ * or the parameter is no positive number. *parameter = what is given, else left alone; may be NULL.
+ */
 const formulation *formulation_find(const char *name, double *parameter);
-const formulation *formulation_at(int i); /* NULL past the end */
+const formulation *formulation_at(int i); /* of the registry, "auto" first; NULL past the end */
 /* Apply f with its default parameter where the setting has none. */
 dae_status formulation_apply(const formulation *f, const analysed *a,
                              const formulation_setting *setting, formulated *result,
                              dae_diag *diag);
+/* How callbacks are rewritten by f. False: f is not on offer for them. */
+bool formulation_rewriting(const formulation *f, const form_source *source, form_rewriting *how);
 
 void analysed_free(analysed *a); /* leaves it zeroed */
 /* Space for n unknowns and m rows on the graph of `a`; false: memory. */

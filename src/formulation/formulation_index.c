@@ -210,19 +210,36 @@ static dae_status formulate_lacking(const analysed *a, int lack, formulated *f, 
     return ok ? DAE_OK : formulation_exhausted(f, diag);
 }
 
-dae_status formulate_index1(const analysed *a, const formulation_setting *setting, formulated *f,
-                            dae_diag *diag)
+static dae_status formulate_index1(const analysed *a, const formulation_setting *setting,
+                                   formulated *f, dae_diag *diag)
 {
     (void)setting;
     return formulate_lacking(a, 0, f, diag);
 }
 
-dae_status formulate_index2(const analysed *a, const formulation_setting *setting, formulated *f,
-                            dae_diag *diag)
+const formulation formulation_index1 = {
+    .name = "index1",
+    .summary = "equations differentiated until the index is 1; drifts off the constraints",
+    .citation = "Hairer, Wanner, Springer 1996, section VII.2",
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_INDEX1}, [KIND_HESSENBERG] = {true, FORM_INDEX1}},
+    .apply = formulate_index1,
+};
+
+static dae_status formulate_index2(const analysed *a, const formulation_setting *setting,
+                                   formulated *f, dae_diag *diag)
 {
     (void)setting;
     return formulate_lacking(a, 1, f, diag);
 }
+
+const formulation formulation_index2 = {
+    .name = "index2",
+    .summary = "equations differentiated until the index is 2: velocity constraints",
+    .citation = "Brenan, Campbell, Petzold, SIAM 1996, section 6.2",
+    .callbacks =
+        {[KIND_MECHANICAL] = {true, FORM_INDEX2}, [KIND_HESSENBERG] = {true, FORM_AS_GIVEN}},
+    .apply = formulate_index2,
+};
 
 dae_status formulate_index3(const analysed *a, const formulation_setting *setting, formulated *f,
                             dae_diag *diag)
@@ -230,6 +247,15 @@ dae_status formulate_index3(const analysed *a, const formulation_setting *settin
     (void)setting;
     return formulate_lacking(a, 2, f, diag);
 }
+
+const formulation formulation_index3 = {
+    .name = "index3",
+    .summary = "equations differentiated until the index is 3: as written where it is",
+    .citation = "Petzold, Loetstedt, SIAM J. Sci. Stat. Comput. 7 (1986) 720-733",
+    .projects = true,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_AS_GIVEN}},
+    .apply = formulate_index3,
+};
 
 /* (d/dt + alpha)^times f_i */
 static expr damped_level(const analysed *a, int i, int times, double alpha)
@@ -243,8 +269,8 @@ static expr damped_level(const analysed *a, int i, int times, double alpha)
 
 /* [Bau72], [HW96 VII (2.7)] with beta = alpha: what is off the constraints decays as exp(-alpha t).
  */
-dae_status formulate_baumgarte(const analysed *a, const formulation_setting *setting, formulated *f,
-                               dae_diag *diag)
+static dae_status formulate_baumgarte(const analysed *a, const formulation_setting *setting,
+                                      formulated *f, dae_diag *diag)
 {
     first_order l = {0};
     int r = 0;
@@ -259,3 +285,12 @@ dae_status formulate_baumgarte(const analysed *a, const formulation_setting *set
     first_order_free(&l);
     return ok ? DAE_OK : formulation_exhausted(f, diag);
 }
+
+const formulation formulation_baumgarte = {
+    .name = "baumgarte",
+    .summary = "index 1 with (d/dt + alpha)^c g = 0 for each constraint; baumgarte:ALPHA",
+    .citation = "Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16",
+    .parameter = 10.0,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_BAUMGARTE}},
+    .apply = formulate_baumgarte,
+};

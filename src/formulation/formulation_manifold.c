@@ -23,20 +23,28 @@ static bool take_candidates(formulated *f)
 
 /* E x' = f and 0 = g on all levels [Baese17 2.9]. x are all derivatives x_j^(p), p <= d_j, so that
  * no constraint contains x'. */
-dae_status formulate_overdetermined(const analysed *a, const formulation_setting *setting,
-                                    formulated *f, dae_diag *diag)
+static dae_status formulate_overdetermined(const analysed *a, const formulation_setting *setting,
+                                           formulated *f, dae_diag *diag)
 {
     (void)setting;
     dae_status status = formulate_dummy(a, f, diag);
     if (status != DAE_OK) return status;
     if (!take_candidates(f)) return formulation_exhausted(f, diag);
-    f->needs = "herk";
     return DAE_OK;
 }
 
+const formulation formulation_overdetermined = {
+    .name = "overdetermined",
+    .summary = "E x' = f with the constraints of all levels, for half-explicit methods",
+    .citation = "Baese, thesis, TU Berlin 2017",
+    .needs = "herk",
+    .forms = FORM_QUASILINEAR,
+    .apply = formulate_overdetermined,
+};
+
 /* f_i^(c_i) = 0 as the underlying ODE, f_i^(k) = 0, k < c_i, as its invariants [HW96 VII.2]. */
-dae_status formulate_manifold(const analysed *a, const formulation_setting *setting, formulated *f,
-                              dae_diag *diag)
+static dae_status formulate_manifold(const analysed *a, const formulation_setting *setting,
+                                     formulated *f, dae_diag *diag)
 {
     (void)setting;
     first_order l = {0};
@@ -50,6 +58,13 @@ dae_status formulate_manifold(const analysed *a, const formulation_setting *sett
             ok = level_row(f, a, &l.index, i, k, equation_level(a, i, k), &r);
     first_order_free(&l);
     if (!ok) return formulation_exhausted(f, diag);
-    f->needs = "dopri5";
     return DAE_OK;
 }
+
+const formulation formulation_manifold = {
+    .name = "manifold",
+    .summary = "underlying ODE with the constraints of all levels, for explicit methods",
+    .citation = "Hairer, Wanner, Springer 1996, section VII.2",
+    .needs = "dopri5",
+    .apply = formulate_manifold,
+};

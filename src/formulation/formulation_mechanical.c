@@ -142,8 +142,8 @@ static bool build_ggl(const analysed *a, const mechanical *m, formulated *f)
     return ok;
 }
 
-dae_status formulate_ggl(const analysed *a, const formulation_setting *setting, formulated *f,
-                         dae_diag *diag)
+static dae_status formulate_ggl(const analysed *a, const formulation_setting *setting,
+                                formulated *f, dae_diag *diag)
 {
     mechanical m;
     *f = (formulated){0};
@@ -152,6 +152,15 @@ dae_status formulate_ggl(const analysed *a, const formulation_setting *setting, 
     mechanical_free(&m);
     return status;
 }
+
+const formulation formulation_ggl = {
+    .name = "ggl",
+    .summary = "mechanical: positions and velocities on their constraints, index 2",
+    .citation = "Gear, Leimkuhler, Gupta, J. Comput. Appl. Math. 12 (1985) 77-90",
+    .mechanical = true,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_GGL}, [KIND_QUASILINEAR] = {true, FORM_GGL}},
+    .apply = formulate_ggl,
+};
 
 /* ---- minimal extension ---- */
 
@@ -242,8 +251,8 @@ dae_status mechanical_choose(const analysed *a, const mechanical *m,
                     name, a->set.row[m->constraint[l]].name);
 }
 
-dae_status formulate_minimal(const analysed *a, const formulation_setting *setting, formulated *f,
-                             dae_diag *diag)
+static dae_status formulate_minimal(const analysed *a, const formulation_setting *setting,
+                                    formulated *f, dae_diag *diag)
 {
     mechanical m;
     *f = (formulated){0};
@@ -260,6 +269,16 @@ dae_status formulate_minimal(const analysed *a, const formulation_setting *setti
     mechanical_free(&m);
     return status;
 }
+
+const formulation formulation_minimal = {
+    .name = "minimal",
+    .summary = "mechanical: minimal extension, index 1, coordinates chosen at the start",
+    .citation = "Kunkel, Mehrmann, Z. Angew. Math. Mech. 84 (2004) 579-597",
+    .mechanical = true,
+    .chooses_positions = true,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_MINIMAL}},
+    .apply = formulate_minimal,
+};
 
 /* ---- penalties ---- */
 
@@ -296,8 +315,8 @@ static bool build_penalty(const analysed *a, const mechanical *m, double eps, fo
     return ok;
 }
 
-dae_status formulate_penalty(const analysed *a, const formulation_setting *setting, formulated *f,
-                             dae_diag *diag)
+static dae_status formulate_penalty(const analysed *a, const formulation_setting *setting,
+                                    formulated *f, dae_diag *diag)
 {
     mechanical m;
     *f = (formulated){0};
@@ -313,3 +332,12 @@ dae_status formulate_penalty(const analysed *a, const formulation_setting *setti
     mechanical_free(&m);
     return status;
 }
+
+const formulation formulation_penalty = {
+    .name = "penalty",
+    .summary = "mechanical: stiff springs and dampers for constraints; penalty:COMPLIANCE",
+    .citation = "Loetstedt, TRITA-NA-7919, Royal Institute of Technology, Stockholm 1979",
+    .mechanical = true,
+    .parameter = 1e-6,
+    .apply = formulate_penalty,
+};

@@ -1,4 +1,4 @@
-/* What the formulations share: first-order layouts, levels of equations, and the list of them. */
+/* What the formulations share: first-order layouts, levels of equations. */
 #ifndef DAE_FORMULATION_FORMULATION_PARTS_H
 #define DAE_FORMULATION_FORMULATION_PARTS_H
 
@@ -49,16 +49,13 @@ bool formulated_new_unknown(formulated *f, int i, const char *name);
 /* What every formulation returns when memory ran out: f is freed. */
 dae_status formulation_exhausted(formulated *f, dae_diag *diag);
 
-typedef dae_status formulation_fn(const analysed *a, const formulation_setting *setting,
-                                  formulated *result, dae_diag *diag);
+/* Part of others: the equations lack two of their derivatives. */
+dae_status formulate_index3(const analysed *a, const formulation_setting *setting, formulated *f,
+                            dae_diag *diag);
 
-formulation_fn formulate_index3, formulate_index2, formulate_index1; /* formulation_index.c */
-formulation_fn formulate_baumgarte;
-formulation_fn formulate_ggl, formulate_minimal, formulate_penalty; /* formulation_mechanical.c */
-/* formulation_stabilised.c */
-formulation_fn formulate_gglm, formulate_ggl2, formulate_fuehrer, formulate_odassl;
-formulation_fn formulate_reduced;
-formulation_fn formulate_overdetermined, formulate_manifold; /* formulation_manifold.c */
-formulation_fn formulate_regularised, formulate_integral;    /* formulation_relaxed.c */
+extern const formulation formulation_index2, formulation_index1, formulation_baumgarte,
+    formulation_ggl, formulation_gglm, formulation_ggl2, formulation_fuehrer, formulation_odassl,
+    formulation_reduced, formulation_minimal, formulation_penalty, formulation_regularised,
+    formulation_integral, formulation_overdetermined, formulation_manifold;
 
 #endif

@@ -20,8 +20,8 @@ static expr relax_leaf(void *context, graph *g, expr leaf)
 /* F(t, y + eps y', y') = 0: for A y' + B y = f(t) the pencil regularisation (A + eps B) y' + B y =
  * f, whose solutions tend to those of the DAE [Cob82], [BCP96 (3.3.10)]. Steps are longer than eps,
  * and then so do numerical solutions [Lub93]: the kinds stay those of the equations of index 3. */
-dae_status formulate_regularised(const analysed *a, const formulation_setting *setting,
-                                 formulated *f, dae_diag *diag)
+static dae_status formulate_regularised(const analysed *a, const formulation_setting *setting,
+                                        formulated *f, dae_diag *diag)
 {
     double eps = setting->parameter;
     dae_status status = formulate_index3(a, setting, f, diag);
@@ -33,6 +33,14 @@ dae_status formulate_regularised(const analysed *a, const formulation_setting *s
     }
     return DAE_OK;
 }
+
+const formulation formulation_regularised = {
+    .name = "regularised",
+    .summary = "x + eps x' for x, so that the index is 0 (pencil regularisation); regularised:EPS",
+    .citation = "Cobb, J. Differential Equations 46 (1982) 310-323",
+    .parameter = 1e-6,
+    .apply = formulate_regularised,
+};
 
 /* ---- integrals ---- */
 
@@ -56,8 +64,8 @@ static bool stands_for_integral(formulated *f, const analysed *a, int i, int j)
 
 /* x_j = w_j' for the variables that have no derivatives: one index less [Gea88]; x_j is what the
  * method knows of w_j'. */
-dae_status formulate_integral(const analysed *a, const formulation_setting *setting, formulated *f,
-                              dae_diag *diag)
+static dae_status formulate_integral(const analysed *a, const formulation_setting *setting,
+                                     formulated *f, dae_diag *diag)
 {
     (void)setting;
     first_order l = {0};
@@ -74,3 +82,10 @@ dae_status formulate_integral(const analysed *a, const formulation_setting *sett
     first_order_free(&l);
     return ok ? DAE_OK : formulation_exhausted(f, diag);
 }
+
+const formulation formulation_integral = {
+    .name = "integral",
+    .summary = "y = w' for variables without derivatives: index 2 for 3",
+    .citation = "Gear, SIAM J. Sci. Stat. Comput. 9 (1988) 39-47",
+    .apply = formulate_integral,
+};

@@ -221,11 +221,20 @@ static bool build_gglm(plan *p, const bool *dependent)
     return ok;
 }
 
-dae_status formulate_gglm(const analysed *a, const formulation_setting *setting, formulated *f,
-                          dae_diag *diag)
+static dae_status formulate_gglm(const analysed *a, const formulation_setting *setting,
+                                 formulated *f, dae_diag *diag)
 {
     return formulate(a, setting, "gglm", false, build_gglm, f, diag);
 }
+
+const formulation formulation_gglm = {
+    .name = "gglm",
+    .summary = "mechanical: as ggl, with multipliers weighted by the mass matrix",
+    .citation = "Hairer, Wanner, Springer 1996, section VII.1",
+    .mechanical = true,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_GGLM}},
+    .apply = formulate_gglm,
+};
 
 /* ---- GGL of second order ---- */
 
@@ -298,11 +307,20 @@ static bool build_ggl2(plan *p, const bool *dependent)
     return ok;
 }
 
-dae_status formulate_ggl2(const analysed *a, const formulation_setting *setting, formulated *f,
-                          dae_diag *diag)
+static dae_status formulate_ggl2(const analysed *a, const formulation_setting *setting,
+                                 formulated *f, dae_diag *diag)
 {
     return formulate(a, setting, "ggl2", false, build_ggl2, f, diag);
 }
+
+const formulation formulation_ggl2 = {
+    .name = "ggl2",
+    .summary = "mechanical: ggl for second order methods, velocities q' + G' eta, index 2",
+    .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.1",
+    .mechanical = true,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_GGL2}},
+    .apply = formulate_ggl2,
+};
 
 /* ---- three levels ---- */
 
@@ -339,17 +357,35 @@ static bool build_odassl(plan *p, const bool *dependent)
     return build_three(p, true);
 }
 
-dae_status formulate_fuehrer(const analysed *a, const formulation_setting *setting, formulated *f,
-                             dae_diag *diag)
+static dae_status formulate_fuehrer(const analysed *a, const formulation_setting *setting,
+                                    formulated *f, dae_diag *diag)
 {
     return formulate(a, setting, "fuehrer", false, build_fuehrer, f, diag);
 }
 
-dae_status formulate_odassl(const analysed *a, const formulation_setting *setting, formulated *f,
-                            dae_diag *diag)
+const formulation formulation_fuehrer = {
+    .name = "fuehrer",
+    .summary = "mechanical: constraints of three levels by multipliers, weighted by masses",
+    .citation = "Fuehrer, Leimkuhler, Numer. Math. 59 (1991) 55-69",
+    .mechanical = true,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_FUEHRER}},
+    .apply = formulate_fuehrer,
+};
+
+static dae_status formulate_odassl(const analysed *a, const formulation_setting *setting,
+                                   formulated *f, dae_diag *diag)
 {
     return formulate(a, setting, "odassl", false, build_odassl, f, diag);
 }
+
+const formulation formulation_odassl = {
+    .name = "odassl",
+    .summary = "mechanical: constraints of three levels, other residuals by least squares",
+    .citation = "Fuehrer, thesis, TU Muenchen 1988",
+    .mechanical = true,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_ODASSL}},
+    .apply = formulate_odassl,
+};
 
 /* ---- the reduced system ---- */
 
@@ -448,8 +484,8 @@ static int massless(const analysed *a, const mechanical *m, const equation_point
     return bad;
 }
 
-dae_status formulate_reduced(const analysed *a, const formulation_setting *setting, formulated *f,
-                             dae_diag *diag)
+static dae_status formulate_reduced(const analysed *a, const formulation_setting *setting,
+                                    formulated *f, dae_diag *diag)
 {
     mechanical m;
     dae_status status = mechanical_find(a, setting, "reduced", false, &m, diag);
@@ -466,3 +502,13 @@ dae_status formulate_reduced(const analysed *a, const formulation_setting *setti
     if (status != DAE_OK) return status;
     return formulate(a, setting, "reduced", true, build_reduced, f, diag);
 }
+
+const formulation formulation_reduced = {
+    .name = "reduced",
+    .summary = "mechanical: minimal extension without its new unknowns, M eliminated",
+    .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.2",
+    .mechanical = true,
+    .chooses_positions = true,
+    .callbacks = {[KIND_MECHANICAL] = {true, FORM_REDUCED}},
+    .apply = formulate_reduced,
+};

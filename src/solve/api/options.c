@@ -127,35 +127,24 @@ static dae_status check_choices(const dae_options *o, dae_diag *diag)
     return DAE_OK;
 }
 
-/* The name that a solver keeps: "residual" for the equations as given. */
-static const char *formulation_name(const char *name)
-{
-    if (!name || strcmp(name, "auto") == 0) return "auto";
-    const formulation *f = formulation_find(name, NULL);
-    return f ? f->name : "residual";
-}
-
 /* Residual forms of callbacks in another form. */
-static dae_status check_rewriting(const char *name, const dae_options *o, const dae_problem *p,
+static dae_status check_rewriting(const formulation *f, const dae_options *o, const dae_problem *p,
                                   dae_diag *diag)
 {
     form_rewriting how;
     bool residual = !method_needs_form(method_find(o->method ? o->method : "auto"));
-    if (!residual && strcmp(name, "auto") != 0)
+    if (!residual && !(f && f->automatic))
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation \"%s\" is for methods on residual forms; method %s works on "
                         "the %s form itself.",
-                        name, o->method, form_source_kind(p->forms));
-    bool sound = strchr(name, ':') == NULL || formulation_find(name, NULL);
-    if (sound && form_rewriting_find(p->forms, name, &how)) return DAE_OK;
-    static const char *const tried[] = {"residual",  "index3", "index2",  "index1",
-                                        "baumgarte", "ggl",    "gglm",    "ggl2",
-                                        "fuehrer",   "odassl", "minimal", "reduced"};
+                        o->formulation, o->method, form_source_kind_name(p->forms));
+    if (f && formulation_rewriting(f, p->forms, &how)) return DAE_OK;
     diag_set(diag, DAE_ERR_UNSUPPORTED,
-             "Formulation \"%s\" is not on offer for a problem in %s form; choices are auto", name,
-             form_source_kind(p->forms));
-    for (size_t k = 0; k < sizeof tried / sizeof tried[0]; k++)
-        if (form_rewriting_find(p->forms, tried[k], &how)) diag_append(diag, ", %s", tried[k]);
+             "Formulation \"%s\" is not on offer for a problem in %s form; choices are",
+             o->formulation, form_source_kind_name(p->forms));
+    for (int i = 0; formulation_at(i); i++)
+        if (formulation_rewriting(formulation_at(i), p->forms, &how))
+            diag_append(diag, "%s %s", i > 0 ? "," : "", formulation_at(i)->name);
     diag_append(diag, ".");
     return DAE_ERR_UNSUPPORTED;
 }
@@ -163,18 +152,17 @@ static dae_status check_rewriting(const char *name, const dae_options *o, const 
 /* Models can be rewritten; residual callbacks are integrated as they are. */
 static dae_status check_formulation(const dae_options *o, const dae_problem *p, dae_diag *diag)
 {
-    const char *name = o->formulation ? o->formulation : "auto";
-    if (p->forms) return check_rewriting(name, o, p, diag);
-    if (strcmp(name, "auto") == 0 || strcmp(name, "residual") == 0) return DAE_OK;
+    const formulation *f = formulation_find(o->formulation, NULL);
+    if (p->forms) return check_rewriting(f, o, p, diag);
+    if (f && (p->model || f->automatic || f->as_given)) return DAE_OK;
     if (!p->model)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation \"%s\" is not on offer for a problem in residual form; use "
                         "\"auto\" or \"residual\".",
-                        name);
-    if (formulation_find(name, NULL)) return DAE_OK;
-    diag_set(diag, DAE_ERR_ARGUMENT, "There is no formulation \"%s\"; choices are auto, residual",
-             name);
-    for (int i = 0; formulation_at(i); i++) diag_append(diag, ", %s", formulation_at(i)->name);
+                        o->formulation);
+    diag_set(diag, DAE_ERR_ARGUMENT, "There is no formulation \"%s\"; choices are", o->formulation);
+    for (int i = 0; formulation_at(i); i++)
+        diag_append(diag, "%s %s", i > 0 ? "," : "", formulation_at(i)->name);
     diag_append(diag, ". Some take a positive number, as baumgarte:10.");
     return DAE_ERR_ARGUMENT;
 }
@@ -257,7 +245,7 @@ static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_di
                         "Option projection needs q, v, lambda and the constraints of a mechanism, "
                         "which the problem, in %s form, does not offer: give the callbacks to "
                         "dae_problem_from_mechanical, without r, w and s.",
-                        p->forms ? form_source_kind(p->forms) : "residual");
+                        p->forms ? form_source_kind_name(p->forms) : "residual");
     if (p->model || !method_needs_form(m) || (m->forms & offers)) return DAE_OK;
     if (m->forms == FORM_SERIES)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
@@ -269,7 +257,7 @@ static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_di
                     "Method %s works on the form %s, but the problem is in %s form: give the "
                     "callbacks to %s, or use a method for this form, such as bdf.",
                     m->name, forms_text(m->forms),
-                    p->forms ? form_source_kind(p->forms) : "residual",
+                    p->forms ? form_source_kind_name(p->forms) : "residual",
                     quasilinear ? "dae_problem_from_quasilinear"
                                 : "dae_problem_from_mechanical or dae_problem_from_hessenberg");
 }
@@ -345,8 +333,7 @@ dae_status options_copy(dae_options *copy, const dae_options *options, int n, da
     copy->y_tags = copy->yp_tags = NULL;
     copy->invariants = NULL; /* the monitors have them */
     copy->method = method_find(options->method ? options->method : "auto")->name;
-    if (options->formulation) formulation_find(options->formulation, &copy->formulation_parameter);
-    copy->formulation = formulation_name(options->formulation);
+    copy->formulation = formulation_find(options->formulation, &copy->formulation_parameter)->name;
     bool ok = own_array(options->rtol_by_variable, &copy->rtol_by_variable, n, sizeof(double)) &&
               own_array(options->atol_by_variable, &copy->atol_by_variable, n, sizeof(double)) &&
               own_array(options->y_tags, &copy->y_tags, n, sizeof(dae_tag)) &&

@@ -187,7 +187,7 @@ static bool is_bound(const dae_solver *s, const variant *v)
 dae_status reform_adopt(dae_solver *s, double t)
 {
     reform *r = s->reform;
-    if (strcmp(s->base_options.formulation, "residual") == 0) return DAE_OK;
+    if (s->formulation->as_given) return DAE_OK;
     dae_status status = prepare(s);
     if (status != DAE_OK) return status;
     if (!r->current) {

@@ -153,7 +153,7 @@ static dae_status explain_positions(dae_solver *s, double t, position_status sta
     return diag_set(&s->diag, DAE_ERR_SINGULAR,
                     "Formulation %s chooses positions that the constraints determine, but at t = "
                     "%.9g %s depends on the other constraints.",
-                    s->base_options.formulation, t, set->row[culprit].name);
+                    s->formulation->name, t, set->row[culprit].name);
 }
 
 /* A variant of the mode at hand with p2 as told; NULL: there is none yet. */

@@ -201,20 +201,20 @@ static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_an
 }
 
 /* Methods on other forms take them as they are: which formulation, f, goes with that is decided. */
-static dae_status check_formulation(dae_solver *s, const formulated *y, const char *name)
+static dae_status check_formulation(dae_solver *s, const formulated *y, const formulation *f)
 {
-    bool plain = strcmp(name, "auto") == 0;
-    bool levels = strcmp(name, "overdetermined") == 0 && s->method->forms & FORM_QUASILINEAR;
-    if (method_needs_form(s->method) && !plain && !levels)
+    const formulation *asked = s->formulation;
+    bool fits = asked->automatic || s->method->forms & asked->forms;
+    if (method_needs_form(s->method) && !fits)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s gives a residual form, but method %s works on the form %s: "
                         "leave the formulation out, or use another method, such as bdf.",
-                        name, s->method->name, forms_text(s->method->forms));
-    if (!method_needs_form(s->method) && y->needs)
+                        asked->name, s->method->name, forms_text(s->method->forms));
+    if (f && f->needs)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s has more equations than unknowns: it is for methods such "
                         "as %s, and not for %s.",
-                        name, y->needs, s->method->name);
+                        f->name, f->needs, s->method->name);
     if (y->set.n == 0)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "Every variable of this model is a function of time alone that its "
@@ -226,13 +226,13 @@ static dae_status check_formulation(dae_solver *s, const formulated *y, const ch
 
 /* The formulation by default. Methods on the second order form take mechanical systems as they are,
  * of index 3: what measures best for them (docs/methods/formulations.md). NULL: memory. */
-static const char *default_formulation(dae_solver *s, const model_point *at,
-                                       const model_analysis *a)
+static const formulation *default_formulation(dae_solver *s, const model_point *at,
+                                              const model_analysis *a)
 {
     enum { ORDERS = 2 };
-    if (a->index != 3 || !a->numbers_agree) return "dummy";
-    if (projection_asked(s)) return "index3";
-    if (!solver_second_order(s)) return "dummy";
+    if (a->index != 3 || !a->numbers_agree) return &formulation_dummy;
+    if (projection_asked(s)) return &formulation_index3;
+    if (!solver_second_order(s)) return &formulation_dummy;
     double **x = analysed_values(&a->reduced.set, at, ORDERS);
     if (!x) return NULL;
     equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
@@ -243,7 +243,7 @@ static const char *default_formulation(dae_solver *s, const model_point *at,
     mechanical_free(&m);
     dae_free(x);
     if (found == MECHANICAL_MEMORY) return NULL;
-    return found == MECHANICAL_OK ? "index3" : "dummy";
+    return found == MECHANICAL_OK ? &formulation_index3 : &formulation_dummy;
 }
 
 /* Instances of the form and of its initial system, and if it has a plan what it offers to methods
@@ -297,39 +297,39 @@ static dae_status refuse_slopes(dae_solver *s, const char *name)
 static dae_status apply_formulation(dae_solver *s, const model_point *at, model_analysis *a,
                                     variant *v)
 {
-    const char *name = s->base_options.formulation;
+    const formulation *asked = s->formulation;
     bool forms = method_needs_form(s->method);
     bool series = s->method->forms == FORM_SERIES; /* in the unknowns of all levels */
-    bool plain = strcmp(name, "auto") == 0 || a->index <= 1 || !a->numbers_agree;
+    bool plain = asked->automatic || a->index <= 1 || !a->numbers_agree;
     bool projects = solver_second_order(s) && s->method->projects;
-    bool as_given = projects && strcmp(name, "index3") == 0;
-    const char *usual = plain || as_given ? default_formulation(s, at, a) : name;
+    bool as_given = projects && asked->projects;
+    const formulation *usual = plain || as_given ? default_formulation(s, at, a) : asked;
     if (!usual) return reform_exhausted(s);
-    const char *chosen = series ? "dummy" : plain ? usual : name;
-    const formulation *f = forms && !series ? NULL : formulation_find(chosen, NULL);
+    const formulation *chosen = series ? &formulation_dummy : plain ? usual : asked;
+    const formulation *f = forms && !series ? NULL : chosen;
     formulated y = {0}, levels = {0};
     if (doubtful(a)) note_doubt(v, a);
     if (doubtful(a) && forms) return variant_explain_doubt(s, v, at->t);
     if (!take_wishes(&a->reduced, s->base->model)) return reform_exhausted(s);
     /* Methods that project need the mechanical form beside the one they work on. */
-    bool second = projects && (plain || as_given) && strcmp(usual, "index3") == 0;
+    bool second = projects && (plain || as_given) && usual->projects;
     bool beside = second || projection_asked(s);
-    if (projection_asked(s) && strcmp(chosen, "index3") != 0)
+    if (projection_asked(s) && !chosen->projects)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "Option projection goes with formulation index3 of a mechanism, and not "
                         "with %s: leave one of them out.",
-                        chosen);
+                        chosen->name);
     dae_status status = rewrite_as(s, f, a, at, beside, &y);
     bool doubted = status == DAE_OK && forms && (s->choice.open || leaves_slopes(&y));
     const char *beyond = doubted ? name_beyond(&a->reduced, &y) : NULL;
     if (beyond) status = refuse_slopes(s, beyond);
     bool planned = forms || (beside && y.plan);
-    if (status == DAE_OK) status = check_formulation(s, &y, name);
+    if (status == DAE_OK) status = check_formulation(s, &y, f);
     if (status != DAE_OK) {
         formulated_free(&y);
         return status;
     }
-    bool all = f && strcmp(f->name, "dummy") == 0; /* the one that has all levels */
+    bool all = f && f->all_levels;
     if (!all) status = formulate_dummy(&a->reduced, &levels, &s->diag);
     if (status != DAE_OK) {
         formulated_free(&y);
@@ -395,7 +395,6 @@ static bool has_levels(const model_analysis *a)
 static void tell_idle_formulation(dae_solver *s, int index)
 {
     char text[200];
-    const char *name = s->base_options.formulation;
     if (projection_asked(s)) {
         snprintf(
             text, sizeof text,
@@ -404,11 +403,11 @@ static void tell_idle_formulation(dae_solver *s, int index)
             index);
         hybrid_tell(s, text);
     }
-    if (strcmp(name, "auto") == 0 || strcmp(name, "dummy") == 0) return;
+    if (s->formulation->automatic || s->formulation->all_levels) return;
     snprintf(text, sizeof text,
              "note: formulation %s is for models of index above 1; this one has index %d and is "
              "integrated as it is written",
-             name, index);
+             s->formulation->name, index);
     hybrid_tell(s, text);
 }
 
@@ -416,8 +415,7 @@ static void tell_idle_formulation(dae_solver *s, int index)
  * other options */
 static bool may_share(const dae_solver *s)
 {
-    return method_needs_form(s->method) && strcmp(s->base_options.formulation, "auto") == 0 &&
-           !s->reform->release;
+    return method_needs_form(s->method) && s->formulation->automatic && !s->reform->release;
 }
 
 /* The form that an earlier solver made at the same point, if there is one. True: v has it. */
@@ -490,13 +488,6 @@ dae_status reform_refuse_conflict(dae_solver *s, const equation_set *set,
     return DAE_ERR_INITIAL;
 }
 
-/* Whether the formulation chooses positions by the constraints, before initial values are known. */
-static bool chooses_positions(const dae_solver *s)
-{
-    const char *name = s->base_options.formulation;
-    return strcmp(name, "minimal") == 0 || strcmp(name, "reduced") == 0;
-}
-
 /* The constraints that follow from others where the equations depend on each other whatever the
  * values are: rows, and how many; -1: memory. */
 static int find_redundant(dae_solver *s, const analysed *a, const equation_point *at, bool *rows,
@@ -516,7 +507,7 @@ static dae_status release_rows(dae_solver *s, const model_point *at, model_analy
 {
     enum { ORDERS = 2 };
     const bool *release = s->reform->release;
-    bool suspect = doubtful(a) || chooses_positions(s);
+    bool suspect = doubtful(a) || s->formulation->chooses_positions;
     if (!release && (a->written.singular || !suspect)) return DAE_OK;
     double **x = analysed_values(&a->reduced.set, at, ORDERS);
     bool *rows = DAE_ARRAY(bool, a->reduced.set.m);

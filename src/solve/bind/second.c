@@ -54,7 +54,7 @@ static dae_status explain_none(dae_solver *s)
                         "none that says that one unknown is the derivative of another. Choose "
                         "another formulation, such as index3 or ggl2, or a method for first "
                         "order, such as bdf.",
-                        s->method->name, s->options.formulation);
+                        s->method->name, s->formulation->name);
     return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                     "Method %s is for equations of second order, but of the %s no equation is "
                     "known to say that one unknown is the derivative of another. %s method for "

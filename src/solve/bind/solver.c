@@ -220,12 +220,11 @@ static dae_status rewrite(dae_solver *s, dae_diag *diag)
 {
     form_rewriting how;
     const form_source *source = s->base->forms;
-    const char *name = s->options.formulation;
-    if (solver_second_order(s) && strcmp(name, "auto") == 0) name = "residual";
-    form_rewriting_find(source, name, &how);
-    const formulation *f = formulation_find(s->options.formulation, NULL);
+    const formulation *f = s->formulation;
+    if (solver_second_order(s) && f->automatic) f = &formulation_residual;
+    formulation_rewriting(f, source, &how);
     double alpha = s->options.formulation_parameter;
-    if (!(alpha > 0.0) && f) alpha = f->parameter;
+    if (!(alpha > 0.0)) alpha = f->parameter;
     if (!form_instance_rewrite(s->forms, how, alpha))
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the choice of positions.");
     if (how == form_base_rewriting(source)) return DAE_OK;
@@ -329,6 +328,7 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     diag_clear(&s->diag);
     s->choice.open = choice_is_open(&full);
     s->choice.reason = "";
+    s->formulation = formulation_find(full.formulation, NULL);
     status = options_copy(&s->options, &full, s->n, diag);
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, s->n, diag);
     s->sizes = DAE_ARRAY(double, 2 * (size_t)s->n);

@@ -7,6 +7,7 @@
 #include "control/step_control.h"
 #include "control/stiffness.h"
 #include "forms/form_explicit.h"
+#include "formulation/formulation.h"
 #include "init/init.h"
 #include "method/common/method.h"
 #include "solve/bind/reform.h"
@@ -40,6 +41,7 @@ struct dae_solver {
     const dae_problem *problem; /* what is integrated: that, or a variant of its model; borrowed */
     dae_options base_options;   /* the user's; arrays owned, strings static */
     dae_options options;        /* the same for the problem at hand */
+    const formulation *formulation; /* that the user asked for */
     int n;
     dae_stats stats;
     dae_diag diag;

@@ -38,7 +38,7 @@ static const double FEW_DIGITS = 1e-5;
  * one, or none at all, that only bdf is known to solve. */
 static bool formulation_given(const dae_solver *s)
 {
-    return s->base_options.formulation && strcmp(s->base_options.formulation, "auto") != 0;
+    return !s->formulation->automatic;
 }
 
 /* Of residual callbacks: what bdf with variable steps is not for. */
@@ -77,7 +77,7 @@ const method *choice_first(dae_solver *s)
         say(s, &method_hem5, "Hessenberg form, not stiff so far");
         return &method_hem5;
     }
-    if (forms && s->base->forms && strcmp(form_source_kind(s->base->forms), "manifold") == 0) {
+    if (forms && s->base->forms && form_source_is_manifold(s->base->forms)) {
         const method *m = s->base_options.rtol < TIGHT ? &method_dop853 : &method_dopri5;
         say(s, m, "an ODE on a manifold, not stiff so far");
         return m;

@@ -321,7 +321,7 @@ static dae_status explain_choice(dae_solver *s, double t, form_choice chosen)
     return diag_set(&s->diag, DAE_ERR_SINGULAR,
                     "Formulation %s chooses positions that the constraints determine, but at t = "
                     "%.9g the constraints depend on each other.",
-                    s->options.formulation, t);
+                    s->formulation->name, t);
 }
 
 dae_status forms_choose(dae_solver *s, double t, bool anew)

@@ -109,9 +109,8 @@ static bool judge_options(trial *x, const char *name, double tighter, dae_option
     o->invariant_function = u->invariant_function;
     o->invariants = u->invariants;
     o->watch_invariants = true;
-    o->formulation = u->formulation && strcmp(u->formulation, "residual") == 0 && !x->problem->model
-                         ? u->formulation
-                         : "auto";
+    const formulation *f = formulation_find(u->formulation, NULL);
+    if (f && f->as_given && !x->problem->model) o->formulation = f->name;
     return scaled(x, &o->rtol_by_variable, factor) && scaled(x, &o->atol_by_variable, factor);
 }
 

@@ -265,14 +265,14 @@ static bool watch_forms(inspector *x)
     form_instance_rewrite(x->forms, form_base_rewriting(source), 0.0);
     x->eval.forms = x->forms;
     const form_set *s = form_instance_set(x->forms);
-    const char *kind = form_source_kind(source);
+    const form_kind kind = form_source_kind(source);
     size_t work = 1;
     bool ok = true;
-    if (strcmp(kind, "mechanical") == 0 && s->mechanical && s->mechanical->nl > 0) {
+    if (kind == KIND_MECHANICAL && s->mechanical && s->mechanical->nl > 0) {
         work += s->mechanical->G_matrix.count;
         ok = watched_new(&x->constraints, 2 * s->mechanical->nl, sample_mechanical, s->mechanical);
         if (ok) name_constraints(x, s->mechanical->nl, NULL);
-    } else if (strcmp(kind, "hessenberg") == 0 && s->hessenberg && s->hessenberg->nz > 0) {
+    } else if (kind == KIND_HESSENBERG && s->hessenberg && s->hessenberg->nz > 0) {
         work += (size_t)s->hessenberg->ny + s->hessenberg->g_y_matrix.count;
         ok = watched_new(&x->constraints, 2 * s->hessenberg->nz, sample_hessenberg, s->hessenberg);
         if (ok) name_constraints(x, s->hessenberg->nz, NULL);
