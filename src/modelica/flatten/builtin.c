@@ -61,15 +61,6 @@ static const elementary elementary_functions[] = {
 };
 enum { ELEMENTARY_COUNT = sizeof elementary_functions / sizeof *elementary_functions };
 
-value map_unary(flattener *f, expr_op op, const value *a)
-{
-    if (a->rank == 0) return value_scalar(a->type, graph_unary(f->g, op, value_element(a, 0)));
-    value out = value_new(f, a->type, a->rank, a->dims);
-    for (size_t k = 0; !value_is_error(&out) && k < a->count; k++)
-        out.e[k] = graph_unary(f->g, op, value_element(a, k));
-    return out;
-}
-
 static int elementary_unit(flattener *f, const elementary *x, const value *a, source_place place)
 {
     if (x->rule == UNIT_RULE_SAME) return a->unit;

@@ -6,89 +6,6 @@
 
 /* ---- building ---- */
 
-static value_type joint_type(const value *parts, size_t count)
-{
-    value_type type = parts[0].type;
-    for (size_t k = 1; k < count; k++) {
-        bool numeric = (type == VALUE_REAL || type == VALUE_INTEGER) && value_is_numeric(&parts[k]);
-        if (numeric && parts[k].type == VALUE_REAL) type = VALUE_REAL;
-        if (!numeric && (parts[k].type != type || parts[k].class_ != parts[0].class_))
-            return VALUE_ERROR;
-    }
-    return type;
-}
-
-static int joint_unit(flattener *f, const value *parts, size_t count)
-{
-    int joint = parts[0].unit;
-    for (size_t k = 1; k < count; k++) {
-        if (!unit_agree(&f->units, joint, parts[k].unit)) return UNIT_UNKNOWN;
-        joint = unit_join(joint, parts[k].unit);
-    }
-    return joint;
-}
-
-static value mixed_parts(flattener *f, const value *a, const value *b, source_place place)
-{
-    char left[128], right[128];
-    value_describe(a, left, sizeof left);
-    value_describe(b, right, sizeof right);
-    report_error(f, place, "elements of an array differ: %s and %s", left, right);
-    return value_error();
-}
-
-static value stack_records(flattener *f, const value *parts, size_t count, source_place place)
-{
-    value out = parts[0];
-    size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
-    value *column = flatten_take(f, count * sizeof *column);
-    out.fields = flatten_take(f, out.field_count * sizeof *out.fields);
-    if (!dims || !column || !out.fields || out.rank + 1 > VALUE_MAX_RANK) return value_error();
-    dims[0] = count;
-    for (int k = 0; k < out.rank; k++) dims[k + 1] = out.dims[k];
-    for (size_t k = 0; k < out.field_count; k++) {
-        for (size_t i = 0; i < count; i++) column[i] = parts[i].fields[k];
-        out.fields[k] = stack_values(f, column, count, place);
-        if (value_is_error(&out.fields[k])) return value_error();
-    }
-    out.rank++;
-    out.dims = dims;
-    out.count *= count;
-    return out;
-}
-
-/* {a, b, ..}: one more dimension in front. */
-value stack_values(flattener *f, const value *parts, size_t count, source_place place)
-{
-    size_t dims[VALUE_MAX_RANK + 1] = {count};
-    if (count == 0) {
-        value none = value_array_of(f, VALUE_REAL, 0);
-        none.unit = UNIT_LITERAL;
-        return none;
-    }
-    for (size_t k = 0; k < count; k++)
-        if (value_is_error(&parts[k])) return value_error();
-    value_type type = joint_type(parts, count);
-    for (size_t k = 1; k < count; k++)
-        if (type == VALUE_ERROR || !value_same_shape(&parts[0], &parts[k]))
-            if (type != VALUE_ERROR || joint_type(parts, k + 1) == VALUE_ERROR)
-                return mixed_parts(f, &parts[0], &parts[k], place);
-    if (type == VALUE_RECORD) return stack_records(f, parts, count, place);
-    if (parts[0].rank >= VALUE_MAX_RANK || type == VALUE_TUPLE) {
-        report_error(f, place, "this array has too many dimensions");
-        return value_error();
-    }
-    for (int k = 0; k < parts[0].rank; k++) dims[k + 1] = parts[0].dims[k];
-    value out = value_new(f, type, parts[0].rank + 1, dims);
-    if (value_is_error(&out)) return out;
-    for (size_t k = 0; k < count; k++)
-        memcpy(out.e + k * parts[0].count, value_elements(&parts[k]),
-               parts[0].count * sizeof *out.e);
-    out.class_ = parts[0].class_;
-    out.unit = joint_unit(f, parts, count);
-    return out;
-}
-
 /* Dimensions of size 1 added behind until the rank is reached. */
 value raise_rank(flattener *f, const value *v, int rank)
 {
@@ -103,42 +20,6 @@ value raise_rank(flattener *f, const value *v, int rank)
         if (!out.e) return value_error();
         out.e[0] = v->scalar;
     }
-    return out;
-}
-
-/* cat(d, a, b, ..): joined along dimension d (from 1), the other sizes equal. */
-value concatenate(flattener *f, size_t dimension, const value *parts, size_t count,
-                  source_place place)
-{
-    size_t dims[VALUE_MAX_RANK], d = dimension - 1, inner = 1, outer = 1, at = 0;
-    for (size_t k = 0; k < count; k++)
-        if (value_is_error(&parts[k])) return value_error();
-    value_type type = joint_type(parts, count);
-    const value *first = &parts[0];
-    if (type == VALUE_ERROR || !value_is_simple(first) || d >= (size_t)first->rank)
-        return mixed_parts(f, first, &parts[count - 1], place);
-    memcpy(dims, first->dims, (size_t)first->rank * sizeof *dims);
-    for (size_t k = 1; k < count; k++) {
-        bool fits = parts[k].rank == first->rank;
-        for (int i = 0; fits && i < first->rank; i++)
-            if ((size_t)i != d && parts[k].dims[i] != first->dims[i]) fits = false;
-        if (!fits) return mixed_parts(f, first, &parts[k], place);
-        dims[d] += parts[k].dims[d];
-    }
-    value out = value_new(f, type, first->rank, dims);
-    if (value_is_error(&out)) return out;
-    for (int i = 0; i < first->rank; i++) {
-        if ((size_t)i < d) outer *= dims[i];
-        if ((size_t)i > d) inner *= dims[i];
-    }
-    for (size_t o = 0; o < outer; o++)
-        for (size_t k = 0; k < count; k++) {
-            size_t n = parts[k].dims[d] * inner;
-            memcpy(out.e + at, value_elements(&parts[k]) + o * n, n * sizeof *out.e);
-            at += n;
-        }
-    out.class_ = first->class_;
-    out.unit = joint_unit(f, parts, count);
     return out;
 }
 

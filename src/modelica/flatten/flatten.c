@@ -166,7 +166,9 @@ flat_model *flatten_within(const ast_file *file, const char *file_name,
                            const flatten_setting *settings, size_t setting_count,
                            flatten_limits limits, message_list *messages)
 {
-    flattener f = {.file = file,
+    static const flatten_recursion recursion = {evaluate_expression, resolve_declaration};
+    flattener f = {.recursion = &recursion,
+                   .file = file,
                    .file_name = file_name,
                    .messages = messages,
                    .settings = settings,

@@ -5,119 +5,6 @@
 
 static value declare_instance(flattener *f, instance *in);
 
-/* ---- evaluating in the right scope ---- */
-
-/* Element k of a value whose first `rank` dimensions are those of an array of records. */
-static value record_element(flattener *f, const value *v, int rank, size_t k)
-{
-    value out = *v;
-    out.rank = v->rank - rank;
-    out.dims = v->dims ? v->dims + rank : NULL;
-    out.count = 1;
-    for (int d = 0; d < out.rank; d++) out.count *= out.dims[d];
-    if (v->e) out.e = v->e + k * out.count;
-    if (!v->fields) return out;
-    out.fields = flatten_take(f, v->field_count * sizeof *out.fields);
-    if (!out.fields) return value_error();
-    for (size_t i = 0; i < v->field_count; i++)
-        out.fields[i] = record_element(f, &v->fields[i], rank, k);
-    return out;
-}
-
-/* Value of an expression of a record's definition for element k of an array of such records: it
- * sees the fields before it and global constants. */
-static value evaluate_among(flattener *f, const ast_expr *e, const value *siblings, size_t k)
-{
-    size_t count = f->local_count;
-    for (size_t i = 0; i < siblings->field_count; i++) {
-        if (value_is_error(&siblings->fields[i])) continue;
-        local *l = push_local(f, siblings->class_->components[i].name);
-        value v = record_element(f, &siblings->fields[i], siblings->rank, k);
-        if (l) l->value = v;
-    }
-    value v = evaluate(f, e);
-    f->local_count = count;
-    return v;
-}
-
-static value evaluate_among_all(flattener *f, const ast_expr *e, const value *siblings)
-{
-    if (siblings->rank == 0) return evaluate_among(f, e, siblings, 0);
-    value *parts = flatten_take(f, (siblings->count + 1) * sizeof *parts);
-    size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
-    if (!parts || !dims) return value_error();
-    for (size_t k = 0; k < siblings->count; k++) {
-        parts[k] = evaluate_among(f, e, siblings, k);
-        if (value_is_error(&parts[k])) return parts[k];
-    }
-    value all = stack_values(f, parts, siblings->count, e->place);
-    if (value_is_error(&all) || siblings->count == 0) return all;
-    int own = all.rank - 1;
-    if (siblings->rank + own > VALUE_MAX_RANK) return value_error();
-    memcpy(dims, siblings->dims, (size_t)siblings->rank * sizeof *dims);
-    for (int d = 0; d < own; d++) dims[siblings->rank + d] = all.dims[d + 1];
-    all.rank = siblings->rank + own;
-    all.dims = dims;
-    return all;
-}
-
-/* Value of an expression in a declaration. Expressions of a type's definition see its own fields
- * and global constants; others see the model. */
-value evaluate_in(flattener *f, const ast_expr *e, bool in_class, const value *siblings)
-{
-    size_t base = f->local_base, count = f->local_count;
-    bool function = f->in_function;
-    if (!f->function || in_class) f->local_base = f->local_count;
-    if (in_class) f->in_function = true;
-    value v = in_class && siblings ? evaluate_among_all(f, e, siblings) : evaluate(f, e);
-    f->local_base = base;
-    f->local_count = count;
-    f->in_function = function;
-    return v;
-}
-
-/* The outermost modification of that name, or NULL. */
-const ast_modification *find_modification(const modifier *m, const char *name, bool *in_class)
-{
-    for (; m; m = m->inner)
-        for (size_t k = 0; k < m->count; k++)
-            if (m->items[k].name && strcmp(m->items[k].name, name) == 0) {
-                *in_class = m->in_class;
-                return &m->items[k];
-            }
-    return NULL;
-}
-
-/* ---- names of elements ---- */
-
-/* "r[2].a[3]" of the element with that row-major number. */
-char *element_name(flattener *f, const instance *in, size_t element)
-{
-    size_t index[VALUE_MAX_RANK] = {0};
-    char text[2048];
-    size_t at = 0;
-    for (int k = in->rank - 1; k >= 0; k--) {
-        index[k] = element % in->dims[k] + 1;
-        element /= in->dims[k];
-    }
-    for (int p = 0, d = 0; p < in->part_count; p++) {
-        const char *parts[] = {p ? "." : "", in->part[p]};
-        for (int k = 0; k < 2; k++)
-            for (const char *c = parts[k]; *c && at + 1 < sizeof text; c++) text[at++] = *c;
-        for (int k = 0; k < in->part_rank[p]; k++, d++) {
-            char digits[24];
-            int n = 0;
-            for (size_t x = index[d]; x; x /= 10) digits[n++] = (char)('0' + x % 10);
-            if (at + (size_t)n + 3 >= sizeof text) break;
-            text[at++] = k ? ',' : '[';
-            while (n) text[at++] = digits[--n];
-            if (k + 1 == in->part_rank[p]) text[at++] = ']';
-        }
-    }
-    text[at] = '\0';
-    return model_text(f, text);
-}
-
 /* ---- records ---- */
 
 /* Modifications of one field: what each level of modifications says about it. */
@@ -422,8 +309,7 @@ static void leave_model_scope(flattener *f, const saved_scope *s)
     f->actions = s->actions;
 }
 
-/* Make the symbol's value known; false if it is broken (reported). */
-bool resolve_symbol(flattener *f, symbol *s, source_place place)
+bool resolve_declaration(flattener *f, symbol *s, source_place place)
 {
     if (s->state == SYMBOL_DONE) return true;
     if (s->state == SYMBOL_BROKEN) return false;

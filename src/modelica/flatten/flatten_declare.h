@@ -52,7 +52,6 @@ attributes read_attributes(flattener *f, const instance *in, value_type type,
                            const ast_class *class_);
 /* Element k of an attribute, which may be one value for all. */
 expr attribute_element(const value *v, size_t k);
-flat_type flat_type_of(value_type type);
 /* The leaf of one scalar variable with its attributes. */
 expr declare_variable(flattener *f, const instance *in, const attributes *a, value_type type,
                       size_t k);

@@ -12,6 +12,8 @@ enum {
     FLATTEN_MAX_CALLS = 200   /* of functions within each other */
 };
 
+struct flattener;
+
 /* ---- names ---- */
 
 /* Open addressing, keys borrowed. */
@@ -116,7 +118,16 @@ typedef struct branch_guard {
 
 /* ---- the flattener ---- */
 
+/* Where the parts below turn back to those above them: a subscript holds an expression, and a name
+ * may need its declaration first. flatten.c fills the table; the parts know it alone, and so have
+ * an order. */
+typedef struct flatten_recursion {
+    value (*expression)(struct flattener *f, const ast_expr *e);
+    bool (*declaration)(struct flattener *f, symbol *s, source_place place);
+} flatten_recursion;
+
 typedef struct flattener {
+    const flatten_recursion *recursion;
     const ast_file *file;
     const char *file_name;
     message_list *messages;
@@ -207,7 +218,23 @@ typedef struct flattener {
 
 enum { DEPENDS_CONTINUOUS = 1, DEPENDS_MEMORY = 2, DEPENDS_PARAMETER = 4 };
 
-/* flatten_support.c */
+/* The parts from here on stand in their order: each calls those before it, and no others except
+ * through `recursion`. */
+
+/* The value of an expression, over the graph. */
+static inline value evaluate(flattener *f, const ast_expr *e)
+{
+    return f->recursion->expression(f, e);
+}
+
+/* Make the symbol's value known; false if it is broken (reported). */
+static inline bool resolve_symbol(flattener *f, symbol *s, source_place place)
+{
+    return f->recursion->declaration(f, s, place);
+}
+
+/* flatten_support.c: messages, memory, growing results */
+
 /* Messages, except while memory fails: what is said then is not the model's fault. */
 void report_error(flattener *f, source_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -221,6 +248,16 @@ char *model_text(flattener *f, const char *text); /* copy in the flat model; NUL
 bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size);
 bool flatten_pass(flattener *f, source_place place); /* count work; false: stop */
 bool flatten_work(flattener *f, double elements);    /* the same for work on elements of arrays */
+int new_memory(flattener *f);
+void push_pair(flattener *f, pair_list *list, equation_pair p);
+void push_action(flattener *f, action_list *list, flat_action a);
+flat_type flat_type_of(value_type type);
+flat_variable *new_variable(flattener *f);
+void give_slots(flattener *f, flat_variable *v); /* of a discrete variable: now and before */
+int hidden_discrete(flattener *f, const char *name, value_type type, source_place place);
+
+/* flatten_nodes.c: questions about nodes of the graph */
+
 uint8_t node_depends(flattener *f, expr e);
 double fixed_value(flattener *f, expr e); /* NAN if it depends on the run */
 typedef void (*leaf_visit)(flattener *f, void *context, expr leaf);
@@ -228,16 +265,9 @@ void visit_begin(flattener *f); /* forget visited nodes */
 void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context);
 bool compile_time_value(flattener *f, expr e, double *out); /* marks parameters structural */
 bool is_structural(flattener *f, expr e); /* constants and structural parameters only */
-value value_new(flattener *f, value_type type, int rank, const size_t *dims);
-value value_array_of(flattener *f, value_type type, size_t n); /* vector */
-value value_constant(flattener *f, value_type type, double x);
-value value_boolean(flattener *f, bool x);
-expr constant(flattener *f, double x);
-int new_memory(flattener *f);
-void push_pair(flattener *f, pair_list *list, equation_pair p);
-void push_action(flattener *f, action_list *list, flat_action a);
 
-/* flatten_names.c */
+/* flatten_names.c, flatten_type.c: what names stand for */
+
 void *name_find(const name_map *map, const char *name);
 bool name_put(flattener *f, name_map *map, const char *name, void *value); /* false: taken */
 void name_free(name_map *map);
@@ -248,8 +278,6 @@ const char *nearest_symbol(flattener *f, const char *name);
 const char *nearest_class(flattener *f, const char *name, ast_class_kind kind);
 local *find_local(flattener *f, const char *name);
 local *push_local(flattener *f, const char *name);
-
-/* flatten_type.c */
 bool resolve_type(flattener *f, const char *name, source_place place, type_info *out);
 bool class_is_enumeration(const ast_class *c);
 /* Records around a field, innermost first. */
@@ -261,15 +289,75 @@ typedef struct record_level {
 bool record_allowed(flattener *f, const ast_class *record, const record_level *outer,
                     source_place place);
 
-/* flatten_declare.c */
-bool resolve_symbol(flattener *f, symbol *s, source_place place);
-void declare_all(flattener *f);
-void declaration_equations(flattener *f);
-void check_settings(flattener *f);
-void read_guess(flattener *f, const ast_item *item);
-int hidden_discrete(flattener *f, const char *name, value_type type, source_place place);
+/* flatten_values.c: values made of values */
 
-/* flatten_reference.c */
+expr constant(flattener *f, double x);
+value value_constant(flattener *f, value_type type, double x);
+value value_boolean(flattener *f, bool x);
+value value_new(flattener *f, value_type type, int rank, const size_t *dims);
+value value_array_of(flattener *f, value_type type, size_t n); /* vector */
+value map_unary(flattener *f, expr_op op, const value *a);
+void type_error(flattener *f, source_place place, const char *what, const value *v,
+                const char *expected);
+void check_units(flattener *f, source_place place, int a, int b, const char *what);
+bool fits_type(const value *from, value_type to, const ast_class *class_);
+value convert_value(flattener *f, const value *v, const value *like); /* Integer to Real */
+value broadcast_value(flattener *f, const value *v, int rank, const size_t *dims);
+value select_values(flattener *f, expr condition, const value *a, const value *b);
+value stack_values(flattener *f, const value *parts, size_t count, source_place place);
+value concatenate(flattener *f, size_t dimension, const value *parts, size_t count,
+                  source_place place);
+
+/* flatten_range.c: conditions, numbers and ranges */
+
+bool integer_value(flattener *f, const ast_expr *e, const char *what, double *out);
+expr scalar_condition(flattener *f, const ast_expr *e); /* EXPR_NONE: error reported */
+/* A loop's values; list NULL: start + k step. */
+typedef struct loop_range {
+    size_t count;
+    double start, step;
+    value list; /* if use_list */
+    bool use_list;
+    value_type type;
+    const ast_class *class_;
+    int unit;
+} loop_range;
+bool evaluate_range(flattener *f, const ast_iterator *it, loop_range *out);
+value range_element(flattener *f, const loop_range *r, size_t k);
+value range_vector(flattener *f, const ast_expr *e); /* start : step : stop */
+
+/* flatten_string.c: texts with holes */
+
+expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t hole_count);
+const text_piece *string_of(flattener *f, expr number);
+expr string_resolve(flattener *f, expr number);
+value string_concatenate(flattener *f, const value *a, const value *b);
+value string_call(flattener *f, const ast_expr *e);
+
+/* flatten_assert.c: conditions around a place, asserts */
+
+expr current_guard(flattener *f); /* EXPR_NONE: always */
+bool assert_action(flattener *f, const ast_expr *call, flat_action *out);
+bool terminate_action(flattener *f, const ast_expr *call, flat_action *out);
+void push_branch(flattener *f, flat_when *w, size_t *capacity, flat_branch b,
+                 const action_list *actions);
+void push_single_when(flattener *f, const flat_action *action);
+/* Put an assert where it belongs: into a loop of the run, a when, or the model. */
+void push_assert(flattener *f, const flat_action *a);
+/* An assert that the text implies: `holds` is true wherever this place is reached. Each value
+ * stands for a "{..}" of the message. */
+void push_check(flattener *f, expr holds, const char *message, const expr *values, flat_type type,
+                source_place place);
+
+/* flatten_event.c: relations, rounding, pre, sample */
+
+expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place);
+expr event_floor(flattener *f, expr a, source_place place);
+expr edge_of(flattener *f, expr condition, source_place place);
+value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, bool *known);
+
+/* flatten_reference.c: a.b[i].c */
+
 value evaluate_reference(flattener *f, const ast_expr *e);
 value subscript_value(flattener *f, const value *v, ast_expr *const *subscripts, size_t count,
                       source_place place);
@@ -295,90 +383,60 @@ value value_field(flattener *f, const value *v, const char *name, source_place p
 size_t subscript_at(const subscript *s, size_t k);
 size_t field_index(const ast_class *record, const char *name); /* SIZE_MAX: none */
 
-/* flatten_expr.c, flatten_operators.c */
-value evaluate(flattener *f, const ast_expr *e);
+/* flatten_operators.c */
+
 value evaluate_binary(flattener *f, ast_op op, const value *a, const value *b, const ast_expr *at);
 value evaluate_chain(flattener *f, const ast_expr *e); /* a + b - c + .. */
 value evaluate_unary(flattener *f, ast_op op, const value *a, source_place place);
-value convert_value(flattener *f, const value *v, const value *like); /* Integer to Real */
-bool fits_type(const value *from, value_type to, const ast_class *class_);
-value broadcast_value(flattener *f, const value *v, int rank, const size_t *dims);
-value select_values(flattener *f, expr condition, const value *a, const value *b);
-bool integer_value(flattener *f, const ast_expr *e, const char *what, double *out);
-expr scalar_condition(flattener *f, const ast_expr *e); /* EXPR_NONE: error reported */
-/* A loop's values; list NULL: start + k step. */
-typedef struct loop_range {
-    size_t count;
-    double start, step;
-    value list; /* if use_list */
-    bool use_list;
-    value_type type;
-    const ast_class *class_;
-    int unit;
-} loop_range;
-bool evaluate_range(flattener *f, const ast_iterator *it, loop_range *out);
-value range_element(flattener *f, const loop_range *r, size_t k);
-void check_units(flattener *f, source_place place, int a, int b, const char *what);
 /* Whether what is known of the values are finite numbers, Integers also not too large (which is
  * asserted of those of the run that may grow so). Reports if not. */
 bool check_numbers(flattener *f, const value *v, bool may_grow, source_place place);
 value elementwise(flattener *f, ast_op op, const value *a, const value *b, value_type type);
 value product_of(flattener *f, const value *a, const value *b, source_place place);
-void type_error(flattener *f, source_place place, const char *what, const value *v,
-                const char *expected);
 
-/* builtin.c, builtin_array.c */
-value evaluate_call(flattener *f, const ast_expr *e);
-value map_unary(flattener *f, expr_op op, const value *a);
+/* builtin_array.c */
+
 value array_function(flattener *f, const char *name, const ast_expr *e, bool *known);
 value reduce_values(flattener *f, const char *name, const value *v, source_place place);
-value concatenate(flattener *f, size_t dimension, const value *parts, size_t count,
-                  source_place place);
-value stack_values(flattener *f, const value *parts, size_t count, source_place place);
 value raise_rank(flattener *f, const value *v, int rank);
 value transpose_value(flattener *f, const value *v);
-bool is_builtin(const char *name);
 value evaluate_comprehension(flattener *f, const ast_expr *e);
 value evaluate_matrix(flattener *f, const ast_expr *e);
 
-/* flatten_event.c */
-expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place);
-expr event_floor(flattener *f, expr a, source_place place);
-value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, bool *known);
-void when_equation(flattener *f, const ast_item *item);
-expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t hole_count);
-const text_piece *string_of(flattener *f, expr number);
-expr string_resolve(flattener *f, expr number);
-value string_concatenate(flattener *f, const value *a, const value *b);
-value string_call(flattener *f, const ast_expr *e);
-bool assert_action(flattener *f, const ast_expr *call, flat_action *out);
-bool terminate_action(flattener *f, const ast_expr *call, flat_action *out);
-expr current_guard(flattener *f); /* EXPR_NONE: always */
-/* Put an assert where it belongs: into a loop of the run, a when, or the model. */
-void push_assert(flattener *f, const flat_action *a);
-/* An assert that the text implies: `holds` is true wherever this place is reached. Each value
- * stands for a "{..}" of the message. */
-void push_check(flattener *f, expr holds, const char *message, const expr *values, flat_type type,
-                source_place place);
-expr edge_of(flattener *f, expr condition, source_place place);
-bool reinit_actions(flattener *f, const ast_expr *call);
-void push_single_when(flattener *f, const flat_action *action);
-void when_assign(flattener *f, const ast_item *item);
-void when_if(flattener *f, const ast_item *item);
+/* flatten_function.c: functions and algorithms, by flatten_execute.c and flatten_loop.c */
 
-/* flatten_function.c */
 value call_function(flattener *f, const ast_class *function, const ast_expr *call);
 value record_constructor(flattener *f, const ast_class *record, const ast_expr *call);
 bool decide_condition(flattener *f, const ast_branch *b, expr *condition, bool *known, bool *yes);
 void algorithm_section(flattener *f, const ast_section *section, bool initial);
 
-/* flatten_equation.c */
+/* builtin.c, flatten_expr.c: calls; all kinds of expressions */
+
+value evaluate_call(flattener *f, const ast_expr *e);
+bool is_builtin(const char *name);
+value evaluate_expression(flattener *f, const ast_expr *e); /* what `recursion` holds */
+
+/* flatten_equation.c, flatten_when.c */
+
 void for_equation(flattener *f, const ast_item *item);
 void equation_items(flattener *f, ast_item *const *items, size_t count);
 void equate(flattener *f, const value *left, const value *right, source_place place,
             const char *comment);
+void when_equation(flattener *f, const ast_item *item);
+bool reinit_actions(flattener *f, const ast_expr *call);
+void when_assign(flattener *f, const ast_item *item);
+void when_if(flattener *f, const ast_item *item);
+
+/* flatten_declare.c */
+
+bool resolve_declaration(flattener *f, symbol *s, source_place place); /* what `recursion` holds */
+void declare_all(flattener *f);
+void declaration_equations(flattener *f);
+void check_settings(flattener *f);
+void read_guess(flattener *f, const ast_item *item);
 
 /* flatten_finish.c */
+
 void finish_model(flattener *f);
 void mark_assigned_in_when(flattener *f);
 

@@ -88,45 +88,6 @@ value elementwise(flattener *f, ast_op op, const value *a, const value *b, value
     return out;
 }
 
-/* Strings have no nodes in the graph: both must be the same. */
-static value select_strings(flattener *f, const value *a, const value *b)
-{
-    for (size_t k = 0; k < a->count; k++) {
-        if (value_element(a, k) == value_element(b, k)) continue;
-        report_error(f, f->at, "a String cannot depend on a condition of the run");
-        return value_error();
-    }
-    return *a;
-}
-
-value select_values(flattener *f, expr condition, const value *a, const value *b)
-{
-    if (value_is_error(a) || value_is_error(b)) return value_error();
-    if (a->type == VALUE_STRING) return select_strings(f, a, b);
-    value out = *a;
-    if (a->type == VALUE_INTEGER && b->type == VALUE_REAL) out.type = VALUE_REAL;
-    out.unit = unit_join(a->unit, b->unit);
-    if (a->type == VALUE_RECORD) {
-        out.fields = flatten_take(f, a->field_count * sizeof *out.fields);
-        if (!out.fields) return value_error();
-        for (size_t k = 0; k < a->field_count; k++)
-            out.fields[k] = select_values(f, condition, &a->fields[k], &b->fields[k]);
-        for (size_t k = 0; k < a->field_count; k++)
-            if (value_is_error(&out.fields[k])) return value_error();
-        return out;
-    }
-    if (a->rank == 0) {
-        out.e = NULL;
-        out.scalar = graph_select(f->g, condition, value_element(a, 0), value_element(b, 0));
-        return out;
-    }
-    out.e = flatten_take(f, a->count * sizeof *out.e);
-    if (!out.e) return value_error();
-    for (size_t k = 0; k < a->count; k++)
-        out.e[k] = graph_select(f->g, condition, value_element(a, k), value_element(b, k));
-    return out;
-}
-
 /* ---- products ---- */
 
 static expr dot(flattener *f, const expr *a, size_t sa, const expr *b, size_t sb, size_t n)

@@ -168,208 +168,7 @@ bool flatten_work(flattener *f, double elements)
     return false;
 }
 
-/* ---- dependence of nodes on leaves ---- */
-
-static uint8_t leaf_depends(const expr_node *n)
-{
-    switch (n->op) {
-    case EXPR_TIME:
-    case EXPR_CELL: /* of a loop of the run */
-    case EXPR_VARIABLE: return DEPENDS_CONTINUOUS;
-    case EXPR_MEMORY: return DEPENDS_MEMORY;
-    case EXPR_PARAMETER: return DEPENDS_PARAMETER;
-    default: return 0;
-    }
-}
-
-/* The same for what a loop leaves behind. */
-static double result_number(flattener *f, const expr_node *n)
-{
-    size_t cells = loop_cells(f->g, n->a);
-    expr *start = DAE_ARRAY(expr, cells);
-    double *cell = DAE_ARRAY(double, cells), result = NAN;
-    bool known = start && cell;
-    if (known) loop_starts(f->g, n->a, start);
-    for (size_t k = 0; known && k < cells; k++) {
-        cell[k] = f->number[start[k]];
-        known = !isnan(cell[k]);
-    }
-    bool ran = known && loop_run(f->g, graph_node(f->g, n->a)->index, cell);
-    if (ran) result = cell[n->index];
-    if (!start || !cell || (known && !ran)) f->failed = true;
-    dae_free(start);
-    dae_free(cell);
-    return result;
-}
-
-/* Value of a node made of constants and parameters alone, given those of its operands. */
-static double node_number(flattener *f, const expr_node *n)
-{
-    int arity = graph_arity((expr_op)n->op);
-    if (n->op == EXPR_CONSTANT) return n->value;
-    if (n->op == EXPR_PARAMETER) return f->parameter_value[n->index];
-    if (n->op == EXPR_RESULT) return result_number(f, n);
-    return graph_apply((expr_op)n->op, f->number[n->a], arity > 1 ? f->number[n->b] : 0.0,
-                       arity > 2 ? f->number[n->c] : 0.0);
-}
-
-/* Fill the tables of dependence and values up to the last node. Operands come before their parents
- * and a parameter's value is known before its leaf is made, so one scan does it. */
-static bool scan_nodes(flattener *f)
-{
-    size_t size = graph_size(f->g);
-    if (!flatten_grow(f, &f->depends, &f->depends_capacity, size, sizeof *f->depends) ||
-        !flatten_grow(f, &f->number, &f->number_capacity, size, sizeof *f->number))
-        return false;
-    for (size_t k = f->depends_count ? f->depends_count : 1; k < size; k++) {
-        const expr_node *n = graph_node(f->g, (expr)k);
-        int arity = graph_arity((expr_op)n->op);
-        uint8_t flags = leaf_depends(n);
-        if (arity > 0) flags |= f->depends[n->a];
-        if (arity > 1) flags |= f->depends[n->b];
-        if (arity > 2) flags |= f->depends[n->c];
-        f->depends[k] = flags;
-        bool fixed = !(flags & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY));
-        f->number[k] = fixed ? node_number(f, n) : NAN;
-    }
-    f->depends_count = size;
-    return true;
-}
-
-/* Which kinds of leaves e contains. */
-uint8_t node_depends(flattener *f, expr e)
-{
-    if (e == EXPR_NONE || e >= graph_size(f->g) || !scan_nodes(f)) return 0;
-    return f->depends[e];
-}
-
-double fixed_value(flattener *f, expr e)
-{
-    if (e == EXPR_NONE || e >= graph_size(f->g) || !scan_nodes(f)) return NAN;
-    return f->number[e];
-}
-
-void visit_begin(flattener *f)
-{
-    f->stamp_now++;
-}
-
-static bool visit_push(flattener *f, size_t *count, expr e)
-{
-    if (e == EXPR_NONE || f->stamp[e] == f->stamp_now) return true;
-    f->stamp[e] = f->stamp_now;
-    if (!flatten_grow(f, &f->stack, &f->stack_capacity, *count + 1, sizeof *f->stack)) return false;
-    f->stack[(*count)++] = e;
-    return true;
-}
-
-/* Call `visit` for every leaf of e not seen since visit_begin; cost is the number of new nodes. */
-void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context)
-{
-    size_t size = graph_size(f->g), count = 0;
-    if (e == EXPR_NONE || !flatten_grow(f, &f->stamp, &f->stamp_capacity, size, sizeof *f->stamp) ||
-        !visit_push(f, &count, e))
-        return;
-    while (count > 0) {
-        expr top = f->stack[--count];
-        const expr_node *n = graph_node(f->g, top);
-        int arity = graph_arity((expr_op)n->op);
-        if (arity == 0) visit(f, context, top);
-        if (arity > 0 && !visit_push(f, &count, n->a)) return;
-        if (arity > 1 && !visit_push(f, &count, n->b)) return;
-        if (arity > 2 && !visit_push(f, &count, n->c)) return;
-    }
-}
-
-/* ---- values at compile time ---- */
-
-static void mark_structural(flattener *f, void *context, expr leaf)
-{
-    const expr_node *n = graph_node(f->g, leaf);
-    (void)context;
-    if (n->op != EXPR_PARAMETER) return;
-    flat_parameter *p = &f->m->parameters[n->index];
-    p->structural = true;
-}
-
-/* All parameters that the structural ones are computed from are structural, too. Values only use
- * earlier parameters, so one sweep from the last to the first is enough; it is done at the end. */
-static void note_structural(flattener *f, expr e)
-{
-    visit_begin(f);
-    visit_leaves(f, e, mark_structural, NULL);
-}
-
-bool compile_time_value(flattener *f, expr e, double *out)
-{
-    if (graph_is_constant(f->g, e, out)) return true;
-    if (e == EXPR_NONE || node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)) return false;
-    *out = fixed_value(f, e);
-    if (isnan(*out)) return false;
-    note_structural(f, e);
-    return true;
-}
-
-static void find_free_parameter(flattener *f, void *context, expr leaf)
-{
-    const expr_node *n = graph_node(f->g, leaf);
-    if (n->op == EXPR_PARAMETER && !f->m->parameters[n->index].structural) *(bool *)context = true;
-}
-
-bool is_structural(flattener *f, expr e)
-{
-    if (graph_is_constant(f->g, e, NULL)) return true;
-    if (e == EXPR_NONE || node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)) return false;
-    bool free_parameter = false;
-    visit_begin(f);
-    visit_leaves(f, e, find_free_parameter, &free_parameter);
-    return !free_parameter;
-}
-
-/* ---- values ---- */
-
-expr constant(flattener *f, double x)
-{
-    return graph_constant(f->g, x);
-}
-
-value value_constant(flattener *f, value_type type, double x)
-{
-    return value_scalar(type, graph_constant(f->g, x));
-}
-
-value value_boolean(flattener *f, bool x)
-{
-    return value_constant(f, VALUE_BOOLEAN, x ? 1.0 : 0.0);
-}
-
-static value too_many(flattener *f)
-{
-    report_error(f, f->at, "an array of more than %d elements arises here", f->limits.elements);
-    return value_error();
-}
-
-/* An array with room for its elements (EXPR_NONE); an error value if it is too large. */
-value value_new(flattener *f, value_type type, int rank, const size_t *dims)
-{
-    value v = {.type = type, .rank = rank, .count = 1};
-    for (int k = 0; k < rank; k++) {
-        if (dims[k] && v.count > (size_t)f->limits.elements / dims[k]) return too_many(f);
-        v.count *= dims[k];
-    }
-    if (!flatten_work(f, (double)v.count)) return value_error();
-    size_t *copy = flatten_take(f, (size_t)rank * sizeof *copy);
-    v.e = flatten_take(f, v.count * sizeof *v.e);
-    if (!copy || !v.e) return value_error();
-    if (rank) memcpy(copy, dims, (size_t)rank * sizeof *copy);
-    v.dims = copy;
-    return v;
-}
-
-value value_array_of(flattener *f, value_type type, size_t n)
-{
-    return value_new(f, type, 1, &n);
-}
+/* ---- growing results ---- */
 
 int new_memory(flattener *f)
 {
@@ -392,4 +191,49 @@ void push_action(flattener *f, action_list *list, flat_action a)
 {
     if (flatten_grow(f, &list->items, &list->capacity, list->count + 1, sizeof a))
         list->items[list->count++] = a;
+}
+
+/* ---- variables of the model ---- */
+
+flat_type flat_type_of(value_type type)
+{
+    static const flat_type map[] = {FLAT_REAL,    FLAT_REAL,   FLAT_INTEGER,
+                                    FLAT_BOOLEAN, FLAT_STRING, FLAT_ENUMERATION};
+    return map[type];
+}
+
+flat_variable *new_variable(flattener *f)
+{
+    flat_model *m = f->m;
+    if (!flatten_grow(f, &m->variables, &f->variable_capacity, m->variable_count + 1,
+                      sizeof *m->variables))
+        return NULL;
+    flat_variable *v = &m->variables[m->variable_count++];
+    *v = (flat_variable){.memory = -1, .memory_pre = -1, .state_select = SELECT_DEFAULT};
+    return v;
+}
+
+/* Memory slots of a discrete variable: now and before the event. */
+void give_slots(flattener *f, flat_variable *v)
+{
+    int index = (int)(v - f->m->variables);
+    v->discrete = true;
+    v->memory = new_memory(f);
+    v->memory_pre = new_memory(f);
+    if (f->failed) return;
+    f->slot_variable[v->memory] = index;
+    f->slot_pre[v->memory_pre] = index;
+}
+
+int hidden_discrete(flattener *f, const char *name, value_type type, source_place place)
+{
+    char *text = model_text(f, name);
+    flat_variable *v = new_variable(f);
+    if (!v || !text) return -1;
+    v->name = text;
+    v->type = flat_type_of(type);
+    v->protected_ = true;
+    v->place = place;
+    give_slots(f, v);
+    return (int)(v - f->m->variables);
 }

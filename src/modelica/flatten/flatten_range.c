@@ -1,0 +1,130 @@
+/* Conditions, numbers and ranges that decide what is made: loops, sizes, branches. */
+#include <math.h>
+
+#include "modelica/flatten/flatten_internal.h"
+
+expr scalar_condition(flattener *f, const ast_expr *e)
+{
+    value v = evaluate(f, e);
+    if (value_is_error(&v)) return EXPR_NONE;
+    if (v.type == VALUE_BOOLEAN && v.rank == 0) return value_element(&v, 0);
+    type_error(f, e->place, "condition", &v, "Boolean");
+    return EXPR_NONE;
+}
+
+bool integer_value(flattener *f, const ast_expr *e, const char *what, double *out)
+{
+    value v = evaluate(f, e);
+    if (value_is_error(&v)) return false;
+    if (v.rank || (v.type != VALUE_INTEGER && v.type != VALUE_ENUMERATION)) {
+        type_error(f, e->place, what, &v, "Integer");
+        return false;
+    }
+    if (compile_time_value(f, value_element(&v, 0), out)) return true;
+    report_error(f, e->place,
+                 "%s must be known before the run: it may only depend on "
+                 "parameters and constants",
+                 what);
+    return false;
+}
+
+static bool range_bound(flattener *f, const ast_expr *e, double *out, value *v)
+{
+    *v = evaluate(f, e);
+    if (value_is_error(v)) return false;
+    if (v->rank || (!value_is_numeric(v) && v->type != VALUE_ENUMERATION)) {
+        type_error(f, e->place, "range", v, "Integer or Real");
+        return false;
+    }
+    if (compile_time_value(f, value_element(v, 0), out)) return true;
+    report_error(f, e->place,
+                 "a range must be known before the run: it may only depend on parameters and "
+                 "constants");
+    return false;
+}
+
+/* start : step : stop, without storing its elements. [MLS "Vector Construction"] */
+static bool plain_range(flattener *f, const ast_expr *e, loop_range *out)
+{
+    double stop = 0.0;
+    value a, b, s;
+    out->step = 1.0;
+    if (e->arg_count < 2 || !range_bound(f, e->args[0], &out->start, &a)) return false;
+    if (e->arg_count == 3 && !range_bound(f, e->args[1], &out->step, &s)) return false;
+    if (!range_bound(f, e->args[e->arg_count - 1], &stop, &b)) return false;
+    bool real =
+        a.type == VALUE_REAL || b.type == VALUE_REAL || (e->arg_count == 3 && s.type == VALUE_REAL);
+    out->type = a.type == VALUE_ENUMERATION ? a.type : real ? VALUE_REAL : VALUE_INTEGER;
+    out->class_ = a.class_;
+    if (out->step == 0.0) {
+        report_error(f, e->args[1]->place, "the step of a range must not be 0");
+        return false;
+    }
+    double n = floor((stop - out->start) / out->step * (1.0 + 1e-15)) + 1.0;
+    if (n > f->limits.elements) {
+        report_error(f, e->place, "a range of %.0f elements is too long", n);
+        return false;
+    }
+    out->count = n > 0.0 ? (size_t)n : 0;
+    return true;
+}
+
+static bool type_range(flattener *f, const ast_expr *e, loop_range *out)
+{
+    if (e->kind != AST_REFERENCE || find_local(f, e->parts[0].name)) return false;
+    const ast_class *c = find_class(f, joined_name(f, e->parts, e->part_count));
+    if (!class_is_enumeration(c)) return false;
+    *out = (loop_range){.count = c->literal_count, .start = 1.0, .step = 1.0};
+    out->type = VALUE_ENUMERATION;
+    out->class_ = c;
+    return true;
+}
+
+bool evaluate_range(flattener *f, const ast_iterator *it, loop_range *out)
+{
+    *out = (loop_range){0};
+    if (!it->range) {
+        report_error(f, it->place, "the range of '%s' must be given", it->name);
+        return false;
+    }
+    if (it->range->kind == AST_RANGE) return plain_range(f, it->range, out);
+    if (type_range(f, it->range, out)) return true;
+    arena *active = f->active;
+    f->active = f->permanent; /* it outlives what the loop's body throws away */
+    value v = evaluate(f, it->range);
+    f->active = active;
+    if (value_is_error(&v)) return false;
+    if (v.rank != 1 || !value_is_simple(&v)) {
+        type_error(f, it->range->place, "range of a loop", &v, "a vector");
+        return false;
+    }
+    *out = (loop_range){.count = v.count, .list = v, .use_list = true, .type = v.type};
+    out->class_ = v.class_;
+    return true;
+}
+
+value range_element(flattener *f, const loop_range *r, size_t k)
+{
+    if (r->use_list) {
+        value v = value_scalar(r->type, value_element(&r->list, k));
+        v.class_ = r->class_;
+        v.unit = r->list.unit;
+        return v;
+    }
+    value v = value_constant(f, r->type, r->start + (double)k * r->step);
+    v.class_ = r->class_;
+    v.unit = UNIT_LITERAL;
+    return v;
+}
+
+value range_vector(flattener *f, const ast_expr *e)
+{
+    loop_range r = {0};
+    if (!plain_range(f, e, &r)) return value_error();
+    value v = value_array_of(f, r.type, r.count);
+    if (value_is_error(&v)) return v;
+    for (size_t k = 0; k < r.count; k++) v.e[k] = constant(f, r.start + (double)k * r.step);
+    v.class_ = r.class_;
+    v.unit = UNIT_LITERAL;
+    return v;
+}

@@ -1,0 +1,186 @@
+/* Strings: texts known before the run, with holes for values of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "modelica/flatten/flatten_internal.h"
+
+expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t hole_count)
+{
+    if (!text ||
+        !flatten_grow(f, &f->texts, &f->text_capacity, f->text_count + 1, sizeof *f->texts)) {
+        f->failed = true;
+        return STRING_BIT;
+    }
+    arena *active = f->active;
+    f->active = f->permanent;
+    flat_hole *copy = flatten_take(f, hole_count * sizeof *copy);
+    text = flatten_text(f, "%s", text);
+    f->active = active;
+    if (!copy || !text) return STRING_BIT;
+    if (hole_count) memcpy(copy, holes, hole_count * sizeof *copy);
+    f->texts[f->text_count++] = (text_piece){text, copy, hole_count};
+    return STRING_BIT | (expr)f->text_count;
+}
+
+const text_piece *string_of(flattener *f, expr number)
+{
+    size_t k = number & ~STRING_BIT;
+    return (number & STRING_BIT) && k >= 1 && k <= f->text_count ? &f->texts[k - 1] : NULL;
+}
+
+/* Doubling it a few dozen times makes a text of any size: beyond this nobody reads it. */
+enum { MOST_TEXT = 1 << 16 };
+
+static bool text_within_limit(flattener *f, size_t length)
+{
+    if (length <= MOST_TEXT) return true;
+    report_error(f, f->at, "a String of more than %d characters", MOST_TEXT);
+    f->stop = true;
+    return false;
+}
+
+value string_concatenate(flattener *f, const value *a, const value *b)
+{
+    const text_piece *x = string_of(f, value_element(a, 0)), *y = string_of(f, value_element(b, 0));
+    if (!x || !y || a->rank || b->rank) return value_error();
+    size_t shift = strlen(x->text), count = x->hole_count + y->hole_count;
+    if (!text_within_limit(f, shift + strlen(y->text))) return value_error();
+    flat_hole *holes = flatten_take(f, count * sizeof *holes);
+    char *text = flatten_text(f, "%s%s", x->text, y->text);
+    if (!holes || !text) return value_error();
+    for (size_t k = 0; k < count; k++) {
+        holes[k] = k < x->hole_count ? x->holes[k] : y->holes[k - x->hole_count];
+        if (k >= x->hole_count) holes[k].offset += shift;
+    }
+    return value_scalar(VALUE_STRING, string_new(f, text, holes, count));
+}
+
+static value constant_string(flattener *f, const value *v, double x, const flat_format *format)
+{
+    static const flat_type types[] = {FLAT_REAL,    FLAT_REAL,   FLAT_INTEGER,
+                                      FLAT_BOOLEAN, FLAT_STRING, FLAT_ENUMERATION};
+    char text[500];
+    flat_print(x, types[v->type], format, text, sizeof text);
+    if (v->type == VALUE_ENUMERATION && v->class_ && x >= 1.0 &&
+        x <= (double)v->class_->literal_count)
+        snprintf(text, sizeof text, "%*s", format->right ? format->least : -format->least,
+                 v->class_->literals[(size_t)x - 1]);
+    return value_scalar(VALUE_STRING, string_new(f, text, NULL, 0));
+}
+
+/* The text of a string whose values are known before the run; the string itself if it has none;
+ * 0: a value is not known. Parameters in it may not change any more. */
+expr string_resolve(flattener *f, expr number)
+{
+    const text_piece *t = string_of(f, number);
+    if (!t || t->hole_count == 0) return number;
+    size_t from = 0, used = 0;
+    char text[4000] = "";
+    for (size_t k = 0; k <= t->hole_count; k++) {
+        const flat_hole *h = k < t->hole_count ? &t->holes[k] : NULL;
+        size_t to = h ? h->offset : strlen(t->text);
+        char shown[500] = "";
+        double x;
+        if (h && !compile_time_value(f, h->value, &x)) return EXPR_NONE;
+        if (h) flat_print(x, h->type, &h->format, shown, sizeof shown);
+        int wrote = snprintf(text + used, sizeof text - used, "%.*s%s", (int)(to - from),
+                             t->text + from, shown);
+        if (wrote < 0 || used + (size_t)wrote >= sizeof text) return EXPR_NONE;
+        used += (size_t)wrote;
+        from = h ? to + h->length : to;
+    }
+    return string_new(f, text, NULL, 0);
+}
+
+/* format = "8.3f" */
+static bool read_format(flattener *f, const ast_expr *e, const value *v, flat_format *format)
+{
+    value given = evaluate(f, e);
+    if (value_is_error(&given)) return false;
+    const text_piece *t = given.type == VALUE_STRING && !given.rank
+                              ? string_of(f, string_resolve(f, value_element(&given, 0)))
+                              : NULL;
+    if (!t) {
+        type_error(f, e->place, "format", &given, "String");
+        return false;
+    }
+    if (!flat_format_valid(t->text, v->type == VALUE_REAL)) {
+        report_error(f, e->place,
+                     "'%s' is no format for %s: flags, width, .precision and one of %s", t->text,
+                     v->type == VALUE_REAL ? "a Real" : "an Integer",
+                     v->type == VALUE_REAL ? "e, f, g" : "d, i, o, x, u, c, e, f, g");
+        return false;
+    }
+    format->given = model_text(f, t->text);
+    return format->given != NULL;
+}
+
+enum { LONGEST_STRING = 200 };
+
+/* An option of String by its name; false: an error was reported. */
+static bool read_option(flattener *f, const char *name, const ast_expr *e, const value *v,
+                        flat_format *format)
+{
+    double x = 0.0;
+    if (strcmp(name, "format") == 0) return read_format(f, e, v, format);
+    if (strcmp(name, "leftJustified") == 0) {
+        value left = evaluate(f, e);
+        bool known = left.type == VALUE_BOOLEAN && !left.rank &&
+                     compile_time_value(f, value_element(&left, 0), &x);
+        if (!known && !value_is_error(&left))
+            type_error(f, e->place, "leftJustified", &left, "a Boolean known before the run");
+        format->right = x == 0.0;
+        return known;
+    }
+    bool digits = strcmp(name, "significantDigits") == 0;
+    if (!digits && strcmp(name, "minimumLength") != 0) {
+        report_error(f, e->place,
+                     "String has no option '%s'; it knows minimumLength, leftJustified, "
+                     "significantDigits and format",
+                     name);
+        return false;
+    }
+    if (!integer_value(f, e, name, &x)) return false;
+    if (x < 0.0 || x > LONGEST_STRING) {
+        report_error(f, e->place, "%s is %g; it is a number from 0 to %d", name, x, LONGEST_STRING);
+        return false;
+    }
+    *(digits ? &format->digits : &format->least) = (int)x;
+    return true;
+}
+
+/* String(x): text if x is a constant, else a hole to be filled during the run. */
+value string_call(flattener *f, const ast_expr *e)
+{
+    static const flat_type types[] = {FLAT_REAL,    FLAT_REAL,   FLAT_INTEGER,
+                                      FLAT_BOOLEAN, FLAT_STRING, FLAT_ENUMERATION};
+    double x = 0.0;
+    flat_format format = {0};
+    if (e->arg_count != 1) {
+        report_error(f, e->place,
+                     e->arg_count < 1 ? "String wants a value"
+                                      : "String wants one value; options have names");
+        return value_error();
+    }
+    value v = evaluate(f, e->args[0]);
+    if (value_is_error(&v) || v.type == VALUE_STRING) return v;
+    if (!value_is_simple(&v) || v.rank) {
+        type_error(f, e->args[0]->place, "String", &v, "a scalar");
+        return value_error();
+    }
+    for (size_t k = 0; k < e->named_count; k++)
+        if (e->named[k].name && e->named[k].value &&
+            !read_option(f, e->named[k].name, e->named[k].value, &v, &format))
+            return value_error();
+    expr element = value_element(&v, 0);
+    bool known = graph_is_constant(f->g, element, &x) ||
+                 (v.type == VALUE_ENUMERATION && compile_time_value(f, element, &x));
+    if (known) return constant_string(f, &v, x, &format);
+    const ast_expr *a = e->args[0];
+    const char *shown = a->kind == AST_REFERENCE ? joined_name(f, a->parts, a->part_count) : "..";
+    char *text = flatten_text(f, "{%s}", shown);
+    if (!text) return value_error();
+    flat_hole hole = {
+        .length = strlen(text), .value = element, .type = types[v.type], .format = format};
+    return value_scalar(VALUE_STRING, string_new(f, text, &hole, 1));
+}
