@@ -214,7 +214,7 @@ static pipeline_times measure_pipeline(const char *file, double n)
     double t2 = seconds(cpu);
     if (dae_solver_step(solver, 1.0) != DAE_STEPPED) give_up(file, dae_solver_diag(solver)->text);
     double t3 = seconds(cpu);
-    t = (pipeline_times){t1 - t0, t2 - t1, t3 - t2, seconds(wall) - begin, solver->n};
+    t = (pipeline_times){t1 - t0, t2 - t1, t3 - t2, seconds(wall) - begin, solver->bound.n};
     return t;
 }
 

@@ -62,7 +62,7 @@ static bool grid_errors(const closed_form *c, const char *name, int steps, unsig
     for (int b = 0; b < 3; b++) error[b] = 0.0;
     for (int k = 0; k < steps && status > 0; k++) {
         done += seed ? random_length(seed, k) : 1.0;
-        if (k > 0) s->control.h = c->tend * done / sum - s->t_new;
+        if (k > 0) s->run.control.h = c->tend * done / sum - s->run.t_new;
         status = dae_solver_step(s, c->tend);
         if (status < 0) break;
         dae_solver_at(s, dae_solver_time(s), 0, y);

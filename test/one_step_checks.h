@@ -174,16 +174,18 @@ static void check_state_bytes(const char *name)
     size_t size, scratch;
     attempt a;
     for (int k = 0; k < 3; k++) assert_int_equal(dae_solver_step(s, 2.0), DAE_STEPPED);
-    s->method->size(s->n, &size, &scratch);
+    s->bound.method->size(s->bound.n, &size, &scratch);
     unsigned char *copy = malloc(size);
-    memcpy(copy, s->state, size);
+    memcpy(copy, s->bound.state, size);
     for (double h = 1e-3; h < 1e3; h *= 10.0) {
-        s->method->attempt(s->state, s->scratch, &s->context, h, s->method->max_order, &a);
-        assert_memory_equal(copy, s->state, size);
+        s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h,
+                                 s->bound.method->max_order, &a);
+        assert_memory_equal(copy, s->bound.state, size);
         assert_true(a.status != ATTEMPT_OK || a.error > 0.0);
     }
-    newton_reset(&s->newton);
-    s->method->attempt(s->state, s->scratch, &s->context, 1e-3, s->method->max_order, &a);
+    newton_reset(&s->bound.newton);
+    s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, 1e-3,
+                             s->bound.method->max_order, &a);
     assert_int_equal(a.status, ATTEMPT_OK);
     free(copy);
     close_solver(s, p);
@@ -236,7 +238,7 @@ static void check_failing_stage(const char *name)
     assert_int_equal(dae_solver_run(s, 2.0, &y, NULL), DAE_ERR_EVALUATION);
     assert_true(dae_solver_diag(s)->t >= 1.0 && dae_solver_diag(s)->t < 1.001);
     assert_int_equal(dae_solver_diag(s)->equation, 0);
-    assert_in_range(s->last.stage, 0, 7);
+    assert_in_range(s->run.last.stage, 0, 7);
     close_solver(s, p);
 }
 

@@ -73,20 +73,20 @@ static void start_at(bench_top *b, int k, const double *t)
         fail_msg("%s", dae_solver_diag(s)->text);
     start_point at = {.t = t[k],
                       .h = t[k] - t[k - 1],
-                      .y = s->y,
-                      .yp = s->yp,
+                      .y = s->bound.y,
+                      .yp = s->bound.yp,
                       .history = k + 1,
                       .past_t = past_t,
                       .past_y = past_y};
-    s->method->start(s->state, s->scratch, &s->context, &at);
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
 }
 
 static void take_step(bench_top *b, double h, int k, attempt *a)
 {
     dae_solver *s = b->solver;
-    s->method->attempt(s->state, s->scratch, &s->context, h, k, a);
+    s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h, k, a);
     if (a->status != ATTEMPT_OK) fail_msg("step of %g at order %d: %d", h, k, (int)a->status);
-    s->method->accept(s->state, s->scratch, &s->context);
+    s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
 }
 
 /* Largest errors of q, v and lambda so far. */
@@ -251,7 +251,7 @@ static double worst_in_run(bool corrected, double tol)
     dae_status status = dae_solver_start(s, 1.0, y, yp);
     if (status == DAE_ERR_UNSUPPORTED) worst = INFINITY;
     while (worst < INFINITY && (status = dae_solver_step(s, 2.0)) > 0)
-        worst = fmax(worst, fabs(s->last.y[4] + 4.0 * s->t_new * s->t_new));
+        worst = fmax(worst, fabs(s->run.last.y[4] + 4.0 * s->run.t_new * s->run.t_new));
     if (status != DAE_OK && worst < INFINITY) fail_msg("%s", dae_solver_diag(s)->text);
     dae_solver_free(s);
     dae_problem_free(problem);
@@ -370,7 +370,7 @@ static void dense_output(void **state)
     ellipse_exact(0.0, y0, yp0);
     assert_int_equal(dae_solver_start(s, 0.0, y0, yp0), DAE_OK);
     for (int step = 0; dae_solver_step(s, 1.5) > 0; step++) {
-        double a = s->t_old, b = s->t_new;
+        double a = s->run.t_old, b = s->run.t_new;
         if (step > 0) {
             solver_interpolate(s, a, 0, y);
             solver_interpolate(s, a, 1, yp);
@@ -434,9 +434,9 @@ static void events_and_restarts(void **state)
         for (int bounce = 0; bounce < 4; bounce++) {
             dae_status status = dae_solver_run(s, 10.0, y, yp);
             if (status != DAE_EVENT) fail_msg("%s: %s", names[m], dae_solver_diag(s)->text);
-            if (fabs(s->t - when) > 1e-4 || fabs(y[1] + speed) > 1e-4)
+            if (fabs(s->run.t - when) > 1e-4 || fabs(y[1] + speed) > 1e-4)
                 fail_msg("%s: contact %d at %.8g, %.8g instead of %.8g, %.8g", names[m], bounce,
-                         s->t, y[1], when, -speed);
+                         s->run.t, y[1], when, -speed);
             speed *= 0.5;
             y[0] = 0.0;
             y[1] = yp[0] = speed;
@@ -475,7 +475,7 @@ static void bounds(void **state)
         assert_int_equal(dae_solver_start(s, 0.0, y0, yp0), DAE_OK);
         dae_status status;
         while ((status = dae_solver_step(s, 10.0)) > 0) {
-            solver_interpolate(s, s->t_new, 0, y);
+            solver_interpolate(s, s->run.t_new, 0, y);
             assert_true(y[0] >= 0.0);
         }
         if (m == 0 && status != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);

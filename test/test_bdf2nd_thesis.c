@@ -49,17 +49,18 @@ static void multiplier_errors(const curve_problem *p, const char *name, int orde
 {
     bench_top b = open_curve(p, name);
     dae_solver *s = b.solver;
-    start_point at = {.t = p->t0, .h = h[0], .y = s->y, .yp = s->yp};
-    s->method->start(s->state, s->scratch, &s->context, &at);
+    start_point at = {.t = p->t0, .h = h[0], .y = s->bound.y, .yp = s->bound.yp};
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
     double t = p->t0, y[CURVE_N], yp[CURVE_N];
     for (int i = 0; i < steps; i++) {
         attempt a;
-        s->method->attempt(s->state, s->scratch, &s->context, h[i], i == 0 ? 1 : order, &a);
+        s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h[i],
+                                 i == 0 ? 1 : order, &a);
         assert_int_equal(a.status, ATTEMPT_OK);
         t += h[i];
         p->exact(t, y, yp);
         error[i] = fabs(a.y[4] - y[4]);
-        s->method->accept(s->state, s->scratch, &s->context);
+        s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
     }
     close_curve(&b);
 }

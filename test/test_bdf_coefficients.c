@@ -60,8 +60,8 @@ static double rate_with(dae_solver *s, double cj)
                    .y = &y,
                    .yp = &yp,
                    .e = &e};
-    assert_int_equal(newton_solve(&s->newton, &c), NEWTON_OK);
-    return s->newton.rate;
+    assert_int_equal(newton_solve(&s->bound.newton, &c), NEWTON_OK);
+    return s->bound.newton.rate;
 }
 
 /* F' = cj + lambda, the matrix has cj' + lambda: with the factor 2 cj' / (cj + cj') the rate is
@@ -104,15 +104,15 @@ static void one_step(int k, double factor, double *constant, double *taken)
     start_point at = {
         .h = 1.0, .y = past_y, .yp = &yp, .history = k + 1, .past_t = past_t, .past_y = past_y};
     attempt a;
-    s->method->start(s->state, s->scratch, &s->context, &at);
-    s->method->attempt(s->state, s->scratch, &s->context, factor, k, &a);
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
+    s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, factor, k, &a);
     assert_int_equal(a.status, ATTEMPT_OK);
     for (int i = 1; i <= k; i++) alpha_s -= 1.0 / i;
     double exact = pow(factor, k + 1), prediction = a.y[0] - a.estimate[0];
     *constant = fabs(alpha_s * (a.y[0] - exact) / (exact - prediction));
     *taken = a.error_constant;
     double error = a.error_constant * fabs(a.estimate[0]);
-    assert_true(fabs(a.error * s->norm.weights[0] - error) <= 1e-12 * error);
+    assert_true(fabs(a.error * s->bound.norm.weights[0] - error) <= 1e-12 * error);
     dae_solver_free(s);
     dae_problem_free(problem);
 }

@@ -126,13 +126,13 @@ static void start_at(dae_solver *s, const smooth_problem *p, int k, const double
     assert_int_equal(dae_solver_start_history(s, k + 1, past_t, past_y, yp), DAE_OK);
     start_point at = {.t = t[k],
                       .h = t[k] - t[k - 1],
-                      .y = s->y,
-                      .yp = s->yp,
+                      .y = s->bound.y,
+                      .yp = s->bound.yp,
                       .history = k + 1,
                       .past_t = past_t,
                       .past_y = past_y};
-    s->method->start(s->state, s->scratch, &s->context, &at);
-    s->phase = PHASE_RUNNING;
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
+    s->run.phase = PHASE_RUNNING;
 }
 
 /* Add the errors at t to the largest ones so far, differential and algebraic apart. */
@@ -159,9 +159,10 @@ static void largest_errors(const smooth_problem *p, int k, int steps, double jit
     error[0] = error[1] = 0.0;
     for (int i = k; i < steps; i++) {
         attempt a;
-        s->method->attempt(s->state, s->scratch, &s->context, t[i + 1] - t[i], k, &a);
+        s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context,
+                                 t[i + 1] - t[i], k, &a);
         assert_int_equal(a.status, ATTEMPT_OK);
-        s->method->accept(s->state, s->scratch, &s->context);
+        s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
         if (2 * i >= steps) record_errors(p, t[i + 1], a.y, error);
     }
     dae_solver_free(s);

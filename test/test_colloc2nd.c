@@ -355,23 +355,24 @@ static void rejections_change_nothing(void **state)
         options.rtol = options.atol = 1e-6;
         if (m == 3) options.rtol_by_variable = each; /* it wants tolerances for every variable */
         dae_solver *s = curve_solver(&curve_ellipse, &options, &problem);
-        start_point at = {.t = 0.0, .h = 0.05, .y = s->y, .yp = s->yp};
-        s->method->size(s->n, &size, &scratch);
+        start_point at = {.t = 0.0, .h = 0.05, .y = s->bound.y, .yp = s->bound.yp};
+        s->bound.method->size(s->bound.n, &size, &scratch);
         unsigned char *shadow = malloc(size);
-        s->method->start(s->state, s->scratch, &s->context, &at);
+        s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
         for (int i = 0; i < 6; i++) {
-            memcpy(shadow, s->state, size);
+            memcpy(shadow, s->bound.state, size);
             const double tries[4] = {3.0, 0.7, 0.2, 0.05}; /* Newton's method fails in the first */
             for (int k = 0; k < 4; k++) {
-                s->method->attempt(s->state, s->scratch, &s->context, tries[k], 0, &a);
-                assert_memory_equal(shadow, s->state, size);
+                s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context,
+                                         tries[k], 0, &a);
+                assert_memory_equal(shadow, s->bound.state, size);
             }
             double inside[8];
-            assert_true(s->n <= 8);
-            s->method->interpolate(s->state, &s->context, a.t - 0.01, 0, inside);
-            assert_memory_equal(shadow, s->state, size);
+            assert_true(s->bound.n <= 8);
+            s->bound.method->interpolate(s->bound.state, &s->bound.context, a.t - 0.01, 0, inside);
+            assert_memory_equal(shadow, s->bound.state, size);
             assert_int_equal(a.status, ATTEMPT_OK);
-            s->method->accept(s->state, s->scratch, &s->context);
+            s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
         }
         free(shadow);
         dae_solver_free(s);

@@ -18,14 +18,14 @@ static void end_errors(const curve *c, const char *name, double tend, int steps,
     options.newton_iterations = 80;
     options.fixed_step = tend / steps; /* steps are taken by hand */
     dae_solver *s = curve_solver(c, &options, &problem);
-    start_point at = {.t = 0.0, .h = tend / steps, .y = s->y, .yp = s->yp};
-    s->method->start(s->state, s->scratch, &s->context, &at);
+    start_point at = {.t = 0.0, .h = tend / steps, .y = s->bound.y, .yp = s->bound.yp};
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
     attempt a = {0};
     fill_grid(0.0, tend, steps, PERIOD, jitter, seed, h);
     for (int i = 0; i < steps; i++) {
-        s->method->attempt(s->state, s->scratch, &s->context, h[i], 0, &a);
+        s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h[i], 0, &a);
         if (a.status != ATTEMPT_OK) fail_msg("%s at %g: status %d", name, a.t, (int)a.status);
-        s->method->accept(s->state, s->scratch, &s->context);
+        s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
     }
     error[0] = error[1] = error[2] = 0.0;
     for (int j = 0; j < 5; j++) error[j / 2] = fmax(error[j / 2], fabs(a.y[j] - reference[j]));

@@ -92,8 +92,8 @@ static void record_inside(const dae_solver *s, double t0, double t1, errors *e)
 {
     for (int k = 1; k <= INSIDE; k++) {
         double t = t0 + (t1 - t0) * k / (INSIDE + 1), y[N], yp[N], x[N], xp[N];
-        s->method->interpolate(s->state, &s->context, t, 0, y);
-        s->method->interpolate(s->state, &s->context, t, 1, yp);
+        s->bound.method->interpolate(s->bound.state, &s->bound.context, t, 0, y);
+        s->bound.method->interpolate(s->bound.state, &s->bound.context, t, 1, yp);
         exact(t, x, xp);
         for (int i = 0; i < N; i++) {
             double *most = e->of + (i < DIFFERENTIAL ? 0 : 2);
@@ -124,13 +124,13 @@ static void start_exactly(dae_solver *s, int k, double h)
     assert_int_equal(dae_solver_start_history(s, k + 1, past_t, past_y, yp), DAE_OK);
     start_point at = {.t = past_t[0],
                       .h = h,
-                      .y = s->y,
-                      .yp = s->yp,
+                      .y = s->bound.y,
+                      .yp = s->bound.yp,
                       .history = k + 1,
                       .past_t = past_t,
                       .past_y = past_y};
-    s->method->start(s->state, s->scratch, &s->context, &at);
-    s->phase = PHASE_RUNNING;
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
+    s->run.phase = PHASE_RUNNING;
 }
 
 /* Interpolation of exact values, without any step. */
@@ -156,9 +156,9 @@ static errors step_errors(const subject *p, dae_dense mode, int k, int steps)
     start_exactly(s, k, h);
     for (int i = k; i < steps; i++) {
         attempt a;
-        s->method->attempt(s->state, s->scratch, &s->context, h, k, &a);
+        s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h, k, &a);
         assert_int_equal(a.status, ATTEMPT_OK);
-        s->method->accept(s->state, s->scratch, &s->context);
+        s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
         if (2 * i >= steps) record_inside(s, a.t, a.t + h, &e);
     }
     close_solver(s, problem);

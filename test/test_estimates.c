@@ -28,10 +28,11 @@ static double estimate(dae_solver *s, double h)
     double yp[N] = {0.3, -0.2, -1.0 + 0.5 * 0.3, -2.0 + 1.0};
     attempt a;
     if (dae_solver_start(s, 0.0, y, yp) != DAE_OK) return NAN;
-    start_point at = {.t = 0.0, .h = h, .y = s->y, .yp = s->yp};
-    s->method->start(s->state, s->scratch, &s->context, &at);
-    newton_reset(&s->newton);
-    s->method->attempt(s->state, s->scratch, &s->context, h, s->method->max_order, &a);
+    start_point at = {.t = 0.0, .h = h, .y = s->bound.y, .yp = s->bound.yp};
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
+    newton_reset(&s->bound.newton);
+    s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h,
+                             s->bound.method->max_order, &a);
     return a.status == ATTEMPT_OK ? a.error : NAN;
 }
 

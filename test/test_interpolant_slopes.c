@@ -28,8 +28,9 @@ static double misfit(const dae_solver *s, double t, double h)
 {
     double slope[N], worst = 0.0, y[4][N];
     const double d = 1e-3 * h, at[4] = {t - d, t + d, t - 2.0 * d, t + 2.0 * d};
-    for (int k = 0; k < 4; k++) s->method->interpolate(s->state, &s->context, at[k], 0, y[k]);
-    s->method->interpolate(s->state, &s->context, t, 1, slope);
+    for (int k = 0; k < 4; k++)
+        s->bound.method->interpolate(s->bound.state, &s->bound.context, at[k], 0, y[k]);
+    s->bound.method->interpolate(s->bound.state, &s->bound.context, t, 1, slope);
     for (int i = 0; i < N; i++) {
         double fine = (y[1][i] - y[0][i]) / (2.0 * d), coarse = (y[3][i] - y[2][i]) / (4.0 * d);
         worst = fmax(worst, fabs((4.0 * fine - coarse) / 3.0 - slope[i]));
@@ -59,11 +60,11 @@ static bool check_method(const dae_problem *problem, const char *name, dae_dense
     dae_solver *s = open_solver(problem, name, dense);
     if (!s) return false;
     for (int k = 0; k < 40 && dae_solver_step(s, 3.0) > 0; k++) {
-        double h = s->t_new - s->t_old;
+        double h = s->run.t_new - s->run.t_old;
         for (int i = 0; i < PLACES; i++) {
-            double t = s->t_old + (0.01 + 0.98 * i / (PLACES - 1.0)) * h, y[N];
+            double t = s->run.t_old + (0.01 + 0.98 * i / (PLACES - 1.0)) * h, y[N];
             double off = misfit(s, t, h);
-            s->method->interpolate(s->state, &s->context, t, 0, y);
+            s->bound.method->interpolate(s->bound.state, &s->bound.context, t, 0, y);
             if (!(off < 1e-7 + 1e-12 / h)) /* rounding errors: u / d */
                 fail_msg("%s (%d), t = %g, h = %g: slopes are off by %g", name, (int)dense, t, h,
                          off);

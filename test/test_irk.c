@@ -503,11 +503,12 @@ static void iterations_end(void **state)
             o.rtol = o.atol = 1e-12;
             o.newton_iterations = most;
             dae_solver *s = solver_of_one(&form, &p, &o, 1.0, -1.0);
-            start_point at = {.t = 0.0, .h = 0.5, .y = s->y, .yp = s->yp};
-            s->method->start(s->state, s->scratch, &s->context, &at);
-            s->method->attempt(s->state, s->scratch, &s->context, 0.5, s->method->max_order, &a);
+            start_point at = {.t = 0.0, .h = 0.5, .y = s->bound.y, .yp = s->bound.yp};
+            s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
+            s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, 0.5,
+                                     s->bound.method->max_order, &a);
             assert_int_equal(a.status, ATTEMPT_CONVERGENCE);
-            assert_int_equal(s->newton.iterations, most);
+            assert_int_equal(s->bound.newton.iterations, most);
             close_solver(s, p);
         }
 }

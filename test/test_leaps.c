@@ -80,11 +80,13 @@ static double error_of_step(const char *name, leaping l, bool after_another)
     y[2] = yp[0] = l.before * pow(t, 4.0) / 24.0;
     yp[2] = force_at(&l, t);
     if (dae_solver_start(s, t, y, yp)) fail_msg("%s", dae_solver_diag(s)->text);
-    start_point at = {.t = t, .h = H, .y = s->y, .yp = s->yp};
-    s->method->start(s->state, s->scratch, &s->context, &at);
+    start_point at = {.t = t, .h = H, .y = s->bound.y, .yp = s->bound.yp};
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
     for (int k = after_another ? 0 : 1; k < 2; k++) {
-        if (k == 1 && after_another) s->method->accept(s->state, s->scratch, &s->context);
-        s->method->attempt(s->state, s->scratch, &s->context, H, s->method->max_order, &a);
+        if (k == 1 && after_another)
+            s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
+        s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, H,
+                                 s->bound.method->max_order, &a);
         if (a.status != ATTEMPT_OK) fail_msg("%s: status %d", name, (int)a.status);
     }
     dae_solver_free(s);

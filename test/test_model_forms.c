@@ -97,7 +97,7 @@ static double worst_error(run *r, const reference *f)
 
 static unsigned form_of(const dae_solver *s)
 {
-    const form_set *set = s->form_set;
+    const form_set *set = s->bound.form_set;
     if (!set) return FORM_RESIDUAL;
     if (set->mechanical) return FORM_MECHANICAL;
     return set->hessenberg ? FORM_HESSENBERG : FORM_QUASILINEAR;
@@ -163,7 +163,7 @@ static void test_violin(void **state)
         dae_status status;
         open_model(&r, "violin", methods[k], 1e-9, DAE_ENGINE_TAPE);
         while ((status = dae_solver_step(r.solver, f.t)) > 0) {
-            const form_set *set = r.solver->form_set;
+            const form_set *set = r.solver->bound.form_set;
             if (set->hessenberg) both[set->hessenberg->nz] = true;
             if (status != DAE_EVENT || r.solver->hybrid->pending) continue;
             assert_true(events < f.events);
@@ -230,7 +230,7 @@ static void test_mechanical_functions(void **state)
     prepare(&r, bead);
     r.options.method = "hem5";
     OK(start_at(&r, 0.0));
-    const mechanical_form *f = r.solver->form_set->mechanical;
+    const mechanical_form *f = r.solver->bound.form_set->mechanical;
     assert_non_null(f);
     assert_int_equal(f->nq, 2);
     assert_int_equal(f->nl, 1);
@@ -334,7 +334,7 @@ static void test_implicit_variable(void **state)
         OK(start_at(&r, 0.0));
         if (k == 0) {
             assert_int_equal(form_of(r.solver), FORM_HESSENBERG);
-            assert_int_equal(r.solver->form_set->hessenberg->nu, 1);
+            assert_int_equal(r.solver->bound.form_set->hessenberg->nu, 1);
         }
         OK(step_to(&r, 1.0));
         double w = value(&r, "w");

@@ -229,8 +229,8 @@ static void threads_give_the_same_bits(void **state)
             assert_int_equal(dae_solver_start(s, m->t0, m->y0, m->yp0), DAE_OK);
             if (dae_solver_run(s, 0.01 * m->tend, y[k], NULL) != DAE_OK)
                 fail_msg("%s: %s", m->name, dae_solver_diag(s)->text);
-            assert_int_equal(s->matrix.shifted->helper != NULL, k == 1);
-            assert_int_equal(s->matrix.shifted->helped.last > 0, k == 1);
+            assert_int_equal(s->bound.matrix.shifted->helper != NULL, k == 1);
+            assert_int_equal(s->bound.matrix.shifted->helped.last > 0, k == 1);
             dae_solver_free(s);
             dae_problem_free(p);
         }
@@ -298,12 +298,12 @@ static void attempts_leave_state(void **state)
     size_t size, scratch;
     attempt a;
     for (int k = 0; k < 3; k++) assert_int_equal(dae_solver_step(s, 2.0), DAE_STEPPED);
-    s->method->size(s->n, &size, &scratch);
+    s->bound.method->size(s->bound.n, &size, &scratch);
     unsigned char *copy = malloc(size);
-    memcpy(copy, s->state, size);
+    memcpy(copy, s->bound.state, size);
     for (double h = 1e-3; h < 1e3; h *= 10.0) {
-        s->method->attempt(s->state, s->scratch, &s->context, h, 13, &a);
-        assert_memory_equal(copy, s->state, size);
+        s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h, 13, &a);
+        assert_memory_equal(copy, s->bound.state, size);
         assert_true(a.status != ATTEMPT_OK || a.error > 0.0);
         assert_true(a.next_factor > 0.0);
     }
@@ -370,7 +370,7 @@ static void failing_stage(void **state)
     assert_int_equal(dae_solver_run(s, 2.0, &y, NULL), DAE_ERR_EVALUATION);
     assert_true(dae_solver_diag(s)->t >= 1.0 && dae_solver_diag(s)->t < 1.001);
     assert_int_equal(dae_solver_diag(s)->equation, 0);
-    assert_in_range(s->last.stage, 1, 3);
+    assert_in_range(s->run.last.stage, 1, 3);
     dae_solver_free(s);
     dae_problem_free(p);
 }

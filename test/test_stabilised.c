@@ -103,7 +103,8 @@ static void from_callbacks(void **unused)
             fail_msg("%s by %s: %s", t->formulation, t->method, dae_solver_diag(s)->text);
         check_pendulum(t, y);
         bool chooses = strcmp(t->formulation, "minimal") == 0 || *t->formulation == 'r';
-        assert_true(chooses ? s->choices >= 4 : s->choices == 0); /* past its lowest point */
+        assert_true(chooses ? s->bound.choices >= 4
+                            : s->bound.choices == 0); /* past its lowest point */
         dae_solver_free(s);
     }
     dae_problem_free(p);

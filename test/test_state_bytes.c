@@ -101,7 +101,7 @@ static stage open_stage(const dae_residual *form, const dae_options *options)
     inner->size(form->n, &watch.size, &scratch);
     watch.shadow = malloc(watch.size);
     assert_non_null(watch.shadow);
-    st.solver->method = &watched;
+    st.solver->bound.method = &watched;
     return st;
 }
 
@@ -121,7 +121,7 @@ static void run_watched(stage *st, double t0, const double *y0, const double *yp
     dae_status status = dae_solver_start(st->solver, t0, y0, yp0);
     assert_int_equal(status, DAE_OK);
     while ((status = dae_solver_step(st->solver, tend)) > 0)
-        dae_solver_at(st->solver, 0.5 * (st->solver->t_old + st->solver->t_new), 0, y);
+        dae_solver_at(st->solver, 0.5 * (st->solver->run.t_old + st->solver->run.t_new), 0, y);
     if (status != end) fail_msg("%s", dae_solver_diag(st->solver)->text);
     assert_int_equal(watch.changes, 0);
     if (watch.results[expected] == 0) fail_msg("no rejection of kind %d", (int)expected);
@@ -252,24 +252,26 @@ typedef struct snapshot {
 /* With a fresh matrix: try, accept, and keep what the state became. */
 static void step_from_scratch(dae_solver *s, double h, int order, snapshot *kept)
 {
-    newton_reset(&s->newton);
-    inner->attempt(s->state, s->scratch, &s->context, h, order, &kept->result);
-    if (kept->result.status == ATTEMPT_OK) inner->accept(s->state, s->scratch, &s->context);
-    memcpy(kept->state, s->state, watch.size);
+    newton_reset(&s->bound.newton);
+    inner->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h, order, &kept->result);
+    if (kept->result.status == ATTEMPT_OK)
+        inner->accept(s->bound.state, s->bound.scratch, &s->bound.context);
+    memcpy(kept->state, s->bound.state, watch.size);
 }
 
 /* The same step from the same state, directly and after an attempt with another size and order. */
 static void compare_steps(dae_solver *s, unsigned char *before, snapshot *direct, snapshot *after,
                           double factor, int other_order)
 {
-    double h = s->control.h;
-    int order = s->control.order;
+    double h = s->run.control.h;
+    int order = s->run.control.order;
     attempt lost;
-    memcpy(before, s->state, watch.size);
+    memcpy(before, s->bound.state, watch.size);
     step_from_scratch(s, h, order, direct);
-    memcpy(s->state, before, watch.size);
-    inner->attempt(s->state, s->scratch, &s->context, factor * h, other_order, &lost);
-    assert_memory_equal(s->state, before, watch.size);
+    memcpy(s->bound.state, before, watch.size);
+    inner->attempt(s->bound.state, s->bound.scratch, &s->bound.context, factor * h, other_order,
+                   &lost);
+    assert_memory_equal(s->bound.state, before, watch.size);
     step_from_scratch(s, h, order, after);
     assert_int_equal(direct->result.status, after->result.status);
     assert_memory_equal(direct->state, after->state, watch.size);
@@ -277,8 +279,8 @@ static void compare_steps(dae_solver *s, unsigned char *before, snapshot *direct
         assert_true(direct->result.error == after->result.error);
         assert_memory_equal(&direct->result.terms[1], &after->result.terms[1], 2 * sizeof(double));
     }
-    memcpy(s->state, before, watch.size);
-    newton_reset(&s->newton);
+    memcpy(s->bound.state, before, watch.size);
+    newton_reset(&s->bound.newton);
 }
 
 static void follow(const dae_residual *form, double t0, const double *y0, const double *yp0,
@@ -288,14 +290,14 @@ static void follow(const dae_residual *form, double t0, const double *y0, const 
     options.rtol = options.atol = tolerance;
     stage st = open_stage(form, &options);
     dae_solver *s = st.solver;
-    s->method = inner;
+    s->bound.method = inner;
     unsigned char *before = malloc(watch.size);
     snapshot direct = {.state = malloc(watch.size)}, after = {.state = malloc(watch.size)};
     int highest = 0;
     assert_int_equal(dae_solver_start(s, t0, y0, yp0), DAE_OK);
     for (int k = 0; k < most_steps && dae_solver_step(s, tend) > 0; k++) {
         const double factors[] = {20.0, 0.3, 1.0, 1e6};
-        int order = s->control.order;
+        int order = s->run.control.order;
         compare_steps(s, before, &direct, &after, factors[k % 4], k % 3 == 0 ? 1 : order);
         highest = order > highest ? order : highest;
     }

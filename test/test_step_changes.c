@@ -40,12 +40,12 @@ static void start_at(dae_solver *s, const curve_problem *p, int k, double t, dou
         fail_msg("%s", dae_solver_diag(s)->text);
     start_point at = {.t = t,
                       .h = h,
-                      .y = s->y,
-                      .yp = s->yp,
+                      .y = s->bound.y,
+                      .yp = s->bound.yp,
                       .history = k + 1,
                       .past_t = past_t,
                       .past_y = past_y};
-    s->method->start(s->state, s->scratch, &s->context, &at);
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
 }
 
 /* A change behind BEFORE steps of size h and order k: the step becomes `factor` times as long, the
@@ -66,13 +66,14 @@ static double worst_multiplier(const curve_problem *p, const char *name, const c
         bool changed = i >= BEFORE;
         double step = changed ? c->factor * h : h;
         attempt a;
-        s->method->attempt(s->state, s->scratch, &s->context, step, changed ? c->to : c->from, &a);
+        s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, step,
+                                 changed ? c->to : c->from, &a);
         if (a.status != ATTEMPT_OK)
             fail_msg("%s, %d to %d, %g: status %d", name, c->from, c->to, c->factor, (int)a.status);
         t += step;
         p->exact(t, y, yp);
         worst = fmax(worst, fabs(a.y[4] - y[4]));
-        s->method->accept(s->state, s->scratch, &s->context);
+        s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
     }
     dae_solver_free(s);
     dae_problem_free(problem);

@@ -700,7 +700,7 @@ static void point_free(initial_point *p)
 /* The start values of a large model, and the mode they say, without a solver. */
 static dae_status take_start_values(const model_form *f, double t, initial_point *p)
 {
-    dae_solver bare = {.n = f->n, .y = p->y, .yp = p->yp, .hybrid = hybrid_new(f)};
+    dae_solver bare = {.bound = {.n = f->n, .y = p->y, .yp = p->yp}, .hybrid = hybrid_new(f)};
     p->own = bare.hybrid;
     if (!p->own) return DAE_ERR_MEMORY;
     hybrid_start_values(&bare);
@@ -723,7 +723,7 @@ static dae_status find_point(const dae_problem *problem, double t, initial_point
     if (status != DAE_OK) return status;
     dae_solver *s = p->solver;
     hybrid_start_values(s);
-    vector_copy(f->n, s->y, p->y);
+    vector_copy(f->n, s->bound.y, p->y);
     status = dae_solver_start(s, t, NULL, NULL);
     if (status == DAE_ERR_MEMORY) return status;
     r->a.consistent = status == DAE_OK && dae_solver_at(s, t, 0, p->y) == DAE_OK &&

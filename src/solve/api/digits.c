@@ -41,12 +41,12 @@ dae_status dae_solver_digits(dae_solver *s, double t, char *text)
     dae_status status = solver_check_point(s, t, "dae_solver_digits");
     if (status != DAE_OK) return status;
     model_series *series = reform_active(s) ? s->reform->current->series : NULL;
-    if (!series || s->phase == PHASE_READY) return plain_digits(s, t, text, false);
-    size_t bytes = (size_t)s->n * precision_size(s->options.precision);
+    if (!series || s->run.phase == PHASE_READY) return plain_digits(s, t, text, false);
+    size_t bytes = (size_t)s->bound.n * precision_size(s->bound.options.precision);
     char *y = dae_calloc(2, bytes);
     if (!y) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for digits.");
-    s->method->precise(s->state, &s->context, t, 0, y);
-    s->method->precise(s->state, &s->context, t, 1, y + bytes);
+    s->bound.method->precise(s->bound.state, &s->bound.context, t, 0, y);
+    s->bound.method->precise(s->bound.state, &s->bound.context, t, 1, y + bytes);
     model_series_digits(series, t, y, y + bytes, text);
     dae_free(y);
     return has_gaps(s, text) ? plain_digits(s, t, text, true) : DAE_OK;

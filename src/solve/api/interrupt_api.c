@@ -23,10 +23,10 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
 {
     if (!s) return DAE_ERR_ARGUMENT;
     interrupt_scope scope;
-    interrupt_open(&scope, s->options.interrupt, s->options.user);
+    interrupt_open(&scope, s->bound.options.interrupt, s->bound.options.user);
     dae_status status = solver_start(s, t0, y0, yp0);
     if (!interrupt_close(&scope)) return status;
-    s->phase = PHASE_NEW;
+    s->run.phase = PHASE_NEW;
     s->diag.t = t0;
     return interrupt_explain(&s->diag, "the search for consistent initial values");
 }
@@ -38,10 +38,10 @@ dae_status dae_solver_step(dae_solver *s, double tend)
     if (!s) return DAE_ERR_ARGUMENT;
     if (!s->hybrid) return solver_step(s, tend);
     interrupt_scope scope;
-    interrupt_open_step(&scope, s->options.interrupt, s->options.user);
+    interrupt_open_step(&scope, s->bound.options.interrupt, s->bound.options.user);
     dae_status status = solver_step(s, tend);
     if (!interrupt_close(&scope)) return status;
-    s->phase = PHASE_NEW;
-    s->diag.t = s->t;
+    s->run.phase = PHASE_NEW;
+    s->diag.t = s->run.t;
     return interrupt_explain(&s->diag, "a change of the equations. Start again to go on");
 }

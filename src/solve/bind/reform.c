@@ -225,9 +225,9 @@ static void renew_kinds(dae_solver *s)
     const formulated *y = s->reform->current->form->formulated;
     for (int k = 0; k < y->candidates; k++) {
         int i = y->candidate[k].unknown;
-        s->kinds[i] = s->problem->form.kinds[i];
+        s->bound.kinds[i] = s->bound.problem->form.kinds[i];
     }
-    norm_classify(&s->norm, s->kinds, s->context.error_test);
+    norm_classify(&s->bound.norm, s->bound.kinds, s->bound.context.error_test);
 }
 
 /* A watch that takes longer than this many multiplications waits for some steps. */
@@ -242,14 +242,14 @@ static dae_status renew_array(dae_solver *s)
     if (++r->steps_since_watch < PATIENCE) return DAE_OK;
     r->steps_since_watch = 0;
     array_status renewed =
-        array_run_renew(s->hybrid->instance->array, s->t_new, s->last.y, s->last.yp);
+        array_run_renew(s->hybrid->instance->array, s->run.t_new, s->run.last.y, s->run.last.yp);
     if (renewed == ARRAY_MEMORY) return reform_exhausted(s);
-    if (renewed == ARRAY_OK) return solver_repattern(s, s->problem);
-    s->diag.t = s->t_new;
+    if (renewed == ARRAY_OK) return solver_repattern(s, s->bound.problem);
+    s->diag.t = s->run.t_new;
     return diag_set(&s->diag, DAE_ERR_SINGULAR,
                     "The index changes at t = %.9g: ranks of the derivatives of the equations are "
                     "no longer what they were.",
-                    s->t_new);
+                    s->run.t_new);
 }
 
 /* Between two steps: the method begins anew in other unknowns where positions are chosen anew. */
@@ -259,10 +259,10 @@ static dae_status watch_positions(dae_solver *s)
     bool cheap = position_watch_work(r->current->instance->positions) <= CHEAP_WATCH, changed;
     if (!cheap && ++r->steps_since_watch < PATIENCE) return DAE_OK;
     r->steps_since_watch = 0;
-    vector_copy(s->n, s->last.y, s->y);
-    vector_copy(s->n, s->last.yp, s->yp);
-    dae_status status = reform_reconsider_positions(s, s->t_new, &changed);
-    return status == DAE_OK && changed ? solver_begin(s, s->t_new, DAE_INIT_NONE) : status;
+    vector_copy(s->bound.n, s->run.last.y, s->bound.y);
+    vector_copy(s->bound.n, s->run.last.yp, s->bound.yp);
+    dae_status status = reform_reconsider_positions(s, s->run.t_new, &changed);
+    return status == DAE_OK && changed ? solver_begin(s, s->run.t_new, DAE_INIT_NONE) : status;
 }
 
 dae_status reform_watch(dae_solver *s)
@@ -278,9 +278,9 @@ dae_status reform_watch(dae_solver *s)
     if (!cheap && ++r->steps_since_watch < PATIENCE) return DAE_OK;
     r->steps_since_watch = 0;
     selection_status chosen =
-        model_instance_select(v->instance, s->t_new, s->last.y, s->last.yp, false);
+        model_instance_select(v->instance, s->run.t_new, s->run.last.y, s->run.last.yp, false);
     if (chosen == SELECTION_KEPT) return DAE_OK;
-    if (chosen != SELECTION_CHANGED) return reform_explain_selection(s, s->t_new, chosen);
+    if (chosen != SELECTION_CHANGED) return reform_explain_selection(s, s->run.t_new, chosen);
     r->choices++;
     dae_status status = variant_describe(s, v);
     if (status == DAE_OK) status = solver_repattern(s, v->problem);

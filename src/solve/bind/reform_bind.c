@@ -70,7 +70,7 @@ static dae_status rebind_hybrid(dae_solver *s, variant *v)
     hybrid *h = s->hybrid;
     model_instance *to = v ? v->instance : r->base_instance;
     if (!hybrid_bind(h, to)) return reform_exhausted(s);
-    s->compile_tried = s->compile_tried && to->native;
+    s->run.compile_tried = s->run.compile_tried && to->native;
     for (int i = 0; i < to->form->n; i++) {
         h->fixed_by[i] = v ? -1 : r->fixed_by[i];
         h->start[i] = v ? 0.0 : r->start[i];
@@ -88,15 +88,16 @@ static dae_status rebind_hybrid(dae_solver *s, variant *v)
 static dae_status bind_forms(dae_solver *s, variant *v, const dae_problem *problem,
                              dae_options *options)
 {
-    form_instance *old = s->forms;
+    form_instance *old = s->bound.forms;
     const form_source *source = v && v->forms ? model_forms_source(v->forms) : NULL;
-    s->forms = source ? form_instance_new(source, s->method->forms, &s->eval) : NULL;
-    s->form_set = s->forms         ? form_instance_set(s->forms)
-                  : v && v->series ? model_series_set(v->series)
-                                   : NULL;
+    s->bound.forms =
+        source ? form_instance_new(source, s->bound.method->forms, &s->bound.eval) : NULL;
+    s->bound.form_set = s->bound.forms   ? form_instance_set(s->bound.forms)
+                        : v && v->series ? model_series_set(v->series)
+                                         : NULL;
     dae_status status = solver_bind(s, problem, options);
     form_instance_free(old); /* the method's matrices may have referred to it until now */
-    return source && !s->forms ? reform_exhausted(s) : status;
+    return source && !s->bound.forms ? reform_exhausted(s) : status;
 }
 
 /* Bind to a variant (NULL: the base form) with the values base_y, base_yp of the base form. */
@@ -114,19 +115,19 @@ dae_status reform_bind_to(dae_solver *s, variant *v, const double *base_y, const
         options_free(&options);
         return status;
     }
-    double direction = s->direction;
+    double direction = s->run.direction;
     r->base_instance->array = NULL;
-    if (s->choice.open) s->method = v ? v->method : choice_residual(s);
+    if (s->choice.open) s->bound.method = v ? v->method : choice_residual(s);
     status = bind_forms(s, v, v ? v->problem : s->base, &options);
     if (status != DAE_OK) return status;
-    s->direction = direction;
-    s->norm.hidden = v ? v->form->formulated->hidden : NULL;
+    s->run.direction = direction;
+    s->bound.norm.hidden = v ? v->form->formulated->hidden : NULL;
     r->current = v;
     if (v) {
-        reform_from_base(v->form, base_y, base_yp, s->y, s->yp);
+        reform_from_base(v->form, base_y, base_yp, s->bound.y, s->bound.yp);
     } else {
-        vector_copy(s->n, base_y, s->y);
-        vector_copy(s->n, base_yp, s->yp);
+        vector_copy(s->bound.n, base_y, s->bound.y);
+        vector_copy(s->bound.n, base_yp, s->bound.yp);
     }
     return DAE_OK;
 }
@@ -146,8 +147,8 @@ dae_status reform_bind_array(dae_solver *s, variant *v, const double *y, const d
     v->array->array.memory = m->memory;
     status = solver_bind(s, v->array_problem, &options);
     if (status != DAE_OK) return status;
-    vector_copy(s->n, y, s->y);
-    vector_copy(s->n, yp, s->yp);
+    vector_copy(s->bound.n, y, s->bound.y);
+    vector_copy(s->bound.n, yp, s->bound.yp);
     return DAE_OK;
 }
 
@@ -158,10 +159,10 @@ double *reform_base_values(const dae_solver *s)
     double *y = DAE_ARRAY(double, 2 * (size_t)n);
     if (!y) return NULL;
     if (reform_active(s)) {
-        reform_to_base(s, s->t, s->y, s->yp, y, y + n);
+        reform_to_base(s, s->run.t, s->bound.y, s->bound.yp, y, y + n);
     } else {
-        vector_copy(n, s->y, y);
-        vector_copy(n, s->yp, y + n);
+        vector_copy(n, s->bound.y, y);
+        vector_copy(n, s->bound.yp, y + n);
     }
     return y;
 }
@@ -181,7 +182,7 @@ static dae_status prepare(dae_solver *s)
 /* Whether the solver integrates what belongs to a variant. */
 static bool is_bound(const dae_solver *s, const variant *v)
 {
-    return v->form ? s->reform->current == v : s->problem == s->base;
+    return v->form ? s->reform->current == v : s->bound.problem == s->base;
 }
 
 dae_status reform_adopt(dae_solver *s, double t)
@@ -191,8 +192,8 @@ dae_status reform_adopt(dae_solver *s, double t)
     dae_status status = prepare(s);
     if (status != DAE_OK) return status;
     if (!r->current) {
-        vector_copy(s->n, s->hybrid->start, r->start);
-        memcpy(r->fixed_by, s->hybrid->fixed_by, (size_t)s->n * sizeof *r->fixed_by);
+        vector_copy(s->bound.n, s->hybrid->start, r->start);
+        memcpy(r->fixed_by, s->hybrid->fixed_by, (size_t)s->bound.n * sizeof *r->fixed_by);
     }
     variant *v = variant_find(r, s->hybrid->instance->memory);
     if (v && is_bound(s, v)) return DAE_OK;
@@ -208,7 +209,7 @@ dae_status reform_adopt(dae_solver *s, double t)
 /* Bind to the base form, with the method chosen anew. */
 static dae_status bind_to_base(dae_solver *s)
 {
-    double *y = s->y ? reform_base_values(s) : DAE_ARRAY(double, 2 * (size_t)s->base->form.n);
+    double *y = s->bound.y ? reform_base_values(s) : DAE_ARRAY(double, 2 * (size_t)s->base->form.n);
     if (!y) return reform_exhausted(s);
     dae_status status = reform_bind_to(s, NULL, y, y + s->base->form.n);
     dae_free(y);
@@ -217,7 +218,7 @@ static dae_status bind_to_base(dae_solver *s)
 
 dae_status reform_return(dae_solver *s)
 {
-    if (!s->reform || (s->problem == s->base && s->init)) return DAE_OK;
+    if (!s->reform || (s->bound.problem == s->base && s->bound.init)) return DAE_OK;
     return bind_to_base(s);
 }
 
@@ -232,9 +233,9 @@ dae_status reform_reset(dae_solver *s)
 
 dae_status reform_rechoose(dae_solver *s)
 {
-    double direction = s->direction;
+    double direction = s->run.direction;
     dae_status status = reform_reset(s);
     if (status == DAE_OK) status = hybrid_begin_again(s);
-    s->direction = direction;
+    s->run.direction = direction;
     return status;
 }

@@ -33,8 +33,8 @@ static void take_unknowns(const dae_solver *s, const model_form *f, int orders, 
     for (int i = 0; i < f->n; i++) {
         int j = y->variable[i], p = y->order[i];
         if (j < 0 || p < 0) continue;
-        if (p <= orders) x[p][j] = y->sign[i] * s->y[i];
-        if (p < orders) x[p + 1][j] = y->sign[i] * s->yp[i];
+        if (p <= orders) x[p][j] = y->sign[i] * s->bound.y[i];
+        if (p < orders) x[p + 1][j] = y->sign[i] * s->bound.yp[i];
     }
 }
 
@@ -158,6 +158,6 @@ dae_status reform_certify(dae_solver *s, double t)
     graph_leave(g);
     dae_free(y);
     if (regular < 0) return reform_exhausted(s);
-    bool stuck = !regular && method_needs_form(s->method);
+    bool stuck = !regular && method_needs_form(s->bound.method);
     return stuck ? variant_explain_doubt(s, v, t) : DAE_OK;
 }

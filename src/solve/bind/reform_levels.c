@@ -126,12 +126,12 @@ static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *
         model_place at = here->levels ? here->level_place[i] : (model_place){i, false, 1};
         bool fixed = at.unknown >= 0 && !at.slope && s->hybrid->is_held[at.unknown];
         tag[i] = fixed ? DAE_TAG_FIXED : f->differential[i] ? DAE_TAG_GUESS : DAE_TAG_FREE;
-        given[i] = reform_value_at(at, s->y, s->yp);
+        given[i] = reform_value_at(at, s->bound.y, s->bound.yp);
     }
     for (int i = f->n; i < f->initial->n; i++) {
         int of = f->initial->slope_of[i];
         model_place at = here->levels ? here->level_place[of] : (model_place){of, false, 1};
-        if (at.unknown >= 0 && !at.slope) given[i] = at.sign * s->yp[at.unknown];
+        if (at.unknown >= 0 && !at.slope) given[i] = at.sign * s->bound.yp[at.unknown];
     }
     if (initial) tag_starts(s, tag);
 }
@@ -141,7 +141,8 @@ static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *
 static void size_values(const dae_solver *s, const double *given, double *scale, double *reach)
 {
     /* a value computed to be zero is no size: below this the absolute tolerance counts */
-    double ratio = s->options.rtol > 0.0 ? s->options.atol / s->options.rtol : 1.0;
+    double ratio =
+        s->bound.options.rtol > 0.0 ? s->bound.options.atol / s->bound.options.rtol : 1.0;
     double least = fmin(1.0, fmax(ratio, 1e-6));
     const model_form *f = variant_levels(s->reform->current->form);
     for (int i = 0; i < f->initial->n; i++) {
@@ -209,14 +210,14 @@ static void take_levels(dae_solver *s, const double *u, double *work)
 {
     const model_form *f = s->reform->current->form;
     if (!f->levels) {
-        unpack_levels(f, u, s->y, s->yp);
+        unpack_levels(f, u, s->bound.y, s->bound.yp);
         return;
     }
     double *y = work, *yp = work + f->levels->n;
     unpack_levels(f->levels, u, y, yp);
-    for (int i = 0; i < s->n; i++) {
-        s->y[i] = reform_value_at(f->of_level[i], y, yp);
-        s->yp[i] = reform_value_at(f->of_level_slope[i], y, yp);
+    for (int i = 0; i < s->bound.n; i++) {
+        s->bound.y[i] = reform_value_at(f->of_level[i], y, yp);
+        s->bound.yp[i] = reform_value_at(f->of_level_slope[i], y, yp);
     }
 }
 
@@ -265,13 +266,13 @@ static void append_aliases(dae_solver *s, const level_report *report)
     dae_free(list.seen);
 }
 
-/* Whether the relations are at s->y, s->yp on the sides they are held to be. */
+/* Whether the relations are at s->bound.y, s->bound.yp on the sides they are held to be. */
 static bool relations_agree(const dae_solver *s, double t)
 {
     const hybrid *h = s->hybrid;
     const flat_model *m = h->instance->form->flat;
     if (m->relation_count == 0) return true;
-    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++) {
         bool held = h->instance->memory[m->relations[r].memory] != 0.0;
         if (h->crossing[r] != 0.0 && held != (h->crossing[r] < 0.0)) return false;
@@ -370,7 +371,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
                              .scale = w->scale,
                              .reach = w->reach,
                              .tolerance = 1e-12,
-                             .iterations = s->options.init_iterations,
+                             .iterations = s->bound.options.init_iterations,
                              .rank = initial ? NULL : w->rank,
                              .open = w->open,
                              .state = w->state,

@@ -64,22 +64,22 @@ dae_status reform_solve_levels(dae_solver *s, double t, bool initial);
 
 /* ---- does the structure keep its promise: reform_certify.c ---- */
 
-/* Once per variant, where all equations hold at s->y, s->yp: whether the structure is right there.
- * If not, it leaves a doubt, or an error where nothing but the structure can help. */
+/* Once per variant, where all equations hold at s->bound.y, s->bound.yp: whether the structure is
+ * right there. If not, it leaves a doubt, or an error where nothing but the structure can help. */
 dae_status reform_certify(dae_solver *s, double t);
 
 /* ---- choices by numbers: reform_states.c ---- */
 
 /* Why no states could be chosen. */
 dae_status reform_explain_selection(dae_solver *s, double t, selection_status status);
-/* Take the choice of states at s->y, s->yp. */
+/* Take the choice of states at s->bound.y, s->bound.yp. */
 dae_status reform_choose_states(dae_solver *s, double t);
 /* Without a rewriting that makes structure and numbers agree: by the derivative array, if that
  * determines the solution near the values found so far. */
 dae_status reform_seek_array(dae_solver *s, double t, bool initial);
 /* Fixed start values are exact, also where the events of the start end; later nothing is. */
 void reform_tell_kept(dae_solver *s, double t, bool initial);
-/* Look at the positions at s->y, s->yp, and change them if they have become bad. */
+/* Look at the positions at s->bound.y, s->bound.yp, and change them if they have become bad. */
 dae_status reform_reconsider_positions(dae_solver *s, double t, bool *changed);
 /* Once per variant, where all equations hold: release constraints that follow from others. */
 dae_status reform_settle_redundant(dae_solver *s, double t);

@@ -35,12 +35,12 @@ dae_status reform_explain_selection(dae_solver *s, double t, selection_status st
     return DAE_ERR_SINGULAR;
 }
 
-/* Take the choice of states at s->y, s->yp. */
+/* Take the choice of states at s->bound.y, s->bound.yp. */
 dae_status reform_choose_states(dae_solver *s, double t)
 {
     variant *v = s->reform->current;
     if (!v->instance->selection) return DAE_OK;
-    selection_status chosen = model_instance_select(v->instance, t, s->y, s->yp, true);
+    selection_status chosen = model_instance_select(v->instance, t, s->bound.y, s->bound.yp, true);
     if (chosen != SELECTION_CHANGED) return reform_explain_selection(s, t, chosen);
     dae_status status = variant_describe(s, v);
     return status == DAE_OK ? solver_repattern(s, v->problem) : status;
@@ -50,16 +50,16 @@ dae_status reform_choose_states(dae_solver *s, double t)
 static dae_status check_fixed(dae_solver *s, double t)
 {
     const hybrid *h = s->hybrid;
-    for (int i = 0; i < s->n; i++) {
+    for (int i = 0; i < s->bound.n; i++) {
         double size = fmax(1.0, fabs(h->start[i]));
-        if (h->fixed_by[i] < 0 || fabs(s->y[i] - h->start[i]) <= 1e-6 * size) continue;
-        diag_variable(&s->diag, i, problem_variable(s->problem, i));
+        if (h->fixed_by[i] < 0 || fabs(s->bound.y[i] - h->start[i]) <= 1e-6 * size) continue;
+        diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
         s->diag.t = t;
-        s->diag.value = s->y[i];
+        s->diag.value = s->bound.y[i];
         return diag_set(&s->diag, DAE_ERR_INITIAL,
                         "The fixed start value %.9g of %s does not satisfy the equations and their "
                         "derivatives; near it they hold with %.9g. Free it, or another one.",
-                        h->start[i], s->diag.variable_name, s->y[i]);
+                        h->start[i], s->diag.variable_name, s->bound.y[i]);
     }
     return DAE_OK;
 }
@@ -68,7 +68,7 @@ static dae_status check_fixed(dae_solver *s, double t)
 static dae_status begin_array(dae_solver *s, double t, bool initial)
 {
     array_run *run = s->hybrid->instance->array;
-    array_status found = array_run_start(run, t, s->y, s->yp);
+    array_status found = array_run_start(run, t, s->bound.y, s->bound.yp);
     s->diag.t = t;
     if (found == ARRAY_MEMORY) return reform_exhausted(s);
     if (found != ARRAY_OK)
@@ -170,12 +170,13 @@ static variant *find_choice(const dae_solver *s, const bool *dependent)
     return NULL;
 }
 
-/* Other positions: to the variant that has them, made here if need be, with the values at s->y. */
+/* Other positions: to the variant that has them, made here if need be, with the values at
+ * s->bound.y. */
 static dae_status change_positions(dae_solver *s, double t)
 {
     reform *r = s->reform;
     variant *old = r->current, *v = find_choice(s, position_watch_better(old->instance->positions));
-    double *y = reform_base_values(s), direction = s->direction;
+    double *y = reform_base_values(s), direction = s->run.direction;
     if (!y) return reform_exhausted(s);
     const double *yp = y + s->base->form.n;
     old->retired = true;
@@ -186,16 +187,17 @@ static dae_status change_positions(dae_solver *s, double t)
     dae_free(y);
     if (status != DAE_OK) return status;
     model_instance_prepare(s->hybrid->instance);
-    s->direction = direction;
-    s->history = 0;
+    s->run.direction = direction;
+    s->run.history = 0;
     r->choices++;
     return reform_solve_levels(s, t, false);
 }
 
-/* Look at the positions at s->y, s->yp, and change them if they have become bad. */
+/* Look at the positions at s->bound.y, s->bound.yp, and change them if they have become bad. */
 dae_status reform_reconsider_positions(dae_solver *s, double t, bool *changed)
 {
-    position_status found = model_instance_look(s->reform->current->instance, t, s->y, s->yp);
+    position_status found =
+        model_instance_look(s->reform->current->instance, t, s->bound.y, s->bound.yp);
     *changed = found == POSITIONS_BAD;
     if (found == POSITIONS_KEPT) return DAE_OK;
     return found == POSITIONS_BAD ? change_positions(s, t) : explain_positions(s, t, found);
@@ -203,12 +205,12 @@ dae_status reform_reconsider_positions(dae_solver *s, double t, bool *changed)
 
 /* ---- redundant constraints ---- */
 
-/* To a variant without the equations `rows`, with the values at s->y. */
+/* To a variant without the equations `rows`, with the values at s->bound.y. */
 static dae_status release(dae_solver *s, double t, const bool *rows)
 {
     reform *r = s->reform;
     variant *old = r->current, *v = NULL;
-    double *y = reform_base_values(s), direction = s->direction;
+    double *y = reform_base_values(s), direction = s->run.direction;
     if (!y) return reform_exhausted(s);
     old->retired = true;
     r->release = rows;
@@ -224,7 +226,7 @@ static dae_status release(dae_solver *s, double t, const bool *rows)
     dae_free(y);
     if (status != DAE_OK) return status;
     model_instance_prepare(s->hybrid->instance);
-    s->direction = direction;
+    s->run.direction = direction;
     return reform_solve_levels(s, t, false);
 }
 
@@ -235,7 +237,8 @@ static bool suspects_redundant(const dae_solver *s, double t)
     const variant *v = s->reform->current;
     if (v->index != 3 || v->doubt[0] || v->series) return false;
     if (!v->instance->selection) return v->form->analysed->set.n <= LARGEST;
-    return model_instance_select(v->instance, t, s->y, s->yp, true) == SELECTION_SINGULAR;
+    return model_instance_select(v->instance, t, s->bound.y, s->bound.yp, true) ==
+           SELECTION_SINGULAR;
 }
 
 /* Once per variant, where all equations hold: release constraints that follow from others. */

@@ -72,17 +72,17 @@ dae_status variant_explain_doubt(dae_solver *s, const variant *v, double t)
 static bool lost_rank(dae_solver *s)
 {
     int n = s->base->form.n;
-    double *y = s->at_y ? DAE_ARRAY(double, 2 * (size_t)n) : NULL;
+    double *y = s->bound.at_y ? DAE_ARRAY(double, 2 * (size_t)n) : NULL;
     if (!y) return false;
-    solver_interpolate(s, s->t_new, 0, s->at_y);
-    solver_interpolate(s, s->t_new, 1, s->at_yp);
+    solver_interpolate(s, s->run.t_new, 0, s->bound.at_y);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
     if (reform_active(s)) {
-        reform_to_base(s, s->t_new, s->at_y, s->at_yp, y, y + n);
+        reform_to_base(s, s->run.t_new, s->bound.at_y, s->bound.at_yp, y, y + n);
     } else {
-        vector_copy(n, s->at_y, y);
-        vector_copy(n, s->at_yp, y + n);
+        vector_copy(n, s->bound.at_y, y);
+        vector_copy(n, s->bound.at_yp, y + n);
     }
-    bool told = explain_rank(s, s->t_new, y, y + n);
+    bool told = explain_rank(s, s->run.t_new, y, y + n);
     dae_free(y);
     return told;
 }
@@ -106,7 +106,7 @@ dae_status reform_explain(dae_solver *s, dae_status status)
                               "structure does not tell enough.");
         return status;
     }
-    if (v && v->doubt[0]) return variant_explain_doubt(s, v, s->t_new);
+    if (v && v->doubt[0]) return variant_explain_doubt(s, v, s->run.t_new);
     return lost_rank(s) ? DAE_ERR_SINGULAR : status;
 }
 
@@ -132,7 +132,7 @@ static bool doubtful(const model_analysis *a)
 static dae_status rewrite_for_method(dae_solver *s, const analysed *a, const equation_point *at,
                                      formulated *y)
 {
-    unsigned forms = s->method->forms;
+    unsigned forms = s->bound.method->forms;
     char reasons[2][DAE_TEXT_SIZE] = {"", ""};
     dae_status status = DAE_ERR_UNSUPPORTED;
     if (forms & FORM_MECHANICAL) {
@@ -156,14 +156,14 @@ static dae_status rewrite_for_method(dae_solver *s, const analysed *a, const equ
     return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                     "Method %s works on the form %s, which the equations of the model do not "
                     "have.%s%s Use a method for residual forms, such as bdf.",
-                    s->method->name, forms_text(forms), reasons[0], reasons[1]);
+                    s->bound.method->name, forms_text(forms), reasons[0], reasons[1]);
 }
 
 /* Whether a method on the residual form was told to end its steps on the constraints. */
 static bool projection_asked(const dae_solver *s)
 {
     dae_projection p = s->base_options.projection;
-    return s->method->forms == 0 && s->method->projects && p != DAE_PROJECTION_AUTO &&
+    return s->bound.method->forms == 0 && s->bound.method->projects && p != DAE_PROJECTION_AUTO &&
            p != DAE_PROJECTION_NONE;
 }
 
@@ -204,23 +204,23 @@ static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_an
 static dae_status check_formulation(dae_solver *s, const formulated *y, const formulation *f)
 {
     const formulation *asked = s->formulation;
-    bool fits = asked->automatic || s->method->forms & asked->forms;
-    if (method_needs_form(s->method) && !fits)
+    bool fits = asked->automatic || s->bound.method->forms & asked->forms;
+    if (method_needs_form(s->bound.method) && !fits)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s gives a residual form, but method %s works on the form %s: "
                         "leave the formulation out, or use another method, such as bdf.",
-                        asked->name, s->method->name, forms_text(s->method->forms));
+                        asked->name, s->bound.method->name, forms_text(s->bound.method->forms));
     if (f && f->needs)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s has more equations than unknowns: it is for methods such "
                         "as %s, and not for %s.",
-                        f->name, f->needs, s->method->name);
+                        f->name, f->needs, s->bound.method->name);
     if (y->set.n == 0)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "Every variable of this model is a function of time alone that its "
                         "equations give explicitly: the form %s that method %s works on has no "
                         "unknowns. Use a method for residual forms, such as radau.",
-                        forms_text(s->method->forms), s->method->name);
+                        forms_text(s->bound.method->forms), s->bound.method->name);
     return DAE_OK;
 }
 
@@ -254,7 +254,7 @@ static dae_status furnish_variant(dae_solver *s, variant *v, bool planned)
     v->levels = model_instance_new(variant_levels(v->form)->initial);
     v->seen = DAE_ARRAY(double, 2 * (size_t)v->form->seen_count);
     if (!v->instance || !v->levels || !v->seen) return reform_exhausted(s);
-    bool series = s->method->forms == FORM_SERIES;
+    bool series = s->bound.method->forms == FORM_SERIES;
     if (series) v->series = model_series_new(v->instance, s->base_options.precision);
     if (planned && !series) v->forms = model_forms_new(v->instance);
     return !planned || v->forms || v->series ? DAE_OK : reform_exhausted(s);
@@ -291,17 +291,17 @@ static dae_status refuse_slopes(dae_solver *s, const char *name)
                     "%s is the derivative of a variable that is algebraic in the form that method "
                     "%s works on, and so is not known to full accuracy. Use a method for residual "
                     "forms, such as radau.",
-                    name, s->method->name);
+                    name, s->bound.method->name);
 }
 
 static dae_status apply_formulation(dae_solver *s, const model_point *at, model_analysis *a,
                                     variant *v)
 {
     const formulation *asked = s->formulation;
-    bool forms = method_needs_form(s->method);
-    bool series = s->method->forms == FORM_SERIES; /* in the unknowns of all levels */
+    bool forms = method_needs_form(s->bound.method);
+    bool series = s->bound.method->forms == FORM_SERIES; /* in the unknowns of all levels */
     bool plain = asked->automatic || a->index <= 1 || !a->numbers_agree;
-    bool projects = solver_second_order(s) && s->method->projects;
+    bool projects = solver_second_order(s) && s->bound.method->projects;
     bool as_given = projects && asked->projects;
     const formulation *usual = plain || as_given ? default_formulation(s, at, a) : asked;
     if (!usual) return reform_exhausted(s);
@@ -415,14 +415,14 @@ static void tell_idle_formulation(dae_solver *s, int index)
  * other options */
 static bool may_share(const dae_solver *s)
 {
-    return method_needs_form(s->method) && s->formulation->automatic && !s->reform->release;
+    return method_needs_form(s->bound.method) && s->formulation->automatic && !s->reform->release;
 }
 
 /* The form that an earlier solver made at the same point, if there is one. True: v has it. */
 static bool take_kept(dae_solver *s, const model_point *at, variant *v, dae_status *status)
 {
     if (!may_share(s)) return false;
-    v->kept = kept_form_find(s->base->model, s->method->forms, at);
+    v->kept = kept_form_find(s->base->model, s->bound.method->forms, at);
     if (!v->kept) return false;
     v->form = v->kept->form;
     v->index = v->kept->index;
@@ -437,11 +437,11 @@ static bool take_kept(dae_solver *s, const model_point *at, variant *v, dae_stat
 static void share(dae_solver *s, const model_point *at, variant *v)
 {
     model_form *base = s->base->model;
-    kept_form *before = kept_form_find(base, s->method->forms, at);
+    kept_form *before = kept_form_find(base, s->bound.method->forms, at);
     if (before)
         kept_form_release(before);
     else
-        v->kept = kept_form_add(base, s->method->forms, at, v->form, &v->rewrites, v->index);
+        v->kept = kept_form_add(base, s->bound.method->forms, at, v->form, &v->rewrites, v->index);
 }
 
 /* A warning that names the constraints which follow from others. */
@@ -541,15 +541,15 @@ static dae_status rewrite_analysed(dae_solver *s, const model_point *at, model_a
 {
     bool hidden = levels || a->index > 1 || has_levels(a) || doubtful(a);
     if (doubtful(a)) choice_fall_back(s, 0);
-    while (method_needs_form(s->method)) {
+    while (method_needs_form(s->bound.method)) {
         dae_status status = apply_formulation(s, at, a, v);
         if (status != DAE_ERR_UNSUPPORTED || !choice_fall_back(s, a->index)) return status;
     }
     return hidden ? apply_formulation(s, at, a, v) : DAE_OK;
 }
 
-/* Analyse the mode at hand, for the method that suits it, s->method afterwards; v->form stays NULL
- * where the model can be integrated as it is, unless its levels are wanted by all means. */
+/* Analyse the mode at hand, for the method that suits it, s->bound.method afterwards; v->form stays
+ * NULL where the model can be integrated as it is, unless its levels are wanted by all means. */
 static dae_status find_form(dae_solver *s, double t, const double *y, const double *yp, bool levels,
                             variant *v)
 {
@@ -558,8 +558,8 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
     graph *g = s->base->model->flat->graph; /* shared with other solvers of the problem */
     model_analysis a;
     dae_status status = DAE_OK;
-    if (s->choice.open) s->method = levels ? choice_residual(s) : choice_first(s);
-    v->method = s->method;
+    if (s->choice.open) s->bound.method = levels ? choice_residual(s) : choice_first(s);
+    v->method = s->bound.method;
     graph_enter(g);
     if (!levels && take_kept(s, &at, v, &status)) {
         graph_recover(g);
@@ -573,8 +573,8 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
         status = explain_singular(s, t, &a);
     else if (status == DAE_OK)
         status = rewrite_analysed(s, &at, &a, levels, v);
-    v->method = s->method;
-    v->runs_base = a.index <= 1 && !method_needs_form(s->method);
+    v->method = s->bound.method;
+    v->runs_base = a.index <= 1 && !method_needs_form(s->bound.method);
     if (status == DAE_OK && v->runs_base) tell_idle_formulation(s, a.index);
     bool sound = status == DAE_OK && a.numbers_agree;
     if (sound) { /* a form that is made for initial values later has a watch of its own */
@@ -595,9 +595,9 @@ static dae_status find_form(dae_solver *s, double t, const double *y, const doub
 dae_status variant_make_form(dae_solver *s, double t, const double *y, const double *yp,
                              bool levels, variant *v)
 {
-    const method *at_work = s->method;
+    const method *at_work = s->bound.method;
     dae_status status = find_form(s, t, y, yp, levels, v);
-    s->method = at_work;
+    s->bound.method = at_work;
     return status;
 }
 

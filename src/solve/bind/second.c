@@ -7,27 +7,27 @@
 
 bool solver_second_order(const dae_solver *s)
 {
-    return (s->method->forms & FORM_SECOND_ORDER) != 0 && !solver_uses_forms(s);
+    return (s->bound.method->forms & FORM_SECOND_ORDER) != 0 && !solver_uses_forms(s);
 }
 
 void second_release(dae_solver *s)
 {
     refine_free(s); /* made for the same velocities */
-    second_order_free(&s->second);
-    s->context.second = NULL;
+    second_order_free(&s->bound.second);
+    s->bound.context.second = NULL;
 }
 
 static dae_status out_of_memory(const dae_solver *s, dae_diag *diag)
 {
-    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->n);
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", s->bound.n);
 }
 
 static dae_status build(dae_solver *s, const kinematic_row *rows, dae_diag *diag)
 {
     second_release(s);
-    if (!second_order_new(&s->second, s->n, s->problem->kinematic_count, rows))
+    if (!second_order_new(&s->bound.second, s->bound.n, s->bound.problem->kinematic_count, rows))
         return out_of_memory(s, diag);
-    s->context.second = &s->second;
+    s->bound.context.second = &s->bound.second;
     return DAE_OK;
 }
 
@@ -42,8 +42,8 @@ static bool rows_known(const dae_problem *p)
 dae_status second_bind(dae_solver *s, dae_diag *diag)
 {
     second_release(s);
-    bool now = solver_second_order(s) && rows_known(s->problem);
-    return now ? build(s, s->problem->kinematic, diag) : DAE_OK;
+    bool now = solver_second_order(s) && rows_known(s->bound.problem);
+    return now ? build(s, s->bound.problem->kinematic, diag) : DAE_OK;
 }
 
 static dae_status explain_none(dae_solver *s)
@@ -54,12 +54,12 @@ static dae_status explain_none(dae_solver *s)
                         "none that says that one unknown is the derivative of another. Choose "
                         "another formulation, such as index3 or ggl2, or a method for first "
                         "order, such as bdf.",
-                        s->method->name, s->formulation->name);
+                        s->bound.method->name, s->formulation->name);
     return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                     "Method %s is for equations of second order, but of the %s no equation is "
                     "known to say that one unknown is the derivative of another. %s method for "
                     "first order, such as bdf.",
-                    s->method->name, s->hybrid ? "model" : "problem",
+                    s->bound.method->name, s->hybrid ? "model" : "problem",
                     s->hybrid ? "Use a"
                               : "Say so by `velocity`, give the callbacks to "
                                 "dae_problem_from_mechanical, or use a");
@@ -67,8 +67,8 @@ static dae_status explain_none(dae_solver *s)
 
 static dae_status explain_missing(dae_solver *s, double t, const kinematic_row *row)
 {
-    const char *velocity = problem_variable(s->problem, row->velocity);
-    diag_variable(&s->diag, row->unknown, problem_variable(s->problem, row->unknown));
+    const char *velocity = problem_variable(s->bound.problem, row->velocity);
+    diag_variable(&s->diag, row->unknown, problem_variable(s->bound.problem, row->unknown));
     s->diag.t = t;
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                     "velocity[%d] = %d says that %s is the derivative of %s, but no equation is a "
@@ -79,13 +79,14 @@ static dae_status explain_missing(dae_solver *s, double t, const kinematic_row *
 
 dae_status second_find(dae_solver *s, double t)
 {
-    const dae_problem *p = s->problem;
-    if (!solver_second_order(s) || s->context.second) return DAE_OK;
+    const dae_problem *p = s->bound.problem;
+    if (!solver_second_order(s) || s->bound.context.second) return DAE_OK;
     if (p->kinematic_count == 0) return explain_none(s);
     kinematic_row *rows = dae_copy(p->kinematic, (size_t)p->kinematic_count, sizeof *rows);
     if (!rows) return out_of_memory(s, &s->diag);
     int missing = -1;
-    eval_status eval = kinematic_find(&s->eval, t, s->y, s->yp, p->kinematic_count, rows, &missing);
+    eval_status eval = kinematic_find(&s->bound.eval, t, s->bound.y, s->bound.yp,
+                                      p->kinematic_count, rows, &missing);
     dae_status status = DAE_OK;
     if (eval == EVAL_MEMORY)
         status = out_of_memory(s, &s->diag);

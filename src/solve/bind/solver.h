@@ -36,29 +36,23 @@ typedef struct step_start {
     double error; /* of the interpolant, in tolerances, if it is judged */
 } step_start;
 
-struct dae_solver {
-    const dae_problem *base;    /* the user's problem; borrowed */
-    const dae_problem *problem; /* what is integrated: that, or a variant of its model; borrowed */
-    dae_options base_options;   /* the user's; arrays owned, strings static */
-    dae_options options;        /* the same for the problem at hand */
-    const formulation *formulation; /* that the user asked for */
+/* What is integrated, and all that was made for it: the problem at hand, the method and its memory,
+ * matrices, norms, the search for consistent values and for events. */
+typedef struct binding {
+    const dae_problem *problem; /* the user's, or a variant of its model; borrowed */
+    dae_options options;        /* the user's, for this problem; arrays owned, strings static */
     int n;
-    dae_stats stats;
-    dae_diag diag;
 
     evaluator eval;
-    eval_failure stop; /* a callback asked for it during this call (code < 0) */
     iteration matrix;
     error_norm norm;
     newton newton;
     initializer *init;
-    iteration view;                /* matrices of the output_projector, */
-    initializer *output_projector; /* which projects outputs: looking at a run must not change it */
-    refiner *refiner;         /* values between steps, where the interpolant will not do; or NULL */
-    event_finder *events;     /* NULL if the problem has none */
-    hybrid *hybrid;           /* discrete side of a model; NULL for callbacks */
-    monitors *monitors;       /* invariants and constraints that are watched; NULL: none */
-    reform *reform;           /* variants of a model; NULL for callbacks */
+    iteration view;                /* matrices of the output projector, */
+    initializer *output_projector; /* which has its own: looking at a run must not change it */
+    refiner *refiner;     /* values between steps, where the interpolant will not do; or NULL */
+    event_finder *events; /* NULL if the problem has none */
+
     form_instance *forms;     /* callbacks in another form than the residual one; NULL: none */
     dae_problem *rewritten;   /* residual problem made from them, with more unknowns behind those of
                                  base, and another pattern; owned, NULL: base serves */
@@ -66,53 +60,72 @@ struct dae_solver {
     bool *multipliers;        /* its unknowns that base does not have; owned */
     ode_form *ode;            /* a residual problem as y' = phi(t, y); NULL: not wanted */
     const form_set *form_set; /* what the problem offers beside its residual form, or NULL */
-    bool terminated;          /* by the model */
-    bool compile_tried;       /* native code has been asked for */
 
     const method *method;
     const method *furnished; /* whose state, scratch and cache there are; NULL: none */
-    method_choice choice;
     void *state, *scratch;
     const form_set *cache_forms; /* what context.cache was made for */
     bool cache_used;             /* a method has started with it, or its forms look different now */
-    bool evaluation_first;       /* a callback was the first to reject the step that is tried */
     method_context context;
     second_order second; /* what context.second points to; zeroed: none */
-    bool index_suspect;  /* residual callbacks may have an index that the method is not for */
-    bool watch_due;      /* states are to be looked at before the next step */
-    step_control control;
-    stiffness stiffness;
-    stall stall;
-    attempt last;
 
     dae_kind *kinds; /* resolved: never AUTO */
     double *y, *yp;  /* values at the start, and work space afterwards */
     double *work;
     double *at_y, *at_yp; /* values asked for by dae_solver_variables */
-    step_start step_start;
+    jump_trace *jumps;    /* per variable */
+    double *extent;       /* per variable: largest value on steps of ordinary length */
+    double finest_rtol;   /* smallest relative tolerance; 0 with user weights */
+    bool weights_sound;   /* the error weights at the end of the last step are fit for use */
+} binding;
 
+/* Where a run stands, what controls its steps, and what it has reported. */
+typedef struct run_state {
     solver_phase phase;
     double t;            /* where the solver stands */
     double t_old, t_new; /* the last step */
     double direction;    /* +1, -1, or 0 while unknown */
     double searched;     /* events up to here have been reported */
-    double finest_rtol;  /* smallest relative tolerance; 0 with user weights */
-    bool weights_sound;  /* the error weights at t_new are fit for use */
+    bool terminated;     /* by the model */
+    bool compile_tried;  /* native code has been asked for */
 
-    jump_trace *jumps;       /* per variable */
-    double *extent;          /* per variable: largest value on steps of ordinary length */
+    step_control control;
+    stiffness stiffness;
+    stall stall;
+    attempt last;
+    step_start step_start;
+    bool evaluation_first; /* a callback was the first to reject the step that is tried */
+    bool index_suspect;    /* residual callbacks may have an index that the method is not for */
+    bool watch_due;        /* states are to be looked at before the next step */
+    long leap_step;        /* number of the step after which the last leap was, */
+    int leaps;             /* and how many there were since */
+    double *sizes; /* per unknown of base: largest value at the ends of steps; then per unknown:
+                      value that a start gave it, 0: none */
+
     bool jump_reported;      /* the user knows of one */
     bool unwatched_reported; /* of multipliers that are not in the error test */
     int unwatched_steps;     /* in a row with estimates of them that are too large */
     bool doubt_reported;     /* and of values between steps that are not as good as asked for */
-    long leap_step;          /* number of the step after which the last leap was, */
-    int leaps;               /* and how many there were since */
-    double *sizes; /* per unknown of base: largest value at the ends of steps; then per unknown:
-                      value that a start gave it, 0: none */
 
     /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
     int history;
     double *past_t, *past_y;
+} run_state;
+
+struct dae_solver {
+    const dae_problem *base;        /* the user's problem; borrowed */
+    dae_options base_options;       /* the user's; arrays owned, strings static */
+    const formulation *formulation; /* that the user asked for */
+    dae_stats stats;
+    dae_diag diag;
+    eval_failure stop; /* a callback asked for it during this call (code < 0) */
+    method_choice choice;
+
+    binding bound;
+    run_state run;
+    hybrid *hybrid;     /* discrete side of a model; NULL for callbacks */
+    reform *reform;     /* variants of a model; NULL for callbacks */
+    monitors *monitors; /* invariants and constraints that are watched; NULL: none */
 };
 
 /* solve/api/options.c: check and copy what the user asked for. */
@@ -156,13 +169,14 @@ void second_release(dae_solver *s);
 /* What projects outputs, with matrices of its own; NULL: memory. */
 initializer *solver_output_projector(dae_solver *s);
 
-/* solve/run/start.c: begin at (t, s->y, s->yp), made consistent as `init` says. */
+/* solve/run/start.c: begin at (t, s->bound.y, s->bound.yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);
 /* After that, at values that meet the equations: where these do not determine y', as where the
  * coefficient of a derivative vanishes, by their derivatives; or an error that says so. */
 dae_status solver_settle_singular(dae_solver *s, double t);
 /* Callbacks in a formulation that chooses positions: at the start (`anew`), or after a step where
- * the choice has become bad; then s->choices grows, and the method has to start at s->y, s->yp. */
+ * the choice has become bad; then s->bound.choices grows, and the method has to start at
+ * s->bound.y, s->bound.yp. */
 dae_status forms_choose(dae_solver *s, double t, bool anew);
 /* First step size towards tend, signed. */
 double solver_first_step(const dae_solver *s, double tend);
@@ -170,7 +184,7 @@ double solver_first_step(const dae_solver *s, double tend);
 dae_status solver_update_weights(dae_solver *s, double t, const double *y);
 
 /* solve/run/step.c: whether values at t can be asked for; values of the form that is integrated
- * into s->at_y and s->at_yp, projected as the options say. */
+ * into s->bound.at_y and s->bound.at_yp, projected as the options say. */
 dae_status solver_check_point(dae_solver *s, double t, const char *call);
 dae_status solver_point(dae_solver *s, double t);
 /* The end of a public call: `status`, unless a callback asked to stop in it. */
@@ -179,8 +193,9 @@ dae_status solver_heed_stop(dae_solver *s, dae_status status);
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y);
 
 /* solve/run/output.c: whether algebraic variables have to be corrected at t, since the interpolant
- * of the method is not good enough for them; and their correction in s->at_y with the factors of
- * the step: EVAL_RETRY if these do not serve. The run goes on as if nothing had been looked at. */
+ * of the method is not good enough for them; and their correction in s->bound.at_y with the factors
+ * of the step: EVAL_RETRY if these do not serve. The run goes on as if nothing had been looked at.
+ */
 bool output_is_rough(const dae_solver *s, double t);
 /* Whether t lies within a step of a method whose interpolant is to be looked at. */
 bool output_is_between(const dae_solver *s, double t);

@@ -289,11 +289,13 @@ bool solver_index_sentence(dae_solver *s, double t, const double *y, const doubl
 {
     diagnosis d;
     if (size > 0) text[0] = '\0';
-    if (run(&s->eval, &s->norm, s->finest_rtol, t, y, yp, NULL, &d) != DIAGNOSE_OK) return false;
+    if (run(&s->bound.eval, &s->bound.norm, s->bound.finest_rtol, t, y, yp, NULL, &d) !=
+        DIAGNOSE_OK)
+        return false;
     writer w = {.text = text, .size = size};
     const bool trouble = d.dependent || d.index > 1;
     if (trouble) put(&w, " ");
-    if (trouble) put_trouble(&w, s->problem, &d, t);
+    if (trouble) put_trouble(&w, s->bound.problem, &d, t);
     diagnosis_free(&d);
     return trouble;
 }
@@ -302,13 +304,15 @@ int solver_certain_index(dae_solver *s, double t, char *text, size_t size)
 {
     diagnosis d;
     if (size > 0) text[0] = '\0';
-    if (run(&s->eval, &s->norm, s->finest_rtol, t, s->y, s->yp, NULL, &d) != DIAGNOSE_OK) return -1;
+    if (run(&s->bound.eval, &s->bound.norm, s->bound.finest_rtol, t, s->bound.y, s->bound.yp, NULL,
+            &d) != DIAGNOSE_OK)
+        return -1;
     writer w = {.text = text, .size = size};
     int index = d.certain && !d.dependent ? d.index : -1;
     if (index > 1) put(&w, "%s%d", d.at_least || index > 3 ? "at least " : "", index);
-    if (index > 1) put_culprits(&w, s->problem, &d);
+    if (index > 1) put_culprits(&w, s->bound.problem, &d);
     for (int j = d.n - 1; j >= 0 && index > 1; j--)
-        if (d.variables[j]) diag_variable(&s->diag, j, problem_variable(s->problem, j));
+        if (d.variables[j]) diag_variable(&s->diag, j, problem_variable(s->bound.problem, j));
     diagnosis_free(&d);
     return index;
 }
@@ -316,7 +320,8 @@ int solver_certain_index(dae_solver *s, double t, char *text, size_t size)
 bool solver_index_is_frozen(dae_solver *s, double t)
 {
     diagnosis d;
-    if (run(&s->eval, &s->norm, s->finest_rtol, t, s->y, s->yp, NULL, &d) != DIAGNOSE_OK)
+    if (run(&s->bound.eval, &s->bound.norm, s->bound.finest_rtol, t, s->bound.y, s->bound.yp, NULL,
+            &d) != DIAGNOSE_OK)
         return false;
     bool same = d.certain && d.index >= 0 && d.index < 4 && d.index == d.pencil_index;
     diagnosis_free(&d);
@@ -388,7 +393,7 @@ static dae_status report_at(evaluator *eval, const dae_solver *s, double t, cons
     diagnose_status status = DIAGNOSE_MEMORY;
     if (record) record->kinds = DAE_ARRAY(dae_kind, p->form.n);
     if (record && record->kinds)
-        status = run(eval, s ? &s->norm : NULL, s ? s->finest_rtol : 0.0, t, y, yp, ypp,
+        status = run(eval, s ? &s->bound.norm : NULL, s ? s->bound.finest_rtol : 0.0, t, y, yp, ypp,
                      &record->diagnosis);
     if (status == DIAGNOSE_OK) {
         fill_report(record, p, t);
@@ -453,17 +458,18 @@ dae_status dae_problem_diagnose(const dae_problem *problem, double t, const doub
 /* y, y' and, over the last step, y'' at the solver's time; work has 4n values. */
 static const double *read_solution(const dae_solver *s, double *work)
 {
-    const int n = s->n;
-    const double span = s->t_new - s->t_old;
+    const int n = s->bound.n;
+    const double span = s->run.t_new - s->run.t_old;
     double *ypp = work + 2 * n, *old = work + 3 * n;
-    const double t = s->phase == PHASE_READY
-                         ? s->t
-                         : fmin(fmax(s->t, fmin(s->t_old, s->t_new)), fmax(s->t_old, s->t_new));
+    const double t = s->run.phase == PHASE_READY
+                         ? s->run.t
+                         : fmin(fmax(s->run.t, fmin(s->run.t_old, s->run.t_new)),
+                                fmax(s->run.t_old, s->run.t_new));
     solver_interpolate(s, t, 0, work);
     solver_interpolate(s, t, 1, work + n);
-    if (s->phase == PHASE_READY || fabs(span) <= 0.0) return NULL;
-    solver_interpolate(s, s->t_new, 1, ypp);
-    solver_interpolate(s, s->t_old, 1, old);
+    if (s->run.phase == PHASE_READY || fabs(span) <= 0.0) return NULL;
+    solver_interpolate(s, s->run.t_new, 1, ypp);
+    solver_interpolate(s, s->run.t_old, 1, old);
     for (int j = 0; j < n; j++) ypp[j] = (ypp[j] - old[j]) / span;
     return vector_finite(n, ypp) ? ypp : NULL;
 }
@@ -474,13 +480,14 @@ dae_status dae_solver_diagnose(dae_solver *s, dae_index_report **report)
     if (!s) return DAE_ERR_ARGUMENT;
     if (!report)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_diagnose: report is NULL.");
-    if (s->phase == PHASE_NEW)
+    if (s->run.phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE,
                         "dae_solver_diagnose: the solver has not been started.");
-    double *work = DAE_ARRAY(double, 4 * s->n);
-    if (!work) return tell(DIAGNOSE_MEMORY, s->t, s->n, &s->diag);
+    double *work = DAE_ARRAY(double, 4 * s->bound.n);
+    if (!work) return tell(DIAGNOSE_MEMORY, s->run.t, s->bound.n, &s->diag);
     const double *ypp = read_solution(s, work);
-    dae_status status = report_at(&s->eval, s, s->t, work, work + s->n, ypp, report, &s->diag);
+    dae_status status =
+        report_at(&s->bound.eval, s, s->run.t, work, work + s->bound.n, ypp, report, &s->diag);
     dae_free(work);
     return status;
 }

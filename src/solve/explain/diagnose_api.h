@@ -11,8 +11,8 @@
 bool solver_index_sentence(dae_solver *s, double t, const double *y, const double *yp, char *text,
                            size_t size);
 
-/* The index at (t, s->y, s->yp) if it is certain, else -1; from 2 on with a text such as
- * "3 (equation F[4]; variable y[4])", the variable in the diagnostic. As above. */
+/* The index at (t, s->bound.y, s->bound.yp) if it is certain, else -1; from 2 on with a text such
+ * as "3 (equation F[4]; variable y[4])", the variable in the diagnostic. As above. */
 int solver_certain_index(dae_solver *s, double t, char *text, size_t size);
 
 /* Whether the Jacobians frozen at the start have the index of the system, for certain. As above. */

@@ -13,8 +13,9 @@
 /* The function of a model's equation that has no value at the point tried last. */
 static void explain_no_value(dae_solver *s)
 {
-    const eval_failure *failure = &s->eval.failure;
-    const double *y = s->last.y ? s->last.y : s->y, *yp = s->last.y ? s->last.yp : s->yp;
+    const eval_failure *failure = &s->bound.eval.failure;
+    const double *y = s->run.last.y ? s->run.last.y : s->bound.y,
+                 *yp = s->run.last.y ? s->run.last.yp : s->bound.yp;
     if (!s->hybrid || !failure->callback || failure->callback[0] == 'e') return; /* event */
     if (!explain_domain(s->hybrid->instance, failure->t, y, yp, failure->component, &s->diag))
         diag_append(&s->diag, " Look there for a division by zero, a logarithm or root of a "
@@ -23,8 +24,8 @@ static void explain_no_value(dae_solver *s)
 
 dae_status explain_evaluation(dae_solver *s, eval_status status)
 {
-    s->diag.t = s->eval.failure.t;
-    dae_status result = evaluator_report(&s->eval, status, &s->diag);
+    s->diag.t = s->bound.eval.failure.t;
+    dae_status result = evaluator_report(&s->bound.eval, status, &s->diag);
     if (result == DAE_ERR_EVALUATION) explain_no_value(s);
     return result;
 }
@@ -33,16 +34,17 @@ bool explain_small_steps(dae_solver *s)
 {
     if (!s->hybrid) return false;
     if (explain_index(s->hybrid->instance->form, &s->diag)) return true;
-    solver_interpolate(s, s->t_new, 0, s->at_y);
-    solver_interpolate(s, s->t_new, 1, s->at_yp);
-    return explain_domain(s->hybrid->instance, s->t_new, s->at_y, s->at_yp, -1, &s->diag);
+    solver_interpolate(s, s->run.t_new, 0, s->bound.at_y);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
+    return explain_domain(s->hybrid->instance, s->run.t_new, s->bound.at_y, s->bound.at_yp, -1,
+                          &s->diag);
 }
 
 /* The relation of a model that cannot be evaluated. */
 static void explain_relation(dae_solver *s)
 {
     const flat_model *m = s->hybrid->instance->form->flat;
-    const eval_failure *failure = &s->eval.failure;
+    const eval_failure *failure = &s->bound.eval.failure;
     if (failure->component < 0 || (size_t)failure->component >= m->relation_count) return;
     s->diag.line = m->relations[failure->component].place.line;
     diag_set(&s->diag, DAE_ERR_EVENT, "The relation at %s:%d cannot be evaluated at t = %.10g.",
@@ -52,22 +54,22 @@ static void explain_relation(dae_solver *s)
 /* A recoverable failure of g that searching in smaller parts did not overcome. */
 dae_status explain_events(dae_solver *s, eval_status status)
 {
-    int unbounded = event_finder_unbounded(s->events);
+    int unbounded = event_finder_unbounded(s->bound.events);
     if (unbounded != EVENTS_PLAIN) return ranges_explain(s, unbounded);
     dae_status result = explain_evaluation(s, status);
     if (status != EVAL_RETRY) return result;
     if (s->hybrid) explain_relation(s);
-    diag_append(&s->diag, " Events up to t = %.10g have been reported.", s->searched);
+    diag_append(&s->diag, " Events up to t = %.10g have been reported.", s->run.searched);
     return s->diag.status = DAE_ERR_EVENT;
 }
 
 dae_status explain_interrupt(dae_solver *s)
 {
-    s->diag.t = s->t_new;
+    s->diag.t = s->run.t_new;
     return diag_set(&s->diag, DAE_ERR_INTERRUPTED,
                     "The interrupt callback stopped the integration at t = %.10g. Step again to go "
                     "on.",
-                    s->t_new);
+                    s->run.t_new);
 }
 
 dae_status explain_no_row(dae_solver *s, double t, const char *name)
@@ -77,28 +79,28 @@ dae_status explain_no_row(dae_solver *s, double t, const char *name)
                     "%s has no finite value at t = %.9g, in the step [%.9g, %.9g]: its equation "
                     "cannot be evaluated for the values that other variables have there. Tighten "
                     "their tolerances, or bound them (min, max).",
-                    name, t, s->t_old, s->t_new);
+                    name, t, s->run.t_old, s->run.t_new);
 }
 
 /* The variable whose estimated error is largest in the weights that the method tested it with */
 static int dominating(const dae_solver *s, const attempt *a)
 {
-    return vector_argmax(s->n, a->estimate, a->scale ? a->scale : s->norm.tested);
+    return vector_argmax(s->bound.n, a->estimate, a->scale ? a->scale : s->bound.norm.tested);
 }
 
 /* A further call goes on, for as many steps. */
 dae_status explain_stiff(dae_solver *s)
 {
-    s->diag.t = s->t;
+    s->diag.t = s->run.t;
     s->diag.h = s->stats.last_h;
     diag_set(&s->diag, DAE_ERR_STIFF,
              "The problem is stiff: up to t = %.10g stability, not accuracy, has kept %d steps of "
              "the explicit method %s small (h = %.3g).",
-             s->t, s->stiffness.stiff, s->method->name, s->stats.last_h);
-    s->stiffness = (stiffness){0};
-    if (s->last.estimate) {
-        int variable = dominating(s, &s->last);
-        diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
+             s->run.t, s->run.stiffness.stiff, s->bound.method->name, s->stats.last_h);
+    s->run.stiffness = (stiffness){0};
+    if (s->run.last.estimate) {
+        int variable = dominating(s, &s->run.last);
+        diag_variable(&s->diag, variable, problem_variable(s->bound.problem, variable));
         diag_append(&s->diag, " Variable %s dominates the error.", s->diag.variable_name);
     }
     diag_append(&s->diag, " Use an implicit method, such as bdf or radau; a further call goes on "
@@ -115,7 +117,7 @@ static void advise_on_stiffness(dae_solver *s)
         " The stages of method %s are explicit: steps that stay short where the solution is "
         "smooth mean that the problem is stiff. Then use an implicit method, such as radau "
         "or bdf.",
-        s->method->name);
+        s->bound.method->name);
 }
 
 /* What kept the steps small: rejections by cause, and the variable that the error test sees most.
@@ -131,9 +133,9 @@ static void explain_slow_progress(dae_solver *s)
     if (10 * q->rejected_error > q->attempts)
         diag_append(&s->diag, " The error test rejected %ld of %ld attempts.", q->rejected_error,
                     q->attempts);
-    if (s->last.status != ATTEMPT_OK || !s->last.estimate) return;
-    int variable = dominating(s, &s->last);
-    diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
+    if (s->run.last.status != ATTEMPT_OK || !s->run.last.estimate) return;
+    int variable = dominating(s, &s->run.last);
+    diag_variable(&s->diag, variable, problem_variable(s->bound.problem, variable));
     diag_append(&s->diag, " Variable %s dominates the error of the last step.",
                 s->diag.variable_name);
     explain_small_steps(s);
@@ -141,55 +143,56 @@ static void explain_slow_progress(dae_solver *s)
 
 dae_status explain_max_steps(dae_solver *s, double tend)
 {
-    s->diag.t = s->t;
+    s->diag.t = s->run.t;
     s->diag.h = s->stats.last_h;
-    s->diag.value = (double)s->options.max_steps;
+    s->diag.value = (double)s->bound.options.max_steps;
     diag_set(&s->diag, DAE_ERR_MAX_STEPS,
              "%ld steps took the integration to t = %.10g, not to %.10g; the last step was "
              "h = %.3g. Call again to go on, raise max_steps, or look for what makes the "
              "steps small%s.",
-             s->options.max_steps, s->t, tend, s->stats.last_h, s->hybrid ? "" : " (opt.monitor)");
+             s->bound.options.max_steps, s->run.t, tend, s->stats.last_h,
+             s->hybrid ? "" : " (opt.monitor)");
     explain_slow_progress(s);
     return DAE_ERR_MAX_STEPS;
 }
 
 dae_status explain_weights(dae_solver *s, int variable)
 {
-    s->diag.t = s->t_new;
-    if (variable >= s->n)
+    s->diag.t = s->run.t_new;
+    if (variable >= s->bound.n)
         return diag_set(&s->diag, DAE_ERR_CALLBACK,
                         "The weights callback returned a nonzero value at t = %.10g, which stops "
                         "the integration.",
-                        s->t_new);
-    diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
-    s->diag.value = s->norm.weights[variable];
-    if (s->norm.user_weights)
+                        s->run.t_new);
+    diag_variable(&s->diag, variable, problem_variable(s->bound.problem, variable));
+    s->diag.value = s->bound.norm.weights[variable];
+    if (s->bound.norm.user_weights)
         return diag_set(&s->diag, DAE_ERR_EVALUATION,
                         "The weights callback gave %g for variable %s at t = %.10g; weights must "
                         "be positive and finite.",
-                        s->diag.value, s->diag.variable_name, s->t_new);
+                        s->diag.value, s->diag.variable_name, s->run.t_new);
     if (!isfinite(s->diag.value)) {
         diag_set(&s->diag, DAE_ERR_EVALUATION,
-                 "At t = %g variable %s is beyond the largest number.", s->t_new,
+                 "At t = %g variable %s is beyond the largest number.", s->run.t_new,
                  s->diag.variable_name);
         return explain_growth(s, DAE_ERR_EVALUATION);
     }
     return diag_set(&s->diag, DAE_ERR_TOLERANCE,
                     "At t = %g the error weight of variable %s is %g: pure relative error control "
                     "cannot measure a value that is zero. Give it a positive atol.",
-                    s->t_new, s->diag.variable_name, s->norm.weights[variable]);
+                    s->run.t_new, s->diag.variable_name, s->bound.norm.weights[variable]);
 }
 
 dae_status explain_accuracy(dae_solver *s, double factor)
 {
     static const char *const names[] = {"double", "long double", "quadruple"};
-    s->diag.t = s->t_new;
+    s->diag.t = s->run.t_new;
     s->diag.value = factor;
     return diag_set(&s->diag, DAE_ERR_TOLERANCE,
                     "At t = %g the tolerances ask for more accuracy than %s precision has. "
                     "Multiply rtol and atol by at least %.2g%s.",
-                    s->t_new, names[s->options.precision], factor,
-                    s->method->precise && s->options.precision != DAE_PRECISION_QUAD
+                    s->run.t_new, names[s->bound.options.precision], factor,
+                    s->bound.method->precise && s->bound.options.precision != DAE_PRECISION_QUAD
                         ? ", or use a higher precision"
                         : "");
 }
@@ -198,22 +201,23 @@ dae_status explain_accuracy(dae_solver *s, double factor)
  * |F_i| / max_j |G_ij| w_j. Sets the diagnostic; returns that size, or -1 if it cannot be told. */
 static double blame_equation(dae_solver *s, const double *y, const double *yp, double t)
 {
-    double *f = s->work;
-    if (s->matrix.matrix_free || !s->matrix.values || !y) return -1.0;
-    if (evaluate_residual(&s->eval, t, y, yp, f, &s->stats.residuals) != EVAL_OK) return -1.0;
-    double *extent = s->y; /* free once the method runs */
-    const jacobian *jac = &s->matrix.jac;
-    matrix_combine(&jac->layout, 1.0, jac->dfdy, s->matrix.cj, jac->dfdyp, s->matrix.values);
-    for (int j = 0; j < s->n; j++) extent[j] = s->norm.weights[j];
-    double *zero = s->yp;
-    vector_zero(s->n, zero);
-    matrix_combine_columns(&jac->layout, extent, s->matrix.values, zero, jac->dfdyp,
-                           s->matrix.values);
-    matrix_extents(&jac->layout, s->matrix.values, extent, NULL);
-    s->matrix.factored = false;
-    for (int i = 0; i < s->n; i++) f[i] = extent[i] > 0.0 ? f[i] / extent[i] : f[i];
-    int worst = vector_argmax(s->n, f, NULL);
-    diag_equation(&s->diag, worst, problem_equation(s->problem, worst));
+    double *f = s->bound.work;
+    if (s->bound.matrix.matrix_free || !s->bound.matrix.values || !y) return -1.0;
+    if (evaluate_residual(&s->bound.eval, t, y, yp, f, &s->stats.residuals) != EVAL_OK) return -1.0;
+    double *extent = s->bound.y; /* free once the method runs */
+    const jacobian *jac = &s->bound.matrix.jac;
+    matrix_combine(&jac->layout, 1.0, jac->dfdy, s->bound.matrix.cj, jac->dfdyp,
+                   s->bound.matrix.values);
+    for (int j = 0; j < s->bound.n; j++) extent[j] = s->bound.norm.weights[j];
+    double *zero = s->bound.yp;
+    vector_zero(s->bound.n, zero);
+    matrix_combine_columns(&jac->layout, extent, s->bound.matrix.values, zero, jac->dfdyp,
+                           s->bound.matrix.values);
+    matrix_extents(&jac->layout, s->bound.matrix.values, extent, NULL);
+    s->bound.matrix.factored = false;
+    for (int i = 0; i < s->bound.n; i++) f[i] = extent[i] > 0.0 ? f[i] / extent[i] : f[i];
+    int worst = vector_argmax(s->bound.n, f, NULL);
+    diag_equation(&s->diag, worst, problem_equation(s->bound.problem, worst));
     return fabs(f[worst]);
 }
 
@@ -229,14 +233,14 @@ static const char *kind_text(dae_kind kind)
 
 static void blame_variable(dae_solver *s, int variable, double size)
 {
-    diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
+    diag_variable(&s->diag, variable, problem_variable(s->bound.problem, variable));
     s->diag.value = size;
 }
 
 /* Whether the error refused to shrink with h as an index-1 problem's would. */
 static bool error_ignores_step(const dae_solver *s, const attempt *a)
 {
-    const step_control *c = &s->control;
+    const step_control *c = &s->run.control;
     return fabs(a->h) <= 1e-2 * fabs(c->first_h) && isfinite(a->error) &&
            a->error >= 0.05 * c->first_error;
 }
@@ -244,7 +248,7 @@ static bool error_ignores_step(const dae_solver *s, const attempt *a)
 /* No step since the start or restart. */
 static bool at_start(const dae_solver *s)
 {
-    return s->t_old == s->t_new;
+    return s->run.t_old == s->run.t_new;
 }
 
 /* How often in words; a fixed step fails once and is not counted. */
@@ -258,15 +262,15 @@ static const char *times(int count, char text[32])
 /* A user's norm that is not a number, though the vector was one: nothing can pass a test. */
 static bool norm_failed(const dae_solver *s, const attempt *a)
 {
-    if (!s->norm.user_norm) return false;
+    if (!s->bound.norm.user_norm) return false;
     if (a->status == ATTEMPT_OK) return !isfinite(a->error);
-    return a->status == ATTEMPT_CONVERGENCE && !isfinite(s->newton.last_size) &&
-           vector_finite(s->n, s->newton.delta);
+    return a->status == ATTEMPT_CONVERGENCE && !isfinite(s->bound.newton.last_size) &&
+           vector_finite(s->bound.n, s->bound.newton.delta);
 }
 
 static dae_status explain_norm(dae_solver *s, const attempt *a, const char *limit)
 {
-    s->diag.value = a->status == ATTEMPT_OK ? a->error : s->newton.last_size;
+    s->diag.value = a->status == ATTEMPT_OK ? a->error : s->bound.newton.last_size;
     return diag_set(&s->diag, DAE_ERR_EVALUATION,
                     "The norm callback gave a value that is negative or not finite at t = %.9g, "
                     "for every step down to h = %.3g (%s). It must be a norm.",
@@ -278,7 +282,7 @@ static void advise_on_stubborn_error(dae_solver *s, const attempt *a)
 {
     diag_append(&s->diag,
                 " The error does not go to 0 with h (%.3g at h = %.3g, %.3g at h = %.3g): ",
-                s->control.first_error, s->control.first_h, a->error, a->h);
+                s->run.control.first_error, s->run.control.first_h, a->error, a->h);
     if (s->hybrid)
         diag_append(&s->diag, at_start(s) ? "the start values do not fit the equations."
                                           : "there is a discontinuity here. Let it be an event: "
@@ -296,24 +300,24 @@ static dae_status explain_error_test(dae_solver *s, const attempt *a, const char
 {
     char text[32];
     int variable = dominating(s, a);
-    const double *scale = a->scale ? a->scale : s->norm.scale;
+    const double *scale = a->scale ? a->scale : s->bound.norm.scale;
     double size = fabs(a->estimate[variable] * scale[variable]) * a->error_constant;
     blame_variable(s, variable, size);
     diag_set(&s->diag, DAE_ERR_ERROR_TEST,
              "The error test failed %s at t = %.9g, with h down to %.3g (%s). Variable %s (%s) "
              "dominates: its estimated error is %.3g times its tolerance.",
-             times(s->control.error_failures, text), a->t, a->h, limit, s->diag.variable_name,
-             kind_text(s->kinds[variable]), size);
+             times(s->run.control.error_failures, text), a->t, a->h, limit, s->diag.variable_name,
+             kind_text(s->bound.kinds[variable]), size);
     if (explain_small_steps(s)) return DAE_ERR_ERROR_TEST;
     if (solver_uses_forms(s))
         diag_append(&s->diag, " The solution may have a singularity here, or a callback may jump: "
                               "put an event there.");
     else if (error_ignores_step(s, a))
         advise_on_stubborn_error(s, a);
-    else if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL && s->hybrid)
+    else if (s->bound.kinds[variable] != DAE_KIND_DIFFERENTIAL && s->hybrid)
         diag_append(&s->diag, " It jumps here, or has a singularity; or try a larger nominal value "
                               "or atol for it.");
-    else if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL)
+    else if (s->bound.kinds[variable] != DAE_KIND_DIFFERENTIAL)
         diag_append(&s->diag, " An algebraic variable that asks for such small steps jumps here "
                               "(put an event there), or points to an index above 1: give it kind "
                               "DAE_KIND_INDEX2, or differentiate the "
@@ -327,10 +331,10 @@ static dae_status explain_error_test(dae_solver *s, const attempt *a, const char
 /* An index above 1 shows in algebraic variables, in rising errors, or in what the user said. */
 static bool index_suspected(const dae_solver *s, int variable)
 {
-    if (s->control.error_failures > 0 || at_start(s)) return true;
-    if (s->kinds[variable] != DAE_KIND_DIFFERENTIAL) return true;
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] >= DAE_KIND_INDEX2) return true;
+    if (s->run.control.error_failures > 0 || at_start(s)) return true;
+    if (s->bound.kinds[variable] != DAE_KIND_DIFFERENTIAL) return true;
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] >= DAE_KIND_INDEX2) return true;
     return false;
 }
 
@@ -339,21 +343,21 @@ static void name_stage(dae_solver *s, const attempt *a)
 {
     if (a->stage > 0)
         diag_append(&s->diag, " It was stage %d of method %s that failed.", a->stage,
-                    s->method->name);
+                    s->bound.method->name);
 }
 
 static dae_status explain_convergence(dae_solver *s, const attempt *a, const char *limit)
 {
     char text[32];
-    int variable = vector_argmax(s->n, s->newton.delta, s->norm.newton);
-    blame_variable(s, variable, s->newton.last_size);
-    double condition = iteration_condition(&s->matrix);
+    int variable = vector_argmax(s->bound.n, s->bound.newton.delta, s->bound.norm.newton);
+    blame_variable(s, variable, s->bound.newton.last_size);
+    double condition = iteration_condition(&s->bound.matrix);
     double residual = blame_equation(s, a->y, a->yp, a->t + a->h);
     diag_set(&s->diag, DAE_ERR_CONVERGENCE,
              "Newton's iteration failed %s at t = %.9g, with h down to %.3g (%s). The correction "
              "of variable %s (%s) dominates (norm %.3g, rate %.2g).",
-             times(s->control.other_failures, text), a->t, a->h, limit, s->diag.variable_name,
-             kind_text(s->kinds[variable]), s->newton.last_size, s->newton.rate);
+             times(s->run.control.other_failures, text), a->t, a->h, limit, s->diag.variable_name,
+             kind_text(s->bound.kinds[variable]), s->bound.newton.last_size, s->bound.newton.rate);
     name_stage(s, a);
     if (residual >= 0.0)
         diag_append(&s->diag,
@@ -373,7 +377,7 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
             diag_append(&s->diag,
                         " Values that do not meet the hidden constraints, which are derivatives of "
                         "others, look like this: give values that do%s.",
-                        s->options.init == DAE_INIT_NONE
+                        s->bound.options.init == DAE_INIT_NONE
                             ? ", or let opt.init look for them"
                             : "; those of index 3 are not looked for among callbacks");
         diag_append(&s->diag, " Or differentiate constraints, or write a model text, whose index "
@@ -397,16 +401,16 @@ static int first_zero(int n, const double *x)
  * elimination happened to stop. Whether there is one. */
 static bool explain_empty_line(dae_solver *s)
 {
-    double *rows = s->y, *columns = s->yp; /* free once the method runs */
-    if (s->matrix.matrix_free || !s->matrix.values) return false;
-    matrix_extents(&s->matrix.jac.layout, s->matrix.values, rows, columns);
-    int row = first_zero(s->n, rows), column = first_zero(s->n, columns);
+    double *rows = s->bound.y, *columns = s->bound.yp; /* free once the method runs */
+    if (s->bound.matrix.matrix_free || !s->bound.matrix.values) return false;
+    matrix_extents(&s->bound.matrix.jac.layout, s->bound.matrix.values, rows, columns);
+    int row = first_zero(s->bound.n, rows), column = first_zero(s->bound.n, columns);
     if (column >= 0) {
         blame_variable(s, column, 0.0);
         diag_append(&s->diag, " Variable %s appears in no equation.", s->diag.variable_name);
     }
     if (row >= 0) {
-        diag_equation(&s->diag, row, problem_equation(s->problem, row));
+        diag_equation(&s->diag, row, problem_equation(s->bound.problem, row));
         diag_append(&s->diag, " %s%s contains no variable.", s->hybrid ? "" : "Equation ",
                     s->diag.equation_name);
     }
@@ -415,7 +419,7 @@ static bool explain_empty_line(dae_solver *s)
 
 static dae_status explain_singular(dae_solver *s, const attempt *a, const char *limit)
 {
-    int column = s->matrix.singular_column;
+    int column = s->bound.matrix.singular_column;
     if (column >= 0) blame_variable(s, column, 0.0);
     diag_set(&s->diag, DAE_ERR_SINGULAR,
              "%s singular at t = %.9g for every step size down to h = %.3g (%s).",
@@ -438,9 +442,9 @@ static dae_status explain_singular(dae_solver *s, const attempt *a, const char *
 
 static dae_status explain_bound(dae_solver *s, const attempt *a, const char *limit)
 {
-    int variable = s->newton.bound_variable;
+    int variable = s->bound.newton.bound_variable;
     blame_variable(s, variable, a->y[variable]);
-    const dae_residual *form = &s->problem->form;
+    const dae_residual *form = &s->bound.problem->form;
     return diag_set(&s->diag, DAE_ERR_BOUND,
                     "At t = %.9g every step down to h = %.3g (%s) takes variable %s to %.6g, "
                     "outside its bounds [%g, %g]. The equations may not have a solution within "
@@ -456,9 +460,9 @@ static dae_status add_index(dae_solver *s, dae_status status)
 {
     char text[400];
     if (s->hybrid || solver_uses_forms(s)) return status;
-    solver_interpolate(s, s->t_new, 0, s->at_y);
-    solver_interpolate(s, s->t_new, 1, s->at_yp);
-    if (solver_index_sentence(s, s->t_new, s->at_y, s->at_yp, text, sizeof text))
+    solver_interpolate(s, s->run.t_new, 0, s->bound.at_y);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
+    if (solver_index_sentence(s, s->run.t_new, s->bound.at_y, s->bound.at_yp, text, sizeof text))
         diag_append(&s->diag, "%s", text);
     return status;
 }
@@ -467,8 +471,8 @@ static dae_status add_index(dae_solver *s, dae_status status)
 static void blame_constraint(dae_solver *s, int constraint)
 {
     int row = -1;
-    const char *name = form_constraint(s->forms, constraint, &row);
-    if (!name && s->form_set) return;
+    const char *name = form_constraint(s->bound.forms, constraint, &row);
+    if (!name && s->bound.form_set) return;
     diag_equation(&s->diag, row, name);
     diag_append(&s->diag, " at constraint %s", s->diag.equation_name);
 }
@@ -483,7 +487,7 @@ static dae_status status_of(const attempt *a)
 static dae_status explain_reason(dae_solver *s, const attempt *a, const char *limit)
 {
     dae_status status = status_of(a);
-    diag_set(&s->diag, status, "Method %s: %s", s->method->name, a->reason);
+    diag_set(&s->diag, status, "Method %s: %s", s->bound.method->name, a->reason);
     if (a->variable >= 0) {
         blame_variable(s, a->variable, 0.0);
         diag_append(&s->diag, " (variable %s)", s->diag.variable_name);
@@ -502,11 +506,11 @@ static dae_status explain_reason(dae_solver *s, const attempt *a, const char *li
  * rounding was the last to reject. */
 static bool stops_at_border(const dae_solver *s, const attempt *a)
 {
-    const eval_failure *f = &s->eval.failure;
+    const eval_failure *f = &s->bound.eval.failure;
     double size = fmax(fabs(a->t), fabs(f->t)), ahead = (f->t - a->t) * (a->h < 0.0 ? -1.0 : 1.0);
     bool tiny = fabs(a->h) <= 1e-12 * size && ahead <= 1e3 * fabs(a->h) + 1e-12 * size;
     bool rounding = a->status == ATTEMPT_OK || a->status == ATTEMPT_CONVERGENCE;
-    return f->callback && rounding && (tiny || s->evaluation_first) && ahead > -1e-14 * size;
+    return f->callback && rounding && (tiny || s->run.evaluation_first) && ahead > -1e-14 * size;
 }
 
 static dae_status explain_last(dae_solver *s, const attempt *a, const char *limit)

@@ -57,7 +57,7 @@ static void equilibrate(const dae_solver *s, growing *g)
     int n = g->n;
     for (int i = 0; i < n; i++) divide_row(n, i, largest_of_row(n, i, g->A, g->B), g->A, g->B);
     for (int j = 0; j < n; j++) {
-        double size = fmax(fabs(g->y[j]), s->norm.weights[j]);
+        double size = fmax(fabs(g->y[j]), s->bound.norm.weights[j]);
         if (!isfinite(size)) size = 1.0;
         for (int i = 0; i < n; i++) g->A[i + j * n] *= size, g->B[i + j * n] *= size;
     }
@@ -67,9 +67,9 @@ static void equilibrate(const dae_solver *s, growing *g)
 /* Values and matrices where the run has come to; false: memory, or they are not finite. */
 static bool growing_new(growing *g, dae_solver *s)
 {
-    const dae_problem *p = s->problem;
+    const dae_problem *p = s->bound.problem;
     size_t count = p->layout.count;
-    int n = s->n;
+    int n = s->bound.n;
     *g = (growing){n,
                    DAE_ARRAY(double, n),
                    DAE_ARRAY(double, n),
@@ -78,13 +78,13 @@ static bool growing_new(growing *g, dae_solver *s)
                    DAE_ARRAY(double, 2 * count)};
     if (!g->y || !g->yp || !g->A || !g->B || !g->packed) return false;
     for (int k = 0; k < 3; k++) { /* near overflow the end of the last step may be too far */
-        solver_interpolate(s, s->t_new - 0.5 * k * (s->t_new - s->t_old), 0, g->y);
+        solver_interpolate(s, s->run.t_new - 0.5 * k * (s->run.t_new - s->run.t_old), 0, g->y);
         if (vector_finite(n, g->y)) break;
     }
-    solver_interpolate(s, s->t_new, 1, g->yp);
+    solver_interpolate(s, s->run.t_new, 1, g->yp);
     if (!vector_finite(n, g->yp)) vector_zero(n, g->yp);
     if (!vector_finite(n, g->y)) return false;
-    if (evaluate_jacobian(&s->eval, &p->layout, s->t_new, g->y, g->yp, g->packed,
+    if (evaluate_jacobian(&s->bound.eval, &p->layout, s->run.t_new, g->y, g->yp, g->packed,
                           g->packed + count) != EVAL_OK)
         return false;
     unpack(&p->layout, g->packed, g->A);
@@ -97,7 +97,9 @@ static bool growing_new(growing *g, dae_solver *s)
  * tolerance is for. */
 static double grown(const dae_solver *s, const double *y, int i)
 {
-    double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol - fabs(y[i]) : 0.0;
+    double least = s->bound.options.rtol > 0.0
+                       ? s->bound.norm.weights[i] / s->bound.options.rtol - fabs(y[i])
+                       : 0.0;
     double size = fmax(fabs(s->hybrid->start[i]), least);
     return fabs(y[i]) / (size > 0.0 ? size : 1.0);
 }
@@ -106,7 +108,7 @@ static int fastest_grown(const dae_solver *s, const growing *g)
 {
     int best = -1;
     for (int i = 0; i < g->n; i++)
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL &&
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL &&
             (best < 0 || grown(s, g->y, i) > grown(s, g->y, best)))
             best = i;
     return best;
@@ -118,7 +120,7 @@ static int named(const dae_solver *s, const growing *g, const growth *mode, int 
     int best = -1;
     for (int k = 0; k < mode->loop; k++) {
         int i = mode->variable[k];
-        bool differential = s->kinds[i] == DAE_KIND_DIFFERENTIAL;
+        bool differential = s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL;
         if (differential && (best < 0 || grown(s, g->y, i) > grown(s, g->y, best))) best = i;
     }
     return best >= 0 ? best : otherwise;
@@ -127,7 +129,7 @@ static int named(const dae_solver *s, const growing *g, const growth *mode, int 
 /* The mean rate of what has grown by a factor since the start. */
 static double mean_rate(const dae_solver *s, double factor)
 {
-    return log(factor) / fabs(s->t_new - s->hybrid->started);
+    return log(factor) / fabs(s->run.t_new - s->hybrid->started);
 }
 
 /* ", by a factor e every 0.01 s", or faster */
@@ -137,7 +139,7 @@ static void append_pace(dae_solver *s, const growth *mode, double factor)
     bool steady = mode->rate > 0.5 * mean && mode->rate < 2.0 * mean;
     if (mode->rate > FASTER * mean)
         diag_append(&s->diag, ", faster than any exponential: there is a singularity near t = %.6g",
-                    s->t_new);
+                    s->run.t_new);
     else
         diag_append(&s->diag, ", by a factor e every %.3g s%s", 1.0 / (steady ? mode->rate : mean),
                     mode->frequency > mode->rate ? ", in oscillations" : "");
@@ -147,7 +149,7 @@ static void append_pace(dae_solver *s, const growth *mode, double factor)
 static void append_loop(dae_solver *s, const growth *mode, const char *name)
 {
     if (mode->loop == 0) return;
-    const char *first = problem_equation(s->problem, mode->equation[0]);
+    const char *first = problem_equation(s->bound.problem, mode->equation[0]);
     if (mode->loop == 1 && strcmp(first, name) == 0) {
         diag_append(&s->diag, " It raises its own derivative: is a sign wrong there?");
         return;
@@ -159,18 +161,18 @@ static void append_loop(dae_solver *s, const growth *mode, const char *name)
     diag_append(&s->diag, " A loop feeds it:");
     for (int k = 0; k < mode->loop; k++)
         diag_append(&s->diag, "%s %s in %s", k ? "," : "",
-                    problem_variable(s->problem, mode->variable[k]),
-                    problem_equation(s->problem, mode->equation[k]));
+                    problem_variable(s->bound.problem, mode->variable[k]),
+                    problem_equation(s->bound.problem, mode->equation[k]));
     diag_append(&s->diag, ". Is a sign wrong there?");
 }
 
 static void tell_growth(dae_solver *s, const growing *g, const growth *mode, int grows,
                         dae_status status)
 {
-    const char *name = problem_variable(s->problem, grows);
+    const char *name = problem_variable(s->bound.problem, grows);
     double factor = grown(s, g->y, grows);
     diag_set(&s->diag, status, "Variable %s grows without bound: %.3g at t = %.6g", name,
-             g->y[grows], s->t_new);
+             g->y[grows], s->run.t_new);
     append_pace(s, mode, factor);
     diag_append(&s->diag, ".");
     diag_variable(&s->diag, grows, name);
@@ -179,7 +181,7 @@ static void tell_growth(dae_solver *s, const growing *g, const growth *mode, int
     for (int k = 0; k < mode->loop; k++)
         if (mode->variable[k] == grows) equation = mode->equation[k];
     if (equation >= 0) {
-        diag_equation(&s->diag, equation, problem_equation(s->problem, equation));
+        diag_equation(&s->diag, equation, problem_equation(s->bound.problem, equation));
         s->diag.line = 0; /* that of the equation */
     }
     if (s->diag.h != 0.0)
@@ -193,8 +195,9 @@ static bool is_cause(const dae_solver *s, const growing *g, const growth *mode, 
 
 dae_status explain_growth(dae_solver *s, dae_status status)
 {
-    bool fits = s->hybrid && s->n <= LARGEST_MATRIX && s->problem->form.jacobian &&
-                s->problem->has_layout && s->t_new != s->hybrid->started && s->hybrid->start;
+    bool fits = s->hybrid && s->bound.n <= LARGEST_MATRIX && s->bound.problem->form.jacobian &&
+                s->bound.problem->has_layout && s->run.t_new != s->hybrid->started &&
+                s->hybrid->start;
     growing g = {0};
     growth mode;
     if (!fits) return status;

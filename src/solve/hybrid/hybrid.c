@@ -160,11 +160,11 @@ void hybrid_free(hybrid *h)
 void hybrid_consider_compiling(dae_solver *s)
 {
     model_instance *m = s->hybrid->instance;
-    dae_engine engine = s->problem->engine;
-    bool series = s->method->forms == FORM_SERIES; /* such methods do not run the residual */
-    if (s->compile_tried || engine == DAE_ENGINE_TAPE || series) return;
+    dae_engine engine = s->bound.problem->engine;
+    bool series = s->bound.method->forms == FORM_SERIES; /* such methods do not run the residual */
+    if (s->run.compile_tried || engine == DAE_ENGINE_TAPE || series) return;
     if (engine == DAE_ENGINE_AUTO && !model_instance_worth_compiling(m)) return;
-    s->compile_tried = true;
+    s->run.compile_tried = true;
     char reason[256] = "", text[400];
     native_status status = model_instance_compile(m, reason);
     if (status == NATIVE_OK || (engine == DAE_ENGINE_AUTO && status == NATIVE_NO_COMPILER)) return;
@@ -188,28 +188,30 @@ void hybrid_tell_line(const model_form *f, dae_diag *diag)
 /* Over at (t, y): outputs there are the values after the event. */
 static void end_run(dae_solver *s)
 {
-    double h = s->direction < 0.0 ? -1.0 : 1.0;
-    start_point at = {.t = s->t, .h = h, .y = s->y, .yp = s->yp};
-    s->method->start(s->state, s->scratch, &s->context, &at);
-    s->t_old = s->t_new = s->t; /* there is nothing between: the end may be a rounding behind */
-    s->cache_used = true;
-    s->phase = PHASE_ENDED;
+    double h = s->run.direction < 0.0 ? -1.0 : 1.0;
+    start_point at = {.t = s->run.t, .h = h, .y = s->bound.y, .yp = s->bound.yp};
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
+    s->run.t_old = s->run.t_new =
+        s->run.t; /* there is nothing between: the end may be a rounding behind */
+    s->bound.cache_used = true;
+    s->run.phase = PHASE_ENDED;
 }
 
-/* Solve the event at s->t for its memory as it is. */
+/* Solve the event at s->run.t for its memory as it is. */
 static dae_status run_event(dae_solver *s, double t)
 {
     s->hybrid->solved = false;
-    model_instance_crossings(s->hybrid->instance, t, s->y, s->yp, s->hybrid->crossing_entry);
+    model_instance_crossings(s->hybrid->instance, t, s->bound.y, s->bound.yp,
+                             s->hybrid->crossing_entry);
     if (t != s->hybrid->started) s->hybrid->other[0] = 0;
     dae_status status = modes_mend(s, t, false, events_iterate(s, t));
     if (status != DAE_OK) return status;
     events_settle(s, t);
     model_instance_prepare(s->hybrid->instance);
-    status = hybrid_check(s, t, s->y, s->yp);
+    status = hybrid_check(s, t, s->bound.y, s->bound.yp);
     if (status == DAE_OK && s->hybrid->other[0]) hybrid_tell(s, s->hybrid->other);
     s->hybrid->other[0] = 0;
-    if (status == DAE_OK && s->terminated) end_run(s);
+    if (status == DAE_OK && s->run.terminated) end_run(s);
     crowd_settle(s, t);
     crowd_keep_point(s, t);
     return status;
@@ -253,7 +255,8 @@ dae_status hybrid_explain(dae_solver *s, dae_status status)
 {
     if (s->hybrid->no_memory) {
         s->hybrid->no_memory = false;
-        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an event at t = %.9g.", s->t);
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an event at t = %.9g.",
+                        s->run.t);
     }
     if (status < 0) hybrid_tell_line(s->hybrid->instance->form, &s->diag);
     return status;
@@ -266,7 +269,7 @@ static void clear_events(dae_solver *s, double t)
     hybrid *h = s->hybrid;
     h->pending = EVENT_NONE;
     h->at_start = true;
-    h->direction = s->options.stop_time < t ? -1.0 : 1.0;
+    h->direction = s->bound.options.stop_time < t ? -1.0 : 1.0;
     s->stats.last_h = 0.0;
     for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
     crowd_start(h);
@@ -274,15 +277,15 @@ static void clear_events(dae_solver *s, double t)
     h->slow_reported = h->no_memory = false;
     h->other[0] = 0;
     h->started = t;
-    s->terminated = s->jump_reported = false;
+    s->run.terminated = s->run.jump_reported = false;
     output_doubt_free(h->doubt);
     h->doubt = NULL;
-    vector_copy(s->n, s->y, h->start);
+    vector_copy(s->bound.n, s->bound.y, h->start);
     model_instance_load(h->instance);
     memory_start(s);
     for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
     for (int k = 0; k < h->instance->form->visible_count; k++) h->undefined[k] = false;
-    h->instance->noise = NOISE_OF_ATOL * s->options.atol;
+    h->instance->noise = NOISE_OF_ATOL * s->bound.options.atol;
 }
 
 /* Initial equations, then the event at the initial time: samples due at once. */
@@ -300,7 +303,7 @@ dae_status hybrid_start(dae_solver *s, double t)
     clear_events(s, t);
     s->hybrid->given = false;
     dae_status status = hybrid_check_fixed(s);
-    if (status == DAE_OK) status = start_from(s, t, s->options.init);
+    if (status == DAE_OK) status = start_from(s, t, s->bound.options.init);
     if (status == DAE_OK) hybrid_tell_lost_starts(s, t);
     return status;
 }
@@ -319,10 +322,10 @@ dae_status hybrid_restart(dae_solver *s, bool anew)
         h->pending = EVENT_NONE; /* it was another solution's */
     for (size_t r = 0; anew && r < flat_of(s)->relation_count; r++) h->zero[r] = 0.0;
     h->at_start = false;
-    dae_status status = samples_raise(s, s->t);
-    relations_cross(s, s->t);
+    dae_status status = samples_raise(s, s->run.t);
+    relations_cross(s, s->run.t);
     h->pending = EVENT_NONE;
-    return hybrid_explain(s, status == DAE_OK ? run_event(s, s->t) : status);
+    return hybrid_explain(s, status == DAE_OK ? run_event(s, s->run.t) : status);
 }
 
 void hybrid_leave(dae_solver *s, double direction)
@@ -331,16 +334,16 @@ void hybrid_leave(dae_solver *s, double direction)
     h->direction = direction;
     if (!h->at_start) return;
     h->at_start = false;
-    if (relations_leave(s, s->t)) h->pending = EVENT_LEAVING;
+    if (relations_leave(s, s->run.t)) h->pending = EVENT_LEAVING;
 }
 
 dae_status hybrid_update(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double t = s->t;
-    if (s->phase == PHASE_RUNNING) {
-        solver_interpolate(s, t, 0, s->y);
-        solver_interpolate(s, t, 1, s->yp);
+    double t = s->run.t;
+    if (s->run.phase == PHASE_RUNNING) {
+        solver_interpolate(s, t, 0, s->bound.y);
+        solver_interpolate(s, t, 1, s->bound.yp);
     }
     dae_status status = crowd_watch(s, t);
     if (status == DAE_OK) status = samples_raise(s, t);
@@ -348,23 +351,24 @@ dae_status hybrid_update(dae_solver *s)
     relations_cross(s, t);
     h->pending = EVENT_NONE;
     h->at_start = false;
-    s->stall = (stall){.t0 = s->stall.t0}; /* events that crowd are looked at above */
-    s->history = 0;                        /* the solution is another one from here on */
-    double direction = s->direction; /* an event may lie beyond tend by its rounding: no way back */
+    s->run.stall = (stall){.t0 = s->run.stall.t0}; /* events that crowd are looked at above */
+    s->run.history = 0;                            /* the solution is another one from here on */
+    double direction =
+        s->run.direction; /* an event may lie beyond tend by its rounding: no way back */
     status = run_event(s, t);
-    s->direction = direction;
+    s->run.direction = direction;
     return hybrid_explain(s, status);
 }
 
 /* What stands at the end of a run, before its last event: discrete values, then y and y'. */
 static double *keep_end(const dae_solver *s)
 {
-    const size_t slots = (size_t)flat_of(s)->memory_count, n = (size_t)s->n;
+    const size_t slots = (size_t)flat_of(s)->memory_count, n = (size_t)s->bound.n;
     double *kept = DAE_ARRAY(double, slots + 2 * n);
     if (!kept) return NULL;
     memcpy(kept, s->hybrid->instance->memory, slots * sizeof *kept);
-    vector_copy(s->n, s->y, kept + slots);
-    vector_copy(s->n, s->yp, kept + slots + n);
+    vector_copy(s->bound.n, s->bound.y, kept + slots);
+    vector_copy(s->bound.n, s->bound.yp, kept + slots + n);
     return kept;
 }
 
@@ -379,24 +383,24 @@ static bool same_memory(const dae_solver *s, const double *kept)
 static dae_status last_event(dae_solver *s, const double *kept)
 {
     const flat_model *m = flat_of(s);
-    const dae_problem *problem = s->problem;
+    const dae_problem *problem = s->bound.problem;
     double *memory = s->hybrid->instance->memory;
     memory[m->memory_terminal] = 1.0;
-    dae_status status = run_event(s, s->t);
+    dae_status status = run_event(s, s->run.t);
     s->hybrid->instance->memory[m->memory_terminal] = 0.0;
-    if (status != DAE_OK || s->problem != problem || !same_memory(s, kept)) return status;
-    vector_copy(s->n, kept + m->memory_count, s->y);
-    vector_copy(s->n, kept + m->memory_count + s->n, s->yp);
+    if (status != DAE_OK || s->bound.problem != problem || !same_memory(s, kept)) return status;
+    vector_copy(s->bound.n, kept + m->memory_count, s->bound.y);
+    vector_copy(s->bound.n, kept + m->memory_count + s->bound.n, s->bound.yp);
     return status;
 }
 
 dae_status hybrid_finish(dae_solver *s)
 {
     const flat_model *m = flat_of(s);
-    const bool running = s->phase == PHASE_RUNNING;
+    const bool running = s->run.phase == PHASE_RUNNING;
     if (running) {
-        solver_interpolate(s, s->t, 0, s->y);
-        solver_interpolate(s, s->t, 1, s->yp);
+        solver_interpolate(s, s->run.t, 0, s->bound.y);
+        solver_interpolate(s, s->run.t, 1, s->bound.yp);
     }
     double *kept = keep_end(s);
     if (!kept) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the end of a run.");
@@ -405,9 +409,9 @@ dae_status hybrid_finish(dae_solver *s)
     if (m->has_terminal || !same_memory(s, kept))
         status = last_event(s, kept);
     else if (running)
-        s->phase = PHASE_ENDED;
+        s->run.phase = PHASE_ENDED;
     dae_free(kept);
-    if (status == DAE_OK && s->phase != PHASE_ENDED) end_run(s);
+    if (status == DAE_OK && s->run.phase != PHASE_ENDED) end_run(s);
     return hybrid_explain(s, status);
 }
 
@@ -420,9 +424,9 @@ static dae_status check_assertions(dae_solver *s, double t, const double *y, con
     model_instance_assertions(h->instance, t, y, yp, h->assertion);
     for (size_t i = 0; i < m->assert_count; i++) {
         if (h->assertion[i] != 0.0) continue;
-        if (y != s->y) { /* values in its message are those of this point */
-            vector_copy(s->n, y, s->y);
-            vector_copy(s->n, yp, s->yp);
+        if (y != s->bound.y) { /* values in its message are those of this point */
+            vector_copy(s->bound.n, y, s->bound.y);
+            vector_copy(s->bound.n, yp, s->bound.yp);
         }
         if (!m->asserts[i].warning) return hybrid_fail(s, t, &m->asserts[i]);
         if (!h->warned[i]) hybrid_warn(s, t, &m->asserts[i]);
@@ -434,7 +438,7 @@ static dae_status check_assertions(dae_solver *s, double t, const double *y, con
 dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *yp)
 {
     if (!y) return DAE_OK; /* no step since the last event, whose location rounded beyond tend */
-    if (s->phase == PHASE_RUNNING) {
+    if (s->run.phase == PHASE_RUNNING) {
         relations_note_overdue(s, t, y, yp);
         dae_status status = crowd_check(s);
         if (status != DAE_OK) return status;
@@ -445,19 +449,19 @@ dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *
 dae_status hybrid_check_watches(dae_solver *s)
 {
     const model_form *f = s->hybrid->instance->form;
-    const int *flags = event_finder_flags(s->events) + f->flat->relation_count;
+    const int *flags = event_finder_flags(s->bound.events) + f->flat->relation_count;
     double *y = s->hybrid->ahead, *yp = s->hybrid->ahead_yp;
     bool any = false;
     for (size_t k = 0; k < f->watch_count; k++) any = any || flags[k] != 0;
     if (!any) return DAE_OK;
-    solver_interpolate(s, s->t, 0, y);
-    solver_interpolate(s, s->t, 1, yp);
-    return check_assertions(s, s->t, y, yp);
+    solver_interpolate(s, s->run.t, 0, y);
+    solver_interpolate(s, s->run.t, 1, yp);
+    return check_assertions(s, s->run.t, y, yp);
 }
 
 void hybrid_forget_crossings(dae_solver *s)
 {
-    const int *flags = event_finder_flags(s->events);
+    const int *flags = event_finder_flags(s->bound.events);
     for (size_t k = 0; k < s->hybrid->instance->form->crossing.outputs; k++)
         s->stats.events -= flags[k] != 0;
 }

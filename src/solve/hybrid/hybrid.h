@@ -154,18 +154,19 @@ bool hybrid_options(const model_form *form, dae_options *options);
 /* Switch to native code once it is asked for, or pays. */
 void hybrid_consider_compiling(struct dae_solver *s);
 
-/* Start values of the unknowns into s->y and s->yp. */
+/* Start values of the unknowns into s->bound.y and s->bound.yp. */
 void hybrid_start_values(struct dae_solver *s);
 /* Initialise at t: discrete values, relations and continuous values agree afterwards. */
 dae_status hybrid_start(struct dae_solver *s, double t);
 /* The same at given values, which stay: those of a history. */
 dae_status hybrid_start_given(struct dae_solver *s, double t);
-/* An event at s->t with the values in s->y and s->yp; anew: they are not those of the solution. */
+/* An event at s->run.t with the values in s->bound.y and s->bound.yp; anew: they are not those of
+ * the solution. */
 dae_status hybrid_restart(struct dae_solver *s, bool anew);
 /* The first step after a start goes in this direction: an event is due if relations that are zero
  * there change at once. */
 void hybrid_leave(struct dae_solver *s, double direction);
-/* Update at the event at s->t; the solver is ready to go on, or has ended. */
+/* Update at the event at s->run.t; the solver is ready to go on, or has ended. */
 /* Consistent values where the solver stands, for the memory as it is: no event. */
 dae_status hybrid_begin_again(struct dae_solver *s);
 dae_status hybrid_update(struct dae_solver *s);
@@ -202,15 +203,16 @@ double hybrid_fold_ahead(const struct dae_solver *s);
 
 /* Go on from there on another branch; DAE_STEPPED, or why the run ends. */
 dae_status hybrid_fold_now(struct dae_solver *s);
-/* Whether a step of length h from s->t_new to y, y' ends on the branch of solutions on which it
+/* Whether a step of length h from s->run.t_new to y, y' ends on the branch of solutions on which it
  * began; asked where nothing else limits steps. */
 bool hybrid_on_branch(struct dae_solver *s, double h, const double *y, const double *yp);
 /* Refuses a method that would pass folds unseen, or makes them seen. */
 dae_status hybrid_check_branches(struct dae_solver *s);
 /* The steps of an attempt that failed with this status left their branch, however short: say so. */
 dae_status hybrid_explain_lost(struct dae_solver *s, dae_status status);
-/* The interpolant lets relations cross at s->t, but the equations say that they go back: its error
- * is larger than their excursion. *again: there is no event, the solution goes on from there. */
+/* The interpolant lets relations cross at s->run.t, but the equations say that they go back: its
+ * error is larger than their excursion. *again: there is no event, the solution goes on from there.
+ */
 dae_status hybrid_refute(struct dae_solver *s, bool *again);
 /* The sides on which relations are held, for the search of their crossings. */
 void hybrid_arm(struct dae_solver *s);
@@ -222,9 +224,9 @@ dae_status ranges_explain(struct dae_solver *s, int r);
 /* The crossings just found are no events of the model: do not count them. */
 void hybrid_forget_crossings(struct dae_solver *s);
 
-/* The interpolant finds an event at s->t; its algebraic variables carry the interpolation error.
- * Move s->t to where the crossing happens with variables that meet the equations, not before
- * `from`.
+/* The interpolant finds an event at s->run.t; its algebraic variables carry the interpolation
+ * error. Move s->run.t to where the crossing happens with variables that meet the equations, not
+ * before `from`.
  */
 void hybrid_polish(struct dae_solver *s, double from);
 

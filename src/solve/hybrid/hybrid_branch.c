@@ -143,8 +143,8 @@ static bool stays(const branch_walk *w, double t, double step, double h, const d
 
 static bool has_kind(const dae_solver *s, bool states)
 {
-    for (int i = 0; i < s->n; i++)
-        if ((s->kinds[i] == DAE_KIND_DIFFERENTIAL) == states) return true;
+    for (int i = 0; i < s->bound.n; i++)
+        if ((s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) == states) return true;
     return false;
 }
 
@@ -170,8 +170,9 @@ static bool has_pieces(dae_solver *s)
 
 bool branch_is_index_one(const dae_solver *s)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL && s->kinds[i] != DAE_KIND_INDEX1) return false;
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL && s->bound.kinds[i] != DAE_KIND_INDEX1)
+            return false;
     return !solver_uses_forms(s) && !solver_second_order(s) && s->hybrid->instance->form->unmet < 0;
 }
 
@@ -180,20 +181,20 @@ bool branch_is_index_one(const dae_solver *s)
  * ends, as on a diode that begins to conduct there. */
 static bool may_leave(dae_solver *s)
 {
-    bool exempt = s->method->no_iteration && s->norm.exempt_count > 0;
-    return exempt || s->method->ends_unseen || has_pieces(s);
+    bool exempt = s->bound.method->no_iteration && s->bound.norm.exempt_count > 0;
+    return exempt || s->bound.method->ends_unseen || has_pieces(s);
 }
 
 static bool stays_here(dae_solver *s, double step, const double *y)
 {
     hybrid *h = s->hybrid;
-    branch_walk w = {.n = s->n,
-                     .init = s->init,
-                     .kinds = s->kinds,
-                     .weights = s->norm.weights,
-                     .extent = s->extent,
-                     .exempt = s->norm.exempt,
-                     .rtol = s->options.rtol,
+    branch_walk w = {.n = s->bound.n,
+                     .init = s->bound.init,
+                     .kinds = s->bound.kinds,
+                     .weights = s->bound.norm.weights,
+                     .extent = s->bound.extent,
+                     .exempt = s->bound.norm.exempt,
+                     .rtol = s->bound.options.rtol,
                      .from = h->track,
                      .from_yp = h->track_yp,
                      .at = h->branch,
@@ -201,9 +202,10 @@ static bool stays_here(dae_solver *s, double step, const double *y)
                      .next = h->ahead,
                      .next_yp = h->ahead_yp};
     if (!branch_is_index_one(s) || !has_kind(s, false) || !may_leave(s)) return true;
-    solver_interpolate(s, s->t_new, 0, h->track);
-    solver_interpolate(s, s->t_new, 1, h->track_yp);
-    return stays(&w, s->t_new, step, s->last.h, y, has_kind(s, true), !s->method->no_iteration);
+    solver_interpolate(s, s->run.t_new, 0, h->track);
+    solver_interpolate(s, s->run.t_new, 1, h->track_yp);
+    return stays(&w, s->run.t_new, step, s->run.last.h, y, has_kind(s, true),
+                 !s->bound.method->no_iteration);
 }
 
 /* ---- the model as it is written ---- */
@@ -252,7 +254,7 @@ static base_branch *base_branch_new(dae_solver *s)
     b->walk.init = b->init;
     b->walk.kinds = b->kinds;
     b->walk.weights = b->weights;
-    b->walk.rtol = s->options.rtol;
+    b->walk.rtol = s->bound.options.rtol;
     return b;
 }
 
@@ -277,7 +279,7 @@ static bool needs_base(dae_solver *s)
 dae_status hybrid_check_branches(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    const bool free_steps = s->options.fixed_step <= 0.0;
+    const bool free_steps = s->bound.options.fixed_step <= 0.0;
     h->branches_hidden = false;
     if (!free_steps || !solver_uses_forms(s)) return DAE_OK;
     /* without states no error test keeps steps on a branch */
@@ -286,13 +288,13 @@ dae_status hybrid_check_branches(dae_solver *s)
                         "Method %s cannot tell how far it may step: no variable has a derivative, "
                         "and the equations have pieces (if, min, max, ..), so that they may have "
                         "several solutions. Use a method for residual forms, such as bdf or radau.",
-                        s->method->name);
+                        s->bound.method->name);
     if (!needs_base(s)) return DAE_OK;
     if (!h->base) h->base = base_branch_new(s);
-    if (h->base && h->base->own_n < s->n) {
+    if (h->base && h->base->own_n < s->bound.n) {
         dae_free(h->base->own);
-        h->base->own = DAE_ARRAY(double, 2 * (size_t)s->n);
-        h->base->own_n = h->base->own ? s->n : 0;
+        h->base->own = DAE_ARRAY(double, 2 * (size_t)s->bound.n);
+        h->base->own_n = h->base->own ? s->bound.n : 0;
     }
     if (!h->base || !h->base->own)
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the algebraic equations.");
@@ -317,7 +319,8 @@ static void weigh(const dae_solver *s, base_branch *b)
 {
     const double *each = s->base_options.atol_by_variable;
     for (int i = 0; i < b->walk.n; i++)
-        b->weights[i] = (each ? each[i] : s->options.atol) + s->options.rtol * fabs(b->to[i]);
+        b->weights[i] =
+            (each ? each[i] : s->bound.options.atol) + s->bound.options.rtol * fabs(b->to[i]);
 }
 
 /* So many tolerances are more than corrections may add up to; a step without any forgets a part. */
@@ -345,23 +348,23 @@ static bool stays_as_written(dae_solver *s, double step, const double *y, const 
 {
     base_branch *b = s->hybrid->base;
     share_memory(s);
-    solver_interpolate(s, s->t_new, 0, b->own);
-    solver_interpolate(s, s->t_new, 1, b->own + s->n);
-    solver_to_base(s, s->t_new, b->own, b->own + s->n, b->walk.from, b->walk.from_yp);
-    solver_to_base(s, s->t_new + step, y, yp, b->to, b->to_yp);
+    solver_interpolate(s, s->run.t_new, 0, b->own);
+    solver_interpolate(s, s->run.t_new, 1, b->own + s->bound.n);
+    solver_to_base(s, s->run.t_new, b->own, b->own + s->bound.n, b->walk.from, b->walk.from_yp);
+    solver_to_base(s, s->run.t_new + step, y, yp, b->to, b->to_yp);
     weigh(s, b);
-    bool on = stays(&b->walk, s->t_new, step, b->met ? 0.0 : s->last.h, b->to, true, false);
-    b->met = b->met || (on && is_solution(&b->walk, s->t_new + step, step, b->to));
+    bool on = stays(&b->walk, s->run.t_new, step, b->met ? 0.0 : s->run.last.h, b->to, true, false);
+    b->met = b->met || (on && is_solution(&b->walk, s->run.t_new + step, step, b->to));
     return on && follows_slopes(b, step);
 }
 
 bool hybrid_on_branch(dae_solver *s, double step, const double *y, const double *yp)
 {
     hybrid *h = s->hybrid;
-    if (s->control.fixed || !y) return true;
+    if (s->run.control.fixed || !y) return true;
     if (h->branches_hidden) return !yp || stays_as_written(s, step, y, yp);
     /* closer to a fold hybrid_fold takes over */
-    return fabs(step) <= CLOSE_TO_FOLD * fabs(s->t_new - h->started) || stays_here(s, step, y);
+    return fabs(step) <= CLOSE_TO_FOLD * fabs(s->run.t_new - h->started) || stays_here(s, step, y);
 }
 
 dae_status hybrid_explain_lost(dae_solver *s, dae_status status)
@@ -374,11 +377,11 @@ dae_status hybrid_explain_lost(dae_solver *s, dae_status status)
         if (moved_by(w, i, w->from, h->base->to) > moved_by(w, most, w->from, h->base->to))
             most = i;
     diag_variable(&s->diag, most, problem_variable(s->base, most));
-    s->diag.t = s->t_new;
+    s->diag.t = s->run.t_new;
     return diag_set(&s->diag, DAE_ERR_SINGULAR,
                     "The solution of the algebraic equations that %s is on ends at t = %.9g (a "
                     "fold): steps of method %s beyond that do not meet the equations any more, or "
                     "lie on another one. Use a method for residual forms, such as bdf or radau: "
                     "they look for another solution there.",
-                    problem_variable(s->base, most), s->t_new, s->method->name);
+                    problem_variable(s->base, most), s->run.t_new, s->bound.method->name);
 }

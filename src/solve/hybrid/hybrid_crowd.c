@@ -68,8 +68,8 @@ void crowd_keep_point(dae_solver *s, double t)
     hybrid *h = s->hybrid;
     h->event_time = t;
     h->first_step = 0.0;
-    vector_copy(s->n, s->y, h->after);
-    vector_copy(s->n, s->yp, h->after_yp);
+    vector_copy(s->bound.n, s->bound.y, h->after);
+    vector_copy(s->bound.n, s->bound.yp, h->after_yp);
 }
 
 void hybrid_arm(dae_solver *s)
@@ -79,8 +79,8 @@ void hybrid_arm(dae_solver *s)
     for (size_t r = 0; r < m->relation_count; r++) {
         bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
         const relation_trace *q = &s->hybrid->trace[r];
-        event_finder_hold(s->events, (int)r, held ? -1 : 1, q->resting != 0 ? q->band : 0.0);
-        event_finder_rounding(s->events, (int)r, q->rounding);
+        event_finder_hold(s->bound.events, (int)r, held ? -1 : 1, q->resting != 0 ? q->band : 0.0);
+        event_finder_rounding(s->bound.events, (int)r, q->rounding);
     }
 }
 
@@ -89,26 +89,28 @@ void hybrid_arm(dae_solver *s)
 static bool any_unresolved(const dae_solver *s)
 {
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
-        if (event_finder_unresolved(s->events, (int)r)) return true;
+        if (event_finder_unresolved(s->bound.events, (int)r)) return true;
     return false;
 }
 
 bool hybrid_take_back(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double step = fabs(s->t_new - s->t_old), size = fmax(fabs(s->t_new), fabs(s->t_old));
-    bool first = s->t_old == h->event_time && s->options.fixed_step <= 0.0;
-    double least = APART * event_finder_resolution(s->events, size, 0.0);
-    if (!first || !any_unresolved(s) || SHORTEN * step <= fmax(least, s->options.min_step))
+    double step = fabs(s->run.t_new - s->run.t_old),
+           size = fmax(fabs(s->run.t_new), fabs(s->run.t_old));
+    bool first = s->run.t_old == h->event_time && s->bound.options.fixed_step <= 0.0;
+    double least = APART * event_finder_resolution(s->bound.events, size, 0.0);
+    if (!first || !any_unresolved(s) || SHORTEN * step <= fmax(least, s->bound.options.min_step))
         return false;
-    vector_copy(s->n, h->after, s->y);
-    vector_copy(s->n, h->after_yp, s->yp);
-    if (event_finder_start(s->events, h->event_time, s->y, s->yp) != EVAL_OK) return false;
+    vector_copy(s->bound.n, h->after, s->bound.y);
+    vector_copy(s->bound.n, h->after_yp, s->bound.yp);
+    if (event_finder_start(s->bound.events, h->event_time, s->bound.y, s->bound.yp) != EVAL_OK)
+        return false;
     hybrid_forget_crossings(s);
     hybrid_arm(s);
     h->first_step = SHORTEN * step;
-    s->t = s->t_old = s->t_new = s->searched = h->event_time;
-    s->phase = PHASE_READY;
+    s->run.t = s->run.t_old = s->run.t_new = s->run.searched = h->event_time;
+    s->run.phase = PHASE_READY;
     return true;
 }
 
@@ -120,16 +122,17 @@ static double crossing_slope(dae_solver *s, size_t r)
 {
     hybrid *h = s->hybrid;
     expr e = flat_of(s)->relations[r].crossing;
-    double delta = s->direction * 1e-9 * fmax(fabs(s->t), fabs(s->t_new - s->t_old));
-    double now = hybrid_value(s, s->t, h->ahead, h->ahead_yp, e);
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
-    double later = hybrid_value(s, s->t + delta, h->ahead, h->ahead_yp, e);
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] -= delta * h->ahead_yp[i];
-    bool plain = fabs(later - now) > fabs(now) || event_finder_unresolved(s->events, (int)r);
+    double delta =
+        s->run.direction * 1e-9 * fmax(fabs(s->run.t), fabs(s->run.t_new - s->run.t_old));
+    double now = hybrid_value(s, s->run.t, h->ahead, h->ahead_yp, e);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
+    double later = hybrid_value(s, s->run.t + delta, h->ahead, h->ahead_yp, e);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] -= delta * h->ahead_yp[i];
+    bool plain = fabs(later - now) > fabs(now) || event_finder_unresolved(s->bound.events, (int)r);
     if (plain && later != now) return later - now;
-    trend_point p = {.t = s->t, .delta = delta, .now = now, .y = h->ahead, .yp = h->ahead_yp};
+    trend_point p = {.t = s->run.t, .delta = delta, .now = now, .y = h->ahead, .yp = h->ahead_yp};
     double change = later - now;
     return crossing_trend(s, &p, r, fabs(now), &change) != 0.0 ? change : 0.0;
 }
@@ -138,25 +141,25 @@ static double crossing_slope(dae_solver *s, size_t r)
 static bool is_suspect(const dae_solver *s, size_t r)
 {
     const hybrid *h = s->hybrid;
-    if (event_finder_flags(s->events)[r] == 0 || h->instance->form->rounded[r]) return false;
-    return fabs(s->t - h->trace[r].when) <= SUSPECT * fabs(s->t - h->started);
+    if (event_finder_flags(s->bound.events)[r] == 0 || h->instance->form->rounded[r]) return false;
+    return fabs(s->run.t - h->trace[r].when) <= SUSPECT * fabs(s->run.t - h->started);
 }
 
 /* Whether the equations contradict all crossings just found. */
 static bool all_refuted(dae_solver *s)
 {
-    const int *flags = event_finder_flags(s->events);
+    const int *flags = event_finder_flags(s->bound.events);
     hybrid *h = s->hybrid;
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
         if (flags[r] != 0 && !is_suspect(s, r)) return false;
-    solver_interpolate(s, s->t, 0, h->ahead);
-    solver_interpolate(s, s->t, 1, h->ahead_yp);
-    if (initializer_project(s->init, s->t, s->t_new - s->t_old, s->kinds, s->norm.weights, h->ahead,
-                            h->ahead_yp) != EVAL_OK)
+    solver_interpolate(s, s->run.t, 0, h->ahead);
+    solver_interpolate(s, s->run.t, 1, h->ahead_yp);
+    if (initializer_project(s->bound.init, s->run.t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, h->ahead, h->ahead_yp) != EVAL_OK)
         return false;
     for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
         double towards = flags[r] != 0 ? crossing_slope(s, r) * flags[r] : -1.0;
-        bool open = towards == 0.0 && event_finder_unresolved(s->events, (int)r);
+        bool open = towards == 0.0 && event_finder_unresolved(s->bound.events, (int)r);
         if (towards >= 0.0 && !open) return false;
     }
     return true;
@@ -167,7 +170,7 @@ static void begin_rest(dae_solver *s, size_t r, int side, double crossing)
 {
     relation_trace *q = &s->hybrid->trace[r];
     q->resting = side;
-    q->band = LEFT_BEHIND * fmax(fabs(crossing), event_finder_peak(s->events, (int)r));
+    q->band = LEFT_BEHIND * fmax(fabs(crossing), event_finder_peak(s->bound.events, (int)r));
     q->reacted = false;
 }
 
@@ -177,31 +180,32 @@ static void put_to_rest(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     const flat_model *m = flat_of(s);
-    const int *flags = event_finder_flags(s->events);
+    const int *flags = event_finder_flags(s->bound.events);
     for (size_t r = 0; r < m->relation_count; r++) {
         if (flags[r] == 0) continue;
-        h->zero[r] = hybrid_value(s, s->t, s->y, s->yp, m->relations[r].crossing);
+        h->zero[r] = hybrid_value(s, s->run.t, s->bound.y, s->bound.yp, m->relations[r].crossing);
         begin_rest(s, r, flags[r], h->zero[r]);
         h->instance->memory[m->relations[r].memory] = flags[r] < 0;
     }
-    events_follow(s, s->t);
+    events_follow(s, s->run.t);
 }
 
 dae_status hybrid_refute(dae_solver *s, bool *again)
 {
     hybrid *h = s->hybrid;
-    double step = fabs(s->t_new - s->t_old);
-    bool moved = fabs(s->t - s->t_old) > event_finder_resolution(s->events, s->t, 0.0);
-    *again = s->options.fixed_step <= 0.0 && all_refuted(s);
+    double step = fabs(s->run.t_new - s->run.t_old);
+    bool moved =
+        fabs(s->run.t - s->run.t_old) > event_finder_resolution(s->bound.events, s->run.t, 0.0);
+    *again = s->bound.options.fixed_step <= 0.0 && all_refuted(s);
     if (!*again) return DAE_OK;
-    vector_copy(s->n, h->ahead, s->y);
-    vector_copy(s->n, h->ahead_yp, s->yp);
+    vector_copy(s->bound.n, h->ahead, s->bound.y);
+    vector_copy(s->bound.n, h->ahead_yp, s->bound.yp);
     if (!moved) put_to_rest(s);
     hybrid_forget_crossings(s);
-    double direction = s->direction;
+    double direction = s->run.direction;
     dae_status status = hybrid_begin_again(s);
-    s->direction = direction;
-    crowd_keep_point(s, s->t);
+    s->run.direction = direction;
+    crowd_keep_point(s, s->run.t);
     h->first_step = SHORTEN * step;
     return status;
 }
@@ -223,18 +227,18 @@ static void crossing_uncertainty(dae_solver *s, size_t r)
     hybrid *h = s->hybrid;
     relation_trace *q = &h->trace[r];
     expr e = flat_of(s)->relations[r].crossing;
-    const double size = fabs(s->t) + fabs(s->stats.last_h), delta = 1e-6 * size;
-    double now = hybrid_value(s, s->t, s->y, s->yp, e);
-    double drift = fabs(hybrid_value(s, s->t + delta, s->y, s->yp, e) - now);
+    const double size = fabs(s->run.t) + fabs(s->stats.last_h), delta = 1e-6 * size;
+    double now = hybrid_value(s, s->run.t, s->bound.y, s->bound.yp, e);
+    double drift = fabs(hybrid_value(s, s->run.t + delta, s->bound.y, s->bound.yp, e) - now);
     q->tolerance = 0.0;
-    q->rounding = size > 0.0 ? drift * (DBL_EPSILON * fabs(s->t) / delta) : 0.0;
-    vector_copy(s->n, s->y, h->ahead);
-    for (int i = 0; i < s->n; i++) {
-        h->ahead[i] += s->norm.weights[i];
-        double change = fabs(hybrid_value(s, s->t, h->ahead, s->yp, e) - now);
+    q->rounding = size > 0.0 ? drift * (DBL_EPSILON * fabs(s->run.t) / delta) : 0.0;
+    vector_copy(s->bound.n, s->bound.y, h->ahead);
+    for (int i = 0; i < s->bound.n; i++) {
+        h->ahead[i] += s->bound.norm.weights[i];
+        double change = fabs(hybrid_value(s, s->run.t, h->ahead, s->bound.yp, e) - now);
         q->tolerance += change;
-        q->rounding += change * (DBL_EPSILON * fabs(s->y[i]) / s->norm.weights[i]);
-        h->ahead[i] = s->y[i];
+        q->rounding += change * (DBL_EPSILON * fabs(s->bound.y[i]) / s->bound.norm.weights[i]);
+        h->ahead[i] = s->bound.y[i];
     }
 }
 
@@ -242,7 +246,7 @@ static void crossing_uncertainty(dae_solver *s, size_t r)
 static double middle_value(dae_solver *s, size_t r, double t)
 {
     hybrid *h = s->hybrid;
-    if (s->phase != PHASE_RUNNING || (t - s->t_old) * s->direction < 0.0) return 0.0;
+    if (s->run.phase != PHASE_RUNNING || (t - s->run.t_old) * s->run.direction < 0.0) return 0.0;
     solver_interpolate(s, t, 0, h->ahead);
     solver_interpolate(s, t, 1, h->ahead_yp);
     return fabs(hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing));
@@ -253,10 +257,11 @@ static double along_tangent(dae_solver *s, size_t r)
 {
     hybrid *h = s->hybrid;
     const double delta = PART * h->trace[r].flight;
-    vector_copy(s->n, s->y, h->further);
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->yp[i];
-    return hybrid_value(s, s->t + delta, h->further, s->yp, flat_of(s)->relations[r].crossing);
+    vector_copy(s->bound.n, s->bound.y, h->further);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->bound.yp[i];
+    return hybrid_value(s, s->run.t + delta, h->further, s->bound.yp,
+                        flat_of(s)->relations[r].crossing);
 }
 
 /* How far the crossing function went off zero since its last event; INFINITY: far. Asked only where
@@ -267,7 +272,8 @@ static void measure_flight(dae_solver *s, size_t r, double t)
     q->peak = INFINITY;
     if (!(fabs(t - q->when) <= SUSPECT * fabs(t - s->hybrid->started))) return;
     if (q->age++ % RENEW == 0) crossing_uncertainty(s, r);
-    q->peak = fmax(event_finder_peak(s->events, (int)r), middle_value(s, r, 0.5 * (q->when + t)));
+    q->peak =
+        fmax(event_finder_peak(s->bound.events, (int)r), middle_value(s, r, 0.5 * (q->when + t)));
     q->flight = t - q->when;
     q->onwards = along_tangent(s, r);
 }
@@ -293,9 +299,9 @@ static void tell_uncertain(dae_solver *s, size_t r, double t)
 static void note_crossing(dae_solver *s, size_t r, int flag, double t)
 {
     relation_trace *q = &s->hybrid->trace[r];
-    double gap = t - q->when, least = APART * event_finder_resolution(s->events, t, 0.0);
+    double gap = t - q->when, least = APART * event_finder_resolution(s->bound.events, t, 0.0);
     measure_flight(s, r, t);
-    bool unresolved = event_finder_unresolved(s->events, (int)r) || fabs(gap) <= least ||
+    bool unresolved = event_finder_unresolved(s->bound.events, (int)r) || fabs(gap) <= least ||
                       q->peak <= HIDDEN * q->rounding;
     if (!unresolved) {
         q->ratio = gap / q->gap;
@@ -310,13 +316,14 @@ static void note_crossing(dae_solver *s, size_t r, int flag, double t)
     q->resting = 0;
     bool accumulated = q->shrinks >= MANY_SHRINKS && fabs(gap) <= ACCUMULATED * least;
     if (q->returns < MOST_RETURNS && !accumulated) return;
-    begin_rest(s, r, flag, hybrid_value(s, t, s->y, s->yp, flat_of(s)->relations[r].crossing));
+    begin_rest(s, r, flag,
+               hybrid_value(s, t, s->bound.y, s->bound.yp, flat_of(s)->relations[r].crossing));
 }
 
 /* The relation among those flagged, or of all, that a message about a crowd names; -1: none. */
 static int culprit(const dae_solver *s)
 {
-    const int *flags = s->events ? event_finder_flags(s->events) : NULL;
+    const int *flags = s->bound.events ? event_finder_flags(s->bound.events) : NULL;
     for (size_t r = 0; flags && r < flat_of(s)->relation_count; r++)
         if (flags[r] != 0) return (int)r;
     return -1;
@@ -374,8 +381,9 @@ static bool accumulate(const dae_solver *s)
 dae_status crowd_watch(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
-    const int *flags =
-        s->events && h->pending == EVENT_CROSSING ? event_finder_flags(s->events) : NULL;
+    const int *flags = s->bound.events && h->pending == EVENT_CROSSING
+                           ? event_finder_flags(s->bound.events)
+                           : NULL;
     double near = CROWD_SPAN * fabs(t - h->started);
     bool other = flags == NULL; /* an event of another kind than those that accumulate */
     for (size_t r = 0; flags && r < flat_of(s)->relation_count; r++) {
@@ -423,7 +431,8 @@ void crowd_settle(dae_solver *s, double t)
         if (q->when != t || q->resting != 0 || !stays) continue;
         bool noise = h->instance->form->rounded[r] && q->peak <= HIDDEN * h->instance->noise;
         if (q->returns == 0 && !noise && !is_thrown_back(s, r)) continue;
-        begin_rest(s, r, q->flag, hybrid_value(s, t, s->y, s->yp, m->relations[r].crossing));
+        begin_rest(s, r, q->flag,
+                   hybrid_value(s, t, s->bound.y, s->bound.yp, m->relations[r].crossing));
     }
 }
 
@@ -440,7 +449,7 @@ static void tell_beyond(dae_solver *s, const relation_trace *q, size_t r)
              "note: %.100s:%d: the events of this relation have accumulated at t = %.9g, and the "
              "solution goes beyond it now (t = %.9g). If the model does not mean that, say in it "
              "what rest is.",
-             hybrid_file(s), flat_of(s)->relations[r].place.line, q->when, s->t_new);
+             hybrid_file(s), flat_of(s)->relations[r].place.line, q->when, s->run.t_new);
     hybrid_tell(s, text);
 }
 
@@ -455,7 +464,7 @@ dae_status crowd_check(dae_solver *s)
             tell_beyond(s, q, r);
             continue;
         }
-        s->t = s->t_old;
+        s->run.t = s->run.t_old;
         s->diag.t = q->when;
         diag_set(&s->diag, DAE_ERR_EVENT,
                  "Events accumulate at t = %.9g: a relation changes again and again, until its "

@@ -29,8 +29,9 @@ static const double APART = 1e-7;
 /* The size of unknown i, for distances. */
 static double size_of(const dae_solver *s, int i)
 {
-    double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 1.0;
-    return fmax(fmax(fabs(s->hybrid->branch[i]), s->extent[i]), least);
+    double least =
+        s->bound.options.rtol > 0.0 ? s->bound.norm.weights[i] / s->bound.options.rtol : 1.0;
+    return fmax(fmax(fabs(s->hybrid->branch[i]), s->bound.extent[i]), least);
 }
 
 /* The algebraic unknown that is farthest from where it was; *far: by how much of its size. */
@@ -38,9 +39,9 @@ static int farthest(const dae_solver *s, double *far)
 {
     int worst = -1;
     *far = 0.0;
-    for (int i = 0; i < s->n; i++) {
-        double d = fabs(s->y[i] - s->hybrid->branch[i]) / size_of(s, i);
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL || !(d > *far)) continue;
+    for (int i = 0; i < s->bound.n; i++) {
+        double d = fabs(s->bound.y[i] - s->hybrid->branch[i]) / size_of(s, i);
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL || !(d > *far)) continue;
         *far = d;
         worst = i;
     }
@@ -53,12 +54,12 @@ static bool take_direction(dae_solver *s, const double *from)
 {
     hybrid *h = s->hybrid;
     double most = 0.0;
-    for (int i = 0; i < s->n; i++) {
-        bool moves = s->kinds[i] != DAE_KIND_DIFFERENTIAL;
+    for (int i = 0; i < s->bound.n; i++) {
+        bool moves = s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL;
         h->ahead[i] = moves ? h->ahead[i] - from[i] : 0.0;
         most = fmax(most, fabs(h->ahead[i]) / size_of(s, i));
     }
-    for (int i = 0; most > 0.0 && i < s->n; i++) h->ahead[i] /= most;
+    for (int i = 0; most > 0.0 && i < s->bound.n; i++) h->ahead[i] /= most;
     return most > 0.0 && isfinite(most);
 }
 
@@ -67,45 +68,48 @@ static bool take_direction(dae_solver *s, const double *from)
 static bool find_direction(dae_solver *s, double t, double delta)
 {
     hybrid *h = s->hybrid;
-    vector_copy(s->n, h->branch, h->ahead);
-    vector_copy(s->n, h->branch_yp, h->ahead_yp);
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->branch_yp[i];
-    initializer_correct(s->init, t + delta, delta, s->kinds, s->norm.weights, h->ahead,
-                        h->ahead_yp);
+    vector_copy(s->bound.n, h->branch, h->ahead);
+    vector_copy(s->bound.n, h->branch_yp, h->ahead_yp);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->branch_yp[i];
+    initializer_correct(s->bound.init, t + delta, delta, s->bound.kinds, s->bound.norm.weights,
+                        h->ahead, h->ahead_yp);
     if (take_direction(s, h->branch)) return true;
-    solver_interpolate(s, s->t_old, 0, h->track);
-    vector_copy(s->n, h->branch, h->ahead);
+    solver_interpolate(s, s->run.t_old, 0, h->track);
+    vector_copy(s->bound.n, h->branch, h->ahead);
     return take_direction(s, h->track);
 }
 
-/* Whether one more correction leaves s->y where it is. On the way to a double root, as of q |q| =
- * 0, corrections halve for ever, and what is near enough to pass is no solution. */
+/* Whether one more correction leaves s->bound.y where it is. On the way to a double root, as of q
+ * |q| = 0, corrections halve for ever, and what is near enough to pass is no solution. */
 static bool is_settled(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
-    vector_copy(s->n, s->y, h->ahead);
-    vector_copy(s->n, s->yp, h->ahead_yp);
-    initializer_correct(s->init, t, s->last.h, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
-    for (int i = 0; i < s->n; i++)
-        if (!(fabs(h->ahead[i] - s->y[i]) <= s->norm.weights[i])) return false;
+    vector_copy(s->bound.n, s->bound.y, h->ahead);
+    vector_copy(s->bound.n, s->bound.yp, h->ahead_yp);
+    initializer_correct(s->bound.init, t, s->run.last.h, s->bound.kinds, s->bound.norm.weights,
+                        h->ahead, h->ahead_yp);
+    for (int i = 0; i < s->bound.n; i++)
+        if (!(fabs(h->ahead[i] - s->bound.y[i]) <= s->bound.norm.weights[i])) return false;
     return true;
 }
 
-/* Whether one correction leads back to the solution in s->y from a point beside it. Where equations
- * are flat, as exp(y) = 0 is far on the negative side, anything meets them and nothing is a
- * solution. */
+/* Whether one correction leads back to the solution in s->bound.y from a point beside it. Where
+ * equations are flat, as exp(y) = 0 is far on the negative side, anything meets them and nothing is
+ * a solution. */
 static bool is_isolated(dae_solver *s, double t, const double *direction)
 {
     hybrid *h = s->hybrid;
     double off = 0.0, left = 0.0;
-    for (int i = 0; i < s->n; i++) {
-        h->ahead[i] = s->y[i] + BESIDE * direction[i];
-        off = fmax(off, fabs(h->ahead[i] - s->y[i]) / size_of(s, i));
+    for (int i = 0; i < s->bound.n; i++) {
+        h->ahead[i] = s->bound.y[i] + BESIDE * direction[i];
+        off = fmax(off, fabs(h->ahead[i] - s->bound.y[i]) / size_of(s, i));
     }
-    vector_copy(s->n, s->yp, h->ahead_yp);
-    initializer_correct(s->init, t, s->last.h, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
-    for (int i = 0; i < s->n; i++) left = fmax(left, fabs(h->ahead[i] - s->y[i]) / size_of(s, i));
+    vector_copy(s->bound.n, s->bound.yp, h->ahead_yp);
+    initializer_correct(s->bound.init, t, s->run.last.h, s->bound.kinds, s->bound.norm.weights,
+                        h->ahead, h->ahead_yp);
+    for (int i = 0; i < s->bound.n; i++)
+        left = fmax(left, fabs(h->ahead[i] - s->bound.y[i]) / size_of(s, i));
     return left <= 0.25 * off;
 }
 
@@ -114,22 +118,22 @@ static bool solve_from(dae_solver *s, double t, double reach, const double *dire
 {
     hybrid *h = s->hybrid;
     double far;
-    for (int i = 0; i < s->n; i++) s->y[i] = h->branch[i] + reach * direction[i];
-    vector_copy(s->n, h->branch_yp, s->yp);
-    if (initialize(s->init, DAE_INIT_DIFFERENTIAL, t, s->last.h, s->kinds, s->norm.weights, s->y,
-                   s->yp, &s->diag) != DAE_OK)
+    for (int i = 0; i < s->bound.n; i++) s->bound.y[i] = h->branch[i] + reach * direction[i];
+    vector_copy(s->bound.n, h->branch_yp, s->bound.yp);
+    if (initialize(s->bound.init, DAE_INIT_DIFFERENTIAL, t, s->run.last.h, s->bound.kinds,
+                   s->bound.norm.weights, s->bound.y, s->bound.yp, &s->diag) != DAE_OK)
         return false;
     return farthest(s, &far) >= 0 && far > OTHER && is_settled(s, t) &&
            is_isolated(s, t, direction);
 }
 
-/* Another solution at t into s->y and s->yp; whether there is one. */
+/* Another solution at t into s->bound.y and s->bound.yp; whether there is one. */
 static bool find_other(dae_solver *s, double t)
 {
-    double delta = s->direction * 1e-9 * fmax(fabs(t), fabs(t - s->hybrid->started));
+    double delta = s->run.direction * 1e-9 * fmax(fabs(t), fabs(t - s->hybrid->started));
     double *direction = s->hybrid->track_yp;
     bool found = find_direction(s, t, delta);
-    if (found) vector_copy(s->n, s->hybrid->ahead, direction);
+    if (found) vector_copy(s->bound.n, s->hybrid->ahead, direction);
     double reach = FIRST_REACH;
     bool other = false;
     for (int k = 0; found && !other && k < REACHES; k++, reach *= REACH)
@@ -148,8 +152,8 @@ static void tell_fold(dae_solver *s)
     snprintf(text, sizeof text,
              "note: %.100s:%d: %.100s jumps from %.6g to %.6g at t = %.9g: its equations have "
              "several solutions, and the one it was on ends there.",
-             hybrid_file(s), f->flat->variables[v].place.line, problem_variable(s->problem, i),
-             s->hybrid->branch[i], s->y[i], s->t);
+             hybrid_file(s), f->flat->variables[v].place.line,
+             problem_variable(s->bound.problem, i), s->hybrid->branch[i], s->bound.y[i], s->run.t);
     hybrid_tell(s, text);
 }
 
@@ -159,19 +163,20 @@ static void tell_fold(dae_solver *s)
 static bool branch_reaches(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
-    double step = s->t_new - s->t_old;
+    double step = s->run.t_new - s->run.t_old;
     solver_interpolate(s, t, 0, h->ahead);
     solver_interpolate(s, t, 1, h->ahead_yp);
-    vector_copy(s->n, h->ahead, h->branch);
-    if (initializer_project(s->init, t, step != 0.0 ? step : 1e-9, s->kinds, s->norm.weights,
-                            h->ahead, h->ahead_yp) != EVAL_OK)
+    vector_copy(s->bound.n, h->ahead, h->branch);
+    if (initializer_project(s->bound.init, t, step != 0.0 ? step : 1e-9, s->bound.kinds,
+                            s->bound.norm.weights, h->ahead, h->ahead_yp) != EVAL_OK)
         return false;
-    if (!points_agree(s->n, s->norm.weights, h->ahead, h->branch, SAME_POINT)) return false;
-    vector_copy(s->n, h->ahead, h->branch);
-    vector_copy(s->n, h->ahead_yp, h->branch_yp);
-    initializer_correct(s->init, t, step != 0.0 ? step : 1e-9, s->kinds, s->norm.weights, h->ahead,
-                        h->ahead_yp);
-    return points_agree(s->n, s->norm.weights, h->ahead, h->branch, 1.0);
+    if (!points_agree(s->bound.n, s->bound.norm.weights, h->ahead, h->branch, SAME_POINT))
+        return false;
+    vector_copy(s->bound.n, h->ahead, h->branch);
+    vector_copy(s->bound.n, h->ahead_yp, h->branch_yp);
+    initializer_correct(s->bound.init, t, step != 0.0 ? step : 1e-9, s->bound.kinds,
+                        s->bound.norm.weights, h->ahead, h->ahead_yp);
+    return points_agree(s->bound.n, s->bound.norm.weights, h->ahead, h->branch, 1.0);
 }
 
 /* The last step may have gone beyond the fold by what its tolerance allows: the last time up to
@@ -179,7 +184,7 @@ static bool branch_reaches(dae_solver *s, double t)
 static double branch_end(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double near = s->t_old, far = s->t_new, end = s->t_new;
+    double near = s->run.t_old, far = s->run.t_new, end = s->run.t_new;
     bool whole = branch_reaches(s, far);
     for (int k = 0; !whole && k < 60; k++) {
         double middle = near + 0.5 * (far - near);
@@ -191,8 +196,8 @@ static double branch_end(dae_solver *s)
     }
     if (!whole && branch_reaches(s, near)) end = near;
     if (whole || end == near) {
-        vector_copy(s->n, h->ahead, h->branch);
-        vector_copy(s->n, h->ahead_yp, h->branch_yp);
+        vector_copy(s->bound.n, h->ahead, h->branch);
+        vector_copy(s->bound.n, h->ahead_yp, h->branch_yp);
         return end;
     }
     solver_interpolate(s, end, 0, h->branch);
@@ -206,19 +211,19 @@ static bool may_be_fold(const dae_solver *s, dae_status status)
     const hybrid *h = s->hybrid;
     bool failed = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE ||
                   status == DAE_ERR_ERROR_TEST || status == DAE_ERR_STALL;
-    bool same = fabs(s->t_new - h->fold) <= APART * fabs(s->t_new - h->started);
-    return failed && !same && s->phase == PHASE_RUNNING && branch_is_index_one(s) &&
-           s->options.fixed_step <= 0.0;
+    bool same = fabs(s->run.t_new - h->fold) <= APART * fabs(s->run.t_new - h->started);
+    return failed && !same && s->run.phase == PHASE_RUNNING && branch_is_index_one(s) &&
+           s->bound.options.fixed_step <= 0.0;
 }
 
-/* Go on from t with the values in s->y and s->yp. */
+/* Go on from t with the values in s->bound.y and s->bound.yp. */
 static bool go_on(dae_solver *s, double t)
 {
-    double direction = s->direction;
-    s->t = t;
+    double direction = s->run.direction;
+    s->run.t = t;
     if (hybrid_begin_again(s) != DAE_OK) return false;
     diag_clear(&s->diag);
-    s->direction = direction;
+    s->run.direction = direction;
     crowd_keep_point(s, t);
     return true;
 }
@@ -227,12 +232,13 @@ static bool go_on(dae_solver *s, double t)
 static bool approach(dae_solver *s, double end)
 {
     hybrid *h = s->hybrid;
-    double beyond = fabs(s->t_new - end), step = fabs(s->t_new - s->t_old);
-    if (h->approaches >= MOST_APPROACHES || beyond <= CLOSE_TO_FOLD * fabs(s->t_new - h->started))
+    double beyond = fabs(s->run.t_new - end), step = fabs(s->run.t_new - s->run.t_old);
+    if (h->approaches >= MOST_APPROACHES ||
+        beyond <= CLOSE_TO_FOLD * fabs(s->run.t_new - h->started))
         return false;
     h->approaches++;
-    vector_copy(s->n, h->branch, s->y);
-    vector_copy(s->n, h->branch_yp, s->yp);
+    vector_copy(s->bound.n, h->branch, s->bound.y);
+    vector_copy(s->bound.n, h->branch_yp, s->bound.yp);
     if (!go_on(s, end)) return false;
     h->first_step = step / 16.0;
     return true;
@@ -247,7 +253,7 @@ static bool jump_at(dae_solver *s, double t)
         s->diag = said;
         return false;
     }
-    h->fold = s->t = t;
+    h->fold = s->run.t = t;
     h->approaches = 0;
     tell_fold(s);
     return go_on(s, t);
@@ -264,7 +270,8 @@ bool hybrid_fold_passed(dae_solver *s, dae_status status)
 {
     hybrid *h = s->hybrid;
     double t = s->diag.t;
-    bool within = (t - s->t_old) * s->direction >= 0.0 && (s->t_new - t) * s->direction >= 0.0;
+    bool within = (t - s->run.t_old) * s->run.direction >= 0.0 &&
+                  (s->run.t_new - t) * s->run.direction >= 0.0;
     if (!h->branch_ended || !within || !may_be_fold(s, status)) return false;
     h->fold_ahead = t;
     h->fold_step = s->stats.steps;
@@ -277,8 +284,9 @@ double hybrid_fold_ahead(const dae_solver *s)
 {
     const hybrid *h = s->hybrid;
     if (!h || h->fold_step == 0 || h->fold_step != s->stats.steps) return NAN;
-    bool within = s->phase == PHASE_RUNNING && (h->fold_ahead - s->t) * s->direction >= 0.0 &&
-                  (s->t_new - h->fold_ahead) * s->direction >= 0.0;
+    bool within = s->run.phase == PHASE_RUNNING &&
+                  (h->fold_ahead - s->run.t) * s->run.direction >= 0.0 &&
+                  (s->run.t_new - h->fold_ahead) * s->run.direction >= 0.0;
     return within ? h->fold_ahead : (double)NAN;
 }
 

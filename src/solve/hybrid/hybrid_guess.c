@@ -122,7 +122,7 @@ dae_status hybrid_guess(dae_solver *s, double t, dae_init mode)
 {
     const model_form *f = s->hybrid->instance->form;
     if (s->hybrid->given || mode == DAE_INIT_NONE || f->resting || f->unmet >= 0) return DAE_OK;
-    guesses g = {.instance = s->hybrid->instance, .t = t, .y = s->y, .yp = s->yp};
+    guesses g = {.instance = s->hybrid->instance, .t = t, .y = s->bound.y, .yp = s->bound.yp};
     g.row_start = DAE_ARRAY(int, f->n + 1);
     g.column = DAE_ARRAY(int, f->colptr[f->n] + 1);
     g.missing = DAE_ARRAY(int, f->n);

@@ -101,19 +101,19 @@ static void take_start(dae_solver *s, size_t v)
     if (start_level(f, v) == 2) {
         if (h->fixed_by[first] < 0)
             h->fixed_by[first] = (int)v;
-        else if (differ(value, s->y[first]))
+        else if (differ(value, s->bound.y[first]))
             h->conflict = (int)v;
     }
-    s->y[first] = value;
+    s->bound.y[first] = value;
 }
 
 void hybrid_start_values(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     const model_form *f = h->instance->form;
-    vector_zero(s->n, s->y);
-    vector_zero(s->n, s->yp);
-    for (int i = 0; i < s->n; i++) h->fixed_by[i] = -1;
+    vector_zero(s->bound.n, s->bound.y);
+    vector_zero(s->bound.n, s->bound.yp);
+    for (int i = 0; i < s->bound.n; i++) h->fixed_by[i] = -1;
     h->conflict = -1;
     for (int level = 0; level < 4; level++) /* later ones win */
         for (size_t v = 0; v < f->flat->variable_count; v++)
@@ -191,11 +191,11 @@ static dae_status new_initial(dae_solver *s)
     model_form *form = h->instance->form->initial;
     dae_residual r;
     dae_options options = dae_options_default();
-    options.rtol = s->options.rtol;
-    options.atol = s->options.atol;
+    options.rtol = s->bound.options.rtol;
+    options.atol = s->bound.options.atol;
     options.init = DAE_INIT_DERIVATIVE;
-    options.init_iterations = s->options.init_iterations;
-    options.init_tolerance = s->options.init_tolerance;
+    options.init_iterations = s->bound.options.init_iterations;
+    options.init_tolerance = s->bound.options.init_tolerance;
     h->initial = model_instance_new(form);
     h->initial_y = DAE_ARRAY(double, form->n);
     h->initial_yp = DAE_ARRAY(double, form->n);
@@ -207,8 +207,8 @@ static dae_status new_initial(dae_solver *s)
     if (status != DAE_OK) return status;
     status = dae_solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
     if (status != DAE_OK) return status;
-    h->initial_solver->eval.instance = h->initial;
-    initializer_rescued(h->initial_solver->init, reform_may_rescue(s));
+    h->initial_solver->bound.eval.instance = h->initial;
+    initializer_rescued(h->initial_solver->bound.init, reform_may_rescue(s));
     return DAE_OK;
 }
 
@@ -229,20 +229,23 @@ dae_status hybrid_solve_initial(dae_solver *s, double t)
     for (int k = 0; k < initial->pinned_count; k++)
         h->initial->parameters[parameters + (size_t)k] = h->start[initial->pinned[k]];
     model_instance_prepare(h->initial);
-    vector_copy(s->n, s->y, h->initial_y);
-    for (int i = s->n; i < initial->n; i++) h->initial_y[i] = s->yp[initial->slope_of[i]];
+    vector_copy(s->bound.n, s->bound.y, h->initial_y);
+    for (int i = s->bound.n; i < initial->n; i++)
+        h->initial_y[i] = s->bound.yp[initial->slope_of[i]];
     vector_zero(initial->n, h->initial_yp);
     status = dae_solver_start(h->initial_solver, t, h->initial_y, h->initial_yp);
     if (status != DAE_OK) {
         const dae_solver *of = h->initial_solver;
         s->diag = of->diag;
         if (status == DAE_ERR_EVALUATION)
-            explain_domain(h->initial, t, of->y, of->yp, of->eval.failure.component, &s->diag);
+            explain_domain(h->initial, t, of->bound.y, of->bound.yp,
+                           of->bound.eval.failure.component, &s->diag);
         hybrid_tell_line(initial, &s->diag);
         return status;
     }
     dae_solver_at(h->initial_solver, t, 0, h->initial_y);
-    vector_copy(s->n, h->initial_y, s->y);
-    for (int i = s->n; i < initial->n; i++) s->yp[initial->slope_of[i]] = h->initial_y[i];
+    vector_copy(s->bound.n, h->initial_y, s->bound.y);
+    for (int i = s->bound.n; i < initial->n; i++)
+        s->bound.yp[initial->slope_of[i]] = h->initial_y[i];
     return DAE_OK;
 }

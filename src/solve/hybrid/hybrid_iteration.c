@@ -134,11 +134,12 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
 static void hold_values(dae_solver *s, bool starts)
 {
     const hybrid *h = s->hybrid;
-    bool *fixed = initializer_fixed(s->init);
-    for (int i = 0; i < s->n; i++) fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
-    initializer_rescued(s->init, reform_may_rescue(s));
-    vector_copy(s->n, s->y, h->entry);
-    vector_copy(s->n, s->yp, h->entry_yp);
+    bool *fixed = initializer_fixed(s->bound.init);
+    for (int i = 0; i < s->bound.n; i++)
+        fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
+    initializer_rescued(s->bound.init, reform_may_rescue(s));
+    vector_copy(s->bound.n, s->bound.y, h->entry);
+    vector_copy(s->bound.n, s->bound.yp, h->entry_yp);
 }
 
 /* Consistent continuous values for the memory as it is. */
@@ -161,7 +162,7 @@ static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_in
 
 dae_status hybrid_begin_again(dae_solver *s)
 {
-    return solve_continuous(s, s->t, false, DAE_INIT_DIFFERENTIAL);
+    return solve_continuous(s, s->run.t, false, DAE_INIT_DIFFERENTIAL);
 }
 
 /* ---- passes ---- */
@@ -265,7 +266,7 @@ static dae_status act(dae_solver *s, double t, const flat_branch *b, bool *reset
 static dae_status check_reset(dae_solver *s, double t, int i)
 {
     if (isfinite(s->hybrid->reset[i])) return DAE_OK;
-    diag_variable(&s->diag, i, problem_variable(s->problem, i));
+    diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
     s->diag.t = t;
     s->diag.value = s->hybrid->reset[i];
     return diag_set(&s->diag, DAE_ERR_EVALUATION, "reinit sets %s to %g at t = %.9g.",
@@ -282,12 +283,12 @@ dae_status events_act(dae_solver *s, double t, bool *reset)
     for (size_t w = 0; w < m->when_count && status == DAE_OK; w++)
         if (h->active[w] >= 0) status = act(s, t, &m->whens[w].branches[h->active[w]], reset);
     if (*reset) h->thrown = t;
-    for (int i = 0; *reset && i < s->n && status == DAE_OK; i++) {
+    for (int i = 0; *reset && i < s->bound.n && status == DAE_OK; i++) {
         if (!h->is_reset[i]) continue;
         h->is_reset[i] = false;
         h->is_held[i] = true;
         status = check_reset(s, t, i);
-        s->y[i] = h->reset[i];
+        s->bound.y[i] = h->reset[i];
     }
     return status;
 }
@@ -295,7 +296,7 @@ dae_status events_act(dae_solver *s, double t, bool *reset)
 /* What reinit has set is held until the values agree with it. */
 static void hybrid_release(dae_solver *s)
 {
-    for (int i = 0; i < s->n; i++) s->hybrid->is_held[i] = false;
+    for (int i = 0; i < s->bound.n; i++) s->hybrid->is_held[i] = false;
 }
 
 /* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */

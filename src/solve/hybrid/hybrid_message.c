@@ -15,9 +15,9 @@ const char *hybrid_file(const dae_solver *s)
 void hybrid_tell(dae_solver *s, const char *text)
 {
     char safe[DAE_TEXT_SIZE];
-    if (!s->options.message) return;
+    if (!s->bound.options.message) return;
     (void)dae_printable(text, safe, sizeof safe);
-    s->options.message(safe, s->options.user);
+    s->bound.options.message(safe, s->bound.options.user);
 }
 
 /* The message of an action with its values filled in. */
@@ -54,7 +54,7 @@ dae_status hybrid_fail(dae_solver *s, double t, const flat_action *a)
 void hybrid_warn(dae_solver *s, double t, const flat_action *a)
 {
     char text[MESSAGE_SIZE], whole[DAE_TEXT_SIZE];
-    if (!s->options.message) return;
+    if (!s->bound.options.message) return;
     compose(s, t, a, text, sizeof text);
     snprintf(whole, sizeof whole, "%s:%d: warning: at t = %.9g: %s", hybrid_file(s), a->place.line,
              t, text);
@@ -65,9 +65,9 @@ void hybrid_terminate(dae_solver *s, double t, const flat_action *a)
 {
     char text[MESSAGE_SIZE];
     if (a->guard != EXPR_NONE && value_at(s, t, a->guard) == 0.0) return;
-    if (s->terminated) return; /* the first message stands */
+    if (s->run.terminated) return; /* the first message stands */
     compose(s, t, a, text, sizeof text);
-    s->terminated = true;
+    s->run.terminated = true;
     s->diag.t = t;
     s->diag.line = a->place.line;
     diag_set(&s->diag, DAE_OK, "%s:%d: terminated at t = %.9g: %s", hybrid_file(s), a->place.line,

@@ -25,9 +25,9 @@ static int free_relations(dae_solver *s, double t, bool initial, size_t *list)
     hybrid *h = s->hybrid;
     const flat_model *m = flat_of(s);
     int count = 0;
-    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++) {
-        bool at_zero = fabs(h->crossing[r]) <= AT_ZERO * s->options.atol;
+        bool at_zero = fabs(h->crossing[r]) <= AT_ZERO * s->bound.options.atol;
         bool open = initial || at_zero || h->decided[r];
         if (!h->instance->form->rounded[r] || !open) continue;
         if (count == MOST_FREE) return 0;
@@ -65,9 +65,9 @@ static dae_status restore(dae_solver *s, const mode_entry *e)
     memcpy(s->hybrid->instance->memory, e->memory,
            (size_t)flat_of(s)->memory_count * sizeof(double));
     /* a mode whose form could not be bound leaves no room for values (solver_bind) */
-    if (reform_active(s) || !s->y) return reform_bind_to(s, NULL, e->y, yp);
-    vector_copy(s->n, e->y, s->y);
-    vector_copy(s->n, yp, s->yp);
+    if (reform_active(s) || !s->bound.y) return reform_bind_to(s, NULL, e->y, yp);
+    vector_copy(s->bound.n, e->y, s->bound.y);
+    vector_copy(s->bound.n, yp, s->bound.yp);
     return DAE_OK;
 }
 
@@ -103,11 +103,11 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status)
     size_t slots = (size_t)flat_of(s)->memory_count;
     mode_entry e = {dae_copy(h->instance->memory, slots, sizeof(double)), reform_base_values(s)};
     dae_diag said = s->diag;
-    dae_message_fn message = s->options.message;
-    s->options.message = s->base_options.message =
+    dae_message_fn message = s->bound.options.message;
+    s->bound.options.message = s->base_options.message =
         NULL; /* what is said of modes that are only tried is of no use */
     bool found = e.memory && e.y && try_modes(s, t, &e, list, count);
-    s->options.message = s->base_options.message = message;
+    s->bound.options.message = s->base_options.message = message;
     s->diag = said;
     if (found)
         diag_clear(&s->diag);
@@ -121,14 +121,14 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status)
 bool hybrid_rescue(dae_solver *s, dae_status status)
 {
     hybrid *h = s->hybrid;
-    if (s->t_new != h->event_time || h->rescued == h->event_time || !ended_badly(status))
+    if (s->run.t_new != h->event_time || h->rescued == h->event_time || !ended_badly(status))
         return false;
     h->rescued = h->event_time;
-    vector_copy(s->n, h->after, s->y);
-    vector_copy(s->n, h->after_yp, s->yp);
-    double direction = s->direction, t = s->t = s->t_old = h->event_time;
+    vector_copy(s->bound.n, h->after, s->bound.y);
+    vector_copy(s->bound.n, h->after_yp, s->bound.yp);
+    double direction = s->run.direction, t = s->run.t = s->run.t_old = h->event_time;
     if (modes_mend(s, t, false, status) != DAE_OK) return false;
-    s->direction = direction;
+    s->run.direction = direction;
     crowd_keep_point(s, t);
     return true;
 }

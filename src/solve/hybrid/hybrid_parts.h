@@ -16,10 +16,10 @@ static inline const flat_model *flat_of(const dae_solver *s)
  * hybrid->no_memory is set, and hybrid_explain makes an error of it. */
 double hybrid_value(const dae_solver *s, double t, const double *y, const double *yp, expr e);
 
-/* The same at (t, s->y, s->yp). */
+/* The same at (t, s->bound.y, s->bound.yp). */
 static inline double value_at(const dae_solver *s, double t, expr e)
 {
-    return hybrid_value(s, t, s->y, s->yp, e);
+    return hybrid_value(s, t, s->bound.y, s->bound.yp, e);
 }
 
 /* The flat variable that stands for v, and the sign between them. */
@@ -163,8 +163,8 @@ expr seam_of(graph *g, expr e);
 void state_seams_free(state_seams *seams); /* NULL is fine */
 /* See which seams the form at hand has. */
 void state_seams_bind(dae_solver *s);
-/* Moves s->y on from s->t_new, along y', until it is behind the seam that the last step was to end
- * at. Returns the time there. */
+/* Moves s->bound.y on from s->run.t_new, along y', until it is behind the seam that the last step
+ * was to end at. Returns the time there. */
 double hybrid_pass_state_seam(dae_solver *s);
 
 /* hybrid_setting.c */

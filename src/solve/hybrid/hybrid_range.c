@@ -142,14 +142,14 @@ dae_status ranges_explain(dae_solver *s, int r)
     graph_enter(f->flat->graph);
     s->diag.line = relation ? f->flat->relations[r].place.line : line_of_watch(f, f->crossing.e[r]);
     graph_leave(f->flat->graph);
-    s->diag.t = s->searched;
+    s->diag.t = s->run.searched;
     return diag_set(&s->diag, DAE_ERR_EVENT,
                     "%s:%d: the crossings of %s cannot be found behind t = %.10g: within one step, "
                     "up to t = %.10g, the difference of its two sides oscillates too often to look "
                     "at all of it, or it changes by less than the rounding of the values in it. "
                     "Shorter steps (max_step) help against the first%s.",
                     hybrid_file(s), s->diag.line, relation ? "this relation" : "this assertion",
-                    s->searched, s->t_new,
+                    s->run.searched, s->run.t_new,
                     relation ? ", and noEvent against both where no event is wanted" : "");
 }
 
@@ -162,6 +162,6 @@ void ranges_bind(dae_solver *s)
         if (!h->ranges) h->no_memory = true;
     }
     bool any = h->ranges && h->ranges->count > 0;
-    event_finder_bound(s->events, any ? first_not_plain : NULL, s,
+    event_finder_bound(s->bound.events, any ? first_not_plain : NULL, s,
                        any && h->ranges->count == h->instance->form->crossing.outputs);
 }

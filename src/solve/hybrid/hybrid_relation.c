@@ -25,14 +25,15 @@ static double look_ahead(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     const double delta = moment(s, t);
-    vector_copy(s->n, s->y, h->ahead);
-    vector_copy(s->n, s->yp, h->ahead_yp);
-    initializer_project(s->init, t, delta, s->kinds, s->norm.weights, h->ahead, h->ahead_yp);
-    vector_copy(s->n, h->ahead_yp, h->tangent);
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
-    h->foreseen = initializer_project(s->init, t + delta, delta, s->kinds, s->norm.weights,
-                                      h->ahead, h->ahead_yp) == EVAL_OK;
+    vector_copy(s->bound.n, s->bound.y, h->ahead);
+    vector_copy(s->bound.n, s->bound.yp, h->ahead_yp);
+    initializer_project(s->bound.init, t, delta, s->bound.kinds, s->bound.norm.weights, h->ahead,
+                        h->ahead_yp);
+    vector_copy(s->bound.n, h->ahead_yp, h->tangent);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
+    h->foreseen = initializer_project(s->bound.init, t + delta, delta, s->bound.kinds,
+                                      s->bound.norm.weights, h->ahead, h->ahead_yp) == EVAL_OK;
     return t + delta;
 }
 
@@ -46,13 +47,13 @@ static double noise_of(const hybrid *h, size_t r)
 static double crossing_along(dae_solver *s, const trend_point *p, size_t r, double delta)
 {
     hybrid *h = s->hybrid;
-    vector_copy(s->n, p->y, h->further);
-    vector_copy(s->n, p->yp, h->further_yp);
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * p->yp[i];
+    vector_copy(s->bound.n, p->y, h->further);
+    vector_copy(s->bound.n, p->yp, h->further_yp);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * p->yp[i];
     if (h->instance->form->rounded[r] &&
-        initializer_project(s->init, p->t + delta, delta, s->kinds, s->norm.weights, h->further,
-                            h->further_yp) != EVAL_OK)
+        initializer_project(s->bound.init, p->t + delta, delta, s->bound.kinds,
+                            s->bound.norm.weights, h->further, h->further_yp) != EVAL_OK)
         return NAN;
     return hybrid_value(s, p->t + delta, h->further, h->further_yp,
                         flat_of(s)->relations[r].crossing);
@@ -78,7 +79,7 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
 {
     hybrid *h = s->hybrid;
     const double now = h->crossing[r], noise = noise_of(h, r);
-    trend_point p = {.t = t, .delta = h->soon - t, .now = now, .y = s->y, .yp = h->tangent};
+    trend_point p = {.t = t, .delta = h->soon - t, .now = now, .y = s->bound.y, .yp = h->tangent};
     if (noise > 0.0 && fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return;
     double change = h->crossing_ahead[r] - now;
     double delta = crossing_trend(s, &p, r, 16.0 * noise, &change);
@@ -92,8 +93,9 @@ static void look_at_relations(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     h->soon = look_ahead(s, t);
-    h->window = fmin(1.0, 2.0 * event_finder_resolution(s->events, t, 0.0) / fabs(h->soon - t));
-    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    h->window =
+        fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
         if (h->trace[r].when == t) see_past_rounding(s, t, r);
@@ -187,10 +189,11 @@ static double look_around(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     double delta = h->direction * 1e-9 * fmax(fabs(s->stats.last_h), DBL_MIN);
-    for (int i = 0; i < s->n; i++) h->ahead[i] = s->y[i] + UNRESOLVED * s->norm.weights[i];
-    model_instance_crossings(h->instance, t, h->ahead, s->yp, h->crossing_ahead);
-    for (int i = 0; i < s->n; i++) h->ahead[i] = s->y[i] + delta * s->yp[i];
-    model_instance_crossings(h->instance, t + delta, h->ahead, s->yp, h->crossing_entry);
+    for (int i = 0; i < s->bound.n; i++)
+        h->ahead[i] = s->bound.y[i] + UNRESOLVED * s->bound.norm.weights[i];
+    model_instance_crossings(h->instance, t, h->ahead, s->bound.yp, h->crossing_ahead);
+    for (int i = 0; i < s->bound.n; i++) h->ahead[i] = s->bound.y[i] + delta * s->bound.yp[i];
+    model_instance_crossings(h->instance, t + delta, h->ahead, s->bound.yp, h->crossing_entry);
     return fabs(delta);
 }
 
@@ -214,17 +217,17 @@ void relations_cross(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
     const flat_model *m = flat_of(s);
-    bool found = s->events && h->pending == EVENT_CROSSING;
-    const int *flags = found ? event_finder_flags(s->events) : NULL;
+    bool found = s->bound.events && h->pending == EVENT_CROSSING;
+    const int *flags = found ? event_finder_flags(s->bound.events) : NULL;
     if (m->relation_count == 0) return;
-    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     double moment = flags ? look_around(s, t) : 0.0;
     for (size_t r = 0; r < m->relation_count; r++) {
         double c = h->crossing[r];
         bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
         bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
         h->decided[r] = late || crosses || joins;
-        bool through = h->decided[r] && !(flags && event_finder_jumped(s->events, (int)r));
+        bool through = h->decided[r] && !(flags && event_finder_jumped(s->bound.events, (int)r));
         h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
         bool below = late ? c < 0.0 : joins ? c > 0.0 : crosses && flags[r] < 0;
         if (h->decided[r]) h->instance->memory[m->relations[r].memory] = below;
@@ -237,7 +240,7 @@ void relations_start(dae_solver *s, double t)
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
     if (m->relation_count == 0) return;
-    model_instance_crossings(h->instance, t, s->y, s->yp, h->crossing);
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++) {
         double c = h->crossing[r];
         h->instance->memory[m->relations[r].memory] = m->relations[r].strict ? c < 0.0 : c <= 0.0;
@@ -264,15 +267,15 @@ static double crossing_at(dae_solver *s, double t, size_t r)
     hybrid *h = s->hybrid;
     solver_interpolate(s, t, 0, h->ahead);
     solver_interpolate(s, t, 1, h->ahead_yp);
-    initializer_project(s->init, t, s->t_new - s->t_old, s->kinds, s->norm.weights, h->ahead,
-                        h->ahead_yp);
+    initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                        s->bound.norm.weights, h->ahead, h->ahead_yp);
     return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
 }
 
 static bool has_algebraic(const dae_solver *s)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
     return false;
 }
 
@@ -282,31 +285,32 @@ static bool has_crossed(dae_solver *s, double t, size_t r, int flag)
     return crossing_at(s, t, r) * flag > 0.0;
 }
 
-/* From s->t away, in steps that grow, towards `end`: the first time at which `crossed` is no longer
- * what it is at s->t, *same the last one before; false: there is none. */
+/* From s->run.t away, in steps that grow, towards `end`: the first time at which `crossed` is no
+ * longer what it is at s->run.t, *same the last one before; false: there is none. */
 static bool leave_crossing(dae_solver *s, size_t r, int flag, double end, bool crossed,
                            double *same, double *other)
 {
-    double way = end - s->t, reach = copysign(1e-12 * fabs(s->t_new - s->t_old), way);
-    *same = *other = s->t;
+    double way = end - s->run.t, reach = copysign(1e-12 * fabs(s->run.t_new - s->run.t_old), way);
+    *same = *other = s->run.t;
     if (way == 0.0) return false;
     do {
         *same = *other;
-        *other = s->t + reach;
+        *other = s->run.t + reach;
         if (*other == *same || fabs(reach) >= fabs(way)) return false;
         reach *= 4.0;
     } while (has_crossed(s, *other, r, flag) == crossed);
     return true;
 }
 
-/* The first time at which relation r has crossed in direction `flag`, by the equations, near s->t
- * where the interpolant lets it: by growing steps and bisection, back to `from` or on to the end of
- * the step; s->t if it is not found there. */
+/* The first time at which relation r has crossed in direction `flag`, by the equations, near
+ * s->run.t where the interpolant lets it: by growing steps and bisection, back to `from` or on to
+ * the end of the step; s->run.t if it is not found there. */
 static double crossing_time(dae_solver *s, size_t r, int flag, double from)
 {
-    const bool crossed = has_crossed(s, s->t, r, flag);
+    const bool crossed = has_crossed(s, s->run.t, r, flag);
     double same, other;
-    if (!leave_crossing(s, r, flag, crossed ? from : s->t_new, crossed, &same, &other)) return s->t;
+    if (!leave_crossing(s, r, flag, crossed ? from : s->run.t_new, crossed, &same, &other))
+        return s->run.t;
     double near = crossed ? other : same, far = crossed ? same : other;
     for (int k = 0; k < 60 && far != near; k++) {
         double middle = 0.5 * (near + far);
@@ -322,7 +326,7 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
 bool hybrid_relation_changes(const dae_solver *s)
 {
     const flat_model *m = flat_of(s);
-    const int *flags = event_finder_flags(s->events);
+    const int *flags = event_finder_flags(s->bound.events);
     for (size_t r = 0; r < m->relation_count; r++) {
         bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
         if (flags[r] != 0 && held != (flags[r] < 0)) return true;
@@ -333,15 +337,15 @@ bool hybrid_relation_changes(const dae_solver *s)
 void hybrid_polish(dae_solver *s, double from)
 {
     const flat_model *m = flat_of(s);
-    const int *flags = event_finder_flags(s->events);
+    const int *flags = event_finder_flags(s->bound.events);
     double latest = NAN, sample = s->hybrid->next_time;
     for (size_t r = 0; has_algebraic(s) && r < m->relation_count; r++)
         if (flags[r] != 0) {
             double when = crossing_time(s, r, flags[r], from);
-            if (isnan(latest) || (when - latest) * s->direction > 0.0) latest = when;
+            if (isnan(latest) || (when - latest) * s->run.direction > 0.0) latest = when;
         }
-    if (isnan(latest)) latest = s->t;
+    if (isnan(latest)) latest = s->run.t;
     bool one = isfinite(sample) && fabs(latest - sample) <= sample_slack(sample) &&
-               fabs(sample - s->t_new) <= sample_slack(sample);
-    s->t = one ? s->t_new : latest; /* a sample at the same time: both are one event */
+               fabs(sample - s->run.t_new) <= sample_slack(sample);
+    s->run.t = one ? s->run.t_new : latest; /* a sample at the same time: both are one event */
 }

@@ -240,7 +240,7 @@ static double seam_slack(double t, double end)
 void hybrid_seek_seam(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double end = s->options.stop_time;
+    double end = s->bound.options.stop_time;
     state_seams_bind(s);
     if (!h->seams || h->seams->form->flat != h->instance->form->flat) {
         seams_free(h->seams);
@@ -248,11 +248,11 @@ void hybrid_seek_seam(dae_solver *s)
         if (!h->seams) h->no_memory = true;
     }
     if (!h->seams) return;
-    h->seams->next = h->cut > s->t ? h->cut : INFINITY;
-    bool steps_are_free = s->direction > 0.0 && s->options.fixed_step <= 0.0;
+    h->seams->next = h->cut > s->run.t ? h->cut : INFINITY;
+    bool steps_are_free = s->run.direction > 0.0 && s->bound.options.fixed_step <= 0.0;
     if (!h->seams->program || !steps_are_free || !isfinite(end)) return;
-    double from = s->t + seam_slack(s->t, end);
-    if (from < end - seam_slack(s->t, end))
+    double from = s->run.t + seam_slack(s->run.t, end);
+    if (from < end - seam_slack(s->run.t, end))
         h->seams->next = fmin(h->seams->next, next_change(s, from, end));
 }
 
@@ -263,21 +263,21 @@ double hybrid_next_seam(const hybrid *h)
 
 bool hybrid_at_seam(const dae_solver *s)
 {
-    double seam = s->direction > 0.0 ? hybrid_next_seam(s->hybrid) : INFINITY;
-    return isfinite(seam) && s->t >= seam - 4.0 * DBL_EPSILON * fabs(seam);
+    double seam = s->run.direction > 0.0 ? hybrid_next_seam(s->hybrid) : INFINITY;
+    return isfinite(seam) && s->run.t >= seam - 4.0 * DBL_EPSILON * fabs(seam);
 }
 
 dae_status hybrid_pass_seam(dae_solver *s)
 {
-    double direction = s->direction, t = s->hybrid->seams->next;
-    solver_interpolate(s, s->t_new, 0, s->hybrid->ahead);
-    solver_interpolate(s, s->t_new, 1, s->hybrid->ahead_yp);
-    vector_copy(s->n, s->hybrid->ahead, s->y);
-    vector_copy(s->n, s->hybrid->ahead_yp, s->yp);
+    double direction = s->run.direction, t = s->hybrid->seams->next;
+    solver_interpolate(s, s->run.t_new, 0, s->hybrid->ahead);
+    solver_interpolate(s, s->run.t_new, 1, s->hybrid->ahead_yp);
+    vector_copy(s->bound.n, s->hybrid->ahead, s->bound.y);
+    vector_copy(s->bound.n, s->hybrid->ahead_yp, s->bound.yp);
     if (t == s->hybrid->cut) t = hybrid_pass_state_seam(s);
-    s->t = s->t_old = s->t_new = s->searched = t;
+    s->run.t = s->run.t_old = s->run.t_new = s->run.searched = t;
     dae_status status = hybrid_begin_again(s);
-    s->direction = direction;
+    s->run.direction = direction;
     crowd_keep_point(s, t);
     return status;
 }

@@ -42,8 +42,8 @@ static dae_status begin_again(dae_solver *s, double t, dae_init mode, const firs
     hybrid *h = s->hybrid;
     dae_status status = reform_return(s);
     if (status != DAE_OK) return status;
-    vector_copy(from->n, from->y, s->y);
-    vector_copy(from->n, from->yp, s->yp);
+    vector_copy(from->n, from->y, s->bound.y);
+    vector_copy(from->n, from->yp, s->bound.yp);
     memory_start(s);
     h->other[0] = 0;
     h->solved = false;
@@ -90,12 +90,12 @@ dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode)
 {
     int passes = 0;
     const bool any = flat_of(s)->relation_count > 0 && !s->hybrid->given;
-    first_start from = {.n = s->n};
-    from.y = any ? DAE_ARRAY(double, 2 * (size_t)s->n) : NULL;
+    first_start from = {.n = s->bound.n};
+    from.y = any ? DAE_ARRAY(double, 2 * (size_t)s->bound.n) : NULL;
     if (any && !from.y)
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for start values.");
-    from.yp = any ? from.y + s->n : NULL;
-    if (any) vector_copy(s->n, s->hybrid->start, from.y);
+    from.yp = any ? from.y + s->bound.n : NULL;
+    if (any) vector_copy(s->bound.n, s->hybrid->start, from.y);
     dae_status status = events_agree(s, t, true, mode, &passes);
     if (any && worth_another(status)) status = try_others(s, t, mode, &from, status);
     dae_free(from.y);

@@ -27,7 +27,7 @@ static bool came_to_nothing(const dae_solver *s, int k, const double *values)
     double start = expected_start(s->hybrid->instance->form, k), value = values[k];
     double size = fmax(fabs(start), fabs(value));
     return !isnan(start) && isfinite(value) &&
-           fabs(value - start) > MOVED * (s->options.rtol * size + s->options.atol);
+           fabs(value - start) > MOVED * (s->bound.options.rtol * size + s->bound.options.atol);
 }
 
 /* One note: the first such variable, why, and which others. */
@@ -61,9 +61,9 @@ void hybrid_tell_lost_starts(dae_solver *s, double t)
     const model_form *f = s->hybrid->instance->form;
     bool any = false;
     for (int k = 0; k < f->visible_count && !any; k++) any = !isnan(expected_start(f, k));
-    double *values = any && s->options.message ? DAE_ARRAY(double, f->visible_count) : NULL;
+    double *values = any && s->bound.options.message ? DAE_ARRAY(double, f->visible_count) : NULL;
     if (!values) return;
-    model_instance_outputs(s->hybrid->instance, t, s->y, s->yp, values);
+    model_instance_outputs(s->hybrid->instance, t, s->bound.y, s->bound.yp, values);
     for (int k = 0; k < f->visible_count; k++)
         if (came_to_nothing(s, k, values)) {
             tell_lost_start(s, k, values);

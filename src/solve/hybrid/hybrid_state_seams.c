@@ -106,7 +106,7 @@ void state_seams_bind(dae_solver *s)
 static bool has_seams(const dae_solver *s)
 {
     const state_seams *q = s->hybrid->state_seams;
-    return q && q->program && q->form == s->hybrid->instance->form && q->form->n == s->n;
+    return q && q->program && q->form == s->hybrid->instance->form && q->form->n == s->bound.n;
 }
 
 /* Signs at (t, y, y'). */
@@ -114,7 +114,7 @@ static void look(const dae_solver *s, double t, const double *y, const double *y
 {
     state_seams *q = s->hybrid->state_seams;
     const model_instance *m = s->hybrid->instance;
-    for (int i = 0; i < s->n; i++)
+    for (int i = 0; i < s->bound.n; i++)
         q->y[i] = (range){.value = {y[i], y[i]}, .slope = {yp[i], yp[i]}};
     range_leaves leaves = {
         .time = {t, t}, .y = q->y, .parameters = m->parameters, .memory = m->memory};
@@ -143,7 +143,7 @@ static bool differ(dae_solver *s, double t)
 /* The first time in the last step behind a change, which there is at its end. */
 static double find_seam(dae_solver *s)
 {
-    double a = s->t_old, b = s->t_new;
+    double a = s->run.t_old, b = s->run.t_new;
     for (double m = 0.5 * (a + b); m > a && m < b; m = 0.5 * (a + b))
         if (differ(s, m))
             b = m;
@@ -155,7 +155,7 @@ static double find_seam(dae_solver *s)
 /* Whether the interpolant meets the equations at, behind and before the seam. */
 static bool is_met(dae_solver *s, double seam)
 {
-    const double places[] = {seam, 0.5 * (seam + s->t_new), 0.5 * (s->t_old + seam)};
+    const double places[] = {seam, 0.5 * (seam + s->run.t_new), 0.5 * (s->run.t_old + seam)};
     for (int k = 0; k < 3; k++)
         if (!(refine_defect(s, places[k]) <= MEETS)) return false;
     return true;
@@ -165,35 +165,38 @@ static bool is_met(dae_solver *s, double seam)
 static bool undo(dae_solver *s, double seam)
 {
     hybrid *h = s->hybrid;
-    if (s->method->rough_between) {
-        vector_copy(s->n, s->step_start.y, s->y);
-        vector_copy(s->n, s->step_start.yp, s->yp);
+    if (s->bound.method->rough_between) {
+        vector_copy(s->bound.n, s->run.step_start.y, s->bound.y);
+        vector_copy(s->bound.n, s->run.step_start.yp, s->bound.yp);
     } else {
-        solver_interpolate(s, s->t_old, 0, s->y);
-        solver_interpolate(s, s->t_old, 1, s->yp);
+        solver_interpolate(s, s->run.t_old, 0, s->bound.y);
+        solver_interpolate(s, s->run.t_old, 1, s->bound.yp);
     }
-    if (s->events && event_finder_start(s->events, s->t_old, s->y, s->yp) != EVAL_OK) return false;
-    if (s->events) hybrid_arm(s);
-    h->cuts = h->cut_from == s->t_old ? h->cuts + 1 : 1;
-    h->cut_from = s->t_old;
+    if (s->bound.events &&
+        event_finder_start(s->bound.events, s->run.t_old, s->bound.y, s->bound.yp) != EVAL_OK)
+        return false;
+    if (s->bound.events) hybrid_arm(s);
+    h->cuts = h->cut_from == s->run.t_old ? h->cuts + 1 : 1;
+    h->cut_from = s->run.t_old;
     h->cut = seam;
-    s->t = s->t_new = s->searched = s->t_old;
-    s->history = 0;
-    s->phase = PHASE_READY;
+    s->run.t = s->run.t_new = s->run.searched = s->run.t_old;
+    s->run.history = 0;
+    s->run.phase = PHASE_READY;
     return true;
 }
 
 double hybrid_pass_state_seam(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double delta = 16.0 * DBL_EPSILON * fabs(s->t_new), most = NEAR * fabs(s->t_new - h->started);
+    double delta = 16.0 * DBL_EPSILON * fabs(s->run.t_new),
+           most = NEAR * fabs(s->run.t_new - h->started);
     for (; delta <= most; delta *= 2.0) {
-        vector_copy(s->n, s->y, h->further);
-        for (int i = 0; i < s->n; i++)
-            if (s->kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->yp[i];
-        if (!differ_at(s, s->t_new + delta, h->further, s->yp)) continue;
-        vector_copy(s->n, h->further, s->y);
-        return s->t_new + delta;
+        vector_copy(s->bound.n, s->bound.y, h->further);
+        for (int i = 0; i < s->bound.n; i++)
+            if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->bound.yp[i];
+        if (!differ_at(s, s->run.t_new + delta, h->further, s->bound.yp)) continue;
+        vector_copy(s->bound.n, h->further, s->bound.y);
+        return s->run.t_new + delta;
     }
     return h->cut;
 }
@@ -202,9 +205,9 @@ double hybrid_pass_state_seam(dae_solver *s)
 static bool is_crowded(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    bool close = s->t_old - h->close_from <= CLOSE * fabs(s->t_old - h->started);
+    bool close = s->run.t_old - h->close_from <= CLOSE * fabs(s->run.t_old - h->started);
     if (!close) {
-        h->close_from = s->t_old;
+        h->close_from = s->run.t_old;
         h->close = 0;
     }
     return ++h->close > MOST_CLOSE;
@@ -213,15 +216,16 @@ static bool is_crowded(dae_solver *s)
 bool hybrid_undo_step(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double length = s->t_new - s->t_old, least = LEAST * fabs(s->t_new - h->started);
-    bool free = s->direction > 0.0 && s->options.fixed_step <= 0.0 && s->t == s->t_old;
+    double length = s->run.t_new - s->run.t_old, least = LEAST * fabs(s->run.t_new - h->started);
+    bool free =
+        s->run.direction > 0.0 && s->bound.options.fixed_step <= 0.0 && s->run.t == s->run.t_old;
     if (!free || h->instance->array || !has_seams(s)) return false;
-    if (!(length > least) || (h->cuts >= MOST_CUTS && h->cut_from == s->t_old)) return false;
-    solver_interpolate(s, s->t_old, 0, h->further);
-    solver_interpolate(s, s->t_old, 1, h->further_yp);
-    look(s, s->t_old, h->further, h->further_yp, h->state_seams->before);
-    if (!differ(s, s->t_new)) return false;
+    if (!(length > least) || (h->cuts >= MOST_CUTS && h->cut_from == s->run.t_old)) return false;
+    solver_interpolate(s, s->run.t_old, 0, h->further);
+    solver_interpolate(s, s->run.t_old, 1, h->further_yp);
+    look(s, s->run.t_old, h->further, h->further_yp, h->state_seams->before);
+    if (!differ(s, s->run.t_new)) return false;
     double seam = find_seam(s);
-    bool inside = seam - s->t_old > least && s->t_new - seam > least;
+    bool inside = seam - s->run.t_old > least && s->run.t_new - seam > least;
     return inside && !is_met(s, seam) && !is_crowded(s) && undo(s, seam);
 }

@@ -107,15 +107,16 @@ static void tell_slow(dae_solver *s, double tend, double pace)
     diag_set(&text, DAE_OK,
              "note: %ld steps and events took the run to t = %.6g; at this rate %.1e more would "
              "take it to %.6g.",
-             h->calls, s->t, (tend - s->t) / pace, tend);
+             h->calls, s->run.t, (tend - s->run.t) / pace, tend);
     if (clock >= 0)
         diag_append(&text, " sample(%g, %g) at %s:%d strikes that often.", h->sample[clock].start,
                     h->sample[clock].interval, hybrid_file(s),
                     flat_of(s)->samples[clock].place.line);
-    else if (!explain_index(h->instance->form, &text) && s->last.estimate)
+    else if (!explain_index(h->instance->form, &text) && s->run.last.estimate)
         diag_append(
             &text, " Variable %s dominates the error.",
-            problem_variable(s->problem, vector_argmax(s->n, s->last.estimate, s->norm.tested)));
+            problem_variable(s->bound.problem, vector_argmax(s->bound.n, s->run.last.estimate,
+                                                             s->bound.norm.tested)));
     hybrid_tell(s, text.text);
 }
 
@@ -123,8 +124,8 @@ void hybrid_note_progress(dae_solver *s, double tend)
 {
     hybrid *h = s->hybrid;
     if (++h->calls % LOOK_EVERY != 0 || h->slow_reported) return;
-    double pace = (s->t - h->started) / (double)h->calls;
-    if (fabs(tend - s->t) <= MOST_STEPS * fabs(pace)) return;
+    double pace = (s->run.t - h->started) / (double)h->calls;
+    if (fabs(tend - s->run.t) <= MOST_STEPS * fabs(pace)) return;
     h->slow_reported = true;
     tell_slow(s, tend, pace);
 }

@@ -92,14 +92,14 @@ enum { TAYLOR_INDEX = 3, TAYLOR_SIZE = 100 };
 
 bool choice_fall_back(dae_solver *s, int index)
 {
-    if (!s->choice.open || !method_needs_form(s->method)) return false;
-    bool series = s->method == &method_prk && !s->choice.implicit && s->base->model &&
+    if (!s->choice.open || !method_needs_form(s->bound.method)) return false;
+    bool series = s->bound.method == &method_prk && !s->choice.implicit && s->base->model &&
                   index >= TAYLOR_INDEX && s->base->form.n <= TAYLOR_SIZE;
     if (series) {
-        s->method = &method_taylor;
-        say(s, s->method, "index 3 or above, not stiff so far");
+        s->bound.method = &method_taylor;
+        say(s, s->bound.method, "index 3 or above, not stiff so far");
     } else {
-        s->method = choice_residual(s);
+        s->bound.method = choice_residual(s);
     }
     diag_clear(&s->diag);
     return true;
@@ -111,9 +111,9 @@ enum { MOST_TAYLOR_STEPS = 300 };
 
 bool choice_is_slow(const dae_solver *s, double tend)
 {
-    if (!s->choice.open || s->method != &method_taylor || s->stats.steps < MOST_TAYLOR_STEPS)
+    if (!s->choice.open || s->bound.method != &method_taylor || s->stats.steps < MOST_TAYLOR_STEPS)
         return false;
-    return fabs(tend - s->t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
+    return fabs(tend - s->run.t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
 }
 
 /* Steps of radau that are down to rounding are at a singularity, which no method goes beyond. */
@@ -121,35 +121,36 @@ static const double ROUNDING = 1e-12;
 
 bool choice_may_help(const dae_solver *s, dae_status failed)
 {
-    if (!s->choice.open || s->method == &method_bdf) return false;
+    if (!s->choice.open || s->bound.method == &method_bdf) return false;
     bool refused = declares_index3(s) && !s->base_options.multiplier_correction; /* by bdf */
-    if (s->method == &method_radau && refused) return false;
-    if (failed == DAE_ERR_UNSUPPORTED && s->last.invariant > 0) return false; /* it is none */
+    if (s->bound.method == &method_radau && refused) return false;
+    if (failed == DAE_ERR_UNSUPPORTED && s->run.last.invariant > 0) return false; /* it is none */
     if (failed == DAE_ERR_STIFF || failed == DAE_ERR_STALL) return true;
-    if (s->method == &method_radau && fabs(s->last.h) <= ROUNDING * fabs(s->t_new)) return false;
+    if (s->bound.method == &method_radau && fabs(s->run.last.h) <= ROUNDING * fabs(s->run.t_new))
+        return false;
     return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
            failed == DAE_ERR_ERROR_TEST || failed == DAE_ERR_UNSUPPORTED;
 }
 
 dae_status choice_change(dae_solver *s, const char *reason)
 {
-    double direction = s->direction;
-    if (s->method == &method_radau) s->choice.careful = true;
+    double direction = s->run.direction;
+    if (s->bound.method == &method_radau) s->choice.careful = true;
     s->choice.implicit = true;
     s->choice.reason = reason;
-    if (s->phase == PHASE_RUNNING) {
-        solver_interpolate(s, s->t, 0, s->y);
-        solver_interpolate(s, s->t, 1, s->yp);
+    if (s->run.phase == PHASE_RUNNING) {
+        solver_interpolate(s, s->run.t, 0, s->bound.y);
+        solver_interpolate(s, s->run.t, 1, s->bound.yp);
     }
     diag_clear(&s->diag);
     dae_status status = s->hybrid ? reform_rechoose(s) : solver_reassemble(s);
-    s->direction = direction;
+    s->run.direction = direction;
     return status;
 }
 
 const char *dae_solver_method(const dae_solver *s)
 {
-    return s ? s->method->name : NULL;
+    return s ? s->bound.method->name : NULL;
 }
 
 const char *dae_solver_choice(const dae_solver *s)

@@ -77,12 +77,12 @@ static bool move_states(const dae_solver *s, output_doubt *d, const double *y, c
 {
     bool algebraic = false;
     unsigned turn = 2654435761u * (unsigned)(d->rows + 1);
-    vector_copy(s->n, y, d->y);
-    vector_copy(s->n, yp, d->yp);
-    for (int j = 0; j < s->n; j++) {
+    vector_copy(s->bound.n, y, d->y);
+    vector_copy(s->bound.n, yp, d->yp);
+    for (int j = 0; j < s->bound.n; j++) {
         turn = 1664525u * turn + 1013904223u;
-        if (s->kinds[j] == DAE_KIND_DIFFERENTIAL)
-            d->y[j] += (turn >> 31 ? 1.0 : -1.0) * s->norm.weights[j];
+        if (s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL)
+            d->y[j] += (turn >> 31 ? 1.0 : -1.0) * s->bound.norm.weights[j];
         else
             algebraic = true;
     }
@@ -91,7 +91,7 @@ static bool move_states(const dae_solver *s, output_doubt *d, const double *y, c
 
 static double tolerance_of(const dae_solver *s, const output_doubt *d, int k)
 {
-    return s->options.atol + s->options.rtol * d->size[k];
+    return s->bound.options.atol + s->bound.options.rtol * d->size[k];
 }
 
 /* d->values at the moved point; *more: some output moves by more than is told, and than before. */
@@ -122,10 +122,12 @@ static void record(const dae_solver *s, output_doubt *d, double t, const double 
  * their constraints. */
 static bool applies(const dae_solver *s)
 {
-    if (!s->options.message || s->phase != PHASE_RUNNING || !(s->options.rtol > 0.0)) return false;
+    if (!s->bound.options.message || s->run.phase != PHASE_RUNNING ||
+        !(s->bound.options.rtol > 0.0))
+        return false;
     if (solver_uses_forms(s) || solver_second_order(s)) return false;
-    for (int j = 0; j < s->n; j++)
-        if (s->kinds[j] > DAE_KIND_INDEX1) return false;
+    for (int j = 0; j < s->bound.n; j++)
+        if (s->bound.kinds[j] > DAE_KIND_INDEX1) return false;
     return true;
 }
 
@@ -138,7 +140,7 @@ void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp
     if (!applies(s) || !has_outputs(f)) return;
     if (!h->doubt) h->doubt = output_doubt_new(f->visible_count);
     output_doubt *d = h->doubt;
-    if (!d || d->visible != f->visible_count || !make_room(d, s->n)) return; /* a note less */
+    if (!d || d->visible != f->visible_count || !make_room(d, s->bound.n)) return; /* a note less */
     for (int k = 0; k < f->visible_count; k++)
         if (fabs(values[k]) > d->size[k]) d->size[k] = fabs(values[k]);
     d->rows++;
@@ -150,8 +152,8 @@ void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp
         initializer *output_projector = solver_output_projector(s);
         d->projections++;
         if (!output_projector ||
-            initializer_project(output_projector, t, s->t_new - s->t_old, s->kinds, s->norm.weights,
-                                d->y, d->yp) != EVAL_OK)
+            initializer_project(output_projector, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                                s->bound.norm.weights, d->y, d->yp) != EVAL_OK)
             return;
         look(s, d, t, values, &more);
     }
@@ -194,7 +196,7 @@ void output_doubt_tell(dae_solver *s)
         "tighter tolerance (--rtol %.0e).",
         hybrid_file(s), f->flat->equations[equation].place.line,
         f->flat->variables[f->visible[worst]].name, others, d->moved[worst], d->when[worst],
-        d->size[worst], fmax(1e-13, s->options.rtol / most));
+        d->size[worst], fmax(1e-13, s->bound.options.rtol / most));
     hybrid_tell(s, text);
     output_doubt_free(h->doubt);
     h->doubt = NULL;

@@ -30,7 +30,7 @@ enum {
 
 void jump_forget(dae_solver *s)
 {
-    for (int i = 0; i < s->n; i++) s->jumps[i] = (jump_trace){0};
+    for (int i = 0; i < s->bound.n; i++) s->bound.jumps[i] = (jump_trace){0};
 }
 
 /* Whether variable i is as wrong on this rejected step as it was on one a thousand times longer
@@ -50,54 +50,56 @@ void jump_tell(dae_solver *s, int i, double t)
     const model_form *f = s->hybrid->instance->form;
     char text[400];
     int v = f->unknown_variable[i];
-    if (s->jump_reported || v < 0) return;
-    s->jump_reported = true;
+    if (s->run.jump_reported || v < 0) return;
+    s->run.jump_reported = true;
     snprintf(
         text, sizeof text,
         "note: %.100s:%d: %.100s jumps, or has an infinite slope, at t = %.9g without an event; "
         "its error is not controlled there.",
-        hybrid_file(s), f->flat->variables[v].place.line, problem_variable(s->problem, i), t);
+        hybrid_file(s), f->flat->variables[v].place.line, problem_variable(s->bound.problem, i), t);
     hybrid_tell(s, text);
 }
 
 /* Whether variable i is differential, or may become so when states are chosen anew. */
 static bool has_memory(const dae_solver *s, int i)
 {
-    return s->kinds[i] == DAE_KIND_DIFFERENTIAL || s->hybrid->instance->form->differential[i];
+    return s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL || s->hybrid->instance->form->differential[i];
 }
 
 void jump_note(dae_solver *s)
 {
     if (!s->hybrid) return;
-    bool ordinary = fabs(s->last.h) > ORDINARY * fabs(s->t_new - s->hybrid->started);
-    for (int i = 0; ordinary && i < s->n; i++) {
-        s->extent[i] = fmax(s->extent[i], fabs(s->last.y[i]));
+    bool ordinary = fabs(s->run.last.h) > ORDINARY * fabs(s->run.t_new - s->hybrid->started);
+    for (int i = 0; ordinary && i < s->bound.n; i++) {
+        s->bound.extent[i] = fmax(s->bound.extent[i], fabs(s->run.last.y[i]));
         /* without a history it is enough that h is back from rounding */
-        if (s->method->fixed_order && s->norm.exempt[i] > HISTORY) s->norm.exempt[i] = HISTORY;
+        if (s->bound.method->fixed_order && s->bound.norm.exempt[i] > HISTORY)
+            s->bound.norm.exempt[i] = HISTORY;
     }
 }
 
 /* Whether the value y of variable i is beyond what it was on ordinary steps, as near a pole. */
 bool jump_outgrown(const dae_solver *s, int i, double y)
 {
-    double least = s->options.rtol > 0.0 ? s->norm.weights[i] / s->options.rtol : 0.0;
-    return !(fabs(y) <= FAR * fmax(s->extent[i], least - fabs(y)));
+    double least =
+        s->bound.options.rtol > 0.0 ? s->bound.norm.weights[i] / s->bound.options.rtol : 0.0;
+    return !(fabs(y) <= FAR * fmax(s->bound.extent[i], least - fabs(y)));
 }
 
 /* Whether the step begins close to a pole of variable i already. */
 static bool begins_at_pole(dae_solver *s, int i)
 {
-    if (s->extent[i] == 0.0) return false;
-    solver_interpolate(s, s->t_new, 0, s->work);
-    return jump_outgrown(s, i, s->work[i]);
+    if (s->bound.extent[i] == 0.0) return false;
+    solver_interpolate(s, s->run.t_new, 0, s->bound.work);
+    return jump_outgrown(s, i, s->bound.work[i]);
 }
 
 /* Whether the errors that fail the test are those of algebraic variables that stay within bounds.
  */
 static bool only_bounded_algebraic(dae_solver *s, const attempt *a)
 {
-    for (int i = 0; i < s->n; i++) {
-        double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
+    for (int i = 0; i < s->bound.n; i++) {
+        double size = a->error_constant * fabs(a->estimate[i]) * s->bound.norm.tested[i];
         if (!(size > 0.5)) continue;
         if (has_memory(s, i) || jump_outgrown(s, i, a->y[i]) || begins_at_pole(s, i)) return false;
     }
@@ -106,13 +108,15 @@ static bool only_bounded_algebraic(dae_solver *s, const attempt *a)
 
 bool jump_last_resort(dae_solver *s, const attempt *a)
 {
-    if (!s->hybrid || s->options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
+    if (!s->hybrid || s->bound.options.error_test != DAE_ERROR_AUTO || !isfinite(a->error))
+        return false;
     if (s->hybrid->instance->form->unmet >= 0 || !only_bounded_algebraic(s, a)) return false;
     bool any = false; /* an error that is nobody's cannot be exempt */
-    for (int i = 0; i < s->n; i++) {
-        double size = a->error_constant * fabs(a->estimate[i]) * s->norm.tested[i];
-        if (!(size > 0.5) || s->norm.exempt[i] > 0) continue; /* each once: tries have an end */
-        norm_exempt(&s->norm, i, RECOVERY);
+    for (int i = 0; i < s->bound.n; i++) {
+        double size = a->error_constant * fabs(a->estimate[i]) * s->bound.norm.tested[i];
+        if (!(size > 0.5) || s->bound.norm.exempt[i] > 0)
+            continue; /* each once: tries have an end */
+        norm_exempt(&s->bound.norm, i, RECOVERY);
         jump_tell(s, i, a->t);
         any = true;
     }
@@ -122,14 +126,14 @@ bool jump_last_resort(dae_solver *s, const attempt *a)
 bool jump_exempt(dae_solver *s, const attempt *a)
 {
     if (!s->hybrid || s->hybrid->instance->form->unmet >= 0) return false;
-    if (s->options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
+    if (s->bound.options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
     bool any = false;
-    for (int i = 0; i < s->n; i++) {
-        double e = fabs(a->estimate[i]), size = a->error_constant * e * s->norm.tested[i];
-        if (has_memory(s, i) || !(size > 0.5) || s->norm.exempt[i] > 0) continue;
-        if (!shows_jump(&s->jumps[i], a, e)) continue;
+    for (int i = 0; i < s->bound.n; i++) {
+        double e = fabs(a->estimate[i]), size = a->error_constant * e * s->bound.norm.tested[i];
+        if (has_memory(s, i) || !(size > 0.5) || s->bound.norm.exempt[i] > 0) continue;
+        if (!shows_jump(&s->bound.jumps[i], a, e)) continue;
         if (begins_at_pole(s, i)) continue;
-        norm_exempt(&s->norm, i, HISTORY);
+        norm_exempt(&s->bound.norm, i, HISTORY);
         jump_tell(s, i, a->t);
         any = true;
     }

@@ -21,12 +21,12 @@ enum { LARGEST = 60 };
 /* Only where the user spoke: residual callbacks, and F(t, x, x', x'') = 0. */
 static bool were_declared(const dae_solver *s)
 {
-    const dae_kind *kinds = s->problem->form.kinds;
+    const dae_kind *kinds = s->bound.problem->form.kinds;
     const form_source *forms = s->base->forms;
-    if (!kinds || s->hybrid || s->stats.starts > 0 || s->n > LARGEST) return false;
+    if (!kinds || s->hybrid || s->stats.starts > 0 || s->bound.n > LARGEST) return false;
     if (solver_uses_forms(s) || (forms && form_source_has_levels(forms))) return false;
-    if (s->rewritten || s->matrix.matrix_free) return false;
-    for (int j = 0; j < s->n; j++)
+    if (s->bound.rewritten || s->bound.matrix.matrix_free) return false;
+    for (int j = 0; j < s->bound.n; j++)
         if (kinds[j] != DAE_KIND_AUTO) return true;
     return false;
 }
@@ -155,8 +155,8 @@ enum { POINTS = 3 };
 static void move(const dae_solver *s, int k, double *y)
 {
     unsigned state = 2463534242u + 977u * (unsigned)k;
-    for (int i = 0; i < 2 * s->n; i++) {
-        double from = i < s->n ? s->y[i] : s->yp[i - s->n];
+    for (int i = 0; i < 2 * s->bound.n; i++) {
+        double from = i < s->bound.n ? s->bound.y[i] : s->bound.yp[i - s->bound.n];
         state = state * 1664525u + 1013904223u;
         y[i] = from + 0.1 * fmax(1.0, fabs(from)) * ((double)(state >> 8) / 8388608.0 - 1.0);
     }
@@ -164,26 +164,27 @@ static void move(const dae_solver *s, int k, double *y)
 
 static iteration_status look(dae_solver *s, double t, double h, const double *y, const double *yp)
 {
-    s->matrix.jac.unmask = true; /* h is a guess: a zero may be but a small number */
-    return iteration_evaluate(&s->matrix, t, y, yp, 1.0 / h, h, s->norm.weights, NULL);
+    s->bound.matrix.jac.unmask = true; /* h is a guess: a zero may be but a small number */
+    return iteration_evaluate(&s->bound.matrix, t, y, yp, 1.0 / h, h, s->bound.norm.weights, NULL);
 }
 
 /* ---- derivatives ---- */
 
 static void name_it(dae_solver *s, double t, int j)
 {
-    diag_variable(&s->diag, j, problem_variable(s->problem, j));
+    diag_variable(&s->diag, j, problem_variable(s->bound.problem, j));
     s->diag.t = t;
 }
 
 /* Whether the derivative of y_j is in F at some point around, where it is not at the start. */
 static bool appears_nearby(dae_solver *s, double t, double h, int j)
 {
-    double *y = DAE_ARRAY(double, 2 * (size_t)s->n);
+    double *y = DAE_ARRAY(double, 2 * (size_t)s->bound.n);
     bool found = !y;
     for (int k = 0; k < POINTS && !found; k++) {
         move(s, k, y);
-        found = look(s, t, h, y, y + s->n) != ITERATION_OK || !s->matrix.algebraic_column[j];
+        found = look(s, t, h, y, y + s->bound.n) != ITERATION_OK ||
+                !s->bound.matrix.algebraic_column[j];
     }
     dae_free(y);
     return found;
@@ -192,9 +193,9 @@ static bool appears_nearby(dae_solver *s, double t, double h, int j)
 /* Derivatives that are there, or are not, against what was said. */
 static dae_status check_columns(dae_solver *s, double t, double h)
 {
-    const dae_kind *kinds = s->problem->form.kinds;
-    for (int j = 0; j < s->n; j++) {
-        bool algebraic = s->matrix.algebraic_column[j];
+    const dae_kind *kinds = s->bound.problem->form.kinds;
+    for (int j = 0; j < s->bound.n; j++) {
+        bool algebraic = s->bound.matrix.algebraic_column[j];
         if (kinds[j] == DAE_KIND_INDEX1 && !algebraic) {
             name_it(s, t, j);
             return diag_set(&s->diag, DAE_ERR_ARGUMENT,
@@ -224,11 +225,11 @@ enum { TOO_LOW = 1, TOO_HIGH = 2 };
 static bool judge(const dae_solver *s, const powers *p, unsigned char *wrong, int *power)
 {
     bool any = false;
-    for (int j = 0; j < s->n; j++) {
-        dae_kind kind = s->problem->form.kinds[j];
+    for (int j = 0; j < s->bound.n; j++) {
+        dae_kind kind = s->bound.problem->form.kinds[j];
         int declared = (int)kind - (int)DAE_KIND_INDEX1, found = power_of(p, j);
         if (kind < DAE_KIND_INDEX1 || found < 0) wrong[j] = 0;
-        if (found <= declared || !s->matrix.algebraic_column[j])
+        if (found <= declared || !s->bound.matrix.algebraic_column[j])
             wrong[j] &= (unsigned char)~TOO_LOW;
         if (found >= declared) wrong[j] &= (unsigned char)~TOO_HIGH;
         if (found > power[j]) power[j] = found;
@@ -241,13 +242,13 @@ static bool judge(const dae_solver *s, const powers *p, unsigned char *wrong, in
 static bool find_wrong(dae_solver *s, double t, double h, powers *p, double *y,
                        unsigned char *wrong, int *power)
 {
-    memset(wrong, TOO_LOW | TOO_HIGH, (size_t)s->n);
+    memset(wrong, TOO_LOW | TOO_HIGH, (size_t)s->bound.n);
     for (int k = -1; k < POINTS; k++) {
         if (k >= 0) {
             move(s, k, y);
-            if (look(s, t, h, y, y + s->n) != ITERATION_OK) return false;
+            if (look(s, t, h, y, y + s->bound.n) != ITERATION_OK) return false;
         }
-        take_matrices(p, &s->matrix.jac);
+        take_matrices(p, &s->bound.matrix.jac);
         if (!find_sizes(p, 1e-2) || !judge(s, p, wrong, power)) return false;
     }
     return true;
@@ -255,15 +256,16 @@ static bool find_wrong(dae_solver *s, double t, double h, powers *p, double *y,
 
 static dae_status report_power(dae_solver *s, double t, int j, int power, bool low)
 {
-    bool algebraic = s->matrix.algebraic_column[j];
+    bool algebraic = s->bound.matrix.algebraic_column[j];
     dae_kind right = power > 1    ? DAE_KIND_INDEX3
                      : power == 1 ? DAE_KIND_INDEX2
                      : algebraic  ? DAE_KIND_INDEX1
                                   : DAE_KIND_DIFFERENTIAL;
     name_it(s, t, j);
-    diag_set(&s->diag, DAE_ERR_ARGUMENT,
-             "Variable %s is declared %s, but is %s at t = %.9g and around: ",
-             s->diag.variable_name, kind_name(s->problem->form.kinds[j]), kind_name(right), t);
+    diag_set(
+        &s->diag, DAE_ERR_ARGUMENT,
+        "Variable %s is declared %s, but is %s at t = %.9g and around: ", s->diag.variable_name,
+        kind_name(s->bound.problem->form.kinds[j]), kind_name(right), t);
     if (power > 0)
         diag_append(&s->diag, "errors of F come back in it multiplied by h^-%d. ", power);
     else
@@ -276,11 +278,11 @@ static dae_status report_power(dae_solver *s, double t, int j, int power, bool l
 static dae_status check_powers(dae_solver *s, double t, double h)
 {
     powers p;
-    int *power = DAE_ARRAY(int, s->n), j = 0;
-    double *y = DAE_ARRAY(double, 2 * (size_t)s->n);
-    unsigned char *wrong = DAE_ARRAY(unsigned char, s->n);
+    int *power = DAE_ARRAY(int, s->bound.n), j = 0;
+    double *y = DAE_ARRAY(double, 2 * (size_t)s->bound.n);
+    unsigned char *wrong = DAE_ARRAY(unsigned char, s->bound.n);
     dae_status status = DAE_OK;
-    bool ready = powers_new(&p, s->n) && power && y && wrong;
+    bool ready = powers_new(&p, s->bound.n) && power && y && wrong;
     if (!ready)
         status = diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the kinds of variables.");
     else if (find_wrong(s, t, h, &p, y, wrong, power) && solver_index_is_frozen(s, t)) {
@@ -297,15 +299,15 @@ static dae_status check_powers(dae_solver *s, double t, double h)
 dae_status solver_check_kinds(dae_solver *s, double t, double h)
 {
     if (!were_declared(s)) return DAE_OK;
-    const eval_failure failure = s->eval.failure;
-    iteration_status seen = look(s, t, h, s->y, s->yp);
+    const eval_failure failure = s->bound.eval.failure;
+    iteration_status seen = look(s, t, h, s->bound.y, s->bound.yp);
     dae_status status = DAE_OK; /* what cannot be evaluated shows soon enough */
     if (seen == ITERATION_MEMORY)
         status = diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the Jacobian.");
     if (seen == ITERATION_STOP) status = explain_evaluation(s, EVAL_STOP);
     if (seen == ITERATION_OK) status = check_columns(s, t, h);
     if (seen == ITERATION_OK && status == DAE_OK) status = check_powers(s, t, h);
-    s->eval.failure = failure;
+    s->bound.eval.failure = failure;
     return status;
 }
 
@@ -315,8 +317,8 @@ dae_status solver_check_kinds(dae_solver *s, double t, double h)
 static bool index_is_open(const dae_solver *s)
 {
     if (s->hybrid || s->base->forms) return false;
-    return !solver_uses_forms(s) && !s->ode && !s->rewritten && !s->matrix.matrix_free &&
-           !s->context.second;
+    return !solver_uses_forms(s) && !s->bound.ode && !s->bound.rewritten &&
+           !s->bound.matrix.matrix_free && !s->bound.context.second;
 }
 
 /* Whether rows of (A + B/h)^-1 grow as h falls, or that is not clear, from `longest` on. */
@@ -334,9 +336,9 @@ static dae_status looks_high(dae_solver *s, bool *high)
 {
     static const double longest[] = {1e-2, 1e-4, 1e-6};
     powers p;
-    if (!powers_new(&p, s->n))
+    if (!powers_new(&p, s->bound.n))
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the index at the start.");
-    take_matrices(&p, &s->matrix.jac);
+    take_matrices(&p, &s->bound.matrix.jac);
     *high = true;
     for (int k = 0; k < 3 && *high; k++) *high = some_row_grows(&p, longest[k]);
     dae_free(p.A);
@@ -345,8 +347,8 @@ static dae_status looks_high(dae_solver *s, bool *high)
 
 bool declares_high_kinds(const dae_solver *s)
 {
-    const dae_kind *kinds = s->problem->form.kinds;
-    for (int j = 0; kinds && j < s->n; j++)
+    const dae_kind *kinds = s->bound.problem->form.kinds;
+    for (int j = 0; kinds && j < s->bound.n; j++)
         if (kinds[j] > DAE_KIND_INDEX1) return true;
     return false;
 }
@@ -355,23 +357,24 @@ bool declares_high_kinds(const dae_solver *s)
 static bool index_was_declared(const dae_solver *s)
 {
     if (declares_high_kinds(s)) return true;
-    return s->options.error_test != DAE_ERROR_AUTO || s->options.norm || s->options.weights;
+    return s->bound.options.error_test != DAE_ERROR_AUTO || s->bound.options.norm ||
+           s->bound.options.weights;
 }
 
 /* BDF of constant steps converges at index 3, too [BCP96 3.2], and other methods with fewer orders:
  * who chooses steps can see that. With corrected multipliers steps may change [AL95]. */
 static int highest_index(const dae_solver *s)
 {
-    bool any = s->options.fixed_step > 0.0 || s->options.multiplier_correction;
-    return any ? 3 : method_highest_index(s->method);
+    bool any = s->bound.options.fixed_step > 0.0 || s->bound.options.multiplier_correction;
+    return any ? 3 : method_highest_index(s->bound.method);
 }
 
 static void advise_on_index(dae_solver *s, int index, int highest)
 {
     if (index > highest)
-        diag_append(&s->diag, ", but method %s is for index %s%d%s. ", s->method->name,
+        diag_append(&s->diag, ", but method %s is for index %s%d%s. ", s->bound.method->name,
                     highest > 1 ? "up to " : "", highest,
-                    s->method == &method_bdf ? " with variable steps" : "");
+                    s->bound.method == &method_bdf ? " with variable steps" : "");
     else
         diag_append(&s->diag, ", but nothing is declared. ");
     bool other = index > highest && index <= 3, declare = index <= 3 && !declares_high_kinds(s);
@@ -385,8 +388,8 @@ static void advise_on_index(dae_solver *s, int index, int highest)
 /* A variable that was declared to be of a higher index than the method is for. */
 static dae_status refuse_declared(dae_solver *s, double t, int highest)
 {
-    for (int j = 0; j < s->n && s->problem->form.kinds; j++) {
-        dae_kind kind = s->problem->form.kinds[j];
+    for (int j = 0; j < s->bound.n && s->bound.problem->form.kinds; j++) {
+        dae_kind kind = s->bound.problem->form.kinds[j];
         int index = kind > DAE_KIND_INDEX1 ? 1 + (int)kind - (int)DAE_KIND_INDEX1 : 1;
         if (index <= highest) continue;
         name_it(s, t, j);
@@ -402,34 +405,35 @@ static dae_status refuse_declared(dae_solver *s, double t, int highest)
 /* Whether there is something to find out, at the first start. */
 static bool index_matters(const dae_solver *s)
 {
-    if (s->stats.starts > 0 || s->n > LARGEST || !s->matrix.jac.dfdyp) return false;
+    if (s->stats.starts > 0 || s->bound.n > LARGEST || !s->bound.matrix.jac.dfdyp) return false;
     return highest_index(s) < 3 || !index_was_declared(s);
 }
 
 dae_status solver_check_declared_index(dae_solver *s, double t)
 {
-    s->index_suspect = false;
+    s->run.index_suspect = false;
     if (!index_is_open(s)) return DAE_OK;
-    dae_status status = index_matters(s) ? looks_high(s, &s->index_suspect) : DAE_OK;
+    dae_status status = index_matters(s) ? looks_high(s, &s->run.index_suspect) : DAE_OK;
     if (status != DAE_OK) return status;
     /* other methods that know of kinds say so themselves */
-    return s->method == &method_bdf ? refuse_declared(s, t, highest_index(s)) : DAE_OK;
+    return s->bound.method == &method_bdf ? refuse_declared(s, t, highest_index(s)) : DAE_OK;
 }
 
 dae_status solver_check_index(dae_solver *s)
 {
     char text[300];
-    if (!s->index_suspect) return DAE_OK;
-    s->index_suspect = false;
-    const eval_failure failure = s->eval.failure;
-    vector_copy(s->n, s->last.y, s->y);
-    vector_copy(s->n, s->last.yp, s->yp);
-    int highest = highest_index(s), index = solver_certain_index(s, s->t_new, text, sizeof text);
-    s->eval.failure = failure;
+    if (!s->run.index_suspect) return DAE_OK;
+    s->run.index_suspect = false;
+    const eval_failure failure = s->bound.eval.failure;
+    vector_copy(s->bound.n, s->run.last.y, s->bound.y);
+    vector_copy(s->bound.n, s->run.last.yp, s->bound.yp);
+    int highest = highest_index(s),
+        index = solver_certain_index(s, s->run.t_new, text, sizeof text);
+    s->bound.eval.failure = failure;
     if (index < 2 || (index <= highest && index_was_declared(s))) return DAE_OK;
-    s->diag.t = s->t_new;
+    s->diag.t = s->run.t_new;
     s->diag.value = index;
-    diag_set(&s->diag, DAE_ERR_UNSUPPORTED, "The index at t = %.9g is %s", s->t_new, text);
+    diag_set(&s->diag, DAE_ERR_UNSUPPORTED, "The index at t = %.9g is %s", s->run.t_new, text);
     advise_on_index(s, index, highest);
     return DAE_ERR_UNSUPPORTED;
 }

@@ -31,19 +31,19 @@ static eval_status invariant_values(void *context, double t, const double *y, co
     if (!s->hybrid) {
         if (solver_rewritten(s)) solver_to_base(s, t, y, yp, m->all, NULL);
         const double *base = solver_rewritten(s) ? m->all : y;
-        code = s->options.invariant_function(t, base, values, s->options.user);
+        code = s->bound.options.invariant_function(t, base, values, s->bound.options.user);
     } else {
         model_instance_outputs(s->hybrid->instance, t, y, yp, m->all);
         for (int i = 0; i < m->set.count; i++) values[i] = m->all[m->variable[i]];
     }
     int bad = code == 0 ? vector_first_nonfinite(m->set.count, values) : -1;
     if (code == 0 && bad < 0) return EVAL_OK;
-    return evaluator_failed(&s->eval, (eval_failure){.callback = "invariant_function",
-                                                     .code = code,
-                                                     .component = -1,
-                                                     .variable = -1,
-                                                     .t = t,
-                                                     .value = bad < 0 ? 0.0 : values[bad]});
+    return evaluator_failed(&s->bound.eval, (eval_failure){.callback = "invariant_function",
+                                                           .code = code,
+                                                           .component = -1,
+                                                           .variable = -1,
+                                                           .t = t,
+                                                           .value = bad < 0 ? 0.0 : values[bad]});
 }
 
 /* The name of invariant i: the user's, or "invariant 1" */
@@ -146,7 +146,7 @@ bool monitors_bind(dae_solver *s)
 {
     monitors *m = s->monitors;
     if (!m || !m->constraints) return true;
-    const form_set *f = s->form_set;
+    const form_set *f = s->bound.form_set;
     size_t nx = 0, g = 0, J = 0;
     if (f && f->mechanical) {
         nx = 2 * (size_t)f->mechanical->nq;
@@ -181,8 +181,8 @@ static void note_largest(double *most, int count, const double *r)
 /* |g| and |G v + g_t| */
 static void note_mechanical(dae_solver *s, double t, const double *y)
 {
-    const mechanical_form *f = s->form_set->mechanical;
-    const form_places *p = &s->form_set->mechanical_places;
+    const mechanical_form *f = s->bound.form_set->mechanical;
+    const form_places *p = &s->bound.form_set->mechanical_places;
     monitors *m = s->monitors;
     for (int i = 0; i < f->nq; i++) {
         m->x[i] = y[place(p->q, 0, i)];
@@ -199,8 +199,8 @@ static void note_mechanical(dae_solver *s, double t, const double *y)
 /* |g| and |g_y f + g_t| */
 static void note_hessenberg(dae_solver *s, double t, const double *y)
 {
-    const hessenberg_form *f = s->form_set->hessenberg;
-    const form_places *p = &s->form_set->hessenberg_places;
+    const hessenberg_form *f = s->bound.form_set->hessenberg;
+    const form_places *p = &s->bound.form_set->hessenberg_places;
     monitors *m = s->monitors;
     double *z = m->x + f->ny, *u = z + f->nz, *slope = u + f->nu;
     for (int i = 0; i < f->ny; i++) m->x[i] = y[place(p->q, 0, i)];
@@ -219,10 +219,11 @@ static void note_hessenberg(dae_solver *s, double t, const double *y)
 /* Constraints as written, and hidden ones, by their levels where these are known */
 static void note_quasilinear(dae_solver *s, double t, const double *y)
 {
-    const quasilinear_form *f = s->form_set->quasilinear;
-    const int *level = s->form_set->manifold ? s->form_set->manifold->level : NULL;
+    const quasilinear_form *f = s->bound.form_set->quasilinear;
+    const int *level = s->bound.form_set->manifold ? s->bound.form_set->manifold->level : NULL;
     monitors *m = s->monitors;
-    for (int i = 0; i < f->n; i++) m->x[i] = y[place(s->form_set->quasilinear_places.q, 0, i)];
+    for (int i = 0; i < f->n; i++)
+        m->x[i] = y[place(s->bound.form_set->quasilinear_places.q, 0, i)];
     if (f->ng == 0 || f->g(f->context, t, m->x, m->g) != EVAL_OK) return;
     for (int i = 0; i < f->ng; i++)
         note_largest(level && level[i] > 0 ? &s->stats.velocity_residual
@@ -232,7 +233,7 @@ static void note_quasilinear(dae_solver *s, double t, const double *y)
 
 static void note_constraints(dae_solver *s, double t, const double *y)
 {
-    const form_set *f = s->form_set;
+    const form_set *f = s->bound.form_set;
     dae_stats before = s->stats; /* looking is not counted */
     if (f->mechanical)
         note_mechanical(s, t, y);
@@ -250,6 +251,6 @@ void monitors_note(dae_solver *s, double t, const double *y, const double *yp)
     sizes_note(s, y, yp);
     if (!s->monitors) return;
     note_invariants(s, t, y, yp);
-    if (s->monitors->constraints && s->form_set && s->monitors->x && !s->rewritten)
+    if (s->monitors->constraints && s->bound.form_set && s->monitors->x && !s->bound.rewritten)
         note_constraints(s, t, y);
 }

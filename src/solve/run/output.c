@@ -31,17 +31,17 @@ static void keep_within_bounds(const dae_residual *form, double *y)
 
 bool output_is_between(const dae_solver *s, double t)
 {
-    if (!s->method->rough_between || s->phase == PHASE_READY) return false;
-    return s->t_old != s->t_new && t != s->t_old && t != s->t_new;
+    if (!s->bound.method->rough_between || s->run.phase == PHASE_READY) return false;
+    return s->run.t_old != s->run.t_new && t != s->run.t_old && t != s->run.t_new;
 }
 
 bool output_is_rough(const dae_solver *s, double t)
 {
     bool some = false;
     if (!output_is_between(s, t)) return false;
-    for (int j = 0; j < s->n; j++) {
-        if (s->kinds[j] > DAE_KIND_INDEX1) return false;
-        some = some || s->kinds[j] == DAE_KIND_INDEX1;
+    for (int j = 0; j < s->bound.n; j++) {
+        if (s->bound.kinds[j] > DAE_KIND_INDEX1) return false;
+        some = some || s->bound.kinds[j] == DAE_KIND_INDEX1;
     }
     return some;
 }
@@ -50,8 +50,8 @@ bool output_is_rough(const dae_solver *s, double t)
 static bool is_semi_explicit(const dae_solver *s)
 {
     int excess = 0;
-    for (int j = 0; j < s->n; j++)
-        excess += (s->kinds[j] == DAE_KIND_INDEX1) - s->matrix.constraint_row[j];
+    for (int j = 0; j < s->bound.n; j++)
+        excess += (s->bound.kinds[j] == DAE_KIND_INDEX1) - s->bound.matrix.constraint_row[j];
     return excess == 0;
 }
 
@@ -59,62 +59,63 @@ static bool is_semi_explicit(const dae_solver *s)
  * where equations have no y', of these alone: then it is Newton's correction but for O(1/cj) */
 static eval_status correction(dae_solver *s, double t, bool semi_explicit)
 {
-    eval_status status =
-        evaluate_residual(&s->eval, t, s->at_y, s->at_yp, s->work, &s->stats.residuals);
+    eval_status status = evaluate_residual(&s->bound.eval, t, s->bound.at_y, s->bound.at_yp,
+                                           s->bound.work, &s->stats.residuals);
     if (status != EVAL_OK) return status;
-    for (int i = 0; semi_explicit && i < s->n; i++)
-        if (!s->matrix.constraint_row[i]) s->work[i] = 0.0;
-    if (iteration_solve(&s->matrix, NULL, s->work) != ITERATION_OK) return EVAL_RETRY;
-    for (int j = 0; j < s->n; j++)
-        if (s->kinds[j] != DAE_KIND_INDEX1) s->work[j] = 0.0;
+    for (int i = 0; semi_explicit && i < s->bound.n; i++)
+        if (!s->bound.matrix.constraint_row[i]) s->bound.work[i] = 0.0;
+    if (iteration_solve(&s->bound.matrix, NULL, s->bound.work) != ITERATION_OK) return EVAL_RETRY;
+    for (int j = 0; j < s->bound.n; j++)
+        if (s->bound.kinds[j] != DAE_KIND_INDEX1) s->bound.work[j] = 0.0;
     return EVAL_OK;
 }
 
 eval_status output_correct(dae_solver *s, double t)
 {
-    const iteration *it = &s->matrix;
-    const eval_failure failure = s->eval.failure;
+    const iteration *it = &s->bound.matrix;
+    const eval_failure failure = s->bound.eval.failure;
     double last = INFINITY;
     eval_status status = EVAL_RETRY;
     if (!it->factored || it->by_columns || it->matrix_free) return EVAL_RETRY;
     const bool semi_explicit = is_semi_explicit(s);
-    keep_within_bounds(&s->problem->form, s->at_y);
+    keep_within_bounds(&s->bound.problem->form, s->bound.at_y);
     for (int k = 0; k < MOST_CORRECTIONS; k++) {
         status = correction(s, t, semi_explicit);
         if (status != EVAL_OK) break;
-        double size = norm_of(&s->norm, s->work, s->norm.scale);
+        double size = norm_of(&s->bound.norm, s->bound.work, s->bound.norm.scale);
         if (!(size < last)) break;
-        vector_axpy(s->n, -1.0, s->work, s->at_y);
-        keep_within_bounds(&s->problem->form, s->at_y);
+        vector_axpy(s->bound.n, -1.0, s->bound.work, s->bound.at_y);
+        keep_within_bounds(&s->bound.problem->form, s->bound.at_y);
         last = size;
         if (size <= ENOUGH) break;
     }
-    if (status != EVAL_STOP) s->eval.failure = failure;
+    if (status != EVAL_STOP) s->bound.eval.failure = failure;
     if (status == EVAL_STOP) return status;
     return last <= TOLERABLE ? EVAL_OK : EVAL_RETRY;
 }
 
 dae_status output_polish(dae_solver *s, double t)
 {
-    vector_copy(s->n, s->at_y, s->y);
+    vector_copy(s->bound.n, s->bound.at_y, s->bound.y);
     eval_status status = output_correct(s, t);
     if (status == EVAL_STOP) return explain_evaluation(s, status);
     bool better = status == EVAL_OK;
-    for (int j = 0; better && j < s->n; j++)
-        better = fabs(s->at_y[j] - s->y[j]) * s->norm.scale[j] <= PLAUSIBLE;
-    if (!better) vector_copy(s->n, s->y, s->at_y);
+    for (int j = 0; better && j < s->bound.n; j++)
+        better = fabs(s->bound.at_y[j] - s->bound.y[j]) * s->bound.norm.scale[j] <= PLAUSIBLE;
+    if (!better) vector_copy(s->bound.n, s->bound.y, s->bound.at_y);
     return DAE_OK;
 }
 
-/* Whether all of at_y lies between the ends of the step, in s->y and s->yp, or not farther from
- * them than they are from each other and MARGIN tolerances. */
+/* Whether all of at_y lies between the ends of the step, in s->bound.y and s->bound.yp, or not
+ * farther from them than they are from each other and MARGIN tolerances. */
 static bool is_beside_ends(const dae_solver *s)
 {
     static const double MARGIN = 1e3;
-    for (int j = 0; j < s->n; j++) {
-        double low = fmin(s->y[j], s->yp[j]), high = fmax(s->y[j], s->yp[j]);
-        double room = high - low + MARGIN * s->norm.weights[j];
-        if (!(s->at_y[j] >= low - room && s->at_y[j] <= high + room)) return false;
+    for (int j = 0; j < s->bound.n; j++) {
+        double low = fmin(s->bound.y[j], s->bound.yp[j]),
+               high = fmax(s->bound.y[j], s->bound.yp[j]);
+        double room = high - low + MARGIN * s->bound.norm.weights[j];
+        if (!(s->bound.at_y[j] >= low - room && s->bound.at_y[j] <= high + room)) return false;
     }
     return true;
 }
@@ -123,17 +124,17 @@ static bool is_beside_ends(const dae_solver *s)
 static dae_status keep_between_ends(dae_solver *s, double t)
 {
     bool refined = false;
-    solver_interpolate(s, t, 0, s->at_y);
-    solver_interpolate(s, t, 1, s->at_yp);
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    solver_interpolate(s, t, 1, s->bound.at_yp);
     dae_status status =
-        !s->control.fixed && output_is_between(s, t) ? refine_point(s, t, &refined) : DAE_OK;
+        !s->run.control.fixed && output_is_between(s, t) ? refine_point(s, t, &refined) : DAE_OK;
     if (status != DAE_OK) return status;
-    solver_interpolate(s, s->t_old, 0, s->y); /* free during a run */
-    solver_interpolate(s, s->t_new, 0, s->yp);
-    for (int j = 0; j < s->n; j++) {
-        if (s->norm.exempt[j] == 0) continue;
-        s->at_y[j] = fmax(s->at_y[j], fmin(s->y[j], s->yp[j]));
-        s->at_y[j] = fmin(s->at_y[j], fmax(s->y[j], s->yp[j]));
+    solver_interpolate(s, s->run.t_old, 0, s->bound.y); /* free during a run */
+    solver_interpolate(s, s->run.t_new, 0, s->bound.yp);
+    for (int j = 0; j < s->bound.n; j++) {
+        if (s->bound.norm.exempt[j] == 0) continue;
+        s->bound.at_y[j] = fmax(s->bound.at_y[j], fmin(s->bound.y[j], s->bound.yp[j]));
+        s->bound.at_y[j] = fmin(s->bound.at_y[j], fmax(s->bound.y[j], s->bound.yp[j]));
     }
     return DAE_OK;
 }
@@ -144,27 +145,28 @@ static dae_status refine_beside_jump(dae_solver *s, double t)
 {
     bool refined = false;
     dae_status status =
-        !s->control.fixed && output_is_between(s, t) ? refine_point(s, t, &refined) : DAE_OK;
+        !s->run.control.fixed && output_is_between(s, t) ? refine_point(s, t, &refined) : DAE_OK;
     if (status != DAE_ERR_CONVERGENCE && status != DAE_ERR_EVALUATION) return status;
     diag_clear(&s->diag);
-    solver_interpolate(s, t, 0, s->at_y);
-    solver_interpolate(s, t, 1, s->at_yp);
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    solver_interpolate(s, t, 1, s->bound.at_yp);
     return DAE_OK;
 }
 
 dae_status output_beside_jump(dae_solver *s, double t)
 {
-    if (t == s->t_old || t == s->t_new) return DAE_OK;
+    if (t == s->run.t_old || t == s->run.t_new) return DAE_OK;
     dae_status refined = refine_beside_jump(s, t);
     if (refined != DAE_OK) return refined;
     initializer *output_projector = solver_output_projector(s);
     if (!output_projector)
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
-    eval_status status = initializer_project(output_projector, t, s->t_new - s->t_old, s->kinds,
-                                             s->norm.weights, s->at_y, s->at_yp);
+    eval_status status =
+        initializer_project(output_projector, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, s->bound.at_y, s->bound.at_yp);
     if (status == EVAL_STOP) return explain_evaluation(s, status);
-    solver_interpolate(s, s->t_old, 0, s->y); /* free during a run */
-    solver_interpolate(s, s->t_new, 0, s->yp);
+    solver_interpolate(s, s->run.t_old, 0, s->bound.y); /* free during a run */
+    solver_interpolate(s, s->run.t_new, 0, s->bound.yp);
     bool sound = status == EVAL_OK && is_beside_ends(s);
     return sound ? DAE_OK : keep_between_ends(s, t);
 }

@@ -418,8 +418,8 @@ static void evaluate(dae_solver *s, rank_watch *w, double t, const double *own, 
 static void evaluate_at(dae_solver *s, rank_watch *w, double t)
 {
     solver_interpolate(s, t, 0, w->own);
-    solver_interpolate(s, t, 1, w->own + s->n);
-    evaluate(s, w, t, w->own, w->own + s->n);
+    solver_interpolate(s, t, 1, w->own + s->bound.n);
+    evaluate(s, w, t, w->own, w->own + s->bound.n);
 }
 
 static double determinant_at(dae_solver *s, rank_watch *w, const watched *b, double t)
@@ -433,7 +433,7 @@ static double determinant_at(dae_solver *s, rank_watch *w, const watched *b, dou
 /* A change of sign between the ends of the step: *t where it is; false: it jumps there. */
 static bool locate_sign(dae_solver *s, rank_watch *w, const watched *b, double end, double *t)
 {
-    double lo = w->t, hi = s->t_new, at_lo = b->before, at_hi = end;
+    double lo = w->t, hi = s->run.t_new, at_lo = b->before, at_hi = end;
     for (int k = 0; k < BISECTIONS; k++) {
         double middle = lo + 0.5 * (hi - lo);
         if (middle == lo || middle == hi) break;
@@ -451,7 +451,7 @@ static bool locate_sign(dae_solver *s, rank_watch *w, const watched *b, double e
 /* The least |det| within the step, by golden sections around its middle: whether it is zero. */
 static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double *t)
 {
-    double lo = w->t, hi = s->t_new;
+    double lo = w->t, hi = s->run.t_new;
     double p = lo + (1.0 - GOLDEN) * (hi - lo), q = lo + GOLDEN * (hi - lo);
     double at_p = fabs(determinant_at(s, w, b, p)), at_q = fabs(determinant_at(s, w, b, q));
     const double far = fmax(fabs(b->before), fmax(at_p, at_q));
@@ -475,13 +475,13 @@ static bool locate_touch(dae_solver *s, rank_watch *w, const watched *b, double 
 static bool may_touch(dae_solver *s, rank_watch *w, const watched *b, double end)
 {
     static const double BESIDE = 1e-3, ON_ITS_WAY = 0.5;
-    double h = BESIDE * (s->t_new - w->t), change = fabs(b->trend * (s->t_new - w->t));
+    double h = BESIDE * (s->run.t_new - w->t), change = fabs(b->trend * (s->run.t_new - w->t));
     /* of a step that short the ends tell what is within */
-    bool brief = fabs(s->t_new - w->t) <= BRIEF * fabs(s->t_new - s->hybrid->started);
+    bool brief = fabs(s->run.t_new - w->t) <= BRIEF * fabs(s->run.t_new - s->hybrid->started);
     if (!b->leading || brief) return false;
     if (change < ON_ITS_WAY * fmin(fabs(b->before), fabs(end))) return false;
     return fabs(determinant_at(s, w, b, w->t + h)) < fabs(b->before) &&
-           fabs(determinant_at(s, w, b, s->t_new - h)) < fabs(end);
+           fabs(determinant_at(s, w, b, s->run.t_new - h)) < fabs(end);
 }
 
 static dae_status report(dae_solver *s, const watched *b, double t)
@@ -529,7 +529,7 @@ static bool comes_to_rest(dae_solver *s, rank_watch *w, watched *b, double t)
 /* One block at the end of the step, where its determinant is `end`. */
 static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double end)
 {
-    double t = s->t_new, before = b->before;
+    double t = s->run.t_new, before = b->before;
     bool found = false;
     if (isfinite(end)) b->most = fmax(b->most, fabs(end));
     if (b->own) b->fastest = fmax(b->fastest, speed_of(w, b));
@@ -547,7 +547,7 @@ static dae_status look_at_block(dae_solver *s, rank_watch *w, watched *b, double
         found = !comes_to_rest(s, w, b, t);
     else if (may_touch(s, w, b, end))
         found = locate_touch(s, w, b, &t) && !comes_to_rest(s, w, b, t);
-    b->trend = (end - before) / (s->t_new - w->t);
+    b->trend = (end - before) / (s->run.t_new - w->t);
     b->before = end;
     return found ? report(s, b, t) : DAE_OK;
 }
@@ -585,12 +585,12 @@ void rank_watch_restart(dae_solver *s)
 static bool make_room(const dae_solver *s, rank_watch *w)
 {
     int n = s->base->form.n;
-    if (w->y && w->n == n && w->own_n >= s->n) return true;
+    if (w->y && w->n == n && w->own_n >= s->bound.n) return true;
     dae_free(w->y);
-    w->y = DAE_ARRAY(double, 2 * (size_t)(n + s->n));
+    w->y = DAE_ARRAY(double, 2 * (size_t)(n + s->bound.n));
     w->own = w->y ? w->y + 2 * n : NULL;
     w->n = n;
-    w->own_n = s->n;
+    w->own_n = s->bound.n;
     return w->y;
 }
 
@@ -605,19 +605,19 @@ dae_status rank_watch_step(dae_solver *s)
         return diag_set(&s->diag, DAE_ERR_MEMORY,
                         "Out of memory for the watch of singular points.");
     double end[MOST_ENTRIES];
-    if (w->fresh || w->t != s->t_old) {
-        evaluate_at(s, w, s->t_old);
+    if (w->fresh || w->t != s->run.t_old) {
+        evaluate_at(s, w, s->run.t_old);
         for (int k = 0; k < w->count; k++) {
             watched *b = &w->block[k];
             b->most = fabs(b->before = block_determinant(w, b));
             b->trend = NAN;
         }
-        w->t = s->t_old;
+        w->t = s->run.t_old;
     }
-    evaluate(s, w, s->t_new, s->last.y, s->last.yp);
+    evaluate(s, w, s->run.t_new, s->run.last.y, s->run.last.yp);
     for (int k = 0; k < w->count; k++) end[k] = block_determinant(w, &w->block[k]);
     for (int k = 0; k < w->count && status == DAE_OK; k++)
         status = look_at_block(s, w, &w->block[k], end[k]);
-    w->t = s->t_new;
+    w->t = s->run.t_new;
     return status;
 }

@@ -192,7 +192,7 @@ static eval_status judge(refiner *r, const looked *at, iteration *it, const erro
 
 void refine_free(dae_solver *s)
 {
-    refiner *r = s->refiner;
+    refiner *r = s->bound.refiner;
     if (!r) return;
     if (r->context.cache) r->method->cache_free(r->context.cache);
     newton_free(&r->newton);
@@ -204,33 +204,33 @@ void refine_free(dae_solver *s)
     dae_free(r->before);
     dae_free(r->y);
     dae_free(r);
-    s->refiner = NULL;
+    s->bound.refiner = NULL;
 }
 
 /* What belongs to the method, with everything that it changes its own. */
 static bool furnish(refiner *r, const dae_solver *s)
 {
-    const size_t n = (size_t)s->n;
+    const size_t n = (size_t)s->bound.n;
     size_t scratch;
-    r->method = s->method;
-    r->eval = s->eval;
-    r->method->size(s->n, &r->state_size, &scratch);
+    r->method = s->bound.method;
+    r->eval = s->bound.eval;
+    r->method->size(s->bound.n, &r->state_size, &scratch);
     r->state = dae_calloc(1, r->state_size);
     r->before = dae_calloc(1, r->state_size);
     r->scratch = dae_calloc(1, scratch);
-    r->y = DAE_ARRAY(double, (s->context.smooth ? 5 : 3) * n);
+    r->y = DAE_ARRAY(double, (s->bound.context.smooth ? 5 : 3) * n);
     if (!r->state || !r->before || !r->scratch || !r->y) return false;
     r->yp = r->y + n;
     r->f = r->yp + n;
-    if (s->context.smooth) r->gap = r->f + n, r->gap_slope = r->gap + n;
-    if (!norm_new(&r->norm, s->n, &s->options) ||
-        iteration_new(&r->matrix, &r->eval, &s->options, NULL) != DAE_OK ||
-        iteration_new(&r->check, &r->eval, &s->options, NULL) != DAE_OK ||
-        !newton_new(&r->newton, &r->eval, &r->matrix, &r->norm, &s->options))
+    if (s->bound.context.smooth) r->gap = r->f + n, r->gap_slope = r->gap + n;
+    if (!norm_new(&r->norm, s->bound.n, &s->bound.options) ||
+        iteration_new(&r->matrix, &r->eval, &s->bound.options, NULL) != DAE_OK ||
+        iteration_new(&r->check, &r->eval, &s->bound.options, NULL) != DAE_OK ||
+        !newton_new(&r->newton, &r->eval, &r->matrix, &r->norm, &s->bound.options))
         return false;
-    norm_classify(&r->norm, s->kinds, s->context.error_test);
-    r->norm.hidden = s->norm.hidden;
-    r->context = s->context;
+    norm_classify(&r->norm, s->bound.kinds, s->bound.context.error_test);
+    r->norm.hidden = s->bound.norm.hidden;
+    r->context = s->bound.context;
     r->context.eval = &r->eval;
     r->context.newton = &r->newton;
     r->context.norm = &r->norm;
@@ -241,20 +241,20 @@ static bool furnish(refiner *r, const dae_solver *s)
 
 static refiner *refiner_of(dae_solver *s)
 {
-    if (s->refiner && s->refiner->method != s->method) refine_free(s);
-    if (s->refiner) return s->refiner;
-    s->refiner = DAE_NEW(refiner);
-    if (s->refiner && !furnish(s->refiner, s)) refine_free(s);
-    return s->refiner;
+    if (s->bound.refiner && s->bound.refiner->method != s->bound.method) refine_free(s);
+    if (s->bound.refiner) return s->bound.refiner;
+    s->bound.refiner = DAE_NEW(refiner);
+    if (s->bound.refiner && !furnish(s->bound.refiner, s)) refine_free(s);
+    return s->bound.refiner;
 }
 
 void refine_note_start(dae_solver *s)
 {
-    step_start *at = &s->step_start;
+    step_start *at = &s->run.step_start;
     at->judged = false;
-    if (!s->method->rough_between) return;
-    s->method->interpolate(s->state, &s->context, s->t_new, 0, at->y);
-    s->method->interpolate(s->state, &s->context, s->t_new, 1, at->yp);
+    if (!s->bound.method->rough_between) return;
+    s->bound.method->interpolate(s->bound.state, &s->bound.context, s->run.t_new, 0, at->y);
+    s->bound.method->interpolate(s->bound.state, &s->bound.context, s->run.t_new, 1, at->yp);
 }
 
 /* ---- the second run ----------------------------------------------------------------------------
@@ -263,24 +263,24 @@ void refine_note_start(dae_solver *s)
 /* Begin where the last step of the solver does. */
 static void begin(refiner *r, const dae_solver *s)
 {
-    const step_start *from = &s->step_start;
-    const double way = s->t_new - s->t_old;
+    const step_start *from = &s->run.step_start;
+    const double way = s->run.t_new - s->run.t_old;
     double part = fmax(0.1, fmin(0.5, pow(TRUSTED / from->error, 0.25)));
-    start_point at = {.t = s->t_old, .h = part * way, .y = from->y, .yp = from->yp};
-    if (r->exempt) norm_classify(&r->norm, s->kinds, s->context.error_test);
-    r->exempt = s->norm.exempt_count > 0; /* what jumps in the step does so here */
-    for (int j = 0; r->exempt && j < s->n; j++)
-        if (s->norm.exempt[j] > 0) norm_exempt(&r->norm, j, INT_MAX);
-    r->norm.floor = s->norm.floor;
-    norm_update(&r->norm, s->t_old, from->y);
+    start_point at = {.t = s->run.t_old, .h = part * way, .y = from->y, .yp = from->yp};
+    if (r->exempt) norm_classify(&r->norm, s->bound.kinds, s->bound.context.error_test);
+    r->exempt = s->bound.norm.exempt_count > 0; /* what jumps in the step does so here */
+    for (int j = 0; r->exempt && j < s->bound.n; j++)
+        if (s->bound.norm.exempt[j] > 0) norm_exempt(&r->norm, j, INT_MAX);
+    r->norm.floor = s->bound.norm.floor;
+    norm_update(&r->norm, s->run.t_old, from->y);
     r->norm.reach = fabs(way); /* multipliers are as accurate as those of the step */
     newton_reset(&r->newton);
     r->method->start(r->state, r->scratch, &r->context, &at);
-    int order = r->method->max_order, asked = s->options.max_order;
+    int order = r->method->max_order, asked = s->bound.options.max_order;
     if (asked > 0 && asked < order) order = asked;
-    control_start_one_step(&r->control, at.h, order, &s->options);
+    control_start_one_step(&r->control, at.h, order, &s->bound.options);
     r->control.fixed = false;
-    r->t_old = r->t_new = s->t_old;
+    r->t_old = r->t_new = s->run.t_old;
     r->judged = INFINITY;
     r->stalls = 0;
     r->of = s->stats.steps;
@@ -360,14 +360,21 @@ static dae_status out_of_memory(dae_solver *s)
  * far, in tolerances; -1: it cannot be told. */
 static int worst_between(refiner *r, dae_solver *s, double t, double *size)
 {
-    looked at = {s->method,           s->state, &s->context, s->t_old,
-                 s->t_new - s->t_old, r->y,     r->yp,       r->f};
-    if (solver_uses_forms(s) || r->check.matrix_free || !make_check(r, &at, &s->norm)) return -1;
+    looked at = {s->bound.method,
+                 s->bound.state,
+                 &s->bound.context,
+                 s->run.t_old,
+                 s->run.t_new - s->run.t_old,
+                 r->y,
+                 r->yp,
+                 r->f};
+    if (solver_uses_forms(s) || r->check.matrix_free || !make_check(r, &at, &s->bound.norm))
+        return -1;
     solver_interpolate(s, t, 0, r->y);
     solver_interpolate(s, t, 1, r->yp);
     if (correction(&r->eval, &r->check, t, r->y, r->yp, r->f) != EVAL_OK) return -1;
-    int variable = vector_argmax(s->n, r->f, s->norm.scale);
-    *size = fabs(r->f[variable]) * s->norm.scale[variable];
+    int variable = vector_argmax(s->bound.n, r->f, s->bound.norm.scale);
+    *size = fabs(r->f[variable]) * s->bound.norm.scale[variable];
     return variable;
 }
 
@@ -381,15 +388,15 @@ static dae_status explain_nowhere(refiner *r, dae_solver *s, double t, const att
         &s->diag, evaluation ? DAE_ERR_EVALUATION : DAE_ERR_CONVERGENCE,
         "Values within the step [%.9g, %.9g] cannot be computed to the tolerances: %s "
         "at t = %.9g with every step size down to h = %.2g%s%s.",
-        s->t_old, s->t_new, evaluation ? "the equations have no value" : "the method fails", t,
-        a->h, a->reason ? ": it " : "", a->reason ? a->reason : "");
+        s->run.t_old, s->run.t_new, evaluation ? "the equations have no value" : "the method fails",
+        t, a->h, a->reason ? ": it " : "", a->reason ? a->reason : "");
     s->diag.t = t;
     s->diag.h = a->h;
     if (variable >= 0 && size > TRUSTED) {
-        diag_variable(&s->diag, variable, problem_variable(s->problem, variable));
+        diag_variable(&s->diag, variable, problem_variable(s->bound.problem, variable));
         diag_append(
             &s->diag, " Variable %s (%s) is off by %.2g tolerances there.", s->diag.variable_name,
-            s->kinds[variable] == DAE_KIND_DIFFERENTIAL ? "differential" : "algebraic", size);
+            s->bound.kinds[variable] == DAE_KIND_DIFFERENTIAL ? "differential" : "algebraic", size);
     }
     if (s->hybrid && s->hybrid->instance->array)
         diag_append(&s->diag, " The equations are integrated by their derivatives here, as their "
@@ -403,7 +410,7 @@ static dae_status explain_nowhere(refiner *r, dae_solver *s, double t, const att
 /* A callback asked to stop. */
 static dae_status stopped(const refiner *r, dae_solver *s)
 {
-    s->eval.failure = s->stop.code < 0 ? s->stop : r->eval.failure;
+    s->bound.eval.failure = s->stop.code < 0 ? s->stop : r->eval.failure;
     return explain_evaluation(s, EVAL_STOP);
 }
 
@@ -412,9 +419,9 @@ static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at
 {
     attempt a;
     for (;;) {
-        if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
+        if (s->bound.options.interrupt && s->bound.options.interrupt(s->bound.options.user) != 0)
             return explain_interrupt(s);
-        double h = next_step(r, end), least = NARROW * fabs(s->t_new - s->t_old);
+        double h = next_step(r, end), least = NARROW * fabs(s->run.t_new - s->run.t_old);
         bool narrow = fabs(h) <= least || r->t_new + h == r->t_new, accepted = false;
         r->method->attempt(r->state, r->scratch, &r->context, h, r->control.order, &a);
         if (a.status == ATTEMPT_STOP || s->stop.code < 0) return stopped(r, s);
@@ -432,13 +439,13 @@ static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at
 /* Steps up to t; they are left where there are so many of them that others are tried. */
 static dae_status advance(refiner *r, dae_solver *s, double t)
 {
-    const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
+    const double direction = s->run.t_new > s->run.t_old ? 1.0 : -1.0;
     for (int k = 0; (t - r->t_new) * direction > 0.0; k++) {
         if (k == CROWDED && !r->gap && r->stubborn != s->stats.steps) {
             r->crowded = r->noisy = s->stats.steps;
             return DAE_OK;
         }
-        dae_status status = k < MOST_STEPS ? one_step(r, s, s->t_new, true)
+        dae_status status = k < MOST_STEPS ? one_step(r, s, s->run.t_new, true)
                                            : explain_nowhere(r, s, t, &(attempt){0});
         if (status == DAE_OK) continue;
         r->of = 0;
@@ -451,14 +458,14 @@ static dae_status advance(refiner *r, dae_solver *s, double t)
  * at the end. */
 static dae_status find_gap(refiner *r, dae_solver *s)
 {
-    dae_status status = advance(r, s, s->t_new);
+    dae_status status = advance(r, s, s->run.t_new);
     if (status != DAE_OK) return status;
-    solver_interpolate(s, s->t_new, 0, r->gap);
-    solver_interpolate(s, s->t_new, 1, r->gap_slope);
-    r->method->interpolate(r->state, &r->context, s->t_new, 0, r->y);
-    r->method->interpolate(r->state, &r->context, s->t_new, 1, r->yp);
-    vector_axpy(s->n, -1.0, r->y, r->gap);
-    vector_axpy(s->n, -1.0, r->yp, r->gap_slope);
+    solver_interpolate(s, s->run.t_new, 0, r->gap);
+    solver_interpolate(s, s->run.t_new, 1, r->gap_slope);
+    r->method->interpolate(r->state, &r->context, s->run.t_new, 0, r->y);
+    r->method->interpolate(r->state, &r->context, s->run.t_new, 1, r->yp);
+    vector_axpy(s->bound.n, -1.0, r->y, r->gap);
+    vector_axpy(s->bound.n, -1.0, r->yp, r->gap_slope);
     begin(r, s);
     return DAE_OK;
 }
@@ -468,13 +475,13 @@ static dae_status find_gap(refiner *r, dae_solver *s)
  * do not feel it, h x^m (1 - x) being h / (m e) at most. */
 static void close_gap(const refiner *r, dae_solver *s, double t)
 {
-    const double h = s->t_new - s->t_old, x = (t - s->t_old) / h;
+    const double h = s->run.t_new - s->run.t_old, x = (t - s->run.t_old) / h;
     const double m = fmax(2.0, BEND * fabs(h) * largest(&r->norm, r->method, r->gap_slope));
     const double bend = pow(x, m - 1.0);
-    vector_axpy(s->n, x * x * (3.0 - 2.0 * x), r->gap, s->at_y);
-    vector_axpy(s->n, bend * x * (x - 1.0) * h, r->gap_slope, s->at_y);
-    vector_axpy(s->n, 6.0 * x * (1.0 - x) / h, r->gap, s->at_yp);
-    vector_axpy(s->n, bend * ((m + 1.0) * x - m), r->gap_slope, s->at_yp);
+    vector_axpy(s->bound.n, x * x * (3.0 - 2.0 * x), r->gap, s->bound.at_y);
+    vector_axpy(s->bound.n, bend * x * (x - 1.0) * h, r->gap_slope, s->bound.at_y);
+    vector_axpy(s->bound.n, 6.0 * x * (1.0 - x) / h, r->gap, s->bound.at_yp);
+    vector_axpy(s->bound.n, bend * ((m + 1.0) * x - m), r->gap_slope, s->bound.at_yp);
 }
 
 /* ---- methods on other forms --------------------------------------------------------------------
@@ -486,7 +493,7 @@ static dae_status run_exactly_to(refiner *r, dae_solver *s, double t)
 {
     begin(r, s);
     r->of = 0; /* nothing to go on from */
-    r->control.h = t - s->t_old;
+    r->control.h = t - s->run.t_old;
     for (int k = 0; r->t_new != t && k < MOST_STEPS; k++) {
         dae_status status = one_step(r, s, t, false);
         if (status != DAE_OK) return status;
@@ -498,7 +505,7 @@ static dae_status run_exactly_to(refiner *r, dae_solver *s, double t)
 /* The second run, up to t; *end: its values are those where it ends. */
 static dae_status run_to(refiner *r, dae_solver *s, double t, bool *end)
 {
-    const double direction = s->t_new > s->t_old ? 1.0 : -1.0;
+    const double direction = s->run.t_new > s->run.t_old ? 1.0 : -1.0;
     const long step = s->stats.steps;
     dae_status status = DAE_OK;
     if (r->crowded != step) {
@@ -524,16 +531,16 @@ static dae_status compare_step(refiner *r, dae_solver *s)
     /* more places: extrapolation methods have polynomials of high degree */
     static const double places[] = {0.1, 0.27, 0.44, 0.61, 0.78, 0.93};
     enum { PLACES = sizeof places / sizeof *places };
-    step_start *at = &s->step_start;
+    step_start *at = &s->run.step_start;
     at->error = 0.0;
     for (int k = 0; k < PLACES && at->error <= TRUSTED; k++) {
-        double t = s->t_old + places[k] * (s->t_new - s->t_old);
+        double t = s->run.t_old + places[k] * (s->run.t_new - s->run.t_old);
         dae_status status = run_exactly_to(r, s, t);
         if (status != DAE_OK) return status;
         r->method->interpolate(r->state, &r->context, t, 0, r->y);
-        s->method->interpolate(s->state, &s->context, t, 0, r->f);
-        vector_axpy(s->n, -1.0, r->y, r->f);
-        at->error = fmax(at->error, largest(&s->norm, s->method, r->f));
+        s->bound.method->interpolate(s->bound.state, &s->bound.context, t, 0, r->f);
+        vector_axpy(s->bound.n, -1.0, r->y, r->f);
+        at->error = fmax(at->error, largest(&s->bound.norm, s->bound.method, r->f));
     }
     at->judged = true;
     return DAE_OK;
@@ -543,47 +550,61 @@ static dae_status refine_on_form(dae_solver *s, double t, bool *refined)
 {
     refiner *r = refiner_of(s);
     if (!r) return out_of_memory(s);
-    dae_status status = s->step_start.judged ? DAE_OK : compare_step(r, s);
-    if (status != DAE_OK || s->step_start.error <= TRUSTED) return status;
+    dae_status status = s->run.step_start.judged ? DAE_OK : compare_step(r, s);
+    if (status != DAE_OK || s->run.step_start.error <= TRUSTED) return status;
     status = run_exactly_to(r, s, t);
     if (status != DAE_OK) return status;
-    r->method->interpolate(r->state, &r->context, r->t_new, 0, s->at_y);
-    r->method->interpolate(r->state, &r->context, r->t_new, 1, s->at_yp);
+    r->method->interpolate(r->state, &r->context, r->t_new, 0, s->bound.at_y);
+    r->method->interpolate(r->state, &r->context, r->t_new, 1, s->bound.at_yp);
     *refined = true;
     return DAE_OK;
 }
 
-/* How wrong the interpolant of the last step is (s->y and s->yp are free during a run); the second
- * run is made for it only where the factors of the step do not serve. */
+/* How wrong the interpolant of the last step is (s->bound.y and s->bound.yp are free during a run);
+ * the second run is made for it only where the factors of the step do not serve. */
 static dae_status judge_step(dae_solver *s)
 {
-    step_start *at = &s->step_start;
-    looked last = {s->method,           s->state, &s->context, s->t_old,
-                   s->t_new - s->t_old, s->y,     s->yp,       s->work};
+    step_start *at = &s->run.step_start;
+    looked last = {s->bound.method,
+                   s->bound.state,
+                   &s->bound.context,
+                   s->run.t_old,
+                   s->run.t_new - s->run.t_old,
+                   s->bound.y,
+                   s->bound.yp,
+                   s->bound.work};
     eval_status status = EVAL_OK;
     if (at->judged) return DAE_OK;
-    if (serves(s->method, &s->matrix))
-        status = look(&last, &s->eval, &s->matrix, &s->norm, &at->error);
+    if (serves(s->bound.method, &s->bound.matrix))
+        status = look(&last, &s->bound.eval, &s->bound.matrix, &s->bound.norm, &at->error);
     else if (refiner_of(s))
-        status = judge(s->refiner, &last, &s->matrix, &s->norm, &at->error);
+        status = judge(s->bound.refiner, &last, &s->bound.matrix, &s->bound.norm, &at->error);
     else
         return out_of_memory(s);
     at->judged = status == EVAL_OK;
     if (at->judged) return DAE_OK;
-    if (!serves(s->method, &s->matrix)) s->eval.failure = s->refiner->eval.failure;
+    if (!serves(s->bound.method, &s->bound.matrix))
+        s->bound.eval.failure = s->bound.refiner->eval.failure;
     return explain_evaluation(s, status);
 }
 
 double refine_defect(dae_solver *s, double t)
 {
-    looked last = {s->method,           s->state, &s->context, s->t_old,
-                   s->t_new - s->t_old, s->y,     s->yp,       s->work};
-    const bool own = serves(s->method, &s->matrix);
+    looked last = {s->bound.method,
+                   s->bound.state,
+                   &s->bound.context,
+                   s->run.t_old,
+                   s->run.t_new - s->run.t_old,
+                   s->bound.y,
+                   s->bound.yp,
+                   s->bound.work};
+    const bool own = serves(s->bound.method, &s->bound.matrix);
     refiner *r = own || solver_uses_forms(s) ? NULL : refiner_of(s);
-    if (!own && (!r || r->check.matrix_free || !make_check(r, &last, &s->norm))) return INFINITY;
+    if (!own && (!r || r->check.matrix_free || !make_check(r, &last, &s->bound.norm)))
+        return INFINITY;
     double error = INFINITY;
-    (void)look_at(&last, own ? &s->eval : &r->eval, own ? &s->matrix : &r->check, &s->norm, t,
-                  &error);
+    (void)look_at(&last, own ? &s->bound.eval : &r->eval, own ? &s->bound.matrix : &r->check,
+                  &s->bound.norm, t, &error);
     return error;
 }
 
@@ -591,8 +612,8 @@ double refine_defect(dae_solver *s, double t)
  * over h, whatever the step: such noise is no reason to fail. */
 static bool has_index3(const dae_solver *s)
 {
-    for (int j = 0; j < s->n; j++)
-        if (s->kinds[j] == DAE_KIND_INDEX3) return true;
+    for (int j = 0; j < s->bound.n; j++)
+        if (s->bound.kinds[j] == DAE_KIND_INDEX3) return true;
     return false;
 }
 
@@ -600,14 +621,14 @@ static bool has_index3(const dae_solver *s)
 static void tell_doubt(dae_solver *s, double t, double error)
 {
     char text[400];
-    if (s->doubt_reported) return;
-    s->doubt_reported = true;
+    if (s->run.doubt_reported) return;
+    s->run.doubt_reported = true;
     snprintf(text, sizeof text,
              "note: values at t = %.9g, within the step [%.9g, %.9g], may be off by %.2g "
              "tolerances, and so may others between steps: no shorter step comes nearer. Values at "
              "the ends of steps (--interval 0) are not concerned; a looser tolerance, or another "
              "method or formulation, may be better.",
-             t, s->t_old, s->t_new, error);
+             t, s->run.t_old, s->run.t_new, error);
     hybrid_tell(s, text);
 }
 
@@ -619,7 +640,7 @@ static bool whole_step_to(refiner *r, dae_solver *s, double t)
     attempt a;
     begin(r, s);
     r->of = 0;
-    r->method->attempt(r->state, r->scratch, &r->context, t - s->t_old, r->control.order, &a);
+    r->method->attempt(r->state, r->scratch, &r->context, t - s->run.t_old, r->control.order, &a);
     if (a.status != ATTEMPT_OK) return false;
     r->method->accept(r->state, r->scratch, &r->context);
     r->t_new = a.t + a.h;
@@ -632,8 +653,8 @@ static bool is_tolerable(refiner *r, dae_solver *s, double t)
 {
     double size = INFINITY;
     if (worst_between(r, s, t, &size) < 0 || !(size <= TOLERATED)) return false;
-    solver_interpolate(s, t, 0, s->at_y);
-    solver_interpolate(s, t, 1, s->at_yp);
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    solver_interpolate(s, t, 1, s->bound.at_yp);
     return true;
 }
 
@@ -661,8 +682,10 @@ static dae_status run_otherwise(refiner *r, dae_solver *s, double t, dae_status 
  * constraints over h, so that the ends of short steps are no better for them. */
 static bool weighs_multipliers(const dae_solver *s)
 {
-    for (int j = 0; j < s->n; j++)
-        if (s->kinds[j] >= DAE_KIND_INDEX2 && weight_of(&s->norm, s->method, j) > 0.0) return true;
+    for (int j = 0; j < s->bound.n; j++)
+        if (s->bound.kinds[j] >= DAE_KIND_INDEX2 &&
+            weight_of(&s->bound.norm, s->bound.method, j) > 0.0)
+            return true;
     return false;
 }
 
@@ -672,11 +695,11 @@ static void take_values(refiner *r, dae_solver *s, double t, bool otherwise)
 {
     r->method->interpolate(r->state, &r->context, t, 0, r->y);
     r->method->interpolate(r->state, &r->context, t, 1, r->yp);
-    for (int j = 0; j < s->n; j++) {
-        bool higher = s->kinds[j] >= DAE_KIND_INDEX2;
-        if (otherwise && higher && weight_of(&s->norm, s->method, j) == 0.0) continue;
-        s->at_y[j] = r->y[j];
-        s->at_yp[j] = r->yp[j];
+    for (int j = 0; j < s->bound.n; j++) {
+        bool higher = s->bound.kinds[j] >= DAE_KIND_INDEX2;
+        if (otherwise && higher && weight_of(&s->bound.norm, s->bound.method, j) == 0.0) continue;
+        s->bound.at_y[j] = r->y[j];
+        s->bound.at_yp[j] = r->yp[j];
     }
 }
 
@@ -687,14 +710,15 @@ static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
     *refined = false;
     if (solver_uses_forms(s)) return refine_on_form(s, t, refined);
     dae_status status = judge_step(s);
-    if (status != DAE_OK || s->step_start.error <= TRUSTED) return status;
+    if (status != DAE_OK || s->run.step_start.error <= TRUSTED) return status;
     refiner *r = refiner_of(s);
     if (!r) return out_of_memory(s);
     /* of second order: the ends of steps are on the constraints, what is between them need not be;
      * without a matrix there is nothing to tell good interpolants by */
-    bool end = solver_second_order(s) || s->matrix.matrix_free, otherwise = false;
+    bool end = solver_second_order(s) || s->bound.matrix.matrix_free, otherwise = false;
     bool hopeless = r->hopeless == s->stats.steps &&
-                    (t - r->behind) * (s->t_new - s->t_old) >= 0.0 && whole_step_to(r, s, t);
+                    (t - r->behind) * (s->run.t_new - s->run.t_old) >= 0.0 &&
+                    whole_step_to(r, s, t);
     if (hopeless)
         end = otherwise = true;
     else
@@ -711,13 +735,13 @@ static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
     bool tolerable = failed && is_tolerable(r, s, t);
     if (tolerable || (failed && has_index3(s))) {
         diag_clear(&s->diag);
-        if (!tolerable) tell_doubt(s, t, s->step_start.error);
+        if (!tolerable) tell_doubt(s, t, s->run.step_start.error);
         return DAE_OK;
     }
     if (status != DAE_OK) return status;
     take_values(r, s, end ? r->t_new : t, otherwise);
     if (r->gap && !end) close_gap(r, s, t);
-    stages_clamp(&s->problem->form, s->at_y);
+    stages_clamp(&s->bound.problem->form, s->bound.at_y);
     *refined = true;
     return DAE_OK;
 }
@@ -726,7 +750,7 @@ static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
  * with its steps. */
 static bool meets_noise(const dae_solver *s)
 {
-    refiner *r = s->refiner;
+    refiner *r = s->bound.refiner;
     if (!r || r->noisy != s->stats.steps || r->weighed == s->stats.steps) return false;
     r->weighed = s->stats.steps;
     return true;
@@ -739,12 +763,12 @@ dae_status refine_point(dae_solver *s, double t, bool *refined)
     bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
     bool noisy = status == DAE_ERR_CONVERGENCE || (status == DAE_OK && meets_noise(s));
     if ((!failed && !noisy) || solver_uses_forms(s)) return status;
-    rounding_result found = noisy ? rounding_look(s, s->t_new, false) : ROUNDING_FINE;
+    rounding_result found = noisy ? rounding_look(s, s->run.t_new, false) : ROUNDING_FINE;
     if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
     if (!failed && found == ROUNDING_FINE) return status;
     diag_clear(&s->diag);
-    solver_interpolate(s, t, 0, s->at_y);
-    solver_interpolate(s, t, 1, s->at_yp);
-    if (found != ROUNDING_FINE) s->step_start.judged = false;
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    solver_interpolate(s, t, 1, s->bound.at_yp);
+    if (found != ROUNDING_FINE) s->run.step_start.judged = false;
     return refine_once(s, t, true, refined);
 }

@@ -12,8 +12,9 @@ struct dae_solver;
 /* After an attempt that is to be accepted, before it is: where the step begins. */
 void refine_note_start(struct dae_solver *s);
 
-/* y(t) and y'(t) within the last step in s->at_y and s->at_yp, where the interpolant that is there
- * on entry is not good enough; *refined tells. The run goes on as if nothing had been looked at. */
+/* y(t) and y'(t) within the last step in s->bound.at_y and s->bound.at_yp, where the interpolant
+ * that is there on entry is not good enough; *refined tells. The run goes on as if nothing had been
+ * looked at. */
 dae_status refine_point(struct dae_solver *s, double t, bool *refined);
 
 /* How far the interpolant of the last step is from the equations at t, in tolerances; INFINITY: it

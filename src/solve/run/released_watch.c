@@ -117,7 +117,7 @@ static double misfit(const dae_solver *s, const released_watch *w, const row *r,
     double size = 0.0, whole = 0.0, f = fabs(w->value[r->first]);
     for (int k = r->first + 1; k <= r->first + r->count; k++) {
         const slot *at = &w->slots[k];
-        double seen = at->order > 0 ? 0.0 : s->sizes[at->index];
+        double seen = at->order > 0 ? 0.0 : s->run.sizes[at->index];
         double value = fmax(fabs(w->y[at->order > 0 ? n + at->index : at->index]), seen);
         size += fabs(w->value[k]) * (o->rtol * value + o->atol);
         whole += fabs(w->value[k]) * value;
@@ -130,16 +130,16 @@ static bool evaluate(dae_solver *s, released_watch *w, double t)
 {
     const model_instance *m = s->reform->base_instance;
     int n = s->base->form.n;
-    if (!w->y || w->own_n < s->n) {
+    if (!w->y || w->own_n < s->bound.n) {
         dae_free(w->y);
-        w->y = DAE_ARRAY(double, 2 * (size_t)(n + s->n));
+        w->y = DAE_ARRAY(double, 2 * (size_t)(n + s->bound.n));
         if (!w->y) return false;
         w->own = w->y + 2 * n;
-        w->own_n = s->n;
+        w->own_n = s->bound.n;
     }
     solver_interpolate(s, t, 0, w->own);
-    solver_interpolate(s, t, 1, w->own + s->n);
-    solver_to_base(s, t, w->own, w->own + s->n, w->y, w->y + n);
+    solver_interpolate(s, t, 1, w->own + s->bound.n);
+    solver_to_base(s, t, w->own, w->own + s->bound.n, w->y, w->y + n);
     tape_inputs in = {t, {w->y, w->y + n}, m->parameters, s->hybrid->instance->memory};
     code_prepare(&w->code, &in);
     code_run(&w->code, &in, w->value);
@@ -186,27 +186,28 @@ static dae_status look_at(dae_solver *s, released_watch *w, double t)
 static dae_status look_at_forms(dae_solver *s)
 {
     double off = 0.0;
-    int l = form_instance_apart(s->forms, s->t_new, s->last.y, s->norm.weights, FAR, MORE, &off);
+    int l = form_instance_apart(s->bound.forms, s->run.t_new, s->run.last.y, s->bound.norm.weights,
+                                FAR, MORE, &off);
     if (l < 0) return DAE_OK;
-    diag_equation(&s->diag, -1, form_instance_constraint_name(s->forms, l));
-    s->diag.t = s->t_new;
+    diag_equation(&s->diag, -1, form_instance_constraint_name(s->bound.forms, l));
+    s->diag.t = s->run.t_new;
     s->diag.value = off;
     return diag_set(&s->diag, DAE_ERR_SINGULAR,
                     "Constraint %s cannot hold any more together with the constraints that it "
                     "followed from before: at t = %.9g it is off by %.6g where they hold. Correct "
                     "one of them, or leave it out.",
-                    s->diag.equation_name, s->t_new, off);
+                    s->diag.equation_name, s->run.t_new, off);
 }
 
 dae_status released_watch_step(dae_solver *s)
 {
-    if (s->forms && !s->hybrid && !solver_uses_forms(s)) return look_at_forms(s);
+    if (s->bound.forms && !s->hybrid && !solver_uses_forms(s)) return look_at_forms(s);
     if (!reform_active(s) || !s->reform->current->released) return DAE_OK;
     released_watch *w = s->reform->current->released;
-    dae_status status = look_at(s, w, s->t_new);
+    dae_status status = look_at(s, w, s->run.t_new);
     if (status == DAE_OK) return status;
     dae_diag later = s->diag;
-    dae_status before = look_at(s, w, s->t_old); /* where they part */
+    dae_status before = look_at(s, w, s->run.t_old); /* where they part */
     if (before == DAE_OK) s->diag = later;
     return status;
 }

@@ -11,29 +11,30 @@
 
 void solver_interpolate(const dae_solver *s, double t, int derivative, double *y)
 {
-    if (!y) return;               /* there was no memory for the problem at hand */
-    if (s->phase < PHASE_RUNNING) /* the method has not begun: it has no values of its own */
-        vector_copy(s->n, derivative ? s->yp : s->y, y);
+    if (!y) return;                   /* there was no memory for the problem at hand */
+    if (s->run.phase < PHASE_RUNNING) /* the method has not begun: it has no values of its own */
+        vector_copy(s->bound.n, derivative ? s->bound.yp : s->bound.y, y);
     else
-        s->method->interpolate(s->state, &s->context, t, derivative, y);
+        s->bound.method->interpolate(s->bound.state, &s->bound.context, t, derivative, y);
 }
 
 /* Rounding in a time of this size. */
 static double time_slack(const dae_solver *s)
 {
-    return 100.0 * DBL_EPSILON * fmax(fabs(s->t_new), fabs(s->t_old));
+    return 100.0 * DBL_EPSILON * fmax(fabs(s->run.t_new), fabs(s->run.t_old));
 }
 
 static bool in_last_step(const dae_solver *s, double t)
 {
     double slack = time_slack(s);
-    return t >= fmin(s->t_old, s->t_new) - slack && t <= fmax(s->t_old, s->t_new) + slack;
+    return t >= fmin(s->run.t_old, s->run.t_new) - slack &&
+           t <= fmax(s->run.t_old, s->run.t_new) + slack;
 }
 
 dae_status solver_heed_stop(dae_solver *s, dae_status status)
 {
     if (s->stop.code == 0) return status;
-    s->eval.failure = s->stop;
+    s->bound.eval.failure = s->stop;
     s->stop = (eval_failure){0};
     bool told = status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY;
     return told || status == DAE_ERR_INTERRUPTED ? status : explain_evaluation(s, EVAL_STOP);
@@ -41,13 +42,13 @@ dae_status solver_heed_stop(dae_solver *s, dae_status status)
 
 static dae_status find_point(dae_solver *s, double t)
 {
-    solver_interpolate(s, t, 0, s->at_y);
-    solver_interpolate(s, t, 1, s->at_yp);
-    bool some = s->norm.exempt_count > 0; /* cannot be interpolated */
-    bool wanted = s->options.project_output, rough = output_is_rough(s, t);
-    if (s->phase == PHASE_READY) return DAE_OK;
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    solver_interpolate(s, t, 1, s->bound.at_yp);
+    bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
+    bool wanted = s->bound.options.project_output, rough = output_is_rough(s, t);
+    if (s->run.phase == PHASE_READY) return DAE_OK;
     if (some && !wanted) return solver_uses_forms(s) ? DAE_OK : output_beside_jump(s, t);
-    bool refined = false, checked = !some && !s->control.fixed && output_is_between(s, t);
+    bool refined = false, checked = !some && !s->run.control.fixed && output_is_between(s, t);
     dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
     if (status != DAE_OK || !(wanted || rough) || solver_uses_forms(s)) return status;
     if (checked && !wanted) return output_polish(s, t);
@@ -59,8 +60,9 @@ static dae_status find_point(dae_solver *s, double t)
     initializer *output_projector = solver_output_projector(s);
     if (!output_projector)
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
-    eval_status projected = initializer_project(output_projector, t, s->t_new - s->t_old, s->kinds,
-                                                s->norm.weights, s->at_y, s->at_yp);
+    eval_status projected =
+        initializer_project(output_projector, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, s->bound.at_y, s->bound.at_yp);
     return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
 }
 
@@ -68,23 +70,23 @@ dae_status solver_point(dae_solver *s, double t)
 {
     s->stop = (eval_failure){0};
     dae_status status = solver_heed_stop(s, find_point(s, t));
-    if (status != DAE_OK || vector_finite(s->n, s->at_y)) return status;
+    if (status != DAE_OK || vector_finite(s->bound.n, s->bound.at_y)) return status;
     int i = 0;
-    while (isfinite(s->at_y[i])) i++;
-    diag_variable(&s->diag, i, problem_variable(s->problem, i));
-    return explain_no_row(s, t, problem_variable(s->problem, i));
+    while (isfinite(s->bound.at_y[i])) i++;
+    diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
+    return explain_no_row(s, t, problem_variable(s->bound.problem, i));
 }
 
 /* Whether values at t can be asked for. */
 dae_status solver_check_point(dae_solver *s, double t, const char *call)
 {
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
-    if (s->phase == PHASE_NEW)
+    if (s->run.phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
     if (in_last_step(s, t)) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
-                    "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->t_old,
-                    s->t_new);
+                    "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->run.t_old,
+                    s->run.t_new);
 }
 
 dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
@@ -96,8 +98,8 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
                         derivative);
-    bool plain =
-        !s->options.project_output && s->norm.exempt_count == 0 && !output_is_between(s, t);
+    bool plain = !s->bound.options.project_output && s->bound.norm.exempt_count == 0 &&
+                 !output_is_between(s, t);
     if (plain && !solver_rewritten(s)) {
         s->stop = (eval_failure){0};
         solver_interpolate(s, t, derivative, y);
@@ -105,7 +107,8 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
     }
     status = solver_point(s, t);
     if (status != DAE_OK) return status;
-    solver_to_base(s, t, s->at_y, s->at_yp, derivative ? NULL : y, derivative ? y : NULL);
+    solver_to_base(s, t, s->bound.at_y, s->bound.at_yp, derivative ? NULL : y,
+                   derivative ? y : NULL);
     return DAE_OK;
 }
 
@@ -135,26 +138,26 @@ static int dominant_variable(const dae_solver *s, const attempt *a)
 {
     if (a->status == ATTEMPT_OK && !a->estimate) return -1;
     if (a->status == ATTEMPT_OK)
-        return vector_argmax(s->n, a->estimate, a->scale ? a->scale : s->norm.tested);
+        return vector_argmax(s->bound.n, a->estimate, a->scale ? a->scale : s->bound.norm.tested);
     if (a->reason) return a->variable;
-    if (a->status == ATTEMPT_BOUND) return s->newton.bound_variable;
-    if (a->status == ATTEMPT_SINGULAR) return s->matrix.singular_column;
-    if (s->newton.iterations == 0) return -1;
-    return vector_argmax(s->n, s->newton.delta, s->norm.newton);
+    if (a->status == ATTEMPT_BOUND) return s->bound.newton.bound_variable;
+    if (a->status == ATTEMPT_SINGULAR) return s->bound.matrix.singular_column;
+    if (s->bound.newton.iterations == 0) return -1;
+    return vector_argmax(s->bound.n, s->bound.newton.delta, s->bound.norm.newton);
 }
 
 static void tell_monitor(const dae_solver *s, const attempt *a, bool accepted)
 {
-    if (!s->options.monitor) return;
+    if (!s->bound.options.monitor) return;
     dae_step_info info = {.result = result_of(a, accepted),
                           .t = a->t,
                           .h = a->h,
                           .order = a->order,
                           .error = a->status == ATTEMPT_OK ? a->error : NAN,
-                          .newton_iterations = s->newton.iterations,
-                          .convergence_rate = s->newton.rate,
+                          .newton_iterations = s->bound.newton.iterations,
+                          .convergence_rate = s->bound.newton.rate,
                           .variable = reform_base_unknown(s, dominant_variable(s, a))};
-    s->options.monitor(&info, s->options.user);
+    s->bound.options.monitor(&info, s->bound.options.user);
 }
 
 static void count_rejection(dae_stats *stats, const attempt *a)
@@ -171,7 +174,7 @@ static void count_rejection(dae_stats *stats, const attempt *a)
 /* The highest order that method and options allow. */
 static int most_order(const dae_solver *s)
 {
-    int most = s->method->max_order, asked = s->options.max_order;
+    int most = s->bound.method->max_order, asked = s->bound.options.max_order;
     return asked > 0 && asked < most ? asked : most;
 }
 
@@ -179,36 +182,37 @@ static int most_order(const dae_solver *s)
 static void start_method(dae_solver *s, double tend)
 {
     double h = solver_first_step(s, tend);
-    start_point at = {.t = s->t,
+    start_point at = {.t = s->run.t,
                       .h = h,
-                      .y = s->y,
-                      .yp = s->yp,
-                      .history = s->history,
-                      .past_t = s->past_t,
-                      .past_y = s->past_y};
-    int order = s->history > 1 ? s->history - 1 : 1;
-    if (s->options.max_order > 0 && order > s->options.max_order) order = s->options.max_order;
-    s->context.fixed_steps = s->options.fixed_step > 0.0;
-    s->method->start(s->state, s->scratch, &s->context, &at);
+                      .y = s->bound.y,
+                      .yp = s->bound.yp,
+                      .history = s->run.history,
+                      .past_t = s->run.past_t,
+                      .past_y = s->run.past_y};
+    int order = s->run.history > 1 ? s->run.history - 1 : 1;
+    if (s->bound.options.max_order > 0 && order > s->bound.options.max_order)
+        order = s->bound.options.max_order;
+    s->bound.context.fixed_steps = s->bound.options.fixed_step > 0.0;
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
     rank_watch_restart(s);
-    s->cache_used = true;
-    if (s->method->fixed_order)
-        control_start_one_step(&s->control, h, most_order(s), &s->options);
+    s->bound.cache_used = true;
+    if (s->bound.method->fixed_order)
+        control_start_one_step(&s->run.control, h, most_order(s), &s->bound.options);
     else
-        control_start(&s->control, h, order, &s->options, s->method->max_order);
-    if (newton_matrix_is_cheap(&s->newton)) s->control.least_growth = 1.3;
-    s->stiffness = (stiffness){0};
+        control_start(&s->run.control, h, order, &s->bound.options, s->bound.method->max_order);
+    if (newton_matrix_is_cheap(&s->bound.newton)) s->run.control.least_growth = 1.3;
+    s->run.stiffness = (stiffness){0};
     s->stats.h0 = h;
-    s->direction = h > 0.0 ? 1.0 : -1.0;
-    s->phase = PHASE_RUNNING;
+    s->run.direction = h > 0.0 ? 1.0 : -1.0;
+    s->run.phase = PHASE_RUNNING;
     if (s->hybrid) hybrid_seek_seam(s);
 }
 
 /* The stop time, or the next time event of a model if that comes first; NAN: none. */
 static double stop_limit(const dae_solver *s)
 {
-    double stop = s->options.stop_time;
-    double next = s->hybrid && s->direction > 0.0 ? hybrid_next_time(s->hybrid) : INFINITY;
+    double stop = s->bound.options.stop_time;
+    double next = s->hybrid && s->run.direction > 0.0 ? hybrid_next_time(s->hybrid) : INFINITY;
     if (s->hybrid) next = fmin(next, hybrid_next_seam(s->hybrid));
     return next < (isnan(stop) ? INFINITY : stop) ? next : stop;
 }
@@ -216,51 +220,51 @@ static double stop_limit(const dae_solver *s)
 /* Never beyond the stop time; a step that nearly reaches it is stretched or halved to meet it. */
 static double limit_to_stop_time(const dae_solver *s, double h)
 {
-    double stop = stop_limit(s), rest = stop - s->t_new;
+    double stop = stop_limit(s), rest = stop - s->run.t_new;
     if (isnan(rest)) return h;
     if (fabs(h) >= fabs(rest) * (1.0 - 1e-9)) {
-        bool rounds_beyond = (s->t_new + rest - stop) * rest > 0.0;
+        bool rounds_beyond = (s->run.t_new + rest - stop) * rest > 0.0;
         return rounds_beyond ? nextafter(rest, 0.0) : rest;
     }
     double part = s->hybrid ? GOLDEN : 0.5;
-    return fabs(h) > part * fabs(rest) && !s->control.fixed ? part * rest : h;
+    return fabs(h) > part * fabs(rest) && !s->run.control.fixed ? part * rest : h;
 }
 
 /* Smaller steps do not move t for sure, or are below the user's limit. */
 static double least_step(const dae_solver *s)
 {
-    return fmax(4.0 * DBL_EPSILON * fabs(s->t_new), s->options.min_step);
+    return fmax(4.0 * DBL_EPSILON * fabs(s->run.t_new), s->bound.options.min_step);
 }
 
 /* What control asks for, made large enough to move t. */
 static double next_step(const dae_solver *s)
 {
-    double h = s->control.h, least = least_step(s);
-    if (fabs(h) < least && !s->control.fixed) h = copysign(least, h);
+    double h = s->run.control.h, least = least_step(s);
+    if (fabs(h) < least && !s->run.control.fixed) h = copysign(least, h);
     return limit_to_stop_time(s, h);
 }
 
 static bool step_too_small(const dae_solver *s, double h)
 {
-    return fabs(h) < least_step(s) || s->t_new + h == s->t_new;
+    return fabs(h) < least_step(s) || s->run.t_new + h == s->run.t_new;
 }
 
 static const char *smallness_text(const dae_solver *s)
 {
-    bool by_user = s->options.min_step > 0.0 && least_step(s) == s->options.min_step;
+    bool by_user = s->bound.options.min_step > 0.0 && least_step(s) == s->bound.options.min_step;
     return by_user ? "the next one would be below min_step"
                    : "the step size would become too small";
 }
 
 static bool too_many_failures(const dae_solver *s)
 {
-    return s->control.error_failures >= s->options.max_error_failures ||
-           s->control.other_failures >= s->options.max_convergence_failures;
+    return s->run.control.error_failures >= s->bound.options.max_error_failures ||
+           s->run.control.other_failures >= s->bound.options.max_convergence_failures;
 }
 
 static bool is_stuck(const dae_solver *s)
 {
-    return too_many_failures(s) || step_too_small(s, s->control.h);
+    return too_many_failures(s) || step_too_small(s, s->run.control.h);
 }
 
 /* A fixed step that is lost in the rounding of t. */
@@ -270,53 +274,55 @@ static dae_status explain_lost_step(dae_solver *s, double h)
         &s->diag, DAE_ERR_ARGUMENT,
         "A fixed step of %g does not move t = %.17g: numbers there are %g apart. Take a "
         "longer step (fixed_step, --fixed-step), or shift the time.",
-        fabs(h), s->t_new, nextafter(fabs(s->t_new), INFINITY) - fabs(s->t_new));
+        fabs(h), s->run.t_new, nextafter(fabs(s->run.t_new), INFINITY) - fabs(s->run.t_new));
 }
 
 /* One attempt. Its end must have a value: what a method computes last may lie where the equations
  * have none, and F tells which of them. */
 static void attempt_once(dae_solver *s, double h, attempt *a)
 {
-    s->context.look_at_stability =
-        !s->control.fixed && stiffness_due(&s->stiffness, s->stats.steps);
-    s->method->attempt(s->state, s->scratch, &s->context, h, s->control.order, a);
+    s->bound.context.look_at_stability =
+        !s->run.control.fixed && stiffness_due(&s->run.stiffness, s->stats.steps);
+    s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h,
+                             s->run.control.order, a);
     if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
         a->status = ATTEMPT_STOP;
-        s->eval.failure = s->stop;
+        s->bound.eval.failure = s->stop;
     }
-    if (a->status != ATTEMPT_OK || vector_finite(s->n, a->y)) return;
+    if (a->status != ATTEMPT_OK || vector_finite(s->bound.n, a->y)) return;
     a->status = ATTEMPT_EVALUATION;
-    evaluate_residual(&s->eval, a->t + a->h, a->y, a->yp, s->work, &s->stats.residuals);
+    evaluate_residual(&s->bound.eval, a->t + a->h, a->y, a->yp, s->bound.work, &s->stats.residuals);
 }
 
-/* Try until an attempt passes; on DAE_OK s->last holds it. */
+/* Try until an attempt passes; on DAE_OK s->run.last holds it. */
 static dae_status attempt_until_accepted(dae_solver *s)
 {
-    attempt *a = &s->last;
-    s->evaluation_first = false;
+    attempt *a = &s->run.last;
+    s->run.evaluation_first = false;
     /* values at tend are between steps unless the stop time cuts them */
-    s->context.between = s->choice.open && isnan(s->options.stop_time);
+    s->bound.context.between = s->choice.open && isnan(s->bound.options.stop_time);
     for (bool first = true;; first = false) {
-        if (s->options.interrupt && s->options.interrupt(s->options.user) != 0)
+        if (s->bound.options.interrupt && s->bound.options.interrupt(s->bound.options.user) != 0)
             return explain_interrupt(s);
         double h = next_step(s);
-        if (s->control.fixed && s->t_new + h == s->t_new) return explain_lost_step(s, h);
+        if (s->run.control.fixed && s->run.t_new + h == s->run.t_new)
+            return explain_lost_step(s, h);
         attempt_once(s, h, a);
         if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
-        bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->control.fixed);
+        bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->run.control.fixed);
         tell_monitor(s, a, accepted);
         bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
         if (accepted && !lost) return DAE_OK;
         if (lost) a->error = 16.0; /* a shorter step stays on its branch */
         count_rejection(&s->stats, a);
-        if (first) s->evaluation_first = a->status == ATTEMPT_EVALUATION;
-        if (s->control.fixed) return explain_rejections(s, a, "the step size is fixed");
+        if (first) s->run.evaluation_first = a->status == ATTEMPT_EVALUATION;
+        if (s->run.control.fixed) return explain_rejections(s, a, "the step size is fixed");
         if (!lost && a->status == ATTEMPT_OK && jump_exempt(s, a)) continue;
-        control_reject(&s->control, a);
+        control_reject(&s->run.control, a);
         if (!lost && a->status == ATTEMPT_OK && is_stuck(s) && jump_last_resort(s, a)) {
-            s->control.h = a->h;
-            s->control.error_failures = 0;
+            s->run.control.h = a->h;
+            s->run.control.error_failures = 0;
             continue;
         }
         if (!is_stuck(s)) continue;
@@ -330,56 +336,57 @@ static dae_status attempt_until_accepted(dae_solver *s)
 /* Whether accepted steps get anywhere. */
 static void note_progress(dae_solver *s, const attempt *a, double tend)
 {
-    s->stall.unstable = s->method->forms == FORM_SERIES;
-    stall_note(&s->stall, a, &s->norm, tend, s->stats.attempts - s->stats.steps - 1);
+    s->run.stall.unstable = s->bound.method->forms == FORM_SERIES;
+    stall_note(&s->run.stall, a, &s->bound.norm, tend, s->stats.attempts - s->stats.steps - 1);
 }
 
 /* Commit the attempt and choose what comes next. */
 static dae_status accept_step(dae_solver *s, double tend)
 {
-    const attempt *a = &s->last;
+    const attempt *a = &s->run.last;
     refine_note_start(s);
-    s->method->accept(s->state, s->scratch, &s->context);
-    s->t_old = s->t_new;
-    s->t_new = a->t + a->h;
-    control_accept(&s->control, a);
-    stiffness_note(&s->stiffness, a->stability);
-    bool cut = s->t_new == stop_limit(s) || fabs(a->h) == s->options.max_step;
-    if (!s->control.fixed && !cut) note_progress(s, a, tend);
-    norm_step_done(&s->norm);
+    s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
+    s->run.t_old = s->run.t_new;
+    s->run.t_new = a->t + a->h;
+    control_accept(&s->run.control, a);
+    stiffness_note(&s->run.stiffness, a->stability);
+    bool cut = s->run.t_new == stop_limit(s) || fabs(a->h) == s->bound.options.max_step;
+    if (!s->run.control.fixed && !cut) note_progress(s, a, tend);
+    norm_step_done(&s->bound.norm);
     jump_note(s);
     unwatched_note(s);
     s->stats.steps++;
-    s->stats.t = s->t_new;
+    s->stats.t = s->run.t_new;
     s->stats.last_order = a->order;
     s->stats.last_h = a->h;
-    s->stats.order = a->next_order > 0 ? a->next_order : s->control.order;
-    s->stats.h = s->control.h;
-    monitors_note(s, s->t_new, a->y, a->yp);
+    s->stats.order = a->next_order > 0 ? a->next_order : s->run.control.order;
+    s->stats.h = s->run.control.h;
+    monitors_note(s, s->run.t_new, a->y, a->yp);
     /* not before the step is looked at */
-    s->watch_due = solver_second_order(s) || s->rewritten || reform_chose_positions(s);
-    dae_status status = s->watch_due ? DAE_OK : reform_watch(s);
-    return status == DAE_OK ? solver_update_weights(s, s->t_new, a->y) : status;
+    s->run.watch_due = solver_second_order(s) || s->bound.rewritten || reform_chose_positions(s);
+    dae_status status = s->run.watch_due ? DAE_OK : reform_watch(s);
+    return status == DAE_OK ? solver_update_weights(s, s->run.t_new, a->y) : status;
 }
 
 /* Before a step: where other states are chosen and what the method keeps is of no more use (it
  * works on the second order form, or the unknowns have another meaning), it starts anew. */
 static dae_status watch_states(dae_solver *s, double tend)
 {
-    long before = s->choices + (s->reform ? s->reform->choices : 0);
-    s->watch_due = false;
-    dae_status status = s->rewritten ? forms_choose(s, s->t, false) : reform_watch(s);
-    long after = s->choices + (s->reform ? s->reform->choices : 0);
+    long before = s->bound.choices + (s->reform ? s->reform->choices : 0);
+    s->run.watch_due = false;
+    dae_status status = s->bound.rewritten ? forms_choose(s, s->run.t, false) : reform_watch(s);
+    long after = s->bound.choices + (s->reform ? s->reform->choices : 0);
     if (status != DAE_OK || after == before) return status;
-    if (s->phase == PHASE_READY) { /* in the unknowns of another choice of positions */
+    if (s->run.phase == PHASE_READY) { /* in the unknowns of another choice of positions */
         start_method(s, tend);
         return DAE_OK;
     }
-    if (!s->rewritten) {
-        vector_copy(s->n, s->last.y, s->y);
-        vector_copy(s->n, s->last.yp, s->yp);
+    if (!s->bound.rewritten) {
+        vector_copy(s->bound.n, s->run.last.y, s->bound.y);
+        vector_copy(s->bound.n, s->run.last.yp, s->bound.yp);
     }
-    if (solver_second_order(s) && !s->context.second) return second_find(s, s->t); /* it says so */
+    if (solver_second_order(s) && !s->bound.context.second)
+        return second_find(s, s->run.t); /* it says so */
     start_method(s, tend);
     return DAE_OK;
 }
@@ -389,19 +396,19 @@ static dae_status watch_states(dae_solver *s, double tend)
 /* The stop time counts as reached when all but rounding errors are behind. */
 static bool reached(const dae_solver *s, double t, double goal)
 {
-    bool at_stop = goal == s->options.stop_time && fabs(t - goal) <= time_slack(s);
-    return at_stop || (t - goal) * s->direction >= 0.0;
+    bool at_stop = goal == s->bound.options.stop_time && fabs(t - goal) <= time_slack(s);
+    return at_stop || (t - goal) * s->run.direction >= 0.0;
 }
 
 static double direction_to(const dae_solver *s, double tend)
 {
-    return s->direction != 0.0 ? s->direction : (tend >= s->t ? 1.0 : -1.0);
+    return s->run.direction != 0.0 ? s->run.direction : (tend >= s->run.t ? 1.0 : -1.0);
 }
 
 /* tend, or the stop time if that comes first */
 static double effective_end(const dae_solver *s, double tend)
 {
-    double stop = s->options.stop_time; /* NAN: no comparison holds */
+    double stop = s->bound.options.stop_time; /* NAN: no comparison holds */
     return (tend - stop) * direction_to(s, tend) > 0.0 ? stop : tend;
 }
 
@@ -413,20 +420,21 @@ static eval_status search_events(dae_solver *s, double to, bool *found, bool *in
     double reach = to;
     int cuts = 0;
     *found = false;
-    while (!*found && (to - s->searched) * s->direction > 0.0) {
+    while (!*found && (to - s->run.searched) * s->run.direction > 0.0) {
         double when = reach;
         eval_status status =
-            event_finder_search(s->events, interpolate_for_events, s, reach, found, &when);
-        if (status == EVAL_OK && !*found && event_finder_time(s->events) != reach) {
-            s->searched = event_finder_time(s->events);
-            *interrupted = s->options.interrupt && s->options.interrupt(s->options.user) != 0;
+            event_finder_search(s->bound.events, interpolate_for_events, s, reach, found, &when);
+        if (status == EVAL_OK && !*found && event_finder_time(s->bound.events) != reach) {
+            s->run.searched = event_finder_time(s->bound.events);
+            *interrupted = s->bound.options.interrupt &&
+                           s->bound.options.interrupt(s->bound.options.user) != 0;
             if (*interrupted) return EVAL_STOP;
             continue; /* pieces are many */
         }
-        bool cut = status == EVAL_RETRY || reach == s->searched;
+        bool cut = status == EVAL_RETRY || reach == s->run.searched;
         if (status == EVAL_STOP || (cut && ++cuts > MOST_CUTS)) return status ? status : EVAL_RETRY;
-        if (status == EVAL_OK) s->searched = *found ? when : reach;
-        reach = cut ? s->searched + 0.5 * (reach - s->searched) : to;
+        if (status == EVAL_OK) s->run.searched = *found ? when : reach;
+        reach = cut ? s->run.searched + 0.5 * (reach - s->run.searched) : to;
     }
     return EVAL_OK;
 }
@@ -436,7 +444,7 @@ static eval_status search_events(dae_solver *s, double to, bool *found, bool *in
 static dae_status advance_model(dae_solver *s, double from, bool found, bool ends)
 {
     hybrid *h = s->hybrid;
-    double next = s->direction > 0.0 ? hybrid_next_time(h) : INFINITY;
+    double next = s->run.direction > 0.0 ? hybrid_next_time(h) : INFINITY;
     if (found && !hybrid_relation_changes(s)) {
         hybrid_forget_crossings(s);
         dae_status status = hybrid_check_watches(s);
@@ -451,11 +459,11 @@ static dae_status advance_model(dae_solver *s, double from, bool found, bool end
     if (found) hybrid_polish(s, from);
     if (found)
         h->pending = EVENT_CROSSING;
-    else if (s->t >= next - time_slack(s))
+    else if (s->run.t >= next - time_slack(s))
         h->pending = EVENT_SAMPLE;
     if (h->pending) return DAE_EVENT;
-    if (s->t == s->t_new) {
-        dae_status status = hybrid_check(s, s->t, s->last.y, s->last.yp);
+    if (s->run.t == s->run.t_new) {
+        dae_status status = hybrid_check(s, s->run.t, s->run.last.y, s->run.last.yp);
         if (status != DAE_OK) return status;
     }
     return ends ? DAE_OK : DAE_STEPPED;
@@ -464,17 +472,17 @@ static dae_status advance_model(dae_solver *s, double from, bool found, bool end
 /* Move to the next event in the unreported part of the last step, to tend, or to its end. */
 static dae_status advance_within_step(dae_solver *s, double tend)
 {
-    const double fold = hybrid_fold_ahead(s), last = isnan(fold) ? s->t_new : fold;
+    const double fold = hybrid_fold_ahead(s), last = isnan(fold) ? s->run.t_new : fold;
     bool ends = reached(s, last, tend), found = false, interrupted = false;
-    const double to = ends ? tend : last, from = s->t;
-    eval_status status = s->events ? search_events(s, to, &found, &interrupted) : EVAL_OK;
+    const double to = ends ? tend : last, from = s->run.t;
+    eval_status status = s->bound.events ? search_events(s, to, &found, &interrupted) : EVAL_OK;
     if (status != EVAL_OK) {
-        s->t = s->searched;
+        s->run.t = s->run.searched;
         return interrupted ? explain_interrupt(s) : explain_events(s, status);
     }
-    s->t = found ? s->searched : to;
+    s->run.t = found ? s->run.searched : to;
     if (s->hybrid) return advance_model(s, from, found, ends);
-    if (found && event_finder_terminal(s->events)) s->phase = PHASE_ENDED;
+    if (found && event_finder_terminal(s->bound.events)) s->run.phase = PHASE_ENDED;
     if (found) return DAE_EVENT;
     return ends ? DAE_OK : DAE_STEPPED;
 }
@@ -482,46 +490,48 @@ static dae_status advance_within_step(dae_solver *s, double tend)
 /* Calls out of order and impossible goals. */
 static dae_status check_goal(dae_solver *s, double tend)
 {
-    if (s->phase == PHASE_NEW)
+    if (s->run.phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE,
                         "A step was asked for before a successful dae_solver_start.");
     if (!isfinite(tend))
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "The end time is %g; it must be finite.", tend);
-    if (s->options.max_step > 0.0 && fabs(tend) + s->options.max_step == fabs(tend))
+    if (s->bound.options.max_step > 0.0 && fabs(tend) + s->bound.options.max_step == fabs(tend))
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "Steps of at most %g do not reach t = %.9g: numbers there are %g apart. "
                         "Allow longer ones (max_step, --max-step).",
-                        s->options.max_step, tend, nextafter(fabs(tend), INFINITY) - fabs(tend));
-    if (s->direction != 0.0 && (tend - s->t) * s->direction < 0.0 && !in_last_step(s, tend))
+                        s->bound.options.max_step, tend,
+                        nextafter(fabs(tend), INFINITY) - fabs(tend));
+    if (s->run.direction != 0.0 && (tend - s->run.t) * s->run.direction < 0.0 &&
+        !in_last_step(s, tend))
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "The end time %g lies behind the last step [%g, %g]; start again to "
                         "integrate in the other direction.",
-                        tend, s->t_old, s->t_new);
-    double stop = s->options.stop_time;
-    if ((stop - s->t) * direction_to(s, tend) < 0.0 && tend != s->t)
+                        tend, s->run.t_old, s->run.t_new);
+    double stop = s->bound.options.stop_time;
+    if ((stop - s->run.t) * direction_to(s, tend) < 0.0 && tend != s->run.t)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "The stop time %g lies behind t = %g on the way to %g; move it with "
                         "dae_solver_set_stop_time.",
-                        stop, s->t, tend);
+                        stop, s->run.t, tend);
     return DAE_OK;
 }
 
 /* Try again what failed at the end of the last step; the user may have loosened the tolerances. */
 static dae_status renew_weights(dae_solver *s)
 {
-    solver_interpolate(s, s->t_new, 0, s->work);
-    return solver_update_weights(s, s->t_new, s->work);
+    solver_interpolate(s, s->run.t_new, 0, s->bound.work);
+    return solver_update_weights(s, s->run.t_new, s->bound.work);
 }
 
 /* The method starts anew where its last step ended. */
 static void start_again(dae_solver *s, double tend)
 {
-    solver_interpolate(s, s->t_new, 0, s->y);
-    solver_interpolate(s, s->t_new, 1, s->yp);
+    solver_interpolate(s, s->run.t_new, 0, s->bound.y);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.yp);
     diag_clear(&s->diag);
-    newton_reset(&s->newton);
-    s->stall = (stall){.t0 = s->stall.t0};
-    s->history = 0;
+    newton_reset(&s->bound.newton);
+    s->run.stall = (stall){.t0 = s->run.stall.t0};
+    s->run.history = 0;
     start_method(s, tend);
 }
 
@@ -544,39 +554,41 @@ static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend
 static bool ends_soon(const dae_solver *s, double tend)
 {
     static const double FEW = 2e4;
-    return s->method->forms == FORM_SERIES && fabs(tend - s->t) < FEW * fabs(s->stats.last_h);
+    return s->bound.method->forms == FORM_SERIES &&
+           fabs(tend - s->run.t) < FEW * fabs(s->stats.last_h);
 }
 
 /* Whether the method at hand is of no more use: DAE_STEPPED if it is, DAE_OK if there is another
  * one now, or why the run ends. */
 static dae_status reconsider(dae_solver *s, double tend)
 {
-    if (stiffness_found(&s->stiffness) && !ends_soon(s, tend)) {
+    if (stiffness_found(&s->run.stiffness) && !ends_soon(s, tend)) {
         if (!choice_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
-        s->stiffness = (stiffness){0};
+        s->run.stiffness = (stiffness){0};
         return choice_change(s, "stiff, so ");
     }
     if (choice_is_slow(s, tend)) return choice_change(s, "many steps of taylor, so ");
-    if (stall_suspects_rounding(&s->stall)) {
+    if (stall_suspects_rounding(&s->run.stall)) {
         dae_status status = look_at_rounding(s, DAE_STEPPED, tend);
         if (status != DAE_STEPPED) return status;
     }
-    if (stall_found(&s->stall, s->t) == STALL_NONE || s->stiffness.stiff > 0) return DAE_STEPPED;
+    if (stall_found(&s->run.stall, s->run.t) == STALL_NONE || s->run.stiffness.stiff > 0)
+        return DAE_STEPPED;
     if (s->hybrid && hybrid_fold(s, DAE_ERR_STALL)) {
-        s->stall = (stall){.t0 = s->stall.t0};
+        s->run.stall = (stall){.t0 = s->run.stall.t0};
         return DAE_OK;
     }
     if (!choice_may_help(s, DAE_ERR_STALL))
         return look_at_rounding(s, reform_explain(s, explain_stall(s, tend)), tend);
-    s->stall = (stall){.t0 = s->stall.t0};
+    s->run.stall = (stall){.t0 = s->run.stall.t0};
     return choice_change(s, "steps without progress, so ");
 }
 
 /* The next step of the method at hand, committed, or why there is none. */
 static dae_status make_step(dae_solver *s, double tend)
 {
-    dae_status status = s->watch_due ? watch_states(s, tend) : DAE_OK;
-    if (status == DAE_OK && !s->weights_sound) status = renew_weights(s);
+    dae_status status = s->run.watch_due ? watch_states(s, tend) : DAE_OK;
+    if (status == DAE_OK && !s->bound.weights_sound) status = renew_weights(s);
     if (status == DAE_OK) status = attempt_until_accepted(s);
     if (status == DAE_OK) status = accept_step(s, tend);
     return status;
@@ -590,7 +602,7 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
     if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) return DAE_STEPPED;
     if (leap_over(s, failure, tend)) return DAE_OK;
     if (!choice_may_help(s, failure)) return look_at_rounding(s, reform_explain(s, failure), tend);
-    bool radau = s->method == &method_radau;
+    bool radau = s->bound.method == &method_radau;
     dae_status status =
         choice_change(s, radau ? "radau failed, so " : "an explicit method failed, so ");
     return status == DAE_OK ? DAE_OK : reform_explain(s, status);
@@ -612,24 +624,24 @@ static dae_status advance(dae_solver *s, double tend)
 {
     if (s->hybrid) {
         hybrid_consider_compiling(s);
-        if (tend != s->t) hybrid_leave(s, direction_to(s, tend));
+        if (tend != s->run.t) hybrid_leave(s, direction_to(s, tend));
         if (s->hybrid->pending) {
             dae_status status = hybrid_update(s);
             return status == DAE_OK ? DAE_EVENT : status;
         }
     }
     tend = effective_end(s, tend);
-    if (tend == s->t || (s->direction != 0.0 && reached(s, s->t, tend))) {
-        s->t = tend;
+    if (tend == s->run.t || (s->run.direction != 0.0 && reached(s, s->run.t, tend))) {
+        s->run.t = tend;
         return DAE_OK;
     }
-    if (s->phase == PHASE_READY) {
-        dae_status status = monitors_start(s, s->t, s->y, s->yp);
+    if (s->run.phase == PHASE_READY) {
+        dae_status status = monitors_start(s, s->run.t, s->bound.y, s->bound.yp);
         if (status != DAE_OK) return status;
         start_method(s, tend);
     }
-    if (s->t == hybrid_fold_ahead(s)) return hybrid_fold_now(s);
-    if (s->t != s->t_new) return advance_within_step(s, tend);
+    if (s->run.t == hybrid_fold_ahead(s)) return hybrid_fold_now(s);
+    if (s->run.t != s->run.t_new) return advance_within_step(s, tend);
     if (s->hybrid && hybrid_at_seam(s)) {
         dae_status passed = hybrid_pass_seam(s);
         return passed == DAE_OK ? DAE_STEPPED : passed;
@@ -653,7 +665,7 @@ static dae_status explain_stop(dae_solver *s, double tend)
                     "The run has come to its stop time %.9g, which lies before the end time %.9g; "
                     "the values are those at the stop time. Move it with "
                     "dae_solver_set_stop_time, and stepping goes on.",
-                    s->t, tend);
+                    s->run.t, tend);
 }
 
 dae_status solver_step(dae_solver *s, double tend)
@@ -661,10 +673,10 @@ dae_status solver_step(dae_solver *s, double tend)
     if (!s) return DAE_ERR_ARGUMENT;
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     dae_status status = check_goal(s, tend);
-    if (status != DAE_OK || s->phase == PHASE_ENDED) return status;
+    if (status != DAE_OK || s->run.phase == PHASE_ENDED) return status;
     s->stop = (eval_failure){0};
     status = solver_heed_stop(s, advance(s, tend));
-    bool over = s->phase == PHASE_ENDED || s->terminated;
+    bool over = s->run.phase == PHASE_ENDED || s->run.terminated;
     if (status == DAE_OK && !over && effective_end(s, tend) != tend) return explain_stop(s, tend);
     if (!s->hybrid) return status;
     if (status > 0) hybrid_note_progress(s, tend);
@@ -674,15 +686,15 @@ dae_status solver_step(dae_solver *s, double tend)
 /* The values where the solver stands; after an error without projection, which might fail again. */
 static dae_status deliver(dae_solver *s, dae_status status, double *y, double *yp)
 {
-    if (s->phase == PHASE_NEW) return status;
+    if (s->run.phase == PHASE_NEW) return status;
     if (status < 0) {
-        solver_interpolate(s, s->t, 0, s->at_y);
-        solver_interpolate(s, s->t, 1, s->at_yp);
-        solver_to_base(s, s->t, s->at_y, s->at_yp, y, yp);
+        solver_interpolate(s, s->run.t, 0, s->bound.at_y);
+        solver_interpolate(s, s->run.t, 1, s->bound.at_yp);
+        solver_to_base(s, s->run.t, s->bound.at_y, s->bound.at_yp, y, yp);
         return status;
     }
-    dae_status at = y ? dae_solver_at(s, s->t, 0, y) : DAE_OK;
-    if (yp && at == DAE_OK) at = dae_solver_at(s, s->t, 1, yp);
+    dae_status at = y ? dae_solver_at(s, s->run.t, 0, y) : DAE_OK;
+    if (yp && at == DAE_OK) at = dae_solver_at(s, s->run.t, 1, yp);
     return at < 0 ? at : status;
 }
 
@@ -690,11 +702,11 @@ dae_status dae_solver_run(dae_solver *s, double tend, double *y, double *yp)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     dae_status status = DAE_STEPPED;
-    long limit = s->options.max_steps;
+    long limit = s->bound.options.max_steps;
     for (long steps = 0; status == DAE_STEPPED; steps++) {
         status =
             limit > 0 && steps >= limit ? explain_max_steps(s, tend) : dae_solver_step(s, tend);
-        if (status == DAE_EVENT && s->hybrid && s->phase != PHASE_ENDED) status = DAE_STEPPED;
+        if (status == DAE_EVENT && s->hybrid && s->run.phase != PHASE_ENDED) status = DAE_STEPPED;
     }
     return deliver(s, status, y, yp);
 }

@@ -57,20 +57,20 @@ dae_status dae_problem_atol(const dae_problem *problem, double rtol, double atol
 void sizes_start(dae_solver *s, const double *y0)
 {
     int n = s->base->form.n;
-    vector_zero(2 * n, s->sizes);
-    for (int i = 0; y0 && i < n; i++) s->sizes[n + i] = fabs(y0[i]);
+    vector_zero(2 * n, s->run.sizes);
+    for (int i = 0; y0 && i < n; i++) s->run.sizes[n + i] = fabs(y0[i]);
 }
 
 void sizes_note(dae_solver *s, const double *y, const double *yp)
 {
     int n = s->base->form.n;
     const model_place *place = reform_active(s) ? s->reform->current->form->place : NULL;
-    for (int i = 0; s->sizes && i < n; i++) {
+    for (int i = 0; s->run.sizes && i < n; i++) {
         double value = !place                 ? y[i]
                        : place[i].unknown < 0 ? 0.0
                        : place[i].slope       ? yp[place[i].unknown]
                                               : y[place[i].unknown];
-        if (fabs(value) > s->sizes[i]) s->sizes[i] = fabs(value);
+        if (fabs(value) > s->run.sizes[i]) s->run.sizes[i] = fabs(value);
     }
 }
 
@@ -99,7 +99,7 @@ typedef struct search {
 static bool evaluate(search *q, const double *y, const double *yp, double *f)
 {
     q->tries++;
-    double t = q->s->t;
+    double t = q->s->run.t;
     int status = q->instance ? model_residual(t, y, yp, f, q->instance)
                              : (int)evaluate_residual(&q->eval, t, y, yp, f, &q->stats.residuals);
     return status == 0;
@@ -157,9 +157,9 @@ static bool matters(search *q, int i)
  * would do for its equation, too. */
 static bool starts_elsewhere(const dae_solver *s, int i)
 {
-    bool nominal, given = s->sizes[s->base->form.n + i] > 0.0;
+    bool nominal, given = s->run.sizes[s->base->form.n + i] > 0.0;
     const model_form *f = s->base->model;
-    if (!f) return given && s->kinds[i] == DAE_KIND_DIFFERENTIAL;
+    if (!f) return given && s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL;
     return (given && f->differential[i]) || isfinite(given_size(f, i, &nominal));
 }
 
@@ -183,7 +183,7 @@ static bool search_new(search *q, dae_solver *s)
 {
     size_t n = (size_t)s->base->form.n;
     *q = (search){.s = s, .n = s->base->form.n};
-    q->eval = (evaluator){.problem = s->base, .stats = &q->stats, .forms = s->forms};
+    q->eval = (evaluator){.problem = s->base, .stats = &q->stats, .forms = s->bound.forms};
     q->y = DAE_ARRAY(double, 8 * n);
     q->tiny = DAE_ARRAY(bool, 2 * n);
     if (s->hybrid) q->instance = model_instance_new(s->base->model);
@@ -226,21 +226,21 @@ int dae_solver_unresolved(dae_solver *s, bool *flags, double *largest, double *a
 {
     search q;
     int count = 0, tiny = 0;
-    if (!s || s->phase == PHASE_NEW) return DAE_ERR_STATE;
+    if (!s || s->run.phase == PHASE_NEW) return DAE_ERR_STATE;
     if (!search_new(&q, s)) {
         search_free(&q);
         return DAE_ERR_MEMORY;
     }
     for (int i = 0; i < q.n; i++) {
-        q.tiny[i] = s->sizes[i] > 0.0 && s->sizes[i] < NO_DIGIT * atol_of(s, i);
+        q.tiny[i] = s->run.sizes[i] > 0.0 && s->run.sizes[i] < NO_DIGIT * atol_of(s, i);
         tiny += q.tiny[i];
-        if (largest) largest[i] = s->sizes[i];
+        if (largest) largest[i] = s->run.sizes[i];
         if (atol) atol[i] = atol_of(s, i);
     }
     /* the equations of a rewritten form are not those of the user */
-    bool known = tiny > 0 && !s->rewritten && !s->base_options.weights &&
-                 dae_solver_at(s, s->t, 0, q.y) == DAE_OK &&
-                 dae_solver_at(s, s->t, 1, q.yp) == DAE_OK;
+    bool known = tiny > 0 && !s->bound.rewritten && !s->base_options.weights &&
+                 dae_solver_at(s, s->run.t, 0, q.y) == DAE_OK &&
+                 dae_solver_at(s, s->run.t, 1, q.yp) == DAE_OK;
     if (known) flag_needed(&q);
     for (int i = 0; i < q.n; i++) {
         count += q.flags[i];

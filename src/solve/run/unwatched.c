@@ -17,15 +17,16 @@ enum { SETTLED = 4, STEADY = 8 };
 
 static bool is_unwatched(const dae_solver *s, int j)
 {
-    bool seen = !s->norm.hidden || !s->norm.hidden[j];
-    return s->kinds[j] >= DAE_KIND_INDEX2 && seen && s->norm.exempt[j] == 0;
+    bool seen = !s->bound.norm.hidden || !s->bound.norm.hidden[j];
+    return s->bound.kinds[j] >= DAE_KIND_INDEX2 && seen && s->bound.norm.exempt[j] == 0;
 }
 
 /* Below what its absolute tolerance is meant for, and not far from its estimate: zero. */
 static bool vanishes(const dae_solver *s, int j)
 {
-    double y = fabs(s->last.y[j]);
-    return s->options.rtol * y < s->options.atol && y <= 10.0 * fabs(s->last.estimate[j]);
+    double y = fabs(s->run.last.y[j]);
+    return s->bound.options.rtol * y < s->bound.options.atol &&
+           y <= 10.0 * fabs(s->run.last.estimate[j]);
 }
 
 /* The multiplier with the largest estimate in tolerances, without h or h^2 before it; -1: none */
@@ -33,8 +34,9 @@ static int largest_estimate(const dae_solver *s, double *size)
 {
     int worst = -1;
     *size = 0.0;
-    for (int j = 0; j < s->n; j++) {
-        double off = is_unwatched(s, j) ? fabs(s->last.estimate[j]) * s->norm.scale[j] : 0.0;
+    for (int j = 0; j < s->bound.n; j++) {
+        double off =
+            is_unwatched(s, j) ? fabs(s->run.last.estimate[j]) * s->bound.norm.scale[j] : 0.0;
         if (vanishes(s, j)) continue; /* a multiplier of stabilisation, say */
         if (!(off > *size)) continue;
         *size = off;
@@ -46,24 +48,25 @@ static int largest_estimate(const dae_solver *s, double *size)
 void unwatched_note(dae_solver *s)
 {
     double size;
-    if (s->unwatched_reported || !s->last.estimate || s->stats.steps < SETTLED ||
-        !s->options.message)
+    if (s->run.unwatched_reported || !s->run.last.estimate || s->stats.steps < SETTLED ||
+        !s->bound.options.message)
         return;
-    if (s->method->sharp_multipliers) return;
+    if (s->bound.method->sharp_multipliers) return;
     int worst = largest_estimate(s, &size);
-    bool grows = fabs(s->last.h) > GROWS * fabs(s->stats.last_h);
-    s->unwatched_steps = !grows && size > LASTING ? s->unwatched_steps + 1 : 0;
-    bool told = (!grows && size > FAR_OFF) || s->unwatched_steps >= STEADY;
+    bool grows = fabs(s->run.last.h) > GROWS * fabs(s->stats.last_h);
+    s->run.unwatched_steps = !grows && size > LASTING ? s->run.unwatched_steps + 1 : 0;
+    bool told = (!grows && size > FAR_OFF) || s->run.unwatched_steps >= STEADY;
     if (worst < 0 || !told) return;
     char text[500];
-    s->unwatched_reported = true;
+    s->run.unwatched_reported = true;
     snprintf(text, sizeof text,
              "note: %.100s is of index %d: the error test weighs it with %s, and at t = %.9g its "
              "error is not bounded: the estimate is %.1g tolerances. If it matters, choose a "
              "formulation of lower index "
              "(ggl, index2, index1; a model, or callbacks in mechanical form), or a tighter "
              "tolerance.",
-             problem_variable(s->problem, worst), s->kinds[worst] == DAE_KIND_INDEX3 ? 3 : 2,
-             s->kinds[worst] == DAE_KIND_INDEX3 ? "h^2" : "h", s->t_new, size);
+             problem_variable(s->bound.problem, worst),
+             s->bound.kinds[worst] == DAE_KIND_INDEX3 ? 3 : 2,
+             s->bound.kinds[worst] == DAE_KIND_INDEX3 ? "h^2" : "h", s->run.t_new, size);
     hybrid_tell(s, text);
 }

@@ -14,11 +14,12 @@ enum { MOVES = 3, LARGEST = 400 };
 static bool is_suited(const dae_solver *s)
 {
     bool some = s->hybrid && s->base->model->evaluated_count > 0;
-    if (solver_uses_forms(s) || s->phase == PHASE_READY || s->n > LARGEST || s->rewritten)
+    if (solver_uses_forms(s) || s->run.phase == PHASE_READY || s->bound.n > LARGEST ||
+        s->bound.rewritten)
         return false;
-    for (int i = 0; i < s->n; i++) {
-        if (s->kinds[i] > DAE_KIND_INDEX1) return false;
-        some = some || s->kinds[i] == DAE_KIND_INDEX1;
+    for (int i = 0; i < s->bound.n; i++) {
+        if (s->bound.kinds[i] > DAE_KIND_INDEX1) return false;
+        some = some || s->bound.kinds[i] == DAE_KIND_INDEX1;
     }
     return some;
 }
@@ -28,7 +29,7 @@ static void read_variables(dae_solver *s, double t, const double *y, const doubl
     if (s->hybrid)
         model_instance_outputs(s->hybrid->instance, t, y, yp, out);
     else
-        vector_copy(s->n, y, out);
+        vector_copy(s->bound.n, y, out);
 }
 
 /* Solve for the algebraic variables at the differential ones in y; false: that did not succeed */
@@ -36,8 +37,8 @@ static bool solve_others(dae_solver *s, initializer *output_projector, double t,
                          double *yp)
 {
     for (int k = 0; k < 2; k++)
-        if (initializer_project(output_projector, t, s->t_new - s->t_old, s->kinds, s->norm.weights,
-                                y, yp) != EVAL_OK)
+        if (initializer_project(output_projector, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                                s->bound.norm.weights, y, yp) != EVAL_OK)
             return false;
     return true;
 }
@@ -46,14 +47,14 @@ static bool solve_others(dae_solver *s, initializer *output_projector, double t,
 static bool sample(dae_solver *s, initializer *output_projector, double t, unsigned *random,
                    bool moved, double *work, double *out)
 {
-    double *y = work, *yp = work + s->n;
-    vector_copy(s->n, s->at_y, y);
-    vector_copy(s->n, s->at_yp, yp);
-    for (int i = 0; moved && i < s->n; i++) {
+    double *y = work, *yp = work + s->bound.n;
+    vector_copy(s->bound.n, s->bound.at_y, y);
+    vector_copy(s->bound.n, s->bound.at_yp, yp);
+    for (int i = 0; moved && i < s->bound.n; i++) {
         *random = *random * 1664525u + 1013904223u;
         double by = 0.5 + 0.5 * (double)(*random >> 8 & 0x3fffffu) / 4194304.0;
-        if (s->kinds[i] == DAE_KIND_DIFFERENTIAL)
-            y[i] += (*random >> 31 ? by : -by) * s->norm.weights[i];
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL)
+            y[i] += (*random >> 31 ? by : -by) * s->bound.norm.weights[i];
     }
     bool solved = solve_others(s, output_projector, t, y, yp);
     if (solved) read_variables(s, t, y, yp, out);
@@ -67,14 +68,14 @@ bool certainty_find(dae_solver *s, double t, double looser, double *unit)
     vector_zero(all, unit);
     if (!is_suited(s)) return true;
     initializer *output_projector = solver_output_projector(s);
-    double *work = DAE_ARRAY(double, 2 * ((size_t)s->n + (size_t)all));
+    double *work = DAE_ARRAY(double, 2 * ((size_t)s->bound.n + (size_t)all));
     if (!output_projector || !work) {
         dae_free(work);
         return false;
     }
-    const eval_failure failure = s->eval.failure;
+    const eval_failure failure = s->bound.eval.failure;
     const dae_stats stats = s->stats;
-    double *here = work + 2 * s->n, *there = here + all;
+    double *here = work + 2 * s->bound.n, *there = here + all;
     bool ok =
         solver_point(s, t) == DAE_OK && sample(s, output_projector, t, &random, false, work, here);
     for (int move = 0; ok && move < MOVES; move++) {
@@ -84,7 +85,7 @@ bool certainty_find(dae_solver *s, double t, double looser, double *unit)
             if (isfinite(change) && change > unit[i]) unit[i] = change;
         }
     }
-    s->eval.failure = failure; /* looking is not counted */
+    s->bound.eval.failure = failure; /* looking is not counted */
     s->stats = stats;
     dae_free(work);
     return true;

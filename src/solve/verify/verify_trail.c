@@ -139,8 +139,8 @@ static dae_status serve(walker *w)
 /* Which relation or event function is flagged first; -1: none */
 static int first_flagged(const dae_solver *s)
 {
-    const int *flags = s->events ? event_finder_flags(s->events) : NULL;
-    for (int k = 0; flags && k < s->problem->form.n_events; k++)
+    const int *flags = s->bound.events ? event_finder_flags(s->bound.events) : NULL;
+    for (int k = 0; flags && k < s->bound.problem->form.n_events; k++)
         if (flags[k] != 0) return k;
     return -1;
 }
