@@ -390,7 +390,7 @@ static inline bool run_new(run *r, const method *m, const form_set *forms, int n
     r->state = calloc(1, state);
     r->scratch = calloc(1, scratch);
     if (!norm_new(&r->norm, n, &r->options)) return false;
-    r->ctx = (method_context){.n = n, .norm = &r->norm, .forms = &r->forms};
+    r->ctx = (method_context){.method = m, .n = n, .norm = &r->norm, .forms = &r->forms};
     r->ctx.cache = m->cache_new(&r->ctx);
     return r->ctx.cache && r->state && r->scratch;
 }

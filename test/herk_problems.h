@@ -504,7 +504,8 @@ static inline void runner_open(runner *r, const method *m, const quasilinear_for
     options.rtol = rtol;
     options.atol = atol;
     assert_true(norm_new(&r->norm, form->n, &options));
-    r->ctx = (method_context){.n = form->n, .eval = &r->eval, .norm = &r->norm, .forms = &r->forms};
+    r->ctx = (method_context){
+        .method = m, .n = form->n, .eval = &r->eval, .norm = &r->norm, .forms = &r->forms};
     size_t state, scratch;
     m->size(form->n, &state, &scratch);
     r->state = dae_calloc(1, state);

@@ -7,13 +7,126 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "method/common/collocation.h"
+#include "collocation_exact.h"
 
 static const collocation *const methods[] = {&radau_iia_1, &radau_iia_2, &radau_iia_3, &radau_iia_4,
                                              &radau_iia_5, &radau_iia_7, &gauss_1,     &gauss_2,
                                              &gauss_3,     &gauss_4,     &gauss_5};
 enum { METHODS = sizeof methods / sizeof methods[0] };
+
+/* All tables, by their names and definitions. */
+static const struct {
+    const char *name;
+    const collocation *table;
+    family of;
+    int stages;
+} tables[] = {{"gauss_1", &gauss_1, GAUSS, 1},
+              {"gauss_2", &gauss_2, GAUSS, 2},
+              {"gauss_3", &gauss_3, GAUSS, 3},
+              {"gauss_4", &gauss_4, GAUSS, 4},
+              {"gauss_5", &gauss_5, GAUSS, 5},
+              {"radau_iia_1", &radau_iia_1, RADAU_IIA, 1},
+              {"radau_iia_2", &radau_iia_2, RADAU_IIA, 2},
+              {"radau_iia_3", &radau_iia_3, RADAU_IIA, 3},
+              {"radau_iia_4", &radau_iia_4, RADAU_IIA, 4},
+              {"radau_iia_5", &radau_iia_5, RADAU_IIA, 5},
+              {"radau_iia_7", &radau_iia_7, RADAU_IIA, 7},
+              {"lobatto_iiic_2", &lobatto_iiic_2, LOBATTO_IIIC, 2},
+              {"lobatto_iiic_3", &lobatto_iiic_3, LOBATTO_IIIC, 3},
+              {"lobatto_iiic_4", &lobatto_iiic_4, LOBATTO_IIIC, 4},
+              {"sirk_l", &sirk_l, SIRK_L, 2},
+              {"sirk_a", &sirk_a, SIRK_A, 2},
+              {"lobatto_iiia_3", &lobatto_iiia_3, LOBATTO_IIIA, 3},
+              {"lobatto_iiia_4", &lobatto_iiia_4, LOBATTO_IIIA, 4}};
+enum { TABLES = sizeof tables / sizeof tables[0] };
+
+/* ---- every coefficient from its definition ---- */
+
+static void print_numbers(const char *name, int count, const double *x)
+{
+    char line[120], number[40];
+    int length = snprintf(line, sizeof line, "    /* %s */", name);
+    for (int i = 0; i < count; i++) {
+        const char *point = x[i] == floor(x[i]) ? ".0" : "";
+        int more = snprintf(number, sizeof number, " %.17g%s,", x[i] == 0.0 ? 0.0 : x[i], point);
+        if (length + more > 98) {
+            puts(line);
+            length = snprintf(line, sizeof line, "       ");
+        }
+        length += snprintf(line + length, sizeof line - (size_t)length, "%s", number);
+    }
+    if (count > 0) puts(line);
+}
+
+/* The tables as the library has them */
+static void print_tables(void)
+{
+    for (int k = 0; k < TABLES; k++) {
+        const int s = tables[k].stages;
+        const bool transformed = tables[k].of != LOBATTO_IIIA;
+        rounded m;
+        make_method(&m, tables[k].of, s);
+        printf("\nstatic const double %s_numbers[] = {\n", tables[k].name);
+        print_numbers("nodes", s, m.nodes);
+        print_numbers("A", s * s, m.A);
+        print_numbers("b", s, m.b);
+        if (transformed) {
+            print_numbers("inverse", s * s, m.inverse);
+            print_numbers("d", s, m.d);
+            print_numbers("left", s, m.left);
+            print_numbers("lagrange", s, m.lagrange);
+            print_numbers("T", s * s, m.T);
+            print_numbers("T_inverse", s * s, m.T_inverse);
+            print_numbers("pairs", 2 * m.pairs, m.pair);
+        }
+        printf("};\n%s(%s, %d, %d", transformed ? "METHOD" : "NODES_ONLY", tables[k].name, s,
+               m.order);
+        if (transformed) printf(", %d, %d, %.17g", m.reals, m.pairs, m.gamma);
+        printf(");\n");
+    }
+}
+
+static void same_numbers(const char *name, const char *what, int count, const double *table,
+                         const double *x)
+{
+    for (int i = 0; i < count; i++)
+        if (table[i] != x[i])
+            fail_msg("%s: %s[%d] is %.17g, not %.17g", name, what, i, x[i], table[i]);
+}
+
+static void numbers_of_the_definitions(void **state)
+{
+    (void)state;
+    if (sizeof(exact) < 16) skip();
+    for (int k = 0; k < TABLES; k++) {
+        const collocation *t = tables[k].table;
+        const char *name = tables[k].name;
+        const int s = tables[k].stages;
+        rounded m;
+        make_method(&m, tables[k].of, s);
+        assert_int_equal(t->stages, s);
+        assert_int_equal(t->order, m.order);
+        same_numbers(name, "nodes", s, t->nodes, m.nodes);
+        same_numbers(name, "A", s * s, t->A, m.A);
+        same_numbers(name, "b", s, t->b, m.b);
+        if (tables[k].of == LOBATTO_IIIA) continue;
+        assert_int_equal(t->reals, m.reals);
+        assert_int_equal(t->pairs, m.pairs);
+        same_numbers(name, "inverse", s * s, t->inverse, m.inverse);
+        same_numbers(name, "d", s, t->d, m.d);
+        same_numbers(name, "left", s, t->left, m.left);
+        same_numbers(name, "lagrange", s, t->lagrange, m.lagrange);
+        same_numbers(name, "T", s * s, t->T, m.T);
+        same_numbers(name, "T^-1", s * s, t->T_inverse, m.T_inverse);
+        same_numbers(name, "gamma", 1, &t->gamma, &m.gamma);
+        same_numbers(name, "pair", 2 * m.pairs, t->pair, m.pair);
+    }
+}
+
+/* ---- conditions that they meet ---- */
 
 static bool is_gauss(const collocation *m)
 {
@@ -250,9 +363,14 @@ static void choice_by_stages(void **state)
         assert_int_equal(radau_iia(s)->stages, s < 3 ? 1 : s < 5 ? 3 : s < 7 ? 5 : 7);
 }
 
-int main(void)
+int main(int count, char **word)
 {
+    if (count > 1 && strcmp(word[1], "print") == 0) {
+        print_tables();
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_the_definitions),
         cmocka_unit_test(quadrature_order),
         cmocka_unit_test(stage_order),
         cmocka_unit_test(simplifying_condition),

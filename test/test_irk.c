@@ -39,15 +39,15 @@ static void simplifying_assumptions(void **state)
     (void)state;
     for (int m = 0; m < ENTRIES; m++) {
         const entry *e = &entries[m];
-        const irk_table *t = e->table;
+        const collocation *t = e->table->m;
         const int s = t->stages;
         double size = largest(s * s, t->A);
         assert_int_equal(t->order, e->quadrature);
-        assert_int_equal(t->stage_order, e->stage);
+        assert_int_equal(e->table->stage_order, e->stage);
         assert_true(t->order <= e->stage + e->transposed + 1 && t->order <= 2 * e->stage + 2);
         for (int k = 1; k <= t->order + 1; k++) {
             long double sum = 0.0L;
-            for (int i = 0; i < s; i++) sum += t->b[i] * powl(t->c[i], k - 1);
+            for (int i = 0; i < s; i++) sum += t->b[i] * powl(t->nodes[i], k - 1);
             if (k <= t->order)
                 near(e->name, sum, 1.0L / k, 20.0);
             else
@@ -56,14 +56,15 @@ static void simplifying_assumptions(void **state)
         for (int i = 0; i < s; i++)
             for (int k = 1; k <= e->stage; k++) {
                 long double sum = 0.0L;
-                for (int j = 0; j < s; j++) sum += t->A[i * s + j] * powl(t->c[j], k - 1);
-                near(e->name, sum, powl(t->c[i], k) / k, 20.0 * size);
+                for (int j = 0; j < s; j++) sum += t->A[i * s + j] * powl(t->nodes[j], k - 1);
+                near(e->name, sum, powl(t->nodes[i], k) / k, 20.0 * size);
             }
         for (int j = 0; j < s; j++)
             for (int k = 1; k <= e->transposed; k++) {
                 long double sum = 0.0L;
-                for (int i = 0; i < s; i++) sum += t->b[i] * powl(t->c[i], k - 1) * t->A[i * s + j];
-                near(e->name, sum, t->b[j] * (1.0L - powl(t->c[j], k)) / k, 1.0);
+                for (int i = 0; i < s; i++)
+                    sum += t->b[i] * powl(t->nodes[i], k - 1) * t->A[i * s + j];
+                near(e->name, sum, t->b[j] * (1.0L - powl(t->nodes[j], k)) / k, 1.0);
             }
     }
 }
@@ -72,15 +73,15 @@ static void simplifying_assumptions(void **state)
 static void trees_of_order_3(void **state)
 {
     (void)state;
-    const irk_table *t = &irk_sirk23;
+    const collocation *t = irk_sirk23.m;
     long double sum = 0.0L;
     for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) sum += (long double)t->b[i] * t->A[i * 2 + j] * t->c[j];
+        for (int j = 0; j < 2; j++) sum += (long double)t->b[i] * t->A[i * 2 + j] * t->nodes[j];
     near("sirk23", sum, 1.0L / 6.0L, 20.0);
 }
 
 /* Entry (i, j) of Lambda. */
-static double block_entry(const irk_table *t, int i, int j)
+static double block_entry(const collocation *t, int i, int j)
 {
     if (i < t->reals || j < t->reals) return i < t->reals && j <= i ? t->gamma : 0.0;
     int p = (i - t->reals) / 2;
@@ -94,7 +95,7 @@ static void transformations(void **state)
 {
     (void)state;
     for (int m = 0; m < ENTRIES; m++) {
-        const irk_table *t = entries[m].table;
+        const collocation *t = entries[m].table->m;
         const int s = t->stages;
         double size = s * largest(s * s, t->T_inverse) * largest(s * s, t->T) *
                       (1.0 + largest(s * s, t->inverse));
@@ -127,13 +128,13 @@ static void limits_of_stability(void **state)
 {
     (void)state;
     for (int m = 0; m < ENTRIES; m++) {
-        const irk_table *t = entries[m].table;
+        const collocation *t = entries[m].table->m;
         const int s = t->stages;
         long double r = 1.0L;
         for (int i = 0; i < s; i++) r -= t->d[i];
         long double expected = m < 5 ? (s % 2 ? -1.0L : 1.0L) : m == 9 ? 1.0L - sqrtl(3.0L) : 0.0L;
         near(entries[m].name, r, expected, 100.0);
-        for (int j = 0; t->stiffly_accurate && j < s; j++)
+        for (int j = 0; collocation_ends(t) && j < s; j++)
             near(entries[m].name, t->A[(s - 1) * s + j], t->b[j], 1.0);
     }
 }
@@ -154,7 +155,7 @@ static void orders_index_0_and_1(void **state)
 {
     (void)state;
     for (int m = 0; m < ENTRIES; m++) {
-        double p = entries[m].table->order, least[3] = {p, p, p};
+        double p = entries[m].table->m->order, least[3] = {p, p, p};
         int most = halvings((int)p);
         double low = p > 8.0 ? 1e-13 : 1e-12; /* order 10 leaves few pairs above */
         check_orders(&rotation, entries[m].name, 9, (double[3]){low, low}, least);
@@ -189,8 +190,8 @@ static void orders_index_2(void **state)
     (void)state;
     double z_floor[3] = {1e-12, 2e-9, 0.0}, order[3];
     for (int m = 0; m < 9; m++) {
-        const irk_table *t = entries[m].table;
-        double p = t->order, q = t->project ? p : t->stage_order;
+        const collocation *t = entries[m].table->m;
+        double p = t->order, q = entries[m].table->project ? p : entries[m].table->stage_order;
         if (p > 6.0) continue;
         check_orders(&linear2, entries[m].name, 9, z_floor, (double[3]){p, q});
     }
@@ -433,7 +434,7 @@ static void stiff_models(void **state)
     (void)state;
     static const char *const models[] = {"robertson", "hires", "akzo", "transamp", "pendulum1"};
     for (int m = 5; m < ENTRIES; m++) {
-        int order = entries[m].table->order, last = order == 2 ? 4 : order == 3 ? 5 : 8;
+        int order = entries[m].table->m->order, last = order == 2 ? 4 : order == 3 ? 5 : 8;
         for (int j = 0; j < 5; j++)
             check_model(entries[m].name, models[j], 3, j == 3 && last > 6 ? 6 : last, 30.0);
         check_vanderpol(entries[m].name, last > 6 ? 6 : last);
@@ -518,7 +519,7 @@ static void conduct(void **state)
     (void)state;
     for (int m = 0; m < ENTRIES; m++) {
         /* between steps the order is lower: k in place of p */
-        double k = entries[m].table->stages + (m < 5), p = entries[m].table->order;
+        double k = entries[m].table->m->stages + (m < 5), p = entries[m].table->m->order;
         check_dense(entries[m].name, fmax(1e-4, 30.0 * pow(1e-7, k / p)), 1.0);
         check_conduct(entries[m].name);
         check_no_gmres(entries[m].name);

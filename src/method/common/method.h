@@ -19,6 +19,7 @@ typedef struct invariant_set {
 
 /* What a method may use; owned by the driver. */
 typedef struct method_context {
+    const struct method *method; /* the one that uses it */
     int n;
     evaluator *eval;
     newton *newton;
@@ -56,6 +57,7 @@ typedef struct method {
     bool sharp_multipliers;  /* variables of index 2 are as accurate as the others at the ends of
                                 steps */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
+    const void *table;       /* what tells it from the others of its family; NULL: there are none */
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);
     /* Begin at a point; all history is dropped. */

@@ -7,26 +7,13 @@
 #include "method/geometric/geometric.h"
 
 #include "base/vector.h"
+#include "method/common/collocation.h"
 
 #include <float.h>
 #include <math.h>
 
 static const double FINEST = 4.0 * DBL_EPSILON, FINE = 1e-12;
 enum { MOST_ITERATIONS = 100 };
-
-static void fill_lobatto_a(lobatto_pair *p)
-{
-    const double r = sqrt(5.0);
-    const double three[3][3] = {
-        {0.0, 0.0, 0.0}, {5.0 / 24, 1.0 / 3, -1.0 / 24}, {1.0 / 6, 2.0 / 3, 1.0 / 6}};
-    const double four[4][4] = {
-        {0.0, 0.0, 0.0, 0.0},
-        {(11 + r) / 120, (25 - r) / 120, (25 - 13 * r) / 120, (-1 + r) / 120},
-        {(11 - r) / 120, (25 + 13 * r) / 120, (25 + r) / 120, (-1 - r) / 120},
-        {1.0 / 12, 5.0 / 12, 5.0 / 12, 1.0 / 12}};
-    for (int i = 0; i < p->stages; i++)
-        for (int j = 0; j < p->stages; j++) p->a[i][j] = p->stages == 3 ? three[i][j] : four[i][j];
-}
 
 /* X := X^-1, m x m with m <= 3, by Gauss and Jordan with pivots from the diagonal's column */
 static void invert(int m, double X[GEOMETRIC_STAGES][GEOMETRIC_STAGES])
@@ -55,14 +42,14 @@ static void invert(int m, double X[GEOMETRIC_STAGES][GEOMETRIC_STAGES])
 
 void lobatto_pair_fill(lobatto_pair *p, int stages)
 {
+    const collocation *m = stages == 3 ? &lobatto_iiia_3 : &lobatto_iiia_4;
     *p = (lobatto_pair){.stages = stages};
-    fill_lobatto_a(p);
-    for (int j = 0; j < stages; j++) p->b[j] = p->a[stages - 1][j];
+    vector_copy(stages, m->b, p->b);
+    vector_copy(stages, m->nodes, p->c);
+    for (int i = 0; i < stages; i++) vector_copy(stages, m->A + i * stages, p->a[i]);
     for (int i = 0; i < stages; i++)
-        for (int j = 0; j < stages; j++) {
-            p->c[i] += p->a[i][j];
-            p->a_hat[i][j] = p->b[j] - p->b[j] * p->a[j][i] / p->b[i]; /* symplectic [HLW06 VI.4] */
-        }
+        for (int j = 0; j < stages; j++) /* symplectic [HLW06 VI.4] */
+            p->a_hat[i][j] = p->b[j] - p->b[j] * p->a[j][i] / p->b[i];
     for (int i = 0; i < stages; i++) p->a_hat[i][stages - 1] = 0.0; /* what rounding leaves */
     for (int i = 0; i + 1 < stages; i++)
         for (int j = 0; j + 1 < stages; j++)

@@ -58,17 +58,17 @@ void irk_lagrange(int count, const double *nodes, double x, int derivative, doub
 /* Stages with c_i = 0 do not lie on the interpolant: it begins at y. */
 static int first_stage(const irk_table *table)
 {
-    return table->c[0] == 0.0 ? 1 : 0;
+    return table->m->nodes[0] == 0.0 ? 1 : 0;
 }
 
 static void choose_nodes(irk_state *s)
 {
     const irk_table *table = s->table;
-    int first = first_stage(table), count = table->stages - first;
-    irk_lagrange(count, table->c + first, 0.0, 1, s->left);
-    irk_lagrange(count, table->c + first, 1.0, 1, s->right);
-    for (int i = 0; i < count; i++) s->node[i] = table->c[first + i];
-    if (!table->stiffly_accurate) s->node[count++] = 1.0;
+    int first = first_stage(table), count = table->m->stages - first;
+    irk_lagrange(count, table->m->nodes + first, 0.0, 1, s->left);
+    irk_lagrange(count, table->m->nodes + first, 1.0, 1, s->right);
+    for (int i = 0; i < count; i++) s->node[i] = table->m->nodes[first + i];
+    if (!collocation_ends(table->m)) s->node[count++] = 1.0;
     s->nodes = count;
 }
 
@@ -82,19 +82,19 @@ static void combine(int count, int n, const double *weight, const double *P, dou
 /* The increments at the nodes of the candidate. */
 static void collect_nodes(const irk_state *s, irk_scratch *w, int n)
 {
-    const size_t first = (size_t)first_stage(s->table), stages = (size_t)s->table->stages;
+    const size_t first = (size_t)first_stage(s->table), stages = (size_t)s->table->m->stages;
     const size_t count = stages - first;
     memcpy(w->P, w->Z + first * (size_t)n, count * (size_t)n * sizeof(double));
     double *end = w->P + count * (size_t)n;
-    for (int j = 0; !s->table->stiffly_accurate && j < n; j++) end[j] = w->y[j] - s->y[j];
+    for (int j = 0; !collocation_ends(s->table->m) && j < n; j++) end[j] = w->y[j] - s->y[j];
 }
 
 /* ---- step -------------------------------------------------------------------------------------
  */
 
-static void start_with(const irk_table *table, void *state, void *scratch,
-                       const method_context *ctx, const start_point *at)
+static void irk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
 {
+    const irk_table *table = ctx->method->table;
     irk_state *s = state;
     irk_scratch *w = scratch;
     const int n = ctx->n;
@@ -110,8 +110,8 @@ static void start_with(const irk_table *table, void *state, void *scratch,
     vector_copy(n, at->yp, s->yp);
     vector_copy(n, at->y, s->y_old);
     vector_copy(n, at->yp, s->yp_old);
-    if (table->pairs > 0) /* a failure shows at the first attempt */
-        shifted_prepare(ctx->newton->matrix, table->pairs);
+    if (table->m->pairs > 0) /* a failure shows at the first attempt */
+        shifted_prepare(ctx->newton->matrix, table->m->pairs);
 }
 
 /* Stages on the polynomial of the last step, unless it is stretched too far or of low degree; on a
@@ -124,14 +124,14 @@ static void predict(const irk_state *s, irk_scratch *w, int n)
     const irk_table *table = s->table;
     double weight[IRK_NODES], end[IRK_NODES], ratio = w->h / (s->t - s->t_old);
     bool tangent = s->step == 1 && !w->rejected;
-    bool continued = s->step > 1 && table->stages > 2 && ratio <= MOST_STRETCH;
+    bool continued = s->step > 1 && table->m->stages > 2 && ratio <= MOST_STRETCH;
     if (continued) irk_lagrange(s->nodes, s->node, 1.0, 0, end);
-    for (int i = 0; i < table->stages; i++) {
+    for (int i = 0; i < table->m->stages; i++) {
         double *Z = w->Z + (size_t)i * (size_t)n;
         vector_zero(n, Z);
-        if (tangent) vector_axpy(n, table->c[i] * w->h, s->yp, Z);
+        if (tangent) vector_axpy(n, table->m->nodes[i] * w->h, s->yp, Z);
         if (!continued) continue;
-        irk_lagrange(s->nodes, s->node, 1.0 + ratio * table->c[i], 0, weight);
+        irk_lagrange(s->nodes, s->node, 1.0 + ratio * table->m->nodes[i], 0, weight);
         for (int k = 0; k < s->nodes; k++) weight[k] -= end[k];
         combine(s->nodes, n, weight, s->P, Z);
     }
@@ -141,14 +141,14 @@ static void predict(const irk_state *s, irk_scratch *w, int n)
 static void finish_stages(const irk_state *s, irk_scratch *w, int n)
 {
     const irk_table *table = s->table;
-    const int last = table->stages - 1, first = first_stage(table);
-    const double *row = table->inverse + last * table->stages;
-    if (table->stiffly_accurate) {
+    const int last = table->m->stages - 1, first = first_stage(table);
+    const double *row = table->m->inverse + last * table->m->stages;
+    if (collocation_ends(table->m)) {
         vector_copy(n, w->Z + (size_t)last * (size_t)n, w->y);
-        combine(table->stages, n, row, w->Z, w->yp);
+        combine(table->m->stages, n, row, w->Z, w->yp);
     } else {
-        combine(table->stages, n, table->d, w->Z, w->y);
-        combine(table->stages - first, n, s->right, w->Z + (size_t)first * (size_t)n, w->yp);
+        combine(table->m->stages, n, table->m->d, w->Z, w->y);
+        combine(table->m->stages - first, n, s->right, w->Z + (size_t)first * (size_t)n, w->yp);
     }
     for (int j = 0; j < n; j++) {
         w->y[j] += s->y[j];
@@ -159,14 +159,14 @@ static void finish_stages(const irk_state *s, irk_scratch *w, int n)
 /* The power of h in the estimate. */
 static int estimate_power(const irk_table *table)
 {
-    return table->estimate == IRK_FIRST_STAGE ? table->stages : table->stages + 1;
+    return table->estimate == IRK_FIRST_STAGE ? table->m->stages : table->m->stages + 1;
 }
 
 /* The estimate is O(h^k), errors are O(h^p): an estimate of rtol^(k/p) goes with errors about rtol.
  */
 static double error_factor(const irk_table *table, double rtol)
 {
-    return pow(rtol, 1.0 - (double)estimate_power(table) / table->order);
+    return pow(rtol, 1.0 - (double)estimate_power(table) / table->m->order);
 }
 
 /* error = (dF/dy + gamma/h dF/dy')^-1 dF/dy' r, with the r that the table asks for */
@@ -176,9 +176,9 @@ static bool estimate(const irk_state *s, irk_scratch *w, const method_context *c
     const int n = ctx->n, first = first_stage(table);
     iteration *it = ctx->newton->matrix;
     if (table->estimate == IRK_FIRST_STAGE) {
-        for (int j = 0; j < n; j++) w->slope[j] = table->gamma / w->h * w->Z[j];
+        for (int j = 0; j < n; j++) w->slope[j] = table->m->gamma / w->h * w->Z[j];
     } else {
-        combine(table->stages - first, n, s->left, w->Z + (size_t)first * (size_t)n, w->slope);
+        combine(table->m->stages - first, n, s->left, w->Z + (size_t)first * (size_t)n, w->slope);
         for (int j = 0; j < n; j++) w->slope[j] = s->yp[j] - w->slope[j] / w->h;
     }
     return iteration_apply_yp(it, NULL, w->slope, w->error) == ITERATION_OK &&
@@ -191,7 +191,7 @@ static double filtered_again(const irk_state *s, irk_scratch *w, const method_co
 {
     iteration *it = ctx->newton->matrix;
     if (iteration_apply_yp(it, NULL, w->error, w->work) != ITERATION_OK) return INFINITY;
-    for (int j = 0; j < ctx->n; j++) w->work[j] *= s->table->gamma / w->h;
+    for (int j = 0; j < ctx->n; j++) w->work[j] *= s->table->m->gamma / w->h;
     if (iteration_solve(it, NULL, w->work) != ITERATION_OK) return INFINITY;
     return norm_of(ctx->norm, w->work, w->scale);
 }
@@ -217,7 +217,7 @@ static attempt_status defect_at_end(irk_scratch *w, const method_context *ctx, b
 static attempt_status defect_of_slope(const irk_state *s, irk_scratch *w, const method_context *ctx)
 {
     const int n = ctx->n, first = first_stage(s->table);
-    combine(s->table->stages - first, n, s->left, w->Z + (size_t)first * (size_t)n, w->work);
+    combine(s->table->m->stages - first, n, s->left, w->Z + (size_t)first * (size_t)n, w->work);
     for (int j = 0; j < n; j++) w->work[j] = s->yp[j] - w->work[j] / w->h;
     return stages_filter_slope(ctx, w->work, w->point) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
 }
@@ -247,7 +247,7 @@ static double further_error(const irk_state *s, irk_scratch *w, const method_con
                             bool rejected, attempt *result)
 {
     const irk_table *table = s->table;
-    const bool ends = !table->stiffly_accurate;
+    const bool ends = !collocation_ends(table->m);
     irk_trials *last = ends ? &w->at_end : &w->of_slope;
     if (!ends && (table->estimate != IRK_FIRST_STAGE || s->step == 1)) return 0.0;
     result->status = ends ? defect_at_end(w, ctx, table->project) : defect_of_slope(s, w, ctx);
@@ -283,8 +283,8 @@ static double error_between(const irk_state *s, irk_scratch *w, const method_con
                             double error)
 {
     double *correction;
-    bool on_constraints = s->table->stiffly_accurate || s->table->project;
-    bool few = s->table->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE;
+    bool on_constraints = collocation_ends(s->table->m) || s->table->project;
+    bool few = s->table->m->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE;
     if (on_constraints && (stages_looked_at(ctx) || few))
         error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
     return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);
@@ -298,7 +298,7 @@ static double part_within_bounds(const irk_state *s, irk_scratch *w, const metho
     if (!form->lower_bounds && !form->upper_bounds) return 1.0;
     bound_slack slack = stages_slack(ctx->norm, w->h, &w->first_h);
     double part = stages_within_bounds(form, slack, s->y, w->y, who);
-    for (int i = 0; i < s->table->stages; i++) {
+    for (int i = 0; i < s->table->m->stages; i++) {
         for (int j = 0; j < form->n; j++)
             w->point[j] = s->y[j] + w->Z[(size_t)i * (size_t)form->n + (size_t)j];
         part = fmin(part, stages_within_bounds(form, slack, s->y, w->point, who));
@@ -325,7 +325,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     w->plain_error = plain;
     double falling = stages_falling(&w->estimated.plain, plain, w->h, rejected);
     result->error = fmax(plain, abrupt_error(s, w, &w->estimated.plain, falling));
-    double stiff = STAGES_STIFF * table->stages;
+    double stiff = STAGES_STIFF * table->m->stages;
     if (s->step > 1) /* at a start y' may be a guess */
         result->error =
             fmax(result->error, stiff_error(w, ctx, w->error, stiff, rejected, &w->estimated));
@@ -353,7 +353,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
 static bool reaches_index3(const irk_table *table, const method_context *ctx)
 {
     return table->stage_order >= 2 && !table->project &&
-           (table->stiffly_accurate || ctx->fixed_steps);
+           (collocation_ends(table->m) || ctx->fixed_steps);
 }
 
 static void irk_attempt(const void *state, void *scratch, const method_context *ctx, double h,
@@ -366,7 +366,7 @@ static void irk_attempt(const void *state, void *scratch, const method_context *
     (void)order;
     w->t = s->t + h;
     w->h = h;
-    stages_begin(result, s->t, h, table->order, w->y, w->yp);
+    stages_begin(result, s->t, h, table->m->order, w->y, w->yp);
     if (stages_need_matrix(ctx, result)) return;
     if (!reaches_index3(table, ctx) && stages_refuse_index3(ctx, result)) return;
     w->factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
@@ -420,12 +420,9 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
     cubic_bend(n, x, h, derivative, 0.0, -1.0, s->yp, y);
 }
 
-#define IRK_METHOD(id, about, source, highest, range, sharp)                                       \
-    static void id##_start(void *state, void *scratch, const method_context *ctx,                  \
-                           const start_point *at)                                                  \
-    {                                                                                              \
-        start_with(&irk_##id, state, scratch, ctx, at);                                            \
-    }                                                                                              \
+#define IRK_METHOD(id, about, source, highest, range, projected, tableau, stage, kind)             \
+    const irk_table irk_##id = {                                                                   \
+        .m = &(tableau), .stage_order = stage, .project = projected, .estimate = kind};            \
     const method method_##id = {                                                                   \
         .name = #id,                                                                               \
         .summary = about,                                                                          \
@@ -433,13 +430,14 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
         .rough_between = true,                                                                     \
+        .sharp_multipliers = projected,                                                            \
         .index_range = range,                                                                      \
+        .table = &irk_##id,                                                                        \
         .size = irk_size,                                                                          \
-        .start = id##_start,                                                                       \
+        .start = irk_start,                                                                        \
         .attempt = irk_attempt,                                                                    \
         .accept = irk_accept,                                                                      \
         .interpolate = irk_interpolate,                                                            \
-        .sharp_multipliers = sharp,                                                                \
     }
 
 #define PROJECTED                                                                                  \
@@ -451,22 +449,22 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
     "BIT 18 (1978) 22-41"
 
 IRK_METHOD(gauss2, "Projected Gauss collocation of order 2 (midpoint rule)", PROJECTED, 2, "1 to 2",
-           true);
+           true, gauss_1, 1, IRK_LEFT_SLOPE);
 IRK_METHOD(gauss4, "Projected Gauss collocation of order 4; F(t,y,y') = 0", PROJECTED, 4, "1 to 2",
-           true);
+           true, gauss_2, 2, IRK_LEFT_SLOPE);
 IRK_METHOD(gauss6, "Projected Gauss collocation of order 6; F(t,y,y') = 0", PROJECTED, 6, "1 to 2",
-           true);
+           true, gauss_3, 3, IRK_LEFT_SLOPE);
 IRK_METHOD(gauss8, "Projected Gauss collocation of order 8; F(t,y,y') = 0", PROJECTED, 8, "1 to 2",
-           true);
+           true, gauss_4, 4, IRK_LEFT_SLOPE);
 IRK_METHOD(gauss10, "Projected Gauss collocation of order 10; F(t,y,y') = 0", PROJECTED, 10,
-           "1 to 2", true);
+           "1 to 2", true, gauss_5, 5, IRK_LEFT_SLOPE);
 IRK_METHOD(lobattoc2, "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2, "1 to 2",
-           false);
+           false, lobatto_iiic_2, 1, IRK_FIRST_STAGE);
 IRK_METHOD(lobattoc4, "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4, "1 to 3",
-           false);
+           false, lobatto_iiic_3, 2, IRK_FIRST_STAGE);
 IRK_METHOD(lobattoc6, "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6, "1 to 3",
-           false);
+           false, lobatto_iiic_4, 3, IRK_FIRST_STAGE);
 IRK_METHOD(sirk22, "Singly implicit method of order 2, L-stable; F(t,y,y') = 0", BURRAGE, 2,
-           "1 to 3", false);
+           "1 to 3", false, sirk_l, 2, IRK_LEFT_SLOPE);
 IRK_METHOD(sirk23, "Singly implicit method of order 3, A-stable, a stage beyond the step", BURRAGE,
-           3, "1 (2, 3: constant steps)", false);
+           3, "1 (2, 3: constant steps)", false, sirk_a, 2, IRK_LEFT_SLOPE);

@@ -1,8 +1,9 @@
-/* Fully implicit Runge-Kutta methods for F(t, y, y') = 0, given by a table: on a step h from (t, y)
- *   F(t + c_i h, y + Z_i, Y'_i) = 0,  h Y' = A^-1 Z,  y_1 = y + sum d_i Z_i,  d' = b' A^-1. */
+/* Fully implicit Runge-Kutta methods for F(t, y, y') = 0: those of a table of collocation.h that do
+ * not choose their order, Gauss, Lobatto IIIC and singly implicit ones. */
 #ifndef DAE_METHOD_IMPLICIT_IRK_H
 #define DAE_METHOD_IMPLICIT_IRK_H
 
+#include "method/common/collocation.h"
 #include "method/common/method.h"
 
 enum { IRK_STAGES = 5, IRK_NODES = IRK_STAGES + 1 };
@@ -14,19 +15,11 @@ typedef enum irk_estimate {
     IRK_FIRST_STAGE /* Z_1 gamma/h, where c_1 = 0: the jump at the start that Lobatto IIIC makes */
 } irk_estimate;
 
-/* Matrices by rows. T^-1 A^-1 T is block diagonal: first `reals` rows with gamma on the diagonal
- * and, if there are two of them, below it; then for every pair (a, b) the block [a -b; b a]. */
 typedef struct irk_table {
-    int stages, order, stage_order;
-    int reals, pairs;
-    bool stiffly_accurate; /* y_1 = y + Z_s */
-    bool project;          /* on the constraints after every step */
+    const collocation *m;
+    int stage_order;
+    bool project; /* on the constraints after every step */
     irk_estimate estimate;
-    const double *c, *A, *b;
-    const double *inverse, *d;
-    const double *T, *T_inverse;
-    double gamma;       /* the real eigenvalue of A^-1; without one the modulus of a pair */
-    const double *pair; /* 2 pairs: a, b with b > 0 */
 } irk_table;
 
 extern const irk_table irk_gauss2, irk_gauss4, irk_gauss6, irk_gauss8, irk_gauss10;

@@ -37,22 +37,24 @@ void irk_transform(int s, int n, double a, const double *M, const double *X, dou
 static bool factors_fit(const irk_state *s, const irk_scratch *w, const iteration *it)
 {
     const struct shifted *f = it->shifted;
-    if (!it->factored || it->by_columns || it->cj != s->table->gamma / w->h) return false;
-    if (s->table->pairs == 0) return true;
-    return f && f->h == w->h && f->stages == s->table->stages && f->evaluations == it->evaluations;
+    if (!it->factored || it->by_columns || it->cj != s->table->m->gamma / w->h) return false;
+    if (s->table->m->pairs == 0) return true;
+    return f && f->h == w->h && f->stages == s->table->m->stages &&
+           f->evaluations == it->evaluations;
 }
 
 /* One real factorisation, which the error estimate needs in any case, and one for every pair. */
 static iteration_status factor(const irk_state *s, const irk_scratch *w, iteration *it)
 {
     const irk_table *table = s->table;
-    if (table->pairs > 0 && !shifted_prepare(it, table->pairs)) return ITERATION_MEMORY;
-    iteration_status status = iteration_factor(it, table->gamma / w->h, NULL);
-    for (int p = 0; p < table->pairs && status == ITERATION_OK; p++)
-        status = shifted_factor(it, p, table->pair[2 * p] / w->h, table->pair[2 * p + 1] / w->h);
-    if (table->pairs == 0) return status;
+    if (table->m->pairs > 0 && !shifted_prepare(it, table->m->pairs)) return ITERATION_MEMORY;
+    iteration_status status = iteration_factor(it, table->m->gamma / w->h, NULL);
+    for (int p = 0; p < table->m->pairs && status == ITERATION_OK; p++)
+        status =
+            shifted_factor(it, p, table->m->pair[2 * p] / w->h, table->m->pair[2 * p + 1] / w->h);
+    if (table->m->pairs == 0) return status;
     it->shifted->h = w->h;
-    it->shifted->stages = status == ITERATION_OK ? table->stages : 0;
+    it->shifted->stages = status == ITERATION_OK ? table->m->stages : 0;
     it->shifted->evaluations = it->evaluations;
     return status;
 }
@@ -65,8 +67,8 @@ static iteration_status prepare(const irk_state *s, irk_scratch *w, const method
     iteration *it = nw->matrix;
     if (evaluate || nw->stale || !it->jac.valid) {
         nw->stale = true;
-        iteration_status status = iteration_evaluate(it, s->t, s->y, s->yp, s->table->gamma / w->h,
-                                                     w->h, ctx->norm->weights, NULL);
+        iteration_status status = iteration_evaluate(
+            it, s->t, s->y, s->yp, s->table->m->gamma / w->h, w->h, ctx->norm->weights, NULL);
         if (status != ITERATION_OK) return status;
         nw->stale = false;
         w->fresh = true;
@@ -83,14 +85,14 @@ static iteration_status solve_transformed(const irk_state *s, const irk_scratch 
     const int n = ctx->n;
     double *V = w->V;
     iteration_status status = ITERATION_OK;
-    for (int r = 0; r < table->reals && status == ITERATION_OK; r++, V += n) {
+    for (int r = 0; r < table->m->reals && status == ITERATION_OK; r++, V += n) {
         if (r > 0) { /* V_1 -= gamma/h dF/dy' V_0 */
             status = iteration_apply_yp(it, NULL, V - n, w->work);
-            vector_axpy(n, -table->gamma / w->h, w->work, V);
+            vector_axpy(n, -table->m->gamma / w->h, w->work, V);
         }
         if (status == ITERATION_OK) status = iteration_solve(it, NULL, V);
     }
-    for (int p = 0; p < table->pairs && status == ITERATION_OK; p++, V += 2 * n)
+    for (int p = 0; p < table->m->pairs && status == ITERATION_OK; p++, V += 2 * n)
         shifted_solve(it, p, V, V + n);
     return status;
 }
@@ -103,9 +105,9 @@ static attempt_status residuals(const irk_state *s, irk_scratch *w, const method
 {
     const irk_table *table = s->table;
     const size_t n = (size_t)ctx->n;
-    irk_transform(table->stages, ctx->n, 1.0 / w->h, table->inverse, w->Z, w->V);
-    for (int i = 0; i < table->stages; i++) {
-        double t = table->c[i] == 1.0 ? w->t : s->t + table->c[i] * w->h;
+    irk_transform(table->m->stages, ctx->n, 1.0 / w->h, table->m->inverse, w->Z, w->V);
+    for (int i = 0; i < table->m->stages; i++) {
+        double t = table->m->nodes[i] == 1.0 ? w->t : s->t + table->m->nodes[i] * w->h;
         for (size_t j = 0; j < n; j++) w->point[j] = s->y[j] + w->Z[(size_t)i * n + j];
         stages_clamp(&ctx->eval->problem->form, w->point);
         result->stage = i + 1;
@@ -137,12 +139,12 @@ static attempt_status iterate_once(const irk_state *s, irk_scratch *w, const met
     const int n = ctx->n;
     attempt_status status = residuals(s, w, ctx, result);
     if (status != ATTEMPT_OK) return status;
-    irk_transform(table->stages, n, -1.0, table->T_inverse, w->R, w->V);
+    irk_transform(table->m->stages, n, -1.0, table->m->T_inverse, w->R, w->V);
     status = stages_from_iteration(solve_transformed(s, w, ctx));
     if (status != ATTEMPT_OK) return status;
-    irk_transform(table->stages, n, 1.0, table->T, w->V, w->R);
+    irk_transform(table->m->stages, n, 1.0, table->m->T, w->V, w->R);
     double sum = 0.0, most = -1.0;
-    for (int i = 0; i < table->stages; i++) {
+    for (int i = 0; i < table->m->stages; i++) {
         const double *D = w->R + (size_t)i * (size_t)n;
         double part = norm_of(ctx->norm, D, ctx->norm->newton);
         sum += part * part;
@@ -152,7 +154,7 @@ static attempt_status iterate_once(const irk_state *s, irk_scratch *w, const met
         result->stage = i + 1;
         vector_copy(n, D, ctx->newton->delta);
     }
-    *size = sqrt(sum / table->stages);
+    *size = sqrt(sum / table->m->stages);
     w->iterations++;
     ctx->eval->stats->newton_iterations++;
     return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
@@ -183,7 +185,7 @@ static attempt_status iterate(const irk_state *s, irk_scratch *w, const method_c
         bool slow = k >= first && !(w->theta < SLOWEST_RATE);
         if (size <= round_off || (!slow && w->eta * size <= KAPPA * unit)) return ATTEMPT_OK;
         double before = part;
-        part = differential_part(ctx->norm, s->table->stages, w->R);
+        part = differential_part(ctx->norm, s->table->m->stages, w->R);
         bool transient =
             slow && k == earliest && size < MOST_TRANSIENT * last && part <= TRANSIENT * before;
         last = size;
@@ -197,7 +199,7 @@ static attempt_status iterate(const irk_state *s, irk_scratch *w, const method_c
 attempt_status irk_solve(const irk_state *s, irk_scratch *w, const method_context *ctx,
                          attempt *result)
 {
-    const size_t count = (size_t)s->table->stages * (size_t)ctx->n;
+    const size_t count = (size_t)s->table->m->stages * (size_t)ctx->n;
     norm_set_step(ctx->norm, w->h);
     w->iterations = 0;
     attempt_status status = stages_from_iteration(prepare(s, w, ctx, false));

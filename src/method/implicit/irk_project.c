@@ -241,7 +241,7 @@ attempt_status irk_check_index(const irk_state *s, irk_scratch *w, const method_
 {
     newton *nw = ctx->newton;
     attempt_status status = stages_from_iteration(iteration_evaluate(
-        nw->matrix, s->t, s->y, s->yp, s->table->gamma / w->h, w->h, ctx->norm->weights, NULL));
+        nw->matrix, s->t, s->y, s->yp, s->table->m->gamma / w->h, w->h, ctx->norm->weights, NULL));
     nw->stale = status != ATTEMPT_OK;
     w->fresh = !nw->stale;
     const double e = SMALL * fabs(w->h);
@@ -258,7 +258,7 @@ attempt_status irk_check_index(const irk_state *s, irk_scratch *w, const method_
 static attempt_status renew(const irk_state *s, irk_scratch *w, const method_context *ctx, double e)
 {
     iteration *it = ctx->newton->matrix;
-    iteration_status status = iteration_evaluate(it, w->t, w->y, w->yp, s->table->gamma / w->h,
+    iteration_status status = iteration_evaluate(it, w->t, w->y, w->yp, s->table->m->gamma / w->h,
                                                  w->h, ctx->norm->weights, NULL);
     if (status == ITERATION_OK) status = factor_projection(w, ctx, e);
     return stages_from_iteration(status);

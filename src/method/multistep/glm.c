@@ -122,6 +122,7 @@ static void *glm_cache_new(const method_context *ctx)
     if (fits && factors) {
         c->matrix = second_matrix_new(&c->second, ctx->newton->matrix, 0);
         c->start = *ctx;
+        c->start.method = starter;
         c->start.second = &c->second;
         c->start.forms = NULL;
         c->start.cache = starter->cache_new(&c->start);

@@ -99,7 +99,8 @@ static dae_status furnish(dae_solver *s, dae_diag *diag)
                                   s->bound.options.event_tolerance, diag);
     s->bound.finest_rtol = finest_rtol(&s->bound.options, s->bound.n);
     if (s->bound.multipliers) s->bound.norm.hidden = s->bound.multipliers;
-    s->bound.context = (method_context){.n = s->bound.n,
+    s->bound.context = (method_context){.method = s->bound.method,
+                                        .n = s->bound.n,
                                         .eval = &s->bound.eval,
                                         .newton = &s->bound.newton,
                                         .norm = &s->bound.norm,
