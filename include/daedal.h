@@ -664,7 +664,7 @@ typedef enum dae_preconditioner {
 
 /* Which components the local error test sees [BCP96 5.4.2]. */
 typedef enum dae_error_test {
-    DAE_ERROR_AUTO = 0,     /* what measured best; docs/methods/bdf.md says what and why */
+    DAE_ERROR_AUTO = 0,     /* what measured best: docs/notes/bdf.md */
     DAE_ERROR_ALL,          /* every variable, as DASSL does */
     DAE_ERROR_DIFFERENTIAL, /* algebraic variables left out */
     DAE_ERROR_FILTERED      /* (dF/dy' + dF/dy/cj)^-1 dF/dy' applied to the estimate */

@@ -26,7 +26,7 @@ static const double NOISE = 0.33;
 
 /* How far cj may drift from the matrix, |cj_hat - cj| / (cj_hat + cj), and how many solves a
  * Jacobian may serve before a new factorisation takes a new one as well. DASSL has 0.25 and 0.
- * Tuned on ten models (docs/methods/bdf.md, "Constants"): small dense matrices are renewed early,
+ * Tuned on ten models (docs/notes/bdf.md): small dense matrices are renewed early,
  * which saves iterations, and the others, and Jacobians by differences, are kept longer. */
 static const double MAX_DRIFT = 0.25, MAX_DRIFT_CHEAP = 0.15;
 static const double MOVED = 0.02; /* a drift that the rate feels; second order only */

@@ -13,7 +13,7 @@ static const double SAFETY = 2.0, SMALLEST_ESTIMATE = 1e-4;
  */
 static const double SAFETY_FINE = 10.0;
 
-/* Departures from DASSL, tuned on ten models (docs/methods/bdf.md, "Constants"):
+/* Departures from DASSL, tuned on ten models (docs/notes/bdf.md):
  *   - h may grow by less than 2 once it has been steady for a few steps;
  *   - the order may fall only if it has been steady for two steps: right after a change the
  *     differences show the change, not the solution;

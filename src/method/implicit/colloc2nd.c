@@ -500,7 +500,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
         .cache_free = colloc2nd_cache_free,                                                        \
     }
 
-/* Five stages took least time at equal errors from three digits on (docs/methods/colloc2nd.md). */
+/* Five stages took least time at equal errors from three digits on (docs/notes/second-order.md). */
 COLLOC2ND_METHOD(colloc2nd, "colloc2nd",
                  "Radau IIA of order 9 for F(t,x,x',x'') = 0, every step projected", 9,
                  .m = &radau_iia_5);

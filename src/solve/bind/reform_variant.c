@@ -225,7 +225,7 @@ static dae_status check_formulation(dae_solver *s, const formulated *y, const fo
 }
 
 /* The formulation by default. Methods on the second order form take mechanical systems as they are,
- * of index 3: what measures best for them (docs/methods/formulations.md). NULL: memory. */
+ * of index 3: what measures best for them (docs/notes/formulations.md). NULL: memory. */
 static const formulation *default_formulation(dae_solver *s, const model_point *at,
                                               const model_analysis *a)
 {

@@ -1,5 +1,5 @@
 /* Which method "auto" stands for: by form, tolerance, size and what the run has shown.
- * docs/methods/choice.md has the measurements behind the rules. */
+ * docs/notes/choice.md has the measurements behind the rules. */
 #ifndef DAE_SOLVE_PREPARE_CHOICE_H
 #define DAE_SOLVE_PREPARE_CHOICE_H
 

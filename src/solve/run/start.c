@@ -170,7 +170,7 @@ static dae_status resolve_kinds(dae_solver *s, double t, double h)
     return DAE_OK;
 }
 
-/* What DAE_ERROR_AUTO stands for; docs/methods/bdf.md has the measurements. */
+/* What DAE_ERROR_AUTO stands for; docs/notes/bdf.md has the measurements. */
 static dae_error_test resolve_error_test(const dae_solver *s)
 {
     if (s->bound.options.error_test != DAE_ERROR_AUTO) return s->bound.options.error_test;
