@@ -5,6 +5,7 @@ set -eu
 program=${1:?usage: half_explicit_plots.sh path/to/bench_half_explicit [problem ..]}
 shift
 [ $# -gt 0 ] || set -- pendulum andrews
+. "$(dirname "$0")/svg.sh"
 target=$(cd "$(dirname "$0")/../docs/pictures" && pwd)
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
@@ -26,4 +27,5 @@ set key outside right
 set grid
 plot $curves
 PLOT
+    shrink_svg "$target/half-explicit-$problem.svg"
 done

@@ -3,6 +3,7 @@
 #   bench/manifold_plots.sh path/to/bench_manifold_figures
 set -eu
 program=${1:?usage: manifold_plots.sh path/to/bench_manifold_figures}
+. "$(dirname "$0")/svg.sh"
 target=$(cd "$(dirname "$0")/../docs/pictures" && pwd)
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
@@ -35,3 +36,4 @@ plot '$data/symplectic.dat' with lines linewidth 0.4 title 'symplectic Euler'
 plot '$data/symplectic-projected.dat' with lines linewidth 0.4 title 'symplectic Euler, projected'
 unset multiplot
 PLOT
+shrink_svg "$target"/manifold-*.svg

@@ -4,6 +4,7 @@
 # and choice.svg is drawn from docs/notes/choice.md.
 set -eu
 cd "$(dirname "$0")/.."
+. bench/svg.sh
 results=bench/results
 pictures=docs/pictures
 data=$(mktemp -d)
@@ -35,8 +36,7 @@ panels() {
         cat
         echo "unset multiplot"
     } | gnuplot
-    # Half of what gnuplot writes are blanks and empty groups.
-    sed -i -z -e 's/[\t ]*\n[\t \n]*/\n/g' -e 's/<g [^>]*>\n<\/g>\n//g' -e 's/<g [^>]*>\n<\/g>\n//g' "$pictures/$1.svg"
+    shrink_svg "$pictures/$1.svg"
 }
 
 # curve CSV X Y WORDS..: file with columns X and Y of the rows that begin with the words.
