@@ -7,37 +7,37 @@
 
 /* ---- arguments ---- */
 
-/* Argument k, or the one given by that name; NULL if there is none. */
-static const ast_expr *argument(const ast_expr *e, size_t k, const char *name)
-{
-    if (k < e->arg_count) return e->args[k];
-    for (size_t i = 0; name && i < e->named_count; i++)
-        if (e->named[i].name && strcmp(e->named[i].name, name) == 0) return e->named[i].value;
-    return NULL;
-}
-
 static bool check_count(flattener *f, const char *name, const ast_expr *e, size_t least,
                         size_t most)
 {
     size_t given = e->arg_count + e->named_count;
     if (given >= least && given <= most) return true;
     if (least == most)
-        report_error(f, e->place, "%s wants %zu argument%s, found %zu", name, least,
-                     least == 1 ? "" : "s", given);
-    else
-        report_error(f, e->place, "%s wants %zu to %zu arguments, found %zu", name, least, most,
-                     given);
-    return false;
+        return report_error(f, e->place, "%s wants %zu argument%s, found %zu", name, least,
+                            least == 1 ? "" : "s", given);
+    return report_error(f, e->place, "%s wants %zu to %zu arguments, found %zu", name, least, most,
+                        given);
 }
 
 static bool numeric_argument(flattener *f, const char *name, const ast_expr *e, size_t k,
                              value *out)
 {
-    *out = evaluate(f, argument(e, k, NULL));
+    *out = evaluate(f, call_argument(e, k, NULL));
     if (value_is_error(out)) return false;
     if (value_is_numeric(out)) return true;
-    type_error(f, e->args[k]->place, name, out, "Real or Integer");
-    return false;
+    return type_error(f, e->args[k]->place, name, out, "Real or Integer");
+}
+
+/* The arguments of a function of `count` numbers, which must be scalars. */
+static bool scalar_arguments(flattener *f, const char *name, const ast_expr *e, size_t count,
+                             value *out)
+{
+    if (!check_count(f, name, e, count, count)) return false;
+    for (size_t k = 0; k < count; k++)
+        if (!numeric_argument(f, name, e, k, &out[k])) return false;
+    for (size_t k = 0; k < count; k++)
+        if (out[k].rank) return type_error(f, e->place, name, &out[k], "scalars");
+    return true;
 }
 
 /* ---- elementary functions ---- */
@@ -66,7 +66,7 @@ static int elementary_unit(flattener *f, const elementary *x, const value *a, so
     if (x->rule == UNIT_RULE_SAME) return a->unit;
     if (a->unit <= 0) return a->unit;
     if (x->rule == UNIT_RULE_SQRT) return unit_power(&f->units, a->unit, 0.5);
-    if (!f->in_function && !unit_is_number(&f->units, a->unit)) {
+    if (!f->scope.in_function && !unit_is_number(&f->units, a->unit)) {
         check_units(f, place, a->unit, UNIT_ONE, "argument");
         return UNIT_UNKNOWN;
     }
@@ -88,13 +88,13 @@ static value call_elementary(flattener *f, const elementary *x, const ast_expr *
 
 static expr floor_of(flattener *f, expr a, source_place place)
 {
-    bool smooth = f->no_event || !(node_depends(f, a) & DEPENDS_CONTINUOUS);
+    bool smooth = f->scope.no_event || !(node_depends(f, a) & DEPENDS_CONTINUOUS);
     return smooth ? graph_unary(f->g, EXPR_FLOOR, a) : event_floor(f, a, place);
 }
 
 static expr ceil_of(flattener *f, expr a, source_place place)
 {
-    if (f->no_event || !(node_depends(f, a) & DEPENDS_CONTINUOUS))
+    if (f->scope.no_event || !(node_depends(f, a) & DEPENDS_CONTINUOUS))
         return graph_unary(f->g, EXPR_CEIL, a);
     return graph_unary(f->g, EXPR_NEG, event_floor(f, graph_unary(f->g, EXPR_NEG, a), place));
 }
@@ -117,23 +117,14 @@ static expr jump_function(flattener *f, const char *name, expr a, expr b, source
 
 static value call_quotient(flattener *f, const char *name, const ast_expr *e)
 {
-    value a, b;
-    if (!check_count(f, name, e, 2, 2) || !numeric_argument(f, name, e, 0, &a) ||
-        !numeric_argument(f, name, e, 1, &b))
-        return value_error();
-    if (a.rank || b.rank) {
-        type_error(f, e->place, name, a.rank ? &a : &b, "scalars");
-        return value_error();
-    }
+    value v[2];
     double zero = 1.0;
-    if (graph_is_constant(f->g, value_element(&b, 0), &zero) && zero == 0.0) {
-        report_error(f, e->args[1]->place, "division by zero");
-        return value_error();
-    }
-    bool real = a.type == VALUE_REAL || b.type == VALUE_REAL;
-    return value_scalar(
-        real ? VALUE_REAL : VALUE_INTEGER,
-        jump_function(f, name, value_element(&a, 0), value_element(&b, 0), e->place));
+    if (!scalar_arguments(f, name, e, 2, v)) return value_error();
+    expr a = value_element(&v[0], 0), b = value_element(&v[1], 0);
+    if (graph_is_constant(f->g, b, &zero) && zero == 0.0)
+        return error_value(f, e->args[1]->place, "division by zero");
+    bool real = v[0].type == VALUE_REAL || v[1].type == VALUE_REAL;
+    return value_scalar(real ? VALUE_REAL : VALUE_INTEGER, jump_function(f, name, a, b, e->place));
 }
 
 static value call_rounding(flattener *f, const char *name, const ast_expr *e)
@@ -161,37 +152,23 @@ static value call_sign(flattener *f, const ast_expr *e)
 
 static value call_atan2(flattener *f, const ast_expr *e)
 {
-    value a, b;
-    if (!check_count(f, "atan2", e, 2, 2) || !numeric_argument(f, "atan2", e, 0, &a) ||
-        !numeric_argument(f, "atan2", e, 1, &b))
-        return value_error();
-    if (a.rank || b.rank) {
-        type_error(f, e->place, "atan2", a.rank ? &a : &b, "scalars");
-        return value_error();
-    }
-    check_units(f, e->place, a.unit, b.unit, "atan2");
-    return value_scalar(VALUE_REAL,
-                        graph_binary(f->g, EXPR_ATAN2, value_element(&a, 0), value_element(&b, 0)));
+    value v[2];
+    if (!scalar_arguments(f, "atan2", e, 2, v)) return value_error();
+    check_units(f, e->place, v[0].unit, v[1].unit, "atan2");
+    return value_scalar(VALUE_REAL, graph_binary(f->g, EXPR_ATAN2, value_element(&v[0], 0),
+                                                 value_element(&v[1], 0)));
 }
 
 /* semiLinear(x, p, n) = if x >= 0 then p x else n x [MLS "semiLinear"] */
 static value call_semilinear(flattener *f, const ast_expr *e)
 {
-    value x, p, n;
-    if (!check_count(f, "semiLinear", e, 3, 3) || !numeric_argument(f, "semiLinear", e, 0, &x) ||
-        !numeric_argument(f, "semiLinear", e, 1, &p) ||
-        !numeric_argument(f, "semiLinear", e, 2, &n))
-        return value_error();
-    if (x.rank || p.rank || n.rank) {
-        type_error(f, e->place, "semiLinear", x.rank ? &x : p.rank ? &p : &n, "scalars");
-        return value_error();
-    }
-    expr a = value_element(&x, 0);
-    expr positive = relation_value(f, OP_GE, a, constant(f, 0.0), e->place);
-    return value_scalar(VALUE_REAL,
-                        graph_select(f->g, positive,
-                                     graph_binary(f->g, EXPR_MUL, value_element(&p, 0), a),
-                                     graph_binary(f->g, EXPR_MUL, value_element(&n, 0), a)));
+    value v[3];
+    if (!scalar_arguments(f, "semiLinear", e, 3, v)) return value_error();
+    expr x = value_element(&v[0], 0);
+    expr positive = relation_value(f, OP_GE, x, constant(f, 0.0), e->place);
+    expr falling = graph_binary(f->g, EXPR_MUL, value_element(&v[2], 0), x);
+    expr rising = graph_binary(f->g, EXPR_MUL, value_element(&v[1], 0), x);
+    return value_scalar(VALUE_REAL, graph_select(f->g, positive, rising, falling));
 }
 
 /* ---- derivatives ---- */
@@ -234,27 +211,20 @@ static bool derivative_exists(flattener *f, expr a, source_place place)
     visit_begin(f);
     visit_leaves(f, a, find_discrete, &slot);
     if (slot < 0) return true;
-    report_error(f, place, "der of '%s', which is discrete: it has no derivative",
-                 f->m->variables[f->slot_variable[slot]].name);
-    return false;
+    return report_error(f, place, "der of '%s', which is discrete: it has no derivative",
+                        f->m->variables[f->slot_variable[slot]].name);
 }
 
 static value call_der(flattener *f, const ast_expr *e)
 {
     if (!check_count(f, "der", e, 1, 1)) return value_error();
-    if (f->in_function) {
-        report_error(f, e->place, "der cannot be used in a function");
-        return value_error();
-    }
-    bool skip = f->skip_overlay;
-    f->skip_overlay = true;
-    value a = evaluate(f, argument(e, 0, NULL));
-    f->skip_overlay = skip;
+    if (f->scope.in_function) return error_value(f, e->place, "der cannot be used in a function");
+    bool skip = f->scope.skip_overlay;
+    f->scope.skip_overlay = true;
+    value a = evaluate(f, call_argument(e, 0, NULL));
+    f->scope.skip_overlay = skip;
     if (value_is_error(&a)) return a;
-    if (!value_is_numeric(&a)) {
-        type_error(f, e->args[0]->place, "der", &a, "Real");
-        return value_error();
-    }
+    if (!value_is_numeric(&a)) return wrong_type(f, e->args[0]->place, "der", &a, "Real");
     value out = value_new(f, VALUE_REAL, a.rank, a.dims);
     for (size_t k = 0; !value_is_error(&out) && k < a.count; k++) {
         if (graph_failed(f->g) || !derivative_exists(f, value_element(&a, k), e->place))
@@ -270,11 +240,11 @@ static value call_der(flattener *f, const ast_expr *e)
 
 static value call_no_event(flattener *f, const ast_expr *e)
 {
-    bool before = f->no_event;
+    bool before = f->scope.no_event;
     if (!check_count(f, "noEvent", e, 1, 1)) return value_error();
-    f->no_event = true;
-    value v = evaluate(f, argument(e, 0, NULL));
-    f->no_event = before;
+    f->scope.no_event = true;
+    value v = evaluate(f, call_argument(e, 0, NULL));
+    f->scope.no_event = before;
     return v;
 }
 
@@ -284,18 +254,18 @@ static value call_smooth(flattener *f, const ast_expr *e)
 {
     double p = 0.0;
     if (!check_count(f, "smooth", e, 2, 2) ||
-        !integer_value(f, argument(e, 0, "p"), "first argument of smooth", &p))
+        !integer_value(f, call_argument(e, 0, "p"), "first argument of smooth", &p))
         return value_error();
-    bool before = f->no_event;
-    f->no_event = before || p >= 0.0;
-    value v = evaluate(f, argument(e, 1, "expr"));
-    f->no_event = before;
+    bool before = f->scope.no_event;
+    f->scope.no_event = before || p >= 0.0;
+    value v = evaluate(f, call_argument(e, 1, "expr"));
+    f->scope.no_event = before;
     return v;
 }
 
 static value call_homotopy(flattener *f, const ast_expr *e)
 {
-    return check_count(f, "homotopy", e, 2, 2) ? evaluate(f, argument(e, 0, "actual"))
+    return check_count(f, "homotopy", e, 2, 2) ? evaluate(f, call_argument(e, 0, "actual"))
                                                : value_error();
 }
 
@@ -305,12 +275,10 @@ static value call_homotopy(flattener *f, const ast_expr *e)
 static value call_integer(flattener *f, const ast_expr *e)
 {
     if (!check_count(f, "Integer", e, 1, 1)) return value_error();
-    value v = evaluate(f, argument(e, 0, NULL));
+    value v = evaluate(f, call_argument(e, 0, NULL));
     if (value_is_error(&v)) return v;
-    if (v.type != VALUE_ENUMERATION && v.type != VALUE_INTEGER) {
-        type_error(f, e->args[0]->place, "Integer", &v, "an enumeration");
-        return value_error();
-    }
+    if (v.type != VALUE_ENUMERATION && v.type != VALUE_INTEGER)
+        return wrong_type(f, e->args[0]->place, "Integer", &v, "an enumeration");
     v.type = VALUE_INTEGER;
     v.class_ = NULL;
     return v;
@@ -319,20 +287,15 @@ static value call_integer(flattener *f, const ast_expr *e)
 static value call_enumeration(flattener *f, const ast_class *c, const ast_expr *e)
 {
     if (!check_count(f, c->name, e, 1, 1)) return value_error();
-    value v = evaluate(f, argument(e, 0, NULL));
+    value v = evaluate(f, call_argument(e, 0, NULL));
     if (value_is_error(&v)) return v;
-    if (v.type != VALUE_INTEGER) {
-        type_error(f, e->args[0]->place, c->name, &v, "Integer");
-        return value_error();
-    }
+    if (v.type != VALUE_INTEGER) return wrong_type(f, e->args[0]->place, c->name, &v, "Integer");
     double x = 1.0;
     for (size_t k = 0; k < v.count; k++)
         if (graph_is_constant(f->g, value_element(&v, k), &x) &&
-            !(x >= 1.0 && x <= (double)c->literal_count)) {
-            report_error(f, e->args[0]->place, "enumeration %s has no literal number %g", c->name,
-                         x);
-            return value_error();
-        }
+            !(x >= 1.0 && x <= (double)c->literal_count))
+            return error_value(f, e->args[0]->place, "enumeration %s has no literal number %g",
+                               c->name, x);
     v.type = VALUE_ENUMERATION;
     v.class_ = c;
     return v;
@@ -400,13 +363,8 @@ static value rejected_call(flattener *f, const char *name, const ast_expr *e)
     for (size_t k = 0; k < OTHER_COUNT; k++) names[count++] = other_builtins[k];
     const char *near = nearest_class(f, name, CLASS_FUNCTION), *hint = foreign_function(name);
     if (!near && !hint) near = nearest_name(name, names, count);
-    if (!near && hint)
-        report_error(f, e->place, "unknown function '%s'; %s", name, hint);
-    else if (near)
-        report_error(f, e->place, "unknown function '%s'; did you mean '%s'?", name, near);
-    else
-        report_error(f, e->place, "unknown function '%s'", name);
-    return value_error();
+    if (!near && hint) return error_value(f, e->place, "unknown function '%s'; %s", name, hint);
+    return error_value(f, e->place, "unknown function '%s'%s", name, did_you_mean(f, near));
 }
 
 static value call_class(flattener *f, const ast_class *c, const char *name, const ast_expr *e)
@@ -414,8 +372,7 @@ static value call_class(flattener *f, const ast_class *c, const char *name, cons
     if (c->kind == CLASS_FUNCTION) return call_function(f, c, e);
     if (c->kind == CLASS_RECORD) return record_constructor(f, c, e);
     if (class_is_enumeration(c)) return call_enumeration(f, c, e);
-    report_error(f, e->place, "'%s' is not a function", name);
-    return value_error();
+    return error_value(f, e->place, "'%s' is not a function", name);
 }
 
 typedef value (*call_rule)(flattener *f, const ast_expr *e);

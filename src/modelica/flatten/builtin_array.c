@@ -31,10 +31,8 @@ static value matrix_row(flattener *f, const ast_expr *row, int rank)
     for (size_t k = 0; k < row->arg_count; k++) {
         parts[k] = evaluate(f, row->args[k]);
         if (value_is_error(&parts[k])) return value_error();
-        if (!value_is_simple(&parts[k])) {
-            type_error(f, row->args[k]->place, "matrix", &parts[k], "numbers");
-            return value_error();
-        }
+        if (!value_is_simple(&parts[k]))
+            return wrong_type(f, row->args[k]->place, "matrix", &parts[k], "numbers");
         parts[k] = raise_rank(f, &parts[k], rank);
         if (value_is_error(&parts[k])) return value_error();
     }
@@ -99,10 +97,7 @@ value reduce_values(flattener *f, const char *name, const value *v, source_place
     bool ordered = r->op == EXPR_MIN || r->op == EXPR_MAX;
     bool good = value_is_numeric(v) ||
                 (ordered && (v->type == VALUE_ENUMERATION || v->type == VALUE_BOOLEAN));
-    if (!good) {
-        type_error(f, place, name, v, "numbers");
-        return value_error();
-    }
+    if (!good) return wrong_type(f, place, name, v, "numbers");
     expr sum = v->count ? value_element(v, 0) : constant(f, r->empty);
     for (size_t k = 1; k < v->count; k++) sum = graph_binary(f->g, r->op, sum, value_element(v, k));
     value out = value_scalar(v->type, sum);
@@ -116,10 +111,8 @@ static value two_extremes(flattener *f, const char *name, const ast_expr *e)
 {
     value v[2] = {evaluate(f, e->args[0]), evaluate(f, e->args[1])};
     if (value_is_error(&v[0]) || value_is_error(&v[1])) return value_error();
-    if (v[0].rank || v[1].rank) {
-        type_error(f, e->place, name, v[0].rank ? &v[0] : &v[1], "two scalars or one array");
-        return value_error();
-    }
+    if (v[0].rank || v[1].rank)
+        return wrong_type(f, e->place, name, v[0].rank ? &v[0] : &v[1], "two scalars or one array");
     check_units(f, e->place, v[0].unit, v[1].unit, name);
     value both = stack_values(f, v, 2, e->place);
     return reduce_values(f, name, &both, e->place);
@@ -129,11 +122,9 @@ static value call_reduction(flattener *f, const char *name, const ast_expr *e)
 {
     bool ordered = strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
     if (e->arg_count == 2 && ordered && !e->named_count) return two_extremes(f, name, e);
-    if (e->arg_count != 1 || e->named_count) {
-        report_error(f, e->place, "%s wants %s", name,
-                     ordered ? "an array or two scalars" : "an array");
-        return value_error();
-    }
+    if (e->arg_count != 1 || e->named_count)
+        return error_value(f, e->place, "%s wants %s", name,
+                           ordered ? "an array or two scalars" : "an array");
     value v = evaluate(f, e->args[0]);
     return reduce_values(f, name, &v, e->args[0] ? e->args[0]->place : e->place);
 }
@@ -164,18 +155,14 @@ value evaluate_comprehension(flattener *f, const ast_expr *e)
 {
     if (e->arg_count < 1) return value_error();
     const char *name = e->part_count ? joined_name(f, e->parts, e->part_count) : "array";
-    if (strcmp(name, "array") != 0 && !find_reduction(name)) {
-        report_error(f, e->place,
-                     "'%s' cannot reduce an iterator: only sum, product, min, max and array can",
-                     name);
-        return value_error();
-    }
+    if (strcmp(name, "array") != 0 && !find_reduction(name))
+        return error_value(
+            f, e->place,
+            "'%s' cannot reduce an iterator: only sum, product, min, max and array can", name);
     value v = comprehend(f, e, e->iterator_count);
     if (value_is_error(&v) || strcmp(name, "array") == 0) return v;
-    if (v.rank > (int)e->iterator_count) {
-        type_error(f, e->args[0]->place, name, &v, "a scalar for each element");
-        return value_error();
-    }
+    if (v.rank > (int)e->iterator_count)
+        return wrong_type(f, e->args[0]->place, name, &v, "a scalar for each element");
     return reduce_values(f, name, &v, e->place);
 }
 
@@ -193,10 +180,8 @@ static value call_size(flattener *f, const ast_expr *e, const value *v)
         return out;
     }
     if (!integer_value(f, e->args[1], "dimension", &d)) return value_error();
-    if (d < 1.0 || d > (double)v->rank) {
-        report_error(f, e->args[1]->place, "dimension %g of an array with %d", d, v->rank);
-        return value_error();
-    }
+    if (d < 1.0 || d > (double)v->rank)
+        return error_value(f, e->args[1]->place, "dimension %g of an array with %d", d, v->rank);
     value out = value_constant(f, VALUE_INTEGER, (double)v->dims[(int)d - 1]);
     out.unit = UNIT_LITERAL;
     return out;
@@ -210,8 +195,7 @@ static value call_ndims(flattener *f, const ast_expr *e, const value *v)
 
 static value wants(flattener *f, const ast_expr *e, const value *v, const char *what)
 {
-    type_error(f, e->args[0]->place, e->parts[0].name, v, what);
-    return value_error();
+    return wrong_type(f, e->args[0]->place, e->parts[0].name, v, what);
 }
 
 static value call_transpose(flattener *f, const ast_expr *e, const value *v)
@@ -313,10 +297,8 @@ static value call_identity(flattener *f, const ast_expr *e, const value *v)
 
 static bool two_vectors(flattener *f, const char *name, const ast_expr *e, value *a, value *b)
 {
-    if (e->arg_count != 2) {
-        report_error(f, e->place, "%s wants 2 arguments, found %zu", name, e->arg_count);
-        return false;
-    }
+    if (e->arg_count != 2)
+        return report_error(f, e->place, "%s wants 2 arguments, found %zu", name, e->arg_count);
     *a = evaluate(f, e->args[0]);
     *b = evaluate(f, e->args[1]);
     if (value_is_error(a) || value_is_error(b)) return false;
@@ -325,8 +307,7 @@ static bool two_vectors(flattener *f, const char *name, const ast_expr *e, value
                        : !value_is_numeric(b) || b->rank != 1 || (cross && b->count != 3) ? b
                                                                                           : NULL;
     if (!bad) return true;
-    type_error(f, e->args[bad == b]->place, name, bad, cross ? "a vector of 3" : "a vector");
-    return false;
+    return type_error(f, e->args[bad == b]->place, name, bad, cross ? "a vector of 3" : "a vector");
 }
 
 static int two_units(flattener *f, const value *a, const value *b)
@@ -371,22 +352,18 @@ static bool read_sizes(flattener *f, const ast_expr *e, size_t from, int *rank, 
     for (size_t k = from; k < e->arg_count; k++) {
         double n = 0.0;
         if (!integer_value(f, e->args[k], "array size", &n)) return false;
-        if (n < 0.0 || n > f->limits.elements || *rank == VALUE_MAX_RANK) {
-            report_error(f, e->args[k]->place, "array size %.0f is not possible here", n);
-            return false;
-        }
+        if (n < 0.0 || n > f->limits.elements || *rank == VALUE_MAX_RANK)
+            return report_error(f, e->args[k]->place, "array size %.0f is not possible here", n);
         dims[(*rank)++] = (size_t)n;
     }
     if (*rank > 0) return true;
-    report_error(f, e->place, "%s wants sizes", e->parts[0].name);
-    return false;
+    return report_error(f, e->place, "%s wants sizes", e->parts[0].name);
 }
 
 static value too_large(flattener *f, source_place place)
 {
-    if (!f->failed)
-        report_error(f, place, "this array is too large: at most %d elements", f->limits.elements);
-    return value_error();
+    return error_value(f, place, "this array is too large: at most %d elements",
+                       f->limits.elements);
 }
 
 static value call_filled(flattener *f, const char *name, const ast_expr *e)
@@ -408,19 +385,15 @@ static value call_filled(flattener *f, const char *name, const ast_expr *e)
 static value call_linspace(flattener *f, const ast_expr *e)
 {
     double n = 0.0;
-    if (e->arg_count != 3) {
-        report_error(f, e->place, "linspace wants 3 arguments, found %zu", e->arg_count);
-        return value_error();
-    }
+    if (e->arg_count != 3)
+        return error_value(f, e->place, "linspace wants 3 arguments, found %zu", e->arg_count);
     value a = evaluate(f, e->args[0]), b = evaluate(f, e->args[1]);
     if (!integer_value(f, e->args[2], "number of points", &n) || value_is_error(&a) ||
         value_is_error(&b))
         return value_error();
     if (n < 2.0 || n > f->limits.elements || a.rank || b.rank || !value_is_numeric(&a) ||
-        !value_is_numeric(&b)) {
-        report_error(f, e->place, "linspace wants two numbers and at least 2 points");
-        return value_error();
-    }
+        !value_is_numeric(&b))
+        return error_value(f, e->place, "linspace wants two numbers and at least 2 points");
     value out = value_array_of(f, VALUE_REAL, (size_t)n);
     expr x = value_element(&a, 0);
     expr width = graph_binary(f->g, EXPR_SUB, value_element(&b, 0), x);
@@ -436,20 +409,16 @@ static value call_linspace(flattener *f, const ast_expr *e)
 static value call_cat(flattener *f, const ast_expr *e)
 {
     double d = 0.0;
-    if (e->arg_count < 2) {
-        report_error(f, e->place, "cat wants a dimension and arrays");
-        return value_error();
-    }
+    if (e->arg_count < 2) return error_value(f, e->place, "cat wants a dimension and arrays");
     if (!integer_value(f, e->args[0], "dimension", &d)) return value_error();
     value *parts = flatten_take(f, e->arg_count * sizeof *parts);
     if (!parts) return value_error();
     for (size_t k = 1; k < e->arg_count; k++) parts[k - 1] = evaluate(f, e->args[k]);
     for (size_t k = 1; k < e->arg_count; k++)
         if (value_is_error(&parts[k - 1])) return value_error();
-    if (d < 1.0 || d > (double)parts[0].rank) {
-        report_error(f, e->args[0]->place, "dimension %g of an array with %d", d, parts[0].rank);
-        return value_error();
-    }
+    if (d < 1.0 || d > (double)parts[0].rank)
+        return error_value(f, e->args[0]->place, "dimension %g of an array with %d", d,
+                           parts[0].rank);
     return concatenate(f, (size_t)d, parts, e->arg_count - 1, e->place);
 }
 
@@ -475,15 +444,13 @@ static const struct {
 
 static value call_one_array(flattener *f, size_t k, const ast_expr *e)
 {
-    if (e->arg_count < one_array[k].least || e->arg_count > one_array[k].most) {
-        report_error(f, e->place, "%s wants %zu argument%s, found %zu", one_array[k].name,
-                     one_array[k].least, one_array[k].least == 1 ? "" : "s", e->arg_count);
-        return value_error();
-    }
-    bool shape_only = f->shape_only;
-    f->shape_only = one_array[k].rule == call_size || one_array[k].rule == call_ndims;
+    if (e->arg_count < one_array[k].least || e->arg_count > one_array[k].most)
+        return error_value(f, e->place, "%s wants %zu argument%s, found %zu", one_array[k].name,
+                           one_array[k].least, one_array[k].least == 1 ? "" : "s", e->arg_count);
+    bool shape_only = f->scope.shape_only;
+    f->scope.shape_only = one_array[k].rule == call_size || one_array[k].rule == call_ndims;
     value v = evaluate(f, e->args[0]);
-    f->shape_only = shape_only;
+    f->scope.shape_only = shape_only;
     return value_is_error(&v) ? v : one_array[k].rule(f, e, &v);
 }
 

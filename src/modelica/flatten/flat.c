@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 
-static void when_free(flat_when *w)
+void flat_when_free(flat_when *w)
 {
     for (size_t k = 0; k < w->branch_count; k++) dae_free(w->branches[k].actions);
     dae_free(w->branches);
@@ -12,7 +12,7 @@ static void when_free(flat_when *w)
 void flat_model_free(flat_model *m)
 {
     if (!m) return;
-    for (size_t k = 0; k < m->when_count; k++) when_free(&m->whens[k]);
+    for (size_t k = 0; k < m->when_count; k++) flat_when_free(&m->whens[k]);
     dae_free(m->whens);
     dae_free(m->variables);
     dae_free(m->parameters);

@@ -181,6 +181,7 @@ typedef struct flat_model {
     arena *texts; /* all names and messages live here; owned */
 } flat_model;
 
+void flat_when_free(flat_when *w);   /* its branches */
 void flat_model_free(flat_model *m); /* NULL is fine */
 
 #endif

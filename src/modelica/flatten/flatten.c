@@ -33,8 +33,8 @@ static bool flattener_open(flattener *f)
     f->m->graph = f->g = graph_new();
     if (!f->m->texts || !f->g) return false;
     graph_set_limit(f->g, (size_t)f->limits.nodes);
-    f->active = f->permanent;
-    f->end_size = SIZE_MAX;
+    f->scope.active = f->permanent;
+    f->scope.end_size = SIZE_MAX;
     f->m->memory_initial = new_memory(f);
     f->m->memory_terminal = new_memory(f);
     return !f->failed;
@@ -55,9 +55,8 @@ static void flattener_close(flattener *f)
     dae_free(f->slot_variable);
     dae_free(f->slot_pre);
     dae_free(f->parameter_value);
-    dae_free(f->hidden);
-    dae_free(f->hidden_table);
-    dae_free(f->relation_table);
+    dae_free(f->hidden.slots);
+    dae_free(f->relation_table.slots);
     dae_free(f->depends);
     dae_free(f->stamp);
     dae_free(f->number);
@@ -117,10 +116,10 @@ static void read_section(flattener *f, const ast_section *s)
         algorithm_section(f, s, s->initial);
         return;
     }
-    f->in_initial = s->initial;
+    f->scope.in_initial = s->initial;
     f->target = s->initial ? &f->initial_equations : &f->equations;
     equation_items(f, s->items, s->item_count);
-    f->in_initial = false;
+    f->scope.in_initial = false;
 }
 
 /* Everything that uses names waits until the declarations are read. */
@@ -133,7 +132,7 @@ static void flatten_all(flattener *f)
     mark_assigned_in_when(f);
     declare_all(f);
     check_settings(f);
-    f->active = f->scratch;
+    f->scope.active = f->scratch;
     if (!f->failed) declaration_equations(f);
     for (size_t k = 0; k < model->section_count && !f->failed && !f->stop; k++)
         read_section(f, &model->sections[k]);

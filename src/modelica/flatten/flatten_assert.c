@@ -7,10 +7,10 @@
 /* All conditions around this place; those of branches become nodes only here. */
 expr current_guard(flattener *f)
 {
-    expr all = f->guard;
-    for (const branch_guard *b = f->branch; b; b = b->outer) {
+    expr all = f->scope.guard;
+    for (const branch_guard *b = f->scope.branch; b; b = b->outer) {
         expr c = b->holds ? b->condition : graph_unary(f->g, EXPR_NOT, b->condition);
-        all = all == EXPR_NONE ? c : graph_binary(f->g, EXPR_AND, all, c);
+        all = both(f, all, c);
     }
     return all;
 }
@@ -23,10 +23,7 @@ static bool read_message(flattener *f, const ast_expr *e, flat_action *out)
     if (value_is_error(&v)) return false;
     const text_piece *t =
         v.rank == 0 && v.type == VALUE_STRING ? string_of(f, value_element(&v, 0)) : NULL;
-    if (!t) {
-        type_error(f, e->place, "message", &v, "String");
-        return false;
-    }
+    if (!t) return type_error(f, e->place, "message", &v, "String");
     out->message = model_text(f, t->text);
     if (t->hole_count == 0) return true;
     out->holes = arena_alloc(f->m->texts, t->hole_count * sizeof *out->holes);
@@ -39,15 +36,6 @@ static bool read_message(flattener *f, const ast_expr *e, flat_action *out)
     return true;
 }
 
-static const ast_expr *assert_argument(const ast_expr *call, size_t k, const char *name)
-{
-    if (k < call->arg_count) return call->args[k];
-    for (size_t i = 0; i < call->named_count; i++)
-        if (call->named[i].name && strcmp(call->named[i].name, name) == 0)
-            return call->named[i].value;
-    return NULL;
-}
-
 static bool read_level(flattener *f, const ast_expr *level, bool *warning)
 {
     const char *name = level && level->kind == AST_REFERENCE && level->part_count
@@ -55,30 +43,27 @@ static bool read_level(flattener *f, const ast_expr *level, bool *warning)
                            : NULL;
     *warning = name && strcmp(name, "warning") == 0;
     if (!level || (name && (*warning || strcmp(name, "error") == 0))) return true;
-    report_error(f, level->place,
-                 "the level of an assert is AssertionLevel.error or AssertionLevel.warning");
-    return false;
+    return report_error(f, level->place,
+                        "the level of an assert is AssertionLevel.error or AssertionLevel.warning");
 }
 
 /* assert(condition, message, level); under `guard` only what holds there is asserted. */
 bool assert_action(flattener *f, const ast_expr *call, flat_action *out)
 {
-    const ast_expr *condition = assert_argument(call, 0, "condition");
-    const ast_expr *message = assert_argument(call, 1, "message");
+    const ast_expr *condition = call_argument(call, 0, "condition");
+    const ast_expr *message = call_argument(call, 1, "message");
     *out = (flat_action){.kind = ACTION_ASSERT, .variable = -1, .place = call->place};
-    if (!condition || !message) {
-        report_error(f, call->place, "assert wants a condition and a message");
-        return false;
-    }
-    bool before = f->no_event;
-    f->no_event = true; /* looked at after each step: no event is needed */
+    if (!condition || !message)
+        return report_error(f, call->place, "assert wants a condition and a message");
+    bool before = f->scope.no_event;
+    f->scope.no_event = true; /* looked at after each step: no event is needed */
     out->value = scalar_condition(f, condition);
-    f->no_event = before;
+    f->scope.no_event = before;
     if (out->value == EXPR_NONE || !read_message(f, message, out)) return false;
     expr guard = current_guard(f);
     if (guard != EXPR_NONE)
         out->value = graph_binary(f->g, EXPR_OR, graph_unary(f->g, EXPR_NOT, guard), out->value);
-    return read_level(f, assert_argument(call, 2, "level"), &out->warning);
+    return read_level(f, call_argument(call, 2, "level"), &out->warning);
 }
 
 bool terminate_action(flattener *f, const ast_expr *call, flat_action *out)
@@ -86,8 +71,7 @@ bool terminate_action(flattener *f, const ast_expr *call, flat_action *out)
     *out = (flat_action){.kind = ACTION_TERMINATE, .variable = -1, .place = call->place};
     out->guard = current_guard(f);
     if (call->arg_count == 1) return read_message(f, call->args[0], out);
-    report_error(f, call->place, "terminate wants a message");
-    return false;
+    return report_error(f, call->place, "terminate wants a message");
 }
 
 /* ---- where asserts go ---- */
@@ -110,32 +94,37 @@ void push_branch(flattener *f, flat_when *w, size_t *capacity, flat_branch b,
     w->branches[w->branch_count++] = b;
 }
 
+void push_when(flattener *f, flat_when *w)
+{
+    flat_model *m = f->m;
+    flat_when *kept = flatten_push(f, &m->whens, &m->when_count, &f->when_capacity, sizeof *w);
+    if (kept)
+        *kept = *w;
+    else
+        flat_when_free(w);
+}
+
 /* An action inside a when of an algorithm: it happens when its guard, which says that the clause
  * has just become active, becomes true. */
 void push_single_when(flattener *f, const flat_action *action)
 {
-    flat_model *m = f->m;
     flat_when w = {0};
     size_t capacity = 0;
     flat_action a = *action;
     action_list one = {&a, 1, 1};
     a.guard = EXPR_NONE;
-    push_branch(f, &w, &capacity, (flat_branch){.condition = f->guard, .place = a.place}, &one);
-    if (flatten_grow(f, &m->whens, &f->when_capacity, m->when_count + 1, sizeof *m->whens)) {
-        m->whens[m->when_count++] = w;
-        return;
-    }
-    for (size_t k = 0; k < w.branch_count; k++) dae_free(w.branches[k].actions);
-    dae_free(w.branches);
+    push_branch(f, &w, &capacity, (flat_branch){.condition = f->scope.guard, .place = a.place},
+                &one);
+    push_when(f, &w);
 }
 
 void push_assert(flattener *f, const flat_action *a)
 {
-    if (f->checks)
-        push_action(f, f->checks, *a);
-    else if (f->actions)
-        push_action(f, f->actions, *a);
-    else if (f->in_when)
+    if (f->scope.checks)
+        push_action(f, f->scope.checks, *a);
+    else if (f->scope.actions)
+        push_action(f, f->scope.actions, *a);
+    else if (f->scope.in_when)
         push_single_when(f, a);
     else
         push_action(f, &f->asserts, *a);
@@ -167,7 +156,9 @@ static bool find_holes(flattener *f, flat_action *a, const expr *values, flat_ty
 /* Whether the same was just said: arguments may be evaluated more than once. */
 static bool said_before(const flattener *f, expr holds, source_place place)
 {
-    const action_list *list = f->checks ? f->checks : f->actions ? f->actions : &f->asserts;
+    const action_list *list = f->scope.checks    ? f->scope.checks
+                              : f->scope.actions ? f->scope.actions
+                                                 : &f->asserts;
     for (size_t k = list->count; k > 0 && k + 8 > list->count; k--)
         if (list->items[k - 1].value == holds && list->items[k - 1].place.line == place.line)
             return true;
@@ -179,10 +170,10 @@ void push_check(flattener *f, expr holds, const char *message, const expr *value
 {
     double known = 0.0;
     expr guard = current_guard(f);
-    if (f->parameters_only || f->shape_only || f->failed || !message) return;
+    if (f->scope.parameters_only || f->scope.shape_only || f->failed || !message) return;
     if (guard != EXPR_NONE)
         holds = graph_binary(f->g, EXPR_OR, graph_unary(f->g, EXPR_NOT, guard), holds);
-    if (f->in_initial) /* elsewhere in the run nobody asks */
+    if (f->scope.in_initial) /* elsewhere in the run nobody asks */
         holds = graph_binary(f->g, EXPR_OR,
                              graph_unary(f->g, EXPR_NOT, graph_memory(f->g, f->m->memory_initial)),
                              holds);

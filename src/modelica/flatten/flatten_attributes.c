@@ -63,14 +63,14 @@ static value evaluate_among_all(flattener *f, const ast_expr *e, const value *si
  * and global constants; others see the model. */
 value evaluate_in(flattener *f, const ast_expr *e, bool in_class, const value *siblings)
 {
-    size_t base = f->local_base, count = f->local_count;
-    bool function = f->in_function;
-    if (!f->function || in_class) f->local_base = f->local_count;
-    if (in_class) f->in_function = true;
+    size_t base = f->scope.local_base, count = f->local_count;
+    bool function = f->scope.in_function;
+    if (!f->scope.function || in_class) f->scope.local_base = f->local_count;
+    if (in_class) f->scope.in_function = true;
     value v = in_class && siblings ? evaluate_among_all(f, e, siblings) : evaluate(f, e);
-    f->local_base = base;
+    f->scope.local_base = base;
     f->local_count = count;
-    f->in_function = function;
+    f->scope.in_function = function;
     return v;
 }
 
@@ -131,9 +131,8 @@ static void check_attributes(flattener *f, const instance *in, value_type type)
                 known = strcmp(attribute_names[a], name) == 0;
             if (known) continue;
             const char *near = nearest_name(name, attribute_names, ATTRIBUTE_COUNT);
-            report_error(f, m->items[k].place, "%s has no attribute '%s'%s%s%s",
-                         value_type_name(type), name, near ? "; did you mean '" : "",
-                         near ? near : "", near ? "'?" : "");
+            report_error(f, m->items[k].place, "%s has no attribute '%s'%s", value_type_name(type),
+                         name, did_you_mean(f, near));
         }
 }
 
@@ -141,26 +140,22 @@ static void check_attributes(flattener *f, const instance *in, value_type type)
 static value attribute_value(flattener *f, const instance *in, const char *name, value_type type,
                              const ast_class *class_)
 {
-    bool in_class = false, only = f->parameters_only;
+    bool in_class = false, only = f->scope.parameters_only;
     const ast_modification *m = find_modification(in->modifiers, name, &in_class);
     if (!m || !m->value) return value_error();
-    f->parameters_only = true;
+    f->scope.parameters_only = true;
     value v = evaluate_in(f, m->value, in_class, in->siblings);
-    f->parameters_only = only;
+    f->scope.parameters_only = only;
     if (value_is_error(&v)) return v;
-    if (!fits_type(&v, type, class_)) {
-        type_error(f, m->value->place, name, &v,
-                   type == VALUE_ENUMERATION && class_ ? class_->name : value_type_name(type));
-        return value_error();
-    }
+    if (!fits_type(&v, type, class_))
+        return wrong_type(f, m->value->place, name, &v,
+                          type == VALUE_ENUMERATION && class_ ? class_->name
+                                                              : value_type_name(type));
     value all = broadcast_value(f, &v, in->rank, in->dims);
     if (!value_is_error(&all) || f->failed) return all;
-    char have[128], want[128];
-    value_shape_text(v.rank, v.dims, have, sizeof have);
-    value_shape_text(in->rank, in->dims, want, sizeof want);
-    report_error(f, m->value->place, "%s of '%s' has sizes %s, but '%s' has sizes %s", name,
-                 in->part[in->part_count - 1], have, in->part[in->part_count - 1], want);
-    return value_error();
+    return error_value(f, m->value->place, "%s of '%s' has sizes %s, but '%s' has sizes %s", name,
+                       in->part[in->part_count - 1], value_shape(v.rank, v.dims).text,
+                       in->part[in->part_count - 1], value_shape(in->rank, in->dims).text);
 }
 
 /* Attribute that must not depend on variables, checked. */
@@ -173,10 +168,9 @@ static value constant_attribute(flattener *f, const instance *in, const char *na
             continue;
         bool in_class;
         const ast_modification *m = find_modification(in->modifiers, name, &in_class);
-        report_error(f, m->value->place,
-                     "%s of '%s' must not depend on variables: only parameters and constants", name,
-                     in->part[in->part_count - 1]);
-        return value_error();
+        return error_value(f, m->value->place,
+                           "%s of '%s' must not depend on variables: only parameters and constants",
+                           name, in->part[in->part_count - 1]);
     }
     return v;
 }

@@ -145,13 +145,11 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
     bool resting = in->role == ROLE_PARAMETER && t->type == VALUE_REAL && a.fixed_given &&
                    a.fixed.count > 0 && compile_time_value(f, value_element(&a.fixed, 0), &fixed) &&
                    fixed == 0.0;
-    if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING) {
-        report_error(f, in->component->place,
-                     "'%s' is a String variable: only String parameters and constants are "
-                     "supported",
-                     in->part[in->part_count - 1]);
-        return value_error();
-    }
+    if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING)
+        return error_value(f, in->component->place,
+                           "'%s' is a String variable: only String parameters and constants are "
+                           "supported",
+                           in->part[in->part_count - 1]);
     if (in->role == ROLE_VARIABLE || resting) {
         in->discrete = !resting && (in->discrete || t->type != VALUE_REAL);
         v = declare_variables(f, in, &a, t);
@@ -263,52 +261,6 @@ static void report_cycle(flattener *f, const symbol *s, source_place place)
                  s->declaration->name, names ? names : "");
 }
 
-/* What is put aside while a symbol is resolved in the middle of something else. */
-typedef struct saved_scope {
-    size_t local_base, end_size;
-    bool no_event, in_when, in_function, in_algorithm, in_initial, parameters_only;
-    const ast_class *function;
-    arena *active;
-    expr guard;
-    const branch_guard *branch;
-    action_list *checks, *actions;
-} saved_scope;
-
-static saved_scope enter_model_scope(flattener *f)
-{
-    saved_scope s = {f->local_base,  f->end_size,     f->no_event,   f->in_when,
-                     f->in_function, f->in_algorithm, f->in_initial, f->parameters_only,
-                     f->function,    f->active,       f->guard,      f->branch,
-                     f->checks,      f->actions};
-    f->local_base = f->local_count;
-    f->end_size = SIZE_MAX;
-    f->no_event = f->in_when = f->in_function = f->in_algorithm = f->in_initial = false;
-    f->function = NULL;
-    f->active = f->permanent;
-    f->guard = EXPR_NONE;
-    f->branch = NULL;
-    f->checks = f->actions = NULL;
-    return s;
-}
-
-static void leave_model_scope(flattener *f, const saved_scope *s)
-{
-    f->local_base = s->local_base;
-    f->end_size = s->end_size;
-    f->no_event = s->no_event;
-    f->in_when = s->in_when;
-    f->in_function = s->in_function;
-    f->in_algorithm = s->in_algorithm;
-    f->in_initial = s->in_initial;
-    f->parameters_only = s->parameters_only;
-    f->function = s->function;
-    f->active = s->active;
-    f->guard = s->guard;
-    f->branch = s->branch;
-    f->checks = s->checks;
-    f->actions = s->actions;
-}
-
 bool resolve_declaration(flattener *f, symbol *s, source_place place)
 {
     if (s->state == SYMBOL_DONE) return true;
@@ -323,8 +275,13 @@ bool resolve_declaration(flattener *f, symbol *s, source_place place)
         s->state = SYMBOL_BROKEN;
         return false;
     }
-    saved_scope saved = enter_model_scope(f);
-    f->parameters_only = s->constant || s->parameter;
+    flatten_scope saved = f->scope;
+    f->scope = (flatten_scope){.active = f->permanent,
+                               .local_base = f->local_count,
+                               .end_size = SIZE_MAX,
+                               .parameters_only = s->constant || s->parameter,
+                               .shape_only = saved.shape_only,
+                               .skip_overlay = saved.skip_overlay};
     s->state = SYMBOL_BUSY;
     s->busy_outer = f->busy;
     f->busy = s;
@@ -334,7 +291,7 @@ bool resolve_declaration(flattener *f, symbol *s, source_place place)
     f->busy = s->busy_outer;
     bool ok = s->state == SYMBOL_BUSY && !value_is_error(&s->value);
     s->state = ok ? SYMBOL_DONE : SYMBOL_BROKEN;
-    leave_model_scope(f, &saved);
+    f->scope = saved;
     return ok;
 }
 
@@ -406,14 +363,14 @@ void read_guess(flattener *f, const ast_item *item)
 {
     const ast_expr *call = item->left;
     if (!call || !item->right || call->arg_count != 1) return;
-    bool only = f->parameters_only;
+    bool only = f->scope.parameters_only;
     const ast_expr *right = item->right;
     bool ranked = right->kind == AST_CALL && right->part_count == 1 && right->arg_count == 2 &&
                   strcmp(right->parts[0].name, "prioritize") == 0;
     if (ranked) right = right->args[0]; /* one guess for each variable: nothing to choose from */
-    f->parameters_only = true;
+    f->scope.parameters_only = true;
     value start = evaluate(f, right);
-    f->parameters_only = only;
+    f->scope.parameters_only = only;
     value target = evaluate(f, call->args[0]);
     if (value_is_error(&start) || value_is_error(&target)) return;
     value all = broadcast_value(f, &start, target.rank, target.dims);
@@ -446,8 +403,7 @@ void check_settings(flattener *f)
     for (size_t k = 0; k < f->setting_count; k++) {
         if (f->setting_used[k]) continue;
         const char *near = parameter_near(f, f->settings[k].name);
-        report_error(f, (source_place){0, 0}, "the model has no parameter '%s' to set%s%s%s",
-                     f->settings[k].name, near ? "; did you mean '" : "", near ? near : "",
-                     near ? "'?" : "");
+        report_error(f, (source_place){0, 0}, "the model has no parameter '%s' to set%s",
+                     f->settings[k].name, did_you_mean(f, near));
     }
 }

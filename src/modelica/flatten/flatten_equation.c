@@ -10,23 +10,19 @@
 
 static void shapes_differ(flattener *f, const value *a, const value *b, source_place place)
 {
-    char left[128], right[128];
-    value_shape_text(a->rank, a->dims, left, sizeof left);
-    value_shape_text(b->rank, b->dims, right, sizeof right);
     report_error(f, place, "sides of this equation have different sizes: %s and %s",
-                 a->rank ? left : "a scalar", b->rank ? right : "a scalar");
+                 a->rank ? value_shape(a->rank, a->dims).text : "a scalar",
+                 b->rank ? value_shape(b->rank, b->dims).text : "a scalar");
 }
 
 static void types_differ(flattener *f, const value *a, const value *b, source_place place)
 {
-    char left[128], right[128];
     if (a->type == VALUE_STRING && b->type == VALUE_STRING) {
         report_error(f, place, "Strings have no equations: they are set where they are declared");
         return;
     }
-    value_describe(a, left, sizeof left);
-    value_describe(b, right, sizeof right);
-    report_error(f, place, "sides of this equation have different types: %s and %s", left, right);
+    report_error(f, place, "sides of this equation have different types: %s and %s",
+                 value_describe(a).text, value_describe(b).text);
 }
 
 static void equate_tuples(flattener *f, const value *a, const value *b, source_place place,
@@ -124,7 +120,7 @@ static value tuple_value(flattener *f, const ast_expr *e)
 static void simple_equation(flattener *f, const ast_item *item)
 {
     if (!item->left || !item->right) return;
-    if (f->actions) {
+    if (f->scope.actions) {
         when_assign(f, item);
         return;
     }
@@ -161,7 +157,7 @@ static void call_item(flattener *f, const ast_item *item)
     flat_action a;
     if (!call || call->kind != AST_CALL || !call->part_count || !call->parts[0].name) return;
     const char *name = call->parts[0].name;
-    action_list *list = f->actions ? f->actions : &f->asserts;
+    action_list *list = f->scope.actions ? f->scope.actions : &f->asserts;
     if (strcmp(name, "assert") == 0) {
         if (assert_action(f, call, &a)) push_action(f, list, a);
     } else if (strcmp(name, "terminate") == 0) {
@@ -241,11 +237,6 @@ bool decide_condition(flattener *f, const ast_branch *b, expr *condition, bool *
     *known = is_structural(f, *condition) && compile_time_value(f, *condition, &x);
     *yes = *known && x != 0.0;
     return true;
-}
-
-static expr guard_and(flattener *f, expr guard, expr c)
-{
-    return guard == EXPR_NONE ? c : graph_binary(f->g, EXPR_AND, guard, c);
 }
 
 /* Position in `list` of an equation with that left side, from `from` on; list->count if none. */
@@ -351,7 +342,7 @@ static void if_equation(flattener *f, const ast_item *item)
 {
     if_branch *b = dae_calloc(item->branch_count + 1, sizeof *b);
     pair_list *target = f->target;
-    expr guard = f->guard, none_before = EXPR_NONE;
+    expr guard = f->scope.guard, none_before = EXPR_NONE;
     size_t count = 0;
     bool decided = false, broken = !b;
     if (!b) f->failed = true;
@@ -367,12 +358,8 @@ static void if_equation(flattener *f, const ast_item *item)
         b[count].place = a->place;
         if (count > 0 || !decided) {
             f->target = &b[count].pairs;
-            expr here = decided ? EXPR_NONE : c;
-            if (none_before != EXPR_NONE)
-                here = here == EXPR_NONE ? none_before : guard_and(f, none_before, here);
-            f->guard = here == EXPR_NONE ? guard : guard_and(f, guard, here);
-            if (!decided && ok)
-                none_before = guard_and(f, none_before, graph_unary(f->g, EXPR_NOT, c));
+            f->scope.guard = both(f, guard, both(f, none_before, decided ? EXPR_NONE : c));
+            if (!decided && ok) none_before = both(f, none_before, graph_unary(f->g, EXPR_NOT, c));
         }
         bool alone = count == 0 && decided;
         if (!alone) count++;
@@ -380,7 +367,7 @@ static void if_equation(flattener *f, const ast_item *item)
         equation_items(f, a->items, a->item_count);
         if (message_errors(f->messages) > errors) broken = true; /* what is left is not all */
         f->target = target;
-        f->guard = guard;
+        f->scope.guard = guard;
     }
     if (count > 0 && !broken) merge_branches(f, item, b, count, decided);
     for (size_t k = 0; b && k <= item->branch_count; k++) dae_free(b[k].pairs.items);
@@ -394,11 +381,11 @@ enum { SCRATCH_MOST = 16 << 20 };
 /* Values of finished equations are not needed any more. */
 static void clear_scratch(flattener *f)
 {
-    if (f->scratch_bytes < SCRATCH_MOST || f->depth > 0 || f->active != f->scratch) return;
+    if (f->scratch_bytes < SCRATCH_MOST || f->depth > 0 || f->scope.active != f->scratch) return;
     arena *fresh = arena_new(0);
     if (!fresh) return;
     arena_free(f->scratch);
-    f->scratch = f->active = fresh;
+    f->scratch = f->scope.active = fresh;
     f->scratch_bytes = 0;
 }
 
@@ -408,7 +395,7 @@ static void equation_item(flattener *f, const ast_item *item)
     case ITEM_EQUATION: simple_equation(f, item); break;
     case ITEM_CALL: call_item(f, item); break;
     case ITEM_IF:
-        if (f->actions)
+        if (f->scope.actions)
             when_if(f, item);
         else
             if_equation(f, item);
@@ -426,7 +413,7 @@ void equation_items(flattener *f, ast_item *const *items, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
         if (!items[k] || !flatten_pass(f, items[k]->place) || message_full(f->messages)) continue;
-        if (!f->in_when) clear_scratch(f);
+        if (!f->scope.in_when) clear_scratch(f);
         equation_item(f, items[k]);
     }
 }

@@ -14,35 +14,38 @@ static size_t mix(uint64_t a, uint64_t b)
     return (size_t)(h ^ (h >> 29));
 }
 
+static number_slot *find_slot(const number_table *t, expr e, bool flag)
+{
+    size_t mask = t->capacity - 1, k = mix(e, flag) & mask;
+    while (t->slots[k].number && (t->slots[k].e != e || t->slots[k].flag != flag))
+        k = (k + 1) & mask;
+    return &t->slots[k];
+}
+
+/* The place in the table of the number that belongs to (e, flag); 0 there: none yet. NULL: no
+ * memory. */
+static uint32_t *table_at(flattener *f, number_table *t, expr e, bool flag)
+{
+    if (2 * (t->count + 1) > t->capacity) {
+        number_table fresh = {.capacity = t->capacity ? 2 * t->capacity : 64, .count = t->count};
+        fresh.slots = dae_calloc(fresh.capacity, sizeof *fresh.slots);
+        if (!fresh.slots) {
+            f->failed = true;
+            return NULL;
+        }
+        for (size_t k = 0; k < t->capacity; k++)
+            if (t->slots[k].number)
+                *find_slot(&fresh, t->slots[k].e, t->slots[k].flag) = t->slots[k];
+        dae_free(t->slots);
+        *t = fresh;
+    }
+    number_slot *slot = find_slot(t, e, flag);
+    slot->e = e;
+    slot->flag = flag;
+    return &slot->number;
+}
+
 /* ---- relations ---- */
-
-static size_t relation_slot(const flattener *f, expr crossing, bool strict)
-{
-    size_t mask = f->relation_table_capacity - 1, k = mix(crossing, strict) & mask;
-    for (; f->relation_table[k]; k = (k + 1) & mask) {
-        const flat_relation *r = &f->m->relations[f->relation_table[k] - 1];
-        if (r->crossing == crossing && r->strict == strict) break;
-    }
-    return k;
-}
-
-static bool enlarge_relation_table(flattener *f)
-{
-    if (2 * (f->m->relation_count + 1) <= f->relation_table_capacity) return true;
-    size_t capacity = f->relation_table_capacity ? 2 * f->relation_table_capacity : 64;
-    uint32_t *table = dae_calloc(capacity, sizeof *table);
-    if (!table) {
-        f->failed = true;
-        return false;
-    }
-    dae_free(f->relation_table);
-    f->relation_table = table;
-    f->relation_table_capacity = capacity;
-    for (size_t k = 0; k < f->m->relation_count; k++)
-        table[relation_slot(f, f->m->relations[k].crossing, f->m->relations[k].strict)] =
-            (uint32_t)k + 1;
-    return true;
-}
 
 /* The memory slot of a < b or a <= b; equal relations share one. */
 static expr relation_memory(flattener *f, expr a, expr b, bool strict, source_place place)
@@ -51,17 +54,16 @@ static expr relation_memory(flattener *f, expr a, expr b, bool strict, source_pl
     expr crossing = graph_binary(f->g, EXPR_SUB, a, b);
     if (!(node_depends(f, crossing) & DEPENDS_CONTINUOUS))
         return graph_binary(f->g, strict ? EXPR_LT : EXPR_LE, crossing, constant(f, 0.0));
-    if (!enlarge_relation_table(f)) return EXPR_NONE;
-    size_t k = relation_slot(f, crossing, strict);
-    if (f->relation_table[k])
-        return graph_memory(f->g, m->relations[f->relation_table[k] - 1].memory);
+    uint32_t *number = table_at(f, &f->relation_table, crossing, strict);
+    if (!number) return EXPR_NONE;
+    if (*number) return graph_memory(f->g, m->relations[*number - 1].memory);
     int memory = new_memory(f);
-    if (f->failed || !flatten_grow(f, &m->relations, &f->relation_capacity, m->relation_count + 1,
-                                   sizeof *m->relations))
-        return EXPR_NONE;
-    m->relations[m->relation_count++] =
-        (flat_relation){.crossing = crossing, .strict = strict, .memory = memory, .place = place};
-    f->relation_table[k] = (uint32_t)m->relation_count;
+    flat_relation *r = flatten_push(f, &m->relations, &m->relation_count, &f->relation_capacity,
+                                    sizeof *m->relations);
+    if (!r) return EXPR_NONE;
+    *r = (flat_relation){.crossing = crossing, .strict = strict, .memory = memory, .place = place};
+    *number = (uint32_t)m->relation_count;
+    f->relation_table.count++;
     return graph_memory(f->g, memory);
 }
 
@@ -73,60 +75,26 @@ expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place)
     bool continuous = (node_depends(f, a) | node_depends(f, b)) & DEPENDS_CONTINUOUS;
     if (op == OP_EQ) return graph_binary(f->g, EXPR_EQ, a, b);
     if (op == OP_NE) return graph_binary(f->g, EXPR_NE, a, b);
-    if (continuous && !f->no_event) return relation_memory(f, a, b, op == OP_LT, place);
+    if (continuous && !f->scope.no_event) return relation_memory(f, a, b, op == OP_LT, place);
     return graph_binary(f->g, op == OP_LT ? EXPR_LT : EXPR_LE, a, b);
 }
 
 /* ---- hidden discrete variables ---- */
 
-typedef struct hidden_variable {
-    expr argument;
-    bool rounding; /* floor(argument), else argument itself as a condition */
-    int variable;
-} hidden_variable;
-
-static size_t hidden_slot(const flattener *f, expr argument, bool rounding)
-{
-    size_t mask = f->hidden_table_capacity - 1, k = mix(argument, rounding) & mask;
-    for (; f->hidden_table[k]; k = (k + 1) & mask) {
-        const hidden_variable *h = &f->hidden[f->hidden_table[k] - 1];
-        if (h->argument == argument && h->rounding == rounding) break;
-    }
-    return k;
-}
-
-static bool enlarge_hidden_table(flattener *f)
-{
-    if (2 * (f->hidden_count + 1) <= f->hidden_table_capacity) return true;
-    size_t capacity = f->hidden_table_capacity ? 2 * f->hidden_table_capacity : 64;
-    uint32_t *table = dae_calloc(capacity, sizeof *table);
-    if (!table) {
-        f->failed = true;
-        return false;
-    }
-    dae_free(f->hidden_table);
-    f->hidden_table = table;
-    f->hidden_table_capacity = capacity;
-    for (size_t k = 0; k < f->hidden_count; k++)
-        table[hidden_slot(f, f->hidden[k].argument, f->hidden[k].rounding)] = (uint32_t)k + 1;
-    return true;
-}
-
-/* The discrete variable that holds floor(argument) or the condition; made at first use. */
+/* The discrete variable that holds floor(argument), or the condition `argument`; made at first use.
+ */
 static int hidden_for(flattener *f, expr argument, bool rounding, source_place place, bool *fresh)
 {
     *fresh = false;
-    if (!enlarge_hidden_table(f)) return -1;
-    size_t k = hidden_slot(f, argument, rounding);
-    if (f->hidden_table[k]) return f->hidden[f->hidden_table[k] - 1].variable;
+    uint32_t *number = table_at(f, &f->hidden, argument, rounding);
+    if (!number) return -1;
+    if (*number) return (int)*number - 1;
     char name[64];
-    snprintf(name, sizeof name, rounding ? "$floor%zu" : "$when%zu", f->hidden_count + 1);
+    snprintf(name, sizeof name, rounding ? "$floor%zu" : "$when%zu", f->hidden.count + 1);
     int variable = hidden_discrete(f, name, rounding ? VALUE_INTEGER : VALUE_BOOLEAN, place);
-    if (f->failed || variable < 0 ||
-        !flatten_grow(f, &f->hidden, &f->hidden_capacity, f->hidden_count + 1, sizeof *f->hidden))
-        return -1;
-    f->hidden[f->hidden_count++] = (hidden_variable){argument, rounding, variable};
-    f->hidden_table[k] = (uint32_t)f->hidden_count;
+    if (f->failed || variable < 0) return -1;
+    *number = (uint32_t)variable + 1;
+    f->hidden.count++;
     *fresh = true;
     return variable;
 }
@@ -176,7 +144,7 @@ static expr pre_element(flattener *f, expr e, const char *what, source_place pla
     if (n->op == EXPR_MEMORY && f->slot_variable[n->index] >= 0)
         return graph_memory(f->g, f->m->variables[f->slot_variable[n->index]].memory_pre);
     if (!(node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY))) return e;
-    if (n->op == EXPR_VARIABLE && n->order == 0 && f->in_when) return e;
+    if (n->op == EXPR_VARIABLE && n->order == 0 && f->scope.in_when) return e;
     if (n->op == EXPR_VARIABLE)
         report_error(f, place, "%s of '%s', which is continuous: only inside a when-clause", what,
                      f->m->variables[n->index].name);
@@ -187,20 +155,16 @@ static expr pre_element(flattener *f, expr e, const char *what, source_place pla
 
 static value pre_value(flattener *f, const ast_expr *e, const char *what, value *now)
 {
-    if (e->arg_count != 1 || !e->args[0]) {
-        report_error(f, e->place, "%s wants 1 argument, found %zu", what, e->arg_count);
-        return value_error();
-    }
-    bool skip = f->skip_overlay;
-    f->skip_overlay = true;
+    if (e->arg_count != 1 || !e->args[0])
+        return error_value(f, e->place, "%s wants 1 argument, found %zu", what, e->arg_count);
+    bool skip = f->scope.skip_overlay;
+    f->scope.skip_overlay = true;
     value v = evaluate(f, e->args[0]);
-    f->skip_overlay = skip;
+    f->scope.skip_overlay = skip;
     *now = v;
     if (value_is_error(&v)) return v;
-    if (!value_is_simple(&v) || v.type == VALUE_STRING) {
-        type_error(f, e->args[0]->place, what, &v, "a discrete variable");
-        return value_error();
-    }
+    if (!value_is_simple(&v) || v.type == VALUE_STRING)
+        return wrong_type(f, e->args[0]->place, what, &v, "a discrete variable");
     value out = value_new(f, v.type, v.rank, v.dims);
     for (size_t k = 0; !value_is_error(&out) && k < v.count; k++) {
         if (graph_failed(f->g)) return value_error();
@@ -218,10 +182,8 @@ static value change_value(flattener *f, const ast_expr *e, const char *what)
     value now, before = pre_value(f, e, what, &now);
     if (value_is_error(&before)) return before;
     bool edge = strcmp(what, "edge") == 0;
-    if (edge && now.type != VALUE_BOOLEAN) {
-        type_error(f, e->args[0]->place, what, &now, "Boolean");
-        return value_error();
-    }
+    if (edge && now.type != VALUE_BOOLEAN)
+        return wrong_type(f, e->args[0]->place, what, &now, "Boolean");
     value out = value_new(f, VALUE_BOOLEAN, now.rank, now.dims);
     for (size_t k = 0; !value_is_error(&out) && k < now.count; k++) {
         expr a = value_element(&now, k), b = before.e[k];
@@ -235,14 +197,12 @@ static bool sample_argument(flattener *f, const ast_expr *e, size_t k, expr *out
 {
     value v = evaluate(f, e->args[k]);
     if (value_is_error(&v)) return false;
-    if (!value_is_numeric(&v) || v.rank) {
-        type_error(f, e->args[k]->place, "sample", &v, "a number");
-        return false;
-    }
+    if (!value_is_numeric(&v) || v.rank)
+        return type_error(f, e->args[k]->place, "sample", &v, "a number");
     *out = value_element(&v, 0);
     if (!(node_depends(f, *out) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY))) return true;
-    report_error(f, e->args[k]->place, "arguments of sample must be parameters or constants");
-    return false;
+    return report_error(f, e->args[k]->place,
+                        "arguments of sample must be parameters or constants");
 }
 
 static value sample_value(flattener *f, const ast_expr *e)
@@ -250,16 +210,12 @@ static value sample_value(flattener *f, const ast_expr *e)
     flat_model *m = f->m;
     expr start, interval;
     double width = 1.0;
-    if (e->arg_count != 2) {
-        report_error(f, e->place, "sample wants 2 arguments, found %zu", e->arg_count);
-        return value_error();
-    }
+    if (e->arg_count != 2)
+        return error_value(f, e->place, "sample wants 2 arguments, found %zu", e->arg_count);
     if (!sample_argument(f, e, 0, &start) || !sample_argument(f, e, 1, &interval))
         return value_error();
-    if (graph_is_constant(f->g, interval, &width) && width <= 0.0) {
-        report_error(f, e->args[1]->place, "the interval of sample must be positive");
-        return value_error();
-    }
+    if (graph_is_constant(f->g, interval, &width) && width <= 0.0)
+        return error_value(f, e->args[1]->place, "the interval of sample must be positive");
     for (size_t k = 0; k < m->sample_count; k++)
         if (m->samples[k].start == start && m->samples[k].interval == interval)
             return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, m->samples[k].memory));
@@ -281,14 +237,9 @@ value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, 
         if (strcmp(names[k], name) == 0) which = k;
     *known = which >= 0;
     if (which < 0) return value_error();
-    if (which >= 6) {
-        report_error(f, e->place, "%s has no value: it is a statement", name);
-        return value_error();
-    }
-    if (f->in_function) {
-        report_error(f, e->place, "%s cannot be used in a function", name);
-        return value_error();
-    }
+    if (which >= 6) return error_value(f, e->place, "%s has no value: it is a statement", name);
+    if (f->scope.in_function)
+        return error_value(f, e->place, "%s cannot be used in a function", name);
     switch (which) {
     case 0: return pre_value(f, e, name, &now);
     case 1:
@@ -299,4 +250,10 @@ value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, 
         return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, f->m->memory_terminal));
     default: return sample_value(f, e);
     }
+}
+
+bool is_initial_call(const ast_expr *e)
+{
+    return e && e->kind == AST_CALL && e->part_count == 1 && e->parts[0].name &&
+           strcmp(e->parts[0].name, "initial") == 0;
 }

@@ -122,17 +122,11 @@ static bool assign_target(flattener *f, const char *name, const value *target, c
     value shape = {.type = target->type, .class_ = target->class_, .dims = dims};
     target_shape(target, s, count, &shape.rank, dims);
     if (!fits_type(v, target->type, target->class_)) {
-        char want[128];
-        value_describe(&shape, want, sizeof want);
-        type_error(f, place, name, v, want);
-        return false;
+        return type_error(f, place, name, v, value_describe(&shape).text);
     }
     if (!value_same_shape(&shape, v)) {
-        char have[128], want[128];
-        value_shape_text(shape.rank, dims, want, sizeof want);
-        value_shape_text(v->rank, v->dims, have, sizeof have);
-        report_error(f, place, "'%s' has sizes %s, but its value has sizes %s", name, want, have);
-        return false;
+        return report_error(f, place, "'%s' has sizes %s, but its value has sizes %s", name,
+                            value_shape(shape.rank, dims).text, value_shape(v->rank, v->dims).text);
     }
     assignment a = {f, s, count, place};
     write_value(&a, target, v);
@@ -153,19 +147,17 @@ static bool assign_reference(flattener *f, const ast_expr *left, const value *v)
 {
     located l;
     if (value_is_error(v)) return false;
-    if (left->kind != AST_REFERENCE) {
-        report_error(f, left->place, "only a variable can be assigned to");
-        return false;
-    }
+    if (left->kind != AST_REFERENCE)
+        return report_error(f, left->place, "only a variable can be assigned to");
     if (!locate_reference(f, left, &l)) return false;
     if (l.local_index < 0 || !f->locals[l.local_index].assignable) {
         const char *name = left->parts[0].name;
-        report_error(f, left->place,
-                     l.local_index >= 0 ? "'%s' is an input or a loop variable and cannot be "
-                                          "assigned to"
-                                        : "'%s' cannot be assigned to",
-                     name);
-        return false;
+        return report_error(f, left->place,
+                            l.local_index >= 0
+                                ? "'%s' is an input or a loop variable and cannot be "
+                                  "assigned to"
+                                : "'%s' cannot be assigned to",
+                            name);
     }
     if (left->part_count == 1 && l.subscript_count == 0)
         return assign_local(f, (size_t)l.local_index, NULL, 0, v, left->place);
@@ -183,11 +175,9 @@ static bool execute_assign(flattener *f, const ast_item *item)
         return assign_reference(f, item->left, &v);
     }
     size_t have = v.type == VALUE_TUPLE ? v.field_count : 1;
-    if (have < item->left->arg_count) {
-        report_error(f, item->place, "%zu results are wanted, but there are %zu",
-                     item->left->arg_count, have);
-        return false;
-    }
+    if (have < item->left->arg_count)
+        return report_error(f, item->place, "%zu results are wanted, but there are %zu",
+                            item->left->arg_count, have);
     bool ok = true;
     for (size_t k = 0; k < item->left->arg_count; k++)
         if (item->left->args[k] &&
@@ -281,11 +271,11 @@ static bool execute_apart(flattener *f, ast_item *const *items, size_t count, ex
                           change_list *out)
 {
     size_t mark = f->journal_count;
-    expr outer = f->guard;
+    expr outer = f->scope.guard;
     f->journal_depth++;
-    f->guard = outer == EXPR_NONE ? guard : graph_binary(f->g, EXPR_AND, outer, guard);
+    f->scope.guard = both(f, outer, guard);
     bool ok = execute_items(f, items, count);
-    f->guard = outer;
+    f->scope.guard = outer;
     f->journal_depth--;
     return take_back(f, mark, out) && ok;
 }
@@ -299,13 +289,10 @@ static bool execute_ways(flattener *f, const ast_branch *const *ways, const expr
     expr before = EXPR_NONE;
     if (!changes) return false;
     for (size_t k = 0; k < count; k++) {
-        expr here = guards[k];
-        if (before != EXPR_NONE)
-            here = here == EXPR_NONE ? before : graph_binary(f->g, EXPR_AND, before, here);
+        expr here = both(f, before, guards[k]);
         if (!execute_apart(f, ways[k]->items, ways[k]->item_count, here, &changes[k])) return false;
         if (guards[k] == EXPR_NONE) continue;
-        expr no = graph_unary(f->g, EXPR_NOT, guards[k]);
-        before = before == EXPR_NONE ? no : graph_binary(f->g, EXPR_AND, before, no);
+        before = both(f, before, graph_unary(f->g, EXPR_NOT, guards[k]));
     }
     for (size_t k = count; k > 0; k--) {
         change_list next;
@@ -378,11 +365,9 @@ static bool execute_while_body(flattener *f, const ast_item *item)
     const ast_branch *b = &item->branches[0];
     double x = 0.0;
     for (int pass = 0; !is_true(f, *f->broken) && !is_true(f, *f->returned); pass++) {
-        if (pass == MOST_WHILE_PASSES) {
-            report_error(f, item->place, "this while has not ended after %d passes",
-                         MOST_WHILE_PASSES);
-            return false;
-        }
+        if (pass == MOST_WHILE_PASSES)
+            return report_error(f, item->place, "this while has not ended after %d passes",
+                                MOST_WHILE_PASSES);
         expr c = scalar_condition(f, b->condition);
         if (c == EXPR_NONE || !flatten_pass(f, item->place)) return false;
         bool leaves = !graph_is_constant(f->g, *f->broken, NULL) ||
@@ -408,12 +393,6 @@ static bool execute_loop(flattener *f, const ast_item *item)
 
 /* ---- when ---- */
 
-static bool is_initial(const ast_expr *e)
-{
-    return e->kind == AST_CALL && e->part_count == 1 && e->parts[0].name &&
-           strcmp(e->parts[0].name, "initial") == 0;
-}
-
 /* Whether the condition just became true in the run: what is true from the beginning is no edge
  * (Modelica 3.6, 8.6). */
 static expr later_edge(flattener *f, const ast_expr *e)
@@ -431,7 +410,7 @@ static expr when_guard(flattener *f, const ast_expr *condition)
     bool list = condition->kind == AST_ARRAY;
     for (size_t k = 0; k < (list ? condition->arg_count : 1); k++) {
         const ast_expr *e = list ? condition->args[k] : condition;
-        expr one = is_initial(e) ? graph_memory(f->g, f->m->memory_initial) : later_edge(f, e);
+        expr one = is_initial_call(e) ? graph_memory(f->g, f->m->memory_initial) : later_edge(f, e);
         if (one == EXPR_NONE) return EXPR_NONE;
         any = any == EXPR_NONE ? one : graph_binary(f->g, EXPR_OR, any, one);
     }
@@ -440,14 +419,13 @@ static expr when_guard(flattener *f, const ast_expr *condition)
 
 static bool execute_when(flattener *f, const ast_item *item)
 {
-    if (f->in_function || f->in_when || f->checks) {
-        report_error(f, item->place,
-                     f->in_function ? "a function cannot contain when"
-                     : f->in_when   ? "when-clauses cannot be nested"
-                                    : "when cannot stand in a loop whose passes depend on the "
-                                      "run");
-        return false;
-    }
+    if (f->scope.in_function || f->scope.in_when || f->scope.checks)
+        return report_error(f, item->place,
+                            f->scope.in_function ? "a function cannot contain when"
+                            : f->scope.in_when
+                                ? "when-clauses cannot be nested"
+                                : "when cannot stand in a loop whose passes depend on the "
+                                  "run");
     const ast_branch **ways = flatten_take(f, (item->branch_count + 1) * sizeof *ways);
     expr *guards = flatten_take(f, (item->branch_count + 1) * sizeof *guards);
     if (!ways || !guards) return false;
@@ -457,11 +435,11 @@ static bool execute_when(flattener *f, const ast_item *item)
         guards[k] = when_guard(f, ways[k]->condition);
         if (guards[k] == EXPR_NONE) return false;
     }
-    bool no_event = f->no_event;
-    f->in_when = f->no_event = true;
+    bool no_event = f->scope.no_event;
+    f->scope.in_when = f->scope.no_event = true;
     bool ok = execute_ways(f, ways, guards, item->branch_count, item->place);
-    f->in_when = false;
-    f->no_event = no_event;
+    f->scope.in_when = false;
+    f->scope.no_event = no_event;
     return ok;
 }
 
@@ -476,18 +454,15 @@ static bool execute_call(flattener *f, const ast_item *item)
     bool assertion = strcmp(name, "assert") == 0;
     if (assertion || strcmp(name, "terminate") == 0) {
         if (!(assertion ? assert_action(f, call, &a) : terminate_action(f, call, &a))) return false;
-        if (!assertion && f->checks) {
-            report_error(f, call->place,
-                         "terminate cannot stand in a loop whose passes depend on the run");
-            return false;
-        }
+        if (!assertion && f->scope.checks)
+            return report_error(f, call->place,
+                                "terminate cannot stand in a loop whose passes depend on the run");
         if (!assertion || !is_true(f, a.value)) push_assert(f, &a);
         return true;
     }
-    if (strcmp(name, "reinit") == 0) {
-        report_error(f, call->place, "reinit cannot stand in an algorithm: use a when-equation");
-        return false;
-    }
+    if (strcmp(name, "reinit") == 0)
+        return report_error(f, call->place,
+                            "reinit cannot stand in an algorithm: use a when-equation");
     value v = evaluate(f, call);
     return !value_is_error(&v);
 }
@@ -506,12 +481,12 @@ static bool execute_item(flattener *f, const ast_item *item)
         if (!f->broken) report_error(f, item->place, "break stands only in loops");
         return f->broken != NULL;
     case ITEM_RETURN:
-        if (f->in_function) set_cell(f, f->returned, constant(f, 1.0));
-        if (!f->in_function) report_error(f, item->place, "return stands only in functions");
-        return f->in_function;
+        if (f->scope.in_function) set_cell(f, f->returned, constant(f, 1.0));
+        if (!f->scope.in_function) report_error(f, item->place, "return stands only in functions");
+        return f->scope.in_function;
     default:
-        report_error(f, item->place, "an equation cannot stand in an algorithm: assign with ':='");
-        return false;
+        return report_error(f, item->place,
+                            "an equation cannot stand in an algorithm: assign with ':='");
     }
 }
 
@@ -531,9 +506,9 @@ static bool execute_guarded(flattener *f, ast_item *item, expr running)
     expr *returned = f->returned, *broken = f->broken;
     expr zero[2] = {constant(f, 0.0), constant(f, 0.0)};
     size_t mark = f->journal_count;
-    expr outer = f->guard;
+    expr outer = f->scope.guard;
     f->journal_depth++;
-    f->guard = outer == EXPR_NONE ? running : graph_binary(f->g, EXPR_AND, outer, running);
+    f->scope.guard = both(f, outer, running);
     /* inside, the flags start afresh; afterwards they are added to what was known */
     f->returned = &zero[0];
     if (broken) f->broken = &zero[1];
@@ -541,7 +516,7 @@ static bool execute_guarded(flattener *f, ast_item *item, expr running)
     expr now_returned = zero[0], now_broken = zero[1];
     f->returned = returned;
     f->broken = broken;
-    f->guard = outer;
+    f->scope.guard = outer;
     f->journal_depth--;
     if (!take_back(f, mark, &changes) || !ok) return false;
     if (!merge_changes(f, running, &changes, &none, &merged, item->place)) return false;
@@ -669,18 +644,16 @@ static void overlay_equations(flattener *f, const value *leaves, const value *ce
         return;
     }
     for (size_t k = 0; cells->e && k < leaves->count; k++) {
-        size_t slot = cell_hash(&cells->e[k], x->mask);
-        while (x->slots[slot] && changed->cells[x->slots[slot] - 1] != &cells->e[k])
-            slot = (slot + 1) & x->mask;
-        if (!x->slots[slot]) continue;
+        size_t at = cell_find(x, changed, &cells->e[k]);
+        if (at == SIZE_MAX) continue;
         if (leaves->type == VALUE_STRING) {
-            if (changed->values[x->slots[slot] - 1] != leaves->e[k])
+            if (changed->values[at] != leaves->e[k])
                 report_error(f, place, "a String of the model cannot be assigned to");
             continue;
         }
         push_pair(f, f->target,
                   (equation_pair){.left = leaves->e[k],
-                                  .right = changed->values[x->slots[slot] - 1],
+                                  .right = changed->values[at],
                                   .type = leaves->type,
                                   .place = place,
                                   .assigned = true});
@@ -693,8 +666,8 @@ void algorithm_section(flattener *f, const ast_section *section, bool initial)
     expr running = constant(f, 0.0);
     change_list changed;
     cell_index x;
-    f->in_algorithm = true;
-    f->in_initial = initial;
+    f->scope.in_algorithm = true;
+    f->scope.in_initial = initial;
     f->target = initial ? &f->initial_equations : &f->equations;
     f->returned = &running;
     f->broken = NULL;
@@ -713,5 +686,5 @@ void algorithm_section(flattener *f, const ast_section *section, bool initial)
     }
     f->local_count = base;
     f->returned = NULL;
-    f->in_algorithm = f->in_initial = false;
+    f->scope.in_algorithm = f->scope.in_initial = false;
 }

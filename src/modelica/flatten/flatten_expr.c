@@ -10,13 +10,10 @@
 static bool branches_agree(flattener *f, const value *a, const value *b, source_place place)
 {
     bool numeric = value_is_numeric(a) && value_is_numeric(b);
-    char left[128], right[128];
     if ((numeric || (a->type == b->type && a->class_ == b->class_)) && value_same_shape(a, b))
         return true;
-    value_describe(a, left, sizeof left);
-    value_describe(b, right, sizeof right);
-    report_error(f, place, "branches of this if have different types: %s and %s", left, right);
-    return false;
+    return report_error(f, place, "branches of this if have different types: %s and %s",
+                        value_describe(a).text, value_describe(b).text);
 }
 
 static bool same_kind(const value *a, const value *b)
@@ -32,10 +29,8 @@ static value join_branches(flattener *f, expr c, const value *v, const value *re
     double x = 0.0;
     if (value_is_error(v) || value_is_error(rest)) return value_error();
     if (!same_kind(v, rest) && compile_time_value(f, c, &x)) return x != 0.0 ? *v : *rest;
-    if (v->type == VALUE_STRING && rest->type == VALUE_STRING) {
-        report_error(f, condition->place, "a String cannot depend on a condition of the run");
-        return value_error();
-    }
+    if (v->type == VALUE_STRING && rest->type == VALUE_STRING)
+        return error_value(f, condition->place, "a String cannot depend on a condition of the run");
     if (!branches_agree(f, v, rest, condition->place)) return value_error();
     check_units(f, condition->place, v->unit, rest->unit, "if");
     return select_values(f, c, v, rest);
@@ -51,7 +46,7 @@ static value evaluate_if(flattener *f, const ast_expr *e)
     const ast_expr **at = flatten_take(f, (most + 1) * sizeof *at);
     if (!conditions || !values || !at) return value_error();
     value rest = value_error();
-    const branch_guard *outer = f->branch;
+    const branch_guard *outer = f->scope.branch;
     branch_guard *guards = flatten_take(f, (2 * most + 1) * sizeof *guards);
     bool decided = false, broken = !guards;
     for (size_t k = 0; guards && k < most && !decided; k++) {
@@ -60,12 +55,12 @@ static value evaluate_if(flattener *f, const ast_expr *e)
         if (c == EXPR_NONE) broken = true;
         bool known = c != EXPR_NONE && is_structural(f, c) && compile_time_value(f, c, &x);
         if (known && x == 0.0) continue;
-        const branch_guard *before = f->branch;
+        const branch_guard *before = f->scope.branch;
         guards[2 * k] = (branch_guard){c, true, before};
         guards[2 * k + 1] = (branch_guard){c, false, before};
-        if (!known && c != EXPR_NONE) f->branch = &guards[2 * k];
+        if (!known && c != EXPR_NONE) f->scope.branch = &guards[2 * k];
         value v = evaluate(f, e->args[2 * k + 1]);
-        f->branch = known || c == EXPR_NONE ? before : &guards[2 * k + 1];
+        f->scope.branch = known || c == EXPR_NONE ? before : &guards[2 * k + 1];
         if (known) {
             rest = v;
             decided = true;
@@ -76,7 +71,7 @@ static value evaluate_if(flattener *f, const ast_expr *e)
         values[used++] = v;
     }
     if (!decided) rest = evaluate(f, e->args[e->arg_count - 1]);
-    f->branch = outer;
+    f->scope.branch = outer;
     if (broken) return value_error();
     for (size_t k = used; k > 0; k--)
         rest = join_branches(f, conditions[k - 1], &values[k - 1], &rest, at[k - 1]);
@@ -98,11 +93,9 @@ static value evaluate_array(flattener *f, const ast_expr *e)
 
 static value evaluate_end(flattener *f, const ast_expr *e)
 {
-    if (f->end_size == SIZE_MAX) {
-        report_error(f, e->place, "'end' stands only in subscripts");
-        return value_error();
-    }
-    value v = value_constant(f, VALUE_INTEGER, (double)f->end_size);
+    if (f->scope.end_size == SIZE_MAX)
+        return error_value(f, e->place, "'end' stands only in subscripts");
+    value v = value_constant(f, VALUE_INTEGER, (double)f->scope.end_size);
     v.unit = UNIT_LITERAL;
     return v;
 }

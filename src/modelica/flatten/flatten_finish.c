@@ -541,20 +541,13 @@ static void check_reach(flattener *f)
 
 /* ---- structural parameters ---- */
 
-static void mark_leaf(flattener *f, void *context, expr leaf)
-{
-    const expr_node *n = graph_node(f->g, leaf);
-    (void)context;
-    if (n->op == EXPR_PARAMETER) f->m->parameters[n->index].structural = true;
-}
-
 /* What structural parameters are computed from is structural. Values use earlier ones only. */
 static void spread_structural(flattener *f)
 {
     visit_begin(f);
     for (size_t k = f->m->parameter_count; k > 0; k--)
         if (f->m->parameters[k - 1].structural)
-            visit_leaves(f, f->m->parameters[k - 1].value, mark_leaf, NULL);
+            visit_leaves(f, f->m->parameters[k - 1].value, mark_structural, NULL);
 }
 
 void finish_model(flattener *f)

@@ -26,10 +26,9 @@ static bool component_sizes(flattener *f, const ast_component *c, const type_inf
             } else if (!integer_value(f, sizes[k], "array size", &n)) {
                 return false;
             }
-            if (n < 0.0 || n > f->limits.elements) {
-                report_error(f, sizes[k]->place, "size %.0f of '%s' is not possible", n, c->name);
-                return false;
-            }
+            if (n < 0.0 || n > f->limits.elements)
+                return report_error(f, sizes[k]->place, "size %.0f of '%s' is not possible", n,
+                                    c->name);
             dims[(*rank)++] = (size_t)n;
         }
     }
@@ -100,16 +99,11 @@ static bool argument_shape(flattener *f, const ast_class *fn, const ast_componen
             if (sizes[k]->kind != AST_COLON && v->dims[own] != dims[own]) fits = false;
     }
     if (fits) return true;
-    char have[128], want[128];
-    value_shape_text(v->rank, v->dims, have, sizeof have);
-    value_shape_text(rank, dims, want, sizeof want);
     if (v->rank != rank)
-        report_error(f, place, "argument '%s' of %s must have %d dimension%s, not %d", c->name,
-                     fn->name, rank, rank == 1 ? "" : "s", v->rank);
-    else
-        report_error(f, place, "argument '%s' of %s must have sizes %s, not %s", c->name, fn->name,
-                     want, have);
-    return false;
+        return report_error(f, place, "argument '%s' of %s must have %d dimension%s, not %d",
+                            c->name, fn->name, rank, rank == 1 ? "" : "s", v->rank);
+    return report_error(f, place, "argument '%s' of %s must have sizes %s, not %s", c->name,
+                        fn->name, value_shape(rank, dims).text, value_shape(v->rank, v->dims).text);
 }
 
 /* An input: checked and given a name. */
@@ -128,13 +122,9 @@ static bool bind_input(flattener *f, const ast_class *fn, const ast_component *c
         !component_sizes(f, c, &t, &rank, dims, &open))
         return false;
     if (!fits_type(v, t.type, t.class_)) {
-        char text[256], name[200];
-        value_describe(v, text, sizeof text);
         value wanted = {.type = t.type, .class_ = t.class_};
-        value_describe(&wanted, name, sizeof name);
-        report_error(f, place, "argument '%s' of %s: expected %s, found %s", c->name, fn->name,
-                     name, text);
-        return false;
+        return report_error(f, place, "argument '%s' of %s: expected %s, found %s", c->name,
+                            fn->name, value_describe(&wanted).text, value_describe(v).text);
     }
     if (!argument_shape(f, fn, c, v, rank, dims, &t, place)) return false;
     l = &f->locals[slot];
@@ -158,10 +148,8 @@ static bool declare_local(flattener *f, const ast_component *c)
     if (open && c->value && given.rank == rank)
         memcpy(dims, given.dims, (size_t)rank * sizeof *dims);
     value cells = new_cells(f, &t, rank, dims, NULL, c->place);
-    if (value_is_error(&cells)) {
-        if (!f->failed && !f->stop) report_error(f, c->place, "'%s' is too large", c->name);
-        return false;
-    }
+    if (value_is_error(&cells))
+        return !f->stop && report_error(f, c->place, "'%s' is too large", c->name);
     cells.unit = t.type == VALUE_REAL ? declared_unit(f, c, &t) : UNIT_UNKNOWN;
     local *l = push_local(f, c->name);
     if (!l) return false;
@@ -193,11 +181,9 @@ static bool collect_arguments(flattener *f, const ast_class *fn, const ast_expr 
                               value *values, bool *given, size_t inputs)
 {
     bool ok = true;
-    if (call->arg_count > inputs) {
-        report_error(f, call->place, "%s wants %zu argument%s, found %zu", fn->name, inputs,
-                     inputs == 1 ? "" : "s", call->arg_count);
-        return false;
-    }
+    if (call->arg_count > inputs)
+        return report_error(f, call->place, "%s wants %zu argument%s, found %zu", fn->name, inputs,
+                            inputs == 1 ? "" : "s", call->arg_count);
     for (size_t k = 0; k < call->arg_count; k++) {
         values[k] = evaluate(f, call->args[k]);
         given[k] = true;
@@ -208,12 +194,10 @@ static bool collect_arguments(flattener *f, const ast_class *fn, const ast_expr 
         const ast_named *n = &call->named[k];
         size_t at = 0;
         while (at < inputs && n->name && strcmp(input_component(fn, at)->name, n->name) != 0) at++;
-        if (at == inputs || given[at]) {
-            report_error(f, n->place,
-                         at == inputs ? "%s has no input '%s'" : "%s gets input '%s' twice",
-                         fn->name, n->name ? n->name : "");
-            return false;
-        }
+        if (at == inputs || given[at])
+            return report_error(f, n->place,
+                                at == inputs ? "%s has no input '%s'" : "%s gets input '%s' twice",
+                                fn->name, n->name ? n->name : "");
         values[at] = evaluate(f, n->value);
         given[at] = true;
         if (value_is_error(&values[at])) ok = false;
@@ -231,10 +215,8 @@ static bool open_frame(flattener *f, const ast_class *fn, const value *values, c
         if (!c->name) return false;
         if (!c->input) continue;
         value v = given[input] ? values[input] : value_error();
-        if (!given[input] && !c->value) {
-            report_error(f, place, "%s lacks its argument '%s'", fn->name, c->name);
-            return false;
-        }
+        if (!given[input] && !c->value)
+            return report_error(f, place, "%s lacks its argument '%s'", fn->name, c->name);
         if (!given[input]) v = evaluate(f, c->value);
         if (value_is_error(&v) || !bind_input(f, fn, c, &v, place)) return false;
         input++;
@@ -244,26 +226,12 @@ static bool open_frame(flattener *f, const ast_class *fn, const value *values, c
     return true;
 }
 
-static bool has_gap(const value *v)
-{
-    if (v->fields) {
-        for (size_t k = 0; k < v->field_count; k++)
-            if (has_gap(&v->fields[k])) return true;
-        return false;
-    }
-    for (size_t k = 0; k < v->count; k++)
-        if (value_element(v, k) == EXPR_NONE) return true;
-    return false;
-}
-
 static value output_value(flattener *f, const ast_class *fn, const ast_component *c)
 {
     const local *l = find_local(f, c->name);
     if (!l) return value_error();
-    if (!graph_failed(f->g) && !f->failed && has_gap(&l->value)) {
-        report_error(f, c->place, "output '%s' of %s gets no value", c->name, fn->name);
-        return value_error();
-    }
+    if (!graph_failed(f->g) && !f->failed && value_has_gap(&l->value))
+        return error_value(f, c->place, "output '%s' of %s gets no value", c->name, fn->name);
     value v = l->value;
     if (v.rank == 0 && v.e) {
         v.scalar = v.e[0];
@@ -289,11 +257,9 @@ static value collect_outputs(flattener *f, const ast_class *fn, source_place pla
 
 static bool function_allowed(flattener *f, const ast_class *fn, source_place place)
 {
-    if (fn->external) {
-        if (message_errors(f->messages) == 0) /* the parser has said so */
-            report_error(f, fn->external_place, "external functions are not supported");
-        return false;
-    }
+    if (fn->external) /* the parser may have said so */
+        return message_errors(f->messages) == 0 &&
+               report_error(f, fn->external_place, "external functions are not supported");
     if (f->call_depth < FLATTEN_MAX_CALLS && f->depth < FLATTEN_MAX_DEPTH - 40) return true;
     report_error(f, place,
                  "calls of %s are nested more than %d deep: a recursion must end by conditions "
@@ -308,19 +274,17 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
                     source_place place)
 {
     if (!function_allowed(f, fn, place)) return value_error();
-    size_t base = f->local_base, count = f->local_count, end = f->end_size;
-    bool no_event = f->no_event, in_function = f->in_function, skip = f->skip_overlay;
-    bool shape_only = f->shape_only;
-    const ast_class *function = f->function;
+    flatten_scope saved = f->scope;
+    size_t count = f->local_count;
     if (f->call_depth == 0) {
         f->call_start = f->passes;
         f->call_bytes = f->scratch_bytes + f->permanent_bytes;
     }
-    f->local_base = f->local_count;
-    f->no_event = f->in_function = true;
-    f->skip_overlay = f->shape_only = false;
-    f->function = fn;
-    f->end_size = SIZE_MAX;
+    f->scope.local_base = f->local_count;
+    f->scope.no_event = f->scope.in_function = true;
+    f->scope.skip_overlay = f->scope.shape_only = false;
+    f->scope.function = fn;
+    f->scope.end_size = SIZE_MAX;
     f->call_depth++;
     value out = value_error();
     bool open = open_frame(f, fn, values, given, place);
@@ -329,14 +293,8 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
     if (message_errors(f->messages) > errors && f->call_depth == 1)
         report_note(f, place, "in this call of %s", fn->name);
     f->call_depth--;
-    f->local_base = base;
+    f->scope = saved;
     f->local_count = count;
-    f->no_event = no_event;
-    f->in_function = in_function;
-    f->skip_overlay = skip;
-    f->shape_only = shape_only;
-    f->function = function;
-    f->end_size = end;
     return out;
 }
 
@@ -396,10 +354,9 @@ static value invoke_elements(flattener *f, const ast_class *fn, const value *val
         for (size_t i = 0; i < inputs; i++) {
             bool spread = given[i] && values[i].rank > declared_rank(f, input_component(fn, i));
             if (spread && (values[i].rank < extra ||
-                           memcmp(values[i].dims, shape->dims, (size_t)extra * sizeof(size_t)))) {
-                report_error(f, place, "array arguments of %s differ in their sizes", fn->name);
-                return value_error();
-            }
+                           memcmp(values[i].dims, shape->dims, (size_t)extra * sizeof(size_t))))
+                return error_value(f, place, "array arguments of %s differ in their sizes",
+                                   fn->name);
             one[i] = spread ? element_argument(f, &values[i], extra, k) : values[i];
         }
         parts[k] = invoke(f, fn, one, given, place);
@@ -440,31 +397,25 @@ static bool field_argument(flattener *f, const ast_class *record, const ast_expr
         if (call->named[i].name && c->name && strcmp(call->named[i].name, c->name) == 0)
             given = call->named[i].value;
     if (!given) given = c->value;
-    if (!given) {
-        report_error(f, call->place, "record %s lacks its field '%s'", record->name, c->name);
-        return false;
-    }
+    if (!given)
+        return report_error(f, call->place, "record %s lacks its field '%s'", record->name,
+                            c->name);
     *out = evaluate(f, given);
     if (value_is_error(out)) return false;
     type_info t;
     if (!resolve_type(f, c->type, c->type_place, &t)) return false;
-    if (!fits_type(out, t.type, t.class_)) {
-        type_error(f, given->place, c->name, out,
-                   t.class_ ? t.class_->name : value_type_name(t.type));
-        return false;
-    }
+    if (!fits_type(out, t.type, t.class_))
+        return type_error(f, given->place, c->name, out,
+                          t.class_ ? t.class_->name : value_type_name(t.type));
     size_t dims[VALUE_MAX_RANK] = {0};
     int rank = 0;
     bool open = false;
     if (!component_sizes(f, c, &t, &rank, dims, &open)) return false;
     if (rank != out->rank ||
         (!open && rank && memcmp(dims, out->dims, (size_t)rank * sizeof *dims) != 0)) {
-        char have[128], want[128];
-        value_shape_text(out->rank, out->dims, have, sizeof have);
-        value_shape_text(rank, dims, want, sizeof want);
-        report_error(f, given->place, "field '%s' of record %s has sizes %s, not %s", c->name,
-                     record->name, want, have);
-        return false;
+        return report_error(f, given->place, "field '%s' of record %s has sizes %s, not %s",
+                            c->name, record->name, value_shape(rank, dims).text,
+                            value_shape(out->rank, out->dims).text);
     }
     out->type = t.type;
     return true;
@@ -477,11 +428,9 @@ value record_constructor(flattener *f, const ast_class *record, const ast_expr *
     v.field_count = record->component_count;
     v.fields = flatten_take(f, v.field_count * sizeof *v.fields);
     if (!v.fields) return value_error();
-    if (call->arg_count > v.field_count) {
-        report_error(f, call->place, "record %s has %zu fields, found %zu values", record->name,
-                     v.field_count, call->arg_count);
-        return value_error();
-    }
+    if (call->arg_count > v.field_count)
+        return error_value(f, call->place, "record %s has %zu fields, found %zu values",
+                           record->name, v.field_count, call->arg_count);
     for (size_t k = 0; k < call->named_count; k++)
         if (call->named[k].name && field_index(record, call->named[k].name) == SIZE_MAX) {
             report_error(f, call->named[k].place, "record %s has no field '%s'", record->name,

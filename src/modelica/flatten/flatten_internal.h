@@ -109,6 +109,18 @@ typedef struct text_piece {
     size_t hole_count;
 } text_piece;
 
+/* Numbers from 1 of pairs of a node and a flag: a hash table with open addressing. */
+typedef struct number_slot {
+    expr e;
+    bool flag;
+    uint32_t number; /* 0: free */
+} number_slot;
+
+typedef struct number_table {
+    number_slot *slots;
+    size_t count, capacity;
+} number_table;
+
 /* Where an if-expression is being evaluated: its condition holds or does not. Only asserts ask. */
 typedef struct branch_guard {
     expr condition;
@@ -117,6 +129,22 @@ typedef struct branch_guard {
 } branch_guard;
 
 /* ---- the flattener ---- */
+
+/* What an expression means here and now: put aside as a whole where another place is looked at. */
+typedef struct flatten_scope {
+    arena *active;     /* where values go */
+    size_t local_base; /* first local of this function */
+    size_t end_size;   /* meaning of "end"; SIZE_MAX: none */
+    const ast_class *function;
+    bool no_event, in_when, in_function, in_algorithm, in_initial;
+    bool parameters_only;       /* inside a parameter's value */
+    bool shape_only;            /* only the sizes of a value matter */
+    bool skip_overlay;          /* names mean the model's variables, not an algorithm's */
+    expr guard;                 /* condition around asserts in if-equations; EXPR_NONE: none */
+    const branch_guard *branch; /* conditions of if-expressions around */
+    action_list *actions;       /* where actions of a when go; NULL: not in a when */
+    action_list *checks;        /* in a loop of the run: where asserts go; NULL: not in one */
+} flatten_scope;
 
 /* Where the parts below turn back to those above them: a subscript holds an expression, and a name
  * may need its declaration first. flatten.c fills the table; the parts know it alone, and so have
@@ -133,7 +161,7 @@ typedef struct flattener {
     message_list *messages;
     flat_model *m;
     graph *g;
-    arena *permanent, *scratch, *active; /* active: where values go now */
+    arena *permanent, *scratch;
     size_t scratch_bytes;
     size_t permanent_bytes, text_bytes;
     flatten_limits limits;
@@ -152,22 +180,16 @@ typedef struct flattener {
     symbol *busy; /* innermost symbol being resolved */
 
     local *locals;
-    size_t local_count, local_capacity, local_base; /* base: first of this function */
+    size_t local_count, local_capacity;
     journal_entry *journal;
     size_t journal_count, journal_capacity;
     expr *returned, *broken; /* cells of the running function and loop */
-    const ast_class *function;
     int call_depth, depth;
     double call_start; /* passes and bytes of values before the outermost call of a function */
     size_t call_bytes;
     double passes;
-    size_t end_size; /* meaning of "end"; SIZE_MAX: none */
-
-    bool no_event, in_when, in_function, in_algorithm, in_initial;
-    bool parameters_only; /* inside a parameter's value */
-    bool shape_only;      /* only the sizes of a value matter */
-    bool skip_overlay;    /* names mean the model's variables, not an algorithm's */
-    int journal_depth;    /* > 0: changes of locals must be undoable */
+    flatten_scope scope;
+    int journal_depth; /* > 0: changes of locals must be undoable */
 
     late_binding *bindings;
     size_t binding_count, binding_capacity;
@@ -175,12 +197,8 @@ typedef struct flattener {
     pair_list *target; /* where equations go now */
     const char *pass;  /* "i = 4, j = 2": where loops of equations are; NULL: in none */
     action_list asserts;
-    action_list *actions; /* where actions of a when go; NULL: not in a when */
-    expr guard;           /* condition around asserts in if-equations; EXPR_NONE: none */
-    const struct branch_guard *branch; /* conditions of if-expressions around */
-    action_list *checks; /* in a loop of the run: where asserts go; NULL: not in one */
-    int cell_count;      /* cells of the loops of the run around */
-    expr pass_count;     /* passes of the outermost loop so far; EXPR_NONE: not in one */
+    int cell_count;  /* cells of the loops of the run around */
+    expr pass_count; /* passes of the outermost loop so far; EXPR_NONE: not in one */
 
     int *slot_variable; /* per memory slot: variable whose current value it is, or -1 */
     int *slot_pre;      /* per memory slot: variable whose pre value it is, or -1 */
@@ -189,12 +207,8 @@ typedef struct flattener {
         discrete_capacity;
     double *parameter_value; /* per parameter, NAN if not known */
     size_t parameter_value_capacity;
-    uint32_t *hidden_table; /* hash table of hidden: index + 1 */
-    size_t hidden_table_capacity;
-    struct hidden_variable *hidden; /* made for floor(..) and for conditions, by argument */
-    size_t hidden_count, hidden_capacity;
-    uint32_t *relation_table; /* hash table of relations: index + 1 */
-    size_t relation_table_capacity;
+    number_table hidden;         /* variables made for floor(..) and for conditions, by argument */
+    number_table relation_table; /* relations by crossing and strictness */
 
     uint8_t *depends; /* per node: DEPENDS_ flags, computed up to depends_count */
     size_t depends_count, depends_capacity;
@@ -235,17 +249,20 @@ static inline bool resolve_symbol(flattener *f, symbol *s, source_place place)
 
 /* flatten_support.c: messages, memory, growing results */
 
-/* Messages, except while memory fails: what is said then is not the model's fault. */
-void report_error(flattener *f, source_place place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void report_warning(flattener *f, source_place place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void report_note(flattener *f, source_place place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* A message, except while memory fails: what is said then is not the model's fault. Returns false.
+ */
+bool report(flattener *f, message_kind kind, source_place place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define report_error(f, ...) report(f, MESSAGE_ERROR, __VA_ARGS__)
+#define report_warning(f, ...) report(f, MESSAGE_WARNING, __VA_ARGS__)
+#define report_note(f, ...) report(f, MESSAGE_NOTE, __VA_ARGS__)
+#define error_value(f, ...) (report(f, MESSAGE_ERROR, __VA_ARGS__), value_error())
 void *flatten_take(flattener *f, size_t bytes); /* zeroed, in the active arena; NULL: failed */
 char *flatten_text(flattener *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *model_text(flattener *f, const char *text); /* copy in the flat model; NULL stays NULL */
 bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size);
+/* One more item, zeroed, at the end of a growing array; NULL: failed. */
+void *flatten_push(flattener *f, void *items, size_t *count, size_t *capacity, size_t item_size);
 bool flatten_pass(flattener *f, source_place place); /* count work; false: stop */
 bool flatten_work(flattener *f, double elements);    /* the same for work on elements of arrays */
 int new_memory(flattener *f);
@@ -265,6 +282,8 @@ void visit_begin(flattener *f); /* forget visited nodes */
 void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context);
 bool compile_time_value(flattener *f, expr e, double *out); /* marks parameters structural */
 bool is_structural(flattener *f, expr e); /* constants and structural parameters only */
+void mark_structural(flattener *f, void *context, expr leaf); /* a leaf_visit */
+expr both(flattener *f, expr a, expr b); /* a and b, where EXPR_NONE is no condition */
 
 /* flatten_names.c, flatten_type.c: what names stand for */
 
@@ -274,8 +293,11 @@ void name_free(name_map *map);
 void register_names(flattener *f);
 const char *joined_name(flattener *f, const ast_part *parts, size_t count);
 const ast_class *find_class(flattener *f, const char *name);
+const char *did_you_mean(flattener *f, const char *near); /* "; did you mean ..?", "" if NULL */
 const char *nearest_symbol(flattener *f, const char *name);
 const char *nearest_class(flattener *f, const char *name, ast_class_kind kind);
+/* Argument k of a call, or the one of that name; NULL if there is none. */
+const ast_expr *call_argument(const ast_expr *e, size_t k, const char *name);
 local *find_local(flattener *f, const char *name);
 local *push_local(flattener *f, const char *name);
 bool resolve_type(flattener *f, const char *name, source_place place, type_info *out);
@@ -297,8 +319,10 @@ value value_boolean(flattener *f, bool x);
 value value_new(flattener *f, value_type type, int rank, const size_t *dims);
 value value_array_of(flattener *f, value_type type, size_t n); /* vector */
 value map_unary(flattener *f, expr_op op, const value *a);
-void type_error(flattener *f, source_place place, const char *what, const value *v,
+/* "what: expected .., found .."; returns false. */
+bool type_error(flattener *f, source_place place, const char *what, const value *v,
                 const char *expected);
+#define wrong_type(f, ...) (type_error(f, __VA_ARGS__), value_error())
 void check_units(flattener *f, source_place place, int a, int b, const char *what);
 bool fits_type(const value *from, value_type to, const ast_class *class_);
 value convert_value(flattener *f, const value *v, const value *like); /* Integer to Real */
@@ -341,6 +365,7 @@ bool assert_action(flattener *f, const ast_expr *call, flat_action *out);
 bool terminate_action(flattener *f, const ast_expr *call, flat_action *out);
 void push_branch(flattener *f, flat_when *w, size_t *capacity, flat_branch b,
                  const action_list *actions);
+void push_when(flattener *f, flat_when *w); /* owned by the model from now on */
 void push_single_when(flattener *f, const flat_action *action);
 /* Put an assert where it belongs: into a loop of the run, a when, or the model. */
 void push_assert(flattener *f, const flat_action *a);
@@ -353,6 +378,7 @@ void push_check(flattener *f, expr holds, const char *message, const expr *value
 
 expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place);
 expr event_floor(flattener *f, expr a, source_place place);
+bool is_initial_call(const ast_expr *e); /* initial() */
 expr edge_of(flattener *f, expr condition, source_place place);
 value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, bool *known);
 

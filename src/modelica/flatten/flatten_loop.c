@@ -50,14 +50,14 @@ static bool find_live(run_loop *l)
 {
     flattener *f = l->f;
     size_t most = 2;
-    for (size_t k = f->local_base; k < f->local_count; k++)
+    for (size_t k = f->scope.local_base; k < f->local_count; k++)
         if (f->locals[k].assignable) most += count_cells(&f->locals[k].value);
     l->live.cells = flatten_take(f, (most + 1) * sizeof *l->live.cells);
     l->cells.cells = flatten_take(f, (most + 1) * sizeof *l->cells.cells);
     if (!l->live.cells || !l->cells.cells || !flatten_work(f, (double)most) ||
         !cell_index_new(f, &l->live_index, most) || !cell_index_new(f, &l->cell_index, most))
         return false;
-    for (size_t k = f->local_base; k < f->local_count; k++)
+    for (size_t k = f->scope.local_base; k < f->local_count; k++)
         if (f->locals[k].assignable) list_cells(l, &f->locals[k].value);
     cell_position(&l->live_index, &l->live, f->returned);
     cell_position(&l->live_index, &l->live, f->broken);
@@ -65,11 +65,6 @@ static bool find_live(run_loop *l)
 }
 
 /* ---- one pass ---- */
-
-static expr both(flattener *f, expr a, expr b)
-{
-    return a == EXPR_NONE ? b : b == EXPR_NONE ? a : graph_binary(f->g, EXPR_AND, a, b);
-}
 
 static expr passes_cell(const run_loop *l)
 {
@@ -133,26 +128,21 @@ static bool symbolic_pass(run_loop *l, expr guard)
 static bool try_pass(run_loop *l, bool *more)
 {
     flattener *f = l->f;
-    expr guard = current_guard(f), outer = f->guard, passes = f->pass_count;
-    const branch_guard *branch = f->branch;
-    action_list *checks = f->checks;
+    flatten_scope saved = f->scope;
+    expr guard = current_guard(f), passes = f->pass_count;
     int cells = f->cell_count;
     size_t mark = f->journal_count;
-    bool no_event = f->no_event;
     l->first = cells;
     l->checks.count = 0;
     f->cell_count += (int)l->cells.count + 2;
-    f->guard = EXPR_NONE;
-    f->branch = NULL;
-    f->checks = &l->checks;
-    f->no_event = true;
+    f->scope.guard = EXPR_NONE;
+    f->scope.branch = NULL;
+    f->scope.checks = &l->checks;
+    f->scope.no_event = true;
     f->journal_depth++;
     bool ok = symbolic_pass(l, guard);
     f->journal_depth--;
-    f->no_event = no_event;
-    f->checks = checks;
-    f->branch = branch;
-    f->guard = outer;
+    f->scope = saved;
     f->pass_count = passes;
     f->cell_count = cells;
     if (!take_back(f, mark, &l->next) || !ok) return false;
@@ -160,10 +150,8 @@ static bool try_pass(run_loop *l, bool *more)
     for (size_t k = 0; k < l->next.count; k++) {
         expr *cell = l->next.cells[k], now = l->next.values[k];
         if (cell_find(&l->live_index, &l->live, cell) == SIZE_MAX || now == *cell) continue;
-        if ((now | *cell) & STRING_BIT) {
-            report_error(f, l->item->place, "a String cannot change in a loop of the run");
-            return false;
-        }
+        if ((now | *cell) & STRING_BIT)
+            return report_error(f, l->item->place, "a String cannot change in a loop of the run");
         cell_position(&l->cell_index, &l->cells, cell);
     }
     *more = l->cells.count > known;

@@ -84,6 +84,12 @@ const char *joined_name(flattener *f, const ast_part *parts, size_t count)
 
 /* ---- registration ---- */
 
+static void declared_twice(flattener *f, const char *name, source_place place, source_place first)
+{
+    report_error(f, place, "'%s' is declared twice", name);
+    report_note(f, first, "first declared here");
+}
+
 static symbol *global_symbol(flattener *f, const ast_component *c)
 {
     symbol *s = flatten_take(f, sizeof *s);
@@ -128,8 +134,7 @@ static void register_class(flattener *f, const ast_class *c, const char *prefix,
     if (!path) return;
     const ast_class *known = name_find(&f->classes, path);
     if (known && known != c) {
-        report_error(f, c->place, "'%s' is declared twice", c->name);
-        report_note(f, known->place, "first declared here");
+        declared_twice(f, c->name, c->place, known->place);
     }
     put_all_suffixes(f, &f->classes, path, (void *)(uintptr_t)c);
     register_members(f, c, path, depth);
@@ -142,8 +147,7 @@ static void register_constants(flattener *f)
         symbol *s = global_symbol(f, c);
         if (!s || !c->name || name_put(f, &f->globals, c->name, s)) continue;
         const symbol *known = name_find(&f->globals, c->name);
-        report_error(f, c->place, "'%s' is declared twice", c->name);
-        report_note(f, known->declaration->place, "first declared here");
+        declared_twice(f, c->name, c->place, known->declaration->place);
     }
 }
 
@@ -161,8 +165,7 @@ static void register_components(flattener *f, const ast_class *model)
         s->parameter = c->variability == VAR_PARAMETER;
         if (!c->name || name_put(f, &f->symbols, c->name, s)) continue;
         const symbol *known = name_find(&f->symbols, c->name);
-        report_error(f, c->place, "'%s' is declared twice", c->name);
-        report_note(f, known->declaration->place, "first declared here");
+        declared_twice(f, c->name, c->place, known->declaration->place);
         s->state = SYMBOL_BROKEN;
     }
 }
@@ -190,9 +193,9 @@ const ast_class *find_class(flattener *f, const char *name)
 local *find_local(flattener *f, const char *name)
 {
     if (!name) return NULL;
-    for (size_t k = f->local_count; k > f->local_base; k--)
+    for (size_t k = f->local_count; k > f->scope.local_base; k--)
         if (strcmp(f->locals[k - 1].name, name) == 0 &&
-            !(f->skip_overlay && f->locals[k - 1].overlay))
+            !(f->scope.skip_overlay && f->locals[k - 1].overlay))
             return &f->locals[k - 1];
     return NULL;
 }
@@ -213,14 +216,21 @@ static size_t collect_keys(const name_map *map, const char **out, size_t count)
     return count;
 }
 
+const char *did_you_mean(flattener *f, const char *near)
+{
+    const char *text = near ? flatten_text(f, "; did you mean '%s'?", near) : NULL;
+    return text ? text : "";
+}
+
 const char *nearest_symbol(flattener *f, const char *name)
 {
-    size_t most = f->local_count - f->local_base + f->symbols.count + f->globals.count + 1;
+    size_t most = f->local_count - f->scope.local_base + f->symbols.count + f->globals.count + 1;
     const char **names = dae_calloc(most, sizeof *names);
     if (!names) return NULL;
     size_t count = 0;
-    for (size_t k = f->local_base; k < f->local_count; k++) names[count++] = f->locals[k].name;
-    if (!f->in_function) count = collect_keys(&f->symbols, names, count);
+    for (size_t k = f->scope.local_base; k < f->local_count; k++)
+        names[count++] = f->locals[k].name;
+    if (!f->scope.in_function) count = collect_keys(&f->symbols, names, count);
     count = collect_keys(&f->globals, names, count);
     names[count++] = "time";
     const char *best = nearest_name(name, names, count);
@@ -244,4 +254,12 @@ const char *nearest_class(flattener *f, const char *name, ast_class_kind kind)
     const char *best = nearest_name(name, names, count);
     dae_free(names);
     return best;
+}
+
+const ast_expr *call_argument(const ast_expr *e, size_t k, const char *name)
+{
+    if (k < e->arg_count) return e->args[k];
+    for (size_t i = 0; name && i < e->named_count; i++)
+        if (e->named[i].name && strcmp(e->named[i].name, name) == 0) return e->named[i].value;
+    return NULL;
 }

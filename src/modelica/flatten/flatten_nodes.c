@@ -116,7 +116,7 @@ void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context)
     }
 }
 
-static void mark_structural(flattener *f, void *context, expr leaf)
+void mark_structural(flattener *f, void *context, expr leaf)
 {
     const expr_node *n = graph_node(f->g, leaf);
     (void)context;
@@ -157,4 +157,11 @@ bool is_structural(flattener *f, expr e)
     visit_begin(f);
     visit_leaves(f, e, find_free_parameter, &free_parameter);
     return !free_parameter;
+}
+
+/* ---- conditions ---- */
+
+expr both(flattener *f, expr a, expr b)
+{
+    return a == EXPR_NONE ? b : b == EXPR_NONE ? a : graph_binary(f->g, EXPR_AND, a, b);
 }

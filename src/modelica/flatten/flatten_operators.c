@@ -33,12 +33,11 @@ static bool is_undefined(flattener *f, expr e)
 /* Report a result that is no number whatever the run does; what is in a branch fails there. */
 static bool has_finite_value(flattener *f, expr e, source_place place)
 {
-    if (f->guard != EXPR_NONE || f->branch || !is_undefined(f, e)) return true;
+    if (f->scope.guard != EXPR_NONE || f->scope.branch || !is_undefined(f, e)) return true;
     double x = graph_value(f->g, e, NULL, NULL);
-    report_error(f, place,
-                 isnan(x) ? "this is not a number: its operands are outside the domain"
-                          : "this is infinite or too large for a number");
-    return false;
+    return report_error(f, place,
+                        isnan(x) ? "this is not a number: its operands are outside the domain"
+                                 : "this is infinite or too large for a number");
 }
 
 /* Integers are held in doubles: beyond 2^53 neighbours cannot be told apart. */
@@ -51,8 +50,7 @@ static bool fits_integer(flattener *f, expr e, bool may_grow, source_place place
     if (fixed && may_grow) x = fixed_value(f, e);
     if (graph_is_constant(f->g, e, &x) || fixed) {
         if (!(fabs(x) > largest_integer)) return true;
-        report_error(f, place, "Integer overflow: %g is beyond 2^53", x);
-        return false;
+        return report_error(f, place, "Integer overflow: %g is beyond 2^53", x);
     }
     if (!may_grow || e == EXPR_NONE) return true;
     expr size = graph_unary(f->g, EXPR_ABS, e), most = constant(f, largest_integer);
@@ -107,11 +105,8 @@ value product_of(flattener *f, const value *a, const value *b, source_place plac
     if (a->rank == 0 || b->rank == 0) return elementwise(f, OP_MUL, a, b, type);
     size_t inner = a->dims[a->rank - 1];
     if (a->rank > 2 || b->rank > 2 || inner != b->dims[0]) {
-        char left[128], right[128];
-        value_shape_text(a->rank, a->dims, left, sizeof left);
-        value_shape_text(b->rank, b->dims, right, sizeof right);
-        report_error(f, place, "sizes %s and %s cannot be multiplied", left, right);
-        return value_error();
+        return error_value(f, place, "sizes %s and %s cannot be multiplied",
+                           value_shape(a->rank, a->dims).text, value_shape(b->rank, b->dims).text);
     }
     size_t rows = a->rank == 2 ? a->dims[0] : 1, columns = b->rank == 2 ? b->dims[1] : 1;
     const expr *ae = value_elements(a), *be = value_elements(b);
@@ -143,12 +138,11 @@ static value matrix_power(flattener *f, const value *a, const value *b, source_p
     bool square = a->rank == 2 && a->dims[0] == a->dims[1];
     bool known =
         b->rank == 0 && b->type == VALUE_INTEGER && compile_time_value(f, value_element(b, 0), &n);
-    if (!square || !known || n < 0.0 || n > 1000.0) {
-        report_error(f, place,
-                     "'^' wants scalars, or a square matrix and a known Integer exponent from 0 "
-                     "to 1000; '.^' works on elements");
-        return value_error();
-    }
+    if (!square || !known || n < 0.0 || n > 1000.0)
+        return error_value(
+            f, place,
+            "'^' wants scalars, or a square matrix and a known Integer exponent from 0 "
+            "to 1000; '.^' works on elements");
     value out = identity_like(f, a), power = *a;
     for (unsigned long k = (unsigned long)n; k && !value_is_error(&out); k >>= 1) {
         if (k & 1) out = product_of(f, &out, &power, place);
@@ -171,24 +165,19 @@ static const char *op_text(ast_op op)
 static value operand_error(flattener *f, ast_op op, const value *a, const value *b,
                            source_place place)
 {
-    char left[128], right[128];
-    value_describe(a, left, sizeof left);
-    value_describe(b, right, sizeof right);
-    report_error(f, place, "'%s' does not work on %s and %s", op_text(op), left, right);
-    return value_error();
+    return error_value(f, place, "'%s' does not work on %s and %s", op_text(op),
+                       value_describe(a).text, value_describe(b).text);
 }
 
 static value shape_error(flattener *f, ast_op op, const value *a, const value *b,
                          source_place place)
 {
-    char left[128], right[128];
-    value_shape_text(a->rank, a->dims, left, sizeof left);
-    value_shape_text(b->rank, b->dims, right, sizeof right);
     bool dotted = (op == OP_ADD || op == OP_SUB) && (!a->rank || !b->rank);
-    report_error(f, place, "'%s' wants equal sizes, found %s and %s%s%s%s", op_text(op),
-                 a->rank ? left : "a scalar", b->rank ? right : "a scalar", dotted ? "; '." : "",
-                 dotted ? op_text(op) : "", dotted ? "' works on every element" : "");
-    return value_error();
+    return error_value(f, place, "'%s' wants equal sizes, found %s and %s%s%s%s", op_text(op),
+                       a->rank ? value_shape(a->rank, a->dims).text : "a scalar",
+                       b->rank ? value_shape(b->rank, b->dims).text : "a scalar",
+                       dotted ? "; '." : "", dotted ? op_text(op) : "",
+                       dotted ? "' works on every element" : "");
 }
 
 /* Literals that count as pure numbers in a product; others may stand for a quantity. */
@@ -252,17 +241,13 @@ static value divide_values(flattener *f, ast_op op, const value *a, const value 
                            source_place place)
 {
     double zero = 1.0;
-    if (op == OP_DIV && b->rank) {
-        report_error(f, place, "'/' wants a scalar on its right; './' divides elements");
-        return value_error();
-    }
+    if (op == OP_DIV && b->rank)
+        return error_value(f, place, "'/' wants a scalar on its right; './' divides elements");
     if (a->rank && b->rank && !value_same_shape(a, b)) return shape_error(f, op, a, b, place);
-    bool reached = !f->branch && f->guard == EXPR_NONE; /* else perhaps never */
+    bool reached = !f->scope.branch && f->scope.guard == EXPR_NONE; /* else perhaps never */
     if (reached && b->rank == 0 && b->unit == UNIT_LITERAL &&
-        graph_is_constant(f->g, value_element(b, 0), &zero) && zero == 0.0) {
-        report_error(f, place, "division by zero");
-        return value_error();
-    }
+        graph_is_constant(f->g, value_element(b, 0), &zero) && zero == 0.0)
+        return error_value(f, place, "division by zero");
     value out = elementwise(f, op, a, b, VALUE_REAL);
     out.unit = product_unit(f, a, b, true);
     return out;
@@ -306,10 +291,8 @@ static value compare_strings(flattener *f, ast_op op, const value *a, const valu
     const text_piece *x = string_of(f, string_resolve(f, value_element(a, 0)));
     size_t first = x ? (size_t)(x - f->texts) : 0;
     const text_piece *y = string_of(f, string_resolve(f, value_element(b, 0)));
-    if (!x || !y) {
-        report_error(f, place, "a String with values of the run cannot be compared");
-        return value_error();
-    }
+    if (!x || !y)
+        return error_value(f, place, "a String with values of the run cannot be compared");
     x = &f->texts[first]; /* the list may have moved */
     int order = strcmp(x->text, y->text);
     bool result = op == OP_EQ   ? order == 0
@@ -330,14 +313,13 @@ static value compare(flattener *f, ast_op op, const value *a, const value *b, so
     check_units(f, place, a->unit, b->unit, "comparison");
     expr x = value_element(a, 0), y = value_element(b, 0);
     bool real = a->type == VALUE_REAL || b->type == VALUE_REAL;
-    if ((op == OP_EQ || op == OP_NE) && real && !f->in_function && !f->no_event &&
-        (node_depends(f, x) | node_depends(f, y)) & DEPENDS_CONTINUOUS) {
-        report_error(f, place,
-                     "'%s' on Real values that change during the run cannot be decided exactly: "
-                     "compare with '<' or '>'",
-                     op_text(op));
-        return value_error();
-    }
+    if ((op == OP_EQ || op == OP_NE) && real && !f->scope.in_function && !f->scope.no_event &&
+        (node_depends(f, x) | node_depends(f, y)) & DEPENDS_CONTINUOUS)
+        return error_value(
+            f, place,
+            "'%s' on Real values that change during the run cannot be decided exactly: "
+            "compare with '<' or '>'",
+            op_text(op));
     return value_scalar(VALUE_BOOLEAN, relation_value(f, op, x, y, place));
 }
 
@@ -362,10 +344,8 @@ value evaluate_unary(flattener *f, ast_op op, const value *a, source_place place
     if (value_is_error(a)) return *a;
     bool good = op == OP_NOT ? a->type == VALUE_BOOLEAN : value_is_numeric(a);
     if (!good) {
-        char text[128];
-        value_describe(a, text, sizeof text);
-        report_error(f, place, "'%s' does not work on %s", op_text(op), text);
-        return value_error();
+        return error_value(f, place, "'%s' does not work on %s", op_text(op),
+                           value_describe(a).text);
     }
     if (op == OP_NOT) return map_unary(f, EXPR_NOT, a);
     bool minus = op == OP_MINUS || op == OP_SUB || op == OP_ESUB;
@@ -380,10 +360,10 @@ static value right_operand(flattener *f, const ast_expr *e, const value *left)
 {
     bool logic = e->op == OP_AND || e->op == OP_OR;
     if (!logic || left->type != VALUE_BOOLEAN || left->rank) return evaluate(f, e->args[1]);
-    branch_guard guard = {value_element(left, 0), e->op == OP_AND, f->branch};
-    if (guard.condition != EXPR_NONE) f->branch = &guard;
+    branch_guard guard = {value_element(left, 0), e->op == OP_AND, f->scope.branch};
+    if (guard.condition != EXPR_NONE) f->scope.branch = &guard;
     value v = evaluate(f, e->args[1]);
-    f->branch = guard.outer;
+    f->scope.branch = guard.outer;
     return v;
 }
 

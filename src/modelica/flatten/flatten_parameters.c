@@ -77,24 +77,19 @@ static bool check_variability(flattener *f, const instance *in, const value *v, 
     if (v->type == VALUE_STRING) return true;
     for (size_t k = 0; k < v->count; k++) flags |= node_depends(f, value_element(v, k));
     const char *name = in->part[in->part_count - 1];
-    if (flags & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)) {
-        report_error(f, place, "%s '%s' must not depend on variables",
-                     in->role == ROLE_CONSTANT ? "constant" : "parameter", name);
-        return false;
-    }
+    if (flags & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY))
+        return report_error(f, place, "%s '%s' must not depend on variables",
+                            in->role == ROLE_CONSTANT ? "constant" : "parameter", name);
     if (in->role != ROLE_CONSTANT || !(flags & DEPENDS_PARAMETER)) return true;
-    report_error(f, place, "constant '%s' must not depend on parameters", name);
-    return false;
+    return report_error(f, place, "constant '%s' must not depend on parameters", name);
 }
 
 static void complain_shape(flattener *f, const instance *in, const value *v, source_place place)
 {
-    char have[128], want[128];
     if (f->failed) return;
-    value_shape_text(v->rank, v->dims, have, sizeof have);
-    value_shape_text(in->rank, in->dims, want, sizeof want);
     report_error(f, place, "'%s' has sizes %s, but its value has sizes %s",
-                 in->part[in->part_count - 1], want, have);
+                 in->part[in->part_count - 1], value_shape(in->rank, in->dims).text,
+                 value_shape(v->rank, v->dims).text);
 }
 
 /* The value of a declaration's right side, or an error value. */
@@ -111,11 +106,9 @@ value checked_binding(flattener *f, const instance *in, value_type type, const a
     source_place place = in->binding ? in->binding->place : in->component->place;
     value v = binding_value(f, in);
     if (value_is_error(&v)) return v;
-    if (!fits_type(&v, type, class_)) {
-        type_error(f, place, in->part[in->part_count - 1], &v,
-                   class_ ? class_->name : value_type_name(type));
-        return value_error();
-    }
+    if (!fits_type(&v, type, class_))
+        return wrong_type(f, place, in->part[in->part_count - 1], &v,
+                          class_ ? class_->name : value_type_name(type));
     if (in->role != ROLE_VARIABLE && !check_variability(f, in, &v, place)) return value_error();
     /* one value for an array: only from a modification around it */
     bool spread = in->part_count > 1 || v.rank == in->rank;
@@ -196,31 +189,24 @@ static bool size_of_dimension(flattener *f, const instance *in, const ast_expr *
         *out = (size_t)n;
         return true;
     }
-    if (n < 0.0)
-        report_error(f, e->place, "size %.0f of '%s' is negative", n, name);
-    else
-        report_error(f, e->place, "size %.0f of '%s' is too large: at most %d elements", n, name,
-                     f->limits.elements);
-    return false;
+    if (n < 0.0) return report_error(f, e->place, "size %.0f of '%s' is negative", n, name);
+    return report_error(f, e->place, "size %.0f of '%s' is too large: at most %d elements", n, name,
+                        f->limits.elements);
 }
 
 /* A ":" takes its size from the value. */
 static bool deduce_size(flattener *f, const instance *in, int own, const ast_expr *e, size_t *out)
 {
     const char *name = in->part[in->part_count - 1];
-    if (!in->binding && !in->has_given) {
-        report_error(f, e->place, "size ':' of '%s' needs a value to be taken from", name);
-        return false;
-    }
+    if (!in->binding && !in->has_given)
+        return report_error(f, e->place, "size ':' of '%s' needs a value to be taken from", name);
     value v = binding_value(f, in);
     if (value_is_error(&v)) return false;
     int at = in->has_given ? in->rank : own;
-    if (at >= v.rank) {
-        report_error(f, e->place,
-                     "size ':' of '%s' cannot be taken from its value, which has %d dimensions",
-                     name, v.rank);
-        return false;
-    }
+    if (at >= v.rank)
+        return report_error(
+            f, e->place, "size ':' of '%s' cannot be taken from its value, which has %d dimensions",
+            name, v.rank);
     *out = v.dims[at];
     return true;
 }
@@ -229,11 +215,9 @@ bool add_sizes(flattener *f, instance *in, ast_expr *const *sizes, size_t count,
 {
     for (size_t k = 0; k < count; k++) {
         size_t n = 0;
-        if (in->rank == VALUE_MAX_RANK) {
-            report_error(f, in->component->place, "'%s' has more than %d dimensions",
-                         in->part[in->part_count - 1], VALUE_MAX_RANK);
-            return false;
-        }
+        if (in->rank == VALUE_MAX_RANK)
+            return report_error(f, in->component->place, "'%s' has more than %d dimensions",
+                                in->part[in->part_count - 1], VALUE_MAX_RANK);
         if (!sizes[k]) return false;
         bool colon = sizes[k]->kind == AST_COLON;
         if (colon ? !deduce_size(f, in, *own, sizes[k], &n)
@@ -258,7 +242,6 @@ bool check_total(flattener *f, const instance *in)
         return false;
     }
     if (total <= f->limits.elements) return true;
-    report_error(f, in->component->place, "'%s' has %.0f elements: at most %d",
-                 in->part[in->part_count - 1], total, f->limits.elements);
-    return false;
+    return report_error(f, in->component->place, "'%s' has %.0f elements: at most %d",
+                        in->part[in->part_count - 1], total, f->limits.elements);
 }

@@ -16,31 +16,26 @@ bool integer_value(flattener *f, const ast_expr *e, const char *what, double *ou
 {
     value v = evaluate(f, e);
     if (value_is_error(&v)) return false;
-    if (v.rank || (v.type != VALUE_INTEGER && v.type != VALUE_ENUMERATION)) {
-        type_error(f, e->place, what, &v, "Integer");
-        return false;
-    }
+    if (v.rank || (v.type != VALUE_INTEGER && v.type != VALUE_ENUMERATION))
+        return type_error(f, e->place, what, &v, "Integer");
     if (compile_time_value(f, value_element(&v, 0), out)) return true;
-    report_error(f, e->place,
-                 "%s must be known before the run: it may only depend on "
-                 "parameters and constants",
-                 what);
-    return false;
+    return report_error(f, e->place,
+                        "%s must be known before the run: it may only depend on "
+                        "parameters and constants",
+                        what);
 }
 
 static bool range_bound(flattener *f, const ast_expr *e, double *out, value *v)
 {
     *v = evaluate(f, e);
     if (value_is_error(v)) return false;
-    if (v->rank || (!value_is_numeric(v) && v->type != VALUE_ENUMERATION)) {
-        type_error(f, e->place, "range", v, "Integer or Real");
-        return false;
-    }
+    if (v->rank || (!value_is_numeric(v) && v->type != VALUE_ENUMERATION))
+        return type_error(f, e->place, "range", v, "Integer or Real");
     if (compile_time_value(f, value_element(v, 0), out)) return true;
-    report_error(f, e->place,
-                 "a range must be known before the run: it may only depend on parameters and "
-                 "constants");
-    return false;
+    return report_error(
+        f, e->place,
+        "a range must be known before the run: it may only depend on parameters and "
+        "constants");
 }
 
 /* start : step : stop, without storing its elements. [MLS "Vector Construction"] */
@@ -56,15 +51,11 @@ static bool plain_range(flattener *f, const ast_expr *e, loop_range *out)
         a.type == VALUE_REAL || b.type == VALUE_REAL || (e->arg_count == 3 && s.type == VALUE_REAL);
     out->type = a.type == VALUE_ENUMERATION ? a.type : real ? VALUE_REAL : VALUE_INTEGER;
     out->class_ = a.class_;
-    if (out->step == 0.0) {
-        report_error(f, e->args[1]->place, "the step of a range must not be 0");
-        return false;
-    }
+    if (out->step == 0.0)
+        return report_error(f, e->args[1]->place, "the step of a range must not be 0");
     double n = floor((stop - out->start) / out->step * (1.0 + 1e-15)) + 1.0;
-    if (n > f->limits.elements) {
-        report_error(f, e->place, "a range of %.0f elements is too long", n);
-        return false;
-    }
+    if (n > f->limits.elements)
+        return report_error(f, e->place, "a range of %.0f elements is too long", n);
     out->count = n > 0.0 ? (size_t)n : 0;
     return true;
 }
@@ -83,21 +74,16 @@ static bool type_range(flattener *f, const ast_expr *e, loop_range *out)
 bool evaluate_range(flattener *f, const ast_iterator *it, loop_range *out)
 {
     *out = (loop_range){0};
-    if (!it->range) {
-        report_error(f, it->place, "the range of '%s' must be given", it->name);
-        return false;
-    }
+    if (!it->range) return report_error(f, it->place, "the range of '%s' must be given", it->name);
     if (it->range->kind == AST_RANGE) return plain_range(f, it->range, out);
     if (type_range(f, it->range, out)) return true;
-    arena *active = f->active;
-    f->active = f->permanent; /* it outlives what the loop's body throws away */
+    arena *active = f->scope.active;
+    f->scope.active = f->permanent; /* it outlives what the loop's body throws away */
     value v = evaluate(f, it->range);
-    f->active = active;
+    f->scope.active = active;
     if (value_is_error(&v)) return false;
-    if (v.rank != 1 || !value_is_simple(&v)) {
-        type_error(f, it->range->place, "range of a loop", &v, "a vector");
-        return false;
-    }
+    if (v.rank != 1 || !value_is_simple(&v))
+        return type_error(f, it->range->place, "range of a loop", &v, "a vector");
     *out = (loop_range){.count = v.count, .list = v, .use_list = true, .type = v.type};
     out->class_ = v.class_;
     return true;

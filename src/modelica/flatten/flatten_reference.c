@@ -15,10 +15,7 @@ value value_field(flattener *f, const value *v, const char *name, source_place p
 {
     if (value_is_error(v)) return *v;
     if (v->type != VALUE_RECORD) {
-        char text[128];
-        value_describe(v, text, sizeof text);
-        report_error(f, place, "%s has no field '%s'", text, name);
-        return value_error();
+        return error_value(f, place, "%s has no field '%s'", value_describe(v).text, name);
     }
     size_t k = field_index(v->class_, name);
     if (k != SIZE_MAX) return v->fields[k];
@@ -27,9 +24,8 @@ value value_field(flattener *f, const value *v, const char *name, source_place p
     for (size_t i = 0; i < v->class_->component_count && count < 64; i++)
         if (v->class_->components[i].name) names[count++] = v->class_->components[i].name;
     const char *near = nearest_name(name, names, count);
-    report_error(f, place, "record %s has no field '%s'%s%s%s", v->class_->name, name,
-                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return value_error();
+    return error_value(f, place, "record %s has no field '%s'%s", v->class_->name, name,
+                       did_you_mean(f, near));
 }
 
 /* ---- subscripts ---- */
@@ -38,10 +34,8 @@ static bool check_index(flattener *f, double x, size_t size, const char *name, s
 {
     if (x >= 1.0 && x <= (double)size && x == floor(x)) return true;
     if (x != floor(x) || isnan(x))
-        report_error(f, place, "subscript %g of '%s' is not an integer", x, name);
-    else
-        report_error(f, place, "subscript %.0f of '%s' is outside 1..%zu", x, name, size);
-    return false;
+        return report_error(f, place, "subscript %g of '%s' is not an integer", x, name);
+    return report_error(f, place, "subscript %.0f of '%s' is outside 1..%zu", x, name, size);
 }
 
 static bool subscript_list(flattener *f, const value *v, size_t size, const char *name,
@@ -51,10 +45,8 @@ static bool subscript_list(flattener *f, const value *v, size_t size, const char
     if (!list) return false;
     for (size_t k = 0; k < v->count; k++) {
         double x = 0.0;
-        if (!compile_time_value(f, value_element(v, k), &x)) {
-            report_error(f, place, "a vector of subscripts must be known before the run");
-            return false;
-        }
+        if (!compile_time_value(f, value_element(v, k), &x))
+            return report_error(f, place, "a vector of subscripts must be known before the run");
         if (!check_index(f, x, size, name, place)) return false;
         list[k] = (size_t)x - 1;
     }
@@ -83,11 +75,9 @@ static bool subscript_of_value(flattener *f, value *v, size_t size, const char *
     bool integral = v->type == VALUE_INTEGER || v->type == VALUE_ENUMERATION;
     bool boolean = v->type == VALUE_BOOLEAN && size == 2; /* dimension [Boolean] */
     if ((!integral && !boolean) || v->rank > 1) {
-        char text[128];
-        value_describe(v, text, sizeof text);
-        report_error(f, place,
-                     "a subscript must be an Integer, a vector of Integers or ':', not %s", text);
-        return false;
+        return report_error(f, place,
+                            "a subscript must be an Integer, a vector of Integers or ':', not %s",
+                            value_describe(v).text);
     }
     if (v->rank == 1) return subscript_list(f, v, size, name, place, out);
     expr e = value_element(v, 0);
@@ -114,10 +104,10 @@ static bool evaluate_subscript(flattener *f, const ast_expr *e, size_t size, con
         *out = (subscript){.count = size, .step = 1};
         return true;
     }
-    size_t end = f->end_size;
-    f->end_size = size;
+    size_t end = f->scope.end_size;
+    f->scope.end_size = size;
     value v = evaluate(f, e);
-    f->end_size = end;
+    f->scope.end_size = end;
     return subscript_of_value(f, &v, size, name, e, out);
 }
 
@@ -180,13 +170,12 @@ static value pick_dynamic(flattener *f, const value *v, const subscript *s, size
                           size_t which, source_place place)
 {
     size_t n = v->dims[which];
-    if (n == 0 || n > DYNAMIC_MAX) {
-        report_error(f, place,
-                     "a subscript that changes during the run may choose from 1 to %d elements, "
-                     "not %zu",
-                     DYNAMIC_MAX, n);
-        return value_error();
-    }
+    if (n == 0 || n > DYNAMIC_MAX)
+        return error_value(
+            f, place,
+            "a subscript that changes during the run may choose from 1 to %d elements, "
+            "not %zu",
+            DYNAMIC_MAX, n);
     subscript *known = flatten_take(f, count * sizeof *known);
     if (!known) return value_error();
     memcpy(known, s, count * sizeof *known);
@@ -232,10 +221,8 @@ value subscript_value(flattener *f, const value *v, ast_expr *const *subscripts,
 {
     subscript s[VALUE_MAX_RANK];
     if (value_is_error(v)) return *v;
-    if (count > (size_t)v->rank) {
-        report_error(f, place, "%zu subscripts for %d dimensions", count, v->rank);
-        return value_error();
-    }
+    if (count > (size_t)v->rank)
+        return error_value(f, place, "%zu subscripts for %d dimensions", count, v->rank);
     for (size_t k = 0; k < count; k++)
         if (!evaluate_subscript(f, subscripts[k], v->dims[k], "this array", &s[k]))
             return value_error();
@@ -266,24 +253,18 @@ static bool undeclared(flattener *f, const ast_expr *e)
     const char *name = joined_name(f, e->parts, e->part_count);
     const char *near = nearest_symbol(f, e->parts[0].name);
     const char *hint = e->part_count == 1 ? foreign_name(e->parts[0].name) : NULL;
-    if (hint)
-        report_error(f, e->place, "'%s' is not declared; %s", name, hint);
-    else if (near && e->part_count == 1)
-        report_error(f, e->place, "'%s' is not declared; did you mean '%s'?", name, near);
-    else
-        report_error(f, e->place, "'%s' is not declared", name);
-    return false;
+    if (hint) return report_error(f, e->place, "'%s' is not declared; %s", name, hint);
+    return report_error(f, e->place, "'%s' is not declared%s", name,
+                        did_you_mean(f, e->part_count == 1 ? near : NULL));
 }
 
 /* The value behind a symbol, made known if it was not yet. */
 static bool use_symbol(flattener *f, symbol *s, source_place place, located *out)
 {
     out->symbol = s;
-    if (!resolve_symbol(f, s, place)) {
-        if (s->absent)
-            report_error(f, place, "'%s' is absent: its condition is false", s->declaration->name);
-        return false;
-    }
+    if (!resolve_symbol(f, s, place))
+        return s->absent && report_error(f, place, "'%s' is absent: its condition is false",
+                                         s->declaration->name);
     out->base = s->value;
     return true;
 }
@@ -309,10 +290,10 @@ static size_t find_first(flattener *f, const ast_expr *e, located *out)
         return 1;
     }
     size_t used = 1;
-    if (!f->in_function) s = name_find(&f->symbols, e->parts[0].name);
+    if (!f->scope.in_function) s = name_find(&f->symbols, e->parts[0].name);
     if (!s) used = find_global(f, e, &s);
     if (!s) {
-        if (f->in_function && name_find(&f->symbols, e->parts[0].name))
+        if (f->scope.in_function && name_find(&f->symbols, e->parts[0].name))
             report_error(f, e->place,
                          "'%s' is a variable of the model: a function sees only its inputs, its "
                          "own variables and global constants",
@@ -329,11 +310,9 @@ static bool add_subscripts(flattener *f, const ast_part *part, const value *v, b
                            located *out)
 {
     size_t open = (size_t)v->rank - out->subscript_count;
-    if (part->subscript_count > open) {
-        report_error(f, part->place, "'%s' has %zu dimension%s, not %zu", part->name, open,
-                     open == 1 ? "" : "s", part->subscript_count);
-        return false;
-    }
+    if (part->subscript_count > open)
+        return report_error(f, part->place, "'%s' has %zu dimension%s, not %zu", part->name, open,
+                            open == 1 ? "" : "s", part->subscript_count);
     for (size_t k = 0; k < part->subscript_count; k++) {
         subscript s;
         size_t size = v->dims[out->subscript_count];
@@ -367,19 +346,6 @@ bool locate_reference(flattener *f, const ast_expr *e, located *out)
     return true;
 }
 
-/* Reading a local that nothing was assigned to yet. */
-static bool has_gap(const value *v)
-{
-    if (v->type == VALUE_RECORD || v->type == VALUE_TUPLE) {
-        for (size_t k = 0; k < v->field_count; k++)
-            if (has_gap(&v->fields[k])) return true;
-        return false;
-    }
-    for (size_t k = 0; k < v->count; k++)
-        if (value_element(v, k) == EXPR_NONE) return true;
-    return false;
-}
-
 /* Locals change: what was read must keep its value. */
 static value detach(flattener *f, const value *v)
 {
@@ -405,17 +371,15 @@ value located_value(flattener *f, const located *l, source_place place)
     if (l->local_index < 0 || value_is_error(&v)) return v;
     const local *from = &f->locals[l->local_index];
     if (!from->assignable) return v;
-    if (!f->shape_only && !f->failed && !graph_failed(f->g) && has_gap(&v)) {
-        report_error(f, place, "'%s' is used before it has a value", from->name);
-        return value_error();
-    }
+    if (!f->scope.shape_only && !f->failed && !graph_failed(f->g) && value_has_gap(&v))
+        return error_value(f, place, "'%s' is used before it has a value", from->name);
     return detach(f, &v);
 }
 
 static bool literal_of(flattener *f, const ast_expr *e, value *out)
 {
     if (e->part_count < 2 || find_local(f, e->parts[0].name)) return false;
-    if (!f->in_function && name_find(&f->symbols, e->parts[0].name)) return false;
+    if (!f->scope.in_function && name_find(&f->symbols, e->parts[0].name)) return false;
     const char *path = joined_name(f, e->parts, e->part_count - 1);
     const ast_class *c = find_class(f, path);
     for (int depth = 0; c && c->kind == CLASS_TYPE && c->base && depth < TYPE_MAX_CHAIN; depth++)
@@ -429,8 +393,8 @@ static bool literal_of(flattener *f, const ast_expr *e, value *out)
             return true;
         }
     const char *near = nearest_name(name ? name : "", c->literals, c->literal_count);
-    report_error(f, e->place, "enumeration %s has no literal '%s'%s%s%s", c->name, name,
-                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    report_error(f, e->place, "enumeration %s has no literal '%s'%s", c->name, name,
+                 did_you_mean(f, near));
     *out = value_error();
     return true;
 }
@@ -443,10 +407,8 @@ value evaluate_reference(flattener *f, const ast_expr *e)
         if (!e->parts[k].name) return value_error();
     if (e->part_count == 1 && strcmp(e->parts[0].name, "time") == 0 && !find_local(f, "time") &&
         !name_find(&f->symbols, "time")) {
-        if (f->in_function) {
-            report_error(f, e->place, "a function does not see time: give it as an argument");
-            return value_error();
-        }
+        if (f->scope.in_function)
+            return error_value(f, e->place, "a function does not see time: give it as an argument");
         v = value_scalar(VALUE_REAL, graph_time(f->g));
         v.unit = unit_number(&f->units, "s");
         return v;

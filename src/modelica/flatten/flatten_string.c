@@ -11,11 +11,11 @@ expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t h
         f->failed = true;
         return STRING_BIT;
     }
-    arena *active = f->active;
-    f->active = f->permanent;
+    arena *active = f->scope.active;
+    f->scope.active = f->permanent;
     flat_hole *copy = flatten_take(f, hole_count * sizeof *copy);
     text = flatten_text(f, "%s", text);
-    f->active = active;
+    f->scope.active = active;
     if (!copy || !text) return STRING_BIT;
     if (hole_count) memcpy(copy, holes, hole_count * sizeof *copy);
     f->texts[f->text_count++] = (text_piece){text, copy, hole_count};
@@ -100,17 +100,12 @@ static bool read_format(flattener *f, const ast_expr *e, const value *v, flat_fo
     const text_piece *t = given.type == VALUE_STRING && !given.rank
                               ? string_of(f, string_resolve(f, value_element(&given, 0)))
                               : NULL;
-    if (!t) {
-        type_error(f, e->place, "format", &given, "String");
-        return false;
-    }
-    if (!flat_format_valid(t->text, v->type == VALUE_REAL)) {
-        report_error(f, e->place,
-                     "'%s' is no format for %s: flags, width, .precision and one of %s", t->text,
-                     v->type == VALUE_REAL ? "a Real" : "an Integer",
-                     v->type == VALUE_REAL ? "e, f, g" : "d, i, o, x, u, c, e, f, g");
-        return false;
-    }
+    if (!t) return type_error(f, e->place, "format", &given, "String");
+    if (!flat_format_valid(t->text, v->type == VALUE_REAL))
+        return report_error(f, e->place,
+                            "'%s' is no format for %s: flags, width, .precision and one of %s",
+                            t->text, v->type == VALUE_REAL ? "a Real" : "an Integer",
+                            v->type == VALUE_REAL ? "e, f, g" : "d, i, o, x, u, c, e, f, g");
     format->given = model_text(f, t->text);
     return format->given != NULL;
 }
@@ -133,18 +128,15 @@ static bool read_option(flattener *f, const char *name, const ast_expr *e, const
         return known;
     }
     bool digits = strcmp(name, "significantDigits") == 0;
-    if (!digits && strcmp(name, "minimumLength") != 0) {
-        report_error(f, e->place,
-                     "String has no option '%s'; it knows minimumLength, leftJustified, "
-                     "significantDigits and format",
-                     name);
-        return false;
-    }
+    if (!digits && strcmp(name, "minimumLength") != 0)
+        return report_error(f, e->place,
+                            "String has no option '%s'; it knows minimumLength, leftJustified, "
+                            "significantDigits and format",
+                            name);
     if (!integer_value(f, e, name, &x)) return false;
-    if (x < 0.0 || x > LONGEST_STRING) {
-        report_error(f, e->place, "%s is %g; it is a number from 0 to %d", name, x, LONGEST_STRING);
-        return false;
-    }
+    if (x < 0.0 || x > LONGEST_STRING)
+        return report_error(f, e->place, "%s is %g; it is a number from 0 to %d", name, x,
+                            LONGEST_STRING);
     *(digits ? &format->digits : &format->least) = (int)x;
     return true;
 }
@@ -156,18 +148,14 @@ value string_call(flattener *f, const ast_expr *e)
                                       FLAT_BOOLEAN, FLAT_STRING, FLAT_ENUMERATION};
     double x = 0.0;
     flat_format format = {0};
-    if (e->arg_count != 1) {
-        report_error(f, e->place,
-                     e->arg_count < 1 ? "String wants a value"
-                                      : "String wants one value; options have names");
-        return value_error();
-    }
+    if (e->arg_count != 1)
+        return error_value(f, e->place,
+                           e->arg_count < 1 ? "String wants a value"
+                                            : "String wants one value; options have names");
     value v = evaluate(f, e->args[0]);
     if (value_is_error(&v) || v.type == VALUE_STRING) return v;
-    if (!value_is_simple(&v) || v.rank) {
-        type_error(f, e->args[0]->place, "String", &v, "a scalar");
-        return value_error();
-    }
+    if (!value_is_simple(&v) || v.rank)
+        return wrong_type(f, e->args[0]->place, "String", &v, "a scalar");
     for (size_t k = 0; k < e->named_count; k++)
         if (e->named[k].name && e->named[k].value &&
             !read_option(f, e->named[k].name, e->named[k].value, &v, &format))

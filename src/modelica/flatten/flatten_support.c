@@ -8,45 +8,19 @@
 #include "expr/loop.h"
 #include "modelica/flatten/flatten_internal.h"
 
-static bool is_out_of_memory(flattener *f)
-{
-    if (graph_failed(f->g)) f->failed = true;
-    return f->failed;
-}
-
 enum { MESSAGE_MOST = 2000 };
 
-void report_error(flattener *f, source_place place, const char *format, ...)
+bool report(flattener *f, message_kind kind, source_place place, const char *format, ...)
 {
     char text[MESSAGE_MOST];
     va_list list;
-    if (is_out_of_memory(f)) return;
+    if (graph_failed(f->g)) f->failed = true;
+    if (f->failed) return false;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    message_error(f->messages, place, "%s", text);
-}
-
-void report_warning(flattener *f, source_place place, const char *format, ...)
-{
-    char text[MESSAGE_MOST];
-    va_list list;
-    if (is_out_of_memory(f)) return;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    message_warning(f->messages, place, "%s", text);
-}
-
-void report_note(flattener *f, source_place place, const char *format, ...)
-{
-    char text[MESSAGE_MOST];
-    va_list list;
-    if (is_out_of_memory(f)) return;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    message_note(f->messages, place, "%s", text);
+    message_add(f->messages, kind, place, "%s", text);
+    return false;
 }
 
 /* Count bytes of one kind; beyond the limit there is no more memory. */
@@ -70,16 +44,18 @@ static bool values_within_limit(flattener *f, size_t bytes)
     report_error(f, f->at,
                  "a call of %s takes more than %zu MiB for its values, and all of them are found "
                  "before the run: does its recursion or loop end, and in few steps?",
-                 f->function ? f->function->name : "a function", f->limits.call_bytes >> 20);
+                 f->scope.function ? f->scope.function->name : "a function",
+                 f->limits.call_bytes >> 20);
     f->stop = f->failed = true;
     return false;
 }
 
 void *flatten_take(flattener *f, size_t bytes)
 {
-    size_t *used = f->active == f->scratch ? &f->scratch_bytes : &f->permanent_bytes;
+    size_t *used = f->scope.active == f->scratch ? &f->scratch_bytes : &f->permanent_bytes;
     if (!values_within_limit(f, bytes)) return NULL;
-    void *block = within_limit(f, used, bytes) ? arena_alloc(f->active, bytes ? bytes : 1) : NULL;
+    void *block =
+        within_limit(f, used, bytes) ? arena_alloc(f->scope.active, bytes ? bytes : 1) : NULL;
     if (!block) f->failed = true;
     return block;
 }
@@ -127,6 +103,14 @@ bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, si
     return true;
 }
 
+void *flatten_push(flattener *f, void *items, size_t *count, size_t *capacity, size_t item_size)
+{
+    if (f->failed || !flatten_grow(f, items, capacity, *count + 1, item_size)) return NULL;
+    char *first;
+    memcpy(&first, items, sizeof first);
+    return memset(first + (*count)++ * item_size, 0, item_size);
+}
+
 /* A call that is evaluated for ever, or nearly: two recursive calls in a function suffice. */
 static bool call_within_limit(flattener *f)
 {
@@ -134,7 +118,7 @@ static bool call_within_limit(flattener *f)
     report_error(f, f->at,
                  "a call of %s takes more than %d operations to evaluate, and all of them are done "
                  "before the run: does its recursion or loop end, and in few steps?",
-                 f->function ? f->function->name : "a function", f->limits.call_passes);
+                 f->scope.function ? f->scope.function->name : "a function", f->limits.call_passes);
     f->stop = true;
     return false;
 }
@@ -151,9 +135,9 @@ bool flatten_pass(flattener *f, source_place place)
     if (!call_within_limit(f)) return false;
     if (f->passes <= f->limits.passes) return true;
     f->stop = true;
-    report_error(f, place, "more than %d passes through loops and functions: does this loop end?",
-                 f->limits.passes);
-    return false;
+    return report_error(f, place,
+                        "more than %d passes through loops and functions: does this loop end?",
+                        f->limits.passes);
 }
 
 bool flatten_work(flattener *f, double elements)
@@ -163,9 +147,9 @@ bool flatten_work(flattener *f, double elements)
     if (!call_within_limit(f)) return false;
     if (f->passes <= f->limits.passes) return true;
     f->stop = true;
-    report_error(f, f->at, "the arrays of the model take more than %.0f operations to unroll here",
-                 16.0 * f->limits.passes);
-    return false;
+    return report_error(f, f->at,
+                        "the arrays of the model take more than %.0f operations to unroll here",
+                        16.0 * f->limits.passes);
 }
 
 /* ---- growing results ---- */

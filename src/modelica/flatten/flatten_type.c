@@ -19,12 +19,8 @@ bool class_is_enumeration(const ast_class *c)
 
 static bool type_unknown(flattener *f, const char *name, source_place place)
 {
-    const char *near = nearest_class(f, name, CLASS_TYPE);
-    if (near)
-        report_error(f, place, "unknown type '%s'; did you mean '%s'?", name, near);
-    else
-        report_error(f, place, "unknown type '%s'", name);
-    return false;
+    return report_error(f, place, "unknown type '%s'%s", name,
+                        did_you_mean(f, nearest_class(f, name, CLASS_TYPE)));
 }
 
 /* Follow aliases from `name` to a predefined type, a record or an enumeration. */
@@ -41,14 +37,9 @@ bool resolve_type(flattener *f, const char *name, source_place place, type_info 
             out->type = c->kind == CLASS_RECORD ? VALUE_RECORD : VALUE_ENUMERATION;
             return true;
         }
-        if (c->kind != CLASS_TYPE) {
-            report_error(f, place, "'%s' is not a type", current);
-            return false;
-        }
-        if (out->chain_count == TYPE_MAX_CHAIN) {
-            report_error(f, place, "type '%s' is defined by itself", name);
-            return false;
-        }
+        if (c->kind != CLASS_TYPE) return report_error(f, place, "'%s' is not a type", current);
+        if (out->chain_count == TYPE_MAX_CHAIN)
+            return report_error(f, place, "type '%s' is defined by itself", name);
         out->chain[out->chain_count++] = c;
         current = c->base;
     }

@@ -22,8 +22,8 @@ value value_boolean(flattener *f, bool x)
 
 static value too_many(flattener *f)
 {
-    report_error(f, f->at, "an array of more than %d elements arises here", f->limits.elements);
-    return value_error();
+    return error_value(f, f->at, "an array of more than %d elements arises here",
+                       f->limits.elements);
 }
 
 /* An array with room for its elements (EXPR_NONE); an error value if it is too large. */
@@ -59,12 +59,11 @@ value map_unary(flattener *f, expr_op op, const value *a)
 
 /* ---- types and units ---- */
 
-void type_error(flattener *f, source_place place, const char *what, const value *v,
+bool type_error(flattener *f, source_place place, const char *what, const value *v,
                 const char *expected)
 {
-    char text[128];
-    value_describe(v, text, sizeof text);
-    report_error(f, place, "%s: expected %s, found %s", what, expected, text);
+    return report_error(f, place, "%s: expected %s, found %s", what, expected,
+                        value_describe(v).text);
 }
 
 static bool comes_before(source_place a, source_place b)
@@ -108,7 +107,7 @@ static bool is_bare_time(flattener *f, int a, int b)
 /* Warn, once per place, if values of these units are added, compared or equated. */
 void check_units(flattener *f, source_place place, int a, int b, const char *what)
 {
-    if (f->in_function || unit_agree(&f->units, a, b) || is_bare_time(f, a, b)) return;
+    if (f->scope.in_function || unit_agree(&f->units, a, b) || is_bare_time(f, a, b)) return;
     if (unit_reported(f, place)) return;
     report_warning(f, place, "units differ in this %s: \"%s\" and \"%s\"", what,
                    unit_text(&f->units, a), unit_text(&f->units, b));
@@ -179,8 +178,7 @@ static value select_strings(flattener *f, const value *a, const value *b)
 {
     for (size_t k = 0; k < a->count; k++) {
         if (value_element(a, k) == value_element(b, k)) continue;
-        report_error(f, f->at, "a String cannot depend on a condition of the run");
-        return value_error();
+        return error_value(f, f->at, "a String cannot depend on a condition of the run");
     }
     return *a;
 }
@@ -239,11 +237,8 @@ static int joint_unit(flattener *f, const value *parts, size_t count)
 
 static value mixed_parts(flattener *f, const value *a, const value *b, source_place place)
 {
-    char left[128], right[128];
-    value_describe(a, left, sizeof left);
-    value_describe(b, right, sizeof right);
-    report_error(f, place, "elements of an array differ: %s and %s", left, right);
-    return value_error();
+    return error_value(f, place, "elements of an array differ: %s and %s", value_describe(a).text,
+                       value_describe(b).text);
 }
 
 static value stack_records(flattener *f, const value *parts, size_t count, source_place place)
@@ -283,10 +278,8 @@ value stack_values(flattener *f, const value *parts, size_t count, source_place 
             if (type != VALUE_ERROR || joint_type(parts, k + 1) == VALUE_ERROR)
                 return mixed_parts(f, &parts[0], &parts[k], place);
     if (type == VALUE_RECORD) return stack_records(f, parts, count, place);
-    if (parts[0].rank >= VALUE_MAX_RANK || type == VALUE_TUPLE) {
-        report_error(f, place, "this array has too many dimensions");
-        return value_error();
-    }
+    if (parts[0].rank >= VALUE_MAX_RANK || type == VALUE_TUPLE)
+        return error_value(f, place, "this array has too many dimensions");
     for (int k = 0; k < parts[0].rank; k++) dims[k + 1] = parts[0].dims[k];
     value out = value_new(f, type, parts[0].rank + 1, dims);
     if (value_is_error(&out)) return out;

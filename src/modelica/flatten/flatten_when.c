@@ -9,27 +9,21 @@
 /* reinit(x, value), also for arrays */
 bool reinit_actions(flattener *f, const ast_expr *call)
 {
-    if (!f->actions || call->arg_count != 2) {
-        report_error(f, call->place,
-                     f->actions ? "reinit wants a variable and a value"
-                                : "reinit stands only in when-clauses");
-        return false;
-    }
+    if (!f->scope.actions || call->arg_count != 2)
+        return report_error(f, call->place,
+                            f->scope.actions ? "reinit wants a variable and a value"
+                                             : "reinit stands only in when-clauses");
     value x = evaluate(f, call->args[0]), v = evaluate(f, call->args[1]);
     if (value_is_error(&x) || value_is_error(&v)) return false;
-    if (x.type != VALUE_REAL || !value_is_numeric(&v) || !value_same_shape(&x, &v)) {
-        type_error(f, call->args[1]->place, "reinit", &v, "a value like its variable");
-        return false;
-    }
+    if (x.type != VALUE_REAL || !value_is_numeric(&v) || !value_same_shape(&x, &v))
+        return type_error(f, call->args[1]->place, "reinit", &v, "a value like its variable");
     check_units(f, call->place, x.unit, v.unit, "reinit");
     for (size_t k = 0; k < x.count && !graph_failed(f->g); k++) {
         const expr_node *n = graph_node(f->g, value_element(&x, k));
-        if (n->op != EXPR_VARIABLE || n->order != 0) {
-            report_error(f, call->args[0]->place,
-                         "reinit wants a continuous variable whose derivative appears");
-            return false;
-        }
-        push_action(f, f->actions,
+        if (n->op != EXPR_VARIABLE || n->order != 0)
+            return report_error(f, call->args[0]->place,
+                                "reinit wants a continuous variable whose derivative appears");
+        push_action(f, f->scope.actions,
                     (flat_action){.kind = ACTION_REINIT,
                                   .variable = n->index,
                                   .value = value_element(&v, k),
@@ -55,9 +49,7 @@ static void assign_discrete(flattener *f, const ast_expr *left, const value *v, 
         return;
     }
     if (!fits_type(v, target.type, target.class_) || !value_same_shape(&target, v)) {
-        char want[128];
-        value_describe(&target, want, sizeof want);
-        type_error(f, place, "when-equation", v, want);
+        type_error(f, place, "when-equation", v, value_describe(&target).text);
         return;
     }
     check_units(f, place, target.unit, v->unit, "equation");
@@ -69,7 +61,7 @@ static void assign_discrete(flattener *f, const ast_expr *left, const value *v, 
             report_error(f, left->place, "a when-clause can only define discrete variables");
             return;
         }
-        push_action(f, f->actions,
+        push_action(f, f->scope.actions,
                     (flat_action){.kind = ACTION_ASSIGN,
                                   .variable = variable,
                                   .value = value_element(v, k),
@@ -128,42 +120,31 @@ static void merge_actions(flattener *f, action_list *into, const action_list *fr
     }
 }
 
-static expr conjunction(flattener *f, expr a, expr b)
-{
-    return a == EXPR_NONE ? b : b == EXPR_NONE ? a : graph_binary(f->g, EXPR_AND, a, b);
-}
-
 void when_if(flattener *f, const ast_item *item)
 {
-    action_list *outer = f->actions, own = {0}, merged = {0};
-    expr guard = f->guard, none_before = EXPR_NONE;
+    action_list *outer = f->scope.actions, own = {0}, merged = {0};
+    expr guard = f->scope.guard, none_before = EXPR_NONE;
     for (size_t k = 0; k < item->branch_count; k++) {
         const ast_branch *b = &item->branches[k];
         expr c = constant(f, 1.0);
         if (b->condition) c = scalar_condition(f, b->condition);
         if (c == EXPR_NONE) continue;
-        expr here = none_before == EXPR_NONE ? c : conjunction(f, none_before, c);
+        expr here = both(f, none_before, c);
         own.count = 0;
-        f->actions = &own;
-        f->guard = conjunction(f, guard, here);
+        f->scope.actions = &own;
+        f->scope.guard = both(f, guard, here);
         equation_items(f, b->items, b->item_count);
         merge_actions(f, &merged, &own, here);
-        none_before = conjunction(f, none_before, graph_unary(f->g, EXPR_NOT, c));
+        none_before = both(f, none_before, graph_unary(f->g, EXPR_NOT, c));
     }
-    f->actions = outer;
-    f->guard = guard;
+    f->scope.actions = outer;
+    f->scope.guard = guard;
     for (size_t k = 0; k < merged.count; k++) push_action(f, outer, merged.items[k]);
     dae_free(own.items);
     dae_free(merged.items);
 }
 
 /* ---- the clause ---- */
-
-static bool is_initial_call(const ast_expr *e)
-{
-    return e && e->kind == AST_CALL && e->part_count == 1 && e->parts[0].name &&
-           strcmp(e->parts[0].name, "initial") == 0;
-}
 
 /* Conditions of a branch: {c1, c2, initial()} or one expression. */
 typedef struct when_conditions {
@@ -186,10 +167,8 @@ static bool read_conditions(flattener *f, const ast_expr *e, when_conditions *ou
         }
         value v = evaluate(f, one);
         if (value_is_error(&v)) return false;
-        if (v.type != VALUE_BOOLEAN || v.rank > (list ? 0 : 1)) {
-            type_error(f, one->place, "condition of when", &v, "Boolean");
-            return false;
-        }
+        if (v.type != VALUE_BOOLEAN || v.rank > (list ? 0 : 1))
+            return type_error(f, one->place, "condition of when", &v, "Boolean");
         if (!list && v.rank == 1) {
             out->items = flatten_take(f, (v.count + 1) * sizeof(expr));
             if (!out->items) return false;
@@ -206,13 +185,13 @@ static void when_branch(flattener *f, const ast_branch *b, flat_when *w, size_t 
     when_conditions c;
     action_list own = {0};
     bool ok = b->condition && read_conditions(f, b->condition, &c);
-    bool no_event = f->no_event;
-    f->actions = &own;
-    f->in_when = f->no_event = true;
+    bool no_event = f->scope.no_event;
+    f->scope.actions = &own;
+    f->scope.in_when = f->scope.no_event = true;
     equation_items(f, b->items, b->item_count);
-    f->in_when = false;
-    f->no_event = no_event;
-    f->actions = NULL;
+    f->scope.in_when = false;
+    f->scope.no_event = no_event;
+    f->scope.actions = NULL;
     for (size_t k = 0; ok && k < c.count; k++)
         push_branch(f, w, capacity,
                     (flat_branch){.condition = c.items[k],
@@ -224,23 +203,17 @@ static void when_branch(flattener *f, const ast_branch *b, flat_when *w, size_t 
 
 void when_equation(flattener *f, const ast_item *item)
 {
-    flat_model *m = f->m;
     flat_when w = {0};
     size_t capacity = 0;
-    if (f->in_when || f->in_initial || f->target != &f->equations) {
+    if (f->scope.in_when || f->scope.in_initial || f->target != &f->equations) {
         report_error(f, item->place,
-                     f->in_when      ? "when-clauses cannot be nested"
-                     : f->in_initial ? "when-clauses cannot stand in initial equations"
-                                     : "a when-clause cannot stand in an if-equation whose "
-                                       "condition changes during the run");
+                     f->scope.in_when      ? "when-clauses cannot be nested"
+                     : f->scope.in_initial ? "when-clauses cannot stand in initial equations"
+                                           : "a when-clause cannot stand in an if-equation whose "
+                                             "condition changes during the run");
         return;
     }
     for (size_t k = 0; k < item->branch_count; k++)
         when_branch(f, &item->branches[k], &w, &capacity);
-    if (!flatten_grow(f, &m->whens, &f->when_capacity, m->when_count + 1, sizeof *m->whens)) {
-        for (size_t k = 0; k < w.branch_count; k++) dae_free(w.branches[k].actions);
-        dae_free(w.branches);
-        return;
-    }
-    m->whens[m->when_count++] = w;
+    push_when(f, &w);
 }

@@ -20,6 +20,15 @@ bool value_same_shape(const value *a, const value *b)
            (a->rank == 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0);
 }
 
+bool value_has_gap(const value *v)
+{
+    for (size_t k = 0; v->fields && k < v->field_count; k++)
+        if (value_has_gap(&v->fields[k])) return true;
+    for (size_t k = 0; !v->fields && k < v->count; k++)
+        if (value_element(v, k) == EXPR_NONE) return true;
+    return false;
+}
+
 const char *value_type_name(value_type type)
 {
     static const char *const names[] = {
@@ -28,36 +37,33 @@ const char *value_type_name(value_type type)
     return names[type];
 }
 
-/* Append formatted text at *at, never beyond size. */
-static void append(char *buffer, size_t size, size_t *at, const char *text)
+/* Append text to t, never beyond its end. */
+static void append(value_text *t, const char *text)
 {
-    size_t length = strlen(text);
-    if (*at + length >= size) length = size > *at ? size - *at - 1 : 0;
-    memcpy(buffer + *at, text, length);
-    *at += length;
-    buffer[*at] = '\0';
+    size_t at = strlen(t->text);
+    snprintf(t->text + at, sizeof t->text - at, "%s", text);
 }
 
-void value_shape_text(int rank, const size_t *dims, char *buffer, size_t size)
+value_text value_shape(int rank, const size_t *dims)
 {
-    size_t at = 0;
-    append(buffer, size, &at, "[");
+    value_text t = {"["};
     for (int k = 0; k < rank; k++) {
         char number[32];
         snprintf(number, sizeof number, k ? ", %zu" : "%zu", dims[k]);
-        append(buffer, size, &at, number);
+        append(&t, number);
     }
-    append(buffer, size, &at, "]");
+    append(&t, "]");
+    return t;
 }
 
-void value_describe(const value *v, char *buffer, size_t size)
+value_text value_describe(const value *v)
 {
-    size_t at = 0;
-    buffer[0] = '\0';
-    append(buffer, size, &at, value_type_name(v->type));
+    value_text t = {""};
+    append(&t, value_type_name(v->type));
     if (v->class_ && v->class_->name) {
-        append(buffer, size, &at, " ");
-        append(buffer, size, &at, v->class_->name);
+        append(&t, " ");
+        append(&t, v->class_->name);
     }
-    if (v->rank > 0 && at + 1 < size) value_shape_text(v->rank, v->dims, buffer + at, size - at);
+    if (v->rank > 0) append(&t, value_shape(v->rank, v->dims).text);
+    return t;
 }

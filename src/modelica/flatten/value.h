@@ -63,10 +63,16 @@ value value_error(void);
 value value_scalar(value_type type, expr e);
 
 bool value_same_shape(const value *a, const value *b);
+bool value_has_gap(const value *v); /* an element has no node yet */
+
+/* A text for messages, cut where it is too long. */
+typedef struct value_text {
+    char text[128];
+} value_text;
 
 /* "Real", "Integer[2, 3]", "record R", "enumeration E", .. */
 const char *value_type_name(value_type type);
-void value_describe(const value *v, char *buffer, size_t size);
-void value_shape_text(int rank, const size_t *dims, char *buffer, size_t size); /* "[2, 3]" */
+value_text value_describe(const value *v);
+value_text value_shape(int rank, const size_t *dims); /* "[2, 3]" */
 
 #endif

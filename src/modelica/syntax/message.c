@@ -9,8 +9,6 @@
 
 enum { DEFAULT_LIMIT = 50, LINE_WIDTH = 96, CONTEXT_BEFORE = 60, MAX_NAME = 255 };
 
-typedef enum message_kind { MESSAGE_ERROR, MESSAGE_WARNING, MESSAGE_NOTE } message_kind;
-
 typedef struct message {
     message_kind kind;
     source_place place;
@@ -185,27 +183,11 @@ void message_rank(message_list *m)
     m->rank++;
 }
 
-void message_error(message_list *m, source_place place, const char *format, ...)
+void message_add(message_list *m, message_kind kind, source_place place, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add(m, MESSAGE_ERROR, place, format, arguments);
-    va_end(arguments);
-}
-
-void message_warning(message_list *m, source_place place, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    add(m, MESSAGE_WARNING, place, format, arguments);
-    va_end(arguments);
-}
-
-void message_note(message_list *m, source_place place, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    add(m, MESSAGE_NOTE, place, format, arguments);
+    add(m, kind, place, format, arguments);
     va_end(arguments);
 }
 

@@ -10,13 +10,13 @@ typedef struct message_list message_list;
 message_list *message_list_new(const char *file, const char *text, size_t length, int limit);
 void message_list_free(message_list *m);
 
-void message_error(message_list *m, source_place place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void message_warning(message_list *m, source_place place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 /* A note belongs to the message before it: "declared here". */
-void message_note(message_list *m, source_place place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+typedef enum message_kind { MESSAGE_ERROR, MESSAGE_WARNING, MESSAGE_NOTE } message_kind;
+void message_add(message_list *m, message_kind kind, source_place place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define message_error(m, ...) message_add(m, MESSAGE_ERROR, __VA_ARGS__)
+#define message_warning(m, ...) message_add(m, MESSAGE_WARNING, __VA_ARGS__)
+#define message_note(m, ...) message_add(m, MESSAGE_NOTE, __VA_ARGS__)
 
 /* What comes from now on stands before all that has come without a rank, and behind what this was
  * called for earlier: a cause before its consequences, wherever they are. */
