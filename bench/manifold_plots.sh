@@ -28,12 +28,12 @@ unset xlabel
 set multiplot layout 2,2
 set xrange [-3:3]
 set yrange [-3:3]
-plot '$data/euler.dat' with lines linewidth 0.4 title 'explicit Euler'
-plot '$data/euler-projected.dat' with lines linewidth 0.4 title 'explicit Euler, projected'
+plot '$data/euler.dat' every 4 with lines linewidth 0.4 title 'explicit Euler'
+plot '$data/euler-projected.dat' every 4 with lines linewidth 0.4 title 'explicit Euler, projected'
 set xrange [-2:2]
 set yrange [-2:2]
-plot '$data/symplectic.dat' with lines linewidth 0.4 title 'symplectic Euler'
-plot '$data/symplectic-projected.dat' with lines linewidth 0.4 title 'symplectic Euler, projected'
+plot '$data/symplectic.dat' every 4 with lines linewidth 0.4 title 'symplectic Euler'
+plot '$data/symplectic-projected.dat' every 4 with lines linewidth 0.4 title 'symplectic Euler, projected'
 unset multiplot
 PLOT
 shrink_svg "$target"/manifold-*.svg
