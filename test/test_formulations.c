@@ -416,7 +416,7 @@ static void expect_rows(const loaded *m, const char *name, int n, int rows, doub
 {
     formulated f;
     dae_diag diag = {0};
-    formulation_setting setting = {0.0, &m->point};
+    formulation_setting setting = {.at = &m->point};
     dae_status status =
         formulation_apply(formulation_find(name, NULL), &m->analysis.reduced, &setting, &f, &diag);
     if (status != DAE_OK) print_error("%s\n", diag.text);

@@ -49,7 +49,8 @@ static void test_mechanical(void **state)
 {
     (void)state;
     const kinematic_row rows[] = {{0, 0, 2}, {1, 1, 3}};
-    const form_rewriting with[] = {FORM_AS_GIVEN, FORM_INDEX2, FORM_INDEX1, FORM_BAUMGARTE};
+    const form_rewriting *const with[] = {&mechanical_as_given, &mechanical_index2,
+                                          &mechanical_index1, &mechanical_baumgarte};
     dae_problem *p, *other;
     assert_int_equal(dae_problem_from_mechanical(&pendulum, &p, NULL), DAE_OK);
     expect_rows(p, 2, rows);
@@ -58,7 +59,7 @@ static void test_mechanical(void **state)
         expect_rows(other, 2, rows);
         dae_problem_free(other);
     }
-    assert_int_equal(form_residual_problem(p, FORM_GGL, &other, NULL), DAE_OK);
+    assert_int_equal(form_residual_problem(p, &mechanical_ggl, &other, NULL), DAE_OK);
     expect_rows(other, 0, NULL); /* q' = v - G' mu */
     dae_problem_free(other);
     dae_problem_free(p);

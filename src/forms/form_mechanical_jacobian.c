@@ -3,9 +3,9 @@
 
 #include "forms/form_parts.h"
 
-bool mechanical_has_jacobian(const form_source *s, form_rewriting how)
+bool mechanical_has_jacobian(const form_source *s, const form_rewriting *how)
 {
-    return s->kind == KIND_MECHANICAL && s->as.m.jacobian && how == FORM_AS_GIVEN && !s->full &&
+    return s->kind == KIND_MECHANICAL && s->as.m.jacobian && how->as_given && !s->full &&
            s->as.m.nvelocity == 0;
 }
 

@@ -27,6 +27,8 @@ struct form_source {
     int positions; /* mechanical: constraints that have a position level, the first ones */
     bool manifold; /* quasilinear: x' = phi, 0 = c, and so are its parts called */
     bool full;     /* mechanical with more than q, v, lambda, or with forces by lambda */
+    dae_event_fn event_function; /* the user's, with the user's pointer */
+    void *user;
 };
 
 /* Where the parts of the full mechanical form are in y; rows of the same numbers belong to them. */
@@ -183,7 +185,7 @@ struct form_instance {
     bool *redundant;   /* per constraint: it follows from others; NULL: none does; owned */
     double *relations; /* of these, and work; owned */
     int *places;       /* 0 .. n-1, owned */
-    form_rewriting rewriting;
+    const form_rewriting *rewriting;
     double alpha;
     bool releases; /* redundant constraints may be released: a residual form is integrated */
 };
@@ -199,14 +201,19 @@ void manifold_release(form_instance *x);
 void hessenberg_release(form_instance *x);
 void quasilinear_release(form_instance *x);
 
-/* Unknowns behind those of the form; rows that keep more than one level (form_stabilised.c). */
-int form_extra_unknowns(const form_source *s, form_rewriting how);
+/* How many constraints a rewriting has new unknowns for. */
+static inline int form_stabilised(const form_source *s)
+{
+    return s->kind == KIND_MECHANICAL ? s->positions : s->constraints;
+}
+
+/* r' - f_d, d and h of the full form; position: also g of the s at hand, in mw.level. */
+eval_status multibody_residual(form_instance *x, double t, const double *y, const double *yp,
+                               bool position, double *F);
 bool stabilised_build(form_instance *x);
 /* Work space for a choice of positions. False: memory. */
 bool stabilised_prepare_choice(form_instance *x);
 void stabilised_release(form_instance *x);
-eval_status stabilised_rows(form_instance *x, double t, const double *y, const double *yp,
-                            double *F);
 
 /* Constraints that follow from others (form_redundant.c). Found at (t, q), on g = 0: how many; -1:
  * memory. None is found where a pattern says which rows have which multipliers. */
@@ -280,7 +287,7 @@ eval_status mechanical_judge(form_instance *x, double t, const double *M);
 
 /* Whether the user's derivatives make those of F, and F's derivatives as a callback, dense; user is
  * the instance (form_mechanical_jacobian.c). */
-bool mechanical_has_jacobian(const form_source *s, form_rewriting how);
+bool mechanical_has_jacobian(const form_source *s, const form_rewriting *how);
 int mechanical_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
                         void *user);
 

@@ -69,7 +69,7 @@ static bool transpose(const dae_pattern *p, int rows, int columns, form_pattern 
 
 /* ---- mechanical ---- */
 
-static void mechanical_columns(builder *b, const form_source *s, form_rewriting how,
+static void mechanical_columns(builder *b, const form_source *s, const form_rewriting *how,
                                const form_pattern *by_rows)
 {
     const dae_mechanical *m = &s->as.m;
@@ -77,7 +77,7 @@ static void mechanical_columns(builder *b, const form_source *s, form_rewriting 
     const dae_pattern mass =
         s->mass.colptr ? (dae_pattern){s->mass.colptr, s->mass.rowind} : m->mass_pattern;
     int n = m->nq, constraints = 2 * n, l = m->nlambda;
-    bool ggl = how == FORM_GGL, velocity = how != FORM_AS_GIVEN && !ggl;
+    bool ggl = how->added > 0, velocity = !how->as_given && !ggl;
     for (int j = 0; j < n; j++) { /* q: also d(G' lambda)/dq, variables of one constraint */
         add(b, j);
         add_column(b, &m->force_q_pattern, j, n);
@@ -122,12 +122,12 @@ static bool mechanical_known(const form_source *s)
 
 /* ---- Hessenberg and quasilinear ---- */
 
-static bool hessenberg_known(const dae_hessenberg *h, form_rewriting how)
+static bool hessenberg_known(const dae_hessenberg *h)
 {
     bool with_u = !h->nu || (h->f_u_pattern.colptr && h->k_y_pattern.colptr &&
                              h->k_u_pattern.colptr && (!h->nz || h->k_z_pattern.colptr));
     bool with_z = !h->nz || (h->g_y_pattern.colptr && h->f_z_pattern.colptr);
-    return how == FORM_AS_GIVEN && h->f_y_pattern.colptr && with_z && with_u;
+    return h->f_y_pattern.colptr && with_z && with_u;
 }
 
 static void hessenberg_columns(builder *b, const dae_hessenberg *h)
@@ -152,11 +152,10 @@ static void hessenberg_columns(builder *b, const dae_hessenberg *h)
     }
 }
 
-static bool quasilinear_known(const dae_quasilinear *x, form_rewriting how)
+static bool quasilinear_known(const dae_quasilinear *x)
 {
     bool E = !x->E || (x->E_constant && x->E_pattern.colptr);
-    return how == FORM_AS_GIVEN && E && x->f_x_pattern.colptr &&
-           (x->ne == x->n || x->g_x_pattern.colptr);
+    return E && x->f_x_pattern.colptr && (x->ne == x->n || x->g_x_pattern.colptr);
 }
 
 static void quasilinear_columns(builder *b, const form_source *s)
@@ -173,23 +172,24 @@ static void quasilinear_columns(builder *b, const form_source *s)
     }
 }
 
-static bool known(const form_source *s, form_rewriting how)
+static bool known(const form_source *s)
 {
     switch (s->kind) {
     case KIND_MECHANICAL: return mechanical_known(s);
-    case KIND_HESSENBERG: return hessenberg_known(&s->as.h, how);
-    case KIND_QUASILINEAR: return quasilinear_known(&s->as.x, how);
+    case KIND_HESSENBERG: return hessenberg_known(&s->as.h);
+    case KIND_QUASILINEAR: return quasilinear_known(&s->as.x);
     case KIND_SECOND_ORDER:
     case FORM_KINDS: break;
     }
     return false;
 }
 
-bool form_residual_pattern(const form_source *s, form_rewriting how, int n, form_pattern *pattern)
+bool form_residual_pattern(const form_source *s, const form_rewriting *how, int n,
+                           form_pattern *pattern)
 {
     *pattern = (form_pattern){0};
     if (s->kind == KIND_SECOND_ORDER) return second_pattern(&s->as.s, pattern);
-    if (how > FORM_GGL || !known(s, how)) return true;
+    if (!how->patterned || !known(s)) return true;
     builder b = {.n = n, .mark = DAE_ARRAY(int, n), .colptr = DAE_ARRAY(int, n + 1)};
     form_pattern by_rows = {0};
     b.failed = !b.mark || !b.colptr;

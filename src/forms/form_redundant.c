@@ -100,7 +100,8 @@ eval_status form_redundant_rows(form_instance *x, double t, const double *y, dou
 {
     const mechanical_form *f = &x->mechanical;
     const mechanical_places p = mechanical_parts(&x->source->as.m);
-    int m = f->nl, extra = form_extra_unknowns(x->source, x->rewriting), n = x->source->n;
+    int m = f->nl, n = x->source->n;
+    int extra = x->rewriting->added * form_stabilised(x->source);
     eval_status status = f->evaluate(x, t, y, y + p.v, NULL, NULL, x->mw.G, NULL, NULL);
     if (status != EVAL_OK) return status;
     const double *c = form_redundant_relations(x, x->mw.G), *lambda = y + p.lambda;

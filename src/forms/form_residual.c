@@ -15,27 +15,26 @@
  * mu], M v' - f + G' lambda, r' - f_d, d, h, c [, G v + g_t]) with the constraint c at the level
  * that the rewriting says; d and h with r, w, s of the full form only. */
 
-/* The constraints c at the level of the rewriting; mw.rate is G v + g_t, mw.level is g. */
+/* The constraints c at the levels of the rewriting; mw.rate is G v + g_t, mw.level is g. */
 static void constraint_rows(form_instance *x, const double *a, double *c)
 {
     const mechanical_form *form = &x->mechanical;
     const mechanical_work *w = &x->mw;
-    form_rewriting how = x->rewriting;
+    const form_rewriting *how = x->rewriting;
     int m = form->nl, k = x->source->positions;
-    if (how == FORM_INDEX1 || how == FORM_BAUMGARTE) {
+    if (how->levels & LEVEL_ACCELERATION) {
         vector_copy(m, w->curvature, c);
         form_matrix_multiply(&form->G_matrix, w->G, 1.0, a, c);
-    }
-    if (how == FORM_BAUMGARTE) {
+        if (!(how->levels & LEVEL_POSITION)) return;
         for (int i = 0; i < m; i++) c[i] += (i < k ? 2.0 : 1.0) * x->alpha * w->rate[i];
         vector_axpy(k, x->alpha * x->alpha, w->level, c);
+    } else if (how->levels & LEVEL_POSITION) {
+        if (how->added > 0) vector_copy(k, w->rate, c + m);
+        vector_copy(k, w->level, c);
+        vector_copy(m - k, w->rate + k, c + k);
+    } else {
+        vector_copy(m, w->rate, c);
     }
-    if (how == FORM_INDEX2) vector_copy(m, w->rate, c);
-    bool two = how == FORM_GGL || how == FORM_GGLM;
-    if (two) vector_copy(k, w->rate, c + m);
-    if (how != FORM_AS_GIVEN && !two) return;
-    vector_copy(k, w->level, c);
-    vector_copy(m - k, w->rate + k, c + k);
 }
 
 /* F += G' mu for the rows of G with a position level. */
@@ -53,9 +52,8 @@ static void add_mu(const form_instance *x, const double *mu, double *F)
     }
 }
 
-/* r' - f_d, d and h, and g of the s at hand. */
-static eval_status full_rows(form_instance *x, double t, const double *y, const double *yp,
-                             bool position, double *F)
+eval_status multibody_residual(form_instance *x, double t, const double *y, const double *yp,
+                               bool position, double *F)
 {
     const dae_mechanical *form = &x->source->as.m;
     const mechanical_places p = mechanical_parts(form);
@@ -105,41 +103,46 @@ static eval_status given_rows(form_instance *x, double t, const double *y, const
     return poison == 0.0 ? EVAL_OK : mechanical_judge(x, t, M);
 }
 
+/* M, f, G, g and the terms of its derivatives that the rows need, at (t, y); those of the full
+ * form, too, in F */
+static eval_status evaluate_levels(form_instance *x, double t, const double *y, const double *yp,
+                                   bool rate, double *F)
+{
+    const mechanical_form *form = &x->mechanical;
+    mechanical_work *w = &x->mw;
+    bool curved = x->rewriting->levels & LEVEL_ACCELERATION;
+    bool position = x->rewriting->levels & LEVEL_POSITION;
+    eval_status status =
+        form->evaluate(x, t, y, y + form->nq, w->M, w->f, form->nl > 0 ? w->G : NULL,
+                       rate ? w->rate : NULL, curved ? w->curvature : NULL);
+    if (!status && position) status = form->g(x, t, y, w->level);
+    return status ? status : multibody_residual(x, t, y, yp, position, F);
+}
+
 static eval_status mechanical_rows(form_instance *x, double t, const double *y, const double *yp,
                                    double *F)
 {
     const mechanical_form *form = &x->mechanical;
     mechanical_work *w = &x->mw;
-    int n = form->nq, m = form->nl, k = x->source->positions;
+    const form_rewriting *how = x->rewriting;
+    int n = form->nq, m = form->nl;
     const mechanical_places p = mechanical_parts(&x->source->as.m);
     const double *v = y + n, *lambda = y + p.lambda, *mu = lambda + m, *a = yp + n;
-    form_rewriting how = x->rewriting;
-    bool rate = (how != FORM_AS_GIVEN || m > k) && how != FORM_INDEX1;
-    bool curved = how == FORM_INDEX1 || how == FORM_BAUMGARTE;
-    if (how == FORM_AS_GIVEN && !x->source->full && m == x->source->as.m.nlambda)
+    bool rate = how->levels & LEVEL_VELOCITY || (how->as_given && m > x->source->positions);
+    if (how->as_given && !x->source->full && m == x->source->as.m.nlambda)
         return given_rows(x, t, y, yp, F);
-    if (x->source->full) multibody_at(x, y);
-    if (how > FORM_GGLM) {
-        eval_status status = stabilised_rows(x, t, y, yp, F);
-        return status == EVAL_OK ? full_rows(x, t, y, yp, true, F) : status;
-    }
-    eval_status status = form->evaluate(x, t, y, v, w->M, w->f, m > 0 ? w->G : NULL,
-                                        rate ? w->rate : NULL, curved ? w->curvature : NULL);
-    bool ggl = how == FORM_GGL || how == FORM_GGLM;
-    bool position = how == FORM_AS_GIVEN || ggl || how == FORM_BAUMGARTE;
-    if (!status && position) status = form->g(x, t, y, w->level);
-    if (!status) status = full_rows(x, t, y, yp, position, F);
+    eval_status status = evaluate_levels(x, t, y, yp, rate, F);
     if (status != EVAL_OK) return status;
     for (int i = 0; i < n; i++) {
         F[i] = yp[i] - v[i];
         F[n + i] = -w->f[i];
     }
-    if (how == FORM_GGLM) {
+    if (how->weighted) {
         vector_copy(n, F, w->a);
         vector_zero(n, F);
         form_matrix_multiply(&form->M_matrix, w->M, 1.0, w->a, F);
     }
-    if (ggl) add_mu(x, mu, F);
+    if (how->added > 0) add_mu(x, mu, F);
     form_matrix_multiply(&form->M_matrix, w->M, 1.0, a, F + n);
     form_matrix_transposed(&form->G_matrix, w->G, 1.0, lambda, F + n);
     if (m == 0) return EVAL_OK;
@@ -147,6 +150,29 @@ static eval_status mechanical_rows(form_instance *x, double t, const double *y, 
     constraint_rows(x, a, F + p.lambda);
     return EVAL_OK;
 }
+
+/* q' = v, and the constraints on some levels */
+#define KINEMATIC(LEVELS)                                                                          \
+    .rows = mechanical_rows, .levels = (LEVELS), .kinematic = true, .patterned = true
+#define KINDS(V, LAMBDA) .velocity = DAE_KIND_##V, .multiplier = DAE_KIND_##LAMBDA
+
+const form_rewriting mechanical_as_given = {KINEMATIC(LEVEL_POSITION), KINDS(INDEX2, INDEX3),
+                                            .as_given = true};
+const form_rewriting mechanical_index2 = {KINEMATIC(LEVEL_VELOCITY), KINDS(DIFFERENTIAL, INDEX2)};
+const form_rewriting mechanical_index1 = {KINEMATIC(LEVEL_ACCELERATION),
+                                          KINDS(DIFFERENTIAL, INDEX1)};
+const form_rewriting mechanical_baumgarte = {
+    KINEMATIC(LEVEL_POSITION | LEVEL_VELOCITY | LEVEL_ACCELERATION), KINDS(DIFFERENTIAL, INDEX1)};
+
+/* q' = v - G' mu, and the constraints on two levels */
+#define WITH_MU(ROW)                                                                               \
+    .levels = LEVEL_POSITION | LEVEL_VELOCITY, KINDS(DIFFERENTIAL, INDEX2), .added = 1,            \
+    .added_kind = DAE_KIND_INDEX2, .added_name = {"mu of "}, .added_row = {ROW}
+
+const form_rewriting mechanical_ggl = {WITH_MU("rate of "), .rows = mechanical_rows,
+                                       .patterned = true};
+const form_rewriting mechanical_gglm = {WITH_MU("rate of "), .rows = mechanical_rows,
+                                        .weighted = true, .positions = true};
 
 /* F = (y' - f, g or g_y f + g_t, k) */
 static eval_status hessenberg_rows(form_instance *x, double t, const double *y, const double *yp,
@@ -157,13 +183,22 @@ static eval_status hessenberg_rows(form_instance *x, double t, const double *y, 
     double *c = F + form->ny;
     eval_status status = form->f(x, t, y, z, u, F);
     if (!status && form->nu > 0) status = form->k(x, t, y, z, u, c + form->nz);
-    if (!status && x->rewriting == FORM_INDEX1)
+    if (!status && x->rewriting->levels & LEVEL_VELOCITY)
         status = hessenberg_rate(x, t, y, F, c);
     else if (!status)
         status = form->g(x, t, y, c);
     for (int i = 0; i < form->ny; i++) F[i] = yp[i] - F[i];
     return status;
 }
+
+const form_rewriting hessenberg_as_given = {.rows = hessenberg_rows,
+                                            .as_given = true,
+                                            .levels = LEVEL_POSITION,
+                                            .patterned = true,
+                                            .multiplier = DAE_KIND_INDEX2};
+
+const form_rewriting hessenberg_index1 = {
+    .rows = hessenberg_rows, .levels = LEVEL_VELOCITY, .multiplier = DAE_KIND_INDEX1};
 
 /* F = (E x' - f, g), both if that makes n rows */
 static eval_status quasilinear_given_rows(form_instance *x, double t, const double *y,
@@ -186,8 +221,7 @@ static eval_status quasilinear_rows(form_instance *x, double t, const double *y,
 {
     const quasilinear_form *form = &x->quasilinear;
     quasilinear_work *w = &x->qw;
-    if (x->rewriting == FORM_AS_GIVEN) return quasilinear_given_rows(x, t, y, yp, F);
-    bool stabilised = x->rewriting == FORM_GGL;
+    bool stabilised = x->rewriting->added > 0;
     eval_status status = form->E(x, t, y, w->E);
     if (!status) status = form->f(x, t, y, w->f);
     if (!status && form->ng > 0) status = form->g_x(x, t, y, w->slope);
@@ -204,6 +238,14 @@ static eval_status quasilinear_rows(form_instance *x, double t, const double *y,
     return EVAL_OK;
 }
 
+const form_rewriting quasilinear_as_given = {
+    .rows = quasilinear_given_rows, .as_given = true, .levels = LEVEL_POSITION, .patterned = true};
+
+const form_rewriting quasilinear_squares = {.rows = quasilinear_rows, .levels = LEVEL_VELOCITY};
+
+const form_rewriting quasilinear_ggl = {WITH_MU(""), .rows = quasilinear_rows};
+const form_rewriting second_as_given = {.rows = second_rows, .as_given = true};
+
 /* The residual callback; user is a form_instance. The parts are not counted: F is. */
 static int form_residual(double t, const double *y, const double *yp, double *F, void *user)
 {
@@ -211,17 +253,9 @@ static int form_residual(double t, const double *y, const double *yp, double *F,
     dae_stats *stats = x->eval->stats;
     long residuals = stats->residuals, matrices = stats->jacobians;
     long differences = stats->jacobian_residuals;
-    eval_status status = EVAL_OK;
-    switch (x->source->kind) {
-    case KIND_MECHANICAL:
-        status = mechanical_rows(x, t, y, yp, F);
-        if (status == EVAL_OK && x->redundant) status = form_redundant_rows(x, t, y, F);
-        break;
-    case KIND_HESSENBERG: status = hessenberg_rows(x, t, y, yp, F); break;
-    case KIND_QUASILINEAR: status = quasilinear_rows(x, t, y, yp, F); break;
-    case KIND_SECOND_ORDER: status = second_rows(x, t, y, yp, F); break;
-    case FORM_KINDS: break;
-    }
+    if (x->source->full) multibody_at(x, y);
+    eval_status status = x->rewriting->rows(x, t, y, yp, F);
+    if (status == EVAL_OK && x->redundant) status = form_redundant_rows(x, t, y, F);
     stats->residuals = residuals;
     stats->jacobians = matrices;
     stats->jacobian_residuals = differences;
@@ -232,14 +266,7 @@ static int form_residual(double t, const double *y, const double *yp, double *F,
 static int form_events(double t, const double *y, const double *yp, double *g, void *user)
 {
     const form_source *s = ((form_instance *)user)->source;
-    switch (s->kind) {
-    case KIND_MECHANICAL: return s->as.m.event_function(t, y, yp, g, s->as.m.user);
-    case KIND_HESSENBERG: return s->as.h.event_function(t, y, yp, g, s->as.h.user);
-    case KIND_QUASILINEAR: return s->as.x.event_function(t, y, yp, g, s->as.x.user);
-    case KIND_SECOND_ORDER: return s->as.s.event_function(t, y, yp, g, s->as.s.user);
-    case FORM_KINDS: break;
-    }
-    return -1;
+    return s->event_function(t, y, yp, g, s->user);
 }
 
 /* ---- which rewriting ---- */
@@ -249,31 +276,33 @@ static bool square(const dae_quasilinear *x)
     return x->ne == x->n || x->ne + x->ng == x->n;
 }
 
-form_rewriting form_default_rewriting(const form_source *s)
+static const form_rewriting *as_given(const form_source *s)
 {
-    switch (s->kind) {
-    case KIND_MECHANICAL: return s->positions > 0 ? FORM_GGL : FORM_AS_GIVEN;
-    case KIND_HESSENBERG:
-    case KIND_SECOND_ORDER: return FORM_AS_GIVEN;
-    case KIND_QUASILINEAR:
-    case FORM_KINDS: break;
-    }
-    const dae_quasilinear *x = &s->as.x;
-    return x->ng == 0 || x->ne + x->ng == x->n ? FORM_AS_GIVEN : FORM_GGL;
+    static const form_rewriting *const given[FORM_KINDS] = {
+        &mechanical_as_given, &hessenberg_as_given, &quasilinear_as_given, &second_as_given};
+    return given[s->kind];
 }
 
-bool form_rewriting_fits(const form_source *s, form_rewriting how)
+const form_rewriting *form_default_rewriting(const form_source *s)
 {
-    bool exists = s->kind != KIND_QUASILINEAR || how != FORM_AS_GIVEN || square(&s->as.x);
-    bool levels = s->positions > 0 && (how == FORM_GGLM || !s->as.m.nvelocity);
-    return exists && (how <= FORM_GGL || levels);
+    const dae_quasilinear *x = &s->as.x;
+    if (s->kind == KIND_MECHANICAL && s->positions > 0) return &mechanical_ggl;
+    if (s->kind == KIND_QUASILINEAR && x->ng > 0 && x->ne + x->ng != x->n) return &quasilinear_ggl;
+    return as_given(s);
+}
+
+bool form_rewriting_fits(const form_source *s, const form_rewriting *how)
+{
+    bool exists = s->kind != KIND_QUASILINEAR || !how->as_given || square(&s->as.x);
+    return exists && (!how->positions || s->positions > 0) &&
+           (!how->holonomic || s->positions == s->constraints);
 }
 
 /* ---- the problem ---- */
 
-static int unknowns(const form_source *s, form_rewriting how)
+static int unknowns(const form_source *s, const form_rewriting *how)
 {
-    return s->n + form_extra_unknowns(s, how);
+    return s->n + how->added * form_stabilised(s);
 }
 
 static void set_second_kinds(const dae_second_order *f, dae_kind *kinds)
@@ -289,22 +318,19 @@ static void set_second_kinds(const dae_second_order *f, dae_kind *kinds)
 /* As given v is what is differentiated once, and so is r where it integrates lambda. w follows from
  * lambda, or from v. s follows from q, which is tested: what Newton's iteration leaves of it must
  * not be taken for an error. */
-static dae_kind mechanical_kind(const form_source *s, form_rewriting how, dae_kind multiplier,
-                                int i)
+static dae_kind mechanical_kind(const form_source *s, const form_rewriting *how, int i)
 {
     const mechanical_places p = mechanical_parts(&s->as.m);
-    bool given = how == FORM_AS_GIVEN && s->positions > 0, coupled = s->as.m.friction;
-    bool second = given || how == FORM_GGL2; /* where q' is an unknown beside v */
-    dae_kind velocity = second ? DAE_KIND_INDEX2 : DAE_KIND_DIFFERENTIAL;
+    bool constrained = s->positions > 0, given = how->as_given && constrained;
+    bool coupled = s->as.m.friction;
+    dae_kind velocity = constrained ? how->velocity : DAE_KIND_DIFFERENTIAL;
     if (i < p.v) return DAE_KIND_DIFFERENTIAL;
     if (i < p.r) return velocity;
     if (i < p.w) return coupled ? velocity : DAE_KIND_DIFFERENTIAL;
     if ((i >= p.s && i < p.lambda) || (i < p.s && !coupled))
         return given ? DAE_KIND_INDEX2 : DAE_KIND_INDEX1;
-    bool index2 = how == FORM_AS_GIVEN && s->positions == 0; /* else all lambda hang together */
-    if ((how == FORM_FUEHRER || how == FORM_ODASSL) && i < s->n) return DAE_KIND_INDEX1;
-    if (how == FORM_GGL2 && i < s->n) return DAE_KIND_INDEX3; /* it has the errors of eta' */
-    return index2 ? DAE_KIND_INDEX2 : multiplier;
+    if (how->as_given && !constrained) return DAE_KIND_INDEX2; /* else all lambda hang together */
+    return how->multiplier;
 }
 
 /* dependent: the positions p2, which are algebraic, and so are their velocities; NULL: the first.
@@ -316,62 +342,53 @@ static void set_chosen_kinds(const form_source *s, const bool *dependent, dae_ki
             kinds[i] = kinds[s->as.m.nq + i] = DAE_KIND_INDEX1;
 }
 
-static void set_kinds(const form_source *s, form_rewriting how, dae_kind *kinds)
+static void set_kinds(const form_source *s, const form_rewriting *how, dae_kind *kinds)
 {
     int n = unknowns(s, how);
-    if (s->kind == KIND_SECOND_ORDER) {
-        set_second_kinds(&s->as.s, kinds);
-        return;
-    }
-    dae_kind multiplier = how == FORM_AS_GIVEN ? DAE_KIND_INDEX3 : DAE_KIND_INDEX2;
-    if (how == FORM_INDEX1 || how == FORM_BAUMGARTE || form_chooses(how))
-        multiplier = DAE_KIND_INDEX1;
-    for (int i = 0; i < n; i++) {
+    if (s->kind == KIND_SECOND_ORDER) set_second_kinds(&s->as.s, kinds);
+    for (int i = 0; i < s->n; i++) {
         switch (s->kind) {
-        case KIND_MECHANICAL: kinds[i] = mechanical_kind(s, how, multiplier, i); break;
+        case KIND_MECHANICAL: kinds[i] = mechanical_kind(s, how, i); break;
         case KIND_HESSENBERG:
-            kinds[i] = i < s->as.h.ny ? DAE_KIND_DIFFERENTIAL : DAE_KIND_INDEX1;
-            if (how == FORM_AS_GIVEN && i >= s->as.h.ny && i < s->as.h.ny + s->as.h.nz)
-                kinds[i] = DAE_KIND_INDEX2;
+            kinds[i] = i < s->as.h.ny                ? DAE_KIND_DIFFERENTIAL
+                       : i < s->as.h.ny + s->as.h.nz ? how->multiplier
+                                                     : DAE_KIND_INDEX1;
             break;
         case KIND_QUASILINEAR:
-            kinds[i] = i < s->n ? DAE_KIND_DIFFERENTIAL : DAE_KIND_INDEX2;
-            if (how == FORM_AS_GIVEN) kinds[i] = DAE_KIND_AUTO;
+            kinds[i] = how->as_given ? DAE_KIND_AUTO : DAE_KIND_DIFFERENTIAL;
             break;
         case KIND_SECOND_ORDER:
         case FORM_KINDS: break;
         }
     }
+    for (int i = s->n; i < n; i++) kinds[i] = how->added_kind;
 }
 
 void form_kinds(const form_instance *x, dae_kind *kinds)
 {
-    const form_source *s = x->source;
-    form_rewriting how = FORM_AS_GIVEN;
-    if (s->kind == KIND_MECHANICAL) how = FORM_INDEX2;
-    if (s->kind == KIND_QUASILINEAR) how = FORM_INDEX1;
-    set_kinds(s, how, kinds);
+    static const form_rewriting *const like[FORM_KINDS] = {&mechanical_index2, &hessenberg_as_given,
+                                                           &quasilinear_squares, &second_as_given};
+    set_kinds(x->source, like[x->source->kind], kinds);
 }
 
 /* Names of unknowns and rows, multipliers and their rows included; texts is work for the new ones.
  */
-static void set_names(const form_source *s, form_rewriting how, const char **variables,
+static void set_names(const form_source *s, const form_rewriting *how, const char **variables,
                       const char **rows, char (*texts)[DAE_NAME_SIZE + 16])
 {
     int n = unknowns(s, how), extra = n - s->n;
-    bool derived = s->kind == KIND_QUASILINEAR && how != FORM_AS_GIVEN;
+    bool derived = s->kind == KIND_QUASILINEAR && !how->as_given;
     for (int i = 0; i < s->n; i++) {
         variables[i] = s->variable_names[i];
         rows[i] = derived ? s->variable_names[i] : s->equation_names[i];
     }
     for (int i = 0; i < extra; i++) {
-        const char *constraint = s->constraint_names[i % s->constraints];
-        bool later = i >= s->positions || how == FORM_MINIMAL;
-        const char *row = derived ? "%.*s" : later ? "curvature of %.*s" : "rate of %.*s";
-        const char *name = how == FORM_MINIMAL ? "w of %.*s" : later ? "eta of %.*s" : "mu of %.*s";
-        snprintf(texts[2 * i], sizeof texts[0], derived ? "mu of %.*s" : name, DAE_NAME_SIZE,
+        int k = form_stabilised(s), block = i / k;
+        const char *constraint = s->constraint_names[i % k];
+        snprintf(texts[2 * i], sizeof texts[0], "%s%.*s", how->added_name[block], DAE_NAME_SIZE,
                  constraint);
-        snprintf(texts[2 * i + 1], sizeof texts[0], row, DAE_NAME_SIZE, constraint);
+        snprintf(texts[2 * i + 1], sizeof texts[0], "%s%.*s", how->added_row[block], DAE_NAME_SIZE,
+                 constraint);
         variables[s->n + i] = texts[2 * i];
         rows[s->n + i] = texts[2 * i + 1];
     }
@@ -385,7 +402,7 @@ typedef struct description {
     form_pattern pattern;
 } description;
 
-static bool describe(description *d, const form_source *s, form_rewriting how,
+static bool describe(description *d, const form_source *s, const form_rewriting *how,
                      const bool *dependent)
 {
     int n = unknowns(s, how);
@@ -394,7 +411,7 @@ static bool describe(description *d, const form_source *s, form_rewriting how,
     d->texts = dae_calloc(2 * extra, sizeof *d->texts);
     if (!d->kinds || !d->names || !d->texts) return false;
     set_kinds(s, how, d->kinds);
-    if (form_chooses(how)) set_chosen_kinds(s, dependent, d->kinds);
+    if (how->chooses) set_chosen_kinds(s, dependent, d->kinds);
     set_names(s, how, d->names, d->names + n, d->texts);
     return form_residual_pattern(s, how, n, &d->pattern);
 }
@@ -409,18 +426,17 @@ static void free_description(description *d)
 }
 
 /* q' = v, unless multipliers or constraints stand there. False: memory. */
-static bool tell_kinematics(dae_problem *p, const form_source *s, form_rewriting how,
+static bool tell_kinematics(dae_problem *p, const form_source *s, const form_rewriting *how,
                             const bool *dependent)
 {
-    bool second = s->kind == KIND_SECOND_ORDER, chooses = form_chooses(how);
-    bool none = how == FORM_GGL || how == FORM_GGLM || how == FORM_FUEHRER || how == FORM_ODASSL;
-    if (!second && (s->kind != KIND_MECHANICAL || none)) return true;
+    bool second = s->kind == KIND_SECOND_ORDER;
+    if (!second && !how->kinematic) return true;
     int n = second ? s->as.s.n : s->as.m.nq, count = 0;
     kinematic_row *rows = DAE_ARRAY(kinematic_row, n);
     for (int i = 0; rows && i < n; i++) {
         int velocity = second ? n + count : n + i;
         if (second && !has_second(&s->as.s, i)) continue;
-        if (chooses && (dependent ? dependent[i] : i < s->constraints)) continue;
+        if (how->chooses && (dependent ? dependent[i] : i < s->constraints)) continue;
         rows[count++] = (kinematic_row){second ? velocity : i, i, velocity};
     }
     bool ok = rows && kinematic_keep(p, count, rows);
@@ -428,16 +444,16 @@ static bool tell_kinematics(dae_problem *p, const form_source *s, form_rewriting
     return ok;
 }
 
-static dae_jacobian_fn jacobian_of(const form_source *s, form_rewriting how, bool dense)
+static dae_jacobian_fn jacobian_of(const form_source *s, const form_rewriting *how, bool dense)
 {
     if (dense && mechanical_has_jacobian(s, how)) return mechanical_jacobian;
     return s->kind == KIND_SECOND_ORDER && s->as.s.jacobian ? second_jacobian : NULL;
 }
 
 /* Events of the source are not kept there: of the problem that has it. */
-dae_status form_residual_described(const form_source *s, form_rewriting how, const bool *dependent,
-                                   int n_events, const dae_event *events, dae_problem **problem,
-                                   dae_diag *diag)
+dae_status form_residual_described(const form_source *s, const form_rewriting *how,
+                                   const bool *dependent, int n_events, const dae_event *events,
+                                   dae_problem **problem, dae_diag *diag)
 {
     description d;
     *problem = NULL;
@@ -465,8 +481,8 @@ dae_status form_residual_described(const form_source *s, form_rewriting how, con
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d unknowns.", s->n);
 }
 
-dae_status form_residual_problem(const dae_problem *base, form_rewriting how, dae_problem **problem,
-                                 dae_diag *diag)
+dae_status form_residual_problem(const dae_problem *base, const form_rewriting *how,
+                                 dae_problem **problem, dae_diag *diag)
 {
     return form_residual_described(base->forms, how, NULL, base->form.n_events, base->form.events,
                                    problem, diag);
@@ -480,9 +496,10 @@ dae_status form_residual_chosen(const form_instance *x, const dae_problem *base,
 }
 
 /* The rewriting behind a problem itself, whose unknowns are those of the form. */
-form_rewriting form_base_rewriting(const form_source *s)
+const form_rewriting *form_base_rewriting(const form_source *s)
 {
-    return s->kind == KIND_QUASILINEAR && !square(&s->as.x) ? FORM_INDEX1 : FORM_AS_GIVEN;
+    bool more = s->kind == KIND_QUASILINEAR && !square(&s->as.x);
+    return more ? &quasilinear_squares : as_given(s);
 }
 
 dae_status form_problem_new(form_source *s, int n_events, const dae_event *events,

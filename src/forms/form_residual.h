@@ -6,11 +6,12 @@
 
 /* The pattern of dF/dy and dF/dy' of a rewriting with n unknowns, where the patterns of its parts
  * say it; else it stays empty. False: memory. */
-bool form_residual_pattern(const form_source *s, form_rewriting how, int n, form_pattern *pattern);
+bool form_residual_pattern(const form_source *s, const form_rewriting *how, int n,
+                           form_pattern *pattern);
 
 /* dependent: the choice of positions of a rewriting that has one; NULL: the first ones. */
-dae_status form_residual_described(const form_source *s, form_rewriting how, const bool *dependent,
-                                   int n_events, const dae_event *events, dae_problem **problem,
-                                   dae_diag *diag);
+dae_status form_residual_described(const form_source *s, const form_rewriting *how,
+                                   const bool *dependent, int n_events, const dae_event *events,
+                                   dae_problem **problem, dae_diag *diag);
 
 #endif

@@ -159,8 +159,10 @@ static bool own_sizes(const double **sizes, int n)
 }
 
 /* Events and names belong to the residual problem, and to the tables above. */
-#define DROP_BORROWED(form)                                                                        \
+#define DROP_BORROWED(source, form)                                                                \
     do {                                                                                           \
+        (source)->event_function = (form)->event_function;                                         \
+        (source)->user = (form)->user;                                                             \
         (form)->variable_names = (form)->constraint_names = NULL;                                  \
         (form)->events = NULL;                                                                     \
     } while (0)
@@ -205,7 +207,7 @@ form_source *form_source_mechanical(const dae_mechanical *form)
     s->full = form->nr + form->nw + form->ns + form->nvelocity > 0 || form->friction;
     dae_mechanical *m = &s->as.m;
     *m = *form;
-    DROP_BORROWED(m);
+    DROP_BORROWED(s, m);
     bool ok = own_pattern(&m->mass_pattern, m->nq);
     ok = own_pattern(&m->gradient_pattern, m->nq) && ok;
     ok = own_pattern(&m->force_q_pattern, m->nq) && ok;
@@ -223,7 +225,7 @@ form_source *form_source_hessenberg(const dae_hessenberg *form)
     s->constraints = form->nz;
     dae_hessenberg *h = &s->as.h;
     *h = *form;
-    DROP_BORROWED(h);
+    DROP_BORROWED(s, h);
     bool ok = own_pattern(&h->g_y_pattern, h->ny);
     ok = own_pattern(&h->f_z_pattern, h->nz) && ok;
     ok = own_pattern(&h->k_u_pattern, h->nu) && ok;
@@ -246,7 +248,7 @@ static form_source *copy_quasilinear(const dae_quasilinear *form, bool manifold)
     s->constraints = form->ng;
     dae_quasilinear *x = &s->as.x;
     *x = *form;
-    DROP_BORROWED(x);
+    DROP_BORROWED(s, x);
     x->equation_names = NULL;
     bool ok = own_pattern(&x->E_pattern, x->n);
     ok = own_pattern(&x->g_x_pattern, x->n) && ok;
@@ -301,6 +303,8 @@ form_source *form_source_second_order(const dae_second_order *form)
     dae_second_order *f = &s->as.s;
     size_t n = (size_t)form->n;
     *f = *form;
+    s->event_function = form->event_function;
+    s->user = form->user;
     f->variable_names = f->equation_names = NULL;
     f->events = NULL;
     f->second = NULL;

@@ -10,25 +10,6 @@
 #include "forms/form_parts.h"
 #include "forms/positions.h"
 
-int form_extra_unknowns(const form_source *s, form_rewriting how)
-{
-    int k = s->kind == KIND_MECHANICAL ? s->positions : s->constraints;
-    switch (how) {
-    case FORM_GGL:
-    case FORM_GGLM:
-    case FORM_GGL2:
-    case FORM_MINIMAL: return k;
-    case FORM_FUEHRER:
-    case FORM_ODASSL: return 2 * k;
-    default: return 0;
-    }
-}
-
-bool form_chooses(form_rewriting how)
-{
-    return how == FORM_MINIMAL || how == FORM_REDUCED;
-}
-
 /* M, f, G, g_t, and g and the curvature where they are needed, at (t, q, v). */
 static eval_status evaluate_all(form_instance *x, double t, const double *q, const double *v,
                                 bool curved)
@@ -68,13 +49,14 @@ static eval_status gradient_along(void *context, double t, const double *q, doub
 /* With v = q' + G' eta [Wun05 (7.19)]: F = (q' - p, M (p' + (G' eta)') - f(q, v) + G' lambda, ..,
  * g, G v + g_t); the unknown p is q'. */
 static eval_status ggl2_rows(form_instance *x, double t, const double *y, const double *yp,
-                             const mechanical_places *p, double *F)
+                             double *F)
 {
     const mechanical_form *form = &x->mechanical;
     const dae_mechanical *m = &x->source->as.m;
+    const mechanical_places p = mechanical_parts(&x->source->as.m);
     mechanical_work *w = &x->mw;
     int n = form->nq, k = form->nl;
-    const double *q = y, *velocity = y + n, *lambda = y + p->lambda, *eta = lambda + k;
+    const double *q = y, *velocity = y + n, *lambda = y + p.lambda, *eta = lambda + k;
     double most = m->time_scale > 0.0 ? m->time_scale : 1.0;
     double scale = difference_scale(n, q, velocity, m->nominal, most);
     w->eta = eta;
@@ -84,15 +66,15 @@ static eval_status ggl2_rows(form_instance *x, double t, const double *y, const 
     if (status == EVAL_OK) status = form->evaluate(x, t, q, w->v, NULL, NULL, w->G, NULL, NULL);
     if (status != EVAL_OK) return status;
     form_matrix_transposed(&form->G_matrix, w->G, 1.0, eta, w->v); /* v = q' + G' eta */
-    form_matrix_transposed(&form->G_matrix, w->G, 1.0, yp + p->lambda + k, w->a);
+    form_matrix_transposed(&form->G_matrix, w->G, 1.0, yp + p.lambda + k, w->a);
     vector_axpy(n, 1.0, yp + n, w->a); /* a = p' + (G' eta)' */
     status = evaluate_all(x, t, q, w->v, false);
     if (status != EVAL_OK) return status;
     for (int i = 0; i < n; i++) F[i] = yp[i] - velocity[i];
     motion_rows(x, w->a, lambda, F + n);
-    vector_copy(k, w->level, F + p->lambda);
-    vector_copy(k, w->rate, F + p->lambda + k);
-    return EVAL_OK;
+    vector_copy(k, w->level, F + p.lambda);
+    vector_copy(k, w->rate, F + p.lambda + k);
+    return multibody_residual(x, t, y, yp, true, F);
 }
 
 /* ---- multipliers for all three levels ---- */
@@ -103,14 +85,15 @@ static eval_status ggl2_rows(form_instance *x, double t, const double *y, const 
  * ODASSL's relatives [Fue88] measure the residuals by their length, and not by M:
  *   q' - v + G' mu + K' eta = 0,  M (M v' - f + G' lambda) + G' eta = 0. */
 static eval_status fuehrer_rows(form_instance *x, double t, const double *y, const double *yp,
-                                const mechanical_places *p, double *F)
+                                double *F)
 {
     const mechanical_form *form = &x->mechanical;
+    const mechanical_places p = mechanical_parts(&x->source->as.m);
     mechanical_work *w = &x->mw;
-    bool plain = x->rewriting == FORM_ODASSL;
+    bool plain = !x->rewriting->weighted;
     int n = form->nq, k = form->nl;
-    const double *v = y + n, *lambda = y + p->lambda, *mu = lambda + k, *eta = mu + k;
-    double *c = F + p->lambda;
+    const double *v = y + n, *lambda = y + p.lambda, *mu = lambda + k, *eta = mu + k;
+    double *c = F + p.lambda;
     eval_status status = mechanical_acceleration(x, t, y, v, lambda, w->a);
     if (status == EVAL_OK) status = mechanical_velocity_jacobian(x, t, y, v, w->K);
     if (status == EVAL_OK) status = evaluate_all(x, t, y, v, true);
@@ -135,7 +118,7 @@ static eval_status fuehrer_rows(form_instance *x, double t, const double *y, con
     else
         vector_copy(n, miss, F + n);
     form_matrix_transposed(&form->G_matrix, w->G, 1.0, eta, F + n);
-    return EVAL_OK;
+    return multibody_residual(x, t, y, yp, true, F);
 }
 
 /* ---- a choice of positions ---- */
@@ -144,12 +127,13 @@ static eval_status fuehrer_rows(form_instance *x, double t, const double *y, con
  * by the velocity constraints, and q'' by unknowns w2: M (p1'', w2) = f - G' lambda, with g, and G
  * (p1'', w2) + curvature = 0 behind. */
 static eval_status minimal_rows(form_instance *x, double t, const double *y, const double *yp,
-                                const mechanical_places *p, double *F)
+                                double *F)
 {
     const mechanical_form *form = &x->mechanical;
+    const mechanical_places p = mechanical_parts(&x->source->as.m);
     mechanical_work *w = &x->mw;
     int n = form->nq, k = form->nl, next = form_next_kept(x, 0);
-    const double *v = y + n, *lambda = y + p->lambda, *w2 = lambda + k;
+    const double *v = y + n, *lambda = y + p.lambda, *w2 = lambda + k;
     eval_status status = evaluate_all(x, t, y, v, true);
     if (status != EVAL_OK) return status;
     for (int i = 0; i < n; i++) {
@@ -159,22 +143,23 @@ static eval_status minimal_rows(form_instance *x, double t, const double *y, con
         if (chosen) next = form_next_kept(x, next + 1);
     }
     motion_rows(x, w->a, lambda, F + n);
-    vector_copy(k, w->level, F + p->lambda);
-    vector_copy(k, w->curvature, F + p->lambda + k);
-    form_matrix_multiply(&form->G_matrix, w->G, 1.0, w->a, F + p->lambda + k);
-    return EVAL_OK;
+    vector_copy(k, w->level, F + p.lambda);
+    vector_copy(k, w->curvature, F + p.lambda + k);
+    form_matrix_multiply(&form->G_matrix, w->G, 1.0, w->a, F + p.lambda + k);
+    return multibody_residual(x, t, y, yp, true, F);
 }
 
 /* The reduced strangeness-free system, without w2: p1'' = a1 with a = M^-1 (f - G' lambda), and g,
  * G v + g_t, G a + curvature = 0 [Wun05 7.2.2]. */
 static eval_status reduced_rows(form_instance *x, double t, const double *y, const double *yp,
-                                const mechanical_places *p, double *F)
+                                double *F)
 {
     const mechanical_form *form = &x->mechanical;
+    const mechanical_places p = mechanical_parts(&x->source->as.m);
     mechanical_work *w = &x->mw;
     int n = form->nq, next = form_next_kept(x, 0);
     const double *v = y + n;
-    eval_status status = mechanical_acceleration(x, t, y, v, y + p->lambda, w->a);
+    eval_status status = mechanical_acceleration(x, t, y, v, y + p.lambda, w->a);
     if (status == EVAL_OK) status = evaluate_all(x, t, y, v, true);
     if (status != EVAL_OK) return status;
     form_matrix_multiply(&form->G_matrix, w->G, 1.0, w->a, w->curvature);
@@ -184,22 +169,41 @@ static eval_status reduced_rows(form_instance *x, double t, const double *y, con
         F[n + i] = chosen ? w->curvature[next] : yp[n + i] - w->a[i];
         if (chosen) next = form_next_kept(x, next + 1);
     }
-    vector_copy(form->nl, w->level, F + p->lambda);
-    return EVAL_OK;
+    vector_copy(form->nl, w->level, F + p.lambda);
+    return multibody_residual(x, t, y, yp, true, F);
 }
 
-eval_status stabilised_rows(form_instance *x, double t, const double *y, const double *yp,
-                            double *F)
-{
-    const mechanical_places p = mechanical_parts(&x->source->as.m);
-    switch (x->rewriting) {
-    case FORM_GGL2: return ggl2_rows(x, t, y, yp, &p, F);
-    case FORM_FUEHRER:
-    case FORM_ODASSL: return fuehrer_rows(x, t, y, yp, &p, F);
-    case FORM_MINIMAL: return minimal_rows(x, t, y, yp, &p, F);
-    default: return reduced_rows(x, t, y, yp, &p, F);
-    }
-}
+/* For constraints that all have a position level */
+#define HOLONOMIC(ROWS, V, LAMBDA)                                                                 \
+    .rows = (ROWS), .positions = true, .holonomic = true, .velocity = DAE_KIND_##V,                \
+    .multiplier = DAE_KIND_##LAMBDA
+#define THREE_LEVELS .levels = LEVEL_POSITION | LEVEL_VELOCITY | LEVEL_ACCELERATION
+#define WITH_MU_AND_ETA                                                                            \
+    .added = 2, .added_kind = DAE_KIND_INDEX2, .added_name = {"mu of ", "eta of "},                \
+    .added_row = {"rate of ", "curvature of "}
+
+/* q' is an unknown beside v; lambda has the errors of eta' */
+const form_rewriting mechanical_ggl2 = {HOLONOMIC(ggl2_rows, INDEX2, INDEX3),
+                                        .levels = LEVEL_POSITION | LEVEL_VELOCITY,
+                                        .kinematic = true,
+                                        .added = 1,
+                                        .added_kind = DAE_KIND_INDEX2,
+                                        .added_name = {"mu of "},
+                                        .added_row = {"rate of "}};
+const form_rewriting mechanical_fuehrer = {HOLONOMIC(fuehrer_rows, DIFFERENTIAL, INDEX1),
+                                           THREE_LEVELS, WITH_MU_AND_ETA, .weighted = true};
+const form_rewriting mechanical_odassl = {HOLONOMIC(fuehrer_rows, DIFFERENTIAL, INDEX1),
+                                          THREE_LEVELS, WITH_MU_AND_ETA};
+const form_rewriting mechanical_minimal = {HOLONOMIC(minimal_rows, DIFFERENTIAL, INDEX1),
+                                           THREE_LEVELS,
+                                           .kinematic = true,
+                                           .chooses = true,
+                                           .added = 1,
+                                           .added_kind = DAE_KIND_INDEX1,
+                                           .added_name = {"w of "},
+                                           .added_row = {"curvature of "}};
+const form_rewriting mechanical_reduced = {HOLONOMIC(reduced_rows, DIFFERENTIAL, INDEX1),
+                                           THREE_LEVELS, .kinematic = true, .chooses = true};
 
 /* ---- the choice ---- */
 
@@ -229,7 +233,7 @@ form_choice form_instance_choose(form_instance *x, double t, const double *y, bo
     const mechanical_form *form = &x->mechanical;
     mechanical_work *w = &x->mw;
     int n = form->nq;
-    if (!form_chooses(x->rewriting) || form->nl == 0) return CHOICE_KEPT;
+    if (!x->rewriting->chooses || form->nl == 0) return CHOICE_KEPT;
     if (x->source->full) multibody_at(x, y);
     if (form->evaluate(x, t, y, y + n, NULL, NULL, w->G, NULL, NULL) != EVAL_OK)
         return CHOICE_EVALUATION;
@@ -248,7 +252,7 @@ void form_instance_complete(const form_instance *x, double *y, double *yp)
 {
     const mechanical_form *form = &x->mechanical;
     double *w2 = y + x->source->n, *slope = yp + x->source->n;
-    if (x->rewriting != FORM_MINIMAL) return;
+    if (!x->rewriting->chooses || x->rewriting->added == 0) return;
     int next = form_next_kept(x, 0);
     for (int l = 0; l < form->nl; l++) w2[l] = slope[l] = 0.0;
     for (int i = 0; i < form->nq; i++) {

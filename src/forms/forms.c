@@ -30,6 +30,7 @@ form_instance *form_instance_new(const form_source *source, unsigned wanted, eva
     if (!x) return NULL;
     x->source = source;
     x->eval = eval;
+    x->rewriting = form_base_rewriting(source);
     x->places = DAE_ARRAY(int, source->n);
     bool ok = x->places != NULL;
     for (int i = 0; ok && i < source->n; i++) x->places[i] = i;
@@ -66,11 +67,11 @@ const form_set *form_instance_set(const form_instance *x)
     return &x->set;
 }
 
-bool form_instance_rewrite(form_instance *x, form_rewriting rewriting, double alpha)
+bool form_instance_rewrite(form_instance *x, const form_rewriting *rewriting, double alpha)
 {
     x->rewriting = rewriting;
     x->alpha = alpha;
-    return !form_chooses(rewriting) || stabilised_prepare_choice(x);
+    return !rewriting->chooses || stabilised_prepare_choice(x);
 }
 
 /* Row and column of entry k. */

@@ -190,43 +190,63 @@ int form_instance_wrong(form_instance *instance, double t, const double *y, cons
 
 /* ---- the residual forms that follow ---- */
 
-typedef enum form_rewriting {
-    FORM_AS_GIVEN = 0, /* mechanical: index 3; hessenberg: index 2; quasilinear: E x' = f, 0 = g */
-    FORM_INDEX2,       /* mechanical: 0 = G v + g_t */
-    FORM_INDEX1,       /* mechanical: 0 = G v' + ..; hessenberg: 0 = g_y f + g_t */
-    FORM_BAUMGARTE,    /* mechanical: 0 = g'' + 2 alpha g' + alpha^2 g */
-    FORM_GGL,          /* constraints of two levels, with multipliers mu behind the unknowns:
-                          q' = v - G' mu [GLG85]; quasilinear: A'(A x' - b) + g_x' mu = 0, where
-                          A = [E; g_x], b = [f; -g_t]. FORM_INDEX1 is the same without g and mu */
-    /* Mechanical only (form_stabilised.c); all but the first need constraints with positions.
-     */
-    FORM_GGLM,    /* M q' = M v - G' mu [HW96 VII (1.48)] */
-    FORM_GGL2,    /* of second order [Wun05 (7.19)] */
-    FORM_FUEHRER, /* constraints of three levels, multipliers mu and eta [HW96 VII (2.27)] */
-    FORM_ODASSL,  /* the same, by the length of residuals */
-    FORM_MINIMAL, /* minimal extension; positions are chosen */
-    FORM_REDUCED  /* without its new unknowns */
+/* Levels of constraints: g, its first and its second derivative. */
+enum { LEVEL_POSITION = 1, LEVEL_VELOCITY = 2, LEVEL_ACCELERATION = 4 };
+
+/* F(t, y, y') = 0 that follows from a description of one kind. Unknowns and rows are those of the
+ * description; more may be behind them, one or two for each constraint (with a position level). */
+typedef struct form_rewriting {
+    eval_status (*rows)(form_instance *x, double t, const double *y, const double *yp, double *F);
+    bool as_given;   /* the rows are those of the description */
+    unsigned levels; /* LEVEL_..: that are among the rows */
+    bool weighted;   /* mechanical: q' = .. is multiplied by M */
+    bool kinematic;  /* mechanical: rows q' = v, but for positions that are chosen */
+    bool
+        chooses; /* mechanical: positions p2, at a point: they and their velocities are algebraic */
+    bool positions;                /* mechanical: some constraint must have a position level, */
+    bool holonomic;                /* and all of them */
+    bool patterned;                /* the pattern follows from the patterns of the description */
+    dae_kind velocity, multiplier; /* kinds of v and lambda; Hessenberg: of z */
+    int added;                     /* new unknowns per constraint: 0, 1, 2 */
+    dae_kind added_kind;
+    const char *added_name[2], *added_row[2]; /* in front of the constraint's name */
 } form_rewriting;
 
+/* The first ones are as given: mechanical of index 3, Hessenberg of index 2. */
+extern const form_rewriting mechanical_as_given, hessenberg_as_given, quasilinear_as_given,
+    second_as_given;
+extern const form_rewriting mechanical_index2;    /* 0 = G v + g_t */
+extern const form_rewriting mechanical_index1;    /* 0 = G v' + .. */
+extern const form_rewriting hessenberg_index1;    /* 0 = g_y f + g_t */
+extern const form_rewriting mechanical_baumgarte; /* 0 = g'' + 2 alpha g' + alpha^2 g */
+extern const form_rewriting mechanical_ggl;  /* q' = v - G' mu, constraints of two levels [GLG85] */
+extern const form_rewriting mechanical_gglm; /* M q' = M v - G' mu [HW96 VII (1.48)] */
+extern const form_rewriting mechanical_ggl2; /* of second order [Wun05 (7.19)] */
+/* Constraints of three levels, multipliers mu and eta [HW96 VII (2.27)]; by the length of residuals
+ */
+extern const form_rewriting mechanical_fuehrer, mechanical_odassl;
+/* Minimal extension, positions are chosen; and without its new unknowns */
+extern const form_rewriting mechanical_minimal, mechanical_reduced;
+/* A'(A x' - b) = 0 for A = [E; g_x], b = [f; -g_t]; the same with g = 0 and + g_x' mu */
+extern const form_rewriting quasilinear_squares, quasilinear_ggl;
+
 /* What is integrated if nothing else is asked for. */
-form_rewriting form_default_rewriting(const form_source *source);
+const form_rewriting *form_default_rewriting(const form_source *source);
 /* Whether the description has the constraints and rows that a rewriting of its kind needs. */
-bool form_rewriting_fits(const form_source *source, form_rewriting rewriting);
+bool form_rewriting_fits(const form_source *source, const form_rewriting *rewriting);
 
 /* A problem in the unknowns of the form, which takes over the source, also on failure; and another
  * residual problem of it, whose first unknowns are the same. Their evaluators need `forms`. The
  * second one does not own the source. */
 dae_status form_problem_new(form_source *source, int n_events, const dae_event *events,
                             dae_problem **problem, dae_diag *diag);
-dae_status form_residual_problem(const dae_problem *base, form_rewriting rewriting,
+dae_status form_residual_problem(const dae_problem *base, const form_rewriting *rewriting,
                                  dae_problem **problem, dae_diag *diag);
 /* The rewriting behind the first one: as given, if that is square. */
-form_rewriting form_base_rewriting(const form_source *source);
+const form_rewriting *form_base_rewriting(const form_source *source);
 /* Which rewriting the residual callbacks of an instance compute. False: memory. */
-bool form_instance_rewrite(form_instance *instance, form_rewriting rewriting, double alpha);
+bool form_instance_rewrite(form_instance *instance, const form_rewriting *rewriting, double alpha);
 
-/* Whether a rewriting depends on a choice of positions that is made at a point. */
-bool form_chooses(form_rewriting rewriting);
 typedef enum form_choice {
     CHOICE_KEPT = 0,
     CHOICE_CHANGED, /* describe the problem anew: form_residual_chosen */

@@ -59,6 +59,7 @@ void formulated_free(formulated *f); /* leaves it zeroed */
 typedef struct formulation_setting {
     double parameter;         /* of the formulation, such as Baumgarte's alpha; 0: its default */
     const equation_point *at; /* where the run begins, more or less; NULL: not known; borrowed */
+    const char *name;         /* of the formulation, for messages; formulation_apply tells it */
 } formulation_setting;
 
 /* A row of the registry. What is decided by which formulation it is, is decided by a field. */
@@ -77,11 +78,8 @@ typedef struct formulation {
      * equation which does not fit. NULL: models are not rewritten. */
     dae_status (*apply)(const analysed *a, const formulation_setting *setting, formulated *result,
                         dae_diag *diag);
-    /* Callbacks: the residual form of each kind of description. */
-    struct {
-        bool offered;
-        form_rewriting how;
-    } callbacks[FORM_KINDS];
+    /* Callbacks: the residual form of each kind of description; NULL: there is none. */
+    const form_rewriting *callbacks[FORM_KINDS];
 } formulation;
 
 /* Those that others choose by default. */
@@ -97,8 +95,8 @@ const formulation *formulation_at(int i); /* of the registry, "auto" first; NULL
 dae_status formulation_apply(const formulation *f, const analysed *a,
                              const formulation_setting *setting, formulated *result,
                              dae_diag *diag);
-/* How callbacks are rewritten by f. False: f is not on offer for them. */
-bool formulation_rewriting(const formulation *f, const form_source *source, form_rewriting *how);
+/* How callbacks are rewritten by f. NULL: f is not on offer for them. */
+const form_rewriting *formulation_rewriting(const formulation *f, const form_source *source);
 
 void analysed_free(analysed *a); /* leaves it zeroed */
 /* Space for n unknowns and m rows on the graph of `a`; false: memory. */

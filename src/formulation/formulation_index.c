@@ -221,7 +221,7 @@ const formulation formulation_index1 = {
     .name = "index1",
     .summary = "equations differentiated until the index is 1; drifts off the constraints",
     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_INDEX1}, [KIND_HESSENBERG] = {true, FORM_INDEX1}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_index1, [KIND_HESSENBERG] = &hessenberg_index1},
     .apply = formulate_index1,
 };
 
@@ -236,8 +236,7 @@ const formulation formulation_index2 = {
     .name = "index2",
     .summary = "equations differentiated until the index is 2: velocity constraints",
     .citation = "Brenan, Campbell, Petzold, SIAM 1996, section 6.2",
-    .callbacks =
-        {[KIND_MECHANICAL] = {true, FORM_INDEX2}, [KIND_HESSENBERG] = {true, FORM_AS_GIVEN}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_index2, [KIND_HESSENBERG] = &hessenberg_as_given},
     .apply = formulate_index2,
 };
 
@@ -253,7 +252,7 @@ const formulation formulation_index3 = {
     .summary = "equations differentiated until the index is 3: as written where it is",
     .citation = "Petzold, Loetstedt, SIAM J. Sci. Stat. Comput. 7 (1986) 720-733",
     .projects = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_AS_GIVEN}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_as_given},
     .apply = formulate_index3,
 };
 
@@ -291,6 +290,6 @@ const formulation formulation_baumgarte = {
     .summary = "index 1 with (d/dt + alpha)^c g = 0 for each constraint; baumgarte:ALPHA",
     .citation = "Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16",
     .parameter = 10.0,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_BAUMGARTE}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_baumgarte},
     .apply = formulate_baumgarte,
 };

@@ -27,8 +27,8 @@ static dae_status refuse_velocities(const analysed *a, const char *name, const m
                     name, a->set.row[m->constraint[l]].name, a->set.name[restricted(m, l)]);
 }
 
-dae_status mechanical_find(const analysed *a, const formulation_setting *setting, const char *name,
-                           bool velocities, mechanical *m, dae_diag *diag)
+dae_status mechanical_find(const analysed *a, const formulation_setting *setting, bool velocities,
+                           mechanical *m, dae_diag *diag)
 {
     char reason[400];
     mechanical_status found = MECHANICAL_NOT;
@@ -41,10 +41,10 @@ dae_status mechanical_find(const analysed *a, const formulation_setting *setting
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s needs a mechanical system, M q'' = f - G' lambda with "
                         "constraints 0 = g(q, t): %s.",
-                        name, reason);
+                        setting->name, reason);
     bool fits = m->nvelocity == 0 || (velocities && mechanical_positions(m) > 0);
     if (fits) return DAE_OK;
-    dae_status status = refuse_velocities(a, name, m, diag);
+    dae_status status = refuse_velocities(a, setting->name, m, diag);
     mechanical_free(m);
     return status;
 }
@@ -147,7 +147,7 @@ static dae_status formulate_ggl(const analysed *a, const formulation_setting *se
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, "ggl", true, &m, diag);
+    dae_status status = mechanical_find(a, setting, true, &m, diag);
     if (status == DAE_OK && !build_ggl(a, &m, f)) status = formulation_exhausted(f, diag);
     mechanical_free(&m);
     return status;
@@ -158,7 +158,7 @@ const formulation formulation_ggl = {
     .summary = "mechanical: positions and velocities on their constraints, index 2",
     .citation = "Gear, Leimkuhler, Gupta, J. Comput. Appl. Math. 12 (1985) 77-90",
     .mechanical = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_GGL}, [KIND_QUASILINEAR] = {true, FORM_GGL}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_ggl, [KIND_QUASILINEAR] = &quasilinear_ggl},
     .apply = formulate_ggl,
 };
 
@@ -229,8 +229,7 @@ bool mechanical_note_choice(formulated *f, const analysed *a, const mechanical *
 }
 
 dae_status mechanical_choose(const analysed *a, const mechanical *m,
-                             const formulation_setting *setting, const char *name, bool *dependent,
-                             dae_diag *diag)
+                             const formulation_setting *setting, bool *dependent, dae_diag *diag)
 {
     double *G = DAE_ARRAY(double, (size_t)m->nlambda *(size_t)m->nq);
     bool *chosen = DAE_ARRAY(bool, 2 * m->nq + m->nlambda);
@@ -248,7 +247,7 @@ dae_status mechanical_choose(const analysed *a, const mechanical *m,
     return diag_set(diag, DAE_ERR_UNSUPPORTED,
                     "Formulation %s chooses coordinates where the run starts, but there %s "
                     "depends on the other constraints.",
-                    name, a->set.row[m->constraint[l]].name);
+                    setting->name, a->set.row[m->constraint[l]].name);
 }
 
 static dae_status formulate_minimal(const analysed *a, const formulation_setting *setting,
@@ -256,13 +255,13 @@ static dae_status formulate_minimal(const analysed *a, const formulation_setting
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, "minimal", false, &m, diag);
+    dae_status status = mechanical_find(a, setting, false, &m, diag);
     if (status != DAE_OK) return status;
     bool *dependent = DAE_ARRAY(bool, m.nq);
     if (!dependent)
         status = formulation_exhausted(f, diag);
     else
-        status = mechanical_choose(a, &m, setting, "minimal", dependent, diag);
+        status = mechanical_choose(a, &m, setting, dependent, diag);
     if (status == DAE_OK && !build_minimal(a, &m, dependent, f))
         status = formulation_exhausted(f, diag);
     dae_free(dependent);
@@ -276,7 +275,7 @@ const formulation formulation_minimal = {
     .citation = "Kunkel, Mehrmann, Z. Angew. Math. Mech. 84 (2004) 579-597",
     .mechanical = true,
     .chooses_positions = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_MINIMAL}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_minimal},
     .apply = formulate_minimal,
 };
 
@@ -320,7 +319,7 @@ static dae_status formulate_penalty(const analysed *a, const formulation_setting
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, "penalty", false, &m, diag);
+    dae_status status = mechanical_find(a, setting, false, &m, diag);
     for (int k = 0; status == DAE_OK && k < m.nlambda; k++)
         if (!m.steady[k])
             status = diag_set(diag, DAE_ERR_UNSUPPORTED,

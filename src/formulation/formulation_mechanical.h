@@ -5,10 +5,10 @@
 #include "formulation/formulation_parts.h"
 #include "structure/mechanical/mechanical.h"
 
-/* The mechanical form for formulation `name`, or why the equations have none, with constraints on
+/* The mechanical form for a formulation, or why the equations have none, with constraints on
  * positions; velocities: some may be on velocities. */
-dae_status mechanical_find(const analysed *a, const formulation_setting *setting, const char *name,
-                           bool velocities, mechanical *m, dae_diag *diag);
+dae_status mechanical_find(const analysed *a, const formulation_setting *setting, bool velocities,
+                           mechanical *m, dae_diag *diag);
 /* sum_l G_lj mu_l per position, over y, with mu_l = y[first + l] for constraints on positions;
  * EXPR_NONE where there is nothing. */
 bool mechanical_along(const formulated *f, const mechanical *m, const first_order *l, int first,
@@ -20,8 +20,7 @@ bool mechanical_constraint_row(formulated *f, const analysed *a, const mechanica
                                const unknown_index *index, int l, int k, int *r);
 /* dependent[j]: the constraints determine position j best, by pivots of G where the run begins. */
 dae_status mechanical_choose(const analysed *a, const mechanical *m,
-                             const formulation_setting *setting, const char *name, bool *dependent,
-                             dae_diag *diag);
+                             const formulation_setting *setting, bool *dependent, dae_diag *diag);
 /* Keep the choice with f, for a watch. */
 bool mechanical_note_choice(formulated *f, const analysed *a, const mechanical *m,
                             const unknown_index *index, const bool *dependent);

@@ -53,9 +53,4 @@ dae_status formulation_exhausted(formulated *f, dae_diag *diag);
 dae_status formulate_index3(const analysed *a, const formulation_setting *setting, formulated *f,
                             dae_diag *diag);
 
-extern const formulation formulation_index2, formulation_index1, formulation_baumgarte,
-    formulation_ggl, formulation_gglm, formulation_ggl2, formulation_fuehrer, formulation_odassl,
-    formulation_reduced, formulation_minimal, formulation_penalty, formulation_regularised,
-    formulation_integral, formulation_overdetermined, formulation_manifold;
-
 #endif

@@ -184,20 +184,20 @@ static bool tell_kinds(plan *p)
 typedef bool build_fn(plan *p, const bool *dependent);
 static build_fn build_gglm;
 
-static dae_status formulate(const analysed *a, const formulation_setting *setting, const char *name,
-                            bool chooses, build_fn *build, formulated *f, dae_diag *diag)
+static dae_status formulate(const analysed *a, const formulation_setting *setting, bool chooses,
+                            build_fn *build, formulated *f, dae_diag *diag)
 {
     mechanical m;
     plan p = {0};
     *f = (formulated){0};
     bool velocities = build == build_gglm; /* the others have no place for constraints on them */
-    dae_status status = mechanical_find(a, setting, name, velocities, &m, diag);
+    dae_status status = mechanical_find(a, setting, velocities, &m, diag);
     if (status != DAE_OK) return status;
     bool *dependent = DAE_ARRAY(bool, m.nq);
     if (!dependent)
         status = formulation_exhausted(f, diag);
     else if (chooses)
-        status = mechanical_choose(a, &m, setting, name, dependent, diag);
+        status = mechanical_choose(a, &m, setting, dependent, diag);
     if (status == DAE_OK && !(plan_new(&p, a, &m, f) && build(&p, dependent)))
         status = formulation_exhausted(f, diag);
     plan_free(&p);
@@ -224,7 +224,7 @@ static bool build_gglm(plan *p, const bool *dependent)
 static dae_status formulate_gglm(const analysed *a, const formulation_setting *setting,
                                  formulated *f, dae_diag *diag)
 {
-    return formulate(a, setting, "gglm", false, build_gglm, f, diag);
+    return formulate(a, setting, false, build_gglm, f, diag);
 }
 
 const formulation formulation_gglm = {
@@ -232,7 +232,7 @@ const formulation formulation_gglm = {
     .summary = "mechanical: as ggl, with multipliers weighted by the mass matrix",
     .citation = "Hairer, Wanner, Springer 1996, section VII.1",
     .mechanical = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_GGLM}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_gglm},
     .apply = formulate_gglm,
 };
 
@@ -310,7 +310,7 @@ static bool build_ggl2(plan *p, const bool *dependent)
 static dae_status formulate_ggl2(const analysed *a, const formulation_setting *setting,
                                  formulated *f, dae_diag *diag)
 {
-    return formulate(a, setting, "ggl2", false, build_ggl2, f, diag);
+    return formulate(a, setting, false, build_ggl2, f, diag);
 }
 
 const formulation formulation_ggl2 = {
@@ -318,7 +318,7 @@ const formulation formulation_ggl2 = {
     .summary = "mechanical: ggl for second order methods, velocities q' + G' eta, index 2",
     .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.1",
     .mechanical = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_GGL2}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_ggl2},
     .apply = formulate_ggl2,
 };
 
@@ -360,7 +360,7 @@ static bool build_odassl(plan *p, const bool *dependent)
 static dae_status formulate_fuehrer(const analysed *a, const formulation_setting *setting,
                                     formulated *f, dae_diag *diag)
 {
-    return formulate(a, setting, "fuehrer", false, build_fuehrer, f, diag);
+    return formulate(a, setting, false, build_fuehrer, f, diag);
 }
 
 const formulation formulation_fuehrer = {
@@ -368,14 +368,14 @@ const formulation formulation_fuehrer = {
     .summary = "mechanical: constraints of three levels by multipliers, weighted by masses",
     .citation = "Fuehrer, Leimkuhler, Numer. Math. 59 (1991) 55-69",
     .mechanical = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_FUEHRER}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_fuehrer},
     .apply = formulate_fuehrer,
 };
 
 static dae_status formulate_odassl(const analysed *a, const formulation_setting *setting,
                                    formulated *f, dae_diag *diag)
 {
-    return formulate(a, setting, "odassl", false, build_odassl, f, diag);
+    return formulate(a, setting, false, build_odassl, f, diag);
 }
 
 const formulation formulation_odassl = {
@@ -383,7 +383,7 @@ const formulation formulation_odassl = {
     .summary = "mechanical: constraints of three levels, other residuals by least squares",
     .citation = "Fuehrer, thesis, TU Muenchen 1988",
     .mechanical = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_ODASSL}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_odassl},
     .apply = formulate_odassl,
 };
 
@@ -488,7 +488,7 @@ static dae_status formulate_reduced(const analysed *a, const formulation_setting
                                     formulated *f, dae_diag *diag)
 {
     mechanical m;
-    dae_status status = mechanical_find(a, setting, "reduced", false, &m, diag);
+    dae_status status = mechanical_find(a, setting, false, &m, diag);
     int j = status == DAE_OK ? massless(a, &m, setting->at) : -1;
     if (j == -2)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
@@ -500,7 +500,7 @@ static dae_status formulate_reduced(const analysed *a, const formulation_setting
     mechanical_free(&m);
     *f = (formulated){0};
     if (status != DAE_OK) return status;
-    return formulate(a, setting, "reduced", true, build_reduced, f, diag);
+    return formulate(a, setting, true, build_reduced, f, diag);
 }
 
 const formulation formulation_reduced = {
@@ -509,6 +509,6 @@ const formulation formulation_reduced = {
     .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.2",
     .mechanical = true,
     .chooses_positions = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_REDUCED}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_reduced},
     .apply = formulate_reduced,
 };

@@ -10,23 +10,39 @@ const formulation formulation_auto = {.name = "auto", .automatic = true};
 const formulation formulation_residual = {
     .name = "residual",
     .as_given = true,
-    .callbacks = {[KIND_MECHANICAL] = {true, FORM_AS_GIVEN},
-                  [KIND_HESSENBERG] = {true, FORM_AS_GIVEN},
-                  [KIND_QUASILINEAR] = {true, FORM_AS_GIVEN},
-                  [KIND_SECOND_ORDER] = {true, FORM_AS_GIVEN}},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_as_given,
+                  [KIND_HESSENBERG] = &hessenberg_as_given,
+                  [KIND_QUASILINEAR] = &quasilinear_as_given,
+                  [KIND_SECOND_ORDER] = &second_as_given},
 };
 
 /* The two words of the options, then what rewrites. */
+#define FORMULATIONS(X)                                                                            \
+    X(auto)                                                                                        \
+    X(residual)                                                                                    \
+    X(dummy)                                                                                       \
+    X(index3)                                                                                      \
+    X(index2)                                                                                      \
+    X(index1)                                                                                      \
+    X(baumgarte)                                                                                   \
+    X(ggl)                                                                                         \
+    X(gglm)                                                                                        \
+    X(ggl2)                                                                                        \
+    X(fuehrer)                                                                                     \
+    X(odassl)                                                                                      \
+    X(reduced)                                                                                     \
+    X(minimal)                                                                                     \
+    X(penalty)                                                                                     \
+    X(regularised)                                                                                 \
+    X(integral)                                                                                    \
+    X(overdetermined)                                                                              \
+    X(manifold)
 enum { FIRST_REWRITING = 2 };
-static const formulation *const formulations[] = {
-    &formulation_auto,        &formulation_residual, &formulation_dummy,
-    &formulation_index3,      &formulation_index2,   &formulation_index1,
-    &formulation_baumgarte,   &formulation_ggl,      &formulation_gglm,
-    &formulation_ggl2,        &formulation_fuehrer,  &formulation_odassl,
-    &formulation_reduced,     &formulation_minimal,  &formulation_penalty,
-    &formulation_regularised, &formulation_integral, &formulation_overdetermined,
-    &formulation_manifold,
-};
+
+#define DECLARED(NAME) extern const formulation formulation_##NAME;
+#define LISTED(NAME) &formulation_##NAME,
+FORMULATIONS(DECLARED)
+static const formulation *const formulations[] = {FORMULATIONS(LISTED)};
 
 enum { FORMULATION_COUNT = sizeof formulations / sizeof *formulations };
 
@@ -63,15 +79,16 @@ dae_status formulation_apply(const formulation *f, const analysed *a,
                              const formulation_setting *setting, formulated *result, dae_diag *diag)
 {
     formulation_setting full = *setting;
+    full.name = f->name;
     if (!(full.parameter > 0.0)) full.parameter = f->parameter;
     return f->apply(a, &full, result, diag);
 }
 
-bool formulation_rewriting(const formulation *f, const form_source *source, form_rewriting *how)
+const form_rewriting *formulation_rewriting(const formulation *f, const form_source *source)
 {
-    const form_kind kind = form_source_kind(source);
-    *how = f->automatic ? form_default_rewriting(source) : f->callbacks[kind].how;
-    return f->automatic || (f->callbacks[kind].offered && form_rewriting_fits(source, *how));
+    if (f->automatic) return form_default_rewriting(source);
+    const form_rewriting *how = f->callbacks[form_source_kind(source)];
+    return how && form_rewriting_fits(source, how) ? how : NULL;
 }
 
 static const formulation *listed(int i)

@@ -131,19 +131,18 @@ static dae_status check_choices(const dae_options *o, dae_diag *diag)
 static dae_status check_rewriting(const formulation *f, const dae_options *o, const dae_problem *p,
                                   dae_diag *diag)
 {
-    form_rewriting how;
     bool residual = !method_needs_form(method_find(o->method ? o->method : "auto"));
     if (!residual && !(f && f->automatic))
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation \"%s\" is for methods on residual forms; method %s works on "
                         "the %s form itself.",
                         o->formulation, o->method, form_source_kind_name(p->forms));
-    if (f && formulation_rewriting(f, p->forms, &how)) return DAE_OK;
+    if (f && formulation_rewriting(f, p->forms)) return DAE_OK;
     diag_set(diag, DAE_ERR_UNSUPPORTED,
              "Formulation \"%s\" is not on offer for a problem in %s form; choices are",
              o->formulation, form_source_kind_name(p->forms));
     for (int i = 0; formulation_at(i); i++)
-        if (formulation_rewriting(formulation_at(i), p->forms, &how))
+        if (formulation_rewriting(formulation_at(i), p->forms))
             diag_append(diag, "%s %s", i > 0 ? "," : "", formulation_at(i)->name);
     diag_append(diag, ".");
     return DAE_ERR_UNSUPPORTED;

@@ -188,7 +188,8 @@ static dae_status rewrite_as(dae_solver *s, const formulation *f, const model_an
     double **x = analysed_values(&a->reduced.set, at, ORDERS);
     if (!x) return reform_exhausted(s);
     equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
-    formulation_setting setting = {s->base_options.formulation_parameter, &point};
+    formulation_setting setting = {.parameter = s->base_options.formulation_parameter,
+                                   .at = &point};
     dae_status status = DAE_ERR_UNSUPPORTED;
     if (beside) status = formulate_mechanical_form(&a->reduced, &point, false, y, &s->diag);
     if (status == DAE_ERR_UNSUPPORTED && beside && projection_asked(s))

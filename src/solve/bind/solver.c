@@ -226,11 +226,10 @@ static bool extend_options(dae_options *o, int n, int longer)
 /* The residual problem that the formulation asks for, in place of base. */
 static dae_status rewrite(dae_solver *s, dae_diag *diag)
 {
-    form_rewriting how;
     const form_source *source = s->base->forms;
     const formulation *f = s->formulation;
     if (solver_second_order(s) && f->automatic) f = &formulation_residual;
-    formulation_rewriting(f, source, &how);
+    const form_rewriting *how = formulation_rewriting(f, source);
     double alpha = s->bound.options.formulation_parameter;
     if (!(alpha > 0.0)) alpha = f->parameter;
     if (!form_instance_rewrite(s->bound.forms, how, alpha))
@@ -261,7 +260,6 @@ static dae_status adopt_forms(dae_solver *s, dae_diag *diag)
     s->bound.forms = form_instance_new(source, wanted, &s->bound.eval);
     if (!s->bound.forms)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the problem's form.");
-    form_instance_rewrite(s->bound.forms, form_base_rewriting(source), 0.0);
     s->bound.form_set = form_instance_set(s->bound.forms);
     return solver_uses_forms(s) ? DAE_OK : rewrite(s, diag);
 }

@@ -419,7 +419,6 @@ static bool begin_forms(evaluator *eval)
 {
     const form_source *source = eval->problem->forms;
     form_instance *forms = form_instance_new(source, 0, eval);
-    if (forms) form_instance_rewrite(forms, form_base_rewriting(source), 0.0);
     eval->forms = forms;
     return forms != NULL;
 }

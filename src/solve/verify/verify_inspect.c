@@ -262,7 +262,6 @@ static bool watch_forms(inspector *x)
     unsigned wanted = FORM_MECHANICAL | FORM_HESSENBERG | FORM_QUASILINEAR | FORM_MANIFOLD;
     x->forms = form_instance_new(source, wanted, &x->eval);
     if (!x->forms) return false;
-    form_instance_rewrite(x->forms, form_base_rewriting(source), 0.0);
     x->eval.forms = x->forms;
     const form_set *s = form_instance_set(x->forms);
     const form_kind kind = form_source_kind(source);
