@@ -124,7 +124,7 @@ static void estimates_fall_with_the_step(void **state)
 }
 
 /* Without constraints methods with the same table have the same estimate. Those of order 5 on
- * manifolds count it three times, see phem.c. */
+ * manifolds count it three times, see hem_table.c. */
 static void equal_tables_have_equal_estimates(void **state)
 {
     (void)state;

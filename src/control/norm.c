@@ -163,6 +163,14 @@ double norm_size(const error_norm *norm, int i, double y, double most)
     return fmax(fabs(y), fmin(atol / rtol, most));
 }
 
+double norm_finest(const error_norm *norm)
+{
+    double least = norm->rtol_by_variable ? INFINITY : norm->rtol;
+    for (int i = 0; norm->rtol_by_variable && i < norm->n; i++)
+        least = fmin(least, norm->rtol_by_variable[i]);
+    return least;
+}
+
 double norm_of(const error_norm *norm, const double *v, const double *scale)
 {
     if (!norm->user_norm) return vector_wrms(norm->n, v, scale);

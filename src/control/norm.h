@@ -59,6 +59,9 @@ void norm_set_step(error_norm *norm, double h);
  * the tolerances take for its size, atol_i / rtol_i, but at most `most`. */
 double norm_size(const error_norm *norm, int i, double y, double most);
 
+/* The smallest relative tolerance of all variables. */
+double norm_finest(const error_norm *norm);
+
 /* ||v|| with one of the scales above */
 double norm_of(const error_norm *norm, const double *v, const double *scale);
 

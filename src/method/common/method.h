@@ -41,23 +41,40 @@ typedef struct method_context {
 typedef struct method {
     const char *name, *summary, *citation;
     int max_order;
-    unsigned forms;        /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
-    bool fixed_order;      /* one order, max_order: the controller leaves it alone */
-    bool own_order;        /* a one-step method that chooses its order within ctx->options */
-    bool constant_steps;   /* only with opt.fixed_step: its properties depend on it */
-    bool projects;         /* it heeds ctx->projection */
-    bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
-                              the constraints they add up from step to step */
-    bool on_manifold;      /* it heeds options->baumgarte and ->coordinates */
-    bool keeps_invariants; /* it heeds ctx->invariants */
-    bool no_iteration;     /* algebraic equations hold at the ends of steps to the tolerance only */
-    bool ends_unseen;      /* and the equations are not evaluated there */
-    bool rough_between;    /* its error test says nothing of algebraic variables between the ends
-                              of a step: where values are asked for, their equations are solved */
-    bool sharp_multipliers;  /* variables of index 2 are as accurate as the others at the ends of
-                                steps */
+    unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     const void *table;       /* what tells it from the others of its family; NULL: there are none */
+
+    struct {                 /* steps and orders: what the controller leaves alone */
+        bool fixed_order;    /* a one-step method: one order, max_order */
+        bool own_order;      /* and it chooses its order within ctx->options */
+        bool constant_steps; /* only with opt.fixed_step: its properties depend on it */
+        bool long_steps; /* explicit, few and long steps: many of them tell that a problem is stiff
+                          */
+    };
+    struct {                   /* options that it heeds */
+        bool projects;         /* ctx->projection */
+        bool on_manifold;      /* options->baumgarte and ->coordinates */
+        bool keeps_invariants; /* ctx->invariants */
+    };
+    struct {                   /* what its results are good for */
+        bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
+                                  the constraints they add up from step to step */
+        bool tests_algebraic;  /* its error test sees algebraic variables at the ends of all steps:
+                                  no method is more careful */
+        bool sharp_multipliers; /* variables of index 2 are as accurate as the others at the ends of
+                                   steps */
+        bool no_iteration; /* algebraic equations hold at the ends of steps to the tolerance only */
+        bool ends_unseen;  /* and the equations are not evaluated there */
+        bool rough_between; /* its error test says nothing of algebraic variables between the ends
+                               of a step: where values are asked for, their equations are solved */
+    };
+    struct {            /* what is left to the driver */
+        bool gives_way; /* implicit: where "auto" chose it and it fails, a more careful one goes on
+                         */
+        bool kinds_asked; /* the driver refuses variables of an index that it is not for */
+    };
+
     /* Bytes of state and of scratch for n variables. */
     void (*size)(int n, size_t *state, size_t *scratch);
     /* Begin at a point; all history is dropped. */

@@ -35,6 +35,13 @@ const composition composition_8 = {
 
 typedef enum geometric_kind { KIND_EULER, KIND_SHAKE, KIND_RATTLE, KIND_LOBATTO } geometric_kind;
 
+/* What tells one of them from the others. */
+typedef struct geometric_table {
+    geometric_kind kind;
+    const composition *composition;
+    int stages; /* of a Lobatto pair; 0: it is none */
+} geometric_table;
+
 /* What survives between steps: both ends of the last one. */
 typedef struct geometric_state {
     geometric_kind kind;
@@ -115,31 +122,17 @@ static bool take_memory(geometric_cache *c)
     return true;
 }
 
-static void *cache_with(const method_context *ctx, int stages)
+static void *geometric_cache_new(const method_context *ctx)
 {
+    const geometric_table *table = ctx->method->table;
     geometric_cache *c = DAE_NEW(geometric_cache);
     bool fits = c && mechanism_new(&c->system, ctx) && take_memory(c);
     if (fits) fits = (c->mass = mass_solver(c->system.form)) != NULL;
     if (fits) fits = geometric_keeper_new(c, ctx);
-    if (fits && stages > 0) lobatto_pair_fill(&c->pair, stages);
+    if (fits && table->stages > 0) lobatto_pair_fill(&c->pair, table->stages);
     if (fits) return c;
     geometric_cache_free(c);
     return NULL;
-}
-
-static void *plain_cache(const method_context *ctx)
-{
-    return cache_with(ctx, 0);
-}
-
-static void *lobatto4_cache(const method_context *ctx)
-{
-    return cache_with(ctx, 3);
-}
-
-static void *lobatto6_cache(const method_context *ctx)
-{
-    return cache_with(ctx, 4);
 }
 
 /* ---- start ---- */
@@ -219,9 +212,11 @@ static mechanism_failure check_separable(geometric_cache *c, double t, const dou
     return reason ? (mechanism_failure){ATTEMPT_UNSUPPORTED, reason, -1, 0} : mechanism_ok();
 }
 
-static void start_with(geometric_kind kind, const composition *table, void *state, void *scratch,
-                       const method_context *ctx, const start_point *at)
+static void geometric_start(void *state, void *scratch, const method_context *ctx,
+                            const start_point *at)
 {
+    const geometric_table *table = ctx->method->table;
+    const geometric_kind kind = table->kind;
     geometric_state *s = state;
     geometric_scratch *w = scratch;
     geometric_cache *c = ctx->cache;
@@ -231,7 +226,7 @@ static void start_with(geometric_kind kind, const composition *table, void *stat
     memset(w, 0, sizeof *w);
     place_vectors(s, w, (size_t)ctx->n);
     s->kind = kind;
-    s->composition = table;
+    s->composition = table->composition;
     s->t = s->t_old = at->t;
     for (int i = 0; i < n; i++) s->x[i] = at->y[mechanism_place(&c->system, i)];
     c->mass_factored = false;
@@ -385,53 +380,44 @@ static void geometric_interpolate(const void *state, const method_context *ctx, 
     }
 }
 
-#define GEOMETRIC_METHOD(which, text, about, source, highest, kind, table, cache)                  \
-    static void which##_start(void *state, void *scratch, const method_context *ctx,               \
-                              const start_point *at)                                               \
-    {                                                                                              \
-        start_with(kind, table, state, scratch, ctx, at);                                          \
-    }                                                                                              \
-    const method method_##which = {.name = text,                                                   \
-                                   .summary = about,                                               \
-                                   .citation = source,                                             \
-                                   .max_order = highest,                                           \
-                                   .forms = FORM_MECHANICAL,                                       \
-                                   .fixed_order = true,                                            \
-                                   .constant_steps = true,                                         \
-                                   .keeps_invariants = true,                                       \
-                                   .index_range = "3 (mechanical)",                                \
-                                   .size = geometric_size,                                         \
-                                   .start = which##_start,                                         \
-                                   .attempt = geometric_attempt,                                   \
-                                   .accept = geometric_accept,                                     \
-                                   .interpolate = geometric_interpolate,                           \
-                                   .cache_new = cache,                                             \
-                                   .cache_free = geometric_cache_free}
+#define GEOMETRIC_METHOD(id, about, source, highest, ...)                                          \
+    const method method_##id = {.name = #id,                                                       \
+                                .summary = about,                                                  \
+                                .citation = source,                                                \
+                                .max_order = highest,                                              \
+                                .forms = FORM_MECHANICAL,                                          \
+                                .fixed_order = true,                                               \
+                                .constant_steps = true,                                            \
+                                .keeps_invariants = true,                                          \
+                                .index_range = "3 (mechanical)",                                   \
+                                .size = geometric_size,                                            \
+                                .table = &(const geometric_table){__VA_ARGS__},                    \
+                                .start = geometric_start,                                          \
+                                .attempt = geometric_attempt,                                      \
+                                .accept = geometric_accept,                                        \
+                                .interpolate = geometric_interpolate,                              \
+                                .cache_new = geometric_cache_new,                                  \
+                                .cache_free = geometric_cache_free}
 
 #define HAIRER "Hairer, Lubich, Wanner: Geometric Numerical Integration, 2nd ed., Springer 2006, "
 
-GEOMETRIC_METHOD(symplectic_euler, "symplectic_euler",
-                 "symplectic Euler for mechanisms, order 1, constant steps",
-                 HAIRER "section VII.1.3", 1, KIND_EULER, &composition_plain, plain_cache);
-GEOMETRIC_METHOD(shake, "shake",
-                 "SHAKE (Verlet's leapfrog) for mechanisms, order 2, constant steps",
+GEOMETRIC_METHOD(symplectic_euler, "symplectic Euler for mechanisms, order 1, constant steps",
+                 HAIRER "section VII.1.3", 1, KIND_EULER, &composition_plain, 0);
+GEOMETRIC_METHOD(shake, "SHAKE (Verlet's leapfrog) for mechanisms, order 2, constant steps",
                  "Ryckaert, Ciccotti, Berendsen, J. Comput. Phys. 23 (1977) 327-341", 2, KIND_SHAKE,
-                 &composition_plain, plain_cache);
-GEOMETRIC_METHOD(rattle, "rattle", "RATTLE for mechanisms: symplectic, symmetric, order 2",
+                 &composition_plain, 0);
+GEOMETRIC_METHOD(rattle, "RATTLE for mechanisms: symplectic, symmetric, order 2",
                  "Andersen, J. Comput. Phys. 52 (1983) 24-34", 2, KIND_RATTLE, &composition_plain,
-                 plain_cache);
-GEOMETRIC_METHOD(rattle4, "rattle4", "RATTLE composed to order 4 (5 substeps)",
-                 "Suzuki, Phys. Lett. A 146 (1990) 319-323", 4, KIND_RATTLE, &composition_4,
-                 plain_cache);
-GEOMETRIC_METHOD(rattle6, "rattle6", "RATTLE composed to order 6 (9 substeps)",
-                 "Kahan, Li, Math. Comp. 66 (1997) 1089-1099", 6, KIND_RATTLE, &composition_6,
-                 plain_cache);
-GEOMETRIC_METHOD(rattle8, "rattle8", "RATTLE composed to order 8 (17 substeps)",
-                 "Kahan, Li, Math. Comp. 66 (1997) 1089-1099", 8, KIND_RATTLE, &composition_8,
-                 plain_cache);
-GEOMETRIC_METHOD(lobatto4, "lobatto4", "Lobatto IIIA-IIIB pair for mechanisms, order 4",
+                 0);
+GEOMETRIC_METHOD(rattle4, "RATTLE composed to order 4 (5 substeps)",
+                 "Suzuki, Phys. Lett. A 146 (1990) 319-323", 4, KIND_RATTLE, &composition_4, 0);
+GEOMETRIC_METHOD(rattle6, "RATTLE composed to order 6 (9 substeps)",
+                 "Kahan, Li, Math. Comp. 66 (1997) 1089-1099", 6, KIND_RATTLE, &composition_6, 0);
+GEOMETRIC_METHOD(rattle8, "RATTLE composed to order 8 (17 substeps)",
+                 "Kahan, Li, Math. Comp. 66 (1997) 1089-1099", 8, KIND_RATTLE, &composition_8, 0);
+GEOMETRIC_METHOD(lobatto4, "Lobatto IIIA-IIIB pair for mechanisms, order 4",
                  "Jay, SIAM J. Numer. Anal. 33 (1996) 368-387", 4, KIND_LOBATTO, &composition_plain,
-                 lobatto4_cache);
-GEOMETRIC_METHOD(lobatto6, "lobatto6", "Lobatto IIIA-IIIB pair for mechanisms, order 6",
+                 3);
+GEOMETRIC_METHOD(lobatto6, "Lobatto IIIA-IIIB pair for mechanisms, order 6",
                  "Jay, SIAM J. Numer. Anal. 33 (1996) 368-387", 6, KIND_LOBATTO, &composition_plain,
-                 lobatto6_cache);
+                 4);

@@ -891,71 +891,40 @@ void hem_cache_free(void *cache)
 
 /* ---- the methods ---- */
 
-static void hem3_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+static void start(void *state, void *scratch, const method_context *ctx, const start_point *at)
 {
-    hem_start(&hem3_table, state, scratch, ctx, at);
+    hem_start(ctx->method->table, state, scratch, ctx, at);
 }
 
-static void hem4_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
-{
-    hem_start(&hem4_table, state, scratch, ctx, at);
-}
+#define HEM_METHOD(id, about, source, highest)                                                     \
+    const method method_##id = {.name = #id,                                                       \
+                                .summary = about "; y' = f(y,z), 0 = g(y)",                        \
+                                .citation = source,                                                \
+                                .max_order = highest,                                              \
+                                .forms = FORM_MECHANICAL | FORM_HESSENBERG,                        \
+                                .fixed_order = true,                                               \
+                                .projects = true,                                                  \
+                                .index_range = "2 (mechanical: 3)",                                \
+                                .table = &id##_table,                                              \
+                                .size = hem_size,                                                  \
+                                .start = start,                                                    \
+                                .attempt = hem_attempt,                                            \
+                                .accept = hem_accept,                                              \
+                                .interpolate = hem_interpolate,                                    \
+                                .cache_new = hem_cache_new,                                        \
+                                .cache_free = hem_cache_free}
 
-static void hem5_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
-{
-    hem_start(&hem5_table, state, scratch, ctx, at);
-}
+#define BRASEY                                                                                     \
+    "Brasey, Hairer: Half-explicit Runge-Kutta methods for differential-algebraic systems of "     \
+    "index 2, SIAM J. Numer. Anal. 30 (1993) 538-552"
 
-const method method_hem3 = {
-    .name = "hem3",
-    .summary = "half-explicit Runge-Kutta of order 3; y' = f(y,z), 0 = g(y)",
-    .citation = "Brasey, Hairer: Half-explicit Runge-Kutta methods for differential-algebraic "
-                "systems of index 2, SIAM J. Numer. Anal. 30 (1993) 538-552",
-    .max_order = 3,
-    .forms = FORM_MECHANICAL | FORM_HESSENBERG,
-    .fixed_order = true,
-    .projects = true,
-    .index_range = "2 (mechanical: 3)",
-    .size = hem_size,
-    .start = hem3_start,
-    .attempt = hem_attempt,
-    .accept = hem_accept,
-    .interpolate = hem_interpolate,
-    .cache_new = hem_cache_new,
-    .cache_free = hem_cache_free};
-
-const method method_hem4 = {
-    .name = "hem4",
-    .summary = "half-explicit Runge-Kutta of order 4; y' = f(y,z), 0 = g(y)",
-    .citation = "Brasey, Hairer: Half-explicit Runge-Kutta methods for differential-algebraic "
-                "systems of index 2, SIAM J. Numer. Anal. 30 (1993) 538-552",
-    .max_order = 4,
-    .forms = FORM_MECHANICAL | FORM_HESSENBERG,
-    .fixed_order = true,
-    .projects = true,
-    .index_range = "2 (mechanical: 3)",
-    .size = hem_size,
-    .start = hem4_start,
-    .attempt = hem_attempt,
-    .accept = hem_accept,
-    .interpolate = hem_interpolate,
-    .cache_new = hem_cache_new,
-    .cache_free = hem_cache_free};
-
-const method method_hem5 = {
-    .name = "hem5",
-    .summary = "half-explicit Runge-Kutta of order 5; y' = f(y,z), 0 = g(y)",
-    .citation = "Brasey: Half-explicit methods for semi-explicit differential-algebraic equations "
-                "of index 2, thesis, Geneva 1994",
-    .max_order = 5,
-    .forms = FORM_MECHANICAL | FORM_HESSENBERG,
-    .fixed_order = true,
-    .projects = true,
-    .index_range = "2 (mechanical: 3)",
-    .size = hem_size,
-    .start = hem5_start,
-    .attempt = hem_attempt,
-    .accept = hem_accept,
-    .interpolate = hem_interpolate,
-    .cache_new = hem_cache_new,
-    .cache_free = hem_cache_free};
+HEM_METHOD(hem3, "half-explicit Runge-Kutta of order 3", BRASEY, 3);
+HEM_METHOD(hem4, "half-explicit Runge-Kutta of order 4", BRASEY, 4);
+HEM_METHOD(hem5, "half-explicit Runge-Kutta of order 5",
+           "Brasey: Half-explicit methods for semi-explicit differential-algebraic equations of "
+           "index 2, thesis, Geneva 1994",
+           5);
+HEM_METHOD(phem5, "partitioned half-explicit Runge-Kutta of order 5",
+           "Murua: Partitioned half-explicit Runge-Kutta methods for differential-algebraic "
+           "systems of index 2, Computing 59 (1997) 43-61",
+           5);

@@ -65,14 +65,6 @@ static void scatter(const herk_work *w, const double *x, double *y)
 
 /* ---- the start ------------------------------------------------------------------------------ */
 
-static double finest_tolerance(const error_norm *norm)
-{
-    double least = norm->rtol_by_variable ? INFINITY : norm->rtol;
-    for (int i = 0; norm->rtol_by_variable && i < norm->n; i++)
-        least = fmin(least, norm->rtol_by_variable[i]);
-    return least;
-}
-
 void herk_start(void *state, void *scratch, const method_context *ctx, const start_point *at,
                 const herk_config *config)
 {
@@ -85,7 +77,7 @@ void herk_start(void *state, void *scratch, const method_context *ctx, const sta
     herk_work_reset(w);
     w->config = *config;
     const tableau *table = config->table;
-    if (!table) table = finest_tolerance(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5;
+    if (!table) table = norm_finest(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5;
     tableau_round(table, &w->table);
     vector_copy(ctx->n, at->y, s->y);
     gather(w, at->y, s->x);
@@ -249,7 +241,7 @@ static double embedded_norm(herk_scratch *r, const method_context *ctx, const do
     return norm_of(ctx->norm, r->estimate, ctx->norm->tested);
 }
 
-/* A single estimate of order 4 does not see much of a kink, see phem.c; for two see prk.c. */
+/* A single estimate of order 4 does not see much of a kink, see hem_table.c; for two see prk.c. */
 static const double SINGLE_COUNTS = 3.0, PAIR_COUNTS = 10.0;
 
 /* The pair's estimate; two of them combined as in DOP853 [HNW93 (10.17)]. */
@@ -551,13 +543,12 @@ static void herk_at(const void *state, const method_context *ctx, double t, int 
     "Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, 2nd ed., Springer 1993, " \
     "section II.5"
 
+static void start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    herk_start(state, scratch, ctx, at, ctx->method->table);
+}
+
 #define VARIANT(id, label, text, source, most, CONSTANT, ...)                                      \
-    static void start_##id(void *state, void *scratch, const method_context *ctx,                  \
-                           const start_point *at)                                                  \
-    {                                                                                              \
-        static const herk_config config = {__VA_ARGS__};                                           \
-        herk_start(state, scratch, ctx, at, &config);                                              \
-    }                                                                                              \
     const method method_##id = {.name = label,                                                     \
                                 .summary = text,                                                   \
                                 .citation = source,                                                \
@@ -567,8 +558,9 @@ static void herk_at(const void *state, const method_context *ctx, double t, int 
                                 .constant_steps = (most) == 1 || (CONSTANT),                       \
                                 .fixed_order = true,                                               \
                                 .index_range = "any, with all hidden constraints",                 \
+                                .table = &(const herk_config){__VA_ARGS__},                        \
                                 .size = herk_size,                                                 \
-                                .start = start_##id,                                               \
+                                .start = start,                                                    \
                                 .attempt = herk_attempt,                                           \
                                 .accept = herk_accept,                                             \
                                 .interpolate = herk_at,                                            \

@@ -11,8 +11,6 @@
 
 #include "base/memory.h"
 
-#include <math.h>
-
 /* From here on order 8 takes no more evaluations than order 5 for the same error, on pendulum,
  * Andrews, car axis and a chain; on the car axis it takes half of them for 4 digits. */
 static const double TIGHT = 3e-3;
@@ -21,14 +19,6 @@ static const double TIGHT = 3e-3;
  * were small: the error of a step is up to ten times of it (linkages near their dead centres), and
  * those of all steps add up. So it counts ten times, for a third more steps. */
 static const double CAUTION = 10.0;
-
-static double finest_tolerance(const error_norm *norm)
-{
-    double least = norm->rtol_by_variable ? INFINITY : norm->rtol;
-    for (int i = 0; norm->rtol_by_variable && i < norm->n; i++)
-        least = fmin(least, norm->rtol_by_variable[i]);
-    return least;
-}
 
 /* The table as the engine reads it */
 static void fill_table(hem_cache *c, const tableau *source)
@@ -75,117 +65,50 @@ static void *prk_cache_new(const method_context *ctx)
     return hem_cache_with(ctx, bare_cache(ctx), bare_cache(ctx));
 }
 
-static void start_with(const tableau *table, void *state, void *scratch, const method_context *ctx,
-                       const start_point *at)
+static void prk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
 {
     hem_cache *c = ctx->cache;
-    fill_table(c, table);
+    const tableau *own = ctx->method->table;
+    const tableau *usual = norm_finest(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5;
+    fill_table(c, own ? own : usual);
     hem_start(&c->own, state, scratch, ctx, at);
 }
 
-static void prk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
-{
-    bool tight = finest_tolerance(ctx->norm) < TIGHT;
-    start_with(tight ? &tableau_dop853 : &tableau_dopri5, state, scratch, ctx, at);
-}
+#define EXPLICIT_METHOD(id, about, source, highest, FORMS, INDEX, TABLE)                           \
+    const method method_##id = {.name = #id,                                                       \
+                                .summary = about,                                                  \
+                                .citation = source,                                                \
+                                .max_order = highest,                                              \
+                                .forms = FORMS,                                                    \
+                                .fixed_order = true,                                               \
+                                .constant_steps = (highest) == 1,                                  \
+                                .projects = true,                                                  \
+                                .on_manifold = true,                                               \
+                                .keeps_invariants = true,                                          \
+                                .index_range = INDEX,                                              \
+                                .table = TABLE,                                                    \
+                                .size = hem_size,                                                  \
+                                .start = prk_start,                                                \
+                                .attempt = hem_attempt,                                            \
+                                .accept = hem_accept,                                              \
+                                .interpolate = hem_interpolate,                                    \
+                                .cache_new = prk_cache_new,                                        \
+                                .cache_free = hem_cache_free}
 
-static void dopri5_start(void *state, void *scratch, const method_context *ctx,
-                         const start_point *at)
-{
-    start_with(&tableau_dopri5, state, scratch, ctx, at);
-}
+#define MANIFOLDS (FORM_MECHANICAL | FORM_HESSENBERG | FORM_MANIFOLD)
+#define HAIRER                                                                                     \
+    "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section " \
+    "VII.2"
 
-static void dop853_start(void *state, void *scratch, const method_context *ctx,
-                         const start_point *at)
-{
-    start_with(&tableau_dop853, state, scratch, ctx, at);
-}
-
-static void euler_start(void *state, void *scratch, const method_context *ctx,
-                        const start_point *at)
-{
-    start_with(&tableau_euler, state, scratch, ctx, at);
-}
-
-const method method_prk = {
-    .name = "prk",
-    .summary = "explicit Runge-Kutta of order 5 or 8 for mechanisms, every step projected",
-    .citation = "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer "
-                "1996, section VII.2",
-    .max_order = 8,
-    .forms = FORM_MECHANICAL,
-    .fixed_order = true,
-    .projects = true,
-    .on_manifold = true,
-    .keeps_invariants = true,
-    .index_range = "3 (mechanical)",
-    .size = hem_size,
-    .start = prk_start,
-    .attempt = hem_attempt,
-    .accept = hem_accept,
-    .interpolate = hem_interpolate,
-    .cache_new = prk_cache_new,
-    .cache_free = hem_cache_free};
-
-const method method_dopri5 = {
-    .name = "dopri5",
-    .summary = "explicit Runge-Kutta of Dormand and Prince, order 5, on manifolds",
-    .citation =
-        "Dormand, Prince: A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 "
-        "(1980) 19-26; Hairer, Wanner 1996, section VII.2",
-    .max_order = 5,
-    .forms = FORM_MECHANICAL | FORM_HESSENBERG | FORM_MANIFOLD,
-    .fixed_order = true,
-    .projects = true,
-    .on_manifold = true,
-    .keeps_invariants = true,
-    .index_range = "any",
-    .size = hem_size,
-    .start = dopri5_start,
-    .attempt = hem_attempt,
-    .accept = hem_accept,
-    .interpolate = hem_interpolate,
-    .cache_new = prk_cache_new,
-    .cache_free = hem_cache_free};
-
-const method method_dop853 = {
-    .name = "dop853",
-    .summary = "explicit Runge-Kutta of Dormand and Prince, order 8, on manifolds",
-    .citation =
-        "Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, 2nd ed., Springer "
-        "1993, section II.10; Hairer, Wanner 1996, section VII.2",
-    .max_order = 8,
-    .forms = FORM_MECHANICAL | FORM_HESSENBERG | FORM_MANIFOLD,
-    .fixed_order = true,
-    .projects = true,
-    .on_manifold = true,
-    .keeps_invariants = true,
-    .index_range = "any",
-    .size = hem_size,
-    .start = dop853_start,
-    .attempt = hem_attempt,
-    .accept = hem_accept,
-    .interpolate = hem_interpolate,
-    .cache_new = prk_cache_new,
-    .cache_free = hem_cache_free};
-
-const method method_euler = {
-    .name = "euler",
-    .summary = "explicit Euler on manifolds, constant steps",
-    .citation = "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer "
-                "1996, section VII.2",
-    .max_order = 1,
-    .forms = FORM_MECHANICAL | FORM_HESSENBERG | FORM_MANIFOLD,
-    .fixed_order = true,
-    .constant_steps = true,
-    .projects = true,
-    .on_manifold = true,
-    .keeps_invariants = true,
-    .index_range = "any",
-    .size = hem_size,
-    .start = euler_start,
-    .attempt = hem_attempt,
-    .accept = hem_accept,
-    .interpolate = hem_interpolate,
-    .cache_new = prk_cache_new,
-    .cache_free = hem_cache_free};
+EXPLICIT_METHOD(prk, "explicit Runge-Kutta of order 5 or 8 for mechanisms, every step projected",
+                HAIRER, 8, FORM_MECHANICAL, "3 (mechanical)", NULL);
+EXPLICIT_METHOD(dopri5, "explicit Runge-Kutta of Dormand and Prince, order 5, on manifolds",
+                "Dormand, Prince: A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. "
+                "6 (1980) 19-26; Hairer, Wanner 1996, section VII.2",
+                5, MANIFOLDS, "any", &tableau_dopri5);
+EXPLICIT_METHOD(dop853, "explicit Runge-Kutta of Dormand and Prince, order 8, on manifolds",
+                "Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, 2nd ed., "
+                "Springer 1993, section II.10; Hairer, Wanner 1996, section VII.2",
+                8, MANIFOLDS, "any", &tableau_dop853);
+EXPLICIT_METHOD(euler, "explicit Euler on manifolds, constant steps", HAIRER, 1, MANIFOLDS, "any",
+                &tableau_euler);

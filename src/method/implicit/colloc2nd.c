@@ -131,8 +131,9 @@ static void fill_tables(colloc2nd_cache *c)
     for (int j = 0; j < s && gauss; j++) c->amplifies += fabs(m->left[j]) / m->gamma;
 }
 
-static void *cache_for(const colloc2nd_kind *kind, const method_context *ctx)
+static void *colloc2nd_cache_new(const method_context *ctx)
 {
+    const colloc2nd_kind *kind = ctx->method->table;
     colloc2nd_cache *c = DAE_NEW(colloc2nd_cache);
     if (!c) return NULL;
     const second_order *second = ctx->second;
@@ -473,14 +474,9 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
 
 /* ---- the methods ---- */
 
-#define COLLOC2ND_METHOD(which, text, about, highest, ...)                                         \
-    static void *which##_cache_new(const method_context *ctx)                                      \
-    {                                                                                              \
-        static const colloc2nd_kind kind = {__VA_ARGS__};                                          \
-        return cache_for(&kind, ctx);                                                              \
-    }                                                                                              \
-    const method method_##which = {                                                                \
-        .name = text,                                                                              \
+#define COLLOC2ND_METHOD(id, about, highest, ...)                                                  \
+    const method method_##id = {                                                                   \
+        .name = #id,                                                                               \
         .summary = about,                                                                          \
         .citation = "Wunderlich: Numerical Treatment of Second Order Differential-Algebraic "      \
                     "Systems, diploma thesis, TU Berlin 2005, chapter 6",                          \
@@ -491,38 +487,31 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
         .fixed_order = true,                                                                       \
         .projects = true,                                                                          \
         .index_range = "1 to 3",                                                                   \
+        .table = &(const colloc2nd_kind){__VA_ARGS__},                                             \
         .size = colloc2nd_size,                                                                    \
         .start = colloc2nd_start,                                                                  \
         .attempt = colloc2nd_attempt,                                                              \
         .accept = colloc2nd_accept,                                                                \
         .interpolate = colloc2nd_interpolate,                                                      \
-        .cache_new = which##_cache_new,                                                            \
+        .cache_new = colloc2nd_cache_new,                                                          \
         .cache_free = colloc2nd_cache_free,                                                        \
     }
 
 /* Five stages took least time at equal errors from three digits on (docs/notes/second-order.md). */
-COLLOC2ND_METHOD(colloc2nd, "colloc2nd",
-                 "Radau IIA of order 9 for F(t,x,x',x'') = 0, every step projected", 9,
+COLLOC2ND_METHOD(colloc2nd, "Radau IIA of order 9 for F(t,x,x',x'') = 0, every step projected", 9,
                  .m = &radau_iia_5);
-COLLOC2ND_METHOD(colloc2nd_radau1, "colloc2nd_radau1", "the same with 1 stage, order 1", 1,
-                 .m = &radau_iia_1);
-COLLOC2ND_METHOD(colloc2nd_radau2, "colloc2nd_radau2", "the same with 2 stages, order 3", 3,
-                 .m = &radau_iia_2);
-COLLOC2ND_METHOD(colloc2nd_radau3, "colloc2nd_radau3", "the same with 3 stages, order 5", 5,
-                 .m = &radau_iia_3);
-COLLOC2ND_METHOD(colloc2nd_radau4, "colloc2nd_radau4", "the same with 4 stages, order 7", 7,
-                 .m = &radau_iia_4);
-COLLOC2ND_METHOD(colloc2nd_radau5, "colloc2nd_radau5", "the same with 5 stages, order 9", 9,
-                 .m = &radau_iia_5);
-COLLOC2ND_METHOD(colloc2nd_gauss1, "colloc2nd_gauss1",
-                 "Gauss for F(t,x,x',x'') = 0, 1 stage, projected", 2, .m = &gauss_1);
-COLLOC2ND_METHOD(colloc2nd_gauss2, "colloc2nd_gauss2", "the same with 2 stages", 4, .m = &gauss_2);
-COLLOC2ND_METHOD(colloc2nd_gauss3, "colloc2nd_gauss3", "the same with 3 stages", 6, .m = &gauss_3);
-COLLOC2ND_METHOD(colloc2nd_gauss4, "colloc2nd_gauss4", "the same with 4 stages", 8, .m = &gauss_4);
-COLLOC2ND_METHOD(colloc2nd_gauss5, "colloc2nd_gauss5", "the same with 5 stages", 10, .m = &gauss_5);
-COLLOC2ND_METHOD(colloc2nd_faithful, "colloc2nd_faithful",
-                 "two-stage Radau IIA as in the thesis, lambda'' integrated", 3, .m = &radau_iia_2,
-                 .faithful = true);
-COLLOC2ND_METHOD(colloc2nd_faithful_gauss, "colloc2nd_faithful_gauss",
-                 "two-stage Gauss as in the thesis, lambda'' integrated", 4, .m = &gauss_2,
-                 .faithful = true);
+COLLOC2ND_METHOD(colloc2nd_radau1, "the same with 1 stage, order 1", 1, .m = &radau_iia_1);
+COLLOC2ND_METHOD(colloc2nd_radau2, "the same with 2 stages, order 3", 3, .m = &radau_iia_2);
+COLLOC2ND_METHOD(colloc2nd_radau3, "the same with 3 stages, order 5", 5, .m = &radau_iia_3);
+COLLOC2ND_METHOD(colloc2nd_radau4, "the same with 4 stages, order 7", 7, .m = &radau_iia_4);
+COLLOC2ND_METHOD(colloc2nd_radau5, "the same with 5 stages, order 9", 9, .m = &radau_iia_5);
+COLLOC2ND_METHOD(colloc2nd_gauss1, "Gauss for F(t,x,x',x'') = 0, 1 stage, projected", 2,
+                 .m = &gauss_1);
+COLLOC2ND_METHOD(colloc2nd_gauss2, "the same with 2 stages", 4, .m = &gauss_2);
+COLLOC2ND_METHOD(colloc2nd_gauss3, "the same with 3 stages", 6, .m = &gauss_3);
+COLLOC2ND_METHOD(colloc2nd_gauss4, "the same with 4 stages", 8, .m = &gauss_4);
+COLLOC2ND_METHOD(colloc2nd_gauss5, "the same with 5 stages", 10, .m = &gauss_5);
+COLLOC2ND_METHOD(colloc2nd_faithful, "two-stage Radau IIA as in the thesis, lambda'' integrated", 3,
+                 .m = &radau_iia_2, .faithful = true);
+COLLOC2ND_METHOD(colloc2nd_faithful_gauss, "two-stage Gauss as in the thesis, lambda'' integrated",
+                 4, .m = &gauss_2, .faithful = true);

@@ -80,28 +80,15 @@ static void start_between(void *state, void *scratch, const method_context *ctx,
     shifted_prepare(ctx->newton->matrix, most / 2); /* a failure shows at the first attempt */
 }
 
+/* One number of stages for a method of that name; radau has those of the orders allowed. */
 static void radau_start(void *state, void *scratch, const method_context *ctx,
                         const start_point *at)
 {
-    start_between(state, scratch, ctx, at, stages_for(ctx->options->min_order), 7);
-}
-
-static void radau5_start(void *state, void *scratch, const method_context *ctx,
-                         const start_point *at)
-{
-    start_between(state, scratch, ctx, at, 3, 3);
-}
-
-static void radau9_start(void *state, void *scratch, const method_context *ctx,
-                         const start_point *at)
-{
-    start_between(state, scratch, ctx, at, 5, 5);
-}
-
-static void radau13_start(void *state, void *scratch, const method_context *ctx,
-                          const start_point *at)
-{
-    start_between(state, scratch, ctx, at, 7, 7);
+    const int *only = ctx->method->table;
+    if (only)
+        start_between(state, scratch, ctx, at, *only, *only);
+    else
+        start_between(state, scratch, ctx, at, stages_for(ctx->options->min_order), 7);
 }
 
 /* w->E: the polynomial of the last step at the stages of this one */
@@ -474,9 +461,9 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     w->interpolates = false;
 }
 
-#define RADAU_METHOD(variable, text, about, highest, begin)                                        \
-    const method variable = {                                                                      \
-        .name = text,                                                                              \
+#define RADAU_METHOD(id, about, highest, stages)                                                   \
+    const method method_##id = {                                                                   \
+        .name = #id,                                                                               \
         .summary = about,                                                                          \
         .citation = "Hairer, Wanner: Stiff differential equations solved by Radau methods, "       \
                     "J. Comput. Appl. Math. 111 (1999) 93-111",                                    \
@@ -484,9 +471,11 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
         .fixed_order = true,                                                                       \
         .projects = true,                                                                          \
         .rough_between = true,                                                                     \
+        .gives_way = (stages) == 0,                                                                \
         .index_range = "1 to 3",                                                                   \
+        .table = (stages) ? &(const int){stages} : NULL,                                           \
         .size = radau_size,                                                                        \
-        .start = begin,                                                                            \
+        .start = radau_start,                                                                      \
         .attempt = radau_attempt,                                                                  \
         .accept = radau_accept,                                                                    \
         .interpolate = radau_interpolate,                                                          \
@@ -494,11 +483,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
         .cache_free = radau_cache_free,                                                            \
     }
 
-RADAU_METHOD(method_radau, "radau",
-             "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0", 13, radau_start);
-RADAU_METHOD(method_radau5, "radau5", "Radau IIA collocation of order 5; F(t,y,y') = 0", 5,
-             radau5_start);
-RADAU_METHOD(method_radau9, "radau9", "Radau IIA collocation of order 9; F(t,y,y') = 0", 9,
-             radau9_start);
-RADAU_METHOD(method_radau13, "radau13", "Radau IIA collocation of order 13; F(t,y,y') = 0", 13,
-             radau13_start);
+RADAU_METHOD(radau, "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0", 13, 0);
+RADAU_METHOD(radau5, "Radau IIA collocation of order 5; F(t,y,y') = 0", 5, 3);
+RADAU_METHOD(radau9, "Radau IIA collocation of order 9; F(t,y,y') = 0", 9, 5);
+RADAU_METHOD(radau13, "Radau IIA collocation of order 13; F(t,y,y') = 0", 13, 7);

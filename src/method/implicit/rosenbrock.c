@@ -68,13 +68,13 @@ static void place_vectors(rosenbrock_state *s, rosenbrock_scratch *w, size_t n)
     w->V = at + ROSENBROCK_STAGES * n;
 }
 
-static void start_with(const rosenbrock_table *table, void *state, void *scratch,
-                       const method_context *ctx, const start_point *at)
+static void rosenbrock_start(void *state, void *scratch, const method_context *ctx,
+                             const start_point *at)
 {
     rosenbrock_state *s = state;
     rosenbrock_scratch *w = scratch;
     const int n = ctx->n;
-    *s = (rosenbrock_state){.table = table, .t = at->t, .t_old = at->t, .step = 1};
+    *s = (rosenbrock_state){.table = ctx->method->table, .t = at->t, .t_old = at->t, .step = 1};
     *w = (rosenbrock_scratch){0};
     place_vectors(s, w, (size_t)n);
     vector_copy(n, at->y, s->y);
@@ -361,14 +361,9 @@ static void rosenbrock_interpolate(const void *state, const method_context *ctx,
     cubic_value(ctx->n, (t - s->t_old) / h, h, derivative, s->y_old, s->y, s->d1, s->d2, y);
 }
 
-#define ROSENBROCK_METHOD(id, text, about, source, highest, range)                                 \
-    static void id##_start(void *state, void *scratch, const method_context *ctx,                  \
-                           const start_point *at)                                                  \
-    {                                                                                              \
-        start_with(&rosenbrock_##id, state, scratch, ctx, at);                                     \
-    }                                                                                              \
+#define ROSENBROCK_METHOD(id, about, source, highest, range)                                       \
     const method method_##id = {                                                                   \
-        .name = text,                                                                              \
+        .name = #id,                                                                               \
         .summary = about,                                                                          \
         .citation = source,                                                                        \
         .max_order = highest,                                                                      \
@@ -377,26 +372,26 @@ static void rosenbrock_interpolate(const void *state, const method_context *ctx,
         .no_iteration = true,                                                                      \
         .index_range = range,                                                                      \
         .size = rosenbrock_size,                                                                   \
-        .start = id##_start,                                                                       \
+        .table = &rosenbrock_##id,                                                                 \
+        .start = rosenbrock_start,                                                                 \
         .attempt = rosenbrock_attempt,                                                             \
         .accept = rosenbrock_accept,                                                               \
         .interpolate = rosenbrock_interpolate,                                                     \
     }
 
-ROSENBROCK_METHOD(rodas, "rodas", "Rosenbrock method of order 4(3), no Newton; F(t,y,y') = 0",
+ROSENBROCK_METHOD(rodas, "Rosenbrock method of order 4(3), no Newton; F(t,y,y') = 0",
                   "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer "
                   "1996, IV.7, VI.4",
                   4, "1");
-ROSENBROCK_METHOD(rodasp, "rodasp",
-                  "Rosenbrock method of order 4(3) for parabolic equations and index 2",
+ROSENBROCK_METHOD(rodasp, "Rosenbrock method of order 4(3) for parabolic equations and index 2",
                   "Steinebach: Order-reduction of ROW-methods for DAEs and method of lines "
                   "applications, Preprint 1741, TH Darmstadt 1995",
                   4, "1 to 2");
-ROSENBROCK_METHOD(rodas4p2, "rodas4p2", "Rosenbrock method of order 4(3), as rodasp, index 2",
+ROSENBROCK_METHOD(rodas4p2, "Rosenbrock method of order 4(3), as rodasp, index 2",
                   "Steinebach: Improvement of Rosenbrock-Wanner method RODASP, in: Progress in "
                   "Differential-Algebraic Equations II, Springer 2020, 165-184",
                   4, "1 to 2");
-ROSENBROCK_METHOD(rodas3, "rodas3", "Rosenbrock method of order 3(2), for few digits",
+ROSENBROCK_METHOD(rodas3, "Rosenbrock method of order 3(2), for few digits",
                   "Sandu, Verwer, Blom, Spee, Carmichael, Potra: Benchmarking stiff ODE solvers "
                   "for atmospheric chemistry problems II, Atmos. Environ. 31 (1997) 3459-3472",
                   3, "1");

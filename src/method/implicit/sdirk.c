@@ -63,13 +63,13 @@ static void place_vectors(sdirk_state *s, sdirk_scratch *w, size_t n)
     w->K = at;
 }
 
-static void start_with(const sdirk_table *table, void *state, void *scratch,
-                       const method_context *ctx, const start_point *at)
+static void sdirk_start(void *state, void *scratch, const method_context *ctx,
+                        const start_point *at)
 {
     sdirk_state *s = state;
     sdirk_scratch *w = scratch;
     const int n = ctx->n;
-    *s = (sdirk_state){.table = table, .t = at->t, .t_old = at->t, .step = 1};
+    *s = (sdirk_state){.table = ctx->method->table, .t = at->t, .t_old = at->t, .step = 1};
     *w = (sdirk_scratch){0};
     place_vectors(s, w, (size_t)n);
     vector_copy(n, at->y, s->y);
@@ -340,14 +340,9 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
     cubic_bend(n, x, h, derivative, 0.0, -1.0, s->yp, y);
 }
 
-#define SDIRK_METHOD(id, text, about, source, highest)                                             \
-    static void id##_start(void *state, void *scratch, const method_context *ctx,                  \
-                           const start_point *at)                                                  \
-    {                                                                                              \
-        start_with(&sdirk_##id, state, scratch, ctx, at);                                          \
-    }                                                                                              \
+#define SDIRK_METHOD(id, about, source, highest)                                                   \
     const method method_##id = {                                                                   \
-        .name = text,                                                                              \
+        .name = #id,                                                                               \
         .summary = about,                                                                          \
         .citation = source,                                                                        \
         .max_order = highest,                                                                      \
@@ -355,7 +350,8 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
         .rough_between = true,                                                                     \
         .index_range = "1 to 2",                                                                   \
         .size = sdirk_size,                                                                        \
-        .start = id##_start,                                                                       \
+        .table = &sdirk_##id,                                                                      \
+        .start = sdirk_start,                                                                      \
         .attempt = sdirk_attempt,                                                                  \
         .accept = sdirk_accept,                                                                    \
         .interpolate = sdirk_interpolate,                                                          \
@@ -365,9 +361,9 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
     "Alexander: Diagonally implicit Runge-Kutta methods for stiff ODEs, SIAM J. Numer. Anal. 14 "  \
     "(1977) 1006-1021"
 
-SDIRK_METHOD(sdirk2, "sdirk2", "SDIRK method of order 2, L-stable; F(t,y,y') = 0", ALEXANDER, 2);
-SDIRK_METHOD(sdirk3, "sdirk3", "SDIRK method of order 3(2), L-stable; F(t,y,y') = 0", ALEXANDER, 3);
-SDIRK_METHOD(sdirk4, "sdirk4", "SDIRK method of order 4(3), L-stable; F(t,y,y') = 0",
+SDIRK_METHOD(sdirk2, "SDIRK method of order 2, L-stable; F(t,y,y') = 0", ALEXANDER, 2);
+SDIRK_METHOD(sdirk3, "SDIRK method of order 3(2), L-stable; F(t,y,y') = 0", ALEXANDER, 3);
+SDIRK_METHOD(sdirk4, "SDIRK method of order 4(3), L-stable; F(t,y,y') = 0",
              "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, "
              "IV.6",
              4);

@@ -456,6 +456,8 @@ const method method_bdf = {
     .summary = "BDF, orders 1 to 5, variable step, fixed leading coefficient; F(t,y,y') = 0",
     .citation = "Brenan, Campbell, Petzold: Numerical Solution of Initial-Value Problems in "
                 "Differential-Algebraic Equations, SIAM 1996, chapter 5",
+    .tests_algebraic = true,
+    .kinds_asked = true,
     .max_order = MAX_ORDER,
     .index_range = "1 to 2",
     .size = bdf_size,

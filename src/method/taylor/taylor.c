@@ -425,6 +425,7 @@ const method method_taylor = {
     .citation =
         "J. D. Pryce, Solving high-index DAEs by Taylor series, Numer. Algorithms 19 (1998) "
         "195-211",
+    .long_steps = true,
     .max_order = SERIES_LAST + 1,
     .forms = FORM_SERIES,
     .fixed_order = true,

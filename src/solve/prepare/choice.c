@@ -93,8 +93,8 @@ enum { TAYLOR_INDEX = 3, TAYLOR_SIZE = 100 };
 bool choice_fall_back(dae_solver *s, int index)
 {
     if (!s->choice.open || !method_needs_form(s->bound.method)) return false;
-    bool series = s->bound.method == &method_prk && !s->choice.implicit && s->base->model &&
-                  index >= TAYLOR_INDEX && s->base->form.n <= TAYLOR_SIZE;
+    bool series = s->bound.method->forms == FORM_MECHANICAL && !s->choice.implicit &&
+                  s->base->model && index >= TAYLOR_INDEX && s->base->form.n <= TAYLOR_SIZE;
     if (series) {
         s->bound.method = &method_taylor;
         say(s, s->bound.method, "index 3 or above, not stiff so far");
@@ -111,7 +111,7 @@ enum { MOST_TAYLOR_STEPS = 300 };
 
 bool choice_is_slow(const dae_solver *s, double tend)
 {
-    if (!s->choice.open || s->bound.method != &method_taylor || s->stats.steps < MOST_TAYLOR_STEPS)
+    if (!s->choice.open || !s->bound.method->long_steps || s->stats.steps < MOST_TAYLOR_STEPS)
         return false;
     return fabs(tend - s->run.t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
 }
@@ -121,12 +121,12 @@ static const double ROUNDING = 1e-12;
 
 bool choice_may_help(const dae_solver *s, dae_status failed)
 {
-    if (!s->choice.open || s->bound.method == &method_bdf) return false;
+    if (!s->choice.open || s->bound.method->tests_algebraic) return false;
     bool refused = declares_index3(s) && !s->base_options.multiplier_correction; /* by bdf */
-    if (s->bound.method == &method_radau && refused) return false;
+    if (s->bound.method->gives_way && refused) return false;
     if (failed == DAE_ERR_UNSUPPORTED && s->run.last.invariant > 0) return false; /* it is none */
     if (failed == DAE_ERR_STIFF || failed == DAE_ERR_STALL) return true;
-    if (s->bound.method == &method_radau && fabs(s->run.last.h) <= ROUNDING * fabs(s->run.t_new))
+    if (s->bound.method->gives_way && fabs(s->run.last.h) <= ROUNDING * fabs(s->run.t_new))
         return false;
     return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
            failed == DAE_ERR_ERROR_TEST || failed == DAE_ERR_UNSUPPORTED;
@@ -135,7 +135,7 @@ bool choice_may_help(const dae_solver *s, dae_status failed)
 dae_status choice_change(dae_solver *s, const char *reason)
 {
     double direction = s->run.direction;
-    if (s->bound.method == &method_radau) s->choice.careful = true;
+    if (s->bound.method->gives_way) s->choice.careful = true;
     s->choice.implicit = true;
     s->choice.reason = reason;
     if (s->run.phase == PHASE_RUNNING) {

@@ -374,7 +374,7 @@ static void advise_on_index(dae_solver *s, int index, int highest)
     if (index > highest)
         diag_append(&s->diag, ", but method %s is for index %s%d%s. ", s->bound.method->name,
                     highest > 1 ? "up to " : "", highest,
-                    s->bound.method == &method_bdf ? " with variable steps" : "");
+                    s->bound.method->kinds_asked ? " with variable steps" : "");
     else
         diag_append(&s->diag, ", but nothing is declared. ");
     bool other = index > highest && index <= 3, declare = index <= 3 && !declares_high_kinds(s);
@@ -416,7 +416,7 @@ dae_status solver_check_declared_index(dae_solver *s, double t)
     dae_status status = index_matters(s) ? looks_high(s, &s->run.index_suspect) : DAE_OK;
     if (status != DAE_OK) return status;
     /* other methods that know of kinds say so themselves */
-    return s->bound.method == &method_bdf ? refuse_declared(s, t, highest_index(s)) : DAE_OK;
+    return s->bound.method->kinds_asked ? refuse_declared(s, t, highest_index(s)) : DAE_OK;
 }
 
 dae_status solver_check_index(dae_solver *s)

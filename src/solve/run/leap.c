@@ -125,7 +125,7 @@ static bool is_sound(const dae_solver *s, int *moved)
  * happens next. */
 static bool looks_at_algebraic(const dae_solver *s)
 {
-    return s->bound.method == &method_bdf || (s->bound.method == &method_radau && s->choice.open);
+    return s->bound.method->tests_algebraic || (s->bound.method->gives_way && s->choice.open);
 }
 
 /* To the method that looks; the sizes of variables are known still. */
@@ -165,7 +165,7 @@ bool leap_over(dae_solver *s, dae_status failed, double tend)
     dae_diag diag = s->diag;
     bool ready = solver_begin(s, s->run.t_new + h, DAE_INIT_NONE) == DAE_OK;
     s->run.direction = direction;
-    if (ready && s->bound.method == &method_radau)
+    if (ready && s->bound.method->gives_way)
         ready =
             change_method(s, moved >= 0 ? "algebraic variables jump, so " : "radau failed, so ");
     if (ready)

@@ -602,7 +602,7 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
     if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) return DAE_STEPPED;
     if (leap_over(s, failure, tend)) return DAE_OK;
     if (!choice_may_help(s, failure)) return look_at_rounding(s, reform_explain(s, failure), tend);
-    bool radau = s->bound.method == &method_radau;
+    bool radau = s->bound.method->gives_way;
     dae_status status =
         choice_change(s, radau ? "radau failed, so " : "an explicit method failed, so ");
     return status == DAE_OK ? DAE_OK : reform_explain(s, status);

@@ -186,7 +186,7 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
                        .count = x->run.count,
                        .most_steps = MOST_ATTEMPTS + PER_ATTEMPT * x->run.run.steps};
     dae_verify_report *r = &x->record->r;
-    if (strcmp(name, "taylor") == 0) plan.most_steps /= 10; /* long ones, unless it is stiff */
+    if (method_find(name)->long_steps) plan.most_steps /= 10; /* long ones, unless it is stiff */
     trail_free(judge);
     if (!judge_options(x, name, tighter, &options)) return exhausted(diag);
     plan.looser = x->full.rtol > 0.0 ? x->full.rtol / options.rtol : 1.0 / tighter;
