@@ -1,14 +1,12 @@
+/* Nodes: stored once each, with their bodies of loops; what one operation computes. */
 #define _XOPEN_SOURCE 700 /* recursive mutexes */
 #include "expr/graph.h"
 
 #include "base/memory.h"
 #include "expr/intern.h"
-#include "expr/loop.h"
-#include "expr/walk.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Nodes live in blocks that never move, so that pointers to them stay valid. */
@@ -279,7 +277,7 @@ static bool is_finite(const graph *g, const expr_node *n)
     }
 }
 
-static expr fail(graph *g)
+expr graph_fail(graph *g)
 {
     g->failed = true;
     return EXPR_NONE;
@@ -288,8 +286,8 @@ static expr fail(graph *g)
 /* Append *n as a new node and note it in the free slot found for it. */
 static expr append(graph *g, const expr_node *n, uint32_t hash, size_t slot)
 {
-    if (g->size >= g->limit) return fail(g);
-    if (g->size >> BLOCK_BITS == g->block_count && !add_block(g)) return fail(g);
+    if (g->size >= g->limit) return graph_fail(g);
+    if (g->size >> BLOCK_BITS == g->block_count && !add_block(g)) return graph_fail(g);
     expr e = (expr)g->size;
     expr_node *stored = node_at(g, e);
     *stored = *n;
@@ -302,7 +300,7 @@ static expr append(graph *g, const expr_node *n, uint32_t hash, size_t slot)
 expr graph_intern(graph *g, const expr_node *n)
 {
     if (g->failed) return EXPR_NONE;
-    if (2 * g->size >= g->slots && !double_table(g)) return fail(g);
+    if (2 * g->size >= g->slots && !double_table(g)) return graph_fail(g);
     uint32_t hash = hash_node(n);
     size_t mask = g->slots - 1, i = hash & mask;
     for (; g->table[i].node != EXPR_NONE; i = (i + 1) & mask)
@@ -396,67 +394,6 @@ bool graph_is_constant(const graph *g, expr e, double *value)
     return true;
 }
 
-/* ---- walks over what expressions reach ------------------------------------------------------ */
-
-/* The operands' images; EXPR_NONE where there is no operand. */
-static expr image_of(const walk *w, const expr *image, expr operand)
-{
-    return operand == EXPR_NONE ? EXPR_NONE : image[walk_place(w, operand)];
-}
-
-/* image[i] = order[i] with leaves replaced; a node whose operands are kept is kept as it is. */
-static bool map_nodes(graph *g, const walk *w, graph_leaf_map leaf, void *context, expr *image)
-{
-    for (size_t i = 0; i < w->count; i++) {
-        const expr_node *n = graph_node(g, w->order[i]);
-        if (graph_arity(n->op) == 0) {
-            image[i] = leaf(context, g, w->order[i]);
-        } else {
-            expr a = image_of(w, image, n->a), b = image_of(w, image, n->b);
-            expr c = image_of(w, image, n->c);
-            bool kept = a == n->a && b == n->b && c == n->c;
-            image[i] = kept ? w->order[i] : graph_rebuild(g, n, a, b, c);
-        }
-        if (image[i] == EXPR_NONE) return false;
-    }
-    return true;
-}
-
-expr graph_substitute(graph *g, expr e, graph_leaf_map leaf, void *context)
-{
-    walk w = {0};
-    expr result = EXPR_NONE;
-    if (e == EXPR_NONE || g->failed) return EXPR_NONE;
-    if (graph_arity(graph_node(g, e)->op) == 0) return leaf(context, g, e);
-    bool reached = walk_from(&w, g, &e, 1);
-    expr *image = reached ? DAE_ARRAY(expr, w.count) : NULL;
-    if (!image) g->failed = true;
-    if (image && map_nodes(g, &w, leaf, context, image)) result = image[w.count - 1];
-    dae_free(image);
-    walk_free(&w);
-    return result;
-}
-
-static int by_number(const void *x, const void *y)
-{
-    expr a = *(const expr *)x, b = *(const expr *)y;
-    return (a > b) - (a < b);
-}
-
-bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit visit,
-                  void *context)
-{
-    walk w = {0};
-    bool reached = walk_from(&w, g, e, count);
-    size_t leaves = 0;
-    for (size_t i = 0; reached && i < w.count; i++)
-        if (graph_arity(graph_node(g, w.order[i])->op) == 0) w.order[leaves++] = w.order[i];
-    if (leaves > 1) qsort(w.order, leaves, sizeof *w.order, by_number);
-    for (size_t i = 0; i < leaves; i++) visit(context, w.order[i]);
-    walk_free(&w);
-    return reached;
-}
-
 /* ---- values --------------------------------------------------------------------------------- */
 
 static double apply_unary(expr_op op, double a)
@@ -505,71 +442,4 @@ double graph_apply(expr_op op, double a, double b, double c)
     case EXPR_SELECT: return a != 0.0 ? b : c;
     default: return apply_unary(op, a);
     }
-}
-
-/* A value, or that a leaf it needs is unknown. */
-typedef struct known {
-    double value;
-    bool unknown;
-} known;
-
-static known apply_known(expr_op op, known a, known b, known c)
-{
-    known r = {graph_apply(op, a.value, b.value, c.value), a.unknown || b.unknown || c.unknown};
-    if (op == EXPR_SELECT && !a.unknown) return a.value != 0.0 ? b : c;
-    if (op != EXPR_AND && op != EXPR_OR) return r;
-    bool decides = op == EXPR_OR; /* the operand that settles it alone */
-    if (!a.unknown && (a.value != 0.0) == decides) return (known){decides, false};
-    if (!b.unknown && (b.value != 0.0) == decides) return (known){decides, false};
-    return r;
-}
-
-static known known_at(const walk *w, const known *values, expr operand)
-{
-    return operand == EXPR_NONE ? (known){0} : values[walk_place(w, operand)];
-}
-
-/* The value of a RESULT: run its loop on values that are all known. */
-static known loop_known(const graph *g, const walk *w, const known *values, const expr_node *n)
-{
-    const expr_node *loop = graph_node(g, n->a);
-    size_t cells = graph_loop_at(g, loop->index)->cells, k = 0;
-    double *cell = DAE_ARRAY(double, cells);
-    bool unknown = !cell;
-    for (expr at = loop->a; !unknown && k < cells; k++) {
-        const expr_node *list = graph_node(g, at);
-        known first = known_at(w, values, list->a);
-        cell[k] = first.value;
-        unknown = first.unknown;
-        at = list->b;
-    }
-    unknown = unknown || !loop_run(g, loop->index, cell);
-    known result = {unknown ? NAN : cell[n->index], unknown};
-    dae_free(cell);
-    return result;
-}
-
-double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
-{
-    walk w = {0};
-    known *values = NULL, result = {NAN, true};
-    if (e != EXPR_NONE && walk_from(&w, g, &e, 1)) values = DAE_ARRAY(known, w.count);
-    for (size_t i = 0; values && i < w.count; i++) {
-        const expr_node *n = graph_node(g, w.order[i]);
-        if (n->op == EXPR_CONSTANT) {
-            values[i].value = n->value;
-        } else if (graph_arity(n->op) == 0) {
-            values[i].value = leaf ? leaf(context, n) : NAN;
-            values[i].unknown = isnan(values[i].value);
-        } else if (n->op == EXPR_RESULT) {
-            values[i] = loop_known(g, &w, values, n);
-        } else {
-            values[i] = apply_known(n->op, known_at(&w, values, n->a), known_at(&w, values, n->b),
-                                    known_at(&w, values, n->c));
-        }
-    }
-    if (values) result = values[w.count - 1];
-    dae_free(values);
-    walk_free(&w);
-    return result.unknown ? NAN : result.value;
 }

@@ -1,5 +1,5 @@
 /* Between graph.c, which stores nodes and the bodies of loops, and those who decide which ones to
- * store: simplify.c and loop.c. */
+ * store: simplify.c and the files of loops. */
 #ifndef DAE_EXPR_INTERN_H
 #define DAE_EXPR_INTERN_H
 
@@ -7,6 +7,8 @@
 
 /* The node equal to *n (but for `finite`, which is found here), new or old; no simplification. */
 expr graph_intern(graph *g, const expr_node *n);
+
+expr graph_fail(graph *g); /* remember that memory ran out; EXPR_NONE */
 
 /* n's operation with other operands, also for those of loops. */
 expr graph_rebuild(graph *g, const expr_node *n, expr a, expr b, expr c);

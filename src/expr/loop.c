@@ -1,71 +1,11 @@
+/* Closing a draft: what its body needs from outside become cells that never change. */
 #include "expr/loop.h"
 
 #include "base/memory.h"
-#include "expr/derive.h"
-#include "expr/intern.h"
-#include "expr/tape.h"
+#include "expr/loop_parts.h"
 #include "expr/walk.h"
 
 #include <string.h>
-
-expr graph_cell(graph *g, int index)
-{
-    return graph_intern(g, &(expr_node){.op = EXPR_CELL, .index = index});
-}
-
-/* ---- nodes ---------------------------------------------------------------------------------- */
-
-static expr fail_if_none(graph *g, const expr *list, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        if (list[k] == EXPR_NONE) return EXPR_NONE;
-    return graph_constant(g, 0.0);
-}
-
-/* LIST(start[0], LIST(start[1], .. 0)) under a LOOP */
-static expr loop_node(graph *g, int body, const expr *start, size_t count)
-{
-    expr list = body < 0 ? EXPR_NONE : fail_if_none(g, start, count);
-    for (size_t k = count; k > 0 && list != EXPR_NONE; k--)
-        list = graph_intern(g, &(expr_node){.op = EXPR_LIST, .a = start[k - 1], .b = list});
-    if (list == EXPR_NONE) return EXPR_NONE;
-    return graph_intern(g, &(expr_node){.op = EXPR_LOOP, .index = body, .a = list});
-}
-
-size_t loop_cells(const graph *g, expr loop)
-{
-    return graph_loop_at(g, graph_node(g, loop)->index)->cells;
-}
-
-void loop_starts(const graph *g, expr loop, expr *start)
-{
-    size_t count = loop_cells(g, loop);
-    const expr_node *list = graph_node(g, graph_node(g, loop)->a);
-    for (size_t k = 0; k < count; k++) {
-        start[k] = list->a;
-        list = graph_node(g, list->b);
-    }
-}
-
-/* Whether a cell keeps what it starts with. */
-static bool is_invariant(const graph *g, const graph_loop *l, size_t cell)
-{
-    const expr_node *next = graph_node(g, l->next[cell]);
-    return next->op == EXPR_CELL && (size_t)next->index == cell;
-}
-
-expr loop_result(graph *g, expr loop, int cell)
-{
-    const expr_node *n = graph_node(g, loop);
-    if (is_invariant(g, graph_loop_at(g, n->index), (size_t)cell)) {
-        const expr_node *list = graph_node(g, n->a);
-        for (int k = 0; k < cell; k++) list = graph_node(g, list->b);
-        return list->a;
-    }
-    return graph_intern(g, &(expr_node){.op = EXPR_RESULT, .index = cell, .a = loop});
-}
-
-/* ---- closing a draft ------------------------------------------------------------------------ */
 
 /* A draft while it is closed; arrays are by place in the walk. */
 typedef struct closing {
@@ -170,8 +110,7 @@ static expr close_draft(closing *c)
     return loop_node(c->g, graph_intern_loop(c->g, &body), c->start, c->cells);
 }
 
-/* condition, next[0], .. in one list; NULL: out of memory */
-static expr *roots_of(expr condition, const expr *next, size_t count)
+expr *loop_roots(expr condition, const expr *next, size_t count)
 {
     expr *roots = DAE_ARRAY(expr, count + 1);
     if (!roots) return NULL;
@@ -184,8 +123,9 @@ expr loop_close(graph *g, const loop_draft *draft)
 {
     closing c = {.g = g, .draft = draft};
     expr result = EXPR_NONE;
-    expr *roots = roots_of(draft->condition, draft->next, draft->count);
-    bool ok = roots && !graph_failed(g) && fail_if_none(g, roots, draft->count + 1) != EXPR_NONE &&
+    expr *roots = loop_roots(draft->condition, draft->next, draft->count);
+    bool ok = roots && !graph_failed(g) &&
+              loop_fail_if_none(g, roots, draft->count + 1) != EXPR_NONE &&
               walk_from(&c.nodes, g, roots, draft->count + 1);
     size_t n = c.nodes.count;
     if (ok) {
@@ -204,109 +144,4 @@ expr loop_close(graph *g, const loop_draft *draft)
     dae_free(c.next);
     walk_free(&c.nodes);
     return result;
-}
-
-/* ---- tangents ------------------------------------------------------------------------------- */
-
-/* A loop with tangents beside its cells. */
-typedef struct dual {
-    const graph_loop *body;
-    int *cell; /* of the tangent of each cell, or -1: it is zero */
-    int cells;
-} dual;
-
-static expr seed_cell(void *context, graph *g, expr leaf)
-{
-    const dual *d = context;
-    int tangent = d->cell[graph_node(g, leaf)->index];
-    return tangent < 0 ? EXPR_NONE : graph_cell(g, tangent);
-}
-
-static bool is_zero(const graph *g, expr e)
-{
-    double value = 1.0;
-    return graph_is_constant(g, e, &value) && value == 0.0;
-}
-
-/* Which cells vary: those that start so, and those that are computed from them. One more at least
- * in every round, until there are no more. */
-static bool find_varying_cells(graph *g, dual *d)
-{
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t k = 0; k < d->body->cells; k++) {
-            if (d->cell[k] >= 0) continue;
-            expr tangent = derive_direction(g, d->body->next[k], seed_cell, d);
-            if (tangent == EXPR_NONE) return false;
-            if (is_zero(g, tangent)) continue;
-            d->cell[k] = d->cells++;
-            more = true;
-        }
-    }
-    return true;
-}
-
-/* The loop of cells and tangents, the latter started by `tangent`. */
-static expr dual_loop(graph *g, const dual *d, expr loop, const expr *tangent, expr *start,
-                      expr *next)
-{
-    size_t n = d->body->cells;
-    loop_starts(g, loop, start);
-    memcpy(next, d->body->next, n * sizeof *next);
-    for (size_t k = 0; k < n; k++) {
-        if (d->cell[k] < 0) continue;
-        start[d->cell[k]] = tangent[k] == EXPR_NONE ? graph_constant(g, 0.0) : tangent[k];
-        next[d->cell[k]] = derive_direction(g, d->body->next[k], seed_cell, (void *)d);
-        if (next[d->cell[k]] == EXPR_NONE) return EXPR_NONE;
-    }
-    graph_loop both = {d->body->condition, (size_t)d->cells, next};
-    return loop_node(g, graph_intern_loop(g, &both), start, both.cells);
-}
-
-expr loop_tangent(graph *g, expr result, const expr *tangent)
-{
-    const expr_node *n = graph_node(g, result);
-    graph_loop body = *graph_loop_at(g, graph_node(g, n->a)->index); /* the table may move */
-    dual d = {.body = &body, .cell = DAE_ARRAY(int, body.cells), .cells = (int)body.cells};
-    expr *start = DAE_ARRAY(expr, 2 * body.cells), *next = DAE_ARRAY(expr, 2 * body.cells);
-    expr out = EXPR_NONE;
-    bool ok = d.cell && start && next;
-    for (size_t k = 0; ok && k < body.cells; k++)
-        d.cell[k] = tangent[k] != EXPR_NONE ? d.cells++ : -1;
-    if (ok && find_varying_cells(g, &d)) {
-        if (d.cell[n->index] < 0) {
-            out = graph_constant(g, 0.0);
-        } else {
-            expr loop = dual_loop(g, &d, n->a, tangent, start, next);
-            if (loop != EXPR_NONE) out = loop_result(g, loop, d.cell[n->index]);
-        }
-    }
-    dae_free(d.cell);
-    dae_free(start);
-    dae_free(next);
-    return out;
-}
-
-/* ---- values --------------------------------------------------------------------------------- */
-
-bool loop_run(const graph *g, int body, double *cell)
-{
-    const graph_loop *l = graph_loop_at(g, body);
-    expr *roots = roots_of(l->condition, l->next, l->cells);
-    tape *t = roots ? tape_new(g, roots, l->cells + 1) : NULL;
-    double *work = t ? DAE_ARRAY(double, tape_work_size(t)) : NULL;
-    double *out = DAE_ARRAY(double, l->cells + 1);
-    bool ok = work && out;
-    tape_inputs in = {.values = {cell}};
-    if (ok) tape_prepare(t, &in, work);
-    while (ok) {
-        tape_run(t, &in, work, out);
-        if (out[0] == 0.0) break;
-        memcpy(cell, out + 1, l->cells * sizeof *cell);
-    }
-    dae_free(roots);
-    dae_free(work);
-    dae_free(out);
-    tape_free(t);
-    return ok;
 }

@@ -1,0 +1,65 @@
+/* Expressions with leaves replaced, and the leaves of expressions. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "expr/intern.h"
+#include "expr/walk.h"
+
+/* The operands' images; EXPR_NONE where there is no operand. */
+static expr image_of(const walk *w, const expr *image, expr operand)
+{
+    return operand == EXPR_NONE ? EXPR_NONE : image[walk_place(w, operand)];
+}
+
+/* image[i] = order[i] with leaves replaced; a node whose operands are kept is kept as it is. */
+static bool map_nodes(graph *g, const walk *w, graph_leaf_map leaf, void *context, expr *image)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        const expr_node *n = graph_node(g, w->order[i]);
+        if (graph_arity(n->op) == 0) {
+            image[i] = leaf(context, g, w->order[i]);
+        } else {
+            expr a = image_of(w, image, n->a), b = image_of(w, image, n->b);
+            expr c = image_of(w, image, n->c);
+            bool kept = a == n->a && b == n->b && c == n->c;
+            image[i] = kept ? w->order[i] : graph_rebuild(g, n, a, b, c);
+        }
+        if (image[i] == EXPR_NONE) return false;
+    }
+    return true;
+}
+
+expr graph_substitute(graph *g, expr e, graph_leaf_map leaf, void *context)
+{
+    walk w = {0};
+    expr result = EXPR_NONE;
+    if (e == EXPR_NONE || graph_failed(g)) return EXPR_NONE;
+    if (graph_arity(graph_node(g, e)->op) == 0) return leaf(context, g, e);
+    bool reached = walk_from(&w, g, &e, 1);
+    expr *image = reached ? DAE_ARRAY(expr, w.count) : NULL;
+    if (!image) graph_fail(g);
+    if (image && map_nodes(g, &w, leaf, context, image)) result = image[w.count - 1];
+    dae_free(image);
+    walk_free(&w);
+    return result;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    expr a = *(const expr *)x, b = *(const expr *)y;
+    return (a > b) - (a < b);
+}
+
+bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit visit,
+                  void *context)
+{
+    walk w = {0};
+    bool reached = walk_from(&w, g, e, count);
+    size_t leaves = 0;
+    for (size_t i = 0; reached && i < w.count; i++)
+        if (graph_arity(graph_node(g, w.order[i])->op) == 0) w.order[leaves++] = w.order[i];
+    if (leaves > 1) qsort(w.order, leaves, sizeof *w.order, by_number);
+    for (size_t i = 0; i < leaves; i++) visit(context, w.order[i]);
+    walk_free(&w);
+    return reached;
+}

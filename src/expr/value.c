@@ -1,0 +1,97 @@
+/* Values of expressions at a point, with leaves that may be unknown; loops are run on the tape. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "expr/loop_parts.h"
+#include "expr/tape.h"
+#include "expr/walk.h"
+
+bool loop_run(const graph *g, int body, double *cell)
+{
+    const graph_loop *l = graph_loop_at(g, body);
+    expr *roots = loop_roots(l->condition, l->next, l->cells);
+    tape *t = roots ? tape_new(g, roots, l->cells + 1) : NULL;
+    double *work = t ? DAE_ARRAY(double, tape_work_size(t)) : NULL;
+    double *out = DAE_ARRAY(double, l->cells + 1);
+    bool ok = work && out;
+    tape_inputs in = {.values = {cell}};
+    if (ok) tape_prepare(t, &in, work);
+    while (ok) {
+        tape_run(t, &in, work, out);
+        if (out[0] == 0.0) break;
+        memcpy(cell, out + 1, l->cells * sizeof *cell);
+    }
+    dae_free(roots);
+    dae_free(work);
+    dae_free(out);
+    tape_free(t);
+    return ok;
+}
+
+/* A value, or that a leaf it needs is unknown. */
+typedef struct known {
+    double value;
+    bool unknown;
+} known;
+
+static known apply_known(expr_op op, known a, known b, known c)
+{
+    known r = {graph_apply(op, a.value, b.value, c.value), a.unknown || b.unknown || c.unknown};
+    if (op == EXPR_SELECT && !a.unknown) return a.value != 0.0 ? b : c;
+    if (op != EXPR_AND && op != EXPR_OR) return r;
+    bool decides = op == EXPR_OR; /* the operand that settles it alone */
+    if (!a.unknown && (a.value != 0.0) == decides) return (known){decides, false};
+    if (!b.unknown && (b.value != 0.0) == decides) return (known){decides, false};
+    return r;
+}
+
+static known known_at(const walk *w, const known *values, expr operand)
+{
+    return operand == EXPR_NONE ? (known){0} : values[walk_place(w, operand)];
+}
+
+/* The value of a RESULT: run its loop on values that are all known. */
+static known loop_known(const graph *g, const walk *w, const known *values, const expr_node *n)
+{
+    const expr_node *loop = graph_node(g, n->a);
+    size_t cells = graph_loop_at(g, loop->index)->cells, k = 0;
+    double *cell = DAE_ARRAY(double, cells);
+    bool unknown = !cell;
+    for (expr at = loop->a; !unknown && k < cells; k++) {
+        const expr_node *list = graph_node(g, at);
+        known first = known_at(w, values, list->a);
+        cell[k] = first.value;
+        unknown = first.unknown;
+        at = list->b;
+    }
+    unknown = unknown || !loop_run(g, loop->index, cell);
+    known result = {unknown ? NAN : cell[n->index], unknown};
+    dae_free(cell);
+    return result;
+}
+
+double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
+{
+    walk w = {0};
+    known *values = NULL, result = {NAN, true};
+    if (e != EXPR_NONE && walk_from(&w, g, &e, 1)) values = DAE_ARRAY(known, w.count);
+    for (size_t i = 0; values && i < w.count; i++) {
+        const expr_node *n = graph_node(g, w.order[i]);
+        if (n->op == EXPR_CONSTANT) {
+            values[i].value = n->value;
+        } else if (graph_arity(n->op) == 0) {
+            values[i].value = leaf ? leaf(context, n) : NAN;
+            values[i].unknown = isnan(values[i].value);
+        } else if (n->op == EXPR_RESULT) {
+            values[i] = loop_known(g, &w, values, n);
+        } else {
+            values[i] = apply_known(n->op, known_at(&w, values, n->a), known_at(&w, values, n->b),
+                                    known_at(&w, values, n->c));
+        }
+    }
+    if (values) result = values[w.count - 1];
+    dae_free(values);
+    walk_free(&w);
+    return result.unknown ? NAN : result.value;
+}
