@@ -1,0 +1,31 @@
+#!/bin/sh
+# scripts/check-links passes on pages whose links lead somewhere, and fails on a link to no file, on a link
+# to no heading, and on a source that names a page that is not there.
+#   links.sh <root of the project>
+set -eu
+check="$1/scripts/check-links"
+work=$(mktemp -d)
+docs=docs # not spelt out below, since the check reads this file, too
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+refused() {
+    ! "$check" "$work" >"$work/out" || fail "$1 passes"
+    grep -qx "$2" "$work/out" || fail "$1 is not named"
+}
+
+mkdir -p "$work/docs" "$work/src"
+printf '# Page\n\n## What to do: `first`\n' >"$work/docs/page.md"
+printf '[a](%s/page.md#what-to-do-first) [b](https://example.org) [c](#top)\n\n# Top\n```\n[d](nowhere)\n```\n' $docs >"$work/README.md"
+echo "/* $docs/page.md says why. */" >"$work/src/a.c"
+"$check" "$work" || fail "a sound page is refused"
+
+echo "[a]($docs/pages.md)" >"$work/bad.md"
+refused "a link to no file" "bad.md: $docs/pages.md leads to no file"
+echo "[a]($docs/page.md#last)" >"$work/bad.md"
+refused "a link to no heading" "bad.md: $docs/page.md#last leads to no heading"
+rm "$work/bad.md"
+echo "/* $docs/gone.md says why. */" >"$work/src/b.c"
+refused "a page that is not there" "src/b.c: $docs/gone.md is not there"
