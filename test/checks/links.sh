@@ -5,7 +5,7 @@
 set -eu
 check="$1/scripts/check-links"
 work=$(mktemp -d)
-docs=docs # not spelt out below, since the check reads this file, too
+folder=docs # not spelt out below, since the check reads this file, too
 trap 'rm -rf "$work"' EXIT
 fail() {
     echo "FAILED: $*"
@@ -18,14 +18,14 @@ refused() {
 
 mkdir -p "$work/docs" "$work/src"
 printf '# Page\n\n## What to do: `first`\n' >"$work/docs/page.md"
-printf '[a](%s/page.md#what-to-do-first) [b](https://example.org) [c](#top)\n\n# Top\n```\n[d](nowhere)\n```\n' $docs >"$work/README.md"
-echo "/* $docs/page.md says why. */" >"$work/src/a.c"
+printf '[a](%s/page.md#what-to-do-first) [b](https://example.org) [c](#top)\n\n# Top\n```\n[d](nowhere)\n```\n' $folder >"$work/README.md"
+echo "/* $folder/page.md says why. */" >"$work/src/a.c"
 "$check" "$work" || fail "a sound page is refused"
 
-echo "[a]($docs/pages.md)" >"$work/bad.md"
-refused "a link to no file" "bad.md: $docs/pages.md leads to no file"
-echo "[a]($docs/page.md#last)" >"$work/bad.md"
-refused "a link to no heading" "bad.md: $docs/page.md#last leads to no heading"
+echo "[a]($folder/pages.md)" >"$work/bad.md"
+refused "a link to no file" "bad.md: $folder/pages.md leads to no file"
+echo "[a]($folder/page.md#last)" >"$work/bad.md"
+refused "a link to no heading" "bad.md: $folder/page.md#last leads to no heading"
 rm "$work/bad.md"
-echo "/* $docs/gone.md says why. */" >"$work/src/b.c"
-refused "a page that is not there" "src/b.c: $docs/gone.md is not there"
+echo "/* $folder/gone.md says why. */" >"$work/src/b.c"
+refused "a page that is not there" "src/b.c: $folder/gone.md is not there"
