@@ -16,8 +16,8 @@ refused() {
     grep -qx "$2" "$work/out" || fail "$1 is not named"
 }
 
-mkdir -p "$work/docs" "$work/src"
-printf '# Page\n\n## What to do: `first`\n' >"$work/docs/page.md"
+mkdir -p "$work/$folder" "$work/src"
+printf '# Page\n\n## What to do: `first`\n' >"$work/$folder/page.md"
 printf '[a](%s/page.md#what-to-do-first) [b](https://example.org) [c](#top)\n\n# Top\n```\n[d](nowhere)\n```\n' $folder >"$work/README.md"
 echo "/* $folder/page.md says why. */" >"$work/src/a.c"
 "$check" "$work" || fail "a sound page is refused"
