@@ -1,7 +1,7 @@
 /* Complex solvers against LAPACK's zgesv on the same matrices, for every layout and many sizes; and
  * the factors for complex shifts. */
-#include "linalg/complex_solver.h"
 #include "linalg/lapack.h"
+#include "linalg/linear_solver.h"
 #include "matrix/shifted.h"
 
 #include <complex.h>
@@ -95,7 +95,7 @@ static void short_rows_are_eliminated(void **state)
     for (int n = 4; n <= 20; n++) {
         matrix_layout layout = {
             .kind = DAE_STRUCTURE_DENSE, .n = n, .count = (size_t)n * (size_t)n};
-        complex_solver *solver = complex_solver_for(&layout)->analyse(&layout, NULL);
+        linear_solver *solver = complex_new(&layout, NULL);
         assert_non_null(solver);
         for (int round = 0; round < 6; round++) {
             fill(&layout, re, im);
@@ -109,7 +109,7 @@ static void short_rows_are_eliminated(void **state)
             double r = residual(&layout, re, im, br, bi, xr, xi);
             if (!(r < 1e-13)) fail_msg("n = %d, round %d: %.1e", n, round, r);
         }
-        complex_free(solver);
+        linear_free(solver);
     }
 }
 
@@ -120,8 +120,8 @@ static void check_layout(const matrix_layout *layout, double tolerance)
     double *re = malloc(layout->count * sizeof *re), *im = malloc(layout->count * sizeof *im);
     double *br = malloc(n * sizeof *br), *bi = malloc(n * sizeof *bi);
     complex_value *x = malloc(n * sizeof *x);
-    linear_solver *real = linear_solver_for(layout)->analyse(layout);
-    complex_solver *solver = complex_solver_for(layout)->analyse(layout, real);
+    linear_solver *real = linear_new(layout);
+    linear_solver *solver = complex_new(layout, real);
     assert_non_null(solver);
     for (int round = 0; round < 3; round++) {
         fill(layout, re, im);
@@ -138,7 +138,7 @@ static void check_layout(const matrix_layout *layout, double tolerance)
         if (!(error <= tolerance * size))
             fail_msg("%s, n = %d: error %g", solver->ops->name, layout->n, error / size);
     }
-    complex_free(solver);
+    linear_free(solver);
     linear_free(real);
     free(re), free(im), free(br), free(bi), free(x);
 }
@@ -200,8 +200,8 @@ static void sparse(void **state)
 static void check_singular(const matrix_layout *layout)
 {
     double *re = malloc(layout->count * sizeof *re), *im = malloc(layout->count * sizeof *im);
-    linear_solver *real = linear_solver_for(layout)->analyse(layout);
-    complex_solver *solver = complex_solver_for(layout)->analyse(layout, real);
+    linear_solver *real = linear_new(layout);
+    linear_solver *solver = complex_new(layout, real);
     int bad = layout->n / 2;
     matrix_column column = layout_column(layout, bad);
     fill(layout, re, im);
@@ -214,7 +214,7 @@ static void check_singular(const matrix_layout *layout)
     assert_in_range(solver->singular_column, 0, layout->n - 1);
     fill(layout, re, im);
     assert_int_equal(solver->ops->factor(solver, re, im), LINEAR_OK);
-    complex_free(solver);
+    linear_free(solver);
     linear_free(real);
     free(re), free(im);
 }

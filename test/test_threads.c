@@ -230,7 +230,7 @@ static void test_lapack(void **state)
             all[i].matrix[k] = (double)(random >> 8) * 0x1p-24;
         }
         assert_true(layout_dense(&all[i].layout, ORDER));
-        all[i].solver = linear_dense.analyse(&all[i].layout);
+        all[i].solver = linear_dense.analyse(&all[i].layout, NULL);
         assert_non_null(all[i].solver);
         factor_and_solve(&all[i], all[i].expected);
     }

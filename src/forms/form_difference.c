@@ -65,7 +65,7 @@ bool form_solver_new(form_solver *s, const form_matrix *m)
     *s = (form_solver){.matrix = m};
     bool ok = m->colptr ? layout_sparse(&s->layout, m->columns, m->colptr, m->rowind)
                         : layout_dense(&s->layout, m->columns);
-    if (ok) s->solver = linear_solver_for(&s->layout)->analyse(&s->layout);
+    if (ok) s->solver = linear_new(&s->layout);
     return s->solver != NULL;
 }
 

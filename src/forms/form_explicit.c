@@ -45,7 +45,7 @@ static eval_status renew(ode_form *x, double t, const double *y, const double *y
     if (status != EVAL_OK) return status;
     if (!x->solver || x->layout_version != x->jacobian.layout_version) {
         if (x->solver) linear_free(x->solver);
-        x->solver = linear_solver_for(&x->jacobian.layout)->analyse(&x->jacobian.layout);
+        x->solver = linear_new(&x->jacobian.layout);
         x->layout_version = x->jacobian.layout_version;
     }
     if (!x->solver) return EVAL_MEMORY;

@@ -29,8 +29,7 @@ balance *balance_new(form_instance *x)
     size_t size = (size_t)(b->n + b->m + b->k), n = (size_t)b->n;
     size_t moved = size + (size_t)x->source->as.m.nr;
     b->a = DAE_ARRAY(double, n + size + moved + n + size * size);
-    if (b->a && layout_dense(&b->layout, (int)size))
-        b->solver = linear_solver_for(&b->layout)->analyse(&b->layout);
+    if (b->a && layout_dense(&b->layout, (int)size)) b->solver = linear_new(&b->layout);
     if (!b->solver) {
         balance_free(b);
         return NULL;

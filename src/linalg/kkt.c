@@ -310,7 +310,7 @@ static bool augmented_new(const kkt *k, augmented *a, bool exact)
               layout_sparse(&a->layout, (int)size, colptr, rowind);
     dae_free(colptr);
     dae_free(rowind);
-    if (ok) a->solver = linear_sparse.analyse(&a->layout);
+    if (ok) a->solver = linear_sparse.analyse(&a->layout, NULL);
     ok = ok && a->solver;
     if (!ok) augmented_free(a);
     return ok;
@@ -325,7 +325,7 @@ static bool sparse_new(kkt *k)
     if (!k->residual || !k->x || !k->best) return false;
     if (k->m != k->n) return true;
     if (!layout_sparse(&k->layout, k->n, k->colptr, k->rowind)) return false;
-    k->direct = linear_sparse.analyse(&k->layout);
+    k->direct = linear_sparse.analyse(&k->layout, NULL);
     return k->direct != NULL;
 }
 

@@ -1,10 +1,21 @@
 #include "linalg/linear_solver.h"
 
-const linear_solver_ops *linear_solver_for(const matrix_layout *layout)
+linear_solver *linear_new(const matrix_layout *layout)
 {
-    if (layout->kind == DAE_STRUCTURE_SPARSE) return &linear_sparse;
-    if (layout->kind == DAE_STRUCTURE_BANDED) return &linear_banded;
-    return &linear_dense;
+    switch (layout->kind) {
+    case DAE_STRUCTURE_BANDED: return linear_banded.analyse(layout, NULL);
+    case DAE_STRUCTURE_SPARSE: return linear_sparse.analyse(layout, NULL);
+    default: return linear_dense.analyse(layout, NULL);
+    }
+}
+
+linear_solver *complex_new(const matrix_layout *layout, const linear_solver *real)
+{
+    switch (layout->kind) {
+    case DAE_STRUCTURE_BANDED: return complex_banded.analyse(layout, real);
+    case DAE_STRUCTURE_SPARSE: return complex_sparse.analyse(layout, real);
+    default: return complex_dense.analyse(layout, real);
+    }
 }
 
 void linear_free(linear_solver *solver)

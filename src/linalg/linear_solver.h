@@ -1,4 +1,7 @@
-/* Direct linear solvers behind one interface: analyse, factor, solve, condition, free. */
+/* Direct linear solvers behind one interface: analyse, factor, solve, condition, free. Real and
+ * complex ones come from one text (dense.inc, banded.inc, sparse.inc). Real and imaginary parts of
+ * complex numbers are apart everywhere, so that kernels vectorise, and so that a pair of real
+ * vectors is a right-hand side; real solvers pass over the imaginary parts, which are NULL. */
 #ifndef DAE_LINALG_LINEAR_SOLVER_H
 #define DAE_LINALG_LINEAR_SOLVER_H
 
@@ -21,31 +24,40 @@ struct linear_solver {
 
 typedef struct linear_solver_ops {
     const char *name;
-    /* Symbolic work and all allocation that does not depend on values. NULL: out of memory. */
-    linear_solver *(*analyse)(const matrix_layout *layout);
-    /* Factor A given by `values` (not kept, not changed). */
-    linear_status (*factor)(linear_solver *solver, const double *values);
+    /* Symbolic work and all allocation that does not depend on values. For complex sparse matrices
+     * `real` is a solver of the same layout, whose symbolic analysis is shared and which must live
+     * longer; else it may be NULL. NULL: out of memory. */
+    linear_solver *(*analyse)(const matrix_layout *layout, const linear_solver *real);
+    /* Factor A given by values on the layout (not kept, not changed). */
+    linear_status (*factor)(linear_solver *solver, const double *re, const double *im);
+    /* The same without allocation, for another thread; false: it cannot, or the pivots failed;
+     * factor tells then. */
+    bool (*refactor)(linear_solver *solver, const double *re, const double *im);
+    /* Stored values of the factors, a measure of the work; 0: not known, or none that another
+     * thread should do (LAPACK is one for all). */
+    size_t (*values)(const linear_solver *solver);
     /* b := A^-1 b; only after a factorisation that returned LINEAR_OK */
-    void (*solve)(linear_solver *solver, double *b);
-    /* Estimate of 1/cond_1(A) in [0, 1], from the factors. */
+    void (*solve)(linear_solver *solver, double *re, double *im);
+    /* Estimate of 1/cond_1(A) in [0, 1], from the factors; NULL for complex matrices. */
     double (*condition)(linear_solver *solver);
     void (*free)(linear_solver *solver);
 } linear_solver_ops;
 
-extern const linear_solver_ops linear_dense;  /* own kernels when small, LAPACK above */
-extern const linear_solver_ops linear_banded; /* LAPACK gb */
-extern const linear_solver_ops linear_sparse; /* KLU */
+/* Dense and banded: own kernels when small or narrow, LAPACK above; sparse: KLU's pivots */
+extern const linear_solver_ops linear_dense, linear_banded, linear_sparse;
+extern const linear_solver_ops complex_dense, complex_banded, complex_sparse;
 
-/* The solver for a layout: dense, banded or sparse by layout->kind. */
-const linear_solver_ops *linear_solver_for(const matrix_layout *layout);
+/* Analyse for the solver of a layout: dense, banded or sparse by layout->kind. NULL: memory */
+linear_solver *linear_new(const matrix_layout *layout);
+linear_solver *complex_new(const matrix_layout *layout, const linear_solver *real);
 
 static inline linear_status linear_factor(linear_solver *s, const double *values)
 {
-    return s->ops->factor(s, values);
+    return s->ops->factor(s, values, NULL);
 }
 static inline void linear_solve(linear_solver *s, double *b)
 {
-    s->ops->solve(s, b);
+    s->ops->solve(s, b, NULL);
 }
 void linear_free(linear_solver *solver); /* NULL is fine */
 

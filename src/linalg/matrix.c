@@ -118,6 +118,18 @@ int matrix_nonfinite_column(const matrix_layout *layout, const double *values)
     return -1;
 }
 
+double matrix_one_norm(const matrix_layout *layout, const double *values)
+{
+    double most = 0.0;
+    for (int j = 0; j < layout->n; j++) {
+        const matrix_column c = layout_column(layout, j);
+        double sum = 0.0;
+        for (int k = 0; k < c.count; k++) sum += fabs(values[c.first + (size_t)k]);
+        if (!(sum <= most)) most = sum;
+    }
+    return most;
+}
+
 /* y = A x, dense: two columns a sweep, so that y travels half as often */
 static void multiply_dense(int n, const double *restrict A, const double *restrict x,
                            double *restrict y)

@@ -49,6 +49,9 @@ void pattern_bandwidth(const matrix_layout *layout, int *lower, int *upper);
 /* First column with an entry that is not finite, or -1. */
 int matrix_nonfinite_column(const matrix_layout *layout, const double *values);
 
+/* ||A||_1 */
+double matrix_one_norm(const matrix_layout *layout, const double *values);
+
 /* y = A x */
 void matrix_multiply(const matrix_layout *layout, const double *values, const double *x, double *y);
 

@@ -75,7 +75,7 @@ static basis_status judge(int m, const int *colptr, const int *rowind, const dou
 {
     matrix_layout layout = {0};
     if (!layout_sparse(&layout, m, colptr, rowind)) return BASIS_MEMORY;
-    linear_solver *solver = linear_sparse.analyse(&layout);
+    linear_solver *solver = linear_sparse.analyse(&layout, NULL);
     linear_status status = solver ? linear_factor(solver, values) : LINEAR_MEMORY;
     bool regular = status == LINEAR_OK && solver->ops->condition(solver) > rcond;
     linear_free(solver);

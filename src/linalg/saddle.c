@@ -651,7 +651,7 @@ static bool whole_new(saddle *s)
     if (!s->values) return false;
     if (s->shape.identity)
         for (size_t k = count - (size_t)s->n; k < count; k++) s->values[s->place[k]] = 1.0;
-    s->solver = linear_solver_for(&s->layout)->analyse(&s->layout);
+    s->solver = linear_new(&s->layout);
     return s->solver != NULL;
 }
 

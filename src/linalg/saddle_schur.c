@@ -129,7 +129,7 @@ sparse_schur *schur_new(int n, int m, const int *colptr, const int *rowind)
     if (s->inverse && s->target && schur_layout(s, products) && prefer_band(s)) {
         find_targets(s);
         s->values = DAE_ARRAY(double, s->layout.count);
-        if (s->values) s->solver = linear_solver_for(&s->layout)->analyse(&s->layout);
+        if (s->values) s->solver = linear_new(&s->layout);
     }
     if (s->solver) return s;
     schur_free(s);

@@ -58,7 +58,7 @@ static bool analyse(iteration *it)
     if (it->matrix_free && it->preconditioner == DAE_PRECOND_ILU)
         it->incomplete = ilu_analyse(layout);
     else
-        it->solver = linear_solver_for(layout)->analyse(layout);
+        it->solver = linear_new(layout);
     return it->solver || it->incomplete;
 }
 

@@ -33,10 +33,10 @@ struct second_matrix {
     double *work;                       /* n */
     double a1, a2;                      /* of the real factors */
     bool has_factors;
-    double *row_scale;                    /* n: of the real factors */
-    double *complex_scale[SECOND_MOST];   /* n each */
-    linear_solver *solver;                /* owned */
-    complex_solver *complex[SECOND_MOST]; /* owned */
+    double *row_scale;                   /* n: of the real factors */
+    double *complex_scale[SECOND_MOST];  /* n each */
+    linear_solver *solver;               /* owned */
+    linear_solver *complex[SECOND_MOST]; /* owned */
     long counted_repivots;
     long evaluations, factored; /* of derivatives, and which the factors belong to */
     int singular;               /* unknown of y */
@@ -50,7 +50,7 @@ struct second_matrix {
 static void drop(second_matrix *m)
 {
     for (int k = 0; k < SECOND_MOST; k++) {
-        complex_free(m->complex[k]);
+        linear_free(m->complex[k]);
         m->complex[k] = NULL;
     }
     linear_free(m->solver);
@@ -225,7 +225,7 @@ static bool build_solvers(second_matrix *m)
     size_t count = m->layout.count;
     m->parts = DAE_ARRAY(double, 3 * count);
     m->values = DAE_ARRAY(double, count);
-    m->solver = linear_solver_for(&m->layout)->analyse(&m->layout);
+    m->solver = linear_new(&m->layout);
     if (!m->parts || !m->values || !m->solver) return false;
     m->stiffness = m->parts;
     m->damping = m->parts + count;
@@ -233,7 +233,7 @@ static bool build_solvers(second_matrix *m)
     if (m->n_complex > 0) m->imaginary = DAE_ARRAY(double, count);
     if (m->n_complex > 0 && !m->imaginary) return false;
     for (int k = 0; k < m->n_complex; k++) {
-        m->complex[k] = complex_solver_for(&m->layout)->analyse(&m->layout, m->solver);
+        m->complex[k] = complex_new(&m->layout, m->solver);
         if (!m->complex[k]) return false;
     }
     return true;
@@ -400,7 +400,7 @@ iteration_status second_matrix_factor_complex(second_matrix *m, int k, double a1
         re[e] = factor * (K[e] + a1_re * D[e] + a2_re * M[e]);
         im[e] = factor * (a1_im * D[e] + a2_im * M[e]);
     }
-    complex_solver *solver = m->complex[k];
+    linear_solver *solver = m->complex[k];
     long repivots = solver->repivots;
     linear_status status = solver->ops->factor(solver, re, im);
     m->source->eval->stats->repivots += solver->repivots - repivots;

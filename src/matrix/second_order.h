@@ -8,7 +8,7 @@
 #ifndef DAE_MATRIX_SECOND_ORDER_H
 #define DAE_MATRIX_SECOND_ORDER_H
 
-#include "linalg/complex_solver.h"
+#include "linalg/linear_solver.h"
 #include "matrix/iteration.h"
 #include "problem/velocities.h"
 

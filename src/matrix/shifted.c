@@ -12,7 +12,7 @@ void shifted_free(struct shifted *s)
 {
     if (!s) return;
     worker_free(s->helper);
-    for (int k = 0; k < SHIFTED_MOST; k++) complex_free(s->solver[k]);
+    for (int k = 0; k < SHIFTED_MOST; k++) linear_free(s->solver[k]);
     dae_free(s->own.re);
     dae_free(s->own.im);
     dae_free(s->helped.re);
@@ -39,7 +39,7 @@ static bool allocate(struct shifted *s, const iteration *it, int count)
     if (!share_new(&s->own, layout->count)) return false;
     for (int k = 0; k < count; k++) {
         if (s->solver[k]) continue;
-        s->solver[k] = complex_solver_for(layout)->analyse(layout, it->solver);
+        s->solver[k] = complex_new(layout, it->solver);
         if (!s->solver[k]) return false;
     }
     if (s->helper || !wants_helper(it)) return true;
@@ -98,7 +98,7 @@ static void factor_share(void *data)
 {
     shifted_share *share = data;
     for (int k = share->first; k < share->last; k++) {
-        complex_solver *solver = share->it->shifted->solver[k];
+        linear_solver *solver = share->it->shifted->solver[k];
         combine(share->it, share->shift[2 * k], share->shift[2 * k + 1], share->re, share->im);
         share->done[k] = solver->ops->refactor(solver, share->re, share->im);
     }
@@ -111,7 +111,7 @@ static void start_helper(void *data)
 }
 
 /* Count a factorisation, and say how it went. */
-static iteration_status judge(iteration *it, const complex_solver *solver, linear_status status)
+static iteration_status judge(iteration *it, const linear_solver *solver, linear_status status)
 {
     iteration_count_beside(it);
     it->singular_column = solver->singular_column;
@@ -122,7 +122,7 @@ static iteration_status judge(iteration *it, const complex_solver *solver, linea
 iteration_status shifted_factor(iteration *it, int k, double re, double im)
 {
     shifted_share *own = &it->shifted->own;
-    complex_solver *solver = it->shifted->solver[k];
+    linear_solver *solver = it->shifted->solver[k];
     long repivots = solver->repivots;
     combine(it, re, im, own->re, own->im);
     linear_status status = solver->ops->factor(solver, own->re, own->im);
@@ -149,7 +149,7 @@ iteration_status shifted_factor_all(iteration *it, double cj, int count, const d
 /* (re + i im) := A^-1 (re + i im), uncounted: for any thread */
 static void solve_one(const iteration *it, int k, double *re, double *im)
 {
-    complex_solver *solver = it->shifted->solver[k];
+    linear_solver *solver = it->shifted->solver[k];
     for (int i = 0; i < it->scaled_count; i++) {
         int row = it->scaled_rows[i];
         re[row] *= it->row_scale[row];

@@ -6,7 +6,7 @@
 #define DAE_MATRIX_SHIFTED_H
 
 #include "base/worker.h"
-#include "linalg/complex_solver.h"
+#include "linalg/linear_solver.h"
 #include "matrix/iteration.h"
 
 enum { SHIFTED_MOST = 3 };
@@ -22,9 +22,9 @@ typedef struct shifted_share {
 } shifted_share;
 
 struct shifted {
-    complex_solver *solver[SHIFTED_MOST]; /* owned; NULL where not asked for */
-    worker *helper;                       /* owned; NULL: all in one thread */
-    shifted_share own, helped;            /* of this thread, and of the helper */
+    linear_solver *solver[SHIFTED_MOST]; /* owned; NULL where not asked for */
+    worker *helper;                      /* owned; NULL: all in one thread */
+    shifted_share own, helped;           /* of this thread, and of the helper */
     /* What the factors belong to; 0 stages: nothing. The method sets and compares it. */
     double h;
     int stages;

@@ -790,7 +790,7 @@ static bool k_u_cache(hem_cache *c)
                           : layout_dense(&c->k_u_layout, k->rows);
     if (!fits) return false;
     c->k_u_values = DAE_ARRAY(double, c->k_u_layout.count);
-    c->k_u = linear_solver_for(&c->k_u_layout)->analyse(&c->k_u_layout);
+    c->k_u = linear_new(&c->k_u_layout);
     return c->k_u_values && c->k_u;
 }
 

@@ -72,7 +72,7 @@ static bool part_analyse(square_part *p, const int *row_place, const int *column
     bool ok = dense ? dense_layout(p, row_place, column_place)
                     : sparse_layout(p, row_place, column_place);
     if (ok && !p->values) p->values = DAE_ARRAY(double, p->layout.count);
-    if (ok && !p->solver) p->solver = linear_solver_for(&p->layout)->analyse(&p->layout);
+    if (ok && !p->solver) p->solver = linear_new(&p->layout);
     return ok && p->values && p->solver;
 }
 

@@ -126,7 +126,7 @@ static bool factors_fit(const iteration *it, const radau_scratch *w)
 static double factor_cost(const iteration *it)
 {
     const matrix_layout *layout = &it->jac.layout;
-    const complex_solver *first = it->shifted->solver[0];
+    const linear_solver *first = it->shifted->solver[0];
     const double values = first ? (double)first->ops->values(first) : 0.0;
     return fmax(values, (double)layout->count) / (3.0 * layout->n);
 }

@@ -379,7 +379,7 @@ static bool lay_out(taylor_cache *c)
     bool ok = dense ? layout_dense(&c->layout, f->n)
                     : layout_sparse(&c->layout, f->n, f->colptr, f->rowind);
     if (!ok) return false;
-    c->solver = linear_solver_for(&c->layout)->analyse(&c->layout);
+    c->solver = linear_new(&c->layout);
     c->matrix = DAE_ARRAY(double, dense ? c->layout.count : 1);
     return c->solver && c->matrix;
 }

@@ -126,7 +126,7 @@ static bool solve_normal(taylor_cache *c, double *N, double *scale)
     int n = c->form->n;
     matrix_layout layout = {0};
     if (!equilibrate(n, N, scale) || !layout_dense(&layout, n)) return false;
-    linear_solver *solver = linear_dense.analyse(&layout);
+    linear_solver *solver = linear_dense.analyse(&layout, NULL);
     bool ok = solver && linear_factor(solver, N) == LINEAR_OK;
     if (ok && linear_dense.condition(solver) > 1e-14) {
         for (int i = 0; i < n; i++) c->right[i] *= scale[i];

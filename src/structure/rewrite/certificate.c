@@ -215,7 +215,7 @@ static bool watch_blocks(certify_watch *w, int *largest)
         big->block = b;
         if (!system_jacobian_block(J, s, w->place, b, NULL, &big->layout, &big->values))
             return false;
-        big->solver = linear_sparse.analyse(&big->layout);
+        big->solver = linear_sparse.analyse(&big->layout, NULL);
         if (!big->solver) return false;
     }
     return w->sparse != NULL;
