@@ -263,13 +263,8 @@ void form_instance_complete(const form_instance *instance, double *y, double *yp
 /* Kinds of the unknowns for methods that work on the form itself: multipliers are of index 2. */
 void form_kinds(const form_instance *instance, dae_kind *kinds);
 
-/* ---- consistent initial values ---- */
+/* ---- redundant constraints ---- */
 
-/* Move the unknowns of the form as little as possible (in units of weights; tags FIXED: not at all)
- * onto the constraints of all levels, and find y'. tags may be NULL. y and yp have the form's size.
- */
-dae_status form_consistent(form_instance *instance, double t, const double *weights,
-                           const dae_tag *tags, double *y, double *yp, dae_diag *diag);
 /* Whether redundant constraints of callbacks may be released at a start: where a residual form is
  * integrated whose rows they may leave. */
 void form_instance_release(form_instance *x, bool may);

@@ -2,6 +2,7 @@
 #ifndef DAE_INIT_INIT_H
 #define DAE_INIT_INIT_H
 
+#include "forms/forms.h"
 #include "matrix/iteration.h"
 
 typedef struct initializer initializer;
@@ -47,5 +48,13 @@ eval_status initializer_project(initializer *init, double t, double h, const dae
  * is sought. y, yp unchanged: there is none. */
 void initializer_correct(initializer *init, double t, double h, const dae_kind *kinds,
                          const double *weights, double *y, double *yp);
+
+/* Callbacks in mechanical, Hessenberg and quasilinear form (forms.c). */
+
+/* Move the unknowns of the form as little as possible (in units of weights; tags FIXED: not at all)
+ * onto the constraints of all levels, and find y'. tags may be NULL. y and yp have the form's size.
+ */
+dae_status form_consistent(form_instance *instance, double t, const double *weights,
+                           const dae_tag *tags, double *y, double *yp, dae_diag *diag);
 
 #endif

@@ -1,8 +1,9 @@
 /* What the starts of the forms share. */
-#ifndef DAE_FORMS_FORM_START_H
-#define DAE_FORMS_FORM_START_H
+#ifndef DAE_INIT_FORMS_PARTS_H
+#define DAE_INIT_FORMS_PARTS_H
 
 #include "forms/form_manifold.h"
+#include "init/init.h"
 
 /* What a start is given. */
 typedef struct start {
@@ -22,10 +23,24 @@ dae_status start_evaluation(const start *s, eval_status status);
 dae_status start_far(const start *s, const manifold *p, const char *what);
 dae_status start_manifold(const start *s, const manifold *p, manifold_status status,
                           const char *what);
-const char *start_variable(const start *s, int i); /* named in the diagnostic, too */
+const char *start_constraint(const start *s, int i); /* named in the diagnostic, too */
+const char *start_variable(const start *s, int i);   /* named in the diagnostic, too */
 
 /* Unknowns first .. first + count - 1 may move by their weights; fixed ones not at all. */
 void start_sizes(const start *s, int first, int count);
+/* Constraints 0 = level(t, x) for a part x of y, with their derivative. */
+typedef struct start_part {
+    const form_matrix *matrix;
+    form_function level;
+    manifold_jacobian jacobian;
+    int first;        /* x = y + first */
+    const char *what; /* the constraints in words */
+} start_part;
+
+/* Move the part onto its constraints. p is made, and left for who asks about its matrix; to be
+ * freed in any case. */
+dae_status start_project(const start *s, const start_part *part, manifold *p);
+eval_status start_positions(void *x, double t, const double *q, double *g); /* g(t, q) */
 /* Rows of the constraint matrix that depend on each other, even while all variables may move. */
 dae_status start_independent(const start *s, manifold *p, const double *values, double *y);
 
@@ -36,12 +51,15 @@ dae_status start_redundant(const start *s, dae_status status);
  * other, an error that names them. */
 dae_status start_conflict(const start *s, dae_status status);
 
-/* Whether M or E, declared constant, is constant (form_declared.c). */
+/* Whether M or E, declared constant, is constant (forms_declared.c). */
 dae_status start_declared(const start *s);
 /* Whether the mass matrix in mw.M is one. */
 dae_status start_masses(const start *s);
 
-/* The full mechanical form (form_multibody_start.c). */
+/* One for each form. */
+dae_status mechanical_start(const start *s);
 dae_status multibody_start(const start *s);
+dae_status hessenberg_start(const start *s);
+dae_status quasilinear_start(const start *s);
 
 #endif

@@ -6,15 +6,9 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "forms/form_start.h"
+#include "init/forms_parts.h"
 
 /* ---- positions and velocities ---- */
-
-static eval_status position_level(void *context, double t, const double *q, double *g)
-{
-    form_instance *x = context;
-    return x->mechanical.g(x, t, q, g);
-}
 
 /* dg/dq, without the constraints on velocities */
 static eval_status position_jacobian(void *context, double t, const double *q, double *values)
@@ -31,15 +25,11 @@ static eval_status position_jacobian(void *context, double t, const double *q, d
 
 static dae_status project_positions(const start *s)
 {
-    form_instance *x = s->x;
     manifold p;
-    if (x->source->positions == 0) return DAE_OK;
-    if (!manifold_new(&p, &x->bw.H_matrix, s->size)) {
-        manifold_free(&p);
-        return start_exhausted(s);
-    }
-    manifold_status moved = manifold_project(&p, position_level, position_jacobian, x, s->t, s->y);
-    dae_status status = start_manifold(s, &p, moved, "constraint");
+    const start_part positions = {&s->x->bw.H_matrix, start_positions, position_jacobian, 0,
+                                  "constraint"};
+    if (s->x->source->positions == 0) return DAE_OK;
+    dae_status status = start_project(s, &positions, &p);
     manifold_free(&p);
     return start_conflict(s, status);
 }
@@ -64,16 +54,12 @@ static dae_status project_velocities(const start *s)
 {
     form_instance *x = s->x;
     const mechanical_form *m = &x->mechanical;
-    double *v = s->y + m->nq;
     manifold p;
+    const start_part velocities = {&m->G_matrix, velocity_level, velocity_jacobian, m->nq,
+                                   "the velocity level of constraint"};
     if (m->nl == 0) return DAE_OK;
-    if (!manifold_new(&p, &m->G_matrix, s->size + m->nq)) {
-        manifold_free(&p);
-        return start_exhausted(s);
-    }
     vector_copy(m->nq, s->y, x->mw.a);
-    manifold_status moved = manifold_project(&p, velocity_level, velocity_jacobian, x, s->t, v);
-    dae_status status = start_manifold(s, &p, moved, "the velocity level of constraint");
+    dae_status status = start_project(s, &velocities, &p);
     if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
     manifold_free(&p);
     if (status == DAE_ERR_SINGULAR) status = start_redundant(s, status);

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "forms/form_start.h"
+#include "init/forms_parts.h"
 
 /* Entries that differ by less than this part of the largest one are the same. */
 static const double SAME = 1e-10;

@@ -1,0 +1,226 @@
+/* Consistent initial values of callbacks in other forms than the residual one: positions on g = 0,
+ * velocities on its derivative, multipliers from the next one. */
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "init/forms_parts.h"
+
+/* ---- messages ---- */
+
+dae_status start_exhausted(const start *s)
+{
+    return diag_set(s->diag, DAE_ERR_MEMORY, "Out of memory for initial values.");
+}
+
+const char *start_constraint(const start *s, int i)
+{
+    int row = form_constraint_row(s->x->source) + i;
+    const char *name = s->x->source->constraint_names[i];
+    diag_equation(s->diag, row, name);
+    if (s->diag) s->diag->t = s->t;
+    return name;
+}
+
+const char *start_variable(const start *s, int i)
+{
+    const char *name = s->x->source->variable_names[i];
+    diag_variable(s->diag, i, name);
+    if (s->diag) s->diag->t = s->t;
+    return name;
+}
+
+dae_status start_evaluation(const start *s, eval_status status)
+{
+    return evaluator_report(s->x->eval, status, s->diag);
+}
+
+/* "constraint a", or "constraints a, b and 3 more" */
+static void list_constraints(const start *s, int m, const double *y)
+{
+    int count = 0, shown = 0;
+    for (int i = 0; i < m; i++) count += fabs(y[i]) > 0.05;
+    for (int i = 0; i < m && shown < 4; i++) {
+        if (!(fabs(y[i]) > 0.05)) continue;
+        diag_append(s->diag, "%s%s", shown == 0 ? "" : (shown == count - 1 ? " and " : ", "),
+                    s->x->source->constraint_names[i]);
+        shown++;
+    }
+    if (count > shown) diag_append(s->diag, " and %d more", count - shown);
+}
+
+/* The rows of G, or g_y, depend on each other: y tells how. */
+static dae_status report_dependent(const start *s, const manifold *p, const double *y)
+{
+    int last = vector_argmax(p->m, y, NULL);
+    for (int i = p->m - 1; i >= 0; i--)
+        if (fabs(y[i]) > 0.05) {
+            last = i; /* the last one is the one too many */
+            break;
+        }
+    const char *name = start_constraint(s, last);
+    if (p->row[last] == 0.0)
+        return diag_set(s->diag, DAE_ERR_SINGULAR,
+                        "Constraint %s does not depend on the positions at t = %.9g: its row of "
+                        "the constraint matrix is zero, and no multiplier can enforce it.",
+                        name, s->t);
+    diag_set(s->diag, DAE_ERR_SINGULAR,
+             "Constraint %s depends on others at t = %.9g: the gradients of ", name, s->t);
+    list_constraints(s, p->m, y);
+    diag_append(s->diag, " are linearly dependent, so that the multipliers are not unique. Leave "
+                         "one of them out, or start away from a singular configuration.");
+    return DAE_ERR_SINGULAR;
+}
+
+dae_status start_far(const start *s, const manifold *p, const char *what)
+{
+    const char *name = start_constraint(s, p->worst % s->x->source->constraints);
+    if (s->diag) s->diag->value = p->misfit;
+    diag_set(s->diag, DAE_ERR_INITIAL,
+             "No initial values on the constraints were found near those given: %s %s cannot be "
+             "met at t = %.9g (misfit %.3g in units of the tolerances).",
+             what, name, s->t, p->misfit);
+    if (s->tags)
+        diag_append(s->diag, " Values tagged DAE_TAG_FIXED may contradict it.");
+    else
+        diag_append(s->diag, " Give values closer to it, and check that the constraints do not "
+                             "contradict each other.");
+    return DAE_ERR_INITIAL;
+}
+
+dae_status start_manifold(const start *s, const manifold *p, manifold_status status,
+                          const char *what)
+{
+    switch (status) {
+    case MANIFOLD_OK: return DAE_OK;
+    case MANIFOLD_FAR: return start_far(s, p, what);
+    case MANIFOLD_RETRY: return start_evaluation(s, EVAL_RETRY);
+    case MANIFOLD_STOP: return start_evaluation(s, EVAL_STOP);
+    case MANIFOLD_MEMORY: break;
+    }
+    return start_exhausted(s);
+}
+
+/* ---- projection ---- */
+
+eval_status start_positions(void *context, double t, const double *q, double *g)
+{
+    form_instance *x = context;
+    return x->mechanical.g(x, t, q, g);
+}
+
+dae_status start_project(const start *s, const start_part *part, manifold *p)
+{
+    if (!manifold_new(p, part->matrix, s->size + part->first)) return start_exhausted(s);
+    manifold_status moved =
+        manifold_project(p, part->level, part->jacobian, s->x, s->t, s->y + part->first);
+    return start_manifold(s, p, moved, part->what);
+}
+
+/* ---- sizes ---- */
+
+/* Unknowns first .. first + count - 1 may move by their weights, within a thousand of each other
+ * lest zeros count as sacred; fixed ones not at all. */
+void start_sizes(const start *s, int first, int count)
+{
+    double most = 0.0;
+    for (int i = first; i < first + count; i++) most = fmax(most, s->weights[i]);
+    for (int i = first; i < first + count; i++) {
+        s->size[i] = fmax(s->weights[i], 1e-3 * most);
+        if (s->tags && s->tags[i] == DAE_TAG_FIXED) s->size[i] = 0.0;
+    }
+}
+
+/* Rows that are dependent while all variables may move, too. */
+dae_status start_independent(const start *s, manifold *p, const double *values, double *y)
+{
+    int constraint_count = p->m;
+    const double *size = p->size;
+    double *ones = DAE_ARRAY(double, p->n);
+    if (!ones) return start_exhausted(s);
+    for (int j = 0; j < p->n; j++) ones[j] = fmax(size[j], s->weights[j]);
+    p->size = ones;
+    manifold_status status = manifold_factor(p, values);
+    bool dependent = status == MANIFOLD_OK && manifold_dependent(p, y);
+    p->size = size;
+    dae_free(ones);
+    if (status != MANIFOLD_OK) return start_exhausted(s);
+    return dependent && constraint_count > 0 ? report_dependent(s, p, y) : DAE_OK;
+}
+
+/* "g[1] cannot hold together with g[0]: .." */
+static dae_status report_conflict(const start *s, const redundant_conflict *conflict)
+{
+    const char *name = start_constraint(s, conflict->row);
+    int listed = 0;
+    if (s->diag) s->diag->value = conflict->off;
+    diag_set(s->diag, DAE_ERR_INITIAL, "These constraints cannot hold together: %s and", name);
+    for (int i = 0; i < s->x->mechanical.nl; i++)
+        if (conflict->with[i] && listed++ < 4)
+            diag_append(s->diag, "%s %s", listed > 1 ? "," : "", s->x->source->constraint_names[i]);
+    diag_append(s->diag,
+                "%s. Their gradients depend on each other, and at t = %.9g%s %s is %.6g where the "
+                "other%s zero. Correct one of them, or leave it out.",
+                listed > 4 ? ", .." : "", conflict->t,
+                conflict->on_rates ? " the time derivative of" : "", name, conflict->off,
+                listed == 1 ? " is" : "s are");
+    return DAE_ERR_INITIAL;
+}
+
+/* What the constraints say: how many are redundant (their number then is not zero), or an error. */
+static dae_status search_redundant(const start *s, int *count)
+{
+    redundant_conflict conflict = {.with = DAE_ARRAY(bool, s->x->mechanical.nl)};
+    *count = conflict.with ? form_redundant_find(s->x, s->t, s->y, &conflict) : -1;
+    dae_status status = DAE_OK;
+    if (*count < 0) status = start_exhausted(s);
+    if (*count == 0 && conflict.row >= 0) status = report_conflict(s, &conflict);
+    dae_free(conflict.with);
+    return status;
+}
+
+dae_status start_redundant(const start *s, dae_status status)
+{
+    int count;
+    dae_status found = search_redundant(s, &count);
+    if (found != DAE_OK) return found;
+    if (!s->x->releases) {
+        form_redundant_free(s->x);
+        diag_append(s->diag, " Where they follow from each other everywhere, methods for residual "
+                             "forms without projection, such as bdf, find multipliers of least "
+                             "norm.");
+        return status;
+    }
+    if (count == 0) return status;
+    if (s->diag) diag_clear(s->diag);
+    return DAE_OK;
+}
+
+dae_status start_conflict(const start *s, dae_status status)
+{
+    int count;
+    if (status != DAE_ERR_INITIAL) return status;
+    dae_status found = search_redundant(s, &count);
+    form_redundant_free(s->x);
+    return found != DAE_OK ? found : status;
+}
+
+dae_status form_consistent(form_instance *x, double t, const double *weights, const dae_tag *tags,
+                           double *y, double *yp, dae_diag *diag)
+{
+    start s = {x, t, weights, tags, y, yp, DAE_ARRAY(double, x->source->n), diag};
+    if (!s.size) return start_exhausted(&s);
+    dae_status status = start_declared(&s);
+    switch (status == DAE_OK ? x->source->kind : FORM_KINDS) {
+    case KIND_MECHANICAL:
+        status = x->source->full ? multibody_start(&s) : mechanical_start(&s);
+        break;
+    case KIND_HESSENBERG: status = hessenberg_start(&s); break;
+    case KIND_QUASILINEAR: status = quasilinear_start(&s); break;
+    case KIND_SECOND_ORDER: /* initialised as a residual form */
+    case FORM_KINDS: break;
+    }
+    dae_free(s.size);
+    return status;
+}

@@ -1,0 +1,200 @@
+/* Consistent initial values of the quasilinear form: x on 0 = g, then x' by least squares. */
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "init/forms_parts.h"
+
+static eval_status quasilinear_level(void *context, double t, const double *at, double *g)
+{
+    form_instance *x = context;
+    return x->quasilinear.g(x, t, at, g);
+}
+
+static eval_status quasilinear_jacobian(void *context, double t, const double *at, double *values)
+{
+    form_instance *x = context;
+    return x->quasilinear.g_x(x, t, at, values);
+}
+
+/* Whether x_j has a derivative: its column of E is not zero. */
+static bool is_differential(const start *s, int j)
+{
+    size_t first;
+    int count;
+    form_matrix_column(&s->x->quasilinear.E_matrix, j, &first, &count);
+    for (int k = 0; k < count; k++)
+        if (s->x->qw.E[first + (size_t)k] != 0.0) return true;
+    return false;
+}
+
+/* Who may move onto the constraints, from few to all. */
+typedef enum movement {
+    MOVE_ALGEBRAIC, /* unknowns without a derivative alone, */
+    MOVE_UNMET,     /* and differential ones that are in no constraint which is met as it is, */
+    MOVE_EASILY,    /* and all, algebraic ones at little cost, */
+    MOVE_ALL,       /* and all alike */
+    MOVEMENTS
+} movement;
+
+static const double EASY = 1e6; /* algebraic unknowns against differential ones */
+static const double MET = 1e-2; /* of a tolerance: a constraint this far off is met */
+
+/* kept[j]: x_j stands in a constraint that is met at s->y, beside no unknown without a derivative.
+ */
+static eval_status find_kept(const start *s, manifold *p, bool *kept)
+{
+    form_instance *x = s->x;
+    const form_matrix *g = &x->quasilinear.g_x_matrix;
+    eval_status status = quasilinear_level(x, s->t, s->y, p->c);
+    if (status == EVAL_OK) status = quasilinear_jacobian(x, s->t, s->y, p->A);
+    if (status != EVAL_OK) return status;
+    if (manifold_factor(p, p->A) != MANIFOLD_OK) return EVAL_MEMORY;
+    /* an entry may be zero here by chance, as 2 x at x = 0 */
+    for (int j = 0; j < p->n; j++)
+        p->moved[j] = s->y[j] + (0.1 + 0.01 * (j % 7)) * (1.0 + fabs(s->y[j]));
+    status = quasilinear_jacobian(x, s->t, p->moved, p->scaled);
+    if (status == EVAL_STOP) return status;
+    for (int i = 0; i < p->m; i++) p->b[i] = fabs(p->c[i]) <= MET * p->row[i];
+    for (int pass = 0; pass < 2; pass++)
+        for (int j = 0; j < g->columns; j++) {
+            size_t first;
+            int count;
+            bool differential = is_differential(s, j);
+            form_matrix_column(g, j, &first, &count);
+            for (int k = 0; k < count; k++) {
+                double *met = &p->b[form_matrix_row(g, first, k)];
+                size_t e = first + (size_t)k;
+                if (p->A[e] == 0.0 && p->scaled[e] == 0.0) continue;
+                if (pass == 0 && !differential) *met = 0.0;
+                if (pass == 1 && *met != 0.0) kept[j] = true;
+            }
+        }
+    return EVAL_OK;
+}
+
+/* Sizes for one movement; whether anything may move. */
+static bool set_movement(const start *s, movement how, const bool *kept)
+{
+    int n = s->x->source->n;
+    double most = 0.0;
+    bool any = false;
+    start_sizes(s, 0, n);
+    for (int j = 0; j < n; j++) most = fmax(most, s->size[j]);
+    for (int j = 0; j < n; j++) {
+        bool differential = is_differential(s, j);
+        bool stays = how == MOVE_ALGEBRAIC || (how == MOVE_UNMET && kept[j]);
+        if (differential && stays) s->size[j] = 0.0;
+        if (!differential && s->size[j] > 0.0 && how != MOVE_ALGEBRAIC && how != MOVE_ALL)
+            s->size[j] = EASY * most;
+        any = any || s->size[j] > 0.0;
+    }
+    return any;
+}
+
+/* x on 0 = g: by the algebraic unknowns alone, if that can be, else by as few others as serve:
+ * positions that meet their constraint stay where velocities do not meet theirs. */
+static dae_status project_quasilinear(const start *s)
+{
+    form_instance *x = s->x;
+    int n = x->source->n;
+    manifold p = {0};
+    bool *kept = DAE_ARRAY(bool, n);
+    double *given = dae_copy(s->y, (size_t)n, sizeof(double));
+    bool ready = kept && given && manifold_new(&p, &x->quasilinear.g_x_matrix, s->size);
+    dae_status status = ready ? DAE_OK : start_exhausted(s);
+    eval_status eval = ready ? find_kept(s, &p, kept) : EVAL_OK;
+    if (ready && (eval == EVAL_STOP || eval == EVAL_MEMORY)) status = start_evaluation(s, eval);
+    manifold_status moved = MANIFOLD_FAR;
+    for (int how = 0; status == DAE_OK && how < MOVEMENTS; how++) {
+        if (moved != MANIFOLD_FAR && moved != MANIFOLD_RETRY) break;
+        if (!set_movement(s, (movement)how, kept)) continue;
+        vector_copy(n, given, s->y);
+        moved = manifold_project(&p, quasilinear_level, quasilinear_jacobian, x, s->t, s->y);
+    }
+    if (status == DAE_OK) status = start_manifold(s, &p, moved, "constraint");
+    start_sizes(s, 0, n);
+    manifold_free(&p);
+    dae_free(given);
+    dae_free(kept);
+    return status;
+}
+
+/* [E; g_x] in compressed columns. */
+static bool stacked_pattern(form_pattern *p, const form_matrix *E, const form_matrix *g)
+{
+    p->colptr = DAE_ARRAY(int, E->columns + 1);
+    p->rowind = DAE_ARRAY(int, E->count + g->count);
+    if (!p->colptr || !p->rowind) return false;
+    for (int j = 0; j < E->columns; j++) {
+        const form_matrix *part[2] = {E, g};
+        int at = p->colptr[j];
+        for (int b = 0; b < 2; b++) {
+            size_t first;
+            int count;
+            form_matrix_column(part[b], j, &first, &count);
+            for (int k = 0; k < count; k++)
+                p->rowind[at++] = (b ? E->rows : 0) + form_matrix_row(part[b], first, k);
+        }
+        p->colptr[j + 1] = at;
+    }
+    return true;
+}
+
+static void stacked_values(const form_matrix *E, const double *Ev, const form_matrix *g,
+                           const double *gv, double *values)
+{
+    for (int j = 0; j < E->columns; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(E, j, &first, &count);
+        for (int k = 0; k < count; k++) *values++ = Ev[first + (size_t)k];
+        form_matrix_column(g, j, &first, &count);
+        for (int k = 0; k < count; k++) *values++ = gv[first + (size_t)k];
+    }
+}
+
+/* x' with [E; g_x] x' = [f; -g_t] in the sense of least squares; the shortest one if that does not
+ * determine it. */
+static dae_status find_slopes(const start *s)
+{
+    form_instance *x = s->x;
+    const quasilinear_form *f = &x->quasilinear;
+    quasilinear_work *w = &x->qw;
+    eval_status eval = f->E(x, s->t, s->y, w->E);
+    if (!eval) eval = f->f(x, s->t, s->y, w->f);
+    if (!eval && f->ng > 0) eval = f->g_x(x, s->t, s->y, w->slope);
+    if (!eval && f->ng > 0) eval = f->g_t(x, s->t, s->y, w->rate);
+    if (eval != EVAL_OK) return start_evaluation(s, eval);
+    form_pattern pattern = {0};
+    manifold p = {0};
+    double *c = DAE_ARRAY(double, f->ne + f->ng);
+    bool ok = c && stacked_pattern(&pattern, &f->E_matrix, &f->g_x_matrix);
+    form_matrix matrix = {0};
+    if (ok) matrix = form_matrix_on(f->ne + f->ng, f->n, pattern.colptr, pattern.rowind);
+    for (int j = 0; ok && j < f->n; j++) s->size[j] = w->nominal[j];
+    ok = ok && manifold_new(&p, &matrix, s->size);
+    if (ok) {
+        stacked_values(&f->E_matrix, w->E, &f->g_x_matrix, w->slope, p.A);
+        for (int i = 0; i < f->ne; i++) c[i] = -w->f[i];
+        vector_copy(f->ng, w->rate, c + f->ne);
+        ok = manifold_factor(&p, p.A) == MANIFOLD_OK;
+        if (ok) manifold_step(&p, c, s->yp);
+    }
+    manifold_free(&p);
+    dae_free(pattern.colptr);
+    dae_free(pattern.rowind);
+    dae_free(c);
+    return ok ? DAE_OK : start_exhausted(s);
+}
+
+dae_status quasilinear_start(const start *s)
+{
+    form_instance *x = s->x;
+    start_sizes(s, 0, x->source->n);
+    eval_status eval = x->quasilinear.E(x, s->t, s->y, x->qw.E);
+    if (eval != EVAL_OK) return start_evaluation(s, eval);
+    dae_status status = x->quasilinear.ng > 0 ? project_quasilinear(s) : DAE_OK;
+    return status == DAE_OK ? find_slopes(s) : status;
+}
