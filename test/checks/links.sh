@@ -1,6 +1,6 @@
 #!/bin/sh
 # scripts/check-links passes on pages whose links lead somewhere, and fails on a link to no file, on a link
-# to no heading, and on a source that names a page that is not there.
+# to no heading, on a page that names a source that is not there, and on a source that names such a page.
 #   links.sh <root of the project>
 set -eu
 check="$1/scripts/check-links"
@@ -26,6 +26,8 @@ echo "[a]($folder/pages.md)" >"$work/bad.md"
 refused "a link to no file" "bad.md: $folder/pages.md leads to no file"
 echo "[a]($folder/page.md#last)" >"$work/bad.md"
 refused "a link to no heading" "bad.md: $folder/page.md#last leads to no heading"
+echo 'In `src/a*.c`, and in `src/gone.c`.' >"$work/bad.md"
+refused "a source that is not there" "bad.md: src/gone.c is not there"
 rm "$work/bad.md"
 echo "/* $folder/gone.md says why. */" >"$work/src/b.c"
 refused "a page that is not there" "src/b.c: $folder/gone.md is not there"
