@@ -135,8 +135,8 @@ static int watched_blocks(const char *factor)
     if (dae_problem_from_model(&model, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
     assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_OK);
     if (dae_solver_start(s, 0.0, NULL, NULL)) fail_msg("%s", dae_solver_diag(s)->text);
-    for (int k = 0; k < s->reform->count; k++)
-        count += rank_watch_blocks(s->reform->list[k]->watch);
+    for (int k = 0; k < s->modes->count; k++)
+        count += rank_watch_blocks(s->modes->list[k]->plan.watch);
     dae_solver_free(s);
     dae_problem_free(p);
     return count;

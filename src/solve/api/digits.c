@@ -3,7 +3,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
-#include "solve/bind/solver.h"
+#include "solve/run/run.h"
 
 /* Whether a value has digits: it is neither infinite nor nan. */
 static bool is_finite_text(const char *text)
@@ -40,7 +40,7 @@ dae_status dae_solver_digits(dae_solver *s, double t, char *text)
     if (!s || !text) return DAE_ERR_ARGUMENT;
     dae_status status = solver_check_point(s, t, "dae_solver_digits");
     if (status != DAE_OK) return status;
-    model_series *series = reform_active(s) ? s->reform->current->series : NULL;
+    model_series *series = is_formulated(s) ? s->modes->current->series : NULL;
     if (!series || s->run.phase == PHASE_READY) return plain_digits(s, t, text, false);
     size_t bytes = (size_t)s->bound.n * precision_size(s->bound.options.precision);
     char *y = dae_calloc(2, bytes);

@@ -1,7 +1,7 @@
 /* The public calls that can take long, with a scope that the caller's callback can end. */
 #include "base/diag.h"
 #include "base/interrupt.h"
-#include "solve/bind/solver.h"
+#include "solve/run/run.h"
 
 dae_status dae_solver_new(const dae_problem *problem, const dae_options *options,
                           dae_solver **solver, dae_diag *diag)

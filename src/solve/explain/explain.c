@@ -5,10 +5,11 @@
 
 #include "base/diag.h"
 #include "base/vector.h"
-#include "solve/bind/solver.h"
+#include "solve/begin/declared_kinds.h"
 #include "solve/explain/diagnose_api.h"
+#include "solve/explain/explain.h"
 #include "solve/explain/explain_model.h"
-#include "solve/run/kinds.h"
+#include "solve/prepare/choose.h"
 
 /* The function of a model's equation that has no value at the point tried last. */
 static void explain_no_value(dae_solver *s)
@@ -38,29 +39,6 @@ bool explain_small_steps(dae_solver *s)
     solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
     return explain_domain(s->hybrid->instance, s->run.t_new, s->bound.at_y, s->bound.at_yp, -1,
                           &s->diag);
-}
-
-/* The relation of a model that cannot be evaluated. */
-static void explain_relation(dae_solver *s)
-{
-    const flat_model *m = s->hybrid->instance->form->flat;
-    const eval_failure *failure = &s->bound.eval.failure;
-    if (failure->component < 0 || (size_t)failure->component >= m->relation_count) return;
-    s->diag.line = m->relations[failure->component].place.line;
-    diag_set(&s->diag, DAE_ERR_EVENT, "The relation at %s:%d cannot be evaluated at t = %.10g.",
-             m->file ? m->file : m->name, s->diag.line, failure->t);
-}
-
-/* A recoverable failure of g that searching in smaller parts did not overcome. */
-dae_status explain_events(dae_solver *s, eval_status status)
-{
-    int unbounded = event_finder_unbounded(s->bound.events);
-    if (unbounded != EVENTS_PLAIN) return ranges_explain(s, unbounded);
-    dae_status result = explain_evaluation(s, status);
-    if (status != EVAL_RETRY) return result;
-    if (s->hybrid) explain_relation(s);
-    diag_append(&s->diag, " Events up to t = %.10g have been reported.", s->run.searched);
-    return s->diag.status = DAE_ERR_EVENT;
 }
 
 dae_status explain_interrupt(dae_solver *s)
@@ -111,7 +89,7 @@ dae_status explain_stiff(dae_solver *s)
 /* Half-explicit stages are stable for steps up to the fastest time scale only. */
 static void advise_on_stiffness(dae_solver *s)
 {
-    if (!solver_uses_forms(s)) return;
+    if (!binding_uses_forms(&s->bound)) return;
     diag_append(
         &s->diag,
         " The stages of method %s are explicit: steps that stay short where the solution is "
@@ -309,7 +287,7 @@ static dae_status explain_error_test(dae_solver *s, const attempt *a, const char
              times(s->run.control.error_failures, text), a->t, a->h, limit, s->diag.variable_name,
              kind_text(s->bound.kinds[variable]), size);
     if (explain_small_steps(s)) return DAE_ERR_ERROR_TEST;
-    if (solver_uses_forms(s))
+    if (binding_uses_forms(&s->bound))
         diag_append(&s->diag, " The solution may have a singularity here, or a callback may jump: "
                               "put an event there.");
     else if (error_ignores_step(s, a))
@@ -371,7 +349,7 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
                                   "beyond this point.");
         return DAE_ERR_CONVERGENCE;
     }
-    if (declares_high_kinds(s)) {
+    if (declares_high_kinds(s->bound.problem)) {
         diag_append(&s->diag, " The kinds that were declared are heeded.");
         if (at_start(s))
             diag_append(&s->diag,
@@ -459,7 +437,7 @@ static dae_status explain_bound(dae_solver *s, const attempt *a, const char *lim
 static dae_status add_index(dae_solver *s, dae_status status)
 {
     char text[400];
-    if (s->hybrid || solver_uses_forms(s)) return status;
+    if (s->hybrid || binding_uses_forms(&s->bound)) return status;
     solver_interpolate(s, s->run.t_new, 0, s->bound.at_y);
     solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
     if (solver_index_sentence(s, s->run.t_new, s->bound.at_y, s->bound.at_yp, text, sizeof text))

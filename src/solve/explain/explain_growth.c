@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "solve/hybrid/hybrid_parts.h"
+#include "solve/explain/explain.h"
 #include "structure/linear/growth.h"
 
 /* A variable that is so many times its size at the start has grown. It is the cause of a failure if

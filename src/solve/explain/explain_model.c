@@ -224,3 +224,13 @@ bool explain_index(const model_form *f, dae_diag *diag)
     diag_append(diag, ". Differentiate it with respect to time until it determines something new.");
     return true;
 }
+
+void explain_line(const model_form *f, dae_diag *diag)
+{
+    if (diag->line != 0) return;
+    if (diag->equation >= 0 && diag->equation < f->n)
+        diag->line = f->equation_lines[diag->equation];
+    else if (diag->variable >= 0 && diag->variable < f->n && f->unknown_variable &&
+             f->unknown_variable[diag->variable] >= 0)
+        diag->line = f->flat->variables[f->unknown_variable[diag->variable]].place.line;
+}

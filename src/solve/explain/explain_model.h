@@ -18,4 +18,7 @@ bool explain_output(const model_instance *m, double t, const double *y, const do
 /* Append that the index is above 1, and by which equation; false if it is not, by structure. */
 bool explain_index(const model_form *f, dae_diag *diag);
 
+/* The line of the equation, else of the variable, that a diagnostic names. */
+void explain_line(const model_form *f, dae_diag *diag);
+
 #endif

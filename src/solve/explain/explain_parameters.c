@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "model/analyse.h"
-#include "solve/hybrid/hybrid_parts.h"
+#include "solve/explain/explain.h"
 
 /* A parameter is moved by this part of its value; larger models, and more parameters than these,
  * are not tried. */

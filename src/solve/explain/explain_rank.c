@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "linalg/singular_values.h"
-#include "solve/bind/solver.h"
+#include "solve/explain/explain.h"
 #include "structure/index/equation_names.h"
 
 /* How far around is looked, in sizes of what is moved: steps that are down to rounding end within
@@ -253,7 +253,7 @@ bool explain_rank(dae_solver *s, double t, const double *base_y, const double *b
     model_point earlier = at; /* where the structure holds, whatever is lost now */
     earlier.t = t - 0.5 * (t - s->hybrid->started);
     graph_enter(g);
-    if (model_analyse(s->base->model, &s->reform->slots, &earlier, &a, &s->diag) == DAE_OK) {
+    if (model_analyse(s->base->model, &s->modes->slots, &earlier, &a, &s->diag) == DAE_OK) {
         if (!a.written.singular && a.numbers_agree)
             explore(s, &a.reduced.set, &a.reduced.structure, &at, &told);
         model_analysis_free(&a);

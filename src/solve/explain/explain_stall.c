@@ -3,7 +3,7 @@
 
 #include "base/diag.h"
 #include "base/vector.h"
-#include "solve/bind/solver.h"
+#include "solve/explain/explain.h"
 
 /* The variable that dominates the error. */
 static void blame(dae_solver *s)

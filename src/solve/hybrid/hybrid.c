@@ -7,153 +7,8 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "solve/explain/explain_model.h"
 #include "solve/hybrid/hybrid_parts.h"
-
-/* ---- life ---- */
-
-/* What there is one of per unknown. */
-static void free_unknowns(hybrid *h)
-{
-    dae_free(h->reset);
-    dae_free(h->is_reset);
-    dae_free(h->is_held);
-    dae_free(h->fixed_by);
-    dae_free(h->ahead);
-    dae_free(h->ahead_yp);
-    dae_free(h->tangent);
-    dae_free(h->further);
-    dae_free(h->further_yp);
-    dae_free(h->after);
-    dae_free(h->after_yp);
-    dae_free(h->track);
-    dae_free(h->track_yp);
-    dae_free(h->branch);
-    dae_free(h->branch_yp);
-    dae_free(h->start);
-    dae_free(h->entry);
-    dae_free(h->entry_yp);
-}
-
-static bool allocate_unknowns(hybrid *h, int n)
-{
-    h->reset = DAE_ARRAY(double, n);
-    h->is_reset = DAE_ARRAY(bool, n);
-    h->is_held = DAE_ARRAY(bool, n);
-    h->fixed_by = DAE_ARRAY(int, n);
-    h->ahead = DAE_ARRAY(double, n);
-    h->ahead_yp = DAE_ARRAY(double, n);
-    h->tangent = DAE_ARRAY(double, n);
-    h->further = DAE_ARRAY(double, n);
-    h->further_yp = DAE_ARRAY(double, n);
-    h->after = DAE_ARRAY(double, n);
-    h->after_yp = DAE_ARRAY(double, n);
-    h->track = DAE_ARRAY(double, n);
-    h->track_yp = DAE_ARRAY(double, n);
-    h->branch = DAE_ARRAY(double, n);
-    h->branch_yp = DAE_ARRAY(double, n);
-    h->event_time = NAN;
-    h->start = DAE_ARRAY(double, n);
-    h->entry = DAE_ARRAY(double, n);
-    h->entry_yp = DAE_ARRAY(double, n);
-    return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
-           h->tangent && h->further && h->further_yp && h->after && h->after_yp && h->track &&
-           h->track_yp && h->branch && h->branch_yp && h->start && h->entry && h->entry_yp;
-}
-
-bool hybrid_bind(hybrid *h, model_instance *to)
-{
-    hybrid fresh = {0};
-    if (!allocate_unknowns(&fresh, to->form->n)) {
-        free_unknowns(&fresh);
-        return false;
-    }
-    const flat_model *m = to->form->flat;
-    if (to != h->instance) {
-        memcpy(to->memory, h->instance->memory, (size_t)m->memory_count * sizeof(double));
-        memcpy(to->parameters, h->instance->parameters, m->parameter_count * sizeof(double));
-        to->noise = h->instance->noise;
-        model_instance_prepare(to);
-    }
-    free_unknowns(h);
-    state_seams_free(h->state_seams);
-    h->state_seams = NULL;
-    h->reset = fresh.reset;
-    h->is_reset = fresh.is_reset;
-    h->is_held = fresh.is_held;
-    h->fixed_by = fresh.fixed_by;
-    h->ahead = fresh.ahead;
-    h->ahead_yp = fresh.ahead_yp;
-    h->tangent = fresh.tangent;
-    h->further = fresh.further;
-    h->further_yp = fresh.further_yp;
-    h->after = fresh.after;
-    h->after_yp = fresh.after_yp;
-    h->track = fresh.track;
-    h->track_yp = fresh.track_yp;
-    h->branch = fresh.branch;
-    h->branch_yp = fresh.branch_yp;
-    h->event_time = NAN;
-    h->start = fresh.start;
-    h->entry = fresh.entry;
-    h->entry_yp = fresh.entry_yp;
-    h->instance = to;
-    return true;
-}
-
-hybrid *hybrid_new(const model_form *form)
-{
-    const flat_model *m = form->flat;
-    hybrid *h = DAE_NEW(hybrid);
-    if (!h) return NULL;
-    h->instance = h->own = model_instance_new(form);
-    h->sample = DAE_ARRAY(sample_clock, m->sample_count);
-    h->crossing = DAE_ARRAY(double, form->crossing.outputs);
-    h->crossing_ahead = DAE_ARRAY(double, form->crossing.outputs);
-    h->crossing_entry = DAE_ARRAY(double, form->crossing.outputs);
-    h->decided = DAE_ARRAY(bool, m->relation_count);
-    h->zero = DAE_ARRAY(double, m->relation_count);
-    h->trace = DAE_ARRAY(relation_trace, m->relation_count);
-    h->active = DAE_ARRAY(int, m->when_count);
-    h->assertion = DAE_ARRAY(double, m->assert_count);
-    h->warned = DAE_ARRAY(bool, m->assert_count);
-    h->undefined = DAE_ARRAY(bool, form->visible_count);
-    h->before = DAE_ARRAY(double, m->memory_count);
-    h->outputs = DAE_ARRAY(double, form->visible_count);
-    h->next_time = INFINITY;
-    if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->crossing_entry &&
-        h->decided && h->zero && h->trace && h->active && h->assertion && h->warned &&
-        h->undefined && h->before && h->outputs && allocate_unknowns(h, form->n))
-        return h;
-    hybrid_free(h);
-    return NULL;
-}
-
-void hybrid_free(hybrid *h)
-{
-    if (!h) return;
-    model_instance_free(h->own);
-    dae_free(h->sample);
-    dae_free(h->crossing);
-    dae_free(h->crossing_ahead);
-    dae_free(h->crossing_entry);
-    dae_free(h->decided);
-    dae_free(h->zero);
-    dae_free(h->trace);
-    ranges_free(h->ranges);
-    base_branch_free(h->base);
-    seams_free(h->seams);
-    state_seams_free(h->state_seams);
-    dae_free(h->active);
-    free_unknowns(h);
-    dae_free(h->assertion);
-    dae_free(h->warned);
-    dae_free(h->undefined);
-    output_doubt_free(h->doubt);
-    dae_free(h->before);
-    dae_free(h->outputs);
-    hybrid_drop_initial(h);
-    dae_free(h);
-}
 
 /* ---- engine ---- */
 
@@ -170,20 +25,10 @@ void hybrid_consider_compiling(dae_solver *s)
     if (status == NATIVE_OK || (engine == DAE_ENGINE_AUTO && status == NATIVE_NO_COMPILER)) return;
     snprintf(text, sizeof text, "note: the model runs on the tape, without native code: %s",
              reason[0] ? reason : "there is no C compiler");
-    hybrid_tell(s, text);
+    solver_note(s, text);
 }
 
 /* ---- the entries ---- */
-
-void hybrid_tell_line(const model_form *f, dae_diag *diag)
-{
-    if (diag->line != 0) return;
-    if (diag->equation >= 0 && diag->equation < f->n)
-        diag->line = f->equation_lines[diag->equation];
-    else if (diag->variable >= 0 && diag->variable < f->n && f->unknown_variable &&
-             f->unknown_variable[diag->variable] >= 0)
-        diag->line = f->flat->variables[f->unknown_variable[diag->variable]].place.line;
-}
 
 /* Over at (t, y): outputs there are the values after the event. */
 static void end_run(dae_solver *s)
@@ -209,7 +54,7 @@ static dae_status run_event(dae_solver *s, double t)
     events_settle(s, t);
     model_instance_prepare(s->hybrid->instance);
     status = hybrid_check(s, t, s->bound.y, s->bound.yp);
-    if (status == DAE_OK && s->hybrid->other[0]) hybrid_tell(s, s->hybrid->other);
+    if (status == DAE_OK && s->hybrid->other[0]) solver_note(s, s->hybrid->other);
     s->hybrid->other[0] = 0;
     if (status == DAE_OK && s->run.terminated) end_run(s);
     crowd_settle(s, t);
@@ -238,19 +83,6 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
     return DAE_OK;
 }
 
-static void ignore_leaf(void *context, expr leaf)
-{
-    (void)context, (void)leaf;
-}
-
-double hybrid_value(const dae_solver *s, double t, const double *y, const double *yp, expr e)
-{
-    double value = model_instance_value(s->hybrid->instance, t, y, yp, e);
-    if (isnan(value) && !graph_leaves(flat_of(s)->graph, &e, 1, ignore_leaf, NULL))
-        s->hybrid->no_memory = true;
-    return value;
-}
-
 dae_status hybrid_explain(dae_solver *s, dae_status status)
 {
     if (s->hybrid->no_memory) {
@@ -258,7 +90,7 @@ dae_status hybrid_explain(dae_solver *s, dae_status status)
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an event at t = %.9g.",
                         s->run.t);
     }
-    if (status < 0) hybrid_tell_line(s->hybrid->instance->form, &s->diag);
+    if (status < 0) explain_line(s->hybrid->instance->form, &s->diag);
     return status;
 }
 
@@ -278,7 +110,7 @@ static void clear_events(dae_solver *s, double t)
     h->other[0] = 0;
     h->started = t;
     s->run.terminated = s->run.jump_reported = false;
-    output_doubt_free(h->doubt);
+    part_free(h->doubt);
     h->doubt = NULL;
     vector_copy(s->bound.n, s->bound.y, h->start);
     model_instance_load(h->instance);
@@ -457,11 +289,4 @@ dae_status hybrid_check_watches(dae_solver *s)
     solver_interpolate(s, s->run.t, 0, y);
     solver_interpolate(s, s->run.t, 1, yp);
     return check_assertions(s, s->run.t, y, yp);
-}
-
-void hybrid_forget_crossings(dae_solver *s)
-{
-    const int *flags = event_finder_flags(s->bound.events);
-    for (size_t k = 0; k < s->hybrid->instance->form->crossing.outputs; k++)
-        s->stats.events -= flags[k] != 0;
 }

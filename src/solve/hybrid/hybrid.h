@@ -2,154 +2,9 @@
 #ifndef DAE_SOLVE_HYBRID_HYBRID_H
 #define DAE_SOLVE_HYBRID_HYBRID_H
 
-#include "model/model.h"
+#include "solve/bind/discrete.h"
 
 struct dae_solver;
-
-/* Steps of models that are chosen without knowing the solution, the first one and the last before a
- * time event, are this part of the way: a simple fraction would meet sin(2 pi time) at its zeros,
- * one step after the other, and take it for a constant. No ratio is further from simple ones. */
-#define GOLDEN 0.61803398874989485
-
-/* sample(start, interval): event number `count` is at start + count interval. */
-typedef struct sample_clock {
-    double start, interval, count, next;
-} sample_clock;
-
-/* Why an update is due. */
-typedef enum event_cause {
-    EVENT_NONE = 0,
-    EVENT_CROSSING, /* relations cross, as the event finder's flags tell */
-    EVENT_SAMPLE,   /* a clock strikes */
-    EVENT_OVERDUE,  /* a relation was found on its other side after the fact */
-    EVENT_LEAVING   /* relations leave zero after the start */
-} event_cause;
-
-/* What is remembered of the events of a relation. */
-typedef struct relation_trace {
-    double when;      /* its last one; NAN: none yet */
-    double gap;       /* from the one before to it */
-    double ratio;     /* of the last two gaps */
-    int flag;         /* which way, */
-    int returns;      /* how often in a row it came back before it could be seen to leave */
-    int small;        /* how often in a row it stayed within the tolerances between two events, */
-    double tolerance; /* which are this for its crossing function, */
-    double rounding;  /* and its rounding this, 0 if not known, */
-    double peak;      /* how far it went off zero between its last two events */
-    int age;          /* so and so many events ago; */
-    double flight;    /* how long that took, */
-    double onwards;   /* and where it was about to be a part of that later */
-    int shrinks;      /* how often the gap became shorter; halved if it did not */
-    int resting;      /* +-1: it does so again and again, and is held on this side, else 0, */
-    double band;      /* as long as its crossing function is within this; */
-    bool reacted;     /* the model has had another event since */
-} relation_trace;
-
-/* Bounds of crossing functions (hybrid_range.c). */
-typedef struct relation_ranges relation_ranges;
-/* Changes of relations of time that are no events (hybrid_seams.c). */
-typedef struct time_seams time_seams;
-/* The same of variables (hybrid_state_seams.c). */
-typedef struct state_seams state_seams;
-
-/* Algebraic equations as they are written, for methods on other forms (hybrid_branch.c). */
-typedef struct base_branch base_branch;
-
-/* How far outputs move with the states (doubtful_outputs.c). */
-typedef struct output_doubt output_doubt;
-void output_doubt_free(output_doubt *d);
-
-/* What a solver keeps for a model beside its instance. */
-typedef struct hybrid {
-    model_instance *instance; /* of the form that is integrated; borrowed, or `own` */
-    model_instance *own;      /* of the base form; owned */
-    sample_clock *sample;     /* per sample */
-    double next_time;         /* the earliest of their next times; INFINITY: none */
-    double *crossing;         /* work: values of the crossing functions, */
-    double *crossing_ahead;   /* and a moment later, */
-    double *crossing_entry;   /* and before the event at hand */
-    double *zero;             /* per relation: its crossing function at its last event */
-    bool *decided;            /* per relation: by the event at hand */
-    relation_trace *trace;    /* per relation */
-    relation_ranges *ranges;  /* owned; NULL: not needed so far */
-    time_seams *seams;        /* owned; NULL: not needed so far */
-    state_seams *state_seams; /* owned; NULL: not needed so far */
-    double cut, cut_from;     /* a seam of them, for the step from there; NAN: none */
-    int cuts;                 /* how often that step was made */
-    double close_from;        /* of seams that follow each other closely, the first; NAN: none, */
-    int close;                /* and how many there were since */
-    int *active;              /* per when: its active branch, -1 */
-    double *reset;            /* per unknown: what reinit gives it, */
-    bool *is_reset;           /* if it does */
-    bool *is_held;            /* per unknown: reinit has set it in the event at hand */
-    bool solved;              /* continuous values agree with the memory in `before` */
-    double started;           /* initial time */
-    double crowd_since;       /* events close to each other: since when, */
-    int crowd;                /* and how many */
-    double *assertion;        /* work: values of the assertions */
-    double *ahead, *ahead_yp; /* work: y and y' a moment later, */
-    double *tangent;          /* y' where that moment begins, */
-    double *further;          /* y further along it, */
-    double *further_yp;       /* and y' there */
-    double *after, *after_yp; /* y and y' after the last event, */
-    double event_time;        /* which was then */
-    double thrown;            /* when reinit acted last; NAN: never */
-    double first_step;        /* the first step from there is at most this; 0: no limit */
-    double soon;              /* when that is */
-    bool foreseen;            /* the equations have a solution then */
-    double window;            /* part of that moment which times can tell apart */
-    double *before;           /* work: memory before a pass */
-    double *outputs;          /* work: all visible variables */
-    bool *warned;             /* per assertion at level warning: told once */
-    output_doubt *doubt;      /* how far outputs move with the states; NULL: not looked at yet */
-    bool *undefined; /* per visible variable: an output that had no finite value: reported once */
-    event_cause pending;         /* an event was located and reported, its update is due */
-    long calls;                  /* steps and events since the start */
-    bool slow_reported;          /* the user knows how long it would take */
-    bool uncertain_reported;     /* and which events are chance */
-    bool no_memory;              /* a value could not be computed for lack of it */
-    double fold;                 /* the last one was then */
-    double fold_ahead;           /* where the branch ends within step number fold_step, */
-    long fold_step;              /* which goes beyond; 0: none does */
-    dae_diag fold_reason;        /* what is said if there is no other branch */
-    int approaches;              /* to the next one */
-    const model_form *pieces_of; /* the form whose equations were looked at: */
-    bool pieces;                 /* they have pieces */
-    double *track, *track_yp;    /* work: y and y' where a step begins */
-    double *branch, *branch_yp;  /* work: y and y' on a branch of solutions */
-    bool fold_reported;          /* the user knows of one */
-    bool beyond_reported;        /* and of a relation that is left behind after its events */
-    base_branch *base;           /* owned; NULL: not needed so far */
-    bool branches_hidden;        /* from the method at hand: `base` is asked */
-    bool branch_ended;           /* as the watch of ranks saw */
-    double rescued;              /* another mode was sought at the event then */
-    bool given;                  /* started at values that stay */
-    bool at_start;    /* relations and floor have their values at t, not a moment later */
-    double direction; /* of time: +1 or -1 */
-
-    /* The initial system of the model, if it has one: a problem and a solver of its own. */
-    model_instance *initial;
-    dae_problem *initial_problem;
-    struct dae_solver *initial_solver;
-    double *initial_y, *initial_yp; /* its unknowns */
-    int *fixed_by;            /* per unknown: the variable whose fixed start value it has, -1 */
-    int conflict;             /* a variable whose fixed start value contradicts another's, -1 */
-    double *start;            /* n: the start values given */
-    double *entry, *entry_yp; /* n each: the values that the last search for consistent ones had */
-    bool turned; /* unknowns that nobody gave are looked for on their negative side first */
-    char other[DAE_TEXT_SIZE]; /* note of another solution at the start or event, "": none */
-} hybrid;
-
-/* NULL: out of memory. */
-hybrid *hybrid_new(const model_form *form);
-void hybrid_free(hybrid *h);
-
-/* Go on with another form of the same model: memory and parameters are carried over. The instance
- * is borrowed, unless it is the first one. false: memory. */
-bool hybrid_bind(hybrid *h, model_instance *instance);
-
-/* Tags from `fixed` where there are initial equations, atol from `nominal`; false: memory. */
-bool hybrid_options(const model_form *form, dae_options *options);
 
 /* Switch to native code once it is asked for, or pays. */
 void hybrid_consider_compiling(struct dae_solver *s);
@@ -166,9 +21,11 @@ dae_status hybrid_restart(struct dae_solver *s, bool anew);
 /* The first step after a start goes in this direction: an event is due if relations that are zero
  * there change at once. */
 void hybrid_leave(struct dae_solver *s, double direction);
-/* Update at the event at s->run.t; the solver is ready to go on, or has ended. */
 /* Consistent values where the solver stands, for the memory as it is: no event. */
 dae_status hybrid_begin_again(struct dae_solver *s);
+/* After a beginning: relations on the sides they are held, folds seen. */
+dae_status hybrid_ready(struct dae_solver *s);
+/* Update at the event at s->run.t; the solver is ready to go on, or has ended. */
 dae_status hybrid_update(struct dae_solver *s);
 /* The last event of a run, with terminal() true; the solver has ended. */
 dae_status hybrid_finish(struct dae_solver *s);
@@ -219,8 +76,6 @@ void hybrid_arm(struct dae_solver *s);
 
 /* What the crossings just found mean for the assertions. */
 dae_status hybrid_check_watches(struct dae_solver *s);
-/* Why the search for crossings ends: crossing function r needs more of it than there is. */
-dae_status ranges_explain(struct dae_solver *s, int r);
 /* The crossings just found are no events of the model: do not count them. */
 void hybrid_forget_crossings(struct dae_solver *s);
 

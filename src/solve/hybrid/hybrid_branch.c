@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "expr/range.h"
-#include "solve/bind/reform_parts.h"
+#include "solve/begin/begin_parts.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 enum { TRACK = 8 }; /* short steps in which a branch is followed, or less if there are states */
@@ -32,6 +32,7 @@ typedef struct branch_walk {
 } branch_walk;
 
 struct base_branch {
+    owned_part part;
     evaluator eval;
     iteration matrix;
     initializer *init;
@@ -173,7 +174,8 @@ bool branch_is_index_one(const dae_solver *s)
     for (int i = 0; i < s->bound.n; i++)
         if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL && s->bound.kinds[i] != DAE_KIND_INDEX1)
             return false;
-    return !solver_uses_forms(s) && !solver_second_order(s) && s->hybrid->instance->form->unmet < 0;
+    return !binding_uses_forms(&s->bound) && !binding_second_order(&s->bound) &&
+           s->hybrid->instance->form->unmet < 0;
 }
 
 /* Whether steps may leave the algebraic equations unseen: where these have pieces, where the method
@@ -210,9 +212,9 @@ static bool stays_here(dae_solver *s, double step, const double *y)
 
 /* ---- the model as it is written ---- */
 
-void base_branch_free(base_branch *b)
+static void base_branch_free(void *self)
 {
-    if (!b) return;
+    base_branch *b = self;
     initializer_free(b->init);
     iteration_free(&b->matrix);
     dae_free(b->kinds);
@@ -237,6 +239,7 @@ static base_branch *base_branch_new(dae_solver *s)
     const int n = s->base->form.n;
     base_branch *b = DAE_NEW(base_branch);
     if (!b) return NULL;
+    b->part.free = base_branch_free;
     b->eval = (evaluator){.problem = s->base, .stats = &s->stats, .instance = s->hybrid->own};
     b->kinds = DAE_ARRAY(dae_kind, n);
     b->values = DAE_ARRAY(double, 11 * (size_t)n);
@@ -270,9 +273,9 @@ static bool model_has(const dae_solver *s, bool states)
  * see them: their matrix may lose its rank, and there are pieces, so that no watch would see it. */
 static bool needs_base(dae_solver *s)
 {
-    const variant *v = s->reform ? s->reform->current : NULL;
-    bool one = !s->hybrid->instance->array && (!v || v->index <= 1);
-    return solver_uses_forms(s) && one && model_has(s, false) && has_pieces(s) &&
+    const model_mode *v = s->modes ? s->modes->current : NULL;
+    bool one = !s->hybrid->instance->array && (!v || v->plan.index <= 1);
+    return binding_uses_forms(&s->bound) && one && model_has(s, false) && has_pieces(s) &&
            rank_watch_may_fold(s);
 }
 
@@ -281,7 +284,7 @@ dae_status hybrid_check_branches(dae_solver *s)
     hybrid *h = s->hybrid;
     const bool free_steps = s->bound.options.fixed_step <= 0.0;
     h->branches_hidden = false;
-    if (!free_steps || !solver_uses_forms(s)) return DAE_OK;
+    if (!free_steps || !binding_uses_forms(&s->bound)) return DAE_OK;
     /* without states no error test keeps steps on a branch */
     if (!model_has(s, true) && has_pieces(s))
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
@@ -350,8 +353,8 @@ static bool stays_as_written(dae_solver *s, double step, const double *y, const 
     share_memory(s);
     solver_interpolate(s, s->run.t_new, 0, b->own);
     solver_interpolate(s, s->run.t_new, 1, b->own + s->bound.n);
-    solver_to_base(s, s->run.t_new, b->own, b->own + s->bound.n, b->walk.from, b->walk.from_yp);
-    solver_to_base(s, s->run.t_new + step, y, yp, b->to, b->to_yp);
+    values_to_user(s, s->run.t_new, b->own, b->own + s->bound.n, b->walk.from, b->walk.from_yp);
+    values_to_user(s, s->run.t_new + step, y, yp, b->to, b->to_yp);
     weigh(s, b);
     bool on = stays(&b->walk, s->run.t_new, step, b->met ? 0.0 : s->run.last.h, b->to, true, false);
     b->met = b->met || (on && is_solution(&b->walk, s->run.t_new + step, step, b->to));

@@ -33,8 +33,6 @@ static const double APART = 16.0;
 static const double HIDDEN = 4.0;
 /* Part of a flight on which its beginning is looked at. */
 static const double PART = 0.1;
-/* Gaps that became shorter so many times, to so many times what may be chance, have accumulated. */
-enum { MANY_SHRINKS = 8 };
 static const double ACCUMULATED = 64.0;
 /* Gaps that shrink by less than this from one to the next come to no end that could be waited for.
  */
@@ -70,18 +68,6 @@ void crowd_keep_point(dae_solver *s, double t)
     h->first_step = 0.0;
     vector_copy(s->bound.n, s->bound.y, h->after);
     vector_copy(s->bound.n, s->bound.yp, h->after_yp);
-}
-
-void hybrid_arm(dae_solver *s)
-{
-    const flat_model *m = flat_of(s);
-    ranges_bind(s);
-    for (size_t r = 0; r < m->relation_count; r++) {
-        bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
-        const relation_trace *q = &s->hybrid->trace[r];
-        event_finder_hold(s->bound.events, (int)r, held ? -1 : 1, q->resting != 0 ? q->band : 0.0);
-        event_finder_rounding(s->bound.events, (int)r, q->rounding);
-    }
 }
 
 /* ---- the first step ---- */
@@ -290,9 +276,9 @@ static void tell_uncertain(dae_solver *s, size_t r, double t)
              "note: %.100s:%d: the two sides of this relation differ by %.1e at most between its "
              "last two events, up to t = %.9g; the tolerances leave %.1e open. When such events "
              "happen, and how many, only smaller tolerances tell.",
-             hybrid_file(s), flat_of(s)->relations[r].place.line, h->trace[r].peak, t,
+             model_file(s), flat_of(s)->relations[r].place.line, h->trace[r].peak, t,
              h->trace[r].tolerance);
-    hybrid_tell(s, text);
+    solver_note(s, text);
 }
 
 /* Note an event of relation r in direction `flag`. */
@@ -333,7 +319,7 @@ static void append_advice(dae_solver *s, int r)
 {
     if (r >= 0) {
         s->diag.line = flat_of(s)->relations[r].place.line;
-        diag_append(&s->diag, " The relation is at %s:%d.", hybrid_file(s), s->diag.line);
+        diag_append(&s->diag, " The relation is at %s:%d.", model_file(s), s->diag.line);
     }
     diag_append(&s->diag, " Say in the model what rest is (below a small speed, say, another "
                           "equation holds), end the run there by terminate, or give the relation "
@@ -404,13 +390,6 @@ dae_status crowd_watch(dae_solver *s, double t)
     return DAE_OK;
 }
 
-bool crowd_shrinks(const dae_solver *s)
-{
-    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
-        if (s->hybrid->trace[r].shrinks >= MANY_SHRINKS) return true;
-    return false;
-}
-
 /* ---- after an event ---- */
 
 /* Whether the event has turned relation r back, out of a flight within the tolerances: on a
@@ -449,8 +428,8 @@ static void tell_beyond(dae_solver *s, const relation_trace *q, size_t r)
              "note: %.100s:%d: the events of this relation have accumulated at t = %.9g, and the "
              "solution goes beyond it now (t = %.9g). If the model does not mean that, say in it "
              "what rest is.",
-             hybrid_file(s), flat_of(s)->relations[r].place.line, q->when, s->run.t_new);
-    hybrid_tell(s, text);
+             model_file(s), flat_of(s)->relations[r].place.line, q->when, s->run.t_new);
+    solver_note(s, text);
 }
 
 dae_status crowd_check(dae_solver *s)

@@ -152,9 +152,9 @@ static void tell_fold(dae_solver *s)
     snprintf(text, sizeof text,
              "note: %.100s:%d: %.100s jumps from %.6g to %.6g at t = %.9g: its equations have "
              "several solutions, and the one it was on ends there.",
-             hybrid_file(s), f->flat->variables[v].place.line,
-             problem_variable(s->bound.problem, i), s->hybrid->branch[i], s->bound.y[i], s->run.t);
-    hybrid_tell(s, text);
+             model_file(s), f->flat->variables[v].place.line, problem_variable(s->bound.problem, i),
+             s->hybrid->branch[i], s->bound.y[i], s->run.t);
+    solver_note(s, text);
 }
 
 /* ---- where it ends ---- */

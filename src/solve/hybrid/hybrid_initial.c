@@ -9,59 +9,7 @@
 #include "solve/explain/explain_model.h"
 #include "solve/hybrid/hybrid_parts.h"
 
-/* ---- options ---- */
-
-/* With initial equations, y tags: fixed values stay, others are guesses. */
-static bool tag_fixed(const model_form *f, dae_options *options)
-{
-    dae_tag *tags = DAE_ARRAY(dae_tag, f->n);
-    if (!tags) return false;
-    for (size_t v = 0; v < f->flat->variable_count; v++) {
-        const flat_variable *q = &f->flat->variables[v];
-        int sign, first = q->discrete ? -1 : f->first_unknown[hybrid_root(f, (int)v, &sign)];
-        if (first >= 0 && q->fixed) tags[first] = DAE_TAG_FIXED;
-    }
-    options->y_tags = tags;
-    return true;
-}
-
-/* atol_i = atol |nominal_i| */
-static bool scale_by_nominal(const model_form *f, dae_options *options)
-{
-    double *atol = DAE_ARRAY(double, f->n);
-    if (!atol) return false;
-    for (int i = 0; i < f->n; i++) {
-        int v = f->unknown_variable[i];
-        double nominal = v < 0 ? 1.0 : fabs(model_form_constant(f, f->flat->variables[v].nominal));
-        atol[i] = options->atol * (isfinite(nominal) && nominal > 0.0 ? nominal : 1.0);
-    }
-    options->atol_by_variable = atol;
-    return true;
-}
-
-static bool any_nominal(const model_form *f)
-{
-    for (size_t v = 0; v < f->flat->variable_count; v++)
-        if (f->flat->variables[v].nominal != EXPR_NONE) return true;
-    return false;
-}
-
-bool hybrid_options(const model_form *f, dae_options *options)
-{
-    bool tags = f->overdetermined && !options->y_tags;
-    bool nominal = any_nominal(f) && !options->atol_by_variable;
-    return (!tags || tag_fixed(f, options)) && (!nominal || scale_by_nominal(f, options));
-}
-
 /* ---- start values ---- */
-
-/* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
-double hybrid_start_value(const model_form *f, size_t v)
-{
-    if (!isnan(f->start[v])) return f->start[v];
-    const flat_variable *q = &f->flat->variables[v];
-    return q->has_start ? model_form_constant(f, q->start) : NAN;
-}
 
 /* Which start value counts where several variables are one: one set from outside (3), a fixed one
  * (2), that of the variable which stands for them (1), another (0). */
@@ -156,33 +104,20 @@ dae_status hybrid_check_fixed(dae_solver *s)
         return diag_set(&s->diag, DAE_ERR_INITIAL,
                         "The fixed start value %.9g of %s (%s:%d) contradicts the equations, which "
                         "give it the value %.9g.",
-                        s->diag.value, q->name, hybrid_file(s), q->place.line,
+                        s->diag.value, q->name, model_file(s), q->place.line,
                         eliminated_value(f, v));
     const flat_variable *p = &f->flat->variables[s->hybrid->fixed_by[first]];
     diag_set(
         &s->diag, DAE_ERR_INITIAL,
         "The fixed start value %.9g of %s (%s:%d) contradicts that of %s (%s:%d): equations make "
         "them one variable",
-        s->diag.value, q->name, hybrid_file(s), q->place.line, p->name, hybrid_file(s),
+        s->diag.value, q->name, model_file(s), q->place.line, p->name, model_file(s),
         p->place.line);
     append_aliases(f, v, s->hybrid->fixed_by[first], &s->diag);
     return DAE_ERR_INITIAL;
 }
 
 /* ---- the initial system ---- */
-
-void hybrid_drop_initial(hybrid *h)
-{
-    dae_solver_free(h->initial_solver);
-    dae_problem_free(h->initial_problem);
-    model_instance_free(h->initial);
-    dae_free(h->initial_y);
-    dae_free(h->initial_yp);
-    h->initial_solver = NULL;
-    h->initial_problem = NULL;
-    h->initial = NULL;
-    h->initial_y = h->initial_yp = NULL;
-}
 
 /* A problem and a solver for the initial system. */
 static dae_status new_initial(dae_solver *s)
@@ -205,10 +140,10 @@ static dae_status new_initial(dae_solver *s)
     r.user = h->initial;
     dae_status status = dae_problem_from_residual(&r, &h->initial_problem, &s->diag);
     if (status != DAE_OK) return status;
-    status = dae_solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
+    status = solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
     if (status != DAE_OK) return status;
     h->initial_solver->bound.eval.instance = h->initial;
-    initializer_rescued(h->initial_solver->bound.init, reform_may_rescue(s));
+    initializer_rescued(h->initial_solver->bound.init, levels_may_help(s));
     return DAE_OK;
 }
 
@@ -233,17 +168,20 @@ dae_status hybrid_solve_initial(dae_solver *s, double t)
     for (int i = s->bound.n; i < initial->n; i++)
         h->initial_y[i] = s->bound.yp[initial->slope_of[i]];
     vector_zero(initial->n, h->initial_yp);
-    status = dae_solver_start(h->initial_solver, t, h->initial_y, h->initial_yp);
+    dae_solver *initial_solver = h->initial_solver;
+    diag_clear(&initial_solver->diag);
+    status = forget_matrices(initial_solver);
+    if (status == DAE_OK) status = begin_callbacks(initial_solver, t, h->initial_y, h->initial_yp);
     if (status != DAE_OK) {
         const dae_solver *of = h->initial_solver;
         s->diag = of->diag;
         if (status == DAE_ERR_EVALUATION)
             explain_domain(h->initial, t, of->bound.y, of->bound.yp,
                            of->bound.eval.failure.component, &s->diag);
-        hybrid_tell_line(initial, &s->diag);
+        explain_line(initial, &s->diag);
         return status;
     }
-    dae_solver_at(h->initial_solver, t, 0, h->initial_y);
+    vector_copy(initial->n, initial_solver->bound.y, h->initial_y);
     vector_copy(s->bound.n, h->initial_y, s->bound.y);
     for (int i = s->bound.n; i < initial->n; i++)
         s->bound.yp[initial->slope_of[i]] = h->initial_y[i];

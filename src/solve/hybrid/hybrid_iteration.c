@@ -137,19 +137,17 @@ static void hold_values(dae_solver *s, bool starts)
     bool *fixed = initializer_fixed(s->bound.init);
     for (int i = 0; i < s->bound.n; i++)
         fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
-    initializer_rescued(s->bound.init, reform_may_rescue(s));
+    initializer_rescued(s->bound.init, levels_may_help(s));
     vector_copy(s->bound.n, s->bound.y, h->entry);
     vector_copy(s->bound.n, s->bound.yp, h->entry_yp);
 }
 
-/* Consistent continuous values for the memory as it is. */
-static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
+/* Consistent continuous values for the memory as it is, whose mode is bound. */
+static dae_status solve_bound(dae_solver *s, double t, bool initial, dae_init mode)
 {
-    dae_status adopted = reform_adopt(s, t);
-    if (adopted != DAE_OK) return adopted;
     model_instance_prepare(s->hybrid->instance);
     bool starts = initial && !s->hybrid->given;
-    if (reform_active(s)) return reform_begin(s, t, starts);
+    if (is_formulated(s)) return begin_formulated(s, t, starts);
     dae_status status = DAE_OK;
     hold_values(s, starts);
     if (starts && s->hybrid->instance->form->initial) {
@@ -157,11 +155,28 @@ static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_in
         mode = DAE_INIT_DIFFERENTIAL;
     }
     if (status == DAE_OK) status = solver_begin(s, t, mode);
-    return status != DAE_OK ? reform_rescue(s, t, starts, status) : status;
+    return status != DAE_OK ? rescue_by_levels(s, t, starts, status) : status;
+}
+
+/* The same, and the relations are armed at these values. */
+static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
+{
+    dae_status status = solve_bound(s, t, initial, mode);
+    return status == DAE_OK ? hybrid_ready(s) : status;
+}
+
+dae_status hybrid_ready(dae_solver *s)
+{
+    if (s->bound.events) hybrid_arm(s);
+    dae_status status = hybrid_check_branches(s);
+    if (status != DAE_OK) s->run.phase = PHASE_NEW;
+    return status;
 }
 
 dae_status hybrid_begin_again(dae_solver *s)
 {
+    dae_status status = bind_mode_at_hand(s, s->run.t);
+    if (status != DAE_OK) return status;
     return solve_continuous(s, s->run.t, false, DAE_INIT_DIFFERENTIAL);
 }
 
@@ -184,7 +199,7 @@ static dae_status explain_flipping(dae_solver *s, double t)
         if (!q->discrete || (h->before[q->memory] == memory[q->memory] &&
                              h->before[q->memory_pre] == memory[q->memory_pre]))
             continue;
-        diag_append(&s->diag, "%s %s (%s:%d)", named ? "," : "", q->name, hybrid_file(s),
+        diag_append(&s->diag, "%s %s (%s:%d)", named ? "," : "", q->name, model_file(s),
                     q->place.line);
         if (named++ == 0) {
             diag_variable(&s->diag, (int)v, q->name);
@@ -194,7 +209,7 @@ static dae_status explain_flipping(dae_solver *s, double t)
     for (size_t r = 0; r < m->relation_count && named < 5; r++) {
         const flat_relation *q = &m->relations[r];
         if (h->before[q->memory] == memory[q->memory]) continue;
-        diag_append(&s->diag, "%s the relation at %s:%d", named ? "," : "", hybrid_file(s),
+        diag_append(&s->diag, "%s the relation at %s:%d", named ? "," : "", model_file(s),
                     q->place.line);
         if (named++ == 0) s->diag.line = q->place.line;
     }
@@ -211,21 +226,37 @@ static size_t memory_bytes(const dae_solver *s)
 }
 
 /* Inner passes: discrete and continuous values that agree, with pre(..) as it is. *passes counts.
- */
-dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes)
+ * *mode: the pass has come to a mode that is not bound; once it is, the pass goes on from there. */
+static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, int *passes,
+                        bool *mode)
 {
     hybrid *h = s->hybrid;
-    for (;;) {
-        evaluate_discretes(s, t, initial);
-        if (h->solved && memcmp(h->before, h->instance->memory, memory_bytes(s)) == 0)
-            return DAE_OK;
-        if (++*passes > MOST_PASSES) return explain_flipping(s, t);
-        memcpy(h->before, h->instance->memory, memory_bytes(s));
-        dae_status status = initial && !h->solved ? hybrid_guess(s, t, mode) : DAE_OK;
-        if (status == DAE_OK) status = solve_continuous(s, t, initial, mode);
+    for (;; *mode = false) {
+        if (!*mode) {
+            evaluate_discretes(s, t, initial);
+            if (h->solved && memcmp(h->before, h->instance->memory, memory_bytes(s)) == 0)
+                return DAE_OK;
+            if (++*passes > MOST_PASSES) return explain_flipping(s, t);
+            memcpy(h->before, h->instance->memory, memory_bytes(s));
+            dae_status guessed = initial && !h->solved ? hybrid_guess(s, t, init) : DAE_OK;
+            if (guessed != DAE_OK) return guessed;
+            *mode = true;
+            if (!is_mode_bound(s)) return DAE_OK;
+        }
+        dae_status status = solve_continuous(s, t, initial, init);
         if (status != DAE_OK) return status;
         h->solved = true;
         relations_update(s, t);
+    }
+}
+
+dae_status events_agree(dae_solver *s, double t, bool initial, dae_init init, int *passes)
+{
+    for (bool mode = false;;) {
+        dae_status status = agree(s, t, initial, init, passes, &mode);
+        if (status != DAE_OK || !mode) return status;
+        status = bind_mode_at_hand(s, t); /* outside of the iteration: a plan, and its binding */
+        if (status != DAE_OK) return status;
     }
 }
 

@@ -6,20 +6,6 @@
 #include "base/vector.h"
 #include "solve/hybrid/hybrid_parts.h"
 
-const char *hybrid_file(const dae_solver *s)
-{
-    const flat_model *m = flat_of(s);
-    return m->file ? m->file : m->name;
-}
-
-void hybrid_tell(dae_solver *s, const char *text)
-{
-    char safe[DAE_TEXT_SIZE];
-    if (!s->bound.options.message) return;
-    (void)dae_printable(text, safe, sizeof safe);
-    s->bound.options.message(safe, s->bound.options.user);
-}
-
 /* The message of an action with its values filled in. */
 static void compose(const dae_solver *s, double t, const flat_action *a, char *text, size_t size)
 {
@@ -48,7 +34,7 @@ dae_status hybrid_fail(dae_solver *s, double t, const flat_action *a)
     s->diag.t = t;
     s->diag.line = a->place.line;
     return diag_set(&s->diag, DAE_ERR_ASSERT, "%s:%d: assertion failed at t = %.9g: %s",
-                    hybrid_file(s), a->place.line, t, text);
+                    model_file(s), a->place.line, t, text);
 }
 
 void hybrid_warn(dae_solver *s, double t, const flat_action *a)
@@ -56,9 +42,9 @@ void hybrid_warn(dae_solver *s, double t, const flat_action *a)
     char text[MESSAGE_SIZE], whole[DAE_TEXT_SIZE];
     if (!s->bound.options.message) return;
     compose(s, t, a, text, sizeof text);
-    snprintf(whole, sizeof whole, "%s:%d: warning: at t = %.9g: %s", hybrid_file(s), a->place.line,
+    snprintf(whole, sizeof whole, "%s:%d: warning: at t = %.9g: %s", model_file(s), a->place.line,
              t, text);
-    hybrid_tell(s, whole);
+    solver_note(s, whole);
 }
 
 void hybrid_terminate(dae_solver *s, double t, const flat_action *a)
@@ -70,6 +56,6 @@ void hybrid_terminate(dae_solver *s, double t, const flat_action *a)
     s->run.terminated = true;
     s->diag.t = t;
     s->diag.line = a->place.line;
-    diag_set(&s->diag, DAE_OK, "%s:%d: terminated at t = %.9g: %s", hybrid_file(s), a->place.line,
-             t, text);
+    diag_set(&s->diag, DAE_OK, "%s:%d: terminated at t = %.9g: %s", model_file(s), a->place.line, t,
+             text);
 }

@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "solve/bind/reform_parts.h"
+#include "solve/begin/begin_parts.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 enum { MOST_FREE = 8 }; /* relations tried at once: 255 modes */
@@ -38,7 +38,7 @@ static int free_relations(dae_solver *s, double t, bool initial, size_t *list)
 
 static bool rank_is_lost(dae_solver *s, double t)
 {
-    double *y = reform_base_values(s);
+    double *y = user_values(s);
     bool lost = !y || explain_rank(s, t, y, y + s->base->form.n);
     dae_free(y);
     return lost;
@@ -64,8 +64,8 @@ static dae_status restore(dae_solver *s, const mode_entry *e)
     const double *yp = e->y + s->base->form.n;
     memcpy(s->hybrid->instance->memory, e->memory,
            (size_t)flat_of(s)->memory_count * sizeof(double));
-    /* a mode whose form could not be bound leaves no room for values (solver_bind) */
-    if (reform_active(s) || !s->bound.y) return reform_bind_to(s, NULL, e->y, yp);
+    /* a mode whose form could not be bound leaves no room for values (binding_replace) */
+    if (is_formulated(s) || !s->bound.y) return bind_written(s, e->y, yp);
     vector_copy(s->bound.n, e->y, s->bound.y);
     vector_copy(s->bound.n, yp, s->bound.yp);
     return DAE_OK;
@@ -101,7 +101,7 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status)
     int count = free_relations(s, t, initial, list);
     if (count == 0) return status;
     size_t slots = (size_t)flat_of(s)->memory_count;
-    mode_entry e = {dae_copy(h->instance->memory, slots, sizeof(double)), reform_base_values(s)};
+    mode_entry e = {dae_copy(h->instance->memory, slots, sizeof(double)), user_values(s)};
     dae_diag said = s->diag;
     dae_message_fn message = s->bound.options.message;
     s->bound.options.message = s->base_options.message =

@@ -8,12 +8,6 @@
 #include "solve/explain/explain_model.h"
 #include "solve/hybrid/hybrid_parts.h"
 
-bool hybrid_is_output(const model_form *f, int k)
-{
-    int v = f->visible[k];
-    return !f->flat->variables[v].discrete && f->alias[f->alias[v].top].evaluated;
-}
-
 static bool is_undefined(const model_form *f, int k, const double *values)
 {
     return !isfinite(values[k]) && hybrid_is_output(f, k);
@@ -69,7 +63,7 @@ static void tell_undefined(dae_solver *s, double t, const double *y, const doubl
     int equation = f->alias[f->alias[f->visible[first]].top].equation, count = 0;
     dae_diag text;
     diag_clear(&text);
-    diag_set(&text, DAE_OK, "note: %.200s:%d: %.200s = %g at t = %.9g.", hybrid_file(s),
+    diag_set(&text, DAE_OK, "note: %.200s:%d: %.200s = %g at t = %.9g.", model_file(s),
              f->flat->equations[equation].place.line, f->flat->variables[f->visible[first]].name,
              values[first], t);
     explain_output(h->instance, t, y, yp, first, &text);
@@ -83,7 +77,7 @@ static void tell_undefined(dae_solver *s, double t, const double *y, const doubl
     if (count > MOST_NAMES) diag_append(&text, " and %d more", count - MOST_NAMES);
     diag_append(&text, "%s No equation needs %s: the run goes on.", count ? "." : "",
                 count ? "them" : "it");
-    hybrid_tell(s, text.text);
+    solver_note(s, text.text);
 }
 
 /* Such are variables that the formulation sees through: they are evaluated from others, which the

@@ -5,7 +5,11 @@
 #include <math.h>
 
 #include "expr/walk.h"
+#include "solve/begin/begin.h"
 #include "solve/bind/solver.h"
+#include "solve/explain/explain.h"
+#include "solve/hybrid/hybrid.h"
+#include "solve/watch/watch.h"
 
 static inline const flat_model *flat_of(const dae_solver *s)
 {
@@ -22,13 +26,6 @@ static inline double value_at(const dae_solver *s, double t, expr e)
     return hybrid_value(s, t, s->bound.y, s->bound.yp, e);
 }
 
-/* The flat variable that stands for v, and the sign between them. */
-static inline int hybrid_root(const model_form *f, int v, int *sign)
-{
-    *sign = f->alias[v].top_sign;
-    return f->alias[v].top;
-}
-
 /* *slot := value; whether that changes it. */
 static inline bool memory_store(double *slot, double value)
 {
@@ -37,15 +34,8 @@ static inline bool memory_store(double *slot, double value)
     return changes;
 }
 
-/* hybrid.c */
-
-/* The line of the equation, else of the variable, that a diagnostic names. */
-void hybrid_tell_line(const model_form *f, dae_diag *diag);
-
 /* hybrid_initial.c, hybrid_guess.c */
 
-/* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
-double hybrid_start_value(const model_form *f, size_t v);
 /* A note on start values that the values at t, where a run begins, do not show (hybrid_starts.c).
  */
 void hybrid_tell_lost_starts(dae_solver *s, double t);
@@ -55,7 +45,6 @@ dae_status hybrid_check_fixed(dae_solver *s);
 dae_status hybrid_guess(dae_solver *s, double t, dae_init mode);
 /* Solve F = 0, initial equations and kept start values for y and y' at once. */
 dae_status hybrid_solve_initial(dae_solver *s, double t);
-void hybrid_drop_initial(hybrid *h);
 
 /* hybrid_relation.c */
 
@@ -87,18 +76,6 @@ void relations_decide(dae_solver *s, bool decided);
 void relations_note_overdue(dae_solver *s, double t, const double *y, const double *yp);
 
 /* hybrid_message.c */
-
-/* The file of the model, or its name, for messages. */
-const char *hybrid_file(const dae_solver *s);
-/* A line for the user, through opt.message. */
-void hybrid_tell(dae_solver *s, const char *text);
-/* Whether visible variable k is an output. */
-bool hybrid_is_output(const model_form *f, int k);
-
-/* doubtful_outputs.c: a row of output is looked at; what was found is told, once. */
-void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp,
-                      const double *values);
-void output_doubt_tell(dae_solver *s);
 
 dae_status hybrid_fail(dae_solver *s, double t, const flat_action *a);
 void hybrid_warn(dae_solver *s, double t, const flat_action *a);
@@ -134,7 +111,6 @@ bool points_agree(int n, const double *weights, const double *a, const double *b
                   double tolerances);
 /* Whether the equations at hand give algebraic variables and y' at given differential ones. */
 bool branch_is_index_one(const dae_solver *s);
-void base_branch_free(base_branch *b); /* NULL is fine */
 
 /* hybrid_modes.c */
 
@@ -146,11 +122,9 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
 
 /* Let the search of crossings know bounds of the crossing functions of the form at hand. */
 void ranges_bind(dae_solver *s);
-void ranges_free(relation_ranges *ranges); /* NULL is fine */
 
 /* hybrid_seams.c */
 
-void seams_free(time_seams *seams); /* NULL is fine */
 /* Whether any expression has pieces at all. */
 bool seams_possible(const graph *g);
 /* What each node of a walk depends on; NULL: memory. The caller frees it. */
@@ -160,7 +134,6 @@ unsigned char *seam_leaves(const graph *g, const walk *w);
 expr seam_of(graph *g, expr e);
 
 /* hybrid_state_seams.c */
-void state_seams_free(state_seams *seams); /* NULL is fine */
 /* See which seams the form at hand has. */
 void state_seams_bind(dae_solver *s);
 /* Moves s->bound.y on from s->run.t_new, along y', until it is behind the seam that the last step
@@ -183,6 +156,13 @@ dae_status samples_start(dae_solver *s, double t);
 /* Raise the flags of samples due at t, and set their next times. */
 dae_status samples_raise(dae_solver *s, double t);
 
+/* hybrid_trace.c */
+
+/* Gaps that became shorter so many times, to so many times what may be chance, have accumulated. */
+enum { MANY_SHRINKS = 8 };
+/* Whether the events of a relation have come closer and closer. */
+bool crowd_shrinks(const dae_solver *s);
+
 /* hybrid_crowd.c */
 
 /* No events yet. */
@@ -195,8 +175,6 @@ void crowd_keep_point(dae_solver *s, double t);
 /* Relations that came back before they could be seen to leave, or within their tolerances, and that
  * the event has thrown back once more, so little that nothing shows it: they rest. */
 void crowd_settle(dae_solver *s, double t);
-/* Whether the events of a relation have come closer and closer. */
-bool crowd_shrinks(const dae_solver *s);
 /* After a step, with h->crossing at its end: whether a relation that rests is left behind. */
 dae_status crowd_check(dae_solver *s);
 

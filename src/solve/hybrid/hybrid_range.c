@@ -11,6 +11,7 @@
 #include "solve/hybrid/hybrid_parts.h"
 
 struct relation_ranges {
+    owned_part part;
     const model_form *form;   /* the unknowns are those of this one */
     int n;                    /* of them */
     range_program *program;   /* of the wild ones; NULL: there are none */
@@ -22,9 +23,9 @@ struct relation_ranges {
     double *store;
 };
 
-void ranges_free(relation_ranges *q)
+static void ranges_free(void *self)
 {
-    if (!q) return;
+    relation_ranges *q = self;
     range_program_free(q->program);
     dae_free(q->wild);
     dae_free(q->root);
@@ -68,6 +69,7 @@ static relation_ranges *ranges_new(const model_form *f)
 {
     relation_ranges *q = DAE_NEW(relation_ranges);
     if (!q) return NULL;
+    q->part.free = ranges_free;
     q->form = f;
     q->n = f->n;
     q->wild = DAE_ARRAY(bool, f->crossing.outputs);
@@ -120,44 +122,11 @@ static int first_not_plain(void *context, double a, double b)
     return EVENTS_PLAIN;
 }
 
-/* The line of the assertion that crossing function e belongs to; 0: it is not found. */
-static int line_of_watch(const model_form *f, expr e)
-{
-    int line = 0;
-    for (size_t k = 0; k < f->flat->assert_count && line == 0; k++) {
-        expr *watches = NULL;
-        size_t count = 0;
-        if (model_watches(f->flat->graph, &f->assertion.e[k], 1, &watches, &count))
-            for (size_t i = 0; i < count; i++)
-                if (watches[i] == e) line = f->flat->asserts[k].place.line;
-        dae_free(watches);
-    }
-    return line;
-}
-
-dae_status ranges_explain(dae_solver *s, int r)
-{
-    const model_form *f = s->hybrid->instance->form;
-    bool relation = (size_t)r < f->flat->relation_count;
-    graph_enter(f->flat->graph);
-    s->diag.line = relation ? f->flat->relations[r].place.line : line_of_watch(f, f->crossing.e[r]);
-    graph_leave(f->flat->graph);
-    s->diag.t = s->run.searched;
-    return diag_set(&s->diag, DAE_ERR_EVENT,
-                    "%s:%d: the crossings of %s cannot be found behind t = %.10g: within one step, "
-                    "up to t = %.10g, the difference of its two sides oscillates too often to look "
-                    "at all of it, or it changes by less than the rounding of the values in it. "
-                    "Shorter steps (max_step) help against the first%s.",
-                    hybrid_file(s), s->diag.line, relation ? "this relation" : "this assertion",
-                    s->run.searched, s->run.t_new,
-                    relation ? ", and noEvent against both where no event is wanted" : "");
-}
-
 void ranges_bind(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     if (!h->ranges || h->ranges->form != h->instance->form) {
-        ranges_free(h->ranges);
+        part_free(h->ranges);
         h->ranges = ranges_new(h->instance->form);
         if (!h->ranges) h->no_memory = true;
     }

@@ -20,6 +20,7 @@
 enum { MOST_PIECES = 1 << 16, MOST_UNBOUNDED = 256, MOST_HALVINGS = 30 };
 
 struct time_seams {
+    owned_part part;
     const model_form *form;
     expr *relation;         /* comparisons of time */
     int *line;              /* of their equations */
@@ -31,9 +32,9 @@ struct time_seams {
     bool told;              /* the user knows that not all were looked for */
 };
 
-void seams_free(time_seams *q)
+static void seams_free(void *self)
 {
-    if (!q) return;
+    time_seams *q = self;
     range_program_free(q->program);
     dae_free(q->relation);
     dae_free(q->line);
@@ -138,6 +139,7 @@ static time_seams *seams_new(const model_form *f)
 {
     time_seams *q = DAE_NEW(time_seams);
     if (!q) return NULL;
+    q->part.free = seams_free;
     q->form = f;
     q->next = INFINITY;
     graph_enter(f->flat->graph);
@@ -200,8 +202,8 @@ static void tell_spent(dae_solver *s, int k, double t)
              "note: %.100s:%d: a relation of time inside of noEvent or smooth changes so often "
              "behind t = %.9g that its changes are not looked for: steps may pass over short ones. "
              "Limit the steps (max_step), or leave noEvent out.",
-             hybrid_file(s), q->line[k], t);
-    hybrid_tell(s, text);
+             model_file(s), q->line[k], t);
+    solver_note(s, text);
 }
 
 /* The first change behind t, up to end; INFINITY: none. */
@@ -243,7 +245,7 @@ void hybrid_seek_seam(dae_solver *s)
     double end = s->bound.options.stop_time;
     state_seams_bind(s);
     if (!h->seams || h->seams->form->flat != h->instance->form->flat) {
-        seams_free(h->seams);
+        part_free(h->seams);
         h->seams = seams_new(h->instance->form);
         if (!h->seams) h->no_memory = true;
     }

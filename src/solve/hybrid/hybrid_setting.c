@@ -135,7 +135,7 @@ dae_status settings_check(dae_solver *s, double t)
         return diag_set(&s->diag, DAE_ERR_INITIAL,
                         "%s:%d: the initial equation wants %s%s%s to be %g, but the equations of "
                         "the model give it %g at the start.",
-                        hybrid_file(s), q->place.line, q->previous ? "pre(" : "", v->name,
+                        model_file(s), q->place.line, q->previous ? "pre(" : "", v->name,
                         q->previous ? ")" : "", wanted, is);
     }
     return DAE_OK;

@@ -40,7 +40,7 @@ static dae_status begin_again(dae_solver *s, double t, dae_init mode, const firs
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
-    dae_status status = reform_return(s);
+    dae_status status = release_mode(s);
     if (status != DAE_OK) return status;
     vector_copy(from->n, from->y, s->bound.y);
     vector_copy(from->n, from->yp, s->bound.yp);

@@ -39,7 +39,7 @@ static void tell_lost_start(dae_solver *s, int first, const double *values)
     diag_clear(&text);
     diag_set(&text, DAE_OK,
              "note: %.200s:%d: %.200s begins with %.6g, and not with its start value %.6g: ",
-             hybrid_file(s), f->flat->variables[v].place.line, f->flat->variables[v].name,
+             model_file(s), f->flat->variables[v].place.line, f->flat->variables[v].name,
              values[first], hybrid_start_value(f, (size_t)v));
     if (f->alias[top].evaluated)
         diag_append(&text, "%.200s computes it, and no equation needs it.",
@@ -53,7 +53,7 @@ static void tell_lost_start(dae_solver *s, int first, const double *values)
                         count > 1 ? "," : " Likewise:", f->flat->variables[f->visible[k]].name);
     if (count > MOST_NAMES) diag_append(&text, " and %d more", count - MOST_NAMES);
     diag_append(&text, "%s", count ? "." : "");
-    hybrid_tell(s, text.text);
+    solver_note(s, text.text);
 }
 
 void hybrid_tell_lost_starts(dae_solver *s, double t)

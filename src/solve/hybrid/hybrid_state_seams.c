@@ -14,7 +14,7 @@
 #include "expr/range.h"
 #include "expr/walk.h"
 #include "solve/hybrid/hybrid_parts.h"
-#include "solve/run/refine.h"
+#include "solve/watch/refine.h"
 
 /* What an interpolant may be off by behind a seam, in tolerances. */
 static const double MEETS = 0.7;
@@ -32,6 +32,7 @@ static const double CLOSE = 1e-3;
 enum { MOST_CLOSE = 100 };
 
 struct state_seams {
+    owned_part part;
     const model_form *form;
     size_t count;
     range_program *program; /* differences whose signs tell the pieces; NULL: there are none */
@@ -39,9 +40,9 @@ struct state_seams {
     bool *before, *now;     /* work: signs */
 };
 
-void state_seams_free(state_seams *q)
+static void state_seams_free(void *self)
 {
-    if (!q) return;
+    state_seams *q = self;
     range_program_free(q->program);
     dae_free(q->y);
     dae_free(q->result);
@@ -79,6 +80,7 @@ static state_seams *state_seams_new(const model_form *f)
     state_seams *q = DAE_NEW(state_seams);
     walk w = {0};
     if (!q) return NULL;
+    q->part.free = state_seams_free;
     q->form = f;
     graph_enter(g);
     bool none = !seams_possible(g);
@@ -97,7 +99,7 @@ void state_seams_bind(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     if (h->state_seams && h->state_seams->form == h->instance->form) return;
-    state_seams_free(h->state_seams);
+    part_free(h->state_seams);
     h->state_seams = state_seams_new(h->instance->form);
     if (!h->state_seams) h->no_memory = true;
 }
@@ -166,8 +168,8 @@ static bool undo(dae_solver *s, double seam)
 {
     hybrid *h = s->hybrid;
     if (s->bound.method->rough_between) {
-        vector_copy(s->bound.n, s->run.step_start.y, s->bound.y);
-        vector_copy(s->bound.n, s->run.step_start.yp, s->bound.yp);
+        vector_copy(s->bound.n, s->bound.step_start.y, s->bound.y);
+        vector_copy(s->bound.n, s->bound.step_start.yp, s->bound.yp);
     } else {
         solver_interpolate(s, s->run.t_old, 0, s->bound.y);
         solver_interpolate(s, s->run.t_old, 1, s->bound.yp);

@@ -36,7 +36,7 @@ static dae_status reject_clock(dae_solver *s, size_t i, double t)
     return diag_set(&s->diag, DAE_ERR_EVENT,
                     "%s:%d: the times of sample(%g, %g) are closer to each other than numbers of "
                     "the size of t = %.9g can tell.",
-                    hybrid_file(s), q->place.line, s->hybrid->sample[i].start, s->diag.value, t);
+                    model_file(s), q->place.line, s->hybrid->sample[i].start, s->diag.value, t);
 }
 
 /* Raise the flags of samples due at t, and set their next times; whether there are any. */
@@ -70,7 +70,7 @@ dae_status samples_start(dae_solver *s, double t)
             s->diag.line = m->samples[i].place.line;
             return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                             "%s:%d: sample(%g, %g) needs a finite start and a positive interval.",
-                            hybrid_file(s), m->samples[i].place.line, start, interval);
+                            model_file(s), m->samples[i].place.line, start, interval);
         }
         double k = fmax(0.0, ceil((t - start) / interval));
         if (k > 0.0 && start + (k - 1.0) * interval >= t - sample_slack(t)) k -= 1.0;
@@ -110,14 +110,14 @@ static void tell_slow(dae_solver *s, double tend, double pace)
              h->calls, s->run.t, (tend - s->run.t) / pace, tend);
     if (clock >= 0)
         diag_append(&text, " sample(%g, %g) at %s:%d strikes that often.", h->sample[clock].start,
-                    h->sample[clock].interval, hybrid_file(s),
+                    h->sample[clock].interval, model_file(s),
                     flat_of(s)->samples[clock].place.line);
     else if (!explain_index(h->instance->form, &text) && s->run.last.estimate)
         diag_append(
             &text, " Variable %s dominates the error.",
             problem_variable(s->bound.problem, vector_argmax(s->bound.n, s->run.last.estimate,
                                                              s->bound.norm.tested)));
-    hybrid_tell(s, text.text);
+    solver_note(s, text.text);
 }
 
 void hybrid_note_progress(dae_solver *s, double tend)

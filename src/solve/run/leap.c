@@ -13,8 +13,12 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "solve/bind/solver.h"
+#include "solve/begin/begin.h"
+#include "solve/explain/explain.h"
+#include "solve/hybrid/hybrid.h"
 #include "solve/hybrid/hybrid_parts.h"
+#include "solve/run/run.h"
+#include "solve/watch/watch.h"
 
 static const double OF_TOLERANCE = 0.5; /* what a state may move by */
 /* Lengths: ten times that of the step that failed, and again, up to this part of the run. */
@@ -28,7 +32,9 @@ static bool applies(const dae_solver *s)
     if (!s->hybrid || s->run.phase != PHASE_RUNNING || s->run.control.fixed) return false;
     if (s->hybrid->instance->form->unmet >= 0 || s->hybrid->instance->array) return false;
     if (s->base->model->flat->relation_count > 0 || s->bound.options.min_step > 0.0) return false;
-    if (solver_uses_forms(s) || solver_second_order(s) || s->bound.matrix.matrix_free) return false;
+    if (binding_uses_forms(&s->bound) || binding_second_order(&s->bound) ||
+        s->bound.matrix.matrix_free)
+        return false;
     for (int j = 0; j < s->bound.n; j++)
         if (s->bound.kinds[j] > DAE_KIND_INDEX1) return false;
     return true;
@@ -125,16 +131,16 @@ static bool is_sound(const dae_solver *s, int *moved)
  * happens next. */
 static bool looks_at_algebraic(const dae_solver *s)
 {
-    return s->bound.method->tests_algebraic || (s->bound.method->gives_way && s->choice.open);
+    return s->bound.method->tests_algebraic || (s->bound.method->gives_way && s->wishes.open);
 }
 
 /* To the method that looks; the sizes of variables are known still. */
-static bool change_method(dae_solver *s, const char *reason)
+static bool other_method(dae_solver *s, const char *reason)
 {
     int n = s->bound.n;
     double direction = s->run.direction,
            *extent = dae_copy(s->bound.extent, (size_t)n, sizeof *extent);
-    bool changed = extent && choice_change(s, reason) == DAE_OK;
+    bool changed = extent && change_method(s, reason) == DAE_OK;
     if (changed && s->bound.n == n) vector_copy(n, extent, s->bound.extent);
     s->run.direction = direction;
     dae_free(extent);
@@ -163,11 +169,11 @@ bool leap_over(dae_solver *s, dae_status failed, double tend)
     if (!found) return false;
     if (moved >= 0) jump_tell(s, moved, s->run.t_new);
     dae_diag diag = s->diag;
-    bool ready = solver_begin(s, s->run.t_new + h, DAE_INIT_NONE) == DAE_OK;
+    bool ready = solver_begin(s, s->run.t_new + h, DAE_INIT_NONE) == DAE_OK &&
+                 (!s->hybrid || hybrid_ready(s) == DAE_OK);
     s->run.direction = direction;
     if (ready && s->bound.method->gives_way)
-        ready =
-            change_method(s, moved >= 0 ? "algebraic variables jump, so " : "radau failed, so ");
+        ready = other_method(s, moved >= 0 ? "algebraic variables jump, so " : "radau failed, so ");
     if (ready)
         diag_clear(&s->diag);
     else

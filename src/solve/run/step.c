@@ -4,113 +4,12 @@
 
 #include "base/diag.h"
 #include "base/vector.h"
-#include "solve/bind/solver.h"
-#include "solve/run/kinds.h"
-
-/* ---- dense output ------------------------------------------------------------------------- */
-
-void solver_interpolate(const dae_solver *s, double t, int derivative, double *y)
-{
-    if (!y) return;                   /* there was no memory for the problem at hand */
-    if (s->run.phase < PHASE_RUNNING) /* the method has not begun: it has no values of its own */
-        vector_copy(s->bound.n, derivative ? s->bound.yp : s->bound.y, y);
-    else
-        s->bound.method->interpolate(s->bound.state, &s->bound.context, t, derivative, y);
-}
-
-/* Rounding in a time of this size. */
-static double time_slack(const dae_solver *s)
-{
-    return 100.0 * DBL_EPSILON * fmax(fabs(s->run.t_new), fabs(s->run.t_old));
-}
-
-static bool in_last_step(const dae_solver *s, double t)
-{
-    double slack = time_slack(s);
-    return t >= fmin(s->run.t_old, s->run.t_new) - slack &&
-           t <= fmax(s->run.t_old, s->run.t_new) + slack;
-}
-
-dae_status solver_heed_stop(dae_solver *s, dae_status status)
-{
-    if (s->stop.code == 0) return status;
-    s->bound.eval.failure = s->stop;
-    s->stop = (eval_failure){0};
-    bool told = status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY;
-    return told || status == DAE_ERR_INTERRUPTED ? status : explain_evaluation(s, EVAL_STOP);
-}
-
-static dae_status find_point(dae_solver *s, double t)
-{
-    solver_interpolate(s, t, 0, s->bound.at_y);
-    solver_interpolate(s, t, 1, s->bound.at_yp);
-    bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
-    bool wanted = s->bound.options.project_output, rough = output_is_rough(s, t);
-    if (s->run.phase == PHASE_READY) return DAE_OK;
-    if (some && !wanted) return solver_uses_forms(s) ? DAE_OK : output_beside_jump(s, t);
-    bool refined = false, checked = !some && !s->run.control.fixed && output_is_between(s, t);
-    dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
-    if (status != DAE_OK || !(wanted || rough) || solver_uses_forms(s)) return status;
-    if (checked && !wanted) return output_polish(s, t);
-    if (!wanted) {
-        eval_status corrected = output_correct(s, t);
-        if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
-        if (corrected == EVAL_OK) return DAE_OK;
-    }
-    initializer *output_projector = solver_output_projector(s);
-    if (!output_projector)
-        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
-    eval_status projected =
-        initializer_project(output_projector, t, s->run.t_new - s->run.t_old, s->bound.kinds,
-                            s->bound.norm.weights, s->bound.at_y, s->bound.at_yp);
-    return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
-}
-
-dae_status solver_point(dae_solver *s, double t)
-{
-    s->stop = (eval_failure){0};
-    dae_status status = solver_heed_stop(s, find_point(s, t));
-    if (status != DAE_OK || vector_finite(s->bound.n, s->bound.at_y)) return status;
-    int i = 0;
-    while (isfinite(s->bound.at_y[i])) i++;
-    diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
-    return explain_no_row(s, t, problem_variable(s->bound.problem, i));
-}
-
-/* Whether values at t can be asked for. */
-dae_status solver_check_point(dae_solver *s, double t, const char *call)
-{
-    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
-    if (s->run.phase == PHASE_NEW)
-        return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
-    if (in_last_step(s, t)) return DAE_OK;
-    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
-                    "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->run.t_old,
-                    s->run.t_new);
-}
-
-dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
-{
-    if (!s) return DAE_ERR_ARGUMENT;
-    dae_status status = solver_check_point(s, t, "dae_solver_at");
-    if (status != DAE_OK) return status;
-    if (!y || derivative < 0 || derivative > 1)
-        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
-                        "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
-                        derivative);
-    bool plain = !s->bound.options.project_output && s->bound.norm.exempt_count == 0 &&
-                 !output_is_between(s, t);
-    if (plain && !solver_rewritten(s)) {
-        s->stop = (eval_failure){0};
-        solver_interpolate(s, t, derivative, y);
-        return solver_heed_stop(s, DAE_OK);
-    }
-    status = solver_point(s, t);
-    if (status != DAE_OK) return status;
-    solver_to_base(s, t, s->bound.at_y, s->bound.at_yp, derivative ? NULL : y,
-                   derivative ? y : NULL);
-    return DAE_OK;
-}
+#include "solve/begin/begin.h"
+#include "solve/begin/declared_kinds.h"
+#include "solve/explain/explain.h"
+#include "solve/hybrid/hybrid.h"
+#include "solve/run/run.h"
+#include "solve/watch/watch.h"
 
 static eval_status interpolate_for_events(void *context, double t, double *y, double *yp)
 {
@@ -156,7 +55,7 @@ static void tell_monitor(const dae_solver *s, const attempt *a, bool accepted)
                           .error = a->status == ATTEMPT_OK ? a->error : NAN,
                           .newton_iterations = s->bound.newton.iterations,
                           .convergence_rate = s->bound.newton.rate,
-                          .variable = reform_base_unknown(s, dominant_variable(s, a))};
+                          .variable = user_unknown(s, dominant_variable(s, a))};
     s->bound.options.monitor(&info, s->bound.options.user);
 }
 
@@ -300,7 +199,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
     attempt *a = &s->run.last;
     s->run.evaluation_first = false;
     /* values at tend are between steps unless the stop time cuts them */
-    s->bound.context.between = s->choice.open && isnan(s->bound.options.stop_time);
+    s->bound.context.between = s->wishes.open && isnan(s->bound.options.stop_time);
     for (bool first = true;; first = false) {
         if (s->bound.options.interrupt && s->bound.options.interrupt(s->bound.options.user) != 0)
             return explain_interrupt(s);
@@ -363,8 +262,9 @@ static dae_status accept_step(dae_solver *s, double tend)
     s->stats.h = s->run.control.h;
     monitors_note(s, s->run.t_new, a->y, a->yp);
     /* not before the step is looked at */
-    s->run.watch_due = solver_second_order(s) || s->bound.rewritten || reform_chose_positions(s);
-    dae_status status = s->run.watch_due ? DAE_OK : reform_watch(s);
+    s->run.watch_due =
+        binding_second_order(&s->bound) || s->bound.rewritten || has_chosen_positions(s);
+    dae_status status = s->run.watch_due ? DAE_OK : watch_formulated(s);
     return status == DAE_OK ? solver_update_weights(s, s->run.t_new, a->y) : status;
 }
 
@@ -372,20 +272,21 @@ static dae_status accept_step(dae_solver *s, double tend)
  * works on the second order form, or the unknowns have another meaning), it starts anew. */
 static dae_status watch_states(dae_solver *s, double tend)
 {
-    long before = s->bound.choices + (s->reform ? s->reform->choices : 0);
+    long before = s->bound.choices + (s->modes ? s->modes->choices : 0);
     s->run.watch_due = false;
-    dae_status status = s->bound.rewritten ? forms_choose(s, s->run.t, false) : reform_watch(s);
-    long after = s->bound.choices + (s->reform ? s->reform->choices : 0);
+    dae_status status = s->bound.rewritten ? forms_choose(s, s->run.t, false) : watch_formulated(s);
+    long after = s->bound.choices + (s->modes ? s->modes->choices : 0);
     if (status != DAE_OK || after == before) return status;
     if (s->run.phase == PHASE_READY) { /* in the unknowns of another choice of positions */
-        start_method(s, tend);
-        return DAE_OK;
+        status = s->hybrid ? hybrid_ready(s) : DAE_OK;
+        if (status == DAE_OK) start_method(s, tend);
+        return status;
     }
     if (!s->bound.rewritten) {
         vector_copy(s->bound.n, s->run.last.y, s->bound.y);
         vector_copy(s->bound.n, s->run.last.yp, s->bound.yp);
     }
-    if (solver_second_order(s) && !s->bound.context.second)
+    if (binding_second_order(&s->bound) && !s->bound.context.second)
         return second_find(s, s->run.t); /* it says so */
     start_method(s, tend);
     return DAE_OK;
@@ -563,11 +464,11 @@ static bool ends_soon(const dae_solver *s, double tend)
 static dae_status reconsider(dae_solver *s, double tend)
 {
     if (stiffness_found(&s->run.stiffness) && !ends_soon(s, tend)) {
-        if (!choice_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
+        if (!change_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
         s->run.stiffness = (stiffness){0};
-        return choice_change(s, "stiff, so ");
+        return change_method(s, "stiff, so ");
     }
-    if (choice_is_slow(s, tend)) return choice_change(s, "many steps of taylor, so ");
+    if (is_slow(s, tend)) return change_method(s, "many steps of taylor, so ");
     if (stall_suspects_rounding(&s->run.stall)) {
         dae_status status = look_at_rounding(s, DAE_STEPPED, tend);
         if (status != DAE_STEPPED) return status;
@@ -578,10 +479,10 @@ static dae_status reconsider(dae_solver *s, double tend)
         s->run.stall = (stall){.t0 = s->run.stall.t0};
         return DAE_OK;
     }
-    if (!choice_may_help(s, DAE_ERR_STALL))
-        return look_at_rounding(s, reform_explain(s, explain_stall(s, tend)), tend);
+    if (!change_may_help(s, DAE_ERR_STALL))
+        return look_at_rounding(s, explain_mode(s, explain_stall(s, tend)), tend);
     s->run.stall = (stall){.t0 = s->run.stall.t0};
-    return choice_change(s, "steps without progress, so ");
+    return change_method(s, "steps without progress, so ");
 }
 
 /* The next step of the method at hand, committed, or why there is none. */
@@ -601,11 +502,11 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
     if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) return DAE_STEPPED;
     if (leap_over(s, failure, tend)) return DAE_OK;
-    if (!choice_may_help(s, failure)) return look_at_rounding(s, reform_explain(s, failure), tend);
+    if (!change_may_help(s, failure)) return look_at_rounding(s, explain_mode(s, failure), tend);
     bool radau = s->bound.method->gives_way;
     dae_status status =
-        choice_change(s, radau ? "radau failed, so " : "an explicit method failed, so ");
-    return status == DAE_OK ? DAE_OK : reform_explain(s, status);
+        change_method(s, radau ? "radau failed, so " : "an explicit method failed, so ");
+    return status == DAE_OK ? DAE_OK : explain_mode(s, status);
 }
 
 /* Whether the equations kept their rank, their constraints and their index over the last step. A
@@ -690,7 +591,7 @@ static dae_status deliver(dae_solver *s, dae_status status, double *y, double *y
     if (status < 0) {
         solver_interpolate(s, s->run.t, 0, s->bound.at_y);
         solver_interpolate(s, s->run.t, 1, s->bound.at_yp);
-        solver_to_base(s, s->run.t, s->bound.at_y, s->bound.at_yp, y, yp);
+        values_to_user(s, s->run.t, s->bound.at_y, s->bound.at_yp, y, yp);
         return status;
     }
     dae_status at = y ? dae_solver_at(s, s->run.t, 0, y) : DAE_OK;

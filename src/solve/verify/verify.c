@@ -166,31 +166,31 @@ static dae_status run_first(trial *x, dae_diag *diag)
     }
     x->inspector = inspector_new(x->problem, &x->full);
     if (!x->inspector) return exhausted(diag);
-    trail_plan plan = {.problem = x->problem,
-                       .request = q,
-                       .times = x->times,
-                       .count = q->rows ? q->rows : DEFAULT_ROWS,
-                       .event_rows = true,
-                       .most_steps = x->full.max_steps,
-                       .inspector = x->inspector};
-    return trail_run(&x->run, &plan, &x->full, diag);
+    trail_plan aim = {.problem = x->problem,
+                      .request = q,
+                      .times = x->times,
+                      .count = q->rows ? q->rows : DEFAULT_ROWS,
+                      .event_rows = true,
+                      .most_steps = x->full.max_steps,
+                      .inspector = x->inspector};
+    return trail_run(&x->run, &aim, &x->full, diag);
 }
 
 /* Ask one judge. DAE_OK: it came some way, as far as trail->run tells. */
 static dae_status ask(trial *x, trail *judge, const char *name, double tighter, dae_diag *diag)
 {
     dae_options options;
-    trail_plan plan = {.problem = x->problem,
-                       .request = x->request,
-                       .times = x->run.t,
-                       .count = x->run.count,
-                       .most_steps = MOST_ATTEMPTS + PER_ATTEMPT * x->run.run.steps};
+    trail_plan aim = {.problem = x->problem,
+                      .request = x->request,
+                      .times = x->run.t,
+                      .count = x->run.count,
+                      .most_steps = MOST_ATTEMPTS + PER_ATTEMPT * x->run.run.steps};
     dae_verify_report *r = &x->record->r;
-    if (method_find(name)->long_steps) plan.most_steps /= 10; /* long ones, unless it is stiff */
+    if (method_find(name)->long_steps) aim.most_steps /= 10; /* long ones, unless it is stiff */
     trail_free(judge);
     if (!judge_options(x, name, tighter, &options)) return exhausted(diag);
-    plan.looser = x->full.rtol > 0.0 ? x->full.rtol / options.rtol : 1.0 / tighter;
-    dae_status status = trail_run(judge, &plan, &options, diag);
+    aim.looser = x->full.rtol > 0.0 ? x->full.rtol / options.rtol : 1.0 / tighter;
+    dae_status status = trail_run(judge, &aim, &options, diag);
     if (status == DAE_ERR_MEMORY || status == DAE_ERR_INTERRUPTED) return status;
     if (judge->run.status == DAE_ERR_INTERRUPTED) return DAE_ERR_INTERRUPTED;
     if (status != DAE_OK) {

@@ -14,7 +14,7 @@ enum { MOVES = 3, LARGEST = 400 };
 static bool is_suited(const dae_solver *s)
 {
     bool some = s->hybrid && s->base->model->evaluated_count > 0;
-    if (solver_uses_forms(s) || s->run.phase == PHASE_READY || s->bound.n > LARGEST ||
+    if (binding_uses_forms(&s->bound) || s->run.phase == PHASE_READY || s->bound.n > LARGEST ||
         s->bound.rewritten)
         return false;
     for (int i = 0; i < s->bound.n; i++) {
@@ -67,7 +67,7 @@ bool certainty_find(dae_solver *s, double t, double looser, double *unit)
     unsigned random = 12345;
     vector_zero(all, unit);
     if (!is_suited(s)) return true;
-    initializer *output_projector = solver_output_projector(s);
+    initializer *output_projector = binding_output_projector(&s->bound);
     double *work = DAE_ARRAY(double, 2 * ((size_t)s->bound.n + (size_t)all));
     if (!output_projector || !work) {
         dae_free(work);

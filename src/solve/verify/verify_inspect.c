@@ -477,7 +477,7 @@ bool inspector_look(inspector *x, dae_solver *s, double t)
     find_units(x, t);
     watch(x, &x->equations, t);
     watch(x, &x->constraints, t);
-    if (!x->instance || !reform_active(s)) return true;
+    if (!x->instance || !is_formulated(s)) return true;
     if (!find_mode(x, t, &m)) return false;
     if (m && m->tape) watch(x, &m->set, t);
     return true;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "solve/bind/solver.h"
+#include "solve/run/run.h"
 
 /* ---- trails: verify_trail.c ---- */
 
@@ -48,7 +49,7 @@ typedef struct trail_plan {
 
 /* Solve by these options and record. DAE_OK also where the run ends early, which trail->run tells;
  * else memory, or (first) what a start says. */
-dae_status trail_run(trail *x, const trail_plan *plan, const dae_options *options, dae_diag *diag);
+dae_status trail_run(trail *x, const trail_plan *aim, const dae_options *options, dae_diag *diag);
 /* A trail of rows that are given; false: memory. */
 bool trail_given(trail *x, const dae_problem *problem, const dae_verify_request *request);
 void trail_free(trail *x);

@@ -225,15 +225,15 @@ static dae_status describe(trail *x, dae_solver *s, const dae_options *options, 
     return DAE_OK;
 }
 
-dae_status trail_run(trail *x, const trail_plan *plan, const dae_options *options, dae_diag *diag)
+dae_status trail_run(trail *x, const trail_plan *aim, const dae_options *options, dae_diag *diag)
 {
     clock_t begin = clock();
     dae_solver *s = NULL;
-    const dae_verify_request *r = plan->request;
-    *x = (trail){.n = dae_problem_variable_count(plan->problem)};
-    dae_status status = dae_solver_new(plan->problem, options, &s, diag);
+    const dae_verify_request *r = aim->request;
+    *x = (trail){.n = dae_problem_variable_count(aim->problem)};
+    dae_status status = dae_solver_new(aim->problem, options, &s, diag);
     if (status < 0) return status;
-    walker w = {x, plan, s, r->tend < r->t0 ? -1.0 : 1.0, 0, 0, false, 0};
+    walker w = {x, aim, s, r->tend < r->t0 ? -1.0 : 1.0, 0, 0, false, 0};
     status = walk(&w);
     if (status < 0 && diag) *diag = s->diag;
     bool memory = status == DAE_ERR_MEMORY || describe(x, s, options, status, begin) < 0;

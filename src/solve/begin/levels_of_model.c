@@ -1,0 +1,405 @@
+/* Consistent values of a mode on all levels of its constraints. */
+#include "solve/begin/begin_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "init/levels.h"
+#include "model/model_structure.h"
+
+/* The compiled rows of a mode and, at the start, its initial equations, as a level system. */
+typedef struct level_context {
+    model_instance *m;
+    double t;
+    int rows;                    /* of all that the programs give, the first ones count */
+    int *colptr, *rowind, *from; /* pattern of those rows; value k is number from[k] of all */
+    double *residual, *values;
+} level_context;
+
+/* Rows without a value are told by what they are: those at work must have one. */
+static eval_status level_residual(void *user, const double *u, double *out)
+{
+    level_context *c = user;
+    model_residual(c->t, u, NULL, c->residual, c->m);
+    vector_copy(c->rows, c->residual, out);
+    return EVAL_OK;
+}
+
+static eval_status level_jacobian(void *user, const double *u, double *values)
+{
+    level_context *c = user;
+    int n = c->m->form->n, count = c->colptr[n];
+    memset(c->values, 0, (size_t)c->m->form->colptr[n] * sizeof *c->values);
+    model_jacobian(c->t, u, NULL, c->values, NULL, c->m);
+    for (int k = 0; k < count; k++) values[k] = c->values[c->from[k]];
+    return EVAL_OK;
+}
+
+static void level_context_free(level_context *c)
+{
+    dae_free(c->colptr);
+    dae_free(c->rowind);
+    dae_free(c->from);
+    dae_free(c->residual);
+    dae_free(c->values);
+    *c = (level_context){0};
+}
+
+static bool level_context_new(level_context *c, model_instance *m, double t, int rows)
+{
+    const model_form *f = m->form;
+    size_t n = (size_t)f->n, entries = (size_t)f->colptr[n];
+    *c = (level_context){.m = m, .t = t, .rows = rows};
+    c->colptr = DAE_ARRAY(int, n + 1);
+    c->rowind = DAE_ARRAY(int, entries);
+    c->from = DAE_ARRAY(int, entries);
+    c->residual = DAE_ARRAY(double, f->rows);
+    c->values = DAE_ARRAY(double, entries);
+    if (!c->colptr || !c->rowind || !c->from || !c->residual || !c->values) {
+        level_context_free(c);
+        return false;
+    }
+    int count = 0;
+    for (size_t j = 0; j < n; j++) {
+        for (int k = f->colptr[j]; k < f->colptr[j + 1]; k++) {
+            if (f->rowind[k] >= rows) continue;
+            c->rowind[count] = f->rowind[k];
+            c->from[count++] = k;
+        }
+        c->colptr[j + 1] = count;
+    }
+    return true;
+}
+
+/* tag[i] = GUESS for unknowns that some variable gives a start value. */
+static void tag_starts(const dae_solver *s, dae_tag *tag)
+{
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int i = q->discrete ? -1 : f->first_unknown[f->alias[v].top];
+        bool given = q->has_start || !isnan(f->start[v]);
+        if (i >= 0 && given && tag[i] == DAE_TAG_FREE) tag[i] = DAE_TAG_GUESS;
+    }
+}
+
+/* given = values of the levels' unknowns where the form that is integrated sees through them, as
+ * far as the model has a name for them; what has none is free. False: memory. */
+static bool give_seen(const dae_solver *s, dae_tag *tag, double *given)
+{
+    const model_form *here = s->modes->current->plan.form, *f = form_of_levels(here);
+    double *base = here->seen_count > 0 ? user_values(s) : NULL;
+    if (here->seen_count == 0) return true;
+    for (int i = 0; base && i < f->n; i++) {
+        int model = f->formulated->set.model[i];
+        if (here->level_place[i].unknown >= 0) continue;
+        if (model >= 0)
+            given[i] = base[model];
+        else
+            tag[i] = DAE_TAG_FREE;
+    }
+    dae_free(base);
+    return base;
+}
+
+/* At the start the attributes tell what is fixed and what is a guess; later values are kept where
+ * they can be: those of all variables whose derivative the analysis knows. */
+static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *given)
+{
+    const mode_list *r = s->modes;
+    const model_form *here = r->current->plan.form, *f = form_of_levels(here);
+    for (int i = 0; i < f->initial->n; i++) {
+        tag[i] = DAE_TAG_FREE;
+        given[i] = 0.0;
+    }
+    for (int i = 0; initial && i < s->base->form.n; i++) {
+        model_place at = f->place[i];
+        if (at.unknown < 0 || at.slope) continue;
+        if (r->fixed_by[i] >= 0) tag[at.unknown] = DAE_TAG_FIXED;
+        given[at.unknown] = at.sign * r->start[i];
+    }
+    for (int i = 0; !initial && i < f->n; i++) {
+        model_place at = here->levels ? here->level_place[i] : (model_place){i, false, 1};
+        bool fixed = at.unknown >= 0 && !at.slope && s->hybrid->is_held[at.unknown];
+        tag[i] = fixed ? DAE_TAG_FIXED : f->differential[i] ? DAE_TAG_GUESS : DAE_TAG_FREE;
+        given[i] = value_at_place(at, s->bound.y, s->bound.yp);
+    }
+    for (int i = f->n; i < f->initial->n; i++) {
+        int of = f->initial->slope_of[i];
+        model_place at = here->levels ? here->level_place[of] : (model_place){of, false, 1};
+        if (at.unknown >= 0 && !at.slope) given[i] = at.sign * s->bound.yp[at.unknown];
+    }
+    if (initial) tag_starts(s, tag);
+}
+
+/* Nominal sizes; where there are none, the size of the value given. That may be small by chance, as
+ * of a position that passes zero, or sin(pi): such a value may move like others, as far as 1. */
+static void size_values(const dae_solver *s, const double *given, double *scale, double *reach)
+{
+    /* a value computed to be zero is no size: below this the absolute tolerance counts */
+    double ratio =
+        s->bound.options.rtol > 0.0 ? s->bound.options.atol / s->bound.options.rtol : 1.0;
+    double least = fmin(1.0, fmax(ratio, 1e-6));
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    for (int i = 0; i < f->initial->n; i++) {
+        int of = i < f->n ? i : f->initial->slope_of[i];
+        double nominal = f->formulated->set.nominal[of];
+        scale[i] = nominal != 1.0 || given[i] == 0.0 ? nominal : fmax(fabs(given[i]), least);
+        reach[i] = fmax(scale[i], nominal);
+    }
+}
+
+/* How much farther a state that has no start value goes than one that has, for the same price: so
+ * far that those keep theirs, with what put_back in init/levels.c takes for unmoved. */
+static const double BEHIND = 1e6;
+
+/* States without a start value begin at 0 where they can: before algebraic variables, behind all
+ * that was said. */
+static void prefer_states(const dae_solver *s, dae_tag *tag, double *reach, bool *open)
+{
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    for (int i = 0; i < f->n; i++) {
+        if (tag[i] != DAE_TAG_FREE || !f->differential[i]) continue;
+        tag[i] = DAE_TAG_GUESS;
+        reach[i] *= BEHIND;
+        open[i] = true;
+    }
+}
+
+/* The unknowns that are states of the model as it is written. */
+static void note_states(const dae_solver *s, bool *state)
+{
+    const model_form *base = s->base->model, *f = form_of_levels(s->modes->current->plan.form);
+    for (int i = 0; i < base->n; i++) {
+        model_place at = f->place[i];
+        if (base->differential[i] && at.unknown >= 0 && !at.slope) state[at.unknown] = true;
+    }
+}
+
+/* Unknown i is x_j^(p): rank p - d_j, so that positions come before velocities and those before
+ * accelerations. */
+static void rank_values(const dae_solver *s, int *rank)
+{
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    const formulated *y = f->formulated;
+    for (int i = 0; i < f->initial->n; i++) {
+        int j = i < f->n ? y->variable[i] : -1;
+        rank[i] = j >= 0 ? y->order[i] - f->analysed->structure.d[j] : 0;
+    }
+}
+
+/* y, y' of the form with all levels from its initial system. */
+static void unpack_levels(const model_form *f, const double *u, double *y, double *yp)
+{
+    vector_copy(f->n, u, y);
+    vector_zero(f->n, yp);
+    for (int i = f->n; i < f->initial->n; i++) yp[f->initial->slope_of[i]] = u[i];
+    for (int k = 0; k < f->formulated->candidates; k++) {
+        const kinematic *q = &f->formulated->candidate[k];
+        yp[q->unknown] = q->sign * y[q->next];
+    }
+}
+
+/* The consistent values for the form that is integrated; work: twice the size of all levels'. What
+ * is new in it starts at 0. */
+static void take_levels(dae_solver *s, const double *u, double *work)
+{
+    const model_form *f = s->modes->current->plan.form;
+    if (!f->levels) {
+        unpack_levels(f, u, s->bound.y, s->bound.yp);
+        return;
+    }
+    double *y = work, *yp = work + f->levels->n;
+    unpack_levels(f->levels, u, y, yp);
+    for (int i = 0; i < s->bound.n; i++) {
+        s->bound.y[i] = value_at_place(f->of_level[i], y, yp);
+        s->bound.yp[i] = value_at_place(f->of_level_slope[i], y, yp);
+    }
+}
+
+/* ---- aliases behind a conflict ---- */
+
+typedef struct alias_list {
+    const model_form *base;
+    bool *seen; /* per flat equation */
+} alias_list;
+
+/* Mark the equations that made the variable of a leaf an alias of its root. */
+static void mark_alias(void *context, expr leaf)
+{
+    alias_list *list = context;
+    const model_form *f = list->base;
+    const expr_node *node = graph_node(f->flat->graph, leaf);
+    int v = node->op == EXPR_VARIABLE ? node->index : -1;
+    while (v >= 0 && f->alias[v].equation >= 0) {
+        list->seen[f->alias[v].equation] = true;
+        v = f->alias[v].root != v ? f->alias[v].root : -1;
+    }
+}
+
+/* Equations x = y were eliminated before the levels saw them; where a conflict's equations use such
+ * variables, they belong to it. */
+static void append_aliases(dae_solver *s, const level_report *report)
+{
+    const model_form *base = s->base->model, *form = form_of_levels(s->modes->current->plan.form);
+    alias_list list = {base, DAE_ARRAY(bool, base->flat->equation_count)};
+    for (int k = 0; list.seen && k < report->equation_count; k++) {
+        int r = report->equation[k];
+        int row = r < form->rows ? form->formulated->set.row[r].source : -1;
+        int flat = row >= 0 ? base->equation_source[row] : -1;
+        if (flat >= 0)
+            graph_leaves(base->flat->graph, &base->flat->equations[flat].residual, 1, mark_alias,
+                         &list);
+    }
+    int listed = 0;
+    for (size_t i = 0; list.seen && i < base->flat->equation_count; i++) {
+        if (!list.seen[i]) continue;
+        char *name = flat_equation_name(base->flat, &base->flat->equations[i]);
+        diag_append(&s->diag, "%s %s", listed++ ? "," : " They use", name ? name : "?");
+        dae_free(name);
+    }
+    if (listed) diag_append(&s->diag, ".");
+    dae_free(list.seen);
+}
+
+/* Whether the relations are at s->bound.y, s->bound.yp on the sides they are held to be. */
+static bool relations_agree(const dae_solver *s, double t)
+{
+    const hybrid *h = s->hybrid;
+    const flat_model *m = h->instance->form->flat;
+    if (m->relation_count == 0) return true;
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        bool held = h->instance->memory[m->relations[r].memory] != 0.0;
+        if (h->crossing[r] != 0.0 && held != (h->crossing[r] < 0.0)) return false;
+    }
+    return true;
+}
+
+/* A note of the solution that was not taken, if the relations hold there, too; the start and events
+ * tell it once they are done. */
+static void note_other(dae_solver *s, const level_system *system, const double *u, double t,
+                       const level_report *report, double *work)
+{
+    int j = report->other;
+    if (j < 0) return;
+    take_levels(s, report->other_u, work);
+    if (!relations_agree(s, t)) return;
+    snprintf(s->hybrid->other, sizeof s->hybrid->other,
+             "note: the equations have more than one solution at t = %.9g: %.100s = %.9g was "
+             "taken, %.9g is another. Give a start value near the one that is meant.",
+             t, system->variable_names[j], u[j], report->other_u[j]);
+}
+
+/* What one search for consistent values needs beside the equations. */
+typedef struct level_work {
+    double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
+    dae_tag *tag;
+    int *rank;
+    bool *open, *state;
+} level_work;
+
+static void level_work_free(level_work *w)
+{
+    dae_free(w->given);
+    dae_free(w->tag);
+    dae_free(w->rank);
+    dae_free(w->open);
+    *w = (level_work){0};
+}
+
+static bool level_work_new(level_work *w, int n)
+{
+    double *values = DAE_ARRAY(double, 6 * (size_t)n);
+    bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
+    *w = (level_work){
+        .given = values, .tag = DAE_ARRAY(dae_tag, n), .rank = DAE_ARRAY(int, n), .open = marks};
+    if (!values || !marks || !w->tag || !w->rank) {
+        level_work_free(w);
+        return false;
+    }
+    w->scale = values + n;
+    w->reach = values + 2 * n;
+    w->u = values + 3 * n;
+    w->spare = values + 4 * n;
+    w->state = marks + n;
+    return true;
+}
+
+/* The instance of all levels sees the parameters and discrete values of the one that runs. */
+static void prepare_levels(model_mode *v)
+{
+    const flat_model *m = v->plan.form->flat;
+    memcpy(v->levels->memory, v->instance->memory, (size_t)m->memory_count * sizeof(double));
+    memcpy(v->levels->parameters, v->instance->parameters, m->parameter_count * sizeof(double));
+    model_instance_prepare(v->levels);
+}
+
+/* Which values are fixed, which are guesses, and how far each may move. False: memory. */
+static bool describe_values(const dae_solver *s, bool initial, level_work *w)
+{
+    tag_values(s, initial, w->tag, w->given);
+    if (!initial && !give_seen(s, w->tag, w->given)) return false;
+    size_values(s, w->given, w->scale, w->reach);
+    if (initial)
+        prefer_states(s, w->tag, w->reach, w->open);
+    else
+        rank_values(s, w->rank);
+    note_states(s, w->state);
+    return true;
+}
+
+static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, level_work *w)
+{
+    const model_form *levels = c->m->form;
+    level_system system = {.n = levels->n,
+                           .m = c->rows,
+                           .residual = level_residual,
+                           .jacobian = level_jacobian,
+                           .colptr = c->colptr,
+                           .rowind = c->rowind,
+                           .variable_names = (const char *const *)levels->unknown_names,
+                           .equation_names = (const char *const *)levels->equation_names,
+                           .equation_lines = levels->equation_lines,
+                           .user = c};
+    level_request request = {.tag = w->tag,
+                             .given = w->given,
+                             .scale = w->scale,
+                             .reach = w->reach,
+                             .tolerance = 1e-12,
+                             .iterations = s->bound.options.init_iterations,
+                             .rank = initial ? NULL : w->rank,
+                             .open = w->open,
+                             .state = w->state,
+                             .turned = s->hybrid->turned};
+    level_report report = {0};
+    vector_copy(levels->n, w->given, w->u);
+    dae_status status = levels_solve(&system, &request, w->u, &report, &s->diag);
+    s->diag.t = c->t;
+    if (status == DAE_OK) note_other(s, &system, w->u, c->t, &report, w->spare);
+    if (status == DAE_OK) take_levels(s, w->u, w->spare);
+    if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
+    level_report_free(&report);
+    return status;
+}
+
+/* Nearest values that satisfy all levels. */
+dae_status solve_levels(dae_solver *s, double t, bool initial)
+{
+    model_mode *v = s->modes->current;
+    const model_form *all = form_of_levels(v->plan.form);
+    level_context c = {0};
+    level_work w = {0};
+    bool fits = level_work_new(&w, all->initial->n) &&
+                level_context_new(&c, v->levels, t, initial ? all->initial->rows : all->rows);
+    if (fits) prepare_levels(v);
+    if (fits) fits = describe_values(s, initial, &w);
+    dae_status status = fits ? solve_prepared(s, &c, initial, &w) : plan_exhausted(&s->diag);
+    level_context_free(&c);
+    level_work_free(&w);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* A binding: what is integrated, and all that was made for it. */
+#ifndef DAE_SOLVE_BIND_BINDING_H
+#define DAE_SOLVE_BIND_BINDING_H
+
+#include "control/events.h"
+#include "forms/form_explicit.h"
+#include "init/init.h"
+#include "method/common/method.h"
+#include "solve/bind/part.h"
+
+struct dae_solver;
+
+/* A rejected step that may have met a jump of a variable: its end, its length, and how wrong the
+ * prediction was. */
+typedef struct jump_trace {
+    double end, h, e;
+} jump_trace;
+
+/* Where the last step begins, and what is known of its interpolant. */
+typedef struct step_start {
+    double *y, *yp;
+    bool judged;
+    double error; /* of the interpolant, in tolerances, if it is judged */
+} step_start;
+
+/* What is integrated, and all that was made for it: the problem at hand, the method and its memory,
+ * matrices, norms, the search for consistent values and for events. */
+typedef struct binding {
+    const dae_problem *problem; /* the user's, or a variant of its model; borrowed */
+    dae_options options;        /* the user's, for this problem; arrays owned, strings static */
+    int n;
+
+    evaluator eval;
+    iteration matrix;
+    error_norm norm;
+    newton newton;
+    initializer *init;
+    iteration view;                /* matrices of the output projector, */
+    initializer *output_projector; /* which has its own: looking at a run must not change it */
+    struct refiner *refiner; /* values between steps, where the interpolant will not do; a part, or
+                                NULL */
+    event_finder *events;    /* NULL if the problem has none */
+
+    form_instance *forms;     /* callbacks in another form than the residual one; NULL: none */
+    dae_problem *rewritten;   /* residual problem made from them, with more unknowns behind those of
+                                 base, and another pattern; owned, NULL: base serves */
+    long choices;             /* how often positions were chosen for it, see forms_choose */
+    bool *multipliers;        /* its unknowns that base does not have; owned */
+    ode_form *ode;            /* a residual problem as y' = phi(t, y); NULL: not wanted */
+    const form_set *form_set; /* what the problem offers beside its residual form, or NULL */
+
+    const method *method;
+    const method *cache_method; /* whose cache there is; NULL: none */
+    void *state, *scratch;
+    const form_set *cache_forms; /* what context.cache was made for */
+    bool cache_used;             /* a method has started with it, or its forms look different now */
+    method_context context;
+    second_order second; /* what context.second points to; zeroed: none */
+
+    dae_kind *kinds; /* resolved: never AUTO */
+    double *y, *yp;  /* values at the start, and work space afterwards */
+    double *work;
+    double *at_y, *at_yp; /* values asked for by dae_solver_variables */
+    step_start step_start;
+    jump_trace *jumps;  /* per variable */
+    double *extent;     /* per variable: largest value on steps of ordinary length */
+    double finest_rtol; /* smallest relative tolerance; 0 with user weights */
+    bool weights_sound; /* the error weights at the end of the last step are fit for use */
+} binding;
+
+/* Make everything for s->bound.problem with s->bound.options, method and forms; on failure it is
+ * empty, and only a start may follow. */
+dae_status binding_fill(struct dae_solver *s, dae_diag *diag);
+/* Go on with another problem, from nothing but the statistics; takes over the arrays of options.
+ * Values are not carried over. */
+dae_status binding_replace(struct dae_solver *s, const dae_problem *problem, dae_options *options);
+/* Nothing is integrated: there is room for values of the user's unknowns alone. */
+dae_status binding_loosen(struct dae_solver *s);
+/* The same variables and options, other equations and pattern: the method keeps its history. */
+dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *diag);
+void binding_empty(binding *b);
+
+/* Whether the method works on a form beside the residual one; on the second order form. */
+bool binding_uses_forms(const binding *b);
+bool binding_second_order(const binding *b);
+
+/* What projects outputs, with matrices of its own; NULL: memory. */
+initializer *binding_output_projector(binding *b);
+
+/* second.c: which unknowns have velocities, once the problem at hand is bound, or, where rows must
+ * be looked for (kinematic_find), by `rows`. */
+dae_status second_bind(binding *b, dae_diag *diag);
+dae_status second_order_build(binding *b, const kinematic_row *rows, dae_diag *diag);
+void second_release(binding *b);
+
+#endif

@@ -1,0 +1,28 @@
+/* Which method "auto" stands for: by form, tolerance, size and what the run has shown.
+ * docs/notes/choice.md has the measurements behind the rules. */
+#ifndef DAE_SOLVE_PREPARE_CHOOSE_H
+#define DAE_SOLVE_PREPARE_CHOOSE_H
+
+#include "solve/prepare/plan.h"
+
+/* Options that belong to BDF, or that only it is known to heed, leave nothing to choose. */
+bool choice_is_open(const dae_options *options);
+
+/* The method to begin with: callbacks offer their forms; for models the first to try. Each writes
+ * its reason into `why`, of CHOICE_TEXT characters. */
+const method *choose_first(const dae_problem *problem, const wishes *w, char *why);
+/* The method for the residual form: radau for models, whose Jacobians are exact, until it fails,
+ * and unless they are large and few digits are wanted; else bdf. */
+const method *choose_residual(const dae_problem *problem, const wishes *w, char *why);
+/* The equations of a model, of this index, do not have the form that m works on: the method to try
+ * next; NULL: there is none, or m was asked for. */
+const method *choose_next(const dae_problem *problem, const wishes *w, const method *m, int index,
+                          char *why);
+
+/* Whether residual callbacks declare variables of index 3, which bdf with variable steps is not
+ * for. */
+bool declares_index3(const dae_problem *problem);
+/* Whether the problem says of some variable that its index is above 1. */
+bool declares_high_kinds(const dae_problem *problem);
+
+#endif

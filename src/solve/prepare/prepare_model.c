@@ -1,0 +1,179 @@
+/* The plan of a model in a mode: analysis, method and formulation. */
+#include "base/diag.h"
+#include "base/memory.h"
+#include "model/model_structure.h"
+#include "solve/prepare/choose.h"
+
+bool is_doubtful(const model_analysis *a)
+{
+    return !a->numbers_agree && a->certificate.finite;
+}
+
+/* Whether initial values must satisfy more than the equations as they are written. */
+static bool has_levels(const model_analysis *a)
+{
+    if (!a->numbers_agree) return false;
+    for (int i = 0; i < a->reduced.set.m; i++)
+        if (a->reduced.structure.c[i] > 0) return true;
+    return false;
+}
+
+/* ---- forms that are shared ---- */
+
+/* Whether the form belongs to the point it is made at and to the forms of the method alone: not to
+ * other options */
+static bool may_share(const preparation *p)
+{
+    return method_needs_form(p->plan->method) && p->wishes->formulation->automatic &&
+           !p->mode->release && !p->mode->levels;
+}
+
+/* The form that an earlier solver made at the same point, if there is one. True: the plan has it.
+ */
+static bool take_kept(preparation *p)
+{
+    if (!may_share(p)) return false;
+    plan *made = p->plan;
+    made->kept = kept_form_find(p->problem->model, made->method->forms, &p->mode->at);
+    if (!made->kept) return false;
+    made->form = made->kept->form;
+    made->index = made->kept->index;
+    made->offers_forms = true;
+    return true;
+}
+
+/* Keep the form for other solvers, unless one is kept already: it was not found where the method
+ * that was tried first has none. */
+static void share(preparation *p)
+{
+    plan *made = p->plan;
+    model_form *base = p->problem->model;
+    const model_point *at = &p->mode->at;
+    kept_form *before = kept_form_find(base, made->method->forms, at);
+    if (before)
+        kept_form_release(before);
+    else
+        made->kept =
+            kept_form_add(base, made->method->forms, at, made->form, &made->rewrites, made->index);
+}
+
+/* ---- redundant constraints ---- */
+
+/* The constraints that follow from others where the equations depend on each other whatever the
+ * values are: rows, and how many; -1: memory. */
+static int find_redundant(preparation *p, const equation_point *at, bool *rows, dae_status *status)
+{
+    const analysed *a = &p->analysis.reduced;
+    model_conflict conflict = {.row = -1, .with = DAE_ARRAY(bool, a->set.m)};
+    int count = conflict.with ? model_redundant_find(a, at, rows, &conflict) : -1;
+    if (count > 0) note_redundant(p->plan, &a->set, rows);
+    if (count == 0 && conflict.row >= 0) *status = refuse_conflict(&a->set, &conflict, p->diag);
+    dae_free(conflict.with);
+    return count;
+}
+
+/* The analysis without the equations `rows`; found: it is to be looked at anew. */
+static bool leave_out(preparation *p, const equation_point *at, const bool *rows, bool found)
+{
+    model_analysis *a = &p->analysis;
+    if (!model_redundant_release(&a->reduced, at, rows)) return false;
+    if (found) {
+        if (!model_analysis_settle(a, &p->mode->at)) return false;
+        a->index = regularised_index(&a->reduced.set, &a->reduced.structure);
+        if (a->index < 0) return false;
+    }
+    return a->reduced.structure.singular ||
+           released_watch_new(&p->plan->released, p->problem->model, &a->reduced, rows);
+}
+
+/* Leave out the constraints that the plan is to be made without, or, where the equations depend on
+ * each other whatever the values are, those that follow from others. */
+static dae_status release_rows(preparation *p)
+{
+    enum { ORDERS = 2 };
+    model_analysis *a = &p->analysis;
+    const model_point *at = &p->mode->at;
+    const bool *release = p->mode->release;
+    bool suspect = is_doubtful(a) || p->wishes->formulation->chooses_positions;
+    if (!release && (a->written.singular || !suspect)) return DAE_OK;
+    double **x = analysed_values(&a->reduced.set, at, ORDERS);
+    bool *rows = DAE_ARRAY(bool, a->reduced.set.m);
+    bool ok = x && rows;
+    int count = 0;
+    dae_status status = DAE_OK;
+    if (ok) {
+        equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters,
+                                at->memory};
+        if (!release) count = find_redundant(p, &point, rows, &status);
+        if (release || count > 0) ok = leave_out(p, &point, release ? release : rows, count > 0);
+    }
+    dae_free(x);
+    dae_free(rows);
+    return ok && count >= 0 ? status : plan_exhausted(p->diag);
+}
+
+/* ---- the plan ---- */
+
+/* The formulation that the method takes, where one is needed; if the method was our choice and the
+ * equations do not have its form, that of another one. */
+static dae_status formulate_for_method(preparation *p)
+{
+    const model_analysis *a = &p->analysis;
+    plan *made = p->plan;
+    bool hidden = p->mode->levels || a->index > 1 || has_levels(a) || is_doubtful(a);
+    const method *next = NULL;
+    if (is_doubtful(a)) next = choose_next(p->problem, p->wishes, made->method, 0, made->why);
+    if (next) made->method = next;
+    while (method_needs_form(made->method)) {
+        dae_status status = formulate(p);
+        if (status != DAE_ERR_UNSUPPORTED) return status;
+        next = choose_next(p->problem, p->wishes, made->method, a->index, made->why);
+        if (!next) return status;
+        made->method = next;
+        diag_clear(p->diag);
+    }
+    return hidden ? formulate(p) : DAE_OK;
+}
+
+static dae_status plan_mode(preparation *p)
+{
+    plan *made = p->plan;
+    model_analysis *a = &p->analysis;
+    dae_status status = model_analyse(p->problem->model, p->mode->slots, &p->mode->at, a, p->diag);
+    if (status == DAE_OK) status = release_rows(p);
+    made->index = a->index;
+    if (status != DAE_OK) return status;
+    if (a->written.singular) return explain_singular_mode(p);
+    status = formulate_for_method(p);
+    if (status != DAE_OK) return status;
+    made->runs_base = a->index <= 1 && !method_needs_form(made->method);
+    if (made->runs_base) note_idle_formulation(p);
+    if (p->mode->release) note_redundant(made, &a->reduced.set, p->mode->release);
+    if (a->numbers_agree &&
+        !rank_watch_new(&made->watch, made->form ? made->form->analysed : &a->reduced,
+                        p->problem->form.n))
+        return plan_exhausted(p->diag);
+    if (may_share(p) && made->form && !made->doubt[0]) share(p);
+    return DAE_OK;
+}
+
+dae_status prepare_model(const dae_problem *problem, const mode_point *mode, const wishes *w,
+                         plan *made, dae_diag *diag)
+{
+    graph *g = problem->model->flat->graph; /* shared with other solvers of the problem */
+    preparation p = {.problem = problem, .mode = mode, .wishes = w, .plan = made, .diag = diag};
+    dae_status status = DAE_OK;
+    made->method = w->method;
+    if (w->open)
+        made->method = mode->levels ? choose_residual(problem, w, made->why)
+                                    : choose_first(problem, w, made->why);
+    graph_enter(g);
+    if (!take_kept(&p))
+        status = plan_mode(&p);
+    else if (!rank_watch_new(&made->watch, made->form->analysed, problem->form.n))
+        status = plan_exhausted(diag);
+    model_analysis_free(&p.analysis);
+    graph_recover(g);
+    graph_leave(g);
+    return status;
+}

@@ -1,0 +1,141 @@
+/* What is said of the equations of a mode: errors, and notes that go with a plan. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "solve/prepare/plan.h"
+
+/* An equation or a variable of a part, up to a few. */
+static void list_part(dae_diag *diag, const equation_set *set, const singular_part *part)
+{
+    enum { MOST = 8 };
+    diag_append(diag, " %d equation%s", part->rows, part->rows == 1 ? "" : "s");
+    for (int k = 0; k < part->rows && k < MOST; k++)
+        diag_append(diag, "%s %s", k ? "," : ":", set->row[part->row[k]].name);
+    diag_append(diag, "%s for %d unknown%s", part->rows > MOST ? ", .." : "", part->columns,
+                part->columns == 1 ? "" : "s");
+    for (int k = 0; k < part->columns && k < MOST; k++)
+        diag_append(diag, "%s %s", k ? "," : ":", set->name[part->column[k]]);
+    diag_append(diag, "%s.", part->columns > MOST ? ", .." : "");
+}
+
+dae_status explain_singular_mode(preparation *p)
+{
+    const singular_report *parts = &p->analysis.written.parts;
+    double t = p->mode->at.t;
+    p->diag->t = t;
+    diag_set(p->diag, DAE_ERR_MODEL,
+             "At t = %.9g the equations are structurally singular in the mode they are in.", t);
+    for (int k = 0; k < parts->count && k < 2; k++) {
+        diag_append(p->diag, parts->part[k].over ? " Too many equations:" : " Too few:");
+        list_part(p->diag, &p->analysis.reduced.set, &parts->part[k]);
+    }
+    return DAE_ERR_MODEL;
+}
+
+/* Structure and numbers disagree, and no rewriting helped: what to say if that turns out to matter.
+ */
+void note_doubt(preparation *p)
+{
+    enum { MOST = 6 };
+    const model_analysis *a = &p->analysis;
+    plan *v = p->plan;
+    const equation_set *set = &a->reduced.set;
+    const certificate *c = &a->certificate;
+    dae_diag text = {0};
+    diag_set(&text, DAE_ERR_SINGULAR, "These equations depend on each other:");
+    for (int k = 0; k < c->row_count && k < MOST; k++)
+        diag_append(&text, "%s %s", k ? "," : "", set->row[c->row[k]].name);
+    diag_append(&text, "%s. They leave open:", c->row_count > MOST ? ", .." : "");
+    for (int k = 0; k < c->column_count && k < MOST; k++)
+        diag_append(&text, "%s %s", k ? "," : "", set->name[c->column[k]]);
+    diag_append(&text, "%s. Remove one that repeats others, and say what is missing.",
+                c->column_count > MOST ? ", .." : "");
+    snprintf(v->doubt, sizeof v->doubt, "%s", text.text);
+    v->doubt_line = c->row_count > 0 ? set->row[c->row[0]].line : 0;
+}
+
+dae_status explain_doubt(const plan *p, double t, dae_diag *diag)
+{
+    diag->t = t;
+    diag->line = p->doubt_line;
+    return diag_set(diag, DAE_ERR_SINGULAR, "%s", p->doubt);
+}
+
+bool projection_asked(const wishes *w, const method *m)
+{
+    dae_projection p = w->options->projection;
+    return m->forms == 0 && m->projects && p != DAE_PROJECTION_AUTO && p != DAE_PROJECTION_NONE;
+}
+
+/* A line that goes with the plan, behind those that it has. */
+static void add_note(plan *p, const char *text)
+{
+    size_t k = 0, most = sizeof p->notes / sizeof p->notes[0];
+    while (k + 1 < most && p->notes[k][0]) k++;
+    snprintf(p->notes[k], sizeof p->notes[k], "%s", text);
+}
+
+/* A formulation or a projection was asked for that has nothing to do. */
+void note_idle_formulation(preparation *p)
+{
+    char text[200];
+    const formulation *asked = p->wishes->formulation;
+    if (projection_asked(p->wishes, p->plan->method)) {
+        snprintf(
+            text, sizeof text,
+            "note: option projection is for mechanisms of index 3; this model has index %d and "
+            "nothing to be projected on",
+            p->analysis.index);
+        add_note(p->plan, text);
+    }
+    if (asked->automatic || asked->all_levels) return;
+    snprintf(text, sizeof text,
+             "note: formulation %s is for models of index above 1; this one has index %d and is "
+             "integrated as it is written",
+             asked->name, p->analysis.index);
+    add_note(p->plan, text);
+}
+
+/* A warning that names the constraints which follow from others. */
+void note_redundant(plan *p, const equation_set *set, const bool *rows)
+{
+    enum { MOST = 4 };
+    dae_diag text = {0};
+    int count = 0;
+    for (int i = 0; i < set->m; i++) {
+        if (!rows[i]) continue;
+        if (count == 0)
+            diag_set(&text, DAE_OK, "warning: these constraints follow from the others: %s",
+                     set->row[i].name);
+        else if (count < MOST)
+            diag_append(&text, ", %s", set->row[i].name);
+        count++;
+    }
+    diag_append(&text, "%s. The multipliers are not unique: they are those of least norm.",
+                count > MOST ? ", .." : "");
+    add_note(p, text.text);
+}
+
+/* Constraints of which one cannot hold where the others do. */
+dae_status refuse_conflict(const equation_set *set, const model_conflict *conflict, dae_diag *diag)
+{
+    enum { MOST = 4 };
+    const char *name = set->row[conflict->row].name;
+    int listed = 0;
+    diag_equation(diag, -1, name);
+    diag->line = set->row[conflict->row].line;
+    diag->t = conflict->t;
+    diag->value = conflict->off;
+    diag_set(diag, DAE_ERR_INITIAL, "These constraints cannot hold together: %s and", name);
+    for (int i = 0; i < set->m; i++)
+        if (conflict->with[i] && listed++ < MOST)
+            diag_append(diag, "%s %s", listed > 1 ? "," : "", set->row[i].name);
+    diag_append(diag,
+                "%s. They restrict the same motion, and at t = %.9g %s%s is off by %.6g where the "
+                "other%s. Correct one of them, or leave it out.",
+                listed > MOST ? ", .." : "", conflict->t,
+                conflict->on_rates ? "on velocities " : "", name, conflict->off,
+                listed == 1 ? " holds" : "s hold");
+    return DAE_ERR_INITIAL;
+}

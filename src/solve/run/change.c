@@ -1,0 +1,85 @@
+/* Another method: whether it may help, and going on with it from where the solver stands. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/begin/begin.h"
+#include "solve/hybrid/hybrid.h"
+#include "solve/prepare/choose.h"
+#include "solve/run/run.h"
+
+/* After so many steps at least so many more: one of stability |lambda| h < order takes thousands on
+ * any interval that a stiff problem is solved on, the corpus at most 100. */
+enum { MOST_TAYLOR_STEPS = 300 };
+
+bool is_slow(const dae_solver *s, double tend)
+{
+    if (!s->wishes.open || !s->bound.method->long_steps || s->stats.steps < MOST_TAYLOR_STEPS)
+        return false;
+    return fabs(tend - s->run.t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
+}
+
+/* Steps of radau that are down to rounding are at a singularity, which no method goes beyond. */
+static const double ROUNDING = 1e-12;
+
+bool change_may_help(const dae_solver *s, dae_status failed)
+{
+    if (!s->wishes.open || s->bound.method->tests_algebraic) return false;
+    bool refused = declares_index3(s->base) && !s->base_options.multiplier_correction; /* by bdf */
+    if (s->bound.method->gives_way && refused) return false;
+    if (failed == DAE_ERR_UNSUPPORTED && s->run.last.invariant > 0) return false; /* it is none */
+    if (failed == DAE_ERR_STIFF || failed == DAE_ERR_STALL) return true;
+    if (s->bound.method->gives_way && fabs(s->run.last.h) <= ROUNDING * fabs(s->run.t_new))
+        return false;
+    return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
+           failed == DAE_ERR_ERROR_TEST || failed == DAE_ERR_UNSUPPORTED;
+}
+
+/* Bound anew, at the values of the user's unknowns where the solver stands. */
+static dae_status begin_model_again(dae_solver *s)
+{
+    dae_status status = forget_modes(s);
+    return status == DAE_OK ? hybrid_begin_again(s) : status;
+}
+
+static dae_status begin_callbacks_again(dae_solver *s)
+{
+    const size_t n = (size_t)s->base->form.n;
+    double *values = user_values(s), t = s->run.t;
+    if (!values) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for %d values.", (int)n);
+    dae_status status = bind_callbacks(s, &s->diag);
+    if (status == DAE_OK) {
+        memcpy(s->bound.y, values, n * sizeof *values);
+        memcpy(s->bound.yp, values + n, n * sizeof *values);
+        status = solver_begin(s, t, s->bound.options.init);
+    }
+    dae_free(values);
+    return status;
+}
+
+dae_status change_method(dae_solver *s, const char *reason)
+{
+    double direction = s->run.direction;
+    if (s->bound.method->gives_way) s->wishes.careful = true;
+    s->wishes.implicit = true;
+    s->wishes.reason = reason;
+    if (s->run.phase == PHASE_RUNNING) {
+        solver_interpolate(s, s->run.t, 0, s->bound.y);
+        solver_interpolate(s, s->run.t, 1, s->bound.yp);
+    }
+    diag_clear(&s->diag);
+    dae_status status = s->hybrid ? begin_model_again(s) : begin_callbacks_again(s);
+    s->run.direction = direction;
+    return status;
+}
+
+dae_status reset_method(dae_solver *s)
+{
+    bool other = s->wishes.open && (s->wishes.implicit || s->wishes.careful);
+    s->wishes.implicit = s->wishes.careful = false;
+    s->wishes.reason = "";
+    if (!other) return release_mode(s);
+    return s->hybrid ? forget_modes(s) : bind_callbacks(s, &s->diag);
+}

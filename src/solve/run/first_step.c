@@ -1,0 +1,65 @@
+/* The size of the first step. */
+#include <float.h>
+#include <math.h>
+
+#include "base/vector.h"
+#include "solve/run/run.h"
+
+/* A one-step method of order p: over T = ||y|| / ||y'|| the solution changes by all of itself, and
+ * errors of size ||y|| (h/T)^p are within the tolerance for h = T ||y||^(-1/p); a fifth of that. */
+static double guess_one_step(const dae_solver *s, double tend, double speed)
+{
+    double most = 0.1 * fabs(tend - s->run.t),
+           size = norm_of(&s->bound.norm, s->bound.y, s->bound.norm.tested);
+    if (!(speed > 0.0)) return fmin(most, 1e-3 * fabs(tend - s->run.t));
+    if (!(size > 1.0)) return fmin(most, 0.5 / speed);
+    return fmin(most, 0.2 * size / speed * pow(size, -1.0 / s->bound.method->max_order));
+}
+
+/* Where x' is known as well as x, the first prediction x + h x' is wrong by h^2 x'' / 2: h0 =
+ * min(1e-3 |tend - t|, ||x''||^(-1/2)), and 1/2 / ||x'|| for unknowns of first order. A smaller one
+ * would drown multipliers in rounding errors, which are u / h^2. work: n */
+static double guess_second_order(const dae_solver *s, double tend)
+{
+    const second_order *form = s->bound.context.second;
+    double h = 1e-3 * fabs(tend - s->run.t);
+    for (int order = 1; order <= 2; order++) {
+        vector_zero(s->bound.n, s->bound.work);
+        for (int k = 0; k < form->n; k++) {
+            int v = form->velocity[k], i = form->place[k];
+            if ((v >= 0) == (order == 2)) s->bound.work[i] = s->bound.yp[v >= 0 ? v : i];
+        }
+        double size = norm_of(&s->bound.norm, s->bound.work, s->bound.norm.tested);
+        if (!(size > 0.0) || !isfinite(size)) continue;
+        h = fmin(h, order == 2 ? 1.0 / sqrt(size) : 0.5 / size);
+    }
+    return fmax(h, 1e-150);
+}
+
+/* h0 = min(1e-3 |tend - t|, 1/2 / ||y'||) [BCP96 5.2.3]; with a history its last step */
+static double guess_first_step(const dae_solver *s, double tend)
+{
+    if (s->run.history > 1)
+        return fmin(fabs(s->run.past_t[0] - s->run.past_t[1]), fabs(tend - s->run.t));
+    if (s->bound.context.second && !s->bound.method->fixed_order)
+        return guess_second_order(s, tend);
+    double h = 1e-3 * fabs(tend - s->run.t);
+    double speed = fmin(norm_of(&s->bound.norm, s->bound.yp, s->bound.norm.tested),
+                        1e150); /* h0 = 0 is none */
+    if (s->bound.method->fixed_order) return guess_one_step(s, tend, speed);
+    return speed > 0.5 / h ? 0.5 / speed : h;
+}
+
+/* The user's first step or ours, within the user's limits; it may pass the end, but not by far. */
+double solver_first_step(const dae_solver *s, double tend)
+{
+    double direction = tend >= s->run.t ? 1.0 : -1.0, h = fabs(s->bound.options.initial_step);
+    if (s->bound.options.fixed_step > 0.0) return direction * s->bound.options.fixed_step;
+    if (h == 0.0) h = guess_first_step(s, tend) * (s->hybrid && s->run.history == 0 ? GOLDEN : 1.0);
+    h = fmin(h, 10.0 * fabs(tend - s->run.t));
+    if (s->hybrid && s->hybrid->first_step > 0.0) h = fmin(h, s->hybrid->first_step);
+    if (s->bound.options.max_step > 0.0) h = fmin(h, s->bound.options.max_step);
+    h = fmax(h, DBL_MIN / DBL_EPSILON); /* 1/h must not overflow */
+    h = fmax(h, fmax(s->bound.options.min_step, 8.0 * DBL_EPSILON * fabs(s->run.t)));
+    return direction * h;
+}

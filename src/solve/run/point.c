@@ -1,0 +1,103 @@
+/* Values at a time of the last step, as good as they are asked for. */
+#include <float.h>
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/vector.h"
+#include "solve/explain/explain.h"
+#include "solve/run/run.h"
+#include "solve/watch/watch.h"
+
+/* Rounding in a time of this size. */
+double time_slack(const dae_solver *s)
+{
+    return 100.0 * DBL_EPSILON * fmax(fabs(s->run.t_new), fabs(s->run.t_old));
+}
+
+bool in_last_step(const dae_solver *s, double t)
+{
+    double slack = time_slack(s);
+    return t >= fmin(s->run.t_old, s->run.t_new) - slack &&
+           t <= fmax(s->run.t_old, s->run.t_new) + slack;
+}
+
+dae_status solver_heed_stop(dae_solver *s, dae_status status)
+{
+    if (s->stop.code == 0) return status;
+    s->bound.eval.failure = s->stop;
+    s->stop = (eval_failure){0};
+    bool told = status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY;
+    return told || status == DAE_ERR_INTERRUPTED ? status : explain_evaluation(s, EVAL_STOP);
+}
+
+static dae_status find_point(dae_solver *s, double t)
+{
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    solver_interpolate(s, t, 1, s->bound.at_yp);
+    bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
+    bool wanted = s->bound.options.project_output, rough = output_is_rough(s, t);
+    if (s->run.phase == PHASE_READY) return DAE_OK;
+    if (some && !wanted) return binding_uses_forms(&s->bound) ? DAE_OK : output_beside_jump(s, t);
+    bool refined = false, checked = !some && !s->run.control.fixed && output_is_between(s, t);
+    dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
+    if (status != DAE_OK || !(wanted || rough) || binding_uses_forms(&s->bound)) return status;
+    if (checked && !wanted) return output_polish(s, t);
+    if (!wanted) {
+        eval_status corrected = output_correct(s, t);
+        if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
+        if (corrected == EVAL_OK) return DAE_OK;
+    }
+    initializer *output_projector = binding_output_projector(&s->bound);
+    if (!output_projector)
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
+    eval_status projected =
+        initializer_project(output_projector, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, s->bound.at_y, s->bound.at_yp);
+    return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
+}
+
+dae_status solver_point(dae_solver *s, double t)
+{
+    s->stop = (eval_failure){0};
+    dae_status status = solver_heed_stop(s, find_point(s, t));
+    if (status != DAE_OK || vector_finite(s->bound.n, s->bound.at_y)) return status;
+    int i = 0;
+    while (isfinite(s->bound.at_y[i])) i++;
+    diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
+    return explain_no_row(s, t, problem_variable(s->bound.problem, i));
+}
+
+/* Whether values at t can be asked for. */
+dae_status solver_check_point(dae_solver *s, double t, const char *call)
+{
+    if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    if (s->run.phase == PHASE_NEW)
+        return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
+    if (in_last_step(s, t)) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->run.t_old,
+                    s->run.t_new);
+}
+
+dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    dae_status status = solver_check_point(s, t, "dae_solver_at");
+    if (status != DAE_OK) return status;
+    if (!y || derivative < 0 || derivative > 1)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
+                        derivative);
+    bool plain = !s->bound.options.project_output && s->bound.norm.exempt_count == 0 &&
+                 !output_is_between(s, t);
+    if (plain && !solver_rewritten(s)) {
+        s->stop = (eval_failure){0};
+        solver_interpolate(s, t, derivative, y);
+        return solver_heed_stop(s, DAE_OK);
+    }
+    status = solver_point(s, t);
+    if (status != DAE_OK) return status;
+    values_to_user(s, t, s->bound.at_y, s->bound.at_yp, derivative ? NULL : y,
+                   derivative ? y : NULL);
+    return DAE_OK;
+}

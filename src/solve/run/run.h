@@ -1,0 +1,38 @@
+/* A run: start, step, values at a time, another method. */
+#ifndef DAE_SOLVE_RUN_RUN_H
+#define DAE_SOLVE_RUN_RUN_H
+
+#include "solve/bind/solver.h"
+
+/* start.c, step.c: dae_solver_start and dae_solver_step without the scope that interrupts them. */
+dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0);
+dae_status solver_step(dae_solver *s, double tend);
+
+/* first_step.c: the first step size towards tend, signed. */
+double solver_first_step(const dae_solver *s, double tend);
+
+/* point.c: whether values at t can be asked for; values of the form that is integrated into
+ * s->bound.at_y and s->bound.at_yp, projected as the options say. */
+dae_status solver_check_point(dae_solver *s, double t, const char *call);
+dae_status solver_point(dae_solver *s, double t);
+/* The end of a public call: `status`, unless a callback asked to stop in it. */
+dae_status solver_heed_stop(dae_solver *s, dae_status status);
+/* Rounding in a time of this size; whether t is in the last step, up to that. */
+double time_slack(const dae_solver *s);
+bool in_last_step(const dae_solver *s, double t);
+
+/* change.c: whether a failed step may be due to the method, so that another one is worth a try. */
+bool change_may_help(const dae_solver *s, dae_status failed);
+/* Whether taylor, which does not know stiffness, takes so many steps that it may be that. */
+bool is_slow(const dae_solver *s, double tend);
+/* The method at work is no use any more, for `reason`: go on with another one from where the solver
+ * stands. DAE_OK, or what went wrong. */
+dae_status change_method(dae_solver *s, const char *reason);
+/* Before a start: what a run has shown of the method does not count for the next. */
+dae_status reset_method(dae_solver *s);
+
+/* leap.c: after a failure of the step from t_new: over a change of algebraic variables that no step
+ * resolves. Whether the solver is ready behind it. */
+bool leap_over(dae_solver *s, dae_status failed, double tend);
+
+#endif

@@ -1,0 +1,226 @@
+/* Tolerances below what rounding in the equations permits.
+ *
+ * F is computed with an error eps, and the values that solve F = eps are off by G^-1 eps, with G =
+ * dF/dy + cj dF/dy'. DASSL and its successors compare the tolerances with the rounding of y alone;
+ * in an amplifier of two stages, or next to steep exponentials, G^-1 eps is thousands of times as
+ * much. Error estimates then show noise, which no shorter step makes smaller, and a run goes on in
+ * steps of no use for ever, or until Newton's iteration or the error test fails at h = 0. So the
+ * tolerances are raised to what can be had, with a note, or the run ends by name.
+ *
+ * eps is measured: where y moves by some units in the last place, by d, and y' by cj d, F changes
+ * by G d and by the difference of two errors. Beside it the values that a step begins with are
+ * rounded, by r, which moves those at its end by cj G^-1 dF/dy' r: in algebraic variables that is
+ * r times what they gain from the states. */
+#include <float.h>
+#include <math.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/watch/watch.h"
+
+enum { TRIALS = 8, MOST_UNITS = 8 };
+/* The length of a step that the rest of the run takes so many of: shorter ones make constraints of
+ * an index above 1 sensitive, by 1/h and 1/h^2, which is the consequence and not the cause. But
+ * where a run goes on in steps that are shorter still, it must get out of these: from so many times
+ * their length. */
+static const double STEPS = 1e3, OUT = 100.0;
+/* Differences of noise, as error estimates are, have to be well below the tolerance. */
+static const double PART = 0.05;
+/* Tolerances that are raised are raised by as much more, lest they be so for ever, but not beyond
+ * this part of a variable's size. */
+static const double MARGIN = 2.0, MOST_OF_SIZE = 1e-3;
+/* Where not even the first digit is left, as on the way to a pole, there is another cause. */
+static const double MOST_LOST = 0.1;
+
+typedef struct rounding_scene {
+    double t, cj;
+    double *y, *yp;   /* the point */
+    double *y2, *yp2; /* beside it */
+    double *f, *x;
+    double *noise; /* per variable: the largest |G^-1 eps| */
+} rounding_scene;
+
+/* The tolerance of variable i for the size that it had along the run. Where values pass through
+ * zero the one at hand is smaller for a moment, and at a fold that says nothing. */
+static double ample_tolerance(const dae_solver *s, int i)
+{
+    double rtol =
+        s->bound.norm.rtol_by_variable ? s->bound.norm.rtol_by_variable[i] : s->bound.norm.rtol;
+    return fmax(s->bound.norm.weights[i], rtol * s->bound.extent[i]);
+}
+
+/* y2 = y + d, y2' = y' + cj d with d of up to so many units in the last place of y */
+static void step_aside(const dae_solver *s, rounding_scene *r, unsigned *seed)
+{
+    for (int i = 0; i < s->bound.n; i++) {
+        *seed = *seed * 1664525u + 1013904223u;
+        double unit = (double)(*seed >> 8) / 8388608.0 - 1.0; /* in [-1, 1) */
+        r->y2[i] = r->y[i] + unit * MOST_UNITS * DBL_EPSILON * fabs(r->y[i]);
+        r->yp2[i] = r->yp[i] + r->cj * (r->y2[i] - r->y[i]);
+    }
+}
+
+/* yp2 = G^-1 dF/dy' y2 */
+static bool rounding_of_start(dae_solver *s, rounding_scene *r)
+{
+    return iteration_apply_yp(&s->bound.view, NULL, r->y2, r->yp2) == ITERATION_OK &&
+           iteration_solve(&s->bound.view, NULL, r->yp2) == ITERATION_OK;
+}
+
+/* noise = max |G^-1 (F(y2) - F(y)) - d| over the trials; false: it cannot be told */
+static bool measure_noise(dae_solver *s, rounding_scene *r)
+{
+    unsigned seed = 7;
+    long count = 0;
+    double h = 1.0 / r->cj;
+    if (evaluate_residual(&s->bound.eval, r->t, r->y, r->yp, r->f, &count) != EVAL_OK ||
+        iteration_evaluate(&s->bound.view, r->t, r->y, r->yp, r->cj, fabs(h), s->bound.norm.weights,
+                           r->f) != ITERATION_OK ||
+        iteration_factor(&s->bound.view, r->cj, NULL) != ITERATION_OK)
+        return false;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        step_aside(s, r, &seed);
+        if (evaluate_residual(&s->bound.eval, r->t, r->y2, r->yp2, r->x, &count) != EVAL_OK)
+            return false;
+        vector_axpy(s->bound.n, -1.0, r->f, r->x);
+        if (iteration_solve(&s->bound.view, NULL, r->x) != ITERATION_OK) return false;
+        for (int i = 0; i < s->bound.n; i++) {
+            r->y2[i] -= r->y[i]; /* d */
+            r->x[i] -= r->y2[i];
+            r->y2[i] *= 0.5 * r->cj / MOST_UNITS; /* half a unit, for the values before */
+        }
+        if (!rounding_of_start(s, r)) return false;
+        for (int i = 0; i < s->bound.n; i++)
+            r->noise[i] = fmax(r->noise[i], fabs(r->x[i]) + fabs(r->yp2[i]));
+    }
+    return vector_finite(s->bound.n, r->noise);
+}
+
+/* What rounding does to every variable where the run stands, with steps h, at least noise; false:
+ * it cannot be told */
+static bool find_noise(dae_solver *s, double h, double *noise)
+{
+    int n = s->bound.n;
+    double *work = DAE_ARRAY(double, 6 * (size_t)n);
+    if (!work) return false;
+    rounding_scene r = {.t = s->run.t_new, .cj = 1.0 / h, .y = work, .yp = work + n};
+    r.y2 = work + 2 * n, r.yp2 = work + 3 * n, r.f = work + 4 * n, r.x = work + 5 * n;
+    r.noise = noise;
+    solver_interpolate(s, r.t, 0, r.y);
+    solver_interpolate(s, r.t, 1, r.yp);
+    const eval_failure before = s->bound.eval.failure;
+    bool told = binding_output_projector(&s->bound) && measure_noise(s, &r);
+    s->bound.eval.failure = before;
+    dae_free(work);
+    return told;
+}
+
+static bool applies(const dae_solver *s)
+{
+    return s->run.phase == PHASE_RUNNING && s->run.t_old != s->run.t_new &&
+           !binding_uses_forms(&s->bound) && !s->bound.context.second &&
+           !s->bound.matrix.matrix_free && !s->bound.norm.user_weights &&
+           !s->bound.norm.user_norm && s->bound.options.precision == DAE_PRECISION_DOUBLE;
+}
+
+/* The variable of the error test whose noise is largest in tolerances; -1: all are well below */
+static int worst_of(const dae_solver *s, const double *noise)
+{
+    int variable = -1;
+    double worst = PART;
+    for (int i = 0; i < s->bound.n; i++) {
+        double size = noise[i] / s->bound.norm.weights[i];
+        if (!(s->bound.norm.tested[i] > 0.0) || !(size > worst)) continue;
+        worst = size;
+        variable = i;
+    }
+    return variable;
+}
+
+/* How large variable i is: what it was and is, in s->bound.work, what its declaration says, or what
+ * its tolerances do. */
+static double size_of(const dae_solver *s, int i)
+{
+    const model_form *f = s->hybrid ? s->hybrid->instance->form : NULL;
+    int v = f && f->unknown_variable ? f->unknown_variable[i] : -1;
+    double nominal =
+        v < 0 ? (double)NAN : fabs(model_form_constant(f, f->flat->variables[v].nominal));
+    if (f && !(isfinite(nominal) && nominal > 0.0)) nominal = 1.0;
+    if (!f)
+        nominal = s->bound.options.rtol > 0.0 ? s->bound.options.atol / s->bound.options.rtol : 0.0;
+    return fmax(nominal, fmax(s->bound.extent[i], fabs(s->bound.work[i])));
+}
+
+/* Hold every variable to what rounding permits; false: some would lose nearly all of their digits,
+ * or nobody would be told. */
+static bool raise_floors(dae_solver *s, const double *noise)
+{
+    if (!s->bound.options.message) return false;
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.norm.tested[i] > 0.0 &&
+            MARGIN * noise[i] / PART > MOST_OF_SIZE * size_of(s, i))
+            return false;
+    for (int i = 0; i < s->bound.n; i++)
+        if (noise[i] / PART > s->bound.norm.weights[i] &&
+            !norm_raise_floor(&s->bound.norm, i, MARGIN * noise[i] / PART))
+            return false;
+    return norm_update(&s->bound.norm, s->run.t_new, s->bound.work) < 0;
+}
+
+static void tell_floor(dae_solver *s, int variable, double noise, double tolerance)
+{
+    const char *name = problem_variable(s->bound.problem, variable);
+    dae_diag text;
+    diag_clear(&text);
+    diag_set(
+        &text, DAE_OK,
+        "note: at t = %.6g rounding in the equations makes %.200s uncertain by %.2g, which its "
+        "tolerance of %.2g does not permit: from here on its error is held below %.2g. Loosen "
+        "the tolerances, or give it one of its own (--atol-of, atol_by_variable).",
+        s->run.t_new, name, noise, tolerance, s->bound.norm.floor[variable]);
+    s->bound.options.message(text.text, s->bound.options.user);
+}
+
+static void explain(dae_solver *s, int variable, double noise)
+{
+    double tolerance = s->bound.norm.weights[variable];
+    diag_clear(&s->diag);
+    s->diag.t = s->run.t_new;
+    s->diag.h = s->stats.last_h;
+    s->diag.value = noise;
+    diag_variable(&s->diag, variable, problem_variable(s->bound.problem, variable));
+    diag_set(&s->diag, DAE_ERR_TOLERANCE,
+             "At t = %.9g the tolerances ask for more accuracy than rounding in the equations "
+             "permits: it makes variable %s uncertain by %.2g, where the tolerance is %.2g. Error "
+             "estimates show that noise, and no step, however short (h = %.2g), makes it smaller. "
+             "Multiply rtol and atol by %.2g.",
+             s->run.t_new, s->diag.variable_name, noise, tolerance, s->stats.last_h,
+             fmax(2.0, noise / (PART * tolerance)));
+}
+
+rounding_result rounding_look(dae_solver *s, double tend, bool stalling)
+{
+    double way = fmax(fabs(tend - s->run.t_new), fabs(s->run.t_new - s->run.stall.t0));
+    if (!applies(s) || !(way > 0.0)) return ROUNDING_FINE;
+    rounding_result result = ROUNDING_FINE;
+    double *noise = DAE_ARRAY(double, s->bound.n);
+    double h = copysign(way / STEPS, s->run.direction), out = OUT * s->stats.last_h;
+    bool known = noise && find_noise(s, h, noise);
+    if (known && stalling && fabs(out) < fabs(h)) known = find_noise(s, out, noise);
+    int variable = known ? worst_of(s, noise) : -1;
+    solver_interpolate(s, s->run.t_new, 0, s->bound.work);
+    if (variable >= 0) {
+        double tolerance = s->bound.norm.weights[variable], worst = noise[variable];
+        bool first = !s->bound.norm.floor, ample = worst <= PART * ample_tolerance(s, variable);
+        bool lost = worst > MOST_LOST * size_of(s, variable);
+        if (raise_floors(s, noise))
+            result = ROUNDING_HELD;
+        else if (!ample && !lost)
+            result = ROUNDING_TOO_MUCH;
+        if (result == ROUNDING_HELD && first) tell_floor(s, variable, noise[variable], tolerance);
+        if (result == ROUNDING_TOO_MUCH) explain(s, variable, noise[variable]);
+    }
+    dae_free(noise);
+    return result;
+}

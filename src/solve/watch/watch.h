@@ -1,0 +1,57 @@
+/* What looks at steps and values: whether numbers are as good as asked for. */
+#ifndef DAE_SOLVE_WATCH_WATCH_H
+#define DAE_SOLVE_WATCH_WATCH_H
+
+#include "solve/bind/solver.h"
+#include "solve/watch/monitor_steps.h"
+#include "solve/watch/rank_watch.h"
+#include "solve/watch/refine.h"
+#include "solve/watch/released_watch.h"
+
+/* output.c: whether algebraic variables have to be corrected at t, since the interpolant of the
+ * method is not good enough for them; and their correction in s->bound.at_y with the factors of the
+ * step: EVAL_RETRY if these do not serve. The run goes on as if nothing had been looked at. */
+bool output_is_rough(const dae_solver *s, double t);
+eval_status output_correct(dae_solver *s, double t);
+/* Whether t lies within a step of a method whose interpolant is to be looked at. */
+bool output_is_between(const dae_solver *s, double t);
+/* The same for values that are known to be within the tolerances: a little better, if they can be.
+ */
+dae_status output_polish(dae_solver *s, double t);
+/* at_y where variables jump without an event: as the equations say, if that is near the values at
+ * the ends of the step. A voltage that a current determines only up to rounding is not: there the
+ * method's own values are taken. */
+dae_status output_beside_jump(dae_solver *s, double t);
+
+/* jump.c: after a failed error test, exempt the algebraic variables that jump without an event from
+ * it; whether there are any new ones, so that the step is worth another try. */
+bool jump_exempt(dae_solver *s, const attempt *a);
+/* The same where the run would have to end because of algebraic variables alone. */
+bool jump_last_resort(dae_solver *s, const attempt *a);
+/* After an accepted step: how large the variables are. */
+void jump_note(dae_solver *s);
+/* The user hears of a variable that jumps at t, once; whether y is beyond what variable i was on
+ * ordinary steps, as near a pole. For models. */
+void jump_tell(dae_solver *s, int i, double t);
+bool jump_outgrown(const dae_solver *s, int i, double y);
+
+/* unwatched.c: after an accepted step, multipliers that are far off. */
+void unwatched_note(dae_solver *s);
+
+/* unresolved.c: how large variables are: at a start from y0 (NULL: a model's own values), and at a
+ * point of what is integrated. */
+void sizes_start(dae_solver *s, const double *y0);
+void sizes_note(dae_solver *s, const double *y, const double *yp);
+
+/* rounding.c: whether the tolerances are below what rounding in the equations permits where a run
+ * to tend stands. If so they are raised to that from here on, with a note, or the diagnostic says
+ * so. stalling: it goes on, but in steps that lead nowhere. */
+typedef enum rounding_result { ROUNDING_FINE, ROUNDING_HELD, ROUNDING_TOO_MUCH } rounding_result;
+rounding_result rounding_look(dae_solver *s, double tend, bool stalling);
+
+/* doubtful_outputs.c: a row of output is looked at; what was found is reported, once. */
+void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp,
+                      const double *values);
+void output_doubt_tell(dae_solver *s);
+
+#endif
