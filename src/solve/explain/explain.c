@@ -5,7 +5,6 @@
 
 #include "base/diag.h"
 #include "base/vector.h"
-#include "solve/begin/declared_kinds.h"
 #include "solve/explain/diagnose_api.h"
 #include "solve/explain/explain.h"
 #include "solve/explain/explain_model.h"
