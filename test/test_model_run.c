@@ -469,7 +469,7 @@ static void test_singular_mode(void **state)
                        "x[i] = x[i - 1]^2 - 1;\nend for;\nif time > 0.5 then\nx[10] = sin(time);\n"
                        "else\ny = sin(time);\nend if;")));
     assert_int_equal(step_to(&r, 1.0), DAE_ERR_MODEL);
-    WORDS(diag_of(&r)->text, "11 equations: |, .. for 10 unknowns: |, ... Too few");
+    WORDS(diag_of(&r)->text, "11 equations: | and 3 more for 10 unknowns: | and 2 more. Too few");
     int named = 0;
     for (const char *at = diag_of(&r)->text; (at = strstr(at, "(m.mo:")); at++) named++;
     assert_int_equal(named, 8);

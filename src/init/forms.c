@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "init/forms_parts.h"
 
@@ -39,15 +40,11 @@ dae_status start_evaluation(const start *s, eval_status status)
 /* "constraint a", or "constraints a, b and 3 more" */
 static void list_constraints(const start *s, int m, const double *y)
 {
-    int count = 0, shown = 0;
-    for (int i = 0; i < m; i++) count += fabs(y[i]) > 0.05;
-    for (int i = 0; i < m && shown < 4; i++) {
-        if (!(fabs(y[i]) > 0.05)) continue;
-        diag_append(s->diag, "%s%s", shown == 0 ? "" : (shown == count - 1 ? " and " : ", "),
-                    s->x->source->constraint_names[i]);
-        shown++;
-    }
-    if (count > shown) diag_append(s->diag, " and %d more", count - shown);
+    text_list list = text_list_in(s->diag, 4);
+    for (int i = 0; i < m; i++) list.total += fabs(y[i]) > 0.05;
+    for (int i = 0; i < m; i++)
+        if (fabs(y[i]) > 0.05) text_list_add(&list, "%s", s->x->source->constraint_names[i]);
+    text_list_end(&list);
 }
 
 /* The rows of G, or g_y, depend on each other: y tells how. */
@@ -153,18 +150,17 @@ dae_status start_independent(const start *s, manifold *p, const double *values, 
 static dae_status report_conflict(const start *s, const redundant_conflict *conflict)
 {
     const char *name = start_constraint(s, conflict->row);
-    int listed = 0;
+    text_list list = text_list_in(s->diag, 4);
     if (s->diag) s->diag->value = conflict->off;
-    diag_set(s->diag, DAE_ERR_INITIAL, "These constraints cannot hold together: %s and", name);
+    diag_set(s->diag, DAE_ERR_INITIAL, "These constraints cannot hold together: %s and ", name);
     for (int i = 0; i < s->x->mechanical.nl; i++)
-        if (conflict->with[i] && listed++ < 4)
-            diag_append(s->diag, "%s %s", listed > 1 ? "," : "", s->x->source->constraint_names[i]);
+        if (conflict->with[i]) text_list_add(&list, "%s", s->x->source->constraint_names[i]);
+    text_list_end(&list);
     diag_append(s->diag,
-                "%s. Their gradients depend on each other, and at t = %.9g%s %s is %.6g where the "
+                ". Their gradients depend on each other, and at t = %.9g%s %s is %.6g where the "
                 "other%s zero. Correct one of them, or leave it out.",
-                listed > 4 ? ", .." : "", conflict->t,
-                conflict->on_rates ? " the time derivative of" : "", name, conflict->off,
-                listed == 1 ? " is" : "s are");
+                conflict->t, conflict->on_rates ? " the time derivative of" : "", name,
+                conflict->off, list.count == 1 ? " is" : "s are");
     return DAE_ERR_INITIAL;
 }
 

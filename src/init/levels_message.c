@@ -1,5 +1,6 @@
 /* Failures of the level engine in words. */
 #include "base/diag.h"
+#include "base/text.h"
 #include "init/levels_parts.h"
 
 #include <math.h>
@@ -51,13 +52,13 @@ static void append_unknowns(const level_work *work, int equation, dae_diag *diag
 {
     const level_system *s = work->system;
     char name[NAME];
-    int listed = 0;
-    for (int j = 0; j < s->n && listed < 3; j++)
+    text_list list = text_list_in(diag, 3);
+    for (int j = 0; j < s->n && list.count < list.most; j++)
         for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++) {
             if (s->rowind[e] != equation) continue;
-            diag_append(diag, "%s%s = %.6g", listed++ > 0 ? ", " : " at ",
-                        variable_name(s, j, name),
-                        fabs(work->u[j]) < TINY * work->request->scale[j] ? 0.0 : work->u[j]);
+            if (list.count == 0) diag_append(diag, " at ");
+            text_list_add(&list, "%s = %.6g", variable_name(s, j, name),
+                          fabs(work->u[j]) < TINY * work->request->scale[j] ? 0.0 : work->u[j]);
             break;
         }
 }
@@ -128,26 +129,29 @@ dae_status level_failure(const level_work *work, level_outcome outcome, dae_diag
 static void append_equations(const level_work *work, const level_report *report, dae_diag *diag)
 {
     char name[NAME];
-    for (int k = 0; k < report->equation_count && k < LISTED; k++) {
+    text_list list = text_list_in(diag, LISTED);
+    diag_append(diag, " ");
+    for (int k = 0; k < report->equation_count; k++) {
         int i = report->equation[k];
-        diag_append(diag, "%s%s", k > 0 ? ", " : " ", equation_name(work->system, i, name));
-        if (work->r[i] != 0.0) diag_append(diag, " (off by %.3g)", fabs(work->r[i]));
+        text_list_add(&list, "%s", equation_name(work->system, i, name));
+        if (work->r[i] != 0.0) text_list_more(&list, " (off by %.3g)", fabs(work->r[i]));
     }
-    if (report->equation_count > LISTED)
-        diag_append(diag, " and %d more", report->equation_count - LISTED);
+    text_list_end(&list);
 }
 
 /* "; x = 0.5 (fixed), y = 0.5 (fixed)" */
 static void append_fixed(const level_work *work, const level_report *report, dae_diag *diag)
 {
     char name[NAME];
-    for (int k = 0; k < report->fixed_count && k < LISTED; k++) {
+    text_list list = text_list_in(diag, LISTED);
+    if (report->fixed_count > 0) diag_append(diag, "; ");
+    for (int k = 0; k < report->fixed_count; k++) {
         int j = report->fixed[k];
-        diag_append(diag, "%s%s = %.9g (fixed)", k > 0 ? ", " : "; ",
-                    variable_name(work->system, j, name), work->request->given[j]);
+        text_list_add(&list, "%s = %.9g (fixed)", variable_name(work->system, j, name),
+                      work->request->given[j]);
     }
-    if (report->fixed_count > LISTED)
-        diag_append(diag, " and %d more fixed values", report->fixed_count - LISTED);
+    text_list_end(&list);
+    if (list.count > list.most) diag_append(diag, " fixed values");
 }
 
 /* What each fixed value would become if it alone were free. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "init/workspace.h"
 #include "model/model.h"
@@ -78,12 +79,14 @@ static void list_rows(const initializer *init, const general_task *task, int row
                       double least, dae_diag *diag)
 {
     int i = -1;
+    text_list list = text_list_in(diag, REPORTED);
+    diag_append(diag, " ");
     for (int k = 0; k < REPORTED; k++) {
         i = next_largest(rows, misfit, i);
         if (i < 0 || (k > 0 && !(misfit[i] > least))) break;
         name_text row, name;
         row_text(init, task, i, row);
-        diag_append(diag, "%s%s (residual %.2e", k > 0 ? ", " : " ", row, residual[i]);
+        text_list_add(&list, "%s (residual %.2e", row, residual[i]);
         if (variable && variable[i] >= 0) {
             variable_text(init, variable[i], name);
             diag_append(diag, ", %.1e tolerance units of %s)", misfit[i], name);
@@ -215,15 +218,16 @@ dae_status report_moved(const initializer *init, int j, double given, double fou
 static void list_fixed(const initializer *init, dae_diag *diag)
 {
     const dae_tag *tags = init->options->y_tags;
-    int listed = 0;
-    for (int j = 0; tags && j < init->n && listed <= REPORTED; j++) {
+    text_list list = text_list_in(diag, REPORTED);
+    for (int j = 0; tags && j < init->n; j++) {
         if (tags[j] != DAE_TAG_FIXED) continue;
         name_text name;
         variable_text(init, j, name);
-        diag_append(diag, "%s%s", listed == 0 ? " Fixed: " : ", ", listed < REPORTED ? name : "..");
-        listed++;
+        if (list.count == 0) diag_append(diag, " Fixed: ");
+        text_list_add(&list, "%s", name);
     }
-    if (listed) diag_append(diag, ".");
+    text_list_end(&list);
+    if (list.count) diag_append(diag, ".");
 }
 
 static const char *conflict_text(const initializer *init)

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/model_structure.h"
 #include "structure/index/matching.h"
 
@@ -50,7 +51,7 @@ static dae_status reject_aliases(const build *b, const singular_part *part, dae_
         const model_form *f;
         bool *used;
     } scan = {f, used};
-    int last = part->row[part->rows - 1], listed = 0;
+    int last = part->row[part->rows - 1];
     for (int k = 0; ok && k < part->rows; k++) {
         int at = b->source[part->row[k]];
         if (at >= 0)
@@ -63,16 +64,18 @@ static dae_status reject_aliases(const build *b, const singular_part *part, dae_
         if (diag) diag->line = f->equation_lines[last];
         diag_set(diag, DAE_ERR_MODEL,
                  "Model %s is structurally singular: equations repeat or contradict each other, "
-                 "so that other unknowns are left open:",
+                 "so that other unknowns are left open: ",
                  m->name);
     }
-    for (size_t i = 0; ok && i < m->equation_count && listed < 8; i++) {
+    text_list list = text_list_in(ok ? diag : NULL, 8);
+    for (size_t i = 0; ok && i < m->equation_count; i++) {
         if (!used[i]) continue;
-        char *name = flat_equation_name(m, &m->equations[i]);
-        diag_append(diag, "%s %s", listed++ ? "," : "", name ? name : "?");
+        char *name = list.count < list.most ? flat_equation_name(m, &m->equations[i]) : NULL;
+        text_list_add(&list, "%s", name ? name : "?");
         dae_free(name);
     }
-    if (ok) diag_append(diag, "%s.", listed == 8 ? ", .." : "");
+    text_list_end(&list);
+    if (ok) diag_append(diag, ".");
     dae_free(used);
     return ok ? DAE_ERR_MODEL : build_no_memory(diag);
 }

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/model_suspects.h"
 
 /* So many equations, variables and parts are named; the others are counted. */
@@ -85,24 +86,25 @@ static const flat_variable *variable_of(const flat_model *m, const flat_parts *p
 static void list_unknowns(const flat_model *m, const flat_parts *parts, const singular_part *part,
                           const char *quote, char *text, size_t size)
 {
-    size_t at = 0;
+    text_list list = {.text = text, .size = size, .most = MOST_NAMES};
     text[0] = '\0';
-    for (int k = 0; k < part->columns && k < MOST_NAMES && at < size; k++)
-        at += (size_t)snprintf(text + at, size - at, "%s%s%.60s%s", k ? ", " : "", quote,
-                               variable_of(m, parts, part->column[k])->name, quote);
-    if (part->columns > MOST_NAMES && at < size)
-        snprintf(text + at, size - at, " and %d more", part->columns - MOST_NAMES);
+    for (int k = 0; k < part->columns; k++)
+        text_list_add(&list, "%s%.60s%s", quote, variable_of(m, parts, part->column[k])->name,
+                      quote);
+    text_list_end(&list);
 }
 
 /* ": equation 1 (a.mo:4), equation 2 (a.mo:5) and 3 more" */
 static void append_equations(const flat_model *m, const singular_part *part, dae_diag *diag)
 {
-    for (int k = 0; k < part->rows && k < MOST_NAMES; k++) {
-        char *name = flat_equation_name(m, &m->equations[part->row[k]]);
-        diag_append(diag, "%s %s", k ? "," : "", name ? name : "?");
+    text_list list = text_list_in(diag, MOST_NAMES);
+    diag_append(diag, " ");
+    for (int k = 0; k < part->rows; k++) {
+        char *name = k < MOST_NAMES ? flat_equation_name(m, &m->equations[part->row[k]]) : NULL;
+        text_list_add(&list, "%s", name ? name : "?");
         dae_free(name);
     }
-    if (part->rows > MOST_NAMES) diag_append(diag, " and %d more", part->rows - MOST_NAMES);
+    text_list_end(&list);
 }
 
 static const char *ending(int count)
@@ -113,8 +115,7 @@ static const char *ending(int count)
 /* "line 7 with i = 5" */
 static void append_line(const flat_equation *q, const char *between, char *text, size_t size)
 {
-    size_t at = strlen(text);
-    snprintf(text + at, size - at, "%s%d%s%.60s", between, q->place.line, q->pass ? " with " : "",
+    text_add(text, size, "%s%d%s%.60s", between, q->place.line, q->pass ? " with " : "",
              q->pass ? q->pass : "");
 }
 
@@ -134,15 +135,15 @@ static void collision_text(const flat_model *m, const collision *c, char *text, 
              : c->dependent ? "this one depends on "
                             : "this one collides with ",
              c->partner_count > 1 ? "lines " : "line ");
-    for (int k = 0; k < c->partner_count && k < MOST_SUSPECTS; k++) {
-        bool last = k + 1 == c->partner_count;
-        append_line(&m->equations[c->partner[k]], k == 0 ? "" : last ? " and " : ", ", text, size);
+    text_list list = {.text = text, .size = size, .most = MOST_SUSPECTS, .total = c->partner_count};
+    for (int k = 0; k < c->partner_count; k++) {
+        const flat_equation *q = &m->equations[c->partner[k]];
+        text_list_add(&list, "%d%s%.60s", q->place.line, q->pass ? " with " : "",
+                      q->pass ? q->pass : "");
     }
-    size_t at = strlen(text);
-    if (c->partner_count > MOST_SUSPECTS)
-        snprintf(text + at, size - at, " and %d more", c->partner_count - MOST_SUSPECTS);
-    else if (c->same)
-        snprintf(text + at, size - at, ", which contains the same unknowns");
+    text_list_end(&list);
+    if (c->partner_count <= MOST_SUSPECTS && c->same)
+        text_add(text, size, ", which contains the same unknowns");
 }
 
 /* "perhaps for 'i3', which only line 13 contains": unknowns that most likely lack an equation. */
@@ -151,16 +152,12 @@ static void lacking_text(const flat_model *m, const flat_parts *parts, const int
 {
     int only = 0;
     text[0] = '\0';
-    for (int k = 0; k < count; k++) {
-        size_t at = strlen(text);
-        snprintf(text + at, size - at, "%s'%.60s'", k ? " or " : "perhaps for ",
+    for (int k = 0; k < count; k++)
+        text_add(text, size, "%s'%.60s'", k ? " or " : "perhaps for ",
                  variable_of(m, parts, suspect[k])->name);
-    }
     if (count == 1 && flat_occurrences(parts, suspect[0], &only) == 1)
         append_line(&m->equations[only], ", which only line ", text, size);
-    size_t at = strlen(text);
-    if (count == 1 && at > 0 && strstr(text, "only line"))
-        snprintf(text + at, size - at, " contains");
+    if (count == 1 && strstr(text, "only line")) text_add(text, size, " contains");
 }
 
 /* "; parameter 'R3' (line 2) is used nowhere": perhaps by the equation that is missing. */
@@ -168,18 +165,14 @@ static bool unused_text(const flat_model *m, char *text, size_t size)
 {
     int list[MOST_SUSPECTS], count = flat_unused_parameters(m, list, MOST_SUSPECTS);
     text[0] = '\0';
-    for (int k = 0; k < count && count <= MOST_SUSPECTS; k++) {
-        const flat_parameter *q = &m->parameters[list[k]];
-        size_t at = strlen(text);
-        snprintf(text + at, size - at, "%s'%.60s' (line %d)",
-                 k > 0       ? ", "
-                 : count > 1 ? "; parameters "
-                             : "; parameter ",
-                 q->name, q->place.line);
-    }
-    size_t at = strlen(text);
-    if (at > 0) snprintf(text + at, size - at, " %s used nowhere", count > 1 ? "are" : "is");
-    return count >= 0;
+    if (count < 1 || count > MOST_SUSPECTS) return count >= 0;
+    text_list names = {.text = text, .size = size, .most = MOST_SUSPECTS};
+    text_add(text, size, "; parameter%s ", ending(count));
+    for (int k = 0; k < count; k++)
+        text_list_add(&names, "'%.60s' (line %d)", m->parameters[list[k]].name,
+                      m->parameters[list[k]].place.line);
+    text_add(text, size, " %s used nowhere", count > 1 ? "are" : "is");
+    return true;
 }
 
 /* What is suspected in a part, in words. */

@@ -3,16 +3,10 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "method/taylor/taylor_parts.h"
 
 /* ---- messages -------------------------------------------------------------------------------- */
-
-static void append(taylor_cache *c, size_t *used, const char *text, const char *name)
-{
-    size_t room = sizeof c->reason - *used;
-    int more = snprintf(c->reason + *used, room, "%s%s", text, name);
-    *used += more < 0 ? 0 : (size_t)more < room ? (size_t)more : room - 1;
-}
 
 /* The block of the column where the factorisation broke down: its equations and unknowns. */
 static void blame_block(taylor_cache *c, int column)
@@ -21,26 +15,26 @@ static void blame_block(taylor_cache *c, int column)
     const series_form *f = c->form;
     const block_form *b = f->blocks;
     char buffer[64];
-    size_t used = 0;
+    const size_t size = sizeof c->reason;
     int block = b->of_column[column], from = b->start[block], count = b->start[block + 1] - from;
-    append(c, &used, "the equations lose rank: ", "");
-    for (int k = 0; k < count && k < MOST; k++)
-        append(c, &used, k ? ", " : "", f->set->row[b->rows[from + k]].name);
-    append(c, &used, count > MOST ? ", .. do not determine " : " do not determine ", "");
-    for (int k = 0; k < count && k < MOST; k++) {
+    text_list rows = {.text = c->reason, .size = size, .most = MOST}, columns = rows;
+    snprintf(c->reason, size, "the equations lose rank: ");
+    for (int k = 0; k < count; k++) text_list_add(&rows, "%s", f->set->row[b->rows[from + k]].name);
+    text_list_end(&rows);
+    text_add(c->reason, size, " do not determine ");
+    for (int k = 0; k < count; k++) {
         int j = b->columns[from + k];
-        append(c, &used, k ? ", " : "",
-               equation_set_variable(f->set, j, f->d[j], buffer, sizeof buffer));
+        text_list_add(&columns, "%s",
+                      equation_set_variable(f->set, j, f->d[j], buffer, sizeof buffer));
     }
-    if (count > MOST) append(c, &used, ", ..", "");
+    text_list_end(&columns);
     c->variable = c->at[c->place[column] + f->d[column]];
 }
 
 attempt_status taylor_blame_equation(taylor_cache *c, int i)
 {
-    size_t used = 0;
-    append(c, &used, "the Taylor series has a term that is not finite in ",
-           c->form->set->row[i].name);
+    snprintf(c->reason, sizeof c->reason, "the Taylor series has a term that is not finite in %s",
+             c->form->set->row[i].name);
     c->variable = -1;
     return ATTEMPT_CONVERGENCE;
 }

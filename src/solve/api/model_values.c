@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "modelica/syntax/parser.h"
 
 /* ---------------------------------------------------------------------------------------------
@@ -235,11 +236,11 @@ static bool settle(arena *a, ast_expr *e, const ast_component *c, const value_li
 static dae_status reject_literal(const char *name, const value_literals *literals,
                                  const char *given, dae_diag *diag)
 {
-    diag_set(diag, DAE_ERR_ARGUMENT, "%s is of type %s, one of", name, literals->type);
-    for (int k = 0; k < literals->count && k < 20; k++)
-        diag_append(diag, "%s %s", k ? "," : "", literals->names[k]);
-    diag_append(diag, "%s (or 1 to %d), not %s.", literals->count > 20 ? ", .." : "",
-                literals->count, given);
+    diag_set(diag, DAE_ERR_ARGUMENT, "%s is of type %s, one of ", name, literals->type);
+    text_list list = text_list_in(diag, 20);
+    for (int k = 0; k < literals->count; k++) text_list_add(&list, "%s", literals->names[k]);
+    text_list_end(&list);
+    diag_append(diag, " (or 1 to %d), not %s.", literals->count, given);
     return DAE_ERR_ARGUMENT;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "matrix/kinematic.h"
 #include "solve/begin/begin_parts.h"
@@ -76,19 +77,14 @@ static void tell_redundant(dae_solver *s)
 {
     enum { MOST = 4 };
     dae_diag text = {0};
-    int count = 0;
-    for (int l = 0; l < form_instance_constraints(s->bound.forms); l++) {
-        if (!form_instance_released(s->bound.forms, l)) continue;
-        const char *name = form_instance_constraint_name(s->bound.forms, l);
-        if (count == 0)
-            diag_set(&text, DAE_OK, "warning: these constraints follow from the others: %s", name);
-        else if (count < MOST)
-            diag_append(&text, ", %s", name);
-        count++;
-    }
-    if (count == 0 || !s->bound.options.message) return;
-    diag_append(&text, "%s. The multipliers are not unique: they are those of least norm.",
-                count > MOST ? ", .." : "");
+    text_list list = text_list_in(&text, MOST);
+    diag_set(&text, DAE_OK, "warning: these constraints follow from the others: ");
+    for (int l = 0; l < form_instance_constraints(s->bound.forms); l++)
+        if (form_instance_released(s->bound.forms, l))
+            text_list_add(&list, "%s", form_instance_constraint_name(s->bound.forms, l));
+    if (list.count == 0 || !s->bound.options.message) return;
+    text_list_end(&list);
+    diag_append(&text, ". The multipliers are not unique: they are those of least norm.");
     s->bound.options.message(text.text, s->bound.options.user);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 /* As in the analysis. */
 static const double SINGULAR = 1e-11;
@@ -97,17 +98,19 @@ static void note_broken_promise(model_mode *v, const certificate *c, const model
     const flat_parameter *q = zero >= 0 ? &v->plan.form->flat->parameters[zero] : NULL;
     diag_set(&text, DAE_ERR_SINGULAR, "%s", q ? "" : "The index");
     if (q) diag_append(&text, "With %s = 0 (line %d) the index", q->name, q->place.line);
-    diag_append(&text,
-                " at t = %.9g and beside it is not what the structure of the equations says: there",
-                at->t);
-    for (int k = 0; k < c->row_count && k < MOST; k++)
-        diag_append(&text, "%s %s", k ? "," : "", set->row[c->row[k]].name);
-    diag_append(&text, "%s cannot be solved for", c->row_count > MOST ? ", .." : "");
-    for (int k = 0; k < c->column_count && k < MOST; k++)
-        diag_append(
-            &text, "%s %s", k ? "," : "",
+    diag_append(
+        &text, " at t = %.9g and beside it is not what the structure of the equations says: there ",
+        at->t);
+    text_list rows = text_list_in(&text, MOST), columns = rows;
+    for (int k = 0; k < c->row_count; k++) text_list_add(&rows, "%s", set->row[c->row[k]].name);
+    text_list_end(&rows);
+    diag_append(&text, " cannot be solved for ");
+    for (int k = 0; k < c->column_count; k++)
+        text_list_add(
+            &columns, "%s",
             equation_set_variable(set, c->column[k], s->d[c->column[k]], name, sizeof name));
-    diag_append(&text, "%s%s", c->column_count > MOST ? ", .." : "",
+    text_list_end(&columns);
+    diag_append(&text, "%s",
                 q ? ". Is that value meant?"
                   : ", as a factor vanishes wherever the equations hold. Write them without it: "
                     "each equation by itself, not multiplied by another one.");

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/model_redundant.h"
 #include "model/model_structure.h"
 
@@ -24,13 +25,13 @@ dae_status explain_selection(dae_solver *s, double t, selection_status status)
         s->diag.line = set->row[culprit[0]].line;
     }
     diag_set(&s->diag, DAE_ERR_SINGULAR,
-             "The index changes at t = %.9g: constraints depend on each other there:", t);
-    for (int k = 0; k < count && k < 8; k++)
-        diag_append(&s->diag, "%s %s", k ? "," : "", set->row[culprit[k]].name);
+             "The index changes at t = %.9g: constraints depend on each other there: ", t);
+    text_list list = text_list_in(&s->diag, 8);
+    for (int k = 0; k < count; k++) text_list_add(&list, "%s", set->row[culprit[k]].name);
+    text_list_end(&list);
     diag_append(&s->diag,
-                "%s. A mechanism in such a position can move in more ways than before; start "
-                "elsewhere, or leave out a redundant constraint.",
-                count > 8 ? ", .." : "");
+                ". A mechanism in such a position can move in more ways than before; start "
+                "elsewhere, or leave out a redundant constraint.");
     return DAE_ERR_SINGULAR;
 }
 

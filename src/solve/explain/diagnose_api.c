@@ -3,12 +3,11 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "structure/linear/diagnose.h"
 
@@ -185,51 +184,32 @@ static diagnose_status run(evaluator *eval, const error_norm *norm, double rtol,
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-typedef struct writer {
-    char *text;
-    size_t size, used;
-} writer;
-
-static void put(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(writer *w, const char *format, ...)
-{
-    va_list arguments;
-    if (w->used + 1 >= w->size) return;
-    va_start(arguments, format);
-    int length = vsnprintf(w->text + w->used, w->size - w->used, format, arguments);
-    va_end(arguments);
-    if (length > 0) w->used += (size_t)length;
-    if (w->used >= w->size) w->used = w->size - 1;
-}
-
 enum { MOST_NAMES = 6 };
 
 /* "equations a, b and 3 more" for the flags that are set; nothing if none is. */
-static void put_names(writer *w, const dae_problem *p, const bool *flag, bool equations)
+static void put_names(text_writer *w, const dae_problem *p, const bool *flag, bool equations)
 {
-    int count = 0, told = 0;
+    int count = 0;
     for (int i = 0; i < p->form.n; i++) count += flag[i];
     if (count == 0) return;
-    put(w, "%s%s ", equations ? "equation" : "variable", count == 1 ? "" : "s");
-    for (int i = 0; i < p->form.n && told < MOST_NAMES; i++) {
-        if (!flag[i]) continue;
-        if (told++ > 0) put(w, ", ");
-        put(w, "%s", equations ? problem_equation(p, i) : problem_variable(p, i));
-    }
-    if (count > told) put(w, " and %d more", count - told);
+    text_list list = {.text = w->text, .size = w->size, .most = MOST_NAMES};
+    text_put(w, "%s%s ", equations ? "equation" : "variable", count == 1 ? "" : "s");
+    for (int i = 0; i < p->form.n; i++)
+        if (flag[i])
+            text_list_add(&list, "%s", equations ? problem_equation(p, i) : problem_variable(p, i));
+    text_list_end(&list);
 }
 
-static void put_culprits(writer *w, const dae_problem *p, const diagnosis *d)
+static void put_culprits(text_writer *w, const dae_problem *p, const diagnosis *d)
 {
     bool any = false;
     for (int i = 0; i < d->n; i++) any = any || d->rows[i] || d->variables[i];
     if (!any) return;
-    put(w, " (");
+    text_put(w, " (");
     put_names(w, p, d->rows, true);
-    put(w, "; ");
+    text_put(w, "; ");
     put_names(w, p, d->variables, false);
-    put(w, ")");
+    text_put(w, ")");
 }
 
 /* Whether all variables that are named have a kind of an index above 1 already. */
@@ -242,46 +222,47 @@ static bool declares_kinds(const dae_problem *p, const diagnosis *d)
 }
 
 /* Index above 1, or dependent equations. */
-static void put_trouble(writer *w, const dae_problem *p, const diagnosis *d, double t)
+static void put_trouble(text_writer *w, const dae_problem *p, const diagnosis *d, double t)
 {
     if (d->dependent) {
-        put(w, "At t = %.6g the equations are dependent", t);
+        text_put(w, "At t = %.6g the equations are dependent", t);
         put_culprits(w, p, d);
-        put(w, ": a combination of them and of their derivatives contains no unknown, so that "
-               "there is no solution, or more than one.");
+        text_put(w, ": a combination of them and of their derivatives contains no unknown, so that "
+                    "there is no solution, or more than one.");
         return;
     }
-    put(w, "The index at t = %.6g is %s%d", t, d->at_least || d->index > 3 ? "at least " : "",
-        d->index);
+    text_put(w, "The index at t = %.6g is %s%d", t, d->at_least || d->index > 3 ? "at least " : "",
+             d->index);
     put_culprits(w, p, d);
-    put(w,
-        ": the equations as they stand do not determine these variables; the equations named "
-        "have to be differentiated%s.",
-        d->index > 3 || declares_kinds(p, d)
-            ? ""
-            : ", or the kinds of the variables declared, for radau");
+    text_put(w,
+             ": the equations as they stand do not determine these variables; the equations named "
+             "have to be differentiated%s.",
+             d->index > 3 || declares_kinds(p, d)
+                 ? ""
+                 : ", or the kinds of the variables declared, for radau");
 }
 
-static void put_verdict(writer *w, const dae_problem *p, const diagnosis *d, double t)
+static void put_verdict(text_writer *w, const dae_problem *p, const diagnosis *d, double t)
 {
     if (d->index < 0 && !d->dependent)
-        put(w, "The index at t = %.6g cannot be told: the ranks of the Jacobians are not clear.",
-            t);
+        text_put(w,
+                 "The index at t = %.6g cannot be told: the ranks of the Jacobians are not clear.",
+                 t);
     else if (d->index == 0)
-        put(w, "The index at t = %.6g is 0: dF/dy' is invertible.", t);
+        text_put(w, "The index at t = %.6g is 0: dF/dy' is invertible.", t);
     else if (d->index == 1)
-        put(w,
-            "The index at t = %.6g is 1: the equations as they stand determine y' of the "
-            "differential variables and all algebraic variables.",
-            t);
+        text_put(w,
+                 "The index at t = %.6g is 1: the equations as they stand determine y' of the "
+                 "differential variables and all algebraic variables.",
+                 t);
     else
         put_trouble(w, p, d, t);
     if (d->index >= 0 && d->index < 4 && d->pencil_index < 0)
-        put(w, " (The Jacobians frozen at the point form a singular pencil.)");
+        text_put(w, " (The Jacobians frozen at the point form a singular pencil.)");
     else if (d->index >= 0 && d->index < 4 && d->pencil_index != d->index)
-        put(w, " (The Jacobians frozen at the point have index %d.)", d->pencil_index);
+        text_put(w, " (The Jacobians frozen at the point have index %d.)", d->pencil_index);
     if (!d->certain)
-        put(w, " This is an indication: ranks are not clear, or differ around the point.");
+        text_put(w, " This is an indication: ranks are not clear, or differ around the point.");
 }
 
 bool solver_index_sentence(dae_solver *s, double t, const double *y, const double *yp, char *text,
@@ -292,9 +273,9 @@ bool solver_index_sentence(dae_solver *s, double t, const double *y, const doubl
     if (run(&s->bound.eval, &s->bound.norm, s->bound.finest_rtol, t, y, yp, NULL, &d) !=
         DIAGNOSE_OK)
         return false;
-    writer w = {.text = text, .size = size};
+    text_writer w = {.text = text, .size = size};
     const bool trouble = d.dependent || d.index > 1;
-    if (trouble) put(&w, " ");
+    if (trouble) text_put(&w, " ");
     if (trouble) put_trouble(&w, s->bound.problem, &d, t);
     diagnosis_free(&d);
     return trouble;
@@ -307,9 +288,9 @@ int solver_certain_index(dae_solver *s, double t, char *text, size_t size)
     if (run(&s->bound.eval, &s->bound.norm, s->bound.finest_rtol, t, s->bound.y, s->bound.yp, NULL,
             &d) != DIAGNOSE_OK)
         return -1;
-    writer w = {.text = text, .size = size};
+    text_writer w = {.text = text, .size = size};
     int index = d.certain && !d.dependent ? d.index : -1;
-    if (index > 1) put(&w, "%s%d", d.at_least || index > 3 ? "at least " : "", index);
+    if (index > 1) text_put(&w, "%s%d", d.at_least || index > 3 ? "at least " : "", index);
     if (index > 1) put_culprits(&w, s->bound.problem, &d);
     for (int j = d.n - 1; j >= 0 && index > 1; j--)
         if (d.variables[j]) diag_variable(&s->diag, j, problem_variable(s->bound.problem, j));
@@ -363,7 +344,7 @@ static void fill_report(index_record *record, const dae_problem *p, double t)
                                         .rows = d->rows,
                                         .variables = d->variables,
                                         .kinds = record->kinds};
-    writer w = {.text = record->report.text, .size = sizeof record->report.text};
+    text_writer w = {.text = record->report.text, .size = sizeof record->report.text};
     put_verdict(&w, p, d, t);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "linalg/singular_values.h"
 #include "solve/explain/explain.h"
 #include "structure/index/equation_names.h"
@@ -149,13 +150,11 @@ static bool is_lost(const rank_scene *r, int b, double *A)
 /* The names of the large components of a null vector. */
 static void list_large(dae_diag *diag, const double *v, int size, const char *const *names)
 {
-    int listed = 0;
-    for (int k = 0; k < size; k++) {
-        if (fabs(v[k]) < 0.1) continue;
-        if (listed < 6) diag_append(diag, "%s %s", listed ? "," : "", names[k]);
-        listed++;
-    }
-    if (listed > 6) diag_append(diag, ", ..");
+    text_list list = text_list_in(diag, 6);
+    diag_append(diag, " ");
+    for (int k = 0; k < size; k++)
+        if (!(fabs(v[k]) < 0.1)) text_list_add(&list, "%s", names[k]);
+    text_list_end(&list);
 }
 
 /* The variable that block equations are solved for: a highest derivative may have a name of its

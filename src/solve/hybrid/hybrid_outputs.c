@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "solve/explain/explain_model.h"
 #include "solve/hybrid/hybrid_parts.h"
@@ -60,23 +61,24 @@ static void tell_undefined(dae_solver *s, double t, const double *y, const doubl
 {
     hybrid *h = s->hybrid;
     const model_form *f = h->instance->form;
-    int equation = f->alias[f->alias[f->visible[first]].top].equation, count = 0;
+    int equation = f->alias[f->alias[f->visible[first]].top].equation;
     dae_diag text;
     diag_clear(&text);
     diag_set(&text, DAE_OK, "note: %.200s:%d: %.200s = %g at t = %.9g.", model_file(s),
              f->flat->equations[equation].place.line, f->flat->variables[f->visible[first]].name,
              values[first], t);
     explain_output(h->instance, t, y, yp, first, &text);
+    text_list list = text_list_in(&text, MOST_NAMES);
     for (int k = first; k >= 0; k = undefined_from(f, k + 1, values)) {
         const char *name = f->flat->variables[f->visible[k]].name;
         bool fresh = k > first && !h->undefined[k];
         h->undefined[k] = true;
-        if (fresh && count++ < MOST_NAMES)
-            diag_append(&text, "%s %.100s", count > 1 ? "," : " Without a value, too:", name);
+        if (fresh && list.count == 0) diag_append(&text, " Without a value, too: ");
+        if (fresh) text_list_add(&list, "%.100s", name);
     }
-    if (count > MOST_NAMES) diag_append(&text, " and %d more", count - MOST_NAMES);
-    diag_append(&text, "%s No equation needs %s: the run goes on.", count ? "." : "",
-                count ? "them" : "it");
+    text_list_end(&list);
+    diag_append(&text, "%s No equation needs %s: the run goes on.", list.count ? "." : "",
+                list.count ? "them" : "it");
     solver_note(s, text.text);
 }
 

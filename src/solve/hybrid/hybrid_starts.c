@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 /* In tolerances: what a start may move a value by without a word. */
@@ -34,7 +35,7 @@ static bool came_to_nothing(const dae_solver *s, int k, const double *values)
 static void tell_lost_start(dae_solver *s, int first, const double *values)
 {
     const model_form *f = s->hybrid->instance->form;
-    int v = f->visible[first], top = f->alias[v].top, count = 0;
+    int v = f->visible[first], top = f->alias[v].top;
     dae_diag text;
     diag_clear(&text);
     diag_set(&text, DAE_OK,
@@ -47,12 +48,14 @@ static void tell_lost_start(dae_solver *s, int first, const double *values)
     else
         diag_append(&text, "the equations and other start values decide it; fixed = true would "
                            "insist on it.");
-    for (int k = first + 1; k < f->visible_count; k++)
-        if (came_to_nothing(s, k, values) && count++ < MOST_NAMES)
-            diag_append(&text, "%s %.100s",
-                        count > 1 ? "," : " Likewise:", f->flat->variables[f->visible[k]].name);
-    if (count > MOST_NAMES) diag_append(&text, " and %d more", count - MOST_NAMES);
-    diag_append(&text, "%s", count ? "." : "");
+    text_list list = text_list_in(&text, MOST_NAMES);
+    for (int k = first + 1; k < f->visible_count; k++) {
+        if (!came_to_nothing(s, k, values)) continue;
+        if (list.count == 0) diag_append(&text, " Likewise: ");
+        text_list_add(&list, "%.100s", f->flat->variables[f->visible[k]].name);
+    }
+    text_list_end(&list);
+    if (list.count) diag_append(&text, ".");
     solver_note(s, text.text);
 }
 

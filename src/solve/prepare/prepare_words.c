@@ -3,20 +3,24 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/text.h"
 #include "solve/prepare/plan.h"
 
 /* An equation or a variable of a part, up to a few. */
 static void list_part(dae_diag *diag, const equation_set *set, const singular_part *part)
 {
     enum { MOST = 8 };
+    text_list rows = text_list_in(diag, MOST), columns = rows;
     diag_append(diag, " %d equation%s", part->rows, part->rows == 1 ? "" : "s");
-    for (int k = 0; k < part->rows && k < MOST; k++)
-        diag_append(diag, "%s %s", k ? "," : ":", set->row[part->row[k]].name);
-    diag_append(diag, "%s for %d unknown%s", part->rows > MOST ? ", .." : "", part->columns,
-                part->columns == 1 ? "" : "s");
-    for (int k = 0; k < part->columns && k < MOST; k++)
-        diag_append(diag, "%s %s", k ? "," : ":", set->name[part->column[k]]);
-    diag_append(diag, "%s.", part->columns > MOST ? ", .." : "");
+    if (part->rows > 0) diag_append(diag, ": ");
+    for (int k = 0; k < part->rows; k++) text_list_add(&rows, "%s", set->row[part->row[k]].name);
+    text_list_end(&rows);
+    diag_append(diag, " for %d unknown%s", part->columns, part->columns == 1 ? "" : "s");
+    if (part->columns > 0) diag_append(diag, ": ");
+    for (int k = 0; k < part->columns; k++)
+        text_list_add(&columns, "%s", set->name[part->column[k]]);
+    text_list_end(&columns);
+    diag_append(diag, ".");
 }
 
 dae_status explain_singular_mode(preparation *p)
@@ -43,14 +47,15 @@ void note_doubt(preparation *p)
     const equation_set *set = &a->reduced.set;
     const certificate *c = &a->certificate;
     dae_diag text = {0};
-    diag_set(&text, DAE_ERR_SINGULAR, "These equations depend on each other:");
-    for (int k = 0; k < c->row_count && k < MOST; k++)
-        diag_append(&text, "%s %s", k ? "," : "", set->row[c->row[k]].name);
-    diag_append(&text, "%s. They leave open:", c->row_count > MOST ? ", .." : "");
-    for (int k = 0; k < c->column_count && k < MOST; k++)
-        diag_append(&text, "%s %s", k ? "," : "", set->name[c->column[k]]);
-    diag_append(&text, "%s. Remove one that repeats others, and say what is missing.",
-                c->column_count > MOST ? ", .." : "");
+    diag_set(&text, DAE_ERR_SINGULAR, "These equations depend on each other: ");
+    text_list rows = text_list_in(&text, MOST), columns = rows;
+    for (int k = 0; k < c->row_count; k++) text_list_add(&rows, "%s", set->row[c->row[k]].name);
+    text_list_end(&rows);
+    diag_append(&text, ". They leave open: ");
+    for (int k = 0; k < c->column_count; k++)
+        text_list_add(&columns, "%s", set->name[c->column[k]]);
+    text_list_end(&columns);
+    diag_append(&text, ". Remove one that repeats others, and say what is missing.");
     snprintf(v->doubt, sizeof v->doubt, "%s", text.text);
     v->doubt_line = c->row_count > 0 ? set->row[c->row[0]].line : 0;
 }
@@ -102,18 +107,12 @@ void note_redundant(plan *p, const equation_set *set, const bool *rows)
 {
     enum { MOST = 4 };
     dae_diag text = {0};
-    int count = 0;
-    for (int i = 0; i < set->m; i++) {
-        if (!rows[i]) continue;
-        if (count == 0)
-            diag_set(&text, DAE_OK, "warning: these constraints follow from the others: %s",
-                     set->row[i].name);
-        else if (count < MOST)
-            diag_append(&text, ", %s", set->row[i].name);
-        count++;
-    }
-    diag_append(&text, "%s. The multipliers are not unique: they are those of least norm.",
-                count > MOST ? ", .." : "");
+    text_list list = text_list_in(&text, MOST);
+    diag_set(&text, DAE_OK, "warning: these constraints follow from the others: ");
+    for (int i = 0; i < set->m; i++)
+        if (rows[i]) text_list_add(&list, "%s", set->row[i].name);
+    text_list_end(&list);
+    diag_append(&text, ". The multipliers are not unique: they are those of least norm.");
     add_note(p, text.text);
 }
 
@@ -122,20 +121,19 @@ dae_status refuse_conflict(const equation_set *set, const model_conflict *confli
 {
     enum { MOST = 4 };
     const char *name = set->row[conflict->row].name;
-    int listed = 0;
+    text_list list = text_list_in(diag, MOST);
     diag_equation(diag, -1, name);
     diag->line = set->row[conflict->row].line;
     diag->t = conflict->t;
     diag->value = conflict->off;
-    diag_set(diag, DAE_ERR_INITIAL, "These constraints cannot hold together: %s and", name);
+    diag_set(diag, DAE_ERR_INITIAL, "These constraints cannot hold together: %s and ", name);
     for (int i = 0; i < set->m; i++)
-        if (conflict->with[i] && listed++ < MOST)
-            diag_append(diag, "%s %s", listed > 1 ? "," : "", set->row[i].name);
+        if (conflict->with[i]) text_list_add(&list, "%s", set->row[i].name);
+    text_list_end(&list);
     diag_append(diag,
-                "%s. They restrict the same motion, and at t = %.9g %s%s is off by %.6g where the "
+                ". They restrict the same motion, and at t = %.9g %s%s is off by %.6g where the "
                 "other%s. Correct one of them, or leave it out.",
-                listed > MOST ? ", .." : "", conflict->t,
-                conflict->on_rates ? "on velocities " : "", name, conflict->off,
-                listed == 1 ? " holds" : "s hold");
+                conflict->t, conflict->on_rates ? "on velocities " : "", name, conflict->off,
+                list.count == 1 ? " holds" : "s hold");
     return DAE_ERR_INITIAL;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "structure/rewrite/certificate.h"
 
 void rank_watch_free(rank_watch *w)
@@ -157,17 +158,6 @@ static bool is_worth_it(collector *c, int b, bool *ok)
     return c->varies && c->reachable;
 }
 
-/* "a, b, c and 2 more" at the end of a text of WATCHED_NAMES characters */
-static void add_name(char *text, int k, int count, const char *name)
-{
-    enum { MOST = 4 };
-    size_t used = strlen(text);
-    if (k < MOST)
-        snprintf(text + used, WATCHED_NAMES - used, "%s%.90s", k ? ", " : "", name);
-    else if (k == MOST)
-        snprintf(text + used, WATCHED_NAMES - used, " and %d more", count - MOST);
-}
-
 /* VARIABLE(j, p) among y, y' of the base form, which has n of each; -1: it is not there */
 static int base_place(const equation_set *set, int j, int p, int n)
 {
@@ -183,16 +173,20 @@ static void describe_block(const collector *c, int b, int n, rank_block *w)
 {
     const block_form *f = &c->s->blocks;
     char name[160];
+    text_list rows = {.text = w->rows, .size = WATCHED_NAMES, .most = 4};
+    text_list of = {.text = w->of, .size = WATCHED_NAMES, .most = 4};
     w->leading = true;
     w->line = c->set->row[f->rows[f->start[b]]].line;
     for (int k = 0; k < w->size; k++) {
         int i = f->rows[f->start[b] + k], j = f->columns[f->start[b] + k], p = c->s->d[j];
         if (p == 0) w->leading = false;
         w->unknown[k] = base_place(c->set, j, p, n);
-        add_name(w->rows, k, w->size, c->set->row[i].name);
-        const char *of = equation_set_variable(c->set, j, p, name, sizeof name);
-        add_name(w->of, k, w->size, of[0] == '-' ? of + 1 : of);
+        text_list_add(&rows, "%.90s", c->set->row[i].name);
+        const char *unknown = equation_set_variable(c->set, j, p, name, sizeof name);
+        text_list_add(&of, "%.90s", unknown[0] == '-' ? unknown + 1 : unknown);
     }
+    text_list_end(&rows);
+    text_list_end(&of);
 }
 
 /* Entries of block b by columns, zeros too, behind those that are there. */

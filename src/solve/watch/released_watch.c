@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "solve/watch/watch.h"
 
 /* A constraint that is not met by so many tolerances, and by so much more than those that are kept,
@@ -54,21 +55,20 @@ static bool evaluate(dae_solver *s, released_watch *w, double t)
 static dae_status report(dae_solver *s, const released_watch *w, const released_row *r, double t)
 {
     enum { MOST = 4 };
-    int listed = 0;
+    text_list list = text_list_in(&s->diag, MOST);
     diag_equation(&s->diag, -1, r->name);
     s->diag.line = r->line;
     s->diag.t = t;
     s->diag.value = w->value[r->first];
-    diag_set(&s->diag, DAE_ERR_SINGULAR, "These constraints cannot hold together any more: %s and",
+    diag_set(&s->diag, DAE_ERR_SINGULAR, "These constraints cannot hold together any more: %s and ",
              r->name);
     for (int k = 0; k < w->count; k++)
-        if (!w->rows[k].released && listed++ < MOST)
-            diag_append(&s->diag, "%s %s", listed > 1 ? "," : "", w->rows[k].name);
+        if (!w->rows[k].released) text_list_add(&list, "%s", w->rows[k].name);
+    text_list_end(&list);
     diag_append(&s->diag,
-                "%s. They restrict the same motion and did agree before, but at t = %.9g the first "
+                ". They restrict the same motion and did agree before, but at t = %.9g the first "
                 "is off by %.6g where the other%s. Correct one of them, or leave it out.",
-                listed > MOST ? ", .." : "", t, w->value[r->first],
-                listed == 1 ? " holds" : "s hold");
+                t, w->value[r->first], list.count == 1 ? " holds" : "s hold");
     return DAE_ERR_SINGULAR;
 }
 

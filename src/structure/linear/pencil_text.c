@@ -1,9 +1,8 @@
 /* What a pencil means, in words; dependent equations and variables of singular ones. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "structure/linear/pencil_parts.h"
 
@@ -124,56 +123,37 @@ bool pencil_polynomials(pencil *p, const scaled_pencil *s, double tolerance)
     return done;
 }
 
-/* Text under construction: what does not fit is cut. */
-typedef struct writer {
-    char *text;
-    size_t size, used;
-} writer;
-
-static void put(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(writer *w, const char *format, ...)
-{
-    va_list arguments;
-    if (w->used + 1 >= w->size) return;
-    va_start(arguments, format);
-    int length = vsnprintf(w->text + w->used, w->size - w->used, format, arguments);
-    va_end(arguments);
-    if (length > 0) w->used += (size_t)length;
-    if (w->used >= w->size) w->used = w->size - 1;
-}
-
-static void put_name(writer *w, const char *const *names, const char *letter, int i)
+static void put_name(text_writer *w, const char *const *names, const char *letter, int i)
 {
     if (names && names[i])
-        put(w, "%s", names[i]);
+        text_put(w, "%s", names[i]);
     else
-        put(w, "%s[%d]", letter, i);
+        text_put(w, "%s[%d]", letter, i);
 }
 
 /* " - 0.5 " before a term, or the leading sign. */
-static void put_factor(writer *w, double factor, bool first)
+static void put_factor(text_writer *w, double factor, bool first)
 {
     if (factor < 0.0)
-        put(w, first ? "-" : " - ");
+        text_put(w, first ? "-" : " - ");
     else if (!first)
-        put(w, " + ");
-    if (fabs(fabs(factor) - 1.0) > 1e-9) put(w, "%.6g ", fabs(factor));
+        text_put(w, " + ");
+    if (fabs(fabs(factor) - 1.0) > 1e-9) text_put(w, "%.6g ", fabs(factor));
 }
 
-static void put_derivative(writer *w, int order)
+static void put_derivative(text_writer *w, int order)
 {
     if (order == 1)
-        put(w, "d/dt ");
+        text_put(w, "d/dt ");
     else if (order > 1)
-        put(w, "d^%d/dt^%d ", order, order);
+        text_put(w, "d^%d/dt^%d ", order, order);
 }
 
 /* The combination of equations and their derivatives that vanishes. */
-static void put_rows(writer *w, const pencil *p, const char *const *equations)
+static void put_rows(text_writer *w, const pencil *p, const char *const *equations)
 {
     bool first = true;
-    put(w, " The equations are dependent: ");
+    text_put(w, " The equations are dependent: ");
     for (int k = 0; k <= p->row_index[0]; k++)
         for (int i = 0; i < p->n; i++) {
             const double factor = p->row_polynomial[k * p->n + i];
@@ -183,22 +163,23 @@ static void put_rows(writer *w, const pencil *p, const char *const *equations)
             put_name(w, equations, "F", i);
             first = false;
         }
-    put(w, " contains no variable, so that the right-hand sides must satisfy the same relation.");
-    if (p->row_count > 1) put(w, " There are %d such relations in all.", p->row_count);
+    text_put(w,
+             " contains no variable, so that the right-hand sides must satisfy the same relation.");
+    if (p->row_count > 1) text_put(w, " There are %d such relations in all.", p->row_count);
 }
 
 /* One variable of the homogeneous solution with a free function phi. */
-static void put_free_variable(writer *w, const pencil *p, const char *const *variables, int j)
+static void put_free_variable(text_writer *w, const pencil *p, const char *const *variables, int j)
 {
     bool first = true;
     put_name(w, variables, "u", j);
-    put(w, " = ");
+    text_put(w, " = ");
     for (int k = 0; k <= p->column_index[0]; k++) {
         const double factor = p->column_polynomial[k * p->n + j];
         if (fabs(factor) <= 0.0) continue;
         put_factor(w, factor, first);
         put_derivative(w, k);
-        put(w, "phi");
+        text_put(w, "phi");
         first = false;
     }
 }
@@ -210,49 +191,51 @@ static bool occurs(const pencil *p, int j)
     return false;
 }
 
-static void put_columns(writer *w, const pencil *p, const char *const *variables)
+static void put_columns(text_writer *w, const pencil *p, const char *const *variables)
 {
     bool first = true;
-    put(w, " The variables are not determined: with any function phi(t), ");
+    text_put(w, " The variables are not determined: with any function phi(t), ");
     for (int j = 0; j < p->n; j++) {
         if (!occurs(p, j)) continue;
-        if (!first) put(w, ", ");
+        if (!first) text_put(w, ", ");
         put_free_variable(w, p, variables, j);
         first = false;
     }
-    put(w, " can be added to a solution.");
-    if (p->column_count > 1) put(w, " There are %d such free functions in all.", p->column_count);
+    text_put(w, " can be added to a solution.");
+    if (p->column_count > 1)
+        text_put(w, " There are %d such free functions in all.", p->column_count);
 }
 
-static void put_eigenvalues(writer *w, const pencil *p)
+static void put_eigenvalues(text_writer *w, const pencil *p)
 {
     double most = -INFINITY;
     for (int j = 0; j < p->finite; j++) most = fmax(most, p->re[j]);
-    put(w, " %d degree%s of freedom; the largest real part of an eigenvalue is %.6g: ", p->finite,
-        p->finite == 1 ? "" : "s", most);
+    text_put(w,
+             " %d degree%s of freedom; the largest real part of an eigenvalue is %.6g: ", p->finite,
+             p->finite == 1 ? "" : "s", most);
     switch (p->stability) {
-    case PENCIL_ASYMPTOTICALLY_STABLE: put(w, "asymptotically stable."); break;
-    case PENCIL_STABLE: put(w, "stable, not asymptotically."); break;
-    default: put(w, most > 0.0 ? "unstable." : "unstable, or too close to tell."); break;
+    case PENCIL_ASYMPTOTICALLY_STABLE: text_put(w, "asymptotically stable."); break;
+    case PENCIL_STABLE: text_put(w, "stable, not asymptotically."); break;
+    default: text_put(w, most > 0.0 ? "unstable." : "unstable, or too close to tell."); break;
     }
 }
 
 void pencil_text(const pencil *p, const char *const *variables, const char *const *equations,
                  char *text, size_t size)
 {
-    writer w = {.text = text, .size = size};
+    text_writer w = {.text = text, .size = size};
     if (size > 0) text[0] = '\0';
     if (p->regular) {
-        put(&w, "The pencil is regular of index %d; the rank of B is %d of %d.", p->index,
-            p->rank_b, p->n);
+        text_put(&w, "The pencil is regular of index %d; the rank of B is %d of %d.", p->index,
+                 p->rank_b, p->n);
         if (p->finite > 0)
             put_eigenvalues(&w, p);
         else
-            put(&w, " No degree of freedom: d(t) determines the solution.");
+            text_put(&w, " No degree of freedom: d(t) determines the solution.");
         return;
     }
-    put(&w, "The pencil is singular: lambda B + A has rank %d of %d at most, whatever lambda.",
-        p->normal_rank, p->n);
+    text_put(&w, "The pencil is singular: lambda B + A has rank %d of %d at most, whatever lambda.",
+             p->normal_rank, p->n);
     if (p->row_polynomial) put_rows(&w, p, equations);
     if (p->column_polynomial) put_columns(&w, p, variables);
 }

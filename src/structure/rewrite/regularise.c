@@ -157,11 +157,13 @@ static void tell_stuck(rewriting *r, int b)
     const block_form *f = &r->s->blocks;
     text[0] = '\0';
     text_add(text, size, "the system Jacobian of ");
-    for (int k = f->start[b]; k < f->start[b + 1] && k < f->start[b] + 5; k++) {
-        if (k > f->start[b]) text_add(text, size, ", ");
-        text_add_row(r->set, text, size, f->rows[k]);
+    text_list list = {.text = text, .size = size, .most = 5};
+    for (int k = f->start[b]; k < f->start[b + 1]; k++) {
+        char name[200] = "";
+        text_add_row(r->set, name, sizeof name, f->rows[k]);
+        text_list_add(&list, "%s", name);
     }
-    if (f->start[b + 1] > f->start[b] + 5) text_add(text, size, ", ..");
+    text_list_end(&list);
     text_add(text, size, "%s",
              r->singular_point
                  ? " is singular at this point, but not around it"

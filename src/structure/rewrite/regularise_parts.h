@@ -2,6 +2,7 @@
 #ifndef DAE_STRUCTURE_REWRITE_REGULARISE_PARTS_H
 #define DAE_STRUCTURE_REWRITE_REGULARISE_PARTS_H
 
+#include "base/text.h"
 #include "expr/walk.h"
 #include "structure/rewrite/regularise.h"
 
@@ -98,10 +99,7 @@ int rewrite_substitution(rewriting *r, int b); /* [TNP17 5] */
 /* Add a step to the list; text is copied. False: memory. */
 bool note_step(rewriting *r, rewrite_kind kind, int row, const char *text);
 
-/* Text at the end of a buffer, cut where it does not fit. */
-void text_add(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* e in the user's names. */
+/* e in the user's names, at the end of a text (base/text.h) */
 void text_add_expr(const equation_set *set, char *text, size_t size, expr e);
 /* That the parameters' values were needed, if they were. */
 void text_add_proviso(const rewriting *r, char *text, size_t size);

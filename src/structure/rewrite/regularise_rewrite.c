@@ -7,20 +7,10 @@
 #include "expr/print.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- texts ---------------------------------------------------------------------------------- */
-
-void text_add(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list list;
-    va_start(list, format);
-    if (used + 1 < size) vsnprintf(text + used, size - used, format, list);
-    va_end(list);
-}
 
 void text_add_row(const equation_set *set, char *text, size_t size, int row)
 {

@@ -1,0 +1,63 @@
+#include "base/text.h"
+
+#include "base/printable.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add(char *text, size_t size, const char *format, va_list arguments)
+{
+    const size_t used = size > 0 ? strlen(text) : 0;
+    if (used + 1 >= size) return;
+    vsnprintf(text + used, size - used, format, arguments);
+    make_printable(text + used, size - used);
+}
+
+void text_add(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(text, size, format, arguments);
+    va_end(arguments);
+}
+
+void text_put(const text_writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(w->text, w->size, format, arguments);
+    va_end(arguments);
+}
+
+text_list text_list_in(dae_diag *diag, int most)
+{
+    return (text_list){
+        .text = diag ? diag->text : NULL, .size = diag ? sizeof diag->text : 0, .most = most};
+}
+
+void text_list_add(text_list *list, const char *format, ...)
+{
+    const int k = list->count++;
+    if (!list->text || k >= list->most) return;
+    if (k > 0) text_add(list->text, list->size, k + 1 == list->total ? " and " : ", ");
+    va_list arguments;
+    va_start(arguments, format);
+    add(list->text, list->size, format, arguments);
+    va_end(arguments);
+}
+
+void text_list_more(const text_list *list, const char *format, ...)
+{
+    if (!list->text || list->count > list->most) return;
+    va_list arguments;
+    va_start(arguments, format);
+    add(list->text, list->size, format, arguments);
+    va_end(arguments);
+}
+
+void text_list_end(const text_list *list)
+{
+    if (list->text && list->count > list->most)
+        text_add(list->text, list->size, " and %d more", list->count - list->most);
+}
