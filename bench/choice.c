@@ -28,8 +28,8 @@ static const double most_seconds = 0.5;    /* a run that takes longer is given u
 static const double most_repeating = 0.05; /* no more runs once they have taken so long */
 
 static const char *const methods[] = {
-    "bdf",   "radau", "rodas",  "rodas4p2", "liex",   "prk",    "phem5",     "hem5",
-    "midex", "herk",  "dopri5", "dop853",   "taylor", "bdf2nd", "colloc2nd", "auto"};
+    "bdf",   "radau", "rodas",   "rodas:p2", "liex",   "prk",    "phem",      "hem:5",
+    "midex", "herk",  "dopri:5", "dopri:8",  "taylor", "bdf2nd", "colloc2nd", "auto"};
 enum { METHODS = sizeof methods / sizeof *methods, AUTO = METHODS - 1 };
 static const int wanted[] = {4, 7, 10};
 enum { WANTED = 3 };

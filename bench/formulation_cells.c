@@ -227,7 +227,7 @@ static void find_errors(const cell_problem *p, const double *y, double error[3])
  * solution of the car axis for good. */
 static double usual_rtol(int method)
 {
-    const int order = dae_method_order(method);
+    const int order = dae_method_at(method).max_order;
     return order < 3 ? 1e-3 : order < 5 ? pow(10.0, -(order + 1)) : 1e-6;
 }
 

@@ -14,7 +14,7 @@ static bool is_short;
 
 static bool wanted(const char *method)
 {
-    static const char *const few[] = {"bdf", "radau5", "bdf2nd", "colloc2nd"};
+    static const char *const few[] = {"bdf", "radau:5", "bdf2nd", "colloc2nd"};
     for (size_t i = 0; i < sizeof few / sizeof *few; i++)
         if (!strcmp(few[i], method)) return true;
     return !is_short;

@@ -518,11 +518,11 @@ static void solve_ours(const contender *c, const mechanism *m, double rtol, outc
 enum { BOTH = IN_HALF_EXPLICIT | IN_MANIFOLD };
 
 const contender half_explicit_contenders[] = {
-    OURS("phem5", "phem5", false, BOTH, 0),
-    OURS("hem5", "hem5", false, IN_HALF_EXPLICIT, 0),
+    OURS("phem", "phem", false, BOTH, 0),
+    OURS("hem:5", "hem:5", false, IN_HALF_EXPLICIT, 0),
     OURS("prk", "prk", false, BOTH, 0),
     OURS("prk.mo", "prk", true, IN_HALF_EXPLICIT, 0),
-    OURS("dop853", "dop853", false, IN_MANIFOLD, DAE_PROJECTION_VELOCITY),
+    OURS("dopri:8", "dopri:8", false, IN_MANIFOLD, DAE_PROJECTION_VELOCITY),
     OURS("midex", "midex", false, IN_MANIFOLD, 0),
     OURS("colloc2nd", "colloc2nd", false, IN_MANIFOLD, 0),
     OURS("taylor.mo", "taylor", true, IN_MANIFOLD, 0),

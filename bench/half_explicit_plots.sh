@@ -12,7 +12,7 @@ trap 'rm -rf "$data"' EXIT
 "$program" -p "$data" "$@"
 for problem in "$@"; do
     curves=
-    for code in prk phem5 hem5 HEM5 RADAU5 RADAU SEULEX IDA; do
+    for code in prk phem hem:5 HEM5 RADAU5 RADAU SEULEX IDA; do
         [ -s "$data/$problem-$code.dat" ] || continue
         curves="$curves${curves:+, }'$data/$problem-$code.dat' using 1:2 with linespoints title '$code'"
     done

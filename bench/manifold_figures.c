@@ -87,10 +87,10 @@ static void pendulum_run(const dae_problem *p, dae_projection projection, FILE *
     dae_options o = dae_options_default(), fine = o;
     const double from[5] = {1.0};
     double y[5], exact[5];
-    o.method = "dopri5";
+    o.method = "dopri:5";
     o.rtol = o.atol = 1e-6;
     o.projection = projection;
-    fine.method = "dop853";
+    fine.method = "dopri:8";
     fine.rtol = fine.atol = 1e-13;
     dae_solver *s = solver_of(p, &o, from), *r = solver_of(p, &fine, from);
     while (dae_solver_step(s, 100.0) >= 0 && dae_solver_time(s) < 100.0) {

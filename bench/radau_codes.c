@@ -369,11 +369,11 @@ static bool is_mechanism(const entry *e)
 }
 
 const code radau_codes[] = {{"radau", true, "radau", always, solve_ours},
-                            {"radau5", true, "radau5", is_dense, solve_ours},
-                            {"radau9", true, "radau9", is_dense, solve_ours},
+                            {"radau:5", true, "radau:5", is_dense, solve_ours},
+                            {"radau:9", true, "radau:9", is_dense, solve_ours},
                             {"rodas", true, "rodas", index_1_any, solve_ours},
-                            {"rodasp", true, "rodasp", index_1_any, solve_ours},
-                            {"sdirk4", true, "sdirk4", index_1_any, solve_ours},
+                            {"rodas:p", true, "rodas:p", index_1_any, solve_ours},
+                            {"sdirk:4", true, "sdirk:4", index_1_any, solve_ours},
                             {"liex", true, "liex", index_1_any, solve_ours},
                             {"bdf", true, "bdf", always, solve_ours},
                             {"bdf2nd", true, "bdf2nd", is_mechanism, solve_ours},

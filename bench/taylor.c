@@ -82,7 +82,7 @@ static double run_once(const dae_problem *p, const dae_options *o, double tend, 
 
 static void compare(const char *directory, const char *model)
 {
-    static const char *const methods[] = {"taylor", "phem5", "prk", "radau"};
+    static const char *const methods[] = {"taylor", "phem", "prk", "radau"};
     char path[1000];
     reference r;
     dae_problem *p = NULL;

@@ -1,24 +1,117 @@
 /* daedal methods and daedal formulations: what can integrate, and what it is given. */
 #include "cli.h"
 
+#include <string.h>
+
+/* The first member after i that is of another family. */
+static int next_family(int i)
+{
+    const char *family = dae_method_at(i).family;
+    while (dae_method_at(i).name && strcmp(dae_method_at(i).family, family) == 0) i++;
+    return i;
+}
+
+/* The next order above one that the family has without a variant; 0: none */
+static int next_order(int first, int above)
+{
+    int next = 0, end = next_family(first);
+    for (int i = first; i < end; i++) {
+        dae_method_info m = dae_method_at(i);
+        if (!*m.variant && m.order > above && (next == 0 || m.order < next)) next = m.order;
+    }
+    return next;
+}
+
+/* "order 5, 9, 13 or by itself", "order 1 to 5" */
+static void say_orders(int first)
+{
+    dae_method_info m = dae_method_at(first);
+    int order = next_order(first, 0);
+    const char *several = m.by_tolerance ? "order up to %d, by itself" : "order 1 to %d";
+    if (order == 0) say(m.variable_order || m.by_tolerance ? several : "order %d", m.max_order);
+    for (const char *before = "order "; order > 0; before = ", ") {
+        int last = order;
+        while (next_order(first, last) == last + 1) last++;
+        say("%s%d", before, order);
+        if (last > order) say(last > order + 1 ? " to %d" : ", %d", last);
+        order = next_order(first, last);
+    }
+    if (next_order(first, 0) > 0 && m.by_tolerance) say(" or by itself");
+}
+
+static void say_variants(int first)
+{
+    const char *last = "", *before = "; variant ";
+    for (int i = first, end = next_family(first); i < end; i++) {
+        dae_method_info m = dae_method_at(i);
+        if (!*m.variant || strcmp(m.variant, last) == 0) continue;
+        say("%s%s", before, m.variant);
+        last = m.variant;
+        before = ", ";
+    }
+}
+
+/* Two lines of 80 columns for each family, under the heading of its group. */
+static void say_families(void)
+{
+    const char *group = "";
+    say("Name (--method)    Use this when ..; order (--order), index, variant (--variant)\n");
+    for (int i = 0; dae_method_at(i).name; i = next_family(i)) {
+        dae_method_info m = dae_method_at(i);
+        if (strcmp(m.group, group) != 0) say("%s\n", m.group);
+        group = m.group;
+        say("  %-16s %s\n  %16s ", m.family, m.use, "");
+        say_orders(i);
+        say("; index %.*s", (int)strcspn(m.index_range, ","), m.index_range);
+        say_variants(i);
+        say("\n");
+    }
+    say("'daedal methods NAME' tells more: who it is for, forms, citations.\n");
+}
+
+/* Everything about one family. */
+static void say_family(int first)
+{
+    dae_method_info m = dae_method_at(first);
+    say("%s (%s)\n  use this when %s\n  %s\n", m.family, m.group, m.use, m.reason);
+    for (int i = first, end = next_family(first); i < end; i++) {
+        m = dae_method_at(i);
+        say("\n%s%s\n  %s\n  form: %s; %s: %d; index: %s\n  %s\n", m.name,
+            i == first ? " (the default)" : "", m.summary, m.forms,
+            m.variable_order ? "highest order" : "order", m.max_order, m.index_range, m.citation);
+    }
+}
+
+static const char *family_name(int i, const void *user)
+{
+    (void)user;
+    return dae_method_at(i).family;
+}
+
 static int run_methods(int argc, char **argv)
 {
-    int status = no_arguments(&methods_command, argc, argv);
-    for (int i = 0; status == CLI_OK && dae_method_name(i); i++)
-        say("%-10s %s\n%-10s form: %s; order: %d; index: %s\n%-10s %s\n", dae_method_name(i),
-            dae_method_summary(i), "", dae_method_forms(i), dae_method_order(i),
-            dae_method_index_range(i), "", dae_method_citation(i));
-    return status;
+    if (argc > 2) return no_arguments(&methods_command, argc - 1, argv + 1);
+    if (argc < 2) {
+        say_families();
+        return CLI_OK;
+    }
+    for (int i = 0; dae_method_at(i).name; i = next_family(i))
+        if (strcmp(dae_method_at(i).family, argv[1]) == 0) {
+            say_family(i);
+            return CLI_OK;
+        }
+    return complain_unknown("method", argv[1], family_name, NULL, "see 'daedal methods'");
 }
 
 const command methods_command = {
     .name = "methods",
-    .summary = "list the integration methods with their forms, orders and citations",
-    .help = "usage: daedal methods\n"
+    .summary = "list the integration methods: when to use which, or describe one",
+    .help = "usage: daedal methods [NAME]\n"
             "\n"
-            "Lists the methods that 'daedal run --method' accepts, each with the form of the\n"
-            "equations that it works on, its highest order, the index it is for, and its\n"
-            "citation.\n",
+            "Lists the methods that 'daedal run --method' accepts: when to use each, its orders\n"
+            "(--order), its variants (--variant) and the index it is for. With a NAME: all about\n"
+            "one of them, with the form of the equations that it works on and its citation.\n"
+            "NAME:ORDER, NAME:VARIANT and NAME:ORDER:VARIANT stand for both options.\n",
     .run = run_methods,
 };
 

@@ -114,11 +114,10 @@ static void print_builtin(const request *r, session *s, const recorder *rows, in
 
 /* ---- the summary of a model text ---- */
 
-/* The method's name; the only one there is if the choice is left to the library. */
-static const char *method_used(const request *r)
+/* The method's full name, or that the choice is left to the library. */
+static const char *method_used(const request *r, const session *s)
 {
-    bool automatic = strcmp(r->options.method, "auto") == 0;
-    return automatic && !dae_method_name(1) ? dae_method_name(0) : r->options.method;
+    return strcmp(r->options.method, "auto") == 0 ? "auto" : dae_solver_method(s->solver);
 }
 
 static void print_size(const session *s)
@@ -202,7 +201,7 @@ static void print_text(const request *r, const session *s)
     say("%s (%s)\n", s->name, r->model_name);
     print_size(s);
     say("  interval  %g to %g s\n", r->output.t0, r->output.tend);
-    say("  method    %s, rtol %g, atol %g, engine %s\n", method_used(r), r->options.rtol,
+    say("  method    %s, rtol %g, atol %g, engine %s\n", method_used(r, s), r->options.rtol,
         r->options.atol, engine_used(r, s));
     print_work(s);
     if (dae_solver_diag(s->solver)->status == DAE_OK && dae_solver_diag(s->solver)->text[0])

@@ -250,6 +250,8 @@ const command run_command = {
         "  --rtol X, --atol X   relative and absolute tolerance (1e-6; a thousandth of rtol)\n"
         "  --atol-of NAME=X     atol of one variable, an array, or all that fit 'q*'\n"
         "  --method NAME        a name from 'daedal methods', or auto\n"
+        "  --order K            its order, if it has several\n"
+        "  --variant NAME       its variant, as 'thesis': to the letter of its source\n"
         "  --formulation NAME   how equations of index above 1 are rewritten: a name from\n"
         "                       'daedal formulations', auto, or residual (not at all)\n"
         "  --engine WHAT        auto, tape, native: interpret the equations or compile them\n"
@@ -260,8 +262,8 @@ const command run_command = {
         "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"
         "  --projection WHAT    auto, none, position, velocity, both: what methods that project\n"
         "                       move onto the constraints\n"
-        "  --baumgarte A[:B]    or auto: Baumgarte's stabilisation (dopri5, dop853)\n"
-        "  --coordinates WHAT   ambient, partitioned, tangent (dopri5, dop853)\n"
+        "  --baumgarte A[:B]    or auto: Baumgarte's stabilisation (dopri, prk)\n"
+        "  --coordinates WHAT   ambient, partitioned, tangent (dopri, prk)\n"
         "  --invariant NAME     project onto the start value of a variable, as an energy\n"
         "  --watch              do not project: tell its drift with --stats\n"
         "  --precision WHAT     double, long or quad: the numbers that method taylor computes\n"
@@ -289,8 +291,7 @@ const command run_command = {
         "  --quiet              print nothing on success\n"
         "\n"
         "Control-C and failures end the run and still write what it reached.\n"
-        "Exit codes: 0 success, 1 the run failed or a file could not be written, 2 usage or a\n"
-        "wrong name, 3 the model text has errors, 130 interrupted; 4 and 5: as 'daedal verify'.\n"
+        "'daedal help' lists the exit codes.\n"
         "Older names: --tend for --stop, --variables for --vars.\n",
     .run = run,
 };

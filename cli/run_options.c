@@ -15,6 +15,8 @@ enum option_id {
     OPT_START_TIME,
     OPT_ENGINE,
     OPT_METHOD,
+    OPT_ORDER,
+    OPT_VARIANT,
     OPT_FORMULATION,
     OPT_RTOL,
     OPT_ATOL,
@@ -61,6 +63,8 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"size", required_argument, NULL, OPT_SIZE},
     {"method", required_argument, NULL, OPT_METHOD},
+    {"order", required_argument, NULL, OPT_ORDER},
+    {"variant", required_argument, NULL, OPT_VARIANT},
     {"formulation", required_argument, NULL, OPT_FORMULATION},
     {"rtol", required_argument, NULL, OPT_RTOL},
     {"atol", required_argument, NULL, OPT_ATOL},
@@ -130,19 +134,25 @@ static int choose(const char *option, const char *word, const char *const *names
     return complain_unknown(option, word, word_of, names, "see 'daedal help run'");
 }
 
+/* Families, and after them their members and the names of earlier versions, one after the other. */
 static const char *method_name(int i, const void *user)
 {
     (void)user;
-    return i == 0 ? "auto" : dae_method_name(i - 1);
+    if (i == 0) return "auto";
+    dae_method_info info = dae_method_at((i - 1) / 3);
+    const char *const names[] = {info.family, info.name, info.old_name};
+    return names[(i - 1) % 3];
 }
 
+/* The name is checked here; whether it has the order and the variant, by the library. */
 static int choose_method(const char *word, const char **method)
 {
-    for (int i = 0; method_name(i, NULL); i++)
-        if (strcmp(method_name(i, NULL), word) == 0) {
-            *method = word;
-            return CLI_OK;
-        }
+    size_t length = strcspn(word, ":");
+    *method = word;
+    for (int i = 0; method_name(i, NULL); i++) {
+        const char *name = method_name(i, NULL);
+        if (strlen(name) == length && strncmp(name, word, length) == 0) return CLI_OK;
+    }
     return complain_unknown("method", word, method_name, NULL, "see 'daedal methods'");
 }
 
@@ -339,6 +349,11 @@ static int read_option(request *r, int id, const char *text)
         status = read_whole(id, text, 1, 100, &whole);
         r->options.max_order = (int)whole;
         return status;
+    case OPT_ORDER:
+        status = read_whole(id, text, 1, 100, &whole);
+        r->options.order = (int)whole;
+        return status;
+    case OPT_VARIANT: r->options.variant = text; return CLI_OK;
     case OPT_THREADS:
         status = read_whole(id, text, 0, 2, &whole);
         r->options.threads = (int)whole;

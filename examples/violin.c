@@ -85,7 +85,7 @@ static dae_status prepare(bow *b, dae_problem *problem[2], dae_solver *solver[2]
          .event_function = release,
          .events = &let_go}};
     dae_options options = dae_options_default();
-    options.method = "phem5";
+    options.method = "phem";
     options.rtol = options.atol = 1e-9;
     dae_status status = DAE_OK;
     for (int k = 0; k < 2 && status == DAE_OK; k++) {

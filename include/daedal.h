@@ -743,7 +743,7 @@ DAE_API dae_status dae_problem_atol(const dae_problem *problem, double rtol, dou
 typedef struct dae_options {
     size_t size; /* set by dae_options_default; do not touch */
 
-    const char *method;      /* "auto" or a name from dae_method_name() */
+    const char *method; /* "auto" or a name from dae_method_at(); see order and variant below */
     const char *formulation; /* "auto", "residual" (as given), or for models a name from
                                 dae_formulation_name(), with a parameter as "baumgarte:10" */
 
@@ -822,6 +822,9 @@ typedef struct dae_options {
     bool watch_invariants;
 
     bool watch_constraints; /* the statistics tell the largest residuals of the constraints */
+
+    int order;           /* of the method: one that it has, dae_method_at(); 0: its own choice */
+    const char *variant; /* of the method, such as "thesis"; NULL: none */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
@@ -978,15 +981,38 @@ DAE_API int dae_problem_size(const dae_problem *problem);
 DAE_API const char *dae_problem_variable_name(const dae_problem *problem, int i);
 DAE_API const char *dae_problem_equation_name(const dae_problem *problem, int i);
 
-/* Methods on offer: name, one-line description and citation for i = 0, 1, ..; NULL past the end. */
-DAE_API const char *dae_method_name(int i);
-DAE_API const char *dae_method_summary(int i);
-DAE_API const char *dae_method_citation(int i);
-/* "residual", or the forms it works on, as "mechanical, hessenberg"; highest order (0: no method);
- * the index it is for, as "1", "2 (mechanical: 3)". */
-DAE_API const char *dae_method_forms(int i);
-DAE_API int dae_method_order(int i);
-DAE_API const char *dae_method_index_range(int i);
+/* A method on offer. Texts live as long as the program. */
+typedef struct dae_method_info {
+    const char *name;    /* what opt.method takes: "radau:9", family[:order][:variant] */
+    const char *family;  /* "radau"; opt.method takes it, too: its first member */
+    const char *variant; /* "thesis", ..; "": none */
+    int order;           /* if the family has several members by order; else 0 */
+    int max_order;       /* the highest */
+    bool variable_order; /* any from 1 on */
+    bool constant_steps; /* only with opt.fixed_step */
+    bool by_tolerance;   /* it chooses between orders of its own */
+    const char *group;   /* of families: "Multistep" */
+    const char *use;     /* of the family: use this when .. */
+    const char *reason;  /* for whom the family is there: best, of a source, a classic */
+    const char *summary; /* one line on this member */
+    const char *citation;
+    const char *forms;       /* "residual", or those it works on: "mechanical, hessenberg" */
+    const char *index_range; /* "1", "2 (mechanical: 3)" */
+    const char *old_name;    /* a name of version 0.1 that still works in 0.2; "": none */
+} dae_method_info;
+
+DAE_API void dae_method_info_fill(int i, dae_method_info *info, size_t size);
+
+/* All members of all families, i = 0, 1, ..; a name of NULL past the end. Those of a family follow
+ * each other, the default first. */
+static inline dae_method_info dae_method_at(int i)
+{
+    dae_method_info info;
+    dae_method_info_fill(i, &info, sizeof info);
+    return info;
+}
+
+DAE_API const char *dae_method_name(int i); /* dae_method_at(i).name */
 /* Formulations of models on offer, likewise. */
 DAE_API const char *dae_formulation_name(int i);
 DAE_API const char *dae_formulation_summary(int i);

@@ -4,7 +4,7 @@
 
 static bool on_residual_form(int i)
 {
-    return strcmp(dae_method_forms(i), "residual") == 0;
+    return strcmp(dae_method_at(i).forms, "residual") == 0;
 }
 
 static void case_holds(void **state)

@@ -143,7 +143,7 @@ static outcome swing(fault f, double from, const char *method)
     return solve(problem, method, (double[6]){1.0}, 10.0);
 }
 
-static const char *const mechanical[] = {"hem3", "hem4", "hem5", "phem5", "prk", "herk"};
+static const char *const mechanical[] = {"hem:3", "hem:4", "hem:5", "phem", "prk", "herk"};
 enum { MECHANICAL = sizeof mechanical / sizeof *mechanical };
 
 static void mechanisms(void **state)
@@ -301,7 +301,7 @@ static outcome steer(steering s, const char *method, double tend)
 static void hessenberg_form(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"hem3", "hem4", "hem5", "phem5", "herk"};
+    static const char *const methods[] = {"hem:3", "hem:4", "hem:5", "phem", "herk"};
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         const char *m = methods[k];
         outcome o = steer(STEERED, m, 0.3);
@@ -330,7 +330,7 @@ static void hessenberg_form(void **state)
 static void the_impasse_is_found(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"hem3", "hem4", "hem5", "phem5"};
+    static const char *const methods[] = {"hem:3", "hem:4", "hem:5", "phem"};
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
         for (rtol = 1e-3; rtol > 1e-11; rtol *= 0.1) {
             outcome o = steer(STEERED, methods[k], 1.0);
@@ -406,8 +406,8 @@ static outcome levelled(levels l, const char *method)
 static void quasilinear_form(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"herk",      "herk-heun",   "herk-rk4",
-                                          "herk-hem4", "herk-dopri5", "herk-dop853"};
+    static const char *const methods[] = {"herk",      "herk:2", "herk:4",
+                                          "herk:hem4", "herk:5", "herk:8"};
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         const char *m = methods[k];
         outcome o = levelled(ALL_LEVELS, m);
@@ -449,7 +449,7 @@ static outcome run_model(const char *text, const char *method)
 static void models(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"hem5", "phem5", "prk", "herk"};
+    static const char *const methods[] = {"hem:5", "phem", "prk", "herk"};
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         const char *m = methods[k];
         outcome o = run_model(PENDULUM("", "-1", "  x^2 + y^2 = 1 \"rod\";\n"), m);

@@ -427,7 +427,7 @@ static void wrong_kinds(void **unused)
             const way w = {METHODS[m], "auto"};
             if (m == 0 && !d->words) /* variable steps of bdf are no good at index 3 */
                 expect_failure(residual(d->kinds, pendulum), &w, y0, yp0, DAE_ERR_UNSUPPORTED,
-                               "lambda is declared DAE_KIND_INDEX3|use radau5");
+                               "lambda is declared DAE_KIND_INDEX3|use radau");
             else
                 expect_declaration(residual(d->kinds, pendulum), &w, y0, yp0, d->words);
             expect_declaration(second_order(d->kinds), &w, y0, xp0,
@@ -510,7 +510,7 @@ static void wrong_constants(void **unused)
         }
     }
     for (int k = 0; k < 2; k++) {
-        const way w = {k == 0 ? "herk" : "dopri5", "auto"};
+        const way w = {k == 0 ? "herk" : "dopri:5", "auto"};
         dae_problem *p = NULL;
         assert_int_equal(dae_problem_from_quasilinear(&quasilinear, &p, NULL), DAE_OK);
         expect_failure(p, &w, x0, NULL, DAE_ERR_ARGUMENT, "E_constant|(1, 1)|x[1]");
@@ -661,7 +661,7 @@ static void nan_at_a_stage(void **unused)
 {
     (void)unused;
     const char *const callbacks[] = {"mass", "force", "constraint", "gradient", "curvature"};
-    const way ways[] = {{"bdf2nd", "auto"},   {"colloc2nd", "auto"},   {"glm3", "index1"},
+    const way ways[] = {{"bdf2nd", "auto"},   {"colloc2nd", "auto"},   {"glm", "index1"},
                         {"bdf2nd", "index1"}, {"colloc2nd", "index2"}, {"bdf", "auto"},
                         {"radau", "auto"}};
     for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++)

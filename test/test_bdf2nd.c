@@ -175,8 +175,8 @@ static void constant_grids_modified(void **state)
     for (int i = 0; i < 3; i++)
         for (int k = 1; k <= 4; k++) {
             double order[3];
-            observed_order(&curves[i], "bdf2nd_modified", k, 0.0, 1, order);
-            check_order("bdf2nd_modified", &curves[i], k, "constant", order);
+            observed_order(&curves[i], "bdf2nd:modified", k, 0.0, 1, order);
+            check_order("bdf2nd:modified", &curves[i], k, "constant", order);
         }
 }
 
@@ -223,7 +223,7 @@ static double worst_multiplier(const char *name, double h)
 static void changes_of_step_and_order(void **state)
 {
     (void)state;
-    static const char *const names[] = {"bdf2nd", "bdf2nd_modified", "bdf corrected"};
+    static const char *const names[] = {"bdf2nd", "bdf2nd:modified", "bdf corrected"};
     for (int m = 0; m < 3; m++) {
         double coarse = worst_multiplier(names[m], 1e-3), fine = worst_multiplier(names[m], 1e-4);
         if (!(coarse < 0.2 && fine < 0.02))
@@ -275,7 +275,7 @@ static dae_solver *open_solver(dae_problem *problem, const char *name, double to
     for (int i = 0; i < CURVE_N; i++) each[i] = tol;
     options.method = name;
     options.rtol = options.atol = tol;
-    if (strcmp(name, "bdf2nd_faithful") == 0) options.rtol_by_variable = each;
+    if (strcmp(name, "bdf2nd:thesis") == 0) options.rtol_by_variable = each;
     dae_solver *s;
     dae_diag diag = {0};
     if (dae_solver_new(problem, &options, &s, &diag)) fail_msg("%s", diag.text);
@@ -301,7 +301,7 @@ static int example_3_9(double t, const double *y, const double *yp, double *f, v
 static void linear_example(void **state)
 {
     (void)state;
-    static const char *const names[] = {"bdf2nd", "bdf2nd_modified"};
+    static const char *const names[] = {"bdf2nd", "bdf2nd:modified"};
     static const int velocity[3] = {2, -1, -1};
     static const dae_kind kinds[3] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX3,
                                       DAE_KIND_DIFFERENTIAL};
@@ -343,7 +343,7 @@ static void first_order_unknowns(void **state)
     static const int velocity[4] = {1, -1, -1, -1};
     static const double y0[4] = {1, 0, 0, 0}, yp0[4] = {0, -4, 1, -2};
     double y[4], yp[4], truth[4];
-    static const char *const names[] = {"bdf", "bdf2nd", "bdf2nd_modified"};
+    static const char *const names[] = {"bdf", "bdf2nd", "bdf2nd:modified"};
     for (int m = 0; m < 3; m++) {
         dae_problem *problem;
         dae_residual form = {.n = 4, .f = mixed, .velocity = velocity};
@@ -416,7 +416,7 @@ static int contact(double t, const double *y, const double *yp, double *g, void 
 static void events_and_restarts(void **state)
 {
     (void)state;
-    static const char *const names[] = {"bdf2nd", "bdf2nd_modified", "bdf2nd_faithful"};
+    static const char *const names[] = {"bdf2nd", "bdf2nd:modified", "bdf2nd:thesis"};
     static const int velocity[2] = {1, -1};
     for (int m = 0; m < 3; m++) {
         const dae_event table = {.direction = -1};
@@ -492,7 +492,7 @@ static void bounds(void **state)
 static void histories(void **state)
 {
     (void)state;
-    static const char *const names[] = {"bdf2nd", "bdf2nd_modified"};
+    static const char *const names[] = {"bdf2nd", "bdf2nd:modified"};
     for (int m = 0; m < 2; m++) {
         dae_problem *problem = curve_new(&curves[1]);
         dae_solver *s = open_solver(problem, names[m], 1e-6);

@@ -105,7 +105,7 @@ static void test_tables_2_3_and_3_1(void **state)
     double error[10];
     multiplier_errors(&curves[0], "bdf", 1, 10, varying, error);
     for (int i = 0; i < 10; i++) check_digits("Table 2.3", i, error[i], euler[i]);
-    multiplier_errors(&curves[0], "bdf2nd_modified", 1, 10, varying, error);
+    multiplier_errors(&curves[0], "bdf2nd:modified", 1, 10, varying, error);
     for (int i = 0; i < 10; i++) check_digits("Table 3.1", i, error[i], modified[i]);
 }
 
@@ -118,8 +118,8 @@ static void test_table_3_2(void **state)
     static const double coarse[] = {0.0809, 0.0041, 0.0041, 0.0038, 0.0038};
     check_constant("Table 3.2, BDF, h = 0.005", "bdf", 2, 0.005, 7, fine_rows, bdf_fine);
     check_constant("Table 3.2, BDF, h = 0.01", "bdf", 2, 0.01, 5, coarse_rows, bdf_coarse);
-    check_constant("Table 3.2, h = 0.005", "bdf2nd_modified", 2, 0.005, 7, fine_rows, fine);
-    check_constant("Table 3.2, h = 0.01", "bdf2nd_modified", 2, 0.01, 5, coarse_rows, coarse);
+    check_constant("Table 3.2, h = 0.005", "bdf2nd:modified", 2, 0.005, 7, fine_rows, fine);
+    check_constant("Table 3.2, h = 0.01", "bdf2nd:modified", 2, 0.01, 5, coarse_rows, coarse);
 }
 
 /* ---- chapter 8, with the thesis' own controller ---- */
@@ -144,7 +144,7 @@ static dae_solver *open_faithful(dae_problem *problem, int n, const double *atol
 {
     dae_options options = dae_options_default();
     for (int i = 0; i < n; i++) rtol[i] = 1e-4;
-    options.method = "bdf2nd_faithful";
+    options.method = "bdf2nd:thesis";
     options.rtol_by_variable = rtol;
     options.atol_by_variable = atol;
     options.initial_step = 1e-4;     /* (4.30) with TOUT = 0.1 */

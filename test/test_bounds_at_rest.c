@@ -9,9 +9,9 @@
 
 #include "daedal.h"
 
-static const char *const methods[] = {"radau",     "radau5",    "radau9",  "radau13",
-                                      "lobattoc4", "lobattoc6", "gauss4",  "sirk22",
-                                      "sdirk4",    "rodas",     "rodas4p2"};
+static const char *const methods[] = {"radau",      "radau:5",    "radau:9", "radau:13",
+                                      "lobattoc:4", "lobattoc:6", "gauss:4", "sirk:2",
+                                      "sdirk:4",    "rodas",      "rodas:p2"};
 enum { METHODS = 11 };
 
 /* y' = 50 y (1 - y), 0 = z - sqrt(1 - y), both within 0 .. 1: at t = 2 both are at their bounds,

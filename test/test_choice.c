@@ -112,8 +112,8 @@ static void test_what_the_user_says(void **state)
     o.max_order = 3;
     in_use(p, &o, y, "bdf");
     o = dae_options_default();
-    o.method = "phem5";
-    in_use(p, &o, y, "phem5");
+    o.method = "phem";
+    in_use(p, &o, y, "phem");
     dae_problem_free(p);
 }
 

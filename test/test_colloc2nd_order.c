@@ -62,10 +62,9 @@ typedef struct claim {
 } claim;
 
 static const claim claims[] = {
-    {"colloc2nd_radau1", 1, 400, 1600}, {"colloc2nd_radau2", 3, 80, 640},
-    {"colloc2nd_radau3", 5, 20, 160},   {"colloc2nd_radau4", 7, 20, 80},
-    {"colloc2nd_gauss1", 1, 200, 1600}, {"colloc2nd_gauss2", 2, 100, 1600},
-    {"colloc2nd_gauss3", 3, 40, 320},   {"colloc2nd_gauss4", 4, 40, 160},
+    {"colloc2nd:1", 1, 400, 1600}, {"colloc2nd:3", 3, 80, 640},   {"colloc2nd:5", 5, 20, 160},
+    {"colloc2nd:7", 7, 20, 80},    {"colloc2nd:2", 1, 200, 1600}, {"colloc2nd:4", 2, 100, 1600},
+    {"colloc2nd:6", 3, 40, 320},   {"colloc2nd:8", 4, 40, 160},
 };
 enum { CLAIMS = sizeof claims / sizeof claims[0] };
 

@@ -65,7 +65,7 @@ static void run_text(const char *text, const char *method, double stop)
 /* log(u/v) is 1e-4 to 1e-6 where u and v, which are as accurate as asked for, are 1 to 3. */
 static void small_differences_are_told(void **state)
 {
-    static const char *const methods[] = {"auto", "radau5", "rodas", "sdirk4", "bdf"};
+    static const char *const methods[] = {"auto", "radau:5", "rodas", "sdirk:4", "bdf"};
     (void)state;
     for (int k = 0; k < 5; k++)
         for (int digits = 4; digits <= 6; digits++) {
@@ -83,7 +83,7 @@ static void small_differences_are_told(void **state)
 /* Large factors, powers, sums, and the residual of a constraint lose nothing. */
 static void others_are_not(void **state)
 {
-    static const char *const methods[] = {"auto", "radau5", "rodas", "bdf"};
+    static const char *const methods[] = {"auto", "radau:5", "rodas", "bdf"};
     (void)state;
     for (int k = 0; k < 4; k++) {
         run_text("model Plain\n  Real x(start = 1, fixed = true), a, b, c, d;\nequation\n"
@@ -154,8 +154,8 @@ static double run_callbacks(const char *method, double rtol)
 
 static void multipliers_are_told(void **state)
 {
-    static const char *const methods[] = {"auto",      "radau", "radau5", "sdirk4",
-                                          "lobattoc4", "bdf",   "glm3"};
+    static const char *const methods[] = {"auto",       "radau", "radau:5", "sdirk:4",
+                                          "lobattoc:4", "bdf",   "glm"};
     (void)state;
     for (level = 3; level > 0; level--)
         for (int k = 0; k < 7; k++)

@@ -30,7 +30,7 @@ static dae_status run_to_end(dae_problem *problem, const char *name, double *y, 
     options.init = DAE_INIT_NONE;
     options.rtol = options.atol = 1e-3;
     for (int i = 0; i < CURVE_N; i++) each[i] = 1e-3;
-    if (strcmp(options.method, "bdf2nd_faithful") == 0) options.rtol_by_variable = each;
+    if (strcmp(options.method, "bdf2nd:thesis") == 0) options.rtol_by_variable = each;
     dae_solver *s = NULL;
     dae_status status = dae_solver_new(problem, &options, &s, NULL);
     if (status == DAE_OK) status = dae_solver_start(s, 0.0, y, yp);
@@ -77,7 +77,7 @@ static dae_status pendulum_run(void *context)
 static void small_systems_fail_cleanly(void **state)
 {
     (void)state;
-    static const char *const names[] = {"bdf2nd", "bdf2nd_modified", "bdf2nd_faithful"};
+    static const char *const names[] = {"bdf2nd", "bdf2nd:modified", "bdf2nd:thesis"};
     for (int m = 0; m < 3; m++)
         every_failure_is_told(names[m], pendulum_run, (void *)(uintptr_t)names[m], 10);
 }

@@ -217,16 +217,16 @@ static void forms_survive(void **unused)
 {
     (void)unused;
     for (int form = 0; form < 4; form++) each_allocation(form, "bdf");
-    each_allocation(0, "hem5");
+    each_allocation(0, "hem:5");
     each_allocation(4, "bdf");
-    each_allocation(4, "hem5");
+    each_allocation(4, "hem:5");
     each_allocation(4, "bdf2nd");
     each_allocation(3, "bdf2nd");
     const char *const formulations[] = {"gglm", "ggl2", "fuehrer", "odassl", "minimal", "reduced"};
     for (size_t k = 0; k < sizeof formulations / sizeof formulations[0]; k++)
         each_formulation(0, "bdf", formulations[k]);
     each_formulation(0, "bdf2nd", "minimal");
-    each_allocation(1, "hem4");
+    each_allocation(1, "hem:4");
     for (int form = 0; form < 3; form++) each_allocation(form, "herk");
 }
 

@@ -59,7 +59,7 @@ static dae_status long_life(void *formulation)
     dae_diag diag = {0};
     dae_options o = dae_options_default();
     o.formulation = formulation;
-    o.method = "radau5";
+    o.method = "radau:5";
     o.rtol = o.atol = 1e-3;
     dae_status status = dae_solver_new(problem, &o, &s, &diag);
     if (status == DAE_OK) status = dae_solver_start(s, 0.0, NULL, NULL);

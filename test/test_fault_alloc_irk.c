@@ -49,7 +49,7 @@ static dae_status some_steps(void *context)
 static void failures_are_told(void **state)
 {
     (void)state;
-    static const char *const names[] = {"rodas", "sdirk4", "sirk22"};
+    static const char *const names[] = {"rodas", "sdirk:4", "sirk:2"};
     for (int k = 0; k < 3; k++)
         for (int large = 0; large < 2; large++) {
             journey j = {names[k], large ? LARGE : SMALL};
@@ -62,7 +62,7 @@ static void failures_are_told(void **state)
 static void complex_matrices(void **state)
 {
     (void)state;
-    static const char *const names[] = {"lobattoc4", "gauss6"};
+    static const char *const names[] = {"lobattoc:4", "gauss:6"};
     for (int k = 0; k < 2; k++)
         for (int large = 0; large < 2; large++) {
             journey j = {names[k], large ? LARGE : SMALL};

@@ -47,10 +47,10 @@ static dae_status life(void *context)
     return status;
 }
 
-static const trial TRIALS[] = {{rod, "hem5", NULL},
-                               {rod, "phem5", NULL},
+static const trial TRIALS[] = {{rod, "hem:5", NULL},
+                               {rod, "phem", NULL},
                                {rod, "herk", NULL},
-                               {mixed, "hem4", NULL},
+                               {mixed, "hem:4", NULL},
                                {mixed, "herk", NULL}};
 enum { TRIAL_COUNT = sizeof TRIALS / sizeof *TRIALS };
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *const methods[] = {"radau", "radau5", "radau9", "radau13"};
+static const char *const methods[] = {"radau", "radau:5", "radau:9", "radau:13"};
 enum { METHODS = 4 };
 
 /* ---- the k-th call fails ---- */
@@ -83,8 +83,8 @@ static void no_allocation_in_the_step_loop(void **state)
     (void)state;
     static const dae_linear_solver solvers[] = {DAE_LINEAR_DENSE, DAE_LINEAR_BANDED,
                                                 DAE_LINEAR_SPARSE};
-    static const char *const all[] = {"radau",  "radau5", "radau9", "radau13", "lobattoc6",
-                                      "gauss4", "sirk22", "sdirk4", "rodas4p2"};
+    static const char *const all[] = {"radau",   "radau:5", "radau:9", "radau:13", "lobattoc:6",
+                                      "gauss:4", "sirk:2",  "sdirk:4", "rodas:p2"};
     for (int c = 0; c < 27; c++) {
         model *m = model_new("brusselator", 30);
         dae_problem *p;

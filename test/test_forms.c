@@ -681,7 +681,7 @@ static void dependent_constraints(void **unused)
     m.constraint_names = names;
     m.constraint = doubled;
     assert_int_equal(start_status(&m, y0, &diag), DAE_OK); /* by a method that can, if left open */
-    assert_int_equal(start_by("hem5", &m, y0, &diag), DAE_ERR_SINGULAR);
+    assert_int_equal(start_by("hem:5", &m, y0, &diag), DAE_ERR_SINGULAR);
     assert_non_null(strstr(diag.text, "rod and rod again"));
     assert_string_equal(diag.equation_name, "rod again");
     m.constraint = contradiction;
@@ -772,7 +772,7 @@ static void stiff_problem(void **unused)
     dae_problem *problem = mechanical_problem(&m);
     dae_options o = dae_options_default();
     const double y0[2] = {0.0, 1.0};
-    o.method = "hem5";
+    o.method = "hem:5";
     o.max_steps = 200;
     dae_solver *s = started(problem, &o, y0);
     assert_int_equal(dae_solver_run(s, 10.0, NULL, NULL), DAE_ERR_MAX_STEPS);
@@ -892,14 +892,14 @@ static void forms_that_are_missing(void **unused)
         const method *m = method_find(dae_method_name(i));
         bool needs = method_needs_form(m) || m->forms & FORM_SECOND_ORDER;
         if (m->forms & FORM_MANIFOLD) needs = false; /* y' = phi(t, y) is one */
-        assert_non_null(dae_method_forms(i));
-        assert_true(dae_method_order(i) > 0);
-        assert_non_null(dae_method_index_range(i));
+        assert_non_null(dae_method_at(i).forms);
+        assert_true(dae_method_at(i).max_order > 0);
+        assert_non_null(dae_method_at(i).index_range);
         o.method = dae_method_name(i);
         o.fixed_step = m->constant_steps ? 0.1 : 0.0;
         dae_status status = dae_solver_new(residual, &o, &s, &diag);
         assert_int_equal(status, needs ? DAE_ERR_UNSUPPORTED : DAE_OK);
-        if (needs) assert_non_null(strstr(diag.text, dae_method_forms(i)));
+        if (needs) assert_non_null(strstr(diag.text, dae_method_at(i).forms));
         dae_solver_free(s);
     }
     o = dae_options_default();

@@ -33,9 +33,9 @@ static void symplectic_methods_run(void **state)
         const char *name;
         int order;
         double h;
-    } methods[] = {{"symplectic_euler", 1, 1e-3}, {"shake", 2, 0.005},   {"rattle", 2, 0.005},
-                   {"rattle4", 4, 0.01},          {"lobatto4", 4, 0.01}, {"rattle6", 6, 0.02},
-                   {"lobatto6", 6, 0.02},         {"rattle8", 8, 0.06}};
+    } methods[] = {{"symplectic_euler", 1, 1e-3}, {"shake", 2, 0.005},    {"rattle", 2, 0.005},
+                   {"rattle:4", 4, 0.01},         {"lobatto:4", 4, 0.01}, {"rattle:6", 6, 0.02},
+                   {"lobatto:6", 6, 0.02},        {"rattle:8", 8, 0.06}};
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         double coarse = energy_error(methods[k].name, methods[k].h);
         double fine = energy_error(methods[k].name, 0.5 * methods[k].h);
@@ -49,7 +49,7 @@ static void symplectic_methods_run(void **state)
 static void other_methods_run(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"prk", "midex", "auto", "dop853", "hem5"};
+    static const char *const methods[] = {"prk", "midex", "auto", "dopri:8", "hem:5"};
     const double period = 2.0 * acos(-1.0);
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         run r;

@@ -158,11 +158,11 @@ static void test_orders(void **state)
         if (k < 3) check_order(&all[k], "symplectic_euler", 1);
         if (k < 3) check_order(&all[k], "shake", 2);
         check_order(&all[k], "rattle", 2);
-        check_order(&all[k], "rattle4", 4);
-        check_order(&all[k], "rattle6", 6);
-        if (k < 3) check_order(&all[k], "rattle8", 8); /* noise of differences hides it */
-        check_order(&all[k], "lobatto4", 4);
-        check_order(&all[k], "lobatto6", 6);
+        check_order(&all[k], "rattle:4", 4);
+        check_order(&all[k], "rattle:6", 6);
+        if (k < 3) check_order(&all[k], "rattle:8", 8); /* noise of differences hides it */
+        check_order(&all[k], "lobatto:4", 4);
+        check_order(&all[k], "lobatto:6", 6);
     }
 }
 
@@ -171,7 +171,8 @@ static void test_reversible(void **state)
 {
     (void)state;
     mechanics all[] = {pendulum(), bead(), four_bar(), polar_bead()};
-    const char *const names[] = {"rattle", "rattle4", "rattle6", "rattle8", "lobatto4", "lobatto6"};
+    const char *const names[] = {"rattle",   "rattle:4",  "rattle:6",
+                                 "rattle:8", "lobatto:4", "lobatto:6"};
     for (int k = 0; k < 4; k++)
         for (int i = 0; i < 6; i++) {
             mechanics back = all[k];
@@ -252,8 +253,8 @@ static int energy_function(double t, const double *y, double *values, void *user
     return 0;
 }
 
-static const char *const all_methods[] = {"symplectic_euler", "shake",   "rattle",   "rattle4",
-                                          "rattle6",          "rattle8", "lobatto4", "lobatto6"};
+static const char *const all_methods[] = {"symplectic_euler", "shake",    "rattle",    "rattle:4",
+                                          "rattle:6",         "rattle:8", "lobatto:4", "lobatto:6"};
 
 /* Steps of all methods end on the energy of the start, and on the constraints, both to round-off;
  * where it is only watched it moves by the error of the method, which those of low order show. */

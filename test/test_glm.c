@@ -140,7 +140,7 @@ static void errors(dae_residual_fn f, dae_kind kind, double h, double tol, doubl
     dae_problem *problem;
     dae_solver *s;
     double y[3], yp[3], x[3], xp[3];
-    options.method = "glm3";
+    options.method = "glm";
     options.rtol = options.atol = tol;
     options.fixed_step = h;
     options.stop_time = 1.0;
@@ -213,7 +213,7 @@ static void jumping_slopes_are_seen(void **state)
         dae_problem *problem;
         dae_solver *s;
         double x = 1.0, slope = -1.0;
-        options.method = "glm3";
+        options.method = "glm";
         options.rtol = options.atol = tol;
         options.max_steps = 100000;
         assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);

@@ -95,7 +95,7 @@ static void expect_growth(const char *text, const char *method, const char *vari
 static void test_exponential(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"auto", "bdf", "radau5", "rodas", "sdirk4"};
+    static const char *const methods[] = {"auto", "bdf", "radau:5", "rodas", "sdirk:4"};
     for (int k = 0; k < 5; k++) {
         /* x'' = 100 x: by exp(10 t) */
         GROWS(MODEL("Real x(start=1, fixed=true), v(start=20, fixed=true), F;\nequation\n"
@@ -124,7 +124,7 @@ static void test_finite_time(void **state)
                 "der(z) = x^2;"),
           "auto", "x", 4, "faster than any exponential|singularity near t = 1|m.mo:4");
     /* two that feed each other, near whose pole rounding is above the tolerance, too */
-    static const char *const methods[] = {"auto", "bdf", "rodas", "dopri5"};
+    static const char *const methods[] = {"auto", "bdf", "rodas", "dopri:5"};
     for (int k = 0; k < 4; k++)
         GROWS(MODEL("Real x(start=1, fixed=true), y(start=1, fixed=true);\nequation\n"
                     "der(x) = x*(1 + y);\nder(y) = y*(x - 1);"),
@@ -136,7 +136,7 @@ static void test_finite_time(void **state)
 static void test_follower(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"auto", "bdf", "rodas", "dopri5"};
+    static const char *const methods[] = {"auto", "bdf", "rodas", "dopri:5"};
     for (int k = 0; k < 4; k++)
         GROWS(MODEL("Real z(start=1, fixed=true), y(start=0, fixed=true);\nequation\n"
                     "der(z) = 3*z;\nder(y) = z^4;"),

@@ -67,7 +67,7 @@ static dae_solver *open_solver(const dae_problem *p, const char *method, double 
     o.method = method;
     o.rtol = o.atol = tolerance;
     /* the error test of the thesis promises no tolerance: constant steps alone */
-    if (strcmp(method, "herk-faithful") == 0) o.fixed_step = 0.01;
+    if (strcmp(method, "herk:thesis") == 0) o.fixed_step = 0.01;
     dae_status status = dae_solver_new(p, &o, &s, &diag);
     if (status != DAE_OK) print_error("%s\n", diag.text);
     assert_int_equal(status, DAE_OK);
@@ -80,7 +80,7 @@ static const double QUARTER = 1.85407467730137191843;
 static void a_mechanical_problem_runs_with_events(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"herk", "herk-dopri5", "herk-hem4", "herk-faithful"};
+    static const char *const methods[] = {"herk", "herk:5", "herk:hem4", "herk:thesis"};
     static const double reference[] = {-0.81158645, -0.58423235, -0.63152915, 0.8772888, 1.752697};
     dae_problem *p;
     dae_diag diag = {0};

@@ -94,7 +94,7 @@ static void run(const char *method, problem p, double tolerance, double tend, do
     dae_problem_free(made);
 }
 
-static const char *const METHODS[] = {"hem3", "hem4", "hem5", "phem5"};
+static const char *const METHODS[] = {"hem:3", "hem:4", "hem:5", "phem"};
 
 /* A step that was far too long leaves nothing behind that spoils the shorter ones: neither factors
  * nor an end that is off the constraint, which the shortest of steps could not come back from. */

@@ -92,7 +92,7 @@ static void right_or_an_error(void **unused)
     (void)unused;
     for (int i = 0; dae_method_name(i); i++) {
         const char *method = dae_method_name(i);
-        if (!strstr(dae_method_forms(i), "residual")) continue;
+        if (!strstr(dae_method_at(i).forms, "residual")) continue;
         for (int k = 0; k < 18; k++) {
             int level = k / 6;
             bool kinds = k / 3 % 2;
@@ -116,8 +116,8 @@ static void claims(void **unused)
     const struct {
         const char *method;
         int highest;
-    } list[] = {{"bdf", 2},    {"radau5", 3}, {"radau", 3},     {"rodas", 1}, {"rodasp", 2},
-                {"sdirk4", 2}, {"liex", 1},   {"lobattoc4", 3}, {"glm3", 3},  {"auto", 3}};
+    } list[] = {{"bdf", 2},     {"radau:5", 3}, {"radau", 3},      {"rodas", 1}, {"rodas:p", 2},
+                {"sdirk:4", 2}, {"liex", 1},    {"lobattoc:4", 3}, {"glm", 3},   {"auto", 3}};
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         for (int index = 2; index <= 3; index++) {
             double y[N];

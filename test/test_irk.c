@@ -11,11 +11,11 @@ typedef struct entry {
 } entry;
 
 static const entry entries[] = {
-    {"gauss2", &irk_gauss2, 2, 1, 1},       {"gauss4", &irk_gauss4, 4, 2, 2},
-    {"gauss6", &irk_gauss6, 6, 3, 3},       {"gauss8", &irk_gauss8, 8, 4, 4},
-    {"gauss10", &irk_gauss10, 10, 5, 5},    {"lobattoc2", &irk_lobattoc2, 2, 1, 1},
-    {"lobattoc4", &irk_lobattoc4, 4, 2, 2}, {"lobattoc6", &irk_lobattoc6, 6, 3, 3},
-    {"sirk22", &irk_sirk22, 2, 2, 0},       {"sirk23", &irk_sirk23, 3, 2, 0},
+    {"gauss:2", &irk_gauss2, 2, 1, 1},       {"gauss:4", &irk_gauss4, 4, 2, 2},
+    {"gauss:6", &irk_gauss6, 6, 3, 3},       {"gauss:8", &irk_gauss8, 8, 4, 4},
+    {"gauss:10", &irk_gauss10, 10, 5, 5},    {"lobattoc:2", &irk_lobattoc2, 2, 1, 1},
+    {"lobattoc:4", &irk_lobattoc4, 4, 2, 2}, {"lobattoc:6", &irk_lobattoc6, 6, 3, 3},
+    {"sirk:2", &irk_sirk22, 2, 2, 0},        {"sirk:3", &irk_sirk23, 3, 2, 0},
 };
 enum { ENTRIES = sizeof entries / sizeof entries[0], S = IRK_STAGES };
 
@@ -77,7 +77,7 @@ static void trees_of_order_3(void **state)
     long double sum = 0.0L;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) sum += (long double)t->b[i] * t->A[i * 2 + j] * t->nodes[j];
-    near("sirk23", sum, 1.0L / 6.0L, 20.0);
+    near("sirk:3", sum, 1.0L / 6.0L, 20.0);
 }
 
 /* Entry (i, j) of Lambda. */
@@ -172,8 +172,8 @@ static void orders_mixed(void **state)
     const struct {
         const char *name;
         double order;
-    } rows[] = {{"sirk22", 2.0}, {"sirk23", 3.0}, {"lobattoc2", 2.0}, {"lobattoc4", 4.0},
-                {"gauss2", 2.0}, {"gauss4", 4.0}, {"radau5", 5.0}};
+    } rows[] = {{"sirk:2", 2.0},  {"sirk:3", 3.0},  {"lobattoc:2", 2.0}, {"lobattoc:4", 4.0},
+                {"gauss:2", 2.0}, {"gauss:4", 4.0}, {"radau:5", 5.0}};
     for (int k = 0; k < 7; k++) {
         double order[3];
         int most = rows[k].order > 3.0 ? 6 : 8;
@@ -195,10 +195,10 @@ static void orders_index_2(void **state)
         if (p > 6.0) continue;
         check_orders(&linear2, entries[m].name, 9, z_floor, (double[3]){p, q});
     }
-    check_orders(&index2, "lobattoc4", 8, z_floor, (double[3]){4.0, 2.0});
-    check_orders(&index2, "gauss4", 8, z_floor, (double[3]){4.0, 4.0});
-    check_orders(&index2, "sirk22", 8, z_floor, (double[3]){2.0, 2.0});
-    grid_orders(&linear2, "sirk23", 0, 9, z_floor, order);
+    check_orders(&index2, "lobattoc:4", 8, z_floor, (double[3]){4.0, 2.0});
+    check_orders(&index2, "gauss:4", 8, z_floor, (double[3]){4.0, 4.0});
+    check_orders(&index2, "sirk:2", 8, z_floor, (double[3]){2.0, 2.0});
+    grid_orders(&linear2, "sirk:3", 0, 9, z_floor, order);
     assert_true(order[0] > 2.7 && order[1] > 1.7);
 }
 
@@ -207,12 +207,12 @@ static void orders_index_3(void **state)
 {
     (void)state;
     double low[3] = {1e-11, 1e-9, 1e-7}, order[3];
-    const char *const names[] = {"lobattoc4", "lobattoc6", "sirk22"};
+    const char *const names[] = {"lobattoc:4", "lobattoc:6", "sirk:2"};
     for (int k = 0; k < 3; k++) {
         double q = k == 1 ? 3.0 : 2.0;
         check_orders(&linear3, names[k], 8, low, (double[3]){q, q, q - 1.0});
     }
-    grid_orders(&linear3, "sirk23", 0, 8, low, order);
+    grid_orders(&linear3, "sirk:3", 0, 8, low, order);
     assert_true(order[0] > 1.7 && order[1] > 1.7 && order[2] > 0.7);
 }
 
@@ -242,7 +242,7 @@ static void orders_constant_coefficients(void **state)
     const struct {
         const char *name;
         double order; /* k_a2 */
-    } rows[] = {{"sirk22", 2.0}, {"sdirk4", 1.0}, {"radau5", 3.0}, {"lobattoc4", 2.0}};
+    } rows[] = {{"sirk:2", 2.0}, {"sdirk:4", 1.0}, {"radau:5", 3.0}, {"lobattoc:4", 2.0}};
     for (int k = 0; k < 4; k++) {
         double order[3];
         grid_orders(&chain, rows[k].name, 0, 7, (double[3]){1e-15, 1e-10}, order);
@@ -266,7 +266,8 @@ static int growing_f(double t, const double *y, const double *yp, double *f, voi
 static void algebraic_variables_follow(void **state)
 {
     (void)state;
-    const char *const names[] = {"lobattoc4", "lobattoc6", "gauss4", "gauss6", "sirk22", "radau5"};
+    const char *const names[] = {"lobattoc:4", "lobattoc:6", "gauss:4",
+                                 "gauss:6",    "sirk:2",     "radau:5"};
     for (int k = 0; k < 6; k++) {
         double y[3] = {0.0, 1.0, 0.0}, yp[3] = {1e6, 0.0, 1e6};
         dae_residual form = {.n = 3, .f = growing_f};
@@ -300,7 +301,7 @@ static void undeclared_index_is_refused(void **state)
         dae_problem *p;
         double y[MOST];
         blind.kinds = NULL;
-        dae_solver *s = solver_for(&blind, &p, "gauss4", DAE_DENSE_CONTINUOUS, 1e-6);
+        dae_solver *s = solver_for(&blind, &p, "gauss:4", DAE_DENSE_CONTINUOUS, 1e-6);
         assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_ERR_UNSUPPORTED);
         assert_non_null(strstr(dae_solver_diag(s)->text, "loses its order"));
         assert_int_equal(dae_solver_diag(s)->variable, k ? 4 : 2);
@@ -322,7 +323,7 @@ static int hidden_f(double t, const double *y, const double *yp, double *f, void
 static void hidden_constraints_are_refused(void **state)
 {
     (void)state;
-    const char *const names[] = {"gauss2", "gauss4", "gauss6", "gauss8", "gauss10"};
+    const char *const names[] = {"gauss:2", "gauss:4", "gauss:6", "gauss:8", "gauss:10"};
     for (int k = 0; k < 10; k++) {
         bool apart = k % 2;
         double y[2] = {1.0, 0.0}, yp[2] = {-2.0, 1.0};
@@ -344,7 +345,7 @@ static void hidden_constraints_are_refused(void **state)
 static void index_3_is_refused(void **state)
 {
     (void)state;
-    const char *const names[] = {"gauss4", "gauss10", "lobattoc2"};
+    const char *const names[] = {"gauss:4", "gauss:10", "lobattoc:2"};
     for (int k = 0; k < 3; k++) {
         dae_problem *p;
         double y[MOST];
@@ -417,7 +418,7 @@ static void gauss_at_index_3(void **state)
     dae_mechanical form = {
         .nq = 2, .nlambda = 1, .force = weight_of, .constraint = rod, .gradient = rod_gradient};
     assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
-    const char *const names[] = {"gauss2", "gauss4", "gauss6"};
+    const char *const names[] = {"gauss:2", "gauss:4", "gauss:6"};
     for (int k = 0; k < 3; k++) {
         int steps = k == 0 ? 400 : k == 1 ? 200 : 100;
         double order = log2(ggl_error(p, names[k], steps) / ggl_error(p, names[k], 2 * steps));
@@ -455,9 +456,9 @@ static void higher_index_adaptive(void **state)
     const struct {
         const char *name;
         const closed_form *c;
-    } runs[] = {{"gauss4", &index2},    {"gauss6", &index2},    {"gauss10", &index2},
-                {"lobattoc4", &index2}, {"lobattoc6", &index2}, {"sirk22", &index2},
-                {"lobattoc4", &index3}, {"lobattoc6", &index3}};
+    } runs[] = {{"gauss:4", &index2},    {"gauss:6", &index2},    {"gauss:10", &index2},
+                {"lobattoc:4", &index2}, {"lobattoc:6", &index2}, {"sirk:2", &index2},
+                {"lobattoc:4", &index3}, {"lobattoc:6", &index3}};
     for (int k = 0; k < 8; k++)
         for (double rtol = 1e-4; rtol > 0.5e-7; rtol *= 0.1) {
             const closed_form *c = runs[k].c;

@@ -100,8 +100,8 @@ static double error_of_step(const char *name, leaping l, bool after_another)
 static void a_leap_counts_as_error(void **state)
 {
     (void)state;
-    const char *const names[] = {"hem5",      "phem5",       "herk-kutta3", "herk-rk4",
-                                 "herk-hem4", "herk-dopri5", "herk-dop853"};
+    const char *const names[] = {"hem:5",     "phem",   "herk:3", "herk:4",
+                                 "herk:hem4", "herk:5", "herk:8"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         leaping small = {1e3, 3e4}, large = {1e3, 3e5};
         double usual = error_of_step(names[i], small, false);

@@ -52,7 +52,7 @@ static double observed_order(const dae_problem *p, const char *method, dae_coord
     enum { FIT = 3 };
     double x[FIT], e[FIT], y[MOST_Y], exact[MOST_Y], sx = 0.0, se = 0.0, sxx = 0.0, sxe = 0.0;
     int count = 0;
-    dae_options o = options_for("dop853", DAE_COORDINATES_AMBIENT, 3e-14);
+    dae_options o = options_for("dopri:8", DAE_COORDINATES_AMBIENT, 3e-14);
     assert_int_equal(run(p, &o, from, tend, exact, NULL, NULL), DAE_OK);
     for (int steps = 12; steps < 5000; steps += steps / 2) {
         o = options_for(method, coordinates, 1e-13);
@@ -89,7 +89,7 @@ static void test_orders(void **state)
                 int order = i ? 8 : 5;
                 memcpy(from, all[k].start, sizeof all[k].start);
                 assert_int_equal(dae_problem_from_mechanical(&all[k].form, &p, NULL), DAE_OK);
-                double seen = observed_order(p, i ? "dop853" : "dopri5", (dae_coordinates)c,
+                double seen = observed_order(p, i ? "dopri:8" : "dopri:5", (dae_coordinates)c,
                                              2 * all[k].form.nq, from, tend[k]);
                 if (!(seen >= order - 0.2))
                     print_message("%s, %d: order %g in place of %d\n", all[k].name, c, seen, order);
@@ -107,14 +107,14 @@ static void test_looping(void **state)
     const double from[MOST_Y] = {0.0, -1.0, 3.0, 0.0, 0.0};
     double y[MOST_Y], exact[MOST_Y];
     assert_int_equal(dae_problem_from_mechanical(&m.form, &p, NULL), DAE_OK);
-    dae_options o = options_for("dop853", DAE_COORDINATES_AMBIENT, 1e-13);
+    dae_options o = options_for("dopri:8", DAE_COORDINATES_AMBIENT, 1e-13);
     assert_int_equal(run(p, &o, from, 20.0, exact, NULL, NULL), DAE_OK);
-    o = options_for("dop853", DAE_COORDINATES_AMBIENT, 1e-9);
+    o = options_for("dopri:8", DAE_COORDINATES_AMBIENT, 1e-9);
     assert_int_equal(run(p, &o, from, 20.0, y, NULL, NULL), DAE_OK);
     double ambient = fmax(1e-9, distance(4, y, exact)); /* no less than the tolerance */
     for (int c = DAE_COORDINATES_PARTITIONED; c <= DAE_COORDINATES_TANGENT; c++) {
         dae_stats stats;
-        o = options_for("dop853", (dae_coordinates)c, 1e-9);
+        o = options_for("dopri:8", (dae_coordinates)c, 1e-9);
         assert_int_equal(run(p, &o, from, 20.0, y, &stats, NULL), DAE_OK);
         double most = c == DAE_COORDINATES_TANGENT ? 10.0 : 100.0; /* errors of axes are larger */
         if (!(distance(4, y, exact) < most * ambient))
@@ -182,7 +182,7 @@ static void test_other_forms(void **state)
         for (int c = DAE_COORDINATES_PARTITIONED; c <= DAE_COORDINATES_TANGENT; c++) {
             double y[3];
             dae_stats stats;
-            dae_options o = options_for("dopri5", (dae_coordinates)c, 1e-10);
+            dae_options o = options_for("dopri:5", (dae_coordinates)c, 1e-10);
             assert_int_equal(run(p[k], &o, from[k], tend[k], y, &stats, NULL), DAE_OK);
             if (distance(3, y, known[k]) > 1e-8)
                 print_message("%d, %d: %g\n", k, c, distance(3, y, known[k]));
@@ -233,7 +233,7 @@ static void test_rank(void **state)
         dae_problem *p;
         dae_diag diag = {0};
         double y[6], from[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-        dae_options o = options_for("dopri5", (dae_coordinates)c, 1e-6);
+        dae_options o = options_for("dopri:5", (dae_coordinates)c, 1e-6);
         o.init = DAE_INIT_NONE;
         assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
         assert_int_equal(run(p, &o, from, 1.0, y, NULL, &diag), DAE_ERR_SINGULAR);
@@ -245,7 +245,7 @@ static void test_rank(void **state)
         form.constraint = cross;
         const double on_x[5] = {1.0, 0.0, -1.0, 0.0, 0.0};
         assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
-        o = options_for("dopri5", (dae_coordinates)c, 1e-6);
+        o = options_for("dopri:5", (dae_coordinates)c, 1e-6);
         o.fixed_step = 0.25; /* lands on it or jumps over it: told or carried through */
         dae_status status = run(p, &o, on_x, 2.0, y, NULL, &diag);
         if (status != DAE_OK) {
@@ -268,7 +268,7 @@ static void test_left(void **state)
     double y[MOST_Y], from[MOST_Y] = {0.0, -1.0, 3.0, 0.0, 0.0};
     assert_int_equal(dae_problem_from_mechanical(&m.form, &p, NULL), DAE_OK);
     for (int c = DAE_COORDINATES_PARTITIONED; c <= DAE_COORDINATES_TANGENT; c++) {
-        dae_options o = options_for("dopri5", (dae_coordinates)c, 1e-6);
+        dae_options o = options_for("dopri:5", (dae_coordinates)c, 1e-6);
         o.fixed_step = 2.0;
         assert_int_equal(run(p, &o, from, 4.0, y, NULL, &diag), DAE_ERR_CONVERGENCE);
         assert_non_null(strstr(diag.text, "chart"));

@@ -73,7 +73,7 @@ static double observed_order(const dae_problem *p, const dae_problem *exact,
                              double round_off)
 {
     double before = 0.0, seen = NAN, y[MOST_Y], known[MOST_Y];
-    dae_options o = options_for("dop853", 3e-14);
+    dae_options o = options_for("dopri:8", 3e-14);
     assert_true(try_run(exact, &o, from, tend, known));
     for (int steps = 6, last = 0; steps < 5000; steps += steps / 2) {
         o = *with;
@@ -98,8 +98,8 @@ static void check_order(const char *what, const char *method, double seen, int o
 static const struct {
     const char *name;
     int order;
-} pairs[] = {{"dopri5", 5}, {"dop853", 8}},
-  mechanical_pairs[] = {{"dopri5", 5}, {"dop853", 8}, {"prk", 8}, {"euler", 1}};
+} pairs[] = {{"dopri:5", 5}, {"dopri:8", 8}},
+  mechanical_pairs[] = {{"dopri:5", 5}, {"dopri:8", 8}, {"prk", 8}, {"euler", 1}};
 
 /* ---- orders ---- */
 
@@ -324,7 +324,7 @@ static void test_residual_forms(void **state)
     int flag = 1;
     dae_residual form = {.n = 2, .f = cubic_F};
     dae_problem *p;
-    dae_options o = options_for("dop853", 1e-11), by_bdf = options_for("bdf", 1e-11);
+    dae_options o = options_for("dopri:8", 1e-11), by_bdf = options_for("bdf", 1e-11);
     double from[2] = {1.0, 0.0}, y[2], z[2];
     assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
     run(p, &o, from, 1.0, y);
@@ -348,7 +348,7 @@ static void test_residual_forms(void **state)
  */
 static double dense_error(const dae_problem *p, const char *method, int steps, const double *from)
 {
-    dae_options o = options_for(method, 1e-13), fine = options_for("dop853", 3e-14);
+    dae_options o = options_for(method, 1e-13), fine = options_for("dopri:8", 3e-14);
     double worst = 0.0, y[MOST_Y], exact[MOST_Y];
     o.fixed_step = 2.0 / steps;
     dae_solver *s = start(p, &o, from), *r = start(p, &fine, from);
@@ -374,8 +374,9 @@ static void test_dense(void **state)
     dae_problem *p = problem_of(&m);
     double from[MOST_Y] = {0.0};
     memcpy(from, m.start, sizeof m.start);
-    double five = log2(dense_error(p, "dopri5", 10, from) / dense_error(p, "dopri5", 80, from)) / 3;
-    double eight = log2(dense_error(p, "dop853", 10, from) / dense_error(p, "dop853", 20, from));
+    double five =
+        log2(dense_error(p, "dopri:5", 10, from) / dense_error(p, "dopri:5", 80, from)) / 3;
+    double eight = log2(dense_error(p, "dopri:8", 10, from) / dense_error(p, "dopri:8", 20, from));
     if (five < 4.6 || eight < 7.4) print_message("dense output: orders %g, %g\n", five, eight);
     assert_true(five > 4.6); /* local errors of order 5, global ones of order 5 */
     assert_true(eight > 7.4);
@@ -400,7 +401,7 @@ static void test_drift(void **state)
     (void)state;
     mechanics m = pendulum();
     dae_problem *p = problem_of(&m);
-    dae_options o = options_for("dopri5", 1e-6);
+    dae_options o = options_for("dopri:5", 1e-6);
     double y[MOST_Y], position[2], velocity[2];
     o.projection = DAE_PROJECTION_NONE;
     for (int k = 0; k < 2; k++) {
@@ -422,10 +423,10 @@ static void test_four_projections(void **state)
     mechanics m = pendulum();
     dae_problem *p = problem_of(&m);
     double y[MOST_Y], exact[MOST_Y], error[5];
-    dae_options o = options_for("dop853", 3e-14);
+    dae_options o = options_for("dopri:8", 3e-14);
     run(p, &o, rest, 100.0, exact);
     for (int what = DAE_PROJECTION_NONE; what <= DAE_PROJECTION_BOTH; what++) {
-        o = options_for("dopri5", 1e-6);
+        o = options_for("dopri:5", 1e-6);
         o.projection = (dae_projection)what;
         run(p, &o, rest, 100.0, y);
         error[what] = distance(4, y, exact);
@@ -449,7 +450,7 @@ static void test_what_is_projected(void **state)
     double y[MOST_Y], begin[MOST_Y] = {1.0};
     for (int k = 0; k < 2; k++)
         for (int what = DAE_PROJECTION_NONE; what <= DAE_PROJECTION_BOTH; what++) {
-            dae_options o = options_for("dopri5", 1e-6);
+            dae_options o = options_for("dopri:5", 1e-6);
             o.projection = (dae_projection)what;
             o.watch_constraints = true;
             dae_stats s = run(all[k], &o, begin, 10.0, y);
@@ -573,7 +574,7 @@ static void test_invariants(void **state)
     (void)state;
     dae_problem *p = kepler_problem();
     double y[4], exact[4];
-    dae_options o = options_for("dop853", 1e-13);
+    dae_options o = options_for("dopri:8", 1e-13);
     run(p, &o, kepler_start, 50.0, exact);
     for (int i = 0; i < 2; i++) {
         dae_stats with[2];
@@ -614,7 +615,7 @@ static void test_energy(void **state)
             double from[MOST_Y] = {0.0}, y[MOST_Y];
             memcpy(from, all[k].start, sizeof all[k].start);
             energy_of = all[k].energy;
-            dae_options o = options_for("dopri5", 1e-6);
+            dae_options o = options_for("dopri:5", 1e-6);
             o.coordinates = (dae_coordinates)c;
             o.n_invariants = 1;
             o.invariant_function = mechanism_energy;
@@ -644,7 +645,7 @@ static void test_no_invariant(void **state)
     const char *const names[] = {"energy", "momentum"};
     double y[4];
     int wrong = 1;
-    dae_options o = options_for("dopri5", 1e-8);
+    dae_options o = options_for("dopri:5", 1e-8);
     o.n_invariants = 2;
     o.invariants = names;
     o.invariant_function = kepler_invariants;
@@ -678,7 +679,7 @@ static void test_no_function_of_x(void **state)
     mechanics m = pendulum();
     dae_problem *p = problem_of(&m);
     double y[MOST_Y];
-    dae_options o = options_for("dop853", 1e-8);
+    dae_options o = options_for("dopri:8", 1e-8);
     o.n_invariants = 1;
     o.invariant_function = multiplier;
     dae_solver *s = start(p, &o, rest);
@@ -779,20 +780,20 @@ static void test_refused(void **state)
     dae_problem *p = problem_of(&m);
     dae_diag diag = {0};
     dae_solver *s;
-    dae_options o = options_for("hem5", 1e-6);
+    dae_options o = options_for("hem:5", 1e-6);
     o.baumgarte = true;
     assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_UNSUPPORTED);
     o = options_for("rattle", 1e-6);
     o.fixed_step = 0.1;
     o.coordinates = DAE_COORDINATES_TANGENT;
     assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_UNSUPPORTED);
-    o = options_for("dopri5", 1e-6);
+    o = options_for("dopri:5", 1e-6);
     o.n_invariants = 1;
     assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_ARGUMENT);
     assert_non_null(strstr(diag.text, "invariant_function"));
     o = options_for("euler", 1e-6);
     assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_ARGUMENT);
-    o = options_for("dopri5", 1e-6);
+    o = options_for("dopri:5", 1e-6);
     o.baumgarte_alpha = -1.0;
     assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_ARGUMENT);
     dae_problem_free(p);
@@ -820,8 +821,8 @@ static void test_rank(void **state)
                            .scleronomic = true,
                            .constraint_names = names};
     static const char *const methods[] = {
-        "dopri5",  "dop853",           "prk",   "euler",   "midex", "phem5", "rattle",
-        "rattle8", "symplectic_euler", "shake", "lobatto4"};
+        "dopri:5",  "dopri:8",          "prk",   "euler",    "midex", "phem", "rattle",
+        "rattle:8", "symplectic_euler", "shake", "lobatto:4"};
     dae_problem *p;
     double from[MOST_Y] = {1.0}, y[MOST_Y];
     assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
@@ -845,11 +846,11 @@ static void test_monitors(void **state)
     (void)state;
     dae_problem *p = kepler_problem();
     double y[4], begin, drift[2];
-    dae_options o = options_for("dopri5", 1e-6);
+    dae_options o = options_for("dopri:5", 1e-6);
     dae_stats stats = run(p, &o, kepler_start, 1.0, y);
     assert_true(stats.position_residual == -1.0 && stats.velocity_residual == -1.0);
     assert_true(stats.invariant_drift == -1.0);
-    o.method = "radau5"; /* any method is watched */
+    o.method = "radau:5"; /* any method is watched */
     o.n_invariants = 2;
     o.invariant_function = kepler_invariants;
     dae_solver *s = start(p, &o, kepler_start);

@@ -106,7 +106,7 @@ static dae_status run(bead *b, const char *method, bool given, double *y, dae_st
     return status;
 }
 
-static const char *const methods[] = {"colloc2nd", "bdf2nd", "radau5"};
+static const char *const methods[] = {"colloc2nd", "bdf2nd", "radau:5"};
 
 static void the_same_results(void **state)
 {

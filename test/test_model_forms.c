@@ -107,27 +107,27 @@ static void test_references(void **state)
 {
     (void)state;
     static const expectation list[] = {
-        {"pendulum", "hem5", 1e-9, 1e-8, 1500, FORM_MECHANICAL},
-        {"pendulum", "hem4", 1e-9, 1e-7, 2000, FORM_MECHANICAL},
-        {"pendulum", "phem5", 1e-9, 2e-7, 400, FORM_MECHANICAL},
+        {"pendulum", "hem:5", 1e-9, 1e-8, 1500, FORM_MECHANICAL},
+        {"pendulum", "hem:4", 1e-9, 1e-7, 2000, FORM_MECHANICAL},
+        {"pendulum", "phem", 1e-9, 2e-7, 400, FORM_MECHANICAL},
         {"pendulum", "herk", 1e-9, 1e-7, 110, FORM_QUASILINEAR},
-        {"andrews", "hem5", 1e-8, 1e-5, 800, FORM_MECHANICAL},
-        {"andrews", "phem5", 1e-9, 1e-5, 500, FORM_MECHANICAL},
+        {"andrews", "hem:5", 1e-8, 1e-5, 800, FORM_MECHANICAL},
+        {"andrews", "phem", 1e-9, 1e-5, 500, FORM_MECHANICAL},
         {"andrews", "herk", 1e-9, 3e-5, 150, FORM_QUASILINEAR},
-        {"caraxis", "hem5", 1e-7, 1e-5, 5000, FORM_MECHANICAL},
-        {"caraxis", "phem5", 1e-8, 1e-5, 3000, FORM_MECHANICAL},
+        {"caraxis", "hem:5", 1e-7, 1e-5, 5000, FORM_MECHANICAL},
+        {"caraxis", "phem", 1e-8, 1e-5, 3000, FORM_MECHANICAL},
         {"caraxis", "herk", 1e-8, 1e-5, 500, FORM_QUASILINEAR},
         {"pendulum", "colloc2nd", 1e-9, 1e-7, 60, FORM_MECHANICAL},
         {"andrews", "colloc2nd", 1e-9, 1e-6, 80, FORM_MECHANICAL},
         {"caraxis", "colloc2nd", 1e-9, 1e-6, 300, FORM_MECHANICAL},
         {"truck", "colloc2nd", 1e-9, 1e-7, 200, FORM_MECHANICAL},
-        {"truck", "phem5", 1e-9, 1e-6, 1500, FORM_MECHANICAL},
+        {"truck", "phem", 1e-9, 1e-6, 1500, FORM_MECHANICAL},
         {"springchain", "herk", 1e-9, 1e-8, 100, FORM_QUASILINEAR},
-        {"trajectory2", "hem5", 1e-7, 1e-6, 100, FORM_HESSENBERG},
+        {"trajectory2", "hem:5", 1e-7, 1e-6, 100, FORM_HESSENBERG},
         {"trajectory3", "herk", 1e-7, 1e-6, 50, FORM_QUASILINEAR},
         {"andrews1", "herk", 1e-9, 3e-5, 150, FORM_QUASILINEAR},
         {"rectifier", "herk", 1e-8, 1e-6, 100, FORM_QUASILINEAR},
-        {"akzo", "phem5", 1e-7, 1e-7, 1000, FORM_HESSENBERG},
+        {"akzo", "phem", 1e-7, 1e-7, 1000, FORM_HESSENBERG},
     };
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         const expectation *e = &list[k];
@@ -152,7 +152,7 @@ static void test_references(void **state)
 static void test_violin(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"hem5", "phem5", "herk"};
+    static const char *const methods[] = {"hem:5", "phem", "herk"};
     reference f;
     read_reference("violin", &f);
     assert_int_equal(f.events, 14);
@@ -181,7 +181,7 @@ static void test_same_bits(void **state)
 {
     (void)state;
     static const char *const pairs[][2] = {
-        {"andrews", "hem5"}, {"caraxis", "phem5"}, {"springchain", "herk"}, {"violin", "hem4"}};
+        {"andrews", "hem:5"}, {"caraxis", "phem"}, {"springchain", "herk"}, {"violin", "hem:4"}};
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
         double values[2][MOST_OF_VIOLIN] = {{0}};
         reference f;
@@ -228,7 +228,7 @@ static void test_mechanical_functions(void **state)
     (void)state;
     run r;
     prepare(&r, bead);
-    r.options.method = "hem5";
+    r.options.method = "hem:5";
     OK(start_at(&r, 0.0));
     const mechanical_form *f = r.solver->bound.form_set->mechanical;
     assert_non_null(f);
@@ -256,7 +256,7 @@ static void test_mechanical_functions(void **state)
 static void test_seen_through(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"hem5", "phem5", "herk", "bdf"};
+    static const char *const methods[] = {"hem:5", "phem", "herk", "bdf"};
     double last[4][2];
     for (size_t k = 0; k < 4; k++) {
         run r;
@@ -303,7 +303,7 @@ static void test_coupled_accelerations(void **state)
         "  x^2 + y^2 = 1;");
     reference f;
     read_reference("pendulum", &f);
-    static const char *const methods[] = {"hem5", "herk"};
+    static const char *const methods[] = {"hem:5", "herk"};
     for (size_t k = 0; k < 2; k++) {
         run r;
         prepare(&r, text);
@@ -326,7 +326,7 @@ static void test_implicit_variable(void **state)
               "equation\n  der(a) = z - w; der(b) = a - z;\n"
               "  w + w^3 = a + sin(z);\n  a - b = cos(time);");
     double last[3];
-    static const char *const methods[] = {"hem5", "herk", "bdf"};
+    static const char *const methods[] = {"hem:5", "herk", "bdf"};
     for (size_t k = 0; k < 3; k++) {
         run r;
         prepare(&r, text);
@@ -358,7 +358,7 @@ static void test_impact(void **state)
               "  x^2 + y^2 = 1; s = x - 0.5;\n"
               "  when s > 0 then\n    reinit(vx, -0.5*pre(vx)); hits = pre(hits) + 1;\n"
               "  end when;");
-    static const char *const methods[] = {"hem5", "phem5", "herk", "bdf"};
+    static const char *const methods[] = {"hem:5", "phem", "herk", "bdf"};
     double last[4];
     for (size_t k = 0; k < 4; k++) {
         run r;
@@ -380,7 +380,7 @@ static void test_impact(void **state)
  * Kepler's problem, x = cos t. */
 static void test_start_by_substitution(void **state)
 {
-    static const char *const methods[] = {"dopri5", "taylor", "herk"};
+    static const char *const methods[] = {"dopri:5", "taylor", "herk"};
     static const char *const text =
         MODEL("Real x(start = 1, fixed = true), y(start = 0, fixed = true);"
               "Real vx(start = 0, fixed = true), vy(start = 1, fixed = true), r, e; equation "
@@ -420,13 +420,13 @@ static void test_refusals(void **state)
 {
     (void)state;
     char *chain = read_text("springchain");
-    REFUSED(chain, "hem5", NULL, "hem5|mechanical, hessenberg|F in equation 4|path|bdf");
+    REFUSED(chain, "hem:5", NULL, "hem:5|mechanical, hessenberg|F in equation 4|path|bdf");
     free(chain);
-    REFUSED(bead, "hem5", "ggl", "ggl|hem5|mechanical, hessenberg");
+    REFUSED(bead, "hem:5", "ggl", "ggl|hem:5|mechanical, hessenberg");
     REFUSED(bead, "bdf", "overdetermined", "overdetermined|herk|bdf");
     REFUSED(
         MODEL("  Real x(start = 1, fixed = true);\nequation\n  der(x)^3 + der(x) = -x \"odd\";"),
-        "hem5", NULL, "odd|not linear");
+        "hem:5", NULL, "odd|not linear");
     run r;
     prepare(&r, bead);
     r.options.method = "herk";
@@ -462,7 +462,7 @@ static void test_shared_forms(void **state)
               "  der(vx) = -x*T; der(vy) = -y*T - 1;\n  x^2 + y^2 = L^2;");
     enum { VALUES = 5, CASES = 7 };
     static const double length[CASES] = {1.0, 2.0, 3.0, 1.5, 2.5, 1.0, 2.0};
-    static const char *const used[CASES] = {"prk", "prk", "herk", "hem5", "prk", "phem5", "prk"};
+    static const char *const used[CASES] = {"prk", "prk", "herk", "hem:5", "prk", "phem", "prk"};
     run shared;
     prepare(&shared, text);
     for (int round = 0; round < 2; round++)

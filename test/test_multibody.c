@@ -64,8 +64,8 @@ static void expect(const char *what, const run *r, double value, double exact, d
 static const run RUNS[] = {
     {"bdf", "index2", 1e-8, 0.0},         {"bdf", "index1", 1e-8, 0.0},
     {"bdf", "baumgarte:5", 1e-8, 0.0},    {"bdf", "ggl", 1e-8, 0.0},
-    {"bdf", "index3", 1e-6, 0.0},         {"radau5", "index3", 1e-8, 0.0},
-    {"hem5", "auto", 1e-8, 0.0},          {"bdf2nd", "auto", 1e-8, 0.0},
+    {"bdf", "index3", 1e-6, 0.0},         {"radau:5", "index3", 1e-8, 0.0},
+    {"hem:5", "auto", 1e-8, 0.0},         {"bdf2nd", "auto", 1e-8, 0.0},
     {"bdf2nd", "index2", 1e-8, 0.0},      {"bdf2nd", "index1", 1e-8, 0.0},
     {"bdf2nd", "baumgarte:5", 1e-8, 0.0}, {"colloc2nd", "auto", 1e-8, 0.0},
     {"colloc2nd", "index2", 1e-8, 0.0},   {"colloc2nd", "index1", 1e-8, 0.0},
@@ -139,7 +139,7 @@ static void bead_on_a_curve(void **unused)
     dae_mechanical with_derivative = contact_form;
     with_derivative.contact_s = nearest_s;
     const dae_mechanical *forms[] = {&contact_form, &with_derivative};
-    const run exact = {"hem5", "auto", 1e-11, 0.0};
+    const run exact = {"hem:5", "auto", 1e-11, 0.0};
     const double start[5] = {1.0, 1.0, 0.0, 0.0, 0.0};
     double reference[5], y[MOST], y0[MOST] = {1.0, 1.0, 0.0, 0.0, 0.9, 0.0};
     dae_problem *p;
@@ -160,7 +160,7 @@ static void bead_on_a_curve(void **unused)
             expect("y", r, y[1], reference[1], loose);
             expect("vx", r, y[2], reference[2], 10.0 * loose);
             expect("s", r, y[4], y[0], loose);
-            bool first = strcmp(r->method, "radau5") == 0; /* lambda of order 2 [HLR89] */
+            bool first = strcmp(r->method, "radau:5") == 0; /* lambda of order 2 [HLR89] */
             expect("lambda", r, y[5], reference[4], first ? 1e-2 : 100.0 * loose);
         }
         dae_problem_free(p);
@@ -240,7 +240,7 @@ static void spring_and_damper(void **unused)
     const run exact = {"radau", "auto", 1e-11, 0.0};
     const run runs[] = {{"bdf", "auto", 1e-8, 0.0},
                         {"bdf2nd", "auto", 1e-8, 0.0},
-                        {"hem5", "auto", 1e-8, 0.0},
+                        {"hem:5", "auto", 1e-8, 0.0},
                         {"bdf", "residual", 1e-8, 0.0}};
     double y0[MOST] = {1.0, 0.0, 0.2, 0.5}, reference[4], y[MOST];
     dae_problem *p;
@@ -460,7 +460,7 @@ static void everything_at_once(void **unused)
         for (int k = 0; k < 3; k++) expect("q", r, y[k], reference[k], loose);
         for (int k = 3; k < 6; k++) expect("v", r, y[k], reference[k], 10.0 * loose);
         for (int k = 6; k < 9; k++) expect("r, w, s", r, y[k], reference[k], 10.0 * loose);
-        bool first = strcmp(r->method, "radau5") == 0; /* lambda of order 2 [HLR89] */
+        bool first = strcmp(r->method, "radau:5") == 0; /* lambda of order 2 [HLR89] */
         for (int k = 9; k < 11; k++)
             expect("lambda", r, y[k], reference[k], first ? 1e-2 : 100.0 * loose);
     }
@@ -550,7 +550,7 @@ static void culprits_are_named(void **unused)
     expect_failure(&form, "bdf", bead, DAE_ERR_EVALUATION, "contact of s[0]");
     form.contact = nan_contact;
     expect_failure(&form, "bdf", bead, DAE_ERR_EVALUATION, "contact");
-    expect_failure(&form, "hem5", bead, DAE_ERR_EVALUATION, "contact");
+    expect_failure(&form, "hem:5", bead, DAE_ERR_EVALUATION, "contact");
     form = (dae_mechanical){.nq = 1,
                             .nr = 1,
                             .nw = 1,

@@ -12,8 +12,8 @@
 
 #include "daedal.h"
 
-static const char *const methods[] = {"radau",  "radau5", "radau9", "radau13",  "lobattoc6",
-                                      "gauss6", "sirk22", "sdirk4", "rodas4p2", "rodas"};
+static const char *const methods[] = {"radau",   "radau:5", "radau:9", "radau:13", "lobattoc:6",
+                                      "gauss:6", "sirk:2",  "sdirk:4", "rodas:p2", "rodas"};
 enum { METHODS = 10, N = 4 };
 
 /* y1' = y1 cos t, y2' = -y2^2, 0 = z^3 - (y1 y2)^3, 0 = w - y1 cos 5t: nothing feels w, so that no

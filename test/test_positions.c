@@ -33,8 +33,8 @@ typedef struct way {
 } way;
 
 static const way WAYS[] = {
-    {"minimal", "bdf"}, {"minimal", "radau5"}, {"minimal", "bdf2nd"}, {"minimal", "radau"},
-    {"reduced", "bdf"}, {"reduced", "radau5"}, {"reduced", "bdf2nd"}, {"reduced", "radau"},
+    {"minimal", "bdf"}, {"minimal", "radau:5"}, {"minimal", "bdf2nd"}, {"minimal", "radau"},
+    {"reduced", "bdf"}, {"reduced", "radau:5"}, {"reduced", "bdf2nd"}, {"reduced", "radau"},
 };
 enum { WAY_COUNT = sizeof WAYS / sizeof WAYS[0] };
 
@@ -97,7 +97,7 @@ static void many_turns(void **unused)
 {
     (void)unused;
     const way ways[] = {
-        {"minimal", "bdf"}, {"reduced", "bdf"}, {"reduced", "radau5"}, {"reduced", "bdf2nd"}};
+        {"minimal", "bdf"}, {"reduced", "bdf"}, {"reduced", "radau:5"}, {"reduced", "bdf2nd"}};
     dae_problem *p = open_model(NULL, "pendulumloop");
     double q[MOST];
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -115,7 +115,7 @@ static void many_turns(void **unused)
 static void coupled_masses(void **unused)
 {
     (void)unused;
-    const way ways[] = {{"reduced", "bdf"}, {"reduced", "radau5"}, {"minimal", "radau5"}};
+    const way ways[] = {{"reduced", "bdf"}, {"reduced", "radau:5"}, {"minimal", "radau:5"}};
     const way exact = {"dummy", "radau"};
     dae_problem *p = open_model(NULL, "andrews");
     double reference[MOST], y[MOST];

@@ -97,7 +97,7 @@ static void explicit_steps_obey(void **state)
 static void half_explicit_steps_obey(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"hem3", "hem4", "hem5", "phem5"};
+    static const char *const methods[] = {"hem:3", "hem:4", "hem:5", "phem"};
     for (int k = 0; k < 8; k++) {
         const char *method = methods[k % 4];
         growth = k < 4 ? 0.0 : 0.3;
@@ -119,12 +119,12 @@ static void half_explicit_steps_obey(void **state)
 static void the_order_stays(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"prk", "phem5"};
+    static const char *const methods[] = {"prk", "phem"};
     growth = 0.3;
     for (int k = 0; k < 10; k++) {
         dae_projection projection = (dae_projection)(k / 2);
         double exact[5], y[2][5], error[2];
-        run("hem5", DAE_PROJECTION_NONE, 0.002, 2.0, exact);
+        run("hem:5", DAE_PROJECTION_NONE, 0.002, 2.0, exact);
         for (int i = 0; i < 2; i++) {
             run(methods[k % 2], projection, i ? 0.025 : 0.05, 2.0, y[i]);
             error[i] = 0.0;

@@ -209,7 +209,7 @@ static void threads_give_the_same_bits(void **state)
 {
     (void)state;
     static const dae_linear_solver solvers[] = {DAE_LINEAR_SPARSE, DAE_LINEAR_BANDED};
-    static const char *const names[] = {"radau", "radau5", "radau9", "radau13"};
+    static const char *const names[] = {"radau", "radau:5", "radau:9", "radau:13"};
     static const int sizes[] = {40, 1500};
     for (int c = 0; c < 8; c++) {
         model *m = model_new(c % 2 ? "brusselator" : "heat2d", sizes[c % 2]);
@@ -362,7 +362,7 @@ static void failing_stage(void **state)
     dae_problem *p;
     dae_solver *s;
     dae_options o = dae_options_default();
-    o.method = "radau5";
+    o.method = "radau:5";
     dae_residual form = {.n = 1, .f = hole_f};
     assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
     assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);

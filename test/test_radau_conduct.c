@@ -31,7 +31,7 @@ static void beside_solution(double t, double *y)
 static void every_variable_converges(void **state)
 {
     (void)state;
-    static const char *const names[] = {"radau", "radau5", "radau9", "radau13"};
+    static const char *const names[] = {"radau", "radau:5", "radau:9", "radau:13"};
     dae_residual form = {.n = 4, .f = beside_f};
     for (int c = 0; c < 4; c++)
         for (double rtol = 1e-4; rtol > 1e-11; rtol *= 0.1) {

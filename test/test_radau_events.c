@@ -12,7 +12,7 @@
 
 #include "daedal.h"
 
-static const char *const methods[] = {"radau", "radau5", "radau9", "radau13"};
+static const char *const methods[] = {"radau", "radau:5", "radau:9", "radau:13"};
 enum { METHODS = 4 };
 
 static dae_options options_for(const char *name, double tol)
@@ -122,9 +122,9 @@ static void restarts(void **state)
     (void)state;
     for (double tol = 1e-4; tol > 1e-11; tol /= 100.0) {
         long many = saw("bdf", tol, 1), few = saw("radau", tol, 5);
-        saw("radau5", tol, 5);
-        saw("radau9", tol, 9);
-        saw("radau13", tol, 13);
+        saw("radau:5", tol, 5);
+        saw("radau:9", tol, 9);
+        saw("radau:13", tol, 13);
         print_message("%.0e: radau %ld steps, bdf %ld\n", tol, few, many);
         assert_true(few < many / 2);
     }

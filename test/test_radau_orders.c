@@ -97,7 +97,7 @@ static void measure_orders(const closed_form *c, const char *name, const double 
                            double order[3])
 {
     double all[3][5];
-    coarse_intervals = !strcmp(name, "radau13") ? 2 : COARSE;
+    coarse_intervals = !strcmp(name, "radau:13") ? 2 : COARSE;
     if (!random_grids) {
         orders_on(c, name, floor_of, 0, order);
         return;
@@ -121,7 +121,7 @@ static void check_order(const closed_form *c, const char *name, int b, double or
                  least, most);
 }
 
-static const char *const methods[] = {"radau5", "radau9", "radau13"};
+static const char *const methods[] = {"radau:5", "radau:9", "radau:13"};
 
 static void as_usual(void)
 {
@@ -212,14 +212,14 @@ static void orders_nonlinear_higher_index(void **state)
     double floors[3] = {2e-12, 2e-10, 2e-8}, order[3];
     halvings = COUNTS;
     tolerance = 1e-12; /* noise of F in u, times h^2, is about 1e-13 */
-    measure_orders(&index2, "radau5", floors, order);
-    check_order(&index2, "radau5", 0, order[0], 4.7, 9.0);
-    check_order(&index2, "radau5", 1, order[1], 2.7, 9.0);
+    measure_orders(&index2, "radau:5", floors, order);
+    check_order(&index2, "radau:5", 0, order[0], 4.7, 9.0);
+    check_order(&index2, "radau:5", 1, order[1], 2.7, 9.0);
     floors[0] = 1e-10;
-    measure_orders(&index3, "radau5", floors, order);
-    check_order(&index3, "radau5", 0, order[0], 3.7, 9.0);
-    check_order(&index3, "radau5", 1, order[1], 2.7, 9.0);
-    check_order(&index3, "radau5", 2, order[2], 1.7, 9.0);
+    measure_orders(&index3, "radau:5", floors, order);
+    check_order(&index3, "radau:5", 0, order[0], 3.7, 9.0);
+    check_order(&index3, "radau:5", 1, order[1], 2.7, 9.0);
+    check_order(&index3, "radau:5", 2, order[2], 1.7, 9.0);
 }
 
 static void all_orders_on_random_grids(void **state)

@@ -116,9 +116,9 @@ static void orders(void **state)
 {
     (void)state;
     for (int f = 0; f < FORMULATIONS; f++)
-        check_orders("radau5", formulations[f], 2.0, 64, 128, 4.7);
+        check_orders("radau:5", formulations[f], 2.0, 64, 128, 4.7);
     /* between steps that are too long for Newton and round-off, far from the limit */
-    check_orders("radau9", "index3", 4.0, 48, 64, 8.5);
+    check_orders("radau:9", "index3", 4.0, 48, 64, 8.5);
 }
 
 /* Values of the interpolant meet at ends of steps; with DAE_DENSE_SMOOTH its slopes do, too. */

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 enum { FIRST = 3, LAST = 12, FIXED = 3 };
-static const char *const fixed[FIXED] = {"radau5", "radau9", "radau13"};
+static const char *const fixed[FIXED] = {"radau:5", "radau:9", "radau:13"};
 
 /* Largest error at tend over rtol |y| + atol; fails the test if the run does. */
 static double weighted_error(const model *m, const char *method, double rtol)
@@ -81,7 +81,7 @@ static void robertson(void **state)
 static void robertson_stays_positive(void **state)
 {
     (void)state;
-    const char *const names[] = {"radau", "radau5", "radau9", "radau13"};
+    const char *const names[] = {"radau", "radau:5", "radau:9", "radau:13"};
     model *m = model_new("robertson", 0);
     assert_non_null(m);
     for (int k = 0; k < 4; k++)

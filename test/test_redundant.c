@@ -85,12 +85,12 @@ static const dae_mechanical twice = {
 static void repeated_rod(void **unused)
 {
     (void)unused;
-    const way ways[] = {{"auto", "auto"},       {"auto", "bdf"},       {"index3", "radau5"},
-                        {"index2", "bdf"},      {"index1", "bdf"},     {"baumgarte:5", "bdf"},
-                        {"gglm", "bdf"},        {"fuehrer", "bdf"},    {"odassl", "bdf"},
-                        {"auto", "bdf2nd"},     {"index2", "radau5"},  {"ggl2", "bdf"},
-                        {"minimal", "bdf"},     {"reduced", "bdf"},    {"minimal", "bdf2nd"},
-                        {"reduced", "bdf2nd"},  {"minimal", "radau5"}, {"auto", "colloc2nd"},
+    const way ways[] = {{"auto", "auto"},       {"auto", "bdf"},        {"index3", "radau:5"},
+                        {"index2", "bdf"},      {"index1", "bdf"},      {"baumgarte:5", "bdf"},
+                        {"gglm", "bdf"},        {"fuehrer", "bdf"},     {"odassl", "bdf"},
+                        {"auto", "bdf2nd"},     {"index2", "radau:5"},  {"ggl2", "bdf"},
+                        {"minimal", "bdf"},     {"reduced", "bdf"},     {"minimal", "bdf2nd"},
+                        {"reduced", "bdf2nd"},  {"minimal", "radau:5"}, {"auto", "colloc2nd"},
                         {"index1", "colloc2nd"}};
     double y0[6] = {1.0}, y[6];
     dae_problem *p;
@@ -116,7 +116,7 @@ static void repeated_rod(void **unused)
 static void refusals(void **unused)
 {
     (void)unused;
-    const way ways[] = {{"auto", "hem5"}, {"auto", "prk"}};
+    const way ways[] = {{"auto", "hem:5"}, {"auto", "prk"}};
     const way bdf = {"auto", "bdf"};
     double y0[6] = {1.0}, y[6];
     dae_problem *p;
@@ -161,7 +161,8 @@ static int rods_that_part(const dae_mechanical_point *at, double *g, void *user)
 static void rods_part(void **unused)
 {
     (void)unused;
-    const way ways[] = {{"auto", "bdf"}, {"index3", "radau5"}, {"index1", "bdf"}, {"auto", "auto"}};
+    const way ways[] = {
+        {"auto", "bdf"}, {"index3", "radau:5"}, {"index1", "bdf"}, {"auto", "auto"}};
     const dae_mechanical form = {
         .nq = 2, .nlambda = 2, .force = weight, .constraint = rods_that_part};
     double y0[6] = {1.0}, y[6];
@@ -235,7 +236,7 @@ static double bead_force(const double *y)
     return -1.0 - 2.0 * v * v - 2.0 * x * a;
 }
 
-static const way FULL[] = {{"auto", "bdf"},       {"index3", "radau5"},   {"index2", "bdf"},
+static const way FULL[] = {{"auto", "bdf"},       {"index3", "radau:5"},  {"index2", "bdf"},
                            {"index1", "bdf"},     {"baumgarte:5", "bdf"}, {"gglm", "bdf"},
                            {"ggl2", "bdf"},       {"fuehrer", "bdf"},     {"odassl", "bdf"},
                            {"minimal", "bdf"},    {"reduced", "bdf"},     {"auto", "bdf2nd"},
@@ -252,7 +253,7 @@ static void bead_held_twice(void **unused)
                                  .constraint = held_twice,
                                  .contact = nearest,
                                  .scleronomic = true};
-    const way hem = {"auto", "hem5"}, bdf = {"auto", "bdf"};
+    const way hem = {"auto", "hem:5"}, bdf = {"auto", "bdf"};
     double y0[7] = {1.0, 1.0, 0.0, 0.0, 0.9}, y[7];
     dae_problem *p;
     dae_diag diag = {0};
@@ -301,7 +302,8 @@ static void two_blades(void **unused)
     (void)unused;
     const dae_mechanical form = {
         .nq = 3, .nvelocity = 2, .force = slope, .velocity_constraint = blades};
-    const way ways[] = {{"auto", "bdf"}, {"index1", "bdf"}, {"auto", "bdf2nd"}, {"auto", "radau5"}};
+    const way ways[] = {
+        {"auto", "bdf"}, {"index1", "bdf"}, {"auto", "bdf2nd"}, {"auto", "radau:5"}};
     double y0[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 1.5}, y[8], size = 3.0 / 4.5, a = 1.5;
     dae_problem *p;
     dae_diag diag = {0};
@@ -391,7 +393,7 @@ static void third_rod(void **unused)
 {
     (void)unused;
     const way ways[] = {
-        {"auto", "bdf"},      {"auto", "radau5"},    {"auto", "bdf2nd"},    {"index2", "bdf"},
+        {"auto", "bdf"},      {"auto", "radau:5"},   {"auto", "bdf2nd"},    {"index2", "bdf"},
         {"baumgarte", "bdf"}, {"index1", "bdf2nd"},  {"ggl", "bdf"},        {"gglm", "bdf"},
         {"ggl2", "bdf2nd"},   {"fuehrer", "bdf"},    {"odassl", "bdf"},     {"minimal", "bdf"},
         {"reduced", "bdf"},   {"minimal", "bdf2nd"}, {"reduced", "bdf2nd"}, {"auto", "colloc2nd"}};
@@ -525,8 +527,8 @@ static void belts(void **unused)
         {BELT("x1 + x2 = 3", "2*v1 + 2*v2 = if time < 0.5 then 0 else 0.1"), DAE_ERR_SINGULAR},
         {BELT("x1 + x2 = 3", "2*x1 + 2*x2 = if time < 0.5 then 6 else 6.1"), DAE_ERR_SINGULAR},
         {BELT("x1 + x2 = 3", "2*v1 + 2*v2 = if time < 0.5 then 0 else 0.0"), DAE_OK}};
-    const way ways[] = {{"auto", "auto"}, {"auto", "bdf"},   {"auto", "radau5"},
-                        {"auto", "hem5"}, {"index1", "bdf"}, {"auto", "bdf2nd"}};
+    const way ways[] = {{"auto", "auto"},  {"auto", "bdf"},   {"auto", "radau:5"},
+                        {"auto", "hem:5"}, {"index1", "bdf"}, {"auto", "bdf2nd"}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         dae_problem *p = open_text(cases[k].text);
         for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {

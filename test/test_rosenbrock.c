@@ -17,7 +17,7 @@ typedef struct column {
 
 static const rosenbrock_table *const tables[] = {&rosenbrock_rodas, &rosenbrock_rodasp,
                                                  &rosenbrock_rodas4p2, &rosenbrock_rodas3};
-static const char *const names[] = {"rodas", "rodasp", "rodas4p2", "rodas3"};
+static const char *const names[] = {"rodas", "rodas:p", "rodas:p2", "rodas:3"};
 enum { TABLES = 4 };
 
 /* X^-1 of a lower triangular matrix */
@@ -272,7 +272,7 @@ static void work(void **state)
 static void exempt_variables_meet_their_equations(void **state)
 {
     (void)state;
-    static const char *const offered[] = {"rodas", "rodasp", "rodas4p2", "rodas3"};
+    static const char *const offered[] = {"rodas", "rodas:p", "rodas:p2", "rodas:3"};
     static const char *const texts[] = {
         "model Fold Real x(start=0,fixed=true); Real y(start=1); equation der(x) = 1 + 0*y; "
         "y^2 + x = 1; end Fold;",

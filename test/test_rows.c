@@ -17,7 +17,7 @@ static const char differentiators[] = MODEL("  parameter Real w = 1e6, C = 1e-6,
 static void fast_sources_cost_little(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"radau", "rodas", "sdirk4"};
+    static const char *const methods[] = {"radau", "rodas", "sdirk:4"};
     enum { ROWS = 100 };
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         run r;
@@ -48,7 +48,7 @@ static void fast_sources_cost_little(void **state)
 static void rows_have_values_or_fail(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"herk", "herk-rk4", "dopri5", "radau"};
+    static const char *const methods[] = {"herk", "herk:4", "dopri:5", "radau"};
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         run r;
         dae_status status;
@@ -92,7 +92,7 @@ static void rows_remain_where_the_index_changes(void **state)
     dae_status status;
     load_file(&r, "traps/mixed.mo");
     OK(dae_problem_set_start(r.problem, "v", 1.0, &r.diag));
-    r.options.method = "lobattoc6";
+    r.options.method = "lobattoc:6";
     r.options.projection = DAE_PROJECTION_NONE;
     OK(start_at(&r, 1e-9));
     while ((status = dae_solver_step(r.solver, 1.0)) > 0) {
@@ -110,7 +110,7 @@ static void arrays_refuse_gmres(void **state)
     (void)state;
     run r;
     load_file(&r, "structure/ring.mo");
-    r.options.method = "sdirk4";
+    r.options.method = "sdirk:4";
     r.options.linear_solver = DAE_LINEAR_GMRES;
     assert_int_equal(start_at(&r, 0.0), DAE_ERR_UNSUPPORTED);
     WORDS(diag_of(&r)->text, "GMRES|Use another linear solver");

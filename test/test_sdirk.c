@@ -4,7 +4,7 @@
 #include "one_step_checks.h"
 
 static const sdirk_table *const tables[] = {&sdirk_sdirk2, &sdirk_sdirk3, &sdirk_sdirk4};
-static const char *const names[] = {"sdirk2", "sdirk3", "sdirk4"};
+static const char *const names[] = {"sdirk:2", "sdirk:3", "sdirk:4"};
 enum { TABLES = 3, S = SDIRK_STAGES };
 
 typedef struct column {
@@ -153,7 +153,7 @@ static void index_3_is_refused(void **state)
     (void)state;
     dae_problem *p;
     double y[MOST];
-    dae_solver *s = solver_for(&index3, &p, "sdirk4", DAE_DENSE_CONTINUOUS, 1e-6);
+    dae_solver *s = solver_for(&index3, &p, "sdirk:4", DAE_DENSE_CONTINUOUS, 1e-6);
     assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_ERR_UNSUPPORTED);
     assert_non_null(strstr(dae_solver_diag(s)->text, "index 3"));
     assert_int_equal(dae_solver_diag(s)->variable, 4);
@@ -190,7 +190,7 @@ static void matrix_free(void **state)
     dae_problem *p = problem_of(&ode);
     dae_solver *s;
     dae_options o = dae_options_default();
-    o.method = "sdirk4";
+    o.method = "sdirk:4";
     o.rtol = o.atol = 1e-6;
     o.linear_solver = DAE_LINEAR_GMRES;
     o.stop_time = 1.0;

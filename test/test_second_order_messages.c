@@ -36,8 +36,8 @@ static void the_culprit_of_an_error_test_is_one(void **state)
 {
     (void)state;
     static const char *const methods[] = {
-        "bdf2nd", "colloc2nd",       "colloc2nd_radau3", "colloc2nd_gauss3",
-        "glm3",   "bdf2nd_modified", "bdf2nd_faithful",  "colloc2nd_faithful"};
+        "bdf2nd", "colloc2nd",       "colloc2nd:5",   "colloc2nd:6",
+        "glm",    "bdf2nd:modified", "bdf2nd:thesis", "colloc2nd:3:thesis"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         dae_options options = dae_options_default();
         dae_problem *problem;

@@ -53,10 +53,10 @@ typedef struct trial {
 } trial;
 
 static const trial TRIALS[] = {
-    {"ggl", "bdf"},        {"gglm", "bdf"},      {"gglm", "radau5"},    {"ggl2", "bdf"},
-    {"ggl2", "bdf2nd"},    {"ggl2", "radau5"},   {"fuehrer", "bdf"},    {"fuehrer", "radau5"},
-    {"odassl", "bdf"},     {"odassl", "radau5"}, {"minimal", "bdf"},    {"minimal", "bdf2nd"},
-    {"minimal", "radau5"}, {"reduced", "bdf"},   {"reduced", "bdf2nd"}, {"reduced", "radau5"},
+    {"ggl", "bdf"},         {"gglm", "bdf"},       {"gglm", "radau:5"},   {"ggl2", "bdf"},
+    {"ggl2", "bdf2nd"},     {"ggl2", "radau:5"},   {"fuehrer", "bdf"},    {"fuehrer", "radau:5"},
+    {"odassl", "bdf"},      {"odassl", "radau:5"}, {"minimal", "bdf"},    {"minimal", "bdf2nd"},
+    {"minimal", "radau:5"}, {"reduced", "bdf"},    {"reduced", "bdf2nd"}, {"reduced", "radau:5"},
 };
 
 static void check_pendulum(const trial *t, const double *y)

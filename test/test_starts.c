@@ -151,7 +151,7 @@ static void vanishing_coefficients_show_hidden_constraints(void **state)
                       "phi = noEvent(if time > 0 then exp(-1/max(time, 1e-300)) else 0);\n"
                       "psi = noEvent(if time < 0 then exp(1/min(time, -1e-300)) else 0);\n"
                       "phi*der(x2) + x1 = sin(time);\npsi*der(x1) + x2 = cos(time);"));
-    r.options.method = "radau5";
+    r.options.method = "radau:5";
     r.options.rtol = 1e-6;
     r.options.atol = 1e-9;
     OK(start_at(&r, -1.0));

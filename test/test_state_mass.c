@@ -79,10 +79,11 @@ static void turning_null_space(void **state)
     static const struct {
         const char *name;
         double finest;
-    } cases[] = {{"radau", 1e-12},     {"radau5", 1e-12},    {"radau9", 1e-12}, {"radau13", 1e-12},
-                 {"lobattoc4", 1e-10}, {"lobattoc6", 1e-12}, {"sirk22", 1e-6},  {"sirk23", 1e-6},
-                 {"sdirk2", 1e-4},     {"sdirk3", 1e-4},     {"sdirk4", 1e-5},  {"rodas", 1e-5},
-                 {"rodas4p2", 1e-6},   {"rodasp", 1e-6}};
+    } cases[] = {{"radau", 1e-12},    {"radau:5", 1e-12},    {"radau:9", 1e-12},
+                 {"radau:13", 1e-12}, {"lobattoc:4", 1e-10}, {"lobattoc:6", 1e-12},
+                 {"sirk:2", 1e-6},    {"sirk:3", 1e-6},      {"sdirk:2", 1e-4},
+                 {"sdirk:3", 1e-4},   {"sdirk:4", 1e-5},     {"rodas", 1e-5},
+                 {"rodas:p2", 1e-6},  {"rodas:p", 1e-6}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (double rtol = 1e-3; rtol > 0.5 * cases[k].finest; rtol *= 0.1)
             for (int know = 0; know < 2; know++) {
@@ -115,7 +116,7 @@ static void weighted_estimate(void **state)
         dae_problem *p;
         dae_solver *s;
         double y[N] = {1.0, 2.0, 3.0};
-        o.method = "sirk22";
+        o.method = "sirk:2";
         o.rtol = o.atol = rtol;
         o.stop_time = 360.0;
         assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);

@@ -175,8 +175,8 @@ static void test_counters_add_up(void **state)
 static void test_counters_of_stages_add_up(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"radau",  "radau5", "radau13", "lobattoc6",
-                                          "gauss4", "sirk22", "sdirk4",  "rodas4p2"};
+    static const char *const methods[] = {"radau",   "radau:5", "radau:13", "lobattoc:6",
+                                          "gauss:4", "sirk:2",  "sdirk:4",  "rodas:p2"};
     for (int k = 0; k < 8; k++)
         for (int analytic = 0; analytic <= 1; analytic++) {
             check_model(methods[k], "akzo", 0, analytic, DAE_LINEAR_AUTO);
@@ -220,7 +220,7 @@ static void test_steps_as_monitored(void **state)
     (void)state;
     check_steps_as_monitored("bdf");
     check_steps_as_monitored("radau");
-    check_steps_as_monitored("lobattoc6");
+    check_steps_as_monitored("lobattoc:6");
     check_steps_as_monitored("rodas");
 }
 
@@ -562,25 +562,25 @@ static void test_method_list(void **state)
     for (; dae_method_name(count); count++) {
         const char *name = dae_method_name(count);
         bdf = bdf || strcmp(name, "bdf") == 0;
-        assert_true(strlen(dae_method_summary(count)) > 0);
-        assert_true(strlen(dae_method_citation(count)) > 0);
+        assert_true(strlen(dae_method_at(count).summary) > 0);
+        assert_true(strlen(dae_method_at(count).citation) > 0);
         for (int k = 0; k < count; k++) assert_string_not_equal(name, dae_method_name(k));
         dae_options options = dae_options_default();
         dae_solver *solver;
         options.method = name;
-        options.fixed_step = 0.1;                    /* some take nothing else */
-        const char *forms = dae_method_forms(count); /* an ODE is a manifold, too */
+        options.fixed_step = 0.1;                       /* some take nothing else */
+        const char *forms = dae_method_at(count).forms; /* an ODE is a manifold, too */
         bool takes = strstr(forms, "residual") || strstr(forms, "manifold");
         assert_int_equal(dae_solver_new(problem, &options, &solver, NULL),
                          takes ? DAE_OK : DAE_ERR_UNSUPPORTED);
         dae_solver_free(solver);
     }
     assert_true(bdf);
-    assert_null(dae_method_forms(count));
-    assert_null(dae_method_index_range(count));
-    assert_int_equal(dae_method_order(count), 0);
-    assert_null(dae_method_summary(count));
-    assert_null(dae_method_citation(count));
+    assert_null(dae_method_at(count).forms);
+    assert_null(dae_method_at(count).index_range);
+    assert_int_equal(dae_method_at(count).max_order, 0);
+    assert_null(dae_method_at(count).summary);
+    assert_null(dae_method_at(count).citation);
     assert_null(dae_method_name(-1));
     dae_problem_free(problem);
 }

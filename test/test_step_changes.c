@@ -112,7 +112,7 @@ static void bdf2nd_knows_no_jumps(void **state)
 static void bdf2nd_modified_knows_none_at_low_order(void **state)
 {
     (void)state;
-    check_method("bdf2nd_modified", 2);
+    check_method("bdf2nd:modified", 2);
 }
 
 /* The trouble is real: first order BDF, where the step changes. */

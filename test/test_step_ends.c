@@ -30,8 +30,8 @@ static int rod(const dae_mechanical_point *at, double *g, void *user)
     return 0;
 }
 
-static const char *const methods[] = {"hem3", "hem4", "hem5",  "phem5",
-                                      "prk",  "herk", "radau", "herk-rk4"};
+static const char *const methods[] = {"hem:3", "hem:4", "hem:5", "phem",
+                                      "prk",   "herk",  "radau", "herk:4"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static dae_solver *begin(const char *method, double stop, dae_problem **problem)

@@ -55,8 +55,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"auto", case_holds, NULL, NULL, (void *)(uintptr_t) "auto"},
         {"radau", case_holds, NULL, NULL, (void *)(uintptr_t) "radau"},
-        {"radau9", case_holds, NULL, NULL, (void *)(uintptr_t) "radau9"},
-        {"radau13", case_holds, NULL, NULL, (void *)(uintptr_t) "radau13"},
+        {"radau:9", case_holds, NULL, NULL, (void *)(uintptr_t) "radau:9"},
+        {"radau:13", case_holds, NULL, NULL, (void *)(uintptr_t) "radau:13"},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,7 +198,7 @@ static const char AMPLIFIED[] =
 static void test_below_rounding(void **state)
 {
     (void)state;
-    const char *const methods[] = {"auto", "bdf", "radau5", "rodas"};
+    const char *const methods[] = {"auto", "bdf", "radau:5", "rodas"};
     dae_problem *p = translate(AMPLIFIED);
     for (int k = 0; k < 4; k++) {
         char told[400] = "";

@@ -259,7 +259,7 @@ static void test_no_judge(void **state)
 {
     (void)state;
     dae_problem *p = new_oscillator();
-    dae_verify_request q = {.tend = 1.0, .y0 = start, .yp0 = slope, .judge = "hem5"};
+    dae_verify_request q = {.tend = 1.0, .y0 = start, .yp0 = slope, .judge = "hem:5"};
     dae_verify_report *r = verify(p, NULL, &q);
     assert_int_equal(r->verdict, DAE_VERDICT_UNKNOWN);
     assert_int_equal(r->judge_count, 1);

@@ -65,6 +65,6 @@ const formulation formulation_manifold = {
     .name = "manifold",
     .summary = "underlying ODE with the constraints of all levels, for explicit methods",
     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
-    .needs = "dopri5",
+    .needs = "dopri",
     .apply = formulate_manifold,
 };

@@ -1,5 +1,9 @@
-/* Every method, one line each. */
-#include "method/common/method.h"
+/* Every method: the families with the user that each is there for, and their members. */
+#include "method/registry.h"
+
+#include <string.h>
+
+#include "base/sized.h"
 #include "method/half_explicit/hem.h"
 #include "method/half_explicit/herk.h"
 #include "method/implicit/colloc2nd.h"
@@ -9,90 +13,162 @@
 #include "method/multistep/bdf2nd.h"
 #include "method/multistep/glm.h"
 
-#include <string.h>
-
-static const method *const methods[] = {
-    &method_bdf,
-    &method_bdf2nd,
-    &method_bdf2nd_modified,
-    &method_bdf2nd_faithful,
-    &method_radau,
-    &method_radau5,
-    &method_radau9,
-    &method_radau13,
-    &method_rodas,
-    &method_rodasp,
-    &method_rodas4p2,
-    &method_rodas3,
-    &method_liex,
-    &method_midex,
-    &method_lobattoc2,
-    &method_lobattoc4,
-    &method_lobattoc6,
-    &method_gauss2,
-    &method_gauss4,
-    &method_gauss6,
-    &method_gauss8,
-    &method_gauss10,
-    &method_sirk22,
-    &method_sirk23,
-    &method_sdirk2,
-    &method_sdirk3,
-    &method_sdirk4,
-    &method_hem3,
-    &method_hem4,
-    &method_hem5,
-    &method_phem5,
-    &method_prk,
-    &method_dopri5,
-    &method_dop853,
-    &method_euler,
-    &method_herk,
-    &method_herk_euler,
-    &method_herk_heun,
-    &method_herk_kutta3,
-    &method_herk_rk4,
-    &method_herk_hem4,
-    &method_herk_dopri5,
-    &method_herk_dop853,
-    &method_herk_faithful,
-    &method_herk_faithful_euler,
-    &method_herk_faithful_heun,
-    &method_herk_faithful_kutta3,
-    &method_herk_faithful_rk4,
-    &method_taylor,
-    &method_colloc2nd,
-    &method_colloc2nd_radau1,
-    &method_colloc2nd_radau2,
-    &method_colloc2nd_radau3,
-    &method_colloc2nd_radau4,
-    &method_colloc2nd_radau5,
-    &method_colloc2nd_gauss1,
-    &method_colloc2nd_gauss2,
-    &method_colloc2nd_gauss3,
-    &method_colloc2nd_gauss4,
-    &method_colloc2nd_gauss5,
-    &method_colloc2nd_faithful,
-    &method_colloc2nd_faithful_gauss,
-    &method_symplectic_euler,
-    &method_shake,
-    &method_rattle,
-    &method_rattle4,
-    &method_rattle6,
-    &method_rattle8,
-    &method_lobatto4,
-    &method_lobatto6,
-    &method_glm3,
+static const method_family families[] = {
+    {"bdf", GROUP_MULTISTEP, "a system is large and stiff, index 1 or 2; few digits do",
+     "source: the method of DASSL, as Brenan, Campbell and Petzold describe it", false},
+    {"bdf2nd", GROUP_MULTISTEP, "equations have second order and constraints; 3 to 6 digits",
+     "source: chapters 3 and 4 of Wunderlich's thesis", false},
+    {"glm", GROUP_MULTISTEP, "you compare peer methods; stiff equations, few digits",
+     "source: appendix A of Wunderlich's thesis", false},
+    {"radau", GROUP_COLLOCATION, "you are in doubt: stiff or not, index 1 to 3, any accuracy",
+     "best on stiff equations from 4 digits on", true},
+    {"gauss", GROUP_COLLOCATION, "oscillations must keep their size; index 1 and 2",
+     "classic: projected collocation of Ascher and Petzold", false},
+    {"lobattoc", GROUP_COLLOCATION, "you compare L-stable methods with stages at both ends",
+     "classic: Lobatto IIIC", false},
+    {"sirk", GROUP_COLLOCATION, "you compare methods that need real factors only",
+     "classic: singly implicit methods of Burrage", false},
+    {"colloc2nd", GROUP_COLLOCATION, "a mechanism is stiff, or many digits of it are wanted",
+     "source: chapter 6 of Wunderlich's thesis", false},
+    {"rodas", GROUP_LINEARLY_IMPLICIT, "equations are stiff, of index 1 and small; 3 to 5 digits",
+     "best on stiff equations of index 1 with cheap Jacobians at few digits", false},
+    {"sdirk", GROUP_LINEARLY_IMPLICIT, "steps must be damped and few digits do",
+     "classic: diagonally implicit methods", false},
+    {"liex", GROUP_EXTRAPOLATION, "equations are stiff, of index 1, and Newton fails",
+     "source: extrapolated Euler, as in Brenan, Campbell and Petzold", false},
+    {"midex", GROUP_EXTRAPOLATION, "a mechanism is not stiff and many digits are wanted",
+     "classic: the method of MEXX", false},
+    {"taylor", GROUP_SERIES, "a model text is smooth; 10 to 30 digits, or index above 3",
+     "best on smooth models beyond 10 digits, and the only one beyond doubles", false},
+    {"hem", GROUP_EXPLICIT, "y' = f(y,z), 0 = g(y) or a mechanism is not stiff",
+     "source: Brasey and Hairer", false},
+    {"phem", GROUP_EXPLICIT, "as hem; and you compare partitioned methods",
+     "classic: the method of Murua", false},
+    {"prk", GROUP_EXPLICIT, "a mechanism is not stiff; any accuracy",
+     "best on mechanisms that are not stiff", true},
+    {"dopri", GROUP_EXPLICIT, "an ODE, also with invariants, is not stiff",
+     "classic: DOPRI5 and DOP853, with projections as in Hairer and Wanner VII.2", false},
+    {"euler", GROUP_EXPLICIT, "you study drift; constant steps",
+     "classic: what projections are tried with in Hairer and Wanner VII.2", false},
+    {"herk", GROUP_EXPLICIT, "E x' = f has all hidden constraints and is not stiff",
+     "source: Baese's thesis", true},
+    {"symplectic_euler", GROUP_GEOMETRIC, "you compare symplectic methods; constant steps",
+     "classic: the simplest symplectic method", false},
+    {"shake", GROUP_GEOMETRIC, "you compare with molecular dynamics; constant steps",
+     "classic: SHAKE", false},
+    {"rattle", GROUP_GEOMETRIC, "energy must keep its size over many periods of a mechanism",
+     "best on long runs of conservative mechanisms", false},
+    {"lobatto", GROUP_GEOMETRIC, "as rattle; forces are costly: fewer, longer steps",
+     "classic: the pairs of Jay", false},
 };
 
-enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
+static const char *const groups[] = {
+    [GROUP_MULTISTEP] = "Multistep",
+    [GROUP_COLLOCATION] = "Implicit Runge-Kutta and collocation",
+    [GROUP_LINEARLY_IMPLICIT] = "Linearly and diagonally implicit",
+    [GROUP_EXTRAPOLATION] = "Extrapolation",
+    [GROUP_SERIES] = "Taylor series",
+    [GROUP_EXPLICIT] = "Half-explicit and explicit",
+    [GROUP_GEOMETRIC] = "Geometric",
+};
+
+/* The first of a family is its default. The second column: the name before families had options. */
+static const method_member members[] = {
+    {&method_bdf, NULL},
+    {&method_bdf2nd, NULL},
+    {&method_bdf2nd_modified, "bdf2nd_modified"},
+    {&method_bdf2nd_faithful, "bdf2nd_faithful"},
+    {&method_glm3, "glm3"},
+    {&method_radau, NULL},
+    {&method_radau5, "radau5"},
+    {&method_radau9, "radau9"},
+    {&method_radau13, "radau13"},
+    {&method_gauss6, "gauss6"},
+    {&method_gauss2, "gauss2"},
+    {&method_gauss4, "gauss4"},
+    {&method_gauss8, "gauss8"},
+    {&method_gauss10, "gauss10"},
+    {&method_lobattoc4, "lobattoc4"},
+    {&method_lobattoc2, "lobattoc2"},
+    {&method_lobattoc6, "lobattoc6"},
+    {&method_sirk22, "sirk22"},
+    {&method_sirk23, "sirk23"},
+    {&method_colloc2nd, "colloc2nd_radau5"},
+    {&method_colloc2nd_radau1, "colloc2nd_radau1"},
+    {&method_colloc2nd_radau2, "colloc2nd_radau2"},
+    {&method_colloc2nd_radau3, "colloc2nd_radau3"},
+    {&method_colloc2nd_radau4, "colloc2nd_radau4"},
+    {&method_colloc2nd_gauss1, "colloc2nd_gauss1"},
+    {&method_colloc2nd_gauss2, "colloc2nd_gauss2"},
+    {&method_colloc2nd_gauss3, "colloc2nd_gauss3"},
+    {&method_colloc2nd_gauss4, "colloc2nd_gauss4"},
+    {&method_colloc2nd_gauss5, "colloc2nd_gauss5"},
+    {&method_colloc2nd_faithful, "colloc2nd_faithful"},
+    {&method_colloc2nd_faithful_gauss, "colloc2nd_faithful_gauss"},
+    {&method_rodas, NULL},
+    {&method_rodasp, "rodasp"},
+    {&method_rodas4p2, "rodas4p2"},
+    {&method_rodas3, "rodas3"},
+    {&method_sdirk4, "sdirk4"},
+    {&method_sdirk2, "sdirk2"},
+    {&method_sdirk3, "sdirk3"},
+    {&method_liex, NULL},
+    {&method_midex, NULL},
+    {&method_taylor, NULL},
+    {&method_hem5, "hem5"},
+    {&method_hem3, "hem3"},
+    {&method_hem4, "hem4"},
+    {&method_phem5, "phem5"},
+    {&method_prk, NULL},
+    {&method_dopri5, "dopri5"},
+    {&method_dop853, "dop853"},
+    {&method_euler, NULL},
+    {&method_herk, NULL},
+    {&method_herk_euler, "herk-euler"},
+    {&method_herk_heun, "herk-heun"},
+    {&method_herk_kutta3, "herk-kutta3"},
+    {&method_herk_rk4, "herk-rk4"},
+    {&method_herk_hem4, "herk-hem4"},
+    {&method_herk_dopri5, "herk-dopri5"},
+    {&method_herk_dop853, "herk-dop853"},
+    {&method_herk_faithful, "herk-faithful"},
+    {&method_herk_faithful_euler, "herk-faithful-euler"},
+    {&method_herk_faithful_heun, "herk-faithful-heun"},
+    {&method_herk_faithful_kutta3, "herk-faithful-kutta3"},
+    {&method_herk_faithful_rk4, "herk-faithful-rk4"},
+    {&method_symplectic_euler, NULL},
+    {&method_shake, NULL},
+    {&method_rattle, NULL},
+    {&method_rattle4, "rattle4"},
+    {&method_rattle6, "rattle6"},
+    {&method_rattle8, "rattle8"},
+    {&method_lobatto4, "lobatto4"},
+    {&method_lobatto6, "lobatto6"},
+};
+
+enum {
+    FAMILIES = sizeof families / sizeof families[0],
+    MEMBERS = sizeof members / sizeof *members
+};
+
+const method_member *method_member_at(int i)
+{
+    return i >= 0 && i < MEMBERS ? &members[i] : NULL;
+}
+
+/* The name's part before a colon is that of the family. */
+const method_family *method_family_of(const char *name)
+{
+    size_t length = strcspn(name, ":");
+    for (int i = 0; i < FAMILIES; i++)
+        if (strlen(families[i].name) == length && strncmp(families[i].name, name, length) == 0)
+            return &families[i];
+    return NULL;
+}
 
 const method *method_find(const char *name)
 {
-    if (strcmp(name, "auto") == 0) return methods[0];
-    for (int i = 0; i < METHOD_COUNT; i++)
-        if (strcmp(name, methods[i]->name) == 0) return methods[i];
-    return NULL;
+    return method_select(strcmp(name, "auto") == 0 ? "bdf" : name, 0, NULL, NULL);
 }
 
 static unsigned forms_of(const method *m)
@@ -127,41 +203,36 @@ const char *forms_text(unsigned forms)
     return texts[at];
 }
 
-static const method *method_at(int i)
-{
-    return i >= 0 && i < METHOD_COUNT ? methods[i] : NULL;
-}
-
 const char *dae_method_name(int i)
 {
-    return method_at(i) ? method_at(i)->name : NULL;
+    return method_member_at(i) ? method_member_at(i)->method->name : NULL;
 }
 
-const char *dae_method_summary(int i)
+void dae_method_info_fill(int i, dae_method_info *info, size_t size)
 {
-    return method_at(i) ? method_at(i)->summary : NULL;
-}
-
-const char *dae_method_citation(int i)
-{
-    return method_at(i) ? method_at(i)->citation : NULL;
-}
-
-const char *dae_method_forms(int i)
-{
-    return method_at(i) ? forms_text(forms_of(method_at(i))) : NULL;
-}
-
-int dae_method_order(int i)
-{
-    return method_at(i) ? method_at(i)->max_order : 0;
-}
-
-const char *dae_method_index_range(int i)
-{
-    const method *m = method_at(i);
-    if (!m) return NULL;
-    return m->index_range ? m->index_range : "1";
+    const method_member *member = method_member_at(i);
+    dae_method_info full = {0};
+    if (member) {
+        const method *m = member->method;
+        const method_family *f = method_family_of(m->name);
+        full = (dae_method_info){.name = m->name,
+                                 .family = f->name,
+                                 .variant = method_variant(m->name),
+                                 .order = method_order(m->name),
+                                 .max_order = m->max_order,
+                                 .variable_order = !m->fixed_order || m->own_order,
+                                 .constant_steps = m->constant_steps,
+                                 .by_tolerance = f->by_tolerance && method_order(m->name) == 0,
+                                 .group = groups[f->group],
+                                 .use = f->use,
+                                 .reason = f->reason,
+                                 .summary = m->summary,
+                                 .citation = m->citation,
+                                 .forms = forms_text(forms_of(m)),
+                                 .index_range = m->index_range ? m->index_range : "1",
+                                 .old_name = member->old ? member->old : ""};
+    }
+    sized_write(info, size, &full, sizeof full);
 }
 
 int method_highest_index(const method *m)

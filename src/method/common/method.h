@@ -112,6 +112,8 @@ const char *forms_text(unsigned forms);
 /* The highest index that it is known to integrate, by index_range; 9: any. */
 int method_highest_index(const method *m);
 
-const method *method_find(const char *name); /* NULL if unknown; "auto" gives the default */
+/* By the name of a family (its default), of a member ("radau:9"), or an old one; NULL if unknown;
+ * "auto" gives bdf. */
+const method *method_find(const char *name);
 
 #endif

@@ -380,8 +380,8 @@ static void geometric_interpolate(const void *state, const method_context *ctx, 
     }
 }
 
-#define GEOMETRIC_METHOD(id, about, source, highest, ...)                                          \
-    const method method_##id = {.name = #id,                                                       \
+#define GEOMETRIC_METHOD(id, label, about, source, highest, ...)                                   \
+    const method method_##id = {.name = label,                                                     \
                                 .summary = about,                                                  \
                                 .citation = source,                                                \
                                 .max_order = highest,                                              \
@@ -401,23 +401,25 @@ static void geometric_interpolate(const void *state, const method_context *ctx, 
 
 #define HAIRER "Hairer, Lubich, Wanner: Geometric Numerical Integration, 2nd ed., Springer 2006, "
 
-GEOMETRIC_METHOD(symplectic_euler, "symplectic Euler for mechanisms, order 1, constant steps",
+GEOMETRIC_METHOD(symplectic_euler, "symplectic_euler",
+                 "symplectic Euler for mechanisms, order 1, constant steps",
                  HAIRER "section VII.1.3", 1, KIND_EULER, &composition_plain, 0);
-GEOMETRIC_METHOD(shake, "SHAKE (Verlet's leapfrog) for mechanisms, order 2, constant steps",
+GEOMETRIC_METHOD(shake, "shake",
+                 "SHAKE (Verlet's leapfrog) for mechanisms, order 2, constant steps",
                  "Ryckaert, Ciccotti, Berendsen, J. Comput. Phys. 23 (1977) 327-341", 2, KIND_SHAKE,
                  &composition_plain, 0);
-GEOMETRIC_METHOD(rattle, "RATTLE for mechanisms: symplectic, symmetric, order 2",
+GEOMETRIC_METHOD(rattle, "rattle:2", "RATTLE for mechanisms: symplectic, symmetric, order 2",
                  "Andersen, J. Comput. Phys. 52 (1983) 24-34", 2, KIND_RATTLE, &composition_plain,
                  0);
-GEOMETRIC_METHOD(rattle4, "RATTLE composed to order 4 (5 substeps)",
+GEOMETRIC_METHOD(rattle4, "rattle:4", "RATTLE composed to order 4 (5 substeps)",
                  "Suzuki, Phys. Lett. A 146 (1990) 319-323", 4, KIND_RATTLE, &composition_4, 0);
-GEOMETRIC_METHOD(rattle6, "RATTLE composed to order 6 (9 substeps)",
+GEOMETRIC_METHOD(rattle6, "rattle:6", "RATTLE composed to order 6 (9 substeps)",
                  "Kahan, Li, Math. Comp. 66 (1997) 1089-1099", 6, KIND_RATTLE, &composition_6, 0);
-GEOMETRIC_METHOD(rattle8, "RATTLE composed to order 8 (17 substeps)",
+GEOMETRIC_METHOD(rattle8, "rattle:8", "RATTLE composed to order 8 (17 substeps)",
                  "Kahan, Li, Math. Comp. 66 (1997) 1089-1099", 8, KIND_RATTLE, &composition_8, 0);
-GEOMETRIC_METHOD(lobatto4, "Lobatto IIIA-IIIB pair for mechanisms, order 4",
+GEOMETRIC_METHOD(lobatto4, "lobatto:4", "Lobatto IIIA-IIIB pair for mechanisms, order 4",
                  "Jay, SIAM J. Numer. Anal. 33 (1996) 368-387", 4, KIND_LOBATTO, &composition_plain,
                  3);
-GEOMETRIC_METHOD(lobatto6, "Lobatto IIIA-IIIB pair for mechanisms, order 6",
+GEOMETRIC_METHOD(lobatto6, "lobatto:6", "Lobatto IIIA-IIIB pair for mechanisms, order 6",
                  "Jay, SIAM J. Numer. Anal. 33 (1996) 368-387", 6, KIND_LOBATTO, &composition_plain,
                  4);

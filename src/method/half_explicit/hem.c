@@ -896,8 +896,8 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
     hem_start(ctx->method->table, state, scratch, ctx, at);
 }
 
-#define HEM_METHOD(id, about, source, highest)                                                     \
-    const method method_##id = {.name = #id,                                                       \
+#define HEM_METHOD(id, label, about, source, highest)                                              \
+    const method method_##id = {.name = label,                                                     \
                                 .summary = about "; y' = f(y,z), 0 = g(y)",                        \
                                 .citation = source,                                                \
                                 .max_order = highest,                                              \
@@ -918,13 +918,13 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
     "Brasey, Hairer: Half-explicit Runge-Kutta methods for differential-algebraic systems of "     \
     "index 2, SIAM J. Numer. Anal. 30 (1993) 538-552"
 
-HEM_METHOD(hem3, "half-explicit Runge-Kutta of order 3", BRASEY, 3);
-HEM_METHOD(hem4, "half-explicit Runge-Kutta of order 4", BRASEY, 4);
-HEM_METHOD(hem5, "half-explicit Runge-Kutta of order 5",
+HEM_METHOD(hem3, "hem:3", "half-explicit Runge-Kutta of order 3", BRASEY, 3);
+HEM_METHOD(hem4, "hem:4", "half-explicit Runge-Kutta of order 4", BRASEY, 4);
+HEM_METHOD(hem5, "hem:5", "half-explicit Runge-Kutta of order 5",
            "Brasey: Half-explicit methods for semi-explicit differential-algebraic equations of "
            "index 2, thesis, Geneva 1994",
            5);
-HEM_METHOD(phem5, "partitioned half-explicit Runge-Kutta of order 5",
+HEM_METHOD(phem5, "phem", "partitioned half-explicit Runge-Kutta of order 5",
            "Murua: Partitioned half-explicit Runge-Kutta methods for differential-algebraic "
            "systems of index 2, Computing 59 (1997) 43-61",
            5);

@@ -569,26 +569,26 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
 
 VARIANT(herk, "herk", "half-explicit Runge-Kutta, orders 5 and 8 by tolerance", THESIS "; " PAIRS,
         8, false, .table = NULL)
-VARIANT(herk_euler, "herk-euler", "half-explicit Euler", THESIS, 1, false, .table = &tableau_euler)
-VARIANT(herk_heun, "herk-heun", "half-explicit Runge-Kutta, Heun's table", THESIS, 2, false,
+VARIANT(herk_euler, "herk:1", "half-explicit Euler", THESIS, 1, false, .table = &tableau_euler)
+VARIANT(herk_heun, "herk:2", "half-explicit Runge-Kutta, Heun's table", THESIS, 2, false,
         .table = &tableau_heun)
-VARIANT(herk_kutta3, "herk-kutta3", "half-explicit Runge-Kutta, Kutta's table of order 3", THESIS,
-        3, false, .table = &tableau_kutta3)
-VARIANT(herk_rk4, "herk-rk4", "half-explicit Runge-Kutta, the classical table", THESIS, 4, false,
+VARIANT(herk_kutta3, "herk:3", "half-explicit Runge-Kutta, Kutta's table of order 3", THESIS, 3,
+        false, .table = &tableau_kutta3)
+VARIANT(herk_rk4, "herk:4", "half-explicit Runge-Kutta, the classical table", THESIS, 4, false,
         .table = &tableau_rk4)
-VARIANT(herk_hem4, "herk-hem4", "half-explicit Runge-Kutta, the table of HEM4", THESIS "; " HEM4, 4,
+VARIANT(herk_hem4, "herk:hem4", "half-explicit Runge-Kutta, the table of HEM4", THESIS "; " HEM4, 4,
         false, .table = &tableau_hem4)
-VARIANT(herk_dopri5, "herk-dopri5", "half-explicit Runge-Kutta, Dormand and Prince 5(4)",
+VARIANT(herk_dopri5, "herk:5", "half-explicit Runge-Kutta, Dormand and Prince 5(4)",
         THESIS "; " PAIRS, 5, false, .table = &tableau_dopri5)
-VARIANT(herk_dop853, "herk-dop853", "half-explicit Runge-Kutta, Dormand and Prince 8(5,3)",
+VARIANT(herk_dop853, "herk:8", "half-explicit Runge-Kutta, Dormand and Prince 8(5,3)",
         THESIS "; " PAIRS, 8, false, .table = &tableau_dop853)
-VARIANT(herk_faithful, "herk-faithful", "as in the thesis, the table of HEM4", THESIS, 4, true,
+VARIANT(herk_faithful, "herk:thesis", "as in the thesis, the table of HEM4", THESIS, 4, true,
         .table = &tableau_hem4, .faithful = true)
-VARIANT(herk_faithful_euler, "herk-faithful-euler", "as in the thesis, Euler", THESIS, 1, true,
+VARIANT(herk_faithful_euler, "herk:1:thesis", "as in the thesis, Euler", THESIS, 1, true,
         .table = &tableau_euler, .faithful = true)
-VARIANT(herk_faithful_heun, "herk-faithful-heun", "as in the thesis, Heun's table", THESIS, 2, true,
+VARIANT(herk_faithful_heun, "herk:2:thesis", "as in the thesis, Heun's table", THESIS, 2, true,
         .table = &tableau_heun, .faithful = true)
-VARIANT(herk_faithful_kutta3, "herk-faithful-kutta3", "as in the thesis, Kutta's table", THESIS, 3,
-        true, .table = &tableau_kutta3, .faithful = true)
-VARIANT(herk_faithful_rk4, "herk-faithful-rk4", "as in the thesis, the classical table", THESIS, 4,
+VARIANT(herk_faithful_kutta3, "herk:3:thesis", "as in the thesis, Kutta's table", THESIS, 3, true,
+        .table = &tableau_kutta3, .faithful = true)
+VARIANT(herk_faithful_rk4, "herk:4:thesis", "as in the thesis, the classical table", THESIS, 4,
         true, .table = &tableau_rk4, .faithful = true)

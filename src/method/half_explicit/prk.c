@@ -74,8 +74,8 @@ static void prk_start(void *state, void *scratch, const method_context *ctx, con
     hem_start(&c->own, state, scratch, ctx, at);
 }
 
-#define EXPLICIT_METHOD(id, about, source, highest, FORMS, INDEX, TABLE)                           \
-    const method method_##id = {.name = #id,                                                       \
+#define EXPLICIT_METHOD(id, label, about, source, highest, FORMS, INDEX, TABLE)                    \
+    const method method_##id = {.name = label,                                                     \
                                 .summary = about,                                                  \
                                 .citation = source,                                                \
                                 .max_order = highest,                                              \
@@ -100,15 +100,18 @@ static void prk_start(void *state, void *scratch, const method_context *ctx, con
     "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section " \
     "VII.2"
 
-EXPLICIT_METHOD(prk, "explicit Runge-Kutta of order 5 or 8 for mechanisms, every step projected",
-                HAIRER, 8, FORM_MECHANICAL, "3 (mechanical)", NULL);
-EXPLICIT_METHOD(dopri5, "explicit Runge-Kutta of Dormand and Prince, order 5, on manifolds",
+EXPLICIT_METHOD(prk, "prk",
+                "explicit Runge-Kutta of order 5 or 8 for mechanisms, every step projected", HAIRER,
+                8, FORM_MECHANICAL, "3 (mechanical)", NULL);
+EXPLICIT_METHOD(dopri5, "dopri:5",
+                "explicit Runge-Kutta of Dormand and Prince, order 5, on manifolds",
                 "Dormand, Prince: A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. "
                 "6 (1980) 19-26; Hairer, Wanner 1996, section VII.2",
                 5, MANIFOLDS, "any", &tableau_dopri5);
-EXPLICIT_METHOD(dop853, "explicit Runge-Kutta of Dormand and Prince, order 8, on manifolds",
+EXPLICIT_METHOD(dop853, "dopri:8",
+                "explicit Runge-Kutta of Dormand and Prince, order 8, on manifolds",
                 "Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, 2nd ed., "
                 "Springer 1993, section II.10; Hairer, Wanner 1996, section VII.2",
                 8, MANIFOLDS, "any", &tableau_dop853);
-EXPLICIT_METHOD(euler, "explicit Euler on manifolds, constant steps", HAIRER, 1, MANIFOLDS, "any",
-                &tableau_euler);
+EXPLICIT_METHOD(euler, "euler", "explicit Euler on manifolds, constant steps", HAIRER, 1, MANIFOLDS,
+                "any", &tableau_euler);

@@ -474,9 +474,9 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
 
 /* ---- the methods ---- */
 
-#define COLLOC2ND_METHOD(id, about, highest, ...)                                                  \
+#define COLLOC2ND_METHOD(id, label, about, highest, ...)                                           \
     const method method_##id = {                                                                   \
-        .name = #id,                                                                               \
+        .name = label,                                                                             \
         .summary = about,                                                                          \
         .citation = "Wunderlich: Numerical Treatment of Second Order Differential-Algebraic "      \
                     "Systems, diploma thesis, TU Berlin 2005, chapter 6",                          \
@@ -498,20 +498,26 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
     }
 
 /* Five stages took least time at equal errors from three digits on (docs/notes/second-order.md). */
-COLLOC2ND_METHOD(colloc2nd, "Radau IIA of order 9 for F(t,x,x',x'') = 0, every step projected", 9,
+COLLOC2ND_METHOD(colloc2nd, "colloc2nd:9",
+                 "Radau IIA of order 9 for F(t,x,x',x'') = 0, every step projected", 9,
                  .m = &radau_iia_5);
-COLLOC2ND_METHOD(colloc2nd_radau1, "the same with 1 stage, order 1", 1, .m = &radau_iia_1);
-COLLOC2ND_METHOD(colloc2nd_radau2, "the same with 2 stages, order 3", 3, .m = &radau_iia_2);
-COLLOC2ND_METHOD(colloc2nd_radau3, "the same with 3 stages, order 5", 5, .m = &radau_iia_3);
-COLLOC2ND_METHOD(colloc2nd_radau4, "the same with 4 stages, order 7", 7, .m = &radau_iia_4);
-COLLOC2ND_METHOD(colloc2nd_radau5, "the same with 5 stages, order 9", 9, .m = &radau_iia_5);
-COLLOC2ND_METHOD(colloc2nd_gauss1, "Gauss for F(t,x,x',x'') = 0, 1 stage, projected", 2,
+COLLOC2ND_METHOD(colloc2nd_radau1, "colloc2nd:1", "Radau IIA with 1 stage", 1, .m = &radau_iia_1);
+COLLOC2ND_METHOD(colloc2nd_radau2, "colloc2nd:3", "Radau IIA with 2 stages", 3, .m = &radau_iia_2);
+COLLOC2ND_METHOD(colloc2nd_radau3, "colloc2nd:5", "Radau IIA with 3 stages", 5, .m = &radau_iia_3);
+COLLOC2ND_METHOD(colloc2nd_radau4, "colloc2nd:7", "Radau IIA with 4 stages", 7, .m = &radau_iia_4);
+COLLOC2ND_METHOD(colloc2nd_gauss1, "colloc2nd:2", "Gauss collocation with 1 stage", 2,
                  .m = &gauss_1);
-COLLOC2ND_METHOD(colloc2nd_gauss2, "the same with 2 stages", 4, .m = &gauss_2);
-COLLOC2ND_METHOD(colloc2nd_gauss3, "the same with 3 stages", 6, .m = &gauss_3);
-COLLOC2ND_METHOD(colloc2nd_gauss4, "the same with 4 stages", 8, .m = &gauss_4);
-COLLOC2ND_METHOD(colloc2nd_gauss5, "the same with 5 stages", 10, .m = &gauss_5);
-COLLOC2ND_METHOD(colloc2nd_faithful, "two-stage Radau IIA as in the thesis, lambda'' integrated", 3,
-                 .m = &radau_iia_2, .faithful = true);
-COLLOC2ND_METHOD(colloc2nd_faithful_gauss, "two-stage Gauss as in the thesis, lambda'' integrated",
-                 4, .m = &gauss_2, .faithful = true);
+COLLOC2ND_METHOD(colloc2nd_gauss2, "colloc2nd:4", "Gauss collocation with 2 stages", 4,
+                 .m = &gauss_2);
+COLLOC2ND_METHOD(colloc2nd_gauss3, "colloc2nd:6", "Gauss collocation with 3 stages", 6,
+                 .m = &gauss_3);
+COLLOC2ND_METHOD(colloc2nd_gauss4, "colloc2nd:8", "Gauss collocation with 4 stages", 8,
+                 .m = &gauss_4);
+COLLOC2ND_METHOD(colloc2nd_gauss5, "colloc2nd:10", "Gauss collocation with 5 stages", 10,
+                 .m = &gauss_5);
+COLLOC2ND_METHOD(colloc2nd_faithful, "colloc2nd:3:thesis",
+                 "two-stage Radau IIA as in the thesis, lambda'' integrated", 3, .m = &radau_iia_2,
+                 .faithful = true);
+COLLOC2ND_METHOD(colloc2nd_faithful_gauss, "colloc2nd:4:thesis",
+                 "two-stage Gauss as in the thesis, lambda'' integrated", 4, .m = &gauss_2,
+                 .faithful = true);

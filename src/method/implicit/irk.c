@@ -420,11 +420,11 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
     cubic_bend(n, x, h, derivative, 0.0, -1.0, s->yp, y);
 }
 
-#define IRK_METHOD(id, about, source, highest, range, projected, tableau, stage, kind)             \
+#define IRK_METHOD(id, label, about, source, highest, range, projected, tableau, stage, kind)      \
     const irk_table irk_##id = {                                                                   \
         .m = &(tableau), .stage_order = stage, .project = projected, .estimate = kind};            \
     const method method_##id = {                                                                   \
-        .name = #id,                                                                               \
+        .name = label,                                                                             \
         .summary = about,                                                                          \
         .citation = source,                                                                        \
         .max_order = highest,                                                                      \
@@ -448,23 +448,23 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
     "Burrage: A special family of Runge-Kutta methods for solving stiff differential equations, "  \
     "BIT 18 (1978) 22-41"
 
-IRK_METHOD(gauss2, "Projected Gauss collocation of order 2 (midpoint rule)", PROJECTED, 2, "1 to 2",
-           true, gauss_1, 1, IRK_LEFT_SLOPE);
-IRK_METHOD(gauss4, "Projected Gauss collocation of order 4; F(t,y,y') = 0", PROJECTED, 4, "1 to 2",
-           true, gauss_2, 2, IRK_LEFT_SLOPE);
-IRK_METHOD(gauss6, "Projected Gauss collocation of order 6; F(t,y,y') = 0", PROJECTED, 6, "1 to 2",
-           true, gauss_3, 3, IRK_LEFT_SLOPE);
-IRK_METHOD(gauss8, "Projected Gauss collocation of order 8; F(t,y,y') = 0", PROJECTED, 8, "1 to 2",
-           true, gauss_4, 4, IRK_LEFT_SLOPE);
-IRK_METHOD(gauss10, "Projected Gauss collocation of order 10; F(t,y,y') = 0", PROJECTED, 10,
-           "1 to 2", true, gauss_5, 5, IRK_LEFT_SLOPE);
-IRK_METHOD(lobattoc2, "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2, "1 to 2",
-           false, lobatto_iiic_2, 1, IRK_FIRST_STAGE);
-IRK_METHOD(lobattoc4, "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4, "1 to 3",
-           false, lobatto_iiic_3, 2, IRK_FIRST_STAGE);
-IRK_METHOD(lobattoc6, "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6, "1 to 3",
-           false, lobatto_iiic_4, 3, IRK_FIRST_STAGE);
-IRK_METHOD(sirk22, "Singly implicit method of order 2, L-stable; F(t,y,y') = 0", BURRAGE, 2,
-           "1 to 3", false, sirk_l, 2, IRK_LEFT_SLOPE);
-IRK_METHOD(sirk23, "Singly implicit method of order 3, A-stable, a stage beyond the step", BURRAGE,
-           3, "1 (2, 3: constant steps)", false, sirk_a, 2, IRK_LEFT_SLOPE);
+IRK_METHOD(gauss2, "gauss:2", "Projected Gauss collocation of order 2 (midpoint rule)", PROJECTED,
+           2, "1 to 2", true, gauss_1, 1, IRK_LEFT_SLOPE);
+IRK_METHOD(gauss4, "gauss:4", "Projected Gauss collocation of order 4; F(t,y,y') = 0", PROJECTED, 4,
+           "1 to 2", true, gauss_2, 2, IRK_LEFT_SLOPE);
+IRK_METHOD(gauss6, "gauss:6", "Projected Gauss collocation of order 6; F(t,y,y') = 0", PROJECTED, 6,
+           "1 to 2", true, gauss_3, 3, IRK_LEFT_SLOPE);
+IRK_METHOD(gauss8, "gauss:8", "Projected Gauss collocation of order 8; F(t,y,y') = 0", PROJECTED, 8,
+           "1 to 2", true, gauss_4, 4, IRK_LEFT_SLOPE);
+IRK_METHOD(gauss10, "gauss:10", "Projected Gauss collocation of order 10; F(t,y,y') = 0", PROJECTED,
+           10, "1 to 2", true, gauss_5, 5, IRK_LEFT_SLOPE);
+IRK_METHOD(lobattoc2, "lobattoc:2", "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2,
+           "1 to 2", false, lobatto_iiic_2, 1, IRK_FIRST_STAGE);
+IRK_METHOD(lobattoc4, "lobattoc:4", "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4,
+           "1 to 3", false, lobatto_iiic_3, 2, IRK_FIRST_STAGE);
+IRK_METHOD(lobattoc6, "lobattoc:6", "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6,
+           "1 to 3", false, lobatto_iiic_4, 3, IRK_FIRST_STAGE);
+IRK_METHOD(sirk22, "sirk:2", "Singly implicit method of order 2, L-stable; F(t,y,y') = 0", BURRAGE,
+           2, "1 to 3", false, sirk_l, 2, IRK_LEFT_SLOPE);
+IRK_METHOD(sirk23, "sirk:3", "Singly implicit method of order 3, A-stable, a stage beyond the step",
+           BURRAGE, 3, "1 (2, 3: constant steps)", false, sirk_a, 2, IRK_LEFT_SLOPE);

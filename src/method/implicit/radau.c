@@ -461,9 +461,9 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     w->interpolates = false;
 }
 
-#define RADAU_METHOD(id, about, highest, stages)                                                   \
+#define RADAU_METHOD(id, label, about, highest, stages)                                            \
     const method method_##id = {                                                                   \
-        .name = #id,                                                                               \
+        .name = label,                                                                             \
         .summary = about,                                                                          \
         .citation = "Hairer, Wanner: Stiff differential equations solved by Radau methods, "       \
                     "J. Comput. Appl. Math. 111 (1999) 93-111",                                    \
@@ -483,7 +483,8 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
         .cache_free = radau_cache_free,                                                            \
     }
 
-RADAU_METHOD(radau, "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0", 13, 0);
-RADAU_METHOD(radau5, "Radau IIA collocation of order 5; F(t,y,y') = 0", 5, 3);
-RADAU_METHOD(radau9, "Radau IIA collocation of order 9; F(t,y,y') = 0", 9, 5);
-RADAU_METHOD(radau13, "Radau IIA collocation of order 13; F(t,y,y') = 0", 13, 7);
+RADAU_METHOD(radau, "radau", "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0",
+             13, 0);
+RADAU_METHOD(radau5, "radau:5", "Radau IIA collocation of order 5; F(t,y,y') = 0", 5, 3);
+RADAU_METHOD(radau9, "radau:9", "Radau IIA collocation of order 9; F(t,y,y') = 0", 9, 5);
+RADAU_METHOD(radau13, "radau:13", "Radau IIA collocation of order 13; F(t,y,y') = 0", 13, 7);

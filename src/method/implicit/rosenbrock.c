@@ -361,9 +361,9 @@ static void rosenbrock_interpolate(const void *state, const method_context *ctx,
     cubic_value(ctx->n, (t - s->t_old) / h, h, derivative, s->y_old, s->y, s->d1, s->d2, y);
 }
 
-#define ROSENBROCK_METHOD(id, about, source, highest, range)                                       \
+#define ROSENBROCK_METHOD(id, label, about, source, highest, range)                                \
     const method method_##id = {                                                                   \
-        .name = #id,                                                                               \
+        .name = label,                                                                             \
         .summary = about,                                                                          \
         .citation = source,                                                                        \
         .max_order = highest,                                                                      \
@@ -379,19 +379,20 @@ static void rosenbrock_interpolate(const void *state, const method_context *ctx,
         .interpolate = rosenbrock_interpolate,                                                     \
     }
 
-ROSENBROCK_METHOD(rodas, "Rosenbrock method of order 4(3), no Newton; F(t,y,y') = 0",
+ROSENBROCK_METHOD(rodas, "rodas:4", "Rosenbrock method of order 4(3), no Newton; F(t,y,y') = 0",
                   "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer "
                   "1996, IV.7, VI.4",
                   4, "1");
-ROSENBROCK_METHOD(rodasp, "Rosenbrock method of order 4(3) for parabolic equations and index 2",
+ROSENBROCK_METHOD(rodasp, "rodas:p",
+                  "Rosenbrock method of order 4(3) for parabolic equations and index 2",
                   "Steinebach: Order-reduction of ROW-methods for DAEs and method of lines "
                   "applications, Preprint 1741, TH Darmstadt 1995",
                   4, "1 to 2");
-ROSENBROCK_METHOD(rodas4p2, "Rosenbrock method of order 4(3), as rodasp, index 2",
+ROSENBROCK_METHOD(rodas4p2, "rodas:p2", "Rosenbrock method of order 4(3), as variant p, index 2",
                   "Steinebach: Improvement of Rosenbrock-Wanner method RODASP, in: Progress in "
                   "Differential-Algebraic Equations II, Springer 2020, 165-184",
                   4, "1 to 2");
-ROSENBROCK_METHOD(rodas3, "Rosenbrock method of order 3(2), for few digits",
+ROSENBROCK_METHOD(rodas3, "rodas:3", "Rosenbrock method of order 3(2), for few digits",
                   "Sandu, Verwer, Blom, Spee, Carmichael, Potra: Benchmarking stiff ODE solvers "
                   "for atmospheric chemistry problems II, Atmos. Environ. 31 (1997) 3459-3472",
                   3, "1");

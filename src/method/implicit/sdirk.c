@@ -340,9 +340,9 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
     cubic_bend(n, x, h, derivative, 0.0, -1.0, s->yp, y);
 }
 
-#define SDIRK_METHOD(id, about, source, highest)                                                   \
+#define SDIRK_METHOD(id, label, about, source, highest)                                            \
     const method method_##id = {                                                                   \
-        .name = #id,                                                                               \
+        .name = label,                                                                             \
         .summary = about,                                                                          \
         .citation = source,                                                                        \
         .max_order = highest,                                                                      \
@@ -361,9 +361,10 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
     "Alexander: Diagonally implicit Runge-Kutta methods for stiff ODEs, SIAM J. Numer. Anal. 14 "  \
     "(1977) 1006-1021"
 
-SDIRK_METHOD(sdirk2, "SDIRK method of order 2, L-stable; F(t,y,y') = 0", ALEXANDER, 2);
-SDIRK_METHOD(sdirk3, "SDIRK method of order 3(2), L-stable; F(t,y,y') = 0", ALEXANDER, 3);
-SDIRK_METHOD(sdirk4, "SDIRK method of order 4(3), L-stable; F(t,y,y') = 0",
+SDIRK_METHOD(sdirk2, "sdirk:2", "SDIRK method of order 2, L-stable; F(t,y,y') = 0", ALEXANDER, 2);
+SDIRK_METHOD(sdirk3, "sdirk:3", "SDIRK method of order 3(2), L-stable; F(t,y,y') = 0", ALEXANDER,
+             3);
+SDIRK_METHOD(sdirk4, "sdirk:4", "SDIRK method of order 4(3), L-stable; F(t,y,y') = 0",
              "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, "
              "IV.6",
              4);

@@ -425,7 +425,7 @@ static const char citation[] = "Wunderlich: Numerical Solution of Second Order "
                                "Differential-Algebraic Equations, TU Berlin 2005, chapters 3, 4";
 
 const method method_bdf2nd_modified = {
-    .name = "bdf2nd_modified",
+    .name = "bdf2nd:modified",
     .summary = "BDF for second order, orders 1 to 5, x'' from differences of x'; "
                "F(t,x,x',x'') = 0",
     .citation = citation,
@@ -443,8 +443,8 @@ const method method_bdf2nd_modified = {
 };
 
 const method method_bdf2nd_faithful = {
-    .name = "bdf2nd_faithful",
-    .summary = "bdf2nd_modified of orders 1 and 2 with the thesis' own controller",
+    .name = "bdf2nd:thesis",
+    .summary = "variant modified of orders 1 and 2 with the thesis' own controller",
     .citation = citation,
     .max_order = FAITHFUL_ORDER,
     .forms = FORM_SECOND_ORDER,

@@ -16,7 +16,7 @@
 #include <math.h>
 
 enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 12, STATE_BLOCKS = 2, SCRATCH_BLOCKS = 3 };
-static const method *const starter = &method_colloc2nd_radau5;
+static const method *const starter = &method_colloc2nd;
 
 static const double KAPPA = 0.003, SLOWEST_RATE = 0.9;
 static const double NOISE = 0.1; /* part of the tolerance that corrections may stay at */
@@ -529,7 +529,7 @@ static void glm_interpolate(const void *state, const method_context *ctx, double
 }
 
 const method method_glm3 = {
-    .name = "glm3",
+    .name = "glm",
     .summary = "general linear method of order 3: two-step peer, four stages, L-stable",
     .citation = "Schmitt, Weiner: Parallel two-step W-methods with peer variables, SIAM J. Numer. "
                 "Anal. 42 (2004) 265-282; Wunderlich: thesis, TU Berlin 2005, appendix A",

@@ -1,10 +1,12 @@
 /* Options: defaults, checks with messages, and the solver's own copy. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "method/registry.h"
 #include "solve/bind/solver.h"
 
 static const dae_options defaults = {
@@ -42,6 +44,50 @@ dae_status options_read(const dae_options *options, dae_options *full, dae_diag 
                                    "struct of options (see dae_options_default)", diag);
     full->size = sizeof *full;
     return status;
+}
+
+/* Old names work for one release; the caller is told which one replaces them. */
+static void note_old_name(const dae_options *o, const char *name)
+{
+    const char *instead = method_replacement(name);
+    char text[240];
+    if (!instead || !o->message) return;
+    snprintf(text, sizeof text,
+             "note: method \"%s\" is now \"%s\" (options method, order and variant); the old name "
+             "works in this version only.",
+             name, instead);
+    o->message(text, o->user);
+}
+
+/* One name in place of method, order and variant; orders of methods with several become limits. */
+static dae_status resolve_method(dae_options *o, dae_diag *diag)
+{
+    const char *name = o->method ? o->method : "auto";
+    bool open = strcmp(name, "auto") == 0, asks = o->order != 0 || (o->variant && *o->variant);
+    if (open && asks)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Options order and variant belong to a method; name one in option method.");
+    if (o->order < 0)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Option order is %d; it cannot be negative.",
+                        o->order);
+    if (open) return DAE_OK;
+    const method *m = method_select(name, o->order, o->variant, diag);
+    if (!m) return DAE_ERR_ARGUMENT;
+    note_old_name(o, name);
+    o->method = m->name;
+    if (o->order > 0 && (!m->fixed_order || m->own_order)) o->min_order = o->max_order = o->order;
+    o->order = 0;
+    o->variant = NULL;
+    return DAE_OK;
+}
+
+dae_status options_complete(const dae_options *options, dae_options *full, dae_diag *diag)
+{
+    dae_status status = options_read(options, full, diag);
+    if (status != DAE_OK) return status;
+    bool chosen = full->method && strcmp(full->method, "auto") != 0;
+    if (full->precision != DAE_PRECISION_DOUBLE && !chosen) full->method = method_taylor.name;
+    return resolve_method(full, diag);
 }
 
 /* Scalar or per-variable tolerances: non-negative, finite, not both zero for one variable. */
@@ -171,9 +217,6 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
 {
     const char *name = o->method ? o->method : "auto";
     const method *m = method_find(name);
-    if (!m)
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "There is no method \"%s\"; dae_method_name() lists them.", name);
     bool other = (o->max_order > 0 && o->max_order != m->max_order) ||
                  (o->min_order > 0 && o->min_order != m->max_order);
     if (m->fixed_order && !m->own_order && m->forms != 0 && other)
@@ -187,13 +230,13 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
     bool projection = o->projection != DAE_PROJECTION_AUTO && o->projection != DAE_PROJECTION_NONE;
     if (projection && !m->projects)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "Option projection is for methods that project, such as prk and phem5; "
+                        "Option projection is for methods that project, such as prk and phem; "
                         "method %s does not.",
                         m->name);
     if ((o->baumgarte || o->coordinates != DAE_COORDINATES_AMBIENT) && !m->on_manifold)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Options baumgarte and coordinates are for explicit methods on manifolds, "
-                        "such as dopri5 and dop853; method %s is none.%s",
+                        "such as dopri; method %s is none.%s",
                         m->name,
                         o->baumgarte ? " Formulation baumgarte is for methods on residual forms."
                                      : "");

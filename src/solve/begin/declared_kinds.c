@@ -374,7 +374,7 @@ static void advise_on_index(dae_solver *s, int index, int highest)
         diag_append(&s->diag, ", but nothing is declared. ");
     bool other = index > highest && index <= 3,
          declare = index <= 3 && !declares_high_kinds(s->bound.problem);
-    diag_append(&s->diag, "Differentiate constraints; or %s%s%s.", other ? "use radau5" : "",
+    diag_append(&s->diag, "Differentiate constraints; or %s%s%s.", other ? "use radau" : "",
                 other && declare ? ", and " : "",
                 declare      ? "declare the kinds of these variables (dae_residual.kinds)"
                 : index <= 3 ? ""

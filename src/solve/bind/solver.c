@@ -7,15 +7,6 @@
 #include "base/memory.h"
 #include "solve/prepare/choose.h"
 
-/* The caller's options; numbers of more digits are those of one method. */
-static dae_status complete_options(const dae_options *options, dae_options *full, dae_diag *diag)
-{
-    dae_status status = options_read(options, full, diag);
-    bool chosen = full->method && strcmp(full->method, "auto") != 0;
-    if (full->precision != DAE_PRECISION_DOUBLE && !chosen) full->method = method_taylor.name;
-    return status;
-}
-
 /* What plans are made by: options as they are kept, and as they were given. */
 static wishes first_wishes(const dae_options *kept, const dae_options *given)
 {
@@ -47,7 +38,7 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     *solver = NULL;
     if (!problem) return diag_set(diag, DAE_ERR_ARGUMENT, "dae_solver_new: problem is NULL.");
     dae_options full;
-    dae_status status = complete_options(options, &full, diag);
+    dae_status status = options_complete(options, &full, diag);
     if (status == DAE_OK) status = options_check(&full, problem, diag);
     if (status != DAE_OK) return status;
     dae_solver *s = DAE_NEW(dae_solver);

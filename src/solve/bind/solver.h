@@ -69,6 +69,8 @@ struct dae_solver {
 
 /* *full = the caller's options, of which it may know fewer or more fields; NULL: the defaults. */
 dae_status options_read(const dae_options *options, dae_options *full, dae_diag *diag);
+/* The same, with one method in the place of name, order and variant. */
+dae_status options_complete(const dae_options *options, dae_options *full, dae_diag *diag);
 dae_status options_check(const dae_options *options, const dae_problem *problem, dae_diag *diag);
 dae_status options_copy(dae_options *copy, const dae_options *options, int n, dae_diag *diag);
 void options_free(dae_options *copy);

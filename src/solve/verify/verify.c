@@ -25,7 +25,7 @@ static const long MOST_ATTEMPTS = 50000, PER_ATTEMPT = 300;
 
 /* Judges in the order in which they are asked: the most accurate ones for equations of any form
  * first. One of a family that the run used is no judge of it. */
-static const char *const judge_methods[] = {"radau", "bdf", "taylor", "rodas", "liex", "dop853"};
+static const char *const judge_methods[] = {"radau", "bdf", "taylor", "rodas", "liex", "dopri:8"};
 enum { JUDGES = sizeof judge_methods / sizeof *judge_methods };
 
 /* The report that the caller sees, and behind it what it points to. */
@@ -222,7 +222,7 @@ static bool went_far_enough(const trial *x, const trail *judge)
 static const char *next_judge(trial *x, unsigned families)
 {
     for (int k = 0; k < JUDGES; k++) {
-        if (x->tried & 1u << k || method_family(judge_methods[k]) & families) continue;
+        if (x->tried & 1u << k || method_kin(judge_methods[k]) & families) continue;
         x->tried |= 1u << k;
         return judge_methods[k];
     }
@@ -372,7 +372,7 @@ static bool can_decide(const trial *x)
 /* Another judge in x->second: of a third family, or the first one with tolerances tighter again. */
 static dae_status find_second(trial *x, unsigned families, dae_diag *diag)
 {
-    unsigned both = families | method_family(x->judge.run.method);
+    unsigned both = families | method_kin(x->judge.run.method);
     dae_status status = DAE_OK;
     const char *name = x->request->judge ? NULL : next_judge(x, both);
     while (name && status == DAE_OK) {

@@ -59,8 +59,8 @@ void trail_free(trail *x);
  * where that is not known. False: memory. */
 bool certainty_find(dae_solver *s, double t, double looser, double *unit);
 
-/* The family of a method, as a bit. */
-unsigned method_family(const char *name);
+/* The group of a method, as a bit: one that shares no ideas with it can judge it. */
+unsigned method_kin(const char *name);
 
 /* ---- comparison: verify_compare.c ---- */
 

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/registry.h"
 #include "solve/verify/verify_parts.h"
 
 /* Events beyond these have no rows of their own. */
@@ -74,21 +75,12 @@ bool trail_given(trail *x, const dae_problem *problem, const dae_verify_request 
     return x->t && x->passed && x->values;
 }
 
-/* ---- families ---- */
+/* ---- groups of methods ---- */
 
-/* By the beginning of a name; what is not listed is a family of its own kind. */
-unsigned method_family(const char *name)
+unsigned method_kin(const char *name)
 {
-    static const struct {
-        const char *begins;
-        unsigned family;
-    } table[] = {{"bdf", 1},   {"glm", 1},     {"radau", 2}, {"gauss", 2}, {"lobatto", 2},
-                 {"sirk", 2},  {"colloc", 2},  {"rodas", 4}, {"sdirk", 4}, {"liex", 8},
-                 {"midex", 8}, {"taylor", 16}, {"hem", 32},  {"phem", 32}, {"prk", 32},
-                 {"dop", 32},  {"euler", 32},  {"herk", 32}};
-    for (size_t k = 0; name && k < sizeof table / sizeof *table; k++)
-        if (strncmp(name, table[k].begins, strlen(table[k].begins)) == 0) return table[k].family;
-    return 64;
+    const method *m = name ? method_find(name) : NULL;
+    return m ? 1u << method_family_of(m->name)->group : 0;
 }
 
 /* ---- a run ---- */
@@ -185,13 +177,13 @@ static dae_status walk(walker *w)
     const dae_verify_request *r = w->plan->request;
     dae_status status = dae_solver_start(w->s, r->t0, r->y0, r->yp0);
     if (status < 0) return status;
-    w->x->families |= method_family(dae_solver_method(w->s));
+    w->x->families |= method_kin(dae_solver_method(w->s));
     status = serve(w);
     bool more = status == DAE_OK && r->tend != r->t0;
     while (more) {
         status = dae_solver_step(w->s, r->tend);
         if (status < 0) return status;
-        w->x->families |= method_family(dae_solver_method(w->s));
+        w->x->families |= method_kin(dae_solver_method(w->s));
         more = status > 0;
         dae_status row = serve(w);
         if (row == DAE_OK && status == DAE_EVENT) row = meet_event(w);
