@@ -82,6 +82,12 @@ static void say_family(int first)
     }
 }
 
+/* For programs: every name that --method takes, one a line. */
+static void say_names(void)
+{
+    for (int i = 0; dae_method_name(i); i++) say("%s\n", dae_method_name(i));
+}
+
 static const char *family_name(int i, const void *user)
 {
     (void)user;
@@ -91,8 +97,11 @@ static const char *family_name(int i, const void *user)
 static int run_methods(int argc, char **argv)
 {
     if (argc > 2) return no_arguments(&methods_command, argc - 1, argv + 1);
-    if (argc < 2) {
-        say_families();
+    if (argc < 2 || strcmp(argv[1], "--names") == 0) {
+        if (argc < 2)
+            say_families();
+        else
+            say_names();
         return CLI_OK;
     }
     for (int i = 0; dae_method_at(i).name; i = next_family(i))
@@ -106,11 +115,13 @@ static int run_methods(int argc, char **argv)
 const command methods_command = {
     .name = "methods",
     .summary = "list the integration methods: when to use which, or describe one",
-    .help = "usage: daedal methods [NAME]\n"
+    .help = "usage: daedal methods [NAME | --names]\n"
             "\n"
             "Lists the methods that 'daedal run --method' accepts: when to use each, its orders\n"
             "(--order), its variants (--variant) and the index it is for. With a NAME: all about\n"
             "one of them, with the form of the equations that it works on and its citation.\n"
+            "  --names   only all names, one a line, with orders and variants\n"
+            "\n"
             "NAME:ORDER, NAME:VARIANT and NAME:ORDER:VARIANT stand for both options.\n",
     .run = run_methods,
 };

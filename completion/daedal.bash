@@ -16,6 +16,17 @@ _daedal_files() {
     done
 }
 
+# Orders or variants of the method that the line names: "order 5, 9, 13", "variant modified, thesis".
+_daedal_method_options() {
+    local i method
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        [ "${COMP_WORDS[i]}" = --method ] && method=${COMP_WORDS[i + 1]}
+    done
+    COMPREPLY=($(compgen -W "$("$1" methods "$method" 2>/dev/null |
+        sed -n "s/^$method:\([^ ]*\).*/\1/p" | tr ':' '\n' |
+        grep -E "$([ "$2" = --order ] && echo '^[0-9]+$' || echo '^[a-z]')" | sort -u)" -- "$cur"))
+}
+
 _daedal() {
     local cur prev command IFS=$' \t\n'
     cur=${COMP_WORDS[COMP_CWORD]}
@@ -30,13 +41,17 @@ _daedal() {
     case $prev in
     --method | --judge)
         COMPREPLY=($(compgen -W "auto
-$("$1" methods 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- "$cur"))
+$("$1" methods 2>/dev/null | sed -n 's/^  \([a-z][a-z0-9_]*\) .*/\1/p')" -- "$cur"))
         return
         ;;
     --formulation)
         COMPREPLY=($(compgen -W "auto
 residual
 $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- "$cur"))
+        return
+        ;;
+    --order | --variant)
+        _daedal_method_options "$1" "$prev"
         return
         ;;
     --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative' -- "$cur")) && return ;;
@@ -80,6 +95,9 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
                 sed -n '2,$s/ .*//p')" -- "$cur"))
             ;;
         esac
+        ;;
+    methods)
+        COMPREPLY=($(compgen -W "$("$1" methods 2>/dev/null | sed -n 's/^  \([a-z][a-z0-9_]*\) .*/\1/p')" -- "$cur"))
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)

@@ -41,8 +41,8 @@ static dae_status open_solver(const char *which, int order, const char *kind, ch
     dae_status status = dae_solver_new(problem, &o, &s, diag);
     snprintf(name, 40, "%s", s ? dae_solver_method(s) : "");
     if (s && order > 0 && strcmp(which, "bdf") == 0) {
-        assert_int_equal(s->options.min_order, order);
-        assert_int_equal(s->options.max_order, order);
+        assert_int_equal(s->base_options.min_order, order);
+        assert_int_equal(s->base_options.max_order, order);
     }
     dae_solver_free(s);
     dae_problem_free(problem);

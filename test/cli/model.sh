@@ -466,6 +466,9 @@ if command -v bash >/dev/null 2>&1; then
     offers run pla && says '^plain.mo$'
     offers run rober && says '^robertson$'
     offers run x.mo --method b && says '^bdf$'
+    offers run x.mo --method radau --order '' && says '^13$'
+    offers run x.mo --method herk --variant t && says '^thesis$'
+    offers methods ro && says '^rodas$'
     offers emit --o && says '^--output$'
 fi
 

@@ -201,7 +201,9 @@ int table_first_nonfinite(const table *t)
 
 char **listed_names(const char *daedal, const char *list, const char *scratch, int *count)
 {
-    char *words[] = {(char *)(size_t)daedal, (char *)(size_t)list, NULL};
+    bool methods = strcmp(list, "methods") == 0; /* with all orders and variants */
+    char *words[] = {(char *)(size_t)daedal, (char *)(size_t)list, methods ? "--names" : NULL,
+                     NULL};
     *count = 0;
     if (command_run(words, 20, scratch, "/dev/null").code != 0) return NULL;
     char *text = file_text(scratch);
