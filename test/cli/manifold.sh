@@ -62,7 +62,7 @@ taken --method prk --projection auto --stats && below "$position" 1e-9
 refused 2 "did you mean 'both'" --projection bot
 refused 2 "unknown projection 'sideways'" --projection sideways
 refused 2 "option '--projection' needs a value" --projection
-refused 2 'method rattle does not' --method rattle --fixed-step 0.1 --projection both
+refused 2 'method rattle:2 does not' --method rattle --fixed-step 0.1 --projection both
 
 # ---- --invariant, --watch --------------------------------------------------------------------------
 for method in 'dopri:5' 'dopri:8' 'prk' 'euler --fixed-step 0.01' 'symplectic_euler --fixed-step 0.01' \
@@ -136,7 +136,7 @@ refused 1 '10 steps have reached' --max-step 1e-12 --max-steps 10
 for value in 0 -1 x inf nan; do
     refused 2 "option '--fixed-step' needs a finite number above 0" --method rattle --fixed-step "$value"
 done
-for method in symplectic_euler shake rattle rattle:4 rattle:6 rattle:8 lobatto:4 lobatto:6; do
+for method in symplectic_euler shake rattle:2 rattle:4 rattle:6 rattle:8 lobatto:4 lobatto:6; do
     refused 2 "Method $method keeps what it keeps with constant steps only" --method $method
 done
 model=drag.mo

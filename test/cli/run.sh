@@ -61,18 +61,18 @@ expect 2 methods radua
 grep -q "did you mean 'radau'" err || fail 'methods radua: no hint'
 
 # orders and variants of a method, in one word and as options; old names work with a note
-expect 0 run vanderpol --method radau --order 9 --csv radau_a.csv
-expect 0 run vanderpol --method radau:9 --csv radau_b.csv
+expect 0 run robertson --method radau --order 9 --csv radau_a.csv
+expect 0 run robertson --method radau:9 --csv radau_b.csv
 cmp -s radau_a.csv radau_b.csv || fail '--method radau --order 9 and --method radau:9 differ'
-ends 0 run vanderpol --method radau9 --csv radau_c.csv
+ends 0 run robertson --method radau9 --csv radau_c.csv
 grep -q 'note: method "radau9" is now "radau:9"' err || fail 'no note on an old name'
 cmp -s radau_a.csv radau_c.csv || fail '--method radau9 is not radau:9'
-expect 0 run vanderpol --method rodas --variant p
-expect 2 run vanderpol --method radau --order 7
+expect 0 run robertson --method rodas --variant p
+expect 2 run robertson --method radau --order 7
 grep -q 'orders are 5, 9, 13' err || fail 'an unknown order without a list'
-expect 2 run vanderpol --method rodas --variant x
+expect 2 run robertson --method rodas --variant x
 grep -q 'variants are p, p2' err || fail 'an unknown variant without a list'
-expect 2 run vanderpol --order 5
+expect 2 run robertson --order 5
 expect 0 models
 [ "$(wc -l <out)" -ge 15 ] || fail "models are missing from the list"
 for model in $(awk 'NR > 1 { print $1 }' out); do
