@@ -2,12 +2,26 @@
 #ifndef DAE_BASE_MEMORY_H
 #define DAE_BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* count*size zeroed bytes, long blocks on a cache line; NULL on overflow, exhaustion or
  * interruption. count = 0 gives a valid pointer, so that NULL always means failure. */
 void *dae_calloc(size_t count, size_t size);
 void dae_free(void *pointer); /* NULL is fine */
+/* The same for several. */
+#define dae_free_all(...)                                                                          \
+    dae_free_list((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void dae_free_list(void *const *pointers, size_t count);
+
+/* Room for `needed` items of `size` bytes in an array that grows by doubling; `items` is the
+ * address of the pointer to it. The items are kept, new ones are zeroed. false: out of memory, and
+ * nothing has changed. */
+bool dae_enlarge(void *items, size_t *capacity, size_t needed, size_t size);
+static inline bool dae_grow(void *items, size_t *capacity, size_t needed, size_t size)
+{
+    return needed <= *capacity || dae_enlarge(items, capacity, needed, size);
+}
 
 /* Copy of a block or string; NULL on failure. A NULL source must not be passed. */
 void *dae_copy(const void *source, size_t count, size_t size);

@@ -195,8 +195,7 @@ static bool number_temporaries(emitter *e)
         if (e->plan.nodes[at->node].pair != PLAN_NONE)
             number_temporary(e, &l, e->plan.nodes[at->node].pair);
     }
-    dae_free(l.next);
-    dae_free(l.reader);
+    dae_free_all(l.next, l.reader);
     return ok;
 }
 
@@ -513,13 +512,7 @@ static bool allocate(emitter *e, bool **is_output)
 
 static void release(emitter *e)
 {
-    dae_free(e->named);
-    dae_free(e->weight);
-    dae_free(e->number);
-    dae_free(e->part);
-    dae_free(e->last);
-    dae_free(e->result);
-    dae_free(e->statements);
+    dae_free_all(e->named, e->weight, e->number, e->part, e->last, e->result, e->statements);
     plan_free(&e->plan);
 }
 
@@ -675,8 +668,7 @@ static bool visit_body(const graph *g, int index, body_visit visit, void *contex
     expr *e = DAE_ARRAY(expr, l->cells + 1);
     int *cell = DAE_ARRAY(int, l->cells + 1);
     bool ok = e && cell && visit(context, index, e, cell, body_outputs(g, l, e, cell));
-    dae_free(e);
-    dae_free(cell);
+    dae_free_all(e, cell);
     return ok;
 }
 

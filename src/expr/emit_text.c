@@ -14,17 +14,8 @@ static bool reserve(emit_text *t, size_t more)
 {
     if (t->failed) return false;
     if (t->length + more + 1 <= t->capacity) return true;
-    size_t capacity = 2 * t->capacity + more + 4096;
-    char *grown = dae_calloc(capacity, 1);
-    if (!grown) {
-        t->failed = true;
-        return false;
-    }
-    if (t->text) memcpy(grown, t->text, t->length);
-    dae_free(t->text);
-    t->text = grown;
-    t->capacity = capacity;
-    return true;
+    if (!dae_grow(&t->text, &t->capacity, t->length + more + 4096, 1)) t->failed = true;
+    return !t->failed;
 }
 
 /* The text has grown by n characters. */

@@ -63,15 +63,7 @@ struct derive_scratch {
 /* Room for `count` items; those there are kept. */
 static bool reserve(list *l, size_t count, size_t size)
 {
-    if (count <= l->capacity) return true;
-    size_t larger = 2 * l->capacity > count ? 2 * l->capacity : count + 32;
-    void *items = dae_calloc(larger, size);
-    if (!items) return false;
-    if (l->count > 0) memcpy(items, l->items, l->count * size);
-    dae_free(l->items);
-    l->items = items;
-    l->capacity = larger;
-    return true;
+    return dae_grow(&l->items, &l->capacity, count, size);
 }
 
 /* `count` zeroed items */
@@ -93,13 +85,8 @@ void derive_scratch_free(derive_scratch *s)
 {
     if (!s) return;
     walk_free(&s->nodes);
-    dae_free(s->first.items);
-    dae_free(s->active.items);
-    dae_free(s->adjoints.items);
-    dae_free(s->guards.items);
-    dae_free(s->slots.items);
-    dae_free(s->heap.items);
-    dae_free(s);
+    dae_free_all(s->first.items, s->active.items, s->adjoints.items, s->guards.items,
+                 s->slots.items, s->heap.items, s);
 }
 
 static uint32_t *first_of(const derive_scratch *s, size_t place)
@@ -403,8 +390,7 @@ static bool spread_to_starts(graph *g, derive_scratch *s, expr e, const adjoint 
              (is_number(g, slope, 0.0) ||
               contribute(g, s, place, own->guard, graph_binary(g, EXPR_MUL, own->value, slope)));
     }
-    dae_free(start);
-    dae_free(tangent);
+    dae_free_all(start, tangent);
     return ok;
 }
 
@@ -452,8 +438,7 @@ static bool reserve_gradient(gradient *out, size_t count)
     if (count <= out->capacity) return true;
     expr *leaf = DAE_ARRAY(expr, count), *derivative = DAE_ARRAY(expr, count);
     if (!leaf || !derivative) {
-        dae_free(leaf);
-        dae_free(derivative);
+        dae_free_all(leaf, derivative);
         return false;
     }
     gradient_free(out);
@@ -512,7 +497,6 @@ bool derive_gradient(graph *g, derive_scratch *s, expr e, gradient *out)
 
 void gradient_free(gradient *out)
 {
-    dae_free(out->leaf);
-    dae_free(out->derivative);
+    dae_free_all(out->leaf, out->derivative);
     *out = (gradient){0};
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Nodes live in blocks that never move, so that pointers to them stay valid. */
-enum { BLOCK_BITS = 12, BLOCK = 1 << BLOCK_BITS, FIRST_DIRECTORY = 16, FIRST_TABLE = 1 << 12 };
+enum { BLOCK_BITS = 12, BLOCK = 1 << BLOCK_BITS, FIRST_TABLE = 1 << 12 };
 
 /* A place for a node in the hash table, with the low bits of its hash: a search looks at a node
  * only if these agree, and the table grows without looking at nodes, which are far apart in memory.
@@ -97,15 +97,7 @@ const char *graph_op_name(expr_op op)
 
 static bool add_block(graph *g)
 {
-    if (g->block_count == g->directory) {
-        size_t larger = g->directory ? 2 * g->directory : FIRST_DIRECTORY;
-        expr_node **blocks = DAE_ARRAY(expr_node *, larger);
-        if (!blocks) return false;
-        if (g->block_count > 0) memcpy(blocks, g->blocks, g->block_count * sizeof *blocks);
-        dae_free(g->blocks);
-        g->blocks = blocks;
-        g->directory = larger;
-    }
+    if (!dae_grow(&g->blocks, &g->directory, g->block_count + 1, sizeof *g->blocks)) return false;
     expr_node *block = DAE_ARRAY(expr_node, BLOCK);
     if (!block) return false;
     g->blocks[g->block_count++] = block;
@@ -156,10 +148,7 @@ void graph_free(graph *g)
     pthread_mutex_destroy(&g->lock);
     for (size_t i = 0; i < g->block_count; i++) dae_free(g->blocks[i]);
     for (size_t i = 0; i < g->loop_count; i++) dae_free((void *)g->loops[i].next);
-    dae_free(g->loops);
-    dae_free(g->blocks);
-    dae_free(g->table);
-    dae_free(g);
+    dae_free_all(g->loops, g->blocks, g->table, g);
 }
 
 bool graph_failed(const graph *g)
@@ -317,26 +306,14 @@ static bool same_loop(const graph_loop *l, const graph_loop *m)
            memcmp(l->next, m->next, l->cells * sizeof *l->next) == 0;
 }
 
-static bool grow_loops(graph *g)
-{
-    if (g->loop_count < g->loop_capacity) return true;
-    size_t larger = g->loop_capacity ? 2 * g->loop_capacity : 8;
-    graph_loop *loops = DAE_ARRAY(graph_loop, larger);
-    if (!loops) return false;
-    if (g->loop_count > 0) memcpy(loops, g->loops, g->loop_count * sizeof *loops);
-    dae_free(g->loops);
-    g->loops = loops;
-    g->loop_capacity = larger;
-    return true;
-}
-
 int graph_intern_loop(graph *g, const graph_loop *l)
 {
     for (size_t i = g->loop_count; i > 0; i--)
         if (same_loop(&g->loops[i - 1], l)) return (int)(i - 1);
     expr *next = NULL;
     bool fits = !g->failed && g->size + g->loop_cells + l->cells < g->limit;
-    if (fits && grow_loops(g)) next = dae_copy(l->next, l->cells, sizeof *next);
+    if (fits && dae_grow(&g->loops, &g->loop_capacity, g->loop_count + 1, sizeof *l))
+        next = dae_copy(l->next, l->cells, sizeof *next);
     if (!next) {
         g->failed = true;
         return -1;

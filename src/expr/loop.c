@@ -136,12 +136,7 @@ expr loop_close(graph *g, const loop_draft *draft)
         c.next = DAE_ARRAY(expr, n + draft->count);
         if (c.varies && c.needed && c.image && c.start && c.next) result = close_draft(&c);
     }
-    dae_free(roots);
-    dae_free(c.varies);
-    dae_free(c.needed);
-    dae_free(c.image);
-    dae_free(c.start);
-    dae_free(c.next);
+    dae_free_all(roots, c.varies, c.needed, c.image, c.start, c.next);
     walk_free(&c.nodes);
     return result;
 }

@@ -78,8 +78,6 @@ expr loop_tangent(graph *g, expr result, const expr *tangent)
             if (loop != EXPR_NONE) out = loop_result(g, loop, d.cell[n->index]);
         }
     }
-    dae_free(d.cell);
-    dae_free(start);
-    dae_free(next);
+    dae_free_all(d.cell, start, next);
     return out;
 }

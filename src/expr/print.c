@@ -68,19 +68,10 @@ static void mark_cut(printer *p)
 
 static void push(printer *p, item it)
 {
-    if (p->depth == p->capacity) {
-        size_t larger = p->capacity ? 2 * p->capacity : 64;
-        item *stack = DAE_ARRAY(item, larger);
-        if (!stack) {
-            p->cut = true;
-            return;
-        }
-        if (p->depth > 0) memcpy(stack, p->stack, p->depth * sizeof *stack);
-        dae_free(p->stack);
-        p->stack = stack;
-        p->capacity = larger;
-    }
-    p->stack[p->depth++] = it;
+    if (dae_grow(&p->stack, &p->capacity, p->depth + 1, sizeof it))
+        p->stack[p->depth++] = it;
+    else
+        p->cut = true;
 }
 
 static void push_text(printer *p, const char *text)

@@ -328,18 +328,8 @@ struct range_program {
 void range_program_free(range_program *p)
 {
     if (!p) return;
-    dae_free(p->nodes);
-    dae_free(p->a);
-    dae_free(p->b);
-    dae_free(p->c);
-    dae_free(p->values);
-    dae_free(p->varies);
-    dae_free(p->wild);
-    dae_free(p->moved);
-    dae_free(p->pieces);
-    dae_free(p->opaque);
-    dae_free(p->roots);
-    dae_free(p);
+    dae_free_all(p->nodes, p->a, p->b, p->c, p->values, p->varies, p->wild, p->moved, p->pieces,
+                 p->opaque, p->roots, p);
 }
 
 /* Operands that matter; loops are opaque. */

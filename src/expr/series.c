@@ -392,9 +392,7 @@ series_program *series_program_new(const graph *g, const expr *e, const int *lag
         if (ok) place_series(c.program);
     }
     plan_free(&c.plan);
-    dae_free(c.ahead);
-    dae_free(c.series);
-    dae_free(c.active);
+    dae_free_all(c.ahead, c.series, c.active);
     if (ok) return c.program;
     series_program_free(c.program);
     return NULL;
@@ -404,13 +402,7 @@ void series_program_free(series_program *p)
 {
     if (!p) return;
     for (size_t k = 0; k < p->wholes; k++) tape_free(p->whole[k]);
-    dae_free(p->whole);
-    dae_free(p->fixed);
-    dae_free(p->instruction);
-    dae_free(p->active);
-    dae_free(p->output);
-    dae_free(p->lag);
-    dae_free(p);
+    dae_free_all(p->whole, p->fixed, p->instruction, p->active, p->output, p->lag, p);
 }
 
 size_t series_program_length(const series_program *p)

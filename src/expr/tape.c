@@ -382,15 +382,8 @@ static bool allocate_compiler(compiler *c)
 
 static void release_compiler(compiler *c)
 {
-    dae_free(c->absorbs);
-    dae_free(c->absorbed);
-    dae_free(c->kept);
-    dae_free(c->place);
-    dae_free(c->last);
-    dae_free(c->output);
-    dae_free(c->sibling);
-    dae_free(c->released);
-    dae_free(c->first);
+    dae_free_all(c->absorbs, c->absorbed, c->kept, c->place, c->last, c->output, c->sibling,
+                 c->released, c->first);
     plan_free(&c->plan);
 }
 
@@ -441,19 +434,12 @@ tape *tape_new(const graph *g, const expr *e, size_t count)
 void tape_free(tape *t)
 {
     if (!t) return;
-    dae_free(t->constant);
-    dae_free(t->parameter);
-    dae_free(t->memory);
-    dae_free(t->variable);
-    dae_free(t->order);
-    dae_free(t->prologue);
-    dae_free(t->body);
+    dae_free_all(t->constant, t->parameter, t->memory, t->variable, t->order, t->prologue, t->body);
     for (size_t k = 0; k < t->loop_count; k++) {
         tape_free(t->loops[k].body);
         dae_free(t->loops[k].cell);
     }
-    dae_free(t->loops);
-    dae_free(t);
+    dae_free_all(t->loops, t);
 }
 
 size_t tape_length(const tape *t)

@@ -78,7 +78,6 @@ bool plan_new(plan *p, const graph *g, const expr *e, size_t count)
 
 void plan_free(plan *p)
 {
-    dae_free(p->nodes);
-    dae_free(p->output);
+    dae_free_all(p->nodes, p->output);
     *p = (plan){0};
 }

@@ -127,7 +127,6 @@ bool tape_schedule(tape_instruction *code, size_t length, size_t nodes)
     uint32_t *maker = DAE_ARRAY(uint32_t, nodes);
     bool ok = w && maker;
     if (ok) reorder(code, length, w, maker);
-    dae_free(w);
-    dae_free(maker);
+    dae_free_all(w, maker);
     return ok;
 }

@@ -22,9 +22,7 @@ bool loop_run(const graph *g, int body, double *cell)
         if (out[0] == 0.0) break;
         memcpy(cell, out + 1, l->cells * sizeof *cell);
     }
-    dae_free(roots);
-    dae_free(work);
-    dae_free(out);
+    dae_free_all(roots, work, out);
     tape_free(t);
     return ok;
 }

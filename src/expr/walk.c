@@ -6,25 +6,11 @@
 
 /* A walk that reaches 1/DIRECT_SHARE of the graph gets a slot for each node: neighbours in the
  * graph are then neighbours in the table. */
-enum { FIRST_TABLE = 64, FIRST_LIST = 64, DIRECT_SHARE = 8 };
+enum { FIRST_TABLE = 64, DIRECT_SHARE = 8 };
 
 static size_t hash(expr e)
 {
     return (size_t)((e * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
-}
-
-/* Room for one more entry; the old ones are kept. */
-static bool grow(expr **list, size_t *capacity, size_t count)
-{
-    if (count < *capacity) return true;
-    size_t larger = *capacity ? 2 * *capacity : FIRST_LIST;
-    expr *copy = DAE_ARRAY(expr, larger);
-    if (!copy) return false;
-    if (count > 0) memcpy(copy, *list, count * sizeof **list);
-    dae_free(*list);
-    *list = copy;
-    *capacity = larger;
-    return true;
 }
 
 /* The slot that holds e, or the empty one where it belongs. */
@@ -80,7 +66,7 @@ static bool seen(const walk *w, expr e)
 static bool place(walk *w, const graph *g, expr e)
 {
     if (!w->direct && 2 * (w->count + 1) > w->used && !enlarge_table(w, g)) return false;
-    if (!grow(&w->order, &w->order_capacity, w->count)) return false;
+    if (!dae_grow(&w->order, &w->order_capacity, w->count + 1, sizeof *w->order)) return false;
     *find(w, e) = (walk_slot){.node = e, .place = (uint32_t)w->count, .stamp = w->stamp};
     w->order[w->count++] = e;
     return true;
@@ -89,7 +75,7 @@ static bool place(walk *w, const graph *g, expr e)
 static bool push(walk *w, expr e)
 {
     if (e == EXPR_NONE || seen(w, e)) return true;
-    if (!grow(&w->stack, &w->stack_capacity, w->depth)) return false;
+    if (!dae_grow(&w->stack, &w->stack_capacity, w->depth + 1, sizeof *w->stack)) return false;
     w->stack[w->depth++] = e;
     return true;
 }
@@ -130,8 +116,6 @@ size_t walk_place(const walk *w, expr e)
 
 void walk_free(walk *w)
 {
-    dae_free(w->order);
-    dae_free(w->stack);
-    dae_free(w->table);
+    dae_free_all(w->order, w->stack, w->table);
     *w = (walk){0};
 }

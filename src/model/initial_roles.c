@@ -27,7 +27,7 @@ typedef struct pattern {
     const structure *s;
     const analysed_place *places; /* of leaves of initial equations; NULL: leaves of the set */
     signature sigma;
-    int capacity;
+    size_t capacity;
     int *seen; /* per column: 1 + the last row that has it */
     walk w;
 } pattern;
@@ -38,15 +38,7 @@ static bool add_entry(pattern *p, int column)
     int count = g->start[g->m + 1];
     if (p->seen[column] == g->m + 1) return true;
     p->seen[column] = g->m + 1;
-    if (count == p->capacity) {
-        int larger = 2 * p->capacity + 64;
-        int *grown = DAE_ARRAY(int, larger);
-        if (!grown) return false;
-        if (count > 0) memcpy(grown, g->column, (size_t)count * sizeof *grown);
-        dae_free(g->column);
-        g->column = grown;
-        p->capacity = larger;
-    }
+    if (!dae_grow(&g->column, &p->capacity, (size_t)count + 1, sizeof *g->column)) return false;
     g->column[g->start[g->m + 1]++] = column;
     return true;
 }
@@ -160,8 +152,6 @@ bool initial_roles_find(initial_roles *r, const equation_set *set, const structu
 
 void initial_roles_free(initial_roles *r)
 {
-    dae_free(r->place);
-    dae_free(r->open);
-    dae_free(r->fixed);
+    dae_free_all(r->place, r->open, r->fixed);
     *r = (initial_roles){0};
 }

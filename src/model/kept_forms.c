@@ -54,8 +54,7 @@ static void discard(kept_form *kept)
     if (!kept || --kept->users > 0) return;
     model_form_free(kept->form);
     rewrite_list_free(&kept->rewrites);
-    dae_free(kept->key);
-    dae_free(kept);
+    dae_free_all(kept->key, kept);
 }
 
 kept_form *kept_form_add(model_form *base, unsigned forms, const model_point *at, model_form *form,

@@ -22,14 +22,8 @@ int model_program_count(const model_form *f)
 
 void build_free(build *b)
 {
-    dae_free(b->order);
-    dae_free(b->gone);
-    dae_free(b->residuals);
-    dae_free(b->source);
-    dae_free(b->entries);
-    dae_free(b->row);
-    dae_free(b->column);
-    dae_free(b->is_slope);
+    dae_free_all(b->order, b->gone, b->residuals, b->source, b->entries, b->row, b->column,
+                 b->is_slope);
 }
 
 dae_status build_no_memory(dae_diag *diag)
@@ -160,50 +154,28 @@ void model_form_free(model_form *f)
     native_free(f->native);
     free_texts(f->unknown_names, (size_t)f->n);
     free_texts(f->equation_names, f->equation_room);
-    dae_free(f->equation_lines);
-    dae_free(f->equation_source);
-    dae_free(f->settings);
-    dae_free(f->rounded);
-    dae_free(f->kinematic);
-    dae_free(f->visible);
+    dae_free_all(f->equation_lines, f->equation_source, f->settings, f->rounded, f->kinematic,
+                 f->visible);
     model_form_free(f->initial);
-    dae_free(f->slope_of);
-    dae_free(f->pinned);
+    dae_free_all(f->slope_of, f->pinned);
     for (int k = 0; k < model_program_count(f); k++) {
         code_free(&model_program_at(f, k)->code);
         dae_free(model_program_at(f, k)->e);
     }
-    dae_free(f->more);
-    dae_free(f->value);
-    dae_free(f->value_slope);
-    dae_free(f->seen);
-    dae_free(f->seen_at);
-    dae_free(f->alias);
-    dae_free(f->evaluated);
-    dae_free(f->unknown_variable);
-    dae_free(f->unknown_order);
-    dae_free(f->first_unknown);
-    dae_free(f->differential);
-    dae_free(f->colptr);
-    dae_free(f->rowind);
-    dae_free(f->scatter);
+    dae_free_all(f->more, f->value, f->value_slope, f->seen, f->seen_at, f->alias, f->evaluated,
+                 f->unknown_variable, f->unknown_order, f->first_unknown, f->differential,
+                 f->colptr, f->rowind, f->scatter);
     if (!f->base) { /* a variant shares those of its base */
-        dae_free(f->parameters);
-        dae_free(f->parameter_set);
-        dae_free(f->start);
+        dae_free_all(f->parameters, f->parameter_set, f->start);
     }
-    dae_free(f->parameter_names);
-    dae_free(f->memory_names);
+    dae_free_all(f->parameter_names, f->memory_names);
     arena_free(f->notes);
     if (!f->borrowed) flat_model_free(f->flat);
-    dae_free(f->place);
-    dae_free(f->place_slope);
+    dae_free_all(f->place, f->place_slope);
     if (f->formulated) formulated_free(f->formulated);
     dae_free(f->formulated);
     model_form_free(f->levels);
-    dae_free(f->level_place);
-    dae_free(f->of_level);
-    dae_free(f->of_level_slope);
+    dae_free_all(f->level_place, f->of_level, f->of_level_slope);
     if (f->analysed && !f->analysed_borrowed) {
         analysed_free(f->analysed);
         dae_free(f->analysed);

@@ -156,8 +156,7 @@ bool build_find_index(build *b)
     for (int j = 0; ok && f->unmet >= 0 && j < f->n; j++)
         if (m.row_of[j] < 0 && !f->differential[j]) f->undetermined = j;
     matching_free(&m);
-    dae_free(start);
-    dae_free(column);
+    dae_free_all(start, column);
     return ok;
 }
 

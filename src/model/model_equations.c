@@ -63,27 +63,13 @@ static bool entry_room(build *b, size_t more)
     if (b->entry_count + more <= b->entry_capacity) return true;
     b->dense = b->entry_count + more > MOST_ENTRIES;
     if (b->dense) return false;
-    size_t capacity = 2 * b->entry_capacity + more + 64;
-    expr *entries = DAE_ARRAY(expr, capacity);
-    int *rows[3] = {DAE_ARRAY(int, capacity), DAE_ARRAY(int, capacity), DAE_ARRAY(int, capacity)};
-    bool ok = entries && rows[0] && rows[1] && rows[2];
-    if (ok && b->entry_count > 0) {
-        memcpy(entries, b->entries, b->entry_count * sizeof *entries);
-        memcpy(rows[0], b->row, b->entry_count * sizeof(int));
-        memcpy(rows[1], b->column, b->entry_count * sizeof(int));
-        memcpy(rows[2], b->is_slope, b->entry_count * sizeof(int));
-    }
-    dae_free(ok ? (void *)b->entries : (void *)entries);
-    dae_free(ok ? b->row : rows[0]);
-    dae_free(ok ? b->column : rows[1]);
-    dae_free(ok ? b->is_slope : rows[2]);
-    if (!ok) return false;
-    b->entries = entries;
-    b->row = rows[0];
-    b->column = rows[1];
-    b->is_slope = rows[2];
-    b->entry_capacity = capacity;
-    return true;
+    size_t needed = b->entry_count + more;
+    size_t capacity[3] = {b->entry_capacity, b->entry_capacity,
+                          b->entry_capacity}; /* all are as long */
+    return dae_grow(&b->row, &capacity[0], needed, sizeof *b->row) &&
+           dae_grow(&b->column, &capacity[1], needed, sizeof *b->column) &&
+           dae_grow(&b->is_slope, &capacity[2], needed, sizeof *b->is_slope) &&
+           dae_grow(&b->entries, &b->entry_capacity, needed, sizeof *b->entries);
 }
 
 /* All partial derivatives of one equation. */
@@ -156,8 +142,7 @@ bool build_pattern(build *b)
             f->scatter[k] = b->is_slope[k] ? -fill[j] : fill[j] - 1;
         }
     }
-    dae_free(last);
-    dae_free(fill);
+    dae_free_all(last, fill);
     return ok;
 }
 
@@ -256,8 +241,7 @@ static bool crossing_program(build *b)
         for (size_t k = 0; k < f->watch_count; k++) e[m->relation_count + k] = watches[k];
     }
     ok = e && build_program(f, &f->crossing, e, m->relation_count + f->watch_count);
-    dae_free(watches);
-    dae_free(e);
+    dae_free_all(watches, e);
     return ok;
 }
 

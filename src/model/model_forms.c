@@ -369,9 +369,7 @@ void model_forms_free(model_forms *w)
     if (!w) return;
     form_source_free(w->source);
     form_solver_free(&w->solver);
-    dae_free(w->out);
-    dae_free(w->column);
-    dae_free(w);
+    dae_free_all(w->out, w->column, w);
 }
 
 const form_source *model_forms_source(const model_forms *w)

@@ -126,10 +126,7 @@ static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebrai
             rank[i] = resting[i] ? 1 + given[i] : !mentioned[i] ? 5 : 3 + given[i];
         if (fixed[i] && !f->differential[i]) *any_fixed_algebraic = true;
     }
-    dae_free(fixed);
-    dae_free(mentioned);
-    dae_free(given);
-    dae_free(resting);
+    dae_free_all(fixed, mentioned, given, resting);
     return ok;
 }
 
@@ -164,8 +161,7 @@ static bool choose_pinned(const build *b, const int *rank, int n, bool *square)
         }
     *square = *square && rows + initial->pinned_count == initial->n;
     matching_free(&m);
-    dae_free(start);
-    dae_free(column);
+    dae_free_all(start, column);
     return ok;
 }
 
@@ -316,8 +312,7 @@ bool build_initial(model_form *f)
     build b = {.f = ok && needed ? DAE_NEW(model_form) : NULL};
     if (ok && needed) ok = b.f && assemble_initial(&b, f, rank, place, &square);
     build_free(&b);
-    dae_free(place);
-    dae_free(rank);
+    dae_free_all(place, rank);
     f->overdetermined = needed && !square;
     if (ok && square)
         f->initial = b.f;

@@ -42,10 +42,7 @@ model_instance *model_instance_new(const model_form *f)
 void model_instance_free(model_instance *m)
 {
     if (!m) return;
-    dae_free(m->parameters);
-    dae_free(m->memory);
-    dae_free(m->jacobian_values);
-    dae_free(m->work);
+    dae_free_all(m->parameters, m->memory, m->jacobian_values, m->work);
     native_free(m->native);
     instance_end_selection(m);
     dae_free(m);

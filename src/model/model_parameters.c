@@ -98,7 +98,6 @@ dae_status model_form_evaluate_parameters(model_form *f, dae_diag *diag)
     dae_status status = state && stack ? DAE_OK : build_no_memory(diag);
     for (size_t p = 0; p < count && status == DAE_OK; p++)
         if (state[p] != 2) status = evaluate_parameter(f, (int)p, state, stack, diag);
-    dae_free(state);
-    dae_free(stack);
+    dae_free_all(state, stack);
     return status;
 }

@@ -47,8 +47,7 @@ static int compare_pairs(const void *a, const void *b)
 
 void rate_ties_free(rate_ties *t)
 {
-    dae_free(t->position);
-    dae_free(t->pair);
+    dae_free_all(t->position, t->pair);
     *t = (rate_ties){0};
 }
 

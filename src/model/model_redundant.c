@@ -93,9 +93,7 @@ static bool moved_point_new(moved_point *p, const equation_set *set, const mecha
 static void moved_point_free(moved_point *p)
 {
     dae_free((void *)p->x);
-    dae_free(p->x0);
-    dae_free(p->all.entry);
-    dae_free(p->value);
+    dae_free_all(p->x0, p->all.entry, p->value);
 }
 
 /* Contact rows move with their coordinates: rate = h_q v + h_s s', which only serves to find s'. */
@@ -170,8 +168,7 @@ static int search(const analysed *a, const mechanical *m, const equation_point *
     tell_rows(m, redundant, found, rows);
     if (found == 0) tell_conflict(m, &off, conflict);
     moved_point_free(&p);
-    dae_free(q);
-    dae_free(redundant);
+    dae_free_all(q, redundant);
     return found;
 }
 
@@ -244,8 +241,7 @@ static bool replace_rows(analysed *a, const mechanical *m, const int *kept, int 
         }
         a->set.row[m->constraint[gone[j]]].residual = e;
     }
-    dae_free(A);
-    dae_free(B);
+    dae_free_all(A, B);
     return ok && !graph_failed(g);
 }
 

@@ -53,9 +53,7 @@ typedef struct entries {
 
 static void entries_free(entries *e)
 {
-    dae_free(e->row);
-    dae_free(e->column);
-    dae_free(e->value);
+    dae_free_all(e->row, e->column, e->value);
 }
 
 static bool entries_new(entries *e, const structure *s)
@@ -123,8 +121,7 @@ static bool build_jacobian(model_series *s, const analysed *a)
             series_program_new(a->set.graph, sorted, lag, (size_t)e.count, a->structure.d, n, 0);
     }
     entries_free(&e);
-    dae_free(sorted);
-    dae_free(lag);
+    dae_free_all(sorted, lag);
     return ok && s->jacobian;
 }
 
@@ -147,8 +144,7 @@ static bool build_outputs(model_series *s, const model_form *f)
     if (zero && one)
         s->outputs =
             series_program_new(f->flat->graph, f->output.e, zero, f->output.outputs, one, f->n, 0);
-    dae_free(zero);
-    dae_free(one);
+    dae_free_all(zero, one);
     return s->outputs;
 }
 
@@ -167,8 +163,7 @@ static bool build_values(model_series *s, const model_form *base)
         e[s->value_count++] = q->value;
     }
     if (ok) s->values = series_program_new(m->graph, e, zero, (size_t)s->value_count, NULL, 0, 0);
-    dae_free(e);
-    dae_free(zero);
+    dae_free_all(e, zero);
     return s->values;
 }
 
@@ -266,11 +261,7 @@ void model_series_free(model_series *s)
     series_program_free(s->jacobian);
     series_program_free(s->outputs);
     series_program_free(s->values);
-    dae_free(s->value_of);
-    dae_free(s->colptr);
-    dae_free(s->rowind);
-    dae_free(s->kept);
-    dae_free(s);
+    dae_free_all(s->value_of, s->colptr, s->rowind, s->kept, s);
 }
 
 const form_set *model_series_set(const model_series *s)

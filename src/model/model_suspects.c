@@ -33,9 +33,7 @@ typedef struct claims {
 
 static void claims_free(claims *c)
 {
-    dae_free(c->by);
-    dae_free(c->of);
-    dae_free(c->column_of);
+    dae_free_all(c->by, c->of, c->column_of);
 }
 
 static void claim(claims *c, int i, int column)

@@ -270,8 +270,7 @@ static model_form *variant_new(const model_form *base, analysed *a, formulated *
     model_form *f = DAE_NEW(model_form);
     formulated *own = DAE_NEW(formulated);
     if (!f || !own) {
-        dae_free(f);
-        dae_free(own);
+        dae_free_all(f, own);
         formulated_free(y);
         return NULL;
     }
@@ -388,10 +387,7 @@ void instance_end_selection(model_instance *m)
 {
     position_watch_free(m->positions);
     selection_free(m->selection);
-    dae_free(m->colptr);
-    dae_free(m->rowind);
-    dae_free(m->scatter);
-    dae_free(m->kinematic_at);
+    dae_free_all(m->colptr, m->rowind, m->scatter, m->kinematic_at);
     dae_free((void *)m->equation_names);
     dae_free(m->kinds);
 }

@@ -45,24 +45,10 @@ static void flattener_close(flattener *f)
     name_free(&f->classes);
     name_free(&f->globals);
     name_free(&f->symbols);
-    dae_free(f->setting_used);
-    dae_free(f->locals);
-    dae_free(f->journal);
-    dae_free(f->bindings);
-    dae_free(f->equations.items);
-    dae_free(f->initial_equations.items);
-    dae_free(f->asserts.items);
-    dae_free(f->slot_variable);
-    dae_free(f->slot_pre);
-    dae_free(f->parameter_value);
-    dae_free(f->hidden.slots);
-    dae_free(f->relation_table.slots);
-    dae_free(f->depends);
-    dae_free(f->stamp);
-    dae_free(f->number);
-    dae_free(f->stack);
-    dae_free(f->texts);
-    dae_free(f->unit_reports);
+    dae_free_all(f->setting_used, f->locals, f->journal, f->bindings, f->equations.items,
+                 f->initial_equations.items, f->asserts.items, f->slot_variable, f->slot_pre,
+                 f->parameter_value, f->hidden.slots, f->relation_table.slots, f->depends, f->stamp,
+                 f->number, f->stack, f->texts, f->unit_reports);
     unit_table_free(&f->units);
     arena_free(f->permanent);
     arena_free(f->scratch);

@@ -264,12 +264,7 @@ static void find_discretes(flattener *f)
     } else {
         f->failed = true;
     }
-    dae_free(d.definer);
-    dae_free(d.assigned);
-    dae_free(d.place);
-    dae_free(d.candidates);
-    dae_free(d.use_start);
-    dae_free(d.use);
+    dae_free_all(d.definer, d.assigned, d.place, d.candidates, d.use_start, d.use);
 }
 
 /* ---- order of evaluation at events ---- */
@@ -401,12 +396,7 @@ static void sort_events(flattener *f)
         else if (m->discrete_count)
             memcpy(m->discretes, sorted, m->discrete_count * sizeof *sorted);
     }
-    dae_free(queue);
-    dae_free(sorted);
-    dae_free(g.definer);
-    dae_free(g.start);
-    dae_free(g.reader);
-    dae_free(g.waits);
+    dae_free_all(queue, sorted, g.definer, g.start, g.reader, g.waits);
     for (size_t w = 0; w < m->when_count && !f->failed; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++)
             sort_actions(f, &m->whens[w].branches[b]);
@@ -456,9 +446,7 @@ static void sort_actions(flattener *f, flat_branch *b)
         report_error(f, b->place,
                      "equations of this when-clause depend on each other: break the circle with "
                      "pre(..)");
-    dae_free(owner);
-    dae_free(placed);
-    dae_free(sorted);
+    dae_free_all(owner, placed, sorted);
 }
 
 /* ---- continuous equations ---- */

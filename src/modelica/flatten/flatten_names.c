@@ -34,8 +34,7 @@ static bool name_enlarge(flattener *f, name_map *map)
     map->keys = dae_calloc(capacity, sizeof *map->keys);
     map->values = dae_calloc(capacity, sizeof *map->values);
     if (!map->keys || !map->values) {
-        dae_free(map->keys);
-        dae_free(map->values);
+        dae_free_all(map->keys, map->values);
         *map = old;
         f->failed = true;
         return false;
@@ -47,8 +46,7 @@ static bool name_enlarge(flattener *f, name_map *map)
         map->keys[slot] = old.keys[k];
         map->values[slot] = old.values[k];
     }
-    dae_free(old.keys);
-    dae_free(old.values);
+    dae_free_all(old.keys, old.values);
     return true;
 }
 
@@ -66,8 +64,7 @@ bool name_put(flattener *f, name_map *map, const char *name, void *entry)
 
 void name_free(name_map *map)
 {
-    dae_free(map->keys);
-    dae_free(map->values);
+    dae_free_all(map->keys, map->values);
     *map = (name_map){0};
 }
 

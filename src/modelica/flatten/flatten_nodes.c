@@ -32,8 +32,7 @@ static double result_number(flattener *f, const expr_node *n)
     bool ran = known && loop_run(f->g, graph_node(f->g, n->a)->index, cell);
     if (ran) result = cell[n->index];
     if (!start || !cell || (known && !ran)) f->failed = true;
-    dae_free(start);
-    dae_free(cell);
+    dae_free_all(start, cell);
     return result;
 }
 

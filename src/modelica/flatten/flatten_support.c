@@ -87,20 +87,8 @@ char *model_text(flattener *f, const char *text)
 bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size)
 {
     if (needed <= *capacity) return true;
-    size_t wanted = *capacity ? 2 * *capacity : 16;
-    if (wanted < needed) wanted = needed;
-    void *old;
-    memcpy(&old, items, sizeof old);
-    void *fresh = f->failed ? NULL : dae_calloc(wanted, item_size);
-    if (!fresh) {
-        f->failed = true;
-        return false;
-    }
-    if (old) memcpy(fresh, old, *capacity * item_size);
-    dae_free(old);
-    memcpy(items, &fresh, sizeof fresh);
-    *capacity = wanted;
-    return true;
+    if (f->failed || !dae_grow(items, capacity, needed, item_size)) f->failed = true;
+    return !f->failed;
 }
 
 void *flatten_push(flattener *f, void *items, size_t *count, size_t *capacity, size_t item_size)

@@ -140,8 +140,7 @@ void when_if(flattener *f, const ast_item *item)
     f->scope.actions = outer;
     f->scope.guard = guard;
     for (size_t k = 0; k < merged.count; k++) push_action(f, outer, merged.items[k]);
-    dae_free(own.items);
-    dae_free(merged.items);
+    dae_free_all(own.items, merged.items);
 }
 
 /* ---- the clause ---- */

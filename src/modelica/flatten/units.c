@@ -264,17 +264,9 @@ static bool same_unit(const unit *a, const unit *b)
 
 static int table_add(unit_table *t, const unit *u)
 {
-    if (t->count == t->capacity) {
-        size_t capacity = t->capacity ? 2 * t->capacity : 32;
-        unit *fresh = dae_calloc(capacity, sizeof *fresh);
-        if (!fresh) {
-            t->failed = true;
-            return UNIT_UNKNOWN;
-        }
-        if (t->units) memcpy(fresh, t->units, t->count * sizeof *fresh);
-        dae_free(t->units);
-        t->units = fresh;
-        t->capacity = capacity;
+    if (!dae_grow(&t->units, &t->capacity, t->count + 1, sizeof *u)) {
+        t->failed = true;
+        return UNIT_UNKNOWN;
     }
     t->units[t->count++] = *u;
     return (int)t->count;

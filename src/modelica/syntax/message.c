@@ -48,11 +48,7 @@ void message_list_free(message_list *m)
 {
     if (!m) return;
     for (size_t i = 0; i < m->count; i++) dae_free(m->all[i].text);
-    dae_free(m->all);
-    dae_free(m->lines);
-    dae_free(m->text);
-    dae_free(m->file);
-    dae_free(m);
+    dae_free_all(m->all, m->lines, m->text, m->file, m);
 }
 
 int message_errors(const message_list *m)
@@ -109,20 +105,6 @@ static char *compose(const message_list *m, message_kind kind, source_place plac
     return text;
 }
 
-/* Room for one more message. */
-static bool reserve(message_list *m)
-{
-    if (m->count < m->capacity) return true;
-    size_t capacity = m->capacity ? 2 * m->capacity : 16;
-    message *grown = DAE_ARRAY(message, capacity);
-    if (!grown) return false;
-    if (m->count) memcpy(grown, m->all, m->count * sizeof(message));
-    dae_free(m->all);
-    m->all = grown;
-    m->capacity = capacity;
-    return true;
-}
-
 /* The same thing at the same place says nothing new. Lists are short: at most the limit. */
 static bool is_repeated(const message_list *m, source_place place, const char *text)
 {
@@ -165,7 +147,7 @@ static void add(message_list *m, message_kind kind, source_place place, const ch
     if (kind != MESSAGE_NOTE) m->last_dropped = !wanted;
     if (!wanted) return;
     char *text = compose(m, kind, place, format, arguments);
-    if (!text || !reserve(m)) {
+    if (!text || !dae_grow(&m->all, &m->capacity, m->count + 1, sizeof *m->all)) {
         dae_free(text);
         m->failed = true;
         return;
@@ -426,8 +408,7 @@ const char *message_text(message_list *m)
         put_text(&w, last);
     }
     m->failed |= !order || w.failed;
-    dae_free(order);
-    dae_free(m->text);
+    dae_free_all(order, m->text);
     m->text = w.data;
     return m->text ? m->text : "out of memory\n";
 }

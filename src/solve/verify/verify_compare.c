@@ -119,11 +119,7 @@ typedef struct pairing {
 
 static void pairing_free(pairing *p)
 {
-    dae_free(p->row);
-    dae_free(p->before_a);
-    dae_free(p->before_b);
-    dae_free(p->gap);
-    dae_free(p->lone);
+    dae_free_all(p->row, p->before_a, p->before_b, p->gap, p->lone);
 }
 
 /* Count the events with a partner; false: memory */
@@ -235,12 +231,7 @@ typedef struct bench {
 
 static void bench_free(bench *k)
 {
-    dae_free(k->size);
-    dae_free(k->least);
-    dae_free(k->around);
-    dae_free(k->queue);
-    dae_free(k->unit_row[0]);
-    dae_free(k->unit_row[1]);
+    dae_free_all(k->size, k->least, k->around, k->queue, k->unit_row[0], k->unit_row[1]);
 }
 
 /* Which row of `units` has the time of each row of a. */
@@ -309,8 +300,7 @@ static void compare_variable(comparison *c, const pairing *p, const yardstick *b
 
 void comparison_free(comparison *c)
 {
-    dae_free(c->error);
-    dae_free(c->row);
+    dae_free_all(c->error, c->row);
     *c = (comparison){0};
 }
 

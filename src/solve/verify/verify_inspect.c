@@ -66,8 +66,7 @@ struct inspector {
 
 static void watched_free(watched *w)
 {
-    dae_free(w->list);
-    dae_free(w->value);
+    dae_free_all(w->list, w->value);
     *w = (watched){0};
 }
 
@@ -88,9 +87,7 @@ static bool watched_new(watched *w, int count, sample_fn sample, const void *of)
 static void mode_free(mode *m)
 {
     if (!m) return;
-    dae_free(m->key);
-    dae_free(m->work);
-    dae_free(m->x);
+    dae_free_all(m->key, m->work, m->x);
     tape_free(m->tape);
     model_analysis_free(&m->analysis);
     watched_free(&m->set);
@@ -108,12 +105,7 @@ void inspector_free(inspector *x)
     form_instance_free(x->forms);
     model_instance_free(x->instance);
     arena_free(x->notes);
-    dae_free(x->weight);
-    dae_free(x->y);
-    dae_free(x->form_work);
-    dae_free(x->merged);
-    dae_free(x->unit);
-    dae_free(x);
+    dae_free_all(x->weight, x->y, x->form_work, x->merged, x->unit, x);
 }
 
 /* ---- sizes and findings ---- */

@@ -21,12 +21,14 @@ typedef struct trail_event {
  * the row. */
 typedef struct trail {
     int n; /* variables */
-    int count, room;
+    int count;
+    size_t room;
     double *t, *values; /* room, room * n */
     double *unit;       /* room * n: the least meaningful errors; NULL: nobody has looked */
     int *passed;
     trail_event *event;
-    int event_count, event_room;
+    int event_count;
+    size_t event_room;
     double *drift;     /* of the declared invariants, and */
     double *origin;    /* their values at the start; options.n_invariants each */
     unsigned families; /* bits: of the methods that were at work */

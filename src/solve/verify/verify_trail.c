@@ -20,44 +20,19 @@ void trail_free(trail *x)
     *x = (trail){0};
 }
 
-/* *block grows to `room` elements, of which `count` are kept; false: memory */
-static bool grow(void **block, int count, int room, size_t size)
-{
-    void *larger = dae_calloc((size_t)room, size);
-    if (!larger) return false;
-    if (count > 0) memcpy(larger, *block, (size_t)count * size);
-    dae_free(*block);
-    *block = larger;
-    return true;
-}
-
 static bool reserve_row(trail *x, bool units)
 {
-    if (x->count < x->room) return true;
-    int room = x->room ? 2 * x->room : 512;
-    void *t = x->t, *passed = x->passed, *values = x->values, *unit = x->unit;
-    size_t row = (size_t)x->n * sizeof(double);
-    bool ok = grow(&t, x->count, room, sizeof(double));
-    x->t = t;
-    ok = ok && grow(&passed, x->count, room, sizeof(int));
-    x->passed = passed;
-    ok = ok && grow(&values, x->count, room, row);
-    x->values = values;
-    ok = ok && (!units || grow(&unit, x->count, room, row));
-    x->unit = unit;
-    if (ok) x->room = room;
-    return ok;
+    size_t needed = (size_t)x->count + 1, row = (size_t)x->n * sizeof(double);
+    size_t room[3] = {x->room, x->room, x->room}; /* all arrays are as long */
+    return dae_grow(&x->t, &room[0], needed, sizeof(double)) &&
+           dae_grow(&x->passed, &room[1], needed, sizeof(int)) &&
+           (!units || dae_grow(&x->unit, &room[2], needed, row)) &&
+           dae_grow(&x->values, &x->room, needed, row);
 }
 
 static bool add_event(trail *x, trail_event e)
 {
-    void *event = x->event;
-    if (x->event_count == x->event_room) {
-        int room = x->event_room ? 2 * x->event_room : 64;
-        if (!grow(&event, x->event_count, room, sizeof e)) return false;
-        x->event = event;
-        x->event_room = room;
-    }
+    if (!dae_grow(&x->event, &x->event_room, (size_t)x->event_count + 1, sizeof e)) return false;
     x->event[x->event_count++] = e;
     return true;
 }
@@ -67,7 +42,7 @@ bool trail_given(trail *x, const dae_problem *problem, const dae_verify_request 
     size_t rows = (size_t)request->rows;
     *x = (trail){.n = dae_problem_variable_count(problem),
                  .count = request->rows,
-                 .room = request->rows,
+                 .room = rows,
                  .run = {.method = "", .end = request->times[rows - 1]}};
     x->t = dae_copy(request->times, rows, sizeof(double));
     x->passed = DAE_ARRAY(int, rows);

@@ -44,10 +44,6 @@ bool block_form_new(block_form *b, const signature *s, const int *match, const i
 
 void block_form_free(block_form *b)
 {
-    dae_free(b->start);
-    dae_free(b->rows);
-    dae_free(b->columns);
-    dae_free(b->of_row);
-    dae_free(b->of_column);
+    dae_free_all(b->start, b->rows, b->columns, b->of_row, b->of_column);
     *b = (block_form){0};
 }

@@ -108,10 +108,7 @@ bool components_find(components *k, const row_graph *g)
 
 void components_free(components *k)
 {
-    dae_free(k->of);
-    dae_free(k->finished);
-    dae_free(k->start);
-    dae_free(k->member);
+    dae_free_all(k->of, k->finished, k->start, k->member);
     *k = (components){0};
 }
 

@@ -18,7 +18,7 @@ typedef struct decomposition {
     int *rows, *columns;           /* found by a search */
     int row_count, column_count;
     singular_report *report;
-    int capacity;
+    size_t capacity;
     size_t budget; /* entries of parts that may still be listed */
 } decomposition;
 
@@ -27,20 +27,6 @@ typedef struct decomposition {
 enum { BUDGET = 8 };
 
 /* ---- the report ----------------------------------------------------------------------------- */
-
-static bool reserve_part(decomposition *q)
-{
-    singular_report *r = q->report;
-    if (r->count < q->capacity) return true;
-    int larger = q->capacity ? 2 * q->capacity : 8;
-    singular_part *part = DAE_ARRAY(singular_part, larger);
-    if (!part) return false;
-    if (r->count > 0) memcpy(part, r->part, (size_t)r->count * sizeof *part);
-    dae_free(r->part);
-    r->part = part;
-    q->capacity = larger;
-    return true;
-}
 
 static int compare_int(const void *a, const void *b)
 {
@@ -51,8 +37,9 @@ static int compare_int(const void *a, const void *b)
 /* Take what the search found as a part, in increasing order. */
 static bool add_part(decomposition *q, bool over)
 {
-    if (!reserve_part(q)) return false;
-    singular_part *p = &q->report->part[q->report->count++];
+    singular_report *r = q->report;
+    if (!dae_grow(&r->part, &q->capacity, (size_t)r->count + 1, sizeof *r->part)) return false;
+    singular_part *p = &r->part[r->count++];
     *p = (singular_part){.over = over, .rows = q->row_count, .columns = q->column_count};
     p->row = dae_copy(q->rows, (size_t)q->row_count, sizeof *p->row);
     p->column = dae_copy(q->columns, (size_t)q->column_count, sizeof *p->column);
@@ -79,8 +66,7 @@ static int compare_part(const void *a, const void *b)
 void singular_report_free(singular_report *report)
 {
     for (int p = 0; p < report->count; p++) {
-        dae_free(report->part[p].row);
-        dae_free(report->part[p].column);
+        dae_free_all(report->part[p].row, report->part[p].column);
     }
     dae_free(report->part);
     *report = (singular_report){0};

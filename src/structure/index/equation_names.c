@@ -176,15 +176,7 @@ typedef struct term_list {
 
 static bool add_term(term_list *list, expr e, bool minus)
 {
-    if (list->count == list->capacity) {
-        size_t larger = list->capacity ? 2 * list->capacity : 16;
-        term *grown = DAE_ARRAY(term, larger);
-        if (!grown) return false;
-        if (list->count > 0) memcpy(grown, list->term, list->count * sizeof *grown);
-        dae_free(list->term);
-        list->term = grown;
-        list->capacity = larger;
-    }
+    if (!dae_grow(&list->term, &list->capacity, list->count + 1, sizeof *list->term)) return false;
     list->term[list->count++] = (term){.e = e, .minus = minus};
     return true;
 }

@@ -44,11 +44,7 @@ bool equation_set_copy(equation_set *copy, const equation_set *set)
 
 void equation_set_free(equation_set *set)
 {
-    dae_free(set->row);
-    dae_free(set->model);
-    dae_free(set->name);
-    dae_free(set->nominal);
-    dae_free(set->synonym);
+    dae_free_all(set->row, set->model, set->name, set->nominal, set->synonym);
     *set = (equation_set){0};
 }
 

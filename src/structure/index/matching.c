@@ -4,13 +4,7 @@
 
 void matching_free(matching *m)
 {
-    dae_free(m->row_of);
-    dae_free(m->cheap);
-    dae_free(m->stamp);
-    dae_free(m->closed);
-    dae_free(m->queue);
-    dae_free(m->parent);
-    dae_free(m->via);
+    dae_free_all(m->row_of, m->cheap, m->stamp, m->closed, m->queue, m->parent, m->via);
     *m = (matching){0};
 }
 

@@ -128,8 +128,7 @@ static signature_status find_offsets(const signature *s, const int *match, const
             status = iterate(&f, &k);
         }
     }
-    dae_free(work);
-    dae_free(queued);
+    dae_free_all(work, queued);
     components_free(&k);
     return status;
 }

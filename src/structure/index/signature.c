@@ -13,30 +13,16 @@ typedef struct collector {
     walk leaves;
     int *start;          /* m + 1; owned */
     int *column, *order; /* owned */
-    int count, capacity;
+    int count;
+    size_t capacity;
     int *place; /* per column: 1 + its entry, if that is one of this row; owned */
 } collector;
 
 static bool reserve_entry(collector *q)
 {
-    if (q->count < q->capacity) return true;
-    int larger = q->capacity ? 2 * q->capacity : 64;
-    int *column = DAE_ARRAY(int, larger), *order = DAE_ARRAY(int, larger);
-    if (!column || !order) {
-        dae_free(column);
-        dae_free(order);
-        return false;
-    }
-    if (q->count > 0) {
-        memcpy(column, q->column, (size_t)q->count * sizeof *column);
-        memcpy(order, q->order, (size_t)q->count * sizeof *order);
-    }
-    dae_free(q->column);
-    dae_free(q->order);
-    q->column = column;
-    q->order = order;
-    q->capacity = larger;
-    return true;
+    size_t capacity = q->capacity, needed = (size_t)q->count + 1; /* both arrays are as long */
+    return dae_grow(&q->column, &capacity, needed, sizeof *q->column) &&
+           dae_grow(&q->order, &q->capacity, needed, sizeof *q->order);
 }
 
 /* sigma_ij = max(sigma_ij, order) in the row that begins at `first` */
@@ -89,9 +75,7 @@ static bool sort_entries(const collector *q, signature *s)
         }
         memcpy(s->start, q->start, ((size_t)s->m + 1) * sizeof *s->start);
     }
-    dae_free(by_column);
-    dae_free(sorted);
-    dae_free(row);
+    dae_free_all(by_column, sorted, row);
     return ok;
 }
 
@@ -110,18 +94,13 @@ bool signature_from_equations(signature *s, const equation_set *set)
     }
     if (!ok) signature_free(s);
     walk_free(&q.leaves);
-    dae_free(q.start);
-    dae_free(q.column);
-    dae_free(q.order);
-    dae_free(q.place);
+    dae_free_all(q.start, q.column, q.order, q.place);
     return ok;
 }
 
 void signature_free(signature *s)
 {
-    dae_free(s->start);
-    dae_free(s->column);
-    dae_free(s->order);
+    dae_free_all(s->start, s->column, s->order);
     *s = (signature){0};
 }
 
@@ -200,11 +179,8 @@ void structure_free(structure *result)
 {
     signature_free(&result->sigma);
     singular_report_free(&result->parts);
-    dae_free(result->match);
-    dae_free(result->c);
-    dae_free(result->d);
+    dae_free_all(result->match, result->c, result->d);
     block_form_free(&result->blocks);
-    dae_free(result->local_c);
-    dae_free(result->local_d);
+    dae_free_all(result->local_c, result->local_d);
     *result = (structure){0};
 }

@@ -55,9 +55,7 @@ array_status derivative_array_scaling(derivative_array *d, double t, const doubl
         if (derivative_array_evaluate(d, 0, t, near) != ARRAY_OK) break;
     }
     if (status == ARRAY_OK && !series_scaling_new(scaling, d->n, a, b)) status = ARRAY_MEMORY;
-    dae_free(a);
-    dae_free(b);
-    dae_free(near);
+    dae_free_all(a, b, near);
     return status;
 }
 

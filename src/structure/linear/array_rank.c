@@ -19,8 +19,7 @@ bool jacobian_series_new(jacobian_series *s, int n, int count)
 
 void jacobian_series_free(jacobian_series *s)
 {
-    dae_free(s->a);
-    dae_free(s->b);
+    dae_free_all(s->a, s->b);
     *s = (jacobian_series){0};
 }
 
@@ -43,8 +42,7 @@ bool series_scaling_new(series_scaling *scaling, int n, const double *a, const d
 
 void series_scaling_free(series_scaling *scaling)
 {
-    dae_free(scaling->row);
-    dae_free(scaling->column);
+    dae_free_all(scaling->row, scaling->column);
     *scaling = (series_scaling){0};
 }
 
@@ -113,8 +111,7 @@ static bool test_reduction(array_level *level, const jacobian_series *s, const d
     }
     rank_split_free(&hidden);
     rank_split_free(&rest);
-    dae_free(S);
-    dae_free(BT);
+    dae_free_all(S, BT);
     return done;
 }
 
@@ -145,9 +142,6 @@ bool array_level_new(array_level *level, const jacobian_series *s, int k, double
 
 void array_level_free(array_level *level)
 {
-    dae_free(level->rate);
-    dae_free(level->Z2);
-    dae_free(level->T2);
-    dae_free(level->Z1);
+    dae_free_all(level->rate, level->Z2, level->T2, level->Z1);
     *level = (array_level){0};
 }

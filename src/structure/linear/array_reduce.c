@@ -81,14 +81,7 @@ array_status reduced_system_new(reduced_system *r, derivative_array *d, int mu, 
 
 void reduced_system_free(reduced_system *r)
 {
-    dae_free(r->Z1);
-    dae_free(r->Z2);
-    dae_free(r->Y);
-    dae_free(r->x);
-    dae_free(r->M);
-    dae_free(r->b);
-    dae_free(r->inverse);
-    dae_free(r->start);
+    dae_free_all(r->Z1, r->Z2, r->Y, r->x, r->M, r->b, r->inverse, r->start);
     least_squares_free(&r->solver);
     *r = (reduced_system){0};
 }

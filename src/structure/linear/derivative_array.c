@@ -54,8 +54,7 @@ static int map_orders(order_map *map, const equation_set *set)
 
 static void order_map_free(order_map *map)
 {
-    dae_free(map->highest);
-    dae_free(map->first);
+    dae_free_all(map->highest, map->first);
 }
 
 /* x_j^(p) as an unknown or, for the highest p, as the derivative of one. */
@@ -104,34 +103,12 @@ typedef struct output_list {
 /* Room for that many more outputs and entries. */
 static bool reserve(derivative_array *d, output_list *list, size_t more)
 {
-    if (list->count + more <= list->capacity) return true;
-    const size_t capacity = 2 * (list->count + more);
-    output_list larger = {.e = DAE_ARRAY(expr, capacity), .capacity = capacity};
-    int *row = DAE_ARRAY(int, capacity), *column = DAE_ARRAY(int, capacity);
-    bool *rate = DAE_ARRAY(bool, capacity);
-    if (!larger.e || !row || !column || !rate) {
-        dae_free(larger.e);
-        dae_free(row);
-        dae_free(column);
-        dae_free(rate);
-        return false;
-    }
-    for (size_t i = 0; i < list->count; i++) larger.e[i] = list->e[i];
-    for (int i = 0; i < d->entries; i++) {
-        row[i] = d->entry_row[i];
-        column[i] = d->entry_column[i];
-        rate[i] = d->entry_rate[i];
-    }
-    dae_free(list->e);
-    dae_free(d->entry_row);
-    dae_free(d->entry_column);
-    dae_free(d->entry_rate);
-    larger.count = list->count;
-    *list = larger;
-    d->entry_row = row;
-    d->entry_column = column;
-    d->entry_rate = rate;
-    return true;
+    size_t needed = list->count + more;
+    size_t capacity[3] = {list->capacity, list->capacity, list->capacity}; /* all are as long */
+    return dae_grow(&d->entry_row, &capacity[0], needed, sizeof *d->entry_row) &&
+           dae_grow(&d->entry_column, &capacity[1], needed, sizeof *d->entry_column) &&
+           dae_grow(&d->entry_rate, &capacity[2], needed, sizeof *d->entry_rate) &&
+           dae_grow(&list->e, &list->capacity, needed, sizeof *list->e);
 }
 
 /* Append the partial derivatives of one residual. */
@@ -216,24 +193,10 @@ array_status derivative_array_new(derivative_array *d, const equation_set *set, 
 void derivative_array_free(derivative_array *d)
 {
     for (int j = 0; d->series && j < d->n; j++) dae_free(d->series[j]);
-    dae_free(d->series);
-    dae_free(d->variable);
-    dae_free(d->order);
-    dae_free(d->source);
-    dae_free(d->nominal);
-    dae_free(d->ease);
+    dae_free_all(d->series, d->variable, d->order, d->source, d->nominal, d->ease);
     tape_free(d->tape);
-    dae_free(d->entry_row);
-    dae_free(d->entry_column);
-    dae_free(d->entry_rate);
-    dae_free(d->work);
-    dae_free(d->out);
-    dae_free(d->F);
-    dae_free(d->J);
-    dae_free(d->step);
-    dae_free(d->trial);
-    dae_free(d->weight);
-    dae_free(d->size);
+    dae_free_all(d->entry_row, d->entry_column, d->entry_rate, d->work, d->out, d->F, d->J, d->step,
+                 d->trial, d->weight, d->size);
     jacobian_series_free(&d->jac);
     least_squares_free(&d->solver);
     *d = (derivative_array){0};

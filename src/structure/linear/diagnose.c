@@ -55,11 +55,7 @@ static bool probe_new(probe *p, const diagnose_input *in, int count)
 
 static void probe_free(probe *p)
 {
-    dae_free(p->y);
-    dae_free(p->yp);
-    dae_free(p->sample);
-    dae_free(p->rung);
-    dae_free(p->best);
+    dae_free_all(p->y, p->yp, p->sample, p->rung, p->best);
     series_scaling_free(&p->scaling);
 }
 
@@ -212,8 +208,7 @@ static bool blame(diagnosis *d, const jacobian_series *s, double tolerance)
     }
     rank_split_free(&B);
     rank_split_free(&Q);
-    dae_free(AT);
-    dae_free(core);
+    dae_free_all(AT, core);
     return done;
 }
 
@@ -336,9 +331,7 @@ static bool diagnosis_new(diagnosis *d, int n)
 
 void diagnosis_free(diagnosis *d)
 {
-    dae_free(d->rows);
-    dae_free(d->variables);
-    dae_free(d->level);
+    dae_free_all(d->rows, d->variables, d->level);
     *d = (diagnosis){0};
 }
 

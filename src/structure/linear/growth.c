@@ -116,8 +116,7 @@ static bool match(mode *m)
     for (int i = 0; ok && i < n; i++) (void)matching_add(&found, i);
     for (int j = 0; ok && j < n; j++) m->row_of[j] = found.row_of[j];
     matching_free(&found);
-    dae_free(start);
-    dae_free(column);
+    dae_free_all(start, column);
     return ok;
 }
 
@@ -196,8 +195,6 @@ bool growth_find(int n, const double *A, const double *B, int from, growth *resu
         result->frequency = m.frequency;
         if (result->found) ok = follow(&m, from, result);
     }
-    dae_free(m.re);
-    dae_free(m.im);
-    dae_free(m.row_of);
+    dae_free_all(m.re, m.im, m.row_of);
     return ok;
 }

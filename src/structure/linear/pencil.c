@@ -98,10 +98,7 @@ bool scaled_pencil_new(scaled_pencil *s, int n, const double *A, const double *B
 
 void scaled_pencil_free(scaled_pencil *s)
 {
-    dae_free(s->A);
-    dae_free(s->B);
-    dae_free(s->row);
-    dae_free(s->column);
+    dae_free_all(s->A, s->B, s->row, s->column);
     *s = (scaled_pencil){0};
 }
 
@@ -116,10 +113,7 @@ typedef struct staircase {
 
 static void staircase_free(staircase *s)
 {
-    dae_free(s->A);
-    dae_free(s->B);
-    dae_free(s->nullity);
-    dae_free(s->rank);
+    dae_free_all(s->A, s->B, s->nullity, s->rank);
     *s = (staircase){0};
 }
 
@@ -215,8 +209,7 @@ static bool split_rows(pencil *p, const staircase *first, staircase *second)
         dense_transpose(first->m, first->n, first->B, B);
         done = staircase_run(second, first->n, first->m, A, B, first->zero, first->scale, &p->gap);
     }
-    dae_free(A);
-    dae_free(B);
+    dae_free_all(A, B);
     return done;
 }
 
@@ -265,12 +258,7 @@ bool pencil_analyse(pencil *p, int n, const double *A, const double *B, double t
 
 void pencil_free(pencil *p)
 {
-    dae_free(p->re);
-    dae_free(p->im);
-    dae_free(p->blocks);
-    dae_free(p->column_index);
-    dae_free(p->row_index);
-    dae_free(p->column_polynomial);
-    dae_free(p->row_polynomial);
+    dae_free_all(p->re, p->im, p->blocks, p->column_index, p->row_index, p->column_polynomial,
+                 p->row_polynomial);
     *p = (pencil){0};
 }

@@ -19,12 +19,7 @@ typedef struct shuffle {
 
 static void shuffle_free(shuffle *s)
 {
-    dae_free(s->E);
-    dae_free(s->A);
-    dae_free(s->f);
-    dae_free(s->K);
-    dae_free(s->k);
-    dae_free(s->work);
+    dae_free_all(s->E, s->A, s->f, s->K, s->k, s->work);
 }
 
 /* Scaled units: f^(i) = R d^(i) (beta/alpha)^i / alpha, zero where d is not given. */
@@ -112,8 +107,7 @@ static bool project(const shuffle *s, const scaled_pencil *p, double *u)
     }
     done = done && solve(rows, n, M, b);
     if (done) vector_axpy(n, 1.0, b, u);
-    dae_free(M);
-    dae_free(b);
+    dae_free_all(M, b);
     return done;
 }
 

@@ -34,13 +34,7 @@ static bool eigen_new(eigen *e, int n)
 
 static void eigen_free(eigen *e)
 {
-    dae_free(e->re);
-    dae_free(e->im);
-    dae_free(e->beta);
-    dae_free(e->error);
-    dae_free(e->left);
-    dae_free(e->right);
-    dae_free(e->work);
+    dae_free_all(e->re, e->im, e->beta, e->error, e->left, e->right, e->work);
 }
 
 /* y^H B x for the vectors of eigenvalue j, packed as pairs (real, imaginary) where im[j] != 0. */
@@ -96,8 +90,7 @@ static bool solve(eigen *e, const double *A, const double *B)
         e->re[j] /= e->beta[j];
         e->im[j] /= e->beta[j];
     }
-    dae_free(a);
-    dae_free(b);
+    dae_free_all(a, b);
     return info == 0;
 }
 

@@ -96,8 +96,7 @@ static bool null_polynomial(int n, int degree, const double *A, const double *B,
         best = NULL;
     }
     rank_split_free(&split);
-    dae_free(T);
-    dae_free(best);
+    dae_free_all(T, best);
     return done;
 }
 
@@ -118,8 +117,7 @@ bool pencil_polynomials(pencil *p, const scaled_pencil *s, double tolerance)
         done =
             null_polynomial(n, p->row_index[0], A, B, s->row, unit, tolerance, &p->row_polynomial);
     }
-    dae_free(A);
-    dae_free(B);
+    dae_free_all(A, B);
     return done;
 }
 

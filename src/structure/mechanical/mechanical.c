@@ -12,25 +12,9 @@
 
 void mechanical_free(mechanical *m)
 {
-    dae_free(m->q);
-    dae_free(m->dynamic);
-    dae_free(m->lambda);
-    dae_free(m->constraint);
-    dae_free(m->other);
-    dae_free(m->other_row);
-    dae_free(m->contact);
-    dae_free(m->contact_row);
-    dae_free(m->h);
-    dae_free(m->slope);
-    dae_free(m->force);
-    dae_free(m->M.entry);
-    dae_free(m->C.entry);
-    dae_free(m->G.entry);
-    dae_free(m->f);
-    dae_free(m->g);
-    dae_free(m->scale);
-    dae_free(m->factor);
-    dae_free(m->steady);
+    dae_free_all(m->q, m->dynamic, m->lambda, m->constraint, m->other, m->other_row, m->contact,
+                 m->contact_row, m->h, m->slope, m->force, m->M.entry, m->C.entry, m->G.entry, m->f,
+                 m->g, m->scale, m->factor, m->steady);
     *m = (mechanical){0};
 }
 
@@ -60,15 +44,7 @@ static bool mechanical_new(mechanical *m, int n, int rows)
 
 bool mechanical_add(mechanical_matrix *a, int row, int column, expr value)
 {
-    if (a->count == a->room) {
-        int room = 2 * a->room + 16;
-        mechanical_entry *more = DAE_ARRAY(mechanical_entry, room);
-        if (!more) return false;
-        for (int k = 0; k < a->count; k++) more[k] = a->entry[k];
-        dae_free(a->entry);
-        a->entry = more;
-        a->room = room;
-    }
+    if (!dae_grow(&a->entry, &a->room, (size_t)a->count + 1, sizeof *a->entry)) return false;
     a->entry[a->count++] = (mechanical_entry){row, column, value};
     return true;
 }
@@ -323,14 +299,7 @@ static mechanical_status recognise(const equation_set *set, const equation_point
     bool ok = mechanical_new(m, set->n, set->m) && s.row && s.highest && s.role && s.use &&
               s.value && s.place && s.surface;
     mechanical_status status = ok ? search(&s) : MECHANICAL_MEMORY;
-    dae_free(s.row);
-    dae_free(s.highest);
-    dae_free(s.role);
-    dae_free(s.use);
-    dae_free(s.value);
-    dae_free(s.place);
-    dae_free(s.surface);
-    dae_free(s.J.entry);
+    dae_free_all(s.row, s.highest, s.role, s.use, s.value, s.place, s.surface, s.J.entry);
     if (status != MECHANICAL_OK) mechanical_free(m);
     return status;
 }

@@ -22,7 +22,8 @@ typedef struct mechanical_entry {
 } mechanical_entry;
 
 typedef struct mechanical_matrix {
-    int count, room;
+    int count;
+    size_t room;
     mechanical_entry *entry; /* owned */
 } mechanical_matrix;
 

@@ -46,10 +46,7 @@ typedef struct surface_work {
 
 static void surface_work_free(surface_work *w)
 {
-    dae_free(w->all.entry);
-    dae_free(w->value);
-    dae_free(w->J);
-    dae_free(w->R);
+    dae_free_all(w->all.entry, w->value, w->J, w->R);
     least_squares_free(&w->solver);
 }
 
@@ -217,8 +214,7 @@ static mechanical_status split(mechanical_search *s)
         status = choose(s, x, taken, &w);
     if (status == MECHANICAL_OK) take_choice(s, taken);
     surface_work_free(&w);
-    dae_free(x);
-    dae_free(taken);
+    dae_free_all(x, taken);
     return status;
 }
 
@@ -270,9 +266,7 @@ static bool contact_work_new(contact_work *w, const mechanical_search *s)
 
 static void contact_work_free(contact_work *w)
 {
-    dae_free(w->dense);
-    dae_free(w->A);
-    dae_free(w->X);
+    dae_free_all(w->dense, w->A, w->X);
 }
 
 static int surface_of(const mechanical_search *s, int equation)

@@ -134,7 +134,7 @@ static bool sort_entries(mechanical_matrix *a, int rows, int *start)
     start[0] = 0;
     dae_free(a->entry);
     a->entry = sorted;
-    a->room = a->count;
+    a->room = (size_t)a->count;
     return true;
 }
 
@@ -248,8 +248,7 @@ static int constraint_of(pairing *q, int k, int count, const int *multiplier)
             memcpy(q->f->weight, weight, n * sizeof *weight);
         }
     }
-    dae_free(parent);
-    dae_free(weight);
+    dae_free_all(parent, weight);
     return found;
 }
 
@@ -337,9 +336,7 @@ mechanical_status mechanical_acts_along(mechanical_search *s, bool *along)
             along[k] = column_ratios(m, value[1], value[2], k, l, ratio, has) &&
                        column_along(m, ratio, has);
     for (int k = 0; k < 3; k++) dae_free(value[k]);
-    dae_free(x);
-    dae_free(ratio);
-    dae_free(has);
+    dae_free_all(x, ratio, has);
     if (known < 0) return MECHANICAL_MEMORY;
     if (known > 0) return MECHANICAL_OK;
     return mechanical_refuse(s, "masses and gradients cannot be evaluated at the start");
@@ -439,11 +436,7 @@ typedef struct match_work {
 
 static void match_work_free(match_work *w)
 {
-    dae_free(w->start);
-    dae_free(w->multiplier);
-    dae_free(w->parent);
-    dae_free(w->weight);
-    dae_free(w->x);
+    dae_free_all(w->start, w->multiplier, w->parent, w->weight, w->x);
     for (int k = 0; k < 3; k++) dae_free(w->value[k]);
 }
 

@@ -57,8 +57,7 @@ static bool reorder_motion(mechanical *m, const int *of)
         mechanical_renumber(&m->M, of);
         mechanical_renumber(&m->C, of);
     }
-    dae_free(dynamic);
-    dae_free(f);
+    dae_free_all(dynamic, f);
     return ok;
 }
 

@@ -81,28 +81,15 @@ typedef struct incidence {
 
 static void incidence_free(incidence *a)
 {
-    dae_free(a->start);
-    dae_free(a->column);
-    dae_free(a->row);
+    dae_free_all(a->start, a->column, a->row);
 }
 
 static bool incidence_add(incidence *a, int row, int column)
 {
-    if (a->count == a->room) {
-        size_t room = 2 * a->room + 16;
-        int *rows = DAE_ARRAY(int, room), *columns = DAE_ARRAY(int, room);
-        for (size_t k = 0; rows && columns && k < a->count; k++) {
-            rows[k] = a->row[k];
-            columns[k] = a->column[k];
-        }
-        bool ok = rows && columns;
-        dae_free(ok ? a->row : rows);
-        dae_free(ok ? a->column : columns);
-        if (!ok) return false;
-        a->row = rows;
-        a->column = columns;
-        a->room = room;
-    }
+    size_t room = a->room; /* both arrays are as long */
+    if (!dae_grow(&a->row, &room, a->count + 1, sizeof *a->row) ||
+        !dae_grow(&a->column, &a->room, a->count + 1, sizeof *a->column))
+        return false;
     a->row[a->count] = row;
     a->column[a->count++] = column;
     return true;
@@ -351,7 +338,6 @@ mechanical_status mechanical_sort_variables(mechanical_search *s)
     bool ready = along && column;
     mechanical_status status = ready ? sort_candidates(s, &a, along, column) : MECHANICAL_MEMORY;
     incidence_free(&a);
-    dae_free(along);
-    dae_free(column);
+    dae_free_all(along, column);
     return status;
 }

@@ -98,10 +98,7 @@ bool system_jacobian_new(system_jacobian *J, const equation_set *set, const stru
 
 void system_jacobian_free(system_jacobian *J)
 {
-    dae_free(J->start);
-    dae_free(J->column);
-    dae_free(J->entry);
-    dae_free(J->value);
+    dae_free_all(J->start, J->column, J->entry, J->value);
     if (J->code.tape) code_free(&J->code);
     *J = (system_jacobian){0};
 }
@@ -179,9 +176,7 @@ bool system_jacobian_block(const system_jacobian *J, const structure *s, const i
         dae_free(*values);
         *values = NULL;
     }
-    dae_free(start);
-    dae_free(next);
-    dae_free(rows);
+    dae_free_all(start, next, rows);
     return ok;
 }
 
@@ -604,7 +599,6 @@ bool certify(const system_jacobian *J, const structure *s, const equation_point 
 
 void certificate_free(certificate *c)
 {
-    dae_free(c->row);
-    dae_free(c->column);
+    dae_free_all(c->row, c->column);
     *c = (certificate){0};
 }

@@ -59,12 +59,7 @@ static bool elimination_new(elimination *q, const equation_set *set, const struc
 
 static void elimination_free(elimination *q)
 {
-    dae_free(q->place);
-    dae_free(q->solution);
-    dae_free(q->solved_by);
-    dae_free(q->row);
-    dae_free(q->column_start);
-    dae_free(q->column_row);
+    dae_free_all(q->place, q->solution, q->solved_by, q->row, q->column_start, q->column_row);
     walk_free(&q->w);
 }
 
@@ -254,8 +249,7 @@ static bool agenda_new(agenda *a, const elimination *q)
 
 static void agenda_free(agenda *a)
 {
-    dae_free(a->class);
-    dae_free(a->memory);
+    dae_free_all(a->class, a->memory);
 }
 
 static void agenda_add(agenda *a, int class, int row)
@@ -340,15 +334,7 @@ static bool eliminate_stage(elimination *q, agenda *a)
 
 static bool list_constraint(constraint_list *list, const constraint *c)
 {
-    if (list->count == list->capacity) {
-        int larger = list->capacity ? 2 * list->capacity : 16;
-        constraint *item = DAE_ARRAY(constraint, larger);
-        if (!item) return false;
-        if (list->count > 0) memcpy(item, list->item, (size_t)list->count * sizeof *item);
-        dae_free(list->item);
-        list->item = item;
-        list->capacity = larger;
-    }
+    if (!dae_grow(&list->item, &list->capacity, (size_t)list->count + 1, sizeof *c)) return false;
     list->item[list->count++] = *c;
     return true;
 }

@@ -23,7 +23,8 @@ typedef struct constraint {
 
 typedef struct constraint_list {
     constraint *item; /* owned */
-    int count, capacity;
+    int count;
+    size_t capacity;
 } constraint_list;
 
 /* Equations with c_i > 0 as they are, then hidden constraints by stages, in the order of the

@@ -223,9 +223,6 @@ bool equation_set_join_derivatives(equation_set *set)
         } else
             dae_free(synonym);
     }
-    dae_free(q.link);
-    dae_free(q.gone);
-    dae_free(q.number);
-    dae_free(q.residual);
+    dae_free_all(q.link, q.gone, q.number, q.residual);
     return ok;
 }

@@ -15,8 +15,7 @@ void rewrite_list_free(rewrite_list *steps)
 {
     for (int k = 0; k < steps->count; k++) dae_free(steps->step[k].text);
     for (int k = 0; k < steps->name_count; k++) dae_free(steps->names[k]);
-    dae_free(steps->step);
-    dae_free(steps->names);
+    dae_free_all(steps->step, steps->names);
     *steps = (rewrite_list){0};
 }
 
@@ -33,8 +32,7 @@ typedef struct private_point {
 
 static void private_point_free(private_point *p)
 {
-    dae_free(p->values);
-    dae_free(p->rows);
+    dae_free_all(p->values, p->rows);
     *p = (private_point){0};
 }
 
@@ -113,9 +111,7 @@ static void round_free(round_data *d)
 {
     certify_watch_free(&d->watch);
     system_jacobian_free(&d->J);
-    dae_free(d->defect);
-    dae_free(d->value);
-    dae_free(d->place);
+    dae_free_all(d->defect, d->value, d->place);
 }
 
 static bool round_new(round_data *d, const equation_set *set, const structure *s, double tolerance)

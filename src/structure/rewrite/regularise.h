@@ -20,7 +20,8 @@ typedef struct rewrite_step {
 
 typedef struct rewrite_list {
     rewrite_step *step; /* owned */
-    int count, capacity;
+    int count;
+    size_t capacity;
     bool solved;      /* the certificate holds now */
     char reason[512]; /* why not, if it does not */
     char **names;     /* owned: names of variables and equations that were added; the equations

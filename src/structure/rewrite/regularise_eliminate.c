@@ -23,10 +23,7 @@ typedef struct elimination {
 
 static void elimination_free(elimination *e)
 {
-    dae_free(e->a);
-    dae_free(e->track);
-    dae_free(e->pivoted);
-    dae_free(e->taken);
+    dae_free_all(e->a, e->track, e->pivoted, e->taken);
 }
 
 /* Entry J_ij, or EXPR_NONE */

@@ -16,9 +16,7 @@ static const double PRESENT = 1e-7;         /* a component of a scaled null vect
 void null_vectors_free(null_vectors *v)
 {
     for (int k = 0; k < v->count; k++) {
-        dae_free(v->vector[k].index);
-        dae_free(v->vector[k].entry);
-        dae_free(v->vector[k].value);
+        dae_free_all(v->vector[k].index, v->vector[k].entry, v->vector[k].value);
     }
     dae_free(v->vector);
     *v = (null_vectors){0};
@@ -91,8 +89,7 @@ static bool take_null_space(rewriting *r, int b, bool left, const double *value,
             if (fabs(shot->vectors[k]) < PRESENT) shot->vectors[k] = 0.0;
         unscale(n, null.count, left ? work : work + n, shot->vectors);
     }
-    dae_free(work);
-    dae_free(values);
+    dae_free_all(work, values);
     layout_free(&layout);
     return ok;
 }
@@ -330,9 +327,7 @@ static int is_null_vector(rewriting *r, int b, bool left, const null_vector *v)
             component[left ? r->place_of_row[v->index[i]] : r->place[v->index[i]]] = i;
         state = check_product(r, b, left, v, component, &p);
     }
-    dae_free(component);
-    dae_free(p.sum);
-    dae_free(p.value);
+    dae_free_all(component, p.sum, p.value);
     return state;
 }
 
@@ -373,9 +368,7 @@ static bool find_all(null_vectors *v, rewriting *r, int b, bool left, const snap
         if (state < 0) return false;
         if (state == 1) continue;
         v->count--;
-        dae_free(next->index);
-        dae_free(next->entry);
-        dae_free(next->value);
+        dae_free_all(next->index, next->entry, next->value);
         *next = (null_vector){0};
     }
     return true;

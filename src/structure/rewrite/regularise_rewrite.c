@@ -55,15 +55,8 @@ void text_add_expr(const equation_set *set, char *text, size_t size, expr e)
 bool note_step(rewriting *r, rewrite_kind kind, int row, const char *text)
 {
     rewrite_list *list = r->steps;
-    if (list->count == list->capacity) {
-        int capacity = list->capacity ? 2 * list->capacity : 8;
-        rewrite_step *step = DAE_ARRAY(rewrite_step, capacity);
-        if (!step) return false;
-        if (list->count) memcpy(step, list->step, (size_t)list->count * sizeof *step);
-        dae_free(list->step);
-        list->step = step;
-        list->capacity = capacity;
-    }
+    if (!dae_grow(&list->step, &list->capacity, (size_t)list->count + 1, sizeof *list->step))
+        return false;
     char *copy = dae_strdup(text);
     if (!copy) return false;
     list->step[list->count++] = (rewrite_step){.kind = kind, .row = row, .text = copy};

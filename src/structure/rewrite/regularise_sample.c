@@ -9,8 +9,7 @@
 void sampling_free(sampling *s)
 {
     walk_free(&s->nodes);
-    dae_free(s->value);
-    dae_free(s->error);
+    dae_free_all(s->value, s->error);
     s->value = s->error = NULL;
     s->capacity = 0;
 }
@@ -229,8 +228,7 @@ static void evaluate_node(sampling *s, size_t i, int sample)
 static bool make_room(sampling *s, size_t count)
 {
     if (count <= s->capacity) return true;
-    dae_free(s->value);
-    dae_free(s->error);
+    dae_free_all(s->value, s->error);
     s->capacity = 2 * count;
     s->value = DAE_ARRAY(long double, s->capacity);
     s->error = DAE_ARRAY(long double, s->capacity);

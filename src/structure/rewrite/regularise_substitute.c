@@ -25,8 +25,7 @@ typedef struct substitution {
 
 static void substitution_free(substitution *s)
 {
-    dae_free(s->ratio);
-    dae_free(s->value);
+    dae_free_all(s->ratio, s->value);
 }
 
 /* Whether row i has a leading derivative of a column of v. */
@@ -219,8 +218,7 @@ static const char *keep_name(rewrite_list *list, const char *text)
     char **names = grown(list->names, sizeof *names, list->name_count, 1);
     char *copy = dae_strdup(text);
     if (!names || !copy) {
-        dae_free(names);
-        dae_free(copy);
+        dae_free_all(names, copy);
         return NULL;
     }
     dae_free(list->names);
