@@ -98,7 +98,7 @@ row="margins 0.1,0.98,0.2,0.78 spacing 0.09,0.1"
 square="margins 0.11,0.97,0.1,0.86 spacing 0.12,0.19"
 peers "Daedal IDA DASSL" robertson,3 akzo,6 transamp,8 | panels peers-small 1 3 900 300 "$row"
 peers "Daedal IDA" heat2d,10000 ladder,10000 ladder,100000 | panels peers-sparse 1 3 900 300 "$row"
-by_digits mechanisms.csv "dop853 HEM5 RADAU SEULEX IDA" 4,3,13 pendulum Andrews "car axis" "chain of 50" |
+by_digits mechanisms.csv "dopri:8 HEM5 RADAU SEULEX IDA" 4,3,13 pendulum Andrews "car axis" "chain of 50" |
     panels mechanisms 2 2 800 560 "$square"
 by_digits second_order.csv "colloc2nd IDA-3 DASSL-3 RADAU5-3 RADAU5-2" 4,2,8 pendulum andrews caraxis truck |
     panels second-order 2 2 800 560 "$square"
