@@ -25,15 +25,20 @@ static inline void vector_axpy(int n, double a, const double *x, double *y)
 
 /* Whether all components are finite: an exponent of ones carries into the sign if one is added to
  * it. In integers, since additions of doubles would wait for each other. */
-static inline bool vector_finite(int n, const double *x)
+static inline bool vector_all_finite(size_t n, const double *x)
 {
     uint64_t carry = 0;
-    for (int i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint64_t bits;
         memcpy(&bits, &x[i], sizeof bits);
         carry |= (bits & UINT64_C(0x7fffffffffffffff)) + UINT64_C(0x0010000000000000);
     }
     return carry >> 63 == 0;
+}
+
+static inline bool vector_finite(int n, const double *x)
+{
+    return vector_all_finite((size_t)n, x);
 }
 
 /* First component that is not finite, or -1. */

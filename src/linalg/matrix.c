@@ -96,24 +96,12 @@ void pattern_bandwidth(const matrix_layout *layout, int *lower, int *upper)
     }
 }
 
-/* Whether all of x is finite, in independent chains that overlap: 0 x is NaN exactly if x is not */
-static bool all_finite(size_t count, const double *x)
-{
-    double sum[8] = {0.0};
-    size_t k = 0;
-    for (; k + 8 <= count; k += 8)
-        for (int c = 0; c < 8; c++) sum[c] += 0.0 * x[k + (size_t)c];
-    for (; k < count; k++) sum[0] += 0.0 * x[k];
-    for (int c = 1; c < 8; c++) sum[0] += sum[c];
-    return sum[0] == 0.0;
-}
-
 int matrix_nonfinite_column(const matrix_layout *layout, const double *values)
 {
-    if (all_finite(layout->count, values)) return -1;
+    if (vector_all_finite(layout->count, values)) return -1;
     for (int j = 0; j < layout->n; j++) { /* the corners of a band may hold anything */
         matrix_column c = layout_column(layout, j);
-        if (!all_finite((size_t)c.count, values + c.first)) return j;
+        if (!vector_all_finite((size_t)c.count, values + c.first)) return j;
     }
     return -1;
 }

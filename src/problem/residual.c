@@ -413,42 +413,42 @@ eval_status evaluator_failed(evaluator *e, eval_failure failure)
     return EVAL_STOP;
 }
 
-static eval_status record_code(evaluator *e, const char *callback, double t, int code)
+/* A callback: its name for messages, and what its results belong to */
+typedef struct callback {
+    const char *name;
+    eval_part part;
+} callback;
+
+static eval_status record_code(evaluator *e, callback c, double t, int code)
 {
-    return evaluator_failed(
-        e, (eval_failure){
-               .callback = callback, .code = code, .component = -1, .variable = -1, .t = t});
+    return evaluator_failed(e, (eval_failure){.callback = c.name,
+                                              .part = c.part,
+                                              .code = code,
+                                              .component = -1,
+                                              .variable = -1,
+                                              .t = t});
 }
 
-static eval_status record_nonfinite(evaluator *e, const char *callback, double t, int component,
-                                    double value)
+static eval_status record_nonfinite(evaluator *e, callback c, double t, int component, double value)
 {
-    e->failure = (eval_failure){
-        .callback = callback, .component = component, .variable = -1, .t = t, .value = value};
+    e->failure = (eval_failure){.callback = c.name,
+                                .part = c.part,
+                                .component = component,
+                                .variable = -1,
+                                .t = t,
+                                .value = value};
     if (isnan(value)) e->failure.value = NAN; /* without the sign, which would be printed */
     return EVAL_RETRY;
 }
 
-/* Whether all values are finite, as vector_finite tells it, but on four chains of additions that
- * overlap: this runs after every evaluation of F. */
-static inline bool all_finite(size_t count, const double *x)
-{
-    double sum[4] = {0.0, 0.0, 0.0, 0.0};
-    size_t k = 0;
-    for (; k + 4 <= count; k += 4)
-        for (int c = 0; c < 4; c++) sum[c] += 0.0 * x[k + (size_t)c];
-    for (; k < count; k++) sum[0] += 0.0 * x[k];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]) == 0.0;
-}
-
 /* Judge what a callback returned and wrote. */
-static inline eval_status guard(evaluator *e, const char *callback, double t, int code, int n,
+static inline eval_status guard(evaluator *e, callback c, double t, int code, int n,
                                 const double *result)
 {
-    if (code != 0) return record_code(e, callback, t, code);
-    if (all_finite((size_t)n, result)) return EVAL_OK;
+    if (code != 0) return record_code(e, c, t, code);
+    if (vector_all_finite((size_t)n, result)) return EVAL_OK;
     int component = vector_first_nonfinite(n, result);
-    return record_nonfinite(e, callback, t, component, result[component]);
+    return record_nonfinite(e, c, t, component, result[component]);
 }
 
 /* What the callbacks receive: the instance of a model or a form belongs to one solver. */
@@ -465,7 +465,7 @@ eval_status evaluate_residual(evaluator *e, double t, const double *y, const dou
     ++*counter;
     int code = form->f(t, y, yp, f, user_of(e));
     if (code != 0 && e->forms) return code < 0 ? EVAL_STOP : EVAL_RETRY; /* recorded there */
-    return guard(e, "residual", t, code, form->n, f);
+    return guard(e, (callback){"residual", EVAL_EQUATION}, t, code, form->n, f);
 }
 
 /* Row and column of entry k of a layout. */
@@ -487,15 +487,15 @@ static void locate_entry(const matrix_layout *layout, size_t k, int *row, int *c
 }
 
 /* Whether all entries are finite; if not, record where the first bad one is. */
-static eval_status guard_matrix(evaluator *e, const char *callback, const matrix_layout *layout,
+static eval_status guard_matrix(evaluator *e, const char *name, const matrix_layout *layout,
                                 double t, const double *values)
 {
-    if (all_finite(layout->count, values)) return EVAL_OK;
+    if (vector_all_finite(layout->count, values)) return EVAL_OK;
     size_t k = 0;
     while (isfinite(values[k])) k++;
     int row, column;
     locate_entry(layout, k, &row, &column);
-    record_nonfinite(e, callback, t, row, values[k]);
+    record_nonfinite(e, (callback){name, EVAL_SLOPE}, t, row, values[k]);
     e->failure.variable = column;
     return EVAL_RETRY;
 }
@@ -507,7 +507,7 @@ eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double 
     memset(dfdy, 0, layout->count * sizeof *dfdy);
     memset(dfdyp, 0, layout->count * sizeof *dfdyp);
     int code = form->jacobian(t, y, yp, dfdy, dfdyp, user_of(e));
-    if (code != 0) return record_code(e, "jacobian", t, code);
+    if (code != 0) return record_code(e, (callback){"jacobian", EVAL_SLOPE}, t, code);
     eval_status status = guard_matrix(e, "jacobian (dF/dy)", layout, t, dfdy);
     return status ? status : guard_matrix(e, "jacobian (dF/dy')", layout, t, dfdyp);
 }
@@ -517,7 +517,7 @@ eval_status evaluate_events(evaluator *e, double t, const double *y, const doubl
     const dae_residual *form = &e->problem->form;
     e->stats->event_evaluations++;
     int code = form->event_function(t, y, yp, g, user_of(e));
-    return guard(e, "event", t, code, form->n_events, g);
+    return guard(e, (callback){"event", EVAL_EVENT}, t, code, form->n_events, g);
 }
 
 eval_status evaluate_conditions(evaluator *e, double t, const double *y, const double *yp,
@@ -525,7 +525,7 @@ eval_status evaluate_conditions(evaluator *e, double t, const double *y, const d
 {
     const dae_residual *form = &e->problem->form;
     int code = form->conditions(t, y, yp, b, user_of(e));
-    return guard(e, "conditions", t, code, form->n_conditions, b);
+    return guard(e, (callback){"conditions", EVAL_CONDITION}, t, code, form->n_conditions, b);
 }
 
 eval_status evaluate_precond_setup(evaluator *e, double t, const double *y, const double *yp,
@@ -534,7 +534,8 @@ eval_status evaluate_precond_setup(evaluator *e, double t, const double *y, cons
     const dae_residual *form = &e->problem->form;
     if (!form->precond_setup) return EVAL_OK;
     int code = form->precond_setup(t, y, yp, cj, user_of(e));
-    return code ? record_code(e, "preconditioner setup", t, code) : EVAL_OK;
+    return code ? record_code(e, (callback){"preconditioner setup", EVAL_VARIABLE}, t, code)
+                : EVAL_OK;
 }
 
 eval_status evaluate_precond_solve(evaluator *e, double t, const double *y, const double *yp,
@@ -542,7 +543,7 @@ eval_status evaluate_precond_solve(evaluator *e, double t, const double *y, cons
 {
     const dae_residual *form = &e->problem->form;
     int code = form->precond_solve(t, y, yp, cj, b, user_of(e));
-    return guard(e, "preconditioner solve", t, code, form->n, b);
+    return guard(e, (callback){"preconditioner solve", EVAL_VARIABLE}, t, code, form->n, b);
 }
 
 eval_status evaluate_jac_times(evaluator *e, double t, const double *y, const double *yp, double cj,
@@ -550,7 +551,7 @@ eval_status evaluate_jac_times(evaluator *e, double t, const double *y, const do
 {
     const dae_residual *form = &e->problem->form;
     int code = form->jac_times(t, y, yp, cj, v, av, user_of(e));
-    return guard(e, "jacobian times vector", t, code, form->n, av);
+    return guard(e, (callback){"jacobian times vector", EVAL_SLOPE}, t, code, form->n, av);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -561,14 +562,13 @@ eval_status evaluate_jac_times(evaluator *e, double t, const double *y, const do
 static void report_component(const evaluator *e, dae_diag *diag)
 {
     const eval_failure *failure = &e->failure;
-    const char *callback = failure->callback;
     diag->value = failure->value;
-    if (strcmp(callback, "event") == 0) {
+    if (failure->part == EVAL_EVENT) {
         diag_append(diag, " for event %s", problem_event(e->problem, failure->component));
-    } else if (strcmp(callback, "conditions") == 0) {
+    } else if (failure->part == EVAL_CONDITION) {
         diag_append(diag, e->instance ? " for initial equation %d" : " for condition B[%d]",
                     failure->component + (e->instance ? 1 : 0));
-    } else if (strcmp(callback, "preconditioner solve") == 0) {
+    } else if (failure->part == EVAL_VARIABLE) {
         const char *name = problem_variable(e->problem, failure->component);
         diag_variable(diag, failure->component, name);
         diag_append(diag, " for variable %s", name);
@@ -596,8 +596,9 @@ static void report_event(const evaluator *e, dae_status status, dae_diag *diag)
         return;
     }
     if (e->instance) {
-        bool slope = strncmp(failure->callback, "jacobian", 8) == 0;
-        diag_set(diag, status, slope ? "A derivative of the equations is %g" : "A value is %g",
+        diag_set(diag, status,
+                 failure->part == EVAL_SLOPE ? "A derivative of the equations is %g"
+                                             : "A value is %g",
                  failure->value);
     } else {
         diag_set(diag, status, "The %s callback gave %g", failure->callback, failure->value);

@@ -33,12 +33,22 @@ typedef enum eval_status {
     EVAL_MEMORY = -2 /* no memory for a detected pattern; from the jacobian functions only */
 } eval_status;
 
+/* What a component of a failed evaluation belongs to */
+typedef enum eval_part {
+    EVAL_EQUATION,  /* a row of F, or of another form */
+    EVAL_SLOPE,     /* a row of dF/dy or dF/dy' */
+    EVAL_EVENT,     /* an event function */
+    EVAL_CONDITION, /* an initial equation */
+    EVAL_VARIABLE   /* an unknown */
+} eval_part;
+
 /* Which callback failed last, and how: enough to write the diagnostic. */
 typedef struct eval_failure {
-    const char *callback; /* "residual", "jacobian", "event", "conditions", .. ; NULL if none did */
-    int code;             /* what it returned; 0 if a value was not finite */
-    int component;        /* first non-finite component (jacobian: its row), -1 */
-    int variable;         /* jacobian: column of the first non-finite entry, else -1 */
+    const char *callback; /* its name for messages; NULL if none did */
+    eval_part part;
+    int code;      /* what it returned; 0 if a value was not finite */
+    int component; /* first non-finite component (jacobian: its row), -1 */
+    int variable;  /* jacobian: column of the first non-finite entry, else -1 */
     double t;
     double value;         /* the non-finite value */
     bool singular;        /* no callback failed: the mass matrix has no inverse, at `variable` */

@@ -131,12 +131,25 @@ attempt_status herk_evaluation(eval_status status)
     }
 }
 
+/* A callback of the form, and what it means that one of its values is not finite */
+typedef struct herk_callback {
+    const char *name, *reason;
+    bool constraint; /* its rows are constraints */
+} herk_callback;
+
+static const herk_callback CONSTRAINT = {"g", "a constraint is not finite", true};
+static const herk_callback GRADIENT = {"g_x", "a derivative of a constraint is not finite", true};
+static const herk_callback TIME_SLOPE = {"g_t", "a time derivative of a constraint is not finite",
+                                         true};
+static const herk_callback RIGHT_HAND_SIDE = {"f", "a right-hand side is not finite", false};
+static const herk_callback LEADING = {"E", "an entry of E is not finite", false};
+
 /* A value that is not finite is a failure of its callback; `rows` > 0: values of a dense matrix. */
-static eval_status guard(herk_work *w, const char *callback, const char *reason, size_t count,
-                         const double *values, const form_matrix *m, double t)
+static eval_status guard(herk_work *w, const herk_callback *c, size_t count, const double *values,
+                         const form_matrix *m, double t)
 {
-    int bad = vector_finite((int)count, values) ? -1 : vector_first_nonfinite((int)count, values);
-    if (bad < 0) return EVAL_OK;
+    if (vector_all_finite(count, values)) return EVAL_OK;
+    const int bad = vector_first_nonfinite((int)count, values);
     int row = bad, column = -1;
     if (m && m->colptr) {
         row = m->rowind[bad];
@@ -145,10 +158,9 @@ static eval_status guard(herk_work *w, const char *callback, const char *reason,
         row = bad % m->rows;
         column = bad / m->rows;
     }
-    bool constraint = callback[0] == 'g';
-    herk_fail(w, ATTEMPT_EVALUATION, reason, column, constraint ? row : -1);
+    herk_fail(w, ATTEMPT_EVALUATION, c->reason, column, c->constraint ? row : -1);
     if (w->eval)
-        w->eval->failure = (eval_failure){.callback = callback,
+        w->eval->failure = (eval_failure){.callback = c->name,
                                           .component = row,
                                           .variable = herk_place(w, column),
                                           .t = t,
@@ -161,7 +173,7 @@ eval_status herk_constraints(herk_work *w, double t, const double *x, double *g)
     if (w->ng == 0) return EVAL_OK;
     eval_status status = w->form->g(w->form->context, t, x, g);
     if (status != EVAL_OK) return status;
-    return guard(w, "g", "a constraint is not finite", (size_t)w->ng, g, NULL, t);
+    return guard(w, &CONSTRAINT, (size_t)w->ng, g, NULL, t);
 }
 
 eval_status herk_jacobian(herk_work *w, double t, const double *x, double *J)
@@ -170,7 +182,7 @@ eval_status herk_jacobian(herk_work *w, double t, const double *x, double *J)
     eval_status status = w->form->g_x(w->form->context, t, x, J);
     if (status != EVAL_OK) return status;
     const form_matrix *m = &w->form->g_x_matrix;
-    return guard(w, "g_x", "a derivative of a constraint is not finite", m->count, J, m, t);
+    return guard(w, &GRADIENT, m->count, J, m, t);
 }
 
 eval_status herk_time_slope(herk_work *w, double t, const double *x, double *g_t)
@@ -178,15 +190,14 @@ eval_status herk_time_slope(herk_work *w, double t, const double *x, double *g_t
     if (w->ng == 0) return EVAL_OK;
     eval_status status = w->form->g_t(w->form->context, t, x, g_t);
     if (status != EVAL_OK) return status;
-    return guard(w, "g_t", "a time derivative of a constraint is not finite", (size_t)w->ng, g_t,
-                 NULL, t);
+    return guard(w, &TIME_SLOPE, (size_t)w->ng, g_t, NULL, t);
 }
 
 eval_status herk_right_hand_side(herk_work *w, double t, const double *x, double *f)
 {
     eval_status status = w->form->f(w->form->context, t, x, f);
     if (status != EVAL_OK) return status;
-    return guard(w, "f", "a right-hand side is not finite", (size_t)w->ne, f, NULL, t);
+    return guard(w, &RIGHT_HAND_SIDE, (size_t)w->ne, f, NULL, t);
 }
 
 static eval_status leading_matrix(herk_work *w, double t, const double *x)
@@ -194,7 +205,7 @@ static eval_status leading_matrix(herk_work *w, double t, const double *x)
     eval_status status = w->form->E(w->form->context, t, x, w->E);
     if (status != EVAL_OK) return status;
     const form_matrix *m = &w->form->E_matrix;
-    return guard(w, "E", "an entry of E is not finite", m->count, w->E, m, t);
+    return guard(w, &LEADING, m->count, w->E, m, t);
 }
 
 /* ---- E x' = f ------------------------------------------------------------------------------ */

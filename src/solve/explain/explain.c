@@ -16,7 +16,7 @@ static void explain_no_value(dae_solver *s)
     const eval_failure *failure = &s->bound.eval.failure;
     const double *y = s->run.last.y ? s->run.last.y : s->bound.y,
                  *yp = s->run.last.y ? s->run.last.yp : s->bound.yp;
-    if (!s->hybrid || !failure->callback || failure->callback[0] == 'e') return; /* event */
+    if (!s->hybrid || !failure->callback || failure->part == EVAL_EVENT) return;
     if (!explain_domain(s->hybrid->instance, failure->t, y, yp, failure->component, &s->diag))
         diag_append(&s->diag, " Look there for a division by zero, a logarithm or root of a "
                               "negative number, an overflow.");
