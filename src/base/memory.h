@@ -14,13 +14,13 @@ void dae_free(void *pointer); /* NULL is fine */
     dae_free_list((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 void dae_free_list(void *const *pointers, size_t count);
 
-/* Room for `needed` items of `size` bytes in an array that grows by doubling; `items` is the
+/* Room for `least` items of `size` bytes in an array that grows by doubling; `items` is the
  * address of the pointer to it. The items are kept, new ones are zeroed. false: out of memory, and
  * nothing has changed. */
-bool dae_enlarge(void *items, size_t *capacity, size_t needed, size_t size);
-static inline bool dae_grow(void *items, size_t *capacity, size_t needed, size_t size)
+bool dae_enlarge(void *items, size_t *capacity, size_t least, size_t size);
+static inline bool dae_grow(void *items, size_t *capacity, size_t least, size_t size)
 {
-    return needed <= *capacity || dae_enlarge(items, capacity, needed, size);
+    return least <= *capacity || dae_enlarge(items, capacity, least, size);
 }
 
 /* Copy of a block or string; NULL on failure. A NULL source must not be passed. */

@@ -22,12 +22,12 @@ void trail_free(trail *x)
 
 static bool reserve_row(trail *x, bool units)
 {
-    size_t needed = (size_t)x->count + 1, row = (size_t)x->n * sizeof(double);
+    size_t rows = (size_t)x->count + 1, row = (size_t)x->n * sizeof(double);
     size_t room[3] = {x->room, x->room, x->room}; /* all arrays are as long */
-    return dae_grow(&x->t, &room[0], needed, sizeof(double)) &&
-           dae_grow(&x->passed, &room[1], needed, sizeof(int)) &&
-           (!units || dae_grow(&x->unit, &room[2], needed, row)) &&
-           dae_grow(&x->values, &x->room, needed, row);
+    return dae_grow(&x->t, &room[0], rows, sizeof(double)) &&
+           dae_grow(&x->passed, &room[1], rows, sizeof(int)) &&
+           (!units || dae_grow(&x->unit, &room[2], rows, row)) &&
+           dae_grow(&x->values, &x->room, rows, row);
 }
 
 static bool add_event(trail *x, trail_event e)
