@@ -674,8 +674,7 @@ static dae_status write_analysis(scribe *w, const model_point *at, const double 
     graph_recover(g);
     graph_leave(g);
     mode_slots_free(&slots);
-    dae_free(w->places);
-    dae_free(w->level);
+    dae_free_all(w->places, w->level);
     initial_roles_free(&w->roles);
     return status;
 }
@@ -692,9 +691,7 @@ static void point_free(initial_point *p)
 {
     dae_solver_free(p->solver);
     hybrid_free(p->own);
-    dae_free(p->y);
-    dae_free(p->yp);
-    dae_free(p->values);
+    dae_free_all(p->y, p->yp, p->values);
 }
 
 /* The start values of a large model, and the mode they say, without a solver. */

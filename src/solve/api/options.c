@@ -387,10 +387,8 @@ dae_status options_copy(dae_options *copy, const dae_options *options, int n, da
 
 void options_free(dae_options *copy)
 {
-    dae_free((void *)copy->rtol_by_variable);
-    dae_free((void *)copy->atol_by_variable);
-    dae_free((void *)copy->y_tags);
-    dae_free((void *)copy->yp_tags);
+    dae_free_all((void *)copy->rtol_by_variable, (void *)copy->atol_by_variable,
+                 (void *)copy->y_tags, (void *)copy->yp_tags);
     copy->rtol_by_variable = copy->atol_by_variable = NULL;
     copy->y_tags = copy->yp_tags = NULL;
 }

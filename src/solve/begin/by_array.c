@@ -119,7 +119,6 @@ dae_status seek_array(dae_solver *s, double t, bool initial)
     if (status == DAE_OK && !v->array) status = explain_doubt(&v->plan, t, &s->diag);
     if (status == DAE_OK && !v->array_problem) status = describe_array(s, v);
     if (status == DAE_OK) status = bind_array(s, v, y, y + s->base->form.n);
-    dae_free(ease);
-    dae_free(y);
+    dae_free_all(ease, y);
     return status == DAE_OK ? begin_array(s, t, initial) : status;
 }

@@ -292,10 +292,7 @@ static dae_status check_powers(dae_solver *s, double t, double h)
         while (!wrong[j]) j++;
         status = report_power(s, t, j, power[j], wrong[j] & TOO_LOW);
     }
-    dae_free(p.A);
-    dae_free(power);
-    dae_free(y);
-    dae_free(wrong);
+    dae_free_all(p.A, power, y, wrong);
     return status;
 }
 

@@ -41,11 +41,7 @@ static eval_status level_jacobian(void *user, const double *u, double *values)
 
 static void level_context_free(level_context *c)
 {
-    dae_free(c->colptr);
-    dae_free(c->rowind);
-    dae_free(c->from);
-    dae_free(c->residual);
-    dae_free(c->values);
+    dae_free_all(c->colptr, c->rowind, c->from, c->residual, c->values);
     *c = (level_context){0};
 }
 
@@ -305,10 +301,7 @@ typedef struct level_work {
 
 static void level_work_free(level_work *w)
 {
-    dae_free(w->given);
-    dae_free(w->tag);
-    dae_free(w->rank);
-    dae_free(w->open);
+    dae_free_all(w->given, w->tag, w->rank, w->open);
     *w = (level_work){0};
 }
 

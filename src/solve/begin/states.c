@@ -190,8 +190,6 @@ dae_status settle_redundant(dae_solver *s, double t)
     dae_status status = count < 0 ? plan_exhausted(&s->diag) : DAE_OK;
     if (count > 0) status = release(s, t, rows);
     if (count == 0 && conflict.row >= 0) status = refuse_conflict(&a->set, &conflict, &s->diag);
-    dae_free(rows);
-    dae_free(x);
-    dae_free(y);
+    dae_free_all(rows, x, y);
     return status;
 }

@@ -14,8 +14,7 @@ void array_run_free(array_run *run)
     if (!run) return;
     if (run->is_reduced) reduced_system_free(&run->reduced);
     derivative_array_free(&run->array);
-    dae_free(run->x);
-    dae_free(run);
+    dae_free_all(run->x, run);
 }
 
 /* Coefficients at (t, y, y'), higher ones zero. */

@@ -69,10 +69,8 @@ void binding_empty(binding *b)
     newton_free(&b->newton);
     iteration_free(&b->matrix);
     norm_free(&b->norm);
-    void *const blocks[] = {b->state, b->scratch, b->kinds,        b->y,
-                            b->yp,    b->work,    b->at_y,         b->at_yp,
-                            b->jumps, b->extent,  b->step_start.y, b->step_start.yp};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(b->state, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp, b->jumps,
+                 b->extent, b->step_start.y, b->step_start.yp);
     b->events = NULL;
     b->init = NULL;
     b->newton = (newton){0};

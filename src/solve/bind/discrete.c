@@ -11,70 +11,47 @@ void hybrid_drop_initial(hybrid *h)
     dae_solver_free(h->initial_solver);
     dae_problem_free(h->initial_problem);
     model_instance_free(h->initial);
-    dae_free(h->initial_y);
-    dae_free(h->initial_yp);
+    dae_free_all(h->initial_y, h->initial_yp);
     h->initial_solver = NULL;
     h->initial_problem = NULL;
     h->initial = NULL;
     h->initial_y = h->initial_yp = NULL;
 }
 
-/* What there is one of per unknown. */
+/* What there is one of per unknown: all of it goes. */
 static void free_unknowns(hybrid *h)
 {
-    dae_free(h->reset);
-    dae_free(h->is_reset);
-    dae_free(h->is_held);
-    dae_free(h->fixed_by);
-    dae_free(h->ahead);
-    dae_free(h->ahead_yp);
-    dae_free(h->tangent);
-    dae_free(h->further);
-    dae_free(h->further_yp);
-    dae_free(h->after);
-    dae_free(h->after_yp);
-    dae_free(h->track);
-    dae_free(h->track_yp);
-    dae_free(h->branch);
-    dae_free(h->branch_yp);
-    dae_free(h->start);
-    dae_free(h->entry);
-    dae_free(h->entry_yp);
+    dae_free(h->reset); /* the first of one block */
+    dae_free_all(h->is_reset, h->fixed_by);
 }
 
+/* The same for n unknowns in place of what there was; false: memory, and nothing changes. */
 static bool allocate_unknowns(hybrid *h, int n)
 {
-    h->reset = DAE_ARRAY(double, n);
-    h->is_reset = DAE_ARRAY(bool, n);
-    h->is_held = DAE_ARRAY(bool, n);
-    h->fixed_by = DAE_ARRAY(int, n);
-    h->ahead = DAE_ARRAY(double, n);
-    h->ahead_yp = DAE_ARRAY(double, n);
-    h->tangent = DAE_ARRAY(double, n);
-    h->further = DAE_ARRAY(double, n);
-    h->further_yp = DAE_ARRAY(double, n);
-    h->after = DAE_ARRAY(double, n);
-    h->after_yp = DAE_ARRAY(double, n);
-    h->track = DAE_ARRAY(double, n);
-    h->track_yp = DAE_ARRAY(double, n);
-    h->branch = DAE_ARRAY(double, n);
-    h->branch_yp = DAE_ARRAY(double, n);
+    double **const values[] = {&h->reset,    &h->ahead,      &h->ahead_yp, &h->tangent,
+                               &h->further,  &h->after,      &h->after_yp, &h->track,
+                               &h->track_yp, &h->further_yp, &h->branch,   &h->branch_yp,
+                               &h->start,    &h->entry,      &h->entry_yp};
+    enum { LISTS = sizeof values / sizeof values[0] };
+    double *block = DAE_ARRAY(double, LISTS *(size_t)n);
+    bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
+    int *fixed_by = DAE_ARRAY(int, n);
+    if (!block || !marks || !fixed_by) {
+        dae_free_all(block, marks, fixed_by);
+        return false;
+    }
+    free_unknowns(h);
+    for (size_t k = 0; k < LISTS; k++) *values[k] = block + k * (size_t)n;
+    h->is_reset = marks;
+    h->is_held = marks + n;
+    h->fixed_by = fixed_by;
     h->event_time = NAN;
-    h->start = DAE_ARRAY(double, n);
-    h->entry = DAE_ARRAY(double, n);
-    h->entry_yp = DAE_ARRAY(double, n);
-    return h->reset && h->is_reset && h->is_held && h->fixed_by && h->ahead && h->ahead_yp &&
-           h->tangent && h->further && h->further_yp && h->after && h->after_yp && h->track &&
-           h->track_yp && h->branch && h->branch_yp && h->start && h->entry && h->entry_yp;
+    return true;
 }
 
 bool hybrid_bind(hybrid *h, model_instance *to)
 {
-    hybrid fresh = {0};
-    if (!allocate_unknowns(&fresh, to->form->n)) {
-        free_unknowns(&fresh);
-        return false;
-    }
+    if (!allocate_unknowns(h, to->form->n)) return false;
     const flat_model *m = to->form->flat;
     if (to != h->instance) {
         memcpy(to->memory, h->instance->memory, (size_t)m->memory_count * sizeof(double));
@@ -82,28 +59,8 @@ bool hybrid_bind(hybrid *h, model_instance *to)
         to->noise = h->instance->noise;
         model_instance_prepare(to);
     }
-    free_unknowns(h);
     part_free(h->state_seams);
     h->state_seams = NULL;
-    h->reset = fresh.reset;
-    h->is_reset = fresh.is_reset;
-    h->is_held = fresh.is_held;
-    h->fixed_by = fresh.fixed_by;
-    h->ahead = fresh.ahead;
-    h->ahead_yp = fresh.ahead_yp;
-    h->tangent = fresh.tangent;
-    h->further = fresh.further;
-    h->further_yp = fresh.further_yp;
-    h->after = fresh.after;
-    h->after_yp = fresh.after_yp;
-    h->track = fresh.track;
-    h->track_yp = fresh.track_yp;
-    h->branch = fresh.branch;
-    h->branch_yp = fresh.branch_yp;
-    h->event_time = NAN;
-    h->start = fresh.start;
-    h->entry = fresh.entry;
-    h->entry_yp = fresh.entry_yp;
     h->instance = to;
     return true;
 }
@@ -140,22 +97,13 @@ void hybrid_free(hybrid *h)
 {
     if (!h) return;
     model_instance_free(h->own);
-    dae_free(h->sample);
-    dae_free(h->crossing);
-    dae_free(h->crossing_ahead);
-    dae_free(h->crossing_entry);
-    dae_free(h->decided);
-    dae_free(h->zero);
-    dae_free(h->trace);
+    dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->zero,
+                 h->trace);
     void *const parts[] = {h->ranges, h->base, h->seams, h->state_seams, h->doubt};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) part_free(parts[k]);
     dae_free(h->active);
     free_unknowns(h);
-    dae_free(h->assertion);
-    dae_free(h->warned);
-    dae_free(h->undefined);
-    dae_free(h->before);
-    dae_free(h->outputs);
+    dae_free_all(h->assertion, h->warned, h->undefined, h->before, h->outputs);
     hybrid_drop_initial(h);
     dae_free(h);
 }

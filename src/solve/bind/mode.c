@@ -23,8 +23,7 @@ static void mode_free(model_mode *v)
     model_instance_free(v->levels);
     model_instance_free(v->instance);
     solve_plan_free(&v->plan);
-    dae_free(v->key);
-    dae_free(v);
+    dae_free_all(v->key, v);
 }
 
 void modes_forget(mode_list *r)
@@ -39,9 +38,7 @@ void modes_free(mode_list *r)
     modes_forget(r);
     dae_free(r->list);
     mode_slots_free(&r->slots);
-    dae_free(r->start);
-    dae_free(r->fixed_by);
-    dae_free(r);
+    dae_free_all(r->start, r->fixed_by, r);
 }
 
 bool modes_begin(mode_list *r, const model_form *base, model_instance *instance)

@@ -14,8 +14,7 @@ void monitors_free(monitors *m)
 {
     if (!m) return;
     for (int i = 0; m->names && i < m->set.count; i++) dae_free(m->names[i]);
-    void *const blocks[] = {m->names, m->variable, m->all, m->now, m->x};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(m->names, m->variable, m->all, m->now, m->x);
     dae_free(m);
 }
 

@@ -74,9 +74,5 @@ void dae_solver_free(dae_solver *s)
     modes_free(s->modes);
     hybrid_free(s->hybrid);
     dae_problem_free(b->rewritten);
-    dae_free(b->multipliers);
-    dae_free(s->run.sizes);
-    dae_free(s->run.past_t);
-    dae_free(s->run.past_y);
-    dae_free(s);
+    dae_free_all(b->multipliers, s->run.sizes, s->run.past_t, s->run.past_y, s);
 }

@@ -51,11 +51,7 @@ static bool full_jacobian_new(full_jacobian *j, evaluator *eval, const double *t
 
 static void full_jacobian_free(full_jacobian *j)
 {
-    dae_free(j->packed);
-    dae_free(j->x);
-    dae_free(j->up);
-    dae_free(j->down);
-    dae_free(j->trial);
+    dae_free_all(j->packed, j->x, j->up, j->down, j->trial);
 }
 
 static void unpack(const matrix_layout *layout, const double *values, double *full)
@@ -380,8 +376,7 @@ static dae_status report_at(evaluator *eval, const dae_solver *s, double t, cons
         fill_report(record, p, t);
         *report = &record->report;
     } else if (record) {
-        dae_free(record->kinds);
-        dae_free(record);
+        dae_free_all(record->kinds, record);
     }
     return tell(status, t, p->form.n, diag);
 }
@@ -391,8 +386,7 @@ void dae_index_report_free(dae_index_report *report)
     index_record *record = (index_record *)report;
     if (!record) return;
     diagnosis_free(&record->diagnosis);
-    dae_free(record->kinds);
-    dae_free(record);
+    dae_free_all(record->kinds, record);
 }
 
 /* Callbacks in another form than the residual one need an instance. false: memory */

@@ -24,8 +24,7 @@ typedef struct growing {
 
 static void growing_free(growing *g)
 {
-    void *const blocks[] = {g->y, g->yp, g->A, g->B, g->packed};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(g->y, g->yp, g->A, g->B, g->packed);
 }
 
 static void unpack(const matrix_layout *layout, const double *values, double *full)

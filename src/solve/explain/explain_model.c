@@ -72,8 +72,7 @@ static bool point_open(point *at, const graph *g, expr root)
 
 static void point_close(point *at)
 {
-    dae_free(at->value);
-    dae_free(at->needed);
+    dae_free_all(at->value, at->needed);
     at->value = NULL;
     at->needed = NULL;
 }

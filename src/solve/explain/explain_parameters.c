@@ -113,7 +113,6 @@ dae_status explain_parameters(dae_solver *s, double t, dae_status status)
     graph_recover(f->flat->graph);
     graph_leave(f->flat->graph);
     mode_slots_free(&slots);
-    dae_free(values);
-    dae_free(y);
+    dae_free_all(values, y);
     return status;
 }

@@ -233,11 +233,7 @@ static bool explore(dae_solver *s, const equation_set *set, const structure *t,
         *told = ok && tell_worst(s, &r);
         system_jacobian_free(&r.jacobian);
     }
-    dae_free(r.value);
-    dae_free(r.extent);
-    dae_free(r.samples);
-    dae_free(r.x);
-    dae_free(r.near);
+    dae_free_all(r.value, r.extent, r.samples, r.x, r.near);
     return ok;
 }
 

@@ -217,10 +217,7 @@ static void base_branch_free(void *self)
     base_branch *b = self;
     initializer_free(b->init);
     iteration_free(&b->matrix);
-    dae_free(b->kinds);
-    dae_free(b->values);
-    dae_free(b->own);
-    dae_free(b);
+    dae_free_all(b->kinds, b->values, b->own, b);
 }
 
 /* The points of a walk, one behind the other in b->values. */

@@ -111,11 +111,7 @@ static void solve_rows(guesses *g)
 
 static void guesses_free(guesses *g)
 {
-    dae_free(g->row_start);
-    dae_free(g->column);
-    dae_free(g->missing);
-    dae_free(g->known);
-    dae_free(g->queue);
+    dae_free_all(g->row_start, g->column, g->missing, g->known, g->queue);
 }
 
 dae_status hybrid_guess(dae_solver *s, double t, dae_init mode)

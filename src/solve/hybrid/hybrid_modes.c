@@ -113,8 +113,7 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status)
         diag_clear(&s->diag);
     else if (e.memory && e.y)
         restore(s, &e);
-    dae_free(e.memory);
-    dae_free(e.y);
+    dae_free_all(e.memory, e.y);
     return found ? DAE_OK : status;
 }
 

@@ -27,12 +27,7 @@ static void ranges_free(void *self)
 {
     relation_ranges *q = self;
     range_program_free(q->program);
-    dae_free(q->wild);
-    dae_free(q->root);
-    dae_free(q->result);
-    dae_free(q->y);
-    dae_free(q->store);
-    dae_free(q);
+    dae_free_all(q->wild, q->root, q->result, q->y, q->store, q);
 }
 
 /* Which crossing functions are wild; false: memory. */

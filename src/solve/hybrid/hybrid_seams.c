@@ -36,11 +36,7 @@ static void seams_free(void *self)
 {
     time_seams *q = self;
     range_program_free(q->program);
-    dae_free(q->relation);
-    dae_free(q->line);
-    dae_free(q->truth);
-    dae_free(q->result);
-    dae_free(q);
+    dae_free_all(q->relation, q->line, q->truth, q->result, q);
 }
 
 /* ---- which relations ---- */
@@ -104,8 +100,7 @@ static bool list_equation(time_seams *q, graph *g, walk *w, const flat_equation 
     ok = ok && !graph_failed(g);
     dae_free(on);
     bool any = ok && q->count > before;
-    dae_free(any ? q->relation : longer);
-    dae_free(any ? q->line : lines);
+    dae_free_all(any ? q->relation : longer, any ? q->line : lines);
     if (any) q->relation = longer, q->line = lines;
     return ok;
 }

@@ -44,11 +44,7 @@ static void state_seams_free(void *self)
 {
     state_seams *q = self;
     range_program_free(q->program);
-    dae_free(q->y);
-    dae_free(q->result);
-    dae_free(q->before);
-    dae_free(q->now);
-    dae_free(q);
+    dae_free_all(q->y, q->result, q->before, q->now, q);
 }
 
 /* The differences of all seams of variables in the residuals; false: memory. */

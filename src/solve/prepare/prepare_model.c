@@ -107,8 +107,7 @@ static dae_status release_rows(preparation *p)
         if (!release) count = find_redundant(p, &point, rows, &status);
         if (release || count > 0) ok = leave_out(p, &point, release ? release : rows, count > 0);
     }
-    dae_free(x);
-    dae_free(rows);
+    dae_free_all(x, rows);
     return ok && count >= 0 ? status : plan_exhausted(p->diag);
 }
 

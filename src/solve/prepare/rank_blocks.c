@@ -11,10 +11,7 @@
 void rank_watch_free(rank_watch *w)
 {
     if (!w) return;
-    dae_free(w->block);
-    dae_free(w->value);
-    dae_free(w->need);
-    dae_free(w->y);
+    dae_free_all(w->block, w->value, w->need, w->y);
     if (w->code.tape) code_free(&w->code);
     dae_free(w);
 }

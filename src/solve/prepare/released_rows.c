@@ -6,10 +6,7 @@
 void released_watch_free(released_watch *w)
 {
     if (!w) return;
-    dae_free(w->rows);
-    dae_free(w->slots);
-    dae_free(w->value);
-    dae_free(w->y);
+    dae_free_all(w->rows, w->slots, w->value, w->y);
     if (w->code.tape) code_free(&w->code);
     dae_free(w);
 }

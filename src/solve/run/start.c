@@ -40,8 +40,7 @@ static void take_values(dae_solver *s, const double *y, const double *yp)
 
 static void drop_history(dae_solver *s)
 {
-    dae_free(s->run.past_t);
-    dae_free(s->run.past_y);
+    dae_free_all(s->run.past_t, s->run.past_y);
     s->run.past_t = s->run.past_y = NULL;
     s->run.history = 0;
 }

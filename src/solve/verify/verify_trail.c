@@ -15,8 +15,7 @@ enum { MOST_EVENT_ROWS = 2000 };
 
 void trail_free(trail *x)
 {
-    void *const blocks[] = {x->t, x->values, x->unit, x->passed, x->event, x->drift, x->origin};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(x->t, x->values, x->unit, x->passed, x->event, x->drift, x->origin);
     *x = (trail){0};
 }
 

@@ -33,9 +33,7 @@ struct output_doubt {
 static void output_doubt_free(void *self)
 {
     output_doubt *d = self;
-    dae_free(d->size);
-    dae_free(d->y);
-    dae_free(d);
+    dae_free_all(d->size, d->y, d);
 }
 
 /* Room for a moved point of n unknowns: a variant has others. */

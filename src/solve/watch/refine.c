@@ -199,11 +199,7 @@ static void refiner_free(void *self)
     iteration_free(&r->check);
     iteration_free(&r->matrix);
     norm_free(&r->norm);
-    dae_free(r->state);
-    dae_free(r->scratch);
-    dae_free(r->before);
-    dae_free(r->y);
-    dae_free(r);
+    dae_free_all(r->state, r->scratch, r->before, r->y, r);
 }
 
 static void drop_refiner(dae_solver *s)

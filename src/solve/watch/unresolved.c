@@ -206,8 +206,7 @@ static bool search_new(search *q, dae_solver *s)
 
 static void search_free(search *q)
 {
-    dae_free(q->y);
-    dae_free(q->tiny);
+    dae_free_all(q->y, q->tiny);
     model_instance_free(q->instance);
 }
 
