@@ -95,7 +95,7 @@ static expr run_forward(forward *f, derive_seed seed, void *context)
         expr e = f->nodes.order[i];
         const expr_node *n = graph_node(g, e);
         expr tangent = EXPR_NONE;
-        if (graph_arity(n->op) > 0) {
+        if (n->arity > 0) {
             tangent = tangent_of_operation(f, e);
         } else if (n->op != EXPR_CONSTANT) {
             tangent = seed(context, g, e);

@@ -317,7 +317,7 @@ static bool is_active(const derive_scratch *s, const expr_node *n)
 {
     expr operand[3] = {n->a, n->b, n->c};
     if (n->op == EXPR_VARIABLE) return true;
-    for (int i = 0; i < graph_arity(n->op); i++)
+    for (int i = 0; i < n->arity; i++)
         if (partial_exists(n->op, i) && *active_at(s, walk_place(&s->nodes, operand[i])))
             return true;
     return false;
@@ -402,7 +402,7 @@ static bool spread(graph *g, derive_scratch *s, expr e, const adjoint *own)
     if (n->op == EXPR_RESULT) return spread_to_starts(g, s, e, own);
     if (partial_branches(g, e, &condition, &branch[0], &branch[1]))
         return spread_to_branches(g, s, own, condition, branch);
-    for (int i = 0; i < 2 && i < graph_arity(n->op); i++) {
+    for (int i = 0; i < 2 && i < n->arity; i++) {
         if (!partial_exists(n->op, i)) continue;
         size_t place = walk_place(&s->nodes, operand[i]);
         if (!*active_at(s, place)) continue;

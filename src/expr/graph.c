@@ -4,13 +4,13 @@
 
 #include "base/memory.h"
 #include "expr/intern.h"
+#include "expr/walk_pool.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
-/* Nodes live in blocks that never move, so that pointers to them stay valid. */
-enum { BLOCK_BITS = 12, BLOCK = 1 << BLOCK_BITS, FIRST_TABLE = 1 << 12 };
+enum { FIRST_TABLE = 1 << 12 };
 
 /* A place for a node in the hash table, with the low bits of its hash: a search looks at a node
  * only if these agree, and the table grows without looking at nodes, which are far apart in memory.
@@ -21,7 +21,7 @@ typedef struct graph_slot {
 } graph_slot;
 
 struct graph {
-    expr_node **blocks; /* owned, each of BLOCK nodes */
+    graph_nodes nodes;
     size_t block_count, directory;
     size_t size;       /* nodes, the unused number 0 included */
     size_t limit;      /* of size */
@@ -31,6 +31,7 @@ struct graph {
     size_t loop_count, loop_capacity;
     size_t loop_cells; /* of all loops; they count as nodes */
     bool failed;
+    walk_pool *walks;     /* owned */
     pthread_mutex_t lock; /* recursive */
 };
 
@@ -97,10 +98,11 @@ const char *graph_op_name(expr_op op)
 
 static bool add_block(graph *g)
 {
-    if (!dae_grow(&g->blocks, &g->directory, g->block_count + 1, sizeof *g->blocks)) return false;
-    expr_node *block = DAE_ARRAY(expr_node, BLOCK);
+    expr_node ***blocks = &g->nodes.blocks;
+    if (!dae_grow(blocks, &g->directory, g->block_count + 1, sizeof **blocks)) return false;
+    expr_node *block = DAE_ARRAY(expr_node, GRAPH_BLOCK);
     if (!block) return false;
-    g->blocks[g->block_count++] = block;
+    g->nodes.blocks[g->block_count++] = block;
     return true;
 }
 
@@ -135,9 +137,10 @@ graph *graph_new(void)
     g->size = 1; /* number 0 is EXPR_NONE */
     g->slots = FIRST_TABLE;
     g->table = DAE_ARRAY(graph_slot, g->slots);
+    g->walks = walk_pool_new();
     graph_set_limit(g, 0);
     start_lock(g);
-    if (g->table && add_block(g)) return g;
+    if (g->table && g->walks && add_block(g)) return g;
     graph_free(g);
     return NULL;
 }
@@ -146,9 +149,10 @@ void graph_free(graph *g)
 {
     if (!g) return;
     pthread_mutex_destroy(&g->lock);
-    for (size_t i = 0; i < g->block_count; i++) dae_free(g->blocks[i]);
+    for (size_t i = 0; i < g->block_count; i++) dae_free(g->nodes.blocks[i]);
     for (size_t i = 0; i < g->loop_count; i++) dae_free((void *)g->loops[i].next);
-    dae_free_all(g->loops, g->blocks, g->table, g);
+    walk_pool_free(g->walks);
+    dae_free_all(g->loops, g->nodes.blocks, g->table, g);
 }
 
 bool graph_failed(const graph *g)
@@ -166,6 +170,11 @@ void graph_set_limit(graph *g, size_t nodes)
     g->limit = nodes > 0 && nodes < UINT32_MAX ? nodes + 1 : UINT32_MAX;
 }
 
+walk_pool *graph_walks(const graph *g)
+{
+    return g->walks;
+}
+
 size_t graph_size(const graph *g)
 {
     return g->size;
@@ -173,12 +182,7 @@ size_t graph_size(const graph *g)
 
 static expr_node *node_at(const graph *g, size_t e)
 {
-    return &g->blocks[e >> BLOCK_BITS][e & (BLOCK - 1)];
-}
-
-const expr_node *graph_node(const graph *g, expr e)
-{
-    return node_at(g, e);
+    return &g->nodes.blocks[e >> GRAPH_BLOCK_BITS][e & (GRAPH_BLOCK - 1)];
 }
 
 /* ---- hash-consing --------------------------------------------------------------------------- */
@@ -276,11 +280,12 @@ expr graph_fail(graph *g)
 static expr append(graph *g, const expr_node *n, uint32_t hash, size_t slot)
 {
     if (g->size >= g->limit) return graph_fail(g);
-    if (g->size >> BLOCK_BITS == g->block_count && !add_block(g)) return graph_fail(g);
+    if (g->size >> GRAPH_BLOCK_BITS == g->block_count && !add_block(g)) return graph_fail(g);
     expr e = (expr)g->size;
     expr_node *stored = node_at(g, e);
     *stored = *n;
     stored->finite = is_finite(g, n);
+    stored->arity = (uint8_t)graph_arity(n->op);
     g->table[slot] = (graph_slot){e, hash};
     g->size++;
     return e;

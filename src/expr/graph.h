@@ -77,6 +77,7 @@ typedef struct expr_node {
     uint8_t op;     /* expr_op */
     uint8_t order;  /* of a VARIABLE */
     uint8_t finite; /* 1: the value is finite whatever the leaves are */
+    uint8_t arity;  /* number of operands */
     int32_t index;  /* of a VARIABLE, PARAMETER, MEMORY, CELL, LOOP or RESULT */
     expr a, b, c;   /* operands; EXPR_NONE where absent; SELECT: condition, then, else */
     double value;   /* of a CONSTANT */
@@ -97,8 +98,22 @@ void graph_leave(graph *g);
 void graph_set_limit(graph *g, size_t nodes);
 size_t graph_limit(const graph *g);
 size_t graph_size(const graph *g); /* number of nodes; valid expressions are 1 .. size-1 */
+
+/* Nodes live in blocks that never move. */
+enum { GRAPH_BLOCK_BITS = 12, GRAPH_BLOCK = 1 << GRAPH_BLOCK_BITS };
+
+/* What a graph begins with. */
+typedef struct graph_nodes {
+    expr_node **blocks; /* owned, each of GRAPH_BLOCK nodes */
+} graph_nodes;
+
 /* The pointer stays valid until graph_free, also while nodes are added. */
-const expr_node *graph_node(const graph *g, expr e);
+static inline const expr_node *graph_node(const graph *g, expr e)
+{
+    const graph_nodes *nodes = (const void *)g;
+    return &nodes->blocks[e >> GRAPH_BLOCK_BITS][e & (GRAPH_BLOCK - 1)];
+}
+
 int graph_arity(expr_op op);           /* number of operands */
 const char *graph_op_name(expr_op op); /* "sin", "+", .. */
 

@@ -1,11 +1,12 @@
-/* Between graph.c, which stores nodes and the bodies of loops, and those who decide which ones to
- * store: simplify.c and the files of loops. */
+/* Between graph.c, which stores nodes and the bodies of loops, those who decide which ones to
+ * store, simplify.c and the files of loops, and who walks over them. */
 #ifndef DAE_EXPR_INTERN_H
 #define DAE_EXPR_INTERN_H
 
 #include "expr/graph.h"
 
-/* The node equal to *n (but for `finite`, which is found here), new or old; no simplification. */
+/* The node equal to *n (but for `finite` and `arity`, which are found here), new or old; no
+ * simplification. */
 expr graph_intern(graph *g, const expr_node *n);
 
 expr graph_fail(graph *g); /* remember that memory ran out; EXPR_NONE */
@@ -25,5 +26,8 @@ typedef struct graph_loop {
 int graph_intern_loop(graph *g, const graph_loop *l);
 const graph_loop *graph_loop_at(const graph *g, int index);
 size_t graph_loop_count(const graph *g);
+
+/* Memory for walks over the graph, which are no part of its value. */
+struct walk_pool *graph_walks(const graph *g);
 
 #endif

@@ -16,7 +16,7 @@ static bool map_nodes(graph *g, const walk *w, graph_leaf_map leaf, void *contex
 {
     for (size_t i = 0; i < w->count; i++) {
         const expr_node *n = graph_node(g, w->order[i]);
-        if (graph_arity(n->op) == 0) {
+        if (n->arity == 0) {
             image[i] = leaf(context, g, w->order[i]);
         } else {
             expr a = image_of(w, image, n->a), b = image_of(w, image, n->b);
@@ -34,7 +34,7 @@ expr graph_substitute(graph *g, expr e, graph_leaf_map leaf, void *context)
     walk w = {0};
     expr result = EXPR_NONE;
     if (e == EXPR_NONE || graph_failed(g)) return EXPR_NONE;
-    if (graph_arity(graph_node(g, e)->op) == 0) return leaf(context, g, e);
+    if (graph_node(g, e)->arity == 0) return leaf(context, g, e);
     bool reached = walk_from(&w, g, &e, 1);
     expr *image = reached ? DAE_ARRAY(expr, w.count) : NULL;
     if (!image) graph_fail(g);
@@ -57,7 +57,7 @@ bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit 
     bool reached = walk_from(&w, g, e, count);
     size_t leaves = 0;
     for (size_t i = 0; reached && i < w.count; i++)
-        if (graph_arity(graph_node(g, w.order[i])->op) == 0) w.order[leaves++] = w.order[i];
+        if (graph_node(g, w.order[i])->arity == 0) w.order[leaves++] = w.order[i];
     if (leaves > 1) qsort(w.order, leaves, sizeof *w.order, by_number);
     for (size_t i = 0; i < leaves; i++) visit(context, w.order[i]);
     walk_free(&w);

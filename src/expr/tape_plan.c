@@ -11,7 +11,7 @@ static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
     plan_node *node = &p->nodes[i];
     *node = (plan_node){.op = from->op,
                         .order = from->order,
-                        .operands = (uint8_t)graph_arity((expr_op)from->op),
+                        .operands = from->arity,
                         .fixed = from->op != EXPR_TIME && from->op != EXPR_VARIABLE &&
                                  from->op != EXPR_LIST, /* loops run with the rest */
                         .index = from->index,

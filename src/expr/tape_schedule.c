@@ -17,16 +17,29 @@ enum { WINDOW = TAPE_WINDOW, NONE = -1 };
 
 /* One window; its instructions are numbered from 0. */
 typedef struct window {
-    tape_instruction code[WINDOW]; /* as they came */
-    int waits[WINDOW];             /* operands not yet computed */
-    int first_user[WINDOW];        /* heads of lists of edges, */
-    int next_user[3 * WINDOW];     /* their links, */
-    int user[3 * WINDOW];          /* and the instruction that uses */
-    int next_ready[WINDOW];        /* lists of instructions ready to run, */
-    int ready[TAPE_OP_COUNT];      /* by operation, */
-    int readies[TAPE_OP_COUNT];    /* and their lengths */
+    tape_instruction *code;     /* as they came; owned */
+    int *waits;                 /* operands not yet computed; owned, with the lists behind it */
+    int *first_user;            /* heads of lists of edges, */
+    int *next_user;             /* their links, up to three an instruction, */
+    int *user;                  /* and the instruction that uses */
+    int *next_ready;            /* lists of instructions ready to run, */
+    int ready[TAPE_OP_COUNT];   /* by operation, */
+    int readies[TAPE_OP_COUNT]; /* and their lengths */
     int count, edges;
 } window;
+
+/* Room for `most` instructions at once; false: memory. */
+static bool window_new(window *w, size_t most)
+{
+    w->code = DAE_ARRAY(tape_instruction, most);
+    w->waits = DAE_ARRAY(int, 9 * most);
+    if (!w->code || !w->waits) return false;
+    w->first_user = w->waits + most;
+    w->next_ready = w->first_user + most;
+    w->next_user = w->next_ready + most;
+    w->user = w->next_user + 3 * most;
+    return true;
+}
 
 static void make_ready(window *w, int i)
 {
@@ -123,10 +136,10 @@ static void reorder(tape_instruction *code, size_t length, window *w, uint32_t *
 bool tape_schedule(tape_instruction *code, size_t length, size_t nodes)
 {
     if (surprises(code, length) < length / 4) return true;
-    window *w = DAE_NEW(window);
+    window w = {0};
     uint32_t *maker = DAE_ARRAY(uint32_t, nodes);
-    bool ok = w && maker;
-    if (ok) reorder(code, length, w, maker);
-    dae_free_all(w, maker);
+    bool ok = window_new(&w, length < WINDOW ? length : WINDOW) && maker;
+    if (ok) reorder(code, length, &w, maker);
+    dae_free_all(w.code, w.waits, maker);
     return ok;
 }

@@ -78,7 +78,7 @@ double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
         const expr_node *n = graph_node(g, w.order[i]);
         if (n->op == EXPR_CONSTANT) {
             values[i].value = n->value;
-        } else if (graph_arity(n->op) == 0) {
+        } else if (n->arity == 0) {
             values[i].value = leaf ? leaf(context, n) : NAN;
             values[i].unknown = isnan(values[i].value);
         } else if (n->op == EXPR_RESULT) {

@@ -4,30 +4,27 @@
 
 #include "expr/graph.h"
 
-/* Where a node stands in a walk; a slot belongs to the current walk if its stamp does. */
-typedef struct walk_slot {
-    expr node;
-    uint32_t place, stamp;
-} walk_slot;
-
 /* Zero-initialise. Memory is kept between walks, and only as much of it is touched as a walk has
- * nodes, so that many short walks after a long one stay cheap. */
+ * nodes, so that many short walks in a large graph stay cheap. */
 typedef struct walk {
-    expr *order; /* distinct nodes reached, operands before parents; owned */
-    size_t count, order_capacity;
-    expr *stack; /* owned */
-    size_t depth, stack_capacity;
-    walk_slot *table; /* open addressing, or one slot for each node of the graph; owned */
-    size_t used, table_capacity;
-    bool direct; /* slots are numbered by nodes */
-    uint32_t stamp;
+    expr *order; /* distinct nodes reached, operands before parents */
+    size_t count;
+    uint32_t *place;    /* by node: where it stands in order, if it is the node there; owned, with
+                         * the lists behind it */
+    expr *stack;        /* operations on the way to the node at hand */
+    size_t room;        /* for so many nodes */
+    const graph *graph; /* of the last walk: its pool gets the memory back */
 } walk;
 
 /* w->order[0 .. w->count-1] = nodes reached from `count` roots (EXPR_NONE is skipped). false: out
  * of memory. Iterative: any depth will do. */
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count);
+void walk_free(walk *w); /* while the graph is there */
+
 /* i with w->order[i] = e, for e reached. */
-size_t walk_place(const walk *w, expr e);
-void walk_free(walk *w);
+static inline size_t walk_place(const walk *w, expr e)
+{
+    return w->place[e];
+}
 
 #endif
