@@ -16,33 +16,23 @@ static void warn_of_doubt(const dae_solver *s, const model_mode *v)
     solver_note(s, text);
 }
 
-/* The model as it is written, from the values at hand. */
-static dae_status bind_as_written(dae_solver *s)
-{
-    double *y = user_values(s);
-    if (!y) return plan_exhausted(&s->diag);
-    dae_status status = bind_written(s, y, y + s->base->form.n);
-    dae_free(y);
-    return status;
-}
-
 dae_status begin_formulated(dae_solver *s, double t, bool initial)
 {
     dae_status status = solve_levels(s, t, initial);
     if (status == DAE_OK) status = settle_redundant(s, t);
     if (status == DAE_OK) status = certify_mode(s, t);
-    model_mode *v = s->modes->current;
+    if (status != DAE_OK) return status;
+    const model_mode *v = s->modes->current;
     if (v->series) note_kept_starts(s, t, initial);
     bool small = s->base->form.n <= ARRAY_RUN_SIZE; /* else only steps can tell */
-    if (status == DAE_OK && v->plan.doubt[0] && (small || !v->plan.runs_base))
-        return seek_array(s, t, initial);
-    if (status == DAE_OK && v->plan.runs_base) {
+    if (v->plan.doubt[0] && (small || !v->plan.runs_base)) return seek_array(s, t, initial);
+    if (v->plan.runs_base) {
         if (v->plan.doubt[0] && initial) warn_of_doubt(s, v);
         status = bind_as_written(s);
         return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
     }
     bool changed;
-    if (status == DAE_OK) status = choose_states(s, t);
+    status = choose_states(s, t);
     if (status == DAE_OK) status = reconsider_positions(s, t, &changed);
     s->modes->steps_since_watch = 0;
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;

@@ -213,6 +213,15 @@ dae_status bind_written(dae_solver *s, const double *user_y, const double *user_
     return bind_base(s, s->base, false, user_y, user_yp);
 }
 
+dae_status bind_as_written(dae_solver *s)
+{
+    double *y = user_values(s);
+    if (!y) return plan_exhausted(&s->diag);
+    dae_status status = bind_written(s, y, y + s->base->form.n);
+    dae_free(y);
+    return status;
+}
+
 dae_status bind_array(dae_solver *s, model_mode *v, const double *y, const double *yp)
 {
     dae_status status = bind_discrete(s, NULL);

@@ -99,6 +99,8 @@ dae_status ask_for_levels(dae_solver *s, double t, const double *y, const double
  * unknowns. */
 dae_status bind_mode(dae_solver *s, model_mode *v, const double *user_y, const double *user_yp);
 dae_status bind_written(dae_solver *s, const double *user_y, const double *user_yp);
+/* The latter from the values at hand. */
+dae_status bind_as_written(dae_solver *s);
 /* The same by the reduced system of a derivative array. */
 dae_status bind_array(dae_solver *s, model_mode *v, const double *y, const double *yp);
 /* Whether the solver integrates what belongs to the memory as it is. */

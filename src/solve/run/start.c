@@ -194,7 +194,8 @@ dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)
         if (!y) solver_interpolate(s, s->run.t, 0, s->bound.y);
         if (!yp) solver_interpolate(s, s->run.t, 1, s->bound.yp);
     }
-    dae_status status = release_mode(s);
+    /* relations may be about to cross here, as the search for events knows */
+    dae_status status = is_formulated(s) ? bind_as_written(s) : release_mode(s);
     if (status != DAE_OK) return status;
     drop_history(s);
     take_values(s, y, yp);
