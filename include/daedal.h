@@ -772,7 +772,7 @@ typedef struct dae_options {
     int krylov_restarts;              /* 5 */
     double krylov_tolerance;          /* linear against nonlinear tolerance, 0.05 */
 
-    int newton_iterations;   /* at most this many per attempt: 4 */
+    int newton_iterations;   /* at most this many per attempt: 4, or a method's own number */
     double newton_tolerance; /* iteration error against local error tolerance: 0.1 */
 
     dae_init init;

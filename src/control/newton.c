@@ -66,6 +66,11 @@ bool newton_matrix_is_cheap(const newton *nw)
            layout->n <= CHEAP_SIZE;
 }
 
+int newton_most(const newton *nw, int usual)
+{
+    return nw->max_iterations == NEWTON_USUAL ? usual : nw->max_iterations;
+}
+
 void newton_reset(newton *nw)
 {
     nw->stale = true;

@@ -6,6 +6,10 @@
 #include "control/norm.h"
 #include "matrix/second_order.h"
 
+/* Iterations of BDF where the user does not say otherwise; other methods then have numbers of their
+ * own. */
+enum { NEWTON_USUAL = 4 };
+
 typedef enum newton_status {
     NEWTON_OK = 0,
     NEWTON_DIVERGED,   /* too slow with a current matrix */
@@ -64,6 +68,9 @@ void newton_free(newton *nw);
 
 /* Whether a new factorisation is so cheap that steps and matrices may change often. */
 bool newton_matrix_is_cheap(const newton *nw);
+
+/* Iterations of a method that usually takes so many at most: as many as the user asks for. */
+int newton_most(const newton *nw, int usual);
 
 /* Forget what is known of the matrix: the system or its mode has changed. */
 void newton_reset(newton *nw);

@@ -51,19 +51,17 @@ double stages_violation(const dae_residual *form, bound_slack slack, int j, doub
     return later * slack.norm->scale[j] <= SETTLED ? 0.0 : over;
 }
 
-double stages_within_bounds(const dae_residual *form, bound_slack slack, const double *y0,
-                            const double *y, int *who)
+void stages_within_bounds(const dae_residual *form, bound_slack slack, double c, const double *y0,
+                          const double *y, double *part, int *who)
 {
-    double part = 1.0;
-    if (!form->lower_bounds && !form->upper_bounds) return part;
+    if (!form->lower_bounds && !form->upper_bounds) return;
     for (int j = 0; j < form->n; j++) {
         double over = stages_violation(form, slack, j, y[j]), way = fabs(y[j] - y0[j]);
-        double inside = over > 0.0 ? fmax(0.0, 1.0 - over / way) : 1.0;
-        if (inside >= part) continue;
-        part = inside;
+        double inside = over > 0.0 ? fmax(0.0, c * (1.0 - over / way)) : 1.0;
+        if (inside >= *part) continue;
+        *part = inside;
         *who = j;
     }
-    return part;
 }
 
 attempt_status stages_from_evaluation(eval_status status)

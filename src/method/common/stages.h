@@ -30,10 +30,10 @@ bound_slack stages_slack(const error_norm *norm, double h, double *first);
 /* By how much y_j is outside of its bounds; 0 if it is not, or it is forgiven. */
 double stages_violation(const dae_residual *form, bound_slack slack, int j, double y);
 
-/* The part of the way from y0 to y within the bounds, 1 if all of it; the worst variable in *who.
- */
-double stages_within_bounds(const dae_residual *form, bound_slack slack, const double *y0,
-                            const double *y, int *who);
+/* *part becomes less where less of the step is within the bounds: of the way from y0 to y, which is
+ * reached at c of the step; *who is the worst variable then. */
+void stages_within_bounds(const dae_residual *form, bound_slack slack, double c, const double *y0,
+                          const double *y, double *part, int *who);
 
 attempt_status stages_from_evaluation(eval_status status);
 attempt_status stages_from_iteration(iteration_status status);

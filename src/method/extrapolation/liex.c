@@ -233,23 +233,6 @@ static attempt_status renew_matrix(const liex_state *s, liex_scratch *w, const m
     return status;
 }
 
-/* The part of the step within the bounds; 1 if all of it. */
-static double part_within_bounds(const liex_state *s, const double *y, const method_context *ctx)
-{
-    const dae_residual *form = &ctx->eval->problem->form;
-    double part = 1.0;
-    for (int i = 0; i < ctx->n; i++) {
-        double over = 0.0;
-        if (form->lower_bounds) over = fmax(over, form->lower_bounds[i] - y[i]);
-        if (form->upper_bounds) over = fmax(over, y[i] - form->upper_bounds[i]);
-        double inside = over > 0.0 ? fmax(0.0, 1.0 - over / fabs(y[i] - s->y[i])) : 1.0;
-        if (inside >= part) continue;
-        part = inside;
-        ctx->newton->bound_variable = i;
-    }
-    return part;
-}
-
 /* The rows of this step, once more with new partial derivatives if old ones will not do. */
 static attempt_status compute(const liex_state *s, liex_scratch *w, const method_context *ctx)
 {
@@ -341,7 +324,9 @@ static void propose(const liex_state *s, liex_scratch *w, const method_context *
 {
     const extrapolation *e = &w->tableau;
     if (result->status == ATTEMPT_OK) {
-        result->bound_ratio = part_within_bounds(s, e->T[e->row], ctx);
+        result->bound_ratio = 1.0;
+        stages_within_bounds(&ctx->eval->problem->form, (bound_slack){ctx->norm, 1.0}, 1.0, s->y,
+                             e->T[e->row], &result->bound_ratio, &ctx->newton->bound_variable);
         if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
     }
     if (result->status != ATTEMPT_OK) {

@@ -172,7 +172,7 @@ static void colloc2nd_start(void *state, void *scratch, const method_context *ct
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
     c->evaluated = false;
     c->h = 0.0;
-    c->eta = 1.0;
+    w->newton.eta = 1.0;
     c->inner_step = -1;
     for (int k = 0; k < second->n; k++)
         c->loose[k] = !c->drifts[k] && ctx->norm->kinds &&
@@ -292,7 +292,7 @@ static attempt_status project(const colloc2nd_state *s, colloc2nd_scratch *w,
 }
 
 /* The part of the step within the bounds, over all stages and the end; 1 if all of it */
-static double part_within_bounds(const colloc2nd_state *s, const colloc2nd_scratch *w,
+static double part_within_bounds(const colloc2nd_state *s, colloc2nd_scratch *w,
                                  const method_context *ctx)
 {
     const colloc2nd_cache *c = ctx->cache;
@@ -300,20 +300,11 @@ static double part_within_bounds(const colloc2nd_state *s, const colloc2nd_scrat
     const int stages = c->kind->m->stages;
     double part = 1.0;
     if (!form->lower_bounds && !form->upper_bounds) return part;
+    bound_slack slack = stages_slack(ctx->norm, w->h, &w->first_h);
     for (int i = 0; i <= stages; i++) {
         if (i < stages) colloc2nd_point(w, ctx, i);
-        const double *y = i < stages ? w->point : w->y;
-        double node = i < stages ? c->kind->m->nodes[i] : 1.0;
-        for (int j = 0; j < form->n; j++) {
-            double over = 0.0;
-            if (form->lower_bounds) over = fmax(over, form->lower_bounds[j] - y[j]);
-            if (form->upper_bounds) over = fmax(over, y[j] - form->upper_bounds[j]);
-            double way = fabs(y[j] - s->y[j]);
-            double inside = over > 0.0 ? fmax(0.0, node * (1.0 - over / way)) : 1.0;
-            if (inside >= part) continue;
-            part = inside;
-            ctx->newton->bound_variable = j;
-        }
+        stages_within_bounds(form, slack, i < stages ? c->kind->m->nodes[i] : 1.0, s->y,
+                             i < stages ? w->point : w->y, &part, &ctx->newton->bound_variable);
     }
     return part;
 }
@@ -346,13 +337,14 @@ static void judge(const colloc2nd_state *s, colloc2nd_scratch *w, const method_c
     else if (solved)
         result->next_factor = colloc2nd_next_factor(s, w, c->kind->m, result->error);
     else
-        result->next_factor = w->newton_failures < 2 ? w->shrink : fmin(w->shrink, 0.25);
+        result->next_factor =
+            w->newton_failures < 2 ? w->newton.shrink : fmin(w->newton.shrink, 0.25);
     w->error_failures += solved && !passed;
     w->newton_failures += !solved;
     if (!solved) w->failed_h = fabs(w->h);
-    if (solved && !passed && w->ahead) ctx->newton->stale = true;
-    ctx->newton->iterations = w->iterations;
-    ctx->newton->rate = w->theta;
+    if (solved && !passed && w->newton.ahead) ctx->newton->stale = true;
+    ctx->newton->iterations = w->newton.iterations;
+    ctx->newton->rate = w->newton.theta;
 }
 
 /* Gauss methods amplify variables of higher index, |R(infinity)| = 1, unless each step ends on the
@@ -410,22 +402,11 @@ static void colloc2nd_attempt(const void *state, void *scratch, const method_con
     w->tries++;
     w->t = s->t + h;
     w->h = h;
-    *result = (attempt){.status = s->failure.status,
-                        .t = s->t,
-                        .h = h,
-                        .order = c->kind->m->order,
-                        .terms = {NAN, NAN, NAN, NAN},
-                        .y = w->y,
-                        .yp = w->yp,
-                        .reason = s->failure.reason,
-                        .variable = -1,
-                        .constraint = s->failure.constraint};
-    if (result->status != ATTEMPT_OK) return;
-    if (ctx->newton->matrix->matrix_free) {
-        result->status = ATTEMPT_UNSUPPORTED;
-        result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
-        return;
-    }
+    stages_begin(result, s->t, h, c->kind->m->order, w->y, w->yp);
+    result->status = s->failure.status;
+    result->reason = s->failure.reason;
+    result->constraint = s->failure.constraint;
+    if (result->status != ATTEMPT_OK || stages_need_matrix(ctx, result)) return;
     if (refuse_index(ctx, result) || refuse_velocity(ctx, result)) return;
     if (c->kind->faithful && thesis_refuses(ctx, result)) return;
     result->status = try_step(s, w, ctx, result);
@@ -456,7 +437,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
     s->accepted_h = w->h;
     s->accepted_error = fmax(0.01, w->error);
-    s->surprise = w->first_size * (c->kind->faithful ? 1.0 : w->error_factor);
+    s->surprise = w->newton.first_size * (c->kind->faithful ? 1.0 : w->error_factor);
     s->t_old = s->t;
     s->t = w->t;
     s->step++;
@@ -467,9 +448,9 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
     vector_copy(n, w->yp, s->yp);
     vector_copy(c->kind->m->stages * ctx->second->n, w->Z, s->Z);
     if (colloc2nd_worn(w)) ctx->newton->stale = true;
-    w->fresh = w->ahead = false;
+    w->newton.fresh = w->newton.ahead = false;
     w->tries = w->newton_failures = w->error_failures = 0;
-    w->failed_h = 0.0;
+    w->failed_h = w->first_h = 0.0;
 }
 
 /* ---- the methods ---- */

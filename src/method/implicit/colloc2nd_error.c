@@ -20,21 +20,6 @@ static const double FACTOR = 10.0;
 
 /* ---- the estimate ---- */
 
-/* The largest relative tolerance; without one what the weights make of y. */
-static double relative_tolerance(const error_norm *norm, const double *y)
-{
-    double rtol = norm->rtol;
-    if (norm->rtol_by_variable) {
-        rtol = 0.0;
-        for (int i = 0; i < norm->n; i++) rtol = fmax(rtol, norm->rtol_by_variable[i]);
-    }
-    if (!(rtol > 0.0) || norm->user_weights) {
-        double size = norm_of(norm, y, norm->scale);
-        rtol = size > 1.0 ? 1.0 / size : 1.0;
-    }
-    return fmin(fmax(rtol, 1e-14), 0.1);
-}
-
 /* The estimate has order s, a solution of order p > s + 1 may be tested against
  * rtol^((s+1)/(p+1)): its error is about rtol then. Where p = s + 1 there is nothing to be gained.
  * Gauss methods have order s where there are constraints. */
@@ -42,7 +27,7 @@ static void set_error_factor(colloc2nd_scratch *w, const method_context *ctx, co
 {
     const colloc2nd_cache *c = ctx->cache;
     const collocation *m = c->kind->m;
-    double rtol = relative_tolerance(ctx->norm, y), s = m->stages;
+    double rtol = stages_relative_tolerance(ctx->norm, y), s = m->stages;
     if (rtol == w->factor_rtol) return;
     bool stiffly = m->nodes[m->stages - 1] == 1.0;
     double order = stiffly || !c->ends.form ? m->order : s;
@@ -58,12 +43,7 @@ static void error_scale(colloc2nd_scratch *w, const method_context *ctx)
 {
     const colloc2nd_cache *c = ctx->cache;
     const error_norm *norm = ctx->norm;
-    bool higher = ctx->error_test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
-    for (int j = 0; j < norm->n; j++) {
-        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->exempt[j] == 0 &&
-                      !(norm->hidden && norm->hidden[j]);
-        w->scale[j] = scaled ? norm->newton[j] : norm->tested[j];
-    }
+    stages_error_scale(norm, ctx->error_test, w->scale);
     if (!c->ends.form) return;
     for (int i = 0; i < c->ends.form->nq; i++) {
         int q = projection_q(&c->ends, i), v = projection_v(&c->ends, i);
@@ -145,7 +125,7 @@ attempt_status colloc2nd_estimate(const colloc2nd_state *s, colloc2nd_scratch *w
 
 bool colloc2nd_worn(const colloc2nd_scratch *w)
 {
-    return w->theta > WORN;
+    return w->newton.theta > WORN;
 }
 
 static double clamp(double x, double least, double most)
@@ -157,14 +137,14 @@ static double clamp(double x, double least, double most)
 static double safety(const colloc2nd_scratch *w)
 {
     const double k = 10.0;
-    return fmin(SAFETY, SAFETY * (1.0 + 2.0 * k) / (w->iterations + 2.0 * k));
+    return fmin(SAFETY, SAFETY * (1.0 + 2.0 * k) / (w->newton.iterations + 2.0 * k));
 }
 
 /* How far h may grow before Newton's method gets slow; after a failure the step stays below where
  * it happened for a while. */
 static double newton_limit(const colloc2nd_state *s, const colloc2nd_scratch *w)
 {
-    double limit = w->theta > 0.0 ? BEST_THETA / w->theta : FIRST_FACTOR;
+    double limit = w->newton.theta > 0.0 ? BEST_THETA / w->newton.theta : FIRST_FACTOR;
     if (s->h_limit > 0.0) limit = fmin(limit, s->h_limit / fabs(w->h));
     return fmax(limit, 1.0);
 }

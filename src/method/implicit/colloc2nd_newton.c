@@ -18,67 +18,47 @@ static const double KAPPA = 0.01, FAITHFUL_KAPPA = 1e-4;
 /* What of it the error estimate may see: Gauss methods, whose estimate is not as far above the
  * error as that of Radau IIA, need it. */
 static const double SEEN = 0.01;
-static const double SLOWEST_RATE = 0.99, BEST_OLD_ETA = 0.02;
-static const double ROUND_OFF = 100.0 * DBL_EPSILON;
-static const double MOST_SURPRISE = 1e5;
 static const double NOISE = 0.1;
 /* Attempts at a step with partial derivatives at a prediction: shorter ones are predicted better.
  */
 enum { MOST_ITERATIONS = 20, MOST_TRUST = 3 };
 
-attempt_status colloc2nd_status(iteration_status status)
-{
-    switch (status) {
-    case ITERATION_OK: return ATTEMPT_OK;
-    case ITERATION_RETRY: return ATTEMPT_EVALUATION;
-    case ITERATION_SINGULAR: return ATTEMPT_SINGULAR;
-    case ITERATION_STOP: return ATTEMPT_STOP;
-    case ITERATION_MEMORY: break;
-    }
-    return ATTEMPT_MEMORY;
-}
-
 /* ---- matrices ---- */
 
-/* Whether the prediction is worth partial derivatives, as in radau_newton.c */
-static bool prediction_trusted(const colloc2nd_state *s, const colloc2nd_scratch *w, int stages)
+static stage_matrices at_hand(const stage_task *k)
 {
-    if (!(s->accepted_h != 0.0) || w->tries > MOST_TRUST) return false;
-    double expected = s->surprise, ratio = fabs(w->h / s->accepted_h);
-    for (int k = 0; k <= stages && ratio > 1.0; k++) expected *= ratio;
-    return expected <= MOST_SURPRISE;
+    const colloc2nd_scratch *w = k->scratch;
+    const colloc2nd_cache *c = k->ctx->cache;
+    return !c->evaluated ? STAGE_NOTHING : c->h == w->h ? STAGE_FACTORS : STAGE_DERIVATIVES;
 }
 
-/* Partial derivatives at the predicted stage in the middle, or where the step begins */
-static iteration_status evaluate(const colloc2nd_state *s, colloc2nd_scratch *w,
-                                 const method_context *ctx)
+/* Partial derivatives at the stage in the middle, or where the step begins */
+static iteration_status evaluate(const stage_task *k, bool ahead)
 {
+    const colloc2nd_state *s = k->state;
+    colloc2nd_scratch *w = k->scratch;
+    const method_context *ctx = k->ctx;
     colloc2nd_cache *c = ctx->cache;
     const collocation *m = c->kind->m;
     const int middle = (m->stages - 1) / 2;
-    const double *weights = ctx->norm->weights;
-    iteration_status status = ITERATION_RETRY;
-    c->evaluated = false;
+    const double *weights = ctx->norm->weights, t = s->t + m->nodes[middle] * w->h;
     c->h = 0.0;
-    w->ahead = prediction_trusted(s, w, m->stages);
-    if (w->ahead) {
+    if (ahead) {
         colloc2nd_derivatives(w, ctx);
         colloc2nd_point(w, ctx, middle);
-        status = second_matrix_evaluate(c->matrix, s->t + m->nodes[middle] * w->h, w->point,
-                                        w->slope, w->h, weights, NULL);
     }
-    w->ahead = w->ahead && status == ITERATION_OK;
-    if (status == ITERATION_RETRY)
-        status = second_matrix_evaluate(c->matrix, s->t, s->y, s->yp, w->h, weights, NULL);
-    if (status != ITERATION_OK) return status;
-    c->evaluated = w->fresh = true;
-    ctx->newton->stale = false;
-    return ITERATION_OK;
+    iteration_status status =
+        ahead ? second_matrix_evaluate(c->matrix, t, w->point, w->slope, w->h, weights, NULL)
+              : second_matrix_evaluate(c->matrix, s->t, s->y, s->yp, w->h, weights, NULL);
+    c->evaluated = status == ITERATION_OK;
+    return status;
 }
 
 /* One real factorisation, which the error estimate needs at least, and one for every pair */
-static iteration_status factor(const colloc2nd_scratch *w, colloc2nd_cache *c)
+static iteration_status factor(const stage_task *k)
 {
+    const colloc2nd_scratch *w = k->scratch;
+    colloc2nd_cache *c = k->ctx->cache;
     const collocation *m = c->kind->m;
     const double g = m->gamma / w->h;
     c->h = 0.0;
@@ -89,21 +69,6 @@ static iteration_status factor(const colloc2nd_scratch *w, colloc2nd_cache *c)
         status = second_matrix_factor_complex(c->matrix, p, a, b, (a - b) * (a + b), 2.0 * a * b);
     }
     if (status == ITERATION_OK) c->h = w->h;
-    return status;
-}
-
-/* Matrices for this step; `renew`: with new partial derivatives */
-static iteration_status prepare(const colloc2nd_state *s, colloc2nd_scratch *w,
-                                const method_context *ctx, bool renew)
-{
-    colloc2nd_cache *c = ctx->cache;
-    iteration_status status = ITERATION_OK;
-    if (renew || ctx->newton->stale || !c->evaluated) status = evaluate(s, w, ctx);
-    if (status == ITERATION_OK && c->h != w->h) status = factor(w, c);
-    if (status == ITERATION_SINGULAR && !w->fresh) {
-        status = evaluate(s, w, ctx);
-        if (status == ITERATION_OK) status = factor(w, c);
-    }
     return status;
 }
 
@@ -122,9 +87,11 @@ static void solve_transformed(colloc2nd_cache *c, int n, double *work)
 /* ---- iteration ---- */
 
 /* R_i = F(t + c_i h, X_i, X'_i, X''_i) */
-static attempt_status residuals(const colloc2nd_state *s, colloc2nd_scratch *w,
-                                const method_context *ctx, attempt *result)
+static attempt_status residuals(const stage_task *k)
 {
+    const colloc2nd_state *s = k->state;
+    colloc2nd_scratch *w = k->scratch;
+    const method_context *ctx = k->ctx;
     const colloc2nd_cache *c = ctx->cache;
     const second_order *second = ctx->second;
     const collocation *m = c->kind->m;
@@ -134,12 +101,11 @@ static attempt_status residuals(const colloc2nd_state *s, colloc2nd_scratch *w,
         colloc2nd_point(w, ctx, i);
         eval_status status =
             evaluate_residual(ctx->eval, t, w->point, w->slope, w->f, &ctx->eval->stats->residuals);
-        result->stage = i + 1;
-        if (status == EVAL_STOP) return ATTEMPT_STOP;
-        if (status != EVAL_OK) return ATTEMPT_EVALUATION;
-        for (int k = 0; k < second->n; k++) R[k] = w->f[second->row[k]];
+        k->result->stage = i + 1;
+        if (status != EVAL_OK) return stages_from_evaluation(status);
+        for (int l = 0; l < second->n; l++) R[l] = w->f[second->row[l]];
     }
-    result->stage = 0;
+    k->result->stage = 0;
     return ATTEMPT_OK;
 }
 
@@ -187,7 +153,7 @@ static double correct_stage(const colloc2nd_scratch *w, int n, size_t row)
 
 /* The correction D = R applied to Z, Z' and Z''; its size sqrt(sum ||.||^2 / s), of D and, for
  * velocities, of V = A^-1 D/h */
-static double correct(const colloc2nd_scratch *w, const method_context *ctx)
+static double apply(const colloc2nd_scratch *w, const method_context *ctx)
 {
     const colloc2nd_cache *c = ctx->cache;
     const collocation *m = c->kind->m;
@@ -203,23 +169,54 @@ static double correct(const colloc2nd_scratch *w, const method_context *ctx)
 }
 
 /* One correction D in R, Z += D, its norm in *size */
-static attempt_status iterate_once(const colloc2nd_state *s, colloc2nd_scratch *w,
-                                   const method_context *ctx, attempt *result, double *size)
+static attempt_status correct(const stage_task *k, double *size)
 {
-    colloc2nd_cache *c = ctx->cache;
+    colloc2nd_scratch *w = k->scratch;
+    colloc2nd_cache *c = k->ctx->cache;
     const collocation *m = c->kind->m;
-    const int stages = m->stages, n = ctx->second->n;
-    attempt_status status = residuals(s, w, ctx, result);
+    const int stages = m->stages, n = k->ctx->second->n;
+    attempt_status status = residuals(k);
     if (status != ATTEMPT_OK) return status;
     collocation_combine(stages, stages, n, -1.0, m->T_inverse, w->R, w->work);
     solve_transformed(c, n, w->work);
     collocation_combine(stages, stages, n, 1.0, m->T, w->work, w->R);
-    *size = correct(w, ctx);
-    w->iterations++;
-    ctx->eval->stats->newton_iterations++;
-    ctx->newton->last_size = *size;
-    return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
+    *size = apply(w, k->ctx);
+    return ATTEMPT_OK;
 }
+
+static void begin(const stage_task *k)
+{
+    colloc2nd_derivatives(k->scratch, k->ctx);
+}
+
+static void keep(const stage_task *k)
+{
+    const colloc2nd_scratch *w = k->scratch;
+    const colloc2nd_cache *c = k->ctx->cache;
+    vector_copy(c->kind->m->stages * k->ctx->second->n, w->Z, w->predicted);
+}
+
+static void restore(const stage_task *k)
+{
+    const colloc2nd_scratch *w = k->scratch;
+    const colloc2nd_cache *c = k->ctx->cache;
+    vector_copy(c->kind->m->stages * k->ctx->second->n, w->predicted, w->Z);
+}
+
+static void blame(const stage_task *k)
+{
+    correction_by_stage(k->scratch, k->ctx, &k->result->stage);
+    k->result->stage++;
+}
+
+static const stage_equations equations = {.at_hand = at_hand,
+                                          .evaluate = evaluate,
+                                          .factor = factor,
+                                          .keep = keep,
+                                          .restore = restore,
+                                          .begin = begin,
+                                          .correct = correct,
+                                          .blame = blame};
 
 /* What a correction cannot get below: roundings of x, and in velocities those of x over h */
 static double round_off(const colloc2nd_state *s, const colloc2nd_scratch *w,
@@ -235,70 +232,7 @@ static double round_off(const colloc2nd_state *s, const colloc2nd_scratch *w,
         if (second->velocity[k] >= 0)
             w->f[second->velocity[k]] = fabs(s->y[second->velocity[k]]) + 0.1 * g * x;
     }
-    return ROUND_OFF * norm_of(ctx->norm, w->f, w->newton_scale);
-}
-
-/* Whether `left` more iterations will do, or by how much to cut h [HW96 IV.8] */
-static bool will_converge(const colloc2nd_cache *c, colloc2nd_scratch *w, double size, int left,
-                          double kappa)
-{
-    double remaining = c->eta * size / kappa;
-    for (int k = 0; k < left && remaining >= 1.0; k++) remaining *= w->theta;
-    if (remaining < 1.0) return true;
-    w->shrink = 0.8 * pow(fmin(20.0, remaining), -1.0 / (4.0 + left));
-    return false;
-}
-
-/* theta and eta from the quotient q of the last two corrections and the one before, 0: none */
-static void measure_contraction(colloc2nd_cache *c, colloc2nd_scratch *w, double q, double before)
-{
-    w->theta = before > 0.0 ? sqrt(q * before) : q;
-    if (w->theta < SLOWEST_RATE) c->eta = w->theta / (1.0 - w->theta);
-}
-
-static attempt_status diverged(colloc2nd_scratch *w, const method_context *ctx, attempt *result)
-{
-    correction_by_stage(w, ctx, &result->stage);
-    result->stage++;
-    if (!(w->theta < SLOWEST_RATE)) w->shrink = 0.5;
-    return ATTEMPT_CONVERGENCE;
-}
-
-/* Iterate until the iteration error is below kappa. */
-static attempt_status iterate(const colloc2nd_state *s, colloc2nd_scratch *w,
-                              const method_context *ctx, attempt *result)
-{
-    colloc2nd_cache *c = ctx->cache;
-    const int wanted = ctx->newton->max_iterations;
-    const int most = wanted > MOST_ITERATIONS ? wanted : MOST_ITERATIONS;
-    const double floor = round_off(s, w, ctx);
-    /* lambda' = sum of Lambda / h is among the variables of the faithful mode. */
-    const double kappa = c->kind->faithful ? FAITHFUL_KAPPA * fmin(1.0, fabs(w->h))
-                                           : fmin(KAPPA, SEEN / (w->error_factor * c->amplifies));
-    /* Multipliers need a second correction to come right, as large as the first. */
-    const int first = 2;
-    double size = 0.0, last = 0.0, q = 0.0;
-    colloc2nd_derivatives(w, ctx);
-    w->iterations = 0;
-    w->theta = 0.0;
-    c->eta = c->kind->faithful ? 1.0 : fmax(pow(c->eta, 0.75), BEST_OLD_ETA);
-    for (int k = 0; k < most; k++) {
-        attempt_status status = iterate_once(s, w, ctx, result, &size);
-        if (status != ATTEMPT_OK) return status;
-        if (k == 0) w->first_size = size;
-        if (k >= first) {
-            double before = q;
-            q = size / last;
-            measure_contraction(c, w, q, before);
-        }
-        bool slow = k >= first && !(w->theta < SLOWEST_RATE);
-        if (size <= floor || (!slow && c->eta * size <= kappa)) return ATTEMPT_OK;
-        if (slow || (k >= first && !will_converge(c, w, size, most - 1 - k, kappa)))
-            return w->fresh && size <= NOISE ? ATTEMPT_OK : diverged(w, ctx, result);
-        last = size;
-    }
-    w->shrink = 0.5;
-    return diverged(w, ctx, result);
+    return stage_newton_round_off(norm_of(ctx->norm, w->f, w->newton_scale));
 }
 
 /* Velocities count in full. Multipliers that are projected do not count: they do not go into the
@@ -322,34 +256,38 @@ static void set_scale(colloc2nd_scratch *w, const method_context *ctx)
     }
 }
 
-/* Solve with the matrices at hand, or else with new ones. */
-static attempt_status solve(const colloc2nd_state *s, colloc2nd_scratch *w,
-                            const method_context *ctx, attempt *result)
+/* What the iteration is to reach */
+static void set_goals(const colloc2nd_state *s, colloc2nd_scratch *w, const method_context *ctx)
 {
-    colloc2nd_cache *c = ctx->cache;
-    const int count = c->kind->m->stages * ctx->second->n;
-    const double eta = c->eta;
-    set_scale(w, ctx);
-    w->shrink = 0.5;
-    attempt_status status = colloc2nd_status(prepare(s, w, ctx, false));
-    if (status != ATTEMPT_OK) return status;
-    bool fresh = w->fresh;
-    if (!fresh) vector_copy(count, w->Z, w->predicted);
-    status = iterate(s, w, ctx, result);
-    bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
-    if (!retry || fresh) return status;
-    vector_copy(count, w->predicted, w->Z);
-    c->eta = eta;
-    result->stage = 0;
-    status = colloc2nd_status(prepare(s, w, ctx, true));
-    return status == ATTEMPT_OK ? iterate(s, w, ctx, result) : status;
+    const colloc2nd_cache *c = ctx->cache;
+    const int stages = c->kind->m->stages;
+    stage_newton *nw = &w->newton;
+    nw->most = newton_most(ctx->newton, MOST_ITERATIONS);
+    nw->first = 2; /* multipliers need a second correction to come right, as large as the first */
+    nw->noise = NOISE;
+    nw->floor = round_off(s, w, ctx);
+    nw->trusted = s->accepted_h != 0.0 && w->tries <= MOST_TRUST &&
+                  stage_prediction_trusted(s->surprise, fabs(w->h / s->accepted_h), stages);
+    nw->kappa = fmin(KAPPA, SEEN / (w->error_factor * c->amplifies));
+    if (!c->kind->faithful) return;
+    nw->kappa =
+        FAITHFUL_KAPPA * fmin(1.0, fabs(w->h)); /* lambda' = sum of Lambda / h counts, too */
+    nw->eta = 1.0;
 }
 
 attempt_status colloc2nd_solve(const colloc2nd_state *s, colloc2nd_scratch *w,
                                const method_context *ctx, attempt *result)
 {
-    attempt_status status = solve(s, w, ctx, result);
-    if (status != ATTEMPT_OK && w->ahead) ctx->newton->stale = true; /* of a bad prediction */
+    stage_task task = {.equations = &equations,
+                       .newton = &w->newton,
+                       .state = s,
+                       .scratch = w,
+                       .ctx = ctx,
+                       .result = result};
+    set_scale(w, ctx);
+    set_goals(s, w, ctx);
+    attempt_status status = stage_newton_solve(&task);
+    if (status != ATTEMPT_OK && w->newton.ahead) ctx->newton->stale = true; /* of a bad one */
     if (status == ATTEMPT_SINGULAR) {
         const colloc2nd_cache *c = ctx->cache;
         ctx->newton->matrix->singular_column = second_matrix_singular(c->matrix);

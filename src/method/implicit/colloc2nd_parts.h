@@ -10,8 +10,9 @@
 #define DAE_METHOD_IMPLICIT_COLLOC2ND_PARTS_H
 
 #include "method/common/collocation.h"
-#include "method/common/method.h"
 #include "method/common/projection.h"
+#include "method/common/stage_newton.h"
+#include "method/common/stages.h"
 
 enum { COLLOC2ND_STAGES = 5, COLLOC2ND_PAIRS = 2, COLLOC2ND_INNER = 4 };
 
@@ -40,7 +41,6 @@ typedef struct colloc2nd_cache {
     double node[COLLOC2ND_STAGES + 1], reciprocal[COLLOC2ND_STAGES + 1];
     bool evaluated; /* partial derivatives are at hand, and */
     double h;       /* factors for this step; 0: none */
-    double eta;     /* theta / (1 - theta) of Newton's method, the last one known */
     long starts;
     /* dense output: what belongs to the inside of the step with this number */
     long inner_step;
@@ -68,22 +68,19 @@ typedef struct colloc2nd_state {
 typedef struct colloc2nd_scratch {
     double t, h;
     int tries, newton_failures, error_failures; /* since the last accepted step */
-    int iterations;
-    double first_size, theta;
-    double shrink;   /* after a failure: what it says of h */
+    stage_newton newton;
+    double first_h;  /* size of the first try since the last accepted step; 0: none */
     double failed_h; /* smallest step with which Newton's method failed, 0: none */
     double error;
     double error_factor, factor_rtol;
-    bool fresh;                /* partial derivatives were evaluated since the last accepted step */
-    bool ahead;                /* and they are those of a predicted point */
-    double *Z, *R, *D1, *D2;   /* stages: solution, residuals and corrections, X', X'' */
-    double *work, *predicted;  /* stages */
-    double *x0, *v0;           /* nx: where the step starts */
-    double *x, *xp, *xpp;      /* nx: of one point */
-    double *point, *slope;     /* n: y and y' of one point */
-    double *f;                 /* n: residual */
-    double *y, *yp;            /* n: candidate */
-    double *error_1, *error_2; /* n: estimates */
+    double *Z, *R, *D1, *D2;      /* stages: solution, residuals and corrections, X', X'' */
+    double *work, *predicted;     /* stages */
+    double *x0, *v0;              /* nx: where the step starts */
+    double *x, *xp, *xpp;         /* nx: of one point */
+    double *point, *slope;        /* n: y and y' of one point */
+    double *f;                    /* n: residual */
+    double *y, *yp;               /* n: candidate */
+    double *error_1, *error_2;    /* n: estimates */
     double *scale, *newton_scale; /* n: reciprocal weights */
     double *x_scale, *v_scale;    /* nx: of the iteration, for x and for velocities, else 0 */
     double ratio; /* for which these were made: stages of the next step from those */
@@ -99,7 +96,6 @@ void colloc2nd_derivatives(const colloc2nd_scratch *w, const method_context *ctx
 /* colloc2nd_newton.c: solve for the stages w->Z, predicted and in place on entry. */
 attempt_status colloc2nd_solve(const colloc2nd_state *s, colloc2nd_scratch *w,
                                const method_context *ctx, attempt *result);
-attempt_status colloc2nd_status(iteration_status status);
 
 /* colloc2nd_error.c: the weighted error and the step after it */
 attempt_status colloc2nd_estimate(const colloc2nd_state *s, colloc2nd_scratch *w,

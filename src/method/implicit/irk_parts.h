@@ -3,6 +3,7 @@
 #define DAE_METHOD_IMPLICIT_IRK_PARTS_H
 
 #include "method/common/stages.h"
+#include "method/implicit/collocation_newton.h"
 #include "method/implicit/irk.h"
 
 /* Errors of the last try of a step: by an estimate, and the stiff part of that. */
@@ -26,30 +27,20 @@ typedef struct irk_state {
 
 /* One attempt. */
 typedef struct irk_scratch {
-    double t, h;
-    bool rejected;      /* the last attempt was not accepted */
-    double first_h;     /* size of the first try since the last accepted step; 0: none */
-    bool fresh;         /* partial derivatives were evaluated since the last accepted step */
-    double factor;      /* weight of the estimate in the error test */
-    double plain_error; /* by the estimate alone */
+    collocation_step step; /* stages and Newton's method */
+    bool rejected;         /* the last attempt was not accepted */
+    double first_h;        /* size of the first try since the last accepted step; 0: none */
+    double factor;         /* weight of the estimate in the error test */
+    double plain_error;    /* by the estimate alone */
     irk_trials estimated, at_end, of_slope;
     stages_trial quiet;
-    int iterations;        /* of Newton's method in this attempt */
-    double theta, eta;     /* its contraction, and theta / (1 - theta), the last one known */
-    double *Z, *R, *V;     /* stages: solution, residuals and corrections, work */
-    double *P;             /* increments at the nodes */
-    double *point, *slope; /* y and y' of a stage */
-    double *y, *yp;        /* candidate */
+    double *P;      /* increments at the nodes */
+    double *slope;  /* y' of a point */
+    double *y, *yp; /* candidate */
     double *error, *scale;
     double *cy, *cyp; /* columns of the projection's matrix */
     double *work;
 } irk_scratch;
-
-/* irk_newton.c: solve for the stages w->Z, predicted on entry. */
-attempt_status irk_solve(const irk_state *s, irk_scratch *w, const method_context *ctx,
-                         attempt *result);
-/* Y_i = a sum_j M_ij X_j for s x s matrices and stages of n values; X and Y apart. */
-void irk_transform(int s, int n, double a, const double *M, const double *X, double *Y);
 
 /* irk_project.c: whether algebraic variables have the index that their kinds say; at a start. */
 attempt_status irk_check_index(const irk_state *s, irk_scratch *w, const method_context *ctx,

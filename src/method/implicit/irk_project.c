@@ -54,22 +54,22 @@ static bool has_constraints(const method_context *ctx)
 /* f = F(t, y, y') at the candidate, or y moved by -back along y' */
 static attempt_status residual_at(irk_scratch *w, const method_context *ctx, double back, double *f)
 {
-    for (int j = 0; j < ctx->n; j++) w->point[j] = w->y[j] - back * w->yp[j];
-    stages_clamp(&ctx->eval->problem->form, w->point);
-    return stages_from_evaluation(evaluate_residual(ctx->eval, w->t - back, w->point, w->yp, f,
-                                                    &ctx->eval->stats->residuals));
+    for (int j = 0; j < ctx->n; j++) w->step.point[j] = w->y[j] - back * w->yp[j];
+    stages_clamp(&ctx->eval->problem->form, w->step.point);
+    return stages_from_evaluation(evaluate_residual(ctx->eval, w->step.t - back, w->step.point,
+                                                    w->yp, f, &ctx->eval->stats->residuals));
 }
 
 /* work = (11 F - 18 F(-d) + 9 F(-2d) - 2 F(-3d)) / 6d, d/dt F along y'; `error` holds F; V is work
  */
 static attempt_status rate_of_constraints(irk_scratch *w, const method_context *ctx)
 {
-    const double weight[3] = {-18.0, 9.0, -2.0}, d = TIME_PART * w->h;
+    const double weight[3] = {-18.0, 9.0, -2.0}, d = TIME_PART * w->step.h;
     for (int i = 0; i < ctx->n; i++) w->work[i] = 11.0 * w->error[i];
     for (int k = 0; k < 3; k++) {
-        attempt_status status = residual_at(w, ctx, (k + 1) * d, w->V);
+        attempt_status status = residual_at(w, ctx, (k + 1) * d, w->step.V);
         if (status != ATTEMPT_OK) return status;
-        vector_axpy(ctx->n, weight[k], w->V, w->work);
+        vector_axpy(ctx->n, weight[k], w->step.V, w->work);
     }
     for (int i = 0; i < ctx->n; i++) w->work[i] /= 6.0 * d;
     return ATTEMPT_OK;
@@ -136,7 +136,7 @@ static attempt_status project_slopes(irk_scratch *w, const method_context *ctx, 
                 w->y[j] += w->work[j];
             else
                 w->yp[j] += algebraic ? w->work[j] / e : w->work[j];
-            w->work[j] *= algebraic && !multiplier ? w->h / e : w->h;
+            w->work[j] *= algebraic && !multiplier ? w->step.h / e : w->step.h;
         }
         progress next = progress_of(norm_of(ctx->norm, w->work, ctx->norm->scale), &last, floor);
         if (next == PROGRESS_FAILED) break;
@@ -191,7 +191,7 @@ static attempt_status project_implicit(irk_scratch *w, const method_context *ctx
             bool algebraic = it->algebraic_column[j];
             double *moved = algebraic ? &w->y[j] : &w->yp[j];
             *moved -= w->work[j];
-            w->work[j] *= algebraic ? 1.0 : w->h;
+            w->work[j] *= algebraic ? 1.0 : w->step.h;
         }
         if (status != ATTEMPT_OK) break;
         progress next = progress_of(norm_of(ctx->norm, w->work, ctx->norm->scale), &last, floor);
@@ -240,11 +240,12 @@ attempt_status irk_check_index(const irk_state *s, irk_scratch *w, const method_
                                attempt *result)
 {
     newton *nw = ctx->newton;
-    attempt_status status = stages_from_iteration(iteration_evaluate(
-        nw->matrix, s->t, s->y, s->yp, s->table->m->gamma / w->h, w->h, ctx->norm->weights, NULL));
+    attempt_status status = stages_from_iteration(
+        iteration_evaluate(nw->matrix, s->t, s->y, s->yp, s->table->m->gamma / w->step.h, w->step.h,
+                           ctx->norm->weights, NULL));
     nw->stale = status != ATTEMPT_OK;
-    w->fresh = !nw->stale;
-    const double e = SMALL * fabs(w->h);
+    w->step.newton.fresh = !nw->stale;
+    const double e = SMALL * fabs(w->step.h);
     if (status == ATTEMPT_OK && has_constraints(ctx)) status = compare_growth(w, ctx, e, result);
     if (status != ATTEMPT_OK || !constraints_are_hidden(w, ctx, e)) return status;
     result->reason =
@@ -258,8 +259,9 @@ attempt_status irk_check_index(const irk_state *s, irk_scratch *w, const method_
 static attempt_status renew(const irk_state *s, irk_scratch *w, const method_context *ctx, double e)
 {
     iteration *it = ctx->newton->matrix;
-    iteration_status status = iteration_evaluate(it, w->t, w->y, w->yp, s->table->m->gamma / w->h,
-                                                 w->h, ctx->norm->weights, NULL);
+    iteration_status status =
+        iteration_evaluate(it, w->step.t, w->y, w->yp, s->table->m->gamma / w->step.h, w->step.h,
+                           ctx->norm->weights, NULL);
     if (status == ITERATION_OK) status = factor_projection(w, ctx, e);
     return stages_from_iteration(status);
 }
@@ -284,7 +286,7 @@ static attempt_status project(const irk_state *s, irk_scratch *w, const method_c
 attempt_status irk_project(const irk_state *s, irk_scratch *w, const method_context *ctx,
                            attempt *result)
 {
-    const double e = SMALL * fabs(w->h);
+    const double e = SMALL * fabs(w->step.h);
     attempt_status status = renew(s, w, ctx, e);
     bool constrained = has_constraints(ctx);
     if (status == ATTEMPT_OK) status = project(s, w, ctx, e, constrained);

@@ -6,12 +6,7 @@
 #include "matrix/shifted.h"
 #include "method/common/stages.h"
 
-enum {
-    STATE_VECTORS = 4,
-    SCRATCH_VECTORS = 7,
-    STAGE_BLOCKS = 4 + RADAU_PAST,
-    MOST_STAGES = COLLOCATION_STAGES
-};
+enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 6, MOST_STAGES = COLLOCATION_STAGES };
 
 /* Growth a step of the limit that a failure of Newton's method sets. */
 static const double LIMIT_FADES = 1.4;
@@ -32,7 +27,8 @@ static void radau_size(int n, size_t *state, size_t *scratch)
 {
     size_t vector = (size_t)n * sizeof(double);
     *state = sizeof(radau_state) + (STATE_VECTORS + MOST_STAGES) * vector;
-    *scratch = sizeof(radau_scratch) + (SCRATCH_VECTORS + STAGE_BLOCKS * MOST_STAGES) * vector;
+    *scratch =
+        sizeof(radau_scratch) + (SCRATCH_VECTORS + 1 + COLLOCATION_BLOCKS * MOST_STAGES) * vector;
 }
 
 /* Lay the vectors out behind the structs. */
@@ -43,12 +39,10 @@ static void place_vectors(radau_state *s, radau_scratch *w, size_t n)
     for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
     s->Z = at;
     at = (double *)(w + 1);
-    double **vectors[SCRATCH_VECTORS] = {&w->point, &w->y,      &w->yp,   &w->slope,
+    double **vectors[SCRATCH_VECTORS] = {&w->y,     &w->yp,     &w->slope,
                                          &w->error, &w->defect, &w->scale};
     for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
-    double **blocks[STAGE_BLOCKS] = {&w->Z, &w->R, &w->V, &w->predicted};
-    for (int i = 0; i < RADAU_PAST; i++) blocks[STAGE_BLOCKS - RADAU_PAST + i] = &w->past[i];
-    for (int i = 0; i < STAGE_BLOCKS; i++, at += MOST_STAGES * n) *blocks[i] = at;
+    collocation_place(&w->step, MOST_STAGES, n, at);
 }
 
 /* The number of stages for an order at least. */
@@ -71,7 +65,7 @@ static void start_between(void *state, void *scratch, const method_context *ctx,
     s->most = most;
     const int first = radau_first_stages(ctx->norm, at->y);
     s->stages = first < least ? least : first > most ? most : first;
-    w->eta = 1.0;
+    w->step.newton.eta = 1.0;
     vector_copy(ctx->n, at->y, s->y);
     vector_copy(ctx->n, at->yp, s->yp);
     vector_copy(ctx->n, at->y, s->y_old);
@@ -94,12 +88,12 @@ static void radau_start(void *state, void *scratch, const method_context *ctx,
 /* w->E: the polynomial of the last step at the stages of this one */
 static void extrapolate(const radau_state *s, radau_scratch *w)
 {
-    double ratio = w->h / s->accepted_h;
-    if (ratio == w->ratio && w->from == s->m && w->to == w->m) return;
-    collocation_extrapolation(s->m, w->m, ratio, w->E);
+    double ratio = w->step.h / s->accepted_h;
+    if (ratio == w->ratio && w->from == s->m && w->to == w->step.m) return;
+    collocation_extrapolation(s->m, w->step.m, ratio, w->E);
     w->ratio = ratio;
     w->from = s->m;
-    w->to = w->m;
+    w->to = w->step.m;
 }
 
 /* Stages on the polynomial of a try that failed the error test only: it is nearly right on the
@@ -107,12 +101,13 @@ static void extrapolate(const radau_state *s, radau_scratch *w)
 static void predict_from_rejected(radau_scratch *w, int n)
 {
     const collocation *m = w->rejected_m;
-    double W[COLLOCATION_STAGES * COLLOCATION_STAGES], *Z = w->Z;
-    for (int i = 0; i < w->m->stages; i++)
-        collocation_weights(m, w->m->nodes[i] * w->h / w->rejected_h, 0, W + i * m->stages);
-    radau_combine(w->m->stages, m->stages, n, 1.0, W, Z, w->V);
-    w->Z = w->V;
-    w->V = Z;
+    double W[COLLOCATION_STAGES * COLLOCATION_STAGES], *Z = w->step.Z;
+    for (int i = 0; i < w->step.m->stages; i++)
+        collocation_weights(m, w->step.m->nodes[i] * w->step.h / w->rejected_h, 0,
+                            W + i * m->stages);
+    collocation_combine(w->step.m->stages, m->stages, n, 1.0, W, Z, w->step.V);
+    w->step.Z = w->step.V;
+    w->step.V = Z;
 }
 
 /* Stages on the polynomial of the last step, or 0 where such predictions are no use; on a first
@@ -124,53 +119,41 @@ static void predict(const radau_state *s, radau_scratch *w, int n)
         return;
     }
     if (!s->m) {
-        for (int i = 0; i < w->m->stages; i++) {
-            double reach = w->tries == 1 ? w->m->nodes[i] * w->h : 0.0;
-            for (int j = 0; j < n; j++) w->Z[i * n + j] = reach * s->yp[j];
+        for (int i = 0; i < w->step.m->stages; i++) {
+            double reach = w->tries == 1 ? w->step.m->nodes[i] * w->step.h : 0.0;
+            for (int j = 0; j < n; j++) w->step.Z[i * n + j] = reach * s->yp[j];
         }
         return;
     }
     extrapolate(s, w);
-    radau_combine(w->m->stages, s->m->stages, n, 1.0, w->E, s->Z, w->Z);
-    if (s->miss > MOST_MISS) memset(w->Z, 0, (size_t)w->m->stages * (size_t)n * sizeof(double));
+    collocation_combine(w->step.m->stages, s->m->stages, n, 1.0, w->E, s->Z, w->step.Z);
+    if (s->miss > MOST_MISS)
+        memset(w->step.Z, 0, (size_t)w->step.m->stages * (size_t)n * sizeof(double));
 }
 
 /* ||Z_s - P|| / ||Z_s||, P what the polynomial of the step before says of Z_s; at most 1 */
 static double prediction_miss(const radau_state *s, radau_scratch *w, const method_context *ctx)
 {
-    const int n = ctx->n, end = w->m->stages - 1;
-    const double *last = w->Z + (size_t)end * (size_t)n, *scale = ctx->norm->newton;
+    const int n = ctx->n, end = w->step.m->stages - 1;
+    const double *last = w->step.Z + (size_t)end * (size_t)n, *scale = ctx->norm->newton;
     if (!s->m) return 0.0;
     extrapolate(s, w);
-    radau_combine(1, s->m->stages, n, 1.0, w->E + end * s->m->stages, s->Z, w->point);
-    vector_axpy(n, -1.0, last, w->point);
-    double wrong = norm_of(ctx->norm, w->point, scale), way = norm_of(ctx->norm, last, scale);
+    collocation_combine(1, s->m->stages, n, 1.0, w->E + end * s->m->stages, s->Z, w->step.point);
+    vector_axpy(n, -1.0, last, w->step.point);
+    double wrong = norm_of(ctx->norm, w->step.point, scale), way = norm_of(ctx->norm, last, scale);
     return wrong < way ? wrong / way : 1.0;
 }
 
 /* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h */
 static void finish_stages(const radau_state *s, radau_scratch *w, int n)
 {
-    const int stages = w->m->stages;
-    const double *last = w->Z + (size_t)(stages - 1) * (size_t)n;
-    const double *row = w->m->inverse + (stages - 1) * stages, *left = w->m->left;
-    const double r = 1.0 / w->h;
+    const int stages = w->step.m->stages;
+    const double *last = w->step.Z + (size_t)(stages - 1) * (size_t)n;
+    const double *row = w->step.m->inverse + (stages - 1) * stages, *left = w->step.m->left;
+    const double r = 1.0 / w->step.h;
     for (int j = 0; j < n; j++) w->y[j] = s->y[j] + last[j];
-    radau_combine(1, stages, n, r, row, w->Z, w->yp);
-    radau_combine(1, stages, n, r, left, w->Z, w->slope);
-}
-
-/* Index-2 and index-3 variables are tested with h and h^2 before them [HLR89 7], which the Newton
- * scale has; the other variables as the options say. */
-static void error_scale(radau_scratch *w, const method_context *ctx)
-{
-    const error_norm *norm = ctx->norm;
-    bool higher = ctx->error_test != DAE_ERROR_DIFFERENTIAL && norm->kinds;
-    for (int j = 0; j < norm->n; j++) {
-        bool scaled = higher && norm->kinds[j] >= DAE_KIND_INDEX2 && norm->exempt[j] == 0 &&
-                      !(norm->hidden && norm->hidden[j]);
-        w->scale[j] = scaled ? norm->newton[j] : norm->tested[j];
-    }
+    collocation_combine(1, stages, n, r, row, w->step.Z, w->yp);
+    collocation_combine(1, stages, n, r, left, w->step.Z, w->slope);
 }
 
 /* error := -(dF/dy + gamma/h dF/dy')^-1 F(t, y + shift, q'(0)/h); `shift` may be NULL */
@@ -178,9 +161,9 @@ static bool defect_of(const radau_state *s, radau_scratch *w, const method_conte
                       const double *shift)
 {
     const int n = ctx->n;
-    for (int j = 0; j < n; j++) w->point[j] = s->y[j] + (shift ? shift[j] : 0.0);
-    stages_clamp(&ctx->eval->problem->form, w->point);
-    eval_status status = evaluate_residual(ctx->eval, s->t, w->point, w->slope, w->defect,
+    for (int j = 0; j < n; j++) w->step.point[j] = s->y[j] + (shift ? shift[j] : 0.0);
+    stages_clamp(&ctx->eval->problem->form, w->step.point);
+    eval_status status = evaluate_residual(ctx->eval, s->t, w->step.point, w->slope, w->defect,
                                            &ctx->eval->stats->residuals);
     w->stop = w->stop || status == EVAL_STOP;
     if (status != EVAL_OK) return false;
@@ -225,7 +208,7 @@ static double filtered(const radau_state *s, radau_scratch *w, const method_cont
  * equal errors are the same on 13 problems. */
 static double nonlinearity(const radau_scratch *w)
 {
-    double slow = fmax(1.0, w->theta / SLOW);
+    double slow = fmax(1.0, w->step.newton.theta / SLOW);
     return slow * slow * slow * slow;
 }
 
@@ -257,8 +240,8 @@ static double error_of_states(radau_scratch *w, const method_context *ctx, doubl
     const error_norm *norm = ctx->norm;
     if (norm->newton == norm->scale) return error;
     for (int j = 0; j < norm->n; j++)
-        w->point[j] = norm->kinds[j] >= DAE_KIND_INDEX2 ? 0.0 : w->error[j];
-    return w->error_factor * norm_of(norm, w->point, w->scale);
+        w->step.point[j] = norm->kinds[j] >= DAE_KIND_INDEX2 ? 0.0 : w->error[j];
+    return w->error_factor * norm_of(norm, w->step.point, w->scale);
 }
 
 /* The error where the solution is abrupt, without the weight of the order; else 0. What does not
@@ -267,10 +250,10 @@ static double abrupt_error(const radau_state *s, radau_scratch *w, const method_
                            double error)
 {
     double plain = error_of_states(w, ctx, error);
-    double falling = stages_falling(&w->plain, plain, w->h, w->tries > 1);
+    double falling = stages_falling(&w->plain, plain, w->step.h, w->tries > 1);
     if (!s->m || !(falling > 0.0)) return 0.0;
-    return plain * stages_abruptness(&w->plain, s->plain_error, w->h / s->accepted_h,
-                                     w->m->stages + 1, w->error_factor);
+    return plain * stages_abruptness(&w->plain, s->plain_error, w->step.h / s->accepted_h,
+                                     w->step.m->stages + 1, w->error_factor);
 }
 
 /* prod (1 - c_i) / (x - c_i) over the nodes before the end: the slope at 1 over the value at x of
@@ -291,15 +274,15 @@ static double end_of_defect(const collocation *m, double x)
 static double stiff_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
                           double known)
 {
-    const collocation *m = w->m;
+    const collocation *m = w->step.m;
     const double last = m->stages > 1 ? m->nodes[m->stages - 2] : 0.0, x = 0.5 * (1.0 + last);
     const double weight = STAGES_STIFF_END * fabs(end_of_defect(m, x)) / m->gamma;
     bool higher = ctx->norm->newton != ctx->norm->scale;
     if (higher || !radau_defect_at(s, w, ctx, x)) return 0.0;
     double error = weight * STAGES_STIFF_MOST * norm_of(ctx->norm, w->defect, w->scale);
     bool matters = error > known;
-    if (matters) error = weight * stages_stiff_end(ctx, w->scale, w->defect, w->point);
-    double falling = stages_falling(&w->stiff, error, w->h, w->tries > 1);
+    if (matters) error = weight * stages_stiff_end(ctx, w->scale, w->defect, w->step.point);
+    double falling = stages_falling(&w->stiff, error, w->step.h, w->tries > 1);
     return !matters ? 0.0 : s->m ? falling : error;
 }
 
@@ -310,7 +293,7 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
                            attempt *result)
 {
     double factor = w->error_factor;
-    error_scale(w, ctx);
+    stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     w->stop = false;
     if (!embedded_error(s, w, ctx)) {
         result->status = w->stop ? ATTEMPT_STOP : ATTEMPT_EVALUATION;
@@ -328,42 +311,25 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     error = fmax(error, more);
     result->error = nonlinearity(w) * error;
     add_error_between(s, w, ctx, result);
-    result->error = stages_quiet_error(ctx, result->error, w->h, &w->quiet, w->scale, look, s, w);
-    radau_combine(1, w->m->stages, ctx->n, 1.0, w->m->lagrange, w->Z, w->point);
-    w->leading = norm_of(ctx->norm, w->point, w->scale);
-}
-
-/* The part of the step within the bounds, over all stages; 1 if all of it. */
-static double part_within_bounds(const radau_state *s, radau_scratch *w, const method_context *ctx)
-{
-    const dae_residual *form = &ctx->eval->problem->form;
-    double part = 1.0;
-    if (!form->lower_bounds && !form->upper_bounds) return part;
-    bound_slack slack = stages_slack(ctx->norm, w->h, &w->first_h);
-    for (int i = 0; i < w->m->stages; i++)
-        for (int j = 0; j < form->n; j++) {
-            double Z = w->Z[(size_t)i * (size_t)form->n + (size_t)j];
-            double over = stages_violation(form, slack, j, s->y[j] + Z);
-            double inside = over > 0.0 ? fmax(0.0, w->m->nodes[i] * (1.0 - over / fabs(Z))) : 1.0;
-            if (inside >= part) continue;
-            part = inside;
-            ctx->newton->bound_variable = j;
-        }
-    return part;
+    result->error =
+        stages_quiet_error(ctx, result->error, w->step.h, &w->quiet, w->scale, look, s, w);
+    collocation_combine(1, w->step.m->stages, ctx->n, 1.0, w->step.m->lagrange, w->step.Z,
+                        w->step.point);
+    w->leading = norm_of(ctx->norm, w->step.point, w->scale);
 }
 
 /* What the driver tells about Newton's method. */
 static void report_newton(const radau_scratch *w, const method_context *ctx)
 {
-    ctx->newton->iterations = w->iterations;
-    ctx->newton->rate = w->theta;
+    ctx->newton->iterations = w->step.newton.iterations;
+    ctx->newton->rate = w->step.newton.theta;
 }
 
 static void judge(const radau_state *s, radau_scratch *w, const method_context *ctx,
                   attempt *result)
 {
     if (result->status == ATTEMPT_OK) {
-        result->bound_ratio = part_within_bounds(s, w, ctx);
+        result->bound_ratio = collocation_within_bounds(&w->step, ctx, &w->first_h);
         if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
     }
     if (result->status == ATTEMPT_OK) {
@@ -378,14 +344,15 @@ static void judge(const radau_state *s, radau_scratch *w, const method_context *
         result->next_factor = radau_next_factor(s, w, result->error);
         result->next_order = radau_iia(w->next_stages < w->cap ? w->next_stages : w->cap)->order;
         w->error_failures += !passed;
-        if (!passed && w->ahead) ctx->newton->stale = true;
+        if (!passed && w->step.newton.ahead) ctx->newton->stale = true;
         w->interpolates = !passed && result->error <= MOST_REJECTED;
     } else {
         w->interpolates = false;
         finish_stages(s, w, ctx->n); /* how far it came, for diagnostics */
-        result->next_factor = w->newton_failures < 2 ? w->shrink : fmin(w->shrink, 0.25);
+        result->next_factor =
+            w->newton_failures < 2 ? w->step.newton.shrink : fmin(w->step.newton.shrink, 0.25);
         w->newton_failures++;
-        w->failed_h = fabs(w->h);
+        w->failed_h = fabs(w->step.h);
     }
 }
 
@@ -396,23 +363,15 @@ static void radau_attempt(const void *state, void *scratch, const method_context
     radau_scratch *w = scratch;
     w->tries++;
     w->cap = order > 0 ? (order + 1) / 2 : MOST_STAGES;
-    w->m = radau_iia(radau_stages_now(s, w));
-    w->next_stages = w->m->stages;
-    w->t = s->t + h;
-    w->h = h;
-    *result = (attempt){.t = s->t,
-                        .h = h,
-                        .order = w->m->order,
-                        .y = w->y,
-                        .yp = w->yp,
-                        .variable = -1,
-                        .constraint = -1};
-    for (int i = 0; i < 4; i++) result->terms[i] = NAN;
-    if (ctx->newton->matrix->matrix_free) {
-        result->status = ATTEMPT_UNSUPPORTED;
-        result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
-        return;
-    }
+    w->step.m = radau_iia(radau_stages_now(s, w));
+    w->next_stages = w->step.m->stages;
+    w->step.from = s->t;
+    w->step.t = s->t + h;
+    w->step.h = h;
+    w->step.y = s->y;
+    w->step.yp = s->yp;
+    stages_begin(result, s->t, h, w->step.m->order, w->y, w->yp);
+    if (stages_need_matrix(ctx, result)) return;
     if (s->failure.status) {
         result->status = s->failure.status;
         result->reason = s->failure.reason;
@@ -433,27 +392,27 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     radau_scratch *w = scratch;
     const int n = ctx->n;
     s->miss = prediction_miss(s, w, ctx);
-    s->since_change = w->next_stages == w->m->stages ? s->since_change + 1 : 0;
+    s->since_change = w->next_stages == w->step.m->stages ? s->since_change + 1 : 0;
     s->stages = w->next_stages;
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
-    s->m = w->m;
+    s->m = w->step.m;
     const dae_residual *form = &ctx->eval->problem->form;
     s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL || form->lower_bounds ||
                form->upper_bounds;
-    s->accepted_h = w->h;
+    s->accepted_h = w->step.h;
     s->plain_error = w->plain.error;
     s->surprise = w->first_size * w->error_factor;
     s->reach = w->reach;
     s->exponent = w->exponent;
     s->t_old = s->t;
-    s->t = w->t;
+    s->t = w->step.t;
     vector_copy(n, s->y, s->y_old);
     vector_copy(n, s->yp, s->yp_old);
     vector_copy(n, w->y, s->y);
     vector_copy(n, w->yp, s->yp);
-    memcpy(s->Z, w->Z, (size_t)w->m->stages * (size_t)n * sizeof(double));
+    memcpy(s->Z, w->step.Z, (size_t)w->step.m->stages * (size_t)n * sizeof(double));
     if (radau_jacobian_worn(w)) ctx->newton->stale = true;
-    w->fresh = w->ahead = false;
+    w->step.newton.fresh = w->step.newton.ahead = false;
     w->tries = w->newton_failures = w->error_failures = 0;
     w->quiet = (stages_trial){0};
     w->failed_h = w->reach = w->first_h = 0.0;

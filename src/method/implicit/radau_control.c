@@ -38,24 +38,9 @@ int radau_max_iterations(int stages)
     return stages < 3 ? 7 : 7 + (stages - 3) * 5 / 2;
 }
 
-/* The largest relative tolerance; without one what the weights make of y. */
-static double relative_tolerance(const error_norm *norm, const double *y)
-{
-    double rtol = norm->rtol;
-    if (norm->rtol_by_variable) {
-        rtol = 0.0;
-        for (int i = 0; i < norm->n; i++) rtol = fmax(rtol, norm->rtol_by_variable[i]);
-    }
-    if (!(rtol > 0.0) || norm->user_weights) {
-        double size = norm_of(norm, y, norm->scale);
-        rtol = size > 1.0 ? 1.0 / size : 1.0;
-    }
-    return fmin(fmax(rtol, 1e-14), 0.1);
-}
-
 int radau_first_stages(const error_norm *norm, const double *y)
 {
-    double rtol = relative_tolerance(norm, y);
+    double rtol = stages_relative_tolerance(norm, y);
     return rtol > START_5 ? 3 : rtol > START_7 ? 5 : 7;
 }
 
@@ -84,12 +69,12 @@ static double gain_to_lower(double rtol)
 
 void radau_set_error_factor(radau_scratch *w, const method_context *ctx, const double *y)
 {
-    double rtol = relative_tolerance(ctx->norm, y);
+    double rtol = stages_relative_tolerance(ctx->norm, y);
     if (rtol != w->factor_rtol) w->gain_to_lower = gain_to_lower(rtol);
     for (int k = 0; k < RADAU_METHODS && rtol != w->factor_rtol; k++)
         w->factors[k] = radau_error_factor(rtol, 2 * k + 1);
     w->factor_rtol = rtol;
-    w->error_factor = w->factors[w->m->stages / 2];
+    w->error_factor = w->factors[w->step.m->stages / 2];
 }
 
 /* x^(1/(s+1)) */
@@ -106,16 +91,16 @@ static double root(int stages, double x)
 /* Many Newton iterations ask for more safety. */
 static double safety(const radau_scratch *w)
 {
-    double k = radau_max_iterations(w->m->stages);
-    return fmin(SAFETY, SAFETY * (1.0 + 2.0 * k) / (w->iterations + 2.0 * k));
+    double k = radau_max_iterations(w->step.m->stages);
+    return fmin(SAFETY, SAFETY * (1.0 + 2.0 * k) / (w->step.newton.iterations + 2.0 * k));
 }
 
 /* The power of h with which errors grow, from this try of error e and a larger one that was
  * rejected; 0: there is none */
 static double secant_exponent(const radau_scratch *w, double e)
 {
-    const double ratio = fabs(w->rejected_h / w->h);
-    if (w->rejected_m != w->m || ratio < LEAST_SECANT || !(w->rejected_error > e)) return 0.0;
+    const double ratio = fabs(w->rejected_h / w->step.h);
+    if (w->rejected_m != w->step.m || ratio < LEAST_SECANT || !(w->rejected_error > e)) return 0.0;
     return log(w->rejected_error / e) / log(ratio);
 }
 
@@ -123,16 +108,16 @@ static double secant_exponent(const radau_scratch *w, double e)
  * there would be followed by a rejected one; so it is forgotten slowly. */
 static double error_exponent(const radau_state *s, const radau_scratch *w, double e)
 {
-    const double usual = w->m->stages + 1.0, measured = secant_exponent(w, e);
+    const double usual = w->step.m->stages + 1.0, measured = secant_exponent(w, e);
     if (measured > 0.0) return clamp(measured, usual, MOST_EXPONENT * usual);
-    return s->m == w->m && s->exponent > usual ? fmax(usual, FORGET * s->exponent) : usual;
+    return s->m == w->step.m && s->exponent > usual ? fmax(usual, FORGET * s->exponent) : usual;
 }
 
 /* e^(-1/exponent): the factor of h with which the error becomes 1 */
 static double reach_factor(const radau_scratch *w, double e)
 {
-    return w->exponent > w->m->stages + 1.0 ? pow(e, -1.0 / w->exponent)
-                                            : 1.0 / root(w->m->stages, e);
+    return w->exponent > w->step.m->stages + 1.0 ? pow(e, -1.0 / w->exponent)
+                                                 : 1.0 / root(w->step.m->stages, e);
 }
 
 /* h_next / h with the same number of stages after a step of error e < 1: Gustafsson's predictive
@@ -141,13 +126,13 @@ static double same_order_factor(const radau_state *s, radau_scratch *w, double e
 {
     w->exponent = error_exponent(s, w, e);
     const double reach = reach_factor(w, e);
-    w->reach = fabs(w->h) * (e < LEAST_ERROR ? reach_factor(w, LEAST_ERROR) : reach);
+    w->reach = fabs(w->step.h) * (e < LEAST_ERROR ? reach_factor(w, LEAST_ERROR) : reach);
     double factor = safety(w) * reach;
     w->trend = 1.0;
-    if (!(s->reach > 0.0) || s->m != w->m) return factor;
-    const double trend = fabs(w->h) * reach / s->reach;
+    if (!(s->reach > 0.0) || s->m != w->step.m) return factor;
+    const double trend = fabs(w->step.h) * reach / s->reach;
     w->trend = fmin(1.0, trend);
-    const double safe = w->exponent > w->m->stages + 1.0 ? SAFETY_STEEP : SAFETY;
+    const double safe = w->exponent > w->step.m->stages + 1.0 ? SAFETY_STEEP : SAFETY;
     return fmin(factor, safe * reach * trend);
 }
 
@@ -164,9 +149,9 @@ static double error_constant(const collocation *m)
  * taken for a geometric sequence. */
 static double other_order_factor(const radau_scratch *w, double e, const collocation *other)
 {
-    double next = e / (w->error_factor * error_constant(w->m)); /* a_(s+1) */
+    double next = e / (w->error_factor * error_constant(w->step.m)); /* a_(s+1) */
     double ratio = clamp(next / w->leading, LEAST_RATIO, MOST_RATIO);
-    int distance = other->stages - w->m->stages;
+    int distance = other->stages - w->step.m->stages;
     double term = next;
     for (int k = 0; k < distance; k++) term *= ratio;
     for (int k = 0; k > distance; k--) term /= ratio;
@@ -178,8 +163,9 @@ static double other_order_factor(const radau_scratch *w, double e, const colloca
  * failure the step stays below where it happened for a while. */
 static double newton_limit(const radau_state *s, const radau_scratch *w)
 {
-    double limit = w->theta > 0.0 ? sqrt(BEST_THETA / w->theta) : MOST_FACTOR;
-    if (s->h_limit > 0.0) limit = fmin(limit, s->h_limit / fabs(w->h));
+    double limit =
+        w->step.newton.theta > 0.0 ? sqrt(BEST_THETA / w->step.newton.theta) : MOST_FACTOR;
+    if (s->h_limit > 0.0) limit = fmin(limit, s->h_limit / fabs(w->step.h));
     return fmax(limit, 1.0);
 }
 
@@ -188,9 +174,9 @@ static double newton_limit(const radau_state *s, const radau_scratch *w)
  * the estimate cost as much as one iteration. */
 static double efficiency(const radau_scratch *w, int stages, double factor)
 {
-    double iterations = w->iterations;
-    if (w->theta > 0.0) {
-        const double now = clamp(w->theta, LEAST_THETA, MOST_THETA);
+    double iterations = w->step.newton.iterations;
+    if (w->step.newton.theta > 0.0) {
+        const double now = clamp(w->step.newton.theta, LEAST_THETA, MOST_THETA);
         const double then = clamp(factor * factor * now, LEAST_THETA, MOST_THETA);
         if (then != now) iterations *= log(now) / log(then);
     }
@@ -203,7 +189,7 @@ static void consider(const radau_state *s, radau_scratch *w, double e, int stage
 {
     if (stages < 3 || stages < s->least || stages > s->most || stages > w->cap) return;
     double other = other_order_factor(w, e, radau_iia(stages)) * w->trend;
-    if (stages > w->m->stages) other = fmin(other, MOST_RAISED);
+    if (stages > w->step.m->stages) other = fmin(other, MOST_RAISED);
     double value = efficiency(w, stages, fmin(other, limit));
     if (value < gain * *best) return;
     *best = value;
@@ -213,14 +199,14 @@ static void consider(const radau_state *s, radau_scratch *w, double e, int stage
 
 static double dead_zone(const radau_scratch *w)
 {
-    double part = FACTOR_WEIGHT * w->factor_cost / (w->iterations + 1.0);
+    double part = FACTOR_WEIGHT * w->step.factor_cost / (w->step.newton.iterations + 1.0);
     return clamp(1.0 + part, DEAD_ZONE, DEAD_ZONE_MOST);
 }
 
 /* h_next / h after an accepted step, and the number of stages for it. */
 static double plan_next(const radau_state *s, radau_scratch *w, double e)
 {
-    const int now = w->m->stages;
+    const int now = w->step.m->stages;
     double factor = same_order_factor(s, w, e), limit = newton_limit(s, w);
     double best = efficiency(w, now, fmin(factor, limit));
     w->next_stages = now < 3 && s->most >= 3 ? 3 : now;
@@ -239,12 +225,12 @@ static double plan_next(const radau_state *s, radau_scratch *w, double e)
  * should (those of y' where the step begins do, at index 3) tell so from the second try on. */
 static double after_rejection(const radau_state *s, radau_scratch *w, double e)
 {
-    const double usual = w->m->stages + 1.0, measured = secant_exponent(w, e);
-    double factor = safety(w) / root(w->m->stages, e);
+    const double usual = w->step.m->stages + 1.0, measured = secant_exponent(w, e);
+    double factor = safety(w) / root(w->step.m->stages, e);
     if (measured > 0.0 && measured < usual)
         factor = safety(w) * pow(e, -1.0 / fmax(measured, LEAST_EXPONENT));
-    w->rejected_m = w->m;
-    w->rejected_h = w->h;
+    w->rejected_m = w->step.m;
+    w->rejected_h = w->step.h;
     w->rejected_error = e;
     return s->m ? clamp(factor, LEAST_FACTOR, SAFETY) : fmin(0.1, factor);
 }
@@ -257,7 +243,7 @@ double radau_next_factor(const radau_state *s, radau_scratch *w, double error)
 
 bool radau_jacobian_worn(const radau_scratch *w)
 {
-    return w->theta > WORN;
+    return w->step.newton.theta > WORN;
 }
 
 /* Within [least, most] */

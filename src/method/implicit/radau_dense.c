@@ -72,36 +72,38 @@ void radau_interpolate(const void *state, const method_context *ctx, double t, i
 static const radau_place *weights_at(radau_scratch *w, double x)
 {
     radau_place *place = &w->places[(int)(RADAU_PLACES * x) % RADAU_PLACES];
-    if (place->m == w->m && place->x == x) return place;
-    place->m = w->m;
+    if (place->m == w->step.m && place->x == x) return place;
+    place->m = w->step.m;
     place->x = x;
-    collocation_weights(w->m, x, 0, place->value);
-    collocation_weights(w->m, x, 1, place->slope);
+    collocation_weights(w->step.m, x, 0, place->value);
+    collocation_weights(w->step.m, x, 1, place->slope);
     return place;
 }
 
-/* y and y' of this attempt's polynomial at x, in w->point and w->slope */
+/* y and y' of this attempt's polynomial at x, in w->step.point and w->slope */
 static void look_inside(const radau_state *s, radau_scratch *w, int n, double x)
 {
     const radau_place *place = weights_at(w, x);
-    radau_combine(1, w->m->stages, n, 1.0, place->value, w->Z, w->point);
-    vector_axpy(n, 1.0, s->y, w->point);
-    radau_combine(1, w->m->stages, n, 1.0 / w->h, place->slope, w->Z, w->slope);
+    collocation_combine(1, w->step.m->stages, n, 1.0, place->value, w->step.Z, w->step.point);
+    vector_axpy(n, 1.0, s->y, w->step.point);
+    collocation_combine(1, w->step.m->stages, n, 1.0 / w->step.h, place->slope, w->step.Z,
+                        w->slope);
 }
 
 double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
                            double x)
 {
     look_inside(s, w, ctx->n, x);
-    return stages_dense_error(ctx, s->t + x * w->h, w->point, w->slope, w->scale, w->defect);
+    return stages_dense_error(ctx, s->t + x * w->step.h, w->step.point, w->slope, w->scale,
+                              w->defect);
 }
 
 bool radau_defect_at(const radau_state *s, radau_scratch *w, const method_context *ctx, double x)
 {
     const eval_failure failure = ctx->eval->failure;
     look_inside(s, w, ctx->n, x);
-    stages_clamp(&ctx->eval->problem->form, w->point);
-    eval_status status = evaluate_residual(ctx->eval, s->t + x * w->h, w->point, w->slope,
+    stages_clamp(&ctx->eval->problem->form, w->step.point);
+    eval_status status = evaluate_residual(ctx->eval, s->t + x * w->step.h, w->step.point, w->slope,
                                            w->defect, &ctx->eval->stats->residuals);
     w->stop = w->stop || status == EVAL_STOP;
     if (status != EVAL_STOP) ctx->eval->failure = failure;

@@ -5,13 +5,10 @@
 #ifndef DAE_METHOD_IMPLICIT_RADAU_PARTS_H
 #define DAE_METHOD_IMPLICIT_RADAU_PARTS_H
 
-#include "method/common/collocation.h"
-#include "method/common/method.h"
 #include "method/common/projection.h"
 #include "method/common/stages.h"
+#include "method/implicit/collocation_newton.h"
 
-/* Corrections kept for Broyden's updates. */
-enum { RADAU_PAST = 3 };
 /* 1, 3, 5 and 7 stages */
 enum { RADAU_METHODS = 4 };
 
@@ -51,23 +48,16 @@ typedef struct radau_place {
 
 /* One attempt. */
 typedef struct radau_scratch {
-    const collocation *m;
-    double t, h;
+    collocation_step step;         /* stages and Newton's method */
     int tries;                     /* attempts since the last accepted step, this one included */
     double first_h;                /* size of the first of them that Newton's method solved */
     int newton_failures;           /* among them */
     int error_failures;            /* and those */
-    int iterations;                /* of Newton's method in this attempt */
-    double kappa;                  /* its tolerance */
     double first_size;             /* norm of the first correction */
-    double theta;                  /* its contraction; 0 if one iteration did */
-    double factor_cost;            /* work of a factorisation over that of a solution, about */
-    double eta;                    /* theta / (1 - theta), the last one known */
     int cap;                       /* most stages that the caller allows */
     int next_stages;               /* proposal after this attempt */
     double leading;                /* weighted norm of the leading coefficient of q */
     double failed_h;               /* smallest step with which Newton's method failed, 0: none */
-    double shrink;                 /* after a failure: what it says of h */
     stages_trial stiff;            /* error of stiff variables */
     bool limited;                  /* by more than the estimate: orders are not compared by it */
     stages_trial quiet;            /* what a quiet step may not have seen */
@@ -84,16 +74,6 @@ typedef struct radau_scratch {
     double rejected_h, rejected_error; /* its step and error */
     bool interpolates;                 /* its stages are in Z, and good for a prediction */
     bool stop;                         /* a callback asked for it in the estimate */
-    bool distrusted;                   /* the prediction has proved no use */
-    bool ahead;                        /* partial derivatives are those of a predicted point */
-    bool fresh;                        /* and they were evaluated since the last accepted step */
-    double *Z, *R, *V;                 /* stages: solution, residuals and corrections, work */
-    double *D;                         /* stages: the last correction */
-    double *predicted;                 /* stages before Newton */
-    double *past[RADAU_PAST];          /* corrections of this iteration, for Broyden's updates; */
-    double past_size[RADAU_PAST];      /* their squares, */
-    int past_count;                    /* and number */
-    double *point;                     /* y of a stage */
     double *y, *yp;                    /* candidate */
     double *slope;                     /* q'(0) / h */
     double *error, *defect;            /* estimate, and work */
@@ -139,15 +119,5 @@ bool radau_defect_at(const radau_state *s, radau_scratch *w, const method_contex
 void *radau_cache_new(const method_context *ctx);
 void radau_cache_free(void *cache);
 attempt_status radau_project(radau_scratch *w, const method_context *ctx, attempt *result);
-
-/* radau_kernels.c: Y_i = a sum_k M_ik X_k for a matrix by rows (1, 3, 5 or 7 columns) and stages of
- * n values; X and Y apart. The second has a square matrix. */
-void radau_combine(int rows, int columns, int n, double a, const double *M, const double *X,
-                   double *Y);
-void radau_transform(int s, int n, double a, const double *M, const double *X, double *Y);
-/* Z += D; returns sum ||D_i||^2 n in the norm of the iteration, and sum <X_i, Y_i> in its weights
- */
-double radau_correct(const error_norm *norm, int s, const double *D, double *Z);
-double radau_product(const error_norm *norm, int s, const double *X, const double *Y);
 
 #endif

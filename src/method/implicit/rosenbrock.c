@@ -316,8 +316,9 @@ static void rosenbrock_attempt(const void *state, void *scratch, const method_co
     if (result->status != ATTEMPT_OK) return;
     const dae_residual *form = &ctx->eval->problem->form;
     bound_slack slack = stages_slack(ctx->norm, h, &w->first_h);
-    result->bound_ratio =
-        stages_within_bounds(form, slack, s->y, w->y, &ctx->newton->bound_variable);
+    result->bound_ratio = 1.0;
+    stages_within_bounds(form, slack, 1.0, s->y, w->y, &result->bound_ratio,
+                         &ctx->newton->bound_variable);
     if (result->bound_ratio < 1.0) { /* by how much says little: halve it */
         result->bound_ratio = fmin(0.5, result->bound_ratio);
         result->status = ATTEMPT_BOUND;

@@ -10,15 +10,16 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/stage_newton.h"
+#include "method/common/stages.h"
 #include "method/implicit/colloc2nd.h"
 
-#include <float.h>
 #include <math.h>
 
 enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 12, STATE_BLOCKS = 2, SCRATCH_BLOCKS = 3 };
 static const method *const starter = &method_colloc2nd;
 
-static const double KAPPA = 0.003, SLOWEST_RATE = 0.9;
+static const double KAPPA = 0.003, WORN = 0.05;
 static const double NOISE = 0.1; /* part of the tolerance that corrections may stay at */
 enum { MOST_ITERATIONS = 10 };
 static const double SAFETY = 0.9, LEAST_FACTOR = 0.2;
@@ -31,8 +32,7 @@ typedef struct glm_cache {
     second_order second;
     second_matrix *matrix;
     bool evaluated;
-    double h; /* of the factors; 0: none */
-    double rate;
+    double h;        /* of the factors; 0: none */
     double constant; /* error constant for equal steps; after cuts of the step the derivative that
                         it is multiplied with is rough, and so is that of the cut */
     method_context start; /* of the starting method, with its cache */
@@ -49,9 +49,9 @@ typedef struct glm_state {
 typedef struct glm_scratch {
     double t, h;
     int tries, failures;
-    bool fresh;
     double error;
-    int iterations;
+    stage_newton newton;
+    double stage_t; /* of the stage in hand */
     double *x, *xp, *xpp, *psi, *phi, *f, *point, *slope, *y, *yp, *estimate;
     double *rough; /* estimates of multipliers, which are not tested */
     double *Y, *Yp, *Ypp;
@@ -143,6 +143,7 @@ static void glm_start(void *state, void *scratch, const method_context *ctx, con
     s->t = s->t_old = at->t;
     c->evaluated = false;
     c->h = 0.0;
+    w->newton.eta = 1.0;
     vector_copy(ctx->n, at->y, s->y);
     vector_copy(ctx->n, at->yp, s->yp);
     vector_copy(ctx->n, at->y, s->y_old);
@@ -150,6 +151,7 @@ static void glm_start(void *state, void *scratch, const method_context *ctx, con
     if (!c->start.cache) return;
     void *own = c->start.cache;
     c->start = *ctx; /* what is resolved now was not when the cache was made */
+    c->start.method = starter;
     c->start.second = &c->second;
     c->start.forms = NULL;
     c->start.cache = own;
@@ -158,39 +160,35 @@ static void glm_start(void *state, void *scratch, const method_context *ctx, con
 
 /* ---- one stage ---- */
 
-static attempt_status from_iteration(iteration_status status)
+static stage_matrices at_hand(const stage_task *k)
 {
-    switch (status) {
-    case ITERATION_OK: return ATTEMPT_OK;
-    case ITERATION_RETRY: return ATTEMPT_EVALUATION;
-    case ITERATION_SINGULAR: return ATTEMPT_SINGULAR;
-    case ITERATION_STOP: return ATTEMPT_STOP;
-    case ITERATION_MEMORY: break;
-    }
-    return ATTEMPT_MEMORY;
+    const glm_cache *c = k->ctx->cache;
+    const glm_scratch *w = k->scratch;
+    return !c->evaluated ? STAGE_NOTHING : c->h == w->h ? STAGE_FACTORS : STAGE_DERIVATIVES;
 }
 
-/* Partial derivatives where the step begins, if they are wanted, and factors for this step */
-static attempt_status prepare(const glm_state *s, glm_scratch *w, const method_context *ctx,
-                              bool renew)
+/* Partial derivatives where the step begins */
+static iteration_status evaluate(const stage_task *k, bool ahead)
 {
-    glm_cache *c = ctx->cache;
-    iteration_status status = ITERATION_OK;
-    if (renew || ctx->newton->stale || !c->evaluated) {
-        c->h = 0.0;
-        status =
-            second_matrix_evaluate(c->matrix, s->t, s->y, s->yp, w->h, ctx->norm->weights, NULL);
-        c->evaluated = w->fresh = status == ITERATION_OK;
-        if (c->evaluated) ctx->newton->stale = false;
-    }
-    if (status == ITERATION_OK && c->h != w->h) {
-        double a = 1.0 / (w->h * c->m->G[0][0]);
-        status = second_matrix_factor(c->matrix, a, a * a);
-        c->h = status == ITERATION_OK ? w->h : 0.0;
-    }
-    if (status == ITERATION_SINGULAR)
-        ctx->newton->matrix->singular_column = second_matrix_singular(c->matrix);
-    return from_iteration(status);
+    const glm_state *s = k->state;
+    const glm_scratch *w = k->scratch;
+    glm_cache *c = k->ctx->cache;
+    (void)ahead;
+    c->h = 0.0;
+    iteration_status status =
+        second_matrix_evaluate(c->matrix, s->t, s->y, s->yp, w->h, k->ctx->norm->weights, NULL);
+    c->evaluated = status == ITERATION_OK;
+    return status;
+}
+
+static iteration_status factor(const stage_task *k)
+{
+    const glm_scratch *w = k->scratch;
+    glm_cache *c = k->ctx->cache;
+    const double a = 1.0 / (w->h * c->m->G[0][0]);
+    iteration_status status = second_matrix_factor(c->matrix, a, a * a);
+    c->h = status == ITERATION_OK ? w->h : 0.0;
+    return status;
 }
 
 /* psi and phi of stage i, and the first guess: the old stages, extrapolated */
@@ -220,7 +218,7 @@ static void begin_stage(const glm_state *s, glm_scratch *w, const glm_cache *c,
 }
 
 /* F at the stage's point, into w->f */
-static attempt_status stage_residual(glm_scratch *w, const method_context *ctx, double t)
+static attempt_status stage_residual(const glm_scratch *w, const method_context *ctx)
 {
     const glm_cache *c = ctx->cache;
     const double a = 1.0 / (w->h * c->m->G[0][0]);
@@ -229,77 +227,85 @@ static attempt_status stage_residual(glm_scratch *w, const method_context *ctx, 
         w->xpp[k] = c->second.velocity[k] >= 0 ? a * (w->xp[k] - w->phi[k]) : 0.0;
     }
     second_order_spread(&c->second, w->x, w->xp, w->xpp, w->point, w->slope);
-    eval_status status =
-        evaluate_residual(ctx->eval, t, w->point, w->slope, w->f, &ctx->eval->stats->residuals);
-    return status == EVAL_OK ? ATTEMPT_OK : status == EVAL_STOP ? ATTEMPT_STOP : ATTEMPT_EVALUATION;
+    eval_status status = evaluate_residual(ctx->eval, w->stage_t, w->point, w->slope, w->f,
+                                           &ctx->eval->stats->residuals);
+    return stages_from_evaluation(status);
 }
 
 /* x += D = -A^-1 F; the norm of D, and of D/(h g) for velocities */
-static double correct(glm_scratch *w, const method_context *ctx)
+static attempt_status correct(const stage_task *k, double *size)
 {
+    glm_scratch *w = k->scratch;
+    const method_context *ctx = k->ctx;
     glm_cache *c = ctx->cache;
     const second_order *second = &c->second;
     const double a = 1.0 / (w->h * c->m->G[0][0]);
-    for (int k = 0; k < second->n; k++) w->xpp[k] = -w->f[second->row[k]];
+    attempt_status status = stage_residual(w, ctx);
+    if (status != ATTEMPT_OK) return status;
+    for (int i = 0; i < second->n; i++) w->xpp[i] = -w->f[second->row[i]];
     second_matrix_solve(c->matrix, w->xpp);
     vector_axpy(second->n, 1.0, w->xpp, w->x);
     double *delta = ctx->newton->delta;
     vector_zero(ctx->n, delta);
-    for (int k = 0; k < second->n; k++) {
-        delta[second->place[k]] = w->xpp[k];
-        if (second->velocity[k] >= 0) delta[second->velocity[k]] = a * w->xpp[k];
+    for (int i = 0; i < second->n; i++) {
+        delta[second->place[i]] = w->xpp[i];
+        if (second->velocity[i] >= 0) delta[second->velocity[i]] = a * w->xpp[i];
     }
-    w->iterations++;
-    ctx->eval->stats->newton_iterations++;
-    return norm_of(ctx->norm, delta, ctx->norm->newton);
+    *size = norm_of(ctx->norm, delta, ctx->norm->newton);
+    return ATTEMPT_OK;
 }
 
-/* Newton's method for the stage at time t */
-static attempt_status solve_stage(const glm_state *s, glm_scratch *w, const method_context *ctx,
-                                  double t)
-{
-    glm_cache *c = ctx->cache;
-    const double floor = 100.0 * DBL_EPSILON * norm_of(ctx->norm, s->y, ctx->norm->newton);
-    const int first = 2; /* multipliers need a second correction, which may be as large */
-    double last = 0.0, rate = 0.0;
-    for (int k = 0; k < MOST_ITERATIONS; k++) {
-        attempt_status status = stage_residual(w, ctx, t);
-        if (status != ATTEMPT_OK) return status;
-        double size = ctx->newton->last_size = correct(w, ctx);
-        if (!isfinite(size)) return ATTEMPT_EVALUATION;
-        if (k > 0) rate = size / last;
-        bool slow = k >= first && rate > 0.5, noise = slow && size <= NOISE && w->fresh;
-        if (size <= floor || noise) return ATTEMPT_OK;
-        if (slow && rate >= SLOWEST_RATE) return ATTEMPT_CONVERGENCE;
-        if (k > 0 && rate < SLOWEST_RATE && rate / (1.0 - rate) * size <= KAPPA) {
-            c->rate = rate;
-            return ATTEMPT_OK;
-        }
-        last = size;
-    }
-    return ATTEMPT_CONVERGENCE;
-}
+static const stage_equations equations = {
+    .at_hand = at_hand, .evaluate = evaluate, .factor = factor, .correct = correct};
 
-static attempt_status solve_stages(const glm_state *s, glm_scratch *w, const method_context *ctx,
-                                   double B[GLM_STAGES][GLM_STAGES], attempt *result)
+/* Stage after stage, each by Newton's method */
+static attempt_status solve_stages(const stage_task *k, double B[GLM_STAGES][GLM_STAGES])
 {
-    const glm_cache *c = ctx->cache;
+    const glm_state *s = k->state;
+    glm_scratch *w = k->scratch;
+    const glm_cache *c = k->ctx->cache;
     const glm_table *m = c->m;
     const int n = c->second.n;
     double ratio = w->h / (s->t - s->t_old);
     for (int i = 0; i < m->stages; i++) {
-        double t = i + 1 == m->stages ? w->t : s->t + m->c[i] * w->h;
+        w->stage_t = i + 1 == m->stages ? w->t : s->t + m->c[i] * w->h;
         begin_stage(s, w, c, B, ratio, i);
-        attempt_status status = solve_stage(s, w, ctx, t);
-        if (status == ATTEMPT_OK) status = stage_residual(w, ctx, t); /* x', x'' of the last x */
-        result->stage = i + 1;
+        attempt_status status = stage_newton_iterate(k);
+        if (status == ATTEMPT_OK) status = stage_residual(w, k->ctx); /* x', x'' of the last x */
+        k->result->stage = i + 1;
         if (status != ATTEMPT_OK) return status;
         vector_copy(n, w->x, w->Y + i * n);
         vector_copy(n, w->xp, w->Yp + i * n);
         vector_copy(n, w->xpp, w->Ypp + i * n);
     }
-    result->stage = 0;
+    k->result->stage = 0;
     return ATTEMPT_OK;
+}
+
+/* All stages with the matrices at hand, or else with new ones */
+static attempt_status solve(const glm_state *s, glm_scratch *w, const method_context *ctx,
+                            double B[GLM_STAGES][GLM_STAGES], attempt *result)
+{
+    const glm_cache *c = ctx->cache;
+    stage_newton *nw = &w->newton;
+    stage_task task = {&equations, nw, s, w, ctx, result};
+    norm_set_step(ctx->norm, w->h);
+    nw->most = newton_most(ctx->newton, MOST_ITERATIONS);
+    nw->first = 2; /* multipliers need a second correction, which may be as large */
+    nw->kappa = KAPPA;
+    nw->noise = NOISE;
+    nw->floor = stage_newton_round_off(norm_of(ctx->norm, s->y, ctx->norm->newton));
+    nw->patient = true;
+    attempt_status status = stage_newton_prepare(&task, false);
+    if (status == ATTEMPT_OK) status = solve_stages(&task, B);
+    bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
+    if (retry && !nw->fresh) {
+        status = stage_newton_prepare(&task, true);
+        if (status == ATTEMPT_OK) status = solve_stages(&task, B);
+    }
+    if (status == ATTEMPT_SINGULAR)
+        ctx->newton->matrix->singular_column = second_matrix_singular(c->matrix);
+    return status;
 }
 
 /* ---- attempt ---- */
@@ -394,15 +400,7 @@ static attempt_status try_step(const glm_state *s, glm_scratch *w, const method_
     glm_cache *c = ctx->cache;
     double B[GLM_STAGES][GLM_STAGES], ratio = w->h / (s->t - s->t_old);
     glm_weights(c->m, ratio, B);
-    norm_set_step(ctx->norm, w->h);
-    w->iterations = 0;
-    attempt_status status = prepare(s, w, ctx, false);
-    if (status == ATTEMPT_OK) status = solve_stages(s, w, ctx, B, result);
-    bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
-    if (retry && !w->fresh) {
-        status = prepare(s, w, ctx, true);
-        if (status == ATTEMPT_OK) status = solve_stages(s, w, ctx, B, result);
-    }
+    attempt_status status = solve(s, w, ctx, B, result);
     if (status != ATTEMPT_OK) return status;
     vector_copy(ctx->n, w->point, w->y); /* the last stage ends the step */
     vector_copy(ctx->n, w->slope, w->yp);
@@ -427,25 +425,14 @@ static void glm_attempt(const void *state, void *scratch, const method_context *
         starter->attempt(s->start, w->start, &c->start, h, order, result);
         return;
     }
-    *result = (attempt){.t = s->t,
-                        .h = h,
-                        .order = c->m->order,
-                        .terms = {NAN, NAN, NAN, NAN},
-                        .y = w->y,
-                        .yp = w->yp,
-                        .variable = -1,
-                        .constraint = -1};
-    if (!c->matrix) {
-        result->status = ATTEMPT_UNSUPPORTED;
-        result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
-        return;
-    }
+    stages_begin(result, s->t, h, c->m->order, w->y, w->yp);
+    if (stages_need_matrix(ctx, result)) return;
     result->status = try_step(s, w, ctx, result);
     bool solved = result->status == ATTEMPT_OK;
     w->failures += !solved;
     result->next_factor = solved ? next_factor(w, result->error) : w->failures < 3 ? 0.5 : 0.25;
-    ctx->newton->iterations = w->iterations;
-    ctx->newton->rate = c->rate;
+    ctx->newton->iterations = w->newton.iterations;
+    ctx->newton->rate = w->newton.theta;
 }
 
 /* ---- accept and dense output ---- */
@@ -483,8 +470,8 @@ static void glm_accept(void *state, void *scratch, const method_context *ctx)
     s->t_old = s->t;
     s->t = w->t;
     s->taken++;
-    if (c->rate > 0.05) ctx->newton->stale = true;
-    w->fresh = false;
+    if (w->newton.theta > WORN) ctx->newton->stale = true;
+    w->newton.fresh = false;
     w->tries = w->failures = 0;
 }
 

@@ -1,0 +1,174 @@
+#include "method/common/stage_newton.h"
+
+#include "method/common/stages.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Beyond this rate the iteration has failed; and no old eta is believed that is better: where
+ * exponentials are switched on it would pass far too much. */
+static const double SLOWEST_RATE = 0.99, BEST_OLD_ETA = 0.02;
+static const double ROUND_OFF = 100.0 * DBL_EPSILON;
+/* The largest error of a prediction that is trusted with partial derivatives, in units of the error
+ * test: where it is far off they may be far too large (exponentials), so that corrections and
+ * estimates come out too small. */
+static const double MOST_SURPRISE = 1e5;
+
+bool stage_prediction_trusted(double surprise, double ratio, int stages)
+{
+    for (int k = 0; k <= stages && ratio > 1.0; k++) surprise *= ratio;
+    return surprise <= MOST_SURPRISE;
+}
+
+double stage_newton_round_off(double size)
+{
+    return ROUND_OFF * size;
+}
+
+/* ---- matrices ---- */
+
+/* Partial derivatives at the stage in the middle, as predicted: they differ less from those along
+ * the step than the ones at its beginning. There, if there is no prediction or it is no use. */
+static iteration_status evaluate(const stage_task *k)
+{
+    stage_newton *nw = k->newton;
+    iteration_status status = ITERATION_RETRY;
+    k->ctx->newton->stale = true;
+    if (nw->trusted) status = k->equations->evaluate(k, true);
+    nw->ahead = nw->trusted && status == ITERATION_OK;
+    if (status == ITERATION_RETRY) status = k->equations->evaluate(k, false);
+    if (status != ITERATION_OK) return status;
+    k->ctx->newton->stale = false;
+    nw->fresh = true;
+    return ITERATION_OK;
+}
+
+attempt_status stage_newton_prepare(const stage_task *k, bool renew)
+{
+    const stage_equations *own = k->equations;
+    iteration_status status = ITERATION_OK;
+    if (renew || k->ctx->newton->stale || own->at_hand(k) == STAGE_NOTHING) status = evaluate(k);
+    if (status == ITERATION_OK && own->at_hand(k) != STAGE_FACTORS) status = own->factor(k);
+    if (status == ITERATION_SINGULAR && !k->newton->fresh) {
+        status = evaluate(k);
+        if (status == ITERATION_OK) status = own->factor(k);
+    }
+    return stages_from_iteration(status);
+}
+
+attempt_status stage_newton_renew_here(const stage_task *k)
+{
+    k->ctx->newton->stale = true;
+    iteration_status status = k->equations->evaluate(k, true);
+    if (status != ITERATION_OK) return stages_from_iteration(status);
+    k->ctx->newton->stale = false;
+    k->newton->ahead = true;
+    return stages_from_iteration(k->equations->factor(k));
+}
+
+/* ---- iteration ---- */
+
+/* What the contraction says of an iteration that goes on: whether so many more iterations suffice,
+ * or by how much to cut h [HW96 IV.8]. */
+static bool will_converge(stage_newton *nw, double size, int left)
+{
+    double remaining = nw->eta * size / nw->kappa, rate = nw->theta;
+    for (int k = 0; k < left && remaining >= 1.0; k++) {
+        remaining *= rate;
+        if (nw->improves > 0.0) rate *= nw->improves;
+    }
+    if (remaining < 1.0) return true;
+    nw->shrink = 0.8 * pow(fmin(20.0, remaining), -1.0 / (4.0 + left));
+    return false;
+}
+
+static attempt_status diverged(const stage_task *k)
+{
+    if (k->equations->blame) k->equations->blame(k);
+    if (!(k->newton->theta < SLOWEST_RATE)) k->newton->shrink = 0.5;
+    return ATTEMPT_CONVERGENCE;
+}
+
+/* theta and eta from the quotient q of the last two corrections, and `before` of those before; 0 if
+ * there are none. Patience has all quotients in theta. */
+static void measure_contraction(stage_newton *nw, double q, double before)
+{
+    nw->theta = before > 0.0 ? sqrt(q * (nw->patient ? nw->theta : before)) : q;
+    if (nw->theta < SLOWEST_RATE) nw->eta = nw->theta / (1.0 - nw->theta);
+}
+
+/* eta^(3/4): trust in an old rate fades (RADAU has the power 0.8) */
+static double faded(double eta)
+{
+    double root = sqrt(eta);
+    return fmax(root * sqrt(root), BEST_OLD_ETA);
+}
+
+static void begin(const stage_task *k)
+{
+    stage_newton *nw = k->newton;
+    nw->iterations = 0;
+    nw->theta = 0.0;
+    nw->eta = faded(nw->eta);
+    if (k->equations->begin) k->equations->begin(k);
+}
+
+/* One correction, counted */
+static attempt_status correct(const stage_task *k, double *size)
+{
+    attempt_status status = k->equations->correct(k, size);
+    if (status != ATTEMPT_OK) return status;
+    if (k->newton->iterations++ == 0) k->newton->first_size = *size;
+    k->ctx->eval->stats->newton_iterations++;
+    k->ctx->newton->last_size = *size;
+    return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
+}
+
+attempt_status stage_newton_iterate(const stage_task *k)
+{
+    const stage_equations *own = k->equations;
+    stage_newton *nw = k->newton;
+    double size = 0.0, last = 0.0, q = 0.0;
+    begin(k);
+    for (int i = 0; i < nw->most; i++, last = size) {
+        attempt_status status = correct(k, &size);
+        if (status != ATTEMPT_OK) return status;
+        const bool measured = i >= nw->first;
+        if (measured) {
+            double before = q;
+            q = size / last;
+            measure_contraction(nw, q, before);
+        }
+        bool slow = measured && !(nw->theta < SLOWEST_RATE);
+        bool small = !slow && nw->eta * size <= nw->kappa;
+        if (size <= nw->floor || (small && (!own->settled || own->settled(k)))) return ATTEMPT_OK;
+        bool early = i == 1 && nw->first == 1 && (slow || !nw->patient);
+        if (early && own->is_transient && own->is_transient(k, q)) {
+            q = 0.0; /* the next one tells */
+            continue;
+        }
+        if (slow || (measured && !nw->patient && !will_converge(nw, size, nw->most - 1 - i)))
+            return nw->fresh && size <= nw->noise ? ATTEMPT_OK : diverged(k);
+    }
+    nw->shrink = 0.5;
+    return diverged(k);
+}
+
+attempt_status stage_newton_solve(const stage_task *k)
+{
+    stage_newton *nw = k->newton;
+    const double eta = nw->eta;
+    nw->shrink = 0.5;
+    attempt_status status = stage_newton_prepare(k, false);
+    if (status != ATTEMPT_OK) return status;
+    bool fresh = nw->fresh;
+    if (!fresh) k->equations->keep(k);
+    status = stage_newton_iterate(k);
+    bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
+    if (!retry || fresh) return status;
+    k->equations->restore(k);
+    nw->eta = eta;
+    k->result->stage = 0;
+    status = stage_newton_prepare(k, true);
+    return status == ATTEMPT_OK ? stage_newton_iterate(k) : status;
+}

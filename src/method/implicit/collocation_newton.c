@@ -1,0 +1,358 @@
+#include "method/implicit/collocation_newton.h"
+
+#include "base/vector.h"
+#include "matrix/shifted.h"
+#include "method/common/stages.h"
+
+/* Updates of the matrix make every correction faster than the one before by about this. */
+static const double RATE_IMPROVES = 0.85;
+/* Beyond it an update tells more of noise and curvature than of the matrix. */
+static const double LARGEST_UPDATE = 0.5;
+/* A first contraction that is worse may be that of algebraic variables alone, as long as it is
+ * below the second number. */
+static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
+/* The slowest rate that a variable is taken to have by itself, and what it may be off by. */
+static const double SLOWEST_OWN = 0.5, MOST_OWN = 0.1;
+
+double *collocation_place(collocation_step *step, int stages, size_t n, double *at)
+{
+    double **blocks[COLLOCATION_BLOCKS] = {&step->Z, &step->R, &step->V, &step->predicted};
+    for (int i = 0; i < COLLOCATION_PAST; i++) blocks[4 + i] = &step->past[i];
+    step->point = at;
+    at += n;
+    for (int i = 0; i < COLLOCATION_BLOCKS; i++, at += (size_t)stages * n) *blocks[i] = at;
+    return at;
+}
+
+void collocation_point(const collocation_step *step, const method_context *ctx, int i)
+{
+    const double *Z = step->Z + (size_t)i * (size_t)ctx->n;
+    for (int j = 0; j < ctx->n; j++) step->point[j] = step->y[j] + Z[j];
+    stages_clamp(&ctx->eval->problem->form, step->point);
+}
+
+double collocation_within_bounds(const collocation_step *step, const method_context *ctx,
+                                 double *first_h)
+{
+    const dae_residual *form = &ctx->eval->problem->form;
+    double part = 1.0;
+    if (!form->lower_bounds && !form->upper_bounds) return part;
+    bound_slack slack = stages_slack(ctx->norm, step->h, first_h);
+    for (int i = 0; i < step->m->stages; i++) {
+        const double *Z = step->Z + (size_t)i * (size_t)ctx->n;
+        for (int j = 0; j < ctx->n; j++) step->point[j] = step->y[j] + Z[j];
+        stages_within_bounds(form, slack, step->m->nodes[i], step->y, step->point, &part,
+                             &ctx->newton->bound_variable);
+    }
+    return part;
+}
+
+/* ---- matrices ---- */
+
+static stage_matrices at_hand(const stage_task *k)
+{
+    const collocation_step *step = k->scratch;
+    const iteration *it = k->ctx->newton->matrix;
+    const struct shifted *f = it->shifted;
+    if (!it->jac.valid) return STAGE_NOTHING;
+    bool fit = f && f->h == step->h && f->stages == step->m->stages &&
+               f->evaluations == it->evaluations && it->factored && !it->by_columns &&
+               it->cj == step->m->gamma / step->h;
+    return fit ? STAGE_FACTORS : STAGE_DERIVATIVES;
+}
+
+/* V = A^-1 Z/h, the slopes of the stages */
+static void find_slopes(const collocation_step *step, int n)
+{
+    const int s = step->m->stages;
+    collocation_combine(s, s, n, 1.0 / step->h, step->m->inverse, step->Z, step->V);
+}
+
+static iteration_status evaluate(const stage_task *k, bool ahead)
+{
+    const collocation_step *step = k->scratch;
+    const collocation *m = step->m;
+    const int middle = (m->stages - 1) / 2, n = k->ctx->n;
+    const double cj = m->gamma / step->h, *weights = k->ctx->norm->weights;
+    iteration *it = k->ctx->newton->matrix;
+    if (!ahead)
+        return iteration_evaluate(it, step->from, step->y, step->yp, cj, step->h, weights, NULL);
+    find_slopes(step, n);
+    collocation_point(step, k->ctx, middle);
+    return iteration_evaluate(it, step->from + m->nodes[middle] * step->h, step->point,
+                              step->V + (size_t)middle * (size_t)n, cj, step->h, weights, NULL);
+}
+
+/* Stored values a column of the factors, over 3: the work of a factorisation over that of a
+ * solution, exact for large dense matrices. (A real matrix alone takes those of its own.) */
+static double factor_cost(const iteration *it)
+{
+    const matrix_layout *layout = &it->jac.layout;
+    const linear_solver *first = it->shifted->solver[0];
+    const double values = first ? (double)first->ops->values(first) : 0.0;
+    return fmax(values, (double)layout->count) / (3.0 * layout->n);
+}
+
+/* One real factorisation, which the error estimate needs in any case, and one for every pair. */
+static iteration_status factor(const stage_task *k)
+{
+    collocation_step *step = k->scratch;
+    const collocation *m = step->m;
+    iteration *it = k->ctx->newton->matrix;
+    double shift[2 * COLLOCATION_PAIRS];
+    if (!shifted_prepare(it, m->pairs)) return ITERATION_MEMORY;
+    struct shifted *f = it->shifted;
+    f->stages = 0;
+    for (int p = 0; p < 2 * m->pairs; p++) shift[p] = m->pair[p] / step->h;
+    iteration_status status = shifted_factor_all(it, m->gamma / step->h, m->pairs, shift);
+    if (status != ITERATION_OK) return status;
+    f->h = step->h;
+    f->stages = m->stages;
+    f->evaluations = it->evaluations;
+    step->factor_cost = factor_cost(it);
+    return ITERATION_OK;
+}
+
+/* V := transformed matrices^-1 V, with two real systems or none; work has n values */
+static iteration_status solve_one_by_one(const collocation_step *step, iteration *it, int n,
+                                         double *work)
+{
+    const collocation *m = step->m;
+    double *V = step->V;
+    iteration_status status = ITERATION_OK;
+    for (int r = 0; r < m->reals && status == ITERATION_OK; r++, V += n) {
+        if (r > 0) { /* V_1 -= gamma/h dF/dy' V_0 */
+            status = iteration_apply_yp(it, NULL, V - n, work);
+            vector_axpy(n, -m->gamma / step->h, work, V);
+        }
+        if (status == ITERATION_OK) status = iteration_solve(it, NULL, V);
+    }
+    for (int p = 0; p < m->pairs && status == ITERATION_OK; p++, V += 2 * n)
+        shifted_solve(it, p, V, V + n);
+    return status;
+}
+
+/* ---- iteration ---- */
+
+/* R_i = F(t + c_i h, y + Z_i, Y'_i) */
+static attempt_status residuals(const stage_task *k)
+{
+    const collocation_step *step = k->scratch;
+    const size_t n = (size_t)k->ctx->n;
+    evaluator *eval = k->ctx->eval;
+    find_slopes(step, k->ctx->n);
+    for (int i = 0; i < step->m->stages; i++) {
+        const double c = step->m->nodes[i], t = c == 1.0 ? step->t : step->from + c * step->h;
+        collocation_point(step, k->ctx, i);
+        k->result->stage = i + 1;
+        eval_status status = evaluate_residual(eval, t, step->point, step->V + (size_t)i * n,
+                                               step->R + (size_t)i * n, &eval->stats->residuals);
+        if (status != EVAL_OK) return stages_from_evaluation(status);
+    }
+    k->result->stage = 0;
+    return ATTEMPT_OK;
+}
+
+/* sum <X_i, Y_i> in the weights of the iteration */
+static double product(const error_norm *norm, int s, const double *restrict X,
+                      const double *restrict Y)
+{
+    const int n = norm->n;
+    const double *restrict scale = norm->newton;
+    double sum = 0.0;
+    for (int i = 0; i < s; i++, X += n, Y += n)
+        for (int j = 0; j < n; j++) sum += (X[j] * scale[j]) * (Y[j] * scale[j]);
+    return sum;
+}
+
+/* Broyden's updates of the inverse matrix, applied to the simplified correction D in place, as in
+ * the algorithm QNERR of [Deu11 2.1.4]: after the corrections D_0 .. D_k
+ *   D += <D, D_(i-1)>/|D_(i-1)|^2 D_i, i = 1 .. k;  D /= 1 - <D, D_k>/|D_k|^2
+ * They cost no evaluation and save one iteration in six to ten. The first ones are kept. */
+static void accelerate(const collocation_step *step, const error_norm *norm, double *D)
+{
+    const int s = step->m->stages, count = s * norm->n;
+    const bool last_kept = step->newton.iterations == step->past_count;
+    for (int i = 0; i < step->past_count - !last_kept; i++) {
+        double a = product(norm, s, D, step->past[i]) / step->past_size[i];
+        if (i + 1 < step->past_count) {
+            vector_axpy(count, a, step->past[i + 1], D);
+        } else if (fabs(a) < LARGEST_UPDATE) {
+            const double stretch = 1.0 / (1.0 - a);
+            for (int j = 0; j < count; j++) D[j] *= stretch;
+        }
+    }
+}
+
+/* sum_i ||D_i||^2 n by the caller's norm */
+static double squares_by_user(const error_norm *norm, int s, const double *D)
+{
+    double sum = 0.0;
+    for (int i = 0; i < s; i++) {
+        double size = norm_of(norm, D + (size_t)i * (size_t)norm->n, norm->newton);
+        sum += size * size * norm->n;
+    }
+    return sum;
+}
+
+/* Z += D; sum ||D_i||^2 n in the norm of the iteration */
+static double apply(const error_norm *norm, int s, const double *restrict D, double *restrict Z)
+{
+    const int n = norm->n;
+    const double *restrict scale = norm->newton;
+    double sum = norm->user_norm ? squares_by_user(norm, s, D) : 0.0, own = 0.0;
+    for (int i = 0; i < s; i++, D += n, Z += n)
+        for (int j = 0; j < n; j++) {
+            const double d = D[j] * scale[j];
+            Z[j] += D[j];
+            own += d * d;
+        }
+    return norm->user_norm ? sum : own;
+}
+
+/* Keep the correction in R, whose square is given, for the next ones: blocks change places. */
+static void remember(collocation_step *step, const error_norm *norm, double square)
+{
+    step->D = step->R;
+    if (step->past_count == COLLOCATION_PAST || !(square > 0.0) || norm->user_norm) return;
+    step->R = step->past[step->past_count];
+    step->past[step->past_count] = step->D;
+    step->past_size[step->past_count++] = square;
+}
+
+/* One correction: D = -T Lambda-solve T^-1 R, Z += D, its norm in *size. */
+static attempt_status correct(const stage_task *k, double *size)
+{
+    collocation_step *step = k->scratch;
+    const collocation *m = step->m;
+    const int s = m->stages, n = k->ctx->n;
+    iteration *it = k->ctx->newton->matrix;
+    attempt_status status = residuals(k);
+    if (status != ATTEMPT_OK) return status;
+    collocation_combine(s, s, n, -1.0, m->T_inverse, step->R, step->V);
+    status = stages_from_iteration(m->reals == 1 ? shifted_solve_all(it, m->pairs, step->V)
+                                                 : solve_one_by_one(step, it, n, step->point));
+    if (status != ATTEMPT_OK) return status;
+    collocation_combine(s, s, n, 1.0, m->T, step->V, step->R);
+    if (!k->newton->patient) accelerate(step, k->ctx->norm, step->R);
+    double square = apply(k->ctx->norm, s, step->R, step->Z);
+    remember(step, k->ctx->norm, square);
+    *size = sqrt(square / (s * n));
+    return ATTEMPT_OK;
+}
+
+static void begin(const stage_task *k)
+{
+    collocation_step *step = k->scratch;
+    step->past_count = 0;
+}
+
+static void keep(const stage_task *k)
+{
+    const collocation_step *step = k->scratch;
+    vector_copy(step->m->stages * k->ctx->n, step->Z, step->predicted);
+}
+
+static void restore(const stage_task *k)
+{
+    const collocation_step *step = k->scratch;
+    vector_copy(step->m->stages * k->ctx->n, step->predicted, step->Z);
+}
+
+/* The largest correction, for diagnostics. */
+static void blame(const stage_task *k)
+{
+    const collocation_step *step = k->scratch;
+    const error_norm *norm = k->ctx->norm;
+    double most = -1.0;
+    for (int i = 0; i < step->m->stages; i++) {
+        const double *D = step->D + (size_t)i * (size_t)norm->n;
+        double size = norm_of(norm, D, norm->newton);
+        if (size <= most) continue;
+        most = size;
+        k->result->stage = i + 1;
+        vector_copy(norm->n, D, k->ctx->newton->delta);
+    }
+}
+
+/* sum over stages and differential variables of D^2, in the weights of the iteration */
+static double differential_part(const error_norm *norm, int stages, const double *D)
+{
+    double sum = 0.0;
+    for (int i = 0; i < stages; i++, D += norm->n)
+        for (int j = 0; j < norm->n; j++) {
+            double x = norm->kinds[j] == DAE_KIND_DIFFERENTIAL ? D[j] * norm->newton[j] : 0.0;
+            sum += x * x;
+        }
+    return sum;
+}
+
+/* Where y' of differential variables stands in equations for algebraic ones with coefficients that
+ * change along the step, G(y) y' + .. = 0, the second correction of these is as large as the first
+ * one of y, for any h: the first quotient then says nothing of the iteration. */
+static bool is_transient(const stage_task *k, double quotient)
+{
+    const collocation_step *step = k->scratch;
+    const error_norm *norm = k->ctx->norm;
+    if (!(quotient > TRANSIENT && quotient < MOST_TRANSIENT)) return false;
+    if (!norm->kinds || step->past_count < 2) return false;
+    double first = differential_part(norm, step->m->stages, step->past[0]);
+    double second = differential_part(norm, step->m->stages, step->past[1]);
+    return second <= TRANSIENT * TRANSIENT * first;
+}
+
+/* sum over stages of D_j^2 for variable j */
+static double square_of(int stages, const double *D, int n, int j)
+{
+    double sum = 0.0;
+    for (int i = 0; i < stages; i++) sum += D[i * n + j] * D[i * n + j];
+    return sum;
+}
+
+/* Whether the iteration error is small also if every variable goes on at its own rate, that of its
+ * last two corrections: ||r_j / (1 - r_j) D_j|| <= MOST_OWN. Variables that enter linearly, as
+ * functions of t do, come right at once from any prediction; next to them the corrections of others
+ * look small, and theirs may be slow. Nothing is said where corrections are not kept any more. */
+static bool settled(const stage_task *k)
+{
+    const collocation_step *step = k->scratch;
+    const error_norm *norm = k->ctx->norm;
+    const int last = step->past_count - 1, n = norm->n, s = step->m->stages;
+    double sum = 0.0;
+    if (last < 1 || step->newton.iterations != step->past_count || k->newton->patient) return true;
+    for (int j = 0; j < n; j++) {
+        double now = square_of(s, step->past[last], n, j);
+        double before = square_of(s, step->past[last - 1], n, j);
+        double rate = now < before ? fmin(sqrt(now / before), SLOWEST_OWN) : SLOWEST_OWN;
+        double rest = rate / (1.0 - rate) * norm->newton[j];
+        sum += rest * rest * now;
+    }
+    return sum <= MOST_OWN * MOST_OWN * s * n;
+}
+
+static const stage_equations equations = {.at_hand = at_hand,
+                                          .evaluate = evaluate,
+                                          .factor = factor,
+                                          .keep = keep,
+                                          .restore = restore,
+                                          .begin = begin,
+                                          .correct = correct,
+                                          .settled = settled,
+                                          .is_transient = is_transient,
+                                          .blame = blame};
+
+stage_task collocation_task(collocation_step *step, const method_context *ctx, attempt *result,
+                            double kappa, double noise, int usual)
+{
+    stage_newton *nw = &step->newton;
+    norm_set_step(ctx->norm, step->h);
+    nw->most = newton_most(ctx->newton, usual);
+    /* Multipliers of index 3 need a second correction to come right, as large as the first. */
+    nw->first = ctx->norm->newton != ctx->norm->scale ? 2 : 1;
+    nw->kappa = kappa;
+    nw->noise = noise;
+    nw->floor = stage_newton_round_off(norm_of(ctx->norm, step->y, ctx->norm->newton));
+    nw->improves = RATE_IMPROVES;
+    return (stage_task){
+        .equations = &equations, .newton = nw, .scratch = step, .ctx = ctx, .result = result};
+}
