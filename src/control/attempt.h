@@ -2,7 +2,7 @@
 #ifndef DAE_CONTROL_ATTEMPT_H
 #define DAE_CONTROL_ATTEMPT_H
 
-#include "control/newton.h"
+#include <stdbool.h>
 
 /* Where to start. history = 0: from (t, y, yp) alone. history = m > 0: past[i*n ..] = y(past_t[i]),
  * i = 0 .. m-1, newest first, past_t[0] = t. */
@@ -50,8 +50,5 @@ typedef struct attempt {
     int constraint;     /* row of the form's g, -1: none; only with a reason */
     int invariant;      /* of the invariants, from 1; 0: none; only with a reason */
 } attempt;
-
-/* Newton's failures as those of an attempt. */
-attempt_status attempt_from_newton(newton_status status);
 
 #endif

@@ -79,22 +79,23 @@ void newton_reset(newton *nw)
     nw->solves = 0;
 }
 
-static newton_status from_evaluation(eval_status status)
+static attempt_status from_evaluation(eval_status status)
 {
-    return status == EVAL_STOP ? NEWTON_STOP : NEWTON_EVALUATION;
+    return status == EVAL_STOP ? ATTEMPT_STOP : ATTEMPT_EVALUATION;
 }
 
 /* Without a callback to blame it is GMRES that failed. */
-static newton_status from_iteration(const newton *nw, iteration_status status)
+static attempt_status from_iteration(const newton *nw, iteration_status status)
 {
     switch (status) {
-    case ITERATION_OK: return NEWTON_OK;
-    case ITERATION_RETRY: return nw->eval->failure.callback ? NEWTON_EVALUATION : NEWTON_DIVERGED;
-    case ITERATION_SINGULAR: return NEWTON_SINGULAR;
-    case ITERATION_STOP: return NEWTON_STOP;
-    case ITERATION_MEMORY: return NEWTON_MEMORY;
+    case ITERATION_OK: return ATTEMPT_OK;
+    case ITERATION_RETRY:
+        return nw->eval->failure.callback ? ATTEMPT_EVALUATION : ATTEMPT_CONVERGENCE;
+    case ITERATION_SINGULAR: return ATTEMPT_SINGULAR;
+    case ITERATION_STOP: return ATTEMPT_STOP;
+    case ITERATION_MEMORY: return ATTEMPT_MEMORY;
     }
-    return NEWTON_MEMORY;
+    return ATTEMPT_MEMORY;
 }
 
 /* Where a linear system is solved, for matrix-free products. */
@@ -166,7 +167,7 @@ static iteration_status factor_matrix(newton *nw, const corrector *c)
 }
 
 /* Factor G for cj, after evaluating dF/dy and dF/dy' at the prediction if asked to. */
-static newton_status renew_matrix(newton *nw, const corrector *c, bool evaluate)
+static attempt_status renew_matrix(newton *nw, const corrector *c, bool evaluate)
 {
     iteration_status status = evaluate ? renew_derivatives(nw, c) : ITERATION_OK;
     if (status == ITERATION_OK) status = factor_matrix(nw, c);
@@ -325,7 +326,7 @@ static bool is_noise(const newton *nw, const corrector *c, double size)
 }
 
 /* delta = -c G^-1 F at the current iterate (5.2.11) */
-static newton_status newton_direction(newton *nw, const corrector *c, bool at_prediction)
+static attempt_status newton_direction(newton *nw, const corrector *c, bool at_prediction)
 {
     const iteration *matrix = nw->matrix;
     int n = nw->norm->n;
@@ -337,7 +338,7 @@ static newton_status newton_direction(newton *nw, const corrector *c, bool at_pr
     const double *f = at_prediction ? nw->first : nw->delta;
     if (c->second) {
         second_matrix_direction(c->factors, f, c->cj, c->a2, nw->delta);
-        return NEWTON_OK;
+        return ATTEMPT_OK;
     }
     linear_point at = point_at(nw, c, f);
     if (matrix->matrix_free && !at_prediction) { /* delta is overwritten, F is needed beside it */
@@ -352,34 +353,34 @@ static newton_status newton_direction(newton *nw, const corrector *c, bool at_pr
 
 /* The end of an iteration that does not converge. With a matrix of this very point and an iterate
  * outside the bounds it is these that stand in the way. */
-static newton_status diverged(newton *nw, const corrector *c)
+static attempt_status diverged(newton *nw, const corrector *c)
 {
-    if (!has_bounds(nw) || nw->jacobian_age > 0) return NEWTON_DIVERGED;
+    if (!has_bounds(nw) || nw->jacobian_age > 0) return ATTEMPT_CONVERGENCE;
     nw->bound_ratio = part_within_bounds(nw, c);
-    return nw->bound_ratio < 1.0 ? NEWTON_BOUND : NEWTON_DIVERGED;
+    return nw->bound_ratio < 1.0 ? ATTEMPT_BOUND : ATTEMPT_CONVERGENCE;
 }
 
 /* Whether a small correction ends the iteration: yes, unless it leads out of the bounds. Then once
  * more from the bound, and if that leads out again, so does the solution. */
-static bool ends_within_bounds(newton *nw, const corrector *c, int *outside, newton_status *status)
+static bool ends_within_bounds(newton *nw, const corrector *c, int *outside, attempt_status *status)
 {
-    *status = NEWTON_OK;
+    *status = ATTEMPT_OK;
     if (!has_bounds(nw)) return true;
     nw->bound_ratio = part_within_bounds(nw, c);
     if (nw->bound_ratio >= 1.0) return true;
-    *status = NEWTON_BOUND;
+    *status = ATTEMPT_BOUND;
     return ++*outside > 1;
 }
 
 /* Iterate from the prediction until the iteration error is below the tolerance (5.2.15). */
-static newton_status iterate(newton *nw, const corrector *c)
+static attempt_status iterate(newton *nw, const corrector *c)
 {
     double first_size = 0.0;
     int outside = 0;
     nw->rate = 0.0;
     for (int m = 0; m < nw->max_iterations; m++) {
-        newton_status status = newton_direction(nw, c, m == 0);
-        if (status != NEWTON_OK) return status;
+        attempt_status status = newton_direction(nw, c, m == 0);
+        if (status != ATTEMPT_OK) return status;
         double size = correct(nw, c);
         nw->iterations++;
         nw->eval->stats->newton_iterations++;
@@ -397,50 +398,50 @@ static newton_status iterate(newton *nw, const corrector *c)
         }
         keep_within_bounds(nw, c);
     }
-    return outside > 0 ? NEWTON_BOUND : NEWTON_DIVERGED;
+    return outside > 0 ? ATTEMPT_BOUND : ATTEMPT_CONVERGENCE;
 }
 
 /* F where the iteration begins, in nw->first. */
-static newton_status evaluate_prediction(newton *nw, const corrector *c)
+static attempt_status evaluate_prediction(newton *nw, const corrector *c)
 {
     eval_status status =
         evaluate_residual(nw->eval, c->t, c->y, c->yp, nw->first, &nw->eval->stats->residuals);
-    return status == EVAL_OK ? NEWTON_OK : from_evaluation(status);
+    return status == EVAL_OK ? ATTEMPT_OK : from_evaluation(status);
 }
 
 /* Once more from the prediction, with a matrix of this very point. */
-static newton_status iterate_anew(newton *nw, const corrector *c)
+static attempt_status iterate_anew(newton *nw, const corrector *c)
 {
-    newton_status status = NEWTON_OK;
+    attempt_status status = ATTEMPT_OK;
     restore_prediction(nw, c);
     if (nw->matrix->matrix_free) status = evaluate_prediction(nw, c); /* F was overwritten */
-    if (status == NEWTON_OK) status = renew_matrix(nw, c, true);
-    return status == NEWTON_OK ? iterate(nw, c) : status;
+    if (status == ATTEMPT_OK) status = renew_matrix(nw, c, true);
+    return status == ATTEMPT_OK ? iterate(nw, c) : status;
 }
 
 /* Newton's iteration with a matrix of every iterate, from the prediction on. Behind a start the
  * slopes of algebraic variables are not known, and where the prediction leaves them on an infinite
  * slope, as sqrt(x) at 0, its matrix is of no use, but that of the next iterate is. */
-static newton_status iterate_with_new_matrices(newton *nw, const corrector *c)
+static attempt_status iterate_with_new_matrices(newton *nw, const corrector *c)
 {
     restore_prediction(nw, c);
-    newton_status status = evaluate_prediction(nw, c);
+    attempt_status status = evaluate_prediction(nw, c);
     int outside = 0;
-    for (int m = 0; m < 2 * nw->max_iterations && status == NEWTON_OK; m++) {
+    for (int m = 0; m < 2 * nw->max_iterations && status == ATTEMPT_OK; m++) {
         if (m > 0) status = evaluate_prediction(nw, c); /* at the iterate */
-        if (status == NEWTON_OK) status = renew_matrix(nw, c, true);
-        if (status == NEWTON_OK) status = newton_direction(nw, c, true);
-        if (status != NEWTON_OK) return status;
+        if (status == ATTEMPT_OK) status = renew_matrix(nw, c, true);
+        if (status == ATTEMPT_OK) status = newton_direction(nw, c, true);
+        if (status != ATTEMPT_OK) return status;
         double size = correct(nw, c);
         nw->iterations++;
         nw->eval->stats->newton_iterations++;
         nw->last_size = size;
-        if (!isfinite(size)) return NEWTON_DIVERGED;
+        if (!isfinite(size)) return ATTEMPT_CONVERGENCE;
         bool small = size * c->tightness <= nw->tolerance || is_round_off(nw, c, size);
         if (small && ends_within_bounds(nw, c, &outside, &status)) return status;
         keep_within_bounds(nw, c);
     }
-    return status == NEWTON_OK ? NEWTON_DIVERGED : status;
+    return status == ATTEMPT_OK ? ATTEMPT_CONVERGENCE : status;
 }
 
 /* Whether the rate of the last solve says nothing of this one. Coefficients on a variable grid move
@@ -467,33 +468,33 @@ static void note_convergence(newton *nw)
     if (nw->excess > patience(nw) && nw->jacobian_age > 0) nw->stale = true;
 }
 
-newton_status newton_solve(newton *nw, const corrector *c)
+attempt_status newton_solve(newton *nw, const corrector *c)
 {
     nw->iterations = 0;
     nw->rate = 0.0;
     norm_set_step(nw->norm, c->h);
     restore_prediction(nw, c);
-    newton_status status = evaluate_prediction(nw, c);
-    if (status != NEWTON_OK) return status;
+    attempt_status status = evaluate_prediction(nw, c);
+    if (status != ATTEMPT_OK) return status;
     bool new_jacobian = false;
     if (matrix_outdated(nw, c)) {
         new_jacobian = jacobian_outdated(nw);
         status = renew_matrix(nw, c, new_jacobian);
-        if (status == NEWTON_SINGULAR && !new_jacobian) status = renew_matrix(nw, c, true);
-        if (status != NEWTON_OK) return status;
+        if (status == ATTEMPT_SINGULAR && !new_jacobian) status = renew_matrix(nw, c, true);
+        if (status != ATTEMPT_OK) return status;
     }
     if (shift_moved(nw, c)) nw->rate_factor = UNKNOWN_RATE_FACTOR;
     nw->last_cj = c->cj;
     status = iterate(nw, c);
-    bool retry = status == NEWTON_DIVERGED || status == NEWTON_EVALUATION;
+    bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
     if (retry && !new_jacobian) status = iterate_anew(nw, c);
     /* algebraic variables: second order forms have none */
     bool whole = !c->second && !nw->matrix->matrix_free;
-    if (status == NEWTON_DIVERGED && nw->solves < AT_START && whole)
+    if (status == ATTEMPT_CONVERGENCE && nw->solves < AT_START && whole)
         status = iterate_with_new_matrices(nw, c);
     if (nw->solves < AT_START) nw->solves++;
     /* with derivatives of this very point: perhaps some are missing */
-    if (status == NEWTON_DIVERGED && iteration_distrust(nw->matrix)) nw->stale = true;
+    if (status == ATTEMPT_CONVERGENCE && iteration_distrust(nw->matrix)) nw->stale = true;
     if (c->second) note_convergence(nw);
     nw->jacobian_age++;
     return status;

@@ -3,22 +3,13 @@
 #ifndef DAE_CONTROL_NEWTON_H
 #define DAE_CONTROL_NEWTON_H
 
+#include "control/attempt.h"
 #include "control/norm.h"
 #include "matrix/second_order.h"
 
 /* Iterations of BDF where the user does not say otherwise; other methods then have numbers of their
  * own. */
 enum { NEWTON_USUAL = 4 };
-
-typedef enum newton_status {
-    NEWTON_OK = 0,
-    NEWTON_DIVERGED,   /* too slow with a current matrix */
-    NEWTON_EVALUATION, /* a callback asked for a smaller step */
-    NEWTON_BOUND,      /* converged to a point outside the bounds */
-    NEWTON_SINGULAR,
-    NEWTON_STOP,
-    NEWTON_MEMORY
-} newton_status;
 
 /* Newton's part of the matrix cache: how good the matrix is. None of it is method state. */
 typedef struct newton {
@@ -40,7 +31,7 @@ typedef struct newton {
     int iterations;     /* of the last solve */
     double rate;        /* rho of the last solve; 0 if one iteration did */
     double last_size;   /* norm of the last correction */
-    int bound_variable; /* after NEWTON_BOUND */
+    int bound_variable; /* after ATTEMPT_BOUND */
     double bound_ratio; /* the part of the step that stays within the bounds */
 } newton;
 
@@ -75,6 +66,8 @@ int newton_most(const newton *nw, int usual);
 /* Forget what is known of the matrix: the system or its mode has changed. */
 void newton_reset(newton *nw);
 
-newton_status newton_solve(newton *nw, const corrector *c);
+/* ATTEMPT_CONVERGENCE: too slow with a current matrix; ATTEMPT_BOUND: converged to a point outside
+ * the bounds */
+attempt_status newton_solve(newton *nw, const corrector *c);
 
 #endif

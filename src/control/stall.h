@@ -4,6 +4,7 @@
 #define DAE_CONTROL_STALL_H
 
 #include "control/attempt.h"
+#include "control/norm.h"
 
 typedef enum stall_kind {
     STALL_NONE = 0,

@@ -4,6 +4,7 @@
 #define DAE_CONTROL_STEP_CONTROL_H
 
 #include "control/attempt.h"
+#include "control/norm.h"
 
 typedef struct step_control {
     int order, min_order, max_order;

@@ -130,20 +130,6 @@ static void predict(const sdirk_state *s, sdirk_scratch *w, int n, int i)
     for (int j = 0; j < n; j++) w->y0[j] = s->y[j] + reach * s->yp[j];
 }
 
-static attempt_status from_newton(newton_status status)
-{
-    switch (status) {
-    case NEWTON_OK: return ATTEMPT_OK;
-    case NEWTON_DIVERGED: return ATTEMPT_CONVERGENCE;
-    case NEWTON_EVALUATION: return ATTEMPT_EVALUATION;
-    case NEWTON_BOUND: return ATTEMPT_BOUND;
-    case NEWTON_SINGULAR: return ATTEMPT_SINGULAR;
-    case NEWTON_STOP: return ATTEMPT_STOP;
-    case NEWTON_MEMORY: break;
-    }
-    return ATTEMPT_MEMORY;
-}
-
 /* All stages have one cj: a matrix of the very one is worth its factorisation. Partial derivatives
  * are kept with it while Newton's method is fast, and for so many stages: those of a fast phase
  * make corrections look small in the slow one that follows. */
@@ -186,7 +172,7 @@ static attempt_status solve_stage(const sdirk_state *s, sdirk_scratch *w, const 
         c.at_y = s->y;
         c.at_yp = s->yp;
     }
-    attempt_status status = from_newton(newton_solve(ctx->newton, &c));
+    attempt_status status = newton_solve(ctx->newton, &c);
     vector_copy(n, w->yp, w->K + (size_t)i * (size_t)n);
     vector_copy(n, w->y, w->last);
     return status;

@@ -186,7 +186,7 @@ static attempt_status solve_corrector(const bdf_state *s, bdf_scratch *w, const 
                    .y = w->y,
                    .yp = w->yp,
                    .e = w->e};
-    return attempt_from_newton(newton_solve(ctx->newton, &c));
+    return newton_solve(ctx->newton, &c);
 }
 
 /* The filtered estimate (dF/dy' + dF/dy / cj)^-1 dF/dy' e [BCP96 (5.4.9)], in scratch */

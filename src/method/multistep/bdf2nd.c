@@ -246,7 +246,7 @@ static attempt_status solve_corrector(const direct_state *s, direct_scratch *w,
                    .y = w->y,
                    .yp = w->yp,
                    .e = w->e};
-    return attempt_from_newton(newton_solve(ctx->newton, &c));
+    return newton_solve(ctx->newton, &c);
 }
 
 /* ---- errors ----

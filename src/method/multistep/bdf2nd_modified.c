@@ -189,7 +189,7 @@ static attempt_status solve_corrector(const modified_state *s, modified_scratch 
                    .y = w->y,
                    .yp = w->yp,
                    .e = w->e};
-    return attempt_from_newton(newton_solve(ctx->newton, &c));
+    return newton_solve(ctx->newton, &c);
 }
 
 /* Whether there are variables of index 2 or 3. */
