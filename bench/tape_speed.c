@@ -8,7 +8,7 @@
 #include "expr/emit.h"
 #include "expr/native.h"
 
-#include "../test/expr_random.h"
+#include "../test/support/expr_random.h"
 
 #include <math.h>
 #include <stdio.h>

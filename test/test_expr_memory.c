@@ -1,13 +1,13 @@
 /* Tapes, emitted text and native code when memory runs out at any allocation: a clean answer and
  * nothing lost. This program has an allocator of its own in the place of base/memory.c. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/memory.h"
 #include "expr/code.h"
 #include "expr/derive.h"
 #include "expr/emit.h"
 #include "expr/loop.h"
 #include "expr/native.h"
 #include "expr_random.h"
+#include "failing_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,37 +16,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* ---- base/memory.h, watched ------------------------------------------------------------------ */
-
-static long until_failure = -1; /* allocations that still succeed; negative: all do */
-static long live;               /* blocks */
-
-void *dae_calloc(size_t count, size_t size)
-{
-    if (until_failure == 0) return NULL;
-    if (until_failure > 0) until_failure--;
-    live++;
-    return calloc(count > 0 ? count : 1, size > 0 ? size : 1);
-}
-
-void dae_free(void *pointer)
-{
-    if (pointer) live--;
-    free(pointer);
-}
-
-void *dae_copy(const void *source, size_t count, size_t size)
-{
-    void *block = dae_calloc(count, size);
-    if (block && count * size > 0) memcpy(block, source, count * size);
-    return block;
-}
-
-char *dae_strdup(const char *text)
-{
-    return dae_copy(text, strlen(text) + 1, 1);
-}
 
 /* ---- every allocation fails once ------------------------------------------------------------- */
 
@@ -122,10 +91,10 @@ static void test_loops(void **state)
     (void)state;
     long before = live, k = 0;
     for (bool made = false; !made; k++) {
-        until_failure = k;
+        countdown = k;
         made = make_loops();
-        assert_true(made || until_failure == 0);
-        until_failure = -1;
+        assert_true(made || countdown == 0);
+        countdown = -1;
         assert_int_equal(live, before);
         assert_in_range(k, 0, 10000);
     }
@@ -141,10 +110,10 @@ static void fail_everywhere(attempt try)
     e[0] = nested_loop(g, graph_variable(g, 0, 0), graph_variable(g, 1, 0));
     long before = live, k = 0;
     for (bool made = false; !made; k++) {
-        until_failure = k;
+        countdown = k;
         made = try(g, e);
-        assert_true(made || until_failure == 0);
-        until_failure = -1;
+        assert_true(made || countdown == 0);
+        countdown = -1;
         assert_int_equal(live, before);
         assert_in_range(k, 0, 10000);
     }
@@ -178,6 +147,7 @@ static void test_native(void **state)
 
 int main(void)
 {
+    stays_out = true;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loops),
         cmocka_unit_test(test_tape),

@@ -1,5 +1,5 @@
 /* Consistent values over all levels: least change, branches, redundancy, conflicts, scaling. */
-#include "base/memory.h"
+#include "failing_memory.h"
 #include "init/levels.h"
 
 #include <math.h>
@@ -14,32 +14,6 @@
 #include <cmocka.h>
 
 #define assert_near(value, expected, error) assert_true(fabs((value) - (expected)) <= (error))
-
-static long countdown = -1; /* allocations until one fails; negative: none does */
-
-/* These four stand in for base/memory.c, whose object the linker then leaves in the archive. */
-void *dae_calloc(size_t count, size_t size)
-{
-    if (countdown >= 0 && countdown-- == 0) return NULL;
-    return calloc(count * size > 0 ? count : 1, size > 0 ? size : 1);
-}
-
-void dae_free(void *pointer)
-{
-    free(pointer);
-}
-
-void *dae_copy(const void *source, size_t count, size_t size)
-{
-    void *block = dae_calloc(count, size);
-    if (block && count * size > 0) memcpy(block, source, count * size);
-    return block;
-}
-
-char *dae_strdup(const char *text)
-{
-    return dae_copy(text, strlen(text) + 1, 1);
-}
 
 /* ---- systems of quadratic equations: R_row = sum of c, c u_j or c u_j u_k, where u_j may be a
  * difference u_j - u_a and u_k a difference u_k - u_b ---- */

@@ -1,6 +1,6 @@
 /* Matrices by differences where they went wrong once: couplings that appear later, coefficients of
  * y' that drown, solvers that remember, diodes far out, callbacks asked outside the bounds. */
-#include "base/memory.h"
+#include "failing_memory.h"
 #include "matrix/iteration.h"
 
 #include <float.h>
@@ -13,36 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* ---- memory that can run out -------------------------------------------------------------------
- */
-
-static long countdown = -1; /* allocations until all fail; negative: none does */
-
-/* These four stand in for base/memory.c, whose object the linker then leaves in the archive. */
-void *dae_calloc(size_t count, size_t size)
-{
-    if (countdown == 0) return NULL;
-    if (countdown > 0) countdown--;
-    return calloc(count * size > 0 ? count : 1, size > 0 ? size : 1);
-}
-
-void dae_free(void *pointer)
-{
-    free(pointer);
-}
-
-void *dae_copy(const void *source, size_t count, size_t size)
-{
-    void *block = dae_calloc(count, size);
-    if (block && count * size > 0) memcpy(block, source, count * size);
-    return block;
-}
-
-char *dae_strdup(const char *text)
-{
-    return dae_copy(text, strlen(text) + 1, 1);
-}
 
 /* ---- running a problem ------------------------------------------------------------------------
  */
@@ -728,6 +698,7 @@ static void test_no_clamping(void **state)
 
 int main(void)
 {
+    stays_out = true;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ramp),
         cmocka_unit_test(test_closing_switch),

@@ -1,5 +1,5 @@
 /* Every allocation of a problem and its matrices fails once: a clean error, and nothing leaks. */
-#include "base/memory.h"
+#include "failing_memory.h"
 #include "matrix/iteration.h"
 
 #include <math.h>
@@ -10,32 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static long countdown = -1; /* allocations until one fails; negative: none does */
-
-/* These four stand in for base/memory.c, whose object the linker then leaves in the archive. */
-void *dae_calloc(size_t count, size_t size)
-{
-    if (countdown >= 0 && countdown-- == 0) return NULL;
-    return calloc(count * size > 0 ? count : 1, size > 0 ? size : 1);
-}
-
-void dae_free(void *pointer)
-{
-    free(pointer);
-}
-
-void *dae_copy(const void *source, size_t count, size_t size)
-{
-    void *block = dae_calloc(count, size);
-    if (block && count * size > 0) memcpy(block, source, count * size);
-    return block;
-}
-
-char *dae_strdup(const char *text)
-{
-    return dae_copy(text, strlen(text) + 1, 1);
-}
 
 enum { N = 70 };
 

@@ -1,7 +1,7 @@
 /* Coefficients of Gauss, Radau IIA, Lobatto IIIA and IIIC, and of singly implicit methods.
  *
- * Every number is the double next to the exact one; test/collocation_exact.h has the definitions
- * and computes all of them again. */
+ * Every number is the double next to the exact one; test/support/collocation_exact.h has the
+ * definitions and computes all of them again. */
 #include "method/common/collocation.h"
 
 /* The numbers of one array, one after the other. */

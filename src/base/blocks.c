@@ -1,0 +1,34 @@
+/* Blocks of memory by dae_calloc and dae_free alone: a test may replace these two. */
+#include <string.h>
+
+#include "base/memory.h"
+
+void dae_free_list(void *const *pointers, size_t count)
+{
+    for (size_t k = 0; k < count; k++) dae_free(pointers[k]);
+}
+
+bool dae_enlarge(void *items, size_t *capacity, size_t needed, size_t size)
+{
+    size_t larger = 2 * *capacity > needed ? 2 * *capacity : needed + 15;
+    void *block = dae_calloc(larger, size), *old;
+    if (!block) return false;
+    memcpy(&old, items, sizeof old); /* whatever it points to, it is a pointer */
+    if (old) memcpy(block, old, *capacity * size);
+    dae_free(old);
+    memcpy(items, &block, sizeof block);
+    *capacity = larger;
+    return true;
+}
+
+void *dae_copy(const void *source, size_t count, size_t size)
+{
+    void *block = dae_calloc(count, size);
+    if (block && count * size > 0) memcpy(block, source, count * size);
+    return block;
+}
+
+char *dae_strdup(const char *text)
+{
+    return dae_copy(text, strlen(text) + 1, 1);
+}
