@@ -11,7 +11,9 @@
 
 #include <cmocka.h>
 
+#include "contact.h"
 #include "daedal.h"
+#include "pendulum.h"
 
 enum { MOST = 12 };
 
@@ -80,14 +82,6 @@ static void expect_failure(dae_problem *p, const way *w, const double *y0, const
  *
  * A bead on y = x^2, also with friction or contact, which make it the full form. */
 
-static int weight(const dae_mechanical_point *at, double *f, void *user)
-{
-    (void)at, (void)user;
-    f[0] = 0.0;
-    f[1] = -1.0;
-    return 0;
-}
-
 static int rubbing(const dae_mechanical_point *at, double *f, void *user)
 {
     (void)user;
@@ -96,34 +90,11 @@ static int rubbing(const dae_mechanical_point *at, double *f, void *user)
     return 0;
 }
 
-static int parabola(const dae_mechanical_point *at, double *g, void *user)
-{
-    (void)user;
-    g[0] = at->q[1] - at->q[0] * at->q[0];
-    return 0;
-}
-
-static int nearest(const dae_mechanical_point *at, double *h, void *user)
-{
-    double s = at->s[0];
-    (void)user;
-    h[0] = at->q[0] - s + 2.0 * s * (at->q[1] - s * s);
-    return 0;
-}
-
-static int distance(const dae_mechanical_point *at, double *g, void *user)
-{
-    double s = at->s[0];
-    (void)user;
-    g[0] = at->q[1] - s * s - 2.0 * s * (at->q[0] - s);
-    return 0;
-}
-
 static const char *const BEAD_NAMES[] = {"x", "height", "vx", "vy", "lambda"};
 static const char *const CONTACT_NAMES[] = {"x", "height", "vx", "vy", "s", "lambda"};
 static const dae_mechanical BEAD = {.nq = 2,
                                     .nlambda = 1,
-                                    .force = weight,
+                                    .force = pendulum_weight,
                                     .constraint = parabola,
                                     .scleronomic = true,
                                     .variable_names = BEAD_NAMES};
@@ -137,21 +108,12 @@ static const dae_mechanical RUBBING = {.nq = 2,
 static const dae_mechanical CONTACT = {.nq = 2,
                                        .nlambda = 1,
                                        .ns = 1,
-                                       .force = weight,
+                                       .force = pendulum_weight,
                                        .constraint = distance,
                                        .contact = nearest,
                                        .scleronomic = true,
                                        .variable_names = CONTACT_NAMES};
 static const double BEAD_START[MOST] = {1.0, 1.0, 0.0, 0.0, 1.0};
-
-static int indefinite(const dae_mechanical_point *at, double *M, void *user)
-{
-    (void)at, (void)user;
-    M[0] = 2.0;
-    M[1] = M[2] = 1.0;
-    M[3] = 0.25; /* positive entries, determinant -1/2 */
-    return 0;
-}
 
 /* No mass along the curve at (1, 1): M (1, 2) = 0 */
 static int across(const dae_mechanical_point *at, double *M, void *user)
@@ -237,13 +199,15 @@ static void callbacks_without_counts(void **unused)
         dae_mechanical form;
         const char *callback, *counter;
     } cases[] = {
-        {{.dynamics = weight}, "dynamics is given", "nr is 0"},
-        {{.auxiliary = weight}, "auxiliary is given", "nw is 0"},
-        {{.contact = weight}, "contact is given", "ns is 0"},
-        {{.auxiliary_w = weight}, "auxiliary_w is given", "nw is 0"},
-        {{.contact_s = weight}, "contact_s is given", "ns is 0"},
-        {{.velocity_constraint = weight}, "velocity_constraint is given", "nvelocity is 0"},
-        {{.velocity_gradient = weight}, "velocity_gradient is given", "nvelocity is 0"},
+        {{.dynamics = pendulum_weight}, "dynamics is given", "nr is 0"},
+        {{.auxiliary = pendulum_weight}, "auxiliary is given", "nw is 0"},
+        {{.contact = pendulum_weight}, "contact is given", "ns is 0"},
+        {{.auxiliary_w = pendulum_weight}, "auxiliary_w is given", "nw is 0"},
+        {{.contact_s = pendulum_weight}, "contact_s is given", "ns is 0"},
+        {{.velocity_constraint = pendulum_weight},
+         "velocity_constraint is given",
+         "nvelocity is 0"},
+        {{.velocity_gradient = pendulum_weight}, "velocity_gradient is given", "nvelocity is 0"},
         {{.nr = 1}, "dynamics is NULL", "nr = 1"},
         {{.nw = 2}, "auxiliary is NULL", "nw = 2"},
         {{.ns = 1}, "contact is NULL", "ns = 1"},
@@ -252,7 +216,7 @@ static void callbacks_without_counts(void **unused)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         dae_mechanical form = cases[k].form;
         form.nq = 2;
-        form.force = weight;
+        form.force = pendulum_weight;
         expect_refusal(&form, cases[k].callback, cases[k].counter);
     }
 }
@@ -543,7 +507,7 @@ static int p_mass(const dae_mechanical_point *at, double *M, void *user)
 
 static int p_force(const dae_mechanical_point *at, double *f, void *user)
 {
-    weight(at, f, user);
+    pendulum_weight(at, f, user);
     play("force", at->t, f);
     return 0;
 }

@@ -9,17 +9,12 @@
 
 #include <cmocka.h>
 
+#include "numbers.h"
 #include "second_order_problems.h"
 
 enum { SEEDS = 5, COARSEST = 20, FINEST = 320, MAX_ORDER = 5 };
 
 /* ---- steps prescribed ---- */
-
-static double uniform(unsigned long *seed)
-{
-    *seed = *seed * 6364136223846793005UL + 1442695040888963407UL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
 
 /* Steps of one size, or each up to `jitter` of it longer or shorter. */
 static void make_grid(const curve_problem *p, int steps, double jitter, unsigned long seed,
@@ -138,12 +133,6 @@ static void observed_order(const curve_problem *p, const char *name, int k, doub
         memcpy(coarse, fine, sizeof fine);
         if (!clean) return;
     }
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static const char *const parts[] = {"q", "v", "lambda"};

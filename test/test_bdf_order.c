@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "numbers.h"
 #include "solve/bind/solver.h"
 
 enum { MAX_N = 3, SEEDS = 5, FINEST = 1280 };
@@ -82,12 +83,6 @@ static const smooth_problem problems[] = {
 };
 
 /* ---- runs on prescribed grids --------------------------------------------------------------- */
-
-static double uniform(unsigned long *seed)
-{
-    *seed = *seed * 6364136223846793005UL + 1442695040888963407UL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
 
 /* Grid of steps on [0, 1]: constant, or jittered by up to `jitter` of a step. */
 static void make_grid(int steps, double jitter, unsigned long seed, double *t)
@@ -191,12 +186,6 @@ static void observed_order(const smooth_problem *p, int k, double jitter, unsign
                 order[i] = log2(coarse[i] / fine[i]);
         memcpy(coarse, fine, sizeof fine);
     }
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void check_order(const smooth_problem *p, int k, const char *what, double order)

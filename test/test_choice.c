@@ -1,5 +1,6 @@
 /* Method "auto": which method is at work, and that it may change during a run. */
 #include "daedal.h"
+#include "pendulum.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -27,17 +28,14 @@ static int force(const dae_mechanical_point *at, double *f, void *user)
     return 0;
 }
 
-static int rod(const dae_mechanical_point *at, double *g, void *user)
-{
-    (void)user;
-    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
-    return 0;
-}
-
 static dae_problem *pendulum(weak_damper *c)
 {
-    dae_mechanical form = {
-        .nq = 2, .nlambda = 1, .force = force, .constraint = rod, .scleronomic = true, .user = c};
+    dae_mechanical form = {.nq = 2,
+                           .nlambda = 1,
+                           .force = force,
+                           .constraint = pendulum_rod,
+                           .scleronomic = true,
+                           .user = c};
     dae_problem *p;
     assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
     return p;

@@ -1,6 +1,7 @@
 /* Observed orders of colloc2nd on mechanisms of index 3, positions, velocities and multipliers
  * apart, on constant grids and on random ones of +-25 % [Wun05 (2.55)]. */
 #include "colloc2nd_problems.h"
+#include "numbers.h"
 
 enum { PARTS = 3, SEEDS = 5, MOST_STEPS = 1600, PERIOD = 20 };
 
@@ -31,12 +32,6 @@ static void end_errors(const curve *c, const char *name, double tend, int steps,
     for (int j = 0; j < 5; j++) error[j / 2] = fmax(error[j / 2], fabs(a.y[j] - reference[j]));
     dae_solver_free(s);
     dae_problem_free(problem);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Medians over the seeds */

@@ -1,6 +1,7 @@
 /* Exact derivatives against differences in long double, known series, and awkward branches. */
 #include "expr/derive.h"
 #include "expr/print.h"
+#include "expr_build.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +14,6 @@
 
 enum { VARIABLES = 4 };
 
-static graph *g;
 static derive_scratch *scratch;
 
 static int setup(void **state)
@@ -33,26 +33,6 @@ static int teardown(void **state)
 }
 
 /* ---- short names ---------------------------------------------------------------------------- */
-
-static expr num(double value)
-{
-    return graph_constant(g, value);
-}
-
-static expr var(int index)
-{
-    return graph_variable(g, index, 0);
-}
-
-static expr un(expr_op op, expr a)
-{
-    return graph_unary(g, op, a);
-}
-
-static expr bin(expr_op op, expr a, expr b)
-{
-    return graph_binary(g, op, a, b);
-}
 
 static expr choose(expr condition, expr a, expr b)
 {

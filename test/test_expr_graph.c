@@ -1,6 +1,7 @@
 /* The expression graph: sharing, folding that keeps domains, substitution, values, text. */
 #include "expr/graph.h"
 #include "expr/print.h"
+#include "expr_build.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static graph *g;
 
 static int setup(void **state)
 {
@@ -28,26 +27,6 @@ static int teardown(void **state)
 }
 
 /* ---- short names ---------------------------------------------------------------------------- */
-
-static expr num(double value)
-{
-    return graph_constant(g, value);
-}
-
-static expr var(int index)
-{
-    return graph_variable(g, index, 0);
-}
-
-static expr un(expr_op op, expr a)
-{
-    return graph_unary(g, op, a);
-}
-
-static expr bin(expr_op op, expr a, expr b)
-{
-    return graph_binary(g, op, a, b);
-}
 
 static expr neg(expr a)
 {

@@ -6,6 +6,7 @@
 #include "expr/loop.h"
 #include "expr/native.h"
 #include "expr/tape_scalar.h"
+#include "expr_build.h"
 
 #include <complex.h>
 #include <math.h>
@@ -16,8 +17,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static graph *g;
 
 static int setup(void **state)
 {
@@ -31,21 +30,6 @@ static int teardown(void **state)
     (void)state;
     graph_free(g);
     return 0;
-}
-
-static expr num(double value)
-{
-    return graph_constant(g, value);
-}
-
-static expr var(int index)
-{
-    return graph_variable(g, index, 0);
-}
-
-static expr bin(expr_op op, expr a, expr b)
-{
-    return graph_binary(g, op, a, b);
 }
 
 /* s x^n with i = 0, p = s; while i < n do i := i + 1; p := p x */

@@ -2,6 +2,7 @@
  * the pendulum and a rheonomic constraint, dense output, stiff models, projections, failures. */
 #include "method/extrapolation/extrapolation.h"
 #include "models.h"
+#include "pendulum.h"
 #include "solve/bind/solver.h"
 
 #include <math.h>
@@ -312,14 +313,6 @@ static int length(const dae_mechanical_point *at, double *g, void *user)
     return 0;
 }
 
-static int gradient(const dae_mechanical_point *at, double *G, void *user)
-{
-    (void)user;
-    G[0] = at->q[0];
-    G[1] = at->q[1];
-    return 0;
-}
-
 static int rate(const dae_mechanical_point *at, double *g_t, void *user)
 {
     double a = ((thread *)user)->a, l = 1.0 + a * sin(at->t);
@@ -340,7 +333,7 @@ static dae_solver *midex_solver(thread *w, const dae_options *o, dae_problem **p
                            .nlambda = 1,
                            .force = gravity,
                            .constraint = length,
-                           .gradient = gradient,
+                           .gradient = pendulum_gradient,
                            .rate = rate,
                            .curvature = curvature,
                            .user = w};

@@ -1,19 +1,12 @@
 /* Every allocation for problems in mechanical, Hessenberg and quasilinear form fails once: clean
  * errors, and nothing leaks. */
 #include "fault_alloc.h"
+#include "pendulum.h"
 
 #include <math.h>
 #include <stdio.h>
 
 /* ---- a pendulum in three forms ---- */
-
-static int force(const dae_mechanical_point *at, double *f, void *user)
-{
-    (void)at, (void)user;
-    f[0] = 0.0;
-    f[1] = -1.0;
-    return 0;
-}
 
 static int rod(const dae_mechanical_point *at, double *g, void *user)
 {
@@ -136,7 +129,7 @@ static dae_status make(int form, dae_problem **problem, dae_diag *diag)
 {
     const dae_mechanical m = {.nq = 2,
                               .nlambda = 1,
-                              .force = force,
+                              .force = pendulum_weight,
                               .constraint = rod,
                               .gradient_pattern = {colptr, rowind},
                               .force_q_pattern = {none, none},
@@ -239,18 +232,10 @@ static int twice(const dae_mechanical_point *at, double *g, void *user)
     return 0;
 }
 
-static int falls(const dae_mechanical_point *at, double *f, void *user)
-{
-    (void)at, (void)user;
-    f[0] = 0.0;
-    f[1] = -1.0;
-    return 0;
-}
-
 static dae_status run_redundant(void *method)
 {
     const dae_mechanical form = {
-        .nq = 2, .nlambda = 2, .force = falls, .constraint = twice, .scleronomic = true};
+        .nq = 2, .nlambda = 2, .force = pendulum_weight, .constraint = twice, .scleronomic = true};
     const double y0[6] = {1.0};
     dae_problem *problem = NULL;
     dae_solver *solver = NULL;

@@ -1,6 +1,7 @@
 /* Memory that runs out while the full mechanical form is recognised in a model, while redundant
  * constraints of it are released, and while declared kinds are checked: a clean error each time,
  * and nothing is left behind. */
+#include "contact.h"
 #include "fault_alloc.h"
 
 #include <math.h>
@@ -56,14 +57,6 @@ static int falls(const dae_mechanical_point *at, double *f, void *user)
     (void)user;
     f[0] = -0.1 * at->lambda[0] * at->v[0];
     f[1] = -1.0;
-    return 0;
-}
-
-static int nearest(const dae_mechanical_point *at, double *h, void *user)
-{
-    double s = at->s[0];
-    (void)user;
-    h[0] = at->q[0] - s + 2.0 * s * (at->q[1] - s * s);
     return 0;
 }
 

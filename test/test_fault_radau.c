@@ -3,6 +3,7 @@
 #include "fault_alloc.h"
 
 #include "models.h"
+#include "pendulum.h"
 #include "solve/bind/solver.h"
 
 #include <math.h>
@@ -113,27 +114,14 @@ static void no_allocation_in_the_step_loop(void **state)
     }
 }
 
-/* The same where steps end on the constraints of a mechanism. */
-static int falling(const dae_mechanical_point *at, double *f, void *user)
-{
-    (void)at, (void)user;
-    f[0] = 0.0;
-    f[1] = -1.0;
-    return 0;
-}
-
-static int rod(const dae_mechanical_point *at, double *g, void *user)
-{
-    (void)user;
-    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
-    return 0;
-}
-
 static void no_allocation_in_projections(void **state)
 {
     (void)state;
-    dae_mechanical form = {
-        .nq = 2, .nlambda = 1, .force = falling, .constraint = rod, .scleronomic = true};
+    dae_mechanical form = {.nq = 2,
+                           .nlambda = 1,
+                           .force = pendulum_weight,
+                           .constraint = pendulum_rod,
+                           .scleronomic = true};
     for (int j = 0; j < METHODS; j++) {
         dae_problem *p;
         dae_solver *s;

@@ -3,6 +3,7 @@
  * the literature, accuracy on stiff models, dense output, failures, refusals. */
 #include "method/implicit/irk.h"
 #include "one_step_checks.h"
+#include "pendulum.h"
 
 typedef struct entry {
     const char *name;
@@ -359,30 +360,6 @@ static void index_3_is_refused(void **state)
 
 /* ---- index 3 by formulation ---- */
 
-/* Pendulum of unit mass, length and gravity from (1, 0) at rest */
-static int weight_of(const dae_mechanical_point *at, double *f, void *user)
-{
-    (void)at, (void)user;
-    f[0] = 0.0;
-    f[1] = -1.0;
-    return 0;
-}
-
-static int rod(const dae_mechanical_point *at, double *g, void *user)
-{
-    (void)user;
-    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
-    return 0;
-}
-
-static int rod_gradient(const dae_mechanical_point *at, double *G, void *user)
-{
-    (void)user;
-    G[0] = at->q[0];
-    G[1] = at->q[1];
-    return 0;
-}
-
 /* Largest error of q and v at t = 10 after so many steps (models/pendulum.ref) */
 static double ggl_error(const dae_problem *p, const char *name, int steps)
 {
@@ -415,8 +392,11 @@ static void gauss_at_index_3(void **state)
 {
     (void)state;
     dae_problem *p;
-    dae_mechanical form = {
-        .nq = 2, .nlambda = 1, .force = weight_of, .constraint = rod, .gradient = rod_gradient};
+    dae_mechanical form = {.nq = 2,
+                           .nlambda = 1,
+                           .force = pendulum_weight,
+                           .constraint = pendulum_rod,
+                           .gradient = pendulum_gradient};
     assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
     const char *const names[] = {"gauss:2", "gauss:4", "gauss:6"};
     for (int k = 0; k < 3; k++) {

@@ -13,17 +13,12 @@
 
 #include "expr/tape_scalar.h"
 #include "model/model.h"
+#include "numbers.h"
 #include "problem/residual.h"
 
 #ifdef TAPE_QUAD
 
 enum { POINTS = 8 };
-
-static double uniform(unsigned long *seed)
-{
-    *seed = *seed * 6364136223846793005UL + 1442695040888963407UL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
 
 /* One model in quadruple precision. */
 typedef struct quad_model {

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "contact.h"
 #include "daedal.h"
 
 enum { MOST = 24 };
@@ -92,34 +93,11 @@ static int weight(const dae_mechanical_point *at, double *f, void *user)
     return 0;
 }
 
-static int nearest(const dae_mechanical_point *at, double *h, void *user)
-{
-    double s = at->s[0];
-    (void)user;
-    h[0] = at->q[0] - s + 2.0 * s * (at->q[1] - s * s);
-    return 0;
-}
-
 static int nearest_s(const dae_mechanical_point *at, double *h_s, void *user)
 {
     double s = at->s[0];
     (void)user;
     h_s[0] = -1.0 + 2.0 * at->q[1] - 6.0 * s * s;
-    return 0;
-}
-
-static int distance(const dae_mechanical_point *at, double *g, void *user)
-{
-    double s = at->s[0];
-    (void)user;
-    g[0] = at->q[1] - s * s - 2.0 * s * (at->q[0] - s);
-    return 0;
-}
-
-static int parabola(const dae_mechanical_point *at, double *g, void *user)
-{
-    (void)user;
-    g[0] = at->q[1] - at->q[0] * at->q[0];
     return 0;
 }
 
@@ -501,15 +479,6 @@ static int nan_roll(const dae_mechanical_point *at, double *c, void *user)
 {
     blade(at, c, user);
     if (at->t > 0.5) c[0] = NAN;
-    return 0;
-}
-
-static int indefinite(const dae_mechanical_point *at, double *M, void *user)
-{
-    (void)at, (void)user;
-    M[0] = 2.0;
-    M[1] = M[2] = 1.0;
-    M[3] = 0.25; /* positive entries, determinant -1/2 */
     return 0;
 }
 

@@ -11,8 +11,10 @@
 
 #include <cmocka.h>
 
+#include "contact.h"
 #include "daedal.h"
 #include "forms/redundant.h"
+#include "pendulum.h"
 
 enum { MOST = 24 };
 
@@ -62,14 +64,6 @@ static void expect(const way *w, const char *what, double got, double exact, dou
 
 static double factor = 2.0, gap = 0.0;
 
-static int weight(const dae_mechanical_point *at, double *f, void *user)
-{
-    (void)at, (void)user;
-    f[0] = 0.0;
-    f[1] = -1.0;
-    return 0;
-}
-
 static int rods(const dae_mechanical_point *at, double *g, void *user)
 {
     double r = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
@@ -80,7 +74,7 @@ static int rods(const dae_mechanical_point *at, double *g, void *user)
 }
 
 static const dae_mechanical twice = {
-    .nq = 2, .nlambda = 2, .force = weight, .constraint = rods, .scleronomic = true};
+    .nq = 2, .nlambda = 2, .force = pendulum_weight, .constraint = rods, .scleronomic = true};
 
 static void repeated_rod(void **unused)
 {
@@ -164,7 +158,7 @@ static void rods_part(void **unused)
     const way ways[] = {
         {"auto", "bdf"}, {"index3", "radau:5"}, {"index1", "bdf"}, {"auto", "auto"}};
     const dae_mechanical form = {
-        .nq = 2, .nlambda = 2, .force = weight, .constraint = rods_that_part};
+        .nq = 2, .nlambda = 2, .force = pendulum_weight, .constraint = rods_that_part};
     double y0[6] = {1.0}, y[6];
     dae_problem *p;
     dae_diag diag = {0};
@@ -212,14 +206,6 @@ static void singular_configuration(void **unused)
 /* A bead on y = x^2 with contact coordinate, held twice: see test_multibody.c. lambda of the single
  * constraint is l, so that l = lambda_1 + 2 lambda_2 of least norm is (1, 2) l/5. */
 
-static int nearest(const dae_mechanical_point *at, double *h, void *user)
-{
-    double s = at->s[0];
-    (void)user;
-    h[0] = at->q[0] - s + 2.0 * s * (at->q[1] - s * s);
-    return 0;
-}
-
 static int held_twice(const dae_mechanical_point *at, double *g, void *user)
 {
     double s = at->s[0], r = at->q[1] - s * s - 2.0 * s * (at->q[0] - s);
@@ -249,7 +235,7 @@ static void bead_held_twice(void **unused)
     const dae_mechanical form = {.nq = 2,
                                  .nlambda = 2,
                                  .ns = 1,
-                                 .force = weight,
+                                 .force = pendulum_weight,
                                  .constraint = held_twice,
                                  .contact = nearest,
                                  .scleronomic = true};

@@ -13,6 +13,7 @@
 #include "daedal.h"
 #include "matrix/kinematic.h"
 #include "method/common/method.h"
+#include "pendulum.h"
 
 /* ---- mechanical callbacks: a pendulum ---- */
 
@@ -25,15 +26,8 @@ static int gravity(const dae_mechanical_point *at, double *f, void *user)
     return 0;
 }
 
-static int rod(const dae_mechanical_point *at, double *g, void *user)
-{
-    (void)user;
-    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
-    return 0;
-}
-
 static const dae_mechanical pendulum = {
-    .nq = 2, .nlambda = 1, .force = gravity, .constraint = rod, .scleronomic = true};
+    .nq = 2, .nlambda = 1, .force = gravity, .constraint = pendulum_rod, .scleronomic = true};
 
 static void expect_rows(const dae_problem *p, int count, const kinematic_row *rows)
 {

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "daedal.h"
+#include "pendulum.h"
 #include "solve/bind/solver.h"
 
 /* ---- the pendulum m = l = g = 1 from (1, 0) at rest, to t = 10 ---- */
@@ -22,29 +23,6 @@ static int mass(const dae_mechanical_point *at, double *M, void *user)
 {
     (void)at, (void)user;
     M[0] = M[3] = 1.0;
-    return 0;
-}
-
-static int force(const dae_mechanical_point *at, double *f, void *user)
-{
-    (void)at, (void)user;
-    f[0] = 0.0;
-    f[1] = -1.0;
-    return 0;
-}
-
-static int rod(const dae_mechanical_point *at, double *g, void *user)
-{
-    (void)user;
-    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
-    return 0;
-}
-
-static int gradient(const dae_mechanical_point *at, double *G, void *user)
-{
-    (void)user;
-    G[0] = at->q[0];
-    G[1] = at->q[1];
     return 0;
 }
 
@@ -80,9 +58,9 @@ static void from_callbacks(void **unused)
     const dae_mechanical form = {.nq = 2,
                                  .nlambda = 1,
                                  .mass = mass,
-                                 .force = force,
-                                 .constraint = rod,
-                                 .gradient = gradient,
+                                 .force = pendulum_weight,
+                                 .constraint = pendulum_rod,
+                                 .gradient = pendulum_gradient,
                                  .scleronomic = true};
     const double y0[5] = {1.0};
     dae_problem *p;
@@ -150,7 +128,7 @@ static void from_a_model(void **unused)
 static void refusals(void **unused)
 {
     (void)unused;
-    const dae_mechanical free_fall = {.nq = 2, .force = force};
+    const dae_mechanical free_fall = {.nq = 2, .force = pendulum_weight};
     const double y0[5] = {1.0};
     dae_problem *p;
     dae_solver *s;
@@ -164,8 +142,11 @@ static void refusals(void **unused)
         assert_non_null(strstr(diag.text, none[k]));
     }
     dae_problem_free(p);
-    const dae_mechanical form = {
-        .nq = 2, .nlambda = 1, .force = force, .constraint = rod, .scleronomic = true};
+    const dae_mechanical form = {.nq = 2,
+                                 .nlambda = 1,
+                                 .force = pendulum_weight,
+                                 .constraint = pendulum_rod,
+                                 .scleronomic = true};
     assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
     o.formulation = "ggl"; /* q' = v - G' mu is no velocity */
     o.method = "bdf2nd";

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "numbers.h"
 #include "solve/bind/solver.h"
 
 /* One body in the plane, of mass 1, on k (x^2/a^2 + y^2 - 1)/2 = 0. */
@@ -115,12 +116,6 @@ static inline void curve_reference(const curve *c, int count, const double *t, d
     }
     dae_solver_free(s);
     dae_problem_free(problem);
-}
-
-static inline double uniform(unsigned long *seed)
-{
-    *seed = *seed * 6364136223846793005UL + 1442695040888963407UL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
 /* `steps` steps from a to b of equal size, or random by +- jitter. The random numbers repeat after

@@ -5,6 +5,7 @@
 #define TEST_MECHANISMS_H
 
 #include "daedal.h"
+#include "pendulum.h"
 
 #include <math.h>
 
@@ -22,21 +23,6 @@ static inline int down(const dae_mechanical_point *at, double *f, void *user)
 {
     (void)at, (void)user;
     for (int i = 0; i < *(int *)user; i++) f[i] = i % 2 ? -1.0 : 0.0;
-    return 0;
-}
-
-static inline int circle(const dae_mechanical_point *at, double *g, void *user)
-{
-    (void)user;
-    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
-    return 0;
-}
-
-static inline int circle_gradient(const dae_mechanical_point *at, double *G, void *user)
-{
-    (void)user;
-    G[0] = at->q[0];
-    G[1] = at->q[1];
     return 0;
 }
 
@@ -167,8 +153,8 @@ static inline mechanics pendulum(void)
                        .form = {.nq = 2,
                                 .nlambda = 1,
                                 .force = down,
-                                .constraint = circle,
-                                .gradient = circle_gradient,
+                                .constraint = pendulum_rod,
+                                .gradient = pendulum_gradient,
                                 .curvature = circle_curvature,
                                 .scleronomic = true,
                                 .user = planar()},
