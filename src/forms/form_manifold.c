@@ -14,18 +14,6 @@ static const double CLOSE = 1e-5, CLOSE_ENOUGH = 1e-2;
 static const double NO_ROW = 1e-8; /* the scale of constraints that no variable can change */
 enum { MOST_STEPS = 50, MOST_HALVINGS = 12 };
 
-static bool full_pattern(form_pattern *p, int rows, int columns)
-{
-    p->colptr = DAE_ARRAY(int, columns + 1);
-    p->rowind = DAE_ARRAY(int, (size_t)rows *(size_t)columns);
-    if (!p->colptr || !p->rowind) return false;
-    for (int j = 0; j < columns; j++) {
-        p->colptr[j + 1] = (j + 1) * rows;
-        for (int i = 0; i < rows; i++) p->rowind[j * rows + i] = i;
-    }
-    return true;
-}
-
 bool manifold_new(manifold *p, const form_matrix *matrix, const double *size)
 {
     size_t m = (size_t)matrix->rows, n = (size_t)matrix->columns, count = matrix->count;
@@ -38,18 +26,13 @@ bool manifold_new(manifold *p, const form_matrix *matrix, const double *size)
     p->b = p->c + m;
     p->dx = p->b + m;
     p->moved = p->dx + n;
-    if (!matrix->colptr && !full_pattern(&p->full, p->m, p->n)) return false;
-    const int *colptr = matrix->colptr ? matrix->colptr : p->full.colptr;
-    const int *rowind = matrix->colptr ? matrix->rowind : p->full.rowind;
-    p->solver = kkt_new(p->m, p->n, colptr, rowind, NULL);
+    p->solver = kkt_new(p->m, p->n, matrix->colptr, matrix->rowind, NULL);
     return p->solver != NULL;
 }
 
 void manifold_free(manifold *p)
 {
     kkt_free(p->solver);
-    dae_free(p->full.colptr);
-    dae_free(p->full.rowind);
     dae_free(p->A);
     *p = (manifold){0};
 }

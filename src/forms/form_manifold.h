@@ -16,7 +16,6 @@ typedef enum manifold_status {
 typedef struct manifold {
     int m, n;
     const form_matrix *matrix; /* of dc/dx; borrowed */
-    form_pattern full;         /* pattern of a dense matrix; owned */
     kkt *solver;
     const double *size; /* n: how far x_j may move at equal cost; 0: not at all; borrowed */
     double *A, *scaled, *row, *c, *b, *dx, *moved; /* owned: one block, at A */

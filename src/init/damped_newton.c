@@ -16,23 +16,23 @@ static const double keep_matrix_rate = 0.2; /* full steps that contract so need 
 static const double as_long_as_before = 0.6;
 static const double longest_stride = 1e6;
 
-static newton_status from_iteration(const initializer *init, iteration_status status)
+static damped_status from_iteration(const initializer *init, iteration_status status)
 {
     bool of_callback = init->eval->failure.callback;
     switch (status) {
-    case ITERATION_OK: return NEWTON_OK;
-    case ITERATION_SINGULAR: return NEWTON_SINGULAR;
-    case ITERATION_STOP: return NEWTON_STOP;
-    case ITERATION_MEMORY: return NEWTON_MEMORY;
+    case ITERATION_OK: return DAMPED_OK;
+    case ITERATION_SINGULAR: return DAMPED_SINGULAR;
+    case ITERATION_STOP: return DAMPED_STOP;
+    case ITERATION_MEMORY: return DAMPED_MEMORY;
     case ITERATION_RETRY: break;
     }
-    return of_callback ? NEWTON_EVALUATION : NEWTON_LINEAR;
+    return of_callback ? DAMPED_EVALUATION : DAMPED_LINEAR;
 }
 
-static newton_status from_evaluation(eval_status status)
+static damped_status from_evaluation(eval_status status)
 {
-    if (status == EVAL_OK) return NEWTON_OK;
-    return status == EVAL_STOP ? NEWTON_STOP : NEWTON_EVALUATION;
+    if (status == EVAL_OK) return DAMPED_OK;
+    return status == EVAL_STOP ? DAMPED_STOP : DAMPED_EVALUATION;
 }
 
 double newton_norm(int n, const double *dx)
@@ -82,7 +82,7 @@ static double precondition_shift(const initializer *init)
     return 0.0;
 }
 
-newton_status newton_matrix(initializer *init, double t, double h, bool reuse_derivatives)
+damped_status newton_matrix(initializer *init, double t, double h, bool reuse_derivatives)
 {
     iteration *it = init->matrix;
     init->singular_variable = -1;
@@ -100,7 +100,7 @@ newton_status newton_matrix(initializer *init, double t, double h, bool reuse_de
     return from_iteration(init, status);
 }
 
-newton_status newton_correction(initializer *init, double t, const double *f, double *dx)
+damped_status newton_correction(initializer *init, double t, const double *f, double *dx)
 {
     linear_point here = {.t = t,
                          .y = init->y,
@@ -114,7 +114,7 @@ newton_status newton_correction(initializer *init, double t, const double *f, do
     iteration_status status = iteration_solve(init->matrix, &here, dx);
     if (status != ITERATION_OK) return from_iteration(init, status);
     for (int j = 0; j < init->n; j++) dx[j] *= init->scale[j];
-    return vector_finite(init->n, dx) ? NEWTON_OK : NEWTON_SINGULAR;
+    return vector_finite(init->n, dx) ? DAMPED_OK : DAMPED_SINGULAR;
 }
 
 void newton_move(const initializer *init, double lambda, const double *dx)
@@ -173,7 +173,7 @@ static bool at_roundoff(const initializer *init, const double *f)
     return true;
 }
 
-static newton_status evaluate_new(initializer *init, double t)
+static damped_status evaluate_new(initializer *init, double t)
 {
     return from_evaluation(evaluate_residual(init->eval, t, init->ynew, init->ypnew, init->fnew,
                                              &init->eval->stats->residuals));
@@ -230,26 +230,26 @@ static bool accepts(double lambda, double rate)
 
 /* Find lambda with ||dxbar(lambda)|| <= (1 - lambda/4) ||dx||; (ynew, ypnew, fnew), dxbar follow.
  */
-static newton_status search(initializer *init, double t, double norm, double lambda,
+static damped_status search(initializer *init, double t, double norm, double lambda,
                             search_result *found)
 {
-    newton_status last = NEWTON_STALLED;
+    damped_status last = DAMPED_STALLED;
     for (; lambda >= least_damping;) {
         newton_move(init, lambda, init->dx);
-        newton_status status = evaluate_new(init, t);
-        if (status == NEWTON_OK) status = newton_correction(init, t, init->fnew, init->dxbar);
-        if (status == NEWTON_STOP || status == NEWTON_MEMORY) return status;
-        if (status != NEWTON_OK) {
+        damped_status status = evaluate_new(init, t);
+        if (status == DAMPED_OK) status = newton_correction(init, t, init->fnew, init->dxbar);
+        if (status == DAMPED_STOP || status == DAMPED_MEMORY) return status;
+        if (status != DAMPED_OK) {
             last = status;
             lambda *= 0.25;
             continue;
         }
-        last = NEWTON_STALLED;
+        last = DAMPED_STALLED;
         double rate = newton_norm(init->n, init->dxbar) / norm;
         double next = damping_from_curvature(init, lambda, norm);
         if (accepts(lambda, rate)) {
             *found = (search_result){lambda, rate, fmin(1.0, fmax(next, 4.0 * lambda))};
-            return NEWTON_OK;
+            return DAMPED_OK;
         }
         lambda = fmin(fmax(next, 0.1 * lambda), 0.5 * lambda);
     }
@@ -257,13 +257,13 @@ static newton_status search(initializer *init, double t, double norm, double lam
 }
 
 /* New weights, matrix and correction at the iterate. */
-static newton_status relinearise(initializer *init, double t, double h, const double *given)
+static damped_status relinearise(initializer *init, double t, double h, const double *given)
 {
     scales_weights(init, given, init->y, init->weights);
-    newton_status status = newton_matrix(init, t, h, false);
-    if (status == NEWTON_OK && init->test_rank && !newton_full_rank(init)) status = NEWTON_SINGULAR;
+    damped_status status = newton_matrix(init, t, h, false);
+    if (status == DAMPED_OK && init->test_rank && !newton_full_rank(init)) status = DAMPED_SINGULAR;
     init->test_rank = false;
-    return status == NEWTON_OK ? newton_correction(init, t, init->f, init->dx) : status;
+    return status == DAMPED_OK ? newton_correction(init, t, init->f, init->dx) : status;
 }
 
 /* lambda, or the part of it that the bounds allow for dx */
@@ -275,28 +275,28 @@ static double allowed_step(initializer *init, double lambda)
 }
 
 /* A step longer than Newton's overshoots where the equations are linear: dxbar takes that back. */
-static newton_status settle_stride(initializer *init, double t)
+static damped_status settle_stride(initializer *init, double t)
 {
-    if (newton_room(init, init->dxbar) < 1.0) return NEWTON_OK;
+    if (newton_room(init, init->dxbar) < 1.0) return DAMPED_OK;
     newton_move(init, 1.0, init->dxbar);
-    newton_status status = evaluate_new(init, t);
-    if (status == NEWTON_OK) adopt(init);
-    return status == NEWTON_EVALUATION ? NEWTON_OK : status;
+    damped_status status = evaluate_new(init, t);
+    if (status == DAMPED_OK) adopt(init);
+    return status == DAMPED_EVALUATION ? DAMPED_OK : status;
 }
 
 /* One Newton iteration from dx; tells whether it ended the solve. */
-static newton_status iterate(initializer *init, double t, double *lambda, bool *fresh, bool *done)
+static damped_status iterate(initializer *init, double t, double *lambda, bool *fresh, bool *done)
 {
     double norm = newton_norm(init->n, init->dx), tolerance = init->options->init_tolerance;
     *done = norm <= tolerance || at_roundoff(init, init->f);
     if (*done) {
         /* values that were consistent when they came are left as they were */
         if (init->iterations > 0) finish(init, init->dx);
-        return NEWTON_OK;
+        return DAMPED_OK;
     }
     search_result found;
-    newton_status status = search(init, t, norm, allowed_step(init, *lambda), &found);
-    if (status != NEWTON_OK) return status;
+    damped_status status = search(init, t, norm, allowed_step(init, *lambda), &found);
+    if (status != DAMPED_OK) return status;
     adopt(init);
     init->iterations++;
     init->tried++;
@@ -312,19 +312,19 @@ static newton_status iterate(initializer *init, double t, double *lambda, bool *
     return status;
 }
 
-newton_status damped_newton(initializer *init, double t, double h, const double *given_weights)
+damped_status damped_newton(initializer *init, double t, double h, const double *given_weights)
 {
     bool fresh = true, done = false, retried = false;
     double lambda = 1.0, norm = 0.0;
     init->iterations = 0;
     init->blocking = -1;
     init->rows.known = false;
-    newton_status status = from_evaluation(evaluate_residual(
+    damped_status status = from_evaluation(evaluate_residual(
         init->eval, t, init->y, init->yp, init->f, &init->eval->stats->residuals));
-    if (status != NEWTON_OK) return status;
+    if (status != DAMPED_OK) return status;
     for (int k = 0; k < init->options->init_iterations; k++) {
-        status = fresh ? relinearise(init, t, h, given_weights) : NEWTON_OK;
-        if (status != NEWTON_OK) return status;
+        status = fresh ? relinearise(init, t, h, given_weights) : DAMPED_OK;
+        if (status != DAMPED_OK) return status;
         if (fresh) {
             double before = norm;
             norm = newton_norm(init->n, init->dx);
@@ -333,13 +333,13 @@ newton_status damped_newton(initializer *init, double t, double h, const double 
         }
         bool was_fresh = fresh;
         status = iterate(init, t, &lambda, &fresh, &done);
-        if (status == NEWTON_STALLED && !was_fresh && !retried) {
+        if (status == DAMPED_STALLED && !was_fresh && !retried) {
             fresh = retried = true; /* an old matrix is to blame first */
             lambda = 1.0;
             continue;
         }
-        if (status != NEWTON_OK || done) return status;
+        if (status != DAMPED_OK || done) return status;
         retried = false;
     }
-    return NEWTON_STALLED;
+    return DAMPED_STALLED;
 }

@@ -3,14 +3,15 @@
  * Unknowns (y, y', y''), equations F = 0, D_h F = 0, B = 0, where D_h F is the derivative of
  * phi(s) = F(t + s, y + s y', y' + s y'') at s = 0 by one-sided differences (5.3.8). The system is
  * over-determined and rank deficient (y'' is never determined), so each Gauss-Newton correction is
- * the shortest one among those that fit best (two_stage.c), counted in tolerance units. Values that
- * the user fixed are no unknowns at all. */
+ * the shortest one among those that fit best, counted in tolerance units: guesses move only where
+ * free values cannot do the work. Values that the user fixed are no unknowns at all. */
 #include <float.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "init/workspace.h"
+#include "linalg/kkt.h"
 
 enum { PATH_POINTS = 4 }; /* c_i = 1, .., 4 in (5.3.8) */
 
@@ -23,17 +24,16 @@ struct general_work {
     int n, conditions, rows, columns; /* of the present task; leading dimension = rows */
     jacobian jac;                     /* dense; only for the user's derivatives */
     const double *dfdy, *dfdyp;       /* n x n each: jac's, or by differences in `copy` */
-    two_stage *solver;
-    int free, guesses;             /* active unknowns, free ones first */
-    double *A, *copy;              /* rows x columns; copy: scaled, active columns only */
-    double *x, *xnew, *dx;         /* (y, y', y''), 3n */
-    double *b, *bnew, *rhs;        /* residuals: F, D_h F, B; right-hand side */
-    double *unit;                  /* tolerance unit of each unknown, 3n */
-    double *row_scale, *row_unit;  /* for the arithmetic, and for judging misfits */
-    double *misfit, *uncertainty;  /* in tolerance units */
-    double *path;                  /* F at the path's points, PATH_POINTS*n */
-    double *ypath, *yppath, *rate; /* n each; rate: D_h F */
-    double *bplus;                 /* conditions */
+    int free, guesses;                /* active unknowns, free ones first */
+    double *A, *copy;                 /* rows x columns; copy: scaled, active columns only */
+    double *x, *xnew, *dx;            /* (y, y', y''), 3n */
+    double *b, *bnew, *rhs;           /* residuals: F, D_h F, B; right-hand side */
+    double *unit;                     /* tolerance unit of each unknown, 3n */
+    double *row_scale, *row_unit;     /* for the arithmetic, and for judging misfits */
+    double *misfit, *uncertainty;     /* in tolerance units */
+    double *path;                     /* F at the path's points, PATH_POINTS*n */
+    double *ypath, *yppath, *rate;    /* n each; rate: D_h F */
+    double *bplus;                    /* conditions */
     int *active, *row_variable;
     row_scales f_rows;
     double step; /* s_1 = step, .., s_4 = 4 step */
@@ -52,8 +52,8 @@ static double *carve(double **from, size_t count)
 
 static bool general_allocate(general_work *g, size_t n, size_t m)
 {
-    size_t rows = 2 * n + m, columns = 3 * n, longer = rows > columns ? rows : columns;
-    g->reals = DAE_ARRAY(double, 2 * rows * columns + 4 * columns + longer + 6 * rows +
+    size_t rows = 2 * n + m, columns = 3 * n;
+    g->reals = DAE_ARRAY(double, 2 * rows * columns + 5 * columns + 6 * rows +
                                      ((size_t)PATH_POINTS + 5) * n + m);
     g->integers = DAE_ARRAY(int, columns + rows + n);
     if (!g->reals || !g->integers) return false;
@@ -64,7 +64,7 @@ static bool general_allocate(general_work *g, size_t n, size_t m)
     g->xnew = carve(&p, columns);
     g->dx = carve(&p, columns);
     g->unit = carve(&p, columns);
-    g->rhs = carve(&p, longer);
+    g->rhs = carve(&p, columns);
     g->b = carve(&p, rows);
     g->bnew = carve(&p, rows);
     g->row_scale = carve(&p, rows);
@@ -81,15 +81,13 @@ static bool general_allocate(general_work *g, size_t n, size_t m)
     g->active = g->integers;
     g->row_variable = g->integers + columns;
     g->f_rows.variable = g->row_variable + rows;
-    g->solver = two_stage_new((int)rows, (int)columns);
-    return g->solver;
+    return true;
 }
 
 void general_free(general_work *g)
 {
     if (!g) return;
     jacobian_free(&g->jac);
-    two_stage_free(g->solver);
     dae_free(g->reals);
     dae_free(g->integers);
     dae_free(g);
@@ -491,6 +489,21 @@ static double predicted_square(general_work *g)
     return scaled_square(g, g->bnew);
 }
 
+/* rhs = the least squares solution of copy rhs = bnew with the shortest part of guesses, then of
+ * free unknowns. False: memory. */
+static bool shortest(general_work *g, double rcond)
+{
+    int count = g->free + g->guesses;
+    bool *free = DAE_ARRAY(bool, count);
+    for (int k = 0; free && k < g->free; k++) free[k] = true;
+    kkt *solver = free ? kkt_new(g->rows, count, NULL, NULL, free) : NULL;
+    bool ok = solver && kkt_factor(solver, g->copy, rcond, 0.0) == LINEAR_OK;
+    if (ok) kkt_solve(solver, g->bnew, g->rhs);
+    kkt_free(solver);
+    dae_free(free);
+    return ok;
+}
+
 /* dx = -S (R A S)^+ R b, where guesses move only if free values cannot do the work; false when
  * memory is exhausted */
 static bool correct(general_work *g, const general_task *task, double rcond)
@@ -499,8 +512,7 @@ static bool correct(general_work *g, const general_task *task, double rcond)
     scale_matrix(g, task);
     vector_zero(g->columns, g->dx);
     for (int i = 0; i < g->rows; i++) g->bnew[i] = -g->row_scale[i] * g->b[i];
-    if (!two_stage_solve(g->solver, g->rows, g->free, g->guesses, g->copy, g->bnew, rcond, g->rhs))
-        return false;
+    if (!shortest(g, rcond)) return false;
     for (int k = 0; k < g->free + g->guesses; k++) {
         int j = g->active[k];
         g->dx[j] = g->rhs[k] * g->unit[j];

@@ -122,19 +122,19 @@ static bool has_kind(const initializer *init, const start *s, dae_kind kind)
     return false;
 }
 
-static newton_status run_newton(initializer *init, const start *s, bool test_rank)
+static damped_status run_newton(initializer *init, const start *s, bool test_rank)
 {
     load(init, s);
     init->test_rank = test_rank;
     return damped_newton(init, s->t, s->h, s->weights);
 }
 
-static dae_status finish_newton(initializer *init, const start *s, newton_status status,
+static dae_status finish_newton(initializer *init, const start *s, damped_status status,
                                 dae_diag *diag)
 {
     vector_copy(init->n, init->y, s->y);
     vector_copy(init->n, init->yp, s->yp);
-    return status == NEWTON_OK ? DAE_OK : report_newton(init, status, s->t, s->h, diag);
+    return status == DAMPED_OK ? DAE_OK : report_newton(init, status, s->t, s->h, diag);
 }
 
 /* Solve by the general engine, leaving the user's values alone on failure. */
@@ -220,7 +220,7 @@ static bool residual_met(const initializer *init)
 }
 
 /* The same, computing what it needs. */
-static newton_status residual_small(initializer *init, const start *s, bool *small)
+static damped_status residual_small(initializer *init, const start *s, bool *small)
 {
     load(init, s);
     *small = false;
@@ -230,11 +230,11 @@ static newton_status residual_small(initializer *init, const start *s, bool *sma
     for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
     eval_status status = evaluate_residual(init->eval, s->t, init->y, init->yp, init->f,
                                            &init->eval->stats->residuals);
-    if (status != EVAL_OK) return status == EVAL_STOP ? NEWTON_STOP : NEWTON_EVALUATION;
-    newton_status newton = newton_matrix(init, s->t, s->h, false);
-    if (newton != NEWTON_OK && newton != NEWTON_SINGULAR) return newton;
+    if (status != EVAL_OK) return status == EVAL_STOP ? DAMPED_STOP : DAMPED_EVALUATION;
+    damped_status newton = newton_matrix(init, s->t, s->h, false);
+    if (newton != DAMPED_OK && newton != DAMPED_SINGULAR) return newton;
     *small = residual_met(init);
-    return NEWTON_OK;
+    return DAMPED_OK;
 }
 
 /* Newton's unknowns that are guessed 0 from other guesses. DAE_OK: found. */
@@ -243,14 +243,14 @@ static bool found_elsewhere(initializer *init, const start *s)
     if (init->n > FALLBACK_LIMIT) return false;
     double *found = DAE_ARRAY(double, 2 * (size_t)init->n);
     bool ok =
-        found && newton_elsewhere(init, s->t, s->h, s->weights, s->y, s->yp, found) == NEWTON_OK;
+        found && newton_elsewhere(init, s->t, s->h, s->weights, s->y, s->yp, found) == DAMPED_OK;
     dae_free(found);
     return ok;
 }
 
-static bool asks_to_stop(newton_status status)
+static bool asks_to_stop(damped_status status)
 {
-    return status == NEWTON_STOP || status == NEWTON_MEMORY;
+    return status == DAMPED_STOP || status == DAMPED_MEMORY;
 }
 
 /* The general engine, for a matrix that is singular by its structure; else the failure in words. */
@@ -262,8 +262,8 @@ static dae_status start_generally(initializer *init, const start *s, bool singul
     if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) return status;
     bool conflict = singular && init->conflict;
     /* singular but for round-off, perhaps; else repeat the failure to describe it */
-    newton_status newton = run_newton(init, s, false);
-    if (newton == NEWTON_SINGULAR && conflict) return status;
+    damped_status newton = run_newton(init, s, false);
+    if (newton == DAMPED_SINGULAR && conflict) return status;
     return finish_newton(init, s, newton, diag);
 }
 
@@ -285,7 +285,7 @@ static int moved_fixed(const initializer *init, const start *s)
 static dae_status finish_found(initializer *init, const start *s, dae_diag *diag)
 {
     int j = moved_fixed(init, s);
-    if (j < 0) return finish_newton(init, s, NEWTON_OK, diag);
+    if (j < 0) return finish_newton(init, s, DAMPED_OK, diag);
     double found = init->y[j];
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
     if (!init->rescued && init->n <= FALLBACK_LIMIT) return try_general(init, s, true, diag);
@@ -295,13 +295,13 @@ static dae_status finish_found(initializer *init, const start *s, dae_diag *diag
 static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
 {
     for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
-    newton_status newton = run_newton(init, s, true);
-    bool singular = newton == NEWTON_SINGULAR, met = singular && residual_met(init);
+    damped_status newton = run_newton(init, s, true);
+    bool singular = newton == DAMPED_SINGULAR, met = singular && residual_met(init);
     if (met) return DAE_OK; /* nothing to find: the given values are trusted */
-    if (newton == NEWTON_OK) return finish_found(init, s, diag);
+    if (newton == DAMPED_OK) return finish_found(init, s, diag);
     if (asks_to_stop(newton) || init->rescued) return finish_newton(init, s, newton, diag);
     if (found_elsewhere(init, s)) return finish_found(init, s, diag);
-    if (newton == NEWTON_EVALUATION || init->n > FALLBACK_LIMIT)
+    if (newton == DAMPED_EVALUATION || init->n > FALLBACK_LIMIT)
         return finish_newton(init, s, run_newton(init, s, true), diag);
     return start_generally(init, s, singular, diag);
 }
@@ -311,8 +311,8 @@ static dae_status start_index1(initializer *init, const start *s, dae_diag *diag
 static dae_status start_index2(initializer *init, const start *s, dae_diag *diag)
 {
     bool small = false;
-    newton_status newton = residual_small(init, s, &small);
-    if (newton == NEWTON_STOP || newton == NEWTON_MEMORY || newton == NEWTON_EVALUATION)
+    damped_status newton = residual_small(init, s, &small);
+    if (newton == DAMPED_STOP || newton == DAMPED_MEMORY || newton == DAMPED_EVALUATION)
         return report_newton(init, newton, s->t, s->h, diag);
     return small ? DAE_OK : start_hidden(init, s, diag);
 }
@@ -321,8 +321,8 @@ static dae_status start_index2(initializer *init, const start *s, dae_diag *diag
 static dae_status start_index3(initializer *init, const start *s, dae_diag *diag)
 {
     bool small = false;
-    newton_status newton = residual_small(init, s, &small);
-    if (newton == NEWTON_STOP || newton == NEWTON_MEMORY || newton == NEWTON_EVALUATION)
+    damped_status newton = residual_small(init, s, &small);
+    if (newton == DAMPED_STOP || newton == DAMPED_MEMORY || newton == DAMPED_EVALUATION)
         return report_newton(init, newton, s->t, s->h, diag);
     if (small) return DAE_OK;
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_FIXED);
@@ -344,11 +344,11 @@ static dae_status start_differential(initializer *init, const start *s, dae_diag
 static dae_status start_derivative(initializer *init, const start *s, dae_diag *diag)
 {
     for (int j = 0; j < init->n; j++) init->derivative[j] = false;
-    newton_status newton = run_newton(init, s, true);
-    if (newton == NEWTON_OK || asks_to_stop(newton) || init->rescued)
+    damped_status newton = run_newton(init, s, true);
+    if (newton == DAMPED_OK || asks_to_stop(newton) || init->rescued)
         return finish_newton(init, s, newton, diag);
-    if (found_elsewhere(init, s)) return finish_newton(init, s, NEWTON_OK, diag);
-    if (newton != NEWTON_SINGULAR || init->n > FALLBACK_LIMIT)
+    if (found_elsewhere(init, s)) return finish_newton(init, s, DAMPED_OK, diag);
+    if (newton != DAMPED_SINGULAR || init->n > FALLBACK_LIMIT)
         return finish_newton(init, s, run_newton(init, s, true), diag);
     for (int j = 0; j < init->n; j++) {
         init->y_tags[j] = DAE_TAG_GUESS;
@@ -393,8 +393,7 @@ static dae_status start_general(initializer *init, const start *s, dae_diag *dia
     }
     load(init, s);
     dae_status status = solve_tagged(init, s, init->y, init->yp, diag);
-    int attempts =
-        status == DAE_ERR_INITIAL && init->n <= FALLBACK_LIMIT ? elsewhere_attempts() : 0;
+    int attempts = status == DAE_ERR_INITIAL && init->n <= FALLBACK_LIMIT ? GUESSES_ELSEWHERE : 0;
     for (int k = 0; k < attempts && status == DAE_ERR_INITIAL && place_tagged(init, s, k); k++) {
         status = solve_tagged(init, s, init->y, init->yp, NULL);
         if (status == DAE_OK) diag_clear(diag);
@@ -437,8 +436,8 @@ bool initializer_regular(initializer *init, double t, double h, const dae_kind *
     eval_status status =
         evaluate_residual(init->eval, t, init->y, init->yp, init->f, &init->eval->stats->residuals);
     if (status != EVAL_OK) return true;
-    newton_status newton = newton_matrix(init, t, h, false);
-    return newton == NEWTON_OK ? newton_full_rank(init) : newton != NEWTON_SINGULAR;
+    damped_status newton = newton_matrix(init, t, h, false);
+    return newton == DAMPED_OK ? newton_full_rank(init) : newton != DAMPED_SINGULAR;
 }
 
 dae_status initialize_hidden(initializer *init, double t, double h, const dae_kind *kinds,
@@ -450,9 +449,9 @@ dae_status initialize_hidden(initializer *init, double t, double h, const dae_ki
 
 /* ---- projection of dense output ---- */
 
-static eval_status to_eval(newton_status status)
+static eval_status to_eval(damped_status status)
 {
-    return status == NEWTON_OK ? EVAL_OK : (status == NEWTON_STOP ? EVAL_STOP : EVAL_RETRY);
+    return status == DAMPED_OK ? EVAL_OK : (status == DAMPED_STOP ? EVAL_STOP : EVAL_RETRY);
 }
 
 /* dx at the iterate, with the derivatives at hand if there are any. */
@@ -463,9 +462,9 @@ static eval_status first_correction(initializer *init, const start *s, bool keep
                                            &init->eval->stats->residuals);
     if (status != EVAL_OK) return status;
     init->rows.known = false;
-    newton_status newton =
+    damped_status newton =
         newton_matrix(init, s->t, s->h, keep && !it->matrix_free && it->jac.valid);
-    if (newton == NEWTON_OK) newton = newton_correction(init, s->t, init->f, init->dx);
+    if (newton == DAMPED_OK) newton = newton_correction(init, s->t, init->f, init->dx);
     return to_eval(newton);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "init/guesses.h"
 #include "init/levels_parts.h"
 #include "structure/index/components.h"
 #include "structure/index/matching.h"
@@ -245,35 +246,22 @@ static level_outcome search_scalar(level_problem *p, double unit)
     return outcome;
 }
 
-/* +1, -1, or a sign that is mixed over the unknowns */
-static double sign_in_pattern(int pattern, int j)
-{
-    if (pattern < 2) return pattern == 0 ? 1.0 : -1.0;
-    unsigned mix = ((unsigned)j + 1u) * 2654435761u + (unsigned)pattern * 40503u;
-    mix = (mix ^ (mix >> 15)) * 2246822519u;
-    return (mix >> 16) & 1u ? 1.0 : -1.0;
-}
-
 /* Several unknowns: all that nobody gave at one size, in some patterns of signs. */
 static level_outcome search_block(level_problem *p, bool all)
 {
-    enum { PATTERNS = 4 };
-    static const double size[] = {1.0, 10.0, 0.1, 1e2, 1e-2, 1e3, 1e-3, 1e4, 1e-4, 1e6, 1e-6};
     const level_request *q = p->work->request;
     level_outcome outcome = LEVEL_STALLED;
-    for (size_t k = 0; k < sizeof size / sizeof *size; k++)
-        for (int pattern = 0; pattern < PATTERNS; pattern++) {
-            for (int j = 0; j < p->n; j++) {
-                int column = p->column[j];
-                double unit = fmax(q->scale[column], fabs(p->start[j]));
-                bool moves = all || is_open(q, column);
-                double to = sign_in_pattern(q->turned ? pattern ^ 1 : pattern, j) * size[k] * unit *
-                            (1.0 + 0.1 * (j % 7));
-                p->u[j] = moves ? to : p->start[j];
-            }
-            outcome = begin_at(p);
-            if (outcome == LEVEL_MET || fatal(outcome)) return outcome;
+    for (int k = 0; k < GUESSES_ELSEWHERE; k++) {
+        for (int j = 0; j < p->n; j++) {
+            int column = p->column[j];
+            double unit = fmax(q->scale[column], fabs(p->start[j]));
+            bool moves = all || is_open(q, column);
+            double guess = guess_elsewhere(k, j, q->turned) * unit * guess_spread(j);
+            p->u[j] = moves ? guess : p->start[j];
         }
+        outcome = begin_at(p);
+        if (outcome == LEVEL_MET || fatal(outcome)) return outcome;
+    }
     return outcome;
 }
 

@@ -5,6 +5,7 @@
 #ifndef DAE_INIT_WORKSPACE_H
 #define DAE_INIT_WORKSPACE_H
 
+#include "init/guesses.h"
 #include "init/init.h"
 #include "linalg/least_squares.h"
 
@@ -92,22 +93,22 @@ int scales_outside(const initializer *init, const double *y);
 
 /* ---- damped_newton.c ---- */
 
-typedef enum newton_status {
-    NEWTON_OK = 0,
-    NEWTON_STALLED,    /* no damping factor helped, or too many iterations */
-    NEWTON_SINGULAR,   /* init->singular_variable */
-    NEWTON_LINEAR,     /* GMRES made no progress */
-    NEWTON_EVALUATION, /* F or its matrix cannot be evaluated where we stand */
-    NEWTON_STOP,
-    NEWTON_MEMORY
-} newton_status;
+typedef enum damped_status {
+    DAMPED_OK = 0,
+    DAMPED_STALLED,    /* no damping factor helped, or too many iterations */
+    DAMPED_SINGULAR,   /* init->singular_variable */
+    DAMPED_LINEAR,     /* GMRES made no progress */
+    DAMPED_EVALUATION, /* F or its matrix cannot be evaluated where we stand */
+    DAMPED_STOP,
+    DAMPED_MEMORY
+} damped_status;
 
 /* Solve F = 0 for x_j = y'_j where init->derivative[j], y_j elsewhere, from init->y, init->yp. */
-newton_status damped_newton(initializer *init, double t, double h, const double *given_weights);
+damped_status damped_newton(initializer *init, double t, double h, const double *given_weights);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
-newton_status newton_matrix(initializer *init, double t, double h, bool reuse_derivatives);
+damped_status newton_matrix(initializer *init, double t, double h, bool reuse_derivatives);
 /* dx = -G^-1 f in units. The iterate is where matrix-free products are taken. */
-newton_status newton_correction(initializer *init, double t, const double *f, double *dx);
+damped_status newton_correction(initializer *init, double t, const double *f, double *dx);
 /* Root mean square of a correction in units. */
 double newton_norm(int n, const double *dx);
 /* (ynew, ypnew) = (y, yp) + lambda dx */
@@ -120,25 +121,13 @@ bool newton_full_rank(initializer *init);
 /* ---- elsewhere.c ---- */
 
 /* After a failure from (y, yp): Newton's iteration from other guesses of the unknowns that are 0
- * there. On NEWTON_OK the solution is in init->y, init->yp, and init->other tells of another one.
+ * there. On DAMPED_OK the solution is in init->y, init->yp, and init->other tells of another one.
  * found: work, 2n. */
-newton_status newton_elsewhere(initializer *init, double t, double h, const double *weights,
+damped_status newton_elsewhere(initializer *init, double t, double h, const double *weights,
                                const double *y, const double *yp, double *found);
 /* The guess number `attempt` of an unknown, within its bounds; false: it stays as given. */
 bool elsewhere_place(const initializer *init, int attempt, int j, double given, bool slope,
                      double *value);
-int elsewhere_attempts(void);
-
-/* ---- two_stage.c ---- */
-
-typedef struct two_stage two_stage;
-
-two_stage *two_stage_new(int rows, int columns); /* largest sizes; NULL: out of memory */
-void two_stage_free(two_stage *s);
-/* Least squares solution of A x = r (A is overwritten) with the shortest part x[free ..] of
- * guesses, then the shortest part x[0 .. free-1]. False on memory exhaustion inside LAPACK. */
-bool two_stage_solve(two_stage *s, int rows, int free, int guesses, double *A, const double *r,
-                     double rcond, double *x);
 
 /* ---- general.c ---- */
 
@@ -157,7 +146,7 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
 /* ---- report.c ---- */
 
 /* Why Newton failed, with the equations that are not met. */
-dae_status report_newton(const initializer *init, newton_status status, double t, double h,
+dae_status report_newton(const initializer *init, damped_status status, double t, double h,
                          dae_diag *diag);
 /* The fixed value of variable j is not the one that the equations give it. */
 dae_status report_moved(const initializer *init, int j, double given, double found, double t,

@@ -136,6 +136,18 @@ static bool dense_new(kkt *k)
 
 /* ---- dense ---- */
 
+/* Column j of A: entries [first, first + count), entry e in row entry_row(k, first, e) */
+static size_t column_entries(const kkt *k, int j, int *count)
+{
+    *count = k->colptr ? k->colptr[j + 1] - k->colptr[j] : k->m;
+    return k->colptr ? (size_t)k->colptr[j] : (size_t)j * (size_t)k->m;
+}
+
+static int entry_row(const kkt *k, size_t first, int e)
+{
+    return k->colptr ? k->rowind[first + (size_t)e] : e;
+}
+
 /* matrix := the free or the costly columns of A, leading dimension m; returns how many */
 static int fill_columns(const kkt *k, bool free, double *matrix)
 {
@@ -143,8 +155,11 @@ static int fill_columns(const kkt *k, bool free, double *matrix)
     for (int j = 0; j < k->n; j++) {
         if (k->free[j] != free) continue;
         double *column = matrix + (size_t)n++ * (size_t)k->m;
+        int count;
+        size_t first = column_entries(k, j, &count);
         vector_zero(k->m, column);
-        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++) column[k->rowind[e]] = k->values[e];
+        for (int e = 0; e < count; e++)
+            column[entry_row(k, first, e)] = k->values[first + (size_t)e];
     }
     return n;
 }
@@ -222,9 +237,11 @@ static void dense_solve(kkt *k, const double *b, double *w)
     vector_copy(m, b, left);
     for (int j = 0, p = 0; j < k->n; j++) {
         if (k->free[j]) continue;
+        int count;
+        size_t first = column_entries(k, j, &count);
         w[j] = part[p++];
-        for (int e = k->colptr[j]; e < k->colptr[j + 1]; e++)
-            left[k->rowind[e]] -= k->values[e] * w[j];
+        for (int e = 0; e < count; e++)
+            left[entry_row(k, first, e)] -= k->values[first + (size_t)e] * w[j];
     }
     orthogonal_solve(k, &k->first, left, part);
     lapack_leave();
@@ -448,7 +465,7 @@ kkt *kkt_new(int m, int n, const int *colptr, const int *rowind, const bool *fre
     kkt *k = DAE_NEW(kkt);
     if (!k) return NULL;
     *k = (kkt){.m = m, .n = n, .colptr = colptr, .rowind = rowind};
-    k->dense = (long)m * n <= DENSE_ENTRIES && (long)m * m <= 4 * DENSE_ENTRIES;
+    k->dense = !colptr || ((long)m * n <= DENSE_ENTRIES && (long)m * m <= 4 * DENSE_ENTRIES);
     k->free = DAE_ARRAY(bool, n);
     for (int j = 0; j < n && k->free && free; j++) k->free_count += k->free[j] = free[j];
     if (k->free && (k->dense ? dense_new(k) : sparse_new(k))) return k;

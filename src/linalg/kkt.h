@@ -9,8 +9,9 @@
 
 typedef struct kkt kkt;
 
-/* A is m x n; the pattern (by columns, rows increasing) is borrowed; free[j]: w_j costs nothing
- * (NULL: none is free; not kept). Small ones are dense. NULL: out of memory. */
+/* A is m x n; the pattern (by columns, rows increasing; NULL: full, without damping) is borrowed;
+ * free[j]: w_j costs nothing (NULL: none is free; not kept). Small ones are dense. NULL: out of
+ * memory. */
 kkt *kkt_new(int m, int n, const int *colptr, const int *rowind, const bool *free);
 void kkt_free(kkt *k); /* NULL is fine */
 

@@ -292,27 +292,27 @@ static void note_other(dae_solver *s, const level_system *system, const double *
 }
 
 /* What one search for consistent values needs beside the equations. */
-typedef struct level_work {
+typedef struct level_values {
     double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
     dae_tag *tag;
     int *rank;
     bool *open, *state;
-} level_work;
+} level_values;
 
-static void level_work_free(level_work *w)
+static void level_values_free(level_values *w)
 {
     dae_free_all(w->given, w->tag, w->rank, w->open);
-    *w = (level_work){0};
+    *w = (level_values){0};
 }
 
-static bool level_work_new(level_work *w, int n)
+static bool level_values_new(level_values *w, int n)
 {
     double *values = DAE_ARRAY(double, 6 * (size_t)n);
     bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
-    *w = (level_work){
+    *w = (level_values){
         .given = values, .tag = DAE_ARRAY(dae_tag, n), .rank = DAE_ARRAY(int, n), .open = marks};
     if (!values || !marks || !w->tag || !w->rank) {
-        level_work_free(w);
+        level_values_free(w);
         return false;
     }
     w->scale = values + n;
@@ -333,7 +333,7 @@ static void prepare_levels(model_mode *v)
 }
 
 /* Which values are fixed, which are guesses, and how far each may move. False: memory. */
-static bool describe_values(const dae_solver *s, bool initial, level_work *w)
+static bool describe_values(const dae_solver *s, bool initial, level_values *w)
 {
     tag_values(s, initial, w->tag, w->given);
     if (!initial && !give_seen(s, w->tag, w->given)) return false;
@@ -346,7 +346,7 @@ static bool describe_values(const dae_solver *s, bool initial, level_work *w)
     return true;
 }
 
-static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, level_work *w)
+static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, level_values *w)
 {
     const model_form *levels = c->m->form;
     level_system system = {.n = levels->n,
@@ -386,13 +386,13 @@ dae_status solve_levels(dae_solver *s, double t, bool initial)
     model_mode *v = s->modes->current;
     const model_form *all = form_of_levels(v->plan.form);
     level_context c = {0};
-    level_work w = {0};
-    bool fits = level_work_new(&w, all->initial->n) &&
+    level_values w = {0};
+    bool fits = level_values_new(&w, all->initial->n) &&
                 level_context_new(&c, v->levels, t, initial ? all->initial->rows : all->rows);
     if (fits) prepare_levels(v);
     if (fits) fits = describe_values(s, initial, &w);
     dae_status status = fits ? solve_prepared(s, &c, initial, &w) : plan_exhausted(&s->diag);
     level_context_free(&c);
-    level_work_free(&w);
+    level_values_free(&w);
     return status;
 }
