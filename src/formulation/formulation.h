@@ -59,7 +59,7 @@ void formulated_free(formulated *f); /* leaves it zeroed */
 typedef struct formulation_setting {
     double parameter;         /* of the formulation, such as Baumgarte's alpha; 0: its default */
     const equation_point *at; /* where the run begins, more or less; NULL: not known; borrowed */
-    const char *name;         /* of the formulation, for messages; formulation_apply tells it */
+    const struct formulation *of; /* which one is applied; formulation_apply says so */
 } formulation_setting;
 
 /* A row of the registry. What is decided by which formulation it is, is decided by a field. */
@@ -68,10 +68,12 @@ typedef struct formulation {
     bool automatic;         /* the usual one for the mode and the method */
     bool as_given;          /* nothing is rewritten */
     bool mechanical;        /* needs M q'' = f - G' lambda, 0 = g(q) */
+    bool velocities;        /* mechanical: constraints on velocities have a place in it */
     bool all_levels;        /* its rows are the equations of all levels */
     bool projects;          /* methods that project go with it: a mechanism as it is written */
     bool chooses_positions; /* p2, by the constraints where the run begins */
     double parameter;       /* default; 0: it has none */
+    int lack;               /* of their derivatives that equations lack: index less 1 */
     const char *needs;      /* method that it is for, where BDF will not do; NULL: none */
     unsigned forms;         /* FORM_..: methods on these may be asked for with it */
     /* Models: DAE_OK, DAE_ERR_MEMORY, or DAE_ERR_UNSUPPORTED with a diagnostic that names the

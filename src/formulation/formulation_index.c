@@ -194,13 +194,13 @@ bool first_order_hide_multipliers(const first_order *l, const analysed *a, formu
 
 /* ---- formulations ---- */
 
-/* Each equation as often as its index - 1 - lack differentiations need. */
-static dae_status formulate_lacking(const analysed *a, int lack, formulated *f, dae_diag *diag)
+dae_status formulate_lacking(const analysed *a, const formulation_setting *setting, formulated *f,
+                             dae_diag *diag)
 {
     first_order l = {0};
     int r = 0;
     *f = (formulated){0};
-    bool ok = first_order_new(&l, a, lack) &&
+    bool ok = first_order_new(&l, a, setting->of->lack) &&
               first_order_begin(&l, a, f, 0, l.kinematics + a->set.m) &&
               first_order_kinematics(&l, a, f, &r);
     for (int i = 0; ok && i < a->set.m; i++)
@@ -210,42 +210,22 @@ static dae_status formulate_lacking(const analysed *a, int lack, formulated *f, 
     return ok ? DAE_OK : formulation_exhausted(f, diag);
 }
 
-static dae_status formulate_index1(const analysed *a, const formulation_setting *setting,
-                                   formulated *f, dae_diag *diag)
-{
-    (void)setting;
-    return formulate_lacking(a, 0, f, diag);
-}
-
 const formulation formulation_index1 = {
     .name = "index1",
     .summary = "equations differentiated until the index is 1; drifts off the constraints",
     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
     .callbacks = {[KIND_MECHANICAL] = &mechanical_index1, [KIND_HESSENBERG] = &hessenberg_index1},
-    .apply = formulate_index1,
+    .apply = formulate_lacking,
 };
-
-static dae_status formulate_index2(const analysed *a, const formulation_setting *setting,
-                                   formulated *f, dae_diag *diag)
-{
-    (void)setting;
-    return formulate_lacking(a, 1, f, diag);
-}
 
 const formulation formulation_index2 = {
     .name = "index2",
     .summary = "equations differentiated until the index is 2: velocity constraints",
     .citation = "Brenan, Campbell, Petzold, SIAM 1996, section 6.2",
     .callbacks = {[KIND_MECHANICAL] = &mechanical_index2, [KIND_HESSENBERG] = &hessenberg_as_given},
-    .apply = formulate_index2,
+    .lack = 1,
+    .apply = formulate_lacking,
 };
-
-dae_status formulate_index3(const analysed *a, const formulation_setting *setting, formulated *f,
-                            dae_diag *diag)
-{
-    (void)setting;
-    return formulate_lacking(a, 2, f, diag);
-}
 
 const formulation formulation_index3 = {
     .name = "index3",
@@ -253,7 +233,8 @@ const formulation formulation_index3 = {
     .citation = "Petzold, Loetstedt, SIAM J. Sci. Stat. Comput. 7 (1986) 720-733",
     .projects = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_as_given},
-    .apply = formulate_index3,
+    .lack = 2,
+    .apply = formulate_lacking,
 };
 
 /* (d/dt + alpha)^times f_i */

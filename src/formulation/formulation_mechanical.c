@@ -27,8 +27,8 @@ static dae_status refuse_velocities(const analysed *a, const char *name, const m
                     name, a->set.row[m->constraint[l]].name, a->set.name[restricted(m, l)]);
 }
 
-dae_status mechanical_find(const analysed *a, const formulation_setting *setting, bool velocities,
-                           mechanical *m, dae_diag *diag)
+dae_status mechanical_find(const analysed *a, const formulation_setting *setting, mechanical *m,
+                           dae_diag *diag)
 {
     char reason[400];
     mechanical_status found = MECHANICAL_NOT;
@@ -41,10 +41,10 @@ dae_status mechanical_find(const analysed *a, const formulation_setting *setting
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s needs a mechanical system, M q'' = f - G' lambda with "
                         "constraints 0 = g(q, t): %s.",
-                        setting->name, reason);
-    bool fits = m->nvelocity == 0 || (velocities && mechanical_positions(m) > 0);
+                        setting->of->name, reason);
+    bool fits = m->nvelocity == 0 || (setting->of->velocities && mechanical_positions(m) > 0);
     if (fits) return DAE_OK;
-    dae_status status = refuse_velocities(a, setting->name, m, diag);
+    dae_status status = refuse_velocities(a, setting->of->name, m, diag);
     mechanical_free(m);
     return status;
 }
@@ -147,7 +147,7 @@ static dae_status formulate_ggl(const analysed *a, const formulation_setting *se
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, true, &m, diag);
+    dae_status status = mechanical_find(a, setting, &m, diag);
     if (status == DAE_OK && !build_ggl(a, &m, f)) status = formulation_exhausted(f, diag);
     mechanical_free(&m);
     return status;
@@ -155,6 +155,7 @@ static dae_status formulate_ggl(const analysed *a, const formulation_setting *se
 
 const formulation formulation_ggl = {
     .name = "ggl",
+    .velocities = true,
     .summary = "mechanical: positions and velocities on their constraints, index 2",
     .citation = "Gear, Leimkuhler, Gupta, J. Comput. Appl. Math. 12 (1985) 77-90",
     .mechanical = true,
@@ -247,7 +248,7 @@ dae_status mechanical_choose(const analysed *a, const mechanical *m,
     return diag_set(diag, DAE_ERR_UNSUPPORTED,
                     "Formulation %s chooses coordinates where the run starts, but there %s "
                     "depends on the other constraints.",
-                    setting->name, a->set.row[m->constraint[l]].name);
+                    setting->of->name, a->set.row[m->constraint[l]].name);
 }
 
 static dae_status formulate_minimal(const analysed *a, const formulation_setting *setting,
@@ -255,7 +256,7 @@ static dae_status formulate_minimal(const analysed *a, const formulation_setting
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, false, &m, diag);
+    dae_status status = mechanical_find(a, setting, &m, diag);
     if (status != DAE_OK) return status;
     bool *dependent = DAE_ARRAY(bool, m.nq);
     if (!dependent)
@@ -319,7 +320,7 @@ static dae_status formulate_penalty(const analysed *a, const formulation_setting
 {
     mechanical m;
     *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, false, &m, diag);
+    dae_status status = mechanical_find(a, setting, &m, diag);
     for (int k = 0; status == DAE_OK && k < m.nlambda; k++)
         if (!m.steady[k])
             status = diag_set(diag, DAE_ERR_UNSUPPORTED,

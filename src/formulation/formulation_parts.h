@@ -49,8 +49,8 @@ bool formulated_new_unknown(formulated *f, int i, const char *name);
 /* What every formulation returns when memory ran out: f is freed. */
 dae_status formulation_exhausted(formulated *f, dae_diag *diag);
 
-/* Part of others: the equations lack two of their derivatives. */
-dae_status formulate_index3(const analysed *a, const formulation_setting *setting, formulated *f,
-                            dae_diag *diag);
+/* Each equation differentiated until it lacks as many derivatives as the formulation says. */
+dae_status formulate_lacking(const analysed *a, const formulation_setting *setting, formulated *f,
+                             dae_diag *diag);
 
 #endif

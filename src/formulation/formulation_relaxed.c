@@ -24,7 +24,7 @@ static dae_status formulate_regularised(const analysed *a, const formulation_set
                                         formulated *f, dae_diag *diag)
 {
     double eps = setting->parameter;
-    dae_status status = formulate_index3(a, setting, f, diag);
+    dae_status status = formulate_lacking(a, setting, f, diag);
     if (status != DAE_OK) return status;
     for (int r = 0; r < f->set.m; r++) {
         expr e = graph_substitute(f->set.graph, f->set.row[r].residual, relax_leaf, &eps);
@@ -39,6 +39,7 @@ const formulation formulation_regularised = {
     .summary = "x + eps x' for x, so that the index is 0 (pencil regularisation); regularised:EPS",
     .citation = "Cobb, J. Differential Equations 46 (1982) 310-323",
     .parameter = 1e-6,
+    .lack = 2,
     .apply = formulate_regularised,
 };
 

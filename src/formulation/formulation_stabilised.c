@@ -182,21 +182,19 @@ static bool tell_kinds(plan *p)
 /* ---- formulations ---- */
 
 typedef bool build_fn(plan *p, const bool *dependent);
-static build_fn build_gglm;
 
-static dae_status formulate(const analysed *a, const formulation_setting *setting, bool chooses,
-                            build_fn *build, formulated *f, dae_diag *diag)
+static dae_status formulate(const analysed *a, const formulation_setting *setting, build_fn *build,
+                            formulated *f, dae_diag *diag)
 {
     mechanical m;
     plan p = {0};
     *f = (formulated){0};
-    bool velocities = build == build_gglm; /* the others have no place for constraints on them */
-    dae_status status = mechanical_find(a, setting, velocities, &m, diag);
+    dae_status status = mechanical_find(a, setting, &m, diag);
     if (status != DAE_OK) return status;
     bool *dependent = DAE_ARRAY(bool, m.nq);
     if (!dependent)
         status = formulation_exhausted(f, diag);
-    else if (chooses)
+    else if (setting->of->chooses_positions)
         status = mechanical_choose(a, &m, setting, dependent, diag);
     if (status == DAE_OK && !(plan_new(&p, a, &m, f) && build(&p, dependent)))
         status = formulation_exhausted(f, diag);
@@ -224,11 +222,12 @@ static bool build_gglm(plan *p, const bool *dependent)
 static dae_status formulate_gglm(const analysed *a, const formulation_setting *setting,
                                  formulated *f, dae_diag *diag)
 {
-    return formulate(a, setting, false, build_gglm, f, diag);
+    return formulate(a, setting, build_gglm, f, diag);
 }
 
 const formulation formulation_gglm = {
     .name = "gglm",
+    .velocities = true,
     .summary = "mechanical: as ggl, with multipliers weighted by the mass matrix",
     .citation = "Hairer, Wanner, Springer 1996, section VII.1",
     .mechanical = true,
@@ -310,7 +309,7 @@ static bool build_ggl2(plan *p, const bool *dependent)
 static dae_status formulate_ggl2(const analysed *a, const formulation_setting *setting,
                                  formulated *f, dae_diag *diag)
 {
-    return formulate(a, setting, false, build_ggl2, f, diag);
+    return formulate(a, setting, build_ggl2, f, diag);
 }
 
 const formulation formulation_ggl2 = {
@@ -360,7 +359,7 @@ static bool build_odassl(plan *p, const bool *dependent)
 static dae_status formulate_fuehrer(const analysed *a, const formulation_setting *setting,
                                     formulated *f, dae_diag *diag)
 {
-    return formulate(a, setting, false, build_fuehrer, f, diag);
+    return formulate(a, setting, build_fuehrer, f, diag);
 }
 
 const formulation formulation_fuehrer = {
@@ -375,7 +374,7 @@ const formulation formulation_fuehrer = {
 static dae_status formulate_odassl(const analysed *a, const formulation_setting *setting,
                                    formulated *f, dae_diag *diag)
 {
-    return formulate(a, setting, false, build_odassl, f, diag);
+    return formulate(a, setting, build_odassl, f, diag);
 }
 
 const formulation formulation_odassl = {
@@ -488,7 +487,7 @@ static dae_status formulate_reduced(const analysed *a, const formulation_setting
                                     formulated *f, dae_diag *diag)
 {
     mechanical m;
-    dae_status status = mechanical_find(a, setting, false, &m, diag);
+    dae_status status = mechanical_find(a, setting, &m, diag);
     int j = status == DAE_OK ? massless(a, &m, setting->at) : -1;
     if (j == -2)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
@@ -500,7 +499,7 @@ static dae_status formulate_reduced(const analysed *a, const formulation_setting
     mechanical_free(&m);
     *f = (formulated){0};
     if (status != DAE_OK) return status;
-    return formulate(a, setting, true, build_reduced, f, diag);
+    return formulate(a, setting, build_reduced, f, diag);
 }
 
 const formulation formulation_reduced = {

@@ -79,7 +79,7 @@ dae_status formulation_apply(const formulation *f, const analysed *a,
                              const formulation_setting *setting, formulated *result, dae_diag *diag)
 {
     formulation_setting full = *setting;
-    full.name = f->name;
+    full.of = f;
     if (!(full.parameter > 0.0)) full.parameter = f->parameter;
     return f->apply(a, &full, result, diag);
 }
