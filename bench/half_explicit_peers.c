@@ -465,7 +465,7 @@ static dae_problem *model_problem(const mechanism *m, dae_diag *diag)
     const char *assignment = size;
     dae_model description = {.file = path,
                              .assignments = &assignment,
-                             .n_assignments = m->links > 0,
+                             .assignment_count = m->links > 0,
                              .engine = DAE_ENGINE_NATIVE};
     dae_problem_free(problem);
     problem = NULL, last = m->model, links = m->links;

@@ -113,7 +113,7 @@ static void kepler_run(const dae_problem *p, const char *method, bool project, F
     dae_options o = dae_options_default();
     o.method = method;
     o.fixed_step = 0.01;
-    o.n_invariants = project;
+    o.invariant_count = project;
     o.invariant_function = energy;
     dae_solver *s = solver_of(p, &o, y);
     for (int k = 0; k < 2000 && dae_solver_step(s, 1e3) >= 0; k++) {

@@ -199,7 +199,8 @@ static pipeline_times measure_pipeline(const char *file, double n)
 {
     const clockid_t cpu = CLOCK_PROCESS_CPUTIME_ID, wall = CLOCK_MONOTONIC;
     dae_setting size = {"n", n};
-    dae_model model = {.file = file, .settings = &size, .n_settings = 1, .engine = DAE_ENGINE_TAPE};
+    dae_model model = {
+        .file = file, .settings = &size, .setting_count = 1, .engine = DAE_ENGINE_TAPE};
     dae_options options = dae_options_default();
     dae_diag diag = {0};
     dae_problem *problem;

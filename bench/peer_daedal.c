@@ -8,7 +8,7 @@ static void read_counters(const dae_stats *s, run *out)
     out->steps = s->steps;
     out->residuals = s->residuals + s->jacobian_residuals;
     out->jacobians = s->jacobians;
-    out->factors = s->factorizations;
+    out->factors = s->factorisations;
     out->bad_error = s->rejected_error;
     out->bad_newton = s->rejected_convergence;
 }
@@ -18,7 +18,7 @@ static dae_status integrate(const dae_problem *problem, const task *k, run *out,
     const model *m = k->model;
     dae_options options = dae_options_default();
     options.rtol = k->rtol;
-    options.atol_by_variable = k->atol;
+    options.atol_by_unknown = k->atol;
     options.max_steps = 0;
     dae_solver *solver;
     dae_status status = dae_solver_new(problem, &options, &solver, diag);

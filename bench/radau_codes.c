@@ -231,7 +231,7 @@ static void read_counters(const dae_solver *solver, run *out)
 {
     const dae_stats *s = dae_solver_stats(solver);
     out->steps = s->steps, out->residuals = s->residuals, out->jacobians = s->jacobians;
-    out->factors = s->factorizations, out->bad_error = s->rejected_error;
+    out->factors = s->factorisations, out->bad_error = s->rejected_error;
     out->bad_newton = s->attempts - s->steps - s->rejected_error;
 }
 
@@ -243,7 +243,7 @@ static void solve_ours(const code *c, const entry *e, const task *k, run *out)
     dae_solver *solver = NULL;
     dae_options options = dae_options_default();
     double *y = space((size_t)m->form.n, 8);
-    options.method = c->method, options.rtol = k->rtol, options.atol_by_variable = k->atol;
+    options.method = c->method, options.rtol = k->rtol, options.atol_by_unknown = k->atol;
     options.max_steps = 0, options.stop_time = m->tend, options.threads = 1;
     double start = bench_clock();
     dae_status status = dae_problem_from_residual(&m->form, &problem, &diag);
@@ -296,7 +296,7 @@ static dae_problem *translated(const entry *e)
     dae_model description = {.file = path,
                              .engine = DAE_ENGINE_NATIVE,
                              .assignments = set,
-                             .n_assignments = e->set[0] != 0};
+                             .assignment_count = e->set[0] != 0};
     dae_problem_free(problem), problem = NULL;
     dae_problem_from_model(&description, &problem, NULL);
     return problem;

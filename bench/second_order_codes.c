@@ -259,7 +259,7 @@ static dae_problem *text_problem(const trial *p, dae_diag *diag)
     const char *assignment = size;
     dae_model description = {.file = path,
                              .assignments = &assignment,
-                             .n_assignments = p->m->links > 0,
+                             .assignment_count = p->m->links > 0,
                              .engine = DAE_ENGINE_NATIVE};
     dae_problem_free(problem);
     problem = NULL;
@@ -289,7 +289,7 @@ static void read_counters(const dae_solver *solver, result *out)
 {
     const dae_stats *s = dae_solver_stats(solver);
     out->steps = s->steps, out->residuals = s->residuals + s->jacobian_residuals;
-    out->jacobians = s->jacobians, out->factors = s->factorizations;
+    out->jacobians = s->jacobians, out->factors = s->factorisations;
 }
 
 static void solve_ours(const solver_code *c, const trial *p, double rtol, result *out)

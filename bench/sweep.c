@@ -29,7 +29,7 @@ enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
 static double work_of(const dae_stats *s)
 {
-    return 2.0 * (double)s->attempts + (double)s->residuals + 2.0 * (double)s->factorizations +
+    return 2.0 * (double)s->attempts + (double)s->residuals + 2.0 * (double)s->factorisations +
            2.0 * (double)s->jacobians;
 }
 
@@ -55,7 +55,7 @@ static bool solve(const model *m, double rtol, double *y, dae_stats *stats)
     for (int i = 0; atol && i < m->form.n; i++)
         atol[i] = rtol * (m->atol_factor ? m->atol_factor[i] : 1.0);
     options.rtol = rtol;
-    options.atol_by_variable = atol;
+    options.atol_by_unknown = atol;
     bool ok = atol && dae_problem_from_residual(&m->form, &problem, NULL) == DAE_OK &&
               dae_solver_new(problem, &options, &solver, NULL) == DAE_OK &&
               dae_solver_start(solver, m->t0, m->y0, m->yp0) == DAE_OK &&
@@ -83,7 +83,7 @@ static void sweep(const subject *s, curve *c)
         curve_add(c, error, work);
         printf("%s %.1e error %.3e work %.0f steps %ld F %ld J %ld LU %ld rejected %ld\n", s->name,
                rtol, error, work, stats.steps, stats.residuals, stats.jacobians,
-               stats.factorizations, stats.attempts - stats.steps);
+               stats.factorisations, stats.attempts - stats.steps);
     }
     free(y);
     model_free(m);

@@ -130,7 +130,7 @@ static void print_singular(const request *r)
     dae_analysis *a = NULL;
     dae_model m = {.file = r->file,
                    .assignments = r->parameters.list,
-                   .n_assignments = r->parameters.count,
+                   .assignment_count = r->parameters.count,
                    .interrupt = ask_interrupted};
     if (dae_model_analyse(&m, NAN, &a, NULL) != DAE_OK) return;
     if (!r->quiet && !r->json) say("%s (%s)\n", a->model, r->file);

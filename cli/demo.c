@@ -47,7 +47,7 @@ static int demo(session *s)
     for (int i = 0; i < 3; i++) tolerances[i] = demo_atol * s->m->atol_factor[i];
     options.rtol = demo_rtol;
     options.init = DAE_INIT_NONE; /* the model's start values are consistent */
-    options.atol_by_variable = tolerances;
+    options.atol_by_unknown = tolerances;
     int code = session_open_builtin(s);
     if (code == CLI_OK) code = session_record(s, "all", false);
     if (code == CLI_OK) code = session_prepare(s, &options);
@@ -58,8 +58,8 @@ static int demo(session *s)
     code = print_known(s);
     if (code != CLI_OK) return code;
     const dae_stats *c = dae_solver_stats(s->solver);
-    say("\n%ld steps, %ld residuals, %ld Jacobians, %ld factorizations\n", c->steps, c->residuals,
-        c->jacobians, c->factorizations);
+    say("\n%ld steps, %ld residuals, %ld Jacobians, %ld factorisations\n", c->steps, c->residuals,
+        c->jacobians, c->factorisations);
     code = draw(s);
     if (code == CLI_OK)
         say("The picture is in %s. Go on with 'daedal models' and 'daedal help run'.\n", plot_file);

@@ -108,8 +108,8 @@ static void print_builtin(const request *r, session *s, const recorder *rows, in
     print_table(r, s, rows->series);
     if (code == CLI_OK) session_print_error(s, r->output.tend);
     results_print_notes(r, s, stdout, "note: ");
-    say("%ld steps, %ld residuals, %ld Jacobians, %ld factorizations, %.3g s\n", c->steps,
-        c->residuals + c->jacobian_residuals, c->jacobians, c->factorizations, s->seconds);
+    say("%ld steps, %ld residuals, %ld Jacobians, %ld factorisations, %.3g s\n", c->steps,
+        c->residuals + c->jacobian_residuals, c->jacobians, c->factorisations, s->seconds);
 }
 
 /* ---- the summary of a model text ---- */

@@ -27,7 +27,7 @@ typedef struct request {
     bool verify, all;    /* --verify, --all */
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */
-    double *atol_values; /* options.atol_by_variable; owned, or NULL */
+    double *atol_values; /* options.atol_by_unknown; owned, or NULL */
 } request;
 
 /* Read the words of a command (run, verify) into a request. Exit code. */

@@ -322,9 +322,9 @@ static int read_baumgarte(request *r, const char *text)
 
 static int add_invariant(request *r, const char *name)
 {
-    if (r->options.n_invariants == MOST_INVARIANTS)
+    if (r->options.invariant_count == MOST_INVARIANTS)
         return complain(CLI_USAGE, "more than %d invariants", MOST_INVARIANTS);
-    r->invariants[r->options.n_invariants++] = name;
+    r->invariants[r->options.invariant_count++] = name;
     r->options.invariants = r->invariants;
     return CLI_OK;
 }
@@ -397,7 +397,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
                         "see 'daedal help %s')",
                         r->command->name);
     if (optind + 1 < argc) return complain_word(argv[optind + 1]);
-    if (r->options.watch_invariants && r->options.n_invariants == 0)
+    if (r->options.watch_invariants && r->options.invariant_count == 0)
         return complain(CLI_USAGE,
                         "option '--watch' needs '--invariant', which tells what to watch");
     r->model_name = argv[optind];

@@ -92,7 +92,7 @@ static void watch_step(const dae_step_info *info, void *user)
     session *s = user;
     if (s->history.stream) {
         const char *name =
-            info->variable >= 0 ? dae_problem_variable_name(s->problem, info->variable) : "";
+            info->variable >= 0 ? dae_problem_unknown_name(s->problem, info->variable) : "";
         fprintf(s->history.stream, "%.17g,%.17g,%d,%s,%.6g,%d,%.6g,\"%s\"\n", info->t, info->h,
                 info->order, result_name(info->result), info->error, info->newton_iterations,
                 info->convergence_rate, name);
@@ -712,7 +712,7 @@ void session_print_statistics(const session *s)
         {"residuals", c->residuals},
         {"residuals for Jacobians", c->jacobian_residuals},
         {"Jacobians", c->jacobians},
-        {"factorizations", c->factorizations},
+        {"factorisations", c->factorisations},
         {"  as the step changed", c->factor_step_changed},
         {"  of a new Jacobian", c->factor_new_jacobian},
         {"  with new pivots", c->repivots},

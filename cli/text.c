@@ -194,7 +194,7 @@ int open_text(const char *file, const settings *parameters, dae_engine engine,
                    .user = &kept,
                    .interrupt = ask_interrupted};
     *problem = NULL;
-    if (parameters) m.assignments = parameters->list, m.n_assignments = parameters->count;
+    if (parameters) m.assignments = parameters->list, m.assignment_count = parameters->count;
     int code = check_readable(file);
     if (code != CLI_OK) return code;
     dae_status status = dae_problem_from_model(&m, problem, &diag);

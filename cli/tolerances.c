@@ -14,7 +14,7 @@ static int unknown_of(const session *s, int variable)
     dae_variable_info info = dae_problem_variable_info(s->problem, variable);
     const char *name = info.alias >= 0 ? dae_problem_variable(s->problem, info.alias) : NULL;
     for (int u = 0; name && u < dae_problem_size(s->problem); u++)
-        if (strcmp(dae_problem_variable_name(s->problem, u), name) == 0) return u;
+        if (strcmp(dae_problem_unknown_name(s->problem, u), name) == 0) return u;
     return -1;
 }
 
@@ -77,7 +77,7 @@ int request_tolerances(request *r, const session *s)
     for (int k = 0; k < r->atols.count && code == CLI_OK; k++)
         code = read_atol(r, s, r->atols.list[k]);
     for (int i = 0; i < n && code == CLI_OK && same; i++) same = r->atol_values[i] == plain[i];
-    if (!same) r->options.atol_by_variable = r->atol_values;
+    if (!same) r->options.atol_by_unknown = r->atol_values;
     free(plain);
     return code;
 }
@@ -101,7 +101,7 @@ static void name_unresolved(const session *s, const bool *flags, const double *l
     for (int i = 0; i < dae_problem_size(s->problem) && named < MOST_NAMED && at < size; i++)
         if (flags[i])
             at += (size_t)snprintf(text + at, size - at, "%s%.80s (at most %.2g, atol %.2g)",
-                                   named++ ? ", " : "", dae_problem_variable_name(s->problem, i),
+                                   named++ ? ", " : "", dae_problem_unknown_name(s->problem, i),
                                    largest[i], atol[i]);
     if (count > named && at < size) snprintf(text + at, size - at, " and %d more", count - named);
 }
@@ -109,12 +109,12 @@ static void name_unresolved(const session *s, const bool *flags, const double *l
 /* The name to give: that of the first one, or of its array if another element is with it. */
 static void advised_name(const session *s, const bool *flags, int first, char *name, size_t size)
 {
-    const char *whole = dae_problem_variable_name(s->problem, first);
+    const char *whole = dae_problem_unknown_name(s->problem, first);
     size_t length = strcspn(whole, "[");
     snprintf(name, size, "%.100s", whole);
     if (whole[length] == '\0' || length >= size) return;
     for (int i = first + 1; i < dae_problem_size(s->problem); i++)
-        if (flags[i] && strncmp(dae_problem_variable_name(s->problem, i), whole, length + 1) == 0) {
+        if (flags[i] && strncmp(dae_problem_unknown_name(s->problem, i), whole, length + 1) == 0) {
             name[length] = '\0';
             return;
         }

@@ -59,7 +59,7 @@ int main(void)
     const dae_residual description = {.n = N,
                                       .f = ball,
                                       .variable_names = names,
-                                      .n_events = 1,
+                                      .event_count = 1,
                                       .event_function = impact,
                                       .events = &event};
     const double y0[N] = {[HEIGHT] = 1.0};

@@ -37,7 +37,7 @@ int main(void)
 
     dae_options options = dae_options_default();
     options.rtol = 1e-7;
-    options.atol_by_variable = atol;
+    options.atol_by_unknown = atol;
 
     const dae_residual description = {.n = 3, .f = kinetics, .variable_names = names};
     dae_status status = dae_problem_from_residual(&description, &problem, &diag);

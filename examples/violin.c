@@ -74,16 +74,20 @@ static dae_status prepare(bow *b, dae_problem *problem[2], dae_solver *solver[2]
 {
     const dae_event meet = {.name = "meeting", .direction = -1};
     const dae_event let_go = {.name = "release", .direction = 1};
-    const dae_hessenberg mode[2] = {
-        {.ny = NY, .f = slip, .user = b, .n_events = 1, .event_function = meeting, .events = &meet},
-        {.ny = NY,
-         .nz = 1,
-         .f = stick,
-         .g = same_speed,
-         .autonomous = true,
-         .n_events = 1,
-         .event_function = release,
-         .events = &let_go}};
+    const dae_hessenberg mode[2] = {{.ny = NY,
+                                     .f = slip,
+                                     .user = b,
+                                     .event_count = 1,
+                                     .event_function = meeting,
+                                     .events = &meet},
+                                    {.ny = NY,
+                                     .nz = 1,
+                                     .f = stick,
+                                     .g = same_speed,
+                                     .autonomous = true,
+                                     .event_count = 1,
+                                     .event_function = release,
+                                     .events = &let_go}};
     dae_options options = dae_options_default();
     options.method = "phem";
     options.rtol = options.atol = 1e-9;

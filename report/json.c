@@ -194,7 +194,7 @@ static void write_statistics(FILE *stream, const dae_stats *s)
         {"residuals", s->residuals},
         {"jacobian_residuals", s->jacobian_residuals},
         {"jacobians", s->jacobians},
-        {"factorizations", s->factorizations},
+        {"factorisations", s->factorisations},
         {"factor_step_changed", s->factor_step_changed},
         {"factor_new_jacobian", s->factor_new_jacobian},
         {"repivots", s->repivots},

@@ -53,7 +53,7 @@ report_status report_series_for_problem(const dae_problem *problem, report_serie
     int n = dae_problem_size(problem);
     const char **names = calloc(n > 0 ? (size_t)n : 1, sizeof *names);
     if (!names) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for %d names.", n);
-    for (int i = 0; i < n; i++) names[i] = dae_problem_variable_name(problem, i);
+    for (int i = 0; i < n; i++) names[i] = dae_problem_unknown_name(problem, i);
     report_status status = report_series_new(n, names, series, error);
     free(names);
     return status;

@@ -264,7 +264,7 @@ static dae_solver *open_solver(dae_problem *problem, const char *name, double to
     for (int i = 0; i < CURVE_N; i++) each[i] = tol;
     options.method = name;
     options.rtol = options.atol = tol;
-    if (strcmp(name, "bdf2nd:thesis") == 0) options.rtol_by_variable = each;
+    if (strcmp(name, "bdf2nd:thesis") == 0) options.rtol_by_unknown = each;
     dae_solver *s;
     dae_diag diag = {0};
     if (dae_solver_new(problem, &options, &s, &diag)) fail_msg("%s", diag.text);
@@ -413,7 +413,7 @@ static void events_and_restarts(void **state)
         dae_residual form = {.n = 2,
                              .f = falling,
                              .velocity = velocity,
-                             .n_events = 1,
+                             .event_count = 1,
                              .events = &table,
                              .event_function = contact};
         assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);

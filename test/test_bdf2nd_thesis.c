@@ -145,8 +145,8 @@ static dae_solver *open_faithful(dae_problem *problem, int n, const double *atol
     dae_options options = dae_options_default();
     for (int i = 0; i < n; i++) rtol[i] = 1e-4;
     options.method = "bdf2nd:thesis";
-    options.rtol_by_variable = rtol;
-    options.atol_by_variable = atol;
+    options.rtol_by_unknown = rtol;
+    options.atol_by_unknown = atol;
     options.initial_step = 1e-4;     /* (4.30) with TOUT = 0.1 */
     options.newton_tolerance = 1e-7; /* printed digits need q1 to 1e-10 */
     options.newton_iterations = 10;

@@ -76,9 +76,9 @@ static void an_old_matrix_converges_as_the_steps_differ(void **state)
             dae_problem *problem;
             dae_solver *s = open_scalar(decay, &lambda, 1.0, &problem);
             rate_with(s, cj);
-            long factorizations = dae_solver_stats(s)->factorizations;
+            long factorisations = dae_solver_stats(s)->factorisations;
             double rate = rate_with(s, ratios[k] * cj);
-            assert_int_equal(dae_solver_stats(s)->factorizations, factorizations);
+            assert_int_equal(dae_solver_stats(s)->factorisations, factorisations);
             double most = fabs(ratios[k] - 1.0) / (ratios[k] + 1.0);
             double expected =
                 fabs(1.0 - 2.0 / (1.0 + ratios[k]) * (ratios[k] * cj + lambda) / (cj + lambda));

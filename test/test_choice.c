@@ -286,7 +286,7 @@ static void test_no_invariant(void **state)
     const double y0[5] = {1.0, 0.0, 0.0, 0.0, 0.0};
     dae_problem *p = pendulum(&c);
     dae_options o = dae_options_default();
-    o.n_invariants = 1;
+    o.invariant_count = 1;
     o.invariant_function = height;
     o.invariants = names;
     dae_solver *s = solver(p, &o);

@@ -39,8 +39,8 @@ static void tables_8_4_and_8_5(void **state)
     dae_problem *problem;
     dae_solver *s;
     options.method = "colloc2nd:3:thesis";
-    options.rtol_by_variable = rtol;
-    options.atol_by_variable = atol;
+    options.rtol_by_unknown = rtol;
+    options.atol_by_unknown = atol;
     options.initial_step = 1e-4; /* (4.30) with TOUT = 0.1 */
     options.stop_time = 1.0;
     assert_int_equal(dae_problem_from_mechanical(&form, &problem, NULL), DAE_OK);
@@ -250,7 +250,7 @@ static void models_are_projected(void **state)
     int found = 0;
     for (int i = 0; i < dae_problem_size(problem); i++)
         for (int k = 0; k < 5; k++) {
-            if (strcmp(dae_problem_variable_name(problem, i), names[k]) != 0) continue;
+            if (strcmp(dae_problem_unknown_name(problem, i), names[k]) != 0) continue;
             if (!(fabs(y[i] - end[k]) < 1e-6))
                 fail_msg("%s = %.9g, not %.9g", names[k], y[i], end[k]);
             found++;
@@ -279,7 +279,7 @@ static void events_and_restarts(void **state)
     dae_problem *problem;
     dae_solver *s;
     dae_options options = dae_options_default();
-    form.n_events = 1;
+    form.event_count = 1;
     form.events = &event;
     form.event_function = crossing;
     options.method = "colloc2nd";
@@ -351,7 +351,7 @@ static void rejections_change_nothing(void **state)
         size_t size, scratch;
         options.method = methods[m];
         options.rtol = options.atol = 1e-6;
-        if (m == 3) options.rtol_by_variable = each; /* it wants tolerances for every variable */
+        if (m == 3) options.rtol_by_unknown = each; /* it wants tolerances for every variable */
         dae_solver *s = curve_solver(&curve_ellipse, &options, &problem);
         start_point at = {.t = 0.0, .h = 0.05, .y = s->bound.y, .yp = s->bound.yp};
         s->bound.method->size(s->bound.n, &size, &scratch);

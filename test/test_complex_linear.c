@@ -312,7 +312,7 @@ static void shifts(void **state)
                 assert_true(cabs(sum - (br[i] + bi[i] * I)) < 1e-11);
             }
         }
-        assert_int_equal(stats.factorizations, 4);
+        assert_int_equal(stats.factorisations, 4);
         iteration_free(&it);
         dae_problem_free(p);
     }

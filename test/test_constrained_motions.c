@@ -258,7 +258,7 @@ static long run_in_units(const char *method, const units *u, double y[5])
     dae_solver *s;
     options.method = method;
     options.rtol = tol;
-    options.atol_by_variable = atol;
+    options.atol_by_unknown = atol;
     options.max_steps = 20000;
     assert_int_equal(dae_problem_from_mechanical(&form, &problem, NULL), DAE_OK);
     assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);

@@ -58,7 +58,7 @@ static void stage_open(stage *st, int n, dae_residual_fn f, int count, const dae
 {
     dae_options standard = tight();
     dae_diag diag = {0};
-    dae_residual form = {.n = n, .f = f, .user = st, .n_events = count, .events = events};
+    dae_residual form = {.n = n, .f = f, .user = st, .event_count = count, .events = events};
     if (count > 0) form.event_function = stage_events;
     assert_int_equal(dae_problem_from_residual(&form, &st->problem, &diag), DAE_OK);
     assert_int_equal(dae_solver_new(st->problem, options ? options : &standard, &st->solver, &diag),
@@ -577,7 +577,7 @@ static void test_bit_identical_without_events(void **state)
     assert_int_equal(a.steps, b.steps);
     assert_int_equal(a.attempts, b.attempts);
     assert_int_equal(a.residuals, b.residuals);
-    assert_int_equal(a.factorizations, b.factorizations);
+    assert_int_equal(a.factorisations, b.factorisations);
     assert_true(a.h == b.h && a.t == b.t);
 }
 

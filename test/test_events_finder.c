@@ -39,7 +39,7 @@ static int bench_events(double t, const double *y, const double *yp, double *g, 
 {
     bench *b = user;
     assert_true(y[0] == t && yp[0] == 1.0);
-    for (int i = 0; i < b->problem.form.n_events; i++) g[i] = b->g[i](b->mirror * y[0]);
+    for (int i = 0; i < b->problem.form.event_count; i++) g[i] = b->g[i](b->mirror * y[0]);
     if (++b->calls == b->fail_after) {
         if (b->fail_code != 0) return b->fail_code;
         g[0] = NAN;
@@ -60,7 +60,7 @@ static void bench_open(bench *b, int count, double mirror, double tolerance)
 {
     b->mirror = mirror;
     b->problem.form =
-        (dae_residual){.n = 1, .n_events = count, .event_function = bench_events, .user = b};
+        (dae_residual){.n = 1, .event_count = count, .event_function = bench_events, .user = b};
     b->problem.form.events = b->events;
     b->eval = (evaluator){.problem = &b->problem, .stats = &b->stats};
     assert_int_equal(event_finder_new(&b->finder, &b->eval, tolerance, NULL), DAE_OK);
@@ -87,7 +87,7 @@ static void expect_find(bench *b, double to, double time, const int *flags)
     assert_true(bench_search(b, to, &when));
     if (!(fabs(when - time) <= 1e-12 * fmax(1.0, fabs(time))))
         fail_msg("%.17g, not %.17g", when, time);
-    for (int i = 0; i < b->problem.form.n_events; i++)
+    for (int i = 0; i < b->problem.form.event_count; i++)
         assert_int_equal(event_finder_flags(b->finder)[i], flags[i]);
 }
 

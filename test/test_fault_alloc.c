@@ -336,8 +336,8 @@ static void decorate(description *d, const setting *s)
     d->form.kinds = d->kinds;
     d->form.lower_bounds = d->low;
     d->form.upper_bounds = d->high;
-    d->options.rtol_by_variable = d->rtol;
-    d->options.atol_by_variable = d->atol;
+    d->options.rtol_by_unknown = d->rtol;
+    d->options.atol_by_unknown = d->atol;
 }
 
 static void describe(description *d, const setting *s)
@@ -345,7 +345,7 @@ static void describe(description *d, const setting *s)
     static const dae_event events[2] = {{"warm", -1, false}, {NULL, 0, true}};
     *d = (description){.rod = {.n = s->n}};
     d->form = (dae_residual){.n = s->n, .f = rod_residual, .user = &d->rod};
-    d->form.n_events = 2;
+    d->form.event_count = 2;
     d->form.event_function = rod_events;
     d->form.events = events;
     d->options = dae_options_default();
@@ -356,7 +356,7 @@ static void describe(description *d, const setting *s)
     d->options.project_output = s->projected;
     if (!s->general) return;
     for (int i = 0; i < s->n; i++) d->yp_tags[i] = DAE_TAG_FREE;
-    d->form.n_conditions = 1;
+    d->form.condition_count = 1;
     d->form.conditions = rod_conditions;
     d->options.init = DAE_INIT_GENERAL;
     d->options.y_tags = d->y_tags;
@@ -399,7 +399,7 @@ static dae_status go(dae_solver *solver, const setting *s, rod *r, outcome *o)
     double y[MOST];
     const dae_stats *stats = dae_solver_stats(solver);
     for (;;) {
-        long before = allocations, pivots = stats->repivots, factors = stats->factorizations;
+        long before = allocations, pivots = stats->repivots, factors = stats->factorisations;
         r->swapped = s->swapping && stats->steps > 5;
         dae_status status = dae_solver_step(solver, 10.0);
         if (status <= 0) return status;

@@ -135,7 +135,7 @@ static void manifolds_fail_cleanly(void **state)
         fill_patterns(&j.chain);
         j.options.method = c ? "dopri:5" : "dopri:8";
         j.options.coordinates = (dae_coordinates)c;
-        j.options.n_invariants = 1;
+        j.options.invariant_count = 1;
         j.options.invariant_function = chain_energy;
         j.options.watch_constraints = true;
         heap_faults f = fail_each(j.options.method, travel, &j);
@@ -155,7 +155,7 @@ static void geometric_methods_fail_cleanly(void **state)
             fill_patterns(&j.chain);
             j.options.method = methods[k];
             j.options.fixed_step = 0.01;
-            j.options.n_invariants = kept;
+            j.options.invariant_count = kept;
             j.options.invariant_function = chain_energy;
             heap_faults f = fail_each(j.options.method, travel, &j);
             assert_int_equal(f.status, DAE_OK);

@@ -183,11 +183,11 @@ static dae_problem *make_problem(const scene *s, cast *c)
     form.variable_names = variables;
     form.equation_names = equations;
     form.kinds = s->direct ? NULL : kinds;
-    form.n_events = 1;
+    form.event_count = 1;
     form.event_function = event;
     form.events = events;
     if (s->jacobian) form.jacobian = jacobian;
-    if (s->general) form.n_conditions = 1;
+    if (s->general) form.condition_count = 1;
     if (s->general) form.conditions = conditions;
     if (!s->direct && s->preconditioner == DAE_PRECOND_USER) {
         form.precond_setup = setup;

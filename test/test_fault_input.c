@@ -137,7 +137,7 @@ static void test_null_handles(void **state)
     assert_null(dae_solver_diag(NULL));
     assert_true(dae_solver_condition(NULL) < 0.0);
     assert_int_equal(dae_problem_size(NULL), 0);
-    assert_null(dae_problem_variable_name(NULL, 0));
+    assert_null(dae_problem_unknown_name(NULL, 0));
     assert_null(dae_problem_equation_name(NULL, 0));
 }
 
@@ -158,7 +158,7 @@ static void test_null_vectors(void **state)
     assert_int_equal(dae_solver_run(p.solver, 1.0, NULL, NULL), DAE_OK);
     assert_int_equal(dae_solver_local_errors(p.solver, NULL), DAE_ERR_ARGUMENT);
     assert_null(dae_solver_events(p.solver)); /* there are none */
-    assert_null(dae_problem_variable_name(p.problem, 2));
+    assert_null(dae_problem_unknown_name(p.problem, 2));
     assert_null(dae_problem_equation_name(p.problem, -1));
     close_pair(&p);
 }
@@ -224,17 +224,17 @@ static void test_tolerances(void **state)
         refuse_options(&options, DAE_ERR_ARGUMENT, "atol|heat|finite");
         options = dae_options_default();
         double each[2] = {1e-6, bad[k]};
-        options.rtol_by_variable = each;
+        options.rtol_by_unknown = each;
         refuse_options(&options, DAE_ERR_ARGUMENT, "rtol|flow");
-        options.rtol_by_variable = NULL;
-        options.atol_by_variable = each;
+        options.rtol_by_unknown = NULL;
+        options.atol_by_unknown = each;
         refuse_options(&options, DAE_ERR_ARGUMENT, "atol|flow");
     }
     dae_options options = dae_options_default();
     options.rtol = options.atol = 0.0;
     refuse_options(&options, DAE_ERR_ARGUMENT, "rtol = 0, atol = 0|heat|positive");
     const double none[2] = {1e-9, 0.0};
-    options.atol_by_variable = none;
+    options.atol_by_unknown = none;
     refuse_options(&options, DAE_ERR_ARGUMENT, "rtol = 0, atol = 0|flow|positive");
 }
 
@@ -816,7 +816,7 @@ static void test_relative_tolerance_of_zero(void **state)
     options.atol = 0.0;
     expect_end(&form, &options, 1.0, y0, NULL, DAE_ERR_TOLERANCE, "flow|relative|atol");
     const double atol[2] = {0.0, 1e-9}; /* as the message says */
-    options.atol_by_variable = atol;
+    options.atol_by_unknown = atol;
     pair p = open_pair(&form, &options);
     assert_int_equal(dae_solver_start(p.solver, 0.0, y0, NULL), DAE_OK);
     assert_int_equal(dae_solver_run(p.solver, 1.0, NULL, NULL), DAE_OK);

@@ -538,12 +538,12 @@ static void events_and_restarts(void **unused)
     pendulum p = {.mass = 1.0, .gravity = 1.0, .sign = 1};
     dae_mechanical m = complete(&p);
     const dae_event event = {.name = "lowest", .direction = -1};
-    m.n_events = 1;
+    m.event_count = 1;
     m.event_function = lowest;
     m.events = &event;
     dae_problem *problem = mechanical_problem(&m);
-    assert_string_equal(dae_problem_variable_name(problem, 0), "q[0]");
-    assert_string_equal(dae_problem_variable_name(problem, 4), "lambda[0]");
+    assert_string_equal(dae_problem_unknown_name(problem, 0), "q[0]");
+    assert_string_equal(dae_problem_unknown_name(problem, 4), "lambda[0]");
     assert_int_equal(dae_problem_size(problem), 5);
     const double y0[5] = {1.0, 0.0, 0.0, 0.0, 0.0};
     dae_solver *s = started(problem, NULL, y0);
@@ -857,7 +857,7 @@ static void bad_descriptions(void **unused)
     m.nominal = zero;
     reject(&m, "nominal[1]");
     m = plain(&p);
-    m.n_events = 1;
+    m.event_count = 1;
     reject(&m, "event_function");
     dae_problem *problem;
     dae_quasilinear x = quasilinear(&p);

@@ -193,8 +193,8 @@ static void what_does_not_fit_is_refused(void **state)
                  {"integral", "gauss:8", "does not damp"},
                  {"index3", "liex", "index 3"},
                  {"index3", "sirk:3", "index 3"},
-                 {"index3", "bdf2nd:thesis", "rtol_by_variable"},
-                 {"index1", "colloc2nd:3:thesis", "rtol_by_variable"}};
+                 {"index3", "bdf2nd:thesis", "rtol_by_unknown"},
+                 {"index1", "colloc2nd:3:thesis", "rtol_by_unknown"}};
     cell_problem *p = cell_problem_new("pendulum", TEST_ROOT, DAE_ENGINE_TAPE);
     assert_non_null(p);
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {

@@ -264,7 +264,7 @@ static void check_kept(const mechanics *m, int i)
     for (int watch = 0; watch < 2; watch++) {
         dae_options o = options_for(name, 0.05);
         dae_problem *p;
-        o.n_invariants = 1;
+        o.invariant_count = 1;
         o.invariant_function = energy_function;
         o.watch_invariants = watch;
         o.watch_constraints = true;
@@ -300,7 +300,7 @@ static void test_no_invariant(void **state)
     for (int i = 0; i < 8; i++) {
         dae_options o = options_for(all_methods[i], 0.05);
         dae_problem *p;
-        o.n_invariants = 1;
+        o.invariant_count = 1;
         o.invariants = names;
         o.invariant_function = energy_function;
         o.user = &wrong;

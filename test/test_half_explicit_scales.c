@@ -99,7 +99,7 @@ static double error_of(const char *method, units u)
     atol[4] = 1e-8 * u.mass / u.factor;
     options.method = method;
     options.rtol = 1e-8;
-    options.atol_by_variable = atol;
+    options.atol_by_unknown = atol;
     assert_int_equal(dae_problem_from_mechanical(&form, &problem, NULL), DAE_OK);
     assert_int_equal(dae_solver_new(problem, &options, &solver, NULL), DAE_OK);
     assert_int_equal(dae_solver_start(solver, 0.0, y, NULL), DAE_OK);

@@ -410,7 +410,7 @@ static void factors_are_renewed_rarely_where_nothing_moves(void **state)
     runner_start(&r, 0, (double[]){0, 0, 0, -2, 1, -2, 0}, 0.01);
     assert_true(run_to(&r, 20, 0.01));
     assert_true(r.accepted > 50);
-    assert_true(r.stats.factorizations <= 3);
+    assert_true(r.stats.factorisations <= 3);
     assert_true(r.stats.newton_iterations > 0 && r.stats.solves > 0);
     runner_close(&r);
 }

@@ -55,7 +55,7 @@ static const dae_mechanical mechanical_pendulum = {.nq = 2,
                                                    .gradient = circle_gradient,
                                                    .curvature = circle_curvature,
                                                    .scleronomic = true,
-                                                   .n_events = 1,
+                                                   .event_count = 1,
                                                    .event_function = lowest,
                                                    .events = &at_lowest};
 
@@ -116,7 +116,7 @@ static double horizon_error(const char *method, double tolerance, long *calls)
     dae_diag diag = {0};
     dae_mechanical form = mechanical_pendulum;
     double y[5] = {1, 0, 0, 0, 0}, yp[5] = {0};
-    form.n_events = 0;
+    form.event_count = 0;
     form.event_function = NULL;
     form.events = NULL;
     assert_int_equal(dae_problem_from_mechanical(&form, &p, &diag), DAE_OK);

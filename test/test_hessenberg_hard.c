@@ -67,7 +67,7 @@ static void run(const char *method, problem p, double tolerance, double tend, do
     dae_options options = dae_options_default();
     options.method = method;
     options.rtol = tolerance;
-    options.atol_by_variable = atol;
+    options.atol_by_unknown = atol;
     double y[5] = {1.0, 0.0, 1.0, 1.05 * p.unit, 1.05 * p.unit}, before = 0.0;
     dae_status status;
     worst[0] = worst[1] = worst[2] = 0.0;

@@ -64,7 +64,7 @@ static dae_solver *open_run(const char *method, double tolerance, double step, b
                                  .k_u = exact ? k_u : NULL,
                                  .user = &growth,
                                  .autonomous = growth == 0.0,
-                                 .n_events = event,
+                                 .event_count = event,
                                  .event_function = event ? half : NULL};
     const double y0[N] = {1.0, 0.0, 0.0, 0.0};
     dae_options options = dae_options_default();

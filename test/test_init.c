@@ -60,7 +60,7 @@ static void rig_weigh(rig *r, const double *y)
     const dae_options *o = &r->options;
     for (int j = 0; j < r->problem->form.n; j++)
         r->weights[j] =
-            o->rtol * fabs(y[j]) + (o->atol_by_variable ? o->atol_by_variable[j] : o->atol);
+            o->rtol * fabs(y[j]) + (o->atol_by_unknown ? o->atol_by_unknown[j] : o->atol);
 }
 
 static dae_status rig_solve(rig *r, dae_init mode, double t, double h, double *y, double *yp)
@@ -181,7 +181,7 @@ static void book_condition_instead_of_tag(void **state)
     dae_residual form = {.n = 2,
                          .f = book_residual,
                          .user = &scale,
-                         .n_conditions = 1,
+                         .condition_count = 1,
                          .conditions = book_condition};
     assert_int_equal(solve_once(&form, NULL, DAE_INIT_GENERAL, 0.3, 1e-6, y, yp, NULL, NULL),
                      DAE_OK);
@@ -229,7 +229,7 @@ static void derivatives_of_the_user_are_taken_at_the_point(void **state)
     dae_residual form = {.n = 2,
                          .f = cube_residual,
                          .jacobian = cube_jacobian,
-                         .n_conditions = 1,
+                         .condition_count = 1,
                          .conditions = cube_condition};
     if (solve_once(&form, NULL, DAE_INIT_GENERAL, 0.0, 1e-6, y, yp, NULL, &diag))
         fail_msg("%s", diag.text);
@@ -509,7 +509,7 @@ static long scaled_start(const scaling *s, double *solution)
 {
     double atol[2] = {1e-9 * s->variable[0], 1e-9 * s->variable[1]};
     dae_options options = dae_options_default();
-    options.atol_by_variable = atol;
+    options.atol_by_unknown = atol;
     dae_residual form = {
         .n = 2, .f = scaled_atan, .kinds = one_and_one, .user = (void *)(uintptr_t)s};
     double y[2] = {1.5 * s->variable[0], 40.0 * s->variable[1]}, yp[2] = {0.0, 0.0};

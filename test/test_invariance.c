@@ -195,7 +195,7 @@ static dae_solver *open_solver(const text *p, const dae_problem *problem, const 
     for (int i = 0; i < p->n; i++) atol[i] = RTOL * fabs(unit[i]);
     options.method = name;
     options.rtol = RTOL;
-    options.atol_by_variable = atol;
+    options.atol_by_unknown = atol;
     if (method_find(name)->constant_steps) options.fixed_step = 0.5 * SPACING * fabs(u->time);
     if (dae_solver_new(problem, &options, &s, NULL) != DAE_OK) return NULL;
     if (dae_solver_start(s, 0.0, y, yp) == DAE_OK) return s;

@@ -309,7 +309,7 @@ static void test_ilu_is_default_with_pattern(void **state)
         dae_stats automatic = compare(&h, DAE_PRECOND_AUTO);
         dae_stats named = compare(&h, DAE_PRECOND_ILU);
         assert_memory_equal(&automatic, &named, sizeof named);
-        assert_true(automatic.jacobians > 0 && automatic.factorizations > 0);
+        assert_true(automatic.jacobians > 0 && automatic.factorisations > 0);
         heat_close(&h);
     }
 }
@@ -324,7 +324,7 @@ static void test_band_is_default_without_pattern(void **state)
         dae_stats automatic = compare(&h, DAE_PRECOND_AUTO);
         dae_stats named = compare(&h, DAE_PRECOND_BANDED);
         assert_memory_equal(&automatic, &named, sizeof named);
-        assert_true(automatic.jacobians > 0 && automatic.factorizations > 0);
+        assert_true(automatic.jacobians > 0 && automatic.factorisations > 0);
         heat_close(&h);
     }
 }
@@ -335,7 +335,7 @@ static void test_no_preconditioner(void **state)
     heat h;
     heat_open(&h, sides[0]);
     dae_stats stats = compare(&h, DAE_PRECOND_NONE);
-    assert_int_equal(stats.factorizations, 0);
+    assert_int_equal(stats.factorisations, 0);
     heat_close(&h);
 }
 

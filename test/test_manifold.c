@@ -581,7 +581,7 @@ static void test_invariants(void **state)
         double error[2];
         for (int watch = 0; watch < 2; watch++) {
             o = options_for(pairs[i].name, 1e-6);
-            o.n_invariants = 2;
+            o.invariant_count = 2;
             o.invariant_function = kepler_invariants;
             o.watch_invariants = watch;
             with[watch] = run(p, &o, kepler_start, 50.0, y);
@@ -617,7 +617,7 @@ static void test_energy(void **state)
             energy_of = all[k].energy;
             dae_options o = options_for("dopri:5", 1e-6);
             o.coordinates = (dae_coordinates)c;
-            o.n_invariants = 1;
+            o.invariant_count = 1;
             o.invariant_function = mechanism_energy;
             o.watch_constraints = true;
             dae_stats s = run(p, &o, from, 20.0, y);
@@ -646,7 +646,7 @@ static void test_no_invariant(void **state)
     double y[4];
     int wrong = 1;
     dae_options o = options_for("dopri:5", 1e-8);
-    o.n_invariants = 2;
+    o.invariant_count = 2;
     o.invariants = names;
     o.invariant_function = kepler_invariants;
     o.user = &wrong;
@@ -655,7 +655,7 @@ static void test_no_invariant(void **state)
     assert_non_null(strstr(dae_solver_diag(s)->text, "energy"));
     assert_null(strstr(dae_solver_diag(s)->text, "momentum"));
     dae_solver_free(s);
-    o.n_invariants = 1;
+    o.invariant_count = 1;
     o.invariant_function = late_invariant;
     s = start(p, &o, kepler_start);
     assert_int_equal(dae_solver_run(s, 5.0, y, NULL), DAE_ERR_UNSUPPORTED);
@@ -680,7 +680,7 @@ static void test_no_function_of_x(void **state)
     dae_problem *p = problem_of(&m);
     double y[MOST_Y];
     dae_options o = options_for("dopri:8", 1e-8);
-    o.n_invariants = 1;
+    o.invariant_count = 1;
     o.invariant_function = multiplier;
     dae_solver *s = start(p, &o, rest);
     assert_int_equal(dae_solver_run(s, 5.0, y, NULL), DAE_ERR_UNSUPPORTED);
@@ -715,7 +715,7 @@ static torus orbit(const char *method, bool project)
     torus seen = {0};
     assert_int_equal(dae_problem_from_mechanical(&form, &p, NULL), DAE_OK);
     o.fixed_step = 0.01;
-    o.n_invariants = project;
+    o.invariant_count = project;
     o.invariant_function = kepler_energy;
     dae_solver *s = start(p, &o, kepler_start);
     for (int k = 0; k < 5000; k++) {
@@ -788,7 +788,7 @@ static void test_refused(void **state)
     o.coordinates = DAE_COORDINATES_TANGENT;
     assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_UNSUPPORTED);
     o = options_for("dopri:5", 1e-6);
-    o.n_invariants = 1;
+    o.invariant_count = 1;
     assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_ARGUMENT);
     assert_non_null(strstr(diag.text, "invariant_function"));
     o = options_for("euler", 1e-6);
@@ -851,7 +851,7 @@ static void test_monitors(void **state)
     assert_true(stats.position_residual == -1.0 && stats.velocity_residual == -1.0);
     assert_true(stats.invariant_drift == -1.0);
     o.method = "radau:5"; /* any method is watched */
-    o.n_invariants = 2;
+    o.invariant_count = 2;
     o.invariant_function = kepler_invariants;
     dae_solver *s = start(p, &o, kepler_start);
     assert_int_equal(dae_solver_run(s, 5.0, y, NULL), DAE_OK);

@@ -112,7 +112,7 @@ static void test_projection(void **state)
     assert_true(fabs(c) > 1e-12 * 121.0);
     assert_on_spiral("dopri:5 without projection", 20.0, x);
     /* the consistent start alone factors */
-    assert_true(stats.factorizations < stats.steps / 10);
+    assert_true(stats.factorisations < stats.steps / 10);
 }
 
 /* Without constraints it is an ODE. */

@@ -224,13 +224,14 @@ static void test_settings_before_the_translation(void **state)
 {
     (void)state;
     const dae_setting settings[] = {{"n", 7.0}, {"k", 1.5}};
-    dae_problem *p = problem_of(&(dae_model){.text = decay, .settings = settings, .n_settings = 2});
+    dae_problem *p =
+        problem_of(&(dae_model){.text = decay, .settings = settings, .setting_count = 2});
     assert_int_equal(dae_problem_variable_count(p), 9);
     assert_true(dae_problem_parameter_value(p, parameter_named(p, "k2")) == 3.0);
     dae_problem_free(p);
     const dae_setting wrong[] = {{"ambeint", 1.0}};
     dae_diag diag = {0};
-    dae_model model = {.text = decay, .settings = wrong, .n_settings = 1};
+    dae_model model = {.text = decay, .settings = wrong, .setting_count = 1};
     assert_true(dae_problem_from_model(&model, &p, &diag) < 0);
     assert_null(p);
     assert_non_null(strstr(diag.text, "ambeint"));
@@ -280,7 +281,7 @@ static dae_status assign(const char *assignment, dae_problem **p, dae_diag *diag
                        .file = "kinds.mo",
                        .engine = DAE_ENGINE_TAPE,
                        .assignments = &assignment,
-                       .n_assignments = 1};
+                       .assignment_count = 1};
     return dae_problem_from_model(&model, p, diag);
 }
 
@@ -368,10 +369,10 @@ static void test_refused_assignments(void **state)
     refuses("titel = 1", "no parameter 'titel' to set; did you mean 'title'?");
     dae_diag diag = {0};
     dae_problem *p = NULL;
-    dae_model model = {.text = kinds, .n_assignments = 1};
+    dae_model model = {.text = kinds, .assignment_count = 1};
     assert_int_equal(dae_problem_from_model(&model, &p, &diag), DAE_ERR_ARGUMENT);
-    model.n_assignments = 0;
-    model.n_settings = 1;
+    model.assignment_count = 0;
+    model.setting_count = 1;
     model.settings = &(dae_setting){"n", 1.5};
     assert_int_equal(dae_problem_from_model(&model, &p, &diag), DAE_ERR_ARGUMENT);
     model.settings = &(dae_setting){"mode", 2.0};

@@ -488,7 +488,7 @@ static void see_variable(const dae_step_info *info, void *user)
 {
     names_seen *seen = user;
     if (info->variable < 0) return;
-    if (dae_problem_variable_name(seen->problem, info->variable))
+    if (dae_problem_unknown_name(seen->problem, info->variable))
         seen->named++;
     else
         seen->unnamed++;

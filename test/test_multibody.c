@@ -128,7 +128,7 @@ static void bead_on_a_curve(void **unused)
         dae_diag diag;
         if (dae_problem_from_mechanical(forms[k], &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
         assert_int_equal(dae_problem_size(p), 6);
-        assert_string_equal(dae_problem_variable_name(p, 4), "s[0]");
+        assert_string_equal(dae_problem_unknown_name(p, 4), "s[0]");
         assert_string_equal(dae_problem_equation_name(p, 4), "contact of s[0]");
         for (int i = 0; i < RUN_COUNT; i++) {
             const run *r = &RUNS[i];

@@ -717,10 +717,10 @@ static void test_tolerances_by_variable(void **state)
     int attempts = reference_run(5.0, expected);
     dae_options options = dae_options_default();
     options.rtol = options.atol = 1.0;
-    options.rtol_by_variable = options.atol_by_variable = same;
+    options.rtol_by_unknown = options.atol_by_unknown = same;
     assert_int_equal(attempts_with(&options, y), attempts);
     assert_memory_equal(y, expected, sizeof y);
-    options.rtol_by_variable = NULL;
+    options.rtol_by_unknown = NULL;
     options.rtol = 1e-7;
     assert_int_equal(attempts_with(&options, y), attempts);
     assert_memory_equal(y, expected, sizeof y);
@@ -736,8 +736,8 @@ static void test_error_weighed_by_variable(void **state)
     trial_init(&tr);
     dae_options options = options_for(&tr);
     options.error_test = DAE_ERROR_ALL;
-    options.rtol_by_variable = rtol;
-    options.atol_by_variable = atol;
+    options.rtol_by_unknown = rtol;
+    options.atol_by_unknown = atol;
     trial_start(&tr, &options, 0.0);
     while (dae_solver_step(tr.solver, 5.0) == DAE_STEPPED) {
         double start, sum = 0.0;
@@ -858,7 +858,7 @@ static void test_set_tolerances(void **state)
     trial_init(&tr);
     dae_options options = options_for(&tr);
     const double loose[N] = {1e-4, 1e-4, 1e-4};
-    options.rtol_by_variable = options.atol_by_variable = loose;
+    options.rtol_by_unknown = options.atol_by_unknown = loose;
     trial_start(&tr, &options, 0.0);
     run_to(&tr, 5.0, y);
     assert_int_equal(dae_solver_set_tolerances(tr.solver, 1e-9, 1e-9), DAE_OK);
@@ -1405,7 +1405,7 @@ static void test_differences_equal_callback(void **state)
                                  negative */
             for (int i = 0; m->atol_factor && i < m->form.n && i < 100; i++)
                 atol[i] = 1e-8 * m->atol_factor[i];
-            if (m->atol_factor) options.atol_by_variable = atol;
+            if (m->atol_factor) options.atol_by_unknown = atol;
             dae_residual form = m->form;
             if (!analytic) form.jacobian = NULL;
             y[analytic] = calloc((size_t)form.n, sizeof(double));
@@ -1499,7 +1499,7 @@ static void test_options_are_copied(void **state)
     char method[] = "bdf";
     dae_options options = options_for(&tr);
     options.method = method;
-    options.rtol_by_variable = options.atol_by_variable = tolerances;
+    options.rtol_by_unknown = options.atol_by_unknown = tolerances;
     dae_residual form = form_for(&tr);
     trial_open(&tr, &form, &options);
     memset(method, 'x', sizeof method);

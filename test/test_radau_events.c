@@ -50,7 +50,7 @@ static double charge(const char *name, double tol)
     while (status == DAE_EVENT);
     if (status != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
     for (int i = 0; i < dae_problem_size(problem); i++)
-        if (strcmp(dae_problem_variable_name(problem, i), "Q") == 0) Q = y[i];
+        if (strcmp(dae_problem_unknown_name(problem, i), "Q") == 0) Q = y[i];
     dae_solver_free(s);
     dae_problem_free(problem);
     return Q;
@@ -93,7 +93,7 @@ static long saw(const char *name, double tol, int least_order)
     double y = 1.0, yp = -1.0, t = 0.0;
     dae_options o = options_for(name, tol);
     dae_residual form = {
-        .n = 1, .f = saw_f, .user = &piece, .n_events = 1, .event_function = saw_g};
+        .n = 1, .f = saw_f, .user = &piece, .event_count = 1, .event_function = saw_g};
     dae_problem *problem;
     dae_solver *s;
     assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);

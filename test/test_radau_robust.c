@@ -25,7 +25,7 @@ static double weighted_error(const model *m, const char *method, double rtol)
     for (size_t i = 0; i < n; i++) atol[i] = rtol * (m->atol_factor ? m->atol_factor[i] : 1.0);
     o.method = method;
     o.rtol = rtol;
-    o.atol_by_variable = atol;
+    o.atol_by_unknown = atol;
     o.stop_time = m->tend;
     o.max_steps = 0;
     assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);

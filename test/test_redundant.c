@@ -367,7 +367,7 @@ static dae_problem *open_model(const char *name)
 static int place(const dae_problem *p, const char *name)
 {
     for (int i = 0; i < dae_problem_size(p); i++)
-        if (strcmp(dae_problem_variable_name(p, i), name) == 0) return i;
+        if (strcmp(dae_problem_unknown_name(p, i), name) == 0) return i;
     fail_msg("no variable %s", name);
     return -1;
 }

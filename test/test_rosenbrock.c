@@ -262,7 +262,7 @@ static void work(void **state)
     weighted_error(m, "rodas", 1e-6, &stats);
     assert_int_equal(stats.newton_iterations, 0);
     assert_true(stats.jacobians <= stats.steps + 2);
-    assert_true(stats.factorizations <= stats.attempts + 2);
+    assert_true(stats.factorisations <= stats.attempts + 2);
     assert_true(stats.residuals <= 6 * stats.attempts + 10);
     model_free(m);
 }

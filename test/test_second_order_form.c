@@ -301,8 +301,8 @@ static void test_second_order_callbacks(void **state)
         assert_int_equal(p->kinematic[1].row, ALL + 1);
         assert_int_equal(p->kinematic[1].unknown, 1);
         assert_int_equal(p->kinematic[1].velocity, ALL + 1);
-        assert_string_equal(dae_problem_variable_name(p, 4), "x[4]");
-        assert_string_equal(dae_problem_variable_name(p, ALL + 1), "der(x[1])");
+        assert_string_equal(dae_problem_unknown_name(p, 4), "x[4]");
+        assert_string_equal(dae_problem_unknown_name(p, ALL + 1), "der(x[1])");
         assert_string_equal(dae_problem_equation_name(p, ALL + 1), "velocity of x[1]");
         run_bdf(p, y, &stats);
         for (int i = 0; i < ALL + CHAIN; i++) assert_true(fabs(y[i] - reference[i]) < 1e-6);
@@ -477,7 +477,7 @@ static void test_bad_second_order(void **state)
     form = (dae_second_order){.n = 2, .f = coupled, .velocity_kinds = kinds};
     assert_int_equal(dae_problem_from_second_order(&form, &p, &diag), DAE_ERR_ARGUMENT);
     assert_non_null(strstr(diag.text, "velocity_kinds[1] = 9"));
-    form = (dae_second_order){.n = 2, .f = coupled, .n_events = 1};
+    form = (dae_second_order){.n = 2, .f = coupled, .event_count = 1};
     assert_int_equal(dae_problem_from_second_order(&form, &p, &diag), DAE_ERR_ARGUMENT);
     static const int colptr[] = {0, 1, 2}, rowind[] = {0, 2};
     form = (dae_second_order){.n = 2, .f = coupled, .pattern = {colptr, rowind}};

@@ -188,10 +188,10 @@ static void test_one_policy_for_every_struct(void **state)
     dae_pencil p = {.n = 1, .a = &one, .b = &one};
     dae_options o = dae_options_default();
     const way_in ways[] = {
-        {"residual", from_residual, &r, sizeof r, offsetof(dae_residual, n_events), false},
+        {"residual", from_residual, &r, sizeof r, offsetof(dae_residual, event_count), false},
         {"second order", from_second_order, &s, sizeof s, offsetof(dae_second_order, kinds), false},
-        {"mechanical", from_mechanical, &m, sizeof m, offsetof(dae_mechanical, n_events), false},
-        {"hessenberg", from_hessenberg, &h, sizeof h, offsetof(dae_hessenberg, n_events), false},
+        {"mechanical", from_mechanical, &m, sizeof m, offsetof(dae_mechanical, event_count), false},
+        {"hessenberg", from_hessenberg, &h, sizeof h, offsetof(dae_hessenberg, event_count), false},
         {"quasilinear", from_quasilinear, &q, sizeof q, offsetof(dae_quasilinear, nominal), false},
         {"manifold", from_manifold, &c, sizeof c, offsetof(dae_manifold, nominal), false},
         {"model", from_model, &text, sizeof text, offsetof(dae_model, engine), false},
@@ -217,8 +217,8 @@ static void test_missing_fields_are_defaults(void **state)
     assert_int_equal(solver_options(&o, o.size, &diag), DAE_OK);
     o.size = sizeof o;
     assert_int_equal(solver_options(&o, o.size, &diag), DAE_ERR_ARGUMENT);
-    dae_residual r = {.n = 1, .f = residual, .n_events = 5};
-    assert_int_equal(from_residual(&r, offsetof(dae_residual, n_events), &diag), DAE_OK);
+    dae_residual r = {.n = 1, .f = residual, .event_count = 5};
+    assert_int_equal(from_residual(&r, offsetof(dae_residual, event_count), &diag), DAE_OK);
     assert_int_equal(from_residual(&r, sizeof r, &diag), DAE_ERR_ARGUMENT);
 }
 
@@ -238,12 +238,73 @@ static void test_defaults_for_a_newer_caller(void **state)
     assert_int_equal(solver_options(&future.known, sizeof future, &diag), DAE_OK);
 }
 
+/* What the library fills in: an older caller gets what it has room for, a newer one zeros behind.
+ */
+static void test_structs_that_the_library_fills(void **state)
+{
+    (void)state;
+    dae_problem *problem = small_problem();
+    struct {
+        dae_counts known;
+        unsigned char tail[8];
+    } counts;
+    memset(&counts, 7, sizeof counts);
+    dae_problem_counts_fill(problem, &counts.known, offsetof(dae_counts, states));
+    assert_int_equal(counts.known.equations, 1);
+    assert_int_equal(((unsigned char *)&counts)[offsetof(dae_counts, states)], 7);
+    dae_problem_counts_fill(problem, &counts.known, sizeof counts);
+    assert_int_equal(counts.known.variables, 1);
+    for (size_t k = 0; k < sizeof counts.tail; k++) assert_int_equal(counts.tail[k], 0);
+    dae_variable_info info = dae_problem_variable_info(problem, 0);
+    dae_variable_info part = {.max = 7.0};
+    dae_problem_variable_info_fill(problem, 0, &part, offsetof(dae_variable_info, max));
+    assert_true(part.min == info.min && part.max == 7.0);
+    dae_method_info method = {.citation = "mine"};
+    dae_method_info_fill(0, &method, offsetof(dae_method_info, citation));
+    assert_string_equal(method.name, dae_method_name(0));
+    assert_string_equal(method.citation, "mine");
+    dae_problem_free(problem);
+}
+
+/* What the library makes says its size. */
+static void test_structs_that_the_library_makes(void **state)
+{
+    (void)state;
+    dae_problem *problem = small_problem();
+    dae_solver *solver = NULL;
+    assert_int_equal(dae_solver_new(problem, NULL, &solver, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(solver, 0.0, &one, NULL), DAE_OK);
+    assert_int_equal(dae_solver_stats(solver)->size, sizeof(dae_stats));
+    dae_solver_free(solver);
+    dae_pencil_report *pencil = NULL;
+    dae_pencil p = {.n = 1, .a = &one, .b = &one};
+    assert_int_equal(dae_pencil_analyse(&p, &pencil, NULL), DAE_OK);
+    assert_int_equal(pencil->size, sizeof *pencil);
+    dae_pencil_report_free(pencil);
+    dae_index_report *index = NULL;
+    assert_int_equal(dae_problem_diagnose(problem, 0.0, &one, NULL, &index, NULL), DAE_OK);
+    assert_int_equal(index->size, sizeof *index);
+    dae_index_report_free(index);
+    dae_analysis *analysis = NULL;
+    dae_model text = {.text = "model A Real x; equation der(x) = 1; end A;"};
+    assert_int_equal(dae_model_analyse(&text, 0.0, &analysis, NULL), DAE_OK);
+    assert_int_equal(analysis->size, sizeof *analysis);
+    dae_analysis_free(analysis);
+    dae_verify_report *report = NULL;
+    assert_int_equal(dae_verify(problem, NULL, &request, &report, NULL), DAE_OK);
+    assert_int_equal(report->size, sizeof *report);
+    dae_verify_report_free(report);
+    dae_problem_free(problem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_policy_for_every_struct),
         cmocka_unit_test(test_missing_fields_are_defaults),
         cmocka_unit_test(test_defaults_for_a_newer_caller),
+        cmocka_unit_test(test_structs_that_the_library_fills),
+        cmocka_unit_test(test_structs_that_the_library_makes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

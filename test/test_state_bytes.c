@@ -369,7 +369,7 @@ static void test_second_order(void **state)
         options.rtol = options.atol = 1e-5;
         options.dense = DAE_DENSE_SMOOTH;
         if (m == 2) { /* it doubles until it fails, and stands no kick */
-            options.rtol_by_variable = options.atol_by_variable = loose;
+            options.rtol_by_unknown = options.atol_by_unknown = loose;
             form.f = pendulum;
         }
         stage st = open_stage(&form, &options);
@@ -407,7 +407,7 @@ static void test_explicit(void **state)
     for (int m = 0; m < 4; m++) {
         inner = methods[m % 2];
         dae_options options = dae_options_default();
-        options.n_invariants = m / 2;
+        options.invariant_count = m / 2;
         options.invariant_function = radius;
         stage st = open_stage(&form, &options);
         run_watched(&st, 0.0, y0, yp0, 1.0, DAE_STEP_ERROR_TEST, DAE_OK);

@@ -113,10 +113,10 @@ static void check_sums(const witness *w)
 {
     const dae_stats *s = dae_solver_stats(w->solver);
     assert_int_equal(s->attempts, s->steps + all_rejections(s));
-    assert_int_equal(s->factorizations, s->factor_step_changed + s->factor_new_jacobian);
+    assert_int_equal(s->factorisations, s->factor_step_changed + s->factor_new_jacobian);
     assert_int_equal(s->residuals + s->jacobian_residuals, w->residuals);
     if (w->jacobians > 0) assert_int_equal(s->jacobians, w->jacobians);
-    assert_true(s->repivots <= s->factorizations);
+    assert_true(s->repivots <= s->factorisations);
     assert_true(s->solves >= s->newton_iterations);
     assert_int_equal(s->steps, w->attempts[DAE_STEP_ACCEPTED]);
     assert_int_equal(s->rejected_error, w->attempts[DAE_STEP_ERROR_TEST]);
@@ -155,7 +155,7 @@ static void check_model(const char *method, const char *name, int size, bool ana
     if (analytic && linear != DAE_LINEAR_GMRES && !differs_t)
         assert_int_equal(s->jacobian_residuals, 0);
     if (!analytic) assert_true(s->jacobian_residuals > 0);
-    assert_true(s->jacobians > 0 && s->factorizations > 0);
+    assert_true(s->jacobians > 0 && s->factorisations > 0);
     witness_close(&w);
 }
 
@@ -594,15 +594,15 @@ static void test_names(void **state)
     dae_problem *problem;
     assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
     assert_int_equal(dae_problem_size(problem), 2);
-    assert_string_equal(dae_problem_variable_name(problem, 1), "speed");
+    assert_string_equal(dae_problem_unknown_name(problem, 1), "speed");
     assert_string_equal(dae_problem_equation_name(problem, 1), "F[1]");
-    assert_null(dae_problem_variable_name(problem, 2));
+    assert_null(dae_problem_unknown_name(problem, 2));
     assert_null(dae_problem_equation_name(problem, -1));
     dae_problem_free(problem);
     form.variable_names = NULL;
     form.equation_names = equations;
     assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
-    assert_string_equal(dae_problem_variable_name(problem, 0), "y[0]");
+    assert_string_equal(dae_problem_unknown_name(problem, 0), "y[0]");
     assert_string_equal(dae_problem_equation_name(problem, 0), "kinematics");
     dae_problem_free(problem);
 }

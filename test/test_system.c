@@ -817,7 +817,7 @@ static void test_factorization_counts(void **state)
     assert_int_equal(iteration_evaluate(&it, 0.0, w.y, w.yp, 1.0, 1.0, w.weights, w.f), 0);
     assert_false(it.factored);
     assert_int_equal(iteration_factor(&it, 3.0, NULL), ITERATION_OK);
-    assert_int_equal(w.stats.factorizations, 4);
+    assert_int_equal(w.stats.factorisations, 4);
     assert_int_equal(w.stats.factor_new_jacobian, 2);
     assert_int_equal(w.stats.factor_step_changed, 2);
     assert_int_equal(w.stats.jacobians, 2);

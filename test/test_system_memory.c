@@ -50,7 +50,7 @@ static dae_residual describe(const setting *s)
         high[j] = INFINITY;
         names[j] = j == 0 ? "first" : NULL;
     }
-    dae_residual form = {.n = N, .f = ladder, .n_events = 1, .event_function = crossing};
+    dae_residual form = {.n = N, .f = ladder, .event_count = 1, .event_function = crossing};
     form.variable_names = names;
     form.kinds = kinds;
     form.lower_bounds = low;

@@ -42,7 +42,7 @@ enum { TASKS = sizeof tasks / sizeof *tasks };
 typedef struct trace {
     dae_status status;
     double y[MOST], yp[MOST];
-    long steps, attempts, residuals, factorizations, newton_iterations;
+    long steps, attempts, residuals, factorisations, newton_iterations;
     double h;
 } trace;
 
@@ -69,7 +69,7 @@ static void solve(const task *t, const model *m, const dae_problem *problem, tra
     r->steps = stats->steps;
     r->attempts = stats->attempts;
     r->residuals = stats->residuals + stats->jacobian_residuals;
-    r->factorizations = stats->factorizations;
+    r->factorisations = stats->factorisations;
     r->newton_iterations = stats->newton_iterations;
     r->h = stats->h;
     dae_solver_free(solver);

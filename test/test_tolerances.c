@@ -24,7 +24,7 @@ static dae_problem *translate(const char *text)
 static int unknown(const dae_problem *p, const char *name)
 {
     for (int i = 0; i < dae_problem_size(p); i++)
-        if (strcmp(dae_problem_variable_name(p, i), name) == 0) return i;
+        if (strcmp(dae_problem_unknown_name(p, i), name) == 0) return i;
     fail_msg("no unknown %s", name);
     return -1;
 }
@@ -166,7 +166,7 @@ static void test_tolerance_by_variable(void **state)
         dae_solver *s = NULL;
         dae_options o = dae_options_default();
         assert_int_equal(dae_problem_atol(p, o.rtol, o.atol, follow, atol), DAE_OK);
-        o.atol_by_variable = atol;
+        o.atol_by_unknown = atol;
         assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
         assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
         assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_OK);

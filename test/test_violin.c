@@ -95,7 +95,7 @@ static void open_mode(int mode, bow *b, const char *method, bool exact, dae_prob
                            .f_z = mode == STICK && exact ? f_z : NULL,
                            .user = b,
                            .autonomous = true,
-                           .n_events = 1,
+                           .event_count = 1,
                            .event_function = mode == STICK ? release : meeting,
                            .events = &event};
     dae_options options = dae_options_default();

@@ -158,7 +158,7 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "event_tolerance is %g; it must be at least 0 and less than 1.", tolerance);
     const dae_residual *form = &eval->problem->form;
-    size_t n = (size_t)form->n, count = (size_t)form->n_events;
+    size_t n = (size_t)form->n, count = (size_t)form->event_count;
     event_finder *f = DAE_NEW(event_finder);
     if (f) {
         f->real_store = DAE_ARRAY(double, 2 * n + (10 + CAPACITY) * count);
@@ -168,10 +168,10 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
     if (!f || !f->real_store || !f->int_store || !f->unresolved) {
         event_finder_free(f);
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d event functions.",
-                        form->n_events);
+                        form->event_count);
     }
     f->eval = eval;
-    f->count = form->n_events;
+    f->count = form->event_count;
     f->tolerance = tolerance > 0.0 ? fmax(tolerance, 8.0 * DBL_EPSILON) : 100.0 * DBL_EPSILON;
     f->found_at = NAN;
     partition(f, n);

@@ -55,7 +55,7 @@ eval_status event_finder_search(event_finder *finder, event_interpolant interpol
  */
 double event_finder_time(const event_finder *finder);
 
-/* n_events flags of the last find: 0, +1 rising, -1 falling, seen in the direction of
+/* event_count flags of the last find: 0, +1 rising, -1 falling, seen in the direction of
  * integration. */
 const int *event_finder_flags(const event_finder *finder);
 /* Whether flagged component i has not been seen off zero on its old side since the start. */

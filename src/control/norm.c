@@ -8,8 +8,8 @@ bool norm_new(error_norm *norm, int n, const dae_options *options)
     *norm = (error_norm){.n = n,
                          .rtol = options->rtol,
                          .atol = options->atol,
-                         .rtol_by_variable = options->rtol_by_variable,
-                         .atol_by_variable = options->atol_by_variable,
+                         .rtol_by_unknown = options->rtol_by_unknown,
+                         .atol_by_unknown = options->atol_by_unknown,
                          .user_norm = options->norm,
                          .user_weights = options->weights,
                          .user = options->user};
@@ -71,7 +71,7 @@ void norm_classify(error_norm *norm, const dae_kind *kinds, dae_error_test test)
 /* w_i = rtol_i |y_i| + atol_i */
 static void tolerance_weights(error_norm *norm, const double *y)
 {
-    const double *rtol = norm->rtol_by_variable, *atol = norm->atol_by_variable;
+    const double *rtol = norm->rtol_by_unknown, *atol = norm->atol_by_unknown;
     double *restrict w = norm->weights;
     if (!rtol && !atol)
         for (int i = 0; i < norm->n; i++) w[i] = norm->rtol * fabs(y[i]) + norm->atol;
@@ -157,17 +157,17 @@ void norm_set_step(error_norm *norm, double h)
 
 double norm_size(const error_norm *norm, int i, double y, double most)
 {
-    double rtol = norm->rtol_by_variable ? norm->rtol_by_variable[i] : norm->rtol;
-    double atol = norm->atol_by_variable ? norm->atol_by_variable[i] : norm->atol;
+    double rtol = norm->rtol_by_unknown ? norm->rtol_by_unknown[i] : norm->rtol;
+    double atol = norm->atol_by_unknown ? norm->atol_by_unknown[i] : norm->atol;
     if (norm->user_weights || !(rtol > 0.0)) return fabs(y);
     return fmax(fabs(y), fmin(atol / rtol, most));
 }
 
 double norm_finest(const error_norm *norm)
 {
-    double least = norm->rtol_by_variable ? INFINITY : norm->rtol;
-    for (int i = 0; norm->rtol_by_variable && i < norm->n; i++)
-        least = fmin(least, norm->rtol_by_variable[i]);
+    double least = norm->rtol_by_unknown ? INFINITY : norm->rtol;
+    for (int i = 0; norm->rtol_by_unknown && i < norm->n; i++)
+        least = fmin(least, norm->rtol_by_unknown[i]);
     return least;
 }
 

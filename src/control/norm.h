@@ -26,7 +26,7 @@ typedef struct error_norm {
                             uncertain; NULL: nothing. Own, or borrowed */
     double *floor_own;   /* its storage */
     double rtol, atol;
-    const double *rtol_by_variable, *atol_by_variable; /* borrowed or NULL */
+    const double *rtol_by_unknown, *atol_by_unknown; /* borrowed or NULL */
     dae_norm_fn user_norm;
     dae_weights_fn user_weights;
     void *user;

@@ -50,7 +50,7 @@ static eval_status renew(ode_form *x, double t, const double *y, const double *y
     }
     if (!x->solver) return EVAL_MEMORY;
     linear_status linear = linear_factor(x->solver, x->jacobian.dfdyp);
-    x->eval->stats->factorizations++;
+    x->eval->stats->factorisations++;
     if (linear == LINEAR_MEMORY) return EVAL_MEMORY;
     if (linear == LINEAR_SINGULAR || x->solver->ops->condition(x->solver) < 1e3 * DBL_EPSILON) {
         x->undetermined = linear == LINEAR_SINGULAR ? x->solver->singular_column : 0;

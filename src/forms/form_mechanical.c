@@ -457,7 +457,7 @@ bool form_instance_look(form_instance *x, double t, const double *y)
     const dae_mechanical *form = form_of(x);
     form_matrix *M = &x->mechanical.M_matrix;
     x->mw.mass.factored = x->mw.mass_kept = false;
-    if (form->mass_structure != DAE_MASS_AUTO || M->colptr || form->n_events > 0) return false;
+    if (form->mass_structure != DAE_MASS_AUTO || M->colptr || form->event_count > 0) return false;
     int n = form->nq;
     const eval_failure before = x->eval->failure;
     double *sample = DAE_ARRAY(double, M->count);

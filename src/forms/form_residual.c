@@ -452,7 +452,7 @@ static dae_jacobian_fn jacobian_of(const form_source *s, const form_rewriting *h
 
 /* Events of the source are not kept there: of the problem that has it. */
 dae_status form_residual_described(const form_source *s, const form_rewriting *how,
-                                   const bool *dependent, int n_events, const dae_event *events,
+                                   const bool *dependent, int event_count, const dae_event *events,
                                    dae_problem **problem, dae_diag *diag)
 {
     description d;
@@ -470,8 +470,8 @@ dae_status form_residual_described(const form_source *s, const form_rewriting *h
                                    .variable_names = d.names,
                                    .equation_names = d.names + n,
                                    .kinds = d.kinds,
-                                   .n_events = n_events,
-                                   .event_function = n_events > 0 ? form_events : NULL,
+                                   .event_count = event_count,
+                                   .event_function = event_count > 0 ? form_events : NULL,
                                    .events = events};
     dae_status status = dae_problem_from_residual(&residual, problem, diag);
     free_description(&d);
@@ -484,14 +484,14 @@ dae_status form_residual_described(const form_source *s, const form_rewriting *h
 dae_status form_residual_problem(const dae_problem *base, const form_rewriting *how,
                                  dae_problem **problem, dae_diag *diag)
 {
-    return form_residual_described(base->forms, how, NULL, base->form.n_events, base->form.events,
-                                   problem, diag);
+    return form_residual_described(base->forms, how, NULL, base->form.event_count,
+                                   base->form.events, problem, diag);
 }
 
 dae_status form_residual_chosen(const form_instance *x, const dae_problem *base,
                                 dae_problem **problem, dae_diag *diag)
 {
-    return form_residual_described(x->source, x->rewriting, x->mw.dependent, base->form.n_events,
+    return form_residual_described(x->source, x->rewriting, x->mw.dependent, base->form.event_count,
                                    base->form.events, problem, diag);
 }
 
@@ -502,11 +502,11 @@ const form_rewriting *form_base_rewriting(const form_source *s)
     return more ? &quasilinear_squares : as_given(s);
 }
 
-dae_status form_problem_new(form_source *s, int n_events, const dae_event *events,
+dae_status form_problem_new(form_source *s, int event_count, const dae_event *events,
                             dae_problem **problem, dae_diag *diag)
 {
-    dae_status status =
-        form_residual_described(s, form_base_rewriting(s), NULL, n_events, events, problem, diag);
+    dae_status status = form_residual_described(s, form_base_rewriting(s), NULL, event_count,
+                                                events, problem, diag);
     if (status == DAE_OK)
         (*problem)->forms = s;
     else

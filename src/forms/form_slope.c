@@ -151,7 +151,7 @@ static eval_status phi(void *context, double t, const double *at, double alpha, 
         place_dense(s, &q->g_x_matrix, s->g_x, q->ne);
     }
     scale_rows(s);
-    x->eval->stats->factorizations++;
+    x->eval->stats->factorisations++;
     return s->sparse ? solve_sparse(s, xp) : solve_dense(s, xp);
 }
 

@@ -286,7 +286,7 @@ form_source *form_source_manifold(const dae_manifold *form)
                                .time_scale = form->time_scale,
                                .variable_names = form->variable_names,
                                .constraint_names = form->constraint_names,
-                               .n_events = form->n_events,
+                               .event_count = form->event_count,
                                .event_function = form->event_function,
                                .events = form->events,
                                .constraint_levels = form->constraint_levels};

@@ -238,7 +238,7 @@ bool form_rewriting_fits(const form_source *source, const form_rewriting *rewrit
 /* A problem in the unknowns of the form, which takes over the source, also on failure; and another
  * residual problem of it, whose first unknowns are the same. Their evaluators need `forms`. The
  * second one does not own the source. */
-dae_status form_problem_new(form_source *source, int n_events, const dae_event *events,
+dae_status form_problem_new(form_source *source, int event_count, const dae_event *events,
                             dae_problem **problem, dae_diag *diag);
 dae_status form_residual_problem(const dae_problem *base, const form_rewriting *rewriting,
                                  dae_problem **problem, dae_diag *diag);

@@ -106,7 +106,7 @@ dae_status general_new(initializer *init, dae_diag *diag)
     general_work *g = DAE_NEW(general_work);
     if (!g) return report_memory(diag);
     g->n = n;
-    g->conditions = init->eval->problem->form.n_conditions;
+    g->conditions = init->eval->problem->form.condition_count;
     dae_status status = DAE_OK;
     if (init->eval->problem->form.jacobian)
         status = jacobian_new(&g->jac, init->eval, DAE_LINEAR_DENSE, diag);

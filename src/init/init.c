@@ -42,7 +42,7 @@ static bool wants_general(const initializer *init)
     const dae_options *options = init->options;
     if (options->init == DAE_INIT_GENERAL) return true;
     if (options->init != DAE_INIT_AUTO) return false;
-    return options->y_tags || options->yp_tags || form->n_conditions > 0;
+    return options->y_tags || options->yp_tags || form->condition_count > 0;
 }
 
 dae_status initializer_new(initializer **init, evaluator *eval, iteration *matrix,
@@ -362,7 +362,7 @@ static dae_status solve_tagged(initializer *init, const start *s, double *y, dou
                                dae_diag *diag)
 {
     general_task task = {init->y_tags, init->yp_tags, true,
-                         init->eval->problem->form.n_conditions > 0};
+                         init->eval->problem->form.condition_count > 0};
     return general_solve(init, &task, s->t, s->h, s->weights, y, yp, diag);
 }
 

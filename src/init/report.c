@@ -232,7 +232,7 @@ static void list_fixed(const initializer *init, dae_diag *diag)
 
 static const char *conflict_text(const initializer *init)
 {
-    bool asked = init->options->y_tags || init->eval->problem->form.n_conditions > 0;
+    bool asked = init->options->y_tags || init->eval->problem->form.condition_count > 0;
     if (!from_text(init)) return "the values given contradict the equations; not met:";
     return asked ? "fixed values and initial equations contradict the equations; not met:"
                  : "with the start values of the states these equations cannot be met:";
@@ -244,7 +244,7 @@ dae_status report_general(const initializer *init, const general_task *task, con
 {
     if (!diag) return DAE_ERR_INITIAL;
     int rows = (task->differentiate ? 2 : 1) * init->n +
-               (task->conditions ? init->eval->problem->form.n_conditions : 0);
+               (task->conditions ? init->eval->problem->form.condition_count : 0);
     bool conflict = init->conflict;
     diag->t = t;
     diag->h = h;

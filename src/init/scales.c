@@ -10,7 +10,7 @@ static const double VANISHED = 1e-12;
 
 static double relative_tolerance(const initializer *init, int j)
 {
-    const double *each = init->options->rtol_by_variable;
+    const double *each = init->options->rtol_by_unknown;
     return each ? each[j] : init->options->rtol;
 }
 
@@ -19,7 +19,7 @@ void scales_weights(const initializer *init, const double *given, const double *
     const dae_options *o = init->options;
     for (int j = 0; j < init->n; j++) {
         double relative = relative_tolerance(init, j) * fabs(y[j]);
-        double absolute = o->atol_by_variable ? o->atol_by_variable[j] : o->atol;
+        double absolute = o->atol_by_unknown ? o->atol_by_unknown[j] : o->atol;
         if (o->weights)
             weights[j] = fmax(given[j], relative);
         else

@@ -277,7 +277,7 @@ static void combine(iteration *it, double cj)
 void iteration_count_beside(iteration *it)
 {
     dae_stats *stats = it->eval->stats;
-    stats->factorizations++;
+    stats->factorisations++;
     if (it->renewed)
         stats->factor_new_jacobian++;
     else

@@ -358,7 +358,7 @@ static void set_scales(const second_matrix *m, double a1, double a2, double *sca
 static iteration_status from_linear(second_matrix *m, linear_status status, int column)
 {
     dae_stats *stats = m->source->eval->stats;
-    stats->factorizations++;
+    stats->factorisations++;
     if (m->factored != m->evaluations)
         stats->factor_new_jacobian++;
     else

@@ -253,12 +253,12 @@ void model_form_describe(model_form *f, dae_residual *r)
                         .equation_names = (const char *const *)f->equation_names};
     if (f->borrowed && !f->base) return;
     if (f->crossing.outputs > 0) {
-        r->n_events = (int)f->crossing.outputs;
+        r->event_count = (int)f->crossing.outputs;
         r->event_function = model_events;
     }
     if (f->condition_count > 0 && !f->initial &&
         !f->base) { /* too many for a square initial system */
-        r->n_conditions = (int)f->condition_count;
+        r->condition_count = (int)f->condition_count;
         r->conditions = model_conditions;
     }
 }

@@ -131,13 +131,13 @@ static dae_status check_bounds(const dae_residual *r, dae_diag *diag)
 
 static dae_status check_events(const dae_residual *r, dae_diag *diag)
 {
-    if (r->n_events < 0) REJECT("n_events = %d: it cannot be negative.", r->n_events);
-    if (r->n_events > 0 && !r->event_function)
-        REJECT("n_events = %d, but event_function is NULL.", r->n_events);
-    if (r->n_events == 0 && r->event_function)
-        REJECT("event_function is given, but n_events is 0.");
-    if (r->n_events == 0 && r->events) REJECT("events is given, but n_events is 0.");
-    for (int i = 0; r->events && i < r->n_events; i++) {
+    if (r->event_count < 0) REJECT("event_count = %d: it cannot be negative.", r->event_count);
+    if (r->event_count > 0 && !r->event_function)
+        REJECT("event_count = %d, but event_function is NULL.", r->event_count);
+    if (r->event_count == 0 && r->event_function)
+        REJECT("event_function is given, but event_count is 0.");
+    if (r->event_count == 0 && r->events) REJECT("events is given, but event_count is 0.");
+    for (int i = 0; r->events && i < r->event_count; i++) {
         const char *name = r->events[i].name;
         if (r->events[i].direction < -1 || r->events[i].direction > 1)
             REJECT("events[%d]%s%.*s has direction %d: it must be -1, 0 or +1.", i,
@@ -148,11 +148,12 @@ static dae_status check_events(const dae_residual *r, dae_diag *diag)
 
 static dae_status check_callbacks(const dae_residual *r, dae_diag *diag)
 {
-    if (r->n_conditions < 0) REJECT("n_conditions = %d: it cannot be negative.", r->n_conditions);
-    if (r->n_conditions > 0 && !r->conditions)
-        REJECT("n_conditions = %d, but conditions is NULL.", r->n_conditions);
-    if (r->n_conditions == 0 && r->conditions)
-        REJECT("conditions is given, but n_conditions is 0.");
+    if (r->condition_count < 0)
+        REJECT("condition_count = %d: it cannot be negative.", r->condition_count);
+    if (r->condition_count > 0 && !r->conditions)
+        REJECT("condition_count = %d, but conditions is NULL.", r->condition_count);
+    if (r->condition_count == 0 && r->conditions)
+        REJECT("conditions is given, but condition_count is 0.");
     if (r->precond_setup && !r->precond_solve)
         REJECT("precond_setup is given without precond_solve: nothing could use what it sets up.");
     return DAE_OK;
@@ -283,14 +284,14 @@ static bool copy_layout(dae_problem *p, const dae_residual *r)
 
 static bool copy_events(dae_problem *p, const dae_residual *r)
 {
-    if (r->n_events == 0) return true;
-    dae_event *events = DAE_ARRAY(dae_event, r->n_events);
+    if (r->event_count == 0) return true;
+    dae_event *events = DAE_ARRAY(dae_event, r->event_count);
     p->form.events = events;
     if (!events) return false;
-    if (r->events) memcpy(events, r->events, (size_t)r->n_events * sizeof *events);
+    if (r->events) memcpy(events, r->events, (size_t)r->event_count * sizeof *events);
     p->event_names =
-        copy_names(r->n_events, r->events ? &r->events[0].name : NULL, sizeof *events, 'g');
-    for (int i = 0; p->event_names && i < r->n_events; i++) events[i].name = p->event_names[i];
+        copy_names(r->event_count, r->events ? &r->events[0].name : NULL, sizeof *events, 'g');
+    for (int i = 0; p->event_names && i < r->event_count; i++) events[i].name = p->event_names[i];
     return p->event_names;
 }
 
@@ -388,10 +389,10 @@ const char *problem_equation(const dae_problem *p, int i)
 
 const char *problem_event(const dae_problem *p, int i)
 {
-    return p && i >= 0 && i < p->form.n_events ? p->form.events[i].name : NULL;
+    return p && i >= 0 && i < p->form.event_count ? p->form.events[i].name : NULL;
 }
 
-const char *dae_problem_variable_name(const dae_problem *problem, int i)
+const char *dae_problem_unknown_name(const dae_problem *problem, int i)
 {
     return problem_variable(problem, i);
 }
@@ -517,7 +518,7 @@ eval_status evaluate_events(evaluator *e, double t, const double *y, const doubl
     const dae_residual *form = &e->problem->form;
     e->stats->event_evaluations++;
     int code = form->event_function(t, y, yp, g, user_of(e));
-    return guard(e, (callback){"event", EVAL_EVENT}, t, code, form->n_events, g);
+    return guard(e, (callback){"event", EVAL_EVENT}, t, code, form->event_count, g);
 }
 
 eval_status evaluate_conditions(evaluator *e, double t, const double *y, const double *yp,
@@ -525,7 +526,7 @@ eval_status evaluate_conditions(evaluator *e, double t, const double *y, const d
 {
     const dae_residual *form = &e->problem->form;
     int code = form->conditions(t, y, yp, b, user_of(e));
-    return guard(e, (callback){"conditions", EVAL_CONDITION}, t, code, form->n_conditions, b);
+    return guard(e, (callback){"conditions", EVAL_CONDITION}, t, code, form->condition_count, b);
 }
 
 eval_status evaluate_precond_setup(evaluator *e, double t, const double *y, const double *yp,

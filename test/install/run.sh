@@ -30,7 +30,7 @@ fi
 
 echo "== symbols"
 # sorted names of the functions that daedal.h promises, and of those that are there
-sed -e 's:/\*.*\*/::g' "$prefix/include/daedal.h" | tr '\n' ' ' |
+cat "$prefix/include/daedal.h" "$prefix"/include/daedal/*.h | sed -e 's:/\*.*\*/::g' | tr '\n' ' ' |
     grep -oE 'DAE_API [^;(]*\(' | grep -oE 'dae_[a-z_0-9]+\($' | tr -d '(' | sort >"$stage/promised"
 nm -D --defined-only "$libdir/libdaedal.so" | awk '{print $3}' | sort >"$stage/shared"
 nm -g --defined-only "$libdir/libdaedal.a" | awk 'NF == 3 {print $3}' | sort >"$stage/static"
@@ -45,6 +45,20 @@ cp "$stage/header.cpp" "$stage/header.c"
 flags="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I$prefix/include -fsyntax-only"
 c++ -std=c++11 $flags "$stage/header.cpp" || fail "daedal.h in C++"
 cc -std=c11 $flags "$stage/header.c" || fail "daedal.h in C"
+
+echo "== the face of the header: its example, and what a first program needs, in 300 lines"
+sed -n '/^ \*     #include <daedal.h>/,/^ \*     }$/{s/^ \* \{0,5\}//;p}' "$prefix/include/daedal.h" >"$stage/example.c"
+sed -n '/^ \*     int main(void)/,/^ \* Conv/{s/^ \* \{0,5\}//;/^Conv/d;p}' "$prefix/include/daedal.h" >>"$stage/example.c"
+cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I"$prefix/include" "$stage/example.c" \
+    -L"$libdir" -ldaedal -o "$stage/example" || fail "the example of daedal.h does not compile"
+[ "$(LD_LIBRARY_PATH=$libdir "$stage/example")" = 'y(1) = 0.500000, 0.250000' ] || fail "the example of daedal.h"
+for name in dae_status dae_diag dae_residual dae_options; do
+    head -300 "$prefix/include/daedal.h" | grep -q "^} $name;" || fail "$name is not in the first 300 lines"
+done
+for name in problem_from_residual options_default solver_new solver_start solver_step solver_run solver_at solver_free; do
+    head -300 "$prefix/include/daedal.h" | grep -qE "^(DAE_API|static inline) .*dae_$name\(" ||
+        fail "dae_$name is not in the first 300 lines"
+done
 
 # check <program> <example>: do its numbers agree with independent ones? The example of models reads one.
 check() {

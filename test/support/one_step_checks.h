@@ -51,7 +51,7 @@ static double weighted_error(const model *m, const char *name, double rtol, dae_
     for (int i = 0; i < n; i++) atol[i] = rtol * (m->atol_factor ? m->atol_factor[i] : 1.0);
     o.method = name;
     o.rtol = rtol;
-    o.atol_by_variable = atol;
+    o.atol_by_unknown = atol;
     o.stop_time = m->tend;
     o.max_steps = 0;
     assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);
@@ -68,7 +68,7 @@ static double weighted_error(const model *m, const char *name, double rtol, dae_
     if (getenv("DAE_TEST_VERBOSE"))
         printf("%-9s %-10s %.0e: error %8.2g, %6ld steps, %4ld rejected, %7ld F, %6ld J, %6ld LU\n",
                name, m->name, rtol, most, stats->steps, stats->attempts - stats->steps,
-               stats->residuals, stats->jacobians, stats->factorizations);
+               stats->residuals, stats->jacobians, stats->factorisations);
     close_solver(s, p);
     free(atol);
     free(y);
@@ -336,7 +336,7 @@ static void check_events(const char *name)
     int found = 0;
     o.method = name;
     o.rtol = o.atol = 1e-6;
-    dae_residual form = {.n = 2, .f = wave_f, .n_events = 1, .event_function = wave_event};
+    dae_residual form = {.n = 2, .f = wave_f, .event_count = 1, .event_function = wave_event};
     assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
     assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
     assert_int_equal(dae_solver_start(s, 0.0, y0, yp0), DAE_OK);

@@ -18,8 +18,8 @@ void stages_error_scale(const error_norm *norm, dae_error_test test, double *sca
 double stages_relative_tolerance(const error_norm *norm, const double *y)
 {
     double rtol = norm->rtol;
-    for (int i = 0; norm->rtol_by_variable && i < norm->n; i++)
-        rtol = i == 0 ? norm->rtol_by_variable[0] : fmax(rtol, norm->rtol_by_variable[i]);
+    for (int i = 0; norm->rtol_by_unknown && i < norm->n; i++)
+        rtol = i == 0 ? norm->rtol_by_unknown[0] : fmax(rtol, norm->rtol_by_unknown[i]);
     if (!(rtol > 0.0) || norm->user_weights) {
         double size = norm_of(norm, y, norm->scale);
         rtol = size > 1.0 ? 1.0 / size : 1.0;
@@ -141,7 +141,7 @@ void stages_no_newton(const method_context *ctx)
 
 bool stages_looked_at(const method_context *ctx)
 {
-    return ctx->eval->problem->form.n_events > 0 || ctx->between;
+    return ctx->eval->problem->form.event_count > 0 || ctx->between;
 }
 
 double stages_dense_error(const method_context *ctx, double t, double *y, const double *yp,

@@ -4,12 +4,12 @@
  * tolerance for velocities and multipliers [Wun05 8.1]. */
 bool thesis_refuses(const method_context *ctx, attempt *result)
 {
-    if (ctx->fixed_steps || ctx->norm->rtol_by_variable) return false;
+    if (ctx->fixed_steps || ctx->norm->rtol_by_unknown) return false;
     result->status = ATTEMPT_UNSUPPORTED;
     result->reason =
         "repeats the tables of a thesis, whose error test has all variables in it, and "
         "estimates of velocities and multipliers do not go to 0 with h at a change of "
-        "the step: give rtol_by_variable and atol_by_variable, larger for these, or "
+        "the step: give rtol_by_unknown and atol_by_unknown, larger for these, or "
         "fixed_step, or choose bdf2nd or colloc2nd";
     result->variable = -1;
     result->constraint = -1;

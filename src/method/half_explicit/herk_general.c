@@ -165,6 +165,6 @@ attempt_status herk_general_derivative(herk_work *w, double t, const double *x, 
     if (status == ATTEMPT_OK) status = herk_evaluation(herk_time_slope(w, t, x, w->g_t));
     if (status != ATTEMPT_OK) return status;
     for (int i = 0; i < w->ng; i++) s->rhs[w->ne + i] = -w->g_t[i];
-    HERK_COUNT(w, factorizations);
+    HERK_COUNT(w, factorisations);
     return s->sparse ? solve_sparse(w, s, xp) : solve_dense(w, s, xp);
 }

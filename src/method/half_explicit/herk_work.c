@@ -302,7 +302,7 @@ static attempt_status factor_leading(herk_work *w, double t, const double *x)
         return ATTEMPT_OK;
     }
     linear_status factored = part_factor(&w->leading_part, w->E);
-    HERK_COUNT(w, factorizations);
+    HERK_COUNT(w, factorisations);
     if (factored == LINEAR_MEMORY) return ATTEMPT_MEMORY;
     bool regular = factored == LINEAR_OK;
     if (regular && w->leading_part.size > 0) {
@@ -389,7 +389,7 @@ void herk_extend(herk_work *w, const double *J, double *e)
 attempt_status herk_factor(herk_work *w, const double *J)
 {
     linear_status status = part_factor(&w->R, J);
-    HERK_COUNT(w, factorizations);
+    HERK_COUNT(w, factorisations);
     HERK_COUNT(w, factor_new_jacobian);
     w->rate = 1.0;
     w->look = true;

@@ -239,7 +239,7 @@ static double error_between(const sdirk_state *s, sdirk_scratch *w, const method
                             double error)
 {
     double *correction;
-    bool events = ctx->eval->problem->form.n_events > 0;
+    bool events = ctx->eval->problem->form.event_count > 0;
     if (events && !ctx->newton->matrix->matrix_free)
         error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
     return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);

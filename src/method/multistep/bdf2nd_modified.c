@@ -235,7 +235,7 @@ static const double FINEST = 1e-9;
 static bool refuse_tolerance(const method_context *ctx, attempt *result)
 {
     if (ctx->fixed_steps || constrained(ctx) || !(ctx->norm->rtol < FINEST)) return false;
-    if (ctx->norm->rtol_by_variable || ctx->norm->user_weights) return false;
+    if (ctx->norm->rtol_by_unknown || ctx->norm->user_weights) return false;
     result->status = ATTEMPT_UNSUPPORTED;
     result->reason = "finds velocities as differences of positions, which have no more than nine "
                      "digits where there are no constraints: give an rtol of at least 1e-9, or "
@@ -348,8 +348,8 @@ static double literal_norm(const error_norm *norm, const double *v, double *scal
 {
     double sum = 0.0;
     for (int i = 0; i < norm->n; i++) {
-        double rtol = norm->rtol_by_variable ? norm->rtol_by_variable[i] : norm->rtol;
-        double atol = norm->atol_by_variable ? norm->atol_by_variable[i] : norm->atol;
+        double rtol = norm->rtol_by_unknown ? norm->rtol_by_unknown[i] : norm->rtol;
+        double atol = norm->atol_by_unknown ? norm->atol_by_unknown[i] : norm->atol;
         scale[i] = 1.0 / (rtol * fabs(v[i]) + atol);
         sum += v[i] * scale[i] * v[i] * scale[i];
     }

@@ -54,7 +54,7 @@ attempt_status taylor_factor(taylor_cache *c)
                 c->matrix[(size_t)f->rowind[k] + (size_t)j * (size_t)f->n] = c->J[k];
         values = c->matrix;
     }
-    c->context->eval->stats->factorizations++;
+    c->context->eval->stats->factorisations++;
     linear_status status = linear_factor(c->solver, values);
     if (status == LINEAR_OK) return ATTEMPT_OK;
     if (status == LINEAR_MEMORY) return ATTEMPT_MEMORY;

@@ -68,7 +68,7 @@ void dae_analysis_free(dae_analysis *analysis)
 static record *record_new(void)
 {
     record *r = DAE_NEW(record);
-    if (r) r->texts = arena_new(0);
+    if (r) r->texts = arena_new(0), r->a.size = sizeof r->a;
     if (r && r->texts) return r;
     dae_free(r);
     return NULL;

@@ -64,10 +64,10 @@ static dae_status check_callback(bool given, int count, const char *callback, co
     return DAE_OK;
 }
 
-static dae_status check_events(int n_events, dae_event_fn function, dae_diag *diag)
+static dae_status check_events(int event_count, dae_event_fn function, dae_diag *diag)
 {
-    if (n_events < 0) REJECT("n_events = %d: it cannot be negative.", n_events);
-    return check_callback(function != NULL, n_events, "event_function", "n_events", diag);
+    if (event_count < 0) REJECT("event_count = %d: it cannot be negative.", event_count);
+    return check_callback(function != NULL, event_count, "event_function", "event_count", diag);
 }
 
 static dae_status out_of_memory(dae_diag *diag)
@@ -141,7 +141,7 @@ static dae_status check_mechanical(const dae_mechanical *m, dae_diag *diag)
     if (!status) status = check_pattern(&m->force_q_pattern, "force_q_pattern", m->nq, m->nq, diag);
     if (!status) status = check_pattern(&m->force_v_pattern, "force_v_pattern", m->nq, m->nq, diag);
     if (!status) status = check_sizes(m->nominal, m->nq, m->time_scale, diag);
-    if (!status) status = check_events(m->n_events, m->event_function, diag);
+    if (!status) status = check_events(m->event_count, m->event_function, diag);
     return status;
 }
 
@@ -157,7 +157,7 @@ dae_status dae_problem_from_mechanical_sized(const dae_mechanical *form, size_t 
     if (status) return status;
     form_source *source = form_source_mechanical(&m);
     if (!source) return out_of_memory(diag);
-    return form_problem_new(source, m.n_events, m.events, problem, diag);
+    return form_problem_new(source, m.event_count, m.events, problem, diag);
 }
 
 /* ---- second order ---- */
@@ -180,7 +180,7 @@ static dae_status check_second_order(const dae_second_order *f, dae_diag *diag)
     status = check_pattern(&f->pattern, "pattern", f->n, f->n, diag);
     if (!status) status = check_second_kinds(f->kinds, f->n, "kinds", diag);
     if (!status) status = check_second_kinds(f->velocity_kinds, f->n, "velocity_kinds", diag);
-    if (!status) status = check_events(f->n_events, f->event_function, diag);
+    if (!status) status = check_events(f->event_count, f->event_function, diag);
     return status;
 }
 
@@ -196,7 +196,7 @@ dae_status dae_problem_from_second_order_sized(const dae_second_order *form, siz
     if (status) return status;
     form_source *source = form_source_second_order(&f);
     if (!source) return out_of_memory(diag);
-    return form_problem_new(source, f.n_events, f.events, problem, diag);
+    return form_problem_new(source, f.event_count, f.events, problem, diag);
 }
 
 /* ---- Hessenberg ---- */
@@ -234,7 +234,7 @@ static dae_status check_hessenberg(const dae_hessenberg *h, dae_diag *diag)
     if (!status) status = check_callback(h->k != NULL, h->nu, "k", "nu", diag);
     if (!status) status = check_hessenberg_patterns(h, diag);
     if (!status) status = check_sizes(h->nominal, h->ny + h->nz + h->nu, h->time_scale, diag);
-    if (!status) status = check_events(h->n_events, h->event_function, diag);
+    if (!status) status = check_events(h->event_count, h->event_function, diag);
     return status;
 }
 
@@ -250,7 +250,7 @@ dae_status dae_problem_from_hessenberg_sized(const dae_hessenberg *form, size_t 
     if (status) return status;
     form_source *source = form_source_hessenberg(&h);
     if (!source) return out_of_memory(diag);
-    return form_problem_new(source, h.n_events, h.events, problem, diag);
+    return form_problem_new(source, h.event_count, h.events, problem, diag);
 }
 
 /* ---- quasilinear ---- */
@@ -275,7 +275,7 @@ static dae_status check_quasilinear(const dae_quasilinear *x, dae_diag *diag)
     if (!status) status = check_pattern(&x->g_x_pattern, "g_x_pattern", x->ng, x->n, diag);
     if (!status) status = check_pattern(&x->f_x_pattern, "f_x_pattern", x->ne, x->n, diag);
     if (!status) status = check_sizes(x->nominal, x->n, x->time_scale, diag);
-    if (!status) status = check_events(x->n_events, x->event_function, diag);
+    if (!status) status = check_events(x->event_count, x->event_function, diag);
     return status;
 }
 
@@ -291,7 +291,7 @@ dae_status dae_problem_from_quasilinear_sized(const dae_quasilinear *form, size_
     if (status) return status;
     form_source *source = form_source_quasilinear(&x);
     if (!source) return out_of_memory(diag);
-    return form_problem_new(source, x.n_events, x.events, problem, diag);
+    return form_problem_new(source, x.event_count, x.events, problem, diag);
 }
 
 /* ---- manifold ---- */
@@ -306,7 +306,7 @@ static dae_status check_manifold(const dae_manifold *x, dae_diag *diag)
     if (!status) status = check_pattern(&x->c_x_pattern, "c_x_pattern", x->nc, x->n, diag);
     if (!status) status = check_pattern(&x->phi_x_pattern, "phi_x_pattern", x->n, x->n, diag);
     if (!status) status = check_sizes(x->nominal, x->n, x->time_scale, diag);
-    if (!status) status = check_events(x->n_events, x->event_function, diag);
+    if (!status) status = check_events(x->event_count, x->event_function, diag);
     return status;
 }
 
@@ -322,5 +322,5 @@ dae_status dae_problem_from_manifold_sized(const dae_manifold *form, size_t size
     if (status) return status;
     form_source *source = form_source_manifold(&x);
     if (!source) return out_of_memory(diag);
-    return form_problem_new(source, x.n_events, x.events, problem, diag);
+    return form_problem_new(source, x.event_count, x.events, problem, diag);
 }

@@ -84,7 +84,7 @@ static flat_model *translate(const dae_model *model, arena *a, ast_file *tree,
 {
     size_t count = 0;
     flatten_setting *settings =
-        DAE_ARRAY(flatten_setting, model->n_settings + model->n_assignments);
+        DAE_ARRAY(flatten_setting, model->setting_count + model->assignment_count);
     flat_model *flat = NULL;
     *status = settings ? model_values_assign(a, tree, model, settings, &count, diag)
                        : diag_set(diag, DAE_ERR_MEMORY, "Out of memory.");
@@ -115,21 +115,22 @@ static dae_status wrap_form(model_form *form, dae_engine engine, dae_problem **p
 
 static dae_status check_settings(const dae_model *m, dae_diag *diag)
 {
-    if (m->n_settings < 0 || (m->n_settings > 0 && !m->settings))
-        return diag_set(diag, DAE_ERR_ARGUMENT, "n_settings = %d without settings.", m->n_settings);
-    if (m->n_assignments < 0 || (m->n_assignments > 0 && !m->assignments))
-        return diag_set(diag, DAE_ERR_ARGUMENT, "n_assignments = %d without assignments.",
-                        m->n_assignments);
+    if (m->setting_count < 0 || (m->setting_count > 0 && !m->settings))
+        return diag_set(diag, DAE_ERR_ARGUMENT, "setting_count = %d without settings.",
+                        m->setting_count);
+    if (m->assignment_count < 0 || (m->assignment_count > 0 && !m->assignments))
+        return diag_set(diag, DAE_ERR_ARGUMENT, "assignment_count = %d without assignments.",
+                        m->assignment_count);
     if ((int)m->engine < 0 || m->engine > DAE_ENGINE_NATIVE)
         return diag_set(diag, DAE_ERR_ARGUMENT, "engine = %d is not a dae_engine.", (int)m->engine);
-    for (int i = 0; i < m->n_settings; i++)
+    for (int i = 0; i < m->setting_count; i++)
         if (!m->settings[i].name || !isfinite(m->settings[i].value))
             return diag_set(diag, DAE_ERR_ARGUMENT,
                             "Setting %s = %g: a name and a finite value "
                             "are needed.",
                             m->settings[i].name ? m->settings[i].name : "(no name)",
                             m->settings[i].value);
-    for (int i = 0; i < m->n_assignments; i++)
+    for (int i = 0; i < m->assignment_count; i++)
         if (!m->assignments[i])
             return diag_set(diag, DAE_ERR_ARGUMENT, "Assignment %d is NULL.", i);
     if (!m->text && !m->file)
@@ -164,7 +165,7 @@ static dae_status reject_bound(const model_form *f, size_t p, double bound, dae_
 static dae_status check_bounds(const model_form *f, const dae_model *model, message_list *messages,
                                dae_diag *diag)
 {
-    bool given = model->n_settings + model->n_assignments > 0;
+    bool given = model->setting_count + model->assignment_count > 0;
     double bound;
     for (size_t p = 0; p < f->flat->parameter_count; p++) {
         const flat_parameter *q = &f->flat->parameters[p];
@@ -305,7 +306,7 @@ static const flat_variable *variable_at(const dae_problem *p, int i)
 const char *dae_problem_variable(const dae_problem *p, int i)
 {
     const flat_variable *v = variable_at(p, i);
-    return v ? v->name : dae_problem_variable_name(p, i);
+    return v ? v->name : dae_problem_unknown_name(p, i);
 }
 
 const char *dae_problem_unit(const dae_problem *p, int i)
@@ -502,7 +503,7 @@ dae_status dae_problem_assign_start(dae_problem *p, const char *assignment, dae_
     return model_values_spread(assignment, start_literals, set_one_start, p, diag);
 }
 
-dae_experiment dae_problem_experiment(const dae_problem *p)
+static dae_experiment experiment_of(const dae_problem *p)
 {
     dae_experiment e = {NAN, NAN, NAN, NAN};
     if (!p || !p->model) return e;
@@ -512,6 +513,12 @@ dae_experiment dae_problem_experiment(const dae_problem *p)
     if (q->has_tolerance) e.tolerance = q->tolerance;
     if (q->has_interval) e.interval = q->interval;
     return e;
+}
+
+void dae_problem_experiment_fill(const dae_problem *p, dae_experiment *experiment, size_t size)
+{
+    const dae_experiment full = experiment_of(p);
+    sized_write(experiment, size, &full, sizeof full);
 }
 
 const char *dae_problem_name(const dae_problem *p)
@@ -532,7 +539,7 @@ static int alias_of(const model_form *f, int i, int *sign)
     return first;
 }
 
-dae_variable_info dae_problem_variable_info(const dae_problem *p, int i)
+static dae_variable_info variable_info(const dae_problem *p, int i)
 {
     dae_variable_info info = {
         .alias = i, .alias_sign = 1, .min = -(double)INFINITY, .max = (double)INFINITY};
@@ -554,7 +561,14 @@ dae_variable_info dae_problem_variable_info(const dae_problem *p, int i)
     return info;
 }
 
-dae_parameter_info dae_problem_parameter_info(const dae_problem *p, int i)
+void dae_problem_variable_info_fill(const dae_problem *p, int i, dae_variable_info *info,
+                                    size_t size)
+{
+    const dae_variable_info full = variable_info(p, i);
+    sized_write(info, size, &full, sizeof full);
+}
+
+static dae_parameter_info parameter_info(const dae_problem *p, int i)
 {
     dae_parameter_info info = {
         .min = -(double)INFINITY, .max = (double)INFINITY, .description = ""};
@@ -572,6 +586,13 @@ dae_parameter_info dae_problem_parameter_info(const dae_problem *p, int i)
     return info;
 }
 
+void dae_problem_parameter_info_fill(const dae_problem *p, int i, dae_parameter_info *info,
+                                     size_t size)
+{
+    const dae_parameter_info full = parameter_info(p, i);
+    sized_write(info, size, &full, sizeof full);
+}
+
 /* Variables that are no unknowns of their own, and discrete ones. */
 static void count_variables(const model_form *f, dae_counts *c)
 {
@@ -587,7 +608,7 @@ static void count_variables(const model_form *f, dae_counts *c)
     for (int i = 0; i < f->n && !f->resting; i++) c->states += f->differential[i];
 }
 
-dae_counts dae_problem_counts(const dae_problem *p)
+static dae_counts counts_of(const dae_problem *p)
 {
     dae_counts c = {.equations = dae_problem_size(p),
                     .variables = dae_problem_variable_count(p),
@@ -599,6 +620,12 @@ dae_counts dae_problem_counts(const dae_problem *p)
     c.samples = (int)p->model->flat->sample_count;
     c.whens = (int)p->model->flat->when_count;
     return c;
+}
+
+void dae_problem_counts_fill(const dae_problem *p, dae_counts *counts, size_t size)
+{
+    const dae_counts full = counts_of(p);
+    sized_write(counts, size, &full, sizeof full);
 }
 
 int dae_problem_derivative_count(const dae_problem *p)

@@ -425,9 +425,9 @@ dae_status model_values_assign(arena *a, ast_file *tree, const dae_model *model,
     assigner g = {a, tree, settings, count, diag};
     dae_status status = DAE_OK;
     *count = 0;
-    for (int i = 0; i < model->n_settings && status == DAE_OK; i++)
+    for (int i = 0; i < model->setting_count && status == DAE_OK; i++)
         status = assign_setting(&g, &model->settings[i]);
-    for (int i = 0; i < model->n_assignments && status == DAE_OK; i++) {
+    for (int i = 0; i < model->assignment_count && status == DAE_OK; i++) {
         char *name = NULL, *text = NULL;
         if (!split(a, model->assignments[i], &name, &text))
             return diag_set(diag, DAE_ERR_ARGUMENT, "'%s' is not of the form name = value.",

@@ -94,8 +94,8 @@ dae_status options_complete(const dae_options *options, dae_options *full, dae_d
 static dae_status check_tolerances(const dae_options *o, const dae_problem *p, dae_diag *diag)
 {
     for (int i = 0; i < p->form.n; i++) {
-        double rtol = o->rtol_by_variable ? o->rtol_by_variable[i] : o->rtol;
-        double atol = o->atol_by_variable ? o->atol_by_variable[i] : o->atol;
+        double rtol = o->rtol_by_unknown ? o->rtol_by_unknown[i] : o->rtol;
+        double atol = o->atol_by_unknown ? o->atol_by_unknown[i] : o->atol;
         bool sound = isfinite(rtol) && isfinite(atol) && rtol >= 0.0 && atol >= 0.0;
         if (sound && rtol + atol > 0.0) continue;
         diag_variable(diag, i, problem_variable(p, i));
@@ -371,13 +371,13 @@ static bool own_array(const void *field, void *destination, int n, size_t size)
 dae_status options_copy(dae_options *copy, const dae_options *options, int n, dae_diag *diag)
 {
     *copy = *options;
-    copy->rtol_by_variable = copy->atol_by_variable = NULL;
+    copy->rtol_by_unknown = copy->atol_by_unknown = NULL;
     copy->y_tags = copy->yp_tags = NULL;
     copy->invariants = NULL; /* the monitors have them */
     copy->method = method_find(options->method ? options->method : "auto")->name;
     copy->formulation = formulation_find(options->formulation, &copy->formulation_parameter)->name;
-    bool ok = own_array(options->rtol_by_variable, &copy->rtol_by_variable, n, sizeof(double)) &&
-              own_array(options->atol_by_variable, &copy->atol_by_variable, n, sizeof(double)) &&
+    bool ok = own_array(options->rtol_by_unknown, &copy->rtol_by_unknown, n, sizeof(double)) &&
+              own_array(options->atol_by_unknown, &copy->atol_by_unknown, n, sizeof(double)) &&
               own_array(options->y_tags, &copy->y_tags, n, sizeof(dae_tag)) &&
               own_array(options->yp_tags, &copy->yp_tags, n, sizeof(dae_tag));
     if (ok) return DAE_OK;
@@ -387,8 +387,8 @@ dae_status options_copy(dae_options *copy, const dae_options *options, int n, da
 
 void options_free(dae_options *copy)
 {
-    dae_free_all((void *)copy->rtol_by_variable, (void *)copy->atol_by_variable,
-                 (void *)copy->y_tags, (void *)copy->yp_tags);
-    copy->rtol_by_variable = copy->atol_by_variable = NULL;
+    dae_free_all((void *)copy->rtol_by_unknown, (void *)copy->atol_by_unknown, (void *)copy->y_tags,
+                 (void *)copy->yp_tags);
+    copy->rtol_by_unknown = copy->atol_by_unknown = NULL;
     copy->y_tags = copy->yp_tags = NULL;
 }

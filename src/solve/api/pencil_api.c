@@ -38,7 +38,8 @@ static const dae_stability stabilities[] = {[PENCIL_NO_STABILITY] = DAE_STABILIT
 static void fill_report(pencil_record *record)
 {
     const pencil *p = &record->pencil;
-    record->report = (dae_pencil_report){.n = p->n,
+    record->report = (dae_pencil_report){.size = sizeof record->report,
+                                         .n = p->n,
                                          .regular = p->regular,
                                          .index = p->index,
                                          .rank_b = p->rank_b,

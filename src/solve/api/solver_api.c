@@ -72,13 +72,12 @@ dae_status dae_solver_set_tolerances(dae_solver *s, double rtol, double atol)
                         "Tolerances rtol = %g, atol = %g: both must be finite and not negative, "
                         "and one of them positive.",
                         rtol, atol);
-    dae_free_all((void *)s->bound.options.rtol_by_variable,
-                 (void *)s->bound.options.atol_by_variable);
-    s->bound.options.rtol_by_variable = s->bound.options.atol_by_variable = NULL;
-    s->bound.norm.rtol_by_variable = s->bound.norm.atol_by_variable = NULL;
-    dae_free_all((void *)s->base_options.rtol_by_variable,
-                 (void *)s->base_options.atol_by_variable);
-    s->base_options.rtol_by_variable = s->base_options.atol_by_variable = NULL;
+    dae_free_all((void *)s->bound.options.rtol_by_unknown,
+                 (void *)s->bound.options.atol_by_unknown);
+    s->bound.options.rtol_by_unknown = s->bound.options.atol_by_unknown = NULL;
+    s->bound.norm.rtol_by_unknown = s->bound.norm.atol_by_unknown = NULL;
+    dae_free_all((void *)s->base_options.rtol_by_unknown, (void *)s->base_options.atol_by_unknown);
+    s->base_options.rtol_by_unknown = s->base_options.atol_by_unknown = NULL;
     s->bound.options.rtol = s->bound.norm.rtol = s->base_options.rtol = rtol;
     s->bound.options.atol = s->bound.norm.atol = s->base_options.atol = atol;
     if (!s->bound.options.weights) s->bound.finest_rtol = rtol;

@@ -48,7 +48,7 @@ static dae_init resolve_init(const dae_solver *s, dae_init mode)
 {
     if (mode != DAE_INIT_AUTO) return mode;
     bool general = s->bound.options.y_tags || s->bound.options.yp_tags ||
-                   s->bound.problem->form.n_conditions > 0;
+                   s->bound.problem->form.condition_count > 0;
     return general ? DAE_INIT_GENERAL : DAE_INIT_DIFFERENTIAL;
 }
 

@@ -27,7 +27,7 @@ dae_status describe_array(dae_solver *s, model_mode *v)
     d.jacobian = reduced_jacobian;
     d.structure = DAE_STRUCTURE_DENSE;
     d.colptr = d.rowind = NULL;
-    d.n_conditions = 0;
+    d.condition_count = 0;
     d.conditions = NULL;
     return dae_problem_from_residual(&d, &v->array_problem, &s->diag);
 }

@@ -8,21 +8,21 @@
 /* Tolerances and tags of unknowns that are only behind those of the user. */
 static bool extend_options(dae_options *o, int n, int longer)
 {
-    double *rtol = o->rtol_by_variable ? DAE_ARRAY(double, longer) : NULL;
-    double *atol = o->atol_by_variable ? DAE_ARRAY(double, longer) : NULL;
+    double *rtol = o->rtol_by_unknown ? DAE_ARRAY(double, longer) : NULL;
+    double *atol = o->atol_by_unknown ? DAE_ARRAY(double, longer) : NULL;
     dae_tag *tags[2] = {o->y_tags ? DAE_ARRAY(dae_tag, longer) : NULL,
                         o->yp_tags ? DAE_ARRAY(dae_tag, longer) : NULL};
-    bool ok = (rtol || !o->rtol_by_variable) && (atol || !o->atol_by_variable) &&
+    bool ok = (rtol || !o->rtol_by_unknown) && (atol || !o->atol_by_unknown) &&
               (tags[0] || !o->y_tags) && (tags[1] || !o->yp_tags);
     for (int i = 0; ok && i < longer; i++) {
-        if (rtol) rtol[i] = i < n ? o->rtol_by_variable[i] : o->rtol;
-        if (atol) atol[i] = i < n ? o->atol_by_variable[i] : o->atol;
+        if (rtol) rtol[i] = i < n ? o->rtol_by_unknown[i] : o->rtol;
+        if (atol) atol[i] = i < n ? o->atol_by_unknown[i] : o->atol;
         if (tags[0]) tags[0][i] = i < n ? o->y_tags[i] : DAE_TAG_GUESS;
         if (tags[1]) tags[1][i] = i < n ? o->yp_tags[i] : DAE_TAG_GUESS;
     }
     options_free(o);
-    o->rtol_by_variable = rtol;
-    o->atol_by_variable = atol;
+    o->rtol_by_unknown = rtol;
+    o->atol_by_unknown = atol;
     o->y_tags = tags[0];
     o->yp_tags = tags[1];
     return ok;

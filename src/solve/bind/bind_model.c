@@ -70,9 +70,9 @@ static dae_status mode_options(const dae_solver *s, const model_form *f, dae_opt
 {
     dae_options plain = s->base_options;
     double *arrays[2] = {NULL, NULL};
-    const double *given[2] = {plain.rtol_by_variable, plain.atol_by_variable};
+    const double *given[2] = {plain.rtol_by_unknown, plain.atol_by_unknown};
     const double scalar[2] = {plain.rtol, plain.atol};
-    plain.rtol_by_variable = plain.atol_by_variable = NULL;
+    plain.rtol_by_unknown = plain.atol_by_unknown = NULL;
     plain.y_tags = plain.yp_tags = NULL;
     plain.project_output = true;
     if (plain.newton_tolerance == dae_options_default().newton_tolerance)
@@ -90,8 +90,8 @@ static dae_status mode_options(const dae_solver *s, const model_form *f, dae_opt
             return DAE_ERR_MEMORY;
         }
     }
-    options->rtol_by_variable = arrays[0];
-    options->atol_by_variable = arrays[1];
+    options->rtol_by_unknown = arrays[0];
+    options->atol_by_unknown = arrays[1];
     return DAE_OK;
 }
 

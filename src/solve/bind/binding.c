@@ -90,8 +90,8 @@ void binding_empty(binding *b)
 static double finest_rtol(const dae_options *o, int n)
 {
     if (o->weights) return 0.0;
-    double least = o->rtol_by_variable ? INFINITY : o->rtol;
-    for (int i = 0; o->rtol_by_variable && i < n; i++) least = fmin(least, o->rtol_by_variable[i]);
+    double least = o->rtol_by_unknown ? INFINITY : o->rtol;
+    for (int i = 0; o->rtol_by_unknown && i < n; i++) least = fmin(least, o->rtol_by_unknown[i]);
     return least;
 }
 
@@ -120,7 +120,7 @@ static dae_status make_tools(binding *b, dae_diag *diag)
     status = initializer_new(&b->init, &b->eval, &b->matrix, &b->options, diag);
     if (status != DAE_OK) return status;
     if (b->options.project_output && !binding_output_projector(b)) return out_of_memory(b, diag);
-    if (b->problem->form.n_events > 0)
+    if (b->problem->form.event_count > 0)
         status = event_finder_new(&b->events, &b->eval, b->options.event_tolerance, diag);
     if (b->multipliers) b->norm.hidden = b->multipliers;
     return status;

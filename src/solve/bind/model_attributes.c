@@ -30,7 +30,7 @@ static bool scale_by_nominal(const model_form *f, dae_options *options)
         double nominal = v < 0 ? 1.0 : fabs(model_form_constant(f, f->flat->variables[v].nominal));
         atol[i] = options->atol * (isfinite(nominal) && nominal > 0.0 ? nominal : 1.0);
     }
-    options->atol_by_variable = atol;
+    options->atol_by_unknown = atol;
     return true;
 }
 
@@ -44,7 +44,7 @@ static bool any_nominal(const model_form *f)
 bool model_options(const model_form *f, dae_options *options)
 {
     bool tags = f->overdetermined && !options->y_tags;
-    bool nominal = any_nominal(f) && !options->atol_by_variable;
+    bool nominal = any_nominal(f) && !options->atol_by_unknown;
     return (!tags || tag_fixed(f, options)) && (!nominal || scale_by_nominal(f, options));
 }
 

@@ -59,14 +59,15 @@ static bool name_invariant(monitors *m, const dae_options *o, int i)
 static dae_status check_invariants(const dae_solver *s, const dae_options *o, dae_diag *diag)
 {
     const char *const *names = o->invariants;
-    if (o->n_invariants < 0)
+    if (o->invariant_count < 0)
         return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "Option n_invariants is %d; it must not be negative.", o->n_invariants);
-    if (!s->base->model && o->n_invariants > 0 && !o->invariant_function)
+                        "Option invariant_count is %d; it must not be negative.",
+                        o->invariant_count);
+    if (!s->base->model && o->invariant_count > 0 && !o->invariant_function)
         return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "Option n_invariants is %d, but invariant_function is NULL.",
-                        o->n_invariants);
-    for (int i = 0; s->base->model && i < o->n_invariants; i++) {
+                        "Option invariant_count is %d, but invariant_function is NULL.",
+                        o->invariant_count);
+    for (int i = 0; s->base->model && i < o->invariant_count; i++) {
         const char *name = names && names[i] ? names[i] : "";
         if (dae_problem_find_variable(s->base, name) >= 0) continue;
         return diag_set(diag, DAE_ERR_ARGUMENT,
@@ -79,8 +80,8 @@ static dae_status check_invariants(const dae_solver *s, const dae_options *o, da
 
 static bool make_invariants(dae_solver *s, monitors *m, const dae_options *o)
 {
-    size_t count = (size_t)o->n_invariants;
-    m->set = (invariant_set){.count = o->n_invariants,
+    size_t count = (size_t)o->invariant_count;
+    m->set = (invariant_set){.count = o->invariant_count,
                              .project = !o->watch_invariants,
                              .context = s,
                              .values = invariant_values};
@@ -103,11 +104,11 @@ dae_status monitors_new(dae_solver *s, const dae_options *o, dae_diag *diag)
 {
     s->stats.position_residual = s->stats.velocity_residual = s->stats.invariant_drift = -1.0;
     dae_status status = check_invariants(s, o, diag);
-    if (status != DAE_OK || (o->n_invariants == 0 && !o->watch_constraints)) return status;
+    if (status != DAE_OK || (o->invariant_count == 0 && !o->watch_constraints)) return status;
     s->monitors = DAE_NEW(monitors);
     bool fits = s->monitors != NULL;
     if (fits) s->monitors->constraints = o->watch_constraints;
-    if (fits && o->n_invariants > 0) fits = make_invariants(s, s->monitors, o);
+    if (fits && o->invariant_count > 0) fits = make_invariants(s, s->monitors, o);
     return fits ? DAE_OK : diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the monitors.");
 }
 

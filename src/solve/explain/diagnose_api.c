@@ -329,7 +329,8 @@ static void fill_report(index_record *record, const dae_problem *p, double t)
 {
     const diagnosis *d = &record->diagnosis;
     for (int j = 0; j < d->n; j++) record->kinds[j] = kind_of(d->level[j]);
-    record->report = (dae_index_report){.n = d->n,
+    record->report = (dae_index_report){.size = sizeof record->report,
+                                        .n = d->n,
                                         .t = t,
                                         .index = d->index,
                                         .pencil_index = d->pencil_index,

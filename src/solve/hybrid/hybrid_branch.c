@@ -317,7 +317,7 @@ static void share_memory(dae_solver *s)
 
 static void weigh(const dae_solver *s, base_branch *b)
 {
-    const double *each = s->base_options.atol_by_variable;
+    const double *each = s->base_options.atol_by_unknown;
     for (int i = 0; i < b->walk.n; i++)
         b->weights[i] =
             (each ? each[i] : s->bound.options.atol) + s->bound.options.rtol * fabs(b->to[i]);

@@ -48,7 +48,8 @@ static int dominant_variable(const dae_solver *s, const attempt *a)
 static void tell_monitor(const dae_solver *s, const attempt *a, bool accepted)
 {
     if (!s->bound.options.monitor) return;
-    dae_step_info info = {.result = result_of(a, accepted),
+    dae_step_info info = {.size = sizeof info,
+                          .result = result_of(a, accepted),
                           .t = a->t,
                           .h = a->h,
                           .order = a->order,

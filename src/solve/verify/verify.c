@@ -94,8 +94,8 @@ static bool judge_options(trial *x, const char *name, double tighter, dae_option
     o->method = name;
     o->rtol = factor * u->rtol;
     o->atol = factor * u->atol;
-    o->rtol_by_variable = u->rtol_by_variable;
-    o->atol_by_variable = u->atol_by_variable;
+    o->rtol_by_unknown = u->rtol_by_unknown;
+    o->atol_by_unknown = u->atol_by_unknown;
     o->stop_time = u->stop_time;
     o->max_step = u->max_step;
     o->init = u->init;
@@ -105,13 +105,13 @@ static bool judge_options(trial *x, const char *name, double tighter, dae_option
     o->linear_solver = u->linear_solver == DAE_LINEAR_GMRES ? u->linear_solver : DAE_LINEAR_AUTO;
     o->interrupt = u->interrupt;
     o->user = u->user;
-    o->n_invariants = u->n_invariants;
+    o->invariant_count = u->invariant_count;
     o->invariant_function = u->invariant_function;
     o->invariants = u->invariants;
     o->watch_invariants = true;
     const formulation *f = formulation_find(u->formulation, NULL);
     if (f && f->as_given && !x->problem->model) o->formulation = f->name;
-    return scaled(x, &o->rtol_by_variable, factor) && scaled(x, &o->atol_by_variable, factor);
+    return scaled(x, &o->rtol_by_unknown, factor) && scaled(x, &o->atol_by_unknown, factor);
 }
 
 /* ---- runs ---- */
@@ -160,8 +160,8 @@ static dae_status run_first(trial *x, dae_diag *diag)
         if (!trail_given(&x->run, x->problem, q)) return exhausted(diag);
         x->run.run.rtol = x->full.rtol;
         x->run.run.atol = x->full.atol;
-        x->run.drift = DAE_ARRAY(double, x->full.n_invariants);
-        x->run.origin = DAE_ARRAY(double, x->full.n_invariants);
+        x->run.drift = DAE_ARRAY(double, x->full.invariant_count);
+        x->run.origin = DAE_ARRAY(double, x->full.invariant_count);
         return x->run.drift && x->run.origin ? DAE_OK : exhausted(diag);
     }
     x->inspector = inspector_new(x->problem, &x->full);
@@ -633,9 +633,9 @@ static bool write_invariants(trial *x)
     dae_verify_report *r = &x->record->r;
     const dae_options *o = &x->full;
     int n = x->run.n, count = 0;
-    dae_verify_invariant *v = room(x, o->n_invariants + n, sizeof *v);
+    dae_verify_invariant *v = room(x, o->invariant_count + n, sizeof *v);
     if (!v) return false;
-    for (int i = 0; i < o->n_invariants && !x->request->values; i++) {
+    for (int i = 0; i < o->invariant_count && !x->request->values; i++) {
         const char *name = o->invariants && o->invariants[i] ? o->invariants[i] : "invariant";
         v[count++] = (dae_verify_invariant){keep(x, name), x->run.origin[i], x->run.drift[i],
                                             x->judge.drift ? x->judge.drift[i] : (double)NAN};
@@ -686,6 +686,7 @@ static dae_status hold_trial(trial *x, dae_diag *diag)
         !tolerances_new(&x->tolerance, x->problem, &x->full))
         return exhausted(diag);
     x->record->r.limit = x->request->limit > 0.0 ? x->request->limit : DEFAULT_LIMIT;
+    x->record->r.size = sizeof x->record->r;
     x->record->r.worst = -1;
     status = run_first(x, diag);
     if (status == DAE_OK) status = judge(x, diag);

@@ -36,10 +36,10 @@ bool tolerances_new(tolerances *w, const dae_problem *problem, const dae_options
     for (int i = 0; i < n; i++) {
         int top = f ? f->alias[f->visible[i]].top : i;
         int unknown = f ? f->first_unknown[top] : i;
-        bool array = options->atol_by_variable && unknown >= 0;
-        w->rtol[i] = options->rtol_by_variable && unknown >= 0 ? options->rtol_by_variable[unknown]
-                                                               : options->rtol;
-        w->atol[i] = array ? options->atol_by_variable[unknown] : options->atol;
+        bool array = options->atol_by_unknown && unknown >= 0;
+        w->rtol[i] = options->rtol_by_unknown && unknown >= 0 ? options->rtol_by_unknown[unknown]
+                                                              : options->rtol;
+        w->atol[i] = array ? options->atol_by_unknown[unknown] : options->atol;
         if (f && !array) w->atol[i] *= nominal_of(f, top);
     }
     return true;

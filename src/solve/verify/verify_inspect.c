@@ -489,10 +489,9 @@ inspector *inspector_new(const dae_problem *problem, const dae_options *options)
     x->modes = DAE_ARRAY(mode *, MOST_MODES);
     bool ok = x->notes && x->weight && x->y && x->modes;
     for (size_t j = 0; ok && j < n; j++) {
-        x->weight[j] = options->rtol_by_variable ? options->rtol_by_variable[j] : options->rtol;
-        x->weight[n + j] = options->atol_by_variable
-                               ? options->atol_by_variable[j]
-                               : options->atol * nominal_size(problem, (int)j);
+        x->weight[j] = options->rtol_by_unknown ? options->rtol_by_unknown[j] : options->rtol;
+        x->weight[n + j] = options->atol_by_unknown ? options->atol_by_unknown[j]
+                                                    : options->atol * nominal_size(problem, (int)j);
     }
     if (ok && problem->model) ok = (x->instance = model_instance_new(problem->model)) != NULL;
     if (ok && problem->forms) ok = watch_forms(x);

@@ -30,7 +30,7 @@ typedef struct trail {
     int event_count;
     size_t event_room;
     double *drift;     /* of the declared invariants, and */
-    double *origin;    /* their values at the start; options.n_invariants each */
+    double *origin;    /* their values at the start; options.invariant_count each */
     unsigned families; /* bits: of the methods that were at work */
     dae_verify_run run;
 } trail;

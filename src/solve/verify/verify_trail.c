@@ -106,7 +106,7 @@ static dae_status serve(walker *w)
 static int first_flagged(const dae_solver *s)
 {
     const int *flags = s->bound.events ? event_finder_flags(s->bound.events) : NULL;
-    for (int k = 0; flags && k < s->bound.problem->form.n_events; k++)
+    for (int k = 0; flags && k < s->bound.problem->form.event_count; k++)
         if (flags[k] != 0) return k;
     return -1;
 }
@@ -181,11 +181,11 @@ static dae_status describe(trail *x, dae_solver *s, const dae_options *options, 
                               .evaluations = s->stats.residuals + s->stats.jacobian_residuals,
                               .seconds = (double)(clock() - begin) / CLOCKS_PER_SEC};
     if (status < 0) snprintf(x->run.text, sizeof x->run.text, "%s", s->diag.text);
-    size_t count = (size_t)options->n_invariants;
+    size_t count = (size_t)options->invariant_count;
     x->drift = DAE_ARRAY(double, count);
     x->origin = DAE_ARRAY(double, count);
     if (!x->drift || !x->origin) return DAE_ERR_MEMORY;
-    for (int i = 0; i < options->n_invariants; i++)
+    for (int i = 0; i < options->invariant_count; i++)
         if (dae_solver_invariant(s, i, &x->origin[i], &x->drift[i]) != DAE_OK)
             x->origin[i] = x->drift[i] = NAN;
     return DAE_OK;

@@ -46,7 +46,7 @@ typedef struct rounding_scene {
 static double ample_tolerance(const dae_solver *s, int i)
 {
     double rtol =
-        s->bound.norm.rtol_by_variable ? s->bound.norm.rtol_by_variable[i] : s->bound.norm.rtol;
+        s->bound.norm.rtol_by_unknown ? s->bound.norm.rtol_by_unknown[i] : s->bound.norm.rtol;
     return fmax(s->bound.norm.weights[i], rtol * s->bound.extent[i]);
 }
 
@@ -177,7 +177,7 @@ static void tell_floor(dae_solver *s, int variable, double noise, double toleran
         &text, DAE_OK,
         "note: at t = %.6g rounding in the equations makes %.200s uncertain by %.2g, which its "
         "tolerance of %.2g does not permit: from here on its error is held below %.2g. Loosen "
-        "the tolerances, or give it one of its own (--atol-of, atol_by_variable).",
+        "the tolerances, or give it one of its own (--atol-of, atol_by_unknown).",
         s->run.t_new, name, noise, tolerance, s->bound.norm.floor[variable]);
     s->bound.options.message(text.text, s->bound.options.user);
 }

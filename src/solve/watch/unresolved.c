@@ -216,7 +216,7 @@ static double atol_of(const dae_solver *s, int i)
     const dae_options *o = &s->base_options;
     const model_form *f = s->base->model;
     int v = f ? f->unknown_variable[i] : -1;
-    if (o->atol_by_variable) return o->atol_by_variable[i];
+    if (o->atol_by_unknown) return o->atol_by_unknown[i];
     return o->atol * (v >= 0 ? nominal_of(f, v) : 1.0);
 }
 
