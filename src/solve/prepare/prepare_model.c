@@ -104,7 +104,10 @@ static dae_status release_rows(preparation *p)
     if (ok) {
         equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters,
                                 at->memory};
-        if (!release) count = find_redundant(p, &point, rows, &status);
+        if (release)
+            note_redundant(p->plan, &a->reduced.set, release);
+        else
+            count = find_redundant(p, &point, rows, &status);
         if (release || count > 0) ok = leave_out(p, &point, release ? release : rows, count > 0);
     }
     dae_free_all(x, rows);
@@ -147,7 +150,6 @@ static dae_status plan_mode(preparation *p)
     if (status != DAE_OK) return status;
     made->runs_base = a->index <= 1 && !method_needs_form(made->method);
     if (made->runs_base) note_idle_formulation(p);
-    if (p->mode->release) note_redundant(made, &a->reduced.set, p->mode->release);
     if (a->numbers_agree &&
         !rank_watch_new(&made->watch, made->form ? made->form->analysed : &a->reduced,
                         p->problem->form.n))
