@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "forms/stacked.h"
 #include "init/forms_parts.h"
 
 static eval_status quasilinear_level(void *context, double t, const double *at, double *g)
@@ -121,40 +122,6 @@ static dae_status project_quasilinear(const start *s)
     return status;
 }
 
-/* [E; g_x] in compressed columns. */
-static bool stacked_pattern(form_pattern *p, const form_matrix *E, const form_matrix *g)
-{
-    p->colptr = DAE_ARRAY(int, E->columns + 1);
-    p->rowind = DAE_ARRAY(int, E->count + g->count);
-    if (!p->colptr || !p->rowind) return false;
-    for (int j = 0; j < E->columns; j++) {
-        const form_matrix *part[2] = {E, g};
-        int at = p->colptr[j];
-        for (int b = 0; b < 2; b++) {
-            size_t first;
-            int count;
-            form_matrix_column(part[b], j, &first, &count);
-            for (int k = 0; k < count; k++)
-                p->rowind[at++] = (b ? E->rows : 0) + form_matrix_row(part[b], first, k);
-        }
-        p->colptr[j + 1] = at;
-    }
-    return true;
-}
-
-static void stacked_values(const form_matrix *E, const double *Ev, const form_matrix *g,
-                           const double *gv, double *values)
-{
-    for (int j = 0; j < E->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(E, j, &first, &count);
-        for (int k = 0; k < count; k++) *values++ = Ev[first + (size_t)k];
-        form_matrix_column(g, j, &first, &count);
-        for (int k = 0; k < count; k++) *values++ = gv[first + (size_t)k];
-    }
-}
-
 /* x' with [E; g_x] x' = [f; -g_t] in the sense of least squares; the shortest one if that does not
  * determine it. */
 static dae_status find_slopes(const start *s)
@@ -170,7 +137,7 @@ static dae_status find_slopes(const start *s)
     form_pattern pattern = {0};
     manifold p = {0};
     double *c = DAE_ARRAY(double, f->ne + f->ng);
-    bool ok = c && stacked_pattern(&pattern, &f->E_matrix, &f->g_x_matrix);
+    bool ok = c && stacked_pattern(&f->E_matrix, &f->g_x_matrix, &pattern.colptr, &pattern.rowind);
     form_matrix matrix = {0};
     if (ok) matrix = form_matrix_on(f->ne + f->ng, f->n, pattern.colptr, pattern.rowind);
     for (int j = 0; ok && j < f->n; j++) s->size[j] = w->nominal[j];

@@ -6,8 +6,7 @@
 #ifndef DAE_METHOD_HALF_EXPLICIT_HERK_PARTS_H
 #define DAE_METHOD_HALF_EXPLICIT_HERK_PARTS_H
 
-#include "linalg/kkt.h"
-#include "linalg/least_squares.h"
+#include "forms/stacked.h"
 #include "linalg/linear_solver.h"
 #include "method/half_explicit/herk.h"
 
@@ -88,7 +87,7 @@ typedef struct herk_work {
     bool *required;              /* per component */
     int *row_place, *column_place;
     double *E, *f;
-    struct stacked *stacked; /* for LEADING_GENERAL; NULL: not needed so far */
+    stacked *stacked; /* for LEADING_GENERAL; NULL: not needed so far */
 
     /* g and the selection */
     bool selected;
@@ -127,7 +126,6 @@ static inline int herk_place(const herk_work *w, int component)
 }
 
 /* [E; g_x] x' = [f; -g_t] by a rank revealing factorisation (herk_general.c). */
-void stacked_free(struct stacked *s);
 attempt_status herk_general_derivative(herk_work *w, double t, const double *x, double *xp);
 
 /* Forget all that depends on values. */

@@ -1,0 +1,172 @@
+#include "forms/stacked.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "forms/form_parts.h"
+#include "linalg/kkt.h"
+#include "linalg/least_squares.h"
+
+#include <math.h>
+
+/* Singular values below this part of the largest count as 0. */
+static const double RANK_TOLERANCE = 1e-11;
+enum { DENSE_UP_TO = 64 };
+
+const char *const STACKED_DEFICIENT_TEXT =
+    "[E; g_x] has not full rank: equations and constraints do not determine a derivative";
+
+struct stacked {
+    const quasilinear_form *form; /* borrowed */
+    int rows, n;
+    bool sparse;
+    least_squares qr; /* dense */
+    kkt *augmented;   /* sparse, with its pattern */
+    int *colptr, *rowind;
+    double *values, *right, *scale;
+};
+
+bool stacked_pattern(const form_matrix *E, const form_matrix *g_x, int **colptr, int **rowind)
+{
+    const form_matrix *part[] = {E, g_x};
+    *colptr = DAE_ARRAY(int, E->columns + 1);
+    *rowind = DAE_ARRAY(int, E->count + g_x->count);
+    if (!*colptr || !*rowind) return false;
+    int at = 0;
+    for (int j = 0; j < E->columns; j++) {
+        for (int b = 0; b < 2; b++) {
+            size_t first;
+            int count;
+            form_matrix_column(part[b], j, &first, &count);
+            for (int k = 0; k < count; k++)
+                (*rowind)[at++] = (b ? E->rows : 0) + form_matrix_row(part[b], first, k);
+        }
+        (*colptr)[j + 1] = at;
+    }
+    return true;
+}
+
+void stacked_values(const form_matrix *E, const double *E_values, const form_matrix *g_x,
+                    const double *g_x_values, double *values)
+{
+    for (int j = 0; j < E->columns; j++) {
+        size_t first;
+        int count;
+        form_matrix_column(E, j, &first, &count);
+        for (int k = 0; k < count; k++) *values++ = E_values[first + (size_t)k];
+        form_matrix_column(g_x, j, &first, &count);
+        for (int k = 0; k < count; k++) *values++ = g_x_values[first + (size_t)k];
+    }
+}
+
+void stacked_free(stacked *s)
+{
+    if (!s) return;
+    least_squares_free(&s->qr);
+    kkt_free(s->augmented);
+    dae_free(s->colptr);
+    dae_free(s->rowind);
+    dae_free(s->values);
+    dae_free(s->right);
+    dae_free(s->scale);
+    dae_free(s);
+}
+
+static bool new_sparse(stacked *s)
+{
+    if (!stacked_pattern(&s->form->E_matrix, &s->form->g_x_matrix, &s->colptr, &s->rowind))
+        return false;
+    s->augmented = kkt_new(s->rows, s->n, s->colptr, s->rowind, NULL);
+    return s->augmented != NULL;
+}
+
+stacked *stacked_new(const quasilinear_form *form)
+{
+    const form_matrix *E = &form->E_matrix, *g_x = &form->g_x_matrix;
+    stacked *s = DAE_NEW(stacked);
+    if (!s) return NULL;
+    s->form = form;
+    s->rows = form->ne + form->ng;
+    s->n = form->n;
+    s->sparse = E->colptr && g_x->colptr && s->n > DENSE_UP_TO;
+    s->values =
+        DAE_ARRAY(double, s->sparse ? E->count + g_x->count : (size_t)s->rows *(size_t)s->n);
+    s->right = DAE_ARRAY(double, s->rows > s->n ? s->rows : s->n);
+    s->scale = DAE_ARRAY(double, s->rows);
+    if (s->values && s->right && s->scale &&
+        (s->sparse ? new_sparse(s) : least_squares_new(&s->qr, s->rows, s->n)))
+        return s;
+    stacked_free(s);
+    return NULL;
+}
+
+double *stacked_right(stacked *s)
+{
+    return s->right;
+}
+
+/* Values of one part, rows from `first` on, in the dense matrix */
+static void place_dense(stacked *s, const form_matrix *m, const double *values, int first)
+{
+    for (int j = 0; j < s->n; j++) {
+        double *column = s->values + (size_t)j * (size_t)s->rows + first;
+        vector_zero(m->rows, column);
+        size_t at;
+        int count;
+        form_matrix_column(m, j, &at, &count);
+        for (int k = 0; k < count; k++) column[form_matrix_row(m, at, k)] = values[at + (size_t)k];
+    }
+}
+
+/* Rows scaled to a largest entry of 1, with the right-hand side: their units say nothing about the
+ * rank */
+static void scale_rows(stacked *s)
+{
+    const size_t rows = (size_t)s->rows;
+    const size_t count = s->sparse ? (size_t)s->colptr[s->n] : rows * (size_t)s->n;
+    vector_zero(s->rows, s->scale);
+    for (size_t q = 0; q < count; q++) {
+        const size_t i = s->sparse ? (size_t)s->rowind[q] : q % rows;
+        s->scale[i] = fmax(s->scale[i], fabs(s->values[q]));
+    }
+    for (size_t i = 0; i < rows; i++) s->scale[i] = s->scale[i] > 0.0 ? 1.0 / s->scale[i] : 1.0;
+    for (size_t q = 0; q < count; q++)
+        s->values[q] *= s->scale[s->sparse ? (size_t)s->rowind[q] : q % rows];
+    for (size_t i = 0; i < rows; i++) s->right[i] *= s->scale[i];
+}
+
+static stacked_status solve_dense(stacked *s, double *xp, int *undetermined)
+{
+    if (!least_squares_solve(&s->qr, s->rows, s->n, s->values, s->right, RANK_TOLERANCE))
+        return STACKED_MEMORY;
+    if (s->qr.rank < s->n) {
+        const int last = s->qr.pivots[s->n - 1] - 1;
+        *undetermined = last >= 0 && last < s->n ? last : -1;
+        return STACKED_DEFICIENT;
+    }
+    vector_copy(s->n, s->right, xp);
+    return STACKED_OK;
+}
+
+static stacked_status solve_sparse(stacked *s, double *xp, int *undetermined)
+{
+    if (kkt_factor(s->augmented, s->values, RANK_TOLERANCE, 0.0) != LINEAR_OK)
+        return STACKED_MEMORY;
+    kkt_solve(s->augmented, s->right, xp);
+    *undetermined = vector_first_nonfinite(s->n, xp);
+    return *undetermined < 0 ? STACKED_OK : STACKED_DEFICIENT;
+}
+
+stacked_status stacked_solve(stacked *s, const double *E, const double *g_x, double *xp,
+                             int *undetermined)
+{
+    const quasilinear_form *f = s->form;
+    *undetermined = -1;
+    if (s->sparse) {
+        stacked_values(&f->E_matrix, E, &f->g_x_matrix, g_x, s->values);
+    } else {
+        place_dense(s, &f->E_matrix, E, 0);
+        place_dense(s, &f->g_x_matrix, g_x, f->ne);
+    }
+    scale_rows(s);
+    return s->sparse ? solve_sparse(s, xp, undetermined) : solve_dense(s, xp, undetermined);
+}
