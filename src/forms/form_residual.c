@@ -476,7 +476,7 @@ dae_status form_residual_described(const form_source *s, const form_rewriting *h
     dae_status status = dae_problem_from_residual(&residual, problem, diag);
     free_description(&d);
     if (status != DAE_OK || tell_kinematics(*problem, s, how, dependent)) return status;
-    dae_problem_free(*problem);
+    problem_release(*problem);
     *problem = NULL;
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d unknowns.", s->n);
 }

@@ -1,10 +1,7 @@
 /* One solver's view of a problem from callbacks in another form. */
 #include "forms/forms.h"
 
-#include <math.h>
-
 #include "base/memory.h"
-#include "base/vector.h"
 #include "forms/form_parts.h"
 
 unsigned form_source_offers(const form_source *source)
@@ -72,54 +69,6 @@ bool form_instance_rewrite(form_instance *x, const form_rewriting *rewriting, do
     x->rewriting = rewriting;
     x->alpha = alpha;
     return !rewriting->chooses || stabilised_prepare_choice(x);
-}
-
-/* Row and column of entry k. */
-static void locate(const form_matrix *m, size_t k, int *row, int *column)
-{
-    if (!m->colptr) {
-        *row = (int)(k % (size_t)m->rows);
-        *column = (int)(k / (size_t)m->rows);
-        return;
-    }
-    int j = 0;
-    while ((size_t)m->colptr[j + 1] <= k) j++;
-    *row = m->rowind[k];
-    *column = j;
-}
-
-eval_status form_judge(form_instance *x, const char *callback, double t, int code, size_t count,
-                       const double *values, int first_row, const form_matrix *m)
-{
-    eval_failure *failure = &x->eval->failure;
-    if (code == 0 && vector_finite((int)count, values)) return EVAL_OK;
-    eval_status status = evaluator_failed(
-        x->eval, (eval_failure){
-                     .callback = callback, .code = code, .component = -1, .variable = -1, .t = t});
-    if (code != 0) return status;
-    int k = vector_first_nonfinite((int)count, values);
-    failure->value = isnan(values[k]) ? NAN : values[k];
-    failure->component = first_row + k;
-    if (m) {
-        int row;
-        locate(m, (size_t)k, &row, &failure->variable);
-        failure->component = first_row + row;
-    }
-    failure->equation = x->source->equation_names[failure->component];
-    return EVAL_RETRY;
-}
-
-eval_status form_singular(form_instance *x, double t)
-{
-    const linear_solver *mass = x->mw.mass.solver;
-    int column = mass ? mass->singular_column : -1;
-    x->eval->failure = (eval_failure){.callback = "mass",
-                                      .component = -1,
-                                      .variable = column,
-                                      .singular = true,
-                                      .t = t,
-                                      .value = INFINITY};
-    return EVAL_RETRY;
 }
 
 const char *form_constraint(const form_instance *x, int constraint, int *row)

@@ -31,6 +31,9 @@ typedef struct form_matrix {
     int block;     /* > 1: block diagonal with blocks of this size, compressed; else 0 */
 } form_matrix;
 
+/* Row and column of value k */
+void form_matrix_locate(const form_matrix *m, size_t k, int *row, int *column);
+
 /* y' = f(t, y, z), 0 = g(t, y): index 2 where g_y f_z is regular [BH93 (1.1)]. With u (nu > 0) also
  * 0 = k(t, y, z, u) with k_u regular [BH93 (1.4)]: f then reads u, too. */
 typedef struct hessenberg_form {

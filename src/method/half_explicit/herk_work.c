@@ -151,13 +151,7 @@ static eval_status guard(herk_work *w, const herk_callback *c, size_t count, con
     if (vector_all_finite(count, values)) return EVAL_OK;
     const int bad = vector_first_nonfinite((int)count, values);
     int row = bad, column = -1;
-    if (m && m->colptr) {
-        row = m->rowind[bad];
-        for (column = 0; m->colptr[column + 1] <= bad;) column++;
-    } else if (m) {
-        row = bad % m->rows;
-        column = bad / m->rows;
-    }
+    if (m) form_matrix_locate(m, (size_t)bad, &row, &column);
     herk_fail(w, ATTEMPT_EVALUATION, c->reason, column, c->constraint ? row : -1);
     if (w->eval)
         w->eval->failure = (eval_failure){.callback = c->name,
