@@ -23,6 +23,14 @@ static inline void vector_axpy(int n, double a, const double *x, double *y)
     for (int i = 0; i < n; i++) y[i] += a * x[i];
 }
 
+/* x'y, summed in order */
+static inline double vector_dot(int n, const double *restrict x, const double *restrict y)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
 /* Whether all components are finite: an exponent of ones carries into the sign if one is added to
  * it. In integers, since additions of doubles would wait for each other. */
 static inline bool vector_all_finite(size_t n, const double *x)

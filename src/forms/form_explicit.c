@@ -32,8 +32,7 @@ void ode_form_free(ode_form *x)
     if (!x) return;
     if (x->solver) linear_free(x->solver);
     if (x->made) jacobian_free(&x->jacobian);
-    dae_free(x->yp);
-    dae_free(x);
+    dae_free_all(x->yp, x);
 }
 
 /* dF/dy' at a point, with its factors */

@@ -338,7 +338,5 @@ void hessenberg_release(form_instance *x)
     differencer_free(&x->hw.g_y);
     differencer_free(&x->hw.f_z);
     differencer_free(&x->hw.k_u);
-    dae_free(x->hw.g_y_pattern.colptr);
-    dae_free(x->hw.g_y_pattern.rowind);
-    dae_free(x->hw.values);
+    dae_free_all(x->hw.g_y_pattern.colptr, x->hw.g_y_pattern.rowind, x->hw.values);
 }

@@ -84,13 +84,6 @@ static void full_row(const manifold *p, int i, double *row)
     }
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int j = 0; j < n; j++) sum += a[j] * b[j];
-    return sum;
-}
-
 /* Gram and Schmidt's q_i = sum_j T_ij a_j for the rows a_j one after another, each twice, until one
  * is all in the span of those before: then y tells how. False: none is. Without memory the last
  * one is blamed. */
@@ -103,22 +96,21 @@ static bool first_dependent_row(const manifold *p, double *y)
     for (int i = 0; Q && T && i < p->m && !found; i++) {
         double *q = Q + (size_t)i * n, *t = T + (size_t)i * m;
         full_row(p, i, q);
-        double before = sqrt(dot(p->n, q, q));
+        double before = sqrt(vector_dot(p->n, q, q));
         t[i] = 1.0;
         for (int k = 0; k < 2 * i; k++) {
             int b = k % i;
-            double part = dot(p->n, Q + (size_t)b * n, q);
+            double part = vector_dot(p->n, Q + (size_t)b * n, q);
             vector_axpy(p->n, -part, Q + (size_t)b * n, q);
             vector_axpy(p->m, -part, T + (size_t)b * m, t);
         }
-        double size = sqrt(dot(p->n, q, q));
+        double size = sqrt(vector_dot(p->n, q, q));
         found = size <= RANK_TOLERANCE * before;
         if (found) vector_copy(p->m, t, y);
         for (int j = 0; !found && j < p->n; j++) q[j] /= size;
         for (int j = 0; !found && j < p->m; j++) t[j] /= size;
     }
-    dae_free(Q);
-    dae_free(T);
+    dae_free_all(Q, T);
     return found;
 }
 

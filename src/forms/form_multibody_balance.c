@@ -46,8 +46,7 @@ void balance_free(balance *b)
     if (!b) return;
     linear_free(b->solver);
     layout_free(&b->layout);
-    dae_free(b->a);
-    dae_free(b);
+    dae_free_all(b->a, b);
 }
 
 const double *balance_accelerations(const balance *b)

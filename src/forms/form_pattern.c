@@ -205,9 +205,7 @@ bool form_residual_pattern(const form_source *s, const form_rewriting *how, int 
         case FORM_KINDS: break;
         }
     }
-    dae_free(b.mark);
-    dae_free(by_rows.colptr);
-    dae_free(by_rows.rowind);
+    dae_free_all(b.mark, by_rows.colptr, by_rows.rowind);
     *pattern = (form_pattern){b.colptr, b.rowind};
     return !b.failed;
 }

@@ -370,8 +370,5 @@ bool quasilinear_build(form_instance *x)
 void quasilinear_release(form_instance *x)
 {
     differencer_free(&x->qw.by_x);
-    dae_free(x->qw.E_pattern.colptr);
-    dae_free(x->qw.E_pattern.rowind);
-    dae_free(x->qw.nominal);
-    dae_free(x->qw.E);
+    dae_free_all(x->qw.E_pattern.colptr, x->qw.E_pattern.rowind, x->qw.nominal, x->qw.E);
 }

@@ -73,8 +73,7 @@ int form_redundant_find(form_instance *x, double t, const double *y, redundant_c
 
 void form_redundant_free(form_instance *x)
 {
-    dae_free(x->redundant);
-    dae_free(x->relations);
+    dae_free_all(x->redundant, x->relations);
     x->redundant = NULL;
     x->relations = NULL;
     if (x->source->kind == KIND_MECHANICAL && !x->source->full) x->set.mechanical = &x->mechanical;

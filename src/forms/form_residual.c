@@ -418,11 +418,7 @@ static bool describe(description *d, const form_source *s, const form_rewriting 
 
 static void free_description(description *d)
 {
-    dae_free(d->kinds);
-    dae_free(d->names);
-    dae_free(d->texts);
-    dae_free(d->pattern.colptr);
-    dae_free(d->pattern.rowind);
+    dae_free_all(d->kinds, d->names, d->texts, d->pattern.colptr, d->pattern.rowind);
 }
 
 /* q' = v, unless multipliers or constraints stand there. False: memory. */

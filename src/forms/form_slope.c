@@ -21,9 +21,7 @@ void manifold_release(form_instance *x)
     x->slope = NULL;
     if (!s) return;
     stacked_free(s->matrix);
-    dae_free(s->level);
-    dae_free(s->E);
-    dae_free(s);
+    dae_free_all(s->level, s->E, s);
 }
 
 /* ---- the slope ---- */

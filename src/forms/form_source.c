@@ -127,9 +127,7 @@ static bool name_second_order(form_source *s, const dae_second_order *f)
         s->equation_names = make_names(rows, count);
         s->constraint_names = make_names(rows, 0);
     }
-    dae_free(variables);
-    dae_free(rows);
-    dae_free(made);
+    dae_free_all(variables, rows, made);
     return s->variable_names && s->equation_names && s->constraint_names;
 }
 
@@ -147,8 +145,7 @@ static bool own_pattern(dae_pattern *p, int columns)
 
 static void free_pattern(dae_pattern *p)
 {
-    dae_free((void *)(uintptr_t)p->colptr);
-    dae_free((void *)(uintptr_t)p->rowind);
+    dae_free_all((void *)(uintptr_t)p->colptr, (void *)(uintptr_t)p->rowind);
 }
 
 static bool own_sizes(const double **sizes, int n)
@@ -338,14 +335,12 @@ static void free_arrays(form_source *s)
         break;
     case KIND_QUASILINEAR:
         for (int k = 0; k < 3; k++) free_pattern(quasilinear[k]);
-        dae_free((void *)(uintptr_t)x->nominal);
-        dae_free((void *)(uintptr_t)x->constraint_levels);
+        dae_free_all((void *)(uintptr_t)x->nominal, (void *)(uintptr_t)x->constraint_levels);
         break;
     case KIND_SECOND_ORDER:
         free_pattern(&s->as.s.pattern);
-        dae_free((void *)(uintptr_t)s->as.s.second);
-        dae_free((void *)(uintptr_t)s->as.s.kinds);
-        dae_free((void *)(uintptr_t)s->as.s.velocity_kinds);
+        dae_free_all((void *)(uintptr_t)s->as.s.second, (void *)(uintptr_t)s->as.s.kinds,
+                     (void *)(uintptr_t)s->as.s.velocity_kinds);
         break;
     case FORM_KINDS: break;
     }
@@ -355,12 +350,8 @@ void form_source_free(form_source *s)
 {
     if (!s) return;
     free_arrays(s);
-    dae_free(s->mass.colptr);
-    dae_free(s->mass.rowind);
-    dae_free((void *)(uintptr_t)s->variable_names);
-    dae_free((void *)(uintptr_t)s->equation_names);
-    dae_free((void *)(uintptr_t)s->constraint_names);
-    dae_free(s);
+    dae_free_all(s->mass.colptr, s->mass.rowind, (void *)(uintptr_t)s->variable_names,
+                 (void *)(uintptr_t)s->equation_names, (void *)(uintptr_t)s->constraint_names, s);
 }
 
 int form_source_size(const form_source *s)

@@ -286,6 +286,5 @@ void stabilised_release(form_instance *x)
 {
     dae_free(x->mw.dense);
     differencer_free(&x->mw.along);
-    dae_free(x->mw.K);
-    dae_free(x->mw.dependent);
+    dae_free_all(x->mw.K, x->mw.dependent);
 }

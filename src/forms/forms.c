@@ -55,8 +55,7 @@ void form_instance_free(form_instance *x)
     quasilinear_release(x);
     hessenberg_release(x);
     mechanical_release(x);
-    dae_free(x->places);
-    dae_free(x);
+    dae_free_all(x->places, x);
 }
 
 const form_set *form_instance_set(const form_instance *x)

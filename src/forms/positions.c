@@ -86,13 +86,7 @@ position_choice *position_choice_new(int rows, int columns, int count)
 void position_choice_free(position_choice *c)
 {
     if (!c) return;
-    dae_free(c->source);
-    dae_free(c->row);
-    dae_free(c->column);
-    dae_free(c->value);
-    dae_free(c->size);
-    dae_free(c->dependent);
-    dae_free(c);
+    dae_free_all(c->source, c->row, c->column, c->value, c->size, c->dependent, c);
 }
 
 /* ---- the watch ---- */
@@ -124,10 +118,7 @@ void position_watch_free(position_watch *w)
 {
     if (!w) return;
     code_free(&w->code);
-    dae_free(w->value);
-    dae_free(w->G);
-    dae_free(w->better);
-    dae_free(w);
+    dae_free_all(w->value, w->G, w->better, w);
 }
 
 void position_watch_prepare(position_watch *w, const tape_inputs *in)

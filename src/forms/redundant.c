@@ -20,29 +20,22 @@ enum { POINTS = 3, ITERATIONS = 30 };
  * in units of the positions. Rates may come from differences. */
 static const double MET = 1e-10, OFF = 1e-7;
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* Row i of Q = what is left of row i of G across the kept ones before it, of length 1, and R with
  * G = R Q; twice for rounding. Returns what is left, over the length of the row. */
 static double orthogonalise(int m, int n, const double *G, const bool *left_out, int i, double *Q,
                             double *R)
 {
-    double *q = Q + i * n, length = sqrt(dot(n, G + i * n, G + i * n));
+    double *q = Q + i * n, length = sqrt(vector_dot(n, G + i * n, G + i * n));
     memcpy(q, G + i * n, (size_t)n * sizeof *q);
     for (int k = 0; k < m; k++) R[i * m + k] = 0.0;
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < i; k++) {
             if (left_out[k]) continue;
-            double along = dot(n, q, Q + k * n);
+            double along = vector_dot(n, q, Q + k * n);
             R[i * m + k] += along;
             for (int j = 0; j < n; j++) q[j] -= along * Q[k * n + j];
         }
-    double left = sqrt(dot(n, q, q));
+    double left = sqrt(vector_dot(n, q, q));
     R[i * m + i] = left;
     for (int j = 0; j < n && left > 0.0; j++) q[j] /= left;
     return length > 0.0 ? left / length : 0.0;
@@ -89,8 +82,7 @@ static bool search_new(search *s, const redundant_rows *rows)
 
 static void search_free(search *s)
 {
-    dae_free(s->q);
-    dae_free(s->left_out);
+    dae_free_all(s->q, s->left_out);
 }
 
 /* g, rate and G at s->t, s->q, s->v, columns in sizes of the positions. */
@@ -129,7 +121,7 @@ static double speed(const search *s, double extent)
 static double misfit(const search *s, const double *values, int i)
 {
     const double *row = s->G + i * s->n;
-    double length = sqrt(dot(s->n, row, row)), extent = extent_of(s, i);
+    double length = sqrt(vector_dot(s->n, row, row)), extent = extent_of(s, i);
     double scale = extent * (values == s->rate ? speed(s, extent) : 1.0);
     return fabs(values[i]) / (scale * (length > 0.0 ? length : 1.0));
 }
@@ -148,7 +140,7 @@ static void gauss_newton(search *s, const double *values, double *x)
     for (int i = 0; i < s->m; i++) {
         s->z[i] = 0.0;
         if (s->left_out[i]) continue;
-        s->z[i] = (-values[i] - dot(i, s->R + i * s->m, s->z)) / s->R[i * s->m + i];
+        s->z[i] = (-values[i] - vector_dot(i, s->R + i * s->m, s->z)) / s->R[i * s->m + i];
         for (int j = 0; j < s->n; j++) x[j] += s->rows->size[j] * s->z[i] * s->Q[i * s->n + j];
     }
 }
@@ -176,10 +168,10 @@ static bool find_partners(const search *s, int l, bool *with)
     if (!c) return false;
     redundant_relations(s->m, s->n, s->G, s->left_out, c, c + m * m);
     const double *row = s->G + l * s->n;
-    double length = sqrt(dot(s->n, row, row));
+    double length = sqrt(vector_dot(s->n, row, row));
     for (int i = 0; i < s->m; i++) {
         const double *other = s->G + i * s->n;
-        double part = fabs(c[l * s->m + i]) * sqrt(dot(s->n, other, other));
+        double part = fabs(c[l * s->m + i]) * sqrt(vector_dot(s->n, other, other));
         with[i] = part > 1e-6 * length && part > 0.0;
     }
     dae_free(c);

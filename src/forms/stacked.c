@@ -63,12 +63,7 @@ void stacked_free(stacked *s)
     if (!s) return;
     least_squares_free(&s->qr);
     kkt_free(s->augmented);
-    dae_free(s->colptr);
-    dae_free(s->rowind);
-    dae_free(s->values);
-    dae_free(s->right);
-    dae_free(s->scale);
-    dae_free(s);
+    dae_free_all(s->colptr, s->rowind, s->values, s->right, s->scale, s);
 }
 
 static bool new_sparse(stacked *s)

@@ -16,12 +16,7 @@ typedef struct painter {
 
 static void painter_free(painter *p)
 {
-    dae_free(p->rowptr);
-    dae_free(p->colind);
-    dae_free(p->order);
-    dae_free(p->color);
-    dae_free(p->seen);
-    dae_free(p->bucket);
+    dae_free_all(p->rowptr, p->colind, p->order, p->color, p->seen, p->bucket);
 }
 
 static bool painter_new(painter *p, const matrix_layout *layout)
@@ -185,7 +180,6 @@ bool coloring_build(coloring *c, const matrix_layout *layout)
 
 void coloring_free(coloring *c)
 {
-    dae_free(c->start);
-    dae_free(c->column);
+    dae_free_all(c->start, c->column);
     *c = (coloring){0};
 }

@@ -12,9 +12,7 @@ static const double MOST_ZEROS = 0.2;
 
 static void gather_free(gather *g)
 {
-    dae_free(g->start);
-    dae_free(g->source);
-    dae_free(g->row);
+    dae_free_all(g->start, g->source, g->row);
 }
 
 frozen_shape *shape_share(frozen_shape *f)
@@ -26,9 +24,8 @@ frozen_shape *shape_share(frozen_shape *f)
 void shape_free(frozen_shape *f)
 {
     if (!f || --f->references > 0) return;
-    void *const arrays[] = {f->first,         f->owner, f->below,     f->row, f->panel, f->segment,
-                            f->segment_first, f->piece, f->upper_row, f->P,   f->Q,     f->block};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) dae_free(arrays[k]);
+    dae_free_all(f->first, f->owner, f->below, f->row, f->panel, f->segment, f->segment_first,
+                 f->piece, f->upper_row, f->P, f->Q, f->block);
     gather_free(&f->diagonal);
     gather_free(&f->outside);
     dae_free(f);

@@ -27,14 +27,8 @@ struct ilu {
 void ilu_free(ilu *f)
 {
     if (!f) return;
-    dae_free(f->rowptr);
-    dae_free(f->colind);
-    dae_free(f->diagonal);
-    dae_free(f->target);
-    dae_free(f->lu);
-    dae_free(f->reciprocal);
-    dae_free(f->position);
-    dae_free(f);
+    dae_free_all(f->rowptr, f->colind, f->diagonal, f->target, f->lu, f->reciprocal, f->position,
+                 f);
 }
 
 /* rowptr from the row lengths; a missing diagonal counts as an entry. False if int overflows. */

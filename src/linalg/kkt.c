@@ -75,19 +75,14 @@ static int larger(int a, int b)
 
 static void orthogonal_free(orthogonal *f)
 {
-    dae_free(f->matrix);
-    dae_free(f->tau);
-    dae_free(f->tau_z);
-    dae_free(f->pivot);
+    dae_free_all(f->matrix, f->tau, f->tau_z, f->pivot);
 }
 
 static void augmented_free(augmented *a)
 {
     linear_free(a->solver);
     layout_free(&a->layout);
-    dae_free(a->values);
-    dae_free(a->place);
-    dae_free(a->diagonal);
+    dae_free_all(a->values, a->place, a->diagonal);
     *a = (augmented){0};
 }
 
@@ -325,8 +320,7 @@ static bool augmented_new(const kkt *k, augmented *a, bool exact)
     bool ok = colptr && rowind && a->place && a->diagonal && a->values &&
               augmented_pattern(k, a, exact, colptr, rowind) &&
               layout_sparse(&a->layout, (int)size, colptr, rowind);
-    dae_free(colptr);
-    dae_free(rowind);
+    dae_free_all(colptr, rowind);
     if (ok) a->solver = linear_sparse.analyse(&a->layout, NULL);
     ok = ok && a->solver;
     if (!ok) augmented_free(a);

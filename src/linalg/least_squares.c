@@ -30,8 +30,7 @@ bool least_squares_new(least_squares *ls, int max_rows, int max_columns)
 
 void least_squares_free(least_squares *ls)
 {
-    dae_free(ls->work);
-    dae_free(ls->pivots);
+    dae_free_all(ls->work, ls->pivots);
     *ls = (least_squares){0};
 }
 

@@ -42,8 +42,7 @@ bool layout_copy(matrix_layout *layout, const matrix_layout *source)
 
 void layout_free(matrix_layout *layout)
 {
-    dae_free(layout->colptr);
-    dae_free(layout->rowind);
+    dae_free_all(layout->colptr, layout->rowind);
     *layout = (matrix_layout){0};
 }
 

@@ -37,11 +37,7 @@ bool rank_work_new(rank_work *w, int n)
 
 void rank_work_free(rank_work *w)
 {
-    dae_free(w->R);
-    dae_free(w->tau);
-    dae_free(w->pivot);
-    dae_free(w->work);
-    dae_free(w->integers);
+    dae_free_all(w->R, w->tau, w->pivot, w->work, w->integers);
     *w = (rank_work){0};
 }
 
@@ -139,8 +135,7 @@ void rank_equilibrate(const matrix_layout *layout, double *values, double *row, 
 
 void null_space_free(null_space *s)
 {
-    dae_free(s->right);
-    dae_free(s->left);
+    dae_free_all(s->right, s->left);
     *s = (null_space){0};
 }
 
@@ -211,9 +206,7 @@ static void shifted_free(shifted *b)
 {
     if (b->numeric) klu_free_numeric(&b->numeric, &b->common);
     if (b->symbolic) klu_free_symbolic(&b->symbolic, &b->common);
-    dae_free(b->values);
-    dae_free(b->diagonal);
-    dae_free(b->work);
+    dae_free_all(b->values, b->diagonal, b->work);
 }
 
 /* Numbers in [0, 1), the same on every machine: a linear congruence modulo 2^32. */

@@ -99,10 +99,6 @@ basis_status row_basis(int m, int n, const int *colptr, const int *rowind, const
         take_columns(m, match, colptr, rowind, values, part_colptr, part_rowind, part);
         status = judge(m, part_colptr, part_rowind, part, rcond);
     }
-    dae_free(work);
-    dae_free(match);
-    dae_free(part_colptr);
-    dae_free(part_rowind);
-    dae_free(part);
+    dae_free_all(work, match, part_colptr, part_rowind, part);
     return status;
 }

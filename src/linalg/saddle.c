@@ -79,10 +79,7 @@ static bool row_lu_new(row_lu *f, int rows, int columns)
 
 static void row_lu_free(row_lu *f)
 {
-    dae_free(f->A);
-    dae_free(f->reciprocal);
-    dae_free(f->column);
-    dae_free(f->basis);
+    dae_free_all(f->A, f->reciprocal, f->column, f->basis);
 }
 
 /* Exchange columns k and p. */
@@ -359,13 +356,6 @@ static void cholesky_backward(const saddle *s, double *restrict x)
     }
 }
 
-static inline double dot(int n, const double *restrict a, const double *restrict b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* S = (L^-1 C')' (L^-1 B') and its factors; `mass` tells that M is new */
 static saddle_status factor_range(saddle *s, bool mass, const double *F, const double *C)
 {
@@ -389,7 +379,7 @@ static saddle_status factor_range(saddle *s, bool mass, const double *F, const d
             s->schur.A[(size_t)i * (size_t)m + (size_t)j] =
                 s->symmetric && j < i
                     ? s->schur.A[(size_t)j * (size_t)m + (size_t)i]
-                    : dot(n, s->TC + (size_t)i * (size_t)n, TB + (size_t)j * (size_t)n);
+                    : vector_dot(n, s->TC + (size_t)i * (size_t)n, TB + (size_t)j * (size_t)n);
     s->row = row_lu_factor(&s->schur);
     s->pivot_ratio = s->schur.smallest;
     return s->row < m ? SADDLE_DEPENDENT : SADDLE_OK;
@@ -405,7 +395,8 @@ static void solve_range(saddle *s, double *x, double *lambda)
     }
     const double *TB = s->symmetric ? s->TC : s->TB;
     if (!s->shape.identity) cholesky_forward(s, x);
-    for (int k = 0; k < m; k++) lambda[k] = dot(n, s->TC + (size_t)k * (size_t)n, x) - lambda[k];
+    for (int k = 0; k < m; k++)
+        lambda[k] = vector_dot(n, s->TC + (size_t)k * (size_t)n, x) - lambda[k];
     row_lu_solve(&s->schur, lambda, s->work);
     for (int k = 0; k < m; k++) vector_axpy(n, -lambda[k], TB + (size_t)k * (size_t)n, x);
     if (!s->shape.identity) cholesky_backward(s, x);
@@ -623,10 +614,7 @@ static bool compress(saddle *s, const entry *list, size_t count)
         }
         fits = layout_sparse(&s->layout, size, colptr, rowind);
     }
-    dae_free(colptr);
-    dae_free(rowptr);
-    dae_free(rowind);
-    dae_free(by_row);
+    dae_free_all(colptr, rowptr, rowind, by_row);
     return fits;
 }
 
@@ -752,10 +740,8 @@ saddle *saddle_new(const saddle_shape *shape)
 void saddle_free(saddle *s)
 {
     if (!s) return;
-    void *const blocks[] = {s->M_colptr, s->M_rowind, s->C_colptr, s->C_rowind, s->F_colptr,
-                            s->F_rowind, s->mass,     s->cholesky, s->TB,       s->TC,
-                            s->MZ,       s->work,     s->values,   s->place,    s->full};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(s->M_colptr, s->M_rowind, s->C_colptr, s->C_rowind, s->F_colptr, s->F_rowind,
+                 s->mass, s->cholesky, s->TB, s->TC, s->MZ, s->work, s->values, s->place, s->full);
     row_lu_free(&s->schur);
     row_lu_free(&s->B);
     row_lu_free(&s->C);

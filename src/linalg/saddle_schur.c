@@ -70,8 +70,7 @@ static bool schur_layout(sparse_schur *s, size_t bound)
     for (int k = 0; fits && k < s->m; k++)
         colptr[k + 1] = colptr[k] + schur_column(s, k, start, column, marker, rows + colptr[k]);
     fits = fits && layout_sparse(&s->layout, s->m, colptr, rows);
-    void *const blocks[] = {start, column, marker, colptr, rows};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(start, column, marker, colptr, rows);
     return fits;
 }
 
@@ -140,9 +139,7 @@ void schur_free(sparse_schur *s)
 {
     if (!s) return;
     if (s->solver) linear_free(s->solver);
-    dae_free(s->inverse);
-    dae_free(s->target);
-    dae_free(s->values);
+    dae_free_all(s->inverse, s->target, s->values);
     layout_free(&s->layout);
     dae_free(s);
 }

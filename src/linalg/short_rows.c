@@ -27,14 +27,8 @@ bool short_rows_new(short_rows *s, int n)
 
 void short_rows_free(short_rows *s)
 {
-    dae_free(s->rows);
-    dae_free(s->kept_row);
-    dae_free(s->kept_column);
-    dae_free(s->entries);
-    dae_free(s->re);
-    dae_free(s->im);
-    dae_free(s->pivot_re);
-    dae_free(s->pivot_im);
+    dae_free_all(s->rows, s->kept_row, s->kept_column, s->entries, s->re, s->im, s->pivot_re,
+                 s->pivot_im);
     *s = (short_rows){0};
 }
 

@@ -28,8 +28,7 @@ static bool decompose(rank_split *s, double *A, double *vt)
                                    work, (int)best, integers);
         lapack_leave();
     }
-    dae_free(work);
-    dae_free(integers);
+    dae_free_all(work, integers);
     return info == 0;
 }
 
@@ -64,8 +63,7 @@ bool rank_split_new(rank_split *s, int rows, int columns, const double *A, doubl
         done = decompose(s, copy, vt);
         if (done) dense_transpose(columns, columns, vt, s->V);
     }
-    dae_free(copy);
-    dae_free(vt);
+    dae_free_all(copy, vt);
     if (done)
         s->rank = count_rank(s, tolerance, scale, gap);
     else
@@ -75,9 +73,7 @@ bool rank_split_new(rank_split *s, int rows, int columns, const double *A, doubl
 
 void rank_split_free(rank_split *s)
 {
-    dae_free(s->U);
-    dae_free(s->V);
-    dae_free(s->sigma);
+    dae_free_all(s->U, s->V, s->sigma);
     *s = (rank_split){0};
 }
 

@@ -160,11 +160,7 @@ void iteration_free(iteration *it)
     ilu_free(it->incomplete);
     gmres_free(&it->krylov);
     jacobian_free(&it->jac);
-    dae_free(it->values);
-    dae_free(it->row_scale);
-    dae_free(it->column_scale);
-    dae_free(it->scaled_rows);
-    dae_free(it->work);
+    dae_free_all(it->values, it->row_scale, it->column_scale, it->scaled_rows, it->work);
     *it = (iteration){.singular_column = -1};
 }
 

@@ -73,8 +73,7 @@ static bool compress(matrix_layout *target, const matrix_layout *source)
         colptr[c + 1] = next;
     }
     ok = ok && layout_sparse(target, source->n, colptr, rowind);
-    dae_free(colptr);
-    dae_free(rowind);
+    dae_free_all(colptr, rowind);
     return ok;
 }
 
@@ -226,11 +225,7 @@ static void free_matrices(jacobian *j)
     layout_free(&j->layout);
     layout_free(&j->detected);
     coloring_free(&j->groups);
-    dae_free(j->dfdy);
-    dae_free(j->dfdyp);
-    dae_free(j->source_dfdy);
-    dae_free(j->source_dfdyp);
-    dae_free(j->map);
+    dae_free_all(j->dfdy, j->dfdyp, j->source_dfdy, j->source_dfdyp, j->map);
     j->dfdy = j->dfdyp = j->source_dfdy = j->source_dfdyp = NULL;
     j->map = NULL;
     j->valid = j->yp_known = j->may_grow = false;
@@ -272,11 +267,7 @@ void jacobian_reset(jacobian *j)
 void jacobian_free(jacobian *j)
 {
     free_matrices(j);
-    dae_free(j->constraint_row);
-    dae_free(j->algebraic_column);
-    dae_free(j->missed);
-    dae_free(j->flags);
-    dae_free(j->work);
+    dae_free_all(j->constraint_row, j->algebraic_column, j->missed, j->flags, j->work);
     *j = (jacobian){0};
 }
 

@@ -187,10 +187,7 @@ static bool detection_begin(detection *d)
 
 static void detection_end(detection *d)
 {
-    dae_free(d->work);
-    dae_free(d->hit);
-    dae_free(d->colptr);
-    dae_free(d->rowind);
+    dae_free_all(d->work, d->hit, d->colptr, d->rowind);
 }
 
 /* Find the columns one by one; *full tells that dense is better and the rest was not looked at. */

@@ -173,7 +173,6 @@ eval_status kinematic_find(evaluator *eval, double t, const double *y, const dou
         if (traces > 0) qsort(sorted, (size_t)traces, sizeof *sorted, compare_traces);
         if (status == EVAL_OK) *missing = match_rows(n, f, sorted, traces, count, d, rows);
     }
-    dae_free(work);
-    dae_free(sorted);
+    dae_free_all(work, sorted);
     return status;
 }

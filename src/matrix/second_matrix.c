@@ -55,13 +55,7 @@ static void drop(second_matrix *m)
     }
     linear_free(m->solver);
     layout_free(&m->layout);
-    dae_free(m->from);
-    dae_free(m->to);
-    dae_free(m->of_velocity);
-    dae_free(m->parts);
-    dae_free(m->values);
-    dae_free(m->imaginary);
-    dae_free(m->entry_row);
+    dae_free_all(m->from, m->to, m->of_velocity, m->parts, m->values, m->imaginary, m->entry_row);
     m->solver = NULL;
     m->from = m->to = NULL;
     m->of_velocity = NULL;
@@ -76,10 +70,7 @@ void second_matrix_free(second_matrix *m)
 {
     if (!m) return;
     drop(m);
-    dae_free(m->level);
-    dae_free(m->multiplier);
-    dae_free(m->work);
-    dae_free(m->row_scale);
+    dae_free_all(m->level, m->multiplier, m->work, m->row_scale);
     for (int k = 0; k < SECOND_MOST; k++) dae_free(m->complex_scale[k]);
     dae_free(m);
 }
@@ -158,8 +149,7 @@ static bool reduce_pattern(const second_matrix *m, const int *equation, matrix_l
     int *rowind = DAE_ARRAY(int, colptr[n]);
     for (int k = 0; rowind && k < n; k++) merge_column(m, equation, k, rowind + colptr[k]);
     bool ok = rowind && layout_sparse(pattern, n, colptr, rowind);
-    dae_free(colptr);
-    dae_free(rowind);
+    dae_free_all(colptr, rowind);
     return ok;
 }
 

@@ -6,9 +6,7 @@
 
 void second_order_free(second_order *s)
 {
-    dae_free(s->place);
-    dae_free(s->velocity);
-    dae_free(s->row);
+    dae_free_all(s->place, s->velocity, s->row);
     *s = (second_order){0};
 }
 
@@ -52,9 +50,7 @@ bool second_order_new(second_order *s, int n_y, int count, const kinematic_row *
     } else {
         second_order_free(s);
     }
-    dae_free(velocity_of);
-    dae_free(taken);
-    dae_free(gone);
+    dae_free_all(velocity_of, taken, gone);
     return ok;
 }
 

@@ -13,11 +13,7 @@ void shifted_free(struct shifted *s)
     if (!s) return;
     worker_free(s->helper);
     for (int k = 0; k < SHIFTED_MOST; k++) linear_free(s->solver[k]);
-    dae_free(s->own.re);
-    dae_free(s->own.im);
-    dae_free(s->helped.re);
-    dae_free(s->helped.im);
-    dae_free(s);
+    dae_free_all(s->own.re, s->own.im, s->helped.re, s->helped.im, s);
 }
 
 static bool share_new(shifted_share *share, size_t count)

@@ -360,14 +360,10 @@ dae_status dae_problem_from_residual_sized(const dae_residual *residual, size_t 
 void problem_release(dae_problem *problem)
 {
     dae_residual *form = &problem->form;
-    dae_free((void *)(uintptr_t)form->events);
-    dae_free((void *)(uintptr_t)problem->event_names);
-    dae_free((void *)(uintptr_t)form->variable_names);
-    dae_free((void *)(uintptr_t)form->equation_names);
-    dae_free((void *)(uintptr_t)form->kinds);
-    dae_free((void *)(uintptr_t)form->lower_bounds);
-    dae_free((void *)(uintptr_t)form->upper_bounds);
-    dae_free(problem->kinematic);
+    dae_free_all((void *)(uintptr_t)form->events, (void *)(uintptr_t)problem->event_names,
+                 (void *)(uintptr_t)form->variable_names, (void *)(uintptr_t)form->equation_names,
+                 (void *)(uintptr_t)form->kinds, (void *)(uintptr_t)form->lower_bounds,
+                 (void *)(uintptr_t)form->upper_bounds, problem->kinematic);
     layout_free(&problem->layout);
     dae_free(problem);
 }

@@ -32,7 +32,6 @@ bool kinematic_keep(dae_problem *p, int count, const kinematic_row *candidates)
     } else {
         dae_free(chosen);
     }
-    dae_free(used);
-    dae_free(upper);
+    dae_free_all(used, upper);
     return ok;
 }
