@@ -122,6 +122,7 @@ void graph_enter(graph *g)
 
 void graph_leave(graph *g)
 {
+    walk_pool_empty(g->walks); /* memory of walks is kept within an analysis, not between two */
     pthread_mutex_unlock(&g->lock);
 }
 

@@ -20,9 +20,16 @@ walk_pool *walk_pool_new(void)
     return p;
 }
 
+void walk_pool_empty(walk_pool *p)
+{
+    if (atomic_flag_test_and_set(&p->busy)) return;
+    while (p->count > 0) dae_free(p->spare[--p->count].block);
+    atomic_flag_clear(&p->busy);
+}
+
 void walk_pool_free(walk_pool *p)
 {
-    for (int k = 0; p && k < p->count; k++) dae_free(p->spare[k].block);
+    if (p) walk_pool_empty(p);
     dae_free(p);
 }
 

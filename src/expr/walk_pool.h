@@ -15,6 +15,8 @@ typedef struct walk_memory {
 
 walk_pool *walk_pool_new(void); /* NULL: out of memory */
 void walk_pool_free(walk_pool *p);
+/* Nothing is kept any more. */
+void walk_pool_empty(walk_pool *p);
 
 walk_memory walk_pool_take(walk_pool *p); /* zeroed: there is none */
 void walk_pool_give(walk_pool *p, walk_memory memory);
