@@ -122,8 +122,12 @@ void graph_enter(graph *g)
 
 void graph_leave(graph *g)
 {
-    walk_pool_empty(g->walks); /* memory of walks is kept within an analysis, not between two */
     pthread_mutex_unlock(&g->lock);
+}
+
+void graph_tidy(graph *g)
+{
+    walk_pool_empty(g->walks);
 }
 
 void graph_recover(graph *g)

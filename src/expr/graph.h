@@ -90,6 +90,8 @@ void graph_free(graph *g);
 bool graph_failed(const graph *g); /* memory or the limit ran out since graph_new */
 /* Forget the failure: every node there is is sound. For builders that share a graph. */
 void graph_recover(graph *g);
+/* Release memory that is kept for walks to come. */
+void graph_tidy(graph *g);
 /* One graph may be shared by threads: whoever adds nodes, or reads while others may add some, does
  * so between these. They nest. */
 void graph_enter(graph *g);

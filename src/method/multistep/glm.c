@@ -143,7 +143,6 @@ static void glm_start(void *state, void *scratch, const method_context *ctx, con
     s->t = s->t_old = at->t;
     c->evaluated = false;
     c->h = 0.0;
-    w->newton.eta = 1.0;
     vector_copy(ctx->n, at->y, s->y);
     vector_copy(ctx->n, at->yp, s->yp);
     vector_copy(ctx->n, at->y, s->y_old);
@@ -255,8 +254,18 @@ static attempt_status correct(const stage_task *k, double *size)
     return ATTEMPT_OK;
 }
 
-static const stage_equations equations = {
-    .at_hand = at_hand, .evaluate = evaluate, .factor = factor, .correct = correct};
+/* Multipliers need a second correction, which may be as large as the first. */
+static bool is_second(const stage_task *k, double q)
+{
+    (void)k, (void)q;
+    return true;
+}
+
+static const stage_equations equations = {.at_hand = at_hand,
+                                          .evaluate = evaluate,
+                                          .factor = factor,
+                                          .correct = correct,
+                                          .is_transient = is_second};
 
 /* Stage after stage, each by Newton's method */
 static attempt_status solve_stages(const stage_task *k, double B[GLM_STAGES][GLM_STAGES])
@@ -270,6 +279,7 @@ static attempt_status solve_stages(const stage_task *k, double B[GLM_STAGES][GLM
     for (int i = 0; i < m->stages; i++) {
         w->stage_t = i + 1 == m->stages ? w->t : s->t + m->c[i] * w->h;
         begin_stage(s, w, c, B, ratio, i);
+        w->newton.eta = INFINITY; /* a rate of another stage says nothing of multipliers here */
         attempt_status status = stage_newton_iterate(k);
         if (status == ATTEMPT_OK) status = stage_residual(w, k->ctx); /* x', x'' of the last x */
         k->result->stage = i + 1;
@@ -291,7 +301,7 @@ static attempt_status solve(const glm_state *s, glm_scratch *w, const method_con
     stage_task task = {&equations, nw, s, w, ctx, result};
     norm_set_step(ctx->norm, w->h);
     nw->most = newton_most(ctx->newton, MOST_ITERATIONS);
-    nw->first = 2; /* multipliers need a second correction, which may be as large */
+    nw->first = 1;
     nw->kappa = KAPPA;
     nw->noise = NOISE;
     nw->floor = stage_newton_round_off(norm_of(ctx->norm, s->y, ctx->norm->newton));

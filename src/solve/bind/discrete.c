@@ -96,6 +96,7 @@ hybrid *hybrid_new(const model_form *form)
 void hybrid_free(hybrid *h)
 {
     if (!h) return;
+    if (h->own) graph_tidy(h->own->form->flat->graph);
     model_instance_free(h->own);
     dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->zero,
                  h->trace);
