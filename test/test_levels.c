@@ -170,7 +170,7 @@ static const double ones[64] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 
 static dae_status run(quadratic *q, const dae_tag *tag, const double *given, const double *scale,
                       double *u, level_report *report, dae_diag *diag)
 {
-    level_request request = {.tag = tag, .given = given, .scale = scale};
+    level_request request = {.tag = tag, .given = given, .scale = scale, .count_rank = true};
     request.tolerance = 1e-12;
     request.iterations = 50;
     memcpy(u, given, (size_t)q->system.n * sizeof *u);

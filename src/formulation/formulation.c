@@ -9,6 +9,7 @@
 #include "expr/derive.h"
 #include "formulation/form_plan.h"
 #include "formulation/formulation_parts.h"
+#include "structure/rewrite/certificate.h"
 
 bool formulated_new(formulated *f, const analysed *a, int n, int m, int candidates)
 {
@@ -62,8 +63,16 @@ static const equation_synonym *find_synonym(const equation_set *set, int j, int 
     return bsearch(&key, set->synonym, (size_t)set->synonym_count, sizeof key, compare_synonyms);
 }
 
+void analysed_drop_jacobian(analysed *a)
+{
+    if (a->jacobian) system_jacobian_free(a->jacobian);
+    dae_free(a->jacobian);
+    a->jacobian = NULL;
+}
+
 void analysed_free(analysed *a)
 {
+    analysed_drop_jacobian(a);
     equation_set_free(&a->set);
     structure_free(&a->structure);
     dae_free(a->wish);

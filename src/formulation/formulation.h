@@ -17,6 +17,7 @@ typedef struct analysed {
     equation_set set;
     structure structure;
     signed char *wish; /* owned; n: stateSelect of x_j, -2 (never) .. 2 (always); NULL: no wishes */
+    struct system_jacobian *jacobian; /* of these; owned, NULL where they have changed since */
 } analysed;
 
 /* y_unknown' = sign * y_next may serve as a differential equation: then y_unknown is a state. */
@@ -100,7 +101,8 @@ dae_status formulation_apply(const formulation *f, const analysed *a,
 /* How callbacks are rewritten by f. NULL: f is not on offer for them. */
 const form_rewriting *formulation_rewriting(const formulation *f, const form_source *source);
 
-void analysed_free(analysed *a); /* leaves it zeroed */
+void analysed_free(analysed *a);          /* leaves it zeroed */
+void analysed_drop_jacobian(analysed *a); /* the equations change */
 /* Space for n unknowns and m rows on the graph of `a`; false: memory. */
 bool formulated_new(formulated *f, const analysed *a, int n, int m, int candidates);
 /* y_i stands for x_j^(p): name, size and model variable from the analysed set. false: memory. */

@@ -25,16 +25,10 @@ void level_report_free(level_report *report)
     report->equation_count = report->fixed_count = 0;
 }
 
-/* The problem of all equations with `held` unknowns standing still, from work->u. */
-static bool whole_problem(level_problem *p, level_work *work, const bool *held)
+/* Whether derivatives exist at the problem's point; the rank, if it is asked for. */
+static level_outcome look_at_rank(level_problem *p, int *rank)
 {
-    const int m = work->system->m;
-    int *rows = DAE_ARRAY(int, m);
-    if (!rows) return false;
-    for (int i = 0; i < m; i++) rows[i] = i;
-    bool ok = level_problem_new(p, work, m, rows, held);
-    dae_free(rows);
-    return ok;
+    return p->work->request->count_rank ? level_rank(p, rank) : level_jacobian(p, p->u);
 }
 
 /* Whether preferred unknowns are where they were given and all rows are met. */
@@ -50,23 +44,32 @@ static bool already_consistent(level_problem *p)
     return misfit <= p->work->tolerance;
 }
 
+/* The problem of the rows with core[i] == wanted, core = NULL: of all, with `held` unknowns
+ * standing still, from work->u. */
+static bool part_problem(level_problem *p, level_work *work, const bool *core, bool wanted,
+                         const bool *held)
+{
+    int count = 0, *rows = DAE_ARRAY(int, work->system->m);
+    for (int i = 0; rows && i < work->system->m; i++)
+        if (!core || core[i] == wanted) rows[count++] = i;
+    bool ok = rows && level_problem_new(p, work, count, rows, held);
+    dae_free(rows);
+    return ok;
+}
+
 /* Rows with core[i] == wanted from work->u, unknowns held as told; MET leaves the solution in
  * work->u. core = NULL: all rows. */
 static level_outcome solve_part(level_work *work, const bool *core, bool wanted, const bool *held,
                                 level_report *report)
 {
-    int count = 0, rank = 0, *rows = DAE_ARRAY(int, work->system->m);
+    int rank = 0;
     level_problem p;
     level_stage stage = LEVEL_GIVEN;
-    for (int i = 0; rows && i < work->system->m; i++)
-        if (!core || core[i] == wanted) rows[count++] = i;
-    bool ready = rows && level_problem_new(&p, work, count, rows, held);
-    dae_free(rows);
-    if (!ready) return LEVEL_NO_MEMORY;
+    if (!part_problem(&p, work, core, wanted, held)) return LEVEL_NO_MEMORY;
     level_outcome outcome = already_consistent(&p) ? LEVEL_MET : level_stages(&p, &stage);
     if (outcome == LEVEL_STALLED) report->residual = level_misfit(&p, p.r);
     level_store(&p);
-    if (outcome == LEVEL_MET) outcome = level_rank(&p, &rank);
+    if (outcome == LEVEL_MET) outcome = look_at_rank(&p, &rank);
     report->iterations += p.used;
     report->rank += rank;
     if (stage > report->stage) report->stage = stage;
@@ -124,6 +127,7 @@ static level_outcome solve_in_parts(level_work *work, parts *t, level_report *re
 {
     const int n = work->system->n;
     report->rank = 0;
+    report->in_parts = true;
     vector_copy(n, work->u, t->before);
     memcpy(t->held_now, t->held, (size_t)n * sizeof *t->held);
     level_outcome outcome = solve_parts(work, t->core, t->settled, t->held_now, report);
@@ -135,6 +139,7 @@ static level_outcome solve_in_parts(level_work *work, parts *t, level_report *re
 static level_outcome solve_at_once(level_work *work, parts *t, level_report *report)
 {
     report->rank = 0;
+    report->in_parts = false;
     return solve_part(work, NULL, true, t->held, report);
 }
 
@@ -243,7 +248,7 @@ static level_outcome finish(level_problem *p, level_report *report)
     for (int j = 0; j < p->n; j++) p->u[j] = p->work->u[p->column[j]];
     level_outcome outcome = level_residual(p, p->u, p->r);
     if (outcome == LEVEL_MET && report->stage == LEVEL_GIVEN)
-        outcome = level_rank(p, &report->rank);
+        outcome = look_at_rank(p, &report->rank);
     else if (outcome == LEVEL_MET)
         outcome = level_jacobian(p, p->u);
     report->redundant = p->m - report->rank;
@@ -260,7 +265,7 @@ static level_outcome solve_whole(level_work *work, parts *t, solve_way way, leve
 {
     level_problem p;
     level_outcome outcome = LEVEL_MET;
-    if (!whole_problem(&p, work, t->held)) return LEVEL_NO_MEMORY;
+    if (!part_problem(&p, work, NULL, true, t->held)) return LEVEL_NO_MEMORY;
     vector_zero(work->system->m, work->seen);
     vector_zero(work->system->m, work->first);
     vector_zero(work->system->m, work->rough);
@@ -395,12 +400,37 @@ static double way_of_given(const level_work *work)
     return sqrt(sum);
 }
 
-/* Whether the equations leave no unknown free: solutions are apart from each other then. */
-static bool determines_all(const level_work *work, const level_report *report)
+/* Add the rank of some rows at work->u to *sum. */
+static level_outcome add_rank(level_work *work, const bool *core, bool wanted, const bool *held,
+                              int *sum)
 {
-    int unknowns = 0;
-    for (int j = 0; j < work->system->n; j++) unknowns += work->request->tag[j] != DAE_TAG_FIXED;
-    return report->rank >= unknowns;
+    level_problem p;
+    int rank = 0;
+    if (!part_problem(&p, work, core, wanted, held)) return LEVEL_NO_MEMORY;
+    level_outcome outcome = level_rank(&p, &rank);
+    *sum += rank;
+    level_problem_free(&p);
+    return outcome;
+}
+
+/* *all: the equations leave no unknown free at work->u, solved in parts or at once: solutions are
+ * apart from each other then. */
+static level_outcome determines_all(level_work *work, const parts *t, bool in_parts, bool *all)
+{
+    const dae_tag *tag = work->request->tag;
+    const bool *core = in_parts ? t->core : NULL;
+    int unknowns = 0, rank = 0;
+    bool any = !core;
+    for (int i = 0; core && i < work->system->m; i++) any = any || core[i];
+    for (int j = 0; j < work->system->n; j++) {
+        t->held[j] = tag[j] == DAE_TAG_FIXED;
+        t->held_now[j] = tag[j] != DAE_TAG_FREE || t->settled[j];
+        unknowns += !t->held[j];
+    }
+    level_outcome outcome = any ? add_rank(work, core, true, t->held, &rank) : LEVEL_MET;
+    if (outcome == LEVEL_MET && in_parts) outcome = add_rank(work, core, false, t->held_now, &rank);
+    *all = rank >= unknowns;
+    return outcome;
 }
 
 /* A solution at hand that is far from what was given: Newton's iteration from values that nobody
@@ -411,10 +441,12 @@ static level_outcome solve_nearer(level_work *work, parts *t, attempts *a, level
     const int n = work->system->n;
     const double way = way_of_given(work);
     level_report nearer = {.other = -1};
-    if (!(way > APART) || !determines_all(work, report)) return LEVEL_MET;
+    bool all = false;
+    if (!(way > APART)) return LEVEL_MET;
+    level_outcome outcome = determines_all(work, t, report->in_parts, &all);
+    if (outcome != LEVEL_MET || !all) return unsolved(outcome) ? LEVEL_MET : outcome;
     vector_copy(n, work->u, a->failed);
-    for (int j = 0; j < n; j++) t->held[j] = work->request->tag[j] == DAE_TAG_FIXED;
-    level_outcome outcome = solve_in_order(work, a);
+    outcome = solve_in_order(work, a);
     if (outcome == LEVEL_MET) outcome = solve_whole(work, t, solve_at_once, &nearer);
     bool found = outcome == LEVEL_MET && way_of_given(work) < NEARER * way;
     if (found)

@@ -37,6 +37,7 @@ typedef struct level_request {
     const bool *open;  /* n, or NULL: preferred values that nobody gave */
     const bool *state; /* n, or NULL: states of the model, free or not */
     bool turned;       /* searches that leave their start look at the negative side first */
+    bool count_rank;   /* for the report: orthogonal factors of all equations, as a rule */
 } level_request;
 
 typedef enum level_stage {
@@ -50,8 +51,9 @@ typedef struct level_report {
     level_stage stage; /* which stage succeeded */
     int iterations;
     double residual; /* scaled, largest, at the end */
-    int redundant;   /* equations that follow from the others there */
-    int rank;
+    int redundant;   /* equations that follow from the others there, if they are counted, */
+    int rank;        /* and how many do not */
+    bool in_parts;   /* equations that free unknowns can meet came last */
     /* Where the search had to leave the start: an unknown of which the equations have another
      * solution, -1: none was seen; and that solution (n, owned). */
     int other;

@@ -229,10 +229,12 @@ bool model_analysis_settle(model_analysis *r, const model_point *at)
     if (!x) return false;
     shake(x, set, orders);
     equation_point point = {at->t, (const double *const *)x, orders, at->parameters, at->memory};
-    system_jacobian J = {0};
-    bool ok = system_jacobian_new(&J, set, s) && certify(&J, s, &point, SINGULAR, &r->certificate);
-    system_jacobian_free(&J);
+    analysed_drop_jacobian(&r->reduced);
+    system_jacobian *J = r->reduced.jacobian = DAE_NEW(system_jacobian);
+    bool ok =
+        J && system_jacobian_new(J, set, s) && certify(J, s, &point, SINGULAR, &r->certificate);
     r->numbers_agree = ok && r->certificate.valid;
+    if (!r->numbers_agree) analysed_drop_jacobian(&r->reduced);
     if (ok && !r->numbers_agree && r->certificate.finite) {
         ok = regularise(set, s, &point, SINGULAR, &r->rewrites);
         r->numbers_agree = ok && r->rewrites.solved;

@@ -85,6 +85,8 @@ bool build_names(model_form *f);
 bool build_differentiate(build *b, size_t first);
 /* One CSC pattern for dF/dy and dF/dy', and where each entry goes. */
 bool build_pattern(build *b);
+/* A program that is never run: what it computes, and no code. */
+bool build_expressions(model_program *p, const expr *e, size_t count);
 bool build_program(model_form *f, model_program *p, const expr *e, size_t count);
 /* Which crossing functions depend on what Newton's iteration computes. */
 bool build_rounded(model_form *f);

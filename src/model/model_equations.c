@@ -146,11 +146,16 @@ bool build_pattern(build *b)
     return ok;
 }
 
-bool build_program(model_form *f, model_program *p, const expr *e, size_t count)
+bool build_expressions(model_program *p, const expr *e, size_t count)
 {
     p->outputs = count;
     p->e = dae_copy(e, count, sizeof *e);
-    return p->e && code_new(&p->code, f->flat->graph, e, count);
+    return p->e;
+}
+
+bool build_program(model_form *f, model_program *p, const expr *e, size_t count)
+{
+    return build_expressions(p, e, count) && code_new(&p->code, f->flat->graph, e, count);
 }
 
 /* Compile a list taken from structures `stride` bytes apart, each expression build_mapped to

@@ -259,6 +259,7 @@ bool model_redundant_release(analysed *a, const equation_point *at, const bool *
     dae_free(kept);
     mechanical_free(&m);
     if (!ok) return false;
+    analysed_drop_jacobian(a);
     structure_free(&a->structure);
     return structure_analyse(&a->structure, &a->set);
 }

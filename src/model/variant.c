@@ -160,26 +160,38 @@ static expr map_place(void *context, graph *g, expr leaf)
     return at.sign > 0 ? e : graph_unary(g, EXPR_NEG, e);
 }
 
-/* A program of the base form for the variant. */
-static bool carry_program(model_form *f, model_program *p, const model_program *base)
+/* What a program of the base form computes, over the unknowns of the variant. */
+static bool carry_expressions(model_form *f, model_program *p, const model_program *base)
 {
     expr *e = DAE_ARRAY(expr, base->outputs);
     place_map map = {f, false};
     for (size_t k = 0; e && k < base->outputs; k++)
         e[k] = graph_substitute(f->flat->graph, base->e[k], map_place, &map);
-    bool ok = e && !map.failed && build_program(f, p, e, base->outputs);
+    bool ok = e && !map.failed && build_expressions(p, e, base->outputs);
     dae_free(e);
     return ok;
 }
 
-static bool compile_rows(build *b)
+static bool carry_program(model_form *f, model_program *p, const model_program *base)
+{
+    return carry_expressions(f, p, base) && code_new(&p->code, f->flat->graph, p->e, p->outputs);
+}
+
+/* The rows of the formulation with their derivatives. */
+static bool differentiate_rows(build *b)
 {
     model_form *f = b->f;
     b->equations = (size_t)f->rows;
     b->residuals = DAE_ARRAY(expr, b->equations);
     for (int r = 0; b->residuals && r < f->rows; r++)
         b->residuals[r] = f->formulated->set.row[r].residual;
-    return b->residuals && build_differentiate(b, 0) && build_pattern(b) &&
+    return b->residuals && build_differentiate(b, 0);
+}
+
+static bool compile_rows(build *b)
+{
+    model_form *f = b->f;
+    return differentiate_rows(b) && build_pattern(b) &&
            build_program(f, &f->residual, b->residuals, b->equations) &&
            build_program(f, &f->jacobian, b->entries, b->entry_count);
 }
@@ -247,21 +259,44 @@ static bool share(model_form *f)
     return f->alias && f->visible && f->settings;
 }
 
-static bool assemble_variant(build *b, bool with_levels)
+/* Unknowns and names of equations. */
+static bool begin_variant(model_form *f)
 {
-    model_form *f = b->f;
     f->n = f->formulated->set.n;
     f->rows = f->formulated->set.m;
-    if (!share(f) || !find_places(f) || !number_unknowns(f) || !name_rows(f)) return false;
-    if (!compile_rows(b) || !carry_programs(f) || !compile_more(f)) return false;
-    if (!build_kinematics(f)) return false;
-    if (with_levels && !build_levels(f)) return false;
+    return share(f) && find_places(f) && number_unknowns(f) && name_rows(f);
+}
+
+/* Candidates for states are differential, too. */
+static void mark_candidates(model_form *f)
+{
     for (int k = 0; k < f->formulated->candidates; k++)
         f->differential[f->formulated->candidate[k].unknown] = true;
+}
+
+static bool assemble_variant(build *b)
+{
+    model_form *f = b->f;
+    if (!begin_variant(f)) return false;
+    if (!compile_rows(b) || !carry_programs(f) || !compile_more(f)) return false;
+    if (!build_kinematics(f)) return false;
+    if (!f->levels && !build_levels(f)) return false;
+    mark_candidates(f);
     if (!build_rounded(f)) return false;
     for (size_t r = 0; f->seen_count > 0 && r < f->flat->relation_count; r++)
         f->rounded[r] |= f->base->rounded[r]; /* also of variables that are seen through */
     return !graph_failed(f->flat->graph);
+}
+
+/* A variant that is there for its initial system alone: no method runs it. */
+static bool assemble_levels(build *b)
+{
+    model_form *f = b->f;
+    bool ok = begin_variant(f) && differentiate_rows(b) &&
+              build_expressions(&f->residual, b->residuals, b->equations) &&
+              carry_expressions(f, &f->condition, &f->base->condition) && build_levels(f);
+    if (ok) mark_candidates(f);
+    return ok && !graph_failed(f->flat->graph);
 }
 
 /* A variant that takes over y, and refers to *a; NULL: memory, and y is free. */
@@ -283,10 +318,10 @@ static model_form *variant_new(const model_form *base, analysed *a, formulated *
     return f;
 }
 
-static dae_status compile_variant(model_form *f, bool with_levels, dae_diag *diag)
+static dae_status compile_variant(model_form *f, bool (*assemble)(build *b), dae_diag *diag)
 {
     build b = {.f = f};
-    dae_status status = assemble_variant(&b, with_levels) ? DAE_OK : build_exhausted(&b, diag);
+    dae_status status = assemble(&b) ? DAE_OK : build_exhausted(&b, diag);
     build_free(&b);
     return status;
 }
@@ -342,8 +377,8 @@ dae_status model_form_variant(const model_form *base, analysed *a, formulated *y
     }
     f->analysed_borrowed = false;
     f->levels = all;
-    dae_status status = compile_variant(f, !all, diag);
-    if (status == DAE_OK && all) status = compile_variant(all, true, diag);
+    dae_status status = compile_variant(f, assemble_variant, diag);
+    if (status == DAE_OK && all) status = compile_variant(all, assemble_levels, diag);
     if (status == DAE_OK && all && !relate_levels(f))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a formulation of the model.");
     if (status == DAE_OK)

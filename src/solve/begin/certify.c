@@ -126,21 +126,22 @@ static int look_along(dae_solver *s, model_mode *v, const model_point *at)
     for (int j = 0; j < a->set.n; j++)
         if (a->structure.d[j] >= orders) orders = a->structure.d[j] + 1;
     double **x = analysed_values(&a->set, at, orders), t = at->t;
-    system_jacobian J = {0};
+    system_jacobian own = {0};
+    const system_jacobian *J = a->jacobian ? a->jacobian : &own;
     certificate c = {0};
-    bool ok = x && system_jacobian_new(&J, &a->set, &a->structure);
+    bool ok = x && (J != &own || system_jacobian_new(&own, &a->set, &a->structure));
     if (ok && !v->plan.form->levels) take_unknowns(s, v->plan.form, orders, x);
     if (ok) drop_rounding(&a->set, orders, x);
     for (int k = 0; ok && k < 2 && !regular; k++) {
         if (k > 0) t += go_along(&a->set, orders, x);
         equation_point point = {t, (const double *const *)x, orders, at->parameters, at->memory};
         certificate_free(&c);
-        ok = certify(&J, &a->structure, &point, SINGULAR, &c);
+        ok = certify(J, &a->structure, &point, SINGULAR, &c);
         regular = c.valid || !c.finite;
     }
     if (ok && !regular) note_broken_promise(v, &c, at);
     certificate_free(&c);
-    system_jacobian_free(&J);
+    system_jacobian_free(&own);
     dae_free(x);
     return ok ? regular : -1;
 }

@@ -264,12 +264,13 @@ static bool list_needs(rank_watch *w, const graph *g, const expr *entry, int n)
 bool rank_watch_new(rank_watch **result, const analysed *a, int n)
 {
     graph *g = a->set.graph;
-    system_jacobian J = {0};
+    system_jacobian own = {0};
+    const system_jacobian *J = a->jacobian ? a->jacobian : &own;
     rank_watch *w = DAE_NEW(rank_watch);
     expr *entry = DAE_ARRAY(expr, WATCHED_ENTRIES);
     *result = NULL;
-    bool ok = w && entry && system_jacobian_new(&J, &a->set, &a->structure);
-    collector c = {.set = &a->set, .s = &a->structure, .J = &J};
+    bool ok = w && entry && (J != &own || system_jacobian_new(&own, &a->set, &a->structure));
+    collector c = {.set = &a->set, .s = &a->structure, .J = J};
     int most =
         a->structure.blocks.count < WATCHED_ENTRIES ? a->structure.blocks.count : WATCHED_ENTRIES;
     if (ok) w->block = DAE_ARRAY(rank_block, most > 0 ? most : 1);
@@ -281,7 +282,7 @@ bool rank_watch_new(rank_watch **result, const analysed *a, int n)
         w->dense = ok ? w->value + w->entries : NULL;
         w->fresh = true;
     }
-    system_jacobian_free(&J);
+    system_jacobian_free(&own);
     dae_free(entry);
     if (ok && w->count > 0)
         *result = w;
