@@ -158,5 +158,8 @@ bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit 
  * threads may share it. */
 typedef double (*graph_leaf_value)(void *context, const expr_node *leaf);
 double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context);
+/* Whether there is the memory that the value of any expression may take: NAN of graph_value may
+ * be for lack of it. */
+bool graph_has_memory(const graph *g);
 
 #endif

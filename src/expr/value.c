@@ -93,3 +93,10 @@ double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
     walk_free(&w);
     return result.unknown ? NAN : result.value;
 }
+
+bool graph_has_memory(const graph *g)
+{
+    known *probe = DAE_ARRAY(known, graph_size(g));
+    dae_free(probe);
+    return probe != NULL;
+}

@@ -35,11 +35,6 @@ double model_value_of(const model_form *f, expr e, graph_leaf_value leaf, void *
     return value;
 }
 
-static void ignore_leaf(void *context, expr leaf)
-{
-    (void)context, (void)leaf;
-}
-
 double model_form_constant(const model_form *f, expr e)
 {
     parameter_scan scan = {f, NULL, -1};
@@ -77,8 +72,7 @@ static dae_status evaluate_parameter(model_form *f, int p, signed char *state, i
             continue;
         }
         if (!isfinite(value) && q->type != FLAT_STRING) {
-            if (!f->parameter_set[top] &&
-                !graph_leaves(f->flat->graph, &q->value, 1, ignore_leaf, NULL))
+            if (!f->parameter_set[top] && !graph_has_memory(f->flat->graph))
                 return build_no_memory(diag);
             if (diag) diag->value = value;
             return reject_parameter(f, top, isnan(value) ? "is not a number" : "is infinite", diag);
