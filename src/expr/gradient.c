@@ -84,7 +84,7 @@ derive_scratch *derive_scratch_new(void)
 void derive_scratch_free(derive_scratch *s)
 {
     if (!s) return;
-    walk_free(&s->nodes);
+    walk_drop(&s->nodes);
     dae_free_all(s->first.items, s->active.items, s->adjoints.items, s->guards.items,
                  s->slots.items, s->heap.items, s);
 }
