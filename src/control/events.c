@@ -182,10 +182,7 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
 void event_finder_free(event_finder *finder)
 {
     if (!finder) return;
-    dae_free(finder->real_store);
-    dae_free(finder->int_store);
-    dae_free(finder->unresolved);
-    dae_free(finder);
+    dae_free_all(finder->real_store, finder->int_store, finder->unresolved, finder);
 }
 
 const int *event_finder_flags(const event_finder *finder)

@@ -54,8 +54,7 @@ bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm
 
 void newton_free(newton *nw)
 {
-    dae_free(nw->first);
-    dae_free(nw->delta);
+    dae_free_all(nw->first, nw->delta);
     *nw = (newton){0};
 }
 

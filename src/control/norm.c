@@ -26,13 +26,8 @@ bool norm_new(error_norm *norm, int n, const dae_options *options)
 
 void norm_free(error_norm *norm)
 {
-    dae_free(norm->weights);
-    dae_free(norm->scale);
-    dae_free(norm->tested_own);
-    dae_free(norm->newton_own);
-    dae_free(norm->work);
-    dae_free(norm->exempt);
-    dae_free(norm->floor_own);
+    dae_free_all(norm->weights, norm->scale, norm->tested_own, norm->newton_own, norm->work,
+                 norm->exempt, norm->floor_own);
     *norm = (error_norm){0};
 }
 

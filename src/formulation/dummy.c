@@ -25,9 +25,7 @@ typedef struct layout {
 
 static void layout_drop(layout *l)
 {
-    dae_free(l->deepest);
-    dae_free(l->top);
-    dae_free(l->first);
+    dae_free_all(l->deepest, l->top, l->first);
 }
 
 static void find_deepest(const structure *s, int *deepest)

@@ -73,8 +73,7 @@ bool form_block_new(form_block *b, const graph *g, int rows, int columns, entry_
     for (int j = 0; ok && j < columns; j++)
         if (b->colptr[j + 1] < b->colptr[j]) b->colptr[j + 1] = b->colptr[j];
     b->dense = better_dense(rows, columns, count);
-    dae_free(by_row);
-    dae_free(order);
+    dae_free_all(by_row, order);
     entry_list_free(list);
     return ok;
 }
@@ -122,14 +121,9 @@ void form_plan_free(form_plan *plan)
     if (!plan) return;
     for (int k = 0; k < FORM_PROGRAMS; k++) dae_free(plan->program[k].e);
     for (int k = 0; k < FORM_BLOCKS; k++) {
-        dae_free(plan->block[k].colptr);
-        dae_free(plan->block[k].rowind);
-        dae_free(plan->block[k].e);
+        dae_free_all(plan->block[k].colptr, plan->block[k].rowind, plan->block[k].e);
     }
-    dae_free(plan->leading);
-    dae_free(plan->constraint);
-    dae_free(plan->level);
-    dae_free(plan);
+    dae_free_all(plan->leading, plan->constraint, plan->level, plan);
 }
 
 /* ---- what expressions depend on ---- */

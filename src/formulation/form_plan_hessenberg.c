@@ -520,8 +520,7 @@ dae_status formulate_hessenberg_form(const analysed *a, const equation_point *at
             refuse(diag, "%s is not linear in the highest derivatives", a->set.row[refused].name);
     if (status == DAE_OK && !build(&s, &w, f)) status = formulation_exhausted(f, diag);
     entry_list_free(&w.E);
-    dae_free(w.from);
-    dae_free(w.f);
+    dae_free_all(w.from, w.f);
     search_free(&s);
     return status;
 }

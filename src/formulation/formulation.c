@@ -35,13 +35,7 @@ bool formulated_new(formulated *f, const analysed *a, int n, int m, int candidat
 void formulated_free(formulated *f)
 {
     equation_set_free(&f->set);
-    dae_free(f->variable);
-    dae_free(f->order);
-    dae_free(f->sign);
-    dae_free(f->kinds);
-    dae_free(f->hidden);
-    dae_free(f->candidate);
-    dae_free(f->defined);
+    dae_free_all(f->variable, f->order, f->sign, f->kinds, f->hidden, f->candidate, f->defined);
     position_choice_free(f->positions);
     form_plan_free(f->plan);
     arena_free(f->texts);
@@ -119,8 +113,7 @@ bool unknown_index_new(unknown_index *index, const analysed *a, const formulated
 
 void unknown_index_free(unknown_index *index)
 {
-    dae_free(index->start);
-    dae_free(index->y);
+    dae_free_all(index->start, index->y);
     *index = (unknown_index){0};
 }
 

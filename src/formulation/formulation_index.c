@@ -15,9 +15,7 @@
 
 void first_order_free(first_order *l)
 {
-    dae_free(l->times);
-    dae_free(l->top);
-    dae_free(l->first);
+    dae_free_all(l->times, l->top, l->first);
     unknown_index_free(&l->index);
     *l = (first_order){0};
 }
@@ -166,8 +164,7 @@ bool first_order_kinds(const first_order *l, const analysed *a, formulated *f)
             dae_kind kind = power > 1 ? DAE_KIND_INDEX3 : DAE_KIND_INDEX2;
             if (power > 0) f->kinds[l->first[j] + p] = kind;
         }
-    dae_free(lack);
-    dae_free(left);
+    dae_free_all(lack, left);
     return ok;
 }
 

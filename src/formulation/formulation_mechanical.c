@@ -108,8 +108,7 @@ static bool corrected_kinematics(formulated *f, const analysed *a, const mechani
             expr more = p == 0 && position[j] > 0 ? sum[position[j] - 1] : EXPR_NONE;
             ok = kinematic_row(f, l->first[j] + p, l->first[j] + p + 1, more, r);
         }
-    dae_free(sum);
-    dae_free(position);
+    dae_free_all(sum, position);
     return ok;
 }
 
@@ -240,8 +239,7 @@ dae_status mechanical_choose(const analysed *a, const mechanical *m,
         memcpy(dependent, chosen, (size_t)m->nq * sizeof *dependent);
     else if (ready)
         l = positions_dependent_row(m->nlambda, m->nq, chosen);
-    dae_free(G);
-    dae_free(chosen);
+    dae_free_all(G, chosen);
     if (!ready)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
     if (l < 0) return DAE_OK;

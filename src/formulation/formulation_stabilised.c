@@ -30,8 +30,7 @@ static bool plan_new(plan *p, const analysed *a, const mechanical *m, formulated
 static void plan_free(plan *p)
 {
     first_order_free(&p->l);
-    dae_free(p->miss);
-    dae_free(p->sum);
+    dae_free_all(p->miss, p->sum);
 }
 
 /* ---- pieces ---- */

@@ -68,31 +68,14 @@ void selection_free(selection *s)
 {
     if (!s) return;
     for (int k = 0; s->component && k < s->components; k++) {
-        dae_free(s->component[k].row);
-        dae_free(s->component[k].column);
-        dae_free(s->component[k].depth);
-        dae_free(s->component[k].dummy);
-        dae_free(s->component[k].partner);
+        dae_free_all(s->component[k].row, s->component[k].column, s->component[k].depth,
+                     s->component[k].dummy, s->component[k].partner);
     }
-    dae_free(s->component);
-    dae_free(s->chosen);
-    dae_free(s->previous);
-    dae_free(s->local);
-    dae_free(s->part);
-    dae_free(s->scale);
-    dae_free(s->own);
-    dae_free(s->eager);
+    dae_free_all(s->component, s->chosen, s->previous, s->local, s->part, s->scale, s->own,
+                 s->eager);
     code_free(&s->code);
-    dae_free(s->value);
-    dae_free(s->entry_row);
-    dae_free(s->entry_column);
-    dae_free(s->matrix);
-    dae_free(s->taken);
-    dae_free(s->row_at);
-    dae_free(s->pivot);
-    dae_free(s->is_dummy);
-    dae_free(s->culprit);
-    dae_free(s);
+    dae_free_all(s->value, s->entry_row, s->entry_column, s->matrix, s->taken, s->row_at, s->pivot,
+                 s->is_dummy, s->culprit, s);
 }
 
 static int find_root(int *parent, int k)
@@ -248,8 +231,7 @@ static bool find_components(selection *s, const analysed *a)
         ok = allocate_components(s);
     }
     if (ok) fill_components(s, t, parent, number);
-    dae_free(parent);
-    dae_free(number);
+    dae_free_all(parent, number);
     return ok;
 }
 

@@ -106,12 +106,7 @@ static bool saddle_new(saddle *p, const mechanical_form *f, bool dense)
 static void saddle_free(saddle *p)
 {
     form_solver_free(&p->solver);
-    dae_free(p->pattern.colptr);
-    dae_free(p->pattern.rowind);
-    dae_free(p->place);
-    dae_free(p->values);
-    dae_free(p->b);
-    dae_free(p->scale);
+    dae_free_all(p->pattern.colptr, p->pattern.rowind, p->place, p->values, p->b, p->scale);
 }
 
 static void saddle_fill_dense(saddle *p, const form_matrix *A, const double *values, int row,

@@ -117,8 +117,7 @@ static dae_status project_quasilinear(const start *s)
     if (status == DAE_OK) status = start_manifold(s, &p, moved, "constraint");
     start_sizes(s, 0, n);
     manifold_free(&p);
-    dae_free(given);
-    dae_free(kept);
+    dae_free_all(given, kept);
     return status;
 }
 
@@ -150,9 +149,7 @@ static dae_status find_slopes(const start *s)
         if (ok) manifold_step(&p, c, s->yp);
     }
     manifold_free(&p);
-    dae_free(pattern.colptr);
-    dae_free(pattern.rowind);
-    dae_free(c);
+    dae_free_all(pattern.colptr, pattern.rowind, c);
     return ok ? DAE_OK : start_exhausted(s);
 }
 

@@ -88,9 +88,7 @@ void general_free(general_work *g)
 {
     if (!g) return;
     jacobian_free(&g->jac);
-    dae_free(g->reals);
-    dae_free(g->integers);
-    dae_free(g);
+    dae_free_all(g->reals, g->integers, g);
 }
 
 dae_status general_new(initializer *init, dae_diag *diag)

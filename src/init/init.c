@@ -70,14 +70,8 @@ void initializer_free(initializer *init)
     if (!init) return;
     general_free(init->general);
     least_squares_free(&init->rank);
-    dae_free(init->rank_matrix);
-    dae_free(init->reals);
-    dae_free(init->derivative);
-    dae_free(init->fixed);
-    dae_free(init->y_tags);
-    dae_free(init->yp_tags);
-    dae_free(init->rows.variable);
-    dae_free(init);
+    dae_free_all(init->rank_matrix, init->reals, init->derivative, init->fixed, init->y_tags,
+                 init->yp_tags, init->rows.variable, init);
 }
 
 bool *initializer_fixed(initializer *init)

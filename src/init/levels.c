@@ -17,9 +17,7 @@ static const double APART = 1e-3, NEARER = 0.5;
 
 void level_report_free(level_report *report)
 {
-    dae_free(report->equation);
-    dae_free(report->fixed);
-    dae_free(report->other_u);
+    dae_free_all(report->equation, report->fixed, report->other_u);
     report->other_u = NULL;
     report->equation = report->fixed = NULL;
     report->equation_count = report->fixed_count = 0;
@@ -99,11 +97,7 @@ typedef struct parts {
 
 static void parts_free(parts *t)
 {
-    dae_free(t->core);
-    dae_free(t->settled);
-    dae_free(t->held);
-    dae_free(t->held_now);
-    dae_free(t->before);
+    dae_free_all(t->core, t->settled, t->held, t->held_now, t->before);
 }
 
 static bool parts_new(parts *t, const level_work *work)
@@ -196,10 +190,7 @@ static level_outcome solve_ranks(level_work *work, level_report *report)
         vector_copy(n, work->u, work->origin);
         outcome = LEVEL_MET;
     }
-    dae_free(row_rank);
-    dae_free(rows);
-    dae_free(held);
-    dae_free(before);
+    dae_free_all(row_rank, rows, held, before);
     return outcome;
 }
 
@@ -323,11 +314,7 @@ static level_outcome substitute(level_work *work)
             for (int j = 0; j < n; j++) known[j] = known[j] || !held[j];
         }
     }
-    dae_free(open);
-    dae_free(rows);
-    dae_free(held);
-    dae_free(known);
-    dae_free(before);
+    dae_free_all(open, rows, held, known, before);
     return ready ? LEVEL_MET : outcome;
 }
 

@@ -32,8 +32,7 @@ static void order_free(evaluation_order *o)
 {
     signature_free(&o->rows);
     components_free(&o->blocks);
-    dae_free(o->row_of);
-    dae_free(o->pole);
+    dae_free_all(o->row_of, o->pole);
 }
 
 /* The pattern by rows, without fixed unknowns. */
@@ -97,8 +96,7 @@ static bool leave_poles(evaluation_order *o)
             k = -1;
             break;
         }
-    dae_free(row);
-    dae_free(less);
+    dae_free_all(row, less);
     return ok;
 }
 
@@ -168,9 +166,7 @@ static bool block_problem(const evaluation_order *o, int b, level_problem *p, in
     }
     *count = size;
     if (ok && size > 0) ok = level_problem_new(p, o->work, size, rows, held);
-    dae_free(held);
-    dae_free(wanted);
-    dae_free(rows);
+    dae_free_all(held, wanted, rows);
     return ok;
 }
 
@@ -396,8 +392,7 @@ static level_outcome sweep_block(const evaluation_order *o, int b)
         w.open[column] = false;
         w.left--;
     }
-    dae_free(w.open);
-    dae_free(w.spent);
+    dae_free_all(w.open, w.spent);
     return outcome;
 }
 
@@ -434,8 +429,7 @@ static level_outcome solve_block(const evaluation_order *o, int b)
         memcpy(work->displaced, displaced, n * sizeof *displaced);
         outcome = solve_block_from(o, b, true);
     }
-    dae_free(before);
-    dae_free(displaced);
+    dae_free_all(before, displaced);
     return outcome;
 }
 

@@ -36,11 +36,7 @@ typedef struct other_look {
 
 static void other_look_free(other_look *l)
 {
-    dae_free(l->rows);
-    dae_free(l->held);
-    dae_free(l->turned);
-    dae_free(l->term);
-    dae_free(l->solution);
+    dae_free_all(l->rows, l->held, l->turned, l->term, l->solution);
 }
 
 static bool other_look_new(other_look *l, const level_work *work)

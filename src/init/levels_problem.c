@@ -52,8 +52,7 @@ void level_work_free(level_work *work)
     double *const blocks[] = {work->u,    work->origin, work->r,    work->values,
                               work->size, work->noise,  work->seen, work->rough};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
-    dae_free(work->first);
-    dae_free(work->displaced);
+    dae_free_all(work->first, work->displaced);
     *work = (level_work){0};
 }
 

@@ -136,9 +136,6 @@ level_outcome level_rank(level_problem *p, int *rank)
     else if (kkt_dependent(p->solver, 1, y))
         outcome = rank_of_parts(p, y, parent, rows, held, &redundant);
     *rank = p->m - redundant;
-    dae_free(parent);
-    dae_free(rows);
-    dae_free(y);
-    dae_free(held);
+    dae_free_all(parent, rows, y, held);
     return outcome;
 }

@@ -423,8 +423,7 @@ void instance_end_selection(model_instance *m)
     position_watch_free(m->positions);
     selection_free(m->selection);
     dae_free_all(m->colptr, m->rowind, m->scatter, m->kinematic_at);
-    dae_free((void *)m->equation_names);
-    dae_free(m->kinds);
+    dae_free_all((void *)m->equation_names, m->kinds);
 }
 
 /* y_u' - sign y_next = 0 */

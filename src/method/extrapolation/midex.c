@@ -56,8 +56,7 @@ static void midex_cache_free(void *cache)
     midex_cache *c = cache;
     if (!c) return;
     mechanism_free(&c->system);
-    dae_free(c->memory);
-    dae_free(c);
+    dae_free_all(c->memory, c);
 }
 
 /* The vectors of the cache, for n unknowns; false: memory. */

@@ -87,8 +87,7 @@ static void geometric_cache_free(void *cache)
     mechanism_free(&c->system);
     saddle_free(c->mass);
     geometric_keeper_free(c);
-    dae_free(c->memory);
-    dae_free(c);
+    dae_free_all(c->memory, c);
 }
 
 /* A solver for M alone. */

@@ -881,8 +881,7 @@ void hem_cache_free(void *cache)
     layout_free(&c->k_u_layout);
     for (int k = 0; k < 6; k++) dae_free(c->work[k]);
     hem_exact_release(c);
-    dae_free(c->dense_block);
-    dae_free(c->tableau);
+    dae_free_all(c->dense_block, c->tableau);
     void *const blocks[] = {c->matrices,   c->f_z,   c->g_y,     c->g_y_end,
                             c->k_u_values, c->inner, c->inner_x, c->inner_k};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);

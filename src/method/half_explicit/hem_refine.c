@@ -30,10 +30,7 @@ void hem_refinement_free(hem_refinement *r)
 {
     if (!r) return;
     hem_cache_free(r->cache);
-    dae_free(r->state);
-    dae_free(r->scratch);
-    dae_free(r->block);
-    dae_free(r);
+    dae_free_all(r->state, r->scratch, r->block, r);
 }
 
 hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache)

@@ -11,8 +11,7 @@ void part_free(square_part *p)
 {
     linear_free(p->solver);
     layout_free(&p->layout);
-    dae_free(p->target);
-    dae_free(p->values);
+    dae_free_all(p->target, p->values);
     *p = (square_part){0};
 }
 
@@ -36,9 +35,7 @@ static bool sparse_layout(square_part *p, const int *row_place, const int *colum
         colptr[k + 1] = count;
     }
     ok = ok && layout_sparse(&p->layout, p->size, colptr, rowind);
-    dae_free(order);
-    dae_free(colptr);
-    dae_free(rowind);
+    dae_free_all(order, colptr, rowind);
     return ok;
 }
 

@@ -116,22 +116,9 @@ typedef struct row_work {
 
 static void row_work_free(row_work *w)
 {
-    dae_free(w->rowptr);
-    dae_free(w->colind);
-    dae_free(w->from);
-    dae_free(w->order);
-    dae_free(w->row);
-    dae_free(w->touched);
-    dae_free(w->mark);
-    dae_free(w->taken);
-    dae_free(w->heap);
-    dae_free(w->done);
-    dae_free(w->row_size);
-    dae_free(w->column_size);
-    dae_free(w->U.start);
-    dae_free(w->U.pivot);
-    dae_free(w->U.column);
-    dae_free(w->U.value);
+    dae_free_all(w->rowptr, w->colind, w->from, w->order, w->row, w->touched, w->mark, w->taken,
+                 w->heap, w->done, w->row_size, w->column_size, w->U.start, w->U.pivot, w->U.column,
+                 w->U.value);
 }
 
 static int row_of(const form_matrix *m, size_t q)
@@ -291,14 +278,12 @@ static bool make_room(row_factors *U, size_t more)
     int *column = DAE_ARRAY(int, room);
     double *value = DAE_ARRAY(double, room);
     if (!column || !value) {
-        dae_free(column);
-        dae_free(value);
+        dae_free_all(column, value);
         return false;
     }
     memcpy(column, U->column, used * sizeof *column);
     memcpy(value, U->value, used * sizeof *value);
-    dae_free(U->column);
-    dae_free(U->value);
+    dae_free_all(U->column, U->value);
     U->column = column;
     U->value = value;
     U->room = room;

@@ -26,29 +26,10 @@ void herk_work_free(void *work)
     part_free(&w->leading_part);
     part_free(&w->R);
     stacked_free(w->stacked);
-    dae_free(w->required);
-    dae_free(w->row_place);
-    dae_free(w->column_place);
-    dae_free(w->algebraic_place);
-    dae_free(w->algebraic);
-    dae_free(w->chosen);
-    dae_free(w->select_order);
-    dae_free(w->generation);
-    dae_free(w->seen);
-    dae_free(w->E);
-    dae_free(w->f);
-    dae_free(w->J[0]);
-    dae_free(w->J[1]);
-    dae_free(w->J_stage);
-    dae_free(w->select_work);
-    dae_free(w->g);
-    dae_free(w->g_t);
-    dae_free(w->delta);
-    dae_free(w->correction);
-    dae_free(w->dense);
-    dae_free(w->dense_stages);
-    dae_free(w->dense_point);
-    dae_free(w);
+    dae_free_all(w->required, w->row_place, w->column_place, w->algebraic_place, w->algebraic,
+                 w->chosen, w->select_order, w->generation, w->seen, w->E, w->f, w->J[0], w->J[1],
+                 w->J_stage, w->select_work, w->g, w->g_t, w->delta, w->correction, w->dense,
+                 w->dense_stages, w->dense_point, w);
 }
 
 static bool allocate_lists(herk_work *w)

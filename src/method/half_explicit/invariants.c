@@ -40,8 +40,7 @@ invariant_work *invariant_work_new(const hem_cache *c, const method_context *ctx
 void invariant_work_free(invariant_work *v)
 {
     if (!v) return;
-    dae_free(v->y);
-    dae_free(v);
+    dae_free_all(v->y, v);
 }
 
 /* y and y' from x, x' and w; y' of algebraic variables is 0 */

@@ -109,10 +109,7 @@ static void colloc2nd_cache_free(void *cache)
     if (!c) return;
     second_matrix_free(c->matrix);
     projection_free(&c->ends);
-    dae_free(c->drifts);
-    dae_free(c->loose);
-    dae_free(c->inner);
-    dae_free(c);
+    dae_free_all(c->drifts, c->loose, c->inner, c);
 }
 
 static void fill_tables(colloc2nd_cache *c)

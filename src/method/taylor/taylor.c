@@ -335,19 +335,8 @@ static void taylor_cache_free(void *cache)
     c->ops->run_free(c->run);
     linear_free(c->solver);
     layout_free(&c->layout);
-    dae_free(c->first);
-    dae_free(c->place);
-    dae_free(c->at);
-    dae_free(c->J);
-    dae_free(c->matrix);
-    dae_free(c->right);
-    dae_free(c->more);
-    dae_free(c->last);
-    dae_free(c->before);
-    dae_free(c->moved);
-    dae_free(c->power);
-    dae_free(c->degree);
-    dae_free(c);
+    dae_free_all(c->first, c->place, c->at, c->J, c->matrix, c->right, c->more, c->last, c->before,
+                 c->moved, c->power, c->degree, c);
 }
 
 static bool number_rows(taylor_cache *c)

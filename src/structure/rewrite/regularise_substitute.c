@@ -200,10 +200,8 @@ static bool set_grow(equation_set *set, int more)
     const char **name = grown(set->name, sizeof *name, set->n, more);
     double *nominal = grown(set->nominal, sizeof *nominal, set->n, more);
     bool ok = row && model && name && nominal;
-    dae_free(ok ? (void *)set->row : row);
-    dae_free(ok ? (void *)set->model : model);
-    dae_free(ok ? (void *)set->name : name);
-    dae_free(ok ? (void *)set->nominal : nominal);
+    dae_free_all(ok ? (void *)set->row : row, ok ? (void *)set->model : model,
+                 ok ? (void *)set->name : name, ok ? (void *)set->nominal : nominal);
     if (!ok) return false;
     set->row = row;
     set->model = model;
