@@ -84,7 +84,6 @@ derive_scratch *derive_scratch_new(void)
 void derive_scratch_free(derive_scratch *s)
 {
     if (!s) return;
-    walk_drop(&s->nodes);
     dae_free_all(s->first.items, s->active.items, s->adjoints.items, s->guards.items,
                  s->slots.items, s->heap.items, s);
 }
@@ -487,11 +486,16 @@ static bool collect(graph *g, const derive_scratch *s, gradient *out)
 bool derive_gradient(graph *g, derive_scratch *s, expr e, gradient *out)
 {
     out->count = 0;
-    if (e == EXPR_NONE || graph_failed(g) || !prepare(g, s, e)) return false;
+    if (e == EXPR_NONE || graph_failed(g)) return false;
+    if (!prepare(g, s, e)) {
+        walk_free(&s->nodes);
+        return false;
+    }
     bool done = contribute(g, s, s->nodes.count - 1, 0, graph_constant(g, 1.0));
     for (size_t i = s->nodes.count; done && i-- > 0;) done = process(g, s, i);
     done = done && collect(g, s, out) && !graph_failed(g);
     if (!done) out->count = 0;
+    walk_free(&s->nodes); /* the graph keeps its memory; the scratch may outlive the graph */
     return done;
 }
 

@@ -10,12 +10,6 @@ void walk_free(walk *w)
     *w = (walk){0};
 }
 
-void walk_drop(walk *w)
-{
-    dae_free(w->place);
-    *w = (walk){0};
-}
-
 /* Memory from the pool, or for every node of the graph and for many that it may get. */
 static bool make_room(walk *w, const graph *g)
 {

@@ -20,7 +20,6 @@ typedef struct walk {
  * of memory. Iterative: any depth will do. */
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count);
 void walk_free(walk *w); /* while the graph is there, which keeps the memory for others */
-void walk_drop(walk *w); /* at any time */
 
 /* i with w->order[i] = e, for e reached. */
 static inline size_t walk_place(const walk *w, expr e)
