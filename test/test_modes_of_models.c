@@ -530,6 +530,43 @@ static void test_modes_are_kept(void **state)
     close_run(&r);
 }
 
+/* A restart at an event that is reported and not yet acted upon, of a mechanism that runs in
+ * unknowns of its own: the event happens, once. */
+static void test_restart_at_a_reported_event(void **state)
+{
+    (void)state;
+    static const char *const text =
+        "model M\n  Real x(start = 1, fixed = true), y;\n  Real vx, vy(start = 0, fixed = true), "
+        "l;\n"
+        "  Integer n(start = 0, fixed = true);\nequation\n  der(x) = vx;\n  der(y) = vy;\n"
+        "  der(vx) = -l*x;\n  der(vy) = -l*y - 9.81;\n  x^2 + y^2 = 1;\n"
+        "  when x < 0 then\n    n = pre(n) + 1;\n  end when;\nend M;\n";
+    dae_options options = dae_options_default();
+    options.rtol = 1e-8;
+    options.atol = 1e-10;
+    const char *const methods[] = {"auto", "bdf", "hem", "radau"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        run r;
+        dae_status status;
+        options.method = methods[k];
+        open_text(&r, text, "m.mo", &options);
+        start(&r);
+        while ((status = dae_solver_step(r.solver, 1.0)) == DAE_STEPPED) continue;
+        assert_int_equal(status, DAE_EVENT);
+        assert_true(is_formulated(r.solver));
+        read_values(&r);
+        assert_true(value(&r, "n") == 0.0 && fabs(value(&r, "x")) < 1e-6);
+        assert_int_equal(dae_solver_restart(r.solver, NULL, NULL), DAE_OK);
+        read_values(&r);
+        assert_true(value(&r, "n") == 1.0);
+        run_to(&r, 1.0);
+        read_values(&r);
+        if (value(&r, "n") != 1.0) fail_msg("%s: n = %g", methods[k], value(&r, "n"));
+        dae_solver_free(r.solver);
+        dae_problem_free(r.problem);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +590,7 @@ int main(void)
         cmocka_unit_test(test_positions_do_not_jump),
         cmocka_unit_test(test_monitor_names_variables),
         cmocka_unit_test(test_modes_are_kept),
+        cmocka_unit_test(test_restart_at_a_reported_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,5 @@
 #include "solve/bind/mode.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/vector.h"
 #include "model/model_build.h"
@@ -73,15 +71,7 @@ static bool make_instances(model_mode *v, dae_precision precision)
 
 static bool keep(mode_list *r, model_mode *v)
 {
-    if (r->count == r->room) {
-        int room = 2 * r->room + 4;
-        model_mode **list = DAE_ARRAY(model_mode *, room);
-        if (!list) return false;
-        if (r->count > 0) memcpy(list, r->list, (size_t)r->count * sizeof *list);
-        dae_free(r->list);
-        r->list = list;
-        r->room = room;
-    }
+    if (!dae_grow(&r->list, &r->room, (size_t)r->count + 1, sizeof *r->list)) return false;
     r->list[r->count++] = v;
     return true;
 }
@@ -107,7 +97,8 @@ bool mode_replan(model_mode *v, plan *made, dae_precision precision)
     solve_plan_free(&v->plan);
     v->plan = *made;
     *made = (plan){0};
-    return make_instances(v, precision);
+    v->retired = !make_instances(v, precision); /* the next to ask for the mode begins anew */
+    return !v->retired;
 }
 
 bool mode_matches(const mode_list *r, const model_mode *v, const double *memory)

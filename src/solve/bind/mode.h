@@ -23,14 +23,15 @@ typedef struct model_mode {
     dae_problem *array_problem; /* the reduced system of that; owned */
     bool searched;              /* for redundant constraints */
     bool certified;             /* its structure was looked at where the equations hold */
-    bool retired;               /* another choice of p2 has taken its place in this model_mode */
+    bool retired;               /* another choice of p2 has taken its place */
 } model_mode;
 
 typedef struct mode_list {
     mode_slots slots; /* that decide the structure */
     bool slots_known;
     model_mode **list; /* owned */
-    int count, room;
+    int count;
+    size_t room;
     model_mode *current;           /* whose form is integrated; NULL: the model as it is written */
     model_instance *base_instance; /* borrowed from the discrete side */
     double *start;                 /* start values of the user's unknowns, */
