@@ -5,7 +5,7 @@
 #include "expr/intern.h"
 #include "expr/loop.h"
 #include "expr/native.h"
-#include "expr/tape_scalar.h"
+#include "expr/series.h"
 #include "expr_build.h"
 
 #include <complex.h>
@@ -136,28 +136,40 @@ static void bodies_are_closed_and_shared(void **state)
     assert_int_equal(loop_result(g, loop_close(g, &d), 0), var(0));
 }
 
+/* Coefficients of e along x_0 = x, x_1 = 6, into out[i][k]. */
+#define SERIES_OF(T, SUFFIX)                                                                       \
+    static void series_of##SUFFIX(const expr *e, int count, const T *x, T out[][DEGREE + 1])       \
+    {                                                                                              \
+        const int lag[2] = {0, 0}, top[2] = {0, 0};                                                \
+        const T six[DEGREE + 1] = {6};                                                             \
+        T now[2];                                                                                  \
+        series_run##SUFFIX run;                                                                    \
+        series_program *p = series_program_new(g, e, lag, (size_t)count, top, 2, DEGREE);          \
+        assert_true(p &&series_run_new##SUFFIX(&run, p));                                          \
+        run.rows[0] = x;                                                                           \
+        run.rows[1] = six;                                                                         \
+        series_prepare##SUFFIX(&run);                                                              \
+        for (int k = 0; k <= DEGREE; k++) {                                                        \
+            series_sweep##SUFFIX(&run, k);                                                         \
+            series_outputs##SUFFIX(&run, k, now);                                                  \
+            for (int i = 0; i < count; i++) out[i][k] = now[i];                                    \
+        }                                                                                          \
+        series_run_free##SUFFIX(&run);                                                             \
+        series_program_free(p);                                                                    \
+    }
+
+enum { DEGREE = 6 };
+SERIES_OF(double, _double)
+SERIES_OF(tape_long, _long)
+
 static void other_arithmetics(void **state)
 {
     (void)state;
     expr e = sum_loop(0, var(0), var(1));
-    tape *t = tape_new(g, &e, 1);
-    tape_complex y[2] = {0.8 + 0.3 * I, 6.0}, out, sum = 0.0;
-    tape_complex *work = calloc(tape_work_size(t), sizeof *work);
-    tape_inputs_complex in = {.values = {y}};
-    tape_prepare_complex(t, &in, work);
-    tape_run_complex(t, &in, work, &out);
-    for (int k = 1; k <= 6; k++) sum += cpow(y[0], k);
-    assert_true(cabs(out - sum) < 1e-14);
-    free(work);
-    tape_long yl[2] = {0.8L, 6.0L}, outl, suml = 0.0L;
-    tape_long *workl = calloc(tape_work_size(t), sizeof *workl);
-    tape_inputs_long inl = {.values = {yl}};
-    tape_prepare_long(t, &inl, workl);
-    tape_run_long(t, &inl, workl, &outl);
-    for (int k = 1; k <= 6; k++) suml += powl(0.8L, k);
-    assert_true(fabsl(outl - suml) < 1e-17L);
-    free(workl);
-    tape_free(t);
+    tape_long x[DEGREE + 1] = {0.8L}, out[1][DEGREE + 1], sum = 0.0L;
+    series_of_long(&e, 1, x, out);
+    for (int k = 1; k <= 6; k++) sum += powl(0.8L, k);
+    assert_true(fabsl(out[0][0] - sum) < 1e-17L);
 }
 
 /* x = 1 + t: the series of (1 + t)^5 has binomial coefficients; of the sum, sums of them */
@@ -165,19 +177,13 @@ static void taylor_series(void **state)
 {
     (void)state;
     expr e[2] = {power_loop(0, var(0), num(5.0), num(1.0)), sum_loop(0, var(0), num(3.0))};
-    tape *t = tape_new(g, e, 2);
-    enum { D = 6 };
-    double x[D + 1] = {1.0, 1.0}, out[2 * (D + 1)];
-    const double *coefficients[1] = {x};
-    double *work = calloc(tape_series_work_size(t, D), sizeof *work);
-    tape_run_series(t, D, 0.0, coefficients, NULL, NULL, work, out);
-    const double power[D + 1] = {1, 5, 10, 10, 5, 1, 0}, sum[D + 1] = {3, 6, 4, 1};
-    for (int k = 0; k <= D; k++) {
-        near(out[k], power[k]);
-        near(out[D + 1 + k], sum[k]);
+    double x[DEGREE + 1] = {1.0, 1.0}, out[2][DEGREE + 1];
+    series_of_double(e, 2, x, out);
+    const double power[DEGREE + 1] = {1, 5, 10, 10, 5, 1, 0}, sum[DEGREE + 1] = {3, 6, 4, 1};
+    for (int k = 0; k <= DEGREE; k++) {
+        near(out[0][k], power[k]);
+        near(out[1][k], sum[k]);
     }
-    free(work);
-    tape_free(t);
 }
 
 /* ---- derivatives ---------------------------------------------------------------------------- */

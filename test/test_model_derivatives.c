@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "expr/tape_scalar.h"
+#include "expr/series.h"
 #include "model/model.h"
 #include "numbers.h"
 #include "problem/residual.h"
@@ -23,8 +23,10 @@ enum { POINTS = 8 };
 /* One model in quadruple precision. */
 typedef struct quad_model {
     const model_form *form;
-    tape_quad *y, *yp, *parameters, *memory, *work, *low, *high;
-    tape_quad *entries, *entry_work; /* of the exact Jacobian */
+    tape_quad *y, *parameters, *memory, *low, *high; /* y: y_i and y'_i by turns */
+    tape_quad *entries;                              /* of the exact Jacobian */
+    series_program *residual, *jacobian;             /* their coefficient of order 0 is the value */
+    series_run_quad residual_run, jacobian_run;
 } quad_model;
 
 static tape_quad *quads(size_t count)
@@ -34,51 +36,61 @@ static tape_quad *quads(size_t count)
     return block;
 }
 
+/* The program of f's expressions, and a run of it at q's point. */
+static series_program *quad_program(quad_model *q, const model_program *f, series_run_quad *run)
+{
+    const int n = q->form->n;
+    int *lag = calloc(f->outputs + 1, sizeof *lag), *top = calloc((size_t)n + 1, sizeof *top);
+    assert_true(lag && top);
+    for (int j = 0; j < n; j++) top[j] = 1;
+    series_program *p = series_program_new(q->form->flat->graph, f->e, lag, f->outputs, top, n, 0);
+    assert_true(p && series_run_new_quad(run, p));
+    for (int j = 0; j < n; j++) run->rows[j] = q->y + 2 * j;
+    run->parameters = q->parameters;
+    run->memory = q->memory;
+    free(lag);
+    free(top);
+    return p;
+}
+
 static void quad_open(quad_model *q, const model_form *form)
 {
     size_t n = (size_t)form->n;
     q->form = form;
-    q->y = quads(n);
-    q->yp = quads(n);
+    q->y = quads(2 * n);
     q->low = quads(n);
     q->high = quads(n);
     q->parameters = quads(form->flat->parameter_count);
     q->memory = quads((size_t)form->flat->memory_count);
-    q->work = quads(tape_work_size(form->residual.code.tape));
     q->entries = quads(form->jacobian_outputs);
-    q->entry_work = quads(tape_work_size(form->jacobian.code.tape));
     for (size_t i = 0; i < form->flat->parameter_count; i++) q->parameters[i] = form->parameters[i];
+    q->residual = quad_program(q, &form->residual, &q->residual_run);
+    q->jacobian = quad_program(q, &form->jacobian, &q->jacobian_run);
 }
 
 static void quad_close(quad_model *q)
 {
-    tape_quad *const blocks[] = {q->y,      q->yp,   q->low,     q->high,      q->parameters,
-                                 q->memory, q->work, q->entries, q->entry_work};
+    tape_quad *const blocks[] = {q->y, q->low, q->high, q->parameters, q->memory, q->entries};
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++) free(blocks[k]);
+    series_run_free_quad(&q->residual_run);
+    series_run_free_quad(&q->jacobian_run);
+    series_program_free(q->residual);
+    series_program_free(q->jacobian);
 }
 
-static void quad_residual(quad_model *q, double t, tape_quad *out)
+static void quad_values(series_run_quad *run, double t, tape_quad *out)
 {
-    const tape *program = q->form->residual.code.tape;
-    tape_inputs_quad in = {.time = t,
-                           .values = {q->y, q->yp, NULL, NULL},
-                           .parameters = q->parameters,
-                           .memory = q->memory};
-    tape_prepare_quad(program, &in, q->work);
-    tape_run_quad(program, &in, q->work, out);
+    run->time = t;
+    series_prepare_quad(run);
+    series_sweep_quad(run, 0);
+    series_outputs_quad(run, 0, out);
 }
 
 /* Both exact matrices in quadruple precision: in double, sums of large terms may cancel. */
 static void quad_jacobian(quad_model *q, double t, double *dfdy, double *dfdyp)
 {
     const model_form *f = q->form;
-    const tape *program = f->jacobian.code.tape;
-    tape_inputs_quad in = {.time = t,
-                           .values = {q->y, q->yp, NULL, NULL},
-                           .parameters = q->parameters,
-                           .memory = q->memory};
-    tape_prepare_quad(program, &in, q->entry_work);
-    tape_run_quad(program, &in, q->entry_work, q->entries);
+    quad_values(&q->jacobian_run, t, q->entries);
     for (size_t k = 0; k < f->jacobian_outputs; k++) {
         int place = f->scatter[k];
         double *entry = place >= 0 ? &dfdy[place] : &dfdyp[-1 - place];
@@ -91,9 +103,9 @@ static void quad_column(quad_model *q, double t, tape_quad *x)
 {
     tape_quad middle = *x, size = middle < 0 ? -middle : middle, step = 1e-11 * (1 + size);
     *x = middle - step;
-    quad_residual(q, t, q->low);
+    quad_values(&q->residual_run, t, q->low);
     *x = middle + step;
-    quad_residual(q, t, q->high);
+    quad_values(&q->residual_run, t, q->high);
     *x = middle;
     for (int i = 0; i < q->form->n; i++) {
         tape_quad f = q->low[i], slope = (q->high[i] - f) / (2 * step);
@@ -131,15 +143,15 @@ static void compare_point(quad_model *q, const char *file, unsigned long *seed, 
     double *dfdy = calloc(2 * nnz + 1, sizeof *dfdy), t = uniform(seed);
     assert_non_null(dfdy);
     for (int i = 0; i < f->n; i++) {
-        q->y[i] = 0.2 + uniform(seed);
-        q->yp[i] = uniform(seed) - 0.5;
+        q->y[2 * i] = 0.2 + uniform(seed);
+        q->y[2 * i + 1] = uniform(seed) - 0.5;
     }
     for (int k = 0; k < f->flat->memory_count; k++) q->memory[k] = uniform(seed) < 0.5 ? 0.0 : 1.0;
     quad_jacobian(q, t, dfdy, dfdy + nnz);
     for (int j = 0; j < f->n; j++) {
-        quad_column(q, t, &q->y[j]);
+        quad_column(q, t, &q->y[2 * j]);
         compare_column(q, file, j, dfdy, seen);
-        quad_column(q, t, &q->yp[j]);
+        quad_column(q, t, &q->y[2 * j + 1]);
         compare_column(q, file, j, dfdy + nnz, seen);
     }
     free(dfdy);

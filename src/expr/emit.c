@@ -1,7 +1,7 @@
 #include "expr/emit.h"
 
 #include "base/memory.h"
-#include "expr/intern.h"
+#include "expr/loop_parts.h"
 #include "expr/tape_plan.h"
 
 #include <stdio.h>
@@ -625,23 +625,9 @@ static void note_needs(needs *n, const plan *p)
     }
 }
 
-/* condition, then the new values of cells that change; their numbers into `cell`. */
-static size_t body_outputs(const graph *g, const graph_loop *l, expr *e, int *cell)
-{
-    size_t count = 1;
-    e[0] = l->condition;
-    for (size_t k = 0; k < l->cells; k++) {
-        const expr_node *next = graph_node(g, l->next[k]);
-        if (next->op == EXPR_CELL && (size_t)next->index == k) continue;
-        cell[count] = (int)k;
-        e[count++] = l->next[k];
-    }
-    return count;
-}
-
 /* The function that does one pass and the one that repeats it. */
-static bool loop_function(emit_text *t, const graph *g, int index, const expr *e, const int *cell,
-                          size_t count)
+static bool loop_function(emit_text *t, const graph *g, int index, const expr *e,
+                          const uint32_t *cell, size_t count)
 {
     char name[48], comment[96];
     snprintf(name, sizeof name, "pass_%d", index + 1);
@@ -655,19 +641,21 @@ static bool loop_function(emit_text *t, const graph *g, int index, const expr *e
                 "        pass_%d(0.0, s, s, s, s, s, next);\n"
                 "        if (next[0] == 0.0) return;\n",
                 index + 1, count, index + 1);
-    for (size_t k = 1; k < count; k++) emit_append(t, "        s[%d] = next[%zu];\n", cell[k], k);
+    for (size_t k = 1; k < count; k++)
+        emit_append(t, "        s[%u] = next[%zu];\n", (unsigned)cell[k - 1], k);
     emit_put(t, "    }\n}\n");
     return true;
 }
 
 /* Call `visit` with the outputs of a needed body. */
-typedef bool (*body_visit)(void *context, int index, const expr *e, const int *cell, size_t count);
+typedef bool (*body_visit)(void *context, int index, const expr *e, const uint32_t *cell,
+                           size_t count);
 static bool visit_body(const graph *g, int index, body_visit visit, void *context)
 {
     const graph_loop *l = graph_loop_at(g, index);
     expr *e = DAE_ARRAY(expr, l->cells + 1);
-    int *cell = DAE_ARRAY(int, l->cells + 1);
-    bool ok = e && cell && visit(context, index, e, cell, body_outputs(g, l, e, cell));
+    uint32_t *cell = DAE_ARRAY(uint32_t, l->cells);
+    bool ok = e && cell && visit(context, index, e, cell, loop_outputs(g, index, e, cell) + 1);
     dae_free_all(e, cell);
     return ok;
 }
@@ -678,7 +666,7 @@ typedef struct unit {
     needs needs;
 } unit;
 
-static bool note_body(void *context, int index, const expr *e, const int *cell, size_t count)
+static bool note_body(void *context, int index, const expr *e, const uint32_t *cell, size_t count)
 {
     unit *u = context;
     plan p;
@@ -689,7 +677,7 @@ static bool note_body(void *context, int index, const expr *e, const int *cell, 
     return true;
 }
 
-static bool write_body(void *context, int index, const expr *e, const int *cell, size_t count)
+static bool write_body(void *context, int index, const expr *e, const uint32_t *cell, size_t count)
 {
     unit *u = context;
     return loop_function(u->text, u->graph, index, e, cell, count);

@@ -45,41 +45,10 @@ static const struct {
     [EXPR_PARAMETER] = {"parameter", 0},
     [EXPR_MEMORY] = {"memory", 0},
     [EXPR_CELL] = {"cell", 0},
-    [EXPR_NEG] = {"-", 1},
-    [EXPR_NOT] = {"not", 1},
-    [EXPR_ABS] = {"abs", 1},
-    [EXPR_SIGN] = {"sign", 1},
-    [EXPR_SQRT] = {"sqrt", 1},
-    [EXPR_EXP] = {"exp", 1},
-    [EXPR_LOG] = {"log", 1},
-    [EXPR_LOG10] = {"log10", 1},
-    [EXPR_SIN] = {"sin", 1},
-    [EXPR_COS] = {"cos", 1},
-    [EXPR_TAN] = {"tan", 1},
-    [EXPR_ASIN] = {"asin", 1},
-    [EXPR_ACOS] = {"acos", 1},
-    [EXPR_ATAN] = {"atan", 1},
-    [EXPR_SINH] = {"sinh", 1},
-    [EXPR_COSH] = {"cosh", 1},
-    [EXPR_TANH] = {"tanh", 1},
-    [EXPR_FLOOR] = {"floor", 1},
-    [EXPR_CEIL] = {"ceil", 1},
-    [EXPR_ADD] = {"+", 2},
-    [EXPR_SUB] = {"-", 2},
-    [EXPR_MUL] = {"*", 2},
-    [EXPR_DIV] = {"/", 2},
-    [EXPR_POW] = {"^", 2},
-    [EXPR_ATAN2] = {"atan2", 2},
-    [EXPR_MIN] = {"min", 2},
-    [EXPR_MAX] = {"max", 2},
-    [EXPR_LT] = {"<", 2},
-    [EXPR_LE] = {"<=", 2},
-    [EXPR_EQ] = {"==", 2},
-    [EXPR_NE] = {"<>", 2},
-    [EXPR_AND] = {"and", 2},
-    [EXPR_OR] = {"or", 2},
-    [EXPR_SELECT] = {"if", 3},
-    [EXPR_LIST] = {"list", 2},
+#define ENTRY(name, operands, notation, value) [EXPR_##name] = {notation, operands},
+    EXPR_OPERATIONS(ENTRY)
+#undef ENTRY
+        [EXPR_LIST] = {"list", 2},
     [EXPR_LOOP] = {"loop", 1},
     [EXPR_RESULT] = {"result", 1},
 };
@@ -383,50 +352,17 @@ bool graph_is_constant(const graph *g, expr e, double *value)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static double apply_unary(expr_op op, double a)
-{
-    switch (op) {
-    case EXPR_NEG: return -a;
-    case EXPR_NOT: return a == 0.0;
-    case EXPR_ABS: return fabs(a);
-    case EXPR_SIGN: return (double)((a > 0.0) - (a < 0.0));
-    case EXPR_SQRT: return sqrt(a);
-    case EXPR_EXP: return exp(a);
-    case EXPR_LOG: return log(a);
-    case EXPR_LOG10: return log10(a);
-    case EXPR_SIN: return sin(a);
-    case EXPR_COS: return cos(a);
-    case EXPR_TAN: return tan(a);
-    case EXPR_ASIN: return asin(a);
-    case EXPR_ACOS: return acos(a);
-    case EXPR_ATAN: return atan(a);
-    case EXPR_SINH: return sinh(a);
-    case EXPR_COSH: return cosh(a);
-    case EXPR_TANH: return tanh(a);
-    case EXPR_FLOOR: return floor(a);
-    case EXPR_CEIL: return ceil(a);
-    default: return NAN;
-    }
-}
+#define A a
+#define B b
+#define C c
+#define MATH(f) f
+#define VALUE(name, operands, notation, value)                                                     \
+    case EXPR_##name: return (value);
 
 double graph_apply(expr_op op, double a, double b, double c)
 {
     switch (op) {
-    case EXPR_ADD: return a + b;
-    case EXPR_SUB: return a - b;
-    case EXPR_MUL: return a * b;
-    case EXPR_DIV: return a / b;
-    case EXPR_POW: return pow(a, b);
-    case EXPR_ATAN2: return atan2(a, b);
-    case EXPR_MIN: return a < b || isnan(a) ? a : b;
-    case EXPR_MAX: return b < a || isnan(a) ? a : b;
-    case EXPR_LT: return a < b;
-    case EXPR_LE: return a <= b;
-    case EXPR_EQ: return a == b;
-    case EXPR_NE: return a != b;
-    case EXPR_AND: return a != 0.0 && b != 0.0;
-    case EXPR_OR: return a != 0.0 || b != 0.0;
-    case EXPR_SELECT: return a != 0.0 ? b : c;
-    default: return apply_unary(op, a);
+        EXPR_OPERATIONS(VALUE)
+    default: return NAN;
     }
 }

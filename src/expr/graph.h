@@ -20,6 +20,47 @@
 typedef uint32_t expr;
 enum { EXPR_NONE = 0 };
 
+/* The operations on numbers: name, number of operands, notation, and the value from A, B and C,
+ * where MATH(f) is the C library's f for the type at hand. Folding and every engine compute just
+ * this, bit by bit: one operation or one call each; relations are C's, false for NaN but NE; NaN
+ * passes through min and max. a > b is b < a, and a >= b is b <= a; SELECT is B if the condition A
+ * is not 0, else C: the other branch's value never matters. */
+#define EXPR_OPERATIONS(X)                                                                         \
+    X(NEG, 1, "-", -A)                                                                             \
+    X(NOT, 1, "not", A == 0)                                                                       \
+    X(ABS, 1, "abs", MATH(fabs)(A))                                                                \
+    X(SIGN, 1, "sign", (A > 0) - (A < 0))                                                          \
+    X(SQRT, 1, "sqrt", MATH(sqrt)(A))                                                              \
+    X(EXP, 1, "exp", MATH(exp)(A))                                                                 \
+    X(LOG, 1, "log", MATH(log)(A))                                                                 \
+    X(LOG10, 1, "log10", MATH(log10)(A))                                                           \
+    X(SIN, 1, "sin", MATH(sin)(A))                                                                 \
+    X(COS, 1, "cos", MATH(cos)(A))                                                                 \
+    X(TAN, 1, "tan", MATH(tan)(A))                                                                 \
+    X(ASIN, 1, "asin", MATH(asin)(A))                                                              \
+    X(ACOS, 1, "acos", MATH(acos)(A))                                                              \
+    X(ATAN, 1, "atan", MATH(atan)(A))                                                              \
+    X(SINH, 1, "sinh", MATH(sinh)(A))                                                              \
+    X(COSH, 1, "cosh", MATH(cosh)(A))                                                              \
+    X(TANH, 1, "tanh", MATH(tanh)(A))                                                              \
+    X(FLOOR, 1, "floor", MATH(floor)(A))                                                           \
+    X(CEIL, 1, "ceil", MATH(ceil)(A))                                                              \
+    X(ADD, 2, "+", A + B)                                                                          \
+    X(SUB, 2, "-", A - B)                                                                          \
+    X(MUL, 2, "*", A *B)                                                                           \
+    X(DIV, 2, "/", A / B)                                                                          \
+    X(POW, 2, "^", MATH(pow)(A, B))                                                                \
+    X(ATAN2, 2, "atan2", MATH(atan2)(A, B))                                                        \
+    X(MIN, 2, "min", A < B || A != A ? A : B)                                                      \
+    X(MAX, 2, "max", B < A || A != A ? A : B)                                                      \
+    X(LT, 2, "<", A < B)                                                                           \
+    X(LE, 2, "<=", A <= B)                                                                         \
+    X(EQ, 2, "==", A == B)                                                                         \
+    X(NE, 2, "<>", A != B)                                                                         \
+    X(AND, 2, "and", A != 0 && B != 0)                                                             \
+    X(OR, 2, "or", A != 0 || B != 0)                                                               \
+    X(SELECT, 3, "if", A != 0 ? B : C)
+
 typedef enum expr_op {
     /* leaves */
     EXPR_CONSTANT,  /* value */
@@ -27,44 +68,10 @@ typedef enum expr_op {
     EXPR_VARIABLE,  /* index, order: the order-th time derivative of variable `index` */
     EXPR_PARAMETER, /* index: fixed during a run */
     EXPR_MEMORY,    /* index: fixed between events: discrete variables, pre values, relations */
-    /* one operand */
-    EXPR_NEG,
-    EXPR_NOT,
-    EXPR_ABS,
-    EXPR_SIGN,
-    EXPR_SQRT,
-    EXPR_EXP,
-    EXPR_LOG,
-    EXPR_LOG10,
-    EXPR_SIN,
-    EXPR_COS,
-    EXPR_TAN,
-    EXPR_ASIN,
-    EXPR_ACOS,
-    EXPR_ATAN,
-    EXPR_SINH,
-    EXPR_COSH,
-    EXPR_TANH,
-    EXPR_FLOOR,
-    EXPR_CEIL,
-    /* two operands */
-    EXPR_ADD,
-    EXPR_SUB,
-    EXPR_MUL,
-    EXPR_DIV,
-    EXPR_POW,
-    EXPR_ATAN2,
-    EXPR_MIN,
-    EXPR_MAX,
-    EXPR_LT,
-    EXPR_LE,
-    EXPR_EQ,
-    EXPR_NE,
-    EXPR_AND,
-    EXPR_OR, /* a > b is b < a, a >= b is b <= a */
-    /* three operands */
-    EXPR_SELECT,   /* a if condition is not 0, else b: the other branch's value never matters */
-    EXPR_OP_COUNT, /* of operations on numbers */
+#define EXPR_ENUMERATE(name, operands, notation, value) EXPR_##name,
+    EXPR_OPERATIONS(EXPR_ENUMERATE)
+#undef EXPR_ENUMERATE
+        EXPR_OP_COUNT, /* of operations on numbers */
     /* loops (expr/loop.h); LIST and LOOP are not numbers */
     EXPR_CELL = EXPR_OP_COUNT, /* a leaf; index: a variable of a loop, only inside its body */
     EXPR_LIST,                 /* a, then the list b; ended by the constant 0 */
@@ -131,12 +138,7 @@ expr graph_select(graph *g, expr condition, expr a, expr b);
 /* Any operator but those of loops; operands beyond its arity are not looked at. */
 expr graph_build(graph *g, expr_op op, expr a, expr b, expr c);
 
-/* The value of one operation in double: what folding uses and what every engine must reproduce bit
- * by bit. One C operation or libm function each, and
- *   SIGN  (a > 0) - (a < 0)           MIN  a < b || a != a ? a : b   (NaN passes through)
- *   NOT   a == 0                      MAX  b < a || a != a ? a : b
- *   AND   a != 0 && b != 0            OR   a != 0 || b != 0
- *   SELECT a != 0 ? b : c             relations as in C: false for NaN, but NE true */
+/* The value of one operation in double. */
 double graph_apply(expr_op op, double a, double b, double c);
 
 bool graph_is_constant(const graph *g, expr e, double *value); /* value may be NULL */

@@ -45,6 +45,19 @@ static bool is_invariant(const graph *g, const graph_loop *l, size_t cell)
     return next->op == EXPR_CELL && (size_t)next->index == cell;
 }
 
+size_t loop_outputs(const graph *g, int body, expr *e, uint32_t *cell)
+{
+    const graph_loop *l = graph_loop_at(g, body);
+    size_t changing = 0;
+    e[0] = l->condition;
+    for (uint32_t k = 0; k < l->cells; k++) {
+        if (is_invariant(g, l, k)) continue;
+        cell[changing++] = k;
+        e[changing] = l->next[k];
+    }
+    return changing;
+}
+
 expr loop_result(graph *g, expr loop, int cell)
 {
     const expr_node *n = graph_node(g, loop);

@@ -311,25 +311,26 @@ static range of_select(interval condition, const range *a, const range *b)
 
 /* ---- programs ---- */
 
+typedef struct range_node {
+    expr e;
+    uint32_t a, b, c;   /* places of its operands */
+    bool varies, wild;  /* with time; by more than a polynomial; */
+    bool moved, pieces; /* with a variable; in pieces that one decides; */
+    bool opaque;        /* with something in it of which no range is known */
+    range value;
+} range_node;
+
 struct range_program {
     const graph *g;
-    expr *nodes;         /* all that the roots need, operands first */
-    uint32_t *a, *b, *c; /* per node: places of its operands */
-    range *values;       /* per node */
-    size_t count;
-    bool *varies, *wild;  /* per node: with time; by more than a polynomial; */
-    bool *moved, *pieces; /* with a variable; in pieces that one decides; */
-    bool *opaque;         /* with something in it of which no range is known */
-    uint32_t *roots;      /* places of the roots */
-    size_t root_count;
+    range_node *nodes; /* all that the roots need, operands first */
+    uint32_t *roots;   /* places of the roots */
+    size_t count, root_count;
     bool variables;
 };
 
 void range_program_free(range_program *p)
 {
-    if (!p) return;
-    dae_free_all(p->nodes, p->a, p->b, p->c, p->values, p->varies, p->wild, p->moved, p->pieces,
-                 p->opaque, p->roots, p);
+    if (p) dae_free_all(p->nodes, p->roots, p);
 }
 
 /* Operands that matter; loops are opaque. */
@@ -356,18 +357,19 @@ static size_t mark(const graph *g, const expr *roots, size_t count, uint32_t *ne
 }
 
 /* Whether node k of a polynomial's operands is one: sums and products, and what does not vary. */
-static bool stays_polynomial(const range_program *p, const expr_node *n, uint32_t k)
+static bool stays_polynomial(const range_program *p, const range_node *k)
 {
-    bool b_varies = p->varies[p->b[k]];
-    double power = graph_node(p->g, p->nodes[p->b[k]])->value;
-    bool constant = graph_node(p->g, p->nodes[p->b[k]])->op == EXPR_CONSTANT;
-    switch (n->op) {
+    const range_node *by = &p->nodes[k->b];
+    const expr_node *power = graph_node(p->g, by->e);
+    switch (graph_node(p->g, k->e)->op) {
     case EXPR_NEG:
     case EXPR_ADD:
     case EXPR_SUB:
     case EXPR_MUL: return true;
-    case EXPR_DIV: return !b_varies;
-    case EXPR_POW: return constant && power >= 1.0 && power == nearbyint(power);
+    case EXPR_DIV: return !by->varies;
+    case EXPR_POW:
+        return power->op == EXPR_CONSTANT && power->value >= 1.0 &&
+               power->value == nearbyint(power->value);
     default: return false;
     }
 }
@@ -380,26 +382,28 @@ static bool decides(expr_op op)
 }
 
 /* Does node k vary, and how? Its operands are known. */
-static void classify(range_program *p, const expr_node *n, uint32_t k)
+static void classify(range_program *p, range_node *k)
 {
+    const expr_node *n = graph_node(p->g, k->e);
     int arity = operands(n);
     if (arity == 0) {
-        p->varies[k] = n->op == EXPR_TIME || n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT;
-        p->wild[k] = n->op >= EXPR_OP_COUNT; /* a loop */
-        p->opaque[k] = p->wild[k] || (n->op == EXPR_VARIABLE && n->order > 1);
-        p->moved[k] = p->varies[k] && n->op != EXPR_TIME;
+        k->varies = n->op == EXPR_TIME || n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT;
+        k->wild = n->op >= EXPR_OP_COUNT; /* a loop */
+        k->opaque = k->wild || (n->op == EXPR_VARIABLE && n->order > 1);
+        k->moved = k->varies && n->op != EXPR_TIME;
         return;
     }
-    uint32_t at[3] = {p->a[k], p->b[k], p->c[k]};
+    const uint32_t at[3] = {k->a, k->b, k->c};
     for (int j = 0; j < arity; j++) {
-        p->varies[k] = p->varies[k] || p->varies[at[j]];
-        p->wild[k] = p->wild[k] || p->wild[at[j]];
-        p->moved[k] = p->moved[k] || p->moved[at[j]];
-        p->pieces[k] = p->pieces[k] || p->pieces[at[j]];
-        p->opaque[k] = p->opaque[k] || p->opaque[at[j]];
+        const range_node *o = &p->nodes[at[j]];
+        k->varies = k->varies || o->varies;
+        k->wild = k->wild || o->wild;
+        k->moved = k->moved || o->moved;
+        k->pieces = k->pieces || o->pieces;
+        k->opaque = k->opaque || o->opaque;
     }
-    if (decides(n->op) && p->moved[at[0]]) p->pieces[k] = true;
-    if (p->varies[k] && !stays_polynomial(p, n, k)) p->wild[k] = true;
+    if (decides(n->op) && p->nodes[at[0]].moved) k->pieces = true;
+    if (k->varies && !stays_polynomial(p, k)) k->wild = true;
 }
 
 /* List the marked nodes; needed[e] becomes the place of e, counted from 1. */
@@ -409,41 +413,38 @@ static void list(range_program *p, uint32_t *needed, expr last)
     for (expr e = 1; e <= last; e++) {
         if (!needed[e]) continue;
         const expr_node *n = graph_node(p->g, e);
+        range_node *k = &p->nodes[place];
         int arity = operands(n);
-        p->nodes[place] = e;
-        p->a[place] = arity > 0 ? needed[n->a] - 1 : 0;
-        p->b[place] = arity > 1 ? needed[n->b] - 1 : 0;
-        p->c[place] = arity > 2 ? needed[n->c] - 1 : 0;
+        k->e = e;
+        if (arity > 0) k->a = needed[n->a] - 1;
+        if (arity > 1) k->b = needed[n->b] - 1;
+        if (arity > 2) k->c = needed[n->c] - 1;
         p->variables = p->variables || n->op == EXPR_VARIABLE;
-        classify(p, n, place);
+        classify(p, k);
         needed[e] = ++place;
     }
 }
 
-range_program *range_program_new(const graph *g, const expr *roots, size_t count)
+static expr last_of(const expr *roots, size_t count)
 {
     expr last = 0;
     for (size_t k = 0; k < count; k++) last = roots[k] > last ? roots[k] : last;
+    return last;
+}
+
+range_program *range_program_new(const graph *g, const expr *roots, size_t count)
+{
+    const expr last = last_of(roots, count);
     range_program *p = DAE_NEW(range_program);
     uint32_t *needed = DAE_ARRAY(uint32_t, (size_t)last + 1);
     if (p && needed) {
         p->g = g;
         p->root_count = count;
         p->count = mark(g, roots, count, needed, last);
-        p->nodes = DAE_ARRAY(expr, p->count);
-        p->a = DAE_ARRAY(uint32_t, p->count);
-        p->b = DAE_ARRAY(uint32_t, p->count);
-        p->c = DAE_ARRAY(uint32_t, p->count);
-        p->values = DAE_ARRAY(range, p->count);
-        p->varies = DAE_ARRAY(bool, p->count);
-        p->wild = DAE_ARRAY(bool, p->count);
-        p->moved = DAE_ARRAY(bool, p->count);
-        p->pieces = DAE_ARRAY(bool, p->count);
-        p->opaque = DAE_ARRAY(bool, p->count);
+        p->nodes = DAE_ARRAY(range_node, p->count);
         p->roots = DAE_ARRAY(uint32_t, count);
     }
-    bool ok = p && needed && p->nodes && p->a && p->b && p->c && p->values && p->varies &&
-              p->wild && p->moved && p->pieces && p->opaque && p->roots;
+    bool ok = p && needed && p->nodes && p->roots;
     if (ok) {
         list(p, needed, last);
         for (size_t k = 0; k < count; k++) p->roots[k] = needed[roots[k]] - 1;
@@ -456,23 +457,22 @@ range_program *range_program_new(const graph *g, const expr *roots, size_t count
 
 bool range_program_is_wild(const range_program *p, size_t root)
 {
-    return p->wild[p->roots[root]];
+    return p->nodes[p->roots[root]].wild;
 }
 
 bool range_program_is_opaque(const range_program *p, size_t root)
 {
-    return p->opaque[p->roots[root]];
+    return p->nodes[p->roots[root]].opaque;
 }
 
 bool range_program_has_pieces(const range_program *p, size_t root)
 {
-    return p->pieces[p->roots[root]];
+    return p->nodes[p->roots[root]].pieces;
 }
 
 bool range_may_have_pieces(const graph *g, const expr *roots, size_t count)
 {
-    expr last = 0;
-    for (size_t k = 0; k < count; k++) last = roots[k] > last ? roots[k] : last;
+    const expr last = last_of(roots, count);
     for (expr e = 1; e <= last; e++)
         if (decides(graph_node(g, e)->op)) return true;
     return false;
@@ -501,16 +501,17 @@ static range of_leaf(const expr_node *n, const range_leaves *leaves)
 void range_program_run(range_program *p, const range_leaves *leaves, range *out)
 {
     for (size_t k = 0; k < p->count; k++) {
-        const expr_node *n = graph_node(p->g, p->nodes[k]);
-        const range *a = &p->values[p->a[k]], *b = &p->values[p->b[k]], *c = &p->values[p->c[k]];
+        range_node *at = &p->nodes[k];
+        const expr_node *n = graph_node(p->g, at->e);
+        const range *a = &p->nodes[at->a].value, *b = &p->nodes[at->b].value;
         switch (operands(n)) {
-        case 0: p->values[k] = of_leaf(n, leaves); break;
-        case 1: p->values[k] = of_unary(n->op, a); break;
-        case 2: p->values[k] = of_binary(n, a, b); break;
-        default: p->values[k] = of_select(a->value, b, c); break;
+        case 0: at->value = of_leaf(n, leaves); break;
+        case 1: at->value = of_unary(n->op, a); break;
+        case 2: at->value = of_binary(n, a, b); break;
+        default: at->value = of_select(a->value, b, &p->nodes[at->c].value); break;
         }
     }
-    for (size_t k = 0; k < p->root_count; k++) out[k] = p->values[p->roots[k]];
+    for (size_t k = 0; k < p->root_count; k++) out[k] = p->nodes[p->roots[k]].value;
 }
 
 bool range_is_plain(const range *r)

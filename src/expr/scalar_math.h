@@ -1,12 +1,26 @@
-/* The functions of the C library in quadruple precision, as quad_sin and so on; include after
- * expr/tape_scalar.h. Declared here because <math.h> does so for gcc only, as functions of the same
- * type by another name; the assembler names keep our declarations apart from those. */
+/* Long and quadruple precision: the types, and the functions of the C library in the latter as
+ * quad_sin and so on. Quadruple is long double where that is it, else __float128 with the functions
+ * of the C library (glibc 2.26 has them on x86, and clang knows the type). Elsewhere TAPE_QUAD is
+ * not defined. The functions are declared here because <math.h> does so for gcc only, as functions
+ * of the same type by another name; the assembler names keep our declarations apart from those. */
 #ifndef DAE_EXPR_SCALAR_MATH_H
 #define DAE_EXPR_SCALAR_MATH_H
 
+#include <float.h>
+#include <math.h> /* tells __GLIBC__ */
 #include <stddef.h>
 
-#include "expr/tape_scalar.h"
+typedef long double tape_long;
+
+#if LDBL_MANT_DIG == 113
+#define TAPE_QUAD 1
+typedef long double tape_quad;
+#elif defined __SIZEOF_FLOAT128__ && defined __GLIBC__
+#if __GLIBC__ > 2 || (__GLIBC__ == 2 && __GLIBC_MINOR__ >= 26)
+#define TAPE_QUAD 2
+typedef __float128 tape_quad;
+#endif
+#endif
 
 #if defined TAPE_QUAD && TAPE_QUAD == 1
 #define QUAD_MATH(f) f##l

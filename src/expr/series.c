@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "expr/loop_parts.h"
 #include "expr/series_code.h"
-#include "expr/tape_code.h"
 #include "expr/tape_plan.h"
 
 typedef struct compiler {
@@ -15,7 +15,7 @@ typedef struct compiler {
     plan plan;
     const int *top;
     int *ahead;       /* per node; -1: not wanted by itself */
-    uint32_t *series; /* per node: its number, 0: none yet */
+    uint32_t *series; /* per node: its number, 0: none yet; of a LOOP, its number among loops */
     bool *active;     /* per node */
     size_t room;      /* of instructions */
     bool failed;
@@ -28,7 +28,7 @@ static void want(compiler *c, uint32_t node, int ahead)
     if (c->ahead[node] < ahead) c->ahead[node] = ahead;
 }
 
-/* A node must be as far as the furthest of its users; below a loop only tapes look. */
+/* A node must be as far as the furthest of its users. */
 static void spread_wants(compiler *c, const int *lag)
 {
     const plan *p = &c->plan;
@@ -36,7 +36,7 @@ static void spread_wants(compiler *c, const int *lag)
     for (size_t i = 0; i < p->outputs; i++) want(c, p->output[i], lag[i]);
     for (size_t i = p->count; i-- > 0;) {
         const plan_node *node = &p->nodes[i];
-        if (c->ahead[i] < 0 || node->op == EXPR_RESULT) continue;
+        if (c->ahead[i] < 0) continue;
         for (int k = 0; k < node->operands; k++) want(c, node->operand[k], c->ahead[i]);
     }
     for (size_t i = 0; i < p->count; i++) { /* sine and cosine go together */
@@ -240,40 +240,54 @@ static void add_pair(compiler *c, uint32_t i)
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-typedef struct reach {
-    const compiler *c;
-    int ahead;
-    bool active;
-} reach;
-
-static void look_at_leaf(void *context, expr leaf)
+/* A program for one pass of the loop at node i. */
+static bool compile_pass(const compiler *c, uint32_t i, series_loop *l)
 {
-    reach *r = context;
-    const expr_node *node = graph_node(r->c->graph, leaf);
-    if (node->op == EXPR_VARIABLE && r->ahead + node->order == r->c->top[node->index])
-        r->active = true;
+    const int body = c->plan.nodes[i].index;
+    l->cells = graph_loop_at(c->graph, body)->cells;
+    expr *e = DAE_ARRAY(expr, l->cells + 1);
+    int *zero = DAE_ARRAY(int, l->cells + 1); /* lags and tops */
+    l->cell = DAE_ARRAY(uint32_t, l->cells);
+    l->start = DAE_ARRAY(uint32_t, l->cells);
+    if (e && zero && l->cell && l->start) {
+        l->changing = loop_outputs(c->graph, body, e, l->cell);
+        l->pass = series_program_new(c->graph, e, zero, l->changing + 1, zero, (int)l->cells,
+                                     c->program->length - 1);
+    }
+    dae_free_all(e, zero);
+    return l->pass;
 }
 
-/* The result of a loop, by a tape of its own that starts at the leaves. */
-static void add_whole(compiler *c, uint32_t i, expr e)
+/* A loop, which starts with the series of its list. */
+static void add_loop(compiler *c, uint32_t i)
 {
-    series_program *p = c->program;
-    reach r = {c, c->ahead[i], false};
-    tape *t = tape_new(c->graph, &e, 1);
-    if (!t || !graph_leaves(c->graph, &e, 1, look_at_leaf, &r)) {
-        tape_free(t);
+    const plan_node *nodes = c->plan.nodes;
+    uint32_t number = (uint32_t)c->program->loop_count++, at = nodes[i].operand[0];
+    series_loop *l = &c->program->loops[number];
+    bool active = false;
+    if (!compile_pass(c, i, l)) {
         c->failed = true;
         return;
     }
-    series_instruction *s = add(c, SERIES_WHOLE, i);
-    s->b = (uint32_t)p->wholes;
-    for (size_t k = 0; k < t->variables; k++)
-        if (t->order[k] > s->c) s->c = t->order[k];
-    p->whole[p->wholes++] = t;
-    size_t work = tape_series_work_size(t, p->length - 1) + (size_t)p->length;
-    if (work > p->whole_work) p->whole_work = work;
+    for (size_t k = 0; k < l->cells; k++) {
+        uint32_t value = nodes[at].operand[0];
+        l->start[k] = c->series[value];
+        active = active || (c->active[value] && c->ahead[value] == c->ahead[i]);
+        at = nodes[at].operand[1];
+    }
+    add(c, SERIES_LOOP, i)->b = number;
+    c->series[i] = number;
+    mark_active(c, i, active);
+}
+
+static void add_result(compiler *c, uint32_t i)
+{
+    uint32_t loop = c->plan.nodes[i].operand[0];
+    series_instruction *s = add(c, SERIES_RESULT, i);
+    s->b = c->series[loop];
+    s->c = (uint32_t)c->plan.nodes[i].index;
     c->series[i] = s->r;
-    mark_active(c, i, r.active);
+    mark_active(c, i, c->active[loop] && c->ahead[loop] == c->ahead[i]);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
@@ -285,6 +299,9 @@ static void add_node(compiler *c, uint32_t i)
     switch (node->op) {
     case EXPR_TIME: c->series[i] = add(c, SERIES_TIME, i)->r; return;
     case EXPR_VARIABLE: add_leaf(c, i); return;
+    case EXPR_LIST: return;
+    case EXPR_LOOP: add_loop(c, i); return;
+    case EXPR_RESULT: add_result(c, i); return;
     case EXPR_SIN:
     case EXPR_COS:
     case EXPR_SINH:
@@ -311,7 +328,8 @@ static void place_series(series_program *p)
     uint32_t size = 2 * (uint32_t)p->length;
     for (size_t k = 0; k < p->count; k++) {
         series_instruction *s = &p->instruction[k];
-        bool leaf = s->op == SERIES_LEAF || s->op == SERIES_WHOLE; /* b and c are indices */
+        bool leaf = s->op == SERIES_LEAF || s->op == SERIES_LOOP ||
+                    s->op == SERIES_RESULT; /* b and c are indices */
         s->dr = s->r;
         s->dw = s->w;
         s->r *= size;
@@ -329,6 +347,8 @@ static void place_series(series_program *p)
         f->c *= size;
     }
     for (size_t k = 0; k < p->outputs; k++) p->output[k] *= size;
+    for (size_t k = 0; k < p->loop_count; k++)
+        for (size_t j = 0; j < p->loops[k].cells; j++) p->loops[k].start[j] *= size;
 }
 
 static bool compile(compiler *c, const int *lag)
@@ -339,8 +359,6 @@ static bool compile(compiler *c, const int *lag)
         if (c->ahead[i] < 0) continue;
         if (p->nodes[i].fixed)
             add_fixed(c, i);
-        else if (p->nodes[i].op == EXPR_RESULT)
-            add_whole(c, i, p->nodes[i].source);
         else
             add_node(c, i);
     }
@@ -356,17 +374,17 @@ static bool allocate(compiler *c)
 {
     series_program *p = c->program;
     size_t n = c->plan.count, loops = 0;
-    for (size_t i = 0; i < n; i++) loops += c->plan.nodes[i].op == EXPR_RESULT;
+    for (size_t i = 0; i < n; i++) loops += c->plan.nodes[i].op == EXPR_LOOP;
     p->fixed = DAE_ARRAY(series_fixed, n);
     p->instruction = DAE_ARRAY(series_instruction, 2 * n); /* a small power takes two */
     p->active = DAE_ARRAY(uint32_t, 2 * n);
     p->output = DAE_ARRAY(uint32_t, c->plan.outputs);
     p->lag = DAE_ARRAY(int, c->plan.outputs);
-    p->whole = DAE_ARRAY(tape *, loops);
+    p->loops = DAE_ARRAY(series_loop, loops);
     c->ahead = DAE_ARRAY(int, n);
     c->series = DAE_ARRAY(uint32_t, n);
     c->active = DAE_ARRAY(bool, n);
-    return p->fixed && p->instruction && p->active && p->output && p->lag && p->whole && c->ahead &&
+    return p->fixed && p->instruction && p->active && p->output && p->lag && p->loops && c->ahead &&
            c->series && c->active;
 }
 
@@ -401,8 +419,11 @@ series_program *series_program_new(const graph *g, const expr *e, const int *lag
 void series_program_free(series_program *p)
 {
     if (!p) return;
-    for (size_t k = 0; k < p->wholes; k++) tape_free(p->whole[k]);
-    dae_free_all(p->whole, p->fixed, p->instruction, p->active, p->output, p->lag, p);
+    for (size_t k = 0; k < p->loop_count; k++) {
+        series_program_free(p->loops[k].pass);
+        dae_free_all(p->loops[k].cell, p->loops[k].start);
+    }
+    dae_free_all(p->loops, p->fixed, p->instruction, p->active, p->output, p->lag, p);
 }
 
 size_t series_program_length(const series_program *p)

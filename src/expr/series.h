@@ -9,11 +9,14 @@
  * A stage is a sweep with a trial value for the coefficients top_j + s and, if s > 0, one
  * correction by what these lack: the outputs are linear in them there, and a correction costs O(1)
  * per operation. Operations with branches (abs, min, max, if) take one by the coefficients of order
- * 0. Loops of functions are run as wholes, up to the coefficient wanted. */
+ * 0. Loops of functions are run as wholes, up to the coefficient wanted: the condition looks at the
+ * coefficient of order 0. What does not move stays constant even where a function has no derivative
+ * (sqrt of a parameter that is 0). */
 #ifndef DAE_EXPR_SERIES_H
 #define DAE_EXPR_SERIES_H
 
-#include "expr/tape_scalar.h"
+#include "expr/graph.h"
+#include "expr/scalar_math.h"
 
 typedef struct series_program series_program;
 
@@ -29,9 +32,8 @@ size_t series_program_products(const series_program *p);
 bool series_program_is_tame(const series_program *p);
 
 /* One run in numbers of type T. The caller sets time, parameters, memory and rows: rows[j][k] is
- * coefficient k of x_j, k <= top_j + last; with loops, k <= max top + last must be readable. All
- * coefficients are those of ((t - time) / unit)^k, so that high ones neither overflow nor vanish;
- * unit is 1 unless it is set, best to a power of 2.
+ * coefficient k of x_j, k <= top_j + last. All coefficients are those of ((t - time) / unit)^k, so
+ * that high ones neither overflow nor vanish; unit is 1 unless it is set, best to a power of 2.
  *   prepare  after parameters or memory have changed
  *   sweep    stage s of all nodes
  *   correct  the same after x_j's coefficient top_j + s has grown by more[j]
@@ -41,8 +43,10 @@ bool series_program_is_tame(const series_program *p);
         const series_program *program;                                                             \
         T time, unit, inverse; /* inverse: of the unit, set by a sweep */                          \
         const T *parameters, *memory;                                                              \
-        T *work, *delta, *whole; /* series, changes of one coefficient, work of loops; owned */    \
-        const T **rows;          /* owned, entries borrowed */                                     \
+        T *work, *delta;                  /* series, changes of one coefficient; owned */          \
+        const T **rows;                   /* owned, entries borrowed */                            \
+        struct series_run##SUFFIX *loops; /* one pass of each; owned */                            \
+        T *cells;                         /* of a pass: its rows; owned */                         \
     } series_run##SUFFIX;                                                                          \
     bool series_run_new##SUFFIX(series_run##SUFFIX *r,                                             \
                                 const series_program *p); /* false: memory */                      \

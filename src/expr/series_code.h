@@ -5,9 +5,10 @@
 #include "expr/series.h"
 
 typedef enum series_op {
-    SERIES_LEAF,  /* r = the c-th derivative of x_b */
-    SERIES_TIME,  /* r = time */
-    SERIES_WHOLE, /* r by tape number b */
+    SERIES_LEAF,   /* r = the c-th derivative of x_b */
+    SERIES_TIME,   /* r = time */
+    SERIES_LOOP,   /* loop number b up to this coefficient; r stays 0 */
+    SERIES_RESULT, /* r = cell number c of loop b */
     SERIES_NEG,
     SERIES_ADD,
     SERIES_SUB,
@@ -57,6 +58,14 @@ typedef struct series_fixed {
     double value;
 } series_fixed;
 
+/* A loop: the outputs of its pass are the condition, then new values of `changing` cells. */
+typedef struct series_loop {
+    series_program *pass; /* its variables are the cells; owned */
+    size_t cells, changing;
+    uint32_t *cell;  /* which ones change; owned */
+    uint32_t *start; /* by cell: where the series begins that it starts with; owned */
+} series_loop;
+
 struct series_program {
     series_fixed *fixed;             /* owned, as all below */
     series_instruction *instruction; /* in order of computation */
@@ -67,8 +76,8 @@ struct series_program {
     size_t outputs;
     uint32_t series;       /* their number; number 0 is not used */
     int variables, length; /* coefficients kept per series, twice: the other way round behind */
-    tape **whole;          /* expressions with loops */
-    size_t wholes, whole_work;
+    series_loop *loops;
+    size_t loop_count;
 };
 
 #endif

@@ -172,19 +172,16 @@ SUMS(tape_quad, _quad)
 #define T double
 #define NAME(f) f##_double
 #define MATH(f) f
-#define TAPE_SERIES tape_run_series_double
 #include "expr/series_run.inc"
 
 #define T tape_long
 #define NAME(f) f##_long
 #define MATH(f) f##l
-#define TAPE_SERIES tape_run_series_long
 #include "expr/series_run.inc"
 
 #ifdef TAPE_QUAD
 #define T tape_quad
 #define NAME(f) f##_quad
 #define MATH(f) QUAD_MATH(f)
-#define TAPE_SERIES tape_run_series_quad
 #include "expr/series_run.inc"
 #endif

@@ -2,7 +2,7 @@
 #include "expr/tape.h"
 
 #include "base/memory.h"
-#include "expr/intern.h"
+#include "expr/loop_parts.h"
 #include "expr/tape_code.h"
 #include "expr/tape_plan.h"
 #include "expr/tape_schedule.h"
@@ -25,21 +25,6 @@ typedef struct compiler {
     const graph *graph;
     uint32_t *first; /* of a LOOP: where its cells begin */
 } compiler;
-
-/* The instruction for one operation of a plan. */
-static const uint8_t op_of[EXPR_OP_COUNT] = {
-    [EXPR_NEG] = TAPE_NEG,      [EXPR_NOT] = TAPE_NOT,     [EXPR_ABS] = TAPE_ABS,
-    [EXPR_SIGN] = TAPE_SIGN,    [EXPR_SQRT] = TAPE_SQRT,   [EXPR_EXP] = TAPE_EXP,
-    [EXPR_LOG] = TAPE_LOG,      [EXPR_LOG10] = TAPE_LOG10, [EXPR_SIN] = TAPE_SIN,
-    [EXPR_COS] = TAPE_COS,      [EXPR_TAN] = TAPE_TAN,     [EXPR_ASIN] = TAPE_ASIN,
-    [EXPR_ACOS] = TAPE_ACOS,    [EXPR_ATAN] = TAPE_ATAN,   [EXPR_SINH] = TAPE_SINH,
-    [EXPR_COSH] = TAPE_COSH,    [EXPR_TANH] = TAPE_TANH,   [EXPR_FLOOR] = TAPE_FLOOR,
-    [EXPR_CEIL] = TAPE_CEIL,    [EXPR_ADD] = TAPE_ADD,     [EXPR_SUB] = TAPE_SUB,
-    [EXPR_MUL] = TAPE_MUL,      [EXPR_DIV] = TAPE_DIV,     [EXPR_POW] = TAPE_POW,
-    [EXPR_ATAN2] = TAPE_ATAN2,  [EXPR_MIN] = TAPE_MIN,     [EXPR_MAX] = TAPE_MAX,
-    [EXPR_LT] = TAPE_LT,        [EXPR_LE] = TAPE_LE,       [EXPR_EQ] = TAPE_EQ,
-    [EXPR_NE] = TAPE_NE,        [EXPR_AND] = TAPE_AND,     [EXPR_OR] = TAPE_OR,
-    [EXPR_SELECT] = TAPE_SELECT};
 
 /* ---- fusing ---------------------------------------------------------------------------------- */
 
@@ -128,8 +113,7 @@ static bool allocate_leaves(tape *t)
     t->parameter = DAE_ARRAY(int32_t, t->parameters);
     t->memory = DAE_ARRAY(int32_t, t->memories);
     t->variable = DAE_ARRAY(int32_t, t->variables);
-    t->order = DAE_ARRAY(uint8_t, t->variables);
-    return t->constant && t->parameter && t->memory && t->variable && t->order;
+    return t->constant && t->parameter && t->memory && t->variable;
 }
 
 /* Give registers to leaves and to what the prologue keeps, in the order of struct tape. */
@@ -157,7 +141,6 @@ static void place_lasting(compiler *c)
         } else if (node->op == EXPR_VARIABLE) {
             size_t k = next[group_of(node)]++;
             t->variable[k] = node->index;
-            t->order[k] = node->order;
             place = first_variable + k;
         } else if (node->op == EXPR_RESULT) {
             place = tape_first_cell(t) + c->first[node->operand[0]] + (size_t)node->index;
@@ -184,13 +167,7 @@ static tape_loop *find_loop(compiler *c, int32_t index)
     *l = (tape_loop){.cells = from->cells, .index = index};
     l->cell = DAE_ARRAY(uint32_t, from->cells);
     if (e && l->cell) {
-        e[0] = from->condition;
-        for (uint32_t k = 0; k < from->cells; k++) {
-            const expr_node *next = graph_node(c->graph, from->next[k]);
-            if (next->op == EXPR_CELL && next->index == (int32_t)k) continue;
-            l->cell[l->changing++] = k;
-            e[l->changing] = from->next[k];
-        }
+        l->changing = loop_outputs(c->graph, index, e, l->cell);
         l->body = tape_new(c->graph, e, l->changing + 1);
     }
     dae_free(e);
@@ -250,7 +227,7 @@ static tape_instruction select_instruction(const compiler *c, uint32_t i)
 {
     const plan_node *node = &c->plan.nodes[i];
     if (!c->absorbs[i])
-        return (tape_instruction){op_of[node->op], i, node->operand[0], node->operand[1],
+        return (tape_instruction){tape_op_of(node->op), i, node->operand[0], node->operand[1],
                                   node->operand[2]};
     int slot = c->absorbs[i] - 1;
     const plan_node *inner = &c->plan.nodes[node->operand[slot]];
@@ -434,7 +411,7 @@ tape *tape_new(const graph *g, const expr *e, size_t count)
 void tape_free(tape *t)
 {
     if (!t) return;
-    dae_free_all(t->constant, t->parameter, t->memory, t->variable, t->order, t->prologue, t->body);
+    dae_free_all(t->constant, t->parameter, t->memory, t->variable, t->prologue, t->body);
     for (size_t k = 0; k < t->loop_count; k++) {
         tape_free(t->loops[k].body);
         dae_free(t->loops[k].cell);

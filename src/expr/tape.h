@@ -28,15 +28,4 @@ size_t tape_work_size(const tape *t); /* doubles */
 void tape_prepare(const tape *t, const tape_inputs *in, double *work);
 void tape_run(const tape *t, const tape_inputs *in, double *work, double *out);
 
-/* The same in complex numbers, long doubles and quadruple precision: expr/tape_scalar.h. */
-
-/* Truncated Taylor series: variables are given as coefficient arrays c[0..degree] per (index), and
- * each output receives degree+1 coefficients, out[i*(degree+1) + k] that of (t - time)^k. A
- * VARIABLE of order m is the m-th derivative of its series; coefficients above `degree` count as
- * 0, so that with derivatives up to order m the outputs are exact up to (t - time)^(degree-m).
- * Recurrences per operator [GW08 13.2]. */
-size_t tape_series_work_size(const tape *t, int degree);
-void tape_run_series(const tape *t, int degree, double time, const double *const *coefficients,
-                     const double *parameters, const double *memory, double *work, double *out);
-
 #endif

@@ -4,59 +4,27 @@
 
 #include "expr/tape.h"
 
-/* Name and number of operands. Each operation comes twice: with its result in a register, and (the
- * name with _OUT) with its result in an output. The last group does two operations of the graph in
- * one instruction, each rounded by itself: a tape is never contracted. */
-#define TAPE_OPERATIONS(X)                                                                         \
-    X(COPY, 1)                                                                                     \
-    X(NEG, 1)                                                                                      \
-    X(NOT, 1)                                                                                      \
-    X(ABS, 1)                                                                                      \
-    X(SIGN, 1)                                                                                     \
-    X(SQRT, 1)                                                                                     \
-    X(EXP, 1)                                                                                      \
-    X(LOG, 1)                                                                                      \
-    X(LOG10, 1)                                                                                    \
-    X(SIN, 1)                                                                                      \
-    X(COS, 1)                                                                                      \
-    X(TAN, 1)                                                                                      \
-    X(ASIN, 1)                                                                                     \
-    X(ACOS, 1)                                                                                     \
-    X(ATAN, 1)                                                                                     \
-    X(SINH, 1)                                                                                     \
-    X(COSH, 1)                                                                                     \
-    X(TANH, 1)                                                                                     \
-    X(FLOOR, 1)                                                                                    \
-    X(CEIL, 1)                                                                                     \
-    X(ADD, 2)                                                                                      \
-    X(SUB, 2)                                                                                      \
-    X(MUL, 2)                                                                                      \
-    X(DIV, 2)                                                                                      \
-    X(POW, 2)                                                                                      \
-    X(ATAN2, 2)                                                                                    \
-    X(MIN, 2)                                                                                      \
-    X(MAX, 2)                                                                                      \
-    X(LT, 2)                                                                                       \
-    X(LE, 2)                                                                                       \
-    X(EQ, 2)                                                                                       \
-    X(NE, 2)                                                                                       \
-    X(AND, 2)                                                                                      \
-    X(OR, 2)                                                                                       \
-    X(SELECT, 3)                                                                                   \
-    X(MUL_ADD, 3) /* a b + c */                                                                    \
-    X(MUL_SUB, 3) /* a b - c */                                                                    \
-    X(SUB_MUL, 3) /* c - a b */                                                                    \
-    X(MUL_MUL, 3) /* (a b) c */                                                                    \
-    X(ADD_ADD, 3) /* (a + b) + c */                                                                \
-    X(SUB_ADD, 3) /* (a - b) + c */                                                                \
-    X(ADD_SUB, 3) /* (a + b) - c */                                                                \
-    X(SUB_SUB, 3) /* (a - b) - c */                                                                \
-    X(ADD_MUL, 3) /* (a + b) c */                                                                  \
-    X(DIF_MUL, 3) /* (a - b) c */
+/* Two operations of the graph in one instruction, each rounded by itself: a tape is never
+ * contracted. Name, the first of them, and the second by `first` and C. */
+#define TAPE_FUSED(X)                                                                              \
+    X(MUL_ADD, A *B, first + C)                                                                    \
+    X(MUL_SUB, A *B, first - C)                                                                    \
+    X(SUB_MUL, A *B, C - first)                                                                    \
+    X(MUL_MUL, A *B, first *C)                                                                     \
+    X(ADD_ADD, A + B, first + C)                                                                   \
+    X(SUB_ADD, A - B, first + C)                                                                   \
+    X(ADD_SUB, A + B, first - C)                                                                   \
+    X(SUB_SUB, A - B, first - C)                                                                   \
+    X(ADD_MUL, A + B, first * C)                                                                   \
+    X(DIF_MUL, A - B, first * C)
 
+/* Each operation comes twice: with its result in a register, and (the name with _OUT) with its
+ * result in an output. */
 typedef enum tape_op {
-#define TAPE_ENUMERATE(name, operands) TAPE_##name, TAPE_##name##_OUT,
-    TAPE_OPERATIONS(TAPE_ENUMERATE)
+#define TAPE_ENUMERATE(name, ...) TAPE_##name, TAPE_##name##_OUT,
+    TAPE_COPY,
+    TAPE_COPY_OUT,
+    EXPR_OPERATIONS(TAPE_ENUMERATE) TAPE_FUSED(TAPE_ENUMERATE)
 #undef TAPE_ENUMERATE
     /* registers dst = sin a, b = cos a */
     TAPE_SINCOS,
@@ -76,12 +44,21 @@ typedef struct tape_instruction {
 static inline int tape_operands(uint32_t op)
 {
     static const uint8_t table[TAPE_OP_COUNT] = {
-#define TAPE_COUNT_OPERANDS(name, operands) operands, operands,
-        TAPE_OPERATIONS(TAPE_COUNT_OPERANDS)
-#undef TAPE_COUNT_OPERANDS
+#define TAPE_OPERANDS(name, operands, ...) operands, operands,
+#define TAPE_THREE(name, ...) 3, 3,
+        1, 1, /* COPY */
+        EXPR_OPERATIONS(TAPE_OPERANDS) TAPE_FUSED(TAPE_THREE)
+#undef TAPE_OPERANDS
+#undef TAPE_THREE
             [TAPE_SINCOS] = 1,
         [TAPE_LOOP] = 1};
     return table[op];
+}
+
+/* The instruction for one operation of the graph: both lists have the same order. */
+static inline uint32_t tape_op_of(uint8_t op)
+{
+    return TAPE_NEG + 2u * (op - EXPR_NEG);
 }
 
 /* Whether dst is a register, not an output: the _OUT are odd. */
@@ -113,8 +90,7 @@ struct tape {
     size_t variables, registers;                  /* and all together */
     double *constant;                             /* owned, as all below */
     int32_t *parameter, *memory;                  /* their indices */
-    int32_t *variable;                            /* indices, grouped by order, */
-    uint8_t *order;                               /* with the order of each, */
+    int32_t *variable;                            /* indices, grouped by order */
     size_t group[TAPE_ORDERS + 2]; /* order m: variable[group[m] .. group[m+1]); the last group
                                       holds all orders that tape_inputs cannot give */
     tape_instruction *prologue, *body;

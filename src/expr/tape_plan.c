@@ -16,8 +16,7 @@ static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
                                  from->op != EXPR_LIST, /* loops run with the rest */
                         .index = from->index,
                         .pair = PLAN_NONE,
-                        .value = from->value,
-                        .source = w->order[i]};
+                        .value = from->value};
     if (from->op == EXPR_CELL) { /* a body's cells are its variables */
         node->op = EXPR_VARIABLE;
         node->fixed = false;

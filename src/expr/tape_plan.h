@@ -17,7 +17,6 @@ typedef struct plan_node {
     uint32_t uses; /* as an operand and as an output */
     uint32_t pair; /* the cosine of a sine's operand and back, or PLAN_NONE */
     double value;  /* of a CONSTANT */
-    expr source;   /* the node of the graph */
 } plan_node;
 
 typedef struct plan {

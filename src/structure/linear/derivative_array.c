@@ -94,7 +94,7 @@ static bool lower_order(derivative_array *d, const equation_set *set, order_map 
 
 /* ---- Jacobians ------------------------------------------------------------------------------- */
 
-/* Outputs of the tape under construction. */
+/* Outputs of the program under construction. */
 typedef struct output_list {
     expr *e; /* owned */
     size_t count, capacity;
@@ -128,7 +128,8 @@ static bool append_gradient(derivative_array *d, graph *g, derive_scratch *scrat
     return done;
 }
 
-/* The tape of the residuals and of their Jacobians. */
+/* The program of the residuals and of their Jacobians: coefficient s of all at stage s, for which u
+ * is known up to its coefficient s + 1. */
 static bool compile(derivative_array *d, graph *g, const expr *residual)
 {
     output_list list = {0};
@@ -137,10 +138,13 @@ static bool compile(derivative_array *d, graph *g, const expr *residual)
     for (int i = 0; done && i < d->n; i++) list.e[list.count++] = residual[i];
     for (int i = 0; done && i < d->n; i++)
         done = append_gradient(d, g, scratch, i, residual[i], &list);
-    if (done) d->tape = tape_new(g, list.e, list.count);
+    int *lag = done ? DAE_ARRAY(int, list.count) : NULL, *top = DAE_ARRAY(int, d->n);
+    for (int j = 0; top && j < d->n; j++) top[j] = 1;
+    if (lag && top)
+        d->program = series_program_new(g, list.e, lag, list.count, top, d->n, d->limit);
     derive_scratch_free(scratch);
-    dae_free(list.e);
-    return d->tape != NULL;
+    dae_free_all(list.e, lag, top);
+    return d->program && series_run_new_double(&d->run, d->program);
 }
 
 /* ---- the object ------------------------------------------------------------------------------ */
@@ -152,25 +156,22 @@ static bool allocate_unknowns(derivative_array *d)
     d->source = DAE_ARRAY(int, d->n);
     d->nominal = DAE_ARRAY(double, d->n);
     d->ease = DAE_ARRAY(double, d->n);
-    d->series = DAE_ARRAY(double *, d->n);
-    return d->variable && d->order && d->source && d->nominal && d->ease && d->series;
+    return d->variable && d->order && d->source && d->nominal && d->ease;
 }
 
 static bool allocate_work(derivative_array *d)
 {
     const int n = d->n, rows = n * (d->limit + 1), columns = rows + n;
-    const int outputs = n + d->entries;
-    for (int j = 0; j < n; j++)
-        if (!(d->series[j] = DAE_ARRAY(double, d->limit + 2))) return false;
-    d->work = DAE_ARRAY(double, tape_series_work_size(d->tape, d->limit + 1));
-    d->out = DAE_ARRAY(double, outputs *(d->limit + 2));
+    d->series = DAE_ARRAY(double, columns);
+    for (int j = 0; d->series && j < n; j++) d->run.rows[j] = d->series + j * (d->limit + 2);
+    d->out = DAE_ARRAY(double, n + d->entries);
     d->F = DAE_ARRAY(double, rows);
     d->J = DAE_ARRAY(double, 2 * rows * columns);
     d->step = DAE_ARRAY(double, columns);
     d->trial = DAE_ARRAY(double, columns);
     d->weight = DAE_ARRAY(double, columns);
     d->size = DAE_ARRAY(double, rows);
-    return d->work && d->out && d->F && d->J && d->step && d->trial && d->weight && d->size &&
+    return d->series && d->out && d->F && d->J && d->step && d->trial && d->weight && d->size &&
            jacobian_series_new(&d->jac, n, d->limit + 1) &&
            least_squares_new(&d->solver, rows, columns);
 }
@@ -192,11 +193,11 @@ array_status derivative_array_new(derivative_array *d, const equation_set *set, 
 
 void derivative_array_free(derivative_array *d)
 {
-    for (int j = 0; d->series && j < d->n; j++) dae_free(d->series[j]);
-    dae_free_all(d->series, d->variable, d->order, d->source, d->nominal, d->ease);
-    tape_free(d->tape);
-    dae_free_all(d->entry_row, d->entry_column, d->entry_rate, d->work, d->out, d->F, d->J, d->step,
-                 d->trial, d->weight, d->size);
+    series_run_free_double(&d->run);
+    series_program_free(d->program);
+    dae_free_all(d->variable, d->order, d->source, d->nominal, d->ease, d->entry_row,
+                 d->entry_column, d->entry_rate, d->series, d->out, d->F, d->J, d->step, d->trial,
+                 d->weight, d->size);
     jacobian_series_free(&d->jac);
     least_squares_free(&d->solver);
     *d = (derivative_array){0};
@@ -204,30 +205,32 @@ void derivative_array_free(derivative_array *d)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Sort the outputs of the tape, `stride` coefficients each, into F and the Jacobians. */
-static void scatter(derivative_array *d, int k, int stride)
+/* Sort the outputs of stage l into F and the Jacobians. */
+static void scatter(derivative_array *d, int l)
 {
     const int n = d->n;
-    vector_zero(n * n * (k + 1), d->jac.a);
-    vector_zero(n * n * (k + 1), d->jac.b);
-    for (int i = 0; i < n; i++)
-        for (int l = 0; l <= k; l++) d->F[l * n + i] = d->out[i * stride + l];
-    for (int e = 0; e < d->entries; e++) {
-        double *to = d->entry_rate[e] ? d->jac.b : d->jac.a;
-        const double *from = d->out + (n + e) * stride;
-        for (int l = 0; l <= k; l++)
-            to[l * n * n + d->entry_row[e] + d->entry_column[e] * n] = from[l];
-    }
+    double *a = d->jac.a + l * n * n, *b = d->jac.b + l * n * n;
+    vector_zero(n * n, a);
+    vector_zero(n * n, b);
+    vector_copy(n, d->out, d->F + l * n);
+    for (int e = 0; e < d->entries; e++)
+        (d->entry_rate[e] ? b : a)[d->entry_row[e] + d->entry_column[e] * n] = d->out[n + e];
 }
 
 array_status derivative_array_evaluate(derivative_array *d, int k, double t, const double *x)
 {
-    const int n = d->n, degree = k + 1;
+    const int n = d->n, stride = d->limit + 2;
     for (int j = 0; j < n; j++)
-        for (int p = 0; p <= degree; p++) d->series[j][p] = x[p * n + j];
-    tape_run_series(d->tape, degree, t, (const double *const *)d->series, d->parameters, d->memory,
-                    d->work, d->out);
-    scatter(d, k, degree + 1);
+        for (int p = 0; p <= k + 1; p++) d->series[j * stride + p] = x[p * n + j];
+    d->run.time = t;
+    d->run.parameters = d->parameters;
+    d->run.memory = d->memory;
+    series_prepare_double(&d->run);
+    for (int l = 0; l <= k; l++) {
+        series_sweep_double(&d->run, l);
+        series_outputs_double(&d->run, l, d->out);
+        scatter(d, l);
+    }
     const bool finite = vector_finite(n * (k + 1), d->F) &&
                         vector_finite(n * n * (k + 1), d->jac.a) &&
                         vector_finite(n * n * (k + 1), d->jac.b);

@@ -8,7 +8,7 @@
 #ifndef DAE_STRUCTURE_LINEAR_DERIVATIVE_ARRAY_H
 #define DAE_STRUCTURE_LINEAR_DERIVATIVE_ARRAY_H
 
-#include "expr/tape.h"
+#include "expr/series.h"
 #include "linalg/least_squares.h"
 #include "structure/index/equations.h"
 #include "structure/linear/array_rank.h"
@@ -34,12 +34,13 @@ typedef struct derivative_array {
     const double *parameters, *memory; /* borrowed; set them before evaluating */
 
     /* Private. */
-    tape *tape;  /* the n residuals, then the entries of the Jacobians; owned */
+    series_program *program; /* the n residuals, then the entries of the Jacobians; owned */
+    series_run_double run;
     int entries; /* entry e is d F_row / d u_column, or by u'_column */
     int *entry_row, *entry_column;
     bool *entry_rate;
-    double **series;     /* n coefficient arrays of limit + 2 */
-    double *work, *out;  /* of the tape */
+    double *series;      /* n times limit + 2 coefficients */
+    double *out;         /* of the program, at one stage */
     jacobian_series jac; /* limit + 1 coefficients, at the last point evaluated */
     double *F;           /* n (limit+1): F_i at the last point evaluated */
     double *J, *step, *trial, *weight, *size;
