@@ -1,38 +1,25 @@
-/* Damped Newton iteration for n unknowns, y_j or y'_j each, with the error oriented control of
- * [Deu11 3.3]: the natural monotonicity test sees corrections, never residuals, so that neither the
- * scaling nor the mixing of equations changes a single decision. */
+/* F = 0 as a source of the engine: n unknowns, y_j or y'_j each, and partial derivatives with LU
+ * factors or GMRES. */
 #include <float.h>
 
 #include "base/vector.h"
 #include "init/workspace.h"
 
-static const double least_damping = 1e-12;  /* exponentials overshoot by many powers of ten */
 static const double keep_matrix_rate = 0.2; /* full steps that contract so need no new matrix: three
                                                more of them reach the tolerance from 1 */
-
-/* Full steps whose corrections do not get shorter from one matrix to the next: far out on an
- * exponential each covers one unit of its argument, however far the solution is. Then steps are
- * doubled for as long as that goes on. */
-static const double as_long_as_before = 0.6;
 static const double longest_stride = 1e6;
 
-static damped_status from_iteration(const initializer *init, iteration_status status)
+static engine_outcome from_iteration(const initializer *init, iteration_status status)
 {
     bool of_callback = init->eval->failure.callback;
     switch (status) {
-    case ITERATION_OK: return DAMPED_OK;
-    case ITERATION_SINGULAR: return DAMPED_SINGULAR;
-    case ITERATION_STOP: return DAMPED_STOP;
-    case ITERATION_MEMORY: return DAMPED_MEMORY;
+    case ITERATION_OK: return ENGINE_MET;
+    case ITERATION_SINGULAR: return ENGINE_SINGULAR;
+    case ITERATION_STOP: return ENGINE_STOP;
+    case ITERATION_MEMORY: return ENGINE_MEMORY;
     case ITERATION_RETRY: break;
     }
-    return of_callback ? DAMPED_EVALUATION : DAMPED_LINEAR;
-}
-
-static damped_status from_evaluation(eval_status status)
-{
-    if (status == EVAL_OK) return DAMPED_OK;
-    return status == EVAL_STOP ? DAMPED_STOP : DAMPED_EVALUATION;
+    return of_callback ? ENGINE_UNDEFINED : ENGINE_LINEAR;
 }
 
 double newton_norm(int n, const double *dx)
@@ -82,7 +69,7 @@ static double precondition_shift(const initializer *init)
     return 0.0;
 }
 
-damped_status newton_matrix(initializer *init, double t, double h, bool reuse_derivatives)
+engine_outcome newton_matrix(initializer *init, double t, double h, bool reuse_derivatives)
 {
     iteration *it = init->matrix;
     init->singular_variable = -1;
@@ -100,7 +87,7 @@ damped_status newton_matrix(initializer *init, double t, double h, bool reuse_de
     return from_iteration(init, status);
 }
 
-damped_status newton_correction(initializer *init, double t, const double *f, double *dx)
+engine_outcome newton_correction(initializer *init, double t, const double *f, double *dx)
 {
     linear_point here = {.t = t,
                          .y = init->y,
@@ -114,7 +101,7 @@ damped_status newton_correction(initializer *init, double t, const double *f, do
     iteration_status status = iteration_solve(init->matrix, &here, dx);
     if (status != ITERATION_OK) return from_iteration(init, status);
     for (int j = 0; j < init->n; j++) dx[j] *= init->scale[j];
-    return vector_finite(init->n, dx) ? DAMPED_OK : DAMPED_SINGULAR;
+    return vector_finite(init->n, dx) ? ENGINE_MET : ENGINE_SINGULAR;
 }
 
 void newton_move(const initializer *init, double lambda, const double *dx)
@@ -173,173 +160,114 @@ static bool at_roundoff(const initializer *init, const double *f)
     return true;
 }
 
-static damped_status evaluate_new(initializer *init, double t)
-{
-    return from_evaluation(evaluate_residual(init->eval, t, init->ynew, init->ypnew, init->fnew,
-                                             &init->eval->stats->residuals));
-}
-
-/* The trial point becomes the iterate. */
-static void adopt(initializer *init)
-{
-    vector_copy(init->n, init->ynew, init->y);
-    vector_copy(init->n, init->ypnew, init->yp);
-    vector_copy(init->n, init->fnew, init->f);
-}
-
-double newton_room(initializer *init, const double *dx)
+double newton_room(initializer *init, double stride, const double *dx)
 {
     for (int j = 0; j < init->n; j++)
-        init->ypnew[j] = init->derivative[j] ? 0.0 : dx[j] * init->unit[j];
+        init->ypnew[j] = init->derivative[j] ? 0.0 : stride * dx[j] * init->unit[j];
     return scales_bounds(init, init->y, init->ypnew, init->options->init_tolerance,
                          &init->blocking);
 }
 
-/* Add a last correction below the tolerance where the bounds allow all of it. */
-static void finish(initializer *init, const double *dx)
+/* ---- as a source ---- */
+
+/* One call. */
+typedef struct newton_call {
+    initializer *init;
+    double t, h;
+    const double *weights; /* as given */
+} newton_call;
+
+/* New weights, matrix and factors at the iterate. */
+static engine_outcome source_linearise(engine *e)
 {
-    if (newton_room(init, dx) < 1.0) return;
-    newton_move(init, 1.0, dx);
+    const newton_call *c = e->user;
+    initializer *init = c->init;
+    scales_weights(init, c->weights, init->y, init->weights);
+    engine_outcome outcome = newton_matrix(init, c->t, c->h, false);
+    if (outcome == ENGINE_MET && init->test_rank && !newton_full_rank(init))
+        outcome = ENGINE_SINGULAR;
+    init->test_rank = false;
+    return outcome;
+}
+
+static engine_outcome source_correction(engine *e, const double *f, double *dx)
+{
+    const newton_call *c = e->user;
+    return newton_correction(c->init, c->t, f, dx);
+}
+
+static void source_move(engine *e, double lambda, const double *dx)
+{
+    const newton_call *c = e->user;
+    newton_move(c->init, lambda, dx);
+}
+
+static engine_outcome source_evaluate(engine *e)
+{
+    const newton_call *c = e->user;
+    evaluator *eval = c->init->eval;
+    return engine_from(evaluate_residual(eval, c->t, c->init->ynew, c->init->ypnew, e->trial_r,
+                                         &eval->stats->residuals));
+}
+
+static void source_take(engine *e)
+{
+    initializer *init = ((const newton_call *)e->user)->init;
     vector_copy(init->n, init->ynew, init->y);
     vector_copy(init->n, init->ypnew, init->yp);
 }
 
-/* The damping factor that the curvature seen on the trial step suggests [Deu11 (3.48)]. */
-static double damping_from_curvature(const initializer *init, double lambda, double norm)
+static engine_outcome source_met(engine *e, bool *met)
 {
-    double sum = 0.0;
-    for (int j = 0; j < init->n; j++) {
-        double bend = init->dxbar[j] - (1.0 - lambda) * init->dx[j];
-        sum += bend * bend;
-    }
-    double bend = sqrt(sum / init->n);
-    return bend > 0.0 ? 0.5 * norm * lambda * lambda / bend : 1.0;
+    *met = at_roundoff(((const newton_call *)e->user)->init, e->r);
+    return ENGINE_MET;
 }
 
-typedef struct search_result {
-    double lambda, rate; /* accepted damping; ||dxbar||/||dx|| */
-    double next_lambda;  /* suggestion for the next iteration */
-} search_result;
-
-/* Whether the correction has shrunk enough for a step with this damping: 1 - lambda/4, and 1/2 for
- * steps longer than Newton's. */
-static bool accepts(double lambda, double rate)
+static double source_room(engine *e, double stride, const double *dx)
 {
-    return rate <= (lambda > 1.0 ? 0.5 : 1.0 - lambda / 4.0);
+    return newton_room(((const newton_call *)e->user)->init, stride, dx);
 }
 
-/* Find lambda with ||dxbar(lambda)|| <= (1 - lambda/4) ||dx||; (ynew, ypnew, fnew), dxbar follow.
- */
-static damped_status search(initializer *init, double t, double norm, double lambda,
-                            search_result *found)
+/* Values that were consistent when they came are left as they were; else the bounds must allow all
+ * of the last correction. */
+static bool source_last(engine *e, double *dx)
 {
-    damped_status last = DAMPED_STALLED;
-    for (; lambda >= least_damping;) {
-        newton_move(init, lambda, init->dx);
-        damped_status status = evaluate_new(init, t);
-        if (status == DAMPED_OK) status = newton_correction(init, t, init->fnew, init->dxbar);
-        if (status == DAMPED_STOP || status == DAMPED_MEMORY) return status;
-        if (status != DAMPED_OK) {
-            last = status;
-            lambda *= 0.25;
-            continue;
-        }
-        last = DAMPED_STALLED;
-        double rate = newton_norm(init->n, init->dxbar) / norm;
-        double next = damping_from_curvature(init, lambda, norm);
-        if (accepts(lambda, rate)) {
-            *found = (search_result){lambda, rate, fmin(1.0, fmax(next, 4.0 * lambda))};
-            return DAMPED_OK;
-        }
-        lambda = fmin(fmax(next, 0.1 * lambda), 0.5 * lambda);
-    }
-    return last;
+    return e->taken > 0 && source_room(e, 1.0, dx) >= 1.0;
 }
 
-/* New weights, matrix and correction at the iterate. */
-static damped_status relinearise(initializer *init, double t, double h, const double *given)
-{
-    scales_weights(init, given, init->y, init->weights);
-    damped_status status = newton_matrix(init, t, h, false);
-    if (status == DAMPED_OK && init->test_rank && !newton_full_rank(init)) status = DAMPED_SINGULAR;
-    init->test_rank = false;
-    return status == DAMPED_OK ? newton_correction(init, t, init->f, init->dx) : status;
-}
+static const engine_source newton_source = {.linearise = source_linearise,
+                                            .correction = source_correction,
+                                            .move = source_move,
+                                            .evaluate = source_evaluate,
+                                            .take = source_take,
+                                            .met = source_met,
+                                            .room = source_room,
+                                            .last = source_last};
 
-/* lambda, or the part of it that the bounds allow for dx */
-static double allowed_step(initializer *init, double lambda)
+engine_outcome damped_newton(initializer *init, double t, double h, const double *given_weights)
 {
-    double stride = fmax(lambda, 1.0);
-    for (int j = 0; j < init->n; j++) init->dxbar[j] = stride * init->dx[j];
-    return fmin(lambda, stride * newton_room(init, init->dxbar));
-}
-
-/* A step longer than Newton's overshoots where the equations are linear: dxbar takes that back. */
-static damped_status settle_stride(initializer *init, double t)
-{
-    if (newton_room(init, init->dxbar) < 1.0) return DAMPED_OK;
-    newton_move(init, 1.0, init->dxbar);
-    damped_status status = evaluate_new(init, t);
-    if (status == DAMPED_OK) adopt(init);
-    return status == DAMPED_EVALUATION ? DAMPED_OK : status;
-}
-
-/* One Newton iteration from dx; tells whether it ended the solve. */
-static damped_status iterate(initializer *init, double t, double *lambda, bool *fresh, bool *done)
-{
-    double norm = newton_norm(init->n, init->dx), tolerance = init->options->init_tolerance;
-    *done = norm <= tolerance || at_roundoff(init, init->f);
-    if (*done) {
-        /* values that were consistent when they came are left as they were */
-        if (init->iterations > 0) finish(init, init->dx);
-        return DAMPED_OK;
-    }
-    search_result found;
-    damped_status status = search(init, t, norm, allowed_step(init, *lambda), &found);
-    if (status != DAMPED_OK) return status;
-    adopt(init);
-    init->iterations++;
-    init->tried++;
-    init->eval->stats->newton_iterations++;
-    if (found.lambda > 1.0) status = settle_stride(init, t);
-    *lambda = found.lambda > 1.0 ? found.lambda : found.next_lambda;
-    *fresh = found.lambda != 1.0 || found.rate > keep_matrix_rate;
-    *done = found.lambda == 1.0 && found.rate * norm <= tolerance;
-    if (*done)
-        finish(init, init->dxbar);
-    else if (!*fresh)
-        vector_copy(init->n, init->dxbar, init->dx);
-    return status;
-}
-
-damped_status damped_newton(initializer *init, double t, double h, const double *given_weights)
-{
-    bool fresh = true, done = false, retried = false;
-    double lambda = 1.0, norm = 0.0;
-    init->iterations = 0;
+    newton_call call = {init, t, h, given_weights};
+    engine e = {.source = &newton_source,
+                .user = &call,
+                .n = init->n,
+                .m = init->n,
+                .counted = init->n,
+                .r = init->f,
+                .trial_r = init->fnew,
+                .dx = init->dx,
+                .next = init->dxbar,
+                .tolerance = init->options->init_tolerance,
+                .keep = keep_matrix_rate,
+                .longest_stride = longest_stride,
+                .remembers = true,
+                .most = init->options->init_iterations};
     init->blocking = -1;
     init->rows.known = false;
-    damped_status status = from_evaluation(evaluate_residual(
-        init->eval, t, init->y, init->yp, init->f, &init->eval->stats->residuals));
-    if (status != DAMPED_OK) return status;
-    for (int k = 0; k < init->options->init_iterations; k++) {
-        status = fresh ? relinearise(init, t, h, given_weights) : DAMPED_OK;
-        if (status != DAMPED_OK) return status;
-        if (fresh) {
-            double before = norm;
-            norm = newton_norm(init->n, init->dx);
-            bool strides = lambda >= 1.0 && norm >= as_long_as_before * before && before > 0.0;
-            lambda = strides ? fmin(2.0 * lambda, longest_stride) : fmin(lambda, 1.0);
-        }
-        bool was_fresh = fresh;
-        status = iterate(init, t, &lambda, &fresh, &done);
-        if (status == DAMPED_STALLED && !was_fresh && !retried) {
-            fresh = retried = true; /* an old matrix is to blame first */
-            lambda = 1.0;
-            continue;
-        }
-        if (status != DAMPED_OK || done) return status;
-        retried = false;
-    }
-    return DAMPED_STALLED;
+    engine_outcome outcome = engine_from(evaluate_residual(init->eval, t, init->y, init->yp,
+                                                           init->f, &init->eval->stats->residuals));
+    if (outcome == ENGINE_MET) outcome = engine_solve(&e);
+    init->iterations = e.taken;
+    init->tried += e.taken;
+    init->eval->stats->newton_iterations += e.taken;
+    return outcome;
 }

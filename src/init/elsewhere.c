@@ -35,7 +35,7 @@ static bool place(initializer *init, const double *y, const double *yp, int atte
 }
 
 /* Newton's iteration from init->y, init->yp; values that are known as in y and yp. */
-static damped_status try_from_here(initializer *init, double t, double h, const double *weights)
+static engine_outcome try_from_here(initializer *init, double t, double h, const double *weights)
 {
     scales_weights(init, weights, init->y, init->weights);
     init->T = scales_time(init, h, 0.0, init->y, init->yp);
@@ -43,15 +43,10 @@ static damped_status try_from_here(initializer *init, double t, double h, const 
     return damped_newton(init, t, h, weights);
 }
 
-static bool fatal(damped_status status)
-{
-    return status == DAMPED_STOP || status == DAMPED_MEMORY;
-}
-
 /* The solution of which the signs of the unknowns that began at 0 are turned round, if it is
  * another one: its unknown in init->other. The solution found stays in init->y, init->yp. */
-static damped_status look_behind(initializer *init, double t, double h, const double *weights,
-                                 const double *y, const double *yp, double *found)
+static engine_outcome look_behind(initializer *init, double t, double h, const double *weights,
+                                  const double *y, const double *yp, double *found)
 {
     const int n = init->n;
     double *found_slopes = found + n;
@@ -61,8 +56,8 @@ static damped_status look_behind(initializer *init, double t, double h, const do
         double *x = init->derivative[j] ? init->yp + j : init->y + j;
         if ((init->derivative[j] ? yp[j] : y[j]) == 0.0) *x = -*x;
     }
-    damped_status status = try_from_here(init, t, h, weights);
-    for (int j = 0; status == DAMPED_OK && j < n && init->other < 0; j++) {
+    engine_outcome status = try_from_here(init, t, h, weights);
+    for (int j = 0; status == ENGINE_MET && j < n && init->other < 0; j++) {
         bool slope = init->derivative[j];
         double now = slope ? found_slopes[j] : found[j], then = slope ? init->yp[j] : init->y[j];
         if (fabs(then - now) <= apart * fmax(fabs(now), fabs(then))) continue;
@@ -71,22 +66,22 @@ static damped_status look_behind(initializer *init, double t, double h, const do
     }
     vector_copy(n, found, init->y);
     vector_copy(n, found_slopes, init->yp);
-    return fatal(status) ? status : DAMPED_OK;
+    return engine_ends(status) ? status : ENGINE_MET;
 }
 
-damped_status newton_elsewhere(initializer *init, double t, double h, const double *weights,
-                               const double *y, const double *yp, double *found)
+engine_outcome newton_elsewhere(initializer *init, double t, double h, const double *weights,
+                                const double *y, const double *yp, double *found)
 {
     int singular = 0;
-    damped_status status = DAMPED_STALLED;
+    engine_outcome status = ENGINE_STALLED;
     for (int k = 0; k < GUESSES_ELSEWHERE && singular < STRUCTURAL; k++) {
         vector_copy(init->n, y, init->y);
         vector_copy(init->n, yp, init->yp);
-        if (!place(init, y, yp, k)) return DAMPED_STALLED;
+        if (!place(init, y, yp, k)) return ENGINE_STALLED;
         status = try_from_here(init, t, h, weights);
-        if (fatal(status)) return status;
-        if (status == DAMPED_OK) return look_behind(init, t, h, weights, y, yp, found);
-        singular += status == DAMPED_SINGULAR && init->iterations == 0;
+        if (engine_ends(status)) return status;
+        if (status == ENGINE_MET) return look_behind(init, t, h, weights, y, yp, found);
+        singular += status == ENGINE_SINGULAR && init->iterations == 0;
     }
     return status;
 }

@@ -116,19 +116,19 @@ static bool has_kind(const initializer *init, const start *s, dae_kind kind)
     return false;
 }
 
-static damped_status run_newton(initializer *init, const start *s, bool test_rank)
+static engine_outcome run_newton(initializer *init, const start *s, bool test_rank)
 {
     load(init, s);
     init->test_rank = test_rank;
     return damped_newton(init, s->t, s->h, s->weights);
 }
 
-static dae_status finish_newton(initializer *init, const start *s, damped_status status,
+static dae_status finish_newton(initializer *init, const start *s, engine_outcome status,
                                 dae_diag *diag)
 {
     vector_copy(init->n, init->y, s->y);
     vector_copy(init->n, init->yp, s->yp);
-    return status == DAMPED_OK ? DAE_OK : report_newton(init, status, s->t, s->h, diag);
+    return status == ENGINE_MET ? DAE_OK : report_newton(init, status, s->t, s->h, diag);
 }
 
 /* Solve by the general engine, leaving the user's values alone on failure. */
@@ -214,7 +214,7 @@ static bool residual_met(const initializer *init)
 }
 
 /* The same, computing what it needs. */
-static damped_status residual_small(initializer *init, const start *s, bool *small)
+static engine_outcome residual_small(initializer *init, const start *s, bool *small)
 {
     load(init, s);
     *small = false;
@@ -224,11 +224,11 @@ static damped_status residual_small(initializer *init, const start *s, bool *sma
     for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
     eval_status status = evaluate_residual(init->eval, s->t, init->y, init->yp, init->f,
                                            &init->eval->stats->residuals);
-    if (status != EVAL_OK) return status == EVAL_STOP ? DAMPED_STOP : DAMPED_EVALUATION;
-    damped_status newton = newton_matrix(init, s->t, s->h, false);
-    if (newton != DAMPED_OK && newton != DAMPED_SINGULAR) return newton;
+    if (status != EVAL_OK) return engine_from(status);
+    engine_outcome newton = newton_matrix(init, s->t, s->h, false);
+    if (newton != ENGINE_MET && newton != ENGINE_SINGULAR) return newton;
     *small = residual_met(init);
-    return DAMPED_OK;
+    return ENGINE_MET;
 }
 
 /* Newton's unknowns that are guessed 0 from other guesses. DAE_OK: found. */
@@ -237,14 +237,9 @@ static bool found_elsewhere(initializer *init, const start *s)
     if (init->n > FALLBACK_LIMIT) return false;
     double *found = DAE_ARRAY(double, 2 * (size_t)init->n);
     bool ok =
-        found && newton_elsewhere(init, s->t, s->h, s->weights, s->y, s->yp, found) == DAMPED_OK;
+        found && newton_elsewhere(init, s->t, s->h, s->weights, s->y, s->yp, found) == ENGINE_MET;
     dae_free(found);
     return ok;
-}
-
-static bool asks_to_stop(damped_status status)
-{
-    return status == DAMPED_STOP || status == DAMPED_MEMORY;
 }
 
 /* The general engine, for a matrix that is singular by its structure; else the failure in words. */
@@ -256,8 +251,8 @@ static dae_status start_generally(initializer *init, const start *s, bool singul
     if (status == DAE_OK || status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY) return status;
     bool conflict = singular && init->conflict;
     /* singular but for round-off, perhaps; else repeat the failure to describe it */
-    damped_status newton = run_newton(init, s, false);
-    if (newton == DAMPED_SINGULAR && conflict) return status;
+    engine_outcome newton = run_newton(init, s, false);
+    if (newton == ENGINE_SINGULAR && conflict) return status;
     return finish_newton(init, s, newton, diag);
 }
 
@@ -279,7 +274,7 @@ static int moved_fixed(const initializer *init, const start *s)
 static dae_status finish_found(initializer *init, const start *s, dae_diag *diag)
 {
     int j = moved_fixed(init, s);
-    if (j < 0) return finish_newton(init, s, DAMPED_OK, diag);
+    if (j < 0) return finish_newton(init, s, ENGINE_MET, diag);
     double found = init->y[j];
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
     if (!init->rescued && init->n <= FALLBACK_LIMIT) return try_general(init, s, true, diag);
@@ -289,13 +284,13 @@ static dae_status finish_found(initializer *init, const start *s, dae_diag *diag
 static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
 {
     for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
-    damped_status newton = run_newton(init, s, true);
-    bool singular = newton == DAMPED_SINGULAR, met = singular && residual_met(init);
+    engine_outcome newton = run_newton(init, s, true);
+    bool singular = newton == ENGINE_SINGULAR, met = singular && residual_met(init);
     if (met) return DAE_OK; /* nothing to find: the given values are trusted */
-    if (newton == DAMPED_OK) return finish_found(init, s, diag);
-    if (asks_to_stop(newton) || init->rescued) return finish_newton(init, s, newton, diag);
+    if (newton == ENGINE_MET) return finish_found(init, s, diag);
+    if (engine_ends(newton) || init->rescued) return finish_newton(init, s, newton, diag);
     if (found_elsewhere(init, s)) return finish_found(init, s, diag);
-    if (newton == DAMPED_EVALUATION || init->n > FALLBACK_LIMIT)
+    if (newton == ENGINE_UNDEFINED || init->n > FALLBACK_LIMIT)
         return finish_newton(init, s, run_newton(init, s, true), diag);
     return start_generally(init, s, singular, diag);
 }
@@ -305,8 +300,8 @@ static dae_status start_index1(initializer *init, const start *s, dae_diag *diag
 static dae_status start_index2(initializer *init, const start *s, dae_diag *diag)
 {
     bool small = false;
-    damped_status newton = residual_small(init, s, &small);
-    if (newton == DAMPED_STOP || newton == DAMPED_MEMORY || newton == DAMPED_EVALUATION)
+    engine_outcome newton = residual_small(init, s, &small);
+    if (newton == ENGINE_STOP || newton == ENGINE_MEMORY || newton == ENGINE_UNDEFINED)
         return report_newton(init, newton, s->t, s->h, diag);
     return small ? DAE_OK : start_hidden(init, s, diag);
 }
@@ -315,8 +310,8 @@ static dae_status start_index2(initializer *init, const start *s, dae_diag *diag
 static dae_status start_index3(initializer *init, const start *s, dae_diag *diag)
 {
     bool small = false;
-    damped_status newton = residual_small(init, s, &small);
-    if (newton == DAMPED_STOP || newton == DAMPED_MEMORY || newton == DAMPED_EVALUATION)
+    engine_outcome newton = residual_small(init, s, &small);
+    if (newton == ENGINE_STOP || newton == ENGINE_MEMORY || newton == ENGINE_UNDEFINED)
         return report_newton(init, newton, s->t, s->h, diag);
     if (small) return DAE_OK;
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_FIXED);
@@ -338,11 +333,11 @@ static dae_status start_differential(initializer *init, const start *s, dae_diag
 static dae_status start_derivative(initializer *init, const start *s, dae_diag *diag)
 {
     for (int j = 0; j < init->n; j++) init->derivative[j] = false;
-    damped_status newton = run_newton(init, s, true);
-    if (newton == DAMPED_OK || asks_to_stop(newton) || init->rescued)
+    engine_outcome newton = run_newton(init, s, true);
+    if (newton == ENGINE_MET || engine_ends(newton) || init->rescued)
         return finish_newton(init, s, newton, diag);
-    if (found_elsewhere(init, s)) return finish_newton(init, s, DAMPED_OK, diag);
-    if (newton != DAMPED_SINGULAR || init->n > FALLBACK_LIMIT)
+    if (found_elsewhere(init, s)) return finish_newton(init, s, ENGINE_MET, diag);
+    if (newton != ENGINE_SINGULAR || init->n > FALLBACK_LIMIT)
         return finish_newton(init, s, run_newton(init, s, true), diag);
     for (int j = 0; j < init->n; j++) {
         init->y_tags[j] = DAE_TAG_GUESS;
@@ -430,8 +425,8 @@ bool initializer_regular(initializer *init, double t, double h, const dae_kind *
     eval_status status =
         evaluate_residual(init->eval, t, init->y, init->yp, init->f, &init->eval->stats->residuals);
     if (status != EVAL_OK) return true;
-    damped_status newton = newton_matrix(init, t, h, false);
-    return newton == DAMPED_OK ? newton_full_rank(init) : newton != DAMPED_SINGULAR;
+    engine_outcome newton = newton_matrix(init, t, h, false);
+    return newton == ENGINE_MET ? newton_full_rank(init) : newton != ENGINE_SINGULAR;
 }
 
 dae_status initialize_hidden(initializer *init, double t, double h, const dae_kind *kinds,
@@ -443,9 +438,9 @@ dae_status initialize_hidden(initializer *init, double t, double h, const dae_ki
 
 /* ---- projection of dense output ---- */
 
-static eval_status to_eval(damped_status status)
+static eval_status to_eval(engine_outcome status)
 {
-    return status == DAMPED_OK ? EVAL_OK : (status == DAMPED_STOP ? EVAL_STOP : EVAL_RETRY);
+    return status == ENGINE_MET ? EVAL_OK : (status == ENGINE_STOP ? EVAL_STOP : EVAL_RETRY);
 }
 
 /* dx at the iterate, with the derivatives at hand if there are any. */
@@ -456,9 +451,9 @@ static eval_status first_correction(initializer *init, const start *s, bool keep
                                            &init->eval->stats->residuals);
     if (status != EVAL_OK) return status;
     init->rows.known = false;
-    damped_status newton =
+    engine_outcome newton =
         newton_matrix(init, s->t, s->h, keep && !it->matrix_free && it->jac.valid);
-    if (newton == DAMPED_OK) newton = newton_correction(init, s->t, init->f, init->dx);
+    if (newton == ENGINE_MET) newton = newton_correction(init, s->t, init->f, init->dx);
     return to_eval(newton);
 }
 
@@ -476,7 +471,7 @@ static eval_status project_once(initializer *init, const start *s, bool keep, do
     if (status != EVAL_OK) return status;
     *size = newton_norm(n, init->dx);
     for (int k = 0; k<MOST_PROJECTIONS && * size> PROJECTED; k++) {
-        if (newton_room(init, init->dx) < 1.0) return EVAL_RETRY;
+        if (newton_room(init, 1.0, init->dx) < 1.0) return EVAL_RETRY;
         newton_move(init, 1.0, init->dx);
         status = evaluate_residual(init->eval, s->t, init->ynew, init->ypnew, init->fnew,
                                    &init->eval->stats->residuals);
@@ -494,7 +489,7 @@ static eval_status project_once(initializer *init, const start *s, bool keep, do
     }
     /* The last one is known and costs nothing: where events crowd, slopes far below the tolerances
      * tell to which side a solution leaves zero. */
-    if (*size > 0.0 && *size <= PROJECTED && newton_room(init, init->dx) >= 1.0) {
+    if (*size > 0.0 && *size <= PROJECTED && newton_room(init, 1.0, init->dx) >= 1.0) {
         newton_move(init, 1.0, init->dx);
         vector_copy(n, init->ynew, s->y);
         vector_copy(n, init->ypnew, s->yp);

@@ -24,7 +24,7 @@ void level_report_free(level_report *report)
 }
 
 /* Whether derivatives exist at the problem's point; the rank, if it is asked for. */
-static level_outcome look_at_rank(level_problem *p, int *rank)
+static engine_outcome look_at_rank(level_problem *p, int *rank)
 {
     return p->work->request->count_rank ? level_rank(p, rank) : level_jacobian(p, p->u);
 }
@@ -34,10 +34,10 @@ static bool already_consistent(level_problem *p)
 {
     for (int j = 0; j < p->n; j++)
         if (p->preferred[j] && p->u[j] != p->work->origin[p->column[j]]) return false;
-    if (level_residual(p, p->u, p->r) != LEVEL_MET) return false;
-    if (level_jacobian(p, p->u) != LEVEL_MET) return false;
+    if (level_residual(p, p->u, p->r) != ENGINE_MET) return false;
+    if (level_jacobian(p, p->u) != ENGINE_MET) return false;
     double misfit = level_misfit(p, p->r);
-    if (level_suspicious(p, misfit) && level_measure_noise(p, p->u, p->r) == LEVEL_MET)
+    if (level_suspicious(p, misfit) && level_measure_noise(p, p->u, p->r) == ENGINE_MET)
         misfit = level_misfit(p, p->r);
     return misfit <= p->work->tolerance;
 }
@@ -57,17 +57,17 @@ static bool part_problem(level_problem *p, level_work *work, const bool *core, b
 
 /* Rows with core[i] == wanted from work->u, unknowns held as told; MET leaves the solution in
  * work->u. core = NULL: all rows. */
-static level_outcome solve_part(level_work *work, const bool *core, bool wanted, const bool *held,
-                                level_report *report)
+static engine_outcome solve_part(level_work *work, const bool *core, bool wanted, const bool *held,
+                                 level_report *report)
 {
     int rank = 0;
     level_problem p;
     level_stage stage = LEVEL_GIVEN;
-    if (!part_problem(&p, work, core, wanted, held)) return LEVEL_NO_MEMORY;
-    level_outcome outcome = already_consistent(&p) ? LEVEL_MET : level_stages(&p, &stage);
-    if (outcome == LEVEL_STALLED) report->residual = level_misfit(&p, p.r);
+    if (!part_problem(&p, work, core, wanted, held)) return ENGINE_MEMORY;
+    engine_outcome outcome = already_consistent(&p) ? ENGINE_MET : level_stages(&p, &stage);
+    if (outcome == ENGINE_STALLED) report->residual = level_misfit(&p, p.r);
     level_store(&p);
-    if (outcome == LEVEL_MET) outcome = look_at_rank(&p, &rank);
+    if (outcome == ENGINE_MET) outcome = look_at_rank(&p, &rank);
     report->iterations += p.used;
     report->rank += rank;
     if (stage > report->stage) report->stage = stage;
@@ -75,17 +75,17 @@ static level_outcome solve_part(level_work *work, const bool *core, bool wanted,
     return outcome;
 }
 
-/* First what binds preferred unknowns, then the rest for free unknowns alone. LEVEL_STALLED if that
- * does not work. `held` is changed. */
-static level_outcome solve_parts(level_work *work, const bool *core, const bool *settled,
-                                 bool *held, level_report *report)
+/* First what binds preferred unknowns, then the rest for free unknowns alone. ENGINE_STALLED if
+ * that does not work. `held` is changed. */
+static engine_outcome solve_parts(level_work *work, const bool *core, const bool *settled,
+                                  bool *held, level_report *report)
 {
     const dae_tag *tag = work->request->tag;
     bool any = false;
     for (int i = 0; i < work->system->m; i++) any = any || core[i];
-    level_outcome outcome = any ? solve_part(work, core, true, held, report) : LEVEL_MET;
+    engine_outcome outcome = any ? solve_part(work, core, true, held, report) : ENGINE_MET;
     for (int j = 0; j < work->system->n; j++) held[j] = tag[j] != DAE_TAG_FREE || settled[j];
-    return outcome == LEVEL_MET ? solve_part(work, core, false, held, report) : outcome;
+    return outcome == ENGINE_MET ? solve_part(work, core, false, held, report) : outcome;
 }
 
 /* Work space of solve_all, and which rows and free unknowns belong together. */
@@ -117,20 +117,21 @@ static bool parts_new(parts *t, const level_work *work)
 
 /* All equations from work->u in parts, so that preferred unknowns move only for equations that free
  * ones cannot meet. */
-static level_outcome solve_in_parts(level_work *work, parts *t, level_report *report)
+static engine_outcome solve_in_parts(level_work *work, parts *t, level_report *report)
 {
     const int n = work->system->n;
     report->rank = 0;
     report->in_parts = true;
     vector_copy(n, work->u, t->before);
     memcpy(t->held_now, t->held, (size_t)n * sizeof *t->held);
-    level_outcome outcome = solve_parts(work, t->core, t->settled, t->held_now, report);
-    if (outcome == LEVEL_STALLED || outcome == LEVEL_UNDEFINED) vector_copy(n, t->before, work->u);
+    engine_outcome outcome = solve_parts(work, t->core, t->settled, t->held_now, report);
+    if (outcome == ENGINE_STALLED || outcome == ENGINE_UNDEFINED)
+        vector_copy(n, t->before, work->u);
     return outcome;
 }
 
 /* All equations from work->u at once. */
-static level_outcome solve_at_once(level_work *work, parts *t, level_report *report)
+static engine_outcome solve_at_once(level_work *work, parts *t, level_report *report)
 {
     report->rank = 0;
     report->in_parts = false;
@@ -138,11 +139,11 @@ static level_outcome solve_at_once(level_work *work, parts *t, level_report *rep
 }
 
 /* All equations from work->u: in parts if possible, else at once. */
-static level_outcome solve_all(level_work *work, parts *t, level_report *report)
+static engine_outcome solve_all(level_work *work, parts *t, level_report *report)
 {
-    level_outcome outcome = LEVEL_STALLED;
+    engine_outcome outcome = ENGINE_STALLED;
     if (t->others > 0) outcome = solve_in_parts(work, t, report);
-    bool failed = outcome == LEVEL_STALLED || outcome == LEVEL_UNDEFINED;
+    bool failed = outcome == ENGINE_STALLED || outcome == ENGINE_UNDEFINED;
     return failed ? solve_at_once(work, t, report) : outcome;
 }
 
@@ -170,25 +171,25 @@ static int next_rank(const level_work *work, int floor)
 
 /* Rank by rank the equations that have no unknown of a higher one, as long as that works: the
  * values found are then what others stay near to. [Pryce01] solves in this order, too. */
-static level_outcome solve_ranks(level_work *work, level_report *report)
+static engine_outcome solve_ranks(level_work *work, level_report *report)
 {
     const int n = work->system->n, m = work->system->m;
     int *row_rank = DAE_ARRAY(int, m);
     bool *rows = DAE_ARRAY(bool, m), *held = DAE_ARRAY(bool, n);
     double *before = DAE_ARRAY(double, n);
-    level_outcome outcome = row_rank && rows && held && before ? LEVEL_MET : LEVEL_NO_MEMORY;
-    if (outcome == LEVEL_MET) rank_rows(work, row_rank);
-    for (int rank = INT_MIN; outcome == LEVEL_MET && (rank = next_rank(work, rank)) < INT_MAX;) {
+    engine_outcome outcome = row_rank && rows && held && before ? ENGINE_MET : ENGINE_MEMORY;
+    if (outcome == ENGINE_MET) rank_rows(work, row_rank);
+    for (int rank = INT_MIN; outcome == ENGINE_MET && (rank = next_rank(work, rank)) < INT_MAX;) {
         for (int i = 0; i < m; i++) rows[i] = row_rank[i] == rank;
         for (int j = 0; j < n; j++)
             held[j] = work->request->tag[j] == DAE_TAG_FIXED || work->request->rank[j] != rank;
         vector_copy(n, work->u, before);
         outcome = solve_part(work, rows, true, held, report);
-        vector_copy(n, outcome == LEVEL_MET ? work->u : before, work->u);
+        vector_copy(n, outcome == ENGINE_MET ? work->u : before, work->u);
     }
-    if (outcome == LEVEL_MET || outcome == LEVEL_STALLED || outcome == LEVEL_UNDEFINED) {
+    if (outcome == ENGINE_MET || outcome == ENGINE_STALLED || outcome == ENGINE_UNDEFINED) {
         vector_copy(n, work->u, work->origin);
-        outcome = LEVEL_MET;
+        outcome = ENGINE_MET;
     }
     dae_free_all(row_rank, rows, held, before);
     return outcome;
@@ -213,16 +214,16 @@ static int hold_unmoved(level_work *work, bool *held)
 
 /* Put preferred values back that moved by rounding errors only, if the others can make up for it:
  * else work->u stays. */
-static level_outcome put_back(level_work *work, parts *t, level_report *report)
+static engine_outcome put_back(level_work *work, parts *t, level_report *report)
 {
     const int n = work->system->n;
     level_report second = {0};
     double *solution = dae_copy(work->u, (size_t)n, sizeof *work->u);
-    if (!solution) return LEVEL_NO_MEMORY;
-    level_outcome outcome = LEVEL_MET;
+    if (!solution) return ENGINE_MEMORY;
+    engine_outcome outcome = ENGINE_MET;
     if (hold_unmoved(work, t->held) > 0) {
         outcome = solve_all(work, t, &second);
-        bool near = outcome == LEVEL_MET;
+        bool near = outcome == ENGINE_MET;
         for (int j = 0; j < n && near; j++)
             near = fabs(work->u[j] - solution[j]) <=
                    FOLLOWING * fmax(work->request->scale[j], fabs(solution[j]));
@@ -230,17 +231,17 @@ static level_outcome put_back(level_work *work, parts *t, level_report *report)
         report->iterations += second.iterations;
     }
     dae_free(solution);
-    return outcome == LEVEL_UNDEFINED || outcome == LEVEL_STALLED ? LEVEL_MET : outcome;
+    return outcome == ENGINE_UNDEFINED || outcome == ENGINE_STALLED ? ENGINE_MET : outcome;
 }
 
 /* Residual at the end; the rank, if no stage has found it. */
-static level_outcome finish(level_problem *p, level_report *report)
+static engine_outcome finish(level_problem *p, level_report *report)
 {
     for (int j = 0; j < p->n; j++) p->u[j] = p->work->u[p->column[j]];
-    level_outcome outcome = level_residual(p, p->u, p->r);
-    if (outcome == LEVEL_MET && report->stage == LEVEL_GIVEN)
+    engine_outcome outcome = level_residual(p, p->u, p->r);
+    if (outcome == ENGINE_MET && report->stage == LEVEL_GIVEN)
         outcome = look_at_rank(p, &report->rank);
-    else if (outcome == LEVEL_MET)
+    else if (outcome == ENGINE_MET)
         outcome = level_jacobian(p, p->u);
     report->redundant = p->m - report->rank;
     report->residual = level_misfit(p, p->r);
@@ -248,24 +249,24 @@ static level_outcome finish(level_problem *p, level_report *report)
 }
 
 /* How a solve may go about it. */
-typedef level_outcome (*solve_way)(level_work *work, parts *t, level_report *report);
+typedef engine_outcome (*solve_way)(level_work *work, parts *t, level_report *report);
 
 /* All stages for the whole system; the solution, or the least squares solution, is left in work->u.
  */
-static level_outcome solve_whole(level_work *work, parts *t, solve_way way, level_report *report)
+static engine_outcome solve_whole(level_work *work, parts *t, solve_way way, level_report *report)
 {
     level_problem p;
-    level_outcome outcome = LEVEL_MET;
-    if (!part_problem(&p, work, NULL, true, t->held)) return LEVEL_NO_MEMORY;
+    engine_outcome outcome = ENGINE_MET;
+    if (!part_problem(&p, work, NULL, true, t->held)) return ENGINE_MEMORY;
     vector_zero(work->system->m, work->seen);
     vector_zero(work->system->m, work->first);
     vector_zero(work->system->m, work->rough);
     if (!already_consistent(&p)) {
         level_store(&p);
         outcome = way(work, t, report);
-        if (outcome == LEVEL_MET) outcome = put_back(work, t, report);
+        if (outcome == ENGINE_MET) outcome = put_back(work, t, report);
     }
-    if (outcome == LEVEL_MET) outcome = finish(&p, report);
+    if (outcome == ENGINE_MET) outcome = finish(&p, report);
     level_problem_free(&p);
     return outcome;
 }
@@ -293,53 +294,53 @@ static int next_wave(const level_work *work, const bool *known, int *open, bool 
 
 /* Unknowns one after the other, from equations that contain no other one that is not known: r =
  * sqrt(x^2 + y^2) before 1/r^3. As far as that goes from values that are fixed, then with less sure
- * ones. LEVEL_NO_MEMORY, LEVEL_STOP, or LEVEL_MET. */
-static level_outcome substitute(level_work *work)
+ * ones. ENGINE_MEMORY, ENGINE_STOP, or ENGINE_MET. */
+static engine_outcome substitute(level_work *work)
 {
     const int n = work->system->n, m = work->system->m;
     int *open = DAE_ARRAY(int, m);
     bool *rows = DAE_ARRAY(bool, m), *held = DAE_ARRAY(bool, n), *known = DAE_ARRAY(bool, n);
     double *before = DAE_ARRAY(double, n);
     bool ready = open && rows && held && known && before;
-    level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
+    engine_outcome outcome = ready ? ENGINE_MET : ENGINE_MEMORY;
     for (int sure = 2; ready && sure >= 0; sure--) {
         for (int j = 0; j < n; j++) known[j] = known[j] || level_surety(work->request, j) >= sure;
         while (next_wave(work, known, open, rows, held) > 0) {
             level_report passing = {0};
             vector_copy(n, work->u, before);
             outcome = solve_part(work, rows, true, held, &passing);
-            if (outcome == LEVEL_NO_MEMORY || outcome == LEVEL_STOP) ready = false;
-            if (outcome != LEVEL_MET) vector_copy(n, before, work->u);
-            if (outcome != LEVEL_MET) break;
+            if (engine_ends(outcome)) ready = false;
+            if (outcome != ENGINE_MET) vector_copy(n, before, work->u);
+            if (outcome != ENGINE_MET) break;
             for (int j = 0; j < n; j++) known[j] = known[j] || !held[j];
         }
     }
     dae_free_all(open, rows, held, known, before);
-    return ready ? LEVEL_MET : outcome;
+    return ready ? ENGINE_MET : outcome;
 }
 
-static bool unsolved(level_outcome outcome)
+static bool unsolved(engine_outcome outcome)
 {
-    return outcome == LEVEL_STALLED || outcome == LEVEL_UNDEFINED;
+    return outcome == ENGINE_STALLED || outcome == ENGINE_UNDEFINED;
 }
 
 /* Points to start from, and what the first solve of everything at once left behind. */
 typedef struct attempts {
     double *start, *ordered, *failed; /* n each; start owns them */
     bool in_order;                    /* `ordered` is known */
-    level_outcome outcome;            /* of the failed one */
+    engine_outcome outcome;           /* of the failed one */
     level_report report;
 } attempts;
 
 /* work->u := values that follow one after the other from those at the start. */
-static level_outcome solve_in_order(level_work *work, attempts *a)
+static engine_outcome solve_in_order(level_work *work, attempts *a)
 {
     const int n = work->system->n;
     vector_copy(n, a->start, work->u);
-    level_outcome outcome = LEVEL_MET;
+    engine_outcome outcome = ENGINE_MET;
     if (!a->in_order) {
         outcome = level_blocks(work);
-        if (outcome == LEVEL_STALLED) outcome = substitute(work); /* too large for blocks */
+        if (outcome == ENGINE_STALLED) outcome = substitute(work); /* too large for blocks */
         vector_copy(n, work->u, a->ordered);
         a->in_order = true;
     }
@@ -349,18 +350,18 @@ static level_outcome solve_in_order(level_work *work, attempts *a)
 
 /* From the start given, preferred unknowns where they are if that can be; then from values that
  * follow from it in the order of evaluation; then both with preferred unknowns that move. */
-static level_outcome solve_attempts(level_work *work, parts *t, attempts *a, level_report *report)
+static engine_outcome solve_attempts(level_work *work, parts *t, attempts *a, level_report *report)
 {
     enum { PARTS_ORDERED = 1, WHOLE_GIVEN = 2, WHOLE_ORDERED = 3, ATTEMPTS };
     const size_t bytes = (size_t)work->system->n * sizeof(double);
     const level_report fresh = *report;
-    level_outcome outcome = LEVEL_STALLED;
+    engine_outcome outcome = ENGINE_STALLED;
     for (int k = t->others > 0 ? 0 : WHOLE_GIVEN; k < ATTEMPTS && unsolved(outcome); k++) {
         bool ordered = k == PARTS_ORDERED || k == WHOLE_ORDERED;
         memcpy(work->u, a->start, bytes);
-        outcome = ordered ? solve_in_order(work, a) : LEVEL_MET;
-        if (outcome != LEVEL_MET) return outcome;
-        outcome = k == WHOLE_ORDERED ? a->outcome : LEVEL_STALLED;
+        outcome = ordered ? solve_in_order(work, a) : ENGINE_MET;
+        if (outcome != ENGINE_MET) return outcome;
+        outcome = k == WHOLE_ORDERED ? a->outcome : ENGINE_STALLED;
         if (ordered && memcmp(a->start, a->ordered, bytes) == 0) continue;
         *report = fresh;
         outcome = solve_whole(work, t, k < WHOLE_GIVEN ? solve_in_parts : solve_at_once, report);
@@ -369,7 +370,7 @@ static level_outcome solve_attempts(level_work *work, parts *t, attempts *a, lev
         a->outcome = outcome;
         a->report = *report;
     }
-    if (!unsolved(outcome) || a->outcome == LEVEL_UNDEFINED) return outcome;
+    if (!unsolved(outcome) || a->outcome == ENGINE_UNDEFINED) return outcome;
     memcpy(work->u, a->failed, bytes); /* what is to be explained */
     *report = a->report;
     return a->outcome;
@@ -388,13 +389,13 @@ static double way_of_given(const level_work *work)
 }
 
 /* Add the rank of some rows at work->u to *sum. */
-static level_outcome add_rank(level_work *work, const bool *core, bool wanted, const bool *held,
-                              int *sum)
+static engine_outcome add_rank(level_work *work, const bool *core, bool wanted, const bool *held,
+                               int *sum)
 {
     level_problem p;
     int rank = 0;
-    if (!part_problem(&p, work, core, wanted, held)) return LEVEL_NO_MEMORY;
-    level_outcome outcome = level_rank(&p, &rank);
+    if (!part_problem(&p, work, core, wanted, held)) return ENGINE_MEMORY;
+    engine_outcome outcome = level_rank(&p, &rank);
     *sum += rank;
     level_problem_free(&p);
     return outcome;
@@ -402,7 +403,7 @@ static level_outcome add_rank(level_work *work, const bool *core, bool wanted, c
 
 /* *all: the equations leave no unknown free at work->u, solved in parts or at once: solutions are
  * apart from each other then. */
-static level_outcome determines_all(level_work *work, const parts *t, bool in_parts, bool *all)
+static engine_outcome determines_all(level_work *work, const parts *t, bool in_parts, bool *all)
 {
     const dae_tag *tag = work->request->tag;
     const bool *core = in_parts ? t->core : NULL;
@@ -414,8 +415,9 @@ static level_outcome determines_all(level_work *work, const parts *t, bool in_pa
         t->held_now[j] = tag[j] != DAE_TAG_FREE || t->settled[j];
         unknowns += !t->held[j];
     }
-    level_outcome outcome = any ? add_rank(work, core, true, t->held, &rank) : LEVEL_MET;
-    if (outcome == LEVEL_MET && in_parts) outcome = add_rank(work, core, false, t->held_now, &rank);
+    engine_outcome outcome = any ? add_rank(work, core, true, t->held, &rank) : ENGINE_MET;
+    if (outcome == ENGINE_MET && in_parts)
+        outcome = add_rank(work, core, false, t->held_now, &rank);
     *all = rank >= unknowns;
     return outcome;
 }
@@ -423,36 +425,36 @@ static level_outcome determines_all(level_work *work, const parts *t, bool in_pa
 /* A solution at hand that is far from what was given: Newton's iteration from values that nobody
  * gave, 0 as a rule, may have led there, as out = limit(vin), vin = out/10 from (15, 0) to 0. What
  * follows from the given values in the order of evaluation may lead to a nearer one. */
-static level_outcome solve_nearer(level_work *work, parts *t, attempts *a, level_report *report)
+static engine_outcome solve_nearer(level_work *work, parts *t, attempts *a, level_report *report)
 {
     const int n = work->system->n;
     const double way = way_of_given(work);
     level_report nearer = {.other = -1};
     bool all = false;
-    if (!(way > APART)) return LEVEL_MET;
-    level_outcome outcome = determines_all(work, t, report->in_parts, &all);
-    if (outcome != LEVEL_MET || !all) return unsolved(outcome) ? LEVEL_MET : outcome;
+    if (!(way > APART)) return ENGINE_MET;
+    engine_outcome outcome = determines_all(work, t, report->in_parts, &all);
+    if (outcome != ENGINE_MET || !all) return unsolved(outcome) ? ENGINE_MET : outcome;
     vector_copy(n, work->u, a->failed);
     outcome = solve_in_order(work, a);
-    if (outcome == LEVEL_MET) outcome = solve_whole(work, t, solve_at_once, &nearer);
-    bool found = outcome == LEVEL_MET && way_of_given(work) < NEARER * way;
+    if (outcome == ENGINE_MET) outcome = solve_whole(work, t, solve_at_once, &nearer);
+    bool found = outcome == ENGINE_MET && way_of_given(work) < NEARER * way;
     if (found)
         *report = nearer;
     else
         vector_copy(n, a->failed, work->u);
-    return unsolved(outcome) ? LEVEL_MET : outcome;
+    return unsolved(outcome) ? ENGINE_MET : outcome;
 }
 
-static level_outcome solve_from_somewhere(level_work *work, parts *t, level_report *report)
+static engine_outcome solve_from_somewhere(level_work *work, parts *t, level_report *report)
 {
     const size_t n = (size_t)work->system->n;
     attempts a = {.start = DAE_ARRAY(double, 3 * n)};
-    if (!a.start) return LEVEL_NO_MEMORY;
+    if (!a.start) return ENGINE_MEMORY;
     a.ordered = a.start + n;
     a.failed = a.start + 2 * n;
     vector_copy((int)n, work->u, a.start);
-    level_outcome outcome = solve_attempts(work, t, &a, report);
-    if (outcome == LEVEL_MET && !a.in_order) outcome = solve_nearer(work, t, &a, report);
+    engine_outcome outcome = solve_attempts(work, t, &a, report);
+    if (outcome == ENGINE_MET && !a.in_order) outcome = solve_nearer(work, t, &a, report);
     dae_free(a.start);
     return outcome;
 }
@@ -461,11 +463,11 @@ static level_outcome solve_from_somewhere(level_work *work, parts *t, level_repo
 static dae_status explain_conflict(level_work *work, level_report *report, dae_diag *diag)
 {
     double *instead = NULL;
-    level_outcome outcome = level_conflict(work, report, &instead);
+    engine_outcome outcome = level_conflict(work, report, &instead);
     dae_status status = DAE_ERR_INITIAL;
-    if (outcome == LEVEL_MET || outcome == LEVEL_STALLED)
+    if (outcome == ENGINE_MET || outcome == ENGINE_STALLED)
         work->system->residual(work->system->user, work->u, work->r);
-    if (outcome == LEVEL_MET) {
+    if (outcome == ENGINE_MET) {
         status = level_conflict_message(work, report, instead, diag);
     } else {
         status = level_failure(work, outcome, diag);
@@ -483,13 +485,13 @@ dae_status levels_solve(const level_system *system, const level_request *request
     *report = (level_report){.other = -1};
     diag_clear(diag);
     bool ready = level_work_new(&work, system, request, u) && parts_new(&t, &work);
-    level_outcome outcome = ready ? LEVEL_MET : LEVEL_NO_MEMORY;
+    engine_outcome outcome = ready ? ENGINE_MET : ENGINE_MEMORY;
     if (ready && request->rank) outcome = solve_ranks(&work, report);
-    if (outcome == LEVEL_MET) outcome = solve_from_somewhere(&work, &t, report);
-    if (outcome == LEVEL_MET) outcome = level_another(&work, report);
-    if (outcome == LEVEL_MET) vector_copy(system->n, work.u, u);
-    dae_status status = outcome == LEVEL_STALLED ? explain_conflict(&work, report, diag)
-                                                 : level_failure(&work, outcome, diag);
+    if (outcome == ENGINE_MET) outcome = solve_from_somewhere(&work, &t, report);
+    if (outcome == ENGINE_MET) outcome = level_another(&work, report);
+    if (outcome == ENGINE_MET) vector_copy(system->n, work.u, u);
+    dae_status status = outcome == ENGINE_STALLED ? explain_conflict(&work, report, diag)
+                                                  : level_failure(&work, outcome, diag);
     parts_free(&t);
     level_work_free(&work);
     return status;

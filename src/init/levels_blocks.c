@@ -172,23 +172,18 @@ static bool block_problem(const evaluation_order *o, int b, level_problem *p, in
 
 /* ---- other starts ---- */
 
-static bool fatal(level_outcome outcome)
-{
-    return outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY;
-}
-
 /* Newton's iteration from p->u. */
-static level_outcome begin_at(level_problem *p)
+static engine_outcome begin_at(level_problem *p)
 {
-    level_outcome outcome = level_residual(p, p->u, p->r);
-    return outcome == LEVEL_MET ? level_newton(p, LEVEL_RANK) : outcome;
+    engine_outcome outcome = level_residual(p, p->u, p->r);
+    return outcome == ENGINE_MET ? level_newton(p, LEVEL_RANK) : outcome;
 }
 
 /* The only unknown at `value`: the residual, or NAN. */
 static double scalar_residual(level_problem *p, double value)
 {
     p->trial[0] = value;
-    return level_residual(p, p->trial, p->misfit) == LEVEL_MET ? p->misfit[0] : (double)NAN;
+    return level_residual(p, p->trial, p->misfit) == ENGINE_MET ? p->misfit[0] : (double)NAN;
 }
 
 /* The middle of a and b, by their sizes where they have one sign. */
@@ -198,7 +193,7 @@ static double middle(double a, double b)
 }
 
 /* Halve [a, b] with a change of sign down to where Newton's iteration is sure. */
-static level_outcome bisect(level_problem *p, double a, double ra, double b)
+static engine_outcome bisect(level_problem *p, double a, double ra, double b)
 {
     enum { HALVINGS = 60 };
     for (int k = 0; k < HALVINGS; k++) {
@@ -215,21 +210,21 @@ static level_outcome bisect(level_problem *p, double a, double ra, double b)
     return begin_at(p);
 }
 
-/* A root between a and b, if the residual changes its sign there; else LEVEL_STALLED. */
-static level_outcome search_between(level_problem *p, double a, double b)
+/* A root between a and b, if the residual changes its sign there; else ENGINE_STALLED. */
+static engine_outcome search_between(level_problem *p, double a, double b)
 {
     double ra = scalar_residual(p, a), rb = scalar_residual(p, b);
     bool crosses = isfinite(ra) && isfinite(rb) && ra != rb && (ra > 0.0 ? rb <= 0.0 : rb >= 0.0);
-    return crosses ? bisect(p, a, ra, b) : LEVEL_STALLED;
+    return crosses ? bisect(p, a, ra, b) : ENGINE_STALLED;
 }
 
 /* One equation for one unknown: where the residual has two signs at sizes 10^k and 10^(k+1) there
  * is a root, or a pole, which Newton's iteration tells. Sizes near the unit first, and the positive
  * side; last what lies about 0. */
-static level_outcome search_scalar(level_problem *p, double unit)
+static engine_outcome search_scalar(level_problem *p, double unit)
 {
     enum { DECADES = 30 };
-    level_outcome outcome = LEVEL_STALLED;
+    engine_outcome outcome = ENGINE_STALLED;
     for (int step = 0; step < 4 * DECADES + 2; step++) {
         double side = (step % 2 != 0) != p->work->request->turned ? -unit : unit;
         int k = step / 2 % 2 ? -1 - step / 4 : step / 4; /* 0, -1, 1, -2, 2, .. */
@@ -237,16 +232,16 @@ static level_outcome search_scalar(level_problem *p, double unit)
         double from = inner ? 0.0 : side * pow(10.0, k);
         double to = side * pow(10.0, inner ? -DECADES : k + 1);
         outcome = search_between(p, from, to);
-        if (outcome == LEVEL_MET || fatal(outcome)) return outcome;
+        if (outcome == ENGINE_MET || engine_ends(outcome)) return outcome;
     }
     return outcome;
 }
 
 /* Several unknowns: all that nobody gave at one size, in some patterns of signs. */
-static level_outcome search_block(level_problem *p, bool all)
+static engine_outcome search_block(level_problem *p, bool all)
 {
     const level_request *q = p->work->request;
-    level_outcome outcome = LEVEL_STALLED;
+    engine_outcome outcome = ENGINE_STALLED;
     for (int k = 0; k < GUESSES_ELSEWHERE; k++) {
         for (int j = 0; j < p->n; j++) {
             int column = p->column[j];
@@ -256,19 +251,19 @@ static level_outcome search_block(level_problem *p, bool all)
             p->u[j] = moves ? guess : p->start[j];
         }
         outcome = begin_at(p);
-        if (outcome == LEVEL_MET || fatal(outcome)) return outcome;
+        if (outcome == ENGINE_MET || engine_ends(outcome)) return outcome;
     }
     return outcome;
 }
 
 /* The search goes on from other starts where the one given leads nowhere. */
-static level_outcome search_elsewhere(level_problem *p)
+static engine_outcome search_elsewhere(level_problem *p)
 {
     level_work *work = p->work;
     double unit = fmax(work->request->scale[p->column[0]], fabs(p->start[0]));
-    level_outcome outcome = p->n == 1 ? search_scalar(p, unit) : search_block(p, false);
-    if (outcome != LEVEL_MET && !fatal(outcome) && p->n > 1) outcome = search_block(p, true);
-    for (int j = 0; outcome == LEVEL_MET && j < p->n; j++) work->displaced[p->column[j]] = true;
+    engine_outcome outcome = p->n == 1 ? search_scalar(p, unit) : search_block(p, false);
+    if (outcome != ENGINE_MET && !engine_ends(outcome) && p->n > 1) outcome = search_block(p, true);
+    for (int j = 0; outcome == ENGINE_MET && j < p->n; j++) work->displaced[p->column[j]] = true;
     return outcome;
 }
 
@@ -348,7 +343,7 @@ static int next_row(const sweep *w, int *column)
 }
 
 /* Unknown j from row i alone, if that can be; else it stays. */
-static level_outcome solve_one(const sweep *w, int i, int j)
+static engine_outcome solve_one(const sweep *w, int i, int j)
 {
     level_work *work = w->o->work;
     const double before = work->u[j];
@@ -358,15 +353,15 @@ static level_outcome solve_one(const sweep *w, int i, int j)
     for (int k = 0; held && k < work->system->n; k++) held[k] = k != j;
     bool ready = held && level_problem_new(&p, work, 1, &i, held);
     dae_free(held);
-    if (!ready) return LEVEL_NO_MEMORY;
-    level_outcome outcome = level_from_start(&p);
-    if (outcome != LEVEL_MET && !fatal(outcome)) outcome = search_elsewhere(&p);
+    if (!ready) return ENGINE_MEMORY;
+    engine_outcome outcome = level_from_start(&p);
+    if (outcome != ENGINE_MET && !engine_ends(outcome)) outcome = search_elsewhere(&p);
     level_store(&p);
     level_problem_free(&p);
-    if (outcome == LEVEL_MET || fatal(outcome)) return outcome;
+    if (outcome == ENGINE_MET || engine_ends(outcome)) return outcome;
     work->u[j] = before;
     work->displaced[j] = displaced;
-    return LEVEL_MET;
+    return ENGINE_MET;
 }
 
 /* The unknown whose value is the surest of those that are left. */
@@ -380,11 +375,11 @@ static int surest(const sweep *w)
 
 /* Values for a start of block b: its unknowns one after the other where an equation has no other;
  * where none has, the surest value counts as known. */
-static level_outcome sweep_block(const evaluation_order *o, int b)
+static engine_outcome sweep_block(const evaluation_order *o, int b)
 {
     sweep w;
-    level_outcome outcome = sweep_new(&w, o, b) ? LEVEL_MET : LEVEL_NO_MEMORY;
-    while (outcome == LEVEL_MET && w.left > 0) {
+    engine_outcome outcome = sweep_new(&w, o, b) ? ENGINE_MET : ENGINE_MEMORY;
+    while (outcome == ENGINE_MET && w.left > 0) {
         int column = -1, row = next_row(&w, &column);
         if (row < 0) column = surest(&w);
         if (row >= 0) outcome = solve_one(&w, row, column);
@@ -397,16 +392,16 @@ static level_outcome sweep_block(const evaluation_order *o, int b)
 }
 
 /* Solve the block's problem from work->u; what is found, or was there, is stored. */
-static level_outcome solve_block_from(const evaluation_order *o, int b, bool elsewhere)
+static engine_outcome solve_block_from(const evaluation_order *o, int b, bool elsewhere)
 {
     level_problem p;
     level_stage stage;
     int count;
-    if (!block_problem(o, b, &p, &count)) return LEVEL_NO_MEMORY;
-    if (count == 0) return LEVEL_MET;
-    level_outcome outcome = p.n == 1 ? level_from_start(&p) : level_stages(&p, &stage);
-    if (outcome != LEVEL_MET && !fatal(outcome) && elsewhere) outcome = search_elsewhere(&p);
-    if (outcome != LEVEL_MET) vector_copy(p.n, p.start, p.u);
+    if (!block_problem(o, b, &p, &count)) return ENGINE_MEMORY;
+    if (count == 0) return ENGINE_MET;
+    engine_outcome outcome = p.n == 1 ? level_from_start(&p) : level_stages(&p, &stage);
+    if (outcome != ENGINE_MET && !engine_ends(outcome) && elsewhere) outcome = search_elsewhere(&p);
+    if (outcome != ENGINE_MET) vector_copy(p.n, p.start, p.u);
     level_store(&p);
     level_problem_free(&p);
     return outcome;
@@ -414,7 +409,7 @@ static level_outcome solve_block_from(const evaluation_order *o, int b, bool els
 
 /* Solve one block: from values that follow one after the other, then from others; unknowns of one
  * that has no solution stay. */
-static level_outcome solve_block(const evaluation_order *o, int b)
+static engine_outcome solve_block(const evaluation_order *o, int b)
 {
     level_work *work = o->work;
     const size_t n = (size_t)work->system->n;
@@ -422,9 +417,9 @@ static level_outcome solve_block(const evaluation_order *o, int b)
     if (single) return solve_block_from(o, b, true);
     double *before = dae_copy(work->u, n, sizeof *before);
     bool *displaced = dae_copy(work->displaced, n, sizeof *displaced);
-    level_outcome outcome = before && displaced ? sweep_block(o, b) : LEVEL_NO_MEMORY;
-    if (outcome == LEVEL_MET) outcome = solve_block_from(o, b, false);
-    if (outcome != LEVEL_MET && !fatal(outcome)) {
+    engine_outcome outcome = before && displaced ? sweep_block(o, b) : ENGINE_MEMORY;
+    if (outcome == ENGINE_MET) outcome = solve_block_from(o, b, false);
+    if (outcome != ENGINE_MET && !engine_ends(outcome)) {
         memcpy(work->u, before, n * sizeof *before);
         memcpy(work->displaced, displaced, n * sizeof *displaced);
         outcome = solve_block_from(o, b, true);
@@ -433,17 +428,17 @@ static level_outcome solve_block(const evaluation_order *o, int b)
     return outcome;
 }
 
-level_outcome level_blocks(level_work *work)
+engine_outcome level_blocks(level_work *work)
 {
     evaluation_order o;
     int failures = 0;
-    level_outcome outcome = order_new(&o, work) ? LEVEL_MET : LEVEL_NO_MEMORY;
-    bool worth = outcome == LEVEL_MET && (double)o.blocks.count * work->system->n <= MOST_WORK;
+    engine_outcome outcome = order_new(&o, work) ? ENGINE_MET : ENGINE_MEMORY;
+    bool worth = outcome == ENGINE_MET && (double)o.blocks.count * work->system->n <= MOST_WORK;
     for (int b = 0; worth && b < o.blocks.count && failures < MOST_FAILURES; b++) {
         outcome = solve_block(&o, b);
-        failures += outcome != LEVEL_MET;
-        if (fatal(outcome)) break;
+        failures += outcome != ENGINE_MET;
+        if (engine_ends(outcome)) break;
     }
     order_free(&o);
-    return fatal(outcome) ? outcome : worth ? LEVEL_MET : LEVEL_STALLED;
+    return engine_ends(outcome) ? outcome : worth ? ENGINE_MET : ENGINE_STALLED;
 }

@@ -44,13 +44,13 @@ static bool conflict_new(conflict *c, level_work *work)
 }
 
 /* All stages from one point for rows[0..m-1]; the solution is left in work->u. */
-static level_outcome solve_from(conflict *c, const double *point, int m)
+static engine_outcome solve_from(conflict *c, const double *point, int m)
 {
     level_problem p;
     level_stage stage;
     vector_copy(c->work->system->n, point, c->work->u);
-    if (!level_problem_new(&p, c->work, m, c->rows, c->held)) return LEVEL_NO_MEMORY;
-    level_outcome outcome = level_stages(&p, &stage);
+    if (!level_problem_new(&p, c->work, m, c->rows, c->held)) return ENGINE_MEMORY;
+    engine_outcome outcome = level_stages(&p, &stage);
     level_store(&p);
     level_problem_free(&p);
     return outcome;
@@ -66,8 +66,8 @@ static void shake(conflict *c, unsigned seed)
     }
 }
 
-/* Whether a set can hold together: LEVEL_MET or LEVEL_STALLED. */
-static level_outcome compatible(conflict *c, const int *set, int count)
+/* Whether a set can hold together: ENGINE_MET or ENGINE_STALLED. */
+static engine_outcome compatible(conflict *c, const int *set, int count)
 {
     int m = 0;
     for (int j = 0; j < c->work->system->n; j++) c->held[j] = false;
@@ -76,14 +76,14 @@ static level_outcome compatible(conflict *c, const int *set, int count)
             c->rows[m++] = set[k];
         else
             c->held[-1 - set[k]] = true;
-    if (m == 0) return LEVEL_MET;
-    level_outcome outcome = solve_from(c, c->start, m);
-    if (outcome == LEVEL_STALLED) outcome = solve_from(c, c->least, m);
-    for (unsigned k = 1; k <= SHAKES && count <= SHAKEN && outcome == LEVEL_STALLED; k++) {
+    if (m == 0) return ENGINE_MET;
+    engine_outcome outcome = solve_from(c, c->start, m);
+    if (outcome == ENGINE_STALLED) outcome = solve_from(c, c->least, m);
+    for (unsigned k = 1; k <= SHAKES && count <= SHAKEN && outcome == ENGINE_STALLED; k++) {
         shake(c, k);
         outcome = solve_from(c, c->shaken, m);
     }
-    return outcome == LEVEL_UNDEFINED ? LEVEL_MET : outcome; /* no proof of a conflict */
+    return outcome == ENGINE_UNDEFINED ? ENGINE_MET : outcome; /* no proof of a conflict */
 }
 
 /* rest := members without those at first .. first+count-1 */
@@ -96,21 +96,21 @@ static int without(conflict *c, int first, int count)
 }
 
 /* Drop pieces of `size` members that the conflict does not need. */
-static level_outcome drop_pieces(conflict *c, int size)
+static engine_outcome drop_pieces(conflict *c, int size)
 {
     for (int first = 0; first < c->count;) {
         int kept = without(c, first, size);
-        level_outcome outcome = compatible(c, c->rest, kept);
-        if (outcome == LEVEL_STALLED) {
+        engine_outcome outcome = compatible(c, c->rest, kept);
+        if (outcome == ENGINE_STALLED) {
             memcpy(c->member, c->rest, (size_t)kept * sizeof *c->member);
             c->count = kept;
-        } else if (outcome == LEVEL_MET) {
+        } else if (outcome == ENGINE_MET) {
             first += size;
         } else {
             return outcome;
         }
     }
-    return LEVEL_MET;
+    return ENGINE_MET;
 }
 
 /* members := the chosen equations and the fixed unknowns in them */
@@ -150,38 +150,38 @@ static int choose_neighbours(conflict *c)
 }
 
 /* Choose the rows with large residuals at the least squares solution. */
-static level_outcome choose_pointed(conflict *c)
+static engine_outcome choose_pointed(conflict *c)
 {
     const level_system *s = c->work->system;
     level_problem p;
     for (int i = 0; i < s->m; i++) c->rows[i] = i;
     for (int j = 0; j < s->n; j++) c->held[j] = c->work->request->tag[j] == DAE_TAG_FIXED;
-    if (!level_problem_new(&p, c->work, s->m, c->rows, c->held)) return LEVEL_NO_MEMORY;
-    level_outcome outcome = level_residual(&p, p.u, p.r);
-    if (outcome == LEVEL_MET) outcome = level_jacobian(&p, p.u);
-    double most = outcome == LEVEL_MET ? level_misfit(&p, p.r) : 0.0;
+    if (!level_problem_new(&p, c->work, s->m, c->rows, c->held)) return ENGINE_MEMORY;
+    engine_outcome outcome = level_residual(&p, p.u, p.r);
+    if (outcome == ENGINE_MET) outcome = level_jacobian(&p, p.u);
+    double most = outcome == ENGINE_MET ? level_misfit(&p, p.r) : 0.0;
     for (int i = 0; i < s->m; i++)
-        c->chosen[i] = outcome != LEVEL_MET || p.misfit[i] > POINTED * most;
+        c->chosen[i] = outcome != ENGINE_MET || p.misfit[i] > POINTED * most;
     level_problem_free(&p);
-    return outcome == LEVEL_UNDEFINED ? LEVEL_MET : outcome;
+    return outcome == ENGINE_UNDEFINED ? ENGINE_MET : outcome;
 }
 
 /* Grow the chosen rows until they conflict: at once if the least squares solution is one.
- * LEVEL_STALLED: too many. */
-static level_outcome grow(conflict *c)
+ * ENGINE_STALLED: too many. */
+static engine_outcome grow(conflict *c)
 {
-    level_outcome outcome = choose_pointed(c);
-    while (outcome == LEVEL_MET) {
+    engine_outcome outcome = choose_pointed(c);
+    while (outcome == ENGINE_MET) {
         take_chosen(c);
-        if (c->count > MEMBERS) return LEVEL_STALLED;
+        if (c->count > MEMBERS) return ENGINE_STALLED;
         outcome = compatible(c, c->member, c->count);
-        if (outcome == LEVEL_MET && choose_neighbours(c) == 0) return LEVEL_MET;
+        if (outcome == ENGINE_MET && choose_neighbours(c) == 0) return ENGINE_MET;
     }
-    return outcome == LEVEL_STALLED ? LEVEL_MET : outcome;
+    return outcome == ENGINE_STALLED ? ENGINE_MET : outcome;
 }
 
 /* Members to the report, with the values that fixed ones would take if free. */
-static level_outcome report_members(conflict *c, level_report *report, double *instead)
+static engine_outcome report_members(conflict *c, level_report *report, double *instead)
 {
     for (int k = 0; k < c->count; k++) {
         if (c->member[k] >= 0) {
@@ -189,34 +189,34 @@ static level_outcome report_members(conflict *c, level_report *report, double *i
             continue;
         }
         int j = -1 - c->member[k], kept = without(c, k, 1);
-        level_outcome outcome = compatible(c, c->rest, kept);
-        if (outcome != LEVEL_MET && outcome != LEVEL_STALLED) return outcome;
-        instead[report->fixed_count] = outcome == LEVEL_MET ? c->work->u[j] : NAN;
+        engine_outcome outcome = compatible(c, c->rest, kept);
+        if (outcome != ENGINE_MET && outcome != ENGINE_STALLED) return outcome;
+        instead[report->fixed_count] = outcome == ENGINE_MET ? c->work->u[j] : NAN;
         report->fixed[report->fixed_count++] = j;
     }
-    return LEVEL_MET;
+    return ENGINE_MET;
 }
 
-static level_outcome filter(conflict *c, level_report *report, double **instead)
+static engine_outcome filter(conflict *c, level_report *report, double **instead)
 {
-    level_outcome outcome = grow(c);
-    for (int size = (c->count + 1) / 2; size >= 1 && outcome == LEVEL_MET; size = (size + 1) / 2) {
+    engine_outcome outcome = grow(c);
+    for (int size = (c->count + 1) / 2; size >= 1 && outcome == ENGINE_MET; size = (size + 1) / 2) {
         outcome = drop_pieces(c, size);
         if (size == 1) break;
     }
-    if (outcome != LEVEL_MET) return outcome;
+    if (outcome != ENGINE_MET) return outcome;
     report->equation = DAE_ARRAY(int, c->count);
     report->fixed = DAE_ARRAY(int, c->count);
     *instead = DAE_ARRAY(double, c->count);
-    if (!report->equation || !report->fixed || !*instead) return LEVEL_NO_MEMORY;
+    if (!report->equation || !report->fixed || !*instead) return ENGINE_MEMORY;
     return report_members(c, report, *instead);
 }
 
-level_outcome level_conflict(level_work *work, level_report *report, double **instead)
+engine_outcome level_conflict(level_work *work, level_report *report, double **instead)
 {
     conflict c;
     *instead = NULL;
-    level_outcome outcome = conflict_new(&c, work) ? filter(&c, report, instead) : LEVEL_NO_MEMORY;
+    engine_outcome outcome = conflict_new(&c, work) ? filter(&c, report, instead) : ENGINE_MEMORY;
     if (c.least) vector_copy(work->system->n, c.least, work->u);
     conflict_free(&c);
     return outcome;

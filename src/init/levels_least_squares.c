@@ -54,42 +54,42 @@ static double promise(level_problem *p)
 
 /* Gain of u + w over the promise; not positive if it is no better or cannot be evaluated. The
  * residual there goes to `misfit`. */
-static level_outcome gain_of_step(level_problem *p, double *gain)
+static engine_outcome gain_of_step(level_problem *p, double *gain)
 {
     double promised = promise(p), before = square(p->m, p->rhs), after = 0.0;
     *gain = -1.0;
     for (int j = 0; j < p->n; j++) p->trial[j] = p->u[j] + p->columns[j] * p->w[j];
-    level_outcome outcome = level_residual(p, p->trial, p->misfit);
-    if (outcome == LEVEL_UNDEFINED) return LEVEL_MET;
-    if (outcome != LEVEL_MET) return outcome;
+    engine_outcome outcome = level_residual(p, p->trial, p->misfit);
+    if (outcome == ENGINE_UNDEFINED) return ENGINE_MET;
+    if (outcome != ENGINE_MET) return outcome;
     for (int i = 0; i < p->m; i++) {
         double part = p->rows[i] * p->misfit[i];
         after += part * part;
     }
     if (promised > 0.0) *gain = (before - after) / promised;
-    return LEVEL_MET;
+    return ENGINE_MET;
 }
 
-level_outcome level_least_squares(level_problem *p)
+engine_outcome level_least_squares(level_problem *p)
 {
     double damping = 1e-3, raise = 2.0;
-    level_outcome outcome = level_residual(p, p->u, p->r);
-    if (outcome == LEVEL_MET) outcome = level_jacobian(p, p->u);
-    if (outcome != LEVEL_MET) return outcome;
+    engine_outcome outcome = level_residual(p, p->u, p->r);
+    if (outcome == ENGINE_MET) outcome = level_jacobian(p, p->u);
+    if (outcome != ENGINE_MET) return outcome;
     fix_scales(p);
     for (int k = 0; k < (kkt_is_dense(p->solver) ? 4 : 1) * p->work->iterations; k++, p->used++) {
         double slope = linearise(p), length = sqrt(square(p->m, p->rhs)), gain;
-        if (level_misfit(p, p->r) <= CLOSE) return LEVEL_MET;
+        if (level_misfit(p, p->r) <= CLOSE) return ENGINE_MET;
         if (slope <= STATIONARY * length || damping > MOST_DAMPING) break;
-        if (kkt_factor(p->solver, p->B, 0.0, damping) != LINEAR_OK) return LEVEL_NO_MEMORY;
+        if (kkt_factor(p->solver, p->B, 0.0, damping) != LINEAR_OK) return ENGINE_MEMORY;
         kkt_solve(p->solver, p->rhs, p->w);
         outcome = gain_of_step(p, &gain);
-        if (outcome != LEVEL_MET) return outcome;
+        if (outcome != ENGINE_MET) return outcome;
         if (gain > 1e-4) {
             vector_copy(p->n, p->trial, p->u);
             vector_copy(p->m, p->misfit, p->r);
             outcome = level_jacobian(p, p->u);
-            if (outcome != LEVEL_MET) return outcome;
+            if (outcome != ENGINE_MET) return outcome;
             double fall = 1.0 - pow(2.0 * gain - 1.0, 3.0);
             damping = fmax(damping * fmax(1.0 / 10.0, fall), LEAST_DAMPING);
             raise = 2.0;
@@ -98,5 +98,5 @@ level_outcome level_least_squares(level_problem *p)
             raise *= 2.0;
         }
     }
-    return LEVEL_STALLED;
+    return ENGINE_STALLED;
 }

@@ -111,16 +111,18 @@ static dae_status worst_message(const level_work *work, dae_diag *diag)
     return DAE_ERR_INITIAL;
 }
 
-dae_status level_failure(const level_work *work, level_outcome outcome, dae_diag *diag)
+dae_status level_failure(const level_work *work, engine_outcome outcome, dae_diag *diag)
 {
     switch (outcome) {
-    case LEVEL_MET: return DAE_OK;
-    case LEVEL_NO_MEMORY: return diag_set(diag, DAE_ERR_MEMORY, "Memory is exhausted.");
-    case LEVEL_STOP:
+    case ENGINE_MET: return DAE_OK;
+    case ENGINE_MEMORY: return diag_set(diag, DAE_ERR_MEMORY, "Memory is exhausted.");
+    case ENGINE_STOP:
         return diag_set(diag, DAE_ERR_CALLBACK,
                         "A callback asked to stop while initial values were computed.");
-    case LEVEL_UNDEFINED: return undefined_message(work, diag);
-    case LEVEL_STALLED: break;
+    case ENGINE_UNDEFINED: return undefined_message(work, diag);
+    case ENGINE_SINGULAR:
+    case ENGINE_LINEAR:
+    case ENGINE_STALLED: break;
     }
     return worst_message(work, diag);
 }

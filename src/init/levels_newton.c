@@ -11,25 +11,11 @@
 
 #include <float.h>
 
-static const double LEAST_LAMBDA = 1e-8;
-static const double FAR = 1.0;           /* a preferred unknown's step in its own size, at most */
-static const double NEARLY_LINEAR = 0.1; /* contraction of a full step that may be longer */
-static const double OPTIMAL = 1e-12;     /* distances that are not worth a tangential step */
-static const double ROUNDING = 1e-14;    /* of a distance, relative */
-enum { POLISH = 4, RETURN = 8 };         /* iterations */
+static const double FAR = 1.0;        /* a preferred unknown's step in its own size, at most */
+static const double OPTIMAL = 1e-12;  /* distances that are not worth a tangential step */
+static const double ROUNDING = 1e-14; /* of a distance, relative */
+enum { POLISH = 4, RETURN = 8 };      /* iterations */
 enum { TANGENTIAL = 30, TANGENTIAL_LARGE = 8, SHORTER = 6 };
-
-/* sqrt(mean (step_j / max(scale_j, |u_j|))^2) */
-static double mean_length(const level_problem *p, const double *step)
-{
-    const double *scale = p->work->request->scale;
-    double sum = 0.0;
-    for (int j = 0; j < p->n; j++) {
-        double part = step[j] / fmax(scale[p->column[j]], fabs(p->u[j]));
-        sum += part * part;
-    }
-    return p->n > 0 ? sqrt(sum / p->n) : 0.0;
-}
 
 /* du = -J^+ r, the shortest one */
 static void normal_step(level_problem *p, const double *r, double *du)
@@ -53,67 +39,6 @@ static void tangential_step(level_problem *p, double *du)
     for (int j = 0; j < p->n; j++) du[j] = (du[j] - p->w[j]) * p->columns[j];
 }
 
-/* The longest part of the normal step that stays near. */
-static double near_part(const level_problem *p)
-{
-    const double *scale = p->work->request->scale;
-    double part = 1.0;
-    for (int j = 0; j < p->n; j++) {
-        double far = FAR * fmax(scale[p->column[j]], fabs(p->u[j])), step = fabs(p->normal[j]);
-        if (p->preferred[j] && step * part > far) part = far / step;
-    }
-    return part;
-}
-
-/* trial = u + lambda normal; its residual goes to misfit, the normal correction there to w */
-static level_outcome try_step(level_problem *p, double lambda)
-{
-    for (int j = 0; j < p->n; j++) p->trial[j] = p->u[j] + lambda * p->normal[j];
-    level_outcome outcome = level_residual(p, p->trial, p->misfit);
-    if (outcome == LEVEL_MET) normal_step(p, p->misfit, p->w);
-    return outcome;
-}
-
-/* lambda for which the curvature seen at the last one would be harmless [Deu11 (3.47)] */
-static double shorter(const level_problem *p, double lambda, double normal)
-{
-    double sum = 0.0;
-    const double *scale = p->work->request->scale;
-    for (int j = 0; j < p->n; j++) {
-        double bend = p->w[j] - (1.0 - lambda) * p->normal[j];
-        bend /= fmax(scale[p->column[j]], fabs(p->u[j]));
-        sum += bend * bend;
-    }
-    double bend = sqrt(sum / p->n), best = 0.5 * lambda * lambda * normal / bend;
-    return fmin(fmax(best, 0.1 * lambda), 0.5 * lambda);
-}
-
-/* Move u as far along the normal step as the test allows. */
-static level_outcome line_search(level_problem *p)
-{
-    const double normal = mean_length(p, p->normal), near = near_part(p);
-    double lambda = 1.0;
-    while (lambda >= LEAST_LAMBDA) {
-        level_outcome outcome = try_step(p, lambda);
-        if (outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY) return outcome;
-        bool linear = false, monotone = false;
-        if (outcome == LEVEL_MET) {
-            double next = mean_length(p, p->w);
-            linear = next <= NEARLY_LINEAR * normal;
-            monotone = next <= (1.0 - 0.25 * lambda) * normal ||
-                       level_length(p, p->w) <= p->work->tolerance;
-        }
-        if (linear || (monotone && lambda <= near)) {
-            vector_copy(p->n, p->trial, p->u);
-            vector_copy(p->m, p->misfit, p->r);
-            return LEVEL_MET;
-        }
-        double next = outcome == LEVEL_MET ? shorter(p, lambda, normal) : 0.5 * lambda;
-        lambda = lambda > near && outcome == LEVEL_MET ? near : next;
-    }
-    return LEVEL_STALLED;
-}
-
 /* Up to `most` normal corrections of u (residual in r) with the factors at hand, while they help;
  * returns the misfit reached. */
 static double correct(level_problem *p, double *u, double *r, int most)
@@ -122,7 +47,7 @@ static double correct(level_problem *p, double *u, double *r, int most)
     for (int k = 0; k < most && misfit > 0.0; k++) {
         normal_step(p, r, p->w);
         for (int j = 0; j < p->n; j++) p->step[j] = u[j] + p->w[j];
-        if (level_residual(p, p->step, p->rhs) != LEVEL_MET) break;
+        if (level_residual(p, p->step, p->rhs) != ENGINE_MET) break;
         double next = level_misfit(p, p->rhs);
         if (!(next < 0.5 * misfit)) break;
         misfit = next;
@@ -133,12 +58,12 @@ static double correct(level_problem *p, double *u, double *r, int most)
 }
 
 /* Jacobian at u and its factors. */
-static level_outcome linearise(level_problem *p, double rcond)
+static engine_outcome linearise(level_problem *p, double rcond)
 {
-    level_outcome outcome = level_jacobian(p, p->u);
-    if (outcome != LEVEL_MET) return outcome;
+    engine_outcome outcome = level_jacobian(p, p->u);
+    if (outcome != ENGINE_MET) return outcome;
     level_scale(p);
-    return kkt_factor(p->solver, p->B, rcond, 0.0) == LINEAR_OK ? LEVEL_MET : LEVEL_NO_MEMORY;
+    return kkt_factor(p->solver, p->B, rcond, 0.0) == LINEAR_OK ? ENGINE_MET : ENGINE_MEMORY;
 }
 
 /* sum over preferred unknowns of ((u_j - origin_j) / scale_j)^2 */
@@ -181,7 +106,7 @@ static bool tangential_move(level_problem *p, double *factor)
     const double before = distance(p, p->u), slope = weighted_square(p, p->tangent);
     for (int k = 0; k < SHORTER; k++, *factor *= 0.25) {
         for (int j = 0; j < p->n; j++) p->trial[j] = p->u[j] + *factor * p->tangent[j];
-        if (level_residual(p, p->trial, p->r) != LEVEL_MET) continue;
+        if (level_residual(p, p->trial, p->r) != ENGINE_MET) continue;
         if (correct(p, p->trial, p->r, RETURN) > 10.0 * p->work->tolerance) continue;
         double gain = before - distance(p, p->trial);
         if (!(gain >= 1e-4 * *factor * slope - ROUNDING * before)) continue;
@@ -192,7 +117,7 @@ static bool tangential_move(level_problem *p, double *factor)
 }
 
 /* Bring a solution nearer to the origin; it stays a solution. */
-static level_outcome approach(level_problem *p, double rcond)
+static engine_outcome approach(level_problem *p, double rcond)
 {
     const int most = kkt_is_dense(p->solver) ? TANGENTIAL : TANGENTIAL_LARGE;
     double factor = 1.0, last = DBL_MAX;
@@ -206,53 +131,109 @@ static level_outcome approach(level_problem *p, double rcond)
         factor = k > 0 ? tangential_factor(p, factor) : 1.0;
         if (!tangential_move(p, &factor)) break;
         p->used++;
-        level_outcome outcome = linearise(p, rcond);
-        if (outcome != LEVEL_MET) return outcome;
+        engine_outcome outcome = linearise(p, rcond);
+        if (outcome != ENGINE_MET) return outcome;
     }
     return level_residual(p, p->u, p->r);
 }
 
 /* Misfit at u; where it stands still, after a look at the rounding errors of R. */
-static level_outcome judge(level_problem *p, double *misfit)
+static engine_outcome judge(level_problem *p, double *misfit)
 {
     const double last = *misfit;
     *misfit = level_misfit(p, p->r);
-    if (!level_suspicious(p, *misfit) || *misfit < 0.1 * last) return LEVEL_MET;
-    level_outcome outcome = level_measure_noise(p, p->u, p->r);
+    if (!level_suspicious(p, *misfit) || *misfit < 0.1 * last) return ENGINE_MET;
+    engine_outcome outcome = level_measure_noise(p, p->u, p->r);
     *misfit = level_misfit(p, p->r);
     return outcome;
 }
 
 /* The end of an iteration that has met all rows; p->good stays if coming nearer goes wrong. */
-static level_outcome settle(level_problem *p, double rcond)
+static engine_outcome settle(level_problem *p, double rcond)
 {
     correct(p, p->u, p->r, POLISH);
     vector_copy(p->n, p->u, p->good);
-    if (!p->least_change) return LEVEL_MET;
-    level_outcome outcome = approach(p, rcond);
-    if (outcome == LEVEL_STOP || outcome == LEVEL_NO_MEMORY) return outcome;
-    if (outcome == LEVEL_MET) {
+    if (!p->least_change) return ENGINE_MET;
+    engine_outcome outcome = approach(p, rcond);
+    if (engine_ends(outcome)) return outcome;
+    if (outcome == ENGINE_MET) {
         double misfit = correct(p, p->u, p->r, POLISH);
         outcome = judge(p, &misfit);
-        if (outcome == LEVEL_MET && misfit <= p->work->tolerance) return LEVEL_MET;
+        if (outcome == ENGINE_MET && misfit <= p->work->tolerance) return ENGINE_MET;
     }
     vector_copy(p->n, p->good, p->u);
     outcome = level_residual(p, p->u, p->r);
-    return outcome == LEVEL_MET ? level_jacobian(p, p->u) : outcome;
+    return outcome == ENGINE_MET ? level_jacobian(p, p->u) : outcome;
 }
 
-level_outcome level_newton(level_problem *p, double rcond)
+/* ---- R(u) = 0 as a source of the engine ---- */
+
+static engine_outcome source_linearise(engine *e)
 {
-    double misfit = DBL_MAX;
-    level_outcome outcome = level_residual(p, p->u, p->r);
-    for (int k = 0; outcome == LEVEL_MET; k++, p->used++) {
-        outcome = linearise(p, rcond);
-        if (outcome == LEVEL_MET) outcome = judge(p, &misfit);
-        if (outcome != LEVEL_MET) return outcome;
-        if (misfit <= p->work->tolerance) return settle(p, rcond);
-        normal_step(p, p->r, p->normal);
-        if (k >= p->iterations || level_length(p, p->normal) <= DBL_EPSILON) return LEVEL_STALLED;
-        outcome = line_search(p);
-    }
+    level_problem *p = e->user;
+    const double *scale = p->work->request->scale;
+    for (int j = 0; j < p->n; j++) p->sizes[j] = fmax(scale[p->column[j]], fabs(p->u[j]));
+    return linearise(p, p->rcond);
+}
+
+static engine_outcome source_correction(engine *e, const double *r, double *du)
+{
+    normal_step(e->user, r, du);
+    return ENGINE_MET;
+}
+
+static engine_outcome source_evaluate(engine *e)
+{
+    return level_residual(e->user, e->trial, e->trial_r);
+}
+
+static engine_outcome source_met(engine *e, bool *met)
+{
+    level_problem *p = e->user;
+    engine_outcome outcome = judge(p, &p->misfits);
+    *met = outcome == ENGINE_MET && p->misfits <= p->work->tolerance;
     return outcome;
+}
+
+/* The longest part of the normal step that stays near. */
+static double source_near(engine *e)
+{
+    const level_problem *p = e->user;
+    double part = 1.0;
+    for (int j = 0; j < p->n; j++) {
+        double far = FAR * p->sizes[j], step = fabs(p->normal[j]);
+        if (p->preferred[j] && step * part > far) part = far / step;
+    }
+    return part;
+}
+
+static const engine_source level_source = {.linearise = source_linearise,
+                                           .correction = source_correction,
+                                           .evaluate = source_evaluate,
+                                           .met = source_met,
+                                           .near = source_near};
+
+engine_outcome level_newton(level_problem *p, double rcond)
+{
+    engine e = {.source = &level_source,
+                .user = p,
+                .n = p->n,
+                .m = p->m,
+                .counted = p->n,
+                .x = p->u,
+                .trial = p->trial,
+                .r = p->r,
+                .trial_r = p->misfit,
+                .dx = p->normal,
+                .next = p->w,
+                .size = p->sizes,
+                .negligible = p->work->tolerance,
+                .longest_stride = 1.0,
+                .most = p->iterations};
+    p->rcond = rcond;
+    p->misfits = DBL_MAX;
+    engine_outcome outcome = level_residual(p, p->u, p->r);
+    if (outcome == ENGINE_MET) outcome = engine_solve(&e);
+    p->used += e.taken;
+    return outcome == ENGINE_MET ? settle(p, rcond) : outcome;
 }

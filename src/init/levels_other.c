@@ -76,28 +76,28 @@ static bool any_displaced(const level_work *work)
 
 /* Where the search left its start because that was singular there, a solution on the other side is
  * as good: look whether there is one. Only unknowns that nobody gave are looked at. */
-level_outcome level_another(level_work *work, level_report *report)
+engine_outcome level_another(level_work *work, level_report *report)
 {
-    if (!any_displaced(work)) return LEVEL_MET;
+    if (!any_displaced(work)) return ENGINE_MET;
     const int n = work->system->n;
     level_problem p;
     other_look l;
-    level_outcome outcome = other_look_new(&l, work) ? LEVEL_STALLED : LEVEL_NO_MEMORY;
-    if (outcome == LEVEL_STALLED && turn_round(work, &l)) {
+    engine_outcome outcome = other_look_new(&l, work) ? ENGINE_STALLED : ENGINE_MEMORY;
+    if (outcome == ENGINE_STALLED && turn_round(work, &l)) {
         bool ready = level_problem_new(&p, work, l.count, l.rows, l.held);
-        outcome = ready ? level_newton(&p, LEVEL_RANK) : LEVEL_NO_MEMORY;
-        if (outcome == LEVEL_MET) level_store(&p);
+        outcome = ready ? level_newton(&p, LEVEL_RANK) : ENGINE_MEMORY;
+        if (outcome == ENGINE_MET) level_store(&p);
         if (ready) level_problem_free(&p);
     }
-    for (int j = 0; outcome == LEVEL_MET && j < n && report->other < 0; j++) {
+    for (int j = 0; outcome == ENGINE_MET && j < n && report->other < 0; j++) {
         double way = fabs(work->u[j] - l.solution[j]);
         double least = work->request->rank ? NOTHING * work->request->scale[j] : 0.0;
         if (!l.turned[j] || way <= fmax(APART * fabs(l.solution[j]), least)) continue;
         report->other = j;
         report->other_u = dae_copy(work->u, (size_t)n, sizeof *work->u);
-        if (!report->other_u) outcome = LEVEL_NO_MEMORY;
+        if (!report->other_u) outcome = ENGINE_MEMORY;
     }
     if (l.solution) vector_copy(n, l.solution, work->u);
     other_look_free(&l);
-    return outcome == LEVEL_NO_MEMORY || outcome == LEVEL_STOP ? outcome : LEVEL_MET;
+    return engine_ends(outcome) ? outcome : ENGINE_MET;
 }

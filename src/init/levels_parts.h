@@ -3,6 +3,7 @@
 #ifndef DAE_INIT_LEVELS_PARTS_H
 #define DAE_INIT_LEVELS_PARTS_H
 
+#include "init/engine.h"
 #include "init/levels.h"
 #include "linalg/kkt.h"
 
@@ -42,19 +43,13 @@ typedef struct level_problem {
     double *values, *B;                           /* Jacobian, and scaled */
     double *rows, *columns;                       /* B = diag(rows) J diag(columns) */
     double *normal, *tangent, *before, *step, *w; /* n */
-    double *rhs;                                  /* m */
-    bool least_change; /* move along the solutions towards `origin`, too */
-    int iterations;    /* of one Newton iteration, at most */
-    int used;          /* iterations so far */
+    double *sizes;                                /* n: max(scale_j, |u_j|) at the last Jacobian */
+    double rcond, misfits; /* of Newton's iteration: idea of rank; the largest misfit so far */
+    double *rhs;           /* m */
+    bool least_change;     /* move along the solutions towards `origin`, too */
+    int iterations;        /* of one Newton iteration, at most */
+    int used;              /* iterations so far */
 } level_problem;
-
-typedef enum level_outcome {
-    LEVEL_MET,       /* all rows are met */
-    LEVEL_STALLED,   /* not met, and no step makes it better */
-    LEVEL_UNDEFINED, /* could not be evaluated where it must be */
-    LEVEL_STOP,      /* a callback asked to stop */
-    LEVEL_NO_MEMORY
-} level_outcome;
 
 /* levels_problem.c */
 
@@ -69,19 +64,17 @@ bool level_problem_new(level_problem *p, level_work *work, int m, const int *row
 void level_problem_free(level_problem *p);
 
 /* r = R(u) - offset at the problem's unknowns u */
-level_outcome level_residual(level_problem *p, const double *u, double *r);
+engine_outcome level_residual(level_problem *p, const double *u, double *r);
 /* Jacobian at u: values, and sizes and noise of the rows */
-level_outcome level_jacobian(level_problem *p, const double *u);
+engine_outcome level_jacobian(level_problem *p, const double *u);
 /* misfit_i = |r_i| in units of the unknown that moves row i most, less rounding errors; returns the
  * largest. */
 double level_misfit(level_problem *p, const double *r);
 /* Measure the rounding errors of R at u, where the Jacobian is known and r = R(u) - offset: what
  * terms that cancel each other leave cannot be seen in derivatives. */
-level_outcome level_measure_noise(level_problem *p, const double *u, const double *r);
+engine_outcome level_measure_noise(level_problem *p, const double *u, const double *r);
 /* Whether a misfit is so small that rounding errors may be all of it. */
 bool level_suspicious(const level_problem *p, double misfit);
-/* max_j |step_j| / max(scale_j, |u_j|) */
-double level_length(const level_problem *p, const double *step);
 /* B from the Jacobian: rows scaled to 1, unknowns in their scales, free ones in their own sizes. */
 void level_scale(level_problem *p);
 /* Unknowns of the problem to work->u. */
@@ -94,16 +87,16 @@ int level_surety(const level_request *q, int j);
 /* Rank of the scaled Jacobian that Newton's iteration counts on, relative. */
 #define LEVEL_RANK 1e-11
 
-/* levels_newton.c, levels_least_squares.c, levels_homotopy.c: the stages. On LEVEL_MET, p->u is the
- * solution. */
-level_outcome level_newton(level_problem *p, double rcond);
-level_outcome level_least_squares(level_problem *p);
-level_outcome level_homotopy(level_problem *p);
+/* levels_newton.c, levels_least_squares.c, levels_homotopy.c: the stages. On ENGINE_MET, p->u is
+ * the solution. */
+engine_outcome level_newton(level_problem *p, double rcond);
+engine_outcome level_least_squares(level_problem *p);
+engine_outcome level_homotopy(level_problem *p);
 /* Newton's iteration from the problem's start, or beside it where that is singular. */
-level_outcome level_from_start(level_problem *p);
-/* All stages from the problem's start. *stage tells which succeeded; on LEVEL_STALLED p->u is the
+engine_outcome level_from_start(level_problem *p);
+/* All stages from the problem's start. *stage tells which succeeded; on ENGINE_STALLED p->u is the
  * least squares solution. */
-level_outcome level_stages(level_problem *p, level_stage *stage);
+engine_outcome level_stages(level_problem *p, level_stage *stage);
 
 /* levels_split.c */
 
@@ -116,30 +109,30 @@ int level_split(const level_system *system, const dae_tag *tag, bool *core, bool
 
 /* Unknowns one block after the other, from equations that contain no other one that is not known: r
  * = sqrt(x^2 + y^2) before 1/r^3; blocks that have no solution from their start begin elsewhere. In
- * work->u. LEVEL_STALLED: there are too many of them. */
-level_outcome level_blocks(level_work *work);
+ * work->u. ENGINE_STALLED: there are too many of them. */
+engine_outcome level_blocks(level_work *work);
 
 /* levels_other.c */
 
 /* At the solution work->u, with the Jacobian there: another one for unknowns that were displaced,
- * in the report. LEVEL_MET, LEVEL_STOP or LEVEL_NO_MEMORY. */
-level_outcome level_another(level_work *work, level_report *report);
+ * in the report. ENGINE_MET, ENGINE_STOP or ENGINE_MEMORY. */
+engine_outcome level_another(level_work *work, level_report *report);
 
 /* levels_rank.c */
 
 /* Rank of the rows at the problem's point, for the report. */
-level_outcome level_rank(level_problem *p, int *rank);
+engine_outcome level_rank(level_problem *p, int *rank);
 
 /* levels_conflict.c */
 
 /* At the least squares solution work->u: an irreducible set of equations and fixed unknowns that
  * cannot hold together. instead[k]: the value that fixed unknown k of the set would take if it were
- * free (owned by the caller). LEVEL_STALLED: no small set was found. */
-level_outcome level_conflict(level_work *work, level_report *report, double **instead);
+ * free (owned by the caller). ENGINE_STALLED: no small set was found. */
+engine_outcome level_conflict(level_work *work, level_report *report, double **instead);
 
 /* levels_message.c */
 
-dae_status level_failure(const level_work *work, level_outcome outcome, dae_diag *diag);
+dae_status level_failure(const level_work *work, engine_outcome outcome, dae_diag *diag);
 dae_status level_conflict_message(const level_work *work, const level_report *report,
                                   const double *instead, dae_diag *diag);
 

@@ -58,10 +58,11 @@ void level_work_free(level_work *work)
 
 void level_problem_free(level_problem *p)
 {
-    void *const blocks[] = {p->row,    p->column, p->colptr,  p->rowind,    p->position, p->u,
-                            p->trial,  p->good,   p->r,       p->misfit,    p->B,        p->offset,
-                            p->values, p->rows,   p->columns, p->step,      p->tangent,  p->normal,
-                            p->before, p->w,      p->rhs,     p->preferred, p->start,    p->least};
+    void *const blocks[] = {p->row,  p->column,    p->colptr, p->rowind, p->position,
+                            p->u,    p->trial,     p->good,   p->r,      p->misfit,
+                            p->B,    p->offset,    p->values, p->rows,   p->columns,
+                            p->step, p->tangent,   p->normal, p->before, p->w,
+                            p->rhs,  p->preferred, p->start,  p->least,  p->sizes};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
     kkt_free(p->solver);
     *p = (level_problem){0};
@@ -96,7 +97,7 @@ static bool problem_vectors(level_problem *p)
 {
     double **const columns[] = {&p->u,      &p->trial,   &p->good,   &p->columns,
                                 &p->normal, &p->tangent, &p->before, &p->step,
-                                &p->w,      &p->start,   &p->least};
+                                &p->w,      &p->start,   &p->least,  &p->sizes};
     double **const rows[] = {&p->r, &p->misfit, &p->offset, &p->rows, &p->rhs};
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
         if (!(*columns[k] = DAE_ARRAY(double, p->n))) return false;
@@ -148,19 +149,11 @@ int level_surety(const level_request *q, int j)
     return q->open && q->open[j] ? 0 : 1;
 }
 
-static level_outcome outcome_of(eval_status status)
-{
-    return status == EVAL_OK       ? LEVEL_MET
-           : status == EVAL_MEMORY ? LEVEL_NO_MEMORY
-           : status == EVAL_STOP   ? LEVEL_STOP
-                                   : LEVEL_UNDEFINED;
-}
-
-level_outcome level_residual(level_problem *p, const double *u, double *r)
+engine_outcome level_residual(level_problem *p, const double *u, double *r)
 {
     level_work *work = p->work;
     for (int j = 0; j < p->n; j++) work->u[p->column[j]] = u[j];
-    if (!vector_finite(p->n, u)) return LEVEL_UNDEFINED;
+    if (!vector_finite(p->n, u)) return ENGINE_UNDEFINED;
     eval_status status = work->system->residual(work->system->user, work->u, work->r);
     work->failed_row = work->failed_column = -1;
     for (int i = 0; i < p->m; i++) {
@@ -170,7 +163,7 @@ level_outcome level_residual(level_problem *p, const double *u, double *r)
         if (status == EVAL_OK) status = EVAL_RETRY;
         break;
     }
-    return outcome_of(status);
+    return engine_from(status);
 }
 
 /* Sizes and noise of all rows of the system at work->u. */
@@ -216,7 +209,7 @@ static bool rows_finite(level_problem *p)
     return work->failed_row < 0;
 }
 
-level_outcome level_jacobian(level_problem *p, const double *u)
+engine_outcome level_jacobian(level_problem *p, const double *u)
 {
     level_work *work = p->work;
     const level_system *s = work->system;
@@ -226,7 +219,7 @@ level_outcome level_jacobian(level_problem *p, const double *u)
     for (int e = 0; e < p->colptr[p->n]; e++) p->values[e] = work->values[p->position[e]];
     if (!rows_finite(p) && status == EVAL_OK) status = EVAL_RETRY;
     if (status == EVAL_OK) row_sizes(work);
-    return outcome_of(status);
+    return engine_from(status);
 }
 
 bool level_suspicious(const level_problem *p, double misfit)
@@ -236,7 +229,7 @@ bool level_suspicious(const level_problem *p, double misfit)
 
 /* max over some u + du of |R(u + du) - R(u) - J du|, du_j random within 500 ulp of u_j; several
  * times that, since these are only samples */
-level_outcome level_measure_noise(level_problem *p, const double *u, const double *r)
+engine_outcome level_measure_noise(level_problem *p, const double *u, const double *r)
 {
     level_work *work = p->work;
     for (unsigned sample = 1; sample <= SAMPLES; sample++) {
@@ -248,16 +241,16 @@ level_outcome level_measure_noise(level_problem *p, const double *u, const doubl
             for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++)
                 p->rhs[p->rowind[e]] += p->values[e] * (p->step[j] - u[j]);
         }
-        level_outcome outcome = level_residual(p, p->step, p->misfit);
-        if (outcome == LEVEL_UNDEFINED) continue;
-        if (outcome != LEVEL_MET) return outcome;
+        engine_outcome outcome = level_residual(p, p->step, p->misfit);
+        if (outcome == ENGINE_UNDEFINED) continue;
+        if (outcome != ENGINE_MET) return outcome;
         for (int i = 0; i < p->m; i++) {
             double *rough = &work->rough[p->row[i]];
             *rough = fmax(*rough, SAFETY * fabs(p->misfit[i] - p->rhs[i]));
         }
     }
     row_sizes(work);
-    return LEVEL_MET;
+    return ENGINE_MET;
 }
 
 double level_misfit(level_problem *p, const double *r)
@@ -268,15 +261,6 @@ double level_misfit(level_problem *p, const double *r)
         p->misfit[i] = excess <= 0.0 ? 0.0 : size > 0.0 ? excess / size : 1.0;
         most = fmax(most, p->misfit[i]);
     }
-    return most;
-}
-
-double level_length(const level_problem *p, const double *step)
-{
-    const double *scale = p->work->request->scale;
-    double most = 0.0;
-    for (int j = 0; j < p->n; j++)
-        most = fmax(most, fabs(step[j]) / fmax(scale[p->column[j]], fabs(p->u[j])));
     return most;
 }
 

@@ -34,21 +34,21 @@ static void connect(const level_problem *p, const double *y, int *parent)
 }
 
 /* Factors of the scaled Jacobian */
-static level_outcome factor(level_problem *p)
+static engine_outcome factor(level_problem *p)
 {
-    return kkt_factor(p->solver, p->B, RANK, 0.0) == LINEAR_OK ? LEVEL_MET : LEVEL_NO_MEMORY;
+    return kkt_factor(p->solver, p->B, RANK, 0.0) == LINEAR_OK ? ENGINE_MET : ENGINE_MEMORY;
 }
 
 /* Scaled Jacobian at the problem's point; *full: its rows are independent for sure. */
-static level_outcome look(level_problem *p, bool *full)
+static engine_outcome look(level_problem *p, bool *full)
 {
-    level_outcome outcome = level_jacobian(p, p->u);
-    if (outcome != LEVEL_MET) return outcome;
+    engine_outcome outcome = level_jacobian(p, p->u);
+    if (outcome != ENGINE_MET) return outcome;
     level_scale(p);
-    if ((long)p->m * p->n <= FEW) return LEVEL_MET;
+    if ((long)p->m * p->n <= FEW) return ENGINE_MET;
     basis_status status = row_basis(p->m, p->n, p->colptr, p->rowind, p->B, PROVED);
     *full = status == BASIS_FOUND;
-    return status == BASIS_MEMORY ? LEVEL_NO_MEMORY : LEVEL_MET;
+    return status == BASIS_MEMORY ? ENGINE_MEMORY : ENGINE_MET;
 }
 
 /* Number of independent null vectors among VECTORS random ones: Gram and Schmidt. */
@@ -74,24 +74,24 @@ static int count_null_vectors(level_problem *p, double *basis)
 }
 
 /* Rows of one connected part that follow from its others, added to *redundant. */
-static level_outcome rank_of_part(level_problem *whole, int count, const int *rows,
-                                  const bool *held, int *redundant)
+static engine_outcome rank_of_part(level_problem *whole, int count, const int *rows,
+                                   const bool *held, int *redundant)
 {
     level_problem part;
-    if (!level_problem_new(&part, whole->work, count, rows, held)) return LEVEL_NO_MEMORY;
+    if (!level_problem_new(&part, whole->work, count, rows, held)) return ENGINE_MEMORY;
     bool full = false;
-    level_outcome outcome = look(&part, &full);
-    if (outcome == LEVEL_MET && !full) outcome = factor(&part);
-    if (outcome == LEVEL_MET && full) {
+    engine_outcome outcome = look(&part, &full);
+    if (outcome == ENGINE_MET && !full) outcome = factor(&part);
+    if (outcome == ENGINE_MET && full) {
         level_problem_free(&part);
-        return LEVEL_MET;
+        return ENGINE_MET;
     }
-    if (outcome == LEVEL_MET && kkt_is_dense(part.solver)) {
+    if (outcome == ENGINE_MET && kkt_is_dense(part.solver)) {
         *redundant += part.m - kkt_rank(part.solver);
-    } else if (outcome == LEVEL_MET) {
+    } else if (outcome == ENGINE_MET) {
         double *basis = DAE_ARRAY(double, (size_t)(VECTORS + 1) * (size_t)part.m);
         if (basis) *redundant += count_null_vectors(&part, basis);
-        if (!basis) outcome = LEVEL_NO_MEMORY;
+        if (!basis) outcome = ENGINE_MEMORY;
         dae_free(basis);
     }
     level_problem_free(&part);
@@ -99,15 +99,15 @@ static level_outcome rank_of_part(level_problem *whole, int count, const int *ro
 }
 
 /* Part by part of the support of a random null vector. */
-static level_outcome rank_of_parts(level_problem *p, const double *y, int *parent, int *rows,
-                                   bool *held, int *redundant)
+static engine_outcome rank_of_parts(level_problem *p, const double *y, int *parent, int *rows,
+                                    bool *held, int *redundant)
 {
     const level_work *work = p->work;
-    level_outcome outcome = LEVEL_MET;
+    engine_outcome outcome = ENGINE_MET;
     connect(p, y, parent);
     for (int j = 0; j < work->system->n; j++) held[j] = true;
     for (int j = 0; j < p->n; j++) held[p->column[j]] = false;
-    for (int root = 0; root < p->m && outcome == LEVEL_MET; root++) {
+    for (int root = 0; root < p->m && outcome == ENGINE_MET; root++) {
         int count = 0;
         if (fabs(y[root]) < SUPPORT || find(parent, root) != root) continue;
         for (int i = 0; i < p->m; i++)
@@ -117,22 +117,22 @@ static level_outcome rank_of_parts(level_problem *p, const double *y, int *paren
     return outcome;
 }
 
-level_outcome level_rank(level_problem *p, int *rank)
+engine_outcome level_rank(level_problem *p, int *rank)
 {
     bool full = false;
     level_store(p);
-    level_outcome outcome = look(p, &full);
+    engine_outcome outcome = look(p, &full);
     *rank = p->m;
-    if (outcome != LEVEL_MET || full) return outcome;
+    if (outcome != ENGINE_MET || full) return outcome;
     outcome = factor(p);
-    if (outcome != LEVEL_MET) return outcome;
+    if (outcome != ENGINE_MET) return outcome;
     *rank = kkt_rank(p->solver);
-    if (kkt_is_dense(p->solver)) return LEVEL_MET;
+    if (kkt_is_dense(p->solver)) return ENGINE_MET;
     int redundant = 0, *parent = DAE_ARRAY(int, p->m), *rows = DAE_ARRAY(int, p->m);
     double *y = DAE_ARRAY(double, p->m);
     bool *held = DAE_ARRAY(bool, p->work->system->n);
     if (!y || !parent || !rows || !held)
-        outcome = LEVEL_NO_MEMORY;
+        outcome = ENGINE_MEMORY;
     else if (kkt_dependent(p->solver, 1, y))
         outcome = rank_of_parts(p, y, parent, rows, held, &redundant);
     *rank = p->m - redundant;

@@ -154,12 +154,12 @@ static void newton_misfits(const initializer *init)
     }
 }
 
-dae_status report_newton(const initializer *init, damped_status status, double t, double h,
+dae_status report_newton(const initializer *init, engine_outcome status, double t, double h,
                          dae_diag *diag)
 {
-    if (status == DAMPED_MEMORY) return report_memory(diag);
-    if (status == DAMPED_STOP) return evaluator_report(init->eval, EVAL_STOP, diag);
-    if (status == DAMPED_EVALUATION) return evaluator_report(init->eval, EVAL_RETRY, diag);
+    if (status == ENGINE_MEMORY) return report_memory(diag);
+    if (status == ENGINE_STOP) return evaluator_report(init->eval, EVAL_STOP, diag);
+    if (status == ENGINE_UNDEFINED) return evaluator_report(init->eval, EVAL_RETRY, diag);
     if (!diag) return DAE_ERR_INITIAL;
     diag->t = t;
     diag->h = h;
@@ -173,7 +173,7 @@ dae_status report_newton(const initializer *init, damped_status status, double t
     list_rows(init, NULL, init->n, init->fnew, init->f, variable,
               init->rows.known ? init->options->init_tolerance : 0.0, diag);
     mention_bound(init, diag);
-    if (status == DAMPED_SINGULAR) {
+    if (status == ENGINE_SINGULAR) {
         name_text name = "";
         if (init->singular_variable >= 0) variable_text(init, init->singular_variable, name);
         if (init->singular_variable >= 0)
@@ -187,7 +187,7 @@ dae_status report_newton(const initializer *init, damped_status status, double t
                         ? "Try another start value for it, or an initial equation."
                         : "Try another guess, check the variables' kinds, tag values for init = "
                           "general, or reduce an index above 1.");
-    } else if (status == DAMPED_LINEAR) {
+    } else if (status == ENGINE_LINEAR) {
         diag_append(diag, " GMRES made no progress on the linear system. Tell the variables' kinds "
                           "(algebraic ones cannot be recognised without a matrix), or give a "
                           "better preconditioner.");

@@ -5,6 +5,7 @@
 #ifndef DAE_INIT_WORKSPACE_H
 #define DAE_INIT_WORKSPACE_H
 
+#include "init/engine.h"
 #include "init/guesses.h"
 #include "init/init.h"
 #include "linalg/least_squares.h"
@@ -93,38 +94,28 @@ int scales_outside(const initializer *init, const double *y);
 
 /* ---- damped_newton.c ---- */
 
-typedef enum damped_status {
-    DAMPED_OK = 0,
-    DAMPED_STALLED,    /* no damping factor helped, or too many iterations */
-    DAMPED_SINGULAR,   /* init->singular_variable */
-    DAMPED_LINEAR,     /* GMRES made no progress */
-    DAMPED_EVALUATION, /* F or its matrix cannot be evaluated where we stand */
-    DAMPED_STOP,
-    DAMPED_MEMORY
-} damped_status;
-
 /* Solve F = 0 for x_j = y'_j where init->derivative[j], y_j elsewhere, from init->y, init->yp. */
-damped_status damped_newton(initializer *init, double t, double h, const double *given_weights);
+engine_outcome damped_newton(initializer *init, double t, double h, const double *given_weights);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
-damped_status newton_matrix(initializer *init, double t, double h, bool reuse_derivatives);
+engine_outcome newton_matrix(initializer *init, double t, double h, bool reuse_derivatives);
 /* dx = -G^-1 f in units. The iterate is where matrix-free products are taken. */
-damped_status newton_correction(initializer *init, double t, const double *f, double *dx);
+engine_outcome newton_correction(initializer *init, double t, const double *f, double *dx);
 /* Root mean square of a correction in units. */
 double newton_norm(int n, const double *dx);
 /* (ynew, ypnew) = (y, yp) + lambda dx */
 void newton_move(const initializer *init, double lambda, const double *dx);
-/* Longest damping factor that the bounds allow for dx. */
-double newton_room(initializer *init, const double *dx);
+/* Longest part of stride dx that the bounds allow. */
+double newton_room(initializer *init, double stride, const double *dx);
 /* Whether the matrix of the unknowns has full rank, rows and columns equilibrated. */
 bool newton_full_rank(initializer *init);
 
 /* ---- elsewhere.c ---- */
 
 /* After a failure from (y, yp): Newton's iteration from other guesses of the unknowns that are 0
- * there. On DAMPED_OK the solution is in init->y, init->yp, and init->other tells of another one.
+ * there. On ENGINE_MET the solution is in init->y, init->yp, and init->other tells of another one.
  * found: work, 2n. */
-damped_status newton_elsewhere(initializer *init, double t, double h, const double *weights,
-                               const double *y, const double *yp, double *found);
+engine_outcome newton_elsewhere(initializer *init, double t, double h, const double *weights,
+                                const double *y, const double *yp, double *found);
 /* The guess number `attempt` of an unknown, within its bounds; false: it stays as given. */
 bool elsewhere_place(const initializer *init, int attempt, int j, double given, bool slope,
                      double *value);
@@ -146,7 +137,7 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
 /* ---- report.c ---- */
 
 /* Why Newton failed, with the equations that are not met. */
-dae_status report_newton(const initializer *init, damped_status status, double t, double h,
+dae_status report_newton(const initializer *init, engine_outcome status, double t, double h,
                          dae_diag *diag);
 /* The fixed value of variable j is not the one that the equations give it. */
 dae_status report_moved(const initializer *init, int j, double given, double found, double t,
