@@ -123,7 +123,6 @@ static void dense_ways(void **state)
         compare(&s, solver, s.M, s.B, true);
         if (n > 1) assert_int_equal(saddle_way(solver), cases[k].way);
         compare(&s, solver, NULL, s.C, true); /* the same M, symmetric */
-        assert_true(saddle_condition(solver) > 0.0);
         saddle_free(solver);
         drop(&s);
     }
@@ -238,7 +237,6 @@ static void sparse_patterns(void **state)
         saddle_solve(solver, x, lambda);
         for (int i = 0; i < n; i++) assert_true(fabs(x[i] - expected[i]) < 1e-9);
         for (int i = 0; i < m; i++) assert_true(fabs(lambda[i] - expected[n + i]) < 1e-9);
-        assert_true(n == 6 || saddle_condition(solver) > 0.0);
         free(x), free(lambda);
         /* a massless variable, tied by its constraints, from the same solver */
         double keep = Mx[1];

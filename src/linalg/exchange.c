@@ -60,12 +60,10 @@ INLINED int exchange_all(exchanged *x, int m, int n)
             scale[i] = size > scale[i] ? size : scale[i];
         }
     }
-    x->smallest = 1.0;
     for (int k = 0, count = n; k < m; k++) {
         int best = largest_free(x, m, k, count), p = x->free[best];
         double size = fabs(x->A[k + p * m]);
         if (!(size > PIVOT_LIMIT * scale[k] && size >= DBL_MIN && size <= DBL_MAX)) return k;
-        if (size < x->smallest * scale[k]) x->smallest = size / scale[k];
         x->pivot[k] = p;
         x->free[best] = x->free[--count];
         exchange_row(x->A, m, n, k, p);

@@ -18,7 +18,6 @@ typedef struct exchanged {
     double *A;                  /* m x n by columns, borrowed */
     int pivot[EXCHANGE_ROWS];   /* p_k */
     int free[EXCHANGE_COLUMNS]; /* the free variables, after all exchanges n - m of them */
-    double smallest;            /* least ratio of a pivot to the largest entry of its row in A */
 } exchanged;
 
 /* All exchanges of the m x n matrix in x->A, m <= n; the first row without a pivot (it depends on

@@ -33,7 +33,6 @@ typedef struct row_lu {
     double *reciprocal; /* owned: 1 / U(k,k) */
     int *column;        /* owned: column k of A P is column column[k] */
     double *basis;      /* owned: U1^-1 U2 by columns, rows x (columns - rows) */
-    double smallest;    /* least ratio of a pivot to its row */
 } row_lu;
 
 struct saddle {
@@ -42,7 +41,6 @@ struct saddle {
     int n, m, dof, block; /* dof = n - m */
     bool symmetric;
     int row;
-    double pivot_ratio;
     int *M_colptr, *M_rowind, *C_colptr, *C_rowind, *F_colptr, *F_rowind; /* owned copies */
     double *mass;          /* M by blocks: column j at [j*block], rows from the block's first */
     double *cholesky;      /* L in the same layout, with reciprocal diagonals */
@@ -113,7 +111,6 @@ static inline void eliminate(row_lu *f, int k)
 static int row_lu_factor(row_lu *f)
 {
     const int n = f->columns;
-    f->smallest = 1.0;
     for (int j = 0; j < n; j++) f->column[j] = j;
     /* The scale of a row is its largest entry before elimination; kept where 1/U goes later. */
     for (int k = 0; k < f->rows; k++) {
@@ -129,7 +126,6 @@ static int row_lu_factor(row_lu *f)
         for (int j = k + 1; j < n; j++)
             if (fabs(row[j]) > size) size = fabs(row[p = j]);
         if (!(size > PIVOT_LIMIT * scale && size >= DBL_MIN && size <= DBL_MAX)) return k;
-        if (size < f->smallest * scale) f->smallest = size / scale;
         if (p != k) swap_columns(f, k, p);
         f->reciprocal[k] = 1.0 / row[k];
         eliminate(f, k);
@@ -362,7 +358,6 @@ static saddle_status factor_range(saddle *s, bool mass, const double *F, const d
     const int n = s->n, m = s->m;
     if (s->diagonal) {
         s->row = small_range_factor(s->diagonal, mass ? s->mass : NULL, F, C);
-        s->pivot_ratio = small_range_pivot(s->diagonal);
         return s->row >= 0 ? SADDLE_DEPENDENT : SADDLE_OK;
     }
     load_rows(m, n, s->C_colptr, s->C_rowind, C, s->TC);
@@ -381,7 +376,6 @@ static saddle_status factor_range(saddle *s, bool mass, const double *F, const d
                     ? s->schur.A[(size_t)j * (size_t)m + (size_t)i]
                     : vector_dot(n, s->TC + (size_t)i * (size_t)n, TB + (size_t)j * (size_t)n);
     s->row = row_lu_factor(&s->schur);
-    s->pivot_ratio = s->schur.smallest;
     return s->row < m ? SADDLE_DEPENDENT : SADDLE_OK;
 }
 
@@ -446,7 +440,6 @@ static saddle_status factor_small(saddle *s, const double *F, const double *C)
     else if (!s->symmetric)
         load_transposed(m, n, s->F_colptr, s->F_rowind, F, small_null_B(s->small));
     s->row = small_null_factor(s->small, s->full ? s->full : s->mass, s->symmetric);
-    s->pivot_ratio = small_null_pivot(s->small);
     if (s->row < 0) return SADDLE_OK;
     if (s->row < m) return SADDLE_DEPENDENT;
     s->row = -1;
@@ -460,7 +453,6 @@ static saddle_status factor_null(saddle *s, const double *F, const double *C)
     load_rows(m, n, s->C_colptr, s->C_rowind, C, s->C.A);
     s->row = row_lu_factor(&s->C);
     if (s->row < m) return SADDLE_DEPENDENT;
-    s->pivot_ratio = s->C.smallest;
     null_basis(&s->C);
     if (!s->symmetric) {
         load_B(s, F, s->B.A);
@@ -477,9 +469,7 @@ static saddle_status factor_null(saddle *s, const double *F, const double *C)
             s->reduced.A[(size_t)i * (size_t)dof + (size_t)j] = null_product(B, i, column);
     }
     s->row = -1;
-    if (row_lu_factor(&s->reduced) < dof) return SADDLE_SINGULAR;
-    s->pivot_ratio = fmin(s->pivot_ratio, s->reduced.smallest);
-    return SADDLE_OK;
+    return row_lu_factor(&s->reduced) < dof ? SADDLE_SINGULAR : SADDLE_OK;
 }
 
 /* x = x_p + Z w with C x_p = r, W'M Z w = W'(f - M x_p); then B1' lambda = (f - M x)_1 */
@@ -807,7 +797,6 @@ static saddle_status factor_schur(saddle *s, const double *M, const double *F, c
 saddle_status saddle_factor(saddle *s, const double *M, const double *F, const double *C)
 {
     s->row = -1;
-    s->pivot_ratio = 0.0;
     s->symmetric = s->shape.transposed && F == C;
     saddle_status status = SADDLE_NOT_FINITE;
     if (s->m > s->n) {
@@ -850,10 +839,4 @@ void saddle_solve_x(saddle *s, double *x, double *r)
 int saddle_row(const saddle *s)
 {
     return s->row;
-}
-
-double saddle_condition(saddle *s)
-{
-    if (s->kind == SADDLE_SCHUR) return schur_condition(s->sparse);
-    return s->solver ? s->solver->ops->condition(s->solver) : s->pivot_ratio;
 }

@@ -60,8 +60,4 @@ void saddle_solve_x(saddle *s, double *x, double *r);
 /* The dependent row after SADDLE_DEPENDENT; -1: not known. */
 int saddle_row(const saddle *s);
 
-/* How far the last matrix is from a singular one, in [0, 1]: the least ratio of a pivot to its row,
- * or an estimate of 1/cond where the whole matrix was factored. */
-double saddle_condition(saddle *s);
-
 #endif

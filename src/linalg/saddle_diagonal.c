@@ -49,11 +49,6 @@ void small_range_free(small_range *s)
     dae_free(s);
 }
 
-double small_range_pivot(const small_range *s)
-{
-    return s->S.smallest;
-}
-
 /* S = sum_j C(:,j) B(:,j)' / M_j, full columns */
 static inline void form_full(small_range *s, int m)
 {
@@ -74,7 +69,6 @@ static int factor_one(small_range *s)
 {
     double sum = 0.0;
     for (int j = 0; j < s->n; j++) sum += s->weight[j] * s->B[j] * s->C[j];
-    s->S.smallest = 1.0;
     s->inverse[0] = 1.0 / sum;
     return fabs(sum) >= DBL_MIN && fabs(sum) <= DBL_MAX ? -1 : 0;
 }
@@ -96,7 +90,6 @@ static int factor_two(small_range *s)
     const double second = swapped ? c - a / b * d : d - c / a * b, size = fabs(second);
     if (!(size > PIVOT_LIMIT * scale && size >= DBL_MIN && size <= DBL_MAX)) return 1;
     const double by_det = 1.0 / (swapped ? -first * second : first * second);
-    s->S.smallest = size < scale ? size / scale : 1.0;
     s->inverse[0] = d * by_det, s->inverse[1] = -c * by_det;
     s->inverse[2] = -b * by_det, s->inverse[3] = a * by_det;
     return -1;

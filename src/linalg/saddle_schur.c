@@ -175,8 +175,3 @@ void schur_solve(sparse_schur *s, double *x, double *lambda)
         x[c] = s->inverse[c] * t;
     }
 }
-
-double schur_condition(sparse_schur *s)
-{
-    return s->solver->ops->condition(s->solver);
-}

@@ -23,6 +23,4 @@ linear_status schur_factor(sparse_schur *s, const double *inverse, const double 
 /* (x, lambda) := solution of [D B'; C 0] for the right-hand side given in them */
 void schur_solve(sparse_schur *s, double *x, double *lambda);
 
-double schur_condition(sparse_schur *s);
-
 #endif

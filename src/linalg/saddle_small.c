@@ -54,11 +54,6 @@ double *small_null_B(small_null *s)
     return s->B.A;
 }
 
-double small_null_pivot(const small_null *s)
-{
-    return s->symmetric ? s->C.smallest : fmin(s->C.smallest, s->B.smallest);
-}
-
 /* ---- the null spaces ---- */
 
 static void null_columns(const exchanged *x, int m, int n, double *restrict Z)

@@ -21,9 +21,6 @@ double *small_null_B(small_null *s);
  * dependent row, m if M is singular on the null space, or -1: all is well. */
 int small_null_factor(small_null *s, const double *M, bool symmetric);
 
-/* The least ratio of a pivot to its row. */
-double small_null_pivot(const small_null *s);
-
 /* (x, lambda) := solution for the right-hand side (f, r) in them; x alone if `forces` is false. */
 void small_null_solve(small_null *s, double *x, double *lambda, bool forces);
 
@@ -39,7 +36,6 @@ void small_range_free(small_range *s); /* NULL is fine */
 /* Factor for the diagonal of M (NULL: as before, at first I); B and C stay borrowed. Returns the
  * first dependent row, or -1. Diagonals have to be positive. */
 int small_range_factor(small_range *s, const double *M, const double *B, const double *C);
-double small_range_pivot(const small_range *s);
 void small_range_solve(small_range *s, double *x, double *lambda);
 
 #endif

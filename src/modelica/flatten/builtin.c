@@ -59,7 +59,6 @@ static const elementary elementary_functions[] = {
     {"atan", EXPR_ATAN, UNIT_RULE_NUMBER},   {"sinh", EXPR_SINH, UNIT_RULE_NUMBER},
     {"cosh", EXPR_COSH, UNIT_RULE_NUMBER},   {"tanh", EXPR_TANH, UNIT_RULE_NUMBER},
 };
-enum { ELEMENTARY_COUNT = sizeof elementary_functions / sizeof *elementary_functions };
 
 static int elementary_unit(flattener *f, const elementary *x, const value *a, source_place place)
 {
@@ -73,10 +72,12 @@ static int elementary_unit(flattener *f, const elementary *x, const value *a, so
     return UNIT_ONE;
 }
 
-static value call_elementary(flattener *f, const elementary *x, const ast_expr *e)
+static value call_elementary(flattener *f, const char *name, const ast_expr *e)
 {
+    const elementary *x = elementary_functions;
     value a;
-    if (!check_count(f, x->name, e, 1, 1) || !numeric_argument(f, x->name, e, 0, &a))
+    while (strcmp(x->name, name) != 0) x++;
+    if (!check_count(f, name, e, 1, 1) || !numeric_argument(f, name, e, 0, &a))
         return value_error();
     value out = map_unary(f, x->op, &a);
     out.type = value_is_error(&out) ? VALUE_ERROR : x->op == EXPR_ABS ? a.type : VALUE_REAL;
@@ -140,30 +141,30 @@ static value call_rounding(flattener *f, const char *name, const ast_expr *e)
     return check_numbers(f, &out, integer, e->place) ? out : value_error();
 }
 
-static value call_sign(flattener *f, const ast_expr *e)
+static value call_sign(flattener *f, const char *name, const ast_expr *e)
 {
     value a;
-    if (!check_count(f, "sign", e, 1, 1) || !numeric_argument(f, "sign", e, 0, &a))
+    if (!check_count(f, name, e, 1, 1) || !numeric_argument(f, name, e, 0, &a))
         return value_error();
     value out = map_unary(f, EXPR_SIGN, &a);
     if (!value_is_error(&out)) out.type = VALUE_INTEGER;
     return out;
 }
 
-static value call_atan2(flattener *f, const ast_expr *e)
+static value call_atan2(flattener *f, const char *name, const ast_expr *e)
 {
     value v[2];
-    if (!scalar_arguments(f, "atan2", e, 2, v)) return value_error();
+    if (!scalar_arguments(f, name, e, 2, v)) return value_error();
     check_units(f, e->place, v[0].unit, v[1].unit, "atan2");
     return value_scalar(VALUE_REAL, graph_binary(f->g, EXPR_ATAN2, value_element(&v[0], 0),
                                                  value_element(&v[1], 0)));
 }
 
 /* semiLinear(x, p, n) = if x >= 0 then p x else n x [MLS "semiLinear"] */
-static value call_semilinear(flattener *f, const ast_expr *e)
+static value call_semilinear(flattener *f, const char *name, const ast_expr *e)
 {
     value v[3];
-    if (!scalar_arguments(f, "semiLinear", e, 3, v)) return value_error();
+    if (!scalar_arguments(f, name, e, 3, v)) return value_error();
     expr x = value_element(&v[0], 0);
     expr positive = relation_value(f, OP_GE, x, constant(f, 0.0), e->place);
     expr falling = graph_binary(f->g, EXPR_MUL, value_element(&v[2], 0), x);
@@ -215,16 +216,16 @@ static bool derivative_exists(flattener *f, expr a, source_place place)
                         f->m->variables[f->slot_variable[slot]].name);
 }
 
-static value call_der(flattener *f, const ast_expr *e)
+static value call_der(flattener *f, const char *name, const ast_expr *e)
 {
-    if (!check_count(f, "der", e, 1, 1)) return value_error();
+    if (!check_count(f, name, e, 1, 1)) return value_error();
     if (f->scope.in_function) return error_value(f, e->place, "der cannot be used in a function");
     bool skip = f->scope.skip_overlay;
     f->scope.skip_overlay = true;
     value a = evaluate(f, call_argument(e, 0, NULL));
     f->scope.skip_overlay = skip;
     if (value_is_error(&a)) return a;
-    if (!value_is_numeric(&a)) return wrong_type(f, e->args[0]->place, "der", &a, "Real");
+    if (!value_is_numeric(&a)) return wrong_type(f, e->args[0]->place, name, &a, "Real");
     value out = value_new(f, VALUE_REAL, a.rank, a.dims);
     for (size_t k = 0; !value_is_error(&out) && k < a.count; k++) {
         if (graph_failed(f->g) || !derivative_exists(f, value_element(&a, k), e->place))
@@ -238,10 +239,10 @@ static value call_der(flattener *f, const ast_expr *e)
 
 /* ---- operators that say how to treat an expression ---- */
 
-static value call_no_event(flattener *f, const ast_expr *e)
+static value call_no_event(flattener *f, const char *name, const ast_expr *e)
 {
     bool before = f->scope.no_event;
-    if (!check_count(f, "noEvent", e, 1, 1)) return value_error();
+    if (!check_count(f, name, e, 1, 1)) return value_error();
     f->scope.no_event = true;
     value v = evaluate(f, call_argument(e, 0, NULL));
     f->scope.no_event = before;
@@ -250,10 +251,10 @@ static value call_no_event(flattener *f, const ast_expr *e)
 
 /* smooth(p, expr): expr is p times continuously differentiable, says the model, so that relations
  * in it need no events (Modelica 3.6, section 3.7.3.2). Error control sees its kinks. */
-static value call_smooth(flattener *f, const ast_expr *e)
+static value call_smooth(flattener *f, const char *name, const ast_expr *e)
 {
     double p = 0.0;
-    if (!check_count(f, "smooth", e, 2, 2) ||
+    if (!check_count(f, name, e, 2, 2) ||
         !integer_value(f, call_argument(e, 0, "p"), "first argument of smooth", &p))
         return value_error();
     bool before = f->scope.no_event;
@@ -263,22 +264,22 @@ static value call_smooth(flattener *f, const ast_expr *e)
     return v;
 }
 
-static value call_homotopy(flattener *f, const ast_expr *e)
+static value call_homotopy(flattener *f, const char *name, const ast_expr *e)
 {
-    return check_count(f, "homotopy", e, 2, 2) ? evaluate(f, call_argument(e, 0, "actual"))
-                                               : value_error();
+    return check_count(f, name, e, 2, 2) ? evaluate(f, call_argument(e, 0, "actual"))
+                                         : value_error();
 }
 
 /* ---- conversions ---- */
 
 /* Integer(E.a) and E(1) */
-static value call_integer(flattener *f, const ast_expr *e)
+static value call_integer(flattener *f, const char *name, const ast_expr *e)
 {
-    if (!check_count(f, "Integer", e, 1, 1)) return value_error();
+    if (!check_count(f, name, e, 1, 1)) return value_error();
     value v = evaluate(f, call_argument(e, 0, NULL));
     if (value_is_error(&v)) return v;
     if (v.type != VALUE_ENUMERATION && v.type != VALUE_INTEGER)
-        return wrong_type(f, e->args[0]->place, "Integer", &v, "an enumeration");
+        return wrong_type(f, e->args[0]->place, name, &v, "an enumeration");
     v.type = VALUE_INTEGER;
     v.class_ = NULL;
     return v;
@@ -301,26 +302,41 @@ static value call_enumeration(flattener *f, const ast_class *c, const ast_expr *
     return v;
 }
 
+/* reinit, assert and terminate */
+static value call_statement(flattener *f, const char *name, const ast_expr *e)
+{
+    return error_value(f, e->place, "%s has no value: it is a statement", name);
+}
+
 /* ---- dispatch ---- */
 
-static const char *const other_builtins[] = {
-    "der",       "pre",     "edge",     "change",     "initial",   "terminal", "sample",
-    "noEvent",   "smooth",  "homotopy", "semiLinear", "mod",       "rem",      "div",
-    "floor",     "ceil",    "integer",  "sign",       "atan2",     "min",      "max",
-    "sum",       "product", "size",     "ndims",      "transpose", "identity", "zeros",
-    "ones",      "fill",    "linspace", "diagonal",   "cross",     "skew",     "outerProduct",
-    "symmetric", "cat",     "array",    "vector",     "matrix",    "scalar",   "String",
-    "Integer",   "reinit",  "assert",   "terminate"};
-enum { OTHER_COUNT = sizeof other_builtins / sizeof *other_builtins };
+typedef value (*call_rule)(flattener *f, const char *name, const ast_expr *e);
 
-bool is_builtin(const char *name)
-{
-    for (size_t k = 0; k < ELEMENTARY_COUNT; k++)
-        if (strcmp(elementary_functions[k].name, name) == 0) return true;
-    for (size_t k = 0; k < OTHER_COUNT; k++)
-        if (strcmp(other_builtins[k], name) == 0) return true;
-    return false;
-}
+static const struct {
+    const char *name;
+    call_rule rule;
+} builtins[] = {
+    {"abs", call_elementary},         {"sqrt", call_elementary},     {"exp", call_elementary},
+    {"log", call_elementary},         {"log10", call_elementary},    {"sin", call_elementary},
+    {"cos", call_elementary},         {"tan", call_elementary},      {"asin", call_elementary},
+    {"acos", call_elementary},        {"atan", call_elementary},     {"sinh", call_elementary},
+    {"cosh", call_elementary},        {"tanh", call_elementary},     {"der", call_der},
+    {"pre", discrete_call},           {"edge", discrete_call},       {"change", discrete_call},
+    {"initial", discrete_call},       {"terminal", discrete_call},   {"sample", discrete_call},
+    {"noEvent", call_no_event},       {"smooth", call_smooth},       {"homotopy", call_homotopy},
+    {"semiLinear", call_semilinear},  {"mod", call_quotient},        {"rem", call_quotient},
+    {"div", call_quotient},           {"floor", call_rounding},      {"ceil", call_rounding},
+    {"integer", call_rounding},       {"sign", call_sign},           {"atan2", call_atan2},
+    {"min", array_function},          {"max", array_function},       {"sum", array_function},
+    {"product", array_function},      {"size", array_function},      {"ndims", array_function},
+    {"transpose", array_function},    {"identity", array_function},  {"zeros", array_function},
+    {"ones", array_function},         {"fill", array_function},      {"linspace", array_function},
+    {"diagonal", array_function},     {"cross", array_function},     {"skew", array_function},
+    {"outerProduct", array_function}, {"symmetric", array_function}, {"cat", array_function},
+    {"array", array_function},        {"vector", array_function},    {"matrix", array_function},
+    {"scalar", array_function},       {"String", string_call},       {"Integer", call_integer},
+    {"reinit", call_statement},       {"assert", call_statement},    {"terminate", call_statement}};
+enum { BUILTIN_COUNT = sizeof builtins / sizeof *builtins };
 
 /* What other languages call what is written otherwise here; NULL */
 static const char *foreign_function(const char *name)
@@ -357,12 +373,10 @@ static value rejected_call(flattener *f, const char *name, const ast_expr *e)
                 report_error(f, e->place, "'%s' is not supported", name);
             return value_error();
         }
-    const char *names[ELEMENTARY_COUNT + OTHER_COUNT];
-    size_t count = 0;
-    for (size_t k = 0; k < ELEMENTARY_COUNT; k++) names[count++] = elementary_functions[k].name;
-    for (size_t k = 0; k < OTHER_COUNT; k++) names[count++] = other_builtins[k];
+    const char *names[BUILTIN_COUNT];
+    for (size_t k = 0; k < BUILTIN_COUNT; k++) names[k] = builtins[k].name;
     const char *near = nearest_class(f, name, CLASS_FUNCTION), *hint = foreign_function(name);
-    if (!near && !hint) near = nearest_name(name, names, count);
+    if (!near && !hint) near = nearest_name(name, names, BUILTIN_COUNT);
     if (!near && hint) return error_value(f, e->place, "unknown function '%s'; %s", name, hint);
     return error_value(f, e->place, "unknown function '%s'%s", name, did_you_mean(f, near));
 }
@@ -375,51 +389,13 @@ static value call_class(flattener *f, const ast_class *c, const char *name, cons
     return error_value(f, e->place, "'%s' is not a function", name);
 }
 
-typedef value (*call_rule)(flattener *f, const ast_expr *e);
-
-static call_rule find_rule(const char *name)
-{
-    static const struct {
-        const char *name;
-        call_rule rule;
-    } rules[] = {{"der", call_der},
-                 {"noEvent", call_no_event},
-                 {"smooth", call_smooth},
-                 {"homotopy", call_homotopy},
-                 {"sign", call_sign},
-                 {"atan2", call_atan2},
-                 {"semiLinear", call_semilinear},
-                 {"Integer", call_integer},
-                 {"String", string_call}};
-    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
-        if (strcmp(rules[k].name, name) == 0) return rules[k].rule;
-    return NULL;
-}
-
-static bool is_one_of(const char *name, const char *const *names, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(names[k], name) == 0) return true;
-    return false;
-}
-
 value evaluate_call(flattener *f, const ast_expr *e)
 {
-    static const char *const quotients[] = {"mod", "rem", "div"};
-    static const char *const roundings[] = {"floor", "ceil", "integer"};
     const char *name = joined_name(f, e->parts, e->part_count);
     const ast_class *c = find_class(f, name);
-    bool known = false;
     if (!flatten_pass(f, e->place)) return value_error();
     if (c) return call_class(f, c, name, e);
-    for (size_t k = 0; k < ELEMENTARY_COUNT; k++)
-        if (strcmp(elementary_functions[k].name, name) == 0)
-            return call_elementary(f, &elementary_functions[k], e);
-    call_rule rule = find_rule(name);
-    if (rule) return rule(f, e);
-    if (is_one_of(name, quotients, 3)) return call_quotient(f, name, e);
-    if (is_one_of(name, roundings, 3)) return call_rounding(f, name, e);
-    value v = evaluate_discrete_call(f, name, e, &known);
-    if (!known) v = array_function(f, name, e, &known);
-    return known ? v : rejected_call(f, name, e);
+    for (size_t k = 0; k < BUILTIN_COUNT; k++)
+        if (strcmp(builtins[k].name, name) == 0) return builtins[k].rule(f, name, e);
+    return rejected_call(f, name, e);
 }

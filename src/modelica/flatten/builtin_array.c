@@ -454,20 +454,15 @@ static value call_one_array(flattener *f, size_t k, const ast_expr *e)
     return value_is_error(&v) ? v : one_array[k].rule(f, e, &v);
 }
 
-value array_function(flattener *f, const char *name, const ast_expr *e, bool *known)
+value array_function(flattener *f, const char *name, const ast_expr *e)
 {
-    static const char *const filled[] = {"zeros", "ones", "fill"};
-    *known = true;
     for (size_t k = 0; k < sizeof one_array / sizeof *one_array; k++)
         if (strcmp(one_array[k].name, name) == 0) return call_one_array(f, k, e);
-    for (size_t k = 0; k < 3; k++)
-        if (strcmp(filled[k], name) == 0) return call_filled(f, name, e);
     if (find_reduction(name)) return call_reduction(f, name, e);
     if (strcmp(name, "cross") == 0) return call_cross(f, e);
     if (strcmp(name, "outerProduct") == 0) return call_outer(f, e);
     if (strcmp(name, "linspace") == 0) return call_linspace(f, e);
     if (strcmp(name, "cat") == 0) return call_cat(f, e);
     if (strcmp(name, "array") == 0) return call_array(f, e);
-    *known = false;
-    return value_error();
+    return call_filled(f, name, e); /* zeros, ones, fill */
 }

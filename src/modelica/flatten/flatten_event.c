@@ -227,29 +227,18 @@ static value sample_value(flattener *f, const ast_expr *e)
     return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, memory));
 }
 
-value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, bool *known)
+value discrete_call(flattener *f, const char *name, const ast_expr *e)
 {
     value now;
-    static const char *const names[] = {"pre",    "edge",   "change", "initial",  "terminal",
-                                        "sample", "reinit", "assert", "terminate"};
-    int which = -1;
-    for (int k = 0; k < 9; k++)
-        if (strcmp(names[k], name) == 0) which = k;
-    *known = which >= 0;
-    if (which < 0) return value_error();
-    if (which >= 6) return error_value(f, e->place, "%s has no value: it is a statement", name);
     if (f->scope.in_function)
         return error_value(f, e->place, "%s cannot be used in a function", name);
-    switch (which) {
-    case 0: return pre_value(f, e, name, &now);
-    case 1:
-    case 2: return change_value(f, e, name);
-    case 3: return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, f->m->memory_initial));
-    case 4:
-        f->m->has_terminal = true;
-        return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, f->m->memory_terminal));
-    default: return sample_value(f, e);
-    }
+    if (strcmp(name, "pre") == 0) return pre_value(f, e, name, &now);
+    if (strcmp(name, "sample") == 0) return sample_value(f, e);
+    if (strcmp(name, "initial") == 0)
+        return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, f->m->memory_initial));
+    if (strcmp(name, "terminal") != 0) return change_value(f, e, name);
+    f->m->has_terminal = true;
+    return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, f->m->memory_terminal));
 }
 
 bool is_initial_call(const ast_expr *e)

@@ -666,7 +666,6 @@ void algorithm_section(flattener *f, const ast_section *section, bool initial)
     expr running = constant(f, 0.0);
     change_list changed;
     cell_index x;
-    f->scope.in_algorithm = true;
     f->scope.in_initial = initial;
     f->target = initial ? &f->initial_equations : &f->equations;
     f->returned = &running;
@@ -686,5 +685,5 @@ void algorithm_section(flattener *f, const ast_section *section, bool initial)
     }
     f->local_count = base;
     f->returned = NULL;
-    f->scope.in_algorithm = f->scope.in_initial = false;
+    f->scope.in_initial = false;
 }

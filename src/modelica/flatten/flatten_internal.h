@@ -136,7 +136,7 @@ typedef struct flatten_scope {
     size_t local_base; /* first local of this function */
     size_t end_size;   /* meaning of "end"; SIZE_MAX: none */
     const ast_class *function;
-    bool no_event, in_when, in_function, in_algorithm, in_initial;
+    bool no_event, in_when, in_function, in_initial;
     bool parameters_only;       /* inside a parameter's value */
     bool shape_only;            /* only the sizes of a value matter */
     bool skip_overlay;          /* names mean the model's variables, not an algorithm's */
@@ -325,7 +325,6 @@ bool type_error(flattener *f, source_place place, const char *what, const value 
 #define wrong_type(f, ...) (type_error(f, __VA_ARGS__), value_error())
 void check_units(flattener *f, source_place place, int a, int b, const char *what);
 bool fits_type(const value *from, value_type to, const ast_class *class_);
-value convert_value(flattener *f, const value *v, const value *like); /* Integer to Real */
 value broadcast_value(flattener *f, const value *v, int rank, const size_t *dims);
 value select_values(flattener *f, expr condition, const value *a, const value *b);
 value stack_values(flattener *f, const value *parts, size_t count, source_place place);
@@ -356,7 +355,7 @@ expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t h
 const text_piece *string_of(flattener *f, expr number);
 expr string_resolve(flattener *f, expr number);
 value string_concatenate(flattener *f, const value *a, const value *b);
-value string_call(flattener *f, const ast_expr *e);
+value string_call(flattener *f, const char *name, const ast_expr *e);
 
 /* flatten_assert.c: conditions around a place, asserts */
 
@@ -380,7 +379,7 @@ expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place)
 expr event_floor(flattener *f, expr a, source_place place);
 bool is_initial_call(const ast_expr *e); /* initial() */
 expr edge_of(flattener *f, expr condition, source_place place);
-value evaluate_discrete_call(flattener *f, const char *name, const ast_expr *e, bool *known);
+value discrete_call(flattener *f, const char *name, const ast_expr *e);
 
 /* flatten_reference.c: a.b[i].c */
 
@@ -422,7 +421,7 @@ value product_of(flattener *f, const value *a, const value *b, source_place plac
 
 /* builtin_array.c */
 
-value array_function(flattener *f, const char *name, const ast_expr *e, bool *known);
+value array_function(flattener *f, const char *name, const ast_expr *e);
 value reduce_values(flattener *f, const char *name, const value *v, source_place place);
 value raise_rank(flattener *f, const value *v, int rank);
 value transpose_value(flattener *f, const value *v);
@@ -439,7 +438,6 @@ void algorithm_section(flattener *f, const ast_section *section, bool initial);
 /* builtin.c, flatten_expr.c: calls; all kinds of expressions */
 
 value evaluate_call(flattener *f, const ast_expr *e);
-bool is_builtin(const char *name);
 value evaluate_expression(flattener *f, const ast_expr *e); /* what `recursion` holds */
 
 /* flatten_equation.c, flatten_when.c */

@@ -57,10 +57,8 @@ value string_concatenate(flattener *f, const value *a, const value *b)
 
 static value constant_string(flattener *f, const value *v, double x, const flat_format *format)
 {
-    static const flat_type types[] = {FLAT_REAL,    FLAT_REAL,   FLAT_INTEGER,
-                                      FLAT_BOOLEAN, FLAT_STRING, FLAT_ENUMERATION};
     char text[500];
-    flat_print(x, types[v->type], format, text, sizeof text);
+    flat_print(x, flat_type_of(v->type), format, text, sizeof text);
     if (v->type == VALUE_ENUMERATION && v->class_ && x >= 1.0 &&
         x <= (double)v->class_->literal_count)
         snprintf(text, sizeof text, "%*s", format->right ? format->least : -format->least,
@@ -142,20 +140,18 @@ static bool read_option(flattener *f, const char *name, const ast_expr *e, const
 }
 
 /* String(x): text if x is a constant, else a hole to be filled during the run. */
-value string_call(flattener *f, const ast_expr *e)
+value string_call(flattener *f, const char *name, const ast_expr *e)
 {
-    static const flat_type types[] = {FLAT_REAL,    FLAT_REAL,   FLAT_INTEGER,
-                                      FLAT_BOOLEAN, FLAT_STRING, FLAT_ENUMERATION};
     double x = 0.0;
     flat_format format = {0};
     if (e->arg_count != 1)
-        return error_value(f, e->place,
-                           e->arg_count < 1 ? "String wants a value"
-                                            : "String wants one value; options have names");
+        return error_value(
+            f, e->place,
+            e->arg_count < 1 ? "%s wants a value" : "%s wants one value; options have names", name);
     value v = evaluate(f, e->args[0]);
     if (value_is_error(&v) || v.type == VALUE_STRING) return v;
     if (!value_is_simple(&v) || v.rank)
-        return wrong_type(f, e->args[0]->place, "String", &v, "a scalar");
+        return wrong_type(f, e->args[0]->place, name, &v, "a scalar");
     for (size_t k = 0; k < e->named_count; k++)
         if (e->named[k].name && e->named[k].value &&
             !read_option(f, e->named[k].name, e->named[k].value, &v, &format))
@@ -169,6 +165,6 @@ value string_call(flattener *f, const ast_expr *e)
     char *text = flatten_text(f, "{%s}", shown);
     if (!text) return value_error();
     flat_hole hole = {
-        .length = strlen(text), .value = element, .type = types[v.type], .format = format};
+        .length = strlen(text), .value = element, .type = flat_type_of(v.type), .format = format};
     return value_scalar(VALUE_STRING, string_new(f, text, &hole, 1));
 }

@@ -121,14 +121,6 @@ bool fits_type(const value *from, value_type to, const ast_class *class_)
     return (to != VALUE_ENUMERATION && to != VALUE_RECORD) || from->class_ == class_ || !class_;
 }
 
-value convert_value(flattener *f, const value *v, const value *like)
-{
-    value out = *v;
-    (void)f;
-    if (v->type == VALUE_INTEGER && like->type == VALUE_REAL) out.type = VALUE_REAL;
-    return out;
-}
-
 /* ---- sizes ---- */
 
 static value broadcast_record(flattener *f, const value *v, int rank, const size_t *dims)

@@ -6,102 +6,107 @@
 #include "modelica/syntax/ast.h"
 #include "modelica/syntax/message.h"
 
+/* Signs and keywords with their spellings; keywords in alphabetical order. */
+#define TOKEN_SIGNS(X)                                                                             \
+    X(SEMICOLON, ";")                                                                              \
+    X(COMMA, ",")                                                                                  \
+    X(DOT, ".")                                                                                    \
+    X(COLON, ":")                                                                                  \
+    X(LEFT_PAREN, "(")                                                                             \
+    X(RIGHT_PAREN, ")")                                                                            \
+    X(LEFT_BRACKET, "[")                                                                           \
+    X(RIGHT_BRACKET, "]")                                                                          \
+    X(LEFT_BRACE, "{")                                                                             \
+    X(RIGHT_BRACE, "}")                                                                            \
+    X(EQUALS, "=")                                                                                 \
+    X(ASSIGN, ":=")                                                                                \
+    X(AT, "@")                                                                                     \
+    X(ADD, "+")                                                                                    \
+    X(SUB, "-")                                                                                    \
+    X(MUL, "*")                                                                                    \
+    X(DIV, "/")                                                                                    \
+    X(POW, "^")                                                                                    \
+    X(EADD, ".+")                                                                                  \
+    X(ESUB, ".-")                                                                                  \
+    X(EMUL, ".*")                                                                                  \
+    X(EDIV, "./")                                                                                  \
+    X(EPOW, ".^")                                                                                  \
+    X(LT, "<")                                                                                     \
+    X(LE, "<=")                                                                                    \
+    X(GT, ">")                                                                                     \
+    X(GE, ">=")                                                                                    \
+    X(EQ, "==")                                                                                    \
+    X(NE, "<>")
+#define TOKEN_KEYWORDS(X)                                                                          \
+    X(ALGORITHM, "algorithm")                                                                      \
+    X(AND, "and")                                                                                  \
+    X(ANNOTATION, "annotation")                                                                    \
+    X(BLOCK, "block")                                                                              \
+    X(BREAK, "break")                                                                              \
+    X(CLASS, "class")                                                                              \
+    X(CONNECT, "connect")                                                                          \
+    X(CONNECTOR, "connector")                                                                      \
+    X(CONSTANT, "constant")                                                                        \
+    X(CONSTRAINEDBY, "constrainedby")                                                              \
+    X(DER, "der")                                                                                  \
+    X(DISCRETE, "discrete")                                                                        \
+    X(EACH, "each")                                                                                \
+    X(ELSE, "else")                                                                                \
+    X(ELSEIF, "elseif")                                                                            \
+    X(ELSEWHEN, "elsewhen")                                                                        \
+    X(ENCAPSULATED, "encapsulated")                                                                \
+    X(END, "end")                                                                                  \
+    X(ENUMERATION, "enumeration")                                                                  \
+    X(EQUATION, "equation")                                                                        \
+    X(EXPANDABLE, "expandable")                                                                    \
+    X(EXTENDS, "extends")                                                                          \
+    X(EXTERNAL, "external")                                                                        \
+    X(FALSE, "false")                                                                              \
+    X(FINAL, "final")                                                                              \
+    X(FLOW, "flow")                                                                                \
+    X(FOR, "for")                                                                                  \
+    X(FUNCTION, "function")                                                                        \
+    X(IF, "if")                                                                                    \
+    X(IMPORT, "import")                                                                            \
+    X(IMPURE, "impure")                                                                            \
+    X(IN, "in")                                                                                    \
+    X(INITIAL, "initial")                                                                          \
+    X(INNER, "inner")                                                                              \
+    X(INPUT, "input")                                                                              \
+    X(LOOP, "loop")                                                                                \
+    X(MODEL, "model")                                                                              \
+    X(NOT, "not")                                                                                  \
+    X(OPERATOR, "operator")                                                                        \
+    X(OR, "or")                                                                                    \
+    X(OUTER, "outer")                                                                              \
+    X(OUTPUT, "output")                                                                            \
+    X(PACKAGE, "package")                                                                          \
+    X(PARAMETER, "parameter")                                                                      \
+    X(PARTIAL, "partial")                                                                          \
+    X(PROTECTED, "protected")                                                                      \
+    X(PUBLIC, "public")                                                                            \
+    X(PURE, "pure")                                                                                \
+    X(RECORD, "record")                                                                            \
+    X(REDECLARE, "redeclare")                                                                      \
+    X(REPLACEABLE, "replaceable")                                                                  \
+    X(RETURN, "return")                                                                            \
+    X(STREAM, "stream")                                                                            \
+    X(THEN, "then")                                                                                \
+    X(TRUE, "true")                                                                                \
+    X(TYPE, "type")                                                                                \
+    X(WHEN, "when")                                                                                \
+    X(WHILE, "while")                                                                              \
+    X(WITHIN, "within")
+
 typedef enum token_kind {
     TOK_END_OF_FILE,
     TOK_NAME,   /* text: as written, quotes kept */
     TOK_NUMBER, /* value, integer */
     TOK_STRING, /* text: escapes resolved */
-    /* signs */
-    TOK_SEMICOLON,
-    TOK_COMMA,
-    TOK_DOT,
-    TOK_COLON,
-    TOK_LEFT_PAREN,
-    TOK_RIGHT_PAREN,
-    TOK_LEFT_BRACKET,
-    TOK_RIGHT_BRACKET,
-    TOK_LEFT_BRACE,
-    TOK_RIGHT_BRACE,
-    TOK_EQUALS,
-    TOK_ASSIGN,
-    TOK_AT,
-    TOK_ADD,
-    TOK_SUB,
-    TOK_MUL,
-    TOK_DIV,
-    TOK_POW,
-    TOK_EADD,
-    TOK_ESUB,
-    TOK_EMUL,
-    TOK_EDIV,
-    TOK_EPOW,
-    TOK_LT,
-    TOK_LE,
-    TOK_GT,
-    TOK_GE,
-    TOK_EQ,
-    TOK_NE,
-    /* keywords, in alphabetical order */
-    TOK_ALGORITHM,
-    TOK_AND,
-    TOK_ANNOTATION,
-    TOK_BLOCK,
-    TOK_BREAK,
-    TOK_CLASS,
-    TOK_CONNECT,
-    TOK_CONNECTOR,
-    TOK_CONSTANT,
-    TOK_CONSTRAINEDBY,
-    TOK_DER,
-    TOK_DISCRETE,
-    TOK_EACH,
-    TOK_ELSE,
-    TOK_ELSEIF,
-    TOK_ELSEWHEN,
-    TOK_ENCAPSULATED,
-    TOK_END,
-    TOK_ENUMERATION,
-    TOK_EQUATION,
-    TOK_EXPANDABLE,
-    TOK_EXTENDS,
-    TOK_EXTERNAL,
-    TOK_FALSE,
-    TOK_FINAL,
-    TOK_FLOW,
-    TOK_FOR,
-    TOK_FUNCTION,
-    TOK_IF,
-    TOK_IMPORT,
-    TOK_IMPURE,
-    TOK_IN,
-    TOK_INITIAL,
-    TOK_INNER,
-    TOK_INPUT,
-    TOK_LOOP,
-    TOK_MODEL,
-    TOK_NOT,
-    TOK_OPERATOR,
-    TOK_OR,
-    TOK_OUTER,
-    TOK_OUTPUT,
-    TOK_PACKAGE,
-    TOK_PARAMETER,
-    TOK_PARTIAL,
-    TOK_PROTECTED,
-    TOK_PUBLIC,
-    TOK_PURE,
-    TOK_RECORD,
-    TOK_REDECLARE,
-    TOK_REPLACEABLE,
-    TOK_RETURN,
-    TOK_STREAM,
-    TOK_THEN,
-    TOK_TRUE,
-    TOK_TYPE,
-    TOK_WHEN,
-    TOK_WHILE,
-    TOK_WITHIN,
-    TOK_COUNT
+#define TOKEN_ENUMERATE(name, spelling) TOK_##name,
+    TOKEN_SIGNS(TOKEN_ENUMERATE) TOKEN_KEYWORDS(TOKEN_ENUMERATE)
+#undef TOKEN_ENUMERATE
+        TOK_COUNT
 } token_kind;
 
 typedef struct token {

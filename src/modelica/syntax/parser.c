@@ -5,12 +5,11 @@
 /* What cannot stand outside of classes; reported once until the next class begins. */
 static void report_outside(parser *p, bool *reported)
 {
-    char buffer[FOUND_SIZE];
     if (*reported) p->quiet = true;
     *reported = true;
     PARSE_ERROR(p, p->current.place,
                 "expected 'model', found %s; everything stands between 'model M' and 'end M;'",
-                found(p, buffer, sizeof buffer));
+                found(p));
 }
 
 /* top-level = class ";" | global-constant ";" | annotation ";" */

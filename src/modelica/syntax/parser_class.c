@@ -52,8 +52,7 @@ static prefixes parse_prefixes(parser *p)
 /* What stands where a declaration should be. */
 static void report_no_declaration(parser *p)
 {
-    char buffer[FOUND_SIZE];
-    const char *what = found(p, buffer, sizeof buffer);
+    const char *what = found(p);
     switch (p->current.kind) {
     case TOK_IF:
     case TOK_FOR:
@@ -280,7 +279,6 @@ static void parse_class_prefixes(parser *p, ast_class *c)
 /* The kind's keyword; kinds of full Modelica are reported and read as their nearest relative. */
 static bool parse_class_kind(parser *p, ast_class *c)
 {
-    char buffer[FOUND_SIZE];
     switch (p->current.kind) {
     case TOK_MODEL: c->kind = CLASS_MODEL; break;
     case TOK_FUNCTION: c->kind = CLASS_FUNCTION; break;
@@ -299,8 +297,7 @@ static bool parse_class_kind(parser *p, ast_class *c)
         break;
     case TOK_NAME: c->kind = CLASS_PACKAGE; return p->previous.kind == TOK_OPERATOR;
     default:
-        PARSE_ERROR(p, p->current.place, "expected 'function', found %s",
-                    found(p, buffer, sizeof buffer));
+        PARSE_ERROR(p, p->current.place, "expected 'function', found %s", found(p));
         return false;
     }
     step(p);
@@ -382,8 +379,7 @@ typedef struct composition { /* what a class is made of, while it is read */
 /* Takes the stray word of a block outside of all sections. */
 static void report_stray(parser *p)
 {
-    char buffer[FOUND_SIZE];
-    PARSE_ERROR(p, p->current.place, "%s does not belong here", found(p, buffer, sizeof buffer));
+    PARSE_ERROR(p, p->current.place, "%s does not belong here", found(p));
     step(p);
 }
 

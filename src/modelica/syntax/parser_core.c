@@ -63,17 +63,18 @@ bool ends_block(const parser *p)
     }
 }
 
-const char *found(const parser *p, char *buffer, size_t size)
+const char *found(parser *p)
 {
     const token *t = &p->current;
+    const size_t size = sizeof p->found;
     if (t->kind == TOK_END_OF_FILE) return "the end of the file";
     if (t->kind == TOK_STRING) return "a string";
     const char *source = p->lexer.begin + t->offset;
     bool quoted = *source == '\'';
     int length = t->length < size - 6 ? (int)t->length : (int)size - 6;
-    snprintf(buffer, size, quoted ? "%.*s%s" : "'%.*s%s'", length, source,
+    snprintf(p->found, size, quoted ? "%.*s%s" : "'%.*s%s'", length, source,
              (size_t)length < t->length ? ".." : "");
-    return buffer;
+    return p->found;
 }
 
 /* ---- errors and recovery ---- */
@@ -158,11 +159,9 @@ void skip_statement(parser *p)
 
 bool expect(parser *p, token_kind kind, const char *where)
 {
-    char buffer[FOUND_SIZE];
     if (accept(p, kind)) return true;
     PARSE_ERROR(p, on_new_line(p) ? p->previous.end : p->current.place,
-                "expected '%s' %s, found %s", token_spelling(kind), where,
-                found(p, buffer, sizeof buffer));
+                "expected '%s' %s, found %s", token_spelling(kind), where, found(p));
     return false;
 }
 
@@ -173,10 +172,9 @@ static const char *opening(token_kind closing)
 
 bool expect_close(parser *p, token_kind kind, source_place opened, const char *inside)
 {
-    char buffer[FOUND_SIZE];
     if (accept(p, kind)) return true;
     PARSE_ERROR(p, p->current.place, "expected ',' or '%s' in %s, found %s", token_spelling(kind),
-                inside, found(p, buffer, sizeof buffer));
+                inside, found(p));
     PARSE_NOTE(p, opened, "the '%s' is opened here", opening(kind));
     return false;
 }
@@ -191,14 +189,12 @@ static void note_long_string(parser *p)
 
 static void complain_closing(parser *p, const char *what)
 {
-    char buffer[FOUND_SIZE];
-    PARSE_ERROR(p, p->current.place, "there is no bracket that this %s closes in %s",
-                found(p, buffer, sizeof buffer), what);
+    PARSE_ERROR(p, p->current.place, "there is no bracket that this %s closes in %s", found(p),
+                what);
 }
 
 void expect_semicolon(parser *p, const char *what)
 {
-    char buffer[FOUND_SIZE];
     if (p->panic || accept(p, TOK_SEMICOLON)) return;
     if (at(p, TOK_RIGHT_PAREN) || at(p, TOK_RIGHT_BRACKET) || at(p, TOK_RIGHT_BRACE)) {
         complain_closing(p, what);
@@ -206,14 +202,13 @@ void expect_semicolon(parser *p, const char *what)
     }
     bool granted = on_new_line(p) || ends_block(p);
     PARSE_ERROR(p, granted ? p->previous.end : p->current.place, "expected ';' after %s, found %s",
-                what, found(p, buffer, sizeof buffer));
+                what, found(p));
     note_long_string(p);
     p->panic = !granted || p->stopped;
 }
 
 const char *expect_name(parser *p, const char *what)
 {
-    char buffer[FOUND_SIZE];
     if (at(p, TOK_NAME)) {
         const char *name = p->current.text;
         step(p);
@@ -227,8 +222,7 @@ const char *expect_name(parser *p, const char *what)
                     keyword, what, keyword);
         step(p);
     } else {
-        PARSE_ERROR(p, p->current.place, "expected %s, found %s", what,
-                    found(p, buffer, sizeof buffer));
+        PARSE_ERROR(p, p->current.place, "expected %s, found %s", what, found(p));
     }
     return NULL;
 }

@@ -43,6 +43,7 @@ typedef struct parser {
     unsigned long defined; /* bits: which of those names the file defines itself */
     list constants;        /* ast_component: global ones */
     ast_class *model;
+    char found[64]; /* text of the token at hand */
 } parser;
 
 void parser_start(parser *p, arena *memory, const char *text, size_t length,
@@ -59,8 +60,7 @@ bool accept(parser *p, token_kind kind);         /* takes the token if it is the
 bool at_word(const parser *p, const char *word); /* a name with this text */
 bool on_new_line(const parser *p);               /* the current token is the first of its line */
 bool ends_block(const parser *p); /* "end" that closes something, not a subscript's */
-const char *found(const parser *p, char *buffer, size_t size); /* "'end'", for messages */
-enum { FOUND_SIZE = 64 };
+const char *found(parser *p);     /* "'end'", for messages; good until the next call */
 
 /* ---- errors and recovery ---- */
 

@@ -291,9 +291,7 @@ static ast_expr *parse_keyword_call(parser *p)
     e->part_count = 1;
     step(p);
     if (!at(p, TOK_LEFT_PAREN)) {
-        char buffer[FOUND_SIZE];
-        PARSE_ERROR(p, p->current.place, "expected '(' after '%s', found %s", part->name,
-                    found(p, buffer, sizeof buffer));
+        PARSE_ERROR(p, p->current.place, "expected '(' after '%s', found %s", part->name, found(p));
         return NULL;
     }
     return parse_arguments(p, e) ? e : NULL;
@@ -395,9 +393,8 @@ static ast_expr *parse_literal(parser *p)
 
 static ast_expr *report_missing_expression(parser *p)
 {
-    char buffer[FOUND_SIZE];
     const char *before = token_spelling(p->previous.kind);
-    const char *what = found(p, buffer, sizeof buffer);
+    const char *what = found(p);
     if (at(p, TOK_END) && !ends_block(p))
         PARSE_ERROR(p, p->current.place,
                     "'end' as a value is the last index of an array; it stands in subscripts only");
@@ -577,9 +574,7 @@ static ast_expr *parse_if_expression(parser *p)
         if (at(p, TOK_ELSE) && p->next.kind == TOK_IF) step(p);
     } while (at(p, TOK_ELSEIF) || (at(p, TOK_IF) && p->previous.kind == TOK_ELSE));
     if (!at(p, TOK_ELSE)) {
-        char buffer[FOUND_SIZE];
-        PARSE_ERROR(p, p->current.place, "an if-expression needs an 'else', found %s",
-                    found(p, buffer, sizeof buffer));
+        PARSE_ERROR(p, p->current.place, "an if-expression needs an 'else', found %s", found(p));
         return NULL;
     }
     step(p);
@@ -619,7 +614,6 @@ ast_expr *parse_condition(parser *p, const char *what)
 /* modification = class-modification [ "=" expression ] | "=" expression | ":=" expression */
 static bool parse_modification_value(parser *p, ast_modification *m, bool in_annotation)
 {
-    char buffer[FOUND_SIZE];
     bool nested = at(p, TOK_LEFT_PAREN);
     if (nested) m->nested = parse_modifications(p, &m->nested_count, in_annotation);
     if (p->panic) return false;
@@ -628,8 +622,7 @@ static bool parse_modification_value(parser *p, ast_modification *m, bool in_ann
         return m->value != NULL;
     }
     if (nested || at(p, TOK_COMMA) || at(p, TOK_RIGHT_PAREN) || at(p, TOK_STRING)) return true;
-    PARSE_ERROR(p, p->current.place, "expected '=' after '%s', found %s", m->name,
-                found(p, buffer, sizeof buffer));
+    PARSE_ERROR(p, p->current.place, "expected '=' after '%s', found %s", m->name, found(p));
     return false;
 }
 

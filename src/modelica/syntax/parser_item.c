@@ -73,7 +73,6 @@ static void skip_wrong_end(parser *p)
 /* "end" kind */
 static void expect_block_end(parser *p, token_kind kind, source_place opened)
 {
-    char buffer[FOUND_SIZE];
     const char *word = token_spelling(kind);
     close_block(p, kind);
     if (at(p, TOK_END) && p->next.kind == kind) {
@@ -90,8 +89,7 @@ static void expect_block_end(parser *p, token_kind kind, source_place opened)
     if (at(p, TOK_END) && second && p->next.kind != TOK_SEMICOLON)
         PARSE_ERROR(p, p->current.place, "expected 'end %s', found 'end %s'", word, second);
     else
-        PARSE_ERROR(p, p->current.place, "expected 'end %s', found %s", word,
-                    found(p, buffer, sizeof buffer));
+        PARSE_ERROR(p, p->current.place, "expected 'end %s', found %s", word, found(p));
     PARSE_NOTE(p, opened, "the '%s' begins here", word);
     skip_wrong_end(p);
     p->panic = p->stopped; /* the block ends here */
@@ -275,7 +273,6 @@ static bool accept_sign(parser *p, bool algorithm)
 
 static void report_no_sign(parser *p, bool algorithm, const ast_expr *left)
 {
-    char buffer[FOUND_SIZE];
     const char *sign = algorithm ? ":=" : "=";
     const char *what = algorithm ? "assignment" : "equation";
     if (is_comparison(left))
@@ -283,7 +280,7 @@ static void report_no_sign(parser *p, bool algorithm, const ast_expr *left)
                     sign);
     else
         PARSE_ERROR(p, p->current.place, "expected '%s' after the left side of the %s, found %s",
-                    sign, what, found(p, buffer, sizeof buffer));
+                    sign, what, found(p));
 }
 
 /* equation = simple-expression [ "=" expression ]
@@ -322,8 +319,7 @@ static void parse_jump(parser *p, bool algorithm, ast_item *item)
 /* Words that cannot begin an item, with the reason. */
 static void report_misplaced(parser *p)
 {
-    char buffer[FOUND_SIZE];
-    const char *what = found(p, buffer, sizeof buffer);
+    const char *what = found(p);
     token_kind glued = glued_end(p);
     if (at(p, TOK_CONNECT)) {
         reject(p, p->current.place, "'connect' is");
