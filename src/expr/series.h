@@ -55,6 +55,7 @@ bool series_program_is_tame(const series_program *p);
     void series_sweep##SUFFIX(series_run##SUFFIX *r, int stage);                                   \
     void series_correct##SUFFIX(series_run##SUFFIX *r, int stage, const T *more);                  \
     void series_outputs##SUFFIX(const series_run##SUFFIX *r, int stage, T *out);                   \
+    T graph_apply##SUFFIX(expr_op op, T a, T b, T c); /* one operation on numbers */               \
     /* A number of a model: the shortest decimal that rounds to the double, so that a literal of   \
      * up to 15 digits is meant as written. */                                                     \
     T decimal_value##SUFFIX(double value);                                                         \

@@ -1,5 +1,6 @@
 #include "linalg/coloring.h"
 
+#include "base/grouping.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -37,16 +38,13 @@ static bool painter_new(painter *p, const matrix_layout *layout)
 /* The pattern by rows; returns the length of the longest row. */
 static int transpose_pattern(painter *p)
 {
-    const int n = p->layout->n, *colptr = p->layout->colptr, *rowind = p->layout->rowind;
-    int longest = 0, *next = p->seen;
-    for (int k = 0; k < colptr[n]; k++) p->rowptr[rowind[k] + 1]++;
-    for (int i = 0; i < n; i++) {
-        if (p->rowptr[i + 1] > longest) longest = p->rowptr[i + 1];
-        p->rowptr[i + 1] += p->rowptr[i];
-        next[i] = p->rowptr[i];
+    const matrix_layout *l = p->layout;
+    int longest = 0;
+    pattern_transpose(l->n, l->n, l->colptr, l->rowind, p->rowptr, p->colind);
+    for (int i = 0; i < l->n; i++) {
+        const int length = p->rowptr[i + 1] - p->rowptr[i];
+        if (length > longest) longest = length;
     }
-    for (int j = 0; j < n; j++)
-        for (int k = colptr[j]; k < colptr[j + 1]; k++) p->colind[next[rowind[k]]++] = j;
     return longest;
 }
 

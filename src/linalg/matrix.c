@@ -65,6 +65,24 @@ matrix_column layout_column(const matrix_layout *layout, int j)
                            .top = top};
 }
 
+size_t layout_place(const matrix_layout *layout, int row, int j)
+{
+    matrix_column column = layout_column(layout, j);
+    if (!column.rows) {
+        bool inside = row >= column.top && row < column.top + column.count;
+        return inside ? column.first + (size_t)(row - column.top) : SIZE_MAX;
+    }
+    int low = 0, high = column.count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (column.rows[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < column.count && column.rows[low] == row ? column.first + (size_t)low : SIZE_MAX;
+}
+
 const char *pattern_check(int n, const int *colptr, const int *rowind, int *column)
 {
     *column = 0;

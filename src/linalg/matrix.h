@@ -39,6 +39,9 @@ static inline int column_row(const matrix_column *column, int k)
     return column->rows ? column->rows[k] : column->top + k;
 }
 
+/* Where entry (row, j) lies among the values; SIZE_MAX: it is not stored. */
+size_t layout_place(const matrix_layout *layout, int row, int j);
+
 /* Check a user's CSC pattern: returns NULL if sound, else a static text of what is wrong, with the
  * column concerned in *column. Rows must be in range, sorted and without duplicates. */
 const char *pattern_check(int n, const int *colptr, const int *rowind, int *column);

@@ -1,5 +1,6 @@
 #include "linalg/saddle_schur.h"
 
+#include "base/grouping.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
@@ -30,19 +31,6 @@ bool schur_fits(int n, const int *colptr)
     return product_count(n, colptr) <= 8 * (size_t)(colptr[n] + n);
 }
 
-/* Rows of the pattern: columns of row i at column[start[i] .. start[i+1]) */
-static bool by_rows(const sparse_schur *s, int *start, int *column)
-{
-    for (int k = 0; k < s->colptr[s->n]; k++) start[s->rowind[k] + 1]++;
-    for (int i = 0; i < s->m; i++) start[i + 1] += start[i];
-    int *next = dae_copy(start, (size_t)s->m + 1, sizeof(int));
-    if (!next) return false;
-    for (int c = 0; c < s->n; c++)
-        for (int k = s->colptr[c]; k < s->colptr[c + 1]; k++) column[next[s->rowind[k]]++] = c;
-    dae_free(next);
-    return true;
-}
-
 /* Rows of column k of S in increasing order: rows that share a column of C with row k. */
 static int schur_column(const sparse_schur *s, int k, const int *start, const int *column,
                         int *marker, int *rows)
@@ -66,7 +54,8 @@ static bool schur_layout(sparse_schur *s, size_t bound)
     int *start = DAE_ARRAY(int, s->m + 1), *column = DAE_ARRAY(int, s->colptr[s->n]);
     int *marker = DAE_ARRAY(int, s->m), *colptr = DAE_ARRAY(int, s->m + 1);
     int *rows = DAE_ARRAY(int, bound);
-    bool fits = start && column && marker && colptr && rows && by_rows(s, start, column);
+    bool fits = start && column && marker && colptr && rows;
+    if (fits) pattern_transpose(s->m, s->n, s->colptr, s->rowind, start, column);
     for (int k = 0; fits && k < s->m; k++)
         colptr[k + 1] = colptr[k] + schur_column(s, k, start, column, marker, rows + colptr[k]);
     fits = fits && layout_sparse(&s->layout, s->m, colptr, rows);
@@ -92,29 +81,13 @@ static bool prefer_band(sparse_schur *s)
     return true;
 }
 
-/* Position of S(i,k) among the values; in columns by bisection. */
-static int schur_place(const matrix_layout *layout, int i, int k)
-{
-    if (layout->kind == DAE_STRUCTURE_BANDED)
-        return layout->upper + i - k + k * (layout->lower + layout->upper + 1);
-    int low = layout->colptr[k], high = layout->colptr[k + 1] - 1;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (layout->rowind[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void find_targets(sparse_schur *s)
 {
     int *target = s->target;
     for (int c = 0; c < s->n; c++)
         for (int k = s->colptr[c]; k < s->colptr[c + 1]; k++)
             for (int i = s->colptr[c]; i < s->colptr[c + 1]; i++)
-                *target++ = schur_place(&s->layout, s->rowind[i], s->rowind[k]);
+                *target++ = (int)layout_place(&s->layout, s->rowind[i], s->rowind[k]);
 }
 
 sparse_schur *schur_new(int n, int m, const int *colptr, const int *rowind)

@@ -15,7 +15,6 @@ enum {
 static const double PROBE_TOLERANCE = 1e-5;    /* change of dF/dy' that Newton does not notice */
 static const double PATTERN_TOLERANCE = 1e-2;  /* part of a row that Newton does not miss much */
 static const double SHARP = 1e4 * DBL_EPSILON; /* a change of F by so much of it has four digits */
-static const size_t OUTSIDE = SIZE_MAX;        /* in the map: entry is not in the target */
 
 /* ---------------------------------------------------------------------------------------------
  * Layouts
@@ -87,25 +86,6 @@ static bool make_target(matrix_layout *target, dae_structure kind, const matrix_
     return layout_banded(target, source->n, lower, upper);
 }
 
-/* Where entry (row, c) lies among a layout's values, or OUTSIDE. */
-static size_t entry_position(const matrix_layout *layout, int row, int c)
-{
-    matrix_column column = layout_column(layout, c);
-    if (!column.rows) {
-        bool inside = row >= column.top && row < column.top + column.count;
-        return inside ? column.first + (size_t)(row - column.top) : OUTSIDE;
-    }
-    int low = 0, high = column.count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (column.rows[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < column.count && column.rows[low] == row ? column.first + (size_t)low : OUTSIDE;
-}
-
 static bool same_layout(const matrix_layout *a, const matrix_layout *b)
 {
     return a->kind == b->kind && a->lower == b->lower && a->upper == b->upper;
@@ -119,12 +99,11 @@ static bool build_map(jacobian *j, const matrix_layout *source)
     j->source_dfdy = DAE_ARRAY(double, source->count);
     j->source_dfdyp = DAE_ARRAY(double, source->count);
     if (!j->map || !j->source_dfdy || !j->source_dfdyp) return false;
-    for (size_t k = 0; k < source->count; k++) j->map[k] = OUTSIDE;
+    for (size_t k = 0; k < source->count; k++) j->map[k] = SIZE_MAX;
     for (int c = 0; c < source->n; c++) {
         matrix_column column = layout_column(source, c);
         for (int k = 0; k < column.count; k++)
-            j->map[column.first + (size_t)k] =
-                entry_position(&j->layout, column_row(&column, k), c);
+            j->map[column.first + (size_t)k] = layout_place(&j->layout, column_row(&column, k), c);
     }
     return true;
 }
@@ -133,7 +112,7 @@ static void scatter(const jacobian *j, const double *from, double *to)
 {
     size_t count = jacobian_source(j)->count;
     for (size_t k = 0; k < count; k++)
-        if (j->map[k] != OUTSIDE) to[j->map[k]] = from[k];
+        if (j->map[k] != SIZE_MAX) to[j->map[k]] = from[k];
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -354,6 +333,13 @@ static void perturb(const jacobian *j, const difference_point *p, const int *col
     }
 }
 
+/* f1 = F at (j->y, j->yp) */
+static eval_status evaluate_beside(jacobian *j, const difference_point *p)
+{
+    return evaluate_residual(j->eval, p->t, j->y, j->yp, j->f1,
+                             &j->eval->stats->jacobian_residuals);
+}
+
 /* f1 = F with the columns perturbed. A callback that refuses the point is asked on the other side,
  * and then nearer. */
 static eval_status evaluate_perturbed(jacobian *j, const difference_point *p, const int *columns,
@@ -363,8 +349,7 @@ static eval_status evaluate_perturbed(jacobian *j, const difference_point *p, co
     eval_status status = EVAL_RETRY;
     for (int k = 0; k < 3 && status == EVAL_RETRY; k++) {
         perturb(j, p, columns, count, factors[k], wide);
-        status = evaluate_residual(j->eval, p->t, j->y, j->yp, j->f1,
-                                   &j->eval->stats->jacobian_residuals);
+        status = evaluate_beside(j, p);
     }
     return status;
 }
@@ -519,8 +504,7 @@ static eval_status probe_derivative(jacobian *j, difference_point *p, bool *hold
         double factor = 1.0 + 0.25 * (c % 3); /* unequal, lest changes cancel */
         j->yp[c] = shifted(p->yp[c], factor * increment(p, c, can_widen(p, c)));
     }
-    eval_status status =
-        evaluate_residual(j->eval, p->t, j->y, j->yp, j->f1, &j->eval->stats->jacobian_residuals);
+    eval_status status = evaluate_beside(j, p);
     predict_probe(j, p);
     vector_copy(n, p->yp, j->yp);
     if (status) return status == EVAL_RETRY ? EVAL_OK : status;
@@ -533,21 +517,22 @@ static eval_status probe_derivative(jacobian *j, difference_point *p, bool *hold
     return EVAL_OK;
 }
 
-/* Which rows and columns of dF/dy' are zero. */
-static void classify(jacobian *j)
+/* Which rows and columns of dF/dy' are zero; with a point, which have no entry that stands out of
+ * the rounding errors there. */
+static void classify(jacobian *j, const difference_point *p)
 {
     const matrix_layout *source = jacobian_source(j);
     const double *dfdyp = source_values(j, true);
     for (int i = 0; i < source->n; i++) j->constraint_row[i] = true;
     for (int c = 0; c < source->n; c++) {
         matrix_column column = layout_column(source, c);
-        bool empty = true;
-        for (int k = 0; k < column.count; k++)
-            if (dfdyp[column.first + (size_t)k] != 0.0) {
-                j->constraint_row[column_row(&column, k)] = false;
-                empty = false;
-            }
-        j->algebraic_column[c] = empty;
+        j->algebraic_column[c] = true;
+        for (int k = 0; k < column.count; k++) {
+            const int row = column_row(&column, k);
+            const double value = dfdyp[column.first + (size_t)k];
+            if (p ? drowned(j, p, row, c, value) : value == 0.0) continue;
+            j->constraint_row[row] = j->algebraic_column[c] = false;
+        }
     }
 }
 
@@ -559,24 +544,6 @@ static void classify(jacobian *j)
  * femtosecond's circuit, with a state that must not be taken for an algebraic variable. So where a
  * row or a column of dF/dy' drowns, y' is moved further and further, by up to 64 powers of ten.
  * ------------------------------------------------------------------------------------------- */
-
-/* Mark the rows and columns of dF/dy' without an entry that stands out of the rounding errors, as
- * constraint_row and algebraic_column. */
-static void mark_masked(jacobian *j, const difference_point *p)
-{
-    const matrix_layout *source = jacobian_source(j);
-    const double *dfdyp = source_values(j, true);
-    for (int i = 0; i < source->n; i++) j->constraint_row[i] = true;
-    for (int c = 0; c < source->n; c++) {
-        matrix_column column = layout_column(source, c);
-        j->algebraic_column[c] = true;
-        for (int k = 0; k < column.count; k++) {
-            int row = column_row(&column, k);
-            if (drowned(j, p, row, c, dfdyp[column.first + (size_t)k])) continue;
-            j->constraint_row[row] = j->algebraic_column[c] = false;
-        }
-    }
-}
 
 /* Whether one is marked that is not known to be zero. */
 static bool any_unknown(int n, const bool *marked, const bool *zero)
@@ -593,8 +560,7 @@ static eval_status evaluate_moved(jacobian *j, const difference_point *p, bool a
     for (int c = 0; c < n; c++)
         if (all || j->algebraic_column[c])
             j->yp[c] = shifted(p->yp[c], random_size(&j->random) * increment(p, c, false));
-    eval_status status =
-        evaluate_residual(j->eval, p->t, j->y, j->yp, j->f1, &j->eval->stats->jacobian_residuals);
+    eval_status status = evaluate_beside(j, p);
     vector_copy(n, p->yp, j->yp);
     return status;
 }
@@ -689,7 +655,7 @@ static eval_status unmask_derivative(jacobian *j, difference_point *p)
     size_t n = (size_t)j->eval->problem->form.n;
     p->derivative = true;
     row_magnitudes(j, p);
-    mark_masked(j, p);
+    classify(j, p);
     memset(j->seen_row, 0, 2 * n * sizeof *j->seen_row);
     for (double power = 1e4; power < 1e65; power *= power) {
         if (!any_unknown((int)n, j->constraint_row, j->zero_row) &&
@@ -726,7 +692,7 @@ static eval_status difference_matrices(jacobian *j, difference_point *p)
         status = difference_all(j, p, true, careful);
         if (status == EVAL_OK && (j->recheck || j->unmask)) status = unmask_derivative(j, p);
         if (status) return status;
-        classify(j);
+        classify(j, NULL);
         j->yp_known = true;
     }
     j->recheck = j->unmask = false;
@@ -778,8 +744,7 @@ static eval_status probe_pattern(jacobian *j, difference_point *p, bool *holds)
     row_magnitudes(j, p);
     vector_copy(n, j->magnitude, j->noise);
     move_all(j, p);
-    eval_status status =
-        evaluate_residual(j->eval, p->t, j->y, j->yp, j->f1, &j->eval->stats->jacobian_residuals);
+    eval_status status = evaluate_beside(j, p);
     predict_change(j, p);
     vector_copy(n, p->y, j->y);
     vector_copy(n, p->yp, j->yp);
@@ -852,7 +817,7 @@ eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const doub
     if (j->eval->problem->form.jacobian) {
         status = evaluate_jacobian(j->eval, jacobian_source(j), t, y, yp, source_values(j, false),
                                    source_values(j, true));
-        if (status == EVAL_OK) classify(j);
+        if (status == EVAL_OK) classify(j, NULL);
     } else {
         status = base_residual(j, t, y, yp, &f0);
         if (status) return status;

@@ -120,18 +120,11 @@ static eval_status react(detection *d, detection_point *p, int c)
     return status;
 }
 
-/* Room for `needed` more entries, by doubling. */
+/* Room for `needed` more entries; positions must fit into an int. */
 static bool reserve(detection *d, size_t used, size_t needed)
 {
-    if (used + needed <= d->capacity) return true;
-    size_t capacity = 2 * d->capacity > used + needed ? 2 * d->capacity : used + needed;
-    int *larger = capacity <= INT32_MAX ? DAE_ARRAY(int, capacity) : NULL;
-    if (!larger) return false;
-    if (used > 0) memcpy(larger, d->rowind, used * sizeof *larger);
-    dae_free(d->rowind);
-    d->rowind = larger;
-    d->capacity = capacity;
-    return true;
+    return used + needed <= INT32_MAX &&
+           dae_grow(&d->rowind, &d->capacity, used + needed, sizeof *d->rowind);
 }
 
 /* Add the entries of column c known before to those found. */

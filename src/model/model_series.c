@@ -3,6 +3,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/grouping.h"
 #include "base/memory.h"
 #include "expr/derive.h"
 
@@ -98,30 +99,27 @@ static bool build_jacobian(model_series *s, const analysed *a)
     entries e = {0};
     int n = a->set.n;
     expr *sorted = NULL;
-    int *lag = NULL;
+    int *lag = NULL, *order = NULL;
     bool ok = find_entries(&e, a);
     if (ok) {
         s->colptr = DAE_ARRAY(int, n + 1);
         s->rowind = DAE_ARRAY(int, e.count);
         sorted = DAE_ARRAY(expr, e.count);
         lag = DAE_ARRAY(int, e.count);
-        ok = s->colptr && s->rowind && sorted && lag;
+        order = DAE_ARRAY(int, e.count);
+        ok = s->colptr && s->rowind && sorted && lag && order;
     }
     if (ok) {
-        for (int k = 0; k < e.count; k++) s->colptr[e.column[k] + 1]++;
-        for (int j = 0; j < n; j++) s->colptr[j + 1] += s->colptr[j];
+        group_numbers(n, e.count, e.column, s->colptr, order);
         for (int k = 0; k < e.count; k++) {
-            int to = s->colptr[e.column[k]]++;
-            s->rowind[to] = e.row[k];
-            sorted[to] = e.value[k];
+            s->rowind[k] = e.row[order[k]];
+            sorted[k] = e.value[order[k]];
         }
-        for (int j = n; j > 0; j--) s->colptr[j] = s->colptr[j - 1];
-        s->colptr[0] = 0;
         s->jacobian =
             series_program_new(a->set.graph, sorted, lag, (size_t)e.count, a->structure.d, n, 0);
     }
     entries_free(&e);
-    dae_free_all(sorted, lag);
+    dae_free_all(sorted, lag, order);
     return ok && s->jacobian;
 }
 

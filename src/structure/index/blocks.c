@@ -1,5 +1,6 @@
 #include "structure/index/components.h"
 
+#include "base/grouping.h"
 #include "base/memory.h"
 
 /* Rows by block, increasing within one, and their columns beside them. */
@@ -9,12 +10,8 @@ static void fill_blocks(block_form *b, const components *k, const int *match, in
     for (int i = 0; i < n; i++) {
         b->of_row[i] = k->of[i];
         b->of_column[match[i]] = k->of[i];
-        b->start[k->of[i] + 1]++;
     }
-    for (int q = 0; q < b->count; q++) b->start[q + 1] += b->start[q];
-    for (int i = 0; i < n; i++) b->rows[b->start[k->of[i]]++] = i;
-    for (int q = b->count; q > 0; q--) b->start[q] = b->start[q - 1];
-    b->start[0] = 0;
+    group_numbers(b->count, n, k->of, b->start, b->rows);
     for (int w = 0; w < n; w++) b->columns[w] = match[b->rows[w]];
 }
 

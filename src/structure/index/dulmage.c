@@ -1,6 +1,7 @@
 #include "structure/index/assignment.h"
 #include "structure/index/components.h"
 
+#include "base/grouping.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -115,19 +116,6 @@ static bool list_over(decomposition *q)
 
 /* ---- under-determined parts ----------------------------------------------------------------- */
 
-/* Rows by columns: a counting sort. */
-static void transpose(decomposition *q)
-{
-    const signature *s = q->s;
-    for (int k = 0; k < s->start[s->m]; k++) q->by_column[s->column[k] + 1]++;
-    for (int j = 0; j < s->n; j++) q->by_column[j + 1] += q->by_column[j];
-    for (int i = 0; i < s->m; i++)
-        for (int k = s->start[i]; k < s->start[i + 1]; k++)
-            q->row[q->by_column[s->column[k]]++] = i;
-    for (int j = s->n; j > 0; j--) q->by_column[j] = q->by_column[j - 1];
-    q->by_column[0] = 0;
-}
-
 enum { UNDER = -1 }; /* stamp of what alternating paths from columns without a row reach */
 
 /* Mark all of the under-determined part. */
@@ -186,7 +174,7 @@ static bool decompose(decomposition *q, assignment *a)
     q->column_of = a->column_of;
     q->row_of = a->row_of;
     q->budget = BUDGET * ((size_t)a->s->start[a->s->m] + (size_t)a->s->m);
-    transpose(q);
+    pattern_transpose(q->s->n, q->s->m, q->s->start, q->s->column, q->by_column, q->row);
     return list_over(q) && list_under(q);
 }
 

@@ -1,5 +1,6 @@
 #include "structure/index/signature.h"
 
+#include "base/grouping.h"
 #include "base/memory.h"
 #include "expr/walk.h"
 
@@ -62,11 +63,9 @@ static bool sort_entries(const collector *q, signature *s)
     int *sorted = DAE_ARRAY(int, entries), *row = DAE_ARRAY(int, entries);
     bool ok = by_column && sorted && row;
     if (ok) {
-        for (int k = 0; k < entries; k++) by_column[q->column[k] + 1]++;
-        for (int j = 0; j < s->n; j++) by_column[j + 1] += by_column[j];
+        group_numbers(s->n, entries, q->column, by_column, sorted);
         for (int i = 0; i < s->m; i++)
             for (int k = q->start[i]; k < q->start[i + 1]; k++) row[k] = i;
-        for (int k = 0; k < entries; k++) sorted[by_column[q->column[k]]++] = k;
         memcpy(s->start, q->start, ((size_t)s->m + 1) * sizeof *s->start);
         for (int k = 0; k < entries; k++) {
             int from = sorted[k], to = s->start[row[from]]++;

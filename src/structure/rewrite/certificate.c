@@ -407,20 +407,11 @@ static int check_single(const certify_watch *w, int b, double *condition)
 /* Values of a large block, scaled, in its layout's order. */
 static void fill_sparse(const certify_watch *w, watched_block *big)
 {
-    for (int j = 0; j < big->layout.n; j++)
-        for (int k = big->layout.colptr[j]; k < big->layout.colptr[j + 1]; k++)
-            big->values[k] = 0.0;
+    memset(big->values, 0, big->layout.count * sizeof *big->values);
     FOR_BLOCK_ENTRIES(w->jacobian, w->structure, w->place, big->block, i, j, k)
     {
-        int low = big->layout.colptr[j], high = big->layout.colptr[j + 1] - 1;
-        while (low < high) {
-            int middle = (low + high) / 2;
-            if (big->layout.rowind[middle] < i)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        big->values[low] = w->row_scale[i] * w->value[k] * w->column_scale[j];
+        big->values[layout_place(&big->layout, i, j)] =
+            w->row_scale[i] * w->value[k] * w->column_scale[j];
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/grouping.h"
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "expr/walk.h"
@@ -32,7 +33,7 @@ typedef struct elimination {
     expr *solution;                 /* per derivative: its value, EXPR_NONE */
     int *solved_by;                 /* .. and the equation it came from */
     stage_row *row;                 /* m */
-    int *column_start, *column_row; /* rows that contain x_j^(top) at this stage, by columns */
+    int *column_start, *column_row; /* rows that may contain x_j^(top) at a stage, by columns */
     int stage, choices;
     walk w;
     constraint_list *list;
@@ -52,7 +53,7 @@ static bool elimination_new(elimination *q, const equation_set *set, const struc
     q->solution = DAE_ARRAY(expr, all);
     q->solved_by = DAE_ARRAY(int, all);
     q->row = DAE_ARRAY(stage_row, m);
-    q->column_start = DAE_ARRAY(int, n + 2);
+    q->column_start = DAE_ARRAY(int, n + 1);
     q->column_row = DAE_ARRAY(int, s->sigma.start[m]);
     return q->place && q->solution && q->solved_by && q->row && q->column_start && q->column_row;
 }
@@ -199,25 +200,6 @@ static bool solve_row(elimination *q, int i, expr leaf, expr coefficient)
 }
 
 /* ---- the order of elimination ---- */
-
-/* Rows that may contain the top derivative of each column at this stage. */
-static void list_columns(elimination *q)
-{
-    const signature *sigma = &q->s->sigma;
-    int n = q->set->n;
-    memset(q->column_start, 0, ((size_t)n + 2) * sizeof(int));
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < q->set->m; i++)
-            for (int k = sigma->start[i]; k < sigma->start[i + 1]; k++) {
-                int j = sigma->column[k];
-                if (pass == 0)
-                    q->column_start[j + 2]++;
-                else
-                    q->column_row[q->column_start[j + 1]++] = i;
-            }
-        for (int j = 0; pass == 0 && j < n; j++) q->column_start[j + 2] += q->column_start[j + 1];
-    }
-}
 
 /* Rows of one kind that wait: with one open derivative, or with several. */
 typedef struct row_stack {
@@ -448,7 +430,9 @@ bool constraints_find(const equation_set *set, const structure *s, constraint_li
     bool ok = elimination_new(&q, set, s, list) && agenda_new(&a, &q) && list_written(set, s, list);
     for (int i = 0; i < set->m; i++)
         if (s->c[i] > stages) stages = s->c[i];
-    if (ok) list_columns(&q);
+    if (ok)
+        pattern_transpose(set->n, set->m, s->sigma.start, s->sigma.column, q.column_start,
+                          q.column_row);
     for (q.stage = stages; ok && stages > 0 && q.stage >= 0; q.stage--) {
         q.choices = 0;
         ok = next_stage(&q) && eliminate_stage(&q, &a) && collect_stage(&q);

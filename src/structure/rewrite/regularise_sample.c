@@ -2,6 +2,7 @@
 #include "structure/rewrite/regularise_parts.h"
 
 #include "base/memory.h"
+#include "expr/series.h"
 
 #include <float.h>
 #include <math.h>
@@ -83,53 +84,6 @@ static void leaf_at(const sampling *s, const expr_node *node, int sample, long d
 /* ---- operations in long double ----------------------------------------------------------------
  */
 
-static long double apply_unary(expr_op op, long double a)
-{
-    switch (op) {
-    case EXPR_NEG: return -a;
-    case EXPR_ABS: return fabsl(a);
-    case EXPR_SIGN: return (a > 0) - (a < 0);
-    case EXPR_SQRT: return sqrtl(a);
-    case EXPR_EXP: return expl(a);
-    case EXPR_LOG: return logl(a);
-    case EXPR_LOG10: return log10l(a);
-    case EXPR_SIN: return sinl(a);
-    case EXPR_COS: return cosl(a);
-    case EXPR_TAN: return tanl(a);
-    case EXPR_ASIN: return asinl(a);
-    case EXPR_ACOS: return acosl(a);
-    case EXPR_ATAN: return atanl(a);
-    case EXPR_SINH: return sinhl(a);
-    case EXPR_COSH: return coshl(a);
-    case EXPR_TANH: return tanhl(a);
-    case EXPR_FLOOR: return floorl(a);
-    case EXPR_CEIL: return ceill(a);
-    case EXPR_NOT: return a == 0;
-    default: return (long double)NAN;
-    }
-}
-
-static long double apply_binary(expr_op op, long double a, long double b)
-{
-    switch (op) {
-    case EXPR_ADD: return a + b;
-    case EXPR_SUB: return a - b;
-    case EXPR_MUL: return a * b;
-    case EXPR_DIV: return a / b;
-    case EXPR_POW: return powl(a, b);
-    case EXPR_ATAN2: return atan2l(a, b);
-    case EXPR_MIN: return a < b || a != a ? a : b;
-    case EXPR_MAX: return b < a || a != a ? a : b;
-    case EXPR_LT: return a < b;
-    case EXPR_LE: return a <= b;
-    case EXPR_EQ: return a == b;
-    case EXPR_NE: return a != b;
-    case EXPR_AND: return a != 0 && b != 0;
-    case EXPR_OR: return a != 0 || b != 0;
-    default: return (long double)NAN;
-    }
-}
-
 /* What errors of the operands do to an operation: first order for the four species, the operation
  * at the ends of the intervals for the others. */
 static long double passed_on(expr_op op, long double v, long double a, long double ea,
@@ -148,10 +102,10 @@ static long double passed_on(expr_op op, long double v, long double a, long doub
     case EXPR_OR: return 0.0L;
     default: break;
     }
-    long double most =
-        fmaxl(fabsl(apply_binary(op, a + ea, b) - v), fabsl(apply_binary(op, a - ea, b) - v));
-    return most +
-           fmaxl(fabsl(apply_binary(op, a, b + eb) - v), fabsl(apply_binary(op, a, b - eb) - v));
+    long double most = fmaxl(fabsl(graph_apply_long(op, a + ea, b, 0) - v),
+                             fabsl(graph_apply_long(op, a - ea, b, 0) - v));
+    return most + fmaxl(fabsl(graph_apply_long(op, a, b + eb, 0) - v),
+                        fabsl(graph_apply_long(op, a, b - eb, 0) - v));
 }
 
 /* The same for one operand. What is rounded counts as exact, as relations do: at a jump the
@@ -166,7 +120,8 @@ static long double passed_on_unary(expr_op op, long double v, long double a, lon
     case EXPR_NOT: return 0.0L;
     default: break;
     }
-    return fmaxl(fabsl(apply_unary(op, a + ea) - v), fabsl(apply_unary(op, a - ea) - v));
+    return fmaxl(fabsl(graph_apply_long(op, a + ea, 0, 0) - v),
+                 fabsl(graph_apply_long(op, a - ea, 0, 0) - v));
 }
 
 /* A leaf as compile-time evaluation asks for it. */
@@ -215,11 +170,11 @@ static void evaluate_node(sampling *s, size_t i, int sample)
         v[i] = v[taken];
         e[i] = e[taken];
     } else if (graph_arity(n->op) == 1) {
-        v[i] = apply_unary(n->op, v[a]);
+        v[i] = graph_apply_long(n->op, v[a], 0, 0);
         e[i] = passed_on_unary(n->op, v[i], v[a], e[a]);
     } else {
         size_t b = walk_place(&s->nodes, n->b);
-        v[i] = apply_binary(n->op, v[a], v[b]);
+        v[i] = graph_apply_long(n->op, v[a], v[b], 0);
         e[i] = passed_on(n->op, v[i], v[a], e[a], v[b], e[b]);
     }
     e[i] += fabsl(v[i]) * LDBL_EPSILON;
