@@ -14,17 +14,9 @@ static dae_status refuse(dae_diag *diag, const char *what, const char *name)
     return diag_set(diag, DAE_ERR_UNSUPPORTED, what, name);
 }
 
-static dae_status find_form(const analysed *a, const equation_point *at, bool free, mechanical *m,
-                            dae_diag *diag)
+/* DAE_OK: the form has it all. */
+static dae_status check_form(const analysed *a, const mechanical *m, dae_diag *diag)
 {
-    char reason[400];
-    *m = (mechanical){0};
-    mechanical_status status = free
-                                   ? mechanical_recognise_any(&a->set, at, m, reason, sizeof reason)
-                                   : mechanical_recognise(&a->set, at, m, reason, sizeof reason);
-    if (status == MECHANICAL_MEMORY)
-        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the mechanical form is sought.");
-    if (status == MECHANICAL_NOT) return refuse(diag, "%s", reason);
     if (m->nvelocity > 0)
         return refuse(diag, "%s restricts velocities, and not positions",
                       a->set.row[m->constraint[mechanical_positions(m)]].name);
@@ -206,10 +198,18 @@ static bool build(const analysed *a, const mechanical *m, formulated *f)
 dae_status formulate_mechanical_form(const analysed *a, const equation_point *at, bool free,
                                      formulated *f, dae_diag *diag)
 {
-    mechanical m;
+    mechanical own = {0};
+    const mechanical *m = &own;
+    char reason[400];
     *f = (formulated){0};
-    dae_status status = find_form(a, at, free, &m, diag);
-    if (status == DAE_OK && !build(a, &m, f)) status = formulation_exhausted(f, diag);
-    mechanical_free(&m);
+    mechanical_status found =
+        free ? mechanical_recognise_any(&a->set, at, &own, reason, sizeof reason)
+             : analysed_mechanism(a, at, &m, reason, sizeof reason);
+    if (found == MECHANICAL_MEMORY)
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the mechanical form is sought.");
+    if (found == MECHANICAL_NOT) return refuse(diag, "%s", reason);
+    dae_status status = check_form(a, m, diag);
+    if (status == DAE_OK && !build(a, m, f)) status = formulation_exhausted(f, diag);
+    mechanical_free(&own);
     return status;
 }

@@ -57,19 +57,28 @@ static const equation_synonym *find_synonym(const equation_set *set, int j, int 
     return bsearch(&key, set->synonym, (size_t)set->synonym_count, sizeof key, compare_synonyms);
 }
 
-void analysed_drop_jacobian(analysed *a)
+void analysed_drop_derived(analysed *a)
 {
     if (a->jacobian) system_jacobian_free(a->jacobian);
+    if (a->mechanism) mechanical_free(a->mechanism);
     dae_free(a->jacobian);
     a->jacobian = NULL;
 }
 
+mechanical_status analysed_mechanism(const analysed *a, const equation_point *at,
+                                     const mechanical **m, char *reason, size_t size)
+{
+    *m = a->mechanism;
+    if (a->mechanism->q) return MECHANICAL_OK;
+    return mechanical_recognise(&a->set, at, a->mechanism, reason, size);
+}
+
 void analysed_free(analysed *a)
 {
-    analysed_drop_jacobian(a);
+    analysed_drop_derived(a);
     equation_set_free(&a->set);
     structure_free(&a->structure);
-    dae_free(a->wish);
+    dae_free_all(a->wish, a->mechanism);
     *a = (analysed){0};
 }
 

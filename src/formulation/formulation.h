@@ -10,6 +10,7 @@
 #include "forms/forms.h"
 #include "forms/positions.h"
 #include "structure/index/signature.h"
+#include "structure/mechanical/mechanical.h"
 
 /* Equations with their structure: x_j of `set` with derivatives up to d_j, equation i to be
  * differentiated c_i times. */
@@ -18,6 +19,7 @@ typedef struct analysed {
     structure structure;
     signed char *wish; /* owned; n: stateSelect of x_j, -2 (never) .. 2 (always); NULL: no wishes */
     struct system_jacobian *jacobian; /* of these; owned, NULL where they have changed since */
+    mechanical *mechanism; /* that they are, zeroed until it is recognised; owned, as before */
 } analysed;
 
 /* y_unknown' = sign * y_next may serve as a differential equation: then y_unknown is a state. */
@@ -101,8 +103,13 @@ dae_status formulation_apply(const formulation *f, const analysed *a,
 /* How callbacks are rewritten by f. NULL: f is not on offer for them. */
 const form_rewriting *formulation_rewriting(const formulation *f, const form_source *source);
 
-void analysed_free(analysed *a);          /* leaves it zeroed */
-void analysed_drop_jacobian(analysed *a); /* the equations change */
+void analysed_free(analysed *a); /* leaves it zeroed */
+/* The equations change: what was derived from them goes. */
+void analysed_drop_derived(analysed *a);
+/* The mechanism that the equations are, recognised at the first such point that is asked for; *m is
+ * borrowed. Otherwise as mechanical_recognise(). */
+mechanical_status analysed_mechanism(const analysed *a, const equation_point *at,
+                                     const mechanical **m, char *reason, size_t size);
 /* Space for n unknowns and m rows on the graph of `a`; false: memory. */
 bool formulated_new(formulated *f, const analysed *a, int n, int m, int candidates);
 /* y_i stands for x_j^(p): name, size and model variable from the analysed set. false: memory. */

@@ -27,14 +27,13 @@ static dae_status refuse_velocities(const analysed *a, const char *name, const m
                     name, a->set.row[m->constraint[l]].name, a->set.name[restricted(m, l)]);
 }
 
-dae_status mechanical_find(const analysed *a, const formulation_setting *setting, mechanical *m,
-                           dae_diag *diag)
+dae_status mechanical_find(const analysed *a, const formulation_setting *setting,
+                           const mechanical **result, dae_diag *diag)
 {
     char reason[400];
     mechanical_status found = MECHANICAL_NOT;
     snprintf(reason, sizeof reason, "values of the parameters are missing");
-    *m = (mechanical){0};
-    if (setting->at) found = mechanical_recognise(&a->set, setting->at, m, reason, sizeof reason);
+    if (setting->at) found = analysed_mechanism(a, setting->at, result, reason, sizeof reason);
     if (found == MECHANICAL_MEMORY)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the mechanical form is sought.");
     if (found == MECHANICAL_NOT)
@@ -42,11 +41,9 @@ dae_status mechanical_find(const analysed *a, const formulation_setting *setting
                         "Formulation %s needs a mechanical system, M q'' = f - G' lambda with "
                         "constraints 0 = g(q, t): %s.",
                         setting->of->name, reason);
+    const mechanical *m = *result;
     bool fits = m->nvelocity == 0 || (setting->of->velocities && mechanical_positions(m) > 0);
-    if (fits) return DAE_OK;
-    dae_status status = refuse_velocities(a, setting->of->name, m, diag);
-    mechanical_free(m);
-    return status;
+    return fits ? DAE_OK : refuse_velocities(a, setting->of->name, m, diag);
 }
 
 /* The equations as written, but constraints, from row *r on. */
@@ -144,11 +141,10 @@ static bool build_ggl(const analysed *a, const mechanical *m, formulated *f)
 static dae_status formulate_ggl(const analysed *a, const formulation_setting *setting,
                                 formulated *f, dae_diag *diag)
 {
-    mechanical m;
+    const mechanical *m;
     *f = (formulated){0};
     dae_status status = mechanical_find(a, setting, &m, diag);
-    if (status == DAE_OK && !build_ggl(a, &m, f)) status = formulation_exhausted(f, diag);
-    mechanical_free(&m);
+    if (status == DAE_OK && !build_ggl(a, m, f)) status = formulation_exhausted(f, diag);
     return status;
 }
 
@@ -252,19 +248,18 @@ dae_status mechanical_choose(const analysed *a, const mechanical *m,
 static dae_status formulate_minimal(const analysed *a, const formulation_setting *setting,
                                     formulated *f, dae_diag *diag)
 {
-    mechanical m;
+    const mechanical *m;
     *f = (formulated){0};
     dae_status status = mechanical_find(a, setting, &m, diag);
     if (status != DAE_OK) return status;
-    bool *dependent = DAE_ARRAY(bool, m.nq);
+    bool *dependent = DAE_ARRAY(bool, m->nq);
     if (!dependent)
         status = formulation_exhausted(f, diag);
     else
-        status = mechanical_choose(a, &m, setting, dependent, diag);
-    if (status == DAE_OK && !build_minimal(a, &m, dependent, f))
+        status = mechanical_choose(a, m, setting, dependent, diag);
+    if (status == DAE_OK && !build_minimal(a, m, dependent, f))
         status = formulation_exhausted(f, diag);
     dae_free(dependent);
-    mechanical_free(&m);
     return status;
 }
 
@@ -316,18 +311,17 @@ static bool build_penalty(const analysed *a, const mechanical *m, double eps, fo
 static dae_status formulate_penalty(const analysed *a, const formulation_setting *setting,
                                     formulated *f, dae_diag *diag)
 {
-    mechanical m;
+    const mechanical *m;
     *f = (formulated){0};
     dae_status status = mechanical_find(a, setting, &m, diag);
-    for (int k = 0; status == DAE_OK && k < m.nlambda; k++)
-        if (!m.steady[k])
+    for (int k = 0; status == DAE_OK && k < m->nlambda; k++)
+        if (!m->steady[k])
             status = diag_set(diag, DAE_ERR_UNSUPPORTED,
                               "Formulation penalty needs multipliers that act along the gradients "
                               "of the constraints up to constant factors; %s does not.",
-                              a->set.name[m.lambda[k]]);
-    if (status == DAE_OK && !build_penalty(a, &m, setting->parameter, f))
+                              a->set.name[m->lambda[k]]);
+    if (status == DAE_OK && !build_penalty(a, m, setting->parameter, f))
         status = formulation_exhausted(f, diag);
-    mechanical_free(&m);
     return status;
 }
 

@@ -7,8 +7,8 @@
 
 /* The mechanical form for a formulation, or why the equations have none, with constraints on
  * positions. */
-dae_status mechanical_find(const analysed *a, const formulation_setting *setting, mechanical *m,
-                           dae_diag *diag);
+dae_status mechanical_find(const analysed *a, const formulation_setting *setting,
+                           const mechanical **m, dae_diag *diag);
 /* sum_l G_lj mu_l per position, over y, with mu_l = y[first + l] for constraints on positions;
  * EXPR_NONE where there is nothing. */
 bool mechanical_along(const formulated *f, const mechanical *m, const first_order *l, int first,

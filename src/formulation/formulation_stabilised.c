@@ -185,21 +185,20 @@ typedef bool build_fn(plan *p, const bool *dependent);
 static dae_status formulate(const analysed *a, const formulation_setting *setting, build_fn *build,
                             formulated *f, dae_diag *diag)
 {
-    mechanical m;
+    const mechanical *m;
     plan p = {0};
     *f = (formulated){0};
     dae_status status = mechanical_find(a, setting, &m, diag);
     if (status != DAE_OK) return status;
-    bool *dependent = DAE_ARRAY(bool, m.nq);
+    bool *dependent = DAE_ARRAY(bool, m->nq);
     if (!dependent)
         status = formulation_exhausted(f, diag);
     else if (setting->of->chooses_positions)
-        status = mechanical_choose(a, &m, setting, dependent, diag);
-    if (status == DAE_OK && !(plan_new(&p, a, &m, f) && build(&p, dependent)))
+        status = mechanical_choose(a, m, setting, dependent, diag);
+    if (status == DAE_OK && !(plan_new(&p, a, m, f) && build(&p, dependent)))
         status = formulation_exhausted(f, diag);
     plan_free(&p);
     dae_free(dependent);
-    mechanical_free(&m);
     return status;
 }
 
@@ -485,17 +484,16 @@ static int massless(const analysed *a, const mechanical *m, const equation_point
 static dae_status formulate_reduced(const analysed *a, const formulation_setting *setting,
                                     formulated *f, dae_diag *diag)
 {
-    mechanical m;
+    const mechanical *m;
     dae_status status = mechanical_find(a, setting, &m, diag);
-    int j = status == DAE_OK ? massless(a, &m, setting->at) : -1;
+    int j = status == DAE_OK ? massless(a, m, setting->at) : -1;
     if (j == -2)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
     if (j >= 0)
         status = diag_set(diag, DAE_ERR_UNSUPPORTED,
                           "Formulation reduced needs a positive definite mass matrix, but %s has "
                           "no mass; use minimal.",
-                          a->set.name[m.q[j]]);
-    mechanical_free(&m);
+                          a->set.name[m->q[j]]);
     *f = (formulated){0};
     if (status != DAE_OK) return status;
     return formulate(a, setting, build_reduced, f, diag);

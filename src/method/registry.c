@@ -171,17 +171,6 @@ const method *method_find(const char *name)
     return method_select(strcmp(name, "auto") == 0 ? "bdf" : name, 0, NULL, NULL);
 }
 
-static unsigned forms_of(const method *m)
-{
-    return m->forms ? m->forms : FORM_RESIDUAL;
-}
-
-/* The second order form is the residual form, seen without its velocities. */
-bool method_needs_form(const method *m)
-{
-    return !(forms_of(m) & (FORM_RESIDUAL | FORM_SECOND_ORDER));
-}
-
 /* All sets, strongest forms first: each line doubles the texts so far, without and with one form.
  */
 #define TEXT_6(text, comma) text, text comma "residual"
@@ -228,7 +217,7 @@ void dae_method_info_fill(int i, dae_method_info *info, size_t size)
                                  .reason = f->reason,
                                  .summary = m->summary,
                                  .citation = m->citation,
-                                 .forms = forms_text(forms_of(m)),
+                                 .forms = forms_text(m->forms ? m->forms : FORM_RESIDUAL),
                                  .index_range = m->index_range ? m->index_range : "1",
                                  .old_name = member->old ? member->old : ""};
     }

@@ -229,12 +229,13 @@ bool model_analysis_settle(model_analysis *r, const model_point *at)
     if (!x) return false;
     shake(x, set, orders);
     equation_point point = {at->t, (const double *const *)x, orders, at->parameters, at->memory};
-    analysed_drop_jacobian(&r->reduced);
+    analysed_drop_derived(&r->reduced);
     system_jacobian *J = r->reduced.jacobian = DAE_NEW(system_jacobian);
+    if (!r->reduced.mechanism) r->reduced.mechanism = DAE_NEW(mechanical);
     bool ok =
-        J && system_jacobian_new(J, set, s) && certify(J, s, &point, SINGULAR, &r->certificate);
+        r->reduced.mechanism && J && system_jacobian_new(J, set, s) && certify(J, s, &point, SINGULAR, &r->certificate);
     r->numbers_agree = ok && r->certificate.valid;
-    if (!r->numbers_agree) analysed_drop_jacobian(&r->reduced);
+    if (!r->numbers_agree) analysed_drop_derived(&r->reduced);
     if (ok && !r->numbers_agree && r->certificate.finite) {
         ok = regularise(set, s, &point, SINGULAR, &r->rewrites);
         r->numbers_agree = ok && r->rewrites.solved;

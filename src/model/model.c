@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "model/kept_forms.h"
+#include "model/model_redundant.h"
 #include "model/model_structure.h"
 
 model_program *model_program_at(model_form *f, int k)
@@ -175,6 +176,7 @@ void model_form_free(model_form *f)
     if (f->formulated) formulated_free(f->formulated);
     dae_free(f->formulated);
     model_form_free(f->levels);
+    constraint_program_free(f->constraints);
     dae_free_all(f->level_place, f->of_level, f->of_level_slope);
     if (f->analysed && !f->analysed_borrowed) {
         analysed_free(f->analysed);

@@ -67,6 +67,7 @@ typedef struct model_form {
     double *parameters;  /* values set so far, owned */
     bool *parameter_set; /* which were set from outside */
     double *start;       /* per flat variable: value set from outside, or NAN */
+    long revision;       /* how often one of these was changed */
     int eliminated;      /* number of alias variables */
     int *evaluated;      /* outputs (flat variables) in the order of their evaluation; owned */
     int evaluated_count;
@@ -116,6 +117,8 @@ typedef struct model_form {
     formulated *formulated;    /* owned */
     struct model_form *levels; /* the variant with all levels, whose initial system is that of
                                   this one, too; owned, NULL: this one has them all */
+    struct constraint_program *constraints; /* of `analysed`, for the search of redundant ones;
+                                               owned, NULL: none, or not asked for */
     bool analysed_borrowed;
     model_place *level_place;    /* with levels: per unknown of levels, where it is here, */
     model_place *of_level;       /* per unknown here: where it is there, */

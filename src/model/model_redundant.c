@@ -8,21 +8,15 @@
 #include "structure/mechanical/mechanical.h"
 #include "structure/rewrite/symbolic_solve.h"
 
-/* ---- search ---- */
+/* ---- the constraints of a mechanism ---- */
 
-/* Contact equations and constraints, and their derivatives by positions and contact coordinates, at
- * other values of these, of velocities and of time than those of a point. Rows: ns of contact,
- * which are kept, nlambda of constraints; columns: q, then s. */
-typedef struct moved_point {
-    const equation_set *set;
-    const mechanical *m;
-    equation_point at;
-    const double **x;      /* owned; x[0] and x[1] are ours */
-    double *x0, *x1;       /* owned: one block */
+/* Contact equations and constraints as one program. Rows: ns of contact, which are kept, nlambda of
+ * constraints; columns: q, then s. */
+struct constraint_program {
+    const mechanical *m;   /* borrowed */
     mechanical_matrix all; /* derivatives, then values and rates in columns VALUE, RATE; owned */
-    double *value;         /* of these; owned */
-    bool exhausted;        /* memory */
-} moved_point;
+    expr_code code;        /* of its entries */
+};
 
 enum { VALUE = -1, RATE = -2 };
 
@@ -32,12 +26,11 @@ static int variable_of(const mechanical *m, int column)
 }
 
 /* Values and rates of the constraints, as far as they have them. False: memory */
-static bool gather_levels(const moved_point *p, mechanical_entry **to)
+static bool gather_levels(const equation_set *set, const mechanical *m, mechanical_entry **to)
 {
-    const mechanical *m = p->m;
     int positions = mechanical_positions(m);
     for (int l = 0; l < m->nlambda; l++) {
-        expr rate = l < positions ? mechanical_level(p->set, m, l, 1) : m->g[l];
+        expr rate = l < positions ? mechanical_level(set, m, l, 1) : m->g[l];
         if (rate == EXPR_NONE) return false;
         if (l < positions) *(*to)++ = (mechanical_entry){m->ns + l, VALUE, m->g[l]};
         *(*to)++ = (mechanical_entry){m->ns + l, RATE, rate};
@@ -46,12 +39,11 @@ static bool gather_levels(const moved_point *p, mechanical_entry **to)
 }
 
 /* h and its derivatives, G, g and its rate. False: memory */
-static bool gather(moved_point *p)
+static bool gather(const equation_set *set, const mechanical *m, mechanical_matrix *all)
 {
-    const mechanical *m = p->m;
-    graph *g = p->set->graph;
+    graph *g = set->graph;
     int columns = m->nq + m->ns, most = m->ns * (columns + 1) + m->G.count + 2 * m->nlambda;
-    mechanical_entry *to = p->all.entry = DAE_ARRAY(mechanical_entry, most);
+    mechanical_entry *to = all->entry = DAE_ARRAY(mechanical_entry, most);
     if (!to) return false;
     for (int k = 0; k < m->ns; k++) {
         for (int j = 0; j < columns; j++) {
@@ -65,20 +57,61 @@ static bool gather(moved_point *p)
         *to = m->G.entry[e];
         to++->row += m->ns;
     }
-    if (!gather_levels(p, &to)) return false;
-    p->all.count = (int)(to - p->all.entry);
+    if (!gather_levels(set, m, &to)) return false;
+    all->count = (int)(to - all->entry);
     return true;
 }
 
-static bool moved_point_new(moved_point *p, const equation_set *set, const mechanical *m,
+void constraint_program_free(constraint_program *p)
+{
+    if (!p) return;
+    code_free(&p->code);
+    dae_free_all(p->all.entry, p);
+}
+
+static constraint_program *program_new(const equation_set *set, const mechanical *m)
+{
+    constraint_program *p = DAE_NEW(constraint_program);
+    if (!p) return NULL;
+    p->m = m;
+    if (gather(set, m, &p->all) && mechanical_compile(set, &p->all, &p->code)) return p;
+    constraint_program_free(p);
+    return NULL;
+}
+
+bool model_redundant_prepare(const analysed *a, const equation_point *at,
+                             constraint_program **program)
+{
+    const mechanical *m;
+    char reason[400];
+    *program = NULL;
+    mechanical_status status = analysed_mechanism(a, at, &m, reason, sizeof reason);
+    if (status == MECHANICAL_MEMORY) return false;
+    if (status == MECHANICAL_NOT || m->nlambda == 0) return true;
+    *program = program_new(&a->set, m);
+    return *program && !graph_failed(a->set.graph);
+}
+
+/* ---- search ---- */
+
+/* The program at other positions, contact coordinates, velocities and times than those of a point.
+ */
+typedef struct moved_point {
+    constraint_program *program;
+    equation_point at;
+    const double **x; /* owned; x[0] and x[1] are ours */
+    double *x0, *x1;  /* owned: one block */
+    double *value;    /* of the program; owned */
+} moved_point;
+
+static bool moved_point_new(moved_point *p, const equation_set *set, constraint_program *program,
                             const equation_point *at)
 {
     size_t n = (size_t)set->n, bytes = n * sizeof *p->x0;
-    *p = (moved_point){.set = set, .m = m, .at = *at};
-    if (!gather(p)) return false;
+    *p = (moved_point){.program = program, .at = *at};
     p->x = DAE_ARRAY(const double *, at->orders + 1);
     p->x0 = DAE_ARRAY(double, 2 * n);
-    p->value = DAE_ARRAY(double, p->all.count);
+    p->value = DAE_ARRAY(double, program->all.count);
     if (!p->x || !p->x0 || !p->value) return false;
     p->x1 = p->x0 + n;
     for (int k = 0; k <= at->orders; k++) p->x[k] = at->x[k];
@@ -93,7 +126,7 @@ static bool moved_point_new(moved_point *p, const equation_set *set, const mecha
 static void moved_point_free(moved_point *p)
 {
     dae_free((void *)p->x);
-    dae_free_all(p->x0, p->all.entry, p->value);
+    dae_free_all(p->x0, p->value);
 }
 
 /* Contact rows move with their coordinates: rate = h_q v + h_s s', which only serves to find s'. */
@@ -108,7 +141,8 @@ static bool evaluate(void *context, double t, const double *q, const double *v, 
                      double *rate, double *G)
 {
     moved_point *p = context;
-    const mechanical *m = p->m;
+    const constraint_program *program = p->program;
+    const mechanical *m = program->m;
     int rows = m->ns + m->nlambda, columns = m->nq + m->ns;
     p->at.time = t;
     for (int j = 0; j < columns; j++) p->x0[variable_of(m, j)] = q[j];
@@ -116,10 +150,9 @@ static bool evaluate(void *context, double t, const double *q, const double *v, 
     memset(G, 0, (size_t)rows * (size_t)columns * sizeof *G);
     memset(g, 0, (size_t)rows * sizeof *g); /* constraints on velocities do not move positions */
     memset(rate, 0, (size_t)rows * sizeof *rate);
-    p->exhausted = p->exhausted || !mechanical_evaluate(p->set, &p->all, &p->at, p->value);
-    if (p->exhausted) return false;
-    for (int e = 0; e < p->all.count; e++) {
-        const mechanical_entry *at = &p->all.entry[e];
+    mechanical_run(&p->program->code, &p->at, p->value);
+    for (int e = 0; e < program->all.count; e++) {
+        const mechanical_entry *at = &program->all.entry[e];
         if (at->column == VALUE)
             g[at->row] = p->value[e];
         else if (at->column == RATE)
@@ -146,14 +179,19 @@ static void tell_conflict(const mechanical *m, const redundant_conflict *from, m
     for (int l = 0; l < m->nlambda; l++) to->with[m->constraint[l]] = from->with[m->ns + l];
 }
 
-static int search(const analysed *a, const mechanical *m, const equation_point *at, bool *rows,
-                  model_conflict *conflict)
+int model_redundant_find(const analysed *a, constraint_program *program, const equation_point *at,
+                         bool *rows, model_conflict *conflict)
 {
+    memset(rows, 0, (size_t)a->set.m * sizeof *rows);
+    memset(conflict->with, 0, (size_t)a->set.m * sizeof *conflict->with);
+    conflict->row = -1;
+    if (!program) return 0;
     moved_point p;
+    const mechanical *m = program->m;
     int count = m->ns + m->nlambda, columns = m->nq + m->ns;
     double *q = DAE_ARRAY(double, 3 * (size_t)columns), *v = q + columns, *size = v + columns;
     bool *redundant = DAE_ARRAY(bool, 2 * (size_t)count);
-    bool ready = moved_point_new(&p, &a->set, m, at) && q && redundant;
+    bool ready = moved_point_new(&p, &a->set, program, at) && q && redundant;
     for (int j = 0; ready && j < columns; j++) {
         q[j] = at->x[0][variable_of(m, j)];
         v[j] = j < m->nq ? at->x[1][variable_of(m, j)] : 0.0;
@@ -162,7 +200,6 @@ static int search(const analysed *a, const mechanical *m, const equation_point *
     redundant_rows what = {count, columns, at->time, q, v, size, evaluate, &p};
     redundant_conflict off = {.row = -1, .with = ready ? redundant + count : NULL};
     int found = ready ? redundant_find(&what, redundant, &off) : -1;
-    if (p.exhausted) found = -1;
     for (int k = 0; found > 0 && k < m->ns; k++)
         if (redundant[k]) found = 0; /* contact that determines nothing is another matter */
     tell_rows(m, redundant, found, rows);
@@ -170,21 +207,6 @@ static int search(const analysed *a, const mechanical *m, const equation_point *
     moved_point_free(&p);
     dae_free_all(q, redundant);
     return found;
-}
-
-int model_redundant_find(const analysed *a, const equation_point *at, bool *rows,
-                         model_conflict *conflict)
-{
-    mechanical m = {0};
-    char reason[400];
-    memset(rows, 0, (size_t)a->set.m * sizeof *rows);
-    memset(conflict->with, 0, (size_t)a->set.m * sizeof *conflict->with);
-    conflict->row = -1;
-    mechanical_status status = mechanical_recognise(&a->set, at, &m, reason, sizeof reason);
-    int count = status == MECHANICAL_MEMORY ? -1 : 0;
-    if (status == MECHANICAL_OK && m.nlambda > 0) count = search(a, &m, at, rows, conflict);
-    mechanical_free(&m);
-    return graph_failed(a->set.graph) ? -1 : count;
 }
 
 /* ---- release ---- */
@@ -247,19 +269,18 @@ static bool replace_rows(analysed *a, const mechanical *m, const int *kept, int 
 
 bool model_redundant_release(analysed *a, const equation_point *at, const bool *rows)
 {
-    mechanical m = {0};
+    const mechanical *m;
     char reason[400];
-    bool ok = mechanical_recognise(&a->set, at, &m, reason, sizeof reason) == MECHANICAL_OK;
-    int *kept = ok ? DAE_ARRAY(int, 2 * (size_t)m.nlambda) : NULL;
+    bool ok = analysed_mechanism(a, at, &m, reason, sizeof reason) == MECHANICAL_OK;
+    int *kept = ok ? DAE_ARRAY(int, 2 * (size_t)m->nlambda) : NULL;
     if (kept) {
-        int k = split(&m, rows, kept, kept + m.nlambda);
-        ok = replace_rows(a, &m, kept, k, kept + m.nlambda);
+        int k = split(m, rows, kept, kept + m->nlambda);
+        ok = replace_rows(a, m, kept, k, kept + m->nlambda);
     }
     ok = ok && kept;
     dae_free(kept);
-    mechanical_free(&m);
     if (!ok) return false;
-    analysed_drop_jacobian(a);
+    analysed_drop_derived(a);
     structure_free(&a->structure);
     return structure_analyse(&a->structure, &a->set);
 }

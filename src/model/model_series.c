@@ -1,6 +1,5 @@
 #include "model/model_series.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "base/grouping.h"
@@ -31,15 +30,6 @@ size_t precision_size(dae_precision precision)
     case DAE_PRECISION_QUAD: return sizeof(tape_quad);
 #endif
     default: return 0;
-    }
-}
-
-double precision_rounding(dae_precision precision)
-{
-    switch (precision) {
-    case DAE_PRECISION_DOUBLE: return DBL_EPSILON;
-    case DAE_PRECISION_LONG: return (double)LDBL_EPSILON;
-    default: return precision_size(precision) > 0 ? 1.925929944387236e-34 : 0.0; /* 2^-112 */
     }
 }
 

@@ -21,9 +21,7 @@ bool *model_series_kept(model_series *s);
  * DIGITS_SIZE bytes for each. */
 void model_series_digits(model_series *s, double t, const void *y, const void *yp, char *text);
 
-/* Bytes of a number, and the relative size of its rounding errors; 0: the precision is not on offer
- * by compiler and C library. */
+/* Bytes of a number; 0: the precision is not on offer by compiler and C library. */
 size_t precision_size(dae_precision precision);
-double precision_rounding(dae_precision precision);
 
 #endif

@@ -104,9 +104,14 @@ extern const method method_liex, method_midex;
 extern const method method_taylor;
 extern const method method_radau, method_radau5, method_radau9, method_radau13;
 
-/* Whether it needs a form beside the residual one, and "mechanical, hessenberg" of a set of forms.
- */
-bool method_needs_form(const method *m);
+/* Whether it needs a form beside the residual one. The second order form is that one, too, without
+ * its velocities. */
+static inline bool method_needs_form(const method *m)
+{
+    return m->forms && !(m->forms & (FORM_RESIDUAL | FORM_SECOND_ORDER));
+}
+
+/* "mechanical, hessenberg" of a set of forms. */
 const char *forms_text(unsigned forms);
 
 /* The highest index that it is known to integrate, by index_range; 9: any. */

@@ -716,7 +716,7 @@ static dae_status find_point(const dae_problem *problem, double t, initial_point
     p->values = DAE_ARRAY(double, f->visible_count);
     if (!p->y || !p->yp || !p->values) return DAE_ERR_MEMORY;
     if (f->n > LARGEST_START) return take_start_values(f, t, p);
-    dae_status status = dae_solver_new(problem, NULL, &p->solver, diag);
+    dae_status status = solver_new(problem, NULL, &p->solver, diag);
     if (status != DAE_OK) return status;
     dae_solver *s = p->solver;
     hybrid_start_values(s);

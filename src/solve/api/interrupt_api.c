@@ -1,7 +1,16 @@
 /* The public calls that can take long, with a scope that the caller's callback can end. */
 #include "base/diag.h"
 #include "base/interrupt.h"
+#include "solve/hybrid/hybrid.h"
 #include "solve/run/run.h"
+
+/* A model is bound to its first mode at once. */
+static dae_status open_ahead(dae_solver *s, dae_diag *diag)
+{
+    dae_status status = hybrid_open_ahead(s);
+    if (status != DAE_OK && diag) *diag = s->diag;
+    return status;
+}
 
 dae_status dae_solver_new(const dae_problem *problem, const dae_options *options,
                           dae_solver **solver, dae_diag *diag)
@@ -11,12 +20,14 @@ dae_status dae_solver_new(const dae_problem *problem, const dae_options *options
     bool sound = options_read(options, &known, NULL) == DAE_OK; /* else it is refused below */
     interrupt_open(&scope, sound ? known.interrupt : NULL, sound ? known.user : NULL);
     dae_status status = solver_new(problem, options, solver, diag);
-    if (!interrupt_close(&scope)) return status;
+    if (status == DAE_OK && problem->model) status = open_ahead(*solver, diag);
+    bool interrupted = interrupt_close(&scope);
+    if (!interrupted && status == DAE_OK) return DAE_OK;
     if (solver) {
         dae_solver_free(*solver);
         *solver = NULL;
     }
-    return interrupt_explain(diag, "the making of a solver");
+    return interrupted ? interrupt_explain(diag, "the making of a solver") : status;
 }
 
 dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)

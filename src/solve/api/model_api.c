@@ -416,6 +416,7 @@ static dae_status change_parameter(model_form *f, size_t i, double value, dae_di
     if (!before) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while setting a parameter.");
     f->parameters[i] = value;
     f->parameter_set[i] = true;
+    f->revision++;
     dae_status status = model_form_evaluate_parameters(f, diag);
     if (status == DAE_OK) status = check_changes(f, i, before, diag);
     if (status != DAE_OK) {
@@ -480,8 +481,10 @@ dae_status dae_problem_set_start(dae_problem *p, const char *name, double value,
     int v = f->visible[i];
     const flat_variable *q = &f->flat->variables[v];
     status = model_value_check(q->name, q->type, f->listing->variable[v], value, diag);
-    if (status == DAE_OK) f->start[v] = value;
-    return status;
+    if (status != DAE_OK) return status;
+    f->start[v] = value;
+    f->revision++;
+    return DAE_OK;
 }
 
 static dae_status set_one_start(void *context, const char *name, double value, dae_diag *diag)

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "structure/rewrite/certificate.h"
 
 /* As in the analysis. */
 static const double SINGULAR = 1e-11;

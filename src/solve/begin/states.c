@@ -156,10 +156,9 @@ static dae_status release(dae_solver *s, double t, const bool *rows)
 /* Whether the search is worth its time: the states cannot be chosen, or nothing else would tell. */
 static bool suspects_redundant(const dae_solver *s, double t)
 {
-    enum { LARGEST = 500 };
     const model_mode *v = s->modes->current;
     if (v->plan.index != 3 || v->plan.doubt[0] || v->series) return false;
-    if (!v->instance->selection) return v->plan.form->analysed->set.n <= LARGEST;
+    if (!v->instance->selection) return v->plan.seeks_redundant;
     return model_instance_select(v->instance, t, s->bound.y, s->bound.yp, true) ==
            SELECTION_SINGULAR;
 }
@@ -171,7 +170,8 @@ dae_status settle_redundant(dae_solver *s, double t)
     model_mode *v = s->modes->current;
     if (v->searched || !suspects_redundant(s, t)) return DAE_OK;
     v->searched = true;
-    const analysed *a = v->plan.form->analysed;
+    model_form *f = v->plan.form;
+    const analysed *a = f->analysed;
     const model_instance *m = v->instance;
     double *y = user_values(s);
     model_point at = {t, y, y + s->base->form.n, m->parameters, m->memory};
@@ -183,7 +183,8 @@ dae_status settle_redundant(dae_solver *s, double t)
         equation_point point = {t, (const double *const *)x, ORDERS, m->parameters, m->memory};
         graph *g = s->base->model->flat->graph;
         graph_enter(g);
-        count = model_redundant_find(a, &point, rows, &conflict);
+        bool ready = f->constraints || model_redundant_prepare(a, &point, &f->constraints);
+        count = ready ? model_redundant_find(a, f->constraints, &point, rows, &conflict) : -1;
         graph_recover(g);
         graph_leave(g);
     }

@@ -58,6 +58,15 @@ typedef struct base_branch base_branch;
 /* How far outputs move with the states (doubtful_outputs.c). */
 typedef struct output_doubt output_doubt;
 
+/* A start that stands open: discrete values and guesses are those of the start values, and the mode
+ * that these say is bound. It serves the start it was made for. */
+typedef struct opening {
+    bool stands;
+    double t;
+    double rtol, atol, stop_time; /* of the options then, */
+    long revision;                /* and of the parameters and start values (model_form) */
+} opening;
+
 /* What a solver keeps for a model beside its instance. */
 typedef struct hybrid {
     model_instance *instance; /* of the form that is integrated; borrowed, or `own` */
@@ -122,6 +131,7 @@ typedef struct hybrid {
     bool branches_hidden;        /* from the method at hand: `base` is asked */
     bool branch_ended;           /* as the watch of ranks saw */
     double rescued;              /* another mode was sought at the event then */
+    opening opening;             /* made ahead of the start */
     bool given;                  /* started at values that stay */
     bool at_start;    /* relations and floor have their values at t, not a moment later */
     double direction; /* of time: +1 or -1 */

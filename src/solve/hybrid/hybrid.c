@@ -67,14 +67,7 @@ static dae_status initialise(dae_solver *s, double t, dae_init mode)
 {
     hybrid *h = s->hybrid;
     bool reset;
-    h->solved = false;
-    h->instance->memory[flat_of(s)->memory_initial] = 1.0;
-    relations_start(s, t);
-    relations_decide(s, true);
-    dae_status status = hybrid_guess(s, t, mode);
-    if (status != DAE_OK) return status;
-    relations_start(s, t);
-    status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
+    dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
     if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status != DAE_OK) return status;
@@ -94,57 +87,27 @@ dae_status hybrid_explain(dae_solver *s, dae_status status)
     return status;
 }
 
-/* Nothing has happened yet at t. */
-static void clear_events(dae_solver *s, double t)
-{
-    const flat_model *m = flat_of(s);
-    hybrid *h = s->hybrid;
-    h->pending = EVENT_NONE;
-    h->at_start = true;
-    h->direction = s->bound.options.stop_time < t ? -1.0 : 1.0;
-    s->stats.last_h = 0.0;
-    for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;
-    crowd_start(h);
-    h->calls = 0;
-    h->slow_reported = h->no_memory = false;
-    h->other[0] = 0;
-    h->started = t;
-    s->run.terminated = s->run.jump_reported = false;
-    part_free(h->doubt);
-    h->doubt = NULL;
-    vector_copy(s->bound.n, s->bound.y, h->start);
-    model_instance_load(h->instance);
-    memory_start(s);
-    for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
-    for (int k = 0; k < h->instance->form->visible_count; k++) h->undefined[k] = false;
-    h->instance->noise = NOISE_OF_ATOL * s->bound.options.atol;
-}
-
 /* Initial equations, then the event at the initial time: samples due at once. */
-static dae_status start_from(dae_solver *s, double t, dae_init mode)
+static dae_status start_opened(dae_solver *s, double t, dae_init mode)
 {
-    dae_status status = samples_start(s, t);
-    if (status == DAE_OK) status = initialise(s, t, mode);
-    if (status != DAE_OK) return hybrid_explain(s, status);
-    status = samples_raise(s, t);
+    dae_status status = initialise(s, t, mode);
+    if (status == DAE_OK) status = samples_raise(s, t);
     return hybrid_explain(s, status == DAE_OK ? run_event(s, t) : status);
 }
 
 dae_status hybrid_start(dae_solver *s, double t)
 {
-    clear_events(s, t);
-    s->hybrid->given = false;
-    dae_status status = hybrid_check_fixed(s);
-    if (status == DAE_OK) status = start_from(s, t, s->bound.options.init);
+    dae_init mode = s->bound.options.init;
+    dae_status status = s->hybrid->opening.stands ? DAE_OK : hybrid_open(s, t, mode, false);
+    if (status == DAE_OK) status = start_opened(s, t, mode);
     if (status == DAE_OK) hybrid_tell_lost_starts(s, t);
     return status;
 }
 
 dae_status hybrid_start_given(dae_solver *s, double t)
 {
-    clear_events(s, t);
-    s->hybrid->given = true;
-    return start_from(s, t, DAE_INIT_DIFFERENTIAL);
+    dae_status status = hybrid_open(s, t, DAE_INIT_DIFFERENTIAL, true);
+    return status == DAE_OK ? start_opened(s, t, DAE_INIT_DIFFERENTIAL) : status;
 }
 
 dae_status hybrid_restart(dae_solver *s, bool anew)

@@ -11,7 +11,13 @@ void hybrid_consider_compiling(struct dae_solver *s);
 
 /* Start values of the unknowns into s->bound.y and s->bound.yp. */
 void hybrid_start_values(struct dae_solver *s);
-/* Initialise at t: discrete values, relations and continuous values agree afterwards. */
+/* Open the start at the start values of the model, as far as that can be done without computing:
+ * its first mode is planned and bound. What fails is left to the start, but for lack of memory. */
+dae_status hybrid_open_ahead(struct dae_solver *s);
+/* Whether that serves a start at t, at the start values of the model. */
+bool hybrid_is_open(const struct dae_solver *s, double t);
+/* Initialise at t: discrete values, relations and continuous values agree afterwards. The start is
+ * open, or the values to start at are in s->bound.y and s->bound.yp. */
 dae_status hybrid_start(struct dae_solver *s, double t);
 /* The same at given values, which stay: those of a history. */
 dae_status hybrid_start_given(struct dae_solver *s, double t);

@@ -225,34 +225,53 @@ static size_t memory_bytes(const dae_solver *s)
     return (size_t)flat_of(s)->memory_count * sizeof(double);
 }
 
+/* The first half of a pass: discrete values for the continuous ones as they are, and guesses that
+ * follow from them. *agreed: nothing has changed. */
+static dae_status take_discretes(dae_solver *s, double t, bool initial, dae_init init, int *passes,
+                                 bool *agreed)
+{
+    hybrid *h = s->hybrid;
+    evaluate_discretes(s, t, initial);
+    *agreed = h->solved && memcmp(h->before, h->instance->memory, memory_bytes(s)) == 0;
+    if (*agreed) return DAE_OK;
+    if (++*passes > MOST_PASSES) return explain_flipping(s, t);
+    memcpy(h->before, h->instance->memory, memory_bytes(s));
+    return initial && !h->solved ? hybrid_guess(s, t, init) : DAE_OK;
+}
+
+dae_status events_find_mode(dae_solver *s, double t, dae_init init)
+{
+    int passes = 0;
+    bool agreed;
+    return take_discretes(s, t, true, init, &passes, &agreed);
+}
+
 /* Inner passes: discrete and continuous values that agree, with pre(..) as it is. *passes counts.
  * *mode: the pass has come to a mode that is not bound; once it is, the pass goes on from there. */
 static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, int *passes,
                         bool *mode)
 {
-    hybrid *h = s->hybrid;
     for (;; *mode = false) {
+        bool agreed = false;
+        dae_status status = DAE_OK;
         if (!*mode) {
-            evaluate_discretes(s, t, initial);
-            if (h->solved && memcmp(h->before, h->instance->memory, memory_bytes(s)) == 0)
-                return DAE_OK;
-            if (++*passes > MOST_PASSES) return explain_flipping(s, t);
-            memcpy(h->before, h->instance->memory, memory_bytes(s));
-            dae_status guessed = initial && !h->solved ? hybrid_guess(s, t, init) : DAE_OK;
-            if (guessed != DAE_OK) return guessed;
+            status = take_discretes(s, t, initial, init, passes, &agreed);
+            if (status != DAE_OK || agreed) return status;
             *mode = true;
             if (!is_mode_bound(s)) return DAE_OK;
         }
-        dae_status status = solve_continuous(s, t, initial, init);
+        status = solve_continuous(s, t, initial, init);
         if (status != DAE_OK) return status;
-        h->solved = true;
+        s->hybrid->solved = true;
         relations_update(s, t);
     }
 }
 
 dae_status events_agree(dae_solver *s, double t, bool initial, dae_init init, int *passes)
 {
-    for (bool mode = false;;) {
+    bool mode = s->hybrid->opening.stands; /* then half of the first pass is done */
+    s->hybrid->opening.stands = false;
+    for (*passes += mode;;) {
         dae_status status = agree(s, t, initial, init, passes, &mode);
         if (status != DAE_OK || !mode) return status;
         status = bind_mode_at_hand(s, t); /* outside of the iteration: a plan, and its binding */

@@ -81,10 +81,19 @@ dae_status hybrid_fail(dae_solver *s, double t, const flat_action *a);
 void hybrid_warn(dae_solver *s, double t, const flat_action *a);
 void hybrid_terminate(dae_solver *s, double t, const flat_action *a);
 
+/* hybrid_open.c */
+
+/* Open a start at t, from the values in s->bound.y and s->bound.yp; given: they stay. */
+dae_status hybrid_open(dae_solver *s, double t, dae_init mode, bool given);
+/* With initial() true: guesses of the relations and of values that follow from the start values. */
+dae_status relations_guess(dae_solver *s, double t, dae_init mode);
+
 /* hybrid_iteration.c */
 
 /* Discrete variables and pre values from their start attributes, flags cleared. */
 void memory_start(dae_solver *s);
+/* The first half of the first pass: the memory of the mode to begin in. */
+dae_status events_find_mode(dae_solver *s, double t, dae_init mode);
 /* Inner passes: discrete and continuous values that agree, with pre(..) as it is. */
 dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes);
 /* The same at the start, in another mode if the first one has no solution (hybrid_start_modes.c).

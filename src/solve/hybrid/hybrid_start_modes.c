@@ -46,12 +46,7 @@ static dae_status begin_again(dae_solver *s, double t, dae_init mode, const firs
     vector_copy(from->n, from->yp, s->bound.yp);
     memory_start(s);
     h->other[0] = 0;
-    h->solved = false;
-    h->instance->memory[m->memory_initial] = 1.0;
-    relations_start(s, t);
-    relations_decide(s, true);
-    status = hybrid_guess(s, t, mode);
-    relations_start(s, t);
+    status = relations_guess(s, t, mode);
     for (size_t r = 0; r < m->relation_count; r++) {
         double *side = &h->instance->memory[m->relations[r].memory];
         if (is_turned(m->relation_count, k, r)) *side = *side == 0.0;
@@ -90,12 +85,13 @@ dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode)
 {
     int passes = 0;
     const bool any = flat_of(s)->relation_count > 0 && !s->hybrid->given;
-    first_start from = {.n = s->bound.n};
-    from.y = any ? DAE_ARRAY(double, 2 * (size_t)s->bound.n) : NULL;
+    const double *start = s->hybrid->opening.stands ? s->modes->start : s->hybrid->start;
+    first_start from = {.n = s->base->form.n};
+    from.y = any ? DAE_ARRAY(double, 2 * (size_t)from.n) : NULL;
     if (any && !from.y)
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for start values.");
-    from.yp = any ? from.y + s->bound.n : NULL;
-    if (any) vector_copy(s->bound.n, s->hybrid->start, from.y);
+    from.yp = any ? from.y + from.n : NULL;
+    if (any) vector_copy(from.n, start, from.y);
     dae_status status = events_agree(s, t, true, mode, &passes);
     if (any && worth_another(status)) status = try_others(s, t, mode, &from, status);
     dae_free(from.y);

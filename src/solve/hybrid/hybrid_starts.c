@@ -17,10 +17,10 @@ static double expected_start(const model_form *f, int k)
 {
     int v = f->visible[k];
     const flat_variable *q = &f->flat->variables[v];
-    double start = hybrid_start_value(f, (size_t)v);
     bool outside = !isnan(f->start[v]), output = f->alias[f->alias[v].top].evaluated;
-    if (q->discrete) return (double)NAN;
-    return outside || (output && start != 0.0) ? start : (double)NAN;
+    if (q->discrete || !(outside || output)) return (double)NAN;
+    double start = hybrid_start_value(f, (size_t)v);
+    return outside || start != 0.0 ? start : (double)NAN;
 }
 
 static bool came_to_nothing(const dae_solver *s, int k, const double *values)

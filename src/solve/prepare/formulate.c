@@ -124,11 +124,9 @@ static const formulation *default_formulation(const preparation *p)
     double **x = analysed_values(&a->reduced.set, at, ORDERS);
     if (!x) return NULL;
     equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
-    mechanical m = {0};
+    const mechanical *m;
     char reason[DAE_TEXT_SIZE];
-    mechanical_status found =
-        mechanical_recognise(&a->reduced.set, &point, &m, reason, sizeof reason);
-    mechanical_free(&m);
+    mechanical_status found = analysed_mechanism(&a->reduced, &point, &m, reason, sizeof reason);
     dae_free(x);
     if (found == MECHANICAL_MEMORY) return NULL;
     return found == MECHANICAL_OK ? &formulation_index3 : &formulation_dummy;

@@ -53,6 +53,7 @@ typedef struct plan {
     bool offers_forms;     /* the form has what methods on other forms than the residual one want */
     bool runs_base;        /* the form, if there is one, is for consistent values only: the model as
                               it is written has index 1, but its constraints do not show */
+    bool seeks_redundant;  /* constraints that follow from others are sought where a run begins */
     int index;             /* as the analysis found it */
     rank_watch *watch;     /* for singular points of its equations, or NULL; owned */
     released_watch *released;  /* for constraints it is made without, or NULL; owned */
@@ -65,6 +66,9 @@ typedef struct plan {
 dae_status prepare_plan(const dae_problem *problem, const mode_point *mode, const wishes *w,
                         plan *result, dae_diag *diag);
 void solve_plan_free(plan *p); /* leaves it zeroed */
+/* Whether it says nothing to the user, and leaves no equation out: it is the same at other points.
+ */
+bool plan_is_plain(const plan *p);
 
 /* ---- within the room ---- */
 

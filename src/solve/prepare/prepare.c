@@ -16,6 +16,13 @@ void solve_plan_free(plan *p)
     *p = (plan){0};
 }
 
+bool plan_is_plain(const plan *p)
+{
+    for (size_t k = 0; k < sizeof p->notes / sizeof p->notes[0]; k++)
+        if (p->notes[k][0]) return false;
+    return !p->doubt[0] && !p->released;
+}
+
 dae_status plan_exhausted(dae_diag *diag)
 {
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a formulation of the model.");

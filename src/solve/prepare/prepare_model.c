@@ -64,8 +64,11 @@ static void share(preparation *p)
 static int find_redundant(preparation *p, const equation_point *at, bool *rows, dae_status *status)
 {
     const analysed *a = &p->analysis.reduced;
+    constraint_program *program = NULL;
     model_conflict conflict = {.row = -1, .with = DAE_ARRAY(bool, a->set.m)};
-    int count = conflict.with ? model_redundant_find(a, at, rows, &conflict) : -1;
+    bool ready = conflict.with && model_redundant_prepare(a, at, &program);
+    int count = ready ? model_redundant_find(a, program, at, rows, &conflict) : -1;
+    constraint_program_free(program);
     if (count > 0) note_redundant(p->plan, &a->set, rows);
     if (count == 0 && conflict.row >= 0) *status = refuse_conflict(&a->set, &conflict, p->diag);
     dae_free(conflict.with);
@@ -114,6 +117,29 @@ static dae_status release_rows(preparation *p)
     return ok && count >= 0 ? status : plan_exhausted(p->diag);
 }
 
+/* Nothing but a search would show redundant constraints, as no states are chosen; it takes time. */
+static bool should_seek_redundant(const plan *p)
+{
+    enum { LARGEST = 500 };
+    return p->form && p->index == 3 && !p->doubt[0] && p->method->forms != FORM_SERIES &&
+           p->form->formulated->candidates == 0 && p->form->analysed->set.n <= LARGEST;
+}
+
+/* What the search looks at, made where the plan is. False: memory */
+static bool prepare_search(const preparation *p)
+{
+    enum { ORDERS = 2 };
+    model_form *f = p->plan->form;
+    const model_point *at = &p->mode->at;
+    p->plan->seeks_redundant = should_seek_redundant(p->plan);
+    if (!p->plan->seeks_redundant || p->mode->release || f->constraints) return true;
+    double **x = analysed_values(&f->analysed->set, at, ORDERS);
+    equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
+    bool ok = x && model_redundant_prepare(f->analysed, &point, &f->constraints);
+    dae_free(x);
+    return ok;
+}
+
 /* ---- the plan ---- */
 
 /* The formulation that the method takes, where one is needed; if the method was our choice and the
@@ -154,7 +180,8 @@ static dae_status plan_mode(preparation *p)
         !rank_watch_new(&made->watch, made->form ? made->form->analysed : &a->reduced,
                         p->problem->form.n))
         return plan_exhausted(p->diag);
-    if (may_share(p) && made->form && !made->doubt[0]) share(p);
+    if (!prepare_search(p)) return plan_exhausted(p->diag);
+    if (may_share(p) && made->form && plan_is_plain(made)) share(p);
     return DAE_OK;
 }
 
@@ -171,7 +198,8 @@ dae_status prepare_model(const dae_problem *problem, const mode_point *mode, con
     graph_enter(g);
     if (!take_kept(&p))
         status = plan_mode(&p);
-    else if (!rank_watch_new(&made->watch, made->form->analysed, problem->form.n))
+    else if (!rank_watch_new(&made->watch, made->form->analysed, problem->form.n) ||
+             !prepare_search(&p))
         status = plan_exhausted(diag);
     model_analysis_free(&p.analysis);
     graph_recover(g);

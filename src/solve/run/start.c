@@ -24,7 +24,7 @@ static bool finite_input(dae_solver *s, double t, const double *y, const double 
     }
     if (bad < 0) return true;
     double value = what[1] ? yp[bad] : y[bad];
-    diag_variable(&s->diag, bad, problem_variable(s->bound.problem, bad));
+    diag_variable(&s->diag, bad, problem_variable(s->base, bad));
     s->diag.value = value;
     diag_set(&s->diag, DAE_ERR_ARGUMENT, "The initial value of %s for variable %s is %g.", what,
              s->diag.variable_name, value);
@@ -48,8 +48,10 @@ static void drop_history(dae_solver *s)
 static dae_status begin_with(dae_solver *s, double t0, const double *y0, const double *yp0)
 {
     if (!s->hybrid) return begin_callbacks(s, t0, y0, yp0);
-    hybrid_start_values(s);
-    take_values(s, y0, yp0);
+    if (!s->hybrid->opening.stands) {
+        hybrid_start_values(s);
+        take_values(s, y0, yp0);
+    }
     return hybrid_start(s, t0);
 }
 
@@ -62,6 +64,18 @@ static dae_status begin_residual(dae_solver *s, double t0, const double *y0, con
     s->wishes.reason = "the form is singular at the start, so ";
     dae_status status = bind_callbacks(s, &s->diag);
     return status == DAE_OK ? begin_with(s, t0, y0, yp0) : status;
+}
+
+/* Nothing of another run stands in the way; what was made ahead of this one stays. */
+static dae_status make_room(dae_solver *s, double t0, const double *y0, const double *yp0)
+{
+    if (s->hybrid) {
+        opening *o = &s->hybrid->opening;
+        o->stands = !y0 && !yp0 && hybrid_is_open(s, t0);
+        if (o->stands) return DAE_OK;
+    }
+    dae_status status = reset_method(s);
+    return status == DAE_OK ? forget_matrices(s) : status;
 }
 
 dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
@@ -78,8 +92,7 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     s->run.stall = (stall){.t0 = t0};
     norm_drop_floors(&s->bound.norm);
     sizes_start(s, y0);
-    dae_status status = reset_method(s);
-    if (status == DAE_OK) status = forget_matrices(s);
+    dae_status status = make_room(s, t0, y0, yp0);
     if (status != DAE_OK) return status;
     status = begin_with(s, t0, y0, yp0);
     bool again = status == DAE_ERR_SINGULAR && !s->hybrid && change_may_help(s, status);

@@ -58,22 +58,32 @@ mechanical_status mechanical_refuse(mechanical_search *s, const char *format, ..
     return MECHANICAL_NOT;
 }
 
+bool mechanical_compile(const equation_set *set, const mechanical_matrix *a, expr_code *code)
+{
+    expr *e = DAE_ARRAY(expr, a->count);
+    for (int k = 0; e && k < a->count; k++) e[k] = a->entry[k].value;
+    *code = (expr_code){0};
+    bool ok = e && code_new(code, set->graph, e, (size_t)a->count);
+    dae_free(e);
+    return ok;
+}
+
+void mechanical_run(expr_code *code, const equation_point *at, double *value)
+{
+    tape_inputs in = {.time = at->time, .parameters = at->parameters, .memory = at->memory};
+    for (int p = 0; p <= at->orders && p <= 2; p++) in.values[p] = at->x[p];
+    code_prepare(code, &in);
+    code_run(code, &in, value);
+}
+
 bool mechanical_evaluate(const equation_set *set, const mechanical_matrix *a,
                          const equation_point *at, double *value)
 {
-    expr_code code = {0};
-    expr *e = DAE_ARRAY(expr, a->count);
-    for (int k = 0; e && k < a->count; k++) e[k] = a->entry[k].value;
-    bool ok = e && code_new(&code, set->graph, e, (size_t)a->count);
-    if (ok) {
-        tape_inputs in = {.time = at->time, .parameters = at->parameters, .memory = at->memory};
-        for (int p = 0; p <= at->orders && p <= 2; p++) in.values[p] = at->x[p];
-        code_prepare(&code, &in);
-        code_run(&code, &in, value);
-        code_free(&code);
-    }
-    dae_free(e);
-    return ok;
+    expr_code code;
+    if (!mechanical_compile(set, a, &code)) return false;
+    mechanical_run(&code, at, value);
+    code_free(&code);
+    return true;
 }
 
 /* ---- positions ---- */

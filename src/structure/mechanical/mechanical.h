@@ -13,6 +13,7 @@
 #ifndef DAE_STRUCTURE_MECHANICAL_MECHANICAL_H
 #define DAE_STRUCTURE_MECHANICAL_MECHANICAL_H
 
+#include "expr/code.h"
 #include "structure/index/equations.h"
 
 /* Entries of a sparse matrix of expressions, by rows. */
@@ -78,7 +79,11 @@ void mechanical_free(mechanical *m); /* leaves it zeroed */
  * EXPR_NONE: memory. */
 expr mechanical_level(const equation_set *set, const mechanical *m, int l, int k);
 
-/* value[k] of the entries at a point, derivatives up to the second there; false: memory. */
+/* The entries as a program for many points; false: memory. */
+bool mechanical_compile(const equation_set *set, const mechanical_matrix *a, expr_code *code);
+/* value[k] of its entries at a point, derivatives up to the second there. */
+void mechanical_run(expr_code *code, const equation_point *at, double *value);
+/* The same without a program; false: memory. */
 bool mechanical_evaluate(const equation_set *set, const mechanical_matrix *a,
                          const equation_point *at, double *value);
 
