@@ -91,13 +91,15 @@ static void test_what_there_is_not_is_refused_with_what_there_is(void **state)
     refused("bdf", 6, NULL, "Method bdf has no order 6; orders are 1 to 5.");
     refused("glm", 4, NULL, "Method glm has no order 4; orders are 3.");
     refused("prk", 8, NULL, "orders are its own choice, by the tolerance.");
-    refused("radau", 0, "thesis", "Method radau has no variant \"thesis\"; variants are none.");
+    refused("radau", 0, "thesis", "Method radau has no variant \"thesis\"; it has none.");
     refused("bdf2nd", 0, "p", "Method bdf2nd has no variant \"p\"; variants are modified, thesis.");
     refused("herk", 5, "thesis", "has no order 5 in variant thesis; orders are 1, 2, 3, 4.");
     refused("radau:9", 5, NULL, "\"radau:9\" names one order, and option order another");
     refused("rodas:p", 0, "p2", "\"rodas:p\" names one variant, and option variant another");
     refused("radau:x", 0, NULL, "no variant \"x\"");
     refused("radau:9x", 0, NULL, "There is no method \"radau:9x\"");
+    refused("radau:", 0, NULL, "There is no method \"radau:\". `daedal methods` lists them");
+    refused("radau:9:", 0, NULL, "There is no method \"radau:9:\"");
     refused("leapday", 0, NULL, "There is no method \"leapday\"");
     refused("auto", 5, NULL, "name one in option method");
     refused("auto", 0, "thesis", "name one in option method");

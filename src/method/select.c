@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/text.h"
 #include "method/registry.h"
 
 /* What is asked for, in its parts. */
@@ -13,11 +14,12 @@ typedef struct wish {
     const char *variant;         /* "": the plain one */
 } wish;
 
-/* name := family [":" order] [":" variant] */
+/* name := family [":" order] [":" variant]; a colon with nothing behind it names nothing */
 static wish read_name(const char *name)
 {
     wish w = {method_family_of(name), 0, ""};
     const char *rest = name + strcspn(name, ":");
+    if (name[0] && name[strlen(name) - 1] == ':') return (wish){NULL, 0, ""};
     if (*rest == ':' && isdigit((unsigned char)rest[1])) {
         char *end;
         long order = strtol(rest + 1, &end, 10);
@@ -67,55 +69,59 @@ static const method *first_fit(const wish *w)
     return taking;
 }
 
-/* ", 5, 9, 13", or ", 1 to 5": orders of a family in one variant */
+enum { MOST_LISTED = 20 };
+
+/* "orders are 5, 9, 13", or "1 to 5": those of a family in one variant */
 static void list_orders(const wish *w, dae_diag *diag)
 {
-    const char *comma = " ";
+    text_list list = text_list_in(diag, MOST_LISTED);
+    diag_append(diag, "orders are ");
     for (int i = 0; method_member_at(i); i++) {
         const method *m = method_member_at(i)->method;
         wish has = read_name(m->name);
         if (has.family != w->family || strcmp(has.variant, w->variant) != 0) continue;
         if (has.order == 0 && w->family->by_tolerance) continue;
-        if (has.order == 0 && (!m->fixed_order || m->own_order))
-            diag_append(diag, "%s1 to %d", comma, m->max_order);
-        else
-            diag_append(diag, "%s%d", comma, m->max_order);
-        comma = ", ";
+        bool any = has.order == 0 && (!m->fixed_order || m->own_order);
+        text_list_add(&list, "%s%d", any ? "1 to " : "", m->max_order);
     }
-    if (*comma == ' ') diag_append(diag, " its own choice, by the tolerance");
+    if (list.count == 0) diag_append(diag, "its own choice, by the tolerance");
 }
 
+/* "variants are modified, thesis" */
 static void list_variants(const wish *w, dae_diag *diag)
 {
-    const char *last = "", *comma = " ";
+    const char *last = "";
+    text_list list = text_list_in(diag, MOST_LISTED);
     for (int i = 0; method_member_at(i); i++) {
         wish has = read_name(method_member_at(i)->method->name);
         if (has.family != w->family || strcmp(has.variant, last) == 0) continue;
         last = has.variant;
         if (!*last) continue;
-        diag_append(diag, "%s%s", comma, last);
-        comma = ", ";
+        if (list.count == 0) diag_append(diag, "variants are ");
+        text_list_add(&list, "%s", last);
     }
-    if (*comma == ' ') diag_append(diag, " none");
+    if (list.count == 0) diag_append(diag, "it has none");
 }
 
 /* Why nothing fits, with what there is. */
 static const method *refuse(const char *name, wish w, dae_diag *diag)
 {
     if (!w.family || w.order < 0) {
-        diag_set(diag, DAE_ERR_ARGUMENT, "There is no method \"%s\"; dae_method_name() lists them.",
-                 name);
+        diag_set(
+            diag, DAE_ERR_ARGUMENT,
+            "There is no method \"%s\". `daedal methods` lists them, and dae_method_at() in C.",
+            name);
         return NULL;
     }
     wish any_order = {w.family, 0, w.variant};
     const char *of = *w.variant ? " in variant " : "";
     if (first_fit(&any_order)) {
-        diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has no order %d%s%s; orders are",
-                 w.family->name, w.order, of, w.variant);
+        diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has no order %d%s%s; ", w.family->name, w.order,
+                 of, w.variant);
         list_orders(&w, diag);
     } else {
-        diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has no variant \"%s\"; variants are",
-                 w.family->name, w.variant);
+        diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has no variant \"%s\"; ", w.family->name,
+                 w.variant);
         list_variants(&w, diag);
     }
     diag_append(diag, ".");
