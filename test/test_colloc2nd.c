@@ -354,7 +354,7 @@ static void rejections_change_nothing(void **state)
         if (m == 3) options.rtol_by_unknown = each; /* it wants tolerances for every variable */
         dae_solver *s = curve_solver(&curve_ellipse, &options, &problem);
         start_point at = {.t = 0.0, .h = 0.05, .y = s->bound.y, .yp = s->bound.yp};
-        s->bound.method->size(s->bound.n, &size, &scratch);
+        method_size(s->bound.method, s->bound.n, &size, &scratch);
         unsigned char *shadow = malloc(size);
         s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
         for (int i = 0; i < 6; i++) {

@@ -152,8 +152,8 @@ static void vectors(void **state)
     for (int j = 0; j < METHODS; j++) {
         size_t small[2], large[2];
         const method *m = method_find(methods[j]);
-        m->size(1000, &small[0], &small[1]);
-        m->size(2000, &large[0], &large[1]);
+        method_size(m, 1000, &small[0], &small[1]);
+        method_size(m, 2000, &large[0], &large[1]);
         assert_int_equal(large[0] - small[0], 11 * 1000 * sizeof(double));
         assert_int_equal(large[1] - small[1], 56 * 1000 * sizeof(double));
     }

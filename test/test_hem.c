@@ -335,7 +335,7 @@ static void state_untouched(void **state)
         assert_true(run_new(&r, methods[k], &forms, 5, 1e-6));
         assert_true(run_fixed(&r, 0.0, 0.5, 10, y));
         size_t size, scratch;
-        methods[k]->size(5, &size, &scratch);
+        method_size(methods[k], 5, &size, &scratch);
         void *shadow = malloc(size);
         memcpy(shadow, r.state, size);
         methods[k]->attempt(r.state, r.scratch, &r.ctx, 0.05, 4, &r.last);

@@ -384,7 +384,7 @@ static void a_rejected_attempt_leaves_the_state_alone(void **state)
         size_t bytes, scratch;
         runner_open(&r, methods[k], &exact_pendulum, 1e-6, 1e-6, NULL);
         runner_start(&r, 0, rest, 0.01);
-        methods[k]->size(5, &bytes, &scratch);
+        method_size(methods[k], 5, &bytes, &scratch);
         void *copy = malloc(bytes);
         for (int i = 0; i < 5; i++) {
             memcpy(copy, r.state, bytes);

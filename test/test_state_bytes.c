@@ -98,7 +98,7 @@ static stage open_stage(const dae_residual *form, const dae_options *options)
     watched.interpolate = watched_interpolate;
     assert_int_equal(dae_problem_from_residual(form, &st.problem, NULL), DAE_OK);
     assert_int_equal(dae_solver_new(st.problem, &own, &st.solver, NULL), DAE_OK);
-    inner->size(form->n, &watch.size, &scratch);
+    method_size(inner, form->n, &watch.size, &scratch);
     watch.shadow = malloc(watch.size);
     assert_non_null(watch.shadow);
     st.solver->bound.method = &watched;

@@ -471,7 +471,7 @@ static void rejected_steps_change_nothing(void **state)
     r.options.rtol = r.options.atol = 1e-9;
     OK(start_at(&r, 0.0));
     memset(&watch, 0, sizeof watch);
-    method_taylor.size(r.solver->bound.n, &watch.size, &scratch);
+    method_size(&method_taylor, r.solver->bound.n, &watch.size, &scratch);
     watch.shadow = malloc(watch.size);
     r.solver->bound.method = &watched;
     OK(dae_solver_run(r.solver, 0.03, NULL, NULL));

@@ -386,7 +386,7 @@ static inline bool run_new(run *r, const method *m, const form_set *forms, int n
     r->options = dae_options_default();
     r->options.rtol = r->options.atol = rtol;
     size_t state, scratch;
-    m->size(n, &state, &scratch);
+    method_size(m, n, &state, &scratch);
     r->state = calloc(1, state);
     r->scratch = calloc(1, scratch);
     if (!norm_new(&r->norm, n, &r->options)) return false;

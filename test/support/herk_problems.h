@@ -507,7 +507,7 @@ static inline void runner_open(runner *r, const method *m, const quasilinear_for
     r->ctx = (method_context){
         .method = m, .n = form->n, .eval = &r->eval, .norm = &r->norm, .forms = &r->forms};
     size_t state, scratch;
-    m->size(form->n, &state, &scratch);
+    method_size(m, form->n, &state, &scratch);
     r->state = dae_calloc(1, state);
     r->scratch = dae_calloc(1, scratch);
     r->ctx.cache = m->cache_new(&r->ctx);

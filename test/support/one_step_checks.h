@@ -174,7 +174,7 @@ static void check_state_bytes(const char *name)
     size_t size, scratch;
     attempt a;
     for (int k = 0; k < 3; k++) assert_int_equal(dae_solver_step(s, 2.0), DAE_STEPPED);
-    s->bound.method->size(s->bound.n, &size, &scratch);
+    method_size(s->bound.method, s->bound.n, &size, &scratch);
     unsigned char *copy = malloc(size);
     memcpy(copy, s->bound.state, size);
     for (double h = 1e-3; h < 1e3; h *= 10.0) {

@@ -6,6 +6,7 @@
 #include "control/newton.h"
 #include "forms/forms.h"
 #include "matrix/second_order.h"
+#include "method/common/layout.h"
 
 /* First integrals that are to be kept: values of `count` functions at (t, y, y'). */
 typedef struct invariant_set {
@@ -38,6 +39,11 @@ typedef struct method_context {
 } method_context;
 
 /* State is what a rejected attempt must leave as it was, byte for byte; scratch is free to use. */
+typedef struct method_memory {
+    vector_layout state, scratch;
+    void (*more)(int n, size_t *state, size_t *scratch); /* bytes behind them; NULL: none */
+} method_memory;
+
 typedef struct method {
     const char *name, *summary, *citation;
     int max_order;
@@ -75,8 +81,7 @@ typedef struct method {
         bool kinds_asked; /* the driver refuses variables of an index that it is not for */
     };
 
-    /* Bytes of state and of scratch for n variables. */
-    void (*size)(int n, size_t *state, size_t *scratch);
+    const method_memory *memory; /* of state and scratch */
     /* Begin at a point; all history is dropped. */
     void (*start)(void *state, void *scratch, const method_context *ctx, const start_point *at);
     /* Try a step of size h at the given order: writes scratch and *result only. */
@@ -96,6 +101,11 @@ typedef struct method {
     void *(*cache_new)(const method_context *ctx);
     void (*cache_free)(void *cache); /* NULL is fine */
 } method;
+
+/* Bytes of state and of scratch for n variables. */
+void method_size(const method *m, int n, size_t *state, size_t *scratch);
+/* Both structs zeroed, with their vectors in place: what a start begins with. */
+void method_clear(const method_context *ctx, void *state, void *scratch);
 
 extern const method method_bdf;
 extern const method method_symplectic_euler, method_shake, method_rattle, method_rattle4,

@@ -18,7 +18,6 @@
 #include <string.h>
 
 enum { ROWS = EXTRAPOLATION_ROWS, DERIVATIVES = 4, RECENT = DERIVATIVES + 1 };
-enum { STATE_VECTORS = 3 + DERIVATIVES, SCRATCH_VECTORS = 6 + RECENT + ROWS * (DERIVATIVES + 1) };
 
 /* The harmonic sequence. Work as in SEULEX: a Jacobian counts as five evaluations of F, a
  * factorisation and a solve as one each [HW96 IV.9]. */
@@ -61,36 +60,17 @@ typedef struct liex_scratch {
     double *differences[DERIVATIVES][ROWS]; /* last row of the tableau of each derivative */
 } liex_scratch;
 
-static void liex_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(liex_state) + STATE_VECTORS * vector;
-    *scratch = sizeof(liex_scratch) + SCRATCH_VECTORS * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(liex_state *s, liex_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[] = {&s->y, &s->yp, &s->y_old};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++, at += n) *kept[i] = at;
-    for (int k = 0; k < DERIVATIVES; k++, at += n) s->derivative[k] = at;
-    at = (double *)(w + 1);
-    double **used[] = {&w->y, &w->p, &w->b, &w->yp, &w->result, &w->estimate};
-    for (size_t i = 0; i < sizeof used / sizeof *used; i++, at += n) *used[i] = at;
-    for (int k = 0; k < RECENT; k++, at += n) w->recent[k] = at;
-    for (int j = 0; j < ROWS; j++, at += n) w->tableau.T[j] = at;
-    for (int k = 0; k < DERIVATIVES; k++)
-        for (int j = 0; j < ROWS; j++, at += n) w->differences[k][j] = at;
-}
+static const method_memory liex_memory = {
+    .state = {sizeof(liex_state), {VECTORS(liex_state, y, derivative[DERIVATIVES - 1])}},
+    .scratch = {sizeof(liex_scratch),
+                {VECTORS(liex_scratch, y, differences[DERIVATIVES - 1][ROWS - 1]),
+                 VECTORS(liex_scratch, tableau.T[0], tableau.T[ROWS - 1])}},
+};
 
 static void liex_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
 {
     liex_state *s = state;
-    liex_scratch *w = scratch;
-    memset(s, 0, sizeof *s);
-    memset(w, 0, sizeof *w);
-    place_vectors(s, w, (size_t)ctx->n);
+    method_clear(ctx, state, scratch);
     s->t = s->t_old = at->t;
     s->target = extrapolation_first_target(ctx->norm->rtol, ROWS - 2);
     vector_copy(ctx->n, at->y, s->y);
@@ -440,7 +420,7 @@ const method method_liex = {
     .ends_unseen = true,
     .sharp_multipliers = true,
     .index_range = "1",
-    .size = liex_size,
+    .memory = &liex_memory,
     .start = liex_start,
     .attempt = liex_attempt,
     .accept = liex_accept,

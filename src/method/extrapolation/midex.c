@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = EXTRAPOLATION_ROWS, STATE_VECTORS = 6, SCRATCH_VECTORS = 6 };
+enum { ROWS = EXTRAPOLATION_ROWS };
 
 /* Even steps, those of ODEX [HNW93 II.9]; work in evaluations of all functions, those at the end
  * counted with the first row. */
@@ -31,23 +31,10 @@ typedef struct midex_scratch {
     double *y, *yp, *estimate;
 } midex_scratch;
 
-static void midex_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(midex_state) + STATE_VECTORS * vector;
-    *scratch = sizeof(midex_scratch) + SCRATCH_VECTORS * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(midex_state *s, midex_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[STATE_VECTORS] = {&s->x, &s->k, &s->lambda, &s->x_old, &s->k_old, &s->lambda_old};
-    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
-    at = (double *)(w + 1);
-    double **used[SCRATCH_VECTORS] = {&w->end, &w->k, &w->lambda, &w->y, &w->yp, &w->estimate};
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *used[i] = at;
-}
+static const method_memory midex_memory = {
+    .state = {sizeof(midex_state), {VECTORS(midex_state, x, lambda_old)}},
+    .scratch = {sizeof(midex_scratch), {VECTORS(midex_scratch, end, estimate)}},
+};
 
 /* ---- cache ---- */
 
@@ -179,12 +166,9 @@ static void midex_start(void *state, void *scratch, const method_context *ctx,
                         const start_point *at)
 {
     midex_state *s = state;
-    midex_scratch *w = scratch;
     midex_cache *c = ctx->cache;
     mechanism *m = &c->system;
-    memset(s, 0, sizeof *s);
-    memset(w, 0, sizeof *w);
-    place_vectors(s, w, (size_t)ctx->n);
+    method_clear(ctx, state, scratch);
     s->t = s->t_old = at->t;
     s->target = extrapolation_first_target(ctx->norm->rtol, ROWS - 2) / 2 + 1;
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
@@ -288,7 +272,7 @@ const method method_midex = {
     .projects = true,
     .rough_between = true,
     .index_range = "3 (mechanical)",
-    .size = midex_size,
+    .memory = &midex_memory,
     .start = midex_start,
     .attempt = midex_attempt,
     .accept = midex_accept,

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { STATE_VECTORS = 7, SCRATCH_VECTORS = 7 };
-
 /* Symmetric compositions of order 4 [Suz90], 6 and 8 [KL97], as in [HLW06 V.3.2] */
 const composition composition_plain = {.order = 2, .count = 1, .gamma = {1.0}};
 const composition composition_4 = {.order = 4,
@@ -59,24 +57,10 @@ typedef struct geometric_scratch {
     double *x, *k, *lambda, *half, *y, *yp, *work;
 } geometric_scratch;
 
-static void geometric_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(geometric_state) + STATE_VECTORS * vector;
-    *scratch = sizeof(geometric_scratch) + SCRATCH_VECTORS * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(geometric_state *s, geometric_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[STATE_VECTORS] = {&s->x,     &s->k,          &s->lambda, &s->x_old,
-                                    &s->k_old, &s->lambda_old, &s->half};
-    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
-    at = (double *)(w + 1);
-    double **used[SCRATCH_VECTORS] = {&w->x, &w->k, &w->lambda, &w->half, &w->y, &w->yp, &w->work};
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *used[i] = at;
-}
+static const method_memory geometric_memory = {
+    .state = {sizeof(geometric_state), {VECTORS(geometric_state, x, half)}},
+    .scratch = {sizeof(geometric_scratch), {VECTORS(geometric_scratch, x, work)}},
+};
 
 /* ---- cache ---- */
 
@@ -217,13 +201,10 @@ static void geometric_start(void *state, void *scratch, const method_context *ct
     const geometric_table *table = ctx->method->table;
     const geometric_kind kind = table->kind;
     geometric_state *s = state;
-    geometric_scratch *w = scratch;
     geometric_cache *c = ctx->cache;
     const mechanical_form *m = c->system.form;
     const int n = 2 * m->nq;
-    memset(s, 0, sizeof *s);
-    memset(w, 0, sizeof *w);
-    place_vectors(s, w, (size_t)ctx->n);
+    method_clear(ctx, state, scratch);
     s->kind = kind;
     s->composition = table->composition;
     s->t = s->t_old = at->t;
@@ -389,7 +370,7 @@ static void geometric_interpolate(const void *state, const method_context *ctx, 
                                 .constant_steps = true,                                            \
                                 .keeps_invariants = true,                                          \
                                 .index_range = "3 (mechanical)",                                   \
-                                .size = geometric_size,                                            \
+                                .memory = &geometric_memory,                                       \
                                 .table = &(const geometric_table){__VA_ARGS__},                    \
                                 .start = geometric_start,                                          \
                                 .attempt = geometric_attempt,                                      \

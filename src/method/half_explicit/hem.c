@@ -11,26 +11,10 @@
 
 #include <float.h>
 
-void hem_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(hem_state) + HEM_STATE_VECTORS * vector;
-    *scratch = sizeof(hem_scratch) + HEM_SCRATCH_VECTORS * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(hem_state *s, hem_scratch *w, int n)
-{
-    double **kept[HEM_STATE_VECTORS] = {&s->x_old, &s->k_old, &s->w_old, &s->x,
-                                        &s->k,     &s->w,     &s->middle};
-    double *at = (double *)(s + 1);
-    for (int i = 0; i < HEM_STATE_VECTORS; i++, at += n) *kept[i] = at;
-    double **used[] = {&w->X,     &w->X_bar,  &w->x, &w->k,  &w->w,       &w->middle,
-                       &w->error, &w->coarse, &w->y, &w->yp, &w->estimate};
-    at = (double *)(w + 1);
-    for (size_t i = 0; i < sizeof used / sizeof *used; i++, at += n) *used[i] = at;
-    for (int i = 0; i < HEM_STAGES; i++, at += n) w->K[i] = at;
-}
+const method_memory hem_memory = {
+    .state = {sizeof(hem_state), {VECTORS(hem_state, x_old, middle)}},
+    .scratch = {sizeof(hem_scratch), {VECTORS(hem_scratch, K[0], estimate)}},
+};
 
 /* The combination for `width` components from `first` on; the sums stay in registers. */
 static inline int combine_some(int width, int first, int n, const double *x0, double h, int count,
@@ -127,9 +111,7 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
 {
     hem_state *s = state;
     hem_cache *c = ctx->cache;
-    memset(s, 0, sizeof *s);
-    memset(scratch, 0, sizeof(hem_scratch));
-    place_vectors(s, scratch, ctx->n);
+    method_clear(ctx, state, scratch);
     s->table = table;
     s->rough = -1.0;
     s->t = s->t_old = at->t;
@@ -905,7 +887,7 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
                                 .projects = true,                                                  \
                                 .index_range = "2 (mechanical: 3)",                                \
                                 .table = &id##_table,                                              \
-                                .size = hem_size,                                                  \
+                                .memory = &hem_memory,                                             \
                                 .start = start,                                                    \
                                 .attempt = hem_attempt,                                            \
                                 .accept = hem_accept,                                              \

@@ -27,8 +27,6 @@ typedef struct hem_state {
     double fine;       /* the estimate of order 5 that order 8 is made of, likewise; 0: none */
 } hem_state;
 
-enum { HEM_STATE_VECTORS = 7 };
-
 /* One attempt. */
 typedef struct hem_scratch {
     double t, h;
@@ -41,7 +39,7 @@ typedef struct hem_scratch {
     double rough, fine;        /* see hem_state */
 } hem_scratch;
 
-enum { HEM_SCRATCH_VECTORS = HEM_STAGES + 11, HEM_INNER = 4 };
+enum { HEM_INNER = 4 };
 
 /* Matrices and work, outside state; what belongs to a point of the solution carries its step. */
 typedef struct hem_cache {
@@ -95,7 +93,7 @@ typedef struct hem_cache {
     struct hem_refinement *refinement; /* for values inside of steps; NULL: none */
 } hem_cache;
 
-void hem_size(int n, size_t *state, size_t *scratch);
+extern const method_memory hem_memory;
 void hem_start(const hem_table *table, void *state, void *scratch, const method_context *ctx,
                const start_point *at);
 void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,

@@ -37,7 +37,7 @@ hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache)
 {
     hem_refinement *r = DAE_NEW(hem_refinement);
     size_t state, scratch, n = (size_t)ctx->n;
-    hem_size(ctx->n, &state, &scratch);
+    method_size(ctx->method, ctx->n, &state, &scratch);
     if (!r || !cache) {
         dae_free(r);
         hem_cache_free(cache);

@@ -16,42 +16,24 @@ typedef struct herk_scratch {
     int stage;        /* at work, from 1; the one behind the last is the end of the step */
     bool begun;       /* xp_first belongs to the start */
     double *xp_first; /* x' at the start, before the first step is accepted */
-    double *K;        /* derivatives of the stages, s + 1 of them */
     double *X, *middle, *x_full;
     double *x, *xp; /* the end of the step */
     double *e, *e_low;
     double *y, *yp, *estimate; /* the same in the numbering of y */
     double *point;             /* for interpolation, and for a norm */
+    double *K;                 /* derivatives of the stages, s + 1 of them */
     double rough;              /* see herk_state */
 } herk_scratch;
 
-enum {
-    STAGE_VECTORS = TABLEAU_MOST_STAGES + 1,
-    STATE_VECTORS = STAGE_VECTORS + 5,
-    SCRATCH_VECTORS = STAGE_VECTORS + 13
+enum { STAGE_VECTORS = TABLEAU_MOST_STAGES + 1 };
+
+static const method_memory herk_memory = {
+    .state = {sizeof(herk_state),
+              {VECTORS(herk_state, x, y), BLOCKS(herk_state, K, K, STAGE_VECTORS)}},
+    .scratch = {sizeof(herk_scratch),
+                {VECTORS(herk_scratch, xp_first, point),
+                 BLOCKS(herk_scratch, K, K, STAGE_VECTORS)}},
 };
-
-static void herk_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(herk_state) + STATE_VECTORS * vector;
-    *scratch = sizeof(herk_scratch) + SCRATCH_VECTORS * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(herk_state *s, herk_scratch *r, int n)
-{
-    double *at = (double *)(s + 1);
-    double **of_state[] = {&s->x, &s->x_old, &s->xp, &s->xp_old, &s->y};
-    for (size_t i = 0; i < sizeof of_state / sizeof of_state[0]; i++, at += n) *of_state[i] = at;
-    s->K = at;
-    at = (double *)(r + 1);
-    double **of_scratch[] = {&r->xp_first, &r->X, &r->middle, &r->x_full,   &r->x,    &r->xp, &r->e,
-                             &r->e_low,    &r->y, &r->yp,     &r->estimate, &r->point};
-    for (size_t i = 0; i < sizeof of_scratch / sizeof of_scratch[0]; i++, at += n)
-        *of_scratch[i] = at;
-    r->K = at;
-}
 
 static void gather(const herk_work *w, const double *y, double *x)
 {
@@ -71,9 +53,8 @@ void herk_start(void *state, void *scratch, const method_context *ctx, const sta
     herk_state *s = state;
     herk_scratch *r = scratch;
     herk_work *w = ctx->cache;
-    *s = (herk_state){.t = at->t, .t_old = at->t};
-    *r = (herk_scratch){.t = at->t};
-    place_vectors(s, r, ctx->n);
+    method_clear(ctx, s, r);
+    s->t = s->t_old = r->t = at->t;
     herk_work_reset(w);
     w->config = *config;
     const tableau *table = config->table;
@@ -559,7 +540,7 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
                                 .fixed_order = true,                                               \
                                 .index_range = "any, with all hidden constraints",                 \
                                 .table = &(const herk_config){__VA_ARGS__},                        \
-                                .size = herk_size,                                                 \
+                                .memory = &herk_memory,                                            \
                                 .start = start,                                                    \
                                 .attempt = herk_attempt,                                           \
                                 .accept = herk_accept,                                             \

@@ -172,8 +172,8 @@ typedef struct herk_state {
     bool embedded;   /* K of the last step is there */
     double rough;    /* how rough the last steps were, in tolerances */
     double *x, *x_old, *xp, *xp_old;
-    double *K; /* s + 1 derivatives of the last step; not embedded: x' and x at its middle */
     double *y; /* values of unknowns that the form does not know stay as they were */
+    double *K; /* s + 1 derivatives of the last step; not embedded: x' and x at its middle */
 } herk_state;
 
 /* x(t) or x'(t) on the last step, in the form's numbering (herk_dense.c). */

@@ -87,7 +87,7 @@ static void prk_start(void *state, void *scratch, const method_context *ctx, con
                                 .keeps_invariants = true,                                          \
                                 .index_range = INDEX,                                              \
                                 .table = TABLE,                                                    \
-                                .size = hem_size,                                                  \
+                                .memory = &hem_memory,                                             \
                                 .start = prk_start,                                                \
                                 .attempt = hem_attempt,                                            \
                                 .accept = hem_accept,                                              \

@@ -11,8 +11,6 @@
 #include "method/common/thesis.h"
 #include "method/implicit/colloc2nd.h"
 
-enum { STATE_VECTORS = 4 + 2 * 2, SCRATCH_VECTORS = 16, STAGE_BLOCKS = 6 };
-
 /* Part of the error weights to which positions are projected: the error estimate of the next step
  * sees what is left, ten times. */
 static const double POSITION_TOLERANCE = 1e-3;
@@ -77,31 +75,14 @@ static void extrapolations(const colloc2nd_cache *c, colloc2nd_scratch *w, doubl
 
 /* ---- memory ---- */
 
-static void colloc2nd_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(colloc2nd_state) + (STATE_VECTORS + COLLOC2ND_STAGES) * vector;
-    *scratch =
-        sizeof(colloc2nd_scratch) + (SCRATCH_VECTORS + STAGE_BLOCKS * COLLOC2ND_STAGES) * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(colloc2nd_state *s, colloc2nd_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[4] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
-    for (int i = 0; i < 4; i++, at += n) *kept[i] = at;
-    for (int i = 0; i < 2; i++, at += 2 * n) s->past[i] = at;
-    s->Z = at;
-    at = (double *)(w + 1);
-    double **used[SCRATCH_VECTORS] = {&w->x0,    &w->v0,           &w->x,       &w->xp,
-                                      &w->xpp,   &w->point,        &w->slope,   &w->f,
-                                      &w->y,     &w->yp,           &w->error_1, &w->error_2,
-                                      &w->scale, &w->newton_scale, &w->x_scale, &w->v_scale};
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *used[i] = at;
-    double **blocks[STAGE_BLOCKS] = {&w->Z, &w->R, &w->D1, &w->D2, &w->work, &w->predicted};
-    for (int i = 0; i < STAGE_BLOCKS; i++, at += COLLOC2ND_STAGES * n) *blocks[i] = at;
-}
+static const method_memory colloc2nd_memory = {
+    .state = {sizeof(colloc2nd_state),
+              {VECTORS(colloc2nd_state, y, yp_old), BLOCKS(colloc2nd_state, past[0], past[1], 2),
+               BLOCKS(colloc2nd_state, Z, Z, COLLOC2ND_STAGES)}},
+    .scratch = {sizeof(colloc2nd_scratch),
+                {VECTORS(colloc2nd_scratch, x0, v_scale),
+                 BLOCKS(colloc2nd_scratch, Z, predicted, COLLOC2ND_STAGES)}},
+};
 
 static void colloc2nd_cache_free(void *cache)
 {
@@ -162,9 +143,7 @@ static void colloc2nd_start(void *state, void *scratch, const method_context *ct
     colloc2nd_scratch *w = scratch;
     colloc2nd_cache *c = ctx->cache;
     const second_order *second = ctx->second;
-    memset(s, 0, sizeof *s);
-    memset(w, 0, sizeof *w);
-    place_vectors(s, w, (size_t)ctx->n);
+    method_clear(ctx, state, scratch);
     s->t = s->t_old = at->t;
     s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
     c->evaluated = false;
@@ -466,7 +445,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
         .projects = true,                                                                          \
         .index_range = "1 to 3",                                                                   \
         .table = &(const colloc2nd_kind){__VA_ARGS__},                                             \
-        .size = colloc2nd_size,                                                                    \
+        .memory = &colloc2nd_memory,                                                               \
         .start = colloc2nd_start,                                                                  \
         .attempt = colloc2nd_attempt,                                                              \
         .accept = colloc2nd_accept,                                                                \

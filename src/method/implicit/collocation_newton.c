@@ -14,16 +14,6 @@ static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
 /* The slowest rate that a variable is taken to have by itself, and what it may be off by. */
 static const double SLOWEST_OWN = 0.5, MOST_OWN = 0.1;
 
-double *collocation_place(collocation_step *step, int stages, size_t n, double *at)
-{
-    double **blocks[COLLOCATION_BLOCKS] = {&step->Z, &step->R, &step->V, &step->predicted};
-    for (int i = 0; i < COLLOCATION_PAST; i++) blocks[4 + i] = &step->past[i];
-    step->point = at;
-    at += n;
-    for (int i = 0; i < COLLOCATION_BLOCKS; i++, at += (size_t)stages * n) *blocks[i] = at;
-    return at;
-}
-
 void collocation_point(const collocation_step *step, const method_context *ctx, int i)
 {
     const double *Z = step->Z + (size_t)i * (size_t)ctx->n;

@@ -11,27 +11,29 @@
 #include "method/common/collocation.h"
 #include "method/common/stage_newton.h"
 
-/* Corrections kept for Broyden's updates, and blocks of stages. */
-enum { COLLOCATION_PAST = 3, COLLOCATION_BLOCKS = 4 + COLLOCATION_PAST };
+/* Corrections kept for Broyden's updates. */
+enum { COLLOCATION_PAST = 3 };
 
 /* The step in hand. */
 typedef struct collocation_step {
     const collocation *m;
     double from, t, h;                  /* from where to where */
     const double *y, *yp;               /* where it begins */
-    double *Z, *R, *V;                  /* stages: solution, residuals and corrections, work */
-    double *D;                          /* the last correction */
-    double *predicted;                  /* stages before Newton */
     double *point;                      /* y of a stage; n values */
-    double factor_cost;                 /* work of a factorisation over that of a solution, about */
+    double *Z, *R, *V;                  /* stages: solution, residuals and corrections, work */
+    double *predicted;                  /* stages before Newton */
     double *past[COLLOCATION_PAST];     /* corrections of this iteration, */
     double past_size[COLLOCATION_PAST]; /* their squares, */
     int past_count;                     /* and number */
+    double *D;                          /* the last correction */
+    double factor_cost;                 /* work of a factorisation over that of a solution, about */
     stage_newton newton;
 } collocation_step;
 
-/* Its blocks of stages for at most so many, and the point, from `at` on; what is behind them. */
-double *collocation_place(collocation_step *step, int stages, size_t n, double *at);
+/* Its vectors as part of a scratch, for at most so many stages. */
+#define COLLOCATION_VECTORS(type, stages)                                                          \
+    VECTORS(type, step.point, step.point),                                                         \
+        BLOCKS(type, step.Z, step.past[COLLOCATION_PAST - 1], stages)
 
 /* The task of an attempt, with the iteration error and what counts as noise in units of the error
  * test, and so many corrections unless the user says otherwise. */

@@ -5,8 +5,6 @@
 #include "matrix/shifted.h"
 #include "method/common/stages.h"
 
-enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 8 };
-
 /* Values between steps may be wrong by 10 tolerances where events depend on them. */
 static const double DENSE_WEIGHT = 0.1;
 
@@ -23,26 +21,13 @@ static const double KAPPA = 0.001, NOISE = 0.1;
 static const double WORN = 0.003;
 enum { MOST_ITERATIONS = 12 };
 
-static void irk_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(irk_state) + (STATE_VECTORS + IRK_NODES) * vector;
-    *scratch = sizeof(irk_scratch) +
-               (SCRATCH_VECTORS + 1 + COLLOCATION_BLOCKS * IRK_STAGES + IRK_NODES) * vector;
-}
-
-static void place_vectors(irk_state *s, irk_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[STATE_VECTORS] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
-    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
-    s->P = at;
-    at = (double *)(w + 1);
-    double **vectors[SCRATCH_VECTORS] = {&w->slope, &w->y,  &w->yp,  &w->error,
-                                         &w->scale, &w->cy, &w->cyp, &w->work};
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
-    w->P = collocation_place(&w->step, IRK_STAGES, n, at);
-}
+static const method_memory irk_memory = {
+    .state = {sizeof(irk_state),
+              {VECTORS(irk_state, y, yp_old), BLOCKS(irk_state, P, P, IRK_NODES)}},
+    .scratch = {sizeof(irk_scratch),
+                {VECTORS(irk_scratch, slope, work), COLLOCATION_VECTORS(irk_scratch, IRK_STAGES),
+                 BLOCKS(irk_scratch, P, P, IRK_NODES)}},
+};
 
 /* ---- interpolation -------------------------------------------------------------------------- */
 
@@ -103,14 +88,12 @@ static void irk_start(void *state, void *scratch, const method_context *ctx, con
     irk_state *s = state;
     irk_scratch *w = scratch;
     const int n = ctx->n;
-    memset(s, 0, sizeof *s);
-    memset(w, 0, sizeof *w);
+    method_clear(ctx, s, w);
     s->table = table;
     w->step.m = table->m;
     s->t = s->t_old = at->t;
     s->step = 1;
     w->step.newton.eta = 1.0;
-    place_vectors(s, w, (size_t)n);
     choose_nodes(s);
     vector_copy(n, at->y, s->y);
     vector_copy(n, at->yp, s->yp);
@@ -459,7 +442,7 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
         .sharp_multipliers = projected,                                                            \
         .index_range = range,                                                                      \
         .table = &irk_##id,                                                                        \
-        .size = irk_size,                                                                          \
+        .memory = &irk_memory,                                                                     \
         .start = irk_start,                                                                        \
         .attempt = irk_attempt,                                                                    \
         .accept = irk_accept,                                                                      \

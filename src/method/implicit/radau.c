@@ -6,7 +6,7 @@
 #include "matrix/shifted.h"
 #include "method/common/stages.h"
 
-enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 6, MOST_STAGES = COLLOCATION_STAGES };
+enum { MOST_STAGES = COLLOCATION_STAGES };
 
 /* Growth a step of the limit that a failure of Newton's method sets. */
 static const double LIMIT_FADES = 1.4;
@@ -23,27 +23,13 @@ static const double SLOW = 0.2;
  * they are asked for (ctx->between). */
 static const double DENSE_WEIGHT = 0.1;
 
-static void radau_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(radau_state) + (STATE_VECTORS + MOST_STAGES) * vector;
-    *scratch =
-        sizeof(radau_scratch) + (SCRATCH_VECTORS + 1 + COLLOCATION_BLOCKS * MOST_STAGES) * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(radau_state *s, radau_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[STATE_VECTORS] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
-    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
-    s->Z = at;
-    at = (double *)(w + 1);
-    double **vectors[SCRATCH_VECTORS] = {&w->y,     &w->yp,     &w->slope,
-                                         &w->error, &w->defect, &w->scale};
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
-    collocation_place(&w->step, MOST_STAGES, n, at);
-}
+static const method_memory radau_memory = {
+    .state = {sizeof(radau_state),
+              {VECTORS(radau_state, y, yp_old), BLOCKS(radau_state, Z, Z, MOST_STAGES)}},
+    .scratch = {sizeof(radau_scratch),
+                {VECTORS(radau_scratch, y, scale),
+                 COLLOCATION_VECTORS(radau_scratch, MOST_STAGES)}},
+};
 
 /* The number of stages for an order at least. */
 static int stages_for(int order)
@@ -57,9 +43,7 @@ static void start_between(void *state, void *scratch, const method_context *ctx,
 {
     radau_state *s = state;
     radau_scratch *w = scratch;
-    memset(s, 0, sizeof *s);
-    memset(w, 0, sizeof *w);
-    place_vectors(s, w, (size_t)ctx->n);
+    method_clear(ctx, state, scratch);
     s->t = s->t_old = at->t;
     s->least = least;
     s->most = most;
@@ -433,7 +417,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
         .gives_way = (stages) == 0,                                                                \
         .index_range = "1 to 3",                                                                   \
         .table = (stages) ? &(const int){stages} : NULL,                                           \
-        .size = radau_size,                                                                        \
+        .memory = &radau_memory,                                                                   \
         .start = radau_start,                                                                      \
         .attempt = radau_attempt,                                                                  \
         .accept = radau_accept,                                                                    \

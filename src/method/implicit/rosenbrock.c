@@ -5,8 +5,6 @@
 #include "base/vector.h"
 #include "method/common/stages.h"
 
-enum { STATE_VECTORS = 5, SCRATCH_VECTORS = 12 };
-
 /* dF/dt is a difference of order 3 over this part of the step: its error is 3e-8 h^3 d4F/dt4, and
  * that of rounding 1e-13 |F| / h. */
 static const double TIME_PART = 1.0 / 128.0;
@@ -33,50 +31,36 @@ typedef struct rosenbrock_state {
 /* One attempt. */
 typedef struct rosenbrock_scratch {
     double t, h;
-    double first_h;          /* size of the first try since the last accepted step; 0: none */
-    long evaluated_step;     /* the step to which f, rate and the partial derivatives belong; */
-    long evaluations;        /* of the iteration, when they were made */
+    double first_h;      /* size of the first try since the last accepted step; 0: none */
+    long evaluated_step; /* the step to which f, rate and the partial derivatives belong; */
+    long evaluations;    /* of the iteration, when they were made */
+    double defect;       /* of exempt variables at the end */
+    stages_trial quiet;
     double *f, *rate;        /* F(t, y, z), dF/dt */
     double *point, *z_point; /* Y_i, Z_i */
     double *slope;           /* S_i */
     double *rhs, *error, *scale;
-    double defect; /* of exempt variables at the end */
-    stages_trial quiet;
     double *y, *z;   /* candidate */
     double *d1, *d2; /* of its interpolant */
     double *U, *V;   /* stages */
 } rosenbrock_scratch;
 
-static void rosenbrock_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(rosenbrock_state) + STATE_VECTORS * vector;
-    *scratch = sizeof(rosenbrock_scratch) + (SCRATCH_VECTORS + 2 * ROSENBROCK_STAGES) * vector;
-}
-
-static void place_vectors(rosenbrock_state *s, rosenbrock_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[STATE_VECTORS] = {&s->y, &s->z, &s->y_old, &s->d1, &s->d2};
-    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
-    at = (double *)(w + 1);
-    double **vectors[SCRATCH_VECTORS] = {&w->f,     &w->rate, &w->point, &w->z_point,
-                                         &w->slope, &w->rhs,  &w->error, &w->scale,
-                                         &w->y,     &w->z,    &w->d1,    &w->d2};
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
-    w->U = at;
-    w->V = at + ROSENBROCK_STAGES * n;
-}
+static const method_memory rosenbrock_memory = {
+    .state = {sizeof(rosenbrock_state), {VECTORS(rosenbrock_state, y, d2)}},
+    .scratch = {sizeof(rosenbrock_scratch),
+                {VECTORS(rosenbrock_scratch, f, d2),
+                 BLOCKS(rosenbrock_scratch, U, V, ROSENBROCK_STAGES)}},
+};
 
 static void rosenbrock_start(void *state, void *scratch, const method_context *ctx,
                              const start_point *at)
 {
     rosenbrock_state *s = state;
-    rosenbrock_scratch *w = scratch;
     const int n = ctx->n;
-    *s = (rosenbrock_state){.table = ctx->method->table, .t = at->t, .t_old = at->t, .step = 1};
-    *w = (rosenbrock_scratch){0};
-    place_vectors(s, w, (size_t)n);
+    method_clear(ctx, s, scratch);
+    s->table = ctx->method->table;
+    s->t = s->t_old = at->t;
+    s->step = 1;
     vector_copy(n, at->y, s->y);
     vector_copy(n, at->yp, s->z);
     vector_copy(n, at->y, s->y_old);
@@ -372,7 +356,7 @@ static void rosenbrock_interpolate(const void *state, const method_context *ctx,
         .rough_between = true,                                                                     \
         .no_iteration = true,                                                                      \
         .index_range = range,                                                                      \
-        .size = rosenbrock_size,                                                                   \
+        .memory = &rosenbrock_memory,                                                              \
         .table = &rosenbrock_##id,                                                                 \
         .start = rosenbrock_start,                                                                 \
         .attempt = rosenbrock_attempt,                                                             \

@@ -5,8 +5,6 @@
 #include "base/vector.h"
 #include "method/common/stages.h"
 
-enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 9 };
-
 /* Iteration errors of the stages enter the estimate with factors up to 8: they must be so much
  * below what Newton's method has for BDF. */
 static const double TIGHTNESS = 20.0;
@@ -43,35 +41,22 @@ typedef struct sdirk_scratch {
     double *K;    /* stage derivatives */
 } sdirk_scratch;
 
-static void sdirk_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(sdirk_state) + (STATE_VECTORS + SDIRK_STAGES) * vector;
-    *scratch = sizeof(sdirk_scratch) + (SCRATCH_VECTORS + SDIRK_STAGES) * vector;
-}
-
-static void place_vectors(sdirk_state *s, sdirk_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[STATE_VECTORS] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
-    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
-    s->K = at;
-    at = (double *)(w + 1);
-    double **vectors[SCRATCH_VECTORS] = {&w->y0,   &w->yp0,   &w->y,     &w->yp,  &w->e,
-                                         &w->from, &w->error, &w->scale, &w->last};
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
-    w->K = at;
-}
+static const method_memory sdirk_memory = {
+    .state = {sizeof(sdirk_state),
+              {VECTORS(sdirk_state, y, yp_old), BLOCKS(sdirk_state, K, K, SDIRK_STAGES)}},
+    .scratch = {sizeof(sdirk_scratch),
+                {VECTORS(sdirk_scratch, y0, last), BLOCKS(sdirk_scratch, K, K, SDIRK_STAGES)}},
+};
 
 static void sdirk_start(void *state, void *scratch, const method_context *ctx,
                         const start_point *at)
 {
     sdirk_state *s = state;
-    sdirk_scratch *w = scratch;
     const int n = ctx->n;
-    *s = (sdirk_state){.table = ctx->method->table, .t = at->t, .t_old = at->t, .step = 1};
-    *w = (sdirk_scratch){0};
-    place_vectors(s, w, (size_t)n);
+    method_clear(ctx, s, scratch);
+    s->table = ctx->method->table;
+    s->t = s->t_old = at->t;
+    s->step = 1;
     vector_copy(n, at->y, s->y);
     vector_copy(n, at->yp, s->yp);
     vector_copy(n, at->y, s->y_old);
@@ -335,7 +320,7 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
         .fixed_order = true,                                                                       \
         .rough_between = true,                                                                     \
         .index_range = "1 to 2",                                                                   \
-        .size = sdirk_size,                                                                        \
+        .memory = &sdirk_memory,                                                                   \
         .table = &sdirk_##id,                                                                      \
         .start = sdirk_start,                                                                      \
         .attempt = sdirk_attempt,                                                                  \

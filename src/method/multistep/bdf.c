@@ -43,26 +43,11 @@ typedef struct bdf_scratch {
     double *filtered;
 } bdf_scratch;
 
-enum { STATE_VECTORS = COLUMNS + 2, SCRATCH_VECTORS = 6 };
-
-static void bdf_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(bdf_state) + STATE_VECTORS * vector;
-    *scratch = sizeof(bdf_scratch) + SCRATCH_VECTORS * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(bdf_state *s, bdf_scratch *w, int n)
-{
-    double *at = (double *)(s + 1);
-    for (int i = 1; i <= COLUMNS; i++, at += n) s->phi[i] = at;
-    s->yp_old = at;
-    s->yp_new = at + n;
-    double **vectors[SCRATCH_VECTORS] = {&w->y0, &w->yp0, &w->y, &w->yp, &w->e, &w->filtered};
-    at = (double *)(w + 1);
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
-}
+static const method_memory bdf_memory = {
+    .state = {sizeof(bdf_state),
+              {VECTORS(bdf_state, phi[1], phi[COLUMNS]), VECTORS(bdf_state, yp_old, yp_new)}},
+    .scratch = {sizeof(bdf_scratch), {VECTORS(bdf_scratch, y0, filtered)}},
+};
 
 /* phi_i for i = 1 .. m from past values, by divided differences times products of psi. */
 static void history_to_phi(bdf_state *s, int n, const start_point *at)
@@ -87,9 +72,7 @@ static void bdf_start(void *state, void *scratch, const method_context *ctx, con
 {
     bdf_state *s = state;
     int n = ctx->n;
-    memset(s, 0, sizeof *s);
-    memset(scratch, 0, sizeof(bdf_scratch));
-    place_vectors(s, scratch, n);
+    method_clear(ctx, state, scratch);
     for (int i = 1; i <= COLUMNS; i++) vector_zero(n, s->phi[i]);
     s->t = s->t_old = at->t;
     if (at->history > 1) {
@@ -460,7 +443,7 @@ const method method_bdf = {
     .kinds_asked = true,
     .max_order = MAX_ORDER,
     .index_range = "1 to 2",
-    .size = bdf_size,
+    .memory = &bdf_memory,
     .start = bdf_start,
     .attempt = bdf_attempt,
     .accept = bdf_accept,

@@ -68,28 +68,12 @@ typedef struct direct_scratch {
     double *ex, *filtered, *spare, *tangent;
 } direct_scratch;
 
-enum { STATE_VECTORS = COLUMNS + 5, SCRATCH_VECTORS = 14 };
-
-static void direct_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(direct_state) + STATE_VECTORS * vector;
-    *scratch = sizeof(direct_scratch) + SCRATCH_VECTORS * vector;
-}
-
-/* Lay the vectors out behind the structs. */
-static void place_vectors(direct_state *s, direct_scratch *w, int n, int nx)
-{
-    double *at = (double *)(s + 1);
-    for (int i = 1; i <= COLUMNS + 1; i++, at += nx) s->phi[i] = at;
-    double **ends[] = {&s->xp_old, &s->xpp_old, &s->xp_new, &s->xpp_new};
-    for (int i = 0; i < 4; i++, at += nx) *ends[i] = at;
-    double **vectors[SCRATCH_VECTORS] = {&w->y0,    &w->yp0,      &w->y,     &w->yp,     &w->e,
-                                         &w->y_old, &w->estimate, &w->x0,    &w->xp0,    &w->xpp0,
-                                         &w->ex,    &w->filtered, &w->spare, &w->tangent};
-    at = (double *)(w + 1);
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += i <= 7 ? n : nx) *vectors[i] = at;
-}
+static const method_memory direct_memory = {
+    .state = {sizeof(direct_state),
+              {VECTORS(direct_state, phi[1], phi[COLUMNS + 1]),
+               VECTORS(direct_state, xp_old, xpp_new)}},
+    .scratch = {sizeof(direct_scratch), {VECTORS(direct_scratch, y0, tangent)}},
+};
 
 /* ---- start ---- */
 
@@ -146,9 +130,7 @@ static void direct_start(void *state, void *scratch, const method_context *ctx,
 {
     direct_state *s = state;
     const second_order *form = ctx->second;
-    memset(s, 0, sizeof *s);
-    memset(scratch, 0, sizeof(direct_scratch));
-    place_vectors(s, scratch, ctx->n, form->n);
+    method_clear(ctx, state, scratch);
     for (int i = 1; i <= COLUMNS + 1; i++) vector_zero(form->n, s->phi[i]);
     s->t = s->t_old = at->t;
     if (at->history > 1)
@@ -630,7 +612,7 @@ const method method_bdf2nd = {
     .forms = FORM_SECOND_ORDER,
     .index_range = "3",
     .tests_velocities = true,
-    .size = direct_size,
+    .memory = &direct_memory,
     .start = direct_start,
     .attempt = direct_attempt,
     .accept = direct_accept,

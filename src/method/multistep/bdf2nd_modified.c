@@ -44,34 +44,17 @@ typedef struct modified_scratch {
     double *y0, *yp0, *y, *yp, *e, *estimate;
 } modified_scratch;
 
-enum { STATE_VECTORS = POINTS + 2, SCRATCH_VECTORS = 6 };
-
-static void modified_size(int n, size_t *state, size_t *scratch)
-{
-    size_t vector = (size_t)n * sizeof(double);
-    *state = sizeof(modified_state) + STATE_VECTORS * vector;
-    *scratch = sizeof(modified_scratch) + SCRATCH_VECTORS * vector;
-}
-
-static void place_vectors(modified_state *s, modified_scratch *w, int n)
-{
-    double *at = (double *)(s + 1);
-    for (int i = 0; i < POINTS; i++, at += n) s->y[i] = at;
-    s->yp_old = at;
-    s->yp_new = at + n;
-    double **vectors[SCRATCH_VECTORS] = {&w->y0, &w->yp0, &w->y, &w->yp, &w->e, &w->estimate};
-    at = (double *)(w + 1);
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *vectors[i] = at;
-}
+static const method_memory modified_memory = {
+    .state = {sizeof(modified_state), {VECTORS(modified_state, y[0], yp_new)}},
+    .scratch = {sizeof(modified_scratch), {VECTORS(modified_scratch, y0, estimate)}},
+};
 
 static void modified_start(void *state, void *scratch, const method_context *ctx,
                            const start_point *at)
 {
     modified_state *s = state;
     int n = ctx->n;
-    memset(s, 0, sizeof *s);
-    memset(scratch, 0, sizeof(modified_scratch));
-    place_vectors(s, scratch, n);
+    method_clear(ctx, state, scratch);
     for (int i = 0; i < POINTS; i++) vector_zero(n, s->y[i]);
     s->points = at->history > 1 ? at->history : 1;
     if (s->points > POINTS - 1) s->points = POINTS - 1;
@@ -433,7 +416,7 @@ const method method_bdf2nd_modified = {
     .forms = FORM_SECOND_ORDER,
     .tests_velocities = true,
     .index_range = "3",
-    .size = modified_size,
+    .memory = &modified_memory,
     .start = modified_start,
     .attempt = modified_attempt,
     .accept = modified_accept,
@@ -450,7 +433,7 @@ const method method_bdf2nd_faithful = {
     .forms = FORM_SECOND_ORDER,
     .fixed_order = true,
     .index_range = "3",
-    .size = modified_size,
+    .memory = &modified_memory,
     .start = modified_start,
     .attempt = faithful_attempt,
     .accept = modified_accept,

@@ -16,7 +16,6 @@
 
 #include <math.h>
 
-enum { STATE_VECTORS = 4, SCRATCH_VECTORS = 12, STATE_BLOCKS = 2, SCRATCH_BLOCKS = 3 };
 static const method *const starter = &method_colloc2nd;
 
 static const double KAPPA = 0.003, WORN = 0.05;
@@ -60,33 +59,18 @@ typedef struct glm_scratch {
 
 /* ---- memory ---- */
 
-static void glm_size(int n, size_t *state, size_t *scratch)
+static void room_for_start(int n, size_t *state, size_t *scratch)
 {
-    size_t vector = (size_t)n * sizeof(double), start_state, start_scratch;
-    starter->size(n, &start_state, &start_scratch);
-    *state = sizeof(glm_state) + (STATE_VECTORS + STATE_BLOCKS * GLM_STAGES) * vector + start_state;
-    *scratch = sizeof(glm_scratch) + (SCRATCH_VECTORS + SCRATCH_BLOCKS * GLM_STAGES) * vector +
-               start_scratch;
+    method_size(starter, n, state, scratch);
 }
 
-/* Lay the vectors out behind the structs. */
-static void place_vectors(glm_state *s, glm_scratch *w, size_t n)
-{
-    double *at = (double *)(s + 1);
-    double **kept[STATE_VECTORS] = {&s->y, &s->yp, &s->y_old, &s->yp_old};
-    for (int i = 0; i < STATE_VECTORS; i++, at += n) *kept[i] = at;
-    s->Y = at;
-    s->Yp = at + GLM_STAGES * n;
-    s->start = at + STATE_BLOCKS * GLM_STAGES * n;
-    at = (double *)(w + 1);
-    double **used[SCRATCH_VECTORS] = {&w->x,   &w->xp, &w->xpp,      &w->psi,
-                                      &w->phi, &w->f,  &w->point,    &w->slope,
-                                      &w->y,   &w->yp, &w->estimate, &w->rough};
-    for (int i = 0; i < SCRATCH_VECTORS; i++, at += n) *used[i] = at;
-    double **blocks[SCRATCH_BLOCKS] = {&w->Y, &w->Yp, &w->Ypp};
-    for (int i = 0; i < SCRATCH_BLOCKS; i++, at += GLM_STAGES * n) *blocks[i] = at;
-    w->start = at;
-}
+static const method_memory glm_memory = {
+    .state = {sizeof(glm_state),
+              {VECTORS(glm_state, y, yp_old), BLOCKS(glm_state, Y, Yp, GLM_STAGES)}},
+    .scratch = {sizeof(glm_scratch),
+                {VECTORS(glm_scratch, x, rough), BLOCKS(glm_scratch, Y, Ypp, GLM_STAGES)}},
+    .more = room_for_start,
+};
 
 static void glm_cache_free(void *cache)
 {
@@ -137,9 +121,8 @@ static void glm_start(void *state, void *scratch, const method_context *ctx, con
     glm_state *s = state;
     glm_scratch *w = scratch;
     glm_cache *c = ctx->cache;
-    memset(s, 0, sizeof *s);
-    memset(w, 0, sizeof *w);
-    place_vectors(s, w, (size_t)ctx->n);
+    s->start = vectors_place(&glm_memory.state, ctx->n, s);
+    w->start = vectors_place(&glm_memory.scratch, ctx->n, w);
     s->t = s->t_old = at->t;
     c->evaluated = false;
     c->h = 0.0;
@@ -534,7 +517,7 @@ const method method_glm3 = {
     .fixed_order = true,
     .rough_between = true,
     .index_range = "1 to 3",
-    .size = glm_size,
+    .memory = &glm_memory,
     .start = glm_start,
     .attempt = glm_attempt,
     .accept = glm_accept,

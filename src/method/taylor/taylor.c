@@ -31,7 +31,7 @@ static size_t expansion_room(int n)
     return ((size_t)n * (SERIES_LAST + 2) + 1) * LARGEST;
 }
 
-static void taylor_size(int n, size_t *state, size_t *scratch)
+static void taylor_room(int n, size_t *state, size_t *scratch)
 {
     *state = header_size() + 2 * expansion_room(n);
     *scratch = 4 * (size_t)n * sizeof(double);
@@ -420,7 +420,7 @@ const method method_taylor = {
     .fixed_order = true,
     .own_order = true,
     .index_range = "any",
-    .size = taylor_size,
+    .memory = &(const method_memory){.more = taylor_room},
     .start = taylor_start,
     .attempt = taylor_attempt,
     .accept = taylor_accept,

@@ -23,7 +23,7 @@ static bool allocate_values(binding *b, int user_n)
 static bool allocate_work(binding *b)
 {
     size_t state, scratch;
-    b->method->size(b->n, &state, &scratch);
+    method_size(b->method, b->n, &state, &scratch);
     b->state = dae_calloc(1, state);
     b->scratch = dae_calloc(1, scratch);
     b->kinds = DAE_ARRAY(dae_kind, b->n);

@@ -216,7 +216,7 @@ static bool refiner_fill(refiner *r, const dae_solver *s)
     size_t scratch;
     r->method = s->bound.method;
     r->eval = s->bound.eval;
-    r->method->size(s->bound.n, &r->state_size, &scratch);
+    method_size(r->method, s->bound.n, &r->state_size, &scratch);
     r->state = dae_calloc(1, r->state_size);
     r->before = dae_calloc(1, r->state_size);
     r->scratch = dae_calloc(1, scratch);

@@ -1,0 +1,44 @@
+/* Vectors of one block: those behind the structs of a method, and those of a cache. */
+#ifndef DAE_METHOD_COMMON_LAYOUT_H
+#define DAE_METHOD_COMMON_LAYOUT_H
+
+#include <stddef.h>
+
+/* Pointers of a struct that stand one after the other, from `offset` on, each to `length` vectors
+ * of n numbers. */
+typedef struct vector_group {
+    size_t offset;
+    int pointers, length;
+} vector_group;
+
+/* The pointers from member `first` to member `last` of a struct. */
+#define VECTORS(type, first, last) BLOCKS(type, first, last, 1)
+#define BLOCKS(type, first, last, each)                                                            \
+    {                                                                                              \
+        offsetof(type, first),                                                                     \
+            1 + (int)((offsetof(type, last) - offsetof(type, first)) / sizeof(double *)), each     \
+    }
+
+/* A struct and, behind it, its vectors: groups up to the first one without pointers. */
+typedef struct vector_layout {
+    size_t size;
+    vector_group groups[4];
+} vector_layout;
+
+size_t vectors_size(const vector_layout *layout, int n); /* in bytes, of struct and vectors */
+/* Zero the struct and point to its vectors. What is behind the last one. */
+void *vectors_place(const vector_layout *layout, int n, void *memory);
+
+/* A vector of so many numbers, and where to point to it. */
+typedef struct vector_share {
+    double **vector;
+    size_t count;
+} vector_share;
+
+/* One block for all of them, zeroed, that begins with the first; NULL: memory. */
+#define SHARED_VECTORS(...)                                                                        \
+    vectors_new((vector_share[]){__VA_ARGS__},                                                     \
+                sizeof((vector_share[]){__VA_ARGS__}) / sizeof(vector_share))
+double *vectors_new(const vector_share *shares, size_t count);
+
+#endif

@@ -1,0 +1,15 @@
+#include "method/common/method.h"
+
+void method_size(const method *m, int n, size_t *state, size_t *scratch)
+{
+    size_t more[2] = {0, 0};
+    if (m->memory->more) m->memory->more(n, &more[0], &more[1]);
+    *state = vectors_size(&m->memory->state, n) + more[0];
+    *scratch = vectors_size(&m->memory->scratch, n) + more[1];
+}
+
+void method_clear(const method_context *ctx, void *state, void *scratch)
+{
+    vectors_place(&ctx->method->memory->state, ctx->n, state);
+    vectors_place(&ctx->method->memory->scratch, ctx->n, scratch);
+}
