@@ -30,8 +30,10 @@ void *vectors_place(const vector_layout *layout, int n, void *memory)
 double *vectors_new(const vector_share *shares, size_t count)
 {
     size_t total = 0;
-    for (size_t i = 0; i < count; i++) total += shares[i].count;
+    for (size_t i = 0; i < count; i++) total += (size_t)shares[i].pointers * shares[i].count;
     double *block = DAE_ARRAY(double, total), *at = block;
-    for (size_t i = 0; block && i < count; at += shares[i].count, i++) *shares[i].vector = at;
+    for (size_t i = 0; block && i < count; i++)
+        for (int k = 0; k < shares[i].pointers; k++, at += shares[i].count)
+            shares[i].vectors[k] = at;
     return block;
 }

@@ -29,13 +29,14 @@ size_t vectors_size(const vector_layout *layout, int n); /* in bytes, of struct 
 /* Zero the struct and point to its vectors. What is behind the last one. */
 void *vectors_place(const vector_layout *layout, int n, void *memory);
 
-/* A vector of so many numbers, and where to point to it. */
+/* An array of so many pointers, each to a vector of `count` numbers. */
 typedef struct vector_share {
-    double **vector;
+    double **vectors;
+    int pointers;
     size_t count;
 } vector_share;
 
-/* One block for all of them, zeroed, that begins with the first; NULL: memory. */
+/* One zeroed block for all of them, which begins with the first; NULL: memory. */
 #define SHARED_VECTORS(...)                                                                        \
     vectors_new((vector_share[]){__VA_ARGS__},                                                     \
                 sizeof((vector_share[]){__VA_ARGS__}) / sizeof(vector_share))

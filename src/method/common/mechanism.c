@@ -32,16 +32,9 @@ static bool prepare(mechanism *c, const mechanical_form *m, const form_places *p
                      .lambda_place = places->lambda,
                      .enough = POSITION_TOLERANCE,
                      .diagonal = m->M_matrix.diagonal};
-    c->M = DAE_ARRAY(double, m->M_matrix.count + 2 * G + 2 * nq + 3 * nl);
-    if (!c->M) return false;
-    c->G[0] = c->M + m->M_matrix.count;
-    c->G[1] = c->G[0] + G;
-    c->force = c->G[1] + G;
-    c->dx = c->force + nq;
-    c->rate = c->dx + nq;
-    c->curvature = c->rate + nl;
-    c->r = c->curvature + nl;
-    return true;
+    return SHARED_VECTORS({&c->M, 1, m->M_matrix.count}, {c->G, 2, G}, {&c->force, 1, nq},
+                          {&c->dx, 1, nq}, {&c->rate, 1, nl}, {&c->curvature, 1, nl},
+                          {&c->r, 1, nl});
 }
 
 bool mechanism_new(mechanism *c, const method_context *ctx)

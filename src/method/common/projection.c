@@ -41,19 +41,16 @@ bool projection_new(projection *p, const method_context *ctx)
     if (!form || form->nl == 0) return true;
     size_t nq = (size_t)form->nq, nl = (size_t)form->nl;
     size_t nr = full ? (size_t)full->nr : 0;
-    p->x = DAE_ARRAY(double, 5 * nq + nl + nr);
+    bool fits = SHARED_VECTORS({&p->x, 1, 2 * nq}, {&p->k, 1, 2 * nq}, {&p->begin, 1, nq},
+                               {&p->lambda, 1, nl}, {&p->dr, 1, nr});
     bool ready = full ? mechanism_of_multibody(&p->mechanism, full, &forms->multibody_places)
                       : mechanism_new(&p->mechanism, ctx);
-    if (ready && p->x) {
-        p->form = form;
-        p->k = p->x + 2 * nq;
-        p->begin = p->k + 2 * nq;
-        p->lambda = p->begin + nq;
-        p->dr = p->lambda + nl;
-        return true;
+    if (!ready || !fits) {
+        projection_free(p);
+        return false;
     }
-    projection_free(p);
-    return false;
+    p->form = form;
+    return true;
 }
 
 void projection_free(projection *p)

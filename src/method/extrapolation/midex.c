@@ -50,24 +50,13 @@ static void midex_cache_free(void *cache)
 static bool take_memory(midex_cache *c, size_t n)
 {
     size_t nq = (size_t)c->system.form->nq, nl = (size_t)c->system.form->nl, x = 2 * nq;
-    double **points[] = {&c->x,     &c->before,  &c->after,  &c->result,
-                         &c->error, &c->dense_x, &c->dense_k};
-    enum { POINTS = sizeof points / sizeof *points };
-    size_t total = (POINTS + ROWS + 2 * MIDEX_INNER) * x + (MIDEX_INNER + 1) * nl + n +
-                   (MIDEX_DEGREE + 1) * nq;
-    double *at = c->memory = DAE_ARRAY(double, total);
-    if (!at) return false;
-    for (int k = 0; k < POINTS; k++, at += x) *points[k] = at;
-    for (int j = 0; j < ROWS; j++, at += x) c->tableau.T[j] = at;
-    for (int p = 0; p < MIDEX_INNER; p++, at += 2 * x + nl) {
-        c->inner_x[p] = at;
-        c->inner_k[p] = at + x;
-        c->inner_lambda[p] = at + 2 * x;
-    }
-    c->dense_lambda = at;
-    c->full = at + nl;
-    c->coefficient = c->full + n;
-    return true;
+    c->memory = SHARED_VECTORS({&c->x, 1, x}, {&c->before, 1, x}, {&c->after, 1, x},
+                               {&c->result, 1, x}, {&c->error, 1, x}, {&c->dense_x, 1, x},
+                               {&c->dense_k, 1, x}, {c->tableau.T, ROWS, x},
+                               {c->inner_x, MIDEX_INNER, x}, {c->inner_k, MIDEX_INNER, x},
+                               {c->inner_lambda, MIDEX_INNER, nl}, {&c->dense_lambda, 1, nl},
+                               {&c->full, 1, n}, {&c->coefficient, 1, (MIDEX_DEGREE + 1) * nq});
+    return c->memory;
 }
 
 static void *midex_cache_new(const method_context *ctx)

@@ -71,7 +71,7 @@ static void geometric_cache_free(void *cache)
     mechanism_free(&c->system);
     saddle_free(c->mass);
     geometric_keeper_free(c);
-    dae_free_all(c->memory, c);
+    dae_free_all(c->x, c);
 }
 
 /* A solver for M alone. */
@@ -89,20 +89,11 @@ static bool take_memory(geometric_cache *c)
 {
     const mechanical_form *m = c->system.form;
     size_t nq = (size_t)m->nq, nl = (size_t)m->nl;
-    double **points[] = {&c->x, &c->half, &c->last, &c->p, &c->phi};
-    enum { POINTS = sizeof points / sizeof *points, S = GEOMETRIC_STAGES };
-    double *at = c->memory = DAE_ARRAY(double, POINTS * 2 * nq + S * (4 * nq + 2 * nl));
-    if (!at) return false;
-    for (int k = 0; k < POINTS; k++, at += 2 * nq) *points[k] = at;
-    for (int i = 0; i < S; i++, at += 4 * nq + nl) {
-        c->Q[i] = at;
-        c->V[i] = at + nq;
-        c->P[i] = at + 2 * nq;
-        c->force[i] = at + 3 * nq;
-        c->Lambda[i] = at + 4 * nq;
-    }
-    c->residual = at;
-    return true;
+    enum { S = GEOMETRIC_STAGES };
+    return SHARED_VECTORS({&c->x, 1, 2 * nq}, {&c->half, 1, 2 * nq}, {&c->last, 1, 2 * nq},
+                          {&c->p, 1, 2 * nq}, {&c->phi, 1, 2 * nq}, {c->Q, S, nq}, {c->V, S, nq},
+                          {c->P, S, nq}, {c->force, S, nq}, {c->Lambda, S, nl},
+                          {&c->residual, 1, S * nl});
 }
 
 static void *geometric_cache_new(const method_context *ctx)

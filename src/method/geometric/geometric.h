@@ -39,8 +39,7 @@ typedef struct geometric_cache {
     bool mass_factored; /* a constant M is in it */
     bool by_velocity;   /* f depends on v */
     lobatto_pair pair;
-    double *memory;                    /* behind the vectors; owned */
-    double *x, *half, *last, *p, *phi; /* work, 2 nq each */
+    double *x, *half, *last, *p, *phi; /* work, 2 nq each; x owns the block of all vectors */
     /* stages of Lobatto pairs, nq or nl each */
     double *Q[GEOMETRIC_STAGES], *V[GEOMETRIC_STAGES], *P[GEOMETRIC_STAGES],
         *force[GEOMETRIC_STAGES], *Lambda[GEOMETRIC_STAGES];

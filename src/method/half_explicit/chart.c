@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/layout.h"
 
 #include <math.h>
 
@@ -19,18 +20,15 @@ void chart_free(chart *c)
     if (!c) return;
     saddle_free(c->saddle);
     manifold_free(&c->shortest);
-    void *const blocks[] = {c->A, c->r, c->M, c->full, c->lu, c->dependent};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
-    dae_free(c);
+    dae_free_all(c->A, c->M, c->full, c->dependent, c);
 }
 
 static bool allocate_partition(chart *c)
 {
     size_t m = (size_t)c->m, n = (size_t)c->n;
-    c->full = DAE_ARRAY(double, m *n);
-    c->lu = DAE_ARRAY(double, m *m);
+    bool fits = SHARED_VECTORS({&c->full, 1, m * n}, {&c->lu, 1, m * m});
     c->dependent = DAE_ARRAY(int, m + n + m);
-    if (!c->full || !c->lu || !c->dependent) return false;
+    if (!fits || !c->dependent) return false;
     c->order = c->dependent + m;
     c->pivots = c->order + n;
     return true;
@@ -42,21 +40,14 @@ chart *chart_new(dae_coordinates kind, const form_matrix *matrix, const saddle_s
     chart *c = DAE_NEW(chart);
     if (!c) return NULL;
     *c = (chart){.kind = kind, .matrix = matrix, .m = matrix->rows, .n = matrix->columns};
-    c->A = DAE_ARRAY(double, matrix->count);
-    c->r = DAE_ARRAY(double, 2 * ((size_t)c->m + (size_t)c->n));
-    bool fits = c->A && c->r;
-    if (fits) {
-        c->row_scale = c->r + c->m;
-        c->dx = c->row_scale + c->m;
-        c->unit = c->dx + c->n;
-    }
+    size_t m = (size_t)c->m, n = (size_t)c->n;
+    bool fits = SHARED_VECTORS({&c->A, 1, matrix->count}, {&c->r, 1, m}, {&c->row_scale, 1, m},
+                               {&c->dx, 1, n}, {&c->unit, 1, n});
     if (fits && kind == DAE_COORDINATES_PARTITIONED)
         fits = allocate_partition(c);
     else if (fits && mechanism) {
         c->saddle = saddle_new(mechanism);
-        c->M = DAE_ARRAY(double, mass + matrix->count);
-        fits = c->saddle && c->M;
-        if (fits) c->base = c->M + mass;
+        fits = SHARED_VECTORS({&c->M, 1, mass}, {&c->base, 1, matrix->count}) && c->saddle;
     } else if (fits)
         fits = manifold_new(&c->shortest, matrix, c->unit);
     if (fits) return c;

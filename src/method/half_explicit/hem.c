@@ -753,15 +753,12 @@ static bool mechanical_cache(hem_cache *c, const method_context *ctx)
     size_t M = m->M_matrix.count, G = m->G_matrix.count;
     bool fits = mechanism_new(&c->system, ctx);
     c->saddle = c->system.saddle;
-    c->matrices = DAE_ARRAY(double, M + 2 * G + (size_t)m->nq);
-    if (!fits || !c->matrices) return false;
+    c->matrices =
+        SHARED_VECTORS({c->M + 1, 1, M}, {c->G + 2, 2, G}, {c->force + 1, 1, (size_t)m->nq});
     c->M[0] = c->system.M;
     c->force[0] = c->system.force;
     for (int k = 0; k < 2; k++) c->G[k] = c->system.G[k];
-    c->M[1] = c->matrices;
-    for (int k = 0; k < 2; k++) c->G[2 + k] = c->M[1] + M + (size_t)k * G;
-    c->force[1] = c->G[3] + G;
-    return true;
+    return fits && c->matrices;
 }
 
 /* k_u as a solver's matrix */
@@ -782,17 +779,16 @@ static bool hessenberg_cache(hem_cache *c)
     c->nx = f->ny;
     c->nz = c->ng = f->nz;
     c->nw = f->nz + f->nu;
-    size_t full = (size_t)f->ny * (size_t)f->nz;
-    c->f_z = DAE_ARRAY(double, f->nu > 0 ? full : f->f_z_matrix.count);
-    c->g_y = DAE_ARRAY(double, f->g_y_matrix.count);
-    c->g_y_end = DAE_ARRAY(double, f->g_y_matrix.count);
+    size_t full = (size_t)f->ny * (size_t)f->nz, g_y = f->g_y_matrix.count;
+    c->matrices = SHARED_VECTORS({&c->f_z, 1, f->nu > 0 ? full : f->f_z_matrix.count},
+                                 {&c->g_y, 1, g_y}, {&c->g_y_end, 1, g_y});
     saddle_shape shape = {.n = f->ny,
                           .m = f->nz,
                           .C = pattern_of(&f->g_y_matrix),
                           .F = f->nu > 0 ? (saddle_layout){NULL, NULL} : pattern_of(&f->f_z_matrix),
                           .identity = true};
     c->saddle = saddle_new(&shape);
-    return c->f_z && c->g_y && c->g_y_end && c->saddle && (f->nu == 0 || k_u_cache(c));
+    return c->matrices && c->saddle && (f->nu == 0 || k_u_cache(c));
 }
 
 static bool manifold_cache(hem_cache *c)
@@ -826,11 +822,10 @@ hem_cache *hem_bare_cache(const method_context *ctx)
                 : c->hessenberg ? hessenberg_cache(c)
                                 : manifold_cache(c);
     size_t size = (size_t)(c->nx + c->nw + c->ng);
-    for (int k = 0; k < 6; k++) fits = (c->work[k] = DAE_ARRAY(double, size)) && fits;
-    c->inner = DAE_ARRAY(double, (HEM_INNER + 2) * (size_t)c->nw);
-    c->inner_x = DAE_ARRAY(double, c->nx);
-    c->inner_k = DAE_ARRAY(double, c->nx);
-    if (fits && c->inner && c->inner_x && c->inner_k) return c;
+    fits = SHARED_VECTORS({c->work, 6, size}, {&c->inner, 1, (HEM_INNER + 2) * (size_t)c->nw},
+                          {&c->inner_x, 1, (size_t)c->nx}, {&c->inner_k, 1, (size_t)c->nx}) &&
+           fits;
+    if (fits) return c;
     hem_cache_free(c);
     return NULL;
 }
@@ -861,13 +856,8 @@ void hem_cache_free(void *cache)
     mechanism_free(&c->system);
     if (c->k_u) linear_free(c->k_u);
     layout_free(&c->k_u_layout);
-    for (int k = 0; k < 6; k++) dae_free(c->work[k]);
     hem_exact_release(c);
-    dae_free_all(c->dense_block, c->tableau);
-    void *const blocks[] = {c->matrices,   c->f_z,   c->g_y,     c->g_y_end,
-                            c->k_u_values, c->inner, c->inner_x, c->inner_k};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
-    dae_free(c);
+    dae_free_all(c->tableau, c->slopes[0], c->matrices, c->k_u_values, c->work[0], c);
 }
 
 /* ---- the methods ---- */

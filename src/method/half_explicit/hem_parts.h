@@ -51,7 +51,7 @@ typedef struct hem_cache {
     saddle *saddle;                 /* of the mechanical form: that of the system */
     mechanism system;               /* the mechanical form's factors and work, and some of these: */
     double *M[2], *G[4], *force[2]; /* [0]: at the start of the step */
-    double *matrices;               /* behind the others of them; owned */
+    double *matrices;               /* behind the others of them, or those below; owned */
     int undetermined;               /* manifold form: variable that phi fails at, from 1; 0: none */
     long start_step;                /* the step to whose start the entries [0] belong */
     double *f_z, *g_y, *g_y_end;    /* Hessenberg */
@@ -78,7 +78,6 @@ typedef struct hem_cache {
     hem_table own;
     const tableau *filled; /* what it was made of */
     rounded_tableau *tableau;
-    double *dense_block; /* owned: where the next ones are */
     double *slopes[TABLEAU_MOST_ALL], *rows[TABLEAU_MOST_ROWS];
     long slopes_step, rows_step;
     long doubt_step; /* the step to which this belongs: */

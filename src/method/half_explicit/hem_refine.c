@@ -21,16 +21,15 @@ struct hem_refinement {
     bool found;
     bool troubled; /* a shorter step than the whole one did not pass its test */
     int inside;
+    double *y;                               /* n: where a step begins; owned, with */
     double *x[MOST_INSIDE], *k[MOST_INSIDE]; /* x and x' at the points inside */
-    double *y;                               /* n: where a step begins */
-    double *block;                           /* owned: where these are */
 };
 
 void hem_refinement_free(hem_refinement *r)
 {
     if (!r) return;
     hem_cache_free(r->cache);
-    dae_free_all(r->state, r->scratch, r->block, r);
+    dae_free_all(r->state, r->scratch, r->y, r);
 }
 
 hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache)
@@ -46,17 +45,10 @@ hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache)
     r->cache = cache;
     r->state = dae_calloc(1, state);
     r->scratch = dae_calloc(1, scratch);
-    r->block = DAE_ARRAY(double, (2 * MOST_INSIDE + 1) * n);
-    if (!r->state || !r->scratch || !r->block) {
-        hem_refinement_free(r);
-        return NULL;
-    }
-    for (int k = 0; k < MOST_INSIDE; k++) {
-        r->x[k] = r->block + (size_t)k * n;
-        r->k[k] = r->block + (size_t)(MOST_INSIDE + k) * n;
-    }
-    r->y = r->block + 2 * MOST_INSIDE * n;
-    return r;
+    bool fits = SHARED_VECTORS({&r->y, 1, n}, {r->x, MOST_INSIDE, n}, {r->k, MOST_INSIDE, n});
+    if (r->state && r->scratch && fits) return r;
+    hem_refinement_free(r);
+    return NULL;
 }
 
 hem_cache *hem_refinement_cache(hem_refinement *r)

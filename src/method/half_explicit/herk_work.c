@@ -27,9 +27,7 @@ void herk_work_free(void *work)
     part_free(&w->R);
     stacked_free(w->stacked);
     dae_free_all(w->required, w->row_place, w->column_place, w->algebraic_place, w->algebraic,
-                 w->chosen, w->select_order, w->generation, w->seen, w->E, w->f, w->J[0], w->J[1],
-                 w->J_stage, w->select_work, w->g, w->g_t, w->delta, w->correction, w->dense,
-                 w->dense_stages, w->dense_point, w);
+                 w->chosen, w->select_order, w->generation, w->seen, w->E, w->select_work, w);
 }
 
 static bool allocate_lists(herk_work *w)
@@ -49,22 +47,12 @@ static bool allocate_lists(herk_work *w)
 
 static bool allocate_values(herk_work *w)
 {
-    size_t count = w->form->g_x_matrix.count;
-    int longest = w->ne > w->n ? w->ne : w->n;
-    w->E = DAE_ARRAY(double, w->form->E_matrix.count);
-    w->f = DAE_ARRAY(double, longest);
-    w->J[0] = DAE_ARRAY(double, count);
-    w->J[1] = DAE_ARRAY(double, count);
-    w->J_stage = DAE_ARRAY(double, count);
-    w->g = DAE_ARRAY(double, w->ng);
-    w->g_t = DAE_ARRAY(double, w->ng);
-    w->delta = DAE_ARRAY(double, w->ng);
-    w->correction = DAE_ARRAY(double, w->n);
-    w->dense = DAE_ARRAY(double, 7 * (size_t)w->n);
-    w->dense_stages = DAE_ARRAY(double, 3 * (size_t)w->n);
-    w->dense_point = DAE_ARRAY(double, 2 * (size_t)w->n);
-    return w->E && w->f && w->J[0] && w->J[1] && w->J_stage && w->g && w->g_t && w->delta &&
-           w->correction && w->dense && w->dense_stages && w->dense_point;
+    size_t count = w->form->g_x_matrix.count, n = (size_t)w->n, ng = (size_t)w->ng;
+    return SHARED_VECTORS({&w->E, 1, w->form->E_matrix.count},
+                          {&w->f, 1, w->ne > w->n ? (size_t)w->ne : n}, {w->J, 2, count},
+                          {&w->J_stage, 1, count}, {&w->g, 1, ng}, {&w->g_t, 1, ng},
+                          {&w->delta, 1, ng}, {&w->correction, 1, n}, {&w->dense, 1, 7 * n},
+                          {&w->dense_stages, 1, 3 * n}, {&w->dense_point, 1, 2 * n});
 }
 
 void *herk_work_new(const method_context *ctx)

@@ -20,21 +20,13 @@ invariant_work *invariant_work_new(const hem_cache *c, const method_context *ctx
     size_t m = (size_t)ctx->invariants->count, n = (size_t)ctx->n, nx = (size_t)c->nx;
     v->count = ctx->invariants->count;
     v->n = ctx->n;
-    v->y = DAE_ARRAY(double, 2 * n + 4 * m + 2 * m * nx + m * m + (size_t)(c->nw + c->ng));
-    if (!v->y) {
-        dae_free(v);
-        return NULL;
-    }
-    v->yp = v->y + n;
-    v->value = v->yp + n;
-    v->moved = v->value + m;
-    v->sum = v->moved + m;
-    v->right = v->sum + m;
-    v->gradient = v->right + m;
-    v->direction = v->gradient + m * nx;
-    v->matrix = v->direction + m * nx;
-    v->scratch = v->matrix + m * m;
-    return v;
+    bool fits = SHARED_VECTORS({&v->y, 1, n}, {&v->yp, 1, n}, {&v->value, 1, m}, {&v->moved, 1, m},
+                               {&v->sum, 1, m}, {&v->right, 1, m}, {&v->gradient, 1, m * nx},
+                               {&v->direction, 1, m * nx}, {&v->matrix, 1, m * m},
+                               {&v->scratch, 1, (size_t)(c->nw + c->ng)});
+    if (fits) return v;
+    dae_free(v);
+    return NULL;
 }
 
 void invariant_work_free(invariant_work *v)

@@ -49,15 +49,11 @@ static hem_cache *bare_cache(const method_context *ctx)
     hem_cache *c = hem_bare_cache(ctx);
     if (!c || !ctx->forms) return c;
     c->tableau = DAE_NEW(rounded_tableau);
-    c->dense_block = DAE_ARRAY(double, (TABLEAU_MOST_ALL + TABLEAU_MOST_ROWS) * (size_t)c->nx);
-    if (!c->tableau || !c->dense_block || !hem_exact_cache(c, ctx)) {
-        hem_cache_free(c);
-        return NULL;
-    }
-    double *at = c->dense_block;
-    for (int k = 0; k < TABLEAU_MOST_ALL; k++, at += c->nx) c->slopes[k] = at;
-    for (int k = 0; k < TABLEAU_MOST_ROWS; k++, at += c->nx) c->rows[k] = at;
-    return c;
+    bool fits = SHARED_VECTORS({c->slopes, TABLEAU_MOST_ALL, (size_t)c->nx},
+                               {c->rows, TABLEAU_MOST_ROWS, (size_t)c->nx});
+    if (c->tableau && fits && hem_exact_cache(c, ctx)) return c;
+    hem_cache_free(c);
+    return NULL;
 }
 
 static void *prk_cache_new(const method_context *ctx)

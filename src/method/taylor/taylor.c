@@ -335,8 +335,7 @@ static void taylor_cache_free(void *cache)
     c->ops->run_free(c->run);
     linear_free(c->solver);
     layout_free(&c->layout);
-    dae_free_all(c->first, c->place, c->at, c->J, c->matrix, c->right, c->more, c->last, c->before,
-                 c->moved, c->power, c->degree, c);
+    dae_free_all(c->first, c->place, c->at, c->J, c->matrix, c->power, c->degree, c);
 }
 
 static bool number_rows(taylor_cache *c)
@@ -393,15 +392,12 @@ static void *taylor_cache_new(const method_context *ctx)
     c->ops = ops_for(f->precision);
     c->entries = f->colptr[f->n];
     c->tame = series_program_is_tame(f->equations);
-    c->J = DAE_ARRAY(double, c->entries);
-    c->right = DAE_ARRAY(double, f->n);
-    c->more = DAE_ARRAY(double, f->n);
-    c->last = DAE_ARRAY(double, f->unknowns);
-    c->before = DAE_ARRAY(double, f->unknowns);
-    c->moved = DAE_ARRAY(double, f->unknowns);
-    c->degree = DAE_ARRAY(int, f->unknowns);
-    bool ok = c->J && c->right && c->more && c->last && c->before && c->moved && c->degree &&
-              number_rows(c) && lay_out(c);
+    const size_t n = (size_t)f->n, unknowns = (size_t)f->unknowns;
+    c->degree = DAE_ARRAY(int, unknowns);
+    bool ok = SHARED_VECTORS({&c->J, 1, (size_t)c->entries}, {&c->right, 1, n}, {&c->more, 1, n},
+                             {&c->last, 1, unknowns}, {&c->before, 1, unknowns},
+                             {&c->moved, 1, unknowns}) &&
+              c->degree && number_rows(c) && lay_out(c);
     if (ok) c->run = c->ops->run_new(c);
     if (ok && c->run) return c;
     taylor_cache_free(c);
