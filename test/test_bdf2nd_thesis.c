@@ -139,7 +139,7 @@ static int extended(double t, const double *y, const double *yp, double *f, void
     return 0;
 }
 
-static dae_solver *open_faithful(dae_problem *problem, int n, const double *atol, double *rtol,
+static dae_solver *open_thesis(dae_problem *problem, int n, const double *atol, double *rtol,
                                  const double *y, const double *yp)
 {
     dae_options options = dae_options_default();
@@ -184,7 +184,7 @@ static void test_table_8_3(void **state)
     dae_problem *problem;
     dae_residual form = {.n = 6, .f = extended, .velocity = velocity};
     assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
-    dae_solver *s = open_faithful(problem, 6, atol, rtol, y, yp);
+    dae_solver *s = open_thesis(problem, 6, atol, rtol, y, yp);
     for (int i = 0; i < 10; i++) {
         double error[2];
         long taken;
@@ -207,7 +207,7 @@ static void test_table_8_1(void **state)
     long steps;
     dae_problem *problem = curve_new(&thesis_curve);
     unit_circle_exact(0.0, y, yp);
-    dae_solver *s = open_faithful(problem, CURVE_N, atol, rtol, y, yp);
+    dae_solver *s = open_thesis(problem, CURVE_N, atol, rtol, y, yp);
     for (int i = 1; i <= 10; i++) {
         run_to(s, 0.1 * i, 4, error, &steps);
         if (!(error[0] < 1e-3 && error[1] < 1.5e-2))

@@ -105,7 +105,7 @@ static void dense_systems_fail_cleanly(void **state)
     (void)state;
     const double rest[] = {-1, 0, 0, 0, 0};
     fail_steps(&method_herk_dopri5, &pendulum, rest, 20); /* with changes of the selection */
-    fail_steps(&method_herk_faithful, &pendulum, rest, 2);
+    fail_steps(&method_herk_thesis, &pendulum, rest, 2);
 }
 
 static void large_general_systems_fail_cleanly(void **state)

@@ -167,7 +167,7 @@ static void stiff_formulations_cost_what_their_limit_does(void **state)
     }
 }
 
-/* Tolerances below the rounding errors of accelerations (1e6 eps) are no impasse: the faithful
+/* Tolerances below the rounding errors of accelerations (1e6 eps) are no impasse: the thesis
  * half-explicit method iterates as far as it gets. */
 static void rounding_is_no_impasse(void **state)
 {

@@ -378,7 +378,7 @@ static void a_rejected_attempt_leaves_the_state_alone(void **state)
 {
     (void)state;
     static const method *const methods[] = {&method_herk_dopri5, &method_herk_rk4,
-                                            &method_herk_faithful};
+                                            &method_herk_thesis};
     for (int k = 0; k < 3; k++) {
         runner r;
         size_t bytes, scratch;
@@ -431,7 +431,7 @@ static eval_status twice_g_x(void *c, double t, const double *x, double *J)
 static void dependent_constraints_are_named(void **state)
 {
     (void)state;
-    static const method *const methods[] = {&method_herk, &method_herk_faithful};
+    static const method *const methods[] = {&method_herk, &method_herk_thesis};
     quasilinear_form form = pendulum;
     form.g = twice_g;
     form.g_x = twice_g_x;
@@ -466,7 +466,7 @@ static eval_status circle_g_x(void *c, double t, const double *x, double *J)
 static void a_component_without_equation_is_named(void **state)
 {
     (void)state;
-    static const method *const methods[] = {&method_herk, &method_herk_faithful};
+    static const method *const methods[] = {&method_herk, &method_herk_thesis};
     quasilinear_form form = pendulum;
     form.ng = 1;
     form.g = circle_g;

@@ -1,5 +1,5 @@
-/* herk in faithful mode against the tables and figures of [Baese17], and the default mode against
- * the faithful one. Numbers of Table 1 and of the examples were recomputed with two independent
+/* The thesis variant of herk against the tables and figures of [Baese17], and the default mode against
+ * the thesis one. Numbers of Table 1 and of the examples were recomputed with two independent
  * programs; where the print differs they are taken instead of it. */
 #include "herk_problems.h"
 
@@ -14,8 +14,8 @@ static double growth_error(const tableau *table, int n)
     runner r;
     const double e[] = {exp(1), exp(1)};
     herk_config c = {
-        .table = table, .faithful = true, .classical = true, .newton_tolerance = 1e-15};
-    runner_open(&r, &method_herk_faithful, &growth, 0, 1, &c);
+        .table = table, .thesis = true, .classical = true, .newton_tolerance = 1e-15};
+    runner_open(&r, &method_herk_thesis, &growth, 0, 1, &c);
     runner_start(&r, 0, (double[]){1, 1}, 0.1);
     run_fixed(&r, 1, n);
     double error = distance(2, r.x, e);
@@ -53,9 +53,9 @@ static void a_change_of_selection_keeps_the_order(void **state)
     static const double slope[] = {0.99, 2.01, 2.99, 4.03};
     for (int k = 0; k < 4; k++) {
         herk_config c = {
-            .table = classics[k], .faithful = true, .classical = true, .newton_tolerance = 1e-15};
-        double p = log2(trig_error(&method_herk_faithful, &c, 20) /
-                        trig_error(&method_herk_faithful, &c, 40));
+            .table = classics[k], .thesis = true, .classical = true, .newton_tolerance = 1e-15};
+        double p = log2(trig_error(&method_herk_thesis, &c, 20) /
+                        trig_error(&method_herk_thesis, &c, 40));
         assert_true(fabs(p - slope[k]) < 0.01);
     }
     static const method *const mine[] = {&method_herk_euler,  &method_herk_heun,
@@ -78,10 +78,10 @@ static void figure_9_has_its_slope(void **state)
     for (int k = 0; k < 4; k++) {
         runner r;
         herk_config c = {.table = &tableau_kutta3,
-                         .faithful = true,
+                         .thesis = true,
                          .classical = true,
                          .newton_tolerance = 1e-13};
-        runner_open(&r, &method_herk_faithful, &pendulum, 0, 1, &c);
+        runner_open(&r, &method_herk_thesis, &pendulum, 0, 1, &c);
         runner_start(&r, 0, bottom, 0.01);
         run_fixed(&r, 2, 2 * per_second[k]);
         double x = -log(per_second[k]), y = log(distance(5, r.x, bottom));
@@ -117,8 +117,8 @@ static double thesis_pendulum(const cell *c, long *steps, long *f)
 {
     runner r;
     herk_config config = {
-        .table = &tableau_hem4, .faithful = true, .newton_tolerance = 1e-13, .beta = c->beta};
-    runner_open(&r, &method_herk_faithful, c->form, 0, pow(10, -c->digits), &config);
+        .table = &tableau_hem4, .thesis = true, .newton_tolerance = 1e-13, .beta = c->beta};
+    runner_open(&r, &method_herk_thesis, c->form, 0, pow(10, -c->digits), &config);
     runner_start(&r, 0, bottom, 0.01);
     run_thesis(&r, 20, 0.01, NULL, NULL);
     double error = distance(5, r.x, bottom);
@@ -161,8 +161,8 @@ static void the_circuit_is_reproduced(void **state)
     (void)state;
     runner r;
     worst m = {.exact = circuit_exact, .n = 5, .watched = 2};
-    herk_config c = {.table = &tableau_rk4, .faithful = true, .newton_tolerance = 1e-10};
-    runner_open(&r, &method_herk_faithful, &circuit, 0, 1e-10, &c);
+    herk_config c = {.table = &tableau_rk4, .thesis = true, .newton_tolerance = 1e-10};
+    runner_open(&r, &method_herk_thesis, &circuit, 0, 1e-10, &c);
     runner_start(&r, 0, (double[]){0, 0, 0, 0, -50}, 0.001);
     run_thesis(&r, 1, 0.001, compare, &m);
     assert_true(labs(r.accepted + 1 - 1134) <= 11); /* "about 1134" */
@@ -177,11 +177,11 @@ static void the_chain_is_reproduced(void **state)
     runner r;
     worst m = {.exact = chain_exact, .n = 7};
     herk_config c = {.table = &tableau_rk4,
-                     .faithful = true,
+                     .thesis = true,
                      .classical = true,
                      .newton_tolerance = 1e-8, /* a tenth of eps0 */
                      .beta = 0.8};
-    runner_open(&r, &method_herk_faithful, &chain, 0, 1e-7, &c);
+    runner_open(&r, &method_herk_thesis, &chain, 0, 1e-7, &c);
     runner_start(&r, 0, (double[]){0, 0, 0, -2, 1, -2, 0}, 0.001);
     run_thesis(&r, 400, 0.001, compare, &m);
     assert_true(labs(r.accepted + 1 - 2779) <= 14);
@@ -199,10 +199,10 @@ static void the_modified_pendulum_is_reproduced(void **state)
     for (int k = 0; k < 2; k++) {
         runner r;
         herk_config c = {.table = &tableau_kutta3,
-                         .faithful = true,
+                         .thesis = true,
                          .classical = true,
                          .newton_tolerance = 1e-10};
-        runner_open(&r, &method_herk_faithful, &wind_pendulum, 0, 1, &c);
+        runner_open(&r, &method_herk_thesis, &wind_pendulum, 0, 1, &c);
         runner_start(&r, 0, wind_start, 0.02);
         run_fixed(&r, 50, k == 0 ? 2500 : 5000);
         error[k] = distance(4, r.x, wind_end);
@@ -217,10 +217,10 @@ static double akzo_error(double eps0, double beta, long *steps)
 {
     runner r;
     herk_config c = {.table = &tableau_hem4,
-                     .faithful = true,
+                     .thesis = true,
                      .newton_tolerance = fmin(1e-7, eps0),
                      .beta = beta};
-    runner_open(&r, &method_herk_faithful, &akzo, 0, eps0, &c);
+    runner_open(&r, &method_herk_thesis, &akzo, 0, eps0, &c);
     runner_start(&r, 0, akzo_start, 0.01);
     run_thesis(&r, 180, 0.01, NULL, NULL);
     double error = distance(6, r.x, akzo_end);
@@ -286,11 +286,11 @@ static void ten_times_more_accurate_elsewhere(void **state)
 {
     (void)state;
     double end[MOST];
-    herk_config c = {.table = &tableau_rk4, .faithful = true, .newton_tolerance = 1e-10};
+    herk_config c = {.table = &tableau_rk4, .thesis = true, .newton_tolerance = 1e-10};
     runner r;
     circuit_exact(1, end);
     const double circuit_start[] = {0, 0, 0, 0, -50};
-    runner_open(&r, &method_herk_faithful, &circuit, 0, 1e-10, &c);
+    runner_open(&r, &method_herk_thesis, &circuit, 0, 1e-10, &c);
     runner_start(&r, 0, circuit_start, 0.001);
     run_thesis(&r, 1, 0.001, NULL, NULL);
     double mine = best_within(&circuit, 1, 0.001, circuit_start, end, 5, r.count.f);
@@ -299,7 +299,7 @@ static void ten_times_more_accurate_elsewhere(void **state)
     chain_exact(400, end);
     c.beta = 0.8;
     const double chain_start[] = {0, 0, 0, -2, 1, -2, 0};
-    runner_open(&r, &method_herk_faithful, &chain, 0, 1e-7, &c);
+    runner_open(&r, &method_herk_thesis, &chain, 0, 1e-7, &c);
     runner_start(&r, 0, chain_start, 0.001);
     run_thesis(&r, 400, 0.001, NULL, NULL);
     mine = best_within(&chain, 400, 0.001, chain_start, end, 7, r.count.f);

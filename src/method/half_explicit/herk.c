@@ -94,7 +94,7 @@ static void predict_required(const herk_state *s, const herk_scratch *r, const h
 }
 
 /* What herk_newton needs to know. */
-static double faithful_tolerance(const herk_work *w, const method_context *ctx)
+static double thesis_tolerance(const herk_work *w, const method_context *ctx)
 {
     double given = w->config.newton_tolerance;
     return given > 0.0 ? given : 0.01 * ctx->norm->atol;
@@ -106,12 +106,12 @@ static attempt_status solve_stage(const herk_state *s, const herk_scratch *r,
                                   double *x)
 {
     herk_work *w = ctx->cache;
-    if (!w->config.faithful) {
+    if (!w->config.thesis) {
         predict_required(s, r, w, t, x);
         return herk_newton(w, ctx->norm, t, x);
     }
     for (int k = 0; k < w->ng; k++) x[w->algebraic[k]] = before[w->algebraic[k]];
-    return herk_newton_faithful(w, faithful_tolerance(w, ctx), t, x);
+    return herk_newton_thesis(w, thesis_tolerance(w, ctx), t, x);
 }
 
 /* Algorithm 3.3 from (t, x0) to x1, with K_1 given: (3.2a) to (3.2e). */
@@ -150,8 +150,8 @@ static attempt_status first_jacobian(herk_work *w, double t, const double *x)
 }
 
 /* One step of the thesis: the selection at its beginning, then the stages. */
-static attempt_status faithful_step(const herk_state *s, herk_scratch *r, const method_context *ctx,
-                                    double t, double h, const double *x0, double *x1)
+static attempt_status thesis_step(const herk_state *s, herk_scratch *r, const method_context *ctx,
+                                  double t, double h, const double *x0, double *x1)
 {
     herk_work *w = ctx->cache;
     w->J_known = false;
@@ -287,7 +287,7 @@ static attempt_status one_step(const herk_state *s, herk_scratch *r, const metho
                                double t, double h, const double *x0, double *x1)
 {
     herk_work *w = ctx->cache;
-    if (w->config.faithful) return faithful_step(s, r, ctx, t, h, x0, x1);
+    if (w->config.thesis) return thesis_step(s, r, ctx, t, h, x0, x1);
     if (x0 == s->x)
         vector_copy(w->n, first_derivative(s, r), r->K);
     else {
@@ -302,7 +302,7 @@ static attempt_status one_step(const herk_state *s, herk_scratch *r, const metho
 static double divisor_of(const herk_work *w)
 {
     const double counts = 8.0 / w->table.order;
-    return w->config.faithful ? ldexp(1.0, w->table.order) - 1.0 : 1.0 / counts;
+    return w->config.thesis ? ldexp(1.0, w->table.order) - 1.0 : 1.0 / counts;
 }
 
 /* ||X_h - X_{h/2}||: weighted; in the thesis Euclidean, against the absolute tolerance */
@@ -316,8 +316,8 @@ static double richardson_error(herk_scratch *r, const method_context *ctx)
     }
     vector_zero(ctx->n, r->estimate);
     scatter(w, r->e, r->estimate);
-    return w->config.faithful ? sqrt(sum) / ctx->norm->atol
-                              : norm_of(ctx->norm, r->estimate, ctx->norm->tested);
+    return w->config.thesis ? sqrt(sum) / ctx->norm->atol
+                            : norm_of(ctx->norm, r->estimate, ctx->norm->tested);
 }
 
 /* beta (1/error)^(1/(p+1)), or 1/p after a failure, without limits [Baese17 4.1.5] */
@@ -331,7 +331,7 @@ static double thesis_factor(const herk_work *w, double error)
 /* The end that is not kept, of one step or of two */
 static const double *other_end(const herk_scratch *r, const herk_work *w)
 {
-    return w->config.faithful ? r->x : r->x_full;
+    return w->config.thesis ? r->x : r->x_full;
 }
 
 /* h |lambda| from both ends, with the slopes in X and K; two steps of half the size go twice as
@@ -341,7 +341,7 @@ static double stability_of_halves(herk_scratch *r, const method_context *ctx)
     const herk_work *w = ctx->cache;
     double divisor = divisor_of(w);
     for (int j = 0; j < w->n; j++) r->X[j] = (r->X[j] - r->K[j]) / divisor;
-    return stability(r, ctx, r->X, r->e, (w->config.faithful ? 1.0 : 2.0) * w->table.stable);
+    return stability(r, ctx, r->X, r->e, (w->config.thesis ? 1.0 : 2.0) * w->table.stable);
 }
 
 /* A table without a pair: one step against two of half the size. The better result is kept, but in
@@ -359,9 +359,9 @@ static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
     vector_copy(w->n, r->middle, r->K + 2 * w->n);
     result->error = richardson_error(r, ctx);
     result->order = w->table.order + 1;
-    if (w->config.faithful) result->next_factor = thesis_factor(w, result->error);
+    if (w->config.thesis) result->next_factor = thesis_factor(w, result->error);
     if (ctx->look_at_stability) status = herk_derivative(w, s->t + r->h, other_end(r, w), r->X);
-    if (w->config.faithful) vector_copy(w->n, r->x_full, r->x);
+    if (w->config.thesis) vector_copy(w->n, r->x_full, r->x);
     if (status == ATTEMPT_OK) status = herk_derivative(w, s->t + r->h, r->x, r->K);
     if (status != ATTEMPT_OK) return status;
     if (ctx->look_at_stability) result->stability = stability_of_halves(r, ctx);
@@ -409,7 +409,7 @@ static double leap(const herk_state *s, herk_scratch *r, const method_context *c
 {
     const herk_work *w = ctx->cache;
     double before = s->t - s->t_old, ratio = before != 0.0 ? r->h / before : 1.0;
-    if (w->config.faithful) return 0.0;
+    if (w->config.thesis) return 0.0;
     double rough = roughness(s, r, ctx), usual = s->rough * ratio * ratio * ratio * ratio;
     r->rough = fmax(rough, fmin(FADES * usual, fmax(s->rough, UNSEEN)));
     return s->steps > 0 && rough > LEAP * usual ? LEAP_COUNTS * rough : 0.0;
@@ -428,11 +428,11 @@ static attempt_status try_step(const herk_state *s, herk_scratch *r, const metho
                                attempt *result)
 {
     herk_work *w = ctx->cache;
-    bool embedded = w->table.has_error && !w->config.faithful;
-    attempt_status status = w->config.faithful ? ATTEMPT_OK : begin_step(s, r, w);
+    bool embedded = w->table.has_error && !w->config.thesis;
+    attempt_status status = w->config.thesis ? ATTEMPT_OK : begin_step(s, r, w);
     if (status != ATTEMPT_OK) return status;
     status = embedded ? try_embedded(s, r, ctx, result) : try_richardson(s, r, ctx, result);
-    if (status != ATTEMPT_CONVERGENCE || w->config.faithful || w->R_current) return status;
+    if (status != ATTEMPT_CONVERGENCE || w->config.thesis || w->R_current) return status;
     status = herk_factor(w, w->J[w->current]); /* old factors may be to blame */
     if (status != ATTEMPT_OK) return status;
     w->R_current = true;
@@ -484,7 +484,7 @@ static void herk_accept(void *state, void *scratch, const method_context *ctx)
     vector_copy(w->n, r->x, s->x);
     vector_copy(w->n, r->xp, s->xp);
     vector_copy(ctx->n, r->y, s->y);
-    s->embedded = w->table.has_error && !w->config.faithful;
+    s->embedded = w->table.has_error && !w->config.thesis;
     if (s->embedded)
         vector_copy((w->table.stages + 1) * w->n, r->K, s->K);
     else
@@ -563,13 +563,13 @@ VARIANT(herk_dopri5, "herk:5", "half-explicit Runge-Kutta, Dormand and Prince 5(
         THESIS "; " PAIRS, 5, false, .table = &tableau_dopri5)
 VARIANT(herk_dop853, "herk:8", "half-explicit Runge-Kutta, Dormand and Prince 8(5,3)",
         THESIS "; " PAIRS, 8, false, .table = &tableau_dop853)
-VARIANT(herk_faithful, "herk:thesis", "as in the thesis, the table of HEM4", THESIS, 4, true,
-        .table = &tableau_hem4, .faithful = true)
-VARIANT(herk_faithful_euler, "herk:1:thesis", "as in the thesis, Euler", THESIS, 1, true,
-        .table = &tableau_euler, .faithful = true)
-VARIANT(herk_faithful_heun, "herk:2:thesis", "as in the thesis, Heun's table", THESIS, 2, true,
-        .table = &tableau_heun, .faithful = true)
-VARIANT(herk_faithful_kutta3, "herk:3:thesis", "as in the thesis, Kutta's table", THESIS, 3, true,
-        .table = &tableau_kutta3, .faithful = true)
-VARIANT(herk_faithful_rk4, "herk:4:thesis", "as in the thesis, the classical table", THESIS, 4,
-        true, .table = &tableau_rk4, .faithful = true)
+VARIANT(herk_thesis, "herk:thesis", "as in the thesis, the table of HEM4", THESIS, 4, true,
+        .table = &tableau_hem4, .thesis = true)
+VARIANT(herk_thesis_euler, "herk:1:thesis", "as in the thesis, Euler", THESIS, 1, true,
+        .table = &tableau_euler, .thesis = true)
+VARIANT(herk_thesis_heun, "herk:2:thesis", "as in the thesis, Heun's table", THESIS, 2, true,
+        .table = &tableau_heun, .thesis = true)
+VARIANT(herk_thesis_kutta3, "herk:3:thesis", "as in the thesis, Kutta's table", THESIS, 3, true,
+        .table = &tableau_kutta3, .thesis = true)
+VARIANT(herk_thesis_rk4, "herk:4:thesis", "as in the thesis, the classical table", THESIS, 4, true,
+        .table = &tableau_rk4, .thesis = true)

@@ -13,16 +13,16 @@ typedef struct herk_config {
      * Jacobian per stage until |g|_2 < newton_tolerance, errors by Richardson with X_h kept, in the
      * Euclidean norm against the absolute tolerance alone, and the next step from the thesis'
      * control [Baese17 4.1.5]. */
-    bool faithful;
+    bool thesis;
     bool classical;          /* Newton with a new Jacobian at every iterate */
-    double newton_tolerance; /* faithful; 0: a hundredth of the absolute tolerance */
+    double newton_tolerance; /* thesis; 0: a hundredth of the absolute tolerance */
     double beta;             /* safety factor of the thesis' step control; 0: 0.9 */
 } herk_config;
 
 extern const method method_herk, method_herk_euler, method_herk_heun, method_herk_kutta3,
     method_herk_rk4, method_herk_hem4, method_herk_dopri5, method_herk_dop853;
-extern const method method_herk_faithful, method_herk_faithful_euler, method_herk_faithful_heun,
-    method_herk_faithful_kutta3, method_herk_faithful_rk4;
+extern const method method_herk_thesis, method_herk_thesis_euler, method_herk_thesis_heun,
+    method_herk_thesis_kutta3, method_herk_thesis_rk4;
 
 /* The start of any of them with a configuration of one's own; config is borrowed. */
 void herk_start(void *state, void *scratch, const method_context *ctx, const start_point *at,

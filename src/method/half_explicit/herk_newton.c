@@ -10,7 +10,7 @@
 static const double LEFT_OVER = 1e-3;
 /* An iteration that stalls at so many units of rounding is as far as it gets: R amplifies them. */
 static const double STALLED = 1e3;
-enum { MOST_ITERATIONS = 12, MOST_FAITHFUL = 60 };
+enum { MOST_ITERATIONS = 12, MOST_THESIS = 60 };
 
 /* x^a -= R^-1 g; the correction stays in w->delta */
 static void correct(herk_work *w, double *x)
@@ -98,11 +98,11 @@ attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, doubl
     return diverged(w, norm);
 }
 
-attempt_status herk_newton_faithful(herk_work *w, double tolerance, double t, double *x)
+attempt_status herk_newton_thesis(herk_work *w, double tolerance, double t, double *x)
 {
     if (w->ng == 0) return ATTEMPT_OK;
     double last = INFINITY;
-    for (int k = 0; k < MOST_FAITHFUL; k++) {
+    for (int k = 0; k < MOST_THESIS; k++) {
         attempt_status status = herk_evaluation(herk_constraints(w, t, x, w->g));
         if (status == ATTEMPT_OK && (k == 0 || w->config.classical)) status = factor_here(w, t, x);
         if (status != ATTEMPT_OK) return status;

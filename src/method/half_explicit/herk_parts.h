@@ -162,7 +162,7 @@ attempt_status herk_factor(herk_work *w, const double *J);
 
 /* Divided Newton (Definition 3.14): x^a such that g(t, x) = 0. */
 attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, double *x);
-attempt_status herk_newton_faithful(herk_work *w, double tolerance, double t, double *x);
+attempt_status herk_newton_thesis(herk_work *w, double tolerance, double t, double *x);
 
 /* ---- method state --------------------------------------------------------------------------- */
 

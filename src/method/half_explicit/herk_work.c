@@ -8,7 +8,7 @@
 /* Pivots this small against their row count as 0, and so does such a condition of E. */
 static const double SINGULAR = 1e-12;
 /* ptol of the thesis, relative */
-static const double SINGULAR_FAITHFUL = 1e-15;
+static const double SINGULAR_THESIS = 1e-15;
 /* A selection is bad when an algebraic component moves so much faster with a differential one than
  * it would have to, or than when it was chosen. A change costs a one-step method nothing but the
  * choice, while large derivatives in the chosen coordinates cost steps: on the pendulum 3 takes a
@@ -430,7 +430,7 @@ static void spread(const herk_work *w, const double *J)
 static select_status choose(herk_work *w, const double *J, int *row, int *column)
 {
     const form_matrix *m = &w->form->g_x_matrix;
-    if (!w->config.faithful) {
+    if (!w->config.thesis) {
         for (size_t q = 0; q < m->count; q++) w->seen[q] |= m->colptr || J[q] != 0.0;
         return select_by_levels(m, J, w->seen, w->required, SINGULAR, w->chosen, w->generation, row,
                                 column);
@@ -438,8 +438,8 @@ static select_status choose(herk_work *w, const double *J, int *row, int *column
     if (!w->select_work) w->select_work = DAE_ARRAY(double, (size_t)w->n *(size_t)w->ng);
     if (!w->select_work) return SELECT_MEMORY;
     spread(w, J);
-    return select_dense(w->ng, w->n, w->select_work, w->required, SINGULAR_FAITHFUL,
-                        w->select_order, w->chosen, row, column);
+    return select_dense(w->ng, w->n, w->select_work, w->required, SINGULAR_THESIS, w->select_order,
+                        w->chosen, row, column);
 }
 
 static attempt_status explain_choice(herk_work *w, select_status status, int row, int column)
@@ -478,7 +478,7 @@ attempt_status herk_select(herk_work *w, const double *J)
         return ATTEMPT_MEMORY;
     attempt_status factored = herk_factor(w, J);
     if (factored != ATTEMPT_OK) return factored;
-    if (!w->config.faithful) w->quality = selection_quality_of(w, J);
+    if (!w->config.thesis) w->quality = selection_quality_of(w, J);
     w->selected = true;
     return ATTEMPT_OK;
 }

@@ -96,7 +96,7 @@ static void colloc2nd_cache_free(void *cache)
 static void fill_tables(colloc2nd_cache *c)
 {
     const collocation *m = c->kind->m;
-    const int s = m->stages, first = c->kind->faithful ? 0 : 1;
+    const int s = m->stages, first = c->kind->thesis ? 0 : 1;
     product(s, m->A, m->A, c->square);
     product(s, m->inverse, m->inverse, c->inverse_2);
     collocation_weights(m, 1.0, 0, c->end);
@@ -117,7 +117,7 @@ static void *colloc2nd_cache_new(const method_context *ctx)
     const second_order *second = ctx->second;
     c->kind = kind;
     fill_tables(c);
-    bool projects = !kind->faithful && ctx->projection != DAE_PROJECTION_NONE;
+    bool projects = !kind->thesis && ctx->projection != DAE_PROJECTION_NONE;
     bool fits = !projects || projection_new(&c->ends, ctx);
     /* the estimate of Gauss methods has what positions are off by over h, in velocities */
     c->ends.mechanism.enough = kind->m->nodes[kind->m->stages - 1] < 1.0 ? 0.0 : POSITION_TOLERANCE;
@@ -130,7 +130,7 @@ static void *colloc2nd_cache_new(const method_context *ctx)
         colloc2nd_cache_free(c);
         return NULL;
     }
-    for (int k = 0; k < second->n; k++) c->drifts[k] = second->velocity[k] >= 0 || kind->faithful;
+    for (int k = 0; k < second->n; k++) c->drifts[k] = second->velocity[k] >= 0 || kind->thesis;
     return c;
 }
 
@@ -297,7 +297,7 @@ static attempt_status try_step(const colloc2nd_state *s, colloc2nd_scratch *w,
     if (result->bound_ratio < 1.0) return ATTEMPT_BOUND;
     status = project(s, w, ctx, result);
     if (status != ATTEMPT_OK) return status;
-    if (!c->kind->faithful) return colloc2nd_estimate(s, w, ctx, result);
+    if (!c->kind->thesis) return colloc2nd_estimate(s, w, ctx, result);
     colloc2nd_thesis_estimate(s, w, ctx, result);
     return ATTEMPT_OK;
 }
@@ -308,7 +308,7 @@ static void judge(const colloc2nd_state *s, colloc2nd_scratch *w, const method_c
 {
     const colloc2nd_cache *c = ctx->cache;
     bool solved = result->status == ATTEMPT_OK, passed = solved && result->error <= 1.0;
-    if (c->kind->faithful)
+    if (c->kind->thesis)
         result->next_factor = colloc2nd_thesis_factor(s, w, result);
     else if (solved)
         result->next_factor = colloc2nd_next_factor(s, w, c->kind->m, result->error);
@@ -334,7 +334,7 @@ static bool refuse_index(const method_context *ctx, attempt *result)
     const multibody_form *full = c->ends.mechanism.multibody;
     bool stiff = m->nodes[m->stages - 1] == 1.0,
          projected = c->ends.form && !(full && full->pushes);
-    if (stiff || projected || c->kind->faithful || ctx->projection == DAE_PROJECTION_NONE)
+    if (stiff || projected || c->kind->thesis || ctx->projection == DAE_PROJECTION_NONE)
         return false;
     for (int j = 0; kinds && j < ctx->n; j++) {
         if (kinds[j] != DAE_KIND_INDEX2 && kinds[j] != DAE_KIND_INDEX3) continue;
@@ -355,7 +355,7 @@ static bool refuse_velocity(const method_context *ctx, attempt *result)
     const collocation *m = c->kind->m;
     const second_order *second = ctx->second;
     const dae_kind *kinds = ctx->norm->kinds;
-    if (m->nodes[m->stages - 1] == 1.0 || c->kind->faithful || !kinds) return false;
+    if (m->nodes[m->stages - 1] == 1.0 || c->kind->thesis || !kinds) return false;
     for (int k = 0; k < second->n; k++) {
         const int v = second->velocity[k];
         if (v < 0 || kinds[v] != DAE_KIND_INDEX1) continue;
@@ -384,14 +384,14 @@ static void colloc2nd_attempt(const void *state, void *scratch, const method_con
     result->constraint = s->failure.constraint;
     if (result->status != ATTEMPT_OK || stages_need_matrix(ctx, result)) return;
     if (refuse_index(ctx, result) || refuse_velocity(ctx, result)) return;
-    if (c->kind->faithful && thesis_refuses(ctx, result)) return;
+    if (c->kind->thesis && thesis_refuses(ctx, result)) return;
     result->status = try_step(s, w, ctx, result);
     judge(s, w, ctx, result);
 }
 
 /* ---- accept ---- */
 
-/* (y, y') of the points before the last two, for the extrapolation of the faithful mode */
+/* (y, y') of the points before the last two, for the extrapolation of the thesis variant */
 static void keep_past(colloc2nd_state *s, int n)
 {
     double *oldest = s->past[1];
@@ -409,11 +409,11 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
     colloc2nd_scratch *w = scratch;
     const colloc2nd_cache *c = ctx->cache;
     const int n = ctx->n;
-    if (c->kind->faithful) keep_past(s, n);
+    if (c->kind->thesis) keep_past(s, n);
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
     s->accepted_h = w->h;
     s->accepted_error = fmax(0.01, w->error);
-    s->surprise = w->newton.first_size * (c->kind->faithful ? 1.0 : w->error_factor);
+    s->surprise = w->newton.first_size * (c->kind->thesis ? 1.0 : w->error_factor);
     s->t_old = s->t;
     s->t = w->t;
     s->step++;
@@ -472,9 +472,9 @@ COLLOC2ND_METHOD(colloc2nd_gauss4, "colloc2nd:8", "Gauss collocation with 4 stag
                  .m = &gauss_4);
 COLLOC2ND_METHOD(colloc2nd_gauss5, "colloc2nd:10", "Gauss collocation with 5 stages", 10,
                  .m = &gauss_5);
-COLLOC2ND_METHOD(colloc2nd_faithful, "colloc2nd:3:thesis",
+COLLOC2ND_METHOD(colloc2nd_thesis, "colloc2nd:3:thesis",
                  "two-stage Radau IIA as in the thesis, lambda'' integrated", 3, .m = &radau_iia_2,
-                 .faithful = true);
-COLLOC2ND_METHOD(colloc2nd_faithful_gauss, "colloc2nd:4:thesis",
+                 .thesis = true);
+COLLOC2ND_METHOD(colloc2nd_thesis_gauss, "colloc2nd:4:thesis",
                  "two-stage Gauss as in the thesis, lambda'' integrated", 4, .m = &gauss_2,
-                 .faithful = true);
+                 .thesis = true);

@@ -14,7 +14,7 @@
 /* The iteration error may be this part of the tolerance. On pendulum, Andrews' mechanism, car axis
  * and truck the work at equal errors is the same within 2 per cent from 0.003 to 0.03; above 0.01
  * multipliers lose digits. */
-static const double KAPPA = 0.01, FAITHFUL_KAPPA = 1e-4;
+static const double KAPPA = 0.01, THESIS_KAPPA = 1e-4;
 /* What of it the error estimate may see: Gauss methods, whose estimate is not as far above the
  * error as that of Radau IIA, need it. */
 static const double SEEN = 0.01;
@@ -62,7 +62,7 @@ static iteration_status factor(const stage_task *k)
     const collocation *m = c->kind->m;
     const double g = m->gamma / w->h;
     c->h = 0.0;
-    bool real = m->stages % 2 == 1 || !c->kind->faithful;
+    bool real = m->stages % 2 == 1 || !c->kind->thesis;
     iteration_status status = real ? second_matrix_factor(c->matrix, g, g * g) : ITERATION_OK;
     for (int p = 0; p < m->pairs && status == ITERATION_OK; p++) {
         double a = m->pair[2 * p] / w->h, b = m->pair[2 * p + 1] / w->h;
@@ -237,13 +237,13 @@ static double round_off(const colloc2nd_state *s, const colloc2nd_scratch *w,
 
 /* Velocities count in full. Multipliers that are projected do not count: they do not go into the
  * next step, and what their corrections do shows in those of positions, whatever units time and
- * forces are measured in. In the faithful mode, where they do, all count in full. */
+ * forces are measured in. In the thesis variant, where they do, all count in full. */
 static void set_scale(colloc2nd_scratch *w, const method_context *ctx)
 {
     const colloc2nd_cache *c = ctx->cache;
     const second_order *second = ctx->second;
     norm_set_step(ctx->norm, w->h);
-    vector_copy(ctx->n, c->kind->faithful ? ctx->norm->scale : ctx->norm->newton, w->newton_scale);
+    vector_copy(ctx->n, c->kind->thesis ? ctx->norm->scale : ctx->norm->newton, w->newton_scale);
     for (int k = 0; k < second->n; k++)
         if (second->velocity[k] >= 0)
             w->newton_scale[second->velocity[k]] = ctx->norm->scale[second->velocity[k]];
@@ -269,9 +269,8 @@ static void set_goals(const colloc2nd_state *s, colloc2nd_scratch *w, const meth
     nw->trusted = s->accepted_h != 0.0 && w->tries <= MOST_TRUST &&
                   stage_prediction_trusted(s->surprise, fabs(w->h / s->accepted_h), stages);
     nw->kappa = fmin(KAPPA, SEEN / (w->error_factor * c->amplifies));
-    if (!c->kind->faithful) return;
-    nw->kappa =
-        FAITHFUL_KAPPA * fmin(1.0, fabs(w->h)); /* lambda' = sum of Lambda / h counts, too */
+    if (!c->kind->thesis) return;
+    nw->kappa = THESIS_KAPPA * fmin(1.0, fabs(w->h)); /* lambda' = sum of Lambda / h counts, too */
     nw->eta = 1.0;
 }
 

@@ -3,7 +3,7 @@
  * Notation of collocation.h. On a step of length h from (x0, v0), for unknowns with second
  * derivatives,
  *   X = x0 + c h v0 + Z,  X' = v0 + A^-1 Z / h,  X'' = A^-2 Z / h^2
- * [Wun05 (6.15) with A~ = A^2], and X = x0 + Z, X' = A^-1 Z / h for the others. The faithful mode
+ * [Wun05 (6.15) with A~ = A^2], and X = x0 + Z, X' = A^-1 Z / h for the others. The thesis variant
  * takes multipliers for unknowns with second derivatives [Wun05 (6.25)]. Stages are rows of nx
  * values, one after the other. docs/methods/colloc2nd.md has the formulas. */
 #ifndef DAE_METHOD_IMPLICIT_COLLOC2ND_PARTS_H
@@ -19,7 +19,7 @@ enum { COLLOC2ND_STAGES = 5, COLLOC2ND_PAIRS = 2, COLLOC2ND_INNER = 4 };
 /* One method of the family. */
 typedef struct colloc2nd_kind {
     const collocation *m;
-    bool faithful; /* [Wun05 (6.25)], its controller, no projection */
+    bool thesis; /* [Wun05 (6.25)], its controller, no projection */
 } colloc2nd_kind;
 
 /* Matrices and work, outside state. */
@@ -35,8 +35,8 @@ typedef struct colloc2nd_cache {
     double square[COLLOC2ND_STAGES * COLLOC2ND_STAGES];
     double inverse_2[COLLOC2ND_STAGES * COLLOC2ND_STAGES];
     double end[COLLOC2ND_STAGES], beyond[COLLOC2ND_STAGES];
-    /* where x'' of the last step is known for predictions, 0 among them unless the mode is
-     * faithful, and 1 / prod_{k != j} (node_j - node_k) */
+    /* where x'' of the last step is known for predictions, 0 among them unless it is the
+     * thesis variant, and 1 / prod_{k != j} (node_j - node_k) */
     int known;
     double node[COLLOC2ND_STAGES + 1], reciprocal[COLLOC2ND_STAGES + 1];
     bool evaluated; /* partial derivatives are at hand, and */
@@ -61,7 +61,7 @@ typedef struct colloc2nd_state {
     double *y, *yp;             /* at t */
     double *y_old, *yp_old;     /* at t_old */
     double *Z;                  /* stages of the last step */
-    double *past[2], past_t[2]; /* faithful: (y, y') of the points before t_old, newest first */
+    double *past[2], past_t[2]; /* thesis: (y, y') of the points before t_old, newest first */
 } colloc2nd_state;
 
 /* One attempt. */
@@ -104,7 +104,7 @@ double colloc2nd_next_factor(const colloc2nd_state *s, const colloc2nd_scratch *
                              const collocation *m, double error);
 bool colloc2nd_worn(const colloc2nd_scratch *w);
 
-/* colloc2nd_faithful.c: the same as the thesis has it */
+/* colloc2nd_thesis.c: the same as the thesis has it */
 void colloc2nd_thesis_estimate(const colloc2nd_state *s, colloc2nd_scratch *w,
                                const method_context *ctx, attempt *result);
 double colloc2nd_thesis_factor(const colloc2nd_state *s, const colloc2nd_scratch *w,

@@ -322,7 +322,7 @@ static void modified_interpolate(const void *state, const method_context *ctx, d
 
 /* ---- chapter 4 ---- */
 
-enum { INITIAL_STEPS = 4, ESTIMATE_DEGREE = 3, FAITHFUL_ORDER = 2 };
+enum { INITIAL_STEPS = 4, ESTIMATE_DEGREE = 3, THESIS_ORDER = 2 };
 
 /* sqrt(1/N sum (v_i / WT_i)^2) with WT_i = RTOL_i |v_i| + ATOL_i of the vector itself (4.19),
  * (4.20); scale_i = 1/WT_i
@@ -340,14 +340,14 @@ static double literal_norm(const error_norm *norm, const double *v, double *scal
 }
 
 /* Orders 1, 2, 2, 2 at first; then 2, but 1 after three failures in a row [Wun05 4.4] */
-static int faithful_order(const modified_state *s, const modified_scratch *w)
+static int thesis_order(const modified_state *s, const modified_scratch *w)
 {
     if (s->steps == 0 || w->failures >= 3) return 1;
-    return s->order < FAITHFUL_ORDER && s->after_failure ? s->order : FAITHFUL_ORDER;
+    return s->order < THESIS_ORDER && s->after_failure ? s->order : THESIS_ORDER;
 }
 
 /* The next step over h, after an attempt with the given error. */
-static double faithful_factor(const modified_state *s, const modified_scratch *w, double error)
+static double thesis_factor(const modified_state *s, const modified_scratch *w, double error)
 {
     if (s->steps < INITIAL_STEPS - 1) return 1.0;
     if (error > 1.0) return 0.25;
@@ -358,8 +358,7 @@ static double faithful_factor(const modified_state *s, const modified_scratch *w
 }
 
 /* ERR = ||extrapolation of degree 3 - y|| (4.24), not in the first four steps */
-static double faithful_error(const modified_state *s, modified_scratch *w,
-                             const method_context *ctx)
+static double thesis_error(const modified_state *s, modified_scratch *w, const method_context *ctx)
 {
     int d = ESTIMATE_DEGREE < s->points ? ESTIMATE_DEGREE : s->points - 1;
     extrapolate(s, w, ctx->n, d, w->estimate);
@@ -368,8 +367,8 @@ static double faithful_error(const modified_state *s, modified_scratch *w,
     return s->steps < INITIAL_STEPS ? 0.0 : error;
 }
 
-static void faithful_attempt(const void *state, void *scratch, const method_context *ctx, double h,
-                             int order, attempt *result)
+static void thesis_attempt(const void *state, void *scratch, const method_context *ctx, double h,
+                           int order, attempt *result)
 {
     const double TIGHT = 100.0; /* the thesis iterates with every iterate's own matrix */
     const modified_state *s = state;
@@ -377,7 +376,7 @@ static void faithful_attempt(const void *state, void *scratch, const method_cont
     (void)order;
     *result = (attempt){.t = s->t[0], .h = h, .y = w->y, .yp = w->yp};
     if (thesis_refuses(ctx, result)) return;
-    set_coefficients(s, w, h, faithful_order(s, w));
+    set_coefficients(s, w, h, thesis_order(s, w));
     predict(s, w, ctx);
     result->order = w->order;
     result->status = solve_corrector(s, w, ctx, TIGHT);
@@ -385,17 +384,17 @@ static void faithful_attempt(const void *state, void *scratch, const method_cont
     result->next_factor = 0.25;
     for (int i = 0; i < 4; i++) result->terms[i] = NAN;
     if (result->status == ATTEMPT_OK) {
-        result->error = faithful_error(s, w, ctx);
+        result->error = thesis_error(s, w, ctx);
         result->scale = w->y0;
-        result->next_factor = faithful_factor(s, w, result->error);
+        result->next_factor = thesis_factor(s, w, result->error);
     }
     result->estimate = w->estimate;
     result->error_constant = 1.0;
     if (result->status != ATTEMPT_OK || result->error > 1.0) w->failures++;
 }
 
-static void faithful_interpolate(const void *state, const method_context *ctx, double t,
-                                 int derivative, double *y)
+static void thesis_interpolate(const void *state, const method_context *ctx, double t,
+                               int derivative, double *y)
 {
     const modified_state *s = state;
     if (s->points == 1)
@@ -425,19 +424,19 @@ const method method_bdf2nd_modified = {
     .cache_free = bdf2nd_cache_free,
 };
 
-const method method_bdf2nd_faithful = {
+const method method_bdf2nd_thesis = {
     .name = "bdf2nd:thesis",
     .summary = "variant modified of orders 1 and 2 with the thesis' own controller",
     .citation = citation,
-    .max_order = FAITHFUL_ORDER,
+    .max_order = THESIS_ORDER,
     .forms = FORM_SECOND_ORDER,
     .fixed_order = true,
     .index_range = "3",
     .memory = &modified_memory,
     .start = modified_start,
-    .attempt = faithful_attempt,
+    .attempt = thesis_attempt,
     .accept = modified_accept,
-    .interpolate = faithful_interpolate,
+    .interpolate = thesis_interpolate,
     .cache_new = bdf2nd_cache_new,
     .cache_free = bdf2nd_cache_free,
 };

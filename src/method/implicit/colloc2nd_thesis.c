@@ -1,4 +1,4 @@
-/* The faithful mode: error estimate and step size of [Wun05 4.3, 4.4] for the two-stage methods of
+/* The thesis variant: error estimate and step size of [Wun05 4.3, 4.4] for the two-stage methods of
  * [Wun05 6.3], with lambda and lambda' among the variables. */
 #include "method/implicit/colloc2nd_parts.h"
 
