@@ -25,6 +25,13 @@ typedef struct vector_layout {
     vector_group groups[4];
 } vector_layout;
 
+static inline void vectors_swap(double **a, double **b)
+{
+    double *held = *a;
+    *a = *b;
+    *b = held;
+}
+
 size_t vectors_size(const vector_layout *layout, int n); /* in bytes, of struct and vectors */
 /* Zero the struct and point to its vectors. What is behind the last one. */
 void *vectors_place(const vector_layout *layout, int n, void *memory);

@@ -76,6 +76,14 @@ mechanism_failure mechanism_ok(void)
     return (mechanism_failure){.status = ATTEMPT_OK, .constraint = -1};
 }
 
+void mechanism_report(mechanism_failure failure, attempt *result)
+{
+    result->status = failure.status;
+    result->reason = failure.reason;
+    result->constraint = failure.constraint;
+    result->invariant = failure.invariant;
+}
+
 mechanism_failure mechanism_evaluation(eval_status status)
 {
     attempt_status result = status == EVAL_OK      ? ATTEMPT_OK
@@ -175,16 +183,15 @@ mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *
     return mechanism_factor_with(c, c->M, B, C);
 }
 
+void mechanism_momentum(const mechanism *c, const double *v, double *p)
+{
+    vector_zero(c->form->nq, p);
+    form_matrix_multiply(&c->form->M_matrix, c->M, 1.0, v, p);
+}
+
 void mechanism_add_product(const mechanism *c, const double *values, const double *v, double *r)
 {
-    const form_matrix *G = &c->form->G_matrix;
-    for (int j = 0; j < G->columns; j++) {
-        if (!G->colptr) {
-            vector_axpy(G->rows, v[j], values + (size_t)j * (size_t)G->rows, r);
-            continue;
-        }
-        for (int k = G->colptr[j]; k < G->colptr[j + 1]; k++) r[G->rowind[k]] += values[k] * v[j];
-    }
+    form_matrix_multiply(&c->form->G_matrix, values, 1.0, v, r);
 }
 
 mechanism_failure mechanism_slope_of(mechanism *c, const double *f, const double *x, double *k,
@@ -207,6 +214,14 @@ mechanism_failure mechanism_slope_of(mechanism *c, const double *f, const double
 mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda)
 {
     return mechanism_slope_of(c, c->force, x, k, lambda);
+}
+
+mechanism_failure mechanism_slope_at(mechanism *c, double t, const double *x, double *rate,
+                                     double *k, double *lambda)
+{
+    mechanism_failure failure = mechanism_evaluate(c, t, x, rate, c->curvature);
+    if (!failure.status) failure = mechanism_factor(c, c->G[0], c->G[0]);
+    return failure.status ? failure : mechanism_slope(c, x, k, lambda);
 }
 
 /* dx = M^-1 G' mu with G dx = r, or what the full form has in its place; r is used up */

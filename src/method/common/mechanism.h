@@ -37,6 +37,7 @@ void mechanism_free(mechanism *c); /* leaves it zeroed */
 mechanism_failure mechanism_restart(mechanism *c);
 
 mechanism_failure mechanism_ok(void);
+void mechanism_report(mechanism_failure failure, attempt *result);
 mechanism_failure mechanism_evaluation(eval_status status);
 
 /* Place of component i of x, and of multiplier i, among the n unknowns. */
@@ -55,6 +56,8 @@ mechanism_failure mechanism_gradient(mechanism *c, double t, const double *x, in
 mechanism_failure mechanism_factor(mechanism *c, const double *B, const double *C);
 mechanism_failure mechanism_factor_with(mechanism *c, const double *M, const double *B,
                                         const double *C);
+/* p = M v, M the last one evaluated */
+void mechanism_momentum(const mechanism *c, const double *v, double *p);
 /* r += G v */
 void mechanism_add_product(const mechanism *c, const double *G, const double *v, double *r);
 
@@ -74,6 +77,9 @@ void mechanism_project_velocity(mechanism *c, const double *G, double *v);
 bool mechanism_projects_position(const method_context *ctx);
 bool mechanism_projects_velocity(const method_context *ctx);
 
+/* k = (v, v') and lambda at (t, x), with M, f, G, g_t (rate; NULL: not) and the curvature there */
+mechanism_failure mechanism_slope_at(mechanism *c, double t, const double *x, double *rate,
+                                     double *k, double *lambda);
 /* (t, x) moved onto the constraints as the options say, with k = (v, v') and lambda there, from
  * factors near by. Corrections are of the size of the local error: f and the curvature are those
  * before that of v. */

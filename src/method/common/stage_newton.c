@@ -1,5 +1,6 @@
 #include "method/common/stage_newton.h"
 
+#include "base/vector.h"
 #include "method/common/stages.h"
 
 #include <float.h>
@@ -162,11 +163,11 @@ attempt_status stage_newton_solve(const stage_task *k)
     attempt_status status = stage_newton_prepare(k, false);
     if (status != ATTEMPT_OK) return status;
     bool fresh = nw->fresh;
-    if (!fresh) k->equations->keep(k);
+    if (!fresh) vector_copy(k->count, k->stages, k->predicted);
     status = stage_newton_iterate(k);
     bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
     if (!retry || fresh) return status;
-    k->equations->restore(k);
+    vector_copy(k->count, k->predicted, k->stages);
     nw->eta = eta;
     k->result->stage = 0;
     status = stage_newton_prepare(k, true);

@@ -41,6 +41,8 @@ typedef struct stage_task {
     void *scratch;
     const method_context *ctx;
     attempt *result;
+    double *stages, *predicted; /* `count` values: the stages, and room to keep them as predicted */
+    int count;
 } stage_task;
 
 typedef enum stage_matrices { STAGE_NOTHING, STAGE_DERIVATIVES, STAGE_FACTORS } stage_matrices;
@@ -50,9 +52,7 @@ struct stage_equations {
     /* Partial derivatives at the stage in the middle as it is now, or where the step begins. */
     iteration_status (*evaluate)(const stage_task *k, bool ahead);
     iteration_status (*factor)(const stage_task *k);
-    void (*keep)(const stage_task *k);    /* the stages as predicted, for another try, and */
-    void (*restore)(const stage_task *k); /* back to them */
-    void (*begin)(const stage_task *k);   /* before the first correction; NULL: nothing */
+    void (*begin)(const stage_task *k); /* before the first correction; NULL: nothing */
     /* The next correction D by the matrices at hand, Z += D; its norm. */
     attempt_status (*correct)(const stage_task *k, double *size);
     /* Whether every variable converges, not only all together; NULL: yes */

@@ -100,25 +100,30 @@ void stages_begin(attempt *a, double t, double h, int order, const double *y, co
     for (int i = 0; i < 4; i++) a->terms[i] = NAN;
 }
 
+bool stages_refused(attempt *a, int variable, const char *reason)
+{
+    a->status = ATTEMPT_UNSUPPORTED;
+    a->reason = reason;
+    a->variable = variable;
+    return true;
+}
+
 bool stages_need_matrix(const method_context *ctx, attempt *a)
 {
-    if (!ctx->newton->matrix->matrix_free) return false;
-    a->status = ATTEMPT_UNSUPPORTED;
-    a->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
-    return true;
+    return ctx->newton->matrix->matrix_free &&
+           stages_refused(a, -1,
+                          "needs a matrix to factor: choose a dense, banded or sparse linear "
+                          "solver");
 }
 
 bool stages_refuse_index3(const method_context *ctx, attempt *a)
 {
     const error_norm *norm = ctx->norm;
     for (int j = 0; norm->kinds && j < norm->n; j++)
-        if (norm->kinds[j] == DAE_KIND_INDEX3) {
-            a->status = ATTEMPT_UNSUPPORTED;
-            a->reason = "has no order on variables of index 3: choose radau, or a formulation of "
-                        "lower index (ggl, index2, index1)";
-            a->variable = j;
-            return true;
-        }
+        if (norm->kinds[j] == DAE_KIND_INDEX3)
+            return stages_refused(a, j,
+                                  "has no order on variables of index 3: choose radau, or a "
+                                  "formulation of lower index (ggl, index2, index1)");
     return false;
 }
 

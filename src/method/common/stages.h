@@ -41,6 +41,9 @@ attempt_status stages_from_iteration(iteration_status status);
 /* An attempt from t by h with the candidate in y, yp; nothing else is known yet. */
 void stages_begin(attempt *a, double t, double h, int order, const double *y, const double *yp);
 
+/* What the method cannot do, with a static text, and for which variable, or -1; true. */
+bool stages_refused(attempt *a, int variable, const char *reason);
+
 /* GMRES has no factors: says so in *a and gives true. */
 bool stages_need_matrix(const method_context *ctx, attempt *a);
 

@@ -343,21 +343,9 @@ static void liex_attempt(const void *state, void *scratch, const method_context 
     w->tableau.compute = compute_row;
     w->tableau.norm = error_size;
     w->tableau.context = w;
-    *result = (attempt){.t = s->t,
-                        .h = h,
-                        .order = w->target + 1,
-                        .y = w->y,
-                        .yp = w->yp,
-                        .estimate = w->estimate,
-                        .error_constant = 1.0,
-                        .terms = {NAN, NAN, NAN, NAN},
-                        .variable = -1,
-                        .constraint = -1};
-    if (ctx->newton->matrix->matrix_free) {
-        result->status = ATTEMPT_UNSUPPORTED;
-        result->reason = "needs a matrix to factor: choose a dense, banded or sparse linear solver";
-        return;
-    }
+    stages_begin(result, s->t, h, w->target + 1, w->y, w->yp);
+    result->estimate = w->estimate;
+    if (stages_need_matrix(ctx, result)) return;
     /* Every row begins anew, and the first steps of Euler's method have errors O(1) in multipliers
      * of index 3 [BCP96 3.2.3]: there is no expansion in h to extrapolate. */
     if (stages_refuse_index3(ctx, result)) return;

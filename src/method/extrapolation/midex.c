@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/stages.h"
 
 #include <math.h>
 #include <string.h>
@@ -165,9 +166,8 @@ static void midex_start(void *state, void *scratch, const method_context *ctx,
     const int n = 2 * m->form->nq;
     for (int i = 0; i < n; i++) s->x[i] = at->y[mechanism_place(m, i)];
     s->failure = mechanism_restart(m);
-    if (!s->failure.status) s->failure = mechanism_evaluate(m, s->t, s->x, m->rate, m->curvature);
-    if (!s->failure.status) s->failure = mechanism_factor(m, m->G[0], m->G[0]);
-    if (!s->failure.status) s->failure = mechanism_slope(m, s->x, s->k, s->lambda);
+    if (!s->failure.status)
+        s->failure = mechanism_slope_at(m, s->t, s->x, m->rate, s->k, s->lambda);
 }
 
 /* y and y' of the end as the driver sees them: y' of multipliers is their mean slope. */
@@ -185,9 +185,7 @@ static void propose(const midex_cache *c, midex_scratch *w, mechanism_failure fa
                     attempt *result)
 {
     const extrapolation *e = &c->tableau;
-    result->status = failure.status;
-    result->reason = failure.reason;
-    result->constraint = failure.constraint;
+    mechanism_report(failure, result);
     if (failure.status) {
         result->next_factor = 0.5;
         w->next_target = w->target > 2 ? w->target - 1 : w->target;
@@ -210,16 +208,8 @@ static void midex_attempt(const void *state, void *scratch, const method_context
     w->t = s->t + h;
     w->target = w->tries++ > 0 ? w->next_target : s->target;
     if (ctx->fixed_steps || w->target > most) w->target = most;
-    *result = (attempt){.t = s->t,
-                        .h = h,
-                        .order = 2 * w->target + 1,
-                        .y = w->y,
-                        .yp = w->yp,
-                        .estimate = w->estimate,
-                        .error_constant = 1.0,
-                        .terms = {NAN, NAN, NAN, NAN},
-                        .variable = -1,
-                        .constraint = -1};
+    stages_begin(result, s->t, h, 2 * w->target + 1, w->y, w->yp);
+    result->estimate = w->estimate;
     mechanism_failure failure = s->failure;
     if (!failure.status)
         failure = midex_extrapolate(ctx, s->t, h, s->x, w->target, ctx->fixed_steps);

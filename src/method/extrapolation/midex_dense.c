@@ -111,11 +111,7 @@ static void look_inside(const midex_state *s, const method_context *ctx)
 /* lambda at (t, dense_x) from the accelerations there; false if that fails. */
 static bool multipliers_at(midex_cache *c, double t)
 {
-    mechanism *m = &c->system;
-    mechanism_failure failure = mechanism_evaluate(m, t, c->dense_x, NULL, m->curvature);
-    if (!failure.status) failure = mechanism_factor(m, m->G[0], m->G[0]);
-    if (!failure.status) failure = mechanism_slope(m, c->dense_x, c->dense_k, c->dense_lambda);
-    return !failure.status;
+    return !mechanism_slope_at(&c->system, t, c->dense_x, NULL, c->dense_k, c->dense_lambda).status;
 }
 
 /* Weights of values at 0, 1/4, .., 1 in their polynomial at x, or in its derivative */

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/stages.h"
 
 #include <math.h>
 #include <string.h>
@@ -146,22 +147,12 @@ static int moving_mass(geometric_cache *c, double t, const double *x)
     vector_copy(2 * nq, x, c->x);
     for (int i = 0; i < nq; i++) c->x[i] += 1e-3 * (fabs(x[i]) + 1.0);
     if (mechanism_evaluate(m, t, x, NULL, NULL).status) return -1;
-    geometric_momentum(c, w, before);
+    mechanism_momentum(&c->system, w, before);
     if (mechanism_evaluate(m, t, c->x, NULL, NULL).status) return -1;
-    geometric_momentum(c, w, after);
+    mechanism_momentum(&c->system, w, after);
     for (int i = 0; i < nq; i++)
         if (before[i] != after[i]) return i;
     return -1;
-}
-
-/* k = (v, v') and lambda at (t, x) */
-static mechanism_failure slope_at(geometric_cache *c, double t, const double *x, double *k,
-                                  double *lambda)
-{
-    mechanism *m = &c->system;
-    mechanism_failure failure = mechanism_evaluate(m, t, x, m->rate, m->curvature);
-    if (!failure.status) failure = mechanism_factor(m, m->G[0], m->G[0]);
-    return failure.status ? failure : mechanism_slope(m, x, k, lambda);
 }
 
 /* Explicit steps need M constant and f(t, q); *culprit: the coordinate where that is not so */
@@ -206,7 +197,8 @@ static void geometric_start(void *state, void *scratch, const method_context *ct
     if (!s->failure.status) s->failure = look_at_forces(c, s->t, s->x, &s->culprit);
     if (!s->failure.status && (kind == KIND_EULER || kind == KIND_SHAKE))
         s->failure = check_separable(c, s->t, s->x, &s->culprit);
-    if (!s->failure.status) s->failure = slope_at(c, s->t, s->x, s->k, s->lambda);
+    if (!s->failure.status)
+        s->failure = mechanism_slope_at(&c->system, s->t, s->x, c->system.rate, s->k, s->lambda);
     if (!s->failure.status) s->failure = geometric_keep_start(c, ctx, s->t, s->x, s->k, s->lambda);
     vector_copy(n, s->x, s->x_old);
     vector_copy(n, s->k, s->k_old);
@@ -243,7 +235,7 @@ static mechanism_failure shake(const geometric_state *s, geometric_scratch *w, g
     mechanism_failure failure = shake_step(c, s->t, w->h, kick, s->x, u, w->x);
     if (failure.status) return failure;
     vector_copy(nq, w->x + nq, w->half);
-    failure = slope_at(c, w->t, w->x, w->k, w->lambda);
+    failure = mechanism_slope_at(&c->system, w->t, w->x, c->system.rate, w->k, w->lambda);
     if (failure.status) return failure;
     for (int i = 0; i < nq; i++) w->x[nq + i] = w->half[i] + 0.5 * w->h * w->k[nq + i];
     return mechanism_ok();
@@ -280,22 +272,13 @@ static void geometric_attempt(const void *state, void *scratch, const method_con
     geometric_cache *c = ctx->cache;
     w->t = s->t + h;
     w->h = h;
-    *result = (attempt){.t = s->t,
-                        .h = h,
-                        .order = order,
-                        .y = w->y,
-                        .yp = w->yp,
-                        .terms = {NAN, NAN, NAN, NAN},
-                        .variable = -1,
-                        .constraint = -1};
+    stages_begin(result, s->t, h, order, w->y, w->yp);
     mechanism_failure failure = s->failure;
     if (!failure.status) failure = one_step(s, w, c);
-    if (!failure.status) failure = slope_at(c, w->t, w->x, w->k, w->lambda);
+    if (!failure.status)
+        failure = mechanism_slope_at(&c->system, w->t, w->x, c->system.rate, w->k, w->lambda);
     if (!failure.status) failure = geometric_keep(c, ctx, w->t, w->x, w->k, w->lambda);
-    result->status = failure.status;
-    result->reason = failure.reason;
-    result->constraint = failure.constraint;
-    result->invariant = failure.invariant;
+    mechanism_report(failure, result);
     if (s->failure.status == ATTEMPT_UNSUPPORTED && s->culprit >= 0 && !failure.invariant)
         result->variable = mechanism_place(&c->system, s->culprit);
     if (!failure.status) assemble(s, w, &c->system);

@@ -76,7 +76,5 @@ mechanism_failure geometric_force(geometric_cache *c, double t, const double *x,
 /* v := M(t, q)^-1 p */
 mechanism_failure geometric_velocity(geometric_cache *c, double t, const double *q, const double *p,
                                      double *v);
-/* p = M v, M the last one evaluated */
-void geometric_momentum(const geometric_cache *c, const double *v, double *p);
 
 #endif

@@ -131,7 +131,7 @@ static mechanism_failure begin(geometric_cache *c, double t, double h, const dou
     if (!failure.status) failure = mechanism_factor(m, m->G[0], m->G[0]);
     if (failure.status) return failure;
     failure = geometric_force(c, t, x, c->phi);
-    geometric_momentum(c, x + nq, c->p);
+    mechanism_momentum(&c->system, x + nq, c->p);
     for (int i = 0; i < c->pair.stages; i++) {
         vector_copy(nq, x, c->Q[i]);
         vector_axpy(nq, c->pair.c[i] * h, x + nq, c->Q[i]);

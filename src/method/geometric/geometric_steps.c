@@ -20,21 +20,6 @@ static double largest(int n, const double *v)
     return most;
 }
 
-void geometric_momentum(const geometric_cache *c, const double *v, double *p)
-{
-    const form_matrix *M = &c->system.form->M_matrix;
-    const double *values = c->system.M;
-    const int n = M->columns;
-    vector_zero(n, p);
-    for (int j = 0; j < n; j++) {
-        if (!M->colptr) {
-            vector_axpy(n, v[j], values + (size_t)j * (size_t)n, p);
-            continue;
-        }
-        for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) p[M->rowind[k]] += values[k] * v[j];
-    }
-}
-
 static mechanism_failure mass_at(geometric_cache *c, double t, const double *q)
 {
     const mechanical_form *m = c->system.form;
@@ -55,7 +40,7 @@ static mechanism_failure add_mass_rate(geometric_cache *c, double t, const doubl
         for (int i = 0; i < n; i++) c->last[i] = q[i] + at[k] * d * v[i];
         mechanism_failure failure = mass_at(c, t + at[k] * d, c->last);
         if (failure.status) return failure;
-        geometric_momentum(c, v, c->last + n);
+        mechanism_momentum(&c->system, v, c->last + n);
         vector_axpy(n, weight[k] / (12.0 * d), c->last + n, phi);
     }
     return mechanism_ok();
@@ -230,7 +215,7 @@ static mechanism_failure pull_back(geometric_cache *c, double t, double h, const
     saddle_solve_x(m->saddle, m->dx, m->r);
     mechanism_failure failure = mass_at(c, t, x);
     if (failure.status) return failure;
-    geometric_momentum(c, m->dx, c->last);
+    mechanism_momentum(&c->system, m->dx, c->last);
     vector_axpy(nq, 1.0 / h, c->last, pull);
     vector_axpy(nq, 1.0 / h, m->dx, v0);
     vector_axpy(nq, 1.0, m->dx, end);
@@ -259,7 +244,7 @@ static mechanism_failure drift_implicit(geometric_cache *c, double t, double h, 
         vector_copy(nq, v0, c->x + nq);
         failure = geometric_force(c, t, c->x, c->phi);
         if (failure.status) return failure;
-        if (k == 0) geometric_momentum(c, x + nq, p0);
+        if (k == 0) mechanism_momentum(&c->system, x + nq, p0);
         for (int i = 0; i < nq; i++) c->p[i] = p0[i] + 0.5 * h * c->phi[i] + pull[i];
         failure = factor(c, m->G[0], m->G[0]);
         if (!failure.status) failure = geometric_velocity(c, t, x, c->p, v0);

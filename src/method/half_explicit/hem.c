@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "method/common/bdf2nd_tables.h"
+#include "method/common/stages.h"
 
 #include <float.h>
 
@@ -367,23 +368,12 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     (void)order;
     w->t = s->t + h;
     w->h = h;
-    *result = (attempt){.t = s->t,
-                        .h = h,
-                        .order = s->table->order,
-                        .y = w->y,
-                        .yp = w->yp,
-                        .estimate = w->estimate,
-                        .error_constant = 1.0,
-                        .terms = {NAN, NAN, NAN, NAN},
-                        .variable = -1,
-                        .constraint = -1};
+    stages_begin(result, s->t, h, s->table->order, w->y, w->yp);
+    result->estimate = w->estimate;
     hem_cache *c = ctx->cache;
     c->w_begin = s->w;
     hem_failure failure = try_unless_lost(s, w, ctx, &result->error);
-    result->status = failure.status;
-    result->reason = failure.reason;
-    result->constraint = failure.constraint;
-    result->invariant = failure.invariant;
+    mechanism_report(failure, result);
     int culprit = c->mechanical ? c->system.massless : c->undetermined;
     if (failure.status == ATTEMPT_SINGULAR && culprit > 0)
         result->variable = hem_x_at(c, culprit - 1);
@@ -400,21 +390,14 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
 
 /* ---- accept and dense output ---- */
 
-static void exchange(double **a, double **b)
-{
-    double *t = *a;
-    *a = *b;
-    *b = t;
-}
-
 void hem_accept(void *state, void *scratch, const method_context *ctx)
 {
     hem_state *s = state;
     const hem_scratch *w = scratch;
     hem_cache *c = ctx->cache;
-    exchange(&s->x, &s->x_old);
-    exchange(&s->k, &s->k_old);
-    exchange(&s->w, &s->w_old);
+    vectors_swap(&s->x, &s->x_old);
+    vectors_swap(&s->k, &s->k_old);
+    vectors_swap(&s->w, &s->w_old);
     vector_copy(c->nx, w->x, s->x);
     vector_copy(c->nx, w->k, s->k);
     vector_copy(c->nw, w->w, s->w);

@@ -163,13 +163,7 @@ static hem_failure hidden_residual(hem_cache *c, double t, const double *y, cons
     const form_matrix *g = &f->g_y_matrix;
     eval_status status = f->g_t(f->context, t, y, r);
     if (status != EVAL_OK) return mechanism_evaluation(status);
-    for (int j = 0; j < g->columns; j++) {
-        if (!g->colptr) {
-            vector_axpy(g->rows, slope[j], C + (size_t)j * (size_t)g->rows, r);
-            continue;
-        }
-        for (int k = g->colptr[j]; k < g->colptr[j + 1]; k++) r[g->rowind[k]] += C[k] * slope[j];
-    }
+    form_matrix_multiply(g, C, 1.0, slope, r);
     if (c->alpha <= 0.0) return NO_FAILURE;
     status = f->g(f->context, t, y, c->work[1]);
     vector_axpy(g->rows, c->alpha, c->work[1], r);
@@ -403,18 +397,10 @@ hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const meth
 /* e := e - f_z (g_y f_z)^-1 g_y e by the factors at hand */
 void hem_hessenberg_tangent(hem_cache *c, double *e)
 {
-    const form_matrix *g = &c->hessenberg->g_y_matrix;
     double *p = c->work[2], *r = c->work[3];
-    const double *C = c->g_y_end;
     vector_zero(c->nx, p);
     vector_zero(c->ng, r);
-    for (int j = 0; j < g->columns; j++) {
-        if (!g->colptr) {
-            vector_axpy(g->rows, e[j], C + (size_t)j * (size_t)g->rows, r);
-            continue;
-        }
-        for (int k = g->colptr[j]; k < g->colptr[j + 1]; k++) r[g->rowind[k]] += C[k] * e[j];
-    }
+    form_matrix_multiply(&c->hessenberg->g_y_matrix, c->g_y_end, 1.0, e, r);
     saddle_solve(c->saddle, p, r);
     for (int i = 0; i < c->nx; i++) e[i] -= p[i];
 }

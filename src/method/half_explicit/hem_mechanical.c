@@ -24,14 +24,6 @@ static hem_failure stage_solve(hem_cache *c, const double *f, const double *C, d
                                     : mechanism_evaluation(EVAL_RETRY);
 }
 
-/* Exchange two buffers of G. */
-static void swap(double **a, double **b)
-{
-    double *t = *a;
-    *a = *b;
-    *b = t;
-}
-
 /* Stage i: K_i = (V_i, V'_i) and Xbar_i. On entry X = (Q_i, V_i); G[1] = G(Q_i) if it is known. */
 static hem_failure stage(const hem_state *s, hem_scratch *w, const method_context *ctx, int i)
 {
@@ -61,7 +53,7 @@ static hem_failure stage(const hem_state *s, hem_scratch *w, const method_contex
     if (!failure.status) failure = stage_solve(c, f, C, h * d, w->X_bar + nq, w->K[i] + nq);
     if (failure.status) return failure;
     vector_axpy(nq, h * d, w->K[i] + nq, w->X_bar + nq);
-    swap(&c->G[1], &c->G[2]); /* G[1] = G(Qbar_i) */
+    vectors_swap(&c->G[1], &c->G[2]); /* G[1] = G(Qbar_i) */
     return failure;
 }
 
@@ -153,7 +145,7 @@ void hem_mechanical_tangent(hem_cache *c, double *e)
 /* What was evaluated at the end is what the next step starts with. */
 void hem_mechanical_accept(hem_cache *c)
 {
-    swap(&c->M[0], &c->M[1]);
-    swap(&c->G[0], &c->G[1]);
-    swap(&c->force[0], &c->force[1]);
+    vectors_swap(&c->M[0], &c->M[1]);
+    vectors_swap(&c->G[0], &c->G[1]);
+    vectors_swap(&c->force[0], &c->force[1]);
 }

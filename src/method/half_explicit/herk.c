@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/vector.h"
+#include "method/common/stages.h"
 #include "method/half_explicit/herk_parts.h"
 
 /* Below this relative tolerance 12 stages of order 8 beat 6 of order 5: on the pendulum of [Baese17
@@ -451,17 +452,9 @@ static void herk_attempt(const void *state, void *scratch, const method_context 
     r->stage = 1;
     w->factored_end = false;
     w->failure = (herk_failure){.component = -1, .constraint = -1};
-    *result =
-        (attempt){.t = s->t,
-                  .h = h,
-                  .order = (w->table.has_error ? w->table.estimate_order : w->table.order) + 1,
-                  .terms = {NAN, NAN, NAN, NAN},
-                  .y = r->y,
-                  .yp = r->yp,
-                  .estimate = r->estimate,
-                  .error_constant = 1.0,
-                  .variable = -1,
-                  .constraint = -1};
+    stages_begin(result, s->t, h,
+                 (w->table.has_error ? w->table.estimate_order : w->table.order) + 1, r->y, r->yp);
+    result->estimate = r->estimate;
     vector_copy(ctx->n, s->y, r->y);
     vector_zero(ctx->n, r->yp);
     result->status = try_step(s, r, ctx, result);

@@ -258,8 +258,7 @@ static attempt_status project(const colloc2nd_state *s, colloc2nd_scratch *w,
     if (!c->ends.form) return ATTEMPT_OK;
     mechanism_failure failure =
         projection_apply(&c->ends, ctx->norm, w->t, w->y, w->yp, ctx->projection);
-    result->reason = failure.reason;
-    result->constraint = failure.constraint;
+    mechanism_report(failure, result);
     for (int i = 0; !failure.status && i < projection_followers(&c->ends); i++) {
         int l = projection_follower(&c->ends, i);
         w->yp[l] = (w->y[l] - s->y[l]) / w->h;
@@ -338,11 +337,10 @@ static bool refuse_index(const method_context *ctx, attempt *result)
         return false;
     for (int j = 0; kinds && j < ctx->n; j++) {
         if (kinds[j] != DAE_KIND_INDEX2 && kinds[j] != DAE_KIND_INDEX3) continue;
-        result->status = ATTEMPT_UNSUPPORTED;
-        result->reason = "does not damp variables of higher index, and without the mechanical form "
-                         "cannot project them: choose colloc2nd, or formulation index3 or index1";
-        result->variable = j;
-        return true;
+        return stages_refused(result, j,
+                              "does not damp variables of higher index, and without the "
+                              "mechanical form cannot project them: choose colloc2nd, or "
+                              "formulation index3 or index1");
     }
     return false;
 }
@@ -359,11 +357,10 @@ static bool refuse_velocity(const method_context *ctx, attempt *result)
     for (int k = 0; k < second->n; k++) {
         const int v = second->velocity[k];
         if (v < 0 || kinds[v] != DAE_KIND_INDEX1) continue;
-        result->status = ATTEMPT_UNSUPPORTED;
-        result->reason = "does not damp errors of algebraic variables that are derivatives of "
-                         "others: choose colloc2nd, or a method for equations of first order";
-        result->variable = v;
-        return true;
+        return stages_refused(result, v,
+                              "does not damp errors of algebraic variables that are derivatives "
+                              "of others: choose colloc2nd, or a method for equations of first "
+                              "order");
     }
     return false;
 }
@@ -379,9 +376,7 @@ static void colloc2nd_attempt(const void *state, void *scratch, const method_con
     w->t = s->t + h;
     w->h = h;
     stages_begin(result, s->t, h, c->kind->m->order, w->y, w->yp);
-    result->status = s->failure.status;
-    result->reason = s->failure.reason;
-    result->constraint = s->failure.constraint;
+    mechanism_report(s->failure, result);
     if (result->status != ATTEMPT_OK || stages_need_matrix(ctx, result)) return;
     if (refuse_index(ctx, result) || refuse_velocity(ctx, result)) return;
     if (c->kind->thesis && thesis_refuses(ctx, result)) return;

@@ -189,20 +189,6 @@ static void begin(const stage_task *k)
     colloc2nd_derivatives(k->scratch, k->ctx);
 }
 
-static void keep(const stage_task *k)
-{
-    const colloc2nd_scratch *w = k->scratch;
-    const colloc2nd_cache *c = k->ctx->cache;
-    vector_copy(c->kind->m->stages * k->ctx->second->n, w->Z, w->predicted);
-}
-
-static void restore(const stage_task *k)
-{
-    const colloc2nd_scratch *w = k->scratch;
-    const colloc2nd_cache *c = k->ctx->cache;
-    vector_copy(c->kind->m->stages * k->ctx->second->n, w->predicted, w->Z);
-}
-
 static void blame(const stage_task *k)
 {
     correction_by_stage(k->scratch, k->ctx, &k->result->stage);
@@ -212,8 +198,6 @@ static void blame(const stage_task *k)
 static const stage_equations equations = {.at_hand = at_hand,
                                           .evaluate = evaluate,
                                           .factor = factor,
-                                          .keep = keep,
-                                          .restore = restore,
                                           .begin = begin,
                                           .correct = correct,
                                           .blame = blame};
@@ -277,19 +261,21 @@ static void set_goals(const colloc2nd_state *s, colloc2nd_scratch *w, const meth
 attempt_status colloc2nd_solve(const colloc2nd_state *s, colloc2nd_scratch *w,
                                const method_context *ctx, attempt *result)
 {
+    const colloc2nd_cache *c = ctx->cache;
     stage_task task = {.equations = &equations,
                        .newton = &w->newton,
                        .state = s,
                        .scratch = w,
                        .ctx = ctx,
-                       .result = result};
+                       .result = result,
+                       .stages = w->Z,
+                       .predicted = w->predicted,
+                       .count = c->kind->m->stages * ctx->second->n};
     set_scale(w, ctx);
     set_goals(s, w, ctx);
     attempt_status status = stage_newton_solve(&task);
     if (status != ATTEMPT_OK && w->newton.ahead) ctx->newton->stale = true; /* of a bad one */
-    if (status == ATTEMPT_SINGULAR) {
-        const colloc2nd_cache *c = ctx->cache;
+    if (status == ATTEMPT_SINGULAR)
         ctx->newton->matrix->singular_column = second_matrix_singular(c->matrix);
-    }
     return status;
 }

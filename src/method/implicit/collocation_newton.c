@@ -237,18 +237,6 @@ static void begin(const stage_task *k)
     step->past_count = 0;
 }
 
-static void keep(const stage_task *k)
-{
-    const collocation_step *step = k->scratch;
-    vector_copy(step->m->stages * k->ctx->n, step->Z, step->predicted);
-}
-
-static void restore(const stage_task *k)
-{
-    const collocation_step *step = k->scratch;
-    vector_copy(step->m->stages * k->ctx->n, step->predicted, step->Z);
-}
-
 /* The largest correction, for diagnostics. */
 static void blame(const stage_task *k)
 {
@@ -323,8 +311,6 @@ static bool settled(const stage_task *k)
 static const stage_equations equations = {.at_hand = at_hand,
                                           .evaluate = evaluate,
                                           .factor = factor,
-                                          .keep = keep,
-                                          .restore = restore,
                                           .begin = begin,
                                           .correct = correct,
                                           .settled = settled,
@@ -343,6 +329,12 @@ stage_task collocation_task(collocation_step *step, const method_context *ctx, a
     nw->noise = noise;
     nw->floor = stage_newton_round_off(norm_of(ctx->norm, step->y, ctx->norm->newton));
     nw->improves = RATE_IMPROVES;
-    return (stage_task){
-        .equations = &equations, .newton = nw, .scratch = step, .ctx = ctx, .result = result};
+    return (stage_task){.equations = &equations,
+                        .newton = nw,
+                        .scratch = step,
+                        .ctx = ctx,
+                        .result = result,
+                        .stages = step->Z,
+                        .predicted = step->predicted,
+                        .count = step->m->stages * ctx->n};
 }

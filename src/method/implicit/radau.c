@@ -356,11 +356,8 @@ static void radau_attempt(const void *state, void *scratch, const method_context
     w->step.yp = s->yp;
     stages_begin(result, s->t, h, w->step.m->order, w->y, w->yp);
     if (stages_need_matrix(ctx, result)) return;
-    if (s->failure.status) {
-        result->status = s->failure.status;
-        result->reason = s->failure.reason;
-        return;
-    }
+    mechanism_report(s->failure, result);
+    if (result->status != ATTEMPT_OK) return;
     radau_set_error_factor(w, ctx, s->y);
     predict(s, w, ctx->n);
     result->status = radau_solve(s, w, ctx, result);

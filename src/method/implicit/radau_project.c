@@ -28,7 +28,6 @@ attempt_status radau_project(radau_scratch *w, const method_context *ctx, attemp
     c->ends.factored = false; /* steps are too long for the factors of the last one */
     mechanism_failure failure =
         projection_apply(&c->ends, ctx->norm, w->step.t, w->y, w->yp, ctx->projection);
-    result->reason = failure.reason;
-    result->constraint = failure.constraint;
+    mechanism_report(failure, result);
     return failure.status;
 }

@@ -369,9 +369,7 @@ static void bdf_accept(void *state, void *scratch, const method_context *ctx)
     for (int i = COLUMNS; i > k + 1; i--) s->psi[i] = s->psi[i - 1] + w->h;
     for (int i = 1; i <= k + 1; i++) s->psi[i] = w->psi[i];
     if (ctx->smooth) {
-        double *swap = s->yp_old;
-        s->yp_old = s->yp_new;
-        s->yp_new = swap;
+        vectors_swap(&s->yp_old, &s->yp_new);
         vector_copy(ctx->n, w->yp, s->yp_new);
     }
     s->t_old = s->t;

@@ -449,14 +449,11 @@ static void update_phi(direct_state *s, const direct_scratch *w, int n)
 /* x' and x'' of the candidate, and those before. */
 static void update_ends(direct_state *s, const direct_scratch *w, const second_order *form)
 {
-    double *xp = s->xp_old, *xpp = s->xpp_old;
-    s->xp_old = s->xp_new;
-    s->xpp_old = s->xpp_new;
-    s->xp_new = xp;
-    s->xpp_new = xpp;
+    vectors_swap(&s->xp_old, &s->xp_new);
+    vectors_swap(&s->xpp_old, &s->xpp_new);
     for (int k = 0; k < form->n; k++) {
-        xp[k] = w->yp[form->place[k]];
-        xpp[k] = form->velocity[k] >= 0 ? w->yp[form->velocity[k]] : 0.0;
+        s->xp_new[k] = w->yp[form->place[k]];
+        s->xpp_new[k] = form->velocity[k] >= 0 ? w->yp[form->velocity[k]] : 0.0;
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/vector.h"
 #include "method/common/bdf2nd_tables.h"
+#include "method/common/stages.h"
 #include "method/common/thesis.h"
 
 enum {
@@ -219,12 +220,11 @@ static bool refuse_tolerance(const method_context *ctx, attempt *result)
 {
     if (ctx->fixed_steps || constrained(ctx) || !(ctx->norm->rtol < FINEST)) return false;
     if (ctx->norm->rtol_by_unknown || ctx->norm->user_weights) return false;
-    result->status = ATTEMPT_UNSUPPORTED;
-    result->reason = "finds velocities as differences of positions, which have no more than nine "
-                     "digits where there are no constraints: give an rtol of at least 1e-9, or "
-                     "choose bdf2nd or colloc2nd";
-    result->variable = result->constraint = -1;
-    return true;
+    result->constraint = -1;
+    return stages_refused(result, -1,
+                          "finds velocities as differences of positions, which have no more than "
+                          "nine digits where there are no constraints: give an rtol of at least "
+                          "1e-9, or choose bdf2nd or colloc2nd");
 }
 
 static void modified_attempt(const void *state, void *scratch, const method_context *ctx, double h,
@@ -266,9 +266,7 @@ static void modified_accept(void *state, void *scratch, const method_context *ct
     bool steady = w->h == s->h && k == s->order;
     s->steady = steady ? (s->steady < k + 2 ? s->steady + 1 : k + 2) : 1;
     keep_point(s, w, ctx->n);
-    double *swap = s->yp_old;
-    s->yp_old = s->yp_new;
-    s->yp_new = swap;
+    vectors_swap(&s->yp_old, &s->yp_new);
     vector_copy(ctx->n, w->yp, s->yp_new);
     s->after_failure = w->failures > 0;
     w->failures = 0;

@@ -281,7 +281,12 @@ static attempt_status solve(const glm_state *s, glm_scratch *w, const method_con
 {
     const glm_cache *c = ctx->cache;
     stage_newton *nw = &w->newton;
-    stage_task task = {&equations, nw, s, w, ctx, result};
+    stage_task task = {.equations = &equations,
+                       .newton = nw,
+                       .state = s,
+                       .scratch = w,
+                       .ctx = ctx,
+                       .result = result};
     norm_set_step(ctx->norm, w->h);
     nw->most = newton_most(ctx->newton, MOST_ITERATIONS);
     nw->first = 1;

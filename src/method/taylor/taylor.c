@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "method/common/stages.h"
 #include "method/taylor/taylor_parts.h"
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -265,15 +266,8 @@ static void taylor_attempt(const void *state, void *scratch, const method_contex
     double *y = scratch, *yp = y + ctx->n, *estimate = yp + ctx->n, t = s->t[1];
     const void *from = expansion_of(state, ctx, 1);
     (void)order;
-    *result = (attempt){.t = t,
-                        .h = h,
-                        .order = s->stages + 1,
-                        .y = y,
-                        .yp = yp,
-                        .estimate = estimate,
-                        .error_constant = 1.0,
-                        .variable = -1,
-                        .constraint = -1};
+    stages_begin(result, t, h, s->stages + 1, y, yp);
+    result->estimate = estimate;
     if (s->failure != ATTEMPT_OK) {
         tell_failure(c, s->failure, result);
         return;
