@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "method/common/bdf2nd_tables.h"
+#include "method/multistep/bdf2nd_tables.h"
 #include "second_order_problems.h"
 
 /* ---- steps prescribed ---- */

@@ -1,6 +1,7 @@
 #include "method/common/stages.h"
 
 #include "base/vector.h"
+#include "method/common/interpolation.h"
 
 /* Violations of bounds below this part of the tolerance are not told from rounding. */
 static const double SETTLED = 0.1;
@@ -296,8 +297,7 @@ void cubic_from_slopes(int n, double h, const double *y0, const double *y1, cons
 void cubic_bend(int n, double x, double h, int derivative, double l, double r, const double *v,
                 double *y)
 {
-    double u = 1.0 - x;
-    double left = derivative ? u * (1.0 - 3.0 * x) : h * x * u * u;
-    double right = derivative ? x * (3.0 * x - 2.0) : -h * x * x * u;
+    double left, right;
+    cubic_ends(x, h, derivative, &left, &right);
     vector_axpy(n, -(left * l + right * r), v, y);
 }

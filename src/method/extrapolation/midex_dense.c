@@ -5,6 +5,7 @@
 #include "method/extrapolation/midex_parts.h"
 
 #include "base/vector.h"
+#include "method/common/interpolation.h"
 
 enum { PER_POINT = 3 };
 
@@ -114,27 +115,16 @@ static bool multipliers_at(midex_cache *c, double t)
     return !mechanism_slope_at(&c->system, t, c->dense_x, NULL, c->dense_k, c->dense_lambda).status;
 }
 
-/* Weights of values at 0, 1/4, .., 1 in their polynomial at x, or in its derivative */
-static void quarter_weights(double x, int derivative, double weight[MIDEX_POINTS])
-{
-    for (int i = 0; i < MIDEX_POINTS; i++) {
-        double value = 1.0, rate = 0.0;
-        for (int j = 0; j < MIDEX_POINTS; j++) {
-            if (j == i) continue;
-            double width = 0.25 * (i - j);
-            rate = (rate * (x - 0.25 * j) + value) / width;
-            value *= (x - 0.25 * j) / width;
-        }
-        weight[i] = derivative ? rate : value;
-    }
-}
-
 /* lambda, or lambda', at t_old + x h by the values at the quarters; by the ends without them */
 static void interpolate_multipliers(const midex_state *s, midex_cache *c, double x, int derivative)
 {
+    static const double quarters[MIDEX_POINTS] = {0.0, 0.25, 0.5, 0.75, 1.0};
     const double h = s->t - s->t_old;
     double weight[MIDEX_POINTS];
-    quarter_weights(x, derivative, weight);
+    for (int p = 0; p < MIDEX_POINTS; p++) {
+        double slope, value = lagrange_term(MIDEX_POINTS, quarters, p, x, &slope);
+        weight[p] = derivative ? slope : value;
+    }
     for (int i = 0; i < c->system.form->nl; i++) {
         double first = s->lambda_old[i], last = s->lambda[i];
         double sum = derivative ? last - first : (1.0 - x) * first + x * last;

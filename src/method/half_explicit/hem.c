@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "method/common/bdf2nd_tables.h"
+#include "method/common/interpolation.h"
 #include "method/common/stages.h"
 
 #include <float.h>
@@ -225,8 +225,7 @@ void hem_dense_weights(const hem_table *table, double s, int derivative, double 
     double r = 1.0 - s, m = table->middle;
     weight[0] = derivative ? -6.0 * s * r : r * r * (1.0 + 2.0 * s);
     weight[1] = derivative ? 6.0 * s * r : s * s * (3.0 - 2.0 * s);
-    weight[2] = derivative ? r * (1.0 - 3.0 * s) : s * r * r;
-    weight[3] = derivative ? s * (3.0 * s - 2.0) : -s * s * r;
+    cubic_ends(s, 1.0, derivative, &weight[2], &weight[3]);
     weight[4] = 0.0;
     if (m == 0.0) return;
     double at_m[5], hump = derivative ? 2.0 * s * r * (1.0 - 2.0 * s) : s * s * r * r;

@@ -7,6 +7,8 @@
  * up to h^6, and so is what is seen of f. */
 #include "method/half_explicit/hem_parts.h"
 
+#include "method/common/interpolation.h"
+
 #include <math.h>
 
 enum { LEAST_ORDER = 4, LEAST_GOOD = 3 };
@@ -37,23 +39,17 @@ static bool is_apart(const hem_table *table, double c)
     return apart;
 }
 
-static double lagrange(int count, const double *node, int j, double s)
-{
-    double value = 1.0;
-    for (int i = 0; i < count; i++)
-        if (i != j) value *= (s - node[i]) / (node[j] - node[i]);
-    return value;
-}
-
-/* Its integral from 0 to s, by Gauss's formula, which is exact up to degree 7 */
+/* The integral of Lagrange's polynomial of node j from 0 to s, by Gauss's formula, which is exact
+ * up to degree 7 */
 static double integral(int count, const double *node, int j, double s)
 {
     static const double place[4] = {0.069431844202973712, 0.33000947820757187, 0.66999052179242813,
                                     0.93056815579702629},
                         weight[4] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
                                      0.17392742256872693};
-    double sum = 0.0;
-    for (int k = 0; k < 4; k++) sum += s * weight[k] * lagrange(count, node, j, s * place[k]);
+    double sum = 0.0, slope;
+    for (int k = 0; k < 4; k++)
+        sum += s * weight[k] * lagrange_term(count, node, j, s * place[k], &slope);
     return sum;
 }
 
@@ -67,11 +63,10 @@ void hem_look_prepare(hem_table *table)
     if (table->good_count < LEAST_GOOD) table->good_count = 0;
     const int count = table->good_count + 2;
     for (int k = 2; k < count; k++) node[k] = table->c[table->good[k - 2]];
-    for (int p = 0; p < HEM_PLACES; p++)
-        for (int k = 0; k < count; k++) {
-            table->look[p][0][k] = integral(count, node, k, places[p]);
-            table->look[p][1][k] = lagrange(count, node, k, places[p]);
-        }
+    for (int p = 0; p < HEM_PLACES; p++) {
+        for (int k = 0; k < count; k++) table->look[p][0][k] = integral(count, node, k, places[p]);
+        interpolation_row(count, node, places[p], 0, table->look[p][1]);
+    }
 }
 
 /* ---- the look ---- */

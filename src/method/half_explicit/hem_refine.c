@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/interpolation.h"
 
 enum { MOST_INSIDE = 3, MOST_NODES = MOST_INSIDE + 2, LOW_ORDER = 5, MOST_TRIES = 200 };
 
@@ -142,28 +143,14 @@ bool hem_refine(hem_refinement *r, const hem_state *st, const method_context *ct
     return r->found;
 }
 
-/* Lagrange's polynomial of node j at s: its value, its derivative, and that at the node itself. */
-static void lagrange(int count, const double *node, int j, double s, double *value, double *slope,
-                     double *own_slope)
-{
-    *value = 1.0;
-    *slope = *own_slope = 0.0;
-    for (int i = 0; i < count; i++) {
-        if (i == j) continue;
-        double d = node[j] - node[i];
-        *slope = (*slope * (s - node[i]) + *value) / d;
-        *value *= (s - node[i]) / d;
-        *own_slope += 1.0 / d;
-    }
-}
-
 /* Weights of x and of h x' at the nodes in Hermite's polynomial, or in its derivative. */
 static void hermite_weights(int count, const double *node, double s, int derivative, double *of_x,
                             double *of_slope)
 {
     for (int j = 0; j < count; j++) {
-        double l, rise, own, away = s - node[j];
-        lagrange(count, node, j, s, &l, &rise, &own);
+        double rise, own = 0.0, away = s - node[j];
+        double l = lagrange_term(count, node, j, s, &rise);
+        for (int i = 0; i < count; i++) own += i == j ? 0.0 : 1.0 / (node[j] - node[i]);
         double square = l * l, turn = 2.0 * l * rise, part = 1.0 - 2.0 * own * away;
         of_x[j] = derivative ? part * turn - 2.0 * own * square : part * square;
         of_slope[j] = derivative ? square + away * turn : away * square;

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/vector.h"
+#include "method/common/interpolation.h"
 #include "method/half_explicit/herk_parts.h"
 
 enum { MOST_NODES = 3, FIRST_NODE = TABLEAU_MOST_ROWS };
@@ -65,19 +66,15 @@ static double nested(const herk_work *w, int j, double theta, double *slope)
 /* q of component j at theta: Lagrange through the nodes */
 static double through_nodes(const herk_work *w, int j, double theta, double *slope)
 {
-    int count = node_count(w);
-    double value = 0.0;
+    const int count = node_count(w);
+    double value = 0.0, node[MOST_NODES];
     *slope = 0.0;
+    for (int k = 0; k < count; k++) node[k] = node_at(w, k);
     for (int k = 0; k < count; k++) {
-        double product = 1.0, derivative = 0.0;
-        for (int i = 0; i < count; i++) {
-            if (i == k) continue;
-            double gap = node_at(w, k) - node_at(w, i);
-            derivative = (derivative * (theta - node_at(w, i)) + product) / gap;
-            product *= (theta - node_at(w, i)) / gap;
-        }
-        value += product * w->dense[(FIRST_NODE + k) * w->n + j];
-        *slope += derivative * w->dense[(FIRST_NODE + k) * w->n + j];
+        const double q = w->dense[(FIRST_NODE + k) * w->n + j];
+        double derivative, product = lagrange_term(count, node, k, theta, &derivative);
+        value += product * q;
+        *slope += derivative * q;
     }
     return value;
 }

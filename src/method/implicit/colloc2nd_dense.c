@@ -8,7 +8,7 @@
 #include "method/implicit/colloc2nd_parts.h"
 
 #include "base/vector.h"
-#include "method/common/bdf2nd_tables.h"
+#include "method/common/interpolation.h"
 
 /* Where polynomials are compared, over h. */
 enum { SAMPLES = 2 };

@@ -3,23 +3,13 @@
 #include "method/implicit/colloc2nd_parts.h"
 
 #include "base/vector.h"
+#include "method/common/interpolation.h"
 
 enum { CONSTANT_STEPS = 4, POINTS = 4 };
 /* [Wun05 8.2]: atol = 1e-2 for lambda and 1e-1 for lambda' */
 static const double SLOPE_WEIGHT = 0.1;
 /* r = (2 ERR)^(-1/(k+1)) with k = 2, as the controller of chapter 4 has it */
 static const double POWER = 1.0 / 3.0;
-
-/* Weights at t of Lagrange's polynomial through the last points */
-static void extrapolation_weights(const colloc2nd_state *s, double t, double weight[POINTS])
-{
-    const double at[POINTS] = {s->t, s->t_old, s->past_t[0], s->past_t[1]};
-    for (int i = 0; i < POINTS; i++) {
-        weight[i] = 1.0;
-        for (int j = 0; j < POINTS; j++)
-            if (j != i) weight[i] *= (t - at[j]) / (at[i] - at[j]);
-    }
-}
 
 /* ||y_n - p(t_n)|| with p through the last four points [Wun05 (4.22)-(4.24)]; 0 on the first four
  * steps */
@@ -37,7 +27,8 @@ void colloc2nd_thesis_estimate(const colloc2nd_state *s, colloc2nd_scratch *w,
     if (s->taken < CONSTANT_STEPS) return;
     double weight[POINTS], sum = 0.0;
     int count = n;
-    extrapolation_weights(s, w->t, weight);
+    const double at[POINTS] = {s->t, s->t_old, s->past_t[0], s->past_t[1]};
+    interpolation_row(POINTS, at, w->t, 0, weight);
     for (int i = 0; i < n; i++) {
         w->error_1[i] = w->y[i] - weight[0] * s->y[i] - weight[1] * s->y_old[i] -
                         weight[2] * s->past[0][i] - weight[3] * s->past[1][i];

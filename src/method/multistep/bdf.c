@@ -9,6 +9,7 @@
 #include "method/common/method.h"
 
 #include "base/vector.h"
+#include "method/multistep/history.h"
 
 enum { MAX_ORDER = 5, COLUMNS = MAX_ORDER + 1 };
 
@@ -54,12 +55,7 @@ static void history_to_phi(bdf_state *s, int n, const start_point *at)
 {
     int m = at->history;
     for (int i = 0; i < m; i++) vector_copy(n, at->past_y + (size_t)i * (size_t)n, s->phi[i + 1]);
-    for (int level = 1; level < m; level++)
-        for (int i = m - 1; i >= level; i--) {
-            double gap = at->past_t[i - level] - at->past_t[i];
-            double *newer = s->phi[i], *older = s->phi[i + 1];
-            for (int j = 0; j < n; j++) older[j] = (newer[j] - older[j]) / gap;
-        }
+    history_divide(s->phi, m, at->past_t, n);
     double product = 1.0;
     for (int i = 2; i <= m; i++) {
         s->psi[i - 1] = at->past_t[0] - at->past_t[i - 1];
@@ -126,34 +122,6 @@ static void set_coefficients(const bdf_state *s, bdf_scratch *w, double h, int k
     }
     w->cj = -alpha_s / h;
     w->error_constant = fmax(w->alpha[k + 1], fabs(w->alpha[k + 1] + alpha_s - alpha_0));
-}
-
-/* y0 = sum beta_i phi_i, y0' = sum gamma_i beta_i phi_i over i = 1 .. m, m a constant */
-__attribute__((always_inline)) static inline void predict_terms(const bdf_state *s, bdf_scratch *w,
-                                                                int n, int m)
-{
-    double *restrict y0 = w->y0, *restrict yp0 = w->yp0;
-    for (int j = 0; j < n; j++) {
-        double value = s->phi[1][j], slope = 0.0;
-        for (int i = 2; i <= m; i++) {
-            double term = w->beta[i] * s->phi[i][j];
-            value += term;
-            slope += w->gamma[i] * term;
-        }
-        y0[j] = value;
-        yp0[j] = slope;
-    }
-}
-
-static void predict(const bdf_state *s, bdf_scratch *w, int n)
-{
-    switch (w->order) {
-    case 1: predict_terms(s, w, n, 2); break;
-    case 2: predict_terms(s, w, n, 3); break;
-    case 3: predict_terms(s, w, n, 4); break;
-    case 4: predict_terms(s, w, n, 5); break;
-    default: predict_terms(s, w, n, 6); break;
-    }
 }
 
 /* Newton on the corrector equation (5.2.8). */
@@ -321,40 +289,13 @@ static void bdf_attempt(const void *state, void *scratch, const method_context *
     const bdf_state *s = state;
     bdf_scratch *w = scratch;
     set_coefficients(s, w, h, order);
-    predict(s, w, ctx->n);
+    history_predict(s->phi, order + 1, w->beta, w->gamma, NULL, ctx->n, w->y0, w->yp0, NULL);
     *result = (attempt){.t = s->t, .h = h, .order = order, .y = w->y, .yp = w->yp};
     result->status = solve_corrector(s, w, ctx);
     result->bound_ratio = ctx->newton->bound_ratio;
     if (result->status != ATTEMPT_OK) return;
     estimate_errors(s, w, ctx, result);
     if (ctx->options && ctx->options->multiplier_correction) correct_multipliers(s, w, ctx);
-}
-
-/* phi_{k+1} = beta phi_{k+1} + e, then phi_i = beta_i phi_i + phi_{i+1}, for k = m - 1 constant */
-__attribute__((always_inline)) static inline void update_terms(bdf_state *s, const bdf_scratch *w,
-                                                               int n, int m)
-{
-    const double *restrict e = w->e;
-    for (int j = 0; j < n; j++) {
-        double x = e[j];
-        for (int i = m; i >= 1; i--) {
-            x += w->beta[i] * s->phi[i][j];
-            s->phi[i][j] = x;
-        }
-    }
-}
-
-static void update_phi(bdf_state *s, const bdf_scratch *w, int n)
-{
-    int k = w->order;
-    if (k < MAX_ORDER) vector_copy(n, w->e, s->phi[k + 2]);
-    switch (k) {
-    case 1: update_terms(s, w, n, 2); break;
-    case 2: update_terms(s, w, n, 3); break;
-    case 3: update_terms(s, w, n, 4); break;
-    case 4: update_terms(s, w, n, 5); break;
-    default: update_terms(s, w, n, 6); break;
-    }
 }
 
 static void bdf_accept(void *state, void *scratch, const method_context *ctx)
@@ -364,7 +305,8 @@ static void bdf_accept(void *state, void *scratch, const method_context *ctx)
     int k = w->order;
     bool steady = w->h == s->h && k == s->order;
     s->steady = steady ? (s->steady < k + 2 ? s->steady + 1 : k + 2) : 1;
-    update_phi(s, w, ctx->n);
+    if (k < MAX_ORDER) vector_copy(ctx->n, w->e, s->phi[k + 2]);
+    history_update(s->phi, k + 1, w->beta, w->e, ctx->n);
     /* Past the order the grid is still known; a later rise of the order needs psi_{k+1}. */
     for (int i = COLUMNS; i > k + 1; i--) s->psi[i] = s->psi[i - 1] + w->h;
     for (int i = 1; i <= k + 1; i++) s->psi[i] = w->psi[i];
@@ -400,28 +342,6 @@ static void combine_phi(const bdf_state *s, int n, const double *weights, double
     for (int i = 2; i <= s->order + 1; i++) vector_axpy(n, weights[i], s->phi[i], y);
 }
 
-/* Add cubics that give the interpolant the slopes y'_n and y'_{n+1} of the corrector at the ends.
- * They vanish at both ends and are O(h^{k+1}), so that the order stays. */
-static void smooth_correction(const bdf_state *s, int n, double t, int derivative, double *y)
-{
-    double h = s->t - s->t_old;
-    if (h == 0.0) return;
-    double c[COLUMNS + 2], d0[COLUMNS + 2], d1[COLUMNS + 2];
-    interpolation_weights(s, s->t_old, c, d0);
-    interpolation_weights(s, s->t, c, d1);
-    double x = (t - s->t_old) / h;
-    double b0 = derivative ? (1.0 - x) * (1.0 - 3.0 * x) : h * x * (1.0 - x) * (1.0 - x);
-    double b1 = derivative ? x * (3.0 * x - 2.0) : h * x * x * (x - 1.0);
-    for (int j = 0; j < n; j++) {
-        double slope0 = 0.0, slope1 = 0.0;
-        for (int i = 2; i <= s->order + 1; i++) {
-            slope0 += d0[i] * s->phi[i][j];
-            slope1 += d1[i] * s->phi[i][j];
-        }
-        y[j] += b0 * (s->yp_old[j] - slope0) + b1 * (s->yp_new[j] - slope1);
-    }
-}
-
 static void bdf_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                             double *y)
 {
@@ -429,7 +349,13 @@ static void bdf_interpolate(const void *state, const method_context *ctx, double
     double c[COLUMNS + 2], d[COLUMNS + 2];
     interpolation_weights(s, t, c, d);
     combine_phi(s, ctx->n, derivative ? d : c, y);
-    if (ctx->smooth) smooth_correction(s, ctx->n, t, derivative, y);
+    double h = s->t - s->t_old;
+    if (!ctx->smooth || h == 0.0) return;
+    double left[COLUMNS + 2], right[COLUMNS + 2];
+    interpolation_weights(s, s->t_old, c, left);
+    interpolation_weights(s, s->t, c, right);
+    end_slopes ends = {s->order, s->phi + 2, left + 2, right + 2, s->yp_old, s->yp_new};
+    history_smooth(&ends, (t - s->t_old) / h, h, derivative, ctx->n, y);
 }
 
 const method method_bdf = {

@@ -16,6 +16,8 @@
 #include <float.h>
 
 #include "base/vector.h"
+#include "method/common/interpolation.h"
+#include "method/multistep/history.h"
 
 enum {
     MAX_ORDER = 5,
@@ -109,13 +111,7 @@ static void start_from_history(direct_state *s, const second_order *form, int n,
         double last = (s->phi[m - 1][k] - s->phi[m][k]) / (node[m - 2] - node[m - 1]);
         s->phi[m + 1][k] = v >= 0 ? oldest[v] : last;
     }
-    for (int level = 1; level <= m; level++)
-        for (int i = m; i >= level; i--) {
-            if (level == 1 && i == m) continue; /* x[t, t] = x' */
-            double gap = node[i - level] - node[i];
-            double *newer = s->phi[i], *older = s->phi[i + 1];
-            for (int k = 0; k < form->n; k++) older[k] = (newer[k] - older[k]) / gap;
-        }
+    history_divide(s->phi, m + 1, node, form->n);
     for (int i = 1; i <= m + 1; i++) s->norm[i] = 1.0;
     for (int i = 1; i <= m; i++) s->psi[i] = node[0] - node[i];
     s->count = m + 1;
@@ -169,37 +165,6 @@ static void set_coefficients(const direct_state *s, direct_scratch *w, double h,
         w->kappa[i + 1] = w->kappa[i] + 2.0 * w->gamma[i] / w->psi[i];
         w->gamma[i + 1] = w->gamma[i] + 1.0 / w->psi[i];
     }
-}
-
-/* x0 = sum phi*_i and its derivatives, i = 1 .. m, m a constant */
-__attribute__((always_inline)) static inline void predict_terms(const direct_state *s,
-                                                                direct_scratch *w, int n, int m)
-{
-    double *restrict x0 = w->x0, *restrict xp0 = w->xp0, *restrict xpp0 = w->xpp0;
-    for (int j = 0; j < n; j++) {
-        double value = s->phi[1][j], slope = 0.0, curvature = 0.0;
-        for (int i = 2; i <= m; i++) {
-            double term = w->beta[i] * s->phi[i][j];
-            value += term;
-            slope += w->gamma[i] * term;
-            curvature += w->kappa[i] * term;
-        }
-        x0[j] = value;
-        xp0[j] = slope;
-        xpp0[j] = curvature;
-    }
-}
-
-static void predict(const direct_state *s, direct_scratch *w, const second_order *form)
-{
-    switch (w->order) {
-    case 1: predict_terms(s, w, form->n, 3); break;
-    case 2: predict_terms(s, w, form->n, 4); break;
-    case 3: predict_terms(s, w, form->n, 5); break;
-    case 4: predict_terms(s, w, form->n, 6); break;
-    default: predict_terms(s, w, form->n, 7); break;
-    }
-    second_order_spread(form, w->x0, w->xp0, w->xpp0, w->y0, w->yp0);
 }
 
 static double tightness(const direct_state *s, int k)
@@ -404,7 +369,9 @@ static void direct_attempt(const void *state, void *scratch, const method_contex
     direct_scratch *w = scratch;
     if (order > s->count - 1) order = s->count - 1;
     set_coefficients(s, w, h, s->fresh ? first_order(w) : order);
-    predict(s, w, ctx->second);
+    history_predict(s->phi, w->order + 2, w->beta, w->gamma, w->kappa, ctx->second->n, w->x0,
+                    w->xp0, w->xpp0);
+    second_order_spread(ctx->second, w->x0, w->xp0, w->xpp0, w->y0, w->yp0);
     *result = (attempt){.t = s->t, .h = h, .order = order, .y = w->y, .yp = w->yp};
     result->status = solve_corrector(s, w, ctx);
     result->bound_ratio = ctx->newton->bound_ratio;
@@ -419,32 +386,6 @@ static void direct_attempt(const void *state, void *scratch, const method_contex
 }
 
 /* ---- after a step ---- */
-
-/* phi_{K+1} = phi*_{K+1} + e, then phi_i = phi*_i + phi_{i+1}, for K + 1 = m constant */
-__attribute__((always_inline)) static inline void
-update_terms(direct_state *s, const direct_scratch *w, int n, int m)
-{
-    const double *restrict e = w->ex;
-    for (int j = 0; j < n; j++) {
-        double x = e[j];
-        for (int i = m; i >= 1; i--) {
-            x += w->beta[i] * s->phi[i][j];
-            s->phi[i][j] = x;
-        }
-    }
-}
-
-static void update_phi(direct_state *s, const direct_scratch *w, int n)
-{
-    vector_copy(n, w->ex, s->phi[w->order + 3]);
-    switch (w->order) {
-    case 1: update_terms(s, w, n, 3); break;
-    case 2: update_terms(s, w, n, 4); break;
-    case 3: update_terms(s, w, n, 5); break;
-    case 4: update_terms(s, w, n, 6); break;
-    default: update_terms(s, w, n, 7); break;
-    }
-}
 
 /* x' and x'' of the candidate, and those before. */
 static void update_ends(direct_state *s, const direct_scratch *w, const second_order *form)
@@ -465,7 +406,8 @@ static void direct_accept(void *state, void *scratch, const method_context *ctx)
     bool known = s->count > k + 1;
     s->steady = k == s->order ? (s->steady < k + 2 ? s->steady + 1 : k + 2) : 1;
     s->uniform = w->h == s->h ? (s->uniform < ARRAY ? s->uniform + 1 : ARRAY) : 1;
-    update_phi(s, w, ctx->second->n);
+    vector_copy(ctx->second->n, w->ex, s->phi[k + 3]);
+    history_update(s->phi, k + 2, w->beta, w->ex, ctx->second->n);
     if (!known) vector_zero(ctx->second->n, s->phi[k + 3]);
     update_ends(s, w, ctx->second);
     s->count = known ? k + 3 : k + 2;
@@ -510,13 +452,9 @@ static double weighted(const direct_state *s, const double *c, int terms, int j)
  * polynomial through them: the sum of |l_i|, INFINITY where nodes coincide */
 static double amplification(const direct_state *s, int m)
 {
-    double sum = 0.0, at = 0.5 * s->psi[1]; /* distances behind t_n; psi_0 = 0 */
-    for (int i = 0; i <= m; i++) {
-        double weight = 1.0;
-        for (int j = 0; j <= m; j++)
-            if (j != i) weight *= (s->psi[j] - at) / (s->psi[j] - s->psi[i]);
-        sum += fabs(weight);
-    }
+    double sum = 0.0, weight[ARRAY];
+    interpolation_row(m + 1, s->psi, 0.5 * s->psi[1], 0, weight); /* psi: distances behind t_n */
+    for (int i = 0; i <= m; i++) sum += fabs(weight[i]);
     return isfinite(sum) ? sum : INFINITY;
 }
 

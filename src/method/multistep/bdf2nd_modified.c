@@ -7,9 +7,11 @@
 #include "method/multistep/bdf2nd.h"
 
 #include "base/vector.h"
-#include "method/common/bdf2nd_tables.h"
+#include "method/common/interpolation.h"
 #include "method/common/stages.h"
 #include "method/common/thesis.h"
+#include "method/multistep/bdf2nd_tables.h"
+#include "method/multistep/history.h"
 
 enum {
     MAX_ORDER = 5,
@@ -286,25 +288,6 @@ static void interpolate_degree(const modified_state *s, int n, int d, double t, 
     for (int i = 0; i <= d; i++) vector_axpy(n, weights[i], s->y[i], y);
 }
 
-/* Add cubics that give the interpolant the slopes y' of the formulas at the ends of the step. */
-static void smooth_correction(const modified_state *s, int n, int d, double t, int derivative,
-                              double *y)
-{
-    double h = s->t[0] - s->t[1], x = (t - s->t[1]) / h, left[POINTS], right[POINTS];
-    double b0 = derivative ? (1.0 - x) * (1.0 - 3.0 * x) : h * x * (1.0 - x) * (1.0 - x);
-    double b1 = derivative ? x * (3.0 * x - 2.0) : h * x * x * (x - 1.0);
-    interpolation_row(d + 1, s->t, s->t[1], 1, left);
-    interpolation_row(d + 1, s->t, s->t[0], 1, right);
-    for (int j = 0; j < n; j++) {
-        double slope0 = 0.0, slope1 = 0.0;
-        for (int i = 0; i <= d; i++) {
-            slope0 += left[i] * s->y[i][j];
-            slope1 += right[i] * s->y[i][j];
-        }
-        y[j] += b0 * (s->yp_old[j] - slope0) + b1 * (s->yp_new[j] - slope1);
-    }
-}
-
 static void modified_interpolate(const void *state, const method_context *ctx, double t,
                                  int derivative, double *y)
 {
@@ -315,7 +298,12 @@ static void modified_interpolate(const void *state, const method_context *ctx, d
     }
     int d = s->order < s->points ? s->order : s->points - 1;
     interpolate_degree(s, ctx->n, d, t, derivative, y);
-    if (ctx->smooth) smooth_correction(s, ctx->n, d, t, derivative, y);
+    if (!ctx->smooth) return;
+    double h = s->t[0] - s->t[1], left[POINTS], right[POINTS];
+    interpolation_row(d + 1, s->t, s->t[1], 1, left);
+    interpolation_row(d + 1, s->t, s->t[0], 1, right);
+    end_slopes ends = {d + 1, s->y, left, right, s->yp_old, s->yp_new};
+    history_smooth(&ends, (t - s->t[1]) / h, h, derivative, ctx->n, y);
 }
 
 /* ---- chapter 4 ---- */

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/interpolation.h"
 #include "method/common/stage_newton.h"
 #include "method/common/stages.h"
 #include "method/implicit/colloc2nd.h"
@@ -180,11 +181,7 @@ static void begin_stage(const glm_state *s, glm_scratch *w, const glm_cache *c,
     const glm_table *m = c->m;
     const int n = c->second.n;
     double guess[GLM_STAGES];
-    for (int j = 0; j < m->stages; j++) {
-        guess[j] = 1.0;
-        for (int k = 0; k < m->stages; k++)
-            if (k != j) guess[j] *= (1.0 + ratio * m->c[i] - m->c[k]) / (m->c[j] - m->c[k]);
-    }
+    interpolation_row(m->stages, m->c, 1.0 + ratio * m->c[i], 0, guess);
     vector_zero(n, w->psi);
     vector_zero(n, w->phi);
     vector_zero(n, w->x);
@@ -335,15 +332,6 @@ static void estimate_error(glm_scratch *w, const method_context *ctx, double con
     result->error_constant = 1.0;
 }
 
-/* Lagrange's polynomial of node j of the stages. */
-static double lagrange(const glm_table *m, int j, double x)
-{
-    double value = 1.0;
-    for (int k = 0; k < m->stages; k++)
-        if (k != j) value *= (x - m->c[k]) / (m->c[j] - m->c[k]);
-    return value;
-}
-
 /* Slopes of one step tell nothing of a solution whose slope has jumped since the step before: x may
  * move by more than any of them allows. What x moves by and the integral of the slopes differ by
  * errors of the stages where the solution is smooth, which are of the order of the method; MISMATCH
@@ -354,12 +342,12 @@ static void compare_with_slopes(const glm_state *s, glm_scratch *w, const method
     static const double MISMATCH = 0.1;
     const glm_cache *c = ctx->cache;
     const second_order *second = &c->second;
-    double *off = w->f;
+    double *off = w->f, at[3][GLM_STAGES];
+    for (int k = 0; k < 3; k++) interpolation_row(c->m->stages, c->m->c, 0.5 * k, 0, at[k]);
     for (int k = 0; k < ctx->n; k++) off[k] = w->y[k] - s->y[k];
     for (int j = 0; j < c->m->stages; j++) {
         double weight = /* Simpson's rule is exact for cubic polynomials */
-            w->h / 6.0 *
-            (lagrange(c->m, j, 0.0) + 4.0 * lagrange(c->m, j, 0.5) + lagrange(c->m, j, 1.0));
+            w->h / 6.0 * (at[0][j] + 4.0 * at[1][j] + at[2][j]);
         for (int k = 0; k < second->n; k++) {
             off[second->place[k]] -= weight * w->Yp[j * second->n + k];
             if (second->velocity[k] >= 0)
@@ -473,20 +461,6 @@ static void glm_accept(void *state, void *scratch, const method_context *ctx)
     w->tries = w->failures = 0;
 }
 
-/* Weights at x of values at c_1 .. c_s, or of their polynomial's derivative */
-static void dense_weights(const glm_table *m, double x, int derivative, double *weight)
-{
-    for (int j = 0; j < m->stages; j++) {
-        double value = 1.0, slope = 0.0;
-        for (int i = 0; i < m->stages; i++) {
-            if (i == j) continue;
-            slope = (slope * (x - m->c[i]) + value) / (m->c[j] - m->c[i]);
-            value *= (x - m->c[i]) / (m->c[j] - m->c[i]);
-        }
-        weight[j] = derivative ? slope : value;
-    }
-}
-
 /* The polynomial through the stages of the last step, of x and of velocities */
 static void glm_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                             double *y)
@@ -500,7 +474,10 @@ static void glm_interpolate(const void *state, const method_context *ctx, double
     }
     const double h = s->t - s->t_old, r = derivative ? 1.0 / h : 1.0;
     double weight[GLM_STAGES];
-    dense_weights(c->m, (t - s->t_old) / h, derivative, weight);
+    for (int j = 0; j < c->m->stages; j++) {
+        double slope, value = lagrange_term(c->m->stages, c->m->c, j, (t - s->t_old) / h, &slope);
+        weight[j] = derivative ? slope : value;
+    }
     for (int k = 0; k < second->n; k++) {
         int place = second->place[k], velocity = second->velocity[k];
         double value = 0.0, slope = 0.0;

@@ -1,4 +1,4 @@
-#include "method/common/bdf2nd_tables.h"
+#include "method/multistep/bdf2nd_tables.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -114,18 +114,4 @@ double modified_coefficients(int level, int k, int nodes, const double *t, const
     if (!solve_small(k, A, b)) return 0.0;
     for (int i = 1; i <= k; i++) alpha[i] = b[i - 1] * pow(h, i - 1);
     return condition;
-}
-
-void interpolation_row(int count, const double *t, double at, int d, double *w)
-{
-    for (int i = 0; i < count; i++) {
-        double value = 1.0, slope = 0.0;
-        for (int j = 0; j < count; j++) {
-            if (j == i) continue;
-            double factor = (at - t[j]) / (t[i] - t[j]);
-            slope = slope * factor + value / (t[i] - t[j]);
-            value *= factor;
-        }
-        w[i] = d ? slope : value;
-    }
 }

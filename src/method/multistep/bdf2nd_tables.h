@@ -1,6 +1,6 @@
 /* Coefficients of the modified BDF methods for equations of order d [Wun05 (3.20)-(3.26)]. */
-#ifndef DAE_METHOD_COMMON_BDF2ND_TABLES_H
-#define DAE_METHOD_COMMON_BDF2ND_TABLES_H
+#ifndef DAE_METHOD_MULTISTEP_BDF2ND_TABLES_H
+#define DAE_METHOD_MULTISTEP_BDF2ND_TABLES_H
 
 enum {
     MODIFIED_MOST = 6,     /* orders */
@@ -15,9 +15,5 @@ enum {
  * equations for alpha: 0 where the history does not allow order k. */
 double modified_coefficients(int level, int k, int nodes, const double *t, const int *accuracy,
                              double *alpha);
-
-/* w[i], i = 0 .. count-1: value (d = 0) or derivative (1) at `at` of the polynomial through values
- * at t[0] .. t[count-1] is sum w_i y_i */
-void interpolation_row(int count, const double *t, double at, int d, double *w);
 
 #endif
