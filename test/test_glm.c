@@ -16,6 +16,29 @@
 
 enum { S = GLM_STAGES };
 
+/* All matrices of the frame for equal steps, of internal stages; those of external ones are the
+ * same: A~, B~, D~, E~, F~ */
+typedef struct glm_frame {
+    double A[GLM_STAGES][GLM_STAGES], B[GLM_STAGES][GLM_STAGES], D[GLM_STAGES][GLM_STAGES],
+        E[GLM_STAGES][GLM_STAGES], F[GLM_STAGES][GLM_STAGES];
+} glm_frame;
+
+static void glm_frame_of(const glm_table *m, double r, glm_frame *frame)
+{
+    const int s = m->stages;
+    *frame = (glm_frame){0};
+    glm_weights(m, r, frame->A);
+    for (int i = 0; i < s; i++)
+        for (int j = 0; j < s; j++) {
+            frame->E[i][j] = frame->A[i][j];
+            frame->F[i][j] = m->G[i][j];
+            for (int k = 0; k <= i; k++) {
+                frame->B[i][j] += m->G[i][k] * frame->A[k][j];
+                frame->D[i][j] += m->G[i][k] * m->G[k][j];
+            }
+        }
+}
+
 /* Stages meet polynomials of degree 3, for x and, through the frame, for x with x' and x'' given:
  * Y = A~ y + h B~ y' + h^2 D~ Y'', Y' = E~ y' + h F~ Y'' [Wun05 (A.17)] */
 static void order_conditions(void **state)

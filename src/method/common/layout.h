@@ -3,6 +3,7 @@
 #define DAE_METHOD_COMMON_LAYOUT_H
 
 #include <stddef.h>
+#include <string.h>
 
 /* Pointers of a struct that stand one after the other, from `offset` on, each to `length` vectors
  * of n numbers. */
@@ -24,6 +25,19 @@ typedef struct vector_layout {
     size_t size;
     vector_group groups[4];
 } vector_layout;
+
+/* At a start both ends of the step before are one point; then `next` becomes the last point. */
+static inline void vectors_begin(int n, const double *at, double *last, double *before)
+{
+    memcpy(last, at, (size_t)n * sizeof *last);
+    memcpy(before, at, (size_t)n * sizeof *before);
+}
+
+static inline void vectors_advance(int n, const double *next, double *last, double *before)
+{
+    memcpy(before, last, (size_t)n * sizeof *before);
+    memcpy(last, next, (size_t)n * sizeof *last);
+}
 
 static inline void vectors_swap(double **a, double **b)
 {

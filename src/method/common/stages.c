@@ -226,6 +226,21 @@ double stages_abruptness(const stages_trial *now, double before, double ratio, i
     return fmin(fmax(surprise, 1.0), most);
 }
 
+/* A leap by more than this counts so many times: near nodes of weight 0 a kink moves the end by ten
+ * times what is seen of it. */
+static const double LEAP = 100.0, LEAP_COUNTS = 10.0;
+/* How much of the memory of rough steps is left after another one; and how much of it may come of
+ * growing steps alone, in tolerances: rounding errors would be taken for roughness after a few
+ * steps that grow eightfold. */
+static const double FADES = 0.1, UNSEEN = 0.1;
+
+double stages_leap(double rough, double ratio, bool known, double *memory)
+{
+    double before = *memory, usual = before * ratio * ratio * ratio * ratio;
+    *memory = fmax(rough, fmin(FADES * usual, fmax(before, UNSEEN)));
+    return known && rough > LEAP * usual ? LEAP_COUNTS * rough : 0.0;
+}
+
 bool stages_filter_slope(const method_context *ctx, double *e, double *work)
 {
     iteration *it = ctx->newton->matrix;

@@ -131,6 +131,12 @@ double stages_quiet_error(const method_context *ctx, double error, double h, sta
 double stages_abruptness(const stages_trial *now, double before, double ratio, int power,
                          double weight);
 
+/* Estimates of high order of explicit methods are blind to a jump or a kink of f between two of
+ * their nodes. What f looks like to a cubic, `rough` in tolerances, goes with h^4 while f is
+ * smooth, on a step of `ratio` times the last one, where it was *memory (`known`; its memory fades
+ * with every step). Where it leaps up by far more it is the error; else 0. */
+double stages_leap(double rough, double ratio, bool known, double *memory);
+
 /* Weight of such an error of slopes, whose part in the error of a step is about 1 or less. */
 static const double STAGES_SLOPE = 0.3;
 

@@ -1,7 +1,6 @@
 #include "method/common/tableau.h"
 
 #include <stddef.h>
-#include <string.h>
 
 /* sqrt(6), for the Radau points of HEM4 */
 #define ROOT6 2.44948974278317809819728407470589139L
@@ -126,19 +125,8 @@ const tableau tableau_dopri5 = {
     .dense = dopri5_dense,
 };
 
-/* ---- finding and rounding ------------------------------------------------------------------ */
-
-static const tableau *const tableaus[] = {
-    &tableau_euler, &tableau_heun,   &tableau_kutta3, &tableau_rk4,
-    &tableau_hem4,  &tableau_dopri5, &tableau_dop853,
-};
-
-const tableau *tableau_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof tableaus / sizeof tableaus[0]; i++)
-        if (strcmp(name, tableaus[i]->name) == 0) return tableaus[i];
-    return NULL;
-}
+/* ---- rounding -------------------------------------------------------------------------------
+ */
 
 static void round_row(int count, const long double *from, double *to)
 {

@@ -38,8 +38,6 @@ typedef struct tableau {
 extern const tableau tableau_euler, tableau_heun, tableau_kutta3, tableau_rk4, tableau_hem4,
     tableau_dopri5, tableau_dop853;
 
-const tableau *tableau_find(const char *name); /* NULL if unknown */
-
 /* The same in double, for use. */
 typedef struct rounded_tableau { /* see also hem_table.h */
     int stages, order, estimate_order, further, rows;

@@ -73,9 +73,8 @@ static void liex_start(void *state, void *scratch, const method_context *ctx, co
     method_clear(ctx, state, scratch);
     s->t = s->t_old = at->t;
     s->target = extrapolation_first_target(ctx->norm->rtol, ROWS - 2);
-    vector_copy(ctx->n, at->y, s->y);
+    vectors_begin(ctx->n, at->y, s->y, s->y_old);
     vector_copy(ctx->n, at->yp, s->yp);
-    vector_copy(ctx->n, at->y, s->y_old);
 }
 
 /* ---- rows ---- */
@@ -366,8 +365,7 @@ static void liex_accept(void *state, void *scratch, const method_context *ctx)
     s->target = w->next_target;
     s->slope_error = w->slope.error;
     s->degree = row < DERIVATIVES ? row : DERIVATIVES;
-    vector_copy(n, s->y, s->y_old);
-    vector_copy(n, w->tableau.T[row], s->y);
+    vectors_advance(n, w->tableau.T[row], s->y, s->y_old);
     vector_copy(n, w->yp, s->yp);
     for (int k = 1; k <= s->degree; k++)
         vector_copy(n, w->differences[k - 1][row - first_with(k)], s->derivative[k - 1]);

@@ -232,12 +232,9 @@ static void midex_accept(void *state, void *scratch, const method_context *ctx)
     s->target = w->next_target;
     s->row = w->row;
     w->tries = 0;
-    vector_copy(n, s->x, s->x_old);
-    vector_copy(n, s->k, s->k_old);
-    vector_copy(nl, s->lambda, s->lambda_old);
-    vector_copy(n, w->end, s->x);
-    vector_copy(n, w->k, s->k);
-    vector_copy(nl, w->lambda, s->lambda);
+    vectors_advance(n, w->end, s->x, s->x_old);
+    vectors_advance(n, w->k, s->k, s->k_old);
+    vectors_advance(nl, w->lambda, s->lambda, s->lambda_old);
 }
 
 const method method_midex = {

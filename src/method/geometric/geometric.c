@@ -292,12 +292,9 @@ static void geometric_accept(void *state, void *scratch, const method_context *c
     const mechanical_form *m = c->system.form;
     const int n = 2 * m->nq;
     bool keeps = c->keeper; /* velocities in the middle do not know of it: SHAKE begins anew */
-    vector_copy(n, s->x, s->x_old);
-    vector_copy(n, s->k, s->k_old);
-    vector_copy(m->nl, s->lambda, s->lambda_old);
-    vector_copy(n, w->x, s->x);
-    vector_copy(n, w->k, s->k);
-    vector_copy(m->nl, w->lambda, s->lambda);
+    vectors_advance(n, w->x, s->x, s->x_old);
+    vectors_advance(n, w->k, s->k, s->k_old);
+    vectors_advance(m->nl, w->lambda, s->lambda, s->lambda_old);
     vector_copy(m->nq, w->half, s->half);
     s->h_half = keeps ? 0.0 : w->h;
     s->t_old = s->t;

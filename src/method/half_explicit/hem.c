@@ -235,17 +235,6 @@ void hem_dense_weights(const hem_table *table, double s, int derivative, double 
     for (int k = 0; k < 4; k++) weight[k] -= weight[4] * at_m[k];
 }
 
-/* Estimates of high order are blind to a jump or a kink of f between two of their nodes: that of
- * HEM5 has no weight at the start. What f looks like to a cubic, over the tolerance, changes slowly
- * while f is smooth: it goes with h^4. If it leaps up by more than this, it is the error. */
-static const double LEAP = 100.0;
-/* So many times: near nodes of weight 0 a kink moves the end by ten times what is seen of it. */
-static const double LEAP_COUNTS = 10.0;
-/* How much of the memory of rough steps is left after another one; and how much of it may come of
- * growing steps alone, in tolerances: rounding errors would be taken for roughness after a few
- * steps that grow eightfold. */
-static const double FADES = 0.1, UNSEEN = 0.1;
-
 /* |x - cubic| at the inner point of the dense output, where there is one */
 static double roughness(const hem_state *s, hem_scratch *w, const method_context *ctx)
 {
@@ -265,9 +254,8 @@ static double leap(const hem_state *s, hem_scratch *w, const method_context *ctx
 {
     double before = s->t - s->t_old, ratio = before != 0.0 ? w->h / before : 1.0;
     double rough = roughness(s, w, ctx);
-    double usual = s->rough * ratio * ratio * ratio * ratio;
-    w->rough = fmax(rough, fmin(FADES * usual, fmax(s->rough, UNSEEN)));
-    return s->rough >= 0.0 && rough > LEAP * usual ? LEAP_COUNTS * rough : 0.0;
+    w->rough = s->rough;
+    return stages_leap(rough, ratio, s->rough >= 0.0, &w->rough);
 }
 
 /* (y, y') as the driver sees them: y' of algebraic variables is their mean slope. */

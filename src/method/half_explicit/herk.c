@@ -143,7 +143,7 @@ static attempt_status runge_kutta(const herk_state *s, herk_scratch *r, const me
 static attempt_status first_jacobian(herk_work *w, double t, const double *x)
 {
     if (w->J_known) return ATTEMPT_OK;
-    attempt_status status = herk_evaluation(herk_jacobian(w, t, x, w->J[w->current]));
+    attempt_status status = herk_evaluate(w, HERK_JACOBIAN, t, x, w->J[w->current]);
     if (status != ATTEMPT_OK) return status;
     HERK_COUNT(w, jacobians);
     w->J_known = true;
@@ -204,7 +204,7 @@ static attempt_status finish_step(const herk_state *s, herk_scratch *r, herk_wor
     if (w->form->g_x_matrix.constant)
         vector_copy((int)w->form->g_x_matrix.count, w->J[w->current], J);
     else {
-        status = herk_evaluation(herk_jacobian(w, t, r->x, J));
+        status = herk_evaluate(w, HERK_JACOBIAN, t, r->x, J);
         HERK_COUNT(w, jacobians);
     }
     return status == ATTEMPT_OK ? herk_complete_derivative(w, t, r->x, J, r->xp) : status;
@@ -369,11 +369,6 @@ static attempt_status try_richardson(const herk_state *s, herk_scratch *r,
     return finish_step(s, r, w, r->K);
 }
 
-/* Estimates are blind to a jump or a kink of x' between two of their nodes; HEM4's has no weight at
- * the start. What x' looks like to a cubic, over the tolerance, goes with h^4 while it is smooth.
- * If it leaps up by more than this, it is the error; see hem.c. */
-static const double LEAP = 100.0, LEAP_COUNTS = 10.0, FADES = 0.1, UNSEEN = 0.1;
-
 /* Of two half steps, in component j: how far the middle is from the cubic through both ends, or, if
  * that is more, the end from Simpson's rule for the slopes. Where these are equal and x does not
  * move, as between two bounds that half steps bounce off, only the rule sees it. */
@@ -411,9 +406,9 @@ static double leap(const herk_state *s, herk_scratch *r, const method_context *c
     const herk_work *w = ctx->cache;
     double before = s->t - s->t_old, ratio = before != 0.0 ? r->h / before : 1.0;
     if (w->config.thesis) return 0.0;
-    double rough = roughness(s, r, ctx), usual = s->rough * ratio * ratio * ratio * ratio;
-    r->rough = fmax(rough, fmin(FADES * usual, fmax(s->rough, UNSEEN)));
-    return s->steps > 0 && rough > LEAP * usual ? LEAP_COUNTS * rough : 0.0;
+    double rough = roughness(s, r, ctx);
+    r->rough = s->rough;
+    return stages_leap(rough, ratio, s->steps > 0, &r->rough);
 }
 
 /* What went wrong, in the numbering of y. */
@@ -472,9 +467,8 @@ static void herk_accept(void *state, void *scratch, const method_context *ctx)
     herk_state *s = state;
     herk_scratch *r = scratch;
     herk_work *w = ctx->cache;
-    vector_copy(w->n, s->x, s->x_old);
+    vectors_advance(w->n, r->x, s->x, s->x_old);
     vector_copy(w->n, first_derivative(s, r), s->xp_old);
-    vector_copy(w->n, r->x, s->x);
     vector_copy(w->n, r->xp, s->xp);
     vector_copy(ctx->n, r->y, s->y);
     s->embedded = w->table.has_error && !w->config.thesis;

@@ -3,6 +3,7 @@
  *
  * This takes the place of the variant in the thesis' summary, which puts secants of stage values
  * for x' and so uses neither E nor f: on x' = x, x(0) = 1 it gives 2 instead of e. */
+#include "method/common/stages.h"
 #include "method/half_explicit/herk_parts.h"
 
 attempt_status herk_general_derivative(herk_work *w, double t, const double *x, double *xp)
@@ -13,10 +14,11 @@ attempt_status herk_general_derivative(herk_work *w, double t, const double *x, 
     if (w->ne + w->ng < w->form->n)
         return herk_fail(w, ATTEMPT_SINGULAR,
                          "E and g_x together have fewer rows than there are components", -1, -1);
-    attempt_status status = herk_evaluation(herk_right_hand_side(w, t, x, right));
-    if (status == ATTEMPT_OK) status = herk_evaluation(w->form->E(w->form->context, t, x, w->E));
-    if (status == ATTEMPT_OK) status = herk_evaluation(herk_jacobian(w, t, x, w->J_stage));
-    if (status == ATTEMPT_OK) status = herk_evaluation(herk_time_slope(w, t, x, w->g_t));
+    attempt_status status = herk_evaluate(w, HERK_RIGHT_HAND_SIDE, t, x, right);
+    if (status == ATTEMPT_OK)
+        status = stages_from_evaluation(w->form->E(w->form->context, t, x, w->E));
+    if (status == ATTEMPT_OK) status = herk_evaluate(w, HERK_JACOBIAN, t, x, w->J_stage);
+    if (status == ATTEMPT_OK) status = herk_evaluate(w, HERK_TIME_SLOPE, t, x, w->g_t);
     if (status != ATTEMPT_OK) return status;
     for (int i = 0; i < w->ng; i++) right[w->ne + i] = -w->g_t[i];
     HERK_COUNT(w, factorisations);

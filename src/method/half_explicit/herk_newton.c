@@ -58,7 +58,7 @@ static attempt_status diverged(herk_work *w, const error_norm *norm)
 /* g_x at an iterate, and its factors: the classical method. */
 static attempt_status factor_here(herk_work *w, double t, const double *x)
 {
-    attempt_status status = herk_evaluation(herk_jacobian(w, t, x, w->J_stage));
+    attempt_status status = herk_evaluate(w, HERK_JACOBIAN, t, x, w->J_stage);
     if (status != ATTEMPT_OK) return status;
     HERK_COUNT(w, jacobians);
     w->R_current = false;
@@ -77,7 +77,7 @@ attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, doubl
     bool renew = w->config.classical, renewed = false;
     double last = 0.0;
     for (int k = 0, since = 0; k < MOST_ITERATIONS; k++, since++) {
-        attempt_status status = herk_evaluation(herk_constraints(w, t, x, w->g));
+        attempt_status status = herk_evaluate(w, HERK_CONSTRAINTS, t, x, w->g);
         if (status == ATTEMPT_OK && renew) status = factor_here(w, t, x);
         if (status != ATTEMPT_OK) return status;
         correct(w, x);
@@ -103,7 +103,7 @@ attempt_status herk_newton_thesis(herk_work *w, double tolerance, double t, doub
     if (w->ng == 0) return ATTEMPT_OK;
     double last = INFINITY;
     for (int k = 0; k < MOST_THESIS; k++) {
-        attempt_status status = herk_evaluation(herk_constraints(w, t, x, w->g));
+        attempt_status status = herk_evaluate(w, HERK_CONSTRAINTS, t, x, w->g);
         if (status == ATTEMPT_OK && (k == 0 || w->config.classical)) status = factor_here(w, t, x);
         if (status != ATTEMPT_OK) return status;
         correct(w, x);

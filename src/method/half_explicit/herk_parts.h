@@ -131,12 +131,16 @@ attempt_status herk_general_derivative(herk_work *w, double t, const double *x, 
 /* Forget all that depends on values. */
 void herk_work_reset(herk_work *w);
 
-/* Values that are not finite count as EVAL_RETRY and are remembered in eval->failure. */
-eval_status herk_constraints(herk_work *w, double t, const double *x, double *g);
-eval_status herk_jacobian(herk_work *w, double t, const double *x, double *J);
-eval_status herk_time_slope(herk_work *w, double t, const double *x, double *g_t);
-eval_status herk_right_hand_side(herk_work *w, double t, const double *x, double *f);
-attempt_status herk_evaluation(eval_status status);
+/* Functions of the form. Values that are not finite are a failure, remembered in eval->failure. */
+typedef enum herk_function {
+    HERK_LEADING,
+    HERK_RIGHT_HAND_SIDE,
+    HERK_CONSTRAINTS,
+    HERK_JACOBIAN,
+    HERK_TIME_SLOPE
+} herk_function;
+attempt_status herk_evaluate(herk_work *w, herk_function what, double t, const double *x,
+                             double *values);
 attempt_status herk_fail(herk_work *w, attempt_status status, const char *reason, int component,
                          int constraint);
 /* Statistics that an evaluator may be there for. */

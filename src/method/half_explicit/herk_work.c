@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/stages.h"
 #include "method/half_explicit/herk_parts.h"
 
 /* Pivots this small against their row count as 0, and so does such a condition of E. */
@@ -90,85 +91,51 @@ attempt_status herk_fail(herk_work *w, attempt_status status, const char *reason
 
 /* ---- evaluations, guarded ------------------------------------------------------------------ */
 
-attempt_status herk_evaluation(eval_status status)
-{
-    switch (status) {
-    case EVAL_OK: return ATTEMPT_OK;
-    case EVAL_RETRY: return ATTEMPT_EVALUATION;
-    case EVAL_STOP: return ATTEMPT_STOP;
-    default: return ATTEMPT_MEMORY;
-    }
-}
-
 /* A callback of the form, and what it means that one of its values is not finite */
 typedef struct herk_callback {
     const char *name, *reason;
     bool constraint; /* its rows are constraints */
 } herk_callback;
 
-static const herk_callback CONSTRAINT = {"g", "a constraint is not finite", true};
-static const herk_callback GRADIENT = {"g_x", "a derivative of a constraint is not finite", true};
-static const herk_callback TIME_SLOPE = {"g_t", "a time derivative of a constraint is not finite",
-                                         true};
-static const herk_callback RIGHT_HAND_SIDE = {"f", "a right-hand side is not finite", false};
-static const herk_callback LEADING = {"E", "an entry of E is not finite", false};
+static const herk_callback callbacks[] = {
+    [HERK_LEADING] = {"E", "an entry of E is not finite", false},
+    [HERK_RIGHT_HAND_SIDE] = {"f", "a right-hand side is not finite", false},
+    [HERK_CONSTRAINTS] = {"g", "a constraint is not finite", true},
+    [HERK_JACOBIAN] = {"g_x", "a derivative of a constraint is not finite", true},
+    [HERK_TIME_SLOPE] = {"g_t", "a time derivative of a constraint is not finite", true},
+};
 
-/* A value that is not finite is a failure of its callback; `rows` > 0: values of a dense matrix. */
-static eval_status guard(herk_work *w, const herk_callback *c, size_t count, const double *values,
-                         const form_matrix *m, double t)
+/* A value that is not finite is a failure of its callback; m: of which they are, NULL: a vector */
+static attempt_status guard(herk_work *w, const herk_callback *c, size_t count,
+                            const double *values, const form_matrix *m, double t)
 {
-    if (vector_all_finite(count, values)) return EVAL_OK;
+    if (vector_all_finite(count, values)) return ATTEMPT_OK;
     const int bad = vector_first_nonfinite((int)count, values);
     int row = bad, column = -1;
     if (m) form_matrix_locate(m, (size_t)bad, &row, &column);
-    herk_fail(w, ATTEMPT_EVALUATION, c->reason, column, c->constraint ? row : -1);
     if (w->eval)
         w->eval->failure = (eval_failure){.callback = c->name,
                                           .component = row,
                                           .variable = herk_place(w, column),
                                           .t = t,
                                           .value = values[bad]};
-    return EVAL_RETRY;
+    return herk_fail(w, ATTEMPT_EVALUATION, c->reason, column, c->constraint ? row : -1);
 }
 
-eval_status herk_constraints(herk_work *w, double t, const double *x, double *g)
+attempt_status herk_evaluate(herk_work *w, herk_function what, double t, const double *x,
+                             double *values)
 {
-    if (w->ng == 0) return EVAL_OK;
-    eval_status status = w->form->g(w->form->context, t, x, g);
-    if (status != EVAL_OK) return status;
-    return guard(w, &CONSTRAINT, (size_t)w->ng, g, NULL, t);
-}
-
-eval_status herk_jacobian(herk_work *w, double t, const double *x, double *J)
-{
-    if (w->ng == 0) return EVAL_OK;
-    eval_status status = w->form->g_x(w->form->context, t, x, J);
-    if (status != EVAL_OK) return status;
-    const form_matrix *m = &w->form->g_x_matrix;
-    return guard(w, &GRADIENT, m->count, J, m, t);
-}
-
-eval_status herk_time_slope(herk_work *w, double t, const double *x, double *g_t)
-{
-    if (w->ng == 0) return EVAL_OK;
-    eval_status status = w->form->g_t(w->form->context, t, x, g_t);
-    if (status != EVAL_OK) return status;
-    return guard(w, &TIME_SLOPE, (size_t)w->ng, g_t, NULL, t);
-}
-
-eval_status herk_right_hand_side(herk_work *w, double t, const double *x, double *f)
-{
-    eval_status status = w->form->f(w->form->context, t, x, f);
-    if (status != EVAL_OK) return status;
-    return guard(w, &RIGHT_HAND_SIDE, (size_t)w->ne, f, NULL, t);
-}
-
-static eval_status leading_matrix(herk_work *w, double t, const double *x)
-{
-    eval_status status = w->form->E(w->form->context, t, x, w->E);
-    if (status != EVAL_OK) return status;
-    const form_matrix *m = &w->form->E_matrix;
-    return guard(w, &LEADING, m->count, w->E, m, t);
+    const quasilinear_form *form = w->form;
+    eval_status (*const calls[])(void *, double, const double *,
+                                 double *) = {form->E, form->f, form->g, form->g_x, form->g_t};
+    const form_matrix *m = what == HERK_LEADING    ? &form->E_matrix
+                           : what == HERK_JACOBIAN ? &form->g_x_matrix
+                                                   : NULL;
+    const int rows = callbacks[what].constraint ? w->ng : w->ne;
+    if (callbacks[what].constraint && rows == 0) return ATTEMPT_OK;
+    eval_status status = calls[what](form->context, t, x, values);
+    if (status != EVAL_OK) return stages_from_evaluation(status);
+    return guard(w, &callbacks[what], m ? m->count : (size_t)rows, values, m, t);
 }
 
 /* ---- E x' = f ------------------------------------------------------------------------------ */
@@ -256,7 +223,7 @@ static bool leading_is_regular(herk_work *w)
 static attempt_status factor_leading(herk_work *w, double t, const double *x)
 {
     if (w->leading_constant_known) return ATTEMPT_OK;
-    attempt_status status = herk_evaluation(leading_matrix(w, t, x));
+    attempt_status status = herk_evaluate(w, HERK_LEADING, t, x, w->E);
     if (status != ATTEMPT_OK) return status;
     if (w->leading == LEADING_UNKNOWN) status = classify_leading(w);
     if (status != ATTEMPT_OK || w->leading == LEADING_GENERAL) return status;
@@ -283,7 +250,7 @@ attempt_status herk_derivative(herk_work *w, double t, const double *x, double *
     if (w->leading != LEADING_GENERAL) status = factor_leading(w, t, x);
     if (status != ATTEMPT_OK) return status;
     if (w->leading == LEADING_GENERAL) return herk_general_derivative(w, t, x, xp);
-    status = herk_evaluation(herk_right_hand_side(w, t, x, w->f));
+    status = herk_evaluate(w, HERK_RIGHT_HAND_SIDE, t, x, w->f);
     if (status != ATTEMPT_OK) return status;
     for (int i = 0; i < w->ne; i++) /* the places grow with i */
         if (w->row_place[i] >= 0) w->f[w->row_place[i]] = w->f[i];
@@ -317,7 +284,7 @@ attempt_status herk_complete_derivative(herk_work *w, double t, const double *x,
 {
     enum { MOST_REFINEMENTS = 4 };
     if (w->ng == 0 || w->leading == LEADING_GENERAL) return ATTEMPT_OK;
-    attempt_status status = herk_evaluation(herk_time_slope(w, t, x, w->g_t));
+    attempt_status status = herk_evaluate(w, HERK_TIME_SLOPE, t, x, w->g_t);
     if (status != ATTEMPT_OK) return status;
     double size = 0.0, last = INFINITY;
     for (int k = 0; k < MOST_REFINEMENTS; k++) {

@@ -413,10 +413,8 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
     s->t = w->t;
     s->step++;
     s->taken++;
-    vector_copy(n, s->y, s->y_old);
-    vector_copy(n, s->yp, s->yp_old);
-    vector_copy(n, w->y, s->y);
-    vector_copy(n, w->yp, s->yp);
+    vectors_advance(n, w->y, s->y, s->y_old);
+    vectors_advance(n, w->yp, s->yp, s->yp_old);
     vector_copy(c->kind->m->stages * ctx->second->n, w->Z, s->Z);
     if (colloc2nd_worn(w)) ctx->newton->stale = true;
     w->newton.fresh = w->newton.ahead = false;

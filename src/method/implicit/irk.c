@@ -95,10 +95,8 @@ static void irk_start(void *state, void *scratch, const method_context *ctx, con
     s->step = 1;
     w->step.newton.eta = 1.0;
     choose_nodes(s);
-    vector_copy(n, at->y, s->y);
-    vector_copy(n, at->yp, s->yp);
-    vector_copy(n, at->y, s->y_old);
-    vector_copy(n, at->yp, s->yp_old);
+    vectors_begin(n, at->y, s->y, s->y_old);
+    vectors_begin(n, at->yp, s->yp, s->yp_old);
     if (table->m->pairs > 0) /* a failure shows at the first attempt */
         shifted_prepare(ctx->newton->matrix, table->m->pairs);
 }
@@ -398,10 +396,8 @@ static void irk_accept(void *state, void *scratch, const method_context *ctx)
     w->rejected = w->step.newton.fresh = false;
     w->quiet = (stages_trial){0};
     w->first_h = 0.0;
-    vector_copy(n, s->y, s->y_old);
-    vector_copy(n, s->yp, s->yp_old);
-    vector_copy(n, w->y, s->y);
-    vector_copy(n, w->yp, s->yp);
+    vectors_advance(n, w->y, s->y, s->y_old);
+    vectors_advance(n, w->yp, s->yp, s->yp_old);
     memcpy(s->P, w->P, (size_t)s->nodes * (size_t)n * sizeof(double));
 }
 

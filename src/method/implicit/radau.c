@@ -50,11 +50,9 @@ static void start_between(void *state, void *scratch, const method_context *ctx,
     const int first = radau_first_stages(ctx->norm, at->y);
     s->stages = first < least ? least : first > most ? most : first;
     w->step.newton.eta = 1.0;
-    vector_copy(ctx->n, at->y, s->y);
-    vector_copy(ctx->n, at->yp, s->yp);
-    vector_copy(ctx->n, at->y, s->y_old);
-    vector_copy(ctx->n, at->yp, s->yp_old);
-    s->failure = projection_start(&((radau_cache *)ctx->cache)->ends);
+    vectors_begin(ctx->n, at->y, s->y, s->y_old);
+    vectors_begin(ctx->n, at->yp, s->yp, s->yp_old);
+    s->failure = projection_start(ctx->cache);
     shifted_prepare(ctx->newton->matrix, most / 2); /* a failure shows at the first attempt */
 }
 
@@ -378,8 +376,8 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
     s->m = w->step.m;
     const dae_residual *form = &ctx->eval->problem->form;
-    s->moved = ((const radau_cache *)ctx->cache)->ends.form != NULL || form->lower_bounds ||
-               form->upper_bounds;
+    s->moved =
+        ((const projection *)ctx->cache)->form != NULL || form->lower_bounds || form->upper_bounds;
     s->accepted_h = w->step.h;
     s->plain_error = w->plain.error;
     s->surprise = w->first_size * w->error_factor;
@@ -387,10 +385,8 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     s->exponent = w->exponent;
     s->t_old = s->t;
     s->t = w->step.t;
-    vector_copy(n, s->y, s->y_old);
-    vector_copy(n, s->yp, s->yp_old);
-    vector_copy(n, w->y, s->y);
-    vector_copy(n, w->yp, s->yp);
+    vectors_advance(n, w->y, s->y, s->y_old);
+    vectors_advance(n, w->yp, s->yp, s->yp_old);
     memcpy(s->Z, w->step.Z, (size_t)w->step.m->stages * (size_t)n * sizeof(double));
     if (radau_jacobian_worn(w)) ctx->newton->stale = true;
     w->step.newton.fresh = w->step.newton.ahead = false;

@@ -33,11 +33,6 @@ typedef struct radau_state {
     mechanism_failure failure; /* of the start */
 } radau_state;
 
-/* Matrices of a projection, if there is one. */
-typedef struct radau_cache {
-    projection ends; /* ends.form = NULL: none */
-} radau_cache;
-
 /* Weights of the stages at a place x of the step, value and slope: places are looked at again in
  * the next step. */
 enum { RADAU_PLACES = 32 };

@@ -61,9 +61,8 @@ static void rosenbrock_start(void *state, void *scratch, const method_context *c
     s->table = ctx->method->table;
     s->t = s->t_old = at->t;
     s->step = 1;
-    vector_copy(n, at->y, s->y);
+    vectors_begin(n, at->y, s->y, s->y_old);
     vector_copy(n, at->yp, s->z);
-    vector_copy(n, at->y, s->y_old);
     vector_zero(n, s->d1);
     vector_zero(n, s->d2);
 }
@@ -327,8 +326,7 @@ static void rosenbrock_accept(void *state, void *scratch, const method_context *
     s->t_old = s->t;
     s->t = w->t;
     s->step++;
-    vector_copy(n, s->y, s->y_old);
-    vector_copy(n, w->y, s->y);
+    vectors_advance(n, w->y, s->y, s->y_old);
     vector_copy(n, w->z, s->z);
     vector_copy(n, w->d1, s->d1);
     vector_copy(n, w->d2, s->d2);

@@ -57,10 +57,8 @@ static void sdirk_start(void *state, void *scratch, const method_context *ctx,
     s->table = ctx->method->table;
     s->t = s->t_old = at->t;
     s->step = 1;
-    vector_copy(n, at->y, s->y);
-    vector_copy(n, at->yp, s->yp);
-    vector_copy(n, at->y, s->y_old);
-    vector_copy(n, at->yp, s->yp_old);
+    vectors_begin(n, at->y, s->y, s->y_old);
+    vectors_begin(n, at->yp, s->yp, s->yp_old);
 }
 
 /* ---- between steps ------------------------------------------------------------------------------
@@ -282,10 +280,8 @@ static void sdirk_accept(void *state, void *scratch, const method_context *ctx)
     s->step++;
     w->rejected = false;
     w->quiet = (stages_trial){0};
-    vector_copy(n, s->y, s->y_old);
-    vector_copy(n, s->yp, s->yp_old);
-    vector_copy(n, w->y, s->y);
-    vector_copy(n, w->yp, s->yp);
+    vectors_advance(n, w->y, s->y, s->y_old);
+    vectors_advance(n, w->yp, s->yp, s->yp_old);
     memcpy(s->K, w->K, (size_t)s->table->stages * (size_t)n * sizeof(double));
 }
 

@@ -127,10 +127,8 @@ static void glm_start(void *state, void *scratch, const method_context *ctx, con
     s->t = s->t_old = at->t;
     c->evaluated = false;
     c->h = 0.0;
-    vector_copy(ctx->n, at->y, s->y);
-    vector_copy(ctx->n, at->yp, s->yp);
-    vector_copy(ctx->n, at->y, s->y_old);
-    vector_copy(ctx->n, at->yp, s->yp_old);
+    vectors_begin(ctx->n, at->y, s->y, s->y_old);
+    vectors_begin(ctx->n, at->yp, s->yp, s->yp_old);
     if (!c->start.cache) return;
     void *own = c->start.cache;
     c->start = *ctx; /* what is resolved now was not when the cache was made */
@@ -449,10 +447,8 @@ static void glm_accept(void *state, void *scratch, const method_context *ctx)
         vector_copy(c->m->stages * n, w->Y, s->Y);
         vector_copy(c->m->stages * n, w->Yp, s->Yp);
     }
-    vector_copy(ctx->n, s->y, s->y_old);
-    vector_copy(ctx->n, s->yp, s->yp_old);
-    vector_copy(ctx->n, w->y, s->y);
-    vector_copy(ctx->n, w->yp, s->yp);
+    vectors_advance(ctx->n, w->y, s->y, s->y_old);
+    vectors_advance(ctx->n, w->yp, s->yp, s->yp_old);
     s->t_old = s->t;
     s->t = w->t;
     s->taken++;

@@ -27,15 +27,6 @@ void glm_weights(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES])
 /* The largest error constant of a stage, over h^s x^(s) */
 double glm_error_constant(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES]);
 
-/* All matrices of the frame for equal steps, of internal stages; those of external ones are the
- * same: A~, B~, D~, E~, F~ */
-typedef struct glm_frame {
-    double A[GLM_STAGES][GLM_STAGES], B[GLM_STAGES][GLM_STAGES], D[GLM_STAGES][GLM_STAGES],
-        E[GLM_STAGES][GLM_STAGES], F[GLM_STAGES][GLM_STAGES];
-} glm_frame;
-
-void glm_frame_of(const glm_table *m, double r, glm_frame *frame);
-
 extern const method method_glm3;
 
 #endif

@@ -60,22 +60,6 @@ void glm_weights(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES])
         for (int j = 0; j < s; j++) B[i][j] = R[j][i];
 }
 
-void glm_frame_of(const glm_table *m, double r, glm_frame *frame)
-{
-    const int s = m->stages;
-    *frame = (glm_frame){0};
-    glm_weights(m, r, frame->A);
-    for (int i = 0; i < s; i++)
-        for (int j = 0; j < s; j++) {
-            frame->E[i][j] = frame->A[i][j];
-            frame->F[i][j] = m->G[i][j];
-            for (int k = 0; k <= i; k++) {
-                frame->B[i][j] += m->G[i][k] * frame->A[k][j];
-                frame->D[i][j] += m->G[i][k] * m->G[k][j];
-            }
-        }
-}
-
 double glm_error_constant(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES])
 {
     const int s = m->stages;
