@@ -102,6 +102,12 @@ typedef struct method {
     void (*cache_free)(void *cache); /* NULL is fine */
 } method;
 
+/* What a method does, by functions whose names begin with that of its family. */
+#define METHOD_STEPS(family)                                                                       \
+    .memory = &family##_memory, .start = family##_start, .attempt = family##_attempt,              \
+    .accept = family##_accept, .interpolate = family##_interpolate
+#define METHOD_CACHE(family) .cache_new = family##_cache_new, .cache_free = family##_cache_free
+
 /* Bytes of state and of scratch for n variables. */
 void method_size(const method *m, int n, size_t *state, size_t *scratch);
 /* Both structs zeroed, with their vectors in place: what a start begins with. */

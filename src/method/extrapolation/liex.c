@@ -406,9 +406,5 @@ const method method_liex = {
     .ends_unseen = true,
     .sharp_multipliers = true,
     .index_range = "1",
-    .memory = &liex_memory,
-    .start = liex_start,
-    .attempt = liex_attempt,
-    .accept = liex_accept,
-    .interpolate = liex_interpolate,
+    METHOD_STEPS(liex),
 };

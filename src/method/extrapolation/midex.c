@@ -248,11 +248,6 @@ const method method_midex = {
     .projects = true,
     .rough_between = true,
     .index_range = "3 (mechanical)",
-    .memory = &midex_memory,
-    .start = midex_start,
-    .attempt = midex_attempt,
-    .accept = midex_accept,
-    .interpolate = midex_interpolate,
-    .cache_new = midex_cache_new,
-    .cache_free = midex_cache_free,
+    METHOD_STEPS(midex),
+    METHOD_CACHE(midex),
 };

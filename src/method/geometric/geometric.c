@@ -341,14 +341,9 @@ static void geometric_interpolate(const void *state, const method_context *ctx, 
                                 .constant_steps = true,                                            \
                                 .keeps_invariants = true,                                          \
                                 .index_range = "3 (mechanical)",                                   \
-                                .memory = &geometric_memory,                                       \
                                 .table = &(const geometric_table){__VA_ARGS__},                    \
-                                .start = geometric_start,                                          \
-                                .attempt = geometric_attempt,                                      \
-                                .accept = geometric_accept,                                        \
-                                .interpolate = geometric_interpolate,                              \
-                                .cache_new = geometric_cache_new,                                  \
-                                .cache_free = geometric_cache_free}
+                                METHOD_STEPS(geometric),                                           \
+                                METHOD_CACHE(geometric)}
 
 #define HAIRER "Hairer, Lubich, Wanner: Geometric Numerical Integration, 2nd ed., Springer 2006, "
 

@@ -852,8 +852,7 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
                                 .attempt = hem_attempt,                                            \
                                 .accept = hem_accept,                                              \
                                 .interpolate = hem_interpolate,                                    \
-                                .cache_new = hem_cache_new,                                        \
-                                .cache_free = hem_cache_free}
+                                METHOD_CACHE(hem)}
 
 #define BRASEY                                                                                     \
     "Brasey, Hairer: Half-explicit Runge-Kutta methods for differential-algebraic systems of "     \

@@ -438,13 +438,8 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
         .projects = true,                                                                          \
         .index_range = "1 to 3",                                                                   \
         .table = &(const colloc2nd_kind){__VA_ARGS__},                                             \
-        .memory = &colloc2nd_memory,                                                               \
-        .start = colloc2nd_start,                                                                  \
-        .attempt = colloc2nd_attempt,                                                              \
-        .accept = colloc2nd_accept,                                                                \
-        .interpolate = colloc2nd_interpolate,                                                      \
-        .cache_new = colloc2nd_cache_new,                                                          \
-        .cache_free = colloc2nd_cache_free,                                                        \
+        METHOD_STEPS(colloc2nd),                                                                   \
+        METHOD_CACHE(colloc2nd),                                                                   \
     }
 
 /* Five stages took least time at equal errors from three digits on (docs/notes/second-order.md). */

@@ -438,11 +438,7 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
         .sharp_multipliers = projected,                                                            \
         .index_range = range,                                                                      \
         .table = &irk_##id,                                                                        \
-        .memory = &irk_memory,                                                                     \
-        .start = irk_start,                                                                        \
-        .attempt = irk_attempt,                                                                    \
-        .accept = irk_accept,                                                                      \
-        .interpolate = irk_interpolate,                                                            \
+        METHOD_STEPS(irk),                                                                         \
     }
 
 #define PROJECTED                                                                                  \

@@ -410,13 +410,8 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
         .gives_way = (stages) == 0,                                                                \
         .index_range = "1 to 3",                                                                   \
         .table = (stages) ? &(const int){stages} : NULL,                                           \
-        .memory = &radau_memory,                                                                   \
-        .start = radau_start,                                                                      \
-        .attempt = radau_attempt,                                                                  \
-        .accept = radau_accept,                                                                    \
-        .interpolate = radau_interpolate,                                                          \
-        .cache_new = radau_cache_new,                                                              \
-        .cache_free = radau_cache_free,                                                            \
+        METHOD_STEPS(radau),                                                                       \
+        METHOD_CACHE(radau),                                                                       \
     }
 
 RADAU_METHOD(radau, "radau", "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0",

@@ -354,12 +354,8 @@ static void rosenbrock_interpolate(const void *state, const method_context *ctx,
         .rough_between = true,                                                                     \
         .no_iteration = true,                                                                      \
         .index_range = range,                                                                      \
-        .memory = &rosenbrock_memory,                                                              \
         .table = &rosenbrock_##id,                                                                 \
-        .start = rosenbrock_start,                                                                 \
-        .attempt = rosenbrock_attempt,                                                             \
-        .accept = rosenbrock_accept,                                                               \
-        .interpolate = rosenbrock_interpolate,                                                     \
+        METHOD_STEPS(rosenbrock),                                                                  \
     }
 
 ROSENBROCK_METHOD(rodas, "rodas:4", "Rosenbrock method of order 4(3), no Newton; F(t,y,y') = 0",

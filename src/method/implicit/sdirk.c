@@ -316,12 +316,8 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
         .fixed_order = true,                                                                       \
         .rough_between = true,                                                                     \
         .index_range = "1 to 2",                                                                   \
-        .memory = &sdirk_memory,                                                                   \
         .table = &sdirk_##id,                                                                      \
-        .start = sdirk_start,                                                                      \
-        .attempt = sdirk_attempt,                                                                  \
-        .accept = sdirk_accept,                                                                    \
-        .interpolate = sdirk_interpolate,                                                          \
+        METHOD_STEPS(sdirk),                                                                       \
     }
 
 #define ALEXANDER                                                                                  \

@@ -367,9 +367,5 @@ const method method_bdf = {
     .kinds_asked = true,
     .max_order = MAX_ORDER,
     .index_range = "1 to 2",
-    .memory = &bdf_memory,
-    .start = bdf_start,
-    .attempt = bdf_attempt,
-    .accept = bdf_accept,
-    .interpolate = bdf_interpolate,
+    METHOD_STEPS(bdf),
 };

@@ -547,11 +547,6 @@ const method method_bdf2nd = {
     .forms = FORM_SECOND_ORDER,
     .index_range = "3",
     .tests_velocities = true,
-    .memory = &direct_memory,
-    .start = direct_start,
-    .attempt = direct_attempt,
-    .accept = direct_accept,
-    .interpolate = direct_interpolate,
-    .cache_new = bdf2nd_cache_new,
-    .cache_free = bdf2nd_cache_free,
+    METHOD_STEPS(direct),
+    METHOD_CACHE(bdf2nd),
 };

@@ -401,13 +401,8 @@ const method method_bdf2nd_modified = {
     .forms = FORM_SECOND_ORDER,
     .tests_velocities = true,
     .index_range = "3",
-    .memory = &modified_memory,
-    .start = modified_start,
-    .attempt = modified_attempt,
-    .accept = modified_accept,
-    .interpolate = modified_interpolate,
-    .cache_new = bdf2nd_cache_new,
-    .cache_free = bdf2nd_cache_free,
+    METHOD_STEPS(modified),
+    METHOD_CACHE(bdf2nd),
 };
 
 const method method_bdf2nd_thesis = {
@@ -423,6 +418,5 @@ const method method_bdf2nd_thesis = {
     .attempt = thesis_attempt,
     .accept = modified_accept,
     .interpolate = thesis_interpolate,
-    .cache_new = bdf2nd_cache_new,
-    .cache_free = bdf2nd_cache_free,
+    METHOD_CACHE(bdf2nd),
 };

@@ -495,10 +495,5 @@ const method method_glm3 = {
     .fixed_order = true,
     .rough_between = true,
     .index_range = "1 to 3",
-    .memory = &glm_memory,
-    .start = glm_start,
-    .attempt = glm_attempt,
-    .accept = glm_accept,
-    .interpolate = glm_interpolate,
-    .cache_new = glm_cache_new,
-    .cache_free = glm_cache_free};
+    METHOD_STEPS(glm),
+    METHOD_CACHE(glm)};

@@ -416,6 +416,5 @@ const method method_taylor = {
     .accept = taylor_accept,
     .interpolate = taylor_interpolate,
     .precise = taylor_precise,
-    .cache_new = taylor_cache_new,
-    .cache_free = taylor_cache_free,
+    METHOD_CACHE(taylor),
 };
