@@ -140,7 +140,7 @@ static int extended(double t, const double *y, const double *yp, double *f, void
 }
 
 static dae_solver *open_thesis(dae_problem *problem, int n, const double *atol, double *rtol,
-                                 const double *y, const double *yp)
+                               const double *y, const double *yp)
 {
     dae_options options = dae_options_default();
     for (int i = 0; i < n; i++) rtol[i] = 1e-4;

@@ -1,6 +1,6 @@
-/* The thesis variant of herk against the tables and figures of [Baese17], and the default mode against
- * the thesis one. Numbers of Table 1 and of the examples were recomputed with two independent
- * programs; where the print differs they are taken instead of it. */
+/* The thesis variant of herk against the tables and figures of [Baese17], and the default mode
+ * against the thesis one. Numbers of Table 1 and of the examples were recomputed with two
+ * independent programs; where the print differs they are taken instead of it. */
 #include "herk_problems.h"
 
 static const double bottom[] = {-1, 0, 0, 0, 0}; /* the pendulum's start: horizontal, at rest */
@@ -13,8 +13,7 @@ static double growth_error(const tableau *table, int n)
 {
     runner r;
     const double e[] = {exp(1), exp(1)};
-    herk_config c = {
-        .table = table, .thesis = true, .classical = true, .newton_tolerance = 1e-15};
+    herk_config c = {.table = table, .thesis = true, .classical = true, .newton_tolerance = 1e-15};
     runner_open(&r, &method_herk_thesis, &growth, 0, 1, &c);
     runner_start(&r, 0, (double[]){1, 1}, 0.1);
     run_fixed(&r, 1, n);
@@ -54,8 +53,8 @@ static void a_change_of_selection_keeps_the_order(void **state)
     for (int k = 0; k < 4; k++) {
         herk_config c = {
             .table = classics[k], .thesis = true, .classical = true, .newton_tolerance = 1e-15};
-        double p = log2(trig_error(&method_herk_thesis, &c, 20) /
-                        trig_error(&method_herk_thesis, &c, 40));
+        double p =
+            log2(trig_error(&method_herk_thesis, &c, 20) / trig_error(&method_herk_thesis, &c, 40));
         assert_true(fabs(p - slope[k]) < 0.01);
     }
     static const method *const mine[] = {&method_herk_euler,  &method_herk_heun,
@@ -77,10 +76,8 @@ static void figure_9_has_its_slope(void **state)
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (int k = 0; k < 4; k++) {
         runner r;
-        herk_config c = {.table = &tableau_kutta3,
-                         .thesis = true,
-                         .classical = true,
-                         .newton_tolerance = 1e-13};
+        herk_config c = {
+            .table = &tableau_kutta3, .thesis = true, .classical = true, .newton_tolerance = 1e-13};
         runner_open(&r, &method_herk_thesis, &pendulum, 0, 1, &c);
         runner_start(&r, 0, bottom, 0.01);
         run_fixed(&r, 2, 2 * per_second[k]);
@@ -198,10 +195,8 @@ static void the_modified_pendulum_is_reproduced(void **state)
     double error[2];
     for (int k = 0; k < 2; k++) {
         runner r;
-        herk_config c = {.table = &tableau_kutta3,
-                         .thesis = true,
-                         .classical = true,
-                         .newton_tolerance = 1e-10};
+        herk_config c = {
+            .table = &tableau_kutta3, .thesis = true, .classical = true, .newton_tolerance = 1e-10};
         runner_open(&r, &method_herk_thesis, &wind_pendulum, 0, 1, &c);
         runner_start(&r, 0, wind_start, 0.02);
         run_fixed(&r, 50, k == 0 ? 2500 : 5000);
@@ -216,10 +211,8 @@ static void the_modified_pendulum_is_reproduced(void **state)
 static double akzo_error(double eps0, double beta, long *steps)
 {
     runner r;
-    herk_config c = {.table = &tableau_hem4,
-                     .thesis = true,
-                     .newton_tolerance = fmin(1e-7, eps0),
-                     .beta = beta};
+    herk_config c = {
+        .table = &tableau_hem4, .thesis = true, .newton_tolerance = fmin(1e-7, eps0), .beta = beta};
     runner_open(&r, &method_herk_thesis, &akzo, 0, eps0, &c);
     runner_start(&r, 0, akzo_start, 0.01);
     run_thesis(&r, 180, 0.01, NULL, NULL);
