@@ -697,7 +697,8 @@ static void point_free(initial_point *p)
 /* The start values of a large model, and the mode they say, without a solver. */
 static dae_status take_start_values(const model_form *f, double t, initial_point *p)
 {
-    dae_solver bare = {.bound = {.n = f->n, .y = p->y, .yp = p->yp}, .hybrid = hybrid_new(f)};
+    dae_solver bare = {.bound = {.n = f->n, .y = p->y, .yp = p->yp, .unknowns = &unknowns_as_given},
+                       .hybrid = hybrid_new(f)};
     p->own = bare.hybrid;
     if (!p->own) return DAE_ERR_MEMORY;
     hybrid_start_values(&bare);

@@ -7,7 +7,6 @@
 #include "base/sized.h"
 #include "forms/forms.h"
 
-#define DESCRIPTION "problem description"
 #define REJECT(...) return diag_set(diag, DAE_ERR_ARGUMENT, __VA_ARGS__)
 
 /* ---- what all forms share ---- */
@@ -70,9 +69,22 @@ static dae_status check_events(int event_count, dae_event_fn function, dae_diag 
     return check_callback(function != NULL, event_count, "event_function", "event_count", diag);
 }
 
-static dae_status out_of_memory(dae_diag *diag)
+/* *copy = the caller's description, of which it may know fewer or more fields. */
+static dae_status read_form(const void *form, size_t size, void *copy, size_t known,
+                            dae_problem **problem, dae_diag *diag)
 {
-    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem.");
+    diag_clear(diag);
+    if (!problem) REJECT("The place for the new problem is NULL.");
+    *problem = NULL;
+    return sized_read(form, size, copy, known, "problem description", diag);
+}
+
+/* The problem of a source, which is taken over; NULL: there was no memory for it. */
+static dae_status make_problem(form_source *source, int event_count, const dae_event *events,
+                               dae_problem **problem, dae_diag *diag)
+{
+    if (!source) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem.");
+    return form_problem_new(source, event_count, events, problem, diag);
 }
 
 /* ---- mechanical ---- */
@@ -148,16 +160,11 @@ static dae_status check_mechanical(const dae_mechanical *m, dae_diag *diag)
 dae_status dae_problem_from_mechanical_sized(const dae_mechanical *form, size_t size,
                                              dae_problem **problem, dae_diag *diag)
 {
-    diag_clear(diag);
-    if (!problem) REJECT("The place for the new problem is NULL.");
-    *problem = NULL;
     dae_mechanical m = {0};
-    dae_status status = sized_read(form, size, &m, sizeof m, DESCRIPTION, diag);
+    dae_status status = read_form(form, size, &m, sizeof m, problem, diag);
     if (!status) status = check_mechanical(&m, diag);
     if (status) return status;
-    form_source *source = form_source_mechanical(&m);
-    if (!source) return out_of_memory(diag);
-    return form_problem_new(source, m.event_count, m.events, problem, diag);
+    return make_problem(form_source_mechanical(&m), m.event_count, m.events, problem, diag);
 }
 
 /* ---- second order ---- */
@@ -187,16 +194,11 @@ static dae_status check_second_order(const dae_second_order *f, dae_diag *diag)
 dae_status dae_problem_from_second_order_sized(const dae_second_order *form, size_t size,
                                                dae_problem **problem, dae_diag *diag)
 {
-    diag_clear(diag);
-    if (!problem) REJECT("The place for the new problem is NULL.");
-    *problem = NULL;
     dae_second_order f = {0};
-    dae_status status = sized_read(form, size, &f, sizeof f, DESCRIPTION, diag);
+    dae_status status = read_form(form, size, &f, sizeof f, problem, diag);
     if (!status) status = check_second_order(&f, diag);
     if (status) return status;
-    form_source *source = form_source_second_order(&f);
-    if (!source) return out_of_memory(diag);
-    return form_problem_new(source, f.event_count, f.events, problem, diag);
+    return make_problem(form_source_second_order(&f), f.event_count, f.events, problem, diag);
 }
 
 /* ---- Hessenberg ---- */
@@ -241,16 +243,11 @@ static dae_status check_hessenberg(const dae_hessenberg *h, dae_diag *diag)
 dae_status dae_problem_from_hessenberg_sized(const dae_hessenberg *form, size_t size,
                                              dae_problem **problem, dae_diag *diag)
 {
-    diag_clear(diag);
-    if (!problem) REJECT("The place for the new problem is NULL.");
-    *problem = NULL;
     dae_hessenberg h = {0};
-    dae_status status = sized_read(form, size, &h, sizeof h, DESCRIPTION, diag);
+    dae_status status = read_form(form, size, &h, sizeof h, problem, diag);
     if (!status) status = check_hessenberg(&h, diag);
     if (status) return status;
-    form_source *source = form_source_hessenberg(&h);
-    if (!source) return out_of_memory(diag);
-    return form_problem_new(source, h.event_count, h.events, problem, diag);
+    return make_problem(form_source_hessenberg(&h), h.event_count, h.events, problem, diag);
 }
 
 /* ---- quasilinear ---- */
@@ -282,16 +279,11 @@ static dae_status check_quasilinear(const dae_quasilinear *x, dae_diag *diag)
 dae_status dae_problem_from_quasilinear_sized(const dae_quasilinear *form, size_t size,
                                               dae_problem **problem, dae_diag *diag)
 {
-    diag_clear(diag);
-    if (!problem) REJECT("The place for the new problem is NULL.");
-    *problem = NULL;
     dae_quasilinear x = {0};
-    dae_status status = sized_read(form, size, &x, sizeof x, DESCRIPTION, diag);
+    dae_status status = read_form(form, size, &x, sizeof x, problem, diag);
     if (!status) status = check_quasilinear(&x, diag);
     if (status) return status;
-    form_source *source = form_source_quasilinear(&x);
-    if (!source) return out_of_memory(diag);
-    return form_problem_new(source, x.event_count, x.events, problem, diag);
+    return make_problem(form_source_quasilinear(&x), x.event_count, x.events, problem, diag);
 }
 
 /* ---- manifold ---- */
@@ -313,14 +305,9 @@ static dae_status check_manifold(const dae_manifold *x, dae_diag *diag)
 dae_status dae_problem_from_manifold_sized(const dae_manifold *form, size_t size,
                                            dae_problem **problem, dae_diag *diag)
 {
-    diag_clear(diag);
-    if (!problem) REJECT("The place for the new problem is NULL.");
-    *problem = NULL;
     dae_manifold x = {0};
-    dae_status status = sized_read(form, size, &x, sizeof x, DESCRIPTION, diag);
+    dae_status status = read_form(form, size, &x, sizeof x, problem, diag);
     if (!status) status = check_manifold(&x, diag);
     if (status) return status;
-    form_source *source = form_source_manifold(&x);
-    if (!source) return out_of_memory(diag);
-    return form_problem_new(source, x.event_count, x.events, problem, diag);
+    return make_problem(form_source_manifold(&x), x.event_count, x.events, problem, diag);
 }

@@ -168,6 +168,7 @@ static void leave_mode(dae_solver *s)
 {
     if (s->modes->base_instance) s->modes->base_instance->array = NULL;
     s->modes->current = NULL;
+    s->bound.unknowns = &unknowns_as_given;
 }
 
 dae_status bind_mode(dae_solver *s, model_mode *v, const double *user_y, const double *user_yp)
@@ -186,7 +187,8 @@ dae_status bind_mode(dae_solver *s, model_mode *v, const double *user_y, const d
     if (status != DAE_OK) return status;
     s->bound.norm.hidden = v->plan.form->formulated->hidden;
     s->modes->current = v;
-    mode_from_user(v, user_y, user_yp, s->bound.y, s->bound.yp);
+    s->bound.unknowns = &unknowns_of_form;
+    values_from_user(s, user_y, user_yp);
     return DAE_OK;
 }
 
@@ -200,8 +202,7 @@ static dae_status bind_base(dae_solver *s, const dae_problem *problem, bool proj
     options.project_output = options.project_output || project;
     status = bind_problem(s, NULL, problem, &options);
     if (status != DAE_OK) return status;
-    vector_copy(s->bound.n, user_y, s->bound.y);
-    vector_copy(s->bound.n, user_yp, s->bound.yp);
+    values_from_user(s, user_y, user_yp);
     return DAE_OK;
 }
 
@@ -293,8 +294,7 @@ static dae_status loosen(dae_solver *s)
         s->run.direction = direction;
     }
     if (status == DAE_OK) {
-        vector_copy(n, y, s->bound.y);
-        vector_copy(n, y + n, s->bound.yp);
+        values_from_user(s, y, y + n);
         take_method(s, NULL);
     }
     dae_free(y);

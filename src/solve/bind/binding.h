@@ -6,6 +6,7 @@
 #include "forms/form_explicit.h"
 #include "init/init.h"
 #include "method/common/method.h"
+#include "model/model.h"
 #include "solve/bind/part.h"
 
 struct dae_solver;
@@ -23,12 +24,27 @@ typedef struct step_start {
     double error; /* of the interpolant, in tolerances, if it is judged */
 } step_start;
 
+/* The user's unknowns and those that are integrated: one table for callbacks, for a model as it is
+ * written and for the form of a mode. */
+typedef struct unknown_map {
+    /* Either output may be NULL, and so may the input that it does not need. */
+    void (*to_user)(const struct dae_solver *s, double t, const double *y, const double *yp,
+                    double *user_y, double *user_yp);
+    void (*from_user)(struct dae_solver *s, const double *user_y, const double *user_yp);
+    /* Where unknown i of the user, or its derivative, is; and which one unknown i is, -1: none. */
+    model_place (*place)(const struct dae_solver *s, int i, bool slope);
+    int (*user_unknown)(const struct dae_solver *s, int i);
+} unknown_map;
+
+extern const unknown_map unknowns_as_given, unknowns_of_form;
+
 /* What is integrated, and all that was made for it: the problem at hand, the method and its memory,
  * matrices, norms, the search for consistent values and for events. */
 typedef struct binding {
     const dae_problem *problem; /* the user's, or a variant of its model; borrowed */
     dae_options options;        /* the user's, for this problem; arrays owned, strings static */
     int n;
+    const unknown_map *unknowns; /* what its unknowns are to the user */
 
     evaluator eval;
     iteration matrix;

@@ -45,6 +45,7 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     if (!s) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a solver.");
     int n = problem->form.n;
     s->base = problem;
+    s->bound.unknowns = &unknowns_as_given;
     s->stats.size = sizeof s->stats;
     diag_clear(&s->diag);
     status = options_copy(&s->base_options, &full, n, diag);

@@ -122,10 +122,11 @@ void solver_interpolate(const dae_solver *s, double t, int derivative, double *y
  * than the user has. */
 bool is_formulated(const dae_solver *s);
 bool solver_rewritten(const dae_solver *s);
-/* The user's unknowns from those. Either output may be NULL, and so may the input that it does not
- * need. */
+/* The user's unknowns from those, and s->bound.y, s->bound.yp from the user's, by the map of the
+ * binding. */
 void values_to_user(const dae_solver *s, double t, const double *y, const double *yp,
                     double *user_y, double *user_yp);
+void values_from_user(dae_solver *s, const double *user_y, const double *user_yp);
 /* Those of the user where the solver stands, y and then y'; the caller frees them. NULL: memory. */
 double *user_values(const dae_solver *s);
 /* Where unknown i of the user, or its derivative, is in the form that is integrated. */

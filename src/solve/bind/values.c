@@ -18,7 +18,7 @@ void solver_interpolate(const dae_solver *s, double t, int derivative, double *y
 
 bool is_formulated(const dae_solver *s)
 {
-    return s->modes && s->modes->current;
+    return s->bound.unknowns == &unknowns_of_form;
 }
 
 bool solver_rewritten(const dae_solver *s)
@@ -26,15 +26,75 @@ bool solver_rewritten(const dae_solver *s)
     return is_formulated(s) || s->bound.rewritten;
 }
 
+/* ---- the unknowns as the user has them, perhaps with others behind them ---- */
+
+static void same_to_user(const dae_solver *s, double t, const double *y, const double *yp,
+                         double *user_y, double *user_yp)
+{
+    (void)t;
+    if (user_y) vector_copy(s->base->form.n, y, user_y);
+    if (user_yp) vector_copy(s->base->form.n, yp, user_yp);
+}
+
+static void same_from_user(dae_solver *s, const double *user_y, const double *user_yp)
+{
+    vector_copy(s->base->form.n, user_y, s->bound.y);
+    vector_copy(s->base->form.n, user_yp, s->bound.yp);
+}
+
+static model_place same_place(const dae_solver *s, int i, bool slope)
+{
+    (void)s;
+    return (model_place){i, slope, 1};
+}
+
+static int same_unknown(const dae_solver *s, int i)
+{
+    return i < s->base->form.n ? i : -1;
+}
+
+const unknown_map unknowns_as_given = {same_to_user, same_from_user, same_place, same_unknown};
+
+/* ---- those of the form of a mode ---- */
+
+static void form_to_user(const dae_solver *s, double t, const double *y, const double *yp,
+                         double *user_y, double *user_yp)
+{
+    mode_to_user(s->modes->current, t, y, yp, user_y, user_yp);
+}
+
+static void form_from_user(dae_solver *s, const double *user_y, const double *user_yp)
+{
+    mode_from_user(s->modes->current, user_y, user_yp, s->bound.y, s->bound.yp);
+}
+
+static model_place form_place(const dae_solver *s, int i, bool slope)
+{
+    const model_form *f = s->modes->current->plan.form;
+    return slope ? f->place_slope[i] : f->place[i];
+}
+
+static int form_unknown(const dae_solver *s, int i)
+{
+    const model_form *f = s->modes->current->plan.form;
+    for (int k = 0; k < f->base->n; k++)
+        if (f->place[k].unknown == i && !f->place[k].slope) return k;
+    return -1;
+}
+
+const unknown_map unknowns_of_form = {form_to_user, form_from_user, form_place, form_unknown};
+
+/* ---- either ---- */
+
 void values_to_user(const dae_solver *s, double t, const double *y, const double *yp,
                     double *user_y, double *user_yp)
 {
-    if (is_formulated(s)) {
-        mode_to_user(s->modes->current, t, y, yp, user_y, user_yp);
-        return;
-    }
-    if (user_y) vector_copy(s->base->form.n, y, user_y);
-    if (user_yp) vector_copy(s->base->form.n, yp, user_yp);
+    s->bound.unknowns->to_user(s, t, y, yp, user_y, user_yp);
+}
+
+void values_from_user(dae_solver *s, const double *user_y, const double *user_yp)
+{
+    s->bound.unknowns->from_user(s, user_y, user_yp);
 }
 
 double *user_values(const dae_solver *s)
@@ -47,18 +107,12 @@ double *user_values(const dae_solver *s)
 
 model_place place_of(const dae_solver *s, int i, bool slope)
 {
-    if (!is_formulated(s)) return (model_place){i, slope, 1};
-    const model_form *f = s->modes->current->plan.form;
-    return slope ? f->place_slope[i] : f->place[i];
+    return s->bound.unknowns->place(s, i, slope);
 }
 
 int user_unknown(const dae_solver *s, int i)
 {
-    if (!is_formulated(s)) return i < s->base->form.n ? i : -1;
-    const model_form *f = s->modes->current->plan.form;
-    for (int k = 0; k < f->base->n; k++)
-        if (f->place[k].unknown == i && !f->place[k].slope) return k;
-    return -1;
+    return s->bound.unknowns->user_unknown(s, i);
 }
 
 void look_at_eliminated(const dae_solver *s, double t, const double *y, const double *yp)

@@ -66,8 +66,7 @@ static dae_status restore(dae_solver *s, const mode_entry *e)
            (size_t)flat_of(s)->memory_count * sizeof(double));
     /* a mode whose form could not be bound leaves no room for values (binding_replace) */
     if (is_formulated(s) || !s->bound.y) return bind_written(s, e->y, yp);
-    vector_copy(s->bound.n, e->y, s->bound.y);
-    vector_copy(s->bound.n, yp, s->bound.yp);
+    values_from_user(s, e->y, yp);
     return DAE_OK;
 }
 

@@ -51,8 +51,7 @@ static dae_status begin_callbacks_again(dae_solver *s)
     if (!values) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for %d values.", (int)n);
     dae_status status = bind_callbacks(s, &s->diag);
     if (status == DAE_OK) {
-        memcpy(s->bound.y, values, n * sizeof *values);
-        memcpy(s->bound.yp, values + n, n * sizeof *values);
+        values_from_user(s, values, values + n);
         status = solver_begin(s, t, s->bound.options.init);
     }
     dae_free(values);
