@@ -436,11 +436,11 @@ static void substitution_by_constants_evaluates(void **state)
 }
 
 typedef struct visited {
-    expr leaf[16];
+    const expr_node *leaf[16];
     int count;
 } visited;
 
-static void note_leaf(void *context, expr leaf)
+static void note_leaf(void *context, const expr_node *leaf)
 {
     visited *v = context;
     v->leaf[v->count++] = leaf;
@@ -455,10 +455,10 @@ static void leaves_come_once_in_order(void **state)
     visited v = {.count = 0};
     assert_true(graph_leaves(g, e, 2, note_leaf, &v));
     assert_int_equal(v.count, 4); /* y, x, p, 3 */
-    assert_int_equal(v.leaf[0], y);
-    assert_int_equal(v.leaf[1], x);
-    assert_int_equal(v.leaf[2], p);
-    assert_int_equal(v.leaf[3], num(3));
+    assert_ptr_equal(v.leaf[0], graph_node(g, y));
+    assert_ptr_equal(v.leaf[1], graph_node(g, x));
+    assert_ptr_equal(v.leaf[2], graph_node(g, p));
+    assert_ptr_equal(v.leaf[3], graph_node(g, num(3)));
     assert_true(unused != EXPR_NONE);
 }
 

@@ -110,10 +110,10 @@ static expr swap_leaves(void *context, graph *in, expr leaf)
     return n->op == EXPR_VARIABLE ? graph_variable(in, 1 - n->index, 0) : leaf;
 }
 
-static void count_leaf(void *context, expr leaf)
+static void count_leaf(void *context, const expr_node *leaf)
 {
-    if (graph_node(g, leaf)->op == EXPR_VARIABLE) ++*(int *)context;
-    assert_int_not_equal(graph_node(g, leaf)->op, EXPR_CELL);
+    if (leaf->op == EXPR_VARIABLE) ++*(int *)context;
+    assert_int_not_equal(leaf->op, EXPR_CELL);
 }
 
 static void bodies_are_closed_and_shared(void **state)

@@ -11,7 +11,7 @@ static expr keep(void *context, graph *g, expr leaf)
     return graph_binary(g, EXPR_ADD, leaf, graph_constant(g, 1.0));
 }
 
-static void ignore(void *context, expr leaf)
+static void ignore(void *context, const expr_node *leaf)
 {
     (void)context;
     (void)leaf;

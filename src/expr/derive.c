@@ -81,12 +81,6 @@ static expr tangent_of_operation(const forward *f, expr e)
     return result;
 }
 
-static bool is_zero(const graph *g, expr e)
-{
-    double value;
-    return graph_is_constant(g, e, &value) && value == 0.0;
-}
-
 /* Tangents of all nodes; the last one is that of the root. */
 static expr run_forward(forward *f, derive_seed seed, void *context)
 {
@@ -100,7 +94,7 @@ static expr run_forward(forward *f, derive_seed seed, void *context)
         } else if (n->op != EXPR_CONSTANT) {
             tangent = seed(context, g, e);
         }
-        f->tangent[i] = is_zero(g, tangent) ? EXPR_NONE : tangent;
+        f->tangent[i] = graph_is_number(g, tangent, 0.0) ? EXPR_NONE : tangent;
     }
     return or_zero(g, f->tangent[f->nodes.count - 1]);
 }

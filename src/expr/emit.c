@@ -573,16 +573,14 @@ static const struct {
 
 typedef struct legend {
     emit_text *text;
-    const graph *graph;
     print_name name;
     void *context;
 } legend;
 
 /* "yp[3]  der(x)" for one leaf, if it has a name */
-static void legend_line(void *context, expr leaf)
+static void legend_line(void *context, const expr_node *node)
 {
     const legend *l = context;
-    const expr_node *node = graph_node(l->graph, leaf);
     static const char *const array[] = {"y", "yp", "ypp"};
     if (node->op == EXPR_CONSTANT || node->op == EXPR_TIME) return;
     const char *name = l->name(l->context, node);
@@ -717,7 +715,7 @@ static bool head_text(emit_text *t, const graph *g, const emit_function *functio
         emit_put(t, head);
         if (name) {
             emit_put(t, "\n/* Names:\n");
-            legend l = {t, g, name, context};
+            legend l = {t, name, context};
             ok = graph_leaves(g, all, total, legend_line, &l);
             emit_put(t, " */\n");
         }

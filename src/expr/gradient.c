@@ -305,12 +305,6 @@ static bool merge(graph *g, derive_scratch *s, uint32_t first, adjoint *result)
 
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
-static bool is_number(const graph *g, expr e, double value)
-{
-    double x;
-    return graph_is_constant(g, e, &x) && x == value;
-}
-
 /* Whether the value depends on variables in a way that can be differentiated. */
 static bool is_active(const derive_scratch *s, const expr_node *n)
 {
@@ -341,7 +335,7 @@ static bool contribute(graph *g, derive_scratch *s, size_t place, uint32_t numbe
 {
     uint32_t *first = first_of(s, place);
     if (value == EXPR_NONE) return false;
-    if (is_number(g, value, 0.0)) return true;
+    if (graph_is_number(g, value, 0.0)) return true;
     if (*first != 0 && adjoint_at(s, *first)->guard == number) {
         adjoint *same = adjoint_at(s, *first);
         same->value = graph_binary(g, EXPR_ADD, same->value, value);
@@ -386,7 +380,7 @@ static bool spread_to_starts(graph *g, derive_scratch *s, expr e, const adjoint 
         expr slope = loop_tangent(g, e, tangent);
         tangent[k] = EXPR_NONE;
         ok = slope != EXPR_NONE &&
-             (is_number(g, slope, 0.0) ||
+             (graph_is_number(g, slope, 0.0) ||
               contribute(g, s, place, own->guard, graph_binary(g, EXPR_MUL, own->value, slope)));
     }
     dae_free_all(start, tangent);
@@ -423,8 +417,8 @@ static bool process(graph *g, derive_scratch *s, size_t i)
         *adjoint_at(s, *first) = own;
         return true;
     }
-    if (is_number(g, own.value, 0.0)) return true;
-    if (!is_number(g, own.valid, 1.0) &&
+    if (graph_is_number(g, own.value, 0.0)) return true;
+    if (!graph_is_number(g, own.valid, 1.0) &&
         !guard_within(g, s, own.guard, own.valid, true, &own.guard))
         return false;
     return spread(g, s, e, &own);
@@ -475,7 +469,7 @@ static bool collect(graph *g, const derive_scratch *s, gradient *out)
         const adjoint *own = adjoint_at(s, *first_of(s, walk_place(&s->nodes, out->leaf[i])));
         expr derivative = behind_all(g, s, own->guard, own->value);
         if (derivative == EXPR_NONE) return false;
-        if (is_number(g, derivative, 0.0)) continue;
+        if (graph_is_number(g, derivative, 0.0)) continue;
         out->leaf[kept] = out->leaf[i];
         out->derivative[kept++] = derivative;
     }

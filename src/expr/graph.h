@@ -142,6 +142,11 @@ expr graph_build(graph *g, expr_op op, expr a, expr b, expr c);
 double graph_apply(expr_op op, double a, double b, double c);
 
 bool graph_is_constant(const graph *g, expr e, double *value); /* value may be NULL */
+static inline bool graph_is_number(const graph *g, expr e, double value)
+{
+    return e != EXPR_NONE && graph_node(g, e)->op == EXPR_CONSTANT &&
+           graph_node(g, e)->value == value;
+}
 
 /* e with leaves replaced: `leaf` maps a leaf node to its replacement (itself to keep it). Shared
  * nodes are mapped once; cost is the number of distinct nodes reached. */
@@ -150,9 +155,18 @@ expr graph_substitute(graph *g, expr e, graph_leaf_map leaf, void *context);
 
 /* Visit the distinct leaves of `count` expressions in increasing node order. Returns false if out
  * of memory. */
-typedef void (*graph_leaf_visit)(void *context, expr leaf);
+typedef void (*graph_leaf_visit)(void *context, const expr_node *leaf);
 bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit visit,
                   void *context);
+
+/* *found: some leaf of the expressions is of a kind 1u << op among `kinds`. False: out of memory.
+ */
+bool graph_reads(const graph *g, const expr *e, size_t count, unsigned kinds, bool *found);
+enum {
+    READS_VARIABLES = 1 << EXPR_VARIABLE,
+    READS_MOTION = READS_VARIABLES | 1 << EXPR_TIME,
+    READS_RUN = READS_MOTION | 1 << EXPR_MEMORY /* anything but constants and parameters */
+};
 
 /* Value of e given leaf values; NAN if it depends on a leaf that is unknown (reader returned NAN);
  * the branch not taken, and operands after a deciding one of AND and OR, do not matter. For

@@ -19,12 +19,6 @@ static expr seed_cell(void *context, graph *g, expr leaf)
     return tangent < 0 ? EXPR_NONE : graph_cell(g, tangent);
 }
 
-static bool is_zero(const graph *g, expr e)
-{
-    double value = 1.0;
-    return graph_is_constant(g, e, &value) && value == 0.0;
-}
-
 /* Which cells vary: those that start so, and those that are computed from them. One more at least
  * in every round, until there are no more. */
 static bool find_varying_cells(graph *g, dual *d)
@@ -35,7 +29,7 @@ static bool find_varying_cells(graph *g, dual *d)
             if (d->cell[k] >= 0) continue;
             expr tangent = derive_direction(g, d->body->next[k], seed_cell, d);
             if (tangent == EXPR_NONE) return false;
-            if (is_zero(g, tangent)) continue;
+            if (graph_is_number(g, tangent, 0.0)) continue;
             d->cell[k] = d->cells++;
             more = true;
         }

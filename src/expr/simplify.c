@@ -16,11 +16,6 @@ static bool has_op(const graph *g, expr e, expr_op op)
     return at(g, e)->op == op;
 }
 
-static bool is_value(const graph *g, expr e, double value)
-{
-    return has_op(g, e, EXPR_CONSTANT) && at(g, e)->value == value;
-}
-
 static expr unary_node(graph *g, expr_op op, expr a)
 {
     return graph_intern(g, &(expr_node){.op = (uint8_t)op, .a = a});
@@ -142,7 +137,7 @@ static void sort_operands(const graph *g, expr *a, expr *b)
 static expr add(graph *g, expr a, expr b)
 {
     sort_operands(g, &a, &b);
-    if (is_value(g, b, 0.0)) return a;
+    if (graph_is_number(g, b, 0.0)) return a;
     if (has_op(g, a, EXPR_NEG) && has_op(g, b, EXPR_NEG))
         return negate(g, graph_binary(g, EXPR_ADD, at(g, a)->a, at(g, b)->a));
     if (carries_minus(g, b)) return graph_binary(g, EXPR_SUB, a, negate(g, b));
@@ -154,8 +149,8 @@ static expr add(graph *g, expr a, expr b)
 /* a - b */
 static expr subtract(graph *g, expr a, expr b)
 {
-    if (is_value(g, b, 0.0)) return a;
-    if (is_value(g, a, 0.0)) return negate(g, b);
+    if (graph_is_number(g, b, 0.0)) return a;
+    if (graph_is_number(g, a, 0.0)) return negate(g, b);
     if (a == b && at(g, a)->finite) return graph_constant(g, 0.0);
     if (has_op(g, a, EXPR_NEG) && !carries_minus(g, b))
         return negate(g, graph_binary(g, EXPR_ADD, at(g, a)->a, b));
@@ -184,9 +179,9 @@ static expr multiply(graph *g, expr a, expr b)
     expr merged;
     sort_operands(g, &a, &b);
     if (has_op(g, b, EXPR_CONSTANT)) swap(&a, &b);
-    if (is_value(g, a, 1.0)) return b;
-    if (is_value(g, a, -1.0)) return negate(g, b);
-    if (is_value(g, a, 0.0) && at(g, b)->finite) return a;
+    if (graph_is_number(g, a, 1.0)) return b;
+    if (graph_is_number(g, a, -1.0)) return negate(g, b);
+    if (graph_is_number(g, a, 0.0) && at(g, b)->finite) return a;
     if (has_op(g, a, EXPR_CONSTANT) && has_op(g, b, EXPR_NEG))
         return graph_binary(g, EXPR_MUL, negate(g, a), at(g, b)->a);
     if (has_op(g, a, EXPR_CONSTANT) && merge_factors(g, a, b, &merged)) return merged;
@@ -198,8 +193,8 @@ static expr multiply(graph *g, expr a, expr b)
 /* a/b; 0/b and b/b stay, for b may be 0 */
 static expr divide(graph *g, expr a, expr b)
 {
-    if (is_value(g, b, 1.0)) return a;
-    if (is_value(g, b, -1.0)) return negate(g, a);
+    if (graph_is_number(g, b, 1.0)) return a;
+    if (graph_is_number(g, b, -1.0)) return negate(g, a);
     if (has_op(g, b, EXPR_NEG)) return graph_binary(g, EXPR_DIV, negate(g, a), at(g, b)->a);
     if (has_op(g, a, EXPR_NEG) && has_op(g, b, EXPR_CONSTANT))
         return graph_binary(g, EXPR_DIV, at(g, a)->a, negate(g, b));
@@ -214,7 +209,7 @@ static expr power(graph *g, expr a, expr b)
     expr folded;
     double exponent = NAN;
     graph_is_constant(g, b, &exponent);
-    if (exponent == 0.0 || is_value(g, a, 1.0)) return graph_constant(g, 1.0);
+    if (exponent == 0.0 || graph_is_number(g, a, 1.0)) return graph_constant(g, 1.0);
     if (exponent == 1.0) return a;
     if (exponent == -1.0) return graph_binary(g, EXPR_DIV, graph_constant(g, 1.0), a);
     if (exponent == 2.0 || exponent == 3.0 || exponent == 4.0) {
@@ -247,7 +242,7 @@ static bool is_boolean(const graph *g, expr e)
 {
     expr_op op = at(g, e)->op;
     if (op == EXPR_NOT || (op >= EXPR_LT && op <= EXPR_OR)) return true;
-    return is_value(g, e, 0.0) || is_value(g, e, 1.0);
+    return graph_is_number(g, e, 0.0) || graph_is_number(g, e, 1.0);
 }
 
 static bool complementary(graph *g, expr a, expr b)
@@ -318,8 +313,9 @@ expr graph_select(graph *g, expr condition, expr a, expr b)
     a = branch_of(g, a, condition, true);
     b = branch_of(g, b, condition, false);
     if (a == b) return a;
-    if (is_boolean(g, condition) && is_value(g, a, 1.0) && is_value(g, b, 0.0)) return condition;
-    if (is_boolean(g, condition) && is_value(g, a, 0.0) && is_value(g, b, 1.0))
+    if (is_boolean(g, condition) && graph_is_number(g, a, 1.0) && graph_is_number(g, b, 0.0))
+        return condition;
+    if (is_boolean(g, condition) && graph_is_number(g, a, 0.0) && graph_is_number(g, b, 1.0))
         return graph_unary(g, EXPR_NOT, condition);
     return graph_intern(g, &(expr_node){.op = EXPR_SELECT, .a = condition, .b = a, .c = b});
 }

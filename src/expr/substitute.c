@@ -59,7 +59,20 @@ bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit 
     for (size_t i = 0; reached && i < w.count; i++)
         if (graph_node(g, w.order[i])->arity == 0) w.order[leaves++] = w.order[i];
     if (leaves > 1) qsort(w.order, leaves, sizeof *w.order, by_number);
-    for (size_t i = 0; i < leaves; i++) visit(context, w.order[i]);
+    for (size_t i = 0; i < leaves; i++) visit(context, graph_node(g, w.order[i]));
+    walk_free(&w);
+    return reached;
+}
+
+bool graph_reads(const graph *g, const expr *e, size_t count, unsigned kinds, bool *found)
+{
+    walk w = {0};
+    bool reached = walk_from(&w, g, e, count);
+    *found = false;
+    for (size_t i = 0; reached && i < w.count && !*found; i++) {
+        const expr_node *n = graph_node(g, w.order[i]);
+        *found = n->arity == 0 && (kinds >> n->op & 1u);
+    }
     walk_free(&w);
     return reached;
 }

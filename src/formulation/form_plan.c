@@ -128,22 +128,10 @@ void form_plan_free(form_plan *plan)
 
 /* ---- what expressions depend on ---- */
 
-typedef struct leaf_kinds {
-    const graph *g;
-    bool others;
-} leaf_kinds;
-
-static void note_kind(void *context, expr leaf)
-{
-    leaf_kinds *kinds = context;
-    int op = graph_node(kinds->g, leaf)->op;
-    kinds->others |= op != EXPR_CONSTANT && op != EXPR_PARAMETER;
-}
-
 bool depends_on_parameters_alone(const graph *g, expr e)
 {
-    leaf_kinds kinds = {g, false};
-    return graph_leaves(g, &e, 1, note_kind, &kinds) && !kinds.others;
+    bool others;
+    return graph_reads(g, &e, 1, READS_RUN, &others) && !others;
 }
 
 bool time_derivatives(graph *g, const expr *e, int count, expr *out, bool *none)

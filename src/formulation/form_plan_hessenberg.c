@@ -66,10 +66,9 @@ typedef struct content {
     bool found;
 } content;
 
-static void note_content(void *context, expr leaf)
+static void note_content(void *context, const expr_node *node)
 {
     content *c = context;
-    const expr_node *node = graph_node(c->s->g, leaf);
     if (node->op != EXPR_VARIABLE) return;
     c->found |= node->index == c->wanted;
     if (c->s->highest[node->index] == 0)
@@ -84,10 +83,9 @@ static bool content_of(const search *s, expr e, int wanted, content *c)
     return graph_leaves(s->g, &e, 1, note_content, c);
 }
 
-static void note_variable(void *context, expr leaf)
+static void note_variable(void *context, const expr_node *node)
 {
     search *s = context;
-    const expr_node *node = graph_node(s->g, leaf);
     if (node->op != EXPR_VARIABLE) return;
     if (node->order > s->highest[node->index]) s->highest[node->index] = node->order;
     s->uses[node->index]++; /* of algebraic variables there is one leaf a row */

@@ -96,15 +96,13 @@ static bool take_levels(build *b)
 /* ---- what leaves contain ---- */
 
 typedef struct leaf_scan {
-    const graph *g;
     int wanted;
     bool found, memory;
 } leaf_scan;
 
-static void scan_leaf(void *context, expr leaf)
+static void scan_leaf(void *context, const expr_node *node)
 {
     leaf_scan *scan = context;
-    const expr_node *node = graph_node(scan->g, leaf);
     scan->memory |= node->op == EXPR_MEMORY;
     if (node->op != EXPR_VARIABLE) return;
     scan->found |= node->index == scan->wanted;
@@ -112,7 +110,7 @@ static void scan_leaf(void *context, expr leaf)
 
 static bool scan_leaves(const graph *g, expr e, int wanted, leaf_scan *scan)
 {
-    *scan = (leaf_scan){.g = g, .wanted = wanted};
+    *scan = (leaf_scan){.wanted = wanted};
     return graph_leaves(g, &e, 1, scan_leaf, scan);
 }
 

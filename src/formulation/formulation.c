@@ -133,16 +133,10 @@ int unknown_index_at(const unknown_index *index, int j, int p)
     return there ? index->y[index->start[j] + p + 1] : -1;
 }
 
-typedef struct order_scan {
-    const graph *g;
-    int highest;
-} order_scan;
-
-static void note_order(void *context, expr leaf)
+static void note_order(void *context, const expr_node *node)
 {
-    order_scan *scan = context;
-    const expr_node *node = graph_node(scan->g, leaf);
-    if (node->op == EXPR_VARIABLE && node->order > scan->highest) scan->highest = node->order;
+    int *highest = context;
+    if (node->op == EXPR_VARIABLE && node->order > *highest) *highest = node->order;
 }
 
 static int compare_definitions(const void *a, const void *b)
@@ -207,10 +201,10 @@ static expr defined_derivative(const formulated *f, const unknown_index *index, 
     if (e != EXPR_NONE) return e;
     e = p > 0 ? formulated_definition(f, j, p - 1) : EXPR_NONE;
     if (e != EXPR_NONE) e = derive_time(g, e);
-    order_scan scan = {g, 0};
-    if (e == EXPR_NONE || !graph_leaves(g, &e, 1, note_order, &scan)) return EXPR_NONE;
+    int highest = 0;
+    if (e == EXPR_NONE || !graph_leaves(g, &e, 1, note_order, &highest)) return EXPR_NONE;
     slope_map map = {f, index};
-    return scan.highest <= 1 ? graph_substitute(g, e, map_slope, &map) : EXPR_NONE;
+    return highest <= 1 ? graph_substitute(g, e, map_slope, &map) : EXPR_NONE;
 }
 
 expr formulated_derivative(const formulated *f, const unknown_index *index, int j, int p)

@@ -19,10 +19,9 @@ typedef struct leaf_orders {
     int count;
 } leaf_orders;
 
-static void note_leaf_order(void *context, expr leaf)
+static void note_leaf_order(void *context, const expr_node *node)
 {
     leaf_orders *seen = context;
-    const expr_node *node = graph_node(seen->g, leaf);
     if (node->op != EXPR_VARIABLE) return;
     if (seen->order[node->index] == 0) seen->touched[seen->count++] = node->index;
     if (node->order + 1 > seen->order[node->index]) seen->order[node->index] = node->order + 1;
@@ -43,14 +42,10 @@ static bool same_leaves(leaf_orders seen[2], expr a, expr b, bool *ok)
     return same;
 }
 
-static void note_slot(void *context, expr leaf)
+static void note_slot(void *context, const expr_node *node)
 {
-    struct {
-        const graph *g;
-        bool *decides;
-    } *scan = context;
-    const expr_node *node = graph_node(scan->g, leaf);
-    if (node->op == EXPR_MEMORY) scan->decides[node->index] = true;
+    bool *decides = context;
+    if (node->op == EXPR_MEMORY) decides[node->index] = true;
 }
 
 /* decides[k]: memory slot k is in the condition of a branch that matters. */
@@ -62,15 +57,11 @@ static bool mark_slots(const model_form *f, bool *decides)
     bool ok = work && walk_from(&w, g, f->residual.e, f->residual.outputs);
     leaf_orders seen[2] = {{g, work, ok ? work + f->n : NULL, 0},
                            {g, ok ? work + 2 * f->n : NULL, ok ? work + 3 * f->n : NULL, 0}};
-    struct {
-        const graph *g;
-        bool *decides;
-    } scan = {g, decides};
     for (size_t k = 0; ok && k < w.count; k++) {
         const expr_node *node = graph_node(g, w.order[k]);
         if (node->op != EXPR_SELECT) continue;
         bool same = same_leaves(seen, node->b, node->c, &ok);
-        if (ok && !same) ok = graph_leaves(g, &node->a, 1, note_slot, &scan);
+        if (ok && !same) ok = graph_leaves(g, &node->a, 1, note_slot, decides);
     }
     walk_free(&w);
     dae_free(work);

@@ -42,26 +42,13 @@ static int plain_variable(const model_form *f, expr e)
     return v->discrete || v->input ? -1 : node->index;
 }
 
-static void note_variable_leaf(void *context, expr leaf)
-{
-    struct {
-        const graph *g;
-        bool found;
-    } *seen = context;
-    expr_op op = (expr_op)graph_node(seen->g, leaf)->op;
-    if (op == EXPR_VARIABLE || op == EXPR_TIME || op == EXPR_MEMORY) seen->found = true;
-}
-
 /* Whether e depends on parameters and constants alone. */
 static bool is_fixed_value(model_form *f, expr e)
 {
-    struct {
-        const graph *g;
-        bool found;
-    } seen = {f->flat->graph, false};
-    bool ok = graph_leaves(f->flat->graph, &e, 1, note_variable_leaf, &seen);
+    bool varies;
+    bool ok = graph_reads(f->flat->graph, &e, 1, READS_RUN, &varies);
     if (!ok) f->failed = true;
-    return ok && !seen.found;
+    return ok && !varies;
 }
 
 /* How much a variable is wanted as the one that stays. */
@@ -126,10 +113,9 @@ typedef struct order_scan {
     int *order; /* per flat variable: the highest derivative of its root */
 } order_scan;
 
-static void note_order(void *context, expr leaf)
+static void note_order(void *context, const expr_node *node)
 {
     order_scan *scan = context;
-    const expr_node *node = graph_node(scan->f->flat->graph, leaf);
     if (node->op != EXPR_VARIABLE) return;
     int sign, root = model_alias_root(scan->f, node->index, &sign);
     if (scan->f->alias[root].value != EXPR_NONE) return;

@@ -66,7 +66,7 @@ bool build_outputs(build *b);
 /* Their values over the unknowns, once these are numbered; false: memory. */
 bool build_map_outputs(build *b);
 /* The variable that stands for a leaf, and the order of its derivative; -1: no variable. */
-int build_root_of_leaf(const model_form *f, expr leaf, int *order);
+int build_root_of_leaf(const model_form *f, const expr_node *leaf, int *order);
 
 /* ---- model_differences.c ---- */
 

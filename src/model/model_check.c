@@ -30,13 +30,12 @@ static void flip_aliases(const model_form *f, int v, bool *used)
     }
 }
 
-static void note_alias_leaf(void *context, expr leaf)
+static void note_alias_leaf(void *context, const expr_node *node)
 {
     struct {
         const model_form *f;
         bool *used;
     } *scan = context;
-    const expr_node *node = graph_node(scan->f->flat->graph, leaf);
     if (node->op == EXPR_VARIABLE) flip_aliases(scan->f, node->index, scan->used);
 }
 
@@ -160,13 +159,12 @@ bool build_find_index(build *b)
     return ok;
 }
 
-static void note_undetermined(void *context, expr leaf)
+static void note_undetermined(void *context, const expr_node *node)
 {
     struct {
         const model_form *f;
         int found;
     } *scan = context;
-    const expr_node *node = graph_node(scan->f->flat->graph, leaf);
     if (node->op == EXPR_VARIABLE && node->order > 0 && !scan->f->differential[node->index])
         scan->found = node->index;
 }

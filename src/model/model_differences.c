@@ -82,7 +82,7 @@ static term power_of(const graph *g, term base, expr exponent)
     return base;
 }
 
-static term variable_term(const difference_search *s, expr leaf)
+static term variable_term(const difference_search *s, const expr_node *leaf)
 {
     int order, root = build_root_of_leaf(s->f, leaf, &order);
     const model_alias *a = &s->f->alias[root];
@@ -111,7 +111,7 @@ static term term_of(const difference_search *s, expr e, const term *of)
     case EXPR_PARAMETER:
     case EXPR_MEMORY: return whole;
     case EXPR_TIME: return (term){SHAPE_CLOCK, SOURCE_TIME, false};
-    case EXPR_VARIABLE: return variable_term(s, e);
+    case EXPR_VARIABLE: return variable_term(s, node);
     case EXPR_NEG: return of[0];
     case EXPR_ADD:
     case EXPR_SUB: return sum_of(of[0], of[1]);
@@ -151,7 +151,7 @@ static bool find_term(difference_search *s, expr value, term *found)
     return true;
 }
 
-static void note_part(void *context, expr leaf)
+static void note_part(void *context, const expr_node *leaf)
 {
     difference_search *s = context;
     int order, root = build_root_of_leaf(s->f, leaf, &order);

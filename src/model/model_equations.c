@@ -203,13 +203,12 @@ static bool output_program(build *b)
     return ok;
 }
 
-static void note_rounded(void *context, expr leaf)
+static void note_rounded(void *context, const expr_node *node)
 {
     struct {
         const model_form *f;
         bool found;
     } *scan = context;
-    const expr_node *node = graph_node(scan->f->flat->graph, leaf);
     if (node->op == EXPR_VARIABLE && (node->order > 0 || !scan->f->differential[node->index]))
         scan->found = true;
 }

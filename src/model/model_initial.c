@@ -78,14 +78,10 @@ static expr map_slope(void *context, graph *g, expr leaf)
     return graph_variable(g, map->place[node->index], 0);
 }
 
-static void note_unknown(void *context, expr leaf)
+static void note_unknown(void *context, const expr_node *node)
 {
-    struct {
-        const graph *g;
-        bool *seen;
-    } *scan = context;
-    const expr_node *node = graph_node(scan->g, leaf);
-    if (node->op == EXPR_VARIABLE) scan->seen[node->index] = true;
+    bool *seen = context;
+    if (node->op == EXPR_VARIABLE) seen[node->index] = true;
 }
 
 /* Unknowns that only rest, der(p) = 0: parameters with fixed = false among them. */
@@ -107,13 +103,9 @@ static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebrai
     int n = f->n;
     bool *fixed = DAE_ARRAY(bool, n), *mentioned = DAE_ARRAY(bool, n), *given = DAE_ARRAY(bool, n);
     bool *resting = DAE_ARRAY(bool, n);
-    struct {
-        const graph *g;
-        bool *seen;
-    } scan = {f->flat->graph, mentioned};
     bool ok =
         fixed && mentioned && given && resting &&
-        graph_leaves(f->flat->graph, f->condition.e, f->condition.outputs, note_unknown, &scan);
+        graph_leaves(f->flat->graph, f->condition.e, f->condition.outputs, note_unknown, mentioned);
     if (ok) {
         mark_fixed(f, fixed);
         mark_given(f, given);

@@ -22,15 +22,14 @@ typedef struct output_scan {
     bool failed;
 } output_scan;
 
-int build_root_of_leaf(const model_form *f, expr leaf, int *order)
+int build_root_of_leaf(const model_form *f, const expr_node *node, int *order)
 {
-    const expr_node *node = graph_node(f->flat->graph, leaf);
     int sign;
     *order = node->order;
     return node->op == EXPR_VARIABLE ? model_alias_root(f, node->index, &sign) : -1;
 }
 
-static void note_needed(void *context, expr leaf)
+static void note_needed(void *context, const expr_node *leaf)
 {
     output_scan *s = context;
     int order, root = build_root_of_leaf(s->b->f, leaf, &order);
@@ -80,7 +79,7 @@ static void need_declared(output_scan *s)
     }
 }
 
-static void count_use(void *context, expr leaf)
+static void count_use(void *context, const expr_node *leaf)
 {
     output_scan *s = context;
     int order, root = build_root_of_leaf(s->b->f, leaf, &order);
@@ -125,7 +124,7 @@ static bool mark_nodes(isolation *s, expr residual)
         const expr_node *node = graph_node(g, s->nodes.order[k]);
         int order, arity = graph_arity((expr_op)node->op);
         const expr operand[3] = {node->a, node->b, node->c};
-        s->has[k] = build_root_of_leaf(s->f, s->nodes.order[k], &order) == s->root;
+        s->has[k] = build_root_of_leaf(s->f, node, &order) == s->root;
         for (int i = 0; i < arity; i++) s->has[k] |= has_variable(s, operand[i]);
     }
     return s->has;

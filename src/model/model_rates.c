@@ -13,10 +13,9 @@ typedef struct pair_scan {
     bool other;
 } pair_scan;
 
-static void note_leaf(void *context, expr leaf)
+static void note_leaf(void *context, const expr_node *n)
 {
     pair_scan *scan = context;
-    const expr_node *n = graph_node(scan->m->graph, leaf);
     if (n->op != EXPR_VARIABLE) return;
     bool plain = n->order == 0 && !scan->m->variables[n->index].discrete;
     for (int k = 0; k < scan->count; k++)

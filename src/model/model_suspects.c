@@ -92,16 +92,6 @@ static void add_partner(collision *c, int i)
     c->partner_count++;
 }
 
-static void note_varying(void *context, expr leaf)
-{
-    struct {
-        const graph *g;
-        bool found;
-    } *scan = context;
-    expr_op op = (expr_op)graph_node(scan->g, leaf)->op;
-    if (op == EXPR_VARIABLE || op == EXPR_TIME || op == EXPR_MEMORY) scan->found = true;
-}
-
 /* Whether equation i is a declaration `Real x = 1` of a variable that other equations of the part
  * have the derivative of, or such an equation beside one other. */
 static bool is_meant_as_start(const flat_model *m, const flat_parts *parts,
@@ -109,15 +99,12 @@ static bool is_meant_as_start(const flat_model *m, const flat_parts *parts,
 {
     const flat_equation *q = &m->equations[i];
     const expr_node *left = q->left == EXPR_NONE ? NULL : graph_node(m->graph, q->left);
-    struct {
-        const graph *g;
-        bool found;
-    } scan = {m->graph, false};
+    bool varies;
     if (!left || left->op != EXPR_VARIABLE || left->order > 0 || q->right == EXPR_NONE)
         return false;
     bool declares = m->variables[left->index].place.line == q->place.line;
     if (!declares && part->rows > 2) return false; /* more likely a boundary value */
-    if (!graph_leaves(m->graph, &q->right, 1, note_varying, &scan) || scan.found) return false;
+    if (!graph_reads(m->graph, &q->right, 1, READS_RUN, &varies) || varies) return false;
     for (int k = 0; k < part->rows; k++) {
         int derived = derived_column(&parts->incidence, part->row[k]);
         if (derived >= 0 && parts->variable[derived] == left->index) return true;
@@ -364,10 +351,9 @@ typedef struct use_scan {
     size_t count;
 } use_scan;
 
-static void note_used(void *context, expr leaf)
+static void note_used(void *context, const expr_node *node)
 {
     use_scan *u = context;
-    const expr_node *node = graph_node(u->g, leaf);
     if (node->op == EXPR_PARAMETER && (size_t)node->index < u->count) u->used[node->index] = true;
 }
 

@@ -31,10 +31,9 @@ static void require(int holds, const char *what)
 
 /* ---- the flat model ---- */
 
-static void check_leaf(void *context, expr leaf)
+static void check_leaf(void *context, const expr_node *n)
 {
     const flat_model *m = context;
-    const expr_node *n = graph_node(m->graph, leaf);
     size_t index = (size_t)n->index;
     bool there = n->index >= 0;
     if (n->op == EXPR_VARIABLE)

@@ -119,11 +119,9 @@ static expr jump_function(flattener *f, const char *name, expr a, expr b, source
 static value call_quotient(flattener *f, const char *name, const ast_expr *e)
 {
     value v[2];
-    double zero = 1.0;
     if (!scalar_arguments(f, name, e, 2, v)) return value_error();
     expr a = value_element(&v[0], 0), b = value_element(&v[1], 0);
-    if (graph_is_constant(f->g, b, &zero) && zero == 0.0)
-        return error_value(f, e->args[1]->place, "division by zero");
+    if (graph_is_number(f->g, b, 0.0)) return error_value(f, e->args[1]->place, "division by zero");
     bool real = v[0].type == VALUE_REAL || v[1].type == VALUE_REAL;
     return value_scalar(real ? VALUE_REAL : VALUE_INTEGER, jump_function(f, name, a, b, e->place));
 }
@@ -176,9 +174,9 @@ static value call_semilinear(flattener *f, const char *name, const ast_expr *e)
 
 enum { HIGHEST_DERIVATIVE = 3 };
 
-static void find_high_order(flattener *f, void *context, expr leaf)
+static void find_high_order(flattener *f, void *context, const expr_node *n)
 {
-    const expr_node *n = graph_node(f->g, leaf);
+    (void)f;
     int *order = context;
     if (n->op == EXPR_VARIABLE && n->order > *order) *order = n->order;
 }
@@ -198,9 +196,8 @@ static expr scalar_derivative(flattener *f, expr a, source_place place)
 }
 
 /* A discrete variable jumps: it has no derivative. Relations held in memory are fine. */
-static void find_discrete(flattener *f, void *context, expr leaf)
+static void find_discrete(flattener *f, void *context, const expr_node *n)
 {
-    const expr_node *n = graph_node(f->g, leaf);
     int *found = context;
     if (n->op == EXPR_MEMORY && f->slot_variable[n->index] >= 0) *found = n->index;
 }

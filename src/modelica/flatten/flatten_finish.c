@@ -279,10 +279,9 @@ typedef struct event_graph {
     bool filling;
 } event_graph;
 
-static void note_reader(flattener *f, void *context, expr leaf)
+static void note_reader(flattener *f, void *context, const expr_node *n)
 {
     event_graph *g = context;
-    const expr_node *n = graph_node(f->g, leaf);
     int v = n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
     int from = v >= 0 ? g->definer[v] : -1;
     bool is_when = (size_t)g->current >= f->m->discrete_count;
@@ -409,10 +408,9 @@ typedef struct action_reads {
     const bool *placed;
 } action_reads;
 
-static void note_action_read(flattener *f, void *context, expr leaf)
+static void note_action_read(flattener *f, void *context, const expr_node *n)
 {
     action_reads *r = context;
-    const expr_node *n = graph_node(f->g, leaf);
     int v = n->op == EXPR_MEMORY ? f->slot_variable[n->index] : -1;
     if (v >= 0 && r->owner[v] && !r->placed[r->owner[v] - 1]) r->found = 1;
 }

@@ -277,12 +277,12 @@ int hidden_discrete(flattener *f, const char *name, value_type type, source_plac
 
 uint8_t node_depends(flattener *f, expr e);
 double fixed_value(flattener *f, expr e); /* NAN if it depends on the run */
-typedef void (*leaf_visit)(flattener *f, void *context, expr leaf);
+typedef void (*leaf_visit)(flattener *f, void *context, const expr_node *leaf);
 void visit_begin(flattener *f); /* forget visited nodes */
 void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context);
 bool compile_time_value(flattener *f, expr e, double *out); /* marks parameters structural */
 bool is_structural(flattener *f, expr e); /* constants and structural parameters only */
-void mark_structural(flattener *f, void *context, expr leaf); /* a leaf_visit */
+void mark_structural(flattener *f, void *context, const expr_node *leaf); /* a leaf_visit */
 expr both(flattener *f, expr a, expr b); /* a and b, where EXPR_NONE is no condition */
 
 /* flatten_names.c, flatten_type.c: what names stand for */

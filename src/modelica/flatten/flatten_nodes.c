@@ -108,16 +108,15 @@ void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context)
         expr top = f->stack[--count];
         const expr_node *n = graph_node(f->g, top);
         int arity = graph_arity((expr_op)n->op);
-        if (arity == 0) visit(f, context, top);
+        if (arity == 0) visit(f, context, n);
         if (arity > 0 && !visit_push(f, &count, n->a)) return;
         if (arity > 1 && !visit_push(f, &count, n->b)) return;
         if (arity > 2 && !visit_push(f, &count, n->c)) return;
     }
 }
 
-void mark_structural(flattener *f, void *context, expr leaf)
+void mark_structural(flattener *f, void *context, const expr_node *n)
 {
-    const expr_node *n = graph_node(f->g, leaf);
     (void)context;
     if (n->op != EXPR_PARAMETER) return;
     flat_parameter *p = &f->m->parameters[n->index];
@@ -142,9 +141,8 @@ bool compile_time_value(flattener *f, expr e, double *out)
     return true;
 }
 
-static void find_free_parameter(flattener *f, void *context, expr leaf)
+static void find_free_parameter(flattener *f, void *context, const expr_node *n)
 {
-    const expr_node *n = graph_node(f->g, leaf);
     if (n->op == EXPR_PARAMETER && !f->m->parameters[n->index].structural) *(bool *)context = true;
 }
 

@@ -217,11 +217,10 @@ typedef struct entry_list {
 } entry_list;
 
 /* Where a leaf of an output is among the unknowns. */
-static void add_entry(void *context, expr leaf)
+static void add_entry(void *context, const expr_node *node)
 {
     entry_list *list = context;
     const scribe *w = list->w;
-    const expr_node *node = graph_node(w->f->flat->graph, leaf);
     if (node->op != EXPR_VARIABLE) return;
     int top = w->f->alias[node->index].top, u = w->f->first_unknown[top];
     int unknown = list->number[top] >= 0 ? w->n + list->number[top] : -1, order = 0;

@@ -68,10 +68,9 @@ typedef struct zero_scan {
     int found;
 } zero_scan;
 
-static void note_zero(void *context, expr leaf)
+static void note_zero(void *context, const expr_node *node)
 {
     zero_scan *scan = context;
-    const expr_node *node = graph_node(scan->m->graph, leaf);
     if (scan->found >= 0 || node->op != EXPR_PARAMETER) return;
     const flat_parameter *q = &scan->m->parameters[node->index];
     if (q->type == FLAT_REAL && !q->constant && scan->values[node->index] == 0.0)

@@ -225,11 +225,10 @@ typedef struct alias_list {
 } alias_list;
 
 /* Mark the equations that made the variable of a leaf an alias of its root. */
-static void mark_alias(void *context, expr leaf)
+static void mark_alias(void *context, const expr_node *node)
 {
     alias_list *list = context;
     const model_form *f = list->base;
-    const expr_node *node = graph_node(f->flat->graph, leaf);
     int v = node->op == EXPR_VARIABLE ? node->index : -1;
     while (v >= 0 && f->alias[v].equation >= 0) {
         list->seen[f->alias[v].equation] = true;

@@ -14,15 +14,13 @@ static const double MOVED = 0.01;
 enum { LARGEST = 100, MOST_PARAMETERS = 40, MOST_EQUATIONS = 4 };
 
 typedef struct parameter_scan {
-    const graph *g;
     bool *used;
     size_t count;
 } parameter_scan;
 
-static void note_parameter(void *context, expr leaf)
+static void note_parameter(void *context, const expr_node *node)
 {
     parameter_scan *scan = context;
-    const expr_node *node = graph_node(scan->g, leaf);
     if (node->op == EXPR_PARAMETER && (size_t)node->index < scan->count)
         scan->used[node->index] = true;
 }
@@ -42,7 +40,7 @@ static int special_parameter(const model_form *f, const mode_slots *slots, const
                              double *values)
 {
     size_t count = f->flat->parameter_count;
-    parameter_scan scan = {f->flat->graph, DAE_ARRAY(bool, count), count};
+    parameter_scan scan = {DAE_ARRAY(bool, count), count};
     int found = -1, tried = 0;
     bool ok = scan.used && graph_leaves(f->flat->graph, f->residual.e, f->residual.outputs,
                                         note_parameter, &scan);

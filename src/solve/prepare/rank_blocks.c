@@ -119,10 +119,9 @@ static bool is_reachable(const equation_set *set, int j, int order)
     return set->model[j] >= 0 && order <= 1;
 }
 
-static void note_leaf(void *context, expr leaf)
+static void note_leaf(void *context, const expr_node *n)
 {
     collector *c = context;
-    const expr_node *n = graph_node(c->set->graph, leaf);
     if (n->op == EXPR_VARIABLE || n->op == EXPR_TIME) c->varies = true;
     if (n->op == EXPR_VARIABLE && c->s->blocks.of_column[n->index] == c->block)
         c->own = c->own || n->order == c->s->d[n->index];
@@ -228,29 +227,21 @@ static void add_need(rank_watch *w, int unknown, bool slope)
     w->need_count++;
 }
 
-typedef struct need_list {
-    const graph *g;
-    rank_watch *w;
-} need_list;
-
-static void note_need(void *context, expr leaf)
+static void note_need(void *context, const expr_node *n)
 {
-    const need_list *list = context;
-    const expr_node *n = graph_node(list->g, leaf);
-    if (n->op == EXPR_VARIABLE) add_need(list->w, n->index, n->order > 0);
+    if (n->op == EXPR_VARIABLE) add_need(context, n->index, n->order > 0);
 }
 
 /* What entries depend on, and the unknowns of blocks that may come to rest. */
 static bool note_needs(rank_watch *w, const graph *g, const expr *entry, int n)
 {
-    need_list list = {g, w};
     w->need_count = 0;
     for (int b = 0; b < w->count; b++)
         for (int k = 0; w->block[b].own && k < w->block[b].size; k++) {
             int at = w->block[b].unknown[k];
             if (at >= 0) add_need(w, at % n, at >= n);
         }
-    return graph_leaves(g, entry, (size_t)w->entries, note_need, &list);
+    return graph_leaves(g, entry, (size_t)w->entries, note_need, w);
 }
 
 /* These are counted first, then noted. */

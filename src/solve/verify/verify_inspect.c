@@ -312,10 +312,9 @@ typedef struct leaf_check {
 } leaf_check;
 
 /* Whether the run has a value for x_j^(p). */
-static void check_leaf(void *context, expr leaf)
+static void check_leaf(void *context, const expr_node *q)
 {
     leaf_check *c = context;
-    const expr_node *q = graph_node(c->set->graph, leaf);
     if (q->op != EXPR_VARIABLE) return;
     bool known = q->order <= 1 && c->set->model[q->index] >= 0;
     for (int k = 0; k < c->set->synonym_count && !known; k++) {

@@ -23,28 +23,16 @@ static void note_order(void *context, const expr_node *leaf)
     if (leaf->order > map->highest[leaf->index]) map->highest[leaf->index] = leaf->order;
 }
 
-typedef struct order_visit {
-    order_map *map;
-    const graph *graph;
-} order_visit;
-
-static void visit_leaf(void *context, expr leaf)
-{
-    const order_visit *v = context;
-    note_order(v->map, graph_node(v->graph, leaf));
-}
-
 /* Unknowns of the first order system; -1: memory. */
 static int map_orders(order_map *map, const equation_set *set)
 {
-    order_visit visit = {.map = map, .graph = set->graph};
     int n = 0;
     map->variables = set->n;
     map->highest = DAE_ARRAY(int, set->n);
     map->first = DAE_ARRAY(int, set->n);
     if (!map->highest || !map->first) return -1;
     for (int i = 0; i < set->m; i++)
-        if (!graph_leaves(set->graph, &set->row[i].residual, 1, visit_leaf, &visit)) return -1;
+        if (!graph_leaves(set->graph, &set->row[i].residual, 1, note_order, map)) return -1;
     for (int j = 0; j < set->n; j++) {
         map->first[j] = n;
         n += map->highest[j] > 1 ? map->highest[j] : 1;

@@ -5,26 +5,14 @@
 #include "base/vector.h"
 #include "expr/derive.h"
 
-typedef struct leaf_search {
-    const graph *graph;
-    bool varies;
-} leaf_search;
-
-static void look_at_leaf(void *context, expr leaf)
-{
-    leaf_search *s = context;
-    const uint8_t op = graph_node(s->graph, leaf)->op;
-    if (op == EXPR_VARIABLE || op == EXPR_TIME) s->varies = true;
-}
-
 /* The partial derivatives of one residual go to its row of A and B. */
 static linearity take_row(const equation_set *set, const gradient *g, int row,
                           const equation_point *at, double *A, double *B)
 {
-    leaf_search search = {.graph = set->graph};
-    if (!graph_leaves(set->graph, g->derivative, g->count, look_at_leaf, &search))
+    bool varies;
+    if (!graph_reads(set->graph, g->derivative, g->count, READS_MOTION, &varies))
         return LINEARITY_UNKNOWN;
-    if (search.varies) return LINEARITY_NONE;
+    if (varies) return LINEARITY_NONE;
     for (size_t i = 0; i < g->count; i++) {
         const expr_node *leaf = graph_node(set->graph, g->leaf[i]);
         const double value = equation_set_value(set, g->derivative[i], at);

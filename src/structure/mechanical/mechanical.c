@@ -88,10 +88,9 @@ bool mechanical_evaluate(const equation_set *set, const mechanical_matrix *a,
 
 /* ---- positions ---- */
 
-static void note_highest(void *context, expr leaf)
+static void note_highest(void *context, const expr_node *node)
 {
     mechanical_search *s = context;
-    const expr_node *node = graph_node(s->set->graph, leaf);
     if (node->op == EXPR_VARIABLE && node->order > s->highest[node->index])
         s->highest[node->index] = node->order;
 }
@@ -101,10 +100,9 @@ typedef struct acceleration_scan {
     bool *found;
 } acceleration_scan;
 
-static void note_acceleration(void *context, expr leaf)
+static void note_acceleration(void *context, const expr_node *node)
 {
     const acceleration_scan *scan = context;
-    const expr_node *node = graph_node(scan->s->set->graph, leaf);
     bool position = node->op == EXPR_VARIABLE && scan->s->role[node->index] == ROLE_POSITION;
     if (position && node->order == 2) *scan->found = true;
 }
@@ -146,10 +144,9 @@ typedef struct entry_scan {
     int multiplier; /* -1: none */
 } entry_scan;
 
-static void note_entry(void *context, expr leaf)
+static void note_entry(void *context, const expr_node *node)
 {
     entry_scan *e = context;
-    const expr_node *node = graph_node(e->s->set->graph, leaf);
     if (node->op != EXPR_VARIABLE) return;
     if (e->s->role[node->index] == ROLE_MULTIPLIER) e->multiplier = node->index;
     if (e->s->role[node->index] == ROLE_POSITION && node->order > e->highest)

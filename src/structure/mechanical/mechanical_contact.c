@@ -256,10 +256,8 @@ static bool contact_work_new(contact_work *w, const mechanical_search *s)
     graph *g = s->set->graph;
     for (int r = 0; r < s->nsurface; r++) {
         expr by_t = derive_partial(g, s->row[s->surface[r]], graph_time(g));
-        double value;
         if (by_t == EXPR_NONE) return false;
-        bool zero = graph_is_constant(g, by_t, &value) && value == 0.0;
-        if (!zero) w->dense[((size_t)r + 1) * width - 1] = by_t;
+        if (!graph_is_number(g, by_t, 0.0)) w->dense[((size_t)r + 1) * width - 1] = by_t;
     }
     return true;
 }
@@ -314,8 +312,7 @@ static bool add_gradient(mechanical_search *s, const contact_work *w, int l)
             expr part = times(g, row[m->nq + k], w->X[k * w->columns + j]);
             if (part != EXPR_NONE) e = plus(g, e, graph_unary(g, EXPR_NEG, part));
         }
-        double value;
-        if (e == EXPR_NONE || (graph_is_constant(g, e, &value) && value == 0.0)) continue;
+        if (e == EXPR_NONE || graph_is_number(g, e, 0.0)) continue;
         if (!mechanical_add(&m->G, l, j, e)) return false;
     }
     return true;

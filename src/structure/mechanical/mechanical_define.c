@@ -14,10 +14,9 @@ typedef struct leaf_scan {
     int j;
 } leaf_scan;
 
-static void scan_leaf(void *context, expr leaf)
+static void scan_leaf(void *context, const expr_node *node)
 {
     leaf_scan *scan = context;
-    const expr_node *node = graph_node(scan->s->set->graph, leaf);
     scan->variable |= node->op != EXPR_CONSTANT && node->op != EXPR_PARAMETER;
     if (node->op != EXPR_VARIABLE) return;
     scan->defined |= scan->s->role[node->index] == ROLE_DEFINED;

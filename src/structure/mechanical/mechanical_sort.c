@@ -16,10 +16,9 @@ typedef struct row_content {
     int moving;        /* a position whose velocity is there; -1: none */
 } row_content;
 
-static void note_content(void *context, expr leaf)
+static void note_content(void *context, const expr_node *node)
 {
     row_content *c = context;
-    const expr_node *node = graph_node(c->s->set->graph, leaf);
     if (node->op != EXPR_VARIABLE) return;
     if (c->s->role[node->index] != ROLE_POSITION) {
         c->foreign = node->index;
@@ -124,10 +123,9 @@ typedef struct gather {
     bool failed;
 } gather;
 
-static void gather_leaf(void *context, expr leaf)
+static void gather_leaf(void *context, const expr_node *node)
 {
     gather *a = context;
-    const expr_node *node = graph_node(a->s->set->graph, leaf);
     if (node->op != EXPR_VARIABLE || a->s->role[node->index] != ROLE_OPEN) return;
     int row = a->by_variable ? node->index : a->row, column = a->by_variable ? a->row : node->index;
     a->failed = a->failed || !incidence_add(a->to, row, column);

@@ -20,14 +20,12 @@ static expr leaf_for_code(void *context, graph *g, expr leaf)
 
 /* What the entries read. */
 typedef struct demand {
-    const graph *g;
     int orders, parameters;
 } demand;
 
-static void note_leaf(void *context, expr leaf)
+static void note_leaf(void *context, const expr_node *node)
 {
     demand *d = context;
-    const expr_node *node = graph_node(d->g, leaf);
     if (node->op == EXPR_VARIABLE && node->order > d->orders) d->orders = node->order;
     if (node->op == EXPR_PARAMETER && node->index >= d->parameters) d->parameters = node->index + 1;
 }
@@ -36,7 +34,7 @@ static void note_leaf(void *context, expr leaf)
 static bool compile_entries(system_jacobian *J, graph *g)
 {
     const size_t count = (size_t)J->start[J->n];
-    demand d = {.g = g};
+    demand d = {0};
     expr *readable = dae_copy(J->entry, count, sizeof *J->entry);
     bool ok = readable && graph_leaves(g, J->entry, count, note_leaf, &d);
     J->orders = d.orders;

@@ -148,27 +148,23 @@ static bool settle_row(elimination *q, stage_row *r, expr *leaf)
 /* ---- solving for a derivative ---- */
 
 typedef struct leaf_search {
-    const graph *g;
-    expr wanted;
+    const expr_node *wanted;
     bool found, varies;
 } leaf_search;
 
-static void look_at_leaf(void *context, expr leaf)
+static void look_at_leaf(void *context, const expr_node *leaf)
 {
     leaf_search *s = context;
-    int op = graph_node(s->g, leaf)->op;
     if (leaf == s->wanted) s->found = true;
-    if (op == EXPR_VARIABLE || op == EXPR_TIME) s->varies = true;
+    if (leaf->op == EXPR_VARIABLE || leaf->op == EXPR_TIME) s->varies = true;
 }
 
 /* d e / d leaf if e is linear in leaf, EXPR_NONE if not; *varies: it is no constant. */
 static expr linear_coefficient(graph *g, expr e, expr leaf, bool *varies)
 {
     expr coefficient = derive_partial(g, e, leaf);
-    double value;
-    leaf_search search = {.g = g, .wanted = leaf};
-    if (coefficient == EXPR_NONE || (graph_is_constant(g, coefficient, &value) && value == 0.0))
-        return EXPR_NONE;
+    leaf_search search = {.wanted = graph_node(g, leaf)};
+    if (coefficient == EXPR_NONE || graph_is_number(g, coefficient, 0.0)) return EXPR_NONE;
     if (!graph_leaves(g, &coefficient, 1, look_at_leaf, &search) || search.found) return EXPR_NONE;
     *varies = search.varies;
     return coefficient;

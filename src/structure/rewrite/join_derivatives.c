@@ -94,10 +94,9 @@ static void try_row(joining *q, int i)
 }
 
 /* Highest order of each variable anywhere. */
-static void note_order(void *context, expr leaf)
+static void note_order(void *context, const expr_node *n)
 {
     joining *q = context;
-    const expr_node *n = graph_node(q->set->graph, leaf);
     if (n->op == EXPR_VARIABLE && q->link[n->index].highest < n->order)
         q->link[n->index].highest = n->order;
 }

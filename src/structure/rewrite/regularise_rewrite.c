@@ -235,10 +235,9 @@ typedef struct order_limit {
     bool kept;
 } order_limit;
 
-static void check_order(void *context, expr leaf)
+static void check_order(void *context, const expr_node *n)
 {
     order_limit *l = context;
-    const expr_node *n = graph_node(l->r->set->graph, leaf);
     if (n->op != EXPR_VARIABLE) return;
     int most = l->r->s->d[n->index] - l->c;
     if (l->r->s->blocks.of_column[n->index] >= l->b) most--;

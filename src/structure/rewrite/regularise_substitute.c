@@ -62,10 +62,9 @@ typedef struct order_check {
 } order_check;
 
 /* Order of x_j in v: below d_j - c for columns of v, at most that for others. */
-static void check_order(void *context, expr leaf)
+static void check_order(void *context, const expr_node *n)
 {
     order_check *o = context;
-    const expr_node *n = graph_node(o->r->set->graph, leaf);
     if (n->op != EXPR_VARIABLE) return;
     int most = o->r->s->d[n->index] - o->c;
     for (int m = 0; m < o->v->count; m++)
@@ -145,15 +144,13 @@ static expr replace_leading(void *context, graph *g, expr leaf)
 
 /* Whether e has x_l^(order) for an order of at least `from`; a flag for graph_leaves. */
 typedef struct presence {
-    const graph *g;
     int l, from;
     bool found;
 } presence;
 
-static void look_for(void *context, expr leaf)
+static void look_for(void *context, const expr_node *n)
 {
     presence *p = context;
-    const expr_node *n = graph_node(p->g, leaf);
     if (n->op == EXPR_VARIABLE && n->index == p->l && n->order >= p->from) p->found = true;
 }
 
@@ -166,7 +163,7 @@ static int substitute_row(substitution *s, int i, expr *e)
     s->offset = r->s->c[i];
     *e = collect(g, graph_substitute(g, r->set->row[i].residual, replace_leading, s));
     if (*e && !s->memory) *e = remove_idle_leaves(r, *e, NULL, 0);
-    presence p = {.g = g, .l = l, .from = r->s->d[l] - s->offset};
+    presence p = {.l = l, .from = r->s->d[l] - s->offset};
     if (!*e || s->memory || !graph_leaves(g, e, 1, look_for, &p)) return -1;
     return !p.found;
 }

@@ -168,22 +168,10 @@ static bool expand(graph *g, expr e, int depth, polynomial *p)
 
 /* ---- common factors ---- */
 
-static void note_variable(void *context, expr leaf)
-{
-    struct {
-        const graph *g;
-        bool found;
-    } *seen = context;
-    if (graph_node(seen->g, leaf)->op == EXPR_VARIABLE) seen->found = true;
-}
-
 static bool has_variables(const graph *g, expr e)
 {
-    struct {
-        const graph *g;
-        bool found;
-    } seen = {g, false};
-    return !graph_leaves(g, &e, 1, note_variable, &seen) || seen.found;
+    bool found;
+    return !graph_reads(g, &e, 1, READS_VARIABLES, &found) || found;
 }
 
 static int power_in(const monomial *m, expr factor)
