@@ -223,8 +223,8 @@ bool model_analysis_settle(model_analysis *r, const model_point *at)
     analysed_drop_derived(&r->reduced);
     system_jacobian *J = r->reduced.jacobian = DAE_NEW(system_jacobian);
     if (!r->reduced.mechanism) r->reduced.mechanism = DAE_NEW(mechanical);
-    bool ok =
-        r->reduced.mechanism && J && system_jacobian_new(J, set, s) && certify(J, s, &point, SINGULAR, &r->certificate);
+    bool ok = r->reduced.mechanism && J && system_jacobian_new(J, set, s) &&
+              certify(J, s, &point, SINGULAR, &r->certificate);
     r->numbers_agree = ok && r->certificate.valid;
     if (!r->numbers_agree) analysed_drop_derived(&r->reduced);
     if (ok && !r->numbers_agree && r->certificate.finite) {

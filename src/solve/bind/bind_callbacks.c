@@ -78,7 +78,10 @@ static void unbind(dae_solver *s)
     dae_problem_free(b->rewritten);
     dae_free(b->multipliers);
     long choices = b->choices;
-    *b = (binding){.problem = s->base, .n = s->base->form.n, .choices = choices};
+    *b = (binding){.problem = s->base,
+                   .n = s->base->form.n,
+                   .unknowns = &unknowns_as_given,
+                   .choices = choices};
 }
 
 dae_status bind_callbacks(dae_solver *s, dae_diag *diag)
