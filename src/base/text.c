@@ -30,6 +30,14 @@ void text_put(const text_writer *w, const char *format, ...)
     va_end(arguments);
 }
 
+void text_cut(char *text, size_t length, size_t size)
+{
+    if (size < 3) return;
+    size_t end = length < size - 3 ? length : size - 3;
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) end--;
+    memcpy(text + end, "..", 3);
+}
+
 text_list text_list_in(dae_diag *diag, int most)
 {
     return (text_list){

@@ -17,6 +17,9 @@ typedef struct text_writer {
 
 void text_put(const text_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* End a text of `length` characters with ".." within `size` bytes, not inside a UTF-8 character. */
+void text_cut(char *text, size_t length, size_t size);
+
 /* A list in a message: "a, b and 3 more" */
 typedef struct text_list {
     char *text; /* borrowed: the items are appended here; NULL: they are counted only */

@@ -1,6 +1,7 @@
 #include "expr/print.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <float.h>
 #include <math.h>
@@ -53,15 +54,6 @@ static void append(printer *p, const char *text)
     memcpy(p->buffer + p->length, text, length);
     p->length += length;
     p->buffer[p->length] = '\0';
-}
-
-/* End with ".." in place of what does not fit, not inside a UTF-8 character. */
-static void mark_cut(printer *p)
-{
-    if (p->size < 3) return;
-    size_t end = p->length < p->size - 3 ? p->length : p->size - 3;
-    while (end > 0 && ((unsigned char)p->buffer[end] & 0xC0) == 0x80) end--;
-    memcpy(p->buffer + end, "..", 3);
 }
 
 /* ---- the stack ------------------------------------------------------------------------------ */
@@ -310,7 +302,7 @@ size_t expr_print(const graph *g, expr e, print_name name, void *context, char *
         item next = p.stack[--p.depth];
         print_item(&p, &next);
     }
-    if (p.cut) mark_cut(&p);
+    if (p.cut) text_cut(buffer, p.length, size);
     dae_free(p.stack);
     return p.cut ? size : p.length;
 }

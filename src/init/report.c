@@ -154,6 +154,24 @@ static void newton_misfits(const initializer *init)
     }
 }
 
+/* Where the matrix of the last iterate is singular, and what to do about it. */
+static void tell_singular(const initializer *init, dae_diag *diag)
+{
+    name_text name = "";
+    const int variable = init->singular_variable;
+    if (variable >= 0) variable_text(init, variable, name);
+    if (variable >= 0)
+        diag_variable(diag, variable, problem_variable(init->eval->problem, variable));
+    diag_append(diag,
+                " The matrix is singular%s%s: the equations do not determine it as they "
+                "stand. %s",
+                name[0] ? " at " : "", name,
+                from_text(init)
+                    ? "Try another start value for it, or an initial equation."
+                    : "Try another guess, check the variables' kinds, tag values for init = "
+                      "general, or reduce an index above 1.");
+}
+
 dae_status report_newton(const initializer *init, engine_outcome status, double t, double h,
                          dae_diag *diag)
 {
@@ -174,19 +192,7 @@ dae_status report_newton(const initializer *init, engine_outcome status, double 
               init->rows.known ? init->options->init_tolerance : 0.0, diag);
     mention_bound(init, diag);
     if (status == ENGINE_SINGULAR) {
-        name_text name = "";
-        if (init->singular_variable >= 0) variable_text(init, init->singular_variable, name);
-        if (init->singular_variable >= 0)
-            diag_variable(diag, init->singular_variable,
-                          problem_variable(init->eval->problem, init->singular_variable));
-        diag_append(diag,
-                    " The matrix is singular%s%s: the equations do not determine it as they "
-                    "stand. %s",
-                    name[0] ? " at " : "", name,
-                    from_text(init)
-                        ? "Try another start value for it, or an initial equation."
-                        : "Try another guess, check the variables' kinds, tag values for init = "
-                          "general, or reduce an index above 1.");
+        tell_singular(init, diag);
     } else if (status == ENGINE_LINEAR) {
         diag_append(diag, " GMRES made no progress on the linear system. Tell the variables' kinds "
                           "(algebraic ones cannot be recognised without a matrix), or give a "

@@ -12,6 +12,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/vector.h"
 #include "linalg/lapack.h"
 
@@ -95,10 +96,7 @@ void kkt_free(kkt *k)
     augmented_free(&k->regular);
     linear_free(k->direct);
     layout_free(&k->layout);
-    void *const blocks[] = {k->free,   k->work,     k->vector, k->rest,
-                            k->square, k->residual, k->x,      k->best};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) dae_free(blocks[i]);
-    dae_free(k);
+    dae_free_all(k->free, k->work, k->vector, k->rest, k->square, k->residual, k->x, k->best, k);
 }
 
 bool kkt_is_dense(const kkt *k)
@@ -500,22 +498,13 @@ int kkt_rank(const kkt *k)
     return k->rank;
 }
 
-/* Random in [-1, 1], the same on every machine [SLF14]. */
-static double random_number(unsigned long long *state)
-{
-    unsigned long long z = *state += 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
-}
-
 /* Two steps of inverse iteration with A D^-1 A' + delta I: null vectors grow by 1/delta in each. */
 bool kkt_dependent(kkt *k, unsigned seed, double *y)
 {
     if (k->dense || k->damping > 0.0 || k->solved_directly) return false;
     if (augmented_factor(k, &k->regular, DELTA_SMALL) != LINEAR_OK) return false;
     const int m = k->m, n = k->n;
-    unsigned long long state = seed;
+    uint64_t state = seed;
     double growth = 0.0;
     for (int i = 0; i < m; i++) y[i] = random_number(&state);
     for (int step = 0; step < 2; step++) {

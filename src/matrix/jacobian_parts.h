@@ -2,20 +2,16 @@
 #ifndef DAE_MATRIX_JACOBIAN_PARTS_H
 #define DAE_MATRIX_JACOBIAN_PARTS_H
 
+#include "base/random.h"
 #include "matrix/jacobian.h"
 
 /* Fuller than this part of n x n: dense. */
 #define JACOBIAN_DENSE_DENSITY 0.3
 
-/* Uniform in [0.1, 1): splitmix64 [SLF14] */
+/* Uniform in [0.1, 1) */
 static inline double random_size(uint64_t *state)
 {
-    *state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = *state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-    return 0.1 + 0.9 * ((double)(z >> 11) * 0x1p-53);
+    return 0.1 + 0.9 * ((double)(random_bits(state) >> 11) * 0x1p-53);
 }
 
 /* Whether y_c may have this value. */

@@ -206,7 +206,6 @@ bool build_keep_differences(build *b)
     bool done = s.output && s.stays && count_sharing(&s) && mark_differences(&s);
     if (done) put_back(b, s.stays);
     walk_free(&s.nodes);
-    void *const blocks[] = {s.output, s.sharing, s.stays, s.term};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(s.output, s.sharing, s.stays, s.term);
     return done;
 }

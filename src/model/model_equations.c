@@ -10,11 +10,37 @@
 #include "model/model_structure.h"
 #include "model/model_watch.h"
 
+/* One more row, whose name it takes; false: there is none for lack of memory. */
+static bool add_row(build *b, char *name, int line, int source, expr residual)
+{
+    model_form *f = b->f;
+    const size_t at = b->equations;
+    if (!name) return false;
+    f->equation_names[at] = name;
+    f->equation_lines[at] = line;
+    b->source[at] = f->equation_source[at] = source;
+    b->residuals[at] = residual;
+    b->equations++;
+    return true;
+}
+
+/* der(x_i) - x_{i+1} = 0 */
+static bool add_definition(build *b, int i)
+{
+    const flat_model *m = b->f->flat;
+    const flat_variable *v = &m->variables[b->f->unknown_variable[i]];
+    char name[256];
+    snprintf(name, sizeof name, "definition of der(%.200s)", v->name);
+    expr next = graph_variable(m->graph, i + 1, 0), slope = graph_variable(m->graph, i, 1);
+    return add_row(b, dae_strdup(name), v->place.line, -1,
+                   graph_binary(m->graph, EXPR_SUB, slope, next));
+}
+
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
 bool build_equations(build *b)
 {
     model_form *f = b->f;
-    flat_model *m = f->flat;
+    const flat_model *m = f->flat;
     size_t most = m->equation_count + (size_t)f->n + 1;
     b->residuals = DAE_ARRAY(expr, most);
     b->source = DAE_ARRAY(int, most);
@@ -22,40 +48,21 @@ bool build_equations(build *b)
     f->equation_room = f->equation_names ? most : 0;
     f->equation_lines = DAE_ARRAY(int, most);
     f->equation_source = DAE_ARRAY(int, most);
-    if (!b->residuals || !b->source || !f->equation_names || !f->equation_lines ||
-        !f->equation_source)
-        return false;
-    for (size_t i = 0; i < most; i++) f->equation_source[i] = -1;
-    size_t count = 0;
-    for (size_t i = 0; i < m->equation_count; i++) {
-        if (b->gone[i]) continue;
-        b->source[count] = f->equation_source[count] = (int)i;
-        f->equation_lines[count] = m->equations[i].place.line;
-        f->equation_names[count] = flat_equation_name(m, &m->equations[i]);
-        if (!f->equation_names[count]) return false;
-        b->residuals[count++] = build_mapped(b, m->equations[i].residual);
+    bool ok =
+        b->residuals && b->source && f->equation_names && f->equation_lines && f->equation_source;
+    for (size_t i = 0; ok && i < most; i++) f->equation_source[i] = -1;
+    for (size_t i = 0; ok && i < m->equation_count; i++) {
+        const flat_equation *q = &m->equations[i];
+        if (!b->gone[i])
+            ok = add_row(b, flat_equation_name(m, q), q->place.line, (int)i,
+                         build_mapped(b, q->residual));
     }
-    for (int i = 0; i + 1 < f->n; i++) {
-        if (f->unknown_order[i + 1] == 0) continue;
-        char name[256];
-        snprintf(name, sizeof name, "definition of der(%.200s)",
-                 m->variables[f->unknown_variable[i]].name);
-        f->equation_names[count] = dae_strdup(name);
-        if (!f->equation_names[count]) return false;
-        b->source[count] = -1;
-        f->equation_lines[count] = m->variables[f->unknown_variable[i]].place.line;
-        b->residuals[count++] = graph_binary(m->graph, EXPR_SUB, graph_variable(m->graph, i, 1),
-                                             graph_variable(m->graph, i + 1, 0));
-    }
-    if (f->resting) {
-        f->equation_names[count] = dae_strdup("nothing moves");
-        if (!f->equation_names[count]) return false;
-        b->source[count] = -1;
-        b->residuals[count++] = graph_variable(m->graph, 0, 1);
-    }
-    b->equations = count;
+    for (int i = 0; ok && i + 1 < f->n; i++)
+        if (f->unknown_order[i + 1] > 0) ok = add_definition(b, i);
+    if (ok && f->resting)
+        ok = add_row(b, dae_strdup("nothing moves"), 0, -1, graph_variable(m->graph, 0, 1));
     f->rows = f->n;
-    return !graph_failed(m->graph);
+    return ok && !graph_failed(m->graph);
 }
 
 static bool entry_room(build *b, size_t more)

@@ -273,8 +273,7 @@ bool build_outputs(build *b)
     if (!s.failed) find_outputs(&s);
     if (!s.failed) reverse(f->evaluated, f->evaluated_count);
     if (!s.failed) s.failed = !build_keep_differences(b);
-    void *const blocks[] = {s.uses, s.which, s.needed, s.seen, s.slopes, s.queue};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(s.uses, s.which, s.needed, s.seen, s.slopes, s.queue);
     return !s.failed && !graph_failed(f->flat->graph);
 }
 

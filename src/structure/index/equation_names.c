@@ -2,6 +2,7 @@
 #include "structure/index/equation_names.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "expr/intern.h"
 #include "expr/print.h"
 #include "expr/walk.h"
@@ -333,27 +334,20 @@ static const char *leaf_name(void *context, const expr_node *leaf)
     return leaf->index < set->n ? set->name[leaf->index] : set->synonym[leaf->index - set->n].name;
 }
 
-/* End the text with "..", not inside a UTF-8 character. */
-static size_t cut_text(char *buffer, size_t length, size_t size)
-{
-    if (size < 3) return size;
-    size_t end = length < size - 3 ? length : size - 3;
-    while (end > 0 && ((unsigned char)buffer[end] & 0xC0) == 0x80) end--;
-    memcpy(buffer + end, "..", 3);
-    return size;
-}
-
 /* "left = right", or as much of it as fits. */
 static size_t print_sides(page *p, const expr side[2], char *buffer, size_t size)
 {
     void *names = (void *)p->set; /* only read by leaf_name */
     size_t length = expr_print(p->g, side[0], leaf_name, names, buffer, size);
     if (length == size) return size;
-    if (length + 3 >= size) return cut_text(buffer, length, size);
+    if (length + 3 >= size) {
+        text_cut(buffer, length, size);
+        return size;
+    }
     memcpy(buffer + length, " = ", 4);
     size_t done = length + 3, left = size - done;
     size_t more = expr_print(p->g, side[1], leaf_name, names, buffer + done, left);
-    if (more == left && left < 3) return cut_text(buffer, done, size);
+    if (more == left && left < 3) text_cut(buffer, done, size);
     return more == left ? size : done + more;
 }
 

@@ -42,8 +42,7 @@ static bool eigen_work_new(eigen_work *w, const mode *m)
 
 static void eigen_work_free(eigen_work *w)
 {
-    void *const blocks[] = {w->a, w->b, w->re, w->im, w->beta, w->right, w->work};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(w->a, w->b, w->re, w->im, w->beta, w->right, w->work);
 }
 
 /* The finite eigenvalue of -A x = lambda B x with the largest real part; -1: none. */

@@ -264,10 +264,8 @@ bool certify_watch_new(certify_watch *w, const system_jacobian *J, const structu
 
 void certify_watch_free(certify_watch *w)
 {
-    void *const owned[] = {w->place,       w->value, w->moved,      w->row_scale, w->column_scale,
-                           w->row_most,    w->tape,  w->moved_tape, w->x,         w->parameters,
-                           w->column_most, w->high,  w->missing,    w->dense};
-    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) dae_free(owned[k]);
+    dae_free_all(w->place, w->value, w->moved, w->row_scale, w->column_scale, w->row_most, w->tape,
+                 w->moved_tape, w->x, w->parameters, w->column_most, w->high, w->missing, w->dense);
     for (int k = 0; k < w->sparse_count; k++) {
         linear_free(w->sparse[k].solver);
         layout_free(&w->sparse[k].layout);

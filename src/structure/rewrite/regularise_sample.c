@@ -2,6 +2,7 @@
 #include "structure/rewrite/regularise_parts.h"
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "expr/series.h"
 
 #include <float.h>
@@ -17,16 +18,12 @@ void sampling_free(sampling *s)
 
 /* ---- leaves --------------------------------------------------------------------------------- */
 
-/* A number in [-1, 1] that depends on three others: the finaliser of SplitMix64 [SLF14]. */
+/* A number in [-1, 1] that depends on three others. */
 static double mixed(int a, int b, int c)
 {
-    uint64_t z =
+    uint64_t state =
         ((uint64_t)(uint32_t)a << 24) ^ ((uint64_t)(uint32_t)b << 8) ^ (uint64_t)(uint32_t)c;
-    z += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-52 - 1.0;
+    return random_number(&state);
 }
 
 /* How far a sample lies from the point, relative to sizes. */
