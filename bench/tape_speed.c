@@ -267,20 +267,18 @@ static void andrews_expressions(expr *r)
 /* All partial derivatives of e[0 .. count-1]; the list is the caller's. */
 static expr *jacobian(graph *g, const expr *e, size_t count, size_t *entries)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient slope = {0};
     expr *all = NULL;
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
         *entries = 0;
         for (size_t i = 0; i < count; i++) {
-            if (!derive_gradient(g, scratch, e[i], &slope)) exit(1);
+            if (!derive_gradient(g, e[i], &slope)) exit(1);
             if (all) memcpy(all + *entries, slope.derivative, slope.count * sizeof *all);
             *entries += slope.count;
         }
         if (pass == 0) all = DAE_ARRAY(expr, *entries);
     }
     gradient_free(&slope);
-    derive_scratch_free(scratch);
     return all;
 }
 

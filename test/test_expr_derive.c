@@ -14,20 +14,16 @@
 
 enum { VARIABLES = 4 };
 
-static derive_scratch *scratch;
-
 static int setup(void **state)
 {
     (void)state;
     g = graph_new();
-    scratch = derive_scratch_new();
-    return g && scratch ? 0 : -1;
+    return g ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    derive_scratch_free(scratch);
     graph_free(g);
     return 0;
 }
@@ -308,7 +304,7 @@ static void random_derivatives(void **state)
         expr e = random_expression(3 + draw(6));
         if (graph_arity(graph_node(g, e)->op) == 0) continue;
         int points = 0;
-        assert_true(derive_gradient(g, scratch, e, &d));
+        assert_true(derive_gradient(g, e, &d));
         for (size_t k = 1; k < d.count; k++) assert_true(d.leaf[k - 1] < d.leaf[k]);
         for (int i = 0; i < VARIABLES; i++) {
             bool there = entry(&d, i) != EXPR_NONE;
@@ -336,7 +332,7 @@ static void sparsity_is_that_of_the_structure(void **state)
     random_state = 11;
     for (int k = 0; k < 2000; k++) {
         expr e = random_expression(1 + draw(6));
-        assert_true(derive_gradient(g, scratch, e, &d));
+        assert_true(derive_gradient(g, e, &d));
         for (int i = 0; i < VARIABLES; i++) {
             bool there = entry(&d, i) != EXPR_NONE;
             if (there) assert_true(depends(e, i));
@@ -361,7 +357,7 @@ static void sparsity_is_that_of_the_structure(void **state)
 static void expect_derivative(expr e, expr expected)
 {
     gradient d = {0};
-    assert_true(derive_gradient(g, scratch, e, &d));
+    assert_true(derive_gradient(g, e, &d));
     if (entry(&d, 0) != expected || derive_partial(g, e, var(0)) != expected) {
         char found[200], wanted[200];
         expr_print(g, entry(&d, 0), NULL, NULL, found, sizeof found);
@@ -402,7 +398,7 @@ static double read_x(void *context, const expr_node *leaf)
 static double derivative_at(expr e, double x)
 {
     gradient d = {0};
-    assert_true(derive_gradient(g, scratch, e, &d));
+    assert_true(derive_gradient(g, e, &d));
     leaf_value = x;
     double forward = graph_value(g, derive_partial(g, e, var(0)), read_x, NULL);
     double backward = entry(&d, 0) ? graph_value(g, entry(&d, 0), read_x, NULL) : 0.0;
@@ -482,7 +478,7 @@ static void nested_branches_share_conditions(void **state)
         e = choose(bin(EXPR_LT, y, num(i)), product, bin(EXPR_MAX, e, y));
     }
     size_t before = graph_size(g);
-    assert_true(derive_gradient(g, scratch, e, &d));
+    assert_true(derive_gradient(g, e, &d));
     assert_int_equal(d.count, LEVELS);
     assert_true(graph_size(g) - before < 40 * LEVELS);
     /* all y = 0.75: the product of the sines times x, as all conditions hold */
@@ -503,7 +499,7 @@ static void both_ways_agree_at_kinks(void **state)
     random_state = 5;
     for (int k = 0; k < 3000; k++) {
         expr e = random_expression(4);
-        assert_true(derive_gradient(g, scratch, e, &d));
+        assert_true(derive_gradient(g, e, &d));
         for (int i = 0; i < VARIABLES; i++) {
             point p;
             expr forward = derive_partial(g, e, var(i)), backward = entry(&d, i);
@@ -639,12 +635,12 @@ static void deep_and_wide_expressions(void **state)
     gradient d = {0};
     expr chain = var(0), sum = var(0);
     for (int i = 0; i < 300000; i++) chain = un(EXPR_SIN, chain);
-    assert_true(derive_gradient(g, scratch, chain, &d));
+    assert_true(derive_gradient(g, chain, &d));
     assert_int_equal(d.count, 1);
     assert_int_not_equal(derive_time(g, chain), EXPR_NONE);
     for (int i = 1; i < 100000; i++) sum = bin(EXPR_ADD, sum, bin(EXPR_MUL, var(i), var(i - 1)));
     size_t before = graph_size(g);
-    assert_true(derive_gradient(g, scratch, sum, &d));
+    assert_true(derive_gradient(g, sum, &d));
     assert_int_equal(d.count, 100000);
     assert_true(graph_size(g) - before <= 2 * 100000);
     gradient_free(&d);
@@ -659,8 +655,7 @@ static void many_small_gradients(void **state)
     for (int i = 0; i < 100000; i++) {
         expr second =
             bin(EXPR_SUB, bin(EXPR_ADD, var(i), var(i + 2)), bin(EXPR_MUL, num(2), var(i + 1)));
-        assert_true(
-            derive_gradient(g, scratch, bin(EXPR_SUB, graph_variable(g, i, 1), second), &d));
+        assert_true(derive_gradient(g, bin(EXPR_SUB, graph_variable(g, i, 1), second), &d));
         assert_int_equal(d.count, 4);
     }
     gradient_free(&d);
@@ -676,7 +671,7 @@ static void limits_fail_cleanly(void **state)
         expr x = var(0),
              e = bin(EXPR_MUL, un(EXPR_SIN, x), un(EXPR_TANH, bin(EXPR_DIV, var(1), x)));
         e = bin(EXPR_POW, e, choose(bin(EXPR_LT, x, var(1)), x, bin(EXPR_ATAN2, x, e)));
-        bool done = derive_gradient(g, scratch, e, &d);
+        bool done = derive_gradient(g, e, &d);
         assert_int_equal(done, !graph_failed(g));
         if (!done) assert_int_equal(d.count, 0);
         if (!done) assert_int_equal(derive_time(g, e), EXPR_NONE);

@@ -431,13 +431,12 @@ static void test_same_bits_in_parts(void **state)
     enum { COUNT = 60, MOST = 4000 };
     random_source s = {12};
     graph *g = graph_new();
-    derive_scratch *scratch = derive_scratch_new();
     static expr e[MOST];
     size_t n = 0;
     for (int k = 0; k < COUNT; k++) {
         gradient slope = {0};
         e[n++] = random_smooth(g, &s, 5);
-        assert_true(derive_gradient(g, scratch, e[n - 1], &slope));
+        assert_true(derive_gradient(g, e[n - 1], &slope));
         for (size_t j = 0; j < slope.count && n < MOST; j++) e[n++] = slope.derivative[j];
         gradient_free(&slope);
     }
@@ -446,7 +445,6 @@ static void test_same_bits_in_parts(void **state)
     native_module *module = load_functions(g, &f, 1, true);
     compare_engines(g, e, n, native_find(module, "all"), &s);
     native_free(module);
-    derive_scratch_free(scratch);
     graph_free(g);
 }
 

@@ -36,13 +36,12 @@ static dae_status everything(void *unused)
     char text[8];
     gradient d = {0};
     graph *g = graph_new();
-    derive_scratch *s = derive_scratch_new();
-    bool done = g && s;
+    bool done = g;
     (void)unused;
     if (done) {
         expr e = build(g);
         done = (e != EXPR_NONE) == !graph_failed(g) && e != EXPR_NONE;
-        done = done && derive_gradient(g, s, e, &d);
+        done = done && derive_gradient(g, e, &d);
         if (!done) assert_int_equal(d.count, 0);
         if (done) assert_int_equal(d.count, 500);
         done = done && derive_time(g, e) != EXPR_NONE;
@@ -51,7 +50,6 @@ static dae_status everything(void *unused)
         if (e) expr_print(g, e, NULL, NULL, text, sizeof text);
     }
     gradient_free(&d);
-    derive_scratch_free(s);
     graph_free(g);
     return done ? DAE_OK : DAE_ERR_MEMORY;
 }

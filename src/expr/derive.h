@@ -4,21 +4,18 @@
 
 #include "expr/graph.h"
 
-/* Partial derivatives of one expression by all VARIABLE leaves it contains. */
+/* Partial derivatives of one expression by all VARIABLE leaves it contains. Zero-initialise. */
 typedef struct gradient {
     size_t count, capacity;
     expr *leaf;       /* VARIABLE nodes, increasing; owned */
     expr *derivative; /* same length; entries that are the constant 0 are left out; owned */
+    struct derive_scratch *scratch; /* memory of the sweep, kept for the next one; owned */
 } gradient;
 
-/* Reverse accumulation: cost is a small multiple of the distinct nodes of e. The scratch is kept
- * between calls so that 1e5 small equations cost 1e5 small sweeps, not sweeps of the whole graph.
- */
-typedef struct derive_scratch derive_scratch;
-derive_scratch *derive_scratch_new(void);
-void derive_scratch_free(derive_scratch *s);
-
-bool derive_gradient(graph *g, derive_scratch *s, expr e, gradient *out); /* false: memory */
+/* Reverse accumulation: cost is a small multiple of the distinct nodes of e. A gradient that serves
+ * for many expressions, one after the other, keeps its memory, so that 1e5 small equations cost 1e5
+ * small sweeps. False: memory. */
+bool derive_gradient(graph *g, expr e, gradient *out);
 void gradient_free(gradient *out);
 
 /* d e / d leaf for one leaf (VARIABLE, PARAMETER or TIME). EXPR_NONE: memory. */

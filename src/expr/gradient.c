@@ -48,7 +48,7 @@ typedef struct list {
     size_t count, capacity;
 } list;
 
-struct derive_scratch {
+typedef struct derive_scratch {
     walk nodes;
     list first;    /* uint32_t by place: first summand, 0 for none */
     list active;   /* bool by place: depends on a variable */
@@ -56,7 +56,7 @@ struct derive_scratch {
     list guards;
     list slots; /* uint32_t: hash table of guards, 0 is empty */
     list heap;  /* adjoint: being merged */
-};
+} derive_scratch;
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
@@ -74,18 +74,6 @@ static bool renew(list *l, size_t count, size_t size)
     memset(l->items, 0, count * size);
     l->count = count;
     return true;
-}
-
-derive_scratch *derive_scratch_new(void)
-{
-    return DAE_NEW(derive_scratch);
-}
-
-void derive_scratch_free(derive_scratch *s)
-{
-    if (!s) return;
-    dae_free_all(s->first.items, s->active.items, s->adjoints.items, s->guards.items,
-                 s->slots.items, s->heap.items, s);
 }
 
 static uint32_t *first_of(const derive_scratch *s, size_t place)
@@ -434,8 +422,10 @@ static bool reserve_gradient(gradient *out, size_t count)
         dae_free_all(leaf, derivative);
         return false;
     }
-    gradient_free(out);
-    *out = (gradient){.capacity = count, .leaf = leaf, .derivative = derivative};
+    dae_free_all(out->leaf, out->derivative);
+    out->capacity = count;
+    out->leaf = leaf;
+    out->derivative = derivative;
     return true;
 }
 
@@ -477,10 +467,13 @@ static bool collect(graph *g, const derive_scratch *s, gradient *out)
     return true;
 }
 
-bool derive_gradient(graph *g, derive_scratch *s, expr e, gradient *out)
+bool derive_gradient(graph *g, expr e, gradient *out)
 {
     out->count = 0;
     if (e == EXPR_NONE || graph_failed(g)) return false;
+    if (!out->scratch) out->scratch = DAE_NEW(derive_scratch);
+    derive_scratch *s = out->scratch;
+    if (!s) return false;
     if (!prepare(g, s, e)) {
         walk_free(&s->nodes);
         return false;
@@ -489,12 +482,16 @@ bool derive_gradient(graph *g, derive_scratch *s, expr e, gradient *out)
     for (size_t i = s->nodes.count; done && i-- > 0;) done = process(g, s, i);
     done = done && collect(g, s, out) && !graph_failed(g);
     if (!done) out->count = 0;
-    walk_free(&s->nodes); /* the graph keeps its memory; the scratch may outlive the graph */
+    walk_free(&s->nodes); /* the graph keeps its memory; the gradient may outlive the graph */
     return done;
 }
 
 void gradient_free(gradient *out)
 {
+    derive_scratch *s = out->scratch;
+    if (s)
+        dae_free_all(s->first.items, s->active.items, s->adjoints.items, s->guards.items,
+                     s->slots.items, s->heap.items, s);
     dae_free_all(out->leaf, out->derivative);
     *out = (gradient){0};
 }

@@ -90,13 +90,11 @@ static bool add_gradient(graph *g, const gradient *d, int r, int order, entry_li
 
 bool entry_gradients(graph *g, const expr *e, int count, int order, entry_list *list)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient d = {0};
-    bool ok = scratch;
+    bool ok = true;
     for (int r = 0; ok && r < count; r++)
-        ok = derive_gradient(g, scratch, e[r], &d) && add_gradient(g, &d, r, order, list);
+        ok = derive_gradient(g, e[r], &d) && add_gradient(g, &d, r, order, list);
     gradient_free(&d);
-    derive_scratch_free(scratch);
     return ok;
 }
 

@@ -139,20 +139,18 @@ static int define_by(search *s, int i, const gradient *d, bool alone)
  * of these than variables with derivatives: as of a force that is only looked at. */
 static bool find_definitions(search *s, bool leading, int surplus)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient d = {0};
-    bool ok = scratch;
+    bool ok = true;
     for (int i = 0; ok && i < s->a->set.m && (!leading || surplus > 0); i++) {
         content c;
         expr e = s->a->set.row[i].residual;
         ok = content_of(s, e, -1, &c);
         if (!ok || s->defines[i] || c.algebraic < 0 || (c.leading >= 0) != leading) continue;
-        int taken = derive_gradient(s->g, scratch, e, &d) ? define_by(s, i, &d, leading) : -1;
+        int taken = derive_gradient(s->g, e, &d) ? define_by(s, i, &d, leading) : -1;
         ok = taken >= 0;
         surplus -= taken;
     }
     gradient_free(&d);
-    derive_scratch_free(scratch);
     return ok;
 }
 
@@ -332,13 +330,12 @@ static expr drop_leading(void *context, graph *g, expr leaf)
  * linear in leading derivatives; -1: none. */
 static bool leading_entries(const search *s, entry_list *E, int *refused)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient d = {0};
     int *place = DAE_ARRAY(int, s->a->set.n);
-    bool ok = scratch && place;
+    bool ok = place;
     for (int k = 0; ok && k < s->leads; k++) place[s->lead[k]] = k;
     for (int r = 0; ok && r < s->dynamics; r++) {
-        ok = derive_gradient(s->g, scratch, s->row[s->dynamic[r]], &d);
+        ok = derive_gradient(s->g, s->row[s->dynamic[r]], &d);
         for (size_t k = 0; ok && k < d.count; k++) {
             const expr_node *node = graph_node(s->g, d.leaf[k]);
             if (s->highest[node->index] == 0 || node->order < s->highest[node->index]) continue;
@@ -349,7 +346,6 @@ static bool leading_entries(const search *s, entry_list *E, int *refused)
         }
     }
     gradient_free(&d);
-    derive_scratch_free(scratch);
     dae_free(place);
     return ok;
 }

@@ -167,15 +167,12 @@ static int define_by(build *b, int i, const gradient *d, bool *used)
 
 static bool define(build *b)
 {
-    derive_scratch *scratch = derive_scratch_new();
     bool *used = DAE_ARRAY(bool, b->a->set.n);
     gradient d = {0};
-    bool ok = scratch && used;
+    bool ok = used;
     for (int i = 0; ok && i < b->a->set.m; i++)
-        ok = derive_gradient(b->g, scratch, b->a->set.row[i].residual, &d) &&
-             define_by(b, i, &d, used) >= 0;
+        ok = derive_gradient(b->g, b->a->set.row[i].residual, &d) && define_by(b, i, &d, used) >= 0;
     gradient_free(&d);
-    derive_scratch_free(scratch);
     dae_free(used);
     ok = ok && see_through_definitions(b->g, b->full.set.n, b->value);
     for (int u = 0; ok && u < b->full.set.n; u++)

@@ -80,10 +80,10 @@ static bool entry_room(build *b, size_t more)
 }
 
 /* All partial derivatives of one equation. */
-static bool add_gradient(build *b, derive_scratch *scratch, gradient *partial, int row)
+static bool add_gradient(build *b, gradient *partial, int row)
 {
     graph *g = b->f->flat->graph;
-    if (!derive_gradient(g, scratch, b->residuals[row], partial)) return false;
+    if (!derive_gradient(g, b->residuals[row], partial)) return false;
     if (!entry_room(b, partial->count)) return false;
     for (size_t k = 0; k < partial->count; k++) {
         const expr_node *leaf = graph_node(g, partial->leaf[k]);
@@ -107,14 +107,11 @@ static int line_of_next(const build *b)
 /* Gradients of the equations from number `first` on. */
 bool build_differentiate(build *b, size_t first)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient partial = {0};
-    bool ok = scratch != NULL;
-    for (size_t i = first; i < b->equations && ok; i++)
-        ok = add_gradient(b, scratch, &partial, (int)i);
-    if (!ok && scratch) b->stopped_line = line_of_next(b);
+    bool ok = true;
+    for (size_t i = first; i < b->equations && ok; i++) ok = add_gradient(b, &partial, (int)i);
+    if (!ok && partial.scratch) b->stopped_line = line_of_next(b);
     gradient_free(&partial);
-    derive_scratch_free(scratch);
     return ok;
 }
 

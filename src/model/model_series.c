@@ -71,15 +71,13 @@ static void add_entries(entries *e, const analysed *a, int i, const gradient *by
 
 static bool find_entries(entries *e, const analysed *a)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient by = {0};
-    bool ok = scratch && entries_new(e, &a->structure);
+    bool ok = entries_new(e, &a->structure);
     for (int i = 0; ok && i < a->set.m; i++) {
-        ok = derive_gradient(a->set.graph, scratch, a->set.row[i].residual, &by);
+        ok = derive_gradient(a->set.graph, a->set.row[i].residual, &by);
         if (ok) add_entries(e, a, i, &by);
     }
     gradient_free(&by);
-    derive_scratch_free(scratch);
     return ok;
 }
 

@@ -192,12 +192,11 @@ static void scale_rows(int rows, int columns, double *J)
 static bool part_jacobian(const flat_model *m, const flat_parts *parts, const singular_part *part,
                           double *J)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient partial = {0};
     generic at = {m, 0};
-    bool ok = scratch != NULL;
+    bool ok = true;
     for (int i = 0; ok && i < part->rows; i++) {
-        ok = derive_gradient(m->graph, scratch, m->equations[part->row[i]].residual, &partial);
+        ok = derive_gradient(m->graph, m->equations[part->row[i]].residual, &partial);
         for (size_t k = 0; ok && k < partial.count; k++) {
             const expr_node *leaf = graph_node(m->graph, partial.leaf[k]);
             if (leaf->op != EXPR_VARIABLE) continue;
@@ -210,7 +209,6 @@ static bool part_jacobian(const flat_model *m, const flat_parts *parts, const si
         }
     }
     gradient_free(&partial);
-    derive_scratch_free(scratch);
     if (ok) scale_rows(part->rows, part->columns, J);
     return ok && !graph_failed(m->graph);
 }

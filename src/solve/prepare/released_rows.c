@@ -14,22 +14,21 @@ void released_watch_free(released_watch *w)
 /* Constraint i of the set as row of w, its expressions behind the `used` ones; false: memory, or no
  * more room */
 static bool add_row(released_watch *w, const model_form *base, const equation_row *from,
-                    bool released, derive_scratch *scratch, expr *e, int *used, int room)
+                    bool released, gradient *d, expr *e, int *used, int room)
 {
     graph *g = base->flat->graph;
-    gradient d = {0};
     expr residual = base->residual.e[from->source];
-    bool ok = derive_gradient(g, scratch, residual, &d) && *used + 1 + (int)d.count <= room;
+    bool ok = derive_gradient(g, residual, d) && *used + 1 + (int)d->count <= room;
     if (ok) {
-        w->rows[w->count++] = (released_row){*used, (int)d.count, released, from->name, from->line};
+        w->rows[w->count++] =
+            (released_row){*used, (int)d->count, released, from->name, from->line};
         e[(*used)++] = residual;
-        for (size_t k = 0; k < d.count; k++) {
-            const expr_node *leaf = graph_node(g, d.leaf[k]);
+        for (size_t k = 0; k < d->count; k++) {
+            const expr_node *leaf = graph_node(g, d->leaf[k]);
             w->slots[*used] = (released_slot){leaf->index, leaf->order};
-            e[(*used)++] = d.derivative[k];
+            e[(*used)++] = d->derivative[k];
         }
     }
-    gradient_free(&d);
     return ok;
 }
 
@@ -42,17 +41,17 @@ static bool is_kept(const analysed *a, int i)
 static bool fill(released_watch *w, const model_form *base, const analysed *a, const bool *rows)
 {
     int m = a->set.m, room = m + base->colptr[base->n], used = 0;
-    derive_scratch *scratch = derive_scratch_new();
+    gradient d = {0};
     expr *e = DAE_ARRAY(expr, room);
     w->rows = DAE_ARRAY(released_row, m);
     w->slots = DAE_ARRAY(released_slot, room);
     w->value = DAE_ARRAY(double, room);
-    bool ok = scratch && e && w->rows && w->slots && w->value;
+    bool ok = e && w->rows && w->slots && w->value;
     for (int i = 0; ok && i < m; i++)
         if (a->set.row[i].source >= 0 && (rows[i] || is_kept(a, i)))
-            ok = add_row(w, base, &a->set.row[i], rows[i], scratch, e, &used, room);
+            ok = add_row(w, base, &a->set.row[i], rows[i], &d, e, &used, room);
     ok = ok && code_new(&w->code, base->flat->graph, e, (size_t)used);
-    derive_scratch_free(scratch);
+    gradient_free(&d);
     dae_free(e);
     return ok;
 }

@@ -100,19 +100,17 @@ static bool reserve(derivative_array *d, output_list *list, size_t more)
 }
 
 /* Append the partial derivatives of one residual. */
-static bool append_gradient(derivative_array *d, graph *g, derive_scratch *scratch, int row,
-                            expr residual, output_list *list)
+static bool append_gradient(derivative_array *d, graph *g, gradient *by, int row, expr residual,
+                            output_list *list)
 {
-    gradient grad = {0};
-    bool done = derive_gradient(g, scratch, residual, &grad) && reserve(d, list, grad.count);
-    for (size_t i = 0; done && i < grad.count; i++) {
-        const expr_node *leaf = graph_node(g, grad.leaf[i]);
+    bool done = derive_gradient(g, residual, by) && reserve(d, list, by->count);
+    for (size_t i = 0; done && i < by->count; i++) {
+        const expr_node *leaf = graph_node(g, by->leaf[i]);
         d->entry_row[d->entries] = row;
         d->entry_column[d->entries] = leaf->index;
         d->entry_rate[d->entries++] = leaf->order > 0;
-        list->e[list->count++] = grad.derivative[i];
+        list->e[list->count++] = by->derivative[i];
     }
-    gradient_free(&grad);
     return done;
 }
 
@@ -121,16 +119,15 @@ static bool append_gradient(derivative_array *d, graph *g, derive_scratch *scrat
 static bool compile(derivative_array *d, graph *g, const expr *residual)
 {
     output_list list = {0};
-    derive_scratch *scratch = derive_scratch_new();
-    bool done = scratch && reserve(d, &list, (size_t)d->n);
+    gradient by = {0};
+    bool done = reserve(d, &list, (size_t)d->n);
     for (int i = 0; done && i < d->n; i++) list.e[list.count++] = residual[i];
-    for (int i = 0; done && i < d->n; i++)
-        done = append_gradient(d, g, scratch, i, residual[i], &list);
+    for (int i = 0; done && i < d->n; i++) done = append_gradient(d, g, &by, i, residual[i], &list);
     int *lag = done ? DAE_ARRAY(int, list.count) : NULL, *top = DAE_ARRAY(int, d->n);
     for (int j = 0; top && j < d->n; j++) top[j] = 1;
     if (lag && top)
         d->program = series_program_new(g, list.e, lag, list.count, top, d->n, d->limit);
-    derive_scratch_free(scratch);
+    gradient_free(&by);
     dae_free_all(list.e, lag, top);
     return d->program && series_run_new_double(&d->run, d->program);
 }

@@ -27,17 +27,13 @@ linearity equation_set_linear(const equation_set *set, const equation_point *at,
 {
     linearity status = LINEARITY_CONSTANT;
     if (set->n != set->m || set->n < 1) return LINEARITY_NONE;
-    derive_scratch *scratch = derive_scratch_new();
-    if (!scratch) return LINEARITY_UNKNOWN;
+    gradient g = {0};
     vector_zero(set->n * set->n, A);
     vector_zero(set->n * set->n, B);
-    for (int i = 0; status == LINEARITY_CONSTANT && i < set->m; i++) {
-        gradient g = {0};
-        status = derive_gradient(set->graph, scratch, set->row[i].residual, &g)
+    for (int i = 0; status == LINEARITY_CONSTANT && i < set->m; i++)
+        status = derive_gradient(set->graph, set->row[i].residual, &g)
                      ? take_row(set, &g, i, at, A, B)
                      : LINEARITY_UNKNOWN;
-        gradient_free(&g);
-    }
-    derive_scratch_free(scratch);
+    gradient_free(&g);
     return status;
 }

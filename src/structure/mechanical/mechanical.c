@@ -204,16 +204,13 @@ static bool add_motion(mechanical_search *s, int row, const gradient *d)
 static mechanical_status collect_motion(mechanical_search *s)
 {
     const equation_set *set = s->set;
-    derive_scratch *scratch = derive_scratch_new();
     gradient d = {0};
-    bool ok = scratch;
+    bool ok = true;
     for (int j = 0; j < set->n; j++)
         if (s->role[j] == ROLE_OPEN) s->place[j] = -1;
     for (int r = 0; ok && r < s->m->nq; r++)
-        ok = derive_gradient(set->graph, scratch, s->row[s->m->dynamic[r]], &d) &&
-             add_motion(s, r, &d);
+        ok = derive_gradient(set->graph, s->row[s->m->dynamic[r]], &d) && add_motion(s, r, &d);
     gradient_free(&d);
-    derive_scratch_free(scratch);
     return ok ? MECHANICAL_OK : MECHANICAL_MEMORY;
 }
 

@@ -15,11 +15,10 @@
 /* J: derivatives of the surfaces by q and s. */
 static bool collect_surfaces(mechanical_search *s)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient d = {0};
-    bool ok = scratch;
+    bool ok = true;
     for (int r = 0; ok && r < s->nsurface; r++) {
-        ok = derive_gradient(s->set->graph, scratch, s->row[s->surface[r]], &d);
+        ok = derive_gradient(s->set->graph, s->row[s->surface[r]], &d);
         for (size_t k = 0; ok && k < d.count; k++) {
             int j = graph_node(s->set->graph, d.leaf[k])->index;
             int column = s->role[j] == ROLE_CONTACT ? s->m->nq + s->place[j] : s->place[j];
@@ -27,7 +26,6 @@ static bool collect_surfaces(mechanical_search *s)
         }
     }
     gradient_free(&d);
-    derive_scratch_free(scratch);
     return ok;
 }
 
@@ -355,16 +353,15 @@ static bool plain_gradients(mechanical_search *s)
 static bool velocity_gradients(mechanical_search *s)
 {
     mechanical *m = s->m;
-    derive_scratch *scratch = derive_scratch_new();
     gradient d = {0};
-    bool ok = scratch;
+    bool ok = true;
     for (int i = 0; ok && i < s->set->m; i++) {
         if (s->use[i] != USE_VELOCITY) continue;
         int l = m->nlambda++;
         m->nvelocity++;
         m->g[l] = s->row[i];
         m->constraint[l] = i;
-        ok = derive_gradient(s->set->graph, scratch, s->row[i], &d);
+        ok = derive_gradient(s->set->graph, s->row[i], &d);
         for (size_t k = 0; ok && k < d.count; k++) {
             const expr_node node = *graph_node(s->set->graph, d.leaf[k]);
             if (node.order == 1)
@@ -372,7 +369,6 @@ static bool velocity_gradients(mechanical_search *s)
         }
     }
     gradient_free(&d);
-    derive_scratch_free(scratch);
     return ok;
 }
 

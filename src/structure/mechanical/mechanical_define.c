@@ -96,16 +96,14 @@ static int try_definition(mechanical_search *s, int i, const gradient *d)
 
 mechanical_status mechanical_define(mechanical_search *s)
 {
-    derive_scratch *scratch = derive_scratch_new();
     gradient d = {0};
-    bool ok = scratch;
+    bool ok = true;
     for (int i = 0; ok && i < s->set->m; i++) {
         if (s->use[i] != USE_OPEN) continue;
-        ok = derive_gradient(s->set->graph, scratch, s->set->row[i].residual, &d) &&
+        ok = derive_gradient(s->set->graph, s->set->row[i].residual, &d) &&
              try_definition(s, i, &d) >= 0;
     }
     gradient_free(&d);
-    derive_scratch_free(scratch);
     for (int i = 0; ok && i < s->set->m; i++) {
         if (s->use[i] == USE_DEFINITION) continue;
         s->row[i] = see_through(s, s->set->row[i].residual);

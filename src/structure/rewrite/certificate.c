@@ -81,14 +81,12 @@ bool system_jacobian_new(system_jacobian *J, const equation_set *set, const stru
     J->start = DAE_ARRAY(int, n + 1);
     J->column = DAE_ARRAY(int, s->sigma.start[n]);
     J->entry = DAE_ARRAY(expr, s->sigma.start[n]);
-    derive_scratch *scratch = derive_scratch_new();
-    bool ok = J->start && J->column && J->entry && scratch;
+    bool ok = J->start && J->column && J->entry;
     for (int i = 0; ok && i < n; i++) {
-        ok = derive_gradient(g, scratch, set->row[i].residual, &row);
+        ok = derive_gradient(g, set->row[i].residual, &row);
         if (ok) append_row(J, g, s, i, &row);
     }
     gradient_free(&row);
-    derive_scratch_free(scratch);
     ok = ok && compile_entries(J, g);
     if (!ok) system_jacobian_free(J);
     return ok;

@@ -172,8 +172,7 @@ expr remove_idle_leaves(rewriting *r, expr e, char *text, size_t size)
     graph *g = r->set->graph;
     gradient by = {0};
     leaf_use use = {0};
-    derive_scratch *scratch = derive_scratch_new();
-    bool ok = scratch && derive_gradient(g, scratch, e, &by) && leaf_use_new(&use, g, e);
+    bool ok = derive_gradient(g, e, &by) && leaf_use_new(&use, g, e);
     for (size_t i = 0; ok && i < use.nodes.count; i++) {
         int gone = remove_leaf(r, &use, &by, i, &e);
         if (gone == 1) text_add_leaf(r, text, size, use.nodes.order[i]);
@@ -181,7 +180,6 @@ expr remove_idle_leaves(rewriting *r, expr e, char *text, size_t size)
     }
     gradient_free(&by);
     leaf_use_free(&use);
-    derive_scratch_free(scratch);
     return ok ? e : EXPR_NONE;
 }
 
