@@ -437,6 +437,27 @@ static bool needs_rescue(const jacobian *j, const difference_point *p, int c, bo
     return false;
 }
 
+/* Columns group by group, as far as they are picked (NULL: all of them): columns of a group share
+ * no row and one evaluation. */
+typedef bool (*column_pick)(const jacobian *j, const difference_point *p, int c, bool careful);
+typedef void (*column_store)(const jacobian *j, const difference_point *p, int c);
+static eval_status difference_groups(jacobian *j, const difference_point *p, bool wide,
+                                     column_pick picks, bool careful, column_store store)
+{
+    for (int g = 0; g < j->groups.groups; g++) {
+        int count = 0;
+        for (int k = j->groups.start[g]; k < j->groups.start[g + 1]; k++) {
+            int c = j->groups.column[k];
+            if (!picks || picks(j, p, c, careful)) j->missed[count++] = c;
+        }
+        if (count == 0) continue;
+        eval_status status = evaluate_perturbed(j, p, j->missed, count, wide);
+        if (status) return status;
+        for (int k = 0; k < count; k++) store(j, p, j->missed[k]);
+    }
+    return EVAL_OK;
+}
+
 /* Difference columns of tiny variables again where they drowned. */
 static eval_status rescue_columns(jacobian *j, const difference_point *p, bool careful)
 {
@@ -444,31 +465,14 @@ static eval_status rescue_columns(jacobian *j, const difference_point *p, bool c
     while (first < n && !may_need_rescue(j, p, first, careful)) first++;
     if (first == n) return EVAL_OK;
     row_magnitudes(j, p);
-    for (int g = 0; g < j->groups.groups; g++) {
-        int count = 0;
-        for (int k = j->groups.start[g]; k < j->groups.start[g + 1]; k++) {
-            int c = j->groups.column[k];
-            if (needs_rescue(j, p, c, careful)) j->missed[count++] = c;
-        }
-        if (count == 0) continue;
-        eval_status status = evaluate_perturbed(j, p, j->missed, count, true);
-        if (status) return status;
-        for (int k = 0; k < count; k++) rescue_column(j, p, j->missed[k]);
-    }
-    return EVAL_OK;
+    return difference_groups(j, p, true, needs_rescue, careful, rescue_column);
 }
 
-/* All columns, group by group: columns of a group share no row and one evaluation. */
+/* All columns. */
 static eval_status difference_all(jacobian *j, difference_point *p, bool derivative, bool careful)
 {
     p->derivative = derivative;
-    eval_status status = EVAL_OK;
-    for (int g = 0; g < j->groups.groups && status == EVAL_OK; g++) {
-        const int *columns = j->groups.column + j->groups.start[g];
-        int count = j->groups.start[g + 1] - j->groups.start[g];
-        status = evaluate_perturbed(j, p, columns, count, false);
-        for (int k = 0; k < count && status == EVAL_OK; k++) store_column(j, p, columns[k]);
-    }
+    eval_status status = difference_groups(j, p, false, NULL, careful, store_column);
     return status == EVAL_OK ? rescue_columns(j, p, careful) : status;
 }
 
@@ -589,8 +593,9 @@ static eval_status find_reaction(jacobian *j, const difference_point *p, bool *f
 
 /* Whether column c takes part in the search: nothing of it is seen, or nothing of a row it is in.
  */
-static bool is_masked(const jacobian *j, int c)
+static bool is_masked(const jacobian *j, const difference_point *p, int c, bool careful)
 {
+    (void)p, (void)careful;
     if (j->algebraic_column[c]) return true;
     matrix_column column = layout_column(jacobian_source(j), c);
     for (int k = 0; k < column.count; k++)
@@ -620,15 +625,7 @@ static void unmask_column(const jacobian *j, const difference_point *p, int c)
 static eval_status unmask_columns(jacobian *j, const difference_point *p)
 {
     int n = j->eval->problem->form.n;
-    eval_status status = EVAL_OK;
-    for (int g = 0; g < j->groups.groups && status == EVAL_OK; g++) {
-        int count = 0;
-        for (int k = j->groups.start[g]; k < j->groups.start[g + 1]; k++)
-            if (is_masked(j, j->groups.column[k])) j->missed[count++] = j->groups.column[k];
-        if (count == 0) continue;
-        status = evaluate_perturbed(j, p, j->missed, count, false);
-        for (int k = 0; k < count && status == EVAL_OK; k++) unmask_column(j, p, j->missed[k]);
-    }
+    eval_status status = difference_groups(j, p, false, is_masked, true, unmask_column);
     vector_copy(n, p->yp, j->yp);
     for (int i = 0; i < n; i++) {
         j->constraint_row[i] = j->constraint_row[i] && !j->seen_row[i];

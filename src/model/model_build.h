@@ -77,6 +77,8 @@ bool build_keep_differences(build *b);
 
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
 bool build_equations(build *b);
+/* One more row, whose name it takes; false: there is none for lack of memory. */
+bool build_add_row(build *b, char *name, int line, int source, expr residual);
 /* Programs of what a form computes beside its derivatives. */
 bool build_programs(build *b);
 /* Names of unknowns: x, der(x), der(der(x)), .. */

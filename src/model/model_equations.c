@@ -10,15 +10,14 @@
 #include "model/model_structure.h"
 #include "model/model_watch.h"
 
-/* One more row, whose name it takes; false: there is none for lack of memory. */
-static bool add_row(build *b, char *name, int line, int source, expr residual)
+bool build_add_row(build *b, char *name, int line, int source, expr residual)
 {
     model_form *f = b->f;
     const size_t at = b->equations;
     if (!name) return false;
     f->equation_names[at] = name;
     f->equation_lines[at] = line;
-    b->source[at] = f->equation_source[at] = source;
+    if (b->source) b->source[at] = f->equation_source[at] = source;
     b->residuals[at] = residual;
     b->equations++;
     return true;
@@ -32,8 +31,8 @@ static bool add_definition(build *b, int i)
     char name[256];
     snprintf(name, sizeof name, "definition of der(%.200s)", v->name);
     expr next = graph_variable(m->graph, i + 1, 0), slope = graph_variable(m->graph, i, 1);
-    return add_row(b, dae_strdup(name), v->place.line, -1,
-                   graph_binary(m->graph, EXPR_SUB, slope, next));
+    return build_add_row(b, dae_strdup(name), v->place.line, -1,
+                         graph_binary(m->graph, EXPR_SUB, slope, next));
 }
 
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
@@ -54,13 +53,13 @@ bool build_equations(build *b)
     for (size_t i = 0; ok && i < m->equation_count; i++) {
         const flat_equation *q = &m->equations[i];
         if (!b->gone[i])
-            ok = add_row(b, flat_equation_name(m, q), q->place.line, (int)i,
-                         build_mapped(b, q->residual));
+            ok = build_add_row(b, flat_equation_name(m, q), q->place.line, (int)i,
+                               build_mapped(b, q->residual));
     }
     for (int i = 0; ok && i + 1 < f->n; i++)
         if (f->unknown_order[i + 1] > 0) ok = add_definition(b, i);
     if (ok && f->resting)
-        ok = add_row(b, dae_strdup("nothing moves"), 0, -1, graph_variable(m->graph, 0, 1));
+        ok = build_add_row(b, dae_strdup("nothing moves"), 0, -1, graph_variable(m->graph, 0, 1));
     f->rows = f->n;
     return ok && !graph_failed(m->graph);
 }

@@ -44,23 +44,15 @@ bool build_split_initials(model_form *f)
     return true;
 }
 
-/* fixed[i] for all unknowns at once. */
-static void mark_fixed(const model_form *f, bool *fixed)
+/* fixed[i], given[i]: some variable that stands for unknown i is fixed, has a start value */
+static void mark_starts(const model_form *f, bool *fixed, bool *given)
 {
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
         int sign, first = q->discrete ? -1 : f->first_unknown[model_alias_root(f, (int)v, &sign)];
-        if (first >= 0 && q->fixed) fixed[first] = true;
-    }
-}
-
-/* given[i]: some variable that stands for unknown i has a start value */
-static void mark_given(const model_form *f, bool *given)
-{
-    for (size_t v = 0; v < f->flat->variable_count; v++) {
-        const flat_variable *q = &f->flat->variables[v];
-        int sign, first = q->discrete ? -1 : f->first_unknown[model_alias_root(f, (int)v, &sign)];
-        if (first >= 0 && q->has_start) given[first] = true;
+        if (first < 0) continue;
+        fixed[first] = fixed[first] || q->fixed;
+        given[first] = given[first] || q->has_start;
     }
 }
 
@@ -107,8 +99,7 @@ static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebrai
         fixed && mentioned && given && resting &&
         graph_leaves(f->flat->graph, f->condition.e, f->condition.outputs, note_unknown, mentioned);
     if (ok) {
-        mark_fixed(f, fixed);
-        mark_given(f, given);
+        mark_starts(f, fixed, given);
         mark_resting(f, resting);
     }
     for (int i = 0; ok && i < n; i++) {
@@ -157,38 +148,29 @@ static bool choose_pinned(const build *b, const int *rank, int n, bool *square)
     return ok;
 }
 
-static bool name_equation(model_form *initial, size_t at, char *name, int line)
-{
-    initial->equation_names[at] = name;
-    initial->equation_lines[at] = line;
-    return name;
-}
-
 /* F and the initial equations over y and y' as unknowns. */
 static bool collect_conditions(build *b, const model_form *f, const int *place)
 {
     model_form *initial = b->f;
     graph *g = f->flat->graph;
     slope_map map = {f->n, place};
-    size_t total = (size_t)initial->n + f->condition_count, count = 0;
+    size_t total = (size_t)initial->n + f->condition_count;
     b->residuals = DAE_ARRAY(expr, total);
     initial->equation_names = DAE_ARRAY(char *, total);
     initial->equation_room = initial->equation_names ? total : 0;
     initial->equation_lines = DAE_ARRAY(int, total);
     bool ok = b->residuals && initial->equation_names && initial->equation_lines;
-    for (int i = 0; ok && i < f->rows; i++) {
-        ok = name_equation(initial, count, dae_strdup(f->equation_names[i]), f->equation_lines[i]);
-        b->residuals[count++] = graph_substitute(g, f->residual.e[i], map_slope, &map);
-    }
+    for (int i = 0; ok && i < f->rows; i++)
+        ok = build_add_row(b, dae_strdup(f->equation_names[i]), f->equation_lines[i], -1,
+                           graph_substitute(g, f->residual.e[i], map_slope, &map));
     for (size_t k = 0; ok && k < f->condition_count; k++) {
         const flat_equation *q = &f->flat->initial_equations[k];
         char text[300], *name = flat_equation_name(f->flat, q);
         snprintf(text, sizeof text, "initial %.280s", name ? name : "");
-        ok = name && name_equation(initial, count, dae_strdup(text), q->place.line);
+        ok = name && build_add_row(b, dae_strdup(text), q->place.line, -1,
+                                   graph_substitute(g, f->condition.e[k], map_slope, &map));
         dae_free(name);
-        b->residuals[count++] = graph_substitute(g, f->condition.e[k], map_slope, &map);
     }
-    b->equations = count;
     return ok && !graph_failed(g);
 }
 
@@ -203,10 +185,9 @@ static bool collect_pinned(build *b, const model_form *f)
         char name[256];
         snprintf(name, sizeof name, "start value of %.200s", f->unknown_names[j]);
         int v = f->unknown_variable[j];
-        ok = name_equation(initial, b->equations, dae_strdup(name),
-                           v >= 0 ? f->flat->variables[v].place.line : 0);
         expr start = graph_parameter(g, (int)f->flat->parameter_count + k);
-        b->residuals[b->equations++] = graph_binary(g, EXPR_SUB, graph_variable(g, j, 0), start);
+        ok = build_add_row(b, dae_strdup(name), v >= 0 ? f->flat->variables[v].place.line : 0, -1,
+                           graph_binary(g, EXPR_SUB, graph_variable(g, j, 0), start));
     }
     return ok && !graph_failed(g);
 }

@@ -51,6 +51,13 @@ static bool note_seen(model_form *f, const unknown_index *index, int unknown, in
     return !graph_failed(g);
 }
 
+static bool note_unknown(model_form *f, const unknown_index *index, int unknown, int j, int p,
+                         int sign)
+{
+    note_place(f, index, unknown, j, p, sign);
+    return note_seen(f, index, unknown, j, p, sign);
+}
+
 static bool find_places(model_form *f)
 {
     const equation_set *set = &f->analysed->set;
@@ -68,16 +75,10 @@ static bool find_places(model_form *f)
         f->seen_at[i] = -1;
     }
     for (int j = 0; ok && j < set->n; j++)
-        if (set->model[j] >= 0) note_place(f, &index, set->model[j], j, 0, 1);
+        if (set->model[j] >= 0) ok = note_unknown(f, &index, set->model[j], j, 0, 1);
     for (int k = 0; ok && k < set->synonym_count; k++) {
         const equation_synonym *v = &set->synonym[k];
-        note_place(f, &index, v->model, v->variable, v->order, v->sign);
-    }
-    for (int j = 0; ok && j < set->n; j++)
-        if (set->model[j] >= 0) ok = note_seen(f, &index, set->model[j], j, 0, 1);
-    for (int k = 0; ok && k < set->synonym_count; k++) {
-        const equation_synonym *v = &set->synonym[k];
-        ok = note_seen(f, &index, v->model, v->variable, v->order, v->sign);
+        ok = note_unknown(f, &index, v->model, v->variable, v->order, v->sign);
     }
     unknown_index_free(&index);
     return ok;

@@ -479,41 +479,6 @@ static void read_number(lexer *lx, token *t)
 
 /* ---- signs ---- */
 
-typedef struct sign {
-    char text[3];
-    token_kind kind;
-} sign;
-
-static const sign signs[] = {{"==", TOK_EQ},
-                             {"<>", TOK_NE},
-                             {"<=", TOK_LE},
-                             {">=", TOK_GE},
-                             {":=", TOK_ASSIGN},
-                             {".+", TOK_EADD},
-                             {".-", TOK_ESUB},
-                             {".*", TOK_EMUL},
-                             {"./", TOK_EDIV},
-                             {".^", TOK_EPOW},
-                             {";", TOK_SEMICOLON},
-                             {",", TOK_COMMA},
-                             {".", TOK_DOT},
-                             {":", TOK_COLON},
-                             {"(", TOK_LEFT_PAREN},
-                             {")", TOK_RIGHT_PAREN},
-                             {"[", TOK_LEFT_BRACKET},
-                             {"]", TOK_RIGHT_BRACKET},
-                             {"{", TOK_LEFT_BRACE},
-                             {"}", TOK_RIGHT_BRACE},
-                             {"=", TOK_EQUALS},
-                             {"@", TOK_AT},
-                             {"+", TOK_ADD},
-                             {"-", TOK_SUB},
-                             {"*", TOK_MUL},
-                             {"/", TOK_DIV},
-                             {"^", TOK_POW},
-                             {"<", TOK_LT},
-                             {">", TOK_GT}};
-
 /* Signs of other languages, what is meant, and what it is taken for. */
 typedef struct foreign_sign {
     char text[4];
@@ -564,15 +529,17 @@ static bool read_foreign_sign(lexer *lx, token *t)
     return false;
 }
 
+/* The longest sign that stands here. */
 static bool read_sign(lexer *lx, token *t)
 {
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        if (!begins_with(lx, signs[i].text)) continue;
-        t->kind = signs[i].kind;
-        advance_by(lx, strlen(signs[i].text));
-        return true;
+    size_t longest = 0;
+    for (int k = TOK_SEMICOLON; k < TOK_ALGORITHM; k++) {
+        if (!begins_with(lx, spellings[k]) || strlen(spellings[k]) <= longest) continue;
+        longest = strlen(spellings[k]);
+        t->kind = (token_kind)k;
     }
-    return false;
+    advance_by(lx, longest);
+    return longest > 0;
 }
 
 /* Up to the second of a pair of curly quotes, if it is in this line. */
