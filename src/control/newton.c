@@ -251,9 +251,8 @@ static double correct_second(const newton *nw, const corrector *c)
 }
 
 /* y += d, y' += cj d, e += d; returns ||d|| */
-static double correct(const newton *nw, const corrector *c)
+static double correct_first(const newton *nw, const corrector *c)
 {
-    if (c->second) return correct_second(nw, c);
     int n = nw->norm->n;
     const double *restrict d = nw->delta, *restrict scale = nw->norm->newton;
     double *restrict y = c->y, *restrict yp = c->yp, *restrict e = c->e;
@@ -265,6 +264,14 @@ static double correct(const newton *nw, const corrector *c)
         sum += (d[i] * scale[i]) * (d[i] * scale[i]);
     }
     return nw->norm->user_norm ? norm_of(nw->norm, d, scale) : sqrt(sum / n);
+}
+
+/* One more iterate; returns the size of its correction. */
+static double correct(newton *nw, const corrector *c)
+{
+    nw->iterations++;
+    nw->eval->stats->newton_iterations++;
+    return nw->last_size = c->second ? correct_second(nw, c) : correct_first(nw, c);
 }
 
 /* (a / b)^(1/m) without pow for the few m that occur */
@@ -381,9 +388,6 @@ static attempt_status iterate(newton *nw, const corrector *c)
         attempt_status status = newton_direction(nw, c, m == 0);
         if (status != ATTEMPT_OK) return status;
         double size = correct(nw, c);
-        nw->iterations++;
-        nw->eval->stats->newton_iterations++;
-        nw->last_size = size;
         if (m == 0) first_size = size;
         if (m > 0) nw->rate = mean_rate(size, first_size, m);
         bool slow = !(nw->rate <= SLOWEST_RATE);
@@ -432,9 +436,6 @@ static attempt_status iterate_with_new_matrices(newton *nw, const corrector *c)
         if (status == ATTEMPT_OK) status = newton_direction(nw, c, true);
         if (status != ATTEMPT_OK) return status;
         double size = correct(nw, c);
-        nw->iterations++;
-        nw->eval->stats->newton_iterations++;
-        nw->last_size = size;
         if (!isfinite(size)) return ATTEMPT_CONVERGENCE;
         bool small = size * c->tightness <= nw->tolerance || is_round_off(nw, c, size);
         if (small && ends_within_bounds(nw, c, &outside, &status)) return status;

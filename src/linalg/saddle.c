@@ -190,42 +190,37 @@ static void row_lu_solve(const row_lu *f, double *b, double *work)
 
 /* ---- loading values ---- */
 
-/* rows[i*n + j] = A(i,j) of an m x n matrix given by columns */
-static void load_rows(int m, int n, const int *colptr, const int *rowind, const double *values,
-                      double *rows)
+/* out[i*down + j*across] = A(i,j) of an m x n matrix given by columns */
+static void load(int m, int n, const int *colptr, const int *rowind, const double *values, int down,
+                 int across, double *out)
 {
-    if (!colptr) {
-        for (int j = 0; j < n; j++)
-            for (int i = 0; i < m; i++)
-                rows[(size_t)i * (size_t)n + (size_t)j] = values[(size_t)j * (size_t)m + (size_t)i];
+    const size_t bytes = (size_t)m * (size_t)n * sizeof *out;
+    if (!colptr && down == 1) {
+        memcpy(out, values, bytes);
         return;
     }
-    memset(rows, 0, (size_t)m * (size_t)n * sizeof *rows);
-    for (int j = 0; j < n; j++)
-        for (int k = colptr[j]; k < colptr[j + 1]; k++)
-            rows[(size_t)rowind[k] * (size_t)n + (size_t)j] = values[k];
-}
-
-/* rows of B = F' from F by columns: columns of F are rows of B */
-static void load_columns(int m, int n, const int *colptr, const int *rowind, const double *values,
-                         double *rows)
-{
-    if (!colptr) {
-        memcpy(rows, values, (size_t)m * (size_t)n * sizeof *rows);
-        return;
+    if (colptr) memset(out, 0, bytes);
+    for (int j = 0; j < n; j++) {
+        const int end = colptr ? colptr[j + 1] : (j + 1) * m;
+        for (int k = colptr ? colptr[j] : j * m; k < end; k++)
+            out[(size_t)(colptr ? rowind[k] : k - j * m) * (size_t)down +
+                (size_t)j * (size_t)across] = values[k];
     }
-    memset(rows, 0, (size_t)m * (size_t)n * sizeof *rows);
-    for (int j = 0; j < m; j++)
-        for (int k = colptr[j]; k < colptr[j + 1]; k++)
-            rows[(size_t)j * (size_t)n + (size_t)rowind[k]] = values[k];
 }
 
+/* C by rows */
+static void load_C(const saddle *s, const double *C, double *rows)
+{
+    load(s->m, s->n, s->C_colptr, s->C_rowind, C, s->n, 1, rows);
+}
+
+/* B = F' by rows, which are the columns of F */
 static void load_B(const saddle *s, const double *F, double *rows)
 {
     if (s->shape.transposed)
-        load_rows(s->m, s->n, s->C_colptr, s->C_rowind, F, rows);
+        load_C(s, F, rows);
     else
-        load_columns(s->m, s->n, s->F_colptr, s->F_rowind, F, rows);
+        load(s->n, s->m, s->F_colptr, s->F_rowind, F, 1, s->n, rows);
 }
 
 /* M by blocks */
@@ -360,7 +355,7 @@ static saddle_status factor_range(saddle *s, bool mass, const double *F, const d
         s->row = small_range_factor(s->diagonal, mass ? s->mass : NULL, F, C);
         return s->row >= 0 ? SADDLE_DEPENDENT : SADDLE_OK;
     }
-    load_rows(m, n, s->C_colptr, s->C_rowind, C, s->TC);
+    load_C(s, C, s->TC);
     if (!s->shape.identity)
         for (int k = 0; k < m; k++) cholesky_forward(s, s->TC + (size_t)k * (size_t)n);
     const double *TB = s->symmetric ? s->TC : s->TB;
@@ -416,29 +411,15 @@ static double null_product(const row_lu *f, int j, const double *v)
     return sum;
 }
 
-/* columns[j*m + i] = A(i,j) of an m x n matrix given by columns */
-static void load_full(int m, int n, const int *colptr, const int *rowind, const double *values,
-                      double *columns)
-{
-    load_columns(n, m, colptr, rowind, values, columns); /* columns are its rows */
-}
-
-/* B = F' from F by columns, into columns of B */
-static void load_transposed(int m, int n, const int *colptr, const int *rowind,
-                            const double *values, double *columns)
-{
-    load_rows(n, m, colptr, rowind, values, columns);
-}
-
 /* Null spaces by exchanges */
 static saddle_status factor_small(saddle *s, const double *F, const double *C)
 {
     const int n = s->n, m = s->m;
-    load_full(m, n, s->C_colptr, s->C_rowind, C, small_null_C(s->small));
+    load(m, n, s->C_colptr, s->C_rowind, C, 1, m, small_null_C(s->small));
     if (!s->symmetric && s->shape.transposed)
-        load_full(m, n, s->C_colptr, s->C_rowind, F, small_null_B(s->small));
+        load(m, n, s->C_colptr, s->C_rowind, F, 1, m, small_null_B(s->small));
     else if (!s->symmetric)
-        load_transposed(m, n, s->F_colptr, s->F_rowind, F, small_null_B(s->small));
+        load(n, m, s->F_colptr, s->F_rowind, F, m, 1, small_null_B(s->small));
     s->row = small_null_factor(s->small, s->full ? s->full : s->mass, s->symmetric);
     if (s->row < 0) return SADDLE_OK;
     if (s->row < m) return SADDLE_DEPENDENT;
@@ -450,7 +431,7 @@ static saddle_status factor_null(saddle *s, const double *F, const double *C)
 {
     if (s->small) return factor_small(s, F, C);
     const int n = s->n, m = s->m, dof = s->dof;
-    load_rows(m, n, s->C_colptr, s->C_rowind, C, s->C.A);
+    load_C(s, C, s->C.A);
     s->row = row_lu_factor(&s->C);
     if (s->row < m) return SADDLE_DEPENDENT;
     null_basis(&s->C);
@@ -511,7 +492,7 @@ static int find_dependent(const saddle *s, const double *C)
     row_lu f = {0};
     int row = -1;
     if (row_lu_new(&f, s->m, s->n)) {
-        load_rows(s->m, s->n, s->C_colptr, s->C_rowind, C, f.A);
+        load_C(s, C, f.A);
         row = row_lu_factor(&f);
     }
     row_lu_free(&f);

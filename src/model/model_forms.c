@@ -196,39 +196,27 @@ static int hessenberg_f_z(const dae_hessenberg_point *at, double *out, void *use
     return 0;
 }
 
-static int hessenberg_g(const dae_hessenberg_point *at, double *out, void *user)
-{
-    run(user, HESSENBERG_G, at->t, at->y, at->z, at->u, out);
-    return 0;
-}
+/* Callbacks that hand out what a program gives: as it comes, or as the block of a matrix. */
+#define VALUES(name, point, program, ...)                                                          \
+    static int name(const point *at, double *out, void *user)                                      \
+    {                                                                                              \
+        run(user, program, at->t, __VA_ARGS__, out);                                               \
+        return 0;                                                                                  \
+    }
+#define BLOCK(name, point, program, which, ...)                                                    \
+    static int name(const point *at, double *out, void *user)                                      \
+    {                                                                                              \
+        model_forms *w = user;                                                                     \
+        run(w, program, at->t, __VA_ARGS__, w->out);                                               \
+        deliver(&w->plan->block[which], w->out, out);                                              \
+        return 0;                                                                                  \
+    }
 
-static int hessenberg_g_t(const dae_hessenberg_point *at, double *out, void *user)
-{
-    run(user, HESSENBERG_G_T, at->t, at->y, at->z, at->u, out);
-    return 0;
-}
-
-static int hessenberg_g_y(const dae_hessenberg_point *at, double *out, void *user)
-{
-    model_forms *w = user;
-    run(w, HESSENBERG_G_Y, at->t, at->y, at->z, at->u, w->out);
-    deliver(&w->plan->block[BLOCK_G_Y], w->out, out);
-    return 0;
-}
-
-static int hessenberg_k(const dae_hessenberg_point *at, double *out, void *user)
-{
-    run(user, HESSENBERG_K, at->t, at->y, at->z, at->u, out);
-    return 0;
-}
-
-static int hessenberg_k_u(const dae_hessenberg_point *at, double *out, void *user)
-{
-    model_forms *w = user;
-    run(w, HESSENBERG_K_U, at->t, at->y, at->z, at->u, w->out);
-    deliver(&w->plan->block[BLOCK_K_U], w->out, out);
-    return 0;
-}
+VALUES(hessenberg_g, dae_hessenberg_point, HESSENBERG_G, at->y, at->z, at->u)
+VALUES(hessenberg_g_t, dae_hessenberg_point, HESSENBERG_G_T, at->y, at->z, at->u)
+VALUES(hessenberg_k, dae_hessenberg_point, HESSENBERG_K, at->y, at->z, at->u)
+BLOCK(hessenberg_g_y, dae_hessenberg_point, HESSENBERG_G_Y, BLOCK_G_Y, at->y, at->z, at->u)
+BLOCK(hessenberg_k_u, dae_hessenberg_point, HESSENBERG_K_U, BLOCK_K_U, at->y, at->z, at->u)
 
 static form_source *describe_hessenberg(model_forms *w, const formulated *f,
                                         const char *const *constraints)
@@ -258,39 +246,11 @@ static form_source *describe_hessenberg(model_forms *w, const formulated *f,
 
 /* ---- quasilinear ---- */
 
-static int quasilinear_E(const dae_quasilinear_point *at, double *out, void *user)
-{
-    model_forms *w = user;
-    run(w, QUASILINEAR_E, at->t, at->x, NULL, NULL, w->out);
-    deliver(&w->plan->block[BLOCK_E], w->out, out);
-    return 0;
-}
-
-static int quasilinear_f(const dae_quasilinear_point *at, double *out, void *user)
-{
-    run(user, QUASILINEAR_F, at->t, at->x, NULL, NULL, out);
-    return 0;
-}
-
-static int quasilinear_g(const dae_quasilinear_point *at, double *out, void *user)
-{
-    run(user, QUASILINEAR_G, at->t, at->x, NULL, NULL, out);
-    return 0;
-}
-
-static int quasilinear_g_x(const dae_quasilinear_point *at, double *out, void *user)
-{
-    model_forms *w = user;
-    run(w, QUASILINEAR_G_X, at->t, at->x, NULL, NULL, w->out);
-    deliver(&w->plan->block[BLOCK_G_X], w->out, out);
-    return 0;
-}
-
-static int quasilinear_g_t(const dae_quasilinear_point *at, double *out, void *user)
-{
-    run(user, QUASILINEAR_G_T, at->t, at->x, NULL, NULL, out);
-    return 0;
-}
+BLOCK(quasilinear_E, dae_quasilinear_point, QUASILINEAR_E, BLOCK_E, at->x, NULL, NULL)
+VALUES(quasilinear_f, dae_quasilinear_point, QUASILINEAR_F, at->x, NULL, NULL)
+VALUES(quasilinear_g, dae_quasilinear_point, QUASILINEAR_G, at->x, NULL, NULL)
+BLOCK(quasilinear_g_x, dae_quasilinear_point, QUASILINEAR_G_X, BLOCK_G_X, at->x, NULL, NULL)
+VALUES(quasilinear_g_t, dae_quasilinear_point, QUASILINEAR_G_T, at->x, NULL, NULL)
 
 static form_source *describe_quasilinear(model_forms *w, const formulated *f,
                                          const char *const *constraints)

@@ -154,8 +154,10 @@ static void fill_rows(const system_jacobian *J, const structure *s, const int *p
     }
 }
 
-bool system_jacobian_block(const system_jacobian *J, const structure *s, const int *place, int b,
-                           const double *value, matrix_layout *layout, double **values)
+/* The diagonal block b of the entries' values (in J's order) by columns, and its values; false:
+ * memory. */
+static bool block_matrix(const system_jacobian *J, const structure *s, const int *place, int b,
+                         const double *value, matrix_layout *layout, double **values)
 {
     const int n = block_size(s, b);
     int *start = block_columns(J, s, place, b);
@@ -204,8 +206,7 @@ static bool watch_blocks(certify_watch *w, int *largest)
         }
         watched_block *big = &w->sparse[w->sparse_count++];
         big->block = b;
-        if (!system_jacobian_block(J, s, w->place, b, NULL, &big->layout, &big->values))
-            return false;
+        if (!block_matrix(J, s, w->place, b, NULL, &big->layout, &big->values)) return false;
         big->solver = linear_sparse.analyse(&big->layout, NULL);
         if (!big->solver) return false;
     }
@@ -507,14 +508,24 @@ static int *significant(int n, const double *v, const int *names, int *found)
     return list;
 }
 
-/* Block b by columns, equilibrated. */
-static bool scaled_block(certify_watch *w, int b, matrix_layout *layout, double **values)
+bool system_jacobian_null(const system_jacobian *J, const structure *s, const int *place, int b,
+                          const double *value, double tolerance, int most, null_space *null,
+                          double *scale)
 {
-    const int n = block_size(w->structure, b);
+    matrix_layout layout;
+    double *values;
+    const int n = block_size(s, b);
+    *null = (null_space){0};
     double *work = DAE_ARRAY(double, 4 * (size_t)n);
-    bool ok = work && system_jacobian_block(w->jacobian, w->structure, w->place, b, w->value,
-                                            layout, values);
-    if (ok) rank_equilibrate(layout, *values, work, work + n, work + 2 * (size_t)n);
+    bool made = work && block_matrix(J, s, place, b, value, &layout, &values);
+    bool ok = made;
+    if (made) {
+        rank_equilibrate(&layout, values, work, work + n, work + 2 * (size_t)n);
+        ok = null_space_new(null, &layout, values, tolerance, most);
+        if (scale) vector_copy(2 * n, work, scale);
+        layout_free(&layout);
+        dae_free(values);
+    }
     dae_free(work);
     return ok;
 }
@@ -524,11 +535,9 @@ static bool name_singular(certify_watch *w, certificate *result)
 {
     const block_form *blocks = &w->structure->blocks;
     const int b = w->block, n = block_size(w->structure, b), most = 8;
-    matrix_layout layout;
-    double *values;
-    null_space null = {0};
-    if (!scaled_block(w, b, &layout, &values)) return false;
-    bool ok = null_space_new(&null, &layout, values, w->tolerance, most);
+    null_space null;
+    bool ok = system_jacobian_null(w->jacobian, w->structure, w->place, b, w->value, w->tolerance,
+                                   most, &null, NULL);
     if (ok) {
         if (null.count > result->deficiency) result->deficiency = null.count;
         const double *left = null.count ? sparsest(n, null.count, null.left) : NULL;
@@ -539,8 +548,6 @@ static bool name_singular(certify_watch *w, certificate *result)
         ok = result->row && result->column;
     }
     null_space_free(&null);
-    layout_free(&layout);
-    dae_free(values);
     return ok;
 }
 

@@ -82,9 +82,11 @@ void certify_watch_free(certify_watch *w);
  * `deficient` is not NULL, it gets the rank defect of every block (0: regular). */
 bool certify_watch_check(certify_watch *w, const equation_point *at, int *deficient);
 
-/* The diagonal block b of the entries' values (in J's order) by columns, and its values; false:
- * memory. */
-bool system_jacobian_block(const system_jacobian *J, const structure *s, const int *place, int b,
-                           const double *value, matrix_layout *layout, double **values);
+/* At most `most` null vectors on both sides of diagonal block b, whose entries have these values
+ * (in J's order), after it was equilibrated; `scale` (NULL: not wanted) receives the factors of its
+ * rows, then of its columns. False: memory. */
+bool system_jacobian_null(const system_jacobian *J, const structure *s, const int *place, int b,
+                          const double *value, double tolerance, int most, null_space *null,
+                          double *scale);
 
 #endif

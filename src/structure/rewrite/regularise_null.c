@@ -70,27 +70,21 @@ static void unscale(int n, int count, const double *scale, double *vectors)
 
 static bool take_null_space(rewriting *r, int b, bool left, const double *value, snapshot *shot)
 {
-    matrix_layout layout;
-    double *values;
+    int n;
     null_space null = {0};
-    if (!system_jacobian_block(r->J, r->s, r->place, b, value, &layout, &values)) return false;
-    const int n = layout.n;
-    double *work = DAE_ARRAY(double, 4 * (size_t)n);
-    bool ok = work != NULL;
-    if (ok) {
-        rank_equilibrate(&layout, values, work, work + n, work + 2 * (size_t)n);
-        ok = null_space_new(&null, &layout, values, RANK_TOLERANCE, MOST_VECTORS);
-    }
+    block_list(r, b, left, &n);
+    double *scale = DAE_ARRAY(double, 2 * (size_t)n);
+    bool ok = scale && system_jacobian_null(r->J, r->s, r->place, b, value, RANK_TOLERANCE,
+                                            MOST_VECTORS, &null, scale);
     if (ok) {
         shot->count = null.count;
         shot->vectors = left ? null.left : null.right;
         dae_free(left ? null.right : null.left);
         for (size_t k = 0; k < (size_t)n * (size_t)null.count; k++)
             if (fabs(shot->vectors[k]) < PRESENT) shot->vectors[k] = 0.0;
-        unscale(n, null.count, left ? work : work + n, shot->vectors);
+        unscale(n, null.count, left ? scale : scale + n, shot->vectors);
     }
-    dae_free_all(work, values);
-    layout_free(&layout);
+    dae_free(scale);
     return ok;
 }
 
