@@ -16,6 +16,7 @@ typedef struct expr_code {
     native_function native; /* NULL: run the tape; belongs to a native_module */
     double *work;           /* of the tape; owned */
     size_t outputs;
+    size_t length; /* instructions of the tape */
 } expr_code;
 
 bool code_new(expr_code *c, const graph *g, const expr *e, size_t count);

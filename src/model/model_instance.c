@@ -80,23 +80,16 @@ void model_instance_run(model_instance *m, int k, double t, const double *a, con
         m->function[k](t, a, b, c, m->parameters, m->memory, out);
         return;
     }
-    const tape *program = model_program_at((model_form *)m->form, k)->code.tape;
+    const expr_code *program = &model_program_at((model_form *)m->form, k)->code;
     tape_inputs in = inputs_at(m, t, a, b);
     in.values[2] = c;
-    tape_run(program, &in, m->work_of[k], out);
-    m->tape_work += (double)tape_length(program);
-}
-
-/* Run program k at a point, natively if it is compiled. */
-static void run_program(model_instance *m, int k, double t, const double *y, const double *yp,
-                        double *out)
-{
-    model_instance_run(m, k, t, y, yp, NULL, out);
+    tape_run(program->tape, &in, m->work_of[k], out);
+    m->tape_work += (double)program->length;
 }
 
 int model_residual(double t, const double *y, const double *yp, double *f, void *user)
 {
-    run_program(user, 0, t, y, yp, f);
+    model_instance_run(user, 0, t, y, yp, NULL, f);
     instance_kinematic_residual(user, y, yp, f);
     return 0;
 }
@@ -107,7 +100,7 @@ int model_jacobian(double t, const double *y, const double *yp, double *dfdy, do
     model_instance *m = user;
     const model_form *f = m->form;
     const int *scatter = m->scatter ? m->scatter : f->scatter;
-    run_program(m, 1, t, y, yp, m->jacobian_values);
+    model_instance_run(m, 1, t, y, yp, NULL, m->jacobian_values);
     instance_kinematic_jacobian(m, dfdy, dfdyp);
     for (size_t k = 0; k < f->jacobian_outputs; k++) {
         int place = scatter[k];
@@ -124,7 +117,7 @@ int model_jacobian(double t, const double *y, const double *yp, double *dfdy, do
 static int model_events(double t, const double *y, const double *yp, double *g, void *user)
 {
     const model_instance *m = user;
-    run_program(user, 2, t, y, yp, g);
+    model_instance_run(user, 2, t, y, yp, NULL, g);
     for (size_t r = 0; r < m->form->flat->relation_count; r++)
         if (m->form->rounded[r] && fabs(g[r]) <= m->noise) g[r] = 0.0;
     for (size_t r = m->form->flat->relation_count; r < m->form->crossing.outputs; r++)
@@ -134,26 +127,26 @@ static int model_events(double t, const double *y, const double *yp, double *g, 
 
 static int model_conditions(double t, const double *y, const double *yp, double *b, void *user)
 {
-    run_program(user, 3, t, y, yp, b);
+    model_instance_run(user, 3, t, y, yp, NULL, b);
     return 0;
 }
 
 void model_instance_crossings(model_instance *m, double t, const double *y, const double *yp,
                               double *out)
 {
-    run_program(m, 2, t, y, yp, out);
+    model_instance_run(m, 2, t, y, yp, NULL, out);
 }
 
 void model_instance_outputs(model_instance *m, double t, const double *y, const double *yp,
                             double *out)
 {
-    run_program(m, 4, t, y, yp, out);
+    model_instance_run(m, 4, t, y, yp, NULL, out);
 }
 
 void model_instance_assertions(model_instance *m, double t, const double *y, const double *yp,
                                double *out)
 {
-    run_program(m, 5, t, y, yp, out);
+    model_instance_run(m, 5, t, y, yp, NULL, out);
 }
 
 typedef struct point_scan {

@@ -103,7 +103,7 @@ bool model_instance_worth_compiling(const model_instance *m)
 {
     double length = 0.0;
     for (int k = 0; k < model_program_count(m->form); k++)
-        length += (double)tape_length(model_program_at((model_form *)m->form, k)->code.tape);
+        length += (double)model_program_at((model_form *)m->form, k)->code.length;
     return length <= MOST_INSTRUCTIONS &&
            m->tape_work > COMPILER_START + COMPILER_INSTRUCTION * length;
 }

@@ -62,20 +62,6 @@ static dae_status run_event(dae_solver *s, double t)
     return status;
 }
 
-/* The initial equations, with initial() true and pre(..) given by the start values. */
-static dae_status initialise(dae_solver *s, double t, dae_init mode)
-{
-    hybrid *h = s->hybrid;
-    bool reset;
-    dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
-    if (status == DAE_OK) status = settings_check(s, t);
-    if (status == DAE_OK) status = events_act(s, t, &reset);
-    if (status != DAE_OK) return status;
-    for (size_t w = 0; w < flat_of(s)->when_count; w++) h->active[w] = -1;
-    events_settle(s, t);
-    return DAE_OK;
-}
-
 dae_status hybrid_explain(dae_solver *s, dae_status status)
 {
     if (s->hybrid->no_memory) {
@@ -87,11 +73,19 @@ dae_status hybrid_explain(dae_solver *s, dae_status status)
     return status;
 }
 
-/* Initial equations, then the event at the initial time: samples due at once. */
+/* The initial equations, with initial() true and pre(..) given by the start values; then the event
+ * at the initial time: samples due at once. */
 static dae_status start_opened(dae_solver *s, double t, dae_init mode)
 {
-    dae_status status = initialise(s, t, mode);
-    if (status == DAE_OK) status = samples_raise(s, t);
+    bool reset;
+    dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
+    if (status == DAE_OK) status = settings_check(s, t);
+    if (status == DAE_OK) status = events_act(s, t, &reset);
+    if (status == DAE_OK) {
+        for (size_t w = 0; w < flat_of(s)->when_count; w++) s->hybrid->active[w] = -1;
+        events_settle(s, t);
+        status = samples_raise(s, t);
+    }
     return hybrid_explain(s, status == DAE_OK ? run_event(s, t) : status);
 }
 

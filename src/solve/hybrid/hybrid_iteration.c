@@ -143,7 +143,7 @@ static void hold_values(dae_solver *s, bool starts)
 }
 
 /* Consistent continuous values for the memory as it is, whose mode is bound. */
-static dae_status solve_bound(dae_solver *s, double t, bool initial, dae_init mode)
+static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
 {
     model_instance_prepare(s->hybrid->instance);
     bool starts = initial && !s->hybrid->given;
@@ -158,13 +158,7 @@ static dae_status solve_bound(dae_solver *s, double t, bool initial, dae_init mo
     return status != DAE_OK ? rescue_by_levels(s, t, starts, status) : status;
 }
 
-/* The same, and the relations are armed at these values. */
-static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
-{
-    dae_status status = solve_bound(s, t, initial, mode);
-    return status == DAE_OK ? hybrid_ready(s) : status;
-}
-
+/* The relations are armed at these values. */
 dae_status hybrid_ready(dae_solver *s)
 {
     if (s->bound.events) hybrid_arm(s);
@@ -176,8 +170,8 @@ dae_status hybrid_ready(dae_solver *s)
 dae_status hybrid_begin_again(dae_solver *s)
 {
     dae_status status = bind_mode_at_hand(s, s->run.t);
-    if (status != DAE_OK) return status;
-    return solve_continuous(s, s->run.t, false, DAE_INIT_DIFFERENTIAL);
+    if (status == DAE_OK) status = solve_continuous(s, s->run.t, false, DAE_INIT_DIFFERENTIAL);
+    return status == DAE_OK ? hybrid_ready(s) : status;
 }
 
 /* ---- passes ---- */
@@ -261,6 +255,7 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
             if (!is_mode_bound(s)) return DAE_OK;
         }
         status = solve_continuous(s, t, initial, init);
+        if (status == DAE_OK) status = hybrid_ready(s);
         if (status != DAE_OK) return status;
         s->hybrid->solved = true;
         relations_update(s, t);
