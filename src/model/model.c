@@ -9,18 +9,6 @@
 #include "model/model_redundant.h"
 #include "model/model_structure.h"
 
-model_program *model_program_at(model_form *f, int k)
-{
-    model_program *all[PROGRAMS] = {&f->residual,  &f->jacobian, &f->crossing,
-                                    &f->condition, &f->output,   &f->assertion};
-    return k < PROGRAMS ? all[k] : &f->more[k - PROGRAMS];
-}
-
-int model_program_count(const model_form *f)
-{
-    return PROGRAMS + f->more_count;
-}
-
 void build_free(build *b)
 {
     dae_free_all(b->order, b->gone, b->residuals, b->source, b->entries, b->row, b->column,

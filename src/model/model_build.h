@@ -9,8 +9,16 @@ enum { MOST_ENTRIES = 100000000 }; /* of the Jacobian: a dense one of 10^4 equat
 
 /* Program k of a form: residual, jacobian, crossing, condition, output, assertion; and those of a
  * variant that sees through variables or offers a form, `more`. */
-model_program *model_program_at(model_form *f, int k);
-int model_program_count(const model_form *f);
+static inline model_program *model_program_at(model_form *f, int k)
+{
+    model_program *all[PROGRAMS] = {&f->residual,  &f->jacobian, &f->crossing,
+                                    &f->condition, &f->output,   &f->assertion};
+    return k < PROGRAMS ? all[k] : &f->more[k - PROGRAMS];
+}
+static inline int model_program_count(const model_form *f)
+{
+    return PROGRAMS + f->more_count;
+}
 /* Number of program k of a form_plan: in `more` it comes after that of variables seen through. */
 static inline int model_form_program(int k)
 {
