@@ -447,9 +447,9 @@ static void test_names_of_everything(void **state)
         assert_memory_equal(dae_status_name((dae_status)status), "DAE_", 4);
     assert_string_equal(dae_status_name((dae_status)77), "unknown status");
     assert_string_equal(dae_status_name(DAE_ERR_BOUND), "DAE_ERR_BOUND");
-    assert_non_null(dae_method_at(0));
-    assert_null(dae_method_at(-1));
-    assert_null(dae_method_at(1000));
+    assert_non_null(dae_method_name(0));
+    assert_null(dae_method_name(-1));
+    assert_null(dae_method_name(1000));
     assert_null(dae_method_at(1000).summary);
     assert_null(dae_method_at(1000).citation);
 }
