@@ -13,6 +13,12 @@ typedef struct rank_gap {
 } rank_gap;
 
 #define RANK_GAP_NEW ((rank_gap){.kept = 1.0, .dropped = 0.0})
+/* gap := the less clear of both */
+static inline void rank_gap_join(rank_gap *gap, const rank_gap *more)
+{
+    if (more->kept < gap->kept) gap->kept = more->kept;
+    if (more->dropped > gap->dropped) gap->dropped = more->dropped;
+}
 
 /* A = U diag(sigma) V'. The first `rank` columns of U span the range of A, the others the left null
  * space; likewise V for the row space and the null space. */

@@ -26,11 +26,8 @@ static bool read_message(flattener *f, const ast_expr *e, flat_action *out)
     if (!t) return type_error(f, e->place, "message", &v, "String");
     out->message = model_text(f, t->text);
     if (t->hole_count == 0) return true;
-    out->holes = arena_alloc(f->m->texts, t->hole_count * sizeof *out->holes);
-    if (!out->holes) {
-        f->failed = true;
-        return false;
-    }
+    out->holes = model_take(f, t->hole_count * sizeof *out->holes);
+    if (!out->holes) return false;
     memcpy(out->holes, t->holes, t->hole_count * sizeof *out->holes);
     out->hole_count = t->hole_count;
     return true;
@@ -136,11 +133,8 @@ static bool find_holes(flattener *f, flat_action *a, const expr *values, flat_ty
     size_t count = 0;
     for (const char *p = a->message; p && *p; p++) count += *p == '{';
     if (count == 0) return true;
-    a->holes = arena_alloc(f->m->texts, count * sizeof *a->holes);
-    if (!a->holes) {
-        f->failed = true;
-        return false;
-    }
+    a->holes = model_take(f, count * sizeof *a->holes);
+    if (!a->holes) return false;
     for (const char *p = a->message; a->hole_count < count; p++) {
         if (*p != '{') continue;
         size_t length = strcspn(p, "}") + 1;

@@ -260,6 +260,7 @@ bool report(flattener *f, message_kind kind, source_place place, const char *for
 void *flatten_take(flattener *f, size_t bytes); /* zeroed, in the active arena; NULL: failed */
 char *flatten_text(flattener *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *model_text(flattener *f, const char *text); /* copy in the flat model; NULL stays NULL */
+void *model_take(flattener *f, size_t bytes);     /* lives as long as the model */
 bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size);
 /* One more item, zeroed, at the end of a growing array; NULL: failed. */
 void *flatten_push(flattener *f, void *items, size_t *count, size_t *capacity, size_t item_size);

@@ -224,11 +224,8 @@ static bool push_checks(run_loop *l, expr loop)
     for (size_t c = 0; c < l->checks.count; c++) {
         flat_action a = l->checks.items[c];
         a.value = loop_result(f->g, loop, (int)at++);
-        flat_hole *holes = arena_alloc(f->m->texts, (a.hole_count + 1) * sizeof *holes);
-        if (!holes) {
-            f->failed = true;
-            return false;
-        }
+        flat_hole *holes = model_take(f, (a.hole_count + 1) * sizeof *holes);
+        if (!holes) return false;
         for (size_t k = 0; k < a.hole_count; k++) {
             holes[k] = a.holes[k];
             holes[k].value = loop_result(f->g, loop, (int)at++);

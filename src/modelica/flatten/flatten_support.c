@@ -73,6 +73,13 @@ char *flatten_text(flattener *f, const char *format, ...)
     return text;
 }
 
+void *model_take(flattener *f, size_t bytes)
+{
+    void *block = arena_alloc(f->m->texts, bytes);
+    if (!block) f->failed = true;
+    return block;
+}
+
 char *model_text(flattener *f, const char *text)
 {
     if (!text) return NULL;

@@ -98,19 +98,13 @@ static array_status steady(const analysis *q, const double *x, const array_level
     return near && status != ARRAY_MEMORY ? ARRAY_OK : ARRAY_MEMORY;
 }
 
-static void note_gap(rank_gap *gap, const rank_gap *more)
-{
-    gap->kept = fmin(gap->kept, more->kept);
-    gap->dropped = fmax(gap->dropped, more->dropped);
-}
-
 /* What level k adds to the report. */
 static array_status note_level(const analysis *q, const double *x, const array_level *level,
                                array_report *r)
 {
     const bool reduces = level->reduces && r->strangeness < 0, full = level->full && r->index < 0;
     array_status status = ARRAY_OK;
-    note_gap(&r->gap, &level->gap);
+    rank_gap_join(&r->gap, &level->gap);
     r->dependent = level->a_rank < level->a && r->strangeness < 0;
     if (reduces || full) status = steady(q, x, level, true, &r->constant);
     if (status != ARRAY_OK || !r->constant) return status;

@@ -169,12 +169,6 @@ static double threshold(const probe *p, int k)
     return fmax(LEAST, SAFETY * error);
 }
 
-static void note_gap(diagnosis *d, const rank_gap *gap)
-{
-    d->gap.kept = fmin(d->gap.kept, gap->kept);
-    d->gap.dropped = fmax(d->gap.dropped, gap->dropped);
-}
-
 /* flag[i] |= row i of X (n x columns, orthonormal columns) has a norm above 0.1 */
 static void flag_rows(int n, int columns, const double *X, bool *flag)
 {
@@ -253,7 +247,7 @@ static bool judge_level(diagnosis *d, const probe *p, const jacobian_series *s, 
     *more = false;
     if (!array_level_new(&level, s, k, tolerance)) return false;
     bool done = true;
-    note_gap(d, &level.gap);
+    rank_gap_join(&d->gap, &level.gap);
     d->certain = d->certain && level.gap.kept > 10.0 * tolerance;
     note_rates(d, s, &level, tolerance);
     if (level.a_rank < level.a && d->index < 0) {

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "linalg/lapack.h"
 #include "structure/index/matching.h"
+#include "structure/linear/pencil_parts.h"
 
 typedef struct mode {
     int n;
@@ -17,36 +17,8 @@ typedef struct mode {
 
 /* ---- the eigenvector ---- */
 
-typedef struct eigen_work {
-    double *a, *b, *re, *im, *beta, *right, *work, none;
-    int size;
-} eigen_work;
-
-static bool eigen_work_new(eigen_work *w, const mode *m)
-{
-    int n = m->n;
-    size_t square = (size_t)n * (size_t)n;
-    double best = 0.0;
-    *w = (eigen_work){.a = dae_copy(m->A, square, sizeof(double)),
-                      .b = dae_copy(m->B, square, sizeof(double)),
-                      .re = DAE_ARRAY(double, n),
-                      .im = DAE_ARRAY(double, n),
-                      .beta = DAE_ARRAY(double, n),
-                      .right = DAE_ARRAY(double, square)};
-    LAPACKE_dggev_work(LAPACK_COL_MAJOR, 'N', 'V', n, w->a, n, w->b, n, w->re, w->im, w->beta,
-                       &w->none, 1, w->right, n, &best, -1);
-    w->size = (int)best;
-    w->work = DAE_ARRAY(double, w->size);
-    return w->a && w->b && w->re && w->im && w->beta && w->right && w->work;
-}
-
-static void eigen_work_free(eigen_work *w)
-{
-    dae_free_all(w->a, w->b, w->re, w->im, w->beta, w->right, w->work);
-}
-
 /* The finite eigenvalue of -A x = lambda B x with the largest real part; -1: none. */
-static int fastest(const eigen_work *w, int n)
+static int fastest(const eigen *w, int n)
 {
     int best = -1;
     double largest = 0.0;
@@ -62,17 +34,9 @@ static int fastest(const eigen_work *w, int n)
 /* False: memory, or QZ does not converge. */
 static bool find_mode(mode *m)
 {
-    int n = m->n, info = -1;
-    eigen_work w;
-    bool ok = eigen_work_new(&w, m);
-    if (ok) {
-        for (int i = 0; i < n * n; i++) w.a[i] = -w.a[i];
-        lapack_enter();
-        info = LAPACKE_dggev_work(LAPACK_COL_MAJOR, 'N', 'V', n, w.a, n, w.b, n, w.re, w.im, w.beta,
-                                  &w.none, 1, w.right, n, w.work, w.size);
-        lapack_leave();
-    }
-    int j = ok && info == 0 ? fastest(&w, n) : -1;
+    const int n = m->n;
+    eigen w;
+    const int j = eigen_find(&w, n, m->A, m->B, false) ? fastest(&w, n) : -1;
     if (j >= 0) {
         int first = w.im[j] < 0.0 && j > 0 ? j - 1 : j; /* a pair is packed as two columns */
         bool paired = fabs(w.im[j]) > 0.0 && first + 1 < n;
@@ -83,8 +47,8 @@ static bool find_mode(mode *m)
             m->im[i] = paired ? w.right[i + (first + 1) * n] : 0.0;
         }
     }
-    eigen_work_free(&w);
-    return ok && j >= 0;
+    eigen_free(&w);
+    return j >= 0;
 }
 
 /* ---- who feeds whom ---- */

@@ -7,34 +7,36 @@
 #include "linalg/lapack.h"
 #include "structure/linear/pencil_parts.h"
 
-/* Right and left eigenvectors as LAPACK packs them, and the error bounds of the eigenvalues. */
-typedef struct eigen {
-    int n;
-    double *re, *im, *beta, *left, *right, *work;
-    double *error; /* first order bound of each eigenvalue's rounding error */
-    int work_size;
-} eigen;
-
-static bool eigen_new(eigen *e, int n)
+bool eigen_find(eigen *e, int n, const double *A, const double *B, bool left)
 {
-    double best = 0.0, none = 0.0;
-    *e = (eigen){.n = n};
-    LAPACKE_dggev_work(LAPACK_COL_MAJOR, 'V', 'V', n, &none, n, &none, n, &none, &none, &none,
-                       &none, n, &none, n, &best, -1);
-    e->work_size = (int)best;
-    e->re = DAE_ARRAY(double, n);
-    e->im = DAE_ARRAY(double, n);
-    e->beta = DAE_ARRAY(double, n);
-    e->error = DAE_ARRAY(double, n);
-    e->left = DAE_ARRAY(double, n *n);
-    e->right = DAE_ARRAY(double, n *n);
-    e->work = DAE_ARRAY(double, e->work_size);
-    return e->re && e->im && e->beta && e->error && e->left && e->right && e->work;
+    const size_t square = (size_t)n * (size_t)n;
+    const char wish = left ? 'V' : 'N';
+    const int stride = left ? n : 1;
+    double best = 0.0, *a = dae_copy(A, square, sizeof *A), *b = dae_copy(B, square, sizeof *B);
+    int info = -1;
+    *e = (eigen){.n = n,
+                 .re = DAE_ARRAY(double, n),
+                 .im = DAE_ARRAY(double, n),
+                 .beta = DAE_ARRAY(double, n),
+                 .right = DAE_ARRAY(double, square),
+                 .left = DAE_ARRAY(double, left ? square : 1)};
+    LAPACKE_dggev_work(LAPACK_COL_MAJOR, wish, 'V', n, a, n, b, n, e->re, e->im, e->beta, e->left,
+                       stride, e->right, n, &best, -1);
+    double *work = DAE_ARRAY(double, best);
+    if (a && b && e->re && e->im && e->beta && e->left && e->right && work) {
+        for (size_t i = 0; i < square; i++) a[i] = -a[i];
+        lapack_enter();
+        info = LAPACKE_dggev_work(LAPACK_COL_MAJOR, wish, 'V', n, a, n, b, n, e->re, e->im, e->beta,
+                                  e->left, stride, e->right, n, work, (int)best);
+        lapack_leave();
+    }
+    dae_free_all(a, b, work);
+    return info == 0;
 }
 
-static void eigen_free(eigen *e)
+void eigen_free(eigen *e)
 {
-    dae_free_all(e->re, e->im, e->beta, e->error, e->left, e->right, e->work);
+    dae_free_all(e->re, e->im, e->beta, e->left, e->right);
 }
 
 /* y^H B x for the vectors of eigenvalue j, packed as pairs (real, imaginary) where im[j] != 0. */
@@ -61,37 +63,15 @@ static double sensitivity(const eigen *e, const double *B, int j)
 
 /* |d lambda| <= u (||A|| + |lambda| ||B||) ||x|| ||y|| / |y^H B x|, to first order [GVL13 7.7]; for
  * a defective eigenvalue the denominator is small itself, which gives about u^(1/2). */
-static void bound_errors(eigen *e, const double *A, const double *B)
+static void bound_errors(const eigen *e, const double *A, const double *B, double *error)
 {
     const int n = e->n;
     const double a = dense_norm(n * n, A), b = dense_norm(n * n, B);
     for (int j = 0; j < n; j++) {
         double size = a + hypot(e->re[j], e->im[j]) * b;
         double s = fmax(sensitivity(e, B, j), sqrt(DBL_EPSILON) * b * 1e-2);
-        e->error[j] = DBL_EPSILON * size / s;
+        error[j] = DBL_EPSILON * size / s;
     }
-}
-
-/* Eigenvalues of -A x = lambda B x. A and B stay. False: memory, or QZ does not converge. */
-static bool solve(eigen *e, const double *A, const double *B)
-{
-    const int n = e->n;
-    double *a = dae_copy(A, (size_t)(n * n), sizeof *A),
-           *b = dae_copy(B, (size_t)(n * n), sizeof *B);
-    int info = -1;
-    if (a && b) {
-        for (int i = 0; i < n * n; i++) a[i] = -a[i];
-        lapack_enter();
-        info = LAPACKE_dggev_work(LAPACK_COL_MAJOR, 'V', 'V', n, a, n, b, n, e->re, e->im, e->beta,
-                                  e->left, n, e->right, n, e->work, e->work_size);
-        lapack_leave();
-    }
-    for (int j = 0; info == 0 && j < n; j++) {
-        e->re[j] /= e->beta[j];
-        e->im[j] /= e->beta[j];
-    }
-    dae_free_all(a, b);
-    return info == 0;
 }
 
 /* dim ker(lambda B + A) for complex lambda by the real matrix [X -Y; Y X] of twice the size, whose
@@ -115,26 +95,27 @@ static int eigenspace(int n, const double *A, const double *B, double re, double
 }
 
 /* Eigenvalues as close to number j as rounding lets equal ones be. */
-static int cluster(const eigen *e, int j)
+static int cluster(const eigen *e, const double *error, int j)
 {
     int count = 0;
-    const double radius = 100.0 * e->error[j] + 1e-9 * hypot(e->re[j], e->im[j]);
+    const double radius = 100.0 * error[j] + 1e-9 * hypot(e->re[j], e->im[j]);
     for (int k = 0; k < e->n; k++)
-        count += hypot(e->re[k] - e->re[j], e->im[k] - e->im[j]) <= radius + 100.0 * e->error[k];
+        count += hypot(e->re[k] - e->re[j], e->im[k] - e->im[j]) <= radius + 100.0 * error[k];
     return count;
 }
 
 /* Asymptotically stable, stable, or not; *verdict stays unset if memory runs out (false). */
-static bool judge(const eigen *e, const double *A, const double *B, pencil_stability *verdict)
+static bool judge(const eigen *e, const double *error, const double *A, const double *B,
+                  pencil_stability *verdict)
 {
     pencil_stability result = PENCIL_ASYMPTOTICALLY_STABLE;
     for (int j = 0; j < e->n; j++) {
-        if (e->re[j] < -100.0 * e->error[j]) continue;
-        if (e->re[j] > 100.0 * e->error[j]) {
+        if (e->re[j] < -100.0 * error[j]) continue;
+        if (e->re[j] > 100.0 * error[j]) {
             *verdict = PENCIL_UNSTABLE;
             return true;
         }
-        int alike = cluster(e, j), dimension = eigenspace(e->n, A, B, e->re[j], e->im[j]);
+        int alike = cluster(e, error, j), dimension = eigenspace(e->n, A, B, e->re[j], e->im[j]);
         if (dimension < 0) return false;
         if (dimension < alike) {
             *verdict = PENCIL_UNSTABLE; /* a Jordan block on the axis: powers of t */
@@ -155,13 +136,15 @@ bool pencil_eigenvalues(pencil *p, double *A, double *B, double unit)
     bool done = p->re && p->im;
     if (p->regular) p->stability = PENCIL_ASYMPTOTICALLY_STABLE;
     if (n == 0 || !done) return done;
-    done = eigen_new(&e, n) && solve(&e, A, B);
-    if (done) bound_errors(&e, A, B);
+    double *error = DAE_ARRAY(double, n); /* first order bounds of rounding errors */
+    done = eigen_find(&e, n, A, B, true) && error;
     for (int j = 0; done && j < n; j++) {
-        p->re[j] = unit * e.re[j];
-        p->im[j] = unit * e.im[j];
+        p->re[j] = unit * (e.re[j] /= e.beta[j]);
+        p->im[j] = unit * (e.im[j] /= e.beta[j]);
     }
-    if (done && p->regular) done = judge(&e, A, B, &p->stability);
+    if (done) bound_errors(&e, A, B, error);
+    if (done && p->regular) done = judge(&e, error, A, B, &p->stability);
     eigen_free(&e);
+    dae_free(error);
     return done;
 }

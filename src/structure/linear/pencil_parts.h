@@ -19,6 +19,17 @@ void scaled_pencil_free(scaled_pencil *s);
 /* Null polynomials of p, whose minimal indices are known; false: memory. */
 bool pencil_polynomials(pencil *p, const scaled_pencil *s, double tolerance);
 
+/* Eigenvalues (re + i im) / beta of -A x = lambda B x, and their vectors as LAPACK packs them. */
+typedef struct eigen {
+    int n;
+    double *re, *im, *beta; /* owned, as all below */
+    double *right, *left;   /* left ones only if they were asked for */
+} eigen;
+
+/* By QZ. False: memory, or no convergence; free it in any case. */
+bool eigen_find(eigen *e, int n, const double *A, const double *B, bool left);
+void eigen_free(eigen *e);
+
 /* Eigenvalues of the finite part mu B + A (size p->finite; overwritten), times `unit`, and what
  * they say about stability; false: memory. */
 bool pencil_eigenvalues(pencil *p, double *A, double *B, double unit);
