@@ -32,9 +32,10 @@ static bool prepare(mechanism *c, const mechanical_form *m, const form_places *p
                      .lambda_place = places->lambda,
                      .enough = POSITION_TOLERANCE,
                      .diagonal = m->M_matrix.diagonal};
-    return SHARED_VECTORS({&c->M, 1, m->M_matrix.count}, {c->G, 2, G}, {&c->force, 1, nq},
-                          {&c->dx, 1, nq}, {&c->rate, 1, nl}, {&c->curvature, 1, nl},
-                          {&c->r, 1, nl});
+    c->block =
+        SHARED_VECTORS({&c->M, 1, m->M_matrix.count}, {c->G, 2, G}, {&c->force, 1, nq},
+                       {&c->dx, 1, nq}, {&c->rate, 1, nl}, {&c->curvature, 1, nl}, {&c->r, 1, nl});
+    return c->block;
 }
 
 bool mechanism_new(mechanism *c, const method_context *ctx)
@@ -55,7 +56,7 @@ bool mechanism_of_multibody(mechanism *c, const multibody_form *full, const form
 void mechanism_free(mechanism *c)
 {
     saddle_free(c->saddle);
-    dae_free(c->M);
+    dae_free(c->block);
     *c = (mechanism){0};
 }
 
@@ -194,14 +195,13 @@ void mechanism_add_product(const mechanism *c, const double *values, const doubl
     form_matrix_multiply(&c->form->G_matrix, values, 1.0, v, r);
 }
 
-mechanism_failure mechanism_slope_of(mechanism *c, const double *f, const double *x, double *k,
-                                     double *lambda)
+mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda)
 {
     const mechanical_form *m = c->form;
     const int nq = m->nq;
     double *r = lambda ? lambda : c->r;
     vector_copy(nq, x + nq, k);
-    vector_copy(nq, f, k + nq);
+    vector_copy(nq, c->force, k + nq);
     for (int i = 0; i < m->nl; i++) r[i] = -c->curvature[i];
     if (lambda)
         saddle_solve(c->saddle, k + nq, r);
@@ -209,11 +209,6 @@ mechanism_failure mechanism_slope_of(mechanism *c, const double *f, const double
         saddle_solve_x(c->saddle, k + nq, r);
     bool finite = vector_finite(nq, k + nq) && (!lambda || vector_finite(m->nl, lambda));
     return finite ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
-}
-
-mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda)
-{
-    return mechanism_slope_of(c, c->force, x, k, lambda);
 }
 
 mechanism_failure mechanism_slope_at(mechanism *c, double t, const double *x, double *rate,
@@ -283,6 +278,12 @@ void mechanism_project_velocity(mechanism *c, const double *G, double *v)
     for (int i = 0; i < m->nq; i++) v[i] += c->dx[i];
 }
 
+void mechanism_tangent(mechanism *c, double *e)
+{
+    vector_zero(c->form->nl, c->rate);
+    mechanism_project_velocity(c, c->G[0], e);
+}
+
 bool mechanism_projects_position(const method_context *ctx)
 {
     return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_VELOCITY;
@@ -293,16 +294,23 @@ bool mechanism_projects_velocity(const method_context *ctx)
     return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_POSITION;
 }
 
+mechanism_failure mechanism_end(mechanism *c, const error_norm *norm, double t, double *x,
+                                bool position, bool velocity)
+{
+    mechanism_failure failure = mechanism_ok();
+    if (position) failure = mechanism_project_position(c, norm, t, x);
+    if (!failure.status) failure = mechanism_evaluate(c, t, x, c->rate, c->curvature);
+    if (!failure.status) failure = mechanism_factor(c, c->G[0], c->G[0]);
+    if (!failure.status && velocity) mechanism_project_velocity(c, c->G[0], x + c->form->nq);
+    return failure;
+}
+
 mechanism_failure mechanism_finish(mechanism *c, const method_context *ctx, double t, double *x,
                                    double *k, double *lambda)
 {
-    mechanism_failure failure = mechanism_ok();
-    if (mechanism_projects_position(ctx)) failure = mechanism_project_position(c, ctx->norm, t, x);
-    if (!failure.status) failure = mechanism_evaluate(c, t, x, c->rate, c->curvature);
-    if (!failure.status) failure = mechanism_factor(c, c->G[0], c->G[0]);
-    if (failure.status) return failure;
-    if (mechanism_projects_velocity(ctx)) mechanism_project_velocity(c, c->G[0], x + c->form->nq);
-    return mechanism_slope(c, x, k, lambda);
+    mechanism_failure failure = mechanism_end(c, ctx->norm, t, x, mechanism_projects_position(ctx),
+                                              mechanism_projects_velocity(ctx));
+    return failure.status ? failure : mechanism_slope(c, x, k, lambda);
 }
 
 void mechanism_scatter(const mechanism *c, const double *x, const double *lambda, double *y)

@@ -26,7 +26,8 @@ typedef struct mechanism {
     double enough; /* a correction of q below this part of the error weights ends its projection */
     double left;   /* the last correction where there were too many, in these weights; else 0 */
     bool exactly;  /* positions meet their constraints to round-off, not only for the error test */
-    double *M, *G[2], *force, *rate, *curvature, *r, *dx; /* of one allocation, M's */
+    double *M, *G[2], *force, *rate, *curvature, *r, *dx;
+    double *block; /* owned: where these are, unless they changed places with others */
 } mechanism;
 
 bool mechanism_new(mechanism *c, const method_context *ctx); /* false: memory; free it */
@@ -61,17 +62,17 @@ void mechanism_momentum(const mechanism *c, const double *v, double *p);
 /* r += G v */
 void mechanism_add_product(const mechanism *c, const double *G, const double *v, double *r);
 
-/* k = (v, v') and lambda from the f (of c, or another one) and curvature last evaluated, by the
- * factors at hand; lambda may be NULL, which is faster */
+/* k = (v, v') and lambda from the f and the curvature last evaluated, by the factors at hand;
+ * lambda may be NULL, which is faster */
 mechanism_failure mechanism_slope(mechanism *c, const double *x, double *k, double *lambda);
-mechanism_failure mechanism_slope_of(mechanism *c, const double *f, const double *x, double *k,
-                                     double *lambda);
 /* q := q + M^-1 B'mu with g(t, q) = 0, by simplified Newton with the factors at hand, to a small
  * part of the error weights, or to round-off (c->exactly) */
 mechanism_failure mechanism_project_position(mechanism *c, const error_norm *norm, double t,
                                              double *q);
 /* v := v + M^-1 G'mu with G v + rate = 0, by the factors at hand, which belong to that G */
 void mechanism_project_velocity(mechanism *c, const double *G, double *v);
+/* The part of a difference of velocities with G[0] e = 0, likewise; the rate is lost */
+void mechanism_tangent(mechanism *c, double *e);
 
 /* Whether ends of steps are moved onto 0 = g, and onto 0 = G v + g_t. AUTO: both. */
 bool mechanism_projects_position(const method_context *ctx);
@@ -80,9 +81,12 @@ bool mechanism_projects_velocity(const method_context *ctx);
 /* k = (v, v') and lambda at (t, x), with M, f, G, g_t (rate; NULL: not) and the curvature there */
 mechanism_failure mechanism_slope_at(mechanism *c, double t, const double *x, double *rate,
                                      double *k, double *lambda);
-/* (t, x) moved onto the constraints as the options say, with k = (v, v') and lambda there, from
- * factors near by. Corrections are of the size of the local error: f and the curvature are those
- * before that of v. */
+/* (t, x) moved onto the constraints of positions and velocities, from factors near by, with all
+ * values and factors there. One evaluation and one factorisation: f and the curvature belong to v
+ * before its correction, which is of the size of the local error and enters the slope only. */
+mechanism_failure mechanism_end(mechanism *c, const error_norm *norm, double t, double *x,
+                                bool position, bool velocity);
+/* The same as the options say, with k = (v, v') and lambda there. */
 mechanism_failure mechanism_finish(mechanism *c, const method_context *ctx, double t, double *x,
                                    double *k, double *lambda);
 /* (y, y') as the driver sees them. */

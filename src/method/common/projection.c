@@ -181,9 +181,8 @@ void projection_tangent(projection *p, double t, double *y, double *e)
 {
     mechanism *m = &p->mechanism;
     const int nq = p->form->nq;
-    vector_zero(p->form->nl, m->rate);
     for (int i = 0; i < nq; i++) p->k[i] = e[projection_v(p, i)];
-    mechanism_project_velocity(m, m->G[0], p->k);
+    mechanism_tangent(m, p->k);
     for (int i = 0; i < nq; i++) e[projection_v(p, i)] = p->k[i];
     if (m->multibody) undo_push(p, t, y, e);
 }

@@ -282,6 +282,27 @@ static hem_failure end_slope(const hem_state *s, hem_scratch *w, const method_co
     return slope(ctx, s->t + w->h, w->h, w->x, w->k, w->w, true);
 }
 
+/* All stages: K, and the end of the step in w->x. */
+static hem_failure stages(const hem_state *s, hem_scratch *w, const method_context *ctx)
+{
+    hem_cache *c = ctx->cache;
+    const hem_table *table = s->table;
+    const bool partitioned = table->partitioned;
+    hem_failure failure =
+        c->mechanical ? hem_mechanical_begin(s, ctx) : hem_hessenberg_begin(s, ctx);
+    if (partitioned) vector_copy(c->nx, s->k, w->K[0]);
+    for (int i = partitioned ? 1 : 0; i < table->stages && !failure.status; i++) {
+        if (partitioned || i == 0)
+            hem_combine(c->nx, s->x, w->h, i, table->a[i], w->K, w->X);
+        else
+            vector_copy(c->nx, w->X_bar, w->X);
+        failure =
+            c->mechanical ? hem_mechanical_stage(s, w, ctx, i) : hem_hessenberg_stage(s, w, ctx, i);
+    }
+    if (!failure.status) vector_copy(c->nx, w->X_bar, w->x);
+    return failure;
+}
+
 /* Stages, slope at the end, error. The estimate of mechanical stages that needs no slope comes
  * first, since it uses the factors of the last stage. */
 static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_context *ctx,
@@ -296,8 +317,7 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
         *error = local_error(s, w, ctx);
         return isfinite(*error) ? exact : mechanism_evaluation(EVAL_RETRY);
     }
-    hem_failure failure =
-        c->mechanical ? hem_mechanical_stages(s, w, ctx) : hem_hessenberg_stages(s, w, ctx);
+    hem_failure failure = stages(s, w, ctx);
     if (failure.status) return failure;
     if (end_first) failure = end_slope(s, w, ctx);
     if (failure.status) return failure;
@@ -723,11 +743,8 @@ static bool mechanical_cache(hem_cache *c, const method_context *ctx)
     size_t M = m->M_matrix.count, G = m->G_matrix.count;
     bool fits = mechanism_new(&c->system, ctx);
     c->saddle = c->system.saddle;
-    c->matrices =
-        SHARED_VECTORS({c->M + 1, 1, M}, {c->G + 2, 2, G}, {c->force + 1, 1, (size_t)m->nq});
-    c->M[0] = c->system.M;
-    c->force[0] = c->system.force;
-    for (int k = 0; k < 2; k++) c->G[k] = c->system.G[k];
+    c->matrices = SHARED_VECTORS({&c->M_start, 1, M}, {&c->G_start, 1, G}, {&c->G_aside, 1, G},
+                                 {&c->force_start, 1, (size_t)m->nq});
     return fits && c->matrices;
 }
 

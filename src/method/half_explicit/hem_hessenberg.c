@@ -348,50 +348,38 @@ static hem_failure renew_in_stage(const hem_state *s, hem_scratch *w, hem_cache 
     return renew(c, s->t + table->c[i] * w->h, w->X, z, c->g_y);
 }
 
-/* Stage i, with new matrices if the old ones do not do. */
-static hem_failure stage(const hem_state *s, hem_scratch *w, const method_context *ctx, int i,
-                         double slope_of_z, double *z)
+/* With new matrices if the old ones do not do. */
+hem_failure hem_hessenberg_stage(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                                 int i)
 {
     hem_cache *c = ctx->cache;
     const hem_table *table = s->table;
+    double before = s->t - s->t_old, slope_of_z = before != 0.0 ? w->h / before : 0.0, *z = w->w;
     /* The first stage measures how well the matrices do; the others rely on it. */
     progress p = {.rate = c->convergence > 0.0 ? c->convergence : 1.0,
                   .rounding = rounding_of(c, s->x)};
     for (int j = 0; j < c->nw; j++)
         z[j] = s->w[j] + slope_of_z * table->zeta[i] * (s->w[j] - s->w_old[j]);
     hem_combine(c->nx, s->x, w->h, i, table->a_bar[i], w->K, w->X_bar);
+    hem_failure failure = stage_newton(s, w, ctx, i, z, &p);
     for (int k = 0;; k++) {
-        hem_failure failure = stage_newton(s, w, ctx, i, z, &p);
         if (p.measured) c->convergence = fmax(c->convergence, p.rate);
-        if (failure.status != ATTEMPT_CONVERGENCE || k == RENEWALS) return failure;
+        if (failure.status != ATTEMPT_CONVERGENCE || k == RENEWALS) break;
         failure = renew_in_stage(s, w, c, i, z);
-        if (failure.status) return failure;
+        if (failure.status) break;
         p = (progress){.rate = 1.0, .rounding = p.rounding};
+        failure = stage_newton(s, w, ctx, i, z, &p);
     }
+    if (!failure.status) vector_axpy(c->nx, w->h * table->a_bar[i][i], w->K[i], w->X_bar);
+    return failure;
 }
 
-/* All stages: K, and the end of the step in w->x. */
-hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const method_context *ctx)
+hem_failure hem_hessenberg_begin(const hem_state *s, const method_context *ctx)
 {
     hem_cache *c = ctx->cache;
-    const hem_table *table = s->table;
-    const int n = c->nx;
-    double before = s->t - s->t_old, slope_of_z = before != 0.0 ? w->h / before : 0.0;
     hem_failure failure = restore(c, s->t, s->x, s->w);
-    if (failure.status) return failure;
-    if (table->partitioned) vector_copy(n, s->k, w->K[0]);
-    c->convergence = 0.0;
-    for (int i = table->partitioned ? 1 : 0; i < table->stages; i++) {
-        if (table->partitioned || i == 0)
-            hem_combine(n, s->x, w->h, i, table->a[i], w->K, w->X);
-        else
-            vector_copy(n, w->X_bar, w->X);
-        failure = stage(s, w, ctx, i, slope_of_z, w->w);
-        if (failure.status) return failure;
-        vector_axpy(n, w->h * table->a_bar[i][i], w->K[i], w->X_bar);
-    }
-    vector_copy(n, w->X_bar, w->x);
-    return NO_FAILURE;
+    if (!failure.status) c->convergence = 0.0;
+    return failure;
 }
 
 /* e := e - f_z (g_y f_z)^-1 g_y e by the factors at hand */

@@ -48,13 +48,14 @@ typedef struct hem_cache {
     const manifold_form *manifold;
     int nx, nw, nz, ng;                               /* sizes of x, w, z (or lambda), g */
     const int *x_place, *v_place, *w_place, *u_place; /* among the n unknowns; NULL: in order */
-    saddle *saddle;                 /* of the mechanical form: that of the system */
-    mechanism system;               /* the mechanical form's factors and work, and some of these: */
-    double *M[2], *G[4], *force[2]; /* [0]: at the start of the step */
-    double *matrices;               /* behind the others of them, or those below; owned */
-    int undetermined;               /* manifold form: variable that phi fails at, from 1; 0: none */
-    long start_step;                /* the step to whose start the entries [0] belong */
-    double *f_z, *g_y, *g_y_end;    /* Hessenberg */
+    saddle *saddle;                          /* of the mechanical form: that of the system */
+    mechanism system;                        /* the mechanical form's factors, matrices and work */
+    double *M_start, *G_start, *force_start; /* those at the start of the step, */
+    double *G_aside;                         /* and of a point aside */
+    double *matrices;                        /* owned: where these are, or those below */
+    int undetermined;            /* manifold form: variable that phi fails at, from 1; 0: none */
+    long start_step;             /* the step to whose start the matrices belong */
+    double *f_z, *g_y, *g_y_end; /* Hessenberg */
     matrix_layout k_u_layout;
     linear_solver *k_u;
     double *k_u_values;
@@ -121,10 +122,13 @@ void hem_dense_weights(const hem_table *table, double s, int derivative, double 
 /* The failure for a status of the linear algebra on the Hessenberg form. */
 hem_failure hem_linear(const hem_cache *c, saddle_status status);
 
-/* The two kinds of stages. `slope`: k = x' and w at (t, x), consistent by [BH93 (3.6)]; w is a
- * guess on entry. `end` tells that (t, x) is the end of the step being attempted; else nothing
- * that the attempts need is touched. */
-hem_failure hem_mechanical_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
+/* The two kinds of stages. `begin`: what the first one needs; `stage`: K_i and Xbar_i for the X_i
+ * in w->X. `slope`: k = x' and w at (t, x), consistent by [BH93 (3.6)]; w is a guess on entry.
+ * `end` tells that (t, x) is the end of the step being attempted; else nothing that the attempts
+ * need is touched. */
+hem_failure hem_mechanical_begin(const hem_state *s, const method_context *ctx);
+hem_failure hem_mechanical_stage(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                                 int i);
 /* The end of an explicit step on either level, or as it is, with its slope and multipliers. */
 hem_failure hem_mechanical_end(hem_cache *c, const method_context *ctx, double t, double *x,
                                double *k, double *w, bool position, bool velocity);
@@ -132,7 +136,9 @@ hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double
                                  double *k, double *w, bool end);
 void hem_mechanical_tangent(hem_cache *c, double *e);
 void hem_mechanical_accept(hem_cache *c);
-hem_failure hem_hessenberg_stages(const hem_state *s, hem_scratch *w, const method_context *ctx);
+hem_failure hem_hessenberg_begin(const hem_state *s, const method_context *ctx);
+hem_failure hem_hessenberg_stage(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                                 int i);
 hem_failure hem_hessenberg_slope(hem_cache *c, const method_context *ctx, double t, double h,
                                  const double *x, double *k, double *w, bool end);
 void hem_hessenberg_tangent(hem_cache *c, double *e);

@@ -150,8 +150,8 @@ static eval_status velocity_level(hem_cache *c, double t, const double *q, const
                                   double *level)
 {
     const mechanical_form *m = c->mechanical;
-    eval_status status = m->evaluate(m->context, t, q, v, NULL, NULL, c->G[3], level, NULL);
-    if (status == EVAL_OK) form_matrix_multiply(&m->G_matrix, c->G[3], 1.0, v, level);
+    eval_status status = m->evaluate(m->context, t, q, v, NULL, NULL, c->G_aside, level, NULL);
+    if (status == EVAL_OK) form_matrix_multiply(&m->G_matrix, c->G_aside, 1.0, v, level);
     return status;
 }
 
