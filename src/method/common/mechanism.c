@@ -12,14 +12,19 @@
 static const double POSITION_TOLERANCE = 0.1;
 enum { POSITION_ITERATIONS = 4 };
 
-static saddle *saddle_for(const mechanical_form *m)
+saddle_shape mechanism_shape(const mechanical_form *m)
 {
-    saddle_shape shape = {.n = m->nq,
+    return (saddle_shape){.n = m->nq,
                           .m = m->nl,
                           .M = {m->M_matrix.colptr, m->M_matrix.rowind},
                           .C = {m->G_matrix.colptr, m->G_matrix.rowind},
                           .transposed = true,
                           .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
+}
+
+static saddle *saddle_for(const mechanical_form *m)
+{
+    saddle_shape shape = mechanism_shape(m);
     return saddle_new(&shape);
 }
 

@@ -30,6 +30,7 @@ typedef struct mechanism {
     double *block; /* owned: where these are, unless they changed places with others */
 } mechanism;
 
+saddle_shape mechanism_shape(const mechanical_form *m);      /* of [M G'; G 0] */
 bool mechanism_new(mechanism *c, const method_context *ctx); /* false: memory; free it */
 /* The same for projections of the full form, which stays the caller's: the factors are its own. */
 bool mechanism_of_multibody(mechanism *c, const multibody_form *full, const form_places *places);

@@ -211,6 +211,16 @@ double stages_quiet_error(const method_context *ctx, double error, double h, sta
     return worst > 1.0 ? worst : error;
 }
 
+double stages_error_between(const method_context *ctx, bool looked, double error, double h,
+                            stages_trial *last, const double *scale, stages_look look,
+                            const void *state, void *scratch)
+{
+    double *correction;
+    if (looked)
+        error = fmax(error, STAGES_DENSE * look(state, scratch, ctx, STAGES_LOOK, &correction));
+    return stages_quiet_error(ctx, error, h, last, scale, look, state, scratch);
+}
+
 /* Errors of smooth solutions vary by less from step to step, if they are not tiny; and fall with
  * more than this part of the power that they should have. */
 static const double ABRUPT = 1e3, TINY = 1e-6, SLOWLY = 0.6;

@@ -124,6 +124,13 @@ typedef double (*stages_look)(const void *state, void *scratch, const method_con
 double stages_quiet_error(const method_context *ctx, double error, double h, stages_trial *last,
                           const double *scale, stages_look look, const void *state, void *scratch);
 
+/* The same after the interpolant was looked at (`looked`), at STAGES_LOOK: values between steps may
+ * be wrong by 10 tolerances where events depend on them. */
+static const double STAGES_DENSE = 0.1;
+double stages_error_between(const method_context *ctx, bool looked, double error, double h,
+                            stages_trial *last, const double *scale, stages_look look,
+                            const void *state, void *scratch);
+
 /* Nor is it true where the solution is not smooth. There the error is out of all proportion to that
  * of the step before (`before` on a step of h / ratio tells what an error O(h^power) would be), or
  * falls too slowly from try to try. The factor from 1 to 1/weight that takes the weight away again,

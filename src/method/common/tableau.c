@@ -10,8 +10,6 @@
 static const long double euler_b[] = {1}, euler_c[] = {0};
 
 const tableau tableau_euler = {
-    .name = "euler",
-    .citation = "[HNW93 II.1]",
     .stages = 1,
     .order = 1,
     .stable = 2.0,
@@ -23,8 +21,6 @@ const tableau tableau_euler = {
 static const long double heun_a[] = {1}, heun_b[] = {0.5L, 0.5L}, heun_c[] = {0, 1};
 
 const tableau tableau_heun = {
-    .name = "heun",
-    .citation = "[HNW93 II.1]",
     .stages = 2,
     .order = 2,
     .stable = 2.0,
@@ -37,8 +33,6 @@ static const long double kutta3_a[] = {0.5L, -1, 2};
 static const long double kutta3_b[] = {1 / 6.0L, 2 / 3.0L, 1 / 6.0L}, kutta3_c[] = {0, 0.5L, 1};
 
 const tableau tableau_kutta3 = {
-    .name = "kutta3",
-    .citation = "[HNW93 II.1]",
     .stages = 3,
     .order = 3,
     .stable = 2.5127,
@@ -52,8 +46,6 @@ static const long double rk4_b[] = {1 / 6.0L, 1 / 3.0L, 1 / 3.0L, 1 / 6.0L};
 static const long double rk4_c[] = {0, 0.5L, 0.5L, 1};
 
 const tableau tableau_rk4 = {
-    .name = "rk4",
-    .citation = "[HNW93 II.1]",
     .stages = 4,
     .order = 4,
     .stable = 2.7853,
@@ -80,8 +72,6 @@ static const long double hem4_b[] = {0, 0, (16 - ROOT6) / 36, (16 + ROOT6) / 36,
 static const long double hem4_c[] = {0, 0.3L, (4 - ROOT6) / 10, (4 + ROOT6) / 10, 1};
 
 const tableau tableau_hem4 = {
-    .name = "hem4",
-    .citation = "[BH93 Table 5]",
     .stages = 5,
     .order = 4,
     .stable = 5.3649,
@@ -111,8 +101,6 @@ static const long double dopri5_dense[] = {
 };
 
 const tableau tableau_dopri5 = {
-    .name = "dopri5",
-    .citation = "[DP80; HNW93 II.5]",
     .stages = 6,
     .order = 5,
     .stable = 3.3066,

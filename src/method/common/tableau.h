@@ -21,7 +21,6 @@ enum {
 /* Coefficients with all the digits there are; rows of a packed, row i (from 0) at a[i (i-1) / 2].
  */
 typedef struct tableau {
-    const char *name, *citation;
     int stages, order;
     double stable; /* stable for h lambda in [-stable, 0] */
     const long double *a, *b, *c;

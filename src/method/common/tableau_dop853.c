@@ -108,8 +108,6 @@ static const long double dop853_dense[] = {
 /* clang-format on */
 
 const tableau tableau_dop853 = {
-    .name = "dop853",
-    .citation = "[HNW93 II.5, II.10]",
     .stages = 12,
     .order = 8,
     .stable = 6.3936,

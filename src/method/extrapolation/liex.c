@@ -26,9 +26,6 @@ static const extrapolation_rule RULE = {
     .steps = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
     .work = {10.0, 17.0, 26.0, 37.0, 50.0, 65.0, 82.0, 101.0, 122.0, 145.0}};
 
-/* Values between steps may be wrong by 10 tolerances where events depend on them. */
-static const double DENSE_WEIGHT = 0.1;
-
 /* Weight of errors of slopes where nothing is abrupt. */
 static const double SMOOTH_SLOPE = 0.01;
 
@@ -292,7 +289,7 @@ static double error_between(const liex_state *s, liex_scratch *w, const method_c
 {
     double *correction, between = 0.0;
     if (w->tableau.row < 1) return 0.0;
-    if (stages_looked_at(ctx)) between = DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction);
+    if (stages_looked_at(ctx)) between = STAGES_DENSE * look(s, w, ctx, STAGES_LOOK, &correction);
     error = fmax(error, between);
     double quiet = stages_quiet_error(ctx, error, w->h, &w->quiet, ctx->norm->tested, look, s, w);
     return quiet > error ? quiet : between;

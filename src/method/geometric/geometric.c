@@ -78,10 +78,9 @@ static void geometric_cache_free(void *cache)
 /* A solver for M alone. */
 static saddle *mass_solver(const mechanical_form *m)
 {
-    saddle_shape shape = {.n = m->nq,
-                          .M = {m->M_matrix.colptr, m->M_matrix.rowind},
-                          .transposed = true,
-                          .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
+    saddle_shape shape = mechanism_shape(m);
+    shape.m = 0;
+    shape.C = (saddle_layout){NULL, NULL};
     return saddle_new(&shape);
 }
 

@@ -71,6 +71,10 @@ mechanism_failure geometric_keep_start(geometric_cache *c, const method_context 
 mechanism_failure geometric_keep(geometric_cache *c, const method_context *ctx, double t, double *x,
                                  double *k, double *lambda);
 
+/* Whether an iteration with corrections `size`, before them `last`, of values of that scale, is as
+ * good as it gets: at round-off, `finest`, or small and no longer shrinking. */
+bool geometric_settled(double size, double last, double scale, double finest);
+mechanism_failure geometric_not_settled(void);
 /* phi = dL/dq (t, q, v); M at (t, q), and G in G[0], are evaluated, too */
 mechanism_failure geometric_force(geometric_cache *c, double t, const double *x, double *phi);
 /* v := M(t, q)^-1 p */

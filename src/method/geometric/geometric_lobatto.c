@@ -12,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-static const double FINEST = 4.0 * DBL_EPSILON, FINE = 1e-12;
+static const double FINEST = 4.0 * DBL_EPSILON;
 enum { MOST_ITERATIONS = 100 };
 
 /* X := X^-1, m x m with m <= 3, by Gauss and Jordan with pivots from the diagonal's column */
@@ -172,13 +172,8 @@ mechanism_failure lobatto_step(geometric_cache *c, double t, double h, const dou
         if (!failure.status) failure = sweep(c, t, h, x, &change);
         if (!failure.status && c->system.form->nl > 0) failure = correct_multipliers(c, t, h);
         if (failure.status) return failure;
-        if (change <= FINEST * scale || (change <= FINE * scale && change >= 0.5 * last))
-            return finish(c, t, h, end);
+        if (geometric_settled(change, last, scale, FINEST)) return finish(c, t, h, end);
         last = change;
     }
-    if (failure.status) return failure;
-    return (mechanism_failure){ATTEMPT_CONVERGENCE,
-                               "The nonlinear equations of a step could not be solved: the step is "
-                               "too long",
-                               -1, 0};
+    return failure.status ? failure : geometric_not_settled();
 }

@@ -6,9 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-/* The iterations end at round-off: where corrections are this small relative to the values, or
- * small and no longer shrinking. */
-static const double FINEST = 2.0 * DBL_EPSILON, FINE = 1e-12;
+/* The iterations end where corrections are this small relative to the values. */
+static const double FINEST = 2.0 * DBL_EPSILON;
 enum { MOST_ITERATIONS = 60 };
 /* dM/dt along v is a difference of order 4 over this part of the size of q: errors about 1e-13. */
 static const double MASS_PART = 1e-3;
@@ -82,12 +81,6 @@ mechanism_failure geometric_velocity(geometric_cache *c, double t, const double 
     return vector_finite(m->nq, v) ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
 }
 
-/* Factor [M B'; C 0] with the M last evaluated, whatever is known of it. */
-static mechanism_failure factor(geometric_cache *c, const double *B, const double *C)
-{
-    return mechanism_factor(&c->system, B, C);
-}
-
 /* r = -(g_t + G v), for the last evaluated g_t */
 static void velocity_residual(geometric_cache *c, const double *G, const double *v)
 {
@@ -97,14 +90,13 @@ static void velocity_residual(geometric_cache *c, const double *G, const double 
     for (int i = 0; i < m->form->nl; i++) m->r[i] = -m->r[i];
 }
 
-/* Whether an iteration with corrections `size`, before them `last`, of values of that scale, is as
- * good as it gets. */
-static bool settled(double size, double last, double scale)
+bool geometric_settled(double size, double last, double scale, double finest)
 {
-    return size <= FINEST * scale || (size <= FINE * scale && size >= 0.5 * last);
+    const double fine = 1e-12;
+    return size <= finest * scale || (size <= fine * scale && size >= 0.5 * last);
 }
 
-static mechanism_failure not_settled(void)
+mechanism_failure geometric_not_settled(void)
 {
     return (mechanism_failure){ATTEMPT_CONVERGENCE,
                                "The nonlinear equations of a step could not be solved: the step is "
@@ -132,10 +124,10 @@ static mechanism_failure meet_constraint(geometric_cache *c, double t, double h,
             q[i] += m->dx[i];
             u[i] += m->dx[i] / h;
         }
-        if (settled(size, last, largest(nq, q))) return mechanism_ok();
+        if (geometric_settled(size, last, largest(nq, q), FINEST)) return mechanism_ok();
         last = size;
     }
-    return nl > 0 ? not_settled() : mechanism_ok();
+    return nl > 0 ? geometric_not_settled() : mechanism_ok();
 }
 
 /* dx := kick M^-1 phi along the constraints; any part along M^-1 G' is the multiplier's. */
@@ -157,7 +149,7 @@ static mechanism_failure drift_explicit(geometric_cache *c, double t, double h, 
     vector_copy(nq, q, c->x);
     vector_copy(nq, v, c->x + nq);
     mechanism_failure failure = mechanism_evaluate(m, t, c->x, m->rate, NULL);
-    if (!failure.status) failure = factor(c, m->G[0], m->G[0]);
+    if (!failure.status) failure = mechanism_factor(m, m->G[0], m->G[0]);
     if (failure.status) return failure;
     kick_by(c, kick, m->force);
     for (int i = 0; i < nq; i++) {
@@ -166,7 +158,7 @@ static mechanism_failure drift_explicit(geometric_cache *c, double t, double h, 
     }
     if (m->form->nl == 0) return mechanism_ok();
     failure = mechanism_gradient(m, t + h, end, 1);
-    if (!failure.status) failure = factor(c, m->G[0], m->G[1]);
+    if (!failure.status) failure = mechanism_factor(m, m->G[0], m->G[1]);
     return failure.status ? failure : meet_constraint(c, t + h, h, end, u);
 }
 
@@ -175,7 +167,7 @@ static mechanism_failure finish_velocity(geometric_cache *c, double kick, const 
                                          double *v)
 {
     mechanism *m = &c->system;
-    mechanism_failure failure = factor(c, m->G[0], m->G[0]);
+    mechanism_failure failure = mechanism_factor(m, m->G[0], m->G[0]);
     if (failure.status) return failure;
     velocity_residual(c, m->G[0], v);
     for (int i = 0; i < m->form->nq; i++) m->dx[i] = kick * phi[i];
@@ -246,7 +238,7 @@ static mechanism_failure drift_implicit(geometric_cache *c, double t, double h, 
         if (failure.status) return failure;
         if (k == 0) mechanism_momentum(&c->system, x + nq, p0);
         for (int i = 0; i < nq; i++) c->p[i] = p0[i] + 0.5 * h * c->phi[i] + pull[i];
-        failure = factor(c, m->G[0], m->G[0]);
+        failure = mechanism_factor(m, m->G[0], m->G[0]);
         if (!failure.status) failure = geometric_velocity(c, t, x, c->p, v0);
         if (!failure.status) failure = geometric_velocity(c, t + h, end, c->p, end + nq);
         if (failure.status) return failure;
@@ -260,10 +252,10 @@ static mechanism_failure drift_implicit(geometric_cache *c, double t, double h, 
         if (failure.status) return failure;
         change = fmax(change, m->form->nl > 0 ? largest(nq, m->dx) : 0.0);
         if (!isfinite(change)) return mechanism_evaluation(EVAL_RETRY);
-        if (settled(change, last, largest(nq, end))) return mechanism_ok();
+        if (geometric_settled(change, last, largest(nq, end), FINEST)) return mechanism_ok();
         last = change;
     }
-    return not_settled();
+    return geometric_not_settled();
 }
 
 mechanism_failure rattle_step(geometric_cache *c, double t, double h, const double *x, double *end)

@@ -71,18 +71,12 @@ double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int
 
 hem_failure hem_linear(const hem_cache *c, saddle_status status)
 {
-    switch (status) {
-    case SADDLE_OK: return (hem_failure){ATTEMPT_OK, NULL, -1, 0};
-    case SADDLE_NOT_FINITE: return (hem_failure){ATTEMPT_EVALUATION, NULL, -1, 0};
-    case SADDLE_MEMORY: return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
-    case SADDLE_DEPENDENT:
-    case SADDLE_SINGULAR:
-        return (hem_failure){ATTEMPT_SINGULAR,
-                             "g_y f_z is singular, at this constraint: the system has not index 2 "
-                             "here",
-                             saddle_row(c->saddle), 0};
-    }
-    return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
+    if (status == SADDLE_OK) return mechanism_ok();
+    if (status == SADDLE_NOT_FINITE) return mechanism_evaluation(EVAL_RETRY);
+    if (status == SADDLE_MEMORY) return mechanism_evaluation(EVAL_MEMORY);
+    return (hem_failure){ATTEMPT_SINGULAR,
+                         "g_y f_z is singular, at this constraint: the system has not index 2 here",
+                         saddle_row(c->saddle), 0};
 }
 
 /* ---- start ---- */

@@ -417,13 +417,8 @@ static bool chart_cache(hem_cache *c, dae_coordinates kind)
 {
     const mechanical_form *m = c->mechanical;
     if (kind == DAE_COORDINATES_AMBIENT || c->ng == 0) return true;
-    saddle_shape shape = {0};
-    if (m)
-        shape = (saddle_shape){.n = m->nq,
-                               .m = m->nl,
-                               .M = {m->M_matrix.colptr, m->M_matrix.rowind},
-                               .C = {m->G_matrix.colptr, m->G_matrix.rowind},
-                               .transposed = true};
+    saddle_shape shape = m ? mechanism_shape(m) : (saddle_shape){0};
+    shape.block = 0;
     const form_matrix *matrix = m             ? &m->G_matrix
                                 : c->manifold ? &c->manifold->c_x_matrix
                                               : &c->hessenberg->g_y_matrix;

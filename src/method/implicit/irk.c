@@ -5,9 +5,6 @@
 #include "matrix/shifted.h"
 #include "method/common/stages.h"
 
-/* Values between steps may be wrong by 10 tolerances where events depend on them. */
-static const double DENSE_WEIGHT = 0.1;
-
 /* Weight of errors of stiff variables that the estimate of the table does not see. */
 static const double STIFF = 0.1;
 
@@ -273,12 +270,10 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
 static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx,
                             double error)
 {
-    double *correction;
     bool on_constraints = collocation_ends(s->table->m) || s->table->project;
     bool few = s->table->m->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE;
-    if (on_constraints && (stages_looked_at(ctx) || few))
-        error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
-    return stages_quiet_error(ctx, error, w->step.h, &w->quiet, w->scale, look, s, w);
+    return stages_error_between(ctx, on_constraints && (stages_looked_at(ctx) || few), error,
+                                w->step.h, &w->quiet, w->scale, look, s, w);
 }
 
 /* The part of the step within the bounds, over its end and all stages. */

@@ -361,7 +361,6 @@ static void radau_attempt(const void *state, void *scratch, const method_context
     result->status = radau_solve(s, w, ctx, result);
     judge(s, w, ctx, result);
     result->stage = result->status == ATTEMPT_OK ? 0 : result->stage;
-    w->last_factor = result->next_factor;
     report_newton(w, ctx);
 }
 

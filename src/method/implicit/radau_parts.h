@@ -61,7 +61,6 @@ typedef struct radau_scratch {
     double factor_rtol;            /* this tolerance */
     double factors[RADAU_METHODS]; /* of 1, 3, 5 and 7 stages */
     double gain_to_lower;          /* what fewer stages must promise */
-    double last_factor;            /* next_factor of this attempt */
     double reach;                  /* this step, were its error 1, */
     double exponent;               /* by this power of h */
     double trend;                  /* that over the one before; at most 1 */

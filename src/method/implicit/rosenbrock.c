@@ -9,9 +9,6 @@
  * that of rounding 1e-13 |F| / h. */
 static const double TIME_PART = 1.0 / 128.0;
 
-/* Values between steps may be wrong by 10 tolerances where events depend on them. */
-static const double DENSE_WEIGHT = 0.1;
-
 /* Steps in a row, and their size against time and other steps, that may leave equations of exempt
  * variables unmet. Jumps of a cubic equation by factors of 3 to 10 take 1 to 50. */
 enum { MOST_DEFECTIVE = 100 };
@@ -244,12 +241,10 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
  * lies within the step. */
 static double error_of(const rosenbrock_state *s, rosenbrock_scratch *w, const method_context *ctx)
 {
-    double *correction;
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     double error = norm_of(ctx->norm, w->error, w->scale);
-    if (stages_looked_at(ctx) || !s->table->within)
-        error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
-    return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);
+    return stages_error_between(ctx, stages_looked_at(ctx) || !s->table->within, error, w->h,
+                                &w->quiet, w->scale, look, s, w);
 }
 
 /* Newton's correction of exempt variables at the end of the step, in tolerances: their errors are

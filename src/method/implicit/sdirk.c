@@ -14,9 +14,6 @@ static const double TIGHTNESS = 20.0;
 static const double SLOW = 0.1, WORN = 0.01;
 enum { MOST_AGE = 20 };
 
-/* Values between steps may be wrong by 10 tolerances where events depend on them. */
-static const double DENSE_WEIGHT = 0.1;
-
 /* What survives between steps. */
 typedef struct sdirk_state {
     const sdirk_table *table;
@@ -221,11 +218,9 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
 static double error_between(const sdirk_state *s, sdirk_scratch *w, const method_context *ctx,
                             double error)
 {
-    double *correction;
     bool events = ctx->eval->problem->form.event_count > 0;
-    if (events && !ctx->newton->matrix->matrix_free)
-        error = fmax(error, DENSE_WEIGHT * look(s, w, ctx, STAGES_LOOK, &correction));
-    return stages_quiet_error(ctx, error, w->h, &w->quiet, w->scale, look, s, w);
+    return stages_error_between(ctx, events && !ctx->newton->matrix->matrix_free, error, w->h,
+                                &w->quiet, w->scale, look, s, w);
 }
 
 /* y' where the step begins against the slope of its interpolant: no stage is there, and a jump of

@@ -94,6 +94,17 @@ static bool find_second_order(second_order *second, const method_context *ctx)
     return second_order_new(second, ctx->n, known, p->kinematic);
 }
 
+/* What the starting method may use: its own cache, and the second order form */
+static method_context context_of_starter(const glm_cache *c, const method_context *ctx)
+{
+    method_context own = *ctx;
+    own.method = starter;
+    own.second = &c->second;
+    own.forms = NULL;
+    own.cache = c->start.cache;
+    return own;
+}
+
 static void *glm_cache_new(const method_context *ctx)
 {
     glm_cache *c = DAE_NEW(glm_cache);
@@ -106,10 +117,7 @@ static void *glm_cache_new(const method_context *ctx)
     bool fits = find_second_order(&c->second, ctx);
     if (fits && factors) {
         c->matrix = second_matrix_new(&c->second, ctx->newton->matrix, 0);
-        c->start = *ctx;
-        c->start.method = starter;
-        c->start.second = &c->second;
-        c->start.forms = NULL;
+        c->start = context_of_starter(c, ctx);
         c->start.cache = starter->cache_new(&c->start);
     }
     if (fits && (!factors || (c->matrix && c->start.cache))) return c;
@@ -130,12 +138,7 @@ static void glm_start(void *state, void *scratch, const method_context *ctx, con
     vectors_begin(ctx->n, at->y, s->y, s->y_old);
     vectors_begin(ctx->n, at->yp, s->yp, s->yp_old);
     if (!c->start.cache) return;
-    void *own = c->start.cache;
-    c->start = *ctx; /* what is resolved now was not when the cache was made */
-    c->start.method = starter;
-    c->start.second = &c->second;
-    c->start.forms = NULL;
-    c->start.cache = own;
+    c->start = context_of_starter(c, ctx); /* some of it was not resolved when that was made */
     starter->start(s->start, w->start, &c->start, at);
 }
 
