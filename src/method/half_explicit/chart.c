@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "method/common/layout.h"
+#include "method/half_explicit/pivoting.h"
 
 #include <math.h>
 
@@ -99,61 +100,14 @@ static void spread(chart *c)
     }
 }
 
-/* The largest entry of rows and columns k, .. in the present order */
-static double largest(const chart *c, int k, int *row, int *column)
-{
-    double most = -1.0;
-    for (int j = k; j < c->n; j++)
-        for (int i = k; i < c->m; i++) {
-            double entry = fabs(c->full[c->pivots[i] + c->order[j] * c->m]);
-            if (!(entry > most)) continue;
-            most = entry;
-            *row = i;
-            *column = j;
-        }
-    return most;
-}
-
-static void exchange(int *list, int a, int b)
-{
-    int keep = list[a];
-    list[a] = list[b];
-    list[b] = keep;
-}
-
-/* Row i -= factor row k, for the columns behind k */
-static void eliminate(chart *c, int k)
-{
-    int pivot_row = c->pivots[k], m = c->m;
-    double pivot = c->full[pivot_row + c->order[k] * m];
-    for (int i = k + 1; i < m; i++) {
-        double factor = c->full[c->pivots[i] + c->order[k] * m] / pivot;
-        if (factor == 0.0) continue;
-        for (int j = k + 1; j < c->n; j++)
-            c->full[c->pivots[i] + c->order[j] * m] -=
-                factor * c->full[pivot_row + c->order[j] * m];
-    }
-}
-
-/* Gaussian elimination with complete pivoting: its columns are the dependent variables. */
+/* The columns of complete pivoting are the dependent variables. */
 static chart_status pick_dependent(chart *c)
 {
-    double first = 0.0;
+    int column;
     spread(c);
-    for (int j = 0; j < c->n; j++) c->order[j] = j;
-    for (int i = 0; i < c->m; i++) c->pivots[i] = i;
-    for (int k = 0; k < c->m; k++) {
-        int row = k, column = k;
-        double pivot = k < c->n ? largest(c, k, &row, &column) : 0.0;
-        if (k == 0) first = pivot;
-        c->row = c->pivots[row];
-        if (!(pivot > RANK_TOLERANCE * first)) return isnan(pivot) ? CHART_RETRY : CHART_DEPENDENT;
-        exchange(c->pivots, k, row);
-        exchange(c->order, k, column);
-        c->dependent[k] = c->order[k];
-        eliminate(c, k);
-    }
-    return CHART_OK;
+    select_status status = select_dense(c->m, c->n, c->full, NULL, RANK_TOLERANCE, c->order,
+                                        c->dependent, &c->row, &column);
+    return status == SELECT_OK ? CHART_OK : CHART_DEPENDENT;
 }
 
 /* LU of the columns of the dependent variables, by rows; false: singular */

@@ -9,6 +9,7 @@
 #include "forms/stacked.h"
 #include "linalg/linear_solver.h"
 #include "method/half_explicit/herk.h"
+#include "method/half_explicit/pivoting.h"
 
 /* ---- a square part of a form's matrix, factorised (herk_block.c) ---------------------------- */
 
@@ -36,18 +37,6 @@ void matrix_times_part(const form_matrix *m, const double *values, const int *co
 
 /* ---- choice of the algebraic components (herk_select.c) ------------------------------------- */
 
-typedef enum select_status {
-    SELECT_OK = 0,
-    SELECT_DEPENDENT, /* a constraint depends on others: *row */
-    SELECT_REQUIRED,  /* Criterion 3.6 cannot be met: *column is not determined by g */
-    SELECT_MEMORY
-} select_status;
-
-/* Procedure 3.11 on g_x: chosen[k], k < rows, are columns that form a regular block, with all the
- * required ones. A (by columns) is overwritten; order has rows + columns entries of work. Pivots
- * below tolerance * max |A| count as 0. */
-select_status select_dense(int rows, int columns, double *A, const bool *required, double tolerance,
-                           int *order, int *chosen, int *row, int *column);
 /* The choice of the default mode. Procedure 3.11 may pair any row with any column, and so find
  * positions from velocities: regular as long as nothing comes to rest. Here a row takes, where it
  * can, a column that no row with fewer entries knows: constraints of each level are solved for what

@@ -5,88 +5,6 @@
 #include "base/vector.h"
 #include "method/half_explicit/herk_parts.h"
 
-/* ---- dense: Procedure 3.11 ------------------------------------------------------------------ */
-
-typedef struct elimination {
-    int rows, columns;
-    double *A;
-    int *row, *column; /* row i of A is row[i] as given, column j column[j] */
-} elimination;
-
-static double *entry(const elimination *e, int i, int j)
-{
-    return e->A + i + (size_t)e->column[j] * (size_t)e->rows;
-}
-
-/* Largest entry of rows and columns k.. of A, among required columns only if there are such. */
-static double find_pivot(const elimination *e, int k, const bool *required, int *row, int *column)
-{
-    double most = -1.0;
-    for (int j = k; j < e->columns; j++) {
-        if (required && !required[e->column[j]]) continue;
-        for (int i = k; i < e->rows; i++) {
-            if (fabs(*entry(e, i, j)) <= most) continue;
-            most = fabs(*entry(e, i, j));
-            *row = i;
-            *column = j;
-        }
-    }
-    return most;
-}
-
-static void swap_ints(int *a, int *b)
-{
-    int keep = *a;
-    *a = *b;
-    *b = keep;
-}
-
-/* Steps 2 to 5: bring the pivot to (k,k), eliminate below it. */
-static void eliminate(elimination *e, int k, int row, int column)
-{
-    swap_ints(&e->row[k], &e->row[row]);
-    swap_ints(&e->column[k], &e->column[column]);
-    for (int j = 0; row != k && j < e->columns; j++) {
-        double keep = *entry(e, k, j);
-        *entry(e, k, j) = *entry(e, row, j);
-        *entry(e, row, j) = keep;
-    }
-    for (int i = k + 1; i < e->rows; i++) *entry(e, i, k) /= *entry(e, k, k);
-    for (int j = k + 1; j < e->columns; j++) {
-        double u = *entry(e, k, j);
-        for (int i = k + 1; u != 0.0 && i < e->rows; i++) *entry(e, i, j) -= *entry(e, i, k) * u;
-    }
-}
-
-select_status select_dense(int rows, int columns, double *A, const bool *required, double tolerance,
-                           int *order, int *chosen, int *row, int *column)
-{
-    elimination e = {
-        .rows = rows, .columns = columns, .A = A, .row = order, .column = order + rows};
-    int count = 0, i = 0, j = 0;
-    for (int k = 0; k < rows; k++) e.row[k] = k;
-    for (int k = 0; k < columns; k++) e.column[k] = k;
-    for (int k = 0; k < columns; k++) count += required[k];
-    double least = tolerance * fmax(find_pivot(&e, 0, NULL, &i, &j), 1e-300);
-    if (count > rows) count = rows + 1; /* one too many: the last step finds no row for it */
-    for (int k = 0; k < rows || k < count; k++) {
-        j = i = k;
-        double pivot = find_pivot(&e, k, k < count ? required : NULL, &i, &j);
-        if (!(pivot > least) && k < count) {
-            for (j = k; !required[e.column[j]];) j++;
-            *column = e.column[j];
-            return SELECT_REQUIRED;
-        }
-        if (!(pivot > least)) {
-            *row = e.row[k];
-            return SELECT_DEPENDENT;
-        }
-        eliminate(&e, k, i, j);
-        chosen[k] = e.column[k];
-    }
-    return SELECT_OK;
-}
-
 /* ---- row by row, by levels ------------------------------------------------------------------ */
 
 /* Rows of U as they grow, with the column of each pivot. */
@@ -94,7 +12,7 @@ typedef struct row_factors {
     int count, *start, *pivot;
     int *column;
     double *value;
-    size_t room;
+    size_t column_room, value_room;
 } row_factors;
 
 typedef struct row_work {
@@ -177,9 +95,16 @@ static void find_sizes(row_work *w, const double *values, const bool *required)
         if (!required[j]) w->column_size[j] = 1.0;
 }
 
+static bool make_room(row_factors *U, size_t more)
+{
+    size_t least = (size_t)U->start[U->count] + more;
+    return dae_grow(&U->column, &U->column_room, least, sizeof *U->column) &&
+           dae_grow(&U->value, &U->value_room, least, sizeof *U->value);
+}
+
 static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
 {
-    *w = (row_work){.m = m, .U.room = 4 * m->count + 64};
+    *w = (row_work){.m = m};
     w->rowptr = DAE_ARRAY(int, m->rows + 1);
     w->colind = DAE_ARRAY(int, m->count);
     w->from = DAE_ARRAY(int, m->count);
@@ -194,11 +119,9 @@ static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
     w->column_size = DAE_ARRAY(double, m->columns);
     w->U.start = DAE_ARRAY(int, m->rows + 1);
     w->U.pivot = DAE_ARRAY(int, m->rows);
-    w->U.column = DAE_ARRAY(int, w->U.room);
-    w->U.value = DAE_ARRAY(double, w->U.room);
     bool ok = w->rowptr && w->colind && w->from && w->order && w->row && w->touched && w->mark &&
               w->taken && w->heap && w->done && w->row_size && w->column_size && w->U.start &&
-              w->U.pivot && w->U.column && w->U.value;
+              w->U.pivot && make_room(&w->U, 4 * m->count + 64);
     if (!ok) return false;
     transpose_pattern(w, seen);
     order_rows(w);
@@ -268,26 +191,6 @@ static void eliminate_row(row_work *w, const double *values, int i)
         }
         w->row[pivot] = 0.0;
     }
-}
-
-static bool make_room(row_factors *U, size_t more)
-{
-    size_t used = (size_t)U->start[U->count];
-    if (used + more <= U->room) return true;
-    size_t room = 2 * U->room + more;
-    int *column = DAE_ARRAY(int, room);
-    double *value = DAE_ARRAY(double, room);
-    if (!column || !value) {
-        dae_free_all(column, value);
-        return false;
-    }
-    memcpy(column, U->column, used * sizeof *column);
-    memcpy(value, U->value, used * sizeof *value);
-    dae_free_all(U->column, U->value);
-    U->column = column;
-    U->value = value;
-    U->room = room;
-    return true;
 }
 
 /* The spread row i becomes the next row of U, divided by its pivot. */
