@@ -72,88 +72,95 @@ static const char *const groups[] = {
     [GROUP_GEOMETRIC] = "Geometric",
 };
 
-/* The first of a family is its default. The second column: the name before families had options. */
-static const method_member members[] = {
-    {&method_bdf, NULL},
-    {&method_bdf2nd, NULL},
-    {&method_bdf2nd_modified, "bdf2nd_modified"},
-    {&method_bdf2nd_thesis, "bdf2nd_faithful"},
-    {&method_glm3, "glm3"},
-    {&method_radau, NULL},
-    {&method_radau5, "radau5"},
-    {&method_radau9, "radau9"},
-    {&method_radau13, "radau13"},
-    {&method_gauss6, "gauss6"},
-    {&method_gauss2, "gauss2"},
-    {&method_gauss4, "gauss4"},
-    {&method_gauss8, "gauss8"},
-    {&method_gauss10, "gauss10"},
-    {&method_lobattoc4, "lobattoc4"},
-    {&method_lobattoc2, "lobattoc2"},
-    {&method_lobattoc6, "lobattoc6"},
-    {&method_sirk22, "sirk22"},
-    {&method_sirk23, "sirk23"},
-    {&method_colloc2nd, "colloc2nd_radau5"},
-    {&method_colloc2nd_radau1, "colloc2nd_radau1"},
-    {&method_colloc2nd_radau2, "colloc2nd_radau2"},
-    {&method_colloc2nd_radau3, "colloc2nd_radau3"},
-    {&method_colloc2nd_radau4, "colloc2nd_radau4"},
-    {&method_colloc2nd_gauss1, "colloc2nd_gauss1"},
-    {&method_colloc2nd_gauss2, "colloc2nd_gauss2"},
-    {&method_colloc2nd_gauss3, "colloc2nd_gauss3"},
-    {&method_colloc2nd_gauss4, "colloc2nd_gauss4"},
-    {&method_colloc2nd_gauss5, "colloc2nd_gauss5"},
-    {&method_colloc2nd_thesis, "colloc2nd_faithful"},
-    {&method_colloc2nd_thesis_gauss, "colloc2nd_faithful_gauss"},
-    {&method_rodas, NULL},
-    {&method_rodasp, "rodasp"},
-    {&method_rodas4p2, "rodas4p2"},
-    {&method_rodas3, "rodas3"},
-    {&method_sdirk4, "sdirk4"},
-    {&method_sdirk2, "sdirk2"},
-    {&method_sdirk3, "sdirk3"},
-    {&method_liex, NULL},
-    {&method_midex, NULL},
-    {&method_taylor, NULL},
-    {&method_hem5, "hem5"},
-    {&method_hem3, "hem3"},
-    {&method_hem4, "hem4"},
-    {&method_phem5, "phem5"},
-    {&method_prk, NULL},
-    {&method_dopri5, "dopri5"},
-    {&method_dop853, "dop853"},
-    {&method_euler, NULL},
-    {&method_herk, NULL},
-    {&method_herk_euler, "herk-euler"},
-    {&method_herk_heun, "herk-heun"},
-    {&method_herk_kutta3, "herk-kutta3"},
-    {&method_herk_rk4, "herk-rk4"},
-    {&method_herk_hem4, "herk-hem4"},
-    {&method_herk_dopri5, "herk-dopri5"},
-    {&method_herk_dop853, "herk-dop853"},
-    {&method_herk_thesis, "herk-faithful"},
-    {&method_herk_thesis_euler, "herk-faithful-euler"},
-    {&method_herk_thesis_heun, "herk-faithful-heun"},
-    {&method_herk_thesis_kutta3, "herk-faithful-kutta3"},
-    {&method_herk_thesis_rk4, "herk-faithful-rk4"},
-    {&method_symplectic_euler, NULL},
-    {&method_shake, NULL},
-    {&method_rattle, NULL},
-    {&method_rattle4, "rattle4"},
-    {&method_rattle6, "rattle6"},
-    {&method_rattle8, "rattle8"},
-    {&method_lobatto4, "lobatto4"},
-    {&method_lobatto6, "lobatto6"},
+/* A family begins a line, and its default comes first. */
+/* clang-format off */
+static const method *const members[] = {
+    &method_bdf,
+    &method_bdf2nd, &method_bdf2nd_modified, &method_bdf2nd_thesis,
+    &method_glm3,
+    &method_radau, &method_radau5, &method_radau9, &method_radau13,
+    &method_gauss6, &method_gauss2, &method_gauss4, &method_gauss8, &method_gauss10,
+    &method_lobattoc4, &method_lobattoc2, &method_lobattoc6,
+    &method_sirk22, &method_sirk23,
+    &method_colloc2nd, &method_colloc2nd_radau1, &method_colloc2nd_radau2, &method_colloc2nd_radau3,
+        &method_colloc2nd_radau4, &method_colloc2nd_gauss1, &method_colloc2nd_gauss2,
+        &method_colloc2nd_gauss3, &method_colloc2nd_gauss4, &method_colloc2nd_gauss5,
+        &method_colloc2nd_thesis, &method_colloc2nd_thesis_gauss,
+    &method_rodas, &method_rodasp, &method_rodas4p2, &method_rodas3,
+    &method_sdirk4, &method_sdirk2, &method_sdirk3,
+    &method_liex,
+    &method_midex,
+    &method_taylor,
+    &method_hem5, &method_hem3, &method_hem4,
+    &method_phem5,
+    &method_prk,
+    &method_dopri5, &method_dop853,
+    &method_euler,
+    &method_herk, &method_herk_euler, &method_herk_heun, &method_herk_kutta3, &method_herk_rk4,
+        &method_herk_hem4, &method_herk_dopri5, &method_herk_dop853, &method_herk_thesis,
+        &method_herk_thesis_euler, &method_herk_thesis_heun, &method_herk_thesis_kutta3,
+        &method_herk_thesis_rk4,
+    &method_symplectic_euler,
+    &method_shake,
+    &method_rattle, &method_rattle4, &method_rattle6, &method_rattle8,
+    &method_lobatto4, &method_lobatto6,
 };
+
+/* Names before families had options, and what they are now: to be dropped after version 0.2. */
+static const char *const old_names[][2] = {
+    {"bdf2nd_modified", "bdf2nd:modified"}, {"bdf2nd_faithful", "bdf2nd:thesis"},
+    {"glm3", "glm"},
+    {"radau5", "radau:5"}, {"radau9", "radau:9"}, {"radau13", "radau:13"},
+    {"gauss6", "gauss:6"}, {"gauss2", "gauss:2"}, {"gauss4", "gauss:4"}, {"gauss8", "gauss:8"},
+        {"gauss10", "gauss:10"},
+    {"lobattoc4", "lobattoc:4"}, {"lobattoc2", "lobattoc:2"}, {"lobattoc6", "lobattoc:6"},
+    {"sirk22", "sirk:2"}, {"sirk23", "sirk:3"},
+    {"colloc2nd_radau5", "colloc2nd:9"}, {"colloc2nd_radau1", "colloc2nd:1"},
+        {"colloc2nd_radau2", "colloc2nd:3"}, {"colloc2nd_radau3", "colloc2nd:5"},
+        {"colloc2nd_radau4", "colloc2nd:7"}, {"colloc2nd_gauss1", "colloc2nd:2"},
+        {"colloc2nd_gauss2", "colloc2nd:4"}, {"colloc2nd_gauss3", "colloc2nd:6"},
+        {"colloc2nd_gauss4", "colloc2nd:8"}, {"colloc2nd_gauss5", "colloc2nd:10"},
+        {"colloc2nd_faithful", "colloc2nd:3:thesis"},
+        {"colloc2nd_faithful_gauss", "colloc2nd:4:thesis"},
+    {"rodasp", "rodas:p"}, {"rodas4p2", "rodas:p2"}, {"rodas3", "rodas:3"},
+    {"sdirk4", "sdirk:4"}, {"sdirk2", "sdirk:2"}, {"sdirk3", "sdirk:3"},
+    {"hem5", "hem:5"}, {"hem3", "hem:3"}, {"hem4", "hem:4"},
+    {"phem5", "phem"},
+    {"dopri5", "dopri:5"}, {"dop853", "dopri:8"},
+    {"herk-euler", "herk:1"}, {"herk-heun", "herk:2"}, {"herk-kutta3", "herk:3"},
+        {"herk-rk4", "herk:4"}, {"herk-hem4", "herk:hem4"}, {"herk-dopri5", "herk:5"},
+        {"herk-dop853", "herk:8"}, {"herk-faithful", "herk:thesis"},
+        {"herk-faithful-euler", "herk:1:thesis"}, {"herk-faithful-heun", "herk:2:thesis"},
+        {"herk-faithful-kutta3", "herk:3:thesis"}, {"herk-faithful-rk4", "herk:4:thesis"},
+    {"rattle4", "rattle:4"}, {"rattle6", "rattle:6"}, {"rattle8", "rattle:8"},
+    {"lobatto4", "lobatto:4"}, {"lobatto6", "lobatto:6"},
+};
+/* clang-format on */
 
 enum {
     FAMILIES = sizeof families / sizeof families[0],
-    MEMBERS = sizeof members / sizeof *members
+    MEMBERS = sizeof members / sizeof *members,
+    OLD_NAMES = sizeof old_names / sizeof *old_names
 };
 
-const method_member *method_member_at(int i)
+const method *method_member_at(int i)
 {
-    return i >= 0 && i < MEMBERS ? &members[i] : NULL;
+    return i >= 0 && i < MEMBERS ? members[i] : NULL;
+}
+
+const char *method_replacement(const char *name)
+{
+    for (int i = 0; i < OLD_NAMES; i++)
+        if (strcmp(old_names[i][0], name) == 0) return old_names[i][1];
+    return NULL;
+}
+
+/* The old name of a member, "": it has none */
+static const char *old_name_of(const char *name)
+{
+    for (int i = 0; i < OLD_NAMES; i++)
+        if (strcmp(old_names[i][1], name) == 0) return old_names[i][0];
+    return "";
 }
 
 /* The name's part before a colon is that of the family. */
@@ -194,15 +201,14 @@ const char *forms_text(unsigned forms)
 
 const char *dae_method_name(int i)
 {
-    return method_member_at(i) ? method_member_at(i)->method->name : NULL;
+    return method_member_at(i) ? method_member_at(i)->name : NULL;
 }
 
 void dae_method_info_fill(int i, dae_method_info *info, size_t size)
 {
-    const method_member *member = method_member_at(i);
+    const method *m = method_member_at(i);
     dae_method_info full = {0};
-    if (member) {
-        const method *m = member->method;
+    if (m) {
         const method_family *f = method_family_of(m->name);
         full = (dae_method_info){.name = m->name,
                                  .family = f->name,
@@ -219,7 +225,7 @@ void dae_method_info_fill(int i, dae_method_info *info, size_t size)
                                  .citation = m->citation,
                                  .forms = forms_text(m->forms ? m->forms : FORM_RESIDUAL),
                                  .index_range = m->index_range ? m->index_range : "1",
-                                 .old_name = member->old ? member->old : ""};
+                                 .old_name = old_name_of(m->name)};
     }
     sized_write(info, size, &full, sizeof full);
 }

@@ -24,13 +24,7 @@ typedef struct method_family {
     bool by_tolerance;  /* its first member chooses between orders of its own */
 } method_family;
 
-/* Its name is family[:order][:variant]. */
-typedef struct method_member {
-    const method *method;
-    const char *old; /* name in versions before 0.2, to be dropped after it; NULL: the same */
-} method_member;
-
-const method_member *method_member_at(int i);            /* NULL past the end */
+const method *method_member_at(int i); /* by name family[:order][:variant]; NULL past the end */
 const method_family *method_family_of(const char *name); /* NULL: there is none */
 int method_order(const char *name);                      /* in a name; 0: none */
 const char *method_variant(const char *name);            /* "": none */

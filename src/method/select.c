@@ -40,14 +40,6 @@ const char *method_variant(const char *name)
     return read_name(name).variant;
 }
 
-const char *method_replacement(const char *name)
-{
-    for (int i = 0; method_member_at(i); i++)
-        if (method_member_at(i)->old && strcmp(method_member_at(i)->old, name) == 0)
-            return method_member_at(i)->method->name;
-    return NULL;
-}
-
 /* Whether a method without an order in its name can be held at this one. */
 static bool takes_order(const method *m, const wish *w)
 {
@@ -60,7 +52,7 @@ static const method *first_fit(const wish *w)
 {
     const method *taking = NULL;
     for (int i = 0; method_member_at(i); i++) {
-        const method *m = method_member_at(i)->method;
+        const method *m = method_member_at(i);
         wish has = read_name(m->name);
         if (has.family != w->family || strcmp(has.variant, w->variant) != 0) continue;
         if (w->order == 0 || has.order == w->order) return m;
@@ -77,7 +69,7 @@ static void list_orders(const wish *w, dae_diag *diag)
     text_list list = text_list_in(diag, MOST_LISTED);
     diag_append(diag, "orders are ");
     for (int i = 0; method_member_at(i); i++) {
-        const method *m = method_member_at(i)->method;
+        const method *m = method_member_at(i);
         wish has = read_name(m->name);
         if (has.family != w->family || strcmp(has.variant, w->variant) != 0) continue;
         if (has.order == 0 && w->family->by_tolerance) continue;
@@ -93,7 +85,7 @@ static void list_variants(const wish *w, dae_diag *diag)
     const char *last = "";
     text_list list = text_list_in(diag, MOST_LISTED);
     for (int i = 0; method_member_at(i); i++) {
-        wish has = read_name(method_member_at(i)->method->name);
+        wish has = read_name(method_member_at(i)->name);
         if (has.family != w->family || strcmp(has.variant, last) == 0) continue;
         last = has.variant;
         if (!*last) continue;
