@@ -214,17 +214,16 @@ static void dense_point(const hem_state *s, hem_scratch *w, const hem_cache *c)
 
 /* The cubic is Hermite's; the quartic adds a multiple of s^2 (1-s)^2 that makes it pass the middle.
  */
-void hem_dense_weights(const hem_table *table, double s, int derivative, double weight[5])
+void hem_dense_weights(double m, double s, int derivative, double weight[5])
 {
-    double r = 1.0 - s, m = table->middle;
+    double r = 1.0 - s;
     weight[0] = derivative ? -6.0 * s * r : r * r * (1.0 + 2.0 * s);
     weight[1] = derivative ? 6.0 * s * r : s * s * (3.0 - 2.0 * s);
     cubic_ends(s, 1.0, derivative, &weight[2], &weight[3]);
     weight[4] = 0.0;
     if (m == 0.0) return;
     double at_m[5], hump = derivative ? 2.0 * s * r * (1.0 - 2.0 * s) : s * s * r * r;
-    const hem_table cubic = {.middle = 0.0};
-    hem_dense_weights(&cubic, m, 0, at_m);
+    hem_dense_weights(0.0, m, 0, at_m);
     weight[4] = hump / (m * m * (1.0 - m) * (1.0 - m));
     for (int k = 0; k < 4; k++) weight[k] -= weight[4] * at_m[k];
 }
@@ -233,10 +232,9 @@ void hem_dense_weights(const hem_table *table, double s, int derivative, double 
 static double roughness(const hem_state *s, hem_scratch *w, const method_context *ctx)
 {
     const hem_cache *c = ctx->cache;
-    const hem_table cubic = {.middle = 0.0};
     double weight[5], m = s->table->middle, *d = w->coarse; /* free once the error is known */
     if (m == 0.0) return w->rough;
-    hem_dense_weights(&cubic, m, 0, weight);
+    hem_dense_weights(0.0, m, 0, weight);
     for (int i = 0; i < c->nx; i++)
         d[i] = w->middle[i] - weight[0] * s->x[i] - weight[1] * w->x[i] -
                w->h * (weight[2] * s->k[i] + weight[3] * w->k[i]);
@@ -476,7 +474,7 @@ static void plain_x(const hem_state *st, const method_context *ctx, double s, in
     }
     const int n = ((const hem_cache *)ctx->cache)->nx;
     double weight[5], h = st->t - st->t_old;
-    hem_dense_weights(st->table, s, derivative, weight);
+    hem_dense_weights(st->table->middle, s, derivative, weight);
     for (int i = 0; i < n; i++)
         x[i] = weight[0] * st->x_old[i] + weight[1] * st->x[i] +
                h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]) +
@@ -510,9 +508,8 @@ static double last_term(const hem_state *st, const method_context *ctx)
     }
     /* Hermite's cubic will do for order 3, if the error test sees all there is */
     if (table->middle == 0.0) return table->order <= 3 && c->ng == 0 ? 0.0 : INFINITY;
-    const hem_table cubic = {.middle = 0.0};
     double weight[5], h = st->t - st->t_old;
-    hem_dense_weights(&cubic, table->middle, 0, weight);
+    hem_dense_weights(0.0, table->middle, 0, weight);
     for (int i = 0; i < c->nx; i++)
         c->inner_k[i] = st->middle[i] - weight[0] * st->x_old[i] - weight[1] * st->x[i] -
                         h * (weight[2] * st->k_old[i] + weight[3] * st->k[i]);

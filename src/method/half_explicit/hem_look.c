@@ -77,9 +77,8 @@ static void expected(const hem_state *s, const hem_scratch *w, int n, int p, int
 {
     const hem_table *table = s->table;
     const double *of = table->look[p][derivative];
-    const hem_table cubic = {.middle = 0.0};
     double weight[5] = {derivative ? 0.0 : 1.0, 0.0, of[0], of[1], 0.0};
-    if (table->good_count == 0) hem_dense_weights(&cubic, places[p], derivative, weight);
+    if (table->good_count == 0) hem_dense_weights(0.0, places[p], derivative, weight);
     for (int i = 0; i < n; i++)
         out[i] = weight[0] * s->x[i] + weight[1] * w->x[i] +
                  w->h * (weight[2] * s->k[i] + weight[3] * w->k[i]);

@@ -117,8 +117,8 @@ double hem_norm(const hem_cache *c, const error_norm *norm, const double *v, int
  */
 double hem_tested_norm(const hem_cache *c, const error_norm *norm, const double *v, double *full);
 /* Weights of x_old, x, h k_old, h k and x(middle) in the interpolant at t_old + s h, or in h times
- * its derivative. */
-void hem_dense_weights(const hem_table *table, double s, int derivative, double weight[5]);
+ * its derivative; middle = 0: Hermite's cubic. */
+void hem_dense_weights(double middle, double s, int derivative, double weight[5]);
 /* The failure for a status of the linear algebra on the Hessenberg form. */
 hem_failure hem_linear(const hem_cache *c, saddle_status status);
 

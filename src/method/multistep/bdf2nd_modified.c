@@ -159,9 +159,11 @@ static void predict(const modified_state *s, modified_scratch *w, const method_c
     }
 }
 
-static attempt_status solve_corrector(const modified_state *s, modified_scratch *w,
-                                      const method_context *ctx, double tightness)
+/* Prediction and corrector, with the coefficients at hand */
+static void solve_step(const modified_state *s, modified_scratch *w, const method_context *ctx,
+                       double tightness, attempt *result)
 {
+    predict(s, w, ctx);
     corrector c = {.t = w->t[0],
                    .h = w->h,
                    .cj = w->slope[0],
@@ -175,7 +177,9 @@ static attempt_status solve_corrector(const modified_state *s, modified_scratch 
                    .y = w->y,
                    .yp = w->yp,
                    .e = w->e};
-    return newton_solve(ctx->newton, &c);
+    result->order = w->order;
+    result->status = newton_solve(ctx->newton, &c);
+    result->bound_ratio = ctx->newton->bound_ratio;
 }
 
 /* Whether there are variables of index 2 or 3. */
@@ -237,10 +241,7 @@ static void modified_attempt(const void *state, void *scratch, const method_cont
     *result = (attempt){.t = s->t[0], .h = h, .y = w->y, .yp = w->yp};
     if (refuse_tolerance(ctx, result)) return;
     set_coefficients(s, w, h, order);
-    predict(s, w, ctx);
-    result->order = w->order;
-    result->status = solve_corrector(s, w, ctx, w->order >= 4 ? 2.5 : 1.0);
-    result->bound_ratio = ctx->newton->bound_ratio;
+    solve_step(s, w, ctx, w->order >= 4 ? 2.5 : 1.0, result);
     if (result->status == ATTEMPT_OK) estimate_errors(s, w, ctx, result);
 }
 
@@ -363,10 +364,7 @@ static void thesis_attempt(const void *state, void *scratch, const method_contex
     *result = (attempt){.t = s->t[0], .h = h, .y = w->y, .yp = w->yp};
     if (thesis_refuses(ctx, result)) return;
     set_coefficients(s, w, h, thesis_order(s, w));
-    predict(s, w, ctx);
-    result->order = w->order;
-    result->status = solve_corrector(s, w, ctx, TIGHT);
-    result->bound_ratio = ctx->newton->bound_ratio;
+    solve_step(s, w, ctx, TIGHT, result);
     result->next_factor = 0.25;
     for (int i = 0; i < 4; i++) result->terms[i] = NAN;
     if (result->status == ATTEMPT_OK) {
