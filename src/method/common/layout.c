@@ -27,13 +27,21 @@ void *vectors_place(const vector_layout *layout, int n, void *memory)
     return at;
 }
 
-double *vectors_new(const vector_share *shares, size_t count)
+/* Bytes of one array, so that any other may follow. */
+static size_t room(const array_share *share)
+{
+    return (share->size * share->count + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+}
+
+void *shared_block(const array_share *shares, size_t count)
 {
     size_t total = 0;
-    for (size_t i = 0; i < count; i++) total += (size_t)shares[i].pointers * shares[i].count;
-    double *block = DAE_ARRAY(double, total), *at = block;
+    for (size_t i = 0; i < count; i++) total += (size_t)shares[i].number * room(&shares[i]);
+    char *block = dae_calloc(total, 1), *at = block;
     for (size_t i = 0; block && i < count; i++)
-        for (int k = 0; k < shares[i].pointers; k++, at += shares[i].count)
-            shares[i].vectors[k] = at;
+        for (int k = 0; k < shares[i].number; k++, at += room(&shares[i])) {
+            void *array = at; /* pointers of all types look alike here */
+            memcpy((char *)shares[i].pointers + (size_t)k * sizeof array, &array, sizeof array);
+        }
     return block;
 }

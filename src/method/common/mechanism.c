@@ -37,9 +37,9 @@ static bool prepare(mechanism *c, const mechanical_form *m, const form_places *p
                      .lambda_place = places->lambda,
                      .enough = POSITION_TOLERANCE,
                      .diagonal = m->M_matrix.diagonal};
-    c->block =
-        SHARED_VECTORS({&c->M, 1, m->M_matrix.count}, {c->G, 2, G}, {&c->force, 1, nq},
-                       {&c->dx, 1, nq}, {&c->rate, 1, nl}, {&c->curvature, 1, nl}, {&c->r, 1, nl});
+    c->block = SHARED_BLOCK(SHARE(c->M, m->M_matrix.count), SHARES(c->G, 2, G), SHARE(c->force, nq),
+                            SHARE(c->dx, nq), SHARE(c->rate, nl), SHARE(c->curvature, nl),
+                            SHARE(c->r, nl));
     return c->block;
 }
 

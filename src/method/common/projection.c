@@ -41,8 +41,8 @@ bool projection_new(projection *p, const method_context *ctx)
     if (!form || form->nl == 0) return true;
     size_t nq = (size_t)form->nq, nl = (size_t)form->nl;
     size_t nr = full ? (size_t)full->nr : 0;
-    bool fits = SHARED_VECTORS({&p->x, 1, 2 * nq}, {&p->k, 1, 2 * nq}, {&p->begin, 1, nq},
-                               {&p->lambda, 1, nl}, {&p->dr, 1, nr});
+    bool fits = SHARED_BLOCK(SHARE(p->x, 2 * nq), SHARE(p->k, 2 * nq), SHARE(p->begin, nq),
+                             SHARE(p->lambda, nl), SHARE(p->dr, nr));
     bool ready = full ? mechanism_of_multibody(&p->mechanism, full, &forms->multibody_places)
                       : mechanism_new(&p->mechanism, ctx);
     if (!ready || !fits) {

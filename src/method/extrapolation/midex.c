@@ -51,12 +51,12 @@ static void midex_cache_free(void *cache)
 static bool take_memory(midex_cache *c, size_t n)
 {
     size_t nq = (size_t)c->system.form->nq, nl = (size_t)c->system.form->nl, x = 2 * nq;
-    c->memory = SHARED_VECTORS({&c->x, 1, x}, {&c->before, 1, x}, {&c->after, 1, x},
-                               {&c->result, 1, x}, {&c->error, 1, x}, {&c->dense_x, 1, x},
-                               {&c->dense_k, 1, x}, {c->tableau.T, ROWS, x},
-                               {c->inner_x, MIDEX_INNER, x}, {c->inner_k, MIDEX_INNER, x},
-                               {c->inner_lambda, MIDEX_INNER, nl}, {&c->dense_lambda, 1, nl},
-                               {&c->full, 1, n}, {&c->coefficient, 1, (MIDEX_DEGREE + 1) * nq});
+    c->memory = SHARED_BLOCK(SHARE(c->x, x), SHARE(c->before, x), SHARE(c->after, x),
+                             SHARE(c->result, x), SHARE(c->error, x), SHARE(c->dense_x, x),
+                             SHARE(c->dense_k, x), SHARES(c->tableau.T, ROWS, x),
+                             SHARES(c->inner_x, MIDEX_INNER, x), SHARES(c->inner_k, MIDEX_INNER, x),
+                             SHARES(c->inner_lambda, MIDEX_INNER, nl), SHARE(c->dense_lambda, nl),
+                             SHARE(c->full, n), SHARE(c->coefficient, (MIDEX_DEGREE + 1) * nq));
     return c->memory;
 }
 

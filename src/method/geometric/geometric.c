@@ -90,10 +90,10 @@ static bool take_memory(geometric_cache *c)
     const mechanical_form *m = c->system.form;
     size_t nq = (size_t)m->nq, nl = (size_t)m->nl;
     enum { S = GEOMETRIC_STAGES };
-    return SHARED_VECTORS({&c->x, 1, 2 * nq}, {&c->half, 1, 2 * nq}, {&c->last, 1, 2 * nq},
-                          {&c->p, 1, 2 * nq}, {&c->phi, 1, 2 * nq}, {c->Q, S, nq}, {c->V, S, nq},
-                          {c->P, S, nq}, {c->force, S, nq}, {c->Lambda, S, nl},
-                          {&c->residual, 1, S * nl});
+    return SHARED_BLOCK(SHARE(c->x, 2 * nq), SHARE(c->half, 2 * nq), SHARE(c->last, 2 * nq),
+                        SHARE(c->p, 2 * nq), SHARE(c->phi, 2 * nq), SHARES(c->Q, S, nq),
+                        SHARES(c->V, S, nq), SHARES(c->P, S, nq), SHARES(c->force, S, nq),
+                        SHARES(c->Lambda, S, nl), SHARE(c->residual, S * nl));
 }
 
 static void *geometric_cache_new(const method_context *ctx)

@@ -21,18 +21,7 @@ void chart_free(chart *c)
     if (!c) return;
     saddle_free(c->saddle);
     manifold_free(&c->shortest);
-    dae_free_all(c->A, c->M, c->full, c->dependent, c);
-}
-
-static bool allocate_partition(chart *c)
-{
-    size_t m = (size_t)c->m, n = (size_t)c->n;
-    bool fits = SHARED_VECTORS({&c->full, 1, m * n}, {&c->lu, 1, m * m});
-    c->dependent = DAE_ARRAY(int, m + n + m);
-    if (!fits || !c->dependent) return false;
-    c->order = c->dependent + m;
-    c->pivots = c->order + n;
-    return true;
+    dae_free_all(c->A, c->M, c->full, c);
 }
 
 chart *chart_new(dae_coordinates kind, const form_matrix *matrix, const saddle_shape *mechanism,
@@ -42,13 +31,14 @@ chart *chart_new(dae_coordinates kind, const form_matrix *matrix, const saddle_s
     if (!c) return NULL;
     *c = (chart){.kind = kind, .matrix = matrix, .m = matrix->rows, .n = matrix->columns};
     size_t m = (size_t)c->m, n = (size_t)c->n;
-    bool fits = SHARED_VECTORS({&c->A, 1, matrix->count}, {&c->r, 1, m}, {&c->row_scale, 1, m},
-                               {&c->dx, 1, n}, {&c->unit, 1, n});
+    bool fits = SHARED_BLOCK(SHARE(c->A, matrix->count), SHARE(c->r, m), SHARE(c->row_scale, m),
+                             SHARE(c->dx, n), SHARE(c->unit, n));
     if (fits && kind == DAE_COORDINATES_PARTITIONED)
-        fits = allocate_partition(c);
+        fits = SHARED_BLOCK(SHARE(c->full, m * n), SHARE(c->lu, m * m), SHARE(c->dependent, m),
+                            SHARE(c->order, m + n), SHARE(c->pivots, m));
     else if (fits && mechanism) {
         c->saddle = saddle_new(mechanism);
-        fits = SHARED_VECTORS({&c->M, 1, mass}, {&c->base, 1, matrix->count}) && c->saddle;
+        fits = SHARED_BLOCK(SHARE(c->M, mass), SHARE(c->base, matrix->count)) && c->saddle;
     } else if (fits)
         fits = manifold_new(&c->shortest, matrix, c->unit);
     if (fits) return c;

@@ -734,8 +734,8 @@ static bool mechanical_cache(hem_cache *c, const method_context *ctx)
     size_t M = m->M_matrix.count, G = m->G_matrix.count;
     bool fits = mechanism_new(&c->system, ctx);
     c->saddle = c->system.saddle;
-    c->matrices = SHARED_VECTORS({&c->M_start, 1, M}, {&c->G_start, 1, G}, {&c->G_aside, 1, G},
-                                 {&c->force_start, 1, (size_t)m->nq});
+    c->matrices = SHARED_BLOCK(SHARE(c->M_start, M), SHARE(c->G_start, G), SHARE(c->G_aside, G),
+                               SHARE(c->force_start, (size_t)m->nq));
     return fits && c->matrices;
 }
 
@@ -758,8 +758,8 @@ static bool hessenberg_cache(hem_cache *c)
     c->nz = c->ng = f->nz;
     c->nw = f->nz + f->nu;
     size_t full = (size_t)f->ny * (size_t)f->nz, g_y = f->g_y_matrix.count;
-    c->matrices = SHARED_VECTORS({&c->f_z, 1, f->nu > 0 ? full : f->f_z_matrix.count},
-                                 {&c->g_y, 1, g_y}, {&c->g_y_end, 1, g_y});
+    c->matrices = SHARED_BLOCK(SHARE(c->f_z, f->nu > 0 ? full : f->f_z_matrix.count),
+                               SHARE(c->g_y, g_y), SHARE(c->g_y_end, g_y));
     saddle_shape shape = {.n = f->ny,
                           .m = f->nz,
                           .C = pattern_of(&f->g_y_matrix),
@@ -800,8 +800,8 @@ hem_cache *hem_bare_cache(const method_context *ctx)
                 : c->hessenberg ? hessenberg_cache(c)
                                 : manifold_cache(c);
     size_t size = (size_t)(c->nx + c->nw + c->ng);
-    fits = SHARED_VECTORS({c->work, 6, size}, {&c->inner, 1, (HEM_INNER + 2) * (size_t)c->nw},
-                          {&c->inner_x, 1, (size_t)c->nx}, {&c->inner_k, 1, (size_t)c->nx}) &&
+    fits = SHARED_BLOCK(SHARES(c->work, 6, size), SHARE(c->inner, (HEM_INNER + 2) * (size_t)c->nw),
+                        SHARE(c->inner_x, c->nx), SHARE(c->inner_k, c->nx)) &&
            fits;
     if (fits) return c;
     hem_cache_free(c);

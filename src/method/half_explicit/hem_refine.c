@@ -46,7 +46,8 @@ hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache)
     r->cache = cache;
     r->state = dae_calloc(1, state);
     r->scratch = dae_calloc(1, scratch);
-    bool fits = SHARED_VECTORS({&r->y, 1, n}, {r->x, MOST_INSIDE, n}, {r->k, MOST_INSIDE, n});
+    bool fits =
+        SHARED_BLOCK(SHARE(r->y, n), SHARES(r->x, MOST_INSIDE, n), SHARES(r->k, MOST_INSIDE, n));
     if (r->state && r->scratch && fits) return r;
     hem_refinement_free(r);
     return NULL;

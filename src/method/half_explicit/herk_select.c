@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/layout.h"
 #include "method/half_explicit/herk_parts.h"
 
 /* ---- row by row, by levels ------------------------------------------------------------------ */
@@ -34,9 +35,7 @@ typedef struct row_work {
 
 static void row_work_free(row_work *w)
 {
-    dae_free_all(w->rowptr, w->colind, w->from, w->order, w->row, w->touched, w->mark, w->taken,
-                 w->heap, w->done, w->row_size, w->column_size, w->U.start, w->U.pivot, w->U.column,
-                 w->U.value);
+    dae_free_all(w->row, w->U.column, w->U.value);
 }
 
 static int row_of(const form_matrix *m, size_t q)
@@ -104,25 +103,15 @@ static bool make_room(row_factors *U, size_t more)
 
 static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
 {
+    const int rows = m->rows, columns = m->columns;
     *w = (row_work){.m = m};
-    w->rowptr = DAE_ARRAY(int, m->rows + 1);
-    w->colind = DAE_ARRAY(int, m->count);
-    w->from = DAE_ARRAY(int, m->count);
-    w->order = DAE_ARRAY(int, m->rows);
-    w->row = DAE_ARRAY(double, m->columns);
-    w->touched = DAE_ARRAY(int, m->columns);
-    w->mark = DAE_ARRAY(bool, m->columns);
-    w->taken = DAE_ARRAY(int, m->columns);
-    w->heap = DAE_ARRAY(int, m->rows + m->columns + 2);
-    w->done = DAE_ARRAY(bool, m->rows);
-    w->row_size = DAE_ARRAY(double, m->rows);
-    w->column_size = DAE_ARRAY(double, m->columns);
-    w->U.start = DAE_ARRAY(int, m->rows + 1);
-    w->U.pivot = DAE_ARRAY(int, m->rows);
-    bool ok = w->rowptr && w->colind && w->from && w->order && w->row && w->touched && w->mark &&
-              w->taken && w->heap && w->done && w->row_size && w->column_size && w->U.start &&
-              w->U.pivot && make_room(&w->U, 4 * m->count + 64);
-    if (!ok) return false;
+    bool fits = SHARED_BLOCK(
+        SHARE(w->row, columns), SHARE(w->row_size, rows), SHARE(w->column_size, columns),
+        SHARE(w->rowptr, rows + 1), SHARE(w->colind, m->count), SHARE(w->from, m->count),
+        SHARE(w->order, rows), SHARE(w->touched, columns), SHARE(w->taken, columns),
+        SHARE(w->heap, rows + columns + 2), SHARE(w->U.start, rows + 1), SHARE(w->U.pivot, rows),
+        SHARE(w->mark, columns), SHARE(w->done, rows));
+    if (!fits || !make_room(&w->U, 4 * m->count + 64)) return false;
     transpose_pattern(w, seen);
     order_rows(w);
     return true;

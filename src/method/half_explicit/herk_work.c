@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/layout.h"
 #include "method/common/stages.h"
 #include "method/half_explicit/herk_parts.h"
 
@@ -27,33 +28,21 @@ void herk_work_free(void *work)
     part_free(&w->leading_part);
     part_free(&w->R);
     stacked_free(w->stacked);
-    dae_free_all(w->required, w->row_place, w->column_place, w->algebraic_place, w->algebraic,
-                 w->chosen, w->select_order, w->generation, w->seen, w->E, w->select_work, w);
+    dae_free_all(w->E, w->select_work, w);
 }
 
-static bool allocate_lists(herk_work *w)
+static bool allocate(herk_work *w)
 {
-    w->required = DAE_ARRAY(bool, w->n);
-    w->row_place = DAE_ARRAY(int, w->ne > w->ng ? w->ne : w->ng);
-    w->column_place = DAE_ARRAY(int, w->n);
-    w->algebraic_place = DAE_ARRAY(int, w->n);
-    w->algebraic = DAE_ARRAY(int, w->ng);
-    w->chosen = DAE_ARRAY(int, w->ng + 1);
-    w->select_order = DAE_ARRAY(int, w->n + w->ng);
-    w->generation = DAE_ARRAY(int, w->n);
-    w->seen = DAE_ARRAY(bool, w->form->g_x_matrix.count);
-    return w->required && w->row_place && w->column_place && w->algebraic_place && w->algebraic &&
-           w->chosen && w->select_order && w->generation && w->seen;
-}
-
-static bool allocate_values(herk_work *w)
-{
-    size_t count = w->form->g_x_matrix.count, n = (size_t)w->n, ng = (size_t)w->ng;
-    return SHARED_VECTORS({&w->E, 1, w->form->E_matrix.count},
-                          {&w->f, 1, w->ne > w->n ? (size_t)w->ne : n}, {w->J, 2, count},
-                          {&w->J_stage, 1, count}, {&w->g, 1, ng}, {&w->g_t, 1, ng},
-                          {&w->delta, 1, ng}, {&w->correction, 1, n}, {&w->dense, 1, 7 * n},
-                          {&w->dense_stages, 1, 3 * n}, {&w->dense_point, 1, 2 * n});
+    const size_t count = w->form->g_x_matrix.count;
+    const int n = w->n, ng = w->ng, rows = w->ne > ng ? w->ne : ng, longest = w->ne > n ? w->ne : n;
+    return SHARED_BLOCK(
+        SHARE(w->E, w->form->E_matrix.count), SHARE(w->f, longest), SHARES(w->J, 2, count),
+        SHARE(w->J_stage, count), SHARE(w->g, ng), SHARE(w->g_t, ng), SHARE(w->delta, ng),
+        SHARE(w->correction, n), SHARE(w->dense, 7 * n), SHARE(w->dense_stages, 3 * n),
+        SHARE(w->dense_point, 2 * n), SHARE(w->row_place, rows), SHARE(w->column_place, n),
+        SHARE(w->algebraic_place, n), SHARE(w->algebraic, ng), SHARE(w->chosen, ng + 1),
+        SHARE(w->select_order, n + ng), SHARE(w->generation, n), SHARE(w->required, n),
+        SHARE(w->seen, count));
 }
 
 void *herk_work_new(const method_context *ctx)
@@ -67,7 +56,7 @@ void *herk_work_new(const method_context *ctx)
     w->ng = w->form->ng;
     w->ne = w->form->ne;
     w->eval = ctx->eval;
-    if (allocate_lists(w) && allocate_values(w)) return w;
+    if (allocate(w)) return w;
     herk_work_free(w);
     return NULL;
 }

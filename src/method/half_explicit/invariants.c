@@ -20,10 +20,10 @@ invariant_work *invariant_work_new(const hem_cache *c, const method_context *ctx
     size_t m = (size_t)ctx->invariants->count, n = (size_t)ctx->n, nx = (size_t)c->nx;
     v->count = ctx->invariants->count;
     v->n = ctx->n;
-    bool fits = SHARED_VECTORS({&v->y, 1, n}, {&v->yp, 1, n}, {&v->value, 1, m}, {&v->moved, 1, m},
-                               {&v->sum, 1, m}, {&v->right, 1, m}, {&v->gradient, 1, m * nx},
-                               {&v->direction, 1, m * nx}, {&v->matrix, 1, m * m},
-                               {&v->scratch, 1, (size_t)(c->nw + c->ng)});
+    bool fits = SHARED_BLOCK(SHARE(v->y, n), SHARE(v->yp, n), SHARE(v->value, m),
+                             SHARE(v->moved, m), SHARE(v->sum, m), SHARE(v->right, m),
+                             SHARE(v->gradient, m * nx), SHARE(v->direction, m * nx),
+                             SHARE(v->matrix, m * m), SHARE(v->scratch, (size_t)(c->nw + c->ng)));
     if (fits) return v;
     dae_free(v);
     return NULL;

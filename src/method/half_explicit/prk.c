@@ -49,8 +49,8 @@ static hem_cache *bare_cache(const method_context *ctx)
     hem_cache *c = hem_bare_cache(ctx);
     if (!c || !ctx->forms) return c;
     c->tableau = DAE_NEW(rounded_tableau);
-    bool fits = SHARED_VECTORS({c->slopes, TABLEAU_MOST_ALL, (size_t)c->nx},
-                               {c->rows, TABLEAU_MOST_ROWS, (size_t)c->nx});
+    bool fits = SHARED_BLOCK(SHARES(c->slopes, TABLEAU_MOST_ALL, c->nx),
+                             SHARES(c->rows, TABLEAU_MOST_ROWS, c->nx));
     if (c->tableau && fits && hem_exact_cache(c, ctx)) return c;
     hem_cache_free(c);
     return NULL;

@@ -329,15 +329,12 @@ static void taylor_cache_free(void *cache)
     c->ops->run_free(c->run);
     linear_free(c->solver);
     layout_free(&c->layout);
-    dae_free_all(c->first, c->place, c->at, c->J, c->matrix, c->power, c->degree, c);
+    dae_free_all(c->at, c->J, c->matrix, c->power, c);
 }
 
 static bool number_rows(taylor_cache *c)
 {
     const series_form *f = c->form;
-    c->first = DAE_ARRAY(int, f->n + 1);
-    c->place = DAE_ARRAY(int, f->n + 1);
-    if (!c->first || !c->place) return false;
     for (int j = 0; j < f->n; j++) {
         c->first[j + 1] = c->first[j] + f->d[j] + SERIES_LAST + 1;
         c->place[j + 1] = c->place[j] + f->d[j] + 1;
@@ -386,12 +383,11 @@ static void *taylor_cache_new(const method_context *ctx)
     c->ops = ops_for(f->precision);
     c->entries = f->colptr[f->n];
     c->tame = series_program_is_tame(f->equations);
-    const size_t n = (size_t)f->n, unknowns = (size_t)f->unknowns;
-    c->degree = DAE_ARRAY(int, unknowns);
-    bool ok = SHARED_VECTORS({&c->J, 1, (size_t)c->entries}, {&c->right, 1, n}, {&c->more, 1, n},
-                             {&c->last, 1, unknowns}, {&c->before, 1, unknowns},
-                             {&c->moved, 1, unknowns}) &&
-              c->degree && number_rows(c) && lay_out(c);
+    bool ok = SHARED_BLOCK(SHARE(c->J, c->entries), SHARE(c->right, f->n), SHARE(c->more, f->n),
+                           SHARE(c->last, f->unknowns), SHARE(c->before, f->unknowns),
+                           SHARE(c->moved, f->unknowns), SHARE(c->degree, f->unknowns),
+                           SHARE(c->first, f->n + 1), SHARE(c->place, f->n + 1)) &&
+              number_rows(c) && lay_out(c);
     if (ok) c->run = c->ops->run_new(c);
     if (ok && c->run) return c;
     taylor_cache_free(c);
