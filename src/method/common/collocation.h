@@ -19,7 +19,7 @@ typedef struct collocation {
     int stages, order, reals, pairs;
     double gamma;                /* the real eigenvalue of A^-1; without one det(A)^(-1/s) */
     const double *nodes;         /* s: c */
-    const double *A, *b;         /* s x s, s; b of Lobatto IIIA alone: d tells the others */
+    const double *A, *b;         /* s x s, s */
     const double *inverse, *d;   /* A^-1 and d' = b' A^-1 */
     const double *left;          /* s: q'(0) = sum left_j Z_j; 0 where c_j = 0 */
     const double *lagrange;      /* s: 1 / (c_j prod_{k != j} (c_j - c_k)) over c > 0; likewise */
