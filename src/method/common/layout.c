@@ -27,10 +27,11 @@ void *vectors_place(const vector_layout *layout, int n, void *memory)
     return at;
 }
 
-/* Bytes of one array, so that any other may follow. */
+/* Bytes of one array, so that one of any numbers may follow. */
 static size_t room(const array_share *share)
 {
-    return (share->size * share->count + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+    const size_t unit = sizeof(max_align_t);
+    return (share->size * share->count + unit - 1) / unit * unit;
 }
 
 void *shared_block(const array_share *shares, size_t count)

@@ -90,7 +90,7 @@ static void colloc2nd_cache_free(void *cache)
     if (!c) return;
     second_matrix_free(c->matrix);
     projection_free(&c->ends);
-    dae_free_all(c->drifts, c->loose, c->inner, c);
+    dae_free_all(c->inner, c);
 }
 
 static void fill_tables(colloc2nd_cache *c)
@@ -121,12 +121,12 @@ static void *colloc2nd_cache_new(const method_context *ctx)
     bool fits = !projects || projection_new(&c->ends, ctx);
     /* the estimate of Gauss methods has what positions are off by over h, in velocities */
     c->ends.mechanism.enough = kind->m->nodes[kind->m->stages - 1] < 1.0 ? 0.0 : POSITION_TOLERANCE;
-    c->drifts = DAE_ARRAY(bool, second->n);
-    c->loose = DAE_ARRAY(bool, second->n);
-    c->inner = DAE_ARRAY(double, colloc2nd_inner_size(c, ctx->n));
+    fits = SHARED_BLOCK(SHARE(c->inner, colloc2nd_inner_size(c, ctx->n)),
+                        SHARE(c->drifts, second->n), SHARE(c->loose, second->n)) &&
+           fits;
     bool factors = !ctx->newton->matrix->matrix_free; /* else the first attempt tells */
     if (factors) c->matrix = second_matrix_new(second, ctx->newton->matrix, kind->m->pairs);
-    if (!fits || !c->drifts || !c->loose || !c->inner || (factors && !c->matrix)) {
+    if (!fits || (factors && !c->matrix)) {
         colloc2nd_cache_free(c);
         return NULL;
     }
