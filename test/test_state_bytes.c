@@ -1,7 +1,6 @@
 /* A rejected attempt leaves the method's state as it was, byte for byte, whatever it was rejected
  * for; and the step that follows is the one that would have been made without it. */
-#include "method/half_explicit/hem.h"
-#include "method/multistep/bdf2nd.h"
+#include "method/common/method.h"
 #include "models.h"
 #include "second_order_problems.h"
 

@@ -4,14 +4,6 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "method/half_explicit/hem.h"
-#include "method/half_explicit/herk.h"
-#include "method/implicit/colloc2nd.h"
-#include "method/implicit/irk.h"
-#include "method/implicit/rosenbrock.h"
-#include "method/implicit/sdirk.h"
-#include "method/multistep/bdf2nd.h"
-#include "method/multistep/glm.h"
 
 static const method_family families[] = {
     {"bdf", GROUP_MULTISTEP, "a system is large and stiff, index 1 or 2; few digits do",
@@ -72,41 +64,11 @@ static const char *const groups[] = {
     [GROUP_GEOMETRIC] = "Geometric",
 };
 
-/* A family begins a line, and its default comes first. */
-/* clang-format off */
-static const method *const members[] = {
-    &method_bdf,
-    &method_bdf2nd, &method_bdf2nd_modified, &method_bdf2nd_thesis,
-    &method_glm3,
-    &method_radau, &method_radau5, &method_radau9, &method_radau13,
-    &method_gauss6, &method_gauss2, &method_gauss4, &method_gauss8, &method_gauss10,
-    &method_lobattoc4, &method_lobattoc2, &method_lobattoc6,
-    &method_sirk22, &method_sirk23,
-    &method_colloc2nd, &method_colloc2nd_radau1, &method_colloc2nd_radau2, &method_colloc2nd_radau3,
-        &method_colloc2nd_radau4, &method_colloc2nd_gauss1, &method_colloc2nd_gauss2,
-        &method_colloc2nd_gauss3, &method_colloc2nd_gauss4, &method_colloc2nd_gauss5,
-        &method_colloc2nd_thesis, &method_colloc2nd_thesis_gauss,
-    &method_rodas, &method_rodasp, &method_rodas4p2, &method_rodas3,
-    &method_sdirk4, &method_sdirk2, &method_sdirk3,
-    &method_liex,
-    &method_midex,
-    &method_taylor,
-    &method_hem5, &method_hem3, &method_hem4,
-    &method_phem5,
-    &method_prk,
-    &method_dopri5, &method_dop853,
-    &method_euler,
-    &method_herk, &method_herk_euler, &method_herk_heun, &method_herk_kutta3, &method_herk_rk4,
-        &method_herk_hem4, &method_herk_dopri5, &method_herk_dop853, &method_herk_thesis,
-        &method_herk_thesis_euler, &method_herk_thesis_heun, &method_herk_thesis_kutta3,
-        &method_herk_thesis_rk4,
-    &method_symplectic_euler,
-    &method_shake,
-    &method_rattle, &method_rattle4, &method_rattle6, &method_rattle8,
-    &method_lobatto4, &method_lobatto6,
-};
+#define METHOD_LISTED(id) &method_##id,
+static const method *const members[] = {ALL_METHODS(METHOD_LISTED)};
 
 /* Names before families had options, and what they are now: to be dropped after version 0.2. */
+/* clang-format off */
 static const char *const old_names[][2] = {
     {"bdf2nd_modified", "bdf2nd:modified"}, {"bdf2nd_faithful", "bdf2nd:thesis"},
     {"glm3", "glm"},

@@ -113,12 +113,40 @@ void method_size(const method *m, int n, size_t *state, size_t *scratch);
 /* Both structs zeroed, with their vectors in place: what a start begins with. */
 void method_clear(const method_context *ctx, void *state, void *scratch);
 
-extern const method method_bdf;
-extern const method method_symplectic_euler, method_shake, method_rattle, method_rattle4,
-    method_rattle6, method_rattle8, method_lobatto4, method_lobatto6;
-extern const method method_liex, method_midex;
-extern const method method_taylor;
-extern const method method_radau, method_radau5, method_radau9, method_radau13;
+/* Every method. A family begins a line, and its default comes first. */
+/* clang-format off */
+#define ALL_METHODS(EACH) \
+    EACH(bdf) \
+    EACH(bdf2nd) EACH(bdf2nd_modified) EACH(bdf2nd_thesis) \
+    EACH(glm3) \
+    EACH(radau) EACH(radau5) EACH(radau9) EACH(radau13) \
+    EACH(gauss6) EACH(gauss2) EACH(gauss4) EACH(gauss8) EACH(gauss10) \
+    EACH(lobattoc4) EACH(lobattoc2) EACH(lobattoc6) \
+    EACH(sirk22) EACH(sirk23) \
+    EACH(colloc2nd) EACH(colloc2nd_radau1) EACH(colloc2nd_radau2) EACH(colloc2nd_radau3) \
+        EACH(colloc2nd_radau4) EACH(colloc2nd_gauss1) EACH(colloc2nd_gauss2) \
+        EACH(colloc2nd_gauss3) EACH(colloc2nd_gauss4) EACH(colloc2nd_gauss5) \
+        EACH(colloc2nd_thesis) EACH(colloc2nd_thesis_gauss) \
+    EACH(rodas) EACH(rodasp) EACH(rodas4p2) EACH(rodas3) \
+    EACH(sdirk4) EACH(sdirk2) EACH(sdirk3) \
+    EACH(liex) \
+    EACH(midex) \
+    EACH(taylor) \
+    EACH(hem5) EACH(hem3) EACH(hem4) \
+    EACH(phem5) \
+    EACH(prk) \
+    EACH(dopri5) EACH(dop853) \
+    EACH(euler) \
+    EACH(herk) EACH(herk_euler) EACH(herk_heun) EACH(herk_kutta3) EACH(herk_rk4) EACH(herk_hem4) \
+        EACH(herk_dopri5) EACH(herk_dop853) EACH(herk_thesis) EACH(herk_thesis_euler) \
+        EACH(herk_thesis_heun) EACH(herk_thesis_kutta3) EACH(herk_thesis_rk4) \
+    EACH(symplectic_euler) \
+    EACH(shake) \
+    EACH(rattle) EACH(rattle4) EACH(rattle6) EACH(rattle8) \
+    EACH(lobatto4) EACH(lobatto6)
+/* clang-format on */
+#define METHOD_DECLARED(id) extern const method method_##id;
+ALL_METHODS(METHOD_DECLARED)
 
 /* Whether it needs a form beside the residual one. The second order form is that one, too, without
  * its velocities. */

@@ -9,7 +9,6 @@
 #include "linalg/saddle.h"
 #include "method/common/mechanism.h"
 #include "method/common/tableau.h"
-#include "method/half_explicit/hem.h"
 #include "method/half_explicit/hem_table.h"
 
 typedef mechanism_failure hem_failure;

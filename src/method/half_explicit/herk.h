@@ -19,11 +19,6 @@ typedef struct herk_config {
     double beta;             /* safety factor of the thesis' step control; 0: 0.9 */
 } herk_config;
 
-extern const method method_herk, method_herk_euler, method_herk_heun, method_herk_kutta3,
-    method_herk_rk4, method_herk_hem4, method_herk_dopri5, method_herk_dop853;
-extern const method method_herk_thesis, method_herk_thesis_euler, method_herk_thesis_heun,
-    method_herk_thesis_kutta3, method_herk_thesis_rk4;
-
 /* The start of any of them with a configuration of one's own; config is borrowed. */
 void herk_start(void *state, void *scratch, const method_context *ctx, const start_point *at,
                 const herk_config *config);

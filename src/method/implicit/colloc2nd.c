@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "method/common/thesis.h"
-#include "method/implicit/colloc2nd.h"
 
 /* Part of the error weights to which positions are projected: the error estimate of the next step
  * sees what is left, ten times. */

@@ -26,10 +26,6 @@ extern const irk_table irk_gauss2, irk_gauss4, irk_gauss6, irk_gauss8, irk_gauss
 extern const irk_table irk_lobattoc2, irk_lobattoc4, irk_lobattoc6;
 extern const irk_table irk_sirk22, irk_sirk23;
 
-extern const method method_gauss2, method_gauss4, method_gauss6, method_gauss8, method_gauss10;
-extern const method method_lobattoc2, method_lobattoc4, method_lobattoc6;
-extern const method method_sirk22, method_sirk23;
-
 /* weight_j = l_j(x) or l_j'(x), the Lagrange polynomials on 0 and the nodes that belong to node j
  */
 void irk_lagrange(int count, const double *nodes, double x, int derivative, double *weight);

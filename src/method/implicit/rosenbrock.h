@@ -31,6 +31,4 @@ typedef struct rosenbrock_table {
 extern const rosenbrock_table rosenbrock_rodas, rosenbrock_rodasp, rosenbrock_rodas4p2,
     rosenbrock_rodas3;
 
-extern const method method_rodas, method_rodasp, method_rodas4p2, method_rodas3;
-
 #endif

@@ -19,6 +19,4 @@ typedef struct sdirk_table {
 
 extern const sdirk_table sdirk_sdirk2, sdirk_sdirk3, sdirk_sdirk4;
 
-extern const method method_sdirk2, method_sdirk3, method_sdirk4;
-
 #endif

@@ -4,8 +4,6 @@
 
 #include "method/common/method.h"
 
-extern const method method_bdf2nd, method_bdf2nd_modified, method_bdf2nd_thesis;
-
 /* What the variants share: a second_matrix as cache. */
 void *bdf2nd_cache_new(const method_context *ctx);
 void bdf2nd_cache_free(void *cache);

@@ -13,7 +13,6 @@
 #include "method/common/interpolation.h"
 #include "method/common/stage_newton.h"
 #include "method/common/stages.h"
-#include "method/implicit/colloc2nd.h"
 
 #include <math.h>
 

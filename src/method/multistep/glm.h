@@ -27,6 +27,4 @@ void glm_weights(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES])
 /* The largest error constant of a stage, over h^s x^(s) */
 double glm_error_constant(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES]);
 
-extern const method method_glm3;
-
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "method/half_explicit/hem.h"
+#include "method/common/method.h"
 
 bool choice_is_open(const dae_options *o)
 {
