@@ -7,7 +7,7 @@ void interpolation_row(int count, const double *t, double at, int d, double *w)
         for (int j = 0; j < count; j++) {
             if (j == i) continue;
             double factor = (at - t[j]) / (t[i] - t[j]);
-            slope = slope * factor + value / (t[i] - t[j]);
+            if (d) slope = slope * factor + value / (t[i] - t[j]);
             value *= factor;
         }
         w[i] = d ? slope : value;
