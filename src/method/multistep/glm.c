@@ -34,7 +34,8 @@ typedef struct glm_cache {
     double h;        /* of the factors; 0: none */
     double constant; /* error constant for equal steps; after cuts of the step the derivative that
                         it is multiplied with is rough, and so is that of the cut */
-    method_context start; /* of the starting method, with its cache */
+    method_context start;        /* of the starting method, with its cache */
+    double integral[GLM_STAGES]; /* of Lagrange's polynomials of the nodes over the step, times 6 */
 } glm_cache;
 
 typedef struct glm_state {
@@ -108,10 +109,13 @@ static void *glm_cache_new(const method_context *ctx)
 {
     glm_cache *c = DAE_NEW(glm_cache);
     if (!c) return NULL;
-    double B[GLM_STAGES][GLM_STAGES];
+    double B[GLM_STAGES][GLM_STAGES], at[3][GLM_STAGES];
     c->m = &glm_peer4;
     glm_weights(c->m, 1.0, B);
     c->constant = glm_error_constant(c->m, 1.0, B);
+    for (int k = 0; k < 3; k++) interpolation_row(c->m->stages, c->m->c, 0.5 * k, 0, at[k]);
+    for (int j = 0; j < c->m->stages; j++) /* Simpson's rule is exact for cubic polynomials */
+        c->integral[j] = at[0][j] + 4.0 * at[1][j] + at[2][j];
     bool factors = !ctx->newton->matrix->matrix_free; /* else the first attempt tells */
     bool fits = find_second_order(&c->second, ctx);
     if (fits && factors) {
@@ -342,12 +346,10 @@ static void compare_with_slopes(const glm_state *s, glm_scratch *w, const method
     static const double MISMATCH = 0.1;
     const glm_cache *c = ctx->cache;
     const second_order *second = &c->second;
-    double *off = w->f, at[3][GLM_STAGES];
-    for (int k = 0; k < 3; k++) interpolation_row(c->m->stages, c->m->c, 0.5 * k, 0, at[k]);
+    double *off = w->f;
     for (int k = 0; k < ctx->n; k++) off[k] = w->y[k] - s->y[k];
     for (int j = 0; j < c->m->stages; j++) {
-        double weight = /* Simpson's rule is exact for cubic polynomials */
-            w->h / 6.0 * (at[0][j] + 4.0 * at[1][j] + at[2][j]);
+        double weight = w->h / 6.0 * c->integral[j];
         for (int k = 0; k < second->n; k++) {
             off[second->place[k]] -= weight * w->Yp[j * second->n + k];
             if (second->velocity[k] >= 0)
