@@ -19,7 +19,7 @@ setup:
 
 configure: setup
 	@echo "== configure (build/release)"
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
+	@scripts/configure release -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
 
 build: configure
 	@echo "== build (build/release)"
@@ -34,10 +34,10 @@ demo: build
 test: build
 	@scripts/setup test
 	@echo "== build the tests (build/release)"
-	@cmake --preset release
+	@scripts/configure release
 	@cmake --build --preset release-tests -j $(JOBS)
 	@echo "== configure and build with sanitizers (build/debug)"
-	@cmake --preset debug
+	@scripts/configure debug
 	@cmake --build --preset debug -j $(JOBS)
 	@echo "== test with sanitizers, then the release"
 	@ctest --preset debug -j $(JOBS); debug=$$?; \
@@ -46,7 +46,7 @@ test: build
 bench: setup
 	@scripts/setup bench
 	@echo "== configure and build (build/bench)"
-	@cmake --preset bench
+	@scripts/configure bench
 	@cmake --build --preset bench -j $(JOBS)
 	@echo "== bench"
 	@build/bench/bench/bench_peers $(BENCH_ARGS)
