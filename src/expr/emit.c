@@ -236,11 +236,6 @@ static void operator_text(emitter *e, const char *sign)
     emit_put(e->text, " ");
 }
 
-static bool is_truth(int op)
-{
-    return op == EXPR_NOT || (op >= EXPR_LT && op <= EXPR_OR);
-}
-
 /* Node i as something C tests: a relation as it is, any other number by "!= 0". */
 static void condition_text(emitter *e, uint32_t i, int strength)
 {
@@ -252,7 +247,7 @@ static void condition_text(emitter *e, uint32_t i, int strength)
         [EXPR_EQ] = {"==", EQUALITY}, [EXPR_NE] = {"!=", EQUALITY}, [EXPR_AND] = {"&&", AND},
         [EXPR_OR] = {"||", OR}};
     const plan_node *node = &e->plan.nodes[i];
-    bool test = e->named[i] || !is_truth(node->op);
+    bool test = e->named[i] || !expr_is_truth(node->op);
     int own = test ? EQUALITY : table[node->op].strength;
     if (own < strength) emit_put(e->text, "(");
     if (test) {
@@ -308,7 +303,7 @@ static void binary_text(emitter *e, const plan_node *node, int own)
     number_text(e, node->operand[1], own + 1);
 }
 
-static int strength_of(int op)
+static int strength_of(uint8_t op)
 {
     switch (op) {
     case EXPR_ADD:
@@ -317,7 +312,7 @@ static int strength_of(int op)
     case EXPR_DIV: return PRODUCT;
     case EXPR_NEG: return UNARY;
     case EXPR_SELECT: return CONDITIONAL;
-    default: return is_truth(op) ? UNARY : PRIMARY;
+    default: return expr_is_truth(op) ? UNARY : PRIMARY;
     }
 }
 
@@ -327,7 +322,7 @@ static void operation_text(emitter *e, uint32_t i, int strength)
     const plan_node *node = &e->plan.nodes[i];
     int own = strength_of(node->op);
     if (own < strength) emit_put(e->text, "(");
-    if (is_truth(node->op)) { /* an int in C, which divides and negates differently */
+    if (expr_is_truth(node->op)) { /* an int in C, which divides and negates differently */
         bool named = e->named[i];
         e->named[i] = false;
         emit_put(e->text, "(double)");

@@ -220,14 +220,7 @@ static bool is_finite(const graph *g, const expr_node *n)
     case EXPR_VARIABLE:
     case EXPR_PARAMETER:
     case EXPR_MEMORY:
-    case EXPR_NOT:
-    case EXPR_SIGN: /* 0 for NaN */
-    case EXPR_LT:
-    case EXPR_LE:
-    case EXPR_EQ:
-    case EXPR_NE:
-    case EXPR_AND:
-    case EXPR_OR: return true;
+    case EXPR_SIGN: /* 0 for NaN */ return true;
     case EXPR_NEG:
     case EXPR_ABS:
     case EXPR_SIN:
@@ -240,7 +233,7 @@ static bool is_finite(const graph *g, const expr_node *n)
     case EXPR_MIN:
     case EXPR_MAX: return finite_at(g, n->a) && finite_at(g, n->b);
     case EXPR_SELECT: return finite_at(g, n->b) && finite_at(g, n->c);
-    default: return false;
+    default: return expr_is_truth(n->op);
     }
 }
 

@@ -80,6 +80,18 @@ typedef enum expr_op {
     EXPR_ALL_COUNT
 } expr_op;
 
+/* Whether an operation gives a boolean. */
+static inline bool expr_is_truth(unsigned op)
+{
+    return op == EXPR_NOT || (op >= EXPR_LT && op <= EXPR_OR);
+}
+
+/* Whether its values jump, and do not move between jumps. */
+static inline bool expr_is_step(unsigned op)
+{
+    return expr_is_truth(op) || op == EXPR_SIGN || op == EXPR_FLOOR || op == EXPR_CEIL;
+}
+
 typedef struct expr_node {
     uint8_t op;     /* expr_op */
     uint8_t order;  /* of a VARIABLE */

@@ -2,20 +2,8 @@
 
 bool partial_exists(expr_op op, int operand)
 {
-    switch (op) {
-    case EXPR_NOT:
-    case EXPR_SIGN:
-    case EXPR_FLOOR:
-    case EXPR_CEIL:
-    case EXPR_LT:
-    case EXPR_LE:
-    case EXPR_EQ:
-    case EXPR_NE:
-    case EXPR_AND:
-    case EXPR_OR: return false;
-    case EXPR_SELECT: return operand > 0;
-    default: return operand < graph_arity(op);
-    }
+    if (expr_is_step(op)) return false;
+    return op == EXPR_SELECT ? operand > 0 : operand < graph_arity(op);
 }
 
 bool partial_branches(graph *g, expr e, expr *condition, expr *a, expr *b)

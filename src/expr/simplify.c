@@ -240,9 +240,7 @@ static expr relate(graph *g, expr_op op, expr a, expr b)
 /* Whether the value is 0 or 1: leaves are not asked, since only their use tells. */
 static bool is_boolean(const graph *g, expr e)
 {
-    expr_op op = at(g, e)->op;
-    if (op == EXPR_NOT || (op >= EXPR_LT && op <= EXPR_OR)) return true;
-    return graph_is_number(g, e, 0.0) || graph_is_number(g, e, 1.0);
+    return expr_is_truth(at(g, e)->op) || graph_is_number(g, e, 0.0) || graph_is_number(g, e, 1.0);
 }
 
 static bool complementary(graph *g, expr a, expr b)

@@ -155,12 +155,10 @@ dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *opti
 
 void iteration_free(iteration *it)
 {
-    shifted_free(it->shifted);
-    linear_free(it->solver);
-    ilu_free(it->incomplete);
+    drop_analysis(it);
     gmres_free(&it->krylov);
     jacobian_free(&it->jac);
-    dae_free_all(it->values, it->row_scale, it->column_scale, it->scaled_rows, it->work);
+    dae_free_all(it->row_scale, it->column_scale, it->scaled_rows, it->work);
     *it = (iteration){.singular_column = -1};
 }
 
@@ -309,6 +307,7 @@ static iteration_status factor_values(iteration *it)
 static iteration_status set_up_preconditioner(iteration *it, double cj, const linear_point *at)
 {
     if (it->preconditioner != DAE_PRECOND_USER) return ITERATION_OK;
+    it->eval->stats->jacobians++;
     it->precond_cj = cj;
     if (at) return from_eval(evaluate_precond_setup(it->eval, at->t, at->y, at->yp, cj));
     return from_eval(evaluate_precond_setup(it->eval, it->at_t, it->at_y, it->at_yp, cj));
@@ -339,9 +338,7 @@ iteration_status iteration_factor(iteration *it, double cj, const linear_point *
     if (has_matrix(it)) return iteration_factor_beside(it, cj, NULL, NULL);
     it->factored = false;
     it->by_columns = false;
-    iteration_status status = set_up_preconditioner(it, cj, at);
-    it->eval->stats->jacobians += it->preconditioner == DAE_PRECOND_USER;
-    return factored(it, cj, status);
+    return factored(it, cj, set_up_preconditioner(it, cj, at));
 }
 
 /* Column factors 2^-k, so that the largest entry of the column is about 1: pivots are the same with
@@ -402,7 +399,6 @@ iteration_status iteration_factor_columns(iteration *it, const double *cy, const
     iteration_status status;
     if (!has_matrix(it)) {
         status = set_up_preconditioner(it, columns_shift(it, cyp), NULL);
-        it->eval->stats->jacobians += it->preconditioner == DAE_PRECOND_USER;
     } else {
         if (!jac->valid) return ITERATION_RETRY;
         matrix_combine_columns(&jac->layout, cy, jac->dfdy, cyp, jac->dfdyp, it->values);
@@ -410,9 +406,7 @@ iteration_status iteration_factor_columns(iteration *it, const double *cy, const
         scale_to_unit_columns(it);
         status = factor_values(it);
     }
-    if (it->preconditioner != DAE_PRECOND_NONE) count_factorization(it);
-    it->factored = status == ITERATION_OK;
-    return status;
+    return factored(it, 0.0, status);
 }
 
 /* ---------------------------------------------------------------------------------------------

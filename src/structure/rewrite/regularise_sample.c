@@ -91,14 +91,9 @@ static long double passed_on(expr_op op, long double v, long double a, long doub
     case EXPR_SUB: return ea + eb;
     case EXPR_MUL: return fabsl(a) * eb + fabsl(b) * ea + ea * eb;
     case EXPR_DIV: return (ea + fabsl(v) * eb) / fabsl(b);
-    case EXPR_LT:
-    case EXPR_LE:
-    case EXPR_EQ:
-    case EXPR_NE:
-    case EXPR_AND:
-    case EXPR_OR: return 0.0L;
     default: break;
     }
+    if (expr_is_step(op)) return 0.0L;
     long double most = fmaxl(fabsl(graph_apply_long(op, a + ea, b, 0) - v),
                              fabsl(graph_apply_long(op, a - ea, b, 0) - v));
     return most + fmaxl(fabsl(graph_apply_long(op, a, b + eb, 0) - v),
@@ -109,14 +104,8 @@ static long double passed_on(expr_op op, long double v, long double a, long doub
  * interval would reach over it, and everything were zero within such errors. */
 static long double passed_on_unary(expr_op op, long double v, long double a, long double ea)
 {
-    switch (op) {
-    case EXPR_NEG: return ea;
-    case EXPR_FLOOR:
-    case EXPR_CEIL:
-    case EXPR_SIGN:
-    case EXPR_NOT: return 0.0L;
-    default: break;
-    }
+    if (op == EXPR_NEG) return ea;
+    if (expr_is_step(op)) return 0.0L;
     return fmaxl(fabsl(graph_apply_long(op, a + ea, 0, 0) - v),
                  fabsl(graph_apply_long(op, a - ea, 0, 0) - v));
 }
