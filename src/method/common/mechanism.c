@@ -273,14 +273,27 @@ mechanism_failure mechanism_project_position(mechanism *c, const error_norm *nor
                                              "The position constraints could not be met", -1, 0};
 }
 
+/* r = -(rate + G v) */
+static void velocity_residual(mechanism *c, const double *G, const double *v)
+{
+    vector_copy(c->form->nl, c->rate, c->r);
+    mechanism_add_product(c, G, v, c->r);
+    for (int i = 0; i < c->form->nl; i++) c->r[i] = -c->r[i];
+}
+
 void mechanism_project_velocity(mechanism *c, const double *G, double *v)
 {
-    const mechanical_form *m = c->form;
-    vector_copy(m->nl, c->rate, c->r);
-    mechanism_add_product(c, G, v, c->r);
-    for (int i = 0; i < m->nl; i++) c->r[i] = -c->r[i];
+    velocity_residual(c, G, v);
     solve_shortest(c, c->r, c->dx);
-    for (int i = 0; i < m->nq; i++) v[i] += c->dx[i];
+    for (int i = 0; i < c->form->nq; i++) v[i] += c->dx[i];
+}
+
+void mechanism_kick(mechanism *c, const double *G, double kick, const double *phi, double *v)
+{
+    velocity_residual(c, G, v);
+    for (int i = 0; i < c->form->nq; i++) c->dx[i] = kick * phi[i];
+    saddle_solve_x(c->saddle, c->dx, c->r);
+    for (int i = 0; i < c->form->nq; i++) v[i] += c->dx[i];
 }
 
 void mechanism_tangent(mechanism *c, double *e)

@@ -72,6 +72,8 @@ mechanism_failure mechanism_project_position(mechanism *c, const error_norm *nor
                                              double *q);
 /* v := v + M^-1 G'mu with G v + rate = 0, by the factors at hand, which belong to that G */
 void mechanism_project_velocity(mechanism *c, const double *G, double *v);
+/* v := v + M^-1 (kick phi - G'mu) likewise */
+void mechanism_kick(mechanism *c, const double *G, double kick, const double *phi, double *v);
 /* The part of a difference of velocities with G[0] e = 0, likewise; the rate is lost */
 void mechanism_tangent(mechanism *c, double *e);
 

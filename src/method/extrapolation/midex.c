@@ -75,7 +75,7 @@ static void *midex_cache_new(const method_context *ctx)
 static mechanism_failure small_step(mechanism *c, double t_at, double t_next, double h,
                                     const double *at, const double *from, double *next)
 {
-    const int nq = c->form->nq, nl = c->form->nl;
+    const int nq = c->form->nq;
     mechanism_failure failure = mechanism_evaluate(c, t_at, at, NULL, NULL);
     if (failure.status) return failure;
     for (int i = 0; i < nq; i++) {
@@ -85,12 +85,7 @@ static mechanism_failure small_step(mechanism *c, double t_at, double t_next, do
     failure = mechanism_gradient(c, t_next, next, 1);
     if (!failure.status) failure = mechanism_factor(c, c->G[0], c->G[1]);
     if (failure.status) return failure;
-    vector_copy(nl, c->rate, c->r);
-    mechanism_add_product(c, c->G[1], next + nq, c->r);
-    for (int i = 0; i < nl; i++) c->r[i] = -c->r[i];
-    for (int i = 0; i < nq; i++) c->dx[i] = h * c->force[i];
-    saddle_solve_x(c->saddle, c->dx, c->r);
-    for (int i = 0; i < nq; i++) next[nq + i] += c->dx[i];
+    mechanism_kick(c, c->G[1], h, c->force, next + nq);
     return vector_finite(2 * nq, next) ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
 }
 

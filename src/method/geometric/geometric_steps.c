@@ -81,15 +81,6 @@ mechanism_failure geometric_velocity(geometric_cache *c, double t, const double 
     return vector_finite(m->nq, v) ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
 }
 
-/* r = -(g_t + G v), for the last evaluated g_t */
-static void velocity_residual(geometric_cache *c, const double *G, const double *v)
-{
-    mechanism *m = &c->system;
-    vector_copy(m->form->nl, m->rate, m->r);
-    mechanism_add_product(m, G, v, m->r);
-    for (int i = 0; i < m->form->nl; i++) m->r[i] = -m->r[i];
-}
-
 bool geometric_settled(double size, double last, double scale, double finest)
 {
     const double fine = 1e-12;
@@ -169,10 +160,7 @@ static mechanism_failure finish_velocity(geometric_cache *c, double kick, const 
     mechanism *m = &c->system;
     mechanism_failure failure = mechanism_factor(m, m->G[0], m->G[0]);
     if (failure.status) return failure;
-    velocity_residual(c, m->G[0], v);
-    for (int i = 0; i < m->form->nq; i++) m->dx[i] = kick * phi[i];
-    saddle_solve_x(m->saddle, m->dx, m->r);
-    for (int i = 0; i < m->form->nq; i++) v[i] += m->dx[i];
+    mechanism_kick(m, m->G[0], kick, phi, v);
     return vector_finite(m->form->nq, v) ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
 }
 

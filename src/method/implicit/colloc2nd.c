@@ -108,6 +108,18 @@ static void fill_tables(colloc2nd_cache *c)
     for (int j = 0; j < s && gauss; j++) c->amplifies += fabs(m->left[j]) / m->gamma;
 }
 
+/* Arrays of the cache, whose projection is there */
+static bool allocate(colloc2nd_cache *c, const method_context *ctx)
+{
+    const int n = ctx->n, nx = ctx->second->n, nq = c->ends.form ? c->ends.form->nq : 0;
+    return SHARED_BLOCK(SHARE(c->inner, COLLOC2ND_INNER * projection_followers(&c->ends)),
+                        SHARE(c->inner_slopes, COLLOC2ND_INNER * colloc2nd_elements(c)),
+                        SHARE(c->inner_bumps, COLLOC2ND_INNER * nq),
+                        SHARE(c->inner_rest, COLLOC2ND_INNER * nq), SHARE(c->inner_work, 2 * n),
+                        SHARES(c->inner_samples, COLLOC2ND_SAMPLES, n), SHARE(c->drifts, nx),
+                        SHARE(c->loose, nx));
+}
+
 static void *colloc2nd_cache_new(const method_context *ctx)
 {
     const colloc2nd_kind *kind = ctx->method->table;
@@ -120,9 +132,7 @@ static void *colloc2nd_cache_new(const method_context *ctx)
     bool fits = !projects || projection_new(&c->ends, ctx);
     /* the estimate of Gauss methods has what positions are off by over h, in velocities */
     c->ends.mechanism.enough = kind->m->nodes[kind->m->stages - 1] < 1.0 ? 0.0 : POSITION_TOLERANCE;
-    fits = SHARED_BLOCK(SHARE(c->inner, colloc2nd_inner_size(c, ctx->n)),
-                        SHARE(c->drifts, second->n), SHARE(c->loose, second->n)) &&
-           fits;
+    fits = allocate(c, ctx) && fits;
     bool factors = !ctx->newton->matrix->matrix_free; /* else the first attempt tells */
     if (factors) c->matrix = second_matrix_new(second, ctx->newton->matrix, kind->m->pairs);
     if (!fits || (factors && !c->matrix)) {

@@ -11,7 +11,7 @@
 #include "method/common/interpolation.h"
 
 /* Where polynomials are compared, over h. */
-enum { SAMPLES = 2 };
+enum { SAMPLES = COLLOC2ND_SAMPLES };
 static const double SAMPLE_PLACES[SAMPLES] = {0.3, 0.7};
 
 /* ---- collocation polynomials ---- */
@@ -117,44 +117,9 @@ static void motion(const colloc2nd_state *st, const projection *p, double x, int
 }
 
 /* Dynamic force elements of the full form, behind q and v in y */
-static int elements(const colloc2nd_cache *c)
+int colloc2nd_elements(const colloc2nd_cache *c)
 {
     return c->ends.mechanism.multibody ? c->ends.mechanism.multibody->nr : 0;
-}
-
-/* The parts of c->inner: multipliers at the points inside, r' there, bumps, what the quintic lacks
- * of accelerations, and y, y' as work space */
-static double *inner_slopes(const colloc2nd_cache *c)
-{
-    return c->inner + BUMPS * projection_followers(&c->ends);
-}
-
-static double *inner_bumps(const colloc2nd_cache *c)
-{
-    return inner_slopes(c) + BUMPS * elements(c);
-}
-
-static double *inner_rest(const colloc2nd_cache *c)
-{
-    return inner_bumps(c) + BUMPS * c->ends.form->nq;
-}
-
-static double *inner_work(const colloc2nd_cache *c)
-{
-    return inner_rest(c) + BUMPS * c->ends.form->nq;
-}
-
-size_t colloc2nd_inner_size(const colloc2nd_cache *c, int n)
-{
-    int nq = c->ends.form ? c->ends.form->nq : 0;
-    int each = 2 * nq + projection_followers(&c->ends) + elements(c);
-    return BUMPS * (size_t)each + (2 + SAMPLES) * (size_t)n;
-}
-
-/* y at the samples, on the last polynomial that was looked at */
-static double *inner_sample(const colloc2nd_cache *c, int n, int k)
-{
-    return inner_work(c) + (size_t)(2 + k) * (size_t)n;
 }
 
 /* Point k of `count` inside the step, over h */
@@ -185,9 +150,9 @@ static void slope_weights(double x, int derivative, double weight[BUMPS + 2])
 static double sum_slopes(const colloc2nd_state *st, const colloc2nd_cache *c, int i,
                          const double weight[BUMPS + 2])
 {
-    const int first = 2 * c->ends.form->nq, nr = elements(c);
+    const int first = 2 * c->ends.form->nq, nr = colloc2nd_elements(c);
     double sum = weight[0] * st->yp_old[i] + weight[BUMPS + 1] * st->yp[i];
-    for (int k = 0; k < BUMPS; k++) sum += weight[k + 1] * inner_slopes(c)[k * nr + i - first];
+    for (int k = 0; k < BUMPS; k++) sum += weight[k + 1] * c->inner_slopes[k * nr + i - first];
     return sum;
 }
 
@@ -196,7 +161,7 @@ static double sum_slopes(const colloc2nd_state *st, const colloc2nd_cache *c, in
 static void force_elements(const colloc2nd_state *st, const colloc2nd_cache *c, double x,
                            int derivative, double *y)
 {
-    const int first = 2 * c->ends.form->nq, nr = elements(c);
+    const int first = 2 * c->ends.form->nq, nr = colloc2nd_elements(c);
     const double h = st->t - st->t_old;
     const double spread = derivative ? 6.0 * x * (1.0 - x) / h : x * x * (3.0 - 2.0 * x);
     double weight[BUMPS + 2], whole[BUMPS + 2];
@@ -214,7 +179,7 @@ static bool inner_point(const colloc2nd_state *st, const method_context *ctx, do
                         const double *bumps)
 {
     colloc2nd_cache *c = ctx->cache;
-    double *y = inner_work(c), t = st->t_old + x * (st->t - st->t_old);
+    double *y = c->inner_work, t = st->t_old + x * (st->t - st->t_old);
     collocated(st, ctx, x, 0, y);
     motion(st, &c->ends, x, 0, bumps, y);
     if (c->inner_step == st->step) force_elements(st, c, x, 0, y);
@@ -245,16 +210,16 @@ static void keep_followers(const colloc2nd_state *st, const method_context *ctx,
 {
     const colloc2nd_cache *c = ctx->cache;
     const projection *p = &c->ends;
-    const double x = inner_place(k, BUMPS), *yp = inner_work(c) + ctx->n;
-    const int count = projection_followers(p), first = 2 * p->form->nq, nr = elements(c);
+    const double x = inner_place(k, BUMPS), *yp = c->inner_work + ctx->n;
+    const int count = projection_followers(p), first = 2 * p->form->nq, nr = colloc2nd_elements(c);
     for (int i = first; i < first + nr; i++) {
         double line = (1.0 - x) * st->yp_old[i] + x * st->yp[i];
-        inner_slopes(c)[k * nr + i - first] = found ? yp[i] : line;
+        c->inner_slopes[k * nr + i - first] = found ? yp[i] : line;
     }
     for (int i = 0; i < count; i++) {
         int l = projection_follower(p, i);
         double line = (1.0 - x) * st->y_old[l] + x * st->y[l];
-        c->inner[k * count + i] = found ? inner_work(c)[l] : line;
+        c->inner[k * count + i] = found ? c->inner_work[l] : line;
     }
 }
 
@@ -266,8 +231,8 @@ static bool find_bumps(const colloc2nd_state *st, const method_context *ctx, int
     const colloc2nd_cache *c = ctx->cache;
     const projection *p = &c->ends;
     const int nq = p->form->nq;
-    const double h = st->t - st->t_old, *yp = inner_work(c) + ctx->n;
-    double *rest = inner_rest(c), *bumps = inner_bumps(c), A[BUMPS * BUMPS];
+    const double h = st->t - st->t_old, *yp = c->inner_work + ctx->n;
+    double *rest = c->inner_rest, *bumps = c->inner_bumps, A[BUMPS * BUMPS];
     bool found = true;
     for (int k = 0; k < count; k++) {
         double x = inner_place(k, count), weight[TERMS];
@@ -289,9 +254,9 @@ static double distance(const colloc2nd_state *st, const method_context *ctx, con
 {
     const colloc2nd_cache *c = ctx->cache;
     const projection *p = &c->ends;
-    double *y = inner_work(c), most = 0.0;
+    double *y = c->inner_work, most = 0.0;
     for (int k = 0; k < SAMPLES; k++) {
-        double *before = inner_sample(c, ctx->n, k);
+        double *before = c->inner_samples[k];
         motion(st, p, SAMPLE_PLACES[k], 0, bumps, y);
         for (int i = 0; i < 2 * p->form->nq; i++) {
             int j = i < p->form->nq ? projection_q(p, i) : projection_v(p, i - p->form->nq);
@@ -311,10 +276,10 @@ static double multiplier_distance(const colloc2nd_state *st, const method_contex
     const int count = projection_followers(p);
     double most = 0.0;
     for (int k = 0; k < BUMPS; k++) {
-        if (!inner_point(st, ctx, inner_place(k, BUMPS), inner_bumps(c))) return INFINITY;
+        if (!inner_point(st, ctx, inner_place(k, BUMPS), c->inner_bumps)) return INFINITY;
         for (int i = 0; i < count; i++) {
             int l = projection_follower(p, i);
-            double off = fabs(inner_work(c)[l] - c->inner[k * count + i]) * ctx->norm->scale[l];
+            double off = fabs(c->inner_work[l] - c->inner[k * count + i]) * ctx->norm->scale[l];
             most = fmax(most, off);
         }
     }
@@ -333,12 +298,12 @@ static void prepare_inside(const colloc2nd_state *st, const method_context *ctx)
 {
     colloc2nd_cache *c = ctx->cache;
     if (c->inner_step == st->step) return;
-    vector_zero(BUMPS * c->ends.form->nq, inner_bumps(c));
+    vector_zero(BUMPS * c->ends.form->nq, c->inner_bumps);
     distance(st, ctx, NULL);
     bool found = find_bumps(st, ctx, 2, NULL);
-    double first = distance(st, ctx, inner_bumps(c));
-    found = find_bumps(st, ctx, BUMPS, inner_bumps(c)) && found;
-    double second = distance(st, ctx, inner_bumps(c));
+    double first = distance(st, ctx, c->inner_bumps);
+    found = find_bumps(st, ctx, BUMPS, c->inner_bumps) && found;
+    double second = distance(st, ctx, c->inner_bumps);
     bool contracts = second <= CONTRACTS * first;
     c->smooth = found &&
                 (contracts || (second <= NEGLIGIBLE && multiplier_distance(st, ctx) <= NEGLIGIBLE));
@@ -350,7 +315,8 @@ static void prepare_inside(const colloc2nd_state *st, const method_context *ctx)
 static void meet_end(const colloc2nd_state *st, const method_context *ctx, double x, int derivative,
                      double *y)
 {
-    double *end = inner_work(ctx->cache), h = st->t - st->t_old;
+    const colloc2nd_cache *c = ctx->cache;
+    double *end = c->inner_work, h = st->t - st->t_old;
     double spread = derivative ? 6.0 * x * (1.0 - x) / h : x * x * (3.0 - 2.0 * x);
     collocated(st, ctx, 1.0, 0, end);
     for (int j = 0; j < ctx->n; j++) y[j] += spread * (st->y[j] - end[j]);
@@ -364,7 +330,7 @@ static void multipliers(const colloc2nd_state *st, const method_context *ctx, do
     const colloc2nd_cache *c = ctx->cache;
     const projection *p = &c->ends;
     const int count = projection_followers(p);
-    bool exact = !derivative && inner_point(st, ctx, x, inner_bumps(c));
+    bool exact = !derivative && inner_point(st, ctx, x, c->inner_bumps);
     double weight[BUMPS + 2], place[BUMPS + 2];
     double scale = derivative ? 1.0 / (st->t - st->t_old) : 1.0;
     for (int k = 0; k < BUMPS + 2; k++) place[k] = inner_place(k - 1, BUMPS);
@@ -373,7 +339,7 @@ static void multipliers(const colloc2nd_state *st, const method_context *ctx, do
         int l = projection_follower(p, i);
         double sum = weight[0] * st->y_old[l] + weight[BUMPS + 1] * st->y[l];
         for (int k = 0; k < BUMPS; k++) sum += weight[k + 1] * c->inner[k * count + i];
-        y[l] = exact ? inner_work(c)[l] : scale * sum;
+        y[l] = exact ? c->inner_work[l] : scale * sum;
     }
 }
 
@@ -394,7 +360,7 @@ void colloc2nd_interpolate(const void *state, const method_context *ctx, double 
         meet_end(s, ctx, x, derivative, y);
         return;
     }
-    motion(s, &c->ends, x, derivative, inner_bumps(c), y);
+    motion(s, &c->ends, x, derivative, c->inner_bumps, y);
     force_elements(s, c, x, derivative, y);
     multipliers(s, ctx, x, derivative, y);
 }

@@ -14,7 +14,7 @@
 #include "method/common/stage_newton.h"
 #include "method/common/stages.h"
 
-enum { COLLOC2ND_STAGES = 5, COLLOC2ND_PAIRS = 2, COLLOC2ND_INNER = 4 };
+enum { COLLOC2ND_STAGES = 5, COLLOC2ND_PAIRS = 2, COLLOC2ND_INNER = 4, COLLOC2ND_SAMPLES = 2 };
 
 /* One method of the family. */
 typedef struct colloc2nd_kind {
@@ -44,8 +44,12 @@ typedef struct colloc2nd_cache {
     long starts;
     /* dense output: what belongs to the inside of the step with this number */
     long inner_step;
-    bool smooth; /* accelerations inside are of use: forces are not stiff */
-    double *inner;
+    bool smooth;                      /* accelerations inside are of use: forces are not stiff */
+    double *inner;                    /* multipliers at the points inside, */
+    double *inner_slopes;             /* r' there, */
+    double *inner_bumps, *inner_rest; /* bumps, and what the quintic lacks of accelerations */
+    double *inner_work;               /* y and y' */
+    double *inner_samples[COLLOC2ND_SAMPLES]; /* y on the last polynomial that was looked at */
 } colloc2nd_cache;
 
 /* What survives between steps. */
@@ -110,8 +114,8 @@ void colloc2nd_thesis_estimate(const colloc2nd_state *s, colloc2nd_scratch *w,
 double colloc2nd_thesis_factor(const colloc2nd_state *s, const colloc2nd_scratch *w,
                                const attempt *result);
 
-/* colloc2nd_dense.c; the size of cache.inner */
-size_t colloc2nd_inner_size(const colloc2nd_cache *c, int n);
+/* colloc2nd_dense.c */
+int colloc2nd_elements(const colloc2nd_cache *c);
 void colloc2nd_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                            double *y);
 
