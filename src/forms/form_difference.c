@@ -60,6 +60,13 @@ void form_matrix_transposed(const form_matrix *m, const double *values, double a
     }
 }
 
+void form_matrix_place(const form_matrix *m, const double *values, size_t row, size_t column,
+                       double *to)
+{
+    for (form_entry e = {0}; form_matrix_next(m, &e);)
+        to[(size_t)e.row * row + (size_t)e.column * column] = values[e.at];
+}
+
 bool form_solver_new(form_solver *s, const form_matrix *m)
 {
     *s = (form_solver){.matrix = m};
@@ -169,13 +176,8 @@ static void store_group(const differencer *d, int g, const form_matrix *m, const
         if (j < 0) continue;
         double step = STEP * size_of(x, nominal, j);
         double width = (x[j] + step) - (x[j] - step);
-        size_t first;
-        int count;
-        form_matrix_column(m, j, &first, &count);
-        for (int i = 0; i < count; i++) {
-            int row = form_matrix_row(m, first, i);
-            values[first + (size_t)i] = (d->up[row] - d->down[row]) / width;
-        }
+        for (form_entry e = form_matrix_column(m, j); form_matrix_next(m, &e) && e.column == j;)
+            values[e.at] = (d->up[e.row] - d->down[e.row]) / width;
         d->x[j] = x[j];
     }
 }

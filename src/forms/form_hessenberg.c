@@ -266,14 +266,8 @@ static eval_status motion_by_lambda(void *context, double t, const double *y, co
     if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
     if (factored != LINEAR_OK) return form_singular(x, t);
     memset(values, 0, height * (size_t)m->nl * sizeof *values);
-    for (int j = 0; j < m->nq; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(G, j, &first, &count);
-        for (int k = 0; k < count; k++)
-            values[(size_t)m->nq + (size_t)j + (size_t)form_matrix_row(G, first, k) * height] =
-                -w->G[first + (size_t)k];
-    }
+    for (form_entry e = {0}; form_matrix_next(G, &e);)
+        values[(size_t)(m->nq + e.column) + (size_t)e.row * height] = -w->G[e.at];
     for (int i = 0; i < m->nl; i++)
         linear_solve(w->mass.solver, values + (size_t)m->nq + (size_t)i * height);
     return EVAL_OK;

@@ -9,23 +9,6 @@ bool mechanical_has_jacobian(const form_source *s, const form_rewriting *how)
            s->as.m.nvelocity == 0;
 }
 
-/* Columns of a matrix into those of a full one: `to` is element (0,0) of it there, or of its
- * transpose */
-static void put_matrix(const form_matrix *m, const double *values, bool transposed, size_t height,
-                       double *to)
-{
-    for (int j = 0; j < m->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(m, j, &first, &count);
-        for (int e = 0; e < count; e++) {
-            size_t row = (size_t)form_matrix_row(m, first, e), column = (size_t)j;
-            to[transposed ? column + row * height : row + column * height] =
-                values[first + (size_t)e];
-        }
-    }
-}
-
 /* Multipliers of least norm in the rows of constraints that follow from others. The derivatives of
  * their relations by q are left out. */
 static void put_redundant(form_instance *x, size_t height, size_t lambda, double *dfdy)
@@ -73,12 +56,12 @@ int mechanical_jacobian(double t, const double *y, const double *yp, double *dfd
         dfdyp[i + i * height] = 1.0;
         dfdy[i + (n + i) * height] = -1.0;
     }
-    put_matrix(&full, w->by_q, false, height, dfdy + n);
-    put_matrix(&full, w->by_v, false, height, dfdy + n + n * height);
-    put_matrix(&form->M_matrix, w->M, false, height, dfdyp + n + n * height);
+    form_matrix_place(&full, w->by_q, 1, height, dfdy + n);
+    form_matrix_place(&full, w->by_v, 1, height, dfdy + n + n * height);
+    form_matrix_place(&form->M_matrix, w->M, 1, height, dfdyp + n + n * height);
     if (form->nl == 0) return 0;
-    put_matrix(&form->G_matrix, w->G, false, height, dfdy + lambda);
-    put_matrix(&form->G_matrix, w->G, true, height, dfdy + n + lambda * height);
+    form_matrix_place(&form->G_matrix, w->G, 1, height, dfdy + lambda);
+    form_matrix_place(&form->G_matrix, w->G, height, 1, dfdy + n + lambda * height);
     if (x->redundant) put_redundant(x, height, lambda, dfdy);
     return 0;
 }

@@ -159,6 +159,7 @@ void multibody_at(form_instance *x, const double *y)
     const dae_mechanical *form = form_of(x);
     const mechanical_places p = mechanical_parts(form);
     multibody_work *b = &x->bw;
+    if (!x->source->full) return;
     b->r = y + p.r;
     b->w = y + p.w;
     b->lambda = y + p.lambda;
@@ -234,16 +235,9 @@ static void join_gradients(const form_instance *x, double *G)
     const dae_mechanical *form = form_of(x);
     const multibody_work *b = &x->bw;
     size_t height = (size_t)(form->nlambda + form->nvelocity), upper = (size_t)form->nlambda;
-    for (int j = 0; j < form->nq; j++) {
-        double *column = G + (size_t)j * height;
-        size_t first;
-        int count;
-        memset(column, 0, height * sizeof *column);
-        form_matrix_column(&b->H_matrix, j, &first, &count);
-        for (int k = 0; k < count; k++)
-            column[form_matrix_row(&b->H_matrix, first, k)] = b->H[first + (size_t)k];
-        vector_copy(form->nvelocity, b->C + (size_t)j * (size_t)form->nvelocity, column + upper);
-    }
+    memset(G, 0, height * (size_t)form->nq * sizeof *G);
+    form_matrix_place(&b->H_matrix, b->H, 1, height, G);
+    form_matrix_place(&b->C_matrix, b->C, 1, height, G + upper);
 }
 
 eval_status multibody_velocity_rows(form_instance *x, double t, const double *q, const double *v,

@@ -6,6 +6,10 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "forms/form_parts.h"
+#include "linalg/saddle.h"
+
+/* Dense matrices of more rows cost more than what they are good for. */
+enum { MOST_ROWS = 200 };
 
 /* z = (a, lambda, w) with R(z) = (M a - f + G' lambda, G a + curvature, d) = 0 at a point y. */
 struct balance {
@@ -15,9 +19,11 @@ struct balance {
     int n, m, k;
     double *a, *R, *moved, *f; /* owned: one block, at a */
     double *J;                 /* in it */
+    double *scale;             /* of J's rows and columns; in it, too */
+    saddle *plain; /* large [M G'; G 0], sparse where it is: R is linear, and nothing else in it */
     matrix_layout layout;
-    linear_solver *solver;
-    bool factored; /* J is that of this point, or of one very near */
+    linear_solver *solver; /* else */
+    bool factored;         /* J is that of this point, or of one very near */
 };
 
 balance *balance_new(form_instance *x)
@@ -27,23 +33,35 @@ balance *balance_new(form_instance *x)
     if (!b) return NULL;
     *b = (balance){.x = x, .n = m->nq, .m = m->nl, .k = x->source->as.m.nw};
     size_t size = (size_t)(b->n + b->m + b->k), n = (size_t)b->n;
+    const bool large = !x->source->full && !x->redundant && size > MOST_ROWS;
     size_t moved = size + (size_t)x->source->as.m.nr;
-    b->a = DAE_ARRAY(double, n + size + moved + n + size * size);
-    if (b->a && layout_dense(&b->layout, (int)size)) b->solver = linear_new(&b->layout);
-    if (!b->solver) {
+    b->a = DAE_ARRAY(double, n + 2 * size + moved + n + (large ? 0 : size * size));
+    const saddle_shape shape = {.n = m->nq,
+                                .m = m->nl,
+                                .M = {m->M_matrix.colptr, m->M_matrix.rowind},
+                                .C = {m->G_matrix.colptr, m->G_matrix.rowind},
+                                .transposed = true,
+                                .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
+    if (b->a && large)
+        b->plain = saddle_new(&shape);
+    else if (b->a && layout_dense(&b->layout, (int)size))
+        b->solver = linear_new(&b->layout);
+    if (!b->solver && !b->plain) {
         balance_free(b);
         return NULL;
     }
     b->R = b->a + n;
     b->moved = b->R + size;
     b->f = b->moved + moved;
-    b->J = b->f + n;
+    b->scale = b->f + n;
+    b->J = b->scale + size;
     return b;
 }
 
 void balance_free(balance *b)
 {
     if (!b) return;
+    saddle_free(b->plain);
     linear_free(b->solver);
     layout_free(&b->layout);
     dae_free_all(b->a, b);
@@ -110,24 +128,6 @@ static void add_accelerations(const balance *b, double *R)
         if (!form_instance_released(x, l)) R[b->n + l] += level[l];
 }
 
-/* A block of J from a matrix of the form, or its transpose to the right of the first n columns. */
-static void put_matrix(balance *b, const form_matrix *A, const double *values, int row,
-                       bool transposed)
-{
-    size_t height = (size_t)(b->n + b->m + b->k), right = (size_t)b->n * height;
-    for (int j = 0; j < A->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(A, j, &first, &count);
-        for (int e = 0; e < count; e++) {
-            size_t i = (size_t)form_matrix_row(A, first, e);
-            size_t at =
-                transposed ? right + (size_t)j + i * height : (size_t)row + i + (size_t)j * height;
-            b->J[at] = values[first + (size_t)e];
-        }
-    }
-}
-
 /* Columns of lambda and w by differences of the rest, those of a as they are, and without friction
  * those of lambda. */
 static eval_status balance_jacobian(balance *b)
@@ -135,13 +135,15 @@ static eval_status balance_jacobian(balance *b)
     form_instance *x = b->x;
     bool differenced = x->source->as.m.friction || x->redundant;
     int size = b->n + b->m + b->k;
-    memset(b->J, 0, (size_t)size * (size_t)size * sizeof *b->J);
-    put_matrix(b, &x->mechanical.M_matrix, x->mw.M, 0, false);
-    put_matrix(b, &x->mechanical.G_matrix, x->mw.G, b->n, false);
+    const size_t height = (size_t)size;
+    const form_matrix *G = &x->mechanical.G_matrix;
+    memset(b->J, 0, height * height * sizeof *b->J);
+    form_matrix_place(&x->mechanical.M_matrix, x->mw.M, 1, height, b->J);
+    form_matrix_place(G, x->mw.G, 1, height, b->J + b->n);
     for (int l = 0; l < b->m; l++)
         for (int j = 0; j < b->n && form_instance_released(x, l); j++)
             b->J[b->n + l + j * size] = 0.0;
-    if (!differenced) put_matrix(b, &x->mechanical.G_matrix, x->mw.G, 0, true);
+    if (!differenced) form_matrix_place(G, x->mw.G, height, 1, b->J + height * (size_t)b->n);
     for (int j = differenced ? b->n : b->n + b->m; j < size; j++) {
         double *z = unknown(b, j), *column = b->J + (size_t)j * (size_t)size;
         double before = *z, scale = size_at(b, j);
@@ -157,10 +159,48 @@ static eval_status balance_jacobian(balance *b)
     return EVAL_OK;
 }
 
+/* J := D J D with D such that the largest entry of M and of each row of G is 1: units of mass and
+ * of the constraints do not count */
+static void balance_scale(balance *b)
+{
+    const mechanical_form *m = &b->x->mechanical;
+    const int size = b->n + b->m + b->k;
+    double mass = 0.0, *row = b->scale + b->n;
+    for (size_t e = 0; e < m->M_matrix.count; e++) mass = fmax(mass, fabs(b->x->mw.M[e]));
+    mass = mass > 0.0 ? sqrt(mass) : 1.0;
+    vector_zero(b->m, row);
+    for (form_entry e = {0}; form_matrix_next(&m->G_matrix, &e);)
+        row[e.row] = fmax(row[e.row], fabs(b->x->mw.G[e.at]));
+    for (int i = 0; i < b->n; i++) b->scale[i] = 1.0 / mass;
+    for (int i = 0; i < b->m; i++) row[i] = mass / (row[i] > 0.0 ? row[i] : 1.0);
+    for (int i = 0; i < b->k; i++) row[b->m + i] = 1.0;
+    for (int j = 0; j < size; j++)
+        for (int i = 0; i < size; i++) b->J[i + j * size] *= b->scale[i] * b->scale[j];
+}
+
+/* R := J^-1 R */
+static void balance_linear(balance *b)
+{
+    if (b->plain) {
+        saddle_solve(b->plain, b->R, b->R + b->n);
+        return;
+    }
+    const int size = b->n + b->m + b->k;
+    for (int i = 0; i < size; i++) b->R[i] *= b->scale[i];
+    linear_solve(b->solver, b->R);
+    for (int i = 0; i < size; i++) b->R[i] *= b->scale[i];
+}
+
 static eval_status balance_factor(balance *b, bool *singular)
 {
+    if (b->plain) {
+        saddle_status plain = saddle_factor(b->plain, b->x->mw.M, b->x->mw.G, b->x->mw.G);
+        *singular = plain != SADDLE_OK;
+        return plain == SADDLE_MEMORY ? EVAL_MEMORY : EVAL_OK;
+    }
     eval_status status = balance_jacobian(b);
     if (status != EVAL_OK) return status;
+    balance_scale(b);
     linear_status factored = linear_factor(b->solver, b->J);
     if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
     double condition = factored == LINEAR_OK ? b->solver->ops->condition(b->solver) : 0.0;
@@ -177,7 +217,7 @@ static eval_status balance_step(balance *b, double *size, bool *singular)
     if (status != EVAL_OK) return status;
     form_matrix_multiply(&x->mechanical.M_matrix, x->mw.M, 1.0, b->a, b->R);
     add_accelerations(b, b->R);
-    linear_solve(b->solver, b->R);
+    balance_linear(b);
     *singular = !vector_finite(count, b->R);
     *size = 0.0;
     if (*singular) return EVAL_OK;
@@ -210,6 +250,7 @@ eval_status balance_solve(balance *b, double t, double *y, balance_result *resul
     vector_zero(b->n, b->a);
     b->factored = false;
     eval_status status = balance_at(b, t, y);
+    if (linear) vector_zero(b->m, y + mechanical_parts(&b->x->source->as.m).lambda);
     for (int k = 0; status == EVAL_OK && k < ITERATIONS; k++) {
         bool slow = k > 0 && !(size <= FAST * before);
         if (slow || (k == 0 && !factored)) status = balance_factor(b, &singular);
@@ -223,9 +264,22 @@ eval_status balance_solve(balance *b, double t, double *y, balance_result *resul
     return status;
 }
 
+/* The position of the smallest mass. */
+static int lightest(const balance *b)
+{
+    const form_matrix *M = &b->x->mechanical.M_matrix;
+    int least = 0;
+    vector_zero(b->n, b->moved);
+    for (form_entry e = {0}; form_matrix_next(M, &e);)
+        b->moved[e.row] = fmax(b->moved[e.row], fabs(b->x->mw.M[e.at]));
+    for (int i = 1; i < b->n; i++)
+        if (b->moved[i] < b->moved[least]) least = i;
+    return least;
+}
+
 int balance_culprit(const balance *b, balance_result result, bool *acceleration)
 {
-    int column = b->solver->singular_column;
+    int column = b->plain ? lightest(b) : b->solver->singular_column;
     if (column < 0 || result == BALANCE_FAR) column = vector_argmax(b->n + b->m + b->k, b->R, NULL);
     const mechanical_places p = mechanical_parts(&b->x->source->as.m);
     *acceleration = column < b->n;
@@ -234,9 +288,6 @@ int balance_culprit(const balance *b, balance_result result, bool *acceleration)
 }
 
 /* ---- for methods ---- */
-
-/* Dense matrices of more rows cost more than what they are good for. */
-enum { MOST_ROWS = 200 };
 
 static eval_status settle(void *context, double t, double *y, double *yp, bool *settled)
 {
@@ -279,7 +330,7 @@ static void solve(void *context, double *dx, const double *r)
     balance *b = x->bw.settles;
     vector_zero(b->n + b->m + b->k, b->R);
     for (int l = 0; l < b->m; l++) b->R[b->n + l] = form_instance_released(x, l) ? 0.0 : r[l];
-    linear_solve(b->solver, b->R);
+    balance_linear(b);
     vector_copy(b->n, b->R, dx);
 }
 

@@ -81,21 +81,38 @@ void form_matrix_multiply(const form_matrix *m, const double *values, double a, 
 /* out += a A'x */
 void form_matrix_transposed(const form_matrix *m, const double *values, double a, const double *x,
                             double *out);
-/* Calls back with every stored entry of column j: rows [*first .. ) */
-static inline void form_matrix_column(const form_matrix *m, int j, size_t *first, int *count)
+/* to[i row + j column] = A_ij for every stored entry: a full matrix by columns, by rows,
+ * transposed, or a part of a larger one */
+void form_matrix_place(const form_matrix *m, const double *values, size_t row, size_t column,
+                       double *to);
+
+/* One stored entry: values[at] = A_ij, i = row, j = column. All of them, column by column:
+ * for (form_entry e = {0}; form_matrix_next(m, &e);) */
+typedef struct form_entry {
+    size_t at, next;
+    int row, column;
+} form_entry;
+
+static inline bool form_matrix_next(const form_matrix *m, form_entry *e)
 {
+    if (e->next >= m->count) return false;
+    e->at = e->next++;
     if (m->colptr) {
-        *first = (size_t)m->colptr[j];
-        *count = m->colptr[j + 1] - m->colptr[j];
+        while ((size_t)m->colptr[e->column + 1] <= e->at) e->column++;
+        e->row = m->rowind[e->at];
     } else {
-        *first = (size_t)j * (size_t)m->rows;
-        *count = m->rows;
+        size_t row = e->at - (size_t)e->column * (size_t)m->rows;
+        e->column += row == (size_t)m->rows;
+        e->row = row == (size_t)m->rows ? 0 : (int)row;
     }
+    return true;
 }
 
-static inline int form_matrix_row(const form_matrix *m, size_t k, int within)
+/* The first entry of column j, for those of one column: while e.column == j. */
+static inline form_entry form_matrix_column(const form_matrix *m, int j)
 {
-    return m->colptr ? m->rowind[k + (size_t)within] : within;
+    size_t first = m->colptr ? (size_t)m->colptr[j] : (size_t)j * (size_t)m->rows;
+    return (form_entry){.next = first, .column = j};
 }
 
 /* Solves with a square form matrix; factors are kept while it is constant. */

@@ -197,18 +197,8 @@ static eval_status mechanical_g_x(void *context, double t, const double *at, dou
     status = m->evaluate(m->context, t, at, v, NULL, NULL, x->mw.G, NULL, NULL);
     if (status != EVAL_OK) return status;
     size_t height = 3 * (size_t)m->nl, width = (size_t)m->nq;
-    const form_matrix *G = &m->G_matrix;
-    for (int j = 0; j < m->nq; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(G, j, &first, &count);
-        for (int k = 0; k < count; k++) {
-            size_t row = (size_t)form_matrix_row(G, first, k);
-            double entry = x->mw.G[first + (size_t)k];
-            values[row + (size_t)j * height] = entry;
-            values[(size_t)m->nl + row + ((size_t)j + width) * height] = entry;
-        }
-    }
+    form_matrix_place(&m->G_matrix, x->mw.G, 1, height, values);
+    form_matrix_place(&m->G_matrix, x->mw.G, 1, height, values + m->nl + width * height);
     return EVAL_OK;
 }
 
@@ -220,14 +210,10 @@ static bool mechanical_pattern(form_pattern *p, const form_matrix *M, int n)
     p->rowind = DAE_ARRAY(int, (size_t)q + M->count);
     if (!p->colptr || !p->rowind) return false;
     for (int j = 0; j < q; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(M, j, &first, &count);
         p->colptr[j] = p->rowind[j] = j;
-        p->colptr[q + j] = q + (int)first;
-        for (int k = 0; k < count; k++)
-            p->rowind[q + (int)first + k] = q + form_matrix_row(M, first, k);
+        p->colptr[q + j] = q + (int)form_matrix_column(M, j).next;
     }
+    for (form_entry e = {0}; form_matrix_next(M, &e);) p->rowind[q + (int)e.at] = q + e.row;
     for (int j = 2 * q; j <= n; j++) p->colptr[j] = q + (int)M->count;
     return true;
 }

@@ -9,13 +9,7 @@
 static void by_rows(const form_matrix *m, const double *values, double *G)
 {
     vector_zero(m->rows * m->columns, G);
-    for (int j = 0; j < m->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(m, j, &first, &count);
-        for (int e = 0; e < count; e++)
-            G[form_matrix_row(m, first, e) * m->columns + j] = values[first + (size_t)e];
-    }
+    form_matrix_place(m, values, (size_t)m->columns, 1, G);
 }
 
 static bool evaluate(void *context, double t, const double *q, const double *v, double *g,

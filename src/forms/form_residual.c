@@ -41,15 +41,8 @@ static void constraint_rows(form_instance *x, const double *a, double *c)
 static void add_mu(const form_instance *x, const double *mu, double *F)
 {
     const form_matrix *G = &x->mechanical.G_matrix;
-    for (int j = 0; j < G->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(G, j, &first, &count);
-        for (int e = 0; e < count; e++) {
-            int row = form_matrix_row(G, first, e);
-            if (row < x->source->positions) F[j] += x->mw.G[first + (size_t)e] * mu[row];
-        }
-    }
+    for (form_entry e = {0}; form_matrix_next(G, &e);)
+        if (e.row < x->source->positions) F[e.column] += x->mw.G[e.at] * mu[e.row];
 }
 
 eval_status multibody_residual(form_instance *x, double t, const double *y, const double *yp,
@@ -253,7 +246,7 @@ static int form_residual(double t, const double *y, const double *yp, double *F,
     dae_stats *stats = x->eval->stats;
     long residuals = stats->residuals, matrices = stats->jacobians;
     long differences = stats->jacobian_residuals;
-    if (x->source->full) multibody_at(x, y);
+    multibody_at(x, y);
     eval_status status = x->rewriting->rows(x, t, y, yp, F);
     if (status == EVAL_OK && x->redundant) status = form_redundant_rows(x, t, y, F);
     stats->residuals = residuals;

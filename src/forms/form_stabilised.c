@@ -215,14 +215,8 @@ static int dense_gradient(const form_instance *x, const double *values, double *
     const form_matrix *m = &x->mechanical.G_matrix;
     const double *nominal = x->source->as.m.nominal;
     memset(G, 0, (size_t)m->rows * (size_t)m->columns * sizeof *G);
-    for (int j = 0; j < m->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(m, j, &first, &count);
-        for (int e = 0; e < count; e++)
-            G[form_matrix_row(m, first, e) * m->columns + j] =
-                values[first + (size_t)e] * (nominal ? nominal[j] : 1.0);
-    }
+    for (form_entry e = {0}; form_matrix_next(m, &e);)
+        G[e.row * m->columns + e.column] = values[e.at] * (nominal ? nominal[e.column] : 1.0);
     for (int l = form_next_kept(x, 0); l < m->rows; l = form_next_kept(x, l + 1), kept++)
         memmove(G + kept * m->columns, G + l * m->columns, (size_t)m->columns * sizeof *G);
     return kept;
@@ -234,7 +228,7 @@ form_choice form_instance_choose(form_instance *x, double t, const double *y, bo
     mechanical_work *w = &x->mw;
     int n = form->nq;
     if (!x->rewriting->chooses || form->nl == 0) return CHOICE_KEPT;
-    if (x->source->full) multibody_at(x, y);
+    multibody_at(x, y);
     if (form->evaluate(x, t, y, y + n, NULL, NULL, w->G, NULL, NULL) != EVAL_OK)
         return CHOICE_EVALUATION;
     int k = dense_gradient(x, w->G, w->dense);

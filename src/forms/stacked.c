@@ -33,13 +33,10 @@ bool stacked_pattern(const form_matrix *E, const form_matrix *g_x, int **colptr,
     if (!*colptr || !*rowind) return false;
     int at = 0;
     for (int j = 0; j < E->columns; j++) {
-        for (int b = 0; b < 2; b++) {
-            size_t first;
-            int count;
-            form_matrix_column(part[b], j, &first, &count);
-            for (int k = 0; k < count; k++)
-                (*rowind)[at++] = (b ? E->rows : 0) + form_matrix_row(part[b], first, k);
-        }
+        for (int b = 0; b < 2; b++)
+            for (form_entry e = form_matrix_column(part[b], j);
+                 form_matrix_next(part[b], &e) && e.column == j;)
+                (*rowind)[at++] = (b ? E->rows : 0) + e.row;
         (*colptr)[j + 1] = at;
     }
     return true;
@@ -49,12 +46,9 @@ void stacked_values(const form_matrix *E, const double *E_values, const form_mat
                     const double *g_x_values, double *values)
 {
     for (int j = 0; j < E->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(E, j, &first, &count);
-        for (int k = 0; k < count; k++) *values++ = E_values[first + (size_t)k];
-        form_matrix_column(g_x, j, &first, &count);
-        for (int k = 0; k < count; k++) *values++ = g_x_values[first + (size_t)k];
+        form_entry e = form_matrix_column(E, j), g = form_matrix_column(g_x, j);
+        while (form_matrix_next(E, &e) && e.column == j) *values++ = E_values[e.at];
+        while (form_matrix_next(g_x, &g) && g.column == j) *values++ = g_x_values[g.at];
     }
 }
 
@@ -102,14 +96,9 @@ double *stacked_right(stacked *s)
 /* Values of one part, rows from `first` on, in the dense matrix */
 static void place_dense(stacked *s, const form_matrix *m, const double *values, int first)
 {
-    for (int j = 0; j < s->n; j++) {
-        double *column = s->values + (size_t)j * (size_t)s->rows + first;
-        vector_zero(m->rows, column);
-        size_t at;
-        int count;
-        form_matrix_column(m, j, &at, &count);
-        for (int k = 0; k < count; k++) column[form_matrix_row(m, at, k)] = values[at + (size_t)k];
-    }
+    double *to = s->values + first;
+    for (int j = 0; j < s->n; j++) vector_zero(m->rows, to + (size_t)j * (size_t)s->rows);
+    form_matrix_place(m, values, 1, (size_t)s->rows, to);
 }
 
 /* Rows scaled to a largest entry of 1, with the right-hand side: their units say nothing about the

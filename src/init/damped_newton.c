@@ -230,9 +230,9 @@ static double source_room(engine *e, double stride, const double *dx)
 
 /* Values that were consistent when they came are left as they were; else the bounds must allow all
  * of the last correction. */
-static bool source_last(engine *e, double *dx)
+static engine_outcome source_last(engine *e, double *dx)
 {
-    return e->taken > 0 && source_room(e, 1.0, dx) >= 1.0;
+    return e->taken > 0 && source_room(e, 1.0, dx) >= 1.0 ? ENGINE_MET : ENGINE_STALLED;
 }
 
 static const engine_source newton_source = {.linearise = source_linearise,

@@ -139,9 +139,12 @@ static engine_outcome settle_stride(engine *e)
 /* Add a last correction below the tolerance, unless the source has none of it. */
 static engine_outcome finish(engine *e, double *dx)
 {
-    if (!e->source->last || !e->source->last(e, dx)) return ENGINE_MET;
-    move(e, 1.0, dx);
-    take(e);
+    engine_outcome outcome = e->source->last ? e->source->last(e, dx) : ENGINE_STALLED;
+    if (engine_ends(outcome)) return outcome;
+    if (outcome == ENGINE_MET) {
+        move(e, 1.0, dx);
+        take(e);
+    }
     return ENGINE_MET;
 }
 
@@ -203,7 +206,6 @@ static engine_outcome step(engine *e, progress *p)
 engine_outcome engine_solve(engine *e)
 {
     progress p = {.lambda = 1.0, .fresh = true};
-    e->taken = 0;
     for (;;) {
         engine_outcome outcome = look(e, &p);
         if (outcome != ENGINE_MET || p.done) return outcome;

@@ -43,9 +43,9 @@ typedef struct engine_source {
     /* The longest part of dx that stays near; more of it only where R proves nearly linear. NULL:
      * all of it. */
     double (*near)(engine *e);
-    /* Whether the last correction, which is below the tolerance, is added, too; parts may be taken
-     * back. NULL: the end is the source's affair. */
-    bool (*last)(engine *e, double *dx);
+    /* ENGINE_MET: the last correction, which is below the tolerance, is added, too; parts of it may
+     * be taken back. NULL: the end is the source's affair. */
+    engine_outcome (*last)(engine *e, double *dx);
 } engine_source;
 
 struct engine {
@@ -68,7 +68,7 @@ struct engine {
     double length;      /* of the last correction */
 };
 
-/* From x to a solution. */
+/* From x to a solution; it may go on from there once more. */
 engine_outcome engine_solve(engine *e);
 
 #endif

@@ -1,5 +1,6 @@
 /* Consistent initial values of callbacks in other forms than the residual one: positions on g = 0,
  * velocities on its derivative, multipliers from the next one. */
+#include <float.h>
 #include <math.h>
 
 #include "base/diag.h"
@@ -7,6 +8,9 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "init/forms_parts.h"
+
+/* A step this small, in units of the tolerances, leaves an error of about its square. */
+static const double CLOSE = 1e-5, CLOSE_ENOUGH = 1e-2;
 
 /* ---- messages ---- */
 
@@ -86,33 +90,114 @@ dae_status start_far(const start *s, const manifold *p, const char *what)
     return DAE_ERR_INITIAL;
 }
 
-dae_status start_manifold(const start *s, const manifold *p, manifold_status status,
-                          const char *what)
+dae_status start_moved(const start *s, const manifold *p, engine_outcome outcome, const char *what)
 {
-    switch (status) {
-    case MANIFOLD_OK: return DAE_OK;
-    case MANIFOLD_FAR: return start_far(s, p, what);
-    case MANIFOLD_RETRY: return start_evaluation(s, EVAL_RETRY);
-    case MANIFOLD_STOP: return start_evaluation(s, EVAL_STOP);
-    case MANIFOLD_MEMORY: break;
-    }
-    return start_exhausted(s);
+    if (outcome == ENGINE_MET) return DAE_OK;
+    if (outcome == ENGINE_MEMORY) return start_exhausted(s);
+    if (outcome == ENGINE_UNDEFINED) return start_evaluation(s, EVAL_RETRY);
+    return outcome == ENGINE_STOP ? start_evaluation(s, EVAL_STOP) : start_far(s, p, what);
 }
 
 /* ---- projection ---- */
 
-eval_status start_positions(void *context, double t, const double *q, double *g)
+/* The constraints of a part as a source of the engine. */
+typedef struct projection {
+    const start_part *part;
+    double t;
+    manifold *p;
+} projection;
+
+static engine_outcome source_linearise(engine *e)
 {
-    form_instance *x = context;
-    return x->mechanical.g(x, t, q, g);
+    const projection *c = e->user;
+    manifold *p = c->p;
+    double rounding = 0.0;
+    engine_outcome outcome = engine_from(c->part->jacobian(c->part->context, c->t, e->x, p->A));
+    if (outcome != ENGINE_MET) return outcome;
+    for (int j = 0; j < p->n; j++) {
+        e->size[j] = p->size[j] > 0.0 ? p->size[j] : 1.0;
+        if (p->size[j] > 0.0) rounding = fmax(rounding, fabs(e->x[j]) / p->size[j]);
+    }
+    e->tolerance = fmax(CLOSE, 10.0 * DBL_EPSILON * rounding);
+    return manifold_factor(p, p->A) ? ENGINE_MET : ENGINE_MEMORY;
+}
+
+static engine_outcome source_correction(engine *e, const double *r, double *dx)
+{
+    manifold_step(((const projection *)e->user)->p, r, dx);
+    return ENGINE_MET;
+}
+
+static engine_outcome source_evaluate(engine *e)
+{
+    const projection *c = e->user;
+    return engine_from(c->part->level(c->part->context, c->t, e->trial, e->trial_r));
+}
+
+static engine_outcome source_last(engine *e, double *dx)
+{
+    (void)e, (void)dx;
+    return ENGINE_MET;
+}
+
+static const engine_source constraint_source = {.linearise = source_linearise,
+                                                .correction = source_correction,
+                                                .evaluate = source_evaluate,
+                                                .last = source_last};
+
+/* p->worst among the constraints that the values given do not meet, if there are any: the others
+ * are not to blame. */
+static void blame(manifold *p, const double *given)
+{
+    const int worst = p->worst;
+    const double misfit = p->misfit;
+    for (int i = 0; i < p->m; i++)
+        if (fabs(given[i]) <= CLOSE_ENOUGH * p->row[i]) p->c[i] = 0.0;
+    if (manifold_misfit(p, p->c) > 0.0) return;
+    p->worst = worst;
+    p->misfit = misfit;
+}
+
+engine_outcome start_move(const start *s, const start_part *part, manifold *p)
+{
+    enum { MOST_STEPS = 50 };
+    projection c = {part, s->t, p};
+    double *work = DAE_ARRAY(double, 2 * ((size_t)p->n + (size_t)p->m));
+    if (!work) return ENGINE_MEMORY;
+    double *given = work + 2 * p->n + p->m;
+    engine e = {.source = &constraint_source,
+                .user = &c,
+                .n = p->n,
+                .m = p->m,
+                .counted = p->n,
+                .x = s->y + part->first,
+                .trial = p->moved,
+                .r = p->c,
+                .trial_r = work + 2 * p->n,
+                .dx = p->dx,
+                .next = work,
+                .size = work + p->n,
+                .longest_stride = 1.0,
+                .most = MOST_STEPS};
+    engine_outcome outcome = engine_from(part->level(part->context, s->t, e.x, e.r));
+    vector_copy(p->m, e.r, given);
+    if (outcome == ENGINE_MET) outcome = engine_solve(&e);
+    if (outcome == ENGINE_MET || outcome == ENGINE_STALLED) {
+        /* a vanishing step is a solution only if nothing is left for it to remove */
+        double left = manifold_misfit(p, p->c);
+        bool close = outcome == ENGINE_MET || e.length <= CLOSE_ENOUGH;
+        bool met = close && left <= 10.0 * sqrt((double)p->n) * e.length + e.tolerance + CLOSE;
+        outcome = met ? ENGINE_MET : ENGINE_STALLED;
+        if (!met) blame(p, given);
+    }
+    dae_free(work);
+    return outcome;
 }
 
 dae_status start_project(const start *s, const start_part *part, manifold *p)
 {
-    if (!manifold_new(p, part->matrix, s->size + part->first)) return start_exhausted(s);
-    manifold_status moved =
-        manifold_project(p, part->level, part->jacobian, s->x, s->t, s->y + part->first);
-    return start_manifold(s, p, moved, part->what);
+    if (!manifold_new(p, part->matrix, s->size + part->first, NULL)) return start_exhausted(s);
+    return start_moved(s, p, start_move(s, part, p), part->what);
 }
 
 /* ---- sizes ---- */
@@ -138,11 +223,10 @@ dae_status start_independent(const start *s, manifold *p, const double *values, 
     if (!ones) return start_exhausted(s);
     for (int j = 0; j < p->n; j++) ones[j] = fmax(size[j], s->weights[j]);
     p->size = ones;
-    manifold_status status = manifold_factor(p, values);
-    bool dependent = status == MANIFOLD_OK && manifold_dependent(p, y);
+    bool ready = manifold_factor(p, values), dependent = ready && manifold_dependent(p, y);
     p->size = size;
     dae_free(ones);
-    if (status != MANIFOLD_OK) return start_exhausted(s);
+    if (!ready) return start_exhausted(s);
     return dependent && constraint_count > 0 ? report_dependent(s, p, y) : DAE_OK;
 }
 
@@ -209,9 +293,7 @@ dae_status form_consistent(form_instance *x, double t, const double *weights, co
     if (!s.size) return start_exhausted(&s);
     dae_status status = start_declared(&s);
     switch (status == DAE_OK ? x->source->kind : FORM_KINDS) {
-    case KIND_MECHANICAL:
-        status = x->source->full ? multibody_start(&s) : mechanical_start(&s);
-        break;
+    case KIND_MECHANICAL: status = mechanical_start(&s); break;
     case KIND_HESSENBERG: status = hessenberg_start(&s); break;
     case KIND_QUASILINEAR: status = quasilinear_start(&s); break;
     case KIND_SECOND_ORDER: /* initialised as a residual form */

@@ -62,15 +62,9 @@ static int find_change(const form_matrix *m, const double *a, const double *b, i
 {
     double most = 0.0;
     for (size_t k = 0; k < m->count; k++) most = fmax(most, fabs(a[k]));
-    for (int j = 0; j < m->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(m, j, &first, &count);
-        for (int e = 0; e < count; e++) {
-            size_t k = first + (size_t)e;
-            *row = form_matrix_row(m, first, e);
-            if (fabs(a[k] - b[k]) > SAME * most) return j;
-        }
+    for (form_entry e = {0}; form_matrix_next(m, &e);) {
+        *row = e.row;
+        if (fabs(a[e.at] - b[e.at]) > SAME * most) return e.column;
     }
     return -1;
 }
@@ -82,7 +76,7 @@ static dae_status compare(const start *s, const declared_matrix *d, double *valu
     double *there = values + d->layout->count;
     int row = 0, column = -1;
     if (x->source->kind == KIND_MECHANICAL) vector_copy(d->n, s->y + d->n, x->mw.v);
-    if (x->source->full) multibody_at(x, s->y);
+    multibody_at(x, s->y);
     bool known = d->evaluate(x, s->t, s->y, values) == EVAL_OK;
     if (known) move(d, s->y, moved);
     known = known && d->evaluate(x, s->t, moved, there) == EVAL_OK;

@@ -45,10 +45,10 @@ static eval_status closing_jacobian(void *context, double t, const double *w, do
                              nominal ? nominal + c->x->hessenberg.ny : NULL, values);
 }
 
-static dae_status report_closing(const start *s, manifold *p, manifold_status moved)
+static dae_status report_closing(const start *s, manifold *p, engine_outcome moved)
 {
     const hessenberg_form *h = &s->x->hessenberg;
-    bool judged = moved == MANIFOLD_OK || moved == MANIFOLD_FAR;
+    bool judged = moved == ENGINE_MET || moved == ENGINE_STALLED;
     if (judged && manifold_dependent(p, p->dx)) {
         int worst = vector_argmax(p->m, p->dx, NULL);
         if (worst < h->nz) start_constraint(s, worst);
@@ -59,7 +59,7 @@ static dae_status report_closing(const start *s, manifold *p, manifold_status mo
                         worst < h->nz ? "constraint" : "equation",
                         s->x->source->equation_names[h->ny + worst]);
     }
-    if (moved != MANIFOLD_FAR) return start_manifold(s, p, moved, "constraint");
+    if (moved != ENGINE_STALLED) return start_moved(s, p, moved, "constraint");
     return diag_set(s->diag, DAE_ERR_INITIAL,
                     "No z and u were found near those given for which g_y f + g_t = 0 and k = 0 "
                     "hold at t = %.9g: %s is farthest from it.",
@@ -80,10 +80,9 @@ static dae_status find_multipliers(const start *s)
     if (eval != EVAL_OK) return start_evaluation(s, eval);
     manifold p = {0};
     bool ready = differencer_new(&c.difference, &c.matrix);
-    ready = ready && manifold_new(&p, &c.matrix, s->size + h->ny);
-    manifold_status moved = MANIFOLD_MEMORY;
-    if (ready)
-        moved = manifold_project(&p, closing_value, closing_jacobian, &c, s->t, s->y + h->ny);
+    ready = ready && manifold_new(&p, &c.matrix, s->size + h->ny, NULL);
+    const start_part closes = {&c.matrix, closing_value, closing_jacobian, &c, h->ny, "constraint"};
+    engine_outcome moved = ready ? start_move(s, &closes, &p) : ENGINE_MEMORY;
     dae_status status = report_closing(s, &p, moved);
     manifold_free(&p);
     differencer_free(&c.difference);
@@ -99,7 +98,7 @@ dae_status hessenberg_start(const start *s)
     dae_status status = DAE_OK;
     if (h->nz > 0) {
         manifold p;
-        const start_part constraints = {&h->g_y_matrix, hessenberg_level, hessenberg_jacobian, 0,
+        const start_part constraints = {&h->g_y_matrix, hessenberg_level, hessenberg_jacobian, x, 0,
                                         "constraint"};
         status = start_project(s, &constraints, &p);
         if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);

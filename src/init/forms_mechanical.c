@@ -1,5 +1,5 @@
-/* Consistent initial values of the mechanical form: q on 0 = g, v on its derivative, then v' and
- * lambda from [M G'; G 0]. */
+/* Consistent initial values of the mechanical form: q and s on their constraints, v on the velocity
+ * level, then accelerations, multipliers and auxiliary variables together. */
 #include <float.h>
 #include <math.h>
 
@@ -9,258 +9,103 @@
 #include "init/forms_parts.h"
 #include "linalg/inertia.h"
 
+/* ---- positions and velocities ---- */
+
+/* dg/dq, without the constraints on velocities */
 static eval_status position_jacobian(void *context, double t, const double *q, double *values)
 {
     form_instance *x = context;
     const mechanical_form *m = &x->mechanical;
-    return m->evaluate(x, t, q, x->mw.v, NULL, NULL, values, NULL, NULL);
+    const multibody_work *b = &x->bw;
+    if (x->source->as.m.nvelocity == 0)
+        return m->evaluate(x, t, q, x->mw.v, NULL, NULL, values, NULL, NULL);
+    eval_status status = m->evaluate(x, t, q, x->mw.v, NULL, NULL, x->mw.G, NULL, NULL);
+    memcpy(values, b->H, b->H_matrix.count * sizeof *values);
+    return status;
 }
 
-/* v on G v + g_t = 0: linear, repeated once for rounding */
-static dae_status project_velocities(const start *s, manifold *p)
+static eval_status position_level(void *context, double t, const double *q, double *g)
+{
+    form_instance *x = context;
+    return x->mechanical.g(x, t, q, g);
+}
+
+static dae_status project_positions(const start *s)
+{
+    manifold p;
+    const start_part positions = {&s->x->bw.H_matrix, position_level, position_jacobian, s->x, 0,
+                                  "constraint"};
+    if (s->x->source->positions == 0) return DAE_OK;
+    dae_status status = start_project(s, &positions, &p);
+    manifold_free(&p);
+    return start_conflict(s, status);
+}
+
+/* G v + g_t, and its derivative G, at the positions mw.a points to */
+static eval_status velocity_level(void *context, double t, const double *v, double *c)
+{
+    form_instance *x = context;
+    const mechanical_form *m = &x->mechanical;
+    eval_status status = m->evaluate(x, t, x->mw.a, v, NULL, NULL, x->mw.G, c, NULL);
+    if (status == EVAL_OK) form_matrix_multiply(&m->G_matrix, x->mw.G, 1.0, v, c);
+    return status;
+}
+
+static eval_status velocity_jacobian(void *context, double t, const double *v, double *values)
+{
+    form_instance *x = context;
+    return x->mechanical.evaluate(x, t, x->mw.a, v, NULL, NULL, values, NULL, NULL);
+}
+
+static dae_status project_velocities(const start *s)
 {
     form_instance *x = s->x;
     const mechanical_form *m = &x->mechanical;
-    double *q = s->y, *v = q + m->nq, *c = x->mw.level;
-    eval_status status = m->evaluate(x, s->t, q, v, NULL, NULL, p->A, x->mw.rate, NULL);
-    if (status != EVAL_OK) return start_evaluation(s, status);
-    p->size = s->size + m->nq;
-    if (manifold_factor(p, p->A) != MANIFOLD_OK) return start_exhausted(s);
-    for (int pass = 0; pass < 3; pass++) {
-        vector_copy(m->nl, x->mw.rate, c);
-        form_matrix_multiply(&m->G_matrix, p->A, 1.0, v, c);
-        if (pass == 2) break;
-        manifold_step(p, c, p->dx);
-        vector_axpy(m->nq, 1.0, p->dx, v);
-    }
-    p->misfit = 0.0;
-    for (int i = 0; i < m->nl; i++) {
-        double scale = p->row[i] > 0.0 ? p->row[i] : 1e-8, size = fabs(c[i]) / scale;
-        if (size > p->misfit) {
-            p->misfit = size;
-            p->worst = i;
-        }
-    }
-    return p->misfit > 0.01 ? start_far(s, p, "the velocity level of constraint") : DAE_OK;
+    manifold p;
+    const start_part velocities = {&m->G_matrix,
+                                   velocity_level,
+                                   velocity_jacobian,
+                                   x,
+                                   m->nq,
+                                   "the velocity level of constraint"};
+    if (m->nl == 0) return DAE_OK;
+    vector_copy(m->nq, s->y, x->mw.a);
+    dae_status status = start_project(s, &velocities, &p);
+    if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
+    manifold_free(&p);
+    if (status == DAE_ERR_SINGULAR) status = start_redundant(s, status);
+    return start_conflict(s, status);
 }
 
-/* Dense [M G'; G 0] a, lambda = f, -curvature; sparse where both are. */
-typedef struct saddle {
-    int n, m;
-    form_pattern pattern;
-    form_matrix matrix;
-    form_solver solver;
-    double *values, *b;
-    double *scale; /* of rows and columns: units of mass and of the constraints do not count */
-    int *place;    /* of entry k of G' among the values */
-} saddle;
+/* ---- accelerations, multipliers, auxiliary variables ---- */
 
-enum { DENSE_SADDLE = 200 };
-
-/* Columns of M above those of G; then those of G'. */
-static bool saddle_pattern(saddle *p, const form_matrix *M, const form_matrix *G)
+static dae_status report_balance(const start *s, const balance *b, balance_result result)
 {
-    int n = p->n, m = p->m;
-    p->pattern.colptr = DAE_ARRAY(int, n + m + 1);
-    p->pattern.rowind = DAE_ARRAY(int, M->count + 2 * G->count);
-    p->place = DAE_ARRAY(int, G->count);
-    int *next = DAE_ARRAY(int, m + 1);
-    bool ok = p->pattern.colptr && p->pattern.rowind && p->place && next;
-    for (int j = 0; ok && j < n; j++) {
-        int at = p->pattern.colptr[j];
-        for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++)
-            p->pattern.rowind[at++] = M->rowind[k];
-        for (int k = G->colptr[j]; k < G->colptr[j + 1]; k++) {
-            p->pattern.rowind[at++] = n + G->rowind[k];
-            next[G->rowind[k]]++;
-        }
-        p->pattern.colptr[j + 1] = at;
-    }
-    for (int i = 0; ok && i < m; i++) {
-        p->pattern.colptr[n + i + 1] = p->pattern.colptr[n + i] + next[i];
-        next[i] = p->pattern.colptr[n + i];
-    }
-    for (int j = 0; ok && j < n; j++)
-        for (int k = G->colptr[j]; k < G->colptr[j + 1]; k++) {
-            p->place[k] = next[G->rowind[k]]++;
-            p->pattern.rowind[p->place[k]] = j;
-        }
-    dae_free(next);
-    p->matrix = form_matrix_on(n + m, n + m, p->pattern.colptr, p->pattern.rowind);
-    return ok;
-}
-
-static bool saddle_new(saddle *p, const mechanical_form *f, bool dense)
-{
-    *p = (saddle){.n = f->nq, .m = f->nl};
-    int size = p->n + p->m;
-    bool sparse = f->M_matrix.colptr && f->G_matrix.colptr && size > DENSE_SADDLE && !dense;
-    p->matrix = form_matrix_dense(size, size);
-    if (sparse && !saddle_pattern(p, &f->M_matrix, &f->G_matrix)) return false;
-    p->values = DAE_ARRAY(double, p->matrix.count);
-    p->b = DAE_ARRAY(double, size);
-    p->scale = DAE_ARRAY(double, size);
-    return p->values && p->b && p->scale && form_solver_new(&p->solver, &p->matrix);
-}
-
-static void saddle_free(saddle *p)
-{
-    form_solver_free(&p->solver);
-    dae_free_all(p->pattern.colptr, p->pattern.rowind, p->place, p->values, p->b, p->scale);
-}
-
-static void saddle_fill_dense(saddle *p, const form_matrix *A, const double *values, int row,
-                              bool transposed)
-{
-    size_t height = (size_t)(p->n + p->m);
-    for (int j = 0; j < A->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(A, j, &first, &count);
-        for (int k = 0; k < count; k++) {
-            size_t i = (size_t)(row + form_matrix_row(A, first, k));
-            double value = values[first + (size_t)k];
-            p->values[i + (size_t)j * height] = value;
-            if (transposed) p->values[(size_t)j + i * height] = value;
-        }
-    }
-}
-
-static void saddle_fill_sparse(saddle *p, const mechanical_form *f, const double *M,
-                               const double *G)
-{
-    for (int j = 0; j < p->n; j++) {
-        int at = p->pattern.colptr[j];
-        for (int k = f->M_matrix.colptr[j]; k < f->M_matrix.colptr[j + 1]; k++)
-            p->values[at++] = M[k];
-        for (int k = f->G_matrix.colptr[j]; k < f->G_matrix.colptr[j + 1]; k++) {
-            p->values[at++] = G[k];
-            p->values[p->place[k]] = G[k];
-        }
-    }
-}
-
-/* size_i = max_j |A_ij| */
-static void row_sizes(const form_matrix *A, const double *values, double *size)
-{
-    vector_zero(A->rows, size);
-    for (int j = 0; j < A->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(A, j, &first, &count);
-        for (int k = 0; k < count; k++) {
-            int i = form_matrix_row(A, first, k);
-            size[i] = fmax(size[i], fabs(values[first + (size_t)k]));
-        }
-    }
-}
-
-/* values := D values D, b := D b with D such that the largest entry of M and of each row of G is 1
- */
-static void saddle_scale(saddle *p, const mechanical_form *f, const double *M, const double *G)
-{
-    double mass = 0.0, *row = p->scale + p->n;
-    for (size_t k = 0; k < f->M_matrix.count; k++) mass = fmax(mass, fabs(M[k]));
-    mass = mass > 0.0 ? sqrt(mass) : 1.0;
-    for (int i = 0; i < p->n; i++) p->scale[i] = 1.0 / mass;
-    row_sizes(&f->G_matrix, G, row);
-    for (int i = 0; i < p->m; i++) row[i] = mass / (row[i] > 0.0 ? row[i] : 1.0);
-    for (int j = 0; j < p->n + p->m; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(&p->matrix, j, &first, &count);
-        for (int k = 0; k < count; k++)
-            p->values[first + (size_t)k] *=
-                p->scale[j] * p->scale[form_matrix_row(&p->matrix, first, k)];
-        p->b[j] *= p->scale[j];
-    }
-}
-
-/* lambda_l = sum c_i lambda_i in the place of the row of a redundant constraint; dense */
-static void saddle_release(saddle *p, form_instance *x)
-{
-    const double *c = form_redundant_relations(x, x->mw.G);
-    size_t height = (size_t)(p->n + p->m);
-    for (int l = 0; l < p->m; l++) {
-        if (!x->redundant[l]) continue;
-        size_t row = (size_t)(p->n + l);
-        for (size_t j = 0; j < height; j++) p->values[row + j * height] = 0.0;
-        for (int i = 0; i < p->m; i++)
-            p->values[row + (size_t)(p->n + i) * height] =
-                (i == l ? -1.0 : c[l * p->m + i]) * p->scale[p->n + i] / p->scale[p->n + l];
-        p->b[row] = 0.0;
-    }
-}
-
-/* b = (a, lambda) at a point */
-static eval_status saddle_solve(saddle *p, form_instance *x, double t, const double *q,
-                                const double *v, bool *singular)
-{
-    const mechanical_form *f = &x->mechanical;
-    mechanical_work *w = &x->mw;
-    eval_status status = f->evaluate(x, t, q, v, w->M, w->f, p->m > 0 ? w->G : NULL, NULL,
-                                     p->m > 0 ? w->curvature : NULL);
-    if (status != EVAL_OK) return status;
-    memset(p->values, 0, p->matrix.count * sizeof *p->values);
-    if (p->matrix.colptr) {
-        saddle_fill_sparse(p, f, w->M, w->G);
-    } else {
-        saddle_fill_dense(p, &f->M_matrix, w->M, 0, false);
-        saddle_fill_dense(p, &f->G_matrix, w->G, p->n, true);
-    }
-    vector_copy(p->n, w->f, p->b);
-    for (int i = 0; i < p->m; i++) p->b[p->n + i] = -w->curvature[i];
-    saddle_scale(p, f, w->M, w->G);
-    if (x->redundant) saddle_release(p, x);
-    linear_solver *solver = p->solver.solver;
-    *singular = linear_factor(solver, p->values) != LINEAR_OK;
-    if (!*singular) linear_solve(solver, p->b);
-    for (int i = 0; i < p->n + p->m; i++) p->b[i] *= p->scale[i];
-    if (!*singular && !vector_finite(p->n + p->m, p->b)) *singular = true;
-    if (!*singular && solver->ops->condition(solver) < 4.0 * DBL_EPSILON) *singular = true;
-    return EVAL_OK;
-}
-
-/* [M G'; G 0] has no inverse although the rows of G are independent: a motion that the constraints
- * allow has no inertia. */
-static dae_status report_saddle(const start *s, const saddle *p)
-{
-    int column = p->solver.solver->singular_column;
-    if (column < 0 || column >= p->n) column = vector_argmax(p->n, p->b, NULL);
-    const char *name = start_variable(s, column);
+    bool acceleration;
+    int i = balance_culprit(b, result, &acceleration);
+    const char *name = start_variable(s, i);
+    if (!s->x->source->full)
+        return diag_set(s->diag, DAE_ERR_SINGULAR,
+                        "The matrix [M G'; G 0] is singular at t = %.9g: the acceleration of %s is "
+                        "not determined. The mass matrix must be regular on the motions that the "
+                        "constraints allow; look for a massless body or a missing constraint.",
+                        s->t, name);
+    if (result == BALANCE_FAR)
+        return diag_set(s->diag, DAE_ERR_INITIAL,
+                        "No accelerations, multipliers and auxiliary variables were found at t = "
+                        "%.9g that satisfy the equations of motion: the iteration for %s does not "
+                        "converge. Give values of lambda and w that are closer.",
+                        s->t, name);
     return diag_set(s->diag, DAE_ERR_SINGULAR,
-                    "The matrix [M G'; G 0] is singular at t = %.9g: the acceleration of %s is not "
-                    "determined. The mass matrix must be regular on the motions that the "
-                    "constraints allow; look for a massless body or a missing constraint.",
-                    s->t, name);
-}
-
-/* lambda' by a difference along the solution; zero where that cannot be */
-static void find_multiplier_slopes(const start *s, saddle *p)
-{
-    form_instance *x = s->x;
-    const dae_mechanical *form = &x->source->as.m;
-    int n = p->n;
-    const double *q = s->y, *v = q + n, *lambda = v + n;
-    double *slope = s->yp + 2 * n, *moved_q = x->mw.a, *moved_v = x->mw.v;
-    double most = form->time_scale > 0.0 ? form->time_scale : 1.0;
-    double step = 1e-6 * difference_scale(n, q, v, form->nominal, most);
-    bool singular = false;
-    vector_zero(p->m, slope);
-    for (int i = 0; i < n; i++) {
-        moved_q[i] = q[i] + step * v[i];
-        moved_v[i] = v[i] + step * s->yp[n + i];
-    }
-    const eval_failure before = x->eval->failure;
-    eval_status status = saddle_solve(p, x, s->t + step, moved_q, moved_v, &singular);
-    for (int i = 0; status == EVAL_OK && !singular && i < p->m; i++)
-        slope[i] = (p->b[n + i] - lambda[i]) / step;
-    x->eval->failure = before;
+                    "The equations of motion do not determine %s%s at t = %.9g: the mass matrix "
+                    "must be regular on the motions that the constraints allow, friction must not "
+                    "balance the constraint forces, and 0 = auxiliary must determine w.",
+                    acceleration ? "the acceleration of " : "", name, s->t);
 }
 
 /* A mass matrix in mw.M that is indefinite is no mass matrix; looked at where that is little work.
  */
-dae_status start_masses(const start *s)
+static dae_status check_masses(const start *s)
 {
     enum { LARGEST = 200 };
     const form_instance *x = s->x;
@@ -269,13 +114,7 @@ dae_status start_masses(const start *s)
     if (n > LARGEST) return DAE_OK;
     double *A = DAE_ARRAY(double, (size_t)n *(size_t)n);
     if (!A) return start_exhausted(s);
-    for (int j = 0; j < n; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(m, j, &first, &count);
-        for (int e = 0; e < count; e++)
-            A[form_matrix_row(m, first, e) + j * n] = x->mw.M[first + (size_t)e];
-    }
+    form_matrix_place(m, x->mw.M, 1, (size_t)n, A);
     int bad = inertia_bad_pivot(n, A, false);
     dae_free(A);
     if (bad < 0) return DAE_OK;
@@ -287,50 +126,110 @@ dae_status start_masses(const start *s)
                     s->t, name);
 }
 
-/* v', lambda, and lambda' */
-static dae_status find_accelerations(const start *s)
+/* ---- slopes ---- */
+
+/* s' by a central difference along the solution */
+static eval_status contact_slopes(const start *s, double step)
 {
     form_instance *x = s->x;
-    int n = x->mechanical.nq, m = x->mechanical.nl;
-    double *q = s->y, *v = q + n;
-    saddle p;
-    bool singular = false, ready = saddle_new(&p, &x->mechanical, x->redundant);
-    eval_status status = ready ? saddle_solve(&p, x, s->t, q, v, &singular) : EVAL_MEMORY;
-    dae_status result = DAE_OK;
-    if (!ready)
-        result = start_exhausted(s);
-    else if (status != EVAL_OK)
-        result = start_evaluation(s, status);
-    else if (singular)
-        result = report_saddle(s, &p);
-    if (result == DAE_OK) result = start_masses(s);
-    if (result == DAE_OK) {
-        vector_copy(n, v, s->yp);
-        vector_copy(n, p.b, s->yp + n);
-        vector_copy(m, p.b + n, v + n);
-        if (m > 0) find_multiplier_slopes(s, &p);
+    const mechanical_places p = mechanical_parts(&x->source->as.m);
+    int n = x->mechanical.nq;
+    double *q = x->mw.v, *slope = s->yp + p.s, side[2] = {step, -step};
+    eval_status status = EVAL_OK;
+    for (int k = 0; status == EVAL_OK && k < 2; k++) {
+        dae_mechanical_point at;
+        vector_copy(n, s->y, q);
+        vector_axpy(n, side[k], s->y + n, q);
+        status = multibody_point(x, s->t + side[k], q, NULL, &at);
+        for (int i = 0; status == EVAL_OK && i < x->source->as.m.ns; i++)
+            slope[i] = k == 0 ? at.s[i] : (slope[i] - at.s[i]) / (2.0 * step);
     }
-    saddle_free(&p);
-    return result;
+    return status;
+}
+
+/* w' and lambda' by a difference along the solution; zero where that cannot be */
+static void multiplier_slopes(const start *s, double step)
+{
+    form_instance *x = s->x;
+    const mechanical_places p = mechanical_parts(&x->source->as.m);
+    const eval_failure before = x->eval->failure;
+    int n = x->source->n;
+    balance_result result = BALANCE_FAR;
+    double *y = dae_copy(s->y, (size_t)n, sizeof *y);
+    balance *b = balance_new(x);
+    bool ready = y && b;
+    for (int i = 0; ready && i < p.w; i++) y[i] += step * s->yp[i];
+    bool found =
+        ready && balance_solve(b, s->t + step, y, &result) == EVAL_OK && result == BALANCED;
+    for (int i = p.w; i < n; i++)
+        if (i < p.s || i >= p.lambda) s->yp[i] = found ? (y[i] - s->y[i]) / step : 0.0;
+    balance_free(b);
+    dae_free(y);
+    x->eval->failure = before;
+    multibody_at(x, s->y);
+}
+
+static dae_status find_slopes(const start *s)
+{
+    form_instance *x = s->x;
+    const dae_mechanical *form = &x->source->as.m;
+    const mechanical_places p = mechanical_parts(form);
+    const double *v = s->y + p.v;
+    double most = form->time_scale > 0.0 ? form->time_scale : 1.0;
+    double scale = difference_scale(form->nq, s->y, v, form->nominal, most);
+    vector_copy(form->nq, v, s->yp);
+    multibody_at(x, s->y);
+    eval_status status = multibody_dynamics(x, s->t, s->y, v, s->yp + p.r);
+    if (status == EVAL_OK && form->ns > 0) status = contact_slopes(s, 1e-5 * scale);
+    if (status != EVAL_OK) return start_evaluation(s, status);
+    multiplier_slopes(s, 1e-6 * scale);
+    return DAE_OK;
+}
+
+static dae_status find_balance(const start *s)
+{
+    form_instance *x = s->x;
+    balance *b = balance_new(x);
+    balance_result result = BALANCED;
+    eval_status status = b ? balance_solve(b, s->t, s->y, &result) : EVAL_OK;
+    dae_status found = DAE_OK;
+    if (!b || status == EVAL_MEMORY)
+        found = start_exhausted(s);
+    else if (status != EVAL_OK)
+        found = start_evaluation(s, status);
+    else if (result != BALANCED)
+        found = report_balance(s, b, result);
+    if (found == DAE_OK) found = check_masses(s);
+    if (found == DAE_OK)
+        vector_copy(x->mechanical.nq, balance_accelerations(b), s->yp + x->mechanical.nq);
+    balance_free(b);
+    return found;
+}
+
+/* s at the positions found */
+static dae_status take_contact(const start *s)
+{
+    form_instance *x = s->x;
+    const mechanical_places p = mechanical_parts(&x->source->as.m);
+    dae_mechanical_point at;
+    eval_status status = multibody_point(x, s->t, s->y, NULL, &at);
+    if (status != EVAL_OK) return start_evaluation(s, status);
+    if (x->source->as.m.ns > 0) vector_copy(x->source->as.m.ns, at.s, s->y + p.s);
+    return DAE_OK;
 }
 
 dae_status mechanical_start(const start *s)
 {
     form_instance *x = s->x;
-    const mechanical_form *f = &x->mechanical;
-    start_sizes(s, 0, f->nq);
-    start_sizes(s, f->nq, f->nq);
-    vector_copy(f->nq, s->y + f->nq, x->mw.v);
+    const int n = x->mechanical.nq;
+    start_sizes(s, 0, n);
+    start_sizes(s, n, n);
+    vector_copy(n, s->y + n, x->mw.v);
+    multibody_at(x, s->y);
     form_redundant_free(x);
-    if (f->nl == 0) return find_accelerations(s);
-    manifold p;
-    const start_part positions = {&f->G_matrix, start_positions, position_jacobian, 0,
-                                  "constraint"};
-    dae_status status = start_project(s, &positions, &p);
-    if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
-    if (status == DAE_ERR_SINGULAR) status = start_redundant(s, status);
-    if (status == DAE_OK) status = project_velocities(s, &p);
-    status = start_conflict(s, status);
-    manifold_free(&p);
-    return status == DAE_OK ? find_accelerations(s) : status;
+    dae_status status = project_positions(s);
+    if (status == DAE_OK) status = take_contact(s);
+    if (status == DAE_OK) status = project_velocities(s);
+    if (status == DAE_OK) status = find_balance(s);
+    return status == DAE_OK ? find_slopes(s) : status;
 }

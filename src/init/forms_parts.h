@@ -3,6 +3,7 @@
 #define DAE_INIT_FORMS_PARTS_H
 
 #include "forms/form_manifold.h"
+#include "init/engine.h"
 #include "init/init.h"
 
 /* What a start is given. */
@@ -21,8 +22,7 @@ dae_status start_exhausted(const start *s);
 dae_status start_evaluation(const start *s, eval_status status);
 /* `what` is not met, by constraint p->worst */
 dae_status start_far(const start *s, const manifold *p, const char *what);
-dae_status start_manifold(const start *s, const manifold *p, manifold_status status,
-                          const char *what);
+dae_status start_moved(const start *s, const manifold *p, engine_outcome outcome, const char *what);
 const char *start_constraint(const start *s, int i); /* named in the diagnostic, too */
 const char *start_variable(const start *s, int i);   /* named in the diagnostic, too */
 
@@ -32,15 +32,18 @@ void start_sizes(const start *s, int first, int count);
 typedef struct start_part {
     const form_matrix *matrix;
     form_function level;
-    manifold_jacobian jacobian;
-    int first;        /* x = y + first */
-    const char *what; /* the constraints in words */
+    form_function jacobian; /* its values at (t, x) */
+    void *context;          /* of both */
+    int first;              /* x = y + first */
+    const char *what;       /* the constraints in words */
 } start_part;
 
 /* Move the part onto its constraints. p is made, and left for who asks about its matrix; to be
  * freed in any case. */
 dae_status start_project(const start *s, const start_part *part, manifold *p);
-eval_status start_positions(void *x, double t, const double *q, double *g); /* g(t, q) */
+/* The same with p at hand, and without words: ENGINE_STALLED where constraint p->worst is not met.
+ */
+engine_outcome start_move(const start *s, const start_part *part, manifold *p);
 /* Rows of the constraint matrix that depend on each other, even while all variables may move. */
 dae_status start_independent(const start *s, manifold *p, const double *values, double *y);
 
@@ -53,12 +56,9 @@ dae_status start_conflict(const start *s, dae_status status);
 
 /* Whether M or E, declared constant, is constant (forms_declared.c). */
 dae_status start_declared(const start *s);
-/* Whether the mass matrix in mw.M is one. */
-dae_status start_masses(const start *s);
 
 /* One for each form. */
 dae_status mechanical_start(const start *s);
-dae_status multibody_start(const start *s);
 dae_status hessenberg_start(const start *s);
 dae_status quasilinear_start(const start *s);
 

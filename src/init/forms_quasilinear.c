@@ -22,11 +22,9 @@ static eval_status quasilinear_jacobian(void *context, double t, const double *a
 /* Whether x_j has a derivative: its column of E is not zero. */
 static bool is_differential(const start *s, int j)
 {
-    size_t first;
-    int count;
-    form_matrix_column(&s->x->quasilinear.E_matrix, j, &first, &count);
-    for (int k = 0; k < count; k++)
-        if (s->x->qw.E[first + (size_t)k] != 0.0) return true;
+    const form_matrix *E = &s->x->quasilinear.E_matrix;
+    for (form_entry e = form_matrix_column(E, j); form_matrix_next(E, &e) && e.column == j;)
+        if (s->x->qw.E[e.at] != 0.0) return true;
     return false;
 }
 
@@ -51,7 +49,7 @@ static eval_status find_kept(const start *s, manifold *p, bool *kept)
     eval_status status = quasilinear_level(x, s->t, s->y, p->c);
     if (status == EVAL_OK) status = quasilinear_jacobian(x, s->t, s->y, p->A);
     if (status != EVAL_OK) return status;
-    if (manifold_factor(p, p->A) != MANIFOLD_OK) return EVAL_MEMORY;
+    if (!manifold_factor(p, p->A)) return EVAL_MEMORY;
     /* an entry may be zero here by chance, as 2 x at x = 0 */
     for (int j = 0; j < p->n; j++)
         p->moved[j] = s->y[j] + (0.1 + 0.01 * (j % 7)) * (1.0 + fabs(s->y[j]));
@@ -59,18 +57,11 @@ static eval_status find_kept(const start *s, manifold *p, bool *kept)
     if (status == EVAL_STOP) return status;
     for (int i = 0; i < p->m; i++) p->b[i] = fabs(p->c[i]) <= MET * p->row[i];
     for (int pass = 0; pass < 2; pass++)
-        for (int j = 0; j < g->columns; j++) {
-            size_t first;
-            int count;
-            bool differential = is_differential(s, j);
-            form_matrix_column(g, j, &first, &count);
-            for (int k = 0; k < count; k++) {
-                double *met = &p->b[form_matrix_row(g, first, k)];
-                size_t e = first + (size_t)k;
-                if (p->A[e] == 0.0 && p->scaled[e] == 0.0) continue;
-                if (pass == 0 && !differential) *met = 0.0;
-                if (pass == 1 && *met != 0.0) kept[j] = true;
-            }
+        for (form_entry e = {0}; form_matrix_next(g, &e);) {
+            double *met = &p->b[e.row];
+            if (p->A[e.at] == 0.0 && p->scaled[e.at] == 0.0) continue;
+            if (pass == 0 && !is_differential(s, e.column)) *met = 0.0;
+            if (pass == 1 && *met != 0.0) kept[e.column] = true;
         }
     return EVAL_OK;
 }
@@ -103,18 +94,20 @@ static dae_status project_quasilinear(const start *s)
     manifold p = {0};
     bool *kept = DAE_ARRAY(bool, n);
     double *given = dae_copy(s->y, (size_t)n, sizeof(double));
-    bool ready = kept && given && manifold_new(&p, &x->quasilinear.g_x_matrix, s->size);
+    bool ready = kept && given && manifold_new(&p, &x->quasilinear.g_x_matrix, s->size, NULL);
     dae_status status = ready ? DAE_OK : start_exhausted(s);
     eval_status eval = ready ? find_kept(s, &p, kept) : EVAL_OK;
     if (ready && (eval == EVAL_STOP || eval == EVAL_MEMORY)) status = start_evaluation(s, eval);
-    manifold_status moved = MANIFOLD_FAR;
+    const start_part constraints = {
+        &x->quasilinear.g_x_matrix, quasilinear_level, quasilinear_jacobian, x, 0, "constraint"};
+    engine_outcome moved = ENGINE_STALLED;
     for (int how = 0; status == DAE_OK && how < MOVEMENTS; how++) {
-        if (moved != MANIFOLD_FAR && moved != MANIFOLD_RETRY) break;
+        if (moved != ENGINE_STALLED && moved != ENGINE_UNDEFINED) break;
         if (!set_movement(s, (movement)how, kept)) continue;
         vector_copy(n, given, s->y);
-        moved = manifold_project(&p, quasilinear_level, quasilinear_jacobian, x, s->t, s->y);
+        moved = start_move(s, &constraints, &p);
     }
-    if (status == DAE_OK) status = start_manifold(s, &p, moved, "constraint");
+    if (status == DAE_OK) status = start_moved(s, &p, moved, "constraint");
     start_sizes(s, 0, n);
     manifold_free(&p);
     dae_free_all(given, kept);
@@ -140,12 +133,12 @@ static dae_status find_slopes(const start *s)
     form_matrix matrix = {0};
     if (ok) matrix = form_matrix_on(f->ne + f->ng, f->n, pattern.colptr, pattern.rowind);
     for (int j = 0; ok && j < f->n; j++) s->size[j] = w->nominal[j];
-    ok = ok && manifold_new(&p, &matrix, s->size);
+    ok = ok && manifold_new(&p, &matrix, s->size, NULL);
     if (ok) {
         stacked_values(&f->E_matrix, w->E, &f->g_x_matrix, w->slope, p.A);
         for (int i = 0; i < f->ne; i++) c[i] = -w->f[i];
         vector_copy(f->ng, w->rate, c + f->ne);
-        ok = manifold_factor(&p, p.A) == MANIFOLD_OK;
+        ok = manifold_factor(&p, p.A);
         if (ok) manifold_step(&p, c, s->yp);
     }
     manifold_free(&p);

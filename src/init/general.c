@@ -10,31 +10,31 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "forms/form_manifold.h"
 #include "init/workspace.h"
-#include "linalg/kkt.h"
 
 enum { PATH_POINTS = 4 }; /* c_i = 1, .., 4 in (5.3.8) */
 
-static const double armijo = 1e-2; /* share of the predicted decrease that must be met */
-static const double least_damping = 1e-10;
 /* Entries of unknowns that may move below this part of their row are rounding errors. */
 static const double entry_floor = 1e-14;
 
 struct general_work {
     int n, conditions, rows, columns; /* of the present task; leading dimension = rows */
     jacobian jac;                     /* dense; only for the user's derivatives */
-    const double *dfdy, *dfdyp;       /* n x n each: jac's, or by differences in `copy` */
-    int free, guesses;                /* active unknowns, free ones first */
-    double *A, *copy;                 /* rows x columns; copy: scaled, active columns only */
-    double *x, *xnew, *dx;            /* (y, y', y''), 3n */
-    double *b, *bnew, *rhs;           /* residuals: F, D_h F, B; right-hand side */
-    double *unit;                     /* tolerance unit of each unknown, 3n */
-    double *row_scale, *row_unit;     /* for the arithmetic, and for judging misfits */
-    double *misfit, *uncertainty;     /* in tolerance units */
-    double *path;                     /* F at the path's points, PATH_POINTS*n */
-    double *ypath, *yppath, *rate;    /* n each; rate: D_h F */
-    double *bplus;                    /* conditions */
-    int *active, *row_variable;
+    const double *dfdy, *dfdyp;       /* n x n each: jac's, or by differences in space.scaled */
+    manifold space;               /* A, rows x columns, and shortest corrections; while solving */
+    form_matrix matrix;           /* its shape */
+    double *x, *xnew, *dx, *next; /* (y, y', y''), 3n, and their corrections */
+    double *b, *bnew;             /* residuals: F, D_h F, B */
+    double *unit;                 /* tolerance unit of each unknown, 3n */
+    double *reach,
+        *size; /* 3n: unit, but 0 of what is fixed, and infinite of y'', which is vague */
+    double *row_unit, *floor;      /* of rows: to judge misfits; what is rounding */
+    double *misfit, *uncertainty;  /* in tolerance units */
+    double *path;                  /* F at the path's points, PATH_POINTS*n */
+    double *ypath, *yppath, *rate; /* n each; rate: D_h F */
+    double *bplus;                 /* conditions */
+    int *row_variable;
     row_scales f_rows;
     double step; /* s_1 = step, .., s_4 = 4 step */
     double *reals;
@@ -43,43 +43,26 @@ struct general_work {
 
 /* ---- storage ---- */
 
-static double *carve(double **from, size_t count)
-{
-    double *part = *from;
-    *from += count;
-    return part;
-}
-
 static bool general_allocate(general_work *g, size_t n, size_t m)
 {
+    enum { COLUMNS = 7, ROWS = 6, HALVES = 5 };
     size_t rows = 2 * n + m, columns = 3 * n;
-    g->reals = DAE_ARRAY(double, 2 * rows * columns + 5 * columns + 6 * rows +
-                                     ((size_t)PATH_POINTS + 5) * n + m);
-    g->integers = DAE_ARRAY(int, columns + rows + n);
+    double **of_columns[COLUMNS] = {&g->x,    &g->xnew,  &g->dx,  &g->next,
+                                    &g->unit, &g->reach, &g->size};
+    double **of_rows[ROWS] = {&g->b,     &g->bnew,   &g->row_unit,
+                              &g->floor, &g->misfit, &g->uncertainty};
+    double **of_n[HALVES] = {&g->ypath, &g->yppath, &g->rate, &g->f_rows.unit, &g->f_rows.roundoff};
+    g->reals =
+        DAE_ARRAY(double, COLUMNS *columns + ROWS * rows + ((size_t)PATH_POINTS + HALVES) * n + m);
+    g->integers = DAE_ARRAY(int, rows + n);
     if (!g->reals || !g->integers) return false;
     double *p = g->reals;
-    g->A = carve(&p, rows * columns);
-    g->copy = carve(&p, rows * columns);
-    g->x = carve(&p, columns);
-    g->xnew = carve(&p, columns);
-    g->dx = carve(&p, columns);
-    g->unit = carve(&p, columns);
-    g->rhs = carve(&p, columns);
-    g->b = carve(&p, rows);
-    g->bnew = carve(&p, rows);
-    g->row_scale = carve(&p, rows);
-    g->row_unit = carve(&p, rows);
-    g->misfit = carve(&p, rows);
-    g->uncertainty = carve(&p, rows);
-    g->path = carve(&p, PATH_POINTS * n);
-    g->ypath = carve(&p, n);
-    g->yppath = carve(&p, n);
-    g->rate = carve(&p, n);
-    g->f_rows.unit = carve(&p, n);
-    g->f_rows.roundoff = carve(&p, n);
-    g->bplus = carve(&p, m);
-    g->active = g->integers;
-    g->row_variable = g->integers + columns;
+    for (int k = 0; k < COLUMNS; k++, p += columns) *of_columns[k] = p;
+    for (int k = 0; k < ROWS; k++, p += rows) *of_rows[k] = p;
+    for (int k = 0; k < HALVES; k++, p += n) *of_n[k] = p;
+    g->path = p;
+    g->bplus = p + PATH_POINTS * n;
+    g->row_variable = g->integers;
     g->f_rows.variable = g->row_variable + rows;
     return true;
 }
@@ -226,7 +209,7 @@ static eval_status choose_step(initializer *init, double t, double h)
 
 static double *entry(general_work *g, int i, int j)
 {
-    return g->A + (size_t)i + (size_t)j * (size_t)g->rows;
+    return g->space.A + (size_t)i + (size_t)j * (size_t)g->rows;
 }
 
 /* Rows of F: A = [dF/dy, dF/dy', 0] */
@@ -344,14 +327,15 @@ static eval_status differentiate(initializer *init, double t, double h, double *
         return jacobian_evaluate(&g->jac, t, z, z + n, scales_difference_time(init, h),
                                  init->weights, f);
     }
-    g->dfdy = g->copy;
-    g->dfdyp = g->copy + (size_t)n * (size_t)n;
+    double *copy = g->space.scaled; /* the factors are old */
+    g->dfdy = copy;
+    g->dfdyp = copy + (size_t)n * (size_t)n;
     scales_spread(init, cube_root, z, z + n);
     eval_status status = EVAL_OK;
     for (int c = 0; c < 2 * n && status == EVAL_OK; c++) {
         double d =
             c < n ? init->spread[c] : init->spread[c - n] / fabs(scales_difference_time(init, h));
-        status = difference_column(init, t, z, f, c, d, g->copy + (size_t)c * (size_t)n);
+        status = difference_column(init, t, z, f, c, d, copy + (size_t)c * (size_t)n);
     }
     init->eval->stats->jacobians++;
     return status;
@@ -364,7 +348,7 @@ static eval_status linearise_f(initializer *init, double t, double h, const doub
     eval_status status = differentiate(init, t, h, g->x, g->b);
     if (status != EVAL_OK) return status;
     matrix_layout dense = dense_layout(g->n);
-    memset(g->A, 0, (size_t)g->rows * (size_t)g->columns * sizeof *g->A);
+    memset(g->space.A, 0, g->matrix.count * sizeof *g->space.A);
     set_units(init, given_weights);
     place_derivatives(g);
     scales_rows(init, &g->f_rows, &dense, g->dfdy, g->dfdyp, g->x, g->x + g->n);
@@ -414,7 +398,15 @@ static eval_status linearise(initializer *init, const general_task *task, double
     return status;
 }
 
-/* ---- one correction ---- */
+/* ---- as a source of the engine ---- */
+
+/* One solve. */
+typedef struct general_call {
+    initializer *init;
+    const general_task *task;
+    double t, h;
+    const double *weights; /* as given */
+} general_call;
 
 static dae_tag tag_of(const general_work *g, const general_task *task, int j)
 {
@@ -438,185 +430,99 @@ static void measure_rows(general_work *g)
         }
 }
 
-/* Append the columns with one tag that appear at all, in units, to the active ones. */
-static int gather(general_work *g, const general_task *task, dae_tag tag, int used)
+static engine_outcome source_linearise(engine *e)
 {
-    for (int j = 0; j < g->columns; j++) {
-        if (tag_of(g, task, j) != tag) continue;
-        double *column = g->copy + (size_t)used * (size_t)g->rows, most = 0.0;
-        for (int i = 0; i < g->rows; i++) {
-            column[i] = *entry(g, i, j) * g->unit[j];
-            g->row_scale[i] = fmax(g->row_scale[i], fabs(column[i]));
-            most = fmax(most, fabs(column[i]));
-        }
-        if (most > 0.0) g->active[used++] = j;
-    }
-    return used;
-}
-
-/* copy = R A S on the unknowns that may move, S their units, R making each row's largest entry 1 */
-static void scale_matrix(general_work *g, const general_task *task)
-{
-    vector_zero(g->rows, g->row_scale);
-    g->free = gather(g, task, DAE_TAG_FREE, 0);
-    g->guesses = gather(g, task, DAE_TAG_GUESS, g->free) - g->free;
-    for (int i = 0; i < g->rows; i++) {
-        bool moves = g->row_scale[i] > entry_floor * g->row_unit[i];
-        double unit = moves ? g->row_scale[i] : g->row_unit[i];
-        g->row_scale[i] = unit > 0.0 ? 1.0 / unit : 0.0;
-    }
-    for (int k = 0; k < g->free + g->guesses; k++)
-        for (int i = 0; i < g->rows; i++)
-            g->copy[(size_t)i + (size_t)k * (size_t)g->rows] *= g->row_scale[i];
-}
-
-static double scaled_square(const general_work *g, const double *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < g->rows; i++) sum += (g->row_scale[i] * b[i]) * (g->row_scale[i] * b[i]);
-    return sum;
-}
-
-/* ||R (b + A dx)||^2 */
-static double predicted_square(general_work *g)
-{
-    vector_copy(g->rows, g->b, g->bnew);
-    for (int j = 0; j < g->columns; j++)
-        if (g->dx[j] != 0.0)
-            vector_axpy(g->rows, g->dx[j], g->A + (size_t)j * (size_t)g->rows, g->bnew);
-    return scaled_square(g, g->bnew);
-}
-
-/* rhs = the least squares solution of copy rhs = bnew with the shortest part of guesses, then of
- * free unknowns. False: memory. */
-static bool shortest(general_work *g, double rcond)
-{
-    int count = g->free + g->guesses;
-    bool *free = DAE_ARRAY(bool, count);
-    for (int k = 0; free && k < g->free; k++) free[k] = true;
-    kkt *solver = free ? kkt_new(g->rows, count, NULL, NULL, free) : NULL;
-    bool ok = solver && kkt_factor(solver, g->copy, rcond, 0.0) == LINEAR_OK;
-    if (ok) kkt_solve(solver, g->bnew, g->rhs);
-    kkt_free(solver);
-    dae_free(free);
-    return ok;
-}
-
-/* dx = -S (R A S)^+ R b, where guesses move only if free values cannot do the work; false when
- * memory is exhausted */
-static bool correct(general_work *g, const general_task *task, double rcond)
-{
+    const general_call *c = e->user;
+    general_work *g = c->init->general;
+    engine_outcome outcome = engine_from(linearise(c->init, c->task, c->t, c->h, c->weights));
+    if (outcome != ENGINE_MET) return outcome;
     measure_rows(g);
-    scale_matrix(g, task);
-    vector_zero(g->columns, g->dx);
-    for (int i = 0; i < g->rows; i++) g->bnew[i] = -g->row_scale[i] * g->b[i];
-    if (!shortest(g, rcond)) return false;
-    for (int k = 0; k < g->free + g->guesses; k++) {
-        int j = g->active[k];
-        g->dx[j] = g->rhs[k] * g->unit[j];
+    for (int i = 0; i < g->rows; i++) g->floor[i] = entry_floor * g->row_unit[i];
+    for (int j = 0; j < g->columns; j++) {
+        g->reach[j] = tag_of(g, c->task, j) == DAE_TAG_FIXED ? 0.0 : g->unit[j];
+        g->size[j] = j < 2 * g->n ? g->unit[j] : (double)INFINITY;
     }
-    return true;
+    return manifold_factor(&g->space, g->space.A) ? ENGINE_MET : ENGINE_MEMORY;
 }
 
-/* Root mean square of dx over y and y', in tolerance units. y'' does not count: it stays vague. */
-static double correction_norm(const general_work *g)
+static engine_outcome source_correction(engine *e, const double *b, double *dx)
 {
-    double sum = 0.0;
-    for (int j = 0; j < 2 * g->n; j++) sum += (g->dx[j] / g->unit[j]) * (g->dx[j] / g->unit[j]);
-    return sqrt(sum / g->n);
+    manifold_step(&((const general_call *)e->user)->init->general->space, b, dx);
+    return ENGINE_MET;
 }
 
-/* ---- the iteration ---- */
-
-typedef enum general_end {
-    END_GO_ON,
-    END_CONVERGED,
-    END_STALLED,
-    END_EVALUATION,
-    END_MEMORY
-} general_end;
-
-static void move(initializer *init, double lambda)
+static void source_move(engine *e, double lambda, const double *dx)
 {
+    for (int j = 0; j < e->n; j++) e->trial[j] = e->x[j] + lambda * dx[j];
+    scales_settle(((const general_call *)e->user)->init, e->x, e->trial);
+}
+
+static engine_outcome source_evaluate(engine *e)
+{
+    const general_call *c = e->user;
+    return engine_from(evaluate_system(c->init, c->task, c->t, e->trial, e->trial_r));
+}
+
+static double source_room(engine *e, double stride, const double *dx)
+{
+    initializer *init = ((const general_call *)e->user)->init;
+    (void)stride; /* none is longer than 1 */
+    return scales_bounds(init, e->x, dx, init->options->init_tolerance, &init->blocking);
+}
+
+/* Values that were consistent when they came stay as they were, but y'' is unknown even then, and
+ * without it D_h F = 0 cannot hold. Skipped where the bounds or the callbacks object. */
+static engine_outcome source_last(engine *e, double *dx)
+{
+    if (e->taken == 0) vector_zero(2 * ((const general_call *)e->user)->init->n, dx);
+    if (source_room(e, 1.0, dx) < 1.0) return ENGINE_STALLED;
+    source_move(e, 1.0, dx);
+    engine_outcome outcome = source_evaluate(e);
+    if (outcome == ENGINE_MET) vector_copy(e->m, e->trial_r, e->r);
+    return outcome;
+}
+
+static const engine_source general_source = {.linearise = source_linearise,
+                                             .correction = source_correction,
+                                             .move = source_move,
+                                             .evaluate = source_evaluate,
+                                             .room = source_room,
+                                             .last = source_last};
+
+/* The path's step is chosen at the start and, since the start may have been far away, once more at
+ * the solution. */
+static engine_outcome gauss_newton(general_call *c)
+{
+    initializer *init = c->init;
     general_work *g = init->general;
-    for (int j = 0; j < g->columns; j++) g->xnew[j] = g->x[j] + lambda * g->dx[j];
-    scales_settle(init, g->x, g->xnew);
-}
-
-/* Backtrack until the scaled residual falls as the linear model says [DS96 6.3.2]. */
-static general_end backtrack(initializer *init, const general_task *task, double t,
-                             eval_status *failure)
-{
-    general_work *g = init->general;
-    double now = scaled_square(g, g->b), gain = now - predicted_square(g);
-    double lambda =
-        scales_bounds(init, g->x, g->dx, init->options->init_tolerance, &init->blocking);
-    general_end end = END_STALLED;
-    for (; lambda >= least_damping; lambda *= 0.5) {
-        move(init, lambda);
-        *failure = evaluate_system(init, task, t, g->xnew, g->bnew);
-        if (*failure == EVAL_STOP) return END_EVALUATION;
-        end = *failure == EVAL_OK ? END_STALLED : END_EVALUATION;
-        if (*failure != EVAL_OK) continue;
-        if (scaled_square(g, g->bnew) > now - armijo * lambda * gain) continue;
-        vector_copy(g->columns, g->xnew, g->x);
-        vector_copy(g->rows, g->bnew, g->b);
-        return END_GO_ON;
-    }
-    return end;
-}
-
-/* A last correction below the tolerance; skipped where the bounds or the callbacks object. */
-static eval_status finish(initializer *init, const general_task *task, double t)
-{
-    general_work *g = init->general;
-    double slack = init->options->init_tolerance;
-    if (scales_bounds(init, g->x, g->dx, slack, &init->blocking) < 1.0) return EVAL_OK;
-    move(init, 1.0);
-    eval_status status = evaluate_system(init, task, t, g->xnew, g->bnew);
-    if (status != EVAL_OK) return status == EVAL_STOP ? status : EVAL_OK;
-    vector_copy(g->columns, g->xnew, g->x);
-    vector_copy(g->rows, g->bnew, g->b);
-    return EVAL_OK;
-}
-
-static general_end iterate(initializer *init, const general_task *task, double t, double h,
-                           const double *given_weights, double rcond, eval_status *failure)
-{
-    general_work *g = init->general;
-    *failure = linearise(init, task, t, h, given_weights);
-    if (*failure != EVAL_OK) return END_EVALUATION;
-    if (!correct(g, task, rcond)) return END_MEMORY;
-    if (correction_norm(g) <= init->options->init_tolerance) {
-        /* values that were consistent when they came stay as they were, but y'' is unknown even
-         * then, and without it D_h F = 0 cannot hold */
-        if (init->iterations == 0) vector_zero(2 * g->n, g->dx);
-        *failure = finish(init, task, t);
-        return *failure == EVAL_OK ? END_CONVERGED : END_EVALUATION;
-    }
-    init->iterations++;
-    init->tried++;
-    init->eval->stats->newton_iterations++;
-    return backtrack(init, task, t, failure);
-}
-
-/* Gauss-Newton at one rank tolerance. The path's step is chosen at the start and, since the start
- * may have been far away, once more at the solution. */
-static general_end gauss_newton(initializer *init, const general_task *task, double t, double h,
-                                const double *given_weights, double rcond, eval_status *failure)
-{
-    general_work *g = init->general;
-    bool again = task->differentiate;
+    engine e = {.source = &general_source,
+                .user = c,
+                .n = g->columns,
+                .m = g->rows,
+                .counted = g->n,
+                .x = g->x,
+                .trial = g->xnew,
+                .r = g->b,
+                .trial_r = g->bnew,
+                .dx = g->dx,
+                .next = g->next,
+                .size = g->size,
+                .tolerance = init->options->init_tolerance,
+                .longest_stride = 1.0,
+                .most = init->options->init_iterations};
     g->step = 0.0;
-    for (int k = 0; k < init->options->init_iterations; k++) {
-        general_end end = iterate(init, task, t, h, given_weights, rcond, failure);
-        if (end == END_GO_ON) continue;
-        if (end != END_CONVERGED || !again || init->iterations == 0) return end;
-        again = false;
+    engine_outcome outcome = engine_solve(&e);
+    if (outcome == ENGINE_MET && c->task->differentiate && e.taken > 0) {
         g->step = 0.0;
+        outcome = engine_solve(&e);
     }
-    return END_STALLED;
+    init->iterations = e.taken;
+    init->tried += e.taken;
+    init->eval->stats->newton_iterations += e.taken;
+    return outcome;
 }
+
+/* ---- solving ---- */
 
 /* Misfits in tolerance units; true if all rows are met. Rows of D_h F are allowed ten times what
  * the differences may be wrong by. */
@@ -637,32 +543,40 @@ static bool judge(const initializer *init, const general_task *task)
     return met;
 }
 
-static void load(general_work *g, const general_task *task, const double *y, const double *yp)
+/* Space for the task's shape, at (y, yp, 0). False: memory. */
+static bool load(general_work *g, const general_task *task, const double *y, const double *yp)
 {
     int n = g->n;
     g->rows = (task->differentiate ? 2 * n : n) + (task->conditions ? g->conditions : 0);
     g->columns = task->differentiate ? 3 * n : 2 * n;
+    g->matrix = form_matrix_dense(g->rows, g->columns);
+    bool *free = DAE_ARRAY(bool, g->columns);
+    for (int j = 0; free && j < g->columns; j++) free[j] = tag_of(g, task, j) == DAE_TAG_FREE;
+    bool ready = free && manifold_new(&g->space, &g->matrix, g->reach, free);
+    g->space.floor = g->floor;
+    dae_free(free);
     vector_copy(n, y, g->x);
     vector_copy(n, yp, g->x + n);
     vector_zero(n, g->x + 2 * n);
     vector_zero(g->rows, g->uncertainty);
     vector_zero(g->rows, g->b);
     vector_zero(g->rows, g->row_unit);
+    return ready;
 }
 
 /* Solve at one rank tolerance, and say how it went. */
-static dae_status attempt(initializer *init, const general_task *task, double t, double h,
-                          const double *given_weights, double rcond, dae_diag *diag)
+static dae_status attempt(general_call *c, double rcond, dae_diag *diag)
 {
+    initializer *init = c->init;
     general_work *g = init->general;
-    eval_status failure = EVAL_OK;
-    general_end end = gauss_newton(init, task, t, h, given_weights, rcond, &failure);
-    if (end == END_MEMORY) return report_memory(diag);
-    if (end == END_EVALUATION) return evaluator_report(init->eval, failure, diag);
-    bool met = judge(init, task);
-    if (met) return DAE_OK; /* a halt on values that meet everything is one at round-off */
-    init->conflict = end == END_CONVERGED;
-    return report_general(init, task, g->misfit, g->b, g->row_variable, t, h, diag);
+    g->space.rank = rcond;
+    engine_outcome outcome = gauss_newton(c);
+    if (outcome == ENGINE_MEMORY) return report_memory(diag);
+    if (outcome == ENGINE_UNDEFINED) return evaluator_report(init->eval, EVAL_RETRY, diag);
+    if (outcome == ENGINE_STOP) return evaluator_report(init->eval, EVAL_STOP, diag);
+    if (judge(init, c->task)) return DAE_OK; /* a halt on values that meet all is at round-off */
+    init->conflict = outcome == ENGINE_MET;
+    return report_general(init, c->task, g->misfit, g->b, g->row_variable, c->t, c->h, diag);
 }
 
 dae_status general_solve(initializer *init, const general_task *task, double t, double h,
@@ -671,6 +585,7 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
     dae_status status = general_new(init, diag);
     if (status != DAE_OK) return status;
     general_work *g = init->general;
+    general_call call = {init, task, t, h, given_weights};
     int n = g->n;
     /* differences carry errors, amplified in d/dt of the derivatives; should directions that matter
      * lie below that, a second attempt keeps more of them */
@@ -680,8 +595,8 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
         init->blocking = -1;
         init->conflict = false;
         init->T = scales_time(init, h, 0.0, y, yp);
-        load(g, task, y, yp);
-        status = attempt(init, task, t, h, given_weights, rcond, diag);
+        status = load(g, task, y, yp) ? attempt(&call, rcond, diag) : report_memory(diag);
+        manifold_free(&g->space);
         if (status != DAE_ERR_INITIAL) break;
     }
     vector_copy(n, g->x, y);

@@ -137,13 +137,7 @@ mechanism_failure mechanism_gradient(mechanism *c, double t, const double *x, in
 static int massless_coordinate(const form_matrix *m, const double *M, double *row)
 {
     vector_zero(m->rows, row);
-    for (int j = 0; j < m->columns; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(m, j, &first, &count);
-        for (int k = 0; k < count; k++)
-            row[form_matrix_row(m, first, k)] += fabs(M[first + (size_t)k]);
-    }
+    for (form_entry e = {0}; form_matrix_next(m, &e);) row[e.row] += fabs(M[e.at]);
     double most = row[vector_argmax(m->rows, row, NULL)];
     for (int i = 0; i < m->rows; i++)
         if (row[i] <= 1e-14 * most) return i + 1;

@@ -40,7 +40,7 @@ chart *chart_new(dae_coordinates kind, const form_matrix *matrix, const saddle_s
         c->saddle = saddle_new(mechanism);
         fits = SHARED_BLOCK(SHARE(c->M, mass), SHARE(c->base, matrix->count)) && c->saddle;
     } else if (fits)
-        fits = manifold_new(&c->shortest, matrix, c->unit);
+        fits = manifold_new(&c->shortest, matrix, c->unit, NULL);
     if (fits) return c;
     chart_free(c);
     return NULL;
@@ -62,7 +62,7 @@ static chart_status choose_mechanical(chart *c)
 static chart_status choose_shortest(chart *c)
 {
     vector_copy((int)c->matrix->count, c->A, c->shortest.A);
-    if (manifold_factor(&c->shortest, c->shortest.A) != MANIFOLD_OK) return CHART_MEMORY;
+    if (!manifold_factor(&c->shortest, c->shortest.A)) return CHART_MEMORY;
     if (kkt_rank(c->shortest.solver) >= c->m) return CHART_OK;
     c->row = manifold_dependent(&c->shortest, c->r) ? vector_argmax(c->m, c->r, NULL) : -1;
     return CHART_DEPENDENT;
@@ -74,14 +74,8 @@ static chart_status choose_shortest(chart *c)
 static void spread(chart *c)
 {
     vector_zero(c->m * c->n, c->full);
-    for (int j = 0; j < c->n; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(c->matrix, j, &first, &count);
-        for (int k = 0; k < count; k++)
-            c->full[form_matrix_row(c->matrix, first, k) + j * c->m] =
-                c->A[first + (size_t)k] * c->unit[j];
-    }
+    for (form_entry e = {0}; form_matrix_next(c->matrix, &e);)
+        c->full[e.row + e.column * c->m] = c->A[e.at] * c->unit[e.column];
     for (int i = 0; i < c->m; i++) {
         double most = 0.0;
         for (int j = 0; j < c->n; j++) most = fmax(most, fabs(c->full[i + j * c->m]));

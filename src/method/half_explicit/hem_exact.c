@@ -119,15 +119,9 @@ static hem_failure factor_rows(hem_cache *c, const method_context *ctx, double t
     manifold *p = &c->projector;
     eval_status status = m->c_x(m->context, t, x, p->A);
     if (status != EVAL_OK) return mechanism_evaluation(status);
-    for (int j = 0; j < c->nx; j++) {
-        size_t first;
-        int count;
-        form_matrix_column(&m->c_x_matrix, j, &first, &count);
-        for (int k = 0; k < count; k++)
-            if (!wanted(c, ctx, form_matrix_row(&m->c_x_matrix, first, k)))
-                p->A[first + (size_t)k] = 0.0;
-    }
-    if (manifold_factor(p, p->A) == MANIFOLD_OK) return NO_FAILURE;
+    for (form_entry e = {0}; form_matrix_next(&m->c_x_matrix, &e);)
+        if (!wanted(c, ctx, e.row)) p->A[e.at] = 0.0;
+    if (manifold_factor(p, p->A)) return NO_FAILURE;
     return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
 }
 
@@ -431,7 +425,7 @@ bool hem_exact_cache(hem_cache *c, const method_context *ctx)
     c->reach = DAE_ARRAY(double, c->nx);
     if (!c->reach) return false;
     if (c->manifold && c->ng > 0 &&
-        !manifold_new(&c->projector, &c->manifold->c_x_matrix, c->reach))
+        !manifold_new(&c->projector, &c->manifold->c_x_matrix, c->reach, NULL))
         return false;
     if (ctx->invariants && !(c->invariants = invariant_work_new(c, ctx))) return false;
     return chart_cache(c, ctx->options ? ctx->options->coordinates : DAE_COORDINATES_AMBIENT);
