@@ -1,5 +1,4 @@
-/* The Hessenberg form y' = f(t,y,z,u), 0 = g(t,y), 0 = k(t,y,z,u): from callbacks, or from the
- * mechanical form at velocity level, y = (q, v), z = lambda, g = G v + g_t. */
+/* The Hessenberg form y' = f(t,y,z,u), 0 = g(t,y), 0 = k(t,y,z,u) from callbacks. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -107,8 +106,8 @@ static eval_status eval_g_t(void *context, double t, const double *y, double *g_
         return EVAL_OK;
     }
     if (form->g_t) return call(x, form->g_t, "g_t", &at, form->nz, form->ny, g_t);
-    double scale = form->time_scale > 0.0 ? form->time_scale : 1.0;
-    return difference_along(&x->hw.g_y, g_by_y, x, t, y, NULL, scale, g_t);
+    return difference_along(&x->hw.g_y, g_by_y, x, t, y, NULL, time_scale_of(form->time_scale),
+                            g_t);
 }
 
 static eval_status eval_f_z(void *context, double t, const double *y, const double *z,
@@ -145,8 +144,8 @@ eval_status hessenberg_rate(form_instance *x, double t, const double *y, const d
     const form_matrix *m = &x->hessenberg.g_y_matrix;
     if (form->nz == 0) return EVAL_OK;
     if (!form->g_y) {
-        double most = form->time_scale > 0.0 ? form->time_scale : 1.0;
-        double scale = difference_scale(form->ny, y, f, form->nominal, most);
+        double scale =
+            difference_scale(form->ny, y, f, form->nominal, time_scale_of(form->time_scale));
         return difference_along(&x->hw.g_y, g_by_y, x, t, y, f, scale, out);
     }
     eval_status status = eval_g_t(x, t, y, out);
@@ -185,136 +184,12 @@ static void from_callbacks(form_instance *x)
         (form_places){.q = y, .lambda = y + form->ny, .v = y + form->ny + form->nz};
 }
 
-/* ---- from the mechanical form ---- */
-
-/* Notation: y = (q, v). */
-
-eval_status mechanical_acceleration(form_instance *x, double t, const double *q, const double *v,
-                                    const double *lambda, double *a)
-{
-    const mechanical_form *m = &x->mechanical;
-    mechanical_work *w = &x->mw;
-    bool have_factors = w->mass.factored && m->M_matrix.constant;
-    eval_status status =
-        m->evaluate(m->context, t, q, v, have_factors ? NULL : w->M, w->f, w->G, NULL, NULL);
-    if (status != EVAL_OK) return status;
-    vector_copy(m->nq, w->f, a);
-    form_matrix_transposed(&m->G_matrix, w->G, -1.0, lambda, a);
-    linear_status factored = form_solver_factor(&w->mass, w->M);
-    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
-    if (factored != LINEAR_OK) return form_singular(x, t);
-    linear_solve(w->mass.solver, a);
-    return vector_finite(m->nq, a) ? EVAL_OK : form_singular(x, t);
-}
-
-static eval_status motion(void *context, double t, const double *y, const double *z,
-                          const double *u, double *f)
-{
-    form_instance *x = context;
-    int n = x->mechanical.nq;
-    (void)u;
-    vector_copy(n, y + n, f);
-    return mechanical_acceleration(x, t, y, y + n, z, f + n);
-}
-
-static eval_status velocity_constraint(void *context, double t, const double *y, double *g)
-{
-    form_instance *x = context;
-    const mechanical_form *m = &x->mechanical;
-    if (m->nl == 0) return EVAL_OK;
-    eval_status status = m->evaluate(m->context, t, y, y + m->nq, NULL, NULL, x->mw.G, g, NULL);
-    if (status == EVAL_OK) form_matrix_multiply(&m->G_matrix, x->mw.G, 1.0, y + m->nq, g);
-    return status;
-}
-
-/* [d(G v + g_t)/dq, G]: the two halves have the pattern of G, and lie behind each other. */
-static eval_status velocity_gradient(void *context, double t, const double *y, double *values)
-{
-    form_instance *x = context;
-    const mechanical_form *m = &x->mechanical;
-    if (m->nl == 0) return EVAL_OK;
-    eval_status status = mechanical_velocity_jacobian(x, t, y, y + m->nq, values);
-    if (status != EVAL_OK) return status;
-    return m->evaluate(m->context, t, y, y + m->nq, NULL, NULL, values + m->G_matrix.count, NULL,
-                       NULL);
-}
-
-static eval_status velocity_rate(void *context, double t, const double *y, double *g_t)
-{
-    form_instance *x = context;
-    if (!x->source->as.m.scleronomic && x->mechanical.nl > 0)
-        return mechanical_velocity_rate(x, t, y, y + x->mechanical.nq, g_t);
-    vector_zero(x->mechanical.nl, g_t);
-    return EVAL_OK;
-}
-
-/* f_z = [0; -M^-1 G'], dense */
-static eval_status motion_by_lambda(void *context, double t, const double *y, const double *z,
-                                    const double *u, double *values)
-{
-    form_instance *x = context;
-    const mechanical_form *m = &x->mechanical;
-    mechanical_work *w = &x->mw;
-    const form_matrix *G = &m->G_matrix;
-    size_t height = 2 * (size_t)m->nq;
-    (void)z, (void)u;
-    bool have_factors = w->mass.factored && m->M_matrix.constant;
-    eval_status status = m->evaluate(m->context, t, y, y + m->nq, have_factors ? NULL : w->M, NULL,
-                                     w->G, NULL, NULL);
-    if (status != EVAL_OK) return status;
-    linear_status factored = form_solver_factor(&w->mass, w->M);
-    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
-    if (factored != LINEAR_OK) return form_singular(x, t);
-    memset(values, 0, height * (size_t)m->nl * sizeof *values);
-    for (form_entry e = {0}; form_matrix_next(G, &e);)
-        values[(size_t)(m->nq + e.column) + (size_t)e.row * height] = -w->G[e.at];
-    for (int i = 0; i < m->nl; i++)
-        linear_solve(w->mass.solver, values + (size_t)m->nq + (size_t)i * height);
-    return EVAL_OK;
-}
-
-/* Two copies of the pattern of G, side by side. */
-static bool doubled_pattern(form_pattern *p, const form_matrix *G)
-{
-    if (!G->colptr) return true;
-    int n = G->columns, count = G->colptr[n];
-    p->colptr = DAE_ARRAY(int, 2 * n + 1);
-    p->rowind = DAE_ARRAY(int, 2 * (size_t)count);
-    if (!p->colptr || !p->rowind) return false;
-    for (int j = 0; j <= 2 * n; j++)
-        p->colptr[j] = j <= n ? G->colptr[j] : count + G->colptr[j - n];
-    for (int k = 0; k < 2 * count; k++) p->rowind[k] = G->rowind[k % count];
-    return true;
-}
-
-static bool from_mechanical(form_instance *x)
-{
-    const mechanical_form *m = &x->mechanical;
-    if (!doubled_pattern(&x->hw.g_y_pattern, &m->G_matrix)) return false;
-    x->hessenberg =
-        (hessenberg_form){.ny = 2 * m->nq,
-                          .nz = m->nl,
-                          .context = x,
-                          .f = motion,
-                          .g = velocity_constraint,
-                          .g_y = velocity_gradient,
-                          .g_t = velocity_rate,
-                          .f_z = motion_by_lambda,
-                          .g_y_matrix = form_matrix_on(m->nl, 2 * m->nq, x->hw.g_y_pattern.colptr,
-                                                       x->hw.g_y_pattern.rowind),
-                          .f_z_matrix = form_matrix_dense(2 * m->nq, m->nl),
-                          .k_u_matrix = form_matrix_dense(0, 0)};
-    x->set.hessenberg_places = (form_places){.q = x->places, .lambda = x->places + 2 * m->nq};
-    return true;
-}
-
 bool hessenberg_build(form_instance *x)
 {
-    if (x->source->kind == KIND_MECHANICAL) {
-        if (x->source->full ? !multibody_hessenberg(x) : !from_mechanical(x)) return false;
-    } else {
+    if (x->source->kind != KIND_MECHANICAL)
         from_callbacks(x);
-    }
+    else if (!mechanical_hessenberg(x))
+        return false;
     x->set.hessenberg = &x->hessenberg;
     const hessenberg_form *h = &x->hessenberg;
     size_t most = h->g_y_matrix.count; /* also for blocks of k_u */

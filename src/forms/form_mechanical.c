@@ -14,18 +14,14 @@ static const dae_mechanical *form_of(const form_instance *x)
     return &x->source->as.m;
 }
 
-static double time_scale(const dae_mechanical *form)
-{
-    return form->time_scale > 0.0 ? form->time_scale : 1.0;
-}
-
 /* The time in which g changes along (t + s, q + s v). Without t in it, and no time scale given, v
  * alone tells: how slow a mechanism is in its units must not matter. */
 static double scale_along(const dae_mechanical *form, const double *q, const double *v)
 {
     bool by_motion = form->scleronomic && !(form->time_scale > 0.0);
     const double never = 1e150; /* its square is a number still */
-    return difference_scale(form->nq, q, v, form->nominal, by_motion ? never : time_scale(form));
+    return difference_scale(form->nq, q, v, form->nominal,
+                            by_motion ? never : time_scale_of(form->time_scale));
 }
 
 static bool has_gradient(const dae_mechanical *form)
@@ -40,11 +36,17 @@ static bool has_rate(const dae_mechanical *form)
 
 /* ---- single callbacks ---- */
 
-static eval_status call(form_instance *x, dae_mechanical_fn fn, const char *name,
-                        const dae_mechanical_point *at, int count, int first_row, double *out)
+eval_status mechanical_call(form_instance *x, const mechanical_part *part, double t,
+                            const double *q, const double *v, double *out)
 {
-    int code = fn(at, out, form_of(x)->user);
-    return form_judge(x, name, at->t, code, (size_t)count, out, first_row, NULL);
+    const form_matrix *m = part->layout;
+    size_t count = m ? m->count : (size_t)part->count;
+    dae_mechanical_point at;
+    if (m) memset(out, 0, count * sizeof *out);
+    eval_status status = multibody_point(x, t, q, v, &at);
+    if (status != EVAL_OK) return status;
+    int code = part->fn(&at, out, form_of(x)->user);
+    return form_judge(x, part->name, t, code, count, out, part->row, m);
 }
 
 static int constraint_row(const form_instance *x)
@@ -52,23 +54,13 @@ static int constraint_row(const form_instance *x)
     return form_constraint_row(x->source);
 }
 
-static eval_status point_at(form_instance *x, double t, const double *q, const double *v,
-                            dae_mechanical_point *at)
-{
-    if (x->source->full) return multibody_point(x, t, q, v, at);
-    *at = (dae_mechanical_point){.t = t, .q = q, .v = v};
-    return EVAL_OK;
-}
-
 static eval_status eval_g(void *context, double t, const double *q, double *g)
 {
     form_instance *x = context;
     const dae_mechanical *form = form_of(x);
-    dae_mechanical_point at;
-    if (form->nlambda == 0) return EVAL_OK;
-    eval_status status = point_at(x, t, q, NULL, &at);
-    if (status != EVAL_OK) return status;
-    return call(x, form->constraint, "constraint", &at, form->nlambda, constraint_row(x), g);
+    const mechanical_part part = {form->constraint, "constraint", constraint_row(x), form->nlambda,
+                                  NULL};
+    return form->nlambda > 0 ? mechanical_call(x, &part, t, q, NULL, g) : EVAL_OK;
 }
 
 /* g, counted as an evaluation for differences */
@@ -87,12 +79,8 @@ static eval_status eval_mass(form_instance *x, double t, const double *q, double
         for (int i = 0; i < form->nq; i++) M[i] = 1.0;
         return EVAL_OK;
     }
-    memset(M, 0, layout->count * sizeof *M);
-    dae_mechanical_point at;
-    eval_status status = point_at(x, t, q, NULL, &at);
-    if (status != EVAL_OK) return status;
-    int code = form->mass(&at, M, form->user);
-    return form_judge(x, "mass", t, code, layout->count, M, form->nq, layout);
+    const mechanical_part part = {form->mass, "mass", form->nq, 0, layout};
+    return mechanical_call(x, &part, t, q, NULL, M);
 }
 
 static eval_status eval_gradient(form_instance *x, double t, const double *q, double *G)
@@ -102,12 +90,8 @@ static eval_status eval_gradient(form_instance *x, double t, const double *q, do
     if (!form->gradient)
         return difference_matrix(&x->mw.gradient, layout, eval_g_difference, x, t, q, form->nominal,
                                  G);
-    memset(G, 0, layout->count * sizeof *G);
-    dae_mechanical_point at;
-    eval_status status = point_at(x, t, q, NULL, &at);
-    if (status != EVAL_OK) return status;
-    int code = form->gradient(&at, G, form->user);
-    return form_judge(x, "gradient", t, code, layout->count, G, constraint_row(x), layout);
+    const mechanical_part part = {form->gradient, "gradient", constraint_row(x), 0, layout};
+    return mechanical_call(x, &part, t, q, NULL, G);
 }
 
 static eval_status eval_rate(form_instance *x, double t, const double *q, double *rate)
@@ -118,12 +102,10 @@ static eval_status eval_rate(form_instance *x, double t, const double *q, double
         return EVAL_OK;
     }
     if (!form->rate)
-        return difference_along(&x->mw.gradient, eval_g_difference, x, t, q, NULL, time_scale(form),
-                                rate);
-    dae_mechanical_point at;
-    eval_status status = point_at(x, t, q, NULL, &at);
-    if (status != EVAL_OK) return status;
-    return call(x, form->rate, "rate", &at, form->nlambda, constraint_row(x), rate);
+        return difference_along(&x->mw.gradient, eval_g_difference, x, t, q, NULL,
+                                time_scale_of(form->time_scale), rate);
+    const mechanical_part part = {form->rate, "rate", constraint_row(x), form->nlambda, NULL};
+    return mechanical_call(x, &part, t, q, NULL, rate);
 }
 
 /* ---- all at once ---- */
@@ -168,7 +150,7 @@ static eval_status eval_all(form_instance *x, double t, const double *q, const d
     if (out->mass) memset(out->mass, 0, M * sizeof(double));
     if (out->gradient) memset(out->gradient, 0, G * sizeof(double));
     dae_mechanical_point at;
-    eval_status status = point_at(x, t, q, v, &at);
+    eval_status status = multibody_point(x, t, q, v, &at);
     if (status != EVAL_OK) return status;
     int code = form->all(&at, out, form->user);
     if (code != 0) return form_judge(x, "all", t, code, 0, NULL, 0, NULL);
@@ -227,13 +209,9 @@ static eval_status eval_curvature(form_instance *x, double t, const double *q, c
                                   double *curvature)
 {
     const dae_mechanical *form = form_of(x);
-    if (form->curvature) {
-        dae_mechanical_point at;
-        eval_status status = point_at(x, t, q, v, &at);
-        if (status != EVAL_OK) return status;
-        return call(x, form->curvature, "curvature", &at, form->nlambda, constraint_row(x),
-                    curvature);
-    }
+    const mechanical_part part = {form->curvature, "curvature", constraint_row(x), form->nlambda,
+                                  NULL};
+    if (form->curvature) return mechanical_call(x, &part, t, q, v, curvature);
     double scale = scale_along(form, q, v);
     if (!has_gradient(form) || !has_rate(form))
         return difference_twice(&x->mw.gradient, eval_g_difference, x, t, q, v, scale, curvature);
@@ -246,11 +224,9 @@ eval_status mechanical_velocity_jacobian(form_instance *x, double t, const doubl
 {
     const dae_mechanical *form = form_of(x);
     x->mw.v_fixed = v;
-    if (has_gradient(form))
-        return difference_matrix(&x->mw.levels, &x->mechanical.G_matrix, velocity_level, x, t, q,
-                                 form->nominal, values);
-    return difference_matrix(&x->mw.levels, &x->mechanical.G_matrix, velocity_level_of_g, x, t, q,
-                             form->nominal, values);
+    form_function level = has_gradient(form) ? velocity_level : velocity_level_of_g;
+    return difference_matrix(&x->mw.levels, &x->mechanical.G_matrix, level, x, t, q, form->nominal,
+                             values);
 }
 
 eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q, const double *v,
@@ -259,7 +235,8 @@ eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q
     const dae_mechanical *form = form_of(x);
     x->mw.v_fixed = v;
     form_function level = has_gradient(form) ? velocity_level : velocity_level_of_g;
-    return difference_along(&x->mw.levels, level, x, t, q, NULL, time_scale(form), out);
+    return difference_along(&x->mw.levels, level, x, t, q, NULL, time_scale_of(form->time_scale),
+                            out);
 }
 
 /* ---- the form ---- */
@@ -277,12 +254,8 @@ static eval_status evaluate_parts(form_instance *x, double t, const double *q, c
     }
     eval_status status = EVAL_OK;
     if (M) status = eval_mass(x, t, q, M);
-    if (f && status == EVAL_OK) {
-        dae_mechanical_point at;
-        status = point_at(x, t, q, v, &at);
-        if (status != EVAL_OK) return status;
-        status = call(x, form->force, "force", &at, form->nq, form->nq, f);
-    }
+    const mechanical_part force = {form->force, "force", form->nq, form->nq, NULL};
+    if (f && status == EVAL_OK) status = mechanical_call(x, &force, t, q, v, f);
     if (form->nlambda == 0) return status;
     if (G && status == EVAL_OK) status = eval_gradient(x, t, q, G);
     if (rate && status == EVAL_OK) status = eval_rate(x, t, q, rate);
@@ -444,7 +417,7 @@ static double sample_point(const dae_mechanical *form, int k, double t, const do
         double size = form->nominal ? form->nominal[j] : fmax(1.0, fabs(q[j]));
         moved[j] = q[j] + size * ((double)(state >> 8) / 8388608.0 - 1.0);
     }
-    return t + (double)k * 0.37 * time_scale(form);
+    return t + (double)k * 0.37 * time_scale_of(form->time_scale);
 }
 
 /* M is constant if it has the same bits at a point and at others all around, and diagonal if it is

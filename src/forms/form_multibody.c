@@ -188,12 +188,10 @@ eval_status multibody_velocity_level(form_instance *x, double t, const double *q
                                      double *c)
 {
     const dae_mechanical *form = form_of(x);
-    dae_mechanical_point at;
-    eval_status status = multibody_point(x, t, q, v, &at);
-    if (status != EVAL_OK) return status;
-    int code = form->velocity_constraint(&at, c, form->user);
-    int row = form_constraint_row(x->source) + form->nlambda;
-    return form_judge(x, "velocity_constraint", t, code, (size_t)form->nvelocity, c, row, NULL);
+    const mechanical_part part = {form->velocity_constraint, "velocity_constraint",
+                                  form_constraint_row(x->source) + form->nlambda, form->nvelocity,
+                                  NULL};
+    return mechanical_call(x, &part, t, q, v, c);
 }
 
 static eval_status level_by_v(void *context, double t, const double *v, double *c)
@@ -220,13 +218,9 @@ static eval_status velocity_matrix(form_instance *x, double t, const double *q, 
         b->q = q;
         return difference_matrix(&b->by_v, m, level_by_v, x, t, v, NULL, b->C);
     }
-    dae_mechanical_point at;
-    eval_status status = multibody_point(x, t, q, v, &at);
-    if (status != EVAL_OK) return status;
-    memset(b->C, 0, m->count * sizeof *b->C);
-    int code = form->velocity_gradient(&at, b->C, form->user);
-    int row = form_constraint_row(x->source) + form->nlambda;
-    return form_judge(x, "velocity_gradient", t, code, m->count, b->C, row, m);
+    const mechanical_part part = {form->velocity_gradient, "velocity_gradient",
+                                  form_constraint_row(x->source) + form->nlambda, 0, m};
+    return mechanical_call(x, &part, t, q, v, b->C);
 }
 
 /* Both parts of G, dense. */
@@ -253,39 +247,29 @@ eval_status multibody_velocity_rows(form_instance *x, double t, const double *q,
         form_matrix_multiply(&b->C_matrix, b->C, -1.0, v, rate + form->nlambda);
     }
     if (status != EVAL_OK || !curvature) return status;
-    double most = form->time_scale > 0.0 ? form->time_scale : 1.0;
-    double scale = difference_scale(form->nq, q, v, form->nominal, most);
+    double scale = difference_scale(form->nq, q, v, form->nominal, time_scale_of(form->time_scale));
     b->v = v;
     return difference_along(&b->by_v, level_by_q, x, t, q, v, scale, curvature + form->nlambda);
 }
 
 /* ---- rows ---- */
 
-static eval_status call(form_instance *x, dae_mechanical_fn fn, const char *name,
-                        const dae_mechanical_point *at, int count, int row, double *out)
-{
-    int code = fn(at, out, form_of(x)->user);
-    return form_judge(x, name, at->t, code, (size_t)count, out, row, NULL);
-}
-
 eval_status multibody_dynamics(form_instance *x, double t, const double *q, const double *v,
                                double *rates)
 {
     const dae_mechanical *form = form_of(x);
-    dae_mechanical_point at;
-    eval_status status = multibody_point(x, t, q, v, &at);
-    if (status != EVAL_OK || form->nr == 0) return status;
-    return call(x, form->dynamics, "dynamics", &at, form->nr, mechanical_parts(form).r, rates);
+    const mechanical_part part = {form->dynamics, "dynamics", mechanical_parts(form).r, form->nr,
+                                  NULL};
+    return form->nr > 0 ? mechanical_call(x, &part, t, q, v, rates) : EVAL_OK;
 }
 
 eval_status multibody_auxiliary(form_instance *x, double t, const double *q, const double *v,
                                 double *d)
 {
     const dae_mechanical *form = form_of(x);
-    dae_mechanical_point at;
-    eval_status status = multibody_point(x, t, q, v, &at);
-    if (status != EVAL_OK || form->nw == 0) return status;
-    return call(x, form->auxiliary, "auxiliary", &at, form->nw, mechanical_parts(form).w, d);
+    const mechanical_part part = {form->auxiliary, "auxiliary", mechanical_parts(form).w, form->nw,
+                                  NULL};
+    return form->nw > 0 ? mechanical_call(x, &part, t, q, v, d) : EVAL_OK;
 }
 
 eval_status multibody_rows(form_instance *x, double t, const double *y, double *rates, double *d,
@@ -298,7 +282,8 @@ eval_status multibody_rows(form_instance *x, double t, const double *y, double *
     if (!status && form->ns > 0) status = multibody_contact(x, t, y, y + p.s, h);
     if (status || !g || form->nlambda == 0) return status;
     const dae_mechanical_point given = {.t = t, .q = y, .s = form->ns > 0 ? y + p.s : NULL};
-    return call(x, form->constraint, "constraint", &given, form->nlambda, p.lambda, g);
+    int code = form->constraint(&given, g, form->user);
+    return form_judge(x, "constraint", t, code, (size_t)form->nlambda, g, p.lambda, NULL);
 }
 
 static eval_status auxiliary_by_w(void *context, double t, const double *w, double *d)
@@ -322,10 +307,6 @@ eval_status multibody_d_w(form_instance *x, double t, const double *q, const dou
     b->v = v;
     if (!form->auxiliary_w)
         return difference_matrix(&b->by_w, m, auxiliary_by_w, x, t, b->w, NULL, values);
-    dae_mechanical_point at;
-    eval_status status = multibody_point(x, t, q, v, &at);
-    if (status != EVAL_OK) return status;
-    memset(values, 0, m->count * sizeof *values);
-    int code = form->auxiliary_w(&at, values, form->user);
-    return form_judge(x, "auxiliary_w", t, code, m->count, values, mechanical_parts(form).w, m);
+    const mechanical_part part = {form->auxiliary_w, "auxiliary_w", mechanical_parts(form).w, 0, m};
+    return mechanical_call(x, &part, t, q, v, values);
 }

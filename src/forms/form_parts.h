@@ -67,6 +67,11 @@ eval_status difference_along(differencer *d, form_function c, void *context, dou
 /* out = d^2 c / ds^2 likewise */
 eval_status difference_twice(differencer *d, form_function c, void *context, double t,
                              const double *x, const double *v, double scale, double *out);
+/* A time scale as the user gives it, or 1. */
+static inline double time_scale_of(double given)
+{
+    return given > 0.0 ? given : 1.0;
+}
 /* The length of s in which x + s v moves by its size, at most `most`. */
 double difference_scale(int n, const double *x, const double *v, const double *nominal,
                         double most);
@@ -286,14 +291,26 @@ const double *balance_accelerations(const balance *b);
 int balance_culprit(const balance *b, balance_result result, bool *acceleration);
 /* The form for methods that project; false: memory. */
 bool multibody_settles(form_instance *x);
-/* The Hessenberg form y = (q, v, r), z = lambda, u = (w, s) (form_multibody_hessenberg.c). */
-bool multibody_hessenberg(form_instance *x);
+/* The Hessenberg form y = (q, v, r), z = lambda, u = (w, s) (form_mechanical_hessenberg.c). */
+bool mechanical_hessenberg(form_instance *x);
 
 /* d(G v + g_t)/dq on the pattern of G, and its derivative by t at fixed q and v. */
 eval_status mechanical_velocity_jacobian(form_instance *x, double t, const double *q,
                                          const double *v, double *values);
 eval_status mechanical_velocity_rate(form_instance *x, double t, const double *q, const double *v,
                                      double *out);
+
+/* A callback: its name, and what it gives: `count` rows of F from `row` on, or a matrix. */
+typedef struct mechanical_part {
+    dae_mechanical_fn fn;
+    const char *name;
+    int row, count;
+    const form_matrix *layout; /* NULL: none */
+} mechanical_part;
+
+/* What it gives at (t, q, v), judged; v NULL: it looks at positions alone. */
+eval_status mechanical_call(form_instance *x, const mechanical_part *part, double t,
+                            const double *q, const double *v, double *out);
 
 /* M, f, G and g at (t, q, v) as the callbacks wrote them, M in *M, the others in x->mw; of a form
  * without r, w, s and constraints on velocities. mechanical_judge tells afterwards whether all are

@@ -16,7 +16,7 @@ static double time_scale(const form_instance *x)
     case KIND_SECOND_ORDER:
     case FORM_KINDS: break;
     }
-    return given > 0.0 ? given : 1.0;
+    return time_scale_of(given);
 }
 
 /* ---- from callbacks ---- */

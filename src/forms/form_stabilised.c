@@ -57,8 +57,7 @@ static eval_status ggl2_rows(form_instance *x, double t, const double *y, const 
     mechanical_work *w = &x->mw;
     int n = form->nq, k = form->nl;
     const double *q = y, *velocity = y + n, *lambda = y + p.lambda, *eta = lambda + k;
-    double most = m->time_scale > 0.0 ? m->time_scale : 1.0;
-    double scale = difference_scale(n, q, velocity, m->nominal, most);
+    double scale = difference_scale(n, q, velocity, m->nominal, time_scale_of(m->time_scale));
     w->eta = eta;
     vector_copy(n, velocity, w->v);
     eval_status status =

@@ -175,8 +175,8 @@ static dae_status find_slopes(const start *s)
     const dae_mechanical *form = &x->source->as.m;
     const mechanical_places p = mechanical_parts(form);
     const double *v = s->y + p.v;
-    double most = form->time_scale > 0.0 ? form->time_scale : 1.0;
-    double scale = difference_scale(form->nq, s->y, v, form->nominal, most);
+    double scale =
+        difference_scale(form->nq, s->y, v, form->nominal, time_scale_of(form->time_scale));
     vector_copy(form->nq, v, s->yp);
     multibody_at(x, s->y);
     eval_status status = multibody_dynamics(x, s->t, s->y, v, s->yp + p.r);

@@ -1,4 +1,4 @@
-/* The full mechanical form as y' = f(t,y,z,u), 0 = g(t,y), 0 = k(t,y,z,u): y = (q, v, r), z =
+/* The mechanical form as y' = f(t,y,z,u), 0 = g(t,y), 0 = k(t,y,z,u): y = (q, v, r), z =
  * lambda, u = (w, s), with the constraints at velocity level. g knows s by solving for it. */
 #include "base/memory.h"
 #include "base/vector.h"
@@ -14,12 +14,37 @@ static void look_at(form_instance *x, const double *y, const double *z, const do
 {
     const dae_mechanical *form = form_of(x);
     multibody_work *b = &x->bw;
+    if (!x->source->full) return;
     b->r = y + 2 * form->nq;
     b->lambda = z ? z : b->zero;
     b->w = u ? u : b->zero;
     if (!u || form->ns == 0) return;
     b->s_known = false;
     vector_copy(form->ns, u + form->nw, b->s);
+}
+
+static eval_status factor_mass(form_instance *x, double t)
+{
+    linear_status factored = form_solver_factor(&x->mw.mass, x->mw.M);
+    if (factored == LINEAR_MEMORY) return EVAL_MEMORY;
+    return factored == LINEAR_OK ? EVAL_OK : form_singular(x, t);
+}
+
+eval_status mechanical_acceleration(form_instance *x, double t, const double *q, const double *v,
+                                    const double *lambda, double *a)
+{
+    const mechanical_form *m = &x->mechanical;
+    mechanical_work *w = &x->mw;
+    bool have_factors = w->mass.factored && m->M_matrix.constant;
+    eval_status status =
+        m->evaluate(m->context, t, q, v, have_factors ? NULL : w->M, w->f, w->G, NULL, NULL);
+    if (status != EVAL_OK) return status;
+    vector_copy(m->nq, w->f, a);
+    form_matrix_transposed(&m->G_matrix, w->G, -1.0, lambda, a);
+    status = factor_mass(x, t);
+    if (status != EVAL_OK) return status;
+    linear_solve(w->mass.solver, a);
+    return vector_finite(m->nq, a) ? EVAL_OK : form_singular(x, t);
 }
 
 static eval_status eval_f(void *context, double t, const double *y, const double *z,
@@ -68,6 +93,30 @@ static eval_status eval_g_t(void *context, double t, const double *y, double *g_
     if (form_of(x)->scleronomic || x->mechanical.nl == 0) return EVAL_OK;
     look_at(x, y, NULL, NULL);
     return mechanical_velocity_rate(x, t, y, y + form_of(x)->nq, g_t);
+}
+
+/* f_z = [0; -M^-1 G'], dense */
+static eval_status exact_f_z(void *context, double t, const double *y, const double *z,
+                             const double *u, double *values)
+{
+    form_instance *x = context;
+    const mechanical_form *m = &x->mechanical;
+    mechanical_work *w = &x->mw;
+    const form_matrix *G = &m->G_matrix;
+    size_t height = 2 * (size_t)m->nq; /* without r: it is no full form */
+    (void)z, (void)u;
+    bool have_factors = w->mass.factored && m->M_matrix.constant;
+    eval_status status = m->evaluate(m->context, t, y, y + m->nq, have_factors ? NULL : w->M, NULL,
+                                     w->G, NULL, NULL);
+    if (status != EVAL_OK) return status;
+    status = factor_mass(x, t);
+    if (status != EVAL_OK) return status;
+    memset(values, 0, height * (size_t)m->nl * sizeof *values);
+    for (form_entry e = {0}; form_matrix_next(G, &e);)
+        values[(size_t)(m->nq + e.column) + (size_t)e.row * height] = -w->G[e.at];
+    for (int i = 0; i < m->nl; i++)
+        linear_solve(w->mass.solver, values + (size_t)m->nq + (size_t)i * height);
+    return EVAL_OK;
 }
 
 static eval_status f_by_z(void *context, double t, const double *z, double *f)
@@ -141,7 +190,7 @@ static bool gradient_pattern(form_pattern *p, const form_matrix *G, int nr)
     return true;
 }
 
-bool multibody_hessenberg(form_instance *x)
+bool mechanical_hessenberg(form_instance *x)
 {
     const dae_mechanical *form = form_of(x);
     const mechanical_places p = mechanical_parts(form);
@@ -157,7 +206,7 @@ bool multibody_hessenberg(form_instance *x)
                           .g = eval_g,
                           .g_y = eval_g_y,
                           .g_t = eval_g_t,
-                          .f_z = eval_f_z,
+                          .f_z = x->source->full ? eval_f_z : exact_f_z,
                           .k = nu > 0 ? eval_k : NULL,
                           .k_u = nu > 0 ? eval_k_u : NULL,
                           .g_y_matrix = form_matrix_on(nz, ny, g_y->colptr, g_y->rowind),
