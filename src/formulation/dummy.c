@@ -8,12 +8,8 @@
  * states. Where a column of J is empty in these rows x_j^(d_j + s) is a state for ever, and its
  * kinematic equation is a row like any other; if it is all for ever, the highest derivative is y'
  * itself and no unknown. */
-#include <string.h>
-
-#include "base/diag.h"
 #include "base/memory.h"
-#include "expr/derive.h"
-#include "formulation/formulation.h"
+#include "formulation/formulation_parts.h"
 
 /* Per column of the analysed set. */
 typedef struct layout {
@@ -79,66 +75,45 @@ static bool name_unknowns(const analysed *a, const layout *l, formulated *f)
     return true;
 }
 
-/* f_i^(k) = 0, k = 0 .. c_i */
-static bool add_levels(const analysed *a, const unknown_index *index, formulated *f, int *r)
-{
-    for (int i = 0; i < a->set.m; i++) {
-        expr e = a->set.row[i].residual;
-        for (int k = 0; k <= a->structure.c[i]; k++) {
-            if (k > 0) e = derive_time(a->set.graph, e);
-            expr over_y = e == EXPR_NONE ? EXPR_NONE : formulated_expression(f, index, e);
-            if (over_y == EXPR_NONE || !formulated_row(f, a, (*r)++, i, k, over_y)) return false;
-        }
-    }
-    return true;
-}
-
 /* (x_j^(p))' = x_j^(p+1): a row, or a candidate for one. */
 static bool add_kinematics(const analysed *a, const layout *l, formulated *f, int r)
 {
-    graph *g = a->set.graph;
     int count = 0;
+    bool ok = true;
     for (int j = 0; j < a->set.n; j++)
-        for (int p = 0; p < l->top[j]; p++) {
+        for (int p = 0; ok && p < l->top[j]; p++) {
             int i = l->first[j] + p;
             kinematic q = {i, i + 1, f->sign[i] * f->sign[i + 1], j, p - a->structure.d[j]};
-            if (is_candidate(l, &a->structure, j, p)) {
+            if (is_candidate(l, &a->structure, j, p))
                 f->candidate[count++] = q;
-                continue;
-            }
-            expr next = graph_variable(g, q.next, 0);
-            if (q.sign < 0) next = graph_unary(g, EXPR_NEG, next);
-            char *name = arena_alloc(f->texts, strlen(f->set.name[i]) + 24);
-            if (!name) return false;
-            strcat(strcpy(name, "definition of der("), f->set.name[i]);
-            strcat(name, ")");
-            f->set.row[r++] = (equation_row){
-                graph_binary(g, EXPR_SUB, graph_variable(g, i, 1), next), -1, 0, name, 0};
+            else
+                ok = kinematic_row(f, i, i + 1, EXPR_NONE, &r);
         }
-    return !graph_failed(g);
+    return ok && !graph_failed(a->set.graph);
+}
+
+bool dummy_build(const analysed *a, formulated *f)
+{
+    layout l = {0};
+    unknown_index index = {0};
+    int r = 0;
+    bool ok = plan(a, &l) && formulated_new(f, a, l.unknowns, l.rows, l.candidates) &&
+              name_unknowns(a, &l, f) && unknown_index_new(&index, a, f) &&
+              all_levels(f, a, &index, NULL, &r) && add_kinematics(a, &l, f, r);
+    unknown_index_free(&index);
+    layout_drop(&l);
+    return ok;
 }
 
 dae_status formulate_dummy(const analysed *a, formulated *f, dae_diag *diag)
 {
-    layout l = {0};
-    unknown_index index = {0};
     *f = (formulated){0};
-    int r = 0;
-    bool ok = plan(a, &l) && formulated_new(f, a, l.unknowns, l.rows, l.candidates) &&
-              name_unknowns(a, &l, f) && unknown_index_new(&index, a, f) &&
-              add_levels(a, &index, f, &r) && add_kinematics(a, &l, f, r);
-    unknown_index_free(&index);
-    layout_drop(&l);
-    if (ok) return DAE_OK;
-    formulated_free(f);
-    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are differentiated.");
+    return dummy_build(a, f) ? DAE_OK : formulation_exhausted(f, diag);
 }
 
-static dae_status apply_dummy(const analysed *a, const formulation_setting *setting,
-                              formulated *result, dae_diag *diag)
+static bool build_dummy(rewriting *p)
 {
-    (void)setting;
-    return formulate_dummy(a, result, diag);
+    return dummy_build(p->a, p->f);
 }
 
 const formulation formulation_dummy = {
@@ -146,5 +121,5 @@ const formulation formulation_dummy = {
     .summary = "index 1 by dummy derivatives, states chosen anew where they degrade",
     .citation = "Mattsson, Soederlind, SIAM J. Sci. Comput. 14 (1993) 677-692",
     .all_levels = true,
-    .apply = apply_dummy,
+    .build = build_dummy,
 };

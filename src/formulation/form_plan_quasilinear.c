@@ -68,29 +68,14 @@ static bool name_all(build *b)
     return unknown_index_new(&b->index, b->a, f);
 }
 
-static bool add_levels(build *b)
-{
-    int r = 0;
-    bool ok = true;
-    for (int i = 0; ok && i < b->a->set.m; i++) {
-        b->first_row[i] = r;
-        expr e = b->a->set.row[i].residual;
-        for (int k = 0; ok && k <= b->a->structure.c[i]; k++) {
-            if (k > 0) e = derive_time(b->g, e);
-            ok = level_row(&b->full, b->a, &b->index, i, k, e, &r);
-        }
-    }
-    return ok;
-}
-
 static bool take_levels(build *b)
 {
     const structure *s = &b->a->structure;
-    int n = b->a->set.n, m = b->a->set.m, candidates = 0;
+    int n = b->a->set.n, m = b->a->set.m, candidates = 0, r = 0;
     for (int j = 0; j < b->a->set.n; j++) candidates += s->d[j];
     for (int i = 0; i < b->a->set.m; i++) m += s->c[i];
     return formulated_new(&b->full, b->a, n + candidates, m, candidates) && build_new(b) &&
-           name_all(b) && add_levels(b);
+           name_all(b) && all_levels(&b->full, b->a, &b->index, b->first_row, &r);
 }
 
 /* ---- what leaves contain ---- */

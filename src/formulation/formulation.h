@@ -65,6 +65,8 @@ typedef struct formulation_setting {
     const struct formulation *of; /* which one is applied; formulation_apply says so */
 } formulation_setting;
 
+struct rewriting; /* formulation_parts.h */
+
 /* A row of the registry. What is decided by which formulation it is, is decided by a field. */
 typedef struct formulation {
     const char *name, *summary, *citation;
@@ -79,10 +81,12 @@ typedef struct formulation {
     int lack;               /* of their derivatives that equations lack: index less 1 */
     const char *needs;      /* method that it is for, where BDF will not do; NULL: none */
     unsigned forms;         /* FORM_..: methods on these may be asked for with it */
-    /* Models: DAE_OK, DAE_ERR_MEMORY, or DAE_ERR_UNSUPPORTED with a diagnostic that names the
-     * equation which does not fit. NULL: models are not rewritten. */
-    dae_status (*apply)(const analysed *a, const formulation_setting *setting, formulated *result,
-                        dae_diag *diag);
+    /* Models: the rows and unknowns of the system; false: memory. NULL: models are not rewritten.
+     */
+    bool (*build)(struct rewriting *p);
+    /* Mechanical: DAE_OK, or DAE_ERR_UNSUPPORTED with a diagnostic that names what does not fit;
+     * NULL: all do. */
+    dae_status (*fits)(const struct rewriting *p, dae_diag *diag);
     /* Callbacks: the residual form of each kind of description; NULL: there is none. */
     const form_rewriting *callbacks[FORM_KINDS];
 } formulation;
@@ -96,7 +100,8 @@ extern const formulation formulation_auto, formulation_residual, formulation_dum
  */
 const formulation *formulation_find(const char *name, double *parameter);
 const formulation *formulation_at(int i); /* of the registry, "auto" first; NULL past the end */
-/* Apply f with its default parameter where the setting has none. */
+/* Apply f with its default parameter where the setting has none. DAE_OK, DAE_ERR_MEMORY, or
+ * DAE_ERR_UNSUPPORTED with a diagnostic that names the equation which does not fit. */
 dae_status formulation_apply(const formulation *f, const analysed *a,
                              const formulation_setting *setting, formulated *result,
                              dae_diag *diag);

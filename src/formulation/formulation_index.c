@@ -120,6 +120,20 @@ bool level_row(formulated *f, const analysed *a, const unknown_index *index, int
     return over_y != EXPR_NONE && formulated_row(f, a, (*r)++, i, k, over_y);
 }
 
+bool all_levels(formulated *f, const analysed *a, const unknown_index *index, int *first, int *r)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < a->set.m; i++) {
+        expr e = a->set.row[i].residual;
+        if (first) first[i] = *r;
+        for (int k = 0; ok && k <= a->structure.c[i]; k++) {
+            if (k > 0) e = derive_time(a->set.graph, e);
+            ok = level_row(f, a, index, i, k, e, r);
+        }
+    }
+    return ok;
+}
+
 dae_status formulation_exhausted(formulated *f, dae_diag *diag)
 {
     formulated_free(f);
@@ -191,20 +205,36 @@ bool first_order_hide_multipliers(const first_order *l, const analysed *a, formu
 
 /* ---- formulations ---- */
 
-dae_status formulate_lacking(const analysed *a, const formulation_setting *setting, formulated *f,
-                             dae_diag *diag)
+bool rewriting_level(rewriting *p, int i, int k, expr e)
 {
-    first_order l = {0};
-    int r = 0;
-    *f = (formulated){0};
-    bool ok = first_order_new(&l, a, setting->of->lack) &&
-              first_order_begin(&l, a, f, 0, l.kinematics + a->set.m) &&
-              first_order_kinematics(&l, a, f, &r);
-    for (int i = 0; ok && i < a->set.m; i++)
-        ok = level_row(f, a, &l.index, i, l.times[i], equation_level(a, i, l.times[i]), &r);
-    ok = ok && first_order_kinds(&l, a, f);
-    first_order_free(&l);
-    return ok ? DAE_OK : formulation_exhausted(f, diag);
+    return level_row(p->f, p->a, &p->l.index, i, k, e, &p->r);
+}
+
+bool rewriting_as_written(rewriting *p)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < p->a->set.m; i++)
+        ok = rewriting_level(p, i, 0, p->a->set.row[i].residual);
+    return ok;
+}
+
+bool rewriting_rows(rewriting *p, expr (*level)(const rewriting *p, int i))
+{
+    bool ok = first_order_begin(&p->l, p->a, p->f, 0, p->l.kinematics + p->a->set.m) &&
+              first_order_kinematics(&p->l, p->a, p->f, &p->r);
+    for (int i = 0; ok && i < p->a->set.m; i++)
+        ok = rewriting_level(p, i, p->l.times[i], level(p, i));
+    return ok;
+}
+
+static expr plain_level(const rewriting *p, int i)
+{
+    return equation_level(p->a, i, p->l.times[i]);
+}
+
+bool build_lacking(rewriting *p)
+{
+    return rewriting_rows(p, plain_level) && first_order_kinds(&p->l, p->a, p->f);
 }
 
 const formulation formulation_index1 = {
@@ -212,7 +242,7 @@ const formulation formulation_index1 = {
     .summary = "equations differentiated until the index is 1; drifts off the constraints",
     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
     .callbacks = {[KIND_MECHANICAL] = &mechanical_index1, [KIND_HESSENBERG] = &hessenberg_index1},
-    .apply = formulate_lacking,
+    .build = build_lacking,
 };
 
 const formulation formulation_index2 = {
@@ -221,7 +251,7 @@ const formulation formulation_index2 = {
     .citation = "Brenan, Campbell, Petzold, SIAM 1996, section 6.2",
     .callbacks = {[KIND_MECHANICAL] = &mechanical_index2, [KIND_HESSENBERG] = &hessenberg_as_given},
     .lack = 1,
-    .apply = formulate_lacking,
+    .build = build_lacking,
 };
 
 const formulation formulation_index3 = {
@@ -231,36 +261,24 @@ const formulation formulation_index3 = {
     .projects = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_as_given},
     .lack = 2,
-    .apply = formulate_lacking,
+    .build = build_lacking,
 };
 
 /* (d/dt + alpha)^times f_i */
-static expr damped_level(const analysed *a, int i, int times, double alpha)
+static expr damped_level(const rewriting *p, int i)
 {
-    graph *g = a->set.graph;
-    expr e = a->set.row[i].residual, rate = graph_constant(g, alpha);
-    for (; times > 0 && e != EXPR_NONE; times--)
+    graph *g = p->a->set.graph;
+    expr e = p->a->set.row[i].residual, rate = graph_constant(g, p->setting->parameter);
+    for (int times = p->l.times[i]; times > 0 && e != EXPR_NONE; times--)
         e = graph_binary(g, EXPR_ADD, derive_time(g, e), graph_binary(g, EXPR_MUL, rate, e));
     return e;
 }
 
 /* [Bau72], [HW96 VII (2.7)] with beta = alpha: what is off the constraints decays as exp(-alpha t).
  */
-static dae_status formulate_baumgarte(const analysed *a, const formulation_setting *setting,
-                                      formulated *f, dae_diag *diag)
+static bool build_baumgarte(rewriting *p)
 {
-    first_order l = {0};
-    int r = 0;
-    *f = (formulated){0};
-    bool ok = first_order_new(&l, a, 0) &&
-              first_order_begin(&l, a, f, 0, l.kinematics + a->set.m) &&
-              first_order_kinematics(&l, a, f, &r);
-    for (int i = 0; ok && i < a->set.m; i++)
-        ok = level_row(f, a, &l.index, i, l.times[i],
-                       damped_level(a, i, l.times[i], setting->parameter), &r);
-    ok = ok && first_order_hide_multipliers(&l, a, f);
-    first_order_free(&l);
-    return ok ? DAE_OK : formulation_exhausted(f, diag);
+    return rewriting_rows(p, damped_level) && first_order_hide_multipliers(&p->l, p->a, p->f);
 }
 
 const formulation formulation_baumgarte = {
@@ -269,5 +287,5 @@ const formulation formulation_baumgarte = {
     .citation = "Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1-16",
     .parameter = 10.0,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_baumgarte},
-    .apply = formulate_baumgarte,
+    .build = build_baumgarte,
 };

@@ -23,14 +23,9 @@ static bool take_candidates(formulated *f)
 
 /* E x' = f and 0 = g on all levels [Baese17 2.9]. x are all derivatives x_j^(p), p <= d_j, so that
  * no constraint contains x'. */
-static dae_status formulate_overdetermined(const analysed *a, const formulation_setting *setting,
-                                           formulated *f, dae_diag *diag)
+static bool build_overdetermined(rewriting *p)
 {
-    (void)setting;
-    dae_status status = formulate_dummy(a, f, diag);
-    if (status != DAE_OK) return status;
-    if (!take_candidates(f)) return formulation_exhausted(f, diag);
-    return DAE_OK;
+    return dummy_build(p->a, p->f) && take_candidates(p->f);
 }
 
 const formulation formulation_overdetermined = {
@@ -39,26 +34,21 @@ const formulation formulation_overdetermined = {
     .citation = "Baese, thesis, TU Berlin 2017",
     .needs = "herk",
     .forms = FORM_QUASILINEAR,
-    .apply = formulate_overdetermined,
+    .build = build_overdetermined,
 };
 
 /* f_i^(c_i) = 0 as the underlying ODE, f_i^(k) = 0, k < c_i, as its invariants [HW96 VII.2]. */
-static dae_status formulate_manifold(const analysed *a, const formulation_setting *setting,
-                                     formulated *f, dae_diag *diag)
+static bool build_manifold(rewriting *p)
 {
-    (void)setting;
-    first_order l = {0};
-    int r = 0, rows = a->set.m;
-    *f = (formulated){0};
+    const analysed *a = p->a;
+    int rows = a->set.m + p->l.kinematics;
     for (int i = 0; i < a->set.m; i++) rows += a->structure.c[i];
-    bool ok = first_order_new(&l, a, 0) && first_order_begin(&l, a, f, 0, rows + l.kinematics) &&
-              first_order_kinematics(&l, a, f, &r);
+    bool ok =
+        first_order_begin(&p->l, a, p->f, 0, rows) && first_order_kinematics(&p->l, a, p->f, &p->r);
     for (int i = 0; ok && i < a->set.m; i++)
         for (int k = a->structure.c[i]; ok && k >= 0; k--)
-            ok = level_row(f, a, &l.index, i, k, equation_level(a, i, k), &r);
-    first_order_free(&l);
-    if (!ok) return formulation_exhausted(f, diag);
-    return DAE_OK;
+            ok = rewriting_level(p, i, k, equation_level(a, i, k));
+    return ok;
 }
 
 const formulation formulation_manifold = {
@@ -66,5 +56,5 @@ const formulation formulation_manifold = {
     .summary = "underlying ODE with the constraints of all levels, for explicit methods",
     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
     .needs = "dopri",
-    .apply = formulate_manifold,
+    .build = build_manifold,
 };

@@ -27,138 +27,26 @@ static dae_status refuse_velocities(const analysed *a, const char *name, const m
                     name, a->set.row[m->constraint[l]].name, a->set.name[restricted(m, l)]);
 }
 
-dae_status mechanical_find(const analysed *a, const formulation_setting *setting,
-                           const mechanical **result, dae_diag *diag)
+/* The mechanical form for a formulation, or why the equations have none, with constraints on
+ * positions. */
+static dae_status find_form(rewriting *p, dae_diag *diag)
 {
     char reason[400];
+    const formulation *of = p->setting->of;
+    const equation_point *at = p->setting->at;
     mechanical_status found = MECHANICAL_NOT;
     snprintf(reason, sizeof reason, "values of the parameters are missing");
-    if (setting->at) found = analysed_mechanism(a, setting->at, result, reason, sizeof reason);
+    if (at) found = analysed_mechanism(p->a, at, &p->m, reason, sizeof reason);
     if (found == MECHANICAL_MEMORY)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the mechanical form is sought.");
     if (found == MECHANICAL_NOT)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s needs a mechanical system, M q'' = f - G' lambda with "
                         "constraints 0 = g(q, t): %s.",
-                        setting->of->name, reason);
-    const mechanical *m = *result;
-    bool fits = m->nvelocity == 0 || (setting->of->velocities && mechanical_positions(m) > 0);
-    return fits ? DAE_OK : refuse_velocities(a, setting->of->name, m, diag);
+                        of->name, reason);
+    bool fits = p->m->nvelocity == 0 || (of->velocities && mechanical_positions(p->m) > 0);
+    return fits ? DAE_OK : refuse_velocities(p->a, of->name, p->m, diag);
 }
-
-/* The equations as written, but constraints, from row *r on. */
-static bool rows_but_constraints(formulated *f, const analysed *a, const mechanical *m,
-                                 const unknown_index *index, int *r)
-{
-    bool *constraint = DAE_ARRAY(bool, a->set.m), ok = constraint;
-    for (int l = 0; ok && l < m->nlambda; l++) constraint[m->constraint[l]] = true;
-    for (int i = 0; ok && i < a->set.m; i++)
-        if (!constraint[i]) ok = level_row(f, a, index, i, 0, a->set.row[i].residual, r);
-    dae_free(constraint);
-    return ok;
-}
-
-/* ---- Gear, Gupta, Leimkuhler ---- */
-
-bool mechanical_along(const formulated *f, const mechanical *m, const first_order *l, int first,
-                      expr *sum)
-{
-    graph *g = f->set.graph;
-    for (int j = 0; j < m->nq; j++) sum[j] = EXPR_NONE;
-    for (int e = 0; e < m->G.count; e++) {
-        const mechanical_entry *q = &m->G.entry[e];
-        if (q->row >= mechanical_positions(m)) continue;
-        expr along = formulated_expression(f, &l->index, q->value);
-        if (along == EXPR_NONE) return false;
-        expr part = graph_binary(g, EXPR_MUL, along, graph_variable(g, first + q->row, 0));
-        expr *to = &sum[q->column];
-        *to = *to == EXPR_NONE ? part : graph_binary(g, EXPR_ADD, *to, part);
-    }
-    return !graph_failed(g);
-}
-
-bool mechanical_name_multipliers(formulated *f, const mechanical *m, int first, const char *stem)
-{
-    char name[48];
-    int count = mechanical_positions(m);
-    for (int l = 0; l < count; l++) {
-        if (count == 1)
-            snprintf(name, sizeof name, "%s", stem);
-        else
-            snprintf(name, sizeof name, "%s[%d]", stem, l + 1);
-        if (!formulated_new_unknown(f, first + l, name)) return false;
-        f->kinds[first + l] = DAE_KIND_INDEX2;
-    }
-    return true;
-}
-
-/* (x_j^(p))' = x_j^(p+1), for positions less G' mu. */
-static bool corrected_kinematics(formulated *f, const analysed *a, const mechanical *m,
-                                 const first_order *l, int *r)
-{
-    expr *sum = DAE_ARRAY(expr, m->nq);
-    int *position = DAE_ARRAY(int, a->set.n); /* 1 + number of the position; 0: it is none */
-    bool ok = sum && position && mechanical_along(f, m, l, l->unknowns, sum);
-    for (int j = 0; ok && j < m->nq; j++) position[m->q[j]] = j + 1;
-    for (int j = 0; ok && j < a->set.n; j++)
-        for (int p = 0; ok && p < l->top[j]; p++) {
-            expr more = p == 0 && position[j] > 0 ? sum[position[j] - 1] : EXPR_NONE;
-            ok = kinematic_row(f, l->first[j] + p, l->first[j] + p + 1, more, r);
-        }
-    dae_free_all(sum, position);
-    return ok;
-}
-
-bool mechanical_constraint_row(formulated *f, const analysed *a, const mechanical *m,
-                               const unknown_index *index, int l, int k, int *r)
-{
-    expr e = mechanical_level(&a->set, m, l, k);
-    return level_row(f, a, index, m->constraint[l], k, e, r);
-}
-
-/* q' = v - G' mu, M v' = f - G' lambda, 0 = g, 0 = G v + g_t: index 2, mu = 0 [GLG85]. */
-static bool build_ggl(const analysed *a, const mechanical *m, formulated *f)
-{
-    first_order l = {0};
-    int r = 0, count = mechanical_positions(m);
-    bool ok = first_order_new(&l, a, AS_WRITTEN) &&
-              first_order_begin(&l, a, f, count, l.kinematics + a->set.m + count) &&
-              mechanical_name_multipliers(f, m, l.unknowns, "mu") &&
-              corrected_kinematics(f, a, m, &l, &r);
-    for (int i = 0; ok && i < a->set.m; i++)
-        ok = level_row(f, a, &l.index, i, 0, a->set.row[i].residual, &r);
-    for (int k = 0; ok && k < count; k++)
-        ok = mechanical_constraint_row(f, a, m, &l.index, k, 1, &r);
-    for (int i = 0; ok && i < a->set.m; i++) { /* one level is still hidden */
-        int c = a->structure.c[i];
-        l.times[i] = c > 1 ? c - 1 : 0;
-    }
-    ok = ok && first_order_kinds(&l, a, f);
-    first_order_free(&l);
-    return ok;
-}
-
-static dae_status formulate_ggl(const analysed *a, const formulation_setting *setting,
-                                formulated *f, dae_diag *diag)
-{
-    const mechanical *m;
-    *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, &m, diag);
-    if (status == DAE_OK && !build_ggl(a, m, f)) status = formulation_exhausted(f, diag);
-    return status;
-}
-
-const formulation formulation_ggl = {
-    .name = "ggl",
-    .velocities = true,
-    .summary = "mechanical: positions and velocities on their constraints, index 2",
-    .citation = "Gear, Leimkuhler, Gupta, J. Comput. Appl. Math. 12 (1985) 77-90",
-    .mechanical = true,
-    .callbacks = {[KIND_MECHANICAL] = &mechanical_ggl, [KIND_QUASILINEAR] = &quasilinear_ggl},
-    .apply = formulate_ggl,
-};
-
-/* ---- minimal extension ---- */
 
 /* G at a point, dense, row l at G[l * nq], positions by their sizes; false: memory. */
 static bool gradient_at(const analysed *a, const mechanical *m, const equation_point *at, double *G)
@@ -174,93 +62,187 @@ static bool gradient_at(const analysed *a, const mechanical *m, const equation_p
     return ok;
 }
 
-/* p1' = z1 stays; p2, p2', p2'' become unknowns p2, w1, w2 without derivatives, and g, g', g'' = 0
- * determine them [KM04], [Wun05 (7.31)]. */
-static bool build_minimal(const analysed *a, const mechanical *m, const bool *dependent,
-                          formulated *f)
+/* dependent[j]: the constraints determine position j best, by pivots of G where the run begins. */
+static dae_status choose_positions(rewriting *p, dae_diag *diag)
 {
-    first_order l = {0};
-    bool *fixed = DAE_ARRAY(bool, a->set.n), ok = fixed && first_order_new(&l, a, AS_WRITTEN);
-    int r = 0, kinematics = 0;
-    for (int j = 0; ok && j < m->nq; j++)
-        if (dependent[j]) {
-            fixed[m->q[j]] = true;
-            l.top[m->q[j]] = 2;
-        }
-    if (ok) first_order_number(&l, a);
-    for (int j = 0; ok && j < a->set.n; j++) kinematics += fixed[j] ? 0 : l.top[j];
-    ok = ok && first_order_begin(&l, a, f, 0, kinematics + a->set.m + 2 * m->nlambda);
-    for (int j = 0; ok && j < a->set.n; j++)
-        for (int p = 0; ok && !fixed[j] && p < l.top[j]; p++)
-            ok = kinematic_row(f, l.first[j] + p, l.first[j] + p + 1, EXPR_NONE, &r);
-    for (int i = 0; ok && i < a->set.m; i++)
-        ok = level_row(f, a, &l.index, i, 0, a->set.row[i].residual, &r);
-    for (int k = 0; ok && k < 2 * m->nlambda; k++)
-        ok = mechanical_constraint_row(f, a, m, &l.index, k / 2, 1 + k % 2, &r);
-    ok = ok && mechanical_note_choice(f, a, m, &l.index, dependent);
-    ok = ok && first_order_hide_multipliers(&l, a, f);
-    for (int j = 0; ok && j < m->nq; j++) /* p2'' has the errors of p1'', a difference quotient */
-        if (dependent[j]) f->hidden[l.first[m->q[j]] + 2] = true;
-    first_order_free(&l);
-    dae_free(fixed);
-    return ok;
-}
-
-bool mechanical_note_choice(formulated *f, const analysed *a, const mechanical *m,
-                            const unknown_index *index, const bool *dependent)
-{
-    position_choice *c = f->positions = position_choice_new(m->nlambda, m->nq, m->G.count);
-    for (int e = 0; c && e < m->G.count; e++) {
-        c->row[e] = m->G.entry[e].row;
-        c->column[e] = m->G.entry[e].column;
-        c->value[e] = formulated_expression(f, index, m->G.entry[e].value);
-        if (c->value[e] == EXPR_NONE) return false;
-    }
-    for (int l = 0; c && l < m->nlambda; l++) c->source[l] = m->constraint[l];
-    for (int j = 0; c && j < m->nq; j++) {
-        c->size[j] = a->set.nominal[m->q[j]];
-        c->dependent[j] = dependent[j];
-    }
-    return c;
-}
-
-dae_status mechanical_choose(const analysed *a, const mechanical *m,
-                             const formulation_setting *setting, bool *dependent, dae_diag *diag)
-{
+    const mechanical *m = p->m;
     double *G = DAE_ARRAY(double, (size_t)m->nlambda *(size_t)m->nq);
     bool *chosen = DAE_ARRAY(bool, 2 * m->nq + m->nlambda);
-    bool ready = G && chosen && gradient_at(a, m, setting->at, G);
+    bool ready = G && chosen && gradient_at(p->a, m, p->setting->at, G);
     int l = -1;
     if (ready && positions_eliminate(m->nlambda, m->nq, G, chosen, false) < INFINITY)
-        memcpy(dependent, chosen, (size_t)m->nq * sizeof *dependent);
+        memcpy(p->dependent, chosen, (size_t)m->nq * sizeof *p->dependent);
     else if (ready)
         l = positions_dependent_row(m->nlambda, m->nq, chosen);
     dae_free_all(G, chosen);
-    if (!ready)
-        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
+    if (!ready) return formulation_exhausted(p->f, diag);
     if (l < 0) return DAE_OK;
     return diag_set(diag, DAE_ERR_UNSUPPORTED,
                     "Formulation %s chooses coordinates where the run starts, but there %s "
                     "depends on the other constraints.",
-                    setting->of->name, a->set.row[m->constraint[l]].name);
+                    p->setting->of->name, p->a->set.row[m->constraint[l]].name);
 }
 
-static dae_status formulate_minimal(const analysed *a, const formulation_setting *setting,
-                                    formulated *f, dae_diag *diag)
+dae_status mechanical_begin(rewriting *p, dae_diag *diag)
 {
-    const mechanical *m;
-    *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, &m, diag);
+    const formulation *of = p->setting->of;
+    dae_status status = find_form(p, diag);
+    if (status == DAE_OK && of->fits) status = of->fits(p, diag);
     if (status != DAE_OK) return status;
-    bool *dependent = DAE_ARRAY(bool, m->nq);
-    if (!dependent)
-        status = formulation_exhausted(f, diag);
-    else
-        status = mechanical_choose(a, m, setting, dependent, diag);
-    if (status == DAE_OK && !build_minimal(a, m, dependent, f))
-        status = formulation_exhausted(f, diag);
-    dae_free(dependent);
-    return status;
+    p->dependent = DAE_ARRAY(bool, p->m->nq);
+    p->miss = DAE_ARRAY(expr, p->m->nq);
+    p->sum = DAE_ARRAY(expr, p->m->nq);
+    p->position = DAE_ARRAY(int, p->a->set.n);
+    if (!p->dependent || !p->miss || !p->sum || !p->position)
+        return formulation_exhausted(p->f, diag);
+    for (int j = 0; j < p->a->set.n; j++) p->position[j] = -1;
+    for (int k = 0; k < p->m->nq; k++) p->position[p->m->q[k]] = k;
+    return of->chooses_positions ? choose_positions(p, diag) : DAE_OK;
+}
+
+/* The equations as written, but constraints. */
+static bool rows_but_constraints(rewriting *p)
+{
+    bool *constraint = DAE_ARRAY(bool, p->a->set.m), ok = constraint;
+    for (int l = 0; ok && l < p->m->nlambda; l++) constraint[p->m->constraint[l]] = true;
+    for (int i = 0; ok && i < p->a->set.m; i++)
+        if (!constraint[i]) ok = rewriting_level(p, i, 0, p->a->set.row[i].residual);
+    dae_free(constraint);
+    return ok;
+}
+
+/* ---- Gear, Gupta, Leimkuhler ---- */
+
+bool mechanical_along(rewriting *p, int first)
+{
+    const mechanical *m = p->m;
+    graph *g = p->f->set.graph;
+    for (int j = 0; j < m->nq; j++) p->sum[j] = EXPR_NONE;
+    for (int e = 0; e < m->G.count; e++) {
+        const mechanical_entry *q = &m->G.entry[e];
+        if (q->row >= mechanical_positions(m)) continue;
+        expr along = formulated_expression(p->f, &p->l.index, q->value);
+        if (along == EXPR_NONE) return false;
+        expr part = graph_binary(g, EXPR_MUL, along, graph_variable(g, first + q->row, 0));
+        p->sum[q->column] = expr_plus(g, p->sum[q->column], part);
+    }
+    return !graph_failed(g);
+}
+
+bool mechanical_name_multipliers(rewriting *p, int first, const char *stem)
+{
+    char name[48];
+    int count = mechanical_positions(p->m);
+    for (int l = 0; l < count; l++) {
+        if (count == 1)
+            snprintf(name, sizeof name, "%s", stem);
+        else
+            snprintf(name, sizeof name, "%s[%d]", stem, l + 1);
+        if (!formulated_new_unknown(p->f, first + l, name)) return false;
+        p->f->kinds[first + l] = DAE_KIND_INDEX2;
+    }
+    return true;
+}
+
+/* (x_j^(p))' = x_j^(p+1), for positions less G' mu. */
+static bool corrected_kinematics(rewriting *p)
+{
+    bool ok = mechanical_along(p, p->l.unknowns);
+    for (int j = 0; ok && j < p->a->set.n; j++)
+        for (int k = 0; ok && k < p->l.top[j]; k++) {
+            int i = p->l.first[j] + k, position = k == 0 ? p->position[j] : -1;
+            ok = kinematic_row(p->f, i, i + 1, position >= 0 ? p->sum[position] : EXPR_NONE, &p->r);
+        }
+    return ok;
+}
+
+bool mechanical_levels(rewriting *p, int from, int to)
+{
+    bool ok = true;
+    for (int k = from; k <= to; k++)
+        for (int l = 0; ok && l < mechanical_positions(p->m); l++)
+            ok = rewriting_level(p, p->m->constraint[l], k,
+                                 mechanical_level(&p->a->set, p->m, l, k));
+    return ok;
+}
+
+bool mechanical_kinds(rewriting *p)
+{
+    for (int i = 0; i < p->a->set.m; i++) {
+        int c = p->a->structure.c[i];
+        p->l.times[i] = c > 1 ? c - 1 : 0;
+    }
+    return first_order_kinds(&p->l, p->a, p->f);
+}
+
+/* q' = v - G' mu, M v' = f - G' lambda, 0 = g, 0 = G v + g_t: index 2, mu = 0 [GLG85]. */
+static bool build_ggl(rewriting *p)
+{
+    int count = mechanical_positions(p->m);
+    return first_order_begin(&p->l, p->a, p->f, count, p->l.kinematics + p->a->set.m + count) &&
+           mechanical_name_multipliers(p, p->l.unknowns, "mu") && corrected_kinematics(p) &&
+           rewriting_as_written(p) && mechanical_levels(p, 1, 1) && mechanical_kinds(p);
+}
+
+const formulation formulation_ggl = {
+    .name = "ggl",
+    .velocities = true,
+    .summary = "mechanical: positions and velocities on their constraints, index 2",
+    .citation = "Gear, Leimkuhler, Gupta, J. Comput. Appl. Math. 12 (1985) 77-90",
+    .mechanical = true,
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_ggl, [KIND_QUASILINEAR] = &quasilinear_ggl},
+    .build = build_ggl,
+};
+
+/* ---- minimal extension ---- */
+
+/* p1' = z1 stays; p2, p2', p2'' become unknowns p2, w1, w2 without derivatives, and g, g', g'' = 0
+ * determine them [KM04], [Wun05 (7.31)]. */
+static bool build_minimal(rewriting *p)
+{
+    const analysed *a = p->a;
+    const mechanical *m = p->m;
+    first_order *l = &p->l;
+    bool *fixed = DAE_ARRAY(bool, a->set.n), ok = fixed;
+    int kinematics = 0;
+    for (int j = 0; ok && j < m->nq; j++)
+        if (p->dependent[j]) {
+            fixed[m->q[j]] = true;
+            l->top[m->q[j]] = 2;
+        }
+    first_order_number(l, a);
+    for (int j = 0; ok && j < a->set.n; j++) kinematics += fixed[j] ? 0 : l->top[j];
+    ok = ok && first_order_begin(l, a, p->f, 0, kinematics + a->set.m + 2 * m->nlambda);
+    for (int j = 0; ok && j < a->set.n; j++)
+        for (int k = 0; ok && !fixed[j] && k < l->top[j]; k++)
+            ok = kinematic_row(p->f, l->first[j] + k, l->first[j] + k + 1, EXPR_NONE, &p->r);
+    ok = ok && rewriting_as_written(p);
+    for (int k = 0; ok && k < 2 * m->nlambda; k++)
+        ok = rewriting_level(p, m->constraint[k / 2], 1 + k % 2,
+                             mechanical_level(&a->set, m, k / 2, 1 + k % 2));
+    ok = ok && mechanical_note_choice(p) && first_order_hide_multipliers(l, a, p->f);
+    for (int j = 0; ok && j < m->nq; j++) /* p2'' has the errors of p1'', a difference quotient */
+        if (p->dependent[j]) p->f->hidden[l->first[m->q[j]] + 2] = true;
+    dae_free(fixed);
+    return ok;
+}
+
+bool mechanical_note_choice(rewriting *p)
+{
+    const mechanical *m = p->m;
+    position_choice *c = p->f->positions = position_choice_new(m->nlambda, m->nq, m->G.count);
+    for (int e = 0; c && e < m->G.count; e++) {
+        c->row[e] = m->G.entry[e].row;
+        c->column[e] = m->G.entry[e].column;
+        c->value[e] = formulated_expression(p->f, &p->l.index, m->G.entry[e].value);
+        if (c->value[e] == EXPR_NONE) return false;
+    }
+    for (int l = 0; c && l < m->nlambda; l++) c->source[l] = m->constraint[l];
+    for (int j = 0; c && j < m->nq; j++) {
+        c->size[j] = p->a->set.nominal[m->q[j]];
+        c->dependent[j] = p->dependent[j];
+    }
+    return c;
 }
 
 const formulation formulation_minimal = {
@@ -270,59 +252,51 @@ const formulation formulation_minimal = {
     .mechanical = true,
     .chooses_positions = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_minimal},
-    .apply = formulate_minimal,
+    .build = build_minimal,
 };
 
 /* ---- penalties ---- */
 
 /* eps factor_l lambda_l - g_l - 2 sqrt(eps) g_l' = 0: springs of stiffness 1/eps with dampers,
  * critical for unit mass [Loe79]. */
-static bool penalty_row(formulated *f, const analysed *a, const mechanical *m, const first_order *l,
-                        int k, double eps, int *r)
+static bool penalty_row(rewriting *p, int k)
 {
-    graph *g = a->set.graph;
-    expr rate = mechanical_level(&a->set, m, k, 1);
+    const mechanical *m = p->m;
+    const double eps = p->setting->parameter;
+    graph *g = p->a->set.graph;
+    expr rate = mechanical_level(&p->a->set, m, k, 1);
     if (rate == EXPR_NONE) return false;
     expr damper = graph_binary(g, EXPR_MUL, graph_constant(g, 2.0 * sqrt(eps)), rate);
     expr force = graph_binary(g, EXPR_MUL, graph_constant(g, eps * m->factor[k]),
                               graph_variable(g, m->lambda[k], 0));
     expr e = graph_binary(g, EXPR_SUB, graph_binary(g, EXPR_SUB, force, m->g[k]), damper);
-    return level_row(f, a, &l->index, m->constraint[k], 0, e, r);
+    return rewriting_level(p, m->constraint[k], 0, e);
 }
 
-static bool build_penalty(const analysed *a, const mechanical *m, double eps, formulated *f)
+static bool build_penalty(rewriting *p)
 {
-    first_order l = {0};
-    int r = 0;
-    bool ok = first_order_new(&l, a, AS_WRITTEN) &&
-              first_order_begin(&l, a, f, 0, l.kinematics + a->set.m) &&
-              first_order_kinematics(&l, a, f, &r) && rows_but_constraints(f, a, m, &l.index, &r);
-    for (int k = 0; ok && k < m->nlambda; k++) ok = penalty_row(f, a, m, &l, k, eps, &r);
-    ok = ok && first_order_hide_multipliers(&l, a, f);
+    bool ok = first_order_begin(&p->l, p->a, p->f, 0, p->l.kinematics + p->a->set.m) &&
+              first_order_kinematics(&p->l, p->a, p->f, &p->r) && rows_but_constraints(p);
+    for (int k = 0; ok && k < p->m->nlambda; k++) ok = penalty_row(p, k);
+    ok = ok && first_order_hide_multipliers(&p->l, p->a, p->f);
     /* Where steps are longer than the springs' own time, solutions behave as those of the
      * constraints the springs stand for [Lub93]: with velocities in the error test, multipliers
      * have their errors over h. */
-    for (int k = 0; ok && k < m->nlambda; k++) f->kinds[l.first[m->lambda[k]]] = DAE_KIND_INDEX2;
-    f->springs = ok;
-    first_order_free(&l);
+    for (int k = 0; ok && k < p->m->nlambda; k++)
+        p->f->kinds[p->l.first[p->m->lambda[k]]] = DAE_KIND_INDEX2;
+    p->f->springs = ok;
     return ok;
 }
 
-static dae_status formulate_penalty(const analysed *a, const formulation_setting *setting,
-                                    formulated *f, dae_diag *diag)
+static dae_status penalty_fits(const rewriting *p, dae_diag *diag)
 {
-    const mechanical *m;
-    *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, &m, diag);
-    for (int k = 0; status == DAE_OK && k < m->nlambda; k++)
-        if (!m->steady[k])
-            status = diag_set(diag, DAE_ERR_UNSUPPORTED,
-                              "Formulation penalty needs multipliers that act along the gradients "
-                              "of the constraints up to constant factors; %s does not.",
-                              a->set.name[m->lambda[k]]);
-    if (status == DAE_OK && !build_penalty(a, m, setting->parameter, f))
-        status = formulation_exhausted(f, diag);
-    return status;
+    for (int k = 0; k < p->m->nlambda; k++)
+        if (!p->m->steady[k])
+            return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                            "Formulation penalty needs multipliers that act along the gradients "
+                            "of the constraints up to constant factors; %s does not.",
+                            p->a->set.name[p->m->lambda[k]]);
+    return DAE_OK;
 }
 
 const formulation formulation_penalty = {
@@ -331,5 +305,6 @@ const formulation formulation_penalty = {
     .citation = "Loetstedt, TRITA-NA-7919, Royal Institute of Technology, Stockholm 1979",
     .mechanical = true,
     .parameter = 1e-6,
-    .apply = formulate_penalty,
+    .build = build_penalty,
+    .fits = penalty_fits,
 };

@@ -44,13 +44,38 @@ expr equation_level(const analysed *a, int i, int k);
 bool level_row(formulated *f, const analysed *a, const unknown_index *index, int i, int k, expr e,
                int *r);
 
+/* f_i^(k), k = 0 .. c_i, of all equations from row *r on; first[i], if it is asked for: where those
+ * of equation i begin. False: memory. */
+bool all_levels(formulated *f, const analysed *a, const unknown_index *index, int *first, int *r);
+/* The system of dummy derivatives; false: memory. */
+bool dummy_build(const analysed *a, formulated *f);
+
 /* A new unknown, no variable of the model: y_i. */
 bool formulated_new_unknown(formulated *f, int i, const char *name);
 /* What every formulation returns when memory ran out: f is freed. */
 dae_status formulation_exhausted(formulated *f, dae_diag *diag);
 
-/* Each equation differentiated until it lacks as many derivatives as the formulation says. */
-dae_status formulate_lacking(const analysed *a, const formulation_setting *setting, formulated *f,
-                             dae_diag *diag);
+/* What a formulation builds from, and to. */
+typedef struct rewriting {
+    const analysed *a;
+    const formulation_setting *setting;
+    formulated *f;       /* empty; first_order_begin makes room */
+    first_order l;       /* unknowns x_j^(p) at l.first[j] + p */
+    int r;               /* rows so far */
+    const mechanical *m; /* mechanical formulations: the form; borrowed */
+    bool *dependent;     /* nq: positions p2, where they are chosen */
+    int *position;       /* per variable: its number among the positions, -1: it is none */
+    expr *miss, *sum;    /* nq each: work */
+} rewriting;
+
+/* Row f_i^(k), or e as what became of it; false: memory. */
+bool rewriting_level(rewriting *p, int i, int k, expr e);
+/* The equations as they are written. */
+bool rewriting_as_written(rewriting *p);
+/* Unknowns, kinematic rows, and for each equation the row `level` of it, as often differentiated as
+ * p->l says. */
+bool rewriting_rows(rewriting *p, expr (*level)(const rewriting *p, int i));
+/* f_i^(times_i), with kinds. */
+bool build_lacking(rewriting *p);
 
 #endif

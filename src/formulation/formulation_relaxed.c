@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "formulation/formulation_parts.h"
 
 /* ---- regularisation ---- */
@@ -20,18 +19,16 @@ static expr relax_leaf(void *context, graph *g, expr leaf)
 /* F(t, y + eps y', y') = 0: for A y' + B y = f(t) the pencil regularisation (A + eps B) y' + B y =
  * f, whose solutions tend to those of the DAE [Cob82], [BCP96 (3.3.10)]. Steps are longer than eps,
  * and then so do numerical solutions [Lub93]: the kinds stay those of the equations of index 3. */
-static dae_status formulate_regularised(const analysed *a, const formulation_setting *setting,
-                                        formulated *f, dae_diag *diag)
+static bool build_regularised(rewriting *p)
 {
-    double eps = setting->parameter;
-    dae_status status = formulate_lacking(a, setting, f, diag);
-    if (status != DAE_OK) return status;
-    for (int r = 0; r < f->set.m; r++) {
-        expr e = graph_substitute(f->set.graph, f->set.row[r].residual, relax_leaf, &eps);
-        if (e == EXPR_NONE) return formulation_exhausted(f, diag);
-        f->set.row[r].residual = e;
+    double eps = p->setting->parameter;
+    bool ok = build_lacking(p);
+    for (int r = 0; ok && r < p->f->set.m; r++) {
+        expr *e = &p->f->set.row[r].residual;
+        *e = graph_substitute(p->f->set.graph, *e, relax_leaf, &eps);
+        ok = *e != EXPR_NONE;
     }
-    return DAE_OK;
+    return ok;
 }
 
 const formulation formulation_regularised = {
@@ -40,7 +37,7 @@ const formulation formulation_regularised = {
     .citation = "Cobb, J. Differential Equations 46 (1982) 310-323",
     .parameter = 1e-6,
     .lack = 2,
-    .apply = formulate_regularised,
+    .build = build_regularised,
 };
 
 /* ---- integrals ---- */
@@ -65,28 +62,26 @@ static bool stands_for_integral(formulated *f, const analysed *a, int i, int j)
 
 /* x_j = w_j' for the variables that have no derivatives: one index less [Gea88]; x_j is what the
  * method knows of w_j'. */
-static dae_status formulate_integral(const analysed *a, const formulation_setting *setting,
-                                     formulated *f, dae_diag *diag)
+static bool build_integral(rewriting *p)
 {
-    (void)setting;
-    first_order l = {0};
-    int r = 0;
-    *f = (formulated){0};
-    bool ok = first_order_new(&l, a, 2) && first_order_begin(&l, a, f, 0, l.kinematics + a->set.m);
-    ok = ok && first_order_kinds(&l, a, f);
+    const analysed *a = p->a;
+    first_order *l = &p->l;
+    bool ok =
+        first_order_begin(l, a, p->f, 0, l->kinematics + a->set.m) && first_order_kinds(l, a, p->f);
     for (int j = 0; ok && j < a->set.n; j++)
-        if (l.top[j] == 0 && is_multiplier(a, j)) ok = stands_for_integral(f, a, l.first[j], j);
-    unknown_index_free(&l.index);
-    ok = ok && unknown_index_new(&l.index, a, f) && first_order_kinematics(&l, a, f, &r);
+        if (l->top[j] == 0 && is_multiplier(a, j))
+            ok = stands_for_integral(p->f, a, l->first[j], j);
+    unknown_index_free(&l->index);
+    ok = ok && unknown_index_new(&l->index, a, p->f) && first_order_kinematics(l, a, p->f, &p->r);
     for (int i = 0; ok && i < a->set.m; i++)
-        ok = level_row(f, a, &l.index, i, l.times[i], equation_level(a, i, l.times[i]), &r);
-    first_order_free(&l);
-    return ok ? DAE_OK : formulation_exhausted(f, diag);
+        ok = rewriting_level(p, i, l->times[i], equation_level(a, i, l->times[i]));
+    return ok;
 }
 
 const formulation formulation_integral = {
     .name = "integral",
     .summary = "y = w' for variables without derivatives: index 2 for 3",
     .citation = "Gear, SIAM J. Sci. Stat. Comput. 9 (1988) 39-47",
-    .apply = formulate_integral,
+    .lack = 2,
+    .build = build_integral,
 };

@@ -8,47 +8,14 @@
 #include "formulation/formulation_mechanical.h"
 #include "structure/rewrite/symbolic_solve.h"
 
-/* What a formulation is built from. Unknowns x_j^(p) are at l.first[j] + p. */
-typedef struct plan {
-    const analysed *a;
-    const mechanical *m;
-    formulated *f;
-    first_order l;
-    expr *miss; /* nq: q' - v, or v' - a; work */
-    expr *sum;  /* nq: what multipliers add; work */
-    int r;      /* rows so far */
-} plan;
-
-static bool plan_new(plan *p, const analysed *a, const mechanical *m, formulated *f)
-{
-    *p = (plan){.a = a, .m = m, .f = f};
-    p->miss = DAE_ARRAY(expr, m->nq);
-    p->sum = DAE_ARRAY(expr, m->nq);
-    return p->miss && p->sum && first_order_new(&p->l, a, AS_WRITTEN);
-}
-
-static void plan_free(plan *p)
-{
-    first_order_free(&p->l);
-    dae_free_all(p->miss, p->sum);
-}
-
-/* ---- pieces ---- */
-
-static expr plus(graph *g, expr a, expr b)
-{
-    if (a == EXPR_NONE || b == EXPR_NONE) return a == EXPR_NONE ? b : a;
-    return graph_binary(g, EXPR_ADD, a, b);
-}
-
 /* The unknown that is q_j^(p). */
-static int position(const plan *p, int j, int order)
+static int position(const rewriting *p, int j, int order)
 {
     return p->l.first[p->m->q[j]] + order;
 }
 
 /* miss_j = (q_j^(order))' - q_j^(order + 1), in units of q_j */
-static void find_misses(plan *p, int order)
+static void find_misses(rewriting *p, int order)
 {
     graph *g = p->f->set.graph;
     for (int j = 0; j < p->m->nq; j++) {
@@ -61,7 +28,7 @@ static void find_misses(plan *p, int order)
 }
 
 /* miss := scale M miss; false: memory */
-static bool weigh_misses(plan *p)
+static bool weigh_misses(rewriting *p)
 {
     const mechanical *m = p->m;
     graph *g = p->f->set.graph;
@@ -75,7 +42,7 @@ static bool weigh_misses(plan *p)
         if (!ok) break;
         value = graph_binary(g, EXPR_MUL, graph_constant(g, m->scale[q->row]), value);
         value = graph_binary(g, EXPR_MUL, value, p->miss[q->column]);
-        out[q->row] = plus(g, out[q->row], value);
+        out[q->row] = expr_plus(g, out[q->row], value);
     }
     for (int j = 0; ok && j < m->nq; j++) p->miss[j] = out[j];
     dae_free(out);
@@ -83,7 +50,7 @@ static bool weigh_misses(plan *p)
 }
 
 /* d e / d q_j with s(q, t): e_q + e_s s_q, and s_q = ds'/dq' of the slopes; EXPR_NONE: memory */
-static expr derivative_by_position(const plan *p, expr e, int j)
+static expr derivative_by_position(const rewriting *p, expr e, int j)
 {
     const mechanical *m = p->m;
     graph *g = p->f->set.graph;
@@ -98,7 +65,7 @@ static expr derivative_by_position(const plan *p, expr e, int j)
 }
 
 /* sum_j += sum_l (d g_l'/ d q_j) eta_l with eta_l = y[first + l] */
-static bool add_rate_gradients(plan *p, int first)
+static bool add_rate_gradients(rewriting *p, int first)
 {
     const mechanical *m = p->m;
     graph *g = p->f->set.graph;
@@ -112,7 +79,7 @@ static bool add_rate_gradients(plan *p, int first)
             d = formulated_expression(p->f, &p->l.index, d);
             if (d == EXPR_NONE) return false;
             d = graph_binary(g, EXPR_MUL, d, graph_variable(g, first + l, 0));
-            p->sum[j] = plus(g, p->sum[j], d);
+            p->sum[j] = expr_plus(g, p->sum[j], d);
         }
         if (rate == EXPR_NONE) return false;
     }
@@ -120,11 +87,11 @@ static bool add_rate_gradients(plan *p, int first)
 }
 
 /* Rows miss_j + sum_j = 0. */
-static bool miss_rows(plan *p, const char *of)
+static bool miss_rows(rewriting *p, const char *of)
 {
     formulated *f = p->f;
     for (int j = 0; j < p->m->nq; j++) {
-        expr e = plus(f->set.graph, p->miss[j], p->sum[j]);
+        expr e = expr_plus(f->set.graph, p->miss[j], p->sum[j]);
         char name[300];
         int length = snprintf(name, sizeof name, "%s of %.200s", of, p->a->set.name[p->m->q[j]]);
         const char *text = arena_text(f->texts, name, (size_t)length);
@@ -134,93 +101,30 @@ static bool miss_rows(plan *p, const char *of)
     return true;
 }
 
-static bool is_position(const plan *p, int j)
-{
-    for (int k = 0; k < p->m->nq; k++)
-        if (p->m->q[k] == j) return true;
-    return false;
-}
-
 /* (x_j^(p))' = x_j^(p+1) of all variables, or of all but the positions. */
-static bool other_kinematics(plan *p)
+static bool other_kinematics(rewriting *p)
 {
     for (int j = 0; j < p->a->set.n; j++)
-        for (int k = 0; k < p->l.top[j] && !is_position(p, j); k++)
+        for (int k = 0; k < p->l.top[j] && p->position[j] < 0; k++)
             if (!kinematic_row(p->f, p->l.first[j] + k, p->l.first[j] + k + 1, EXPR_NONE, &p->r))
                 return false;
     return true;
 }
 
-static bool rows_as_written(plan *p)
-{
-    bool ok = true;
-    for (int i = 0; ok && i < p->a->set.m; i++)
-        ok = level_row(p->f, p->a, &p->l.index, i, 0, p->a->set.row[i].residual, &p->r);
-    return ok;
-}
-
-static bool constraint_levels(plan *p, int from, int to)
-{
-    bool ok = true;
-    for (int k = from; k <= to; k++)
-        for (int l = 0; ok && l < mechanical_positions(p->m); l++)
-            ok = mechanical_constraint_row(p->f, p->a, p->m, &p->l.index, l, k, &p->r);
-    return ok;
-}
-
-/* Kinds where one level is still hidden. */
-static bool tell_kinds(plan *p)
-{
-    for (int i = 0; i < p->a->set.m; i++) {
-        int c = p->a->structure.c[i];
-        p->l.times[i] = c > 1 ? c - 1 : 0;
-    }
-    return first_order_kinds(&p->l, p->a, p->f);
-}
-
 /* ---- formulations ---- */
 
-typedef bool build_fn(plan *p, const bool *dependent);
-
-static dae_status formulate(const analysed *a, const formulation_setting *setting, build_fn *build,
-                            formulated *f, dae_diag *diag)
-{
-    const mechanical *m;
-    plan p = {0};
-    *f = (formulated){0};
-    dae_status status = mechanical_find(a, setting, &m, diag);
-    if (status != DAE_OK) return status;
-    bool *dependent = DAE_ARRAY(bool, m->nq);
-    if (!dependent)
-        status = formulation_exhausted(f, diag);
-    else if (setting->of->chooses_positions)
-        status = mechanical_choose(a, m, setting, dependent, diag);
-    if (status == DAE_OK && !(plan_new(&p, a, m, f) && build(&p, dependent)))
-        status = formulation_exhausted(f, diag);
-    plan_free(&p);
-    dae_free(dependent);
-    return status;
-}
-
 /* M q' = M v - G' mu, M v' = f - G' lambda, g = 0, g' = 0 [HW96 VII (1.48)] */
-static bool build_gglm(plan *p, const bool *dependent)
+static bool build_gglm(rewriting *p)
 {
-    (void)dependent;
     int k = mechanical_positions(p->m), n = p->l.kinematics + p->a->set.m + k;
     bool ok = first_order_begin(&p->l, p->a, p->f, k, n) &&
-              mechanical_name_multipliers(p->f, p->m, p->l.unknowns, "mu") &&
-              mechanical_along(p->f, p->m, &p->l, p->l.unknowns, p->sum);
+              mechanical_name_multipliers(p, p->l.unknowns, "mu") &&
+              mechanical_along(p, p->l.unknowns);
     if (ok) find_misses(p, 0);
     ok = ok && weigh_misses(p) && miss_rows(p, "velocity") && other_kinematics(p) &&
-         rows_as_written(p) && constraint_levels(p, 1, 1);
-    ok = ok && tell_kinds(p);
+         rewriting_as_written(p) && mechanical_levels(p, 1, 1);
+    ok = ok && mechanical_kinds(p);
     return ok;
-}
-
-static dae_status formulate_gglm(const analysed *a, const formulation_setting *setting,
-                                 formulated *f, dae_diag *diag)
-{
-    return formulate(a, setting, build_gglm, f, diag);
 }
 
 const formulation formulation_gglm = {
@@ -230,14 +134,14 @@ const formulation formulation_gglm = {
     .citation = "Hairer, Wanner, Springer 1996, section VII.1",
     .mechanical = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_gglm},
-    .apply = formulate_gglm,
+    .build = build_gglm,
 };
 
 /* ---- GGL of second order ---- */
 
 /* v_j -> v_j + sum_j, v_j' -> v_j' + sum_j' over y */
 typedef struct shift {
-    const plan *p;
+    const rewriting *p;
     const expr *slope; /* nq: sum_j' */
     bool failed;
 } shift;
@@ -245,7 +149,7 @@ typedef struct shift {
 static expr shift_leaf(void *context, graph *g, expr leaf)
 {
     shift *s = context;
-    const plan *p = s->p;
+    const rewriting *p = s->p;
     const expr_node node = *graph_node(g, leaf);
     if (node.op != EXPR_VARIABLE || node.order > 1) return leaf;
     for (int j = 0; j < p->m->nq; j++) {
@@ -261,7 +165,7 @@ static expr shift_leaf(void *context, graph *g, expr leaf)
 /* q_j' -> v_j in the derivative of G' eta */
 static expr slope_leaf(void *context, graph *g, expr leaf)
 {
-    const plan *p = context;
+    const rewriting *p = context;
     const expr_node node = *graph_node(g, leaf);
     if (node.op != EXPR_VARIABLE || node.order != 1) return leaf;
     for (int j = 0; j < p->m->nq; j++) {
@@ -274,18 +178,17 @@ static expr slope_leaf(void *context, graph *g, expr leaf)
 }
 
 /* With v = q' + G' eta in all but the kinematic equations: index 2, eta = 0 [Wun05 (7.19)] */
-static bool build_ggl2(plan *p, const bool *dependent)
+static bool build_ggl2(rewriting *p)
 {
-    (void)dependent;
     graph *g = p->a->set.graph;
     int k = p->m->nlambda, n = p->l.kinematics + p->a->set.m + k, nq = p->m->nq;
     expr *slope = DAE_ARRAY(expr, nq);
     bool ok = slope && first_order_begin(&p->l, p->a, p->f, k, n) &&
-              mechanical_name_multipliers(p->f, p->m, p->l.unknowns, "eta") &&
-              mechanical_along(p->f, p->m, &p->l, p->l.unknowns, p->sum) &&
+              mechanical_name_multipliers(p, p->l.unknowns, "eta") &&
+              mechanical_along(p, p->l.unknowns) &&
               first_order_kinematics(&p->l, p->a, p->f, &p->r);
     int first = p->r;
-    ok = ok && rows_as_written(p) && constraint_levels(p, 1, 1);
+    ok = ok && rewriting_as_written(p) && mechanical_levels(p, 1, 1);
     for (int j = 0; ok && j < nq; j++) {
         slope[j] = p->sum[j] == EXPR_NONE ? EXPR_NONE : derive_time(g, p->sum[j]);
         if (slope[j] != EXPR_NONE) slope[j] = graph_substitute(g, slope[j], slope_leaf, p);
@@ -296,18 +199,12 @@ static bool build_ggl2(plan *p, const bool *dependent)
         row->residual = graph_substitute(g, row->residual, shift_leaf, &s);
         ok = row->residual != EXPR_NONE;
     }
-    ok = ok && tell_kinds(p);
+    ok = ok && mechanical_kinds(p);
     /* eta has the errors of q' and lambda those of eta', whatever the index */
     for (int j = 0; ok && j < nq; j++) p->f->kinds[position(p, j, 1)] = DAE_KIND_INDEX2;
     for (int l = 0; ok && l < k; l++) p->f->kinds[p->l.first[p->m->lambda[l]]] = DAE_KIND_INDEX3;
     dae_free(slope);
     return ok;
-}
-
-static dae_status formulate_ggl2(const analysed *a, const formulation_setting *setting,
-                                 formulated *f, dae_diag *diag)
-{
-    return formulate(a, setting, build_ggl2, f, diag);
 }
 
 const formulation formulation_ggl2 = {
@@ -316,7 +213,7 @@ const formulation formulation_ggl2 = {
     .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.1",
     .mechanical = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_ggl2},
-    .apply = formulate_ggl2,
+    .build = build_ggl2,
 };
 
 /* ---- three levels ---- */
@@ -324,40 +221,31 @@ const formulation formulation_ggl2 = {
 /* With accelerations a as unknowns: (M)(q' - v) + G' mu + (g'_q)' eta = 0, M (v' - a) + G' eta = 0,
  * the equations with a for q'', and g = g' = g'' = 0 [HW96 VII (2.27)]; plain: as ODASSL's class.
  */
-static bool build_three(plan *p, bool plain)
+static bool build_three(rewriting *p, bool plain)
 {
     int k = p->m->nlambda;
     for (int j = 0; j < p->m->nq; j++) p->l.top[p->m->q[j]] = 2;
     first_order_number(&p->l, p->a);
     int mu = p->l.unknowns, eta = mu + k, n = p->l.kinematics + p->a->set.m + 2 * k;
     bool ok = first_order_begin(&p->l, p->a, p->f, 2 * k, n) &&
-              mechanical_name_multipliers(p->f, p->m, mu, "mu") &&
-              mechanical_name_multipliers(p->f, p->m, eta, "eta") &&
-              mechanical_along(p->f, p->m, &p->l, mu, p->sum) && add_rate_gradients(p, eta);
+              mechanical_name_multipliers(p, mu, "mu") &&
+              mechanical_name_multipliers(p, eta, "eta") && mechanical_along(p, mu) &&
+              add_rate_gradients(p, eta);
     if (ok) find_misses(p, 0);
-    ok = ok && (plain || weigh_misses(p)) && miss_rows(p, "velocity") &&
-         mechanical_along(p->f, p->m, &p->l, eta, p->sum);
+    ok = ok && (plain || weigh_misses(p)) && miss_rows(p, "velocity") && mechanical_along(p, eta);
     if (ok) find_misses(p, 1);
     ok = ok && weigh_misses(p) && (!plain || weigh_misses(p)) && miss_rows(p, "acceleration");
-    return ok && other_kinematics(p) && rows_as_written(p) && constraint_levels(p, 1, 2);
+    return ok && other_kinematics(p) && rewriting_as_written(p) && mechanical_levels(p, 1, 2);
 }
 
-static bool build_fuehrer(plan *p, const bool *dependent)
+static bool build_fuehrer(rewriting *p)
 {
-    (void)dependent;
     return build_three(p, false);
 }
 
-static bool build_odassl(plan *p, const bool *dependent)
+static bool build_odassl(rewriting *p)
 {
-    (void)dependent;
     return build_three(p, true);
-}
-
-static dae_status formulate_fuehrer(const analysed *a, const formulation_setting *setting,
-                                    formulated *f, dae_diag *diag)
-{
-    return formulate(a, setting, build_fuehrer, f, diag);
 }
 
 const formulation formulation_fuehrer = {
@@ -366,14 +254,8 @@ const formulation formulation_fuehrer = {
     .citation = "Fuehrer, Leimkuhler, Numer. Math. 59 (1991) 55-69",
     .mechanical = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_fuehrer},
-    .apply = formulate_fuehrer,
+    .build = build_fuehrer,
 };
-
-static dae_status formulate_odassl(const analysed *a, const formulation_setting *setting,
-                                   formulated *f, dae_diag *diag)
-{
-    return formulate(a, setting, build_odassl, f, diag);
-}
 
 const formulation formulation_odassl = {
     .name = "odassl",
@@ -381,14 +263,14 @@ const formulation formulation_odassl = {
     .citation = "Fuehrer, thesis, TU Muenchen 1988",
     .mechanical = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_odassl},
-    .apply = formulate_odassl,
+    .build = build_odassl,
 };
 
 /* ---- the reduced system ---- */
 
 /* miss := accelerations M^-1 f(.., lambda) over the analysed set. M, up to factors of its rows, is
  * symmetric and positive definite. */
-static bool accelerations(plan *p)
+static bool accelerations(rewriting *p)
 {
     const mechanical *m = p->m;
     graph *g = p->a->set.graph;
@@ -415,7 +297,7 @@ static bool is_coupled(const mechanical *m, int j)
 /* q_j'' -> a_j over the analysed set */
 static expr acceleration_leaf(void *context, graph *g, expr leaf)
 {
-    const plan *p = context;
+    const rewriting *p = context;
     const expr_node node = *graph_node(g, leaf);
     if (node.op != EXPR_VARIABLE || node.order != 2) return leaf;
     for (int j = 0; j < p->m->nq; j++)
@@ -424,34 +306,33 @@ static expr acceleration_leaf(void *context, graph *g, expr leaf)
 }
 
 /* Row *r: the equation of motion of q_j, solved for q_j'' where it contains other accelerations. */
-static bool motion_row(plan *p, int j)
+static bool motion_row(rewriting *p, int j)
 {
     const mechanical *m = p->m;
     graph *g = p->a->set.graph;
     int i = m->dynamic[j];
     expr e = p->a->set.row[i].residual;
     if (is_coupled(m, j)) e = graph_binary(g, EXPR_SUB, graph_variable(g, m->q[j], 2), p->miss[j]);
-    return level_row(p->f, p->a, &p->l.index, i, 0, e, &p->r);
+    return rewriting_level(p, i, 0, e);
 }
 
 /* The equations that are no equations of motion, then those of p1. */
-static bool reduced_motion(plan *p, const bool *dependent)
+static bool reduced_motion(rewriting *p)
 {
     const mechanical *m = p->m;
     bool *moves = DAE_ARRAY(bool, p->a->set.m), ok = moves;
     for (int j = 0; ok && j < m->nq; j++) moves[m->dynamic[j]] = true;
     for (int i = 0; ok && i < p->a->set.m; i++)
-        if (!moves[i])
-            ok = level_row(p->f, p->a, &p->l.index, i, 0, p->a->set.row[i].residual, &p->r);
+        if (!moves[i]) ok = rewriting_level(p, i, 0, p->a->set.row[i].residual);
     for (int j = 0; ok && j < m->nq; j++)
-        if (!dependent[j]) ok = motion_row(p, j);
+        if (!p->dependent[j]) ok = motion_row(p, j);
     dae_free(moves);
     return ok;
 }
 
 /* p1' = z1, the equations of motion of p1, g = g' = 0, and g'' = 0 with accelerations put in
  * [Wun05 7.2.2]: no unknowns for p2'' */
-static bool build_reduced(plan *p, const bool *dependent)
+static bool build_reduced(rewriting *p)
 {
     const mechanical *m = p->m;
     graph *g = p->a->set.graph;
@@ -460,43 +341,32 @@ static bool build_reduced(plan *p, const bool *dependent)
               other_kinematics(p);
     for (int j = 0; ok && j < m->nq; j++) {
         int i = position(p, j, 0);
-        if (!dependent[j]) ok = kinematic_row(p->f, i, i + 1, EXPR_NONE, &p->r);
+        if (!p->dependent[j]) ok = kinematic_row(p->f, i, i + 1, EXPR_NONE, &p->r);
     }
-    ok = ok && reduced_motion(p, dependent) && constraint_levels(p, 1, 1);
+    ok = ok && reduced_motion(p) && mechanical_levels(p, 1, 1);
     for (int l = 0; ok && l < m->nlambda; l++) {
         expr e = mechanical_level(&p->a->set, m, l, 2);
         if (e != EXPR_NONE) e = graph_substitute(g, e, acceleration_leaf, p);
-        ok = level_row(p->f, p->a, &p->l.index, m->constraint[l], 2, e, &p->r);
+        ok = rewriting_level(p, m->constraint[l], 2, e);
     }
-    return ok && mechanical_note_choice(p->f, p->a, m, &p->l.index, dependent);
+    return ok && mechanical_note_choice(p);
 }
 
-/* The position without mass where the run begins; -1: all have one, -2: memory. */
-static int massless(const analysed *a, const mechanical *m, const equation_point *at)
+/* M must be regular where the run begins. */
+static dae_status reduced_fits(const rewriting *p, dae_diag *diag)
 {
+    const mechanical *m = p->m;
     double *value = DAE_ARRAY(double, m->M.count);
-    int bad = value && mechanical_evaluate(&a->set, &m->M, at, value) ? 0 : -2;
-    if (bad == 0) bad = mechanical_bad_mass(m, value, true);
+    bool known = value && mechanical_evaluate(&p->a->set, &m->M, p->setting->at, value);
+    int j = known ? mechanical_bad_mass(m, value, true) : -1;
     dae_free(value);
-    return bad;
-}
-
-static dae_status formulate_reduced(const analysed *a, const formulation_setting *setting,
-                                    formulated *f, dae_diag *diag)
-{
-    const mechanical *m;
-    dae_status status = mechanical_find(a, setting, &m, diag);
-    int j = status == DAE_OK ? massless(a, m, setting->at) : -1;
-    if (j == -2)
-        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
-    if (j >= 0)
-        status = diag_set(diag, DAE_ERR_UNSUPPORTED,
-                          "Formulation reduced needs a positive definite mass matrix, but %s has "
-                          "no mass; use minimal.",
-                          a->set.name[m->q[j]]);
-    *f = (formulated){0};
-    if (status != DAE_OK) return status;
-    return formulate(a, setting, build_reduced, f, diag);
+    if (!known)
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory while the equations are rewritten.");
+    if (j < 0) return DAE_OK;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "Formulation reduced needs a positive definite mass matrix, but %s has "
+                    "no mass; use minimal.",
+                    p->a->set.name[m->q[j]]);
 }
 
 const formulation formulation_reduced = {
@@ -506,5 +376,6 @@ const formulation formulation_reduced = {
     .mechanical = true,
     .chooses_positions = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_reduced},
-    .apply = formulate_reduced,
+    .build = build_reduced,
+    .fits = reduced_fits,
 };

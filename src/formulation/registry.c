@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulation/formulation_parts.h"
+#include "base/memory.h"
+#include "formulation/formulation_mechanical.h"
 
 const formulation formulation_auto = {.name = "auto", .automatic = true};
 
@@ -79,9 +80,17 @@ dae_status formulation_apply(const formulation *f, const analysed *a,
                              const formulation_setting *setting, formulated *result, dae_diag *diag)
 {
     formulation_setting full = *setting;
+    rewriting p = {.a = a, .setting = &full, .f = result};
     full.of = f;
     if (!(full.parameter > 0.0)) full.parameter = f->parameter;
-    return f->apply(a, &full, result, diag);
+    *result = (formulated){0};
+    dae_status status = f->mechanical ? mechanical_begin(&p, diag) : DAE_OK;
+    bool ok = status == DAE_OK;
+    if (ok && !(first_order_new(&p.l, a, f->mechanical ? AS_WRITTEN : f->lack) && f->build(&p)))
+        status = formulation_exhausted(result, diag);
+    first_order_free(&p.l);
+    dae_free_all(p.dependent, p.position, p.miss, p.sum);
+    return status;
 }
 
 const form_rewriting *formulation_rewriting(const formulation *f, const form_source *source)
