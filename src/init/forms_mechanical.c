@@ -147,29 +147,24 @@ static eval_status contact_slopes(const start *s, double step)
     return status;
 }
 
-/* w' and lambda' by a difference along the solution; zero where that cannot be */
-static void multiplier_slopes(const start *s, double step)
+/* w' and lambda' by a difference along the solution; zero where that cannot be. y: work, n */
+static void multiplier_slopes(const start *s, balance *b, double step, double *y)
 {
     form_instance *x = s->x;
     const mechanical_places p = mechanical_parts(&x->source->as.m);
     const eval_failure before = x->eval->failure;
     int n = x->source->n;
     balance_result result = BALANCE_FAR;
-    double *y = dae_copy(s->y, (size_t)n, sizeof *y);
-    balance *b = balance_new(x);
-    bool ready = y && b;
-    for (int i = 0; ready && i < p.w; i++) y[i] += step * s->yp[i];
-    bool found =
-        ready && balance_solve(b, s->t + step, y, &result) == EVAL_OK && result == BALANCED;
+    vector_copy(n, s->y, y);
+    vector_axpy(p.w, step, s->yp, y);
+    bool found = balance_solve(b, s->t + step, y, &result) == EVAL_OK && result == BALANCED;
     for (int i = p.w; i < n; i++)
         if (i < p.s || i >= p.lambda) s->yp[i] = found ? (y[i] - s->y[i]) / step : 0.0;
-    balance_free(b);
-    dae_free(y);
     x->eval->failure = before;
     multibody_at(x, s->y);
 }
 
-static dae_status find_slopes(const start *s)
+static dae_status find_slopes(const start *s, balance *b, double *work)
 {
     form_instance *x = s->x;
     const dae_mechanical *form = &x->source->as.m;
@@ -182,27 +177,32 @@ static dae_status find_slopes(const start *s)
     eval_status status = multibody_dynamics(x, s->t, s->y, v, s->yp + p.r);
     if (status == EVAL_OK && form->ns > 0) status = contact_slopes(s, 1e-5 * scale);
     if (status != EVAL_OK) return start_evaluation(s, status);
-    multiplier_slopes(s, 1e-6 * scale);
+    multiplier_slopes(s, b, 1e-6 * scale, work);
     return DAE_OK;
 }
 
-static dae_status find_balance(const start *s)
+/* Accelerations, multipliers and auxiliary variables, and all slopes. */
+static dae_status find_motion(const start *s)
 {
     form_instance *x = s->x;
     balance *b = balance_new(x);
+    double *work = DAE_ARRAY(double, x->source->n);
     balance_result result = BALANCED;
-    eval_status status = b ? balance_solve(b, s->t, s->y, &result) : EVAL_OK;
+    eval_status status = b && work ? balance_solve(b, s->t, s->y, &result) : EVAL_MEMORY;
     dae_status found = DAE_OK;
-    if (!b || status == EVAL_MEMORY)
+    if (status == EVAL_MEMORY)
         found = start_exhausted(s);
     else if (status != EVAL_OK)
         found = start_evaluation(s, status);
     else if (result != BALANCED)
         found = report_balance(s, b, result);
     if (found == DAE_OK) found = check_masses(s);
-    if (found == DAE_OK)
+    if (found == DAE_OK) {
         vector_copy(x->mechanical.nq, balance_accelerations(b), s->yp + x->mechanical.nq);
+        found = find_slopes(s, b, work);
+    }
     balance_free(b);
+    dae_free(work);
     return found;
 }
 
@@ -230,6 +230,5 @@ dae_status mechanical_start(const start *s)
     dae_status status = project_positions(s);
     if (status == DAE_OK) status = take_contact(s);
     if (status == DAE_OK) status = project_velocities(s);
-    if (status == DAE_OK) status = find_balance(s);
-    return status == DAE_OK ? find_slopes(s) : status;
+    return status == DAE_OK ? find_motion(s) : status;
 }

@@ -295,25 +295,16 @@ static dae_status start_index1(initializer *init, const start *s, dae_diag *diag
     return start_generally(init, s, singular, diag);
 }
 
-/* Index 2: values that meet F are trusted; else one differentiation finds the hidden constraints.
- */
-static dae_status start_index2(initializer *init, const start *s, dae_diag *diag)
+/* Index 2 and 3: values that meet F are trusted. Else one differentiation finds the hidden
+ * constraints of index 2; of index 3 y is taken as given, and only y' can be found. */
+static dae_status start_higher(initializer *init, const start *s, dae_diag *diag)
 {
     bool small = false;
     engine_outcome newton = residual_small(init, s, &small);
-    if (newton == ENGINE_STOP || newton == ENGINE_MEMORY || newton == ENGINE_UNDEFINED)
-        return report_newton(init, newton, s->t, s->h, diag);
-    return small ? DAE_OK : start_hidden(init, s, diag);
-}
-
-/* Index 3: y is taken as given; only y' can be found without a second differentiation. */
-static dae_status start_index3(initializer *init, const start *s, dae_diag *diag)
-{
-    bool small = false;
-    engine_outcome newton = residual_small(init, s, &small);
-    if (newton == ENGINE_STOP || newton == ENGINE_MEMORY || newton == ENGINE_UNDEFINED)
+    if (engine_ends(newton) || newton == ENGINE_UNDEFINED)
         return report_newton(init, newton, s->t, s->h, diag);
     if (small) return DAE_OK;
+    if (!has_kind(init, s, DAE_KIND_INDEX3)) return start_hidden(init, s, diag);
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_FIXED);
     dae_status status = try_general(init, s, false, diag);
     if (status == DAE_ERR_INITIAL)
@@ -324,9 +315,8 @@ static dae_status start_index3(initializer *init, const start *s, dae_diag *diag
 
 static dae_status start_differential(initializer *init, const start *s, dae_diag *diag)
 {
-    if (has_kind(init, s, DAE_KIND_INDEX3)) return start_index3(init, s, diag);
-    if (has_kind(init, s, DAE_KIND_INDEX2)) return start_index2(init, s, diag);
-    return start_index1(init, s, diag);
+    bool higher = has_kind(init, s, DAE_KIND_INDEX3) || has_kind(init, s, DAE_KIND_INDEX2);
+    return higher ? start_higher(init, s, diag) : start_index1(init, s, diag);
 }
 
 /* y' given: Newton on y; if dF/dy is singular (a conserved quantity), the nearest solution. */

@@ -12,7 +12,6 @@
 #include "init/guesses.h"
 #include "init/levels_parts.h"
 #include "structure/index/components.h"
-#include "structure/index/matching.h"
 
 static const double MOST_WORK =
     2e7;                    /* blocks times unknowns: above that the order is not worth it */
@@ -33,26 +32,6 @@ static void order_free(evaluation_order *o)
     signature_free(&o->rows);
     components_free(&o->blocks);
     dae_free_all(o->row_of, o->pole);
-}
-
-/* The pattern by rows, without fixed unknowns. */
-static bool pattern_by_rows(evaluation_order *o)
-{
-    const level_system *s = o->work->system;
-    const dae_tag *tag = o->work->request->tag;
-    signature *g = &o->rows;
-    *g = (signature){.m = s->m, .n = s->n};
-    g->start = DAE_ARRAY(int, s->m + 2);
-    g->column = DAE_ARRAY(int, s->colptr[s->n]);
-    if (!g->start || !g->column) return false;
-    for (int j = 0; j < s->n; j++)
-        for (int e = s->colptr[j]; tag[j] != DAE_TAG_FIXED && e < s->colptr[j + 1]; e++)
-            g->start[s->rowind[e] + 2]++;
-    for (int i = 0; i < s->m; i++) g->start[i + 2] += g->start[i + 1];
-    for (int j = 0; j < s->n; j++)
-        for (int e = s->colptr[j]; tag[j] != DAE_TAG_FIXED && e < s->colptr[j + 1]; e++)
-            g->column[g->start[s->rowind[e] + 1]++] = j;
-    return true;
 }
 
 /* How many rows have no value at work->u; their numbers go to `row`. */
@@ -124,19 +103,15 @@ static int certainty(const evaluation_order *o, int j)
 static bool match_unknowns(evaluation_order *o)
 {
     const level_system *s = o->work->system;
-    size_t *start = DAE_ARRAY(size_t, s->n + 1);
-    matching m = {0};
-    bool ok = start;
-    for (int j = 0; ok && j <= s->n; j++) start[j] = (size_t)s->colptr[j];
-    ok = ok && matching_new(&m, start, s->rowind, s->n, s->m);
+    level_matching m;
+    bool ok = level_matching_new(&m, s);
     for (int now = 0; ok && now <= 4; now++)
         for (int j = 0; j < s->n; j++)
-            if (eagerness(o, j) == now) matching_add(&m, j);
+            if (eagerness(o, j) == now) matching_add(&m.of, j);
     for (int j = 0; ok && j < s->n; j++) o->row_of[j] = -1;
     for (int i = 0; ok && i < s->m; i++)
-        if (m.row_of[i] >= 0) o->row_of[m.row_of[i]] = i;
-    matching_free(&m);
-    dae_free(start);
+        if (m.of.row_of[i] >= 0) o->row_of[m.of.row_of[i]] = i;
+    level_matching_free(&m);
     return ok;
 }
 
@@ -145,7 +120,8 @@ static bool order_new(evaluation_order *o, level_work *work)
     *o = (evaluation_order){.work = work};
     o->row_of = DAE_ARRAY(int, work->system->n);
     o->pole = DAE_ARRAY(bool, work->system->n);
-    if (!o->row_of || !o->pole || !pattern_by_rows(o) || !leave_poles(o) || !match_unknowns(o))
+    if (!o->row_of || !o->pole || !level_rows(work->system, work->request->tag, false, &o->rows) ||
+        !leave_poles(o) || !match_unknowns(o))
         return false;
     row_graph g = {.s = &o->rows, .row_of = o->row_of};
     return components_find(&o->blocks, &g);

@@ -6,6 +6,8 @@
 #include "init/engine.h"
 #include "init/levels.h"
 #include "linalg/kkt.h"
+#include "structure/index/matching.h"
+#include "structure/index/signature.h"
 
 /* One point of the whole system, shared by all problems over parts of it. */
 typedef struct level_work {
@@ -99,6 +101,17 @@ engine_outcome level_from_start(level_problem *p);
 engine_outcome level_stages(level_problem *p, level_stage *stage);
 
 /* levels_split.c */
+
+/* The pattern by rows, of free unknowns alone or of all that are not fixed; to be freed in any
+ * case. False: memory. */
+bool level_rows(const level_system *s, const dae_tag *tag, bool free_only, signature *rows);
+/* A matching of unknowns to the equations that determine them, which grows by matching_add. */
+typedef struct level_matching {
+    matching of;   /* of.row_of[i]: the unknown of equation i, or -1 */
+    size_t *start; /* owned */
+} level_matching;
+bool level_matching_new(level_matching *m, const level_system *s); /* false: memory; free it then */
+void level_matching_free(level_matching *m);
 
 /* core[i]: equation i belongs to the structurally over-determined part of the free unknowns, that
  * is, free unknowns cannot meet it on their own; settled[j]: free unknown j stands in those

@@ -4,121 +4,81 @@
 #include "base/memory.h"
 #include "init/levels_parts.h"
 
-/* The free part of the system by rows, a matching, and a stack for paths. */
-typedef struct bipartite {
-    int m, n;
-    int *start, *column;     /* by rows */
-    int *of_row, *of_column; /* partners, -1: none */
-    int *next;               /* where the search of a row goes on */
-    int *path, *seen;        /* rows; columns: last search that met them */
-} bipartite;
-
-static void bipartite_free(bipartite *b)
+bool level_rows(const level_system *s, const dae_tag *tag, bool free_only, signature *g)
 {
-    int *const blocks[] = {b->start, b->column, b->of_row, b->of_column, b->next, b->path, b->seen};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
-}
-
-static bool bipartite_new(bipartite *b, const level_system *s, const dae_tag *tag)
-{
-    const int n = s->n, m = s->m;
-    *b = (bipartite){.m = m, .n = n};
-    b->start = DAE_ARRAY(int, m + 2);
-    b->column = DAE_ARRAY(int, s->colptr[n]);
-    b->of_row = DAE_ARRAY(int, m);
-    b->of_column = DAE_ARRAY(int, n);
-    b->next = DAE_ARRAY(int, m);
-    b->path = DAE_ARRAY(int, m + 1);
-    b->seen = DAE_ARRAY(int, n);
-    if (!b->start || !b->column || !b->of_row || !b->of_column || !b->next || !b->path || !b->seen)
-        return false;
-    for (int j = 0; j < n; j++)
-        for (int e = s->colptr[j]; e < s->colptr[j + 1] && tag[j] == DAE_TAG_FREE; e++)
-            b->start[s->rowind[e] + 2]++;
-    for (int i = 0; i < m; i++) b->start[i + 2] += b->start[i + 1];
-    for (int j = 0; j < n; j++)
-        for (int e = s->colptr[j]; e < s->colptr[j + 1] && tag[j] == DAE_TAG_FREE; e++)
-            b->column[b->start[s->rowind[e] + 1]++] = j;
-    for (int i = 0; i < m; i++) b->of_row[i] = -1;
-    for (int j = 0; j < n; j++) b->of_column[j] = b->seen[j] = -1;
+    *g = (signature){.m = s->m, .n = s->n};
+    g->start = DAE_ARRAY(int, s->m + 2);
+    g->column = DAE_ARRAY(int, s->colptr[s->n]);
+    if (!g->start || !g->column) return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int j = 0; j < s->n; j++) {
+            if (free_only ? tag[j] != DAE_TAG_FREE : tag[j] == DAE_TAG_FIXED) continue;
+            for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++)
+                if (pass == 0)
+                    g->start[s->rowind[e] + 2]++;
+                else
+                    g->column[g->start[s->rowind[e] + 1]++] = j;
+        }
+        for (int i = 0; pass == 0 && i < s->m; i++) g->start[i + 2] += g->start[i + 1];
+    }
     return true;
 }
 
-/* Match row i with a column that has no partner yet. */
-static bool match_directly(bipartite *b, int i)
+bool level_matching_new(level_matching *m, const level_system *s)
 {
-    for (int e = b->start[i]; e < b->start[i + 1]; e++) {
-        int j = b->column[e];
-        if (b->of_column[j] >= 0) continue;
-        b->of_column[j] = i;
-        b->of_row[i] = j;
-        return true;
-    }
-    return false;
+    *m = (level_matching){.start = DAE_ARRAY(size_t, s->n + 1)};
+    for (int j = 0; m->start && j <= s->n; j++) m->start[j] = (size_t)s->colptr[j];
+    return m->start && matching_new(&m->of, m->start, s->rowind, s->n, s->m);
 }
 
-/* Find a path from row `root` to a column without partner, depth first, and swap along it [Duf81].
- */
-static void augment(bipartite *b, int root)
+void level_matching_free(level_matching *m)
 {
-    int depth = 0;
-    b->path[0] = root;
-    b->next[root] = b->start[root];
-    while (depth >= 0) {
-        int i = b->path[depth], previous = b->of_row[i];
-        if (match_directly(b, i)) {
-            for (; depth > 0; depth--) { /* the column that row i gives up goes to the row before */
-                int giver = b->path[depth - 1], column = b->column[b->next[giver] - 1];
-                previous = column;
-                b->of_row[giver] = previous;
-                b->of_column[previous] = giver;
-            }
-            return;
-        }
-        while (b->next[i] < b->start[i + 1] && b->seen[b->column[b->next[i]]] == root) b->next[i]++;
-        if (b->next[i] == b->start[i + 1]) {
-            depth--;
-            continue;
-        }
-        int j = b->column[b->next[i]++], owner = b->of_column[j];
-        b->seen[j] = root;
-        b->next[owner] = b->start[owner];
-        b->path[++depth] = owner;
-    }
+    matching_free(&m->of);
+    dae_free(m->start);
 }
 
-/* Everything that an alternating path reaches from rows without partner. */
-static void reach(bipartite *b, bool *core, bool *settled)
+/* Everything that an alternating path reaches from rows without partner. owner: the row of each
+ * column; waiting: work, m */
+static void reach(const signature *g, const int *column_of, const int *owner, int *waiting,
+                  bool *core, bool *settled)
 {
-    int waiting = 0;
-    for (int i = 0; i < b->m; i++)
-        if ((core[i] = b->of_row[i] < 0)) b->path[waiting++] = i;
-    while (waiting > 0) {
-        int i = b->path[--waiting];
-        for (int e = b->start[i]; e < b->start[i + 1]; e++) {
-            int j = b->column[e], owner = b->of_column[j];
+    int count = 0;
+    for (int i = 0; i < g->m; i++)
+        if ((core[i] = column_of[i] < 0)) waiting[count++] = i;
+    while (count > 0) {
+        int i = waiting[--count];
+        for (int e = g->start[i]; e < g->start[i + 1]; e++) {
+            int j = g->column[e];
             if (settled[j]) continue;
             settled[j] = true;
-            if (owner < 0 || core[owner]) continue;
-            core[owner] = true;
-            b->path[waiting++] = owner;
+            if (owner[j] < 0 || core[owner[j]]) continue;
+            core[owner[j]] = true;
+            waiting[count++] = owner[j];
         }
     }
 }
 
 int level_split(const level_system *system, const dae_tag *tag, bool *core, bool *settled)
 {
-    bipartite b;
-    int others = -1;
-    for (int j = 0; j < system->n; j++) settled[j] = false;
-    if (bipartite_new(&b, system, tag)) {
-        for (int i = 0; i < b.m; i++) match_directly(&b, i);
-        for (int i = 0; i < b.m; i++)
-            if (b.of_row[i] < 0) augment(&b, i);
-        reach(&b, core, settled);
-        others = 0;
-        for (int i = 0; i < b.m; i++) others += !core[i];
+    signature g = {0};
+    level_matching m = {0};
+    int *owner = DAE_ARRAY(int, system->n), *waiting = DAE_ARRAY(int, system->m), others = -1;
+    bool ok =
+        owner && waiting && level_rows(system, tag, true, &g) && level_matching_new(&m, system);
+    for (int j = 0; ok && j < system->n; j++) {
+        settled[j] = false;
+        owner[j] = -1;
+        if (tag[j] == DAE_TAG_FREE) matching_add(&m.of, j);
     }
-    bipartite_free(&b);
+    for (int i = 0; ok && i < system->m; i++)
+        if (m.of.row_of[i] >= 0) owner[m.of.row_of[i]] = i;
+    if (ok) {
+        reach(&g, m.of.row_of, owner, waiting, core, settled);
+        others = 0;
+        for (int i = 0; i < system->m; i++) others += !core[i];
+    }
+    signature_free(&g);
+    level_matching_free(&m);
+    dae_free_all(owner, waiting);
     return others;
 }
