@@ -77,7 +77,7 @@ static double dense_condition(linear_solver *solver)
     }
     double rcond = 0.0;
     lapack_enter();
-    LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, s->lu, n, s->norm, &rcond, s->x, s->swap);
+    LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, s->lu, n, s->norm, &rcond, s->x, s->swap + n);
     lapack_leave();
     return rcond;
 }
