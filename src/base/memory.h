@@ -31,4 +31,24 @@ char *dae_strdup(const char *text);
 #define DAE_NEW(type) ((type *)dae_calloc(1, sizeof(type)))
 #define DAE_ARRAY(type, count) ((type *)dae_calloc((size_t)(count), sizeof(type)))
 
+/* So many pointers one after the other, each to an array of `count` items of some size. */
+typedef struct array_share {
+    void *pointers;
+    int number;
+    size_t size, count;
+} array_share;
+
+/* One pointer, or an array of them. */
+#define SHARE(pointer, count) SHARES(&(pointer), 1, count)
+#define SHARES(pointers, number, count)                                                            \
+    {                                                                                              \
+        pointers, number, sizeof **(pointers), (size_t)(count)                                     \
+    }
+
+/* One zeroed block for all of these arrays, which begins with the first; NULL: memory. */
+#define SHARED_BLOCK(...)                                                                          \
+    shared_block((array_share[]){__VA_ARGS__},                                                     \
+                 sizeof((array_share[]){__VA_ARGS__}) / sizeof(array_share))
+void *shared_block(const array_share *shares, size_t count);
+
 #endif

@@ -111,13 +111,9 @@ bool differencer_new(differencer *d, const form_matrix *m)
 {
     size_t rows = (size_t)m->rows, columns = (size_t)m->columns;
     *d = (differencer){.rows = m->rows, .columns = m->columns};
-    double *block = DAE_ARRAY(double, columns + 4 * rows);
-    if (!block) return false;
-    d->x = block;
-    d->up = block + columns;
-    d->down = d->up + rows;
-    d->further = d->down + rows;
-    return !m->colptr || group_columns(&d->groups, m);
+    return SHARED_BLOCK(SHARE(d->x, columns), SHARE(d->up, rows), SHARE(d->down, rows),
+                        SHARE(d->further, 2 * rows)) &&
+           (!m->colptr || group_columns(&d->groups, m));
 }
 
 void differencer_free(differencer *d)

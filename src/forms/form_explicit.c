@@ -117,14 +117,13 @@ ode_form *ode_form_new(evaluator *eval)
     if (!x) return NULL;
     x->eval = eval;
     x->n = eval->problem->form.n;
-    x->yp = DAE_ARRAY(double, 3 * (size_t)x->n);
-    x->made = x->yp && jacobian_new(&x->jacobian, eval, DAE_LINEAR_AUTO, NULL) == DAE_OK;
+    const size_t n = (size_t)x->n;
+    x->made = SHARED_BLOCK(SHARE(x->yp, n), SHARE(x->F, n), SHARE(x->weights, n)) &&
+              jacobian_new(&x->jacobian, eval, DAE_LINEAR_AUTO, NULL) == DAE_OK;
     if (!x->made) {
         ode_form_free(x);
         return NULL;
     }
-    x->F = x->yp + x->n;
-    x->weights = x->F + x->n;
     x->form =
         (manifold_form){.n = x->n,
                         .context = x,

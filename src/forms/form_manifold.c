@@ -18,14 +18,9 @@ bool manifold_new(manifold *p, const form_matrix *matrix, const double *size, co
                     .matrix = matrix,
                     .size = size,
                     .rank = RANK_TOLERANCE};
-    p->A = DAE_ARRAY(double, 2 * count + 3 * m + 2 * n);
-    if (!p->A) return false;
-    p->scaled = p->A + count;
-    p->row = p->scaled + count;
-    p->c = p->row + m;
-    p->b = p->c + m;
-    p->dx = p->b + m;
-    p->moved = p->dx + n;
+    if (!SHARED_BLOCK(SHARE(p->A, count), SHARE(p->scaled, count), SHARE(p->row, m), SHARE(p->c, m),
+                      SHARE(p->b, m), SHARE(p->dx, n), SHARE(p->moved, n)))
+        return false;
     p->solver = kkt_new(p->m, p->n, matrix->colptr, matrix->rowind, free);
     return p->solver != NULL;
 }

@@ -346,22 +346,13 @@ static bool allocate(form_instance *x)
     const form_matrix *M = &x->mechanical.M_matrix, *G = &x->mechanical.G_matrix;
     size_t n = (size_t)x->mechanical.nq, m = (size_t)x->mechanical.nl;
     size_t full = form_of(x)->jacobian ? n * n : 0;
-    double *block = DAE_ARRAY(double, 2 * M->count + 2 * G->count + 3 * n + 3 * m + 2 * full);
-    w->M = block;
-    if (!block) return false;
-    w->G = w->M + M->count;
-    w->G_moved = w->G + G->count;
-    w->f = w->G_moved + G->count;
-    w->v = w->f + n;
-    w->a = w->v + n;
-    w->rate = w->a + n;
-    w->curvature = w->rate + m;
-    w->level = w->curvature + m;
-    w->by_q = w->level + m;
-    w->by_v = w->by_q + full;
-    w->M_kept = w->by_v + full;
-    if (!differencer_new(&w->gradient, &x->bw.H_matrix) || !differencer_new(&w->levels, G))
+    if (!SHARED_BLOCK(SHARE(w->M, M->count), SHARE(w->G, G->count), SHARE(w->G_moved, G->count),
+                      SHARE(w->f, n), SHARE(w->v, n), SHARE(w->a, n), SHARE(w->rate, m),
+                      SHARE(w->curvature, m), SHARE(w->level, m), SHARE(w->by_q, 2 * full),
+                      SHARE(w->M_kept, M->count)) ||
+        !differencer_new(&w->gradient, &x->bw.H_matrix) || !differencer_new(&w->levels, G))
         return false;
+    w->by_v = w->by_q + full;
     w->gradient.still = form_of(x)->scleronomic;
     return form_solver_new(&w->mass, M);
 }

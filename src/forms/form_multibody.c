@@ -23,18 +23,11 @@ static bool allocate(form_instance *x)
     multibody_work *b = &x->bw;
     size_t n = (size_t)form->nq, ns = (size_t)form->ns, nc = (size_t)form->nvelocity;
     size_t part = nc > 0 ? b->H_matrix.count : 0;
-    size_t zeros = (size_t)x->source->n;
-    b->s = DAE_ARRAY(double, n + 3 * ns + ns * ns + part + nc * n + zeros);
-    if (!b->s) return false;
-    b->s_q = b->s + ns;
-    b->h = b->s_q + n;
-    b->moved = b->h + ns;
-    b->h_s = b->moved + ns;
-    b->H = b->h_s + ns * ns;
-    b->C = b->H + part;
-    b->zero = b->C + nc * n;
+    bool ok = SHARED_BLOCK(SHARE(b->s, ns), SHARE(b->s_q, n), SHARE(b->h, ns), SHARE(b->moved, ns),
+                           SHARE(b->h_s, ns * ns), SHARE(b->H, part), SHARE(b->C, nc * n),
+                           SHARE(b->zero, (size_t)x->source->n));
     b->r = b->w = b->lambda = b->zero;
-    return true;
+    return ok;
 }
 
 bool multibody_build(form_instance *x)

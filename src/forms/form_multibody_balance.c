@@ -34,28 +34,22 @@ balance *balance_new(form_instance *x)
     *b = (balance){.x = x, .n = m->nq, .m = m->nl, .k = x->source->as.m.nw};
     size_t size = (size_t)(b->n + b->m + b->k), n = (size_t)b->n;
     const bool large = !x->source->full && !x->redundant && size > MOST_ROWS;
-    size_t moved = size + (size_t)x->source->as.m.nr;
-    b->a = DAE_ARRAY(double, n + 2 * size + moved + n + (large ? 0 : size * size));
+    bool ready = SHARED_BLOCK(
+        SHARE(b->a, n), SHARE(b->R, size), SHARE(b->f, n), SHARE(b->scale, size),
+        SHARE(b->moved, size + (size_t)x->source->as.m.nr), SHARE(b->J, large ? 0 : size * size));
     const saddle_shape shape = {.n = m->nq,
                                 .m = m->nl,
                                 .M = {m->M_matrix.colptr, m->M_matrix.rowind},
                                 .C = {m->G_matrix.colptr, m->G_matrix.rowind},
                                 .transposed = true,
                                 .block = m->M_matrix.diagonal ? 1 : m->M_matrix.block};
-    if (b->a && large)
+    if (ready && large)
         b->plain = saddle_new(&shape);
-    else if (b->a && layout_dense(&b->layout, (int)size))
+    else if (ready && layout_dense(&b->layout, (int)size))
         b->solver = linear_new(&b->layout);
-    if (!b->solver && !b->plain) {
-        balance_free(b);
-        return NULL;
-    }
-    b->R = b->a + n;
-    b->moved = b->R + size;
-    b->f = b->moved + moved;
-    b->scale = b->f + n;
-    b->J = b->scale + size;
-    return b;
+    if (b->solver || b->plain) return b;
+    balance_free(b);
+    return NULL;
 }
 
 void balance_free(balance *b)

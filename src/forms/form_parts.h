@@ -180,9 +180,8 @@ typedef struct hessenberg_work {
 typedef struct quasilinear_work {
     differencer by_x;       /* of g */
     form_pattern E_pattern; /* of the conversion; owned */
-    double *nominal;        /* sizes of x; owned */
-    /* For residual forms and initial values; owned: one block, at E. */
-    double *E, *slope, *f, *g, *rate, *rest;
+    /* For residual forms and initial values, and sizes of x; owned: one block, at E. */
+    double *E, *slope, *f, *g, *rate, *rest, *nominal;
 } quasilinear_work;
 
 /* x' and x'', and the three derivatives as the user gives them. */

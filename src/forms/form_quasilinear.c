@@ -325,14 +325,10 @@ static bool allocate(form_instance *x)
     quasilinear_work *w = &x->qw;
     const quasilinear_form *q = &x->quasilinear;
     size_t n = (size_t)q->n, ne = (size_t)q->ne, ng = (size_t)q->ng;
-    w->E = DAE_ARRAY(double, q->E_matrix.count + q->g_x_matrix.count + ne + 3 * ng + ne + n);
-    w->nominal = DAE_ARRAY(double, n);
-    if (!w->E || !w->nominal) return false;
-    w->slope = w->E + q->E_matrix.count;
-    w->f = w->slope + q->g_x_matrix.count;
-    w->g = w->f + ne;
-    w->rate = w->g + ng;
-    w->rest = w->rate + ng;
+    if (!SHARED_BLOCK(SHARE(w->E, q->E_matrix.count), SHARE(w->slope, q->g_x_matrix.count),
+                      SHARE(w->f, ne), SHARE(w->g, ng), SHARE(w->rate, ng),
+                      SHARE(w->rest, ng + ne + n), SHARE(w->nominal, n)))
+        return false;
     set_nominal(x);
     return differencer_new(&w->by_x, &q->g_x_matrix);
 }
@@ -356,5 +352,5 @@ bool quasilinear_build(form_instance *x)
 void quasilinear_release(form_instance *x)
 {
     differencer_free(&x->qw.by_x);
-    dae_free_all(x->qw.E_pattern.colptr, x->qw.E_pattern.rowind, x->qw.nominal, x->qw.E);
+    dae_free_all(x->qw.E_pattern.colptr, x->qw.E_pattern.rowind, x->qw.E);
 }

@@ -24,10 +24,7 @@ bool second_build(form_instance *x)
     const dae_second_order *form = form_of(x);
     second_work *w = &x->sw;
     size_t n = (size_t)form->n, count = form->jacobian ? entries(form) : 0;
-    w->xp = DAE_ARRAY(double, 2 * n + 3 * count);
-    if (!w->xp) return false;
-    w->xpp = w->xp + n;
-    w->f_x = w->xpp + n;
+    if (!SHARED_BLOCK(SHARE(w->xp, n), SHARE(w->xpp, n), SHARE(w->f_x, 3 * count))) return false;
     w->f_xp = w->f_x + count;
     w->f_xpp = w->f_xp + count;
     return true;

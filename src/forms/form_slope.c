@@ -99,11 +99,10 @@ static bool allocate(slope_work *s, const quasilinear_form *q)
 {
     const size_t E = q->E_matrix.count, g_x = q->g_x_matrix.count;
     s->plain = q->E_matrix.diagonal && q->E_matrix.constant && q->ne == q->n;
-    s->E = DAE_ARRAY(double, E + g_x + (size_t)q->ng);
     s->level = DAE_ARRAY(int, q->ng);
-    if (!s->E || !s->level) return false;
-    s->g_x = s->E + E;
-    s->rest = s->g_x + g_x;
+    if (!SHARED_BLOCK(SHARE(s->E, E), SHARE(s->g_x, g_x), SHARE(s->rest, (size_t)q->ng)) ||
+        !s->level)
+        return false;
     if (s->plain && q->ng == 0) return true;
     s->matrix = stacked_new(q);
     return s->matrix != NULL;

@@ -66,18 +66,11 @@ static bool search_new(search *s, const redundant_rows *rows)
 {
     size_t m = (size_t)rows->m, n = (size_t)rows->n;
     *s = (search){.rows = rows, .m = rows->m, .n = rows->n, .t = rows->t};
-    s->q = DAE_ARRAY(double, 3 * n + 3 * m + 2 * m * n + m * m);
     s->left_out = DAE_ARRAY(bool, m);
-    if (!s->q || !s->left_out) return false;
-    s->v = s->q + n;
-    s->centre = s->v + n;
-    s->g = s->centre + n;
-    s->rate = s->g + m;
-    s->z = s->rate + m;
-    s->G = s->z + m;
-    s->Q = s->G + m * n;
-    s->R = s->Q + m * n;
-    return true;
+    return SHARED_BLOCK(SHARE(s->q, n), SHARE(s->v, n), SHARE(s->centre, n), SHARE(s->g, m),
+                        SHARE(s->rate, m), SHARE(s->z, m), SHARE(s->G, m * n), SHARE(s->Q, m * n),
+                        SHARE(s->R, m * m)) &&
+           s->left_out;
 }
 
 static void search_free(search *s)

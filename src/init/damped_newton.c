@@ -46,14 +46,14 @@ static void set_units(initializer *init)
 }
 
 /* T from y' and, where the derivatives are stored, from the equations; then the units. */
-static void set_scales(initializer *init, double h)
+static void set_scales(initializer *init)
 {
     const iteration *it = init->matrix;
     bool stored = !it->matrix_free && it->jac.valid;
     double rate = stored ? scales_rate(&it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->weights,
                                        init->ynew, init->ypnew)
                          : 0.0;
-    init->T = scales_time(init, h, rate, init->y, init->yp);
+    init->T = scales_time(init, rate, init->y, init->yp);
     set_units(init);
     if (stored)
         scales_rows(init, &init->rows, &it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->y,
@@ -69,7 +69,7 @@ static double precondition_shift(const initializer *init)
     return 0.0;
 }
 
-engine_outcome newton_matrix(initializer *init, double t, double h, bool reuse_derivatives)
+engine_outcome newton_matrix(initializer *init, bool reuse_derivatives)
 {
     iteration *it = init->matrix;
     init->singular_variable = -1;
@@ -77,19 +77,19 @@ engine_outcome newton_matrix(initializer *init, double t, double h, bool reuse_d
     if (!reuse_derivatives) {
         it->jac.recheck = true; /* dF/dy' in full: it is a part of the matrix in its own right */
         iteration_status status =
-            iteration_evaluate(it, t, init->y, init->yp, precondition_shift(init),
-                               scales_difference_time(init, h), init->weights, init->f);
+            iteration_evaluate(it, init->call->t, init->y, init->yp, precondition_shift(init),
+                               scales_difference_time(init), init->weights, init->f);
         if (status != ITERATION_OK) return from_iteration(init, status);
     }
-    set_scales(init, h);
+    set_scales(init);
     iteration_status status = iteration_factor_columns(it, init->cy, init->cyp);
     if (status == ITERATION_SINGULAR) init->singular_variable = it->singular_column;
     return from_iteration(init, status);
 }
 
-engine_outcome newton_correction(initializer *init, double t, const double *f, double *dx)
+engine_outcome newton_correction(initializer *init, const double *f, double *dx)
 {
-    linear_point here = {.t = t,
+    linear_point here = {.t = init->call->t,
                          .y = init->y,
                          .yp = init->yp,
                          .f = init->f,
@@ -170,20 +170,12 @@ double newton_room(initializer *init, double stride, const double *dx)
 
 /* ---- as a source ---- */
 
-/* One call. */
-typedef struct newton_call {
-    initializer *init;
-    double t, h;
-    const double *weights; /* as given */
-} newton_call;
-
 /* New weights, matrix and factors at the iterate. */
 static engine_outcome source_linearise(engine *e)
 {
-    const newton_call *c = e->user;
-    initializer *init = c->init;
-    scales_weights(init, c->weights, init->y, init->weights);
-    engine_outcome outcome = newton_matrix(init, c->t, c->h, false);
+    initializer *init = e->user;
+    scales_weights(init, init->y);
+    engine_outcome outcome = newton_matrix(init, false);
     if (outcome == ENGINE_MET && init->test_rank && !newton_full_rank(init))
         outcome = ENGINE_SINGULAR;
     init->test_rank = false;
@@ -192,47 +184,44 @@ static engine_outcome source_linearise(engine *e)
 
 static engine_outcome source_correction(engine *e, const double *f, double *dx)
 {
-    const newton_call *c = e->user;
-    return newton_correction(c->init, c->t, f, dx);
+    return newton_correction(e->user, f, dx);
 }
 
 static void source_move(engine *e, double lambda, const double *dx)
 {
-    const newton_call *c = e->user;
-    newton_move(c->init, lambda, dx);
+    newton_move(e->user, lambda, dx);
 }
 
 static engine_outcome source_evaluate(engine *e)
 {
-    const newton_call *c = e->user;
-    evaluator *eval = c->init->eval;
-    return engine_from(evaluate_residual(eval, c->t, c->init->ynew, c->init->ypnew, e->trial_r,
-                                         &eval->stats->residuals));
+    const initializer *init = e->user;
+    return engine_from(evaluate_residual(init->eval, init->call->t, init->ynew, init->ypnew,
+                                         e->trial_r, &init->eval->stats->residuals));
 }
 
 static void source_take(engine *e)
 {
-    initializer *init = ((const newton_call *)e->user)->init;
+    const initializer *init = e->user;
     vector_copy(init->n, init->ynew, init->y);
     vector_copy(init->n, init->ypnew, init->yp);
 }
 
 static engine_outcome source_met(engine *e, bool *met)
 {
-    *met = at_roundoff(((const newton_call *)e->user)->init, e->r);
+    *met = at_roundoff(e->user, e->r);
     return ENGINE_MET;
 }
 
 static double source_room(engine *e, double stride, const double *dx)
 {
-    return newton_room(((const newton_call *)e->user)->init, stride, dx);
+    return newton_room(e->user, stride, dx);
 }
 
 /* Values that were consistent when they came are left as they were; else the bounds must allow all
  * of the last correction. */
 static engine_outcome source_last(engine *e, double *dx)
 {
-    return e->taken > 0 && source_room(e, 1.0, dx) >= 1.0 ? ENGINE_MET : ENGINE_STALLED;
+    return e->taken > 0 && newton_room(e->user, 1.0, dx) >= 1.0 ? ENGINE_MET : ENGINE_STALLED;
 }
 
 static const engine_source newton_source = {.linearise = source_linearise,
@@ -244,11 +233,10 @@ static const engine_source newton_source = {.linearise = source_linearise,
                                             .room = source_room,
                                             .last = source_last};
 
-engine_outcome damped_newton(initializer *init, double t, double h, const double *given_weights)
+engine_outcome damped_newton(initializer *init)
 {
-    newton_call call = {init, t, h, given_weights};
     engine e = {.source = &newton_source,
-                .user = &call,
+                .user = init,
                 .n = init->n,
                 .m = init->n,
                 .counted = init->n,
@@ -263,8 +251,8 @@ engine_outcome damped_newton(initializer *init, double t, double h, const double
                 .most = init->options->init_iterations};
     init->blocking = -1;
     init->rows.known = false;
-    engine_outcome outcome = engine_from(evaluate_residual(init->eval, t, init->y, init->yp,
-                                                           init->f, &init->eval->stats->residuals));
+    engine_outcome outcome = engine_from(evaluate_residual(
+        init->eval, init->call->t, init->y, init->yp, init->f, &init->eval->stats->residuals));
     if (outcome == ENGINE_MET) outcome = engine_solve(&e);
     init->iterations = e.taken;
     init->tried += e.taken;

@@ -21,9 +21,12 @@ bool elsewhere_place(const initializer *init, int attempt, int j, double given, 
 }
 
 /* Newton's unknowns that are 0 as given, at other guesses. Returns whether there are any. */
-static bool place(initializer *init, const double *y, const double *yp, int attempt)
+static bool place(initializer *init, int attempt)
 {
+    const double *y = init->call->y, *yp = init->call->yp;
     bool any = false;
+    vector_copy(init->n, y, init->y);
+    vector_copy(init->n, yp, init->yp);
     for (int j = 0; j < init->n; j++) {
         bool slope = init->derivative[j];
         double value = slope ? yp[j] : y[j];
@@ -35,20 +38,20 @@ static bool place(initializer *init, const double *y, const double *yp, int atte
 }
 
 /* Newton's iteration from init->y, init->yp; values that are known as in y and yp. */
-static engine_outcome try_from_here(initializer *init, double t, double h, const double *weights)
+static engine_outcome try_from_here(initializer *init)
 {
-    scales_weights(init, weights, init->y, init->weights);
-    init->T = scales_time(init, h, 0.0, init->y, init->yp);
+    scales_weights(init, init->y);
+    init->T = scales_time(init, 0.0, init->y, init->yp);
     init->test_rank = true;
-    return damped_newton(init, t, h, weights);
+    return damped_newton(init);
 }
 
 /* The solution of which the signs of the unknowns that began at 0 are turned round, if it is
  * another one: its unknown in init->other. The solution found stays in init->y, init->yp. */
-static engine_outcome look_behind(initializer *init, double t, double h, const double *weights,
-                                  const double *y, const double *yp, double *found)
+static engine_outcome look_behind(initializer *init, double *found)
 {
     const int n = init->n;
+    const double *y = init->call->y, *yp = init->call->yp;
     double *found_slopes = found + n;
     vector_copy(n, init->y, found);
     vector_copy(n, init->yp, found_slopes);
@@ -56,7 +59,7 @@ static engine_outcome look_behind(initializer *init, double t, double h, const d
         double *x = init->derivative[j] ? init->yp + j : init->y + j;
         if ((init->derivative[j] ? yp[j] : y[j]) == 0.0) *x = -*x;
     }
-    engine_outcome status = try_from_here(init, t, h, weights);
+    engine_outcome status = try_from_here(init);
     for (int j = 0; status == ENGINE_MET && j < n && init->other < 0; j++) {
         bool slope = init->derivative[j];
         double now = slope ? found_slopes[j] : found[j], then = slope ? init->yp[j] : init->y[j];
@@ -69,18 +72,15 @@ static engine_outcome look_behind(initializer *init, double t, double h, const d
     return engine_ends(status) ? status : ENGINE_MET;
 }
 
-engine_outcome newton_elsewhere(initializer *init, double t, double h, const double *weights,
-                                const double *y, const double *yp, double *found)
+engine_outcome newton_elsewhere(initializer *init, double *found)
 {
     int singular = 0;
     engine_outcome status = ENGINE_STALLED;
     for (int k = 0; k < GUESSES_ELSEWHERE && singular < STRUCTURAL; k++) {
-        vector_copy(init->n, y, init->y);
-        vector_copy(init->n, yp, init->yp);
-        if (!place(init, y, yp, k)) return ENGINE_STALLED;
-        status = try_from_here(init, t, h, weights);
+        if (!place(init, k)) return ENGINE_STALLED;
+        status = try_from_here(init);
         if (engine_ends(status)) return status;
-        if (status == ENGINE_MET) return look_behind(init, t, h, weights, y, yp, found);
+        if (status == ENGINE_MET) return look_behind(init, found);
         singular += status == ENGINE_SINGULAR && init->iterations == 0;
     }
     return status;

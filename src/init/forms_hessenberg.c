@@ -4,18 +4,6 @@
 #include "base/vector.h"
 #include "init/forms_parts.h"
 
-static eval_status hessenberg_level(void *context, double t, const double *y, double *g)
-{
-    form_instance *x = context;
-    return x->hessenberg.g(x, t, y, g);
-}
-
-static eval_status hessenberg_jacobian(void *context, double t, const double *y, double *values)
-{
-    form_instance *x = context;
-    return x->hessenberg.g_y(x, t, y, values);
-}
-
 /* H(z, u) = (g_y f + g_t, k) at fixed y: [BH93 (3.6)] gives z */
 typedef struct closing {
     form_instance *x;
@@ -98,8 +86,7 @@ dae_status hessenberg_start(const start *s)
     dae_status status = DAE_OK;
     if (h->nz > 0) {
         manifold p;
-        const start_part constraints = {&h->g_y_matrix, hessenberg_level, hessenberg_jacobian, x, 0,
-                                        "constraint"};
+        const start_part constraints = {&h->g_y_matrix, h->g, h->g_y, h->context, 0, "constraint"};
         status = start_project(s, &constraints, &p);
         if (status == DAE_OK) status = start_independent(s, &p, p.A, p.b);
         manifold_free(&p);

@@ -24,17 +24,11 @@ static eval_status position_jacobian(void *context, double t, const double *q, d
     return status;
 }
 
-static eval_status position_level(void *context, double t, const double *q, double *g)
-{
-    form_instance *x = context;
-    return x->mechanical.g(x, t, q, g);
-}
-
 static dae_status project_positions(const start *s)
 {
     manifold p;
-    const start_part positions = {&s->x->bw.H_matrix, position_level, position_jacobian, s->x, 0,
-                                  "constraint"};
+    const start_part positions = {
+        &s->x->bw.H_matrix, s->x->mechanical.g, position_jacobian, s->x, 0, "constraint"};
     if (s->x->source->positions == 0) return DAE_OK;
     dae_status status = start_project(s, &positions, &p);
     manifold_free(&p);

@@ -7,18 +7,6 @@
 #include "forms/stacked.h"
 #include "init/forms_parts.h"
 
-static eval_status quasilinear_level(void *context, double t, const double *at, double *g)
-{
-    form_instance *x = context;
-    return x->quasilinear.g(x, t, at, g);
-}
-
-static eval_status quasilinear_jacobian(void *context, double t, const double *at, double *values)
-{
-    form_instance *x = context;
-    return x->quasilinear.g_x(x, t, at, values);
-}
-
 /* Whether x_j has a derivative: its column of E is not zero. */
 static bool is_differential(const start *s, int j)
 {
@@ -44,16 +32,16 @@ static const double MET = 1e-2; /* of a tolerance: a constraint this far off is 
  */
 static eval_status find_kept(const start *s, manifold *p, bool *kept)
 {
-    form_instance *x = s->x;
-    const form_matrix *g = &x->quasilinear.g_x_matrix;
-    eval_status status = quasilinear_level(x, s->t, s->y, p->c);
-    if (status == EVAL_OK) status = quasilinear_jacobian(x, s->t, s->y, p->A);
+    const quasilinear_form *f = &s->x->quasilinear;
+    const form_matrix *g = &f->g_x_matrix;
+    eval_status status = f->g(f->context, s->t, s->y, p->c);
+    if (status == EVAL_OK) status = f->g_x(f->context, s->t, s->y, p->A);
     if (status != EVAL_OK) return status;
     if (!manifold_factor(p, p->A)) return EVAL_MEMORY;
     /* an entry may be zero here by chance, as 2 x at x = 0 */
     for (int j = 0; j < p->n; j++)
         p->moved[j] = s->y[j] + (0.1 + 0.01 * (j % 7)) * (1.0 + fabs(s->y[j]));
-    status = quasilinear_jacobian(x, s->t, p->moved, p->scaled);
+    status = f->g_x(f->context, s->t, p->moved, p->scaled);
     if (status == EVAL_STOP) return status;
     for (int i = 0; i < p->m; i++) p->b[i] = fabs(p->c[i]) <= MET * p->row[i];
     for (int pass = 0; pass < 2; pass++)
@@ -89,17 +77,16 @@ static bool set_movement(const start *s, movement how, const bool *kept)
  * positions that meet their constraint stay where velocities do not meet theirs. */
 static dae_status project_quasilinear(const start *s)
 {
-    form_instance *x = s->x;
-    int n = x->source->n;
+    const quasilinear_form *f = &s->x->quasilinear;
+    int n = s->x->source->n;
     manifold p = {0};
     bool *kept = DAE_ARRAY(bool, n);
     double *given = dae_copy(s->y, (size_t)n, sizeof(double));
-    bool ready = kept && given && manifold_new(&p, &x->quasilinear.g_x_matrix, s->size, NULL);
+    bool ready = kept && given && manifold_new(&p, &f->g_x_matrix, s->size, NULL);
     dae_status status = ready ? DAE_OK : start_exhausted(s);
     eval_status eval = ready ? find_kept(s, &p, kept) : EVAL_OK;
     if (ready && (eval == EVAL_STOP || eval == EVAL_MEMORY)) status = start_evaluation(s, eval);
-    const start_part constraints = {
-        &x->quasilinear.g_x_matrix, quasilinear_level, quasilinear_jacobian, x, 0, "constraint"};
+    const start_part constraints = {&f->g_x_matrix, f->g, f->g_x, f->context, 0, "constraint"};
     engine_outcome moved = ENGINE_STALLED;
     for (int how = 0; status == DAE_OK && how < MOVEMENTS; how++) {
         if (moved != ENGINE_STALLED && moved != ENGINE_UNDEFINED) break;

@@ -37,7 +37,6 @@ struct general_work {
     int *row_variable;
     row_scales f_rows;
     double step; /* s_1 = step, .., s_4 = 4 step */
-    double *reals;
     int *integers;
 };
 
@@ -45,33 +44,26 @@ struct general_work {
 
 static bool general_allocate(general_work *g, size_t n, size_t m)
 {
-    enum { COLUMNS = 7, ROWS = 6, HALVES = 5 };
-    size_t rows = 2 * n + m, columns = 3 * n;
-    double **of_columns[COLUMNS] = {&g->x,    &g->xnew,  &g->dx,  &g->next,
-                                    &g->unit, &g->reach, &g->size};
-    double **of_rows[ROWS] = {&g->b,     &g->bnew,   &g->row_unit,
-                              &g->floor, &g->misfit, &g->uncertainty};
-    double **of_n[HALVES] = {&g->ypath, &g->yppath, &g->rate, &g->f_rows.unit, &g->f_rows.roundoff};
-    g->reals =
-        DAE_ARRAY(double, COLUMNS *columns + ROWS * rows + ((size_t)PATH_POINTS + HALVES) * n + m);
+    const size_t rows = 2 * n + m, columns = 3 * n;
     g->integers = DAE_ARRAY(int, rows + n);
-    if (!g->reals || !g->integers) return false;
-    double *p = g->reals;
-    for (int k = 0; k < COLUMNS; k++, p += columns) *of_columns[k] = p;
-    for (int k = 0; k < ROWS; k++, p += rows) *of_rows[k] = p;
-    for (int k = 0; k < HALVES; k++, p += n) *of_n[k] = p;
-    g->path = p;
-    g->bplus = p + PATH_POINTS * n;
     g->row_variable = g->integers;
-    g->f_rows.variable = g->row_variable + rows;
-    return true;
+    g->f_rows.variable = g->integers + rows;
+    return SHARED_BLOCK(SHARE(g->x, columns), SHARE(g->xnew, columns), SHARE(g->dx, columns),
+                        SHARE(g->next, columns), SHARE(g->unit, columns), SHARE(g->reach, columns),
+                        SHARE(g->size, columns), SHARE(g->b, rows), SHARE(g->bnew, rows),
+                        SHARE(g->row_unit, rows), SHARE(g->floor, rows), SHARE(g->misfit, rows),
+                        SHARE(g->uncertainty, rows), SHARE(g->path, PATH_POINTS * n),
+                        SHARE(g->ypath, n), SHARE(g->yppath, n), SHARE(g->rate, n),
+                        SHARE(g->f_rows.unit, n), SHARE(g->f_rows.roundoff, n),
+                        SHARE(g->bplus, m)) &&
+           g->integers;
 }
 
 void general_free(general_work *g)
 {
     if (!g) return;
     jacobian_free(&g->jac);
-    dae_free_all(g->reals, g->integers, g);
+    dae_free_all(g->x, g->integers, g);
 }
 
 dae_status general_new(initializer *init, dae_diag *diag)
@@ -170,9 +162,9 @@ static double path_error(const initializer *init, double t, double step)
 }
 
 /* Largest step of the path: a tenth of T, towards h, never past the stop time. */
-static double longest_path(const initializer *init, double t, double h)
+static double longest_path(const initializer *init, double t)
 {
-    double step = copysign(0.1 * init->T, h), stop = init->options->stop_time;
+    double step = copysign(0.1 * init->T, init->call->h), stop = init->options->stop_time;
     if (isnan(stop) || (stop - t) * step < 0.0) return step;
     double room = (stop - t) / PATH_POINTS;
     if (fabs(room) < 1e3 * DBL_EPSILON * fabs(t) || room == 0.0) return -step;
@@ -180,10 +172,10 @@ static double longest_path(const initializer *init, double t, double h)
 }
 
 /* Choose the step between truncation and round-off: the least estimated error on a ladder. */
-static eval_status choose_step(initializer *init, double t, double h)
+static eval_status choose_step(initializer *init, double t)
 {
     general_work *g = init->general;
-    double step = longest_path(init, t, h), least = INFINITY;
+    double step = longest_path(init, t), least = INFINITY;
     eval_status failure = EVAL_OK;
     for (int k = 0; k < 16; k++, step *= 0.25) {
         volatile double sum = t + step;
@@ -267,12 +259,12 @@ static matrix_layout dense_layout(int n)
 }
 
 /* Weights, and T from the equations themselves where they tell. */
-static void set_units(initializer *init, const double *given_weights)
+static void set_units(initializer *init)
 {
     general_work *g = init->general;
     int n = g->n;
     matrix_layout dense = dense_layout(n);
-    scales_weights(init, given_weights, g->x, init->weights);
+    scales_weights(init, g->x);
     double rate = scales_rate(&dense, g->dfdy, g->dfdyp, init->weights, g->ypath, g->yppath);
     if (rate > 0.0 && isfinite(1.0 / rate)) init->T = 1.0 / rate;
     for (int j = 0; j < n; j++) {
@@ -316,7 +308,7 @@ static eval_status difference_column(initializer *init, double t, double *z, con
 
 /* dF/dy and dF/dy' at z = (y, y'): the user's, or central differences. Ranks and d/dt of the
  * derivatives hang on them, so that an error of sqrt(u) would be too much. */
-static eval_status differentiate(initializer *init, double t, double h, double *z, const double *f)
+static eval_status differentiate(initializer *init, double t, double *z, const double *f)
 {
     general_work *g = init->general;
     int n = g->n;
@@ -324,8 +316,8 @@ static eval_status differentiate(initializer *init, double t, double h, double *
     if (init->eval->problem->form.jacobian) {
         g->dfdy = g->jac.dfdy;
         g->dfdyp = g->jac.dfdyp;
-        return jacobian_evaluate(&g->jac, t, z, z + n, scales_difference_time(init, h),
-                                 init->weights, f);
+        return jacobian_evaluate(&g->jac, t, z, z + n, scales_difference_time(init), init->weights,
+                                 f);
     }
     double *copy = g->space.scaled; /* the factors are old */
     g->dfdy = copy;
@@ -334,7 +326,7 @@ static eval_status differentiate(initializer *init, double t, double h, double *
     eval_status status = EVAL_OK;
     for (int c = 0; c < 2 * n && status == EVAL_OK; c++) {
         double d =
-            c < n ? init->spread[c] : init->spread[c - n] / fabs(scales_difference_time(init, h));
+            c < n ? init->spread[c] : init->spread[c - n] / fabs(scales_difference_time(init));
         status = difference_column(init, t, z, f, c, d, copy + (size_t)c * (size_t)n);
     }
     init->eval->stats->jacobians++;
@@ -342,14 +334,14 @@ static eval_status differentiate(initializer *init, double t, double h, double *
 }
 
 /* Derivatives of F at x, placed and measured. */
-static eval_status linearise_f(initializer *init, double t, double h, const double *given_weights)
+static eval_status linearise_f(initializer *init, double t)
 {
     general_work *g = init->general;
-    eval_status status = differentiate(init, t, h, g->x, g->b);
+    eval_status status = differentiate(init, t, g->x, g->b);
     if (status != EVAL_OK) return status;
     matrix_layout dense = dense_layout(g->n);
     memset(g->space.A, 0, g->matrix.count * sizeof *g->space.A);
-    set_units(init, given_weights);
+    set_units(init);
     place_derivatives(g);
     scales_rows(init, &g->f_rows, &dense, g->dfdy, g->dfdyp, g->x, g->x + g->n);
     return EVAL_OK;
@@ -357,12 +349,12 @@ static eval_status linearise_f(initializer *init, double t, double h, const doub
 
 /* D_h F and its derivatives. A second evaluation of the partial derivatives at the path's end gives
  * their change in time. */
-static eval_status linearise_path(initializer *init, double t, double h)
+static eval_status linearise_path(initializer *init, double t)
 {
     general_work *g = init->general;
     int n = g->n;
     eval_status status = EVAL_OK;
-    if (g->step == 0.0) status = choose_step(init, t, h);
+    if (g->step == 0.0) status = choose_step(init, t);
     if (status == EVAL_OK) status = evaluate_path(init, t, g->x, g->step);
     if (status != EVAL_OK) return status;
     for (int i = 0; i < n; i++) {
@@ -376,20 +368,19 @@ static eval_status linearise_path(initializer *init, double t, double h)
     double s = PATH_POINTS * g->step;
     vector_copy(n, g->ypath, g->xnew);
     vector_copy(n, g->yppath, g->xnew + n);
-    status = differentiate(init, t + s, h, g->xnew, g->path + (PATH_POINTS - 1) * n);
+    status = differentiate(init, t + s, g->xnew, g->path + (PATH_POINTS - 1) * n);
     if (status != EVAL_OK) return status;
     place_rates(g, s, init->eval->problem->form.jacobian ? 1e-12 : 1e-7);
     return EVAL_OK;
 }
 
-static eval_status linearise(initializer *init, const general_task *task, double t, double h,
-                             const double *given_weights)
+static eval_status linearise(initializer *init, const general_task *task, double t)
 {
     general_work *g = init->general;
     int n = g->n, first = task->differentiate ? 2 * n : n;
     eval_status status = evaluate_f(init, t, g->x, g->x + n, g->b);
-    if (status == EVAL_OK) status = linearise_f(init, t, h, given_weights);
-    if (status == EVAL_OK && task->differentiate) status = linearise_path(init, t, h);
+    if (status == EVAL_OK) status = linearise_f(init, t);
+    if (status == EVAL_OK && task->differentiate) status = linearise_path(init, t);
     if (status == EVAL_OK && task->conditions) {
         status = evaluate_conditions(init->eval, t, g->x, g->x + n, g->b + first);
         for (int j = 0; j < 2 * n && status == EVAL_OK; j++)
@@ -404,8 +395,6 @@ static eval_status linearise(initializer *init, const general_task *task, double
 typedef struct general_call {
     initializer *init;
     const general_task *task;
-    double t, h;
-    const double *weights; /* as given */
 } general_call;
 
 static dae_tag tag_of(const general_work *g, const general_task *task, int j)
@@ -434,7 +423,7 @@ static engine_outcome source_linearise(engine *e)
 {
     const general_call *c = e->user;
     general_work *g = c->init->general;
-    engine_outcome outcome = engine_from(linearise(c->init, c->task, c->t, c->h, c->weights));
+    engine_outcome outcome = engine_from(linearise(c->init, c->task, c->init->call->t));
     if (outcome != ENGINE_MET) return outcome;
     measure_rows(g);
     for (int i = 0; i < g->rows; i++) g->floor[i] = entry_floor * g->row_unit[i];
@@ -460,7 +449,7 @@ static void source_move(engine *e, double lambda, const double *dx)
 static engine_outcome source_evaluate(engine *e)
 {
     const general_call *c = e->user;
-    return engine_from(evaluate_system(c->init, c->task, c->t, e->trial, e->trial_r));
+    return engine_from(evaluate_system(c->init, c->task, c->init->call->t, e->trial, e->trial_r));
 }
 
 static double source_room(engine *e, double stride, const double *dx)
@@ -576,16 +565,16 @@ static dae_status attempt(general_call *c, double rcond, dae_diag *diag)
     if (outcome == ENGINE_STOP) return evaluator_report(init->eval, EVAL_STOP, diag);
     if (judge(init, c->task)) return DAE_OK; /* a halt on values that meet all is at round-off */
     init->conflict = outcome == ENGINE_MET;
-    return report_general(init, c->task, g->misfit, g->b, g->row_variable, c->t, c->h, diag);
+    return report_general(init, c->task, g->misfit, g->b, g->row_variable, diag);
 }
 
-dae_status general_solve(initializer *init, const general_task *task, double t, double h,
-                         const double *given_weights, double *y, double *yp, dae_diag *diag)
+dae_status general_solve(initializer *init, const general_task *task, double *y, double *yp,
+                         dae_diag *diag)
 {
     dae_status status = general_new(init, diag);
     if (status != DAE_OK) return status;
     general_work *g = init->general;
-    general_call call = {init, task, t, h, given_weights};
+    general_call call = {init, task};
     int n = g->n;
     /* differences carry errors, amplified in d/dt of the derivatives; should directions that matter
      * lie below that, a second attempt keeps more of them */
@@ -594,7 +583,7 @@ dae_status general_solve(initializer *init, const general_task *task, double t, 
         init->iterations = 0;
         init->blocking = -1;
         init->conflict = false;
-        init->T = scales_time(init, h, 0.0, y, yp);
+        init->T = scales_time(init, 0.0, y, yp);
         status = load(g, task, y, yp) ? attempt(&call, rcond, diag) : report_memory(diag);
         manifold_free(&g->space);
         if (status != DAE_ERR_INITIAL) break;

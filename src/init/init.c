@@ -13,23 +13,22 @@
 
 static bool allocate(initializer *init)
 {
-    enum { VECTORS = 16 };
-    size_t n = (size_t)init->n;
-    init->reals = DAE_ARRAY(double, VECTORS *n);
+    const size_t n = (size_t)init->n;
     init->derivative = DAE_ARRAY(bool, n);
     init->y_tags = DAE_ARRAY(dae_tag, n);
     init->yp_tags = DAE_ARRAY(dae_tag, n);
     init->rows.variable = DAE_ARRAY(int, n);
     init->fixed = DAE_ARRAY(bool, n);
-    if (!init->fixed || !init->reals || !init->derivative || !init->y_tags || !init->yp_tags ||
+    if (!init->fixed || !init->derivative || !init->y_tags || !init->yp_tags ||
         !init->rows.variable)
         return false;
-    double **vectors[VECTORS] = {
-        &init->weights, &init->y,      &init->yp,        &init->f,
-        &init->ynew,    &init->ypnew,  &init->fnew,      &init->unit,
-        &init->cy,      &init->cyp,    &init->dx,        &init->dxbar,
-        &init->scale,   &init->spread, &init->rows.unit, &init->rows.roundoff};
-    for (size_t k = 0; k < VECTORS; k++) *vectors[k] = init->reals + k * n;
+    if (!SHARED_BLOCK(SHARE(init->weights, n), SHARE(init->y, n), SHARE(init->yp, n),
+                      SHARE(init->f, n), SHARE(init->ynew, n), SHARE(init->ypnew, n),
+                      SHARE(init->fnew, n), SHARE(init->unit, n), SHARE(init->cy, n),
+                      SHARE(init->cyp, n), SHARE(init->dx, n), SHARE(init->dxbar, n),
+                      SHARE(init->scale, n), SHARE(init->spread, n), SHARE(init->rows.unit, n),
+                      SHARE(init->rows.roundoff, n)))
+        return false;
     if (n > RANK_TEST_LIMIT || init->matrix->matrix_free) return true;
     init->rank_matrix = DAE_ARRAY(double, n *n);
     return init->rank_matrix && least_squares_new(&init->rank, init->n, init->n);
@@ -70,7 +69,7 @@ void initializer_free(initializer *init)
     if (!init) return;
     general_free(init->general);
     least_squares_free(&init->rank);
-    dae_free_all(init->rank_matrix, init->reals, init->derivative, init->fixed, init->y_tags,
+    dae_free_all(init->rank_matrix, init->weights, init->derivative, init->fixed, init->y_tags,
                  init->yp_tags, init->rows.variable, init);
 }
 
@@ -93,20 +92,34 @@ int initializer_other(const initializer *init, double *value, bool *slope)
 
 /* ---- one call ---- */
 
-/* What every way of solving needs to know. */
-typedef struct start {
-    double t, h;
-    const dae_kind *kinds;
-    const double *weights;
-    double *y, *yp; /* the user's; receive the result */
-} start;
+/* The call begins: its point, and the scales there. */
+static void begin(initializer *init, const start *s, const double *y, const double *yp)
+{
+    init->call = s;
+    vector_copy(init->n, y, init->y);
+    vector_copy(init->n, yp, init->yp);
+    scales_weights(init, y);
+    init->T = scales_time(init, 0.0, y, yp);
+}
 
 static void load(initializer *init, const start *s)
 {
-    vector_copy(init->n, s->y, init->y);
-    vector_copy(init->n, s->yp, init->yp);
-    scales_weights(init, s->weights, s->y, init->weights);
-    init->T = scales_time(init, s->h, 0.0, s->y, s->yp);
+    begin(init, s, s->y, s->yp);
+}
+
+/* Newton's unknowns: y' of differential variables, y of the others. */
+static void seek_by_kind(initializer *init, const dae_kind *kinds)
+{
+    for (int j = 0; j < init->n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
+}
+
+/* F, and Newton's matrix with its factors, at the point. */
+static engine_outcome look(initializer *init, bool reuse_derivatives)
+{
+    init->rows.known = false;
+    eval_status status = evaluate_residual(init->eval, init->call->t, init->y, init->yp, init->f,
+                                           &init->eval->stats->residuals);
+    return status == EVAL_OK ? newton_matrix(init, reuse_derivatives) : engine_from(status);
 }
 
 static bool has_kind(const initializer *init, const start *s, dae_kind kind)
@@ -120,7 +133,7 @@ static engine_outcome run_newton(initializer *init, const start *s, bool test_ra
 {
     load(init, s);
     init->test_rank = test_rank;
-    return damped_newton(init, s->t, s->h, s->weights);
+    return damped_newton(init);
 }
 
 static dae_status finish_newton(initializer *init, const start *s, engine_outcome status,
@@ -128,7 +141,7 @@ static dae_status finish_newton(initializer *init, const start *s, engine_outcom
 {
     vector_copy(init->n, init->y, s->y);
     vector_copy(init->n, init->yp, s->yp);
-    return status == ENGINE_MET ? DAE_OK : report_newton(init, status, s->t, s->h, diag);
+    return status == ENGINE_MET ? DAE_OK : report_newton(init, status, diag);
 }
 
 /* Solve by the general engine, leaving the user's values alone on failure. */
@@ -136,7 +149,7 @@ static dae_status try_general(initializer *init, const start *s, bool differenti
 {
     load(init, s);
     general_task task = {init->y_tags, init->yp_tags, differentiate, false};
-    dae_status status = general_solve(init, &task, s->t, s->h, s->weights, init->y, init->yp, diag);
+    dae_status status = general_solve(init, &task, init->y, init->yp, diag);
     if (status != DAE_OK) return status;
     vector_copy(init->n, init->y, s->y);
     vector_copy(init->n, init->yp, s->yp);
@@ -217,27 +230,21 @@ static bool residual_met(const initializer *init)
 static engine_outcome residual_small(initializer *init, const start *s, bool *small)
 {
     load(init, s);
-    *small = false;
-    init->rows.known = false;
     init->iterations = 0;
     init->blocking = -1;
-    for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
-    eval_status status = evaluate_residual(init->eval, s->t, init->y, init->yp, init->f,
-                                           &init->eval->stats->residuals);
-    if (status != EVAL_OK) return engine_from(status);
-    engine_outcome newton = newton_matrix(init, s->t, s->h, false);
-    if (newton != ENGINE_MET && newton != ENGINE_SINGULAR) return newton;
-    *small = residual_met(init);
-    return ENGINE_MET;
+    seek_by_kind(init, s->kinds);
+    engine_outcome newton = look(init, false);
+    if (newton == ENGINE_SINGULAR) newton = ENGINE_MET;
+    *small = newton == ENGINE_MET && residual_met(init);
+    return newton;
 }
 
 /* Newton's unknowns that are guessed 0 from other guesses. DAE_OK: found. */
-static bool found_elsewhere(initializer *init, const start *s)
+static bool found_elsewhere(initializer *init)
 {
     if (init->n > FALLBACK_LIMIT) return false;
     double *found = DAE_ARRAY(double, 2 * (size_t)init->n);
-    bool ok =
-        found && newton_elsewhere(init, s->t, s->h, s->weights, s->y, s->yp, found) == ENGINE_MET;
+    bool ok = found && newton_elsewhere(init, found) == ENGINE_MET;
     dae_free(found);
     return ok;
 }
@@ -278,18 +285,18 @@ static dae_status finish_found(initializer *init, const start *s, dae_diag *diag
     double found = init->y[j];
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_GUESS);
     if (!init->rescued && init->n <= FALLBACK_LIMIT) return try_general(init, s, true, diag);
-    return report_moved(init, j, s->y[j], found, s->t, diag);
+    return report_moved(init, j, found, diag);
 }
 
 static dae_status start_index1(initializer *init, const start *s, dae_diag *diag)
 {
-    for (int j = 0; j < init->n; j++) init->derivative[j] = s->kinds[j] == DAE_KIND_DIFFERENTIAL;
+    seek_by_kind(init, s->kinds);
     engine_outcome newton = run_newton(init, s, true);
     bool singular = newton == ENGINE_SINGULAR, met = singular && residual_met(init);
     if (met) return DAE_OK; /* nothing to find: the given values are trusted */
     if (newton == ENGINE_MET) return finish_found(init, s, diag);
     if (engine_ends(newton) || init->rescued) return finish_newton(init, s, newton, diag);
-    if (found_elsewhere(init, s)) return finish_found(init, s, diag);
+    if (found_elsewhere(init)) return finish_found(init, s, diag);
     if (newton == ENGINE_UNDEFINED || init->n > FALLBACK_LIMIT)
         return finish_newton(init, s, run_newton(init, s, true), diag);
     return start_generally(init, s, singular, diag);
@@ -301,8 +308,7 @@ static dae_status start_higher(initializer *init, const start *s, dae_diag *diag
 {
     bool small = false;
     engine_outcome newton = residual_small(init, s, &small);
-    if (engine_ends(newton) || newton == ENGINE_UNDEFINED)
-        return report_newton(init, newton, s->t, s->h, diag);
+    if (engine_ends(newton) || newton == ENGINE_UNDEFINED) return report_newton(init, newton, diag);
     if (small) return DAE_OK;
     if (!has_kind(init, s, DAE_KIND_INDEX3)) return start_hidden(init, s, diag);
     tag_by_kind(init, s, DAE_TAG_FIXED, DAE_TAG_FIXED);
@@ -326,7 +332,7 @@ static dae_status start_derivative(initializer *init, const start *s, dae_diag *
     engine_outcome newton = run_newton(init, s, true);
     if (newton == ENGINE_MET || engine_ends(newton) || init->rescued)
         return finish_newton(init, s, newton, diag);
-    if (found_elsewhere(init, s)) return finish_newton(init, s, ENGINE_MET, diag);
+    if (found_elsewhere(init)) return finish_newton(init, s, ENGINE_MET, diag);
     if (newton != ENGINE_SINGULAR || init->n > FALLBACK_LIMIT)
         return finish_newton(init, s, run_newton(init, s, true), diag);
     for (int j = 0; j < init->n; j++) {
@@ -336,13 +342,12 @@ static dae_status start_derivative(initializer *init, const start *s, dae_diag *
     return try_general(init, s, false, diag);
 }
 
-/* A solve by the general engine with the user's tags from (y, yp), which receive its result. */
-static dae_status solve_tagged(initializer *init, const start *s, double *y, double *yp,
-                               dae_diag *diag)
+/* A solve by the general engine with the user's tags, from where the iterate is. */
+static dae_status solve_tagged(initializer *init, dae_diag *diag)
 {
     general_task task = {init->y_tags, init->yp_tags, true,
                          init->eval->problem->form.condition_count > 0};
-    return general_solve(init, &task, s->t, s->h, s->weights, y, yp, diag);
+    return general_solve(init, &task, init->y, init->yp, diag);
 }
 
 /* Unknowns that are not fixed and 0 as given, at guess number k; whether there are any. */
@@ -371,10 +376,10 @@ static dae_status start_general(initializer *init, const start *s, dae_diag *dia
         init->yp_tags[j] = options->yp_tags ? options->yp_tags[j] : DAE_TAG_FREE;
     }
     load(init, s);
-    dae_status status = solve_tagged(init, s, init->y, init->yp, diag);
+    dae_status status = solve_tagged(init, diag);
     int attempts = status == DAE_ERR_INITIAL && init->n <= FALLBACK_LIMIT ? GUESSES_ELSEWHERE : 0;
     for (int k = 0; k < attempts && status == DAE_ERR_INITIAL && place_tagged(init, s, k); k++) {
-        status = solve_tagged(init, s, init->y, init->yp, NULL);
+        status = solve_tagged(init, NULL);
         if (status == DAE_OK) diag_clear(diag);
     }
     if (status == DAE_OK || attempts == 0) {
@@ -399,7 +404,7 @@ dae_status initialize(initializer *init, dae_init mode, double t, double h, cons
     }
     if (status != DAE_OK) return status;
     int outside = scales_outside(init, y);
-    return outside >= 0 ? report_outside(init, outside, y, t, diag) : DAE_OK;
+    return outside >= 0 ? report_outside(init, outside, diag) : DAE_OK;
 }
 
 /* ---- values that meet F where its matrix is singular ---- */
@@ -407,15 +412,10 @@ dae_status initialize(initializer *init, dae_init mode, double t, double h, cons
 bool initializer_regular(initializer *init, double t, double h, const dae_kind *kinds,
                          const double *weights, const double *y, const double *yp)
 {
-    vector_copy(init->n, y, init->y);
-    vector_copy(init->n, yp, init->yp);
-    scales_weights(init, weights, y, init->weights);
-    init->T = scales_time(init, h, 0.0, y, yp);
-    for (int j = 0; j < init->n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
-    eval_status status =
-        evaluate_residual(init->eval, t, init->y, init->yp, init->f, &init->eval->stats->residuals);
-    if (status != EVAL_OK) return true;
-    engine_outcome newton = newton_matrix(init, t, h, false);
+    const start s = {t, h, kinds, weights, NULL, NULL};
+    begin(init, &s, y, yp);
+    seek_by_kind(init, kinds);
+    engine_outcome newton = look(init, false);
     return newton == ENGINE_MET ? newton_full_rank(init) : newton != ENGINE_SINGULAR;
 }
 
@@ -434,16 +434,11 @@ static eval_status to_eval(engine_outcome status)
 }
 
 /* dx at the iterate, with the derivatives at hand if there are any. */
-static eval_status first_correction(initializer *init, const start *s, bool keep)
+static eval_status first_correction(initializer *init, bool keep)
 {
     const iteration *it = init->matrix;
-    eval_status status = evaluate_residual(init->eval, s->t, init->y, init->yp, init->f,
-                                           &init->eval->stats->residuals);
-    if (status != EVAL_OK) return status;
-    init->rows.known = false;
-    engine_outcome newton =
-        newton_matrix(init, s->t, s->h, keep && !it->matrix_free && it->jac.valid);
-    if (newton == ENGINE_MET) newton = newton_correction(init, s->t, init->f, init->dx);
+    engine_outcome newton = look(init, keep && !it->matrix_free && it->jac.valid);
+    if (newton == ENGINE_MET) newton = newton_correction(init, init->f, init->dx);
     return to_eval(newton);
 }
 
@@ -457,7 +452,7 @@ static eval_status project_once(initializer *init, const start *s, bool keep, do
 {
     int n = init->n;
     load(init, s);
-    eval_status status = first_correction(init, s, keep);
+    eval_status status = first_correction(init, keep);
     if (status != EVAL_OK) return status;
     *size = newton_norm(n, init->dx);
     for (int k = 0; k<MOST_PROJECTIONS && * size> PROJECTED; k++) {
@@ -465,8 +460,7 @@ static eval_status project_once(initializer *init, const start *s, bool keep, do
         newton_move(init, 1.0, init->dx);
         status = evaluate_residual(init->eval, s->t, init->ynew, init->ypnew, init->fnew,
                                    &init->eval->stats->residuals);
-        if (status == EVAL_OK)
-            status = to_eval(newton_correction(init, s->t, init->fnew, init->dxbar));
+        if (status == EVAL_OK) status = to_eval(newton_correction(init, init->fnew, init->dxbar));
         if (status != EVAL_OK) return status;
         double next = newton_norm(n, init->dxbar);
         if (!(next < *size)) return EVAL_RETRY;
@@ -493,7 +487,7 @@ eval_status initializer_project(initializer *init, double t, double h, const dae
     start s = {t, h, kinds, weights, y, yp};
     if (has_kind(init, &s, DAE_KIND_INDEX2) || has_kind(init, &s, DAE_KIND_INDEX3))
         return EVAL_RETRY;
-    for (int j = 0; j < init->n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
+    seek_by_kind(init, kinds);
     double size = INFINITY;
     eval_status status = project_once(init, &s, true, &size);
     bool slow = status == EVAL_RETRY || (status == EVAL_OK && size > PROJECTED);
@@ -504,9 +498,9 @@ void initializer_correct(initializer *init, double t, double h, const dae_kind *
                          const double *weights, double *y, double *yp)
 {
     start s = {t, h, kinds, weights, y, yp};
-    for (int j = 0; j < init->n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
+    seek_by_kind(init, kinds);
     load(init, &s);
-    if (first_correction(init, &s, false) != EVAL_OK) return;
+    if (first_correction(init, false) != EVAL_OK) return;
     newton_move(init, 1.0, init->dx);
     vector_copy(init->n, init->ynew, y);
     vector_copy(init->n, init->ypnew, yp);

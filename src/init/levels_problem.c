@@ -22,25 +22,19 @@ static const double NOISE_ULPS = 4.0;
 bool level_work_new(level_work *work, const level_system *system, const level_request *request,
                     const double *u)
 {
-    const int n = system->n, m = system->m;
+    const size_t n = (size_t)system->n, m = (size_t)system->m;
     *work = (level_work){.system = system, .request = request, .failed_row = -1};
     work->failed_column = -1;
     work->tolerance = request->tolerance > 0.0 ? request->tolerance : 1e-12;
     work->iterations = request->iterations > 0 ? request->iterations : 50;
-    work->u = DAE_ARRAY(double, n);
-    work->origin = DAE_ARRAY(double, n);
-    work->r = DAE_ARRAY(double, m);
-    work->values = DAE_ARRAY(double, system->colptr[n]);
-    work->size = DAE_ARRAY(double, m);
-    work->noise = DAE_ARRAY(double, m);
-    work->seen = DAE_ARRAY(double, m);
-    work->rough = DAE_ARRAY(double, m);
-    work->first = DAE_ARRAY(double, m);
-    work->displaced = DAE_ARRAY(bool, n);
-    if (!work->u || !work->origin || !work->r || !work->values || !work->size || !work->noise ||
-        !work->seen || !work->rough || !work->first || !work->displaced)
+    work->displaced = DAE_ARRAY(bool, system->n);
+    if (!SHARED_BLOCK(SHARE(work->u, n), SHARE(work->origin, n), SHARE(work->r, m),
+                      SHARE(work->values, (size_t)system->colptr[n]), SHARE(work->size, m),
+                      SHARE(work->noise, m), SHARE(work->seen, m), SHARE(work->rough, m),
+                      SHARE(work->first, m)) ||
+        !work->displaced)
         return false;
-    for (int j = 0; j < n; j++) {
+    for (int j = 0; j < system->n; j++) {
         work->u[j] = request->tag[j] == DAE_TAG_FIXED ? request->given[j] : u[j];
         work->origin[j] = request->tag[j] == DAE_TAG_FREE ? u[j] : request->given[j];
     }
@@ -49,21 +43,13 @@ bool level_work_new(level_work *work, const level_system *system, const level_re
 
 void level_work_free(level_work *work)
 {
-    double *const blocks[] = {work->u,    work->origin, work->r,    work->values,
-                              work->size, work->noise,  work->seen, work->rough};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
-    dae_free_all(work->first, work->displaced);
+    dae_free_all(work->u, work->displaced);
     *work = (level_work){0};
 }
 
 void level_problem_free(level_problem *p)
 {
-    void *const blocks[] = {p->row,  p->column,    p->colptr, p->rowind, p->position,
-                            p->u,    p->trial,     p->good,   p->r,      p->misfit,
-                            p->B,    p->offset,    p->values, p->rows,   p->columns,
-                            p->step, p->tangent,   p->normal, p->before, p->w,
-                            p->rhs,  p->preferred, p->start,  p->least,  p->sizes};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(p->row, p->column, p->colptr, p->rowind, p->position, p->preferred, p->u);
     kkt_free(p->solver);
     *p = (level_problem){0};
 }
@@ -95,18 +81,15 @@ static bool collect_pattern(level_problem *p, const bool *held)
 
 static bool problem_vectors(level_problem *p)
 {
-    double **const columns[] = {&p->u,      &p->trial,   &p->good,   &p->columns,
-                                &p->normal, &p->tangent, &p->before, &p->step,
-                                &p->w,      &p->start,   &p->least,  &p->sizes};
-    double **const rows[] = {&p->r, &p->misfit, &p->offset, &p->rows, &p->rhs};
-    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-        if (!(*columns[k] = DAE_ARRAY(double, p->n))) return false;
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        if (!(*rows[k] = DAE_ARRAY(double, p->m))) return false;
-    p->values = DAE_ARRAY(double, p->colptr[p->n]);
-    p->B = DAE_ARRAY(double, p->colptr[p->n]);
-    p->preferred = DAE_ARRAY(bool, p->n);
-    return p->values && p->B && p->preferred;
+    const size_t n = (size_t)p->n, m = (size_t)p->m, entries = (size_t)p->colptr[n];
+    p->preferred = DAE_ARRAY(bool, n);
+    return SHARED_BLOCK(SHARE(p->u, n), SHARE(p->trial, n), SHARE(p->good, n), SHARE(p->columns, n),
+                        SHARE(p->normal, n), SHARE(p->tangent, n), SHARE(p->before, n),
+                        SHARE(p->step, n), SHARE(p->w, n), SHARE(p->start, n), SHARE(p->least, n),
+                        SHARE(p->sizes, n), SHARE(p->r, m), SHARE(p->misfit, m),
+                        SHARE(p->offset, m), SHARE(p->rows, m), SHARE(p->rhs, m),
+                        SHARE(p->values, entries), SHARE(p->B, entries)) &&
+           p->preferred;
 }
 
 /* Start values, tags and the linear solver. */

@@ -9,22 +9,23 @@
 
 typedef char name_text[DAE_NAME_SIZE + 24];
 
-static void variable_text(const initializer *init, int j, name_text text)
+/* The name, or "y[3]" */
+static void write_name(const char *name, const char *letter, int i, name_text text)
 {
-    const char *name = problem_variable(init->eval->problem, j);
     if (name)
         snprintf(text, sizeof(name_text), "%s", name);
     else
-        snprintf(text, sizeof(name_text), "y[%d]", j);
+        snprintf(text, sizeof(name_text), "%s[%d]", letter, i);
+}
+
+static void variable_text(const initializer *init, int j, name_text text)
+{
+    write_name(problem_variable(init->eval->problem, j), "y", j, text);
 }
 
 static void equation_text(const initializer *init, int i, name_text text)
 {
-    const char *name = problem_equation(init->eval->problem, i);
-    if (name)
-        snprintf(text, sizeof(name_text), "%s", name);
-    else
-        snprintf(text, sizeof(name_text), "F[%d]", i);
+    write_name(problem_equation(init->eval->problem, i), "F", i, text);
 }
 
 /* Whether the equations come from a text, whose writer knows of no callbacks and options. */
@@ -130,9 +131,9 @@ dae_status report_memory(dae_diag *diag)
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for consistent initial values.");
 }
 
-dae_status report_outside(const initializer *init, int variable, const double *y, double t,
-                          dae_diag *diag)
+dae_status report_outside(const initializer *init, int variable, dae_diag *diag)
 {
+    const double t = init->call->t, *y = init->call->y;
     if (!diag) return DAE_ERR_INITIAL;
     name_text name;
     variable_text(init, variable, name);
@@ -172,15 +173,15 @@ static void tell_singular(const initializer *init, dae_diag *diag)
                       "general, or reduce an index above 1.");
 }
 
-dae_status report_newton(const initializer *init, engine_outcome status, double t, double h,
-                         dae_diag *diag)
+dae_status report_newton(const initializer *init, engine_outcome status, dae_diag *diag)
 {
+    const double t = init->call->t;
     if (status == ENGINE_MEMORY) return report_memory(diag);
     if (status == ENGINE_STOP) return evaluator_report(init->eval, EVAL_STOP, diag);
     if (status == ENGINE_UNDEFINED) return evaluator_report(init->eval, EVAL_RETRY, diag);
     if (!diag) return DAE_ERR_INITIAL;
     diag->t = t;
-    diag->h = h;
+    diag->h = init->call->h;
     newton_misfits(init);
     const int *variable = init->rows.known ? init->rows.variable : NULL;
     name_worst(init, NULL, init->n, init->fnew, init->f, variable, diag);
@@ -206,9 +207,9 @@ dae_status report_newton(const initializer *init, engine_outcome status, double 
     return DAE_ERR_INITIAL;
 }
 
-dae_status report_moved(const initializer *init, int j, double given, double found, double t,
-                        dae_diag *diag)
+dae_status report_moved(const initializer *init, int j, double found, dae_diag *diag)
 {
+    const double t = init->call->t;
     if (!diag) return DAE_ERR_INITIAL;
     name_text name;
     variable_text(init, j, name);
@@ -217,7 +218,7 @@ dae_status report_moved(const initializer *init, int j, double given, double fou
     return diag_set(diag, DAE_ERR_INITIAL,
                     "The fixed value %.9g of %s at t = %.9g contradicts the equations, which give "
                     "it the value %.9g. Free it, or another one.",
-                    given, name, t, found);
+                    init->call->y[j], name, t, found);
 }
 
 /* "Fixed are x, y." for up to REPORTED variables */
@@ -245,15 +246,15 @@ static const char *conflict_text(const initializer *init)
 }
 
 dae_status report_general(const initializer *init, const general_task *task, const double *misfit,
-                          const double *residual, const int *variable, double t, double h,
-                          dae_diag *diag)
+                          const double *residual, const int *variable, dae_diag *diag)
 {
+    const double t = init->call->t;
     if (!diag) return DAE_ERR_INITIAL;
     int rows = (task->differentiate ? 2 : 1) * init->n +
                (task->conditions ? init->eval->problem->form.condition_count : 0);
     bool conflict = init->conflict;
     diag->t = t;
-    diag->h = h;
+    diag->h = init->call->h;
     name_worst(init, task, rows, misfit, residual, variable, diag);
     diag_set(diag, DAE_ERR_INITIAL,
              "No consistent initial values at t = %.6g, after %d iterations: %s", t, init->tried,

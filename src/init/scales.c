@@ -14,9 +14,11 @@ static double relative_tolerance(const initializer *init, int j)
     return each ? each[j] : init->options->rtol;
 }
 
-void scales_weights(const initializer *init, const double *given, const double *y, double *weights)
+void scales_weights(const initializer *init, const double *y)
 {
     const dae_options *o = init->options;
+    const double *given = init->call->weights;
+    double *weights = init->weights;
     for (int j = 0; j < init->n; j++) {
         double relative = relative_tolerance(init, j) * fabs(y[j]);
         double absolute = o->atol_by_unknown ? o->atol_by_unknown[j] : o->atol;
@@ -39,9 +41,9 @@ void scales_spread(const initializer *init, double factor, const double *y, cons
         init->spread[j] = factor * fmax(ascribed_size(init, j, y[j]), fabs(init->T * yp[j]));
 }
 
-double scales_time(const initializer *init, double h, double rate, const double *y,
-                   const double *yp)
+double scales_time(const initializer *init, double rate, const double *y, const double *yp)
 {
+    const double h = init->call->h;
     double least = rate > 0.0 ? rate : (h != 0.0 ? 1.0 / fabs(h) : 1.0);
     double fastest = 1e-3 * least;
     for (int j = 0; j < init->n; j++)
@@ -54,8 +56,9 @@ double scales_derivative_unit(const initializer *init, int j, double yp)
     return fmax(init->weights[j] / init->T, relative_tolerance(init, j) * fabs(yp));
 }
 
-double scales_difference_time(const initializer *init, double h)
+double scales_difference_time(const initializer *init)
 {
+    const double h = init->call->h;
     double least = h != 0.0 ? fmin(fabs(h), init->T) : init->T;
     return copysign(least, h);
 }

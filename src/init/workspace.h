@@ -27,11 +27,20 @@ typedef struct row_scales {
 
 typedef struct general_work general_work;
 
+/* One call: what is given, and where the result goes. */
+typedef struct start {
+    double t, h;
+    const dae_kind *kinds;
+    const double *weights;
+    double *y, *yp; /* the user's */
+} start;
+
 struct initializer {
     evaluator *eval;            /* borrowed */
     iteration *matrix;          /* borrowed */
     const dae_options *options; /* borrowed */
     int n;
+    const start *call;           /* borrowed, while it lasts */
     double T;                    /* time scale of this call */
     double *weights;             /* at the current iterate */
     double *y, *yp, *f;          /* current iterate */
@@ -54,24 +63,23 @@ struct initializer {
     bool rescued;                /* who calls has a better engine for what Newton cannot do */
     int other;                   /* variable of which there is another solution, -1: none seen */
     double other_value;          /* its value there, or that of its derivative */
-    double *reals, *rank_matrix; /* owned storage */
+    double *rank_matrix;         /* owned, as the vectors: one block, at weights */
     least_squares rank;          /* for n <= RANK_TEST_LIMIT */
     general_work *general;       /* NULL until needed */
 };
 
 /* ---- scales.c ---- */
 
-/* weights_j = rtol_j |y_j| + atol_j at this y: the size of a guess must not set the scale of the
- * solution. A user's own weights, given for the guess, are only raised. */
-void scales_weights(const initializer *init, const double *given, const double *y, double *weights);
+/* init->weights_j = rtol_j |y_j| + atol_j at this y: the size of a guess must not set the scale of
+ * the solution. A user's own weights, given for the guess, are only raised. */
+void scales_weights(const initializer *init, const double *y);
 /* T: time in which the fastest component changes by its own size; at most 1000/rate, where rate is
  * that of the equations (scales_rate), or 1000 |h| if rate = 0 says nothing. */
-double scales_time(const initializer *init, double h, double rate, const double *y,
-                   const double *yp);
+double scales_time(const initializer *init, double rate, const double *y, const double *yp);
 /* What increments of y are divided by to give those of y': min(|h|, T) with the sign of h. Too
  * small a time costs nothing, since most F are linear in y'; too large a one lets increments drown.
  */
-double scales_difference_time(const initializer *init, double h);
+double scales_difference_time(const initializer *init);
 /* spread_j = factor max(|y_j|, |T y'_j|, w_j/rtol_j): what to move y_j by in differences */
 void scales_spread(const initializer *init, double factor, const double *y, const double *yp);
 /* Tolerance unit of y'_j: max(w_j/T, rtol_j |y'_j|) */
@@ -95,11 +103,11 @@ int scales_outside(const initializer *init, const double *y);
 /* ---- damped_newton.c ---- */
 
 /* Solve F = 0 for x_j = y'_j where init->derivative[j], y_j elsewhere, from init->y, init->yp. */
-engine_outcome damped_newton(initializer *init, double t, double h, const double *given_weights);
+engine_outcome damped_newton(initializer *init);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
-engine_outcome newton_matrix(initializer *init, double t, double h, bool reuse_derivatives);
+engine_outcome newton_matrix(initializer *init, bool reuse_derivatives);
 /* dx = -G^-1 f in units. The iterate is where matrix-free products are taken. */
-engine_outcome newton_correction(initializer *init, double t, const double *f, double *dx);
+engine_outcome newton_correction(initializer *init, const double *f, double *dx);
 /* Root mean square of a correction in units. */
 double newton_norm(int n, const double *dx);
 /* (ynew, ypnew) = (y, yp) + lambda dx */
@@ -111,11 +119,10 @@ bool newton_full_rank(initializer *init);
 
 /* ---- elsewhere.c ---- */
 
-/* After a failure from (y, yp): Newton's iteration from other guesses of the unknowns that are 0
- * there. On ENGINE_MET the solution is in init->y, init->yp, and init->other tells of another one.
- * found: work, 2n. */
-engine_outcome newton_elsewhere(initializer *init, double t, double h, const double *weights,
-                                const double *y, const double *yp, double *found);
+/* After a failure from the point given: Newton's iteration from other guesses of the unknowns that
+ * are 0 there. On ENGINE_MET the solution is in init->y, init->yp, and init->other tells of another
+ * one. found: work, 2n. */
+engine_outcome newton_elsewhere(initializer *init, double *found);
 /* The guess number `attempt` of an unknown, within its bounds; false: it stays as given. */
 bool elsewhere_place(const initializer *init, int attempt, int j, double given, bool slope,
                      double *value);
@@ -131,23 +138,19 @@ typedef struct general_task {
 dae_status general_new(initializer *init, dae_diag *diag);
 void general_free(general_work *g);
 /* Solve from (y, yp), which receive the last iterate in every case. */
-dae_status general_solve(initializer *init, const general_task *task, double t, double h,
-                         const double *given_weights, double *y, double *yp, dae_diag *diag);
+dae_status general_solve(initializer *init, const general_task *task, double *y, double *yp,
+                         dae_diag *diag);
 
 /* ---- report.c ---- */
 
 /* Why Newton failed, with the equations that are not met. */
-dae_status report_newton(const initializer *init, engine_outcome status, double t, double h,
-                         dae_diag *diag);
+dae_status report_newton(const initializer *init, engine_outcome status, dae_diag *diag);
 /* The fixed value of variable j is not the one that the equations give it. */
-dae_status report_moved(const initializer *init, int j, double given, double found, double t,
-                        dae_diag *diag);
+dae_status report_moved(const initializer *init, int j, double found, dae_diag *diag);
 /* Rows of the general system that are not met, worst first; misfit is in tolerance units. */
 dae_status report_general(const initializer *init, const general_task *task, const double *misfit,
-                          const double *residual, const int *variable, double t, double h,
-                          dae_diag *diag);
-dae_status report_outside(const initializer *init, int variable, const double *y, double t,
-                          dae_diag *diag);
+                          const double *residual, const int *variable, dae_diag *diag);
+dae_status report_outside(const initializer *init, int variable, dae_diag *diag);
 dae_status report_memory(dae_diag *diag);
 
 #endif

@@ -26,23 +26,3 @@ void *vectors_place(const vector_layout *layout, int n, void *memory)
     }
     return at;
 }
-
-/* Bytes of one array, so that one of any numbers may follow. */
-static size_t room(const array_share *share)
-{
-    const size_t unit = sizeof(max_align_t);
-    return (share->size * share->count + unit - 1) / unit * unit;
-}
-
-void *shared_block(const array_share *shares, size_t count)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < count; i++) total += (size_t)shares[i].number * room(&shares[i]);
-    char *block = dae_calloc(total, 1), *at = block;
-    for (size_t i = 0; block && i < count; i++)
-        for (int k = 0; k < shares[i].number; k++, at += room(&shares[i])) {
-            void *array = at; /* pointers of all types look alike here */
-            memcpy((char *)shares[i].pointers + (size_t)k * sizeof array, &array, sizeof array);
-        }
-    return block;
-}

@@ -50,24 +50,4 @@ size_t vectors_size(const vector_layout *layout, int n); /* in bytes, of struct 
 /* Zero the struct and point to its vectors. What is behind the last one. */
 void *vectors_place(const vector_layout *layout, int n, void *memory);
 
-/* So many pointers one after the other, each to an array of `count` items of some size. */
-typedef struct array_share {
-    void *pointers;
-    int number;
-    size_t size, count;
-} array_share;
-
-/* One pointer, or an array of them. */
-#define SHARE(pointer, count) SHARES(&(pointer), 1, count)
-#define SHARES(pointers, number, count)                                                            \
-    {                                                                                              \
-        pointers, number, sizeof **(pointers), (size_t)(count)                                     \
-    }
-
-/* One zeroed block for all of these arrays, which begins with the first; NULL: memory. */
-#define SHARED_BLOCK(...)                                                                          \
-    shared_block((array_share[]){__VA_ARGS__},                                                     \
-                 sizeof((array_share[]){__VA_ARGS__}) / sizeof(array_share))
-void *shared_block(const array_share *shares, size_t count);
-
 #endif
