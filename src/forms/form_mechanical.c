@@ -130,18 +130,6 @@ static eval_status judge_all(form_instance *x, double t, const dae_mechanical_va
     return status;
 }
 
-/* Whether all values that were asked for are finite */
-static bool all_finite(const form_instance *x, const dae_mechanical_values *out)
-{
-    const dae_mechanical *form = form_of(x);
-    const int m = form->nlambda;
-    return (!out->force || vector_finite(form->nq, out->force)) &&
-           (!out->gradient || vector_finite((int)x->bw.H_matrix.count, out->gradient)) &&
-           (!out->curvature || vector_finite(m, out->curvature)) &&
-           (!out->rate || vector_finite(m, out->rate)) &&
-           (!out->mass || vector_finite((int)x->mechanical.M_matrix.count, out->mass));
-}
-
 static eval_status eval_all(form_instance *x, double t, const double *q, const double *v,
                             const dae_mechanical_values *out)
 {
@@ -154,7 +142,7 @@ static eval_status eval_all(form_instance *x, double t, const double *q, const d
     if (status != EVAL_OK) return status;
     int code = form->all(&at, out, form->user);
     if (code != 0) return form_judge(x, "all", t, code, 0, NULL, 0, NULL);
-    return all_finite(x, out) ? EVAL_OK : judge_all(x, t, out);
+    return judge_all(x, t, out);
 }
 
 /* ---- levels of the constraints ---- */

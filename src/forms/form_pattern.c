@@ -1,4 +1,5 @@
 /* Sparsity patterns of the residual forms, from those of their parts. */
+#include "base/grouping.h"
 #include "base/memory.h"
 #include "forms/form_residual.h"
 
@@ -55,15 +56,10 @@ static void end_column(builder *b)
 /* G by rows. */
 static bool transpose(const dae_pattern *p, int rows, int columns, form_pattern *t)
 {
-    int count = p->colptr[columns];
-    t->colptr = DAE_ARRAY(int, rows + 2);
-    t->rowind = DAE_ARRAY(int, count);
+    t->colptr = DAE_ARRAY(int, rows + 1);
+    t->rowind = DAE_ARRAY(int, p->colptr[columns]);
     if (!t->colptr || !t->rowind) return false;
-    for (int k = 0; k < count; k++) t->colptr[p->rowind[k] + 2]++;
-    for (int i = 0; i < rows; i++) t->colptr[i + 2] += t->colptr[i + 1];
-    for (int j = 0; j < columns; j++)
-        for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++)
-            t->rowind[t->colptr[p->rowind[k] + 1]++] = j;
+    pattern_transpose(rows, columns, p->colptr, p->rowind, t->colptr, t->rowind);
     return true;
 }
 

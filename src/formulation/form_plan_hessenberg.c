@@ -30,9 +30,8 @@ typedef struct search {
 
 static void search_free(search *s)
 {
-    void *const blocks[] = {s->highest,    s->uses,     s->value, s->defines, s->row, s->dynamic,
-                            s->constraint, s->implicit, s->lead,  s->z,       s->u};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(s->highest, s->uses, s->value, s->defines, s->row, s->dynamic, s->constraint,
+                 s->implicit, s->lead, s->z, s->u);
 }
 
 static bool search_new(search *s, const analysed *a, const equation_point *at)

@@ -95,13 +95,12 @@ static bool build_blocks(const mechanical *m, const formulated *f, const unknown
     entry_list M = {0}, G = {0};
     graph *g = f->set.graph;
     bool ok = true;
-    for (int k = 0; ok && k < m->M.count; k++) {
-        const mechanical_entry *e = &m->M.entry[k];
-        ok = entry_add(&M, e->row, e->column, scaled(f, index, m->nq, m->scale[e->row], e->value));
-    }
-    for (int k = 0; ok && k < m->G.count; k++) {
-        const mechanical_entry *e = &m->G.entry[k];
-        ok = entry_add(&G, e->row, e->column, scaled(f, index, m->nq, m->factor[e->row], e->value));
+    for (int k = 0; ok && k < m->M.count + m->G.count; k++) {
+        const bool mass = k < m->M.count;
+        const mechanical_entry *e = mass ? &m->M.entry[k] : &m->G.entry[k - m->M.count];
+        double factor = mass ? m->scale[e->row] : m->factor[e->row];
+        ok =
+            entry_add(mass ? &M : &G, e->row, e->column, scaled(f, index, m->nq, factor, e->value));
     }
     ok = ok && form_block_new(&p->block[BLOCK_M], g, m->nq, m->nq, &M) &&
          form_block_new(&p->block[BLOCK_G], g, m->nlambda, m->nq, &G);

@@ -32,9 +32,7 @@ static void build_free(build *b)
 {
     formulated_free(&b->full);
     unknown_index_free(&b->index);
-    void *const blocks[] = {b->first_row, b->value, b->gone,       b->place,
-                            b->f,         b->c,     b->constraint, b->slope};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(b->first_row, b->value, b->gone, b->place, b->f, b->c, b->constraint, b->slope);
 }
 
 static bool build_new(build *b)

@@ -77,6 +77,7 @@ typedef struct formulation {
     bool all_levels;        /* its rows are the equations of all levels */
     bool projects;          /* methods that project go with it: a mechanism as it is written */
     bool chooses_positions; /* p2, by the constraints where the run begins */
+    bool weighted;          /* what multipliers correct is measured by the mass matrix */
     double parameter;       /* default; 0: it has none */
     int lack;               /* of their derivatives that equations lack: index less 1 */
     const char *needs;      /* method that it is for, where BDF will not do; NULL: none */

@@ -221,8 +221,9 @@ const formulation formulation_ggl2 = {
 /* With accelerations a as unknowns: (M)(q' - v) + G' mu + (g'_q)' eta = 0, M (v' - a) + G' eta = 0,
  * the equations with a for q'', and g = g' = g'' = 0 [HW96 VII (2.27)]; plain: as ODASSL's class.
  */
-static bool build_three(rewriting *p, bool plain)
+static bool build_three(rewriting *p)
 {
+    const bool plain = !p->setting->of->weighted;
     int k = p->m->nlambda;
     for (int j = 0; j < p->m->nq; j++) p->l.top[p->m->q[j]] = 2;
     first_order_number(&p->l, p->a);
@@ -238,23 +239,14 @@ static bool build_three(rewriting *p, bool plain)
     return ok && other_kinematics(p) && rewriting_as_written(p) && mechanical_levels(p, 1, 2);
 }
 
-static bool build_fuehrer(rewriting *p)
-{
-    return build_three(p, false);
-}
-
-static bool build_odassl(rewriting *p)
-{
-    return build_three(p, true);
-}
-
 const formulation formulation_fuehrer = {
     .name = "fuehrer",
     .summary = "mechanical: constraints of three levels by multipliers, weighted by masses",
     .citation = "Fuehrer, Leimkuhler, Numer. Math. 59 (1991) 55-69",
     .mechanical = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_fuehrer},
-    .build = build_fuehrer,
+    .weighted = true,
+    .build = build_three,
 };
 
 const formulation formulation_odassl = {
@@ -263,7 +255,7 @@ const formulation formulation_odassl = {
     .citation = "Fuehrer, thesis, TU Muenchen 1988",
     .mechanical = true,
     .callbacks = {[KIND_MECHANICAL] = &mechanical_odassl},
-    .build = build_odassl,
+    .build = build_three,
 };
 
 /* ---- the reduced system ---- */

@@ -21,7 +21,7 @@ enum { PROBES = 64 };       /* evaluations that look for poles at the start */
 /* Who determines whom. */
 typedef struct evaluation_order {
     level_work *work;
-    signature rows; /* pattern by rows of what is not fixed */
+    signature rows; /* pattern by rows */
     int *row_of;    /* per unknown: the equation that determines it; -1: it is known */
     bool *pole;     /* per unknown: its start value is where an equation has no value */
     components blocks;
@@ -120,8 +120,8 @@ static bool order_new(evaluation_order *o, level_work *work)
     *o = (evaluation_order){.work = work};
     o->row_of = DAE_ARRAY(int, work->system->n);
     o->pole = DAE_ARRAY(bool, work->system->n);
-    if (!o->row_of || !o->pole || !level_rows(work->system, work->request->tag, false, &o->rows) ||
-        !leave_poles(o) || !match_unknowns(o))
+    if (!o->row_of || !o->pole || !level_rows(work->system, &o->rows) || !leave_poles(o) ||
+        !match_unknowns(o))
         return false;
     row_graph g = {.s = &o->rows, .row_of = o->row_of};
     return components_find(&o->blocks, &g);

@@ -22,9 +22,7 @@ typedef struct conflict {
 
 static void conflict_free(conflict *c)
 {
-    void *const blocks[] = {c->member, c->rest,  c->rows,  c->held,
-                            c->chosen, c->start, c->least, c->shaken};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) dae_free(blocks[k]);
+    dae_free_all(c->member, c->rest, c->rows, c->held, c->chosen, c->start, c->least, c->shaken);
 }
 
 static bool conflict_new(conflict *c, level_work *work)

@@ -102,9 +102,8 @@ engine_outcome level_stages(level_problem *p, level_stage *stage);
 
 /* levels_split.c */
 
-/* The pattern by rows, of free unknowns alone or of all that are not fixed; to be freed in any
- * case. False: memory. */
-bool level_rows(const level_system *s, const dae_tag *tag, bool free_only, signature *rows);
+/* The pattern by rows; to be freed in any case. False: memory. */
+bool level_rows(const level_system *s, signature *rows);
 /* A matching of unknowns to the equations that determine them, which grows by matching_add. */
 typedef struct level_matching {
     matching of;   /* of.row_of[i]: the unknown of equation i, or -1 */

@@ -1,26 +1,17 @@
 /* Which equations bind preferred unknowns: Dulmage and Mendelsohn's coarse decomposition of the
  * equations against the free unknowns [PF90]. The rest can be solved for free unknowns afterwards.
  */
+#include "base/grouping.h"
 #include "base/memory.h"
 #include "init/levels_parts.h"
 
-bool level_rows(const level_system *s, const dae_tag *tag, bool free_only, signature *g)
+bool level_rows(const level_system *s, signature *g)
 {
     *g = (signature){.m = s->m, .n = s->n};
-    g->start = DAE_ARRAY(int, s->m + 2);
+    g->start = DAE_ARRAY(int, s->m + 1);
     g->column = DAE_ARRAY(int, s->colptr[s->n]);
     if (!g->start || !g->column) return false;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int j = 0; j < s->n; j++) {
-            if (free_only ? tag[j] != DAE_TAG_FREE : tag[j] == DAE_TAG_FIXED) continue;
-            for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++)
-                if (pass == 0)
-                    g->start[s->rowind[e] + 2]++;
-                else
-                    g->column[g->start[s->rowind[e] + 1]++] = j;
-        }
-        for (int i = 0; pass == 0 && i < s->m; i++) g->start[i + 2] += g->start[i + 1];
-    }
+    pattern_transpose(s->m, s->n, s->colptr, s->rowind, g->start, g->column);
     return true;
 }
 
@@ -37,10 +28,10 @@ void level_matching_free(level_matching *m)
     dae_free(m->start);
 }
 
-/* Everything that an alternating path reaches from rows without partner. owner: the row of each
- * column; waiting: work, m */
-static void reach(const signature *g, const int *column_of, const int *owner, int *waiting,
-                  bool *core, bool *settled)
+/* Everything that an alternating path over free unknowns reaches from rows without partner. owner:
+ * the row of each column; waiting: work, m */
+static void reach(const signature *g, const dae_tag *tag, const int *column_of, const int *owner,
+                  int *waiting, bool *core, bool *settled)
 {
     int count = 0;
     for (int i = 0; i < g->m; i++)
@@ -49,7 +40,7 @@ static void reach(const signature *g, const int *column_of, const int *owner, in
         int i = waiting[--count];
         for (int e = g->start[i]; e < g->start[i + 1]; e++) {
             int j = g->column[e];
-            if (settled[j]) continue;
+            if (settled[j] || tag[j] != DAE_TAG_FREE) continue;
             settled[j] = true;
             if (owner[j] < 0 || core[owner[j]]) continue;
             core[owner[j]] = true;
@@ -63,8 +54,7 @@ int level_split(const level_system *system, const dae_tag *tag, bool *core, bool
     signature g = {0};
     level_matching m = {0};
     int *owner = DAE_ARRAY(int, system->n), *waiting = DAE_ARRAY(int, system->m), others = -1;
-    bool ok =
-        owner && waiting && level_rows(system, tag, true, &g) && level_matching_new(&m, system);
+    bool ok = owner && waiting && level_rows(system, &g) && level_matching_new(&m, system);
     for (int j = 0; ok && j < system->n; j++) {
         settled[j] = false;
         owner[j] = -1;
@@ -73,7 +63,7 @@ int level_split(const level_system *system, const dae_tag *tag, bool *core, bool
     for (int i = 0; ok && i < system->m; i++)
         if (m.of.row_of[i] >= 0) owner[m.of.row_of[i]] = i;
     if (ok) {
-        reach(&g, m.of.row_of, owner, waiting, core, settled);
+        reach(&g, tag, m.of.row_of, owner, waiting, core, settled);
         others = 0;
         for (int i = 0; i < system->m; i++) others += !core[i];
     }
