@@ -72,7 +72,7 @@ extern "C" {
 #endif
 
 #define DAE_VERSION_MAJOR 0
-#define DAE_VERSION_MINOR 1
+#define DAE_VERSION_MINOR 2
 #define DAE_VERSION_PATCH 0
 
 #include "daedal/types.h" /* dae_kind, dae_projection, ..: words that fields take */
