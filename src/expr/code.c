@@ -6,8 +6,11 @@ bool code_new(expr_code *c, const graph *g, const expr *e, size_t count)
 {
     *c = (expr_code){.outputs = count};
     c->tape = tape_new(g, e, count);
-    if (c->tape) c->work = DAE_ARRAY(double, tape_work_size(c->tape));
-    if (c->tape) c->length = tape_length(c->tape);
+    if (c->tape) {
+        c->length = tape_length(c->tape);
+        c->work_size = tape_work_size(c->tape);
+        c->work = DAE_ARRAY(double, c->work_size);
+    }
     if (!c->work) code_free(c);
     return c->work != NULL;
 }

@@ -16,7 +16,7 @@ typedef struct expr_code {
     native_function native; /* NULL: run the tape; belongs to a native_module */
     double *work;           /* of the tape; owned */
     size_t outputs;
-    size_t length; /* instructions of the tape */
+    size_t length, work_size; /* instructions of the tape, and doubles it works on */
 } expr_code;
 
 bool code_new(expr_code *c, const graph *g, const expr *e, size_t count);

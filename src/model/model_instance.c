@@ -18,7 +18,7 @@ model_instance *model_instance_new(const model_form *f)
     int programs = model_program_count(f);
     for (int k = 0; k < programs; k++) {
         const expr_code *c = &model_program_at((model_form *)f, k)->code;
-        size[k] = c->tape ? tape_work_size(c->tape) : 0;
+        size[k] = c->work_size;
         total += size[k];
     }
     m->parameters = DAE_ARRAY(double, f->flat->parameter_count + (size_t)f->pinned_count);

@@ -151,10 +151,11 @@ static dae_status renew_cache(dae_solver *s)
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.", m->name);
 }
 
-/* Second derivatives that the user said there are none of. */
+/* Second derivatives that the callbacks of a user are said not to have. */
 static dae_status check_orders(dae_solver *s, double t)
 {
-    int i = s->bound.forms ? form_instance_wrong(s->bound.forms, t, s->bound.y, s->bound.yp) : -1;
+    bool said = s->bound.forms && !s->hybrid;
+    int i = said ? form_instance_wrong(s->bound.forms, t, s->bound.y, s->bound.yp) : -1;
     if (i < 0) return DAE_OK;
     diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
     s->diag.t = t;
@@ -255,7 +256,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (status == DAE_OK) status = settle_values(s, t, h, resolve_init(s, mode));
     if (status == DAE_OK) status = start_events(s, t);
     if (status == DAE_OK) status = forms_choose(s, t, true);
-    if (status == DAE_OK) status = second_find(s, t);
+    if (status == DAE_OK && binding_second_order(&s->bound)) status = second_find(s, t);
     if (status == DAE_OK) status = renew_cache(s);
     if (status != DAE_OK) return status;
     s->run.watch_due = false;

@@ -44,7 +44,7 @@ static dae_status out_of_memory(dae_solver *s)
 dae_status second_find(dae_solver *s, double t)
 {
     const dae_problem *p = s->bound.problem;
-    if (!binding_second_order(&s->bound) || s->bound.context.second) return DAE_OK;
+    if (s->bound.context.second) return DAE_OK;
     if (p->kinematic_count == 0) return explain_none(s);
     kinematic_row *rows = dae_copy(p->kinematic, (size_t)p->kinematic_count, sizeof *rows);
     if (!rows) return out_of_memory(s);

@@ -233,8 +233,8 @@ static bool watch_arrays(certify_watch *w)
     w->column_scale = DAE_ARRAY(double, n);
     w->row_most = DAE_ARRAY(double, n);
     w->column_most = DAE_ARRAY(double, n);
-    w->tape = DAE_ARRAY(double, tape_work_size(J->code.tape));
-    w->moved_tape = DAE_ARRAY(double, tape_work_size(J->code.tape));
+    w->tape = DAE_ARRAY(double, J->code.work_size);
+    w->moved_tape = DAE_ARRAY(double, J->code.work_size);
     w->x = DAE_ARRAY(double, n *(size_t)(J->orders + 1));
     w->parameters = DAE_ARRAY(double, J->parameters);
     w->high = DAE_ARRAY(double, n *high);
