@@ -440,9 +440,10 @@ static dae_jacobian_fn jacobian_of(const form_source *s, const form_rewriting *h
 }
 
 /* Events of the source are not kept there: of the problem that has it. */
-dae_status form_residual_described(const form_source *s, const form_rewriting *how,
-                                   const bool *dependent, int event_count, const dae_event *events,
-                                   dae_problem **problem, dae_diag *diag)
+static dae_status form_residual_described(const form_source *s, const form_rewriting *how,
+                                          const bool *dependent, int event_count,
+                                          const dae_event *events, dae_problem **problem,
+                                          dae_diag *diag)
 {
     description d;
     *problem = NULL;

@@ -9,9 +9,4 @@
 bool form_residual_pattern(const form_source *s, const form_rewriting *how, int n,
                            form_pattern *pattern);
 
-/* dependent: the choice of positions of a rewriting that has one; NULL: the first ones. */
-dae_status form_residual_described(const form_source *s, const form_rewriting *how,
-                                   const bool *dependent, int event_count, const dae_event *events,
-                                   dae_problem **problem, dae_diag *diag);
-
 #endif

@@ -218,7 +218,9 @@ bool rewriting_as_written(rewriting *p)
     return ok;
 }
 
-bool rewriting_rows(rewriting *p, expr (*level)(const rewriting *p, int i))
+/* Unknowns, kinematic rows, and for each equation the row `level` of it, as often differentiated as
+ * p->l says. */
+static bool rewriting_rows(rewriting *p, expr (*level)(const rewriting *p, int i))
 {
     bool ok = first_order_begin(&p->l, p->a, p->f, 0, p->l.kinematics + p->a->set.m) &&
               first_order_kinematics(&p->l, p->a, p->f, &p->r);

@@ -72,9 +72,6 @@ typedef struct rewriting {
 bool rewriting_level(rewriting *p, int i, int k, expr e);
 /* The equations as they are written. */
 bool rewriting_as_written(rewriting *p);
-/* Unknowns, kinematic rows, and for each equation the row `level` of it, as often differentiated as
- * p->l says. */
-bool rewriting_rows(rewriting *p, expr (*level)(const rewriting *p, int i));
 /* f_i^(times_i), with kinds. */
 bool build_lacking(rewriting *p);
 

@@ -614,11 +614,6 @@ const int *selection_chosen(const selection *s)
     return s->chosen;
 }
 
-double selection_quality(const selection *s)
-{
-    return s->quality;
-}
-
 double selection_work(const selection *s)
 {
     return s->effort;

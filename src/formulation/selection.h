@@ -35,8 +35,6 @@ typedef enum selection_status {
 selection_status selection_choose(selection *s, const tape_inputs *in);
 /* Choose anew only if the present choice has become bad there. */
 selection_status selection_watch(selection *s, const tape_inputs *in);
-/* max |X| of the last choice or watch: 1 is perfect. */
-double selection_quality(const selection *s);
 /* Multiplications that a watch takes. */
 double selection_work(const selection *s);
 

@@ -31,7 +31,7 @@ static engine_outcome follow(level_problem *p, const double *r0)
     return s < 1.0 ? ENGINE_STALLED : ENGINE_MET;
 }
 
-engine_outcome level_homotopy(level_problem *p)
+static engine_outcome level_homotopy(level_problem *p)
 {
     engine_outcome outcome = level_residual(p, p->u, p->r);
     if (outcome != ENGINE_MET) return outcome;

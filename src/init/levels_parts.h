@@ -93,7 +93,6 @@ int level_surety(const level_request *q, int j);
  * the solution. */
 engine_outcome level_newton(level_problem *p, double rcond);
 engine_outcome level_least_squares(level_problem *p);
-engine_outcome level_homotopy(level_problem *p);
 /* Newton's iteration from the problem's start, or beside it where that is singular. */
 engine_outcome level_from_start(level_problem *p);
 /* All stages from the problem's start. *stage tells which succeeded; on ENGINE_STALLED p->u is the

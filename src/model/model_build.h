@@ -130,8 +130,6 @@ bool build_levels(model_form *f);
 
 /* Value of e; what is not a number is looked at twice, since lack of memory looks the same. */
 double model_value_of(const model_form *f, expr e, graph_leaf_value leaf, void *context);
-/* Where the order-th derivative of the root of an alias class is; unknown -1: nowhere. */
-model_place model_form_locate(const model_form *f, int root, int order);
 
 /* The kinematic rows of an instance (model/variant.c); nothing happens if it chooses no states. */
 bool instance_begin_selection(model_instance *m); /* false: memory */

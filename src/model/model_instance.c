@@ -165,7 +165,8 @@ static model_place locate_in_base(const model_form *f, int root, int order)
     return (model_place){slope ? last : -1, slope, 1};
 }
 
-model_place model_form_locate(const model_form *f, int root, int order)
+/* Where the order-th derivative of the root of an alias class is; unknown -1: nowhere. */
+static model_place model_form_locate(const model_form *f, int root, int order)
 {
     if (!f->base) return locate_in_base(f, root, order);
     model_place at = locate_in_base(f->base, root, order);

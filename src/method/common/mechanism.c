@@ -296,12 +296,13 @@ void mechanism_tangent(mechanism *c, double *e)
     mechanism_project_velocity(c, c->G[0], e);
 }
 
-bool mechanism_projects_position(const method_context *ctx)
+static bool mechanism_projects_position(const method_context *ctx)
 {
     return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_VELOCITY;
 }
 
-bool mechanism_projects_velocity(const method_context *ctx)
+/* Whether ends of steps are moved onto 0 = g, and onto 0 = G v + g_t. AUTO: both. */
+static bool mechanism_projects_velocity(const method_context *ctx)
 {
     return ctx->projection != DAE_PROJECTION_NONE && ctx->projection != DAE_PROJECTION_POSITION;
 }

@@ -77,10 +77,6 @@ void mechanism_kick(mechanism *c, const double *G, double kick, const double *ph
 /* The part of a difference of velocities with G[0] e = 0, likewise; the rate is lost */
 void mechanism_tangent(mechanism *c, double *e);
 
-/* Whether ends of steps are moved onto 0 = g, and onto 0 = G v + g_t. AUTO: both. */
-bool mechanism_projects_position(const method_context *ctx);
-bool mechanism_projects_velocity(const method_context *ctx);
-
 /* k = (v, v') and lambda at (t, x), with M, f, G, g_t (rate; NULL: not) and the curvature there */
 mechanism_failure mechanism_slope_at(mechanism *c, double t, const double *x, double *rate,
                                      double *k, double *lambda);

@@ -42,7 +42,8 @@ bound_slack stages_slack(const error_norm *norm, double h, double *first)
     return (bound_slack){norm, fmax(1.0, *first / fabs(h))};
 }
 
-double stages_violation(const dae_residual *form, bound_slack slack, int j, double y)
+/* By how much y_j is outside of its bounds; 0 if it is not, or it is forgiven. */
+static double stages_violation(const dae_residual *form, bound_slack slack, int j, double y)
 {
     double over = 0.0;
     if (form->lower_bounds) over = fmax(over, form->lower_bounds[j] - y);

@@ -27,9 +27,6 @@ typedef struct bound_slack {
 /* For an attempt with step h; *first is the size of the first try of this step, 0 before. */
 bound_slack stages_slack(const error_norm *norm, double h, double *first);
 
-/* By how much y_j is outside of its bounds; 0 if it is not, or it is forgiven. */
-double stages_violation(const dae_residual *form, bound_slack slack, int j, double y);
-
 /* *part becomes less where less of the step is within the bounds: of the way from y0 to y, which is
  * reached at c of the step; *who is the worst variable then. */
 void stages_within_bounds(const dae_residual *form, bound_slack slack, double c, const double *y0,

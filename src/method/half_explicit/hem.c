@@ -820,7 +820,7 @@ hem_cache *hem_cache_with(const method_context *ctx, hem_cache *cache, hem_cache
     return NULL;
 }
 
-void *hem_cache_new(const method_context *ctx)
+static void *hem_cache_new(const method_context *ctx)
 {
     return hem_cache_with(ctx, hem_bare_cache(ctx), hem_bare_cache(ctx));
 }

@@ -44,7 +44,7 @@ bool hem_projects_position(const method_context *ctx)
     return what == DAE_PROJECTION_POSITION || what == DAE_PROJECTION_BOTH;
 }
 
-bool hem_projects_velocity(const method_context *ctx)
+static bool hem_projects_velocity(const method_context *ctx)
 {
     dae_projection what = projection_of(ctx);
     return what == DAE_PROJECTION_VELOCITY || what == DAE_PROJECTION_BOTH;

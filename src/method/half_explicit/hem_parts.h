@@ -100,7 +100,6 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
 void hem_accept(void *state, void *scratch, const method_context *ctx);
 void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                      double *y);
-void *hem_cache_new(const method_context *ctx);
 void hem_cache_free(void *cache);
 hem_cache *hem_bare_cache(const method_context *ctx); /* without a refinement */
 /* The same cache with a refinement, whose own it takes over; both are freed if that fails. */
@@ -165,7 +164,6 @@ bool hem_exact_cache(hem_cache *c, const method_context *ctx);
 void hem_exact_release(hem_cache *c);
 /* Whether the ends of steps are moved onto constraints as written, and onto hidden ones. */
 bool hem_projects_position(const method_context *ctx);
-bool hem_projects_velocity(const method_context *ctx);
 
 /* hem_look.c: how far h f is from the slope of a polynomial through the step at places inside of
  * it, in tolerances. */

@@ -14,7 +14,8 @@ static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
 /* The slowest rate that a variable is taken to have by itself, and what it may be off by. */
 static const double SLOWEST_OWN = 0.5, MOST_OWN = 0.1;
 
-void collocation_point(const collocation_step *step, const method_context *ctx, int i)
+/* point = y + Z_i, within the bounds: F need not exist outside */
+static void collocation_point(const collocation_step *step, const method_context *ctx, int i)
 {
     const double *Z = step->Z + (size_t)i * (size_t)ctx->n;
     for (int j = 0; j < ctx->n; j++) step->point[j] = step->y[j] + Z[j];

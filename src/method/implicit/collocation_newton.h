@@ -40,8 +40,6 @@ typedef struct collocation_step {
 stage_task collocation_task(collocation_step *step, const method_context *ctx, attempt *result,
                             double kappa, double noise, int usual);
 
-/* point = y + Z_i, within the bounds: F need not exist outside */
-void collocation_point(const collocation_step *step, const method_context *ctx, int i);
 /* The part of the step within the bounds, over all stages; 1 if all of it. */
 double collocation_within_bounds(const collocation_step *step, const method_context *ctx,
                                  double *first_h);

@@ -28,7 +28,9 @@ static const method_memory irk_memory = {
 
 /* ---- interpolation -------------------------------------------------------------------------- */
 
-void irk_lagrange(int count, const double *nodes, double x, int derivative, double *weight)
+/* weight_j = l_j(x) or l_j'(x), the Lagrange polynomials on 0 and the nodes that belong to node j
+ */
+static void irk_lagrange(int count, const double *nodes, double x, int derivative, double *weight)
 {
     for (int j = 0; j < count; j++) {
         double value = x, slope = 1.0, scale = nodes[j];

@@ -26,8 +26,4 @@ extern const irk_table irk_gauss2, irk_gauss4, irk_gauss6, irk_gauss8, irk_gauss
 extern const irk_table irk_lobattoc2, irk_lobattoc4, irk_lobattoc6;
 extern const irk_table irk_sirk22, irk_sirk23;
 
-/* weight_j = l_j(x) or l_j'(x), the Lagrange polynomials on 0 and the nodes that belong to node j
- */
-void irk_lagrange(int count, const double *nodes, double x, int derivative, double *weight);
-
 #endif

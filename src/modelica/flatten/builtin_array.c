@@ -7,7 +7,7 @@
 /* ---- building ---- */
 
 /* Dimensions of size 1 added behind until the rank is reached. */
-value raise_rank(flattener *f, const value *v, int rank)
+static value raise_rank(flattener *f, const value *v, int rank)
 {
     value out = *v;
     size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
@@ -51,7 +51,7 @@ value evaluate_matrix(flattener *f, const ast_expr *e)
     return concatenate(f, 1, rows, e->arg_count, e->place);
 }
 
-value transpose_value(flattener *f, const value *v)
+static value transpose_value(flattener *f, const value *v)
 {
     size_t dims[VALUE_MAX_RANK];
     memcpy(dims, v->dims, (size_t)v->rank * sizeof *dims);
@@ -90,7 +90,7 @@ static const reduction *find_reduction(const char *name)
     return NULL;
 }
 
-value reduce_values(flattener *f, const char *name, const value *v, source_place place)
+static value reduce_values(flattener *f, const char *name, const value *v, source_place place)
 {
     const reduction *r = find_reduction(name);
     if (value_is_error(v)) return *v;

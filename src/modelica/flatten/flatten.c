@@ -8,7 +8,7 @@
 
 /* ---- life ---- */
 
-flatten_limits flatten_limits_default(void)
+static flatten_limits flatten_limits_default(void)
 {
     return (flatten_limits){.elements = 10000000,
                             .nodes = 40000000,

@@ -28,8 +28,6 @@ typedef struct flatten_limits {
                      every analysis of them walks through */
 } flatten_limits;
 
-flatten_limits flatten_limits_default(void);
-
 /* NULL if there are errors (in messages) or memory is exhausted. */
 flat_model *flatten(const ast_file *file, const char *file_name, const flatten_setting *settings,
                     size_t setting_count, message_list *messages);

@@ -103,7 +103,7 @@ void push_when(flattener *f, flat_when *w)
 
 /* An action inside a when of an algorithm: it happens when its guard, which says that the clause
  * has just become active, becomes true. */
-void push_single_when(flattener *f, const flat_action *action)
+static void push_single_when(flattener *f, const flat_action *action)
 {
     flat_when w = {0};
     size_t capacity = 0;

@@ -211,7 +211,7 @@ static void loop_nest(flattener *f, const ast_item *item, size_t depth)
     f->local_count = slot;
 }
 
-void for_equation(flattener *f, const ast_item *item)
+static void for_equation(flattener *f, const ast_item *item)
 {
     loop_nest(f, item, 0);
 }

@@ -289,7 +289,6 @@ expr both(flattener *f, expr a, expr b); /* a and b, where EXPR_NONE is no condi
 /* flatten_names.c, flatten_type.c: what names stand for */
 
 void *name_find(const name_map *map, const char *name);
-bool name_put(flattener *f, name_map *map, const char *name, void *value); /* false: taken */
 void name_free(name_map *map);
 void register_names(flattener *f);
 const char *joined_name(flattener *f, const ast_part *parts, size_t count);
@@ -366,7 +365,6 @@ bool terminate_action(flattener *f, const ast_expr *call, flat_action *out);
 void push_branch(flattener *f, flat_when *w, size_t *capacity, flat_branch b,
                  const action_list *actions);
 void push_when(flattener *f, flat_when *w); /* owned by the model from now on */
-void push_single_when(flattener *f, const flat_action *action);
 /* Put an assert where it belongs: into a loop of the run, a when, or the model. */
 void push_assert(flattener *f, const flat_action *a);
 /* An assert that the text implies: `holds` is true wherever this place is reached. Each value
@@ -404,28 +402,21 @@ typedef struct located {
     int local_index; /* in f->locals, or -1 */
 } located;
 bool locate_reference(flattener *f, const ast_expr *e, located *out);
-value located_value(flattener *f, const located *l, source_place place);
-value value_field(flattener *f, const value *v, const char *name, source_place place);
 size_t subscript_at(const subscript *s, size_t k);
 size_t field_index(const ast_class *record, const char *name); /* SIZE_MAX: none */
 
 /* flatten_operators.c */
 
-value evaluate_binary(flattener *f, ast_op op, const value *a, const value *b, const ast_expr *at);
 value evaluate_chain(flattener *f, const ast_expr *e); /* a + b - c + .. */
 value evaluate_unary(flattener *f, ast_op op, const value *a, source_place place);
 /* Whether what is known of the values are finite numbers, Integers also not too large (which is
  * asserted of those of the run that may grow so). Reports if not. */
 bool check_numbers(flattener *f, const value *v, bool may_grow, source_place place);
 value elementwise(flattener *f, ast_op op, const value *a, const value *b, value_type type);
-value product_of(flattener *f, const value *a, const value *b, source_place place);
 
 /* builtin_array.c */
 
 value array_function(flattener *f, const char *name, const ast_expr *e);
-value reduce_values(flattener *f, const char *name, const value *v, source_place place);
-value raise_rank(flattener *f, const value *v, int rank);
-value transpose_value(flattener *f, const value *v);
 value evaluate_comprehension(flattener *f, const ast_expr *e);
 value evaluate_matrix(flattener *f, const ast_expr *e);
 
@@ -443,7 +434,6 @@ value evaluate_expression(flattener *f, const ast_expr *e); /* what `recursion` 
 
 /* flatten_equation.c, flatten_when.c */
 
-void for_equation(flattener *f, const ast_item *item);
 void equation_items(flattener *f, ast_item *const *items, size_t count);
 void equate(flattener *f, const value *left, const value *right, source_place place,
             const char *comment);

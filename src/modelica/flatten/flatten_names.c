@@ -50,7 +50,8 @@ static bool name_enlarge(flattener *f, name_map *map)
     return true;
 }
 
-bool name_put(flattener *f, name_map *map, const char *name, void *entry)
+/* false: taken */
+static bool name_put(flattener *f, name_map *map, const char *name, void *entry)
 {
     if (!name || f->failed) return true;
     if (2 * (map->count + 1) > map->capacity && !name_enlarge(f, map)) return true;

@@ -99,7 +99,7 @@ static expr dot(flattener *f, const expr *a, size_t sa, const expr *b, size_t sb
 }
 
 /* Vector and matrix products: inner sizes must agree. [MLS "Matrix and Vector Multiplication"] */
-value product_of(flattener *f, const value *a, const value *b, source_place place)
+static value product_of(flattener *f, const value *a, const value *b, source_place place)
 {
     value_type type = a->type == VALUE_REAL || b->type == VALUE_REAL ? VALUE_REAL : VALUE_INTEGER;
     if (a->rank == 0 || b->rank == 0) return elementwise(f, OP_MUL, a, b, type);
@@ -331,7 +331,8 @@ static value logical(flattener *f, ast_op op, const value *a, const value *b, so
     return elementwise(f, op, a, b, VALUE_BOOLEAN);
 }
 
-value evaluate_binary(flattener *f, ast_op op, const value *a, const value *b, const ast_expr *at)
+static value evaluate_binary(flattener *f, ast_op op, const value *a, const value *b,
+                             const ast_expr *at)
 {
     if (value_is_error(a) || value_is_error(b)) return value_error();
     if (op >= OP_LT && op <= OP_NE) return compare(f, op, a, b, at->place);

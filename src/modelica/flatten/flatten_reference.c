@@ -11,7 +11,7 @@ size_t field_index(const ast_class *record, const char *name)
     return SIZE_MAX;
 }
 
-value value_field(flattener *f, const value *v, const char *name, source_place place)
+static value value_field(flattener *f, const value *v, const char *name, source_place place)
 {
     if (value_is_error(v)) return *v;
     if (v->type != VALUE_RECORD) {
@@ -365,7 +365,7 @@ static value detach(flattener *f, const value *v)
     return out;
 }
 
-value located_value(flattener *f, const located *l, source_place place)
+static value located_value(flattener *f, const located *l, source_place place)
 {
     value v = pick_record(f, &l->base, l->subscripts, l->subscript_count, place);
     if (l->local_index < 0 || value_is_error(&v)) return v;

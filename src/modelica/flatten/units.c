@@ -176,7 +176,8 @@ static bool read_product(const char **at, unit *out, int depth)
     return true;
 }
 
-bool unit_parse(const char *text, unit *out)
+/* false: not a known unit */
+static bool unit_parse(const char *text, unit *out)
 {
     *out = (unit){.factor = 1.0};
     snprintf(out->text, sizeof out->text, "%s", text);

@@ -23,8 +23,6 @@ typedef struct unit_table {
     bool failed; /* memory */
 } unit_table;
 
-bool unit_parse(const char *text, unit *out); /* false: not a known unit */
-
 void unit_table_free(unit_table *t);
 int unit_number(unit_table *t, const char *text); /* UNIT_UNKNOWN if it cannot be read */
 int unit_multiply(unit_table *t, int a, int b);

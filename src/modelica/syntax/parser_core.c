@@ -15,6 +15,14 @@ void parser_start(parser *p, arena *memory, const char *text, size_t length, mes
 
 /* ---- tokens ---- */
 
+/* end of file from now on, and no more messages */
+static void parse_stop(parser *p)
+{
+    p->stopped = p->panic = p->quiet = true;
+    p->current.kind = p->next.kind = TOK_END_OF_FILE;
+    p->current.length = 0;
+}
+
 void step(parser *p)
 {
     if (p->stopped) return;
@@ -101,13 +109,6 @@ bool may_report(parser *p)
     bool report = may_complain(p);
     p->panic = true;
     return report;
-}
-
-void parse_stop(parser *p)
-{
-    p->stopped = p->panic = p->quiet = true;
-    p->current.kind = p->next.kind = TOK_END_OF_FILE;
-    p->current.length = 0;
 }
 
 bool enter(parser *p)

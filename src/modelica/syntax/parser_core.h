@@ -80,8 +80,7 @@ bool may_complain(parser *p); /* for COMPLAIN */
     } while (0)
 
 void begin_statement(parser *p);
-void parse_stop(parser *p); /* end of file from now on, and no more messages */
-bool enter(parser *p);      /* one level deeper; false: too deep, parsing has stopped */
+bool enter(parser *p); /* one level deeper; false: too deep, parsing has stopped */
 void leave(parser *p);
 void skip_statement(parser *p); /* behind the next ';', or before what cannot be inside */
 bool expect(parser *p, token_kind kind, const char *where); /* "expected ')' <where>, found .." */
@@ -108,7 +107,6 @@ bool list_add_pointer(parser *p, list *l, void *pointer);
 ast_expr *parse_expression(parser *p);                  /* with ranges and if-expressions */
 ast_expr *parse_simple_expression(parser *p);           /* without if-expressions at the top */
 ast_expr *parse_condition(parser *p, const char *what); /* knows '=' for '==' */
-ast_expr *parse_reference_or_call(parser *p);
 /* Which of the functions that are not supported a name is, or -1; and what to do instead. */
 int unsupported_function(const char *name);
 const char *unsupported_advice(int which);

@@ -261,7 +261,7 @@ static bool parse_part(parser *p, list *parts)
 
 /* component-reference [ function-call-args ]
  * component-reference = [ "." ] NAME [ array-subscripts ] { "." NAME [ array-subscripts ] } */
-ast_expr *parse_reference_or_call(parser *p)
+static ast_expr *parse_reference_or_call(parser *p)
 {
     list parts = {0};
     ast_expr *e = new_expr(p, AST_REFERENCE, p->current.place);

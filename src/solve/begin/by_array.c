@@ -19,7 +19,7 @@ static int reduced_jacobian(double t, const double *y, const double *yp, double 
 }
 
 /* The base form's problem with the reduced system in place of its equations. */
-dae_status describe_array(dae_solver *s, model_mode *v)
+static dae_status describe_array(dae_solver *s, model_mode *v)
 {
     dae_residual d;
     model_form_describe(s->base->model, &d);
@@ -36,7 +36,7 @@ dae_status describe_array(dae_solver *s, model_mode *v)
 
 /* How easily the unknowns of the base form move to be consistent: fixed ones hardly, those with a
  * start value rather less than those without. NULL: memory */
-double *start_ease(const dae_solver *s)
+static double *start_ease(const dae_solver *s)
 {
     const model_form *f = s->base->model;
     double *ease = DAE_ARRAY(double, f->n);

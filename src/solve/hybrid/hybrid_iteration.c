@@ -33,7 +33,7 @@ void memory_start(dae_solver *s)
 }
 
 /* pre(v) := v, for variables and conditions of when; whether anything changed. */
-bool memory_take_pre(dae_solver *s)
+static bool memory_take_pre(dae_solver *s)
 {
     const flat_model *m = flat_of(s);
     double *memory = s->hybrid->instance->memory;
