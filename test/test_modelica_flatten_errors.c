@@ -46,7 +46,7 @@ static int check_golden(const char *directory, const char *name)
     assert_non_null(text);
     flattened f = flatten_with(name, text, NULL, 0);
     const char *got = message_text(f.messages);
-    assert_null(f.m);
+    assert_int_equal(!f.m, message_errors(f.messages) > 0); /* a text that only warns has a model */
     memcpy(path + strlen(path) - 3, ".txt", 5);
     const char *mode = getenv("DAEDAL_GOLDEN");
     if (mode && strcmp(mode, "write") == 0) {

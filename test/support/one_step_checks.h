@@ -76,7 +76,8 @@ static double weighted_error(const model *m, const char *name, double rtol, dae_
 }
 
 /* Errors within `factor` tolerances at rtol = 1e-first .. 1e-last. */
-static void check_model(const char *name, const char *of, int first, int last, double factor)
+__attribute__((unused)) static void check_model(const char *name, const char *of, int first,
+                                                int last, double factor)
 {
     for (int digits = first; digits <= last; digits++) {
         model *m = model_new(of, 0);
@@ -117,7 +118,7 @@ static void vanderpol_run(const char *name, double mu, double rtol, double y[2])
 }
 
 /* mu = 1e6 against radau13 at rtol = 1e-11, within 30 tolerances */
-static void check_vanderpol(const char *name, int last)
+__attribute__((unused)) static void check_vanderpol(const char *name, int last)
 {
     double exact[2], y[2];
     vanderpol_run("radau:13", 1e6, 1e-11, exact);
@@ -132,7 +133,8 @@ static void check_vanderpol(const char *name, int last)
 
 /* Between steps values and slopes are those of the solution within these bounds at rtol = atol =
  * 1e-7, algebraic variables included; the smooth interpolant has no jumps of its slope. */
-static void check_dense(const char *name, double value_bound, double slope_bound)
+__attribute__((unused)) static void check_dense(const char *name, double value_bound,
+                                                double slope_bound)
 {
     for (int smooth = 0; smooth < 2; smooth++) {
         dae_problem *p;
@@ -354,7 +356,7 @@ static void check_events(const char *name)
 }
 
 /* All of this that holds for every method; the highest orders have the longest steps. */
-static void check_conduct(const char *name)
+__attribute__((unused)) static void check_conduct(const char *name)
 {
     check_state_bytes(name);
     check_recovery(name);

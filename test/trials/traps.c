@@ -231,7 +231,14 @@ static int try_line(trial *r, const trap *t, const char *method)
  * as a method. */
 static void try_every(trial *r, const trap *t, char **methods, int count)
 {
+    char path[2 * TEXT];
     if (strstr(t->options, "--method")) return;
+    snprintf(path, sizeof path, "%s/%s", r->directory, t->model);
+    if (access(path, R_OK) != 0) {
+        r->failures++;
+        printf("line %d: %s cannot be read\n", t->line, path);
+        return;
+    }
     for (int m = 0; m < count; m++) {
         bool skipped = is_known(r, t, methods[m]) && !getenv("TRIAL_OPEN");
         if (!skipped) {

@@ -57,15 +57,14 @@ void unwatched_note(dae_solver *s)
     bool told = (!grows && size > FAR_OFF) || s->run.unwatched_steps >= STEADY;
     if (worst < 0 || !told) return;
     char text[500];
+    bool third = s->bound.kinds[worst] == DAE_KIND_INDEX3;
     s->run.unwatched_reported = true;
     snprintf(text, sizeof text,
              "note: %.100s is of index %d: the error test weighs it with %s, and at t = %.9g its "
              "error is not bounded: the estimate is %.1g tolerances. If it matters, choose a "
-             "formulation of lower index "
-             "(ggl, index2, index1; a model, or callbacks in mechanical form), or a tighter "
-             "tolerance.",
-             problem_variable(s->bound.problem, worst),
-             s->bound.kinds[worst] == DAE_KIND_INDEX3 ? 3 : 2,
-             s->bound.kinds[worst] == DAE_KIND_INDEX3 ? "h^2" : "h", s->run.t_new, size);
+             "formulation of lower index (%s; a model, or callbacks in mechanical form), or a "
+             "tighter tolerance.",
+             problem_variable(s->bound.problem, worst), third ? 3 : 2, third ? "h^2" : "h",
+             s->run.t_new, size, third ? "ggl, index2, index1" : "index1");
     solver_note(s, text);
 }
