@@ -563,19 +563,25 @@ static dae_status refine_on_form(dae_solver *s, double t, bool *refined)
     return DAE_OK;
 }
 
-/* How wrong the interpolant of the last step is (s->bound.y and s->bound.yp are free during a run);
- * the second run is made for it only where the factors of the step do not serve. */
+/* The last step of the run; s->bound.y and s->bound.yp are free during a run. */
+static looked last_step(dae_solver *s)
+{
+    return (looked){s->bound.method,
+                    s->bound.state,
+                    &s->bound.context,
+                    s->run.t_old,
+                    s->run.t_new - s->run.t_old,
+                    s->bound.y,
+                    s->bound.yp,
+                    s->bound.work};
+}
+
+/* How wrong the interpolant of the last step is; the second run is made for it only where the
+ * factors of the step do not serve. */
 static dae_status judge_step(dae_solver *s)
 {
     step_start *at = &s->bound.step_start;
-    looked last = {s->bound.method,
-                   s->bound.state,
-                   &s->bound.context,
-                   s->run.t_old,
-                   s->run.t_new - s->run.t_old,
-                   s->bound.y,
-                   s->bound.yp,
-                   s->bound.work};
+    looked last = last_step(s);
     eval_status status = EVAL_OK;
     if (at->judged) return DAE_OK;
     if (serves(s->bound.method, &s->bound.matrix))
@@ -593,14 +599,7 @@ static dae_status judge_step(dae_solver *s)
 
 double refine_defect(dae_solver *s, double t)
 {
-    looked last = {s->bound.method,
-                   s->bound.state,
-                   &s->bound.context,
-                   s->run.t_old,
-                   s->run.t_new - s->run.t_old,
-                   s->bound.y,
-                   s->bound.yp,
-                   s->bound.work};
+    looked last = last_step(s);
     const bool own = serves(s->bound.method, &s->bound.matrix);
     refiner *r = own || binding_uses_forms(&s->bound) ? NULL : refiner_of(s);
     if (!own && (!r || r->check.matrix_free || !make_check(r, &last, &s->bound.norm)))
