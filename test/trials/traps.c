@@ -288,18 +288,21 @@ int main(int argc, char **argv)
     set_up(&r, argv[1], argv[2]);
     path_of(&r, ".out", out);
     char **methods = argc == 6 ? listed_names(r.daedal, "methods", out, &count) : NULL;
-    FILE *file = fopen(argv[2], "r");
-    if (!file || (argc == 6 && !methods)) {
+    char *list = file_text(argv[2]); /* no file is open while runs go on: they would move its end */
+    if (!list || (argc == 6 && !methods)) {
         printf("%s cannot be read, or there are no methods\n", argv[2]);
         return 2;
     }
-    while (fgets(t.text, sizeof t.text, file)) {
+    for (char *line = list, *end = line; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        snprintf(t.text, sizeof t.text, "%.*s", (int)(end - line), line);
+        end += *end == '\n';
         t.line++;
         if (!trap_read(&t)) continue;
         if (argc == 3) try_line(&r, &t, NULL);
         if (argc == 6 && kept++ % shares == share) try_every(&r, &t, methods, count);
     }
-    fclose(file);
+    free(list);
     clean_up(&r);
     names_free(methods, count);
     free(r.known);
