@@ -235,6 +235,7 @@ static void try_every(trial *r, const trap *t, char **methods, int count)
     if (strstr(t->options, "--method")) return;
     snprintf(path, sizeof path, "%s/%s", r->directory, t->model);
     if (access(path, R_OK) != 0) {
+        r->runs++;
         r->failures++;
         printf("line %d: %s cannot be read\n", t->line, path);
         return;
