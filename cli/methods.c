@@ -94,6 +94,17 @@ static const char *family_name(int i, const void *user)
     return dae_method_at(i).family;
 }
 
+/* Whether a name, perhaps with order and variant, or an old one, is of the family at i. */
+static bool is_in_family(int i, const char *name)
+{
+    const char *family = dae_method_at(i).family;
+    size_t length = strcspn(name, ":");
+    if (strlen(family) == length && strncmp(family, name, length) == 0) return true;
+    for (int k = i, end = next_family(i); k != end && dae_method_at(k).name; k++)
+        if (strcmp(dae_method_at(k).old_name, name) == 0) return true;
+    return false;
+}
+
 static int run_methods(int argc, char **argv)
 {
     if (argc > 2) return no_arguments(&methods_command, argc - 1, argv + 1);
@@ -105,7 +116,7 @@ static int run_methods(int argc, char **argv)
         return CLI_OK;
     }
     for (int i = 0; dae_method_at(i).name; i = next_family(i))
-        if (strcmp(dae_method_at(i).family, argv[1]) == 0) {
+        if (is_in_family(i, argv[1])) {
             say_family(i);
             return CLI_OK;
         }

@@ -40,9 +40,10 @@ static dae_status open_solver(const char *which, int order, const char *kind, ch
     *note = '\0';
     dae_status status = dae_solver_new(problem, &o, &s, diag);
     snprintf(name, 40, "%s", s ? dae_solver_method(s) : "");
-    if (s && order > 0 && strcmp(which, "bdf") == 0) {
-        assert_int_equal(s->base_options.min_order, order);
-        assert_int_equal(s->base_options.max_order, order);
+    int held = order > 0 ? order : method_order(which);
+    if (s && held > 0 && strcmp(name, "bdf") == 0) {
+        assert_int_equal(s->base_options.min_order, held);
+        assert_int_equal(s->base_options.max_order, held);
     }
     dae_solver_free(s);
     dae_problem_free(problem);
@@ -74,6 +75,7 @@ static void test_orders_and_variants_are_options(void **state)
     found("rodas", 0, "p2", "rodas:p2");
     found("glm", 3, NULL, "glm");
     found("bdf", 3, NULL, "bdf");
+    found("bdf:2", 0, NULL, "bdf");
 }
 
 static void refused(const char *which, int order, const char *kind, const char *words)
@@ -88,6 +90,7 @@ static void test_what_there_is_not_is_refused_with_what_there_is(void **state)
 {
     (void)state;
     refused("radau", 7, NULL, "Method radau has no order 7; orders are 5, 9, 13.");
+    refused("gauss", 3, NULL, "Method gauss has no order 3; orders are 2, 4, 6, 8, 10.");
     refused("bdf", 6, NULL, "Method bdf has no order 6; orders are 1 to 5.");
     refused("glm", 4, NULL, "Method glm has no order 4; orders are 3.");
     refused("prk", 8, NULL, "orders are its own choice, by the tolerance.");

@@ -45,6 +45,59 @@ static void parameter_after_new(void **unused)
     end(&r);
 }
 
+/* The same where the equations are compiled into series, and where a = 0 changes the index. */
+static void parameter_of_series(void **unused)
+{
+    (void)unused;
+    run r;
+    prepare(&r, MODEL("  parameter Real a = 1;\n  Real x, v, u, w;\nequation\n"
+                      "  der(x) = v; der(v) = u; der(u) = w;\n  x = sin(a*time);"));
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    OK(dae_problem_set_parameter(r.problem, "a", 2.0, &r.diag));
+    OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+    OK(step_to(&r, 1.0));
+    NEAR("x", sin(2.0));
+    NEAR("v", 2.0 * cos(2.0));
+    OK(dae_problem_set_parameter(r.problem, "a", 3.0, &r.diag));
+    OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+    OK(step_to(&r, 1.0));
+    NEAR("x", sin(3.0));
+    end(&r);
+}
+
+static void parameter_of_index(void **unused)
+{
+    (void)unused;
+    run r;
+    prepare(&r, MODEL("  parameter Real a = 1;\n  Real x, v, z;\nequation\n"
+                      "  der(x) = v; der(v) = -z;\n  a*z = x - cos(time);"));
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    OK(dae_problem_set_parameter(r.problem, "a", 0.0, &r.diag));
+    OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+    NEAR("z", 1.0);
+    OK(step_to(&r, 1.0));
+    NEAR("z", cos(1.0));
+    end(&r);
+}
+
+/* Fixed values are those of this start: p = q |q|, so that q = sqrt(p). */
+static void fixed_values_of_each_start(void **unused)
+{
+    (void)unused;
+    run r;
+    prepare(&r, MODEL("  Real q(start = 1), p(start = 1, fixed = true);\nequation\n"
+                      "  der(p) = -q;\n  p = if q > 0 then q^2 else -q^2;"));
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    static const double p[] = {0.25, 0.64, 0.09};
+    for (int k = 0; k < 3; k++) {
+        OK(dae_problem_set_start(r.problem, "p", p[k], &r.diag));
+        OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+        EXACTLY("p", p[k]);
+        NEAR("q", sqrt(p[k]));
+    }
+    end(&r);
+}
+
 static void start_value_after_new(void **unused)
 {
     (void)unused;
@@ -166,6 +219,26 @@ static void redundant_for_each_solver(void **unused)
     end(&r);
 }
 
+/* The form of this plan is not kept for others: it goes where the method changes in the run. */
+static void change_of_method_without_kept_form(void **unused)
+{
+    (void)unused;
+    run r;
+    prepare(&r, MODEL("  parameter Real c = 1e5;\n"
+                      "  Real q(start = 0.5, fixed = true), p(start = -0.9), w;\n"
+                      "  Real vq(start = 0.1, fixed = true), vp, k, l;\nequation\n"
+                      "  der(q) = vq; der(p) = vp;\n"
+                      "  der(vq) = -2*q*k - 4*q*l - c*(vq - w);\n"
+                      "  der(vp) = -1 - 2*p*k - 4*p*l;\n"
+                      "  q^2 + p^2 = 1; 2*q^2 + 2*p^2 = 2;\n  w = 0.1*cos(time);"));
+    r.options.rtol = r.options.atol = 1e-6;
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+    OK(step_to(&r, 0.5));
+    expect_near(&r, "q", 0.5 + 0.1 * sin(0.5), 1e-4, __LINE__); /* drag holds vq at w up to 1/c */
+    end(&r);
+}
+
 static void failure_is_that_of_the_start(void **unused)
 {
     (void)unused;
@@ -186,12 +259,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(method_is_chosen_by_new),
         cmocka_unit_test(parameter_after_new),
+        cmocka_unit_test(parameter_of_series),
+        cmocka_unit_test(parameter_of_index),
+        cmocka_unit_test(fixed_values_of_each_start),
         cmocka_unit_test(start_value_after_new),
         cmocka_unit_test(given_values),
         cmocka_unit_test(other_time),
         cmocka_unit_test(tolerances_after_new),
         cmocka_unit_test(second_start),
         cmocka_unit_test(redundant_for_each_solver),
+        cmocka_unit_test(change_of_method_without_kept_form),
         cmocka_unit_test(failure_is_that_of_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,19 +63,30 @@ static const method *first_fit(const wish *w)
 
 enum { MOST_LISTED = 20 };
 
-/* "orders are 5, 9, 13", or "1 to 5": those of a family in one variant */
-static void list_orders(const wish *w, dae_diag *diag)
+/* The next larger order of a family in one variant, after `last`; 0: none. *any: all up to it. */
+static int next_order(const wish *w, int last, bool *any)
 {
-    text_list list = text_list_in(diag, MOST_LISTED);
-    diag_append(diag, "orders are ");
+    int next = 0;
     for (int i = 0; method_member_at(i); i++) {
         const method *m = method_member_at(i);
         wish has = read_name(m->name);
         if (has.family != w->family || strcmp(has.variant, w->variant) != 0) continue;
         if (has.order == 0 && w->family->by_tolerance) continue;
-        bool any = has.order == 0 && (!m->fixed_order || m->own_order);
-        text_list_add(&list, "%s%d", any ? "1 to " : "", m->max_order);
+        if (m->max_order <= last || (next > 0 && m->max_order > next)) continue;
+        next = m->max_order;
+        *any = has.order == 0 && (!m->fixed_order || m->own_order);
     }
+    return next;
+}
+
+/* "orders are 5, 9, 13", or "1 to 5" */
+static void list_orders(const wish *w, dae_diag *diag)
+{
+    bool any = false;
+    text_list list = text_list_in(diag, MOST_LISTED);
+    diag_append(diag, "orders are ");
+    for (int order = 0; (order = next_order(w, order, &any)) > 0;)
+        text_list_add(&list, "%s%d", any ? "1 to " : "", order);
     if (list.count == 0) diag_append(diag, "its own choice, by the tolerance");
 }
 

@@ -23,7 +23,7 @@ for file in include/daedal.h share/man/man3/daedal.3 share/doc/daedal/LICENSE \
     [ -f "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -L "$libdir/libdaedal.so.0.2" ] || fail "libdaedal.so.0.2 is not installed"
-objdump -p "$libdir/libdaedal.so" | grep -q 'SONAME *libdaedal\.so\.0\.1$' || fail "wrong SONAME"
+objdump -p "$libdir/libdaedal.so" | grep -q 'SONAME *libdaedal\.so\.0\.2$' || fail "wrong SONAME"
 if grep -rlF "$stage" "$prefix" || grep -rlF -e "$build" -e "$source/include" "$libdir/pkgconfig" "$libdir/cmake"; then
     fail "these files know where they were built"
 fi

@@ -75,7 +75,12 @@ static dae_status resolve_method(dae_options *o, dae_diag *diag)
     if (!m) return DAE_ERR_ARGUMENT;
     note_old_name(o, name);
     o->method = m->name;
-    if (o->order > 0 && (!m->fixed_order || m->own_order)) o->min_order = o->max_order = o->order;
+    int order = o->order > 0 ? o->order : method_order(method_replacement(name) ? m->name : name);
+    if (order > 0 && ((o->max_order > 0 && order > o->max_order) || order < o->min_order))
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Order %d of method %s contradicts option %s = %d.",
+                        order, m->name, order < o->min_order ? "min_order" : "max_order",
+                        order < o->min_order ? o->min_order : o->max_order);
+    if (order > 0 && (!m->fixed_order || m->own_order)) o->min_order = o->max_order = order;
     o->order = 0;
     o->variant = NULL;
     return DAE_OK;

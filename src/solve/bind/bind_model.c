@@ -157,10 +157,17 @@ static dae_status bind_problem(dae_solver *s, model_mode *v, const dae_problem *
     b->form_set = b->forms         ? form_instance_set(b->forms)
                   : v && v->series ? model_series_set(v->series)
                                    : NULL;
-    dae_status status = binding_replace(s, problem, options);
+    dae_status status = DAE_OK;
+    if (source && !b->forms) {
+        binding_empty(b);
+        options_free(options);
+        status = plan_exhausted(&s->diag);
+    } else {
+        status = binding_replace(s, problem, options);
+    }
     form_instance_free(old); /* the method's matrices may have referred to it until now */
     s->run.direction = direction;
-    return source && !b->forms ? plan_exhausted(&s->diag) : status;
+    return status;
 }
 
 /* Nothing of a derivative array, and of a mode, is at work any more. */

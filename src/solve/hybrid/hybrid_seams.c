@@ -21,7 +21,7 @@ enum { MOST_PIECES = 1 << 16, MOST_UNBOUNDED = 256, MOST_HALVINGS = 30 };
 
 struct time_seams {
     owned_part part;
-    const model_form *form;
+    const flat_model *flat; /* whose relations these are; borrowed */
     expr *relation;         /* comparisons of time */
     int *line;              /* of their equations */
     bool *truth;            /* work: where a piece begins */
@@ -135,7 +135,7 @@ static time_seams *seams_new(const model_form *f)
     time_seams *q = DAE_NEW(time_seams);
     if (!q) return NULL;
     q->part.free = seams_free;
-    q->form = f;
+    q->flat = f->flat;
     q->next = INFINITY;
     graph_enter(f->flat->graph);
     bool ok = !seams_possible(f->flat->graph) || list_relations(q, f->flat);
@@ -239,7 +239,7 @@ void hybrid_seek_seam(dae_solver *s)
     hybrid *h = s->hybrid;
     double end = s->bound.options.stop_time;
     state_seams_bind(s);
-    if (!h->seams || h->seams->form->flat != h->instance->form->flat) {
+    if (!h->seams || h->seams->flat != h->instance->form->flat) {
         part_free(h->seams);
         h->seams = seams_new(h->instance->form);
         if (!h->seams) h->no_memory = true;

@@ -44,8 +44,9 @@ static dae_status rewrite_callbacks(const dae_problem *problem, const wishes *w,
     if (p->rewritten->form.n > problem->form.n && (w->options->norm || w->options->weights))
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Options norm and weights are for the unknowns of the problem, but "
-                        "formulation ggl adds multipliers: choose another one (index1, index2, "
-                        "index3, baumgarte), or a method on the form itself.");
+                        "formulation %s adds others: choose another one (index1, index2, "
+                        "index3, baumgarte), or a method on the form itself.",
+                        f->name);
     return DAE_OK;
 }
 

@@ -28,13 +28,20 @@ static bool may_share(const preparation *p)
            !p->mode->release && !p->mode->levels;
 }
 
+/* What a form is kept by, beside its point: where the method is our choice fewer forms will do. */
+static unsigned kept_key(const preparation *p)
+{
+    enum { OPEN = 1 << 15 };
+    return p->plan->method->forms | (p->wishes->open ? (unsigned)OPEN : 0u);
+}
+
 /* The form that an earlier solver made at the same point, if there is one. True: the plan has it.
  */
 static bool take_kept(preparation *p)
 {
     if (!may_share(p)) return false;
     plan *made = p->plan;
-    made->kept = kept_form_find(p->problem->model, made->method->forms, &p->mode->at);
+    made->kept = kept_form_find(p->problem->model, kept_key(p), &p->mode->at);
     if (!made->kept) return false;
     made->form = made->kept->form;
     made->index = made->kept->index;
@@ -49,12 +56,11 @@ static void share(preparation *p)
     plan *made = p->plan;
     model_form *base = p->problem->model;
     const model_point *at = &p->mode->at;
-    kept_form *before = kept_form_find(base, made->method->forms, at);
+    kept_form *before = kept_form_find(base, kept_key(p), at);
     if (before)
         kept_form_release(before);
     else
-        made->kept =
-            kept_form_add(base, made->method->forms, at, made->form, &made->rewrites, made->index);
+        made->kept = kept_form_add(base, kept_key(p), at, made->form, &made->rewrites, made->index);
 }
 
 /* ---- redundant constraints ---- */

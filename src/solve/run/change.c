@@ -79,6 +79,7 @@ dae_status reset_method(dae_solver *s)
     bool other = s->wishes.open && (s->wishes.implicit || s->wishes.careful);
     s->wishes.implicit = s->wishes.careful = false;
     s->wishes.reason = "";
-    if (!other) return release_mode(s);
-    return s->hybrid ? forget_modes(s) : bind_callbacks(s, &s->diag);
+    /* plans of a model are for its parameters, and for values near those that they were made at */
+    if (s->hybrid) return forget_modes(s);
+    return other ? bind_callbacks(s, &s->diag) : DAE_OK;
 }

@@ -172,7 +172,7 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
     for (int i = 0; i < count; i++)
         if (!finite_input(s, times[i], values + (size_t)i * (size_t)s->base->form.n, yp0))
             return s->diag.status;
-    dae_status status = release_mode(s);
+    dae_status status = s->hybrid ? forget_modes(s) : DAE_OK;
     if (status != DAE_OK) return status;
     int n = s->base->form.n;
     if (s->bound.rewritten) vector_zero(s->bound.n, s->bound.yp);
