@@ -82,10 +82,10 @@ static void tell_redundant(dae_solver *s)
     for (int l = 0; l < form_instance_constraints(s->bound.forms); l++)
         if (form_instance_released(s->bound.forms, l))
             text_list_add(&list, "%s", form_instance_constraint_name(s->bound.forms, l));
-    if (list.count == 0 || !s->bound.options.message) return;
+    if (list.count == 0) return;
     text_list_end(&list);
     diag_append(&text, ". The multipliers are not unique: they are those of least norm.");
-    s->bound.options.message(text.text, s->bound.options.user);
+    solver_note(s, text.text);
 }
 
 /* Whether the user wants steps to be moved onto the constraints, all of which must be independent
@@ -287,18 +287,11 @@ dae_status solver_settle_singular(dae_solver *s, double t)
                     t, found.text);
 }
 
-static void take_values(dae_solver *s, const double *y, const double *yp)
-{
-    int n = s->bound.rewritten ? s->base->form.n : s->bound.n;
-    if (y) vector_copy(n, y, s->bound.y);
-    if (yp) vector_copy(n, yp, s->bound.yp);
-}
-
 dae_status begin_callbacks(dae_solver *s, double t, const double *y0, const double *yp0)
 {
     if (!yp0 || s->bound.rewritten) vector_zero(s->bound.n, s->bound.yp);
     if (s->bound.rewritten) vector_zero(s->bound.n, s->bound.y);
-    take_values(s, y0, yp0);
+    values_from_user(s, y0, yp0);
     return solver_begin(s, t, s->bound.options.init);
 }
 

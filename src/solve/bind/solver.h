@@ -123,7 +123,7 @@ void solver_interpolate(const dae_solver *s, double t, int derivative, double *y
 bool is_formulated(const dae_solver *s);
 bool solver_rewritten(const dae_solver *s);
 /* The user's unknowns from those, and s->bound.y, s->bound.yp from the user's, by the map of the
- * binding. */
+ * binding; where they are the same, NULL leaves what is there. */
 void values_to_user(const dae_solver *s, double t, const double *y, const double *yp,
                     double *user_y, double *user_yp);
 void values_from_user(dae_solver *s, const double *user_y, const double *user_yp);

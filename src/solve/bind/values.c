@@ -38,8 +38,8 @@ static void same_to_user(const dae_solver *s, double t, const double *y, const d
 
 static void same_from_user(dae_solver *s, const double *user_y, const double *user_yp)
 {
-    vector_copy(s->base->form.n, user_y, s->bound.y);
-    vector_copy(s->base->form.n, user_yp, s->bound.yp);
+    if (user_y) vector_copy(s->base->form.n, user_y, s->bound.y);
+    if (user_yp) vector_copy(s->base->form.n, user_yp, s->bound.yp);
 }
 
 static model_place same_place(const dae_solver *s, int i, bool slope)

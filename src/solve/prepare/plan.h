@@ -66,8 +66,8 @@ typedef struct plan {
 dae_status prepare_plan(const dae_problem *problem, const mode_point *mode, const wishes *w,
                         plan *result, dae_diag *diag);
 void solve_plan_free(plan *p); /* leaves it zeroed */
-/* Whether it says nothing to the user, and leaves no equation out: it is the same at other points.
- */
+/* Whether it says nothing to the user, and leaves no equation out: others at this point may share
+ * it. */
 bool plan_is_plain(const plan *p);
 
 /* ---- within the room ---- */

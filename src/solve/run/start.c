@@ -31,13 +31,6 @@ static bool finite_input(dae_solver *s, double t, const double *y, const double 
     return false;
 }
 
-static void take_values(dae_solver *s, const double *y, const double *yp)
-{
-    int n = s->bound.rewritten ? s->base->form.n : s->bound.n;
-    if (y) vector_copy(n, y, s->bound.y);
-    if (yp) vector_copy(n, yp, s->bound.yp);
-}
-
 static void drop_history(dae_solver *s)
 {
     dae_free_all(s->run.past_t, s->run.past_y);
@@ -50,7 +43,7 @@ static dae_status begin_with(dae_solver *s, double t0, const double *y0, const d
     if (!s->hybrid) return begin_callbacks(s, t0, y0, yp0);
     if (!s->hybrid->opening.stands) {
         hybrid_start_values(s);
-        take_values(s, y0, yp0);
+        values_from_user(s, y0, yp0);
     }
     return hybrid_start(s, t0);
 }
@@ -150,7 +143,7 @@ static dae_status start_model(dae_solver *s, double t)
         drop_history(s);
         return DAE_OK;
     }
-    take_values(s, s->run.past_y, s->bound.at_yp);
+    values_from_user(s, s->run.past_y, s->bound.at_yp);
     return DAE_OK;
 }
 
@@ -178,7 +171,7 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
     if (s->bound.rewritten) vector_zero(s->bound.n, s->bound.yp);
     if (!yp0) history_slope(s->bound.rewritten ? n : s->bound.n, count, times, values, s->bound.yp);
     if (s->bound.rewritten) vector_zero(s->bound.n, s->bound.y);
-    take_values(s, values, yp0);
+    values_from_user(s, values, yp0);
     s->run.past_t = dae_copy(times, (size_t)count, sizeof(double));
     s->run.past_y = s->bound.rewritten
                         ? longer_rows(values, count, n, s->bound.n)
@@ -211,7 +204,7 @@ dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)
     dae_status status = is_formulated(s) ? bind_as_written(s) : release_mode(s);
     if (status != DAE_OK) return status;
     drop_history(s);
-    take_values(s, y, yp);
+    values_from_user(s, y, yp);
     if (s->hybrid) return hybrid_restart(s, y || yp);
     return solver_begin(s, s->run.t, s->bound.options.init);
 }
