@@ -28,6 +28,31 @@ static void method_is_chosen_by_new(void **unused)
     end(&r);
 }
 
+/* The choice of `auto` is that of a fresh problem, whatever other solvers have made of it. */
+static void choice_does_not_depend_on_others(void **unused)
+{
+    (void)unused;
+    run r;
+    char alone[40] = "";
+    for (int k = 0; k < 2; k++) {
+        prepare(&r, MODEL("  Real h(start = 1, fixed = true), v(start = 0, fixed = true);\n"
+                          "equation\n  der(h) = v; der(v) = -9.81;\n"
+                          "  when h <= 0 then\n    reinit(v, -0.8*pre(v));\n  end when;"));
+        if (k == 1) {
+            dae_solver *other = NULL;
+            r.options.method = "prk";
+            OK(dae_solver_new(r.problem, &r.options, &other, &r.diag));
+            OK(dae_solver_start(other, 0.0, NULL, NULL));
+            dae_solver_free(other);
+            r.options.method = "auto";
+        }
+        OK(start_at(&r, 0.0));
+        if (k == 0) snprintf(alone, sizeof alone, "%s", dae_solver_method(r.solver));
+        assert_string_equal(dae_solver_method(r.solver), alone);
+        end(&r);
+    }
+}
+
 /* ---- what changes after new counts ---- */
 
 static void parameter_after_new(void **unused)
@@ -258,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(method_is_chosen_by_new),
+        cmocka_unit_test(choice_does_not_depend_on_others),
         cmocka_unit_test(parameter_after_new),
         cmocka_unit_test(parameter_of_series),
         cmocka_unit_test(parameter_of_index),
