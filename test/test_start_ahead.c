@@ -189,6 +189,27 @@ static void tolerances_after_new(void **unused)
     assert_true(asked != pendulum_at_1(1e-10, 1e-10));
 }
 
+/* Tolerances go with nominal sizes, also where they are set once more. */
+static void tolerances_keep_nominal_sizes(void **unused)
+{
+    (void)unused;
+    run r;
+    double x[2];
+    for (int k = 0; k < 2; k++) {
+        prepare(&r, MODEL("  Real x(start = 1e-8, fixed = true, nominal = 1e-8);\n"
+                          "equation\n  der(x) = -x;"));
+        r.options.rtol = r.options.atol = 1e-6;
+        assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+        if (k == 1) OK(dae_solver_set_tolerances(r.solver, 1e-6, 1e-6));
+        OK(dae_solver_start(r.solver, 0.0, NULL, NULL));
+        OK(step_to(&r, 1.0));
+        x[k] = value(&r, "x");
+        end(&r);
+    }
+    assert_true(x[0] == x[1]);
+    assert_true(fabs(x[0] - 1e-8 * exp(-1.0)) < 1e-12);
+}
+
 static void second_start(void **unused)
 {
     (void)unused;
@@ -292,6 +313,7 @@ int main(void)
         cmocka_unit_test(given_values),
         cmocka_unit_test(other_time),
         cmocka_unit_test(tolerances_after_new),
+        cmocka_unit_test(tolerances_keep_nominal_sizes),
         cmocka_unit_test(second_start),
         cmocka_unit_test(redundant_for_each_solver),
         cmocka_unit_test(change_of_method_without_kept_form),

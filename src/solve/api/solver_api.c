@@ -62,6 +62,12 @@ dae_status dae_solver_local_errors(const dae_solver *s, double *errors)
     return DAE_OK;
 }
 
+/* What was made ahead of the start was made for other options. */
+static void close_opening(dae_solver *s)
+{
+    if (s->hybrid) s->hybrid->opening.stands = false;
+}
+
 dae_status dae_solver_set_tolerances(dae_solver *s, double rtol, double atol)
 {
     if (!s) return DAE_ERR_ARGUMENT;
@@ -81,6 +87,7 @@ dae_status dae_solver_set_tolerances(dae_solver *s, double rtol, double atol)
     s->bound.options.rtol = s->bound.norm.rtol = s->base_options.rtol = rtol;
     s->bound.options.atol = s->bound.norm.atol = s->base_options.atol = atol;
     if (!s->bound.options.weights) s->bound.finest_rtol = rtol;
+    close_opening(s);
     if (s->run.phase == PHASE_NEW) return DAE_OK;
     solver_interpolate(s, s->run.t_new, 0, s->bound.work);
     return solver_update_weights(s, s->run.t_new, s->bound.work);
@@ -94,5 +101,6 @@ dae_status dae_solver_set_stop_time(dae_solver *s, double stop_time)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "The stop time is infinite; use NAN for no stop time.");
     s->bound.options.stop_time = s->base_options.stop_time = stop_time;
+    close_opening(s);
     return DAE_OK;
 }

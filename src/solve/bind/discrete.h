@@ -63,8 +63,7 @@ typedef struct output_doubt output_doubt;
 typedef struct opening {
     bool stands;
     double t;
-    double rtol, atol, stop_time; /* of the options then, */
-    long revision;                /* and of the parameters and start values (model_form) */
+    long revision; /* of the parameters and start values (model_form); options that change end it */
 } opening;
 
 /* What a solver keeps for a model beside its instance. */

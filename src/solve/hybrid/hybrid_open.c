@@ -59,23 +59,10 @@ dae_status hybrid_open(dae_solver *s, double t, dae_init mode, bool given)
 
 /* ---- ahead of the start ---- */
 
-/* What an opening is made by. */
-static opening opening_at(const dae_solver *s, double t)
-{
-    const dae_options *o = &s->base_options;
-    return (opening){true, t, o->rtol, o->atol, o->stop_time, s->base->model->revision};
-}
-
-static bool is_same(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
 bool hybrid_is_open(const dae_solver *s, double t)
 {
-    const opening made = s->hybrid->opening, now = opening_at(s, t);
-    return made.stands && made.t == now.t && made.rtol == now.rtol && made.atol == now.atol &&
-           is_same(made.stop_time, now.stop_time) && made.revision == now.revision;
+    const opening *o = &s->hybrid->opening;
+    return o->stands && o->t == t && o->revision == s->base->model->revision;
 }
 
 /* A plan with something to say waits for the start, whose values may be others. */
@@ -101,11 +88,11 @@ dae_status hybrid_open_ahead(dae_solver *s)
     const dae_message_fn message = s->base_options.message;
     s->base_options.message = s->bound.options.message = NULL;
     dae_status status = open_and_bind(s, t);
-    s->hybrid->opening = opening_at(s, t);
-    s->hybrid->opening.stands = status == DAE_OK && is_plain(s);
-    dae_status kept = s->hybrid->opening.stands ? DAE_OK : forget_modes(s);
+    bool stands = status == DAE_OK && is_plain(s);
+    s->hybrid->opening = (opening){stands, t, s->base->model->revision};
+    dae_status kept = stands ? DAE_OK : forget_modes(s);
     s->base_options.message = s->bound.options.message = message;
-    if (status == DAE_ERR_MEMORY) return status;
+    if (status == DAE_ERR_MEMORY || kept != DAE_OK) return kept != DAE_OK ? kept : status;
     diag_clear(&s->diag); /* the start says what failed */
-    return kept;
+    return DAE_OK;
 }
